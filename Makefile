@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One non-recursive Makefile. Sources are found by their folder, so that adding
+# a file is adding a file; everything built lands in .output/.
+#
+#   make              the programs            make check   install, build, test
+#   make demo         install, build, record  make bench   measure against peers
+#   V=1 show commands   DEBUG=1 -O0   SAN=1 address and undefined sanitizers
+
+O      := .output/$(if $(SAN),san,$(if $(DEBUG),debug,build))
+PREFIX ?= /usr/local
+Q      := $(if $(V),,@)
+say     = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2:$(O)/%=%);)
+
+VERSION := 0.1.0
+
+CC      := gcc
+CLANG   := clang
+BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
+
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+           -Wpointer-arith -Wwrite-strings -Wno-unused-parameter
+CFLAGS  := -std=gnu11 -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
+           $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
+CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
+LDFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined)
+comma   := ,
+
+# The analysis engine needs no BPF, no clang and no root.
+ANALYSIS_LIBS := -lelf -ldw -lz -llzma -liberty
+RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
+
+analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
+record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c,\
+                $(wildcard kernel_er/*.c user/*.c loaders/*.c)))
+skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
+programs     := $(O)/bin/er_kernel $(tools)
+unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
+synprogs     := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/synprog/*.c))
+fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
+fuzzers      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+benches      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all clean install fmt deps demo check check-unit check-live bench docs
+
+all: $(programs)
+
+$(O)/libanalysis.a: $(analysis_obj)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/%.o: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+# BPF: source, object, skeleton. vmlinux.h is ours and small (CO-RE), so that a
+# build needs no BTF of the machine it runs on.
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra \
+		-Wno-unused-parameter -Wno-missing-declarations -I. -c $< -o $@
+
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(record_obj): | $(skeletons)
+
+$(O)/bin/er_kernel: $(O)/kernel_er/main.o $(record_obj) $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -o $@
+
+$(O)/bin/er_print: TOOL_LIBS := -ledit
+$(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) $(TOOL_LIBS) -o $@
+
+# Tests. A unit test that includes recorder headers links the recorder too.
+$(unit_tests): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(record_obj) $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
+
+$(fuzzers) $(benches): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
+
+# Workloads keep their frame pointers and their functions: they are the oracle.
+$(synprogs): $(O)/tests/%: tests/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
+		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
+
+tests: $(unit_tests) $(synprogs) $(fuzzers) $(benches)
+
+deps:
+	$(Q)tools/install-deps.sh
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/lib/demo.sh $(O)
+
+check: deps
+	$(Q)tests/lib/check.sh
+
+check-unit:
+	$(Q)tests/lib/check.sh unit
+
+check-live:
+	$(Q)tests/lib/check.sh live
+
+bench: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/bench/run.sh $(O)
+
+fmt:
+	$(Q)git ls-files '*.c' '*.h' | grep -v vmlinux.h | xargs clang-format -i
+
+install: all
+	$(Q)tools/install.sh $(O) "$(DESTDIR)" "$(PREFIX)"
+
+clean:
+	$(Q)rm -rf .output
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

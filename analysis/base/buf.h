@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A growing byte buffer for building text and packets. A zeroed struct buf is
+ * empty; data is NUL-terminated after every call here, the NUL not counted.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf {
+	char *data;
+	size_t len, cap;
+};
+
+void buf_add(struct buf *b, const void *p, size_t n);
+void buf_puts(struct buf *b, const char *s);
+__attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
+/* n zero bytes; returns where they start, valid until the next call. */
+void *buf_zero(struct buf *b, size_t n);
+void buf_clear(struct buf *b);
+void buf_free(struct buf *b);
+
+/*
+ * Text that a terminal may see: control characters and malformed UTF-8 become
+ * \xHH. Names come from other people's programs and other people's files.
+ */
+void buf_put_printable(struct buf *b, const char *s);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct map_slot *find(const struct map *m, uint64_t key)
+{
+	size_t i = hash64(key) & (m->cap - 1);
+
+	while (m->slots[i].used && m->slots[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+static void grow(struct map *m)
+{
+	struct map old = *m;
+
+	m->cap = old.cap ? old.cap * 2 : 16;
+	m->slots = xcalloc(m->cap, sizeof(*m->slots));
+	map_for_each(s, &old)
+		*find(m, s->key) = *s;
+	free(old.slots);
+}
+
+uint64_t *map_get(const struct map *m, uint64_t key)
+{
+	struct map_slot *s;
+
+	if (!m->len)
+		return NULL;
+	s = find(m, key);
+	return s->used ? &s->value : NULL;
+}
+
+uint64_t *map_put(struct map *m, uint64_t key, bool *fresh)
+{
+	struct map_slot *s;
+
+	/* At most 2/3 full: probes stay short. */
+	if (m->len * 3 >= m->cap * 2)
+		grow(m);
+	s = find(m, key);
+	if (fresh)
+		*fresh = !s->used;
+	if (!s->used) {
+		*s = (struct map_slot){ .key = key, .used = true };
+		m->len++;
+	}
+	return &s->value;
+}
+
+void map_free(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){ 0 };
+}
+
+uint64_t hash_bytes(const void *p, size_t n)
+{
+	const unsigned char *b = p;
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ b[i]) * 0x100000001b3ULL;
+	return h;
+}
+
+enum { NONE = UINT32_MAX };
+
+uint32_t strtab_id(struct strtab *t, const char *s)
+{
+	bool fresh;
+	uint64_t *head = map_put(&t->by_hash, hash_bytes(s, strlen(s)), &fresh);
+	uint32_t first = fresh ? NONE : *head;
+
+	for (uint32_t i = first; i != NONE; i = t->next[i]) {
+		if (!strcmp(t->strings[i], s))
+			return i;
+	}
+	if (t->len == t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 64;
+		t->strings = xrealloc_array(t->strings, t->cap, sizeof(*t->strings));
+		t->next = xrealloc_array(t->next, t->cap, sizeof(*t->next));
+	}
+	t->strings[t->len] = arena_strdup(&t->arena, s);
+	t->next[t->len] = first;
+	*head = t->len;
+	return t->len++;
+}
+
+const char *strtab_intern(struct strtab *t, const char *s)
+{
+	uint32_t id = strtab_id(t, s);
+
+	return t->strings[id];
+}
+
+void strtab_free(struct strtab *t)
+{
+	map_free(&t->by_hash);
+	arena_free(&t->arena);
+	free(t->strings);
+	free(t->next);
+	*t = (struct strtab){ 0 };
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two hash tables with open addressing: u64 to u64, and strings to dense ids.
+ * A zeroed struct is an empty table.
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/alloc.h"
+
+struct map {
+	struct map_slot *slots;
+	size_t len, cap;
+};
+
+/* The value stored for the key, or NULL; valid until the next map_put. */
+uint64_t *map_get(const struct map *m, uint64_t key);
+/* The value's place, 0 if the key is new; `*fresh` (may be NULL) says whether it is. */
+uint64_t *map_put(struct map *m, uint64_t key, bool *fresh);
+void map_free(struct map *m);
+
+struct map_slot {
+	uint64_t key, value;
+	bool used;
+};
+
+#define map_for_each(s, m)                                                                         \
+	for (struct map_slot *s = (m)->slots; s && s < (m)->slots + (m)->cap; s++)                 \
+		if (s->used)
+
+/* The 64-bit finalizer of MurmurHash3 (public domain): spreads any key. */
+static inline uint64_t hash64(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33;
+	x *= 0xc4ceb9fe1a85ec53ULL;
+	return x ^ (x >> 33);
+}
+
+uint64_t hash_bytes(const void *p, size_t n);
+
+/*
+ * Interned strings: equal strings have equal ids, ids count from 0, and
+ * a string lives, at a fixed address, until the table is freed.
+ */
+struct strtab {
+	struct map by_hash;
+	const char **strings;
+	uint32_t *next;
+	size_t len, cap;
+	struct arena arena;
+};
+
+uint32_t strtab_id(struct strtab *t, const char *s);
+/* The table's own copy of the string. */
+const char *strtab_intern(struct strtab *t, const char *s);
+void strtab_free(struct strtab *t);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A typed growable array, used by value: `VEC(struct row) rows = { 0 };`.
+ * Pointers into it are valid until the next push. An element may be read as
+ * v.data[i] for i < v.len.
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+
+#define VEC(type) struct { type *data; size_t len, cap; }
+
+#define vec_reserve(v, n)                                                                          \
+	do {                                                                                       \
+		size_t vec_want = (n);                                                             \
+		if (vec_want > (v)->cap) {                                                         \
+			size_t vec_cap = (v)->cap ? (v)->cap * 2 : 8;                              \
+			(v)->cap = vec_cap > vec_want ? vec_cap : vec_want;                        \
+			(v)->data = xrealloc_array((v)->data, (v)->cap, sizeof(*(v)->data));       \
+		}                                                                                  \
+	} while (0)
+
+/* Append a value. */
+#define vec_push(v, ...)                                                                           \
+	do {                                                                                       \
+		vec_reserve(v, (v)->len + 1);                                                      \
+		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
+	} while (0)
+
+#define vec_for_each(p, v) for (__typeof__((v)->data) p = (v)->data; p && p < (v)->data + (v)->len; p++)
+
+#define vec_sort(v, cmp)                                                                           \
+	do {                                                                                       \
+		if ((v)->len)                                                                      \
+			qsort((v)->data, (v)->len, sizeof(*(v)->data), cmp);                       \
+	} while (0)
+
+/* Release the storage; the vector is empty and usable again. */
+#define vec_free(v)                                                                                \
+	do {                                                                                       \
+		free((v)->data);                                                                   \
+		(v)->data = NULL;                                                                  \
+		(v)->len = (v)->cap = 0;                                                           \
+	} while (0)
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One experiment as its directory tells it: log, maps, stacks, packets. This
+ * layer knows the format and nothing of symbols or metrics. Any byte of any
+ * file may be wrong: what cannot be read is reported into the experiment's own
+ * diag, counted, and passed over; the rest is shown.
+ *
+ * Everything reached from a struct experiment belongs to it and is valid until
+ * experiment_close.
+ */
+#ifndef EXPERIMENT_EXPERIMENT_H
+#define EXPERIMENT_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/file.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/packet.h"
+
+struct exp_field {
+	const char *name, *uname;
+	uint32_t offset;
+	enum er_type type;
+};
+
+/* One <profile name="hwcounter"/>, by tag. */
+struct exp_counter {
+	int tag;
+	const char *name, *int_name, *metric; /* alias, internal name, label (or NULL) */
+	int64_t interval;
+	int timecvt; /* > 0: counts are clock ticks; < 0: -timecvt thousandth of a ns; 0: counts */
+	const char *modstr;
+};
+
+/* The packets of one kind. */
+struct exp_stream {
+	enum er_packet kind;
+	const char *fname, *uname;
+	VEC(struct exp_field) fields;
+	int64_t ptimer_us;    /* clock: microseconds of one NTICK */
+	int numstates;        /* clock: enum er_stateset */
+	int64_t threshold_us; /* synchronization */
+	VEC(struct exp_counter) counters;
+	struct file file;
+};
+
+struct exp_event {
+	const char *kind; /* "run", "sample", "exit", "cwarn", … */
+	int64_t time_ns;  /* relative to the start of this experiment */
+	int64_t id;       /* sample number, message number; -1: none */
+	const char *label, *text;
+};
+
+struct exp_map {
+	enum { EXP_MAP_SEGMENT, EXP_MAP_FUNCTION, EXP_MAP_DYNFUNC, EXP_MAP_UNMAP } what;
+	int64_t time_ns; /* relative */
+	uint64_t vaddr, size;
+	int64_t foffset;
+	unsigned modes;
+	const char *name; /* path, or function name */
+	const char *module; /* DYNFUNC: the dynamic module's name */
+};
+
+struct exp_ksym {
+	uint64_t addr, size;
+	const char *name;   /* as written: ready to show */
+	const char *module; /* "vmlinux" when none is named */
+};
+
+struct exp_stack {
+	uint64_t uid;
+	uint32_t first; /* index into stack_pcs */
+	uint32_t npcs;  /* leaf first; the last may be a marker ER_PC_… */
+};
+
+struct experiment {
+	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
+	struct experiment *founder;  /* NULL: is one */
+	const char *path;            /* as given, or founder path + "/" + name */
+	const char *name;            /* last component */
+	const char *version, *collector, *hostname, *arch, *os, *cwd, *command, *notes;
+	const char *process;         /* base name of the command's first word; "" when unknown */
+	int64_t pid, ppid;
+	int wordsize;
+	bool swap;                   /* recorded in the other byte order */
+	int64_t pagesize, npages;
+	int64_t ncpus, mhz;          /* mhz of the first CPU named, 0 unknown */
+	int64_t start_ns;            /* event run: absolute hrtime */
+	int64_t start_epoch;
+	int64_t end_ns;              /* event exit, relative; or the last time seen */
+	bool closed;                 /* has an event exit */
+	bool opened;                 /* log.xml could be read up to event run */
+	int64_t sample_period_s;
+	const char *dversion;
+	VEC(struct exp_event) events;
+	VEC(struct exp_map) maps;    /* in file order */
+	VEC(struct exp_ksym) ksyms;  /* sorted by address */
+	VEC(struct exp_stream) streams;
+	VEC(struct exp_stack) stacks;
+	VEC(uint64_t) stack_pcs;
+	struct map stack_by_uid;     /* uid to index into stacks */
+	struct file overview;
+	struct diag diag;            /* what was wrong, shown by `header` */
+	struct arena arena;
+};
+
+/*
+ * Open the experiment directory at path. NULL, after reporting to d, when it is
+ * none (no directory, a name without ".er", no log.xml); whatever else is wrong
+ * goes into the experiment's diag and the caller gets what is readable.
+ */
+struct experiment *experiment_open(const char *path, struct diag *d);
+/* Also for sub-experiments: name is an entry of founder's directory. */
+struct experiment *experiment_open_sub(struct experiment *founder, const char *name);
+void experiment_close(struct experiment *e);
+
+/*
+ * The names of the sub-experiments ("_….er" directories) of a founder, sorted
+ * by name; freed by the caller with free() each and vec_free.
+ */
+typedef VEC(char *) str_vec;
+void experiment_subs(const struct experiment *e, str_vec *ret);
+
+/* The experiments a group file (.erg) names, in order. 0 or -1 after reporting. */
+int group_read(const char *path, str_vec *ret, struct diag *d);
+/* Add a line to a group file, creating it with its first line. 0 or -1 after reporting. */
+int group_add(const char *path, const char *experiment, struct diag *d);
+
+/* --- packets --- */
+
+/* A field found by name in a stream; offset 0 (no field is there) when it has none. */
+struct field_ref {
+	uint32_t offset;
+	enum er_type type;
+};
+
+struct field_ref stream_field(const struct exp_stream *s, const char *name);
+
+/* A packet: a borrowed view, checked to lie in the file. */
+struct packet {
+	const unsigned char *p;
+	uint32_t size;
+	bool swap;
+};
+
+/* The field's value; 0 when the packet is too short for it or has none. */
+int64_t packet_int(const struct packet *p, struct field_ref f);
+
+struct packet_iter {
+	const struct exp_stream *stream;
+	uint64_t pos;
+	uint64_t nbad; /* places that could not be read and were passed over */
+	bool swap;
+};
+
+void packet_iter_init(struct packet_iter *it, const struct experiment *e,
+		      const struct exp_stream *s);
+/* The next packet of the stream's kind; false at the end. */
+bool packet_next(struct packet_iter *it, struct packet *ret);
+
+/* The index into e->stacks of the uid, or -1. */
+int64_t experiment_stack(const struct experiment *e, uint64_t uid);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes one experiment directory (a founder or a sub-experiment) in format
+ * 12.4. Every call appends to a buffer in memory; expwriter_flush brings the
+ * buffers to the files as whole records, referenced things first (stacks, maps
+ * and kernel symbols before the packets that use them), so that what is on disk
+ * can be read at any moment. No descriptor stays open between flushes: there
+ * may be thousands of writers.
+ *
+ * Times are absolute nanoseconds of one clock (CLOCK_MONOTONIC); the writer
+ * turns them into the relative stamps that the XML files want.
+ */
+#ifndef EXPERIMENT_EXPWRITER_H
+#define EXPERIMENT_EXPWRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "analysis/experiment/packet.h"
+
+struct diag;
+struct expwriter;
+
+struct exp_cpu {
+	int id;
+	unsigned mhz;
+};
+
+struct exp_header {
+	const char *collector;    /* program and version */
+	const char *hostname;
+	const char *arch;         /* uname -m */
+	const char *os;           /* "Linux 6.18.0" */
+	long pagesize, npages;
+	const struct exp_cpu *cpus;
+	size_t ncpus;
+	pid_t pid, ppid, pgrp, sid;
+	const char *cwd;
+	const char *command;      /* argument list, blank separated */
+	int wordsize;             /* 32 or 64 */
+	uint64_t start_ns;        /* event run, absolute */
+	time_t start_epoch;
+	uint64_t sample_period_s; /* 0: none */
+};
+
+/*
+ * Make directory `name` (mode 0700) below dirfd and write its header. 0, or
+ * -errno after reporting: -EEXIST when the name is taken. `ret` is the caller's
+ * to close. The name must end in ".er".
+ */
+int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
+		     struct expwriter **ret);
+/* Flush and free; the event exit must have been written before. Result as of expwriter_flush. */
+int expwriter_close(struct expwriter *w);
+
+/*
+ * Bring what is buffered to disk. 0 or -errno (-ENOSPC, -EDQUOT, …), not
+ * reported. A record is on disk whole or not at all: a short write is undone.
+ * After a failure the writer drops what it is given.
+ */
+int expwriter_flush(struct expwriter *w);
+/* Bytes buffered, and bytes on disk. */
+size_t expwriter_pending(const struct expwriter *w);
+uint64_t expwriter_bytes(const struct expwriter *w);
+/* The directory, for files of other modules (archives, sub-experiments); borrowed. */
+int expwriter_dirfd(const struct expwriter *w);
+const char *expwriter_name(const struct expwriter *w);
+
+/* --- log.xml --- */
+
+/* Announce clock packets: weights are NTICK × ptimer_us microseconds. */
+void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states);
+/* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
+void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
+/* Something to tell the reader: kind "comment", "cwarn" or "cerror". */
+void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t time_ns,
+		       const char *text);
+void expwriter_exit(struct expwriter *w, uint64_t time_ns);
+
+/* --- map.xml and kallmodsyms --- */
+
+struct exp_segment {
+	uint64_t time_ns, vaddr, size, foffset;
+	unsigned modes; /* R1 W2 X4, shared 8 */
+	const char *name;
+};
+
+void expwriter_segment(struct expwriter *w, const struct exp_segment *s);
+void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr);
+/* A function that no file has: a pseudo frame, generated code. */
+void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
+			const char *name);
+/*
+ * A kernel symbol of type t. The first one also declares the load object
+ * LinuxKernel. Dots become '·' as the format needs; module NULL is vmlinux.
+ */
+void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
+		    const char *module);
+
+/* --- packets --- */
+
+/*
+ * A call stack: uid (not 0, unique in the experiment), pcs leaf first. Longer
+ * than a packet can hold (8,187 frames): cut and marked truncated.
+ */
+void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs);
+
+struct clock_packet {
+	int64_t lwp, thread;
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint64_t stack; /* uid */
+	enum er_mstate state;
+	uint32_t nticks;  /* above 2^31-1 it is written as several packets */
+	uint32_t seq;     /* number of the ring record on its CPU: field SEQ, ours */
+};
+
+void expwriter_clock(struct expwriter *w, const struct clock_packet *p);
+
+/* A usage record, cumulative; times in nanoseconds. */
+struct exp_usage {
+	uint64_t time_ns, create_ns, real_ns, user_ns, system_ns, trap_ns, tfault_ns, dfault_ns,
+		kfault_ns, lock_ns, sleep_ns, wait_ns, stop_ns;
+	uint64_t minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, vctx, ictx,
+		syscalls, ioch;
+	uint32_t nthreads;
+};
+
+/* Append to `overview` and write the sample event that belongs to it. */
+void expwriter_sample(struct expwriter *w, const struct exp_usage *u, const char *label);
+
+/* --- files of ours, which other readers ignore --- */
+
+/* Append a line (ended here by a newline) to a text file of the experiment, such as "notes". */
+void expwriter_text(struct expwriter *w, const char *file, const char *line);
+/* Replace a small file as a whole, atomically. 0 or -errno. */
+int expwriter_replace(struct expwriter *w, const char *file, const char *text);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The packets of format 12.4, as tables: one row a field. From these rows come
+ * the <field> elements of log.xml, the writer's layout, the reader's checks and
+ * docs/format.md. Readers never trust them about a recorded experiment: there
+ * the fields are those that its own log.xml describes.
+ */
+#ifndef EXPERIMENT_PACKET_H
+#define EXPERIMENT_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values are on disk: never renumbered. */
+enum er_packet {
+	ER_PKT_EMPTY = 0,
+	ER_PKT_PROF = 1, /* per-state counters of old collectors */
+	ER_PKT_SYNC = 2,
+	ER_PKT_HWC = 3,
+	ER_PKT_HEAP = 5,
+	ER_PKT_MHWC = 7,
+	ER_PKT_CLOCK = 8,
+	ER_PKT_FRAME = 11,
+	ER_PKT_UID = 17,
+	ER_PKT_IO = 19,
+	ER_PKT_CLOSED = 65535,
+};
+
+enum er_type { ER_INT32, ER_UINT32, ER_INT64, ER_UINT64, ER_STRING, ER_DOUBLE, ER_DATE };
+
+struct field_desc {
+	const char *name;  /* what filters call it */
+	const char *uname; /* what people call it; NULL: not shown */
+	uint16_t offset;   /* from the start of the packet, bytes */
+	enum er_type type;
+};
+
+struct packet_desc {
+	enum er_packet kind;
+	const char *profile; /* the name of its <profile> element */
+	const char *fname;   /* the file it is kept in */
+	const char *uname;
+	uint16_t size;
+	const struct field_desc *fields;
+	size_t nfields;
+};
+
+extern const struct packet_desc packet_descs[];
+extern const size_t npacket_descs;
+
+/* The row of a kind, or NULL. */
+const struct packet_desc *packet_desc(enum er_packet kind);
+/* "INT32" and so on, as log.xml spells it, and back (-1 for what it does not know). */
+const char *er_type_name(enum er_type type);
+int er_type_parse(const char *name);
+
+/* The microstates of a clock packet; values are on disk. */
+enum er_mstate {
+	MS_USER = 0,
+	MS_SYSTEM = 1,
+	MS_TRAP = 2,
+	MS_TFAULT = 3,
+	MS_DFAULT = 4,
+	MS_KFAULT = 5,
+	MS_USER_LOCK = 6,
+	MS_SLEEP = 7,
+	MS_WAIT_CPU = 8,
+	MS_STOPPED = 9,
+	MS_LINUX_CPU = 10,
+	MS_KERNEL_CPU = 11,
+	MS_COUNT
+};
+
+/* profile/@numstates is a magic number that says which states a recorder tells apart. */
+enum er_stateset {
+	STATES_LINUX = 1,  /* gprofng collect: LINUX_CPU */
+	STATES_USER = 2,   /* er_kernel's followed processes: USER SYSTEM KERNEL_CPU */
+	STATES_KERNEL = 3, /* er_kernel's founder: KERNEL_CPU */
+	STATES_ALL = 10,   /* the ten of Solaris */
+};
+
+struct mstate_desc {
+	enum er_mstate state;
+	const char *name;  /* "USER" */
+	const char *uname; /* "User CPU" */
+	int on_cpu;
+};
+
+extern const struct mstate_desc mstate_descs[MS_COUNT];
+
+/* Frames that stand for no code. As the last "pc" of a stack they say how it ended. */
+#define ER_PC_TRUNCATED     ((uint64_t)-2)
+#define ER_PC_UNWIND_FAILED ((uint64_t)-3)
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Metrics as a table, and the grammar of metric lists (requirements M-038 to
+ * M-056). A metric is a row: keyword, label, unit, the packet kind it is read
+ * from, the field that is its value and the microstates that count. A new
+ * metric is a new row; no view changes.
+ */
+#ifndef METRICS_METRIC_H
+#define METRICS_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "analysis/experiment/packet.h"
+
+struct buf;
+struct diag;
+struct session;
+
+enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES };
+
+struct metric {
+	uint32_t id;
+	const char *name;  /* keyword: "user" */
+	const char *uname; /* "User CPU Time" */
+	const char *abbr;  /* column heading: "User CPU" */
+	enum metric_unit unit;
+	enum er_packet kind;
+	unsigned states;   /* clock: bit mask of enum er_mstate */
+	const char *value; /* field that is the value; "1": count packets */
+	int64_t scale;     /* value × scale = unit */
+	int tag;           /* hardware counters; -1 otherwise */
+};
+
+enum static_metric { STATIC_NAME, STATIC_ADDRESS, STATIC_SIZE };
+
+enum flavor { FLAVOR_STATIC, FLAVOR_EXCL, FLAVOR_INCL, FLAVOR_ATTR, FLAVOR_DATA };
+
+enum visibility { VIS_TIME = 1, VIS_PERCENT = 2, VIS_VALUE = 4, VIS_HIDDEN = 8 };
+
+struct metric_col {
+	enum flavor flavor;
+	const struct metric *metric;   /* NULL: static */
+	enum static_metric stat;
+	unsigned vis;                  /* of enum visibility */
+};
+
+struct metric_list {
+	VEC(struct metric_col) cols;
+};
+
+struct metric_sort {
+	struct metric_col col;
+	bool reverse;
+};
+
+/* Which list a spec is for: decides the flavors that it may use. */
+enum list_kind { LIST_FUNCS, LIST_CALLERS, LIST_INDEX, LIST_DATA };
+
+/* The metrics that the data of the session's experiments support, in standard order. */
+struct metric_set {
+	VEC(struct metric) all;
+};
+
+void metric_set_init(struct metric_set *ms, const struct session *s);
+void metric_set_free(struct metric_set *ms);
+const struct metric *metric_find(const struct metric_set *ms, const char *name);
+
+/*
+ * Parse a spec such as "ie.%user:name" or "default". 0, or -1 after reporting
+ * what is wrong, *ret untouched. `name` is added at the end when missing.
+ */
+int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const char *spec,
+		      struct diag *d, struct metric_list *ret);
+/* The built-in default of the data that was recorded (M-060 to M-065). */
+void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret);
+/* The callers-callees list that follows from a function list (P-022). */
+void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret);
+/* The index-object list that follows from a function list: exclusive and static only. */
+void metric_list_index(const struct metric_list *funcs, struct metric_list *ret);
+/* As `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
+void metric_list_print(const struct metric_list *l, struct buf *b);
+void metric_list_free(struct metric_list *l);
+
+/*
+ * Choose a sort from a spec (first entry that is visible in the list, "-"
+ * reverses, "!" matches hidden ones, "default"). 0, or -1 after a warning.
+ */
+int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
+		      const char *spec, struct diag *d, struct metric_sort *ret);
+void metric_sort_default(const struct metric_list *l, struct metric_sort *ret);
+void metric_sort_print(const struct metric_sort *s, struct buf *b);
+/* "Exclusive User CPU Time", as headings say it. */
+void metric_sort_describe(const struct metric_sort *s, struct buf *b);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a tool has open: experiments, and the nouns they share. Load objects,
+ * functions and frames are made once for all experiments, so that the same
+ * libc function in fifty processes is one function. Ids are dense and start at
+ * 0, for arrays beside them.
+ */
+#ifndef MODEL_SESSION_H
+#define MODEL_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/experiment.h"
+
+/* Whether an object's functions are shown one by one, as one line, or not below its entries. */
+enum show { SHOW_ALL, SHOW_HIDE, SHOW_API };
+
+struct loadobj {
+	uint32_t id;
+	const char *path; /* as recorded; pseudo objects: "<Total>", "<Unknown>", "LinuxKernel", … */
+	const char *name; /* last component, or the pseudo name, as lists show it */
+	bool pseudo;
+	bool kernel;
+	enum show show;
+	struct func *hidden;  /* the line that stands for a hidden object; made when asked for */
+	struct symtab *symtab;
+	const char *opened_as; /* the file whose symbols are in use, NULL none */
+	struct diag diag;      /* warnings about it, shown by `objects` */
+	struct map func_by_addr;
+};
+
+enum func_flags {
+	FUNC_PSEUDO = 1 << 0, /* stands for no code: <Total>, <Unknown>, <Truncated-stack>, … */
+	FUNC_STATIC = 1 << 1, /* <static>@0x…: code without a symbol */
+};
+
+struct func {
+	uint32_t id;
+	struct loadobj *obj;
+	const char *name;       /* as shown by `name short`: demangled, without parameters */
+	const char *long_name;  /* demangled in full */
+	const char *mangled;
+	const char *aliases;    /* NULL none */
+	const char *srcfile;    /* NULL unknown */
+	uint64_t addr, size;    /* in the object's own address space */
+	unsigned flags;
+};
+
+/* A place in code: what a stack is made of. Interned: the same place has one frame. */
+struct frame {
+	struct func *func;
+	uint64_t offset; /* from the start of func */
+};
+
+/* A resolved stack, interned over all experiments: frames leaf first, root last. */
+struct stack {
+	uint32_t first; /* into session.stack_frames, of frame ids */
+	uint32_t n;
+};
+
+struct session {
+	VEC(struct experiment *) experiments; /* founders and subs, by id; each owned */
+	VEC(struct loadobj *) objects;
+	VEC(struct func *) funcs;
+	VEC(struct frame) frames;
+	VEC(struct stack) stacks;
+	VEC(uint32_t) stack_frames;
+	struct func *total, *unknown, *truncated, *unwind_failed;
+	struct strtab names;
+	struct arena arena;
+	struct diag *diag;            /* the tool's own; borrowed */
+	struct session_impl *impl;    /* intern tables, search path */
+};
+
+struct session *session_new(struct diag *d);
+void session_free(struct session *s);
+
+/*
+ * Open an experiment (with its sub-experiments) or a group file. 0, or -1
+ * after reporting; what was opened before stays.
+ */
+int session_add(struct session *s, const char *path);
+
+/*
+ * The resolved stack of stack `index` of e as it stood at time_ns (relative):
+ * an id into s->stacks. Each distinct stack is resolved once for each state of
+ * the address map it was seen under. Index -1 gives the stack <Unknown>.
+ */
+uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns);
+
+/* The functions of that name (short, long or mangled), in id order; freed with vec_free. */
+typedef VEC(struct func *) func_vec;
+void session_find_funcs(const struct session *s, const char *name, func_vec *ret);
+/* The object by path or base name, or NULL. */
+struct loadobj *session_find_object(const struct session *s, const char *name);
+
+#endif

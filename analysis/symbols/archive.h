@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * archives/ of an experiment: the ELF files a reader elsewhere needs, under
+ * names derived from their paths (docs/format.md). Either whole files, or
+ * symbol files: the same sections and addresses with the code left out, which
+ * is all that function names need.
+ */
+#ifndef SYMBOLS_ARCHIVE_H
+#define SYMBOLS_ARCHIVE_H
+
+#include <stddef.h>
+
+struct diag;
+
+enum archive_mode { ARCHIVE_SYMBOLS, ARCHIVE_COPY };
+
+/* "libc.so.6_dnWuQRcLhw9" for "/usr/lib/x86_64-linux-gnu/libc.so.6"; freed by the caller. */
+char *archive_name(const char *path);
+/*
+ * Write the ELF file open at fd (stays the caller's) as the archive of `path`
+ * into archives/ below expdir, made when missing. An existing archive is kept.
+ * 0 or -errno after reporting; a failure leaves no partial file.
+ */
+int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d);
+/* Open the archive of path, read only; -errno when there is none. Follows no symlink out of it. */
+int archive_open(int expdir, const char *path);
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Readable names of C++, Rust and D symbols. */
+#ifndef SYMBOLS_DEMANGLE_H
+#define SYMBOLS_DEMANGLE_H
+
+/* The long form (with parameters) or the short one (without), malloc'ed; NULL when not mangled. */
+char *demangle(const char *name, int with_params);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a view yields and a printer prints: columns and rows, numbers still
+ * numbers. A list is rows at depth 0, a tree has depth, callers-callees is
+ * groups. No view knows how a row is printed, no printer what a metric is.
+ */
+#ifndef VIEWS_TABLE_H
+#define VIEWS_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/vec.h"
+
+enum cell_kind {
+	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
+	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
+	CELL_COUNT,   /* i */
+	CELL_ADDRESS, /* i; n: object id, printed as "2:0x00001234" */
+	CELL_TEXT,    /* s: lives in the table's arena or longer; printers make it printable */
+	CELL_BLANK,
+};
+
+struct cell {
+	enum cell_kind kind;
+	int n;
+	union {
+		int64_t i;
+		double d;
+		const char *s;
+	};
+};
+
+struct column {
+	enum cell_kind kind;
+	const char *title[3]; /* "Excl.", "User CPU", "sec." ; NULL: blank */
+};
+
+struct row {
+	int depth;      /* trees */
+	int group;      /* rows of one panel; a printer separates groups */
+	char mark;      /* '*' the row a panel is about; '\0' none */
+	int more;       /* trees: has a later sibling */
+	struct cell *cells; /* one a column */
+};
+
+struct table {
+	const char *name;  /* "functions": for machine-readable output */
+	const char *title; /* a line, or NULL */
+	VEC(struct column) columns;
+	VEC(struct row) rows;
+	VEC(const char *) notes; /* lines after the table */
+	struct arena arena;
+};
+
+/* A new row of blank cells at the end; valid until the next one. */
+struct row *table_row(struct table *t);
+void table_free(struct table *t);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The views: each fills a table from the session as the current settings see
+ * it. Views are pure: they change neither session nor settings, and report
+ * what they cannot do into d, returning -1.
+ */
+#ifndef VIEWS_VIEW_H
+#define VIEWS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/metrics/metric.h"
+#include "analysis/model/session.h"
+#include "analysis/views/table.h"
+
+struct filter;
+struct tally;
+
+enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
+
+struct view_state {
+	struct session *session;
+	const struct metric_set *metric_set;
+	struct metric_list metrics, cmetrics, imetrics;
+	struct metric_sort sort, csort, isort;
+	size_t limit; /* rows, <Total> not counted; 0: all */
+	enum name_form name;
+	bool name_object;      /* append "[object]" */
+	struct filter *filter; /* NULL: everything */
+	struct tally *tally;   /* made by view_tally, thrown away when a setting above changes */
+};
+
+/* Set up with the defaults of the session's data; release. */
+void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms);
+void view_state_fini(struct view_state *v);
+/* Call after experiments, filter or shown objects changed. */
+void view_state_changed(struct view_state *v);
+
+int view_functions(struct view_state *v, struct table *t, struct diag *d);
+/* Panels for all functions in sort order, or for one. */
+int view_callers_callees(struct view_state *v, const struct func *only, struct table *t,
+			 struct diag *d);
+int view_calltree(struct view_state *v, struct table *t, struct diag *d);
+/* The summary of one function, or of all listed ones (fsummary, fsingle). */
+int view_summary(struct view_state *v, const struct func *only, struct table *t, struct diag *d);
+
+/* Lists by what a packet belongs to: one row a key, exclusive metrics. */
+enum index_kind { INDEX_THREADS, INDEX_PROCESSES, INDEX_CPUS, INDEX_SAMPLES, INDEX_SECONDS,
+		  INDEX_EXPERIMENTS };
+int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d);
+
+/* Load objects: with their state (object_list); with metrics and messages (objects). */
+int view_object_list(struct view_state *v, struct table *t, struct diag *d);
+int view_objects(struct view_state *v, struct table *t, struct diag *d);
+int view_experiment_list(struct view_state *v, struct table *t, struct diag *d);
+int view_sample_list(struct view_state *v, struct table *t, struct diag *d);
+/* header, overview, statistics: NULL means all experiments. */
+int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d);
+int view_overview(struct view_state *v, const struct experiment *e, struct table *t,
+		  struct diag *d);
+int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
+		    struct diag *d);
+
+/*
+ * Parse a filter expression (P-076 to P-081). NULL after reporting, with the
+ * column of the wrong character. `filter_free(NULL)` does nothing.
+ */
+struct filter *filter_parse(const struct session *s, const char *text, struct diag *d);
+void filter_free(struct filter *f);
+const char *filter_text(const struct filter *f);
+
+#endif

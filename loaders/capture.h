@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A running capture: BPF programs loaded and attached, one ring a CPU, drained
+ * by the caller. The order is fixed: open, start, drain as often as wanted,
+ * stop, drain until nothing comes, close. Nothing here knows of experiments.
+ */
+#ifndef LOADERS_CAPTURE_H
+#define LOADERS_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/types.h>
+
+#include "bpf/er_event.h"
+
+struct diag;
+struct capture;
+
+/* -T: one thread (pid and tid), all threads of a process (tid 0), a kernel thread (pid 0). */
+struct capture_target {
+	pid_t pid, tid;
+};
+
+struct capture_plan {
+	uint64_t interval_ns;    /* of the clock on each CPU */
+	bool idle;               /* sample idle CPUs, too */
+	bool exclude_self;       /* leave out the process `self` */
+	pid_t self;
+	size_t ring_bytes;       /* per CPU, a power of two; 0: default */
+	const struct capture_target *targets; /* none: the whole system */
+	size_t ntargets;
+	bool measure_cost;       /* have the kernel count nanoseconds per BPF run */
+};
+
+/* Load. 0, or -errno after one sentence with the remedy. */
+int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret);
+/* Attach and begin; *start_ns is the CLOCK_MONOTONIC moment from which on time counts. */
+int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d);
+
+typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
+
+/*
+ * Hand out what the rings hold, waiting up to timeout_ms (0: do not wait) for
+ * the first record. Returns the number of records, or -errno (-EINTR: a
+ * signal). Each ring comes in its own order; rings are not merged.
+ */
+int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
+/* A descriptor that polls readable when a ring wants draining; borrowed. */
+int capture_fd(const struct capture *c);
+
+/*
+ * Detach the clock, and have every thread's time since its last sample sent as
+ * a residual record. Drain after it. *stop_ns is when time ceased to count.
+ */
+int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
+void capture_close(struct capture *c);
+
+int capture_ncpus(const struct capture *c); /* possible CPUs: ids are below this */
+void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
+/* Losses by thread and second; fn is called for each. */
+void capture_losses(const struct capture *c,
+		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);
+
+/* What the programs cost so far, by the kernel's own accounting. */
+struct capture_cost {
+	const char *program;
+	uint64_t runs, ns; /* ns 0: the kernel does not count it (kernel.bpf_stats_enabled) */
+};
+
+/* Fills up to max rows; returns how many there are. */
+size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t max);
+
+#endif

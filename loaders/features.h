@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What this kernel and these privileges allow, found out by trying, and in
+ * words: what is missing, what that costs, what would enable it.
+ */
+#ifndef LOADERS_FEATURES_H
+#define LOADERS_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct feature {
+	const char *name;    /* "clock events" */
+	bool ok, required;
+	char why[160];       /* when not ok: what the kernel said */
+	const char *cost;    /* what is lost without it */
+	const char *remedy;  /* what would enable it */
+};
+
+/* Try them all; the rows live until the program ends. */
+const struct feature *features_probe(size_t *n);
+/* The first required feature that is missing, or NULL: the one sentence for the user. */
+const struct feature *features_missing(void);
+
+#endif
