@@ -7,6 +7,7 @@
 #ifndef VIEWS_TABLE_H
 #define VIEWS_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ struct cell {
 struct column {
 	enum cell_kind kind;
 	const char *title[3]; /* "Excl.", "User CPU", "sec." ; NULL: blank */
+	const char *full[2];  /* the first two in full, for machines; NULL: as title */
+	bool sorted;          /* the rows are sorted by this metric */
 };
 
 struct row {
