@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * forktree children execs seconds
+ *
+ * Forks `children` processes that burn CPU in child_work, and `execs` more that
+ * exec this program again under the name "treeleaf" and burn it in exec_work;
+ * meanwhile burns it in parent_work. Each process says its own: name:pid, CPU.
+ */
+#include <sys/wait.h>
+
+#include "tests/synprog/truth.h"
+
+TRUTH_BURNER(parent_work)
+TRUTH_BURNER(child_work)
+TRUTH_BURNER(exec_work)
+
+static void start_child(double seconds)
+{
+	double cpu = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		truth_die("fork");
+	if (pid)
+		return;
+	child_work(&cpu, seconds);
+	truth_say_id("child", getpid(), cpu);
+	_exit(0);
+}
+
+static void start_exec(const char *seconds)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		truth_die("fork");
+	if (pid)
+		return;
+	execl("/proc/self/exe", "treeleaf", "--leaf", seconds, (char *)NULL);
+	truth_die("exec");
+}
+
+int main(int argc, char **argv)
+{
+	double cpu = 0;
+
+	if (argc == 3 && !strcmp(argv[1], "--leaf")) {
+		exec_work(&cpu, atof(argv[2]));
+		truth_say_id("exec", getpid(), cpu);
+		return 0;
+	}
+	if (argc != 4)
+		return 2;
+	for (int i = 0; i < atoi(argv[1]); i++)
+		start_child(atof(argv[3]));
+	for (int i = 0; i < atoi(argv[2]); i++)
+		start_exec(argv[3]);
+	parent_work(&cpu, atof(argv[3]));
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	truth_say_id("parent", getpid(), cpu);
+	truth_say_usage("", RUSAGE_SELF);
+	truth_say_usage("children-", RUSAGE_CHILDREN);
+	return 0;
+}

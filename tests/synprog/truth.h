@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every workload shares: burning a known amount of CPU time, and saying
+ * afterwards what was burnt, one `name<TAB>seconds` a line on standard output.
+ * A workload is an oracle: what it prints comes from the kernel's own clocks,
+ * never from counting.
+ */
+#ifndef SYNPROG_TRUTH_H
+#define SYNPROG_TRUTH_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline double truth_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static inline double truth_thread_cpu(void)
+{
+	return truth_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/*
+ * One turn of pure user time, some hundred microseconds: long enough that the
+ * system call that reads the thread's clock between two turns does not count.
+ */
+#define TRUTH_TURN(state)                                                       \
+	do {                                                                    \
+		for (int turn_ = 0; turn_ < 200000; turn_++)                    \
+			(state) = (state) * 6364136223846793005ULL + 1442695040888963407ULL; \
+		__asm__ volatile("" : "+r"(state));                             \
+	} while (0)
+
+/* Define void name(double *acc, double seconds): burns it here, adds what was burnt to *acc. */
+#define TRUTH_BURNER(name)                                                      \
+	static __attribute__((noinline)) void name(double *acc, double seconds) \
+	{                                                                       \
+		double start = truth_thread_cpu(), now;                         \
+		uint64_t state = 88172645463325252ULL;                          \
+                                                                                \
+		do {                                                            \
+			TRUTH_TURN(state);                                      \
+			now = truth_thread_cpu();                               \
+		} while (now - start < seconds);                                \
+		*acc += now - start;                                            \
+	}
+
+/* One line in one write, so that processes sharing a pipe do not mix theirs. */
+static inline void truth_say(const char *name, double seconds)
+{
+	char line[160];
+	int n = snprintf(line, sizeof(line), "%s\t%.6f\n", name, seconds);
+
+	if (write(STDOUT_FILENO, line, n) != n)
+		_exit(1);
+}
+
+static inline void truth_say_id(const char *name, long id, double seconds)
+{
+	char full[80];
+
+	snprintf(full, sizeof(full), "%s:%ld", name, id);
+	truth_say(full, seconds);
+}
+
+static inline double truth_seconds(struct timeval tv)
+{
+	return tv.tv_sec + tv.tv_usec / 1e6;
+}
+
+/* user, system and their sum, as the kernel accounts for `who`; prefix "" or "children-". */
+static inline void truth_say_usage(const char *prefix, int who)
+{
+	struct rusage ru;
+	char name[40];
+
+	getrusage(who, &ru);
+	snprintf(name, sizeof(name), "%suser", prefix);
+	truth_say(name, truth_seconds(ru.ru_utime));
+	snprintf(name, sizeof(name), "%ssystem", prefix);
+	truth_say(name, truth_seconds(ru.ru_stime));
+	snprintf(name, sizeof(name), "%scpu", prefix);
+	truth_say(name, truth_seconds(ru.ru_utime) + truth_seconds(ru.ru_stime));
+}
+
+static inline __attribute__((noreturn)) void truth_die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+#endif
