@@ -30,7 +30,7 @@
 		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
 	} while (0)
 
-#define vec_for_each(p, v) for (__typeof__((v)->data) p = (v)->data; p && p < (v)->data + (v)->len; p++)
+#define vec_for_each(p, v) for (__typeof__((v)->data + 0) p = (v)->data; p && p < (v)->data + (v)->len; p++)
 
 #define vec_sort(v, cmp)                                                                           \
 	do {                                                                                       \
