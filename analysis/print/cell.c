@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/print/cell.h"
+
+#include <stdlib.h>
+#include <wchar.h>
+
+#include "analysis/base/buf.h"
+
+void cell_put(struct buf *b, const struct cell *c)
+{
+	switch (c->kind) {
+	case CELL_TIME:
+		if (c->i)
+			buf_printf(b, "%.3f", c->i / 1e9);
+		else
+			buf_puts(b, "0.");
+		break;
+	case CELL_PERCENT:
+		if (c->d != 0)
+			buf_printf(b, "%.2f", c->d);
+		else
+			buf_puts(b, "0.");
+		break;
+	case CELL_COUNT:
+		buf_printf(b, "%lld", (long long)c->i);
+		break;
+	case CELL_ADDRESS:
+		buf_printf(b, "%d:0x%08llx", c->n, (unsigned long long)c->i);
+		break;
+	case CELL_TEXT:
+		if (c->s)
+			buf_put_printable(b, c->s);
+		break;
+	case CELL_BLANK:
+		break;
+	}
+}
+
+/*
+ * A rail takes three columns and no rail two, as in gprofng's call tree: the
+ * same rows are the same bytes in both programs.
+ */
+void tree_put(struct tree *tr, struct buf *b, const struct row *r)
+{
+	size_t depth = r->depth > 0 ? r->depth : 0;
+
+	for (size_t i = 0; i < depth; i++)
+		buf_puts(b, i < tr->rails.len && tr->rails.data[i] ? "|  " : "  ");
+	buf_puts(b, "+-");
+	while (tr->rails.len <= depth)
+		vec_push(&tr->rails, 0);
+	tr->rails.data[depth] = r->more != 0;
+}
+
+void tree_free(struct tree *tr)
+{
+	vec_free(&tr->rails);
+}
+
+/* The character at s and its bytes; well-formed UTF-8 is expected, a stray byte is taken alone. */
+static size_t decode(const unsigned char *s, wchar_t *ret)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc0 ? 2 : 1;
+	wchar_t c = n == 1 ? s[0] : s[0] & (0xff >> (n + 1));
+
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) {
+			*ret = s[0];
+			return 1;
+		}
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	*ret = c;
+	return n;
+}
+
+size_t text_width(const char *str)
+{
+	const unsigned char *s = (const unsigned char *)str;
+	size_t width = 0;
+
+	while (*s) {
+		wchar_t c;
+		int w;
+
+		s += decode(s, &c);
+		w = c < 0x80 ? 1 : wcwidth(c);
+		width += w < 0 ? 1 : w;
+	}
+	return width;
+}
+
+int table_name_column(const struct table *t)
+{
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if (t->columns.data[i].kind == CELL_TEXT)
+			return i;
+	}
+	return -1;
+}

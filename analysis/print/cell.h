@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text of one cell, and how wide text is on a terminal. Every printer
+ * writes numbers through here, so that all forms show the same digits.
+ */
+#ifndef PRINT_CELL_H
+#define PRINT_CELL_H
+
+#include "analysis/views/table.h"
+
+struct buf;
+
+/*
+ * Append the cell: seconds to the millisecond, percent to 0.01, counts whole.
+ * Exactly nothing is "0."; what rounds to nothing is "0.000" or "0.00". Text
+ * becomes printable.
+ */
+void cell_put(struct buf *b, const struct cell *c);
+
+/* The "+-" and its rails, for rows of a tree: see tree_put. */
+struct tree {
+	VEC(char) rails; /* by depth: has that ancestor a later sibling */
+};
+
+/*
+ * Append what stands before the name of a tree's row: "+-" below its parent,
+ * and a rail for each ancestor that goes on further down. Call it for every
+ * row in order.
+ */
+void tree_put(struct tree *tr, struct buf *b, const struct row *r);
+void tree_free(struct tree *tr);
+
+/*
+ * Columns that printable UTF-8 text takes. Wide and combining characters count
+ * as such when LC_CTYPE is a UTF-8 locale, otherwise each character as one.
+ */
+size_t text_width(const char *s);
+
+/* The first text column, where names, marks and trees stand; -1 none. */
+int table_name_column(const struct table *t);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The delimited form, as gprofng prints its lists: four heading rows and every
+ * cell in double quotes. A quote inside a cell is doubled (RFC 4180), which
+ * gprofng forgets. Marks and trees stand in the name, as in the text.
+ */
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/print/printer.h"
+
+static void put_quoted(struct printer *p, const char *s)
+{
+	buf_puts(&p->out, "\"");
+	for (const char *q; (q = strchr(s, '"')); s = q + 1) {
+		buf_add(&p->out, s, q - s);
+		buf_puts(&p->out, "\"\"");
+	}
+	buf_puts(&p->out, s);
+	buf_puts(&p->out, "\"");
+}
+
+static void put_cell(struct printer *p, size_t column)
+{
+	if (column)
+		buf_add(&p->out, &p->delimiter, 1);
+	put_quoted(p, p->cell.data ? p->cell.data : "");
+	buf_clear(&p->cell);
+}
+
+static void delimited_begin(struct printer *p, const struct table *t)
+{
+}
+
+/* Headings as programs know them from gprofng; the "%%" is what it prints. */
+static void put_title(struct buf *b, const struct column *c, int line)
+{
+	const char *unit = c->title[2];
+
+	if (line == 1 || line == 2) {
+		const char *s = c->full[line - 1] ? c->full[line - 1] : c->title[line - 1];
+
+		buf_put_printable(b, s ? s : "");
+	} else if (line == 3) {
+		buf_puts(b, c->sorted ? "V  " : "   ");
+		if (unit && !strcmp(unit, "%"))
+			buf_puts(b, "%%");
+		else if (unit && *unit)
+			buf_printf(b, "(%s)", unit);
+	}
+}
+
+static bool has_heading(const struct table *t)
+{
+	vec_for_each(c, &t->columns) {
+		if (c->title[0] || c->title[1] || c->title[2])
+			return true;
+	}
+	return false;
+}
+
+static void delimited_heading(struct printer *p, const struct table *t)
+{
+	for (int line = 0; line < 4 && has_heading(t); line++) {
+		for (size_t i = 0; i < t->columns.len; i++) {
+			put_title(&p->cell, &t->columns.data[i], line);
+			put_cell(p, i);
+		}
+		buf_puts(&p->out, "\n");
+	}
+}
+
+static void delimited_row(struct printer *p, const struct table *t, const struct row *r)
+{
+	if (r->group != p->group)
+		buf_puts(&p->out, "\n");
+	p->group = r->group;
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if ((int)i == p->name_column) {
+			if (r->mark)
+				buf_add(&p->cell, &r->mark, 1);
+			if (p->is_tree)
+				tree_put(&p->tree, &p->cell, r);
+		}
+		cell_put(&p->cell, &r->cells[i]);
+		put_cell(p, i);
+	}
+	buf_puts(&p->out, "\n");
+}
+
+static void delimited_note(struct printer *p, const char *text)
+{
+	diag_note(p->diag, "%s", text);
+}
+
+static void delimited_end(struct printer *p, const struct table *t)
+{
+}
+
+const struct printer_ops delimited_printer = {
+	.begin = delimited_begin,
+	.heading = delimited_heading,
+	.row = delimited_row,
+	.note = delimited_note,
+	.end = delimited_end,
+};

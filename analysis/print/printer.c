@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/print/printer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "analysis/base/diag.h"
+
+enum { FLUSH_AT = 1 << 16 };
+
+void printer_init(struct printer *p, FILE *file, struct diag *d)
+{
+	*p = (struct printer){ .ops = &text_printer, .file = file, .diag = d };
+}
+
+void printer_fini(struct printer *p)
+{
+	buf_free(&p->out);
+	buf_free(&p->cell);
+	vec_free(&p->layout);
+	tree_free(&p->tree);
+}
+
+/* Quotes delimit the cells themselves; a tab is the one control character that tables use. */
+static bool is_delimiter(const char *mode)
+{
+	return mode[0] && !mode[1] && mode[0] != '"' &&
+	       (mode[0] == '\t' || (isascii(mode[0]) && isprint(mode[0])));
+}
+
+int printer_set_mode(struct printer *p, const char *mode)
+{
+	if (!strcmp(mode, "text")) {
+		p->ops = &text_printer;
+		p->delimiter = '\0';
+		return 0;
+	}
+	if (!is_delimiter(mode))
+		return diag_error(p->diag, "printmode '%s': unknown form; there are 'text' and one "
+				  "delimiter character such as ','", mode);
+	p->ops = &delimited_printer;
+	p->delimiter = mode[0];
+	return 0;
+}
+
+void printer_put_mode(const struct printer *p, struct buf *b)
+{
+	if (p->delimiter)
+		buf_add(b, &p->delimiter, 1);
+	else
+		buf_puts(b, "text");
+}
+
+void printer_flush(struct printer *p, size_t at_least)
+{
+	if (p->out.len < at_least)
+		return;
+	if (p->out.len)
+		fwrite(p->out.data, 1, p->out.len, p->file);
+	buf_clear(&p->out);
+}
+
+static void survey(struct printer *p, const struct table *t)
+{
+	p->name_column = table_name_column(t);
+	p->is_tree = p->has_marks = false;
+	p->group = t->rows.len ? t->rows.data[0].group : 0;
+	p->tree.rails.len = 0;
+	vec_for_each(r, &t->rows) {
+		p->is_tree |= r->depth > 0;
+		p->has_marks |= r->mark != '\0';
+	}
+}
+
+void printer_print(struct printer *p, const struct table *t)
+{
+	survey(p, t);
+	p->ops->begin(p, t);
+	p->ops->heading(p, t);
+	vec_for_each(r, &t->rows) {
+		p->ops->row(p, t, r);
+		printer_flush(p, FLUSH_AT);
+	}
+	vec_for_each(n, &t->notes)
+		p->ops->note(p, *n);
+	p->ops->end(p, t);
+	printer_flush(p, 0);
+}
+
+void printer_say(struct printer *p, const char *line)
+{
+	p->ops->note(p, line);
+	printer_flush(p, 0);
+}

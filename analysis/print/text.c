@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text for a terminal. Numbers stand right, names left; columns that show the
+ * same metric in different units stand close together under one heading. All
+ * widths are known before the first line, so a table is walked twice.
+ */
+#include <string.h>
+
+#include "analysis/print/printer.h"
+
+enum { GAP_METRIC = 1, GAP_COLUMN = 2 };
+
+static void pad(struct buf *b, size_t n)
+{
+	while (n--)
+		buf_puts(b, " ");
+}
+
+/* No line ends in blanks: text is copied, compared and searched. */
+static void end_line(struct buf *b)
+{
+	while (b->len && b->data[b->len - 1] == ' ')
+		b->len--;
+	buf_puts(b, "\n");
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+static const char *title(const struct table *t, size_t column, int line)
+{
+	const char *s = t->columns.data[column].title[line];
+
+	return s ? s : "";
+}
+
+static bool shares_heading(const struct table *t, size_t column)
+{
+	const struct column *c = &t->columns.data[column];
+
+	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]);
+}
+
+/* The cell with what stands before it in its column, in p->cell. */
+static const char *cell_text(struct printer *p, const struct row *r, size_t column)
+{
+	buf_clear(&p->cell);
+	if ((int)column == p->name_column) {
+		if (p->has_marks)
+			buf_add(&p->cell, r->mark ? &r->mark : " ", 1);
+		if (p->is_tree)
+			tree_put(&p->tree, &p->cell, r);
+	}
+	cell_put(&p->cell, &r->cells[column]);
+	return p->cell.data ? p->cell.data : "";
+}
+
+static void widen(size_t *width, size_t to)
+{
+	if (*width < to)
+		*width = to;
+}
+
+/* The last column is never padded on the right: its names need not be measured. */
+static void measure_cells(struct printer *p, const struct table *t)
+{
+	size_t last = t->columns.len - 1;
+
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if (i == last && t->columns.data[i].kind == CELL_TEXT)
+			break;
+		p->tree.rails.len = 0;
+		vec_for_each(r, &t->rows)
+			widen(&p->layout.data[i].width, text_width(cell_text(p, r, i)));
+	}
+	p->tree.rails.len = 0;
+}
+
+static size_t span_width(const struct printer *p, size_t first)
+{
+	size_t width = 0;
+
+	for (size_t i = first; i < first + p->layout.data[first].span; i++)
+		width += p->layout.data[i].width + (i > first ? p->layout.data[i].gap : 0);
+	return width;
+}
+
+static void measure_titles(struct printer *p, const struct table *t)
+{
+	size_t mark = p->has_marks;
+
+	for (size_t i = 0; i < t->columns.len; i++) {
+		size_t shift = (int)i == p->name_column ? mark : 0;
+
+		widen(&p->layout.data[i].width, text_width(title(t, i, 2)) + shift);
+	}
+	for (size_t i = 0; i < t->columns.len; i++) {
+		struct column_layout *l = &p->layout.data[i];
+		size_t shift = (int)i == p->name_column ? mark : 0;
+		size_t have = span_width(p, i), want = 0;
+
+		if (!l->span)
+			continue;
+		widen(&want, text_width(title(t, i, 0)) + shift);
+		widen(&want, text_width(title(t, i, 1)) + shift);
+		if (want > have)
+			l->width += want - have;
+	}
+}
+
+static void text_begin(struct printer *p, const struct table *t)
+{
+	size_t first = 0;
+
+	p->layout.len = 0;
+	for (size_t i = 0; i < t->columns.len; i++) {
+		bool shares = shares_heading(t, i);
+
+		vec_push(&p->layout, (struct column_layout){
+			.gap = !i ? 0 : shares ? GAP_METRIC : GAP_COLUMN, .span = !shares });
+		if (shares)
+			p->layout.data[first].span++;
+		else
+			first = i;
+	}
+	if (t->columns.len) {
+		measure_cells(p, t);
+		measure_titles(p, t);
+	}
+	if (t->title) {
+		buf_put_printable(&p->out, t->title);
+		buf_puts(&p->out, "\n\n");
+	}
+}
+
+static void put_aligned(struct printer *p, const char *s, size_t width, bool right)
+{
+	size_t w = text_width(s), fill = w < width ? width - w : 0;
+
+	if (right)
+		pad(&p->out, fill);
+	buf_puts(&p->out, s);
+	if (!right)
+		pad(&p->out, fill);
+}
+
+/* Headings over several columns stand left, over one they stand as its cells do. */
+static void put_title(struct printer *p, const struct table *t, size_t column, int line)
+{
+	const struct column_layout *l = &p->layout.data[column];
+	bool right = t->columns.data[column].kind != CELL_TEXT;
+
+	buf_clear(&p->cell);
+	if ((int)column == p->name_column && p->has_marks)
+		buf_puts(&p->cell, " ");
+	buf_put_printable(&p->cell, title(t, column, line));
+	pad(&p->out, l->gap);
+	if (line == 2)
+		put_aligned(p, p->cell.data, l->width, right);
+	else
+		put_aligned(p, p->cell.data, span_width(p, column), right && l->span == 1);
+}
+
+static bool line_is_blank(const struct table *t, int line)
+{
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if (*title(t, i, line))
+			return false;
+	}
+	return true;
+}
+
+static void text_heading(struct printer *p, const struct table *t)
+{
+	for (int line = 0; line < 3; line++) {
+		if (line_is_blank(t, line))
+			continue;
+		for (size_t i = 0; i < t->columns.len; i++) {
+			if (line == 2 || p->layout.data[i].span)
+				put_title(p, t, i, line);
+		}
+		end_line(&p->out);
+	}
+}
+
+static void text_row(struct printer *p, const struct table *t, const struct row *r)
+{
+	if (r->group != p->group)
+		buf_puts(&p->out, "\n");
+	p->group = r->group;
+	for (size_t i = 0; i < t->columns.len; i++) {
+		const struct column_layout *l = &p->layout.data[i];
+
+		pad(&p->out, l->gap);
+		put_aligned(p, cell_text(p, r, i), l->width, t->columns.data[i].kind != CELL_TEXT);
+	}
+	end_line(&p->out);
+}
+
+static void text_note(struct printer *p, const char *text)
+{
+	buf_put_printable(&p->out, text);
+	buf_puts(&p->out, "\n");
+}
+
+/* A blank line after each table: reports of many commands stay apart. */
+static void text_end(struct printer *p, const struct table *t)
+{
+	buf_puts(&p->out, "\n");
+}
+
+const struct printer_ops text_printer = {
+	.begin = text_begin,
+	.heading = text_heading,
+	.row = text_row,
+	.note = text_note,
+	.end = text_end,
+};
