@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kallsyms has no sizes. A function ends at the next symbol, which is the truth
+ * inside a run of functions and a lie before a gap: behind the last function of
+ * a module lies whatever the next allocation holds. Three things bound it:
+ *
+ * - symbols that are no functions (data, and the marks the linker script sets
+ *   around text sections) end a function and get no name of their own;
+ * - where the next symbol is not text of the same owner, or unbelievably far,
+ *   a function ends with the page it starts in: text shares no page with data
+ *   or with another owner;
+ * - BPF programs lie in 2 MB regions that hold nothing else, so the last one
+ *   of a region may be as long as programs get.
+ */
+#include "analysis/symbols/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/vec.h"
+
+#define KB 1024ULL
+#define MB (1024 * KB)
+
+enum {
+	TEXT_SIZE_MAX = 256 * 1024 * 1024, /* 50 times what a big kernel has */
+	READ_CHUNK = 1024 * 1024,
+};
+
+static const uint64_t PAGE = 4 * KB;       /* the smallest there is: cuts early, never late */
+static const uint64_t FUNC_MAX = 256 * KB; /* beyond it, the distance is a gap */
+static const uint64_t BPF_MAX = 64 * KB;
+static const uint64_t BPF_REGION = 2 * MB;
+
+enum rank { GLOBAL_TEXT, LOCAL_TEXT, MARK, NO_TEXT };
+
+struct entry {
+	uint64_t addr, size; /* size 0: not given */
+	const char *name, *module;
+	enum rank rank;
+};
+
+struct kallsyms {
+	char *text; /* the file; names point into it */
+	VEC(struct ksym) syms;
+};
+
+static const char vmlinux[] = "vmlinux";
+
+/* Labels that the linker script puts around sections of text; no code is theirs. */
+static bool is_mark(const char *name)
+{
+	static const char *const exact[] = { "_text",      "_stext",     "_etext",
+					     "_sinittext", "_einittext", "__pi__text" };
+	static const char *const tails[] = { "_text_start", "_text_end", "_thunk_start",
+					     "_thunk_end" };
+	size_t len = strlen(name);
+
+	if (name[0] != '_')
+		return false;
+	for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++)
+		if (!strcmp(name, exact[i]))
+			return true;
+	for (size_t i = 0; name[1] == '_' && i < sizeof(tails) / sizeof(*tails); i++) {
+		size_t n = strlen(tails[i]);
+
+		if (len > n && !strcmp(name + len - n, tails[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum rank rank_of(char type, const char *name)
+{
+	if (!strchr("tTwW", type))
+		return NO_TEXT;
+	/* ARM's mapping symbols and assembler labels are places, not functions. */
+	if (name[0] == '$' || (name[0] == '.' && name[1] == 'L'))
+		return NO_TEXT;
+	if (is_mark(name))
+		return MARK;
+	return type == 't' ? LOCAL_TEXT : GLOBAL_TEXT;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* True when the whole word is a number that fits. */
+static bool parse_hex(const char *s, uint64_t *ret)
+{
+	uint64_t v = 0;
+	int n = 0;
+
+	for (; *s; s++, n++) {
+		int digit = hex_digit(*s);
+
+		if (digit < 0 || v >> 60)
+			return false;
+		v = v << 4 | digit;
+	}
+	*ret = v;
+	return n > 0;
+}
+
+/* Split a line into up to max words in place; returns how many. */
+static int split(char *line, char **words, int max)
+{
+	int n = 0;
+
+	while (n < max) {
+		while (*line == ' ' || *line == '\t')
+			line++;
+		if (!*line)
+			break;
+		words[n++] = line;
+		while (*line && *line != ' ' && *line != '\t')
+			line++;
+		if (*line)
+			*line++ = '\0';
+	}
+	return n;
+}
+
+/* "ADDR [SIZE] TYPE NAME [MODULE]", the module in brackets. */
+static bool parse_line(char *line, struct entry *e)
+{
+	char *words[5];
+	int n = split(line, words, 5), type = 1;
+
+	*e = (struct entry){ .module = vmlinux };
+	if (n > 3 && words[n - 1][0] == '[') {
+		char *module = words[--n] + 1, *end = strchr(module, ']');
+
+		if (end)
+			*end = '\0';
+		e->module = module;
+	}
+	if (n == 4 && !parse_hex(words[type++], &e->size))
+		return false;
+	if (n != type + 2 || words[type][1] || !parse_hex(words[0], &e->addr))
+		return false;
+	e->name = words[type + 1];
+	e->rank = rank_of(words[type][0], e->name);
+	return true;
+}
+
+/* /proc files have size 0: read until there is no more. */
+static char *read_all(int fd, const char *name, struct diag *d)
+{
+	size_t len = 0, cap = 8 * READ_CHUNK;
+	char *text = xmalloc(cap + 1);
+	ssize_t n;
+
+	for (;;) {
+		if (cap - len < READ_CHUNK)
+			text = xrealloc_array(text, 1, (cap *= 2) + 1);
+		n = read(fd, text + len, cap - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += n;
+		if (len > TEXT_SIZE_MAX) {
+			diag_error(d, "%s: too large for a symbol list", name);
+			free(text);
+			return NULL;
+		}
+	}
+	if (n < 0) {
+		diag_errno(d, errno, "%s: cannot read", name);
+		free(text);
+		return NULL;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+/* By address; of one address the symbol to keep comes first. */
+static int entry_cmp(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return strcmp(b->name, a->name);
+}
+
+static uint64_t round_up(uint64_t v, uint64_t to)
+{
+	return v / to * to + to;
+}
+
+static bool same_owner(const struct entry *a, const struct entry *b)
+{
+	return a->module == b->module || !strcmp(a->module, b->module);
+}
+
+/* How far a function reaches, `next` being what follows, NULL after the last. */
+static uint64_t extent(const struct entry *e, const struct entry *next)
+{
+	uint64_t room = next ? next->addr - e->addr : UINT64_MAX - e->addr;
+	bool same = next && next->rank != NO_TEXT && same_owner(e, next);
+	uint64_t limit;
+
+	if (e->size)
+		return e->size < room ? e->size : room;
+	if (same && room <= FUNC_MAX)
+		return room;
+	limit = round_up(e->addr, PAGE) - e->addr;
+	if (!strcmp(e->module, "bpf")) {
+		limit = round_up(e->addr, BPF_REGION) - e->addr;
+		limit = limit < BPF_MAX ? limit : BPF_MAX;
+	}
+	return limit < room ? limit : room;
+}
+
+typedef VEC(struct entry) entries;
+
+static void parse_text(char *text, entries *ret, size_t *nbad)
+{
+	struct entry e;
+
+	vec_reserve(ret, 128 * 1024);
+	for (char *line = text, *end; *line; line = end) {
+		end = strchrnul(line, '\n');
+		if (*end)
+			*end++ = '\0';
+		if (parse_line(line, &e))
+			vec_push(ret, e);
+		else
+			++*nbad;
+	}
+}
+
+static void build(struct kallsyms *k, const entries *all)
+{
+	const struct entry *next, *end = all->data + all->len;
+
+	vec_reserve(&k->syms, all->len);
+	for (const struct entry *e = all->data; e < end; e = next) {
+		for (next = e + 1; next < end && next->addr == e->addr;)
+			next++;
+		if (e->rank > LOCAL_TEXT || !e->addr)
+			continue;
+		vec_push(&k->syms, (struct ksym){
+					   .addr = e->addr,
+					   .size = extent(e, next < end ? next : NULL),
+					   .name = e->name,
+					   .module = e->module,
+				   });
+	}
+}
+
+static bool all_hidden(const entries *all)
+{
+	for (size_t i = 0; i < all->len; i++)
+		if (all->data[i].addr)
+			return false;
+	return all->len > 0;
+}
+
+struct kallsyms *kallsyms_read(int fd, const char *name, struct diag *d)
+{
+	struct kallsyms *k = xcalloc(1, sizeof(*k));
+	entries all = { 0 };
+	size_t nbad = 0;
+
+	k->text = read_all(fd, name, d);
+	if (!k->text)
+		goto fail;
+	parse_text(k->text, &all, &nbad);
+	if (all_hidden(&all)) {
+		diag_error(d,
+			   "%s: the kernel hides its addresses: run as root or with CAP_SYSLOG, "
+			   "or set kernel.kptr_restrict to 0",
+			   name);
+		goto fail;
+	}
+	vec_sort(&all, entry_cmp);
+	build(k, &all);
+	if (!k->syms.len) {
+		diag_error(d, "%s: has no function symbols", name);
+		goto fail;
+	}
+	if (nbad)
+		diag_warn(d, "%s: %zu lines are no symbols and were left out", name, nbad);
+	vec_free(&all);
+	return k;
+fail:
+	vec_free(&all);
+	kallsyms_free(k);
+	return NULL;
+}
+
+struct kallsyms *kallsyms_load(const char *path, struct diag *d)
+{
+	__cleanup(closep) int fd = -1;
+	struct stat st;
+
+	if (!path)
+		path = "/proc/kallsyms";
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		diag_errno(d, errno, "%s: cannot open", path);
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		diag_error(d, "%s: not a regular file", path);
+		return NULL;
+	}
+	return kallsyms_read(fd, path, d);
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	vec_free(&k->syms);
+	free(k->text);
+	free(k);
+}
+
+const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
+{
+	size_t lo = 0, hi = k->syms.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->syms.data[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr - k->syms.data[lo - 1].addr >= k->syms.data[lo - 1].size)
+		return NULL;
+	return &k->syms.data[lo - 1];
+}
+
+size_t kallsyms_count(const struct kallsyms *k)
+{
+	return k->syms.len;
+}
+
+const struct ksym *kallsyms_syms(const struct kallsyms *k, size_t *n)
+{
+	*n = k->syms.len;
+	return k->syms.data;
+}
