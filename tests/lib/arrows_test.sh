@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Which folder may include which (docs/architecture.md): reads the #include
+# lines and fails on an arrow that points up. A row: folder, what it may use.
+. "$(dirname "$0")/tap.sh"
+
+while read -r folder allowed; do
+	[ -d "$top/$folder" ] || { not_ok "$folder exists"; continue; }
+	bad=$(cd "$top" && grep -n '^#include "' "$folder"/*.[ch] 2>/dev/null |
+		awk -v allowed="$folder $allowed" '
+			BEGIN { n = split(allowed, ok, " ") }
+			{
+				split($0, part, "\"")
+				for (i = 1; i <= n; i++)
+					if (index(part[2], ok[i] "/") == 1 || part[2] == ok[i]) next
+				print
+			}')
+	[ -z "$bad" ] && ok "$folder" || not_ok "$folder" "$bad"
+done <<END
+analysis/base
+analysis/experiment analysis/base
+analysis/symbols    analysis/base analysis/experiment
+analysis/model      analysis/base analysis/experiment analysis/symbols
+analysis/metrics    analysis/base analysis/experiment analysis/symbols analysis/model
+analysis/views      analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics
+analysis/print      analysis/base analysis/views
+analysis/command    analysis
+tools               analysis
+bpf
+loaders             bpf/er_event.h bpf analysis/base
+user                analysis/base analysis/experiment analysis/symbols loaders bpf/er_event.h
+kernel_er           analysis/base analysis/experiment analysis/symbols loaders user bpf/er_event.h
+END
+
+outside=$(cd "$top" && grep -nE '^#include <(bpf|linux/bpf)' -r analysis tools)
+[ -z "$outside" ] && ok "analysis needs no libbpf" || not_ok "analysis needs no libbpf" "$outside"

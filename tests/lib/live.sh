@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For live tests: recordings of this very kernel. Source it first; it ends the
+# test with a skip line where the machine, not our program, stands in the way.
+
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+[ -e /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+command -v bpftool >/dev/null || PATH=$PATH:/usr/sbin:/sbin
+bpftool prog show >/dev/null 2>&1 || skip_all "bpf(2) is not permitted here"
+[ -x "$er_kernel" ] && [ -x "$er_print" ] || { not_ok "programs are built"; exit 1; }
+
+# record EXPERIMENT ARGUMENTS…: er_kernel, its messages in $tmp/record.err.
+record()
+{
+	local exp=$1
+	shift
+	"$er_kernel" -o "$exp" "$@" >record.out 2>record.err
+}
+
+# must_record: or say so and give up on the file.
+must_record()
+{
+	record "$@" && [ -d "$1" ] && return
+	not_ok "records ($*)" "$(cat record.err)"
+	exit 1
+}
+
+# Seconds of a metric by function, "seconds<TAB>name" a line: function_seconds METRIC EXPERIMENT…
+function_seconds()
+{
+	local metric=$1
+	shift
+	"$er_print" -printmode , -metrics "$metric:name" -functions "$@" 2>/dev/null | csv_rows
+}
+
+# CSV lines of two columns whose first is a number: as tab separated values.
+csv_rows()
+{
+	awk '/^"[0-9.]+",".*"$/ { sub(/^"/, ""); sub(/"$/, ""); sub(/","/, "\t"); print }'
+}
+
+# One function's seconds, 0 when it is not listed: seconds_of NAME METRIC EXPERIMENT…
+seconds_of()
+{
+	local name=$1
+	shift
+	function_seconds "$@" | awk -F'\t' -v n="$name" '$2 == n { s += $1 } END { printf "%.3f\n", s }'
+}
+
+# What a workload said about itself: truth FILE NAME
+truth()
+{
+	awk -F'\t' -v n="$2" '$1 == n { s += $2 } END { printf "%.6f\n", s }' "$1"
+}
+
+# A value of the header: header_value EXPERIMENT WORDS: the first number behind them.
+header_value()
+{
+	"$er_print" -header "$1" 2>/dev/null | grep -i -m1 -- "$2" |
+		sed "s/.*$2//I" | grep -o -m1 '[0-9][0-9,.]*' | head -n1 | tr -d ,
+}
+
+opens_in_gprofng()
+{
+	local out
+	out=$(gprofng display text -functions "$1" 2>&1) && printf '%s' "$out" | grep -q '<Total>'
+}

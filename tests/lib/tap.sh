@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests written in sh; source it first. A test says one line a case,
+#	ok NAME | not ok NAME | skip NAME: REASON
+# and after a failure what it saw, each line behind a "#". $test is the name of
+# the file, $tmp a directory of its own, gone at the end.
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+O=${O:-$top/.output/build}
+case $O in /*) ;; *) O=$top/$O ;; esac
+test=$(basename "$0" .sh)
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/er-$test.XXXXXX")
+er_kernel=$O/bin/er_kernel
+er_print=$O/bin/er_print
+syn=$O/tests/synprog
+failures=0
+
+tap_cleanup()
+{
+	trap - EXIT
+	[ -z "${on_exit:-}" ] || $on_exit
+	cd / && rm -rf "$tmp"
+}
+trap 'tap_cleanup; exit $((failures > 0))' EXIT
+trap 'exit 1' INT TERM HUP
+cd "$tmp" || exit 1
+
+ok() { echo "ok $test: $1"; }
+skip() { echo "skip $test: $1: $2"; }
+
+# not_ok NAME [WHAT-WAS-SEEN]
+not_ok()
+{
+	failures=$((failures + 1))
+	echo "not ok $test: $1"
+	[ -z "${2:-}" ] || printf '%s\n' "$2" | head -n 40 | sed 's/^/#   /'
+}
+
+# check NAME COMMAND…: the command must succeed; what it printed is shown when not.
+check()
+{
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$* (status $?): $out"; fi
+}
+
+# check_that NAME CONDITION-OF-AWK WHAT…: arithmetic, with the numbers shown when wrong.
+check_that()
+{
+	if awk "BEGIN { exit !($2) }" 2>/dev/null; then ok "$1"; else not_ok "$1" "$2  ${3:-}"; fi
+}
+
+# Skip the whole file.
+skip_all()
+{
+	echo "skip $test: $1"
+	exit 0
+}
