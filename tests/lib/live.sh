@@ -67,3 +67,23 @@ opens_in_gprofng()
 	local out
 	out=$(gprofng display text -functions "$1" 2>&1) && printf '%s' "$out" | grep -q '<Total>'
 }
+
+# The clock packets of one experiment, by no code of ours: CPU, time in ns,
+# number on the CPU (field SEQ), thread. Size and offset are those it declares.
+clock_packets()
+{
+	local size seq
+	[ -s "$1/profile" ] || return 0
+	size=$(od -An -N2 -tu2 "$1/profile" | tr -d ' ')
+	seq=$(grep -o 'name="SEQ"[^/]*offset="[0-9]*' "$1/log.xml" | head -n1 | grep -o '[0-9]*$')
+	od -An -v -tu4 -w"$size" "$1/profile" |
+		awk -v seq="${seq:-0}" '{ printf "%d %.0f %d %d\n", $7, $8 + $9 * 4294967296,
+			$(seq / 4 + 1), $5 }'
+}
+
+# Of the founder and all below it.
+clock_packets_all()
+{
+	local d
+	for d in "$1" "$1"/_*.er; do clock_packets "$d"; done
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A full disk ends the recording with one message; what is there can be read.
+. "$(dirname "$0")/../lib/live.sh"
+
+mkdir small
+mount -t tmpfs -o size=1m er-test small 2>/dev/null || skip_all "cannot mount a small file system"
+on_exit=unmount
+unmount() { cd / && umount "$tmp/small"; }
+"$syn/kload" 60 >/dev/null 2>&1 &
+load=$!
+timeout 50 "$er_kernel" -d small -o full.er -p high -F on -t 55 >record.out 2>record.err
+status=$?
+kill $load
+check_that "ends by itself, and not well" "$status != 0 && $status != 124" "status $status"
+check_that "says so once" "$(grep -ciE 'no space|disk|full' record.err) == 1" "$(cat record.err)"
+check_that "one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
+check "opens" "$er_print" -header -functions small/full.er
+check_that "with what was recorded" \
+	"$("$er_print" -printmode , -metrics e.totalcpu:e.kcpu:name -functions small/full.er 2>/dev/null |
+		grep -c '<Total>') == 1"
+check "opens in gprofng" opens_in_gprofng small/full.er

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kill -9 at 20 random moments: the experiment opens, says that it was not
+# closed, and lacks at most the last 200 ms.
+. "$(dirname "$0")/../lib/live.sh"
+
+"$syn/spin" alpha:120 >/dev/null &
+spin=$!
+on_exit=stop_load
+stop_load() { kill $spin 2>/dev/null; }
+
+seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
+for i in $(seq 20); do
+	wait=$(awk -v seed="$((seed + i))" 'BEGIN { srand(seed); printf "%.3f", 0.3 + rand() * 1.2 }')
+	"$er_kernel" -o "k$i.er" -p high -F on >/dev/null 2>err &
+	pid=$!
+	until [ -s "k$i.er/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	sleep "$wait"
+	read -r now rest </proc/uptime
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	name="killed after $wait s"
+	if ! out=$("$er_print" -header -functions "k$i.er" 2>&1); then
+		not_ok "$name: opens" "$out"
+	elif ! printf '%s' "$out" | grep -qi 'not closed'; then
+		not_ok "$name: says that it was not closed" "$out"
+	elif ! opens_in_gprofng "k$i.er"; then
+		not_ok "$name: opens in gprofng" "$(gprofng display text -functions "k$i.er" 2>&1)"
+	else
+		last=$(clock_packets_all "k$i.er" | awk '$2 > m { m = $2 } END { printf "%.3f", m / 1e9 }')
+		# uptime comes in hundredths; a busy CPU ticks every millisecond
+		check_that "$name: lacks at most 200 ms" "$now - $last <= 0.22" "ends at $last, killed at $now"
+	fi
+	rm -rf "k$i.er"
+done

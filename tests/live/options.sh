@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_kernel's options: each wrong input gives one sentence, a status that is not
+# 0, and nothing left behind; names, groups, comments, times (T-12 to T-18, T-39).
+. "$(dirname "$0")/../lib/live.sh"
+
+# refused NAME ARGUMENTS…
+refused()
+{
+	local name=$1 status left
+	shift
+	mkdir empty && cd empty || exit 1
+	timeout 20 "$er_kernel" "$@" >../record.out 2>../record.err
+	status=$?
+	cd .. || exit 1
+	left=$(ls -A empty)
+	rm -rf empty
+	[ $status != 0 ] && [ $status -lt 124 ] && [ "$(wc -l <record.err)" = 1 ] && [ -z "$left" ] &&
+		ok "$name" || not_ok "$name" "status $status, left '$left', said: $(cat record.out record.err)"
+}
+
+refused "-o without .er" -o a -t 1
+refused "-o in a directory that is missing" -o none/a.er -t 1
+refused "-d that is missing" -d none -t 1
+refused "-d that is a file" -d /etc/passwd -t 1
+refused "-g without .erg" -g grp -t 1
+refused "-p nonsense" -p often -t 1
+refused "-p negative" -p -5 -t 1
+refused "-p 0" -p 0 -t 1
+refused "-p with rubbish behind it" -p 5x -t 1
+refused "-t nonsense" -t soon
+refused "-t backwards" -t 5-2
+refused "-q nonsense" -q x -t 1
+refused "-F nonsense" -F maybe -t 1
+refused "-F =, a bad regular expression" -F '=(' -t 1
+refused "-A nonsense" -A maybe -t 1
+refused "-L nonsense" -L x -t 1
+refused "-S nonsense" -S x -t 1
+refused "an option that is not there" --none -t 1
+refused "an argument that is missing" -o
+refused "11 comments" -C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11 -t 1
+refused "a load that is not there" ./none
+
+# duration EXPERIMENT: from start to the exit event
+duration() { grep -o 'kind="exit" tstamp="[0-9.]*' "$1/log.xml" | grep -o '[0-9.]*$'; }
+
+for i in 1 2 3; do "$er_kernel" -t 0.3 >/dev/null 2>err; done
+check_that "T-12: ktest.1.er, .2, .3" "$(ls -d ktest.[123].er | wc -l) == 3" "$(ls; cat err)"
+
+mkdir a.er
+record a.er -t 1
+check_that "T-13: a name that is taken" "$? != 0 && $(ls a.er | wc -l) == 0" "$(cat record.err)"
+mkdir a.3.er a.7.er
+record a.3.er -t 0.3
+check_that "T-13: a number that is taken: the next" "$? == 0 && $(ls -d a.8.er | wc -l) == 1 &&
+	$(wc -l <record.err) >= 1" "$(cat record.err)"
+
+for i in 1 2; do "$er_kernel" -g grp.erg -t 0.3 >/dev/null 2>err; done
+want='#analyzer experiment group
+grp.1.er
+grp.2.er'
+[ "$(cat grp.erg)" = "$want" ] && ok "T-14: a group" || not_ok "T-14: a group" "$(cat grp.erg err)"
+
+# Lower bounds are exact; the upper ones leave a busy machine a second.
+must_record t2.er -t 2
+check_that "T-16: -t 2" "$(duration t2.er) >= 1.99 && $(duration t2.er) < 3" "$(duration t2.er)"
+must_record t1-2.er -p high -F on -t 1-2 -- "$syn/spin" alpha:3
+got=$(seconds_of alpha i.totalcpu t1-2.er)
+check_that "T-16: -t 1-2 records one second" "$got > 0.6 && $got <= 1.1" "got $got"
+check_that "T-16: and the load runs to its end" "$(truth record.out alpha) >= 3"
+must_record t1-0.er -p high -F on -q 0 -t 1-0 -- "$syn/spin" alpha:2
+got=$(seconds_of alpha i.totalcpu t1-0.er)
+check_that "T-16: -t 1-0 records to the end" "$got > 0.5 && $got < 1.5" "got $got"
+
+must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
+check "T-18: ten comments" grep -q 'ten & more' notes.er/notes
+check_that "T-18: the header begins with them" \
+	"$("$er_print" -header notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
+
+mkdir quiet && cd quiet || exit 1
+"$er_kernel" -p on -q 1 -- sleep 2 >/dev/null 2>err &
+pid=$!
+sleep 2
+check "T-39: can be read while it is written" "$er_print" -functions ktest.1.er
+wait $pid
+check_that "T-39: quiet before and after" "$(duration ktest.1.er) >= 3.9 &&
+	$(duration ktest.1.er) < 6" "$(duration ktest.1.er); $(cat err)"
+cd .. || exit 1
+
+"$er_kernel" -n -o dry.er -- sleep 5 >out 2>&1
+check_that "-n records nothing" "$? == 0 && $(ls -d dry.er 2>/dev/null | wc -l) == 0 && $(wc -l <out) > 0"
+check "-V" "$er_kernel" -V
+check "--check" "$er_kernel" --check
+record p.er -p 5m -t 0.3
+check "T-02: -p 5m" grep -q 'ptimer="' p.er/log.xml
+record big.er -p 2000 -t 0.3
+check_that "T-03: above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
+record limit.er -L 1 -p high -t 2
+check "-L 1 opens" "$er_print" -header limit.er

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# SIGINT, SIGTERM and SIGQUIT end a recording cleanly, with and without a load.
+. "$(dirname "$0")/../lib/live.sh"
+
+# A background job of sh ignores SIGINT; er_kernel is to end by it all the same.
+ended_by()
+{
+	local name=$1 signal=$2
+	shift 2
+	env --default-signal=INT,QUIT "$er_kernel" -o "$signal.er" -p high "$@" >out 2>err &
+	local pid=$!
+	until [ -s "$signal.er/log.xml" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	sleep 0.7
+	kill -"$signal" $pid
+	wait $pid
+	local status=$?
+	grep -q 'kind="exit"' "$signal.er/log.xml" &&
+		ok "$name closes the experiment" || not_ok "$name closes the experiment" "$(cat err)"
+	"$er_print" -header "$signal.er" 2>&1 | grep -qi 'not closed' &&
+		not_ok "$name: header is content" || ok "$name: header is content"
+	check_that "$name: nothing on the screen that is not a terminal" "$(grep -c . out) <= 5" "$(cat out)"
+	rm -rf "$signal.er"
+	return $status
+}
+
+for signal in INT TERM QUIT; do
+	ended_by "SIG$signal" $signal
+	check_that "SIG$signal: status 0" "$? == 0" "$(cat err)"
+done
+ended_by "SIGINT with a load" INT -- sleep 3
+ended_by "SIGTERM with a load" TERM -- sleep 3

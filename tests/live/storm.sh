@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# 10,000 processes in a fork storm: memory stays bounded, what was dropped is
+# counted, and the experiment opens.
+. "$(dirname "$0")/../lib/live.sh"
+
+"$er_kernel" -o storm.er -p high -F on -q 0 -- "$syn/many" 10000 50 0.5 >out 2>err &
+pid=$!
+peak=0
+while kill -0 $pid 2>/dev/null; do
+	now=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null)
+	[ "${now:-0}" -le $peak ] || peak=$now
+	sleep 0.1
+done
+wait $pid
+check_that "survives" "$? == 0 && $(truth out processes) == 10000" "$(cat err)"
+check_that "within 256 MB" "$peak > 0 && $peak < 262144" "VmHWM $peak kB"
+check "opens" "$er_print" -header -functions storm.er
+want=$(truth out children-cpu)
+got=$("$er_print" -printmode , -metrics e.totalcpu:e.kcpu:name -functions storm.er 2>/dev/null |
+	awk -F'","' '/<Total>/ { gsub(/"/, ""); print $1 + 0 > 0 ? $1 : $2 }')
+check_that "holds what the processes used" "$got > 0.9 * $want" "got $got, getrusage $want"

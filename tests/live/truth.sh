@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Recordings of programs that know their own truth: which function burnt how
+# much CPU time, in user mode and in the kernel.
+. "$(dirname "$0")/../lib/live.sh"
+
+# function_is NAME TRUTH-NAME METRIC INTERVAL EXPERIMENT: within 2 % or three samples.
+function_is()
+{
+	local want got
+	want=$(truth out "$2")
+	got=$(seconds_of "$1" "$3" "$5")
+	check_that "$1 $3 is $want" "($got - $want)^2 <= ($want * 0.02)^2 ||
+		($got - $want)^2 <= (3 * $4)^2" "got $got, of $5"
+}
+
+# sum_is EXPERIMENT PID: all that the process used, within 0.5 % of getrusage.
+sum_is()
+{
+	local want got
+	want=$(truth out cpu)
+	got=$("$er_print" -printmode , -filters "PID==$2" -metrics e.totalcpu:name -functions "$1" |
+		csv_rows | awk -F'\t' '$2 == "<Total>" { print $1 }')
+	check_that "sum of $1 is getrusage's $want" "($got - $want)^2 <= ($want * 0.005)^2" "got $got"
+}
+
+spin_at()
+{
+	must_record "$1.er" -F on -p "$1" -- "$syn/spin" -t 2 'outer>alpha:1.2' beta:0.8 'inner>gamma_:0.4'
+	cp record.out out
+	for f in alpha beta gamma_ outer inner; do
+		function_is $f $f i.totalcpu "$2" "$1.er"
+	done
+	sum_is "$1.er" "$(awk -F'[:\t]' '/^thread:/ { print $2; exit }' out)"
+	check_that "$1: what computes is user time" \
+		"$(seconds_of alpha i.user "$1.er") > 0.97 * $(truth out alpha)"
+}
+
+spin_at high 0.000997
+spin_at on 0.010007
+
+must_record sys.er -F on -p high -- "$syn/sysload" zero:1 ppid:1 null:0.5 map:0.5
+cp record.out out
+for kind in zero ppid null map; do
+	function_is load_$kind $kind i.totalcpu 0.000997 sys.er
+done
+check_that "reading /dev/zero is system time" \
+	"$(seconds_of load_zero i.system sys.er) > 0.97 * $(truth out zero)" \
+	"$(seconds_of load_zero i.system sys.er)"
+check_that "and is KCPU" "$(seconds_of load_zero i.kcpu sys.er) > 0.97 * $(truth out zero)" \
+	"$(seconds_of load_zero i.kcpu sys.er)"
+check_that "getppid spends time on both sides" "$(seconds_of load_ppid i.system sys.er) > 0.1 &&
+	$(seconds_of load_ppid i.user sys.er) > 0.005"
+
+must_record off.er -F off -p high -- "$syn/spin" alpha:1
+cp record.out out
+got=$(function_seconds e.kcpu off.er | awk -F'\t' '$2 ~ /^<spin_PID_[0-9]+>$/ { print $1 }')
+check_that "not followed: all of it is <spin_PID_n>" \
+	"($got - $(truth out cpu))^2 < (0.02 * $(truth out cpu))^2" "got $got"
