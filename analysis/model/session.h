@@ -23,7 +23,7 @@ enum show { SHOW_ALL, SHOW_HIDE, SHOW_API };
 struct loadobj {
 	uint32_t id;
 	const char *path; /* as recorded; pseudo objects: "<Total>", "<Unknown>", "LinuxKernel", … */
-	const char *name; /* last component, or the pseudo name, as lists show it */
+	const char *name; /* as lists show it: "<libc.so.6>", or the pseudo name */
 	bool pseudo;
 	bool kernel;
 	enum show show;
@@ -31,7 +31,8 @@ struct loadobj {
 	struct symtab *symtab;
 	const char *opened_as; /* the file whose symbols are in use, NULL none */
 	struct diag diag;      /* warnings about it, shown by `objects` */
-	struct map func_by_addr;
+	bool tried;             /* to open it */
+	size_t nsyms;
 };
 
 enum func_flags {
@@ -98,5 +99,7 @@ typedef VEC(struct func *) func_vec;
 void session_find_funcs(const struct session *s, const char *name, func_vec *ret);
 /* The object by path or base name, or NULL. */
 struct loadobj *session_find_object(const struct session *s, const char *name);
+/* The line that stands for a hidden object. */
+struct func *session_hidden_func(struct session *s, struct loadobj *o);
 
 #endif

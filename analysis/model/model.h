@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the model share and nobody else sees: the intern tables
+ * of a session and the way from a pc to a frame.
+ */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "analysis/model/addrmap.h"
+#include "analysis/model/intern.h"
+#include "analysis/model/session.h"
+
+/* What stack `index` of an experiment came to while its addresses meant the same. */
+struct resolution {
+	struct span valid;
+	uint32_t stack;
+	uint32_t next; /* of the same index, + 1 */
+};
+
+/* The resolver of one experiment; made at its first question. */
+struct resolver {
+	struct addrmap *map;
+	VEC(uint32_t) first;         /* by stack index: into resolutions, + 1 */
+	VEC(struct resolution) resolutions;
+	struct map frame_by_pc;      /* frame + 1, of addresses that mean one thing for ever */
+	bool warned;
+};
+
+struct session_impl {
+	VEC(struct resolver) resolvers; /* by experiment id - 1 */
+	struct intern func_ids, frame_ids, stack_ids;
+	struct intern object_ids;
+	uint32_t unknown_stack;
+	VEC(uint32_t) scratch;
+};
+
+/* object.c */
+
+/* The load object of a path, made when new. */
+struct loadobj *object_get(struct session *s, const char *path);
+/* One that stands for no file. */
+struct loadobj *object_pseudo(struct session *s, const char *path, const char *name);
+/* The function at an address of an object, by that name; made when new. */
+struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
+		      const char *name, unsigned flags);
+/*
+ * The function that holds the byte at `offset` of the file, and where that byte
+ * is in the object's own addresses. `m` bounds what is known of a file without
+ * symbols. Opens the object's symbols at the first call.
+ */
+struct func *object_func(struct session *s, const struct mapping *m, uint64_t offset,
+			 uint64_t *addr);
+void object_free(struct loadobj *o);
+
+/* resolve.c */
+
+void resolver_free(struct resolver *r);
+uint32_t frame_get(struct session *s, struct func *f, uint64_t offset);
+uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n);
+
+#endif

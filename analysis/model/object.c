@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Load objects and their functions. Symbols are read when the first address
+ * asks for them: from the archives of any founder, or else from the recorded
+ * path, unless the file there was changed after the recording ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/model/model.h"
+#include "analysis/symbols/archive.h"
+#include "analysis/symbols/demangle.h"
+#include "analysis/symbols/symtab.h"
+
+static struct loadobj *object_new(struct session *s, const char *path, const char *name)
+{
+	struct loadobj *o = arena_alloc(&s->arena, sizeof(*o));
+
+	o->id = s->objects.len;
+	o->path = strtab_intern(&s->names, path);
+	o->name = strtab_intern(&s->names, name);
+	vec_push(&s->objects, o);
+	return o;
+}
+
+static struct loadobj *object_by_path(const struct session *s, const char *path)
+{
+	const struct intern *ids = &s->impl->object_ids;
+	uint64_t hash = hash_bytes(path, strlen(path));
+
+	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+		if (!strcmp(s->objects.data[id1 - 1]->path, path))
+			return s->objects.data[id1 - 1];
+	}
+	return NULL;
+}
+
+struct loadobj *object_pseudo(struct session *s, const char *path, const char *name)
+{
+	struct loadobj *o = object_by_path(s, path);
+
+	if (o)
+		return o;
+	intern_add(&s->impl->object_ids, hash_bytes(path, strlen(path)));
+	o = object_new(s, path, name);
+	o->pseudo = true;
+	return o;
+}
+
+struct loadobj *object_get(struct session *s, const char *path)
+{
+	struct loadobj *o = object_by_path(s, path);
+	const char *base = strrchr(path, '/');
+	char *name;
+
+	if (o)
+		return o;
+	intern_add(&s->impl->object_ids, hash_bytes(path, strlen(path)));
+	name = xasprintf("<%s>", base && base[1] ? base + 1 : path);
+	o = object_new(s, path, name);
+	free(name);
+	return o;
+}
+
+void object_free(struct loadobj *o)
+{
+	symtab_free(o->symtab);
+	diag_free(&o->diag);
+}
+
+struct loadobj *session_find_object(const struct session *s, const char *name)
+{
+	struct loadobj *o = object_by_path(s, name);
+
+	for (size_t i = 0; !o && i < s->objects.len; i++) {
+		const char *shown = s->objects.data[i]->name;
+		size_t n = strlen(name);
+
+		if (!strcmp(shown, name) ||
+		    (shown[0] == '<' && !strncmp(shown + 1, name, n) && !strcmp(shown + 1 + n, ">")))
+			o = s->objects.data[i];
+	}
+	return o;
+}
+
+static void func_set_names(struct session *s, struct func *f, const char *name)
+{
+	char *full = demangle(name, 1), *brief = demangle(name, 0);
+
+	f->mangled = strtab_intern(&s->names, name);
+	f->long_name = full ? strtab_intern(&s->names, full) : f->mangled;
+	f->name = brief ? strtab_intern(&s->names, brief) : f->long_name;
+	free(full);
+	free(brief);
+}
+
+struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
+		      const char *name, unsigned flags)
+{
+	struct intern *ids = &s->impl->func_ids;
+	uint64_t hash = hash64(addr ^ hash64(o->id)) ^ hash_bytes(name, strlen(name));
+	struct func *f;
+
+	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+		f = s->funcs.data[id1 - 1];
+		if (f->obj == o && f->addr == addr && !strcmp(f->mangled, name))
+			return f;
+	}
+	f = arena_alloc(&s->arena, sizeof(*f));
+	*f = (struct func){ .id = intern_add(ids, hash), .obj = o, .addr = addr, .size = size,
+			    .flags = flags };
+	func_set_names(s, f, name);
+	vec_push(&s->funcs, f);
+	return f;
+}
+
+/* Whether the file at fd is one that the experiments cannot have seen. */
+static bool changed_since(const struct session *s, const struct stat *st)
+{
+	int64_t end = 0;
+
+	for (size_t i = 0; i < s->experiments.len; i++) {
+		const struct experiment *e = s->experiments.data[i];
+		int64_t e_end = e->start_epoch + e->end_ns / 1000000000 + 1;
+
+		end = e_end > end ? e_end : end;
+	}
+	return st->st_mtim.tv_sec > end;
+}
+
+static int open_archived(const struct session *s, const struct loadobj *o)
+{
+	for (size_t i = 0; i < s->experiments.len; i++) {
+		const struct experiment *e = s->experiments.data[i];
+		__cleanup(closep) int dir = -1;
+		int fd;
+
+		if (e->founder)
+			continue;
+		dir = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = dir < 0 ? -1 : archive_open(dir, o->path);
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+static int open_recorded(const struct session *s, struct loadobj *o)
+{
+	int fd = o->path[0] == '/' ?
+			 open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	struct stat st;
+
+	if (fd < 0) {
+		diag_warn(&o->diag, "%s: no archive and no such file: its functions have no names",
+			  o->path);
+		return -1;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		diag_warn(&o->diag, "%s: not a regular file: its functions have no names", o->path);
+	} else if (changed_since(s, &st)) {
+		diag_warn(&o->diag, "%s: changed after the experiment was recorded: "
+			  "its functions have no names; record with -A on", o->path);
+	} else {
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+static void object_open(struct session *s, struct loadobj *o)
+{
+	struct symtab_opts opts = { .path = o->path };
+	__cleanup(closep) int fd = open_archived(s, o);
+	bool archived = fd >= 0;
+	size_t n = 0;
+
+	o->tried = true;
+	if (!archived)
+		fd = open_recorded(s, o);
+	if (fd < 0)
+		return;
+	o->symtab = symtab_open(fd, &opts, &o->diag);
+	if (!o->symtab)
+		return;
+	symtab_syms(o->symtab, &n);
+	o->nsyms = n;
+	o->opened_as = archived ? "archive" : o->path;
+	if (!n)
+		diag_warn(&o->diag, "%s: no symbols: its functions have no names", o->path);
+}
+
+/* Code that no symbol covers: one function for the whole stretch, named by its file offset. */
+static struct func *static_func(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
+				uint64_t offset)
+{
+	char *name = xasprintf("<static>@0x%" PRIx64 " (%s)%s", offset, o->name,
+			       o->nsyms ? "" : " --  no functions found");
+	struct func *f = func_get(s, o, addr, size, name, FUNC_STATIC);
+
+	free(name);
+	return f;
+}
+
+static struct func *symbol_func(struct session *s, struct loadobj *o, const struct sym *sym)
+{
+	struct func *f = func_get(s, o, sym->addr, sym->size, sym->name, 0);
+
+	if (sym->aliases && !f->aliases)
+		f->aliases = strtab_intern(&s->names, sym->aliases);
+	return f;
+}
+
+struct func *object_func(struct session *s, const struct mapping *m, uint64_t offset,
+			 uint64_t *addr)
+{
+	struct loadobj *o = m->obj;
+	uint64_t start = m->foffset, end = m->foffset + m->size;
+	const struct sym *sym;
+
+	if (!o->tried)
+		object_open(s, o);
+	*addr = o->symtab ? symtab_vaddr(o->symtab, offset) : offset;
+	if (!o->symtab || *addr == (uint64_t)-1) {
+		*addr = offset;
+		return static_func(s, o, start, m->size, start);
+	}
+	sym = symtab_find(o->symtab, *addr);
+	if (sym)
+		return symbol_func(s, o, sym);
+	if (!symtab_gap(o->symtab, *addr, &start, &end)) {
+		start = *addr - (offset - m->foffset);
+		end = start + m->size;
+	}
+	return static_func(s, o, start, end - start, offset - (*addr - start));
+}
+
+struct func *session_hidden_func(struct session *s, struct loadobj *o)
+{
+	if (!o->hidden)
+		o->hidden = func_get(s, o, 0, 0, o->name, FUNC_PSEUDO);
+	return o->hidden;
+}

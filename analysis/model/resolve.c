@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From recorded addresses to frames. A pc is looked up in the address map of
+ * its experiment, or else, for kernel addresses, among its kernel symbols. The
+ * answer carries the span of time in which it holds; a stack's span is where
+ * those of its pcs overlap. For nearly all stacks that is for ever, and they
+ * are resolved once.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/model.h"
+
+uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
+{
+	struct intern *ids = &s->impl->frame_ids;
+	uint64_t hash = hash64(offset ^ hash64(f->id + 1));
+
+	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+		const struct frame *have = &s->frames.data[id1 - 1];
+
+		if (have->func == f && have->offset == offset)
+			return id1 - 1;
+	}
+	vec_push(&s->frames, (struct frame){ .func = f, .offset = offset });
+	return intern_add(ids, hash);
+}
+
+uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n)
+{
+	struct intern *ids = &s->impl->stack_ids;
+	uint64_t hash = hash_bytes(frames, n * sizeof(*frames));
+	uint32_t first = s->stack_frames.len;
+
+	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+		const struct stack *have = &s->stacks.data[id1 - 1];
+
+		if (have->n == n &&
+		    !memcmp(&s->stack_frames.data[have->first], frames, n * sizeof(*frames)))
+			return id1 - 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		vec_push(&s->stack_frames, frames[i]);
+	vec_push(&s->stacks, (struct stack){ .first = first, .n = n });
+	return intern_add(ids, hash);
+}
+
+/* --- building the address map --- */
+
+struct change {
+	int64_t time_ns;
+	size_t index;
+};
+
+static int change_cmp(const void *pa, const void *pb)
+{
+	const struct change *a = pa, *b = pb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static struct loadobj *dynamic_object(struct session *s)
+{
+	return object_pseudo(s, "DYNAMIC_FUNCTIONS", "<DYNAMIC_FUNCTIONS>");
+}
+
+/* A name in angle brackets stands for no code: it is one function wherever it lies. */
+static struct func *dynamic_func(struct session *s, const struct exp_map *em, const char *name)
+{
+	if (name[0] == '<')
+		return func_get(s, dynamic_object(s), 0, 0, name, FUNC_PSEUDO);
+	return func_get(s, dynamic_object(s), em->vaddr, em->size, name, 0);
+}
+
+static void add_dynamic(struct session *s, struct addrmap *map, const struct exp_map *em,
+			int64_t time_ns)
+{
+	const char *name = em->name ? em->name : "<Unknown>";
+
+	addrmap_add(map, time_ns, &(struct mapping){
+		.vaddr = em->vaddr, .size = em->size, .func = dynamic_func(s, em, name) });
+}
+
+/*
+ * A function without a file; or the extent of a dynamic module, whose named
+ * functions are the records just before it and whose rest is code without a
+ * symbol.
+ */
+static void add_function(struct session *s, struct addrmap *map, const struct experiment *e,
+			 const struct exp_map *em)
+{
+	const struct exp_map *first = em;
+	char *gap;
+
+	while (em->name && first > e->maps.data && first[-1].what == EXP_MAP_DYNFUNC &&
+	       first[-1].module && !strcmp(first[-1].module, em->name))
+		first--;
+	if (first == em) {
+		add_dynamic(s, map, em, em->time_ns);
+		return;
+	}
+	gap = xasprintf("<static>@0x%" PRIx64 " (%s)", em->vaddr, em->name);
+	addrmap_add(map, em->time_ns, &(struct mapping){
+		.vaddr = em->vaddr, .size = em->size,
+		.func = func_get(s, dynamic_object(s), em->vaddr, em->size, gap, FUNC_STATIC) });
+	free(gap);
+	for (; first < em; first++)
+		add_dynamic(s, map, first, em->time_ns);
+}
+
+static void add_segment(struct session *s, struct addrmap *map, const struct exp_map *em)
+{
+	if (!(em->modes & 4) || !em->name)
+		return;
+	if (!strcmp(em->name, "LinuxKernel"))
+		return; /* its functions are the experiment's ksyms */
+	addrmap_add(map, em->time_ns, &(struct mapping){
+		.vaddr = em->vaddr, .size = em->size, .foffset = em->foffset,
+		.obj = object_get(s, em->name) });
+}
+
+static struct addrmap *build_map(struct session *s, const struct experiment *e)
+{
+	struct addrmap *map = addrmap_new();
+	VEC(struct change) changes = { 0 };
+
+	for (size_t i = 0; i < e->maps.len; i++)
+		vec_push(&changes, (struct change){ e->maps.data[i].time_ns, i });
+	vec_sort(&changes, change_cmp);
+	vec_for_each(c, &changes) {
+		const struct exp_map *em = &e->maps.data[c->index];
+
+		switch (em->what) {
+		case EXP_MAP_SEGMENT:
+			add_segment(s, map, em);
+			break;
+		case EXP_MAP_FUNCTION:
+			add_function(s, map, e, em);
+			break;
+		case EXP_MAP_UNMAP:
+			addrmap_unmap(map, em->time_ns, em->vaddr);
+			break;
+		case EXP_MAP_DYNFUNC: /* with its module */
+			break;
+		}
+	}
+	vec_free(&changes);
+	addrmap_finish(map);
+	return map;
+}
+
+/* --- looking up --- */
+
+static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint64_t pc)
+{
+	const struct experiment *k = !e->ksyms.len && e->founder ? e->founder : e;
+	size_t lo = 0, hi = k->ksyms.len;
+	const struct exp_ksym *sym;
+	struct loadobj *o;
+	uint64_t end;
+	char *name;
+	struct func *f;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->ksyms.data[mid].addr <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || (lo == k->ksyms.len && pc - k->ksyms.data[lo - 1].addr >= k->ksyms.data[lo - 1].size))
+		return frame_get(s, s->unknown, pc);
+	o = object_pseudo(s, "LinuxKernel", "<LinuxKernel>");
+	o->kernel = true;
+	sym = &k->ksyms.data[lo - 1];
+	if (pc - sym->addr < sym->size) {
+		name = xasprintf("%s`%s", sym->module, sym->name);
+		f = func_get(s, o, sym->addr, sym->size, name, 0);
+	} else {
+		end = sym->addr + sym->size;
+		name = xasprintf("<static>@0x%" PRIx64 " (%s)", end, o->name);
+		f = func_get(s, o, end, sym[1].addr - end, name, FUNC_STATIC);
+	}
+	free(name);
+	return frame_get(s, f, pc - f->addr);
+}
+
+static uint32_t mapped_frame(struct session *s, const struct mapping *m, uint64_t pc)
+{
+	uint64_t addr;
+	struct func *f;
+
+	if (m->func)
+		return frame_get(s, m->func, m->func->flags & FUNC_PSEUDO ? 0 : pc - m->vaddr);
+	f = object_func(s, m, pc - m->vaddr + m->foffset, &addr);
+	return frame_get(s, f, addr - f->addr);
+}
+
+static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resolver *r,
+			   uint64_t pc, int64_t time_ns, struct span *valid)
+{
+	uint64_t *cached = map_get(&r->frame_by_pc, pc);
+	struct span here = { INT64_MIN, INT64_MAX };
+	const struct mapping *m;
+	uint32_t frame;
+
+	if (cached)
+		return *cached;
+	m = addrmap_find(r->map, pc, time_ns, &here);
+	frame = m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
+	if (here.from == INT64_MIN && here.to == INT64_MAX)
+		*map_put(&r->frame_by_pc, pc, NULL) = frame;
+	valid->from = here.from > valid->from ? here.from : valid->from;
+	valid->to = here.to < valid->to ? here.to : valid->to;
+	return frame;
+}
+
+static uint32_t resolve_stack(struct session *s, struct experiment *e, struct resolver *r,
+			      const struct exp_stack *st, int64_t time_ns, struct span *valid)
+{
+	const uint64_t *pcs = &e->stack_pcs.data[st->first];
+	uint32_t *frames;
+
+	vec_reserve(&s->impl->scratch, st->npcs);
+	frames = s->impl->scratch.data;
+	for (uint32_t i = 0; i < st->npcs; i++) {
+		bool last = i + 1 == st->npcs;
+
+		if (last && pcs[i] == ER_PC_TRUNCATED)
+			frames[i] = frame_get(s, s->truncated, 0);
+		else if (last && pcs[i] == ER_PC_UNWIND_FAILED)
+			frames[i] = frame_get(s, s->unwind_failed, 0);
+		else
+			frames[i] = resolve_pc(s, e, r, pcs[i], time_ns, valid);
+	}
+	return stack_get(s, frames, st->npcs);
+}
+
+static struct resolver *resolver_of(struct session *s, struct experiment *e)
+{
+	struct resolver *r = &s->impl->resolvers.data[e->id - 1];
+
+	if (r->map)
+		return r;
+	r->map = build_map(s, e);
+	vec_reserve(&r->first, e->stacks.len);
+	if (e->stacks.len)
+		memset(r->first.data, 0, e->stacks.len * sizeof(*r->first.data));
+	r->first.len = e->stacks.len;
+	return r;
+}
+
+void resolver_free(struct resolver *r)
+{
+	addrmap_free(r->map);
+	vec_free(&r->first);
+	vec_free(&r->resolutions);
+	map_free(&r->frame_by_pc);
+}
+
+uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns)
+{
+	struct resolver *r = resolver_of(s, e);
+	struct span valid = { INT64_MIN, INT64_MAX };
+	struct resolution res;
+
+	if (index < 0 || (size_t)index >= r->first.len || !e->stacks.data[index].npcs)
+		return s->impl->unknown_stack;
+	for (uint32_t i1 = r->first.data[index]; i1; i1 = r->resolutions.data[i1 - 1].next) {
+		const struct resolution *have = &r->resolutions.data[i1 - 1];
+
+		if (have->valid.from <= time_ns && time_ns < have->valid.to)
+			return have->stack;
+	}
+	res.stack = resolve_stack(s, e, r, &e->stacks.data[index], time_ns, &valid);
+	res.valid = valid;
+	res.next = r->first.data[index];
+	vec_push(&r->resolutions, res);
+	r->first.data[index] = r->resolutions.len;
+	if (!r->warned && addrmap_exhausted(r->map)) {
+		r->warned = true;
+		diag_warn(&e->diag, "map.xml: too many mappings of the same addresses: "
+			  "some addresses are shown as <Unknown>");
+	}
+	return res.stack;
+}
