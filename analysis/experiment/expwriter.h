@@ -40,7 +40,7 @@ struct exp_header {
 	pid_t pid, ppid, pgrp, sid;
 	const char *cwd;
 	const char *command;      /* argument list, blank separated */
-	int wordsize;             /* 32 or 64 */
+	int wordsize;             /* 32 or 64: of the process; on disk it is 64 */
 	uint64_t start_ns;        /* event run, absolute */
 	time_t start_epoch;
 	uint64_t sample_period_s; /* 0: none */
@@ -49,7 +49,7 @@ struct exp_header {
 /*
  * Make directory `name` (mode 0700) below dirfd and write its header. 0, or
  * -errno after reporting: -EEXIST when the name is taken. `ret` is the caller's
- * to close. The name must end in ".er".
+ * to close; dirfd must stay open until then. The name must end in ".er".
  */
 int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
 		     struct expwriter **ret);
@@ -65,12 +65,20 @@ int expwriter_flush(struct expwriter *w);
 /* Bytes buffered, and bytes on disk. */
 size_t expwriter_pending(const struct expwriter *w);
 uint64_t expwriter_bytes(const struct expwriter *w);
-/* The directory, for files of other modules (archives, sub-experiments); borrowed. */
-int expwriter_dirfd(const struct expwriter *w);
+/*
+ * The directory, for files of other modules (archives, sub-experiments), or
+ * -errno; borrowed. It is opened when first asked for and stays open from then on.
+ */
+int expwriter_dirfd(struct expwriter *w);
 const char *expwriter_name(const struct expwriter *w);
 
 /* --- log.xml --- */
 
+/*
+ * Announce packets of a kind, once; `attrs` is ready XML for its <profile> or
+ * NULL. Where the same file holds two kinds, announce both.
+ */
+void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs);
 /* Announce clock packets: weights are NTICK × ptimer_us microseconds. */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states);
 /* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
@@ -108,6 +116,13 @@ void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
  */
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs);
 
+/*
+ * A packet of any kind from the values of its fields, in the order of its
+ * packet_desc; `string` is the value of the STRING field, if it has one.
+ */
+void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *values,
+		      const char *string);
+
 struct clock_packet {
 	int64_t lwp, thread;
 	uint32_t cpu;
@@ -119,15 +134,6 @@ struct clock_packet {
 };
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p);
-
-/* A usage record, cumulative; times in nanoseconds. */
-struct exp_usage {
-	uint64_t time_ns, create_ns, real_ns, user_ns, system_ns, trap_ns, tfault_ns, dfault_ns,
-		kfault_ns, lock_ns, sleep_ns, wait_ns, stop_ns;
-	uint64_t minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, vctx, ictx,
-		syscalls, ioch;
-	uint32_t nthreads;
-};
 
 /* Append to `overview` and write the sample event that belongs to it. */
 void expwriter_sample(struct expwriter *w, const struct exp_usage *u, const char *label);

@@ -8,6 +8,7 @@
 #ifndef EXPERIMENT_PACKET_H
 #define EXPERIMENT_PACKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ const struct packet_desc *packet_desc(enum er_packet kind);
 /* "INT32" and so on, as log.xml spells it, and back (-1 for what it does not know). */
 const char *er_type_name(enum er_type type);
 int er_type_parse(const char *name);
+/* Bytes a value takes; 0: a string, up to the end of the packet. */
+size_t er_type_size(enum er_type type);
 
 /* The microstates of a clock packet; values are on disk. */
 enum er_mstate {
@@ -91,5 +94,26 @@ extern const struct mstate_desc mstate_descs[MS_COUNT];
 /* Frames that stand for no code. As the last "pc" of a stack they say how it ended. */
 #define ER_PC_TRUNCATED     ((uint64_t)-2)
 #define ER_PC_UNWIND_FAILED ((uint64_t)-3)
+
+/*
+ * Process-wide usage, a record of `overview`: cumulative, times in nanoseconds.
+ * On disk it is an array of words (Solaris' prusage_t), 504 bytes where words
+ * have 8 bytes.
+ */
+struct exp_usage {
+	uint64_t time_ns, create_ns, real_ns, user_ns, system_ns, trap_ns, tfault_ns, dfault_ns,
+		kfault_ns, lock_ns, sleep_ns, wait_ns, stop_ns;
+	uint64_t minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, vctx, ictx,
+		syscalls, ioch;
+	uint32_t nthreads;
+};
+
+enum { USAGE_SIZE = 504 };
+
+void usage_encode(const struct exp_usage *u, unsigned char rec[USAGE_SIZE]);
+/* The size of a record for words of 32 or 64 bits. */
+size_t usage_record_size(int wordsize);
+/* A record of usage_record_size(wordsize) bytes; wordsize in bits, swap: other byte order. */
+void usage_decode(const unsigned char *rec, int wordsize, bool swap, struct exp_usage *ret);
 
 #endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/experiment/expwriter_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+
+static const char *const fixed_files[OUT_COUNT] = {
+	[OUT_FRAMES] = "data.frameinfo", [OUT_MAP] = "map.xml",	 [OUT_KSYMS] = "kallmodsyms",
+	[OUT_USAGE] = "overview",	 [OUT_LOG] = "log.xml",	 [OUT_EXIT] = "log.xml",
+};
+
+static bool good_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && !strchr(name, '/') && !strcmp(name + n - 3, ".er");
+}
+
+int open_dir(const struct expwriter *w)
+{
+	int fd = openat(w->parent, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+/* Make the directory and remember which one it is. 0 or -errno. */
+static int make_dir(struct expwriter *w)
+{
+	struct stat st;
+
+	if (mkdirat(w->parent, w->name, 0700) < 0)
+		return -errno;
+	if (fstatat(w->parent, w->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return -ESTALE;
+	w->dev = st.st_dev;
+	w->ino = st.st_ino;
+	return 0;
+}
+
+static void out_free(struct out *o)
+{
+	free(o->file);
+	buf_free(&o->buf);
+}
+
+static void writer_free(struct expwriter *w)
+{
+	for (int i = 0; i < OUT_COUNT; i++)
+		out_free(&w->fixed[i]);
+	vec_for_each(o, &w->texts)
+		out_free(o);
+	vec_for_each(o, &w->packets)
+		out_free(o);
+	vec_free(&w->texts);
+	vec_free(&w->packets);
+	map_free(&w->ksyms);
+	closep(&w->dirfd);
+	free(w->name);
+	free(w);
+}
+
+int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
+		     struct expwriter **ret)
+{
+	struct expwriter *w;
+	int err;
+
+	if (!good_name(name))
+		return diag_errno(d, EINVAL, "experiment '%s': not a name that ends in .er", name);
+	w = xcalloc(1, sizeof(*w));
+	w->name = xstrdup(name);
+	w->parent = dirfd;
+	w->dirfd = -1;
+	w->start_ns = h->start_ns;
+	for (int i = 0; i < OUT_COUNT; i++)
+		w->fixed[i].file = fixed_files[i] ? xstrdup(fixed_files[i]) : NULL;
+	err = make_dir(w);
+	if (!err) {
+		log_header(w, h);
+		err = expwriter_flush(w);
+	}
+	if (err) {
+		writer_free(w);
+		return diag_errno(d, -err, "experiment '%s': cannot create", name);
+	}
+	*ret = w;
+	return 0;
+}
+
+int expwriter_close(struct expwriter *w)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	err = expwriter_flush(w);
+	writer_free(w);
+	return err;
+}
+
+uint64_t expwriter_bytes(const struct expwriter *w)
+{
+	return w->bytes;
+}
+
+const char *expwriter_name(const struct expwriter *w)
+{
+	return w->name;
+}
+
+int expwriter_dirfd(struct expwriter *w)
+{
+	if (w->dirfd < 0)
+		w->dirfd = open_dir(w);
+	return w->dirfd;
+}
+
+struct buf *out_find(struct expwriter *w, enum out_id list, const char *file)
+{
+	__typeof__(&w->texts) outs = list == OUT_TEXTS ? &w->texts : (void *)&w->packets;
+
+	vec_for_each(o, outs) {
+		if (!strcmp(o->file, file))
+			return &o->buf;
+	}
+	vec_push(outs, (struct out){ .file = xstrdup(file) });
+	return &outs->data[outs->len - 1].buf;
+}
+
+void expwriter_text(struct expwriter *w, const char *file, const char *line)
+{
+	struct buf *b = out_find(w, OUT_TEXTS, file);
+
+	buf_puts(b, line);
+	buf_puts(b, "\n");
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the buffers to the files. A buffer holds whole records, and a file only
+ * ever grows by a whole buffer: when the disk is full in the middle of one, the
+ * file is cut back to where it was. So whatever stops the recorder, and
+ * whenever, each file ends with a whole record and refers to nothing missing.
+ */
+#include "analysis/experiment/expwriter_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+
+enum { NEW_FILE = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
+
+/* 0 or -errno. */
+static int write_all(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		if (!done)
+			return -EIO;
+		p += done;
+		n -= done;
+	}
+	return 0;
+}
+
+static int append(int dirfd, const struct out *o)
+{
+	__cleanup(closep) int fd = openat(dirfd, o->file, NEW_FILE | O_APPEND, 0600);
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	err = write_all(fd, o->buf.data, o->buf.len);
+	if (err && ftruncate(fd, st.st_size) < 0)
+		return -errno;
+	return err;
+}
+
+static int flush_out(struct expwriter *w, int dirfd, struct out *o)
+{
+	int err;
+
+	if (!o->buf.len)
+		return 0;
+	err = append(dirfd, o);
+	if (!err)
+		w->bytes += o->buf.len;
+	buf_clear(&o->buf);
+	return err;
+}
+
+static int flush_list(struct expwriter *w, int dirfd, struct out *outs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int err = flush_out(w, dirfd, &outs[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int flush_all(struct expwriter *w, int dirfd)
+{
+	int err = 0;
+
+	for (int i = 0; i < OUT_COUNT && !err; i++) {
+		if (i == OUT_TEXTS)
+			err = flush_list(w, dirfd, w->texts.data, w->texts.len);
+		else if (i == OUT_PACKETS)
+			err = flush_list(w, dirfd, w->packets.data, w->packets.len);
+		else
+			err = flush_out(w, dirfd, &w->fixed[i]);
+	}
+	return err;
+}
+
+static size_t list_pending(const struct out *outs, size_t n)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += outs[i].buf.len;
+	return sum;
+}
+
+size_t expwriter_pending(const struct expwriter *w)
+{
+	return list_pending(w->fixed, OUT_COUNT) + list_pending(w->texts.data, w->texts.len) +
+	       list_pending(w->packets.data, w->packets.len);
+}
+
+static void drop_list(struct out *outs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_clear(&outs[i].buf);
+}
+
+static void drop_all(struct expwriter *w)
+{
+	drop_list(w->fixed, OUT_COUNT);
+	drop_list(w->texts.data, w->texts.len);
+	drop_list(w->packets.data, w->packets.len);
+}
+
+int expwriter_flush(struct expwriter *w)
+{
+	int dirfd;
+
+	if (w->err) {
+		drop_all(w);
+		return w->err;
+	}
+	if (!expwriter_pending(w))
+		return 0;
+	dirfd = w->dirfd >= 0 ? w->dirfd : open_dir(w);
+	w->err = dirfd < 0 ? dirfd : flush_all(w, dirfd);
+	if (dirfd >= 0 && dirfd != w->dirfd)
+		close(dirfd);
+	if (w->err)
+		drop_all(w);
+	return w->err;
+}
+
+static int write_new(int dirfd, const char *file, const char *text)
+{
+	__cleanup(closep) int fd = -1;
+
+	if (unlinkat(dirfd, file, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(dirfd, file, NEW_FILE | O_EXCL, 0600);
+	return fd < 0 ? -errno : write_all(fd, text, strlen(text));
+}
+
+/* Works after a failed flush, too: the file may say how the recording ended. */
+int expwriter_replace(struct expwriter *w, const char *file, const char *text)
+{
+	__cleanup(freep) char *temp = xasprintf("%s.new", file);
+	int dirfd = w->dirfd >= 0 ? w->dirfd : open_dir(w);
+	int err;
+
+	if (dirfd < 0)
+		return dirfd;
+	err = write_new(dirfd, temp, text);
+	if (!err && renameat(dirfd, temp, dirfd, file) < 0)
+		err = -errno;
+	if (err)
+		unlinkat(dirfd, temp, 0);
+	if (dirfd != w->dirfd)
+		close(dirfd);
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the writer share; nobody else includes this. */
+#ifndef EXPERIMENT_EXPWRITER_IMPL_H
+#define EXPERIMENT_EXPWRITER_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/expwriter.h"
+
+/*
+ * The files in the order in which they are flushed: what is referred to before
+ * what refers to it, so that the experiment can be read at any moment and after
+ * any crash. The log announces packets and samples, hence stands between; its
+ * last line, the exit event, says that everything else is there.
+ */
+enum out_id {
+	OUT_FRAMES,
+	OUT_MAP,
+	OUT_KSYMS,
+	OUT_TEXTS, /* this and all before packets: whatever expwriter_text was given */
+	OUT_USAGE,
+	OUT_LOG,
+	OUT_PACKETS, /* one for each file that packets are kept in */
+	OUT_EXIT,
+	OUT_COUNT
+};
+
+struct out {
+	char *file;
+	struct buf buf;
+};
+
+struct expwriter {
+	char *name;
+	int parent;  /* borrowed: the directory that `name` is in */
+	int dirfd;   /* -1 until somebody asks for it */
+	dev_t dev;   /* the directory we made, and no other of that name */
+	ino_t ino;
+	uint64_t start_ns;
+	struct out fixed[OUT_COUNT]; /* OUT_TEXTS and OUT_PACKETS: not used */
+	VEC(struct out) texts, packets;
+	bool has_stacks; /* data.frameinfo is not empty */
+	bool has_kernel; /* LinuxKernel is declared */
+	struct map ksyms; /* addresses written */
+	uint32_t nsamples;
+	uint64_t bytes;
+	int err; /* the first failure; from then on everything is dropped */
+};
+
+static inline struct buf *out_buf(struct expwriter *w, enum out_id id)
+{
+	return &w->fixed[id].buf;
+}
+
+/* The buffer of a file in a list of them, added when it is new. */
+struct buf *out_find(struct expwriter *w, enum out_id list, const char *file);
+/* ` name="sec.nnnnnnnnn"`, relative to the start of the experiment; never negative. */
+void put_stamp(const struct expwriter *w, struct buf *b, const char *name, uint64_t time_ns);
+/* The parts of log.xml that are known at the start. */
+void log_header(struct expwriter *w, const struct exp_header *h);
+/* Open the directory below its parent; a descriptor or -errno. */
+int open_dir(const struct expwriter *w);
+
+#endif

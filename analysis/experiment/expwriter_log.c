@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/experiment/expwriter_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/experiment/xml.h"
+
+enum { NSEC = 1000000000 };
+
+static void put_time(struct buf *b, const char *name, uint64_t ns)
+{
+	buf_printf(b, " %s=\"%" PRIu64 ".%09u\"", name, ns / NSEC, (unsigned)(ns % NSEC));
+}
+
+void put_stamp(const struct expwriter *w, struct buf *b, const char *name, uint64_t time_ns)
+{
+	put_time(b, name, time_ns > w->start_ns ? time_ns - w->start_ns : 0);
+}
+
+static void put_text(struct buf *b, const char *element, const char *text)
+{
+	buf_printf(b, "<%s>", element);
+	xml_escape(b, text);
+	buf_printf(b, "</%s>\n", element);
+}
+
+static void put_system(struct buf *b, const struct exp_header *h)
+{
+	buf_puts(b, "<system");
+	xml_attr(b, "hostname", h->hostname);
+	xml_attr(b, "arch", h->arch);
+	xml_attr(b, "os", h->os);
+	buf_printf(b, " pagesz=\"%ld\" npages=\"%ld\">\n", h->pagesize, h->npages);
+	for (size_t i = 0; i < h->ncpus; i++)
+		buf_printf(b, "<cpu id=\"%d\" clk=\"%u\"/>\n", h->cpus[i].id, h->cpus[i].mhz);
+	buf_puts(b, "</system>\n");
+}
+
+/*
+ * wsize says how wide the addresses on disk are, and these have 64 bits in any
+ * process: its stacks go on into the kernel. That the process itself has 32 is
+ * said in a comment (log_header).
+ */
+static void put_process(struct buf *b, const struct exp_header *h)
+{
+	buf_printf(b, "<process pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"></process>\n",
+		   h->pid, h->ppid, h->pgrp, h->sid);
+	buf_puts(b, "<process");
+	xml_attr(b, "cwd", h->cwd);
+	buf_puts(b, "></process>\n<process wsize=\"64\"></process>\n");
+	put_text(b, "process", h->command);
+}
+
+void log_header(struct expwriter *w, const struct exp_header *h)
+{
+	struct buf *b = out_buf(w, OUT_LOG);
+	struct tm tm = { 0 };
+
+	buf_puts(b, "<experiment version=\"12.4\">\n");
+	put_text(b, "collector", h->collector);
+	buf_puts(b, "</experiment>\n");
+	put_system(b, h);
+	put_process(b, h);
+	if (h->sample_period_s)
+		buf_printf(b, "<setting sample_period=\"%" PRIu64 "\"/>\n", h->sample_period_s);
+	localtime_r(&h->start_epoch, &tm);
+	buf_puts(b, "<event kind=\"run\"");
+	put_time(b, "tstamp", h->start_ns);
+	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\" pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"/>\n",
+		   (long long)h->start_epoch, tm.tm_gmtoff, h->pid, h->ppid, h->pgrp, h->sid);
+}
+
+static void put_field(struct buf *b, const struct field_desc *f)
+{
+	buf_puts(b, "<field");
+	xml_attr(b, "name", f->name);
+	if (f->uname)
+		xml_attr(b, "uname", f->uname);
+	buf_printf(b, " offset=\"%u\" type=\"%s\"/>\n", f->offset, er_type_name(f->type));
+}
+
+void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
+{
+	const struct packet_desc *d = packet_desc(kind);
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
+		   attrs ? attrs : "");
+	buf_printf(b, "<profdata fname=\"%s\"/>\n", d->fname);
+	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
+	xml_attr(b, "uname", d->uname);
+	buf_puts(b, ">\n");
+	for (size_t i = 0; i < d->nfields; i++)
+		put_field(b, &d->fields[i]);
+	buf_puts(b, "</profpckt>\n</profile>\n");
+}
+
+void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states)
+{
+	struct buf attrs = { 0 };
+
+	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
+	expwriter_profile(w, ER_PKT_CLOCK, attrs.data);
+	buf_free(&attrs);
+}
+
+static void put_event(struct expwriter *w, struct buf *b, const char *kind, uint64_t time_ns,
+		      const char *attrs)
+{
+	buf_printf(b, "<event kind=\"%s\"", kind);
+	put_stamp(w, b, "tstamp", time_ns);
+	buf_printf(b, "%s%s/>\n", attrs ? " " : "", attrs ? attrs : "");
+}
+
+void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs)
+{
+	put_event(w, out_buf(w, OUT_LOG), kind, time_ns, attrs);
+}
+
+void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t time_ns,
+		       const char *text)
+{
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	buf_printf(b, "<event kind=\"%s\" id=\"%d\"", kind, id);
+	put_stamp(w, b, "tstamp", time_ns);
+	buf_puts(b, ">");
+	xml_escape(b, text);
+	buf_puts(b, "</event>\n");
+}
+
+void expwriter_exit(struct expwriter *w, uint64_t time_ns)
+{
+	put_event(w, out_buf(w, OUT_EXIT), "exit", time_ns, NULL);
+}
+
+void expwriter_sample(struct expwriter *w, const struct exp_usage *u, const char *label)
+{
+	struct buf attrs = { 0 };
+
+	usage_encode(u, buf_zero(out_buf(w, OUT_USAGE), USAGE_SIZE));
+	buf_printf(&attrs, "id=\"%u\"", w->nsamples++);
+	xml_attr(&attrs, "label", label);
+	expwriter_event(w, "sample", u->time_ns, attrs.data);
+	buf_free(&attrs);
+}

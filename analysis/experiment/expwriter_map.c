@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/experiment/expwriter_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/experiment/xml.h"
+
+/* Readers take `size` for an int. */
+#define SEGMENT_MAX ((uint64_t)1 << 30)
+
+enum { NAME_MAX_BYTES = 255, MODES_RX = 5 };
+
+static void put_segment(struct expwriter *w, const struct exp_segment *s)
+{
+	struct buf *b = out_buf(w, OUT_MAP);
+
+	buf_puts(b, "<event kind=\"map\" object=\"segment\"");
+	put_stamp(w, b, "tstamp", s->time_ns);
+	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\" size=\"%" PRIu64 "\" pagesz=\"4096\"", s->vaddr,
+		   s->size);
+	buf_printf(b, " foffset=\"+0x%08" PRIX64 "\" modes=\"0x%03x\" chksum=\"0xFFFFFFFF\"",
+		   s->foffset, s->modes);
+	xml_attr(b, "name", s->name);
+	buf_puts(b, "/>\n");
+}
+
+void expwriter_segment(struct expwriter *w, const struct exp_segment *s)
+{
+	struct exp_segment part = *s;
+	uint64_t left = s->size;
+
+	for (; left > SEGMENT_MAX; left -= SEGMENT_MAX) {
+		part.size = SEGMENT_MAX;
+		put_segment(w, &part);
+		part.vaddr += SEGMENT_MAX;
+		part.foffset += SEGMENT_MAX;
+	}
+	part.size = left;
+	put_segment(w, &part);
+}
+
+void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
+{
+	struct buf *b = out_buf(w, OUT_MAP);
+
+	buf_puts(b, "<event kind=\"unmap\"");
+	put_stamp(w, b, "tstamp", time_ns);
+	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\"/>\n", vaddr);
+}
+
+void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
+			const char *name)
+{
+	struct buf *b = out_buf(w, OUT_MAP);
+
+	buf_puts(b, "<event kind=\"map\" object=\"function\"");
+	put_stamp(w, b, "tstamp", time_ns);
+	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\" size=\"%" PRIu64 "\"", vaddr, size);
+	xml_attr(b, "name", name);
+	buf_puts(b, "/>\n");
+}
+
+/*
+ * gprofng passes over symbols that begin so (they were data once), and some of
+ * them are functions today: event_sched_in takes CPU time. A middle dot in
+ * front brings them back.
+ */
+static bool is_skipped_prefix(const char *name)
+{
+	static const char *const prefixes[] = {
+		"__crc_", "__ksymtab_", "__kcrctab_", "__kstrtab_", "__param_", "__syscall_meta__",
+		"__p_syscall_meta__", "__event_", "event_", "ftrace_event_", "types__", "args__",
+		"__tracepoint_", "__tpstrtab_", "__initcall_", "__setup_", "__pci_fixup_", "__dta_",
+		"__dtrace_probe_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	}
+	return false;
+}
+
+/* A name as a line of kallmodsyms may hold it: no blanks, no dots, at most 255 bytes. */
+static void put_ksym_name(struct buf *b, const char *name)
+{
+	static const char middle_dot[] = "\xc2\xb7";
+	size_t end = b->len + NAME_MAX_BYTES - strlen(middle_dot);
+
+	if (is_skipped_prefix(name))
+		buf_puts(b, middle_dot);
+	for (; *name && b->len < end; name++) {
+		if (*name == '.')
+			buf_puts(b, middle_dot);
+		else if ((unsigned char)*name <= ' ' || *name == 0x7f)
+			buf_puts(b, "_");
+		else
+			buf_add(b, name, 1);
+	}
+}
+
+static void declare_kernel(struct expwriter *w, uint64_t addr)
+{
+	struct exp_segment kernel = {
+		.time_ns = w->start_ns, .vaddr = addr & ~(uint64_t)0xfff, .size = 4096,
+		.modes = MODES_RX, .name = "LinuxKernel",
+	};
+
+	put_segment(w, &kernel);
+	w->has_kernel = true;
+}
+
+void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
+		    const char *module)
+{
+	struct buf *b = out_buf(w, OUT_KSYMS);
+	bool fresh;
+
+	map_put(&w->ksyms, addr, &fresh);
+	if (!fresh)
+		return;
+	if (!w->has_kernel)
+		declare_kernel(w, addr);
+	buf_printf(b, "%016" PRIx64 " %" PRIx64 " t ", addr, size);
+	put_ksym_name(b, name);
+	if (module && strcmp(module, "vmlinux")) {
+		buf_puts(b, " [");
+		put_ksym_name(b, module);
+		buf_puts(b, "]");
+	}
+	buf_puts(b, "\n");
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/experiment/packet.h"
+
+#include <string.h>
+
+/* Clock packets keep time and stack at unaligned places; all other kinds have this head. */
+#define COMMON_FIELDS                                                                              \
+	{ "LWPID", "Lightweight process id", 8, ER_INT64 },                                        \
+	{ "THRID", "Thread number", 16, ER_INT64 },                                                \
+	{ "CPUID", "CPU id", 24, ER_INT32 },                                                       \
+	{ "TSTAMP", "High resolution timestamp", 32, ER_INT64 },                                   \
+	{ "FRINFO", NULL, 40, ER_INT64 }
+
+static const struct field_desc clock_fields[] = {
+	{ "LWPID", "Lightweight process id", 8, ER_INT64 },
+	{ "THRID", "Thread number", 16, ER_INT64 },
+	{ "CPUID", "CPU id", 24, ER_INT32 },
+	{ "TSTAMP", "High resolution timestamp", 28, ER_INT64 },
+	{ "FRINFO", NULL, 36, ER_INT64 },
+	{ "MSTATE", "Thread state", 44, ER_INT32 },
+	{ "NTICK", "Duration", 48, ER_INT32 },
+	{ "SEQ", "Sequence number on its CPU", 52, ER_UINT32 }, /* ours, in what others pad */
+};
+
+static const struct field_desc sync_fields[] = {
+	COMMON_FIELDS,
+	{ "SRQST", "Synchronization start time", 48, ER_INT64 },
+	{ "SOBJ", "Synchronization object address", 56, ER_UINT64 },
+};
+
+static const struct field_desc hwc_fields[] = {
+	COMMON_FIELDS,
+	{ "HWCTAG", "Hardware counter index", 48, ER_INT32 },
+	{ "HWCINT", "Hardware counter interval", 56, ER_UINT64 },
+};
+
+static const struct field_desc heap_fields[] = {
+	COMMON_FIELDS,
+	{ "HTYPE", "Heap function type", 48, ER_INT32 },
+	{ "HSIZE", "Memory size", 56, ER_UINT64 },
+	{ "HVADDR", "Memory address", 64, ER_UINT64 },
+	{ "HOVADDR", "Previous memory address", 72, ER_UINT64 },
+};
+
+static const struct field_desc mhwc_fields[] = {
+	COMMON_FIELDS,
+	{ "HWCTAG", "Hardware counter index", 48, ER_INT32 },
+	{ "HWCINT", "Hardware counter interval", 56, ER_UINT64 },
+	{ "VADDR", "Virtual address (data)", 64, ER_UINT64 },
+	{ "VIRTPC", "Virtual address (instruction)", 72, ER_UINT64 },
+	{ "PADDR", "Physical address (data)", 80, ER_UINT64 },
+	{ "PHYSPC", "Physical address (instruction)", 88, ER_UINT64 },
+	{ "EA_PAGESIZE", "Page size (data)", 96, ER_INT64 },
+	{ "PC_PAGESIZE", "Page size (instruction)", 104, ER_INT64 },
+	{ "EA_LGRP", "Locality group (data)", 112, ER_INT32 },
+	{ "PC_LGRP", "Locality group (instruction)", 116, ER_INT32 },
+	{ "LWP_LGRP_HOME", "Home locality group of the thread", 120, ER_INT32 },
+	{ "PS_LGRP_HOME", "Home locality group of the process", 124, ER_INT32 },
+	{ "MEM_LAT", "Memory latency", 128, ER_UINT64 },
+	{ "MEM_SRC", "Memory source", 136, ER_UINT64 },
+};
+
+static const struct field_desc io_fields[] = {
+	COMMON_FIELDS,
+	{ "IOTYPE", "I/O type", 48, ER_INT32 },
+	{ "IOFD", "File descriptor", 52, ER_INT32 },
+	{ "IONBYTE", "Number of bytes", 56, ER_INT64 },
+	{ "IORQST", "I/O start time", 64, ER_INT64 },
+	{ "IOOFD", "Original file descriptor", 72, ER_INT32 },
+	{ "IOFSTYPE", "File system type", 76, ER_INT32 },
+	{ "IOFNAME", "File name", 80, ER_STRING },
+};
+
+#define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
+
+const struct packet_desc packet_descs[] = {
+	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 56, FIELDS(clock_fields) },
+	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
+	  FIELDS(sync_fields) },
+	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data", 64,
+	  FIELDS(hwc_fields) },
+	{ ER_PKT_HEAP, "heaptrace", "heaptrace", "Heap tracing data", 80, FIELDS(heap_fields) },
+	{ ER_PKT_MHWC, "hwcounter", "hwcounters", "Memory profiling data", 144,
+	  FIELDS(mhwc_fields) },
+	{ ER_PKT_IO, "iotrace", "iotrace", "I/O tracing data", 80, FIELDS(io_fields) },
+};
+
+const size_t npacket_descs = sizeof(packet_descs) / sizeof(packet_descs[0]);
+
+const struct packet_desc *packet_desc(enum er_packet kind)
+{
+	for (size_t i = 0; i < npacket_descs; i++) {
+		if (packet_descs[i].kind == kind)
+			return &packet_descs[i];
+	}
+	return NULL;
+}
+
+static const char *const type_names[] = {
+	[ER_INT32] = "INT32",	[ER_UINT32] = "UINT32", [ER_INT64] = "INT64", [ER_UINT64] = "UINT64",
+	[ER_STRING] = "STRING", [ER_DOUBLE] = "DOUBLE", [ER_DATE] = "DATE",
+};
+
+const char *er_type_name(enum er_type type)
+{
+	return type_names[type];
+}
+
+int er_type_parse(const char *name)
+{
+	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+		if (!strcmp(type_names[i], name))
+			return i;
+	}
+	return -1;
+}
+
+size_t er_type_size(enum er_type type)
+{
+	static const unsigned char sizes[] = {
+		[ER_INT32] = 4,	 [ER_UINT32] = 4, [ER_INT64] = 8, [ER_UINT64] = 8,
+		[ER_STRING] = 0, [ER_DOUBLE] = 8, [ER_DATE] = 8,
+	};
+
+	return sizes[type];
+}
+
+const struct mstate_desc mstate_descs[MS_COUNT] = {
+	{ MS_USER, "USER", "User CPU", 1 },
+	{ MS_SYSTEM, "SYSTEM", "System CPU", 1 },
+	{ MS_TRAP, "TRAP", "Trap CPU", 1 },
+	{ MS_TFAULT, "TFAULT", "Text Page Fault", 0 },
+	{ MS_DFAULT, "DFAULT", "Data Page Fault", 0 },
+	{ MS_KFAULT, "KFAULT", "Kernel Page Fault", 0 },
+	{ MS_USER_LOCK, "USER_LOCK", "User Lock", 0 },
+	{ MS_SLEEP, "SLEEP", "Sleep", 0 },
+	{ MS_WAIT_CPU, "WAIT_CPU", "Wait CPU", 0 },
+	{ MS_STOPPED, "STOPPED", "Stopped", 0 },
+	{ MS_LINUX_CPU, "LINUX_CPU", "Linux CPU", 1 },
+	{ MS_KERNEL_CPU, "KERNEL_CPU", "Kernel CPU", 1 },
+};
