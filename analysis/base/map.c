@@ -51,6 +51,30 @@ uint64_t *map_put(struct map *m, uint64_t key, bool *fresh)
 	return &s->value;
 }
 
+void map_remove(struct map *m, uint64_t key)
+{
+	size_t mask = m->cap - 1, hole, i;
+
+	if (!map_get(m, key))
+		return;
+	hole = i = find(m, key) - m->slots;
+	m->len--;
+	/* Close the gap: move up what its probe would no longer reach. */
+	for (;;) {
+		size_t home;
+
+		i = (i + 1) & mask;
+		if (!m->slots[i].used)
+			break;
+		home = hash64(m->slots[i].key) & mask;
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		m->slots[hole] = m->slots[i];
+		hole = i;
+	}
+	m->slots[hole].used = false;
+}
+
 void map_free(struct map *m)
 {
 	free(m->slots);

@@ -21,6 +21,8 @@ struct map {
 uint64_t *map_get(const struct map *m, uint64_t key);
 /* The value's place, 0 if the key is new; `*fresh` (may be NULL) says whether it is. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *fresh);
+/* Take the key out, if it is there. Not while walking the map. */
+void map_remove(struct map *m, uint64_t key);
 void map_free(struct map *m);
 
 struct map_slot {

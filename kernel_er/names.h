@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the experiment is called, and the directory that it is made in. */
+#ifndef KERNEL_ER_NAMES_H
+#define KERNEL_ER_NAMES_H
+
+#include "kernel_er/plan.h"
+
+struct diag;
+
+struct expname {
+	int dirfd;   /* the directory it goes into */
+	char *name;  /* its last component */
+	char *path;  /* as a person would type it */
+	char *group; /* path of the group file, or NULL */
+};
+
+/*
+ * Choose: -o as it is; a taken STEM.N.er becomes STEM.M.er, M one above the
+ * highest in use, with a warning; without -o the stem is the group's or ktest.
+ * 0, or -errno after reporting. Nothing is created. Free with expname_free.
+ */
+int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d);
+void expname_free(struct expname *n);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the user asked for, once and for all: filled by the option parser, read
+ * by everything else as `const struct plan *`. Strings are borrowed from argv.
+ */
+#ifndef KERNEL_ER_PLAN_H
+#define KERNEL_ER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "loaders/capture.h"
+
+enum {
+	MAX_COMMENTS = 10,
+};
+
+enum action {
+	ACTION_RECORD,
+	ACTION_PREVIEW, /* -n */
+	ACTION_USAGE,
+	ACTION_VERSION,
+	ACTION_CHECK,
+};
+
+enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
+enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
+
+struct plan {
+	enum action action;
+	uint64_t interval_ns;   /* of the clock; 0: no clock profiling */
+	uint64_t begin_ns;      /* -t: recording is paused until then … */
+	uint64_t end_ns;        /* … and ends then; 0: with the load, or by a signal */
+	uint64_t quiet_ns;      /* before and after the load */
+	uint64_t limit_bytes;   /* of profile data; 0: unlimited */
+	unsigned sample_s;      /* period of usage samples; 0: none */
+	const char *name, *dir, *group; /* NULL: not given */
+	const char *comments[MAX_COMMENTS];
+	size_t ncomments;
+	enum archiving archiving;
+	enum follow_mode follow;
+	const char *follow_regexp; /* FOLLOW_MATCHING */
+	VEC(struct capture_target) targets;
+	bool leave_stopped;     /* -x */
+	bool idle, no_self, verbose;
+	char **load;            /* NULL-terminated; NULL: no load */
+};
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/binaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "user/procfs.h"
+
+enum {
+	MAX_OPEN = 512,      /* beyond: archived at once, which costs time while recording */
+	MAX_FILES = 1 << 18, /* beyond: not archived */
+};
+
+struct binary {
+	const char *name; /* as recorded */
+	int fd;           /* -1: archived, or cannot be read */
+};
+
+struct binaries {
+	bool keep;
+	enum archive_mode mode;
+	int expdir;
+	struct strtab strings;
+	struct map by_file; /* hash of path, device and inode to an index into files */
+	struct map by_path; /* path (its id) to the file seen first under it */
+	VEC(struct binary) files;
+	size_t nopen;
+	struct binaries_counts counts;
+};
+
+struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir)
+{
+	struct binaries *b = xcalloc(1, sizeof(*b));
+
+	b->keep = keep;
+	b->mode = mode;
+	b->expdir = expdir;
+	return b;
+}
+
+void binaries_free(struct binaries *b)
+{
+	if (!b)
+		return;
+	vec_for_each(f, &b->files) {
+		if (f->fd >= 0)
+			close(f->fd);
+	}
+	vec_free(&b->files);
+	map_free(&b->by_file);
+	map_free(&b->by_path);
+	strtab_free(&b->strings);
+	free(b);
+}
+
+/* The vdso is the same in every process: ours will do. */
+static int open_vdso(void)
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	struct buf maps = { 0 };
+	int fd = -1;
+
+	procfs_read(getpid(), "maps", &maps);
+	for (char *line = maps.data, *next; base && line && *line; line = next) {
+		struct maps_line l;
+
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		if (!procfs_maps_line(line, &l) || l.start != base)
+			continue;
+		fd = memfd_create("vdso", MFD_CLOEXEC);
+		if (fd >= 0 && write(fd, (void *)(uintptr_t)base, l.end - l.start) < 0) {
+			close(fd);
+			fd = -1;
+		}
+		break;
+	}
+	buf_free(&maps);
+	return fd;
+}
+
+/* The path may name another file by now, or one in our own mount namespace. */
+static int open_same(const char *path, const struct mapping *m)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == m->ino)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* The mapped file itself where we may (it needs a capability), else by its path. */
+static int open_mapped(pid_t pid, const struct mapping *m)
+{
+	char path[64 + 4096];
+	int fd;
+
+	if (*m->path == '[')
+		return open_vdso();
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)m->start, (unsigned long long)(m->start + m->len));
+	fd = open_same(path, m);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+	fd = open_same(path, m);
+	return fd >= 0 ? fd : open_same(m->path, m);
+}
+
+static void archive_one(struct binaries *b, struct binary *f, struct diag *d)
+{
+	if (f->fd < 0)
+		return;
+	if (archive_add(b->expdir, f->fd, f->name, b->mode, d) < 0)
+		b->counts.unreadable++;
+	else
+		b->counts.archived++;
+	close(f->fd);
+	f->fd = -1;
+	b->nopen--;
+}
+
+static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
+{
+	f->fd = b->keep && b->files.len <= MAX_FILES ? open_mapped(pid, m) : -1;
+	if (f->fd >= 0)
+		b->nopen++;
+	else if (b->keep)
+		b->counts.unreadable++;
+	if (b->nopen > MAX_OPEN)
+		archive_one(b, f, NULL);
+}
+
+static const char *name_of(struct binaries *b, uint64_t file, pid_t pid, const struct mapping *m)
+{
+	uint32_t path = strtab_id(&b->strings, m->path);
+	bool fresh;
+	uint64_t *first = map_put(&b->by_path, path, &fresh);
+	char longer[64 + 4096];
+
+	if (fresh)
+		*first = file;
+	if (*first == file)
+		return b->strings.strings[path];
+	snprintf(longer, sizeof(longer), "/proc/%d/root%s", pid, m->path);
+	return strtab_intern(&b->strings, longer);
+}
+
+const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m)
+{
+	uint64_t file = hash64(m->dev ^ hash64(m->ino)) ^ hash_bytes(m->path, strlen(m->path));
+	bool fresh;
+	uint64_t *at;
+
+	if (*m->path == '[')
+		file = hash_bytes(m->path, strlen(m->path));
+	at = map_put(&b->by_file, file, &fresh);
+	if (fresh) {
+		struct binary f = { .name = name_of(b, file, pid, m), .fd = -1 };
+
+		*at = b->files.len;
+		vec_push(&b->files, f);
+		keep_open(b, &b->files.data[b->files.len - 1], pid, m);
+	}
+	return b->files.data[*at].name;
+}
+
+void binaries_archive(struct binaries *b, struct diag *d)
+{
+	vec_for_each(f, &b->files)
+		archive_one(b, f, d);
+}
+
+struct binaries_counts binaries_counts(const struct binaries *b)
+{
+	return b->counts;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+
+enum {
+	READ_MAX = 16 << 20,
+};
+
+bool procfs_maps_line(char *line, struct maps_line *ret)
+{
+	unsigned long long start, end, pgoff, ino;
+	unsigned major, minor;
+	char perms[5];
+	int at = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu%n", &start, &end, perms, &pgoff, &major,
+		   &minor, &ino, &at) != 7 || end <= start)
+		return false;
+	*ret = (struct maps_line){
+		.start = start,
+		.end = end,
+		.pgoff = pgoff,
+		.dev = (uint64_t)major << 32 | minor,
+		.ino = ino,
+		.exec = perms[2] == 'x',
+		.path = line + at + strspn(line + at, " "),
+	};
+	return true;
+}
+
+int procfs_read(pid_t pid, const char *name, struct buf *ret)
+{
+	char path[64], chunk[8192];
+	__cleanup(closep) int fd = -1;
+	ssize_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (ret->len < READ_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(ret, chunk, n);
+	return n < 0 ? -errno : 0;
+}
+
+void procfs_cmdline(pid_t pid, struct buf *ret)
+{
+	procfs_read(pid, "cmdline", ret);
+	while (ret->len && !ret->data[ret->len - 1])
+		ret->len--;
+	for (size_t i = 0; i < ret->len; i++) {
+		if (!ret->data[i])
+			ret->data[i] = ' ';
+	}
+	buf_add(ret, "", 0);
+}
+
+pid_t procfs_ppid(pid_t pid)
+{
+	struct buf b = { 0 };
+	int ppid = 0;
+	char *p;
+
+	/* The name in parentheses may itself hold parentheses: the last one ends it. */
+	if (!procfs_read(pid, "stat", &b) && b.data && (p = strrchr(b.data, ')')))
+		sscanf(p, ") %*c %d", &ppid);
+	buf_free(&b);
+	return ppid;
+}
+
+unsigned procfs_nthreads(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return stat(path, &st) < 0 || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
+}
+
+void procfs_for_each(void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	DIR *dir = opendir("/proc");
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid > 0 && !*end)
+			fn(ctx, pid);
+	}
+	if (dir)
+		closedir(dir);
+}

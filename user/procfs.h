@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading /proc: what a process is called, what it has mapped. Any of it may be gone. */
+#ifndef USER_PROCFS_H
+#define USER_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "analysis/base/buf.h"
+
+struct maps_line {
+	uint64_t start, end, pgoff, dev, ino;
+	bool exec;
+	const char *path; /* "" for none; points into the line */
+};
+
+/* Parse a line of /proc/PID/maps, which is cut at its newline. */
+bool procfs_maps_line(char *line, struct maps_line *ret);
+/* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
+int procfs_read(pid_t pid, const char *name, struct buf *ret);
+/* Its command line, blanks between the words; "" when there is none. */
+void procfs_cmdline(pid_t pid, struct buf *ret);
+pid_t procfs_ppid(pid_t pid);
+/* Threads of the process, 0 when it is gone. */
+unsigned procfs_nthreads(pid_t pid);
+/* Call fn for each process there is. */
+void procfs_for_each(void (*fn)(void *ctx, pid_t pid), void *ctx);
+
+#endif

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/procmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "user/procfs.h"
+
+enum {
+	MAX_PROCESSES = 65536,
+	MAX_MAPPINGS = 16384, /* of one image */
+	MAX_PATHS = 1 << 20,
+};
+
+struct process {
+	pid_t pid;
+	uint64_t start_time; /* as BPF names it; 0: no sample named it yet */
+	uint64_t born_ns;    /* of its fork record; 0: was there when we looked */
+	uint64_t gone_ns;    /* 0: lives */
+	struct image *image; /* the newest */
+	struct process *older; /* a dead one with the same PID */
+};
+
+struct procmap {
+	struct procmap_hooks hooks;
+	struct map by_pid; /* PID to struct process *, the newest */
+	size_t nprocesses, nimages;
+	struct strtab paths;
+	uint64_t scan_ns;
+	VEC(struct image *) ended; /* in the order of their ends */
+	struct procmap_counts counts;
+};
+
+/* --- address spaces --- */
+
+static struct space *space_new(void)
+{
+	struct space *sp = xcalloc(1, sizeof(*sp));
+
+	sp->refs = 1;
+	return sp;
+}
+
+static void space_put(struct space *sp)
+{
+	if (--sp->refs)
+		return;
+	vec_free(&sp->maps);
+	free(sp);
+}
+
+/* The image's own space, to be changed. */
+static struct space *space_own(struct image *im)
+{
+	struct space *shared = im->space;
+
+	if (shared->refs == 1)
+		return shared;
+	im->space = space_new();
+	vec_for_each(m, &shared->maps)
+		vec_push(&im->space->maps, *m);
+	space_put(shared);
+	return im->space;
+}
+
+static void tell_mapped(struct procmap *pm, struct image *im, const struct mapping *m)
+{
+	if (im->owner && pm->hooks.mapped)
+		pm->hooks.mapped(pm->hooks.ctx, im, m);
+}
+
+static bool same_mapping(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->len == b->len && a->pgoff == b->pgoff &&
+	       a->path == b->path && a->ino == b->ino;
+}
+
+/* What is left of `old` on either side of a new mapping stays mapped. */
+static void keep_rest(struct procmap *pm, struct image *im, const struct mapping *old,
+		      const struct mapping *m)
+{
+	uint64_t end = old->start + old->len, mend = m->start + m->len;
+	struct mapping rest = *old;
+
+	rest.time_ns = m->time_ns;
+	if (old->start < m->start) {
+		rest.len = m->start - old->start;
+		vec_push(&im->space->maps, rest);
+		tell_mapped(pm, im, &rest);
+	}
+	if (end > mend) {
+		rest.start = mend;
+		rest.len = end - mend;
+		rest.pgoff = old->pgoff + (mend - old->start);
+		vec_push(&im->space->maps, rest);
+		tell_mapped(pm, im, &rest);
+	}
+}
+
+/* The kernel tells of what comes, never of what goes: what is overlaid has gone. */
+static void clear_way(struct procmap *pm, struct image *im, const struct mapping *m)
+{
+	struct space *sp = im->space;
+
+	for (size_t i = 0; i < sp->maps.len;) {
+		struct mapping old = sp->maps.data[i];
+
+		if (old.start >= m->start + m->len || m->start >= old.start + old.len) {
+			i++;
+			continue;
+		}
+		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
+		if (im->owner && pm->hooks.unmapped)
+			pm->hooks.unmapped(pm->hooks.ctx, im, &old, m->time_ns);
+		/* The pieces do not overlap m, so that meeting them again is harmless. */
+		keep_rest(pm, im, &old, m);
+	}
+}
+
+static void add_mapping(struct procmap *pm, struct image *im, const struct mapping *m)
+{
+	if (!m->len || m->start + m->len < m->start)
+		return;
+	vec_for_each(old, &im->space->maps) {
+		if (same_mapping(old, m))
+			return;
+	}
+	space_own(im);
+	clear_way(pm, im, m);
+	if (im->space->maps.len >= MAX_MAPPINGS) {
+		pm->counts.mappings++;
+		return;
+	}
+	vec_push(&im->space->maps, *m);
+	tell_mapped(pm, im, m);
+}
+
+/* Files hold symbols; memory of other kinds (JIT code, shared memory, devices) does not. */
+static bool is_segment(const char *path)
+{
+	static const char *const no_file[] = { "//anon", "/dev/", "/SYSV", "/anon_hugepage",
+					       "/[aio]" };
+
+	if (!strcmp(path, "[vdso]"))
+		return true;
+	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
+		if (!strncmp(path, no_file[i], strlen(no_file[i])))
+			return false;
+	}
+	return *path == '/';
+}
+
+static void set_path(struct procmap *pm, struct mapping *m, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(path), k = sizeof(mark) - 1;
+	__cleanup(freep) char *plain = NULL;
+
+	if (len > k && !strcmp(path + len - k, mark)) {
+		m->deleted = true;
+		path = plain = xstrndup(path, len - k);
+	}
+	m->path = pm->paths.len < MAX_PATHS ? strtab_intern(&pm->paths, path) : NULL;
+}
+
+static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
+{
+	if (!is_segment(path))
+		return;
+	set_path(pm, m, path);
+	if (m->path)
+		add_mapping(pm, im, m);
+	else
+		pm->counts.mappings++;
+}
+
+/* --- processes and images --- */
+
+static struct process *newest(const struct procmap *pm, pid_t pid)
+{
+	uint64_t *p = map_get(&pm->by_pid, pid);
+
+	return p ? (struct process *)(uintptr_t)*p : NULL;
+}
+
+static struct image *image_new(struct procmap *pm, struct process *p, uint64_t begin_ns,
+			       const char *comm, struct space *space)
+{
+	struct image *im = xcalloc(1, sizeof(*im));
+
+	im->pid = p->pid;
+	im->begin_ns = begin_ns;
+	im->space = space;
+	im->process = p;
+	im->older = p->image;
+	strncpy(im->comm, comm, sizeof(im->comm) - 1);
+	p->image = im;
+	pm->nimages++;
+	return im;
+}
+
+static struct process *process_new(struct procmap *pm, pid_t pid, uint64_t born_ns)
+{
+	struct process *p;
+
+	if (pm->nprocesses >= MAX_PROCESSES) {
+		pm->counts.processes++;
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->born_ns = born_ns;
+	p->older = newest(pm, pid);
+	*map_put(&pm->by_pid, pid, NULL) = (uintptr_t)p;
+	pm->nprocesses++;
+	return p;
+}
+
+static void end_image(struct procmap *pm, struct image *im, uint64_t time_ns)
+{
+	im->end_ns = time_ns ? time_ns : 1;
+	vec_push(&pm->ended, im);
+}
+
+static void process_gone(struct procmap *pm, struct process *p, uint64_t time_ns)
+{
+	if (p->gone_ns)
+		return;
+	p->gone_ns = time_ns ? time_ns : 1;
+	end_image(pm, p->image, time_ns);
+}
+
+/* What /proc says now. */
+static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
+{
+	struct buf comm = { 0 }, maps = { 0 };
+	struct process *p = process_new(pm, pid, born_ns);
+	struct image *im;
+
+	if (!p)
+		return NULL;
+	procfs_read(pid, "comm", &comm);
+	buf_add(&comm, "", 1);
+	comm.data[strcspn(comm.data, "\n")] = 0;
+	im = image_new(pm, p, born_ns, comm.data, space_new());
+	im->ppid = procfs_ppid(pid);
+	procfs_read(pid, "maps", &maps);
+	for (char *line = maps.data, *next; line && *line; line = next) {
+		struct maps_line l;
+
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		if (procfs_maps_line(line, &l) && l.exec)
+			map_file(pm, im, &(struct mapping){ .start = l.start, .len = l.end - l.start,
+							    .pgoff = l.pgoff, .dev = l.dev,
+							    .ino = l.ino }, l.path);
+	}
+	buf_free(&comm);
+	buf_free(&maps);
+	return p;
+}
+
+static void scan_one(void *ctx, pid_t pid)
+{
+	struct procmap *pm = ctx;
+
+	if (!newest(pm, pid))
+		look_up(pm, pid, 0);
+}
+
+void procmap_scan(struct procmap *pm, uint64_t now_ns)
+{
+	pm->scan_ns = now_ns;
+	procfs_for_each(scan_one, pm);
+}
+
+static void on_fork(struct procmap *pm, const struct proc_event *e)
+{
+	struct process *p = newest(pm, e->pid), *parent;
+	struct image *im;
+
+	if (e->pid == e->ppid)
+		return; /* a thread */
+	if (p && !p->gone_ns && !p->born_ns && !p->start_time) {
+		p->born_ns = e->time_ns; /* the scan saw it first */
+		return;
+	}
+	if (p)
+		process_gone(pm, p, e->time_ns); /* its exit record was lost */
+	p = process_new(pm, e->pid, e->time_ns);
+	if (!p)
+		return;
+	parent = newest(pm, e->ppid);
+	if (parent) {
+		parent->image->space->refs++;
+		im = image_new(pm, p, e->time_ns, parent->image->comm, parent->image->space);
+	} else {
+		im = image_new(pm, p, e->time_ns, "", space_new());
+	}
+	im->ppid = e->ppid;
+}
+
+static void on_exec(struct procmap *pm, const struct proc_event *e, struct process *p)
+{
+	struct image *old = p->image;
+
+	if (!p->gone_ns)
+		end_image(pm, old, e->time_ns);
+	p->gone_ns = 0; /* exec by another thread than the first, which had ended */
+	image_new(pm, p, e->time_ns, e->name, space_new())->ppid = old->ppid;
+}
+
+static void on_mmap(struct procmap *pm, const struct proc_event *e, struct process *p)
+{
+	struct mapping m = { .start = e->addr, .len = e->len, .pgoff = e->pgoff,
+			     .time_ns = e->time_ns, .dev = e->dev, .ino = e->ino };
+
+	map_file(pm, p->image, &m, e->name);
+}
+
+void procmap_apply(void *ctx, const struct proc_event *e)
+{
+	struct procmap *pm = ctx;
+	struct process *p;
+
+	if (e->kind == PROC_FORK) {
+		on_fork(pm, e);
+		return;
+	}
+	p = newest(pm, e->pid);
+	if (!p)
+		return;
+	switch (e->kind) {
+	case PROC_EXIT:
+		if (e->tid == e->pid)
+			process_gone(pm, p, e->time_ns);
+		break;
+	case PROC_COMM:
+		if (e->tid == e->pid)
+			strncpy(p->image->comm, e->name, sizeof(p->image->comm) - 1);
+		break;
+	case PROC_EXEC:
+		on_exec(pm, e, p);
+		break;
+	case PROC_MMAP:
+		on_mmap(pm, e, p);
+		break;
+	case PROC_FORK:
+		break;
+	}
+}
+
+/*
+ * A process takes its start time shortly before its fork record is written. Of
+ * several incarnations without a start time that could be it, the oldest is.
+ */
+static bool could_be(const struct procmap *pm, const struct process *p, uint64_t start_time)
+{
+	if (p->start_time || (p->gone_ns && p->gone_ns < start_time))
+		return false;
+	return p->born_ns ? p->born_ns >= start_time : start_time <= pm->scan_ns;
+}
+
+static struct process *incarnation(struct procmap *pm, pid_t pid, uint64_t start_time)
+{
+	struct process *found = NULL;
+
+	for (struct process *p = newest(pm, pid); p; p = p->older) {
+		if (p->start_time == start_time)
+			return p;
+		if (could_be(pm, p, start_time))
+			found = p;
+	}
+	if (!found) {
+		pm->counts.late++;
+		found = look_up(pm, pid, start_time);
+	}
+	if (found)
+		found->start_time = start_time;
+	return found;
+}
+
+struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns)
+{
+	struct process *p = incarnation(pm, pid, start_time);
+	struct image *im = p ? p->image : NULL;
+
+	while (im && im->older && im->begin_ns > time_ns)
+		im = im->older;
+	return im;
+}
+
+/* --- forgetting --- */
+
+static void unlink_process(struct procmap *pm, struct process *p)
+{
+	struct process *head = newest(pm, p->pid);
+
+	if (head == p) {
+		if (p->older)
+			*map_put(&pm->by_pid, p->pid, NULL) = (uintptr_t)p->older;
+		else
+			map_remove(&pm->by_pid, p->pid);
+	} else {
+		while (head->older != p)
+			head = head->older;
+		head->older = p->older;
+	}
+	pm->nprocesses--;
+	free(p);
+}
+
+static void free_image(struct procmap *pm, struct image *im)
+{
+	struct process *p = im->process;
+	struct image **at = &p->image;
+
+	if (pm->hooks.forget)
+		pm->hooks.forget(pm->hooks.ctx, im);
+	while (*at != im)
+		at = &(*at)->older;
+	*at = im->older;
+	space_put(im->space);
+	free(im);
+	pm->nimages--;
+	if (!p->image)
+		unlink_process(pm, p);
+}
+
+/* The first thread may end before the others: then the process goes on without it. */
+static bool lives_on(const struct procmap *pm, const struct image *im)
+{
+	const struct process *p = im->process;
+
+	return p->image == im && newest(pm, p->pid) == p && procfs_nthreads(p->pid) > 1;
+}
+
+void procmap_expire(struct procmap *pm, uint64_t before_ns)
+{
+	size_t n = 0, nagain = 0;
+
+	while (n < pm->ended.len && pm->ended.data[n]->end_ns < before_ns) {
+		struct image *im = pm->ended.data[n++];
+
+		if (lives_on(pm, im)) {
+			im->end_ns = before_ns;
+			pm->ended.data[nagain++] = im;
+		} else {
+			free_image(pm, im);
+		}
+	}
+	for (size_t i = n; i < pm->ended.len && n != nagain; i++)
+		pm->ended.data[nagain + i - n] = pm->ended.data[i];
+	pm->ended.len -= n - nagain;
+}
+
+struct procmap *procmap_new(const struct procmap_hooks *hooks)
+{
+	struct procmap *pm = xcalloc(1, sizeof(*pm));
+
+	pm->hooks = *hooks;
+	return pm;
+}
+
+void procmap_free(struct procmap *pm)
+{
+	if (!pm)
+		return;
+	map_for_each(s, &pm->by_pid) {
+		for (struct process *p = (struct process *)(uintptr_t)s->value, *older; p; p = older) {
+			for (struct image *im = p->image, *next; im; im = next) {
+				next = im->older;
+				if (pm->hooks.forget)
+					pm->hooks.forget(pm->hooks.ctx, im);
+				space_put(im->space);
+				free(im);
+			}
+			older = p->older;
+			free(p);
+		}
+	}
+	map_free(&pm->by_pid);
+	strtab_free(&pm->paths);
+	vec_free(&pm->ended);
+	free(pm);
+}
+
+size_t procmap_nimages(const struct procmap *pm)
+{
+	return pm->nimages;
+}
+
+struct procmap_counts procmap_counts(const struct procmap *pm)
+{
+	return pm->counts;
+}
+
+const char *image_file(const struct image *im)
+{
+	const struct mapping *first = NULL;
+	const char *slash;
+
+	/* The kernel maps the program itself before its loader and its libraries. */
+	vec_for_each(m, &im->space->maps) {
+		if (*m->path == '/' && (!first || m->time_ns < first->time_ns))
+			first = m;
+	}
+	slash = first ? strrchr(first->path, '/') : NULL;
+	return slash ? slash + 1 : "";
+}

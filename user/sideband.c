@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/sideband.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/cursor.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/vec.h"
+
+enum {
+	/* With its head page just what kernel.perf_event_mlock_kb grants a CPU: 516 KB. */
+	RING_BYTES = 512 * 1024,
+};
+
+struct ring {
+	void *base; /* the head page, then RING_BYTES of records */
+};
+
+/* A record copied out of its ring, to be sorted by time. */
+struct pending {
+	uint64_t time_ns;
+	size_t offset, size;
+};
+
+struct sideband {
+	VEC(int) fds;
+	VEC(struct ring) rings;
+	struct buf copies;
+	VEC(struct pending) pending;
+	uint64_t lost;
+	size_t pagesize;
+};
+
+static int open_cpu(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME, /* the last word of every record */
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.exclude_kernel = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES / 2,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* 0, -errno; -ENODEV is a CPU that is offline. */
+static int add_cpu(struct sideband *s, int cpu)
+{
+	int fd = open_cpu(cpu);
+	void *base;
+
+	if (fd < 0)
+		return -errno;
+	base = mmap(NULL, s->pagesize + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	vec_push(&s->fds, fd);
+	vec_push(&s->rings, (struct ring){ base });
+	return 0;
+}
+
+struct sideband *sideband_open(struct diag *d)
+{
+	struct sideband *s = xcalloc(1, sizeof(*s));
+	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
+	int err = 0;
+
+	s->pagesize = sysconf(_SC_PAGESIZE);
+	for (int cpu = 0; cpu < ncpus && (!err || err == -ENODEV); cpu++)
+		err = add_cpu(s, cpu);
+	if (err && err != -ENODEV) {
+		diag_errno(d, -err, "records of processes: cannot have them from the kernel: run as "
+				    "root, or with CAP_PERFMON and CAP_IPC_LOCK");
+		sideband_close(s);
+		errno = -err;
+		return NULL;
+	}
+	return s;
+}
+
+void sideband_close(struct sideband *s)
+{
+	if (!s)
+		return;
+	vec_for_each(r, &s->rings)
+		munmap(r->base, s->pagesize + RING_BYTES);
+	vec_for_each(fd, &s->fds)
+		close(*fd);
+	vec_free(&s->rings);
+	vec_free(&s->fds);
+	vec_free(&s->pending);
+	buf_free(&s->copies);
+	free(s);
+}
+
+/* The rest of the record up to its time stamp holds a NUL-terminated string. */
+static const char *string_at(struct cursor *c)
+{
+	const char *p = (const char *)c->p;
+
+	return memchr(p, 0, cursor_left(c)) ? p : NULL;
+}
+
+static bool parse_mmap(struct cursor *c, struct proc_event *e)
+{
+	uint64_t major, minor;
+
+	e->kind = PROC_MMAP;
+	e->pid = cursor_u32(c);
+	e->tid = cursor_u32(c);
+	e->addr = cursor_u64(c);
+	e->len = cursor_u64(c);
+	e->pgoff = cursor_u64(c);
+	major = cursor_u32(c);
+	minor = cursor_u32(c);
+	e->dev = major << 32 | minor;
+	e->ino = cursor_u64(c);
+	cursor_u64(c); /* inode generation */
+	cursor_u64(c); /* prot, flags */
+	e->name = string_at(c);
+	return e->name && !c->bad;
+}
+
+static bool parse_comm(struct cursor *c, uint16_t misc, struct proc_event *e)
+{
+	e->kind = misc & PERF_RECORD_MISC_COMM_EXEC ? PROC_EXEC : PROC_COMM;
+	e->pid = cursor_u32(c);
+	e->tid = cursor_u32(c);
+	e->name = string_at(c);
+	return e->name && !c->bad;
+}
+
+static bool parse_task(struct cursor *c, uint32_t type, struct proc_event *e)
+{
+	e->kind = type == PERF_RECORD_FORK ? PROC_FORK : PROC_EXIT;
+	e->pid = cursor_u32(c);
+	e->ppid = cursor_u32(c);
+	e->tid = cursor_u32(c);
+	return !c->bad;
+}
+
+bool sideband_parse(const void *record, size_t size, struct proc_event *ret)
+{
+	struct perf_event_header h;
+	struct cursor c;
+
+	if (size < sizeof(h) + sizeof(uint64_t))
+		return false;
+	memcpy(&h, record, sizeof(h));
+	*ret = (struct proc_event){ 0 };
+	memcpy(&ret->time_ns, (const char *)record + size - sizeof(uint64_t), sizeof(uint64_t));
+	c = (struct cursor){ .p = (const unsigned char *)record + sizeof(h),
+			     .end = (const unsigned char *)record + size - sizeof(uint64_t) };
+	switch (h.type) {
+	case PERF_RECORD_MMAP2:
+		return parse_mmap(&c, ret);
+	case PERF_RECORD_COMM:
+		return parse_comm(&c, h.misc, ret);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return parse_task(&c, h.type, ret);
+	}
+	return false;
+}
+
+/* Copy `size` bytes that may wrap around the end of the ring. */
+static void copy_out(struct sideband *s, const char *data, uint64_t at, size_t size)
+{
+	size_t off = at % RING_BYTES;
+	size_t first = size < RING_BYTES - off ? size : RING_BYTES - off;
+
+	buf_add(&s->copies, data + off, first);
+	buf_add(&s->copies, data, size - first);
+}
+
+static void note_record(struct sideband *s, size_t offset, size_t size)
+{
+	const char *r = s->copies.data + offset;
+	struct perf_event_header h;
+	uint64_t n;
+
+	memcpy(&h, r, sizeof(h));
+	if (h.type == PERF_RECORD_LOST && size >= sizeof(h) + 16) {
+		memcpy(&n, r + sizeof(h) + 8, sizeof(n));
+		s->lost += n;
+	}
+	memcpy(&n, r + size - sizeof(n), sizeof(n));
+	vec_push(&s->pending, (struct pending){ n, offset, size });
+}
+
+static void read_ring(struct sideband *s, struct ring *r)
+{
+	struct perf_event_mmap_page *page = r->base;
+	const char *data = (const char *)r->base + s->pagesize;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail;
+
+	while (tail < head) {
+		size_t offset = s->copies.len;
+		struct perf_event_header h;
+
+		/* Records are 8 bytes aligned, so a header never wraps. */
+		memcpy(&h, data + tail % RING_BYTES, sizeof(h));
+		if (h.size < sizeof(h) + sizeof(uint64_t) || h.size > head - tail)
+			break;
+		copy_out(s, data, tail, h.size);
+		note_record(s, offset, h.size);
+		tail += h.size;
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->offset < y->offset ? -1 : 1;
+}
+
+void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx)
+{
+	vec_for_each(r, &s->rings)
+		read_ring(s, r);
+	vec_sort(&s->pending, by_time);
+	vec_for_each(p, &s->pending) {
+		struct proc_event e;
+
+		if (sideband_parse(s->copies.data + p->offset, p->size, &e))
+			fn(ctx, &e);
+	}
+	s->pending.len = 0;
+	buf_clear(&s->copies);
+}
+
+uint64_t sideband_lost(const struct sideband *s)
+{
+	return s->lost;
+}
+
+const int *sideband_fds(const struct sideband *s, size_t *n)
+{
+	*n = s->fds.len;
+	return s->fds.data;
+}
