@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make demo: demo.sh OUTPUT
+# Records this whole system for about ten seconds under a load that computes,
+# makes system calls, and waits for locks and for the disk; then asks er_print
+# what there was.
+set -u
+
+O=$(cd "$1" && pwd) || exit 1
+er_kernel=$O/bin/er_kernel
+er_print=$O/bin/er_print
+syn=$O/tests/synprog
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# The load: everything in a directory of its own that goes away with it.
+cat >"$work/load" <<END
+#!/bin/sh
+cd "$work"
+"$syn/contend" 8 >/dev/null &
+"$syn/kload" 8 >/dev/null &
+"$syn/spin" -t 2 'outer>alpha:1.5' beta:0.7 >/dev/null &
+"$syn/sysload" zero:0.7 ppid:0.7 >/dev/null &
+for i in 1 2 3; do
+	printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return puts("demo"); }\n' >c\$i.c
+	gcc -O2 -o c\$i c\$i.c
+	sleep 1
+done
+wait
+END
+chmod +x "$work/load"
+
+say() { printf '\n--- %s\n' "$*"; }
+# Blank lines at the end make gaps; a terminal has 80 to 100 columns.
+show() { "$er_print" "$@" | cut -c1-100; }
+
+last=$(ls -d ktest.*.er 2>/dev/null | sed -n 's/^ktest\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n1)
+exp=ktest.$((${last:-0} + 1)).er
+
+say "er_kernel LOAD        (about ten seconds: one quiet, eight under load, one quiet)"
+"$er_kernel" "$work/load" || exit 1
+[ -d "$exp" ] || { echo "demo: '$exp': er_kernel made no such experiment" >&2; exit 1; }
+
+say "er_print -header $exp"
+show -header "$exp"
+
+say "er_print -metrics ei.kcpu -sort e.kcpu -limit 15 -functions $exp"
+show -metrics ei.kcpu:name -sort e.kcpu -limit 15 -functions "$exp"
+
+hottest=$("$er_print" -printmode , -metrics e.kcpu:name -sort e.kcpu -functions "$exp" 2>/dev/null |
+	awk -F'","' '/^"[0-9]/ { sub(/"$/, "", $2)
+		if ($2 !~ /^</) { print $2; exit } }')
+say "er_print -csingle '$hottest' $exp        (the hottest kernel function)"
+show -metrics ei.kcpu:name -cmetrics a.kcpu:e.kcpu:i.kcpu:name -csingle "$hottest" 1 "$exp"
+
+say "er_print -limit 12 -processes $exp"
+show -limit 12 -processes "$exp"
+
+say "er_print -limit 12 -threads $exp"
+show -limit 12 -threads "$exp"
+
+cat <<END
+
+The experiment is ./$exp. What to type next:
+  $1/bin/er_print $exp                  and then functions, calltree, help, quit
+  $1/bin/er_print -calltree $exp        where the time went, from the root
+  gprofng display text -functions $exp  the same numbers by gprofng
+END

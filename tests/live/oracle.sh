@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Debian's unmodified gprofng and our er_print open the same experiments and
+# must print the same rows: functions, callers-callees, calltree, objects. What
+# differs is listed, never passed over. gprofng knows the delimiter only for
+# lists; trees and panels are compared as text, blanks folded.
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v gprofng >/dev/null || skip_all "gprofng is not installed"
+theirs() { gprofng display text "$@" 2>/dev/null; }
+ours() { "$er_print" "$@" 2>/dev/null; }
+
+# Rows only, in an order of their own: ties have no promised order.
+list_rows() { grep '^"[0-9.]' | sort; }
+# A panel begins with an empty line; its rows are sorted, the panels keep their centre.
+panel_rows()
+{
+	awk '/^[0-9.-]+ / && !/sec\./ { gsub(/[ \t]+/, " "); sub(/ $/, ""); row[++n] = $0; next }
+		{ flush() } END { flush() }
+		function flush(  i, centre) {
+			for (i = 1; i <= n; i++) if (row[i] ~ /^[0-9. ]*\*/) { centre = row[i]
+				sub(/^[0-9. ]*/, "", centre) }
+			for (i = 1; i <= n; i++) print centre " : " row[i]
+			n = 0
+		}' | sort
+}
+tree_rows() { awk '/\+-/ { gsub(/[|+-]/, " ", $0); n = match($0, /[^0-9. ]/)
+	gsub(/[ \t]+/, " "); print }' | sort; }
+object_rows() { sed -n 's/^ *\(<[^>]*>\).*/\1/p' | sort -u; }
+
+# same NAME FILTER EXPERIMENT ARGUMENTS…
+same()
+{
+	local name=$1 rows=$2 exp=$3
+	shift 3
+	theirs "$@" "$exp" | $rows >theirs
+	ours "$@" "$exp" | $rows >ours
+	if [ ! -s theirs ]; then
+		not_ok "$name: gprofng prints rows" "$(gprofng display text "$@" "$exp" 2>&1 | tail -n 5)"
+	elif cmp -s theirs ours; then
+		ok "$name: $(wc -l <ours) rows are equal"
+	else
+		not_ok "$name: rows are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
+			"$(diff theirs ours)"
+	fi
+}
+
+# compare NAME EXPERIMENT METRIC…
+compare()
+{
+	local name=$1 exp=$2 m
+	shift 2
+	for m in "$@"; do
+		same "$name functions $m" list_rows "$exp" -printmode , -metrics "ei.$m:name" -functions
+		same "$name callers-callees $m" panel_rows "$exp" -metrics "ei.$m:name" \
+			-cmetrics "a.$m:name" -callers-callees
+		same "$name calltree $m" tree_rows "$exp" -metrics "ei.$m:name" -calltree
+	done
+	same "$name objects" object_rows "$exp" -objects
+}
+
+load="$syn/spin outer\\>alpha:0.4 beta:0.2 >/dev/null; $syn/sysload zero:0.3 ppid:0.3 >/dev/null"
+
+must_record off.er -F off -p high -q 0 -- sh -c "$load"
+compare "-F off" off.er kcpu
+
+must_record on.er -F on -p high -q 0 -- sh -c "$load"
+compare "-F on" on.er user system
+
+# KCPU as a person means it: ours is gprofng's kernel CPU and its system CPU.
+total() { "$@" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; exit }'; }
+kcpu=$(total theirs -printmode , -metrics e.kcpu:name -functions on.er)
+system=$(total theirs -printmode , -metrics e.system:name -functions on.er)
+got=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
+check_that "our kcpu is gprofng's kcpu + system" "($got - ${kcpu:-0} - ${system:-0})^2 < 0.0021^2" \
+	"$got, $kcpu + $system"
+
+if gprofng collect app -p hi -o app.er "$syn/spin" 'outer>alpha:0.5' beta:0.2 >/dev/null 2>&1; then
+	compare "collect app" app.er totalcpu
+else
+	skip "collect app" "gprofng collect app does not work here"
+fi
