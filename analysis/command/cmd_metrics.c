@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Commands on metric lists. The function list leads: the lists of
+ * callers-callees and of index objects follow it, and their sorts follow its
+ * sort, whenever it changes (P-015, P-022, P-024).
+ */
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+static void reply_list(struct shell *sh, const struct metric_list *l)
+{
+	struct buf b = { 0 };
+
+	metric_list_print(l, &b);
+	shell_reply(sh, b.data);
+	buf_free(&b);
+}
+
+static void reply_sort(struct shell *sh, const struct metric_sort *s)
+{
+	struct buf b = { 0 };
+
+	metric_sort_print(s, &b);
+	shell_reply(sh, b.data);
+	buf_free(&b);
+}
+
+/* A static metric sorts the other lists as itself, any other by their own flavor of it. */
+static struct metric_sort with_flavor(const struct metric_sort *s, enum flavor f)
+{
+	struct metric_sort ret = *s;
+
+	if (ret.col.flavor != FLAVOR_STATIC)
+		ret.col.flavor = f;
+	return ret;
+}
+
+static void sorts_follow(struct view_state *v)
+{
+	v->csort = with_flavor(&v->sort, FLAVOR_ATTR);
+	v->isort = with_flavor(&v->sort, FLAVOR_EXCL);
+}
+
+static void replace(struct metric_list *l, struct metric_list *by)
+{
+	metric_list_free(l);
+	*l = *by;
+}
+
+int cmd_metrics(struct shell *sh, int argc, char **argv)
+{
+	struct view_state *v = &sh->view;
+	struct metric_list l = { 0 }, callers = { 0 }, index = { 0 };
+
+	if (argc > 1) {
+		if (metric_list_parse(&sh->metric_set, LIST_FUNCS, argv[1], &sh->diag, &l))
+			return -1;
+		replace(&v->metrics, &l);
+		metric_list_callers(&v->metrics, &callers);
+		replace(&v->cmetrics, &callers);
+		metric_list_index(&v->metrics, &index);
+		replace(&v->imetrics, &index);
+		metric_sort_default(&v->metrics, &v->sort);
+		sorts_follow(v);
+	}
+	reply_list(sh, &v->metrics);
+	return 0;
+}
+
+int cmd_sort(struct shell *sh, int argc, char **argv)
+{
+	struct view_state *v = &sh->view;
+
+	if (argc > 1) {
+		if (metric_sort_parse(&sh->metric_set, &v->metrics, LIST_FUNCS, argv[1], &sh->diag,
+				      &v->sort))
+			return -1;
+		sorts_follow(v);
+	}
+	reply_sort(sh, &v->sort);
+	return 0;
+}
+
+int cmd_cmetrics(struct shell *sh, int argc, char **argv)
+{
+	struct metric_list l = { 0 };
+
+	if (argc > 1) {
+		if (metric_list_parse(&sh->metric_set, LIST_CALLERS, argv[1], &sh->diag, &l))
+			return -1;
+		replace(&sh->view.cmetrics, &l);
+	}
+	reply_list(sh, &sh->view.cmetrics);
+	return 0;
+}
+
+int cmd_csort(struct shell *sh, int argc, char **argv)
+{
+	struct view_state *v = &sh->view;
+
+	if (argc > 1 && metric_sort_parse(&sh->metric_set, &v->cmetrics, LIST_CALLERS, argv[1],
+					  &sh->diag, &v->csort))
+		return -1;
+	reply_sort(sh, &v->csort);
+	return 0;
+}
+
+static void add_metric(struct table *t, const char *keyword, const char *label)
+{
+	struct row *r = table_row(t);
+
+	r->cells[0] = (struct cell){ .kind = CELL_TEXT, .s = arena_strdup(&t->arena, keyword) };
+	r->cells[1] = (struct cell){ .kind = CELL_TEXT, .s = label };
+}
+
+int cmd_metric_list(struct shell *sh, int argc, char **argv)
+{
+	struct table t = { .name = "metric_list" };
+
+	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Keyword" } });
+	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Metric" } });
+	vec_for_each(m, &sh->metric_set.all) {
+		char *keyword = xasprintf("ei.%%%s", m->name);
+
+		add_metric(&t, keyword, m->uname);
+		free(keyword);
+	}
+	add_metric(&t, "name", "Name");
+	add_metric(&t, "size", "Size");
+	add_metric(&t, "address", "PC Address");
+	return cmd_metrics(sh, 1, argv) | cmd_sort(sh, 1, argv) | shell_print(sh, &t, 0);
+}

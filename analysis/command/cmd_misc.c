@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Scripts, and what er_print says about itself. */
+#include <errno.h>
+
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+/* A script that runs itself ends somewhere. */
+enum { MAX_DEPTH = 16 };
+
+int cmd_script(struct shell *sh, int argc, char **argv)
+{
+	__cleanup(fclosep) FILE *f = NULL;
+	struct input in = { .read = read_file_line, .name = argv[1] };
+
+	if (sh->depth == MAX_DEPTH)
+		return diag_error(&sh->diag, "script '%s': more than %d scripts within each other",
+				  argv[1], MAX_DEPTH);
+	f = fopen(argv[1], "re");
+	if (!f) {
+		diag_errno(&sh->diag, errno, "script '%s': cannot open", argv[1]);
+		return -1;
+	}
+	in.ctx = f;
+	sh->depth++;
+	shell_read(sh, &in);
+	sh->depth--;
+	if (ferror(f))
+		return diag_error(&sh->diag, "script '%s': cannot read it all; is it a file?", argv[1]);
+	return 0;
+}
+
+int cmd_version(struct shell *sh, int argc, char **argv)
+{
+	fprintf(sh->printer.file, "%s %s\n", sh->program, ER_VERSION);
+	return 0;
+}
+
+int cmd_help(struct shell *sh, int argc, char **argv)
+{
+	command_help(sh->printer.file);
+	return 0;
+}
+
+int cmd_quit(struct shell *sh, int argc, char **argv)
+{
+	sh->quit = true;
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Commands that choose where output goes and how it looks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+static void use_file(struct shell *sh, FILE *f, FILE *owned, const char *name)
+{
+	if (sh->file)
+		fclose(sh->file);
+	free(sh->file_name);
+	sh->printer.file = f;
+	sh->file = owned;
+	sh->file_name = name ? xstrdup(name) : NULL;
+}
+
+/* What was written to the old file is on it before the new one, perhaps the same, is opened. */
+static int open_output(struct shell *sh, const char *name, const char *mode)
+{
+	FILE *f;
+
+	fflush(sh->printer.file);
+	if (!strcmp(name, "-") || !strcmp(name, "--")) {
+		use_file(sh, name[1] ? stderr : stdout, NULL, NULL);
+		return 0;
+	}
+	f = fopen(name, mode);
+	if (!f) {
+		diag_errno(&sh->diag, errno, "%s: cannot write; output goes where it went before",
+			   name);
+		return -1;
+	}
+	use_file(sh, f, f, name);
+	return 0;
+}
+
+int cmd_outfile(struct shell *sh, int argc, char **argv)
+{
+	return open_output(sh, argv[1], "we");
+}
+
+int cmd_appendfile(struct shell *sh, int argc, char **argv)
+{
+	return open_output(sh, argv[1], "ae");
+}
+
+int cmd_limit(struct shell *sh, int argc, char **argv)
+{
+	char text[32];
+
+	if (argc > 1) {
+		const char *s = argv[1];
+		unsigned long n;
+
+		errno = 0;
+		n = strtoul(s, NULL, 10);
+		if (!*s || s[strspn(s, "0123456789")] || errno)
+			return diag_error(&sh->diag, "limit '%s': not a number of entries; 0 prints "
+					  "all", s);
+		sh->view.limit = n;
+	}
+	snprintf(text, sizeof(text), "%zu", sh->view.limit);
+	shell_reply(sh, sh->view.limit ? text : "0 (no limit)");
+	return 0;
+}
+
+static const char *const name_forms[] = {
+	[NAME_SHORT] = "short", [NAME_LONG] = "long", [NAME_MANGLED] = "mangled",
+};
+
+/* Sun's words and gprofng's. */
+static const struct {
+	const char *word;
+	bool object;
+} name_suffixes[] = {
+	{ "soname", true }, { "nosoname", false },
+	{ "shared_object_name", true }, { "no_shared_object_name", false },
+};
+
+static int parse_name(struct shell *sh, const char *text)
+{
+	size_t n = strcspn(text, ":");
+	bool object = text[n] ? false : sh->view.name_object, known = !text[n];
+	int form = -1;
+
+	for (int i = NAME_SHORT; i <= NAME_MANGLED; i++) {
+		if (strlen(name_forms[i]) == n && !strncmp(text, name_forms[i], n))
+			form = i;
+	}
+	for (size_t i = 0; i < sizeof(name_suffixes) / sizeof(name_suffixes[0]); i++) {
+		if (!text[n] || strcmp(text + n + 1, name_suffixes[i].word))
+			continue;
+		object = name_suffixes[i].object;
+		known = true;
+	}
+	if (form < 0 || !known)
+		return diag_error(&sh->diag, "name '%s': unknown form; there are long, short and "
+				  "mangled, each with :soname or :nosoname", text);
+	sh->view.name = form;
+	sh->view.name_object = object;
+	return 0;
+}
+
+int cmd_name(struct shell *sh, int argc, char **argv)
+{
+	char text[32];
+
+	if (argc > 1 && parse_name(sh, argv[1]))
+		return -1;
+	snprintf(text, sizeof(text), "%s:%s", name_forms[sh->view.name],
+		 sh->view.name_object ? "soname" : "nosoname");
+	shell_reply(sh, text);
+	return 0;
+}
+
+/* Silent when it sets: a delimiter is for programs, and text needs no word. */
+int cmd_printmode(struct shell *sh, int argc, char **argv)
+{
+	struct buf b = { 0 };
+
+	if (argc > 1)
+		return printer_set_mode(&sh->printer, argv[1]);
+	printer_put_mode(&sh->printer, &b);
+	shell_reply(sh, b.data);
+	buf_free(&b);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keyboard: line editing, history and completion of command names, by
+ * libedit. Apart from the rest, so that only a tool that wants it links it.
+ */
+#ifndef COMMAND_EDIT_H
+#define COMMAND_EDIT_H
+
+/* A line_reader (shell.h) for a terminal. */
+char *edit_read_line(void *ctx, const char *prompt);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line of er_print: any command is an option, in any order and
+ * number, and the rest are experiments. All of it is read before anything is
+ * opened, so that a slip at the end costs no waiting.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+struct action {
+	const struct command *command; /* NULL: read the keyboard */
+	int argc;
+	char **argv;
+};
+
+struct command_line {
+	VEC(struct action) actions;
+	VEC(char *) experiments;
+	bool version;
+};
+
+static bool is_number_or_all(const char *s)
+{
+	return !strcmp(s, "all") || (*s && s[strspn(s, "0123456789")] == '\0');
+}
+
+/* Take the option at *argv with its arguments. How many words it was, or -1 after reporting. */
+static int take_option(struct command_line *cl, int argc, char **argv, struct diag *d)
+{
+	const char *name = argv[0] + (argv[0][1] == '-' ? 2 : 1);
+	struct action a = { .argv = argv, .argc = 1 };
+
+	if (!strcmp(argv[0], "-")) {
+		vec_push(&cl->actions, a);
+		return 1;
+	}
+	a.command = command_find(name, d);
+	if (!a.command)
+		return -1;
+	while (a.argc <= a.command->option_args && a.argc < argc)
+		a.argc++;
+	if (a.argc <= a.command->option_args)
+		return diag_error(d, "-%s: needs an argument: -%s %s", a.command->name,
+				  a.command->name, a.command->args);
+	while (a.argc <= a.command->max && a.argc < argc && is_number_or_all(argv[a.argc]))
+		a.argc++;
+	vec_push(&cl->actions, a);
+	return a.argc;
+}
+
+static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
+{
+	for (int i = 1; i < argc; ) {
+		int n = 1;
+
+		if (!strcmp(argv[i], "-V"))
+			cl->version = true;
+		else if (argv[i][0] == '-')
+			n = take_option(cl, argc - i, argv + i, d);
+		else
+			vec_push(&cl->experiments, argv[i]);
+		if (n < 0)
+			return -1;
+		i += n;
+	}
+	return 0;
+}
+
+static bool all_bare(const struct command_line *cl)
+{
+	vec_for_each(a, &cl->actions) {
+		if (!a->command || !a->command->bare)
+			return false;
+	}
+	return cl->actions.len;
+}
+
+static void usage(const struct shell *sh)
+{
+	fprintf(stderr,
+		"usage: %s [-command [argument] | -script file | - | -V]... experiment...\n"
+		"       an experiment is a directory *.er or a group file *.erg;\n"
+		"       %s -help lists the commands\n", sh->program, sh->program);
+}
+
+static void run_actions(struct shell *sh, const struct command_line *cl)
+{
+	if (!cl->actions.len)
+		shell_keyboard(sh);
+	vec_for_each(a, &cl->actions) {
+		if (sh->quit || sh->gone)
+			break;
+		if (a->command)
+			shell_run(sh, a->command, a->argc, a->argv);
+		else
+			shell_keyboard(sh);
+	}
+}
+
+static int run(struct shell *sh, struct command_line *cl)
+{
+	if (cl->version)
+		return cmd_version(sh, 0, NULL);
+	if (!cl->experiments.len && !all_bare(cl)) {
+		usage(sh);
+		return 1;
+	}
+	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))
+		return 1;
+	run_actions(sh, cl);
+	return sh->nfailed != 0;
+}
+
+int shell_main(struct shell *sh, int argc, char **argv)
+{
+	struct diag d = { .prefix = sh->program };
+	struct command_line cl = { 0 };
+	int status = parse(&cl, argc, argv, &d) ? 1 : run(sh, &cl);
+
+	vec_free(&cl.actions);
+	vec_free(&cl.experiments);
+	return status;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/command/shell.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/command/command.h"
+
+void shell_init(struct shell *sh, const char *program, line_reader keyboard)
+{
+	*sh = (struct shell){ .program = program, .keyboard = keyboard };
+	printer_init(&sh->printer, stdout, &sh->diag);
+}
+
+void shell_fini(struct shell *sh)
+{
+	if (sh->opened) {
+		view_state_fini(&sh->view);
+		metric_set_free(&sh->metric_set);
+	}
+	session_free(sh->session);
+	printer_fini(&sh->printer);
+	if (sh->file)
+		fclose(sh->file);
+	free(sh->file_name);
+	diag_free(&sh->diag);
+}
+
+/* Say what the command had to say, after its output: "er_print: script:3: text". */
+static void messages(struct shell *sh)
+{
+	static const char *const words[] = { "", "warning: ", "" };
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < sh->diag.nmsgs; i++) {
+		const struct diag_msg *m = &sh->diag.msgs[i];
+
+		buf_printf(&b, "%s: ", sh->program);
+		if (sh->input && sh->input->name) {
+			buf_put_printable(&b, sh->input->name);
+			buf_printf(&b, ":%u: ", sh->input->line);
+		}
+		buf_puts(&b, words[m->level]);
+		buf_put_printable(&b, m->text);
+		buf_puts(&b, "\n");
+	}
+	if (sh->diag.dropped)
+		buf_printf(&b, "%s: %zu more messages\n", sh->program, sh->diag.dropped);
+	if (b.len)
+		fputs(b.data, stderr);
+	buf_free(&b);
+	diag_free(&sh->diag);
+	sh->diag = (struct diag){ 0 };
+}
+
+/* A reader that went away is no error; a disk that is full is one, reported once. */
+static int flush_output(struct shell *sh)
+{
+	FILE *f = sh->printer.file;
+
+	if (!fflush(f) && !ferror(f))
+		return 0;
+	if (errno == EPIPE && !sh->file) {
+		sh->gone = true;
+		return 0;
+	}
+	diag_errno(&sh->diag, errno, "%s: cannot write",
+		   sh->file_name ? sh->file_name : "standard output");
+	sh->gone = !sh->file;
+	if (sh->file)
+		fclose(sh->file);
+	sh->file = NULL;
+	sh->printer.file = stdout;
+	return -1;
+}
+
+int shell_print(struct shell *sh, struct table *t, int rc)
+{
+	if (!rc)
+		printer_print(&sh->printer, t);
+	table_free(t);
+	return rc;
+}
+
+void shell_reply(struct shell *sh, const char *text)
+{
+	char *line = xasprintf("current: %s", text);
+
+	printer_say(&sh->printer, line);
+	free(line);
+}
+
+static int perform(struct shell *sh, const struct command *c, int argc, char **argv)
+{
+	struct table t = { 0 };
+
+	if (command_check_args(c, argc - 1, &sh->diag))
+		return -1;
+	if (c->run)
+		return c->run(sh, argc, argv);
+	return shell_print(sh, &t, c->view(&sh->view, &t, &sh->diag));
+}
+
+int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
+{
+	int rc = perform(sh, c, argc, argv);
+
+	if (flush_output(sh))
+		rc = -1;
+	sh->nfailed += rc != 0;
+	messages(sh);
+	return rc;
+}
+
+/* Sub-experiments have what their founder has wrong with them shown there too: count all. */
+static void note_troubles(struct shell *sh)
+{
+	vec_for_each(pp, &sh->session->experiments) {
+		const struct experiment *e = *pp;
+		size_t n = e->diag.nerrors + e->diag.nwarnings;
+
+		if (n)
+			diag_note(&sh->diag, "experiment '%s': %zu warning%s; header %u shows %s",
+				  e->path, n, n == 1 ? "" : "s", e->id, n == 1 ? "it" : "them");
+	}
+}
+
+int shell_open(struct shell *sh, char *const *paths, size_t n)
+{
+	sh->session = session_new(&sh->diag);
+	for (size_t i = 0; i < n; i++)
+		sh->nfailed += session_add(sh->session, paths[i]) != 0;
+	if (sh->session->experiments.len) {
+		note_troubles(sh);
+		metric_set_init(&sh->metric_set, sh->session);
+		view_state_init(&sh->view, sh->session, &sh->metric_set);
+		sh->opened = true;
+	}
+	messages(sh);
+	return sh->opened ? 0 : -1;
+}
+
+/* --- where commands come from --- */
+
+char *read_file_line(void *file, const char *prompt)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n = getline(&line, &cap, file);
+
+	if (n < 0) {
+		free(line);
+		return NULL;
+	}
+	if (n && line[n - 1] == '\n')
+		line[n - 1] = '\0';
+	return line;
+}
+
+static bool add_line(struct input *in, const char *prompt)
+{
+	char *line = in->read(in->ctx, prompt);
+
+	if (!line)
+		return false;
+	in->line++;
+	buf_puts(&in->text, line);
+	free(line);
+	return true;
+}
+
+/* The next command's words: lines joined by a backslash or by an open quote. False at the end. */
+static bool next_words(struct shell *sh, struct input *in)
+{
+	buf_clear(&in->text);
+	if (!add_line(in, "(er_print) "))
+		return false;
+	for (;;) {
+		if (line_continues(in->text.data)) {
+			in->text.data[--in->text.len] = '\0';
+			if (add_line(in, "> "))
+				continue;
+		}
+		if (words_split(&in->words, in->text.data))
+			return true;
+		buf_puts(&in->text, "\n");
+		if (!add_line(in, "\"> ")) {
+			diag_error(&sh->diag, "the quote at the end is not closed");
+			sh->nfailed++;
+			messages(sh);
+			return false;
+		}
+	}
+}
+
+static void run_words(struct shell *sh, struct words *w)
+{
+	const struct command *c;
+
+	if (!w->v.len)
+		return;
+	c = command_find(w->v.data[0], &sh->diag);
+	if (c) {
+		shell_run(sh, c, w->v.len, w->v.data);
+		return;
+	}
+	sh->nfailed++;
+	messages(sh);
+}
+
+void shell_read(struct shell *sh, struct input *in)
+{
+	struct input *outer = sh->input;
+
+	sh->input = in;
+	while (!sh->quit && !sh->gone && next_words(sh, in))
+		run_words(sh, &in->words);
+	sh->quit = false;
+	sh->input = outer;
+	words_free(&in->words);
+	buf_free(&in->text);
+}
+
+void shell_keyboard(struct shell *sh)
+{
+	struct input in = { .read = read_file_line, .ctx = stdin, .name = "standard input" };
+
+	if (sh->keyboard && isatty(STDIN_FILENO))
+		in = (struct input){ .read = sh->keyboard };
+	shell_read(sh, &in);
+}

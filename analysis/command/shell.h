@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What runs commands: the open session with the settings that commands change,
+ * where output goes, and where commands come from. Each command's messages are
+ * kept until its output is written and then go to standard error, after it.
+ */
+#ifndef COMMAND_SHELL_H
+#define COMMAND_SHELL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/command/words.h"
+#include "analysis/metrics/metric.h"
+#include "analysis/model/session.h"
+#include "analysis/print/printer.h"
+#include "analysis/views/view.h"
+
+struct command;
+
+/* A line without its newline, to be freed; NULL at the end. */
+typedef char *(*line_reader)(void *ctx, const char *prompt);
+
+/* Where commands are read from. */
+struct input {
+	line_reader read;
+	void *ctx;
+	const char *name; /* for messages; NULL: a person, who sees the line */
+	unsigned line;
+	struct buf text;  /* the logical line */
+	struct words words;
+};
+
+struct shell {
+	const char *program;  /* before each message */
+	line_reader keyboard; /* reads a terminal; NULL: standard input is read plainly */
+	struct diag diag;
+	struct session *session;
+	struct metric_set metric_set;
+	struct view_state view;
+	bool opened;          /* the four above are set up */
+	struct printer printer;
+	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
+	char *file_name;
+	struct input *input;  /* that the running command came from; NULL: the command line */
+	unsigned depth;       /* of scripts in scripts */
+	unsigned nfailed;     /* commands */
+	bool quit;            /* leave the input being read */
+	bool gone;            /* nobody reads the output any more: stop without a word */
+};
+
+void shell_init(struct shell *sh, const char *program, line_reader keyboard);
+void shell_fini(struct shell *sh);
+
+/* Open the experiments; what cannot be opened is reported. 0 when there is one at least, or -1. */
+int shell_open(struct shell *sh, char *const *paths, size_t n);
+
+/* Run one command: arguments, the command, its messages. 0 or -1. */
+int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
+/* Run the commands of an input to its end or to `quit`; takes over its buffers. */
+void shell_read(struct shell *sh, struct input *in);
+/* Commands from standard input: with prompt and editing on a terminal. */
+void shell_keyboard(struct shell *sh);
+/* The reader of a FILE: ctx. */
+char *read_file_line(void *file, const char *prompt);
+
+/* Print what a view made, if it did (rc 0), free it and hand on rc. */
+int shell_print(struct shell *sh, struct table *t, int rc);
+/* "current: text" */
+void shell_reply(struct shell *sh, const char *text);
+
+/* All of er_print: options, experiments, commands. The exit status. */
+int shell_main(struct shell *sh, int argc, char **argv);
+
+#endif
