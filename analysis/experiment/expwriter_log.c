@@ -69,6 +69,8 @@ void log_header(struct expwriter *w, const struct exp_header *h)
 	put_time(b, "tstamp", h->start_ns);
 	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\" pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"/>\n",
 		   (long long)h->start_epoch, tm.tm_gmtoff, h->pid, h->ppid, h->pgrp, h->sid);
+	if (h->wordsize == 32)
+		expwriter_message(w, "comment", 0, h->start_ns, "the process has 32-bit addresses");
 }
 
 static void put_field(struct buf *b, const struct field_desc *f)
