@@ -1,0 +1,255 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make bench: run.sh OUTPUT [rounds]
+# Measures what must be reached, the peers in turn in the same run, medians of
+# several rounds; prints a table and writes docs/performance.md.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+O=$(cd "$1" && pwd) || exit 1
+rounds=${2:-5}
+er_kernel=$O/bin/er_kernel er_print=$O/bin/er_print
+syn=$O/tests/synprog bench=$O/tests/bench
+measure=$bench/measure
+work=$(mktemp -d) || exit 1
+cd "$work" || exit 1
+jobs=()
+stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+
+cleanup()
+{
+	stop_jobs
+	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+	cd / && rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+[ "$(id -u)" = 0 ] || { echo "bench: needs root: it records the whole system" >&2; exit 1; }
+PATH=$PATH:/usr/sbin:/sbin
+for tool in perf gprofng bpftool taskset; do
+	command -v $tool >/dev/null || { echo "bench: '$tool' is not installed: run 'make deps'" >&2; exit 1; }
+done
+
+step() { echo "… $*" >&2; }
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
+calc() { awk "BEGIN { printf \"${2:-%.4g}\", $1 }"; }
+# start COMMAND…: in the background until stop_jobs.
+start() { "$@" >/dev/null 2>&1 & jobs+=($!); }
+stop_jobs()
+{
+	local j
+	for j in "${jobs[@]:-}"; do [ -z "$j" ] || { pkill -P "$j"; kill "$j"; } 2>/dev/null; done
+	wait "${jobs[@]:-}" 2>/dev/null
+	jobs=()
+}
+
+rows=()
+# row WHAT TARGET MEASURED CONDITION
+row()
+{
+	local met=no
+	awk "BEGIN { exit !($4) }" 2>/dev/null && met=yes
+	rows+=("| $1 | $2 | $3 | $met |")
+	printf '%-58s %-30s %-44s %s\n' "$1" "$2" "$3" "$met"
+}
+
+perf_record() { perf record -q -a -g "$@" >/dev/null 2>&1; }
+# column N FILE…: field N of what measure wrote.
+column() { local n=$1; shift; cat "$@" | awk -v n="$n" '{ print $n }'; }
+
+# --- A clock sample, by the kernel's own accounting ---
+
+# Runs and nanoseconds of our clock programs since they were loaded.
+clock_cost() { bpftool prog show 2>/dev/null | awk '
+	/^[0-9]+: perf_event/ { for (i = 1; i < NF; i++) {
+		if ($i == "run_time_ns") ns += $(i + 1)
+		if ($i == "run_cnt") n += $(i + 1) } }
+	END { printf "%.0f %.0f\n", n, ns }'; }
+
+bench_sample()
+{
+	local i runs ns
+	step "a clock sample"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	start perf bench sched messaging -l 100000
+	for i in $(seq "$rounds"); do
+		"$er_kernel" -o "cost$i.er" -p high -t 4 >/dev/null 2>&1 &
+		sleep 3.5
+		read -r runs ns < <(clock_cost)
+		wait $!
+		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>cost
+		calc "$runs" "%d\n" >>cost_runs
+	done
+	stop_jobs
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
+	kernel_frames=$(mean_kernel_frames "cost1.er")
+	local m
+	m=$(median <cost)
+	row "a clock sample: both stacks, record, de-duplication" "4,000 ns" \
+		"$(calc "$m" %.0f) ns, $kernel_frames kernel frames" "$m <= 4000"
+}
+
+# Kernel frames a sample, under `perf bench sched messaging`, by perf itself.
+mean_kernel_frames()
+{
+	perf_record -F 999 -o frames.data -- perf bench sched messaging -l 1000
+	perf script -i frames.data -F comm,ip,sym 2>/dev/null | awk '
+		/^[^ \t]/ { n++ } /^[ \t]+ffff/ { f++ } END { printf "%.1f", n ? f / n : 0 }'
+}
+
+# --- What recording costs the recorded ---
+
+bench_slowdown()
+{
+	local i cpus
+	cpus=$(nproc)
+	step "slowdown of a program that computes"
+	"$bench/fixed_work" "$cpus" 1000 >/dev/null
+	for i in $(seq $((rounds * 2 + 1))); do
+		"$bench/fixed_work" "$cpus" 6000 >>plain
+		"$er_kernel" -o slow.er -p 1 >/dev/null 2>err & local pid=$!
+		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		"$bench/fixed_work" "$cpus" 6000 >>ours
+		kill -INT $pid; wait $pid; rm -rf slow.er
+		perf_record -F 999 -o slow.data & pid=$!
+		sleep 1
+		"$bench/fixed_work" "$cpus" 6000 >>perfs
+		kill -INT $pid; wait $pid; rm -f slow.data
+	done
+	local base ours perfs
+	base=$(median <plain) ours=$(median <ours) perfs=$(median <perfs)
+	local slow_ours slow_perf spread
+	slow_ours=$(calc "($ours / $base - 1) * 100" %.2f)
+	slow_perf=$(calc "($perfs / $base - 1) * 100" %.2f)
+	spread=$(sort -g plain | awk '{ v[NR] = $1 } END {
+		printf "%.2f", (v[int(NR * 3 / 4 + 0.5)] / v[int(NR / 4 + 0.5)] - 1) * 100 }')
+	row "slowdown by whole-system recording at 1,000 Hz" "1 %" \
+		"$slow_ours % (quartiles of no recording: $spread % apart)" "$slow_ours <= 1"
+	row "… against perf record -a -g -F 999" "no slower" \
+		"$slow_ours % against $slow_perf %" "$slow_ours <= $slow_perf"
+}
+
+# --- What recording costs itself ---
+
+mixed_load()
+{
+	start "$syn/contend" 1000
+	start "$syn/kload" 1000
+	start "$syn/spin" 'outer>alpha:1000'
+	start perf bench sched messaging -g 4 -l 1000000
+}
+
+bench_recorder()
+{
+	local i
+	step "the recorder's CPU time and the size of what it writes"
+	mixed_load
+	for i in $(seq "$rounds"); do
+		"$measure" "rec_ours.$i" "$er_kernel" -o "rec$i.er" -p 1 -t 8 >/dev/null 2>&1
+		du -sb "rec$i.er" | cut -f1 >>size_ours
+		"$measure" "rec_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep 8 >/dev/null 2>&1
+		stat -c %s rec.data >>size_perf
+		rm -rf "rec$i.er" rec.data
+	done
+	stop_jobs
+	local ours perfs size_ours size_perf
+	ours=$(column 2 rec_ours.* | median) perfs=$(column 2 rec_perf.* | median)
+	size_ours=$(median <size_ours) size_perf=$(median <size_perf)
+	row "CPU time of the recorder, 8 s at 1,000 Hz" "half of perf's" \
+		"$(calc "$ours" %.2f) s against $(calc "$perfs" %.2f) s" "$ours <= $perfs / 2"
+	row "size of the experiment" "half of perf.data" \
+		"$(calc "$size_ours / 1e6" %.2f) MB against $(calc "$size_perf / 1e6" %.2f) MB" \
+		"$size_ours <= $size_perf / 2"
+}
+
+# --- Analysis ---
+
+bench_analysis()
+{
+	local i n theirs ours rss perf_time
+	step "analysis of 1,000,000 samples"
+	"$bench/gen_experiment" big.er 1000000 20000 30 || return
+	for i in $(seq "$rounds"); do
+		"$measure" "print_ours.$i" "$er_print" -functions big.er >/dev/null
+	done
+	# half a minute each: twice is enough
+	for i in 1 2; do
+		"$measure" "print_theirs.$i" gprofng display text -functions big.er >/dev/null 2>&1
+	done
+	ours=$(column 1 print_ours.* | median) rss=$(column 3 print_ours.* | sort -g | tail -n1)
+	theirs=$(column 1 print_theirs.* | median)
+	row "er_print -functions, 1,000,000 samples, 20,000 stacks × 30" "gprofng's time / 100" \
+		"$(calc "$ours" %.3f) s against $(calc "$theirs" %.1f) s, $(calc "$theirs / $ours" %.0f) times" \
+		"$ours * 100 <= $theirs"
+	row "… memory" "200 MB" "$(calc "$rss / 1024" %.0f) MB" "$rss <= 200 * 1024"
+
+	step "perf report on as many samples"
+	mixed_load
+	perf_record -F 25000 -o many.data -- sleep 25
+	stop_jobs
+	n=$(perf report --stdio --no-children -i many.data 2>/dev/null |
+		awk '/^# Samples:/ { v = $3; m = v ~ /K/ ? 1e3 : v ~ /M/ ? 1e6 : 1; print v * m }')
+	for i in $(seq "$rounds"); do
+		"$measure" "report.$i" perf report --stdio --children -i many.data >/dev/null 2>&1
+	done
+	perf_time=$(calc "$(column 1 report.* | median) * 1e6 / $n" %.3f)
+	rm -f many.data
+	row "… against perf report --stdio --children" "a fifth of its time" \
+		"$(calc "$ours" %.3f) s against $perf_time s (scaled from $n samples)" \
+		"$ours * 5 <= $perf_time"
+}
+
+bench_symbols()
+{
+	local ns
+	step "symbols"
+	"$bench/bench_symbols" >symbols.out 2>&1
+	cat symbols.out >&2
+	ns=$(grep -oE '[0-9.]+ ns/address' symbols.out | awk '{ print $1; exit }')
+	row "symbols, 20,000 addresses of a 10 MB binary" "2 µs an address" \
+		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-9999} <= 2000"
+}
+
+# --- Losses ---
+
+# lost EXPERIMENT: records lost, as its header says.
+lost() { "$er_print" -header "$1" 2>/dev/null | awk '/[Ll]ost/ { for (i = 1; i <= NF; i++)
+	if ($i ~ /^[0-9,]+$/) { gsub(",", "", $i); n += $i; break } } END { print n + 0 }'; }
+
+bench_losses()
+{
+	step "losses at the default settings"
+	"$er_kernel" -o messaging.er -q 0 -- perf bench sched messaging -g 20 -l 5000 >/dev/null 2>&1
+	row "lost under perf bench sched messaging" "nothing" "$(lost messaging.er)" "$(lost messaging.er) == 0"
+	"$er_kernel" -o compile.er -q 0 -- make -s -j4 -C "$top" O="$work/out" "$work/out/libanalysis.a" \
+		>/dev/null 2>&1
+	row "lost under a parallel compile" "nothing" "$(lost compile.er)" "$(lost compile.er) == 0"
+}
+
+write_page()
+{
+	{
+		echo "# Performance"
+		echo
+		echo "Written by \`make bench\`; peers run in turn in the same run, medians of $rounds rounds or more."
+		echo
+		echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
+		echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
+		echo
+		echo "| what | must reach | measured | met |"
+		echo "|---|---|---|---|"
+		printf '%s\n' "${rows[@]}"
+	} >"$top/docs/performance.md"
+}
+
+printf '%-58s %-30s %-44s %s\n' what "must reach" measured met
+bench_sample
+bench_slowdown
+bench_recorder
+bench_analysis
+bench_symbols
+bench_losses
+write_page
+echo "written to docs/performance.md" >&2
