@@ -43,6 +43,15 @@ static bool shares_heading(const struct table *t, size_t column)
 	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]);
 }
 
+/* Points stand below each other: "0." takes the room of its missing digits. */
+static void keep_point(struct buf *b, const struct cell *c)
+{
+	if (c->kind == CELL_TIME && !c->i)
+		pad(b, 3);
+	else if (c->kind == CELL_PERCENT && c->d == 0)
+		pad(b, 2);
+}
+
 /* The cell with what stands before it in its column, in p->cell. */
 static const char *cell_text(struct printer *p, const struct row *r, size_t column)
 {
@@ -54,6 +63,7 @@ static const char *cell_text(struct printer *p, const struct row *r, size_t colu
 			tree_put(&p->tree, &p->cell, r);
 	}
 	cell_put(&p->cell, &r->cells[column]);
+	keep_point(&p->cell, &r->cells[column]);
 	return p->cell.data ? p->cell.data : "";
 }
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Printers: the digits of numbers, layout, quoting, marks and trees. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/print/printer.h"
+
+#define TIME(ns)   { .kind = CELL_TIME, .i = (ns) }
+#define PERCENT(v) { .kind = CELL_PERCENT, .d = (v) }
+#define TEXT(str)  { .kind = CELL_TEXT, .s = (str) }
+
+static void assert_cell(struct cell c, const char *want)
+{
+	struct buf b = { 0 };
+
+	cell_put(&b, &c);
+	assert_string_equal(b.data ? b.data : "", want);
+	buf_free(&b);
+}
+
+/* T-25: nothing is "0.", what rounds to nothing is not. */
+static void numbers_show_nothing_and_next_to_nothing(void **state)
+{
+	assert_cell((struct cell)TIME(0), "0.");
+	assert_cell((struct cell)TIME(400000), "0.000");
+	assert_cell((struct cell)TIME(1234000000), "1.234");
+	assert_cell((struct cell)TIME(-1500000000), "-1.500");
+	assert_cell((struct cell)PERCENT(0), "0.");
+	assert_cell((struct cell)PERCENT(0.001), "0.00");
+	assert_cell((struct cell)PERCENT(100), "100.00");
+	assert_cell((struct cell){ .kind = CELL_COUNT, .i = 12345678901 }, "12345678901");
+	assert_cell((struct cell){ .kind = CELL_ADDRESS, .i = 0x1149, .n = 2 }, "2:0x00001149");
+	assert_cell((struct cell){ .kind = CELL_BLANK }, "");
+	assert_cell((struct cell)TEXT("a\033[1mb\n"), "a\\x1b[1mb\\x0a");
+	assert_cell((struct cell)TEXT(NULL), "");
+}
+
+static void width_is_what_a_terminal_shows(void **state)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	assert_int_equal(text_width(""), 0);
+	assert_int_equal(text_width("abc"), 3);
+	assert_int_equal(text_width("r\xc3\xa9sum\xc3\xa9"), 6);
+	assert_int_equal(text_width("\xe6\xbc\xa2"), 2);
+	assert_int_equal(text_width("e\xcc\x81"), 1);
+	assert_int_equal(text_width("\xc3"), 1);
+}
+
+/* A table of two numbers and a name, as a function list is. */
+static struct table list_table(void)
+{
+	struct table t = { .name = "functions", .title = "Sorted by metric: Exclusive User CPU Time" };
+
+	vec_push(&t.columns, (struct column){ CELL_TIME, { "Excl.", "User CPU", "sec." },
+					      { "Exclusive", "User CPU Time" }, true });
+	vec_push(&t.columns, (struct column){ CELL_PERCENT, { "Excl.", "User CPU", "%" },
+					      { "Exclusive", "User CPU Time" }, true });
+	vec_push(&t.columns, (struct column){ CELL_TEXT, { "Name" }, { NULL }, false });
+	return t;
+}
+
+static void add(struct table *t, struct row like, int64_t ns, double percent, const char *name)
+{
+	struct cell *c = arena_alloc(&t->arena, 3 * sizeof(*c));
+
+	c[0] = (struct cell)TIME(ns);
+	c[1] = (struct cell)PERCENT(percent);
+	c[2] = (struct cell)TEXT(name);
+	like.cells = c;
+	vec_push(&t->rows, like);
+}
+
+static void drop(struct table *t)
+{
+	vec_free(&t->columns);
+	vec_free(&t->rows);
+	vec_free(&t->notes);
+	arena_free(&t->arena);
+}
+
+/* What the table is in that mode; said gets what went to the diag. */
+static char *printed(const struct table *t, const char *mode, struct diag *d)
+{
+	struct printer p;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	printer_init(&p, f, d);
+	assert_int_equal(printer_set_mode(&p, mode), 0);
+	printer_print(&p, t);
+	printer_fini(&p);
+	fclose(f);
+	return text;
+}
+
+static void assert_printed(const struct table *t, const char *mode, const char *want)
+{
+	struct diag d = { 0 };
+	char *got = printed(t, mode, &d);
+
+	assert_string_equal(got, want);
+	free(got);
+	diag_free(&d);
+}
+
+static void text_aligns_numbers_and_shares_headings(void **state)
+{
+	struct table t = list_table();
+
+	add(&t, (struct row){ 0 }, 12080000000, 100, "<Total>");
+	add(&t, (struct row){ 0 }, 0, 0, "a\tb");
+	vec_push(&t.notes, "3 records were lost");
+	assert_printed(&t, "text",
+		"Sorted by metric: Exclusive User CPU Time\n"
+		"\n"
+		"Excl.          Name\n"
+		"User CPU\n"
+		"  sec.      %\n"
+		"12.080 100.00  <Total>\n"
+		" 0.      0.    a\\x09b\n"
+		"3 records were lost\n"
+		"\n");
+	drop(&t);
+}
+
+static void panels_stand_apart_with_their_centre_marked(void **state)
+{
+	struct table t = list_table();
+
+	add(&t, (struct row){ .group = 1 }, 1000000000, 100, "main");
+	add(&t, (struct row){ .group = 1, .mark = '*' }, 0, 0, "f");
+	add(&t, (struct row){ .group = 2, .mark = '*' }, 1000000000, 100, "g");
+	t.title = NULL;
+	assert_printed(&t, "text",
+		"Excl.          Name\n"
+		"User CPU\n"
+		" sec.      %\n"
+		"1.000 100.00   main\n"
+		"0.      0.    *f\n"
+		"\n"
+		"1.000 100.00  *g\n"
+		"\n");
+	drop(&t);
+}
+
+static void trees_have_rails_where_siblings_follow(void **state)
+{
+	struct table t = list_table();
+
+	t.title = NULL;
+	add(&t, (struct row){ .depth = 0 }, 4000000000, 100, "<Total>");
+	add(&t, (struct row){ .depth = 1, .more = 1 }, 3000000000, 75, "f");
+	add(&t, (struct row){ .depth = 2 }, 3000000000, 75, "g");
+	add(&t, (struct row){ .depth = 1 }, 1000000000, 25, "h");
+	assert_printed(&t, "text",
+		"Excl.         Name\n"
+		"User CPU\n"
+		" sec.      %\n"
+		"4.000 100.00  +-<Total>\n"
+		"3.000  75.00    +-f\n"
+		"3.000  75.00    |  +-g\n"
+		"1.000  25.00    +-h\n"
+		"\n");
+	drop(&t);
+}
+
+/* gprofng's heading rows to the letter; a quote in a name is doubled. */
+static void delimited_is_for_programs(void **state)
+{
+	struct table t = list_table();
+	struct diag d = { 0 };
+	char *got;
+
+	add(&t, (struct row){ 0 }, 80000000, 87.5, "p,q\"r");
+	vec_push(&t.notes, "3 records were lost");
+	got = printed(&t, ";", &d);
+	assert_string_equal(got,
+		"\"\";\"\";\"\"\n"
+		"\"Exclusive\";\"Exclusive\";\"Name\"\n"
+		"\"User CPU Time\";\"User CPU Time\";\"\"\n"
+		"\"V  (sec.)\";\"V  %%\";\"   \"\n"
+		"\"0.080\";\"87.50\";\"p,q\"\"r\"\n");
+	assert_int_equal(d.nmsgs, 1);
+	assert_string_equal(d.msgs[0].text, "3 records were lost");
+	free(got);
+	diag_free(&d);
+	drop(&t);
+}
+
+static void tables_without_titles_have_no_heading(void **state)
+{
+	struct table t = { 0 };
+	struct cell c[2] = { TEXT("Load Object:"), TEXT("a.out") };
+
+	assert_printed(&t, "text", "\n");
+	assert_printed(&t, ",", "");
+	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT });
+	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT });
+	vec_push(&t.rows, (struct row){ .cells = c });
+	assert_printed(&t, "text", "Load Object:  a.out\n\n");
+	assert_printed(&t, ",", "\"Load Object:\",\"a.out\"\n");
+	drop(&t);
+}
+
+static void modes_are_text_and_one_character(void **state)
+{
+	static const char *const wrong[] = { "html", "csv", "", ",,", "\"", "\n", "\xc3" };
+	struct diag d = { 0 };
+	struct buf b = { 0 };
+	struct printer p;
+
+	printer_init(&p, stdout, &d);
+	assert_int_equal(printer_set_mode(&p, "\t"), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(printer_set_mode(&p, wrong[i]), -1);
+	assert_int_equal(d.nerrors, sizeof(wrong) / sizeof(wrong[0]));
+	printer_put_mode(&p, &b);
+	assert_string_equal(b.data, "\t");
+	printer_fini(&p);
+	buf_free(&b);
+	diag_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_show_nothing_and_next_to_nothing),
+		cmocka_unit_test(width_is_what_a_terminal_shows),
+		cmocka_unit_test(text_aligns_numbers_and_shares_headings),
+		cmocka_unit_test(panels_stand_apart_with_their_centre_marked),
+		cmocka_unit_test(trees_have_rails_where_siblings_follow),
+		cmocka_unit_test(delimited_is_for_programs),
+		cmocka_unit_test(tables_without_titles_have_no_heading),
+		cmocka_unit_test(modes_are_text_and_one_character),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
