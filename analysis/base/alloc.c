@@ -31,6 +31,11 @@ void *xrealloc_array(void *p, size_t n, size_t size)
 	return check(reallocarray(p, n ? n : 1, size ? size : 1));
 }
 
+void *xrealloc(void *p, size_t size)
+{
+	return xrealloc_array(p, size, 1);
+}
+
 char *xstrdup(const char *s)
 {
 	return check(strdup(s));
