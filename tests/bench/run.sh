@@ -35,13 +35,13 @@ done
 step() { echo "… $*" >&2; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
 calc() { awk "BEGIN { printf \"${2:-%.4g}\", $1 }"; }
-# start COMMAND…: in the background until stop_jobs.
-start() { "$@" >/dev/null 2>&1 & jobs+=($!); }
+# start COMMAND…: a background job with a process group of its own, until stop_jobs.
+start() { setsid "$@" >/dev/null 2>&1 & jobs+=($!); }
 stop_jobs()
 {
 	local j
-	for j in "${jobs[@]:-}"; do [ -z "$j" ] || { pkill -P "$j"; kill "$j"; } 2>/dev/null; done
-	wait "${jobs[@]:-}" 2>/dev/null
+	for j in "${jobs[@]:-}"; do [ -z "$j" ] || kill -- "-$j" 2>/dev/null; done
+	[ ${#jobs[@]} = 0 ] || wait "${jobs[@]}" 2>/dev/null
 	jobs=()
 }
 
