@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the recorder says of itself; idle CPUs; usage samples.
+. "$(dirname "$0")/../lib/live.sh"
+
+"$er_kernel" -o self.er -F on -p high -t 3 >out 2>err &
+pid=$!
+wait $pid
+header=$("$er_print" -header self.er)
+printf '%s\n' "$header" >h
+check "the header says what the BPF programs cost" grep -iqE 'bpf.*[0-9]' h
+check "and what the recorder cost" grep -iqE '(er_kernel|recorder|collector).*[0-9.]+ *(s|sec|ms)' h
+check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) <= 3" "$(cat out err)"
+
+samples=$(grep -c 'kind="sample"' self.er/log.xml)
+check_that "T-10: a sample a second, one at the start, one at the end" \
+	"$samples >= 4 && $samples <= 6" "$samples"
+
+idle=$("$er_print" -printmode , -functions self.er | grep -c '<IDLE>')
+check_that "idle CPUs are not recorded" "$idle == 0"
+must_record idle.er -p high --idle -t 1
+idle=$("$er_print" -printmode , -functions idle.er | grep -c '<IDLE>')
+check_that "but on request, as <IDLE>" "$idle == 1"
+
+"$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
+pid=$!
+wait $pid
+check "--no-self leaves no experiment of er_kernel" sh -c "! ls -d noself.er/_*_PID_$pid.*er"
+check_that "and no packet of it" "$(clock_packets_all noself.er | awk -v p=$pid '$4 == p' | wc -l) == 0"
