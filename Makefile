@@ -41,6 +41,7 @@ synprogs     := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/synprog/*.c))
 fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 fuzzers      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 benches      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
+golden       := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/golden/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -83,7 +84,7 @@ $(unit_tests): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(record_obj) $(O)/l
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
-$(fuzzers) $(benches): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
+$(fuzzers) $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
@@ -93,7 +94,7 @@ $(synprogs): $(O)/tests/%: tests/%.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
 		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
 
-tests: $(unit_tests) $(synprogs) $(fuzzers) $(benches)
+tests: $(unit_tests) $(synprogs) $(fuzzers) $(benches) $(golden)
 
 deps:
 	$(Q)tools/install-deps.sh
