@@ -29,7 +29,7 @@ static int open_output(struct shell *sh, const char *name, const char *mode)
 	}
 	f = fopen(name, mode);
 	if (!f) {
-		diag_errno(&sh->diag, errno, "%s: cannot write; output goes where it went before",
+		diag_errno(&sh->diag, errno, "outfile '%s': cannot open, output stays where it was",
 			   name);
 		return -1;
 	}

@@ -29,7 +29,7 @@ const struct command commands[] = {
 	{ SECTION_FUNCTIONS, "functions", .view = view_functions,
 	  .help = "list the functions with the current metrics" },
 	{ SECTION_FUNCTIONS, "metrics", METRIC_SPEC, .run = cmd_metrics,
-	  .help = "choose the metrics of lists, or show the choice" },
+	  .help = "choose the metrics of lists, or show them" },
 	{ SECTION_FUNCTIONS, "sort", METRIC_SPEC, .run = cmd_sort,
 	  .help = "choose the metric to sort lists by, or show it" },
 	{ SECTION_FUNCTIONS, "metric_list", .run = cmd_metric_list,
@@ -37,59 +37,59 @@ const struct command commands[] = {
 	{ SECTION_FUNCTIONS, "fsummary", .run = cmd_fsummary,
 	  .help = "summarize each function of the list" },
 	{ SECTION_FUNCTIONS, "fsingle", FUNCTION, .run = cmd_fsingle,
-	  .help = "summarize one function; n picks one among several of that name" },
+	  .help = "summarize one function, the nth of that name" },
 
 	{ SECTION_CALLERS, "callers-callees", "gprof", .run = cmd_callers_callees,
-	  .help = "show each function between its callers and its callees" },
+	  .help = "show each function with callers and callees" },
 	{ SECTION_CALLERS, "csingle", FUNCTION, .run = cmd_csingle,
-	  .help = "show one function between its callers and its callees" },
+	  .help = "show one function with callers and callees" },
 	{ SECTION_CALLERS, "cmetrics", METRIC_SPEC, .run = cmd_cmetrics,
-	  .help = "choose the metrics of callers-callees, or show the choice" },
+	  .help = "choose their metrics, or show them" },
 	{ SECTION_CALLERS, "csort", METRIC_SPEC, .run = cmd_csort,
-	  .help = "choose the metric to sort callers and callees by, or show it" },
+	  .help = "choose the metric to sort them by, or show it" },
 	{ SECTION_CALLERS, "calltree", "ctree", .view = view_calltree,
-	  .help = "show who called whom, from <Total> down, as a tree" },
+	  .help = "show who called whom as a tree" },
 
 	{ SECTION_INDEX, "threads", .run = cmd_threads, .help = "list the threads" },
 	{ SECTION_INDEX, "processes", .run = cmd_processes, .help = "list the processes" },
 	{ SECTION_INDEX, "cpus", .run = cmd_cpus, .help = "list the CPUs" },
 	{ SECTION_INDEX, "samples", .run = cmd_samples,
-	  .help = "list the samples, the periods that the recorder marked" },
+	  .help = "list the samples, periods the recorder marked" },
 	{ SECTION_INDEX, "seconds", .run = cmd_seconds, .help = "list the seconds of the recording" },
 
 	{ SECTION_EXPERIMENTS, "experiment_list", "exp_list", .view = view_experiment_list,
-	  .help = "list the loaded experiments with their numbers" },
+	  .help = "list the experiments with their numbers" },
 	{ SECTION_EXPERIMENTS, "sample_list", .view = view_sample_list,
-	  .help = "list the samples of each experiment and those selected" },
+	  .help = "list how many samples experiments have" },
 	{ SECTION_EXPERIMENTS, "filters", .args = "[filter_expression]", .max = 1, .option_args = 1,
-	  .run = cmd_filters, .help = "report only the data for which this is true, or show it" },
+	  .run = cmd_filters, .help = "report only what this is true for, or show it" },
 
 	{ SECTION_OBJECTS, "objects", .view = view_objects,
-	  .help = "list the load objects with what was wrong with them" },
+	  .help = "list the load objects and what is wrong there" },
 	{ SECTION_OBJECTS, "object_list", .view = view_object_list,
-	  .help = "list the load objects and whether their functions are shown" },
+	  .help = "list the load objects, shown or hidden" },
 	{ SECTION_OBJECTS, "object_show", OBJECTS, .run = cmd_object_show,
 	  .help = "show the functions of these load objects" },
 	{ SECTION_OBJECTS, "object_hide", OBJECTS, .run = cmd_object_hide,
 	  .help = "show each of these load objects as one line" },
 	{ SECTION_OBJECTS, "object_select", OBJECTS, .run = cmd_object_select,
-	  .help = "show the functions of these load objects, hide all others" },
+	  .help = "show the functions of these objects only" },
 	{ SECTION_OBJECTS, "objects_default", .run = cmd_objects_default,
 	  .help = "show load objects as at the start" },
 
 	{ SECTION_OUTPUT, "outfile", FILE_NAME, .run = cmd_outfile,
-	  .help = "write to this file; - is standard output, -- standard error" },
+	  .help = "write to this file; - stdout, -- stderr" },
 	{ SECTION_OUTPUT, "appendfile", FILE_NAME, .run = cmd_appendfile,
 	  .help = "write to the end of this file" },
 	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
-	  .help = "print the first n entries of lists, all for 0" },
+	  .help = "print the first n entries, all for 0" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
 	  .option_args = 1, .run = cmd_name, .help = "choose how functions are named" },
 	{ SECTION_OUTPUT, "printmode", .args = "[text | delimiter]", .max = 1, .option_args = 1,
-	  .run = cmd_printmode, .help = "print tables as text or with a delimiter such as ," },
+	  .run = cmd_printmode, .help = "print tables as text, or delimited" },
 
 	{ SECTION_REPORTS, "header", EXPERIMENT, .run = cmd_header,
-	  .help = "describe experiments: what, where, what was lost" },
+	  .help = "describe experiments, with what was lost" },
 	{ SECTION_REPORTS, "overview", EXPERIMENT, .run = cmd_overview,
 	  .help = "show what was recorded and how much" },
 	{ SECTION_REPORTS, "statistics", EXPERIMENT, .run = cmd_statistics,
@@ -147,9 +147,10 @@ int command_check_args(const struct command *c, int nargs, struct diag *d)
 		return 0;
 	if (!c->max)
 		return diag_error(d, "%s: takes no argument", c->name);
-	return diag_error(d, "%s: too %s arguments; usage: %s %s (with blanks in it, an argument "
-			  "stands in double quotes)", c->name, nargs < c->min ? "few" : "many",
-			  c->name, c->args);
+	if (nargs < c->min)
+		return diag_error(d, "%s: needs an argument: %s %s", c->name, c->name, c->args);
+	return diag_error(d, "%s: too many arguments: %s %s; one with blanks in it stands in "
+			  "double quotes", c->name, c->name, c->args);
 }
 
 static void help_line(FILE *f, const struct command *c)

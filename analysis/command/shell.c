@@ -65,8 +65,10 @@ static int flush_output(struct shell *sh)
 		sh->gone = true;
 		return 0;
 	}
-	diag_errno(&sh->diag, errno, "%s: cannot write",
-		   sh->file_name ? sh->file_name : "standard output");
+	if (sh->file)
+		diag_errno(&sh->diag, errno, "outfile '%s': cannot write", sh->file_name);
+	else
+		diag_errno(&sh->diag, errno, "cannot write the output");
 	sh->gone = !sh->file;
 	if (sh->file)
 		fclose(sh->file);

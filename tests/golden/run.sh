@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Golden tests of er_print: run.sh OUTPUT [--update] [case…]
+# A case is a directory: `cmd`, a shell script run where copies of the fixtures
+# are, and `expected`, what it prints (both streams) and its status if not 0.
+# One line a case; with --update, what changed is shown and becomes expected.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+O=$(cd "$1" && pwd) || exit 2
+shift
+update=
+[ "${1:-}" != --update ] || { update=1; shift; }
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+PATH=$O/bin:$PATH
+export PATH TZ=UTC LC_ALL=C.UTF-8
+failed=0
+
+ok() { echo "ok golden: $1"; }
+not_ok() { echo "not ok golden: $1"; failed=1; }
+
+# What a build or a day may change, and nothing else.
+scrub() { sed 's/^er_print [0-9][0-9.]*$/er_print VERSION/'; }
+
+# run_case NAME
+run_case()
+{
+	dir=$here/$1
+	cp -R "$work/fixtures" "$work/$1"
+	(cd "$work/$1" && sh "$dir/cmd" 2>&1 </dev/null; s=$?; [ $s = 0 ] || echo "status $s") |
+		scrub >"$work/got"
+	[ -f "$dir/expected" ] || : >"$work/none"
+	if cmp -s "$dir/expected" "$work/got"; then
+		ok "$1"
+	elif [ "$update" ]; then
+		diff -u "${dir}/expected" "$work/got" || diff -u "$work/none" "$work/got"
+		cp "$work/got" "$dir/expected"
+	else
+		not_ok "$1"
+		diff -u "$dir/expected" "$work/got" | sed 's/^/#   /'
+	fi
+	rm -rf "${work:?}/$1"
+}
+
+# Every command that er_print lists has a case of its name and a place in the man page.
+coverage()
+{
+	er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' >"$work/commands"
+	[ -s "$work/commands" ] || not_ok "er_print -help lists commands"
+	while read -r c; do
+		grep -qs -- "$c" "$here/$c/cmd" || not_ok "$c: has a case that runs it"
+	done <"$work/commands"
+	sed -n 's/^\.It Ic \([a-z_-]*\).*/\1/p' "$here/../../docs/man/er_print.1" >"$work/man"
+	if cmp -s "$work/commands" "$work/man"; then
+		ok "the man page has the commands of the table, in its order"
+	else
+		not_ok "the man page has the commands of the table, in its order"
+		diff "$work/commands" "$work/man" | sed 's/^/#   /'
+	fi
+}
+
+mkdir "$work/fixtures"
+"$O/tests/golden/make_fixtures" "$work/fixtures" || { not_ok "make_fixtures"; exit 1; }
+if [ $# -gt 0 ]; then
+	for c; do run_case "$c"; done
+else
+	for dir in "$here"/*/; do run_case "$(basename "$dir")"; done
+	coverage
+fi
+exit $failed
