@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/symbols/debugfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+#include <lzma.h>
+#include <zlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/symbols/elfsyms.h"
+
+enum {
+	UNPACKED_MAX = 64 * 1024 * 1024,
+	UNPACK_RATIO_MAX = 256, /* symbols shrink to a tenth */
+	UNPACK_MEMORY = 128 * 1024 * 1024,
+	CRC_CHUNK = 256 * 1024,
+};
+
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* 1: has this build id, 0: has another one, -1: has none. */
+static int same_build_id(int fd, const char *id)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	__cleanup(freep) char *got = elf && elf_kind(elf) == ELF_K_ELF ? elf_build_id(elf) : NULL;
+
+	elf_end(elf);
+	return got && id ? !strcmp(got, id) : -1;
+}
+
+static int open_by_build_id(const char *root, const char *id, struct diag *d, char **found)
+{
+	__cleanup(freep) char *path = NULL;
+	int fd;
+
+	if (!id || strlen(id) < 3)
+		return -1;
+	path = xasprintf("%s/.build-id/%.2s/%s.debug", root, id, id + 2);
+	fd = open_regular(path);
+	if (fd < 0)
+		return -1;
+	if (same_build_id(fd, id) != 1) {
+		diag_warn(d, "%s: not used: its build id is another one", path);
+		close(fd);
+		return -1;
+	}
+	*found = path;
+	path = NULL;
+	return fd;
+}
+
+static bool crc_matches(int fd, GElf_Word want)
+{
+	__cleanup(freep) unsigned char *chunk = xmalloc(CRC_CHUNK);
+	uLong crc = crc32(0, NULL, 0);
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, chunk, CRC_CHUNK, at)) > 0) {
+		crc = crc32(crc, chunk, n);
+		at += n;
+	}
+	return n == 0 && crc == want;
+}
+
+static int open_candidate(char *path, const char *id, GElf_Word crc, struct diag *d, char **found)
+{
+	__cleanup(freep) char *owned = path;
+	int fd = open_regular(path), same;
+
+	if (fd < 0)
+		return -1;
+	same = same_build_id(fd, id);
+	if (same == 1 || (same < 0 && crc_matches(fd, crc))) {
+		*found = owned;
+		owned = NULL;
+		return fd;
+	}
+	diag_warn(d, "%s: not used: it is the debug file of another build", path);
+	close(fd);
+	return -1;
+}
+
+static int open_by_debuglink(Elf *elf, const char *root, const char *path, const char *id,
+			     struct diag *d, char **found)
+{
+	GElf_Word crc;
+	const char *link = dwelf_elf_gnu_debuglink(elf, &crc), *slash;
+	int dirlen, fd;
+
+	slash = path ? strrchr(path, '/') : NULL;
+	if (!link || !*link || strchr(link, '/') || !slash)
+		return -1;
+	dirlen = slash - path;
+	/* A debuglink with the binary's own name would find the binary in its own folder. */
+	fd = strcmp(link, slash + 1)
+		     ? open_candidate(xasprintf("%.*s/%s", dirlen, path, link), id, crc, d, found)
+		     : -1;
+	if (fd < 0)
+		fd = open_candidate(xasprintf("%.*s/.debug/%s", dirlen, path, link), id, crc, d,
+				    found);
+	if (fd < 0)
+		fd = open_candidate(xasprintf("%s%.*s/%s", root, dirlen, path, link), id, crc, d,
+				    found);
+	return fd;
+}
+
+int debugfile_open(Elf *elf, const char *root, const char *path, const char *id, struct diag *d,
+		   char **found)
+{
+	int fd = open_by_build_id(root, id, d, found);
+
+	return fd >= 0 ? fd : open_by_debuglink(elf, root, path, id, d, found);
+}
+
+static lzma_ret unpack(lzma_stream *s, const Elf_Data *in, struct buf *out)
+{
+	size_t max = in->d_size < UNPACKED_MAX / UNPACK_RATIO_MAX ? in->d_size * UNPACK_RATIO_MAX
+								  : UNPACKED_MAX;
+	lzma_ret r = lzma_stream_decoder(s, UNPACK_MEMORY, 0);
+
+	s->next_in = in->d_buf;
+	s->avail_in = in->d_size;
+	while (r == LZMA_OK && out->len < max) {
+		size_t before = out->len, step = max - before < 65536 ? max - before : 65536;
+
+		s->next_out = buf_zero(out, step);
+		s->avail_out = step;
+		r = lzma_code(s, LZMA_FINISH);
+		out->len = before + step - s->avail_out;
+	}
+	return r;
+}
+
+void *debugdata_unpack(Elf *elf, size_t *size, struct diag *d)
+{
+	Elf_Scn *scn = elf_section(elf, ".gnu_debugdata");
+	Elf_Data *in = scn ? elf_rawdata(scn, NULL) : NULL;
+	lzma_stream s = LZMA_STREAM_INIT;
+	struct buf out = { 0 };
+	lzma_ret r;
+
+	if (!in || !in->d_buf)
+		return NULL;
+	r = unpack(&s, in, &out);
+	lzma_end(&s);
+	if (r != LZMA_STREAM_END) {
+		diag_warn(d, ".gnu_debugdata: not used: it does not unpack to a sane size");
+		buf_free(&out);
+		return NULL;
+	}
+	*size = out.len;
+	return out.data;
+}

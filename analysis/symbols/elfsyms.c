@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/symbols/elfsyms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+
+enum {
+	SECTIONS_MAX = 16384,              /* linked files have some dozens */
+	SECTION_NAMES_MAX = 1024 * 1024,
+	NAME_MAX_LEN = 32 * 1024,
+	BUILD_ID_MAX = 64,
+	/*
+	 * Linkers let names share their tails, so that the names together are
+	 * longer than their string table, but hardly twice. A file whose names
+	 * all overlap could ask for its size squared.
+	 */
+	NAME_SHARING_MAX = 8,
+};
+
+bool elf_is_linked(Elf *elf)
+{
+	size_t n, strndx;
+	GElf_Ehdr eh;
+	GElf_Shdr sh;
+	Elf_Scn *names;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
+	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+		return false;
+	if (elf_getshdrnum(elf, &n) < 0 || n > SECTIONS_MAX)
+		return false;
+	names = elf_getshdrstrndx(elf, &strndx) == 0 ? elf_getscn(elf, strndx) : NULL;
+	return !names || !gelf_getshdr(names, &sh) || sh.sh_size <= SECTION_NAMES_MAX;
+}
+
+static int region_cmp(const void *pa, const void *pb)
+{
+	const struct elf_region *a = pa, *b = pb;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void add_region(elf_regions *r, uint64_t start, uint64_t size)
+{
+	if (size && start + size > start)
+		vec_push(r, (struct elf_region){ .start = start, .end = start + size });
+}
+
+/* Regions that overlap become one; neighbours stay, a function ends with its section. */
+static void merge_regions(elf_regions *r)
+{
+	size_t n = 0;
+
+	vec_sort(r, region_cmp);
+	for (size_t i = 0; i < r->len; i++) {
+		if (n && r->data[i].start < r->data[n - 1].end) {
+			if (r->data[i].end > r->data[n - 1].end)
+				r->data[n - 1].end = r->data[i].end;
+		} else {
+			r->data[n++] = r->data[i];
+		}
+	}
+	r->len = n;
+}
+
+void elf_get_regions(Elf *elf, elf_regions *ret)
+{
+	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+	GElf_Shdr sh;
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
+		if (gelf_getshdr(s, &sh) && (sh.sh_flags & code) == code)
+			add_region(ret, sh.sh_addr, sh.sh_size);
+	if (!ret->len && elf_getphdrnum(elf, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X)
+				add_region(ret, ph.p_vaddr, ph.p_memsz);
+	merge_regions(ret);
+}
+
+void elf_get_segments(Elf *elf, elf_segments *ret)
+{
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_LOAD)
+			vec_push(ret, (struct elf_segment){
+					      .vaddr = ph.p_vaddr,
+					      .offset = ph.p_offset,
+					      .filesz = ph.p_filesz,
+					      .exec = ph.p_flags & PF_X,
+				      });
+}
+
+const struct elf_region *elf_find_region(const elf_regions *r, uint64_t vaddr)
+{
+	size_t lo = 0, hi = r->len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->data[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < r->data[lo - 1].end ? &r->data[lo - 1] : NULL;
+}
+
+/* Linkers define these around sections; they are no functions. */
+static bool is_linker_mark(const char *name)
+{
+	static const char *const marks[] = { "etext", "_etext", "__etext", "__executable_start" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (!strcmp(name, marks[i]))
+			return true;
+	return !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
+}
+
+static bool is_function(const GElf_Sym *s)
+{
+	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON)
+		return false;
+	switch (GELF_ST_TYPE(s->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE: /* local ones are labels within functions */
+		return GELF_ST_BIND(s->st_info) != STB_LOCAL;
+	}
+	return false;
+}
+
+/* A string table of our own: the file is closed long before the names die. */
+struct strings {
+	char *data;
+	size_t len;    /* up to and with its last NUL */
+	size_t budget; /* what its names may add up to */
+};
+
+static struct strings copy_strings(Elf *elf, size_t index, struct arena *a)
+{
+	Elf_Scn *scn = elf_getscn(elf, index);
+	struct strings s = { 0 };
+	GElf_Shdr sh;
+	Elf_Data *d;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB)
+		return s;
+	d = elf_getdata(scn, NULL);
+	if (!d || !d->d_buf)
+		return s;
+	for (s.len = d->d_size; s.len && ((char *)d->d_buf)[s.len - 1];)
+		s.len--;
+	s.budget = s.len * NAME_SHARING_MAX;
+	s.data = arena_alloc(a, s.len);
+	memcpy(s.data, d->d_buf, s.len);
+	return s;
+}
+
+/* The name at this offset, without a version ("memcpy@@GLIBC_2.14"); NULL when it is none. */
+static const char *string_at(struct strings *s, size_t offset)
+{
+	char *name, *version;
+	size_t len;
+
+	if (offset >= s->len)
+		return NULL;
+	name = s->data + offset;
+	len = strnlen(name, NAME_MAX_LEN);
+	if (!len || len == NAME_MAX_LEN || len > s->budget)
+		return NULL;
+	s->budget -= len;
+	version = memchr(name + 1, '@', len - 1);
+	if (version)
+		*version = '\0'; /* cuts names that share this tail at the same place */
+	return name;
+}
+
+static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
+			const elf_regions *regions, struct arena *a, rawsyms *ret,
+			size_t *nbad)
+{
+	Elf_Data *d = elf_getdata(scn, NULL);
+	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), before = ret->len;
+	struct strings strings = { 0 };
+	GElf_Sym s;
+
+	if (!d || !d->d_buf || !entry) {
+		++*nbad;
+		return 0;
+	}
+	strings = copy_strings(elf, sh->sh_link, a);
+	for (size_t i = 1; i < d->d_size / entry && gelf_getsym(d, i, &s); i++) {
+		bool untyped = GELF_ST_TYPE(s.st_info) == STT_NOTYPE;
+		const char *name;
+
+		if (!is_function(&s) || !elf_find_region(regions, s.st_value))
+			continue;
+		name = string_at(&strings, s.st_name);
+		if (!name) {
+			++*nbad;
+			continue;
+		}
+		if (untyped && is_linker_mark(name))
+			continue;
+		vec_push(ret, (struct rawsym){
+				      .addr = s.st_value,
+				      .size = s.st_size,
+				      .name = name,
+				      .flags = (GELF_ST_BIND(s.st_info) == STB_LOCAL ? 0 : RAW_GLOBAL) |
+					       (untyped ? RAW_UNTYPED : 0),
+			      });
+	}
+	return ret->len - before;
+}
+
+/* The standard has one table of a type; a file with more could have one read a thousand times. */
+static Elf_Scn *find_table(Elf *elf, unsigned type, GElf_Shdr *sh)
+{
+	Elf_Scn *s = NULL;
+
+	while ((s = elf_nextscn(elf, s)))
+		if (gelf_getshdr(s, sh) && sh->sh_type == type && !(sh->sh_flags & SHF_COMPRESSED))
+			return s;
+	return NULL;
+}
+
+size_t elfsyms_add(Elf *elf, unsigned type, const elf_regions *regions, struct arena *a,
+		   rawsyms *ret, size_t *nbad)
+{
+	GElf_Shdr sh;
+	Elf_Scn *s = find_table(elf, type, &sh);
+
+	return s ? add_table(elf, s, &sh, regions, a, ret, nbad) : 0;
+}
+
+Elf_Scn *elf_section(Elf *elf, const char *name)
+{
+	size_t strndx;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(elf, &strndx) < 0)
+		return NULL;
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+		const char *got = gelf_getshdr(s, &sh) ? elf_strptr(elf, strndx, sh.sh_name) : NULL;
+
+		if (got && !strcmp(got, name))
+			return s;
+	}
+	return NULL;
+}
+
+static char *note_build_id(Elf_Data *d)
+{
+	size_t at = 0, name, desc;
+	struct buf hex = { 0 };
+	GElf_Nhdr n;
+
+	while (d && at < d->d_size && (at = gelf_getnote(d, at, &n, &name, &desc)) > 0) {
+		const unsigned char *id = (unsigned char *)d->d_buf + desc;
+
+		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != 4 ||
+		    memcmp((char *)d->d_buf + name, "GNU", 4) || !n.n_descsz ||
+		    n.n_descsz > BUILD_ID_MAX)
+			continue;
+		for (size_t i = 0; i < n.n_descsz; i++)
+			buf_printf(&hex, "%02x", id[i]);
+		return hex.data;
+	}
+	return NULL;
+}
+
+char *elf_build_id(Elf *elf)
+{
+	char *id = NULL;
+	size_t n = 0;
+	GElf_Shdr sh;
+	GElf_Phdr ph;
+
+	/* Sections first: in a symbol archive only they know where the note is. */
+	for (Elf_Scn *s = NULL; !id && (s = elf_nextscn(elf, s));)
+		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE)
+			id = note_build_id(elf_getdata(s, NULL));
+	if (id || elf_getphdrnum(elf, &n) < 0)
+		return id;
+	for (size_t i = 0; !id && i < n; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE && ph.p_filesz)
+			id = note_build_id(elf_getdata_rawchunk(
+				elf, ph.p_offset, ph.p_filesz,
+				ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
+	return id;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From raw symbols to a table that answers: sort; one entry for each address;
+ * ends for the symbols without a size; and for each symbol the next one outward
+ * that reaches further, so that a lookup steps over nested symbols at once.
+ */
+#include "analysis/symbols/symtab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gelf.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/vec.h"
+#include "analysis/symbols/debugfile.h"
+#include "analysis/symbols/elfsyms.h"
+
+enum {
+	NEST_MAX = 64, /* outward steps of a lookup; compilers nest two deep */
+	ALIASES_MAX = 1024,
+	NONE = UINT32_MAX,
+};
+
+struct symtab {
+	VEC(struct sym) syms;
+	uint32_t *outer; /* for each symbol the nearest before it that ends later, or NONE */
+	elf_regions regions;
+	elf_segments segments;
+	char *build_id, *source;
+	struct arena arena; /* names */
+};
+
+/* --- the table --- */
+
+static int raw_cmp(const void *pa, const void *pb)
+{
+	const struct rawsym *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if ((a->flags ^ b->flags) & RAW_UNTYPED)
+		return a->flags & RAW_UNTYPED ? 1 : -1;
+	return strcmp(b->name, a->name);
+}
+
+static const char *join_aliases(struct arena *a, const struct rawsym *keep,
+				const struct rawsym *end)
+{
+	const struct rawsym *prev = keep;
+	struct buf b = { 0 };
+	const char *ret;
+	size_t more = 0;
+
+	for (const struct rawsym *r = keep + 1; r < end; prev = r++) {
+		if (!strcmp(r->name, prev->name))
+			continue;
+		if (b.len + strlen(r->name) > ALIASES_MAX)
+			more++;
+		else
+			buf_printf(&b, "%s%s", b.len ? " " : "", r->name);
+	}
+	if (more)
+		buf_printf(&b, "%s+%zu", b.len ? " " : "", more);
+	ret = b.len ? arena_strdup(a, b.data) : NULL;
+	buf_free(&b);
+	return ret;
+}
+
+/* One symbol of those at an address, [r, end): the first by raw_cmp names it. */
+static struct sym merge(struct symtab *t, const struct rawsym *r, const struct rawsym *end)
+{
+	struct sym s = { .addr = r->addr, .name = r->name };
+	const struct rawsym *last = r;
+
+	/* Untyped names beside a function are labels: they neither name it nor make it longer. */
+	while (last < end && !((last->flags ^ r->flags) & RAW_UNTYPED))
+		last++;
+	for (const struct rawsym *p = r; p < last; p++) {
+		s.size = p->size > s.size ? p->size : s.size;
+		s.global |= p->flags & RAW_GLOBAL;
+	}
+	s.aliases = last - r > 1 ? join_aliases(&t->arena, r, last) : NULL;
+	return s;
+}
+
+/* Sizes end with their region. A symbol without one within another is a label, and left out. */
+static void bound_sizes(struct symtab *t)
+{
+	uint64_t reach = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->syms.len; i++) {
+		struct sym s = t->syms.data[i];
+		const struct elf_region *r = elf_find_region(&t->regions, s.addr);
+		uint64_t room = r->end - s.addr;
+
+		if (!s.size && s.addr < reach)
+			continue;
+		if (!s.size && i + 1 < t->syms.len && t->syms.data[i + 1].addr < r->end)
+			room = t->syms.data[i + 1].addr - s.addr;
+		if (!s.size || s.size > room)
+			s.size = room;
+		if (s.addr + s.size > reach)
+			reach = s.addr + s.size;
+		t->syms.data[n++] = s;
+	}
+	t->syms.len = n;
+}
+
+static void link_outward(struct symtab *t)
+{
+	t->outer = xmalloc(t->syms.len * sizeof(*t->outer));
+	for (size_t i = 0; i < t->syms.len; i++) {
+		uint64_t end = t->syms.data[i].addr + t->syms.data[i].size;
+		uint32_t o = i ? i - 1 : NONE;
+
+		while (o != NONE && t->syms.data[o].addr + t->syms.data[o].size <= end)
+			o = t->outer[o];
+		t->outer[i] = o;
+	}
+}
+
+static void build(struct symtab *t, rawsyms *raw)
+{
+	const struct rawsym *end, *next;
+
+	vec_sort(raw, raw_cmp);
+	end = raw->data + raw->len;
+	for (const struct rawsym *r = raw->data; r < end; r = next) {
+		for (next = r; next < end && next->addr == r->addr;)
+			next++;
+		vec_push(&t->syms, merge(t, r, next));
+	}
+	bound_sizes(t);
+	link_outward(t);
+}
+
+/* --- where symbols come from --- */
+
+struct sources {
+	struct symtab *t;
+	const struct symtab_opts *opts;
+	struct diag *d;
+	rawsyms raw;
+	size_t nbad;
+	struct buf names; /* of the sources, for `objects` */
+};
+
+static size_t add(struct sources *s, Elf *elf, unsigned type, const char *source)
+{
+	size_t n = elfsyms_add(elf, type, &s->t->regions, &s->t->arena, &s->raw, &s->nbad);
+
+	if (n)
+		buf_printf(&s->names, "%s%s", s->names.len ? ", " : "", source);
+	return n;
+}
+
+static size_t add_debug_file(struct sources *s, Elf *elf)
+{
+	const char *root = s->opts->debug_root ? s->opts->debug_root : "/usr/lib/debug";
+	__cleanup(freep) char *path = NULL, *source = NULL;
+	__cleanup(closep) int fd = -1;
+	size_t n = 0;
+	Elf *debug;
+
+	if (!*root)
+		return 0;
+	fd = debugfile_open(elf, root, s->opts->path, s->t->build_id, s->d, &path);
+	if (fd < 0)
+		return 0;
+	source = xasprintf("debug file %s", path);
+	debug = elf_begin(fd, ELF_C_READ, NULL);
+	if (debug && elf_is_linked(debug))
+		n = add(s, debug, SHT_SYMTAB, source);
+	elf_end(debug);
+	return n;
+}
+
+static size_t add_debugdata(struct sources *s, Elf *elf)
+{
+	__cleanup(freep) char *data = NULL;
+	size_t size = 0, n = 0;
+	Elf *inner;
+
+	data = debugdata_unpack(elf, &size, s->d);
+	inner = data ? elf_memory(data, size) : NULL;
+	if (inner && elf_is_linked(inner))
+		n = add(s, inner, SHT_SYMTAB, ".gnu_debugdata");
+	elf_end(inner);
+	return n;
+}
+
+static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o, struct diag *d)
+{
+	struct sources s = { .t = t, .opts = o, .d = d };
+
+	if (!add(&s, elf, SHT_SYMTAB, "symtab") && !add_debug_file(&s, elf))
+		add_debugdata(&s, elf);
+	add(&s, elf, SHT_DYNSYM, "dynsym");
+	if (s.nbad)
+		diag_warn(d, "%zu symbols are damaged and were left out", s.nbad);
+	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");
+	build(t, &s.raw);
+	vec_free(&s.raw);
+	buf_free(&s.names);
+}
+
+struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
+{
+	static const struct symtab_opts defaults;
+	const char *path = o && o->path ? o->path : "ELF file";
+	struct symtab *t;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || !elf_is_linked(elf)) {
+		diag_error(d, "%s: no executable and no shared object", path);
+		elf_end(elf);
+		return NULL;
+	}
+	t = xcalloc(1, sizeof(*t));
+	elf_get_regions(elf, &t->regions);
+	elf_get_segments(elf, &t->segments);
+	t->build_id = elf_build_id(elf);
+	read_symbols(t, elf, o ? o : &defaults, d);
+	elf_end(elf);
+	return t;
+}
+
+void symtab_free(struct symtab *t)
+{
+	if (!t)
+		return;
+	vec_free(&t->syms);
+	vec_free(&t->regions);
+	vec_free(&t->segments);
+	free(t->outer);
+	free(t->build_id);
+	free(t->source);
+	arena_free(&t->arena);
+	free(t);
+}
+
+/* --- questions --- */
+
+/* How many symbols start at or before the address. */
+static size_t upper_bound(const struct symtab *t, uint64_t vaddr)
+{
+	size_t lo = 0, hi = t->syms.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->syms.data[mid].addr <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct sym *symtab_find(const struct symtab *t, uint64_t vaddr)
+{
+	size_t n = upper_bound(t, vaddr);
+	uint32_t i = n ? n - 1 : NONE;
+
+	for (int steps = 0; i != NONE && steps < NEST_MAX; steps++, i = t->outer[i])
+		if (vaddr - t->syms.data[i].addr < t->syms.data[i].size)
+			return &t->syms.data[i];
+	return NULL;
+}
+
+const struct sym *symtab_syms(const struct symtab *t, size_t *n)
+{
+	*n = t->syms.len;
+	return t->syms.data;
+}
+
+uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset)
+{
+	uint64_t found = -1;
+
+	/* An offset may be mapped twice (headers in a data segment): code is what is asked for. */
+	for (size_t i = 0; i < t->segments.len; i++) {
+		const struct elf_segment *s = &t->segments.data[i];
+
+		if (offset - s->offset >= s->filesz)
+			continue;
+		if (s->exec)
+			return s->vaddr + (offset - s->offset);
+		if (found == (uint64_t)-1)
+			found = s->vaddr + (offset - s->offset);
+	}
+	return found;
+}
+
+bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	const struct elf_region *r = elf_find_region(&t->regions, vaddr);
+	size_t n = upper_bound(t, vaddr);
+	uint32_t i = n ? n - 1 : NONE;
+
+	if (!r || symtab_find(t, vaddr))
+		return false;
+	*start = r->start;
+	*end = n < t->syms.len && t->syms.data[n].addr < r->end ? t->syms.data[n].addr : r->end;
+	for (int steps = 0; i != NONE && steps < NEST_MAX; steps++, i = t->outer[i]) {
+		uint64_t reach = t->syms.data[i].addr + t->syms.data[i].size;
+
+		if (reach > *start && reach <= vaddr)
+			*start = reach;
+	}
+	return true;
+}
+
+const char *symtab_build_id(const struct symtab *t)
+{
+	return t->build_id;
+}
+
+const char *symtab_source(const struct symtab *t)
+{
+	return t->source;
+}
