@@ -187,7 +187,7 @@ bench_analysis()
 
 	step "perf report on as many samples"
 	mixed_load
-	perf_record -F 25000 -o many.data -- sleep 25
+	perf_record -F 25000 -o many.data -- sleep 22
 	stop_jobs
 	n=$(perf report --stdio --no-children -i many.data 2>/dev/null |
 		awk '/^# Samples:/ { v = $3; m = v ~ /K/ ? 1e3 : v ~ /M/ ? 1e6 : 1; print v * m }')

@@ -25,19 +25,24 @@ panel_rows()
 			n = 0
 		}' | sort
 }
-tree_rows() { awk '/\+-/ { gsub(/[|+-]/, " ", $0); n = match($0, /[^0-9. ]/)
-	gsub(/[ \t]+/, " "); print }' | sort; }
+# A row with its depth, counted from <Total>.
+tree_rows()
+{
+	awk '/\+-/ { at = index($0, "+-"); if (!base) base = at
+		numbers = substr($0, 1, at - 1); gsub(/[ |]+/, " ", numbers)
+		print at - base, numbers, substr($0, at + 2) }' | sort
+}
 object_rows() { sed -n 's/^ *\(<[^>]*>\).*/\1/p' | sort -u; }
 
-# same NAME FILTER EXPERIMENT ARGUMENTS…
+# same NAME FILTER EXPERIMENT OPTIONS VIEW [OUR-OWN-OPTIONS]
 same()
 {
 	local name=$1 rows=$2 exp=$3
-	shift 3
-	theirs "$@" "$exp" | $rows >theirs
-	ours "$@" "$exp" | $rows >ours
+
+	theirs $4 "$5" "$exp" | $rows >theirs
+	ours $4 ${6:-} "$5" "$exp" | $rows >ours
 	if [ ! -s theirs ]; then
-		not_ok "$name: gprofng prints rows" "$(gprofng display text "$@" "$exp" 2>&1 | tail -n 5)"
+		not_ok "$name: gprofng prints rows" "$(gprofng display text $4 "$5" "$exp" 2>&1 | tail -n 5)"
 	elif cmp -s theirs ours; then
 		ok "$name: $(wc -l <ours) rows are equal"
 	else
@@ -52,12 +57,13 @@ compare()
 	local name=$1 exp=$2 m
 	shift 2
 	for m in "$@"; do
-		same "$name functions $m" list_rows "$exp" -printmode , -metrics "ei.$m:name" -functions
-		same "$name callers-callees $m" panel_rows "$exp" -metrics "ei.$m:name" \
-			-cmetrics "a.$m:name" -callers-callees
-		same "$name calltree $m" tree_rows "$exp" -metrics "ei.$m:name" -calltree
+		same "$name functions $m" list_rows "$exp" "-printmode , -metrics ei.$m:name" -functions
+		# gprofng has no cmetrics: its panels show the attributed metric
+		same "$name callers-callees $m" panel_rows "$exp" "-metrics ei.$m:name" \
+			-callers-callees "-cmetrics a.$m:name"
+		same "$name calltree $m" tree_rows "$exp" "-metrics ei.$m:name" -calltree
 	done
-	same "$name objects" object_rows "$exp" -objects
+	same "$name objects" object_rows "$exp" "" -objects
 }
 
 load="$syn/spin outer\\>alpha:0.4 beta:0.2 >/dev/null; $syn/sysload zero:0.3 ppid:0.3 >/dev/null"
