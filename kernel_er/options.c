@@ -99,6 +99,8 @@ static int opt_interval(struct plan *p, const char *arg, struct diag *d)
 	if (v > INTERVAL_MAX_NS)
 		return diag_error(d, "-p '%s': the interval is above 1 second: write a smaller one",
 				  arg);
+	if (v == 0)
+		return diag_error(d, "-p '%s': no interval: write -p off for no clock profiling", arg);
 	if (v < INTERVAL_MIN_NS) {
 		diag_warn(d, "-p '%s': below the resolution of the clock: set to %d microseconds",
 			  arg, INTERVAL_MIN_NS / 1000);

@@ -91,13 +91,13 @@ static int open_vdso(void)
 	return fd;
 }
 
-/* The path may name another file by now, or one in our own mount namespace. */
-static int open_same(const char *path, const struct mapping *m)
+/* Unless certain, the path may name another file by now, or one in our own mount namespace. */
+static int open_same(const char *path, const struct mapping *m, bool certain)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == m->ino)
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (certain || st.st_ino == m->ino))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -114,12 +114,12 @@ static int open_mapped(pid_t pid, const struct mapping *m)
 		return open_vdso();
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)m->start, (unsigned long long)(m->start + m->len));
-	fd = open_same(path, m);
+	fd = open_same(path, m, true);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-	fd = open_same(path, m);
-	return fd >= 0 ? fd : open_same(m->path, m);
+	fd = open_same(path, m, false);
+	return fd >= 0 ? fd : open_same(m->path, m, false);
 }
 
 static void archive_one(struct binaries *b, struct binary *f, struct diag *d)

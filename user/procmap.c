@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/procmap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,11 @@ static struct process *newest(const struct procmap *pm, pid_t pid)
 	return p ? (struct process *)(uintptr_t)*p : NULL;
 }
 
+static void set_comm(struct image *im, const char *comm)
+{
+	snprintf(im->comm, sizeof(im->comm), "%s", comm);
+}
+
 static struct image *image_new(struct procmap *pm, struct process *p, uint64_t begin_ns,
 			       const char *comm, struct space *space)
 {
@@ -195,7 +201,7 @@ static struct image *image_new(struct procmap *pm, struct process *p, uint64_t b
 	im->space = space;
 	im->process = p;
 	im->older = p->image;
-	strncpy(im->comm, comm, sizeof(im->comm) - 1);
+	set_comm(im, comm);
 	p->image = im;
 	pm->nimages++;
 	return im;
@@ -339,7 +345,7 @@ void procmap_apply(void *ctx, const struct proc_event *e)
 		break;
 	case PROC_COMM:
 		if (e->tid == e->pid)
-			strncpy(p->image->comm, e->name, sizeof(p->image->comm) - 1);
+			set_comm(p->image, e->name);
 		break;
 	case PROC_EXEC:
 		on_exec(pm, e, p);
@@ -472,8 +478,6 @@ void procmap_free(struct procmap *pm)
 		for (struct process *p = (struct process *)(uintptr_t)s->value, *older; p; p = older) {
 			for (struct image *im = p->image, *next; im; im = next) {
 				next = im->older;
-				if (pm->hooks.forget)
-					pm->hooks.forget(pm->hooks.ctx, im);
 				space_put(im->space);
 				free(im);
 			}

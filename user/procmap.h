@@ -61,6 +61,7 @@ struct procmap_counts {
 };
 
 struct procmap *procmap_new(const struct procmap_hooks *hooks);
+/* Frees without telling: what hangs on the images has its own end. */
 void procmap_free(struct procmap *pm);
 /* Take in the processes that exist; now_ns is the moment from which events come. */
 void procmap_scan(struct procmap *pm, uint64_t now_ns);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/account.h"
+
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "analysis/experiment/xml.h"
+
+enum { MAX_PROGRAMS = 32 };
+
+static void number(struct buf *b, const char *name, uint64_t v)
+{
+	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
+}
+
+static void write_recorder(const struct account *a, struct buf *b)
+{
+	static const char *const follow[] = { "off", "on", "=" };
+	char word[256];
+
+	buf_puts(b, "<recorder");
+	xml_attr(b, "version", ER_VERSION);
+	number(b, "pid", getpid());
+	xml_attr(b, "state", a->closed ? "closed" : "running");
+	number(b, "interval_ns", a->plan->interval_ns);
+	snprintf(word, sizeof(word), "%s%s", follow[a->plan->follow],
+		 a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
+	xml_attr(b, "follow", word);
+	buf_puts(b, "/>\n");
+	buf_puts(b, "<capture");
+	xml_attr(b, "how", a->capture ? "cpu-clock event on each CPU" : "none");
+	buf_puts(b, "/>\n");
+}
+
+static uint64_t clocks(const uint64_t n[ER_KIND_COUNT])
+{
+	return n[ER_KIND_CLOCK] + n[ER_KIND_RESIDUAL];
+}
+
+static void write_rings(const struct account *a, struct buf *b)
+{
+	struct er_counts c, sum = { 0 };
+
+	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		for (int k = 0; k < ER_KIND_COUNT; k++)
+			sum.lost[k] += c.lost[k];
+		sum.stack_kernel_truncated += c.stack_kernel_truncated;
+		sum.stack_user_truncated += c.stack_user_truncated;
+		sum.stack_kernel_failed += c.stack_kernel_failed;
+		sum.stack_user_failed += c.stack_user_failed;
+		sum.no_storage += c.no_storage;
+		sum.loss_unattributed += c.loss_unattributed;
+		if (!clocks(c.produced))
+			continue;
+		buf_puts(b, "<ring");
+		number(b, "cpu", cpu);
+		number(b, "produced", clocks(c.produced));
+		number(b, "recorded", clocks(drain_ring(a->drain, cpu)->recorded));
+		number(b, "lost", clocks(c.lost));
+		buf_puts(b, "/>\n");
+	}
+	buf_puts(b, "<stacks");
+	number(b, "defined", drain_stacks(a->drain));
+	number(b, "lost", sum.lost[ER_KIND_STACK]);
+	number(b, "kernel_truncated", sum.stack_kernel_truncated);
+	number(b, "user_truncated", sum.stack_user_truncated);
+	number(b, "kernel_failed", sum.stack_kernel_failed);
+	number(b, "user_failed", sum.stack_user_failed);
+	number(b, "no_storage", sum.no_storage);
+	number(b, "loss_unattributed", sum.loss_unattributed);
+	buf_puts(b, "/>\n");
+}
+
+struct loss_ctx {
+	struct buf *b;
+	uint64_t start_s;
+};
+
+static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
+{
+	static const char *const kinds[ER_KIND_COUNT] = { "stack", "clock", "residual" };
+	struct loss_ctx *l = ctx;
+
+	buf_puts(l->b, "<loss");
+	number(l->b, "second", k->second > l->start_s ? k->second - l->start_s : 0);
+	number(l->b, "pid", k->tgid);
+	number(l->b, "tid", k->tid);
+	xml_attr(l->b, "kind", k->kind < ER_KIND_COUNT ? kinds[k->kind] : "unknown");
+	number(l->b, "count", n);
+	buf_puts(l->b, "/>\n");
+}
+
+static void write_costs(const struct account *a, struct buf *b)
+{
+	struct capture_cost rows[MAX_PROGRAMS];
+	size_t n = capture_costs(a->capture, rows, MAX_PROGRAMS);
+
+	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++) {
+		buf_puts(b, "<cost");
+		xml_attr(b, "program", rows[i].program);
+		number(b, "runs", rows[i].runs);
+		number(b, "ns", rows[i].ns);
+		buf_puts(b, "/>\n");
+	}
+}
+
+static void write_self(struct buf *b)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	buf_puts(b, "<self");
+	number(b, "user_ns", ru.ru_utime.tv_sec * 1000000000ULL + ru.ru_utime.tv_usec * 1000);
+	number(b, "system_ns", ru.ru_stime.tv_sec * 1000000000ULL + ru.ru_stime.tv_usec * 1000);
+	number(b, "maxrss_kb", ru.ru_maxrss);
+	buf_puts(b, "/>\n");
+}
+
+static void write_drops(const struct account *a, struct buf *b)
+{
+	for (int i = 0; i < DROP_COUNT; i++) {
+		if (!a->drops->n[i])
+			continue;
+		buf_puts(b, "<dropped");
+		xml_attr(b, "what", drop_names[i]);
+		number(b, "count", a->drops->n[i]);
+		buf_puts(b, "/>\n");
+	}
+}
+
+static void write_threads(const struct account *a, struct buf *b)
+{
+	vec_for_each(t, drain_threads(a->drain)) {
+		buf_puts(b, "<thread");
+		number(b, "pid", t->pid);
+		number(b, "tid", t->tid);
+		xml_attr(b, "comm", t->comm);
+		buf_puts(b, "/>\n");
+	}
+}
+
+void account_write(const struct account *a, struct buf *b)
+{
+	write_recorder(a, b);
+	write_self(b);
+	write_drops(a, b);
+	if (!a->capture)
+		return;
+	write_rings(a, b);
+	capture_losses(a->capture, write_loss,
+		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
+	write_costs(a, b);
+	write_threads(a, b);
+}
+
+void account_totals(const struct account *a, struct account_totals *ret)
+{
+	struct er_counts c;
+
+	*ret = (struct account_totals){ 0 };
+	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		ret->produced += clocks(c.produced);
+		ret->recorded += clocks(drain_ring(a->drain, cpu)->recorded);
+		ret->lost += clocks(c.lost);
+		ret->stacks_lost += c.lost[ER_KIND_STACK];
+	}
+}

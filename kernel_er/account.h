@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recorder.xml in the founder: what the recording produced, lost, left out and
+ * cost. Rewritten as a whole about once a second and at the end, so that a
+ * killed recorder leaves one that is a second old and says state="running".
+ */
+#ifndef KERNEL_ER_ACCOUNT_H
+#define KERNEL_ER_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+#include "kernel_er/drain.h"
+#include "kernel_er/drops.h"
+#include "kernel_er/plan.h"
+#include "loaders/capture.h"
+
+struct account {
+	const struct plan *plan;
+	const struct capture *capture; /* NULL: no clock profiling */
+	const struct drain *drain;     /* NULL likewise */
+	const struct drops *drops;
+	uint64_t start_ns;
+	bool closed;
+};
+
+/* The text of recorder.xml. */
+void account_write(const struct account *a, struct buf *ret);
+
+struct account_totals {
+	uint64_t produced, recorded, lost; /* clock records, residuals with them */
+	uint64_t stacks_lost;
+};
+
+void account_totals(const struct account *a, struct account_totals *ret);
+
+#endif

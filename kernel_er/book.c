@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/book.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/symbols/kallsyms.h"
+#include "user/procfs.h"
+
+enum {
+	MAX_SUBS = 4096,
+	MAX_STACKS_KNOWN = 1 << 20, /* of one experiment; beyond: forgotten, and written again */
+	/*
+	 * Pseudo functions lie below the lowest address that a program may map
+	 * (vm.mmap_min_addr), 16 bytes each.
+	 */
+	PSEUDO_BASE = 0x1000,
+	PSEUDO_END = 0x10000,
+	PSEUDO_SIZE = 16,
+	MAX_PSEUDO = (PSEUDO_END - PSEUDO_BASE) / PSEUDO_SIZE,
+	PTIMER_US = 1,
+};
+
+#define RELOAD_NS 1000000000ULL
+
+const char *const drop_names[DROP_COUNT] = {
+	[DROP_RECORD] = "unknown ring records",
+	[DROP_STACK] = "samples whose stack was lost",
+	[DROP_LIMIT] = "samples beyond the size limit",
+	[DROP_EXPERIMENT] = "processes without an experiment of their own",
+	[DROP_PSEUDO] = "processes shown together",
+	[DROP_THREAD] = "thread names",
+	[DROP_SIDEBAND] = "records of processes and mappings",
+	[DROP_PROCESS] = "processes and mappings beyond the bound",
+	[DROP_LATE] = "processes known only from /proc",
+	[DROP_ARCHIVE] = "binaries that could not be archived",
+};
+
+struct page {
+	struct expwriter *w;
+	struct map stacks, ksyms; /* written; the values are not used */
+	struct strtab pseudo;     /* ids give addresses */
+	uint64_t bytes;           /* that the book has counted */
+	bool dirty;
+};
+
+struct book {
+	struct exp_header header;
+	struct page founder;
+	VEC(struct page *) dirty;
+	VEC(struct page *) open;
+	size_t nsubs;
+	uint64_t bytes, limit;
+	struct kallsyms *kallsyms;
+	uint64_t loaded_ns;
+	struct drops *drops;
+	int error; /* of a flush that failed */
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
+	      struct drops *drops, struct diag *d, struct book **ret)
+{
+	struct book *b = xcalloc(1, sizeof(*b));
+	int err;
+
+	b->header = *h;
+	b->drops = drops;
+	b->limit = plan->limit_bytes;
+	b->kallsyms = kallsyms_load(NULL, d);
+	b->loaded_ns = now();
+	if (!b->kallsyms) {
+		free(b);
+		return -EPERM;
+	}
+	err = expwriter_create(dirfd, name, h, d, &b->founder.w);
+	if (err) {
+		kallsyms_free(b->kallsyms);
+		free(b);
+		return err;
+	}
+	if (plan->interval_ns)
+		expwriter_clock_profile(b->founder.w, PTIMER_US, STATES_KERNEL);
+	for (size_t i = 0; i < plan->ncomments; i++)
+		expwriter_text(b->founder.w, "notes", plan->comments[i]);
+	*ret = b;
+	return 0;
+}
+
+static int page_close(struct page *p)
+{
+	int err = expwriter_close(p->w);
+
+	map_free(&p->stacks);
+	map_free(&p->ksyms);
+	strtab_free(&p->pseudo);
+	return err;
+}
+
+static void book_free(struct book *b)
+{
+	vec_free(&b->dirty);
+	vec_free(&b->open);
+	kallsyms_free(b->kallsyms);
+	free(b);
+}
+
+int book_close(struct book *b, uint64_t time_ns)
+{
+	int err, err_founder;
+
+	while (b->open.len)
+		book_end(b, b->open.data[b->open.len - 1], time_ns);
+	expwriter_exit(b->founder.w, time_ns);
+	err_founder = page_close(&b->founder);
+	err = b->error ? b->error : err_founder;
+	book_free(b);
+	return err;
+}
+
+/* Only files: nothing has been recorded yet, so there is no sub-experiment. */
+static void remove_files(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(fd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	unlinkat(dirfd, name, AT_REMOVEDIR);
+}
+
+void book_discard(struct book *b, int dirfd, const char *name)
+{
+	page_close(&b->founder);
+	book_free(b);
+	remove_files(dirfd, name);
+}
+
+struct page *book_founder(struct book *b)
+{
+	return &b->founder;
+}
+
+struct expwriter *page_writer(struct page *p)
+{
+	return p->w;
+}
+
+static void touch(struct book *b, struct page *p)
+{
+	if (p->dirty)
+		return;
+	p->dirty = true;
+	vec_push(&b->dirty, p);
+}
+
+/* --- sub-experiments --- */
+
+static bool free_name(struct book *b, const char *stem, char *ret, size_t size)
+{
+	int dirfd = expwriter_dirfd(b->founder.w);
+	struct stat st;
+
+	for (unsigned i = 1; i <= MAX_SUBS; i++) {
+		snprintf(ret, size, "%s.%u.er", stem, i);
+		if (fstatat(dirfd, ret, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT;
+	}
+	return false;
+}
+
+static int create(struct book *b, const struct image *im, const char *name, struct page *p)
+{
+	struct exp_header h = b->header;
+	struct diag quiet = { 0 };
+	struct buf command = { 0 };
+	int err;
+
+	/* What runs under the PID now is the image, or has taken its place. */
+	if (!im->end_ns)
+		procfs_cmdline(im->pid, &command);
+	h.command = command.len ? command.data : im->comm;
+	h.pid = im->pid;
+	h.ppid = im->ppid;
+	h.pgrp = h.sid = 0;
+	h.cwd = "";
+	err = expwriter_create(expwriter_dirfd(b->founder.w), name, &h, &quiet, &p->w);
+	buf_free(&command);
+	diag_free(&quiet);
+	return err;
+}
+
+struct page *book_add(struct book *b, const struct image *im, struct binaries *binaries,
+		      const char *stem)
+{
+	struct page *p = xcalloc(1, sizeof(*p));
+	char name[96];
+
+	if (b->nsubs >= MAX_SUBS || b->error || !free_name(b, stem, name, sizeof(name)) ||
+	    create(b, im, name, p) < 0) {
+		b->drops->n[DROP_EXPERIMENT]++;
+		free(p);
+		return NULL;
+	}
+	b->nsubs++;
+	vec_push(&b->open, p);
+	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL);
+	vec_for_each(m, &im->space->maps)
+		page_map(b, p, binaries, im->pid, m);
+	touch(b, p);
+	return p;
+}
+
+static int flush_page(struct book *b, struct page *p)
+{
+	int err = expwriter_flush(p->w);
+	uint64_t bytes = expwriter_bytes(p->w);
+
+	b->bytes += bytes - p->bytes;
+	p->bytes = bytes;
+	p->dirty = false;
+	if (err && !b->error)
+		b->error = err;
+	return err;
+}
+
+void book_end(struct book *b, struct page *p, uint64_t time_ns)
+{
+	int err;
+
+	expwriter_exit(p->w, time_ns);
+	flush_page(b, p);
+	for (size_t i = 0; i < b->dirty.len; i++) {
+		if (b->dirty.data[i] == p)
+			b->dirty.data[i--] = b->dirty.data[--b->dirty.len];
+	}
+	for (size_t i = 0; i < b->open.len; i++) {
+		if (b->open.data[i] == p)
+			b->open.data[i--] = b->open.data[--b->open.len];
+	}
+	err = page_close(p);
+	if (err && !b->error)
+		b->error = err;
+	free(p);
+}
+
+void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t pid,
+	      const struct mapping *m)
+{
+	uint64_t start = b->header.start_ns;
+
+	expwriter_segment(p->w, &(struct exp_segment){
+					.time_ns = m->time_ns > start ? m->time_ns : start,
+					.vaddr = m->start,
+					.size = m->len,
+					.foffset = m->pgoff,
+					.modes = 5,
+					.name = binaries_name(binaries, pid, m) });
+	touch(b, p);
+}
+
+void page_unmap(struct book *b, struct page *p, const struct mapping *m, uint64_t time_ns)
+{
+	uint64_t start = b->header.start_ns;
+
+	expwriter_unmap(p->w, time_ns > start ? time_ns : start, m->start);
+	touch(b, p);
+}
+
+/* --- stacks --- */
+
+bool page_has_stack(const struct page *p, uint64_t uid)
+{
+	return map_get(&p->stacks, uid);
+}
+
+/* Modules and BPF programs come while we record: look again, but not all the time. */
+static const struct ksym *find_ksym(struct book *b, uint64_t pc)
+{
+	const struct ksym *s = kallsyms_find(b->kallsyms, pc);
+	struct kallsyms *fresh;
+	uint64_t t;
+
+	if (s)
+		return s;
+	t = now();
+	if (t - b->loaded_ns < RELOAD_NS)
+		return NULL;
+	b->loaded_ns = t;
+	fresh = kallsyms_load(NULL, NULL);
+	if (!fresh)
+		return NULL;
+	kallsyms_free(b->kallsyms);
+	b->kallsyms = fresh;
+	return kallsyms_find(fresh, pc);
+}
+
+static void write_ksym(struct book *b, struct page *p, uint64_t pc)
+{
+	const struct ksym *s = find_ksym(b, pc);
+	bool fresh;
+
+	if (!s)
+		return;
+	map_put(&p->ksyms, s->addr, &fresh);
+	if (fresh)
+		expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
+}
+
+void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
+		size_t nkernel)
+{
+	if (p->stacks.len >= MAX_STACKS_KNOWN)
+		map_free(&p->stacks);
+	map_put(&p->stacks, uid, NULL);
+	for (size_t i = 0; i < nkernel; i++)
+		write_ksym(b, p, pcs[i]);
+	expwriter_stack(p->w, uid, pcs, npcs);
+	touch(b, p);
+}
+
+uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
+{
+	size_t known = p->pseudo.len;
+	uint64_t pc, uid;
+	uint32_t id;
+
+	/* The last place is kept for what no longer finds one. */
+	if (known >= MAX_PSEUDO - 1) {
+		b->drops->n[DROP_PSEUDO]++;
+		name = "<other processes>";
+	}
+	id = strtab_id(&p->pseudo, name);
+	pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * id;
+	uid = hash64(pc);
+	if (p->pseudo.len > known)
+		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
+	if (!page_has_stack(p, uid))
+		page_stack(b, p, uid, &pc, 1, 0);
+	return uid;
+}
+
+void page_clock(struct book *b, struct page *p, const struct clock_packet *c)
+{
+	if (book_full(b)) {
+		b->drops->n[DROP_LIMIT]++;
+		return;
+	}
+	expwriter_clock(p->w, c);
+	touch(b, p);
+}
+
+int book_flush(struct book *b)
+{
+	flush_page(b, &b->founder);
+	/* Pages refer to nothing in each other: any order will do. */
+	vec_for_each(p, &b->dirty) {
+		if (*p != &b->founder)
+			flush_page(b, *p);
+	}
+	b->dirty.len = 0;
+	return b->error;
+}
+
+uint64_t book_bytes(const struct book *b)
+{
+	return b->bytes;
+}
+
+size_t book_nsubs(const struct book *b)
+{
+	return b->nsubs;
+}
+
+bool book_full(const struct book *b)
+{
+	return b->limit && b->bytes >= b->limit;
+}

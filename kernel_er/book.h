@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The experiments of one recording: the founder and the sub-experiments. Writes
+ * what refers to something after it: a stack before the packets that name it, a
+ * kernel symbol before the stack, and each once.
+ */
+#ifndef KERNEL_ER_BOOK_H
+#define KERNEL_ER_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/experiment/expwriter.h"
+#include "kernel_er/drops.h"
+#include "kernel_er/plan.h"
+#include "user/binaries.h"
+#include "user/procmap.h"
+
+struct diag;
+struct book;
+struct page; /* one experiment */
+
+/*
+ * Make the founder `name` below dirfd. 0 or -errno after reporting; *ret is for
+ * book_close. The header's strings are borrowed for good.
+ */
+int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
+	      struct drops *drops, struct diag *d, struct book **ret);
+/* Write the exit events, flush, free. 0 or -errno, not reported. */
+int book_close(struct book *b, uint64_t time_ns);
+/* Free what is not written, and take the founder's directory away again. */
+void book_discard(struct book *b, int dirfd, const char *name);
+
+struct page *book_founder(struct book *b);
+struct expwriter *page_writer(struct page *p);
+/*
+ * A sub-experiment of the image, with the address space it has now, under names
+ * from `binaries`. NULL, counted, when there is no room for one more.
+ */
+struct page *book_add(struct book *b, const struct image *im, struct binaries *binaries,
+		      const char *stem);
+/* The image has ended: the sub-experiment's exit event, and its files closed. */
+void book_end(struct book *b, struct page *p, uint64_t time_ns);
+
+/* A mapping of the page's image came or went. */
+void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t pid,
+	      const struct mapping *m);
+void page_unmap(struct book *b, struct page *p, const struct mapping *m, uint64_t time_ns);
+
+/* Has the page this stack? Else page_stack writes it; the first nkernel pcs are the kernel's. */
+bool page_has_stack(const struct page *p, uint64_t uid);
+void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
+		size_t nkernel);
+/* The stack of one frame, a function that stands for no code; written when new. */
+uint64_t page_pseudo(struct book *b, struct page *p, const char *name);
+void page_clock(struct book *b, struct page *p, const struct clock_packet *c);
+
+/* Bring everything to disk. 0 or -errno: the recording must end. */
+int book_flush(struct book *b);
+uint64_t book_bytes(const struct book *b);
+size_t book_nsubs(const struct book *b);
+/* -L has been reached. */
+bool book_full(const struct book *b);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From ring records to packets: finds each sample's experiment, stack and weight. */
+#ifndef KERNEL_ER_DRAIN_H
+#define KERNEL_ER_DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "kernel_er/book.h"
+#include "kernel_er/follow.h"
+#include "loaders/capture.h"
+#include "user/procmap.h"
+
+struct drain;
+
+/* All of it is borrowed, and must outlive the drain. */
+struct drain_parts {
+	struct book *book;
+	struct procmap *procmap;
+	struct binaries *binaries;
+	const struct follow *follow;
+	struct drops *drops;
+	int ncpus; /* CPU ids are below this */
+};
+
+struct drain *drain_new(const struct drain_parts *parts);
+void drain_free(struct drain *dr);
+
+/* The procmap's hooks: they keep the sub-experiments in step. ctx is the struct drain. */
+extern const struct procmap_hooks drain_hooks;
+
+/* A capture_fn; ctx is the struct drain. Copies, and leaves the work to drain_process. */
+void drain_take(void *ctx, int cpu, const void *record, size_t size);
+/*
+ * Work off what was taken. The procmap must know by now what happened before
+ * these records. `last`: nothing comes after; what waits for its stack waits no longer.
+ */
+void drain_process(struct drain *dr, bool last);
+
+struct ring_count {
+	uint64_t recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
+};
+
+/* A thread that has samples in the founder. */
+struct seen_thread {
+	uint32_t pid, tid; /* pid 0: a kernel thread */
+	char comm[16];
+};
+
+typedef VEC(struct seen_thread) seen_threads;
+
+const struct ring_count *drain_ring(const struct drain *dr, int cpu);
+const seen_threads *drain_threads(const struct drain *dr);
+uint64_t drain_samples(const struct drain *dr);
+uint64_t drain_stacks(const struct drain *dr);
+
+#endif

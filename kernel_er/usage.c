@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/usage.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+
+/* A line of a file under /proc: its first word, and which of the numbers behind it goes where. */
+struct source {
+	const char *file, *word;
+	unsigned column;
+	size_t offset;
+	bool ticks; /* USER_HZ, else a count */
+};
+
+#define INTO(m) offsetof(struct exp_usage, m)
+
+/* Rows of one file stand together; numbers for one field are added up. */
+static const struct source sources[] = {
+	{ "/proc/stat", "cpu", 0, INTO(user_ns), true },    /* user */
+	{ "/proc/stat", "cpu", 1, INTO(user_ns), true },    /* nice */
+	{ "/proc/stat", "cpu", 2, INTO(system_ns), true },  /* system */
+	{ "/proc/stat", "cpu", 3, INTO(sleep_ns), true },   /* idle */
+	{ "/proc/stat", "cpu", 4, INTO(sleep_ns), true },   /* idle, waiting for a disk */
+	{ "/proc/stat", "cpu", 5, INTO(trap_ns), true },    /* interrupts */
+	{ "/proc/stat", "cpu", 6, INTO(trap_ns), true },    /* soft interrupts */
+	{ "/proc/stat", "cpu", 7, INTO(wait_ns), true },    /* taken by the hypervisor */
+	{ "/proc/stat", "ctxt", 0, INTO(vctx), false },
+	{ "/proc/vmstat", "pgfault", 0, INTO(minflt), false }, /* major ones included */
+	{ "/proc/vmstat", "pgmajfault", 0, INTO(majflt), false },
+	{ "/proc/vmstat", "pgpgin", 0, INTO(inblock), false },
+	{ "/proc/vmstat", "pgpgout", 0, INTO(oublock), false },
+	{ "/proc/vmstat", "pswpout", 0, INTO(nswap), false },
+};
+
+enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), FILE_MAX = 1 << 20 };
+
+/* The whole text, to be freed; "" when it cannot be read. */
+static char *slurp(const char *path)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = xmalloc(FILE_MAX + 1);
+	ssize_t n = 0, k;
+
+	while (fd >= 0 && n < FILE_MAX && (k = read(fd, text + n, FILE_MAX - n)) > 0)
+		n += k;
+	text[n] = 0;
+	return text;
+}
+
+static uint64_t number_in(const char *text, const struct source *s)
+{
+	size_t len = strlen(s->word);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, s->word, len) && line[len] == ' ') {
+			char *p = (char *)line + len;
+			uint64_t v = 0;
+
+			for (unsigned i = 0; i <= s->column; i++)
+				v = strtoull(p, &p, 10);
+			return v;
+		}
+	}
+	return 0;
+}
+
+static uint64_t *field(struct exp_usage *u, size_t offset)
+{
+	return (uint64_t *)((char *)u + offset);
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+void usage_now(struct exp_usage *ret)
+{
+	uint64_t tick_ns = 1000000000ULL / sysconf(_SC_CLK_TCK);
+	const char *file = "";
+	char *text = NULL;
+
+	*ret = (struct exp_usage){ .time_ns = now() };
+	for (int i = 0; i < NSOURCES; i++) {
+		const struct source *s = &sources[i];
+
+		if (strcmp(file, s->file)) {
+			free(text);
+			text = slurp(s->file);
+			file = s->file;
+		}
+		*field(ret, s->offset) += number_in(text, s) * (s->ticks ? tick_ns : 1);
+	}
+	free(text);
+	ret->minflt -= ret->minflt > ret->majflt ? ret->majflt : ret->minflt;
+	text = slurp("/proc/loadavg");
+	if (sscanf(text, "%*f %*f %*f %*u/%u", &ret->nthreads) != 1)
+		ret->nthreads = 0;
+	free(text);
+}
+
+void usage_since(struct exp_usage *u, const struct exp_usage *base)
+{
+	struct exp_usage b = *base;
+	uint64_t done = 0; /* a bit an entry: several rows fill one field */
+
+	for (int i = 0; i < NSOURCES; i++) {
+		size_t offset = sources[i].offset;
+		uint64_t bit = 1ULL << offset / sizeof(uint64_t);
+
+		/* idle and iowait of /proc/stat may step back */
+		if (!(done & bit))
+			*field(u, offset) -= *field(u, offset) > *field(&b, offset) ?
+						     *field(&b, offset) : *field(u, offset);
+		done |= bit;
+	}
+	u->create_ns = base->time_ns;
+	u->real_ns = u->time_ns - base->time_ns;
+}
