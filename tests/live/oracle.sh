@@ -82,6 +82,16 @@ got=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
 check_that "our kcpu is gprofng's kcpu + system" "($got - ${kcpu:-0} - ${system:-0})^2 < 0.0021^2" \
 	"$got, $kcpu + $system"
 
+mkdir fixtures
+if "$O/tests/golden/make_fixtures" fixtures; then
+	compare "tree" fixtures/tree.1.er user total
+	compare "system" fixtures/sys.1.er user system
+	compare "recursion" fixtures/rec.1.er user
+	compare "not closed" fixtures/cut.1.er user
+else
+	not_ok "make_fixtures"
+fi
+
 if gprofng collect app -p hi -o app.er "$syn/spin" 'outer>alpha:0.5' beta:0.2 >/dev/null 2>&1; then
 	compare "collect app" app.er totalcpu
 else
