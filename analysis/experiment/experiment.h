@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
@@ -21,6 +22,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/packet.h"
+#include "analysis/experiment/xml.h"
 
 struct exp_field {
 	const char *name, *uname;
@@ -78,6 +80,14 @@ struct exp_stack {
 	uint32_t npcs;  /* leaf first; the last may be a marker ER_PC_… */
 };
 
+/* An element of recorder.xml, er_kernel's own account of a recording. */
+struct exp_element {
+	const char *name;
+	const struct xml_attr *attrs;
+	size_t nattrs;
+};
+
+/* Strings that are not known are "", never NULL. */
 struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
 	struct experiment *founder;  /* NULL: is one */
@@ -104,6 +114,7 @@ struct experiment {
 	VEC(struct exp_stack) stacks;
 	VEC(uint64_t) stack_pcs;
 	struct map stack_by_uid;     /* uid to index into stacks */
+	VEC(struct exp_element) recorder; /* in file order; none when another recorder wrote it */
 	struct file overview;
 	struct diag diag;            /* what was wrong, shown by `header` */
 	struct arena arena;
@@ -118,6 +129,14 @@ struct experiment *experiment_open(const char *path, struct diag *d);
 /* Also for sub-experiments: name is an entry of founder's directory. */
 struct experiment *experiment_open_sub(struct experiment *founder, const char *name);
 void experiment_close(struct experiment *e);
+
+/* The attribute of an element, or NULL; as an integer, or 0. */
+const char *element_get(const struct exp_element *el, const char *name);
+int64_t element_int(const struct exp_element *el, const char *name);
+
+/* How many usage records there are, and the i-th (cumulative). */
+size_t experiment_nusages(const struct experiment *e);
+void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *ret);
 
 /*
  * The names of the sub-experiments ("_….er" directories) of a founder, sorted
@@ -148,8 +167,33 @@ struct packet {
 	bool swap;
 };
 
-/* The field's value; 0 when the packet is too short for it or has none. */
-int64_t packet_int(const struct packet *p, struct field_ref f);
+/* The field's value; 0 when the packet is too short for it or has none, or it is no integer. */
+static inline int64_t packet_int(const struct packet *p, struct field_ref f)
+{
+	if (!f.offset)
+		return 0;
+	if (f.type == ER_INT64 || f.type == ER_UINT64) {
+		uint64_t v;
+
+		if (f.offset + sizeof(v) > p->size)
+			return 0;
+		memcpy(&v, p->p + f.offset, sizeof(v));
+		return p->swap ? __builtin_bswap64(v) : v;
+	}
+	if (f.type == ER_INT32 || f.type == ER_UINT32) {
+		uint32_t v;
+
+		if (f.offset + sizeof(v) > p->size)
+			return 0;
+		memcpy(&v, p->p + f.offset, sizeof(v));
+		v = p->swap ? __builtin_bswap32(v) : v;
+		return f.type == ER_INT32 ? (int64_t)(int32_t)v : (int64_t)v;
+	}
+	return 0;
+}
+
+/* A STRING field: its bytes (no NUL at their end) and how many; 0 when there is none. */
+size_t packet_text(const struct packet *p, struct field_ref f, const char **ret);
 
 struct packet_iter {
 	const struct exp_stream *stream;

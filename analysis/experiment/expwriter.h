@@ -83,7 +83,11 @@ void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *att
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states);
 /* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
 void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
-/* Something to tell the reader: kind "comment", "cwarn" or "cerror". */
+/*
+ * Something to tell the reader: kind "comment", "cwarn" or "cerror". Small ids
+ * are gprofng's, which shows its own text for them: ours begin at EXP_MSG_OURS.
+ */
+enum { EXP_MSG_OURS = 1000 };
 void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t time_ns,
 		       const char *text);
 void expwriter_exit(struct expwriter *w, uint64_t time_ns);

@@ -70,7 +70,8 @@ void log_header(struct expwriter *w, const struct exp_header *h)
 	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\" pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"/>\n",
 		   (long long)h->start_epoch, tm.tm_gmtoff, h->pid, h->ppid, h->pgrp, h->sid);
 	if (h->wordsize == 32)
-		expwriter_message(w, "comment", 0, h->start_ns, "the process has 32-bit addresses");
+		expwriter_message(w, "comment", EXP_MSG_OURS, h->start_ns,
+				  "the process has 32-bit addresses");
 }
 
 static void put_field(struct buf *b, const struct field_desc *f)
@@ -127,6 +128,12 @@ void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t t
 
 	buf_printf(b, "<event kind=\"%s\" id=\"%d\"", kind, id);
 	put_stamp(w, b, "tstamp", time_ns);
+	/* gprofng shows the text of a comment only as an attribute, that of others only as text. */
+	if (!strcmp(kind, "comment")) {
+		xml_attr(b, "text", text);
+		buf_puts(b, "/>\n");
+		return;
+	}
 	buf_puts(b, ">");
 	xml_escape(b, text);
 	buf_puts(b, "</event>\n");

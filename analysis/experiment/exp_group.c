@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Group files: a first line that says so, then one experiment a line. */
+#include "analysis/experiment/experiment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+
+static const char first_line[] = "#analyzer experiment group";
+
+/* The line at *p without its end, stepping behind it; a copy, or NULL at the end. */
+static char *next_line(const char **p, const char *end)
+{
+	const char *s = *p, *nl;
+	size_t n;
+
+	if (s >= end)
+		return NULL;
+	nl = memchr(s, '\n', end - s);
+	n = (nl ? nl : end) - s;
+	*p = nl ? nl + 1 : end;
+	if (n && s[n - 1] == '\r')
+		n--;
+	return xstrndup(s, n);
+}
+
+static bool is_group(const struct file *f)
+{
+	size_t n = strlen(first_line);
+
+	return f->size >= n && !memcmp(f->data, first_line, n) &&
+	       (f->size == n || f->data[n] == '\n' || f->data[n] == '\r');
+}
+
+static int open_group(const char *path, struct file *f, struct diag *d)
+{
+	int err = file_open_at(AT_FDCWD, path, f);
+
+	if (err) {
+		diag_errno(d, -err, "group '%s': cannot open", path);
+		return -1;
+	}
+	if (is_group(f))
+		return 0;
+	file_close(f);
+	return diag_error(d, "group '%s': the first line is not '%s'", path, first_line);
+}
+
+/* Names are relative to the group's own directory. */
+static char *beside(const char *group, const char *name)
+{
+	const char *slash = strrchr(group, '/');
+
+	if (name[0] == '/' || !slash)
+		return xstrdup(name);
+	return xasprintf("%.*s/%s", (int)(slash - group), group, name);
+}
+
+int group_read(const char *path, str_vec *ret, struct diag *d)
+{
+	const char *p, *end;
+	struct file f;
+	char *line;
+
+	if (open_group(path, &f, d) < 0)
+		return -1;
+	p = (const char *)f.data;
+	end = p + f.size;
+	while ((line = next_line(&p, end))) {
+		if (line[0] && line[0] != '#')
+			vec_push(ret, beside(path, line));
+		free(line);
+	}
+	file_close(&f);
+	return 0;
+}
+
+/* What has to be written to an existing or new (empty) file for the name to stand in it. */
+static void put_entry(struct buf *b, const struct file *f, const char *experiment)
+{
+	if (!f->size)
+		buf_printf(b, "%s\n", first_line);
+	else if (f->data[f->size - 1] != '\n')
+		buf_puts(b, "\n");
+	buf_printf(b, "%s\n", experiment);
+}
+
+/* Append the entry to the open group. 0 or -errno; -EPROTO when it is not one. */
+static int add_entry(int fd, const char *experiment)
+{
+	struct buf b = { 0 };
+	struct file f;
+	ssize_t done;
+	int err = file_open_fd(dup(fd), &f);
+
+	if (err)
+		return err;
+	if (f.size && !is_group(&f)) {
+		file_close(&f);
+		return -EPROTO;
+	}
+	put_entry(&b, &f, experiment);
+	file_close(&f);
+	done = write(fd, b.data, b.len);
+	err = done < 0 ? -errno : (size_t)done < b.len ? -ENOSPC : 0;
+	buf_free(&b);
+	return err;
+}
+
+int group_add(const char *path, const char *experiment, struct diag *d)
+{
+	int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	__cleanup(closep) int fd = open(path, flags, 0666);
+	int err = fd < 0 ? -errno : add_entry(fd, experiment);
+
+	if (err == -EPROTO)
+		return diag_error(d, "group '%s': the first line is not '%s'", path, first_line);
+	if (err)
+		diag_errno(d, -err, "group '%s': cannot add to it", path);
+	return err ? -1 : 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log.xml: what was recorded, where and when, and what the packets look like. */
+#include "analysis/experiment/experiment_impl.h"
+
+struct log_reader {
+	struct experiment *e;
+	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* whose text comes */
+	/* The <profile> we are in, or were in last: collect puts <profpckt> behind its end, too. */
+	int64_t ptimer_us, threshold_us;
+	int numstates;
+	const char *fname;
+	size_t stream; /* whose <field> come; NO_STREAM none */
+	size_t first_stream; /* of this profile: those that its fname is for */
+	VEC(struct exp_counter) counters;
+};
+
+#define NO_STREAM ((size_t)-1)
+
+static void on_experiment(struct log_reader *r, const struct xml_element *el)
+{
+	if (xml_get(el, "version"))
+		r->e->version = exp_attr(r->e, el, "version");
+	if (r->e->version[0] && xml_get_int(el, "version", 12) < 12)
+		diag_warn(&r->e->diag, "experiment version %s is too old to be read safely",
+			  r->e->version);
+}
+
+static void on_collector(struct log_reader *r, const struct xml_element *el)
+{
+	r->text = TEXT_COLLECTOR;
+}
+
+static bool is_big_endian(const struct xml_element *el, const char *arch)
+{
+	return xml_get_int(el, "bigendian", !strncmp(arch, "sparc", 5) || !strncmp(arch, "sun4", 4)) ==
+	       1;
+}
+
+static void on_system(struct log_reader *r, const struct xml_element *el)
+{
+	struct experiment *e = r->e;
+	bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	e->hostname = exp_attr(e, el, "hostname");
+	e->arch = exp_attr(e, el, "arch");
+	e->os = exp_attr(e, el, "os");
+	e->pagesize = xml_get_int(el, "pagesz", 0);
+	e->npages = xml_get_int(el, "npages", 0);
+	e->swap = is_big_endian(el, e->arch) != host_big;
+}
+
+static void on_cpu(struct log_reader *r, const struct xml_element *el)
+{
+	if (!r->e->ncpus++)
+		r->e->mhz = xml_get_int(el, "clk", 0);
+}
+
+static void on_process(struct log_reader *r, const struct xml_element *el)
+{
+	struct experiment *e = r->e;
+
+	e->pid = xml_get_int(el, "pid", e->pid);
+	e->ppid = xml_get_int(el, "ppid", e->ppid);
+	if (xml_get(el, "cwd"))
+		e->cwd = exp_attr(e, el, "cwd");
+	if (xml_get(el, "wsize"))
+		e->wordsize = xml_get_int(el, "wsize", 64) == 32 ? 32 : 64;
+	r->text = TEXT_PROCESS;
+}
+
+static void on_setting(struct log_reader *r, const struct xml_element *el)
+{
+	r->e->sample_period_s = xml_get_int(el, "sample_period", r->e->sample_period_s);
+}
+
+static void add_counter(struct log_reader *r, const struct xml_element *el)
+{
+	const char *metric = xml_get(el, "metric");
+
+	vec_push(&r->counters, (struct exp_counter){
+		.tag = xml_get_int(el, "tag", 0),
+		.name = exp_attr(r->e, el, "hwcname"),
+		.int_name = exp_attr(r->e, el, "int_name"),
+		.metric = metric ? arena_strdup(&r->e->arena, metric) : NULL,
+		.interval = xml_get_int(el, "interval", 0),
+		.timecvt = xml_get_int(el, "timecvt", 0),
+		.modstr = exp_attr(r->e, el, "modstr"),
+	});
+}
+
+static void on_profile(struct log_reader *r, const struct xml_element *el)
+{
+	r->ptimer_us = xml_get_int(el, "ptimer", 0);
+	r->numstates = xml_get_int(el, "numstates", 0);
+	r->threshold_us = xml_get_int(el, "threshold", 0);
+	r->fname = NULL;
+	r->stream = NO_STREAM;
+	r->first_stream = r->e->streams.len;
+	if (xml_get(el, "hwcname"))
+		add_counter(r, el);
+	if (xml_get(el, "version"))
+		r->e->dversion = exp_attr(r->e, el, "version");
+}
+
+static void on_dversion(struct log_reader *r, const struct xml_element *el)
+{
+	r->e->dversion = exp_attr(r->e, el, "version");
+}
+
+static void on_profdata(struct log_reader *r, const struct xml_element *el)
+{
+	const char *fname = xml_get(el, "fname");
+
+	if (!fname || !fname[0] || fname[0] == '.' || strchr(fname, '/')) {
+		diag_warn(&r->e->diag, "log.xml: '%s' is not the name of a data file",
+			  fname ? fname : "");
+		return;
+	}
+	r->fname = arena_strdup(&r->e->arena, fname);
+	for (size_t i = r->first_stream; i < r->e->streams.len; i++)
+		r->e->streams.data[i].fname = r->fname;
+}
+
+static size_t find_stream(const struct experiment *e, enum er_packet kind)
+{
+	for (size_t i = 0; i < e->streams.len; i++) {
+		if (e->streams.data[i].kind == kind)
+			return i;
+	}
+	return NO_STREAM;
+}
+
+static void on_profpckt(struct log_reader *r, const struct xml_element *el)
+{
+	struct experiment *e = r->e;
+	int64_t kind = xml_get_int(el, "kind", 0);
+	const struct packet_desc *known = packet_desc(kind);
+	struct exp_stream s = { .kind = kind, .uname = exp_attr(e, el, "uname"),
+				.ptimer_us = r->ptimer_us, .numstates = r->numstates,
+				.threshold_us = r->threshold_us };
+
+	r->stream = NO_STREAM;
+	if (kind <= ER_PKT_EMPTY || kind >= ER_PKT_CLOSED) {
+		diag_warn(&e->diag, "log.xml: %lld is not a kind of packet", (long long)kind);
+		return;
+	}
+	if (find_stream(e, kind) != NO_STREAM) {
+		diag_warn(&e->diag, "log.xml: packet kind %lld is described twice", (long long)kind);
+		return;
+	}
+	s.fname = r->fname ? r->fname : known ? known->fname : "";
+	vec_push(&e->streams, s);
+	r->stream = e->streams.len - 1;
+}
+
+static void on_field(struct log_reader *r, const struct xml_element *el)
+{
+	const char *type = xml_get(el, "type");
+	int64_t offset = xml_get_int(el, "offset", 0);
+	int id = type ? er_type_parse(type) : -1;
+
+	if (r->stream == NO_STREAM)
+		return;
+	if (!xml_get(el, "name") || id < 0 || offset < 4 || offset > UINT16_MAX) {
+		diag_warn(&r->e->diag, "log.xml: field '%s' has no known type or place",
+			  xml_get(el, "name") ? xml_get(el, "name") : "");
+		return;
+	}
+	vec_push(&r->e->streams.data[r->stream].fields,
+		 (struct exp_field){ .name = exp_attr(r->e, el, "name"),
+				     .uname = exp_attr(r->e, el, "uname"),
+				     .offset = offset, .type = id });
+}
+
+static void on_run(struct log_reader *r, const struct xml_element *el)
+{
+	struct experiment *e = r->e;
+
+	e->start_ns = xml_get_time(el, "tstamp", 0);
+	e->start_epoch = xml_get_int(el, "time", 0);
+	e->pid = xml_get_int(el, "pid", e->pid);
+	e->ppid = xml_get_int(el, "ppid", e->ppid);
+	e->opened = true;
+}
+
+static void on_event(struct log_reader *r, const struct xml_element *el)
+{
+	struct experiment *e = r->e;
+	const char *kind = xml_get(el, "kind");
+	struct exp_event ev = { .kind = exp_attr(e, el, "kind"),
+				.time_ns = xml_get_time(el, "tstamp", 0),
+				.id = xml_get_int(el, "id", -1),
+				.label = exp_attr(e, el, "label"),
+				.text = exp_attr(e, el, "text") };
+
+	if (kind && !strcmp(kind, "run")) {
+		on_run(r, el);
+		ev.time_ns = 0; /* its own stamp is absolute */
+	} else if (kind && !strcmp(kind, "exit")) {
+		e->closed = true;
+		e->end_ns = ev.time_ns;
+	}
+	vec_push(&e->events, ev);
+	r->text = TEXT_EVENT;
+}
+
+static void on_nothing(struct log_reader *r, const struct xml_element *el)
+{
+}
+
+static const struct log_element {
+	const char *name;
+	void (*start)(struct log_reader *r, const struct xml_element *el);
+} elements[] = {
+	{ "experiment", on_experiment }, { "collector", on_collector },
+	{ "system", on_system },	 { "cpu", on_cpu },
+	{ "process", on_process },	 { "setting", on_setting },
+	{ "profile", on_profile },	 { "profdata", on_profdata },
+	{ "profpckt", on_profpckt },	 { "field", on_field },
+	{ "event", on_event },		 { "dversion", on_dversion },
+	{ "state", on_nothing },	 { "dataptr", on_nothing },
+	{ "powerm", on_nothing },	 { "frequency", on_nothing },
+	{ "dtracefatal", on_nothing },
+};
+
+static void on_start(void *ctx, const struct xml_element *el)
+{
+	struct log_reader *r = ctx;
+
+	r->text = TEXT_NONE;
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
+		if (!strcmp(elements[i].name, el->name)) {
+			elements[i].start(r, el);
+			return;
+		}
+	}
+	diag_warn(&r->e->diag, "log.xml: unrecognized element '%s'", el->name);
+}
+
+static void on_text(void *ctx, const char *text)
+{
+	struct log_reader *r = ctx;
+	struct experiment *e = r->e;
+
+	if (r->text == TEXT_NONE)
+		return;
+	text = arena_strdup(&e->arena, text);
+	if (r->text == TEXT_COLLECTOR)
+		e->collector = text;
+	else if (r->text == TEXT_PROCESS)
+		e->command = text;
+	else
+		e->events.data[e->events.len - 1].text = text;
+}
+
+static void on_end(void *ctx, const char *name)
+{
+	struct log_reader *r = ctx;
+
+	r->text = TEXT_NONE;
+	if (!strcmp(name, "profpckt"))
+		r->stream = NO_STREAM;
+}
+
+/* All counters write packets of the same two kinds, told apart by tag. */
+static void share_counters(struct log_reader *r)
+{
+	vec_for_each(s, &r->e->streams) {
+		if (s->kind != ER_PKT_HWC && s->kind != ER_PKT_MHWC)
+			continue;
+		vec_for_each(c, &r->counters)
+			vec_push(&s->counters, *c);
+	}
+}
+
+void log_read(struct experiment *e, const char *name, const struct file *f)
+{
+	static const struct xml_handler handler = { on_start, on_text, on_end };
+	struct log_reader r = { .e = e, .stream = NO_STREAM };
+
+	exp_parse(e, name, f, &handler, &r);
+	share_counters(&r);
+	vec_free(&r.counters);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* map.xml and kallmodsyms: which code was where, and when. */
+#include "analysis/experiment/experiment_impl.h"
+
+#include <stdlib.h>
+
+static uint64_t get_size(const struct xml_element *el)
+{
+	int64_t size = xml_get_int(el, "size", 0);
+
+	return size > 0 ? size : 0;
+}
+
+static void on_segment(struct experiment *e, const struct xml_element *el, struct exp_map *m)
+{
+	m->what = EXP_MAP_SEGMENT;
+	m->foffset = xml_get_int(el, "foffset", 0);
+	m->modes = xml_get_hex(el, "modes", 0);
+}
+
+static void on_function(struct experiment *e, const struct xml_element *el, struct exp_map *m)
+{
+	m->what = EXP_MAP_FUNCTION;
+}
+
+static void on_dynfunc(struct experiment *e, const struct xml_element *el, struct exp_map *m)
+{
+	m->what = EXP_MAP_DYNFUNC;
+	m->module = m->name;
+	m->name = exp_attr(e, el, "funcname");
+}
+
+/* Java methods (jcm) and what is unknown are left out. */
+static const struct map_object {
+	const char *name;
+	void (*fill)(struct experiment *e, const struct xml_element *el, struct exp_map *m);
+} objects[] = {
+	{ "segment", on_segment },
+	{ "function", on_function },
+	{ "dynfunc", on_dynfunc },
+};
+
+static const struct map_object *find_object(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(objects) / sizeof(objects[0]); i++) {
+		if (!strcmp(objects[i].name, name))
+			return &objects[i];
+	}
+	return NULL;
+}
+
+static void on_event(void *ctx, const struct xml_element *el)
+{
+	struct experiment *e = ctx;
+	const char *kind = xml_get(el, "kind");
+	const struct map_object *object = find_object(xml_get(el, "object"));
+	struct exp_map m = { .time_ns = xml_get_time(el, "tstamp", 0),
+			     .vaddr = xml_get_hex(el, "vaddr", 0), .size = get_size(el) };
+
+	if (strcmp(el->name, "event") || !kind)
+		return;
+	m.name = exp_attr(e, el, "name");
+	if (!strcmp(kind, "unmap"))
+		m.what = EXP_MAP_UNMAP;
+	else if (!strcmp(kind, "map") && object)
+		object->fill(e, el, &m);
+	else
+		return;
+	vec_push(&e->maps, m);
+}
+
+void map_read(struct experiment *e, int dirfd)
+{
+	static const struct xml_handler handler = { .start = on_event };
+	struct file f;
+
+	if (!exp_file(e, dirfd, "map.xml", &f))
+		return;
+	exp_parse(e, "map.xml", &f, &handler, e);
+	file_close(&f);
+}
+
+/* The next word of [*p, end), its length in *n; NULL when there is none. */
+static const char *next_word(const char **p, const char *end, size_t *n)
+{
+	const char *s = *p;
+
+	while (s < end && *s == ' ')
+		s++;
+	*p = s;
+	while (*p < end && **p != ' ')
+		++*p;
+	*n = *p - s;
+	return *n ? s : NULL;
+}
+
+static bool hex_word(const char **p, const char *end, uint64_t *ret)
+{
+	size_t n;
+	const char *s = next_word(p, end, &n);
+	char digits[17] = "", *stop;
+
+	if (!s || n >= sizeof(digits))
+		return false;
+	memcpy(digits, s, n);
+	*ret = strtoull(digits, &stop, 16);
+	return !*stop;
+}
+
+static char *copy_word(struct experiment *e, const char *s, size_t n)
+{
+	return memcpy(arena_alloc(&e->arena, n + 1), s, n);
+}
+
+/* Neighbours are mostly of one module: its name is kept once. */
+static const char *module_name(struct experiment *e, const char *s, size_t n)
+{
+	const char *last = e->ksyms.len ? e->ksyms.data[e->ksyms.len - 1].module : "vmlinux";
+
+	if (n < 2 || s[0] != '[' || s[n - 1] != ']')
+		return "vmlinux";
+	if (strlen(last) == n - 2 && !memcmp(last, s + 1, n - 2))
+		return last;
+	return copy_word(e, s + 1, n - 2);
+}
+
+/* "ADDR SIZE TYPE NAME [MODULE]"; false when it is not that. */
+static bool parse_line(struct experiment *e, const char *p, const char *end)
+{
+	struct exp_ksym k;
+	const char *type, *name, *module;
+	size_t type_len, name_len, module_len;
+
+	if (!hex_word(&p, end, &k.addr) || !hex_word(&p, end, &k.size))
+		return false;
+	type = next_word(&p, end, &type_len);
+	name = next_word(&p, end, &name_len);
+	if (!type || !name || type_len != 1)
+		return false;
+	if (*type != 't' && *type != 'T')
+		return true;
+	module = next_word(&p, end, &module_len);
+	k.name = copy_word(e, name, name_len);
+	k.module = module_name(e, module, module ? module_len : 0);
+	vec_push(&e->ksyms, k);
+	return true;
+}
+
+static int by_addr(const void *pa, const void *pb)
+{
+	const struct exp_ksym *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+void ksyms_read(struct experiment *e, int dirfd)
+{
+	size_t nbad = 0;
+	struct file f;
+
+	if (!exp_file(e, dirfd, "kallmodsyms", &f))
+		return;
+	for (const char *p = (const char *)f.data, *end = p + f.size; p < end;) {
+		const char *nl = memchr(p, '\n', end - p);
+		const char *stop = nl ? nl : end;
+
+		nbad += stop > p && !parse_line(e, p, stop);
+		p = nl ? nl + 1 : end;
+	}
+	if (nbad)
+		diag_warn(&e->diag, "kallmodsyms: %zu lines cannot be read", nbad);
+	vec_sort(&e->ksyms, by_addr);
+	file_close(&f);
+}

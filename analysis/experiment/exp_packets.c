@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walking data files. Their one structure is the head of each packet, {u16
+ * size, u16 type}. Collectors that preallocate leave holes: a size of 0 means
+ * that nothing more comes before the next boundary of 16 KiB. A size that
+ * cannot be is treated alike, and counted.
+ */
+#include "analysis/experiment/experiment_impl.h"
+
+enum { HEAD = 4, BOUNDARY = 16 * 1024 };
+
+static inline uint16_t load16(const unsigned char *p, bool swap)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline bool next_packet(const unsigned char *data, uint64_t size, bool swap, uint64_t *pos,
+			       uint64_t *nbad, struct packet *ret, unsigned *type)
+{
+	while (size - *pos >= HEAD && *pos < size) {
+		const unsigned char *p = data + *pos;
+		unsigned n = load16(p, swap);
+
+		if (n >= HEAD && n <= size - *pos) {
+			/* Packets are aligned; the size of one that ends in a string may not be. */
+			*pos += (n + 3) & ~3u;
+			*ret = (struct packet){ .p = p, .size = n, .swap = swap };
+			*type = load16(p + 2, swap);
+			return true;
+		}
+		*nbad += n != 0;
+		*pos = (*pos / BOUNDARY + 1) * BOUNDARY;
+	}
+	return false;
+}
+
+bool raw_next(struct raw_iter *it, struct packet *ret, unsigned *type)
+{
+	return next_packet(it->data, it->size, it->swap, &it->pos, &it->nbad, ret, type);
+}
+
+void packet_iter_init(struct packet_iter *it, const struct experiment *e,
+		      const struct exp_stream *s)
+{
+	*it = (struct packet_iter){ .stream = s, .swap = e->swap };
+}
+
+bool packet_next(struct packet_iter *it, struct packet *ret)
+{
+	const struct exp_stream *s = it->stream;
+	unsigned type;
+
+	while (next_packet(s->file.data, s->file.size, it->swap, &it->pos, &it->nbad, ret, &type)) {
+		if (type == s->kind)
+			return true;
+	}
+	return false;
+}
+
+struct field_ref stream_field(const struct exp_stream *s, const char *name)
+{
+	vec_for_each(f, &s->fields) {
+		if (!strcmp(f->name, name))
+			return (struct field_ref){ .offset = f->offset, .type = f->type };
+	}
+	return (struct field_ref){ 0 };
+}
+
+size_t packet_text(const struct packet *p, struct field_ref f, const char **ret)
+{
+	if (!f.offset || f.type != ER_STRING || f.offset >= p->size)
+		return 0;
+	*ret = (const char *)p->p + f.offset;
+	return strnlen(*ret, p->size - f.offset);
+}
+
+/* Packets of this kind hold a counter for each state and no weight of their own. */
+static void warn_prof(struct experiment *e, const struct exp_stream *s)
+{
+	struct packet_iter it;
+	struct packet p;
+	uint64_t n = 0;
+
+	packet_iter_init(&it, e, s);
+	while (packet_next(&it, &p))
+		n++;
+	if (n)
+		diag_warn(&e->diag, "%s: %llu clock packets of an old kind (PROF) are not counted",
+			  s->fname, (unsigned long long)n);
+}
+
+void streams_open(struct experiment *e, int dirfd)
+{
+	vec_for_each(s, &e->streams) {
+		if (s->fname[0])
+			exp_file(e, dirfd, s->fname, &s->file);
+		if (s->kind == ER_PKT_PROF)
+			warn_prof(e, s);
+	}
+}

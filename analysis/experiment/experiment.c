@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening one experiment. It may be growing while we read. The writer flushes
+ * stacks and maps before the packets that use them; the files are opened here
+ * in the opposite order, packets first, so that whatever a packet refers to is
+ * in what we read after it.
+ */
+#include "analysis/experiment/experiment_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *ret)
+{
+	int err = file_open_at(dirfd, name, ret);
+
+	if (err && err != -ENOENT)
+		diag_errno(&e->diag, -err, "%s: cannot open", name);
+	return !err;
+}
+
+void exp_parse(struct experiment *e, const char *name, const struct file *f,
+	       const struct xml_handler *h, void *ctx)
+{
+	size_t line;
+
+	if (xml_parse(f->data, f->size, h, ctx, &line) < 0)
+		diag_warn(&e->diag, "%s: line %zu cannot be read; it and what follows is ignored",
+			  name, line);
+}
+
+const char *exp_attr(struct experiment *e, const struct xml_element *el, const char *name)
+{
+	const char *value = xml_get(el, name);
+
+	return value ? arena_strdup(&e->arena, value) : "";
+}
+
+static bool ends_in_er(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n >= 3 && !strcmp(name + n - 3, ".er");
+}
+
+static bool is_sub_name(const char *name)
+{
+	return name[0] == '_' && ends_in_er(name) && !strchr(name, '/');
+}
+
+static void notes_read(struct experiment *e, int dirfd)
+{
+	struct file f;
+
+	e->notes = "";
+	if (!exp_file(e, dirfd, "notes", &f))
+		return;
+	if (f.size)
+		e->notes = memcpy(arena_alloc(&e->arena, f.size + 1), f.data, f.size);
+	file_close(&f);
+}
+
+/* Without the event exit, the last thing that has a time is the end. */
+static void find_end(struct experiment *e)
+{
+	if (e->closed)
+		return;
+	diag_warn(&e->diag, "experiment was not closed");
+	vec_for_each(ev, &e->events)
+		e->end_ns = ev->time_ns > e->end_ns ? ev->time_ns : e->end_ns;
+	vec_for_each(s, &e->streams) {
+		struct field_ref tstamp = stream_field(s, "TSTAMP");
+		struct packet_iter it;
+		struct packet p;
+
+		packet_iter_init(&it, e, s);
+		while (tstamp.offset && packet_next(&it, &p)) {
+			int64_t t;
+
+			/* Some other clock's, or nonsense: no end can be taken from it. */
+			if (__builtin_sub_overflow(packet_int(&p, tstamp), e->start_ns, &t))
+				continue;
+			e->end_ns = t > e->end_ns ? t : e->end_ns;
+		}
+	}
+}
+
+static void init_strings(struct experiment *e)
+{
+	e->version = e->collector = e->hostname = e->arch = e->os = e->cwd = e->command = "";
+	e->notes = e->process = e->dversion = "";
+}
+
+/* The name a command goes by: the base name of its first word. */
+static void set_process(struct experiment *e)
+{
+	size_t n = strcspn(e->command, " \t\n");
+	char *word = arena_alloc(&e->arena, n + 1);
+	char *slash;
+
+	memcpy(word, e->command, n);
+	slash = memrchr(word, '/', n);
+	e->process = slash ? slash + 1 : word;
+	if (!strcmp(e->command, "(fork)"))
+		e->process = "";
+}
+
+static void read_files(struct experiment *e, int dirfd, struct file *log)
+{
+	struct file warnings;
+
+	if (exp_file(e, dirfd, "warnings.xml", &warnings)) {
+		log_read(e, "warnings.xml", &warnings);
+		file_close(&warnings);
+	}
+	log_read(e, "log.xml", log);
+	if (!e->opened)
+		diag_warn(&e->diag, "log.xml: no event run; times are not known");
+	set_process(e);
+	streams_open(e, dirfd);
+	exp_file(e, dirfd, "overview", &e->overview);
+	stacks_read(e, dirfd);
+	map_read(e, dirfd);
+	ksyms_read(e, dirfd);
+	notes_read(e, dirfd);
+	recorder_read(e, dirfd);
+	find_end(e);
+}
+
+/* Closes dirfd. The name is the last component of the path. */
+static struct experiment *open_dirfd(int dirfd, const char *path, struct experiment *founder,
+				     struct diag *d)
+{
+	__cleanup(closep) int fd = dirfd;
+	struct experiment *e;
+	struct file log;
+	const char *slash;
+	int err = file_open_at(fd, "log.xml", &log);
+
+	if (err) {
+		diag_errno(d, -err, "experiment '%s': cannot read log.xml", path);
+		return NULL;
+	}
+	e = xcalloc(1, sizeof(*e));
+	init_strings(e);
+	e->founder = founder;
+	e->path = arena_strdup(&e->arena, path);
+	slash = strrchr(e->path, '/');
+	e->name = slash ? slash + 1 : e->path;
+	e->wordsize = 64;
+	read_files(e, fd, &log);
+	file_close(&log);
+	return e;
+}
+
+struct experiment *experiment_open(const char *path, struct diag *d)
+{
+	__cleanup(freep) char *trimmed = xstrdup(path);
+	size_t n = strlen(trimmed);
+	int fd;
+
+	while (n > 1 && trimmed[n - 1] == '/')
+		trimmed[--n] = '\0';
+	if (!ends_in_er(trimmed)) {
+		diag_error(d, "experiment '%s': the name does not end in .er", path);
+		return NULL;
+	}
+	fd = open(trimmed, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		diag_errno(d, errno, "experiment '%s': cannot open", path);
+		return NULL;
+	}
+	return open_dirfd(fd, trimmed, NULL, d);
+}
+
+struct experiment *experiment_open_sub(struct experiment *founder, const char *name)
+{
+	__cleanup(freep) char *path = xasprintf("%s/%s", founder->path, name);
+	int fd;
+
+	if (!is_sub_name(name)) {
+		diag_error(&founder->diag, "sub-experiment '%s': not a name of one", name);
+		return NULL;
+	}
+	/* The name has no slash: O_NOFOLLOW guards the whole of it. */
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		diag_errno(&founder->diag, errno, "sub-experiment '%s': cannot open", name);
+		return NULL;
+	}
+	return open_dirfd(fd, path, founder, &founder->diag);
+}
+
+void experiment_close(struct experiment *e)
+{
+	if (!e)
+		return;
+	vec_for_each(s, &e->streams) {
+		vec_free(&s->fields);
+		vec_free(&s->counters);
+		file_close(&s->file);
+	}
+	vec_free(&e->streams);
+	vec_free(&e->events);
+	vec_free(&e->maps);
+	vec_free(&e->ksyms);
+	vec_free(&e->stacks);
+	vec_free(&e->stack_pcs);
+	vec_free(&e->recorder);
+	map_free(&e->stack_by_uid);
+	file_close(&e->overview);
+	diag_free(&e->diag);
+	arena_free(&e->arena);
+	free(e);
+}
+
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void experiment_subs(const struct experiment *e, str_vec *ret)
+{
+	DIR *dir = opendir(e->path);
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		struct stat st;
+
+		if (!is_sub_name(entry->d_name))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		vec_push(ret, xstrdup(entry->d_name));
+	}
+	closedir(dir);
+	vec_sort(ret, by_string);
+}
+
+size_t experiment_nusages(const struct experiment *e)
+{
+	return e->overview.size / usage_record_size(e->wordsize);
+}
+
+void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *ret)
+{
+	size_t size = usage_record_size(e->wordsize);
+
+	usage_decode(e->overview.data + i * size, e->wordsize, e->swap, ret);
+}
+
+static void keep_element(void *ctx, const struct xml_element *el)
+{
+	struct experiment *e = ctx;
+	struct xml_attr *attrs = arena_alloc(&e->arena, el->nattrs * sizeof(*attrs));
+
+	for (size_t i = 0; i < el->nattrs; i++) {
+		attrs[i].name = arena_strdup(&e->arena, el->attrs[i].name);
+		attrs[i].value = arena_strdup(&e->arena, el->attrs[i].value);
+	}
+	vec_push(&e->recorder, (struct exp_element){
+		.name = arena_strdup(&e->arena, el->name), .attrs = attrs, .nattrs = el->nattrs });
+}
+
+void recorder_read(struct experiment *e, int dirfd)
+{
+	static const struct xml_handler handler = { .start = keep_element };
+	struct file f;
+
+	if (!exp_file(e, dirfd, "recorder.xml", &f))
+		return;
+	exp_parse(e, "recorder.xml", &f, &handler, e);
+	file_close(&f);
+}
+
+const char *element_get(const struct exp_element *el, const char *name)
+{
+	for (size_t i = 0; i < el->nattrs; i++) {
+		if (!strcmp(el->attrs[i].name, name))
+			return el->attrs[i].value;
+	}
+	return NULL;
+}
+
+int64_t element_int(const struct exp_element *el, const char *name)
+{
+	struct xml_element one = { .nattrs = 1, .attrs = { { name, element_get(el, name) } } };
+
+	return one.attrs[0].value ? xml_get_int(&one, name, 0) : 0;
+}
