@@ -24,14 +24,21 @@ enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES };
 struct metric {
 	uint32_t id;
 	const char *name;  /* keyword: "user" */
+	const char *alias; /* another keyword, of older releases; NULL none */
 	const char *uname; /* "User CPU Time" */
 	const char *abbr;  /* column heading: "User CPU" */
 	enum metric_unit unit;
 	enum er_packet kind;
-	unsigned states;   /* clock: bit mask of enum er_mstate */
-	const char *value; /* field that is the value; "1": count packets */
-	int64_t scale;     /* value × scale = unit */
-	int tag;           /* hardware counters; -1 otherwise */
+	const char *select; /* field that decides whether a packet counts; NULL: all do */
+	uint64_t states;    /* values of it that count, as a bit mask; clock: of enum er_mstate */
+	uint64_t kstates;   /* the same in followed processes of a kernel experiment */
+	bool main_thread;   /* only packets of the thread whose number is the PID */
+	const char *value;  /* field that is the value; "1": count packets */
+	const char *minus;  /* field that is subtracted from it; NULL none */
+	int64_t scale;      /* value × scale = unit; clock: also × the stream's ptimer */
+	int tag;            /* hardware counters; -1 otherwise */
+	int64_t mhz;        /* > 0: counts are cycles at this speed, shown as time, too */
+	int64_t ps;         /* > 0: counts are multiples of so many picoseconds */
 };
 
 enum static_metric { STATIC_NAME, STATIC_ADDRESS, STATIC_SIZE };
@@ -67,6 +74,9 @@ struct metric_set {
 void metric_set_init(struct metric_set *ms, const struct session *s);
 void metric_set_free(struct metric_set *ms);
 const struct metric *metric_find(const struct metric_set *ms, const char *name);
+/* Whether values can be shown as time, and a value in nanoseconds. */
+bool metric_has_time(const struct metric *m);
+int64_t metric_time_ns(const struct metric *m, int64_t value);
 
 /*
  * Parse a spec such as "ie.%user:name" or "default". 0, or -1 after reporting
@@ -82,6 +92,7 @@ void metric_list_callers(const struct metric_list *funcs, struct metric_list *re
 void metric_list_index(const struct metric_list *funcs, struct metric_list *ret);
 /* As `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
 void metric_list_print(const struct metric_list *l, struct buf *b);
+void metric_col_print(const struct metric_col *c, struct buf *b);
 void metric_list_free(struct metric_list *l);
 
 /*
@@ -91,8 +102,12 @@ void metric_list_free(struct metric_list *l);
 int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		      const char *spec, struct diag *d, struct metric_sort *ret);
 void metric_sort_default(const struct metric_list *l, struct metric_sort *ret);
+/* The callers-callees order that follows from a function order (P-024). */
+void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *ret);
 void metric_sort_print(const struct metric_sort *s, struct buf *b);
 /* "Exclusive User CPU Time", as headings say it. */
 void metric_sort_describe(const struct metric_sort *s, struct buf *b);
+/* "PC Address" */
+const char *static_metric_title(enum static_metric stat);
 
 #endif

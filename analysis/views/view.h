@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 
-struct filter;
 struct tally;
 
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
@@ -24,7 +24,7 @@ struct view_state {
 	const struct metric_set *metric_set;
 	struct metric_list metrics, cmetrics, imetrics;
 	struct metric_sort sort, csort, isort;
-	size_t limit; /* rows, <Total> not counted; 0: all */
+	size_t limit; /* rows, <Total> one of them, as gprofng counts (T-28); 0: all */
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
 	struct filter *filter; /* NULL: everything */
@@ -62,12 +62,5 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);
 
-/*
- * Parse a filter expression (P-076 to P-081). NULL after reporting, with the
- * column of the wrong character. `filter_free(NULL)` does nothing.
- */
-struct filter *filter_parse(const struct session *s, const char *text, struct diag *d);
-void filter_free(struct filter *f);
-const char *filter_text(const struct filter *f);
 
 #endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The grammar of metric lists: keywords with colons between them, a keyword
+ * being flavors (a e i d), visibility (. % + !) and a name, the first two in
+ * any order. A name alone means exclusive and inclusive, as gprofng has it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/metrics/metric.h"
+
+static const char flavor_letters[] = "?eiad"; /* by enum flavor */
+
+static const struct static_row {
+	const char *name, *uname;
+} static_rows[] = {
+	[STATIC_NAME] = { "name", "Name" },
+	[STATIC_ADDRESS] = { "address", "PC Address" },
+	[STATIC_SIZE] = { "size", "Size" },
+};
+
+enum { NSTATICS = sizeof(static_rows) / sizeof(static_rows[0]), FLAVORS_MAX = 8 };
+
+/* One keyword, taken apart. */
+struct keyword {
+	enum flavor flavors[FLAVORS_MAX];
+	size_t nflavors;
+	unsigned vis; /* as written: time is '.', value is '+' */
+	const char *name;
+};
+
+static unsigned vis_of(char c)
+{
+	switch (c) {
+	case '.': return VIS_TIME;
+	case '%': return VIS_PERCENT;
+	case '+': return VIS_VALUE;
+	case '!': return VIS_HIDDEN;
+	default: return 0;
+	}
+}
+
+static void add_flavor(struct keyword *k, enum flavor f)
+{
+	for (size_t i = 0; i < k->nflavors; i++) {
+		if (k->flavors[i] == f)
+			return;
+	}
+	k->flavors[k->nflavors++] = f;
+}
+
+/* Letters are flavors only when a visibility is among them: "insts" is a name. */
+static void take_apart(const char *word, struct keyword *k)
+{
+	size_t n = strspn(word, "eiad.%+!");
+
+	*k = (struct keyword){ .name = word };
+	while (n > 0 && !vis_of(word[n - 1]))
+		n--;
+	for (size_t i = 0; i < n; i++) {
+		const char *letter = strchr(flavor_letters + 1, word[i]);
+
+		if (letter)
+			add_flavor(k, letter - flavor_letters);
+		k->vis |= vis_of(word[i]);
+	}
+	k->name = word + n;
+}
+
+/* What the visibility means for this metric. */
+static unsigned vis_for(const struct metric *m, unsigned vis)
+{
+	unsigned ret = vis & (VIS_PERCENT | VIS_HIDDEN);
+
+	if (vis & VIS_TIME)
+		ret |= metric_has_time(m) ? VIS_TIME : VIS_VALUE;
+	if (vis & VIS_VALUE)
+		ret |= m->unit == UNIT_TIME ? VIS_TIME : VIS_VALUE;
+	return ret;
+}
+
+static bool same_col(const struct metric_col *a, const struct metric_col *b)
+{
+	return a->flavor == b->flavor && a->metric == b->metric &&
+	       (a->metric || a->stat == b->stat);
+}
+
+/* Metrics that differ only in visibility stand together; what is hidden stays as it is. */
+static void list_add(struct metric_list *l, struct metric_col col)
+{
+	vec_for_each(c, &l->cols) {
+		if (!same_col(c, &col))
+			continue;
+		if (!((c->vis | col.vis) & VIS_HIDDEN))
+			c->vis |= col.vis;
+		return;
+	}
+	vec_push(&l->cols, col);
+}
+
+static bool flavor_allowed(enum list_kind kind, enum flavor f)
+{
+	switch (f) {
+	case FLAVOR_EXCL: return kind != LIST_DATA;
+	case FLAVOR_INCL: return kind == LIST_FUNCS || kind == LIST_CALLERS;
+	case FLAVOR_ATTR: return kind == LIST_CALLERS;
+	case FLAVOR_DATA: return kind == LIST_DATA;
+	default: return true;
+	}
+}
+
+static void default_flavors(enum list_kind kind, struct keyword *k)
+{
+	static const enum flavor order[] = { FLAVOR_ATTR, FLAVOR_EXCL, FLAVOR_INCL, FLAVOR_DATA };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (flavor_allowed(kind, order[i]))
+			add_flavor(k, order[i]);
+	}
+}
+
+static int check(enum list_kind kind, struct keyword *k, const char *word, struct diag *d)
+{
+	if ((k->vis & VIS_HIDDEN) && (k->vis & ~VIS_HIDDEN))
+		return diag_error(d, "metric '%s': '!' cannot stand beside '.', '%%' or '+'", word);
+	if (!k->vis)
+		k->vis = VIS_TIME;
+	if (!k->nflavors)
+		default_flavors(kind, k);
+	for (size_t i = 0; i < k->nflavors; i++) {
+		if (!flavor_allowed(kind, k->flavors[i]))
+			return diag_error(d, "metric '%s': no '%c' metrics in this list", word,
+					  flavor_letters[k->flavors[i]]);
+	}
+	return 0;
+}
+
+static void add_dynamic(struct metric_list *l, const struct keyword *k, const struct metric *m)
+{
+	for (size_t i = 0; i < k->nflavors; i++)
+		list_add(l, (struct metric_col){ .flavor = k->flavors[i], .metric = m,
+						 .vis = vis_for(m, k->vis) });
+}
+
+static bool add_static(struct metric_list *l, const struct keyword *k)
+{
+	for (size_t i = 0; i < NSTATICS; i++) {
+		if (strcmp(k->name, static_rows[i].name))
+			continue;
+		list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = i,
+						 .vis = k->vis & VIS_HIDDEN ? VIS_HIDDEN : VIS_VALUE });
+		return true;
+	}
+	return false;
+}
+
+/* One keyword; `any` and `hwc` stand for all that there are. */
+static int add_word(const struct metric_set *ms, enum list_kind kind, const char *word,
+		    struct diag *d, struct metric_list *l)
+{
+	struct keyword k;
+	bool any, hwc, found = false;
+
+	take_apart(word, &k);
+	if (!k.nflavors && add_static(l, &k))
+		return 0;
+	if (check(kind, &k, word, d) < 0)
+		return -1;
+	any = !strcmp(k.name, "any");
+	hwc = !strcmp(k.name, "hwc");
+	vec_for_each(m, &ms->all) {
+		if (any || (hwc && m->tag >= 0)) {
+			add_dynamic(l, &k, m);
+			found = true;
+		}
+	}
+	if (!found && metric_find(ms, k.name)) {
+		add_dynamic(l, &k, metric_find(ms, k.name));
+		found = true;
+	}
+	if (!found)
+		return diag_error(d, "metric '%s': no data of that name was recorded", word);
+	return 0;
+}
+
+static void end_with_name(struct metric_list *l)
+{
+	list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
+					 .vis = VIS_VALUE });
+}
+
+int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const char *spec,
+		      struct diag *d, struct metric_list *ret)
+{
+	__cleanup(freep) char *copy = xstrdup(spec);
+	struct metric_list l = { 0 };
+	char *rest = copy, *word;
+
+	if (!strcmp(spec, "default")) {
+		metric_list_default(ms, kind, &l);
+	} else {
+		while ((word = strsep(&rest, ":"))) {
+			if (add_word(ms, kind, word, d, &l) < 0) {
+				metric_list_free(&l);
+				return -1;
+			}
+		}
+		end_with_name(&l);
+	}
+	metric_list_free(ret);
+	*ret = l;
+	return 0;
+}
+
+/* Of the clock: KCPU and user of a kernel recording, else user, else all CPU time; each e and i. */
+static void default_clock(const struct metric_set *ms, struct metric_list *l,
+			  const struct keyword *k)
+{
+	const struct metric *kcpu = metric_find(ms, "kcpu"), *user = metric_find(ms, "user");
+	const struct metric *cpu = metric_find(ms, "totalcpu");
+
+	if (kcpu)
+		add_dynamic(l, k, kcpu);
+	if (user)
+		add_dynamic(l, k, user);
+	else if (cpu)
+		add_dynamic(l, k, cpu);
+}
+
+void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret)
+{
+	struct keyword k = { .vis = VIS_TIME | VIS_PERCENT }, plain = { .vis = VIS_TIME };
+
+	*ret = (struct metric_list){ 0 };
+	default_flavors(kind, &k);
+	default_flavors(kind, &plain);
+	default_clock(ms, ret, &k);
+	vec_for_each(m, &ms->all) {
+		if (m->kind != ER_PKT_CLOCK)
+			add_dynamic(ret, &plain, m);
+	}
+	end_with_name(ret);
+}
+
+void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret)
+{
+	*ret = (struct metric_list){ 0 };
+	vec_for_each(c, &funcs->cols) {
+		struct metric_col attr = *c;
+
+		if (c->flavor != FLAVOR_STATIC) {
+			attr.flavor = FLAVOR_ATTR;
+			attr.vis = 0;
+			vec_for_each(o, &funcs->cols)
+				attr.vis |= o->metric == c->metric && !(o->vis & VIS_HIDDEN) ?
+						    o->vis : 0;
+			attr.vis = attr.vis ? attr.vis : VIS_HIDDEN;
+			list_add(ret, attr);
+		}
+		list_add(ret, *c);
+	}
+	end_with_name(ret);
+}
+
+void metric_list_index(const struct metric_list *funcs, struct metric_list *ret)
+{
+	*ret = (struct metric_list){ 0 };
+	vec_for_each(c, &funcs->cols) {
+		struct metric_col excl = *c;
+
+		if (c->flavor == FLAVOR_STATIC && c->stat != STATIC_NAME)
+			continue;
+		if (c->flavor != FLAVOR_STATIC)
+			excl.flavor = FLAVOR_EXCL;
+		list_add(ret, excl);
+	}
+	end_with_name(ret);
+}
+
+static void print_col(const struct metric_col *c, char vis, struct buf *b)
+{
+	if (c->flavor == FLAVOR_STATIC) {
+		buf_printf(b, "%s%s", c->vis & VIS_HIDDEN ? "!" : "", static_rows[c->stat].name);
+		return;
+	}
+	buf_printf(b, "%c%c%s", flavor_letters[c->flavor], vis, c->metric->name);
+}
+
+void metric_col_print(const struct metric_col *c, struct buf *b)
+{
+	static const struct {
+		unsigned bit;
+		char letter;
+	} order[] = { { VIS_TIME, '.' }, { VIS_VALUE, '+' }, { VIS_PERCENT, '%' },
+		      { VIS_HIDDEN, '!' } };
+	const char *sep = "";
+
+	if (c->flavor == FLAVOR_STATIC) {
+		print_col(c, 0, b);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (!(c->vis & order[i].bit))
+			continue;
+		buf_puts(b, sep);
+		print_col(c, order[i].letter, b);
+		sep = ":";
+	}
+}
+
+void metric_list_print(const struct metric_list *l, struct buf *b)
+{
+	const char *sep = "";
+
+	vec_for_each(c, &l->cols) {
+		buf_puts(b, sep);
+		metric_col_print(c, b);
+		sep = ":";
+	}
+}
+
+void metric_list_free(struct metric_list *l)
+{
+	vec_free(&l->cols);
+}
+
+/* --- sorting --- */
+
+/* The column of the list that the keyword means; hidden ones only when it says "!". */
+static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
+		       enum list_kind kind, const struct keyword *k, struct metric_sort *ret)
+{
+	const struct metric *m = metric_find(ms, k->name);
+	struct keyword all = *k;
+	struct metric_list wanted = { 0 };
+	bool found = false;
+
+	if (!k->nflavors)
+		default_flavors(kind, &all);
+	if (!k->nflavors && add_static(&wanted, k))
+		; /* found below */
+	else if (m)
+		add_dynamic(&wanted, &all, m);
+	vec_for_each(w, &wanted.cols) {
+		if (found || !flavor_allowed(kind, w->flavor) ||
+		    (kind == LIST_CALLERS && w->metric && w->flavor != FLAVOR_ATTR))
+			continue;
+		ret->col = *w;
+		found = k->vis & VIS_HIDDEN;
+		vec_for_each(c, &l->cols) {
+			if (!same_col(c, w) || (c->vis & VIS_HIDDEN && !(k->vis & VIS_HIDDEN)))
+				continue;
+			ret->col = *c;
+			found = true;
+		}
+	}
+	metric_list_free(&wanted);
+	return found;
+}
+
+int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
+		      const char *spec, struct diag *d, struct metric_sort *ret)
+{
+	bool reverse = spec[0] == '-';
+	__cleanup(freep) char *copy = xstrdup(spec + reverse);
+	char *rest = copy, *word;
+
+	if (!strcmp(copy, "default")) {
+		metric_sort_default(l, ret);
+		ret->reverse = reverse;
+		return 0;
+	}
+	while ((word = strsep(&rest, ":"))) {
+		struct metric_sort found = { .reverse = reverse };
+		struct keyword k;
+
+		take_apart(word, &k);
+		if (sort_match(ms, l, kind, &k, &found)) {
+			*ret = found;
+			return 0;
+		}
+	}
+	diag_warn(d, "sort '%s': no such metric is shown; the order stays as it was", spec);
+	return -1;
+}
+
+static const struct metric_col *first_visible(const struct metric_list *l, enum flavor f)
+{
+	vec_for_each(c, &l->cols) {
+		if (c->flavor == f && !(c->vis & VIS_HIDDEN))
+			return c;
+	}
+	return NULL;
+}
+
+void metric_sort_default(const struct metric_list *l, struct metric_sort *ret)
+{
+	static const enum flavor order[] = { FLAVOR_ATTR, FLAVOR_EXCL, FLAVOR_INCL, FLAVOR_DATA };
+
+	*ret = (struct metric_sort){ .col = { .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
+					      .vis = VIS_VALUE } };
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		const struct metric_col *c = first_visible(l, order[i]);
+
+		if (!c)
+			continue;
+		ret->col = *c;
+		return;
+	}
+}
+
+void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *ret)
+{
+	*ret = *funcs;
+	if (ret->col.flavor != FLAVOR_STATIC)
+		ret->col.flavor = FLAVOR_ATTR;
+}
+
+void metric_sort_print(const struct metric_sort *s, struct buf *b)
+{
+	if (s->reverse)
+		buf_puts(b, "-");
+	metric_col_print(&s->col, b);
+}
+
+const char *static_metric_title(enum static_metric stat)
+{
+	return static_rows[stat].uname;
+}
+
+void metric_sort_describe(const struct metric_sort *s, struct buf *b)
+{
+	static const char *const words[] = { "", "Exclusive ", "Inclusive ", "Attributed ", "Data " };
+
+	buf_printf(b, "%s%s%s", s->reverse ? "-" : "", words[s->col.flavor],
+		   s->col.flavor == FLAVOR_STATIC ? static_rows[s->col.stat].uname :
+						    s->col.metric->uname);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which metrics there are, and which of them the recorded data support.
+ *
+ * The names are gprofng's, so that a script serves both programs; the aliases
+ * are those of the older releases (requirements M-001 to M-035).
+ *
+ * kcpu is CPU time in kernel mode wherever it was recorded: state KERNEL_CPU in
+ * every experiment, and in the followed processes of a kernel experiment also
+ * SYSTEM and TRAP (gprofng shows the latter as system and trap only).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/metrics/metric.h"
+#include "analysis/model/session.h"
+
+#define BIT(state) (1u << (state))
+
+enum {
+	ALL_TEN = BIT(MS_LINUX_CPU) - 1,
+	ON_CPU = BIT(MS_USER) | BIT(MS_SYSTEM) | BIT(MS_TRAP) | BIT(MS_LINUX_CPU),
+	IN_KERNEL = BIT(MS_SYSTEM) | BIT(MS_TRAP),
+	OTHER = BIT(MS_KFAULT) | BIT(MS_SLEEP) | BIT(MS_STOPPED),
+};
+
+/* In which sets of states a clock metric makes sense. */
+enum { IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_ER = IN_USER | IN_KERNEL_SET };
+
+struct clock_row {
+	unsigned sets;
+	const char *name, *alias, *uname, *abbr;
+	unsigned states;
+};
+
+static const struct clock_row clock_rows[] = {
+	{ IN_ALL, "total", NULL, "Total Thread Time", "Total Thread", ALL_TEN },
+	{ IN_ALL, "wall", NULL, "Wall Time", "Wall", ALL_TEN },
+	{ IN_KERNEL_SET, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
+	{ IN_LINUX | IN_USER | IN_ALL, "totalcpu", NULL, "Total CPU Time", "Total CPU", ON_CPU },
+	{ IN_ER | IN_ALL, "user", NULL, "User CPU Time", "User CPU", BIT(MS_USER) },
+	{ IN_USER | IN_ALL, "system", NULL, "System CPU Time", "System CPU", BIT(MS_SYSTEM) },
+	{ IN_ALL, "trap", NULL, "Trap CPU Time", "Trap CPU", BIT(MS_TRAP) },
+	{ IN_ALL, "datapfault", "data", "Data Page Fault Time", "Data Page Fault", BIT(MS_DFAULT) },
+	{ IN_ALL, "textpfault", "text", "Text Page Fault Time", "Text Page Fault", BIT(MS_TFAULT) },
+	{ IN_ALL, "kernelpfault", NULL, "Kernel Page Fault Time", "Kernel Page Fault",
+	  BIT(MS_KFAULT) },
+	{ IN_ALL, "stop", NULL, "Stopped Time", "Stopped", BIT(MS_STOPPED) },
+	{ IN_ALL, "wait", NULL, "Wait CPU Time", "Wait CPU", BIT(MS_WAIT_CPU) },
+	{ IN_ALL, "sleep", NULL, "Sleep Time", "Sleep", BIT(MS_SLEEP) },
+	{ IN_ALL, "lock", "ulock", "User Lock Time", "User Lock", BIT(MS_USER_LOCK) },
+	{ IN_ALL, "owait", NULL, "Other Wait Time", "Other Wait", OTHER },
+};
+
+enum { HEAP_ALLOCATES = 1 << 0 | 1 << 2 | 1 << 3 };
+enum { IO_ERRORS = 0x1f << 5 };
+
+/* Rows of the other kinds: every field of struct metric stands here. */
+static const struct metric event_rows[] = {
+	{ .kind = ER_PKT_SYNC, .name = "sync", .uname = "Sync Wait Time", .abbr = "Sync Wait",
+	  .unit = UNIT_TIME, .value = "TSTAMP", .minus = "SRQST" },
+	{ .kind = ER_PKT_SYNC, .name = "syncn", .uname = "Sync Wait Count", .abbr = "Sync Wait Count",
+	  .unit = UNIT_COUNT, .value = "1" },
+	{ .kind = ER_PKT_HEAP, .name = "heapallocbytes", .alias = "balloc",
+	  .uname = "Bytes Allocated", .abbr = "Bytes Allocated", .unit = UNIT_BYTES,
+	  .select = "HTYPE", .states = HEAP_ALLOCATES, .value = "HSIZE" },
+	{ .kind = ER_PKT_HEAP, .name = "heapalloccnt", .alias = "alloc", .uname = "Allocations",
+	  .abbr = "Allocations", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
+	  .value = "1" },
+	{ .kind = ER_PKT_IO, .name = "ioreadtime", .uname = "Read Time", .abbr = "Read",
+	  .unit = UNIT_TIME, .select = "IOTYPE", .states = 1 << 0, .value = "TSTAMP",
+	  .minus = "IORQST" },
+	{ .kind = ER_PKT_IO, .name = "ioreadbytes", .uname = "Read Bytes", .abbr = "Read Bytes",
+	  .unit = UNIT_BYTES, .select = "IOTYPE", .states = 1 << 0, .value = "IONBYTE" },
+	{ .kind = ER_PKT_IO, .name = "ioreadcnt", .uname = "Read Count", .abbr = "Read Count",
+	  .unit = UNIT_COUNT, .select = "IOTYPE", .states = 1 << 0, .value = "1" },
+	{ .kind = ER_PKT_IO, .name = "iowritetime", .uname = "Write Time", .abbr = "Write",
+	  .unit = UNIT_TIME, .select = "IOTYPE", .states = 1 << 1, .value = "TSTAMP",
+	  .minus = "IORQST" },
+	{ .kind = ER_PKT_IO, .name = "iowritebytes", .uname = "Write Bytes", .abbr = "Write Bytes",
+	  .unit = UNIT_BYTES, .select = "IOTYPE", .states = 1 << 1, .value = "IONBYTE" },
+	{ .kind = ER_PKT_IO, .name = "iowritecnt", .uname = "Write Count", .abbr = "Write Count",
+	  .unit = UNIT_COUNT, .select = "IOTYPE", .states = 1 << 1, .value = "1" },
+	{ .kind = ER_PKT_IO, .name = "ioothertime", .uname = "Other I/O Time", .abbr = "Other I/O",
+	  .unit = UNIT_TIME, .select = "IOTYPE", .states = 7 << 2, .value = "TSTAMP",
+	  .minus = "IORQST" },
+	{ .kind = ER_PKT_IO, .name = "ioothercnt", .uname = "Other I/O Count",
+	  .abbr = "Other I/O Count", .unit = UNIT_COUNT, .select = "IOTYPE", .states = 7 << 2,
+	  .value = "1" },
+	{ .kind = ER_PKT_IO, .name = "ioerrortime", .uname = "I/O Error Time", .abbr = "I/O Error",
+	  .unit = UNIT_TIME, .select = "IOTYPE", .states = IO_ERRORS, .value = "TSTAMP",
+	  .minus = "IORQST" },
+	{ .kind = ER_PKT_IO, .name = "ioerrorcnt", .uname = "I/O Error Count",
+	  .abbr = "I/O Error Count", .unit = UNIT_COUNT, .select = "IOTYPE", .states = IO_ERRORS,
+	  .value = "1" },
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* At most so many: hostile logs may name counters without end. */
+enum { METRICS_MAX = 128 };
+
+static void add(struct metric_set *ms, struct metric m)
+{
+	if (ms->all.len == METRICS_MAX)
+		return;
+	m.id = ms->all.len;
+	vec_push(&ms->all, m);
+}
+
+static unsigned set_bit(int numstates)
+{
+	switch (numstates) {
+	case STATES_LINUX: return IN_LINUX;
+	case STATES_USER: return IN_USER;
+	case STATES_KERNEL: return IN_KERNEL_SET;
+	case STATES_ALL: return IN_ALL;
+	default: return IN_LINUX;
+	}
+}
+
+static void add_clock(struct metric_set *ms, unsigned sets)
+{
+	for (size_t i = 0; i < COUNT(clock_rows); i++) {
+		const struct clock_row *r = &clock_rows[i];
+		bool kcpu = !strcmp(r->name, "kcpu");
+
+		if (!(r->sets & sets))
+			continue;
+		add(ms, (struct metric){
+			.name = r->name, .alias = r->alias, .uname = r->uname, .abbr = r->abbr,
+			.unit = UNIT_TIME, .kind = ER_PKT_CLOCK, .select = "MSTATE",
+			.states = r->states, .kstates = r->states | (kcpu ? IN_KERNEL : 0),
+			.main_thread = !strcmp(r->name, "wall"), .value = "NTICK", .scale = 1000,
+			.tag = -1 });
+	}
+}
+
+static void add_events(struct metric_set *ms, enum er_packet kind)
+{
+	for (size_t i = 0; i < COUNT(event_rows); i++) {
+		struct metric m = event_rows[i];
+
+		if (m.kind != kind)
+			continue;
+		m.kstates = m.states;
+		m.scale = 1;
+		m.tag = -1;
+		add(ms, m);
+	}
+}
+
+static void add_counter(struct metric_set *ms, const struct experiment *e,
+			const struct exp_stream *st, const struct exp_counter *c)
+{
+	const char *label = c->metric ? c->metric : c->name;
+
+	if (!c->name || c->tag < 0 || c->tag > 63)
+		return;
+	vec_for_each(m, &ms->all) {
+		if (m->tag >= 0 && !strcmp(m->name, c->name))
+			return;
+	}
+	add(ms, (struct metric){
+		.name = c->name, .alias = c->int_name, .uname = label, .abbr = label,
+		.unit = UNIT_COUNT, .kind = st->kind, .select = "HWCTAG", .value = "HWCINT",
+		.scale = 1, .tag = c->tag, .states = 1ULL << c->tag, .kstates = 1ULL << c->tag,
+		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });
+}
+
+void metric_set_init(struct metric_set *ms, const struct session *s)
+{
+	unsigned sets = 0, kinds = 0;
+
+	*ms = (struct metric_set){ 0 };
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			if (st->kind == ER_PKT_CLOCK)
+				sets |= set_bit(st->numstates);
+			else if ((unsigned)st->kind < 32)
+				kinds |= 1u << st->kind;
+		}
+	}
+	add_clock(ms, sets);
+	add_events(ms, kinds & 1u << ER_PKT_SYNC ? ER_PKT_SYNC : ER_PKT_EMPTY);
+	add_events(ms, kinds & 1u << ER_PKT_HEAP ? ER_PKT_HEAP : ER_PKT_EMPTY);
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			vec_for_each(c, &st->counters)
+				add_counter(ms, *e, st, c);
+		}
+	}
+	add_events(ms, kinds & 1u << ER_PKT_IO ? ER_PKT_IO : ER_PKT_EMPTY);
+}
+
+void metric_set_free(struct metric_set *ms)
+{
+	vec_free(&ms->all);
+}
+
+const struct metric *metric_find(const struct metric_set *ms, const char *name)
+{
+	vec_for_each(m, &ms->all) {
+		if (!strcmp(m->name, name))
+			return m;
+	}
+	vec_for_each(m, &ms->all) {
+		if (m->alias && !strcmp(m->alias, name))
+			return m;
+	}
+	return NULL;
+}
+
+bool metric_has_time(const struct metric *m)
+{
+	return m->unit == UNIT_TIME || m->mhz > 0 || m->ps > 0;
+}
+
+int64_t metric_time_ns(const struct metric *m, int64_t value)
+{
+	if (m->unit == UNIT_TIME)
+		return value;
+	if (m->mhz > 0)
+		return (__int128)value * 1000 / m->mhz;
+	return (__int128)value * m->ps / 1000;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/pass.h"
+
+#include <string.h>
+
+#include "analysis/metrics/filter.h"
+#include "analysis/metrics/metric.h"
+#include "analysis/model/session.h"
+
+/* A metric as one stream has it. */
+struct source {
+	uint32_t metric;
+	bool counts;      /* packets, whatever their values */
+	bool main_thread;
+	uint64_t mask;    /* of the select field; all ones when there is none */
+	struct field_ref select, value, minus;
+	int64_t scale;
+};
+
+enum { SOURCES_MAX = 128 };
+
+struct stream_pass {
+	struct source sources[SOURCES_MAX];
+	size_t nsources;
+	struct field_ref time, stack, thread, lwp, cpu;
+};
+
+bool experiment_is_kernel(const struct experiment *e)
+{
+	vec_for_each(st, &e->streams) {
+		if (st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
+			return true;
+	}
+	return false;
+}
+
+/* The tag that this stream has the counter of that name under, or -1. */
+static int counter_tag(const struct exp_stream *st, const char *name)
+{
+	vec_for_each(c, &st->counters) {
+		if (c->name && !strcmp(c->name, name) && c->tag >= 0 && c->tag < 64)
+			return c->tag;
+	}
+	return -1;
+}
+
+static void add_source(struct stream_pass *sp, const struct experiment *e,
+		       const struct exp_stream *st, const struct metric *m)
+{
+	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
+			      .counts = !strcmp(m->value, "1"), .mask = UINT64_MAX };
+
+	if (m->select) {
+		src.select = stream_field(st, m->select);
+		src.mask = e->founder && experiment_is_kernel(e->founder) ? m->kstates : m->states;
+	}
+	if (m->tag >= 0) {
+		int tag = counter_tag(st, m->name);
+
+		if (tag < 0)
+			return;
+		src.mask = 1ULL << tag;
+	}
+	if (!src.counts)
+		src.value = stream_field(st, m->value);
+	if (m->minus)
+		src.minus = stream_field(st, m->minus);
+	if (m->kind == ER_PKT_CLOCK)
+		src.scale = (int64_t)((uint64_t)m->scale * (uint64_t)st->ptimer_us);
+	sp->sources[sp->nsources++] = src;
+}
+
+static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
+			     const struct exp_stream *st, const struct metric_set *ms)
+{
+	sp->nsources = 0;
+	sp->time = stream_field(st, "TSTAMP");
+	sp->stack = stream_field(st, "FRINFO");
+	sp->thread = stream_field(st, "THRID");
+	sp->lwp = stream_field(st, "LWPID");
+	sp->cpu = stream_field(st, "CPUID");
+	vec_for_each(m, &ms->all) {
+		if (m->kind == st->kind && sp->nsources < SOURCES_MAX)
+			add_source(sp, e, st, m);
+	}
+}
+
+/* Neighbouring sources mostly read the same fields: read each once. */
+static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, struct amount *ret)
+{
+	uint32_t select_at = UINT32_MAX, value_at = UINT32_MAX;
+	int64_t select = 0, value = 0;
+	size_t n = 0;
+
+	for (const struct source *src = sp->sources; src < sp->sources + sp->nsources; src++) {
+		if (src->select.offset != select_at) {
+			select_at = src->select.offset;
+			select = select_at ? packet_int(h->packet, src->select) : 0;
+		}
+		if (select < 0 || select > 63 || !(src->mask >> select & 1))
+			continue;
+		if (src->main_thread && h->thread != h->e->pid)
+			continue;
+		if (!src->counts && src->value.offset != value_at) {
+			value_at = src->value.offset;
+			value = packet_int(h->packet, src->value);
+		}
+		ret[n].metric = src->metric;
+		ret[n].value = src->counts ? 1 : value;
+		if (src->minus.offset)
+			add_to(&ret[n].value, -(uint64_t)packet_int(h->packet, src->minus));
+		ret[n].value = (int64_t)((uint64_t)ret[n].value * (uint64_t)src->scale);
+		n++;
+	}
+	return n;
+}
+
+struct pass {
+	struct session *session;
+	const struct metric_set *metrics;
+	struct filter *filter;
+	hit_fn fn;
+	void *ctx;
+};
+
+static int64_t minus64(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static void run_stream(const struct pass *ps, struct experiment *e, const struct exp_stream *st)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+	struct amount amounts[SOURCES_MAX];
+	struct stream_pass sp;
+	struct packet_iter it;
+	struct packet p;
+
+	stream_pass_init(&sp, e, st, ps->metrics);
+	packet_iter_init(&it, e, st);
+	while (packet_next(&it, &p)) {
+		int64_t tstamp = packet_int(&p, sp.time);
+		struct hit h = { .session = ps->session, .e = e, .stream = st, .packet = &p,
+				 .time_ns = minus64(tstamp, founder->start_ns) };
+
+		h.thread = packet_int(&p, sp.thread);
+		h.lwp = packet_int(&p, sp.lwp);
+		h.cpu = sp.cpu.offset ? packet_int(&p, sp.cpu) : -1;
+		h.stack = session_resolve(ps->session, e,
+					  experiment_stack(e, packet_int(&p, sp.stack)),
+					  minus64(tstamp, e->start_ns));
+		if (ps->filter && !filter_match(ps->filter, &h))
+			continue;
+		ps->fn(ps->ctx, &h, amounts, amounts_of(&sp, &h, amounts));
+	}
+}
+
+void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
+	      void *ctx)
+{
+	struct pass ps = { .session = s, .metrics = ms, .filter = filter, .fn = fn, .ctx = ctx };
+
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams)
+			run_stream(&ps, *e, st);
+	}
+}
+
+int64_t hit_pid(const struct hit *h)
+{
+	return !h->e->founder && experiment_is_kernel(h->e) ? h->lwp : h->e->pid;
+}
+
+/* Samples end at their events; those of a sub-experiment without any are its founder's. */
+int64_t hit_sample(const struct hit *h)
+{
+	const struct experiment *e = h->e;
+	bool own = false;
+	int64_t t = h->time_ns;
+
+	vec_for_each(ev, &e->events)
+		own |= !strcmp(ev->kind, "sample");
+	if (!own && e->founder)
+		e = e->founder;
+	else if (e->founder)
+		t = minus64(t, minus64(e->start_ns, e->founder->start_ns));
+	vec_for_each(ev, &e->events) {
+		if (!strcmp(ev->kind, "sample") && t < ev->time_ns)
+			return ev->id;
+	}
+	return -1;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From packets to functions.
+ *
+ * A million packets share some thousands of stacks, so the pass over the
+ * packets only adds to the sums of a stack: an array of metrics each. All that
+ * walks frames does so once per distinct stack.
+ *
+ * Exclusive: what a stack has goes to its leaf. Inclusive: to each distinct
+ * function in it, once, however often it stands there (S-009).
+ *
+ * Attributed: what function F has of a stack is handed to it by one caller and
+ * handed on to one callee, or else F's exclusive sum would not come out. With
+ * recursion F stands in the stack more than once; what counts is where it is
+ * innermost, nearest the leaf. Its neighbours there get the whole amount, its
+ * neighbours elsewhere are its callers and callees with nothing (S-010, T-21).
+ * So for every function the callers' amounts add up to its inclusive value, and
+ * so do the callees' with its exclusive value (S-005). This is what gprofng
+ * prints, too.
+ *
+ * Hidden load objects: frames of one object that follow each other become a
+ * single one, its function the object itself; shown as API only, it is the
+ * outermost of them, through which the object was entered. Everything above
+ * then applies to the shown path.
+ */
+#include "analysis/metrics/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/metrics/metric.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/model/session.h"
+
+static void stacks_grow(struct tally *t, uint32_t stack)
+{
+	size_t want = stack + 1, old = t->nstacks;
+
+	if (want <= old)
+		return;
+	want = want > old * 2 ? want : old * 2;
+	t->by_stack = xrealloc_array(t->by_stack, want * t->nmetrics, sizeof(*t->by_stack));
+	t->seen = xrealloc_array(t->seen, want, 1);
+	memset(t->by_stack + old * t->nmetrics, 0,
+	       (want - old) * t->nmetrics * sizeof(*t->by_stack));
+	memset(t->seen + old, 0, want - old);
+	t->nstacks = want;
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct tally *t = ctx;
+	int64_t *sums;
+
+	stacks_grow(t, h->stack);
+	t->seen[h->stack] = 1;
+	t->npackets++;
+	sums = &t->by_stack[h->stack * t->nmetrics];
+	for (size_t i = 0; i < n; i++)
+		add_to(&sums[amounts[i].metric], amounts[i].value);
+}
+
+/* The function that stands for a frame, given the one shown for its caller. */
+static struct func *shown_func(struct session *s, struct func *f, struct func *caller)
+{
+	if (f->obj->show == SHOW_HIDE)
+		return session_hidden_func(s, f->obj);
+	if (f->obj->show == SHOW_API && caller && caller->obj == f->obj)
+		return caller;
+	return f;
+}
+
+/* Built from the root, where API entries are known, and stored leaf first. */
+static void build_path(struct tally *t, struct session *s, uint32_t id)
+{
+	const struct stack *st = &s->stacks.data[id];
+	struct func *caller = NULL;
+	struct path *p = &t->paths[id];
+	uint32_t *funcs;
+
+	p->first = t->path_funcs.len;
+	vec_reserve(&t->path_funcs, p->first + st->n);
+	for (uint32_t i = st->n; i > 0; i--) {
+		uint32_t frame = s->stack_frames.data[st->first + i - 1];
+		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
+
+		if (f->obj->show == SHOW_ALL || f != caller)
+			t->path_funcs.data[p->first + p->n++] = f->id;
+		caller = f;
+	}
+	t->path_funcs.len += p->n;
+	funcs = &t->path_funcs.data[p->first];
+	for (uint32_t i = 0; i < p->n / 2; i++) {
+		uint32_t swap = funcs[i];
+
+		funcs[i] = funcs[p->n - 1 - i];
+		funcs[p->n - 1 - i] = swap;
+	}
+}
+
+static void add_values(int64_t *to, const int64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_to(&to[i], from[i]);
+}
+
+static void sum_functions(struct tally *t, const struct session *s)
+{
+	size_t nm = t->nmetrics;
+	uint32_t *last_seen; /* by function: the stack it was last counted for, + 1 */
+
+	t->nfuncs = s->funcs.len;
+	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));
+	t->incl = xcalloc(t->nfuncs * nm, sizeof(*t->incl));
+	t->total = xcalloc(nm, sizeof(*t->total));
+	last_seen = xcalloc(t->nfuncs, sizeof(*last_seen));
+	for (uint32_t id = 0; id < t->nstacks; id++) {
+		const int64_t *sums = &t->by_stack[id * nm];
+		const uint32_t *funcs = &t->path_funcs.data[t->seen[id] ? t->paths[id].first : 0];
+
+		if (!t->seen[id] || !t->paths[id].n)
+			continue;
+		add_values(t->total, sums, nm);
+		add_values(&t->excl[funcs[0] * nm], sums, nm);
+		for (uint32_t i = 0; i < t->paths[id].n; i++) {
+			if (last_seen[funcs[i]] == id + 1)
+				continue;
+			last_seen[funcs[i]] = id + 1;
+			add_values(&t->incl[funcs[i] * nm], sums, nm);
+		}
+	}
+	memcpy(&t->excl[s->total->id * nm], t->total, nm * sizeof(*t->total));
+	memcpy(&t->incl[s->total->id * nm], t->total, nm * sizeof(*t->total));
+	free(last_seen);
+}
+
+struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)
+{
+	struct tally *t = xcalloc(1, sizeof(*t));
+
+	t->session = s;
+	t->nmetrics = ms->all.len;
+	pass_run(s, ms, filter, add_hit, t);
+	t->paths = xcalloc(t->nstacks, sizeof(*t->paths));
+	for (uint32_t id = 0; id < t->nstacks; id++) {
+		if (t->seen[id])
+			build_path(t, s, id);
+	}
+	sum_functions(t, s);
+	return t;
+}
+
+void tally_free(struct tally *t)
+{
+	if (!t)
+		return;
+	free(t->by_stack);
+	free(t->seen);
+	free(t->paths);
+	vec_free(&t->path_funcs);
+	free(t->excl);
+	free(t->incl);
+	free(t->total);
+	free(t);
+}

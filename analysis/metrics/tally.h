@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What each function, and each pair of caller and callee, has of each metric,
+ * for the packets that a filter lets through and with load objects shown as
+ * they are set at the time of the call. Values stand in arrays of
+ * `nmetrics`, by metric id.
+ */
+#ifndef METRICS_TALLY_H
+#define METRICS_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+
+struct filter;
+struct func;
+struct metric_set;
+struct session;
+
+/* A stack as it is shown: hidden frames collapsed. Leaf first. */
+struct path {
+	uint32_t first, n; /* into tally.path_funcs */
+};
+
+struct tally {
+	const struct session *session;
+	size_t nmetrics, nstacks, nfuncs;
+	int64_t *by_stack;      /* nstacks × nmetrics */
+	unsigned char *seen;    /* by stack: at least one packet had it */
+	struct path *paths;     /* by stack */
+	VEC(uint32_t) path_funcs; /* function ids */
+	int64_t *excl, *incl;   /* nfuncs × nmetrics */
+	int64_t *total;
+	uint64_t npackets;
+};
+
+struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
+void tally_free(struct tally *t);
+
+static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)
+{
+	return &t->excl[func * t->nmetrics];
+}
+
+static inline const int64_t *tally_incl(const struct tally *t, uint32_t func)
+{
+	return &t->incl[func * t->nmetrics];
+}
+
+/* The attributed values of one neighbour of a function. */
+struct edge {
+	uint32_t func, neighbour;
+	int64_t *values;
+};
+
+typedef VEC(struct edge) edge_vec;
+
+/* All pairs of caller and callee. <Total> calls what is outermost. */
+struct edges {
+	edge_vec callers, callees; /* sorted by func */
+	struct arena arena;
+};
+
+/* Of one function, or with NULL of all. */
+void edges_init(struct edges *e, const struct tally *t, const struct func *only);
+void edges_free(struct edges *e);
+/* The first edge of a function in one of the arrays, and how many there are. */
+const struct edge *edges_of(const struct edge *all, size_t len, uint32_t func, size_t *n);
+
+#endif
