@@ -2,6 +2,7 @@
 #include "kernel_er/account.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ static void write_recorder(const struct account *a, struct buf *b)
 	buf_puts(b, "/>\n");
 }
 
-static uint64_t clocks(const uint64_t n[ER_KIND_COUNT])
+static uint64_t clocks(const __u64 n[ER_KIND_COUNT])
 {
 	return n[ER_KIND_CLOCK] + n[ER_KIND_RESIDUAL];
 }

@@ -54,6 +54,7 @@ struct stored {
 
 struct drain {
 	struct drain_parts parts;
+	struct procmap *procmap;
 	struct buf taken;   /* records, each behind its size */
 	struct buf waiting; /* samples without their stack, likewise */
 	struct map stacks;  /* id to a place in the store */
@@ -75,6 +76,11 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->parts = *parts;
 	dr->rings = xcalloc(parts->ncpus, sizeof(*dr->rings));
 	return dr;
+}
+
+void drain_set_procmap(struct drain *dr, struct procmap *pm)
+{
+	dr->procmap = pm;
 }
 
 void drain_free(struct drain *dr)
@@ -320,7 +326,7 @@ static struct page *followed_page(struct drain *dr, const struct er_clock *c)
 
 	if (c->flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE))
 		return NULL;
-	im = procmap_image(dr->parts.procmap, c->tgid, c->start_time, c->h.time_ns);
+	im = procmap_image(dr->procmap, c->tgid, c->start_time, c->h.time_ns);
 	/* What never had a sample gets no directory for a residual. */
 	return c->flags & ER_CLOCK_UNSAMPLED ? own_page(im) : page_of(dr, im);
 }

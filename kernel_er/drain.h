@@ -17,7 +17,6 @@ struct drain;
 /* All of it is borrowed, and must outlive the drain. */
 struct drain_parts {
 	struct book *book;
-	struct procmap *procmap;
 	struct binaries *binaries;
 	const struct follow *follow;
 	struct drops *drops;
@@ -25,6 +24,8 @@ struct drain_parts {
 };
 
 struct drain *drain_new(const struct drain_parts *parts);
+/* The procmap's hooks need the drain, which needs the procmap: given before the first record. */
+void drain_set_procmap(struct drain *dr, struct procmap *pm);
 void drain_free(struct drain *dr);
 
 /* The procmap's hooks: they keep the sub-experiments in step. ctx is the struct drain. */
@@ -39,7 +40,7 @@ void drain_take(void *ctx, int cpu, const void *record, size_t size);
 void drain_process(struct drain *dr, bool last);
 
 struct ring_count {
-	uint64_t recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
+	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
 };
 
 /* A thread that has samples in the founder. */

@@ -449,6 +449,7 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 		.sample_s = 1,
 		.archiving = ARCHIVE_NAMES,
 		.follow = FOLLOW_ALL,
+		.argv = argv,
 		.action = argc > 1 ? ACTION_RECORD : ACTION_USAGE,
 	};
 	getopt_tables(letters, longs);

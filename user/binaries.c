@@ -46,7 +46,7 @@ struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir)
 
 	b->keep = keep;
 	b->mode = mode;
-	b->expdir = expdir;
+	b->expdir = keep ? fcntl(expdir, F_DUPFD_CLOEXEC, 0) : -1;
 	return b;
 }
 
@@ -58,6 +58,8 @@ void binaries_free(struct binaries *b)
 		if (f->fd >= 0)
 			close(f->fd);
 	}
+	if (b->expdir >= 0)
+		close(b->expdir);
 	vec_free(&b->files);
 	map_free(&b->by_file);
 	map_free(&b->by_path);
@@ -180,10 +182,13 @@ const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m
 	return b->files.data[*at].name;
 }
 
-void binaries_archive(struct binaries *b, struct diag *d)
+void binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
 {
-	vec_for_each(f, &b->files)
+	vec_for_each(f, &b->files) {
+		if (stop && stop(ctx))
+			break;
 		archive_one(b, f, d);
+	}
 }
 
 struct binaries_counts binaries_counts(const struct binaries *b)

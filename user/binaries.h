@@ -18,7 +18,7 @@
 struct diag;
 struct binaries;
 
-/* keep: open files for archives; expdir is the founder's directory, borrowed. */
+/* keep: open files for archives; expdir is the founder's directory (a duplicate is taken). */
 struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir);
 void binaries_free(struct binaries *b);
 /*
@@ -26,8 +26,11 @@ void binaries_free(struct binaries *b);
  * under that path, one that goes through the /proc/PID/root of the process.
  */
 const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m);
-/* Write the archives of what was seen. Failures go to d and are counted. */
-void binaries_archive(struct binaries *b, struct diag *d);
+/*
+ * Write the archives of what was seen, until `stop` (may be NULL) says so.
+ * Failures go to d and are counted.
+ */
+void binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d);
 
 struct binaries_counts {
 	size_t archived, unreadable;

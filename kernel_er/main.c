@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* er_kernel: record what the whole system does with its CPUs. */
+#include <stdio.h>
+
+#include "analysis/base/diag.h"
+#include "kernel_er/names.h"
+#include "kernel_er/options.h"
+#include "kernel_er/preflight.h"
+#include "kernel_er/session.h"
+
+enum { EXIT_USAGE = 2 };
+
+static int preview(const struct plan *plan, struct diag *d)
+{
+	struct expname name = { .dirfd = -1 };
+	int err = expname_choose(plan, &name, d);
+
+	if (!err)
+		preflight_preview(plan, &name);
+	expname_free(&name);
+	return err ? 1 : 0;
+}
+
+static int perform(const struct plan *plan, struct diag *d)
+{
+	switch (plan->action) {
+	case ACTION_USAGE:
+		options_usage(stdout);
+		return 0;
+	case ACTION_VERSION:
+		puts("er_kernel " ER_VERSION);
+		return 0;
+	case ACTION_CHECK:
+		return preflight_check();
+	case ACTION_PREVIEW:
+		return preview(plan, d);
+	case ACTION_RECORD:
+		break;
+	}
+	return session_run(plan, d);
+}
+
+int main(int argc, char **argv)
+{
+	struct diag d = { .prefix = "er_kernel" };
+	struct plan plan;
+	int status = EXIT_USAGE;
+
+	if (options_parse(argc, argv, &plan, &d) == 0)
+		status = perform(&plan, &d);
+	options_free(&plan);
+	return status;
+}

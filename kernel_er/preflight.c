@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/preflight.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "kernel_er/load.h"
+#include "loaders/features.h"
+#include "user/procfs.h"
+
+enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h; shown in /proc/PID/stat */
+
+static bool is_kthread(pid_t tid)
+{
+	struct buf b = { 0 };
+	unsigned flags = 0;
+	char *p;
+
+	if (!procfs_read(tid, "stat", &b) && b.data && (p = strrchr(b.data, ')')))
+		sscanf(p, ") %*c %*d %*d %*d %*d %*d %u", &flags);
+	buf_free(&b);
+	return flags & PF_KTHREAD;
+}
+
+static bool has_thread(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+	return !access(path, F_OK);
+}
+
+static int check_target(const struct capture_target *t, struct diag *d)
+{
+	if (!t->pid && !is_kthread(t->tid))
+		return diag_error(d, "-T 0/%d: there is no such kernel thread: see ps -e", t->tid);
+	if (t->pid && !has_thread(t->pid, t->pid))
+		return diag_error(d, "-T %d: there is no such process: see ps -e", t->pid);
+	if (t->pid && t->tid && !has_thread(t->pid, t->tid))
+		return diag_error(d, "-T %d/%d: the process has no such thread: see ps -L -p %d",
+				  t->pid, t->tid, t->pid);
+	return 0;
+}
+
+int preflight(const struct plan *plan, struct diag *d)
+{
+	const struct feature *f = plan->interval_ns ? features_missing() : NULL;
+
+	if (f)
+		return diag_error(d, "%s: not available: %s: %s", f->name, f->why, f->remedy);
+	vec_for_each(t, &plan->targets) {
+		if (check_target(t, d) < 0)
+			return -1;
+	}
+	if (plan->load && load_check(plan->load, d) < 0)
+		return -1;
+	if (!plan->interval_ns)
+		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");
+	return 0;
+}
+
+static void preview_times(const struct plan *plan)
+{
+	if (plan->interval_ns)
+		printf("clock interval: %.3f ms on each CPU%s\n", plan->interval_ns / 1e6,
+		       plan->idle ? ", idle ones too" : "");
+	else
+		printf("clock interval: none\n");
+	if (plan->sample_s)
+		printf("usage samples:  every %u s\n", plan->sample_s);
+	if (plan->begin_ns)
+		printf("begins:         after %.3f s\n", plan->begin_ns / 1e9);
+	if (plan->end_ns)
+		printf("ends:           after %.3f s\n", plan->end_ns / 1e9);
+	else
+		printf("ends:           %s\n", plan->load ? "with the load" : "by Ctrl-C");
+	if (plan->load)
+		printf("quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
+}
+
+void preflight_preview(const struct plan *plan, const struct expname *name)
+{
+	static const char *const follow[] = { "none", "all", "those that match " };
+	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
+
+	printf("experiment:     %s\n", name->path);
+	if (name->group)
+		printf("group:          %s\n", name->group);
+	preview_times(plan);
+	printf("followed:       %s%s\n", follow[plan->follow],
+	       plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
+	vec_for_each(t, &plan->targets) {
+		if (t->tid)
+			printf("target:         %d/%d\n", t->pid, t->tid);
+		else
+			printf("target:         %d\n", t->pid);
+	}
+	printf("archives:       %s\n", archiving[plan->archiving]);
+	if (plan->limit_bytes)
+		printf("size limit:     %llu MB\n", (unsigned long long)plan->limit_bytes >> 20);
+	if (plan->load) {
+		printf("load:          ");
+		for (char **a = plan->load; *a; a++)
+			printf(" %s", *a);
+		putchar('\n');
+	}
+}
+
+int preflight_check(void)
+{
+	size_t n;
+	const struct feature *f = features_probe(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		printf("%-3s  %s%s\n", f[i].ok ? "yes" : "no", f[i].name,
+		       f[i].required ? " (required)" : "");
+		if (!f[i].ok)
+			printf("     why:     %s\n     without: %s\n     remedy:  %s\n", f[i].why,
+			       f[i].cost, f[i].remedy);
+	}
+	return features_missing() ? 1 : 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is looked at before anything starts, and told without recording. */
+#ifndef KERNEL_ER_PREFLIGHT_H
+#define KERNEL_ER_PREFLIGHT_H
+
+#include "kernel_er/names.h"
+#include "kernel_er/plan.h"
+
+struct diag;
+
+/* Can this be recorded here: features, targets, load. 0, or -1 after one sentence. */
+int preflight(const struct plan *plan, struct diag *d);
+/* -n: say what would be recorded. */
+void preflight_preview(const struct plan *plan, const struct expname *name);
+/* --check: a table of the features. 0 when nothing that is required is missing, else 1. */
+int preflight_check(void);
+
+#endif

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
+#include "kernel_er/account.h"
+#include "kernel_er/book.h"
+#include "kernel_er/drain.h"
+#include "kernel_er/follow.h"
+#include "kernel_er/host.h"
+#include "kernel_er/live.h"
+#include "kernel_er/load.h"
+#include "kernel_er/names.h"
+#include "kernel_er/preflight.h"
+#include "kernel_er/privilege.h"
+#include "kernel_er/usage.h"
+#include "loaders/capture.h"
+#include "user/binaries.h"
+#include "user/procmap.h"
+#include "user/sideband.h"
+
+#define SEC_NS  1000000000ULL
+#define TICK_NS 100000000ULL /* a killed recorder lacks two of these at most */
+#define KEEP_NS 500000000ULL /* how long an ended process may still get records */
+#define NEVER   UINT64_MAX
+
+/* When things are due, absolute; NEVER: not, or not any more. */
+struct schedule {
+	uint64_t tick, begin, load, end, sample, account;
+};
+
+struct session {
+	const struct plan *plan;
+	struct diag *d;
+	struct expname name;
+	struct host host;
+	struct load load;
+	struct drops drops;
+	struct follow follow;
+	struct capture *capture;
+	struct sideband *sideband;
+	struct procmap *procmap;
+	struct binaries *binaries;
+	struct book *book;
+	struct drain *drain;
+	struct account account;
+	struct exp_usage usage_base;
+	struct live live;
+	struct schedule due;
+	uint64_t start_ns;
+	sigset_t signals, old_mask;
+	int sigfd;
+	bool capturing, over, interrupted, failed;
+	VEC(struct pollfd) fds;
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SEC_NS + ts.tv_nsec;
+}
+
+/* --- beginning --- */
+
+static void take_signals(struct session *s)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
+
+	sigemptyset(&s->signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&s->signals, ending[i]);
+	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
+	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Archives keep binaries open: take what the hard limit allows. The load has its own. */
+static void raise_fd_limit(void)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+static int open_capture(struct session *s)
+{
+	struct capture_plan cp = {
+		.interval_ns = s->plan->interval_ns,
+		.idle = s->plan->idle,
+		.exclude_self = s->plan->no_self,
+		.self = getpid(),
+		.targets = s->plan->targets.data,
+		.ntargets = s->plan->targets.len,
+		.measure_cost = true,
+	};
+
+	if (!s->plan->interval_ns)
+		return 0;
+	if (capture_open(&cp, s->d, &s->capture) < 0)
+		return -1;
+	s->sideband = sideband_open(s->d);
+	return s->sideband ? 0 : -1;
+}
+
+/* A group beside the experiment names it by its last component, any other by its path. */
+static int join_group(struct session *s)
+{
+	const char *group = s->name.group;
+	const char *slash = group ? strrchr(group, '/') : NULL;
+	__cleanup(freep) char *absolute = NULL;
+	size_t dirlen = strlen(s->name.path) - strlen(s->name.name);
+
+	if (!group)
+		return 0;
+	if ((slash ? (size_t)(slash + 1 - group) : 0) == dirlen &&
+	    !strncmp(group, s->name.path, dirlen))
+		return group_add(group, s->name.name, s->d);
+	absolute = realpath(s->name.path, NULL);
+	return group_add(group, absolute ? absolute : s->name.path, s->d);
+}
+
+static int open_book(struct session *s)
+{
+	s->start_ns = now();
+	s->host.header.start_ns = s->start_ns;
+	s->host.header.start_epoch = time(NULL);
+	if (book_open(s->name.dirfd, s->name.name, &s->host.header, s->plan, &s->drops, s->d,
+		      &s->book) < 0)
+		return -1;
+	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
+				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
+									 ARCHIVE_SYMBOLS,
+				   expwriter_dirfd(page_writer(book_founder(s->book))));
+	return join_group(s);
+}
+
+static void open_drain(struct session *s)
+{
+	struct procmap_hooks hooks = drain_hooks;
+	struct drain_parts parts = {
+		.book = s->book,
+		.binaries = s->binaries,
+		.follow = &s->follow,
+		.drops = &s->drops,
+	};
+
+	s->account = (struct account){ .plan = s->plan, .drops = &s->drops,
+				       .start_ns = s->start_ns };
+	if (!s->capture)
+		return;
+	parts.ncpus = capture_ncpus(s->capture);
+	s->drain = drain_new(&parts);
+	hooks.ctx = s->drain;
+	s->procmap = procmap_new(&hooks);
+	drain_set_procmap(s->drain, s->procmap);
+	procmap_scan(s->procmap, now());
+	s->account.capture = s->capture;
+	s->account.drain = s->drain;
+}
+
+/* From here on time counts. */
+static int begin_capture(struct session *s)
+{
+	uint64_t t;
+
+	s->due.begin = NEVER;
+	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
+		return -1;
+	s->capturing = s->capture;
+	privilege_drop(s->d);
+	return 0;
+}
+
+static void plan_times(struct session *s)
+{
+	const struct plan *p = s->plan;
+
+	s->due = (struct schedule){
+		.tick = s->start_ns + TICK_NS,
+		.begin = p->begin_ns ? s->start_ns + p->begin_ns : NEVER,
+		.load = p->load ? s->start_ns + p->quiet_ns : NEVER,
+		.end = p->end_ns ? s->start_ns + p->end_ns : NEVER,
+		.sample = p->sample_s ? s->start_ns + p->sample_s * SEC_NS : NEVER,
+		.account = s->start_ns + SEC_NS,
+	};
+}
+
+static void take_sample(struct session *s, const char *label)
+{
+	struct exp_usage u;
+
+	usage_now(&u);
+	usage_since(&u, &s->usage_base);
+	expwriter_sample(page_writer(book_founder(s->book)), &u, label);
+}
+
+static void write_account(struct session *s)
+{
+	struct buf text = { 0 };
+
+	if (s->sideband)
+		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband);
+	if (s->procmap) {
+		struct procmap_counts c = procmap_counts(s->procmap);
+
+		s->drops.n[DROP_PROCESS] = c.processes + c.mappings;
+		s->drops.n[DROP_LATE] = c.late;
+	}
+	s->drops.n[DROP_ARCHIVE] = binaries_counts(s->binaries).unreadable;
+	account_write(&s->account, &text);
+	/* A disk that is full says so at the next flush. */
+	expwriter_replace(page_writer(book_founder(s->book)), "recorder.xml", text.data);
+	buf_free(&text);
+}
+
+static void watch(struct session *s, int fd)
+{
+	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
+}
+
+static void watch_all(struct session *s)
+{
+	size_t n = 0;
+	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) : NULL;
+
+	watch(s, s->sigfd);
+	if (s->load.pidfd >= 0)
+		watch(s, s->load.pidfd);
+	if (s->capture)
+		watch(s, capture_fd(s->capture));
+	for (size_t i = 0; i < n; i++)
+		watch(s, fds[i]);
+}
+
+static int begin(struct session *s)
+{
+	struct expwriter *w;
+
+	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
+					  &s->old_mask, s->d) < 0)
+		return -1;
+	raise_fd_limit();
+	host_init(&s->host, s->plan->argv, s->plan->sample_s);
+	if (open_capture(s) < 0 || open_book(s) < 0)
+		return -1;
+	open_drain(s);
+	w = page_writer(book_founder(s->book));
+	usage_now(&s->usage_base);
+	if (s->plan->sample_s)
+		take_sample(s, "start");
+	plan_times(s);
+	if (s->plan->begin_ns)
+		expwriter_event(w, "pause", s->start_ns, NULL);
+	else if (begin_capture(s) < 0)
+		return -1;
+	write_account(s);
+	watch_all(s);
+	return book_flush(s->book) < 0 ? diag_error(s->d, "experiment '%s': cannot be written",
+						    s->name.path) : 0;
+}
+
+/* --- running --- */
+
+static void pump(struct session *s)
+{
+	if (!s->drain)
+		return;
+	capture_drain(s->capture, 0, drain_take, s->drain);
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	drain_process(s->drain, false);
+}
+
+static void flush(struct session *s)
+{
+	int err = book_flush(s->book);
+
+	if (!err || s->failed)
+		return;
+	live_clear(&s->live);
+	diag_errno(s->d, -err, "experiment '%s': cannot be written, the recording ends: free some "
+			       "space, or choose another place with -d", s->name.path);
+	s->failed = s->over = true;
+}
+
+static void show(struct session *s, uint64_t t)
+{
+	struct account_totals n;
+
+	if (!s->live.on)
+		return;
+	account_totals(&s->account, &n);
+	live_draw(&s->live, &(struct live_state){
+		.now_ns = t,
+		.elapsed_ns = t - s->start_ns,
+		.samples = n.recorded,
+		.lost = n.lost,
+		.bytes = book_bytes(s->book),
+		.paused = s->capture && !s->capturing,
+	});
+}
+
+static void tick(struct session *s, uint64_t t)
+{
+	pump(s);
+	if (s->procmap)
+		procmap_expire(s->procmap, t - KEEP_NS);
+	flush(s);
+	show(s, t);
+}
+
+static bool is_due(uint64_t *when, uint64_t t, uint64_t again)
+{
+	if (t < *when)
+		return false;
+	/* A machine that stood still does not make up for what it missed. */
+	*when = again == NEVER ? NEVER : t + again;
+	return true;
+}
+
+static void resume(struct session *s, uint64_t t)
+{
+	expwriter_event(page_writer(book_founder(s->book)), "resume", t, NULL);
+	if (begin_capture(s) < 0)
+		s->failed = s->over = true;
+}
+
+static void do_what_is_due(struct session *s)
+{
+	uint64_t t = now();
+
+	if (is_due(&s->due.begin, t, NEVER))
+		resume(s, t);
+	if (is_due(&s->due.load, t, NEVER))
+		load_go(&s->load, s->d);
+	if (t >= s->due.sample) {
+		s->due.sample += s->plan->sample_s * SEC_NS;
+		take_sample(s, "periodic");
+	}
+	if (is_due(&s->due.account, t, SEC_NS))
+		write_account(s);
+	if (is_due(&s->due.tick, t, TICK_NS))
+		tick(s, t);
+	if (t >= s->due.end)
+		s->over = true;
+}
+
+static int until_next(const struct session *s)
+{
+	const struct schedule *d = &s->due;
+	uint64_t t = now(), next = d->tick;
+	const uint64_t others[] = { d->begin, d->load, d->end, d->sample, d->account };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		next = others[i] < next ? others[i] : next;
+	/* Rounded up: to wake too early would be to spin. */
+	return next <= t ? 0 : (next - t + 999999) / 1000000;
+}
+
+static bool signalled(void *ctx)
+{
+	struct session *s = ctx;
+	struct signalfd_siginfo si;
+
+	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
+}
+
+/* The load has ended: the quiet period after it, then the end. */
+static void load_ended(struct session *s)
+{
+	uint64_t end = now() + s->plan->quiet_ns;
+
+	load_reap(&s->load, false);
+	s->due.end = end < s->due.end ? end : s->due.end;
+	s->fds.data[1].fd = -1;
+}
+
+static void run(struct session *s)
+{
+	while (!s->over) {
+		if (poll(s->fds.data, s->fds.len, until_next(s)) < 0 && errno != EINTR)
+			break;
+		if (s->fds.data[0].revents && signalled(s))
+			s->over = s->interrupted = true;
+		if (s->load.pidfd >= 0 && s->fds.data[1].revents && !s->load.ended)
+			load_ended(s);
+		pump(s);
+		do_what_is_due(s);
+	}
+}
+
+/* --- ending --- */
+
+static void drain_rest(struct session *s)
+{
+	while (capture_drain(s->capture, 0, drain_take, s->drain) > 0)
+		continue;
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	drain_process(s->drain, true);
+}
+
+static void stop_capture(struct session *s, uint64_t *stop_ns)
+{
+	*stop_ns = now();
+	if (!s->capturing)
+		return;
+	pump(s);
+	capture_stop(s->capture, stop_ns, s->d);
+	drain_rest(s);
+	s->capturing = false;
+}
+
+static void say_how_it_went(const struct session *s)
+{
+	struct account_totals n;
+	char bytes[32];
+
+	account_totals(&s->account, &n);
+	if (n.lost || n.stacks_lost)
+		diag_warn(s->d, "%llu of %llu samples and %llu stacks were lost: er_print -header "
+				"says whose",
+			  (unsigned long long)n.lost, (unsigned long long)n.produced,
+			  (unsigned long long)n.stacks_lost);
+	if (!s->live.on && !s->plan->verbose)
+		return;
+	live_format_bytes(book_bytes(s->book), bytes, sizeof(bytes));
+	fprintf(stderr, "er_kernel: %s: %llu samples, %llu lost, %zu processes, %s\n", s->name.path,
+		(unsigned long long)n.recorded, (unsigned long long)n.lost, book_nsubs(s->book),
+		bytes);
+}
+
+static void end(struct session *s)
+{
+	uint64_t stop_ns;
+	int err;
+
+	stop_capture(s, &stop_ns);
+	if (s->plan->sample_s)
+		take_sample(s, "end");
+	flush(s);
+	s->account.closed = true;
+	write_account(s);
+	live_clear(&s->live);
+	if (!s->failed)
+		say_how_it_went(s);
+	err = book_close(s->book, stop_ns > s->start_ns ? stop_ns : now());
+	s->book = NULL;
+	if (err && !s->failed)
+		diag_errno(s->d, -err, "experiment '%s': cannot be written to its end", s->name.path);
+	s->failed |= err < 0;
+	/* A second signal means: now. */
+	if (!s->failed)
+		binaries_archive(s->binaries, signalled, s, s->plan->verbose ? s->d : NULL);
+}
+
+/* The load goes on by itself after -t; a signal ends the wait for it. */
+static int await_load(struct session *s)
+{
+	struct load *l = &s->load;
+
+	if (!l->pid)
+		return 0;
+	if (l->gate >= 0 && !s->interrupted)
+		load_go(l, s->d);
+	load_reap(l, false);
+	while (!l->ended && l->gate < 0 && !s->interrupted) {
+		struct pollfd fds[] = { { .fd = s->sigfd, .events = POLLIN },
+					{ .fd = l->pidfd, .events = POLLIN } };
+
+		if (poll(fds, 2, -1) > 0 && fds[0].revents)
+			s->interrupted = signalled(s);
+		load_reap(l, false);
+	}
+	return l->ended ? l->status : 0;
+}
+
+static void session_fini(struct session *s)
+{
+	load_fini(&s->load);
+	procmap_free(s->procmap);
+	drain_free(s->drain);
+	binaries_free(s->binaries);
+	capture_close(s->capture);
+	sideband_close(s->sideband);
+	follow_fini(&s->follow);
+	host_fini(&s->host);
+	expname_free(&s->name);
+	vec_free(&s->fds);
+	if (s->sigfd >= 0)
+		close(s->sigfd);
+}
+
+static int record(struct session *s)
+{
+	int status;
+
+	if (begin(s) < 0) {
+		if (s->book)
+			book_discard(s->book, s->name.dirfd, s->name.name);
+		return 1;
+	}
+	if (s->live.on || s->plan->verbose)
+		fprintf(stderr, "Creating experiment %s ...\n", s->name.path);
+	if (s->plan->verbose)
+		preflight_preview(s->plan, &s->name);
+	run(s);
+	end(s);
+	status = await_load(s);
+	return s->failed ? 1 : status;
+}
+
+int session_run(const struct plan *plan, struct diag *d)
+{
+	struct session s = { .plan = plan, .d = d, .sigfd = -1,
+			     .load = { .pidfd = -1, .gate = -1 }, .name = { .dirfd = -1 } };
+	int status = 1;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (preflight(plan, d) == 0 && expname_choose(plan, &s.name, d) == 0) {
+		take_signals(&s);
+		follow_init(&s.follow, plan);
+		live_init(&s.live);
+		status = record(&s);
+	}
+	session_fini(&s);
+	return status;
+}
