@@ -21,7 +21,7 @@ int cmd_script(struct shell *sh, int argc, char **argv)
 		diag_errno(&sh->diag, errno, "script '%s': cannot open", argv[1]);
 		return -1;
 	}
-	in.ctx = f;
+	in.file = f;
 	sh->depth++;
 	shell_read(sh, &in);
 	sh->depth--;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/command/edit.h"
 
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +10,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/command/command.h"
+#include "analysis/command/shell.h"
 
 static char *next_command_name(const char *text, int again)
 {
@@ -30,13 +33,25 @@ static char **complete(const char *text, int start, int end)
 	return start ? NULL : rl_completion_matches(text, next_command_name);
 }
 
-char *edit_read_line(void *ctx, const char *prompt)
+/* Ctrl-C drops the command being typed, not the session with its settings. */
+static sigjmp_buf interrupted;
+
+static void drop_line(int sig)
 {
+	siglongjmp(interrupted, 1);
+}
+
+char *edit_read_line(struct input *in, const char *prompt)
+{
+	struct sigaction drop = { .sa_handler = drop_line }, old;
 	char *line;
 
 	rl_attempted_completion_function = complete;
-	line = readline(prompt);
-	if (!line)
+	sigaction(SIGINT, &drop, &old);
+	in->dropped = sigsetjmp(interrupted, 1) != 0;
+	line = in->dropped ? xstrdup("") : readline(prompt);
+	sigaction(SIGINT, &old, NULL);
+	if (!line || in->dropped)
 		puts("");
 	else if (*line)
 		add_history(line);

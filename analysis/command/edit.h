@@ -6,7 +6,9 @@
 #ifndef COMMAND_EDIT_H
 #define COMMAND_EDIT_H
 
+struct input;
+
 /* A line_reader (shell.h) for a terminal. */
-char *edit_read_line(void *ctx, const char *prompt);
+char *edit_read_line(struct input *in, const char *prompt);
 
 #endif

@@ -145,11 +145,11 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 
 /* --- where commands come from --- */
 
-char *read_file_line(void *file, const char *prompt)
+char *read_file_line(struct input *in, const char *prompt)
 {
 	char *line = NULL;
 	size_t cap = 0;
-	ssize_t n = getline(&line, &cap, file);
+	ssize_t n = getline(&line, &cap, in->file);
 
 	if (n < 0) {
 		free(line);
@@ -162,11 +162,14 @@ char *read_file_line(void *file, const char *prompt)
 
 static bool add_line(struct input *in, const char *prompt)
 {
-	char *line = in->read(in->ctx, prompt);
+	char *line = in->read(in, prompt);
 
 	if (!line)
 		return false;
 	in->line++;
+	if (in->dropped)
+		buf_clear(&in->text);
+	in->dropped = false;
 	buf_puts(&in->text, line);
 	free(line);
 	return true;
@@ -226,7 +229,7 @@ void shell_read(struct shell *sh, struct input *in)
 
 void shell_keyboard(struct shell *sh)
 {
-	struct input in = { .read = read_file_line, .ctx = stdin, .name = "standard input" };
+	struct input in = { .read = read_file_line, .file = stdin, .name = "standard input" };
 
 	if (sh->keyboard && isatty(STDIN_FILENO))
 		in = (struct input){ .read = sh->keyboard };

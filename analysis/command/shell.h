@@ -19,15 +19,21 @@
 
 struct command;
 
-/* A line without its newline, to be freed; NULL at the end. */
-typedef char *(*line_reader)(void *ctx, const char *prompt);
+struct input;
+
+/*
+ * A line without its newline, to be freed; NULL at the end. May set in->dropped:
+ * the person gave up the command that this line would have belonged to.
+ */
+typedef char *(*line_reader)(struct input *in, const char *prompt);
 
 /* Where commands are read from. */
 struct input {
 	line_reader read;
-	void *ctx;
+	FILE *file;       /* for a reader of files */
 	const char *name; /* for messages; NULL: a person, who sees the line */
 	unsigned line;
+	bool dropped;
 	struct buf text;  /* the logical line */
 	struct words words;
 };
@@ -62,8 +68,8 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
 void shell_read(struct shell *sh, struct input *in);
 /* Commands from standard input: with prompt and editing on a terminal. */
 void shell_keyboard(struct shell *sh);
-/* The reader of a FILE: ctx. */
-char *read_file_line(void *file, const char *prompt);
+/* The reader of in->file. */
+char *read_file_line(struct input *in, const char *prompt);
 
 /* Print what a view made, if it did (rc 0), free it and hand on rc. */
 int shell_print(struct shell *sh, struct table *t, int rc);
