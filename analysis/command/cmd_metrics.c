@@ -25,20 +25,13 @@ static void reply_sort(struct shell *sh, const struct metric_sort *s)
 	buf_free(&b);
 }
 
-/* A static metric sorts the other lists as itself, any other by their own flavor of it. */
-static struct metric_sort with_flavor(const struct metric_sort *s, enum flavor f)
-{
-	struct metric_sort ret = *s;
-
-	if (ret.col.flavor != FLAVOR_STATIC)
-		ret.col.flavor = f;
-	return ret;
-}
-
+/* Index objects have exclusive metrics only. */
 static void sorts_follow(struct view_state *v)
 {
-	v->csort = with_flavor(&v->sort, FLAVOR_ATTR);
-	v->isort = with_flavor(&v->sort, FLAVOR_EXCL);
+	metric_sort_callers(&v->sort, &v->csort);
+	v->isort = v->sort;
+	if (v->isort.col.flavor != FLAVOR_STATIC)
+		v->isort.col.flavor = FLAVOR_EXCL;
 }
 
 static void replace(struct metric_list *l, struct metric_list *by)
@@ -50,12 +43,11 @@ static void replace(struct metric_list *l, struct metric_list *by)
 int cmd_metrics(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
-	struct metric_list l = { 0 }, callers = { 0 }, index = { 0 };
+	struct metric_list callers = { 0 }, index = { 0 };
 
 	if (argc > 1) {
-		if (metric_list_parse(&sh->metric_set, LIST_FUNCS, argv[1], &sh->diag, &l))
+		if (metric_list_parse(&sh->metric_set, LIST_FUNCS, argv[1], &sh->diag, &v->metrics))
 			return -1;
-		replace(&v->metrics, &l);
 		metric_list_callers(&v->metrics, &callers);
 		replace(&v->cmetrics, &callers);
 		metric_list_index(&v->metrics, &index);
@@ -83,14 +75,11 @@ int cmd_sort(struct shell *sh, int argc, char **argv)
 
 int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 {
-	struct metric_list l = { 0 };
+	struct metric_list *l = &sh->view.cmetrics;
 
-	if (argc > 1) {
-		if (metric_list_parse(&sh->metric_set, LIST_CALLERS, argv[1], &sh->diag, &l))
-			return -1;
-		replace(&sh->view.cmetrics, &l);
-	}
-	reply_list(sh, &sh->view.cmetrics);
+	if (argc > 1 && metric_list_parse(&sh->metric_set, LIST_CALLERS, argv[1], &sh->diag, l))
+		return -1;
+	reply_list(sh, l);
 	return 0;
 }
 
