@@ -128,7 +128,7 @@ const struct command *command_find(const char *name, struct diag *d)
 			buf_free(&candidates);
 			return &commands[i];
 		}
-		if (!begins_with(&commands[i], name))
+		if (!*name || !begins_with(&commands[i], name))
 			continue;
 		found = &commands[i];
 		buf_printf(&candidates, "%s%s", n++ ? ", " : "", found->name);

@@ -115,17 +115,26 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 	return rc;
 }
 
-/* Sub-experiments have what their founder has wrong with them shown there too: count all. */
+/* Something is wrong with what was opened: say so once, `header` has the details. */
 static void note_troubles(struct shell *sh)
 {
-	vec_for_each(pp, &sh->session->experiments) {
-		const struct experiment *e = *pp;
-		size_t n = e->diag.nerrors + e->diag.nwarnings;
+	size_t nmessages = 0, n = 0;
+	const struct experiment *e = NULL;
 
-		if (n)
-			diag_note(&sh->diag, "experiment '%s': %zu warning%s; header %u shows %s",
-				  e->path, n, n == 1 ? "" : "s", e->id, n == 1 ? "it" : "them");
+	vec_for_each(pp, &sh->session->experiments) {
+		size_t has = (*pp)->diag.nerrors + (*pp)->diag.nwarnings;
+
+		nmessages += has;
+		n += has > 0;
+		if (has && !e)
+			e = *pp;
 	}
+	if (n == 1)
+		diag_note(&sh->diag, "experiment '%s' has warnings (%zu); see header %u", e->path,
+			  nmessages, e->id);
+	else if (n > 1)
+		diag_note(&sh->diag, "%zu experiments have warnings (%zu), experiment '%s' is the "
+			  "first; see header", n, nmessages, e->path);
 }
 
 int shell_open(struct shell *sh, char *const *paths, size_t n)
