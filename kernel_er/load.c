@@ -71,7 +71,6 @@ static void child(int gate, char *const *argv, bool stop, const sigset_t *mask)
 	/* The other end closes without a word when there will be no recording. */
 	if (read(gate, &go, 1) != 1)
 		_exit(STATUS_CANNOT_RUN);
-	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (become_caller() < 0 || (stop && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
 		fprintf(stderr, "er_kernel: load '%s': cannot be prepared: %s\n", argv[0],

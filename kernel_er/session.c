@@ -79,10 +79,14 @@ static uint64_t now(void)
 static void take_signals(struct session *s)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
+	struct sigaction hup;
 
 	sigemptyset(&s->signals);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
 		sigaddset(&s->signals, ending[i]);
+	/* Under nohup it is ignored, and stays so. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(&s->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -255,6 +259,7 @@ static int begin(struct session *s)
 	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
 					  &s->old_mask, s->d) < 0)
 		return -1;
+	signal(SIGPIPE, SIG_IGN); /* after the fork: the load keeps the caller's */
 	raise_fd_limit();
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
 	if (open_capture(s) < 0 || open_book(s) < 0)
@@ -530,7 +535,6 @@ int session_run(const struct plan *plan, struct diag *d)
 			     .load = { .pidfd = -1, .gate = -1 }, .name = { .dirfd = -1 } };
 	int status = 1;
 
-	signal(SIGPIPE, SIG_IGN);
 	if (preflight(plan, d) == 0 && expname_choose(plan, &s.name, d) == 0) {
 		take_signals(&s);
 		follow_init(&s.follow, plan);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/diag.h"
+#include "kernel_er/options.h"
+
+static struct plan plan;
+static struct diag diag;
+
+/* Parse a blank separated command line. */
+static int parse(const char *line)
+{
+	static char copy[512];
+	static char *argv[32];
+	int argc = 0;
+
+	options_free(&plan);
+	diag_free(&diag);
+	snprintf(copy, sizeof(copy), "er_kernel %s", line);
+	for (char *w = strtok(copy, " "); w && argc < 31; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	argv[argc] = NULL;
+	return options_parse(argc, argv, &plan, &diag);
+}
+
+static void test_intervals(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t ns;
+	} cases[] = {
+		{ "-p on", 10007000 },	 { "-p high", 997000 },	   { "-p hi", 997000 },
+		{ "-p low", 100030000 }, { "-p lo", 100030000 },   { "-p off", 0 },
+		{ "-p 5", 5000000 },	 { "-p 5m", 5000000 },	   { "-p 5000u", 5000000 },
+		{ "-p 2.5", 2500000 },	 { "-p .997", 997000 },	   { "-p 0.0123", 12000 },
+		{ "-p 1000", 1000000000 }, { "-v", 10007000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(cases[i].line), 0);
+		assert_int_equal(plan.interval_ns, cases[i].ns);
+		assert_int_equal(diag.nmsgs, 0);
+	}
+}
+
+static void test_interval_below_resolution_warns(void **state)
+{
+	assert_int_equal(parse("-p 1u"), 0);
+	assert_int_equal(plan.interval_ns, 10000);
+	assert_int_equal(diag.nwarnings, 1);
+}
+
+static void test_times(void **state)
+{
+	static const struct {
+		const char *line;
+		double begin, end;
+	} cases[] = {
+		{ "-t 10", 0, 10 },  { "-t 10s", 0, 10 }, { "-t 1m", 0, 60 },
+		{ "-t 5-15", 5, 15 }, { "-t 5-0", 5, 0 },  { "-t 1m-2m", 60, 120 }, { "-t 0.5", 0, 0.5 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(cases[i].line), 0);
+		assert_int_equal(plan.begin_ns, (uint64_t)(cases[i].begin * 1e9));
+		assert_int_equal(plan.end_ns, (uint64_t)(cases[i].end * 1e9));
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const char *const lines[] = {
+		"-p often", "-p -5",	"-p 0",	    "-p 5x",   "-p 1001",  "-p 0x5",  "-p nan",
+		"-t soon",  "-t 5-2",	"-t 0",	    "-t -1",   "-t 5-",	   "-q x",    "-q -1",
+		"-o a",	    "-o .er",	"-o x/.er", "-g grp",  "-A maybe", "-L x",    "-L 0",
+		"-S 0",	    "-S x",	"-S 1.5",   "-F maybe", "-F =(",   "-T abc",
+		"-T 0",	    "-T 1/",	"-T 1/0",   "-T -1/2", "--none",   "-Z",      "-p",
+		"-x",	    "--idle=1",
+		"-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (parse(lines[i]) == 0)
+			fail_msg("accepted: %s", lines[i]);
+		assert_int_equal(diag.nerrors, 1);
+	}
+}
+
+static void test_load_keeps_its_options(void **state)
+{
+	assert_int_equal(parse("-p high make -p -j2 -t"), 0);
+	assert_string_equal(plan.load[0], "make");
+	assert_string_equal(plan.load[1], "-p");
+	assert_int_equal(plan.interval_ns, 997000);
+	assert_int_equal(parse("-- -odd"), 0);
+	assert_string_equal(plan.load[0], "-odd");
+}
+
+static void test_targets(void **state)
+{
+	assert_int_equal(parse("-T 12/13 -T 14 -T 0/2"), 0);
+	assert_int_equal(plan.targets.len, 3);
+	assert_int_equal(plan.targets.data[0].pid, 12);
+	assert_int_equal(plan.targets.data[0].tid, 13);
+	assert_int_equal(plan.targets.data[1].tid, 0);
+	assert_int_equal(plan.targets.data[2].pid, 0);
+	assert_int_equal(plan.targets.data[2].tid, 2);
+}
+
+static void test_defaults_and_words(void **state)
+{
+	assert_int_equal(parse(""), 0);
+	assert_int_equal(plan.action, ACTION_USAGE);
+	assert_int_equal(parse("-p on"), 0);
+	assert_int_equal(plan.action, ACTION_RECORD);
+	assert_int_equal(plan.limit_bytes, 2000ULL << 20);
+	assert_int_equal(plan.sample_s, 1);
+	assert_int_equal(plan.follow, FOLLOW_ALL);
+	assert_int_equal(plan.archiving, ARCHIVE_NAMES);
+	assert_int_equal(plan.quiet_ns, 1000000000);
+	assert_int_equal(parse("-L none -S off -F =ng.* -A copy -q 0 -x -n -V true"), 0);
+	assert_int_equal(plan.limit_bytes, 0);
+	assert_int_equal(plan.sample_s, 0);
+	assert_string_equal(plan.follow_regexp, "ng.*");
+	assert_int_equal(plan.archiving, ARCHIVE_WHOLE);
+	assert_int_equal(plan.quiet_ns, 0);
+	assert_int_equal(plan.action, ACTION_PREVIEW);
+	assert_true(plan.leave_stopped);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_interval_below_resolution_warns),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_load_keeps_its_options),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_defaults_and_words),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	options_free(&plan);
+	diag_free(&diag);
+	return failed;
+}
