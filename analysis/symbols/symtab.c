@@ -36,6 +36,7 @@ struct symtab {
 
 /* --- the table --- */
 
+/* By address; of one address functions, global names, the alphabetically last come first (S-016). */
 static int raw_cmp(const void *pa, const void *pb)
 {
 	const struct rawsym *a = pa, *b = pb;
@@ -44,19 +45,31 @@ static int raw_cmp(const void *pa, const void *pb)
 		return a->addr < b->addr ? -1 : 1;
 	if ((a->flags ^ b->flags) & RAW_UNTYPED)
 		return a->flags & RAW_UNTYPED ? 1 : -1;
+	if ((a->flags ^ b->flags) & RAW_GLOBAL)
+		return a->flags & RAW_GLOBAL ? -1 : 1;
 	return strcmp(b->name, a->name);
+}
+
+/* Whether the name is a word of the list: as a local one in .symtab and global in .dynsym. */
+static bool seen(const struct buf *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = list->data; p && (p = strstr(p, name)); p += len)
+		if ((p == list->data || p[-1] == ' ') && (!p[len] || p[len] == ' '))
+			return true;
+	return false;
 }
 
 static const char *join_aliases(struct arena *a, const struct rawsym *keep,
 				const struct rawsym *end)
 {
-	const struct rawsym *prev = keep;
 	struct buf b = { 0 };
 	const char *ret;
 	size_t more = 0;
 
-	for (const struct rawsym *r = keep + 1; r < end; prev = r++) {
-		if (!strcmp(r->name, prev->name))
+	for (const struct rawsym *r = keep + 1; r < end; r++) {
+		if (!strcmp(r->name, keep->name) || seen(&b, r->name))
 			continue;
 		if (b.len + strlen(r->name) > ALIASES_MAX)
 			more++;

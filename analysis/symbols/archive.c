@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file appears under its name only when it is complete: it is written under
+ * a temporary one and renamed. Names come from paths that other users choose,
+ * so nothing here walks through a symlink or leaves archives/.
+ */
+#include "analysis/symbols/archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/symbols/symfile.h"
+#include "analysis/symbols/symtab.h"
+
+enum {
+	HASH_CHARS = 11,
+	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,     /* with "_HASH" behind it */
+	BASENAME_CUT = BASENAME_MAX_LEN - 1 - HASH_CHARS, /* with two of them */
+	COPY_CHUNK = 1024 * 1024,
+};
+
+static const char dirname[] = "archives";
+
+/* CRC-64 of polynomial 0x807, most significant bit first, no inversions. */
+static uint64_t crc64(const char *p, size_t n)
+{
+	uint64_t crc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= (uint64_t)(unsigned char)p[i] << 56;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc << 1 ^ (crc >> 63 ? 0x807 : 0);
+	}
+	return crc;
+}
+
+static void hash(char out[HASH_CHARS + 1], const char *p, size_t n)
+{
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+	uint64_t crc = crc64(p, n);
+
+	for (int i = 0; i < HASH_CHARS; i++, crc >>= 6)
+		out[i] = digits[crc & 63];
+	out[HASH_CHARS] = '\0';
+}
+
+char *archive_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	char dir[HASH_CHARS + 1], whole[HASH_CHARS + 1];
+	size_t len = strlen(base);
+
+	if (slash)
+		hash(dir, path, base - path);
+	else
+		hash(dir, "./", 2);
+	if (len <= BASENAME_MAX_LEN)
+		return xasprintf("%s_%s", base, dir);
+	hash(whole, base, len);
+	return xasprintf("%.*s_%s_%s", BASENAME_CUT, base, dir, whole);
+}
+
+static int open_dir(int expdir)
+{
+	int fd = openat(expdir, dirname, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int archive_open(int expdir, const char *path)
+{
+	__cleanup(freep) char *name = archive_name(path);
+	__cleanup(closep) int dir = open_dir(expdir);
+	struct stat st;
+	int fd;
+
+	if (dir < 0)
+		return dir;
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int write_full(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		p += done;
+		n -= done;
+	}
+	return 0;
+}
+
+/* From *at to the end, by reading and writing, where the kernel cannot do it alone. */
+static int copy_by_hand(int in, int out, off_t at)
+{
+	__cleanup(freep) char *chunk = xmalloc(COPY_CHUNK);
+	ssize_t n;
+	int err = 0;
+
+	while (!err && (n = pread(in, chunk, COPY_CHUNK, at)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		err = n < 0 ? -errno : write_full(out, chunk, n);
+		at += n;
+	}
+	return err;
+}
+
+static int copy_file(int in, int out, const char *path, struct diag *d)
+{
+	off_t at = 0;
+	ssize_t n;
+	int err = 0;
+
+	/* Shares the blocks on file systems that can. */
+	do
+		n = copy_file_range(in, &at, out, NULL, COPY_CHUNK, 0);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
+		err = copy_by_hand(in, out, at);
+	else if (n < 0)
+		err = -errno;
+	return err ? diag_errno(d, -err, "%s: cannot copy it into archives/", path) : 0;
+}
+
+static int fill(int in, int out, const char *path, enum archive_mode mode, struct diag *d)
+{
+	const struct symtab_opts opts = { .path = path };
+
+	return mode == ARCHIVE_COPY ? copy_file(in, out, path, d) : symfile_write(in, out, &opts, d);
+}
+
+/* The fresh temporary file; one of a killed process with our number is in the way at most. */
+static int open_temporary(int dir, const char *name)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(dir, name, flags, 0600);
+
+	if (fd < 0 && errno == EEXIST && unlinkat(dir, name, 0) == 0)
+		fd = openat(dir, name, flags, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static int add_file(int dir, int fd, const char *path, const char *name, enum archive_mode mode,
+		    struct diag *d)
+{
+	__cleanup(freep) char *temporary = xasprintf(".new.%ld", (long)gettid());
+	__cleanup(closep) int out = open_temporary(dir, temporary);
+	int err;
+
+	if (out < 0)
+		return diag_errno(d, -out, "archives/%s: cannot create", name);
+	err = fill(fd, out, path, mode, d);
+	if (!err && renameat(dir, temporary, dir, name) < 0)
+		err = diag_errno(d, errno, "archives/%s: cannot create", name);
+	if (err)
+		unlinkat(dir, temporary, 0);
+	return err;
+}
+
+int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d)
+{
+	__cleanup(freep) char *name = archive_name(path);
+	__cleanup(closep) int dir = -1;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return diag_errno(d, EINVAL, "%s: not a regular file", path);
+	if (mkdirat(expdir, dirname, 0700) < 0 && errno != EEXIST)
+		return diag_errno(d, errno, "%s: cannot create", dirname);
+	dir = open_dir(expdir);
+	if (dir < 0)
+		return diag_errno(d, -dir, "%s: cannot open", dirname);
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return add_file(dir, fd, path, name, mode, d);
+}
