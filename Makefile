@@ -61,7 +61,7 @@ $(O)/%.o: %.c
 # build needs no BTF of the machine it runs on.
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(call say,BPF,$@)
-	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra \
+	$(Q)mkdir -p $(@D) && $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra \
 		-Wno-unused-parameter -Wno-missing-declarations -I. -c $< -o $@
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o

@@ -4,8 +4,13 @@
  * both sides. Kinds and fields are only ever appended; sizes are asserted.
  *
  * Each CPU has a ring. Each record carries the number of its kind on its CPU,
- * counted from 0 whether or not the ring had room: a gap is a loss, and
- * recorded + lost = produced.
+ * counted from 0 whether or not the ring had room: a number that never comes is
+ * a loss, and recorded + lost = produced. A record made by an interrupt while
+ * another was being made may overtake it: go by the set of numbers, and by
+ * struct er_counts at the end, not by neighbours.
+ *
+ * Rings are not merged: a sample may come before the definition of its stack,
+ * which another CPU sent, and a definition may come more than once.
  */
 #ifndef ER_EVENT_H
 #define ER_EVENT_H
@@ -14,7 +19,8 @@ enum er_kind {
 	ER_KIND_STACK,    /* struct er_stack: a stack not sent before */
 	ER_KIND_CLOCK,    /* struct er_clock: a clock sample */
 	ER_KIND_RESIDUAL, /* struct er_clock: CPU time of a thread since its last sample, */
-			  /* sent when the thread or the recording ends; seq counts with CLOCK */
+			  /* sent when the thread or the recording ends; numbered and */
+			  /* counted (produced, lost) with CLOCK */
 	ER_KIND_COUNT
 };
 
@@ -57,8 +63,8 @@ struct er_clock {
 	struct er_header h;
 	__u64 start_time; /* of the process (group leader), as in struct er_stack */
 	__u64 stack;      /* id, 0 none */
-	__u64 weight_ns;  /* CPU time of the thread since its last record */
-	__u32 cpu;
+	__u64 weight_ns;  /* CPU time of the thread since its last record, may be 0 */
+	__u32 cpu;        /* whose ring and numbers: of a residual, not where it ran */
 	__u32 tgid, tid;  /* in the initial PID namespace */
 	__u32 flags;
 	char comm[16];    /* of the thread */
@@ -74,9 +80,23 @@ struct er_counts {
 	__u64 lost[ER_KIND_COUNT];
 	__u64 stack_kernel_truncated, stack_user_truncated; /* samples, not definitions */
 	__u64 stack_kernel_failed, stack_user_failed;
-	__u64 no_storage;  /* samples of threads that got no storage: weight is one interval */
+	__u64 no_storage;  /* samples and ends of threads whose storage could not be had: weight */
+			   /* is one interval, or 0 where the time will come with a later record */
 	__u64 loss_unattributed; /* losses whose thread and second had no room */
 };
+
+/*
+ * Per CPU, in an array that user space maps. `dying` counts threads that
+ * began to exit, `dead` those of them whose residual was settled: the difference
+ * is what still owes one.
+ */
+struct er_cpu {
+	struct er_counts counts;
+	__u64 tick_ns; /* of the CPU's last clock event */
+	__u64 dying, dead;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct er_cpu) == 128, "ring contract");
 
 /* Which thread lost records in which second; a bounded map, value: how many. */
 struct er_loss_key {

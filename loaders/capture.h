@@ -32,12 +32,17 @@ struct capture_plan {
 	size_t ring_bytes;       /* per CPU, a power of two; 0: default */
 	const struct capture_target *targets; /* none: the whole system */
 	size_t ntargets;
-	bool measure_cost;       /* have the kernel count nanoseconds per BPF run */
+	bool measure_cost;       /* have the kernel count nanoseconds per BPF run (CAP_SYS_ADMIN; */
+				 /* without it the costs have runs and ns 0) */
+	bool verbose;            /* let libbpf say on stderr what it does */
 };
 
 /* Load. 0, or -errno after one sentence with the remedy. */
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret);
-/* Attach and begin; *start_ns is the CLOCK_MONOTONIC moment from which on time counts. */
+/*
+ * Attach and begin; *start_ns is the CLOCK_MONOTONIC moment from which on time
+ * counts. After it no call here needs a capability.
+ */
 int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d);
 
 typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
@@ -45,7 +50,8 @@ typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
 /*
  * Hand out what the rings hold, waiting up to timeout_ms (0: do not wait) for
  * the first record. Returns the number of records, or -errno (-EINTR: a
- * signal). Each ring comes in its own order; rings are not merged.
+ * signal). Each ring comes in its own order; rings are not merged. A ring wakes
+ * the caller only when it is a quarter full: drain every 100 ms or so anyway.
  */
 int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
 /* A descriptor that polls readable when a ring wants draining; borrowed. */
@@ -53,7 +59,11 @@ int capture_fd(const struct capture *c);
 
 /*
  * Detach the clock, and have every thread's time since its last sample sent as
- * a residual record. Drain after it. *stop_ns is when time ceased to count.
+ * a residual record. Drain after it until nothing comes. *stop_ns is when time
+ * ceased to count. Returns late, a few tens of milliseconds as a rule, when
+ * threads have just ended: the kernel lets their last time be seen only then.
+ * At either end of the recording a running thread's time is known to a
+ * scheduler tick.
  */
 int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
 void capture_close(struct capture *c);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all our BPF programs share: the rings, the counters, the table of
+ * losses, and how a record is reserved, numbered and submitted. The maps are
+ * made by loaders/rings.c and bound by name, so that all programs feed the
+ * same rings.
+ */
+#ifndef ER_BPF_H
+#define ER_BPF_H
+
+#include "bpf/er_event.h"
+
+enum { ER_MAX_LOSSES = 8192 };
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* By CPU id; a CPU that was offline at the start has none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} er_rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct er_cpu);
+} er_cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ER_MAX_LOSSES);
+	__type(key, struct er_loss_key);
+	__type(value, __u64);
+} er_losses SEC(".maps");
+
+/* A ring wants draining when this much is in it; 0 never. Set before loading. */
+const volatile __u32 er_wake_bytes;
+
+static __always_inline struct er_cpu *er_this_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&er_cpus, &cpu);
+}
+
+static __always_inline void *er_this_ring(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&er_rings, &cpu);
+}
+
+/* The next number of this kind on this CPU; an interrupt may come in between, hence atomic. */
+static __always_inline __u32 er_number(struct er_cpu *c, enum er_kind seq_kind)
+{
+	return __sync_fetch_and_add(&c->counts.produced[seq_kind], 1);
+}
+
+/* Readers poll; they are woken only when a ring fills faster than that. */
+static __always_inline __u64 er_wakeup(void *ring)
+{
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= er_wake_bytes)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+/* A record found no room: say how many, whose, and when. */
+static __always_inline void er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgid,
+				    __u32 tid)
+{
+	struct er_loss_key key = {
+		.tgid = tgid,
+		.tid = tid,
+		.second = now / 1000000000,
+		.kind = kind,
+	};
+	__u64 one = 1, *n;
+
+	__sync_fetch_and_add(&c->counts.lost[kind], 1);
+	n = bpf_map_lookup_elem(&er_losses, &key);
+	if (n) {
+		__sync_fetch_and_add(n, 1);
+		return;
+	}
+	if (bpf_map_update_elem(&er_losses, &key, &one, BPF_NOEXIST))
+		__sync_fetch_and_add(&c->counts.loss_unattributed, 1);
+}
+
+#endif

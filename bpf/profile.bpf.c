@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The clock. A perf event on each CPU runs er_clock, which sends who ran, where
+ * and how much CPU time of the thread the sample stands for.
+ *
+ * Weights. The scheduler keeps the run time of each thread, to the nanosecond,
+ * in se.sum_exec_runtime, brought up to date at each switch and tick. `reported`
+ * is how much of it has been sent; a sample sends the rest, and so the records
+ * of a thread add up to the kernel's own figure whatever the timer does. Between
+ * two scheduler ticks the figure stands still, and most samples of a 1 ms clock
+ * would weigh nothing and every fourth one 4 ms; therefore the running part is
+ * added: the event's prev_count is local_clock() of this very moment, the clock
+ * that exec_start is in, less what the run queue deducts for interrupts and
+ * steal. Should the sum be ahead of the kernel by that, the next sample weighs
+ * less. A sample is sent also when its weight is 0.
+ *
+ * Beginnings. A thread that is older than the recording has its sum taken as
+ * reported by er_begin, an iterator over all threads. One born later starts
+ * from 0.
+ *
+ * Ends. The last piece of a thread, since its last sample, is a residual. The
+ * sum is final only when the thread has been switched away for good. Tried:
+ * a program on sched_switch sees that, and costs 60 to 80 ns at each switch of
+ * the machine, for an event that a thread meets once. sched_process_free comes
+ * a grace period later (tens of milliseconds), costs nothing elsewhere, and
+ * the task can still be read, except for its group leader, who may be gone:
+ * er_exit puts the leader's start time by, while the thread is still alive.
+ * What is on its way between the two when the recording stops is counted
+ * (dying, dead); the loader waits for it.
+ *
+ * Stop. er_end writes the residual of each thread into the iterator's own
+ * file: no ring to overflow however many threads there are. A thread that is
+ * unhashed is not its business but er_free's, which cannot run while er_end
+ * looks at the thread (a grace period lies between unhashing and freeing, and
+ * er_end runs inside an RCU reader): no time is sent twice.
+ *
+ * er_clock runs in the timer's interrupt and is never interrupted by itself;
+ * er_exit, er_free and er_end can be, by er_clock. They share nothing but the
+ * numbers, which are atomic, and the thread's storage, which er_clock touches
+ * only while the thread runs.
+ */
+#include "bpf/vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/er.bpf.h"
+#include "bpf/thread.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum {
+	SEEN_STACKS = 65536,
+	RUNNING_MAX_NS = 2000000000, /* beyond it the clocks cannot be the same */
+};
+
+/* Ids of stacks that were sent. When it is full the oldest go, and are sent again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SEEN_STACKS);
+	__type(key, __u64);
+	__type(value, __u32);
+} er_seen SEC(".maps");
+
+union stack_scratch {
+	struct er_stack s;
+	__u64 room[sizeof(struct er_stack) / 8 + 2 * ER_MAX_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, union stack_scratch);
+} er_scratch SEC(".maps");
+
+const volatile __u64 er_interval_ns;
+const volatile __u64 er_hash_seed; /* secret, so that nobody can make stacks collide */
+const volatile __u32 er_max_frames = ER_MAX_FRAMES;
+
+/* What a sample is made of, gathered once. */
+struct sample {
+	struct task_struct *task;
+	struct er_cpu *cpu;
+	void *ring;
+	__u64 now;
+	__u64 start_time;
+	__u32 tgid, tid;
+	__u32 flags;
+};
+
+static __always_inline __u64 mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0x9fb21c651e98df25ULL;
+	return h ^ (h >> 32);
+}
+
+static __always_inline __u64 stack_hash(const union stack_scratch *st, __u32 n, __u64 exec_id)
+{
+	__u64 h = mix(er_hash_seed, st->s.start_time);
+
+	h = mix(h, (__u64)st->s.tgid << 32 | st->s.flags);
+	h = mix(h, exec_id);
+	h = mix(h, (__u64)st->s.nkernel << 16 | st->s.nuser);
+	for (__u32 i = 0; i < 2 * ER_MAX_FRAMES; i++) {
+		if (i >= n)
+			break;
+		h = mix(h, st->s.pcs[i]);
+	}
+	h = mix(h, h >> 29);
+	return h ? h : 1;
+}
+
+/* After a system call the user's pc is where it returns to; after an interrupt, where it was. */
+static __always_inline bool user_pc_exact(const struct sample *sm)
+{
+	struct pt_regs *regs;
+
+	if (sm->flags & ER_CLOCK_USER)
+		return true;
+	regs = (struct pt_regs *)bpf_task_pt_regs(sm->task);
+	return (long)BPF_CORE_READ(regs, orig_ax) < 0;
+}
+
+static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
+					 const struct sample *sm)
+{
+	long got;
+
+	if (sm->flags & ER_CLOCK_USER)
+		return 0;
+	got = bpf_get_stack(ctx, st->s.pcs, er_max_frames * 8, 0);
+	if (got <= 0) {
+		st->s.flags |= ER_STACK_KERNEL_FAILED;
+		sm->cpu->counts.stack_kernel_failed++;
+		return 0;
+	}
+	if (got / 8 >= er_max_frames) {
+		st->s.flags |= ER_STACK_KERNEL_TRUNCATED;
+		sm->cpu->counts.stack_kernel_truncated++;
+	}
+	return got / 8;
+}
+
+static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
+				       const struct sample *sm)
+{
+	long got;
+
+	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->task->mm)
+		return 0;
+	if (at > ER_MAX_FRAMES)
+		return 0;
+	got = bpf_get_stack(ctx, st->s.pcs + at, er_max_frames * 8, BPF_F_USER_STACK);
+	if (got <= 0) {
+		st->s.flags |= ER_STACK_USER_FAILED;
+		sm->cpu->counts.stack_user_failed++;
+		return 0;
+	}
+	if (got / 8 >= er_max_frames) {
+		st->s.flags |= ER_STACK_USER_TRUNCATED;
+		sm->cpu->counts.stack_user_truncated++;
+	}
+	if (user_pc_exact(sm))
+		st->s.flags |= ER_STACK_USER_EXACT;
+	return got / 8;
+}
+
+/* A stack is seen only once it is in a ring: a lost definition is tried again. */
+static __always_inline void send_stack(union stack_scratch *st, __u32 n, const struct sample *sm)
+{
+	__u32 one = 1, size = sizeof(st->s) + n * 8;
+
+	st->s.h.kind = ER_KIND_STACK;
+	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
+	st->s.h.time_ns = sm->now;
+	if (size <= sizeof(*st) && sm->ring &&
+	    !bpf_ringbuf_output(sm->ring, st, size, er_wakeup(sm->ring)))
+		bpf_map_update_elem(&er_seen, &st->s.id, &one, BPF_ANY);
+	else
+		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
+}
+
+/* Walk both stacks, send them if they are new; the id, 0 when there is no frame at all. */
+static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm)
+{
+	union stack_scratch *st;
+	__u32 zero = 0, nkernel, nuser, n;
+
+	st = bpf_map_lookup_elem(&er_scratch, &zero);
+	if (!st)
+		return 0;
+	st->s.flags = 0;
+	st->s.pad = 0;
+	st->s.tgid = sm->tgid;
+	st->s.start_time = sm->start_time;
+	nkernel = walk_kernel(ctx, st, sm);
+	nuser = walk_user(ctx, st, nkernel, sm);
+	st->s.nkernel = nkernel;
+	st->s.nuser = nuser;
+	n = nkernel + nuser;
+	if (!n && !st->s.flags)
+		return 0;
+	st->s.id = stack_hash(st, n, sm->task->self_exec_id);
+	if (!bpf_map_lookup_elem(&er_seen, &st->s.id))
+		send_stack(st, n, sm);
+	return st->s.id;
+}
+
+/* local_clock() of this event: perf has just read it to count the event. */
+static __always_inline __u64 event_clock(void *ctx)
+{
+	struct bpf_perf_event_data_kern *kern = ctx;
+	struct perf_event *event;
+	__u64 clock = 0;
+
+	if (bpf_core_read(&event, sizeof(event), &kern->event) ||
+	    bpf_core_read(&clock, sizeof(clock), &event->hw.prev_count))
+		return 0;
+	return clock;
+}
+
+/* The thread's run time up to this moment, as the kernel will say when it looks. */
+static __always_inline __u64 run_time(void *ctx, struct task_struct *p)
+{
+	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime, clock;
+	struct rq *rq;
+	__s64 running;
+
+	if (!bpf_core_field_exists(p->se.cfs_rq))
+		return sum;
+	barrier();
+	if (p->se.exec_start != began) /* another CPU is bringing it up to date */
+		return sum;
+	rq = p->se.cfs_rq->rq;
+	clock = event_clock(ctx);
+	running = clock - (rq->clock - rq->clock_task) - began;
+	if (!clock || running < 0 || running > RUNNING_MAX_NS)
+		return sum;
+	return sum + running;
+}
+
+static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64 start_time)
+{
+	struct er_thread *t;
+
+	t = bpf_task_storage_get(&er_threads, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		t->start_time = start_time;
+	return t;
+}
+
+/* False for a thread older than the recording that er_begin missed: it is known from now on. */
+static __always_inline bool thread_know(struct er_thread *t, struct task_struct *p, __u64 sum)
+{
+	if (t->state & THREAD_KNOWN)
+		return true;
+	t->state |= THREAD_KNOWN;
+	if (thread_is_new(p))
+		return true;
+	t->reported = sum;
+	return false;
+}
+
+static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, __u64 stack)
+{
+	struct er_thread *t = thread_get(sm->task, sm->start_time);
+	__u64 sum;
+
+	if (!t) {
+		sm->cpu->counts.no_storage++;
+		return 0;
+	}
+	t->stack = stack;
+	t->flags = sm->flags;
+	t->state |= THREAD_SAMPLED;
+	sum = run_time(ctx, sm->task);
+	if (!thread_know(t, sm->task, sum)) {
+		sm->cpu->counts.no_storage++;
+		return er_interval_ns;
+	}
+	return thread_take(t, sum);
+}
+
+static __always_inline void send_sample(const struct sample *sm, __u64 stack, __u64 weight)
+{
+	__u32 seq = er_number(sm->cpu, ER_KIND_CLOCK);
+	struct er_clock *r = NULL;
+
+	if (sm->ring)
+		r = bpf_ringbuf_reserve(sm->ring, sizeof(*r), 0);
+	if (!r) {
+		er_lost(sm->cpu, ER_KIND_CLOCK, sm->now, sm->tgid, sm->tid);
+		return;
+	}
+	r->h.kind = ER_KIND_CLOCK;
+	r->h.seq = seq;
+	r->h.time_ns = sm->now;
+	r->start_time = sm->start_time;
+	r->stack = stack;
+	r->weight_ns = weight;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = sm->tgid;
+	r->tid = sm->tid;
+	r->flags = sm->flags;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
+}
+
+static __always_inline __u32 sample_flags(struct bpf_perf_event_data *ctx, struct task_struct *p)
+{
+	__u32 flags = 0;
+
+	if ((ctx->regs[ER_REG_CS] & 3) == 3)
+		flags |= ER_CLOCK_USER;
+	if (!p->pid)
+		flags |= ER_CLOCK_IDLE;
+	else if (p->flags & TASK_PF_KTHREAD)
+		flags |= ER_CLOCK_KTHREAD;
+	return flags;
+}
+
+SEC("perf_event")
+int er_clock(struct bpf_perf_event_data *ctx)
+{
+	struct sample sm = { .task = bpf_get_current_task_btf(), .cpu = er_this_cpu() };
+	__u64 last, stack;
+
+	if (!sm.cpu)
+		return 0;
+	sm.now = bpf_ktime_get_ns();
+	last = sm.cpu->tick_ns;
+	sm.cpu->tick_ns = sm.now;
+	if (!thread_wanted(sm.task))
+		return 0;
+	sm.ring = er_this_ring();
+	sm.tgid = sm.task->tgid;
+	sm.tid = sm.task->pid;
+	sm.start_time = sm.task->group_leader->start_time;
+	sm.flags = sample_flags(ctx, sm.task);
+	stack = sample_stack(ctx, &sm);
+	if (sm.flags & ER_CLOCK_IDLE)
+		send_sample(&sm, stack, last ? sm.now - last : er_interval_ns);
+	else
+		send_sample(&sm, stack, sample_weight(ctx, &sm, stack));
+	return 0;
+}
+
+SEC("iter/task")
+int er_begin(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+
+	if (!p || !c || thread_is_new(p) || !thread_wanted(p))
+		return 0;
+	t = thread_get(p, p->group_leader->start_time);
+	if (!t)
+		return 0; /* its first sample finds and counts that */
+	t->reported = p->se.sum_exec_runtime;
+	t->state |= THREAD_KNOWN;
+	return 0;
+}
+
+static __always_inline void fill_residual(struct er_clock *r, struct task_struct *p,
+					  const struct er_thread *t, struct er_cpu *c)
+{
+	r->h.kind = ER_KIND_RESIDUAL;
+	r->h.seq = er_number(c, ER_KIND_CLOCK);
+	r->h.time_ns = bpf_ktime_get_ns();
+	r->start_time = t->start_time;
+	r->stack = t->stack;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = p->tgid;
+	r->tid = p->pid;
+	r->flags = t->flags;
+	if (!(t->state & THREAD_SAMPLED))
+		r->flags |= ER_CLOCK_UNSAMPLED;
+	if (p->flags & TASK_PF_KTHREAD)
+		r->flags |= ER_CLOCK_KTHREAD;
+	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
+}
+
+/* Too late for the recording, or not of interest. */
+static __always_inline bool thread_ignored(struct task_struct *p)
+{
+	return (er_stop_ns && p->start_time >= er_stop_ns) || !thread_wanted(p);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(er_exit, struct task_struct *p)
+{
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+
+	if (!c || thread_ignored(p))
+		return 0;
+	t = thread_get(p, p->group_leader->start_time);
+	if (!t || !thread_know(t, p, p->se.sum_exec_runtime))
+		__sync_fetch_and_add(&c->counts.no_storage, 1);
+	if (t && !(t->state & THREAD_CLOSED)) {
+		t->state |= THREAD_DYING;
+		__sync_fetch_and_add(&c->dying, 1);
+	}
+	return 0;
+}
+
+static __always_inline void send_residual(struct task_struct *p, struct er_thread *t,
+					  struct er_cpu *c)
+{
+	__u64 weight = thread_take(t, p->se.sum_exec_runtime);
+	void *ring = er_this_ring();
+	struct er_clock r = {};
+
+	if (!weight)
+		return;
+	fill_residual(&r, p, t, c);
+	r.weight_ns = weight;
+	if (!ring || bpf_ringbuf_output(ring, &r, sizeof(r), er_wakeup(ring)))
+		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(er_free, struct task_struct *p)
+{
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+
+	t = bpf_task_storage_get(&er_threads, p, 0, 0);
+	if (!c || !t || (t->state & THREAD_CLOSED))
+		return 0;
+	t->state |= THREAD_CLOSED;
+	send_residual(p, t, c);
+	if (t->state & THREAD_DYING)
+		__sync_fetch_and_add(&c->dead, 1);
+	return 0;
+}
+
+/* The residual into the iterator's file. Not taken unless written: then it is asked for again. */
+static __always_inline int write_residual(struct bpf_iter__task *ctx, struct task_struct *p,
+					  struct er_thread *t, struct er_cpu *c)
+{
+	__u64 sum = p->se.sum_exec_runtime;
+	struct er_clock r = {};
+
+	if (sum <= t->reported)
+		return 0;
+	fill_residual(&r, p, t, c);
+	r.weight_ns = sum - t->reported;
+	if (bpf_seq_write(ctx->meta->seq, &r, sizeof(r))) {
+		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
+		return -1;
+	}
+	t->reported = sum;
+	return 0;
+}
+
+SEC("iter/task")
+int er_end(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+
+	if (!p || !c || thread_ignored(p) || !p->thread_pid)
+		return 0;
+	t = thread_get(p, p->group_leader->start_time);
+	if (!t || !thread_know(t, p, p->se.sum_exec_runtime)) {
+		__sync_fetch_and_add(&c->counts.no_storage, 1);
+		return 0;
+	}
+	if ((t->state & THREAD_CLOSED) || write_residual(ctx, p, t, c))
+		return 0;
+	t->state |= THREAD_CLOSED;
+	if (t->state & THREAD_DYING)
+		__sync_fetch_and_add(&c->dead, 1);
+	return 0;
+}

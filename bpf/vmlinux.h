@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel types that our programs touch, kept by hand: only fields in use.
+ * Offsets are filled in at load time from the BTF of the running kernel
+ * (CO-RE), so order and neighbours do not matter here, names do.
+ */
+#ifndef VMLINUX_H
+#define VMLINUX_H
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+typedef unsigned char __u8;
+typedef short int __s16;
+typedef short unsigned int __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long int __s64;
+typedef long long unsigned int __u64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+typedef int pid_t;
+typedef _Bool bool;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+enum { false = 0, true = 1 };
+
+/* User API of bpf(2): values are fixed for ever. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+	BPF_F_USER_STACK = 1 << 8,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
+	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_RB_FORCE_WAKEUP = 1 << 1,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+/* x86-64; user space calls ax "rax" and so on, BTF has the kernel's names. */
+struct pt_regs {
+	long unsigned int ax, orig_ax, ip, sp;
+	union {
+		u16 cs;
+		long unsigned int csx;
+	};
+};
+
+typedef struct {
+	long a;
+} local64_t;
+
+struct hw_perf_event {
+	local64_t prev_count;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+/* What a perf_event program's context really is. */
+struct bpf_perf_event_data_kern {
+	struct pt_regs *regs;
+	struct perf_event *event;
+};
+
+struct rq {
+	u64 clock;
+	u64 clock_task;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	u64 exec_start;
+	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct thread_info {
+	u32 cpu;
+};
+
+struct mm_struct;
+struct pid;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	struct sched_entity se;
+	struct mm_struct *mm;
+	pid_t pid;
+	pid_t tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	u64 start_time;
+	u64 self_exec_id;
+	char comm[16];
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+/* The context as the verifier shows it, user API: the registers in the order of ptrace(2). */
+enum { ER_REG_CS = 17, ER_NREGS = 21 };
+
+struct bpf_perf_event_data {
+	__u64 regs[ER_NREGS];
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A loader turns one BPF skeleton into a running collector: a row of verbs.
+ * capture.c owns the rings and the list of loaders; a new kind of data is a new
+ * loader and a row in that list.
+ */
+#ifndef LOADERS_LOADER_H
+#define LOADERS_LOADER_H
+
+#include <stdint.h>
+
+struct bpf_object;
+struct buf;
+struct capture_plan;
+struct diag;
+struct rings;
+
+/* Each returns 0, or -errno after a report. After start() no verb needs a capability. */
+struct loader {
+	const char *name;
+	/* Open, set the knobs, load; *self is what the other verbs are given. */
+	int (*open)(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+		    void **self);
+	/* Attach and begin. Time counts from start_ns on. */
+	int (*start)(void *self, uint64_t start_ns, struct diag *d);
+	/* Detach. Records that come of stopping are appended to `last`, each whole. */
+	int (*stop)(void *self, uint64_t stop_ns, struct buf *last, struct diag *d);
+	void (*close)(void *self); /* NULL: nothing */
+	struct bpf_object *(*object)(void *self);
+};
+
+extern const struct loader profile_loader;
+
+/* One sentence for an object that could not be loaded. */
+int loader_load_error(struct diag *d, const char *name, int err);
+
+#endif

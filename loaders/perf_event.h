@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Perf events, one on each CPU that has a ring. */
+#ifndef LOADERS_PERF_EVENT_H
+#define LOADERS_PERF_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A clock event, disabled; the descriptor, or -errno. */
+int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle);
+int perf_event_enable(int fd);
+int perf_event_disable(int fd);
+
+/* A number from /proc/sys/kernel, `otherwise` when it cannot be read. */
+long kernel_sysctl(const char *name, long otherwise);
+
+#endif

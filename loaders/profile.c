@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loader of bpf/profile.bpf.c; see there for what its programs do. */
+#include "loaders/loader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "bpf/profile.skel.h"
+#include "loaders/capture.h"
+#include "loaders/perf_event.h"
+#include "loaders/rings.h"
+
+enum {
+	/* Below the iterator's own 32 KiB, so that no record is refused for want of room. */
+	ITER_READ = 16 << 10,
+	/* How long to wait for threads that ended and were not freed yet. */
+	SETTLE_STEP_MS = 2,
+	SETTLE_MAX_MS = 1000,
+};
+
+struct profile {
+	const struct rings *rings;
+	struct profile_bpf *skel;
+	uint64_t interval_ns;
+	int begin_fd, end_fd; /* iterators, made while capabilities are held */
+	int nevents;
+	struct profile_event {
+		int fd, link_fd;
+	} *events;
+};
+
+static void profile_close(void *self)
+{
+	struct profile *p = self;
+
+	if (!p)
+		return;
+	for (int i = 0; i < p->nevents; i++) {
+		closep(&p->events[i].link_fd);
+		closep(&p->events[i].fd);
+	}
+	free(p->events);
+	closep(&p->begin_fd);
+	closep(&p->end_fd);
+	profile_bpf__destroy(p->skel);
+	free(p);
+}
+
+static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
+		      const struct rings *rings)
+{
+	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_FRAMES);
+
+	skel->rodata->er_wake_bytes = rings_wake_bytes(rings);
+	skel->rodata->er_interval_ns = plan->interval_ns;
+	skel->rodata->er_has_targets = plan->ntargets > 0;
+	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
+	skel->rodata->er_max_frames = frames > 0 && frames < ER_MAX_FRAMES ? frames : ER_MAX_FRAMES;
+	if (getrandom(&skel->rodata->er_hash_seed, sizeof(skel->rodata->er_hash_seed), 0) < 0)
+		skel->rodata->er_hash_seed = time(NULL);
+	bpf_map__set_max_entries(skel->maps.er_targets, plan->ntargets ? plan->ntargets : 1);
+}
+
+static int add_targets(struct profile_bpf *skel, const struct capture_plan *plan)
+{
+	for (size_t i = 0; i < plan->ntargets; i++) {
+		struct {
+			__u32 tgid, tid;
+		} key = { plan->targets[i].pid, plan->targets[i].tid };
+		__u32 one = 1;
+
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.er_targets), &key, &one, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static int clock_error(struct diag *d, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		return diag_errno(d, -err,
+				  "cannot open the clock event of a CPU: run as root, or with the "
+				  "capability cap_perfmon, or lower kernel.perf_event_paranoid "
+				  "(now %ld) to -1", kernel_sysctl("perf_event_paranoid", 2));
+	if (err == -EMFILE)
+		return diag_errno(d, EMFILE, "cannot open a clock event for each CPU: raise the "
+				  "limit of open files (ulimit -n)");
+	return diag_errno(d, -err, "cannot open the clock event of a CPU");
+}
+
+static int open_clocks(struct profile *p, bool idle, struct diag *d)
+{
+	for (int i = 0; i < rings_nrings(p->rings); i++) {
+		int fd = perf_clock_open(rings_cpu(p->rings, i), p->interval_ns, !idle);
+
+		if (fd == -ENODEV)
+			continue; /* gone offline meanwhile */
+		if (fd < 0)
+			return clock_error(d, fd);
+		p->events[p->nevents++] = (struct profile_event){ .fd = fd, .link_fd = -1 };
+	}
+	return 0;
+}
+
+static int load(struct profile *p, const struct capture_plan *plan)
+{
+	int err;
+
+	p->skel = profile_bpf__open();
+	if (!p->skel)
+		return -errno;
+	set_knobs(p->skel, plan, p->rings);
+	err = rings_bind(p->rings, p->skel->obj);
+	if (!err)
+		err = profile_bpf__load(p->skel);
+	return err ? err : add_targets(p->skel, plan);
+}
+
+static int profile_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+			void **self)
+{
+	struct profile *p = xcalloc(1, sizeof(*p));
+	int err;
+
+	p->rings = rings;
+	p->interval_ns = plan->interval_ns;
+	p->begin_fd = p->end_fd = -1;
+	p->events = xcalloc(rings_nrings(rings), sizeof(*p->events));
+	err = load(p, plan);
+	err = err ? loader_load_error(d, "clock", err) : open_clocks(p, plan->idle, d);
+	if (err) {
+		profile_close(p);
+		return err;
+	}
+	*self = p;
+	return 0;
+}
+
+static int make_iter(struct bpf_program *prog, int *fd)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+
+	if (!link)
+		return -errno;
+	*fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link); /* the iterator holds what it needs */
+	return *fd < 0 ? -errno : 0;
+}
+
+/* Run an iterator over all threads to its end; what it writes is appended to `out`. */
+static int run_iter(int fd, struct buf *out)
+{
+	char bytes[ITER_READ];
+	ssize_t n;
+
+	do {
+		n = read(fd, bytes, sizeof(bytes));
+		if (n > 0)
+			buf_add(out, bytes, n);
+	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+static int attach(struct profile *p)
+{
+	struct profile_bpf *skel = p->skel;
+	int err;
+
+	skel->links.er_exit = bpf_program__attach(skel->progs.er_exit);
+	if (!skel->links.er_exit)
+		return -errno;
+	skel->links.er_free = bpf_program__attach(skel->progs.er_free);
+	if (!skel->links.er_free)
+		return -errno;
+	err = make_iter(skel->progs.er_begin, &p->begin_fd);
+	if (!err)
+		err = make_iter(skel->progs.er_end, &p->end_fd);
+	for (int i = 0; !err && i < p->nevents; i++) {
+		struct profile_event *e = &p->events[i];
+
+		/* Not libbpf's own, which would enable the event at once. */
+		e->link_fd = bpf_link_create(bpf_program__fd(skel->progs.er_clock), e->fd,
+					     BPF_PERF_EVENT, NULL);
+		err = e->link_fd < 0 ? -errno : 0;
+	}
+	return err;
+}
+
+/* The kernel stops an event for the rest of a tick that comes more often than this allows. */
+static void warn_throttle(const struct profile *p, struct diag *d)
+{
+	long max = kernel_sysctl("perf_event_max_sample_rate", 100000);
+	long rate = 1000000000 / p->interval_ns;
+
+	if (max > 0 && rate > max)
+		diag_warn(d, "the kernel limits sampling to %ld a second, %ld were asked for: raise "
+			  "kernel.perf_event_max_sample_rate (CPU time stays exact)", max, rate);
+}
+
+static int set_clocks(struct profile *p, int (*set)(int fd))
+{
+	int err = 0;
+
+	for (int i = 0; i < p->nevents; i++) {
+		int e = set(p->events[i].fd);
+
+		err = err ? err : e;
+	}
+	return err;
+}
+
+static int profile_start(void *self, uint64_t start_ns, struct diag *d)
+{
+	struct profile *p = self;
+	struct buf none = { 0 };
+	int err;
+
+	p->skel->bss->er_start_ns = start_ns;
+	warn_throttle(p, d);
+	err = attach(p);
+	if (!err)
+		err = run_iter(p->begin_fd, &none);
+	buf_free(&none);
+	if (!err)
+		err = set_clocks(p, perf_event_enable);
+	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
+}
+
+/* Threads that ended and whose last piece of time is still on its way. */
+static uint64_t unsettled(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (int cpu = 0; cpu < rings_ncpus(p->rings); cpu++) {
+		const volatile struct er_cpu *c = rings_cpu_state(p->rings, cpu);
+
+		n += c->dying - c->dead;
+	}
+	return n;
+}
+
+static void settle(const struct profile *p, struct diag *d)
+{
+	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000 };
+	uint64_t n = 0;
+
+	for (int ms = 0; ms < SETTLE_MAX_MS; ms += SETTLE_STEP_MS) {
+		n = unsettled(p);
+		if (!n)
+			return;
+		nanosleep(&step, NULL);
+	}
+	diag_warn(d, "the last CPU time of %llu threads that had just ended is missing",
+		  (unsigned long long)n);
+}
+
+static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+{
+	struct profile *p = self;
+	int err = set_clocks(p, perf_event_disable), e;
+
+	p->skel->bss->er_stop_ns = stop_ns;
+	e = run_iter(p->end_fd, last);
+	err = err ? err : e;
+	settle(p, d);
+	profile_bpf__detach(p->skel);
+	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
+}
+
+static struct bpf_object *profile_object(void *self)
+{
+	struct profile *p = self;
+
+	return p->skel->obj;
+}
+
+const struct loader profile_loader = {
+	.name = "profile",
+	.open = profile_open,
+	.start = profile_start,
+	.stop = profile_stop,
+	.close = profile_close,
+	.object = profile_object,
+};

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "loaders/rings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "loaders/cpus.h"
+
+enum {
+	RING_DEFAULT = 512 << 10,
+	RING_TOTAL = 64 << 20, /* the default shrinks on machines with many CPUs */
+	RING_MIN = 64 << 10,
+	MAX_LOSSES = 8192,
+};
+
+struct ring_ctx {
+	struct rings *rings;
+	int cpu;
+};
+
+struct rings {
+	int ncpus, nrings;
+	size_t bytes;
+	int outer_fd, cpus_fd, losses_fd;
+	struct er_cpu *cpus;
+	struct ring_buffer *rb;
+	struct ring_ctx *ctxs; /* a ring */
+	int *fds;
+	capture_fn fn; /* of the drain under way */
+	void *fn_ctx;
+};
+
+static size_t default_bytes(int ncpus)
+{
+	size_t bytes = RING_DEFAULT;
+
+	while (bytes > RING_MIN && bytes * ncpus > RING_TOTAL)
+		bytes /= 2;
+	return bytes;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct ring_ctx *rc = ctx;
+
+	rc->rings->fn(rc->rings->fn_ctx, rc->cpu, data, size);
+	return 0;
+}
+
+static int add_ring(struct rings *r, int cpu)
+{
+	struct ring_ctx *rc = &r->ctxs[r->nrings];
+	__u32 key = cpu;
+	int fd, err;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_ring", 0, 0, r->bytes, NULL);
+	if (fd < 0)
+		return -errno;
+	r->fds[r->nrings++] = fd;
+	*rc = (struct ring_ctx){ .rings = r, .cpu = cpu };
+	if (bpf_map_update_elem(r->outer_fd, &key, &fd, BPF_ANY))
+		return -errno;
+	if (r->rb)
+		return ring_buffer__add(r->rb, fd, on_record, rc);
+	r->rb = ring_buffer__new(fd, on_record, rc, NULL);
+	err = -errno;
+	return r->rb ? 0 : err;
+}
+
+static int make_outer(struct rings *r)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int inner, err;
+
+	inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_ring", 0, 0, r->bytes, NULL);
+	if (inner < 0)
+		return -errno;
+	opts.inner_map_fd = inner;
+	r->outer_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "er_rings", sizeof(__u32),
+				     sizeof(__u32), r->ncpus, &opts);
+	err = -errno;
+	close(inner);
+	return r->outer_fd < 0 ? err : 0;
+}
+
+static size_t cpus_size(const struct rings *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (r->ncpus * sizeof(struct er_cpu) + page - 1) & ~(page - 1);
+}
+
+static int make_counters(struct rings *r)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	void *p;
+
+	r->cpus_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "er_cpus", sizeof(__u32),
+				    sizeof(struct er_cpu), r->ncpus, &opts);
+	if (r->cpus_fd < 0)
+		return -errno;
+	p = mmap(NULL, cpus_size(r), PROT_READ, MAP_SHARED, r->cpus_fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	r->cpus = p;
+	r->losses_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "er_losses", sizeof(struct er_loss_key),
+				      sizeof(__u64), MAX_LOSSES, NULL);
+	return r->losses_fd < 0 ? -errno : 0;
+}
+
+static int make_all(struct rings *r)
+{
+	struct cpu_list online = { 0 };
+	int err = make_outer(r);
+
+	if (!err)
+		err = make_counters(r);
+	if (!err)
+		err = cpus_online(&online);
+	r->ctxs = xcalloc(online.n + 1, sizeof(*r->ctxs));
+	r->fds = xcalloc(online.n + 1, sizeof(*r->fds));
+	for (int i = 0; !err && i < online.n; i++)
+		err = add_ring(r, online.cpus[i]);
+	cpus_free(&online);
+	return err;
+}
+
+int rings_open(size_t bytes, struct diag *d, struct rings **ret)
+{
+	struct rings *r = xcalloc(1, sizeof(*r));
+	int err;
+
+	r->outer_fd = r->cpus_fd = r->losses_fd = -1;
+	r->ncpus = libbpf_num_possible_cpus();
+	if (r->ncpus < 1) {
+		free(r);
+		return diag_errno(d, ENODEV, "cannot count the CPUs");
+	}
+	r->bytes = bytes ? bytes : default_bytes(r->ncpus);
+	err = make_all(r);
+	if (err) {
+		rings_close(r);
+		return diag_errno(d, -err, "cannot make the ring buffers%s",
+				  err == -EPERM ? ": run as root, or with the capabilities "
+						  "cap_bpf and cap_perfmon" : "");
+	}
+	*ret = r;
+	return 0;
+}
+
+void rings_close(struct rings *r)
+{
+	if (!r)
+		return;
+	ring_buffer__free(r->rb);
+	for (int i = 0; i < r->nrings; i++)
+		close(r->fds[i]);
+	if (r->cpus)
+		munmap(r->cpus, cpus_size(r));
+	closep(&r->outer_fd);
+	closep(&r->cpus_fd);
+	closep(&r->losses_fd);
+	free(r->ctxs);
+	free(r->fds);
+	free(r);
+}
+
+int rings_bind(const struct rings *r, struct bpf_object *obj)
+{
+	const struct {
+		const char *name;
+		int fd;
+	} maps[] = {
+		{ "er_rings", r->outer_fd },
+		{ "er_cpus", r->cpus_fd },
+		{ "er_losses", r->losses_fd },
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, maps[i].name);
+		int err = map ? bpf_map__reuse_fd(map, maps[i].fd) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+uint32_t rings_wake_bytes(const struct rings *r)
+{
+	return r->bytes / 4;
+}
+
+int rings_ncpus(const struct rings *r)
+{
+	return r->ncpus;
+}
+
+int rings_nrings(const struct rings *r)
+{
+	return r->nrings;
+}
+
+int rings_cpu(const struct rings *r, int i)
+{
+	return r->ctxs[i].cpu;
+}
+
+const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu)
+{
+	return &r->cpus[cpu];
+}
+
+int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
+{
+	int n;
+
+	r->fn = fn;
+	r->fn_ctx = ctx;
+	n = ring_buffer__consume(r->rb);
+	if (n || !timeout_ms)
+		return n;
+	/* Records below the wake-up mark lie there without a wake-up: look again after the wait. */
+	n = ring_buffer__poll(r->rb, timeout_ms);
+	return n ? n : ring_buffer__consume(r->rb);
+}
+
+int rings_fd(const struct rings *r)
+{
+	return ring_buffer__epoll_fd(r->rb);
+}
+
+void rings_losses(const struct rings *r,
+		  void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx)
+{
+	struct er_loss_key key, *prev = NULL;
+	__u64 n;
+
+	while (!bpf_map_get_next_key(r->losses_fd, prev, &key)) {
+		if (!bpf_map_lookup_elem(r->losses_fd, &key, &n))
+			fn(ctx, &key, n);
+		prev = &key;
+	}
+}

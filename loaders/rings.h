@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The maps that all our BPF programs share, on the user's side: a ring for
+ * each online CPU, the counters, the table of losses. Made once, bound by name
+ * into every BPF object that is loaded. A CPU that comes online later has no
+ * ring: what is produced there counts as lost.
+ */
+#ifndef LOADERS_RINGS_H
+#define LOADERS_RINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loaders/capture.h"
+
+struct bpf_object;
+struct diag;
+struct rings;
+
+/* bytes per ring, a power of two of at least a page; 0: chosen by the number of CPUs. */
+int rings_open(size_t bytes, struct diag *d, struct rings **ret);
+void rings_close(struct rings *r);
+
+/* Make the object, opened and not yet loaded, use these maps; -errno without a report. */
+int rings_bind(const struct rings *r, struct bpf_object *obj);
+/* How full a ring is when the reader is woken. */
+uint32_t rings_wake_bytes(const struct rings *r);
+
+int rings_ncpus(const struct rings *r); /* possible CPUs */
+int rings_nrings(const struct rings *r);
+/* The CPU of the i-th ring. */
+int rings_cpu(const struct rings *r, int i);
+const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu);
+
+/* As capture_drain, capture_fd and capture_losses say. */
+int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx);
+int rings_fd(const struct rings *r);
+void rings_losses(const struct rings *r,
+		  void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);
+
+#endif

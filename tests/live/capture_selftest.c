@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures of workloads that know their CPU time, against the kernel's own
+ * figures. Prints "ok name", "not ok name: why" or "skip name: why"; exits 1
+ * when one is not ok. With an argument: only the cases whose name contains it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "loaders/capture.h"
+
+enum { MS = 1000000, CPUS = 4096 };
+
+/* What came out of a capture. */
+struct tally {
+	struct map by_tid;   /* weights, both kinds */
+	struct map stacks;   /* ids defined */
+	uint64_t kinds[ER_KIND_COUNT];
+	uint64_t weight, unsampled, nostack, badsize;
+	uint32_t only_tgid;  /* sum only this process into `weight`, 0 all */
+	uint64_t foreign;    /* records of other processes */
+	uint64_t per_cpu[CPUS][2]; /* stacks; clocks and residuals */
+	uint64_t costs_ns, costs_runs;
+};
+
+static struct tally t;
+static struct diag d = { .prefix = "capture_selftest" };
+static int failures;
+static const char *only;
+
+__attribute__((format(printf, 3, 4)))
+static void result(const char *name, bool ok, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%s %s: ", ok ? "ok" : "not ok", name);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+	failures += !ok;
+}
+
+static void on_clock(int cpu, const struct er_clock *r)
+{
+	t.per_cpu[cpu][1]++;
+	*map_put(&t.by_tid, r->tid, NULL) += r->weight_ns;
+	t.unsampled += !!(r->flags & ER_CLOCK_UNSAMPLED);
+	if (r->stack && !map_get(&t.stacks, r->stack))
+		t.nostack++;
+	if (!t.only_tgid || r->tgid == t.only_tgid)
+		t.weight += r->weight_ns;
+	else
+		t.foreign++;
+}
+
+static void on_record(void *ctx, int cpu, const void *record, size_t size)
+{
+	const struct er_header *h = record;
+
+	if (h->kind >= ER_KIND_COUNT || cpu >= CPUS) {
+		t.badsize++;
+		return;
+	}
+	t.kinds[h->kind]++;
+	if (h->kind == ER_KIND_STACK) {
+		const struct er_stack *s = record;
+
+		t.badsize += size != sizeof(*s) + (s->nkernel + s->nuser) * 8;
+		t.per_cpu[cpu][0]++;
+		map_put(&t.stacks, s->id, NULL);
+	} else {
+		t.badsize += size != sizeof(struct er_clock);
+		on_clock(cpu, record);
+	}
+}
+
+static void tally_reset(uint32_t only_tgid)
+{
+	map_free(&t.by_tid);
+	map_free(&t.stacks);
+	memset(&t, 0, sizeof(t));
+	t.only_tgid = only_tgid;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static uint64_t timeval_ns(struct timeval tv)
+{
+	return tv.tv_sec * 1000000000ull + tv.tv_usec * 1000ull;
+}
+
+static uint64_t rusage_ns(int who)
+{
+	struct rusage ru;
+
+	getrusage(who, &ru);
+	return timeval_ns(ru.ru_utime) + timeval_ns(ru.ru_stime);
+}
+
+/* The kernel's own figure, current only when the thread does not run. */
+static uint64_t schedstat_ns(pid_t tid)
+{
+	char path[64];
+	unsigned long long ns = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+static bool near(uint64_t got, uint64_t want, double share)
+{
+	double diff = (double)got - (double)want;
+
+	return diff <= share * want && diff >= -share * want;
+}
+
+static struct capture *begin(const struct capture_plan *plan)
+{
+	struct capture *c;
+	uint64_t start;
+
+	if (capture_open(plan, &d, &c))
+		exit(2);
+	if (capture_start(c, &start, &d))
+		exit(2);
+	return c;
+}
+
+static void drain(struct capture *c)
+{
+	while (capture_drain(c, 0, on_record, NULL) > 0)
+		;
+}
+
+static void end(struct capture *c)
+{
+	struct capture_cost costs[16];
+	uint64_t stop;
+	size_t n;
+
+	if (capture_stop(c, &stop, &d))
+		exit(2);
+	drain(c);
+	n = capture_costs(c, costs, 16);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(costs[i].program, "er_clock")) {
+			t.costs_ns = costs[i].ns;
+			t.costs_runs = costs[i].runs;
+		}
+}
+
+/* recorded + lost = produced, on each CPU; the table of losses agrees; returns the losses. */
+static void count_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
+{
+	*(uint64_t *)ctx += n;
+}
+
+static uint64_t check_books(const char *name, struct capture *c)
+{
+	uint64_t lost = 0, listed = 0, unattributed = 0, wrong = 0;
+
+	for (int cpu = 0; cpu < capture_ncpus(c); cpu++) {
+		struct er_counts n;
+
+		capture_counts(c, cpu, &n);
+		for (int i = 0; i < 2; i++) {
+			wrong += t.per_cpu[cpu][i] + n.lost[i] != n.produced[i];
+			lost += n.lost[i];
+		}
+		unattributed += n.loss_unattributed;
+	}
+	capture_losses(c, count_loss, &listed);
+	result(name, !wrong && !t.badsize && listed + unattributed == lost,
+	       "%llu stacks, %llu samples, %llu residuals, %llu lost (%llu listed)",
+	       (unsigned long long)t.kinds[ER_KIND_STACK],
+	       (unsigned long long)t.kinds[ER_KIND_CLOCK],
+	       (unsigned long long)t.kinds[ER_KIND_RESIDUAL], (unsigned long long)lost,
+	       (unsigned long long)listed);
+	return lost;
+}
+
+struct spinner {
+	pthread_t thread;
+	pid_t tid;
+	int ms;
+	uint64_t before, after; /* its own CPU clock */
+};
+
+static void spin_ms(int ms)
+{
+	uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * MS;
+
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		for (volatile int i = 0; i < 2000; i++)
+			;
+}
+
+static pthread_barrier_t barrier;
+
+static void *spin(void *arg)
+{
+	struct spinner *s = arg;
+
+	s->tid = gettid();
+	pthread_barrier_wait(&barrier); /* known */
+	pthread_barrier_wait(&barrier); /* the capture runs */
+	spin_ms(s->ms);
+	pthread_barrier_wait(&barrier); /* done; asleep until the capture has stopped */
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void settle_threads(void)
+{
+	pthread_barrier_wait(&barrier);
+	usleep(20000);
+}
+
+/* Threads older than the recording: each one's weights against the kernel's figure for it. */
+static void test_threads(void)
+{
+	enum { N = 3 };
+	struct spinner s[N] = { { .ms = 900 }, { .ms = 600 }, { .ms = 60 } };
+	struct capture_plan plan = { .interval_ns = 997 * 1000, .measure_cost = true };
+	struct capture *c;
+	uint64_t lost;
+
+	tally_reset(0);
+	pthread_barrier_init(&barrier, NULL, N + 1);
+	for (int i = 0; i < N; i++)
+		pthread_create(&s[i].thread, NULL, spin, &s[i]);
+	settle_threads();
+	for (int i = 0; i < N; i++)
+		s[i].before = schedstat_ns(s[i].tid);
+	c = begin(&plan);
+	pthread_barrier_wait(&barrier);
+	settle_threads();
+	for (int i = 0; i < N; i++)
+		s[i].after = schedstat_ns(s[i].tid);
+	end(c);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < N; i++) {
+		uint64_t *got = map_get(&t.by_tid, s[i].tid), want = s[i].after - s[i].before;
+
+		pthread_join(s[i].thread, NULL);
+		result("thread time", got && near(*got, want, 0.005), "%llu ns, kernel %llu ns",
+		       got ? (unsigned long long)*got : 0, (unsigned long long)want);
+	}
+	lost = check_books("books", c);
+	result("nothing lost", !lost && !t.nostack, "%llu lost, %llu without stack",
+	       (unsigned long long)lost, (unsigned long long)t.nostack);
+	result("cost", t.costs_runs > 0, "%llu ns a sample of %llu",
+	       (unsigned long long)(t.costs_runs ? t.costs_ns / t.costs_runs : 0),
+	       (unsigned long long)t.costs_runs);
+	capture_close(c);
+	pthread_barrier_destroy(&barrier);
+}
+
+static void *spin_and_go(void *arg)
+{
+	spin_ms(1);
+	return NULL;
+}
+
+/* A thousand threads of a millisecond, most never sampled, against the process's own figure. */
+static void test_short_threads(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS + 7000 };
+	uint64_t before, want;
+	struct capture *c;
+
+	tally_reset(getpid());
+	before = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	c = begin(&plan);
+	before = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	for (int i = 0; i < 1000; i++) {
+		pthread_t p;
+
+		pthread_create(&p, NULL, spin_and_go, NULL);
+		pthread_join(p, NULL);
+		if (i % 100 == 0)
+			drain(c);
+	}
+	want = now_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	end(c);
+	result("short threads", near(t.weight, want, 0.02) && t.unsampled > 500,
+	       "%llu ns, kernel %llu ns, %llu residuals without sample",
+	       (unsigned long long)t.weight, (unsigned long long)want,
+	       (unsigned long long)t.unsampled);
+	check_books("short threads books", c);
+	capture_close(c);
+}
+
+static void burn_children(int n, int ms)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			spin_ms(ms);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static uint64_t others_ns;
+static pid_t self;
+
+static void only_children(void *ctx, int cpu, const void *record, size_t size)
+{
+	const struct er_clock *r = record;
+
+	on_record(ctx, cpu, record, size);
+	if (r->h.kind != ER_KIND_STACK && !strcmp(r->comm, "capture-child") &&
+	    r->tgid != (uint32_t)self)
+		others_ns += r->weight_ns;
+}
+
+/* Children that were born and died within the recording, by getrusage of the parent. */
+static void test_children(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS + 7000 };
+	uint64_t before, want, stop;
+	struct capture *c;
+
+	tally_reset(0);
+	self = getpid();
+	others_ns = 0;
+	pthread_setname_np(pthread_self(), "capture-child");
+	c = begin(&plan);
+	before = rusage_ns(RUSAGE_CHILDREN);
+	burn_children(100, 5);
+	want = rusage_ns(RUSAGE_CHILDREN) - before;
+	capture_stop(c, &stop, &d);
+	while (capture_drain(c, 0, only_children, NULL) > 0)
+		;
+	pthread_setname_np(pthread_self(), "selftest");
+	result("children", near(others_ns, want, 0.01), "%llu ns, kernel %llu ns",
+	       (unsigned long long)others_ns, (unsigned long long)want);
+	capture_close(c);
+}
+
+/* Rings of a page lose; the books must still balance. */
+static void test_losses(void)
+{
+	struct capture_plan plan = { .interval_ns = 200 * 1000, .ring_bytes = 4096 };
+	struct capture *c;
+	uint64_t lost;
+
+	tally_reset(0);
+	c = begin(&plan);
+	burn_children(20, 10);
+	end(c);
+	lost = check_books("books with losses", c);
+	result("tiny ring loses", lost > 0, "%llu lost", (unsigned long long)lost);
+	capture_close(c);
+}
+
+static void test_targets(void)
+{
+	struct capture_target target = { .pid = getpid(), .tid = gettid() };
+	struct capture_plan plan = { .interval_ns = 1 * MS, .targets = &target, .ntargets = 1 };
+	struct capture *c;
+
+	tally_reset(getpid());
+	c = begin(&plan);
+	burn_children(5, 10);
+	spin_ms(100);
+	end(c);
+	result("target thread", t.weight > 95 * MS && !t.foreign && t.by_tid.len == 1,
+	       "%llu ns, %llu records of others", (unsigned long long)t.weight,
+	       (unsigned long long)t.foreign);
+	capture_close(c);
+
+	target.pid = fork();
+	target.tid = 0;
+	if (!target.pid) {
+		spin_ms(200);
+		_exit(0);
+	}
+	tally_reset(target.pid);
+	c = begin(&plan);
+	spin_ms(50);
+	waitpid(target.pid, NULL, 0);
+	end(c);
+	result("target process", t.weight > 100 * MS && !t.foreign, "%llu ns, %llu records of others",
+	       (unsigned long long)t.weight, (unsigned long long)t.foreign);
+	capture_close(c);
+}
+
+static void test_exclude_self(void)
+{
+	struct capture_plan plan = { .interval_ns = 1 * MS, .exclude_self = true, .self = getpid() };
+	struct capture *c;
+
+	tally_reset(getpid());
+	c = begin(&plan);
+	spin_ms(100);
+	end(c);
+	result("self left out", !t.weight, "%llu ns", (unsigned long long)t.weight);
+	capture_close(c);
+}
+
+static void test_idle(void)
+{
+	struct capture_plan plan = { .interval_ns = 1 * MS, .idle = true };
+	uint64_t *idle, wall = now_ns(CLOCK_MONOTONIC);
+	struct capture *c;
+
+	tally_reset(0);
+	c = begin(&plan);
+	usleep(300000);
+	end(c);
+	wall = now_ns(CLOCK_MONOTONIC) - wall;
+	idle = map_get(&t.by_tid, 0);
+	result("idle", idle && *idle < wall * sysconf(_SC_NPROCESSORS_ONLN), "%llu ns of %llu a CPU",
+	       idle ? (unsigned long long)*idle : 0, (unsigned long long)wall);
+	capture_close(c);
+}
+
+/* All capabilities are given up after the start. In a child, for it cannot take them back. */
+static void test_dropped_caps(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct capture_plan plan = { .interval_ns = 1 * MS };
+		struct capture *c = begin(&plan);
+		cap_t none = cap_init();
+
+		tally_reset(getpid());
+		failures = 0;
+		cap_set_proc(none);
+		cap_free(none);
+		spin_ms(100);
+		end(c);
+		result("without capabilities", t.weight > 95 * MS, "%llu ns",
+		       (unsigned long long)t.weight);
+		check_books("without capabilities books", c);
+		capture_close(c);
+		_exit(failures);
+	}
+	waitpid(pid, &status, 0);
+	failures += status != 0;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "threads", test_threads },
+	{ "short", test_short_threads },
+	{ "children", test_children },
+	{ "losses", test_losses },
+	{ "targets", test_targets },
+	{ "self", test_exclude_self },
+	{ "idle", test_idle },
+	{ "caps", test_dropped_caps },
+};
+
+int main(int argc, char **argv)
+{
+	only = argc > 1 ? argv[1] : "";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (strstr(cases[i].name, only))
+			cases[i].run();
+	return failures != 0;
+}
