@@ -35,7 +35,7 @@ static void tree(const char *dir)
 /* Two functions `init`, and states other than user. */
 static void sys(const char *dir)
 {
-	struct exp_builder *b = exp_builder_new(dir, "sys.1.er"), *sub;
+	struct exp_builder *b = exp_builder_new_kernel(dir, "sys.1.er"), *sub;
 
 	exp_builder_profile_cpu(b, 1, 0, "k:entry_SYSCALL_64>k:do_syscall_64>k:vfs_read",
 				MS_KERNEL_CPU, 300);
@@ -46,7 +46,7 @@ static void sys(const char *dir)
 	exp_builder_profile_cpu(b, 3, 1, "...>?", MS_KERNEL_CPU, 10);
 	exp_builder_sample(b, "second", 510000000);
 	sub = exp_builder_sub(b, "_work_PID_12.1.er", "./work hard", 12);
-	exp_builder_profile(sub, 12, "main>work>k:vfs_read", MS_SYSTEM, 40);
+	exp_builder_profile(sub, 12, "main>work>k:entry_SYSCALL_64>k:do_syscall_64>k:vfs_read", MS_SYSTEM, 40);
 	exp_builder_profile(sub, 12, "main>work", MS_USER, 160);
 	exp_builder_close(sub);
 	exp_builder_close(b);
