@@ -154,16 +154,16 @@ static void add_events(struct metric_set *ms, enum er_packet kind)
 static void add_counter(struct metric_set *ms, const struct experiment *e,
 			const struct exp_stream *st, const struct exp_counter *c)
 {
-	const char *label = c->metric ? c->metric : c->name;
+	const char *label = c->metric && *c->metric ? c->metric : c->name;
 
-	if (!c->name || c->tag < 0 || c->tag > 63)
+	if (!c->name || !*c->name || c->tag < 0 || c->tag > 63)
 		return;
 	vec_for_each(m, &ms->all) {
 		if (m->tag >= 0 && !strcmp(m->name, c->name))
 			return;
 	}
 	add(ms, (struct metric){
-		.name = c->name, .alias = c->int_name, .uname = label, .abbr = label,
+		.name = c->name, .alias = c->int_name && *c->int_name ? c->int_name : NULL, .uname = label, .abbr = label,
 		.unit = UNIT_COUNT, .kind = st->kind, .select = "HWCTAG", .value = "HWCINT",
 		.scale = 1, .tag = c->tag, .states = 1ULL << c->tag, .kstates = 1ULL << c->tag,
 		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });

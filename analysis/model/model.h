@@ -54,6 +54,7 @@ void object_free(struct loadobj *o);
 
 /* resolve.c */
 
+struct resolver *resolver_of(struct session *s, struct experiment *e);
 void resolver_free(struct resolver *r);
 uint32_t frame_get(struct session *s, struct func *f, uint64_t offset);
 uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n);

@@ -74,9 +74,12 @@ void object_free(struct loadobj *o)
 	diag_free(&o->diag);
 }
 
-struct loadobj *session_find_object(const struct session *s, const char *name)
+struct loadobj *session_find_object(struct session *s, const char *name)
 {
-	struct loadobj *o = object_by_path(s, name);
+	struct loadobj *o;
+
+	session_load_objects(s);
+	o = object_by_path(s, name);
 
 	for (size_t i = 0; !o && i < s->objects.len; i++) {
 		const char *shown = s->objects.data[i]->name;

@@ -78,7 +78,7 @@ static struct func *dynamic_func(struct session *s, const struct exp_map *em, co
 static void add_dynamic(struct session *s, struct addrmap *map, const struct exp_map *em,
 			int64_t time_ns)
 {
-	const char *name = em->name ? em->name : "<Unknown>";
+	const char *name = em->name && *em->name ? em->name : "<Unknown>";
 
 	addrmap_add(map, time_ns, &(struct mapping){
 		.vaddr = em->vaddr, .size = em->size, .func = dynamic_func(s, em, name) });
@@ -113,7 +113,7 @@ static void add_function(struct session *s, struct addrmap *map, const struct ex
 
 static void add_segment(struct session *s, struct addrmap *map, const struct exp_map *em)
 {
-	if (!(em->modes & 4) || !em->name)
+	if (!(em->modes & 4) || !em->name || !*em->name)
 		return;
 	if (!strcmp(em->name, "LinuxKernel"))
 		return; /* its functions are the experiment's ksyms */
@@ -240,7 +240,7 @@ static uint32_t resolve_stack(struct session *s, struct experiment *e, struct re
 	return stack_get(s, frames, st->npcs);
 }
 
-static struct resolver *resolver_of(struct session *s, struct experiment *e)
+struct resolver *resolver_of(struct session *s, struct experiment *e)
 {
 	struct resolver *r = &s->impl->resolvers.data[e->id - 1];
 

@@ -108,11 +108,21 @@ int session_add(struct session *s, const char *path)
 	return add_founder(s, path);
 }
 
-void session_find_funcs(const struct session *s, const char *name, func_vec *ret)
+void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 {
+	vec_for_each(ep, &s->experiments) {
+		for (size_t i = 0; i < (*ep)->stacks.len; i++)
+			session_resolve(s, *ep, i, (*ep)->end_ns);
+	}
 	vec_for_each(f, &s->funcs) {
 		if (!strcmp((*f)->name, name) || !strcmp((*f)->long_name, name) ||
 		    !strcmp((*f)->mangled, name))
 			vec_push(ret, *f);
 	}
+}
+
+void session_load_objects(struct session *s)
+{
+	vec_for_each(e, &s->experiments)
+		resolver_of(s, *e);
 }

@@ -94,11 +94,16 @@ int session_add(struct session *s, const char *path);
  */
 uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns);
 
-/* The functions of that name (short, long or mangled), in id order; freed with vec_free. */
+/*
+ * The functions of that name (short, long or mangled), in id order, of all
+ * stacks recorded; freed with vec_free.
+ */
 typedef VEC(struct func *) func_vec;
-void session_find_funcs(const struct session *s, const char *name, func_vec *ret);
-/* The object by path or base name, or NULL. */
-struct loadobj *session_find_object(const struct session *s, const char *name);
+void session_find_funcs(struct session *s, const char *name, func_vec *ret);
+/* The object by path or by name, with or without its brackets, or NULL. */
+struct loadobj *session_find_object(struct session *s, const char *name);
+/* Make all load objects that the maps name known, not only those with samples. */
+void session_load_objects(struct session *s);
 /* The line that stands for a hidden object. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

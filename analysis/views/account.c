@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/account.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/views/columns.h"
+#include "analysis/views/names.h"
+
+enum { CPUS_MAX = 65536 };
+
+/* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
+struct ring {
+	bool any;
+	uint64_t packets, distinct;
+	uint64_t *bits; /* which numbers were met */
+	size_t nbits;
+};
+
+struct rings {
+	VEC(struct ring) by_cpu;
+	uint64_t nbad;
+};
+
+/* A number seen: one record may have become several packets, so numbers repeat. */
+static void ring_add(struct ring *r, uint64_t seq)
+{
+	r->any = true;
+	r->packets++;
+	if (seq >= r->nbits) {
+		size_t want = (seq / 64 + 1) * 64, old = r->nbits;
+
+		want = want > old * 2 ? want : old * 2;
+		r->bits = xrealloc_array(r->bits, want / 64, sizeof(*r->bits));
+		memset(r->bits + old / 64, 0, (want - old) / 8);
+		r->nbits = want;
+	}
+	r->distinct += !(r->bits[seq / 64] >> seq % 64 & 1);
+	r->bits[seq / 64] |= 1ULL << seq % 64;
+}
+
+/* `most` is what the recorder says it produced: a larger number is no number of it. */
+static void rings_read(struct rings *rs, const struct experiment *e, const struct exp_stream *st,
+		       uint64_t most)
+{
+	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
+	struct packet_iter it;
+	struct packet p;
+
+	packet_iter_init(&it, e, st);
+	while (packet_next(&it, &p)) {
+		uint64_t c = packet_int(&p, cpu), n = (uint32_t)packet_int(&p, seq);
+
+		if (!seq.offset || c >= CPUS_MAX || n > most)
+			continue;
+		while (rs->by_cpu.len <= c)
+			vec_push(&rs->by_cpu, (struct ring){ 0 });
+		ring_add(&rs->by_cpu.data[c], n);
+	}
+	rs->nbad += it.nbad;
+}
+
+static void rings_free(struct rings *rs)
+{
+	vec_for_each(r, &rs->by_cpu)
+		free(r->bits);
+	vec_free(&rs->by_cpu);
+}
+
+/* Sum of an attribute over the elements of a name. */
+static uint64_t sum_of(const struct experiment *e, const char *element, const char *attr)
+{
+	uint64_t sum = 0;
+
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, element))
+			sum += recorder_int(el, attr);
+	}
+	return sum;
+}
+
+static void put_rings(struct table *t, const struct experiment *e, const struct rings *rs)
+{
+	vec_for_each(el, &e->recorder) {
+		int64_t cpu = recorder_int(el, "cpu");
+		uint64_t produced = recorder_int(el, "produced");
+		uint64_t recorded = recorder_int(el, "recorded"), lost = recorder_int(el, "lost");
+		uint64_t found = 0;
+
+		if (strcmp(el->name, "ring"))
+			continue;
+		if (cpu >= 0 && (size_t)cpu < rs->by_cpu.len)
+			found = rs->by_cpu.data[cpu].distinct;
+		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " produced, %" PRIu64 " recorded, %" PRIu64
+			 " lost; %" PRIu64 " in the packets%s", cpu, produced, recorded, lost, found,
+			 recorded + lost == produced && found == recorded ? "" :
+			 recorded + lost != produced ?
+				 "  *** recorded and lost do not add up to produced" :
+				 "  *** not as many as were recorded");
+	}
+}
+
+static void put_losses(struct table *t, const struct experiment *e)
+{
+	uint64_t lost = sum_of(e, "ring", "lost"), produced = sum_of(e, "ring", "produced");
+	uint64_t stacks = sum_of(e, "stacks", "lost");
+
+	if (!lost && !stacks) {
+		put_line(t, "Nothing was lost: %" PRIu64 " samples produced, all recorded.", produced);
+		return;
+	}
+	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " samples (%.2f %%), %" PRIu64 " stacks",
+		 lost, produced, percent_of(lost, produced), stacks);
+	vec_for_each(el, &e->recorder) {
+		const char *kind = recorder_get(el, "kind");
+
+		if (!strcmp(el->name, "loss"))
+			put_line(t, "  in second %" PRId64 ": %" PRId64 " %s records of PID %" PRId64
+				 ", TID %" PRId64, recorder_int(el, "second"),
+				 recorder_int(el, "count"), kind ? kind : "", recorder_int(el, "pid"),
+				 recorder_int(el, "tid"));
+	}
+	if (sum_of(e, "stacks", "loss_unattributed"))
+		put_line(t, "  and %" PRIu64 " records whose thread and second were not kept",
+			 sum_of(e, "stacks", "loss_unattributed"));
+}
+
+/* What every experiment may have too little of, said only when there is any. */
+static const struct {
+	const char *attr, *text;
+} stack_rows[] = {
+	{ "kernel_truncated", "kernel stacks were deeper than was recorded" },
+	{ "user_truncated", "user stacks were deeper than was recorded" },
+	{ "kernel_failed", "kernel stacks could not be walked" },
+	{ "user_failed", "user stacks could not be walked" },
+	{ "no_storage", "samples of threads without storage: their weight is one interval" },
+};
+
+static void put_incomplete(struct table *t, const struct experiment *e)
+{
+	for (size_t i = 0; i < sizeof(stack_rows) / sizeof(stack_rows[0]); i++) {
+		uint64_t n = sum_of(e, "stacks", stack_rows[i].attr);
+
+		if (n)
+			put_line(t, "  %" PRIu64 " %s", n, stack_rows[i].text);
+	}
+	vec_for_each(el, &e->recorder) {
+		const char *what = recorder_get(el, "what");
+
+		if (!strcmp(el->name, "dropped"))
+			put_line(t, "  %" PRId64 " %s", recorder_int(el, "count"), what ? what : "");
+	}
+}
+
+static void put_cost(struct table *t, const struct experiment *e)
+{
+	uint64_t user = sum_of(e, "self", "user_ns"), system = sum_of(e, "self", "system_ns");
+
+	put_line(t, "What recording cost:");
+	vec_for_each(el, &e->recorder) {
+		uint64_t runs = recorder_int(el, "runs"), ns = recorder_int(el, "ns");
+		const char *program = recorder_get(el, "program");
+
+		if (strcmp(el->name, "cost"))
+			continue;
+		if (ns && runs)
+			put_line(t, "  BPF program %s: %" PRIu64 " runs, %.3f sec., %" PRIu64
+				 " ns each", program ? program : "", runs, (double)ns / 1e9, ns / runs);
+		else
+			put_line(t, "  BPF program %s: %" PRIu64 " runs, time not counted by the kernel",
+				 program ? program : "", runs);
+	}
+	put_line(t, "  er_kernel itself: %.3f sec. user, %.3f sec. system, %" PRIu64 " MB",
+		 (double)user / 1e9, (double)system / 1e9, sum_of(e, "self", "maxrss_kb") / 1024);
+}
+
+void put_account(struct table *t, const struct session *s, const struct experiment *founder)
+{
+	uint64_t most = sum_of(founder, "ring", "produced");
+	struct rings rs = { 0 };
+
+	if (!founder->recorder.len)
+		return;
+	vec_for_each(ep, &s->experiments) {
+		if (*ep != founder && (*ep)->founder != founder)
+			continue;
+		vec_for_each(st, &(*ep)->streams) {
+			if (st->kind == ER_PKT_CLOCK)
+				rings_read(&rs, *ep, st, most);
+		}
+	}
+	put_line(t, "%s", "");
+	put_losses(t, founder);
+	put_rings(t, founder, &rs);
+	put_incomplete(t, founder);
+	if (rs.nbad)
+		put_line(t, "*** %" PRIu64 " places in the packet files could not be read and were "
+			 "passed over", rs.nbad);
+	put_cost(t, founder);
+	rings_free(&rs);
+}

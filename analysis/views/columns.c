@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/columns.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/tally.h"
+
+static const char *const short_flavors[] = { NULL, "Excl.", "Incl.", "Attr.", "Data" };
+static const char *const full_flavors[] = { NULL, "Exclusive", "Inclusive", "Attributed",
+					    "Data Derived" };
+
+/* The order in which one metric's visibilities stand side by side. */
+static const struct shape {
+	unsigned vis;
+	enum cell_kind kind;
+	const char *unit;
+} shapes[] = {
+	{ VIS_TIME, CELL_TIME, "sec." },
+	{ VIS_VALUE, CELL_COUNT, NULL },
+	{ VIS_PERCENT, CELL_PERCENT, "%" },
+};
+
+enum { NSHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static void add_static(struct table *t, const struct metric_col *c, bool sorted)
+{
+	static const struct column columns[] = {
+		[STATIC_NAME] = { .kind = CELL_TEXT, .title = { "Name" } },
+		[STATIC_ADDRESS] = { .kind = CELL_ADDRESS, .title = { "PC Addr." } },
+		[STATIC_SIZE] = { .kind = CELL_COUNT, .title = { "Size" } },
+	};
+	struct column column = columns[c->stat];
+
+	column.sorted = sorted;
+	vec_push(&t->columns, column);
+}
+
+static bool is_sort(const struct metric_col *c, const struct metric_sort *sort)
+{
+	return sort && c->flavor == sort->col.flavor && c->metric == sort->col.metric &&
+	       (c->metric || c->stat == sort->col.stat);
+}
+
+void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort)
+{
+	vec_for_each(c, &l->cols) {
+		if (c->vis & VIS_HIDDEN)
+			continue;
+		if (c->flavor == FLAVOR_STATIC) {
+			add_static(t, c, is_sort(c, sort));
+			continue;
+		}
+		for (size_t i = 0; i < NSHAPES; i++) {
+			if (!(c->vis & shapes[i].vis))
+				continue;
+			vec_push(&t->columns, (struct column){
+				.kind = shapes[i].kind,
+				.title = { short_flavors[c->flavor], c->metric->abbr, shapes[i].unit },
+				.full = { full_flavors[c->flavor], c->metric->uname },
+				.sorted = is_sort(c, sort) });
+		}
+	}
+}
+
+double percent_of(int64_t value, int64_t whole)
+{
+	return whole ? 100.0 * (double)value / (double)whole : 0;
+}
+
+static void fill_static(struct cell *cell, const struct metric_col *c, const struct values *v)
+{
+	switch (c->stat) {
+	case STATIC_NAME:
+		*cell = (struct cell){ .kind = CELL_TEXT, .s = v->name };
+		break;
+	case STATIC_ADDRESS:
+		if (v->func)
+			*cell = (struct cell){ .kind = CELL_ADDRESS, .n = v->func->obj->id,
+					       .i = v->func->addr };
+		break;
+	case STATIC_SIZE:
+		if (v->func)
+			*cell = (struct cell){ .kind = CELL_COUNT, .i = v->func->size };
+		break;
+	}
+}
+
+static const int64_t *of_flavor(const struct values *v, enum flavor f)
+{
+	return f == FLAVOR_EXCL ? v->excl : f == FLAVOR_INCL ? v->incl :
+	       f == FLAVOR_ATTR ? v->attr : NULL;
+}
+
+static struct cell metric_cell(const struct shape *shape, const struct metric *m, int64_t value,
+			       int64_t whole)
+{
+	struct cell cell = { .kind = shape->kind };
+
+	if (shape->kind == CELL_PERCENT)
+		cell.d = percent_of(value, whole);
+	else
+		cell.i = shape->kind == CELL_TIME ? metric_time_ns(m, value) : value;
+	return cell;
+}
+
+void columns_fill(struct row *r, const struct metric_list *l, const struct values *v)
+{
+	size_t n = 0;
+
+	vec_for_each(c, &l->cols) {
+		const int64_t *values = of_flavor(v, c->flavor);
+		const int64_t *whole = c->flavor == FLAVOR_ATTR ? v->attr_whole : v->whole;
+
+		if (c->vis & VIS_HIDDEN)
+			continue;
+		if (c->flavor == FLAVOR_STATIC) {
+			fill_static(&r->cells[n++], c, v);
+			continue;
+		}
+		for (size_t i = 0; i < NSHAPES; i++) {
+			if (!(c->vis & shapes[i].vis))
+				continue;
+			if (values && whole)
+				r->cells[n] = metric_cell(&shapes[i], c->metric,
+							  values[c->metric->id], whole[c->metric->id]);
+			n++;
+		}
+	}
+}
+
+const char *func_label(const struct view_state *v, const struct func *f, struct table *t)
+{
+	const char *name = v->name == NAME_LONG ? f->long_name :
+			   v->name == NAME_MANGLED ? f->mangled : f->name;
+	__cleanup(freep) char *with = NULL;
+
+	if (!v->name_object)
+		return name;
+	with = xasprintf("%s [%s]", name, f->obj->name);
+	return arena_strdup(&t->arena, with);
+}
+
+void text_column(struct table *t, const char *title)
+{
+	vec_push(&t->columns, (struct column){ .kind = CELL_TEXT, .title = { title } });
+}
+
+void put_text(struct row *r, size_t column, const char *text)
+{
+	r->cells[column] = (struct cell){ .kind = CELL_TEXT, .s = text };
+}
+
+static void vput(struct table *t, struct row *r, size_t column, const char *fmt, va_list ap)
+{
+	__cleanup(freep) char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = xstrdup("");
+	put_text(r, column, arena_strdup(&t->arena, text));
+}
+
+void put_textf(struct table *t, struct row *r, size_t column, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vput(t, r, column, fmt, ap);
+	va_end(ap);
+}
+
+void put_line(struct table *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vput(t, table_row(t), 0, fmt, ap);
+	va_end(ap);
+}
+
+static int compare64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_static(const struct ranked *a, const struct ranked *b, enum static_metric stat)
+{
+	if (stat == STATIC_NAME || !a->func || !b->func)
+		return 0;
+	if (stat == STATIC_SIZE)
+		return (b->func->size > a->func->size) - (b->func->size < a->func->size);
+	if (a->func->obj != b->func->obj)
+		return a->func->obj->id < b->func->obj->id ? -1 : 1;
+	return (a->func->addr > b->func->addr) - (a->func->addr < b->func->addr);
+}
+
+static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
+{
+	return f == FLAVOR_EXCL ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
+}
+
+int ranked_cmp(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+	const struct metric_col *c = &a->sort->col;
+	const int64_t *va = ranked_values(a, c->flavor), *vb = ranked_values(b, c->flavor);
+	int by = 0;
+
+	if (c->flavor == FLAVOR_STATIC)
+		by = compare_static(a, b, c->stat);
+	else if (va && vb)
+		by = compare64(vb[c->metric->id], va[c->metric->id]);
+	if (!by)
+		by = a->by_order ? compare64(a->order, b->order) : strcmp(a->name, b->name);
+	if (!by)
+		by = compare64(a->order, b->order);
+	return a->sort->reverse ? -by : by;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From metric lists to columns, and from values to cells: shared by the views. */
+#ifndef VIEWS_COLUMNS_H
+#define VIEWS_COLUMNS_H
+
+#include "analysis/views/view.h"
+
+/* What one row is about. Arrays by metric id; NULL: blank cells for that flavor. */
+struct values {
+	const int64_t *excl, *incl, *attr;
+	const int64_t *whole;      /* 100 % of exclusive and inclusive */
+	const int64_t *attr_whole; /* 100 % of attributed */
+	const struct func *func;   /* for static metrics; NULL none */
+	const char *name;
+};
+
+void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort);
+void columns_fill(struct row *r, const struct metric_list *l, const struct values *v);
+/* The name of a function as the settings have it, living as long as the table. */
+const char *func_label(const struct view_state *v, const struct func *f, struct table *t);
+double percent_of(int64_t value, int64_t whole);
+/* A column of plain text under a heading (NULL none). */
+void text_column(struct table *t, const char *title);
+void put_text(struct row *r, size_t column, const char *text);
+__attribute__((format(printf, 4, 5))) void put_textf(struct table *t, struct row *r, size_t column,
+						     const char *fmt, ...);
+/* A row that is one line of text. */
+__attribute__((format(printf, 2, 3))) void put_line(struct table *t, const char *fmt, ...);
+/* The tally of the current settings, made when needed. */
+struct tally *view_tally(struct view_state *v);
+
+/* What is put in order: a function or anything else with values and a name. */
+struct ranked {
+	const struct func *func; /* NULL none */
+	const int64_t *excl, *incl, *attr;
+	const char *name;
+	int64_t order;           /* settles ties where names do not come first */
+	bool by_order;
+	size_t index;            /* of the caller's */
+	const struct metric_sort *sort;
+};
+
+/* For qsort: by the sort metric, largest first, then by name. */
+int ranked_cmp(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The functions that a list shows, in its order: <Total> first. */
+#ifndef VIEWS_FUNCTIONS_H
+#define VIEWS_FUNCTIONS_H
+
+#include "analysis/views/columns.h"
+
+typedef VEC(struct ranked) ranked_vec;
+
+/* Cut to the limit; freed with vec_free. */
+void functions_ranked(struct view_state *v, ranked_vec *ret);
+
+#endif

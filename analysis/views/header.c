@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What there is to know of an experiment before its numbers are believed: how
+ * it was recorded, and what is missing. The recorder's own account
+ * (recorder.xml) is checked against the packets: on each CPU their numbers
+ * (field SEQ) and the losses must add up to what was produced.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/views/account.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/names.h"
+
+static void put_messages(struct table *t, const struct experiment *e)
+{
+	if (!e->diag.nmsgs) {
+		put_line(t, "No errors");
+		return;
+	}
+	for (size_t i = 0; i < e->diag.nmsgs; i++)
+		put_line(t, "*** %s: %s",
+			 e->diag.msgs[i].level == DIAG_ERROR ? "Error" :
+			 e->diag.msgs[i].level == DIAG_WARNING ? "Warning" : "Note",
+			 e->diag.msgs[i].text);
+	if (e->diag.dropped)
+		put_line(t, "*** and %zu messages more", e->diag.dropped);
+}
+
+static void put_notes(struct table *t, const struct experiment *e)
+{
+	char *copy = xstrdup(e->notes), *rest = copy, *text;
+
+	while (*copy && (text = strsep(&rest, "\n"))) {
+		if (*text || rest)
+			put_line(t, "%s", text);
+	}
+	free(copy);
+}
+
+static void put_events(struct table *t, const struct experiment *e)
+{
+	static const struct {
+		const char *kind, *label;
+	} kinds[] = { { "cerror", "Collector Error" }, { "cwarn", "Collector Warning" },
+		      { "comment", "Note" } };
+
+	vec_for_each(ev, &e->events) {
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			if (!strcmp(ev->kind, kinds[i].kind) && (*ev->text || *ev->label))
+				put_line(t, "*** %s: %s", kinds[i].label,
+					 *ev->text ? ev->text : ev->label);
+		}
+	}
+}
+
+static void put_system(struct table *t, const struct experiment *e)
+{
+	put_line(t, "Target command (%d-bit): '%s'", e->wordsize, e->command);
+	put_line(t, "Process pid %" PRId64 ", ppid %" PRId64, e->pid, e->ppid);
+	put_line(t, "Current working directory: %s", e->cwd);
+	put_line(t, "Collector version: `%s'; experiment version %s", e->collector, e->version);
+	if (*e->dversion)
+		put_line(t, "Kernel driver version: %s", e->dversion);
+	put_line(t, "Host `%s', OS `%s', page size %" PRId64 ", architecture `%s'", e->hostname,
+		 e->os, e->pagesize, e->arch);
+	put_line(t, "  %" PRId64 " CPUs, clock speed %" PRId64 " MHz.", e->ncpus, e->mhz);
+	put_line(t, "  Memory: %" PRId64 " pages @ %" PRId64 " = %.0f MB.", e->npages, e->pagesize,
+		 (double)e->npages * (double)e->pagesize / 1048576);
+}
+
+static const char *state_set_name(int numstates)
+{
+	switch (numstates) {
+	case STATES_LINUX: return "CPU time";
+	case STATES_USER: return "user, system and kernel CPU time";
+	case STATES_KERNEL: return "kernel CPU time";
+	case STATES_ALL: return "all microstates";
+	default: return "unknown states";
+	}
+}
+
+static void put_streams(struct table *t, const struct experiment *e)
+{
+	put_line(t, "Data collection parameters:");
+	vec_for_each(st, &e->streams) {
+		if (st->kind == ER_PKT_CLOCK)
+			put_line(t, "  Clock-profiling, weights in units of %" PRId64
+				 " microsecs., %s", st->ptimer_us, state_set_name(st->numstates));
+		else
+			put_line(t, "  %s", st->uname && *st->uname ? st->uname : st->fname);
+		vec_for_each(c, &st->counters)
+			put_line(t, "    counter %s, interval %" PRId64, c->name, c->interval);
+	}
+	if (e->sample_period_s)
+		put_line(t, "  Periodic sampling, %" PRId64 " secs.", e->sample_period_s);
+}
+
+static void put_times(struct table *t, const struct experiment *e)
+{
+	time_t start = e->start_epoch;
+	char text[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&start, &tm))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+	put_line(t, "Experiment started %s", text);
+	if (e->closed)
+		put_line(t, "Experiment Ended: %.9f", (double)e->end_ns / 1e9);
+	else
+		put_line(t, "*** The experiment was not closed: it is still being recorded, or its "
+			 "recorder was killed; the last time seen is %.3f", (double)e->end_ns / 1e9);
+	put_line(t, "Data Collection Duration: %.9f", (double)e->end_ns / 1e9);
+}
+
+static void put_one(struct table *t, const struct experiment *e)
+{
+	put_line(t, "Experiment: %s", e->path);
+	put_notes(t, e);
+	put_messages(t, e);
+	put_events(t, e);
+	put_line(t, "%s", "");
+	put_system(t, e);
+	put_streams(t, e);
+	put_line(t, "%s", "");
+	put_times(t, e);
+}
+
+int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d)
+{
+	t->name = "header";
+	text_column(t, NULL);
+	vec_for_each(ep, &v->session->experiments) {
+		if (e && e != *ep)
+			continue;
+		if (t->rows.len)
+			put_line(t, "----------------------------------------------------------------");
+		put_one(t, *ep);
+		if (!(*ep)->founder)
+			put_account(t, v->session, *ep);
+	}
+	return 0;
+}

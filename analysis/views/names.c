@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/experiment/xml.h"
+
+const char *recorder_get(const struct exp_element *el, const char *name)
+{
+	for (size_t i = 0; i < el->nattrs; i++) {
+		if (!strcmp(el->attrs[i].name, name))
+			return el->attrs[i].value;
+	}
+	return NULL;
+}
+
+int64_t recorder_int(const struct exp_element *el, const char *name)
+{
+	const char *value = recorder_get(el, name);
+
+	return value ? strtoll(value, NULL, 10) : 0;
+}
+
+static uint64_t key(const struct experiment *e, int64_t id)
+{
+	return (uint64_t)(e->founder ? e->founder : e)->id << 32 | (uint32_t)id;
+}
+
+/* The first name stays: a thread may be told twice, a process has the name of its main thread. */
+static void put(struct map *m, uint64_t k, const char *name, bool replace)
+{
+	bool fresh;
+	uint64_t *at = map_put(m, k, &fresh);
+
+	if (fresh || replace)
+		*at = (uintptr_t)name;
+}
+
+static void add_recorded(struct names *n, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		int64_t pid = recorder_int(el, "pid"), tid = recorder_int(el, "tid");
+		const char *comm = recorder_get(el, "comm");
+
+		if (strcmp(el->name, "thread") || !comm)
+			continue;
+		put(&n->by_thread, key(e, tid), comm, false);
+		if (pid)
+			put(&n->by_process, key(e, pid), comm, pid == tid);
+	}
+}
+
+void names_init(struct names *n, const struct session *s)
+{
+	*n = (struct names){ 0 };
+	vec_for_each(e, &s->experiments) {
+		if (!(*e)->founder)
+			add_recorded(n, *e);
+	}
+	vec_for_each(e, &s->experiments) {
+		if ((*e)->pid && *(*e)->process)
+			put(&n->by_process, key(*e, (*e)->pid), (*e)->process, true);
+	}
+}
+
+void names_free(struct names *n)
+{
+	map_free(&n->by_thread);
+	map_free(&n->by_process);
+}
+
+static const char *get(const struct map *m, uint64_t k)
+{
+	const uint64_t *at = map_get(m, k);
+
+	return at ? (const char *)(uintptr_t)*at : NULL;
+}
+
+const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid)
+{
+	return get(&n->by_thread, key(e, tid));
+}
+
+const char *names_process(const struct names *n, const struct experiment *e, int64_t pid)
+{
+	return get(&n->by_process, key(e, pid));
+}

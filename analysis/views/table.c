@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/table.h"
+
+struct row *table_row(struct table *t)
+{
+	struct row r = { .cells = arena_alloc(&t->arena, t->columns.len * sizeof(*r.cells)) };
+
+	for (size_t i = 0; i < t->columns.len; i++)
+		r.cells[i].kind = CELL_BLANK;
+	vec_push(&t->rows, r);
+	return &t->rows.data[t->rows.len - 1];
+}
+
+void table_free(struct table *t)
+{
+	vec_free(&t->columns);
+	vec_free(&t->rows);
+	vec_free(&t->notes);
+	arena_free(&t->arena);
+	*t = (struct table){ 0 };
+}
