@@ -27,8 +27,9 @@ enum { MS = 1000000, CPUS = 4096 };
 struct tally {
 	struct map by_tid;   /* weights, both kinds */
 	struct map stacks;   /* ids defined */
+	struct map used;     /* ids that samples name */
 	uint64_t kinds[ER_KIND_COUNT];
-	uint64_t weight, unsampled, nostack, badsize;
+	uint64_t weight, unsampled, badsize;
 	uint32_t only_tgid;  /* sum only this process into `weight`, 0 all */
 	uint64_t foreign;    /* records of other processes */
 	uint64_t per_cpu[CPUS][2]; /* stacks; clocks and residuals */
@@ -59,8 +60,8 @@ static void on_clock(int cpu, const struct er_clock *r)
 	t.per_cpu[cpu][1]++;
 	*map_put(&t.by_tid, r->tid, NULL) += r->weight_ns;
 	t.unsampled += !!(r->flags & ER_CLOCK_UNSAMPLED);
-	if (r->stack && !map_get(&t.stacks, r->stack))
-		t.nostack++;
+	if (r->stack)
+		map_put(&t.used, r->stack, NULL);
 	if (!t.only_tgid || r->tgid == t.only_tgid)
 		t.weight += r->weight_ns;
 	else
@@ -92,6 +93,7 @@ static void tally_reset(uint32_t only_tgid)
 {
 	map_free(&t.by_tid);
 	map_free(&t.stacks);
+	map_free(&t.used);
 	memset(&t, 0, sizeof(t));
 	t.only_tgid = only_tgid;
 }
@@ -205,6 +207,15 @@ static uint64_t check_books(const char *name, struct capture *c)
 	return lost;
 }
 
+static size_t undefined_stacks(void)
+{
+	size_t n = 0;
+
+	map_for_each(s, &t.used)
+		n += !map_get(&t.stacks, s->key);
+	return n;
+}
+
 struct spinner {
 	pthread_t thread;
 	pid_t tid;
@@ -273,8 +284,8 @@ static void test_threads(void)
 		       got ? (unsigned long long)*got : 0, (unsigned long long)want);
 	}
 	lost = check_books("books", c);
-	result("nothing lost", !lost && !t.nostack, "%llu lost, %llu without stack",
-	       (unsigned long long)lost, (unsigned long long)t.nostack);
+	result("nothing lost", !lost && !undefined_stacks(), "%llu lost, %zu stacks undefined",
+	       (unsigned long long)lost, undefined_stacks());
 	result("cost", t.costs_runs > 0, "%llu ns a sample of %llu",
 	       (unsigned long long)(t.costs_runs ? t.costs_ns / t.costs_runs : 0),
 	       (unsigned long long)t.costs_runs);
@@ -383,7 +394,7 @@ static void test_losses(void)
 	capture_close(c);
 }
 
-static void test_targets(void)
+static void test_target_thread(void)
 {
 	struct capture_target target = { .pid = getpid(), .tid = gettid() };
 	struct capture_plan plan = { .interval_ns = 1 * MS, .targets = &target, .ntargets = 1 };
@@ -398,20 +409,37 @@ static void test_targets(void)
 	       "%llu ns, %llu records of others", (unsigned long long)t.weight,
 	       (unsigned long long)t.foreign);
 	capture_close(c);
+}
 
+static void test_target_process(void)
+{
+	struct capture_target target = { 0 };
+	struct capture_plan plan = { .interval_ns = 1 * MS, .targets = &target, .ntargets = 1 };
+	uint64_t want = rusage_ns(RUSAGE_CHILDREN);
+	struct capture *c;
+	int go[2];
+	char byte;
+
+	if (pipe(go))
+		exit(2);
 	target.pid = fork();
-	target.tid = 0;
 	if (!target.pid) {
-		spin_ms(200);
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 0)
+			spin_ms(200);
 		_exit(0);
 	}
 	tally_reset(target.pid);
 	c = begin(&plan);
+	close(go[0]);
+	close(go[1]);
 	spin_ms(50);
 	waitpid(target.pid, NULL, 0);
+	want = rusage_ns(RUSAGE_CHILDREN) - want;
 	end(c);
-	result("target process", t.weight > 100 * MS && !t.foreign, "%llu ns, %llu records of others",
-	       (unsigned long long)t.weight, (unsigned long long)t.foreign);
+	result("target process", near(t.weight, want, 0.02) && !t.foreign,
+	       "%llu ns, kernel %llu ns, %llu records of others", (unsigned long long)t.weight,
+	       (unsigned long long)want, (unsigned long long)t.foreign);
 	capture_close(c);
 }
 
@@ -480,7 +508,8 @@ static const struct {
 	{ "short", test_short_threads },
 	{ "children", test_children },
 	{ "losses", test_losses },
-	{ "targets", test_targets },
+	{ "targets", test_target_thread },
+	{ "targets", test_target_process },
 	{ "self", test_exclude_self },
 	{ "idle", test_idle },
 	{ "caps", test_dropped_caps },

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One row a feature, with a function that tries it. A function returns 0, or
+ * the errno that says why not; the words are in the row.
+ */
+#include "loaders/features.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "analysis/base/alloc.h"
+#include "loaders/cpus.h"
+#include "loaders/perf_event.h"
+
+enum {
+	PID_NS_INIT = 0xEFFFFFFC, /* the kernel's PROC_PID_INIT_INO */
+	MMAP_PAGES = 1 + 64,
+};
+
+static int closed(int fd)
+{
+	if (fd < 0)
+		return errno ? errno : EINVAL;
+	close(fd);
+	return 0;
+}
+
+static int try_file(const char *path)
+{
+	return closed(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+static int try_btf(void)
+{
+	return try_file("/sys/kernel/btf/vmlinux");
+}
+
+static int first_cpu(void)
+{
+	struct cpu_list l;
+	int cpu = 0;
+
+	if (!cpus_online(&l) && l.n)
+		cpu = l.cpus[0];
+	cpus_free(&l);
+	return cpu;
+}
+
+static int open_event(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.config = config,
+		.disabled = 1,
+		.mmap = type == PERF_TYPE_SOFTWARE,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, first_cpu(), -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int try_clock(void)
+{
+	int fd = perf_clock_open(first_cpu(), 10000000, true);
+
+	if (fd < 0)
+		return -fd;
+	close(fd);
+	return 0;
+}
+
+static int try_mappings(void)
+{
+	__cleanup(closep) int fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	size_t size = MMAP_PAGES * sysconf(_SC_PAGESIZE);
+	void *p;
+
+	if (fd < 0)
+		return errno;
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	munmap(p, size);
+	return 0;
+}
+
+static int try_counters(void)
+{
+	return closed(open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES));
+}
+
+/* "return 0" as a program of the type, attached to `target` when there is one. */
+static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char *target)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
+
+	if (target) {
+		int id = libbpf_find_vmlinux_btf_id(target, attach);
+
+		if (id < 0) {
+			errno = -id;
+			return -1;
+		}
+		opts.attach_btf_id = id;
+	}
+	return bpf_prog_load(type, "er_probe", "GPL", insns, sizeof(insns) / sizeof(*insns), &opts);
+}
+
+static int try_perf_program(void)
+{
+	return closed(load(BPF_PROG_TYPE_PERF_EVENT, 0, NULL));
+}
+
+static int try_tracing(void)
+{
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_process_free"));
+}
+
+static int try_iterator(void)
+{
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, "task"));
+}
+
+static int try_sched_exit(void)
+{
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_exit_tp"));
+}
+
+/* Loading is not enough: lockdown and missing ftrace show at the attachment. */
+static int try_fentry(void)
+{
+	__cleanup(closep) int prog = load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY,
+					  "bpf_fentry_test1");
+
+	return prog < 0 ? errno : closed(bpf_raw_tracepoint_open(NULL, prog));
+}
+
+static int try_kprobes(void)
+{
+	return try_file("/sys/bus/event_source/devices/kprobe/type");
+}
+
+static int try_ring(void)
+{
+	return closed(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_probe", 0, 0,
+				     sysconf(_SC_PAGESIZE), NULL));
+}
+
+static int try_storage(void)
+{
+	int ok = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL);
+
+	return ok == 1 ? 0 : ok < 0 ? -ok : EPERM;
+}
+
+static int try_cost(void)
+{
+	return closed(bpf_enable_stats(BPF_STATS_RUN_TIME));
+}
+
+static int try_kallsyms(void)
+{
+	__cleanup(fclosep) FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long addr, any = 0;
+	char line[512];
+
+	if (!f)
+		return errno;
+	/* On some kernels the first symbols are per-CPU offsets near 0. */
+	for (int i = 0; i < 100 && fgets(line, sizeof(line), f); i++)
+		if (sscanf(line, "%llx", &addr) == 1)
+			any |= addr;
+	return any >> 63 ? 0 : EPERM;
+}
+
+static int try_others(void)
+{
+	__cleanup(closep) int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC);
+	char c;
+
+	if (fd < 0)
+		return errno;
+	return read(fd, &c, 1) < 0 ? errno : 0;
+}
+
+static int try_pid_namespace(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st))
+		return errno;
+	return st.st_ino == PID_NS_INIT ? 0 : EXDEV;
+}
+
+static const char root_or_bpf[] =
+	"run as root, or with the capabilities cap_bpf and cap_perfmon";
+static const char linux_6_1[] = "needs Linux 6.1 or later, and the capabilities cap_bpf and "
+				"cap_perfmon or root";
+
+static const struct {
+	struct feature f;
+	int (*try)(void);
+} rows[] = {
+	{ { "kernel type information", .required = true, .cost = "nothing can be recorded",
+	    .remedy = "needs a kernel with CONFIG_DEBUG_INFO_BTF" }, try_btf },
+	{ { "clock events", .required = true, .cost = "nothing can be recorded",
+	    .remedy = "run as root, or with the capability cap_perfmon, or set "
+		      "kernel.perf_event_paranoid to -1" }, try_clock },
+	{ { "BPF ring buffers", .required = true, .cost = "nothing can be recorded",
+	    .remedy = root_or_bpf }, try_ring },
+	{ { "BPF programs on the clock", .required = true, .cost = "nothing can be recorded",
+	    .remedy = root_or_bpf }, try_perf_program },
+	{ { "BPF programs on tracepoints", .required = true,
+	    .cost = "the time of threads that end would be lost", .remedy = linux_6_1 },
+	  try_tracing },
+	{ { "BPF storage of threads", .required = true,
+	    .cost = "samples would have no exact weight", .remedy = linux_6_1 }, try_storage },
+	{ { "BPF iterators of threads", .required = true,
+	    .cost = "threads that run at either end would have no exact time",
+	    .remedy = linux_6_1 }, try_iterator },
+	{ { "mapping events", .cost = "what processes map while recording stays unknown",
+	    .remedy = "raise kernel.perf_event_mlock_kb, or use the capabilities cap_perfmon and "
+		      "cap_ipc_lock, or root" }, try_mappings },
+	{ { "kernel symbols", .cost = "kernel functions have no names",
+	    .remedy = "run as root, or with the capability cap_syslog and kernel.kptr_restrict "
+		      "below 2" }, try_kallsyms },
+	{ { "address spaces of others", .cost = "functions of other users' processes have no names",
+	    .remedy = "run as root, or with the capability cap_sys_ptrace" }, try_others },
+	{ { "process numbers of the host",
+	    .cost = "the process numbers recorded are not those seen in this container, and -T "
+		    "finds other processes",
+	    .remedy = "record outside the container" }, try_pid_namespace },
+	{ { "cost of the recording", .cost = "BPF programs' own time is not counted",
+	    .remedy = "run as root, or with the capability cap_sys_admin, or set "
+		      "kernel.bpf_stats_enabled to 1" }, try_cost },
+	{ { "hardware counters", .cost = "no counter profiles",
+	    .remedy = "needs a machine, or a virtual machine, with a performance counter unit" },
+	  try_counters },
+	{ { "tracepoint after a switch", .cost = "waits are sampled where they begin",
+	    .remedy = "needs Linux 6.16 or later" }, try_sched_exit },
+	{ { "kprobes", .cost = "no probes at kernel functions",
+	    .remedy = "needs a kernel with CONFIG_KPROBES" }, try_kprobes },
+	{ { "function entry programs", .cost = "no fast probes at kernel functions",
+	    .remedy = "needs CONFIG_FUNCTION_TRACER, and no kernel lockdown" }, try_fentry },
+};
+
+enum { NROWS = sizeof(rows) / sizeof(*rows) };
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return 0;
+}
+
+const struct feature *features_probe(size_t *n)
+{
+	static struct feature found[NROWS];
+	static bool done;
+
+	if (!done) {
+		libbpf_print_fn_t old = libbpf_set_print(quiet);
+
+		for (int i = 0; i < NROWS; i++) {
+			int err = rows[i].try();
+
+			found[i] = rows[i].f;
+			found[i].ok = !err;
+			if (err)
+				snprintf(found[i].why, sizeof(found[i].why), "%s", strerror(err));
+		}
+		libbpf_set_print(old);
+		done = true;
+	}
+	*n = NROWS;
+	return found;
+}
+
+const struct feature *features_missing(void)
+{
+	size_t n;
+	const struct feature *f = features_probe(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].required && !f[i].ok)
+			return &f[i];
+	return NULL;
+}
