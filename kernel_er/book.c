@@ -33,6 +33,7 @@ enum {
 };
 
 #define RELOAD_NS 1000000000ULL
+#define OTHERS    "<other processes>"
 
 const char *const drop_names[DROP_COUNT] = {
 	[DROP_RECORD] = "unknown ring records",
@@ -341,22 +342,23 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 
 uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
 {
-	size_t known = p->pseudo.len;
+	/* At the same address in every experiment, so that readers may take them for one function. */
+	static const char *const everywhere[] = { "<IDLE>", "<Unsampled-CPU>", "<Stack-lost>",
+						  OTHERS };
 	uint64_t pc, uid;
-	uint32_t id;
 
-	/* The last place is kept for what no longer finds one. */
-	if (known >= MAX_PSEUDO - 1) {
+	for (size_t i = 0; !p->pseudo.len && i < sizeof(everywhere) / sizeof(everywhere[0]); i++)
+		strtab_id(&p->pseudo, everywhere[i]);
+	if (p->pseudo.len >= MAX_PSEUDO) {
 		b->drops->n[DROP_PSEUDO]++;
-		name = "<other processes>";
+		name = OTHERS;
 	}
-	id = strtab_id(&p->pseudo, name);
-	pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * id;
+	pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * strtab_id(&p->pseudo, name);
 	uid = hash64(pc);
-	if (p->pseudo.len > known)
+	if (!page_has_stack(p, uid)) {
 		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
-	if (!page_has_stack(p, uid))
 		page_stack(b, p, uid, &pc, 1, 0);
+	}
 	return uid;
 }
 

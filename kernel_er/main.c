@@ -16,7 +16,7 @@ static int preview(const struct plan *plan, struct diag *d)
 	int err = expname_choose(plan, &name, d);
 
 	if (!err)
-		preflight_preview(plan, &name);
+		preflight_preview(plan, &name, stdout);
 	expname_free(&name);
 	return err ? 1 : 0;
 }

@@ -62,50 +62,50 @@ int preflight(const struct plan *plan, struct diag *d)
 	return 0;
 }
 
-static void preview_times(const struct plan *plan)
+static void preview_times(const struct plan *plan, FILE *out)
 {
 	if (plan->interval_ns)
-		printf("clock interval: %.3f ms on each CPU%s\n", plan->interval_ns / 1e6,
+		fprintf(out, "clock interval: %.3f ms on each CPU%s\n", plan->interval_ns / 1e6,
 		       plan->idle ? ", idle ones too" : "");
 	else
-		printf("clock interval: none\n");
+		fprintf(out, "clock interval: none\n");
 	if (plan->sample_s)
-		printf("usage samples:  every %u s\n", plan->sample_s);
+		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	if (plan->begin_ns)
-		printf("begins:         after %.3f s\n", plan->begin_ns / 1e9);
+		fprintf(out, "begins:         after %.3f s\n", plan->begin_ns / 1e9);
 	if (plan->end_ns)
-		printf("ends:           after %.3f s\n", plan->end_ns / 1e9);
+		fprintf(out, "ends:           after %.3f s\n", plan->end_ns / 1e9);
 	else
-		printf("ends:           %s\n", plan->load ? "with the load" : "by Ctrl-C");
+		fprintf(out, "ends:           %s\n", plan->load ? "with the load" : "by Ctrl-C");
 	if (plan->load)
-		printf("quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
+		fprintf(out, "quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
 }
 
-void preflight_preview(const struct plan *plan, const struct expname *name)
+void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out)
 {
 	static const char *const follow[] = { "none", "all", "those that match " };
 	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
 
-	printf("experiment:     %s\n", name->path);
+	fprintf(out, "experiment:     %s\n", name->path);
 	if (name->group)
-		printf("group:          %s\n", name->group);
-	preview_times(plan);
-	printf("followed:       %s%s\n", follow[plan->follow],
+		fprintf(out, "group:          %s\n", name->group);
+	preview_times(plan, out);
+	fprintf(out, "followed:       %s%s\n", follow[plan->follow],
 	       plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
 	vec_for_each(t, &plan->targets) {
 		if (t->tid)
-			printf("target:         %d/%d\n", t->pid, t->tid);
+			fprintf(out, "target:         %d/%d\n", t->pid, t->tid);
 		else
-			printf("target:         %d\n", t->pid);
+			fprintf(out, "target:         %d\n", t->pid);
 	}
-	printf("archives:       %s\n", archiving[plan->archiving]);
+	fprintf(out, "archives:       %s\n", archiving[plan->archiving]);
 	if (plan->limit_bytes)
-		printf("size limit:     %llu MB\n", (unsigned long long)plan->limit_bytes >> 20);
+		fprintf(out, "size limit:     %llu MB\n", (unsigned long long)plan->limit_bytes >> 20);
 	if (plan->load) {
-		printf("load:          ");
+		fprintf(out, "load:          ");
 		for (char **a = plan->load; *a; a++)
-			printf(" %s", *a);
-		putchar('\n');
+			fprintf(out, " %s", *a);
+		fputc('\n', out);
 	}
 }
 

@@ -3,6 +3,8 @@
 #ifndef KERNEL_ER_PREFLIGHT_H
 #define KERNEL_ER_PREFLIGHT_H
 
+#include <stdio.h>
+
 #include "kernel_er/names.h"
 #include "kernel_er/plan.h"
 
@@ -11,7 +13,7 @@ struct diag;
 /* Can this be recorded here: features, targets, load. 0, or -1 after one sentence. */
 int preflight(const struct plan *plan, struct diag *d);
 /* -n: say what would be recorded. */
-void preflight_preview(const struct plan *plan, const struct expname *name);
+void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out);
 /* --check: a table of the features. 0 when nothing that is required is missing, else 1. */
 int preflight_check(void);
 

@@ -449,6 +449,20 @@ static void say_how_it_went(const struct session *s)
 		bytes);
 }
 
+static void archive(struct session *s)
+{
+	int err;
+
+	if (s->failed)
+		return;
+	/* A second signal means: now. */
+	err = binaries_archive(s->binaries, signalled, s, s->plan->verbose ? s->d : NULL);
+	if (err < 0)
+		diag_errno(s->d, -err, "experiment '%s': archives cannot be written: free some space, "
+				       "or leave them out with -A off", s->name.path);
+	s->failed = err < 0;
+}
+
 static void end(struct session *s)
 {
 	uint64_t stop_ns;
@@ -468,9 +482,7 @@ static void end(struct session *s)
 	if (err && !s->failed)
 		diag_errno(s->d, -err, "experiment '%s': cannot be written to its end", s->name.path);
 	s->failed |= err < 0;
-	/* A second signal means: now. */
-	if (!s->failed)
-		binaries_archive(s->binaries, signalled, s, s->plan->verbose ? s->d : NULL);
+	archive(s);
 }
 
 /* The load goes on by itself after -t; a signal ends the wait for it. */
@@ -522,7 +534,7 @@ static int record(struct session *s)
 	if (s->live.on || s->plan->verbose)
 		fprintf(stderr, "Creating experiment %s ...\n", s->name.path);
 	if (s->plan->verbose)
-		preflight_preview(s->plan, &s->name);
+		preflight_preview(s->plan, &s->name, stderr);
 	run(s);
 	end(s);
 	status = await_load(s);

@@ -124,17 +124,21 @@ static int open_mapped(pid_t pid, const struct mapping *m)
 	return fd >= 0 ? fd : open_same(m->path, m, false);
 }
 
-static void archive_one(struct binaries *b, struct binary *f, struct diag *d)
+static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 {
+	int err;
+
 	if (f->fd < 0)
-		return;
-	if (archive_add(b->expdir, f->fd, f->name, b->mode, d) < 0)
+		return 0;
+	err = archive_add(b->expdir, f->fd, f->name, b->mode, d);
+	if (err < 0)
 		b->counts.unreadable++;
 	else
 		b->counts.archived++;
 	close(f->fd);
 	f->fd = -1;
 	b->nopen--;
+	return err;
 }
 
 static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
@@ -182,13 +186,18 @@ const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m
 	return b->files.data[*at].name;
 }
 
-void binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
+int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
 {
 	vec_for_each(f, &b->files) {
+		int err;
+
 		if (stop && stop(ctx))
 			break;
-		archive_one(b, f, d);
+		err = archive_one(b, f, d);
+		if (err == -ENOSPC || err == -EDQUOT)
+			return err;
 	}
+	return 0;
 }
 
 struct binaries_counts binaries_counts(const struct binaries *b)

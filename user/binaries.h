@@ -28,9 +28,9 @@ void binaries_free(struct binaries *b);
 const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m);
 /*
  * Write the archives of what was seen, until `stop` (may be NULL) says so.
- * Failures go to d and are counted.
+ * Failures go to d and are counted; -ENOSPC or -EDQUOT ends it and is returned.
  */
-void binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d);
+int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d);
 
 struct binaries_counts {
 	size_t archived, unreadable;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/perf_event.h>
+
+#include "user/procfs.h"
+#include "user/procmap.h"
+
+/* A PID that no process has: PID_MAX_LIMIT is 4,194,304. */
+enum { PID = 5000000, CHILD = 5000100 };
+
+struct seen {
+	int mapped, unmapped, forgotten;
+};
+
+static void on_mapped(void *ctx, struct image *im, const struct mapping *m)
+{
+	((struct seen *)ctx)->mapped++;
+}
+
+static void on_unmapped(void *ctx, struct image *im, const struct mapping *m, uint64_t time_ns)
+{
+	((struct seen *)ctx)->unmapped++;
+}
+
+static void on_forget(void *ctx, struct image *im)
+{
+	((struct seen *)ctx)->forgotten++;
+}
+
+static struct seen seen;
+
+static struct procmap *fresh(void)
+{
+	const struct procmap_hooks hooks = { on_mapped, on_unmapped, on_forget, &seen };
+
+	seen = (struct seen){ 0 };
+	return procmap_new(&hooks);
+}
+
+static void tell(struct procmap *pm, enum proc_event_kind kind, uint64_t t, pid_t pid, pid_t ppid,
+		 const char *name)
+{
+	procmap_apply(pm, &(struct proc_event){ .kind = kind, .time_ns = t, .pid = pid, .tid = pid,
+						.ppid = ppid, .name = name });
+}
+
+static void map_at(struct procmap *pm, uint64_t t, pid_t pid, uint64_t addr, uint64_t len,
+		   const char *path)
+{
+	procmap_apply(pm, &(struct proc_event){ .kind = PROC_MMAP, .time_ns = t, .pid = pid,
+						.tid = pid, .addr = addr, .len = len,
+						.name = path, .ino = 7 });
+}
+
+static void test_exec_begins_an_image(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *before, *after;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	tell(pm, PROC_COMM, 110, PID, 0, "sh");
+	map_at(pm, 120, PID, 0x1000, 0x1000, "/bin/sh");
+	tell(pm, PROC_EXEC, 200, PID, 0, "cc");
+	map_at(pm, 210, PID, 0x1000, 0x1000, "/usr/bin/cc");
+	before = procmap_image(pm, PID, 99, 150);
+	after = procmap_image(pm, PID, 99, 250);
+	assert_string_equal(before->comm, "sh");
+	assert_string_equal(image_file(before), "sh");
+	assert_int_equal(before->end_ns, 200);
+	assert_string_equal(after->comm, "cc");
+	assert_string_equal(image_file(after), "cc");
+	assert_int_equal(after->space->maps.len, 1);
+	assert_ptr_equal(after->older, before);
+	procmap_free(pm);
+}
+
+static void test_fork_shares_until_changed(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *parent, *child;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	map_at(pm, 110, PID, 0x1000, 0x1000, "/bin/a");
+	tell(pm, PROC_FORK, 200, CHILD, PID, NULL);
+	parent = procmap_image(pm, PID, 99, 300);
+	child = procmap_image(pm, CHILD, 199, 300);
+	assert_ptr_equal(parent->space, child->space);
+	assert_int_equal(child->ppid, PID);
+	map_at(pm, 310, CHILD, 0x8000, 0x1000, "/lib/b");
+	assert_int_equal(parent->space->maps.len, 1);
+	assert_int_equal(child->space->maps.len, 2);
+	procmap_free(pm);
+}
+
+static void test_reused_pid_is_told_apart(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *first, *second;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	tell(pm, PROC_COMM, 101, PID, 0, "first");
+	tell(pm, PROC_EXIT, 200, PID, 1, NULL);
+	tell(pm, PROC_FORK, 300, PID, 1, NULL);
+	tell(pm, PROC_COMM, 301, PID, 0, "second");
+	second = procmap_image(pm, PID, 299, 350);
+	first = procmap_image(pm, PID, 99, 150);
+	assert_string_equal(first->comm, "first");
+	assert_string_equal(second->comm, "second");
+	assert_ptr_equal(procmap_image(pm, PID, 99, 199), first);
+	assert_int_equal(procmap_counts(pm).late, 0);
+	procmap_free(pm);
+}
+
+static void test_ended_images_are_forgotten(void **state)
+{
+	struct procmap *pm = fresh();
+
+	for (int i = 0; i < 10000; i++) {
+		tell(pm, PROC_FORK, 100 + 10 * i, PID + i % 7, 1, NULL);
+		tell(pm, PROC_EXEC, 105 + 10 * i, PID + i % 7, 0, "x");
+		tell(pm, PROC_EXIT, 109 + 10 * i, PID + i % 7, 1, NULL);
+		procmap_expire(pm, 100 + 10 * i);
+		assert_true(procmap_nimages(pm) <= 4);
+	}
+	procmap_expire(pm, 1000000);
+	assert_int_equal(procmap_nimages(pm), 0);
+	assert_int_equal(seen.forgotten, 20000);
+	procmap_free(pm);
+}
+
+static void test_overlaid_mapping_goes(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *im;
+	int owner;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	im = procmap_image(pm, PID, 99, 100);
+	im->owner = &owner;
+	map_at(pm, 110, PID, 0x10000, 0x10000, "/lib/whole");
+	map_at(pm, 120, PID, 0x14000, 0x2000, "/lib/middle");
+	assert_int_equal(im->space->maps.len, 3);
+	assert_int_equal(seen.mapped, 4); /* whole; two pieces of it, and the middle */
+	assert_int_equal(seen.unmapped, 1);
+	vec_for_each(m, &im->space->maps) {
+		if (m->start == 0x16000)
+			assert_int_equal(m->pgoff, 0x6000);
+	}
+	map_at(pm, 130, PID, 0x14000, 0x2000, "/lib/middle");
+	assert_int_equal(seen.mapped, 4);
+	procmap_free(pm);
+}
+
+static void test_only_files_are_segments(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *im;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	map_at(pm, 101, PID, 0x1000, 0x1000, "//anon");
+	map_at(pm, 102, PID, 0x2000, 0x1000, "[heap]");
+	map_at(pm, 103, PID, 0x3000, 0x1000, "/dev/zero (deleted)");
+	map_at(pm, 104, PID, 0x4000, 0x1000, "/tmp/gone (deleted)");
+	map_at(pm, 105, PID, 0x5000, 0x1000, "[vdso]");
+	map_at(pm, 106, PID, UINT64_MAX - 1, 0x1000, "/tmp/wraps");
+	im = procmap_image(pm, PID, 99, 200);
+	assert_int_equal(im->space->maps.len, 2);
+	assert_string_equal(im->space->maps.data[0].path, "/tmp/gone");
+	assert_true(im->space->maps.data[0].deleted);
+	procmap_free(pm);
+}
+
+static void test_scan_finds_this_process(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *im;
+
+	procmap_scan(pm, 1000);
+	im = procmap_image(pm, getpid(), 500, 2000);
+	assert_non_null(im);
+	assert_string_equal(image_file(im), "test_procmap");
+	assert_true(im->space->maps.len > 1);
+	assert_int_equal(im->ppid, getppid());
+	assert_int_equal(procmap_counts(pm).late, 0);
+	procmap_free(pm);
+}
+
+static void test_maps_lines(void **state)
+{
+	char good[] = "7f00-8f00 r-xp 00001000 fd:01 42   /a b/c\n";
+	char anon[] = "7f00-8f00 rwxp 00000000 00:00 0 ";
+	char bad[] = "7f00 r-xp";
+	char backwards[] = "8f00-7f00 r-xp 00001000 fd:01 42 /x";
+	struct maps_line l;
+
+	assert_true(procfs_maps_line(good, &l));
+	assert_string_equal(l.path, "/a b/c");
+	assert_true(l.exec);
+	assert_int_equal(l.pgoff, 0x1000);
+	assert_int_equal(l.dev, 0xfdULL << 32 | 1);
+	assert_true(procfs_maps_line(anon, &l));
+	assert_string_equal(l.path, "");
+	assert_false(procfs_maps_line(bad, &l));
+	assert_false(procfs_maps_line(backwards, &l));
+}
+
+static void test_raw_records(void **state)
+{
+	struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		char comm[8];
+		uint64_t time;
+	} r = { .h = { .type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_COMM_EXEC },
+		.pid = 5, .tid = 6, .comm = "name", .time = 77 };
+	struct proc_event e;
+
+	assert_true(sideband_parse(&r, sizeof(r), &e));
+	assert_int_equal(e.kind, PROC_EXEC);
+	assert_int_equal(e.pid, 5);
+	assert_int_equal(e.time_ns, 77);
+	assert_string_equal(e.name, "name");
+	memset(r.comm, 'x', sizeof(r.comm)); /* no end to the name */
+	assert_false(sideband_parse(&r, sizeof(r), &e));
+	r.h.type = PERF_RECORD_MMAP2;
+	assert_false(sideband_parse(&r, sizeof(r), &e));
+	assert_false(sideband_parse(&r, 3, &e));
+	r.h.type = 4711;
+	assert_false(sideband_parse(&r, sizeof(r), &e));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exec_begins_an_image),
+		cmocka_unit_test(test_fork_shares_until_changed),
+		cmocka_unit_test(test_reused_pid_is_told_apart),
+		cmocka_unit_test(test_ended_images_are_forgotten),
+		cmocka_unit_test(test_overlaid_mapping_goes),
+		cmocka_unit_test(test_only_files_are_segments),
+		cmocka_unit_test(test_scan_finds_this_process),
+		cmocka_unit_test(test_maps_lines),
+		cmocka_unit_test(test_raw_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
