@@ -111,12 +111,22 @@ static void add_function(struct session *s, struct addrmap *map, const struct ex
 		add_dynamic(s, map, first, em->time_ns);
 }
 
+static struct loadobj *kernel_object(struct session *s)
+{
+	struct loadobj *o = object_pseudo(s, "LinuxKernel", "<LinuxKernel>");
+
+	o->kernel = true;
+	return o;
+}
+
 static void add_segment(struct session *s, struct addrmap *map, const struct exp_map *em)
 {
 	if (!(em->modes & 4) || !em->name || !*em->name)
 		return;
-	if (!strcmp(em->name, "LinuxKernel"))
-		return; /* its functions are the experiment's ksyms */
+	if (!strcmp(em->name, "LinuxKernel")) {
+		kernel_object(s); /* its functions are the experiment's ksyms */
+		return;
+	}
 	addrmap_add(map, em->time_ns, &(struct mapping){
 		.vaddr = em->vaddr, .size = em->size, .foffset = em->foffset,
 		.obj = object_get(s, em->name) });
@@ -174,8 +184,7 @@ static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint
 	}
 	if (!lo || (lo == k->ksyms.len && pc - k->ksyms.data[lo - 1].addr >= k->ksyms.data[lo - 1].size))
 		return frame_get(s, s->unknown, pc);
-	o = object_pseudo(s, "LinuxKernel", "<LinuxKernel>");
-	o->kernel = true;
+	o = kernel_object(s);
 	sym = &k->ksyms.data[lo - 1];
 	if (pc - sym->addr < sym->size) {
 		name = xasprintf("%s`%s", sym->module, sym->name);
