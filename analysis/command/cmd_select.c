@@ -55,6 +55,7 @@ static struct loadobj *next_object(struct shell *sh, const char **list)
 /* All named objects, so that a wrong name changes nothing. 0, or -1 after reporting. */
 static int find_objects(struct shell *sh, const char *list, object_vec *ret)
 {
+	session_load_objects(sh->session);
 	if (!strcmp(list, "all")) {
 		vec_for_each(o, &sh->session->objects)
 			vec_push(ret, *o);
@@ -111,6 +112,7 @@ int cmd_object_select(struct shell *sh, int argc, char **argv)
 
 int cmd_objects_default(struct shell *sh, int argc, char **argv)
 {
+	session_load_objects(sh->session);
 	set_all(sh, SHOW_ALL);
 	view_state_changed(&sh->view);
 	return 0;

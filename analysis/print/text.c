@@ -73,17 +73,29 @@ static void widen(size_t *width, size_t to)
 		*width = to;
 }
 
-/* The last column is never padded on the right: its names need not be measured. */
+/*
+ * Text that nothing follows is never padded on the right, so its column need
+ * not be as wide: the last name of a list, or a path where numbers stand.
+ */
+static bool runs_over(const struct table *t, const struct row *r, size_t column)
+{
+	if (r->cells[column].kind != CELL_TEXT)
+		return false;
+	for (size_t i = column + 1; i < t->columns.len; i++) {
+		if (r->cells[i].kind != CELL_BLANK)
+			return false;
+	}
+	return true;
+}
+
 static void measure_cells(struct printer *p, const struct table *t)
 {
-	size_t last = t->columns.len - 1;
-
 	for (size_t i = 0; i < t->columns.len; i++) {
-		if (i == last && t->columns.data[i].kind == CELL_TEXT)
-			break;
 		p->tree.rails.len = 0;
-		vec_for_each(r, &t->rows)
-			widen(&p->layout.data[i].width, text_width(cell_text(p, r, i)));
+		vec_for_each(r, &t->rows) {
+			if (!runs_over(t, r, i))
+				widen(&p->layout.data[i].width, text_width(cell_text(p, r, i)));
+		}
 	}
 	p->tree.rails.len = 0;
 }
@@ -204,7 +216,7 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 		const struct column_layout *l = &p->layout.data[i];
 
 		pad(&p->out, l->gap);
-		put_aligned(p, cell_text(p, r, i), l->width, t->columns.data[i].kind != CELL_TEXT);
+		put_aligned(p, cell_text(p, r, i), l->width, r->cells[i].kind != CELL_TEXT);
 	}
 	end_line(&p->out);
 }

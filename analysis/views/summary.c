@@ -17,8 +17,7 @@ static struct row *line(struct summary *s, const char *label)
 	struct row *r = table_row(s->t);
 
 	r->group = s->group;
-	r->depth = 1;
-	put_text(r, 0, label);
+	put_textf(s->t, r, 0, "  %s:", label);
 	return r;
 }
 
@@ -26,10 +25,9 @@ static void metric_line(struct summary *s, const struct metric *m, const char *f
 			int64_t value)
 {
 	int64_t whole = s->tally->total[m->id];
-	char *label = xasprintf("%s %s:", flavor, m->uname);
-	struct row *r = line(s, arena_strdup(&s->t->arena, label));
+	__cleanup(freep) char *label = xasprintf("%s %s", flavor, m->uname);
+	struct row *r = line(s, label);
 
-	free(label);
 	if (m->unit == UNIT_TIME)
 		r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = value };
 	else
@@ -53,14 +51,14 @@ static void add_function(struct summary *s, const struct func *f)
 		metric_line(s, m, "Exclusive", counted ? tally_excl(s->tally, f->id)[m->id] : 0);
 		metric_line(s, m, "Inclusive", counted ? tally_incl(s->tally, f->id)[m->id] : 0);
 	}
-	line(s, "Size:")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
-	line(s, "PC Address:")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,
+	line(s, "Size")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
+	line(s, "PC Address")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,
 							  .i = f->addr };
-	text_line(s, "Source File:", f->srcfile && *f->srcfile ? f->srcfile : "(unknown)");
-	text_line(s, "Object File:", "(unknown)");
-	text_line(s, "Load Object:", f->obj->path);
-	text_line(s, "Mangled Name:", strcmp(f->mangled, f->name) ? f->mangled : NULL);
-	text_line(s, "Aliases:", f->aliases);
+	text_line(s, "Source File", f->srcfile && *f->srcfile ? f->srcfile : "(unknown)");
+	text_line(s, "Object File", "(unknown)");
+	text_line(s, "Load Object", f->obj->path);
+	text_line(s, "Mangled Name", strcmp(f->mangled, f->name) ? f->mangled : NULL);
+	text_line(s, "Aliases", f->aliases);
 	s->group++;
 }
 
@@ -71,7 +69,7 @@ int view_summary(struct view_state *v, const struct func *only, struct table *t,
 
 	t->name = "summary";
 	text_column(t, NULL);
-	vec_push(&t->columns, (struct column){ .kind = CELL_TEXT });
+	vec_push(&t->columns, (struct column){ .kind = CELL_TIME });
 	vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT });
 	if (only) {
 		add_function(&s, only);

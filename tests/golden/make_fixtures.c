@@ -3,8 +3,8 @@
  * make_fixtures DIR: the experiments that the golden cases report on, the same
  * bytes each time. tree.1.er is the tree of requirement T-20, one unit being
  * 10 ms; sys.1.er is a system recording with a followed process and a second;
- * rec.1.er recurses (T-21); cut.1.er was not closed; hostile.1.er has names
- * that a terminal must not see.
+ * rec.1.er recurses (T-21); twin.1.er has a function of the same name as sys.1.er;
+ * cut.1.er was not closed; hostile.1.er has names that a terminal must not see.
  */
 #include <stdio.h>
 
@@ -25,6 +25,7 @@ static void tree(const char *dir)
 	};
 	struct exp_builder *b = exp_builder_new(dir, "tree.1.er");
 
+	exp_builder_sample(b, "start", 0);
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
 		exp_builder_profile_cpu(b, i % 2 + 1, i % 2, stacks[i].stack, MS_USER,
 					stacks[i].units * UNIT);
@@ -37,6 +38,7 @@ static void sys(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new_kernel(dir, "sys.1.er"), *sub;
 
+	exp_builder_sample(b, "start", 0);
 	exp_builder_profile_cpu(b, 1, 0, "k:entry_SYSCALL_64>k:do_syscall_64>k:vfs_read",
 				MS_KERNEL_CPU, 300);
 	exp_builder_profile_cpu(b, 2, 1, "k:kthread>k:init", MS_KERNEL_CPU, 150);
@@ -57,6 +59,15 @@ static void recursion(const char *dir)
 	struct exp_builder *b = exp_builder_new(dir, "rec.1.er");
 
 	exp_builder_profile(b, 1, "main>r>r>r", MS_USER, 1);
+	exp_builder_close(b);
+}
+
+/* Another `work` than that of sys.1.er. */
+static void twin(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "twin.1.er");
+
+	exp_builder_profile(b, 1, "main>boss>work", MS_USER, 7);
 	exp_builder_close(b);
 }
 
@@ -87,6 +98,7 @@ int main(int argc, char **argv)
 	tree(argv[1]);
 	sys(argv[1]);
 	recursion(argv[1]);
+	twin(argv[1]);
 	cut(argv[1]);
 	hostile(argv[1]);
 	return 0;
