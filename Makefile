@@ -18,13 +18,13 @@ CC      := gcc
 CLANG   := clang
 BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
 
+comma   := ,
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wwrite-strings -Wno-unused-parameter
 CFLAGS  := -std=gnu11 -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
            $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 LDFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined)
-comma   := ,
 
 # The analysis engine needs no BPF, no clang and no root.
 ANALYSIS_LIBS := -lelf -ldw -lz -llzma -liberty
