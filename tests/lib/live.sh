@@ -87,3 +87,10 @@ clock_packets_all()
 	local d
 	for d in "$1" "$1"/_*.er; do clock_packets "$d"; done
 }
+
+# From CSV of e.user:e.kcpu:name, the <Total> of both: all CPU time there is, for
+# our kcpu counts kernel mode wherever it was recorded.
+total_cpu()
+{
+	awk -F'","' '$3 ~ /^<Total>/ { gsub(/"/, "", $1); print $1 + $2; exit }'
+}

@@ -18,6 +18,6 @@ check_that "says so once" "$(grep -ciE 'no space|disk|full' record.err) == 1" "$
 check_that "one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
 check "opens" "$er_print" -header -functions small/full.er
 check_that "with what was recorded" \
-	"$("$er_print" -printmode , -metrics e.totalcpu:e.kcpu:name -functions small/full.er 2>/dev/null |
+	"$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions small/full.er 2>/dev/null |
 		grep -c '<Total>') == 1"
 check "opens in gprofng" opens_in_gprofng small/full.er

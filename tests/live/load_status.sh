@@ -26,6 +26,6 @@ check_that "standard input is the load's" "$(grep -c through out) == 1" "$(cat o
 "$er_kernel" -o sig.er -q 0 -- grep -E 'SigBlk|SigIgn' /proc/self/status >out 2>err
 grep -E 'SigBlk|SigIgn' /proc/self/status >mine
 cmp -s out mine && ok "signals of the load are as ours" || not_ok "signals of the load are as ours" "$(cat out mine)"
-"$er_kernel" -o fd.er -q 0 -- sh -c 'ls /proc/$$/fd | wc -l' >out 2>err
-sh -c 'ls /proc/$$/fd | wc -l' >mine
+"$er_kernel" -o fd.er -q 0 -- sh -c 'ls /proc/$$/fd; :' >out 2>err
+sh -c 'ls /proc/$$/fd; :' >mine
 cmp -s out mine && ok "no descriptor leaks to the load" || not_ok "no descriptor leaks to the load" "$(cat out mine)"

@@ -32,5 +32,5 @@ must_record some.er '-F' '=spin' -p high -- sh -c "$load"
 check "-F =regexp follows the two" sh -c '[ $(ls -d some.er/_spin_PID_*.er | wc -l) = 2 ]'
 check "-F =regexp follows nobody else" sh -c '! ls -d some.er/_*.er | grep -v /_spin_'
 check_that "the others are in the founder" \
-	"$(function_seconds e.kcpu some.er | awk -F'\t' '$2 ~ /^<(forktree|treeleaf)_PID_/ { s += $1 }
+	"$(function_seconds e.user some.er | awk -F'\t' '$2 ~ /^<(forktree|treeleaf)_PID_/ { s += $1 }
 		END { print s + 0 }') > 1.5"

@@ -14,15 +14,6 @@ sleep 0.2
 thread=$(ls "/proc/$spin/task" | sort -n | tail -n1)
 cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
 
-# recorded_is NAME EXPERIMENT SECONDS: its whole CPU time, user frames or not.
-recorded_is()
-{
-	local got
-	got=$("$er_print" -printmode , -metrics e.totalcpu:e.kcpu:name -functions "$2" |
-		awk -F'","' '/<Total>/ { gsub(/"/, ""); print ($1 > $2 ? $1 : $2) }')
-	check_that "$1" "($got - $3)^2 <= (0.05 * $3 + 0.02)^2" "got $got, kernel counted $3"
-}
-
 before=$(cpu_of $spin/task/$thread)
 must_record thread.er -p high -t 2 -T "$spin/$thread"
 after=$(cpu_of $spin/task/$thread)

@@ -20,8 +20,9 @@ sum_is()
 {
 	local want got
 	want=$(truth out cpu)
-	got=$("$er_print" -printmode , -filters "PID==$2" -metrics e.totalcpu:name -functions "$1" |
-		csv_rows | awk -F'\t' '$2 == "<Total>" { print $1 }')
+	got=$("$er_print" -printmode , -filters "PID==$2" -metrics e.user:e.kcpu:name -functions "$1" |
+		total_cpu)|
+		csv_rows |got=$(function_seconds e.user off.er | awk -F'\t' '$2 == "<Total>" { print $1 }')
 	check_that "sum of $1 is getrusage's $want" "($got - $want)^2 <= ($want * 0.005)^2" "got $got"
 }
 
