@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench_symbols ELF: what the symbol table of a file costs to build and to ask,
+ * and what libdw as it comes costs. Prints lines of "name value unit".
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <elfutils/libdwfl.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/symbols/kallsyms.h"
+#include "analysis/symbols/symtab.h"
+
+enum { ADDRESSES = 20000, DWFL_ADDRESSES = 200, ROUNDS = 20 };
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+/* The same addresses in every run: pseudo-random places between first and last function. */
+static uint64_t address(const struct sym *syms, size_t n, uint64_t i)
+{
+	uint64_t first = syms[0].addr, end = syms[n - 1].addr + syms[n - 1].size;
+
+	return first + hash64(i + 1) % (end - first);
+}
+
+static void bench_table(const char *path, int fd, uint64_t *addrs)
+{
+	const struct symtab_opts o = { .path = path };
+	struct diag d = { .prefix = "bench_symbols" };
+	double t = now_ns();
+	struct symtab *table = symtab_open(fd, &o, &d);
+	const struct sym *syms;
+	size_t n, hits = 0;
+
+	if (!table)
+		exit(1);
+	printf("symtab_build %.1f ms\n", (now_ns() - t) / 1e6);
+	syms = symtab_syms(table, &n);
+	printf("symtab_functions %zu functions\n", n);
+	if (!n)
+		exit(1);
+	for (size_t i = 0; i < ADDRESSES; i++)
+		addrs[i] = address(syms, n, i);
+	t = now_ns();
+	for (int r = 0; r < ROUNDS; r++)
+		for (size_t i = 0; i < ADDRESSES; i++)
+			hits += symtab_find(table, addrs[i]) != NULL;
+	printf("symtab_find %.1f ns/address\n", (now_ns() - t) / ROUNDS / ADDRESSES);
+	printf("symtab_hits %.1f %%\n", 100.0 * hits / ROUNDS / ADDRESSES);
+	symtab_free(table);
+}
+
+static void bench_dwfl(const char *path, const uint64_t *addrs)
+{
+	static char *no_path;
+	const Dwfl_Callbacks cb = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &no_path,
+	};
+	double t = now_ns();
+	Dwfl *dwfl = dwfl_begin(&cb);
+	Dwfl_Module *m = dwfl ? dwfl_report_elf(dwfl, path, path, -1, 0, false) : NULL;
+	size_t hits = 0;
+	GElf_Sym s;
+	GElf_Off offset;
+
+	if (!m) {
+		dwfl_end(dwfl);
+		return;
+	}
+	dwfl_report_end(dwfl, NULL, NULL);
+	dwfl_module_addrinfo(m, addrs[0], &offset, &s, NULL, NULL, NULL);
+	printf("dwfl_build %.1f ms\n", (now_ns() - t) / 1e6);
+	t = now_ns();
+	for (size_t i = 0; i < DWFL_ADDRESSES; i++)
+		hits += dwfl_module_addrinfo(m, addrs[i], &offset, &s, NULL, NULL, NULL) != NULL;
+	printf("dwfl_find %.1f ns/address\n", (now_ns() - t) / DWFL_ADDRESSES);
+	printf("dwfl_hits %.1f %%\n", 100.0 * hits / DWFL_ADDRESSES);
+	dwfl_end(dwfl);
+}
+
+static void bench_kallsyms(void)
+{
+	double t = now_ns();
+	struct kallsyms *k = kallsyms_load(NULL, NULL);
+
+	if (!k)
+		return;
+	printf("kallsyms_load %.1f ms\n", (now_ns() - t) / 1e6);
+	printf("kallsyms_functions %zu functions\n", kallsyms_count(k));
+	kallsyms_free(k);
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = argc > 1 ? argv[1] : "/proc/self/exe";
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t *addrs = xcalloc(ADDRESSES, sizeof(*addrs));
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		fprintf(stderr, "bench_symbols: %s: cannot open: %m\n", path);
+		return 1;
+	}
+	printf("file_size %.1f MB\n", st.st_size / 1e6);
+	bench_table(path, fd, addrs);
+	bench_dwfl(path, addrs);
+	bench_kallsyms();
+	free(addrs);
+	return 0;
+}
