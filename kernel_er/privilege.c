@@ -13,8 +13,6 @@ static const cap_value_t kept[] = {
 	CAP_DAC_READ_SEARCH,    /* binaries that only their owner may read */
 	CAP_CHECKPOINT_RESTORE, /* /proc/PID/map_files */
 	CAP_SYSLOG,             /* /proc/kallsyms, read again when modules come */
-	CAP_BPF,                /* stopping asks the kernel for its last counts */
-	CAP_PERFMON,            /* likewise, of programs that trace */
 };
 
 enum { NKEPT = sizeof(kept) / sizeof(kept[0]) };
