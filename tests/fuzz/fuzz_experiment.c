@@ -10,7 +10,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/base/file.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/views/view.h"
 #include "tests/fixtures/exp_rich.h"
 #include "tests/fixtures/mutate.h"
+#include "tests/fixtures/tempdir.h"
 
 enum { BATCH = 500, SECONDS_EACH = 20, MAX_RSS_KB = 1 << 20 };
 
@@ -47,26 +46,15 @@ static void die(const char *what)
 	exit(2);
 }
 
-static void write_file(const struct fuzzer *f, const struct seed_file *file, const struct buf *data)
-{
-	__cleanup(freep) char *path = xasprintf("%s/%s", f->dir, file->path);
-	__cleanup(closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	if (fd < 0 || write(fd, data->data, data->len) != (ssize_t)data->len)
-		die(path);
-}
-
 static void load_file(struct fuzzer *f, const char *from, const char *path)
 {
-	__cleanup(freep) char *full = xasprintf("%s/%s", from, path);
 	struct seed_file file = { .path = xstrdup(path) };
-	struct file data;
+	size_t size;
+	char *data = tempdir_read(from, path, &size);
 
-	if (file_open_at(AT_FDCWD, full, &data))
-		die(full);
-	buf_add(&file.data, data.data, data.size);
-	file_close(&data);
-	write_file(f, &file, &file.data);
+	buf_add(&file.data, data, size);
+	free(data);
+	tempdir_write(f->dir, path, file.data.data, size);
 	vec_push(&f->files, file);
 }
 
@@ -207,13 +195,13 @@ static void one_mutation(const struct fuzzer *f, uint64_t number, bool keep)
 	buf_add(&b, file->data.data, file->data.len);
 	for (size_t n = 1 + random_below(&r, 3); n; n--)
 		mutate(&r, &b, &other->data);
-	write_file(f, file, &b);
+	tempdir_write(f->dir, file->path, b.data, b.len);
 	buf_free(&b);
 	alarm(SECONDS_EACH);
 	read_all(f);
 	alarm(0);
 	if (!keep)
-		write_file(f, file, &file->data);
+		tempdir_write(f->dir, file->path, file->data.data, file->data.len);
 }
 
 /* Mutations [from, to) in a child. False: it did not come back well. */
@@ -248,24 +236,6 @@ static bool batch(const struct fuzzer *f, uint64_t from, uint64_t to)
 	return true;
 }
 
-static void remove_tree(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		__cleanup(freep) char *below = xasprintf("%s/%s", path, entry->d_name);
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		if (unlink(below) < 0)
-			remove_tree(below);
-	}
-	if (dir)
-		closedir(dir);
-	rmdir(path);
-}
-
 static void setup(struct fuzzer *f, const char *base, const char *experiment)
 {
 	__cleanup(freep) char *source = xasprintf("%s/%s", base, experiment ? "" : "seed.er");
@@ -293,7 +263,7 @@ static void fini(struct fuzzer *f)
 int main(int argc, char **argv)
 {
 	struct fuzzer f = { .seed = 1 };
-	char base[] = "/dev/shm/fuzz.XXXXXX";
+	char *base = tempdir_new();
 	uint64_t count = 1000, only = 0;
 	bool alone = false, good = true;
 	int c;
@@ -304,8 +274,6 @@ int main(int argc, char **argv)
 		*(c == 'n' ? &count : c == 's' ? &f.seed : &only) = strtoull(optarg, NULL, 0);
 		alone |= c == '1';
 	}
-	if (!mkdtemp(base))
-		die(base);
 	setup(&f, base, argv[optind]);
 	read_all(&f);
 	if (alone) {
@@ -313,11 +281,12 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		one_mutation(&f, only, true);
 		fini(&f);
+		free(base);
 		return 0;
 	}
 	for (uint64_t n = 0; n < count && good; n += BATCH)
 		good = batch(&f, n, n + BATCH < count ? n + BATCH : count);
-	remove_tree(base);
+	tempdir_remove(base);
 	fini(&f);
 	return !good;
 }

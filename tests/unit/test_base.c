@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The small library: vec, map, strtab, buf, cursor, diag, arena, file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/cursor.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/file.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static void vec_grows_sorts_and_frees(void **state)
+{
+	VEC(int) v = { 0 };
+	int sum = 0;
+
+	vec_sort(&v, by_value);
+	vec_for_each(p, &v)
+		sum += *p;
+	assert_int_equal(sum, 0);
+	for (int i = 0; i < 1000; i++)
+		vec_push(&v, 999 - i);
+	assert_int_equal(v.len, 1000);
+	vec_sort(&v, by_value);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(v.data[i], i);
+	vec_reserve(&v, 5000);
+	assert_true(v.cap >= 5000);
+	assert_int_equal(v.len, 1000);
+	vec_free(&v);
+	assert_null(v.data);
+	assert_int_equal(v.len + v.cap, 0);
+}
+
+static void map_keeps_every_key(void **state)
+{
+	struct map m = { 0 };
+	bool fresh;
+	size_t n = 0;
+
+	assert_null(map_get(&m, 0));
+	for (uint64_t i = 0; i < 10000; i++) {
+		*map_put(&m, i * 0x100000000, &fresh) = i;
+		assert_true(fresh);
+	}
+	*map_put(&m, 0, &fresh) += 7;
+	assert_false(fresh);
+	for (uint64_t i = 1; i < 10000; i++)
+		assert_int_equal(*map_get(&m, i * 0x100000000), i);
+	assert_int_equal(*map_get(&m, 0), 7);
+	assert_null(map_get(&m, 1));
+	map_for_each(s, &m)
+		n++;
+	assert_int_equal(n, 10000);
+	assert_int_equal(m.len, 10000);
+	map_free(&m);
+	assert_null(map_get(&m, 0));
+}
+
+static void strtab_gives_equal_strings_one_id(void **state)
+{
+	struct strtab t = { 0 };
+	const char *first = strtab_intern(&t, "s0");
+	char name[16];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		assert_int_equal(strtab_id(&t, name), i);
+	}
+	assert_int_equal(strtab_id(&t, "s4999"), 4999);
+	assert_ptr_equal(strtab_intern(&t, "s0"), first);
+	assert_int_equal(strtab_id(&t, ""), 5000);
+	assert_int_equal(t.len, 5001);
+	strtab_free(&t);
+}
+
+static void buf_is_always_terminated(void **state)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "");
+	assert_string_equal(b.data, "");
+	for (int i = 0; i < 500; i++)
+		buf_printf(&b, "%d,", i);
+	assert_int_equal(strlen(b.data), b.len);
+	buf_clear(&b);
+	assert_string_equal(b.data, "");
+	assert_int_equal(((char *)buf_zero(&b, 3))[2], 0);
+	buf_add(&b, "x", 1);
+	assert_int_equal(b.len, 4);
+	assert_memory_equal(b.data, "\0\0\0x", 5);
+	buf_free(&b);
+}
+
+static void assert_printable(const char *s, const char *expect)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "");
+	buf_put_printable(&b, s);
+	assert_string_equal(b.data, expect);
+	buf_free(&b);
+}
+
+static void terminals_see_no_control_characters(void **state)
+{
+	assert_printable("plain text~", "plain text~");
+	assert_printable("\x1b[31m\n\x7f", "\\x1b[31m\\x0a\\x7f");
+	assert_printable("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+	assert_printable("\xc2\x9b" "31m", "\\xc2\\x9b31m"); /* CSI as one character */
+	assert_printable("\xc0\xaf", "\\xc0\\xaf");          /* overlong */
+	assert_printable("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* surrogate */
+	assert_printable("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+	assert_printable("\xe2\x82", "\\xe2\\x82");          /* cut off */
+}
+
+static void cursor_never_reads_past_its_end(void **state)
+{
+	const unsigned char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	struct cursor c = { .p = bytes, .end = bytes + sizeof(bytes) };
+
+	assert_int_equal(cursor_u64(&c), 0x0807060504030201);
+	assert_int_equal(cursor_left(&c), 1);
+	assert_false(c.bad);
+	assert_int_equal(cursor_u16(&c), 0);
+	assert_true(c.bad);
+	assert_int_equal(cursor_left(&c), 0);
+
+	c = (struct cursor){ .p = bytes + 1, .end = bytes + sizeof(bytes), .swap = true };
+	assert_int_equal(cursor_u16(&c), 0x0203);
+	assert_int_equal(cursor_u32(&c), 0x04050607);
+	assert_null(cursor_bytes(&c, SIZE_MAX));
+	assert_true(c.bad);
+}
+
+static void diag_keeps_a_bounded_number(void **state)
+{
+	struct diag d = { 0 };
+
+	assert_int_equal(diag_error(&d, "e%d", 1), -1);
+	assert_int_equal(diag_errno(&d, ENOENT, "file '%s'", "x"), -ENOENT);
+	diag_note(&d, "n");
+	assert_string_equal(d.msgs[1].text, "file 'x': No such file or directory");
+	for (int i = 0; i < DIAG_MAX + 5; i++)
+		diag_warn(&d, "w");
+	assert_int_equal(d.nmsgs, DIAG_MAX);
+	assert_int_equal(d.dropped, 8);
+	assert_int_equal(d.nerrors, 2);
+	assert_int_equal(d.nwarnings, DIAG_MAX + 5);
+	diag_error(NULL, "into nothing");
+	diag_free(&d);
+	assert_int_equal(d.nmsgs, 0);
+}
+
+static void arena_memory_is_zero_aligned_and_apart(void **state)
+{
+	struct arena a = { 0 };
+	char *last = NULL;
+
+	for (size_t n = 1; n < 300; n++) {
+		char *p = arena_alloc(&a, n);
+
+		assert_int_equal((uintptr_t)p % 16, 0);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xff, n);
+		assert_ptr_not_equal(p, last);
+		last = p;
+	}
+	memset(arena_alloc(&a, 1 << 20), 1, 1 << 20);
+	assert_string_equal(arena_strdup(&a, "text"), "text");
+	arena_free(&a);
+	arena_free(&a);
+}
+
+static void files_are_regular_or_refused(void **state)
+{
+	char dir[] = "/tmp/test_base.XXXXXX";
+	struct file f;
+	int dirfd, fd;
+
+	assert_non_null(mkdtemp(dir));
+	dirfd = open(dir, O_RDONLY | O_DIRECTORY);
+	fd = openat(dirfd, "full", O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "abc", 3), 3);
+	close(fd);
+	close(openat(dirfd, "empty", O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(mkfifoat(dirfd, "fifo", 0600), 0);
+
+	assert_int_equal(file_open_at(dirfd, "full", &f), 0);
+	assert_int_equal(f.size, 3);
+	assert_memory_equal(f.data, "abc", 3);
+	file_close(&f);
+	assert_int_equal(file_open_at(dirfd, "empty", &f), 0);
+	assert_null(f.data);
+	file_close(&f);
+	assert_int_equal(file_open_at(dirfd, "fifo", &f), -EINVAL);
+	assert_int_equal(file_open_at(dirfd, ".", &f), -EINVAL);
+	assert_int_equal(file_open_at(dirfd, "none", &f), -ENOENT);
+
+	unlinkat(dirfd, "full", 0);
+	unlinkat(dirfd, "empty", 0);
+	unlinkat(dirfd, "fifo", 0);
+	close(dirfd);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vec_grows_sorts_and_frees),
+		cmocka_unit_test(map_keeps_every_key),
+		cmocka_unit_test(strtab_gives_equal_strings_one_id),
+		cmocka_unit_test(buf_is_always_terminated),
+		cmocka_unit_test(terminals_see_no_control_characters),
+		cmocka_unit_test(cursor_never_reads_past_its_end),
+		cmocka_unit_test(diag_keeps_a_bounded_number),
+		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
+		cmocka_unit_test(files_are_regular_or_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
