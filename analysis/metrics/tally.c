@@ -114,6 +114,7 @@ static void sum_functions(struct tally *t, const struct session *s)
 	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));
 	t->incl = xcalloc(t->nfuncs * nm, sizeof(*t->incl));
 	t->total = xcalloc(nm, sizeof(*t->total));
+	t->zeros = xcalloc(nm, sizeof(*t->zeros));
 	last_seen = xcalloc(t->nfuncs, sizeof(*last_seen));
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		const int64_t *sums = &t->by_stack[id * nm];
@@ -162,5 +163,6 @@ void tally_free(struct tally *t)
 	free(t->excl);
 	free(t->incl);
 	free(t->total);
+	free(t->zeros);
 	free(t);
 }

@@ -32,21 +32,22 @@ struct tally {
 	struct path *paths;     /* by stack */
 	VEC(uint32_t) path_funcs; /* function ids */
 	int64_t *excl, *incl;   /* nfuncs × nmetrics */
-	int64_t *total;
+	int64_t *total, *zeros;
 	uint64_t npackets;
 };
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
 
+/* Zeros for a function that became known after the tally was made. */
 static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)
 {
-	return &t->excl[func * t->nmetrics];
+	return func < t->nfuncs ? &t->excl[func * t->nmetrics] : t->zeros;
 }
 
 static inline const int64_t *tally_incl(const struct tally *t, uint32_t func)
 {
-	return &t->incl[func * t->nmetrics];
+	return func < t->nfuncs ? &t->incl[func * t->nmetrics] : t->zeros;
 }
 
 /* The attributed values of one neighbour of a function. */

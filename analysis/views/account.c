@@ -11,10 +11,7 @@ enum { CPUS_MAX = 65536 };
 
 /* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
 struct ring {
-	bool any;
-	uint64_t packets, distinct;
-	uint64_t *bits; /* which numbers were met */
-	size_t nbits;
+	VEC(uint32_t) seqs;
 };
 
 struct rings {
@@ -22,26 +19,7 @@ struct rings {
 	uint64_t nbad;
 };
 
-/* A number seen: one record may have become several packets, so numbers repeat. */
-static void ring_add(struct ring *r, uint64_t seq)
-{
-	r->any = true;
-	r->packets++;
-	if (seq >= r->nbits) {
-		size_t want = (seq / 64 + 1) * 64, old = r->nbits;
-
-		want = want > old * 2 ? want : old * 2;
-		r->bits = xrealloc_array(r->bits, want / 64, sizeof(*r->bits));
-		memset(r->bits + old / 64, 0, (want - old) / 8);
-		r->nbits = want;
-	}
-	r->distinct += !(r->bits[seq / 64] >> seq % 64 & 1);
-	r->bits[seq / 64] |= 1ULL << seq % 64;
-}
-
-/* `most` is what the recorder says it produced: a larger number is no number of it. */
-static void rings_read(struct rings *rs, const struct experiment *e, const struct exp_stream *st,
-		       uint64_t most)
+static void rings_read(struct rings *rs, const struct experiment *e, const struct exp_stream *st)
 {
 	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
 	struct packet_iter it;
@@ -49,21 +27,39 @@ static void rings_read(struct rings *rs, const struct experiment *e, const struc
 
 	packet_iter_init(&it, e, st);
 	while (packet_next(&it, &p)) {
-		uint64_t c = packet_int(&p, cpu), n = (uint32_t)packet_int(&p, seq);
+		uint64_t c = packet_int(&p, cpu);
 
-		if (!seq.offset || c >= CPUS_MAX || n > most)
+		if (!seq.offset || c >= CPUS_MAX)
 			continue;
 		while (rs->by_cpu.len <= c)
 			vec_push(&rs->by_cpu, (struct ring){ 0 });
-		ring_add(&rs->by_cpu.data[c], n);
+		vec_push(&rs->by_cpu.data[c].seqs, (uint32_t)packet_int(&p, seq));
 	}
 	rs->nbad += it.nbad;
+}
+
+static int seq_cmp(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* One record may have become several packets of the same number: count numbers. */
+static uint64_t ring_distinct(struct ring *r)
+{
+	uint64_t n = 0;
+
+	vec_sort(&r->seqs, seq_cmp);
+	for (size_t i = 0; i < r->seqs.len; i++)
+		n += i == 0 || r->seqs.data[i] != r->seqs.data[i - 1];
+	return n;
 }
 
 static void rings_free(struct rings *rs)
 {
 	vec_for_each(r, &rs->by_cpu)
-		free(r->bits);
+		vec_free(&r->seqs);
 	vec_free(&rs->by_cpu);
 }
 
@@ -79,7 +75,7 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
-static void put_rings(struct table *t, const struct experiment *e, const struct rings *rs)
+static void put_rings(struct table *t, const struct experiment *e, struct rings *rs)
 {
 	vec_for_each(el, &e->recorder) {
 		int64_t cpu = recorder_int(el, "cpu");
@@ -90,7 +86,7 @@ static void put_rings(struct table *t, const struct experiment *e, const struct 
 		if (strcmp(el->name, "ring"))
 			continue;
 		if (cpu >= 0 && (size_t)cpu < rs->by_cpu.len)
-			found = rs->by_cpu.data[cpu].distinct;
+			found = ring_distinct(&rs->by_cpu.data[cpu]);
 		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " produced, %" PRIu64 " recorded, %" PRIu64
 			 " lost; %" PRIu64 " in the packets%s", cpu, produced, recorded, lost, found,
 			 recorded + lost == produced && found == recorded ? "" :
@@ -176,7 +172,6 @@ static void put_cost(struct table *t, const struct experiment *e)
 
 void put_account(struct table *t, const struct session *s, const struct experiment *founder)
 {
-	uint64_t most = sum_of(founder, "ring", "produced");
 	struct rings rs = { 0 };
 
 	if (!founder->recorder.len)
@@ -186,7 +181,7 @@ void put_account(struct table *t, const struct session *s, const struct experime
 			continue;
 		vec_for_each(st, &(*ep)->streams) {
 			if (st->kind == ER_PKT_CLOCK)
-				rings_read(&rs, *ep, st, most);
+				rings_read(&rs, *ep, st);
 		}
 	}
 	put_line(t, "%s", "");

@@ -61,8 +61,6 @@ int view_callers_callees(struct view_state *v, const struct func *only, struct t
 	struct panels p = { .v = v, .t = t, .tally = view_tally(v) };
 	struct buf title = { 0 };
 
-	if (only && only->id >= p.tally->nfuncs)
-		only = v->session->unknown;
 	t->name = "callers-callees";
 	buf_puts(&title, "Callers and callees sorted by metric: ");
 	metric_sort_describe(&v->csort, &title);

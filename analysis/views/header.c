@@ -39,6 +39,16 @@ static void put_notes(struct table *t, const struct experiment *e)
 	free(copy);
 }
 
+static void put_event(struct table *t, const char *label, const struct exp_event *ev)
+{
+	const char *text = *ev->text ? ev->text : ev->label;
+
+	if (ev->id > 0)
+		put_line(t, "*** %s %" PRId64 ": %s", label, ev->id, text);
+	else
+		put_line(t, "*** %s: %s", label, text);
+}
+
 static void put_events(struct table *t, const struct experiment *e)
 {
 	static const struct {
@@ -49,8 +59,7 @@ static void put_events(struct table *t, const struct experiment *e)
 	vec_for_each(ev, &e->events) {
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			if (!strcmp(ev->kind, kinds[i].kind) && (*ev->text || *ev->label))
-				put_line(t, "*** %s: %s", kinds[i].label,
-					 *ev->text ? ev->text : ev->label);
+				put_event(t, kinds[i].label, ev);
 		}
 	}
 }

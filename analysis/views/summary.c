@@ -42,14 +42,13 @@ static void text_line(struct summary *s, const char *label, const char *text)
 
 static void add_function(struct summary *s, const struct func *f)
 {
-	bool counted = f->id < s->tally->nfuncs;
 	struct row *r = table_row(s->t);
 
 	r->group = s->group;
 	put_text(r, 0, func_label(s->v, f, s->t));
 	vec_for_each(m, &s->v->metric_set->all) {
-		metric_line(s, m, "Exclusive", counted ? tally_excl(s->tally, f->id)[m->id] : 0);
-		metric_line(s, m, "Inclusive", counted ? tally_incl(s->tally, f->id)[m->id] : 0);
+		metric_line(s, m, "Exclusive", tally_excl(s->tally, f->id)[m->id]);
+		metric_line(s, m, "Inclusive", tally_incl(s->tally, f->id)[m->id]);
 	}
 	line(s, "Size")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
 	line(s, "PC Address")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,

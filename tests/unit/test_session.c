@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/model/addrmap.h"
+#include "tests/unit/session_fixture.h"
+
+static const struct mapping *at(struct addrmap *m, uint64_t pc, int64_t t, struct span *valid)
+{
+	*valid = (struct span){ INT64_MIN, INT64_MAX };
+	return addrmap_find(m, pc, t, valid);
+}
+
+/* What is replaced counts until then; what begins later counts before. */
+static void test_map_over_time(void **state)
+{
+	struct func f[3] = { 0 };
+	struct addrmap *m = addrmap_new();
+	struct span valid;
+
+	addrmap_add(m, 10, &(struct mapping){ .vaddr = 0x1000, .size = 0x1000, .func = &f[0] });
+	addrmap_add(m, 20, &(struct mapping){ .vaddr = 0x1800, .size = 0x1000, .func = &f[1] });
+	addrmap_unmap(m, 30, 0x1800);
+	addrmap_finish(m);
+	assert_ptr_equal(at(m, 0x1000, 0, &valid)->func, &f[0]);
+	assert_true(valid.from == INT64_MIN && valid.to == INT64_MAX);
+	assert_ptr_equal(at(m, 0x1900, 5, &valid)->func, &f[0]);
+	assert_true(valid.to == 20);
+	assert_ptr_equal(at(m, 0x1900, 20, &valid)->func, &f[1]);
+	assert_true(valid.from == 20 && valid.to == 30);
+	assert_null(at(m, 0x1900, 30, &valid));
+	assert_true(valid.from == 30);
+	assert_null(at(m, 0x3000, 0, &valid));
+	assert_null(at(m, 0xfff, 0, &valid));
+	addrmap_free(m);
+}
+
+/* A mapping told twice changes nothing; one that covers the end of memory is no trap. */
+static void test_map_odd(void **state)
+{
+	struct func f = { 0 };
+	struct addrmap *m = addrmap_new();
+	struct span valid;
+
+	addrmap_add(m, 10, &(struct mapping){ .vaddr = 0x1000, .size = 0x1000, .func = &f });
+	addrmap_add(m, 20, &(struct mapping){ .vaddr = 0x1000, .size = 0x1000, .func = &f });
+	addrmap_add(m, 20, &(struct mapping){ .vaddr = UINT64_MAX - 10, .size = 100, .func = &f });
+	addrmap_add(m, 20, &(struct mapping){ .vaddr = 5, .size = 0, .func = &f });
+	addrmap_unmap(m, 20, 0x9000);
+	addrmap_finish(m);
+	assert_ptr_equal(at(m, 0x1000, 30, &valid)->func, &f);
+	assert_true(valid.from == INT64_MIN && valid.to == INT64_MAX);
+	assert_non_null(at(m, UINT64_MAX - 1, 0, &valid));
+	assert_null(at(m, 5, 30, &valid));
+	addrmap_free(m);
+}
+
+/* Thousands of mappings on top of each other end, and are answered. */
+static void test_map_deep(void **state)
+{
+	struct func f[2] = { 0 };
+	struct addrmap *m = addrmap_new();
+	struct span valid;
+
+	for (int i = 0; i < 20000; i++)
+		addrmap_add(m, i, &(struct mapping){ .vaddr = 0x1000 + i % 7, .size = 0x1000,
+						     .func = &f[i % 2] });
+	addrmap_finish(m);
+	assert_ptr_equal(at(m, 0x1800, 12345, &valid)->func, &f[1]);
+	assert_true(valid.from == 12345 && valid.to == 12346);
+	addrmap_free(m);
+}
+
+/* One stack, two meanings of its address: two stacks of the session. */
+static void test_epochs(void **state)
+{
+	struct expwriter *w;
+	struct opened o;
+
+	fixture_new(&o);
+	w = exp_builder_writer(o.builder);
+	expwriter_function(w, exp_builder_now(o.builder), 0x7000, 0x100, "before");
+	exp_builder_profile(o.builder, 1, "0x7010", MS_USER, 3);
+	exp_builder_sleep(o.builder, 1000000);
+	expwriter_function(w, exp_builder_now(o.builder), 0x7000, 0x100, "after");
+	exp_builder_profile(o.builder, 1, "0x7010", MS_USER, 5);
+	fixture_open(&o);
+	view_tally(&o.view);
+	assert_int_equal(excl(&o, "before", "user"), 3);
+	assert_int_equal(excl(&o, "after", "user"), 5);
+	fixture_free(&o);
+}
+
+static void test_names(void **state)
+{
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main>k:vfs_read>k:ext4`ext4_sync", MS_SYSTEM, 1);
+	exp_builder_profile(o.builder, 1, "?", MS_USER, 2);
+	exp_builder_profile(o.builder, 1, "...>work", MS_USER, 4);
+	fixture_open(&o);
+	assert_int_equal(excl(&o, "ext4`ext4_sync", "total"), 1);
+	assert_int_equal(incl(&o, "vmlinux`vfs_read", "total"), 1);
+	assert_int_equal(excl(&o, "<Unknown>", "total"), 2);
+	assert_int_equal(excl(&o, "work", "total"), 4);
+	assert_int_equal(incl(&o, "<Truncated-stack>", "total"), 4);
+	assert_int_equal(excl(&o, "<Truncated-stack>", "total"), 0);
+	assert_int_equal(attributed(&o, true, "<Truncated-stack>", "<Total>", "total"), 4);
+	assert_true(the_func(&o, "vmlinux`vfs_read")->obj->kernel);
+	fixture_free(&o);
+}
+
+/* A file that is gone: one function for the mapped stretch, and a warning of the object. */
+static void test_missing_object(void **state)
+{
+	struct loadobj *obj;
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_segment(o.builder, "/nonexistent/libfoo.so", 0x7f0000000000, 0x10000, 0x2000);
+	exp_builder_profile(o.builder, 1, "0x7f0000000100>0x7f0000000200", MS_USER, 1);
+	fixture_open(&o);
+	view_tally(&o.view);
+	obj = session_find_object(o.session, "libfoo.so");
+	assert_non_null(obj);
+	assert_ptr_equal(obj, session_find_object(o.session, "<libfoo.so>"));
+	assert_int_equal(obj->diag.nwarnings, 1);
+	assert_int_equal(excl(&o, "<static>@0x2000 (<libfoo.so>) --  no functions found", "user"), 1);
+	fixture_free(&o);
+}
+
+/* Ids in name order, functions shared, a kernel experiment's SYSTEM is KCPU. */
+static void test_subs(void **state)
+{
+	struct exp_builder *a, *b;
+	struct opened o;
+
+	fixture_new(&o);
+	b = exp_builder_sub(o.builder, "_b_PID_12.1.er", "/bin/b x", 12);
+	a = exp_builder_sub(o.builder, "_a_PID_13.1.er", "/bin/a", 13);
+	exp_builder_profile(a, 13, "k:read", MS_SYSTEM, 1);
+	exp_builder_profile(b, 12, "k:read", MS_SYSTEM, 2);
+	exp_builder_close(a);
+	exp_builder_close(b);
+	fixture_open(&o);
+	assert_int_equal(o.session->experiments.len, 3);
+	assert_string_equal(o.session->experiments.data[1]->name, "_a_PID_13.1.er");
+	assert_int_equal(o.session->experiments.data[2]->id, 3);
+	assert_int_equal(excl(&o, "vmlinux`read", "system"), 3);
+	fixture_free(&o);
+}
+
+static void test_not_there(void **state)
+{
+	struct diag d = { 0 };
+	struct session *s = session_new(&d);
+
+	assert_int_equal(session_add(s, "/nonexistent/x.er"), -1);
+	assert_int_equal(d.nerrors, 1);
+	session_free(s);
+	session_free(NULL);
+	diag_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_map_over_time),  cmocka_unit_test(test_map_odd),
+		cmocka_unit_test(test_map_deep),       cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
+		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
