@@ -19,23 +19,23 @@
  * from 0.
  *
  * Ends. The last piece of a thread, since its last sample, is a residual. The
- * sum is final only when the thread has been switched away for good. Tried:
- * a program on sched_switch sees that, and costs 60 to 80 ns at each switch of
- * the machine, for an event that a thread meets once. sched_process_free comes
- * a grace period later (tens of milliseconds), costs nothing elsewhere, and
- * the task can still be read, except for its group leader, who may be gone:
- * er_exit puts the leader's start time by, while the thread is still alive.
- * What is on its way between the two when the recording stops is counted
- * (dying, dead); the loader waits for it.
+ * sum is final only when the thread has been switched away for good, so
+ * er_switch looks for a dead thread at each switch. Tried instead:
+ * sched_process_free, which comes a grace period later and costs nothing at
+ * other switches. It left 3 to 50 of 1,000 threads of a process without an end
+ * for more than 6 s after the last of them was gone (6.18, idle CPUs), so that
+ * a recording could neither wait for them nor do without. er_exit puts by, while
+ * the thread is whole, whose it is: at the last switch its group leader may be
+ * gone. Threads between the two are counted (dying, dead); the loader waits a
+ * moment for them at the stop.
  *
  * Stop. er_end writes the residual of each thread into the iterator's own
- * file: no ring to overflow however many threads there are. A thread that is
- * unhashed is not its business but er_free's, which cannot run while er_end
- * looks at the thread (a grace period lies between unhashing and freeing, and
- * er_end runs inside an RCU reader): no time is sent twice.
+ * file: no ring to overflow however many threads there are. Whoever takes time
+ * out of a thread's storage does so with a compare and swap, so that a thread
+ * that ends while er_end looks at it has its time sent once.
  *
  * er_clock runs in the timer's interrupt and is never interrupted by itself;
- * er_exit, er_free and er_end can be, by er_clock. They share nothing but the
+ * er_exit, er_switch and er_end can be, by er_clock. They share nothing but the
  * numbers, which are atomic, and the thread's storage, which er_clock touches
  * only while the thread runs.
  */
@@ -53,6 +53,7 @@ char LICENSE[] SEC("license") = "GPL";
 enum {
 	SEEN_STACKS = 65536,
 	RUNNING_MAX_NS = 2000000000, /* beyond it the clocks cannot be the same */
+	TASK_DEAD_STATE = 0x80,
 };
 
 /* Ids of stacks that were sent. When it is full the oldest go, and are sent again. */
@@ -400,11 +401,17 @@ int BPF_PROG(er_exit, struct task_struct *p)
 	t = thread_get(p, p->group_leader->start_time);
 	if (!t || !thread_know(t, p, p->se.sum_exec_runtime))
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
-	if (t && !(t->state & THREAD_CLOSED)) {
-		t->state |= THREAD_DYING;
+	if (t && !(__sync_fetch_and_or(&t->state, THREAD_DYING) & THREAD_CLOSED))
 		__sync_fetch_and_add(&c->dying, 1);
-	}
 	return 0;
+}
+
+static __always_inline void thread_close(struct er_thread *t, struct er_cpu *c)
+{
+	__u32 was = __sync_fetch_and_or(&t->state, THREAD_CLOSED);
+
+	if ((was & THREAD_DYING) && !(was & THREAD_CLOSED))
+		__sync_fetch_and_add(&c->dead, 1);
 }
 
 static __always_inline void send_residual(struct task_struct *p, struct er_thread *t,
@@ -422,39 +429,36 @@ static __always_inline void send_residual(struct task_struct *p, struct er_threa
 		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
 }
 
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(er_free, struct task_struct *p)
+SEC("tp_btf/sched_switch")
+int BPF_PROG(er_switch, bool preempt, struct task_struct *p)
 {
-	struct er_cpu *c = er_this_cpu();
+	struct er_cpu *c;
 	struct er_thread *t;
 
+	if (!(p->__state & TASK_DEAD_STATE))
+		return 0;
+	c = er_this_cpu();
 	t = bpf_task_storage_get(&er_threads, p, 0, 0);
 	if (!c || !t || (t->state & THREAD_CLOSED))
 		return 0;
-	t->state |= THREAD_CLOSED;
 	send_residual(p, t, c);
-	if (t->state & THREAD_DYING)
-		__sync_fetch_and_add(&c->dead, 1);
+	thread_close(t, c);
 	return 0;
 }
 
-/* The residual into the iterator's file. Not taken unless written: then it is asked for again. */
-static __always_inline int write_residual(struct bpf_iter__task *ctx, struct task_struct *p,
+/* The residual into the iterator's file, which has room: the loader reads in small pieces. */
+static __always_inline void write_residual(struct bpf_iter__task *ctx, struct task_struct *p,
 					  struct er_thread *t, struct er_cpu *c)
 {
-	__u64 sum = p->se.sum_exec_runtime;
+	__u64 weight = thread_take(t, p->se.sum_exec_runtime);
 	struct er_clock r = {};
 
-	if (sum <= t->reported)
-		return 0;
+	if (!weight)
+		return;
 	fill_residual(&r, p, t, c);
-	r.weight_ns = sum - t->reported;
-	if (bpf_seq_write(ctx->meta->seq, &r, sizeof(r))) {
+	r.weight_ns = weight;
+	if (bpf_seq_write(ctx->meta->seq, &r, sizeof(r)))
 		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
-		return -1;
-	}
-	t->reported = sum;
-	return 0;
 }
 
 SEC("iter/task")
@@ -464,17 +468,14 @@ int er_end(struct bpf_iter__task *ctx)
 	struct er_cpu *c = er_this_cpu();
 	struct er_thread *t;
 
-	if (!p || !c || thread_ignored(p) || !p->thread_pid)
+	if (!p || !c || thread_ignored(p))
 		return 0;
 	t = thread_get(p, p->group_leader->start_time);
 	if (!t || !thread_know(t, p, p->se.sum_exec_runtime)) {
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
 		return 0;
 	}
-	if ((t->state & THREAD_CLOSED) || write_residual(ctx, p, t, c))
-		return 0;
-	t->state |= THREAD_CLOSED;
-	if (t->state & THREAD_DYING)
-		__sync_fetch_and_add(&c->dead, 1);
+	write_residual(ctx, p, t, c);
+	thread_close(t, c);
 	return 0;
 }

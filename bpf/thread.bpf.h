@@ -77,14 +77,13 @@ static __always_inline bool thread_is_new(struct task_struct *p)
 	return p->start_time >= er_start_ns;
 }
 
-/* CPU time not yet reported up to `sum`, which becomes reported. */
+/* CPU time not yet reported up to `sum`, which becomes reported; 0 if another took it. */
 static __always_inline __u64 thread_take(struct er_thread *t, __u64 sum)
 {
 	__u64 reported = t->reported;
 
-	if (sum <= reported)
+	if (sum <= reported || __sync_val_compare_and_swap(&t->reported, reported, sum) != reported)
 		return 0;
-	t->reported = sum;
 	return sum - reported;
 }
 

@@ -96,22 +96,16 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
 };
 
-struct thread_info {
-	u32 cpu;
-};
-
 struct mm_struct;
-struct pid;
 
 struct task_struct {
-	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *group_leader;
-	struct pid *thread_pid;
 	u64 start_time;
 	u64 self_exec_id;
 	char comm[16];

@@ -42,13 +42,19 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 int loader_load_error(struct diag *d, const char *name, int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		return diag_errno(d, -err, "cannot load the %s programs: run as root, or with the "
-				  "capabilities cap_bpf and cap_perfmon", name);
+		return diag_errno(d, -err,
+				  "cannot load the %s programs: run as root, or with the "
+				  "capabilities cap_bpf and cap_perfmon",
+				  name);
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return diag_errno(d, -err, "cannot load the %s programs: this kernel has no BTF "
-				  "(/sys/kernel/btf/vmlinux), it needs CONFIG_DEBUG_INFO_BTF", name);
-	return diag_errno(d, -err, "cannot load the %s programs (er_kernel --check says what this "
-			  "kernel allows)", name);
+		return diag_errno(d, -err,
+				  "cannot load the %s programs: this kernel has no BTF "
+				  "(/sys/kernel/btf/vmlinux), it needs CONFIG_DEBUG_INFO_BTF",
+				  name);
+	return diag_errno(d, -err,
+			  "cannot load the %s programs (er_kernel --check says what this "
+			  "kernel allows)",
+			  name);
 }
 
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret)
@@ -176,9 +182,8 @@ size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t m
 	for (int i = 0; i < NLOADERS; i++) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program(prog, loaders[i]->object(c->selves[i]))
-			if (n++ < max)
-				program_cost(prog, &ret[n - 1]);
+		bpf_object__for_each_program(prog, loaders[i]->object(c->selves[i])) if (n++ < max)
+			program_cost(prog, &ret[n - 1]);
 	}
 	return n;
 }

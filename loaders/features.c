@@ -5,6 +5,8 @@
  */
 #include "loaders/features.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -128,7 +130,7 @@ static int try_perf_program(void)
 
 static int try_tracing(void)
 {
-	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_process_free"));
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_switch"));
 }
 
 static int try_iterator(void)
@@ -144,8 +146,8 @@ static int try_sched_exit(void)
 /* Loading is not enough: lockdown and missing ftrace show at the attachment. */
 static int try_fentry(void)
 {
-	__cleanup(closep) int prog = load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY,
-					  "bpf_fentry_test1");
+	__cleanup(closep) int prog =
+		load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, "bpf_fentry_test1");
 
 	return prog < 0 ? errno : closed(bpf_raw_tracepoint_open(NULL, prog));
 }
@@ -157,8 +159,8 @@ static int try_kprobes(void)
 
 static int try_ring(void)
 {
-	return closed(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_probe", 0, 0,
-				     sysconf(_SC_PAGESIZE), NULL));
+	return closed(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_probe", 0, 0, sysconf(_SC_PAGESIZE),
+				     NULL));
 }
 
 static int try_storage(void)
@@ -188,14 +190,47 @@ static int try_kallsyms(void)
 	return any >> 63 ? 0 : EPERM;
 }
 
-static int try_others(void)
+/* Can the map of this process be read? 0, an errno, or -1 if the process says nothing. */
+static int try_maps_of(const char *pid)
 {
-	__cleanup(closep) int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC);
+	__cleanup(freep) char *path = xasprintf("/proc/%s/maps", pid);
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char c;
+	ssize_t n;
 
 	if (fd < 0)
-		return errno;
-	return read(fd, &c, 1) < 0 ? errno : 0;
+		return errno == ENOENT ? -1 : errno;
+	n = read(fd, &c, 1);
+	return n > 0 ? 0 : n == 0 || errno == ESRCH ? -1 : errno;
+}
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* One process of another user is enough: a security module may hide a few from root, too. */
+static int try_others(void)
+{
+	__cleanup(closedirp) DIR *dir = opendir("/proc");
+	uid_t me = geteuid();
+	struct dirent *e;
+	int err = 0;
+
+	while (dir && (e = readdir(dir))) {
+		struct stat st;
+		int got;
+
+		if (!isdigit((unsigned char)e->d_name[0]) ||
+		    fstatat(dirfd(dir), e->d_name, &st, 0) || (me && st.st_uid == me))
+			continue;
+		got = try_maps_of(e->d_name);
+		if (!got)
+			return 0;
+		err = got > 0 ? got : err;
+	}
+	return err;
 }
 
 static int try_pid_namespace(void)
@@ -207,8 +242,7 @@ static int try_pid_namespace(void)
 	return st.st_ino == PID_NS_INIT ? 0 : EXDEV;
 }
 
-static const char root_or_bpf[] =
-	"run as root, or with the capabilities cap_bpf and cap_perfmon";
+static const char root_or_bpf[] = "run as root, or with the capabilities cap_bpf and cap_perfmon";
 static const char linux_6_1[] = "needs Linux 6.1 or later, and the capabilities cap_bpf and "
 				"cap_perfmon or root";
 
@@ -217,46 +251,60 @@ static const struct {
 	int (*try)(void);
 } rows[] = {
 	{ { "kernel type information", .required = true, .cost = "nothing can be recorded",
-	    .remedy = "needs a kernel with CONFIG_DEBUG_INFO_BTF" }, try_btf },
+	    .remedy = "needs a kernel with CONFIG_DEBUG_INFO_BTF" },
+	  try_btf },
 	{ { "clock events", .required = true, .cost = "nothing can be recorded",
 	    .remedy = "run as root, or with the capability cap_perfmon, or set "
-		      "kernel.perf_event_paranoid to -1" }, try_clock },
+		      "kernel.perf_event_paranoid to -1" },
+	  try_clock },
 	{ { "BPF ring buffers", .required = true, .cost = "nothing can be recorded",
-	    .remedy = root_or_bpf }, try_ring },
+	    .remedy = root_or_bpf },
+	  try_ring },
 	{ { "BPF programs on the clock", .required = true, .cost = "nothing can be recorded",
-	    .remedy = root_or_bpf }, try_perf_program },
+	    .remedy = root_or_bpf },
+	  try_perf_program },
 	{ { "BPF programs on tracepoints", .required = true,
 	    .cost = "the time of threads that end would be lost", .remedy = linux_6_1 },
 	  try_tracing },
 	{ { "BPF storage of threads", .required = true,
-	    .cost = "samples would have no exact weight", .remedy = linux_6_1 }, try_storage },
+	    .cost = "samples would have no exact weight", .remedy = linux_6_1 },
+	  try_storage },
 	{ { "BPF iterators of threads", .required = true,
 	    .cost = "threads that run at either end would have no exact time",
-	    .remedy = linux_6_1 }, try_iterator },
+	    .remedy = linux_6_1 },
+	  try_iterator },
 	{ { "mapping events", .cost = "what processes map while recording stays unknown",
 	    .remedy = "raise kernel.perf_event_mlock_kb, or use the capabilities cap_perfmon and "
-		      "cap_ipc_lock, or root" }, try_mappings },
+		      "cap_ipc_lock, or root" },
+	  try_mappings },
 	{ { "kernel symbols", .cost = "kernel functions have no names",
 	    .remedy = "run as root, or with the capability cap_syslog and kernel.kptr_restrict "
-		      "below 2" }, try_kallsyms },
+		      "below 2" },
+	  try_kallsyms },
 	{ { "address spaces of others", .cost = "functions of other users' processes have no names",
-	    .remedy = "run as root, or with the capability cap_sys_ptrace" }, try_others },
+	    .remedy = "run as root, or with the capability cap_sys_ptrace" },
+	  try_others },
 	{ { "process numbers of the host",
 	    .cost = "the process numbers recorded are not those seen in this container, and -T "
 		    "finds other processes",
-	    .remedy = "record outside the container" }, try_pid_namespace },
+	    .remedy = "record outside the container" },
+	  try_pid_namespace },
 	{ { "cost of the recording", .cost = "BPF programs' own time is not counted",
 	    .remedy = "run as root, or with the capability cap_sys_admin, or set "
-		      "kernel.bpf_stats_enabled to 1" }, try_cost },
+		      "kernel.bpf_stats_enabled to 1" },
+	  try_cost },
 	{ { "hardware counters", .cost = "no counter profiles",
 	    .remedy = "needs a machine, or a virtual machine, with a performance counter unit" },
 	  try_counters },
 	{ { "tracepoint after a switch", .cost = "waits are sampled where they begin",
-	    .remedy = "needs Linux 6.16 or later" }, try_sched_exit },
+	    .remedy = "needs Linux 6.16 or later" },
+	  try_sched_exit },
 	{ { "kprobes", .cost = "no probes at kernel functions",
-	    .remedy = "needs a kernel with CONFIG_KPROBES" }, try_kprobes },
+	    .remedy = "needs a kernel with CONFIG_KPROBES" },
+	  try_kprobes },
 	{ { "function entry programs", .cost = "no fast probes at kernel functions",
-	    .remedy = "needs CONFIG_FUNCTION_TRACER, and no kernel lockdown" }, try_fentry },
+	    .remedy = "needs CONFIG_FUNCTION_TRACER, and no kernel lockdown" },
+	  try_fentry },
 };
 
 enum { NROWS = sizeof(rows) / sizeof(*rows) };

@@ -23,9 +23,9 @@
 enum {
 	/* Below the iterator's own 32 KiB, so that no record is refused for want of room. */
 	ITER_READ = 16 << 10,
-	/* How long to wait for threads that ended and were not freed yet. */
-	SETTLE_STEP_MS = 2,
-	SETTLE_MAX_MS = 1000,
+	/* How long to wait for threads that are about to end. */
+	SETTLE_STEP_MS = 1,
+	SETTLE_MAX_MS = 500,
 };
 
 struct profile {
@@ -36,7 +36,7 @@ struct profile {
 	int nevents;
 	struct profile_event {
 		int fd, link_fd;
-	} *events;
+	} * events;
 };
 
 static void profile_close(void *self)
@@ -91,9 +91,11 @@ static int clock_error(struct diag *d, int err)
 		return diag_errno(d, -err,
 				  "cannot open the clock event of a CPU: run as root, or with the "
 				  "capability cap_perfmon, or lower kernel.perf_event_paranoid "
-				  "(now %ld) to -1", kernel_sysctl("perf_event_paranoid", 2));
+				  "(now %ld) to -1",
+				  kernel_sysctl("perf_event_paranoid", 2));
 	if (err == -EMFILE)
-		return diag_errno(d, EMFILE, "cannot open a clock event for each CPU: raise the "
+		return diag_errno(d, EMFILE,
+				  "cannot open a clock event for each CPU: raise the "
 				  "limit of open files (ulimit -n)");
 	return diag_errno(d, -err, "cannot open the clock event of a CPU");
 }
@@ -179,8 +181,8 @@ static int attach(struct profile *p)
 	skel->links.er_exit = bpf_program__attach(skel->progs.er_exit);
 	if (!skel->links.er_exit)
 		return -errno;
-	skel->links.er_free = bpf_program__attach(skel->progs.er_free);
-	if (!skel->links.er_free)
+	skel->links.er_switch = bpf_program__attach(skel->progs.er_switch);
+	if (!skel->links.er_switch)
 		return -errno;
 	err = make_iter(skel->progs.er_begin, &p->begin_fd);
 	if (!err)
@@ -203,8 +205,10 @@ static void warn_throttle(const struct profile *p, struct diag *d)
 	long rate = 1000000000 / p->interval_ns;
 
 	if (max > 0 && rate > max)
-		diag_warn(d, "the kernel limits sampling to %ld a second, %ld were asked for: raise "
-			  "kernel.perf_event_max_sample_rate (CPU time stays exact)", max, rate);
+		diag_warn(d,
+			  "the kernel limits sampling to %ld a second, %ld were asked for: raise "
+			  "kernel.perf_event_max_sample_rate (CPU time stays exact)",
+			  max, rate);
 }
 
 static int set_clocks(struct profile *p, int (*set)(int fd))
@@ -236,7 +240,7 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
-/* Threads that ended and whose last piece of time is still on its way. */
+/* Threads that began to exit and have not got out of the CPU yet. */
 static uint64_t unsettled(const struct profile *p)
 {
 	uint64_t n = 0;

@@ -149,7 +149,8 @@ int rings_open(size_t bytes, struct diag *d, struct rings **ret)
 		rings_close(r);
 		return diag_errno(d, -err, "cannot make the ring buffers%s",
 				  err == -EPERM ? ": run as root, or with the capabilities "
-						  "cap_bpf and cap_perfmon" : "");
+						  "cap_bpf and cap_perfmon"
+						: "");
 	}
 	*ret = r;
 	return 0;
