@@ -172,9 +172,9 @@ static char *parse_string(struct parser *ps)
 		*to++ = *ps->p;
 	}
 	*to = '\0';
-	if (*ps->p++ == quote)
+	if (accept(ps, quote == '"' ? "\"" : "'"))
 		return s;
-	fail(ps, ps->p - 1, "the closing quote is missing");
+	fail(ps, ps->p, "the closing quote is missing");
 	free(s);
 	return NULL;
 }

@@ -20,7 +20,8 @@ struct resolution {
 /* The resolver of one experiment; made at its first question. */
 struct resolver {
 	struct addrmap *map;
-	VEC(uint32_t) first;         /* by stack index: into resolutions, + 1 */
+	VEC(uint32_t) fixed;         /* by stack index: what it is at all times, + 1 */
+	VEC(uint32_t) first;         /* for the others: into resolutions, + 1 */
 	VEC(struct resolution) resolutions;
 	struct map frame_by_pc;      /* frame + 1, of addresses that mean one thing for ever */
 	bool warned;

@@ -249,6 +249,17 @@ static uint32_t resolve_stack(struct session *s, struct experiment *e, struct re
 	return stack_get(s, frames, st->npcs);
 }
 
+static void zeros(struct resolver *r, size_t n)
+{
+	vec_reserve(&r->first, n);
+	vec_reserve(&r->fixed, n);
+	if (n) {
+		memset(r->first.data, 0, n * sizeof(*r->first.data));
+		memset(r->fixed.data, 0, n * sizeof(*r->fixed.data));
+	}
+	r->first.len = r->fixed.len = n;
+}
+
 struct resolver *resolver_of(struct session *s, struct experiment *e)
 {
 	struct resolver *r = &s->impl->resolvers.data[e->id - 1];
@@ -256,28 +267,49 @@ struct resolver *resolver_of(struct session *s, struct experiment *e)
 	if (r->map)
 		return r;
 	r->map = build_map(s, e);
-	vec_reserve(&r->first, e->stacks.len);
-	if (e->stacks.len)
-		memset(r->first.data, 0, e->stacks.len * sizeof(*r->first.data));
-	r->first.len = e->stacks.len;
+	zeros(r, e->stacks.len);
 	return r;
 }
 
 void resolver_free(struct resolver *r)
 {
 	addrmap_free(r->map);
+	vec_free(&r->fixed);
 	vec_free(&r->first);
 	vec_free(&r->resolutions);
 	map_free(&r->frame_by_pc);
 }
 
+/* A stack that was not met before, or not under this state of the address map. */
+static uint32_t resolve_new(struct session *s, struct experiment *e, struct resolver *r,
+			    size_t index, int64_t time_ns)
+{
+	struct resolution res = { .valid = { INT64_MIN, INT64_MAX }, .next = r->first.data[index] };
+
+	res.stack = resolve_stack(s, e, r, &e->stacks.data[index], time_ns, &res.valid);
+	if (!r->warned && addrmap_exhausted(r->map)) {
+		r->warned = true;
+		diag_warn(&e->diag, "map.xml: too many mappings of the same addresses: "
+			  "some addresses are shown as <Unknown>");
+	}
+	if (res.valid.from == INT64_MIN && res.valid.to == INT64_MAX) {
+		r->fixed.data[index] = res.stack + 1;
+		return res.stack;
+	}
+	vec_push(&r->resolutions, res);
+	r->first.data[index] = r->resolutions.len;
+	return res.stack;
+}
+
 uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns)
 {
 	struct resolver *r = resolver_of(s, e);
-	struct span valid = { INT64_MIN, INT64_MAX };
-	struct resolution res;
 
-	if (index < 0 || (size_t)index >= r->first.len || !e->stacks.data[index].npcs)
+	if (index < 0 || (size_t)index >= r->fixed.len)
+		return s->impl->unknown_stack;
+	if (r->fixed.data[index])
+		return r->fixed.data[index] - 1;
+	if (!e->stacks.data[index].npcs)
 		return s->impl->unknown_stack;
 	for (uint32_t i1 = r->first.data[index]; i1; i1 = r->resolutions.data[i1 - 1].next) {
 		const struct resolution *have = &r->resolutions.data[i1 - 1];
@@ -285,15 +317,5 @@ uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index,
 		if (have->valid.from <= time_ns && time_ns < have->valid.to)
 			return have->stack;
 	}
-	res.stack = resolve_stack(s, e, r, &e->stacks.data[index], time_ns, &valid);
-	res.valid = valid;
-	res.next = r->first.data[index];
-	vec_push(&r->resolutions, res);
-	r->first.data[index] = r->resolutions.len;
-	if (!r->warned && addrmap_exhausted(r->map)) {
-		r->warned = true;
-		diag_warn(&e->diag, "map.xml: too many mappings of the same addresses: "
-			  "some addresses are shown as <Unknown>");
-	}
-	return res.stack;
+	return resolve_new(s, e, r, index, time_ns);
 }

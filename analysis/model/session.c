@@ -108,6 +108,15 @@ int session_add(struct session *s, const char *path)
 	return add_founder(s, path);
 }
 
+/* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read". */
+static bool is_named(const struct func *f, const char *name)
+{
+	const char *tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
+
+	return !strcmp(f->name, name) || !strcmp(f->long_name, name) ||
+	       !strcmp(f->mangled, name) || (tick && !strcmp(tick + 1, name));
+}
+
 void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 {
 	vec_for_each(ep, &s->experiments) {
@@ -115,8 +124,7 @@ void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 			session_resolve(s, *ep, i, (*ep)->end_ns);
 	}
 	vec_for_each(f, &s->funcs) {
-		if (!strcmp((*f)->name, name) || !strcmp((*f)->long_name, name) ||
-		    !strcmp((*f)->mangled, name))
+		if (is_named(*f, name))
 			vec_push(ret, *f);
 	}
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Write an experiment of so many samples, distinct stacks and frames a stack,
+ * for measuring readers:
+ *
+ *	gen_experiment DIR/NAME.er [samples [stacks [frames]]]
+ *
+ * 3,000 functions; a stack walks through them at random, always the same way
+ * for the same numbers. What it prints is what a reader must add up to.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/experiment/expwriter.h"
+
+enum { FUNCTIONS = 3000, FUNC_SIZE = 256, BASE = 0x100000, PTIMER_US = 1000, FRAMES_MAX = 8000 };
+
+static const uint64_t start_ns = 1000ULL * 1000000000;
+
+static uint64_t random_next(uint64_t *state)
+{
+	*state += 0x9e3779b97f4a7c15ULL;
+	return hash64(*state);
+}
+
+static void write_functions(struct expwriter *w)
+{
+	for (int i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "function_%d", i);
+		expwriter_function(w, start_ns, BASE + (uint64_t)i * FUNC_SIZE, FUNC_SIZE, name);
+	}
+}
+
+/* One root for all, then whatever comes. */
+static void write_stacks(struct expwriter *w, uint64_t nstacks, uint64_t nframes)
+{
+	uint64_t state = 1, pcs[FRAMES_MAX];
+
+	for (uint64_t id = 1; id <= nstacks; id++) {
+		for (uint64_t i = 0; i < nframes; i++)
+			pcs[i] = BASE + random_next(&state) % FUNCTIONS * FUNC_SIZE +
+				 random_next(&state) % 16;
+		pcs[nframes - 1] = BASE;
+		expwriter_stack(w, id, pcs, nframes);
+		if (expwriter_pending(w) > 1 << 20)
+			expwriter_flush(w);
+	}
+}
+
+static void write_samples(struct expwriter *w, uint64_t nsamples, uint64_t nstacks)
+{
+	uint64_t state = 2;
+
+	for (uint64_t i = 0; i < nsamples; i++) {
+		uint64_t r = random_next(&state);
+
+		expwriter_clock(w, &(struct clock_packet){
+			.lwp = 100 + i % 8, .thread = 100 + i % 8, .cpu = i % 4,
+			.time_ns = start_ns + i * 10000, .stack = 1 + r % nstacks,
+			.state = r >> 60 ? MS_USER : MS_SYSTEM, .nticks = 1, .seq = i / 4 });
+		if (expwriter_pending(w) > 1 << 20)
+			expwriter_flush(w);
+	}
+}
+
+static uint64_t argument(int argc, char **argv, int i, uint64_t def)
+{
+	uint64_t v = argc > i ? strtoull(argv[i], NULL, 10) : def;
+
+	if (!v) {
+		fprintf(stderr, "gen_experiment: '%s': not a positive number\n", argv[i]);
+		exit(2);
+	}
+	return v;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t nsamples = argument(argc, argv, 2, 1000000);
+	uint64_t nstacks = argument(argc, argv, 3, 20000);
+	uint64_t nframes = argument(argc, argv, 4, 30);
+	struct diag d = { .prefix = "gen_experiment" };
+	struct exp_header h = { .collector = "gen_experiment", .hostname = "bench", .arch = "x86_64",
+				.os = "Linux", .pagesize = 4096, .npages = 1, .pid = 100, .cwd = "/",
+				.command = "bench", .wordsize = 64, .start_ns = start_ns,
+				.start_epoch = 1700000000 };
+	struct expwriter *w;
+
+	if (argc < 2 || nframes > FRAMES_MAX) {
+		fputs("usage: gen_experiment NAME.er [samples [stacks [frames]]]\n", stderr);
+		return 2;
+	}
+	if (expwriter_create(AT_FDCWD, argv[1], &h, &d, &w) < 0)
+		return 1;
+	expwriter_clock_profile(w, PTIMER_US, STATES_ALL);
+	write_functions(w);
+	write_stacks(w, nstacks, nframes);
+	write_samples(w, nsamples, nstacks);
+	expwriter_exit(w, start_ns + nsamples * 10000);
+	if (expwriter_close(w) < 0) {
+		fprintf(stderr, "gen_experiment: %s: could not be written\n", argv[1]);
+		return 1;
+	}
+	printf("%" PRIu64 " samples of 1 ms, total CPU %.3f sec.\n", nsamples, nsamples / 1e3);
+	return 0;
+}
