@@ -31,15 +31,16 @@ run_case()
 	cp -R "$work/fixtures" "$work/$1"
 	(cd "$work/$1" && sh "$dir/cmd" 2>&1 </dev/null; s=$?; [ $s = 0 ] || echo "status $s") |
 		scrub >"$work/got"
-	[ -f "$dir/expected" ] || : >"$work/none"
-	if cmp -s "$dir/expected" "$work/got"; then
+	expected=$dir/expected
+	[ -f "$expected" ] || expected=/dev/null
+	if cmp -s "$expected" "$work/got"; then
 		ok "$1"
 	elif [ "$update" ]; then
-		diff -u "${dir}/expected" "$work/got" || diff -u "$work/none" "$work/got"
+		diff -u "$expected" "$work/got"
 		cp "$work/got" "$dir/expected"
 	else
 		not_ok "$1"
-		diff -u "$dir/expected" "$work/got" | sed 's/^/#   /'
+		diff -u "$expected" "$work/got" | sed 's/^/#   /'
 	fi
 	rm -rf "${work:?}/$1"
 }
@@ -61,6 +62,9 @@ coverage()
 	fi
 }
 
+for program in bin/er_print tests/golden/make_fixtures; do
+	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
+done
 mkdir "$work/fixtures"
 "$O/tests/golden/make_fixtures" "$work/fixtures" || { not_ok "make_fixtures"; exit 1; }
 if [ $# -gt 0 ]; then
