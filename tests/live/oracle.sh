@@ -16,7 +16,8 @@ list_rows() { grep '^"[0-9.]' | sort; }
 # A panel begins with an empty line; its rows are sorted, the panels keep their centre.
 panel_rows()
 {
-	awk '/^[0-9.-]+ / && !/sec\./ { gsub(/[ \t]+/, " "); sub(/ $/, ""); row[++n] = $0; next }
+	awk '{ sub(/^ +/, "") }
+		/^[0-9.-]+ / && !/sec\./ { gsub(/[ \t]+/, " "); sub(/ $/, ""); row[++n] = $0; next }
 		{ flush() } END { flush() }
 		function flush(  i, centre) {
 			for (i = 1; i <= n; i++) if (row[i] ~ /^[0-9. ]*\*/) { centre = row[i]
@@ -29,10 +30,10 @@ panel_rows()
 tree_rows()
 {
 	awk '/\+-/ { at = index($0, "+-"); if (!base) base = at
-		numbers = substr($0, 1, at - 1); gsub(/[ |]+/, " ", numbers)
+		numbers = substr($0, 1, at - 1); gsub(/[ |]+/, " ", numbers); sub(/^ /, "", numbers)
 		print at - base, numbers, substr($0, at + 2) }' | sort
 }
-object_rows() { sed -n 's/^ *\(<[^>]*>\).*/\1/p' | sort -u; }
+object_rows() { sed -n 's/^[ 0-9.-]*\(<[^>]*>\).*/\1/p' | sort -u; }
 
 # same NAME FILTER EXPERIMENT OPTIONS VIEW [OUR-OWN-OPTIONS]
 same()
