@@ -16,6 +16,7 @@
 
 #include <libiberty/demangle.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 
 enum {
@@ -67,7 +68,7 @@ static bool is_rust(const char *name)
 	return (name[0] == '_' && (name[1] == 'R' || name[1] == 'Z')) && strlen(name) <= RUST_NAME_MAX;
 }
 
-char *demangle(const char *name, int with_params)
+static char *demangle_symbol(const char *name, int with_params)
 {
 	int options = with_params ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
 	char *s = NULL;
@@ -82,4 +83,17 @@ char *demangle(const char *name, int with_params)
 	if (!s && name[1] == 'D')
 		s = demangle_d(name, options);
 	return s;
+}
+
+char *demangle(const char *name, int with_params)
+{
+	static const char plt[] = "@plt";
+	size_t len = strlen(name), n = sizeof(plt) - 1;
+	__cleanup(freep) char *target = NULL, *s = NULL;
+
+	if (len <= n || strcmp(name + len - n, plt))
+		return demangle_symbol(name, with_params);
+	target = xstrndup(name, len - n);
+	s = demangle_symbol(target, with_params);
+	return s ? xasprintf("%s%s", s, plt) : NULL;
 }

@@ -180,7 +180,7 @@ static const char *string_at(struct strings *s, size_t offset)
 		return NULL;
 	s->budget -= len;
 	version = memchr(name + 1, '@', len - 1);
-	if (version)
+	if (version && strcmp(version, "@plt")) /* of a symbol file: part of the name */
 		*version = '\0'; /* cuts names that share this tail at the same place */
 	return name;
 }

@@ -18,6 +18,7 @@
 #include "analysis/base/vec.h"
 #include "analysis/symbols/debugfile.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/plt.h"
 
 enum {
 	NEST_MAX = 64, /* outward steps of a lookup; compilers nest two deep */
@@ -109,8 +110,10 @@ static void bound_sizes(struct symtab *t)
 	for (size_t i = 0; i < t->syms.len; i++) {
 		struct sym s = t->syms.data[i];
 		const struct elf_region *r = elf_find_region(&t->regions, s.addr);
-		uint64_t room = r->end - s.addr;
+		uint64_t room = r ? r->end - s.addr : 0;
 
+		if (!r)
+			continue;
 		if (!s.size && s.addr < reach)
 			continue;
 		if (!s.size && i + 1 < t->syms.len && t->syms.data[i + 1].addr < r->end)
@@ -214,6 +217,7 @@ static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o
 	if (!add(&s, elf, SHT_SYMTAB, "symtab") && !add_debug_file(&s, elf))
 		add_debugdata(&s, elf);
 	add(&s, elf, SHT_DYNSYM, "dynsym");
+	plt_add(elf, &t->arena, &s.raw);
 	if (s.nbad)
 		diag_warn(d, "%zu symbols are damaged and were left out", s.nbad);
 	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");

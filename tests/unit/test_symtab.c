@@ -206,6 +206,29 @@ static void test_refused(void **state)
 	assert_null(symtab_open(-1, &no_debug, NULL));
 }
 
+/* This program calls memfd_create of libc, through an entry that no symbol table has. */
+static void test_plt(void **state)
+{
+#ifdef __x86_64__
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct symtab *t = symtab_open(fd, &no_debug, NULL);
+	const struct sym *s, *found = NULL;
+	size_t n;
+
+	assert_non_null(t);
+	s = symtab_syms(t, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(s[i].name, "memfd_create@plt"))
+			found = &s[i];
+	assert_non_null(found);
+	assert_ptr_equal(symtab_find(t, found->addr + found->size - 1), found);
+	symtab_free(t);
+	close(fd);
+#else
+	skip();
+#endif
+}
+
 /* --- debug files --- */
 
 static char *fill_dir(const char *name, const struct image *im)
@@ -430,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_dynsym),
+		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_debug_by_build_id),
 		cmocka_unit_test(test_debug_of_another_build),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of the procedure linkage table: no symbol table has them, yet calls
+ * into other objects spend time there. Only x86-64, where an entry shows by its
+ * jump which slot it goes through, and the slot's relocation shows the name:
+ * nothing is concluded from an order of entries.
+ */
+#ifndef SYMBOLS_PLT_H
+#define SYMBOLS_PLT_H
+
+#include "analysis/symbols/elfsyms.h"
+
+/* Append a symbol "NAME@plt" for each entry that is certain. */
+void plt_add(Elf *elf, struct arena *a, rawsyms *ret);
+
+#endif
