@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the writer leaves on disk, and what gprofng makes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "tests/fixtures/exp_builder.h"
+#include "tests/fixtures/tempdir.h"
+
+static int setup(void **state)
+{
+	*state = tempdir_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tempdir_remove(*state);
+	return 0;
+}
+
+static const struct exp_header header = {
+	.collector = "c", .hostname = "h", .arch = "x86_64", .os = "Linux", .cwd = "/",
+	.command = "a \"<b>\" 5%20%", .wordsize = 64, .start_ns = 5000000000,
+};
+
+/* A writer in the directory, which stays open in *dirfd. */
+static struct expwriter *new_writer(const char *dir, const char *name, int *dirfd)
+{
+	struct expwriter *w = NULL;
+
+	*dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(expwriter_create(*dirfd, name, &header, NULL, &w), 0);
+	return w;
+}
+
+static void assert_has(const char *dir, const char *file, const char *expect)
+{
+	__cleanup(freep) char *text = tempdir_read(dir, file, NULL);
+
+	if (!strstr(text, expect))
+		fail_msg("%s lacks '%s': %s", file, expect, text);
+}
+
+static void the_directory_is_private_and_new(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *log = xasprintf("%s/t.1.er/log.xml", (char *)*state);
+	struct diag d = { 0 };
+	struct expwriter *w, *again;
+	struct stat st;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(stat(log, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(expwriter_create(dirfd, "t.1.er", &header, &d, &again), -EEXIST);
+	assert_int_equal(expwriter_create(dirfd, "t.1", &header, &d, &again), -EINVAL);
+	assert_int_equal(expwriter_create(dirfd, "a/b.er", &header, &d, &again), -EINVAL);
+	assert_int_equal(d.nerrors, 3);
+	diag_free(&d);
+	assert_int_equal(expwriter_close(w), 0);
+	assert_has(path, "log.xml", "<process>a &quot;&lt;b&gt;&quot; 5%25%20%25%</process>");
+	assert_has(path, "log.xml", "tstamp=\"5.000000000\"");
+	close(dirfd);
+}
+
+static size_t open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void no_descriptor_stays_open(void **state)
+{
+	size_t before = open_descriptors();
+	struct expwriter *w;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	expwriter_function(w, 0, 1, 2, "f");
+	assert_true(expwriter_pending(w) > 0);
+	assert_int_equal(expwriter_flush(w), 0);
+	assert_int_equal(expwriter_pending(w), 0);
+	assert_int_equal(open_descriptors(), before + 1); /* the parent, which is ours */
+	assert_int_equal(expwriter_close(w), 0);
+	close(dirfd);
+}
+
+static void planted_links_are_not_followed(void **state)
+{
+	__cleanup(freep) char *map = xasprintf("%s/t.1.er/map.xml", (char *)*state);
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *moved = xasprintf("%s/moved", (char *)*state);
+	__cleanup(freep) char *victim = xasprintf("%s/victim", (char *)*state);
+	struct expwriter *w;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	tempdir_write(*state, "victim", "", 0);
+	assert_int_equal(symlink(victim, map), 0);
+	expwriter_function(w, 0, 1, 2, "f");
+	assert_int_equal(expwriter_flush(w), -ELOOP);
+	expwriter_close(w);
+	close(dirfd);
+
+	w = new_writer(*state, "u.1.er", &dirfd);
+	free(dir);
+	dir = xasprintf("%s/u.1.er", (char *)*state);
+	assert_int_equal(rename(dir, moved), 0);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	expwriter_function(w, 0, 1, 2, "f");
+	assert_int_equal(expwriter_flush(w), -ESTALE);
+	expwriter_close(w);
+	close(dirfd);
+}
+
+/* The file size limit plays the full disk: a write stops in the middle of a record. */
+static void a_short_write_is_undone(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	struct rlimit old, limit;
+	struct clock_packet p = { .stack = 1, .nticks = 1 };
+	struct expwriter *w;
+	struct stat st;
+	int dirfd;
+
+	signal(SIGXFSZ, SIG_IGN);
+	w = new_writer(*state, "t.1.er", &dirfd);
+	for (int i = 0; i < 1000; i++)
+		expwriter_clock(w, &p);
+	assert_int_equal(expwriter_flush(w), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	limit.rlim_cur = 56 * 1500 + 17;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	for (int i = 0; i < 1000; i++)
+		expwriter_clock(w, &p);
+	assert_int_equal(expwriter_flush(w), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
+	assert_int_equal(st.st_size, 56 * 1000);
+
+	/* From now on it drops what it gets, but can still say why. */
+	expwriter_clock(w, &p);
+	expwriter_exit(w, header.start_ns);
+	assert_int_equal(expwriter_replace(w, "recorder.xml", "<full/>\n"), 0);
+	assert_int_equal(expwriter_close(w), -EFBIG);
+	assert_has(dir, "recorder.xml", "<full/>\n");
+	close(dirfd);
+}
+
+static void the_exit_event_is_the_last_thing(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *log = NULL;
+	struct expwriter *w;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	expwriter_exit(w, header.start_ns + 1500000000);
+	expwriter_message(w, "cwarn", EXP_MSG_OURS, 0, "late");
+	assert_int_equal(expwriter_close(w), 0);
+	log = tempdir_read(dir, "log.xml", NULL);
+	assert_true(strstr(log, "kind=\"exit\" tstamp=\"1.500000000\"") > strstr(log, "late"));
+	assert_has(dir, "log.xml", "id=\"1000\" tstamp=\"0.000000000\">late<"); /* not negative */
+	close(dirfd);
+}
+
+static void kernel_symbols_are_written_once_and_readable(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *ksyms = NULL, *map = NULL;
+	struct expwriter *w;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	for (int i = 0; i < 3; i++) {
+		expwriter_ksym(w, 0xffffffff81000000, 0x10, "foo.isra.0", NULL);
+		expwriter_ksym(w, 0xffffffff81000010, 0x20, "event_sched_in", "ext4");
+		expwriter_ksym(w, 0xffffffff81000030, 0x20, "two words\n", "vmlinux");
+	}
+	assert_int_equal(expwriter_close(w), 0);
+	ksyms = tempdir_read(dir, "kallmodsyms", NULL);
+	assert_string_equal(ksyms, "ffffffff81000000 10 t foo\u00b7isra\u00b7" "0\n"
+				   "ffffffff81000010 20 t \u00b7event_sched_in [ext4]\n"
+				   "ffffffff81000030 20 t two_words_\n");
+	map = tempdir_read(dir, "map.xml", NULL);
+	assert_non_null(strstr(map, "name=\"LinuxKernel\""));
+	assert_null(strstr(strstr(map, "LinuxKernel") + 1, "LinuxKernel"));
+	close(dirfd);
+}
+
+static void large_things_are_split(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	struct exp_segment s = { .vaddr = 0x100000000, .size = 0x90000000, .foffset = 0x1000,
+				 .modes = 5, .name = "/big" };
+	struct clock_packet p = { .stack = 1, .nticks = UINT32_MAX };
+	uint64_t *pcs = calloc(10000, sizeof(*pcs));
+	struct expwriter *w;
+	struct stat st;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	expwriter_segment(w, &s);
+	expwriter_stack(w, 1, pcs, 10000);
+	expwriter_clock(w, &p);
+	assert_int_equal(expwriter_flush(w), 0);
+	assert_has(dir, "map.xml", "vaddr=\"0x0000000180000000\" size=\"268435456\" pagesz=\"4096\" "
+				   "foffset=\"+0x80001000\"");
+	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
+	assert_int_equal(st.st_size, 3 * 56);
+	assert_int_equal(fstatat(expwriter_dirfd(w), "data.frameinfo", &st, 0), 0);
+	assert_int_equal(st.st_size, 32 + 8187 * 8);
+	assert_int_equal(expwriter_close(w), 0);
+	free(pcs);
+	close(dirfd);
+}
+
+static void stacks_are_never_an_empty_file(void **state)
+{
+	struct clock_packet p = { .nticks = 1 };
+	struct expwriter *w;
+	struct stat st;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	expwriter_clock(w, &p);
+	assert_int_equal(expwriter_flush(w), 0);
+	assert_int_equal(fstatat(expwriter_dirfd(w), "data.frameinfo", &st, 0), 0);
+	assert_int_equal(st.st_size, 16);
+	assert_true(expwriter_bytes(w) > 16 + 56);
+	expwriter_close(w);
+	close(dirfd);
+}
+
+/* What `gprofng display text` prints, or NULL where there is none. */
+static char *gprofng(const char *dir, const char *commands)
+{
+	__cleanup(freep) char *line = xasprintf(
+		"cd %s && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er 2>&1", dir, commands);
+	char *out = xcalloc(1, 1 << 16);
+	FILE *f;
+
+	f = popen(line, "r");
+	assert_non_null(f);
+	assert_true(fread(out, 1, (1 << 16) - 1, f) < (1 << 16) - 1);
+	assert_int_equal(pclose(f), 0);
+	return out;
+}
+
+static void assert_line(const char *text, const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("no '%s' in: %s", line, text);
+}
+
+static void gprofng_reads_the_same_numbers(void **state)
+{
+	__cleanup(freep) char *funcs = NULL, *head = NULL;
+	struct exp_builder *b, *sub;
+
+	if (system("command -v gp-display-text >/dev/null"))
+		skip();
+	b = exp_builder_new(*state, "t.1.er");
+	exp_builder_profile(b, 1, "main>work>leaf", MS_USER, 300);
+	exp_builder_profile(b, 1, "main>k:vfs_read>k:ext4`sync.isra.0", MS_SYSTEM, 200);
+	exp_builder_profile(b, 2, "main>k:event_sched_in", MS_SYSTEM, 100);
+	exp_builder_profile(b, 2, "main>?", MS_SLEEP, 50);
+	exp_builder_profile(b, 2, "<5%20%x>", MS_SLEEP, 25);
+	expwriter_message(exp_builder_writer(b), "cwarn", EXP_MSG_OURS, exp_builder_now(b), "W<1>");
+	expwriter_message(exp_builder_writer(b), "comment", EXP_MSG_OURS, exp_builder_now(b), "C%2");
+	sub = exp_builder_sub(b, "_work_PID_12.1.er", "./worker -x", 12);
+	exp_builder_profile(sub, 12, "main>k:ext4`sync.isra.0", MS_SYSTEM, 7);
+	exp_builder_close(sub);
+	exp_builder_close(b);
+
+	funcs = gprofng(*state,
+			"-printmode , -metrics e.total:e.user:e.system:e.sleep:name -functions");
+	assert_line(funcs, "\n\"0.682\",\"0.300\",\"0.307\",\"0.075\",\"<Total>\"\n");
+	assert_line(funcs, "\n\"0.300\",\"0.300\",\"0.\",\"0.\",\"leaf\"\n");
+	assert_line(funcs, "\"0.207\",\"0.\",\"0.207\",\"0.\",\"ext4`sync\u00b7isra\u00b7" "0\"\n");
+	assert_line(funcs, "\"0.100\",\"0.\",\"0.100\",\"0.\",\"vmlinux`\u00b7event_sched_in\"\n");
+	assert_line(funcs, "\n\"0.050\",\"0.\",\"0.\",\"0.050\",\"<Unknown>\"\n");
+	assert_line(funcs, "\n\"0.025\",\"0.\",\"0.\",\"0.025\",\"<5%20%x>\"\n");
+	head = gprofng(*state, "-header");
+	assert_line(head, "Target command (64-bit): './worker -x'");
+	assert_line(head, "(\"W<1>\")");
+	assert_line(head, "C%2");
+	assert_line(head, "Clock-profiling, interval = 1000 microsecs.");
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(the_directory_is_private_and_new),
+		CASE(no_descriptor_stays_open),
+		CASE(planted_links_are_not_followed),
+		CASE(a_short_write_is_undone),
+		CASE(the_exit_event_is_the_last_thing),
+		CASE(kernel_symbols_are_written_once_and_readable),
+		CASE(large_things_are_split),
+		CASE(stacks_are_never_an_empty_file),
+		CASE(gprofng_reads_the_same_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
