@@ -384,10 +384,13 @@ static struct node *parse_binary(struct parser *ps, int precedence)
 	struct node *a = parse_unary(ps);
 
 	while (a && !ps->failed) {
-		const struct binary *op = accept_binary(ps, precedence);
-		const char *at = ps->p;
+		const struct binary *op;
+		const char *at;
 		struct node *b;
 
+		skip_blanks(ps);
+		at = ps->p;
+		op = accept_binary(ps, precedence);
 		if (!op)
 			break;
 		b = parse_binary(ps, op->precedence);

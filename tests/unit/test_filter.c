@@ -81,7 +81,7 @@ static void test_errors(void **state)
 		{ "", 1 },		  { "THRID==", 8 },	    { "THRID==1 &&", 12 },
 		{ "(THRID==1", 10 },	  { "NOSUCH==1", 1 },	    { "THRID 1", 7 },
 		{ "FNAME(main)", 7 },	  { "FNAME(\"main", 12 },   { "FNAME(\"(\")==1", 7 },
-		{ "STACK", 1 },		  { "STACK==1", 7 },	    { "THRID SOME 1", 12 },
+		{ "STACK", 1 },		  { "STACK==1", 6 },	    { "THRID SOME 1", 12 },
 		{ "THRID==1)", 9 },	  { "99999999999999999999", 1 }, { "12x", 1 },
 		{ "1 ? 2", 6 },		  { "$", 1 },
 	};

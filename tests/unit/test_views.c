@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/unit/session_fixture.h"
+
+static const char *name_of(const struct table *t, size_t row)
+{
+	return t->rows.data[row].cells[t->columns.len - 1].s;
+}
+
+/* <Total> first, then by the metric, ties by name; the limit counts <Total> (T-28). */
+static void test_functions(void **state)
+{
+	static const char *const want[] = { "<Total>", "zeta", "alpha", "main" };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main>zeta", MS_USER, 5);
+	exp_builder_profile(o.builder, 1, "main>alpha", MS_USER, 3);
+	exp_builder_profile(o.builder, 1, "waiting", MS_SLEEP, 9);
+	fixture_open(&o);
+	view_functions(&o.view, &t, &o.diag);
+	assert_string_equal(t.title, "Functions sorted by metric: Exclusive User CPU Time");
+	assert_int_equal(t.rows.len, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(name_of(&t, i), want[i]);
+	assert_int_equal(t.rows.data[1].cells[0].i, 5 * BUILDER_TICK_NS);
+	assert_true(t.rows.data[1].cells[1].d == 62.5);
+	assert_true(t.columns.data[0].sorted && !t.columns.data[2].sorted);
+	table_free(&t);
+	o.view.limit = 3;
+	view_functions(&o.view, &t, &o.diag);
+	assert_int_equal(t.rows.len, 3);
+	table_free(&t);
+	o.view.limit = 0;
+	o.view.sort.reverse = true;
+	view_functions(&o.view, &t, &o.diag);
+	assert_string_equal(name_of(&t, 0), "<Total>");
+	assert_string_equal(name_of(&t, 1), "main");
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* Callers, the marked function, callees; recursion shows in both with its zero. */
+static void test_panel(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t ticks;
+		char mark;
+	} want[] = { { "r", 1, 0 }, { "main", 0, 0 }, { "r", 0, '*' }, { "leaf", 1, 0 }, { "r", 0, 0 } };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main>r>r>leaf", MS_USER, 1);
+	fixture_open(&o);
+	view_callers_callees(&o.view, the_func(&o, "r"), &t, &o.diag);
+	assert_int_equal(t.rows.len, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_string_equal(name_of(&t, i), want[i].name);
+		assert_int_equal(t.rows.data[i].cells[0].i, want[i].ticks * BUILDER_TICK_NS);
+		assert_int_equal(t.rows.data[i].mark, want[i].mark);
+	}
+	table_free(&t);
+	fixture_free(&o);
+}
+
+static void assert_index(struct opened *o, enum index_kind kind, const char *const *names,
+			 const int64_t *ticks, size_t n)
+{
+	struct table t = { 0 };
+
+	view_index(&o->view, kind, &t, &o->diag);
+	assert_int_equal(t.rows.len, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(name_of(&t, i), names[i]);
+		assert_int_equal(t.rows.data[i].cells[0].i, ticks[i] * BUILDER_TICK_NS);
+	}
+	table_free(&t);
+}
+
+/* The system's own ids; a sub-experiment has its own process. */
+static void test_index(void **state)
+{
+	static const char *const cpus[] = { "<Total>", "CPU 3", "CPU 0" };
+	static const int64_t ticks[] = { 1500, 1000, 500 };
+	struct exp_builder *sub;
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	sub = exp_builder_sub(o.builder, "_work_PID_12.1.er", "/bin/work -x", 12);
+	exp_builder_profile_cpu(sub, 12, 3, "main", MS_USER, 1000);
+	exp_builder_profile_cpu(o.builder, 4712, 0, "k:tick", MS_USER, 500);
+	exp_builder_close(sub);
+	fixture_open(&o);
+	assert_index(&o, INDEX_CPUS, cpus, ticks, 3);
+	view_index(&o.view, INDEX_PROCESSES, &t, &o.diag);
+	assert_int_equal(t.rows.len, 3);
+	assert_string_equal(name_of(&t, 1), "work, PID 12");
+	assert_non_null(strstr(name_of(&t, 2), "PID 4711"));
+	table_free(&t);
+	view_index(&o.view, INDEX_THREADS, &t, &o.diag);
+	assert_string_equal(name_of(&t, 1), "work, PID 12, TID 12");
+	table_free(&t);
+	fixture_free(&o);
+}
+
+static bool has_line(const struct table *t, const char *part)
+{
+	vec_for_each(r, &t->rows) {
+		if (r->cells[0].s && strstr(r->cells[0].s, part))
+			return true;
+	}
+	return false;
+}
+
+static void header_of(struct opened *o, struct table *t)
+{
+	*t = (struct table){ 0 };
+	assert_int_equal(view_header(&o->view, NULL, t, &o->diag), 0);
+}
+
+/* The account is checked against the packets: one of three is missing here. */
+static void test_account(void **state)
+{
+	struct table t;
+	struct opened o;
+	struct expwriter *w;
+
+	fixture_new(&o);
+	w = exp_builder_writer(o.builder);
+	for (uint32_t seq = 0; seq < 3; seq++)
+		expwriter_clock(w, &(struct clock_packet){
+			.thread = 1, .cpu = 1, .time_ns = exp_builder_now(o.builder), .seq = seq,
+			.stack = exp_builder_stack(o.builder, "main"), .nticks = 1 });
+	expwriter_replace(w, "recorder.xml",
+			  "<recorder version=\"1\"/>\n"
+			  "<ring cpu=\"1\" produced=\"5\" recorded=\"3\" lost=\"2\"/>\n"
+			  "<stacks lost=\"1\" user_truncated=\"7\"/>\n"
+			  "<loss second=\"4\" pid=\"12\" tid=\"13\" kind=\"clock\" count=\"2\"/>\n"
+			  "<cost program=\"clock\" runs=\"10\" ns=\"20000\"/>\n"
+			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n");
+	fixture_open(&o);
+	header_of(&o, &t);
+	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %), 1 stacks"));
+	assert_true(has_line(&t, "5 produced, 3 recorded, 2 lost; 3 in the packets"));
+	assert_false(has_line(&t, "***  not as many"));
+	assert_true(has_line(&t, "in second 4: 2 clock records of PID 12, TID 13"));
+	assert_true(has_line(&t, "7 user stacks were deeper"));
+	assert_true(has_line(&t, "10 runs, 0.000 sec., 2000 ns each"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
+static void test_not_closed(void **state)
+{
+	struct table t;
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 1);
+	exp_builder_abandon(o.builder);
+	fixture_open_built(&o);
+	header_of(&o, &t);
+	assert_true(has_line(&t, "was not closed"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* No view minds an experiment without packets. */
+static void test_empty(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	fixture_open(&o);
+	view_functions(&o.view, &t, &o.diag);
+	assert_int_equal(t.rows.len, 1);
+	table_free(&t);
+	view_callers_callees(&o.view, NULL, &t, &o.diag);
+	table_free(&t);
+	view_summary(&o.view, NULL, &t, &o.diag);
+	table_free(&t);
+	view_objects(&o.view, &t, &o.diag);
+	table_free(&t);
+	view_object_list(&o.view, &t, &o.diag);
+	table_free(&t);
+	view_experiment_list(&o.view, &t, &o.diag);
+	assert_int_equal(t.rows.len, 1);
+	table_free(&t);
+	view_sample_list(&o.view, &t, &o.diag);
+	table_free(&t);
+	view_overview(&o.view, NULL, &t, &o.diag);
+	table_free(&t);
+	view_statistics(&o.view, NULL, &t, &o.diag);
+	table_free(&t);
+	for (int kind = INDEX_THREADS; kind <= INDEX_EXPERIMENTS; kind++) {
+		view_index(&o.view, kind, &t, &o.diag);
+		assert_int_equal(t.rows.len, 1);
+		table_free(&t);
+	}
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_panel),
+		cmocka_unit_test(test_index),	  cmocka_unit_test(test_account),
+		cmocka_unit_test(test_not_closed), cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
