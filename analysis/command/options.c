@@ -53,7 +53,7 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 
 static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
-	for (int i = 1; i < argc; ) {
+	for (int i = 1; i < argc;) {
 		int n = 1;
 
 		if (!strcmp(argv[i], "-V"))

@@ -165,7 +165,12 @@ char *read_file_line(struct input *in, const char *prompt)
 		return NULL;
 	}
 	if (n && line[n - 1] == '\n')
-		line[n - 1] = '\0';
+		line[--n] = '\0';
+	/* A zero byte would hide the rest of the line; like this it is seen in the message. */
+	for (ssize_t i = 0; i < n; i++) {
+		if (!line[i])
+			line[i] = '\1';
+	}
 	return line;
 }
 

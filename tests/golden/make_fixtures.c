@@ -48,7 +48,8 @@ static void sys(const char *dir)
 	exp_builder_profile_cpu(b, 3, 1, "...>?", MS_KERNEL_CPU, 10);
 	exp_builder_sample(b, "second", 510000000);
 	sub = exp_builder_sub(b, "_work_PID_12.1.er", "./work hard", 12);
-	exp_builder_profile(sub, 12, "main>work>k:entry_SYSCALL_64>k:do_syscall_64>k:vfs_read", MS_SYSTEM, 40);
+	exp_builder_profile(sub, 12, "main>work>k:entry_SYSCALL_64>k:do_syscall_64>k:vfs_read",
+			    MS_SYSTEM, 40);
 	exp_builder_profile(sub, 12, "main>work", MS_USER, 160);
 	exp_builder_close(sub);
 	exp_builder_close(b);
