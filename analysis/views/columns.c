@@ -29,8 +29,9 @@ static void add_static(struct table *t, const struct metric_col *c, bool sorted)
 {
 	static const struct column columns[] = {
 		[STATIC_NAME] = { .kind = CELL_TEXT, .title = { "Name" } },
-		[STATIC_ADDRESS] = { .kind = CELL_ADDRESS, .title = { "PC Addr." } },
-		[STATIC_SIZE] = { .kind = CELL_COUNT, .title = { "Size" } },
+		[STATIC_ADDRESS] = { .kind = CELL_ADDRESS, .title = { "PC Addr." },
+				     .full = { "PC", "Address" } },
+		[STATIC_SIZE] = { .kind = CELL_COUNT, .title = { "Size", NULL, "bytes" } },
 	};
 	struct column column = columns[c->stat];
 
@@ -67,7 +68,7 @@ void columns_add(struct table *t, const struct metric_list *l, const struct metr
 
 double percent_of(int64_t value, int64_t whole)
 {
-	return whole ? 100.0 * (double)value / (double)whole : 0;
+	return whole ? 100.0 * ((double)value / (double)whole) : 0;
 }
 
 static void fill_static(struct cell *cell, const struct metric_col *c, const struct values *v)
