@@ -23,7 +23,7 @@
 
 enum {
 	HASH_CHARS = 11,
-	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,     /* with "_HASH" behind it */
+	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,	  /* with "_HASH" behind it */
 	BASENAME_CUT = BASENAME_MAX_LEN - 1 - HASH_CHARS, /* with two of them */
 	COPY_CHUNK = 1024 * 1024,
 };
@@ -147,7 +147,8 @@ static int fill(int in, int out, const char *path, enum archive_mode mode, struc
 {
 	const struct symtab_opts opts = { .path = path };
 
-	return mode == ARCHIVE_COPY ? copy_file(in, out, path, d) : symfile_write(in, out, &opts, d);
+	return mode == ARCHIVE_COPY ? copy_file(in, out, path, d)
+				    : symfile_write(in, out, &opts, d);
 }
 
 /* The fresh temporary file; one of a killed process with our number is in the way at most. */

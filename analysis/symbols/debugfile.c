@@ -154,7 +154,10 @@ static lzma_ret unpack(lzma_stream *s, const Elf_Data *in, struct buf *out)
 void *debugdata_unpack(Elf *elf, size_t *size, struct diag *d)
 {
 	Elf_Scn *scn = elf_section(elf, ".gnu_debugdata");
-	Elf_Data *in = scn ? elf_rawdata(scn, NULL) : NULL;
+	GElf_Shdr sh;
+	Elf_Data *in = scn && gelf_getshdr(scn, &sh) && sh.sh_size <= UNPACKED_MAX
+			       ? elf_rawdata(scn, NULL)
+			       : NULL;
 	lzma_stream s = LZMA_STREAM_INIT;
 	struct buf out = { 0 };
 	lzma_ret r;

@@ -65,7 +65,8 @@ static char *demangle_d(const char *name, int options)
 
 static bool is_rust(const char *name)
 {
-	return (name[0] == '_' && (name[1] == 'R' || name[1] == 'Z')) && strlen(name) <= RUST_NAME_MAX;
+	return (name[0] == '_' && (name[1] == 'R' || name[1] == 'Z')) &&
+	       strlen(name) <= RUST_NAME_MAX;
 }
 
 static char *demangle_symbol(const char *name, int with_params)

@@ -7,8 +7,10 @@
 #include "analysis/base/buf.h"
 
 enum {
-	SECTIONS_MAX = 16384,              /* linked files have some dozens */
+	SECTIONS_MAX = 4096, /* linked files have some dozens */
 	SECTION_NAMES_MAX = 1024 * 1024,
+	NOTE_SIZE_MAX = 1024 * 1024,
+	TABLE_SIZE_MAX = 1024 * 1024 * 1024, /* a sparse file may claim any size */
 	NAME_MAX_LEN = 32 * 1024,
 	BUILD_ID_MAX = 64,
 	/*
@@ -18,6 +20,20 @@ enum {
 	 */
 	NAME_SHARING_MAX = 8,
 };
+
+static bool tables_fit(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+		if (!gelf_getshdr(s, &sh) || sh.sh_size <= TABLE_SIZE_MAX)
+			continue;
+		if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM ||
+		    sh.sh_type == SHT_STRTAB || sh.sh_type == SHT_RELA)
+			return false;
+	}
+	return true;
+}
 
 bool elf_is_linked(Elf *elf)
 {
@@ -32,7 +48,9 @@ bool elf_is_linked(Elf *elf)
 	if (elf_getshdrnum(elf, &n) < 0 || n > SECTIONS_MAX)
 		return false;
 	names = elf_getshdrstrndx(elf, &strndx) == 0 ? elf_getscn(elf, strndx) : NULL;
-	return !names || !gelf_getshdr(names, &sh) || sh.sh_size <= SECTION_NAMES_MAX;
+	if (names && gelf_getshdr(names, &sh) && sh.sh_size > SECTION_NAMES_MAX)
+		return false;
+	return tables_fit(elf);
 }
 
 static int region_cmp(const void *pa, const void *pb)
@@ -185,9 +203,8 @@ static const char *string_at(struct strings *s, size_t offset)
 	return name;
 }
 
-static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
-			const elf_regions *regions, struct arena *a, rawsyms *ret,
-			size_t *nbad)
+static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const elf_regions *regions,
+			struct arena *a, rawsyms *ret, size_t *nbad)
 {
 	Elf_Data *d = elf_getdata(scn, NULL);
 	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), before = ret->len;
@@ -212,13 +229,14 @@ static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
 		}
 		if (untyped && is_linker_mark(name))
 			continue;
-		vec_push(ret, (struct rawsym){
-				      .addr = s.st_value,
-				      .size = s.st_size,
-				      .name = name,
-				      .flags = (GELF_ST_BIND(s.st_info) == STB_LOCAL ? 0 : RAW_GLOBAL) |
-					       (untyped ? RAW_UNTYPED : 0),
-			      });
+		vec_push(ret,
+			 (struct rawsym){
+				 .addr = s.st_value,
+				 .size = s.st_size,
+				 .name = name,
+				 .flags = (GELF_ST_BIND(s.st_info) == STB_LOCAL ? 0 : RAW_GLOBAL) |
+					  (untyped ? RAW_UNTYPED : 0),
+			 });
 	}
 	return ret->len - before;
 }
@@ -288,14 +306,15 @@ char *elf_build_id(Elf *elf)
 
 	/* Sections first: in a symbol archive only they know where the note is. */
 	for (Elf_Scn *s = NULL; !id && (s = elf_nextscn(elf, s));)
-		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE)
+		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTE_SIZE_MAX)
 			id = note_build_id(elf_getdata(s, NULL));
 	if (id || elf_getphdrnum(elf, &n) < 0)
 		return id;
 	for (size_t i = 0; !id && i < n; i++)
-		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE && ph.p_filesz)
-			id = note_build_id(elf_getdata_rawchunk(
-				elf, ph.p_offset, ph.p_filesz,
-				ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE && ph.p_filesz &&
+		    ph.p_filesz <= NOTE_SIZE_MAX)
+			id = note_build_id(
+				elf_getdata_rawchunk(elf, ph.p_offset, ph.p_filesz,
+						     ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
 	return id;
 }

@@ -34,7 +34,7 @@ enum {
 	READ_CHUNK = 1024 * 1024,
 };
 
-static const uint64_t PAGE = 4 * KB;       /* the smallest there is: cuts early, never late */
+static const uint64_t PAGE = 4 * KB;	   /* the smallest there is: cuts early, never late */
 static const uint64_t FUNC_MAX = 256 * KB; /* beyond it, the distance is a gap */
 static const uint64_t BPF_MAX = 64 * KB;
 static const uint64_t BPF_REGION = 2 * MB;
@@ -57,7 +57,7 @@ static const char vmlinux[] = "vmlinux";
 /* Labels that the linker script puts around sections of text; no code is theirs. */
 static bool is_mark(const char *name)
 {
-	static const char *const exact[] = { "_text",      "_stext",     "_etext",
+	static const char *const exact[] = { "_text",	   "_stext",	 "_etext",
 					     "_sinittext", "_einittext", "__pi__text" };
 	static const char *const tails[] = { "_text_start", "_text_end", "_thunk_start",
 					     "_thunk_end" };

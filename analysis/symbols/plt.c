@@ -64,7 +64,8 @@ static const char *slot_name(const struct slots *s, uint64_t slot, size_t *len)
 	return *len && *len <= NAME_MAX_LEN && !name[*len] ? name : NULL;
 }
 
-/* The slot that an entry jumps through, 0 if it does not: [endbr64] [bnd] jmp *displacement(%rip). */
+/* The slot that an entry jumps through, 0 if it does not: [endbr64] [bnd] jmp *displacement(%rip).
+ */
 static uint64_t entry_slot(const unsigned char *code, size_t size, uint64_t vaddr)
 {
 	size_t i = 0;
@@ -95,8 +96,8 @@ static void add_entries(const struct slots *s, const Elf_Data *d, const GElf_Shd
 		own = arena_alloc(a, len + sizeof("@plt"));
 		memcpy(own, name, len);
 		memcpy(own + len, "@plt", sizeof("@plt"));
-		vec_push(ret, (struct rawsym){
-				      .addr = sh->sh_addr + at, .size = step, .name = own });
+		vec_push(ret,
+			 (struct rawsym){ .addr = sh->sh_addr + at, .size = step, .name = own });
 	}
 }
 
@@ -114,7 +115,8 @@ void plt_add(Elf *elf, struct arena *a, rawsyms *ret)
 		goto out;
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
 		Elf_Scn *scn = elf_section(elf, sections[i]);
-		Elf_Data *d = scn && gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS
+		Elf_Data *d = scn && gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
+					      sh.sh_size <= 16 * ENTRIES_MAX
 				      ? elf_getdata(scn, NULL)
 				      : NULL;
 

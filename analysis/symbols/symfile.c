@@ -21,6 +21,8 @@
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/symtab.h"
 
+enum { NOTE_SIZE_MAX = 64 * 1024 };
+
 struct symfile {
 	Elf *in, *out;
 	GElf_Ehdr ehdr;
@@ -80,7 +82,8 @@ static bool keeps_content(Elf *in, size_t index, const GElf_Shdr *sh)
 {
 	GElf_Shdr user;
 
-	if (sh->sh_type == SHT_DYNSYM || (sh->sh_type == SHT_NOTE && sh->sh_flags & SHF_ALLOC))
+	if (sh->sh_type == SHT_DYNSYM ||
+	    (sh->sh_type == SHT_NOTE && sh->sh_flags & SHF_ALLOC && sh->sh_size <= NOTE_SIZE_MAX))
 		return true;
 	if (sh->sh_type != SHT_STRTAB)
 		return false;

@@ -37,7 +37,8 @@ struct symtab {
 
 /* --- the table --- */
 
-/* By address; of one address functions, global names, the alphabetically last come first (S-016). */
+/* By address; of one address functions, global names, the alphabetically last come first (S-016).
+ */
 static int raw_cmp(const void *pa, const void *pb)
 {
 	const struct rawsym *a = pa, *b = pb;
@@ -236,7 +237,7 @@ struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || !elf_is_linked(elf)) {
-		diag_error(d, "%s: no executable and no shared object", path);
+		diag_error(d, "%s: no executable or shared object, or damaged", path);
 		elf_end(elf);
 		return NULL;
 	}

@@ -3,8 +3,8 @@
  * Functions of one ELF file: .symtab, .dynsym, .gnu_debugdata, and the separate
  * debug file found by build id or debuglink, merged into one sorted array,
  * built once. Of several names at one address the alphabetically last is kept, of
- * global before local (S-016, and what gprofng shows). Nothing is guessed: an address that no symbol covers has none,
- * and the model names it <static>@0x….
+ * global before local (S-016, and what gprofng shows). Nothing is guessed: an address that no
+ * symbol covers has none, and the model names it <static>@0x….
  *
  * Addresses are those of the file's own address space (p_vaddr); convert a
  * file offset with symtab_vaddr.
@@ -28,8 +28,8 @@ struct sym {
 struct symtab;
 
 struct symtab_opts {
-	const char *debug_root;  /* "/usr/lib/debug" when NULL; "" : look for no debug files */
-	const char *path;        /* where the file was, to find its debuglink; may be NULL */
+	const char *debug_root; /* "/usr/lib/debug" when NULL; "" : look for no debug files */
+	const char *path;	/* where the file was, to find its debuglink; may be NULL */
 };
 
 /*

@@ -297,9 +297,15 @@ static void test_flipped_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names), TEST(test_symbols), TEST(test_symbols_of_stripped),
-		TEST(test_copy), TEST(test_kept), TEST(test_refused), TEST(test_planted),
-		TEST(test_full), TEST(test_flipped_bytes),
+		cmocka_unit_test(test_names),
+		TEST(test_symbols),
+		TEST(test_symbols_of_stripped),
+		TEST(test_copy),
+		TEST(test_kept),
+		TEST(test_refused),
+		TEST(test_planted),
+		TEST(test_full),
+		TEST(test_flipped_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,28 +14,27 @@
 #include "analysis/base/diag.h"
 #include "analysis/symbols/kallsyms.h"
 
-static const char text[] =
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000000 T startup\n"
-	"ffffffff81000040 t zlocal\n"
-	"ffffffff81000040 T afoo\n"
-	"ffffffff81000040 W _foo\n"
-	"ffffffff81000100 t foo.isra.0\n"
-	"ffffffff81000200 T __sched_text_start\n"
-	"ffffffff81000240 T schedule\n"
-	"ffffffff81000300 T __sched_text_end\n"
-	"ffffffff81000400 T last\n"
-	"ffffffff81008400 T _etext\n"
-	"ffffffff81200000 D data\n"
-	"ffffffffc0200100 t ext4_b\t[ext4]\n"
-	"ffffffffc0200000 t ext4_a\t[ext4]\n"
-	"ffffffffc0205010 t xfs_a\t[xfs]\n"
-	"ffffffffc0205020 d xfs_data\t[xfs]\n"
-	"ffffffffc0401000 t ftrace_trampoline\t[__builtin__ftrace]\n"
-	"ffffffffc0601100 t bpf_prog_1\t[bpf]\n"
-	"ffffffffc0604000 t bpf_prog_2\t[bpf]\n"
-	"fffffffff0000000 t $x\t[ext4]\n";
+static const char text[] = "ffffffff81000000 T _text\n"
+			   "ffffffff81000000 T _stext\n"
+			   "ffffffff81000000 T startup\n"
+			   "ffffffff81000040 t zlocal\n"
+			   "ffffffff81000040 T afoo\n"
+			   "ffffffff81000040 W _foo\n"
+			   "ffffffff81000100 t foo.isra.0\n"
+			   "ffffffff81000200 T __sched_text_start\n"
+			   "ffffffff81000240 T schedule\n"
+			   "ffffffff81000300 T __sched_text_end\n"
+			   "ffffffff81000400 T last\n"
+			   "ffffffff81008400 T _etext\n"
+			   "ffffffff81200000 D data\n"
+			   "ffffffffc0200100 t ext4_b\t[ext4]\n"
+			   "ffffffffc0200000 t ext4_a\t[ext4]\n"
+			   "ffffffffc0205010 t xfs_a\t[xfs]\n"
+			   "ffffffffc0205020 d xfs_data\t[xfs]\n"
+			   "ffffffffc0401000 t ftrace_trampoline\t[__builtin__ftrace]\n"
+			   "ffffffffc0601100 t bpf_prog_1\t[bpf]\n"
+			   "ffffffffc0604000 t bpf_prog_2\t[bpf]\n"
+			   "fffffffff0000000 t $x\t[ext4]\n";
 
 static struct kallsyms *load(const char *s, struct diag *d)
 {
@@ -92,7 +91,8 @@ static void test_gaps(void **state)
 
 	assert_non_null(k);
 	check(k, 0xffffffffc0200000, "ext4", "ext4_a");
-	check(k, 0xffffffffc0200fff, "ext4", "ext4_b"); /* the last of a module: to its page's end */
+	check(k, 0xffffffffc0200fff, "ext4",
+	      "ext4_b"); /* the last of a module: to its page's end */
 	check(k, 0xffffffffc0201000, NULL, NULL);
 	check(k, 0xffffffffc0205010, "xfs", "xfs_a");
 	check(k, 0xffffffffc0205020, NULL, NULL); /* data ends it */
@@ -143,7 +143,9 @@ static void test_refused(void **state)
 	check_refused("0000000000000000 T a\n0000000000000000 t b\t[m]\n", "CAP_SYSLOG");
 	check_refused("", "no function symbols");
 	check_refused("ffffffff81000000 D only_data\n", "no function symbols");
-	check_refused("\x7f""ELF junk", "no function symbols");
+	check_refused("\x7f"
+		      "ELF junk",
+		      "no function symbols");
 	assert_null(kallsyms_load("/nonexistent", &d));
 	assert_null(kallsyms_load("/", &d));
 	assert_null(kallsyms_load("/dev/null", &d));
@@ -194,9 +196,9 @@ static void test_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),    cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_find),	    cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_sizes_given), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_damaged), cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
