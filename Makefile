@@ -37,6 +37,7 @@ skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c)
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 programs     := $(O)/bin/er_kernel $(tools)
 unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
+live_progs   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/live/*.c))
 synprogs     := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/synprog/*.c))
 fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 fuzzers      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -94,7 +95,7 @@ $(synprogs): $(O)/tests/%: tests/%.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
 		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
 
-tests: $(unit_tests) $(synprogs) $(fuzzers) $(benches) $(golden)
+tests: $(unit_tests) $(live_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
 
 deps:
 	$(Q)tools/install-deps.sh

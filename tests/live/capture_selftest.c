@@ -2,7 +2,9 @@
 /*
  * Captures of workloads that know their CPU time, against the kernel's own
  * figures. Prints "ok name", "not ok name: why" or "skip name: why"; exits 1
- * when one is not ok. With an argument: only the cases whose name contains it.
+ * when one is not ok. With an argument: only the cases whose name contains it;
+ * with "emulated", all, and more room between figures that are not taken at
+ * the same instruction.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,6 +23,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "loaders/capture.h"
+#include "loaders/features.h"
 
 enum { MS = 1000000, CPUS = 4096 };
 
@@ -40,7 +43,8 @@ struct tally {
 static struct tally t;
 static struct diag d = { .prefix = "capture_selftest" };
 static int failures;
-static const char *only;
+static const char *only = "";
+static double slack = 0.005; /* where the kernel's figure is taken a moment apart */
 
 __attribute__((format(printf, 3, 4))) static void result(const char *name, bool ok, const char *fmt,
 							 ...)
@@ -297,9 +301,12 @@ static void test_threads(void)
 	lost = check_books("books", c);
 	result("nothing lost", !lost && !undefined_stacks(), "%llu lost, %zu stacks undefined",
 	       (unsigned long long)lost, undefined_stacks());
-	result("cost", t.costs_runs > 0, "%llu ns a sample of %llu",
-	       (unsigned long long)(t.costs_runs ? t.costs_ns / t.costs_runs : 0),
-	       (unsigned long long)t.costs_runs);
+	if (!t.costs_runs)
+		printf("skip cost: the kernel counts BPF time for cap_sys_admin only\n");
+	else
+		result("cost", t.costs_ns > 0, "%llu ns a run of %llu",
+		       (unsigned long long)(t.costs_ns / t.costs_runs),
+		       (unsigned long long)t.costs_runs);
 	capture_close(c);
 	pthread_barrier_destroy(&barrier);
 }
@@ -340,7 +347,7 @@ static void test_short_threads(void)
 	t.weight -= own ? *own : 0;
 	/* The kernel adds a thread's time to its process before the thread's last microseconds. */
 	result("short threads",
-	       t.weight >= want * 0.995 && t.weight <= want * 1.005 + 1000 * 15000 &&
+	       t.weight >= want * (1 - slack) && t.weight <= want * (1 + slack) + 1000 * 15000 &&
 		       t.unsampled > 500,
 	       "%llu ns, kernel %llu ns, %llu residuals without sample",
 	       (unsigned long long)t.weight, (unsigned long long)want,
@@ -394,7 +401,7 @@ static void test_children(void)
 	while (capture_drain(c, 0, only_children, NULL) > 0)
 		;
 	pthread_setname_np(pthread_self(), "selftest");
-	result("children", near(others_ns, want, 0.005), "%llu ns, kernel %llu ns",
+	result("children", near(others_ns, want, slack), "%llu ns, kernel %llu ns",
 	       (unsigned long long)others_ns, (unsigned long long)want);
 	capture_close(c);
 }
@@ -540,7 +547,17 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	only = argc > 1 ? argv[1] : "";
+	const struct feature *missing = features_missing();
+
+	setvbuf(stdout, NULL, _IOLBF, 0); /* children inherit what is not written */
+	if (missing) {
+		printf("skip capture: %s: %s\n", missing->name, missing->why);
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "emulated"))
+		slack = 0.05;
+	else if (argc > 1)
+		only = argv[1];
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		if (strstr(cases[i].name, only))
 			cases[i].run();
