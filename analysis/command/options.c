@@ -103,7 +103,7 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 static int run(struct shell *sh, struct command_line *cl)
 {
 	if (cl->version)
-		return cmd_version(sh, 0, NULL);
+		return shell_run(sh, command_find("version", &sh->diag), 1, NULL) != 0;
 	if (!cl->experiments.len && !all_bare(cl)) {
 		usage(sh);
 		return 1;
