@@ -55,13 +55,15 @@ static const char *slot_name(const struct slots *s, uint64_t slot, size_t *len)
 	const uint64_t *index = map_get(&s->symbol, slot);
 	const char *name;
 	GElf_Sym sym;
+	size_t room;
 
 	if (!index || !*index || !gelf_getsym(s->syms, *index, &sym) ||
 	    sym.st_name >= s->strings->d_size)
 		return NULL;
 	name = (const char *)s->strings->d_buf + sym.st_name;
-	*len = strnlen(name, s->strings->d_size - sym.st_name);
-	return *len && *len <= NAME_MAX_LEN && !name[*len] ? name : NULL;
+	room = s->strings->d_size - sym.st_name;
+	*len = strnlen(name, room);
+	return *len && *len <= NAME_MAX_LEN && *len < room ? name : NULL;
 }
 
 /* The slot that an entry jumps through, 0 if it does not: [endbr64] [bnd] jmp *displacement(%rip).
