@@ -37,7 +37,7 @@ static void add_neighbours(struct panels *p, const edge_vec *all, const struct f
 
 		vec_push(&rows, (struct ranked){
 			.func = f, .excl = tally_excl(p->tally, f->id),
-			.incl = tally_incl(p->tally, f->id), .attr = e[i].values, .name = f->name,
+			.incl = tally_incl(p->tally, f->id), .attr = e[i].values, .name = func_name(p->v, f),
 			.order = f->id, .sort = &p->v->csort });
 	}
 	vec_sort(&rows, ranked_cmp);

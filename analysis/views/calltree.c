@@ -48,7 +48,7 @@ static void children_ranked(const struct drawing *g, const struct tree_node *n, 
 		if (!shown(g, c))
 			continue;
 		vec_push(ret, (struct ranked){ .func = f, .attr = c->values, .excl = c->values,
-					       .incl = c->values, .name = f->name, .order = f->id,
+					       .incl = c->values, .name = func_name(g->v, f), .order = f->id,
 					       .index = nodes->len, .sort = &g->sort });
 		vec_push(nodes, c);
 	}

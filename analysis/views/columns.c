@@ -71,6 +71,13 @@ double percent_of(int64_t value, int64_t whole)
 	return whole ? 100.0 * ((double)value / (double)whole) : 0;
 }
 
+double metric_percent(const struct metric *m, int64_t value, int64_t whole)
+{
+	double unit = m->unit == UNIT_TIME ? 1e9 : 1;
+
+	return whole ? 100.0 * ((double)value / unit / ((double)whole / unit)) : 0;
+}
+
 static void fill_static(struct cell *cell, const struct metric_col *c, const struct values *v)
 {
 	switch (c->stat) {
@@ -101,7 +108,7 @@ static struct cell metric_cell(const struct shape *shape, const struct metric *m
 	struct cell cell = { .kind = shape->kind };
 
 	if (shape->kind == CELL_PERCENT)
-		cell.d = percent_of(value, whole);
+		cell.d = metric_percent(m, value, whole);
 	else
 		cell.i = shape->kind == CELL_TIME ? metric_time_ns(m, value) : value;
 	return cell;
@@ -132,10 +139,14 @@ void columns_fill(struct row *r, const struct metric_list *l, const struct value
 	}
 }
 
+const char *func_name(const struct view_state *v, const struct func *f)
+{
+	return v->name == NAME_LONG ? f->long_name : v->name == NAME_MANGLED ? f->mangled : f->name;
+}
+
 const char *func_label(const struct view_state *v, const struct func *f, struct table *t)
 {
-	const char *name = v->name == NAME_LONG ? f->long_name :
-			   v->name == NAME_MANGLED ? f->mangled : f->name;
+	const char *name = func_name(v, f);
 	__cleanup(freep) char *with = NULL;
 
 	if (!v->name_object)

@@ -16,9 +16,13 @@ struct values {
 
 void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort);
 void columns_fill(struct row *r, const struct metric_list *l, const struct values *v);
-/* The name of a function as the settings have it, living as long as the table. */
+/* The name of a function in the form that is set, for sorting. */
+const char *func_name(const struct view_state *v, const struct func *f);
+/* The same as rows show it: with its object when that is wanted, living as long as the table. */
 const char *func_label(const struct view_state *v, const struct func *f, struct table *t);
 double percent_of(int64_t value, int64_t whole);
+/* The same of a metric, times taken in seconds: the last digit then rounds as gprofng's does. */
+double metric_percent(const struct metric *m, int64_t value, int64_t whole);
 /* A column of plain text under a heading (NULL none). */
 void text_column(struct table *t, const char *title);
 void put_text(struct row *r, size_t column, const char *text);

@@ -20,8 +20,7 @@ static struct ranked rank(const struct view_state *v, const struct tally *t, con
 		.func = f,
 		.excl = tally_excl(t, f->id),
 		.incl = tally_incl(t, f->id),
-		.name = v->name == NAME_LONG ? f->long_name :
-			v->name == NAME_MANGLED ? f->mangled : f->name,
+		.name = func_name(v, f),
 		.order = f->id,
 		.sort = &v->sort };
 }

@@ -123,6 +123,21 @@ static void put_times(struct table *t, const struct experiment *e)
 	put_line(t, "Data Collection Duration: %.9f", (double)e->end_ns / 1e9);
 }
 
+/* Of a sub-experiment among all the others: only what its founder does not say. */
+static void put_brief(struct table *t, const struct experiment *e)
+{
+	put_line(t, "Experiment: %s", e->path);
+	put_notes(t, e);
+	if (e->diag.nmsgs)
+		put_messages(t, e);
+	put_events(t, e);
+	put_line(t, "Target command (%d-bit): '%s'", e->wordsize, e->command);
+	put_line(t, "Process pid %" PRId64 ", ppid %" PRId64, e->pid, e->ppid);
+	if (!e->closed)
+		put_line(t, "*** The experiment was not closed");
+	put_line(t, "Data Collection Duration: %.9f", (double)e->end_ns / 1e9);
+}
+
 static void put_one(struct table *t, const struct experiment *e)
 {
 	put_line(t, "Experiment: %s", e->path);
@@ -145,7 +160,10 @@ int view_header(struct view_state *v, const struct experiment *e, struct table *
 			continue;
 		if (t->rows.len)
 			put_line(t, "----------------------------------------------------------------");
-		put_one(t, *ep);
+		if (!e && (*ep)->founder)
+			put_brief(t, *ep);
+		else
+			put_one(t, *ep);
 		if (!(*ep)->founder)
 			put_account(t, v->session, *ep);
 	}

@@ -4,7 +4,7 @@
 
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms)
 {
-	*v = (struct view_state){ .session = s, .metric_set = ms };
+	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG };
 	metric_list_default(ms, LIST_FUNCS, &v->metrics);
 	metric_list_callers(&v->metrics, &v->cmetrics);
 	metric_list_index(&v->metrics, &v->imetrics);

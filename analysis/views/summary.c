@@ -32,7 +32,7 @@ static void metric_line(struct summary *s, const struct metric *m, const char *f
 		r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = value };
 	else
 		r->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = value };
-	r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(value, whole) };
+	r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = metric_percent(m, value, whole) };
 }
 
 static void text_line(struct summary *s, const char *label, const char *text)
