@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "loaders/cpus.h"
+
+static void test_lists(void **state)
+{
+	struct cpu_list l;
+
+	assert_int_equal(cpus_parse("0\n", &l), 0);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(l.cpus[0], 0);
+	cpus_free(&l);
+
+	assert_int_equal(cpus_parse("0-2,8,10-11", &l), 0);
+	assert_int_equal(l.n, 6);
+	assert_int_equal(l.cpus[2], 2);
+	assert_int_equal(l.cpus[3], 8);
+	assert_int_equal(l.cpus[5], 11);
+	cpus_free(&l);
+}
+
+static void test_not_lists(void **state)
+{
+	static const char *const bad[] = { "", "\n", "a", "1-", "3-1", "0-999999999", "1,", "1;2",
+					   "99999999999999999999" };
+	struct cpu_list l;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(cpus_parse(bad[i], &l), -EINVAL);
+		assert_null(l.cpus);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_not_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
