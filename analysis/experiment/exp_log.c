@@ -176,6 +176,9 @@ static void on_run(struct log_reader *r, const struct xml_element *el)
 {
 	struct experiment *e = r->e;
 
+	/* collect writes it twice; damage must not move the beginning. */
+	if (e->opened)
+		return;
 	e->start_ns = xml_get_time(el, "tstamp", 0);
 	e->start_epoch = xml_get_int(el, "time", 0);
 	e->pid = xml_get_int(el, "pid", e->pid);
