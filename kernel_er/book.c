@@ -29,6 +29,7 @@ enum {
 	PSEUDO_END = 0x10000,
 	PSEUDO_SIZE = 16,
 	MAX_PSEUDO = (PSEUDO_END - PSEUDO_BASE) / PSEUDO_SIZE,
+	MAX_NAMELESS = 65536,
 	PTIMER_US = 1,
 };
 
@@ -64,6 +65,7 @@ struct book {
 	size_t nsubs;
 	uint64_t bytes, limit;
 	struct kallsyms *kallsyms;
+	struct map nameless; /* kernel addresses that no symbol covers */
 	uint64_t loaded_ns;
 	struct drops *drops;
 	int error; /* of a flush that failed */
@@ -120,6 +122,7 @@ static void book_free(struct book *b)
 {
 	vec_free(&b->dirty);
 	vec_free(&b->open);
+	map_free(&b->nameless);
 	kallsyms_free(b->kallsyms);
 	free(b);
 }
@@ -295,14 +298,18 @@ bool page_has_stack(const struct page *p, uint64_t uid)
 	return map_get(&p->stacks, uid);
 }
 
-/* Modules and BPF programs come while we record: look again, but not all the time. */
+/*
+ * Modules and BPF programs come while we record: look again, but not all the
+ * time (reading the kernel's symbols takes a tenth of a second), and only once
+ * for an address that has no symbol.
+ */
 static const struct ksym *find_ksym(struct book *b, uint64_t pc)
 {
 	const struct ksym *s = kallsyms_find(b->kallsyms, pc);
 	struct kallsyms *fresh;
 	uint64_t t;
 
-	if (s)
+	if (s || map_get(&b->nameless, pc))
 		return s;
 	t = now();
 	if (t - b->loaded_ns < RELOAD_NS)
@@ -313,7 +320,10 @@ static const struct ksym *find_ksym(struct book *b, uint64_t pc)
 		return NULL;
 	kallsyms_free(b->kallsyms);
 	b->kallsyms = fresh;
-	return kallsyms_find(fresh, pc);
+	s = kallsyms_find(fresh, pc);
+	if (!s && b->nameless.len < MAX_NAMELESS)
+		map_put(&b->nameless, pc, NULL);
+	return s;
 }
 
 static void write_ksym(struct book *b, struct page *p, uint64_t pc)
