@@ -27,13 +27,18 @@ must_record()
 	exit 1
 }
 
-# Seconds of a metric by function, "seconds<TAB>name" a line: function_seconds METRIC EXPERIMENT…
+# Seconds of a metric by function, "seconds<TAB>name" a line: function_seconds METRIC
+# EXPERIMENT…; of the processes $pids (blank separated) if set: others may run the same.
 function_seconds()
 {
 	local metric=$1
 	shift
-	"$er_print" -printmode , -metrics "$metric:name" -functions "$@" 2>/dev/null | csv_rows
+	"$er_print" -printmode , ${pids:+-filters "$(pid_filter)"} -metrics "$metric:name" \
+		-functions "$@" 2>/dev/null | csv_rows
 }
+
+pid_filter() { echo "$pids" | sed "s/^ *//; s/ *\$//; s/  */ || PID==/g; s/^/PID==/"; }
+pids=
 
 # CSV lines of two columns whose first is a number: as tab separated values.
 csv_rows()
@@ -94,3 +99,6 @@ total_cpu()
 {
 	awk -F'","' '$3 ~ /^<Total>/ { gsub(/"/, "", $1); print $1 + $2; exit }'
 }
+
+# The process that a workload says it was: pid_of FILE
+pid_of() { awk -F'\t' '$1 == "pid" { printf "%d\n", $2 }' "$1"; }

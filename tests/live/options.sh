@@ -66,10 +66,12 @@ grp.2.er'
 must_record t2.er -t 2
 check_that "T-16: -t 2" "$(duration t2.er) >= 1.99 && $(duration t2.er) < 3" "$(duration t2.er)"
 must_record t1-2.er -p high -F on -t 1-2 -- "$syn/spin" alpha:3
+pids=$(pid_of record.out)
 got=$(seconds_of alpha i.totalcpu t1-2.er)
 check_that "T-16: -t 1-2 records one second" "$got > 0.6 && $got <= 1.1" "got $got"
 check_that "T-16: and the load runs to its end" "$(truth record.out alpha) >= 3"
 must_record t1-0.er -p high -F on -q 0 -t 1-0 -- "$syn/spin" alpha:2
+pids=$(pid_of record.out)
 got=$(seconds_of alpha i.totalcpu t1-0.er)
 check_that "T-16: -t 1-0 records to the end" "$got > 0.5 && $got < 1.5" "got $got"
 

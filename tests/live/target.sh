@@ -18,6 +18,7 @@ before=$(cpu_of $spin/task/$thread)
 must_record thread.er -p high -t 2 -T "$spin/$thread"
 after=$(cpu_of $spin/task/$thread)
 # The window of the recording lies inside the one measured around it.
+pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
 check_that "-T pid/tid records that thread" "$got > 0.3 && $got <= $after - $before + 0.01" \
 	"got $got of $after - $before"
@@ -27,7 +28,7 @@ check_that "and no other thread" \
 must_record process.er -p high -t 2 -T "$spin"
 check_that "-T pid records all its threads" \
 	"$(clock_packets_all process.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 2"
-check_that "and no other process" "$(seconds_of beta i.totalcpu process.er) == 0"
+check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
 
 kthread=$(awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }' /proc/[0-9]*/stat)
 record kthread.er -p high -t 1 -T "0/$kthread"

@@ -15,14 +15,13 @@ function_is()
 		($got - $want)^2 <= (3 * $4)^2" "got $got, of $5"
 }
 
-# sum_is EXPERIMENT PID: all that the process used, within 0.5 % of getrusage.
+# sum_is EXPERIMENT: all that the process used, within 0.5 % of getrusage.
 sum_is()
 {
 	local want got
 	want=$(truth out cpu)
-	got=$("$er_print" -printmode , -filters "PID==$2" -metrics e.user:e.kcpu:name -functions "$1" |
-		total_cpu)|
-		csv_rows |got=$(function_seconds e.user off.er | awk -F'\t' '$2 == "<Total>" { print $1 }')
+	got=$("$er_print" -printmode , -filters "$(pid_filter)" -metrics e.user:e.kcpu:name \
+		-functions "$1" 2>/dev/null | total_cpu)
 	check_that "sum of $1 is getrusage's $want" "($got - $want)^2 <= ($want * 0.005)^2" "got $got"
 }
 
@@ -30,19 +29,20 @@ spin_at()
 {
 	must_record "$1.er" -F on -p "$1" -- "$syn/spin" -t 2 'outer>alpha:1.2' beta:0.8 'inner>gamma_:0.4'
 	cp record.out out
+	pids=$(pid_of out)
 	for f in alpha beta gamma_ outer inner; do
 		function_is $f $f i.totalcpu "$2" "$1.er"
 	done
-	sum_is "$1.er" "$(awk -F'[:\t]' '/^thread:/ { print $2; exit }' out)"
-	check_that "$1: what computes is user time" \
-		"$(seconds_of alpha i.user "$1.er") > 0.97 * $(truth out alpha)"
+	sum_is "$1.er"
 }
 
 spin_at high 0.000997
+check_that "what computes is user time" "$(seconds_of alpha i.user high.er) > 0.97 * $(truth out alpha)"
 spin_at on 0.010007
 
 must_record sys.er -F on -p high -- "$syn/sysload" zero:1 ppid:1 null:0.5 map:0.5
 cp record.out out
+pids=$(pid_of out)
 for kind in zero ppid null map; do
 	function_is load_$kind $kind i.totalcpu 0.000997 sys.er
 done
@@ -56,6 +56,8 @@ check_that "getppid spends time on both sides" "$(seconds_of load_ppid i.system 
 
 must_record off.er -F off -p high -- "$syn/spin" alpha:1
 cp record.out out
-got=$(function_seconds e.kcpu off.er | awk -F'\t' '$2 ~ /^<spin_PID_[0-9]+>$/ { print $1 }')
-check_that "not followed: all of it is <spin_PID_n>" \
+pids=
+name="<spin_PID_$(pid_of out)>"
+got=$(seconds_of "$name" e.user off.er)
+check_that "not followed: user time is $name" \
 	"($got - $(truth out cpu))^2 < (0.02 * $(truth out cpu))^2" "got $got"

@@ -36,7 +36,11 @@ static void start_exec(const char *seconds)
 		truth_die("fork");
 	if (pid)
 		return;
-	execl("/proc/self/exe", "treeleaf", "--leaf", seconds, (char *)NULL);
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = 0;
+	execl(self, "treeleaf", "--leaf", seconds, (char *)NULL);
 	truth_die("exec");
 }
 

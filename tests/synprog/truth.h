@@ -79,7 +79,10 @@ static inline double truth_seconds(struct timeval tv)
 	return tv.tv_sec + tv.tv_usec / 1e6;
 }
 
-/* user, system and their sum, as the kernel accounts for `who`; prefix "" or "children-". */
+/*
+ * user, system and their sum, as the kernel accounts for `who`; prefix "" or
+ * "children-". For the process itself, its number, too: `pid`.
+ */
 static inline void truth_say_usage(const char *prefix, int who)
 {
 	struct rusage ru;
@@ -92,6 +95,8 @@ static inline void truth_say_usage(const char *prefix, int who)
 	truth_say(name, truth_seconds(ru.ru_stime));
 	snprintf(name, sizeof(name), "%scpu", prefix);
 	truth_say(name, truth_seconds(ru.ru_utime) + truth_seconds(ru.ru_stime));
+	if (who == RUSAGE_SELF)
+		truth_say("pid", getpid());
 }
 
 static inline __attribute__((noreturn)) void truth_die(const char *what)
