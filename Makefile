@@ -90,7 +90,7 @@ $(fuzzers) $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
 # Workloads keep their frame pointers and their functions: they are the oracle.
-$(synprogs): $(O)/tests/%: tests/%.c
+$(synprogs): $(O)/tests/%: tests/%.c $(wildcard tests/synprog/*.h)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
 		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
