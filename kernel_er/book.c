@@ -64,6 +64,7 @@ struct book {
 	VEC(struct page *) open;
 	size_t nsubs;
 	uint64_t bytes, limit;
+	const char *kallsyms_path;
 	struct kallsyms *kallsyms;
 	struct map nameless; /* kernel addresses that no symbol covers */
 	uint64_t loaded_ns;
@@ -88,9 +89,10 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 	b->header = *h;
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
-	b->kallsyms = kallsyms_load(NULL, d);
+	b->kallsyms_path = plan->kallsyms;
+	b->kallsyms = plan->interval_ns ? kallsyms_load(b->kallsyms_path, d) : NULL;
 	b->loaded_ns = now();
-	if (!b->kallsyms) {
+	if (plan->interval_ns && !b->kallsyms) {
 		free(b);
 		return -EPERM;
 	}
@@ -315,7 +317,7 @@ static const struct ksym *find_ksym(struct book *b, uint64_t pc)
 	if (t - b->loaded_ns < RELOAD_NS)
 		return NULL;
 	b->loaded_ns = t;
-	fresh = kallsyms_load(NULL, NULL);
+	fresh = kallsyms_load(b->kallsyms_path, NULL);
 	if (!fresh)
 		return NULL;
 	kallsyms_free(b->kallsyms);

@@ -334,7 +334,7 @@ static int opt_help(struct plan *p, const char *arg, struct diag *d)
 	return request(p, ACTION_USAGE);
 }
 
-/* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares. */
+/* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares them. */
 static const struct option_row rows[] = {
 	{ 'p', NULL, "interval", "clock: on (10.007 ms), high (0.997), low (100.03), off, ms, or 500u",
 	  opt_interval },

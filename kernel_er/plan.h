@@ -45,6 +45,7 @@ struct plan {
 	VEC(struct capture_target) targets;
 	bool leave_stopped;     /* -x */
 	bool idle, no_self, verbose;
+	const char *kallsyms;   /* NULL: the running kernel's; tests name another */
 	char **argv;            /* of er_kernel itself, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 };

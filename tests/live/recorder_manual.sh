@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The manual page describes every option of the usage text, and no other.
+. "$(dirname "$0")/../lib/live.sh"
+
+"$er_kernel" -h | grep -oE '^  (-[A-Za-z]|--[a-z-]+)(, --[a-z-]+)?' | tr -d ' ' | tr , '\n' |
+	sed 's/^-*//' | sort >usage.txt
+sed -n 's/^\.It Fl //p' "$top/docs/man/er_kernel.1" | sed 's/ *, */\n/g' |
+	sed 's/^-*//; s/ .*//' | sort >manual.txt
+check_that "there are options" "$(wc -l <usage.txt) >= 20"
+cmp -s usage.txt manual.txt && ok "the manual page has each" ||
+	not_ok "the manual page has each" "$(diff usage.txt manual.txt)"

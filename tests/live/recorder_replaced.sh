@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Two programs under one path, one after the other, and both gone in the end:
+# each function keeps its name.
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v gcc >/dev/null || skip_all "gcc is not installed"
+for f in first second; do
+	echo "void $f(void) { for (volatile long i = 0; i < 600000000; i++) ; } int main(void) { $f(); }" |
+		gcc -g -O0 -x c -o $f -
+done
+must_record r.er -p high -q 0 -- sh -c \
+	'cp first prog; ./prog & wait; rm prog; cp second prog; ./prog; rm prog'
+rm -f first second
+for f in first second; do
+	got=$(seconds_of $f i.totalcpu r.er)
+	check_that "$f has its name" "$got > 0.1" "got $got: $("$er_print" -functions r.er | head -n 20)"
+done
+check_that "and its archive" "$(find r.er/archives -name 'prog_*' | wc -l) == 2" "$(ls r.er/archives)"

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ring records in, experiments out, read back with the reader. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
+#include "kernel_er/drain.h"
+
+/* No process has these PIDs: PID_MAX_LIMIT is 4,194,304. */
+enum { PID = 5000000, TID = 5000001, KTHREAD = 5000002, NCPUS = 4 };
+
+static char dir[] = "/tmp/test_drain.XXXXXX";
+static char kallsyms[64];
+static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work\nffffffff81002000 t after\n";
+
+struct fixture {
+	int dirfd;
+	struct plan plan;
+	struct drops drops;
+	struct diag diag;
+	struct follow follow;
+	struct book *book;
+	struct binaries *binaries;
+	struct procmap *procmap;
+	struct drain *drain;
+	uint32_t seq;
+};
+
+static void tell(struct fixture *f, enum proc_event_kind kind, uint64_t t, const char *name)
+{
+	procmap_apply(f->procmap, &(struct proc_event){ .kind = kind, .time_ns = t, .pid = PID,
+							.tid = PID, .ppid = 1, .name = name });
+}
+
+static void remove_experiment(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf %s/t.er", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void begin(struct fixture *f, enum follow_mode follow, const char *regexp)
+{
+	const struct exp_header h = { .collector = "test", .hostname = "h", .arch = "x86_64",
+				      .os = "Linux 6", .pagesize = 4096, .cwd = "/",
+				      .command = "er_kernel", .wordsize = 64, .start_ns = 1000 };
+	struct drain_parts parts;
+	struct procmap_hooks hooks = drain_hooks;
+
+	*f = (struct fixture){ .plan = { .interval_ns = 1000000, .follow = follow,
+					 .follow_regexp = regexp, .kallsyms = kallsyms } };
+	remove_experiment();
+	f->dirfd = open(dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(book_open(f->dirfd, "t.er", &h, &f->plan, &f->drops, &f->diag, &f->book), 0);
+	f->binaries = binaries_new(false, ARCHIVE_SYMBOLS,
+				   expwriter_dirfd(page_writer(book_founder(f->book))));
+	follow_init(&f->follow, &f->plan);
+	parts = (struct drain_parts){ .book = f->book, .binaries = f->binaries,
+				      .follow = &f->follow, .drops = &f->drops, .ncpus = NCPUS };
+	f->drain = drain_new(&parts);
+	hooks.ctx = f->drain;
+	f->procmap = procmap_new(&hooks);
+	drain_set_procmap(f->drain, f->procmap);
+	tell(f, PROC_FORK, 2000, NULL);
+	tell(f, PROC_EXEC, 2100, "prog");
+}
+
+static struct experiment *finish(struct fixture *f)
+{
+	char path[64];
+	struct experiment *e;
+
+	drain_process(f->drain, true);
+	assert_int_equal(book_close(f->book, 9000000), 0);
+	procmap_free(f->procmap);
+	drain_free(f->drain);
+	binaries_free(f->binaries);
+	follow_fini(&f->follow);
+	close(f->dirfd);
+	snprintf(path, sizeof(path), "%s/t.er", dir);
+	e = experiment_open(path, &f->diag);
+	assert_non_null(e);
+	return e;
+}
+
+static void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
+		       uint32_t flags)
+{
+	struct {
+		struct er_stack s;
+		uint64_t pcs[8];
+	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = id, .tgid = PID,
+		       .start_time = 1990, .nkernel = nkernel, .nuser = nuser, .flags = flags } };
+
+	for (int i = 0; i < nkernel; i++)
+		r.pcs[i] = 0xffffffff81001010 + 0x100 * i;
+	for (int i = 0; i < nuser; i++)
+		r.pcs[nkernel + i] = 0x401010 + 0x100 * i;
+	drain_take(f->drain, 0, &r, sizeof(r.s) + 8 * (nkernel + nuser));
+}
+
+static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t weight,
+		       uint32_t flags, uint64_t time_ns)
+{
+	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .seq = f->seq++, .time_ns = time_ns },
+			      .start_time = 1990, .stack = stack, .weight_ns = weight, .cpu = 1,
+			      .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID, .tid = tid,
+			      .flags = flags, .comm = "prog" };
+
+	drain_take(f->drain, 1, &c, sizeof(c));
+}
+
+struct clocks {
+	size_t n;
+	int64_t ticks, lwp, thread, state, npcs;
+	uint64_t pcs[16];
+};
+
+/* What the clock packets hold: sums, and the last one in full. */
+static struct clocks read_clocks(const struct experiment *e)
+{
+	struct clocks ret = { 0 };
+	struct packet_iter it;
+	struct packet p;
+
+	if (!e->streams.len)
+		return ret;
+	const struct exp_stream *s = &e->streams.data[0];
+
+	packet_iter_init(&it, e, s);
+	while (packet_next(&it, &p)) {
+		int64_t i = experiment_stack(e, packet_int(&p, stream_field(s, "FRINFO")));
+
+		ret.n++;
+		ret.ticks += packet_int(&p, stream_field(s, "NTICK"));
+		ret.lwp = packet_int(&p, stream_field(s, "LWPID"));
+		ret.thread = packet_int(&p, stream_field(s, "THRID"));
+		ret.state = packet_int(&p, stream_field(s, "MSTATE"));
+		assert_true(i >= 0);
+		ret.npcs = e->stacks.data[i].npcs;
+		memcpy(ret.pcs, &e->stack_pcs.data[e->stacks.data[i].first],
+		       sizeof(uint64_t) * (ret.npcs < 16 ? ret.npcs : 16));
+	}
+	return ret;
+}
+
+static struct experiment *open_sub(struct experiment *e, const char *name)
+{
+	struct experiment *sub = experiment_open_sub(e, name);
+
+	assert_non_null(sub);
+	return sub;
+}
+
+static void test_followed_goes_to_its_own(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 2, 2, 0);
+	give_clock(&f, TID, 77, 1000000, 0, 4000);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	assert_int_equal(read_clocks(e).n, 0);
+	c = read_clocks(sub);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.ticks, 1000);
+	assert_int_equal(c.lwp, TID);
+	assert_int_equal(c.thread, TID);
+	assert_int_equal(c.state, MS_SYSTEM);
+	assert_int_equal(c.npcs, 4);
+	assert_true(c.pcs[0] == 0xffffffff81001010); /* the leaf is exact */
+	assert_true(c.pcs[1] == 0xffffffff8100110f); /* a caller is its return address - 1 */
+	assert_true(c.pcs[2] == 0x40100f);
+	assert_true(c.pcs[3] == 0x40110f);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_not_followed_is_one_frame(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+	struct clocks c;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	give_stack(&f, 77, 0, 3, ER_STACK_USER_EXACT);
+	give_clock(&f, TID, 77, 5000, ER_CLOCK_USER, 4000);
+	e = finish(&f);
+	c = read_clocks(e);
+	assert_int_equal(c.state, MS_USER);
+	assert_int_equal(c.lwp, PID);
+	assert_int_equal(c.npcs, 1);
+	assert_int_equal(e->maps.len, 1);
+	assert_string_equal(e->maps.data[0].name, "<prog_PID_5000000>");
+	assert_true(e->maps.data[0].vaddr == c.pcs[0]);
+	experiment_close(e);
+}
+
+static void test_not_followed_kernel_part(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+	struct clocks c;
+
+	begin(&f, FOLLOW_MATCHING, "other.*|50");
+	give_stack(&f, 77, 2, 3, 0);
+	give_clock(&f, TID, 77, 5000, 0, 4000);
+	e = finish(&f);
+	c = read_clocks(e);
+	assert_int_equal(c.state, MS_KERNEL_CPU);
+	assert_int_equal(c.npcs, 2);
+	experiment_close(e);
+}
+
+static void test_expression_is_whole(void **state)
+{
+	static const char *const yes[] = { "prog", "pr.*", "5000000", "x|prog", "_prog_PID_.*" };
+	static const char *const no[] = { "pro", "rog", "500000", "_prog" };
+	struct procmap *pm = procmap_new(&(struct procmap_hooks){ 0 });
+	struct image *im;
+
+	procmap_apply(pm, &(struct proc_event){ .kind = PROC_FORK, .pid = PID, .time_ns = 5 });
+	procmap_apply(pm, &(struct proc_event){ .kind = PROC_EXEC, .pid = PID, .tid = PID,
+						.time_ns = 6, .name = "prog" });
+	im = procmap_image(pm, PID, 4, 7);
+	for (size_t i = 0; i < 9; i++) {
+		const struct plan p = { .follow = FOLLOW_MATCHING,
+					.follow_regexp = i < 5 ? yes[i] : no[i - 5] };
+		struct follow fo;
+
+		follow_init(&fo, &p);
+		assert_int_equal(follow_wants(&fo, im), i < 5);
+		follow_fini(&fo);
+	}
+	procmap_free(pm);
+}
+
+static void test_sums_are_exact(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	for (int i = 0; i < 1000; i++)
+		give_clock(&f, TID, 77, 1999, 0, 4000 + i);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	c = read_clocks(sub);
+	assert_int_equal(c.n, 1000);
+	assert_int_equal(c.ticks, 1999);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_stack_may_come_late(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_clock(&f, TID, 77, 1000, 0, 4000);
+	give_clock(&f, TID, 78, 1000, 0, 4001); /* its stack never comes */
+	drain_process(f.drain, false);
+	give_stack(&f, 77, 3, 0, 0);
+	drain_process(f.drain, false);
+	assert_int_equal(f.drops.n[DROP_STACK], 1);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	c = read_clocks(sub);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.npcs, 1);
+	assert_string_equal(sub->maps.data[sub->maps.len - 1].name, "<Stack-lost>");
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_cut_stacks_are_marked(void **state)
+{
+	static const struct {
+		uint16_t nkernel, nuser;
+		uint32_t flags;
+		int64_t npcs;
+		uint64_t last;
+	} cases[] = {
+		{ 1, 2, ER_STACK_USER_TRUNCATED, 4, ER_PC_TRUNCATED },
+		{ 1, 0, ER_STACK_USER_FAILED, 2, ER_PC_UNWIND_FAILED },
+		{ 2, 2, ER_STACK_KERNEL_TRUNCATED, 3, ER_PC_TRUNCATED },
+		{ 0, 2, ER_STACK_KERNEL_FAILED, 1, ER_PC_UNWIND_FAILED },
+		{ 0, 0, 0, 1, ER_PC_UNWIND_FAILED },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+		struct experiment *e, *sub;
+		struct clocks c;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		give_stack(&f, 9, cases[i].nkernel, cases[i].nuser, cases[i].flags);
+		give_clock(&f, TID, 9, 1000, 0, 4000);
+		e = finish(&f);
+		sub = open_sub(e, "_prog_PID_5000000.1.er");
+		c = read_clocks(sub);
+		assert_int_equal(c.npcs, cases[i].npcs);
+		assert_true(c.pcs[c.npcs - 1] == cases[i].last);
+		experiment_close(sub);
+		experiment_close(e);
+	}
+}
+
+static void test_exec_begins_another(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	give_clock(&f, TID, 77, 1000, 0, 4000);
+	give_clock(&f, TID, 77, 2000, 0, 6000);
+	tell(&f, PROC_EXEC, 5000, "next");
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	assert_int_equal(read_clocks(sub).ticks, 1);
+	experiment_close(sub);
+	sub = open_sub(e, "_next_PID_5000000.1.er");
+	assert_int_equal(read_clocks(sub).ticks, 2);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_founders_own(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_clock(&f, KTHREAD, 0, 3000, ER_CLOCK_KTHREAD | ER_CLOCK_UNSAMPLED, 4000);
+	give_clock(&f, 0, 0, 4000, ER_CLOCK_IDLE, 4001);
+	give_clock(&f, TID, 0, 5000, ER_CLOCK_UNSAMPLED, 4002);
+	drain_process(f.drain, false);
+	assert_int_equal(book_nsubs(f.book), 0); /* a residual makes no directory */
+	assert_int_equal(drain_threads(f.drain)->len, 3);
+	e = finish(&f);
+	c = read_clocks(e);
+	assert_int_equal(c.n, 3);
+	assert_int_equal(c.ticks, 12);
+	assert_int_equal(c.lwp, PID);
+	assert_int_equal(c.state, MS_USER);
+	assert_int_equal(e->maps.len, 2);
+	experiment_close(e);
+}
+
+static void test_garbage_is_counted(void **state)
+{
+	struct fixture f;
+	struct er_stack s = { .h.kind = ER_KIND_STACK, .nkernel = 127, .nuser = 127 };
+	struct er_header h = { .kind = 99 };
+
+	begin(&f, FOLLOW_ALL, NULL);
+	drain_take(f.drain, 0, &s, sizeof(s));
+	drain_take(f.drain, 0, &h, sizeof(h));
+	drain_take(f.drain, 0, &h, 3);
+	drain_take(f.drain, NCPUS, &h, sizeof(h));
+	assert_int_equal(f.drops.n[DROP_RECORD], 4);
+	experiment_close(finish(&f));
+}
+
+static int make_dir(void **state)
+{
+	FILE *f;
+
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", dir);
+	f = fopen(kallsyms, "w");
+	if (!f)
+		return -1;
+	fputs(symbols, f);
+	return fclose(f);
+}
+
+static int remove_dir(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_followed_goes_to_its_own),
+		cmocka_unit_test(test_not_followed_is_one_frame),
+		cmocka_unit_test(test_not_followed_kernel_part),
+		cmocka_unit_test(test_expression_is_whole),
+		cmocka_unit_test(test_sums_are_exact),
+		cmocka_unit_test(test_stack_may_come_late),
+		cmocka_unit_test(test_cut_stacks_are_marked),
+		cmocka_unit_test(test_exec_begins_another),
+		cmocka_unit_test(test_founders_own),
+		cmocka_unit_test(test_garbage_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
