@@ -3,11 +3,12 @@
  * Write an experiment of so many samples, distinct stacks and frames a stack,
  * for measuring readers:
  *
- *	gen_experiment DIR/NAME.er [samples [stacks [frames]]]
+ *	gen_experiment [DIR/]NAME.er [samples [stacks [frames]]]
  *
  * 3,000 functions; a stack walks through them at random, always the same way
  * for the same numbers. What it prints is what a reader must add up to.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,6 +73,19 @@ static void write_samples(struct expwriter *w, uint64_t nsamples, uint64_t nstac
 	}
 }
 
+/* The writer takes a name in a directory, whose descriptor it borrows: open until the end. */
+static int create(const char *path, const struct exp_header *h, struct diag *d,
+		  struct expwriter **ret)
+{
+	const char *slash = strrchr(path, '/');
+	__cleanup(freep) char *dir = slash ? xstrndup(path, slash - path + 1) : xstrdup(".");
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return diag_errno(d, errno, "%s: cannot open", dir);
+	return expwriter_create(fd, slash ? slash + 1 : path, h, d, ret);
+}
+
 static uint64_t argument(int argc, char **argv, int i, uint64_t def)
 {
 	uint64_t v = argc > i ? strtoull(argv[i], NULL, 10) : def;
@@ -96,10 +110,10 @@ int main(int argc, char **argv)
 	struct expwriter *w;
 
 	if (argc < 2 || nframes > FRAMES_MAX) {
-		fputs("usage: gen_experiment NAME.er [samples [stacks [frames]]]\n", stderr);
+		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames]]]\n", stderr);
 		return 2;
 	}
-	if (expwriter_create(AT_FDCWD, argv[1], &h, &d, &w) < 0)
+	if (create(argv[1], &h, &d, &w) < 0)
 		return 1;
 	expwriter_clock_profile(w, PTIMER_US, STATES_ALL);
 	write_functions(w);

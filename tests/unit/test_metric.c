@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
+
 #include "tests/unit/session_fixture.h"
 
 static void open_user(struct opened *o)
@@ -134,6 +136,62 @@ static void test_derived(void **state)
 	fixture_free(&o);
 }
 
+/* A kernel recording: founder of KERNEL_CPU, a followed process of all states. */
+static void write_kernel_recording(struct opened *o)
+{
+	struct exp_header h = { .collector = "test", .hostname = "h", .arch = "x86_64", .os = "Linux",
+				.cwd = "/", .command = "load", .pid = 1, .wordsize = 64 };
+	struct clock_packet p = { .thread = 9, .lwp = 9, .stack = 1, .state = MS_KERNEL_CPU };
+	char *path = xasprintf("%s/k.1.er", o->dir);
+	uint64_t pc = 0x1000;
+	int dir = open(o->dir, O_RDONLY | O_DIRECTORY);
+	struct expwriter *founder, *sub;
+
+	assert_int_equal(expwriter_create(dir, "k.1.er", &h, &o->diag, &founder), 0);
+	assert_int_equal(expwriter_create(expwriter_dirfd(founder), "_load_PID_9.1.er", &h, &o->diag,
+					  &sub), 0);
+	expwriter_clock_profile(founder, 1000, STATES_KERNEL);
+	expwriter_clock_profile(sub, 1000, STATES_ALL);
+	expwriter_stack(founder, 1, &pc, 1);
+	expwriter_stack(sub, 1, &pc, 1);
+	p.nticks = 1;
+	expwriter_clock(founder, &p);
+	p = (struct clock_packet){ .thread = 9, .stack = 1, .state = MS_SYSTEM, .nticks = 2 };
+	expwriter_clock(sub, &p);
+	p.state = MS_TRAP;
+	p.nticks = 4;
+	expwriter_clock(sub, &p);
+	p.state = MS_USER;
+	p.nticks = 8;
+	expwriter_clock(sub, &p);
+	expwriter_exit(sub, 1);
+	expwriter_exit(founder, 1);
+	assert_int_equal(expwriter_close(sub), 0);
+	assert_int_equal(expwriter_close(founder), 0);
+	close(dir);
+	o->session = session_new(&o->diag);
+	assert_int_equal(session_add(o->session, path), 0);
+	free(path);
+}
+
+/* kcpu is kernel mode wherever it was recorded; the two come first by default. */
+static void test_kcpu(void **state)
+{
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_close(o.builder);
+	write_kernel_recording(&o);
+	metric_set_init(&o.metrics, o.session);
+	view_state_init(&o.view, o.session, &o.metrics);
+	assert_printed(&o.view.metrics,
+		       "e.kcpu:e%kcpu:i.kcpu:i%kcpu:e.user:e%user:i.user:i%user:name");
+	assert_int_equal(total(&o, "kcpu"), 1 + 2 + 4);
+	assert_int_equal(total(&o, "user"), 8);
+	assert_int_equal(total(&o, "system"), 2);
+	fixture_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_bad_lists),
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_derived),
+		cmocka_unit_test(test_kcpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
