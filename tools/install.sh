@@ -32,7 +32,8 @@ link()
 
 install -d "$bin" "$man"
 for program in "$out"/bin/er_*; do
-	case $program in *.*) ;; *) install -m 755 "$program" "$bin/" ;; esac
+	case ${program##*/} in *.*) continue ;; esac
+	install -m 755 "$program" "$bin/"
 done
 install -m 644 "$here"/docs/man/*.1 "$man/"
 link "$bin" er_kernel

@@ -43,8 +43,10 @@ say "er_kernel LOAD        (about ten seconds: one quiet, eight under load, one 
 "$er_kernel" "$work/load" || exit 1
 [ -d "$exp" ] || { echo "demo: '$exp': er_kernel made no such experiment" >&2; exit 1; }
 
-say "er_print -header $exp"
-show -header "$exp"
+# The founder alone: each process that was followed has a header of its own.
+echo "header 1" >"$work/header"
+say "er_print $exp, header 1"
+show -script "$work/header" "$exp"
 
 say "er_print -metrics ei.kcpu -sort e.kcpu -limit 15 -functions $exp"
 show -metrics ei.kcpu:name -sort e.kcpu -limit 15 -functions "$exp"

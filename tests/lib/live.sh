@@ -67,10 +67,10 @@ header_value()
 		sed "s/.*$2//I" | grep -o -m1 '[0-9][0-9,.]*' | head -n1 | tr -d ,
 }
 
+# With a number before <Total>: for an experiment that it cannot open it prints none.
 opens_in_gprofng()
 {
-	local out
-	out=$(gprofng display text -functions "$1" 2>&1) && printf '%s' "$out" | grep -q '<Total>'
+	gprofng display text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
 }
 
 # The clock packets of one experiment, by no code of ours: CPU, time in ns,
