@@ -12,16 +12,19 @@ struct source {
 	uint32_t metric;
 	bool counts;      /* packets, whatever their values */
 	bool main_thread;
-	uint64_t mask;    /* of the select field; all ones when there is none */
-	struct field_ref select, value, minus;
+	struct field_ref value, minus;
 	int64_t scale;
 };
 
-enum { SOURCES_MAX = 128 };
+enum { SOURCES_MAX = 128, SELECTS = 64 };
+
+/* All metrics of a kind select packets by the same field, or all take every packet. */
 
 struct stream_pass {
 	struct source sources[SOURCES_MAX];
 	size_t nsources;
+	struct field_ref select;
+	uint8_t by_select[SELECTS][SOURCES_MAX], nby_select[SELECTS]; /* sources of a value */
 	struct field_ref time, stack, thread, lwp, cpu;
 };
 
@@ -48,18 +51,19 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
 	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
-			      .counts = !strcmp(m->value, "1"), .mask = UINT64_MAX };
+			      .counts = !strcmp(m->value, "1") };
+	uint64_t mask = UINT64_MAX;
 
 	if (m->select) {
-		src.select = stream_field(st, m->select);
-		src.mask = e->founder && experiment_is_kernel(e->founder) ? m->kstates : m->states;
+		sp->select = stream_field(st, m->select);
+		mask = e->founder && experiment_is_kernel(e->founder) ? m->kstates : m->states;
 	}
 	if (m->tag >= 0) {
 		int tag = counter_tag(st, m->name);
 
 		if (tag < 0)
 			return;
-		src.mask = 1ULL << tag;
+		mask = 1ULL << tag;
 	}
 	if (!src.counts)
 		src.value = stream_field(st, m->value);
@@ -67,13 +71,17 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		src.minus = stream_field(st, m->minus);
 	if (m->kind == ER_PKT_CLOCK)
 		src.scale = (int64_t)((uint64_t)m->scale * (uint64_t)st->ptimer_us);
+	for (int v = 0; v < SELECTS; v++) {
+		if (mask >> v & 1)
+			sp->by_select[v][sp->nby_select[v]++] = sp->nsources;
+	}
 	sp->sources[sp->nsources++] = src;
 }
 
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
-	sp->nsources = 0;
+	*sp = (struct stream_pass){ 0 };
 	sp->time = stream_field(st, "TSTAMP");
 	sp->stack = stream_field(st, "FRINFO");
 	sp->thread = stream_field(st, "THRID");
@@ -85,20 +93,19 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 	}
 }
 
-/* Neighbouring sources mostly read the same fields: read each once. */
+/* Neighbouring sources mostly read the same field: read it once. */
 static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, struct amount *ret)
 {
-	uint32_t select_at = UINT32_MAX, value_at = UINT32_MAX;
-	int64_t select = 0, value = 0;
+	int64_t select = sp->select.offset ? packet_int(h->packet, sp->select) : 0;
+	uint32_t value_at = UINT32_MAX;
+	int64_t value = 0;
 	size_t n = 0;
 
-	for (const struct source *src = sp->sources; src < sp->sources + sp->nsources; src++) {
-		if (src->select.offset != select_at) {
-			select_at = src->select.offset;
-			select = select_at ? packet_int(h->packet, src->select) : 0;
-		}
-		if (select < 0 || select > 63 || !(src->mask >> select & 1))
-			continue;
+	if (select < 0 || select >= SELECTS)
+		return 0;
+	for (int i = 0; i < sp->nby_select[select]; i++) {
+		const struct source *src = &sp->sources[sp->by_select[select][i]];
+
 		if (src->main_thread && h->thread != h->e->pid)
 			continue;
 		if (!src->counts && src->value.offset != value_at) {
