@@ -51,6 +51,26 @@ static void vec_grows_sorts_and_frees(void **state)
 	assert_int_equal(v.len + v.cap, 0);
 }
 
+static void map_loses_only_what_is_removed(void **state)
+{
+	struct map m = { 0 };
+
+	map_remove(&m, 3);
+	for (uint64_t i = 0; i < 1000; i++)
+		*map_put(&m, i, NULL) = i + 1;
+	for (uint64_t i = 0; i < 1000; i += 3)
+		map_remove(&m, i);
+	map_remove(&m, 5000);
+	assert_int_equal(m.len, 666);
+	for (uint64_t i = 0; i < 1000; i++) {
+		if (i % 3 == 0)
+			assert_null(map_get(&m, i));
+		else
+			assert_int_equal(*map_get(&m, i), i + 1);
+	}
+	map_free(&m);
+}
+
 static void map_keeps_every_key(void **state)
 {
 	struct map m = { 0 };
@@ -229,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vec_grows_sorts_and_frees),
 		cmocka_unit_test(map_keeps_every_key),
+		cmocka_unit_test(map_loses_only_what_is_removed),
 		cmocka_unit_test(strtab_gives_equal_strings_one_id),
 		cmocka_unit_test(buf_is_always_terminated),
 		cmocka_unit_test(terminals_see_no_control_characters),
