@@ -34,7 +34,7 @@ done
 
 step() { echo "… $*" >&2; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
-calc() { awk "BEGIN { printf \"${2:-%.4g}\", $1 }"; }
+calc() { awk "BEGIN { printf \"${2:-%.4g}\\n\", $1 }"; }
 # start COMMAND…: a background job with a process group of its own, until stop_jobs.
 start() { setsid "$@" >/dev/null 2>&1 & jobs+=($!); }
 stop_jobs()
@@ -80,7 +80,6 @@ bench_sample()
 		read -r runs ns < <(clock_cost)
 		wait $!
 		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>cost
-		calc "$runs" "%d\n" >>cost_runs
 	done
 	stop_jobs
 	echo 0 >/proc/sys/kernel/bpf_stats_enabled
@@ -203,12 +202,13 @@ bench_analysis()
 
 bench_symbols()
 {
-	local ns
+	local ns binary
 	step "symbols"
-	"$bench/bench_symbols" >symbols.out 2>&1
+	binary=$(gcc -print-prog-name=cc1)
+	"$bench/bench_symbols" "$binary" >symbols.out 2>&1
 	cat symbols.out >&2
-	ns=$(grep -oE '[0-9.]+ ns/address' symbols.out | awk '{ print $1; exit }')
-	row "symbols, 20,000 addresses of a 10 MB binary" "2 µs an address" \
+	ns=$(awk '/^symtab_find/ { print $2 }' symbols.out)
+	row "symbols, 20,000 addresses of cc1, $(calc "$(stat -Lc %s "$binary") / 1e6" %.0f) MB" "2 µs an address" \
 		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-9999} <= 2000"
 }
 
