@@ -111,11 +111,11 @@ bench_slowdown()
 		"$er_kernel" -o slow.er -p 1 >/dev/null 2>err & local pid=$!
 		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
 		"$bench/fixed_work" "$cpus" 6000 >>ours
-		kill -INT $pid; wait $pid; rm -rf slow.er
-		perf_record -F 999 -o slow.data & pid=$!
+		kill -TERM $pid; wait $pid; rm -rf slow.er
+		perf record -q -a -g -F 999 -o slow.data >/dev/null 2>&1 & pid=$!
 		sleep 1
 		"$bench/fixed_work" "$cpus" 6000 >>perfs
-		kill -INT $pid; wait $pid; rm -f slow.data
+		kill -TERM $pid; wait $pid; rm -f slow.data
 	done
 	local base ours perfs
 	base=$(median <plain) ours=$(median <ours) perfs=$(median <perfs)
