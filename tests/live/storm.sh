@@ -1,4 +1,5 @@
-#!/bin/shgot=$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions storm.er 2>/dev/null | total_cpu)
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # 10,000 processes in a fork storm: memory stays bounded, what was dropped is
 # counted, and the experiment opens.

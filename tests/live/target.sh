@@ -20,7 +20,7 @@ after=$(cpu_of $spin/task/$thread)
 # The window of the recording lies inside the one measured around it.
 pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
-check_that "-T pid/tid records that thread" "$got > 0.3 && $got <= $after - $before + 0.01" \
+check_that "-T pid/tid records that thread" "$got > 0.01 && $got <= $after - $before + 0.01" \
 	"got $got of $after - $before"
 check_that "and no other thread" \
 	"$(clock_packets_all thread.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 1"
