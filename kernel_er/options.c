@@ -442,6 +442,12 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 	struct option longs[NROWS + 1];
 	int c;
 
+	/* `gprofng collect kernel` says first by which name it was called. */
+	if (argc > 1 && !strncmp(argv[1], "--whoami=", strlen("--whoami="))) {
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+	}
 	*plan = (struct plan){
 		.interval_ns = INTERVAL_ON_NS,
 		.quiet_ns = 1000000000,
