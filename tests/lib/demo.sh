@@ -34,7 +34,7 @@ chmod +x "$work/load"
 
 say() { printf '\n--- %s\n' "$*"; }
 # Blank lines at the end make gaps; a terminal has 80 to 100 columns.
-show() { "$er_print" "$@" | cut -c1-100; }
+show() { "$er_print" "$@" 2>&1 | grep -v "^current: " | cut -c1-100; }
 
 last=$(ls -d ktest.*.er 2>/dev/null | sed -n 's/^ktest\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n1)
 exp=ktest.$((${last:-0} + 1)).er
