@@ -214,9 +214,8 @@ bench_symbols()
 
 # --- Losses ---
 
-# lost EXPERIMENT: records lost, as its header says.
-lost() { "$er_print" -header "$1" 2>/dev/null | awk '/[Ll]ost/ { for (i = 1; i <= NF; i++)
-	if ($i ~ /^[0-9,]+$/) { gsub(",", "", $i); n += $i; break } } END { print n + 0 }'; }
+# lost EXPERIMENT: records and stacks, as the recorder wrote down.
+lost() { grep -o ' lost="[0-9]*"' "$1/recorder.xml" | tr -dc '0-9\n' | awk '{ n += $1 } END { print NR ? n : "unknown" }'; }
 
 bench_losses()
 {
