@@ -31,7 +31,7 @@ struct metric {
 	enum er_packet kind;
 	const char *select; /* field that decides whether a packet counts; NULL: all do */
 	uint64_t states;    /* values of it that count, as a bit mask; clock: of enum er_mstate */
-	uint64_t kstates;   /* the same in followed processes of a kernel experiment */
+	uint64_t kstates;   /* the same in what er_kernel recorded */
 	bool main_thread;   /* only packets of the thread whose number is the PID */
 	const char *value;  /* field that is the value; "1": count packets */
 	const char *minus;  /* field that is subtracted from it; NULL none */

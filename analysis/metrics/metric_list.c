@@ -214,19 +214,27 @@ int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const ch
 	return 0;
 }
 
-/* Of the clock: KCPU and user of a kernel recording, else user, else all CPU time; each e and i. */
-static void default_clock(const struct metric_set *ms, struct metric_list *l,
+/*
+ * Of a recording by er_kernel: all CPU time, so that kernel and user functions
+ * stand in one order, and how much of it is the kernel's, which is the more of
+ * use where a function calls it. Of others user, else all CPU time.
+ */
+static void default_clock(const struct metric_set *ms, enum list_kind kind, struct metric_list *l,
 			  const struct keyword *k)
 {
-	const struct metric *kcpu = metric_find(ms, "kcpu"), *user = metric_find(ms, "user");
-	const struct metric *cpu = metric_find(ms, "totalcpu");
+	const struct metric *cpu = metric_find(ms, "cpu"), *kcpu = metric_find(ms, "kcpu");
+	const struct metric *user = metric_find(ms, "user"), *totalcpu = metric_find(ms, "totalcpu");
 
-	if (kcpu)
-		add_dynamic(l, k, kcpu);
-	if (user)
-		add_dynamic(l, k, user);
-	else if (cpu)
+	if (cpu && kcpu) {
 		add_dynamic(l, k, cpu);
+		list_add(l, (struct metric_col){
+			.flavor = flavor_allowed(kind, FLAVOR_INCL) ? FLAVOR_INCL : FLAVOR_EXCL,
+			.metric = kcpu, .vis = VIS_TIME });
+	} else if (user) {
+		add_dynamic(l, k, user);
+	} else if (totalcpu) {
+		add_dynamic(l, k, totalcpu);
+	}
 }
 
 void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret)
@@ -236,7 +244,7 @@ void metric_list_default(const struct metric_set *ms, enum list_kind kind, struc
 	*ret = (struct metric_list){ 0 };
 	default_flavors(kind, &k);
 	default_flavors(kind, &plain);
-	default_clock(ms, ret, &k);
+	default_clock(ms, kind, ret, &k);
 	vec_for_each(m, &ms->all) {
 		if (m->kind != ER_PKT_CLOCK)
 			add_dynamic(ret, &plain, m);

@@ -7,13 +7,15 @@
  *
  * kcpu is CPU time in kernel mode wherever it was recorded: state KERNEL_CPU in
  * every experiment, and in the followed processes of a kernel experiment also
- * SYSTEM and TRAP (gprofng shows the latter as system and trap only).
+ * SYSTEM and TRAP (gprofng shows the latter as system and trap only). cpu is all
+ * time on a CPU that such a recording knows: what user and kcpu add up to.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/diag.h"
 #include "analysis/metrics/metric.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 
 #define BIT(state) (1u << (state))
@@ -25,8 +27,11 @@ enum {
 	OTHER = BIT(MS_KFAULT) | BIT(MS_SLEEP) | BIT(MS_STOPPED),
 };
 
-/* In which sets of states a clock metric makes sense. */
-enum { IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_ER = IN_USER | IN_KERNEL_SET };
+/* In which sets of states a clock metric makes sense; er_kernel's packets add a set of their own. */
+enum {
+	IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_SYSTEM_WIDE = 16,
+	IN_ER = IN_USER | IN_KERNEL_SET,
+};
 
 struct clock_row {
 	unsigned sets;
@@ -37,7 +42,8 @@ struct clock_row {
 static const struct clock_row clock_rows[] = {
 	{ IN_ALL, "total", NULL, "Total Thread Time", "Total Thread", ALL_TEN },
 	{ IN_ALL, "wall", NULL, "Wall Time", "Wall", ALL_TEN },
-	{ IN_KERNEL_SET, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
+	{ IN_SYSTEM_WIDE, "cpu", NULL, "CPU Time", "CPU", ON_CPU | BIT(MS_KERNEL_CPU) },
+	{ IN_SYSTEM_WIDE, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
 	{ IN_LINUX | IN_USER | IN_ALL, "totalcpu", NULL, "Total CPU Time", "Total CPU", ON_CPU },
 	{ IN_ER | IN_ALL, "user", NULL, "User CPU Time", "User CPU", BIT(MS_USER) },
 	{ IN_USER | IN_ALL, "system", NULL, "System CPU Time", "System CPU", BIT(MS_SYSTEM) },
@@ -177,7 +183,8 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
 			if (st->kind == ER_PKT_CLOCK)
-				sets |= set_bit(st->numstates);
+				sets |= set_bit(st->numstates) |
+					(experiment_is_system_wide(*e) ? IN_SYSTEM_WIDE : 0);
 			else if ((unsigned)st->kind < 32)
 				kinds |= 1u << st->kind;
 		}

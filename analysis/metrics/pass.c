@@ -37,6 +37,12 @@ bool experiment_is_kernel(const struct experiment *e)
 	return false;
 }
 
+bool experiment_is_system_wide(const struct experiment *e)
+{
+	return experiment_is_kernel(e->founder ? e->founder : e) ||
+	       !strncmp(e->collector, "er_kernel ", strlen("er_kernel "));
+}
+
 /* The tag that this stream has the counter of that name under, or -1. */
 static int counter_tag(const struct exp_stream *st, const char *name)
 {
@@ -56,7 +62,7 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 
 	if (m->select) {
 		sp->select = stream_field(st, m->select);
-		mask = e->founder && experiment_is_kernel(e->founder) ? m->kstates : m->states;
+		mask = experiment_is_system_wide(e) ? m->kstates : m->states;
 	}
 	if (m->tag >= 0) {
 		int tag = counter_tag(st, m->name);

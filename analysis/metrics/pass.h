@@ -34,6 +34,8 @@ struct amount {
 
 /* Whether it is the kernel's own part of an er_kernel recording: holds many processes. */
 bool experiment_is_kernel(const struct experiment *e);
+/* Whether it is any part of one, also a followed process that was opened alone. */
+bool experiment_is_system_wide(const struct experiment *e);
 
 typedef void (*hit_fn)(void *ctx, const struct hit *h, const struct amount *amounts, size_t n);
 

@@ -20,7 +20,7 @@ struct key {
 };
 
 struct index_desc {
-	const char *name;
+	const char *name, *title;
 	struct key (*key)(const struct hit *h);
 	void (*label)(const struct names *n, const struct key *k, struct buf *b);
 };
@@ -76,14 +76,18 @@ static struct key experiment_key(const struct hit *h)
 static void thread_label(const struct names *n, const struct key *k, struct buf *b)
 {
 	const char *comm = names_thread(n, k->e, k->b);
+	const char *process = k->a ? names_process(n, k->e, k->a) : NULL;
 
-	if (!comm)
-		comm = names_process(n, k->e, k->a);
-	if (k->a)
-		buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, comm ? comm : "(unknown)", k->a,
-			   k->b);
-	else
-		buf_printf(b, "%s, kernel thread %" PRId64, comm ? comm : "(unknown)", k->b);
+	if (!process)
+		process = comm ? comm : "(unknown)";
+	if (!k->a) {
+		buf_printf(b, "%s, kernel thread %" PRId64, process, k->b);
+		return;
+	}
+	buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, process, k->a, k->b);
+	/* The kernel cuts names off: a main thread's is then the beginning of its process's. */
+	if (comm && strncmp(comm, process, strlen(comm)))
+		buf_printf(b, " (%s)", comm);
 }
 
 static void process_label(const struct names *n, const struct key *k, struct buf *b)
@@ -127,12 +131,12 @@ static void experiment_label(const struct names *n, const struct key *k, struct 
 }
 
 static const struct index_desc descs[] = {
-	[INDEX_THREADS] = { "threads", thread_key, thread_label },
-	[INDEX_PROCESSES] = { "processes", process_key, process_label },
-	[INDEX_CPUS] = { "cpus", cpu_key, cpu_label },
-	[INDEX_SAMPLES] = { "samples", sample_key, sample_label },
-	[INDEX_SECONDS] = { "seconds", second_key, second_label },
-	[INDEX_EXPERIMENTS] = { "experiments", experiment_key, experiment_label },
+	[INDEX_THREADS] = { "threads", "Threads", thread_key, thread_label },
+	[INDEX_PROCESSES] = { "processes", "Processes", process_key, process_label },
+	[INDEX_CPUS] = { "cpus", "CPUs", cpu_key, cpu_label },
+	[INDEX_SAMPLES] = { "samples", "Samples", sample_key, sample_label },
+	[INDEX_SECONDS] = { "seconds", "Seconds", second_key, second_label },
+	[INDEX_EXPERIMENTS] = { "experiments", "Experiments", experiment_key, experiment_label },
 };
 
 static size_t key_index(struct index_tally *it, const struct key *k)
@@ -213,7 +217,7 @@ int view_index(struct view_state *v, enum index_kind kind, struct table *t, stru
 	struct buf title = { 0 };
 
 	t->name = it.desc->name;
-	buf_puts(&title, "Objects sorted by metric: ");
+	buf_printf(&title, "%s sorted by metric: ", it.desc->title);
 	metric_sort_describe(&v->isort, &title);
 	t->title = arena_strdup(&t->arena, title.data);
 	buf_free(&title);

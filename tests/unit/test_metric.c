@@ -137,12 +137,12 @@ static void test_derived(void **state)
 }
 
 /* A kernel recording: founder of KERNEL_CPU, a followed process of all states. */
-static void write_kernel_recording(struct opened *o)
+static void open_kernel_recording(struct opened *o, const char *name)
 {
-	struct exp_header h = { .collector = "test", .hostname = "h", .arch = "x86_64", .os = "Linux",
+	struct exp_header h = { .collector = "er_kernel 0", .hostname = "h", .arch = "x86_64", .os = "Linux",
 				.cwd = "/", .command = "load", .pid = 1, .wordsize = 64 };
 	struct clock_packet p = { .thread = 9, .lwp = 9, .stack = 1, .state = MS_KERNEL_CPU };
-	char *path = xasprintf("%s/k.1.er", o->dir);
+	char *path = xasprintf("%s/%s", o->dir, name);
 	uint64_t pc = 0x1000;
 	int dir = open(o->dir, O_RDONLY | O_DIRECTORY);
 	struct expwriter *founder, *sub;
@@ -174,21 +174,39 @@ static void write_kernel_recording(struct opened *o)
 	free(path);
 }
 
-/* kcpu is kernel mode wherever it was recorded; the two come first by default. */
+/* kcpu is kernel mode wherever it was recorded, and what it and user add up to is the default. */
 static void test_kcpu(void **state)
 {
 	struct opened o;
 
 	fixture_new(&o);
 	exp_builder_close(o.builder);
-	write_kernel_recording(&o);
+	open_kernel_recording(&o, "k.1.er");
 	metric_set_init(&o.metrics, o.session);
 	view_state_init(&o.view, o.session, &o.metrics);
 	assert_printed(&o.view.metrics,
-		       "e.kcpu:e%kcpu:i.kcpu:i%kcpu:e.user:e%user:i.user:i%user:name");
+		       "e.cpu:e%cpu:i.cpu:i%cpu:i.kcpu:name");
+	assert_printed(&o.view.imetrics, "e.cpu:e%cpu:e.kcpu:name");
+	assert_int_equal(total(&o, "cpu"), 1 + 2 + 4 + 8);
 	assert_int_equal(total(&o, "kcpu"), 1 + 2 + 4);
 	assert_int_equal(total(&o, "user"), 8);
 	assert_int_equal(total(&o, "system"), 2);
+	fixture_free(&o);
+}
+
+/* A followed process that is opened without its founder has the same metrics. */
+static void test_followed_alone(void **state)
+{
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_close(o.builder);
+	open_kernel_recording(&o, "k.1.er/_load_PID_9.1.er");
+	metric_set_init(&o.metrics, o.session);
+	view_state_init(&o.view, o.session, &o.metrics);
+	assert_printed(&o.view.metrics, "e.cpu:e%cpu:i.cpu:i%cpu:i.kcpu:name");
+	assert_int_equal(total(&o, "kcpu"), 2 + 4);
+	assert_int_equal(total(&o, "cpu"), 2 + 4 + 8);
 	fixture_free(&o);
 }
 
@@ -200,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_derived),
 		cmocka_unit_test(test_kcpu),
+		cmocka_unit_test(test_followed_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
