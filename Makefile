@@ -81,7 +81,7 @@ $(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) $(TOOL_LIBS) -o $@
 
 # Tests. A unit test that includes recorder headers links the recorder too.
-$(unit_tests): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(record_obj) $(O)/libanalysis.a
+$(unit_tests) $(live_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(record_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
