@@ -47,10 +47,6 @@ static int check_target(const struct capture_target *t, struct diag *d)
 
 int preflight(const struct plan *plan, struct diag *d)
 {
-	const struct feature *f = plan->interval_ns ? features_missing() : NULL;
-
-	if (f)
-		return diag_error(d, "%s: not available: %s: %s", f->name, f->why, f->remedy);
 	vec_for_each(t, &plan->targets) {
 		if (check_target(t, d) < 0)
 			return -1;

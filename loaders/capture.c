@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,6 +18,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "loaders/features.h"
 #include "loaders/loader.h"
 #include "loaders/rings.h"
 
@@ -39,35 +39,41 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-int loader_load_error(struct diag *d, const char *name, int err)
+static int open_all(struct capture *c, const struct capture_plan *plan, struct diag *d)
 {
-	if (err == -EPERM || err == -EACCES)
-		return diag_errno(d, -err,
-				  "cannot load the %s programs: run as root, or with the "
-				  "capabilities cap_bpf and cap_perfmon",
-				  name);
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return diag_errno(d, -err,
-				  "cannot load the %s programs: this kernel has no BTF "
-				  "(/sys/kernel/btf/vmlinux), it needs CONFIG_DEBUG_INFO_BTF",
-				  name);
-	return diag_errno(d, -err,
-			  "cannot load the %s programs (er_kernel --check says what this "
-			  "kernel allows)",
-			  name);
+	int err = rings_open(plan->ring_bytes, d, &c->rings);
+
+	for (int i = 0; !err && i < NLOADERS; i++)
+		err = loaders[i]->open(plan, c->rings, d, &c->selves[i]);
+	return err;
+}
+
+/* What the kernel lacks says more than the step that failed; to try it takes a moment. */
+static void say_why(struct diag *d, const struct diag *step)
+{
+	const struct feature *f = features_missing();
+
+	if (f) {
+		diag_error(d, "%s: not available: %s: %s", f->name, f->why, f->remedy);
+		return;
+	}
+	for (size_t i = 0; i < step->nmsgs; i++)
+		diag_error(d, "%s", step->msgs[i].text);
 }
 
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
+	struct diag step = { 0 };
 	int err;
 
 	if (!plan->verbose)
 		libbpf_set_print(quiet);
 	c->stats_fd = plan->measure_cost ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
-	err = rings_open(plan->ring_bytes, d, &c->rings);
-	for (int i = 0; !err && i < NLOADERS; i++)
-		err = loaders[i]->open(plan, c->rings, d, &c->selves[i]);
+	err = open_all(c, plan, &step);
+	if (err)
+		say_why(d, &step);
+	diag_free(&step);
 	if (err) {
 		capture_close(c);
 		return err;

@@ -15,7 +15,10 @@ struct capture_plan;
 struct diag;
 struct rings;
 
-/* Each returns 0, or -errno after a report. After start() no verb needs a capability. */
+/*
+ * Each returns 0, or -errno after a report; what open() reports is said only
+ * when no required feature is missing. After start() no verb needs a capability.
+ */
 struct loader {
 	const char *name;
 	/* Open, set the knobs, load; *self is what the other verbs are given. */
@@ -30,8 +33,5 @@ struct loader {
 };
 
 extern const struct loader profile_loader;
-
-/* One sentence for an object that could not be loaded. */
-int loader_load_error(struct diag *d, const char *name, int err);
 
 #endif

@@ -139,7 +139,8 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p->begin_fd = p->end_fd = -1;
 	p->events = xcalloc(rings_nrings(rings), sizeof(*p->events));
 	err = load(p, plan);
-	err = err ? loader_load_error(d, "clock", err) : open_clocks(p, plan->idle, d);
+	err = err ? diag_errno(d, -err, "cannot load the clock programs") :
+		    open_clocks(p, plan->idle, d);
 	if (err) {
 		profile_close(p);
 		return err;
