@@ -147,7 +147,9 @@ static int experiment_report(struct shell *sh, exp_view view, int argc, char **a
 
 int cmd_header(struct shell *sh, int argc, char **argv)
 {
-	return experiment_report(sh, view_header, argc, argv);
+	bool all = argc > 1 && !strcmp(argv[1], "all");
+
+	return experiment_report(sh, all ? view_header_all : view_header, argc, argv);
 }
 
 int cmd_overview(struct shell *sh, int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "analysis/views/account.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/views/columns.h"
@@ -14,12 +15,13 @@ struct ring {
 	VEC(uint32_t) seqs;
 };
 
-struct rings {
+struct account {
+	const struct experiment *e; /* the founder */
 	VEC(struct ring) by_cpu;
 	uint64_t nbad;
 };
 
-static void rings_read(struct rings *rs, const struct experiment *e, const struct exp_stream *st)
+static void rings_read(struct account *a, const struct experiment *e, const struct exp_stream *st)
 {
 	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
 	struct packet_iter it;
@@ -31,11 +33,11 @@ static void rings_read(struct rings *rs, const struct experiment *e, const struc
 
 		if (!seq.offset || c >= CPUS_MAX)
 			continue;
-		while (rs->by_cpu.len <= c)
-			vec_push(&rs->by_cpu, (struct ring){ 0 });
-		vec_push(&rs->by_cpu.data[c].seqs, (uint32_t)packet_int(&p, seq));
+		while (a->by_cpu.len <= c)
+			vec_push(&a->by_cpu, (struct ring){ 0 });
+		vec_push(&a->by_cpu.data[c].seqs, (uint32_t)packet_int(&p, seq));
 	}
-	rs->nbad += it.nbad;
+	a->nbad += it.nbad;
 }
 
 static int seq_cmp(const void *pa, const void *pb)
@@ -56,13 +58,6 @@ static uint64_t ring_distinct(struct ring *r)
 	return n;
 }
 
-static void rings_free(struct rings *rs)
-{
-	vec_for_each(r, &rs->by_cpu)
-		vec_free(&r->seqs);
-	vec_free(&rs->by_cpu);
-}
-
 /* Sum of an attribute over the elements of a name. */
 static uint64_t sum_of(const struct experiment *e, const char *element, const char *attr)
 {
@@ -75,9 +70,9 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
-static void put_rings(struct table *t, const struct experiment *e, struct rings *rs)
+static void put_rings(struct table *t, struct account *a, bool wrong_only)
 {
-	vec_for_each(el, &e->recorder) {
+	vec_for_each(el, &a->e->recorder) {
 		int64_t cpu = recorder_int(el, "cpu");
 		uint64_t produced = recorder_int(el, "produced");
 		uint64_t recorded = recorder_int(el, "recorded"), lost = recorder_int(el, "lost");
@@ -85,8 +80,10 @@ static void put_rings(struct table *t, const struct experiment *e, struct rings 
 
 		if (strcmp(el->name, "ring"))
 			continue;
-		if (cpu >= 0 && (size_t)cpu < rs->by_cpu.len)
-			found = ring_distinct(&rs->by_cpu.data[cpu]);
+		if (cpu >= 0 && (size_t)cpu < a->by_cpu.len)
+			found = ring_distinct(&a->by_cpu.data[cpu]);
+		if (wrong_only && recorded + lost == produced && found == recorded)
+			continue;
 		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " produced, %" PRIu64 " recorded, %" PRIu64
 			 " lost; %" PRIu64 " in the packets%s", cpu, produced, recorded, lost, found,
 			 recorded + lost == produced && found == recorded ? "" :
@@ -96,49 +93,64 @@ static void put_rings(struct table *t, const struct experiment *e, struct rings 
 	}
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void put_losses(struct table *t, const struct experiment *e)
 {
 	uint64_t lost = sum_of(e, "ring", "lost"), produced = sum_of(e, "ring", "produced");
 	uint64_t stacks = sum_of(e, "stacks", "lost");
 
 	if (!lost && !stacks) {
-		put_line(t, "Nothing was lost: %" PRIu64 " samples produced, all recorded.", produced);
+		put_line(t, "Nothing was lost: %" PRIu64 " sample%s produced, all recorded.", produced,
+			 plural(produced));
 		return;
 	}
-	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " samples (%.2f %%), %" PRIu64 " stacks",
-		 lost, produced, percent_of(lost, produced), stacks);
+	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " stack%s",
+		 lost, produced, plural(produced), percent_of(lost, produced), stacks,
+		 plural(stacks));
 	vec_for_each(el, &e->recorder) {
+		int64_t count = recorder_int(el, "count");
 		const char *kind = recorder_get(el, "kind");
 
 		if (!strcmp(el->name, "loss"))
-			put_line(t, "  in second %" PRId64 ": %" PRId64 " %s records of PID %" PRId64
-				 ", TID %" PRId64, recorder_int(el, "second"),
-				 recorder_int(el, "count"), kind ? kind : "", recorder_int(el, "pid"),
-				 recorder_int(el, "tid"));
+			put_line(t, "  in second %" PRId64 ": %" PRId64 " %s record%s of PID %" PRId64
+				 ", TID %" PRId64, recorder_int(el, "second"), count, kind ? kind : "",
+				 plural(count), recorder_int(el, "pid"), recorder_int(el, "tid"));
 	}
 	if (sum_of(e, "stacks", "loss_unattributed"))
-		put_line(t, "  and %" PRIu64 " records whose thread and second were not kept",
+		put_line(t, "  more, whose thread and second were not kept: %" PRIu64,
 			 sum_of(e, "stacks", "loss_unattributed"));
 }
 
 /* What every experiment may have too little of, said only when there is any. */
 static const struct {
-	const char *attr, *text;
+	const char *attr, *one, *many;
 } stack_rows[] = {
-	{ "kernel_truncated", "kernel stacks were deeper than was recorded" },
-	{ "user_truncated", "user stacks were deeper than was recorded" },
-	{ "kernel_failed", "kernel stacks could not be walked" },
-	{ "user_failed", "user stacks could not be walked" },
-	{ "no_storage", "samples of threads without storage: their weight is one interval" },
+	{ "kernel_truncated", "kernel stack was deeper than was recorded",
+	  "kernel stacks were deeper than was recorded" },
+	{ "user_truncated", "user stack was deeper than was recorded",
+	  "user stacks were deeper than was recorded" },
+	{ "kernel_failed", "kernel stack could not be walked",
+	  "kernel stacks could not be walked" },
+	{ "user_failed", "user stack could not be walked", "user stacks could not be walked" },
+	{ "no_storage", "sample of a thread without storage: its weight is one interval",
+	  "samples of threads without storage: their weight is one interval" },
 };
 
 static void put_incomplete(struct table *t, const struct experiment *e)
 {
+	uint64_t produced = sum_of(e, "ring", "produced");
+
 	for (size_t i = 0; i < sizeof(stack_rows) / sizeof(stack_rows[0]); i++) {
 		uint64_t n = sum_of(e, "stacks", stack_rows[i].attr);
 
 		if (n)
-			put_line(t, "  %" PRIu64 " %s", n, stack_rows[i].text);
+			put_line(t, "  %" PRIu64 " %s (%.2f %% of the samples)", n,
+				 n == 1 ? stack_rows[i].one : stack_rows[i].many,
+				 percent_of(n, produced));
 	}
 	vec_for_each(el, &e->recorder) {
 		const char *what = recorder_get(el, "what");
@@ -148,11 +160,22 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 	}
 }
 
+/* The recorder's own CPU time holds its start and its end: the share is an upper bound. */
 static void put_cost(struct table *t, const struct experiment *e)
+{
+	double self = (sum_of(e, "self", "user_ns") + sum_of(e, "self", "system_ns")) / 1e9;
+	uint64_t bpf_ns = sum_of(e, "cost", "ns");
+	double bpf = bpf_ns / 1e9, seconds = e->end_ns / 1e9;
+
+	put_line(t, "Recording cost %.3f sec. of CPU time, %.2f %% of one CPU: er_kernel %.3f "
+		 "from start to end, BPF programs %.3f%s", self + bpf, seconds > 0 ? 100 * (self + bpf) / seconds : 0,
+		 self, bpf, bpf_ns ? "" : " (not counted by the kernel)");
+}
+
+static void put_programs(struct table *t, const struct experiment *e)
 {
 	uint64_t user = sum_of(e, "self", "user_ns"), system = sum_of(e, "self", "system_ns");
 
-	put_line(t, "What recording cost:");
 	vec_for_each(el, &e->recorder) {
 		uint64_t runs = recorder_int(el, "runs"), ns = recorder_int(el, "ns");
 		const char *program = recorder_get(el, "program");
@@ -160,37 +183,66 @@ static void put_cost(struct table *t, const struct experiment *e)
 		if (strcmp(el->name, "cost"))
 			continue;
 		if (ns && runs)
-			put_line(t, "  BPF program %s: %" PRIu64 " runs, %.3f sec., %" PRIu64
-				 " ns each", program ? program : "", runs, (double)ns / 1e9, ns / runs);
+			put_line(t, "  BPF program %s: %" PRIu64 " run%s, %.3f sec., %" PRIu64
+				 " ns each", program ? program : "", runs, plural(runs),
+				 (double)ns / 1e9, ns / runs);
 		else
-			put_line(t, "  BPF program %s: %" PRIu64 " runs, time not counted by the kernel",
-				 program ? program : "", runs);
+			put_line(t, "  BPF program %s: %" PRIu64 " run%s, time not counted by the kernel",
+				 program ? program : "", runs, plural(runs));
 	}
 	put_line(t, "  er_kernel itself: %.3f sec. user, %.3f sec. system, %" PRIu64 " MB",
 		 (double)user / 1e9, (double)system / 1e9, sum_of(e, "self", "maxrss_kb") / 1024);
 }
 
-void put_account(struct table *t, const struct session *s, const struct experiment *founder)
+struct account *account_new(const struct session *s, const struct experiment *founder)
 {
-	struct rings rs = { 0 };
+	struct account *a;
 
 	if (!founder->recorder.len)
-		return;
+		return NULL;
+	a = xcalloc(1, sizeof(*a));
+	a->e = founder;
 	vec_for_each(ep, &s->experiments) {
 		if (*ep != founder && (*ep)->founder != founder)
 			continue;
 		vec_for_each(st, &(*ep)->streams) {
 			if (st->kind == ER_PKT_CLOCK)
-				rings_read(&rs, *ep, st);
+				rings_read(a, *ep, st);
 		}
 	}
+	return a;
+}
+
+void account_free(struct account *a)
+{
+	if (!a)
+		return;
+	vec_for_each(r, &a->by_cpu)
+		vec_free(&r->seqs);
+	vec_free(&a->by_cpu);
+	free(a);
+}
+
+void account_summary(struct table *t, struct account *a)
+{
+	if (!a)
+		return;
 	put_line(t, "%s", "");
-	put_losses(t, founder);
-	put_rings(t, founder, &rs);
-	put_incomplete(t, founder);
-	if (rs.nbad)
-		put_line(t, "*** %" PRIu64 " places in the packet files could not be read and were "
-			 "passed over", rs.nbad);
-	put_cost(t, founder);
-	rings_free(&rs);
+	put_losses(t, a->e);
+	put_rings(t, a, true);
+	put_incomplete(t, a->e);
+	if (a->nbad)
+		put_line(t, "*** %" PRIu64 " place%s in the packet files could not be read and %s "
+			 "passed over", a->nbad, plural(a->nbad), a->nbad == 1 ? "was" : "were");
+	put_cost(t, a->e);
+}
+
+void account_details(struct table *t, struct account *a)
+{
+	if (!a)
+		return;
+	put_line(t, "%s", "");
+	put_line(t, "Samples by CPU, and the cost of recording:");
+	put_rings(t, a, false);
+	put_programs(t, a->e);
 }

@@ -13,6 +13,8 @@
 #include "analysis/views/columns.h"
 #include "analysis/views/names.h"
 
+#define RULE "----------------------------------------------------------------"
+
 static void put_messages(struct table *t, const struct experiment *e)
 {
 	if (!e->diag.nmsgs) {
@@ -66,7 +68,6 @@ static void put_events(struct table *t, const struct experiment *e)
 
 static void put_system(struct table *t, const struct experiment *e)
 {
-	put_line(t, "Target command (%d-bit): '%s'", e->wordsize, e->command);
 	put_line(t, "Process pid %" PRId64 ", ppid %" PRId64, e->pid, e->ppid);
 	put_line(t, "Current working directory: %s", e->cwd);
 	put_line(t, "Collector version: `%s'; experiment version %s", e->collector, e->version);
@@ -74,7 +75,8 @@ static void put_system(struct table *t, const struct experiment *e)
 		put_line(t, "Kernel driver version: %s", e->dversion);
 	put_line(t, "Host `%s', OS `%s', page size %" PRId64 ", architecture `%s'", e->hostname,
 		 e->os, e->pagesize, e->arch);
-	put_line(t, "  %" PRId64 " CPUs, clock speed %" PRId64 " MHz.", e->ncpus, e->mhz);
+	put_line(t, "  %" PRId64 " CPU%s, clock speed %" PRId64 " MHz.", e->ncpus,
+		 e->ncpus == 1 ? "" : "s", e->mhz);
 	put_line(t, "  Memory: %" PRId64 " pages @ %" PRId64 " = %.0f MB.", e->npages, e->pagesize,
 		 (double)e->npages * (double)e->pagesize / 1048576);
 }
@@ -96,7 +98,8 @@ static void put_streams(struct table *t, const struct experiment *e)
 	vec_for_each(st, &e->streams) {
 		if (st->kind == ER_PKT_CLOCK)
 			put_line(t, "  Clock-profiling, weights in units of %" PRId64
-				 " microsecs., %s", st->ptimer_us, state_set_name(st->numstates));
+				 " microsec%s., %s", st->ptimer_us,
+				 st->ptimer_us == 1 ? "" : "s", state_set_name(st->numstates));
 		else
 			put_line(t, "  %s", st->uname && *st->uname ? st->uname : st->fname);
 		vec_for_each(c, &st->counters)
@@ -138,17 +141,61 @@ static void put_brief(struct table *t, const struct experiment *e)
 	put_line(t, "Data Collection Duration: %.9f", (double)e->end_ns / 1e9);
 }
 
-static void put_one(struct table *t, const struct experiment *e)
+static void put_one(struct table *t, const struct session *s, const struct experiment *e)
 {
+	struct account *a = e->founder ? NULL : account_new(s, e);
+
 	put_line(t, "Experiment: %s", e->path);
 	put_notes(t, e);
 	put_messages(t, e);
 	put_events(t, e);
 	put_line(t, "%s", "");
+	put_line(t, "Target command (%d-bit): '%s'", e->wordsize, e->command);
+	put_times(t, e);
+	account_summary(t, a);
+	put_line(t, "%s", "");
 	put_system(t, e);
 	put_streams(t, e);
-	put_line(t, "%s", "");
-	put_times(t, e);
+	account_details(t, a);
+	account_free(a);
+}
+
+/* What was said of an experiment; that it was not closed only if its founder was. */
+static size_t count_messages(const struct experiment *e)
+{
+	size_t n = e->diag.nmsgs + e->diag.dropped;
+
+	if (n && !e->closed && !e->founder->closed)
+		n--;
+	vec_for_each(ev, &e->events)
+		n += !strcmp(ev->kind, "cerror") || !strcmp(ev->kind, "cwarn");
+	return n;
+}
+
+/* Of many processes a line each; in full only those with messages. */
+static void put_followed(struct table *t, const struct session *s, const struct experiment *founder)
+{
+	size_t n = 0;
+
+	vec_for_each(ep, &s->experiments) {
+		const struct experiment *e = *ep;
+
+		if (e->founder != founder)
+			continue;
+		if (!n++) {
+			put_line(t, "%s", "");
+			put_line(t, "Followed processes; `header ID' shows one in full, `header all' each:");
+			put_line(t, "    ID        PID    Seen until  Messages  Process");
+		}
+		put_line(t, "%6u %10" PRId64 " %8.3f sec. %9zu  %s", e->id, e->pid, e->end_ns / 1e9,
+			 count_messages(e), *e->process ? e->process : "(unknown)");
+	}
+	vec_for_each(ep, &s->experiments) {
+		if ((*ep)->founder != founder || !count_messages(*ep))
+			continue;
+		put_line(t, RULE);
+		put_brief(t, *ep);
+	}
 }
 
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d)
@@ -156,16 +203,26 @@ int view_header(struct view_state *v, const struct experiment *e, struct table *
 	t->name = "header";
 	text_column(t, NULL);
 	vec_for_each(ep, &v->session->experiments) {
-		if (e && e != *ep)
+		if (e ? e != *ep : (*ep)->founder != NULL)
 			continue;
 		if (t->rows.len)
-			put_line(t, "----------------------------------------------------------------");
-		if (!e && (*ep)->founder)
-			put_brief(t, *ep);
-		else
-			put_one(t, *ep);
-		if (!(*ep)->founder)
-			put_account(t, v->session, *ep);
+			put_line(t, RULE);
+		put_one(t, v->session, *ep);
+		if (!e)
+			put_followed(t, v->session, *ep);
+	}
+	return 0;
+}
+
+int view_header_all(struct view_state *v, const struct experiment *e, struct table *t,
+		    struct diag *d)
+{
+	t->name = "header";
+	text_column(t, NULL);
+	vec_for_each(ep, &v->session->experiments) {
+		if (t->rows.len)
+			put_line(t, RULE);
+		put_one(t, v->session, *ep);
 	}
 	return 0;
 }

@@ -55,8 +55,14 @@ int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);
 int view_experiment_list(struct view_state *v, struct table *t, struct diag *d);
 int view_sample_list(struct view_state *v, struct table *t, struct diag *d);
-/* header, overview, statistics: NULL means all experiments. */
+/*
+ * header, overview, statistics: NULL means all experiments. The header then has
+ * a line for each followed process, and those with messages; view_header_all
+ * has all in full.
+ */
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d);
+int view_header_all(struct view_state *v, const struct experiment *e, struct table *t,
+		    struct diag *d);
 int view_overview(struct view_state *v, const struct experiment *e, struct table *t,
 		  struct diag *d);
 int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,

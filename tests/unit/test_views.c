@@ -137,17 +137,18 @@ static void test_account(void **state)
 	expwriter_replace(w, "recorder.xml",
 			  "<recorder version=\"1\"/>\n"
 			  "<ring cpu=\"1\" produced=\"5\" recorded=\"3\" lost=\"2\"/>\n"
-			  "<stacks lost=\"1\" user_truncated=\"7\"/>\n"
+			  "<stacks lost=\"1\" user_truncated=\"7\" kernel_failed=\"1\"/>\n"
 			  "<loss second=\"4\" pid=\"12\" tid=\"13\" kind=\"clock\" count=\"2\"/>\n"
 			  "<cost program=\"clock\" runs=\"10\" ns=\"20000\"/>\n"
 			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n");
 	fixture_open(&o);
 	header_of(&o, &t);
-	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %), 1 stacks"));
+	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %), 1 stack"));
 	assert_true(has_line(&t, "5 produced, 3 recorded, 2 lost; 3 in the packets"));
 	assert_false(has_line(&t, "***  not as many"));
 	assert_true(has_line(&t, "in second 4: 2 clock records of PID 12, TID 13"));
-	assert_true(has_line(&t, "7 user stacks were deeper"));
+	assert_true(has_line(&t, "7 user stacks were deeper than was recorded (140.00 %"));
+	assert_true(has_line(&t, "1 kernel stack could not be walked (20.00 % of the samples)"));
 	assert_true(has_line(&t, "10 runs, 0.000 sec., 2000 ns each"));
 	table_free(&t);
 	fixture_free(&o);
