@@ -80,9 +80,15 @@ const volatile __u64 er_interval_ns;
 const volatile __u64 er_hash_seed; /* secret, so that nobody can make stacks collide */
 const volatile __u32 er_max_frames = ER_MAX_FRAMES;
 
-/* What a sample is made of, gathered once. */
+/*
+ * What a sample is made of, gathered once and before any branch: for each
+ * pointer that a program follows the verifier searches the kernel's BTF from
+ * end to end, each time that a way through the program comes by.
+ */
 struct sample {
 	struct task_struct *task;
+	struct mm_struct *mm;
+	struct rq *rq; /* NULL: not to be had on this kernel */
 	struct er_cpu *cpu;
 	void *ring;
 	__u64 now;
@@ -157,7 +163,7 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 {
 	long got;
 
-	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->task->mm)
+	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->mm)
 		return 0;
 	if (at > ER_MAX_FRAMES)
 		return 0;
@@ -231,23 +237,28 @@ static __always_inline __u64 event_clock(void *ctx)
 }
 
 /* The thread's run time up to this moment, as the kernel will say when it looks. */
-static __always_inline __u64 run_time(void *ctx, struct task_struct *p)
+static __always_inline __u64 run_time(void *ctx, const struct sample *sm)
 {
+	struct task_struct *p = sm->task;
 	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime, clock;
-	struct rq *rq;
 	__s64 running;
 
-	if (!bpf_core_field_exists(p->se.cfs_rq))
+	if (!sm->rq)
 		return sum;
 	barrier();
 	if (p->se.exec_start != began) /* another CPU is bringing it up to date */
 		return sum;
-	rq = p->se.cfs_rq->rq;
 	clock = event_clock(ctx);
-	running = clock - (rq->clock - rq->clock_task) - began;
+	running = clock - (sm->rq->clock - sm->rq->clock_task) - began;
 	if (!clock || running < 0 || running > RUNNING_MAX_NS)
 		return sum;
 	return sum + running;
+}
+
+/* By a copy, not a pointer: see struct sample. */
+static __always_inline __u64 leader_start(struct task_struct *p)
+{
+	return BPF_CORE_READ(p, group_leader, start_time);
 }
 
 static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64 start_time)
@@ -284,7 +295,7 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	t->stack = stack;
 	t->flags = sm->flags;
 	t->state |= THREAD_SAMPLED;
-	sum = run_time(ctx, sm->task);
+	sum = run_time(ctx, sm);
 	if (!thread_know(t, sm->task, sum)) {
 		sm->cpu->counts.no_storage++;
 		return er_interval_ns;
@@ -330,23 +341,34 @@ static __always_inline __u32 sample_flags(struct bpf_perf_event_data *ctx, struc
 	return flags;
 }
 
+static __always_inline void gather(struct sample *sm)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	sm->task = p;
+	sm->mm = p->mm;
+	sm->rq = bpf_core_field_exists(p->se.cfs_rq) ? p->se.cfs_rq->rq : NULL;
+	sm->start_time = p->group_leader->start_time;
+	sm->tgid = p->tgid;
+	sm->tid = p->pid;
+	sm->now = bpf_ktime_get_ns();
+}
+
 SEC("perf_event")
 int er_clock(struct bpf_perf_event_data *ctx)
 {
-	struct sample sm = { .task = bpf_get_current_task_btf(), .cpu = er_this_cpu() };
+	struct sample sm;
 	__u64 last, stack, weight;
 
+	gather(&sm);
+	sm.cpu = er_this_cpu();
 	if (!sm.cpu)
 		return 0;
-	sm.now = bpf_ktime_get_ns();
 	last = sm.cpu->tick_ns;
 	sm.cpu->tick_ns = sm.now;
 	if (!thread_wanted(sm.task))
 		return 0;
 	sm.ring = er_this_ring();
-	sm.tgid = sm.task->tgid;
-	sm.tid = sm.task->pid;
-	sm.start_time = sm.task->group_leader->start_time;
 	sm.flags = sample_flags(ctx, sm.task);
 	stack = sample_stack(ctx, &sm);
 	if (sm.flags & ER_CLOCK_IDLE)
@@ -366,7 +388,7 @@ int er_begin(struct bpf_iter__task *ctx)
 
 	if (!p || !c || thread_is_new(p) || !thread_wanted(p))
 		return 0;
-	t = thread_get(p, p->group_leader->start_time);
+	t = thread_get(p, leader_start(p));
 	if (!t)
 		return 0; /* its first sample finds and counts that */
 	t->reported = p->se.sum_exec_runtime;
@@ -407,7 +429,7 @@ int BPF_PROG(er_exit, struct task_struct *p)
 
 	if (!c || thread_ignored(p))
 		return 0;
-	t = thread_get(p, p->group_leader->start_time);
+	t = thread_get(p, leader_start(p));
 	if (!t || !thread_know(t, p, p->se.sum_exec_runtime))
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
 	if (t && !(__sync_fetch_and_or(&t->state, THREAD_DYING) & THREAD_CLOSED))
@@ -479,7 +501,7 @@ int er_end(struct bpf_iter__task *ctx)
 
 	if (!p || !c || thread_ignored(p))
 		return 0;
-	t = thread_get(p, p->group_leader->start_time);
+	t = thread_get(p, leader_start(p));
 	if (!t || !thread_know(t, p, p->se.sum_exec_runtime)) {
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
 		return 0;
