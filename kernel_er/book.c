@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -16,6 +15,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/symbols/kallsyms.h"
+#include "kernel_er/schedule.h"
 #include "user/procfs.h"
 
 enum {
@@ -72,14 +72,6 @@ struct book {
 	int error; /* of a flush that failed */
 };
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct book **ret)
 {
@@ -91,7 +83,7 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 	b->limit = plan->limit_bytes;
 	b->kallsyms_path = plan->kallsyms;
 	b->kallsyms = plan->interval_ns ? kallsyms_load(b->kallsyms_path, d) : NULL;
-	b->loaded_ns = now();
+	b->loaded_ns = now_ns();
 	if (plan->interval_ns && !b->kallsyms) {
 		free(b);
 		return -EPERM;
@@ -313,7 +305,7 @@ static const struct ksym *find_ksym(struct book *b, uint64_t pc)
 
 	if (s || map_get(&b->nameless, pc))
 		return s;
-	t = now();
+	t = now_ns();
 	if (t - b->loaded_ns < RELOAD_NS)
 		return NULL;
 	b->loaded_ns = t;

@@ -10,7 +10,9 @@
  * program, the mappings. An image that ended is kept for a moment longer, and
  * the record's own time chooses between the images of a process.
  *
-& whose
+ * BPF may send a stack after the first sample that has it: another CPU was about
+ * to, and the rings are drained one after the other. So a batch takes in all
+ * stacks (drain_take) before it places the samples (drain_process), and one whose
  * stack is still not there waits for the next batch, once. Whoever waited in
  * vain is shown as <Stack-lost> and counted.
  *

@@ -11,6 +11,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
 
 /* N when name is STEM.N.er, else -1. */
 static long number_in(const char *name, const char *stem, size_t stemlen)
@@ -136,6 +137,21 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 				     xasprintf("%s/%s", plan->dir, plan->group) :
 				     xstrdup(plan->group);
 	return 0;
+}
+
+int expname_join_group(const struct expname *n, struct diag *d)
+{
+	const char *slash = n->group ? strrchr(n->group, '/') : NULL;
+	__cleanup(freep) char *absolute = NULL;
+	size_t dirlen = strlen(n->path) - strlen(n->name);
+
+	if (!n->group)
+		return 0;
+	if ((slash ? (size_t)(slash + 1 - n->group) : 0) == dirlen &&
+	    !strncmp(n->group, n->path, dirlen))
+		return group_add(n->group, n->name, d);
+	absolute = realpath(n->path, NULL);
+	return group_add(n->group, absolute ? absolute : n->path, d);
 }
 
 void expname_free(struct expname *n)

@@ -20,6 +20,11 @@ struct expname {
  * 0, or -errno after reporting. Nothing is created. Free with expname_free.
  */
 int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d);
+/*
+ * Enter the experiment, which exists by now, into its group: one beside it by its
+ * last component, any other by its absolute path. 0 or -errno after reporting.
+ */
+int expname_join_group(const struct expname *n, struct diag *d);
 void expname_free(struct expname *n);
 
 #endif

@@ -5,16 +5,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "analysis/experiment/experiment.h"
 #include "kernel_er/account.h"
 #include "kernel_er/book.h"
 #include "kernel_er/drain.h"
@@ -25,21 +22,14 @@
 #include "kernel_er/names.h"
 #include "kernel_er/preflight.h"
 #include "kernel_er/privilege.h"
+#include "kernel_er/schedule.h"
 #include "kernel_er/usage.h"
 #include "loaders/capture.h"
 #include "user/binaries.h"
 #include "user/procmap.h"
 #include "user/sideband.h"
 
-#define SEC_NS  1000000000ULL
-#define TICK_NS 100000000ULL /* a killed recorder lacks two of these at most */
 #define KEEP_NS 500000000ULL /* how long an ended process may still get records */
-#define NEVER   UINT64_MAX
-
-/* When things are due, absolute; NEVER: not, or not any more. */
-struct schedule {
-	uint64_t tick, begin, load, end, sample, account;
-};
 
 struct session {
 	const struct plan *plan;
@@ -65,14 +55,6 @@ struct session {
 	bool capturing, over, interrupted, failed;
 	VEC(struct pollfd) fds;
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SEC_NS + ts.tv_nsec;
-}
 
 /* --- beginning --- */
 
@@ -122,26 +104,9 @@ static int open_capture(struct session *s)
 	return s->sideband ? 0 : -1;
 }
 
-/* A group beside the experiment names it by its last component, any other by its path. */
-static int join_group(struct session *s)
-{
-	const char *group = s->name.group;
-	const char *slash = group ? strrchr(group, '/') : NULL;
-	__cleanup(freep) char *absolute = NULL;
-	size_t dirlen = strlen(s->name.path) - strlen(s->name.name);
-
-	if (!group)
-		return 0;
-	if ((slash ? (size_t)(slash + 1 - group) : 0) == dirlen &&
-	    !strncmp(group, s->name.path, dirlen))
-		return group_add(group, s->name.name, s->d);
-	absolute = realpath(s->name.path, NULL);
-	return group_add(group, absolute ? absolute : s->name.path, s->d);
-}
-
 static int open_book(struct session *s)
 {
-	s->start_ns = now();
+	s->start_ns = now_ns();
 	s->host.header.start_ns = s->start_ns;
 	s->host.header.start_epoch = time(NULL);
 	if (book_open(s->name.dirfd, s->name.name, &s->host.header, s->plan, &s->drops, s->d,
@@ -151,7 +116,7 @@ static int open_book(struct session *s)
 				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
 									 ARCHIVE_SYMBOLS,
 				   expwriter_dirfd(page_writer(book_founder(s->book))));
-	return join_group(s);
+	return expname_join_group(&s->name, s->d);
 }
 
 static void open_drain(struct session *s)
@@ -173,7 +138,7 @@ static void open_drain(struct session *s)
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);
 	drain_set_procmap(s->drain, s->procmap);
-	procmap_scan(s->procmap, now());
+	procmap_scan(s->procmap, now_ns());
 	s->account.capture = s->capture;
 	s->account.drain = s->drain;
 }
@@ -183,26 +148,11 @@ static int begin_capture(struct session *s)
 {
 	uint64_t t;
 
-	s->due.begin = NEVER;
 	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
 		return -1;
 	s->capturing = s->capture;
 	privilege_drop(s->d);
 	return 0;
-}
-
-static void plan_times(struct session *s)
-{
-	const struct plan *p = s->plan;
-
-	s->due = (struct schedule){
-		.tick = s->start_ns + TICK_NS,
-		.begin = p->begin_ns ? s->start_ns + p->begin_ns : NEVER,
-		.load = p->load ? s->start_ns + p->quiet_ns : NEVER,
-		.end = p->end_ns ? s->start_ns + p->end_ns : NEVER,
-		.sample = p->sample_s ? s->start_ns + p->sample_s * SEC_NS : NEVER,
-		.account = s->start_ns + SEC_NS,
-	};
 }
 
 static void take_sample(struct session *s, const char *label)
@@ -269,7 +219,7 @@ static int begin(struct session *s)
 	usage_now(&s->usage_base);
 	if (s->plan->sample_s)
 		take_sample(s, "start");
-	plan_times(s);
+	schedule_init(&s->due, s->plan, s->start_ns);
 	if (s->plan->begin_ns)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (begin_capture(s) < 0)
@@ -329,15 +279,6 @@ static void tick(struct session *s, uint64_t t)
 	show(s, t);
 }
 
-static bool is_due(uint64_t *when, uint64_t t, uint64_t again)
-{
-	if (t < *when)
-		return false;
-	/* A machine that stood still does not make up for what it missed. */
-	*when = again == NEVER ? NEVER : t + again;
-	return true;
-}
-
 static void resume(struct session *s, uint64_t t)
 {
 	expwriter_event(page_writer(book_founder(s->book)), "resume", t, NULL);
@@ -347,34 +288,20 @@ static void resume(struct session *s, uint64_t t)
 
 static void do_what_is_due(struct session *s)
 {
-	uint64_t t = now();
+	uint64_t t = now_ns();
 
-	if (is_due(&s->due.begin, t, NEVER))
+	if (schedule_due(&s->due, DUE_BEGIN, t))
 		resume(s, t);
-	if (is_due(&s->due.load, t, NEVER))
+	if (schedule_due(&s->due, DUE_LOAD, t))
 		load_go(&s->load, s->d);
-	if (t >= s->due.sample) {
-		s->due.sample += s->plan->sample_s * SEC_NS;
+	if (schedule_due(&s->due, DUE_SAMPLE, t))
 		take_sample(s, "periodic");
-	}
-	if (is_due(&s->due.account, t, SEC_NS))
+	if (schedule_due(&s->due, DUE_ACCOUNT, t))
 		write_account(s);
-	if (is_due(&s->due.tick, t, TICK_NS))
+	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
-	if (t >= s->due.end)
+	if (schedule_due(&s->due, DUE_END, t))
 		s->over = true;
-}
-
-static int until_next(const struct session *s)
-{
-	const struct schedule *d = &s->due;
-	uint64_t t = now(), next = d->tick;
-	const uint64_t others[] = { d->begin, d->load, d->end, d->sample, d->account };
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		next = others[i] < next ? others[i] : next;
-	/* Rounded up: to wake too early would be to spin. */
-	return next <= t ? 0 : (next - t + 999999) / 1000000;
 }
 
 static bool signalled(void *ctx)
@@ -388,17 +315,15 @@ static bool signalled(void *ctx)
 /* The load has ended: the quiet period after it, then the end. */
 static void load_ended(struct session *s)
 {
-	uint64_t end = now() + s->plan->quiet_ns;
-
 	load_reap(&s->load, false);
-	s->due.end = end < s->due.end ? end : s->due.end;
+	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
 	s->fds.data[1].fd = -1;
 }
 
 static void run(struct session *s)
 {
 	while (!s->over) {
-		if (poll(s->fds.data, s->fds.len, until_next(s)) < 0 && errno != EINTR)
+		if (poll(s->fds.data, s->fds.len, schedule_wait_ms(&s->due, now_ns())) < 0 && errno != EINTR)
 			break;
 		if (s->fds.data[0].revents && signalled(s))
 			s->over = s->interrupted = true;
@@ -421,7 +346,7 @@ static void drain_rest(struct session *s)
 
 static void stop_capture(struct session *s, uint64_t *stop_ns)
 {
-	*stop_ns = now();
+	*stop_ns = now_ns();
 	if (!s->capturing)
 		return;
 	pump(s);
@@ -477,7 +402,7 @@ static void end(struct session *s)
 	live_clear(&s->live);
 	if (!s->failed)
 		say_how_it_went(s);
-	err = book_close(s->book, stop_ns > s->start_ns ? stop_ns : now());
+	err = book_close(s->book, stop_ns > s->start_ns ? stop_ns : now_ns());
 	s->book = NULL;
 	if (err && !s->failed)
 		diag_errno(s->d, -err, "experiment '%s': cannot be written to its end", s->name.path);

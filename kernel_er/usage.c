@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "kernel_er/schedule.h"
 
 /* A line of a file under /proc: its first word, and which of the numbers behind it goes where. */
 struct source {
@@ -76,21 +76,13 @@ static uint64_t *field(struct exp_usage *u, size_t offset)
 	return (uint64_t *)((char *)u + offset);
 }
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 void usage_now(struct exp_usage *ret)
 {
 	uint64_t tick_ns = 1000000000ULL / sysconf(_SC_CLK_TCK);
 	const char *file = "";
 	char *text = NULL;
 
-	*ret = (struct exp_usage){ .time_ns = now() };
+	*ret = (struct exp_usage){ .time_ns = now_ns() };
 	for (int i = 0; i < NSOURCES; i++) {
 		const struct source *s = &sources[i];
 

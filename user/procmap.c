@@ -8,10 +8,10 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "user/procfs.h"
+#include "user/space.h"
 
 enum {
 	MAX_PROCESSES = 65536,
-	MAX_MAPPINGS = 16384, /* of one image */
 	MAX_PATHS = 1 << 20,
 };
 
@@ -34,124 +34,7 @@ struct procmap {
 	struct procmap_counts counts;
 };
 
-/* --- address spaces --- */
-
-static struct space *space_new(void)
-{
-	struct space *sp = xcalloc(1, sizeof(*sp));
-
-	sp->refs = 1;
-	return sp;
-}
-
-static void space_put(struct space *sp)
-{
-	if (--sp->refs)
-		return;
-	vec_free(&sp->maps);
-	free(sp);
-}
-
-/* The image's own space, to be changed. */
-static struct space *space_own(struct image *im)
-{
-	struct space *shared = im->space;
-
-	if (shared->refs == 1)
-		return shared;
-	im->space = space_new();
-	vec_for_each(m, &shared->maps)
-		vec_push(&im->space->maps, *m);
-	space_put(shared);
-	return im->space;
-}
-
-static void tell_mapped(struct procmap *pm, struct image *im, const struct mapping *m)
-{
-	if (im->owner && pm->hooks.mapped)
-		pm->hooks.mapped(pm->hooks.ctx, im, m);
-}
-
-static bool same_mapping(const struct mapping *a, const struct mapping *b)
-{
-	return a->start == b->start && a->len == b->len && a->pgoff == b->pgoff &&
-	       a->path == b->path && a->ino == b->ino;
-}
-
-/* What is left of `old` on either side of a new mapping stays mapped. */
-static void keep_rest(struct procmap *pm, struct image *im, const struct mapping *old,
-		      const struct mapping *m)
-{
-	uint64_t end = old->start + old->len, mend = m->start + m->len;
-	struct mapping rest = *old;
-
-	rest.time_ns = m->time_ns;
-	if (old->start < m->start) {
-		rest.len = m->start - old->start;
-		vec_push(&im->space->maps, rest);
-		tell_mapped(pm, im, &rest);
-	}
-	if (end > mend) {
-		rest.start = mend;
-		rest.len = end - mend;
-		rest.pgoff = old->pgoff + (mend - old->start);
-		vec_push(&im->space->maps, rest);
-		tell_mapped(pm, im, &rest);
-	}
-}
-
-/* The kernel tells of what comes, never of what goes: what is overlaid has gone. */
-static void clear_way(struct procmap *pm, struct image *im, const struct mapping *m)
-{
-	struct space *sp = im->space;
-
-	for (size_t i = 0; i < sp->maps.len;) {
-		struct mapping old = sp->maps.data[i];
-
-		if (old.start >= m->start + m->len || m->start >= old.start + old.len) {
-			i++;
-			continue;
-		}
-		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
-		if (im->owner && pm->hooks.unmapped)
-			pm->hooks.unmapped(pm->hooks.ctx, im, &old, m->time_ns);
-		/* The pieces do not overlap m, so that meeting them again is harmless. */
-		keep_rest(pm, im, &old, m);
-	}
-}
-
-static void add_mapping(struct procmap *pm, struct image *im, const struct mapping *m)
-{
-	if (!m->len || m->start + m->len < m->start)
-		return;
-	vec_for_each(old, &im->space->maps) {
-		if (same_mapping(old, m))
-			return;
-	}
-	space_own(im);
-	clear_way(pm, im, m);
-	if (im->space->maps.len >= MAX_MAPPINGS) {
-		pm->counts.mappings++;
-		return;
-	}
-	vec_push(&im->space->maps, *m);
-	tell_mapped(pm, im, m);
-}
-
-/* Files hold symbols; memory of other kinds (JIT code, shared memory, devices) does not. */
-static bool is_segment(const char *path)
-{
-	static const char *const no_file[] = { "//anon", "/dev/", "/SYSV", "/anon_hugepage",
-					       "/[aio]" };
-
-	if (!strcmp(path, "[vdso]"))
-		return true;
-	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
-		if (!strncmp(path, no_file[i], strlen(no_file[i])))
-			return false;
-	}
-	return *path == '/';
-}
+/* --- mappings --- */
 
 static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 {
@@ -168,12 +51,10 @@ static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 
 static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
 {
-	if (!is_segment(path))
+	if (!space_wants(path))
 		return;
 	set_path(pm, m, path);
-	if (m->path)
-		add_mapping(pm, im, m);
-	else
+	if (!m->path || !space_add(im, m, &pm->hooks))
 		pm->counts.mappings++;
 }
 
@@ -300,8 +181,8 @@ static void on_fork(struct procmap *pm, const struct proc_event *e)
 		return;
 	parent = newest(pm, e->ppid);
 	if (parent) {
-		parent->image->space->refs++;
-		im = image_new(pm, p, e->time_ns, parent->image->comm, parent->image->space);
+		im = image_new(pm, p, e->time_ns, parent->image->comm,
+			       space_share(parent->image->space));
 	} else {
 		im = image_new(pm, p, e->time_ns, "", space_new());
 	}
