@@ -44,6 +44,13 @@ static inline uint64_t hash64(uint64_t x)
 	return x ^ (x >> 33);
 }
 
+/* Have the key's place in the cache by the time map_get asks for it. */
+static inline void map_prefetch(const struct map *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[hash64(key) & (m->cap - 1)]);
+}
+
 uint64_t hash_bytes(const void *p, size_t n);
 
 /*

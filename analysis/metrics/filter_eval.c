@@ -239,7 +239,7 @@ bool filter_match(struct filter *f, const struct hit *h)
 		static const struct metric_set none;
 
 		f->needs_all_functions = false;
-		pass_run(h->session, &none, NULL, nothing, NULL);
+		pass_run(h->session, &none, NULL, nothing, NULL, NULL);
 	}
 	return eval(f->root, h) != 0;
 }

@@ -7,6 +7,9 @@
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 
+/* So many packets have their stacks looked up together, so that cache misses overlap. */
+enum { BATCH = 16 };
+
 /* A metric as one stream has it. */
 struct source {
 	uint32_t metric;
@@ -24,6 +27,7 @@ struct stream_pass {
 	struct source sources[SOURCES_MAX];
 	size_t nsources;
 	struct field_ref select;
+	bool plain[SELECTS]; /* the sources of that value all add the same field at one scale */
 	uint8_t by_select[SELECTS][SOURCES_MAX], nby_select[SELECTS]; /* sources of a value */
 	struct field_ref time, stack, thread, lwp, cpu;
 };
@@ -84,6 +88,21 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 	sp->sources[sp->nsources++] = src;
 }
 
+/* Whether all sources of a selecting value take one field as it is: the packets of a clock do. */
+static bool is_plain(const struct stream_pass *sp, int select)
+{
+	const struct source *first = &sp->sources[sp->by_select[select][0]];
+
+	for (int i = 0; i < sp->nby_select[select]; i++) {
+		const struct source *src = &sp->sources[sp->by_select[select][i]];
+
+		if (src->counts || src->minus.offset || src->scale != first->scale ||
+		    src->value.offset != first->value.offset)
+			return false;
+	}
+	return true;
+}
+
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
@@ -97,6 +116,26 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 		if (m->kind == st->kind && sp->nsources < SOURCES_MAX)
 			add_source(sp, e, st, m);
 	}
+	for (int v = 0; v < SELECTS; v++)
+		sp->plain[v] = is_plain(sp, v);
+}
+
+static size_t plain_amounts(const struct stream_pass *sp, const struct hit *h, int select,
+			    struct amount *ret)
+{
+	const struct source *first = &sp->sources[sp->by_select[select][0]];
+	int64_t value = (int64_t)((uint64_t)packet_int(h->packet, first->value) *
+				  (uint64_t)first->scale);
+	bool main_thread = h->thread == h->e->pid;
+	size_t n = 0;
+
+	for (int i = 0; i < sp->nby_select[select]; i++) {
+		const struct source *src = &sp->sources[sp->by_select[select][i]];
+
+		ret[n] = (struct amount){ .metric = src->metric, .value = value };
+		n += !src->main_thread || main_thread;
+	}
+	return n;
 }
 
 /* Neighbouring sources mostly read the same field: read it once. */
@@ -109,6 +148,8 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 
 	if (select < 0 || select >= SELECTS)
 		return 0;
+	if (sp->plain[select])
+		return plain_amounts(sp, h, select, ret);
 	for (int i = 0; i < sp->nby_select[select]; i++) {
 		const struct source *src = &sp->sources[sp->by_select[select][i]];
 
@@ -133,6 +174,7 @@ struct pass {
 	const struct metric_set *metrics;
 	struct filter *filter;
 	hit_fn fn;
+	ahead_fn ahead;
 	void *ctx;
 };
 
@@ -141,37 +183,65 @@ static int64_t minus64(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+static size_t next_batch(const struct stream_pass *sp, const struct experiment *e,
+			 struct packet_iter *it, struct packet packets[BATCH])
+{
+	size_t n = 0;
+
+	while (n < BATCH && packet_next(it, &packets[n])) {
+		map_prefetch(&e->stack_by_uid, packet_int(&packets[n], sp->stack));
+		n++;
+	}
+	return n;
+}
+
+static void hit_init(struct hit *h, const struct pass *ps, const struct stream_pass *sp,
+		     const struct packet *p)
+{
+	struct experiment *e = h->e;
+	const struct experiment *founder = e->founder ? e->founder : e;
+	int64_t tstamp = packet_int(p, sp->time);
+
+	h->packet = p;
+	h->time_ns = minus64(tstamp, founder->start_ns);
+	h->thread = packet_int(p, sp->thread);
+	h->lwp = packet_int(p, sp->lwp);
+	h->cpu = sp->cpu.offset ? packet_int(p, sp->cpu) : -1;
+	h->stack = session_resolve(ps->session, e, experiment_stack(e, packet_int(p, sp->stack)),
+				   minus64(tstamp, e->start_ns));
+}
+
 static void run_stream(const struct pass *ps, struct experiment *e, const struct exp_stream *st)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	struct hit hits[BATCH];
 	struct amount amounts[SOURCES_MAX];
+	struct packet packets[BATCH];
 	struct stream_pass sp;
 	struct packet_iter it;
-	struct packet p;
+	size_t n;
 
 	stream_pass_init(&sp, e, st, ps->metrics);
 	packet_iter_init(&it, e, st);
-	while (packet_next(&it, &p)) {
-		int64_t tstamp = packet_int(&p, sp.time);
-		struct hit h = { .session = ps->session, .e = e, .stream = st, .packet = &p,
-				 .time_ns = minus64(tstamp, founder->start_ns) };
-
-		h.thread = packet_int(&p, sp.thread);
-		h.lwp = packet_int(&p, sp.lwp);
-		h.cpu = sp.cpu.offset ? packet_int(&p, sp.cpu) : -1;
-		h.stack = session_resolve(ps->session, e,
-					  experiment_stack(e, packet_int(&p, sp.stack)),
-					  minus64(tstamp, e->start_ns));
-		if (ps->filter && !filter_match(ps->filter, &h))
-			continue;
-		ps->fn(ps->ctx, &h, amounts, amounts_of(&sp, &h, amounts));
+	while ((n = next_batch(&sp, e, &it, packets))) {
+		for (size_t i = 0; i < n; i++) {
+			hits[i] = (struct hit){ .session = ps->session, .e = e, .stream = st };
+			hit_init(&hits[i], ps, &sp, &packets[i]);
+			if (ps->ahead)
+				ps->ahead(ps->ctx, hits[i].stack);
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (!ps->filter || filter_match(ps->filter, &hits[i]))
+				ps->fn(ps->ctx, &hits[i], amounts,
+				       amounts_of(&sp, &hits[i], amounts));
+		}
 	}
 }
 
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
-	      void *ctx)
+	      ahead_fn ahead, void *ctx)
 {
-	struct pass ps = { .session = s, .metrics = ms, .filter = filter, .fn = fn, .ctx = ctx };
+	struct pass ps = { .session = s, .metrics = ms, .filter = filter, .fn = fn,
+			   .ahead = ahead, .ctx = ctx };
 
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams)

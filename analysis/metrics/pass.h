@@ -39,9 +39,15 @@ bool experiment_is_system_wide(const struct experiment *e);
 
 typedef void (*hit_fn)(void *ctx, const struct hit *h, const struct amount *amounts, size_t n);
 
-/* filter NULL: everything. Packets that add to no metric are handed out, too. */
+/* Told a little before a hit of that stack may come, to have what it needs in the cache. */
+typedef void (*ahead_fn)(void *ctx, uint32_t stack);
+
+/*
+ * filter NULL: everything. Packets that add to no metric are handed out, too.
+ * ahead may be NULL.
+ */
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
-	      void *ctx);
+	      ahead_fn ahead, void *ctx);
 
 /*
  * The process: in a kernel experiment that of the packet, which stands in LWPID

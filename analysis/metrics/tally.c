@@ -61,6 +61,20 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		add_to(&sums[amounts[i].metric], amounts[i].value);
 }
 
+enum { CACHE_LINE = 64 };
+
+static void fetch_row(void *ctx, uint32_t stack)
+{
+	const struct tally *t = ctx;
+	const char *row;
+
+	if (stack >= t->nstacks)
+		return;
+	row = (const char *)&t->by_stack[stack * t->nmetrics];
+	for (size_t at = 0; at < t->nmetrics * sizeof(*t->by_stack); at += CACHE_LINE)
+		__builtin_prefetch(row + at, 1);
+}
+
 /* The function that stands for a frame, given the one shown for its caller. */
 static struct func *shown_func(struct session *s, struct func *f, struct func *caller)
 {
@@ -142,7 +156,7 @@ struct tally *tally_new(struct session *s, const struct metric_set *ms, struct f
 
 	t->session = s;
 	t->nmetrics = ms->all.len;
-	pass_run(s, ms, filter, add_hit, t);
+	pass_run(s, ms, filter, add_hit, fetch_row, t);
 	t->paths = xcalloc(t->nstacks, sizeof(*t->paths));
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		if (t->seen[id])

@@ -303,8 +303,10 @@ static uint32_t resolve_new(struct session *s, struct experiment *e, struct reso
 
 uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns)
 {
-	struct resolver *r = resolver_of(s, e);
+	struct resolver *r = &s->impl->resolvers.data[e->id - 1];
 
+	if (!r->map)
+		resolver_of(s, e);
 	if (index < 0 || (size_t)index >= r->fixed.len)
 		return s->impl->unknown_stack;
 	if (r->fixed.data[index])

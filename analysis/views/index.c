@@ -224,7 +224,7 @@ int view_index(struct view_state *v, enum index_kind kind, struct table *t, stru
 	columns_add(t, &v->imetrics, &v->isort);
 	it.total = xcalloc(it.nmetrics, sizeof(*it.total));
 	names_init(&names, v->session);
-	pass_run(v->session, v->metric_set, v->filter, add_hit, &it);
+	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &it);
 	add_rows(v, t, &it, &names);
 	names_free(&names);
 	intern_free(&it.ids);
