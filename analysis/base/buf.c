@@ -37,15 +37,20 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	reserve(b, 0);
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);
 	va_end(ap);
-	if (n < 0)
+	if (n < 0) {
+		b->data[b->len] = '\0';
 		return;
-	reserve(b, n);
-	va_start(ap, fmt);
-	vsnprintf(b->data + b->len, n + 1, fmt, ap);
-	va_end(ap);
+	}
+	if ((size_t)n >= b->cap - b->len) {
+		reserve(b, n);
+		va_start(ap, fmt);
+		vsnprintf(b->data + b->len, n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += n;
 }
 

@@ -6,18 +6,54 @@
 
 #include "analysis/base/buf.h"
 
+static void put_digits(struct buf *b, uint64_t n, int least)
+{
+	char text[24], *p = text + sizeof(text);
+
+	for (; n || least > 0; n /= 10, least--)
+		*--p = '0' + n % 10;
+	buf_add(b, p, text + sizeof(text) - p);
+}
+
+/*
+ * As printf's "%.*f", but fast, for a report may have millions of these. What is
+ * too large, or so near the middle of two last digits that the product's own
+ * rounding might decide, is left to printf, which is exact.
+ */
+static void put_fixed(struct buf *b, double d, int digits)
+{
+	static const uint64_t powers[] = { 1, 10, 100, 1000 };
+	uint64_t power = powers[digits], n;
+	double scaled = d * (double)power, rest;
+
+	if (!(scaled >= 0 && scaled < 1e9)) {
+		buf_printf(b, "%.*f", digits, d);
+		return;
+	}
+	n = (uint64_t)scaled;
+	rest = scaled - (double)n;
+	if (rest > 0.499999 && rest < 0.500001) {
+		buf_printf(b, "%.*f", digits, d);
+		return;
+	}
+	n += rest > 0.5;
+	put_digits(b, n / power, 1);
+	buf_add(b, ".", 1);
+	put_digits(b, n % power, digits);
+}
+
 void cell_put(struct buf *b, const struct cell *c)
 {
 	switch (c->kind) {
 	case CELL_TIME:
 		if (c->i)
-			buf_printf(b, "%.3f", c->i / 1e9);
+			put_fixed(b, c->i / 1e9, 3);
 		else
 			buf_puts(b, "0.");
 		break;
 	case CELL_PERCENT:
 		if (c->d != 0)
-			buf_printf(b, "%.2f", c->d);
+			put_fixed(b, c->d, 2);
 		else
 			buf_puts(b, "0.");
 		break;
@@ -79,6 +115,10 @@ size_t text_width(const char *str)
 	const unsigned char *s = (const unsigned char *)str;
 	size_t width = 0;
 
+	while (*s && *s < 0x80) {
+		s++;
+		width++;
+	}
 	while (*s) {
 		wchar_t c;
 		int w;

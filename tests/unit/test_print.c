@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/map.h"
 #include "analysis/print/printer.h"
 
 #define TIME(ns)   { .kind = CELL_TIME, .i = (ns) }
@@ -231,9 +233,41 @@ static void modes_are_text_and_one_character(void **state)
 	diag_free(&d);
 }
 
+static void assert_digits(struct cell c, int digits, double value)
+{
+	char want[400];
+
+	snprintf(want, sizeof(want), "%.*f", digits, value);
+	assert_cell(c, want);
+}
+
+/* The digits are printf's, also next to and in the middle between two of them. */
+static void digits_are_those_of_printf(void **state)
+{
+	static const int64_t steps[] = { -1, 0, 1 };
+	uint64_t x = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		int64_t ns;
+
+		x = hash64(x);
+		ns = x >> (1 + x % 60);
+
+		assert_digits((struct cell)TIME(ns | 1), 3, (ns | 1) / 1e9);
+		assert_digits((struct cell)TIME(-ns | 1), 3, (-ns | 1) / 1e9);
+		assert_digits((struct cell)PERCENT((double)ns / 8 + 0.125), 2, (double)ns / 8 + 0.125);
+		for (size_t k = 0; k < 3; k++) {
+			int64_t middle = (ns % 1000000) * 1000000 + 500000 + steps[k];
+
+			assert_digits((struct cell)TIME(middle), 3, middle / 1e9);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digits_are_those_of_printf),
 		cmocka_unit_test(numbers_show_nothing_and_next_to_nothing),
 		cmocka_unit_test(width_is_what_a_terminal_shows),
 		cmocka_unit_test(text_aligns_numbers_and_shares_headings),
