@@ -14,7 +14,7 @@
 #include "analysis/base/cursor.h"
 
 enum { KIND_NATIVE = 1, COMPRESSED = 1u << 31, INFO_HEAD = 16, UID_HEAD = 16,
-       BUDGET_PER_BYTE = 4, BUDGET_MIN = 1 << 20, LEAF_CHECK = -1 };
+       BUDGET_PER_BYTE = 8, BUDGET_MIN = 1 << 20, LEAF_CHECK = -1 };
 
 struct node {
 	const unsigned char *pcs;

@@ -69,6 +69,7 @@ static void writer_free(struct expwriter *w)
 	vec_free(&w->texts);
 	vec_free(&w->packets);
 	map_free(&w->ksyms);
+	map_free(&w->tails);
 	closep(&w->dirfd);
 	free(w->name);
 	free(w);

@@ -116,7 +116,8 @@ void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
 
 /*
  * A call stack: uid (not 0, unique in the experiment), pcs leaf first. Longer
- * than a packet can hold (8,187 frames): cut and marked truncated.
+ * than a packet can hold (8,187 frames): cut and marked truncated. Callers that
+ * several stacks have in common are written once.
  */
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs);
 

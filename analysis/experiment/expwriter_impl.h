@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "analysis/base/buf.h"
@@ -47,6 +48,7 @@ struct expwriter {
 	bool has_stacks; /* data.frameinfo is not empty */
 	bool has_kernel; /* LinuxKernel is declared */
 	struct map ksyms; /* addresses written */
+	struct map tails; /* of stacks: which came before, which are nodes by now */
 	uint32_t nsamples;
 	uint64_t bytes;
 	int err; /* the first failure; from then on everything is dropped */
@@ -57,12 +59,29 @@ static inline struct buf *out_buf(struct expwriter *w, enum out_id id)
 	return &w->fixed[id].buf;
 }
 
+static inline void put16(unsigned char *p, uint16_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void put32(unsigned char *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void put64(unsigned char *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
 /* The buffer of a file in a list of them, added when it is new. */
 struct buf *out_find(struct expwriter *w, enum out_id list, const char *file);
 /* ` name="sec.nnnnnnnnn"`, relative to the start of the experiment; never negative. */
 void put_stamp(const struct expwriter *w, struct buf *b, const char *name, uint64_t time_ns);
 /* The parts of log.xml that are known at the start. */
 void log_header(struct expwriter *w, const struct exp_header *h);
+/* Something to be in data.frameinfo when no stack is. */
+void put_no_stack(struct expwriter *w);
 /* Open the directory below its parent; a descriptor or -errno. */
 int open_dir(const struct expwriter *w);
 

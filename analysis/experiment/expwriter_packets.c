@@ -3,54 +3,8 @@
 
 #include <string.h>
 
-/* tsize has 16 bits and counts the heads, too. */
-enum { FRAME_HEAD = 16, INFO_HEAD = 16, INFO_NATIVE = 1, PACKET_MAX = 65528,
-       FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8 };
-
-static void put16(unsigned char *p, uint16_t v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static void put32(unsigned char *p, uint32_t v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static void put64(unsigned char *p, uint64_t v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs)
-{
-	size_t n = npcs > FRAMES_MAX ? FRAMES_MAX : npcs;
-	size_t size = FRAME_HEAD + INFO_HEAD + n * sizeof(*pcs);
-	unsigned char *p = buf_zero(out_buf(w, OUT_FRAMES), size);
-	unsigned char *info = p + FRAME_HEAD;
-
-	put16(p, size);
-	put16(p + 2, ER_PKT_FRAME);
-	put32(p + 4, FRAME_HEAD);
-	put64(p + 8, uid);
-	put32(info, size - FRAME_HEAD);
-	put32(info + 4, INFO_NATIVE);
-	put64(info + 8, uid);
-	memcpy(info + INFO_HEAD, pcs, n * sizeof(*pcs));
-	if (n < npcs)
-		put64(info + INFO_HEAD + (n - 1) * sizeof(*pcs), ER_PC_TRUNCATED);
-	w->has_stacks = true;
-}
-
-/* Readers pass over an experiment whose stacks are an empty file: put something there. */
-static void put_no_stack(struct expwriter *w)
-{
-	unsigned char *p = buf_zero(out_buf(w, OUT_FRAMES), FRAME_HEAD);
-
-	put16(p, FRAME_HEAD);
-	put16(p + 2, ER_PKT_EMPTY);
-	w->has_stacks = true;
-}
+/* tsize has 16 bits. */
+enum { PACKET_MAX = 65528 };
 
 static void put_value(unsigned char *packet, const struct field_desc *f, int64_t value)
 {

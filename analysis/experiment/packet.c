@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Clock packets keep time and stack at unaligned places; all other kinds have this head. */
+/* The head of all kinds but clock packets. */
 #define COMMON_FIELDS                                                                              \
 	{ "LWPID", "Lightweight process id", 8, ER_INT64 },                                        \
 	{ "THRID", "Thread number", 16, ER_INT64 },                                                \
@@ -11,15 +11,16 @@
 	{ "TSTAMP", "High resolution timestamp", 32, ER_INT64 },                                   \
 	{ "FRINFO", NULL, 40, ER_INT64 }
 
+/* By far the most frequent kind, hence without holes; narrower than gprofng's own 56 bytes. */
 static const struct field_desc clock_fields[] = {
-	{ "LWPID", "Lightweight process id", 8, ER_INT64 },
-	{ "THRID", "Thread number", 16, ER_INT64 },
-	{ "CPUID", "CPU id", 24, ER_INT32 },
-	{ "TSTAMP", "High resolution timestamp", 28, ER_INT64 },
-	{ "FRINFO", NULL, 36, ER_INT64 },
-	{ "MSTATE", "Thread state", 44, ER_INT32 },
-	{ "NTICK", "Duration", 48, ER_INT32 },
-	{ "SEQ", "Sequence number on its CPU", 52, ER_UINT32 }, /* ours, in what others pad */
+	{ "LWPID", "Lightweight process id", 4, ER_INT32 },
+	{ "THRID", "Thread number", 8, ER_INT32 },
+	{ "CPUID", "CPU id", 12, ER_INT32 },
+	{ "TSTAMP", "High resolution timestamp", 16, ER_INT64 },
+	{ "FRINFO", NULL, 24, ER_INT64 },
+	{ "MSTATE", "Thread state", 32, ER_INT32 },
+	{ "NTICK", "Duration", 36, ER_INT32 },
+	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 }, /* ours */
 };
 
 static const struct field_desc sync_fields[] = {
@@ -74,7 +75,7 @@ static const struct field_desc io_fields[] = {
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
 
 const struct packet_desc packet_descs[] = {
-	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 56, FIELDS(clock_fields) },
+	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 44, FIELDS(clock_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
 	  FIELDS(sync_fields) },
 	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data", 64,

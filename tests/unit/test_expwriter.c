@@ -155,14 +155,14 @@ static void a_short_write_is_undone(void **state)
 	assert_int_equal(expwriter_flush(w), 0);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
-	limit.rlim_cur = 56 * 1500 + 17;
+	limit.rlim_cur = 44 * 1500 + 17;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	for (int i = 0; i < 1000; i++)
 		expwriter_clock(w, &p);
 	assert_int_equal(expwriter_flush(w), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
-	assert_int_equal(st.st_size, 56 * 1000);
+	assert_int_equal(st.st_size, 44 * 1000);
 
 	/* From now on it drops what it gets, but can still say why. */
 	expwriter_clock(w, &p);
@@ -233,7 +233,7 @@ static void large_things_are_split(void **state)
 	assert_has(dir, "map.xml", "vaddr=\"0x0000000180000000\" size=\"268435456\" pagesz=\"4096\" "
 				   "foffset=\"+0x80001000\"");
 	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
-	assert_int_equal(st.st_size, 3 * 56);
+	assert_int_equal(st.st_size, 3 * 44);
 	assert_int_equal(fstatat(expwriter_dirfd(w), "data.frameinfo", &st, 0), 0);
 	assert_int_equal(st.st_size, 32 + 8187 * 8);
 	assert_int_equal(expwriter_close(w), 0);
@@ -253,7 +253,7 @@ static void stacks_are_never_an_empty_file(void **state)
 	assert_int_equal(expwriter_flush(w), 0);
 	assert_int_equal(fstatat(expwriter_dirfd(w), "data.frameinfo", &st, 0), 0);
 	assert_int_equal(st.st_size, 16);
-	assert_true(expwriter_bytes(w) > 16 + 56);
+	assert_true(expwriter_bytes(w) > 16 + 44);
 	expwriter_close(w);
 	close(dirfd);
 }
