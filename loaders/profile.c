@@ -179,11 +179,12 @@ static int attach(struct profile *p)
 	struct profile_bpf *skel = p->skel;
 	int err;
 
-	skel->links.er_exit = bpf_program__attach(skel->progs.er_exit);
-	if (!skel->links.er_exit)
-		return -errno;
+	/* In this order: of a thread that er_exit has counted er_switch must see the end. */
 	skel->links.er_switch = bpf_program__attach(skel->progs.er_switch);
 	if (!skel->links.er_switch)
+		return -errno;
+	skel->links.er_exit = bpf_program__attach(skel->progs.er_exit);
+	if (!skel->links.er_exit)
 		return -errno;
 	err = make_iter(skel->progs.er_begin, &p->begin_fd);
 	if (!err)
