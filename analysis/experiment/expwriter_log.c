@@ -44,12 +44,13 @@ static void put_system(struct buf *b, const struct exp_header *h)
  */
 static void put_process(struct buf *b, const struct exp_header *h)
 {
-	buf_printf(b, "<process pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"></process>\n",
-		   h->pid, h->ppid, h->pgrp, h->sid);
-	buf_puts(b, "<process");
+	buf_printf(b, "<process pid=\"%d\" ppid=\"%d\"", h->pid, h->ppid);
+	if (h->pgrp || h->sid)
+		buf_printf(b, " pgrp=\"%d\" sid=\"%d\"", h->pgrp, h->sid);
 	xml_attr(b, "cwd", h->cwd);
-	buf_puts(b, "></process>\n<process wsize=\"64\"></process>\n");
-	put_text(b, "process", h->command);
+	buf_puts(b, " wsize=\"64\">");
+	xml_escape(b, h->command);
+	buf_puts(b, "</process>\n");
 }
 
 void log_header(struct expwriter *w, const struct exp_header *h)
@@ -67,8 +68,7 @@ void log_header(struct expwriter *w, const struct exp_header *h)
 	localtime_r(&h->start_epoch, &tm);
 	buf_puts(b, "<event kind=\"run\"");
 	put_time(b, "tstamp", h->start_ns);
-	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\" pid=\"%d\" ppid=\"%d\" pgrp=\"%d\" sid=\"%d\"/>\n",
-		   (long long)h->start_epoch, tm.tm_gmtoff, h->pid, h->ppid, h->pgrp, h->sid);
+	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\"/>\n", (long long)h->start_epoch, tm.tm_gmtoff);
 	if (h->wordsize == 32)
 		expwriter_message(w, "comment", EXP_MSG_OURS, h->start_ns,
 				  "the process has 32-bit addresses");

@@ -17,10 +17,9 @@ static void put_segment(struct expwriter *w, const struct exp_segment *s)
 
 	buf_puts(b, "<event kind=\"map\" object=\"segment\"");
 	put_stamp(w, b, "tstamp", s->time_ns);
-	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\" size=\"%" PRIu64 "\" pagesz=\"4096\"", s->vaddr,
-		   s->size);
-	buf_printf(b, " foffset=\"+0x%08" PRIX64 "\" modes=\"0x%03x\" chksum=\"0xFFFFFFFF\"",
-		   s->foffset, s->modes);
+	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\" foffset=\"+0x%" PRIX64 "\"",
+		   s->vaddr, s->size, s->foffset);
+	buf_printf(b, " modes=\"0x%x\"", s->modes);
 	xml_attr(b, "name", s->name);
 	buf_puts(b, "/>\n");
 }
@@ -46,7 +45,7 @@ void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
 
 	buf_puts(b, "<event kind=\"unmap\"");
 	put_stamp(w, b, "tstamp", time_ns);
-	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\"/>\n", vaddr);
+	buf_printf(b, " vaddr=\"0x%" PRIX64 "\"/>\n", vaddr);
 }
 
 void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
@@ -56,7 +55,7 @@ void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, u
 
 	buf_puts(b, "<event kind=\"map\" object=\"function\"");
 	put_stamp(w, b, "tstamp", time_ns);
-	buf_printf(b, " vaddr=\"0x%016" PRIX64 "\" size=\"%" PRIu64 "\"", vaddr, size);
+	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\"", vaddr, size);
 	xml_attr(b, "name", name);
 	buf_puts(b, "/>\n");
 }
