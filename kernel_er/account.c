@@ -119,16 +119,23 @@ static void write_self(struct buf *b)
 	buf_puts(b, "/>\n");
 }
 
+static void write_drop(struct buf *b, const char *what, uint64_t n)
+{
+	if (!n)
+		return;
+	buf_puts(b, "<dropped");
+	xml_attr(b, "what", what);
+	number(b, "count", n);
+	buf_puts(b, "/>\n");
+}
+
 static void write_drops(const struct account *a, struct buf *b)
 {
-	for (int i = 0; i < DROP_COUNT; i++) {
-		if (!a->drops->n[i])
-			continue;
-		buf_puts(b, "<dropped");
-		xml_attr(b, "what", drop_names[i]);
-		number(b, "count", a->drops->n[i]);
-		buf_puts(b, "/>\n");
-	}
+	for (int i = 0; i < DROP_COUNT; i++)
+		write_drop(b, drop_names[i], a->drops->n[i]);
+	if (a->closed && a->capture)
+		write_drop(b, "threads that ended at the stop, their last CPU time is missing",
+			   capture_unsettled(a->capture));
 }
 
 static void write_threads(const struct account *a, struct buf *b)

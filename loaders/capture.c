@@ -163,6 +163,11 @@ void capture_counts(const struct capture *c, int cpu, struct er_counts *ret)
 	*ret = rings_cpu_state(c->rings, cpu)->counts;
 }
 
+uint64_t capture_unsettled(const struct capture *c)
+{
+	return rings_unsettled(c->rings);
+}
+
 void capture_losses(const struct capture *c,
 		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx)
 {

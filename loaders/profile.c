@@ -242,32 +242,13 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
-/* Threads that began to exit and have not got out of the CPU yet. */
-static uint64_t unsettled(const struct profile *p)
-{
-	uint64_t n = 0;
-
-	for (int cpu = 0; cpu < rings_ncpus(p->rings); cpu++) {
-		const volatile struct er_cpu *c = rings_cpu_state(p->rings, cpu);
-
-		n += c->dying - c->dead;
-	}
-	return n;
-}
-
-static void settle(const struct profile *p, struct diag *d)
+/* Those that do not make it are counted, capture_unsettled. */
+static void settle(const struct profile *p)
 {
 	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000 };
-	uint64_t n = 0;
 
-	for (int ms = 0; ms < SETTLE_MAX_MS; ms += SETTLE_STEP_MS) {
-		n = unsettled(p);
-		if (!n)
-			return;
+	for (int ms = 0; ms < SETTLE_MAX_MS && rings_unsettled(p->rings); ms += SETTLE_STEP_MS)
 		nanosleep(&step, NULL);
-	}
-	diag_warn(d, "the last CPU time of %llu threads that had just ended is missing",
-		  (unsigned long long)n);
 }
 
 static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
@@ -278,7 +259,7 @@ static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct d
 	p->skel->bss->er_stop_ns = stop_ns;
 	e = run_iter(p->end_fd, last);
 	err = err ? err : e;
-	settle(p, d);
+	settle(p);
 	profile_bpf__detach(p->skel);
 	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
 }

@@ -219,6 +219,18 @@ const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu)
 	return &r->cpus[cpu];
 }
 
+uint64_t rings_unsettled(const struct rings *r)
+{
+	uint64_t n = 0;
+
+	for (int cpu = 0; cpu < r->ncpus; cpu++) {
+		const volatile struct er_cpu *c = &r->cpus[cpu];
+
+		n += c->dying - c->dead;
+	}
+	return n;
+}
+
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 {
 	int n;

@@ -32,6 +32,9 @@ int rings_nrings(const struct rings *r);
 int rings_cpu(const struct rings *r, int i);
 const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu);
 
+/* Threads that began to exit and have not got out of the CPU yet. */
+uint64_t rings_unsettled(const struct rings *r);
+
 /* As capture_drain, capture_fd and capture_losses say. */
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx);
 int rings_fd(const struct rings *r);
