@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -30,6 +29,7 @@ enum {
 	PSEUDO_SIZE = 16,
 	MAX_PSEUDO = (PSEUDO_END - PSEUDO_BASE) / PSEUDO_SIZE,
 	MAX_NAMELESS = 65536,
+	LITTLE = 8192, /* bytes: not worth opening five files for, if more may come */
 	PTIMER_US = 1,
 };
 
@@ -55,6 +55,7 @@ struct page {
 	struct strtab pseudo;     /* ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
 	bool dirty;
+	bool waited;              /* a flush went by while it had little */
 };
 
 struct book {
@@ -63,6 +64,8 @@ struct book {
 	VEC(struct page *) dirty;
 	VEC(struct page *) open;
 	size_t nsubs;
+	struct strtab stems;  /* of names in use; ids index `used` */
+	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
 	const char *kallsyms_path;
 	struct kallsyms *kallsyms;
@@ -116,6 +119,8 @@ static void book_free(struct book *b)
 {
 	vec_free(&b->dirty);
 	vec_free(&b->open);
+	strtab_free(&b->stems);
+	vec_free(&b->used);
 	map_free(&b->nameless);
 	kallsyms_free(b->kallsyms);
 	free(b);
@@ -174,17 +179,14 @@ static void touch(struct book *b, struct page *p)
 
 /* --- sub-experiments --- */
 
-static bool free_name(struct book *b, const char *stem, char *ret, size_t size)
+/* Nobody else makes names in there: the next number of a stem need not be searched for. */
+static void next_name(struct book *b, const char *stem, char *ret, size_t size)
 {
-	int dirfd = expwriter_dirfd(b->founder.w);
-	struct stat st;
+	uint32_t id = strtab_id(&b->stems, stem);
 
-	for (unsigned i = 1; i <= MAX_SUBS; i++) {
-		snprintf(ret, size, "%s.%u.er", stem, i);
-		if (fstatat(dirfd, ret, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return errno == ENOENT;
-	}
-	return false;
+	if (id == b->used.len)
+		vec_push(&b->used, 0);
+	snprintf(ret, size, "%s.%u.er", stem, ++b->used.data[id]);
 }
 
 static int create(struct book *b, const struct image *im, const char *name, struct page *p)
@@ -211,13 +213,17 @@ static int create(struct book *b, const struct image *im, const char *name, stru
 struct page *book_add(struct book *b, const struct image *im, struct binaries *binaries,
 		      const char *stem)
 {
-	struct page *p = xcalloc(1, sizeof(*p));
+	struct page *p = NULL;
 	char name[96];
 
-	if (b->nsubs >= MAX_SUBS || b->error || !free_name(b, stem, name, sizeof(name)) ||
-	    create(b, im, name, p) < 0) {
+	if (b->nsubs < MAX_SUBS && !b->error) {
+		p = xcalloc(1, sizeof(*p));
+		next_name(b, stem, name, sizeof(name));
+		if (create(b, im, name, p) < 0)
+			freep(&p);
+	}
+	if (!p) {
 		b->drops->n[DROP_EXPERIMENT]++;
-		free(p);
 		return NULL;
 	}
 	b->nsubs++;
@@ -236,7 +242,7 @@ static int flush_page(struct book *b, struct page *p)
 
 	b->bytes += bytes - p->bytes;
 	p->bytes = bytes;
-	p->dirty = false;
+	p->dirty = p->waited = false;
 	if (err && !b->error)
 		b->error = err;
 	return err;
@@ -376,15 +382,30 @@ void page_clock(struct book *b, struct page *p, const struct clock_packet *c)
 	touch(b, p);
 }
 
+/* Most processes are short, and done with by the second flush: one in place of two. */
+static bool can_wait(struct page *p)
+{
+	if (p->waited || expwriter_pending(p->w) > LITTLE)
+		return false;
+	p->waited = true;
+	return true;
+}
+
 int book_flush(struct book *b)
 {
+	size_t n = 0;
+
 	flush_page(b, &b->founder);
 	/* Pages refer to nothing in each other: any order will do. */
 	vec_for_each(p, &b->dirty) {
-		if (*p != &b->founder)
+		if (*p == &b->founder)
+			continue;
+		if (can_wait(*p))
+			b->dirty.data[n++] = *p;
+		else
 			flush_page(b, *p);
 	}
-	b->dirty.len = 0;
+	b->dirty.len = n;
 	return b->error;
 }
 

@@ -56,7 +56,10 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 uint64_t page_pseudo(struct book *b, struct page *p, const char *name);
 void page_clock(struct book *b, struct page *p, const struct clock_packet *c);
 
-/* Bring everything to disk. 0 or -errno: the recording must end. */
+/*
+ * Bring everything to disk; what is little may wait for the call after this one.
+ * 0 or -errno: the recording must end.
+ */
 int book_flush(struct book *b);
 uint64_t book_bytes(const struct book *b);
 size_t book_nsubs(const struct book *b);

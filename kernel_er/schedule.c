@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define SEC_NS  1000000000ULL
-#define TICK_NS 100000000ULL /* a killed recorder lacks two of these at most */
+#define TICK_NS 90000000ULL /* a killed recorder lacks two of these at most: 200 ms is promised */
 #define NEVER   UINT64_MAX
 
 uint64_t now_ns(void)

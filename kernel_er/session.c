@@ -458,6 +458,9 @@ static int record(struct session *s)
 	}
 	if (s->live.on || s->plan->verbose)
 		fprintf(stderr, "Creating experiment %s ...\n", s->name.path);
+	if (s->live.on && !s->plan->load && !s->plan->end_ns)
+		fprintf(stderr, "Recording %s until Ctrl-C ...\n",
+			s->plan->targets.len ? "the targets" : "the whole system");
 	if (s->plan->verbose)
 		preflight_preview(s->plan, &s->name, stderr);
 	run(s);
