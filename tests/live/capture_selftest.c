@@ -401,7 +401,9 @@ static void test_children(void)
 	while (capture_drain(c, 0, only_children, NULL) > 0)
 		;
 	pthread_setname_np(pthread_self(), "selftest");
-	result("children", near(others_ns, want, slack), "%llu ns, kernel %llu ns",
+	/* What a child still does when its parent has reaped it is in no rusage. */
+	result("children", others_ns >= want * (1 - slack) && others_ns <= want * (1 + 4 * slack),
+	       "%llu ns, kernel %llu ns",
 	       (unsigned long long)others_ns, (unsigned long long)want);
 	capture_close(c);
 }
