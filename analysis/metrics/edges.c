@@ -46,6 +46,15 @@ static void add_callee(struct builder *b, uint32_t func, uint32_t callee, const 
 	edge_add(b, &b->edges->callees, &b->callee_at, func, callee, values);
 }
 
+/* Both tables outgrow the caches: ask for all the places of a stack at once. */
+static void fetch_places(const struct builder *b, const uint32_t *funcs, uint32_t n)
+{
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		map_prefetch(&b->caller_at, (uint64_t)funcs[i] << 32 | funcs[i + 1]);
+		map_prefetch(&b->callee_at, (uint64_t)funcs[i + 1] << 32 | funcs[i]);
+	}
+}
+
 /* From the leaf outwards, so that a function's first place is its innermost. */
 static void add_stack(struct builder *b, uint32_t id)
 {
@@ -54,6 +63,8 @@ static void add_stack(struct builder *b, uint32_t id)
 	const int64_t *sums = &b->t->by_stack[id * b->t->nmetrics];
 	uint32_t total = b->t->session->total->id;
 
+	if (!b->only)
+		fetch_places(b, funcs, p->n);
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t f = funcs[i];
 		const int64_t *values = b->last_seen[f] == id + 1 ? NULL : sums;

@@ -236,6 +236,8 @@ static uint32_t resolve_stack(struct session *s, struct experiment *e, struct re
 
 	vec_reserve(&s->impl->scratch, st->npcs);
 	frames = s->impl->scratch.data;
+	for (uint32_t i = 0; i < st->npcs; i++)
+		map_prefetch(&r->frame_by_pc, pcs[i]);
 	for (uint32_t i = 0; i < st->npcs; i++) {
 		bool last = i + 1 == st->npcs;
 
