@@ -19,7 +19,9 @@
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
@@ -314,6 +316,94 @@ static void gprofng_reads_the_same_numbers(void **state)
 	assert_line(head, "Clock-profiling, interval = 1000 microsecs.");
 }
 
+enum { TAILS = 3, LEAVES = 20, DEPTH = 30, STACKS = TAILS * LEAVES, FIRST_UID = 1000 };
+
+/* Stack i: one of some tails, one of some leaves, and every other one in the kernel. */
+static size_t make_stack(struct exp_builder *b, int i, uint64_t *pcs)
+{
+	int tail = i % TAILS, leaf = i / TAILS;
+	size_t n = 0;
+
+	if (i % 2) {
+		pcs[n++] = exp_builder_func(b, "k:kleaf", 256) + leaf;
+		for (int k = 0; k < 3 + tail; k++)
+			pcs[n++] = exp_builder_func(b, "k:kcaller", 256) + k;
+		pcs[n++] = exp_builder_func(b, "syscaller", 256) + tail;
+	} else {
+		pcs[n++] = exp_builder_func(b, "leaf", 256) + leaf;
+	}
+	for (int k = 0; k < DEPTH; k++)
+		pcs[n++] = exp_builder_func(b, k % 2 ? "even" : "odd", 256) + tail;
+	pcs[n++] = tail ? exp_builder_func(b, "main", 256) : ER_PC_TRUNCATED;
+	return n;
+}
+
+/* A FRAME packet without links. */
+static void add_plain(struct buf *b, uint64_t uid, const uint64_t *pcs, size_t n)
+{
+	uint16_t head[] = { 32 + n * 8, ER_PKT_FRAME };
+	uint32_t sizes[] = { 16, 16 + n * 8, 1 };
+
+	buf_add(b, head, 4);
+	buf_add(b, sizes, 4);
+	buf_add(b, &uid, 8);
+	buf_add(b, sizes + 1, 8);
+	buf_add(b, &uid, 8);
+	buf_add(b, pcs, n * 8);
+}
+
+/* All stacks, read back; what they would be without links goes to `plain`. */
+static void check_stacks(const char *path, uint64_t pcs[][DEPTH + 8], const size_t *n,
+			 struct buf *plain)
+{
+	struct experiment *e = experiment_open(path, NULL);
+
+	assert_int_equal(e->stacks.len, STACKS);
+	assert_int_equal(e->diag.nmsgs, 0);
+	for (int i = 0; i < STACKS; i++) {
+		const struct exp_stack *s = &e->stacks.data[experiment_stack(e, FIRST_UID + i)];
+
+		assert_int_equal(s->npcs, n[i]);
+		assert_memory_equal(e->stack_pcs.data + s->first, pcs[i], n[i] * 8);
+		add_plain(plain, FIRST_UID + i, pcs[i], n[i]);
+	}
+	experiment_close(e);
+}
+
+static void shared_callers_change_nothing(void **state)
+{
+	static const char commands[] = "-metrics e.total:i.total:name -functions -calltree";
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *shared = NULL, *unshared = NULL;
+	struct exp_builder *b = exp_builder_new(*state, "t.1.er");
+	uint64_t pcs[STACKS][DEPTH + 8];
+	size_t n[STACKS], size = 0;
+	struct buf plain = { 0 };
+
+	for (int i = 0; i < STACKS; i++) {
+		struct clock_packet p = { .lwp = 1, .thread = 1, .stack = FIRST_UID + i,
+					  .state = MS_USER, .nticks = 1 + i, .time_ns = 1 };
+
+		n[i] = make_stack(b, i, pcs[i]);
+		p.time_ns = exp_builder_now(b);
+		expwriter_stack(exp_builder_writer(b), FIRST_UID + i, pcs[i], n[i]);
+		expwriter_clock(exp_builder_writer(b), &p);
+	}
+	exp_builder_close(b);
+	check_stacks(path, pcs, n, &plain);
+	free(tempdir_read(path, "data.frameinfo", &size));
+	assert_true(size < plain.len / 2);
+	if (!system("command -v gp-display-text >/dev/null")) {
+		shared = gprofng(*state, commands);
+		tempdir_write(path, "data.frameinfo", plain.data, plain.len);
+		unshared = gprofng(*state, commands);
+		assert_string_equal(shared, unshared);
+		assert_line(shared, "kcaller");
+		assert_line(shared, "<Truncated-stack>");
+	}
+	buf_free(&plain);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -328,6 +418,7 @@ int main(void)
 		CASE(large_things_are_split),
 		CASE(stacks_are_never_an_empty_file),
 		CASE(gprofng_reads_the_same_numbers),
+		CASE(shared_callers_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
