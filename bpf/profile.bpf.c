@@ -34,6 +34,13 @@
  * out of a thread's storage does so with a compare and swap, so that a thread
  * that ends while er_end looks at it has its time sent once.
  *
+ * Cost. Of 5 to 6 us a sample at 1 kHz between 100,000 switches a second (6.18,
+ * 2 virtual CPUs; 2.3 us at 10 kHz, the rest is caches gone cold) the user walk
+ * is 1.8 us, the kernel walk 1.5, the id and its look-up 0.5, the thread's
+ * storage 0.3, entry and clocks 0.3, the ring 0.15. With PERF_SAMPLE_CALLCHAIN
+ * in the event BPF's account shows 0.8 us instead of 2.3, for perf then walks
+ * before the program is entered; the load took as long, so it is not done.
+ *
  * er_clock runs in the timer's interrupt and is never interrupted by itself;
  * er_exit, er_switch and er_end can be, by er_clock. They share nothing but the
  * numbers, which are atomic, and the thread's storage, which er_clock touches
@@ -62,7 +69,7 @@ enum {
  * Ids of stacks that were sent, in the line that their low bits name. In a full
  * line a new one takes the place of any other, which is sent again when it comes
  * again; so it is when two CPUs write to one line at a time. An LRU hash cost
- * 0.5 us more a sample, and 5 MB to clear at the start.
+ * 0.5 us more a sample, and 5 MB to clear at each start.
  */
 struct seen_line {
 	__u64 ids[SEEN_WAYS];
