@@ -68,6 +68,9 @@ static void writer_free(struct expwriter *w)
 		out_free(o);
 	vec_free(&w->texts);
 	vec_free(&w->packets);
+	vec_for_each(h, &w->segments)
+		free((char *)h->s.name);
+	vec_free(&w->segments);
 	map_free(&w->ksyms);
 	map_free(&w->tails);
 	closep(&w->dirfd);

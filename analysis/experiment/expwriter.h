@@ -100,6 +100,7 @@ struct exp_segment {
 	const char *name;
 };
 
+/* Before the stacks that lie in it; on disk once a stack does (expwriter_map.c). */
 void expwriter_segment(struct expwriter *w, const struct exp_segment *s);
 void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr);
 /* A function that no file has: a pseudo frame, generated code. */

@@ -36,6 +36,12 @@ struct out {
 	struct buf buf;
 };
 
+/* A segment, its name our own: written, or to be written when a stack mentions it. */
+struct held_segment {
+	struct exp_segment s;
+	bool written;
+};
+
 struct expwriter {
 	char *name;
 	int parent;  /* borrowed: the directory that `name` is in */
@@ -47,6 +53,8 @@ struct expwriter {
 	VEC(struct out) texts, packets;
 	bool has_stacks; /* data.frameinfo is not empty */
 	bool has_kernel; /* LinuxKernel is declared */
+	VEC(struct held_segment) segments; /* the first ones; all others are written at once */
+	bool strays;      /* a stack had user pcs in none of them */
 	struct map ksyms; /* addresses written */
 	struct map tails; /* of stacks: which came before, which are nodes by now */
 	uint32_t nsamples;
@@ -80,6 +88,8 @@ struct buf *out_find(struct expwriter *w, enum out_id list, const char *file);
 void put_stamp(const struct expwriter *w, struct buf *b, const char *name, uint64_t time_ns);
 /* The parts of log.xml that are known at the start. */
 void log_header(struct expwriter *w, const struct exp_header *h);
+/* Write the segments that these pcs of a stack lie in. */
+void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Something to be in data.frameinfo when no stack is. */
 void put_no_stack(struct expwriter *w);
 /* Open the directory below its parent; a descriptor or -errno. */

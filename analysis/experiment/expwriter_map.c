@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/experiment/xml.h"
 
 /* Readers take `size` for an int. */
 #define SEGMENT_MAX ((uint64_t)1 << 30)
 
-enum { NAME_MAX_BYTES = 255, MODES_RX = 5 };
+enum { NAME_MAX_BYTES = 255, MODES_RX = 5, SEGMENTS_HELD = 64 };
 
 static void put_segment(struct expwriter *w, const struct exp_segment *s)
 {
@@ -24,7 +25,8 @@ static void put_segment(struct expwriter *w, const struct exp_segment *s)
 	buf_puts(b, "/>\n");
 }
 
-void expwriter_segment(struct expwriter *w, const struct exp_segment *s)
+/* A segment whatever its size. */
+static void write_segment(struct expwriter *w, const struct exp_segment *s)
 {
 	struct exp_segment part = *s;
 	uint64_t left = s->size;
@@ -39,10 +41,62 @@ void expwriter_segment(struct expwriter *w, const struct exp_segment *s)
 	put_segment(w, &part);
 }
 
+/* Write it now if it is held back. */
+static void release(struct expwriter *w, struct held_segment *h)
+{
+	if (h->written)
+		return;
+	h->written = true;
+	write_segment(w, &h->s);
+}
+
+/* Release all that overlap [start, start + size); false: there are none. */
+static bool release_range(struct expwriter *w, uint64_t start, uint64_t size)
+{
+	bool any = false;
+
+	vec_for_each(h, &w->segments) {
+		if (start - h->s.vaddr < h->s.size || h->s.vaddr - start < size) {
+			release(w, h);
+			any = true;
+		}
+	}
+	return any;
+}
+
+void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs)
+{
+	for (size_t i = 0; i < npcs; i++) {
+		if (!release_range(w, pcs[i], 1) && pcs[i] < ER_PC_UNWIND_FAILED)
+			w->strays = true;
+	}
+}
+
+/*
+ * Most of the libraries of a short-lived process never meet a sample: segments
+ * are held back until a stack mentions them. Not those that come to a place
+ * where something was before, nor any once a stack had pcs in no segment: such
+ * a stack may be used again and then mean this one.
+ */
+void expwriter_segment(struct expwriter *w, const struct exp_segment *s)
+{
+	struct held_segment h = { .s = *s };
+	bool known = release_range(w, s->vaddr, s->size);
+
+	h.written = known || w->strays || w->segments.len >= SEGMENTS_HELD;
+	if (h.written)
+		write_segment(w, s);
+	if (w->segments.len >= SEGMENTS_HELD)
+		return;
+	h.s.name = xstrdup(s->name);
+	vec_push(&w->segments, h);
+}
+
 void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
 {
 	struct buf *b = out_buf(w, OUT_MAP);
 
+	release_range(w, vaddr, 1);
 	buf_puts(b, "<event kind=\"unmap\"");
 	put_stamp(w, b, "tstamp", time_ns);
 	buf_printf(b, " vaddr=\"0x%" PRIX64 "\"/>\n", vaddr);

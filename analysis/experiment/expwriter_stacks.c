@@ -109,12 +109,13 @@ void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, siz
 	struct part s = { .pcs = pcs, .n = npcs, .total = npcs };
 	size_t user = 0;
 
+	while (user < npcs && pcs[user] & KERNEL)
+		user++;
+	release_segments(w, pcs + user, npcs - user);
 	if (npcs > FRAMES_MAX) {
 		put_truncated(w, uid, pcs);
 		return;
 	}
-	while (user < npcs && pcs[user] & KERNEL)
-		user++;
 	if (w->tails.len >= TAILS_KNOWN)
 		map_free(&w->tails);
 	if (npcs <= TAIL_MAX) {

@@ -216,6 +216,64 @@ static void kernel_symbols_are_written_once_and_readable(void **state)
 	close(dirfd);
 }
 
+/* map.xml so far, "" while there is none. */
+static char *map_of(struct expwriter *w, const char *dir)
+{
+	struct stat st;
+
+	assert_int_equal(expwriter_flush(w), 0);
+	return fstatat(expwriter_dirfd(w), "map.xml", &st, 0) < 0 ? xstrdup("") :
+								   tempdir_read(dir, "map.xml", NULL);
+}
+
+static void assert_maps(struct expwriter *w, const char *dir, const char *names)
+{
+	__cleanup(freep) char *map = map_of(w, dir);
+	char got[64] = "";
+
+	for (const char *p = map; (p = strstr(p, "name=\"/"));) {
+		p += strlen("name=\"/");
+		strncat(got, p, 1);
+	}
+	assert_string_equal(got, names);
+}
+
+static void add_segment(struct expwriter *w, uint64_t vaddr, const char *name)
+{
+	expwriter_segment(w, &(struct exp_segment){ .vaddr = vaddr, .size = 0x1000, .modes = 5,
+						    .name = name });
+}
+
+static void segments_are_written_when_mentioned(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	uint64_t in_b[] = { (uint64_t)-4096, 0x2fff }, stray = 0x9000;
+	struct expwriter *w;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	add_segment(w, 0x1000, "/a");
+	add_segment(w, 0x2000, "/b");
+	add_segment(w, 0x3000, "/c");
+	add_segment(w, 0x4000, "/d");
+	assert_maps(w, dir, "");
+	expwriter_stack(w, 1, in_b, 2);
+	expwriter_stack(w, 2, in_b, 2);
+	assert_maps(w, dir, "b");
+	/* What comes to the place of another, and what leaves. */
+	add_segment(w, 0x3800, "/e");
+	assert_maps(w, dir, "bcde");
+	expwriter_unmap(w, 1, 0x1000);
+	assert_maps(w, dir, "bcdea");
+	/* The stack may be used again once something is there. */
+	add_segment(w, 0x5000, "/f");
+	expwriter_stack(w, 3, &stray, 1);
+	add_segment(w, 0x9000, "/g");
+	assert_maps(w, dir, "bcdeag");
+	assert_int_equal(expwriter_close(w), 0);
+	close(dirfd);
+}
+
 static void large_things_are_split(void **state)
 {
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
@@ -228,6 +286,7 @@ static void large_things_are_split(void **state)
 	int dirfd;
 
 	w = new_writer(*state, "t.1.er", &dirfd);
+	pcs[0] = s.vaddr + 1;
 	expwriter_segment(w, &s);
 	expwriter_stack(w, 1, pcs, 10000);
 	expwriter_clock(w, &p);
@@ -415,6 +474,7 @@ int main(void)
 		CASE(a_short_write_is_undone),
 		CASE(the_exit_event_is_the_last_thing),
 		CASE(kernel_symbols_are_written_once_and_readable),
+		CASE(segments_are_written_when_mentioned),
 		CASE(large_things_are_split),
 		CASE(stacks_are_never_an_empty_file),
 		CASE(gprofng_reads_the_same_numbers),
