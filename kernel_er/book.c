@@ -374,10 +374,6 @@ uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
 
 void page_clock(struct book *b, struct page *p, const struct clock_packet *c)
 {
-	if (book_full(b)) {
-		b->drops->n[DROP_LIMIT]++;
-		return;
-	}
 	expwriter_clock(p->w, c);
 	touch(b, p);
 }

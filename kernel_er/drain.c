@@ -336,10 +336,16 @@ static struct page *followed_page(struct drain *dr, const struct er_clock *c)
 /* false: the sample's stack is not there yet. */
 static bool place_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 {
-	struct page *own = followed_page(dr, c);
-	struct page *p = own ? own : book_founder(dr->parts.book);
+	struct page *own, *p;
 	uint64_t uid;
 
+	/* Asked first: beyond the limit no stack is written, nor an experiment made, either. */
+	if (book_full(dr->parts.book)) {
+		dr->parts.drops->n[DROP_LIMIT]++;
+		return true;
+	}
+	own = followed_page(dr, c);
+	p = own ? own : book_founder(dr->parts.book);
 	if (is_pseudo(c, own))
 		uid = pseudo_stack(dr, p, c);
 	else
