@@ -74,16 +74,16 @@ opens_in_gprofng()
 }
 
 # The clock packets of one experiment, by no code of ours: CPU, time in ns,
-# number on the CPU (field SEQ), thread. Size and offset are those it declares.
+# number on the CPU (field SEQ), thread. Size and offsets are those it declares.
 clock_packets()
 {
-	local size seq
 	[ -s "$1/profile" ] || return 0
-	size=$(od -An -N2 -tu2 "$1/profile" | tr -d ' ')
-	seq=$(grep -o 'name="SEQ"[^/]*offset="[0-9]*' "$1/log.xml" | head -n1 | grep -o '[0-9]*$')
-	od -An -v -tu4 -w"$size" "$1/profile" |
-		awk -v seq="${seq:-0}" '{ printf "%d %.0f %d %d\n", $7, $8 + $9 * 4294967296,
-			$(seq / 4 + 1), $5 }'
+	od -An -v -tu4 -w"$(od -An -N2 -tu2 "$1/profile" | tr -d ' ')" "$1/profile" | awk -v words="$(
+		sed -n '/<profpckt kind="8"/,/<\/profpckt>/s/.*<field name="\([A-Z]*\)".* offset="\([0-9]*\)".*/\1 \2/p' \
+			"$1/log.xml" | tr '\n' ' ')" '
+		BEGIN { for (n = split(words, w); n > 1; n -= 2) at[w[n - 1]] = w[n] / 4 + 1 }
+		{ printf "%d %.0f %d %d\n", $at["CPUID"],
+			$at["TSTAMP"] + $(at["TSTAMP"] + 1) * 4294967296, $at["SEQ"], $at["THRID"] }'
 }
 
 # Of the founder and all below it.

@@ -8,7 +8,8 @@
 "$syn/spin" alpha:120 >/dev/null &
 spin=$!
 on_exit=stop_load
-stop_load() { kill $spin 2>/dev/null; }
+pid=
+stop_load() { kill $spin $pid 2>/dev/null; }
 
 seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
 for i in $(seq 20); do

@@ -73,7 +73,7 @@ check_that "T-16: and the load runs to its end" "$(truth record.out alpha) >= 3"
 must_record t1-0.er -p high -F on -q 0 -t 1-0 -- "$syn/spin" alpha:2
 pids=$(pid_of record.out)
 got=$(seconds_of alpha i.totalcpu t1-0.er)
-check_that "T-16: -t 1-0 records to the end" "$got > 0.5 && $got < 1.5" "got $got"
+check_that "T-16: -t 1-0 records to the end" "$got > 0.5 && $got < 1.98" "got $got"
 
 must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
 check "T-18: ten comments" grep -q 'ten & more' notes.er/notes
@@ -100,3 +100,42 @@ record big.er -p 2000 -t 0.3
 check_that "T-03: above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
 record limit.er -L 1 -p high -t 2
 check "-L 1 opens" "$er_print" -header limit.er
+check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
+
+# -S: usage samples; -L: a limit that is reached keeps further profile data out.
+sample_count() { grep -c 'kind="sample"' "$1/log.xml"; }
+must_record s1.er -S 1 -t 2.5 -p off
+check_that "-S 1: one a second, the start and the end" "$(sample_count s1.er) == 4" "$(sample_count s1.er)"
+must_record s0.er -S off -t 1.5
+check_that "-S off: none" "$(sample_count s0.er) == 0" "$(sample_count s0.er)"
+
+"$syn/spin" alpha:30 >/dev/null &
+busy=$!
+on_exit='kill '$busy
+# -p 1 of one busy CPU: 1,000 packets a second, 44 bytes each: 1 MB in 20 s; the
+# kernel's frames come on top. What the header says was left out must be told.
+must_record full.er -L 1 -p 0.2 -t 9
+left=$(grep -o 'samples beyond the size limit" count="[0-9]*' full.er/recorder.xml | grep -o '[0-9]*$')
+size=$(du -sb --exclude=archives full.er | cut -f1)
+check_that "-L 1: stops near a megabyte" "$size > 500000 && $size < 3000000" "$size bytes"
+check_that "and counts what it leaves out" "${left:-0} > 0" "left out '$left', $size bytes"
+check "and samples go on" grep -q 'label="end"' full.er/log.xml
+
+# archives: off leaves no binaries, copy brings whole ones, as long as the original
+must_record none.er -A off -F on -t 0.5
+check_that "-A off: no binaries" "$(find none.er/archives -type f 2>/dev/null | wc -l) == 0"
+must_record copy.er -A copy -F on -p high -t 0.5 -T $busy
+check_that "-A copy: the whole file" \
+	"$(find copy.er/archives -type f -name 'spin*' -size "$(stat -c %s "$syn/spin")"c | wc -l) == 1" \
+	"$(find copy.er/archives -type f -ls)"
+
+# -x: the load waits for somebody to let it go
+"$er_kernel" -o x.er -x -q 0 -- "$syn/spin" beta:0.1 >x.out 2>x.err &
+pid=$!
+until load=$(pgrep -P $pid) || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+sleep 1
+check_that "-x: the load is left stopped" \
+	"$(awk '$1 == "State:" { print ($2 ~ /[tT]/) }' "/proc/$load/status") == 1" "$(cat x.err)"
+kill -CONT "$load"
+wait $pid
+check_that "-x: and runs when let go" "$? == 0 && $(grep -c '^pid' x.out) == 1" "$(cat x.out x.err)"
