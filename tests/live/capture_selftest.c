@@ -345,9 +345,12 @@ static void test_short_threads(void)
 	end(c);
 	own = map_get(&t.by_tid, getpid());
 	t.weight -= own ? *own : 0;
-	/* The kernel adds a thread's time to its process before the thread's last microseconds. */
+	/*
+	 * The kernel adds a thread's time to its process before the thread's last
+	 * microseconds, which on a machine with much else to do become more.
+	 */
 	result("short threads",
-	       t.weight >= want * (1 - slack) && t.weight <= want * (1 + slack) + 1000 * 15000 &&
+	       t.weight >= want * (1 - slack) && t.weight <= want * 1.1 + 1000 * 15000 &&
 		       t.unsampled > 500,
 	       "%llu ns, kernel %llu ns, %llu residuals without sample",
 	       (unsigned long long)t.weight, (unsigned long long)want,
