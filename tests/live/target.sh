@@ -10,18 +10,23 @@ spin=$!
 other=$!
 on_exit=stop_load
 stop_load() { kill $spin $other 2>/dev/null; }
-sleep 0.2
+until [ "$(ls "/proc/$spin/task" 2>/dev/null | wc -l)" = 3 ]; do sleep 0.02; done
 thread=$(ls "/proc/$spin/task" | sort -n | tail -n1)
 cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
 
-before=$(cpu_of $spin/task/$thread)
+before=$(cpu_of $spin/task/$thread) begin=$(date +%s.%N)
 must_record thread.er -p high -t 2 -T "$spin/$thread"
-after=$(cpu_of $spin/task/$thread)
-# The window of the recording lies inside the one measured around it.
+after=$(cpu_of $spin/task/$thread) outer=$(awk "BEGIN { print $(date +%s.%N) - $begin }")
+# The window of the recording lies inside the one measured around it, in which
+# the kernel says how long the thread ran; one it was not in is startup and end.
 pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
-check_that "-T pid/tid records that thread" "$got > 0.01 && $got <= $after - $before + 0.01" \
+span=$(grep -o 'kind="exit" tstamp="[0-9.]*' thread.er/log.xml | grep -o '[0-9.]*$')
+check_that "-T pid/tid records that thread: not more than it ran" "$got <= $after - $before + 0.01" \
 	"got $got of $after - $before"
+check_that "and not less, but for the time around the recording" \
+	"$got >= ($after - $before) - ($outer - $span) - 0.05 && $got > 0.01" \
+	"got $got of $after - $before, $span s of $outer"
 check_that "and no other thread" \
 	"$(clock_packets_all thread.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 1"
 
@@ -29,6 +34,17 @@ must_record process.er -p high -t 2 -T "$spin"
 check_that "-T pid records all its threads" \
 	"$(clock_packets_all process.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 2"
 check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
+
+# It ends, and its process after it, in the middle of the recording.
+"$syn/spin" -t 2 alpha:1.5 >ends.out &
+short=$!
+until [ "$(ls "/proc/$short/task" 2>/dev/null | wc -l)" = 3 ]; do sleep 0.02; done
+ending=$(ls "/proc/$short/task" | sort -n | tail -n1)
+must_record ends.er -p high -t 3 -T "$short/$ending"
+wait $short
+check_that "a thread that ends during the run: what it ran is there" \
+	"$(clock_packets_all ends.er | awk -v t="$ending" '$4 == t' | wc -l) >= 10"
+check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
 kthread=$(awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }' /proc/[0-9]*/stat)
 record kthread.er -p high -t 1 -T "0/$kthread"
