@@ -56,7 +56,7 @@ enum er_clock_flags {
 	ER_CLOCK_USER = 1 << 0,      /* was in user mode */
 	ER_CLOCK_KTHREAD = 1 << 1,   /* a thread without an address space */
 	ER_CLOCK_IDLE = 1 << 2,      /* the CPU was idle; weight is time, not CPU time */
-	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual of a thread that never had a sample */
+	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual without a sample since the thread began or did exec */
 };
 
 struct er_clock {

@@ -350,6 +350,7 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 		return 0;
 	}
 	t->stack = stack;
+	t->exec_id = sm->task->self_exec_id;
 	t->flags = sm->flags;
 	t->state |= THREAD_SAMPLED;
 	sum = run_time(ctx, sm);
@@ -453,6 +454,12 @@ int er_begin(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* The last sample says nothing about a program that was started since. */
+static __always_inline bool sample_holds(const struct er_thread *t, struct task_struct *p)
+{
+	return t->state & THREAD_SAMPLED && t->exec_id == p->self_exec_id;
+}
+
 static __always_inline void fill_residual(struct er_clock *r, struct task_struct *p,
 					  const struct er_thread *t, struct er_cpu *c)
 {
@@ -460,13 +467,11 @@ static __always_inline void fill_residual(struct er_clock *r, struct task_struct
 	r->h.seq = er_number(c, ER_KIND_CLOCK);
 	r->h.time_ns = bpf_ktime_get_ns();
 	r->start_time = t->start_time;
-	r->stack = t->stack;
+	r->stack = sample_holds(t, p) ? t->stack : 0;
 	r->cpu = bpf_get_smp_processor_id();
 	r->tgid = p->tgid;
 	r->tid = p->pid;
-	r->flags = t->flags;
-	if (!(t->state & THREAD_SAMPLED))
-		r->flags |= ER_CLOCK_UNSAMPLED;
+	r->flags = sample_holds(t, p) ? t->flags : ER_CLOCK_UNSAMPLED;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_CLOCK_KTHREAD;
 	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);

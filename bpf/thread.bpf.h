@@ -24,6 +24,7 @@ struct er_thread {
 	__u64 reported;   /* of its sum_exec_runtime */
 	__u64 start_time; /* of the process */
 	__u64 stack;      /* of the last sample */
+	__u64 exec_id;    /* of the program that the last sample saw */
 	__u32 flags;      /* of the last sample, enum er_clock_flags */
 	__u32 state;
 };

@@ -14,7 +14,7 @@
 #include "loaders/cpus.h"
 
 enum {
-	RING_DEFAULT = 512 << 10,
+	RING_DEFAULT = 2 << 20, /* seconds of records at 1 kHz, for when the drain gets no CPU */
 	RING_TOTAL = 64 << 20, /* the default shrinks on machines with many CPUs */
 	RING_MIN = 64 << 10,
 	MAX_LOSSES = 8192,
