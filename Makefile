@@ -46,7 +46,7 @@ golden       := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/golden/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all clean install fmt deps demo check check-unit check-live bench docs
+.PHONY: all tests synprogs clean install fmt deps demo check check-unit check-live bench
 
 all: $(programs)
 
@@ -97,11 +97,13 @@ $(synprogs): $(O)/tests/%: tests/%.c $(wildcard tests/synprog/*.h)
 
 tests: $(unit_tests) $(live_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
 
+synprogs: $(synprogs)
+
 deps:
 	$(Q)tools/install-deps.sh
 
 demo: deps
-	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(MAKE) --no-print-directory all synprogs
 	$(Q)tests/lib/demo.sh $(O)
 
 check: deps

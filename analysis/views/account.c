@@ -167,9 +167,9 @@ static void put_cost(struct table *t, const struct experiment *e)
 	uint64_t bpf_ns = sum_of(e, "cost", "ns");
 	double bpf = bpf_ns / 1e9, seconds = e->end_ns / 1e9;
 
-	put_line(t, "Recording cost %.3f sec. of CPU time, %.2f %% of one CPU: er_kernel %.3f "
-		 "from start to end, BPF programs %.3f%s", self + bpf, seconds > 0 ? 100 * (self + bpf) / seconds : 0,
-		 self, bpf, bpf_ns ? "" : " (not counted by the kernel)");
+	put_line(t, "Recording cost %.2f %% of one CPU: er_kernel %.3f sec., start and end included; BPF %.3f%s",
+		 seconds > 0 ? 100 * (self + bpf) / seconds : 0, self, bpf,
+		 bpf_ns ? "" : " (not counted)");
 }
 
 static void put_programs(struct table *t, const struct experiment *e)
