@@ -187,16 +187,19 @@ static char *read_all(int fd, const char *name, struct diag *d)
 	return text;
 }
 
-/* By address; of one address the symbol to keep comes first. */
 static int entry_cmp(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/* Of two symbols at one address the one to keep. */
+static const struct entry *better(const struct entry *a, const struct entry *b)
+{
 	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return strcmp(b->name, a->name);
+		return a->rank < b->rank ? a : b;
+	return strcmp(a->name, b->name) >= 0 ? a : b;
 }
 
 static uint64_t round_up(uint64_t v, uint64_t to)
@@ -246,22 +249,57 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 	}
 }
 
+/*
+ * The kernel lists its own symbols by address, and those of modules and BPF
+ * programs, a few thousand at most, behind them as they come: sort these, and
+ * move what belongs in front of them.
+ */
+static void sort(entries *all)
+{
+	entries tail = { 0 };
+	size_t n = 1, m, at;
+
+	while (n < all->len && all->data[n - 1].addr <= all->data[n].addr)
+		n++;
+	if (n >= all->len)
+		return;
+	m = all->len - n;
+	vec_reserve(&tail, m);
+	memcpy(tail.data, all->data + n, m * sizeof(*tail.data));
+	tail.len = m;
+	vec_sort(&tail, entry_cmp);
+	for (at = all->len; m; at--) {
+		if (n && all->data[n - 1].addr > tail.data[m - 1].addr)
+			all->data[at - 1] = all->data[--n];
+		else
+			all->data[at - 1] = tail.data[--m];
+	}
+	vec_free(&tail);
+}
+
+/* The symbol to keep of those at the address of *at, which moves on to the next address. */
+static const struct entry *take(const struct entry **at, const struct entry *end)
+{
+	const struct entry *best = *at;
+
+	if (best == end)
+		return NULL;
+	while (++*at < end && (*at)->addr == best->addr)
+		best = better(best, *at);
+	return best;
+}
+
 static void build(struct kallsyms *k, const entries *all)
 {
-	const struct entry *next, *end = all->data + all->len;
+	const struct entry *at = all->data, *end = at + all->len, *next;
 
 	vec_reserve(&k->syms, all->len);
-	for (const struct entry *e = all->data; e < end; e = next) {
-		for (next = e + 1; next < end && next->addr == e->addr;)
-			next++;
+	for (const struct entry *e = take(&at, end); e; e = next) {
+		next = take(&at, end);
 		if (e->rank > LOCAL_TEXT || !e->addr)
 			continue;
-		vec_push(&k->syms, (struct ksym){
-					   .addr = e->addr,
-					   .size = extent(e, next < end ? next : NULL),
-					   .name = e->name,
-					   .module = e->module,
-				   });
+		vec_push(&k->syms, (struct ksym){ .addr = e->addr, .size = extent(e, next),
+						  .name = e->name, .module = e->module });
 	}
 }
 
@@ -290,7 +328,7 @@ struct kallsyms *kallsyms_read(int fd, const char *name, struct diag *d)
 			   name);
 		goto fail;
 	}
-	vec_sort(&all, entry_cmp);
+	sort(&all);
 	build(k, &all);
 	if (!k->syms.len) {
 		diag_error(d, "%s: has no function symbols", name);
