@@ -32,9 +32,11 @@ wait
 END
 chmod +x "$work/load"
 
-say() { printf '\n--- %s\n' "$*"; }
-# Blank lines at the end make gaps; a terminal has 80 to 100 columns.
-show() { "$er_print" "$@" 2>&1 | grep -v "^current: " | cut -c1-100; }
+say() { printf "\n--- %s\n" "$*"; }
+# As a shell wants it to be typed.
+quoted() { for a; do case $a in *[!A-Za-z0-9_./,:%=+-]*) printf " '%s'" "$a" ;; *) printf ' %s' "$a" ;; esac; done; }
+# A terminal has 80 to 100 columns. What settings reply is no report.
+report() { say "er_print$(quoted "$@")"; "$er_print" "$@" | sed '/^current: /d' | cut -c1-100; }
 
 last=$(ls -d ktest.*.er 2>/dev/null | sed -n 's/^ktest\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n1)
 exp=ktest.$((${last:-0} + 1)).er
@@ -43,30 +45,25 @@ say "er_kernel LOAD        (about ten seconds: one quiet, eight under load, one 
 "$er_kernel" "$work/load" || exit 1
 [ -d "$exp" ] || { echo "demo: '$exp': er_kernel made no such experiment" >&2; exit 1; }
 
-# The founder alone: each process that was followed has a header of its own.
-echo "header 1" >"$work/header"
-say "er_print $exp, header 1"
-show -script "$work/header" "$exp"
+report -header 1 "$exp"
 
-say "er_print -metrics ei.kcpu -sort e.kcpu -limit 15 -functions $exp"
-show -metrics ei.kcpu:name -sort e.kcpu -limit 15 -functions "$exp"
+report -limit 15 -functions "$exp"
+
+report -metrics e.%kcpu:i.%kcpu -sort e.kcpu -limit 15 -functions "$exp"
 
 hottest=$("$er_print" -printmode , -metrics e.kcpu:name -sort e.kcpu -functions "$exp" 2>/dev/null |
 	awk -F'","' '/^"[0-9]/ { sub(/"$/, "", $2)
 		if ($2 !~ /^</) { print $2; exit } }')
-say "er_print -csingle '$hottest' $exp        (the hottest kernel function)"
-show -metrics ei.kcpu:name -cmetrics a.kcpu:e.kcpu:i.kcpu:name -csingle "$hottest" 1 "$exp"
+report -cmetrics a.kcpu:e.kcpu:i.kcpu -csingle "$hottest" 1 "$exp"
 
-say "er_print -limit 12 -processes $exp"
-show -limit 12 -processes "$exp"
+report -limit 12 -processes "$exp"
 
-say "er_print -limit 12 -threads $exp"
-show -limit 12 -threads "$exp"
+report -limit 12 -threads "$exp"
 
 cat <<END
 
 The experiment is ./$exp. What to type next:
-  $1/bin/er_print $exp                  and then functions, calltree, help, quit
+  $1/bin/er_print $exp              and then functions, calltree, help, quit
   $1/bin/er_print -calltree $exp        where the time went, from the root
   gprofng display text -functions $exp  the same numbers by gprofng
 END
