@@ -4,50 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct map_slot *find(const struct map *m, uint64_t key)
-{
-	size_t i = hash64(key) & (m->cap - 1);
-
-	while (m->slots[i].used && m->slots[i].key != key)
-		i = (i + 1) & (m->cap - 1);
-	return &m->slots[i];
-}
-
 static void grow(struct map *m)
 {
 	struct map old = *m;
 
 	m->cap = old.cap ? old.cap * 2 : 16;
-	m->slots = xcalloc(m->cap, sizeof(*m->slots));
+	m->slots = xcalloc(m->cap + 1, sizeof(*m->slots));
 	map_for_each(s, &old)
-		*find(m, s->key) = *s;
+		*map_slot_of(m, s->key) = *s;
 	free(old.slots);
-}
-
-uint64_t *map_get(const struct map *m, uint64_t key)
-{
-	struct map_slot *s;
-
-	if (!m->len)
-		return NULL;
-	s = find(m, key);
-	return s->used ? &s->value : NULL;
 }
 
 uint64_t *map_put(struct map *m, uint64_t key, bool *fresh)
 {
 	struct map_slot *s;
+	bool is_new;
 
 	/* At most 2/3 full: probes stay short. */
 	if (m->len * 3 >= m->cap * 2)
 		grow(m);
-	s = find(m, key);
-	if (fresh)
-		*fresh = !s->used;
-	if (!s->used) {
-		*s = (struct map_slot){ .key = key, .used = true };
+	s = map_slot_of(m, key);
+	is_new = key ? !s->key : !m->has_zero;
+	if (is_new) {
+		*s = (struct map_slot){ .key = key };
+		m->has_zero |= !key;
 		m->len++;
 	}
+	if (fresh)
+		*fresh = is_new;
 	return &s->value;
 }
 
@@ -57,14 +41,18 @@ void map_remove(struct map *m, uint64_t key)
 
 	if (!map_get(m, key))
 		return;
-	hole = i = find(m, key) - m->slots;
 	m->len--;
+	if (!key) {
+		m->has_zero = false;
+		return;
+	}
+	hole = i = map_slot_of(m, key) - m->slots;
 	/* Close the gap: move up what its probe would no longer reach. */
 	for (;;) {
 		size_t home;
 
 		i = (i + 1) & mask;
-		if (!m->slots[i].used)
+		if (!m->slots[i].key)
 			break;
 		home = hash64(m->slots[i].key) & mask;
 		if (((i - home) & mask) < ((i - hole) & mask))
@@ -72,7 +60,7 @@ void map_remove(struct map *m, uint64_t key)
 		m->slots[hole] = m->slots[i];
 		hole = i;
 	}
-	m->slots[hole].used = false;
+	m->slots[hole].key = 0;
 }
 
 void map_free(struct map *m)

@@ -12,27 +12,20 @@
 
 #include "analysis/base/alloc.h"
 
+/*
+ * A free slot is one whose key is 0, so that a slot is no more than two words:
+ * tables of a hundred thousand keys are walked at the speed of the cache. The
+ * key 0 itself has a slot of its own behind the others.
+ */
 struct map {
-	struct map_slot *slots;
+	struct map_slot *slots; /* cap of them, and that of key 0 */
 	size_t len, cap;
+	bool has_zero;
 };
-
-/* The value stored for the key, or NULL; valid until the next map_put. */
-uint64_t *map_get(const struct map *m, uint64_t key);
-/* The value's place, 0 if the key is new; `*fresh` (may be NULL) says whether it is. */
-uint64_t *map_put(struct map *m, uint64_t key, bool *fresh);
-/* Take the key out, if it is there. Not while walking the map. */
-void map_remove(struct map *m, uint64_t key);
-void map_free(struct map *m);
 
 struct map_slot {
 	uint64_t key, value;
-	bool used;
 };
-
-#define map_for_each(s, m)                                                                         \
-	for (struct map_slot *s = (m)->slots; s && s < (m)->slots + (m)->cap; s++)                 \
-		if (s->used)
 
 /* The 64-bit finalizer of MurmurHash3 (public domain): spreads any key. */
 static inline uint64_t hash64(uint64_t x)
@@ -43,6 +36,39 @@ static inline uint64_t hash64(uint64_t x)
 	x *= 0xc4ceb9fe1a85ec53ULL;
 	return x ^ (x >> 33);
 }
+
+/* The slot of the key, or the free one where it belongs. Of a map that has slots. */
+static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
+{
+	size_t i = hash64(key) & (m->cap - 1);
+
+	if (!key)
+		return &m->slots[m->cap];
+	while (m->slots[i].key != key && m->slots[i].key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+/* The value stored for the key, or NULL; valid until the next map_put. */
+static inline uint64_t *map_get(const struct map *m, uint64_t key)
+{
+	struct map_slot *s;
+
+	if (!m->len)
+		return NULL;
+	s = map_slot_of(m, key);
+	return s->key || (!key && m->has_zero) ? &s->value : NULL;
+}
+
+/* The value's place, 0 if the key is new; `*fresh` (may be NULL) says whether it is. */
+uint64_t *map_put(struct map *m, uint64_t key, bool *fresh);
+/* Take the key out, if it is there. Not while walking the map. */
+void map_remove(struct map *m, uint64_t key);
+void map_free(struct map *m);
+
+#define map_for_each(s, m)                                                                         \
+	for (struct map_slot *s = (m)->slots; s && s <= (m)->slots + (m)->cap; s++)                \
+		if (s->key || (s == (m)->slots + (m)->cap && (m)->has_zero))
 
 /* Have the key's place in the cache by the time map_get asks for it. */
 static inline void map_prefetch(const struct map *m, uint64_t key)
