@@ -54,6 +54,7 @@ static int make_dir(struct expwriter *w)
 
 static void out_free(struct out *o)
 {
+	out_close(o);
 	free(o->file);
 	buf_free(&o->buf);
 }

@@ -4,8 +4,9 @@
  * 12.4. Every call appends to a buffer in memory; expwriter_flush brings the
  * buffers to the files as whole records, referenced things first (stacks, maps
  * and kernel symbols before the packets that use them), so that what is on disk
- * can be read at any moment. No descriptor stays open between flushes: there
- * may be thousands of writers.
+ * can be read at any moment. There may be thousands of writers: they share a
+ * bounded number of descriptors that stay open between flushes, and all belong to
+ * one thread.
  *
  * Times are absolute nanoseconds of one clock (CLOCK_MONOTONIC); the writer
  * turns them into the relative stamps that the XML files want.

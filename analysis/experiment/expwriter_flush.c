@@ -18,56 +18,89 @@
 
 enum { NEW_FILE = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
-/* 0 or -errno. */
-static int write_all(int fd, const char *p, size_t n)
+/* 0 or -errno; *done is how much was written. */
+static int write_all(int fd, const char *p, size_t n, size_t *done)
 {
-	while (n) {
-		ssize_t done = write(fd, p, n);
+	for (*done = 0; *done < n;) {
+		ssize_t k = write(fd, p + *done, n - *done);
 
-		if (done < 0 && errno == EINTR)
+		if (k < 0 && errno == EINTR)
 			continue;
-		if (done < 0)
+		if (k < 0)
 			return -errno;
-		if (!done)
+		if (!k)
 			return -EIO;
-		p += done;
-		n -= done;
+		*done += k;
 	}
 	return 0;
 }
 
-static int append(int dirfd, const struct out *o)
+/* We alone write to it: its last `done` bytes are ours. 0 or -errno. */
+static int undo(int fd, size_t done)
 {
-	__cleanup(closep) int fd = openat(dirfd, o->file, NEW_FILE | O_APPEND, 0600);
 	struct stat st;
-	int err;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size < done)
+		return -EIO; /* somebody else cut it */
+	return ftruncate(fd, st.st_size - done) < 0 ? -errno : 0;
+}
+
+/* A descriptor or -errno. */
+static int open_file(int dirfd, const char *file)
+{
+	int fd = openat(dirfd, file, NEW_FILE | O_APPEND, 0600);
+	struct stat st;
+	int err = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	err = write_all(fd, o->buf.data, o->buf.len);
-	if (err && ftruncate(fd, st.st_size) < 0)
-		return -errno;
-	return err;
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	if (err)
+		close(fd);
+	return err ? err : fd;
 }
 
-static int flush_out(struct expwriter *w, int dirfd, struct out *o)
+/* The open file. *dirfd is the directory, opened here when it is -1. */
+static int get_file(struct expwriter *w, int *dirfd, struct out *o)
 {
-	int err;
+	int fd = out_fd(o);
+
+	if (fd >= 0)
+		return fd;
+	if (*dirfd < 0)
+		*dirfd = open_dir(w);
+	fd = *dirfd < 0 ? *dirfd : open_file(*dirfd, o->file);
+	if (fd >= 0)
+		out_keep_open(o, fd);
+	return fd;
+}
+
+static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
+{
+	size_t done;
+	int fd, err, undone;
 
 	if (!o->buf.len)
 		return 0;
-	err = append(dirfd, o);
-	if (!err)
+	fd = get_file(w, dirfd, o);
+	if (fd < 0)
+		return fd;
+	err = write_all(fd, o->buf.data, o->buf.len, &done);
+	if (!err) {
 		w->bytes += o->buf.len;
-	buf_clear(&o->buf);
-	return err;
+		buf_clear(&o->buf);
+		return 0;
+	}
+	undone = undo(fd, done);
+	return undone ? undone : err;
 }
 
-static int flush_list(struct expwriter *w, int dirfd, struct out *outs, size_t n)
+static int flush_list(struct expwriter *w, int *dirfd, struct out *outs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int err = flush_out(w, dirfd, &outs[i]);
@@ -78,7 +111,7 @@ static int flush_list(struct expwriter *w, int dirfd, struct out *outs, size_t n
 	return 0;
 }
 
-static int flush_all(struct expwriter *w, int dirfd)
+static int flush_all(struct expwriter *w, int *dirfd)
 {
 	int err = 0;
 
@@ -121,9 +154,24 @@ static void drop_all(struct expwriter *w)
 	drop_list(w->packets.data, w->packets.len);
 }
 
+/*
+ * What is open does not tell that its directory was removed. Of the founder, the
+ * one whose directory stays open, it is asked: the recording would go nowhere.
+ */
+static int check_dir(const struct expwriter *w)
+{
+	struct stat st;
+
+	if (w->dirfd < 0)
+		return 0;
+	if (fstat(w->dirfd, &st) < 0)
+		return -errno;
+	return st.st_nlink ? 0 : -ENOENT;
+}
+
 int expwriter_flush(struct expwriter *w)
 {
-	int dirfd;
+	int dirfd = w->dirfd;
 
 	if (w->err) {
 		drop_all(w);
@@ -131,8 +179,9 @@ int expwriter_flush(struct expwriter *w)
 	}
 	if (!expwriter_pending(w))
 		return 0;
-	dirfd = w->dirfd >= 0 ? w->dirfd : open_dir(w);
-	w->err = dirfd < 0 ? dirfd : flush_all(w, dirfd);
+	w->err = check_dir(w);
+	if (!w->err)
+		w->err = flush_all(w, &dirfd);
 	if (dirfd >= 0 && dirfd != w->dirfd)
 		close(dirfd);
 	if (w->err)
@@ -143,11 +192,12 @@ int expwriter_flush(struct expwriter *w)
 static int write_new(int dirfd, const char *file, const char *text)
 {
 	__cleanup(closep) int fd = -1;
+	size_t done;
 
 	if (unlinkat(dirfd, file, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(dirfd, file, NEW_FILE | O_EXCL, 0600);
-	return fd < 0 ? -errno : write_all(fd, text, strlen(text));
+	return fd < 0 ? -errno : write_all(fd, text, strlen(text), &done);
 }
 
 /* Works after a failed flush, too: the file may say how the recording ended. */

@@ -34,6 +34,8 @@ enum out_id {
 struct out {
 	char *file;
 	struct buf buf;
+	size_t place;    /* among the open files, if the ticket is still the place's */
+	uint64_t ticket; /* 0: not open */
 };
 
 /* A segment, its name our own: written, or to be written when a stack mentions it. */
@@ -92,6 +94,13 @@ void log_header(struct expwriter *w, const struct exp_header *h);
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Something to be in data.frameinfo when no stack is. */
 void put_no_stack(struct expwriter *w);
+/*
+ * Files stay open between flushes, as many as there are places (expwriter_files.c):
+ * the file's descriptor, or -1; give it one, which closes another file's if it must.
+ */
+int out_fd(const struct out *o);
+void out_keep_open(struct out *o, int fd);
+void out_close(struct out *o);
 /* Open the directory below its parent; a descriptor or -errno. */
 int open_dir(const struct expwriter *w);
 

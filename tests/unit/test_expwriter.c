@@ -96,19 +96,59 @@ static size_t open_descriptors(void)
 	return n;
 }
 
-static void no_descriptor_stays_open(void **state)
+enum { CROWD = 64 };
+
+/* Many writers under a low limit share its quarter, every line arrives, and nothing stays open. */
+static void descriptors_are_shared(void **state)
 {
+	struct rlimit old, low;
+	struct expwriter *w[CROWD];
 	size_t before = open_descriptors();
+	char name[32];
+	int dirfd[CROWD];
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	low = old;
+	low.rlim_cur = before + 2 * CROWD;
+	setrlimit(RLIMIT_NOFILE, &low);
+	for (int i = 0; i < CROWD; i++) {
+		snprintf(name, sizeof(name), "t.%d.er", i);
+		w[i] = new_writer(*state, name, &dirfd[i]);
+	}
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < CROWD; i++) {
+			expwriter_text(w[i], "notes", "one");
+			assert_int_equal(expwriter_flush(w[i]), 0);
+			assert_true(open_descriptors() <= before + CROWD + low.rlim_cur / 4);
+		}
+	}
+	/* The last ones have the places, and with them these go: the first know only old ones. */
+	for (int i = CROWD - 1; i >= 0; i--) {
+		__cleanup(freep) char *dir = xasprintf("%s/t.%d.er", (char *)*state, i);
+
+		assert_int_equal(expwriter_close(w[i]), 0);
+		assert_has(dir, "notes", "one\none\none\n");
+		close(dirfd[i]);
+	}
+	assert_int_equal(open_descriptors(), before);
+	setrlimit(RLIMIT_NOFILE, &old);
+}
+
+static void a_removed_directory_is_noticed(void **state)
+{
 	struct expwriter *w;
-	int dirfd;
+	int dirfd, fd;
 
 	w = new_writer(*state, "t.1.er", &dirfd);
-	expwriter_function(w, 0, 1, 2, "f");
-	assert_true(expwriter_pending(w) > 0);
+	fd = expwriter_dirfd(w);
+	expwriter_text(w, "notes", "one");
 	assert_int_equal(expwriter_flush(w), 0);
-	assert_int_equal(expwriter_pending(w), 0);
-	assert_int_equal(open_descriptors(), before + 1); /* the parent, which is ours */
-	assert_int_equal(expwriter_close(w), 0);
+	unlinkat(fd, "notes", 0);
+	unlinkat(fd, "log.xml", 0);
+	assert_int_equal(unlinkat(dirfd, "t.1.er", AT_REMOVEDIR), 0);
+	expwriter_text(w, "notes", "two");
+	assert_int_equal(expwriter_flush(w), -ENOENT);
+	expwriter_close(w);
 	close(dirfd);
 }
 
@@ -469,7 +509,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_directory_is_private_and_new),
-		CASE(no_descriptor_stays_open),
+		CASE(descriptors_are_shared),
+		CASE(a_removed_directory_is_noticed),
 		CASE(planted_links_are_not_followed),
 		CASE(a_short_write_is_undone),
 		CASE(the_exit_event_is_the_last_thing),

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files that writers have open. To open a file costs ten times what it costs
+ * to append to it, and a few hundred processes are flushed several times a second:
+ * what was written to lately stays open. All writers share the places, because
+ * there may be thousands of them; whoever wants one takes it from the file that
+ * was not written to since the hand came by (the clock algorithm).
+ *
+ * A file holds the ticket of its place, not a pointer, and the place the ticket of
+ * its file: when they differ, the place is another file's by now.
+ */
+#include "analysis/experiment/expwriter_impl.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+
+enum { MAX_PLACES = 1024, SHARE = 4 /* of the descriptors we may have: the others have uses, too */ };
+
+struct place {
+	uint64_t ticket; /* 0: free */
+	int fd;
+	bool recent;
+};
+
+static struct {
+	VEC(struct place) places;
+	size_t max, nused, hand;
+	uint64_t tickets;
+} open_files;
+
+static size_t max_places(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur / SHARE > MAX_PLACES)
+		return MAX_PLACES;
+	return l.rlim_cur > SHARE ? l.rlim_cur / SHARE : 1;
+}
+
+static struct place *place_of(const struct out *o)
+{
+	struct place *p;
+
+	if (!o->ticket || o->place >= open_files.places.len)
+		return NULL;
+	p = &open_files.places.data[o->place];
+	return p->ticket == o->ticket ? p : NULL;
+}
+
+int out_fd(const struct out *o)
+{
+	struct place *p = place_of(o);
+
+	if (!p)
+		return -1;
+	p->recent = true;
+	return p->fd;
+}
+
+static void vacate(struct place *p)
+{
+	close(p->fd);
+	p->ticket = 0;
+	/* With the last one the list goes, too: nothing is left behind. */
+	if (!--open_files.nused) {
+		vec_free(&open_files.places);
+		open_files.hand = 0;
+	}
+}
+
+/* A place that is free, or was not used for a round. */
+static size_t find_place(void)
+{
+	for (;;) {
+		size_t i = open_files.hand;
+		struct place *p = &open_files.places.data[i];
+
+		open_files.hand = (i + 1) % open_files.places.len;
+		if (!p->ticket || !p->recent)
+			return i;
+		p->recent = false;
+	}
+}
+
+void out_keep_open(struct out *o, int fd)
+{
+	struct place *p;
+
+	if (!open_files.nused)
+		open_files.max = max_places();
+	if (open_files.nused == open_files.places.len && open_files.nused < open_files.max) {
+		o->place = open_files.places.len;
+		vec_push(&open_files.places, (struct place){ 0 });
+	} else {
+		o->place = find_place();
+	}
+	p = &open_files.places.data[o->place];
+	if (p->ticket)
+		close(p->fd);
+	else
+		open_files.nused++;
+	o->ticket = ++open_files.tickets;
+	*p = (struct place){ .ticket = o->ticket, .fd = fd, .recent = true };
+}
+
+void out_close(struct out *o)
+{
+	struct place *p = place_of(o);
+
+	if (p)
+		vacate(p);
+	o->ticket = 0;
+}
