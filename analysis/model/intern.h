@@ -3,47 +3,90 @@
  * Dense ids for records that the caller keeps in an array: equal records are to
  * get one id. The table knows hashes and ids, the caller compares. A zeroed
  * struct is an empty table.
+ *
+ * Slots hold no more than half a hash and an id, so that the table of a hundred
+ * thousand records still lies in the cache.
  */
 #ifndef MODEL_INTERN_H
 #define MODEL_INTERN_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-#include "analysis/base/map.h"
-#include "analysis/base/vec.h"
+#include "analysis/base/alloc.h"
 
-struct intern {
-	struct map heads;    /* hash to id + 1 of the newest record that has it */
-	VEC(uint32_t) next;  /* older record of the same hash, + 1 */
+struct intern_slot {
+	uint32_t hash;
+	uint32_t id1; /* id + 1; 0: free */
 };
 
-/* Walk the ids that have the hash: for (id1 = intern_first(t, h); id1; id1 = intern_next(t, id1)). */
-static inline uint32_t intern_first(const struct intern *t, uint64_t hash)
-{
-	const uint64_t *head = map_get(&t->heads, hash);
+struct intern {
+	struct intern_slot *slots;
+	size_t cap, len;
+};
 
-	return head ? *head : 0;
+/* A walk over the ids that have a hash. */
+struct intern_probe {
+	uint32_t hash;
+	size_t at; /* slot to look at next, wraps around */
+};
+
+static inline struct intern_probe intern_probe(uint64_t hash)
+{
+	uint32_t half = hash ^ hash >> 32;
+
+	return (struct intern_probe){ .hash = half, .at = half };
 }
 
-static inline uint32_t intern_next(const struct intern *t, uint32_t id1)
+/* The next of them + 1, or 0: while ((id1 = intern_next(t, &probe))). */
+static inline uint32_t intern_next(const struct intern *t, struct intern_probe *p)
 {
-	return t->next.data[id1 - 1];
+	while (t->cap) {
+		const struct intern_slot *s = &t->slots[p->at++ & (t->cap - 1)];
+
+		if (!s->id1 || s->hash == p->hash)
+			return s->id1;
+	}
+	return 0;
+}
+
+static inline void intern_place(struct intern *t, struct intern_slot what)
+{
+	size_t i = what.hash & (t->cap - 1);
+
+	while (t->slots[i].id1)
+		i = (i + 1) & (t->cap - 1);
+	t->slots[i] = what;
+}
+
+static inline void intern_grow(struct intern *t)
+{
+	struct intern old = *t;
+
+	t->cap = old.cap ? old.cap * 2 : 64;
+	t->slots = xcalloc(t->cap, sizeof(*t->slots));
+	for (size_t i = 0; i < old.cap; i++) {
+		if (old.slots[i].id1)
+			intern_place(t, old.slots[i]);
+	}
+	free(old.slots);
 }
 
 /* Give the next id to a new record. */
 static inline uint32_t intern_add(struct intern *t, uint64_t hash)
 {
-	uint64_t *head = map_put(&t->heads, hash, NULL);
-
-	vec_push(&t->next, (uint32_t)*head);
-	*head = t->next.len;
-	return t->next.len - 1;
+	/* At most 2/3 full: probes stay short. */
+	if (t->len * 3 >= t->cap * 2)
+		intern_grow(t);
+	intern_place(t, (struct intern_slot){ intern_probe(hash).hash, ++t->len });
+	return t->len - 1;
 }
 
 static inline void intern_free(struct intern *t)
 {
-	map_free(&t->heads);
-	vec_free(&t->next);
+	free(t->slots);
+	*t = (struct intern){ 0 };
 }
 
 #endif

@@ -33,8 +33,10 @@ static struct loadobj *object_by_path(const struct session *s, const char *path)
 {
 	const struct intern *ids = &s->impl->object_ids;
 	uint64_t hash = hash_bytes(path, strlen(path));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
 
-	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+	while ((id1 = intern_next(ids, &probe))) {
 		if (!strcmp(s->objects.data[id1 - 1]->path, path))
 			return s->objects.data[id1 - 1];
 	}
@@ -108,9 +110,11 @@ struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint6
 {
 	struct intern *ids = &s->impl->func_ids;
 	uint64_t hash = hash64(addr ^ hash64(o->id)) ^ hash_bytes(name, strlen(name));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
 	struct func *f;
 
-	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+	while ((id1 = intern_next(ids, &probe))) {
 		f = s->funcs.data[id1 - 1];
 		if (f->obj == o && f->addr == addr && !strcmp(f->mangled, name))
 			return f;

@@ -16,8 +16,10 @@ uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
 {
 	struct intern *ids = &s->impl->frame_ids;
 	uint64_t hash = hash64(offset ^ hash64(f->id + 1));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
 
-	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+	while ((id1 = intern_next(ids, &probe))) {
 		const struct frame *have = &s->frames.data[id1 - 1];
 
 		if (have->func == f && have->offset == offset)
@@ -27,21 +29,34 @@ uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
 	return intern_add(ids, hash);
 }
 
+static uint64_t frames_hash(const uint32_t *frames, size_t n)
+{
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h << 5 ^ h >> 59 ^ frames[i]) * 0x9e3779b97f4a7c15ULL; /* golden ratio */
+	return hash64(h);
+}
+
 uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n)
 {
 	struct intern *ids = &s->impl->stack_ids;
-	uint64_t hash = hash_bytes(frames, n * sizeof(*frames));
-	uint32_t first = s->stack_frames.len;
+	uint64_t hash = frames_hash(frames, n);
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+	size_t first = s->stack_frames.len;
 
-	for (uint32_t id1 = intern_first(ids, hash); id1; id1 = intern_next(ids, id1)) {
+	while ((id1 = intern_next(ids, &probe))) {
 		const struct stack *have = &s->stacks.data[id1 - 1];
 
 		if (have->n == n &&
 		    !memcmp(&s->stack_frames.data[have->first], frames, n * sizeof(*frames)))
 			return id1 - 1;
 	}
-	for (size_t i = 0; i < n; i++)
-		vec_push(&s->stack_frames, frames[i]);
+	vec_reserve(&s->stack_frames, first + n);
+	if (n)
+		memcpy(&s->stack_frames.data[first], frames, n * sizeof(*frames));
+	s->stack_frames.len += n;
 	vec_push(&s->stacks, (struct stack){ .first = first, .n = n });
 	return intern_add(ids, hash);
 }

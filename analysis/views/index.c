@@ -142,8 +142,10 @@ static const struct index_desc descs[] = {
 static size_t key_index(struct index_tally *it, const struct key *k)
 {
 	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
 
-	for (uint32_t id1 = intern_first(&it->ids, hash); id1; id1 = intern_next(&it->ids, id1)) {
+	while ((id1 = intern_next(&it->ids, &probe))) {
 		const struct key *have = &it->keys.data[id1 - 1];
 
 		if (have->e == k->e && have->a == k->a && have->b == k->b)
