@@ -51,7 +51,8 @@ const char *const drop_names[DROP_COUNT] = {
 
 struct page {
 	struct expwriter *w;
-	struct map stacks, ksyms; /* written; the values are not used */
+	struct map stacks;        /* written; the values are not used */
+	struct map named;         /* kernel pcs whose symbol is written, likewise */
 	struct strtab pseudo;     /* ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
 	bool dirty;
@@ -110,7 +111,7 @@ static int page_close(struct page *p)
 	int err = expwriter_close(p->w);
 
 	map_free(&p->stacks);
-	map_free(&p->ksyms);
+	map_free(&p->named);
 	strtab_free(&p->pseudo);
 	return err;
 }
@@ -326,16 +327,18 @@ static const struct ksym *find_ksym(struct book *b, uint64_t pc)
 	return s;
 }
 
+/* Most pcs have come before in this experiment: for these one look into a table is all. */
 static void write_ksym(struct book *b, struct page *p, uint64_t pc)
 {
-	const struct ksym *s = find_ksym(b, pc);
-	bool fresh;
+	const struct ksym *s;
 
+	if (map_get(&p->named, pc))
+		return;
+	s = find_ksym(b, pc);
 	if (!s)
 		return;
-	map_put(&p->ksyms, s->addr, &fresh);
-	if (fresh)
-		expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
+	map_put(&p->named, pc, NULL);
+	expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
 }
 
 void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,

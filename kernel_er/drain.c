@@ -206,7 +206,7 @@ static void keep_stack(struct drain *dr, const struct er_stack *s)
 	st = (struct stored *)&dr->store.data[*at];
 	*st = (struct stored){ .flags = s->flags, .nkernel = s->nkernel, .nuser = s->nuser };
 	convert(st, s);
-	st->kernel_uid = nonzero(hash64(hash_bytes(st->pcs, s->nkernel * sizeof(uint64_t)) ^
+	st->kernel_uid = nonzero(hash64(hash_words(st->pcs, s->nkernel) ^
 					(s->flags & (ER_STACK_KERNEL_TRUNCATED |
 						     ER_STACK_KERNEL_FAILED))));
 }

@@ -79,6 +79,15 @@ uint64_t hash_bytes(const void *p, size_t n)
 	return h;
 }
 
+uint64_t hash_words(const uint64_t *p, size_t n)
+{
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++)
+		h = hash64(h ^ p[i]);
+	return h;
+}
+
 enum { NONE = UINT32_MAX };
 
 uint32_t strtab_id(struct strtab *t, const char *s)

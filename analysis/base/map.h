@@ -78,6 +78,8 @@ static inline void map_prefetch(const struct map *m, uint64_t key)
 }
 
 uint64_t hash_bytes(const void *p, size_t n);
+/* The same for words, several times faster; another value than that of their bytes. */
+uint64_t hash_words(const uint64_t *p, size_t n);
 
 /*
  * Interned strings: equal strings have equal ids, ids count from 0, and

@@ -82,7 +82,7 @@ static void share_tail(struct expwriter *w, struct part *s, size_t at)
 
 	if (at >= s->n || s->n - at + !!s->link < TAIL_MIN)
 		return;
-	uid = hash64(hash_bytes(s->pcs + at, (s->total - at) * sizeof(*s->pcs)) ^ NODE_SEED);
+	uid = hash64(hash_words(s->pcs + at, s->total - at) ^ NODE_SEED);
 	uid = uid ? uid : NODE_SEED;
 	state = map_put(&w->tails, uid, &fresh);
 	if (fresh)

@@ -96,6 +96,16 @@ static void map_keeps_every_key(void **state)
 	assert_null(map_get(&m, 0));
 }
 
+static void words_are_hashed_in_their_order(void **state)
+{
+	static const uint64_t w[] = { 1, 2, 0, 0, 2, 1 };
+
+	assert_true(hash_words(w, 2) == hash_words(w, 2));
+	assert_true(hash_words(w, 2) != hash_words(w + 4, 2));
+	assert_true(hash_words(w + 2, 1) != hash_words(w + 2, 2));
+	assert_true(hash_words(w, 2) != hash_words(w, 3));
+}
+
 static void strtab_gives_equal_strings_one_id(void **state)
 {
 	struct strtab t = { 0 };
@@ -250,6 +260,7 @@ int main(void)
 		cmocka_unit_test(vec_grows_sorts_and_frees),
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(map_loses_only_what_is_removed),
+		cmocka_unit_test(words_are_hashed_in_their_order),
 		cmocka_unit_test(strtab_gives_equal_strings_one_id),
 		cmocka_unit_test(buf_is_always_terminated),
 		cmocka_unit_test(terminals_see_no_control_characters),
