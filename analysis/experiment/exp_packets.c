@@ -48,16 +48,18 @@ void packet_iter_init(struct packet_iter *it, const struct experiment *e,
 	*it = (struct packet_iter){ .stream = s, .swap = e->swap };
 }
 
-bool packet_next(struct packet_iter *it, struct packet *ret)
+size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 {
-	const struct exp_stream *s = it->stream;
-	unsigned type;
+	const struct file *f = &it->stream->file;
+	unsigned kind = it->stream->kind, type;
+	struct packet_iter at = *it; /* not it: what is written through ret might be it */
+	size_t n = 0;
 
-	while (next_packet(s->file.data, s->file.size, it->swap, &it->pos, &it->nbad, ret, &type)) {
-		if (type == s->kind)
-			return true;
-	}
-	return false;
+	while (n < max &&
+	       next_packet(f->data, f->size, at.swap, &at.pos, &at.nbad, &ret[n], &type))
+		n += type == kind;
+	*it = at;
+	return n;
 }
 
 struct field_ref stream_field(const struct exp_stream *s, const char *name)

@@ -244,10 +244,3 @@ void stacks_read(struct experiment *e, int dirfd)
 	map_free(&r.by_uid);
 	file_close(&f);
 }
-
-int64_t experiment_stack(const struct experiment *e, uint64_t uid)
-{
-	const uint64_t *index = map_get(&e->stack_by_uid, uid);
-
-	return index ? (int64_t)*index : -1;
-}

@@ -204,10 +204,21 @@ struct packet_iter {
 
 void packet_iter_init(struct packet_iter *it, const struct experiment *e,
 		      const struct exp_stream *s);
-/* The next packet of the stream's kind; false at the end. */
-bool packet_next(struct packet_iter *it, struct packet *ret);
+/* The next packets of the stream's kind, up to max; 0 only at the end. */
+size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max);
+
+/* The next one; false at the end. */
+static inline bool packet_next(struct packet_iter *it, struct packet *ret)
+{
+	return packet_batch(it, ret, 1);
+}
 
 /* The index into e->stacks of the uid, or -1. */
-int64_t experiment_stack(const struct experiment *e, uint64_t uid);
+static inline int64_t experiment_stack(const struct experiment *e, uint64_t uid)
+{
+	const uint64_t *index = map_get(&e->stack_by_uid, uid);
+
+	return index ? (int64_t)*index : -1;
+}
 
 #endif

@@ -49,22 +49,22 @@ static const struct binary binaries[] = {
 
 static int64_t get_thread(const struct hit *h)
 {
-	return h->thread;
+	return hit_thread(h);
 }
 
 static int64_t get_lwp(const struct hit *h)
 {
-	return h->lwp;
+	return hit_lwp(h);
 }
 
 static int64_t get_cpu(const struct hit *h)
 {
-	return h->cpu;
+	return hit_cpu(h);
 }
 
 static int64_t get_time(const struct hit *h)
 {
-	return h->time_ns;
+	return hit_time(h);
 }
 
 static int64_t get_expid(const struct hit *h)

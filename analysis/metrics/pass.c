@@ -15,21 +15,27 @@ struct source {
 	uint32_t metric;
 	bool counts;      /* packets, whatever their values */
 	bool main_thread;
+	uint64_t selects; /* of which values of the selecting field, as a bit mask */
 	struct field_ref value, minus;
 	int64_t scale;
 };
 
 enum { SOURCES_MAX = 128, SELECTS = 64 };
 
-/* All metrics of a kind select packets by the same field, or all take every packet. */
-
+/*
+ * All metrics of a kind select packets by the same field, or all take every
+ * packet. Of the sources of a value those that take only the main thread's
+ * packets come last.
+ */
 struct stream_pass {
 	struct source sources[SOURCES_MAX];
 	size_t nsources;
 	struct field_ref select;
-	bool plain[SELECTS]; /* the sources of that value all add the same field at one scale */
-	uint8_t by_select[SELECTS][SOURCES_MAX], nby_select[SELECTS]; /* sources of a value */
-	struct field_ref time, stack, thread, lwp, cpu;
+	struct {
+		uint8_t sources[SOURCES_MAX], n, nall; /* all of them; for all threads */
+		bool plain; /* they all add the same field at one scale */
+	} by_select[SELECTS];
+	struct hit_fields fields;
 };
 
 bool experiment_is_kernel(const struct experiment *e)
@@ -57,6 +63,12 @@ static int counter_tag(const struct exp_stream *st, const char *name)
 	return -1;
 }
 
+/* Wraps, as all sums do. */
+static int64_t scaled(int64_t value, int64_t scale)
+{
+	return (int64_t)((uint64_t)value * (uint64_t)scale);
+}
+
 static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
@@ -80,21 +92,18 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 	if (m->minus)
 		src.minus = stream_field(st, m->minus);
 	if (m->kind == ER_PKT_CLOCK)
-		src.scale = (int64_t)((uint64_t)m->scale * (uint64_t)st->ptimer_us);
-	for (int v = 0; v < SELECTS; v++) {
-		if (mask >> v & 1)
-			sp->by_select[v][sp->nby_select[v]++] = sp->nsources;
-	}
+		src.scale = scaled(m->scale, st->ptimer_us);
+	src.selects = mask;
 	sp->sources[sp->nsources++] = src;
 }
 
 /* Whether all sources of a selecting value take one field as it is: the packets of a clock do. */
 static bool is_plain(const struct stream_pass *sp, int select)
 {
-	const struct source *first = &sp->sources[sp->by_select[select][0]];
+	const struct source *first = &sp->sources[sp->by_select[select].sources[0]];
 
-	for (int i = 0; i < sp->nby_select[select]; i++) {
-		const struct source *src = &sp->sources[sp->by_select[select][i]];
+	for (int i = 0; i < sp->by_select[select].n; i++) {
+		const struct source *src = &sp->sources[sp->by_select[select].sources[i]];
 
 		if (src->counts || src->minus.offset || src->scale != first->scale ||
 		    src->value.offset != first->value.offset)
@@ -103,68 +112,74 @@ static bool is_plain(const struct stream_pass *sp, int select)
 	return true;
 }
 
+/* The sources of each selecting value, those for all threads (main false) or the others. */
+static void select_sources(struct stream_pass *sp, bool main_thread)
+{
+	for (size_t i = 0; i < sp->nsources; i++) {
+		for (int v = 0; v < SELECTS; v++) {
+			if (sp->sources[i].main_thread == main_thread &&
+			    sp->sources[i].selects >> v & 1)
+				sp->by_select[v].sources[sp->by_select[v].n++] = i;
+		}
+	}
+}
+
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
-	*sp = (struct stream_pass){ 0 };
-	sp->time = stream_field(st, "TSTAMP");
-	sp->stack = stream_field(st, "FRINFO");
-	sp->thread = stream_field(st, "THRID");
-	sp->lwp = stream_field(st, "LWPID");
-	sp->cpu = stream_field(st, "CPUID");
+	*sp = (struct stream_pass){ .fields = {
+		.time = stream_field(st, "TSTAMP"),
+		.stack = stream_field(st, "FRINFO"),
+		.thread = stream_field(st, "THRID"),
+		.lwp = stream_field(st, "LWPID"),
+		.cpu = stream_field(st, "CPUID"),
+	} };
 	vec_for_each(m, &ms->all) {
 		if (m->kind == st->kind && sp->nsources < SOURCES_MAX)
 			add_source(sp, e, st, m);
 	}
+	select_sources(sp, false);
 	for (int v = 0; v < SELECTS; v++)
-		sp->plain[v] = is_plain(sp, v);
-}
-
-static size_t plain_amounts(const struct stream_pass *sp, const struct hit *h, int select,
-			    struct amount *ret)
-{
-	const struct source *first = &sp->sources[sp->by_select[select][0]];
-	int64_t value = (int64_t)((uint64_t)packet_int(h->packet, first->value) *
-				  (uint64_t)first->scale);
-	bool main_thread = h->thread == h->e->pid;
-	size_t n = 0;
-
-	for (int i = 0; i < sp->nby_select[select]; i++) {
-		const struct source *src = &sp->sources[sp->by_select[select][i]];
-
-		ret[n] = (struct amount){ .metric = src->metric, .value = value };
-		n += !src->main_thread || main_thread;
-	}
-	return n;
+		sp->by_select[v].nall = sp->by_select[v].n;
+	select_sources(sp, true);
+	for (int v = 0; v < SELECTS; v++)
+		sp->by_select[v].plain = is_plain(sp, v);
 }
 
 /* Neighbouring sources mostly read the same field: read it once. */
 static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, struct amount *ret)
 {
 	int64_t select = sp->select.offset ? packet_int(h->packet, sp->select) : 0;
+	const struct source *src = NULL;
 	uint32_t value_at = UINT32_MAX;
+	const uint8_t *sources;
 	int64_t value = 0;
-	size_t n = 0;
+	size_t n;
 
 	if (select < 0 || select >= SELECTS)
 		return 0;
-	if (sp->plain[select])
-		return plain_amounts(sp, h, select, ret);
-	for (int i = 0; i < sp->nby_select[select]; i++) {
-		const struct source *src = &sp->sources[sp->by_select[select][i]];
-
-		if (src->main_thread && h->thread != h->e->pid)
-			continue;
+	sources = sp->by_select[select].sources;
+	n = sp->by_select[select].nall;
+	if (n < sp->by_select[select].n && hit_thread(h) == h->e->pid)
+		n = sp->by_select[select].n;
+	if (sp->by_select[select].plain && n) {
+		src = &sp->sources[sources[0]];
+		value = scaled(packet_int(h->packet, src->value), src->scale);
+		for (size_t i = 0; i < n; i++)
+			ret[i] = (struct amount){ sp->sources[sources[i]].metric, value };
+		return n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		src = &sp->sources[sources[i]];
 		if (!src->counts && src->value.offset != value_at) {
 			value_at = src->value.offset;
 			value = packet_int(h->packet, src->value);
 		}
-		ret[n].metric = src->metric;
-		ret[n].value = src->counts ? 1 : value;
+		ret[i].metric = src->metric;
+		ret[i].value = src->counts ? 1 : value;
 		if (src->minus.offset)
-			add_to(&ret[n].value, -(uint64_t)packet_int(h->packet, src->minus));
-		ret[n].value = (int64_t)((uint64_t)ret[n].value * (uint64_t)src->scale);
-		n++;
+			add_to(&ret[i].value, -(uint64_t)packet_int(h->packet, src->minus));
+		ret[i].value = scaled(ret[i].value, src->scale);
 	}
 	return n;
 }
@@ -183,56 +198,46 @@ static int64_t minus64(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static size_t next_batch(const struct stream_pass *sp, const struct experiment *e,
-			 struct packet_iter *it, struct packet packets[BATCH])
+/* The next packets of the stream, and the stack of each. */
+static size_t next_batch(const struct pass *ps, const struct hit *h, struct packet_iter *it,
+			 struct packet packets[BATCH], uint32_t stacks[BATCH])
 {
-	size_t n = 0;
+	size_t n = packet_batch(it, packets, BATCH);
+	uint64_t uids[BATCH];
 
-	while (n < BATCH && packet_next(it, &packets[n])) {
-		map_prefetch(&e->stack_by_uid, packet_int(&packets[n], sp->stack));
-		n++;
+	for (size_t i = 0; i < n; i++) {
+		uids[i] = packet_int(&packets[i], h->fields->stack);
+		map_prefetch(&h->e->stack_by_uid, uids[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		int64_t tstamp = packet_int(&packets[i], h->fields->time);
+
+		stacks[i] = session_resolve(ps->session, h->e, experiment_stack(h->e, uids[i]),
+					    minus64(tstamp, h->e->start_ns));
+		if (ps->ahead)
+			ps->ahead(ps->ctx, stacks[i]);
 	}
 	return n;
 }
 
-static void hit_init(struct hit *h, const struct pass *ps, const struct stream_pass *sp,
-		     const struct packet *p)
-{
-	struct experiment *e = h->e;
-	const struct experiment *founder = e->founder ? e->founder : e;
-	int64_t tstamp = packet_int(p, sp->time);
-
-	h->packet = p;
-	h->time_ns = minus64(tstamp, founder->start_ns);
-	h->thread = packet_int(p, sp->thread);
-	h->lwp = packet_int(p, sp->lwp);
-	h->cpu = sp->cpu.offset ? packet_int(p, sp->cpu) : -1;
-	h->stack = session_resolve(ps->session, e, experiment_stack(e, packet_int(p, sp->stack)),
-				   minus64(tstamp, e->start_ns));
-}
-
 static void run_stream(const struct pass *ps, struct experiment *e, const struct exp_stream *st)
 {
-	struct hit hits[BATCH];
 	struct amount amounts[SOURCES_MAX];
 	struct packet packets[BATCH];
+	uint32_t stacks[BATCH];
 	struct stream_pass sp;
 	struct packet_iter it;
+	struct hit h = { .session = ps->session, .e = e, .stream = st, .fields = &sp.fields };
 	size_t n;
 
 	stream_pass_init(&sp, e, st, ps->metrics);
 	packet_iter_init(&it, e, st);
-	while ((n = next_batch(&sp, e, &it, packets))) {
+	while ((n = next_batch(ps, &h, &it, packets, stacks))) {
 		for (size_t i = 0; i < n; i++) {
-			hits[i] = (struct hit){ .session = ps->session, .e = e, .stream = st };
-			hit_init(&hits[i], ps, &sp, &packets[i]);
-			if (ps->ahead)
-				ps->ahead(ps->ctx, hits[i].stack);
-		}
-		for (size_t i = 0; i < n; i++) {
-			if (!ps->filter || filter_match(ps->filter, &hits[i]))
-				ps->fn(ps->ctx, &hits[i], amounts,
-				       amounts_of(&sp, &hits[i], amounts));
+			h.packet = &packets[i];
+			h.stack = stacks[i];
+			if (!ps->filter || filter_match(ps->filter, &h))
+				ps->fn(ps->ctx, &h, amounts, amounts_of(&sp, &h, amounts));
 		}
 	}
 }
@@ -249,9 +254,31 @@ void pass_run(struct session *s, const struct metric_set *ms, struct filter *fil
 	}
 }
 
+int64_t hit_time(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+
+	return minus64(packet_int(h->packet, h->fields->time), founder->start_ns);
+}
+
+int64_t hit_thread(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->thread);
+}
+
+int64_t hit_lwp(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->lwp);
+}
+
+int64_t hit_cpu(const struct hit *h)
+{
+	return h->fields->cpu.offset ? packet_int(h->packet, h->fields->cpu) : -1;
+}
+
 int64_t hit_pid(const struct hit *h)
 {
-	return !h->e->founder && experiment_is_kernel(h->e) ? h->lwp : h->e->pid;
+	return !h->e->founder && experiment_is_kernel(h->e) ? hit_lwp(h) : h->e->pid;
 }
 
 /* Samples end at their events; those of a sub-experiment without any are its founder's. */
@@ -259,7 +286,7 @@ int64_t hit_sample(const struct hit *h)
 {
 	const struct experiment *e = h->e;
 	bool own = false;
-	int64_t t = h->time_ns;
+	int64_t t = hit_time(h);
 
 	vec_for_each(ev, &e->events)
 		own |= !strcmp(ev->kind, "sample");

@@ -16,14 +16,18 @@ struct filter;
 struct metric_set;
 struct session;
 
-/* One packet that passed the filter. */
+/* Where the packets of a stream have what every kind of packet has. */
+struct hit_fields {
+	struct field_ref time, stack, thread, lwp, cpu;
+};
+
+/* One packet that passed the filter. What few ask for is read when they do: hit_time, … */
 struct hit {
 	struct session *session;
 	struct experiment *e;
 	const struct exp_stream *stream;
+	const struct hit_fields *fields;
 	const struct packet *packet;
-	int64_t time_ns;  /* from the start of the founder */
-	int64_t thread, lwp, cpu; /* cpu -1: unknown */
 	uint32_t stack;   /* resolved: into session.stacks */
 };
 
@@ -49,6 +53,12 @@ typedef void (*ahead_fn)(void *ctx, uint32_t stack);
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
 	      ahead_fn ahead, void *ctx);
 
+/* Nanoseconds from the start of the founder. */
+int64_t hit_time(const struct hit *h);
+int64_t hit_thread(const struct hit *h);
+int64_t hit_lwp(const struct hit *h);
+/* -1: unknown. */
+int64_t hit_cpu(const struct hit *h);
 /*
  * The process: in a kernel experiment that of the packet, which stands in LWPID
  * (0: a kernel thread), elsewhere that of the experiment.

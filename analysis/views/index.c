@@ -41,19 +41,19 @@ static const struct experiment *founder_of(const struct hit *h)
 
 static struct key thread_key(const struct hit *h)
 {
-	return (struct key){ founder_of(h), hit_pid(h), h->thread };
+	return (struct key){ founder_of(h), hit_pid(h), hit_thread(h) };
 }
 
 static struct key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct key){ founder_of(h), pid, pid ? 0 : h->thread };
+	return (struct key){ founder_of(h), pid, pid ? 0 : hit_thread(h) };
 }
 
 static struct key cpu_key(const struct hit *h)
 {
-	return (struct key){ NULL, h->cpu, 0 };
+	return (struct key){ NULL, hit_cpu(h), 0 };
 }
 
 static struct key sample_key(const struct hit *h)
@@ -63,9 +63,9 @@ static struct key sample_key(const struct hit *h)
 
 static struct key second_key(const struct hit *h)
 {
-	int64_t second = h->time_ns / 1000000000;
+	int64_t second = hit_time(h) / 1000000000;
 
-	return (struct key){ NULL, second - (h->time_ns < 0), 0 };
+	return (struct key){ NULL, second - (hit_time(h) < 0), 0 };
 }
 
 static struct key experiment_key(const struct hit *h)
