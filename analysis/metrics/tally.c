@@ -85,44 +85,59 @@ static struct func *shown_func(struct session *s, struct func *f, struct func *c
 	return f;
 }
 
-/* Built from the root, where API entries are known, and stored leaf first. */
+/* Built from the root, where API entries are known, and stored leaf first: from its end on. */
 static void build_path(struct tally *t, struct session *s, uint32_t id)
 {
 	const struct stack *st = &s->stacks.data[id];
+	const uint32_t *frames = &s->stack_frames.data[st->first];
+	size_t first = t->path_funcs.len, at = first + st->n;
 	struct func *caller = NULL;
-	struct path *p = &t->paths[id];
 	uint32_t *funcs;
 
-	p->first = t->path_funcs.len;
-	vec_reserve(&t->path_funcs, p->first + st->n);
+	vec_reserve(&t->path_funcs, at);
+	funcs = t->path_funcs.data;
 	for (uint32_t i = st->n; i > 0; i--) {
-		uint32_t frame = s->stack_frames.data[st->first + i - 1];
-		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
+		struct func *f = shown_func(s, s->frames.data[frames[i - 1]].func, caller);
 
 		if (f->obj->show == SHOW_ALL || f != caller)
-			t->path_funcs.data[p->first + p->n++] = f->id;
+			funcs[--at] = f->id;
 		caller = f;
 	}
-	t->path_funcs.len += p->n;
-	funcs = &t->path_funcs.data[p->first];
-	for (uint32_t i = 0; i < p->n / 2; i++) {
-		uint32_t swap = funcs[i];
-
-		funcs[i] = funcs[p->n - 1 - i];
-		funcs[p->n - 1 - i] = swap;
-	}
+	t->paths[id] = (struct path){ .first = first, .n = first + st->n - at };
+	if (at > first)
+		memmove(&funcs[first], &funcs[at], t->paths[id].n * sizeof(*funcs));
+	t->path_funcs.len += t->paths[id].n;
 }
 
-static void add_values(int64_t *to, const int64_t *from, size_t n)
+/* The metrics that any stack has something of: of all microstates, a recording meets a few. */
+typedef VEC(uint32_t) metric_ids;
+
+static void metrics_met(const struct tally *t, metric_ids *ret)
 {
-	for (size_t i = 0; i < n; i++)
-		add_to(&to[i], from[i]);
+	unsigned char *met = xcalloc(t->nmetrics, 1);
+
+	for (size_t id = 0; id < t->nstacks; id++) {
+		for (size_t m = 0; t->seen[id] && m < t->nmetrics; m++)
+			met[m] |= t->by_stack[id * t->nmetrics + m] != 0;
+	}
+	for (size_t m = 0; m < t->nmetrics; m++) {
+		if (met[m])
+			vec_push(ret, m);
+	}
+	free(met);
+}
+
+static void add_values(int64_t *to, const int64_t *from, const metric_ids *which)
+{
+	for (size_t i = 0; i < which->len; i++)
+		add_to(&to[which->data[i]], from[which->data[i]]);
 }
 
 static void sum_functions(struct tally *t, const struct session *s)
 {
 	size_t nm = t->nmetrics;
 	uint32_t *last_seen; /* by function: the stack it was last counted for, + 1 */
+	metric_ids met = { 0 };
 
 	t->nfuncs = s->funcs.len;
 	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));
@@ -130,24 +145,26 @@ static void sum_functions(struct tally *t, const struct session *s)
 	t->total = xcalloc(nm, sizeof(*t->total));
 	t->zeros = xcalloc(nm, sizeof(*t->zeros));
 	last_seen = xcalloc(t->nfuncs, sizeof(*last_seen));
+	metrics_met(t, &met);
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		const int64_t *sums = &t->by_stack[id * nm];
 		const uint32_t *funcs = &t->path_funcs.data[t->seen[id] ? t->paths[id].first : 0];
 
 		if (!t->seen[id] || !t->paths[id].n)
 			continue;
-		add_values(t->total, sums, nm);
-		add_values(&t->excl[funcs[0] * nm], sums, nm);
+		add_values(t->total, sums, &met);
+		add_values(&t->excl[funcs[0] * nm], sums, &met);
 		for (uint32_t i = 0; i < t->paths[id].n; i++) {
 			if (last_seen[funcs[i]] == id + 1)
 				continue;
 			last_seen[funcs[i]] = id + 1;
-			add_values(&t->incl[funcs[i] * nm], sums, nm);
+			add_values(&t->incl[funcs[i] * nm], sums, &met);
 		}
 	}
 	memcpy(&t->excl[s->total->id * nm], t->total, nm * sizeof(*t->total));
 	memcpy(&t->incl[s->total->id * nm], t->total, nm * sizeof(*t->total));
 	free(last_seen);
+	vec_free(&met);
 }
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)
