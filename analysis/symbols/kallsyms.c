@@ -32,6 +32,7 @@
 enum {
 	TEXT_SIZE_MAX = 256 * 1024 * 1024, /* 50 times what a big kernel has */
 	READ_CHUNK = 1024 * 1024,
+	EXACT_MAX = 10, /* length of the longest of the marks that are whole names */
 };
 
 static const uint64_t PAGE = 4 * KB;	   /* the smallest there is: cuts early, never late */
@@ -65,7 +66,7 @@ static bool is_mark(const char *name)
 
 	if (name[0] != '_')
 		return false;
-	for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++)
+	for (size_t i = 0; len <= EXACT_MAX && i < sizeof(exact) / sizeof(*exact); i++)
 		if (!strcmp(name, exact[i]))
 			return true;
 	for (size_t i = 0; name[1] == '_' && i < sizeof(tails) / sizeof(*tails); i++) {
@@ -89,29 +90,26 @@ static enum rank rank_of(char type, const char *name)
 	return type == 't' ? LOCAL_TEXT : GLOBAL_TEXT;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* One more than the value of a hexadecimal digit, 0 for all else. */
+static const unsigned char hex_digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
+	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 /* True when the whole word is a number that fits. */
 static bool parse_hex(const char *s, uint64_t *ret)
 {
 	uint64_t v = 0;
-	int n = 0;
+	const char *p = s;
 
-	for (; *s; s++, n++) {
-		int digit = hex_digit(*s);
-
-		if (digit < 0 || v >> 60)
+	for (unsigned digit; (digit = hex_digits[(unsigned char)*p]); p++) {
+		if (v >> 60)
 			return false;
-		v = v << 4 | digit;
+		v = v << 4 | (digit - 1);
 	}
 	*ret = v;
-	return n > 0;
+	return p > s && !*p;
 }
 
 /* Split a line into up to max words in place; returns how many. */
