@@ -71,34 +71,46 @@ clock_cost() { bpftool prog show 2>/dev/null | awk '
 		if ($i == "run_cnt") n += $(i + 1) } }
 	END { printf "%.0f %.0f\n", n, ns }'; }
 
-bench_sample()
+# sample_cost NAME CONDITION: while the load that was started runs.
+sample_cost()
 {
-	local i runs ns
-	step "a clock sample"
-	echo 1 >/proc/sys/kernel/bpf_stats_enabled
-	start perf bench sched messaging -l 100000
+	local name=$1 condition=$2 i runs ns m frames
+	sleep 1
 	for i in $(seq "$rounds"); do
-		"$er_kernel" -o "cost$i.er" -p high -t 4 >/dev/null 2>&1 &
+		"$er_kernel" -o "$name$i.er" -p high -t 4 >/dev/null 2>&1 &
 		sleep 3.5
 		read -r runs ns < <(clock_cost)
 		wait $!
-		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>cost
+		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>"cost_$name"
 	done
-	stop_jobs
-	echo 0 >/proc/sys/kernel/bpf_stats_enabled
-	kernel_frames=$(mean_kernel_frames "cost1.er")
-	local m
-	m=$(median <cost)
-	row "a clock sample: both stacks, record, de-duplication" "4,000 ns" \
-		"$(calc "$m" %.0f) ns, $kernel_frames kernel frames" "$m <= 4000"
+	frames=$(mean_kernel_frames)
+	m=$(median <"cost_$name")
+	row "a clock sample, $condition" "4,000 ns" \
+		"$(calc "$m" %.0f) ns, $frames kernel frames" "$m <= 4000"
 }
 
-# Kernel frames a sample, under `perf bench sched messaging`, by perf itself.
+bench_sample()
+{
+	step "a clock sample"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	start taskset -c 0 perf bench sched pipe -l 100000000
+	sample_cost pipe "perf bench sched pipe on one CPU"
+	stop_jobs
+	start perf bench sched messaging -l 100000
+	sample_cost messaging "perf bench sched messaging"
+	stop_jobs
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
+}
+
+# Kernel frames a sample, of those that have any, under the load that runs, by perf itself.
 mean_kernel_frames()
 {
-	perf_record -F 999 -o frames.data -- perf bench sched messaging -l 1000
+	perf_record -F 999 -o frames.data -- sleep 2
 	perf script -i frames.data -F comm,ip,sym 2>/dev/null | awk '
-		/^[^ \t]/ { n++ } /^[ \t]+ffff/ { f++ } END { printf "%.1f", n ? f / n : 0 }'
+		/^[^ \t]/ { seen = 0 }
+		/^[ \t]+ffff/ { f++; if (!seen++) n++ }
+		END { printf "%.1f", n ? f / n : 0 }'
+	rm -f frames.data
 }
 
 # --- What recording costs the recorded ---
@@ -146,29 +158,36 @@ mixed_load()
 # What a reader needs of an experiment: perf.data holds no binaries either.
 size_of() { du -sb --exclude=archives "$1" | cut -f1; }
 
-# Neither has a load, so that rusage is the recorder's alone: perf's is a sleep,
-# er_kernel's is none at all.
-bench_recorder()
+# record_both NAME CONDITION: while the load that was started runs. Neither recorder
+# has a load, so that rusage is its own alone: perf's is a sleep, er_kernel's is none.
+record_both()
 {
-	local i
-	step "the recorder's CPU time and the size of what it writes"
-	mixed_load
+	local name=$1 condition=$2 i ours perfs size_ours size_perf
 	for i in $(seq "$rounds"); do
-		"$measure" "rec_ours.$i" "$er_kernel" -o "rec$i.er" -p 1 -t "$seconds" >/dev/null 2>&1
-		size_of "rec$i.er" >>size_ours
-		"$measure" "rec_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep "$seconds" >/dev/null 2>&1
-		stat -c %s rec.data >>size_perf
-		rm -rf "rec$i.er" rec.data
+		"$measure" "${name}_ours.$i" "$er_kernel" -o rec.er -p 1 -t "$seconds" >/dev/null 2>&1
+		size_of rec.er >>"${name}_size_ours"
+		"$measure" "${name}_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep "$seconds" >/dev/null 2>&1
+		stat -c %s rec.data >>"${name}_size_perf"
+		rm -rf rec.er rec.data
 	done
-	stop_jobs
-	local ours perfs size_ours size_perf
-	ours=$(column 2 rec_ours.* | median) perfs=$(column 2 rec_perf.* | median)
-	size_ours=$(median <size_ours) size_perf=$(median <size_perf)
-	row "CPU time of the recorder, $seconds s at 1,000 Hz" "half of perf's" \
-		"$(calc "$ours" %.2f) s against $(calc "$perfs" %.2f) s" "$ours <= $perfs / 2"
-	row "size of the experiment, without archives" "half of perf.data" \
+	ours=$(column 2 "${name}"_ours.* | median) perfs=$(column 2 "${name}"_perf.* | median)
+	size_ours=$(median <"${name}_size_ours") size_perf=$(median <"${name}_size_perf")
+	row "CPU time of the recorder, $seconds s at 1,000 Hz, $condition" "half of perf's" \
+		"$(calc "$ours" %.3f) s against $(calc "$perfs" %.3f) s" "$ours <= $perfs / 2"
+	row "size of the experiment, without archives, $condition" "half of perf.data" \
 		"$(calc "$size_ours / 1e6" %.2f) MB against $(calc "$size_perf / 1e6" %.2f) MB" \
 		"$size_ours <= $size_perf / 2"
+}
+
+bench_recorder()
+{
+	step "the recorder's CPU time and the size of what it writes"
+	start "$syn/spin" -t 2 'outer>alpha:1000'
+	record_both cpu "CPU-bound"
+	stop_jobs
+	mixed_load
+	record_both mixed "mixed"
+	stop_jobs
 }
 
 # --- Analysis ---
