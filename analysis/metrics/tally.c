@@ -33,12 +33,11 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 
-static void stacks_grow(struct tally *t, uint32_t stack)
+/* Out of line, so that add_hit has no registers to save. */
+static __attribute__((noinline)) void stacks_grow(struct tally *t, uint32_t stack)
 {
-	size_t want = stack + 1, old = t->nstacks;
+	size_t want = (size_t)stack + 1, old = t->nstacks;
 
-	if (want <= old)
-		return;
 	want = want > old * 2 ? want : old * 2;
 	t->by_stack = xrealloc_array(t->by_stack, want * t->nmetrics, sizeof(*t->by_stack));
 	t->seen = xrealloc_array(t->seen, want, 1);
@@ -53,7 +52,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	struct tally *t = ctx;
 	int64_t *sums;
 
-	stacks_grow(t, h->stack);
+	if (h->stack >= t->nstacks)
+		stacks_grow(t, h->stack);
 	t->seen[h->stack] = 1;
 	t->npackets++;
 	sums = &t->by_stack[h->stack * t->nmetrics];

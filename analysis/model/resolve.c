@@ -318,17 +318,13 @@ static uint32_t resolve_new(struct session *s, struct experiment *e, struct reso
 	return res.stack;
 }
 
-uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns)
+/* Out of line, so that the way of nearly all packets, below, has no registers to save. */
+static __attribute__((noinline)) uint32_t resolve_at(struct session *s, struct experiment *e,
+						     size_t index, int64_t time_ns)
 {
-	struct resolver *r = &s->impl->resolvers.data[e->id - 1];
+	struct resolver *r = resolver_of(s, e);
 
-	if (!r->map)
-		resolver_of(s, e);
-	if (index < 0 || (size_t)index >= r->fixed.len)
-		return s->impl->unknown_stack;
-	if (r->fixed.data[index])
-		return r->fixed.data[index] - 1;
-	if (!e->stacks.data[index].npcs)
+	if (index >= r->fixed.len || !e->stacks.data[index].npcs)
 		return s->impl->unknown_stack;
 	for (uint32_t i1 = r->first.data[index]; i1; i1 = r->resolutions.data[i1 - 1].next) {
 		const struct resolution *have = &r->resolutions.data[i1 - 1];
@@ -337,4 +333,14 @@ uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index,
 			return have->stack;
 	}
 	return resolve_new(s, e, r, index, time_ns);
+}
+
+uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns)
+{
+	const struct resolver *r = &s->impl->resolvers.data[e->id - 1];
+
+	/* -1 is no index either. */
+	if ((size_t)index < r->fixed.len && r->fixed.data[index])
+		return r->fixed.data[index] - 1;
+	return resolve_at(s, e, index, time_ns);
 }
