@@ -125,7 +125,7 @@ bench_slowdown()
 	"$bench/fixed_work" "$cpus" 1000 >/dev/null
 	for i in $(seq $((QUICK ? 1 : rounds * 5))); do
 		"$bench/fixed_work" "$cpus" 2000 >>plain
-		"$er_kernel" -o slow.er -p 1 >/dev/null 2>err & local pid=$!
+		"$er_kernel" -o slow.er -p 1.001 >/dev/null 2>err & local pid=$!
 		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
 		"$bench/fixed_work" "$cpus" 2000 >>ours
 		kill -TERM $pid; wait $pid; rm -rf slow.er
@@ -166,7 +166,7 @@ record_both()
 {
 	local name=$1 condition=$2 i ours perfs size_ours size_perf
 	for i in $(seq "$rounds"); do
-		"$measure" "${name}_ours.$i" "$er_kernel" -o rec.er -p 1 -t "$seconds" >/dev/null 2>&1
+		"$measure" "${name}_ours.$i" "$er_kernel" -o rec.er -p 1.001 -t "$seconds" >/dev/null 2>&1
 		size_of rec.er >>"${name}_size_ours"
 		"$measure" "${name}_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep "$seconds" >/dev/null 2>&1
 		stat -c %s rec.data >>"${name}_size_perf"
