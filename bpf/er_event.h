@@ -21,6 +21,9 @@ enum er_kind {
 	ER_KIND_RESIDUAL, /* struct er_clock: CPU time of a thread since its last sample, */
 			  /* sent when the thread or the recording ends; numbered and */
 			  /* counted (produced, lost) with CLOCK */
+	ER_KIND_WAIT,     /* struct er_wait: a wait that was chosen to be recorded */
+	ER_KIND_TOTAL,    /* struct er_total: where all the time of a thread went, sent when */
+			  /* the thread or the recording ends */
 	ER_KIND_COUNT
 };
 
@@ -70,7 +73,98 @@ struct er_clock {
 	char comm[16];    /* of the thread */
 };
 
+/*
+ * What a thread does when it is not on a CPU. The ten microstates of the format
+ * but those on a CPU, which clock samples and run_ns share out.
+ */
+enum er_off_state {
+	ER_OFF_TFAULT,
+	ER_OFF_DFAULT,
+	ER_OFF_KFAULT,
+	ER_OFF_LOCK,  /* waits in futex() */
+	ER_OFF_SLEEP,
+	ER_OFF_CPU,   /* could run, has no CPU */
+	ER_OFF_STOP,
+	ER_OFF_STATES
+};
+
+enum er_wait_flags {
+	ER_WAIT_KTHREAD = 1 << 0,
+	ER_WAIT_TRACED = 1 << 1,     /* as long as the trace threshold or longer: weights are lengths */
+	ER_WAIT_OPEN_START = 1 << 2, /* had begun before the recording: lengths count from its start */
+	ER_WAIT_OPEN_END = 1 << 3,   /* had not ended when the recording did: lengths end there */
+	ER_WAIT_IO = 1 << 4,         /* the scheduler counts it as waiting for I/O */
+	ER_WAIT_KILLABLE = 1 << 5,   /* uninterruptible, state D */
+	ER_WAIT_PREEMPTED = 1 << 6,  /* was runnable when it left the CPU: blocked_ns is 0 */
+	ER_WAIT_EXITING = 1 << 7,
+	ER_WAIT_THROTTLED = 1 << 8,  /* its cgroup had used up its share of CPU */
+	ER_WAIT_FROZEN = 1 << 9,
+	ER_WAIT_WAKER_IRQ = 1 << 10, /* woken from an interrupt: waker_* is who was interrupted */
+	ER_WAIT_NEW = 1 << 11,       /* first wait for a CPU after fork: waker is the parent */
+	ER_WAIT_STACK_EARLY = 1 << 12, /* the stack was taken when it left the CPU */
+};
+
+/*
+ * A stay off the CPU: from the switch out to the switch in. First, unless it was
+ * preempted, it is blocked in `state`; then it waits for a CPU. A weight is the
+ * time that the record stands for: the distance of the sample points that fell
+ * into that part, 0 if none did; of a traced wait its length.
+ */
+struct er_wait {
+	struct er_header h;    /* time: when it came back to a CPU, or the recording ended */
+	__u64 start_time;      /* of the process (group leader), as in struct er_stack */
+	__u64 stack;           /* id, 0 none: of who waited, as it left the CPU */
+	__u64 blocked_ns, runq_ns;         /* how long it was really */
+	__u64 blocked_weight, runq_weight; /* what it stands for */
+	__u64 address;         /* state LOCK: of the lock; faults: what was touched; else 0 */
+	__u64 waker_stack;     /* id, 0 none */
+	__u64 waker_start;     /* start_time of the waker's process */
+	__u32 waker_tgid, waker_tid; /* 0 unknown */
+	__u32 holder_tid;      /* state LOCK: who held it, by the lock's own word; 0 unknown */
+	__u32 oncpu_tgid, oncpu_tid; /* runq: who had the CPU when it came to run; 0 nobody */
+	__u32 cpu;             /* whose ring and numbers */
+	__u32 tgid, tid;
+	__s32 syscall;         /* number, -1 none */
+	__u16 state;           /* enum er_off_state of the blocked part */
+	__u16 futex_op;        /* of the futex call, with its flags */
+	__u32 flags;           /* enum er_wait_flags */
+	char comm[16];
+	__u32 pad;
+};
+
+enum er_total_flags {
+	ER_TOTAL_KTHREAD = 1 << 0,
+	ER_TOTAL_BORN = 1 << 1,  /* during the recording */
+	ER_TOTAL_ENDED = 1 << 2, /* during the recording */
+	ER_TOTAL_SPLIT = 1 << 3, /* user_ns and system_ns are exact, by system call edges */
+};
+
+/*
+ * All of a thread's time inside the recording: run_ns and off_ns[] add up to
+ * end_ns - begin_ns. `rest_ns` is the part of off_ns that no WAIT record stands
+ * for, lost ones included with what they would have stood for.
+ */
+struct er_total {
+	struct er_header h;
+	__u64 start_time;
+	__u64 begin_ns, end_ns;      /* CLOCK_MONOTONIC */
+	__u64 run_ns;                /* on a CPU, by the kernel's own account of the thread */
+	__u64 user_ns, system_ns;    /* SPLIT: exact; else the kernel's utime and stime since begin */
+	__u64 off_ns[ER_OFF_STATES];
+	__u64 rest_ns[ER_OFF_STATES];
+	__u64 rest_stack[ER_OFF_STATES]; /* id of the last recorded wait in that state, 0 none */
+	__u64 nwaits, npreempted;    /* voluntary and involuntary switches */
+	__u64 minflt, majflt;
+	__u64 cgroup;                /* id, as bpf_get_current_cgroup_id() has it; 0 unknown */
+	__u32 cpu;
+	__u32 tgid, tid;
+	__u32 flags;                 /* enum er_total_flags */
+	char comm[16];
+};
+
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
+_Static_assert(sizeof(struct er_wait) == 152, "ring contract");
+_Static_assert(sizeof(struct er_total) == 304, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 
@@ -96,7 +190,7 @@ struct er_cpu {
 	__u64 dying, dead;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 128, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 192, "ring contract");
 
 /* Which thread lost records in which second; a bounded map, value: how many. */
 struct er_loss_key {

@@ -130,6 +130,19 @@ void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, siz
 void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *values,
 		      const char *string);
 
+/* What a clock packet of a time off a CPU says besides: the fields behind SEQ in packet.c. */
+struct wait_info {
+	enum er_reason reason;
+	int32_t syscall;      /* number, -1 none; on disk it is 1 more */
+	uint32_t flags;       /* enum er_wflag */
+	uint64_t length_ns;   /* of this part of the wait: blocked, or for a CPU */
+	uint64_t object;      /* lock or fault address, 0 none */
+	/* WAIT_CPU: who had the CPU; USER_LOCK: who held the lock; 0 unknown. */
+	uint32_t holder, holder_pid;
+	uint32_t waker, waker_pid; /* 0 unknown */
+	uint64_t waker_stack; /* uid, in the experiment of the waker's process; 0 none */
+};
+
 struct clock_packet {
 	int64_t lwp, thread;
 	uint32_t cpu;
@@ -138,6 +151,7 @@ struct clock_packet {
 	enum er_mstate state;
 	uint32_t nticks;  /* above 2^31-1 it is written as several packets */
 	uint32_t seq;     /* number of the ring record on its CPU: field SEQ, ours */
+	const struct wait_info *wait; /* NULL: on a CPU, or nothing is known */
 };
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p);

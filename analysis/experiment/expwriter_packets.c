@@ -14,25 +14,48 @@ static void put_value(unsigned char *packet, const struct field_desc *f, int64_t
 		put64(packet + f->offset, value);
 }
 
-void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *values,
-		      const char *string)
+static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *d, size_t size)
 {
-	const struct packet_desc *d = packet_desc(kind);
-	size_t len = string ? strnlen(string, PACKET_MAX - d->size - 1) : 0;
-	size_t size = string ? (d->size + len + 1 + 7) & ~(size_t)7 : d->size;
 	unsigned char *p;
 
 	if (!w->has_stacks)
 		put_no_stack(w);
 	p = buf_zero(out_find(w, OUT_PACKETS, d->fname), size);
 	put16(p, size);
-	put16(p + 2, kind);
+	put16(p + 2, d->kind);
+	return p;
+}
+
+void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *values,
+		      const char *string)
+{
+	const struct packet_desc *d = packet_desc(kind);
+	size_t len = string ? strnlen(string, PACKET_MAX - d->size - 1) : 0;
+	size_t size = string ? (d->size + len + 1 + 7) & ~(size_t)7 : d->size;
+	unsigned char *p = new_packet(w, d, size);
+
 	for (size_t i = 0; i < d->nfields; i++) {
 		if (d->fields[i].type == ER_STRING)
 			memcpy(p + d->fields[i].offset, string ? string : "", len);
 		else
 			put_value(p, &d->fields[i], values[i]);
 	}
+}
+
+static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_t nticks)
+{
+	static const struct wait_info none;
+	const struct wait_info *i = p->wait ? p->wait : &none;
+	const struct packet_desc *d = packet_desc(ER_PKT_CLOCK);
+	const int64_t values[] = {
+		p->lwp, p->thread, p->cpu, p->time_ns, p->stack, p->state, nticks, p->seq,
+		i->reason, i->syscall + 1, i->flags, i->length_ns, i->object, i->holder, i->waker,
+		i->waker_pid, i->holder_pid, i->waker_stack,
+	};
+	unsigned char *bytes = new_packet(w, d, p->wait ? d->size : CLOCK_PLAIN_SIZE);
+
+	for (size_t k = 0; k < (p->wait ? d->nfields : CLOCK_PLAIN_FIELDS); k++)
+		put_value(bytes, &d->fields[k], values[k]);
 }
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p)
@@ -42,10 +65,8 @@ void expwriter_clock(struct expwriter *w, const struct clock_packet *p)
 	/* NTICK is signed on disk. */
 	do {
 		uint32_t n = left > INT32_MAX ? INT32_MAX : left;
-		const int64_t values[] = { p->lwp, p->thread, p->cpu, p->time_ns,
-					   p->stack, p->state, n, p->seq };
 
-		expwriter_packet(w, ER_PKT_CLOCK, values, NULL);
+		put_clock(w, p, n);
 		left -= n;
 	} while (left);
 }

@@ -20,7 +20,18 @@ static const struct field_desc clock_fields[] = {
 	{ "FRINFO", NULL, 24, ER_INT64 },
 	{ "MSTATE", "Thread state", 32, ER_INT32 },
 	{ "NTICK", "Duration", 36, ER_INT32 },
-	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 }, /* ours */
+	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 }, /* ours, as all that follow */
+	/* Only in packets of times off a CPU. */
+	{ "REASON", "Reason of the wait", 44, ER_INT32 },
+	{ "SYSCALL", "System call + 1", 48, ER_INT32 },
+	{ "WFLAGS", "Wait flags", 52, ER_UINT32 },
+	{ "WLEN", "Length of the wait, ns", 56, ER_INT64 },
+	{ "WOBJ", "Address waited for", 64, ER_UINT64 },
+	{ "HOLDER", "Thread that held it", 72, ER_INT32 },
+	{ "WAKER", "Thread that ended the wait", 76, ER_INT32 },
+	{ "WAKERPID", "Process that ended the wait", 80, ER_INT32 },
+	{ "HOLDERPID", "Process that held it", 84, ER_INT32 },
+	{ "WAKERSTACK", "Stack that ended the wait", 88, ER_UINT64 },
 };
 
 static const struct field_desc sync_fields[] = {
@@ -75,7 +86,7 @@ static const struct field_desc io_fields[] = {
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
 
 const struct packet_desc packet_descs[] = {
-	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 44, FIELDS(clock_fields) },
+	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 96, FIELDS(clock_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
 	  FIELDS(sync_fields) },
 	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data", 64,
@@ -139,4 +150,35 @@ const struct mstate_desc mstate_descs[MS_COUNT] = {
 	{ MS_STOPPED, "STOPPED", "Stopped", 0 },
 	{ MS_LINUX_CPU, "LINUX_CPU", "Linux CPU", 1 },
 	{ MS_KERNEL_CPU, "KERNEL_CPU", "Kernel CPU", 1 },
+};
+
+const struct reason_desc reason_descs[REASON_COUNT] = {
+	{ REASON_NONE, "NONE", "unknown" },
+	{ REASON_DISK, "DISK", "disk" },
+	{ REASON_NETWORK, "NETWORK", "network" },
+	{ REASON_PIPE, "PIPE", "pipe" },
+	{ REASON_POLL, "POLL", "poll" },
+	{ REASON_TIMER, "TIMER", "timer" },
+	{ REASON_CHILD, "CHILD", "child" },
+	{ REASON_USER_LOCK, "USER_LOCK", "user lock" },
+	{ REASON_KERNEL_LOCK, "KERNEL_LOCK", "kernel lock" },
+	{ REASON_FILE_LOCK, "FILE_LOCK", "file lock" },
+	{ REASON_RECLAIM, "RECLAIM", "memory reclaim" },
+	{ REASON_FAULT, "FAULT", "page fault" },
+	{ REASON_WRITEBACK, "WRITEBACK", "writeback" },
+	{ REASON_THROTTLED, "THROTTLED", "CPU limit" },
+	{ REASON_PREEMPTED, "PREEMPTED", "preempted" },
+	{ REASON_WOKEN, "WOKEN", "woken, no CPU" },
+	{ REASON_STOPPED, "STOPPED", "stopped" },
+	{ REASON_TRACED, "TRACED", "traced" },
+	{ REASON_FROZEN, "FROZEN", "frozen" },
+	{ REASON_SIGNAL, "SIGNAL", "signal" },
+	{ REASON_TTY, "TTY", "terminal" },
+	{ REASON_EVENT, "EVENT", "event" },
+	{ REASON_IPC, "IPC", "message, semaphore" },
+	{ REASON_IO_URING, "IO_URING", "io_uring" },
+	{ REASON_KERNEL_SYNC, "KERNEL_SYNC", "kernel event" },
+	{ REASON_NO_WORK, "NO_WORK", "no work" },
+	{ REASON_EXIT, "EXIT", "exit" },
+	{ REASON_OTHER, "OTHER", "other" },
 };

@@ -91,6 +91,64 @@ struct mstate_desc {
 
 extern const struct mstate_desc mstate_descs[MS_COUNT];
 
+/*
+ * Clock packets of times off a CPU go on behind CLOCK_PLAIN_SIZE with the fields
+ * of enum wait_field; those of times on a CPU end there.
+ */
+enum { CLOCK_PLAIN_SIZE = 44, CLOCK_PLAIN_FIELDS = 8 };
+
+/* Why a thread was off the CPU: field REASON; values are on disk. */
+enum er_reason {
+	REASON_NONE = 0,   /* not known, or not recorded */
+	REASON_DISK,       /* a block device */
+	REASON_NETWORK,    /* a socket */
+	REASON_PIPE,
+	REASON_POLL,       /* poll, select, epoll: for any of several */
+	REASON_TIMER,      /* slept on purpose */
+	REASON_CHILD,      /* wait for a child, vfork */
+	REASON_USER_LOCK,  /* futex */
+	REASON_KERNEL_LOCK,
+	REASON_FILE_LOCK,  /* flock, fcntl */
+	REASON_RECLAIM,    /* memory was short */
+	REASON_FAULT,      /* a page was brought in */
+	REASON_WRITEBACK,  /* fsync, journal */
+	REASON_THROTTLED,  /* the cgroup had used up its CPU time */
+	REASON_PREEMPTED,  /* another thread was given the CPU */
+	REASON_WOKEN,      /* could run, had to wait for a CPU */
+	REASON_STOPPED,    /* a stop signal */
+	REASON_TRACED,     /* its debugger */
+	REASON_FROZEN,
+	REASON_SIGNAL,     /* pause, sigwait */
+	REASON_TTY,
+	REASON_EVENT,      /* eventfd, inotify, signalfd, timerfd, fanotify */
+	REASON_IPC,        /* System V and POSIX queues and semaphores */
+	REASON_IO_URING,
+	REASON_KERNEL_SYNC, /* a grace period, a completion, another CPU */
+	REASON_NO_WORK,    /* a kernel thread or worker that has nothing to do */
+	REASON_EXIT,
+	REASON_OTHER,      /* looked at, and none of these */
+	REASON_COUNT
+};
+
+struct reason_desc {
+	enum er_reason reason;
+	const char *name;  /* "DISK": what filters call it */
+	const char *uname; /* "disk" */
+};
+
+extern const struct reason_desc reason_descs[REASON_COUNT]; /* by reason */
+
+/* Field WFLAGS; values are on disk. */
+enum er_wflag {
+	WFLAG_TRACED = 1 << 0,     /* recorded for its length, not by a sample point */
+	WFLAG_OPEN_START = 1 << 1, /* had begun before the recording */
+	WFLAG_OPEN_END = 1 << 2,   /* had not ended when it did */
+	WFLAG_IO = 1 << 3,         /* the scheduler counts it as waiting for I/O */
+	WFLAG_WAKER_IRQ = 1 << 4,  /* woken from an interrupt; WAKER is who was interrupted */
+	WFLAG_REST = 1 << 5,       /* no single wait: what is left of the thread's exact total */
+	WFLAG_STACK_EARLY = 1 << 6, /* the stack was taken when it left the CPU */
+};
+
 /* Frames that stand for no code. As the last "pc" of a stack they say how it ended. */
 #define ER_PC_TRUNCATED     ((uint64_t)-2)
 #define ER_PC_UNWIND_FAILED ((uint64_t)-3)
