@@ -82,6 +82,41 @@ int capture_open(const struct capture_plan *plan, struct diag *d, struct capture
 	return 0;
 }
 
+void capture_set_shed(struct capture *c, enum capture_shed level)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->set_shed)
+			loaders[i]->set_shed(c->selves[i], level);
+}
+
+void capture_set_distance(struct capture *c, uint64_t ns)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->set_distance)
+			loaders[i]->set_distance(c->selves[i], ns);
+}
+
+enum capture_way capture_way(const struct capture *c)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->way)
+			return loaders[i]->way(c->selves[i]);
+	return WAY_NONE;
+}
+
+const char *capture_way_name(enum capture_way way)
+{
+	static const char *const names[] = {
+		[WAY_BEST] = "best",
+		[WAY_EXIT] = "sched_exit_tp",
+		[WAY_FINISH] = "finish_task_switch",
+		[WAY_LEAVE] = "switch-out",
+		[WAY_NONE] = "none",
+	};
+
+	return names[way];
+}
+
 static uint64_t monotonic(void)
 {
 	struct timespec ts;

@@ -24,6 +24,30 @@ struct capture_target {
 	pid_t pid, tid;
 };
 
+/* How the stack of a wait is come by, best first. A recording has one way for all. */
+enum capture_way {
+	WAY_BEST,   /* in a plan: the best that this kernel and these privileges allow */
+	WAY_EXIT,   /* when the thread is back, by the tracepoint after a switch (6.16) */
+	WAY_FINISH, /* when it is back, by a probe at finish_task_switch */
+	WAY_LEAVE,  /* when it leaves the CPU, if the wait is foretold to be recorded */
+	WAY_NONE,   /* not at all */
+};
+
+enum {
+	TRACE_OFF = 0, /* waits are chosen by sample points */
+	TRACE_ALL = 1, /* every wait is recorded; else those of so many ns or more */
+};
+
+enum { WAIT_INTERVAL_NS = 10000000 };
+
+/* What is given up when recording costs too much; each level gives up those above it, too. */
+enum capture_shed {
+	SHED_NOTHING,
+	SHED_WAKER_STACKS,
+	SHED_USER_STACKS, /* of waits */
+	SHED_SHORT_STACKS, /* of waits that are shorter than the distance of the sample points */
+};
+
 struct capture_plan {
 	uint64_t interval_ns;    /* of the clock on each CPU */
 	bool idle;               /* sample idle CPUs, too */
@@ -34,6 +58,12 @@ struct capture_plan {
 	size_t ntargets;
 	bool measure_cost;       /* have the kernel count nanoseconds per BPF run (CAP_SYS_ADMIN; */
 				 /* without it the costs have runs and ns 0) */
+	bool states;             /* WAIT and TOTAL records: where all the time of threads goes */
+	uint64_t wait_interval_ns; /* distance of the sample points off the CPU; 0: the default */
+	uint64_t trace_ns;       /* enum above, or a threshold in ns */
+	bool split;              /* user and system time exact, at the price of system call edges */
+	bool waker_stacks;       /* the stack of who ended a wait, too */
+	enum capture_way way;    /* one that this kernel lacks is an error */
 	bool verbose;            /* let libbpf say on stderr what it does */
 };
 
@@ -54,12 +84,24 @@ typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
  * the caller only when it is a quarter full: drain every 100 ms or so anyway.
  */
 int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
+/*
+ * While it runs, without capabilities. A longer distance of the sample points:
+ * fewer waits are recorded, each stands for more.
+ */
+void capture_set_shed(struct capture *c, enum capture_shed level);
+void capture_set_distance(struct capture *c, uint64_t ns);
+/* The way in use; WAY_NONE without states. */
+enum capture_way capture_way(const struct capture *c);
+/* "sched_exit_tp", "finish_task_switch", "switch-out", "none": for the header. */
+const char *capture_way_name(enum capture_way way);
+
 /* A descriptor that polls readable when a ring wants draining; borrowed. */
 int capture_fd(const struct capture *c);
 
 /*
  * Detach the clock, and have every thread's time since its last sample sent as
- * a residual record. Drain after it until nothing comes. *stop_ns is when time
+ * a residual record, its open wait as a WAIT and where its time went as a TOTAL.
+ * Drain after it until nothing comes. *stop_ns is when time
  * ceased to count. Returns late, a few tens of milliseconds as a rule, when
  * threads have just ended: the kernel lets their last time be seen only then.
  * At either end of the recording a running thread's time is known to a

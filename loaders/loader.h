@@ -9,9 +9,10 @@
 
 #include <stdint.h>
 
+#include "loaders/capture.h"
+
 struct bpf_object;
 struct buf;
-struct capture_plan;
 struct diag;
 struct rings;
 
@@ -30,6 +31,10 @@ struct loader {
 	int (*stop)(void *self, uint64_t stop_ns, struct buf *last, struct diag *d);
 	void (*close)(void *self); /* NULL: nothing */
 	struct bpf_object *(*object)(void *self);
+	/* What capture.h says of them; NULL: does not apply. */
+	void (*set_shed)(void *self, enum capture_shed level);
+	void (*set_distance)(void *self, uint64_t ns);
+	enum capture_way (*way)(const void *self);
 };
 
 extern const struct loader profile_loader;
