@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make bench [QUICK=1]: run.sh OUTPUT
+# make bench [QUICK=1] [PARTS="NAME…"]: run.sh OUTPUT
 # Measures what must be reached, the peers in turn in the same run, medians of
-# several rounds; prints a table and writes docs/performance.md. QUICK: two
-# minutes, one round of short recordings, only a table.
+# several rounds; prints a table and, after a run of everything, writes
+# docs/performance.md. QUICK: two minutes, one round of short recordings.
+# PARTS: only these, by name. A part is a function bench_NAME of a file
+# part_*.sh, which adds the name to `parts` (and to `quick`).
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 O=$(cd "$1" && pwd) || exit 1
-QUICK=${QUICK:-}
+QUICK=${QUICK:-} PARTS=${PARTS:-}
 rounds=${QUICK:+1} rounds=${rounds:-3}
 seconds=${QUICK:+8} seconds=${seconds:-20} # of a recording whose CPU time counts
 er_kernel=$O/bin/er_kernel er_print=$O/bin/er_print
@@ -35,226 +37,9 @@ for tool in perf gprofng bpftool taskset; do
 	command -v $tool >/dev/null || { echo "bench: '$tool' is not installed: run 'make deps'" >&2; exit 1; }
 done
 
-step() { echo "… $*" >&2; }
-median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
-# What others on the machine take comes on top; the least of many runs has least of it.
-least() { sort -g | head -n 1; }
-calc() { awk "BEGIN { printf \"${2:-%.4g}\\n\", $1 }"; }
-# start COMMAND…: a background job with a process group of its own, until stop_jobs.
-start() { setsid "$@" >/dev/null 2>&1 & jobs+=($!); }
-stop_jobs()
-{
-	local j
-	for j in "${jobs[@]:-}"; do [ -z "$j" ] || kill -- "-$j" 2>/dev/null; done
-	[ ${#jobs[@]} = 0 ] || wait "${jobs[@]}" 2>/dev/null
-	jobs=()
-}
-
-rows=()
-# row WHAT TARGET MEASURED CONDITION
-row()
-{
-	local met=no
-	awk "BEGIN { exit !($4) }" 2>/dev/null && met=yes
-	rows+=("| $1 | $2 | $3 | $met |")
-	printf '%-58s %-30s %-44s %s\n' "$1" "$2" "$3" "$met"
-}
-
-perf_record() { perf record -q -a -g "$@" >/dev/null 2>&1; }
-# column N FILE…: field N of what measure wrote.
-column() { local n=$1; shift; cat "$@" | awk -v n="$n" '{ print $n }'; }
-
-# --- A clock sample, by the kernel's own accounting ---
-
-# Runs and nanoseconds of our clock programs since they were loaded.
-clock_cost() { bpftool prog show 2>/dev/null | awk '
-	/^[0-9]+: perf_event/ { for (i = 1; i < NF; i++) {
-		if ($i == "run_time_ns") ns += $(i + 1)
-		if ($i == "run_cnt") n += $(i + 1) } }
-	END { printf "%.0f %.0f\n", n, ns }'; }
-
-# sample_cost NAME CONDITION: while the load that was started runs.
-sample_cost()
-{
-	local name=$1 condition=$2 i runs ns m frames
-	sleep 1
-	for i in $(seq "$rounds"); do
-		"$er_kernel" -o "$name$i.er" -p high -t 4 >/dev/null 2>&1 &
-		sleep 3.5
-		read -r runs ns < <(clock_cost)
-		wait $!
-		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>"cost_$name"
-	done
-	frames=$(mean_kernel_frames)
-	m=$(median <"cost_$name")
-	row "a clock sample, $condition" "4,000 ns" \
-		"$(calc "$m" %.0f) ns, $frames kernel frames" "$m <= 4000"
-}
-
-bench_sample()
-{
-	step "a clock sample"
-	echo 1 >/proc/sys/kernel/bpf_stats_enabled
-	start taskset -c 0 perf bench sched pipe -l 100000000
-	sample_cost pipe "perf bench sched pipe on one CPU"
-	stop_jobs
-	start perf bench sched messaging -l 100000
-	sample_cost messaging "perf bench sched messaging"
-	stop_jobs
-	echo 0 >/proc/sys/kernel/bpf_stats_enabled
-}
-
-# Kernel frames a sample, of those that have any, under the load that runs, by perf itself.
-mean_kernel_frames()
-{
-	perf_record -F 999 -o frames.data -- sleep 2
-	perf script -i frames.data -F comm,ip,sym 2>/dev/null | awk '
-		/^[^ \t]/ { seen = 0 }
-		/^[ \t]+ffff/ { f++; if (!seen++) n++ }
-		END { printf "%.1f", n ? f / n : 0 }'
-	rm -f frames.data
-}
-
-# --- What recording costs the recorded ---
-
-bench_slowdown()
-{
-	local i cpus
-	cpus=$(nproc)
-	step "slowdown of a program that computes"
-	"$bench/fixed_work" "$cpus" 1000 >/dev/null
-	for i in $(seq $((QUICK ? 1 : rounds * 5))); do
-		"$bench/fixed_work" "$cpus" 2000 >>plain
-		"$er_kernel" -o slow.er -p 1.001 >/dev/null 2>err & local pid=$!
-		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
-		"$bench/fixed_work" "$cpus" 2000 >>ours
-		kill -TERM $pid; wait $pid; rm -rf slow.er
-		perf record -q -a -g -F 999 -o slow.data >/dev/null 2>&1 & pid=$!
-		sleep 1
-		"$bench/fixed_work" "$cpus" 2000 >>perfs
-		kill -TERM $pid; wait $pid; rm -f slow.data
-	done
-	local base ours perfs
-	base=$(least <plain) ours=$(least <ours) perfs=$(least <perfs)
-	local slow_ours slow_perf spread
-	slow_ours=$(calc "($ours / $base - 1) * 100" %.2f)
-	slow_perf=$(calc "($perfs / $base - 1) * 100" %.2f)
-	spread=$(sort -g plain | awk '{ v[NR] = $1 } END {
-		printf "%.2f", (v[int(NR * 3 / 4 + 0.5)] / v[int(NR / 4 + 0.5)] - 1) * 100 }')
-	row "slowdown by whole-system recording at 1,000 Hz" "1 %" \
-		"$slow_ours % (least of each; quartiles of no recording $spread % apart)" "$slow_ours <= 1"
-	row "… against perf record -a -g -F 999" "no slower" \
-		"$slow_ours % against $slow_perf %" "$slow_ours <= $slow_perf"
-}
-
-# --- What recording costs itself ---
-
-mixed_load()
-{
-	start "$syn/contend" 1000
-	start "$syn/kload" 1000
-	start "$syn/spin" 'outer>alpha:1000'
-	start perf bench sched messaging -g 4 -l 1000000
-}
-
-# What a reader needs of an experiment: perf.data holds no binaries either.
-size_of() { du -sb --exclude=archives "$1" | cut -f1; }
-
-# record_both NAME CONDITION: while the load that was started runs. Neither recorder
-# has a load, so that rusage is its own alone: perf's is a sleep, er_kernel's is none.
-record_both()
-{
-	local name=$1 condition=$2 i ours perfs size_ours size_perf
-	for i in $(seq "$rounds"); do
-		"$measure" "${name}_ours.$i" "$er_kernel" -o rec.er -p 1.001 -t "$seconds" >/dev/null 2>&1
-		size_of rec.er >>"${name}_size_ours"
-		"$measure" "${name}_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep "$seconds" >/dev/null 2>&1
-		stat -c %s rec.data >>"${name}_size_perf"
-		rm -rf rec.er rec.data
-	done
-	ours=$(column 2 "${name}"_ours.* | median) perfs=$(column 2 "${name}"_perf.* | median)
-	size_ours=$(median <"${name}_size_ours") size_perf=$(median <"${name}_size_perf")
-	row "CPU time of the recorder, $seconds s at 1,000 Hz, $condition" "half of perf's" \
-		"$(calc "$ours" %.3f) s against $(calc "$perfs" %.3f) s" "$ours <= $perfs / 2"
-	row "size of the experiment, without archives, $condition" "half of perf.data" \
-		"$(calc "$size_ours / 1e6" %.2f) MB against $(calc "$size_perf / 1e6" %.2f) MB" \
-		"$size_ours <= $size_perf / 2"
-}
-
-bench_recorder()
-{
-	step "the recorder's CPU time and the size of what it writes"
-	start "$syn/spin" -t 2 'outer>alpha:1000'
-	record_both cpu "CPU-bound"
-	stop_jobs
-	mixed_load
-	record_both mixed "mixed"
-	stop_jobs
-}
-
-# --- Analysis ---
-
-bench_analysis()
-{
-	local i n theirs ours rss perf_time
-	step "analysis of 1,000,000 samples"
-	"$bench/gen_experiment" big.er 1000000 20000 30 || return
-	for i in $(seq "$rounds"); do
-		"$measure" "print_ours.$i" "$er_print" -functions big.er >/dev/null
-	done
-	# half a minute each: twice is enough
-	for i in 1 2; do
-		"$measure" "print_theirs.$i" gprofng display text -functions big.er >/dev/null 2>&1
-	done
-	ours=$(column 1 print_ours.* | median) rss=$(column 3 print_ours.* | sort -g | tail -n1)
-	theirs=$(column 1 print_theirs.* | median)
-	row "er_print -functions, 1,000,000 samples, 20,000 stacks × 30" "gprofng's time / 100" \
-		"$(calc "$ours" %.3f) s against $(calc "$theirs" %.1f) s, $(calc "$theirs / $ours" %.0f) times" \
-		"$ours * 100 <= $theirs"
-	row "… memory" "200 MB" "$(calc "$rss / 1024" %.0f) MB" "$rss <= 200 * 1024"
-
-	step "perf report on as many samples"
-	mixed_load
-	perf_record -F 25000 -o many.data -- sleep 22
-	stop_jobs
-	n=$(perf report --stdio --no-children -i many.data 2>/dev/null |
-		awk '/^# Samples:/ { v = $3; m = v ~ /K/ ? 1e3 : v ~ /M/ ? 1e6 : 1; print v * m }')
-	for i in $(seq "$rounds"); do
-		"$measure" "report.$i" perf report --stdio --children -i many.data >/dev/null 2>&1
-	done
-	perf_time=$(calc "$(column 1 report.* | median) * 1e6 / $n" %.3f)
-	rm -f many.data
-	row "… against perf report --stdio --children" "a fifth of its time" \
-		"$(calc "$ours" %.3f) s against $perf_time s (scaled from $n samples)" \
-		"$ours * 5 <= $perf_time"
-}
-
-bench_symbols()
-{
-	local ns binary
-	step "symbols"
-	binary=$(gcc -print-prog-name=cc1)
-	"$bench/bench_symbols" "$binary" >symbols.out 2>&1
-	cat symbols.out >&2
-	ns=$(awk '/^symtab_find/ { print $2 }' symbols.out)
-	row "symbols, 20,000 addresses of cc1, $(calc "$(stat -Lc %s "$binary") / 1e6" %.0f) MB" "2 µs an address" \
-		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-9999} <= 2000"
-}
-
-# --- Losses ---
-
-# lost EXPERIMENT: records and stacks, as the recorder wrote down.
-lost() { grep -o ' lost="[0-9]*"' "$1/recorder.xml" | tr -dc '0-9\n' | awk '{ n += $1 } END { print NR ? n : "unknown" }'; }
-
-bench_losses()
-{
-	step "losses at the default settings"
-	"$er_kernel" -o messaging.er -q 0 -- perf bench sched messaging -g 20 -l 5000 >/dev/null 2>&1
-	row "lost under perf bench sched messaging" "nothing" "$(lost messaging.er)" "$(lost messaging.er) == 0"
-	"$er_kernel" -o compile.er -q 0 -- make -s -j4 -C "$top" O="$work/out" "$work/out/libanalysis.a" \
-		>/dev/null 2>&1
-	row "lost under a parallel compile" "nothing" "$(lost compile.er)" "$(lost compile.er) == 0"
-}
+parts=() quick=()
+. "$top/tests/bench/lib.sh"
+for f in "$top"/tests/bench/part_*.sh; do . "$f"; done
 
 write_page()
 {
@@ -272,19 +57,17 @@ write_page()
 	} >"$top/docs/performance.md"
 }
 
+read -r -a chosen <<<"${PARTS:-${QUICK:+${quick[*]}}}"
+[ ${#chosen[@]} != 0 ] || chosen=("${parts[@]}")
+for part in "${chosen[@]}"; do
+	case " ${parts[*]} " in
+	*" $part "*) ;;
+	*) echo "bench: no part '$part': parts are ${parts[*]}" >&2; exit 2 ;;
+	esac
+done
 printf '%-58s %-30s %-44s %s\n' what "must reach" measured met
-if [ -n "$QUICK" ]; then
-	bench_sample
-	bench_slowdown
-	bench_recorder
-	bench_losses
-	exit
+for part in "${chosen[@]}"; do "bench_$part"; done
+if [ -z "$QUICK$PARTS" ]; then
+	write_page
+	echo "written to docs/performance.md" >&2
 fi
-bench_sample
-bench_slowdown
-bench_recorder
-bench_analysis
-bench_symbols
-bench_losses
-write_page
-echo "written to docs/performance.md" >&2
