@@ -40,7 +40,7 @@ static void replace(struct metric_list *l, struct metric_list *by)
 	*l = *by;
 }
 
-int cmd_metrics(struct shell *sh, int argc, char **argv)
+static int cmd_metrics(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
 	struct metric_list callers = { 0 }, index = { 0 };
@@ -59,7 +59,7 @@ int cmd_metrics(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-int cmd_sort(struct shell *sh, int argc, char **argv)
+static int cmd_sort(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
 
@@ -73,7 +73,7 @@ int cmd_sort(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-int cmd_cmetrics(struct shell *sh, int argc, char **argv)
+static int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 {
 	struct metric_list *l = &sh->view.cmetrics;
 
@@ -83,7 +83,7 @@ int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-int cmd_csort(struct shell *sh, int argc, char **argv)
+static int cmd_csort(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
 
@@ -102,7 +102,7 @@ static void add_metric(struct table *t, const char *keyword, const char *label)
 	r->cells[1] = (struct cell){ .kind = CELL_TEXT, .s = label };
 }
 
-int cmd_metric_list(struct shell *sh, int argc, char **argv)
+static int cmd_metric_list(struct shell *sh, int argc, char **argv)
 {
 	struct table t = { .name = "metric_list" };
 
@@ -119,3 +119,19 @@ int cmd_metric_list(struct shell *sh, int argc, char **argv)
 	add_metric(&t, "address", "PC Address");
 	return cmd_metrics(sh, 1, argv) | cmd_sort(sh, 1, argv) | shell_print(sh, &t, 0);
 }
+
+static const struct command rows[] = {
+	{ SECTION_FUNCTIONS, "metrics", ARGS_METRIC_SPEC, .run = cmd_metrics,
+	  .help = "choose the metrics of lists, or show them" },
+	{ SECTION_FUNCTIONS, "sort", ARGS_METRIC_SPEC, .run = cmd_sort,
+	  .help = "choose the metric to sort lists by, or show it" },
+	{ SECTION_FUNCTIONS, "metric_list", .run = cmd_metric_list,
+	  .help = "list the metrics that the data supports" },
+
+	{ SECTION_CALLERS, "cmetrics", ARGS_METRIC_SPEC, .run = cmd_cmetrics,
+	  .help = "choose their metrics, or show them" },
+	{ SECTION_CALLERS, "csort", ARGS_METRIC_SPEC, .run = cmd_csort,
+	  .help = "choose the metric to sort them by, or show it" },
+};
+
+const struct command_rows metric_commands = COMMAND_ROWS(rows);

@@ -8,7 +8,7 @@
 /* A script that runs itself ends somewhere. */
 enum { MAX_DEPTH = 16 };
 
-int cmd_script(struct shell *sh, int argc, char **argv)
+static int cmd_script(struct shell *sh, int argc, char **argv)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 	struct input in = { .read = read_file_line, .name = argv[1] };
@@ -30,20 +30,31 @@ int cmd_script(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-int cmd_version(struct shell *sh, int argc, char **argv)
+static int cmd_version(struct shell *sh, int argc, char **argv)
 {
 	fprintf(sh->printer.file, "%s %s\n", sh->program, ER_VERSION);
 	return 0;
 }
 
-int cmd_help(struct shell *sh, int argc, char **argv)
+static int cmd_help(struct shell *sh, int argc, char **argv)
 {
 	command_help(sh->printer.file);
 	return 0;
 }
 
-int cmd_quit(struct shell *sh, int argc, char **argv)
+static int cmd_quit(struct shell *sh, int argc, char **argv)
 {
 	sh->quit = true;
 	return 0;
 }
+
+static const struct command rows[] = {
+	{ SECTION_MISC, "script", ARGS_FILE, .run = cmd_script,
+	  .help = "run the commands in this file" },
+	{ SECTION_MISC, "version", .bare = true, .run = cmd_version, .help = "show the version" },
+	{ SECTION_MISC, "help", .bare = true, .run = cmd_help, .help = "list the commands" },
+	{ SECTION_MISC, "quit", "exit", .bare = true, .run = cmd_quit,
+	  .help = "end the script or the session" },
+};
+
+const struct command_rows misc_commands = COMMAND_ROWS(rows);

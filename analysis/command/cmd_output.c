@@ -37,17 +37,17 @@ static int open_output(struct shell *sh, const char *name, const char *mode)
 	return 0;
 }
 
-int cmd_outfile(struct shell *sh, int argc, char **argv)
+static int cmd_outfile(struct shell *sh, int argc, char **argv)
 {
 	return open_output(sh, argv[1], "we");
 }
 
-int cmd_appendfile(struct shell *sh, int argc, char **argv)
+static int cmd_appendfile(struct shell *sh, int argc, char **argv)
 {
 	return open_output(sh, argv[1], "ae");
 }
 
-int cmd_limit(struct shell *sh, int argc, char **argv)
+static int cmd_limit(struct shell *sh, int argc, char **argv)
 {
 	char text[32];
 
@@ -104,7 +104,7 @@ static int parse_name(struct shell *sh, const char *text)
 	return 0;
 }
 
-int cmd_name(struct shell *sh, int argc, char **argv)
+static int cmd_name(struct shell *sh, int argc, char **argv)
 {
 	char text[32];
 
@@ -117,7 +117,7 @@ int cmd_name(struct shell *sh, int argc, char **argv)
 }
 
 /* Silent when it sets: a delimiter is for programs, and text needs no word. */
-int cmd_printmode(struct shell *sh, int argc, char **argv)
+static int cmd_printmode(struct shell *sh, int argc, char **argv)
 {
 	struct buf b = { 0 };
 
@@ -128,3 +128,18 @@ int cmd_printmode(struct shell *sh, int argc, char **argv)
 	buf_free(&b);
 	return 0;
 }
+
+static const struct command rows[] = {
+	{ SECTION_OUTPUT, "outfile", ARGS_FILE, .run = cmd_outfile,
+	  .help = "write to this file; - stdout, -- stderr" },
+	{ SECTION_OUTPUT, "appendfile", ARGS_FILE, .run = cmd_appendfile,
+	  .help = "write to the end of this file" },
+	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
+	  .help = "print the first n entries, all for 0" },
+	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
+	  .option_args = 1, .run = cmd_name, .help = "choose how functions are named" },
+	{ SECTION_OUTPUT, "printmode", .args = "[text | delimiter]", .max = 1, .option_args = 1,
+	  .run = cmd_printmode, .help = "print tables as text, or delimited" },
+};
+
+const struct command_rows output_commands = COMMAND_ROWS(rows);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/command/command.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
-#include "analysis/views/view.h"
 
 static const char *const section_titles[] = {
 	[SECTION_FUNCTIONS] = "Functions and metrics",
@@ -19,91 +19,41 @@ static const char *const section_titles[] = {
 	[SECTION_MISC] = "Other",
 };
 
-#define METRIC_SPEC .args = "[metric_spec]", .max = 1, .option_args = 1
-#define FUNCTION    .args = "function [n]", .min = 1, .max = 2, .option_args = 1
-#define EXPERIMENT  .args = "[experiment_id | all]", .max = 1
-#define OBJECTS     .args = "object,... | all", .min = 1, .max = 1, .option_args = 1
-#define FILE_NAME   .args = "file", .min = 1, .max = 1, .option_args = 1
-
-const struct command commands[] = {
-	{ SECTION_FUNCTIONS, "functions", .view = view_functions,
-	  .help = "list the functions with the current metrics" },
-	{ SECTION_FUNCTIONS, "metrics", METRIC_SPEC, .run = cmd_metrics,
-	  .help = "choose the metrics of lists, or show them" },
-	{ SECTION_FUNCTIONS, "sort", METRIC_SPEC, .run = cmd_sort,
-	  .help = "choose the metric to sort lists by, or show it" },
-	{ SECTION_FUNCTIONS, "metric_list", .run = cmd_metric_list,
-	  .help = "list the metrics that the data supports" },
-	{ SECTION_FUNCTIONS, "fsummary", .run = cmd_fsummary,
-	  .help = "summarize each function of the list" },
-	{ SECTION_FUNCTIONS, "fsingle", FUNCTION, .run = cmd_fsingle,
-	  .help = "summarize one function, the nth of that name" },
-
-	{ SECTION_CALLERS, "callers-callees", "gprof", .run = cmd_callers_callees,
-	  .help = "show each function with callers and callees" },
-	{ SECTION_CALLERS, "csingle", FUNCTION, .run = cmd_csingle,
-	  .help = "show one function with callers and callees" },
-	{ SECTION_CALLERS, "cmetrics", METRIC_SPEC, .run = cmd_cmetrics,
-	  .help = "choose their metrics, or show them" },
-	{ SECTION_CALLERS, "csort", METRIC_SPEC, .run = cmd_csort,
-	  .help = "choose the metric to sort them by, or show it" },
-	{ SECTION_CALLERS, "calltree", "ctree", .view = view_calltree,
-	  .help = "show who called whom as a tree" },
-
-	{ SECTION_INDEX, "threads", .run = cmd_threads, .help = "list the threads" },
-	{ SECTION_INDEX, "processes", .run = cmd_processes, .help = "list the processes" },
-	{ SECTION_INDEX, "cpus", .run = cmd_cpus, .help = "list the CPUs" },
-	{ SECTION_INDEX, "samples", .run = cmd_samples,
-	  .help = "list the samples, periods the recorder marked" },
-	{ SECTION_INDEX, "seconds", .run = cmd_seconds, .help = "list the seconds of the recording" },
-
-	{ SECTION_EXPERIMENTS, "experiment_list", "exp_list", .view = view_experiment_list,
-	  .help = "list the experiments with their numbers" },
-	{ SECTION_EXPERIMENTS, "sample_list", .view = view_sample_list,
-	  .help = "list how many samples experiments have" },
-	{ SECTION_EXPERIMENTS, "filters", .args = "[filter_expression]", .max = 1, .option_args = 1,
-	  .run = cmd_filters, .help = "report only what this is true for, or show it" },
-
-	{ SECTION_OBJECTS, "objects", .view = view_objects,
-	  .help = "list the load objects and what is wrong there" },
-	{ SECTION_OBJECTS, "object_list", .view = view_object_list,
-	  .help = "list the load objects, shown or hidden" },
-	{ SECTION_OBJECTS, "object_show", OBJECTS, .run = cmd_object_show,
-	  .help = "show the functions of these load objects" },
-	{ SECTION_OBJECTS, "object_hide", OBJECTS, .run = cmd_object_hide,
-	  .help = "show each of these load objects as one line" },
-	{ SECTION_OBJECTS, "object_select", OBJECTS, .run = cmd_object_select,
-	  .help = "show the functions of these objects only" },
-	{ SECTION_OBJECTS, "objects_default", .run = cmd_objects_default,
-	  .help = "show load objects as at the start" },
-
-	{ SECTION_OUTPUT, "outfile", FILE_NAME, .run = cmd_outfile,
-	  .help = "write to this file; - stdout, -- stderr" },
-	{ SECTION_OUTPUT, "appendfile", FILE_NAME, .run = cmd_appendfile,
-	  .help = "write to the end of this file" },
-	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
-	  .help = "print the first n entries, all for 0" },
-	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
-	  .option_args = 1, .run = cmd_name, .help = "choose how functions are named" },
-	{ SECTION_OUTPUT, "printmode", .args = "[text | delimiter]", .max = 1, .option_args = 1,
-	  .run = cmd_printmode, .help = "print tables as text, or delimited" },
-
-	{ SECTION_REPORTS, "header", EXPERIMENT, .run = cmd_header,
-	  .help = "describe experiments, with what was lost" },
-	{ SECTION_REPORTS, "overview", EXPERIMENT, .run = cmd_overview,
-	  .help = "show what was recorded and how much" },
-	{ SECTION_REPORTS, "statistics", EXPERIMENT, .run = cmd_statistics,
-	  .help = "show the resources used" },
-
-	{ SECTION_MISC, "script", FILE_NAME, .run = cmd_script,
-	  .help = "run the commands in this file" },
-	{ SECTION_MISC, "version", .bare = true, .run = cmd_version, .help = "show the version" },
-	{ SECTION_MISC, "help", .bare = true, .run = cmd_help, .help = "list the commands" },
-	{ SECTION_MISC, "quit", "exit", .bare = true, .run = cmd_quit,
-	  .help = "end the script or the session" },
+/* The files of commands. Within a section their rows stand in this order. */
+static const struct command_rows *const files[] = {
+	&list_commands, &metric_commands, &index_commands, &select_commands, &object_commands,
+	&output_commands, &report_commands, &misc_commands,
 };
 
-const size_t ncommands = sizeof(commands) / sizeof(commands[0]);
+enum { NFILES = sizeof(files) / sizeof(files[0]), COMMANDS_MAX = 256 };
+
+static struct {
+	const struct command *rows[COMMANDS_MAX];
+	size_t n;
+} table;
+
+static void gather(enum section section)
+{
+	for (size_t f = 0; f < NFILES; f++) {
+		for (size_t i = 0; i < files[f]->n; i++) {
+			const struct command *c = &files[f]->rows[i];
+
+			assert(table.n < COMMANDS_MAX);
+			if (c->section == section)
+				table.rows[table.n++] = c;
+		}
+	}
+}
+
+const struct command *command_at(size_t n)
+{
+	static bool gathered;
+
+	for (int section = 0; !gathered && section <= SECTION_MISC; section++)
+		gather(section);
+	gathered = true;
+	return n < table.n ? table.rows[n] : NULL;
+}
 
 static bool is_named(const struct command *c, const char *name)
 {
@@ -119,18 +69,18 @@ static bool begins_with(const struct command *c, const char *text)
 
 const struct command *command_find(const char *name, struct diag *d)
 {
-	const struct command *found = NULL;
+	const struct command *c, *found = NULL;
 	struct buf candidates = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < ncommands; i++) {
-		if (is_named(&commands[i], name)) {
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		if (is_named(c, name)) {
 			buf_free(&candidates);
-			return &commands[i];
+			return c;
 		}
-		if (!*name || !begins_with(&commands[i], name))
+		if (!*name || !begins_with(c, name))
 			continue;
-		found = &commands[i];
+		found = c;
 		buf_printf(&candidates, "%s%s", n++ ? ", " : "", found->name);
 	}
 	if (n == 0)
@@ -169,10 +119,12 @@ static void help_line(FILE *f, const struct command *c)
 
 void command_help(FILE *f)
 {
-	for (size_t i = 0; i < ncommands; i++) {
-		if (!i || commands[i].section != commands[i - 1].section)
-			fprintf(f, "%s%s:\n", i ? "\n" : "", section_titles[commands[i].section]);
-		help_line(f, &commands[i]);
+	const struct command *c, *before = NULL;
+
+	for (size_t i = 0; (c = command_at(i)); i++, before = c) {
+		if (!before || c->section != before->section)
+			fprintf(f, "%s%s:\n", before ? "\n" : "", section_titles[c->section]);
+		help_line(f, c);
 	}
 	fputs("\nAny beginning of a name that fits no other command will do.\n", f);
 }

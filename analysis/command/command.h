@@ -41,14 +41,44 @@ struct command {
 	int option_args;
 	bool bare; /* makes sense without an experiment */
 
-	/* What it does: prints a view, or runs. run: 0, or -1 after reporting. */
+	/*
+	 * What it does: prints a view, or runs. run: 0, or -1 after reporting;
+	 * argv[0] is the command's name, argc counts it.
+	 */
 	int (*view)(struct view_state *v, struct table *t, struct diag *d);
 	int (*run)(struct shell *sh, int argc, char **argv);
 	const char *help;
 };
 
-extern const struct command commands[];
-extern const size_t ncommands;
+/*
+ * Each cmd_*.c owns its rows and shows them by one of these; command.c puts them
+ * together. A new file of commands: one line here, one in command.c.
+ */
+struct command_rows {
+	const struct command *rows;
+	size_t n;
+};
+
+#define COMMAND_ROWS(array) { (array), sizeof(array) / sizeof((array)[0]) }
+
+extern const struct command_rows list_commands;   /* cmd_lists.c */
+extern const struct command_rows metric_commands; /* cmd_metrics.c */
+extern const struct command_rows index_commands;  /* cmd_index.c */
+extern const struct command_rows select_commands; /* cmd_select.c */
+extern const struct command_rows object_commands; /* cmd_objects.c */
+extern const struct command_rows output_commands; /* cmd_output.c */
+extern const struct command_rows report_commands; /* cmd_reports.c */
+extern const struct command_rows misc_commands;   /* cmd_misc.c */
+
+/* The arguments that many rows have. */
+#define ARGS_METRIC_SPEC .args = "[metric_spec]", .max = 1, .option_args = 1
+#define ARGS_FUNCTION    .args = "function [n]", .min = 1, .max = 2, .option_args = 1
+#define ARGS_EXPERIMENT  .args = "[experiment_id | all]", .max = 1
+#define ARGS_OBJECTS     .args = "object,... | all", .min = 1, .max = 1, .option_args = 1
+#define ARGS_FILE        .args = "file", .min = 1, .max = 1, .option_args = 1
+
+/* All commands by section, within one in the order of files and rows; NULL past the last. */
+const struct command *command_at(size_t n);
 
 /*
  * The command of that name or alias, or that it is the beginning of, in any
@@ -59,38 +89,5 @@ const struct command *command_find(const char *name, struct diag *d);
 int command_check_args(const struct command *c, int nargs, struct diag *d);
 /* Print all commands with their help, by section. */
 void command_help(FILE *f);
-
-/* The handlers, by file. argv[0] is the command's name, argc counts it. */
-int cmd_metrics(struct shell *sh, int argc, char **argv); /* cmd_metrics.c */
-int cmd_sort(struct shell *sh, int argc, char **argv);
-int cmd_cmetrics(struct shell *sh, int argc, char **argv);
-int cmd_csort(struct shell *sh, int argc, char **argv);
-int cmd_metric_list(struct shell *sh, int argc, char **argv);
-int cmd_fsummary(struct shell *sh, int argc, char **argv); /* cmd_lists.c */
-int cmd_fsingle(struct shell *sh, int argc, char **argv);
-int cmd_callers_callees(struct shell *sh, int argc, char **argv);
-int cmd_csingle(struct shell *sh, int argc, char **argv);
-int cmd_threads(struct shell *sh, int argc, char **argv);
-int cmd_processes(struct shell *sh, int argc, char **argv);
-int cmd_cpus(struct shell *sh, int argc, char **argv);
-int cmd_samples(struct shell *sh, int argc, char **argv);
-int cmd_seconds(struct shell *sh, int argc, char **argv);
-int cmd_header(struct shell *sh, int argc, char **argv);
-int cmd_overview(struct shell *sh, int argc, char **argv);
-int cmd_statistics(struct shell *sh, int argc, char **argv);
-int cmd_filters(struct shell *sh, int argc, char **argv); /* cmd_select.c */
-int cmd_object_show(struct shell *sh, int argc, char **argv);
-int cmd_object_hide(struct shell *sh, int argc, char **argv);
-int cmd_object_select(struct shell *sh, int argc, char **argv);
-int cmd_objects_default(struct shell *sh, int argc, char **argv);
-int cmd_outfile(struct shell *sh, int argc, char **argv); /* cmd_output.c */
-int cmd_appendfile(struct shell *sh, int argc, char **argv);
-int cmd_limit(struct shell *sh, int argc, char **argv);
-int cmd_name(struct shell *sh, int argc, char **argv);
-int cmd_printmode(struct shell *sh, int argc, char **argv);
-int cmd_script(struct shell *sh, int argc, char **argv); /* cmd_misc.c */
-int cmd_version(struct shell *sh, int argc, char **argv);
-int cmd_help(struct shell *sh, int argc, char **argv);
-int cmd_quit(struct shell *sh, int argc, char **argv);
 
 #endif

@@ -18,11 +18,10 @@ static char *next_command_name(const char *text, int again)
 
 	if (!again)
 		next = 0;
-	while (next < ncommands) {
-		const char *name = commands[next++].name;
-
-		if (!strncasecmp(name, text, strlen(text)))
-			return xstrdup(name);
+	for (const struct command *c; (c = command_at(next)); ) {
+		next++;
+		if (!strncasecmp(c->name, text, strlen(text)))
+			return xstrdup(c->name);
 	}
 	return NULL;
 }

@@ -110,14 +110,14 @@ static void arguments_are_counted(void **state)
 /* What a new row may have forgotten. */
 static void rows_are_whole(void **state)
 {
-	for (size_t i = 0; i < ncommands; i++) {
-		const struct command *c = &commands[i];
+	const struct command *c, *before = NULL;
 
+	for (size_t i = 0; (c = command_at(i)); i++, before = c) {
 		assert_true(!c->view != !c->run);
 		assert_true(c->min <= c->max && c->option_args <= c->max);
 		assert_true(c->min <= c->option_args || !c->max);
 		assert_int_equal(c->max > 0, c->args != NULL);
-		assert_true(!i || c->section >= c[-1].section);
+		assert_true(!before || c->section >= before->section);
 		assert_string_equal(found(c->name), c->name);
 		assert_true(c->help && *c->help);
 		if (c->alias)

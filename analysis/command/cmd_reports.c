@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports on how experiments were recorded. */
+#include <string.h>
+
+#include "analysis/command/choose.h"
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+typedef int (*exp_view)(struct view_state *v, const struct experiment *e, struct table *t,
+			struct diag *d);
+
+/* `[experiment_id | all]` */
+static int experiment_report(struct shell *sh, exp_view view, int argc, char **argv)
+{
+	struct table t = { 0 };
+	const struct experiment *e;
+
+	if (choose_experiment(sh, argc, argv, &e))
+		return -1;
+	return shell_print(sh, &t, view(&sh->view, e, &t, &sh->diag));
+}
+
+static int cmd_header(struct shell *sh, int argc, char **argv)
+{
+	bool all = argc > 1 && !strcmp(argv[1], "all");
+
+	return experiment_report(sh, all ? view_header_all : view_header, argc, argv);
+}
+
+static int cmd_overview(struct shell *sh, int argc, char **argv)
+{
+	return experiment_report(sh, view_overview, argc, argv);
+}
+
+static int cmd_statistics(struct shell *sh, int argc, char **argv)
+{
+	return experiment_report(sh, view_statistics, argc, argv);
+}
+
+static const struct command rows[] = {
+	{ SECTION_REPORTS, "header", ARGS_EXPERIMENT, .run = cmd_header,
+	  .help = "describe experiments, with what was lost" },
+	{ SECTION_REPORTS, "overview", ARGS_EXPERIMENT, .run = cmd_overview,
+	  .help = "show what was recorded and how much" },
+	{ SECTION_REPORTS, "statistics", ARGS_EXPERIMENT, .run = cmd_statistics,
+	  .help = "show the resources used" },
+};
+
+const struct command_rows report_commands = COMMAND_ROWS(rows);
