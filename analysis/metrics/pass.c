@@ -47,6 +47,11 @@ bool experiment_is_kernel(const struct experiment *e)
 	return false;
 }
 
+bool experiment_has_many(const struct experiment *e)
+{
+	return (!e->founder && experiment_is_kernel(e)) || (!e->pid && experiment_is_system_wide(e));
+}
+
 bool experiment_is_system_wide(const struct experiment *e)
 {
 	return experiment_is_kernel(e->founder ? e->founder : e) ||
@@ -124,6 +129,22 @@ static void select_sources(struct stream_pass *sp, bool main_thread)
 	}
 }
 
+static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
+{
+	f->state = stream_field(st, "MSTATE");
+	f->ticks = stream_field(st, "NTICK");
+	f->reason = stream_field(st, "REASON");
+	f->syscall = stream_field(st, "SYSCALL");
+	f->wflags = stream_field(st, "WFLAGS");
+	f->length = stream_field(st, "WLEN");
+	f->object = stream_field(st, "WOBJ");
+	f->holder = stream_field(st, "HOLDER");
+	f->holder_pid = stream_field(st, "HOLDERPID");
+	f->waker = stream_field(st, "WAKER");
+	f->waker_pid = stream_field(st, "WAKERPID");
+	f->waker_stack = stream_field(st, "WAKERSTACK");
+}
+
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
@@ -134,6 +155,8 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 		.lwp = stream_field(st, "LWPID"),
 		.cpu = stream_field(st, "CPUID"),
 	} };
+	if (st->kind == ER_PKT_CLOCK)
+		wait_fields(&sp->fields, st);
 	vec_for_each(m, &ms->all) {
 		if (m->kind == st->kind && sp->nsources < SOURCES_MAX)
 			add_source(sp, e, st, m);
@@ -278,7 +301,7 @@ int64_t hit_cpu(const struct hit *h)
 
 int64_t hit_pid(const struct hit *h)
 {
-	return !h->e->founder && experiment_is_kernel(h->e) ? hit_lwp(h) : h->e->pid;
+	return experiment_has_many(h->e) ? hit_lwp(h) : h->e->pid;
 }
 
 /* Samples end at their events; those of a sub-experiment without any are its founder's. */
@@ -299,4 +322,75 @@ int64_t hit_sample(const struct hit *h)
 			return ev->id;
 	}
 	return -1;
+}
+
+int64_t hit_state(const struct hit *h)
+{
+	return h->fields->state.offset ? packet_int(h->packet, h->fields->state) : -1;
+}
+
+bool hit_is_wait(const struct hit *h)
+{
+	int64_t state = hit_state(h);
+
+	return state >= 0 && state < MS_COUNT && !mstate_descs[state].on_cpu;
+}
+
+int64_t hit_weight(const struct hit *h)
+{
+	return scaled(packet_int(h->packet, h->fields->ticks), scaled(h->stream->ptimer_us, 1000));
+}
+
+int64_t hit_reason(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->reason);
+}
+
+/* On disk it is one more, so that a short packet, where every field is 0, has none. */
+int64_t hit_syscall(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->syscall) - 1;
+}
+
+uint32_t hit_wait_flags(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->wflags);
+}
+
+int64_t hit_wait_length(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->length);
+}
+
+uint64_t hit_wait_object(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->object);
+}
+
+int64_t hit_holder(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->holder);
+}
+
+int64_t hit_holder_pid(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->holder_pid);
+}
+
+int64_t hit_waker(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->waker);
+}
+
+int64_t hit_waker_pid(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->waker_pid);
+}
+
+uint32_t hit_waker_stack(const struct hit *h)
+{
+	return session_resolve_in_process(h->session, h->e->founder ? h->e->founder : h->e,
+					  hit_waker_pid(h),
+					  packet_int(h->packet, h->fields->waker_stack),
+					  packet_int(h->packet, h->fields->time));
 }

@@ -16,9 +16,15 @@ struct filter;
 struct metric_set;
 struct session;
 
-/* Where the packets of a stream have what every kind of packet has. */
+/*
+ * Where the packets of a stream have what every kind of packet has, and what
+ * clock packets of times off a CPU say besides. A stream that lacks one has
+ * offset 0 there.
+ */
 struct hit_fields {
 	struct field_ref time, stack, thread, lwp, cpu;
+	struct field_ref state, ticks, reason, syscall, wflags, length, object, holder, holder_pid,
+		waker, waker_pid, waker_stack;
 };
 
 /* One packet that passed the filter. What few ask for is read when they do: hit_time, … */
@@ -38,6 +44,11 @@ struct amount {
 
 /* Whether it is the kernel's own part of an er_kernel recording: holds many processes. */
 bool experiment_is_kernel(const struct experiment *e);
+/*
+ * Whether packets say themselves which process they belong to, in LWPID: the
+ * founder of a kernel recording and its part for all that was not followed.
+ */
+bool experiment_has_many(const struct experiment *e);
 /* Whether it is any part of one, also a followed process that was opened alone. */
 bool experiment_is_system_wide(const struct experiment *e);
 
@@ -60,12 +71,31 @@ int64_t hit_lwp(const struct hit *h);
 /* -1: unknown. */
 int64_t hit_cpu(const struct hit *h);
 /*
- * The process: in a kernel experiment that of the packet, which stands in LWPID
- * (0: a kernel thread), elsewhere that of the experiment.
+ * The process: of an experiment that has many that of the packet, which stands
+ * in LWPID (0: a kernel thread), elsewhere that of the experiment.
  */
 int64_t hit_pid(const struct hit *h);
 /* The number of the sample that a hit fell into, -1 none. */
 int64_t hit_sample(const struct hit *h);
+
+/*
+ * Of clock packets; every one of these is what its "none" says for packets of
+ * other kinds, of times on a CPU, and of recordings that have no such field.
+ */
+int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
+bool hit_is_wait(const struct hit *h);         /* a time off a CPU */
+int64_t hit_weight(const struct hit *h);       /* nanoseconds it stands for; 0 none */
+int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
+int64_t hit_syscall(const struct hit *h);      /* its number; -1 none */
+uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
+int64_t hit_wait_length(const struct hit *h);  /* nanoseconds it really was; 0 not known */
+uint64_t hit_wait_object(const struct hit *h); /* address; 0 none */
+int64_t hit_holder(const struct hit *h);       /* thread; 0 none */
+int64_t hit_holder_pid(const struct hit *h);
+int64_t hit_waker(const struct hit *h);        /* thread; 0 none */
+int64_t hit_waker_pid(const struct hit *h);
+/* Into session.stacks, resolved in the waker's own experiment; <Unknown> for none. */
+uint32_t hit_waker_stack(const struct hit *h);
 
 /* Sums wrap instead of overflowing: values come from files. */
 static inline void add_to(int64_t *sum, int64_t value)

@@ -32,6 +32,8 @@ struct session_impl {
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
 	uint32_t unknown_stack;
+	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */
+	VEC(uint32_t) same_process;  /* by experiment id - 1: the one before it of that process */
 	VEC(uint32_t) scratch;
 };
 

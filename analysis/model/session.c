@@ -41,6 +41,8 @@ void session_free(struct session *s)
 	intern_free(&s->impl->stack_ids);
 	intern_free(&s->impl->object_ids);
 	vec_free(&s->impl->scratch);
+	map_free(&s->impl->by_process);
+	vec_free(&s->impl->same_process);
 	free(s->impl);
 	vec_for_each(o, &s->objects)
 		object_free(*o);
@@ -58,11 +60,59 @@ void session_free(struct session *s)
 	free(s);
 }
 
+static uint64_t process_key(const struct experiment *founder, int64_t pid)
+{
+	return (uint64_t)founder->id << 32 | (uint32_t)pid;
+}
+
+/* A process id may have come twice: those of one id are a chain, the last one first. */
 static void add_experiment(struct session *s, struct experiment *e)
 {
+	uint64_t *last;
+
 	vec_push(&s->experiments, e);
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;
+	last = map_put(&s->impl->by_process, process_key(e->founder ? e->founder : e, e->pid), NULL);
+	vec_push(&s->impl->same_process, (uint32_t)*last);
+	*last = e->id;
+}
+
+uint32_t session_no_stack(const struct session *s)
+{
+	return s->impl->unknown_stack;
+}
+
+/* The experiment of that process that has the stack; NULL none. */
+static struct experiment *process_with_stack(struct session *s, const struct experiment *founder,
+					     int64_t pid, uint64_t uid)
+{
+	const uint64_t *last = map_get(&s->impl->by_process, process_key(founder, pid));
+
+	for (uint32_t id = last ? *last : 0; id; id = s->impl->same_process.data[id - 1]) {
+		struct experiment *e = s->experiments.data[id - 1];
+
+		if (experiment_stack(e, uid) >= 0)
+			return e;
+	}
+	return NULL;
+}
+
+uint32_t session_resolve_in_process(struct session *s, const struct experiment *founder, int64_t pid,
+				    uint64_t uid, int64_t time_ns)
+{
+	struct experiment *e = NULL;
+
+	if (uid)
+		e = process_with_stack(s, founder, pid, uid);
+	if (uid && !e && pid)
+		e = process_with_stack(s, founder, 0, uid);
+	if (uid && !e)
+		e = process_with_stack(s, founder, founder->pid, uid);
+	if (!e)
+		return s->impl->unknown_stack;
+	return session_resolve(s, e, experiment_stack(e, uid),
+			       (int64_t)((uint64_t)time_ns - (uint64_t)e->start_ns));
 }
 
 static int add_founder(struct session *s, const char *path)

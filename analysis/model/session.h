@@ -94,6 +94,17 @@ int session_add(struct session *s, const char *path);
  */
 uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns);
 
+/* What session_resolve gives for no stack: of one frame, <Unknown>. */
+uint32_t session_no_stack(const struct session *s);
+/*
+ * The resolved stack that another process' packet refers to: looked for in the
+ * experiments of process pid of the same recording, then in the one of all that
+ * were not followed, then in the founder. time_ns is absolute. <Unknown> when
+ * nobody has it, or for uid 0.
+ */
+uint32_t session_resolve_in_process(struct session *s, const struct experiment *founder, int64_t pid,
+				    uint64_t uid, int64_t time_ns);
+
 /*
  * The functions of that name (short, long or mangled), in id order, of all
  * stacks recorded; freed with vec_free.

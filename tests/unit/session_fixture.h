@@ -38,6 +38,13 @@ static inline void fixture_new(struct opened *o)
 	o->builder = exp_builder_new(o->dir, "t.1.er");
 }
 
+static inline void fixture_new_kernel(struct opened *o)
+{
+	*o = (struct opened){ .dir = "/tmp/er_unit_XXXXXX" };
+	assert_non_null(mkdtemp(o->dir));
+	o->builder = exp_builder_new_kernel(o->dir, "t.1.er");
+}
+
 static inline void fixture_open_built(struct opened *o)
 {
 	char *path = xasprintf("%s/t.1.er", o->dir);
