@@ -38,6 +38,24 @@
 			qsort((v)->data, (v)->len, sizeof(*(v)->data), cmp);                       \
 	} while (0)
 
+/*
+ * How many elements from the front on have a member not above the value, in a
+ * vector sorted by that member: the last of these is the one to look at.
+ */
+#define vec_upto(v, member, value)                                                                 \
+	({                                                                                         \
+		__typeof__((v)->data->member) vec_value = (value);                                 \
+		size_t vec_lo = 0, vec_hi = (v)->len;                                              \
+		while (vec_lo < vec_hi) {                                                          \
+			size_t vec_mid = vec_lo + (vec_hi - vec_lo) / 2;                           \
+			if ((v)->data[vec_mid].member <= vec_value)                                \
+				vec_lo = vec_mid + 1;                                              \
+			else                                                                       \
+				vec_hi = vec_mid;                                                  \
+		}                                                                                  \
+		vec_lo;                                                                            \
+	})
+
 /* Release the storage; the vector is empty and usable again. */
 #define vec_free(v)                                                                                \
 	do {                                                                                       \

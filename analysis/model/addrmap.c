@@ -165,22 +165,6 @@ void addrmap_finish(struct addrmap *m)
 	}
 }
 
-/* How many pieces begin at or below pc. */
-static size_t pieces_upto(const struct addrmap *m, uint64_t pc)
-{
-	size_t lo = 0, hi = m->pieces.len;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->pieces.data[mid].lo <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_ns,
 				   struct span *valid)
 {
@@ -188,7 +172,7 @@ const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_
 	int64_t from = INT64_MIN; /* when what was here last ended */
 
 	/* The piece whose end is the first after time_ns is here, or comes next. */
-	for (size_t i = pieces_upto(m, pc); i > 0; i--) {
+	for (size_t i = vec_upto(&m->pieces, lo, pc); i > 0; i--) {
 		const struct piece *p = &m->pieces.data[i - 1];
 
 		if (p->reach <= pc || m->steps >= STEPS)

@@ -182,25 +182,17 @@ static struct addrmap *build_map(struct session *s, const struct experiment *e)
 static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint64_t pc)
 {
 	const struct experiment *k = !e->ksyms.len && e->founder ? e->founder : e;
-	size_t lo = 0, hi = k->ksyms.len;
+	size_t n = vec_upto(&k->ksyms, addr, pc);
 	const struct exp_ksym *sym;
 	struct loadobj *o;
 	uint64_t end;
 	char *name;
 	struct func *f;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->ksyms.data[mid].addr <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || (lo == k->ksyms.len && pc - k->ksyms.data[lo - 1].addr >= k->ksyms.data[lo - 1].size))
+	if (!n || (n == k->ksyms.len && pc - k->ksyms.data[n - 1].addr >= k->ksyms.data[n - 1].size))
 		return frame_get(s, s->unknown, pc);
 	o = kernel_object(s);
-	sym = &k->ksyms.data[lo - 1];
+	sym = &k->ksyms.data[n - 1];
 	if (pc - sym->addr < sym->size) {
 		name = xasprintf("%s`%s", sym->module, sym->name);
 		f = func_get(s, o, sym->addr, sym->size, name, 0);

@@ -119,17 +119,9 @@ void elf_get_segments(Elf *elf, elf_segments *ret)
 
 const struct elf_region *elf_find_region(const elf_regions *r, uint64_t vaddr)
 {
-	size_t lo = 0, hi = r->len;
+	size_t n = vec_upto(r, start, vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->data[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && vaddr < r->data[lo - 1].end ? &r->data[lo - 1] : NULL;
+	return n && vaddr < r->data[n - 1].end ? &r->data[n - 1] : NULL;
 }
 
 /* Linkers define these around sections; they are no functions. */

@@ -372,19 +372,11 @@ void kallsyms_free(struct kallsyms *k)
 
 const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->syms.len;
+	size_t n = vec_upto(&k->syms, addr, addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->syms.data[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr - k->syms.data[lo - 1].addr >= k->syms.data[lo - 1].size)
+	if (!n || addr - k->syms.data[n - 1].addr >= k->syms.data[n - 1].size)
 		return NULL;
-	return &k->syms.data[lo - 1];
+	return &k->syms.data[n - 1];
 }
 
 size_t kallsyms_count(const struct kallsyms *k)

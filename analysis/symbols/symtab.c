@@ -266,25 +266,9 @@ void symtab_free(struct symtab *t)
 
 /* --- questions --- */
 
-/* How many symbols start at or before the address. */
-static size_t upper_bound(const struct symtab *t, uint64_t vaddr)
-{
-	size_t lo = 0, hi = t->syms.len;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->syms.data[mid].addr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 const struct sym *symtab_find(const struct symtab *t, uint64_t vaddr)
 {
-	size_t n = upper_bound(t, vaddr);
+	size_t n = vec_upto(&t->syms, addr, vaddr);
 	uint32_t i = n ? n - 1 : NONE;
 
 	for (int steps = 0; i != NONE && steps < NEST_MAX; steps++, i = t->outer[i])
@@ -320,7 +304,7 @@ uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset)
 bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	const struct elf_region *r = elf_find_region(&t->regions, vaddr);
-	size_t n = upper_bound(t, vaddr);
+	size_t n = vec_upto(&t->syms, addr, vaddr);
 	uint32_t i = n ? n - 1 : NONE;
 
 	if (!r || symtab_find(t, vaddr))

@@ -71,6 +71,22 @@ static void map_loses_only_what_is_removed(void **state)
 	map_free(&m);
 }
 
+static void vec_upto_counts_what_is_not_above(void **state)
+{
+	VEC(struct { int pad; unsigned key; }) v = { 0 };
+
+	assert_int_equal(vec_upto(&v, key, 5), 0);
+	for (unsigned i = 0; i < 100; i++) {
+		vec_reserve(&v, v.len + 1);
+		v.data[v.len++].key = i / 2 * 10;
+	}
+	assert_int_equal(vec_upto(&v, key, 0), 2);
+	assert_int_equal(vec_upto(&v, key, 9), 2);
+	assert_int_equal(vec_upto(&v, key, 10), 4);
+	assert_int_equal(vec_upto(&v, key, UINT32_MAX), 100);
+	vec_free(&v);
+}
+
 static void map_keeps_every_key(void **state)
 {
 	struct map m = { 0 };
@@ -258,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vec_grows_sorts_and_frees),
+		cmocka_unit_test(vec_upto_counts_what_is_not_above),
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(map_loses_only_what_is_removed),
 		cmocka_unit_test(words_are_hashed_in_their_order),
