@@ -128,6 +128,7 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	ksyms_read(e, dirfd);
 	notes_read(e, dirfd);
 	recorder_read(e, dirfd);
+	threads_read(e, dirfd);
 	find_end(e);
 }
 
@@ -211,6 +212,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->stacks);
 	vec_free(&e->stack_pcs);
 	vec_free(&e->recorder);
+	vec_free(&e->threads);
 	map_free(&e->stack_by_uid);
 	file_close(&e->overview);
 	diag_free(&e->diag);

@@ -87,6 +87,23 @@ struct exp_element {
 	size_t nattrs;
 };
 
+/*
+ * An element of threads.xml: where the time of one thread went that the
+ * recording saw, in nanoseconds, none negative. run_ns and off_ns add up to
+ * end_ns - begin_ns, as thread_sum says.
+ */
+struct exp_thread {
+	int64_t pid, tid;            /* pid 0: a kernel thread */
+	const char *comm, *cgroup;
+	const char *experiment;      /* the sub-experiment with its packets; "": the founder */
+	int64_t begin_ns, end_ns;    /* relative */
+	int64_t run_ns, user_ns, system_ns;
+	int64_t off_ns[MS_COUNT];    /* by state; 0 for those on a CPU */
+	int64_t nwaits, npreempted, minflt, majflt;
+	bool born, ended;            /* in the recording */
+	bool split;                  /* user_ns and system_ns are exact */
+};
+
 /* Strings that are not known are "", never NULL. */
 struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
@@ -115,6 +132,7 @@ struct experiment {
 	VEC(uint64_t) stack_pcs;
 	struct map stack_by_uid;     /* uid to index into stacks */
 	VEC(struct exp_element) recorder; /* in file order; none when another recorder wrote it */
+	VEC(struct exp_thread) threads;   /* in file order; none without microstates */
 	struct file overview;
 	struct diag diag;            /* what was wrong, shown by `header` */
 	struct arena arena;
@@ -133,6 +151,9 @@ void experiment_close(struct experiment *e);
 /* The attribute of an element, or NULL; as an integer, or 0. */
 const char *element_get(const struct exp_element *el, const char *name);
 int64_t element_int(const struct exp_element *el, const char *name);
+
+/* run_ns and off_ns together. */
+int64_t thread_sum(const struct exp_thread *th);
 
 /* How many usage records there are, and the i-th (cumulative). */
 size_t experiment_nusages(const struct experiment *e);

@@ -22,6 +22,7 @@ void map_read(struct experiment *e, int dirfd);
 void ksyms_read(struct experiment *e, int dirfd);
 void stacks_read(struct experiment *e, int dirfd);
 void recorder_read(struct experiment *e, int dirfd);
+void threads_read(struct experiment *e, int dirfd);
 /* Once the log is read. */
 void streams_open(struct experiment *e, int dirfd);
 

@@ -37,17 +37,26 @@ static void put(struct map *m, uint64_t k, const char *name, bool replace)
 		*at = (uintptr_t)name;
 }
 
+static void add_name(struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		     const char *comm)
+{
+	put(&n->by_thread, key(e, tid), comm, false);
+	if (pid)
+		put(&n->by_process, key(e, pid), comm, pid == tid);
+}
+
 static void add_recorded(struct names *n, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
 		int64_t pid = recorder_int(el, "pid"), tid = recorder_int(el, "tid");
 		const char *comm = recorder_get(el, "comm");
 
-		if (strcmp(el->name, "thread") || !comm)
-			continue;
-		put(&n->by_thread, key(e, tid), comm, false);
-		if (pid)
-			put(&n->by_process, key(e, pid), comm, pid == tid);
+		if (!strcmp(el->name, "thread") && comm)
+			add_name(n, e, pid, tid, comm);
+	}
+	vec_for_each(th, &e->threads) {
+		if (*th->comm)
+			add_name(n, e, th->pid, th->tid, th->comm);
 	}
 }
 

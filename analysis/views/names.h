@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What processes and threads are called: from log.xml, and from recorder.xml where there is one. */
+/* What processes and threads are called: from log.xml, recorder.xml and threads.xml. */
 #ifndef VIEWS_NAMES_H
 #define VIEWS_NAMES_H
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* threads.xml: where all the time of each thread went, by the kernel's exact counters. */
+#include <stddef.h>
+
+#include "analysis/experiment/experiment_impl.h"
+
+/* Attributes that are numbers, and where they go. None can be negative. */
+static const struct number {
+	const char *name;
+	size_t member;
+} numbers[] = {
+	{ "begin", offsetof(struct exp_thread, begin_ns) },
+	{ "end", offsetof(struct exp_thread, end_ns) },
+	{ "run", offsetof(struct exp_thread, run_ns) },
+	{ "user", offsetof(struct exp_thread, user_ns) },
+	{ "system", offsetof(struct exp_thread, system_ns) },
+	{ "tfault", offsetof(struct exp_thread, off_ns[MS_TFAULT]) },
+	{ "dfault", offsetof(struct exp_thread, off_ns[MS_DFAULT]) },
+	{ "kfault", offsetof(struct exp_thread, off_ns[MS_KFAULT]) },
+	{ "lock", offsetof(struct exp_thread, off_ns[MS_USER_LOCK]) },
+	{ "sleep", offsetof(struct exp_thread, off_ns[MS_SLEEP]) },
+	{ "wait", offsetof(struct exp_thread, off_ns[MS_WAIT_CPU]) },
+	{ "stop", offsetof(struct exp_thread, off_ns[MS_STOPPED]) },
+	{ "waits", offsetof(struct exp_thread, nwaits) },
+	{ "preempted", offsetof(struct exp_thread, npreempted) },
+	{ "minflt", offsetof(struct exp_thread, minflt) },
+	{ "majflt", offsetof(struct exp_thread, majflt) },
+};
+
+struct reading {
+	struct experiment *e;
+	uint64_t nwrong;
+};
+
+static int64_t *member(struct exp_thread *th, const struct number *n)
+{
+	return (int64_t *)((char *)th + n->member);
+}
+
+/* Whether the numbers can be true; what cannot be is set to 0. */
+static bool read_numbers(struct exp_thread *th, const struct xml_element *el)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		int64_t *value = member(th, &numbers[i]);
+
+		*value = xml_get_int(el, numbers[i].name, 0);
+		if (*value < 0) {
+			*value = 0;
+			ok = false;
+		}
+	}
+	if (th->end_ns < th->begin_ns) {
+		th->end_ns = th->begin_ns;
+		ok = false;
+	}
+	return ok;
+}
+
+static void read_thread(void *ctx, const struct xml_element *el)
+{
+	struct reading *r = ctx;
+	struct exp_thread th = {
+		.pid = xml_get_int(el, "pid", -1), .tid = xml_get_int(el, "tid", -1),
+		.born = xml_get_int(el, "born", 0) == 1, .ended = xml_get_int(el, "ended", 0) == 1,
+		.split = xml_get_int(el, "split", 0) == 1,
+	};
+
+	if (strcmp(el->name, "thread"))
+		return;
+	if (th.pid < 0 || th.pid > INT32_MAX || th.tid < 0 || th.tid > INT32_MAX) {
+		r->nwrong++;
+		return;
+	}
+	th.comm = exp_attr(r->e, el, "comm");
+	th.cgroup = exp_attr(r->e, el, "cgroup");
+	th.experiment = exp_attr(r->e, el, "experiment");
+	r->nwrong += !read_numbers(&th, el);
+	vec_push(&r->e->threads, th);
+}
+
+void threads_read(struct experiment *e, int dirfd)
+{
+	static const struct xml_handler handler = { .start = read_thread };
+	struct reading r = { .e = e };
+	struct file f;
+
+	if (!exp_file(e, dirfd, "threads.xml", &f))
+		return;
+	exp_parse(e, "threads.xml", &f, &handler, &r);
+	file_close(&f);
+	if (r.nwrong)
+		diag_warn(&e->diag, "threads.xml: %llu thread%s with a number that cannot be",
+			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");
+}
+
+/* Together they may be more than 64 bits hold, in a file that is wrong: then it is just much. */
+int64_t thread_sum(const struct exp_thread *th)
+{
+	__int128 sum = th->run_ns;
+
+	for (int i = 0; i < MS_COUNT; i++)
+		sum += th->off_ns[i];
+	return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* threads.xml: what is written is read; what cannot be is told and passed over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/experiment/experiment.h"
+#include "tests/fixtures/exp_builder.h"
+#include "tests/fixtures/tempdir.h"
+
+static int setup(void **state)
+{
+	*state = tempdir_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tempdir_remove(*state);
+	return 0;
+}
+
+static struct experiment *open_with(const char *dir, const char *threads)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", dir);
+	struct exp_builder *b = exp_builder_new(dir, "t.1.er");
+
+	exp_builder_close(b);
+	if (threads)
+		tempdir_write(dir, "t.1.er/threads.xml", threads, strlen(threads));
+	return experiment_open(path, NULL);
+}
+
+static bool said(const struct experiment *e, const char *text)
+{
+	for (size_t i = 0; i < e->diag.nmsgs; i++) {
+		if (strstr(e->diag.msgs[i].text, text))
+			return true;
+	}
+	return false;
+}
+
+static void test_all_of_it(void **state)
+{
+	struct experiment *e = open_with(*state,
+		"<thread pid=\"12\" tid=\"13\" comm=\"a &lt;b&gt;\" begin=\"5\" end=\"105\" run=\"10\""
+		" user=\"6\" system=\"4\" tfault=\"1\" dfault=\"2\" kfault=\"3\" lock=\"4\" sleep=\"50\""
+		" wait=\"25\" stop=\"5\" waits=\"7\" preempted=\"8\" minflt=\"9\" majflt=\"10\" born=\"1\""
+		" ended=\"1\" split=\"1\" cgroup=\"/a\" experiment=\"_a_PID_12.1.er\"/>\n"
+		"<thread pid=\"0\" tid=\"2\"/>\n");
+	const struct exp_thread *th;
+
+	assert_int_equal(e->threads.len, 2);
+	th = &e->threads.data[0];
+	assert_int_equal(th->pid, 12);
+	assert_int_equal(th->tid, 13);
+	assert_string_equal(th->comm, "a <b>");
+	assert_string_equal(th->cgroup, "/a");
+	assert_string_equal(th->experiment, "_a_PID_12.1.er");
+	assert_int_equal(th->end_ns - th->begin_ns, 100);
+	assert_int_equal(thread_sum(th), 100);
+	assert_int_equal(th->user_ns + th->system_ns, th->run_ns);
+	assert_int_equal(th->off_ns[MS_USER_LOCK], 4);
+	assert_int_equal(th->off_ns[MS_WAIT_CPU], 25);
+	assert_int_equal(th->off_ns[MS_STOPPED], 5);
+	assert_int_equal(th->nwaits, 7);
+	assert_int_equal(th->npreempted, 8);
+	assert_int_equal(th->minflt, 9);
+	assert_int_equal(th->majflt, 10);
+	assert_true(th->born && th->ended && th->split);
+	th = &e->threads.data[1];
+	assert_string_equal(th->comm, "");
+	assert_string_equal(th->experiment, "");
+	assert_false(th->born || th->ended || th->split);
+	assert_int_equal(e->diag.nmsgs, 0);
+	experiment_close(e);
+}
+
+static void test_none(void **state)
+{
+	struct experiment *e = open_with(*state, NULL);
+
+	assert_int_equal(e->threads.len, 0);
+	assert_int_equal(e->diag.nmsgs, 0);
+	experiment_close(e);
+}
+
+/* Threads without an id are left out, times that cannot be are 0; sums do not overflow. */
+static void test_nonsense(void **state)
+{
+	struct experiment *e = open_with(*state,
+		"<thread tid=\"1\"/>\n"
+		"<thread pid=\"1\" tid=\"99999999999\"/>\n"
+		"<thread pid=\"1\" tid=\"1\" run=\"-7\" sleep=\"x\"/>\n"
+		"<thread pid=\"1\" tid=\"2\" begin=\"10\" end=\"5\"/>\n"
+		"<thread pid=\"1\" tid=\"3\" run=\"99999999999999999999999\" "
+		"sleep=\"9223372036854775807\"/>\n"
+		"<other pid=\"1\" tid=\"4\"/>\n");
+
+	assert_int_equal(e->threads.len, 3);
+	assert_int_equal(e->threads.data[0].run_ns, 0);
+	assert_int_equal(e->threads.data[0].off_ns[MS_SLEEP], 0);
+	assert_int_equal(e->threads.data[1].end_ns, 10);
+	assert_int_equal(thread_sum(&e->threads.data[2]), INT64_MAX);
+	assert_true(said(e, "threads.xml: 4 threads with a number that cannot be"));
+	experiment_close(e);
+}
+
+/* What was being written when the recorder was killed: the lines before it count. */
+static void test_cut_off(void **state)
+{
+	struct experiment *e = open_with(*state, "<thread pid=\"1\" tid=\"1\" run=\"5\"/>\n"
+					 "<thread pid=\"1\" tid=\"2\" ru");
+
+	assert_int_equal(e->threads.len, 1);
+	assert_true(said(e, "threads.xml: line 2 cannot be read"));
+	experiment_close(e);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_all_of_it),
+		CASE(test_none),
+		CASE(test_nonsense),
+		CASE(test_cut_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
