@@ -52,7 +52,7 @@ static int cmd_metrics(struct shell *sh, int argc, char **argv)
 		replace(&v->cmetrics, &callers);
 		metric_list_index(&v->metrics, &index);
 		replace(&v->imetrics, &index);
-		metric_sort_default(&v->metrics, &v->sort);
+		metric_sort_default(&sh->metric_set, &v->metrics, LIST_FUNCS, &v->sort);
 		sorts_follow(v);
 	}
 	reply_list(sh, &v->metrics);

@@ -19,7 +19,7 @@ struct buf;
 struct diag;
 struct session;
 
-enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES };
+enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES, UNIT_RATIO /* of two metrics */ };
 
 struct metric {
 	uint32_t id;
@@ -39,7 +39,12 @@ struct metric {
 	int tag;            /* hardware counters; -1 otherwise */
 	int64_t mhz;        /* > 0: counts are cycles at this speed, shown as time, too */
 	int64_t ps;         /* > 0: counts are multiples of so many picoseconds */
+	bool leaked;        /* only allocations that were never freed; value: their bytes, or "1" */
+	uint32_t num, den;  /* UNIT_RATIO: the ids of the metrics that it is the ratio of */
 };
+
+/* A ratio is kept, and sorted, as so many millionth. */
+enum { RATIO_UNIT = 1000000 };
 
 enum static_metric { STATIC_NAME, STATIC_ADDRESS, STATIC_SIZE };
 
@@ -69,11 +74,20 @@ enum list_kind { LIST_FUNCS, LIST_CALLERS, LIST_INDEX, LIST_DATA };
 /* The metrics that the data of the session's experiments support, in standard order. */
 struct metric_set {
 	VEC(struct metric) all;
+	struct leaks *leaks;      /* NULL without heap data */
+	char *dmetrics, *dsort;   /* what .er.rc files say (P-107, P-108), in order; NULL nothing */
 };
 
 void metric_set_init(struct metric_set *ms, const struct session *s);
 void metric_set_free(struct metric_set *ms);
 const struct metric *metric_find(const struct metric_set *ms, const char *name);
+/*
+ * What a row has of a metric, given its values by metric id; of a ratio, which
+ * has no sum of its own, millionths.
+ */
+int64_t metric_value(const struct metric *m, const int64_t *values);
+/* Add to what the defaults are made of; text is copied. Before the lists are made. */
+void metric_set_defaults(struct metric_set *ms, const char *dmetrics, const char *dsort);
 /* Whether values can be shown as time, and a value in nanoseconds. */
 bool metric_has_time(const struct metric *m);
 int64_t metric_time_ns(const struct metric *m, int64_t value);
@@ -84,7 +98,10 @@ int64_t metric_time_ns(const struct metric *m, int64_t value);
  */
 int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const char *spec,
 		      struct diag *d, struct metric_list *ret);
-/* The built-in default of the data that was recorded (M-060 to M-065). */
+/*
+ * The default for the data that was recorded: what dmetrics says, then what is
+ * built in (M-060 to M-065), of each metric and flavor the first that is said.
+ */
 void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret);
 /* The callers-callees list that follows from a function list (P-022). */
 void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret);
@@ -101,7 +118,9 @@ void metric_list_free(struct metric_list *l);
  */
 int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		      const char *spec, struct diag *d, struct metric_sort *ret);
-void metric_sort_default(const struct metric_list *l, struct metric_sort *ret);
+/* What dsort says of a list, then the first shown exclusive metric, inclusive metric, or the name. */
+void metric_sort_default(const struct metric_set *ms, const struct metric_list *l,
+			 enum list_kind kind, struct metric_sort *ret);
 /* The callers-callees order that follows from a function order (P-024). */
 void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *ret);
 void metric_sort_print(const struct metric_sort *s, struct buf *b);

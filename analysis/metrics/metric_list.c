@@ -9,7 +9,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "analysis/metrics/metric.h"
+#include "analysis/metrics/metric_impl.h"
 
 static const char flavor_letters[] = "?eiad"; /* by enum flavor */
 
@@ -74,6 +74,9 @@ static unsigned vis_for(const struct metric *m, unsigned vis)
 {
 	unsigned ret = vis & (VIS_PERCENT | VIS_HIDDEN);
 
+	/* A ratio is no part of anything, and no time. */
+	if (m->unit == UNIT_RATIO)
+		return vis & VIS_HIDDEN ? VIS_HIDDEN : VIS_VALUE;
 	if (vis & VIS_TIME)
 		ret |= metric_has_time(m) ? VIS_TIME : VIS_VALUE;
 	if (vis & VIS_VALUE)
@@ -81,14 +84,13 @@ static unsigned vis_for(const struct metric *m, unsigned vis)
 	return ret;
 }
 
-static bool same_col(const struct metric_col *a, const struct metric_col *b)
+bool same_col(const struct metric_col *a, const struct metric_col *b)
 {
 	return a->flavor == b->flavor && a->metric == b->metric &&
 	       (a->metric || a->stat == b->stat);
 }
 
-/* Metrics that differ only in visibility stand together; what is hidden stays as it is. */
-static void list_add(struct metric_list *l, struct metric_col col)
+void metric_list_add(struct metric_list *l, struct metric_col col)
 {
 	vec_for_each(c, &l->cols) {
 		if (!same_col(c, &col))
@@ -100,7 +102,7 @@ static void list_add(struct metric_list *l, struct metric_col col)
 	vec_push(&l->cols, col);
 }
 
-static bool flavor_allowed(enum list_kind kind, enum flavor f)
+bool flavor_allowed(enum list_kind kind, enum flavor f)
 {
 	switch (f) {
 	case FLAVOR_EXCL: return kind != LIST_DATA;
@@ -140,7 +142,7 @@ static int check(enum list_kind kind, struct keyword *k, const char *word, struc
 static void add_dynamic(struct metric_list *l, const struct keyword *k, const struct metric *m)
 {
 	for (size_t i = 0; i < k->nflavors; i++)
-		list_add(l, (struct metric_col){ .flavor = k->flavors[i], .metric = m,
+		metric_list_add(l, (struct metric_col){ .flavor = k->flavors[i], .metric = m,
 						 .vis = vis_for(m, k->vis) });
 }
 
@@ -149,16 +151,15 @@ static bool add_static(struct metric_list *l, const struct keyword *k)
 	for (size_t i = 0; i < NSTATICS; i++) {
 		if (strcmp(k->name, static_rows[i].name))
 			continue;
-		list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = i,
+		metric_list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = i,
 						 .vis = k->vis & VIS_HIDDEN ? VIS_HIDDEN : VIS_VALUE });
 		return true;
 	}
 	return false;
 }
 
-/* One keyword; `any` and `hwc` stand for all that there are. */
-static int add_word(const struct metric_set *ms, enum list_kind kind, const char *word,
-		    struct diag *d, struct metric_list *l)
+int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const char *word,
+			 struct diag *d, struct metric_list *l)
 {
 	struct keyword k;
 	bool any, hwc, found = false;
@@ -187,7 +188,7 @@ static int add_word(const struct metric_set *ms, enum list_kind kind, const char
 
 static void end_with_name(struct metric_list *l)
 {
-	list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
+	metric_list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
 					 .vis = VIS_VALUE });
 }
 
@@ -202,7 +203,7 @@ int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const ch
 		metric_list_default(ms, kind, &l);
 	} else {
 		while ((word = strsep(&rest, ":"))) {
-			if (add_word(ms, kind, word, d, &l) < 0) {
+			if (metric_list_add_word(ms, kind, word, d, &l) < 0) {
 				metric_list_free(&l);
 				return -1;
 			}
@@ -212,44 +213,6 @@ int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const ch
 	metric_list_free(ret);
 	*ret = l;
 	return 0;
-}
-
-/*
- * Of a recording by er_kernel: all CPU time, so that kernel and user functions
- * stand in one order, and how much of it is the kernel's, which is the more of
- * use where a function calls it. Of others user, else all CPU time.
- */
-static void default_clock(const struct metric_set *ms, enum list_kind kind, struct metric_list *l,
-			  const struct keyword *k)
-{
-	const struct metric *cpu = metric_find(ms, "cpu"), *kcpu = metric_find(ms, "kcpu");
-	const struct metric *user = metric_find(ms, "user"), *totalcpu = metric_find(ms, "totalcpu");
-
-	if (cpu && kcpu) {
-		add_dynamic(l, k, cpu);
-		list_add(l, (struct metric_col){
-			.flavor = flavor_allowed(kind, FLAVOR_INCL) ? FLAVOR_INCL : FLAVOR_EXCL,
-			.metric = kcpu, .vis = VIS_TIME });
-	} else if (user) {
-		add_dynamic(l, k, user);
-	} else if (totalcpu) {
-		add_dynamic(l, k, totalcpu);
-	}
-}
-
-void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret)
-{
-	struct keyword k = { .vis = VIS_TIME | VIS_PERCENT }, plain = { .vis = VIS_TIME };
-
-	*ret = (struct metric_list){ 0 };
-	default_flavors(kind, &k);
-	default_flavors(kind, &plain);
-	default_clock(ms, kind, ret, &k);
-	vec_for_each(m, &ms->all) {
-		if (m->kind != ER_PKT_CLOCK)
-			add_dynamic(ret, &plain, m);
-	}
-	end_with_name(ret);
 }
 
 void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret)
@@ -265,9 +228,9 @@ void metric_list_callers(const struct metric_list *funcs, struct metric_list *re
 				attr.vis |= o->metric == c->metric && !(o->vis & VIS_HIDDEN) ?
 						    o->vis : 0;
 			attr.vis = attr.vis ? attr.vis : VIS_HIDDEN;
-			list_add(ret, attr);
+			metric_list_add(ret, attr);
 		}
-		list_add(ret, *c);
+		metric_list_add(ret, *c);
 	}
 	end_with_name(ret);
 }
@@ -282,7 +245,7 @@ void metric_list_index(const struct metric_list *funcs, struct metric_list *ret)
 			continue;
 		if (c->flavor != FLAVOR_STATIC)
 			excl.flavor = FLAVOR_EXCL;
-		list_add(ret, excl);
+		metric_list_add(ret, excl);
 	}
 	end_with_name(ret);
 }
@@ -336,6 +299,13 @@ void metric_list_free(struct metric_list *l)
 
 /* --- sorting --- */
 
+/* Callers and callees are sorted by what is attributed to them (P-024). */
+static bool sorts(enum list_kind kind, enum flavor f)
+{
+	return flavor_allowed(kind, f) &&
+	       (kind != LIST_CALLERS || f == FLAVOR_ATTR || f == FLAVOR_STATIC);
+}
+
 /* The column of the list that the keyword means; hidden ones only when it says "!". */
 static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 		       enum list_kind kind, const struct keyword *k, struct metric_sort *ret)
@@ -352,8 +322,7 @@ static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 	else if (m)
 		add_dynamic(&wanted, &all, m);
 	vec_for_each(w, &wanted.cols) {
-		if (found || !flavor_allowed(kind, w->flavor) ||
-		    (kind == LIST_CALLERS && w->metric && w->flavor != FLAVOR_ATTR))
+		if (found || !sorts(kind, w->flavor))
 			continue;
 		ret->col = *w;
 		found = k->vis & VIS_HIDDEN;
@@ -368,6 +337,45 @@ static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 	return found;
 }
 
+/* `any` and `hwc`: the first shown column, of the first flavor that has one. */
+static bool sort_any(const struct metric_list *l, enum list_kind kind, const struct keyword *k,
+		     struct metric_sort *ret)
+{
+	bool hwc = !strcmp(k->name, "hwc");
+
+	for (size_t i = 0; i < k->nflavors; i++) {
+		vec_for_each(c, &l->cols) {
+			if (!c->metric || c->flavor != k->flavors[i] || !sorts(kind, c->flavor) ||
+			    (hwc && c->metric->tag < 0) ||
+			    (c->vis & VIS_HIDDEN && !(k->vis & VIS_HIDDEN)))
+				continue;
+			ret->col = *c;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool metric_sort_word(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
+		      const char *word, struct metric_sort *ret)
+{
+	struct metric_sort found = { .reverse = word[0] == '-' };
+	struct keyword k;
+	bool ok;
+
+	take_apart(word + found.reverse, &k);
+	if (strcmp(k.name, "any") && strcmp(k.name, "hwc")) {
+		ok = sort_match(ms, l, kind, &k, &found);
+	} else {
+		if (!k.nflavors)
+			default_flavors(kind, &k);
+		ok = sort_any(l, kind, &k, &found);
+	}
+	if (ok)
+		*ret = found;
+	return ok;
+}
+
 int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		      const char *spec, struct diag *d, struct metric_sort *ret)
 {
@@ -376,47 +384,18 @@ int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, 
 	char *rest = copy, *word;
 
 	if (!strcmp(copy, "default")) {
-		metric_sort_default(l, ret);
-		ret->reverse = reverse;
+		metric_sort_default(ms, l, kind, ret);
+		ret->reverse ^= reverse;
 		return 0;
 	}
 	while ((word = strsep(&rest, ":"))) {
-		struct metric_sort found = { .reverse = reverse };
-		struct keyword k;
-
-		take_apart(word, &k);
-		if (sort_match(ms, l, kind, &k, &found)) {
-			*ret = found;
+		if (metric_sort_word(ms, l, kind, word, ret)) {
+			ret->reverse ^= reverse;
 			return 0;
 		}
 	}
 	diag_warn(d, "sort '%s': no such metric is shown; the order stays as it was", spec);
 	return -1;
-}
-
-static const struct metric_col *first_visible(const struct metric_list *l, enum flavor f)
-{
-	vec_for_each(c, &l->cols) {
-		if (c->flavor == f && !(c->vis & VIS_HIDDEN))
-			return c;
-	}
-	return NULL;
-}
-
-void metric_sort_default(const struct metric_list *l, struct metric_sort *ret)
-{
-	static const enum flavor order[] = { FLAVOR_ATTR, FLAVOR_EXCL, FLAVOR_INCL, FLAVOR_DATA };
-
-	*ret = (struct metric_sort){ .col = { .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
-					      .vis = VIS_VALUE } };
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		const struct metric_col *c = first_visible(l, order[i]);
-
-		if (!c)
-			continue;
-		ret->col = *c;
-		return;
-	}
 }
 
 void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *ret)

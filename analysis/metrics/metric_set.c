@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
@@ -59,7 +60,7 @@ static const struct clock_row clock_rows[] = {
 	{ IN_ALL, "owait", NULL, "Other Wait Time", "Other Wait", OTHER },
 };
 
-enum { HEAP_ALLOCATES = 1 << 0 | 1 << 2 | 1 << 3 };
+enum { HEAP_ALLOCATES = 1 << HEAP_MALLOC | 1 << HEAP_REALLOC | 1 << HEAP_MMAP };
 enum { IO_ERRORS = 0x1f << 5 };
 
 /* Rows of the other kinds: every field of struct metric stands here. */
@@ -74,6 +75,12 @@ static const struct metric event_rows[] = {
 	{ .kind = ER_PKT_HEAP, .name = "heapalloccnt", .alias = "alloc", .uname = "Allocations",
 	  .abbr = "Allocations", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
 	  .value = "1" },
+	{ .kind = ER_PKT_HEAP, .name = "heapleakbytes", .alias = "bleak", .uname = "Bytes Leaked",
+	  .abbr = "Bytes Leaked", .unit = UNIT_BYTES, .select = "HTYPE",
+	  .states = HEAP_ALLOCATES, .leaked = true, .value = "HSIZE" },
+	{ .kind = ER_PKT_HEAP, .name = "heapleakcnt", .alias = "leak", .uname = "Leaks",
+	  .abbr = "Leaks", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
+	  .leaked = true, .value = "1" },
 	{ .kind = ER_PKT_IO, .name = "ioreadtime", .uname = "Read Time", .abbr = "Read",
 	  .unit = UNIT_TIME, .select = "IOTYPE", .states = 1 << 0, .value = "TSTAMP",
 	  .minus = "IORQST" },
@@ -175,6 +182,30 @@ static void add_counter(struct metric_set *ms, const struct experiment *e,
 		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });
 }
 
+/* Instructions per cycle and its inverse, where both counters were recorded. */
+static const struct ratio_row {
+	const char *name, *uname, *abbr, *num, *den;
+} ratio_rows[] = {
+	{ "IPC", "Instructions Per Cycle", "IPC", "insts", "cycles" },
+	{ "CPI", "Cycles Per Instruction", "CPI", "cycles", "insts" },
+	{ "K_IPC", "Kernel Instructions Per Cycle", "Kernel IPC", "K_insts", "K_cycles" },
+	{ "K_CPI", "Kernel Cycles Per Instruction", "Kernel CPI", "K_cycles", "K_insts" },
+};
+
+static void add_ratios(struct metric_set *ms)
+{
+	for (size_t i = 0; i < COUNT(ratio_rows); i++) {
+		const struct ratio_row *r = &ratio_rows[i];
+		const struct metric *num = metric_find(ms, r->num), *den = metric_find(ms, r->den);
+
+		if (!num || !den || num->tag < 0 || den->tag < 0)
+			continue;
+		add(ms, (struct metric){ .name = r->name, .uname = r->uname, .abbr = r->abbr,
+					 .unit = UNIT_RATIO, .kind = num->kind, .value = "1",
+					 .tag = -1, .num = num->id, .den = den->id });
+	}
+}
+
 void metric_set_init(struct metric_set *ms, const struct session *s)
 {
 	unsigned sets = 0, kinds = 0;
@@ -192,18 +223,41 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 	add_clock(ms, sets);
 	add_events(ms, kinds & 1u << ER_PKT_SYNC ? ER_PKT_SYNC : ER_PKT_EMPTY);
 	add_events(ms, kinds & 1u << ER_PKT_HEAP ? ER_PKT_HEAP : ER_PKT_EMPTY);
+	ms->leaks = leaks_new(s);
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
 			vec_for_each(c, &st->counters)
 				add_counter(ms, *e, st, c);
 		}
 	}
+	add_ratios(ms);
 	add_events(ms, kinds & 1u << ER_PKT_IO ? ER_PKT_IO : ER_PKT_EMPTY);
 }
 
 void metric_set_free(struct metric_set *ms)
 {
 	vec_free(&ms->all);
+	leaks_free(ms->leaks);
+	free(ms->dmetrics);
+	free(ms->dsort);
+	*ms = (struct metric_set){ 0 };
+}
+
+static void append(char **to, const char *text)
+{
+	char *both;
+
+	if (!text || !*text)
+		return;
+	both = xasprintf("%s%s%s", *to ? *to : "", *to ? ":" : "", text);
+	free(*to);
+	*to = both;
+}
+
+void metric_set_defaults(struct metric_set *ms, const char *dmetrics, const char *dsort)
+{
+	append(&ms->dmetrics, dmetrics);
+	append(&ms->dsort, dsort);
 }
 
 const struct metric *metric_find(const struct metric_set *ms, const char *name)
@@ -217,6 +271,13 @@ const struct metric *metric_find(const struct metric_set *ms, const char *name)
 			return m;
 	}
 	return NULL;
+}
+
+int64_t metric_value(const struct metric *m, const int64_t *values)
+{
+	if (m->unit != UNIT_RATIO)
+		return values[m->id];
+	return values[m->den] ? (__int128)values[m->num] * RATIO_UNIT / values[m->den] : 0;
 }
 
 bool metric_has_time(const struct metric *m)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/metrics/filter.h"
+#include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 
@@ -14,6 +15,7 @@ enum { BATCH = 16 };
 struct source {
 	uint32_t metric;
 	bool counts;      /* packets, whatever their values */
+	bool leaked;      /* only what was never freed, and of that */
 	bool main_thread;
 	uint64_t selects; /* of which values of the selecting field, as a bit mask */
 	struct field_ref value, minus;
@@ -36,6 +38,7 @@ struct stream_pass {
 		bool plain; /* they all add the same field at one scale */
 	} by_select[SELECTS];
 	struct hit_fields fields;
+	const struct leaks *leaks;
 };
 
 bool experiment_is_kernel(const struct experiment *e)
@@ -78,7 +81,7 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
 	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
-			      .counts = !strcmp(m->value, "1") };
+			      .leaked = m->leaked, .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
 	if (m->select) {
@@ -110,7 +113,7 @@ static bool is_plain(const struct stream_pass *sp, int select)
 	for (int i = 0; i < sp->by_select[select].n; i++) {
 		const struct source *src = &sp->sources[sp->by_select[select].sources[i]];
 
-		if (src->counts || src->minus.offset || src->scale != first->scale ||
+		if (src->counts || src->leaked || src->minus.offset || src->scale != first->scale ||
 		    src->value.offset != first->value.offset)
 			return false;
 	}
@@ -154,11 +157,11 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 		.thread = stream_field(st, "THRID"),
 		.lwp = stream_field(st, "LWPID"),
 		.cpu = stream_field(st, "CPUID"),
-	} };
+	}, .leaks = ms->leaks };
 	if (st->kind == ER_PKT_CLOCK)
 		wait_fields(&sp->fields, st);
 	vec_for_each(m, &ms->all) {
-		if (m->kind == st->kind && sp->nsources < SOURCES_MAX)
+		if (m->kind == st->kind && m->unit != UNIT_RATIO && sp->nsources < SOURCES_MAX)
 			add_source(sp, e, st, m);
 	}
 	select_sources(sp, false);
@@ -167,6 +170,11 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 	select_sources(sp, true);
 	for (int v = 0; v < SELECTS; v++)
 		sp->by_select[v].plain = is_plain(sp, v);
+}
+
+static int64_t leaked_value(uint64_t bytes, bool counts)
+{
+	return counts ? bytes > 0 : (int64_t)bytes;
 }
 
 /* Neighbouring sources mostly read the same field: read it once. */
@@ -200,6 +208,8 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 		}
 		ret[i].metric = src->metric;
 		ret[i].value = src->counts ? 1 : value;
+		if (src->leaked)
+			ret[i].value = leaked_value(leaks_of(sp->leaks, h->packet), src->counts);
 		if (src->minus.offset)
 			add_to(&ret[i].value, -(uint64_t)packet_int(h->packet, src->minus));
 		ret[i].value = scaled(ret[i].value, src->scale);

@@ -51,6 +51,12 @@ void cell_put(struct buf *b, const struct cell *c)
 		else
 			buf_puts(b, "0.");
 		break;
+	case CELL_RATIO:
+		if (c->d != 0)
+			put_fixed(b, c->d, 3);
+		else
+			buf_puts(b, "0.");
+		break;
 	case CELL_PERCENT:
 		if (c->d != 0)
 			put_fixed(b, c->d, 2);

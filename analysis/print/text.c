@@ -46,7 +46,7 @@ static bool shares_heading(const struct table *t, size_t column)
 /* Points stand below each other: "0." takes the room of its missing digits. */
 static void keep_point(struct buf *b, const struct cell *c)
 {
-	if (c->kind == CELL_TIME && !c->i)
+	if ((c->kind == CELL_TIME && !c->i) || (c->kind == CELL_RATIO && c->d == 0))
 		pad(b, 3);
 	else if (c->kind == CELL_PERCENT && c->d == 0)
 		pad(b, 2);

@@ -58,7 +58,7 @@ void columns_add(struct table *t, const struct metric_list *l, const struct metr
 			if (!(c->vis & shapes[i].vis))
 				continue;
 			vec_push(&t->columns, (struct column){
-				.kind = shapes[i].kind,
+				.kind = c->metric->unit == UNIT_RATIO ? CELL_RATIO : shapes[i].kind,
 				.title = { short_flavors[c->flavor], c->metric->abbr, shapes[i].unit },
 				.full = { full_flavors[c->flavor], c->metric->uname },
 				.sorted = is_sort(c, sort) });
@@ -107,11 +107,20 @@ static struct cell metric_cell(const struct shape *shape, const struct metric *m
 {
 	struct cell cell = { .kind = shape->kind };
 
-	if (shape->kind == CELL_PERCENT)
+	if (m->unit == UNIT_RATIO)
+		cell = (struct cell){ .kind = CELL_RATIO, .d = (double)value / RATIO_UNIT };
+	else if (shape->kind == CELL_PERCENT)
 		cell.d = metric_percent(m, value, whole);
 	else
 		cell.i = shape->kind == CELL_TIME ? metric_time_ns(m, value) : value;
 	return cell;
+}
+
+struct cell metric_plain_cell(const struct metric *m, int64_t value)
+{
+	static const struct shape time = { .kind = CELL_TIME }, count = { .kind = CELL_COUNT };
+
+	return metric_cell(metric_has_time(m) ? &time : &count, m, value, 0);
 }
 
 void columns_fill(struct row *r, const struct metric_list *l, const struct values *v)
@@ -133,7 +142,8 @@ void columns_fill(struct row *r, const struct metric_list *l, const struct value
 				continue;
 			if (values && whole)
 				r->cells[n] = metric_cell(&shapes[i], c->metric,
-							  values[c->metric->id], whole[c->metric->id]);
+							  metric_value(c->metric, values),
+							  metric_value(c->metric, whole));
 			n++;
 		}
 	}
@@ -223,7 +233,7 @@ int ranked_cmp(const void *pa, const void *pb)
 	if (c->flavor == FLAVOR_STATIC)
 		by = compare_static(a, b, c->stat);
 	else if (va && vb)
-		by = compare64(vb[c->metric->id], va[c->metric->id]);
+		by = compare64(metric_value(c->metric, vb), metric_value(c->metric, va));
 	if (!by)
 		by = a->by_order ? compare64(a->order, b->order) : strcmp(a->name, b->name);
 	if (!by)

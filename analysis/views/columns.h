@@ -20,6 +20,8 @@ void columns_fill(struct row *r, const struct metric_list *l, const struct value
 const char *func_name(const struct view_state *v, const struct func *f);
 /* The same as rows show it: with its object when that is wanted, living as long as the table. */
 const char *func_label(const struct view_state *v, const struct func *f, struct table *t);
+/* The value of a metric where no visibility was chosen: a time, a ratio or a count. */
+struct cell metric_plain_cell(const struct metric *m, int64_t value);
 double percent_of(int64_t value, int64_t whole);
 /* The same of a metric, times taken in seconds: the last digit then rounds as gprofng's does. */
 double metric_percent(const struct metric *m, int64_t value, int64_t whole);

@@ -8,9 +8,9 @@ void view_state_init(struct view_state *v, struct session *s, const struct metri
 	metric_list_default(ms, LIST_FUNCS, &v->metrics);
 	metric_list_callers(&v->metrics, &v->cmetrics);
 	metric_list_index(&v->metrics, &v->imetrics);
-	metric_sort_default(&v->metrics, &v->sort);
+	metric_sort_default(ms, &v->metrics, LIST_FUNCS, &v->sort);
 	metric_sort_callers(&v->sort, &v->csort);
-	metric_sort_default(&v->imetrics, &v->isort);
+	metric_sort_default(ms, &v->imetrics, LIST_INDEX, &v->isort);
 }
 
 void view_state_fini(struct view_state *v)

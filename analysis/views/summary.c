@@ -22,16 +22,15 @@ static struct row *line(struct summary *s, const char *label)
 }
 
 static void metric_line(struct summary *s, const struct metric *m, const char *flavor,
-			int64_t value)
+			const int64_t *values)
 {
-	int64_t whole = s->tally->total[m->id];
+	int64_t value = metric_value(m, values), whole = metric_value(m, s->tally->total);
 	__cleanup(freep) char *label = xasprintf("%s %s", flavor, m->uname);
 	struct row *r = line(s, label);
 
-	if (m->unit == UNIT_TIME)
-		r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = value };
-	else
-		r->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = value };
+	r->cells[1] = metric_plain_cell(m, value);
+	if (m->unit == UNIT_RATIO)
+		return;
 	r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = metric_percent(m, value, whole) };
 }
 
@@ -47,8 +46,8 @@ static void add_function(struct summary *s, const struct func *f)
 	r->group = s->group;
 	put_text(r, 0, func_label(s->v, f, s->t));
 	vec_for_each(m, &s->v->metric_set->all) {
-		metric_line(s, m, "Exclusive", tally_excl(s->tally, f->id)[m->id]);
-		metric_line(s, m, "Inclusive", tally_incl(s->tally, f->id)[m->id]);
+		metric_line(s, m, "Exclusive", tally_excl(s->tally, f->id));
+		metric_line(s, m, "Inclusive", tally_incl(s->tally, f->id));
 	}
 	line(s, "Size")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
 	line(s, "PC Address")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,

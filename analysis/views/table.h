@@ -17,6 +17,7 @@
 enum cell_kind {
 	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
+	CELL_RATIO,   /* d: shown with three decimals; 0 as "0." */
 	CELL_COUNT,   /* i */
 	CELL_ADDRESS, /* i; n: object id, printed as "2:0x00001234" */
 	CELL_TEXT,    /* s: lives in the table's arena or longer; printers make it printable */

@@ -131,12 +131,9 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 	}
 	vec_for_each(m, &v->metric_set->all) {
 		struct row *r = table_row(t);
-		int64_t total = tally->total[m->id];
 
 		put_textf(t, r, 0, "%s - %s:", m->uname, m->name);
-		r->cells[1] = metric_has_time(m) ?
-				      (struct cell){ .kind = CELL_TIME, .i = metric_time_ns(m, total) } :
-				      (struct cell){ .kind = CELL_COUNT, .i = total };
+		r->cells[1] = metric_plain_cell(m, metric_value(m, tally->total));
 	}
 	put_textf(t, table_row(t), 0, "Packets: %" PRIu64, tally->npackets);
 	return 0;

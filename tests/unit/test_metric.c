@@ -85,7 +85,7 @@ static void test_sort(void **state)
 
 	open_user(&o);
 	metric_list_parse(&o.metrics, LIST_FUNCS, "e.user:i!user", &o.diag, &l);
-	metric_sort_default(&l, &s);
+	metric_sort_default(&o.metrics, &l, LIST_FUNCS, &s);
 	assert_int_equal(s.col.flavor, FLAVOR_EXCL);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		assert_int_equal(metric_sort_parse(&o.metrics, &l, LIST_FUNCS, ignored[i], &o.diag,
@@ -133,6 +133,65 @@ static void test_derived(void **state)
 	metric_list_free(&l);
 	metric_list_free(&c);
 	metric_list_free(&i);
+	fixture_free(&o);
+}
+
+static void assert_default(struct opened *o, const char *dmetrics, const char *want)
+{
+	struct metric_list l;
+
+	metric_set_defaults(&o->metrics, dmetrics, NULL);
+	metric_list_default(&o->metrics, LIST_FUNCS, &l);
+	assert_printed(&l, want);
+	metric_list_free(&l);
+	free(o->metrics.dmetrics);
+	o->metrics.dmetrics = NULL;
+}
+
+/* What files say goes before what is built in, metric by metric (M-054, P-106, P-107). */
+static void test_dmetrics(void **state)
+{
+	struct opened o;
+
+	open_user(&o);
+	assert_default(&o, "i.system", "i.system:e.user:e%user:i.user:i%user:name");
+	assert_default(&o, "e!user", "i.user:i%user:name");
+	assert_default(&o, "ei!user:i.sleep", "i.sleep:name");
+	assert_default(&o, "e.user", "e.user:i.user:i%user:name");
+	assert_default(&o, "e.nothing:e.:ei!any", "name");
+	assert_default(&o, "name:size:ei!any", "name:size");
+	metric_set_defaults(&o.metrics, "e!user", NULL);
+	assert_default(&o, "e.user", "i.user:i%user:name");
+	assert_int_equal(o.diag.nerrors, 0);
+	fixture_free(&o);
+}
+
+static void assert_dsort(struct opened *o, const char *dsort, const char *want)
+{
+	struct metric_sort s;
+	struct buf b = { 0 };
+
+	metric_set_defaults(&o->metrics, NULL, dsort);
+	metric_sort_default(&o->metrics, &o->view.metrics, LIST_FUNCS, &s);
+	metric_sort_print(&s, &b);
+	assert_string_equal(b.data, want);
+	buf_free(&b);
+	free(o->metrics.dsort);
+	o->metrics.dsort = NULL;
+}
+
+/* The first that matches; hidden ones by "!" only (P-108). */
+static void test_dsort(void **state)
+{
+	struct opened o;
+
+	open_user(&o);
+	assert_dsort(&o, NULL, "e.user:e%user");
+	assert_dsort(&o, "ie.any", "i.user:i%user");
+	assert_dsort(&o, "i.nothing:e.system:name", "name");
+	assert_dsort(&o, "e!system:name", "e!system");
+	assert_dsort(&o, "e.hwc", "e.user:e%user");
+	assert_dsort(&o, "-name", "-name");
 	fixture_free(&o);
 }
 
@@ -217,6 +276,8 @@ int main(void)
 		cmocka_unit_test(test_bad_lists),
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_derived),
+		cmocka_unit_test(test_dmetrics),
+		cmocka_unit_test(test_dsort),
 		cmocka_unit_test(test_kcpu),
 		cmocka_unit_test(test_followed_alone),
 	};

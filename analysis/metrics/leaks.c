@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/leaks.h"
+
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/model/session.h"
+
+struct leaks {
+	struct map by_packet; /* its address to bytes; only what leaked */
+	VEC(struct heap_peak) peaks;
+};
+
+/* One packet of heaptrace, read. */
+struct heap_event {
+	const unsigned char *packet;
+	int64_t time_ns;
+	size_t order; /* in the file: settles equal times */
+	enum heap_type type;
+	uint64_t size, addr, old_addr;
+};
+
+typedef VEC(struct heap_event) event_vec;
+
+/* Memory that is in use. */
+struct chunk {
+	const unsigned char *packet;
+	uint64_t addr, size;
+	uint64_t left;       /* bytes of it that are in use */
+};
+
+struct matching {
+	VEC(struct chunk) chunks;
+	VEC(size_t) mapped;       /* chunks that were mapped */
+	struct map by_addr;       /* to the chunk that begins there, + 1; 0: none does now */
+	struct heap_peak peak;
+	uint64_t in_use;
+	size_t looked_at;         /* mappings, for the partial unmappings so far */
+};
+
+/* So much looking for the parts of mappings ends at some time in any file. */
+enum { LOOK_AT_MOST = 100 * 1000 * 1000 };
+
+static void read_events(const struct experiment *e, const struct exp_stream *st, event_vec *ret)
+{
+	struct field_ref time = stream_field(st, "TSTAMP"), type = stream_field(st, "HTYPE"),
+			 size = stream_field(st, "HSIZE"), addr = stream_field(st, "HVADDR"),
+			 old = stream_field(st, "HOVADDR");
+	struct packet_iter it;
+	struct packet p;
+
+	packet_iter_init(&it, e, st);
+	while (packet_next(&it, &p)) {
+		vec_push(ret, (struct heap_event){
+			.packet = p.p, .time_ns = packet_int(&p, time), .order = ret->len,
+			.type = packet_int(&p, type), .size = packet_int(&p, size),
+			.addr = packet_int(&p, addr), .old_addr = packet_int(&p, old) });
+	}
+}
+
+static int event_cmp(const void *pa, const void *pb)
+{
+	const struct heap_event *a = pa, *b = pb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void give_back(struct matching *m, struct chunk *c, uint64_t bytes)
+{
+	bytes = bytes < c->left ? bytes : c->left;
+	c->left -= bytes;
+	m->in_use -= bytes;
+}
+
+static void release(struct matching *m, uint64_t addr)
+{
+	uint64_t *at = map_get(&m->by_addr, addr);
+
+	if (!at || !*at)
+		return;
+	give_back(m, &m->chunks.data[*at - 1], UINT64_MAX);
+	*at = 0;
+}
+
+static void allocate(struct matching *m, const struct heap_event *ev)
+{
+	bool fresh;
+
+	if (!ev->addr)
+		return;
+	/* What was there before must have been freed by a call that was not recorded. */
+	release(m, ev->addr);
+	vec_push(&m->chunks, (struct chunk){ .packet = ev->packet, .addr = ev->addr,
+					     .size = ev->size, .left = ev->size });
+	*map_put(&m->by_addr, ev->addr, &fresh) = m->chunks.len;
+	if (ev->type == HEAP_MMAP)
+		vec_push(&m->mapped, m->chunks.len - 1);
+	m->in_use += ev->size;
+	if (m->in_use > m->peak.bytes) {
+		m->peak.bytes = m->in_use;
+		m->peak.time_ns = ev->time_ns;
+	}
+}
+
+/* The range is a mapping as a rule, but may be a part of one, or span several. */
+static void unmap(struct matching *m, uint64_t addr, uint64_t size)
+{
+	uint64_t end = addr + size < addr ? UINT64_MAX : addr + size;
+	const uint64_t *at = map_get(&m->by_addr, addr);
+	size_t kept = 0;
+
+	if (at && *at && m->chunks.data[*at - 1].size == size) {
+		release(m, addr);
+		return;
+	}
+	if (m->looked_at > LOOK_AT_MOST)
+		return;
+	m->looked_at += m->mapped.len;
+	for (size_t i = 0; i < m->mapped.len; i++) {
+		struct chunk *c = &m->chunks.data[m->mapped.data[i]];
+		uint64_t c_end = c->addr + c->size < c->addr ? UINT64_MAX : c->addr + c->size;
+		uint64_t from = addr > c->addr ? addr : c->addr, to = end < c_end ? end : c_end;
+
+		if (from < to)
+			give_back(m, c, to - from);
+		if (c->left)
+			m->mapped.data[kept++] = m->mapped.data[i];
+	}
+	m->mapped.len = kept;
+}
+
+static void replay(struct matching *m, const struct heap_event *ev)
+{
+	switch (ev->type) {
+	case HEAP_MALLOC:
+	case HEAP_MMAP:
+		allocate(m, ev);
+		break;
+	case HEAP_REALLOC:
+		release(m, ev->old_addr);
+		allocate(m, ev);
+		break;
+	case HEAP_FREE:
+		release(m, ev->addr);
+		break;
+	case HEAP_MUNMAP:
+		unmap(m, ev->addr, ev->size);
+		break;
+	}
+}
+
+static void match(struct leaks *l, struct experiment *e, const struct exp_stream *st)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+	struct matching m = { .peak = { .e = e } };
+	event_vec events = { 0 };
+	bool fresh;
+
+	read_events(e, st, &events);
+	vec_sort(&events, event_cmp);
+	vec_for_each(ev, &events)
+		replay(&m, ev);
+	vec_for_each(c, &m.chunks) {
+		if (c->left)
+			*map_put(&l->by_packet, (uintptr_t)c->packet, &fresh) = c->left;
+	}
+	if (m.looked_at > LOOK_AT_MOST)
+		diag_warn(&e->diag, "heaptrace: too many mappings are unmapped in part; of some all "
+			  "is taken for leaked");
+	m.peak.time_ns = (int64_t)((uint64_t)m.peak.time_ns - (uint64_t)founder->start_ns);
+	vec_push(&l->peaks, m.peak);
+	vec_free(&events);
+	vec_free(&m.chunks);
+	vec_free(&m.mapped);
+	map_free(&m.by_addr);
+}
+
+struct leaks *leaks_new(const struct session *s)
+{
+	struct leaks *l = xcalloc(1, sizeof(*l));
+
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			if (st->kind == ER_PKT_HEAP)
+				match(l, *e, st);
+		}
+	}
+	if (l->peaks.len)
+		return l;
+	leaks_free(l);
+	return NULL;
+}
+
+void leaks_free(struct leaks *l)
+{
+	if (!l)
+		return;
+	map_free(&l->by_packet);
+	vec_free(&l->peaks);
+	free(l);
+}
+
+uint64_t leaks_of(const struct leaks *l, const struct packet *p)
+{
+	const uint64_t *bytes = l ? map_get(&l->by_packet, (uintptr_t)p->p) : NULL;
+
+	return bytes ? *bytes : 0;
+}
+
+const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n)
+{
+	*n = l ? l->peaks.len : 0;
+	return l ? l->peaks.data : NULL;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The metrics and the order that lists have before anybody chooses. What .er.rc
+ * files say comes first; what is built in is a specification of the same kind,
+ * so that one keyword of a file, hidden ones included, replaces one of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/metrics/metric_impl.h"
+
+/*
+ * Clock data: of a recording by er_kernel all CPU time, so that kernel and user
+ * functions stand in one order, and how much of it is the kernel's, which is the
+ * more of use where a function calls it. Of others user (M-060, M-065), else all
+ * CPU time. Cycles are a time, other counters are counts (M-062); of ratios only
+ * the exclusive one tells something about the function.
+ */
+static const char *clock_default(const struct metric_set *ms)
+{
+	if (metric_find(ms, "cpu") && metric_find(ms, "kcpu"))
+		return "ei.%cpu:i.kcpu";
+	return metric_find(ms, "user") ? "ei.%user" : "ei.%totalcpu";
+}
+
+static const char events_default[] =
+	"i.heapleakbytes:i.heapleakcnt:"
+	"e.IPC:e.CPI:e.K_IPC:e.K_CPI:ei.hwc:"
+	"i.sync:i.syncn:"
+	"i.ioreadtime:i.iowritetime:i.ioothertime:i.ioerrortime";
+
+/* Index and data lists have one flavor of a metric, whatever the function list has. */
+static void in_flavor_of(enum list_kind kind, struct metric_list *l)
+{
+	struct metric_list ret = { 0 };
+
+	vec_for_each(c, &l->cols) {
+		struct metric_col col = *c;
+
+		if (col.flavor != FLAVOR_STATIC)
+			col.flavor = kind == LIST_DATA ? FLAVOR_DATA : FLAVOR_EXCL;
+		metric_list_add(&ret, col);
+	}
+	metric_list_free(l);
+	*l = ret;
+}
+
+/* The columns of a specification that the list does not have yet; what is not there is passed over. */
+static void add_missing(const struct metric_set *ms, const char *spec, struct metric_list *l)
+{
+	__cleanup(freep) char *copy = xstrdup(spec);
+	struct metric_list more = { 0 };
+	size_t have = l->cols.len;
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ":")))
+		metric_list_add_word(ms, LIST_FUNCS, word, NULL, &more);
+	vec_for_each(c, &more.cols) {
+		bool found = false;
+
+		for (size_t i = 0; i < have; i++)
+			found |= same_col(&l->cols.data[i], c);
+		if (!found)
+			vec_push(&l->cols, *c);
+	}
+	metric_list_free(&more);
+}
+
+static void drop_hidden(struct metric_list *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->cols.len; i++) {
+		if (!(l->cols.data[i].vis & VIS_HIDDEN))
+			l->cols.data[n++] = l->cols.data[i];
+	}
+	l->cols.len = n;
+}
+
+void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret)
+{
+	struct metric_list l = { 0 };
+
+	if (ms->dmetrics)
+		add_missing(ms, ms->dmetrics, &l);
+	add_missing(ms, clock_default(ms), &l);
+	add_missing(ms, events_default, &l);
+	drop_hidden(&l);
+	metric_list_add(&l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
+						 .vis = VIS_VALUE });
+	if (kind == LIST_CALLERS) {
+		metric_list_callers(&l, ret);
+		metric_list_free(&l);
+		return;
+	}
+	if (kind != LIST_FUNCS)
+		in_flavor_of(kind, &l);
+	*ret = l;
+}
+
+/* Whether one of the keywords matches. */
+static bool sort_by(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
+		    const char *spec, struct metric_sort *ret)
+{
+	__cleanup(freep) char *copy = xstrdup(spec);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ":"))) {
+		if (*word && metric_sort_word(ms, l, kind, word, ret))
+			return true;
+	}
+	return false;
+}
+
+void metric_sort_default(const struct metric_set *ms, const struct metric_list *l,
+			 enum list_kind kind, struct metric_sort *ret)
+{
+	if (ms->dsort && sort_by(ms, l, kind, ms->dsort, ret))
+		return;
+	if (sort_by(ms, l, kind, "aeid.any", ret))
+		return;
+	*ret = (struct metric_sort){ .col = { .flavor = FLAVOR_STATIC, .stat = STATIC_NAME,
+					      .vis = VIS_VALUE } };
+}

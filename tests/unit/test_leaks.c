@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Leaks: allocations and frees matched in order of time; ratios of counters. */
+#include "analysis/metrics/leaks.h"
+#include "tests/unit/session_fixture.h"
+
+static void heap(struct opened *o, uint64_t at, enum heap_type type, uint64_t size, uint64_t addr,
+		 uint64_t old)
+{
+	const int64_t values[] = { 1, 1, 0, exp_builder_now(o->builder) + at,
+				   exp_builder_stack(o->builder, "main>f"), type, size, addr, old };
+
+	expwriter_packet(exp_builder_writer(o->builder), ER_PKT_HEAP, values, NULL);
+}
+
+static void open_heap(struct opened *o)
+{
+	fixture_new(o);
+	expwriter_profile(exp_builder_writer(o->builder), ER_PKT_HEAP, "");
+}
+
+static int64_t sum(struct opened *o, const char *metric)
+{
+	return view_tally(&o->view)->total[metric_id(o, metric)];
+}
+
+static void assert_leaks(struct opened *o, int64_t bytes, int64_t count)
+{
+	fixture_open(o);
+	assert_int_equal(sum(o, "heapleakbytes"), bytes);
+	assert_int_equal(sum(o, "heapleakcnt"), count);
+	fixture_free(o);
+}
+
+static void what_is_not_freed_is_a_leak(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 2, HEAP_MALLOC, 20, 0x2000, 0);
+	heap(&o, 3, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 4, HEAP_FREE, 0, 0x9999, 0); /* unknown: nothing */
+	heap(&o, 5, HEAP_FREE, 0, 0, 0);
+	assert_leaks(&o, 20, 1);
+}
+
+/* Threads write in the order of their own buffers. */
+static void time_decides_not_the_file(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 9, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 8, HEAP_MALLOC, 100, 0x1000, 0);
+	assert_leaks(&o, 0, 0);
+}
+
+static void an_address_is_used_again(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 2, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 3, HEAP_MALLOC, 7, 0x1000, 0);
+	assert_leaks(&o, 7, 1);
+}
+
+static void realloc_frees_and_allocates(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 2, HEAP_REALLOC, 300, 0x3000, 0x1000);
+	heap(&o, 3, HEAP_REALLOC, 5, 0x4000, 0);
+	assert_leaks(&o, 305, 2);
+}
+
+static void mappings_go_in_parts(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MMAP, 0x3000, 0x10000, 0);
+	heap(&o, 2, HEAP_MMAP, 0x1000, 0x20000, 0);
+	heap(&o, 3, HEAP_MUNMAP, 0x1000, 0x11000, 0);
+	heap(&o, 4, HEAP_MUNMAP, 0x1000, 0x20000, 0);
+	assert_leaks(&o, 0x2000, 1);
+}
+
+static void hostile_sizes_are_only_numbers(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MMAP, UINT64_MAX, 0x10000, 0);
+	heap(&o, 2, HEAP_MUNMAP, UINT64_MAX - 1, 0x11000, 0);
+	heap(&o, 3, (enum heap_type)77, 1, 0x11000, 0);
+	assert_leaks(&o, 0x11000, 1);
+}
+
+static void the_peak_is_known(void **state)
+{
+	const struct heap_peak *p;
+	struct opened o;
+	size_t n;
+
+	open_heap(&o);
+	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 20, HEAP_MALLOC, 50, 0x2000, 0);
+	heap(&o, 30, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 40, HEAP_MALLOC, 10, 0x3000, 0);
+	fixture_open(&o);
+	p = leaks_peaks(o.metrics.leaks, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(p->bytes, 150);
+	assert_int_equal(p->time_ns, 20);
+	fixture_free(&o);
+}
+
+static void count(struct opened *o, int tag, int64_t n)
+{
+	const int64_t values[] = { 1, 1, 0, exp_builder_now(o->builder),
+				   exp_builder_stack(o->builder, "main>f"), tag, n };
+
+	expwriter_packet(exp_builder_writer(o->builder), ER_PKT_HWC, values, NULL);
+}
+
+static void counters(struct opened *o, const char *first, const char *second)
+{
+	const char *const names[] = { first, second };
+
+	fixture_new(o);
+	for (int i = 0; i < 2; i++) {
+		char *attrs = xasprintf("cpuver=\"0\" hwcname=\"%s\" int_name=\"%s\" interval=\"1000\" "
+					"tag=\"%d\"", names[i], names[i], i);
+
+		expwriter_profile(exp_builder_writer(o->builder), ER_PKT_HWC, attrs);
+		free(attrs);
+	}
+	count(o, 0, 4000);
+	count(o, 1, 1000);
+	fixture_open(o);
+}
+
+static void ratios_are_of_what_a_row_has(void **state)
+{
+	struct opened o;
+	const int64_t *f;
+
+	counters(&o, "cycles", "insts");
+	f = tally_excl(view_tally(&o.view), the_func(&o, "f")->id);
+	assert_int_equal(metric_value(metric_find(&o.metrics, "IPC"), f), RATIO_UNIT / 4);
+	assert_int_equal(metric_value(metric_find(&o.metrics, "CPI"), f), 4 * RATIO_UNIT);
+	assert_null(metric_find(&o.metrics, "K_IPC"));
+	/* of nothing there is no ratio */
+	f = tally_excl(view_tally(&o.view), the_func(&o, "main")->id);
+	assert_int_equal(metric_value(metric_find(&o.metrics, "IPC"), f), 0);
+	fixture_free(&o);
+}
+
+static void ratios_need_both_counters(void **state)
+{
+	struct opened o;
+
+	counters(&o, "K_cycles", "K_insts");
+	assert_non_null(metric_find(&o.metrics, "K_IPC"));
+	assert_null(metric_find(&o.metrics, "IPC"));
+	fixture_free(&o);
+	counters(&o, "cycles", "dcrm");
+	assert_null(metric_find(&o.metrics, "CPI"));
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_freed_is_a_leak),
+		cmocka_unit_test(time_decides_not_the_file),
+		cmocka_unit_test(an_address_is_used_again),
+		cmocka_unit_test(realloc_frees_and_allocates),
+		cmocka_unit_test(mappings_go_in_parts),
+		cmocka_unit_test(hostile_sizes_are_only_numbers),
+		cmocka_unit_test(the_peak_is_known),
+		cmocka_unit_test(ratios_are_of_what_a_row_has),
+		cmocka_unit_test(ratios_need_both_counters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
