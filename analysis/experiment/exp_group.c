@@ -8,7 +8,7 @@
 
 #include "analysis/base/buf.h"
 
-static const char first_line[] = "#analyzer experiment group";
+const char group_first_line[] = "#analyzer experiment group";
 
 /* The line at *p without its end, stepping behind it; a copy, or NULL at the end. */
 static char *next_line(const char **p, const char *end)
@@ -28,9 +28,9 @@ static char *next_line(const char **p, const char *end)
 
 static bool is_group(const struct file *f)
 {
-	size_t n = strlen(first_line);
+	size_t n = strlen(group_first_line);
 
-	return f->size >= n && !memcmp(f->data, first_line, n) &&
+	return f->size >= n && !memcmp(f->data, group_first_line, n) &&
 	       (f->size == n || f->data[n] == '\n' || f->data[n] == '\r');
 }
 
@@ -45,7 +45,7 @@ static int open_group(const char *path, struct file *f, struct diag *d)
 	if (is_group(f))
 		return 0;
 	file_close(f);
-	return diag_error(d, "group '%s': the first line is not '%s'", path, first_line);
+	return diag_error(d, "group '%s': the first line is not '%s'", path, group_first_line);
 }
 
 /* Names are relative to the group's own directory. */
@@ -81,7 +81,7 @@ int group_read(const char *path, str_vec *ret, struct diag *d)
 static void put_entry(struct buf *b, const struct file *f, const char *experiment)
 {
 	if (!f->size)
-		buf_printf(b, "%s\n", first_line);
+		buf_printf(b, "%s\n", group_first_line);
 	else if (f->data[f->size - 1] != '\n')
 		buf_puts(b, "\n");
 	buf_printf(b, "%s\n", experiment);
@@ -116,7 +116,7 @@ int group_add(const char *path, const char *experiment, struct diag *d)
 	int err = fd < 0 ? -errno : add_entry(fd, experiment);
 
 	if (err == -EPROTO)
-		return diag_error(d, "group '%s': the first line is not '%s'", path, first_line);
+		return diag_error(d, "group '%s': the first line is not '%s'", path, group_first_line);
 	if (err)
 		diag_errno(d, -err, "group '%s': cannot add to it", path);
 	return err ? -1 : 0;

@@ -40,16 +40,26 @@ const char *exp_attr(struct experiment *e, const struct xml_element *el, const c
 	return value ? arena_strdup(&e->arena, value) : "";
 }
 
-static bool ends_in_er(const char *name)
+static bool ends_in(const char *path, const char *suffix)
 {
-	size_t n = strlen(name);
+	size_t n = strlen(path), end = strlen(suffix);
 
-	return n >= 3 && !strcmp(name + n - 3, ".er");
+	return n >= end && !strcmp(path + n - end, suffix);
+}
+
+bool is_experiment_name(const char *path)
+{
+	return ends_in(path, ".er");
+}
+
+bool is_group_name(const char *path)
+{
+	return ends_in(path, ".erg");
 }
 
 static bool is_sub_name(const char *name)
 {
-	return name[0] == '_' && ends_in_er(name) && !strchr(name, '/');
+	return name[0] == '_' && is_experiment_name(name) && !strchr(name, '/');
 }
 
 static void notes_read(struct experiment *e, int dirfd)
@@ -166,7 +176,7 @@ struct experiment *experiment_open(const char *path, struct diag *d)
 
 	while (n > 1 && trimmed[n - 1] == '/')
 		trimmed[--n] = '\0';
-	if (!ends_in_er(trimmed)) {
+	if (!is_experiment_name(trimmed)) {
 		diag_error(d, "experiment '%s': the name does not end in .er", path);
 		return NULL;
 	}

@@ -159,6 +159,10 @@ int64_t thread_sum(const struct exp_thread *th);
 size_t experiment_nusages(const struct experiment *e);
 void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *ret);
 
+/* Whether a path is spelled as that of an experiment (".er"), of a group (".erg"). */
+bool is_experiment_name(const char *path);
+bool is_group_name(const char *path);
+
 /*
  * The names of the sub-experiments ("_….er" directories) of a founder, sorted
  * by name; freed by the caller with free() each and vec_free.
@@ -166,6 +170,8 @@ void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *re
 typedef VEC(char *) str_vec;
 void experiment_subs(const struct experiment *e, str_vec *ret);
 
+/* What a group file begins with, without its newline. */
+extern const char group_first_line[];
 /* The experiments a group file (.erg) names, in order. 0 or -1 after reporting. */
 int group_read(const char *path, str_vec *ret, struct diag *d);
 /* Add a line to a group file, creating it with its first line. 0 or -1 after reporting. */

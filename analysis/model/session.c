@@ -151,11 +151,7 @@ static int add_group(struct session *s, const char *path)
 
 int session_add(struct session *s, const char *path)
 {
-	size_t n = strlen(path);
-
-	if (n > 4 && !strcmp(path + n - 4, ".erg"))
-		return add_group(s, path);
-	return add_founder(s, path);
+	return is_group_name(path) ? add_group(s, path) : add_founder(s, path);
 }
 
 /* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read". */

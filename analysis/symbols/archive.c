@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
 #include "analysis/symbols/symfile.h"
 #include "analysis/symbols/symtab.h"
@@ -25,7 +26,6 @@ enum {
 	HASH_CHARS = 11,
 	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,	  /* with "_HASH" behind it */
 	BASENAME_CUT = BASENAME_MAX_LEN - 1 - HASH_CHARS, /* with two of them */
-	COPY_CHUNK = 1024 * 1024,
 };
 
 static const char dirname[] = "archives";
@@ -95,51 +95,10 @@ int archive_open(int expdir, const char *path)
 	return -EINVAL;
 }
 
-static int write_full(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
-		p += done;
-		n -= done;
-	}
-	return 0;
-}
-
-/* From *at to the end, by reading and writing, where the kernel cannot do it alone. */
-static int copy_by_hand(int in, int out, off_t at)
-{
-	__cleanup(freep) char *chunk = xmalloc(COPY_CHUNK);
-	ssize_t n;
-	int err = 0;
-
-	while (!err && (n = pread(in, chunk, COPY_CHUNK, at)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		err = n < 0 ? -errno : write_full(out, chunk, n);
-		at += n;
-	}
-	return err;
-}
-
 static int copy_file(int in, int out, const char *path, struct diag *d)
 {
-	off_t at = 0;
-	ssize_t n;
-	int err = 0;
+	int err = fd_copy(in, out, NULL);
 
-	/* Shares the blocks on file systems that can. */
-	do
-		n = copy_file_range(in, &at, out, NULL, COPY_CHUNK, 0);
-	while (n > 0 || (n < 0 && errno == EINTR));
-	if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
-		err = copy_by_hand(in, out, at);
-	else if (n < 0)
-		err = -errno;
 	return err ? diag_errno(d, -err, "%s: cannot copy it into archives/", path) : 0;
 }
 

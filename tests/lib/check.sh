@@ -78,7 +78,7 @@ unit()
 	build "with sanitizers" tests SAN=1 O=$san
 	run_unit $O unit
 	run_unit $san san
-	for t in tests/lib/*_test.sh; do run "$t"; done
+	for t in tests/lib/*_test.sh tests/tools/*.sh; do run "$t"; done
 	[ ! -x tests/golden/run.sh ] || run tests/golden/run.sh $O
 	for t in $san/tests/fuzz/fuzz_*; do
 		[ ! -x "$t" ] || [ -d "$t" ] || case $t in *.*) ;; *) limit=900 run_fuzz "$t" ;; esac

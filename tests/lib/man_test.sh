@@ -4,9 +4,18 @@
 # The manual pages: clean, and with every option that --help knows.
 . "$(dirname "$0")/tap.sh"
 
-for tool in er_kernel er_print; do
+for program in "$O"/bin/er_*; do
+	tool=${program##*/}
+	case $tool in *.*) continue ;; esac
 	page=$top/docs/man/$tool.1
 	[ -f "$page" ] || { not_ok "$tool.1 exists"; continue; }
+	# A page that stands for two programs.
+	source=$(sed -n 's/^\.so man1\///p' "$page")
+	[ -z "$source" ] || page=$top/docs/man/$source
+	missing=$("$program" -h 2>/dev/null | sed -n 's/^  -\([A-Za-z]\) .*/\1/p' | while read -r o; do
+		grep -q "^\.It Fl $o\b" "$page" || echo "-$o"
+	done)
+	[ -z "$missing" ] && ok "$tool.1 has every option" || not_ok "$tool.1 has every option" "$missing"
 	if command -v mandoc >/dev/null; then
 		check "$tool.1 is clean" mandoc -Tlint -Wwarning "$page"
 	else

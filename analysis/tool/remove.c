@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* er_rm: experiments, and groups: their experiments first, then the group file. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/tool/cmdline.h"
+#include "analysis/tool/place.h"
+#include "analysis/tool/tool.h"
+#include "analysis/tool/tree.h"
+
+struct settings {
+	bool force;
+};
+
+static int set_force(void *settings, const char *arg, struct diag *d)
+{
+	((struct settings *)settings)->force = true;
+	return 0;
+}
+
+static int remove_open(const struct place *p, int fd, bool force, struct diag *d)
+{
+	__cleanup(freep) char *recorder = force ? NULL : experiment_recorder(fd);
+
+	if (recorder)
+		return diag_error(d, "experiment '%s': is still being recorded by %s: end that "
+				  "first, or use -f", p->path, recorder);
+	return tree_remove(p->dir, p->name, p->path, d);
+}
+
+static int remove_experiment(const char *path, bool force, struct diag *d)
+{
+	struct place p;
+	__cleanup(closep) int fd = -1;
+	int err = place_init(&p, path, d);
+
+	if (!err)
+		fd = place_open_experiment(&p, d);
+	err = fd < 0 ? -1 : remove_open(&p, fd, force, d);
+	place_free(&p);
+	return err;
+}
+
+/* A member that is gone already does not keep the group file. */
+static int remove_member(const char *path, bool force, struct diag *d)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 || errno != ENOENT)
+		return remove_experiment(path, force, d);
+	diag_warn(d, "experiment '%s': is not there any more", path);
+	return 0;
+}
+
+static int remove_group(const char *path, bool force, struct diag *d)
+{
+	str_vec members = { 0 };
+	int err = group_read(path, &members, d);
+
+	vec_for_each(m, &members) {
+		err |= remove_member(*m, force, d);
+		free(*m);
+	}
+	vec_free(&members);
+	if (!err && unlink(path) < 0)
+		err = diag_errno(d, errno, "group '%s': cannot remove", path);
+	return err;
+}
+
+int remove_main(int argc, char **argv)
+{
+	static const char *const synopses[] = { "[-f] experiment.er|group.erg...", NULL };
+	static const struct tool_option options[] = {
+		{ 'f', NULL, "remove also what is being recorded; no messages, always status 0",
+		  set_force },
+	};
+	const struct tool t = { .name = "er_rm", .synopses = synopses, .options = options,
+				.noptions = sizeof(options) / sizeof(options[0]),
+				.min_operands = 1 };
+	struct diag d = { .prefix = t.name }, silent = { 0 };
+	struct settings s = { 0 };
+	struct operands o;
+	int status = tool_parse(&t, argc, argv, &s, &o, &d), err = 0;
+
+	if (status != TOOL_RUN)
+		return status;
+	for (size_t i = 0; i < o.n; i++) {
+		struct diag *to = s.force ? &silent : &d;
+
+		err |= is_group_name(o.v[i]) ? remove_group(o.v[i], s.force, to) :
+					       remove_experiment(o.v[i], s.force, to);
+	}
+	diag_free(&silent);
+	return err && !s.force ? 1 : 0;
+}

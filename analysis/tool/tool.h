@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The programs beside er_print that handle whole experiments. Each takes the
+ * command line and returns the exit status: 0, 1 when something could not be
+ * done (and was reported), 2 for a wrong command line.
+ */
+#ifndef TOOL_TOOL_H
+#define TOOL_TOOL_H
+
+enum transfer { TRANSFER_COPY, TRANSFER_MOVE };
+
+int transfer_main(enum transfer how, int argc, char **argv); /* er_cp, er_mv */
+int remove_main(int argc, char **argv);                      /* er_rm */
+int archive_main(int argc, char **argv);                     /* er_archive */
+int export_main(int argc, char **argv);                      /* er_export */
+
+#endif

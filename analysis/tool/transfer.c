@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * er_cp and er_mv. What appears under the new name is complete: it is copied
+ * under a name of ours in the same directory and renamed, and a rename takes
+ * nobody's place (RENAME_NOREPLACE).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/copy.h"
+#include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/tool/cmdline.h"
+#include "analysis/tool/place.h"
+#include "analysis/tool/tool.h"
+#include "analysis/tool/tree.h"
+
+/* One experiment on its way. */
+struct transfer_job {
+	enum transfer how;
+	struct place from, to;
+	struct diag *d;
+};
+
+static const char *verb(enum transfer how)
+{
+	return how == TRANSFER_COPY ? "copy" : "move";
+}
+
+/* renameat2 where it is known; else a look and a rename, which is the best there is. */
+static int rename_noreplace(int from, const char *name, const struct place *to)
+{
+	if (!renameat2(from, name, to->dir, to->name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (place_exists(to))
+		return -EEXIST;
+	return renameat(from, name, to->dir, to->name) ? -errno : 0;
+}
+
+static int rename_failed(const struct transfer_job *j, int err)
+{
+	if (err == -EEXIST || err == -ENOTEMPTY)
+		return diag_error(j->d, "'%s': exists already: remove it or choose another name",
+				  j->to.path);
+	diag_errno(j->d, -err, "experiment '%s': cannot %s it to '%s'", j->from.path, verb(j->how),
+		   j->to.path);
+	return -1;
+}
+
+/* Whether the directory open at `inner` is that at `outer` or lies in it. */
+static bool lies_in(int inner, int outer)
+{
+	__cleanup(closep) int at = openat(inner, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat here, there, last = { 0 };
+
+	if (at < 0 || fstat(outer, &there) < 0)
+		return false;
+	while (!fstat(at, &here) && (here.st_ino != last.st_ino || here.st_dev != last.st_dev)) {
+		int up;
+
+		if (here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+			return true;
+		up = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return false;
+		close(at);
+		at = up;
+		last = here;
+	}
+	return false;
+}
+
+/* Copy, and give the copy its name. */
+static int copy_over(const struct transfer_job *j)
+{
+	__cleanup(freep) char *temporary = xasprintf(".%ld.%s", (long)getpid(), j->from.name);
+	struct tree_copy c = { .from = j->from.dir, .to = j->to.dir, .name = j->from.name,
+			       .copy = temporary, .path = j->from.path,
+			       .owners = j->how == TRANSFER_MOVE, .stop = &tool_stop };
+	int err;
+
+	if (strlen(temporary) > NAME_MAX)
+		temporary[NAME_MAX] = '\0';
+	if (tree_copy(&c, j->d))
+		return -1;
+	err = rename_noreplace(j->to.dir, temporary, &j->to);
+	if (!err)
+		return 0;
+	tree_remove(j->to.dir, temporary, j->to.path, j->d);
+	return rename_failed(j, err);
+}
+
+static int move_over(const struct transfer_job *j)
+{
+	int err = rename_noreplace(j->from.dir, j->from.name, &j->to);
+
+	if (!err)
+		return 0;
+	if (err != -EXDEV)
+		return rename_failed(j, err);
+	if (copy_over(j))
+		return -1;
+	if (!tree_remove(j->from.dir, j->from.name, j->from.path, j->d))
+		return 0;
+	return diag_error(j->d, "experiment '%s': is complete in '%s', what is left here can go",
+			  j->from.path, j->to.path);
+}
+
+/* What speaks against it before anything is touched. 0, or -1 after reporting. */
+static int check(const struct transfer_job *j, int fd)
+{
+	__cleanup(freep) char *recorder = experiment_recorder(fd);
+
+	if (!is_experiment_name(j->to.name))
+		return diag_error(j->d, "'%s': the name of an experiment ends in .er", j->to.path);
+	if (place_exists(&j->to))
+		return rename_failed(j, -EEXIST);
+	if (lies_in(j->to.dir, fd))
+		return diag_error(j->d, "'%s': lies in experiment '%s' itself", j->to.path,
+				  j->from.path);
+	if (recorder && j->how == TRANSFER_MOVE)
+		return diag_error(j->d, "experiment '%s': is still being recorded by %s: "
+				  "end that first", j->from.path, recorder);
+	if (recorder)
+		diag_warn(j->d, "experiment '%s': is still being recorded by %s: the copy ends "
+			  "where the recording stands", j->from.path, recorder);
+	return 0;
+}
+
+/* The experiment at `from` to the new name `to`. 0 or -1. */
+static int transfer_one(enum transfer how, const char *from, const char *to, struct diag *d)
+{
+	struct transfer_job j = { .how = how, .from = { .dir = -1 }, .to = { .dir = -1 }, .d = d };
+	__cleanup(closep) int fd = -1;
+	int err = place_init(&j.from, from, d);
+
+	if (!err)
+		fd = place_open_experiment(&j.from, d);
+	if (fd < 0 || place_init(&j.to, to, d) || check(&j, fd))
+		err = -1;
+	else
+		err = how == TRANSFER_COPY ? copy_over(&j) : move_over(&j);
+	place_free(&j.from);
+	place_free(&j.to);
+	return err;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* To the same name in a directory. */
+static int transfer_into(enum transfer how, const char *from, const char *dir, struct diag *d)
+{
+	struct place p;
+	int err = place_init(&p, from, d);
+
+	if (!err) {
+		__cleanup(freep) char *to = xasprintf("%s/%s", dir, p.name);
+
+		err = transfer_one(how, p.path, to, d);
+	}
+	place_free(&p);
+	return err;
+}
+
+/* Create the group file `to` with the text; it must not be there. */
+static int write_group(const char *to, const struct buf *text, struct diag *d)
+{
+	__cleanup(closep) int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					0666);
+	int err = fd < 0 ? -errno : fd_write(fd, text->data, text->len);
+
+	if (!err)
+		return 0;
+	diag_errno(d, -err, "group '%s': cannot create", to);
+	if (fd >= 0)
+		unlink(to);
+	return -1;
+}
+
+/* The experiments of a group, and a group file that names them in their new place. */
+static int transfer_group(enum transfer how, const char *path, const char *dir, struct diag *d)
+{
+	__cleanup(freep) char *to = xasprintf("%s/%s", dir, base_of(path));
+	struct buf text = { 0 };
+	str_vec members = { 0 };
+	struct stat st;
+	int err = group_read(path, &members, d);
+
+	if (!err && lstat(to, &st) == 0)
+		err = diag_error(d, "'%s': exists already: remove it or choose another directory",
+				 to);
+	buf_printf(&text, "%s\n", group_first_line);
+	vec_for_each(m, &members) {
+		if (!err)
+			err = transfer_into(how, *m, dir, d);
+		buf_printf(&text, "%s\n", base_of(*m));
+		free(*m);
+	}
+	vec_free(&members);
+	if (!err)
+		err = write_group(to, &text, d);
+	if (!err && how == TRANSFER_MOVE && unlink(path) < 0)
+		err = diag_errno(d, errno, "group '%s': cannot remove", path);
+	buf_free(&text);
+	return err;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !is_experiment_name(path) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int transfer_all(enum transfer how, const struct operands *o, struct diag *d)
+{
+	const char *to = o->v[o->n - 1];
+	bool into = is_directory(to);
+	int err = 0;
+
+	if (!into && o->n > 2)
+		return diag_error(d, "'%s': is no directory: several experiments go into one", to);
+	if (!into && is_group_name(o->v[0]))
+		return diag_error(d, "group '%s': goes into a directory, with its experiments: "
+				  "name one instead of '%s'", o->v[0], to);
+	if (!into)
+		return transfer_one(how, o->v[0], to, d);
+	for (size_t i = 0; i + 1 < o->n && !tool_stop; i++)
+		err |= is_group_name(o->v[i]) ? transfer_group(how, o->v[i], to, d) :
+						transfer_into(how, o->v[i], to, d);
+	return err;
+}
+
+int transfer_main(enum transfer how, int argc, char **argv)
+{
+	static const char *const synopses[] = { "experiment.er new.er",
+						"experiment.er|group.erg... directory", NULL };
+	const struct tool t = { .name = how == TRANSFER_COPY ? "er_cp" : "er_mv",
+				.synopses = synopses, .min_operands = 2 };
+	struct diag d = { .prefix = t.name };
+	struct operands o;
+	int status = tool_parse(&t, argc, argv, NULL, &o, &d);
+
+	if (status != TOOL_RUN)
+		return status;
+	tool_catch_signals();
+	return transfer_all(how, &o, &d) ? 1 : 0;
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests of the experiment tools; source it first. They need neither root
+# nor this kernel: the experiments are those of the golden tests.
+
+. "$(dirname "$0")/../lib/tap.sh"
+
+PATH=$O/bin:$PATH
+export TZ=UTC LC_ALL=C.UTF-8
+[ -x "$O/tests/golden/make_fixtures" ] || { not_ok "programs are built"; exit 1; }
+mkdir fixtures && "$O/tests/golden/make_fixtures" fixtures || { not_ok "make_fixtures"; exit 1; }
+
+# fresh: an empty current directory, to be filled by put.
+fresh() { cd "$tmp" && chmod -R u+rwx work 2>/dev/null; rm -rf work && mkdir work && cd work; }
+# put FIXTURE NAME…: copies under these names.
+put()
+{
+	local from=$1 n
+	shift
+	for n; do cp -R "$tmp/fixtures/$from" "$n"; done
+}
+
+# refuses NAME WORDS COMMAND…: not status 0, one sentence on standard error that has
+# the words, nothing on standard output, and no entry here made or gone.
+refuses()
+{
+	local name=$1 words=$2 status before after
+	shift 2
+	before=$(find . | sort)
+	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	after=$(find . | sort)
+	if [ $status -gt 0 ] && [ $status -lt 3 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
+		grep -q -- "$words" "$tmp/err" && [ ! -s "$tmp/out" ] && [ "$before" = "$after" ]; then
+		ok "$name"
+	else
+		not_ok "$name" "$* (status $status): $(cat "$tmp/err" "$tmp/out") $after"
+	fi
+}
+
+same() { check "$1" diff -r "$2" "$3"; }
