@@ -220,8 +220,10 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	if (b->nsubs < MAX_SUBS && !b->error) {
 		p = xcalloc(1, sizeof(*p));
 		next_name(b, stem, name, sizeof(name));
-		if (create(b, im, name, p) < 0)
-			freep(&p);
+		if (create(b, im, name, p) < 0) {
+			free(p);
+			p = NULL;
+		}
 	}
 	if (!p) {
 		b->drops->n[DROP_EXPERIMENT]++;

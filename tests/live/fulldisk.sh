@@ -8,9 +8,9 @@ mkdir small
 mount -t tmpfs -o size=1m er-test small 2>/dev/null || skip_all "cannot mount a small file system"
 on_exit=unmount
 unmount() { cd / && umount "$tmp/small"; }
-"$syn/kload" 60 >/dev/null 2>&1 &
+"$syn/kload" 100 >/dev/null 2>&1 &
 load=$!
-timeout 50 "$er_kernel" -d small -o full.er -p high -F on -t 55 >record.out 2>record.err
+timeout 90 "$er_kernel" -d small -o full.er -p 0.2 -F on -t 100 >record.out 2>record.err
 status=$?
 kill $load
 check_that "ends by itself, and not well" "$status != 0 && $status != 124" "status $status"
