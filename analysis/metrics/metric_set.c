@@ -8,7 +8,10 @@
  * kcpu is CPU time in kernel mode wherever it was recorded: state KERNEL_CPU in
  * every experiment, and in the followed processes of a kernel experiment also
  * SYSTEM and TRAP (gprofng shows the latter as system and trap only). cpu is all
- * time on a CPU that such a recording knows: what user and kcpu add up to.
+ * time on a CPU that such a recording knows: what user and kcpu add up to. total
+ * and wall are all time of threads there, KERNEL_CPU included, which gprofng
+ * leaves out. kthr is a thread's time in the kernel, on a CPU or not (K-031): kcpu
+ * and all that threads waited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +28,14 @@ enum {
 	ALL_TEN = BIT(MS_LINUX_CPU) - 1,
 	ON_CPU = BIT(MS_USER) | BIT(MS_SYSTEM) | BIT(MS_TRAP) | BIT(MS_LINUX_CPU),
 	IN_KERNEL = BIT(MS_SYSTEM) | BIT(MS_TRAP),
+	OFF_CPU = ALL_TEN & ~ON_CPU,
 	OTHER = BIT(MS_KFAULT) | BIT(MS_SLEEP) | BIT(MS_STOPPED),
 };
 
 /* In which sets of states a clock metric makes sense; er_kernel's packets add a set of their own. */
 enum {
 	IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_SYSTEM_WIDE = 16,
+	IN_SYSTEM_WIDE_ALL = 32,
 	IN_ER = IN_USER | IN_KERNEL_SET,
 };
 
@@ -45,6 +50,7 @@ static const struct clock_row clock_rows[] = {
 	{ IN_ALL, "wall", NULL, "Wall Time", "Wall", ALL_TEN },
 	{ IN_SYSTEM_WIDE, "cpu", NULL, "CPU Time", "CPU", ON_CPU | BIT(MS_KERNEL_CPU) },
 	{ IN_SYSTEM_WIDE, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
+	{ IN_SYSTEM_WIDE_ALL, "kthr", NULL, "Kthr Time", "Kthr", OFF_CPU | BIT(MS_KERNEL_CPU) },
 	{ IN_LINUX | IN_USER | IN_ALL, "totalcpu", NULL, "Total CPU Time", "Total CPU", ON_CPU },
 	{ IN_ER | IN_ALL, "user", NULL, "User CPU Time", "User CPU", BIT(MS_USER) },
 	{ IN_USER | IN_ALL, "system", NULL, "System CPU Time", "System CPU", BIT(MS_SYSTEM) },
@@ -133,18 +139,28 @@ static unsigned set_bit(int numstates)
 	}
 }
 
+static unsigned clock_sets(const struct experiment *e, int numstates)
+{
+	unsigned sets = set_bit(numstates);
+
+	if (!experiment_is_system_wide(e))
+		return sets;
+	return sets | IN_SYSTEM_WIDE | (sets & IN_ALL ? IN_SYSTEM_WIDE_ALL : 0);
+}
+
 static void add_clock(struct metric_set *ms, unsigned sets)
 {
 	for (size_t i = 0; i < COUNT(clock_rows); i++) {
 		const struct clock_row *r = &clock_rows[i];
-		bool kcpu = !strcmp(r->name, "kcpu");
+		unsigned more = !strcmp(r->name, "kcpu") || !strcmp(r->name, "kthr") ? IN_KERNEL :
+				r->states == ALL_TEN ? BIT(MS_KERNEL_CPU) : 0;
 
 		if (!(r->sets & sets))
 			continue;
 		add(ms, (struct metric){
 			.name = r->name, .alias = r->alias, .uname = r->uname, .abbr = r->abbr,
 			.unit = UNIT_TIME, .kind = ER_PKT_CLOCK, .select = "MSTATE",
-			.states = r->states, .kstates = r->states | (kcpu ? IN_KERNEL : 0),
+			.states = r->states, .kstates = r->states | more,
 			.main_thread = !strcmp(r->name, "wall"), .value = "NTICK", .scale = 1000,
 			.tag = -1 });
 	}
@@ -214,8 +230,7 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
 			if (st->kind == ER_PKT_CLOCK)
-				sets |= set_bit(st->numstates) |
-					(experiment_is_system_wide(*e) ? IN_SYSTEM_WIDE : 0);
+				sets |= clock_sets(*e, st->numstates);
 			else if ((unsigned)st->kind < 32)
 				kinds |= 1u << st->kind;
 		}

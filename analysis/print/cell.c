@@ -2,6 +2,7 @@
 #include "analysis/print/cell.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "analysis/base/buf.h"
@@ -57,6 +58,12 @@ void cell_put(struct buf *b, const struct cell *c)
 		else
 			buf_puts(b, "0.");
 		break;
+	case CELL_MSEC:
+		if (c->i)
+			put_fixed(b, c->i / 1e6, 3);
+		else
+			buf_puts(b, "0.");
+		break;
 	case CELL_PERCENT:
 		if (c->d != 0)
 			put_fixed(b, c->d, 2);
@@ -70,11 +77,63 @@ void cell_put(struct buf *b, const struct cell *c)
 		buf_printf(b, "%d:0x%08llx", c->n, (unsigned long long)c->i);
 		break;
 	case CELL_TEXT:
+	case CELL_HIST:
 		if (c->s)
 			buf_put_printable(b, c->s);
 		break;
+	case CELL_BAR:
 	case CELL_BLANK:
 		break;
+	}
+}
+
+bool cell_is_nothing(const struct cell *c)
+{
+	switch (c->kind) {
+	case CELL_TIME:
+	case CELL_MSEC:
+	case CELL_COUNT:
+		return !c->i;
+	case CELL_PERCENT:
+	case CELL_RATIO:
+		return c->d == 0;
+	case CELL_TEXT:
+		return !c->s || !*c->s;
+	case CELL_BLANK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The letter at the middle of each of `width` equal parts. */
+void bar_put(struct buf *b, const char *letters, size_t width)
+{
+	size_t n = strlen(letters);
+
+	for (size_t i = 0; n && i < width; i++)
+		buf_add(b, &letters[(2 * i + 1) * n / (2 * width)], 1);
+}
+
+enum { HIST_MAX = 64 };
+
+/* Linear, against the row's highest; what there is at all can be seen. */
+void hist_put(struct buf *b, const char *counts)
+{
+	static const char ramp[] = " .:-=+*#";
+	double value[HIST_MAX], max = 0;
+	size_t n = 0;
+
+	for (char *end; n < HIST_MAX; n++, counts = end) {
+		value[n] = strtod(counts, &end);
+		if (end == counts)
+			break;
+		max = value[n] > max ? value[n] : max;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int level = value[i] > 0 ? 1 + (int)(value[i] / max * (sizeof(ramp) - 3) + 0.5) : 0;
+
+		buf_add(b, &ramp[level], 1);
 	}
 }
 

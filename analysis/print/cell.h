@@ -11,11 +11,18 @@
 struct buf;
 
 /*
- * Append the cell: seconds to the millisecond, percent to 0.01, counts whole.
+ * Append the cell: seconds to the millisecond, milliseconds to the microsecond,
+ * percent to 0.01, counts whole.
  * Exactly nothing is "0."; what rounds to nothing is "0.000" or "0.00". Text
  * becomes printable.
  */
 void cell_put(struct buf *b, const struct cell *c);
+
+/* Whether there is nothing to see in it: 0, or no text. */
+bool cell_is_nothing(const struct cell *c);
+/* Append a bar of CELL_BAR in so many characters; the counts of CELL_HIST, one character each. */
+void bar_put(struct buf *b, const char *letters, size_t width);
+void hist_put(struct buf *b, const char *counts);
 
 /* The "+-" and its rails, for rows of a tree: see tree_put. */
 struct tree {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/print/fit.h"
 
 enum { FLUSH_AT = 1 << 16 };
 
@@ -72,7 +73,7 @@ static void survey(struct printer *p, const struct table *t)
 	}
 }
 
-void printer_print(struct printer *p, const struct table *t)
+static void print(struct printer *p, const struct table *t)
 {
 	survey(p, t);
 	p->ops->begin(p, t);
@@ -85,6 +86,24 @@ void printer_print(struct printer *p, const struct table *t)
 		p->ops->note(p, *n);
 	p->ops->end(p, t);
 	printer_flush(p, 0);
+}
+
+void printer_print(struct printer *p, const struct table *t)
+{
+	struct table fitted;
+
+	if (p->ops != &text_printer) {
+		print(p, t);
+		return;
+	}
+	p->width = fit_width(p->file);
+	if (!table_needs_fit(t)) {
+		print(p, t);
+		return;
+	}
+	table_fit(t, p->width, &fitted);
+	print(p, &fitted);
+	table_free(&fitted);
 }
 
 void printer_say(struct printer *p, const char *line)

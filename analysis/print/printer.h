@@ -47,6 +47,7 @@ struct printer {
 	int name_column;
 	bool is_tree, has_marks;
 	int group;
+	size_t width;        /* characters in a line of text; 0: no end */
 };
 
 extern const struct printer_ops text_printer, delimited_printer;

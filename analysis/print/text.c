@@ -46,7 +46,8 @@ static bool shares_heading(const struct table *t, size_t column)
 /* Points stand below each other: "0." takes the room of its missing digits. */
 static void keep_point(struct buf *b, const struct cell *c)
 {
-	if ((c->kind == CELL_TIME && !c->i) || (c->kind == CELL_RATIO && c->d == 0))
+	if (((c->kind == CELL_TIME || c->kind == CELL_MSEC) && !c->i) ||
+	    (c->kind == CELL_RATIO && c->d == 0))
 		pad(b, 3);
 	else if (c->kind == CELL_PERCENT && c->d == 0)
 		pad(b, 2);
@@ -62,7 +63,12 @@ static const char *cell_text(struct printer *p, const struct row *r, size_t colu
 		if (p->is_tree)
 			tree_put(&p->tree, &p->cell, r);
 	}
-	cell_put(&p->cell, &r->cells[column]);
+	if (r->cells[column].kind == CELL_HIST)
+		hist_put(&p->cell, r->cells[column].s);
+	else if (r->cells[column].kind == CELL_BAR)
+		buf_puts(&p->cell, r->cells[column].s);
+	else
+		cell_put(&p->cell, &r->cells[column]);
 	keep_point(&p->cell, &r->cells[column]);
 	return p->cell.data ? p->cell.data : "";
 }
@@ -168,11 +174,16 @@ static void put_aligned(struct printer *p, const char *s, size_t width, bool rig
 		pad(&p->out, fill);
 }
 
+static bool is_left(enum cell_kind kind)
+{
+	return kind == CELL_TEXT || kind == CELL_BAR || kind == CELL_HIST;
+}
+
 /* Headings over several columns stand left, over one they stand as its cells do. */
 static void put_title(struct printer *p, const struct table *t, size_t column, int line)
 {
 	const struct column_layout *l = &p->layout.data[column];
-	bool right = t->columns.data[column].kind != CELL_TEXT;
+	bool right = !is_left(t->columns.data[column].kind);
 
 	buf_clear(&p->cell);
 	if ((int)column == p->name_column && p->has_marks)
@@ -207,8 +218,45 @@ static void text_heading(struct printer *p, const struct table *t)
 	}
 }
 
+/* Bytes of the text that a line has room for: up to the last link that does not pass it. */
+static size_t first_line(const char *s, size_t room)
+{
+	size_t fits = 0;
+
+	for (const char *link = s; (link = strstr(link, " < ")); link += 3) {
+		if ((size_t)(link - s) > room && fits)
+			break;
+		fits = link - s;
+	}
+	return fits && strlen(s) > room ? fits : strlen(s);
+}
+
+enum { WRAP_INDENT = 16 };
+
+/* Text that is too long for the rest of the line goes on below, further left. */
+static void put_wrapped(struct printer *p, const char *s, size_t at)
+{
+	size_t room = p->width > at ? p->width - at : 0;
+
+	while (*s) {
+		size_t n = first_line(s, room);
+
+		buf_add(&p->out, s, n);
+		s += n;
+		if (!*s)
+			break;
+		end_line(&p->out);
+		pad(&p->out, WRAP_INDENT);
+		buf_puts(&p->out, "<");
+		s += 2;
+		room = p->width > WRAP_INDENT ? p->width - WRAP_INDENT : 0;
+	}
+}
+
 static void text_row(struct printer *p, const struct table *t, const struct row *r)
 {
+	size_t at = 0;
+
 	if (r->group != p->group)
 		buf_puts(&p->out, "\n");
 	p->group = r->group;
@@ -216,7 +264,12 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 		const struct column_layout *l = &p->layout.data[i];
 
 		pad(&p->out, l->gap);
-		put_aligned(p, cell_text(p, r, i), l->width, r->cells[i].kind != CELL_TEXT);
+		at += l->gap;
+		if (t->columns.data[i].wrap && p->width)
+			put_wrapped(p, cell_text(p, r, i), at);
+		else
+			put_aligned(p, cell_text(p, r, i), l->width, !is_left(r->cells[i].kind));
+		at += l->width;
 	}
 	end_line(&p->out);
 }

@@ -75,29 +75,12 @@ static struct key experiment_key(const struct hit *h)
 
 static void thread_label(const struct names *n, const struct key *k, struct buf *b)
 {
-	const char *comm = names_thread(n, k->e, k->b);
-	const char *process = k->a ? names_process(n, k->e, k->a) : NULL;
-
-	if (!process)
-		process = comm ? comm : "(unknown)";
-	if (!k->a) {
-		buf_printf(b, "%s, kernel thread %" PRId64, process, k->b);
-		return;
-	}
-	buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, process, k->a, k->b);
-	/* The kernel cuts names off: a main thread's is then the beginning of its process's. */
-	if (comm && strncmp(comm, process, strlen(comm)))
-		buf_printf(b, " (%s)", comm);
+	names_put_thread(n, k->e, k->a, k->b, b);
 }
 
 static void process_label(const struct names *n, const struct key *k, struct buf *b)
 {
-	const char *name = k->a ? names_process(n, k->e, k->a) : names_thread(n, k->e, k->b);
-
-	if (k->a)
-		buf_printf(b, "%s, PID %" PRId64, name ? name : "(unknown)", k->a);
-	else
-		buf_printf(b, "%s, kernel thread %" PRId64, name ? name : "(unknown)", k->b);
+	names_put_process(n, k->e, k->a, k->a ? 0 : k->b, b);
 }
 
 static void cpu_label(const struct names *n, const struct key *k, struct buf *b)

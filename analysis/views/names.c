@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/views/names.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/experiment/xml.h"
 
 const char *recorder_get(const struct exp_element *el, const char *name)
@@ -94,4 +96,49 @@ const char *names_thread(const struct names *n, const struct experiment *e, int6
 const char *names_process(const struct names *n, const struct experiment *e, int64_t pid)
 {
 	return get(&n->by_process, key(e, pid));
+}
+
+void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		      struct buf *b)
+{
+	const char *comm = names_thread(n, e, tid);
+	const char *process = pid ? names_process(n, e, pid) : NULL;
+
+	if (!process)
+		process = comm ? comm : "(unknown)";
+	if (!pid) {
+		buf_printf(b, "%s, kernel thread %" PRId64, process, tid);
+		return;
+	}
+	buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, process, pid, tid);
+	/* The kernel cuts names off: a main thread's is then the beginning of its process's. */
+	if (comm && strncmp(comm, process, strlen(comm)))
+		buf_printf(b, " (%s)", comm);
+}
+
+void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		       struct buf *b)
+{
+	const char *name = pid ? names_process(n, e, pid) : names_thread(n, e, tid);
+
+	if (pid)
+		buf_printf(b, "%s, PID %" PRId64, name ? name : "(unknown)", pid);
+	else
+		buf_printf(b, "%s, kernel thread %" PRId64, name ? name : "(unknown)", tid);
+}
+
+void names_put_kind(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		    struct buf *b)
+{
+	const char *comm = names_thread(n, e, tid);
+	const char *process = pid ? names_process(n, e, pid) : NULL;
+
+	if (!comm && !process)
+		buf_printf(b, "TID %" PRId64, tid);
+	else if (!comm)
+		buf_puts(b, process);
+	else if (!process || !strncmp(comm, process, strlen(comm)))
+		buf_puts(b, process ? process : comm);
+	else
+		buf_printf(b, "%s (%s)", process, comm);
 }

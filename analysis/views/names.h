@@ -6,6 +6,8 @@
 #include "analysis/base/map.h"
 #include "analysis/model/session.h"
 
+struct buf;
+
 struct names {
 	struct map by_thread;  /* founder id << 32 | tid, to const char * */
 	struct map by_process; /* founder id << 32 | pid, likewise */
@@ -16,6 +18,18 @@ void names_free(struct names *n);
 /* NULL when it is not known. */
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid);
 const char *names_process(const struct names *n, const struct experiment *e, int64_t pid);
+
+/*
+ * Append the name with its ids, as lists show it: "app, PID 12, TID 13 (worker)",
+ * "app, PID 12", "kworker/0:1, kernel thread 5". pid 0: a kernel thread.
+ */
+void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		      struct buf *b);
+void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		       struct buf *b);
+/* Without ids, for what the threads of one kind have together: "app", "app (worker)". */
+void names_put_kind(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		    struct buf *b);
 
 /* The value of an attribute of an element of recorder.xml, or NULL. */
 const char *recorder_get(const struct exp_element *el, const char *name);

@@ -16,13 +16,22 @@
 
 enum cell_kind {
 	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
+	CELL_MSEC,    /* i: nanoseconds, shown as milliseconds with three decimals; 0 as "0." */
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
 	CELL_RATIO,   /* d: shown with three decimals; 0 as "0." */
 	CELL_COUNT,   /* i */
 	CELL_ADDRESS, /* i; n: object id, printed as "2:0x00001234" */
 	CELL_TEXT,    /* s: lives in the table's arena or longer; printers make it printable */
+	/*
+	 * s: shares of a whole, TABLE_BAR letters of one each hundredth, drawn for a
+	 * person; the numbers stand in other columns, so other forms leave it out.
+	 */
+	CELL_BAR,
+	CELL_HIST,    /* s: counts with blanks between them; for a person a character each */
 	CELL_BLANK,
 };
+
+enum { TABLE_BAR = 100 };
 
 struct cell {
 	enum cell_kind kind;
@@ -39,6 +48,10 @@ struct column {
 	const char *title[3]; /* "Excl.", "User CPU", "sec." ; NULL: blank */
 	const char *full[2];  /* the first two in full, for machines; NULL: as title */
 	bool sorted;          /* the rows are sorted by this metric */
+	/* For people only: what machines read has all columns. */
+	bool optional;        /* left out where every cell is nothing */
+	int spare;            /* left out where lines would be too long; the highest first, 0 never */
+	bool wrap;            /* the last: goes on below where a line is too long, between " < " */
 };
 
 struct row {

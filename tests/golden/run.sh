@@ -16,6 +16,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 PATH=$O/bin:$PATH
 export PATH TZ=UTC LC_ALL=C.UTF-8
+unset COLUMNS
 failed=0
 
 ok() { echo "ok golden: $1"; }
@@ -62,11 +63,13 @@ coverage()
 	fi
 }
 
-for program in bin/er_print tests/golden/make_fixtures; do
+for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
-"$O/tests/golden/make_fixtures" "$work/fixtures" || { not_ok "make_fixtures"; exit 1; }
+for make in make_fixtures make_waits; do
+	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
+done
 if [ $# -gt 0 ]; then
 	for c; do run_case "$c"; done
 else

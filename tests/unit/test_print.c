@@ -36,6 +36,9 @@ static void numbers_show_nothing_and_next_to_nothing(void **state)
 	assert_cell((struct cell)TIME(400000), "0.000");
 	assert_cell((struct cell)TIME(1234000000), "1.234");
 	assert_cell((struct cell)TIME(-1500000000), "-1.500");
+	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 0 }, "0.");
+	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 400 }, "0.000");
+	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 12345678 }, "12.346");
 	assert_cell((struct cell)PERCENT(0), "0.");
 	assert_cell((struct cell)PERCENT(0.001), "0.00");
 	assert_cell((struct cell)PERCENT(100), "100.00");
@@ -62,11 +65,13 @@ static struct table list_table(void)
 {
 	struct table t = { .name = "functions", .title = "Sorted by metric: Exclusive User CPU Time" };
 
-	vec_push(&t.columns, (struct column){ CELL_TIME, { "Excl.", "User CPU", "sec." },
-					      { "Exclusive", "User CPU Time" }, true });
-	vec_push(&t.columns, (struct column){ CELL_PERCENT, { "Excl.", "User CPU", "%" },
-					      { "Exclusive", "User CPU Time" }, true });
-	vec_push(&t.columns, (struct column){ CELL_TEXT, { "Name" }, { NULL }, false });
+	vec_push(&t.columns, (struct column){ .kind = CELL_TIME,
+		.title = { "Excl.", "User CPU", "sec." }, .full = { "Exclusive", "User CPU Time" },
+		.sorted = true });
+	vec_push(&t.columns, (struct column){ .kind = CELL_PERCENT,
+		.title = { "Excl.", "User CPU", "%" }, .full = { "Exclusive", "User CPU Time" },
+		.sorted = true });
+	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Name" } });
 	return t;
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/print/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/print/cell.h"
+
+enum { GAP = 2, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40 };
+
+size_t fit_width(FILE *f)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	long n = columns ? strtol(columns, NULL, 10) : 0;
+
+	if (n >= COLUMNS_LEAST && n < 10000)
+		return n;
+	if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col >= COLUMNS_LEAST ? size.ws_col : 0;
+}
+
+static bool column_is_nothing(const struct table *t, size_t column)
+{
+	vec_for_each(r, &t->rows) {
+		if (!cell_is_nothing(&r->cells[column]))
+			return false;
+	}
+	return true;
+}
+
+static void widen(size_t *width, size_t to)
+{
+	*width = *width < to ? to : *width;
+}
+
+/* What a column takes; of text that wraps, what it needs at least. */
+static size_t column_width(const struct table *t, size_t column)
+{
+	const struct column *c = &t->columns.data[column];
+	struct buf b = { 0 };
+	size_t width = 0;
+
+	for (int i = 0; i < 3; i++)
+		widen(&width, text_width(c->title[i] ? c->title[i] : ""));
+	if (c->kind == CELL_BAR)
+		widen(&width, BAR_LEAST);
+	vec_for_each(r, &t->rows) {
+		const struct cell *cell = &r->cells[column];
+
+		buf_clear(&b);
+		if (cell->kind == CELL_HIST)
+			hist_put(&b, cell->s);
+		else
+			cell_put(&b, cell);
+		if (b.data && !c->wrap)
+			widen(&width, text_width(b.data) + (cell->kind == CELL_TEXT ? RAIL * r->depth : 0));
+	}
+	buf_free(&b);
+	return width + GAP;
+}
+
+/* The spare column that goes first: of the most spare ones the last. */
+static int most_spare(const struct table *t, const bool *kept)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < t->columns.len; i++) {
+		int spare = t->columns.data[i].spare;
+
+		if (kept[i] && spare && (found < 0 || spare >= t->columns.data[found].spare))
+			found = i;
+	}
+	return found;
+}
+
+/* All columns of one spareness go together: seconds without their percent would puzzle. */
+static void drop(const struct table *t, int spare, const size_t *widths, bool *kept, size_t *total)
+{
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if (kept[i] && t->columns.data[i].spare == spare) {
+			kept[i] = false;
+			*total -= widths[i];
+		}
+	}
+}
+
+static void choose(const struct table *t, size_t width, bool *kept, size_t *bar)
+{
+	size_t *widths = xcalloc(t->columns.len, sizeof(*widths)), total = 0;
+	int spare;
+
+	for (size_t i = 0; i < t->columns.len; i++) {
+		kept[i] = !t->columns.data[i].optional || !column_is_nothing(t, i);
+		widths[i] = column_width(t, i);
+		total += kept[i] ? widths[i] : 0;
+	}
+	while (width && total > width && (spare = most_spare(t, kept)) >= 0)
+		drop(t, t->columns.data[spare].spare, widths, kept, &total);
+	*bar = !width ? BAR_PLAIN : total < width ? width - total + BAR_LEAST : BAR_LEAST;
+	*bar = *bar > BAR_MOST ? BAR_MOST : *bar;
+	free(widths);
+}
+
+static void copy_row(const struct row *from, const bool *kept, size_t bar, struct table *to)
+{
+	struct row *r = table_row(to);
+	struct cell *cells = r->cells;
+	size_t n = 0, i = 0;
+
+	*r = *from;
+	r->cells = cells;
+	for (; n < to->columns.len; i++) {
+		struct buf b = { 0 };
+
+		if (!kept[i])
+			continue;
+		cells[n] = from->cells[i];
+		if (cells[n].kind == CELL_BAR) {
+			bar_put(&b, cells[n].s, bar);
+			cells[n].s = arena_strdup(&to->arena, b.data ? b.data : "");
+			buf_free(&b);
+		}
+		n++;
+	}
+}
+
+bool table_needs_fit(const struct table *t)
+{
+	vec_for_each(c, &t->columns) {
+		if (c->optional || c->spare || c->kind == CELL_BAR)
+			return true;
+	}
+	return false;
+}
+
+void table_fit(const struct table *t, size_t width, struct table *ret)
+{
+	bool *kept = xcalloc(t->columns.len, sizeof(*kept));
+	size_t bar;
+
+	*ret = (struct table){ .name = t->name, .title = t->title };
+	choose(t, width, kept, &bar);
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if (kept[i])
+			vec_push(&ret->columns, t->columns.data[i]);
+	}
+	vec_for_each(r, &t->rows)
+		copy_row(r, kept, bar, ret);
+	vec_for_each(n, &t->notes)
+		vec_push(&ret->notes, *n);
+	free(kept);
+}
