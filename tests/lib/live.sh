@@ -100,5 +100,22 @@ total_cpu()
 	awk -F'","' '$3 ~ /^<Total>/ { gsub(/"/, "", $1); print $1 + $2; exit }'
 }
 
+# Seconds from the start of an experiment to its event: event_time EXPERIMENT KIND
+event_time()
+{
+	grep -o "kind=\"$2\" tstamp=\"[0-9.]*" "$1/log.xml" | grep -o '[0-9.]*$' | tail -n 1
+}
+
+# The seconds that a thread, "PID" or "PID/task/TID", has had a CPU, and has had to wait for one.
+cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
+runq_of() { awk '{ print $2 / 1e9 }' "/proc/$1/schedstat"; }
+
+# Wait until a process has so many threads: wait_threads PID N
+wait_threads()
+{
+	until [ "$(ls "/proc/$1/task" 2>/dev/null | wc -l)" -ge "$2" ] || ! kill -0 "$1" 2>/dev/null
+	do sleep 0.02; done
+}
+
 # The process that a workload says it was: pid_of FILE
 pid_of() { awk -F'\t' '$1 == "pid" { printf "%d\n", $2 }' "$1"; }

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # kill -9 at 20 random moments: the experiment opens, says that it was not
-# closed, and lacks at most the last 200 ms.
+# closed, and lacks at most the last 200 ms; where the recorder had to wait for a
+# CPU or the disk before it was killed, or the CPUs were taken away from this
+# machine, so much more. Half of the times it must be 200 ms all the same.
+# Time limit: 240 s
 . "$(dirname "$0")/../lib/live.sh"
 
 "$syn/spin" alpha:120 >/dev/null &
@@ -11,14 +14,25 @@ on_exit=stop_load
 pid=
 stop_load() { kill $spin $pid 2>/dev/null; }
 
+# Seconds that the recorder could not write: no CPU, the disk, the hypervisor.
+held_up()
+{
+	awk -v stolen="$(awk '$1 == "cpu" { print $9 }' /proc/stat)" \
+		-v waited="$(awk '{ print $2 / 1e9 }' "/proc/$1/schedstat")" \
+		'{ sub(/.*\) /, ""); printf "%.3f\n", waited + ($40 + stolen) / 100 }' "/proc/$1/stat"
+}
+
+: >lags
 seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
 for i in $(seq 20); do
 	wait=$(awk -v seed="$((seed + i))" 'BEGIN { srand(seed); printf "%.3f", 0.3 + rand() * 1.2 }')
 	"$er_kernel" -o "k$i.er" -p high -F on >/dev/null 2>err &
 	pid=$!
 	until [ -s "k$i.er/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	before=$(held_up $pid)
 	sleep "$wait"
 	read -r now rest </proc/uptime
+	held=$(awk "BEGIN { print $(held_up $pid) - $before }")
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	name="killed after $wait s"
@@ -30,8 +44,13 @@ for i in $(seq 20); do
 		not_ok "$name: opens in gprofng" "$(gprofng display text -functions "k$i.er" 2>&1)"
 	else
 		last=$(clock_packets_all "k$i.er" | awk '$2 > m { m = $2 } END { printf "%.3f", m / 1e9 }')
+		echo "$now $last" | awk '{ print $1 - $2 }' >>lags
 		# uptime comes in hundredths; a busy CPU ticks every millisecond
-		check_that "$name: lacks at most 200 ms" "$now - $last <= 0.22" "ends at $last, killed at $now"
+		check_that "$name: lacks at most 200 ms" "$now - $last <= 0.22 + $held" \
+			"ends at $last, killed at $now, was held up for $held s"
 	fi
 	rm -rf "k$i.er"
 done
+check_that "half of the times 200 ms whatever else there is" \
+	"$(sort -g lags | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }') <= 0.22" \
+	"$(sort -g lags | tr '\n' ' ')"

@@ -10,19 +10,18 @@ spin=$!
 other=$!
 on_exit=stop_load
 stop_load() { kill $spin $other 2>/dev/null; }
-until [ "$(ls "/proc/$spin/task" 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.02; done
+wait_threads $spin 2
 thread=$(ls "/proc/$spin/task" | sort -n | tail -n1)
-cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
 
-before=$(cpu_of $spin/task/$thread) begin=$(date +%s.%N)
+begin=$(date +%s.%N) before=$(cpu_of $spin/task/$thread)
 must_record thread.er -p high -t 2 -T "$spin/$thread"
 after=$(cpu_of $spin/task/$thread) outer=$(awk "BEGIN { print $(date +%s.%N) - $begin }")
 # The window of the recording lies inside the one measured around it, in which
 # the kernel says how long the thread ran; one it was not in is startup and end.
 pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
-span=$(grep -o 'kind="exit" tstamp="[0-9.]*' thread.er/log.xml | grep -o '[0-9.]*$')
-check_that "-T pid/tid records that thread: not more than it ran" "$got <= $after - $before + 0.01" \
+span=$(event_time thread.er exit)
+check_that "-T pid/tid records that thread: not more than it ran" "$got <= $after - $before + 0.02" \
 	"got $got of $after - $before"
 check_that "and not less, but for the time around the recording" \
 	"$got >= ($after - $before) - ($outer - $span) - 0.05 && $got > 0.01" \
@@ -38,7 +37,7 @@ check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu pro
 # It ends, and its process after it, in the middle of the recording.
 "$syn/spin" -t 2 alpha:1.5 >ends.out &
 short=$!
-until [ "$(ls "/proc/$short/task" 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.02; done
+wait_threads $short 2
 ending=$(ls "/proc/$short/task" | sort -n | tail -n1)
 must_record ends.er -p high -t 3 -T "$short/$ending"
 wait $short
