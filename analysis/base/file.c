@@ -3,30 +3,80 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
 
+/* A file is sparse when it claims more than so many bytes, and so many times what it has. */
+#define SPARSE_MIN (1LL << 30)
+enum { SPARSE_TIMES = 16, BLOCK = 512 };
+
+static atomic_size_t pages_lost;
+
+/*
+ * Behind the end of the file: a page of zeros takes the place, and the read is
+ * done again. Any other SIGBUS ends us as it should.
+ */
+static void on_bus_error(int sig, siginfo_t *info, void *context)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *at = (char *)((uintptr_t)info->si_addr & ~(page - 1));
+
+	if (info->si_code == BUS_ADRERR &&
+	    mmap(at, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
+		atomic_fetch_add(&pages_lost, 1);
+	else if (signal(SIGBUS, SIG_DFL) != SIG_ERR)
+		raise(SIGBUS);
+}
+
+void file_guard(void)
+{
+	const struct sigaction act = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGBUS, &act, NULL);
+}
+
+size_t file_pages_lost(void)
+{
+	return atomic_load(&pages_lost);
+}
+
+static off_t readable_size(int fd, const struct stat *st)
+{
+	off_t hole;
+
+	if (st->st_size < SPARSE_MIN || st->st_size / SPARSE_TIMES < st->st_blocks * BLOCK)
+		return st->st_size;
+	hole = lseek(fd, 0, SEEK_HOLE);
+	return hole < 0 ? st->st_size : hole;
+}
+
 int file_open_fd(int fd, struct file *ret)
 {
 	__cleanup(closep) int owned = fd;
 	struct stat st;
 	void *p = NULL;
+	off_t size;
 
 	*ret = (struct file){ 0 };
 	if (fstat(owned, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (st.st_size) {
-		p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, owned, 0);
+	size = readable_size(owned, &st);
+	if (size) {
+		file_guard();
+		p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, owned, 0);
 		if (p == MAP_FAILED)
 			return -errno;
 	}
 	ret->data = p;
-	ret->size = st.st_size;
+	ret->size = size;
+	ret->sparse = st.st_size - size;
 	ret->dev = st.st_dev;
 	ret->ino = st.st_ino;
 	ret->mtime_ns = st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
@@ -35,10 +85,17 @@ int file_open_fd(int fd, struct file *ret)
 
 int file_open_at(int dirfd, const char *path, struct file *ret)
 {
-	/* O_NONBLOCK: a FIFO planted under this name must not hang the reader. */
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int fd;
 
 	*ret = (struct file){ 0 };
+	/* Looked at first, for there are devices that act when they are opened. */
+	if (fstatat(dirfd, path, &st, 0) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	/* O_NONBLOCK: a FIFO planted under this name meanwhile must not hang the reader. */
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : file_open_fd(fd, ret);
 }
 

@@ -2,6 +2,9 @@
 /*
  * A file read whole: mapped, so that a large one costs no memory of ours. What
  * is lent from it is valid until file_close. Only regular files are opened.
+ *
+ * A file may shrink while it is mapped: others write it. What is gone then
+ * reads as zeros (file_guard), as holes do.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -12,7 +15,8 @@
 
 struct file {
 	const unsigned char *data; /* NULL when empty */
-	size_t size;
+	size_t size;  /* of what is lent */
+	size_t sparse; /* bytes behind the first hole that are not: see file_open_at */
 	dev_t dev;
 	ino_t ino;
 	int64_t mtime_ns;
@@ -21,11 +25,22 @@ struct file {
 /*
  * Open path relative to dirfd (AT_FDCWD for the current directory). 0 or
  * -errno; never reports, for a missing file is often no error. -EINVAL for
- * what is not a regular file.
+ * what is not a regular file. Of a huge file that is nearly all hole only what
+ * comes before the first hole is lent: nobody wrote the rest, and to walk
+ * through it would take for ever.
  */
 int file_open_at(int dirfd, const char *path, struct file *ret);
 /* Take over an open descriptor (closed in any case). */
 int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);
+
+/*
+ * Have pages of mapped files that are no longer there read as zeros from now
+ * on, in all threads, instead of ending the program by SIGBUS. file_open_…
+ * sees to it; who maps files by other means (libelf) may call it, too.
+ */
+void file_guard(void);
+/* How many pages were replaced so far. */
+size_t file_pages_lost(void);
 
 #endif

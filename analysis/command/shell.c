@@ -106,7 +106,12 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 {
+	size_t lost = file_pages_lost();
 	int rc = perform(sh, c, argc, argv);
+
+	if (file_pages_lost() > lost)
+		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
+			  "counts as nothing");
 
 	if (flush_output(sh))
 		rc = -1;

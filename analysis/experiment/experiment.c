@@ -18,8 +18,12 @@ bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *re
 {
 	int err = file_open_at(dirfd, name, ret);
 
-	if (err && err != -ENOENT)
+	if (err == -EINVAL)
+		diag_warn(&e->diag, "%s: is not a regular file: ignored", name);
+	else if (err && err != -ENOENT)
 		diag_errno(&e->diag, -err, "%s: cannot open", name);
+	if (!err && ret->sparse)
+		diag_warn(&e->diag, "%s: %zu bytes behind a hole are ignored", name, ret->sparse);
 	return !err;
 }
 
@@ -152,10 +156,12 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	const char *slash;
 	int err = file_open_at(fd, "log.xml", &log);
 
-	if (err) {
+	if (err == -EINVAL)
+		diag_error(d, "experiment '%s': log.xml is not a regular file", path);
+	else if (err)
 		diag_errno(d, -err, "experiment '%s': cannot read log.xml", path);
+	if (err)
 		return NULL;
-	}
 	e = xcalloc(1, sizeof(*e));
 	init_strings(e);
 	e->founder = founder;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,8 +78,27 @@ static int open_dir(int expdir)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The file that a link made by archive_link leads to; -ELOOP for any other link. */
+static int open_linked(int dir, const char *name, int flags)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+	const char *slash;
+	int fd;
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	slash = strrchr(target, '/');
+	if (target[0] != '/' || strcmp(slash + 1, name))
+		return -ELOOP;
+	fd = open(target, flags);
+	return fd < 0 ? -errno : fd;
+}
+
 int archive_open(int expdir, const char *path)
 {
+	const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	__cleanup(freep) char *name = archive_name(path);
 	__cleanup(closep) int dir = open_dir(expdir);
 	struct stat st;
@@ -86,10 +106,12 @@ int archive_open(int expdir, const char *path)
 
 	if (dir < 0)
 		return dir;
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	fd = openat(dir, name, flags);
+	if (fd < 0 && errno == ELOOP)
+		fd = open_linked(dir, name, flags);
+	else if (fd < 0)
+		fd = -errno;
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
 		return fd;
 	close(fd);
 	return -EINVAL;
@@ -138,20 +160,45 @@ static int add_file(int dir, int fd, const char *path, const char *name, enum ar
 	return err;
 }
 
-int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d)
+int archive_dir(int expdir, struct diag *d)
 {
-	__cleanup(freep) char *name = archive_name(path);
-	__cleanup(closep) int dir = -1;
-	struct stat st;
+	int dir;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return diag_errno(d, EINVAL, "%s: not a regular file", path);
 	if (mkdirat(expdir, dirname, 0700) < 0 && errno != EEXIST)
 		return diag_errno(d, errno, "%s: cannot create", dirname);
 	dir = open_dir(expdir);
-	if (dir < 0)
-		return diag_errno(d, -dir, "%s: cannot open", dirname);
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	return dir < 0 ? diag_errno(d, -dir, "%s: cannot open", dirname) : dir;
+}
+
+int archive_put(int dir, int fd, const char *path, enum archive_mode mode, enum archive_old old,
+		struct diag *d)
+{
+	__cleanup(freep) char *name = archive_name(path);
+	struct stat st, have;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return diag_errno(d, EINVAL, "%s: not a regular file", path);
+	if (fstatat(dir, name, &have, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (old == ARCHIVE_KEEP || (old == ARCHIVE_UPGRADE && have.st_size >= st.st_size)))
 		return 0;
 	return add_file(dir, fd, path, name, mode, d);
+}
+
+int archive_link(int dir, const char *common, const char *path, struct diag *d)
+{
+	__cleanup(freep) char *name = archive_name(path);
+	__cleanup(freep) char *target = xasprintf("%s/%s", common, name);
+
+	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+		return diag_errno(d, errno, "archives/%s: cannot replace", name);
+	if (symlinkat(target, dir, name) < 0)
+		return diag_errno(d, errno, "archives/%s: cannot create", name);
+	return 0;
+}
+
+int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d)
+{
+	__cleanup(closep) int dir = archive_dir(expdir, d);
+
+	return dir < 0 ? dir : archive_put(dir, fd, path, mode, ARCHIVE_KEEP, d);
 }

@@ -14,6 +14,13 @@ struct diag;
 
 enum archive_mode { ARCHIVE_SYMBOLS, ARCHIVE_COPY };
 
+/* What to do with an archive that is there already. */
+enum archive_old {
+	ARCHIVE_KEEP,
+	ARCHIVE_UPGRADE, /* replace it when it is smaller than the file: a symbol file by a copy */
+	ARCHIVE_REPLACE,
+};
+
 /* "libc.so.6_dnWuQRcLhw9" for "/usr/lib/x86_64-linux-gnu/libc.so.6"; freed by the caller. */
 char *archive_name(const char *path);
 /*
@@ -22,7 +29,21 @@ char *archive_name(const char *path);
  * 0 or -errno after reporting; a failure leaves no partial file.
  */
 int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d);
-/* Open the archive of path, read only; -errno when there is none. Follows no symlink out of it. */
+/* archives/ below expdir, made when missing; -errno after reporting. */
+int archive_dir(int expdir, struct diag *d);
+/* The same as archive_add into the open directory `dir`, which may serve many experiments. */
+int archive_put(int dir, int fd, const char *path, enum archive_mode mode, enum archive_old old,
+		struct diag *d);
+/*
+ * Have the archive of path in `dir`, an archives/, be that in the directory
+ * `common` (a path): by a symbolic link. What is there is replaced.
+ */
+int archive_link(int dir, const char *common, const char *path, struct diag *d);
+/*
+ * Open the archive of path, read only; -errno when there is none. A link is
+ * followed only to a file that has the archive's own name, as archive_link
+ * makes them, and is no link again.
+ */
 int archive_open(int expdir, const char *path);
 
 #endif

@@ -248,6 +248,58 @@ static void test_planted(void **state)
 	assert_int_equal(archive_open(expdir, path), -EINVAL);
 }
 
+/* A link that archive_link made is followed, and none in its place that leads elsewhere. */
+static void test_common(void **state)
+{
+	__cleanup(freep) char *name = archive_name(path);
+	__cleanup(freep) char *common = xasprintf("%s/common", dir);
+	__cleanup(freep) char *file = xasprintf("%s/%s", common, name);
+	int at, archives = archive_dir(expdir, NULL), fd = elf_image(&whole), got;
+
+	assert_true(archives >= 0);
+	assert_int_equal(mkdir(common, 0700), 0);
+	at = open(common, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(archive_put(at, fd, path, ARCHIVE_COPY, ARCHIVE_KEEP, NULL), 0);
+	assert_int_equal(archive_link(archives, common, path, NULL), 0);
+	got = archive_open(expdir, path);
+	assert_true(got >= 0);
+	close(got);
+	assert_int_equal(archive_link(archives, common, path, NULL), 0);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(archive_open(expdir, path), -ENOENT);
+	assert_int_equal(symlink("/bin/true", file), 0);
+	assert_int_equal(archive_open(expdir, path), -ELOOP);
+	close(at);
+	close(archives);
+	close(fd);
+}
+
+/* A symbol file gives way to a copy, a copy to nothing but force. */
+static void test_upgrade(void **state)
+{
+	int archives = archive_dir(expdir, NULL), fd = elf_image(&whole);
+	__cleanup(freep) char *name = archive_name(path);
+	struct stat st, slim, copy;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(ftruncate(fd, st.st_size + 100000), 0);
+	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_KEEP, NULL), 0);
+	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_COPY, ARCHIVE_KEEP, NULL), 0);
+	assert_int_equal(fstatat(archives, name, &slim, 0), 0);
+	assert_true(slim.st_size < st.st_size + 100000);
+	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_COPY, ARCHIVE_UPGRADE, NULL), 0);
+	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
+	assert_int_equal(copy.st_size, st.st_size + 100000);
+	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_UPGRADE, NULL), 0);
+	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
+	assert_int_equal(copy.st_size, st.st_size + 100000);
+	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_REPLACE, NULL), 0);
+	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
+	assert_int_equal(copy.st_size, slim.st_size);
+	close(archives);
+	close(fd);
+}
+
 /* A write that fails leaves nothing: here the limit of the file's size stands for a full disk. */
 static void test_full(void **state)
 {
@@ -304,6 +356,8 @@ int main(void)
 		TEST(test_kept),
 		TEST(test_refused),
 		TEST(test_planted),
+		TEST(test_common),
+		TEST(test_upgrade),
 		TEST(test_full),
 		TEST(test_flipped_bytes),
 	};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -270,6 +271,45 @@ static void files_are_regular_or_refused(void **state)
 	rmdir(dir);
 }
 
+/* An open file without a name, of that size. */
+static int file_of(off_t size)
+{
+	int fd = memfd_create("test_base", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	return fd;
+}
+
+static void a_file_that_shrinks_reads_as_zeros(void **state)
+{
+	size_t page = sysconf(_SC_PAGESIZE), lost = file_pages_lost();
+	int fd = file_of(4 * page);
+	struct file f;
+
+	assert_int_equal(pwrite(fd, "abc", 3, page), 3);
+	assert_int_equal(file_open_fd(dup(fd), &f), 0);
+	assert_int_equal(f.data[page], 'a');
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(f.data[page], 0);
+	assert_int_equal(f.data[3 * page + 7], 0);
+	assert_int_equal(file_pages_lost(), lost + 2);
+	file_close(&f);
+	close(fd);
+}
+
+static void what_is_nearly_all_hole_ends_at_it(void **state)
+{
+	int fd = file_of(1LL << 40);
+	struct file f;
+
+	assert_int_equal(pwrite(fd, "abc", 3, 0), 3);
+	assert_int_equal(file_open_fd(fd, &f), 0);
+	assert_true(f.size >= 3 && f.size <= 1 << 21);
+	assert_int_equal(f.size + f.sparse, 1LL << 40);
+	file_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +325,8 @@ int main(void)
 		cmocka_unit_test(diag_keeps_a_bounded_number),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(files_are_regular_or_refused),
+		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
+		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
