@@ -132,6 +132,31 @@ int debugfile_open(Elf *elf, const char *root, const char *path, const char *id,
 	return fd >= 0 ? fd : open_by_debuglink(elf, root, path, id, d, found);
 }
 
+int debugfile_open_alt(const char *root, const char *dir, const char *name, const char *id,
+		       struct diag *d, char **found)
+{
+	__cleanup(freep) char *path = NULL;
+	int fd = open_by_build_id(root, id, d, found);
+	struct stat st;
+
+	if (fd >= 0 || !*name)
+		return fd;
+	path = *name == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return -EINVAL;
+	fd = open_regular(path);
+	if (fd < 0)
+		return -1;
+	if (same_build_id(fd, id) != 1) {
+		diag_warn(d, "%s: not used: it is the dwz file of another build", path);
+		close(fd);
+		return -1;
+	}
+	*found = path;
+	path = NULL;
+	return fd;
+}
+
 static lzma_ret unpack(lzma_stream *s, const Elf_Data *in, struct buf *out)
 {
 	size_t max = in->d_size < UNPACKED_MAX / UNPACK_RATIO_MAX ? in->d_size * UNPACK_RATIO_MAX

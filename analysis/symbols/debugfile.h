@@ -21,6 +21,13 @@ struct diag;
  */
 int debugfile_open(Elf *elf, const char *root, const char *path, const char *id, struct diag *d,
 		   char **found);
+/*
+ * Open the dwz file that a debug file in folder `dir` names (.gnu_debugaltlink):
+ * by build id, or by its name. -1 when there is none that belongs; -EINVAL when
+ * what bears the name is no regular file.
+ */
+int debugfile_open_alt(const char *root, const char *dir, const char *name, const char *id,
+		       struct diag *d, char **found);
 /* The decompressed .gnu_debugdata, malloc'ed; NULL when there is none or it is damaged. */
 void *debugdata_unpack(Elf *elf, size_t *size, struct diag *d);
 

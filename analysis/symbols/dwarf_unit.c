@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One compile unit, as libdw tells it: its ranges, its line table, and the tree of
+ * its entries walked once for inlined calls. Types, variables and all else that
+ * holds no code is stepped over; siblings must go forward, whatever the file says.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "analysis/symbols/lineinfo_impl.h"
+
+enum { TREE_DEPTH_MAX = 256 };
+
+static const char *attr_string(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr(die, name, &attr));
+}
+
+static Dwarf_Word attr_number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v = 0;
+
+	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &v) ? v : 0;
+}
+
+bool unit_add_ranges(struct lineinfo *l, uint32_t unit)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+	bool any = false;
+	Dwarf_Die die;
+
+	if (!dwarf_offdie(l->dwarf, l->units.data[unit].die, &die))
+		return false;
+	while (l->budget && (at = dwarf_ranges(&die, at, &base, &lo, &hi)) > 0) {
+		l->budget--;
+		if (lo >= hi)
+			continue;
+		vec_push(&l->ranges, (struct unit_range){ .lo = lo, .hi = hi, .unit = unit });
+		any = true;
+	}
+	return any;
+}
+
+/* --- lines --- */
+
+struct unit_files {
+	Dwarf_Files *files;
+	size_t n;
+	const char *dir;
+	VEC(uint32_t) ids; /* by number in the unit, + 1; 0: not asked for yet */
+};
+
+static uint32_t unit_file(struct lineinfo *l, struct unit_files *uf, const char *path)
+{
+	/* libdw's word for number 0, which tables before DWARF 5 do not have. */
+	if (!path || !*path || !strcmp(path, "???"))
+		return LINE_FILE_NONE;
+	return lineinfo_file(l, uf->dir, path);
+}
+
+static uint32_t file_number(struct lineinfo *l, struct unit_files *uf, Dwarf_Word n)
+{
+	if (n >= uf->n)
+		return LINE_FILE_NONE;
+	while (uf->ids.len <= n)
+		vec_push(&uf->ids, 0);
+	if (!uf->ids.data[n])
+		uf->ids.data[n] = unit_file(l, uf, dwarf_filesrc(uf->files, n, NULL, NULL)) + 1;
+	return uf->ids.data[n] - 1;
+}
+
+static void read_lines(struct lineinfo *l, struct unit *u, Dwarf_Die *die, struct unit_files *uf)
+{
+	const char *path = NULL;
+	uint32_t file = LINE_FILE_NONE;
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_getsrclines(die, &lines, &n))
+		return;
+	vec_reserve(&u->rows, n);
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *src = dwarf_linesrc(line, NULL, NULL);
+		bool end = false;
+		int number = 0;
+		Dwarf_Addr addr;
+
+		if (dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &end))
+			continue;
+		if (!end && dwarf_lineno(line, &number))
+			number = 0;
+		if (!end && number <= 0)
+			continue;
+		if (src != path)
+			file = unit_file(l, uf, src);
+		path = src;
+		vec_push(&u->rows, (struct line_row){ .addr = addr, .line = number,
+						      .file = end ? LINE_FILE_NONE : file });
+	}
+}
+
+/* --- inlined calls --- */
+
+struct walk {
+	struct lineinfo *l;
+	struct unit *u;
+	struct unit_files *files;
+};
+
+static const char *origin_name(struct walk *w, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+	uint64_t *known;
+	bool fresh;
+
+	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attr), &origin))
+		return NULL;
+	known = map_put(&w->l->names, (uintptr_t)origin.addr, &fresh);
+	if (fresh) {
+		const char *name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_name, &attr));
+
+		*map_put(&w->l->names, (uintptr_t)origin.addr, NULL) = (uintptr_t)name;
+		return name;
+	}
+	return (const char *)(uintptr_t)*known;
+}
+
+static uint32_t add_call(struct walk *w, Dwarf_Die *die, uint32_t outer)
+{
+	uint32_t call = inline_add(&w->u->calls, outer, origin_name(w, die),
+				   file_number(w->l, w->files, attr_number(die, DW_AT_call_file)),
+				   attr_number(die, DW_AT_call_line));
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	while (w->l->budget && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		w->l->budget--;
+		inline_add_range(&w->u->calls, call, lo, hi);
+	}
+	return call;
+}
+
+/* Whether inlined calls may stand below it. A function without code is a template of others. */
+static bool holds_code(Dwarf_Die *die, int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+		return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	}
+	return false;
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t outer, int depth)
+{
+	Dwarf_Die die, next;
+	int more = dwarf_child(parent, &die);
+
+	for (; !more; die = next) {
+		int tag = dwarf_tag(&die);
+		uint32_t call = outer;
+
+		if (tag == DW_TAG_inlined_subroutine)
+			call = add_call(w, &die, outer);
+		if (depth < TREE_DEPTH_MAX && holds_code(&die, tag))
+			walk_children(w, &die, tag == DW_TAG_subprogram ? 0 : call, depth + 1);
+		more = dwarf_siblingof(&die, &next);
+		if (!more && next.addr <= die.addr)
+			break; /* a file that leads in circles */
+	}
+}
+
+/* The code's description is in another file: its lines are here, its inlined calls are not. */
+static void tell_split(struct lineinfo *l, Dwarf_Die *die)
+{
+	const char *name = attr_string(die, DW_AT_dwo_name);
+
+	if (!name)
+		name = attr_string(die, DW_AT_GNU_dwo_name);
+	if (!name || l->split_told)
+		return;
+	l->split_told = true;
+	diag_warn(l->diag, "%s: inlined functions are described in '%s' and other split files, "
+		  "which are not read: build without -gsplit-dwarf to see them", l->source, name);
+}
+
+void unit_read(struct lineinfo *l, struct unit *u)
+{
+	struct unit_files uf = { 0 };
+	struct walk w = { .l = l, .u = u, .files = &uf };
+	const char *name;
+	Dwarf_Die die;
+
+	u->read = true;
+	u->file = LINE_FILE_NONE;
+	if (!dwarf_offdie(l->dwarf, u->die, &die))
+		return;
+	uf.dir = attr_string(&die, DW_AT_comp_dir);
+	name = attr_string(&die, DW_AT_name);
+	u->file = unit_file(l, &uf, name);
+	if (dwarf_getsrcfiles(&die, &uf.files, &uf.n))
+		uf.n = 0;
+	if (u->file == LINE_FILE_NONE) /* a skeleton has no name; its first file is meant */
+		u->file = file_number(l, &uf, uf.n > 1);
+	read_lines(l, u, &die, &uf);
+	walk_children(&w, &die, 0, 0);
+	inline_finish(&u->calls);
+	tell_split(l, &die);
+	vec_free(&uf.ids);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines and inlined calls of objects that the machine's own compiler makes of
+ * tests/fixtures/source, in the forms that DWARF comes in, and of damaged ones.
+ * The compiler may order code as it likes; asked is what it must not change.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/symbols/inline.h"
+#include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/symtab.h"
+#include "tests/fixtures/mutate.h"
+#include "tests/fixtures/tempdir.h"
+
+enum { LINE_TWICE_CALLS_MIX = 9, LINE_HOT_CALLS_TWICE = 17, LINE_WARM_CALLS_MIX = 29,
+       LINE_WORK = 33, LINE_WORK_END = 39, LINE_MIX = 4, LINE_MIX_END = 8 };
+
+static char *dir;
+
+static int setup(void **state)
+{
+	dir = tempdir_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tempdir_remove(dir);
+	return 0;
+}
+
+/* Run a command in the test's directory; SRC in it is where the sources are. */
+static void shell(const char *command)
+{
+	__cleanup(freep) char *here = getcwd(NULL, 0);
+	__cleanup(freep) char *line = xasprintf("cd '%s' && SRC='%s/tests/fixtures/source' && %s", dir,
+						here, command);
+
+	assert_int_equal(system(line), 0);
+}
+
+static int open_in(const char *file, char **path)
+{
+	int fd;
+
+	*path = xasprintf("%s/%s", dir, file);
+	fd = open(*path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+struct object {
+	char *path;
+	struct diag diag;
+	struct symtab *syms;
+	struct lineinfo *lines;
+};
+
+static void object_open(struct object *o, const char *file, const char *root)
+{
+	struct symtab_opts opts = { .debug_root = root };
+	__cleanup(closep) int fd = -1;
+
+	*o = (struct object){ 0 };
+	fd = open_in(file, &o->path);
+	opts.path = o->path;
+	o->syms = symtab_open(fd, &opts, &o->diag);
+	o->lines = lineinfo_open(fd, &opts, &o->diag);
+}
+
+static void object_close(struct object *o)
+{
+	lineinfo_free(o->lines);
+	symtab_free(o->syms);
+	diag_free(&o->diag);
+	free(o->path);
+}
+
+static const struct sym *sym_of(const struct object *o, const char *name)
+{
+	size_t n;
+	const struct sym *s = symtab_syms(o->syms, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(s[i].name, name))
+			return &s[i];
+	}
+	fail_msg("no symbol %s", name);
+	return NULL;
+}
+
+static const char *base_of(const struct object *o, uint32_t file)
+{
+	const char *path = lineinfo_path(o->lines, file), *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* How many bytes of the function have that chain of inlined calls, the outermost first. */
+static unsigned bytes_with(struct object *o, const char *func, const char *chain)
+{
+	const struct sym *s = sym_of(o, func);
+	unsigned n = 0;
+
+	for (uint64_t at = s->addr; at < s->addr + s->size; at++) {
+		struct inlined calls[8];
+		size_t depth = lineinfo_inlined(o->lines, at, calls, 8);
+		struct buf b = { 0 };
+
+		buf_puts(&b, "");
+		assert_true(depth <= 8);
+		for (size_t i = 0; i < depth; i++)
+			buf_printf(&b, "%s%s@%s:%u", i ? ">" : "", calls[i].name ? calls[i].name : "?",
+				   base_of(o, calls[i].file), calls[i].line);
+		n += !strcmp(b.data, chain);
+		buf_free(&b);
+	}
+	return n;
+}
+
+static void check_lines_of_work(struct object *o)
+{
+	const struct sym *work = sym_of(o, "work");
+	struct line_at at;
+	size_t n;
+
+	for (uint64_t a = work->addr; a < work->addr + work->size; a++) {
+		assert_true(lineinfo_find(o->lines, a, &at));
+		assert_string_equal(base_of(o, at.file), "work.c");
+		assert_true(at.line >= LINE_WORK && at.line <= LINE_WORK_END);
+		assert_true(at.start <= a && a < at.end);
+	}
+	lineinfo_rows(o->lines, work->addr, work->addr + work->size, &n);
+	assert_true(n >= 3);
+	assert_string_equal(base_of(o, lineinfo_unit_file(o->lines, work->addr)), "work.c");
+	assert_false(lineinfo_find(o->lines, 0x7fffffff0000, &at));
+	assert_false(lineinfo_find(o->lines, UINT64_MAX, &at));
+	assert_string_equal(lineinfo_path(o->lines, LINE_FILE_NONE), "");
+}
+
+static void check_mix_is_elsewhere(struct object *o)
+{
+	const struct sym *hot = sym_of(o, "hot");
+	unsigned in_mix = 0;
+	struct line_at at;
+
+	for (uint64_t a = hot->addr; a < hot->addr + hot->size; a++) {
+		if (!lineinfo_find(o->lines, a, &at) || strcmp(base_of(o, at.file), "mix.h"))
+			continue;
+		assert_true(at.line >= LINE_MIX - 1 && at.line <= LINE_MIX_END);
+		in_mix++;
+	}
+	assert_true(in_mix > 0);
+}
+
+static void check_object(struct object *o)
+{
+	assert_non_null(o->lines);
+	assert_int_equal(o->diag.nmsgs, 0);
+	check_lines_of_work(o);
+	check_mix_is_elsewhere(o);
+	assert_true(bytes_with(o, "hot", "twice@work.c:17>mix@work.c:9") > 0);
+	assert_true(bytes_with(o, "hot", "") > 0);
+	assert_true(bytes_with(o, "warm", "mix@work.c:29") > 0);
+	assert_int_equal(bytes_with(o, "work", ""), sym_of(o, "work")->size);
+}
+
+static void check_file(const char *file, const char *root)
+{
+	struct object o;
+
+	object_open(&o, file, root);
+	check_object(&o);
+	object_close(&o);
+}
+
+#define COMPILE "gcc -O2 -fPIC -shared -nostdlib -fno-ipa-icf"
+
+static void dwarf_of_every_version_is_read(void **state)
+{
+	static const char *const forms[] = { "-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5",
+					     "-gdwarf-4 -gz", "-gdwarf-5 -gz=zlib-gnu",
+					     "-gdwarf-5 -ffunction-sections" };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		__cleanup(freep) char *command =
+			xasprintf(COMPILE " %s -o work.so \"$SRC/work.c\"", forms[i]);
+
+		shell(command);
+		check_file("work.so", "");
+	}
+}
+
+static void debug_file_is_found_by_link_and_by_id(void **state)
+{
+	__cleanup(freep) char *root = xasprintf("%s/root", dir);
+
+	shell(COMPILE " -g -o apart.so \"$SRC/work.c\" -Wl,--build-id=0x12abff00 && "
+	      "objcopy --only-keep-debug apart.so apart.debug && "
+	      "objcopy --strip-debug --add-gnu-debuglink=apart.debug apart.so");
+	check_file("apart.so", root);
+	shell("mkdir -p root/.build-id/12 && mv apart.debug root/.build-id/12/abff00.debug");
+	check_file("apart.so", root);
+}
+
+/* dwz shares what two debug files have in common, as Debian does with all of a package. */
+static void dwz_file_is_read(void **state)
+{
+	struct object o;
+
+	shell(COMPILE " -gdwarf-4 -o one.so \"$SRC/work.c\" -Wl,--build-id=0x110001 && "
+	      COMPILE " -gdwarf-4 -DTWO -o two.so \"$SRC/work.c\" -Wl,--build-id=0x110002 && "
+	      "dwz -m shared.dwz -M shared.dwz one.so two.so");
+	check_file("one.so", "");
+	shell("rm shared.dwz");
+	object_open(&o, "one.so", "");
+	assert_non_null(o.lines);
+	assert_int_equal(o.diag.nwarnings, 1);
+	assert_non_null(strstr(o.diag.msgs[0].text, "'shared.dwz' is missing"));
+	check_lines_of_work(&o);
+	object_close(&o);
+	shell("mkfifo shared.dwz");
+	object_open(&o, "one.so", "");
+	assert_null(o.lines);
+	assert_non_null(strstr(o.diag.msgs[0].text, "no regular file"));
+	object_close(&o);
+}
+
+static void split_files_are_told_of(void **state)
+{
+	struct object o;
+
+	shell(COMPILE " -gdwarf-5 -gsplit-dwarf -o split.so \"$SRC/work.c\"");
+	object_open(&o, "split.so", "");
+	assert_non_null(o.lines);
+	check_lines_of_work(&o);
+	assert_int_equal(bytes_with(&o, "hot", ""), sym_of(&o, "hot")->size);
+	assert_int_equal(o.diag.nwarnings, 1);
+	assert_non_null(strstr(o.diag.msgs[0].text, "-gsplit-dwarf"));
+	object_close(&o);
+}
+
+static void object_without_dwarf_is_no_error(void **state)
+{
+	struct object o;
+
+	shell(COMPILE " -o plain.so \"$SRC/work.c\"");
+	object_open(&o, "plain.so", "");
+	assert_null(o.lines);
+	assert_int_equal(o.diag.nmsgs, 0);
+	object_close(&o);
+}
+
+/* A few bytes that claim to be a gigabyte. */
+static void unbelievable_sizes_are_refused(void **state)
+{
+	struct object o;
+	size_t size;
+	char *data;
+	const uint64_t claim = 1ULL << 30;
+	/* ELFCOMPRESS_ZLIB, reserved, the size, of .debug_info: the first such header is enough. */
+	static const char header[] = "\1\0\0\0\0\0\0\0";
+	char *at;
+
+	shell(COMPILE " -gdwarf-4 -gz=zlib -o big.so \"$SRC/work.c\"");
+	data = tempdir_read(dir, "big.so", &size);
+	for (at = data; at + 24 < data + size; at++) {
+		uint64_t was, align;
+
+		memcpy(&was, at + 8, 8);
+		memcpy(&align, at + 16, 8);
+		if (!memcmp(at, header, 8) && was > 64 && was < 65536 && align == 1 &&
+		    (unsigned char)at[24] == 0x78)
+			memcpy(at + 8, &claim, 8);
+	}
+	tempdir_write(dir, "big.so", data, size);
+	free(data);
+	object_open(&o, "big.so", "");
+	assert_null(o.lines);
+	assert_int_equal(o.diag.nwarnings, 1);
+	assert_non_null(strstr(o.diag.msgs[0].text, "claim to unpack"));
+	object_close(&o);
+}
+
+static void ask_everything(struct lineinfo *l)
+{
+	struct inlined calls[4];
+	struct line_at at;
+	size_t n;
+
+	lineinfo_read_all(l);
+	for (uint64_t a = 0; a < 0x3000; a += 7) {
+		n = lineinfo_inlined(l, a, calls, 4);
+		for (size_t i = 0; i < n && i < 4; i++)
+			lineinfo_path(l, calls[i].file);
+		if (lineinfo_find(l, a, &at))
+			assert_true(at.start <= a && a < at.end && strlen(lineinfo_path(l, at.file)) < 65536);
+		lineinfo_rows(l, a, a + 100, &n);
+	}
+}
+
+static void damaged_files_are_read_without_harm(void **state)
+{
+	struct random random = { 4711 };
+	struct symtab_opts opts = { .debug_root = "" };
+	size_t size;
+	char *data;
+
+	shell(COMPILE " -gdwarf-5 -o fuzz5.so \"$SRC/work.c\"");
+	data = tempdir_read(dir, "fuzz5.so", &size);
+	for (int i = 0; i < 1000; i++) {
+		struct diag d = { 0 };
+		struct buf b = { 0 };
+		int fd = memfd_create("fuzz", MFD_CLOEXEC);
+		struct lineinfo *l;
+
+		buf_add(&b, data, size);
+		/* Behind the headers, where the sections are; the rest is test_symtab's. */
+		for (size_t k = random_below(&random, 8) + 1; k > 0; k--)
+			b.data[0x1000 + random_below(&random, size - 0x1000)] = random_next(&random);
+		assert_int_equal(write(fd, b.data, b.len), b.len);
+		l = lineinfo_open(fd, &opts, &d);
+		if (l)
+			ask_everything(l);
+		lineinfo_free(l);
+		diag_free(&d);
+		buf_free(&b);
+		close(fd);
+	}
+	free(data);
+}
+
+/* --- the index of intervals --- */
+
+static const char *innermost(const struct inline_index *x, uint64_t addr)
+{
+	const struct inline_call *c = inline_find(x, addr);
+
+	return c ? c->name : "-";
+}
+
+static void intervals_are_cut_where_calls_begin_and_end(void **state)
+{
+	struct inline_index x = { 0 };
+	uint32_t a = inline_add(&x, 0, "a", 1, 10), b = inline_add(&x, a, "b", 1, 20);
+	uint32_t c = inline_add(&x, b, "c", 1, 30), d = inline_add(&x, a, "d", 1, 40);
+	uint32_t e = inline_add(&x, 0, "e", 1, 50);
+
+	inline_add_range(&x, c, 120, 130);
+	inline_add_range(&x, a, 100, 200);
+	inline_add_range(&x, b, 110, 140);
+	inline_add_range(&x, b, 100, 105); /* in two places, and beginning with its caller */
+	inline_add_range(&x, d, 140, 999); /* longer than its caller: cut */
+	inline_add_range(&x, e, 200, 210);
+	inline_add_range(&x, e, 300, 300); /* nothing */
+	inline_finish(&x);
+	assert_string_equal(innermost(&x, 99), "-");
+	assert_string_equal(innermost(&x, 100), "b");
+	assert_string_equal(innermost(&x, 104), "b");
+	assert_string_equal(innermost(&x, 105), "a");
+	assert_string_equal(innermost(&x, 119), "b");
+	assert_string_equal(innermost(&x, 120), "c");
+	assert_string_equal(innermost(&x, 130), "b");
+	assert_string_equal(innermost(&x, 140), "d");
+	assert_string_equal(innermost(&x, 199), "d");
+	assert_string_equal(innermost(&x, 200), "e");
+	assert_string_equal(innermost(&x, 210), "-");
+	assert_string_equal(innermost(&x, 998), "-");
+	assert_int_equal(inline_find(&x, 125)->depth, 3);
+	inline_free(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dwarf_of_every_version_is_read),
+		cmocka_unit_test(debug_file_is_found_by_link_and_by_id),
+		cmocka_unit_test(dwz_file_is_read),
+		cmocka_unit_test(split_files_are_told_of),
+		cmocka_unit_test(object_without_dwarf_is_no_error),
+		cmocka_unit_test(unbelievable_sizes_are_refused),
+		cmocka_unit_test(damaged_files_are_read_without_harm),
+		cmocka_unit_test(intervals_are_cut_where_calls_begin_and_end),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
