@@ -13,7 +13,7 @@ set -eu
 out=$1 destdir=$2 prefix=$3
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$destdir$prefix/bin
-man=$destdir$prefix/share/man/man1
+man=$destdir$prefix/share/man
 links="gp-collect-kernel gprofng-collect-kernel"
 
 # link DIRECTORY TARGET: both names, unless a file of another owner has the name.
@@ -30,12 +30,13 @@ link()
 	done
 }
 
-install -d "$bin" "$man"
+install -d "$bin" "$man/man1" "$man/man5"
 for program in "$out"/bin/er_*; do
 	case ${program##*/} in *.*) continue ;; esac
 	install -m 755 "$program" "$bin/"
 done
-install -m 644 "$here"/docs/man/*.1 "$man/"
+install -m 644 "$here"/docs/man/*.1 "$man/man1/"
+install -m 644 "$here"/docs/man/*.5 "$man/man5/"
 link "$bin" er_kernel
 
 [ -z "$destdir" ] && gprofng=$(command -v gprofng) || exit 0

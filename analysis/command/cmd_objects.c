@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "analysis/command/command.h"
+#include "analysis/command/rc.h"
 #include "analysis/command/shell.h"
 
 typedef VEC(struct loadobj *) object_vec;
 
 /*
  * The next object of a list a,b,"c,d". A name may itself hold commas, quoted or
- * not: the shortest run up to a comma that names an object is taken. NULL
- * after reporting.
+ * not: the shortest run up to a comma that names an object is taken. NULL,
+ * after reporting, when there is none; a file of defaults may name what another
+ * experiment has.
  */
 static struct loadobj *next_object(struct shell *sh, const char **list)
 {
@@ -30,8 +32,11 @@ static struct loadobj *next_object(struct shell *sh, const char **list)
 	}
 	if (o)
 		return o;
-	diag_error(&sh->diag, "object '%.*s': not loaded; object_list shows the names",
-		   (int)strcspn(start, quoted ? "\"" : ","), start);
+	*list = start + strcspn(start, quoted ? "\"" : ",");
+	*list += quoted && **list;
+	if (!sh->in_rc)
+		diag_error(&sh->diag, "object '%.*s': not loaded; object_list shows the names",
+			   (int)strcspn(start, quoted ? "\"" : ","), start);
 	return NULL;
 }
 
@@ -47,9 +52,10 @@ static int find_objects(struct shell *sh, const char *list, object_vec *ret)
 	for (;;) {
 		struct loadobj *o = next_object(sh, &list);
 
-		if (!o)
+		if (!o && !sh->in_rc)
 			return -1;
-		vec_push(ret, o);
+		if (o)
+			vec_push(ret, o);
 		if (*list != ',')
 			return 0;
 		list++;
@@ -97,6 +103,7 @@ static int cmd_objects_default(struct shell *sh, int argc, char **argv)
 {
 	session_load_objects(sh->session);
 	set_all(sh, SHOW_ALL);
+	rc_run_objects(sh);
 	view_state_changed(&sh->view);
 	return 0;
 }
@@ -106,9 +113,9 @@ static const struct command rows[] = {
 	  .help = "list the load objects and what is wrong there" },
 	{ SECTION_OBJECTS, "object_list", .view = view_object_list,
 	  .help = "list the load objects, shown or hidden" },
-	{ SECTION_OBJECTS, "object_show", ARGS_OBJECTS, .run = cmd_object_show,
+	{ SECTION_OBJECTS, "object_show", ARGS_OBJECTS, .run = cmd_object_show, .rc = RC_FROM_LAST,
 	  .help = "show the functions of these load objects" },
-	{ SECTION_OBJECTS, "object_hide", ARGS_OBJECTS, .run = cmd_object_hide,
+	{ SECTION_OBJECTS, "object_hide", ARGS_OBJECTS, .run = cmd_object_hide, .rc = RC_FROM_LAST,
 	  .help = "show each of these load objects as one line" },
 	{ SECTION_OBJECTS, "object_select", ARGS_OBJECTS, .run = cmd_object_select,
 	  .help = "show the functions of these objects only" },

@@ -137,7 +137,7 @@ static const struct command rows[] = {
 	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
 	  .help = "print the first n entries, all for 0" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
-	  .option_args = 1, .run = cmd_name, .help = "choose how functions are named" },
+	  .option_args = 1, .run = cmd_name, .rc = RC_FIRST, .help = "choose how functions are named" },
 	{ SECTION_OUTPUT, "printmode", .args = "[text | delimiter]", .max = 1, .option_args = 1,
 	  .run = cmd_printmode, .help = "print tables as text, or delimited" },
 };

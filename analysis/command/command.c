@@ -16,13 +16,14 @@ static const char *const section_titles[] = {
 	[SECTION_OBJECTS] = "Load objects",
 	[SECTION_OUTPUT] = "Output",
 	[SECTION_REPORTS] = "Reports on the recording",
+	[SECTION_DEFAULTS] = "Only in .er.rc files",
 	[SECTION_MISC] = "Other",
 };
 
 /* The files of commands. Within a section their rows stand in this order. */
 static const struct command_rows *const files[] = {
 	&list_commands, &metric_commands, &index_commands, &select_commands, &object_commands,
-	&output_commands, &report_commands, &misc_commands,
+	&output_commands, &report_commands, &default_commands, &misc_commands,
 };
 
 enum { NFILES = sizeof(files) / sizeof(files[0]), COMMANDS_MAX = 256 };

@@ -25,7 +25,23 @@ enum section {
 	SECTION_OBJECTS,
 	SECTION_OUTPUT,
 	SECTION_REPORTS,
+	SECTION_DEFAULTS,
 	SECTION_MISC,
+};
+
+/* Which lines of .er.rc files with a command count (P-105, P-106). */
+enum rc_use {
+	RC_NEVER,     /* it stands in none */
+	RC_FIRST,     /* the first */
+	RC_EVERY,     /* all, in order */
+	RC_FROM_LAST, /* all, the last first: what two of them say of a thing, the first decides */
+};
+
+/* When they are carried out. */
+enum rc_time {
+	RC_OPENED,  /* all is set up */
+	RC_OPENING, /* before experiments are opened */
+	RC_METRICS, /* before lists of metrics are made */
 };
 
 struct command {
@@ -40,6 +56,9 @@ struct command {
 	 */
 	int option_args;
 	bool bare; /* makes sense without an experiment */
+	enum rc_use rc;
+	enum rc_time rc_time;
+	bool rc_only; /* stands in .er.rc files and nowhere else */
 
 	/*
 	 * What it does: prints a view, or runs. run: 0, or -1 after reporting;
@@ -68,6 +87,7 @@ extern const struct command_rows select_commands; /* cmd_select.c */
 extern const struct command_rows object_commands; /* cmd_objects.c */
 extern const struct command_rows output_commands; /* cmd_output.c */
 extern const struct command_rows report_commands; /* cmd_reports.c */
+extern const struct command_rows default_commands; /* cmd_defaults.c */
 extern const struct command_rows misc_commands;   /* cmd_misc.c */
 
 /* The arguments that many rows have. */

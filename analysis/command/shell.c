@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/command/command.h"
+#include "analysis/command/rc.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
 {
@@ -25,6 +26,7 @@ void shell_fini(struct shell *sh)
 		fclose(sh->file);
 	free(sh->file_name);
 	diag_free(&sh->diag);
+	rc_free(sh->rc);
 }
 
 /* Say what the command had to say, after its output: "er_print: script:3: text". */
@@ -52,6 +54,15 @@ static void messages(struct shell *sh)
 	buf_free(&b);
 	diag_free(&sh->diag);
 	sh->diag = (struct diag){ 0 };
+}
+
+void shell_warnings(struct shell *sh)
+{
+	for (size_t i = 0; i < sh->diag.nmsgs; i++) {
+		if (sh->diag.msgs[i].level == DIAG_ERROR)
+			sh->diag.msgs[i].level = DIAG_WARNING;
+	}
+	messages(sh);
 }
 
 /* A reader that went away is no error; a disk that is full is one, reported once. */
@@ -87,8 +98,11 @@ int shell_print(struct shell *sh, struct table *t, int rc)
 
 void shell_reply(struct shell *sh, const char *text)
 {
-	char *line = xasprintf("current: %s", text);
+	char *line;
 
+	if (sh->in_rc)
+		return;
+	line = xasprintf("current: %s", text);
 	printer_say(&sh->printer, line);
 	free(line);
 }
@@ -97,6 +111,9 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 {
 	struct table t = { 0 };
 
+	if (c->rc_only)
+		return diag_error(&sh->diag, "%s: stands only in .er.rc files, for what reports begin "
+				  "with", c->name);
 	if (command_check_args(c, argc - 1, &sh->diag))
 		return -1;
 	if (c->run)
@@ -144,14 +161,19 @@ static void note_troubles(struct shell *sh)
 
 int shell_open(struct shell *sh, char *const *paths, size_t n)
 {
+	if (!sh->rc)
+		sh->rc = rc_read(sh);
 	sh->session = session_new(&sh->diag);
+	rc_run(sh, RC_OPENING);
 	for (size_t i = 0; i < n; i++)
 		sh->nfailed += session_add(sh->session, paths[i]) != 0;
 	if (sh->session->experiments.len) {
 		note_troubles(sh);
 		metric_set_init(&sh->metric_set, sh->session);
+		rc_run(sh, RC_METRICS);
 		view_state_init(&sh->view, sh->session, &sh->metric_set);
 		sh->opened = true;
+		rc_run(sh, RC_OPENED);
 	}
 	messages(sh);
 	return sh->opened ? 0 : -1;
@@ -194,8 +216,7 @@ static bool add_line(struct input *in, const char *prompt)
 	return true;
 }
 
-/* The next command's words: lines joined by a backslash or by an open quote. False at the end. */
-static bool next_words(struct shell *sh, struct input *in)
+bool shell_next_words(struct shell *sh, struct input *in)
 {
 	buf_clear(&in->text);
 	if (!add_line(in, "(er_print) "))
@@ -211,8 +232,8 @@ static bool next_words(struct shell *sh, struct input *in)
 		buf_puts(&in->text, "\n");
 		if (!add_line(in, "\"> ")) {
 			diag_error(&sh->diag, "the quote at the end is not closed");
-			sh->nfailed++;
-			messages(sh);
+			sh->nfailed += !sh->in_rc;
+			sh->in_rc ? shell_warnings(sh) : messages(sh);
 			return false;
 		}
 	}
@@ -238,7 +259,7 @@ void shell_read(struct shell *sh, struct input *in)
 	struct input *outer = sh->input;
 
 	sh->input = in;
-	while (!sh->quit && !sh->gone && next_words(sh, in))
+	while (!sh->quit && !sh->gone && shell_next_words(sh, in))
 		run_words(sh, &in->words);
 	sh->quit = false;
 	sh->input = outer;

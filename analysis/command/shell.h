@@ -49,6 +49,8 @@ struct shell {
 	struct printer printer;
 	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
 	char *file_name;
+	struct rc *rc;        /* what .er.rc files say; NULL: not read yet */
+	bool in_rc;           /* one of them is read, or a line carried out: nothing is replied */
 	struct input *input;  /* that the running command came from; NULL: the command line */
 	unsigned depth;       /* of scripts in scripts */
 	unsigned nfailed;     /* commands */
@@ -66,6 +68,13 @@ int shell_open(struct shell *sh, char *const *paths, size_t n);
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
 /* Run the commands of an input to its end or to `quit`; takes over its buffers. */
 void shell_read(struct shell *sh, struct input *in);
+/*
+ * The words of the next command of an input in in->words: lines joined by a
+ * backslash or by an open quote. False at the end.
+ */
+bool shell_next_words(struct shell *sh, struct input *in);
+/* Print what was reported as warnings: of defaults nothing is an error. */
+void shell_warnings(struct shell *sh);
 /* Commands from standard input: with prompt and editing on a terminal. */
 void shell_keyboard(struct shell *sh);
 /* The reader of in->file. */

@@ -103,6 +103,11 @@ int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const ch
  * built in (M-060 to M-065), of each metric and flavor the first that is said.
  */
 void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret);
+/*
+ * Whether a text is a list of keywords, of metrics that may or may not have been
+ * recorded; a colon at the end does no harm. 0, or -1 after reporting.
+ */
+int metric_list_check(const char *spec, struct diag *d);
 /* The callers-callees list that follows from a function list (P-022). */
 void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret);
 /* The index-object list that follows from a function list: exclusive and static only. */

@@ -123,8 +123,28 @@ static void default_flavors(enum list_kind kind, struct keyword *k)
 	}
 }
 
+int metric_list_check(const char *spec, struct diag *d)
+{
+	__cleanup(freep) char *copy = xstrdup(spec);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ":"))) {
+		struct keyword k;
+
+		if (!*word && !rest)
+			break;
+		take_apart(word + (*word == '-'), &k);
+		if (!*k.name || k.name[strcspn(k.name, ".%+! \t")])
+			return diag_error(d, "metric '%s': not a keyword such as e.user", word);
+	}
+	return 0;
+}
+
+/* Files of defaults (d NULL) write "!." for what is hidden, to say what it would be shown as. */
 static int check(enum list_kind kind, struct keyword *k, const char *word, struct diag *d)
 {
+	if (!d && k->vis & VIS_HIDDEN)
+		k->vis = VIS_HIDDEN;
 	if ((k->vis & VIS_HIDDEN) && (k->vis & ~VIS_HIDDEN))
 		return diag_error(d, "metric '%s': '!' cannot stand beside '.', '%%' or '+'", word);
 	if (!k->vis)

@@ -6,6 +6,8 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include <regex.h>
+
 #include "analysis/model/addrmap.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/session.h"
@@ -35,6 +37,8 @@ struct session_impl {
 	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */
 	VEC(uint32_t) same_process;  /* by experiment id - 1: the one before it of that process */
 	VEC(uint32_t) scratch;
+	bool no_subs;         /* none are opened */
+	regex_t *only_subs;   /* those that match are; NULL: all */
 };
 
 /* object.c */

@@ -29,6 +29,45 @@ struct session *session_new(struct diag *d)
 	return s;
 }
 
+static void drop_regex(struct session *s)
+{
+	if (s->impl->only_subs)
+		regfree(s->impl->only_subs);
+	free(s->impl->only_subs);
+	s->impl->only_subs = NULL;
+}
+
+int session_descendants(struct session *s, const char *which, struct diag *d)
+{
+	regex_t *re;
+
+	if (!strcmp(which, "on") || !strcmp(which, "off")) {
+		s->impl->no_subs = which[1] == 'f';
+		drop_regex(s);
+		return 0;
+	}
+	if (which[0] != '=' || !which[1])
+		return diag_error(d, "en_desc '%s': there are on, off and =regex", which);
+	re = xcalloc(1, sizeof(*re));
+	if (regcomp(re, which + 1, REG_EXTENDED | REG_NOSUB)) {
+		free(re);
+		return diag_error(d, "en_desc '%s': not a regular expression", which);
+	}
+	drop_regex(s);
+	s->impl->no_subs = false;
+	s->impl->only_subs = re;
+	return 0;
+}
+
+/* A lineage is the name of a sub-experiment without ".er": "_f1_x1". */
+static bool is_wanted(const struct session *s, const struct experiment *sub)
+{
+	__cleanup(freep) char *lineage = xstrndup(sub->name, strlen(sub->name) - 3);
+
+	return !s->impl->only_subs || !regexec(s->impl->only_subs, lineage, 0, NULL, 0) ||
+	       !regexec(s->impl->only_subs, sub->process, 0, NULL, 0);
+}
+
 void session_free(struct session *s)
 {
 	if (!s)
@@ -41,6 +80,7 @@ void session_free(struct session *s)
 	intern_free(&s->impl->stack_ids);
 	intern_free(&s->impl->object_ids);
 	vec_free(&s->impl->scratch);
+	drop_regex(s);
 	map_free(&s->impl->by_process);
 	vec_free(&s->impl->same_process);
 	free(s->impl);
@@ -123,12 +163,15 @@ static int add_founder(struct session *s, const char *path)
 	if (!e)
 		return -1;
 	add_experiment(s, e);
-	experiment_subs(e, &subs);
+	if (!s->impl->no_subs)
+		experiment_subs(e, &subs);
 	vec_for_each(name, &subs) {
 		struct experiment *sub = experiment_open_sub(e, *name);
 
-		if (sub)
+		if (sub && is_wanted(s, sub))
 			add_experiment(s, sub);
+		else if (sub)
+			experiment_close(sub);
 		free(*name);
 	}
 	vec_free(&subs);

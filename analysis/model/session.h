@@ -82,6 +82,12 @@ struct session *session_new(struct diag *d);
 void session_free(struct session *s);
 
 /*
+ * Which sub-experiments session_add opens from now on (P-110): "on" all, "off"
+ * none, "=regex" those whose name without its suffix, the lineage, or whose
+ * program's name it matches. 0, or -1 after reporting.
+ */
+int session_descendants(struct session *s, const char *which, struct diag *d);
+/*
  * Open an experiment (with its sub-experiments) or a group file. 0, or -1
  * after reporting; what was opened before stays.
  */

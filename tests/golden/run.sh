@@ -17,6 +17,9 @@ trap 'rm -rf "$work"' EXIT
 PATH=$O/bin:$PATH
 export PATH TZ=UTC LC_ALL=C.UTF-8
 unset COLUMNS
+# Nobody's own defaults.
+HOME=$work/home ER_SYSTEM_RC=$work/none
+export HOME ER_SYSTEM_RC
 failed=0
 
 ok() { echo "ok golden: $1"; }
@@ -46,14 +49,19 @@ run_case()
 	rm -rf "${work:?}/$1"
 }
 
-# Every command that er_print lists has a case of its name and a place in the man page.
+# Every command that er_print lists has a case of its name and a place in the man page, refuses
+# arguments that it does not take and, if it takes any, has a case in which it fails.
 coverage()
 {
-	er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' >"$work/commands"
+	er_print -help | awk '/^  [a-z]/ { sub(/, [a-z_]+/, ""); print $1, /^  [^ ]+ [^ ]/ }' \
+		>"$work/table"
+	cut -d' ' -f1 "$work/table" >"$work/commands"
 	[ -s "$work/commands" ] || not_ok "er_print -help lists commands"
-	while read -r c; do
+	while read -r c args; do
 		grep -qs -- "$c" "$here/$c/cmd" || not_ok "$c: has a case that runs it"
-	done <"$work/commands"
+		refuses "$c" || not_ok "$c: refuses arguments that it does not take"
+		[ "$args" = 0 ] || fails "$c" || not_ok "$c: has a case in which it fails"
+	done <"$work/table"
 	sed -n 's/^\.It Ic \([a-z_-]*\).*/\1/p' "$here/../../docs/man/er_print.1" >"$work/man"
 	if cmp -s "$work/commands" "$work/man"; then
 		ok "the man page has the commands of the table, in its order"
@@ -61,6 +69,20 @@ coverage()
 		not_ok "the man page has the commands of the table, in its order"
 		diff "$work/commands" "$work/man" | sed 's/^/#   /'
 	fi
+}
+
+refuses()
+{
+	echo "$1 a b c d e f g" | er_print - "$work/fixtures/tree.1.er" 2>&1 >/dev/null |
+		grep -q "^er_print: standard input:1: $1: "
+}
+
+# A case that names the command and does not end well.
+fails()
+{
+	grep -lE "^status [1-9]" "$here"/*/expected | while read -r f; do
+		grep -qE "(^|[^a-z_])$1([^a-z_]|\$)" "${f%/*}/cmd" && echo "$f" && break
+	done | grep -q .
 }
 
 for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits; do

@@ -22,3 +22,7 @@ for program in "$O"/bin/er_*; do
 		skip "$tool.1 is clean" "mandoc is not installed"
 	fi
 done
+for page in "$top"/docs/man/*.5; do
+	command -v mandoc >/dev/null || break
+	check "${page##*/} is clean" mandoc -Tlint -Wwarning "$page"
+done

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/command/rc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/command/shell.h"
+
+#define SYSTEM_RC "/etc/er.rc"
+
+/* A line that will be carried out. */
+struct rc_line {
+	const struct command *command;
+	const char *file; /* struct rc has it */
+	unsigned line;
+	struct words words;
+};
+
+struct rc_file {
+	char *path;
+	dev_t dev;
+	ino_t ino;
+};
+
+struct rc {
+	VEC(struct rc_file) files;
+	VEC(struct rc_line) lines;
+};
+
+static bool counts(const struct rc *rc, const struct command *c)
+{
+	if (c->rc != RC_FIRST)
+		return true;
+	vec_for_each(l, &rc->lines) {
+		if (l->command == c)
+			return false;
+	}
+	return true;
+}
+
+/* Check a line and keep it, with its words, when it counts. */
+static void take_line(struct shell *sh, struct rc *rc, struct input *in, const char *file)
+{
+	const struct command *c;
+
+	if (!in->words.v.len)
+		return;
+	c = command_find(in->words.v.data[0], &sh->diag);
+	if (!c || command_check_args(c, in->words.v.len - 1, &sh->diag))
+		return;
+	if (c->rc == RC_NEVER) {
+		diag_error(&sh->diag, "%s: is no command of this file", c->name);
+		return;
+	}
+	if (!counts(rc, c))
+		return;
+	vec_push(&rc->lines, (struct rc_line){ .command = c, .file = file, .line = in->line,
+					       .words = in->words });
+	in->words = (struct words){ 0 };
+}
+
+/* The home directory may be the current one: its file is read once. */
+static bool is_new(const struct rc *rc, const struct stat *st)
+{
+	vec_for_each(f, &rc->files) {
+		if (f->dev == st->st_dev && f->ino == st->st_ino)
+			return false;
+	}
+	return true;
+}
+
+static void read_lines(struct shell *sh, struct rc *rc, FILE *f, char *path)
+{
+	struct input in = { .read = read_file_line, .file = f, .name = path };
+	struct input *outer = sh->input;
+
+	sh->input = &in;
+	sh->in_rc = true;
+	while (shell_next_words(sh, &in)) {
+		take_line(sh, rc, &in, path);
+		shell_warnings(sh);
+	}
+	sh->in_rc = false;
+	sh->input = outer;
+	words_free(&in.words);
+	buf_free(&in.text);
+}
+
+/* A file that is not there is no fault. Takes over path. */
+static void read_rc(struct shell *sh, struct rc *rc, char *path)
+{
+	__cleanup(fclosep) FILE *f = fopen(path, "re");
+	struct stat st;
+
+	if (!f && errno != ENOENT && errno != ENOTDIR) {
+		diag_warn(&sh->diag, "defaults '%s': cannot open: %s", path, strerror(errno));
+		shell_warnings(sh);
+	}
+	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || !is_new(rc, &st)) {
+		free(path);
+		return;
+	}
+	vec_push(&rc->files, (struct rc_file){ .path = path, .dev = st.st_dev, .ino = st.st_ino });
+	read_lines(sh, rc, f, path);
+}
+
+struct rc *rc_read(struct shell *sh)
+{
+	const char *home = getenv("HOME"), *other = getenv("ER_SYSTEM_RC");
+	struct rc *rc = xcalloc(1, sizeof(*rc));
+
+	read_rc(sh, rc, xstrdup(".er.rc"));
+	if (home && *home)
+		read_rc(sh, rc, xasprintf("%s/.er.rc", home));
+	read_rc(sh, rc, xstrdup(other && *other ? other : SYSTEM_RC));
+	return rc;
+}
+
+void rc_free(struct rc *rc)
+{
+	if (!rc)
+		return;
+	vec_for_each(l, &rc->lines)
+		words_free(&l->words);
+	vec_for_each(f, &rc->files)
+		free(f->path);
+	vec_free(&rc->lines);
+	vec_free(&rc->files);
+	free(rc);
+}
+
+/* As a command of a script, but silent, and what fails is a warning. */
+static void run_line(struct shell *sh, const struct rc_line *l)
+{
+	struct input in = { .name = l->file, .line = l->line }, *outer = sh->input;
+
+	sh->input = &in;
+	sh->in_rc = true;
+	l->command->run(sh, l->words.v.len, l->words.v.data);
+	shell_warnings(sh);
+	sh->in_rc = false;
+	sh->input = outer;
+}
+
+static bool from_last(const struct rc_line *l)
+{
+	return l->command->rc == RC_FROM_LAST;
+}
+
+static void run_lines(struct shell *sh, enum rc_time time, bool objects)
+{
+	const struct rc *rc = sh->rc;
+
+	vec_for_each(l, &rc->lines) {
+		if (!from_last(l) && l->command->rc_time == time && !objects)
+			run_line(sh, l);
+	}
+	for (size_t i = rc->lines.len; i > 0; i--) {
+		const struct rc_line *l = &rc->lines.data[i - 1];
+
+		if (from_last(l) && l->command->rc_time == time)
+			run_line(sh, l);
+	}
+}
+
+void rc_run(struct shell *sh, enum rc_time time)
+{
+	run_lines(sh, time, false);
+}
+
+void rc_run_objects(struct shell *sh)
+{
+	run_lines(sh, RC_OPENED, true);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Defaults from files: .er.rc in the current directory, .er.rc in the home
+ * directory, and the system's er.rc (P-102). They are read in this order, the
+ * nearest first; of a command that is not repeated the first line counts, so
+ * that the nearest file does (P-106, A-10). What is wrong in a file is a warning
+ * with its name and line, and the line is passed over.
+ */
+#ifndef COMMAND_RC_H
+#define COMMAND_RC_H
+
+#include "analysis/command/command.h"
+
+struct rc;
+struct shell;
+
+/* Read the files; warnings are printed. Never NULL. */
+struct rc *rc_read(struct shell *sh);
+void rc_free(struct rc *rc);
+/* Carry out the lines that belong to this time. */
+void rc_run(struct shell *sh, enum rc_time time);
+/* Carry out again what they say of load objects (P-086). */
+void rc_run_objects(struct shell *sh);
+
+#endif
