@@ -39,6 +39,24 @@ static uint64_t clocks(const __u64 n[ER_KIND_COUNT])
 	return n[ER_KIND_CLOCK] + n[ER_KIND_RESIDUAL];
 }
 
+static void write_ring(struct buf *b, const char *element, int cpu, uint64_t produced,
+		       uint64_t recorded, uint64_t lost)
+{
+	if (!produced)
+		return;
+	buf_printf(b, "<%s", element);
+	number(b, "cpu", cpu);
+	number(b, "produced", produced);
+	number(b, "recorded", recorded);
+	number(b, "lost", lost);
+	buf_puts(b, "/>\n");
+}
+
+static const struct {
+	const char *element;
+	enum er_kind kind;
+} other_rings[] = { { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL } };
+
 static void write_rings(const struct account *a, struct buf *b)
 {
 	struct er_counts c, sum = { 0 };
@@ -53,14 +71,14 @@ static void write_rings(const struct account *a, struct buf *b)
 		sum.stack_user_failed += c.stack_user_failed;
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
-		if (!clocks(c.produced))
-			continue;
-		buf_puts(b, "<ring");
-		number(b, "cpu", cpu);
-		number(b, "produced", clocks(c.produced));
-		number(b, "recorded", clocks(drain_ring(a->drain, cpu)->recorded));
-		number(b, "lost", clocks(c.lost));
-		buf_puts(b, "/>\n");
+		write_ring(b, "ring", cpu, clocks(c.produced),
+			   clocks(drain_ring(a->drain, cpu)->recorded), clocks(c.lost));
+		for (size_t i = 0; i < sizeof(other_rings) / sizeof(other_rings[0]); i++) {
+			enum er_kind k = other_rings[i].kind;
+
+			write_ring(b, other_rings[i].element, cpu, c.produced[k],
+				   drain_ring(a->drain, cpu)->recorded[k], c.lost[k]);
+		}
 	}
 	buf_puts(b, "<stacks");
 	number(b, "defined", drain_stacks(a->drain));
@@ -81,7 +99,7 @@ struct loss_ctx {
 
 static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 {
-	static const char *const kinds[ER_KIND_COUNT] = { "stack", "clock", "residual" };
+	static const char *const kinds[ER_KIND_COUNT] = { "stack", "clock", "residual", "wait", "total" };
 	struct loss_ctx *l = ctx;
 
 	buf_puts(l->b, "<loss");
@@ -174,5 +192,7 @@ void account_totals(const struct account *a, struct account_totals *ret)
 		ret->recorded += clocks(drain_ring(a->drain, cpu)->recorded);
 		ret->lost += clocks(c.lost);
 		ret->stacks_lost += c.lost[ER_KIND_STACK];
+		ret->waits += drain_ring(a->drain, cpu)->recorded[ER_KIND_WAIT];
+		ret->waits_lost += c.lost[ER_KIND_WAIT];
 	}
 }

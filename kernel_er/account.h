@@ -31,6 +31,7 @@ void account_write(const struct account *a, struct buf *ret);
 struct account_totals {
 	uint64_t produced, recorded, lost; /* clock records, residuals with them */
 	uint64_t stacks_lost;
+	uint64_t waits, waits_lost; /* recorded, lost */
 };
 
 void account_totals(const struct account *a, struct account_totals *ret);

@@ -13,8 +13,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "analysis/symbols/kallsyms.h"
-#include "kernel_er/schedule.h"
+#include "kernel_er/ksymtab.h"
 #include "user/procfs.h"
 
 enum {
@@ -28,13 +27,11 @@ enum {
 	PSEUDO_END = 0x10000,
 	PSEUDO_SIZE = 16,
 	MAX_PSEUDO = (PSEUDO_END - PSEUDO_BASE) / PSEUDO_SIZE,
-	MAX_NAMELESS = 65536,
 	LITTLE = 8192, /* bytes: not worth opening five files for, if more may come */
 	PTIMER_US = 1,
 };
 
-#define RELOAD_NS 1000000000ULL
-#define OTHERS    "<other processes>"
+#define OTHERS "<other processes>"
 
 const char *const drop_names[DROP_COUNT] = {
 	[DROP_RECORD] = "unknown ring records",
@@ -52,7 +49,7 @@ const char *const drop_names[DROP_COUNT] = {
 struct page {
 	struct expwriter *w;
 	struct map stacks;        /* written; the values are not used */
-	struct map named;         /* kernel pcs whose symbol is written, likewise */
+	struct map named;         /* pcs whose function is written: the kernel's, pseudo */
 	struct strtab pseudo;     /* ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
 	bool dirty;
@@ -62,16 +59,15 @@ struct page {
 struct book {
 	struct exp_header header;
 	struct page founder;
+	struct page *others; /* NULL: not needed so far */
+	bool no_others;      /* it could not be made */
 	VEC(struct page *) dirty;
 	VEC(struct page *) open;
 	size_t nsubs;
 	struct strtab stems;  /* of names in use; ids index `used` */
 	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
-	const char *kallsyms_path;
-	struct kallsyms *kallsyms;
-	struct map nameless; /* kernel addresses that no symbol covers */
-	uint64_t loaded_ns;
+	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct drops *drops;
 	int error; /* of a flush that failed */
 };
@@ -85,16 +81,14 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 	b->header = *h;
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
-	b->kallsyms_path = plan->kallsyms;
-	b->kallsyms = plan->interval_ns ? kallsyms_load(b->kallsyms_path, d) : NULL;
-	b->loaded_ns = now_ns();
-	if (plan->interval_ns && !b->kallsyms) {
+	b->ksyms = plan->interval_ns ? ksymtab_open(plan->kallsyms, d) : NULL;
+	if (plan->interval_ns && !b->ksyms) {
 		free(b);
 		return -EPERM;
 	}
 	err = expwriter_create(dirfd, name, h, d, &b->founder.w);
 	if (err) {
-		kallsyms_free(b->kallsyms);
+		ksymtab_close(b->ksyms);
 		free(b);
 		return err;
 	}
@@ -122,8 +116,7 @@ static void book_free(struct book *b)
 	vec_free(&b->open);
 	strtab_free(&b->stems);
 	vec_free(&b->used);
-	map_free(&b->nameless);
-	kallsyms_free(b->kallsyms);
+	ksymtab_close(b->ksyms);
 	free(b);
 }
 
@@ -209,6 +202,25 @@ static int create(struct book *b, const struct image *im, const char *name, stru
 	buf_free(&command);
 	diag_free(&quiet);
 	return err;
+}
+
+struct page *book_others(struct book *b)
+{
+	static const struct image nobody = { .end_ns = 1, .comm = "others" };
+	struct page *p;
+
+	if (b->others || b->no_others)
+		return b->others ? b->others : &b->founder;
+	p = xcalloc(1, sizeof(*p));
+	if (b->error || create(b, &nobody, "_others_PID_0.1.er", p) < 0) {
+		b->no_others = true;
+		free(p);
+		return &b->founder;
+	}
+	vec_push(&b->open, p);
+	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL);
+	touch(b, p);
+	return b->others = p;
 }
 
 struct page *book_add(struct book *b, const struct image *im, struct binaries *binaries,
@@ -301,34 +313,6 @@ bool page_has_stack(const struct page *p, uint64_t uid)
 	return map_get(&p->stacks, uid);
 }
 
-/*
- * Modules and BPF programs come while we record: look again, but not all the
- * time (reading the kernel's symbols takes a tenth of a second), and only once
- * for an address that has no symbol.
- */
-static const struct ksym *find_ksym(struct book *b, uint64_t pc)
-{
-	const struct ksym *s = kallsyms_find(b->kallsyms, pc);
-	struct kallsyms *fresh;
-	uint64_t t;
-
-	if (s || map_get(&b->nameless, pc))
-		return s;
-	t = now_ns();
-	if (t - b->loaded_ns < RELOAD_NS)
-		return NULL;
-	b->loaded_ns = t;
-	fresh = kallsyms_load(b->kallsyms_path, NULL);
-	if (!fresh)
-		return NULL;
-	kallsyms_free(b->kallsyms);
-	b->kallsyms = fresh;
-	s = kallsyms_find(fresh, pc);
-	if (!s && b->nameless.len < MAX_NAMELESS)
-		map_put(&b->nameless, pc, NULL);
-	return s;
-}
-
 /* Most pcs have come before in this experiment: for these one look into a table is all. */
 static void write_ksym(struct book *b, struct page *p, uint64_t pc)
 {
@@ -336,7 +320,7 @@ static void write_ksym(struct book *b, struct page *p, uint64_t pc)
 
 	if (map_get(&p->named, pc))
 		return;
-	s = find_ksym(b, pc);
+	s = ksymtab_find(b->ksyms, pc);
 	if (!s)
 		return;
 	map_put(&p->named, pc, NULL);
@@ -349,18 +333,25 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 	if (p->stacks.len >= MAX_STACKS_KNOWN)
 		map_free(&p->stacks);
 	map_put(&p->stacks, uid, NULL);
-	for (size_t i = 0; i < nkernel; i++)
-		write_ksym(b, p, pcs[i]);
+	for (size_t i = 0; i < nkernel; i++) {
+		if (pcs[i] >= PSEUDO_END)
+			write_ksym(b, p, pcs[i]);
+	}
 	expwriter_stack(p->w, uid, pcs, npcs);
 	touch(b, p);
 }
 
-uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
+uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name)
 {
 	/* At the same address in every experiment, so that readers may take them for one function. */
-	static const char *const everywhere[] = { "<IDLE>", "<Unsampled-CPU>", "<Stack-lost>",
-						  OTHERS };
-	uint64_t pc, uid;
+	static const char *const everywhere[] = {
+		"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
+		"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
+		"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
+		"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
+	};
+	uint64_t pc;
+	bool fresh;
 
 	for (size_t i = 0; !p->pseudo.len && i < sizeof(everywhere) / sizeof(everywhere[0]); i++)
 		strtab_id(&p->pseudo, everywhere[i]);
@@ -369,11 +360,18 @@ uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
 		name = OTHERS;
 	}
 	pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * strtab_id(&p->pseudo, name);
-	uid = hash64(pc);
-	if (!page_has_stack(p, uid)) {
+	map_put(&p->named, pc, &fresh);
+	if (fresh)
 		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
+	return pc;
+}
+
+uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
+{
+	uint64_t pc = page_pseudo_pc(b, p, name), uid = hash64(pc);
+
+	if (!page_has_stack(p, uid))
 		page_stack(b, p, uid, &pc, 1, 0);
-	}
 	return uid;
 }
 
@@ -408,6 +406,23 @@ int book_flush(struct book *b)
 	}
 	b->dirty.len = n;
 	return b->error;
+}
+
+const char *book_ksym_name(struct book *b, uint64_t pc)
+{
+	const struct ksym *s = ksymtab_find(b->ksyms, pc);
+
+	return s ? s->name : NULL;
+}
+
+void book_thread(struct book *b, const char *line)
+{
+	expwriter_text(b->founder.w, "threads.xml", line);
+}
+
+uint64_t book_start(const struct book *b)
+{
+	return b->header.start_ns;
 }
 
 uint64_t book_bytes(const struct book *b)

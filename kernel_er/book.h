@@ -33,6 +33,11 @@ int book_close(struct book *b, uint64_t time_ns);
 void book_discard(struct book *b, int dirfd, const char *name);
 
 struct page *book_founder(struct book *b);
+/*
+ * The times off a CPU of kernel threads and of processes that have no
+ * sub-experiment: made when first asked for; the founder if that fails.
+ */
+struct page *book_others(struct book *b);
 struct expwriter *page_writer(struct page *p);
 /*
  * A sub-experiment of the image, with the address space it has now, under names
@@ -48,12 +53,23 @@ void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t p
 	      const struct mapping *m);
 void page_unmap(struct book *b, struct page *p, const struct mapping *m, uint64_t time_ns);
 
-/* Has the page this stack? Else page_stack writes it; the first nkernel pcs are the kernel's. */
+/*
+ * Has the page this stack? Else page_stack writes it; the first nkernel pcs are
+ * the kernel's, or addresses of page_pseudo_pc.
+ */
 bool page_has_stack(const struct page *p, uint64_t uid);
 void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
 		size_t nkernel);
-/* The stack of one frame, a function that stands for no code; written when new. */
+/* The address of a function that stands for no code; the function is written when new. */
+uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name);
+/* The uid of the stack of that one frame. */
 uint64_t page_pseudo(struct book *b, struct page *p, const char *name);
+/* The name of the kernel function at this address, valid until the next such call; NULL: none. */
+const char *book_ksym_name(struct book *b, uint64_t pc);
+/* A line of threads.xml. */
+void book_thread(struct book *b, const char *line);
+/* The event run. */
+uint64_t book_start(const struct book *b);
 void page_clock(struct book *b, struct page *p, const struct clock_packet *c);
 
 /*

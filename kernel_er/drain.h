@@ -3,6 +3,7 @@
 #ifndef KERNEL_ER_DRAIN_H
 #define KERNEL_ER_DRAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct drain_parts {
 	struct binaries *binaries;
 	const struct follow *follow;
 	struct drops *drops;
+	bool targets; /* -T: times off a CPU are <SLEEPING> and <STALLED> */
 	int ncpus; /* CPU ids are below this */
 };
 
@@ -43,7 +45,7 @@ struct ring_count {
 	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
 };
 
-/* A thread that has samples in the founder. */
+/* A thread that has packets in the founder or in _others. */
 struct seen_thread {
 	uint32_t pid, tid; /* pid 0: a kernel thread */
 	char comm[16];
@@ -54,6 +56,7 @@ typedef VEC(struct seen_thread) seen_threads;
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
 const seen_threads *drain_threads(const struct drain *dr);
 uint64_t drain_samples(const struct drain *dr);
+uint64_t drain_waits(const struct drain *dr);
 uint64_t drain_stacks(const struct drain *dr);
 
 #endif

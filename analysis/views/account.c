@@ -10,9 +10,12 @@
 
 enum { CPUS_MAX = 65536 };
 
+/* Samples and waits are numbered each for themselves. */
+enum ring_kind { RING_CLOCK, RING_WAIT, RING_KINDS };
+
 /* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
 struct ring {
-	VEC(uint32_t) seqs;
+	VEC(uint32_t) seqs[RING_KINDS];
 };
 
 struct account {
@@ -21,21 +24,33 @@ struct account {
 	uint64_t nbad;
 };
 
+/* RING_KINDS: what is left of a total, which no record of its own brought. */
+static enum ring_kind kind_of(const struct packet *p, struct field_ref state, struct field_ref flags)
+{
+	int64_t ms = packet_int(p, state);
+
+	if (ms < 0 || ms >= MS_COUNT || mstate_descs[ms].on_cpu)
+		return RING_CLOCK;
+	return packet_int(p, flags) & WFLAG_REST ? RING_KINDS : RING_WAIT;
+}
+
 static void rings_read(struct account *a, const struct experiment *e, const struct exp_stream *st)
 {
 	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
+	struct field_ref state = stream_field(st, "MSTATE"), flags = stream_field(st, "WFLAGS");
 	struct packet_iter it;
 	struct packet p;
 
 	packet_iter_init(&it, e, st);
 	while (packet_next(&it, &p)) {
 		uint64_t c = packet_int(&p, cpu);
+		enum ring_kind kind = kind_of(&p, state, flags);
 
-		if (!seq.offset || c >= CPUS_MAX)
+		if (!seq.offset || c >= CPUS_MAX || kind == RING_KINDS)
 			continue;
 		while (a->by_cpu.len <= c)
 			vec_push(&a->by_cpu, (struct ring){ 0 });
-		vec_push(&a->by_cpu.data[c].seqs, (uint32_t)packet_int(&p, seq));
+		vec_push(&a->by_cpu.data[c].seqs[kind], (uint32_t)packet_int(&p, seq));
 	}
 	a->nbad += it.nbad;
 }
@@ -48,13 +63,13 @@ static int seq_cmp(const void *pa, const void *pb)
 }
 
 /* One record may have become several packets of the same number: count numbers. */
-static uint64_t ring_distinct(struct ring *r)
+static uint64_t ring_distinct(struct ring *r, enum ring_kind kind)
 {
 	uint64_t n = 0;
 
-	vec_sort(&r->seqs, seq_cmp);
-	for (size_t i = 0; i < r->seqs.len; i++)
-		n += i == 0 || r->seqs.data[i] != r->seqs.data[i - 1];
+	vec_sort(&r->seqs[kind], seq_cmp);
+	for (size_t i = 0; i < r->seqs[kind].len; i++)
+		n += i == 0 || r->seqs[kind].data[i] != r->seqs[kind].data[i - 1];
 	return n;
 }
 
@@ -70,7 +85,12 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
-static void put_rings(struct table *t, struct account *a, bool wrong_only)
+/* The elements of recorder.xml, and what their records are called. */
+static const struct {
+	const char *element, *what;
+} ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" } };
+
+static void put_ring(struct table *t, struct account *a, enum ring_kind kind, bool wrong_only)
 {
 	vec_for_each(el, &a->e->recorder) {
 		int64_t cpu = recorder_int(el, "cpu");
@@ -78,19 +98,26 @@ static void put_rings(struct table *t, struct account *a, bool wrong_only)
 		uint64_t recorded = recorder_int(el, "recorded"), lost = recorder_int(el, "lost");
 		uint64_t found = 0;
 
-		if (strcmp(el->name, "ring"))
+		if (strcmp(el->name, ring_rows[kind].element))
 			continue;
 		if (cpu >= 0 && (size_t)cpu < a->by_cpu.len)
-			found = ring_distinct(&a->by_cpu.data[cpu]);
+			found = ring_distinct(&a->by_cpu.data[cpu], kind);
 		if (wrong_only && recorded + lost == produced && found == recorded)
 			continue;
-		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " produced, %" PRIu64 " recorded, %" PRIu64
-			 " lost; %" PRIu64 " in the packets%s", cpu, produced, recorded, lost, found,
+		put_line(t, "  CPU %" PRId64 ": %" PRIu64 "%s produced, %" PRIu64 " recorded, %" PRIu64
+			 " lost; %" PRIu64 " in the packets%s", cpu, produced, ring_rows[kind].what,
+			 recorded, lost, found,
 			 recorded + lost == produced && found == recorded ? "" :
 			 recorded + lost != produced ?
 				 "  *** recorded and lost do not add up to produced" :
 				 "  *** not as many as were recorded");
 	}
+}
+
+static void put_rings(struct table *t, struct account *a, bool wrong_only)
+{
+	for (int kind = 0; kind < RING_KINDS; kind++)
+		put_ring(t, a, kind, wrong_only);
 }
 
 static const char *plural(uint64_t n)
@@ -102,15 +129,25 @@ static void put_losses(struct table *t, const struct experiment *e)
 {
 	uint64_t lost = sum_of(e, "ring", "lost"), produced = sum_of(e, "ring", "produced");
 	uint64_t stacks = sum_of(e, "stacks", "lost");
+	uint64_t waits = sum_of(e, "waitring", "produced"), waits_lost = sum_of(e, "waitring", "lost");
 
-	if (!lost && !stacks) {
-		put_line(t, "Nothing was lost: %" PRIu64 " sample%s produced, all recorded.", produced,
-			 plural(produced));
+	if (!lost && !stacks && !waits_lost) {
+		if (waits)
+			put_line(t, "Nothing was lost: %" PRIu64 " sample%s and %" PRIu64
+				 " wait%s produced, all recorded.", produced, plural(produced), waits,
+				 plural(waits));
+		else
+			put_line(t, "Nothing was lost: %" PRIu64 " sample%s produced, all recorded.",
+				 produced, plural(produced));
 		return;
 	}
 	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " stack%s",
 		 lost, produced, plural(produced), percent_of(lost, produced), stacks,
 		 plural(stacks));
+	if (waits_lost)
+		put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " wait%s (%.2f %%): their time is in the "
+			 "totals, only their stacks are missing", waits_lost, waits, plural(waits),
+			 percent_of(waits_lost, waits));
 	vec_for_each(el, &e->recorder) {
 		int64_t count = recorder_int(el, "count");
 		const char *kind = recorder_get(el, "kind");
@@ -217,8 +254,10 @@ void account_free(struct account *a)
 {
 	if (!a)
 		return;
-	vec_for_each(r, &a->by_cpu)
-		vec_free(&r->seqs);
+	vec_for_each(r, &a->by_cpu) {
+		for (int kind = 0; kind < RING_KINDS; kind++)
+			vec_free(&r->seqs[kind]);
+	}
 	vec_free(&a->by_cpu);
 	free(a);
 }

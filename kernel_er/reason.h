@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why a thread was off the CPU: one table of kernel functions, one of system
+ * calls, and what the record's flags say. A stack is looked at once, however
+ * many waits it stands for.
+ */
+#ifndef KERNEL_ER_REASON_H
+#define KERNEL_ER_REASON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "analysis/experiment/packet.h"
+#include "bpf/er_event.h"
+#include "kernel_er/book.h"
+#include "kernel_er/stacks.h"
+
+struct reasons;
+
+/* Both are borrowed. */
+struct reasons *reasons_new(struct book *book, struct stacks *stacks);
+void reasons_free(struct reasons *r);
+
+/* Of the blocked part of a wait, and of its wait for a CPU. */
+enum er_reason reason_blocked(struct reasons *r, const struct er_wait *w);
+enum er_reason reason_runq(const struct er_wait *w);
+/* Of time in a state that no single wait was recorded for; stack: of one that was, or 0. */
+enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t stack,
+			   bool kthread);
+
+/*
+ * By the functions of a kernel stack, in any order; REASON_OTHER when none is in
+ * the table. By the system call's number; REASON_OTHER likewise.
+ */
+enum er_reason reason_of_functions(const char *const *names, size_t n);
+enum er_reason reason_of_syscall(int nr);
+
+#endif

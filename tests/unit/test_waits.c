@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* WAIT and TOTAL records in; clock packets, stacks and threads.xml out. */
+#include "tests/unit/drain_fixture.h"
+
+#include <sys/syscall.h>
+
+/* A clock packet with all that it says. */
+struct seen {
+	int64_t lwp, thread, time, state, ticks, reason, syscall, flags, length, object, holder,
+		holder_pid, waker, waker_pid, waker_stack, uid;
+	uint64_t pcs[8];
+	size_t npcs;
+	unsigned size;
+};
+
+struct seen_list {
+	struct seen s[64];
+	size_t n;
+	int64_t ticks[MS_COUNT];
+};
+
+static struct seen_list *read_all_packets(const struct experiment *e)
+{
+	static struct seen_list ret;
+	struct packet_iter it;
+	struct packet p;
+
+	ret = (struct seen_list){ 0 };
+	if (!e->streams.len)
+		return &ret;
+	const struct exp_stream *st = &e->streams.data[0];
+
+	packet_iter_init(&it, e, st);
+	while (packet_next(&it, &p)) {
+		struct seen *s = &ret.s[ret.n++ % 64];
+		int64_t i;
+
+#define GET(m, f) s->m = packet_int(&p, stream_field(st, f))
+		GET(lwp, "LWPID"); GET(thread, "THRID"); GET(time, "TSTAMP"); GET(state, "MSTATE");
+		GET(ticks, "NTICK"); GET(reason, "REASON"); GET(syscall, "SYSCALL");
+		GET(flags, "WFLAGS"); GET(length, "WLEN"); GET(object, "WOBJ"); GET(holder, "HOLDER");
+		GET(holder_pid, "HOLDERPID"); GET(waker, "WAKER"); GET(waker_pid, "WAKERPID");
+		GET(waker_stack, "WAKERSTACK"); GET(uid, "FRINFO");
+#undef GET
+		s->size = p.size;
+		ret.ticks[s->state] += s->ticks;
+		i = experiment_stack(e, s->uid);
+		assert_true(i >= 0);
+		s->npcs = e->stacks.data[i].npcs;
+		memcpy(s->pcs, &e->stack_pcs.data[e->stacks.data[i].first],
+		       8 * (s->npcs < 8 ? s->npcs : 8));
+	}
+	return &ret;
+}
+
+static const struct er_wait a_wait = {
+	.h = { .kind = ER_KIND_WAIT, .seq = 7, .time_ns = 10000000 },
+	.start_time = 1990, .stack = 77, .blocked_ns = 3000000, .runq_ns = 500000,
+	.blocked_weight = 9000000, .waker_tgid = 4321, .waker_tid = 4322, .waker_start = 5,
+	.oncpu_tgid = 11, .oncpu_tid = 12, .cpu = 1, .tgid = PID, .tid = TID, .syscall = SYS_read,
+	.state = ER_OFF_SLEEP, .comm = "prog",
+};
+
+static void give_wait(struct fixture *f, struct er_wait w)
+{
+	drain_take(f->drain, 1, &w, sizeof(w));
+}
+
+static void test_a_wait_is_two_packets(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 2, 2, 0);
+	w.runq_weight = 1000000;
+	give_wait(&f, w);
+	assert_int_equal(drain_waits(f.drain), 0);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 2);
+	assert_int_equal(l->s[0].size, 96);
+	assert_int_equal(l->s[0].state, MS_SLEEP);
+	assert_int_equal(l->s[0].ticks, 9000);
+	assert_int_equal(l->s[0].length, 3000000);
+	assert_int_equal(l->s[0].time, 9500000);
+	assert_int_equal(l->s[0].syscall, SYS_read + 1);
+	assert_int_equal(l->s[0].waker, 4322);
+	assert_int_equal(l->s[0].waker_pid, 4321);
+	assert_int_equal(l->s[0].holder, 0);
+	assert_int_equal(l->s[0].npcs, 4);
+	assert_int_equal(l->s[0].thread, TID);
+	assert_int_equal(l->s[0].lwp, TID);
+	assert_int_equal(l->s[1].state, MS_WAIT_CPU);
+	assert_int_equal(l->s[1].ticks, 1000);
+	assert_int_equal(l->s[1].length, 500000);
+	assert_int_equal(l->s[1].time, 10000000);
+	assert_int_equal(l->s[1].reason, REASON_WOKEN);
+	assert_int_equal(l->s[1].holder, 12);
+	assert_int_equal(l->s[1].holder_pid, 11);
+	assert_int_equal(l->s[1].uid, l->s[0].uid);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_states_and_flags(void **state)
+{
+	static const struct {
+		uint16_t state;
+		uint32_t flags;
+		int64_t mstate, reason, wflags;
+	} cases[] = {
+		{ ER_OFF_TFAULT, ER_WAIT_IO, MS_TFAULT, REASON_FAULT, WFLAG_IO },
+		{ ER_OFF_DFAULT, 0, MS_DFAULT, REASON_FAULT, 0 },
+		{ ER_OFF_KFAULT, 0, MS_KFAULT, REASON_FAULT, 0 },
+		{ ER_OFF_LOCK, ER_WAIT_TRACED, MS_USER_LOCK, REASON_USER_LOCK, WFLAG_TRACED },
+		{ ER_OFF_STOP, 0, MS_STOPPED, REASON_STOPPED, 0 },
+		{ ER_OFF_SLEEP, ER_WAIT_FROZEN, MS_SLEEP, REASON_FROZEN, 0 },
+		{ ER_OFF_SLEEP, ER_WAIT_THROTTLED, MS_SLEEP, REASON_THROTTLED, 0 },
+		{ ER_OFF_SLEEP, ER_WAIT_IO | ER_WAIT_WAKER_IRQ, MS_SLEEP, REASON_DISK,
+		  WFLAG_IO | WFLAG_WAKER_IRQ },
+		{ ER_OFF_SLEEP, ER_WAIT_OPEN_START, MS_SLEEP, REASON_OTHER, WFLAG_OPEN_START },
+		{ ER_OFF_SLEEP, ER_WAIT_STACK_EARLY, MS_SLEEP, REASON_OTHER, WFLAG_STACK_EARLY },
+		{ 99, 0, MS_SLEEP, REASON_OTHER, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct er_wait w = a_wait;
+		struct fixture f;
+		struct experiment *e, *sub;
+		struct seen_list *l;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		give_stack(&f, 77, 1, 0, 0);
+		w.state = cases[i].state;
+		w.flags = cases[i].flags;
+		give_wait(&f, w);
+		e = finish(&f);
+		sub = open_sub(e, "_prog_PID_5000000.1.er");
+		l = read_all_packets(sub);
+		assert_int_equal(l->n, 1);
+		assert_int_equal(l->s[0].state, cases[i].mstate);
+		assert_int_equal(l->s[0].reason, cases[i].reason);
+		assert_int_equal(l->s[0].flags, cases[i].wflags);
+		experiment_close(sub);
+		experiment_close(e);
+	}
+}
+
+static void test_reason_by_stack(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 8, 0, 0); /* 0xffffffff81001010 + 0x100 a frame: work */
+	drain_take(f.drain, 0, &(struct { struct er_stack s; uint64_t pcs[3]; }){
+		.s = { .h.kind = ER_KIND_STACK, .id = 78, .nkernel = 3 },
+		.pcs = { 0xffffffff81001010, 0xffffffff81002010, 0xffffffff81003010 } },
+		sizeof(struct er_stack) + 24);
+	struct er_wait w = a_wait;
+
+	w.stack = 78;
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	assert_int_equal(read_all_packets(sub)->s[0].reason, REASON_PIPE);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* A process that is not followed, and a kernel thread: with their kernel stacks, in one place. */
+static void test_others(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *others;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	give_stack(&f, 77, 1, 2, 0);
+	give_wait(&f, w);
+	w.tgid = w.tid = KTHREAD;
+	w.flags = ER_WAIT_KTHREAD;
+	give_wait(&f, w);
+	e = finish(&f);
+	others = open_sub(e, "_others_PID_0.1.er");
+	assert_int_equal(others->streams.data[0].numstates, STATES_ALL);
+	l = read_all_packets(others);
+	assert_int_equal(l->n, 2);
+	assert_int_equal(l->s[0].lwp, PID);
+	assert_int_equal(l->s[0].thread, TID);
+	assert_int_equal(l->s[0].npcs, 2);
+	assert_string_equal(others->maps.data[0].name, "<prog_PID_5000000>");
+	assert_true(others->maps.data[0].vaddr == l->s[0].pcs[1]);
+	assert_int_equal(l->s[1].lwp, 0);
+	assert_int_equal(l->s[1].thread, KTHREAD);
+	assert_int_equal(l->s[1].npcs, 1);
+	assert_int_equal(read_all_packets(e)->n, 0);
+	experiment_close(others);
+	experiment_close(e);
+}
+
+static void test_only_waited_makes_no_experiment(void **state)
+{
+	for (int targets = 0; targets < 2; targets++) {
+		struct fixture f;
+		struct er_wait w = a_wait;
+
+		begin_targets(&f, FOLLOW_ALL, NULL, targets);
+		give_stack(&f, 77, 1, 2, 0);
+		w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
+		give_wait(&f, w);
+		drain_process(f.drain, true);
+		assert_int_equal(book_nsubs(f.book), targets);
+		experiment_close(finish(&f));
+	}
+}
+
+static void test_targets_sleep_and_stall(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+	uint64_t sleeping = 0, stalled = 0;
+
+	begin_targets(&f, FOLLOW_ALL, NULL, true);
+	give_stack(&f, 77, 2, 2, 0);
+	w.runq_weight = 1000;
+	give_wait(&f, w);
+	w.stack = 0;
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	vec_for_each(m, &sub->maps) {
+		if (!strcmp(m->name, "<SLEEPING>"))
+			sleeping = m->vaddr;
+		if (!strcmp(m->name, "<STALLED>"))
+			stalled = m->vaddr;
+	}
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 4);
+	assert_int_equal(l->s[0].npcs, 5);
+	assert_true(l->s[0].pcs[0] == sleeping && sleeping);
+	assert_true(l->s[0].pcs[1] == 0xffffffff81001010);
+	assert_true(l->s[0].pcs[4] == 0x40110f);
+	assert_int_equal(l->s[1].npcs, 5);
+	assert_true(l->s[1].pcs[0] == stalled && stalled);
+	assert_int_equal(l->s[2].npcs, 1);
+	assert_true(l->s[2].pcs[0] == sleeping);
+	assert_int_equal(l->s[3].npcs, 1);
+	assert_true(l->s[3].pcs[0] == stalled);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* The one who woke is a process of its own: its stack is in its experiment. */
+static void test_waker_stack_is_in_its_experiment(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub, *other;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+	enum { WAKER = 5000003 };
+
+	begin(&f, FOLLOW_ALL, NULL);
+	procmap_apply(f.procmap, &(struct proc_event){ .kind = PROC_FORK, .time_ns = 2000,
+						       .pid = WAKER, .tid = WAKER, .ppid = 1 });
+	procmap_apply(f.procmap, &(struct proc_event){ .kind = PROC_EXEC, .time_ns = 2100,
+						       .pid = WAKER, .tid = WAKER, .name = "waker" });
+	give_stack(&f, 77, 2, 2, 0);
+	give_stack(&f, 99, 1, 1, 0);
+	w.waker_tgid = w.waker_tid = WAKER;
+	w.waker_start = 1991;
+	w.waker_stack = 99;
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	other = open_sub(e, "_waker_PID_5000003.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->s[0].waker_pid, WAKER);
+	assert_int_equal(experiment_stack(sub, l->s[0].waker_stack), -1);
+	assert_true(experiment_stack(other, l->s[0].waker_stack) >= 0);
+	experiment_close(other);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_wait_for_a_late_stack(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_wait(&f, a_wait);
+	drain_process(f.drain, false);
+	give_stack(&f, 77, 2, 0, 0);
+	drain_process(f.drain, false);
+	struct er_wait w = a_wait;
+
+	w.stack = 78; /* never comes */
+	give_wait(&f, w);
+	drain_process(f.drain, false);
+	drain_process(f.drain, false);
+	assert_int_equal(f.drops.n[DROP_STACK], 1);
+	assert_int_equal(drain_waits(f.drain), 2);
+	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_WAIT], 2);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->s[0].npcs, 2);
+	assert_int_equal(l->s[1].npcs, 1);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static void test_long_waits_are_several_packets(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	w.blocked_weight = 3ULL * 3600 * 1000000000; /* three hours */
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_true(l->n > 1);
+	assert_true(l->ticks[MS_SLEEP] == 3LL * 3600 * 1000000);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static struct er_total total_of(void)
+{
+	struct er_total t = {
+		.h = { .kind = ER_KIND_TOTAL, .time_ns = 8000000 }, .start_time = 1990,
+		.begin_ns = 2000, .end_ns = 8002000, .run_ns = 1000000, .user_ns = 900000,
+		.cpu = 1, .tgid = PID, .tid = TID, .flags = ER_TOTAL_BORN, .nwaits = 5,
+		.comm = "a \"b\"",
+	};
+
+	t.off_ns[ER_OFF_SLEEP] = 6000999;
+	t.off_ns[ER_OFF_CPU] = 999001;
+	return t;
+}
+
+/* Waits and rest together are the total, to the microsecond, whatever the pieces. */
+static void test_rest_makes_sums_exact(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_total t = total_of();
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	for (int i = 0; i < 7; i++) {
+		struct er_wait w = a_wait;
+
+		w.blocked_weight = 500333;
+		give_wait(&f, w);
+	}
+	t.rest_ns[ER_OFF_SLEEP] = 6000999 - 7 * 500333;
+	t.rest_stack[ER_OFF_SLEEP] = 77;
+	t.rest_ns[ER_OFF_CPU] = 999001;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 9);
+	assert_int_equal(l->ticks[MS_SLEEP], 6000);
+	assert_int_equal(l->ticks[MS_WAIT_CPU], 999);
+	assert_int_equal(l->s[7].flags, WFLAG_REST);
+	assert_int_equal(l->s[7].uid, l->s[0].uid);
+	assert_int_equal(l->s[7].time, 8002000);
+	assert_int_equal(l->s[8].npcs, 1);
+	assert_string_equal(sub->maps.data[sub->maps.len - 1].name, "<Unsampled-Wait-CPU>");
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static char *slurp_threads(void)
+{
+	static char text[4096];
+	char path[64];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/t.er/threads.xml", dir);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = 0;
+	fclose(f);
+	return text;
+}
+
+static void test_threads_xml(void **state)
+{
+	struct fixture f;
+	struct er_total t = total_of();
+
+	begin(&f, FOLLOW_ALL, NULL);
+	drain_take(f.drain, 1, &t, sizeof(t));
+	t.flags = ER_TOTAL_KTHREAD;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, true);
+	assert_int_equal(book_nsubs(f.book), 0); /* a total makes no experiment */
+	experiment_close(finish(&f));
+	assert_string_equal(slurp_threads(),
+		"<thread pid=\"5000000\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
+		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
+		"waits=\"5\" born=\"1\"/>\n"
+		"<thread tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
+		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
+		"waits=\"5\"/>\n");
+}
+
+static void test_limit_keeps_totals(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+	struct er_total t = total_of();
+
+	begin(&f, FOLLOW_ALL, NULL);
+	book_close(f.book, 9000000);
+	remove_experiment();
+	f.plan.limit_bytes = 1;
+	const struct exp_header h = { .collector = "t", .hostname = "h", .arch = "x86_64", .os = "L",
+				      .pagesize = 4096, .cwd = "/", .command = "c", .wordsize = 64,
+				      .start_ns = 1000 };
+
+	assert_int_equal(book_open(f.dirfd, "t.er", &h, &f.plan, &f.drops, &f.diag, &f.book), 0);
+	drain_free(f.drain);
+	f.drain = drain_new(&(struct drain_parts){ .book = f.book, .binaries = f.binaries,
+						   .follow = &f.follow, .drops = &f.drops,
+						   .ncpus = NCPUS });
+	drain_set_procmap(f.drain, f.procmap);
+	book_flush(f.book);
+	t.rest_ns[ER_OFF_SLEEP] = 5;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	give_wait(&f, a_wait);
+	drain_process(f.drain, true);
+	assert_int_equal(f.drops.n[DROP_LIMIT], 2);
+	e = finish(&f);
+	assert_non_null(strstr(slurp_threads(), "sleep=\"6000999\""));
+	experiment_close(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_wait_is_two_packets),
+		cmocka_unit_test(test_states_and_flags),
+		cmocka_unit_test(test_reason_by_stack),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_only_waited_makes_no_experiment),
+		cmocka_unit_test(test_targets_sleep_and_stall),
+		cmocka_unit_test(test_waker_stack_is_in_its_experiment),
+		cmocka_unit_test(test_wait_for_a_late_stack),
+		cmocka_unit_test(test_long_waits_are_several_packets),
+		cmocka_unit_test(test_rest_makes_sums_exact),
+		cmocka_unit_test(test_threads_xml),
+		cmocka_unit_test(test_limit_keeps_totals),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
