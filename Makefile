@@ -27,7 +27,10 @@ CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 LDFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined)
 
 # The analysis engine needs no BPF, no clang and no root.
-ANALYSIS_LIBS := -lelf -ldw -lz -llzma -liberty
+# libopcodes has no stable interface: our own copy of it, with what it needs.
+have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a)
+DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(call have_lib,zstd)
+ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty
 RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
