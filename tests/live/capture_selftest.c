@@ -44,6 +44,7 @@ static struct tally t;
 static struct diag d = { .prefix = "capture_selftest" };
 static int failures;
 static const char *only = "";
+static bool emulated;
 static double slack = 0.005; /* where the kernel's figure is taken a moment apart */
 
 __attribute__((format(printf, 3, 4))) static void result(const char *name, bool ok, const char *fmt,
@@ -347,16 +348,29 @@ static void test_short_threads(void)
 	t.weight -= own ? *own : 0;
 	/*
 	 * The kernel adds a thread's time to its process before the thread's last
-	 * microseconds, which on a machine with much else to do become more.
+	 * microseconds, which on a machine with much else to do become more, and in
+	 * an emulator many.
 	 */
 	result("short threads",
-	       t.weight >= want * (1 - slack) && t.weight <= want * 1.1 + 1000 * 15000 &&
+	       t.weight >= want * (1 - slack) &&
+		       t.weight <= want * 1.1 + 1000 * (emulated ? 500000ull : 50000) &&
 		       t.unsampled > 500,
 	       "%llu ns, kernel %llu ns, %llu residuals without sample",
 	       (unsigned long long)t.weight, (unsigned long long)want,
 	       (unsigned long long)t.unsampled);
 	check_books("short threads books", c);
 	capture_close(c);
+}
+
+/*
+ * The parent's figure takes what the child's stood at when it is reaped, and that
+ * stands still between ticks: reap it when it is off its CPU for good.
+ */
+static void reap(pid_t pid)
+{
+	waitid(P_PID, pid, NULL, WEXITED | WNOWAIT);
+	usleep(10000);
+	waitpid(pid, NULL, 0);
 }
 
 static void burn_children(int n, int ms)
@@ -368,13 +382,7 @@ static void burn_children(int n, int ms)
 			spin_ms(ms);
 			_exit(0);
 		}
-		/*
-		 * The parent's figure takes what the child's stood at when it is reaped, and
-		 * that stands still between ticks: reap it when it is off its CPU for good.
-		 */
-		waitid(P_PID, pid, NULL, WEXITED | WNOWAIT);
-		usleep(10000);
-		waitpid(pid, NULL, 0);
+		reap(pid);
 	}
 }
 
@@ -455,6 +463,7 @@ static void test_target_process(void)
 	struct capture_plan plan = { .interval_ns = 1 * MS, .targets = &target, .ntargets = 1 };
 	uint64_t want = rusage_ns(RUSAGE_CHILDREN);
 	struct capture *c;
+	clockid_t clock;
 	int go[2];
 	char byte;
 
@@ -467,15 +476,18 @@ static void test_target_process(void)
 			spin_ms(200);
 		_exit(0);
 	}
+	usleep(20000); /* asleep in read() before the recording: what it used until then */
+	clock_getcpuclockid(target.pid, &clock);
+	want += now_ns(clock);
 	tally_reset(target.pid);
 	c = begin(&plan);
 	close(go[0]);
 	close(go[1]);
 	spin_ms(50);
-	waitpid(target.pid, NULL, 0);
+	reap(target.pid);
 	want = rusage_ns(RUSAGE_CHILDREN) - want;
 	end(c);
-	result("target process", near(t.weight, want, 0.02) && !t.foreign,
+	result("target process", near(t.weight, want, 0.01) && !t.foreign,
 	       "%llu ns, kernel %llu ns, %llu records of others", (unsigned long long)t.weight,
 	       (unsigned long long)want, (unsigned long long)t.foreign);
 	capture_close(c);
@@ -565,7 +577,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 1 && !strcmp(argv[1], "emulated"))
-		slack = 0.05;
+		emulated = true, slack = 0.05;
 	else if (argc > 1)
 		only = argv[1];
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)

@@ -1,33 +1,49 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The capture test on Debian's stock kernel, in qemu without KVM.
+# The live selftests on Debian's stock kernel, in qemu without KVM.
 #	run.sh OUTPUT [VERSION]
 # VERSION picks the kernel package, 6.1 by default. The kernel is unpacked below
-# .output/vm and never installed; the initramfs holds busybox, the test, and the
-# libraries that ldd names. Times are an emulator's: only what must hold
-# anywhere is expected to.
+# .output/vm and never installed; the initramfs holds busybox, every
+# tests/live/*_selftest, the recorder with smoke.sh, and the libraries that ldd
+# names. Times are an emulator's: only what must hold anywhere is expected to.
+#
+# Each test inside has a time limit. What it took too long for, and what a
+# machine that died did not come to, is skipped with that reason: an emulator on
+# a busy machine proves nothing by being slow. What said "not ok" has failed.
 set -u
 
+here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?usage: run.sh OUTPUT [VERSION]}
 version=${2:-6.1}
 vm=.output/vm
 init=$vm/init.$version
+log=$vm/$version.log
+test_limit=${TEST_LIMIT:-90} # seconds inside, which pass as outside
+vm_limit=${VM_LIMIT:-330}
 
 skip() { echo "skip vm $version: $*"; exit 0; }
+
+# Package lists may be missing or older than the archive: then once more with new ones.
+apt() # ARGUMENTS…
+{
+	timeout 120 apt-get "$@" >"$vm/apt.log" 2>&1 && return
+	[ "$(id -u)" = 0 ] && timeout 60 apt-get update >"$vm/apt.log" 2>&1 &&
+		timeout 120 apt-get "$@" >"$vm/apt.log" 2>&1
+}
 
 need()
 {
 	command -v "$1" >/dev/null && return
 	[ "$(id -u)" = 0 ] || skip "no $1, and only root can install it"
-	apt-get install -y -q --no-install-recommends "$2" >"$vm/apt.log" 2>&1 ||
-		skip "cannot install $2"
+	DEBIAN_FRONTEND=noninteractive apt install -y -q --no-install-recommends "$2" ||
+		skip "cannot install $2: $(tail -n 1 "$vm/apt.log")"
 }
 
 # The newest matching package: its file name without the directory.
 kernel_package()
 {
-	apt-cache search --names-only "^linux-image-$version\\.[0-9.+bpo-]*-cloud-amd64-unsigned\$" |
+	apt-cache search --names-only "^linux-image-$version\\.[0-9.+bpodebu-]*-cloud-amd64-unsigned\$" |
 		cut -d' ' -f1 | sort -V | tail -n 1
 }
 
@@ -35,20 +51,30 @@ get_kernel()
 {
 	kernel=$(ls "$vm/$version"/boot/vmlinuz-* 2>/dev/null | tail -n 1)
 	[ -n "$kernel" ] && return
+	command -v dpkg >/dev/null || skip "no dpkg: this is not Debian"
 	package=$(kernel_package)
-	[ -n "$package" ] || skip "no such kernel package in apt"
-	(cd "$vm" && apt-get download -q "$package") >"$vm/apt.log" 2>&1 ||
-		skip "cannot download $package"
-	dpkg -x "$vm/$package"_*.deb "$vm/$version" || skip "cannot unpack $package"
+	[ -n "$package" ] || { [ "$(id -u)" != 0 ] || timeout 60 apt-get update >"$vm/apt.log" 2>&1
+		package=$(kernel_package); }
+	[ -n "$package" ] || skip "apt has no such kernel"
+	(cd "$vm" && vm=. apt download -q "$package") ||
+		skip "cannot download $package: $(tail -n 1 "$vm/apt.log")"
+	rm -rf "$vm/unpack.$$"
+	dpkg -x "$vm/$package"_*.deb "$vm/unpack.$$" || skip "cannot unpack $package"
+	rm -rf "${vm:?}/$version" && mv "$vm/unpack.$$" "$vm/$version"
+	rm -f "$vm/$package"_*.deb
 	kernel=$(ls "$vm/$version"/boot/vmlinuz-*)
 }
 
-# copy_libs PROGRAM: what it is linked with, at the same places.
-copy_libs()
+# put PROGRAM…: into /bin, and what it is linked with at the same places.
+put()
 {
-	ldd "$1" | grep -o '/[^ ]*' | while read -r lib; do
-		mkdir -p "$init$(dirname "$lib")"
-		cp -L "$lib" "$init$lib"
+	for program; do
+		cp "$program" "$init/bin/"
+		ldd "$program" 2>/dev/null | grep -o '/[^ ]*' | while read -r lib; do
+			[ ! -e "$init$lib" ] || continue
+			mkdir -p "$init$(dirname "$lib")"
+			cp -L "$lib" "$init$lib"
+		done
 	done
 }
 
@@ -56,36 +82,73 @@ make_init()
 {
 	rm -rf "$init"
 	mkdir -p "$init/bin" "$init/proc" "$init/sys" "$init/dev" "$init/tmp"
-	cp "$(command -v busybox)" "$init/bin/busybox"
-	cp "$out/tests/live/capture_selftest" "$init/bin/"
-	copy_libs "$out/tests/live/capture_selftest"
-	cat >"$init/init" <<'EOF'
+	put "$(command -v busybox)" $selftests "$out/bin/er_kernel" "$out/bin/er_print" \
+		"$out/tests/synprog/spin" "$out/tests/synprog/sysload"
+	cp "$here/smoke.sh" "$init/bin/"
+	cat >"$init/init" <<END
 #!/bin/busybox sh
-/bin/busybox mount -t proc proc /proc
-/bin/busybox mount -t sysfs sys /sys
-/bin/busybox mount -t devtmpfs dev /dev
-echo
-/bin/capture_selftest emulated
-echo "status $?"
-/bin/busybox poweroff -f
-EOF
-	chmod +x "$init/init"
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t cgroup2 cgroup /sys/fs/cgroup
+mount -t tmpfs tmp /tmp
+ip link set lo up
+cd /tmp
+for t in $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')smoke.sh; do
+	echo
+	echo "== begin \$t"
+	timeout -k 5 $test_limit /bin/\$t emulated 2>&1
+	echo "== end \$t \$?"
+done
+poweroff -f
+END
+	chmod +x "$init/init" "$init/bin/smoke.sh"
 	(cd "$init" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$init.cpio.gz"
 }
 
+# Their cases under the name of this machine, and an end for each; not 0 when one failed.
+report()
+{
+	awk -v vm="vm $version" -v died="$1" -v limit="$test_limit" -v all="$(
+		for t in $selftests; do basename "$t"; done | tr '\n' ' ')smoke.sh" '
+		function detail(  i) { for (i = n > 15 ? n - 14 : 1; i <= n; i++) print "#   " line[i] }
+		/^== begin / { name = $3; cases = bad = n = 0; began[name] = 1; next }
+		/^== end / { ended[name] = 1
+			if (($4 == 143 || $4 == 124 || $4 == 137) && !bad)
+				print "skip " vm ": " name ": not done in " limit " s of emulation, " cases + 0 " cases were"
+			else if (!cases || $4 && !bad) {
+				print "not ok " vm ": " name ": status " $4 ", " cases + 0 " cases"
+				failed = 1; detail() }
+			next }
+		/^(ok|skip) / { cases++ }
+		/^not ok / { cases++; bad++; failed = 1 }
+		/^(ok|not ok|skip) / { sub(/^(ok|not ok|skip) /, "&" vm ": " name ": "); print; next }
+		/^#/ { print; next }
+		{ line[++n] = $0 }
+		END {
+			for (i = split(all, t, " "); i; i--) if (!(t[i] in ended)) {
+				print "skip " vm ": " t[i] ": " died (t[i] in began ? "" : ", it had not begun")
+				if (t[i] in began) detail() }
+			exit failed }' "$log"
+}
+
 mkdir -p "$vm"
-[ -x "$out/tests/live/capture_selftest" ] || skip "capture_selftest is not built"
+selftests=$(ls "$out"/tests/live/*_selftest 2>/dev/null)
+[ -n "$selftests" ] || skip "no selftest is built"
 need qemu-system-x86_64 qemu-system-x86
 need busybox busybox-static
 get_kernel
 make_init
-timeout 110 qemu-system-x86_64 -accel tcg -cpu max -m 768 -smp 2 -nographic -no-reboot \
-	-kernel "$kernel" -initrd "$init.cpio.gz" -append "console=ttyS0 quiet panic=-1" \
-	</dev/null 2>&1 | tr -d '\r' >"$vm/$version.log"
-grep -E '^(ok|not ok|skip) ' "$vm/$version.log" | sed "s/^\(ok\|not ok\|skip\) /\1 vm $version: /"
-grep -q '^status 0$' "$vm/$version.log" && exit 0
-grep -q '^not ok ' "$vm/$version.log" || {
-	echo "not ok vm $version: no result"
-	tail -n 20 "$vm/$version.log" | sed 's/^/#   /'
-}
-exit 1
+timeout -k 10 "$vm_limit" qemu-system-x86_64 -accel tcg,thread=single -cpu max -m 1024 -smp 2 \
+	-nographic -no-reboot -kernel "$kernel" -initrd "$init.cpio.gz" \
+	-append "console=ttyS0 quiet panic=-1" </dev/null >"$log.raw" 2>&1
+status=$?
+tr -d '\r' <"$log.raw" >"$log"
+case $status in
+0) report "the machine stopped" ;;
+124 | 137) report "the machine was stopped after $vm_limit s" ;;
+*) report "qemu ended with status $status" ;;
+esac

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Inside the machine of run.sh: records with er_kernel, reads with er_print. In
+# an emulator nobody knows what a second is; sums must agree all the same.
+cd /tmp || exit 1
+
+# says NAME CONDITION-OF-AWK WHAT; this awk has no powers
+says()
+{
+	if awk "BEGIN { exit !($2) }"; then echo "ok $1"; else
+		echo "not ok $1: $2"
+		echo "$3" | tail -n 15 | sed 's/^/#   /'
+	fi
+}
+
+er_kernel -o s.er -p high -q 0 -- spin alpha:2 beta:1 >out 2>err
+says "records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
+want=$(awk '$1 == "cpu" { print $2 }' out)
+alpha=$(awk '$1 == "alpha" { print $2 }' out)
+er_print -printmode , -metrics i.totalcpu:name -functions s.er >functions 2>err
+of() { awk -F'","' -v n="$1\"" '{ sub(/^"/, "") } $2 == n { print $1 }' functions; }
+got=$(of alpha)
+says "a function has its time" "${got:-0} > 0.95 * $alpha && ${got:-0} < 1.05 * $alpha" "$got of $alpha; $(head -n 20 functions)"
+got=$(er_print -printmode , -filters "PID==$(awk '$1 == "pid" { print int($2) }' out)" \
+	-metrics e.totalcpu:name -functions s.er 2>>err | awk -F'","' '/<Total>/ { sub(/^"/, ""); print $1 }')
+says "the sum is what the kernel counted" "${got:-0} > 0.97 * $want && ${got:-0} < 1.03 * $want" "$got of $want; $(cat err)"
+er_print -header s.er >header 2>&1
+says "nothing is said to be wrong" "$(grep -c . header) > 5" "$(cat header)"
+er_kernel --check >check 2>&1
+says "--check runs" "$? == 0 && $(wc -l <check) > 3" "$(cat check)"
+says "and finds the kernel's symbols, as root" "$(grep -c '^no .*kernel symbols' check) == 0" "$(cat check)"
+sed 's/^/# /' check
