@@ -3,9 +3,17 @@
 
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/metric.h"
+#include "analysis/metrics/selection.h"
 #include "analysis/model/session.h"
 
-static int64_t eval(struct node *n, const struct hit *h);
+static struct value eval(struct node *n, const struct hit *h);
+
+static const struct value unknown = { 0, false };
+
+static struct value known(int64_t i)
+{
+	return (struct value){ i, true };
+}
 
 static unsigned char *known_slot(byte_vec *v, size_t index)
 {
@@ -75,14 +83,17 @@ static bool contains(struct node *set, const struct hit *h, int64_t value)
 	case NODE_FUNCS:
 		return value >= 0 && (uint64_t)value < h->session->funcs.len &&
 		       func_in(set, h->session->funcs.data[value]);
-	default:
-		return eval(set, h) == value;
+	default: {
+		struct value v = eval(set, h);
+
+		return v.known && v.i == value;
+	}
 	}
 }
 
-/* How many elements of a set are in another one, and how many are not. */
+/* How many elements of a set are in another one, are not, and are not known. */
 struct count {
-	size_t in, out;
+	size_t in, out, unknown;
 };
 
 static void count_in(struct node *a, struct node *b, const struct hit *h, struct count *c)
@@ -102,33 +113,39 @@ static void count_in(struct node *a, struct node *b, const struct hit *h, struct
 				*(contains(b, h, (*f)->id) ? &c->in : &c->out) += 1;
 		}
 		break;
-	default:
-		*(contains(b, h, eval(a, h)) ? &c->in : &c->out) += 1;
+	default: {
+		struct value v = eval(a, h);
+
+		*(!v.known ? &c->unknown : contains(b, h, v.i) ? &c->in : &c->out) += 1;
+	}
 	}
 }
 
-/* SOME IN the other way round: a stack is short, the functions of a name may be many. */
-static bool some_in(struct node *a, struct node *b, const struct hit *h)
+/* Known as soon as one is in; else all must be known. */
+static struct value some_in(struct node *a, struct node *b, const struct hit *h)
 {
 	struct count c = { 0 };
 
+	/* The other way round: a stack is short, the functions of a name may be many. */
 	if (a->kind == NODE_FUNCS && b->kind == NODE_STACK)
 		count_in(b, a, h, &c);
 	else
 		count_in(a, b, h, &c);
-	return c.in > 0;
+	return c.in || !c.unknown ? known(c.in > 0) : unknown;
 }
 
-static bool all_in(struct node *a, struct node *b, const struct hit *h)
+static struct value all_in(struct node *a, struct node *b, const struct hit *h)
 {
 	struct count c = { 0 };
 
 	count_in(a, b, h, &c);
-	return c.in > 0 && c.out == 0;
+	if (c.unknown && !c.out)
+		return unknown;
+	return known(c.in > 0 && c.out == 0);
 }
 
 /* The elements of a list, met one after the other on the way through the other set. */
-static bool ordered_in(struct node *a, struct node *b, const struct hit *h)
+static struct value ordered_in(struct node *a, struct node *b, const struct hit *h)
 {
 	size_t at = 0, n;
 
@@ -136,15 +153,16 @@ static bool ordered_in(struct node *a, struct node *b, const struct hit *h)
 		return all_in(a, b, h);
 	n = b->kind == NODE_STACK ? stack_len(h) : b->items.len;
 	for (size_t i = 0; i < n && at < a->items.len; i++) {
-		int64_t v = b->kind == NODE_STACK ? stack_func(h, i)->id :
-			    node_is_set(b->items.data[i]) ? -1 : eval(b->items.data[i], h);
+		struct value v = b->kind == NODE_STACK ? known(stack_func(h, i)->id) :
+				 node_is_set(b->items.data[i]) ? unknown :
+								 eval(b->items.data[i], h);
 
-		at += contains(a->items.data[at], h, v);
+		at += v.known && contains(a->items.data[at], h, v.i);
 	}
-	return at == a->items.len;
+	return known(at == a->items.len);
 }
 
-static bool eval_in(struct node *n, const struct hit *h)
+static struct value eval_in(struct node *n, const struct hit *h)
 {
 	if (n->op == OP_SOME_IN)
 		return some_in(n->a, n->b, h);
@@ -153,13 +171,13 @@ static bool eval_in(struct node *n, const struct hit *h)
 	return all_in(n->a, n->b, h);
 }
 
-static bool eval_in_cached(struct node *n, const struct hit *h)
+static struct value eval_in_cached(struct node *n, const struct hit *h)
 {
 	unsigned char *k = known_slot(&n->stacks, h->stack);
 
 	if (*k == UNKNOWN)
-		*k = eval_in(n, h) ? YES : NO;
-	return *k == YES;
+		*k = eval_in(n, h).i ? YES : NO;
+	return known(*k == YES);
 }
 
 /* Arithmetic wraps; a division by zero is 0, for a filter has no way to fail. */
@@ -188,44 +206,117 @@ static int64_t arithmetic(enum op op, int64_t a, int64_t b)
 	}
 }
 
-static int64_t eval_binary(struct node *n, const struct hit *h)
+/* False if either side is, whatever the other; likewise true for ||. */
+static struct value eval_logical(struct node *n, const struct hit *h)
 {
+	bool decides = n->op == OP_OR;
+	struct value a = eval(n->a, h), b;
+
+	if (a.known && !!a.i == decides)
+		return known(decides);
+	b = eval(n->b, h);
+	if (b.known && !!b.i == decides)
+		return known(decides);
+	return a.known && b.known ? known(!decides) : unknown;
+}
+
+static struct value eval_binary(struct node *n, const struct hit *h)
+{
+	struct value a, b;
+
 	switch (n->op) {
-	case OP_OR: return eval(n->a, h) || eval(n->b, h);
-	case OP_AND: return eval(n->a, h) && eval(n->b, h);
+	case OP_OR:
+	case OP_AND: return eval_logical(n, h);
 	case OP_IN:
 	case OP_SOME_IN:
 	case OP_ORDERED_IN: return n->stack_only ? eval_in_cached(n, h) : eval_in(n, h);
-	default: return arithmetic(n->op, eval(n->a, h), eval(n->b, h));
+	default: break;
 	}
+	a = eval(n->a, h);
+	b = eval(n->b, h);
+	return a.known && b.known ? known(arithmetic(n->op, a.i, b.i)) : unknown;
 }
 
-static int64_t eval_unary(struct node *n, const struct hit *h)
+static struct value eval_unary(struct node *n, const struct hit *h)
 {
-	int64_t a = eval(n->a, h);
+	struct value a = eval(n->a, h);
 
-	return n->op == OP_NOT ? !a : n->op == OP_INVERT ? ~a : (int64_t)-(uint64_t)a;
+	if (a.known)
+		a.i = n->op == OP_NOT ? !a.i : n->op == OP_INVERT ? ~a.i : (int64_t)-(uint64_t)a.i;
+	return a;
 }
 
-static int64_t eval_field(struct node *n, const struct hit *h)
+static struct field_ref field_of(struct node *n, const struct hit *h)
 {
 	if (n->last != h->stream) {
 		n->last = h->stream;
 		n->ref = stream_field(h->stream, n->field);
 	}
-	return n->ref.offset ? packet_int(h->packet, n->ref) : 0;
+	return n->ref;
 }
 
-static int64_t eval(struct node *n, const struct hit *h)
+static struct value eval_field(struct node *n, const struct hit *h)
+{
+	struct field_ref ref = field_of(n, h);
+
+	return ref.offset ? known(packet_int(h->packet, ref)) : unknown;
+}
+
+/* Lent until the next call for a text of this node. */
+static const char *text_of(struct node *n, const struct hit *h)
+{
+	const char *bytes;
+	size_t len;
+
+	if (n->text)
+		return n->text(h);
+	len = packet_text(h->packet, field_of(n, h), &bytes);
+	if (!n->ref.offset)
+		return NULL;
+	buf_clear(&n->string);
+	if (len)
+		buf_add(&n->string, bytes, len);
+	else
+		buf_puts(&n->string, "");
+	return n->string.data;
+}
+
+static struct value eval_match(struct node *n, const struct hit *h)
+{
+	const char *text = text_of(n->a, h);
+	bool found = false;
+
+	if (!text)
+		return unknown;
+	vec_for_each(item, &n->items)
+		found |= matches(*item, text);
+	return known(found == (n->op != OP_NE));
+}
+
+static struct value eval_has(struct node *n, const struct hit *h)
+{
+	return known(n->a->kind == NODE_TEXT ? text_of(n->a, h) != NULL : eval(n->a, h).known);
+}
+
+static struct value eval_cond(struct node *n, const struct hit *h)
+{
+	struct value a = eval(n->a, h);
+
+	return !a.known ? unknown : eval(a.i ? n->b : n->c, h);
+}
+
+static struct value eval(struct node *n, const struct hit *h)
 {
 	switch (n->kind) {
-	case NODE_CONST: return n->value;
-	case NODE_VAR: return n->get(h);
+	case NODE_CONST: return known(n->value);
+	case NODE_PROPERTY: return n->get(h);
 	case NODE_FIELD: return eval_field(n, h);
+	case NODE_MATCH: return eval_match(n, h);
+	case NODE_HAS: return eval_has(n, h);
 	case NODE_UNARY: return eval_unary(n, h);
 	case NODE_BINARY: return eval_binary(n, h);
-	case NODE_COND: return eval(n->a, h) ? eval(n->b, h) : eval(n->c, h);
-	default: return 0; /* sets stand only beside IN */
+	case NODE_COND: return eval_cond(n, h);
+	default: return unknown; /* sets stand only beside IN, texts in MATCH */
 	}
 }
 
@@ -233,13 +324,47 @@ static void nothing(void *ctx, const struct hit *h, const struct amount *amounts
 {
 }
 
+/* A set of functions is those of all stacks, so that all must have been resolved. */
+static void know_functions(struct filter *f, const struct hit *h)
+{
+	static const struct metric_set none;
+
+	if (!f->needs_all_functions)
+		return;
+	f->needs_all_functions = false;
+	pass_run(h->session, &none, NULL, nothing, NULL, NULL);
+}
+
 bool filter_match(struct filter *f, const struct hit *h)
 {
-	if (f->needs_all_functions) {
-		static const struct metric_set none;
+	struct value v;
 
-		f->needs_all_functions = false;
-		pass_run(h->session, &none, NULL, nothing, NULL, NULL);
-	}
-	return eval(f->root, h) != 0;
+	if (f->selection && !selection_match(f->selection, h))
+		return false;
+	if (!f->root)
+		return true;
+	know_functions(f, h);
+	v = eval(f->root, h);
+	return v.known && v.i;
+}
+
+struct value filter_value(struct filter *f, const struct hit *h)
+{
+	know_functions(f, h);
+	return eval(f->root, h);
+}
+
+bool filter_is_text(const struct filter *f)
+{
+	return f->root && f->root->kind == NODE_TEXT;
+}
+
+const char *filter_string(struct filter *f, const struct hit *h)
+{
+	return text_of(f->root, h);
+}
+
+const struct enumeration *filter_values(const struct filter *f)
+{
+	return f->root ? f->root->values : NULL;
 }

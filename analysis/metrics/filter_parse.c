@@ -2,7 +2,7 @@
 /*
  * Recursive descent for operands, precedence climbing for binary operators,
  * which are rows of a table. Depth and size are bounded, for the evaluator
- * recurses along the tree.
+ * recurses along the tree. What begins with a letter is in filter_names.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,18 +12,8 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/metrics/filter_impl.h"
-#include "analysis/model/session.h"
 
 enum { DEPTH_MAX = 100, NODES_MAX = 5000, COND_PRECEDENCE = 0 };
-
-struct parser {
-	const char *text, *p;
-	const struct session *session;
-	struct diag *diag;
-	struct filter *f;
-	int depth;
-	bool failed;
-};
 
 struct binary {
 	const char *token;
@@ -47,82 +37,51 @@ static const struct binary binaries[] = {
 	{ "IN", OP_IN, 7, true },
 };
 
-static int64_t get_thread(const struct hit *h)
+/* How far right a terminal shows what stands behind these bytes. */
+static int columns(const char *text, size_t n)
 {
-	return hit_thread(h);
+	__cleanup(freep) char *copy = xstrndup(text, n);
+	struct buf b = { 0 };
+	int ret = 0;
+
+	buf_put_printable(&b, copy);
+	for (size_t i = 0; i < b.len; i++)
+		ret += (b.data[i] & 0xc0) != 0x80;
+	buf_free(&b);
+	return ret;
 }
 
-static int64_t get_lwp(const struct hit *h)
+struct node *parse_fail(struct parser *ps, const char *at, const char *what)
 {
-	return hit_lwp(h);
-}
+	size_t n = at - ps->text;
 
-static int64_t get_cpu(const struct hit *h)
-{
-	return hit_cpu(h);
-}
-
-static int64_t get_time(const struct hit *h)
-{
-	return hit_time(h);
-}
-
-static int64_t get_expid(const struct hit *h)
-{
-	return h->e->id;
-}
-
-static int64_t get_leaf(const struct hit *h)
-{
-	const struct session *s = h->session;
-	const struct stack *st = &s->stacks.data[h->stack];
-
-	return s->frames.data[s->stack_frames.data[st->first]].func->id;
-}
-
-static const struct variable {
-	const char *name;
-	int64_t (*get)(const struct hit *h);
-} variables[] = {
-	{ "THRID", get_thread }, { "LWPID", get_lwp },	  { "CPUID", get_cpu },
-	{ "TSTAMP", get_time },	 { "EXPID", get_expid },  { "PID", hit_pid },
-	{ "SAMPLE", hit_sample }, { "LEAF", get_leaf },
-};
-
-static struct node *parse_cond(struct parser *ps);
-
-static struct node *fail(struct parser *ps, const char *at, const char *what)
-{
-	if (!ps->failed)
-		diag_error(ps->diag, "filter '%s': column %zu: %s", ps->text,
-			   (size_t)(at - ps->text) + 1, what);
+	if (!ps->failed) {
+		diag_error(ps->diag, "%s: column %zu: %s", ps->what, n + 1, what);
+		diag_note(ps->diag, "  %s", ps->text);
+		diag_note(ps->diag, "  %*s^", columns(ps->text, n), "");
+	}
 	ps->failed = true;
 	return NULL;
 }
 
-static struct node *node_new(struct parser *ps, enum node_kind kind)
+struct node *node_new(struct parser *ps, enum node_kind kind)
 {
 	struct node *n;
 
 	if (ps->f->nodes.len == NODES_MAX)
-		return fail(ps, ps->p, "the expression is too long");
+		return parse_fail(ps, ps->p, "the expression is too long");
 	n = xcalloc(1, sizeof(*n));
 	n->kind = kind;
 	vec_push(&ps->f->nodes, n);
 	return n;
 }
 
-static void skip_blanks(struct parser *ps)
+void skip_blanks(struct parser *ps)
 {
 	ps->p += strspn(ps->p, " \t\n");
 }
 
-static bool name_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool accept(struct parser *ps, const char *token)
+bool parse_accept(struct parser *ps, const char *token)
 {
 	skip_blanks(ps);
 	if (strncmp(ps->p, token, strlen(token)))
@@ -131,11 +90,11 @@ static bool accept(struct parser *ps, const char *token)
 	return true;
 }
 
-static bool expect(struct parser *ps, const char *token, const char *what)
+bool parse_expect(struct parser *ps, const char *token, const char *what)
 {
-	if (accept(ps, token))
+	if (parse_accept(ps, token))
 		return true;
-	fail(ps, ps->p, what);
+	parse_fail(ps, ps->p, what);
 	return false;
 }
 
@@ -149,107 +108,8 @@ static struct node *parse_number(struct parser *ps)
 	if (n)
 		n->value = (int64_t)strtoull(start, &end, 0);
 	if (!n || errno || name_char(*end))
-		return fail(ps, start, "not a number that can be represented");
+		return parse_fail(ps, start, "not a number that can be represented");
 	ps->p = end;
-	return n;
-}
-
-/* "…" or '…', a backslash before a quote taking it literally. */
-static char *parse_string(struct parser *ps)
-{
-	char quote, *s, *to;
-
-	skip_blanks(ps);
-	quote = *ps->p;
-	if (quote != '"' && quote != '\'') {
-		fail(ps, ps->p, "a regular expression in quotes is missing");
-		return NULL;
-	}
-	to = s = xmalloc(strlen(ps->p));
-	for (ps->p++; *ps->p && *ps->p != quote; ps->p++) {
-		if (ps->p[0] == '\\' && ps->p[1] == quote)
-			ps->p++;
-		*to++ = *ps->p;
-	}
-	*to = '\0';
-	if (accept(ps, quote == '"' ? "\"" : "'"))
-		return s;
-	fail(ps, ps->p, "the closing quote is missing");
-	free(s);
-	return NULL;
-}
-
-static struct node *parse_funcs(struct parser *ps, bool by_object)
-{
-	__cleanup(freep) char *text = NULL;
-	__cleanup(freep) char *whole = NULL;
-	const char *at;
-	struct node *n;
-
-	if (!expect(ps, "(", "'(' is missing"))
-		return NULL;
-	skip_blanks(ps);
-	at = ps->p;
-	text = parse_string(ps);
-	if (!text || !expect(ps, ")", "')' is missing"))
-		return NULL;
-	n = node_new(ps, NODE_FUNCS);
-	if (!n)
-		return NULL;
-	whole = xasprintf("^(%s)$", text);
-	if (regcomp(&n->regex, whole, REG_EXTENDED | REG_NOSUB))
-		return fail(ps, at, "not a regular expression");
-	n->has_regex = true;
-	n->by_object = by_object;
-	return n;
-}
-
-static bool is_field(const struct session *s, const char *name)
-{
-	for (size_t i = 0; i < npacket_descs; i++) {
-		for (size_t j = 0; j < packet_descs[i].nfields; j++) {
-			if (!strcmp(packet_descs[i].fields[j].name, name))
-				return true;
-		}
-	}
-	vec_for_each(e, &s->experiments) {
-		vec_for_each(st, &(*e)->streams) {
-			if (stream_field(st, name).offset)
-				return true;
-		}
-	}
-	return false;
-}
-
-static struct node *parse_name(struct parser *ps)
-{
-	const char *start = ps->p;
-	struct node *n;
-	char *name;
-
-	while (name_char(*ps->p))
-		ps->p++;
-	name = xstrndup(start, ps->p - start);
-	vec_push(&ps->f->names, name);
-	for (char *c = name; *c; c++)
-		*c = toupper((unsigned char)*c);
-	if (!strcmp(name, "STACK"))
-		return node_new(ps, NODE_STACK);
-	if (!strcmp(name, "FNAME") || !strcmp(name, "LNAME"))
-		return parse_funcs(ps, *name == 'L');
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		if (strcmp(variables[i].name, name))
-			continue;
-		n = node_new(ps, NODE_VAR);
-		if (n)
-			n->get = variables[i].get;
-		return n;
-	}
-	if (!is_field(ps->session, name))
-		return fail(ps, start, "no packet has a field of this name");
-	n = node_new(ps, NODE_FIELD);
-	if (n)
-		n->field = name;
 	return n;
 }
 
@@ -258,20 +118,30 @@ static struct node *parse_parens(struct parser *ps)
 {
 	struct node *first = parse_cond(ps), *list;
 
-	if (!first || accept(ps, ")"))
+	if (!first || parse_accept(ps, ")"))
 		return first;
 	list = node_new(ps, NODE_LIST);
 	if (!list)
 		return NULL;
 	vec_push(&list->items, first);
-	while (accept(ps, ",")) {
+	while (parse_accept(ps, ",")) {
 		struct node *item = parse_cond(ps);
 
 		if (!item)
 			return NULL;
 		vec_push(&list->items, item);
 	}
-	return expect(ps, ")", "')' is missing") ? list : NULL;
+	return parse_expect(ps, ")", "')' is missing") ? list : NULL;
+}
+
+static bool is_number(struct parser *ps, const struct node *n, const char *at)
+{
+	if (node_is_set(n))
+		parse_fail(ps, at, "a set stands where a number should; sets stand beside IN");
+	else if (n->kind == NODE_TEXT)
+		parse_fail(ps, at, "a text stands where a number should; texts are compared by ==, "
+				   "!= and IN");
+	return !ps->failed;
 }
 
 static struct node *parse_unary(struct parser *ps);
@@ -283,8 +153,8 @@ static struct node *parse_unary_op(struct parser *ps, enum op op)
 
 	if (!a)
 		return NULL;
-	if (node_is_set(a))
-		return fail(ps, at, "a set stands where a number should");
+	if (!is_number(ps, a, at))
+		return NULL;
 	n = node_new(ps, NODE_UNARY);
 	if (!n)
 		return NULL;
@@ -296,21 +166,23 @@ static struct node *parse_unary_op(struct parser *ps, enum op op)
 static struct node *parse_operand(struct parser *ps)
 {
 	skip_blanks(ps);
-	if (accept(ps, "!"))
+	if (parse_accept(ps, "!"))
 		return parse_unary_op(ps, OP_NOT);
-	if (accept(ps, "~"))
+	if (parse_accept(ps, "~"))
 		return parse_unary_op(ps, OP_INVERT);
-	if (accept(ps, "-"))
+	if (parse_accept(ps, "-"))
 		return parse_unary_op(ps, OP_NEGATE);
-	if (accept(ps, "+"))
+	if (parse_accept(ps, "+"))
 		return parse_unary(ps);
-	if (accept(ps, "("))
+	if (parse_accept(ps, "("))
 		return parse_parens(ps);
 	if (isdigit((unsigned char)*ps->p))
 		return parse_number(ps);
 	if (name_char(*ps->p))
 		return parse_name(ps);
-	return fail(ps, ps->p, *ps->p ? "an operand should stand here" :
+	if (*ps->p == '"' || *ps->p == '\'')
+		return parse_value_in_quotes(ps);
+	return parse_fail(ps, ps->p, *ps->p ? "an operand should stand here" :
 					"the expression ends where an operand should stand");
 }
 
@@ -319,7 +191,7 @@ static struct node *parse_unary(struct parser *ps)
 	struct node *n;
 
 	if (++ps->depth > DEPTH_MAX)
-		return fail(ps, ps->p, "too deeply nested");
+		return parse_fail(ps, ps->p, "too deeply nested");
 	n = parse_operand(ps);
 	ps->depth--;
 	return n;
@@ -345,7 +217,7 @@ static const struct binary *accept_binary(struct parser *ps, int precedence)
 			return b;
 		skip_blanks(ps);
 		if (strncasecmp(ps->p, "IN", 2) || name_char(ps->p[2])) {
-			fail(ps, ps->p, "IN should stand here");
+			parse_fail(ps, ps->p, "IN should stand here");
 			return NULL;
 		}
 		ps->p += 2;
@@ -356,89 +228,166 @@ static const struct binary *accept_binary(struct parser *ps, int precedence)
 
 static bool only_stack(const struct node *n)
 {
-	return n->kind == NODE_STACK || n->kind == NODE_FUNCS || (n->kind == NODE_VAR && n->get == get_leaf);
+	return n->kind == NODE_STACK || n->kind == NODE_FUNCS || node_is_leaf(n);
 }
 
-static struct node *binary_new(struct parser *ps, const struct binary *op, struct node *a,
-			       struct node *b, const char *at)
+static bool is_in(enum op op)
 {
-	bool in = op->op == OP_IN || op->op == OP_SOME_IN || op->op == OP_ORDERED_IN;
+	return op == OP_IN || op == OP_SOME_IN || op == OP_ORDERED_IN;
+}
+
+/* Operators, operands and where they stand: a at `left`, b behind `right`. */
+struct pair {
+	enum op op;
+	struct node *a, *b;
+	const char *left, *right;
+};
+
+static struct node *binary_new(struct parser *ps, const struct pair *p)
+{
+	bool in = is_in(p->op);
 	struct node *n;
 
-	if (!in && (node_is_set(a) || node_is_set(b)))
-		return fail(ps, at, "a set stands where a number should");
+	if (in ? p->b->kind == NODE_TEXT :
+		 !is_number(ps, p->a, p->left) || !is_number(ps, p->b, p->right))
+		return in ? parse_fail(ps, p->right, "a text is not in a set of numbers") : NULL;
 	n = node_new(ps, NODE_BINARY);
 	if (!n)
 		return NULL;
-	n->op = op->op;
-	n->a = a;
-	n->b = b;
-	n->stack_only = in && only_stack(a) && only_stack(b);
-	if (in && op->op != OP_SOME_IN && a->kind != NODE_STACK && node_is_set(a))
+	n->op = p->op;
+	n->a = p->a;
+	n->b = p->b;
+	n->stack_only = in && only_stack(p->a) && only_stack(p->b);
+	if (in && p->op != OP_SOME_IN && p->a->kind != NODE_STACK && node_is_set(p->a))
 		ps->f->needs_all_functions = true;
 	return n;
 }
 
+static struct node *parse_binary(struct parser *ps, int precedence);
+
+/* What stands right of an operator: names of values are those of the left operand. */
+static struct node *parse_right(struct parser *ps, const struct binary *op, const struct node *a)
+{
+	const struct enumeration *outer = ps->values;
+	struct node *b;
+
+	ps->values = op->op >= OP_EQ && op->op <= OP_ORDERED_IN ? a->values : NULL;
+	b = parse_binary(ps, op->precedence);
+	ps->values = outer;
+	return b;
+}
+
+static bool compares_text(const struct node *a, enum op op)
+{
+	return a->kind == NODE_TEXT && (op == OP_EQ || op == OP_NE || op == OP_IN);
+}
+
 static struct node *parse_binary(struct parser *ps, int precedence)
 {
-	struct node *a = parse_unary(ps);
+	struct pair p = { 0 };
 
-	while (a && !ps->failed) {
-		const struct binary *op;
-		const char *at;
-		struct node *b;
+	skip_blanks(ps);
+	p.left = ps->p;
+	p.a = parse_unary(ps);
+	while (p.a && !ps->failed) {
+		const struct binary *op = accept_binary(ps, precedence);
 
-		skip_blanks(ps);
-		at = ps->p;
-		op = accept_binary(ps, precedence);
 		if (!op)
 			break;
-		b = parse_binary(ps, op->precedence);
-		a = b ? binary_new(ps, op, a, b, at) : NULL;
+		p.op = op->op;
+		skip_blanks(ps);
+		p.right = ps->p;
+		if (compares_text(p.a, p.op)) {
+			p.a = parse_match(ps, p.a, p.op);
+			continue;
+		}
+		if (p.a->kind == NODE_TEXT && !is_number(ps, p.a, p.left))
+			break;
+		p.b = parse_right(ps, op, p.a);
+		p.a = p.b ? binary_new(ps, &p) : NULL;
 	}
-	return ps->failed ? NULL : a;
+	return ps->failed ? NULL : p.a;
 }
 
-static struct node *parse_cond(struct parser *ps)
+/* a ? b : c behind its condition, which began at `at`. */
+static struct node *parse_branches(struct parser *ps, struct node *a, const char *at)
 {
-	struct node *a, *n;
+	struct node *n = node_new(ps, NODE_COND);
+	const char *b_at, *c_at;
 
-	if (++ps->depth > DEPTH_MAX)
-		return fail(ps, ps->p, "too deeply nested");
-	a = parse_binary(ps, COND_PRECEDENCE);
-	ps->depth--;
-	if (!a || !accept(ps, "?"))
-		return a;
-	n = node_new(ps, NODE_COND);
-	if (!n)
+	if (!n || !is_number(ps, a, at))
 		return NULL;
 	n->a = a;
+	b_at = ps->p;
 	n->b = parse_cond(ps);
-	if (!n->b || !expect(ps, ":", "':' is missing"))
+	if (!n->b || !is_number(ps, n->b, b_at) || !parse_expect(ps, ":", "':' is missing"))
 		return NULL;
+	c_at = ps->p;
 	n->c = parse_cond(ps);
-	if (n->c && (node_is_set(n->a) || node_is_set(n->b) || node_is_set(n->c)))
-		return fail(ps, ps->p, "a set stands where a number should");
-	return n->c ? n : NULL;
+	return n->c && is_number(ps, n->c, c_at) ? n : NULL;
 }
 
-struct filter *filter_parse(const struct session *s, const char *text, struct diag *d)
+struct node *parse_cond(struct parser *ps)
 {
-	struct filter *f = xcalloc(1, sizeof(*f));
-	struct parser ps = { .session = s, .diag = d, .f = f };
+	const char *at = ps->p + strspn(ps->p, " \t\n");
+	struct node *a;
 
-	f->text = xstrdup(text);
-	ps.text = ps.p = f->text;
-	f->root = parse_cond(&ps);
-	skip_blanks(&ps);
-	if (f->root && node_is_set(f->root))
-		fail(&ps, ps.text, "the expression is a set, not true or false");
-	else if (f->root && *ps.p)
-		fail(&ps, ps.p, "an operator should stand here");
-	if (!ps.failed)
+	if (++ps->depth > DEPTH_MAX)
+		return parse_fail(ps, ps->p, "too deeply nested");
+	a = parse_binary(ps, COND_PRECEDENCE);
+	ps->depth--;
+	return a && parse_accept(ps, "?") ? parse_branches(ps, a, at) : a;
+}
+
+static struct filter *parse_all(struct parser *ps, bool text_too)
+{
+	struct filter *f = ps->f;
+
+	f->text = xstrdup(ps->text);
+	ps->text = ps->p = f->text;
+	skip_blanks(ps);
+	if (!text_too && !*ps->p)
+		return f;
+	f->root = parse_cond(ps);
+	skip_blanks(ps);
+	if (f->root && *ps->p)
+		parse_fail(ps, ps->p, "an operator should stand here");
+	else if (f->root && node_is_set(f->root))
+		parse_fail(ps, ps->text, "the expression is a set, not a number");
+	else if (f->root && !text_too && f->root->kind == NODE_TEXT)
+		parse_fail(ps, ps->p, "the text is compared with nothing");
+	if (!ps->failed)
 		return f;
 	filter_free(f);
 	return NULL;
+}
+
+struct filter *filter_parse(const struct session *s, const struct objtypes *types,
+			    const char *text, struct diag *d)
+{
+	struct parser ps = { .what = "filter", .text = text, .session = s, .types = types,
+			     .diag = d, .f = filter_new() };
+
+	return parse_all(&ps, false);
+}
+
+struct filter *filter_parse_index(const struct session *s, const struct objtypes *types,
+				  const char *text, struct diag *d)
+{
+	struct parser ps = { .what = "index expression", .text = text, .session = s,
+			     .types = types, .diag = d, .f = filter_new() };
+
+	return parse_all(&ps, true);
+}
+
+struct filter *filter_new(void)
+{
+	return xcalloc(1, sizeof(struct filter));
+}
+
+void filter_select(struct filter *f, const struct selection *sel)
+{
+	f->selection = sel;
 }
 
 void filter_free(struct filter *f)
@@ -453,6 +402,7 @@ void filter_free(struct filter *f)
 		vec_free(&n->items);
 		vec_free(&n->funcs);
 		vec_free(&n->stacks);
+		buf_free(&n->string);
 		free(n);
 	}
 	vec_for_each(name, &f->names)

@@ -10,6 +10,7 @@
 
 #include "analysis/model/addrmap.h"
 #include "analysis/model/intern.h"
+#include "analysis/model/names.h"
 #include "analysis/model/session.h"
 
 /* What stack `index` of an experiment came to while its addresses meant the same. */
@@ -34,6 +35,8 @@ struct session_impl {
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
 	uint32_t unknown_stack;
+	struct names names;
+	size_t names_of; /* how many experiments they are of */
 	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */
 	VEC(uint32_t) same_process;  /* by experiment id - 1: the one before it of that process */
 	VEC(uint32_t) scratch;

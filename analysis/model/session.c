@@ -81,6 +81,7 @@ void session_free(struct session *s)
 	intern_free(&s->impl->object_ids);
 	vec_free(&s->impl->scratch);
 	drop_regex(s);
+	names_free(&s->impl->names);
 	map_free(&s->impl->by_process);
 	vec_free(&s->impl->same_process);
 	free(s->impl);

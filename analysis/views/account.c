@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/views/columns.h"
-#include "analysis/views/names.h"
 
 enum { CPUS_MAX = 65536 };
 
@@ -80,7 +79,7 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 
 	vec_for_each(el, &e->recorder) {
 		if (!strcmp(el->name, element))
-			sum += recorder_int(el, attr);
+			sum += element_int(el, attr);
 	}
 	return sum;
 }
@@ -93,9 +92,9 @@ static const struct {
 static void put_ring(struct table *t, struct account *a, enum ring_kind kind, bool wrong_only)
 {
 	vec_for_each(el, &a->e->recorder) {
-		int64_t cpu = recorder_int(el, "cpu");
-		uint64_t produced = recorder_int(el, "produced");
-		uint64_t recorded = recorder_int(el, "recorded"), lost = recorder_int(el, "lost");
+		int64_t cpu = element_int(el, "cpu");
+		uint64_t produced = element_int(el, "produced");
+		uint64_t recorded = element_int(el, "recorded"), lost = element_int(el, "lost");
 		uint64_t found = 0;
 
 		if (strcmp(el->name, ring_rows[kind].element))
@@ -149,13 +148,13 @@ static void put_losses(struct table *t, const struct experiment *e)
 			 "totals, only their stacks are missing", waits_lost, waits, plural(waits),
 			 percent_of(waits_lost, waits));
 	vec_for_each(el, &e->recorder) {
-		int64_t count = recorder_int(el, "count");
-		const char *kind = recorder_get(el, "kind");
+		int64_t count = element_int(el, "count");
+		const char *kind = element_get(el, "kind");
 
 		if (!strcmp(el->name, "loss"))
 			put_line(t, "  in second %" PRId64 ": %" PRId64 " %s record%s of PID %" PRId64
-				 ", TID %" PRId64, recorder_int(el, "second"), count, kind ? kind : "",
-				 plural(count), recorder_int(el, "pid"), recorder_int(el, "tid"));
+				 ", TID %" PRId64, element_int(el, "second"), count, kind ? kind : "",
+				 plural(count), element_int(el, "pid"), element_int(el, "tid"));
 	}
 	if (sum_of(e, "stacks", "loss_unattributed"))
 		put_line(t, "  more, whose thread and second were not kept: %" PRIu64,
@@ -190,10 +189,10 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 				 percent_of(n, produced));
 	}
 	vec_for_each(el, &e->recorder) {
-		const char *what = recorder_get(el, "what");
+		const char *what = element_get(el, "what");
 
 		if (!strcmp(el->name, "dropped"))
-			put_line(t, "  %" PRId64 " %s", recorder_int(el, "count"), what ? what : "");
+			put_line(t, "  %" PRId64 " %s", element_int(el, "count"), what ? what : "");
 	}
 }
 
@@ -214,8 +213,8 @@ static void put_programs(struct table *t, const struct experiment *e)
 	uint64_t user = sum_of(e, "self", "user_ns"), system = sum_of(e, "self", "system_ns");
 
 	vec_for_each(el, &e->recorder) {
-		uint64_t runs = recorder_int(el, "runs"), ns = recorder_int(el, "ns");
-		const char *program = recorder_get(el, "program");
+		uint64_t runs = element_int(el, "runs"), ns = element_int(el, "ns");
+		const char *program = element_get(el, "program");
 
 		if (strcmp(el->name, "cost"))
 			continue;

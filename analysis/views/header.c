@@ -11,7 +11,6 @@
 
 #include "analysis/views/account.h"
 #include "analysis/views/columns.h"
-#include "analysis/views/names.h"
 
 #define RULE "----------------------------------------------------------------"
 

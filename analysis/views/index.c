@@ -12,7 +12,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/views/functions.h"
-#include "analysis/views/names.h"
+#include "analysis/model/names.h"
 
 struct key {
 	const struct experiment *e; /* the founder, or where it matters the experiment */

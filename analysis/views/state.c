@@ -5,6 +5,7 @@
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms)
 {
 	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG };
+	objtypes_init(&v->types);
 	metric_list_default(ms, LIST_FUNCS, &v->metrics);
 	metric_list_callers(&v->metrics, &v->cmetrics);
 	metric_list_index(&v->metrics, &v->imetrics);
@@ -21,6 +22,8 @@ void view_state_fini(struct view_state *v)
 	metric_list_free(&v->imetrics);
 	filter_free(v->filter);
 	v->filter = NULL;
+	selection_free(&v->selection);
+	objtypes_free(&v->types);
 }
 
 void view_state_changed(struct view_state *v)

@@ -12,6 +12,8 @@
 
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/metric.h"
+#include "analysis/metrics/objtype.h"
+#include "analysis/metrics/selection.h"
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 
@@ -27,7 +29,9 @@ struct view_state {
 	size_t limit; /* rows, <Total> one of them, as gprofng counts (T-28); 0: all */
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
-	struct filter *filter; /* NULL: everything */
+	struct filter *filter; /* NULL: everything; heeds selection */
+	struct selection selection;
+	struct objtypes types;
 	struct tally *tally;   /* made by view_tally, thrown away when a setting above changes */
 };
 
@@ -54,7 +58,13 @@ int view_index(struct view_state *v, enum index_kind kind, struct table *t, stru
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);
 int view_experiment_list(struct view_state *v, struct table *t, struct diag *d);
+/* What is selected of each experiment's samples, threads, LWPs or CPUs, and how many it has. */
 int view_sample_list(struct view_state *v, struct table *t, struct diag *d);
+int view_thread_list(struct view_state *v, struct table *t, struct diag *d);
+int view_lwp_list(struct view_state *v, struct table *t, struct diag *d);
+int view_cpu_list(struct view_state *v, struct table *t, struct diag *d);
+/* What filters and index expressions can ask for. */
+int view_describe(struct view_state *v, struct table *t, struct diag *d);
 /*
  * header, overview, statistics: NULL means all experiments. The header then has
  * a line for each followed process, and those with messages; view_header_all

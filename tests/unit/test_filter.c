@@ -16,7 +16,7 @@ static void open_two(struct opened *o)
 /* The ticks that a filter lets through. */
 static int64_t ticks(struct opened *o, const char *text)
 {
-	struct filter *f = filter_parse(o->session, text, &o->diag);
+	struct filter *f = filter_parse(o->session, &o->view.types, text, &o->diag);
 
 	assert_non_null(f);
 	filter_free(o->view.filter);
@@ -58,7 +58,47 @@ static void test_filters(void **state)
 		{ "(6&3)==2 && (6|3)==7 && (6^3)==5 && ~0==-1 && 0x10==16", 4 * SECOND },
 		{ "1/0 || 1%0 || (-9223372036854775807-1)/-1 < 0", 4 * SECOND },
 		{ "0 || 1 && 0", 0 },
-		{ "VADDR==0", 4 * SECOND },
+		{ "", 4 * SECOND },
+		{ "TRUE && !false", 4 * SECOND },
+		/* What a packet lacks is neither equal nor unequal. */
+		{ "VADDR==0", 0 },
+		{ "VADDR!=0", 0 },
+		{ "!(VADDR==0)", 0 },
+		{ "VADDR==0 || THRID==1", 3 * SECOND },
+		{ "VADDR==0 && THRID==1", 0 },
+		{ "!(VADDR==0 && THRID==1)", SECOND },
+		{ "VADDR ? 1 : 1", 0 },
+		{ "VADDR IN (0, 1)", 0 },
+		{ "(VADDR, 1) SOME IN (1)", 4 * SECOND },
+		{ "(VADDR, 1) IN (1)", 0 },
+		{ "HAS_PROP(VADDR)", 0 },
+		{ "HAS_PROP(TSTAMP) && HAS_PROP(mstate) && !HAS_PROP(IOFNAME)", 4 * SECOND },
+		{ "HAS_PROP(VADDR) ? VADDR>255 : CPUID==1", SECOND },
+		/* Names of values. */
+		{ "STATE==SYSTEM", SECOND },
+		{ "state == system", SECOND },
+		{ "STATE==\"SYSTEM\"", SECOND },
+		{ "STATE IN (SYSTEM, TRAP)", SECOND },
+		{ "STATE IN (USER, SYSTEM)", 4 * SECOND },
+		{ "STATE != USER && THRID==2", SECOND },
+		{ "REASON==NONE", 4 * SECOND },
+		{ "SYSCALL==read", 0 },
+		{ "SYSCALL==-1", 4 * SECOND },
+		/* Texts. */
+		{ "COMM==\"test\"", 4 * SECOND },
+		{ "COMM==\"te.*\"", 4 * SECOND },
+		{ "COMM==\"te\"", 0 },
+		{ "COMM!=\"te\"", 4 * SECOND },
+		{ "COMM IN (\"a\", 'test') && THRID==1", 3 * SECOND },
+		{ "HAS_PROP(COMM) && !HAS_PROP(CGROUP)", 4 * SECOND },
+		/* Object types stand for their expressions. */
+		{ "Seconds==3", SECOND },
+		{ "seconds IN (1,2)", 2 * SECOND },
+		{ "States==SYSTEM", SECOND },
+		{ "Comms==\"test\"", 4 * SECOND },
+		{ "LWPID==1 || ETSTAMP==TSTAMP && TSTAMP_LO==TSTAMP_HI && TSTAMP2==TSTAMP",
+		  4 * SECOND },
+		{ "EXPGRID==1 && EXPID_CMP==1 && NTICK_USEC==1000", 4 * SECOND },
 	};
 	struct opened o;
 
@@ -78,12 +118,20 @@ static void test_errors(void **state)
 		const char *text;
 		int column;
 	} rows[] = {
-		{ "", 1 },		  { "THRID==", 8 },	    { "THRID==1 &&", 12 },
+		{ " ==", 2 },		  { "THRID==", 8 },	    { "THRID==1 &&", 12 },
 		{ "(THRID==1", 10 },	  { "NOSUCH==1", 1 },	    { "THRID 1", 7 },
 		{ "FNAME(main)", 7 },	  { "FNAME(\"main", 12 },   { "FNAME(\"(\")==1", 7 },
-		{ "STACK", 1 },		  { "STACK==1", 6 },	    { "THRID SOME 1", 12 },
+		{ "STACK", 1 },		  { "STACK==1", 1 },	    { "THRID SOME 1", 12 },
 		{ "THRID==1)", 9 },	  { "99999999999999999999", 1 }, { "12x", 1 },
 		{ "1 ? 2", 6 },		  { "$", 1 },
+		{ "1==STACK", 4 },	  { "-STACK", 2 },	    { "1 ? STACK : 1", 4 },
+		{ "\"x\"==1", 1 },	  { "COMM", 5 },	    { "COMM+1", 1 },
+		{ "COMM<\"a\"", 1 },	  { "COMM==1", 7 },	    { "COMM==\"(\"", 7 },
+		{ "COMM IN (\"a\" \"b\")", 14 }, { "1 IN COMM", 6 },	    { "COMM IN (\"a\",)", 14 },
+		{ "STATE==SLEPT", 8 },	  { "STATE==\"x\"", 8 },    { "STATE IN (USER, TIRED)", 17 },
+		{ "REASON==SLEEP", 9 },	  { "SLEEP==STATE", 1 },    { "SYSCALL==no_such", 10 },
+		{ "STATE==USER+SLEEP", 13 }, { "HAS_PROP(1x)", 10 }, { "HAS_PROP()", 10 },
+		{ "HAS_PROP TSTAMP", 10 }, { "LNAME()", 7 },	    { "THRID ORDERED 1", 15 },
 	};
 	struct opened o;
 
@@ -91,11 +139,13 @@ static void test_errors(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char want[32];
 
-		assert_null(filter_parse(o.session, rows[i].text, &o.diag));
+		assert_null(filter_parse(o.session, NULL, rows[i].text, &o.diag));
 		assert_int_equal(o.diag.nerrors, i + 1);
+		assert_int_equal(o.diag.nmsgs, 3 * (i + 1));
 		snprintf(want, sizeof(want), "column %d:", rows[i].column);
-		if (!strstr(o.diag.msgs[i].text, want))
-			fail_msg("'%s' wants %s: %s", rows[i].text, want, o.diag.msgs[i].text);
+		if (!strstr(o.diag.msgs[3 * i].text, want))
+			fail_msg("'%s' wants %s: %s", rows[i].text, want, o.diag.msgs[3 * i].text);
+		assert_int_equal(strlen(o.diag.msgs[3 * i + 2].text), rows[i].column + 2);
 	}
 	fixture_free(&o);
 }
@@ -113,10 +163,69 @@ static void test_bounds(void **state)
 		for (int n = 0; n < 100000; n++)
 			buf_puts(&b, parts[i]);
 		buf_puts(&b, "1");
-		assert_null(filter_parse(o.session, b.data, &o.diag));
+		assert_null(filter_parse(o.session, NULL, b.data, &o.diag));
 	}
 	buf_free(&b);
 	filter_free(NULL);
+	fixture_free(&o);
+}
+
+/* The caret stands below the character, whatever a terminal makes of those before it. */
+static void test_caret(void **state)
+{
+	struct opened o;
+
+	open_two(&o);
+	assert_null(filter_parse(o.session, NULL, "COMM==\"r\xc3\xa9\" $", &o.diag));
+	assert_string_equal(o.diag.msgs[0].text, "filter: column 13: an operator should stand here");
+	assert_string_equal(o.diag.msgs[1].text, "  COMM==\"r\xc3\xa9\" $");
+	assert_string_equal(o.diag.msgs[2].text, "             ^");
+	assert_null(filter_parse(o.session, NULL, "COMM==\"\x01\" $", &o.diag));
+	assert_string_equal(o.diag.msgs[5].text, "               ^");
+	fixture_free(&o);
+}
+
+struct found {
+	int64_t sum;
+	size_t known, n;
+	struct filter *f;
+	const char *text;
+};
+
+static void add_value(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct found *v = ctx;
+	struct value value = filter_is_text(v->f) ? (struct value){ 0 } : filter_value(v->f, h);
+
+	v->n++;
+	v->known += value.known;
+	v->sum += value.known ? value.i : 0;
+	if (filter_is_text(v->f))
+		v->text = filter_string(v->f, h);
+}
+
+static struct found values_of(struct opened *o, const char *text)
+{
+	struct found v = { .f = filter_parse_index(o->session, &o->view.types, text, &o->diag) };
+
+	assert_non_null(v.f);
+	pass_run(o->session, &o->metrics, NULL, add_value, NULL, &v);
+	filter_free(v.f);
+	return v;
+}
+
+static void test_index(void **state)
+{
+	struct opened o;
+
+	open_two(&o);
+	assert_int_equal(values_of(&o, "CPUID*10+THRID").sum, 3 * 1 + 12);
+	assert_int_equal(values_of(&o, "VADDR>>13").known, 0);
+	assert_int_equal(values_of(&o, "HAS_PROP(VADDR) ? VADDR : -1").sum, -4);
+	assert_string_equal(values_of(&o, "COMM").text, "test");
+	assert_null(values_of(&o, "CGROUP").text);
+	assert_null(filter_parse_index(o.session, NULL, "", &o.diag));
+	assert_non_null(strstr(o.diag.msgs[0].text, "index expression: column 1:"));
 	fixture_free(&o);
 }
 
@@ -126,6 +235,8 @@ int main(void)
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_caret),
+		cmocka_unit_test(test_index),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

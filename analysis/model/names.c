@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/views/names.h"
+#include "analysis/model/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/experiment/xml.h"
-
-const char *recorder_get(const struct exp_element *el, const char *name)
-{
-	for (size_t i = 0; i < el->nattrs; i++) {
-		if (!strcmp(el->attrs[i].name, name))
-			return el->attrs[i].value;
-	}
-	return NULL;
-}
-
-int64_t recorder_int(const struct exp_element *el, const char *name)
-{
-	const char *value = recorder_get(el, name);
-
-	return value ? strtoll(value, NULL, 10) : 0;
-}
+#include "analysis/model/model.h"
 
 static uint64_t key(const struct experiment *e, int64_t id)
 {
@@ -50,8 +34,8 @@ static void add_name(struct names *n, const struct experiment *e, int64_t pid, i
 static void add_recorded(struct names *n, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
-		int64_t pid = recorder_int(el, "pid"), tid = recorder_int(el, "tid");
-		const char *comm = recorder_get(el, "comm");
+		int64_t pid = element_int(el, "pid"), tid = element_int(el, "tid");
+		const char *comm = element_get(el, "comm");
 
 		if (!strcmp(el->name, "thread") && comm)
 			add_name(n, e, pid, tid, comm);
@@ -59,6 +43,8 @@ static void add_recorded(struct names *n, const struct experiment *e)
 	vec_for_each(th, &e->threads) {
 		if (*th->comm)
 			add_name(n, e, th->pid, th->tid, th->comm);
+		if (*th->cgroup)
+			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
 	}
 }
 
@@ -79,6 +65,7 @@ void names_free(struct names *n)
 {
 	map_free(&n->by_thread);
 	map_free(&n->by_process);
+	map_free(&n->cgroups);
 }
 
 static const char *get(const struct map *m, uint64_t k)
@@ -141,4 +128,22 @@ void names_put_kind(const struct names *n, const struct experiment *e, int64_t p
 		buf_puts(b, process ? process : comm);
 	else
 		buf_printf(b, "%s (%s)", process, comm);
+}
+
+const char *names_cgroup(const struct names *n, const struct experiment *e, int64_t tid)
+{
+	return get(&n->cgroups, key(e, tid));
+}
+
+const struct names *session_names(struct session *s)
+{
+	struct names *n = &s->impl->names;
+
+	/* An experiment that came or went since may have been the one that knew. */
+	if (s->impl->names_of == s->experiments.len)
+		return n;
+	names_free(n);
+	names_init(n, s);
+	s->impl->names_of = s->experiments.len;
+	return n;
 }

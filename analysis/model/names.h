@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What processes and threads are called: from log.xml, recorder.xml and threads.xml. */
-#ifndef VIEWS_NAMES_H
-#define VIEWS_NAMES_H
+#ifndef MODEL_NAMES_H
+#define MODEL_NAMES_H
 
 #include "analysis/base/map.h"
 #include "analysis/model/session.h"
@@ -11,6 +11,7 @@ struct buf;
 struct names {
 	struct map by_thread;  /* founder id << 32 | tid, to const char * */
 	struct map by_process; /* founder id << 32 | pid, likewise */
+	struct map cgroups;    /* as by_thread: paths */
 };
 
 void names_init(struct names *n, const struct session *s);
@@ -31,8 +32,10 @@ void names_put_process(const struct names *n, const struct experiment *e, int64_
 void names_put_kind(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		    struct buf *b);
 
-/* The value of an attribute of an element of recorder.xml, or NULL. */
-const char *recorder_get(const struct exp_element *el, const char *name);
-int64_t recorder_int(const struct exp_element *el, const char *name);
+/* The path of its cgroup, or NULL. */
+const char *names_cgroup(const struct names *n, const struct experiment *e, int64_t tid);
+
+/* Those of a session, kept by it. */
+const struct names *session_names(struct session *s);
 
 #endif

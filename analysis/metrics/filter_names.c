@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Operands that have a name: values of an enumeration, sets, functions with an
+ * argument in quotes, properties, object types, and fields of the packets.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/metrics/filter_impl.h"
+#include "analysis/metrics/objtype.h"
+#include "analysis/model/session.h"
+
+bool node_is_leaf(const struct node *n)
+{
+	const struct property *leaf = property_find("LEAF");
+
+	return n->kind == NODE_PROPERTY && n->get == leaf->get;
+}
+
+/* "…" or '…', a backslash before a quote taking it literally. */
+static char *parse_string(struct parser *ps)
+{
+	char quote, *s, *to;
+
+	skip_blanks(ps);
+	quote = *ps->p;
+	if (quote != '"' && quote != '\'') {
+		parse_fail(ps, ps->p, "a regular expression in quotes is missing");
+		return NULL;
+	}
+	to = s = xmalloc(strlen(ps->p));
+	for (ps->p++; *ps->p && *ps->p != quote; ps->p++) {
+		if (ps->p[0] == '\\' && ps->p[1] == quote)
+			ps->p++;
+		*to++ = *ps->p;
+	}
+	*to = '\0';
+	if (parse_accept(ps, quote == '"' ? "\"" : "'"))
+		return s;
+	parse_fail(ps, ps->p, "the closing quote is missing");
+	free(s);
+	return NULL;
+}
+
+/* A node of this kind that has the regular expression, for the whole of what it is matched with. */
+static struct node *regex_new(struct parser *ps, enum node_kind kind, const char *text,
+			      const char *at)
+{
+	__cleanup(freep) char *whole = xasprintf("^(%s)$", text);
+	struct node *n = node_new(ps, kind);
+
+	if (!n)
+		return NULL;
+	if (regcomp(&n->regex, whole, REG_EXTENDED | REG_NOSUB))
+		return parse_fail(ps, at, "not a regular expression");
+	n->has_regex = true;
+	return n;
+}
+
+static struct node *parse_regex(struct parser *ps, enum node_kind kind)
+{
+	__cleanup(freep) char *text = NULL;
+	const char *at;
+
+	skip_blanks(ps);
+	at = ps->p;
+	text = parse_string(ps);
+	return text ? regex_new(ps, kind, text, at) : NULL;
+}
+
+struct node *parse_match(struct parser *ps, struct node *text, enum op op)
+{
+	struct node *n = node_new(ps, NODE_MATCH);
+	bool list = parse_accept(ps, "(");
+
+	if (!n)
+		return NULL;
+	n->a = text;
+	n->op = op;
+	do {
+		struct node *item = parse_regex(ps, NODE_CONST);
+
+		if (!item)
+			return NULL;
+		vec_push(&n->items, item);
+	} while (list && parse_accept(ps, ","));
+	if (list && !parse_expect(ps, ")", "')' is missing"))
+		return NULL;
+	return n;
+}
+
+static struct node *number_new(struct parser *ps, int64_t value)
+{
+	struct node *n = node_new(ps, NODE_CONST);
+
+	if (n)
+		n->value = value;
+	return n;
+}
+
+struct node *parse_value_in_quotes(struct parser *ps)
+{
+	const char *at = ps->p;
+	__cleanup(freep) char *text = NULL;
+	int64_t value;
+
+	if (!ps->values)
+		return parse_fail(ps, at, "a text stands where a number should");
+	text = parse_string(ps);
+	if (!text)
+		return NULL;
+	if (!ps->values->value(ps->session, text, &value))
+		return parse_fail(ps, at, "no value of what stands left has this name; describe lists "
+					  "them");
+	return number_new(ps, value);
+}
+
+static struct node *parse_funcs(struct parser *ps, bool by_object)
+{
+	struct node *n;
+
+	if (!parse_expect(ps, "(", "'(' is missing"))
+		return NULL;
+	n = parse_regex(ps, NODE_FUNCS);
+	if (!n || !parse_expect(ps, ")", "')' is missing"))
+		return NULL;
+	n->by_object = by_object;
+	return n;
+}
+
+static struct node *parse_fname(struct parser *ps)
+{
+	return parse_funcs(ps, false);
+}
+
+static struct node *parse_lname(struct parser *ps)
+{
+	return parse_funcs(ps, true);
+}
+
+static struct node *parse_has(struct parser *ps)
+{
+	struct node *n = node_new(ps, NODE_HAS);
+
+	if (!n || !parse_expect(ps, "(", "'(' is missing"))
+		return NULL;
+	skip_blanks(ps);
+	if (!name_char(*ps->p))
+		return parse_fail(ps, ps->p, "the name of a property is missing");
+	n->a = parse_name(ps);
+	return n->a && parse_expect(ps, ")", "')' is missing") ? n : NULL;
+}
+
+static struct node *parse_stack(struct parser *ps)
+{
+	return node_new(ps, NODE_STACK);
+}
+
+static struct node *parse_true(struct parser *ps)
+{
+	return number_new(ps, 1);
+}
+
+static struct node *parse_false(struct parser *ps)
+{
+	return number_new(ps, 0);
+}
+
+/* The stack in all its forms is one: there are no Java or OpenMP frames to tell apart. */
+static const struct word {
+	const char *name;
+	struct node *(*parse)(struct parser *ps);
+} words[] = {
+	{ "STACK", parse_stack }, { "USTACK", parse_stack }, { "XSTACK", parse_stack },
+	{ "MSTACK", parse_stack }, { "HSTACK", parse_stack }, { "FNAME", parse_fname },
+	{ "LNAME", parse_lname }, { "HAS_PROP", parse_has }, { "TRUE", parse_true },
+	{ "FALSE", parse_false },
+};
+
+/* The type of a field in any of the packets, -1 for no such field. */
+static int field_type(const struct session *s, const char *name)
+{
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			struct field_ref ref = stream_field(st, name);
+
+			if (ref.offset)
+				return ref.type;
+		}
+	}
+	for (size_t i = 0; i < npacket_descs; i++) {
+		for (size_t j = 0; j < packet_descs[i].nfields; j++) {
+			if (!strcmp(packet_descs[i].fields[j].name, name))
+				return packet_descs[i].fields[j].type;
+		}
+	}
+	return -1;
+}
+
+static struct node *field_new(struct parser *ps, const char *name, int type)
+{
+	struct node *n = node_new(ps, type == ER_STRING ? NODE_TEXT : NODE_FIELD);
+
+	if (n)
+		n->field = name;
+	return n;
+}
+
+static struct node *property_new(struct parser *ps, const struct property *p)
+{
+	struct node *n = node_new(ps, p->text ? NODE_TEXT : p->get ? NODE_PROPERTY : NODE_FIELD);
+
+	if (!n)
+		return NULL;
+	n->get = p->get;
+	n->text = p->text;
+	n->field = p->fields;
+	n->values = p->values;
+	return n;
+}
+
+/* An object type stands for its expression, which was found right when it was defined. */
+static struct node *type_new(struct parser *ps, const struct objtype *t)
+{
+	const char *text = ps->text, *p = ps->p;
+	const struct enumeration *values = ps->values;
+	struct node *n;
+
+	ps->text = ps->p = t->text;
+	ps->values = NULL;
+	n = parse_cond(ps);
+	ps->text = text;
+	ps->p = p;
+	ps->values = values;
+	return n;
+}
+
+/* name in capitals, at `start`. */
+static struct node *name_new(struct parser *ps, const char *name, const char *start)
+{
+	const struct property *prop = property_find(name);
+	const struct objtype *t = objtype_find(ps->types, name);
+	int type;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i].name, name))
+			return words[i].parse(ps);
+	}
+	if (prop)
+		return property_new(ps, prop);
+	type = field_type(ps->session, name);
+	if (type >= 0)
+		return field_new(ps, name, type);
+	if (t)
+		return type_new(ps, t);
+	return parse_fail(ps, start, ps->values ?
+			  "neither a value of what stands left nor a property; describe lists them" :
+			  "no property, object type or field has this name; describe lists them");
+}
+
+struct node *parse_name(struct parser *ps)
+{
+	const char *start = ps->p;
+	int64_t value;
+	char *name;
+
+	while (name_char(*ps->p))
+		ps->p++;
+	name = xstrndup(start, ps->p - start);
+	vec_push(&ps->f->names, name);
+	for (char *c = name; *c; c++)
+		*c = toupper((unsigned char)*c);
+	if (ps->values && ps->values->value(ps->session, name, &value))
+		return number_new(ps, value);
+	return name_new(ps, name, start);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The properties. Names are gprofng's where it has one for the same thing, so
+ * that a filter serves both programs.
+ */
+#include "analysis/metrics/property.h"
+
+#include <string.h>
+
+#include "analysis/model/names.h"
+#include "analysis/model/session.h"
+
+static struct value known(int64_t i)
+{
+	return (struct value){ i, true };
+}
+
+static const struct value unknown = { 0, false };
+
+/* A field by name: for what is asked of few packets. */
+static struct value field(const struct hit *h, const char *name)
+{
+	struct field_ref ref = stream_field(h->stream, name);
+
+	return ref.offset ? known(packet_int(h->packet, ref)) : unknown;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static struct value get_thread(const struct hit *h)
+{
+	return known(hit_thread(h));
+}
+
+static struct value get_lwp(const struct hit *h)
+{
+	return known(hit_lwp(h));
+}
+
+static struct value get_cpu(const struct hit *h)
+{
+	return known(hit_cpu(h));
+}
+
+static struct value get_pid(const struct hit *h)
+{
+	return known(hit_pid(h));
+}
+
+static struct value get_sample(const struct hit *h)
+{
+	return known(hit_sample(h));
+}
+
+static struct value get_time(const struct hit *h)
+{
+	return known(hit_time(h));
+}
+
+static struct value get_absolute_time(const struct hit *h)
+{
+	return known(packet_int(h->packet, h->fields->time));
+}
+
+static struct value get_own_time(const struct hit *h)
+{
+	return known(minus(packet_int(h->packet, h->fields->time), h->e->start_ns));
+}
+
+/* When what a packet is about began, absolute: the packet is written at its end. */
+static struct value requested(const struct hit *h)
+{
+	return field(h, h->stream->kind == ER_PKT_SYNC ? "SRQST" : "IORQST");
+}
+
+static struct value get_duration(const struct hit *h)
+{
+	struct value start = requested(h);
+
+	if (start.known)
+		return known(minus(packet_int(h->packet, h->fields->time), start.i));
+	if (h->fields->length.offset && hit_is_wait(h))
+		return known(hit_wait_length(h));
+	return unknown;
+}
+
+static struct value get_start(const struct hit *h)
+{
+	struct value length = requested(h).known ? get_duration(h) : unknown;
+
+	return known(minus(hit_time(h), length.known ? length.i : 0));
+}
+
+static struct value get_expid(const struct hit *h)
+{
+	return known(h->e->id);
+}
+
+/* Which of the experiments that were named it belongs to, from 1. */
+static struct value get_group(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	int64_t n = 0;
+
+	vec_for_each(e, &h->session->experiments) {
+		n += !(*e)->founder;
+		if (*e == founder)
+			break;
+	}
+	return known(n);
+}
+
+static struct value get_leaf(const struct hit *h)
+{
+	const struct session *s = h->session;
+	const struct stack *st = &s->stacks.data[h->stack];
+
+	return known(s->frames.data[s->stack_frames.data[st->first]].func->id);
+}
+
+static struct value get_stack_id(const struct hit *h)
+{
+	return known(h->stack);
+}
+
+static struct value get_syscall(const struct hit *h)
+{
+	return h->fields->syscall.offset ? known(hit_syscall(h)) : unknown;
+}
+
+static struct value get_tick(const struct hit *h)
+{
+	return h->stream->kind == ER_PKT_CLOCK ? known(h->stream->ptimer_us) : unknown;
+}
+
+static struct value get_mhz(const struct hit *h)
+{
+	return h->e->mhz > 0 ? known(h->e->mhz) : unknown;
+}
+
+/* 0 for what moves no bytes, as gprofng has it. */
+static struct value get_bytes(const struct hit *h)
+{
+	struct value v = field(h, h->stream->kind == ER_PKT_IO ? "IONBYTE" : "HSIZE");
+
+	return v.known ? v : known(0);
+}
+
+/* 1, 4, 16, … bytes: the smallest that is not less; -1 for a failed call. */
+static struct value get_size_class(const struct hit *h)
+{
+	int64_t n = get_bytes(h).i, limit = 1;
+
+	if (n <= 0)
+		return n ? unknown : known(0);
+	while (limit < n && limit < (int64_t)1 << 50)
+		limit <<= 2;
+	return known(limit < n ? limit + 1 : limit);
+}
+
+/* 1 µs, 10 µs, …: the smallest that is not less. */
+static struct value get_duration_class(const struct hit *h)
+{
+	int64_t n = get_duration(h).i, limit = 1000;
+
+	if (n <= 0)
+		return known(0);
+	while (limit < n && limit < 10000000000000)
+		limit *= 10;
+	return known(limit < n ? limit + 1 : limit);
+}
+
+/* The thread's name, or else its process's. */
+static const char *get_comm(const struct hit *h)
+{
+	const struct names *n = session_names(h->session);
+	const char *comm = names_thread(n, h->e, hit_thread(h));
+
+	return comm ? comm : names_process(n, h->e, hit_pid(h));
+}
+
+static const char *get_cgroup(const struct hit *h)
+{
+	return names_cgroup(session_names(h->session), h->e, hit_thread(h));
+}
+
+const struct property properties[] = {
+	{ "THRID", "thread", .get = get_thread },
+	{ "TID", "thread, the system's number", .get = get_thread },
+	{ "LWPID", "lightweight process; of an er_kernel founder the process", .get = get_lwp },
+	{ "PID", "process", .get = get_pid },
+	{ "COMM", "name of the thread, or else of its process", .text = get_comm },
+	{ "CGROUP", "path of its cgroup", .text = get_cgroup },
+	{ "CPUID", "CPU", .get = get_cpu },
+	{ "TSTAMP", "nanoseconds from the start of the founder", .get = get_time },
+	{ "TSTAMP_LO", "the same, of its beginning", .get = get_start },
+	{ "TSTAMP_HI", "the same, of its end", .get = get_time },
+	{ "ETSTAMP", "nanoseconds from the start of its experiment", .get = get_own_time },
+	{ "ATSTAMP", "time stamp as recorded", .get = get_absolute_time },
+	{ "EVT_TIME", "nanoseconds that it took", "SRQST IORQST WLEN", .get = get_duration },
+	{ "SAMPLE", "sample it fell into, -1 none", .get = get_sample },
+	{ "EXPID", "experiment, as experiment_list numbers them", .get = get_expid },
+	{ "EXPGRID", "which of the experiments that were named, with their parts",
+	  .get = get_group },
+	{ "LEAF", "function that was running", .get = get_leaf },
+	{ "STACKID", "call stack", .get = get_stack_id },
+	{ "STATE", "microstate", "MSTATE", .values = &enum_states },
+	{ "MSTATE", "microstate", "MSTATE", .values = &enum_states },
+	{ "NTICK_USEC", "microseconds of one tick", "NTICK", .get = get_tick },
+	{ "FREQ_MHZ", "clock of the CPU", .get = get_mhz },
+	{ "REASON", "why a thread was off the CPU", "REASON", .values = &enum_reasons },
+	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
+	  .values = &enum_syscalls },
+	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
+	{ "HTYPE", "heap function", "HTYPE", .values = &enum_heap_types },
+	{ "IOTYPE", "kind of I/O", "IOTYPE", .values = &enum_io_types },
+	{ "IOHEAPBYTES", "bytes allocated, read or written", "HSIZE IONBYTE", .get = get_bytes },
+	{ "DATASIZE", "the same, rounded up to a power of 4", "HSIZE IONBYTE", .get = get_size_class },
+	{ "DURATION", "nanoseconds that it took, rounded up to a power of 10",
+	  "SRQST IORQST WLEN", .get = get_duration_class },
+};
+
+const size_t nproperties = sizeof(properties) / sizeof(properties[0]);
+
+/* Other names of rows, gprofng's. */
+static const struct {
+	const char *name, *means;
+} aliases[] = {
+	{ "SAMPLE_MAP", "SAMPLE" }, { "EXPID_CMP", "EXPID" }, { "TSTAMP2", "TSTAMP_HI" },
+};
+
+const struct property *property_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		if (!strcmp(aliases[i].name, name))
+			name = aliases[i].means;
+	}
+	for (size_t i = 0; i < nproperties; i++) {
+		if (!strcmp(properties[i].name, name))
+			return &properties[i];
+	}
+	return NULL;
+}
+
+bool property_in_stream(const struct property *p, const struct exp_stream *st)
+{
+	for (const char *at = p->fields; at && *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+		__cleanup(freep) char *name = xstrndup(at, n);
+
+		if (stream_field(st, name).offset)
+			return true;
+		at += n;
+	}
+	return !p->fields;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What sample_select, thread_select, lwp_select and cpu_select choose: for each
+ * experiment, which of its samples, threads, LWPs and CPUs count (P-073 to P-075).
+ *
+ *	list = part { "+" part }     part = [ which ":" ] which
+ *	which = "all" | range { "," range }     range = number [ "-" number ]
+ *
+ * In a part, the first `which` are experiments, all if it is missing. The
+ * experiments of the latest list hold for all four: others are off, one that
+ * comes back has everything selected but what the list says.
+ */
+#ifndef METRICS_SELECTION_H
+#define METRICS_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+
+struct buf;
+struct diag;
+struct hit;
+struct session;
+
+enum select_kind { SELECT_SAMPLE, SELECT_THREAD, SELECT_LWP, SELECT_CPU, SELECT_KINDS };
+
+struct range {
+	int64_t first, last;
+};
+
+typedef VEC(struct range) range_vec;
+
+/* Of one experiment. */
+struct chosen {
+	bool off;
+	bool all[SELECT_KINDS];
+	range_vec ranges[SELECT_KINDS]; /* where not all: sorted, apart */
+};
+
+/* A zeroed struct selects everything. */
+struct selection {
+	VEC(struct chosen) experiments; /* by id - 1; what is beyond is selected */
+};
+
+/* 0, or -1 after reporting the wrong character; then nothing changed. */
+int selection_parse(struct selection *sel, const struct session *s, enum select_kind kind,
+		    const char *text, struct diag *d);
+bool selection_match(const struct selection *sel, const struct hit *h);
+/* Whether anything of that experiment is selected. */
+bool selection_has(const struct selection *sel, unsigned experiment);
+/* "all", "none", or "1-4,7". */
+void selection_print(const struct selection *sel, unsigned experiment, enum select_kind kind,
+		     struct buf *b);
+void selection_free(struct selection *sel);
+
+#endif
