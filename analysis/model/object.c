@@ -158,27 +158,31 @@ static int open_archived(const struct session *s, const struct loadobj *o)
 	return -1;
 }
 
-static int open_recorded(const struct session *s, struct loadobj *o)
+int session_open_object(const struct session *s, const struct loadobj *o, const char **why)
 {
 	int fd = o->path[0] == '/' ?
 			 open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	struct stat st;
 
-	if (fd < 0) {
-		diag_warn(&o->diag, "%s: no archive and no such file: its functions have no names",
-			  o->path);
-		return -1;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		diag_warn(&o->diag, "%s: not a regular file: its functions have no names", o->path);
-	} else if (changed_since(s, &st)) {
-		diag_warn(&o->diag, "%s: changed after the experiment was recorded: "
-			  "its functions have no names; record with -A on", o->path);
-	} else {
+	*why = fd < 0 ? "no such file" :
+	       fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ? "not a regular file" :
+	       changed_since(s, &st) ? "changed after the experiment was recorded" : NULL;
+	if (!*why)
 		return fd;
-	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return -1;
+}
+
+static int open_recorded(const struct session *s, struct loadobj *o)
+{
+	const char *why;
+	int fd = session_open_object(s, o, &why);
+
+	if (fd < 0)
+		diag_warn(&o->diag, "%s: no archive, and the file: %s: its functions have no names; "
+			  "record with -A on", o->path, why);
+	return fd;
 }
 
 static void object_open(struct session *s, struct loadobj *o)

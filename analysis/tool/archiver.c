@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * er_archive: what a reader elsewhere needs goes into archives/ of the founder.
+ * Without an option that is the names of functions (symbol files); copies of
+ * the files bring disassembly, and of the sources annotated source.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/copy.h"
+#include "analysis/base/diag.h"
+#include "analysis/model/session.h"
+#include "analysis/symbols/archive.h"
+#include "analysis/tool/cmdline.h"
+#include "analysis/tool/place.h"
+#include "analysis/tool/tool.h"
+
+struct settings {
+	bool nothing, only_founder, quiet, force, only_used;
+	bool objects, sources;
+	enum archive_mode mode;
+	char *common; /* absolute path of the common archive, NULL none */
+	regex_t only; /* paths, if has_only */
+	bool has_only;
+};
+
+static int set_what(void *settings, const char *arg, struct diag *d)
+{
+	static const struct {
+		const char *word;
+		bool nothing, objects, sources, used;
+	} words[] = {
+		{ "off", .nothing = true },
+		{ "on", .objects = true, .sources = true },
+		{ "ldobjects", .objects = true },
+		{ "src", .sources = true },
+		{ "usedldobjects", .objects = true, .used = true },
+		{ "usedsrc", .sources = true, .used = true },
+	};
+	struct settings *s = settings;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(words[i].word, arg))
+			continue;
+		s->nothing = words[i].nothing;
+		s->objects = words[i].objects;
+		s->sources = words[i].sources;
+		s->only_used = words[i].used;
+		s->mode = ARCHIVE_COPY;
+		return 0;
+	}
+	return diag_error(d, "-a '%s': write off, on, ldobjects, src, usedldobjects or usedsrc", arg);
+}
+
+static int set_copies(void *settings, const char *arg, struct diag *d)
+{
+	return set_what(settings, "ldobjects", d);
+}
+
+static int set_only_founder(void *settings, const char *arg, struct diag *d)
+{
+	((struct settings *)settings)->only_founder = true;
+	return 0;
+}
+
+static int set_quiet(void *settings, const char *arg, struct diag *d)
+{
+	((struct settings *)settings)->quiet = true;
+	return 0;
+}
+
+static int set_force(void *settings, const char *arg, struct diag *d)
+{
+	((struct settings *)settings)->force = true;
+	return 0;
+}
+
+static int set_common(void *settings, const char *arg, struct diag *d)
+{
+	struct settings *s = settings;
+
+	free(s->common);
+	s->common = realpath(arg, NULL);
+	return s->common ? 0 : diag_errno(d, errno, "-d '%s': cannot open", arg);
+}
+
+static int set_only(void *settings, const char *arg, struct diag *d)
+{
+	struct settings *s = settings;
+	char why[128];
+	int err;
+
+	if (s->has_only)
+		regfree(&s->only);
+	err = regcomp(&s->only, arg, REG_EXTENDED | REG_NOSUB);
+	s->has_only = !err;
+	if (!err)
+		return 0;
+	regerror(err, &s->only, why, sizeof(why));
+	return diag_error(d, "-m '%s': not a regular expression: %s", arg, why);
+}
+
+/* --- one experiment --- */
+
+struct archiver {
+	const struct settings *settings;
+	struct session *session;
+	const char *path;
+	int expdir;
+	int archives; /* archives/, -1 until something goes there */
+	struct diag *d;   /* errors */
+	struct buf log;   /* warnings, a line each */
+	bool *wanted;     /* by object id */
+};
+
+/* A warning: for the experiment's archive.log, and for the user unless -q. */
+__attribute__((format(printf, 2, 3))) static void warn(struct archiver *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (!text)
+		return;
+	buf_put_printable(&a->log, text);
+	buf_puts(&a->log, "\n");
+	if (!a->settings->quiet)
+		diag_warn(a->d, "%s", text);
+	free(text);
+}
+
+static bool is_chosen(const struct archiver *a, const char *path)
+{
+	return path[0] == '/' &&
+	       (!a->settings->has_only || !regexec(&a->settings->only, path, 0, NULL, 0));
+}
+
+/* Put the file at fd where archives of `path` go. 0 or -1 after reporting. */
+static int put(struct archiver *a, int fd, const char *path)
+{
+	const struct settings *s = a->settings;
+	enum archive_old old = s->force && !s->only_founder && !s->has_only ? ARCHIVE_REPLACE :
+			       s->mode == ARCHIVE_COPY ? ARCHIVE_UPGRADE : ARCHIVE_KEEP;
+	__cleanup(closep) int common = -1;
+
+	if (a->archives < 0)
+		a->archives = archive_dir(a->expdir, a->d);
+	if (a->archives < 0)
+		return -1;
+	if (!s->common)
+		return archive_put(a->archives, fd, path, s->mode, old, a->d);
+	common = open(s->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (common < 0)
+		return diag_errno(a->d, errno, "-d '%s': cannot open", s->common);
+	if (archive_put(common, fd, path, s->mode, old, a->d))
+		return -1;
+	return archive_link(a->archives, s->common, path, a->d);
+}
+
+static int archive_object(struct archiver *a, const struct loadobj *o)
+{
+	const char *why;
+	__cleanup(closep) int fd = session_open_object(a->session, o, &why);
+	__cleanup(closep) int archived = fd < 0 ? archive_open(a->expdir, o->path) : -1;
+
+	if (fd < 0 && archived < 0)
+		warn(a, "%s: is not archived: %s", o->path, why);
+	return fd < 0 ? 0 : put(a, fd, o->path);
+}
+
+static void want_mapped(struct archiver *a, const struct experiment *e)
+{
+	vec_for_each(m, &e->maps) {
+		const struct loadobj *o = m->what == EXP_MAP_SEGMENT && is_chosen(a, m->name) ?
+						  session_find_object(a->session, m->name) : NULL;
+
+		if (o)
+			a->wanted[o->id] = true;
+	}
+}
+
+static void want_used(struct archiver *a, struct experiment *e)
+{
+	const struct session *s = a->session;
+
+	for (size_t i = 0; i < e->stacks.len; i++) {
+		const struct stack *st =
+			&s->stacks.data[session_resolve(a->session, e, i, e->end_ns)];
+
+		for (uint32_t f = 0; f < st->n; f++) {
+			uint32_t frame = s->stack_frames.data[st->first + f];
+			const struct loadobj *o = s->frames.data[frame].func->obj;
+
+			if (is_chosen(a, o->path))
+				a->wanted[o->id] = true;
+		}
+	}
+}
+
+static int archive_objects(struct archiver *a)
+{
+	int err = 0;
+
+	session_load_objects(a->session);
+	a->wanted = xcalloc(a->session->objects.len, sizeof(*a->wanted));
+	vec_for_each(e, &a->session->experiments) {
+		if ((*e)->founder && a->settings->only_founder)
+			continue;
+		if (a->settings->only_used)
+			want_used(a, *e);
+		else
+			want_mapped(a, *e);
+	}
+	for (size_t i = 0; !err && i < a->session->objects.len && !tool_stop; i++) {
+		if (a->wanted[i])
+			err = archive_object(a, a->session->objects.data[i]);
+	}
+	free(a->wanted);
+	return err;
+}
+
+/* Files of another machine may have the same names and other contents. */
+static int check_host(const struct archiver *a)
+{
+	const struct experiment *e = a->session->experiments.data[0];
+	struct utsname here;
+
+	if (a->settings->force || !e->hostname[0] || uname(&here) || !strcmp(here.nodename, e->hostname))
+		return 0;
+	return diag_error(a->d, "experiment '%s': was recorded on '%s': run er_archive there, or "
+			  "with -F if the files are the same here", a->path, e->hostname);
+}
+
+static void write_log(const struct archiver *a)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	__cleanup(closep) int fd = a->log.len ? openat(a->expdir, "archive.log", flags, 0600) : -1;
+	int err = fd < 0 ? -errno : fd_write(fd, a->log.data, a->log.len);
+
+	if (a->log.len && err)
+		diag_errno(a->d, -err, "experiment '%s': cannot write archive.log", a->path);
+}
+
+static int archive_open_experiment(struct archiver *a)
+{
+	__cleanup(freep) char *recorder = experiment_recorder(a->expdir);
+	int err;
+
+	if (session_add(a->session, a->path) || check_host(a))
+		return -1;
+	if (recorder)
+		warn(a, "experiment '%s': is still being recorded by %s: archive it again when "
+		     "that has ended", a->path, recorder);
+	err = a->settings->nothing ? 0 : archive_objects(a);
+	write_log(a);
+	return err;
+}
+
+/* A descendant's archives are in its founder. */
+static int check_founder(const struct place *p, struct diag *d)
+{
+	__cleanup(closep) int fd = openat(p->dir, "log.xml", O_PATH | O_CLOEXEC);
+
+	if (p->name[0] != '_' || fd < 0)
+		return 0;
+	return diag_error(d, "experiment '%s': is part of another one: archive that", p->path);
+}
+
+static int archive_experiment(const char *path, const struct settings *s, struct diag *d)
+{
+	struct archiver a = { .settings = s, .archives = -1, .expdir = -1, .d = d };
+	struct place p;
+	int err = place_init(&p, path, d) || check_founder(&p, d) ? -1 : 0;
+
+	a.path = p.path;
+	if (!err)
+		a.expdir = place_open_experiment(&p, d);
+	if (a.expdir >= 0) {
+		a.session = session_new(d);
+		err = archive_open_experiment(&a);
+		session_free(a.session);
+		close(a.expdir);
+	} else {
+		err = -1;
+	}
+	if (a.archives >= 0)
+		close(a.archives);
+	buf_free(&a.log);
+	place_free(&p);
+	return err;
+}
+
+static int archive_operand(const char *path, const struct settings *s, struct diag *d)
+{
+	str_vec members = { 0 };
+	int err;
+
+	if (!is_group_name(path))
+		return archive_experiment(path, s, d);
+	err = group_read(path, &members, d);
+	vec_for_each(m, &members) {
+		err |= archive_experiment(*m, s, d);
+		free(*m);
+	}
+	vec_free(&members);
+	return err;
+}
+
+static const struct tool_option options[] = {
+	{ 'n', NULL, "archive for this experiment only, not for its descendants", set_only_founder },
+	{ 'q', NULL, "no warnings; they are in archive.log of the experiment", set_quiet },
+	{ 'A', NULL, "copy the load objects whole, as -a ldobjects", set_copies },
+	{ 'F', NULL, "write archives again that are there; ignored with -n and -m", set_force },
+	{ 'a', "what", "copy: off, on, ldobjects, src, usedldobjects, usedsrc", set_what },
+	{ 'd', "directory", "keep the files in this directory, for many experiments", set_common },
+	{ 'm', "regex", "only files whose path matches", set_only },
+};
+
+int archive_main(int argc, char **argv)
+{
+	static const char *const synopses[] = {
+		"[-nqAF] [-a what] [-d directory] [-m regex] experiment.er|group.erg...", NULL };
+	const struct tool t = { .name = "er_archive", .synopses = synopses, .options = options,
+				.noptions = sizeof(options) / sizeof(options[0]),
+				.min_operands = 1 };
+	struct diag d = { .prefix = t.name };
+	struct settings s = { .objects = true, .mode = ARCHIVE_SYMBOLS };
+	struct operands o;
+	int status = tool_parse(&t, argc, argv, &s, &o, &d), err = 0;
+
+	if (status == TOOL_RUN) {
+		tool_catch_signals();
+		for (size_t i = 0; i < o.n && !tool_stop; i++)
+			err |= archive_operand(o.v[i], &s, &d);
+		status = err || tool_stop ? 1 : 0;
+	}
+	free(s.common);
+	if (s.has_only)
+		regfree(&s.only);
+	return status;
+}

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_archive: names and files of what was mapped come into the experiment, from
+# where they are, and nothing that others plant there leads elsewhere.
+. "$(dirname "$0")/../lib/tools.sh"
+
+# mapped NAME: rec.1.er with its code from a program of ours, $tmp/work/prog, and
+# from a library that no stack mentions. The program is older than the recording.
+mapped()
+{
+	put rec.1.er "$1"
+	cp "$syn/spin" prog && cp "$syn/many" lib && touch -d '2020-02-02' prog lib
+	[ -z "${2:-}" ] || rm -f prog
+	sed -i "s/hostname=\"[^\"]*\"/hostname=\"$(uname -n)\"/" "$1/log.xml"
+	cat >"$1/map.xml" <<-END
+	<event kind="map" object="segment" tstamp="0.0" vaddr="0x10000" size="4096" pagesz="4096" foffset="+0x1000" modes="0x005" chksum="0x0" name="$PWD/prog"/>
+	<event kind="map" object="segment" tstamp="0.0" vaddr="0x90000" size="4096" pagesz="4096" foffset="+0x1000" modes="0x005" chksum="0x0" name="$PWD/lib"/>
+	<event kind="map" object="segment" tstamp="0.0" vaddr="0xffffffff81000000" size="4096" foffset="+0x0" modes="0x005" name="LinuxKernel"/>
+	END
+}
+files() { (cd "$1/archives" 2>/dev/null && echo * | sed 's/_[^ ]*//g'); }
+
+fresh
+mapped a.er
+functions() { er_print -printmode , -functions "$1" 2>/dev/null | grep -v '<Total>'; }
+functions a.er >"$tmp/before"
+check "names" er_archive a.er
+check_that "of both objects, not of the kernel" "\"$(files a.er)\" == \"lib prog\"" "$(ls a.er/archives)"
+rm -f prog lib
+functions a.er >"$tmp/after"
+check "are the same without the files" cmp "$tmp/before" "$tmp/after"
+check "again, without the files" er_archive a.er
+check_that "nothing to warn of then" "! $(test -e a.er/archive.log; echo $((! $?)))"
+
+fresh
+mapped a.er
+check "used objects only" er_archive -a usedldobjects a.er
+check_that "is one" "\"$(files a.er)\" == \"prog\"" "$(ls a.er/archives)"
+check "as copies" cmp prog a.er/archives/prog_*
+check "names do not replace a copy" er_archive a.er
+check "still a copy" cmp prog a.er/archives/prog_*
+check "-A replaces names" er_archive -A a.er
+check "by a copy" cmp lib a.er/archives/lib_*
+check "-F writes names again" er_archive -F a.er
+check_that "in place of the copy" "$(stat -c %s a.er/archives/prog_*) < $(stat -c %s prog)"
+er_archive -A a.er && er_archive -F -m nothing a.er
+check "-F is ignored with -m" cmp prog a.er/archives/prog_*
+
+fresh
+mapped a.er
+check "-m" er_archive -m 'li[b]$' a.er
+check_that "chooses" "\"$(files a.er)\" == \"lib\"" "$(ls a.er/archives)"
+check "-a off" er_archive -a off a.er
+
+fresh
+mapped a.er
+mkdir common
+cp -R a.er b.er
+check "-d" er_archive -d common -A a.er
+check "-d for another one" er_archive -d common -A b.er
+check_that "keeps one copy" "$(ls common | wc -l) == 2" "$(ls common)"
+check "links lead there" cmp prog a.er/archives/prog_*
+rm -f prog lib
+functions a.er >one && functions b.er >two
+check "er_print finds it" cmp one two
+check_that "er_print names functions by it" "$(functions a.er | grep -c 'no functions found') == 0" "$(functions a.er)"
+
+# Warnings: on standard error, and kept in the experiment.
+fresh
+mapped a.er gone
+er_archive a.er 2>"$tmp/err"
+check_that "a missing object is a warning" "$? == 0 && $(grep -c "prog: is not archived: no such file" "$tmp/err") == 1" "$(cat "$tmp/err")"
+check_that "and kept" "$(grep -c 'prog: is not archived' a.er/archive.log) == 1"
+check_that "-q says nothing" "\"$(er_archive -q a.er 2>&1)\" == \"\""
+cp "$syn/spin" prog
+check_that "a changed one is not taken" "$(er_archive a.er 2>&1 | grep -c 'prog: is not archived: changed after') == 1"
+check_that "as its name is missing" "\"$(files a.er)\" == \"lib\""
+
+fresh
+mapped a.er && ln -s a.er link.er && mkdir plain.er && echo x >plain.er/x
+put sys.1.er s.er
+refuses "missing" "No such file" er_archive gone.er
+refuses "no experiment" "no log.xml" er_archive plain.er
+refuses "a link" "symbolic link" er_archive link.er
+refuses "another machine" "run er_archive there" er_archive s.er
+refuses "a descendant" "is part of another" er_archive s.er/_work_PID_12.1.er
+refuses "-a" "write off, on" er_archive -a all a.er
+refuses "-d" "cannot open" er_archive -d nowhere a.er
+refuses "-m" "not a regular expression" er_archive -m '(' a.er
+refuses "-m without argument" "needs an argument" er_archive -m
+printf '#analyzer experiment group\na.er\n' >g.erg
+check "a group" er_archive g.erg
+check_that "its members" "\"$(files a.er)\" == \"lib prog\""
+check "another machine, by force" er_archive -F -q s.er
+
+# What others planted.
+fresh
+mapped a.er && mkdir outside && ln -s ../outside a.er/archives
+er_archive a.er 2>/dev/null
+check_that "archives/ that leads elsewhere is refused" "$? == 1 && $(ls outside | wc -l) == 0"
+rm a.er/archives && mkdir a.er/archives && echo keep >victim
+name=$(put rec.1.er n.er; mapped n.er; er_archive n.er; ls n.er/archives | grep prog)
+ln -s "$PWD/victim" "a.er/archives/$name"
+er_archive -F a.er
+check_that "a planted link is not written through" "\"$(cat victim)\" == \"keep\""
+ln -s "$PWD/victim" a.er/archive.log; rm -f prog a.er/archives/prog*
+er_archive -q a.er 2>/dev/null
+check_that "nor archive.log" "\"$(cat victim)\" == \"keep\""
+
+[ "$(id -u)" = 0 ] || { skip "full disk" "needs root"; exit; }
+fresh
+mkdir small
+mount -t tmpfs -o size=64k er-test small 2>/dev/null || { skip "full disk" "cannot mount one"; exit; }
+on_exit=unmount
+unmount() { cd / && umount "$tmp/work/small"; }
+mapped a.er && mkdir a.er/archives && er_cp a.er small && head -c 200000 /dev/zero >>prog && touch -d 2020-02-02 prog
+refuses "full disk" "No space left" er_archive -A -m prog small/a.er

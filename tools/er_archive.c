@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* er_archive: makes experiments readable elsewhere. Everything is in analysis/tool/. */
+#include "analysis/tool/tool.h"
+
+int main(int argc, char **argv)
+{
+	return archive_main(argc, argv);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* er_export: prints the raw data of experiments. Everything is in analysis/tool/. */
+#include "analysis/tool/tool.h"
+
+int main(int argc, char **argv)
+{
+	return export_main(argc, argv);
+}
