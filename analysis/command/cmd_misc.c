@@ -32,13 +32,21 @@ static int cmd_script(struct shell *sh, int argc, char **argv)
 
 static int cmd_version(struct shell *sh, int argc, char **argv)
 {
-	fprintf(sh->printer.file, "%s %s\n", sh->program, ER_VERSION);
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s %s\n", sh->program, ER_VERSION);
+	printer_lines(&sh->printer, b.data);
+	buf_free(&b);
 	return 0;
 }
 
 static int cmd_help(struct shell *sh, int argc, char **argv)
 {
-	command_help(sh->printer.file);
+	struct buf b = { 0 };
+
+	command_help(&b);
+	printer_lines(&sh->printer, b.data);
+	buf_free(&b);
 	return 0;
 }
 

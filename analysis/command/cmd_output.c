@@ -3,16 +3,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+
+/* A page that is appended to goes on. */
+static bool is_begun(FILE *f)
+{
+	struct stat st;
+
+	return !fstat(fileno(f), &st) && S_ISREG(st.st_mode) && st.st_size > 0;
+}
 
 static void use_file(struct shell *sh, FILE *f, FILE *owned, const char *name)
 {
 	if (sh->file)
 		fclose(sh->file);
 	free(sh->file_name);
-	sh->printer.file = f;
+	printer_set_file(&sh->printer, f, is_begun(f));
 	sh->file = owned;
 	sh->file_name = name ? xstrdup(name) : NULL;
 }
@@ -116,6 +125,25 @@ static int cmd_name(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
+/* It tells apart what Java and OpenMP record: for all other data the three are one (P-096). */
+static int cmd_viewmode(struct shell *sh, int argc, char **argv)
+{
+	static const char *const modes[] = { "user", "expert", "machine" };
+
+	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(argv[1], modes[i]))
+			continue;
+		sh->viewmode = modes[i];
+		shell_reply(sh, modes[i]);
+		return 0;
+	}
+	if (argc > 1)
+		return diag_error(&sh->diag, "viewmode '%s': there are user, expert and machine",
+				  argv[1]);
+	shell_reply(sh, sh->viewmode ? sh->viewmode : modes[0]);
+	return 0;
+}
+
 /* Silent when it sets: a delimiter is for programs, and text needs no word. */
 static int cmd_printmode(struct shell *sh, int argc, char **argv)
 {
@@ -138,8 +166,11 @@ static const struct command rows[] = {
 	  .help = "print the first n entries, all for 0" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
 	  .option_args = 1, .run = cmd_name, .rc = RC_FIRST, .help = "choose how functions are named" },
-	{ SECTION_OUTPUT, "printmode", .args = "[text | delimiter]", .max = 1, .option_args = 1,
-	  .run = cmd_printmode, .help = "print tables as text, or delimited" },
+	{ SECTION_OUTPUT, "viewmode", .args = "[user|expert|machine]", .max = 1, .option_args = 1,
+	  .run = cmd_viewmode, .rc = RC_FIRST, .help = "choose how Java and OpenMP data are shown" },
+	{ SECTION_OUTPUT, "printmode", .args = "[text|html|csv|json|delimiter]", .max = 1,
+	  .option_args = 1, .run = cmd_printmode, .rc = RC_FIRST,
+	  .help = "print tables as text, as a page, or for programs" },
 };
 
 const struct command_rows output_commands = COMMAND_ROWS(rows);

@@ -104,7 +104,7 @@ int command_check_args(const struct command *c, int nargs, struct diag *d)
 			  "double quotes", c->name, c->name, c->args);
 }
 
-static void help_line(FILE *f, const struct command *c)
+static void help_line(struct buf *out, const struct command *c)
 {
 	struct buf b = { 0 };
 
@@ -112,20 +112,20 @@ static void help_line(FILE *f, const struct command *c)
 		   c->args ? " " : "", c->args ? c->args : "");
 	/* What is too long for its column has a line of its own. */
 	if (b.len > 30)
-		fprintf(f, "  %s\n  %30s  %s\n", b.data, "", c->help);
+		buf_printf(out, "  %s\n  %30s  %s\n", b.data, "", c->help);
 	else
-		fprintf(f, "  %-30s  %s\n", b.data, c->help);
+		buf_printf(out, "  %-30s  %s\n", b.data, c->help);
 	buf_free(&b);
 }
 
-void command_help(FILE *f)
+void command_help(struct buf *out)
 {
 	const struct command *c, *before = NULL;
 
 	for (size_t i = 0; (c = command_at(i)); i++, before = c) {
 		if (!before || c->section != before->section)
-			fprintf(f, "%s%s:\n", before ? "\n" : "", section_titles[c->section]);
-		help_line(f, c);
+			buf_printf(out, "%s%s:\n", before ? "\n" : "", section_titles[c->section]);
+		help_line(out, c);
 	}
-	fputs("\nAny beginning of a name that fits no other command will do.\n", f);
+	buf_puts(out, "\nAny beginning of a name that fits no other command will do.\n");
 }

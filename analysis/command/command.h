@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct buf;
 struct diag;
 struct shell;
 struct table;
@@ -107,7 +108,7 @@ const struct command *command_at(size_t n);
 const struct command *command_find(const char *name, struct diag *d);
 /* 0, or -1 after reporting how the command is used. */
 int command_check_args(const struct command *c, int nargs, struct diag *d);
-/* Print all commands with their help, by section. */
-void command_help(FILE *f);
+/* Append all commands with their help, by section. */
+void command_help(struct buf *b);
 
 #endif

@@ -84,7 +84,7 @@ static int flush_output(struct shell *sh)
 	if (sh->file)
 		fclose(sh->file);
 	sh->file = NULL;
-	sh->printer.file = stdout;
+	printer_set_file(&sh->printer, stdout, false);
 	return -1;
 }
 

@@ -50,18 +50,9 @@ static void put_title(struct buf *b, const struct column *c, int line)
 	}
 }
 
-static bool has_heading(const struct table *t)
-{
-	vec_for_each(c, &t->columns) {
-		if (c->title[0] || c->title[1] || c->title[2])
-			return true;
-	}
-	return false;
-}
-
 static void delimited_heading(struct printer *p, const struct table *t)
 {
-	for (int line = 0; line < 4 && has_heading(t); line++) {
+	for (int line = 0; line < 4 && table_has_heading(t); line++) {
 		for (size_t i = 0; i < t->columns.len; i++) {
 			put_title(&p->cell, &t->columns.data[i], line);
 			put_cell(p, i);
@@ -103,4 +94,5 @@ const struct printer_ops delimited_printer = {
 	.row = delimited_row,
 	.note = delimited_note,
 	.end = delimited_end,
+	.say = delimited_note,
 };

@@ -29,16 +29,34 @@ static bool is_delimiter(const char *mode)
 	       (mode[0] == '\t' || (isascii(mode[0]) && isprint(mode[0])));
 }
 
+static const struct mode {
+	const char *name;
+	const struct printer_ops *ops;
+} modes[] = {
+	{ "text", &text_printer }, { "html", &html_printer }, { "csv", &csv_printer },
+	{ "json", &json_printer },
+};
+
+enum { NMODES = sizeof(modes) / sizeof(modes[0]) };
+
+void printer_set_file(struct printer *p, FILE *file, bool begun)
+{
+	p->file = file;
+	p->page_open = begun;
+}
+
 int printer_set_mode(struct printer *p, const char *mode)
 {
-	if (!strcmp(mode, "text")) {
-		p->ops = &text_printer;
+	for (size_t i = 0; i < NMODES; i++) {
+		if (strcmp(mode, modes[i].name))
+			continue;
+		p->ops = modes[i].ops;
 		p->delimiter = '\0';
 		return 0;
 	}
 	if (!is_delimiter(mode))
-		return diag_error(p->diag, "printmode '%s': unknown form; there are 'text' and one "
-				  "delimiter character such as ','", mode);
+		return diag_error(p->diag, "printmode '%s': unknown form; there are text, html, csv, "
+				  "json and one delimiter character such as ','", mode);
 	p->ops = &delimited_printer;
 	p->delimiter = mode[0];
 	return 0;
@@ -48,8 +66,10 @@ void printer_put_mode(const struct printer *p, struct buf *b)
 {
 	if (p->delimiter)
 		buf_add(b, &p->delimiter, 1);
-	else
-		buf_puts(b, "text");
+	for (size_t i = 0; i < NMODES; i++) {
+		if (modes[i].ops == p->ops)
+			buf_puts(b, modes[i].name);
+	}
 }
 
 void printer_flush(struct printer *p, size_t at_least)
@@ -64,12 +84,13 @@ void printer_flush(struct printer *p, size_t at_least)
 static void survey(struct printer *p, const struct table *t)
 {
 	p->name_column = table_name_column(t);
-	p->is_tree = p->has_marks = false;
+	p->is_tree = p->has_marks = p->has_groups = false;
 	p->group = t->rows.len ? t->rows.data[0].group : 0;
 	p->tree.rails.len = 0;
 	vec_for_each(r, &t->rows) {
 		p->is_tree |= r->depth > 0;
 		p->has_marks |= r->mark != '\0';
+		p->has_groups |= r->group != p->group;
 	}
 }
 
@@ -108,6 +129,45 @@ void printer_print(struct printer *p, const struct table *t)
 
 void printer_say(struct printer *p, const char *line)
 {
-	p->ops->note(p, line);
+	p->ops->say(p, line);
 	printer_flush(p, 0);
+}
+
+void printer_lines(struct printer *p, const char *text)
+{
+	if (p->ops == &html_printer)
+		html_lines(p, text);
+	else if (p->ops == &json_printer)
+		json_lines(p, text);
+	else
+		buf_puts(&p->out, text);
+	printer_flush(p, 0);
+}
+
+bool table_has_heading(const struct table *t)
+{
+	vec_for_each(c, &t->columns) {
+		if (c->title[0] || c->title[1] || c->title[2])
+			return true;
+	}
+	return false;
+}
+
+void column_put_name(struct buf *b, const struct column *c, bool with_unit)
+{
+	const char *sep = "";
+
+	for (int i = 0; i < 2; i++) {
+		const char *s = c->full[i] ? c->full[i] : c->title[i];
+
+		if (!s || !*s)
+			continue;
+		buf_puts(b, sep);
+		buf_put_printable(b, s);
+		sep = " ";
+	}
+	if (with_unit && c->title[2] && *c->title[2])
+		buf_printf(b, "%s(%s)", sep, c->title[2]);
+	if (!b->data)
+		buf_puts(b, "");
 }

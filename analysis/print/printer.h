@@ -4,8 +4,9 @@
  * in this order: begin, heading, row for each row, note for each note, end. A
  * printer knows cells and columns, and neither metrics nor views.
  *
- * Two forms exist: text, for people, and delimited, for programs, in which only
- * tables go to the output and everything said about them goes to the diag.
+ * text and html are for people. csv, json and the delimited form are for
+ * programs: in csv and in the delimited form only tables go to the output, and
+ * everything said about them goes to the diag.
  */
 #ifndef PRINT_PRINTER_H
 #define PRINT_PRINTER_H
@@ -25,6 +26,7 @@ struct printer_ops {
 	void (*row)(struct printer *p, const struct table *t, const struct row *r);
 	void (*note)(struct printer *p, const char *text);
 	void (*end)(struct printer *p, const struct table *t);
+	void (*say)(struct printer *p, const char *text); /* outside of tables */
 };
 
 /* Of one column, while a table is printed as text. */
@@ -37,26 +39,31 @@ struct column_layout {
 struct printer {
 	const struct printer_ops *ops;
 	char delimiter;      /* delimited form; '\0' otherwise */
-	struct diag *diag;   /* notes of the delimited form; borrowed */
-	FILE *file;          /* borrowed */
+	struct diag *diag;   /* notes of forms for programs; borrowed */
+	FILE *file;          /* borrowed; changed by printer_set_file */
+	bool page_open;      /* html: the file has its head */
 
 	/* While a table is printed. */
 	struct buf out, cell;
 	VEC(struct column_layout) layout;
 	struct tree tree;
 	int name_column;
-	bool is_tree, has_marks;
+	bool is_tree, has_marks, has_groups;
 	int group;
+	size_t nrows, nnotes; /* so far, where a form wants to know */
 	size_t width;        /* characters in a line of text; 0: no end */
 };
 
-extern const struct printer_ops text_printer, delimited_printer;
+extern const struct printer_ops text_printer, delimited_printer, csv_printer, html_printer,
+	json_printer;
 
 /* Text to file. Owns nothing of file and d. */
 void printer_init(struct printer *p, FILE *file, struct diag *d);
 void printer_fini(struct printer *p);
 
-/* "text" or one delimiter character. 0, or -1 after reporting, nothing changed. */
+/* Print into another file; begun: something stands in it already. */
+void printer_set_file(struct printer *p, FILE *file, bool begun);
+/* "text", "html", "csv", "json" or one delimiter character. 0, or -1 after reporting, nothing changed. */
 int printer_set_mode(struct printer *p, const char *mode);
 /* As printer_set_mode takes it; appended. */
 void printer_put_mode(const struct printer *p, struct buf *b);
@@ -65,6 +72,17 @@ void printer_put_mode(const struct printer *p, struct buf *b);
 void printer_print(struct printer *p, const struct table *t);
 /* A line that is no table, such as a command's reply. */
 void printer_say(struct printer *p, const char *line);
+
+/* Lines as they are, such as help: in html as preformatted text, in json as a message. */
+void printer_lines(struct printer *p, const char *text);
+
+/* The same of one form. */
+void html_lines(struct printer *p, const char *text);
+void json_lines(struct printer *p, const char *text);
+
+/* For printers: whether any column has a title; one by name, in full, with its unit. */
+bool table_has_heading(const struct table *t);
+void column_put_name(struct buf *b, const struct column *c, bool with_unit);
 
 /* For printers: hand what has gathered in p->out to the file when there is much of it. */
 void printer_flush(struct printer *p, size_t at_least);

@@ -292,4 +292,5 @@ const struct printer_ops text_printer = {
 	.row = text_row,
 	.note = text_note,
 	.end = text_end,
+	.say = text_note,
 };

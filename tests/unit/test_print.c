@@ -219,9 +219,63 @@ static void tables_without_titles_have_no_heading(void **state)
 	drop(&t);
 }
 
-static void modes_are_text_and_one_character(void **state)
+static void csv_quotes_where_it_must(void **state)
 {
-	static const char *const wrong[] = { "html", "csv", "", ",,", "\"", "\n", "\xc3" };
+	struct table t = list_table();
+
+	add(&t, (struct row){ .group = 0 }, 80000000, 87.5, "p,q\"r");
+	assert_printed(&t, "csv",
+		"Exclusive User CPU Time (sec.),Exclusive User CPU Time (%),Name\n"
+		"0.080,87.50,\"p,q\"\"r\"\n");
+	add(&t, (struct row){ .group = 1, .mark = '*' }, 0, 0, "a\nb");
+	assert_printed(&t, "csv",
+		"Panel,Exclusive User CPU Time (sec.),Exclusive User CPU Time (%),Name\n"
+		"1,0.080,87.50,\"p,q\"\"r\"\n"
+		"2,0.,0.,*a\\x0ab\n");
+	drop(&t);
+}
+
+static void json_has_all_digits_and_escapes(void **state)
+{
+	struct table t = list_table();
+
+	t.title = "a \"b\" \\";
+	add(&t, (struct row){ .depth = 0 }, -1234567891, 1.0 / 0.0, "\"\033");
+	add(&t, (struct row){ .depth = 1 }, 500, 12.5, "\\");
+	vec_push(&t.notes, "lost: 3");
+	vec_push(&t.notes, "lost: 4");
+	assert_printed(&t, "json",
+		"{\"name\":\"functions\",\"title\":\"a \\\"b\\\" \\\\\",\"columns\":["
+		"{\"name\":\"Exclusive User CPU Time\",\"type\":\"seconds\",\"sorted\":true},"
+		"{\"name\":\"Exclusive User CPU Time\",\"type\":\"percent\",\"sorted\":true},"
+		"{\"name\":\"Name\",\"type\":\"text\"}],\"rows\":[\n"
+		"{\"depth\":0,\"cells\":[-1.234567891,null,\"\\\"\\\\x1b\"]},\n"
+		"{\"depth\":1,\"cells\":[0.0000005,12.5,\"\\\\\"]}],"
+		"\"notes\":[\"lost: 3\",\"lost: 4\"]}\n");
+	drop(&t);
+}
+
+/* Whatever a name is, it is text of the page; the head stands once in a file. */
+static void html_escapes_names(void **state)
+{
+	struct table t = list_table();
+	struct diag d = { 0 };
+	char *got;
+
+	add(&t, (struct row){ 0 }, 0, 0, "<script>\"'&\033[1m");
+	vec_push(&t.notes, "<b>");
+	got = printed(&t, "html", &d);
+	assert_ptr_equal(strstr(got, "<!DOCTYPE html>"), got);
+	assert_non_null(strstr(got, "<td class=\"t\">&#60;script&#62;&#34;&#39;&#38;\\x1b[1m</td>"));
+	assert_non_null(strstr(got, "</table>\n<p>&#60;b&#62;</p>\n"));
+	assert_null(strstr(got, "<script>"));
+	free(got);
+	drop(&t);
+}
+
+static void modes_are_words_or_one_character(void **state)
+{
+	static const char *const wrong[] = { "HTML", "csvx", "", ",,", "\"", "\n", "\xc3" };
 	struct diag d = { 0 };
 	struct buf b = { 0 };
 	struct printer p;
@@ -280,7 +334,10 @@ int main(void)
 		cmocka_unit_test(trees_have_rails_where_siblings_follow),
 		cmocka_unit_test(delimited_is_for_programs),
 		cmocka_unit_test(tables_without_titles_have_no_heading),
-		cmocka_unit_test(modes_are_text_and_one_character),
+		cmocka_unit_test(modes_are_words_or_one_character),
+		cmocka_unit_test(csv_quotes_where_it_must),
+		cmocka_unit_test(json_has_all_digits_and_escapes),
+		cmocka_unit_test(html_escapes_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Comma-separated values as spreadsheets read them (RFC 4180): one heading line,
+ * quotes only where a cell needs them. A tree or a panel has a column more, the
+ * depth or the number of the panel; the mark of a panel's own function stays in
+ * its name.
+ */
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/print/printer.h"
+
+static void put_field(struct printer *p, bool first)
+{
+	const char *s = p->cell.data ? p->cell.data : "";
+
+	if (!first)
+		buf_puts(&p->out, ",");
+	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ') {
+		buf_puts(&p->out, s);
+	} else {
+		buf_puts(&p->out, "\"");
+		for (const char *q; (q = strchr(s, '"')); s = q + 1) {
+			buf_add(&p->out, s, q - s);
+			buf_puts(&p->out, "\"\"");
+		}
+		buf_puts(&p->out, s);
+		buf_puts(&p->out, "\"");
+	}
+	buf_clear(&p->cell);
+}
+
+static void csv_begin(struct printer *p, const struct table *t)
+{
+}
+
+static void csv_heading(struct printer *p, const struct table *t)
+{
+	if (!table_has_heading(t))
+		return;
+	if (p->is_tree || p->has_groups) {
+		buf_puts(&p->cell, p->is_tree ? "Depth" : "Panel");
+		put_field(p, true);
+	}
+	for (size_t i = 0; i < t->columns.len; i++) {
+		column_put_name(&p->cell, &t->columns.data[i], true);
+		put_field(p, !i && !p->is_tree && !p->has_groups);
+	}
+	buf_puts(&p->out, "\n");
+}
+
+static void csv_row(struct printer *p, const struct table *t, const struct row *r)
+{
+	bool has_heading = table_has_heading(t), more = has_heading && (p->is_tree || p->has_groups);
+
+	if (more) {
+		buf_printf(&p->cell, "%d", p->is_tree ? r->depth : r->group + 1);
+		put_field(p, true);
+	}
+	for (size_t i = 0; i < t->columns.len; i++) {
+		if ((int)i == p->name_column && r->mark)
+			buf_add(&p->cell, &r->mark, 1);
+		cell_put(&p->cell, &r->cells[i]);
+		put_field(p, !i && !more);
+	}
+	buf_puts(&p->out, "\n");
+}
+
+static void csv_note(struct printer *p, const char *text)
+{
+	diag_note(p->diag, "%s", text);
+}
+
+static void csv_end(struct printer *p, const struct table *t)
+{
+}
+
+const struct printer_ops csv_printer = {
+	.begin = csv_begin,
+	.heading = csv_heading,
+	.row = csv_row,
+	.note = csv_note,
+	.end = csv_end,
+	.say = csv_note,
+};
