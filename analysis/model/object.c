@@ -158,10 +158,9 @@ static int open_archived(const struct session *s, const struct loadobj *o)
 	return -1;
 }
 
-int session_open_object(const struct session *s, const struct loadobj *o, const char **why)
+int session_open_recorded(const struct session *s, const char *path, const char **why)
 {
-	int fd = o->path[0] == '/' ?
-			 open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	struct stat st;
 
 	*why = fd < 0 ? "no such file" :
@@ -177,7 +176,7 @@ int session_open_object(const struct session *s, const struct loadobj *o, const 
 static int open_recorded(const struct session *s, struct loadobj *o)
 {
 	const char *why;
-	int fd = session_open_object(s, o, &why);
+	int fd = session_open_recorded(s, o->path, &why);
 
 	if (fd < 0)
 		diag_warn(&o->diag, "%s: no archive, and the file: %s: its functions have no names; "

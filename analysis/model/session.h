@@ -122,10 +122,10 @@ struct loadobj *session_find_object(struct session *s, const char *name);
 /* Make all load objects that the maps name known, not only those with samples. */
 void session_load_objects(struct session *s);
 /*
- * The file that an object was recorded from; -1 with *why ("no such file") when
+ * The file of that path, as it was recorded: -1 with *why ("no such file") when
  * it cannot be had or was changed since the last of the experiments ended.
  */
-int session_open_object(const struct session *s, const struct loadobj *o, const char **why);
+int session_open_recorded(const struct session *s, const char *path, const char **why);
 /* The line that stands for a hidden object. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

@@ -332,6 +332,11 @@ const char *lineinfo_path(const struct lineinfo *l, uint32_t file)
 	return file < l->paths.len ? l->paths.strings[file] : "";
 }
 
+size_t lineinfo_nfiles(const struct lineinfo *l)
+{
+	return l->paths.len;
+}
+
 /* --- questions --- */
 
 static struct unit *unit_at(struct lineinfo *l, uint64_t vaddr)

@@ -66,6 +66,8 @@ size_t lineinfo_inlined(struct lineinfo *l, uint64_t vaddr, struct inlined *ret,
 const struct line_row *lineinfo_rows(struct lineinfo *l, uint64_t from, uint64_t to, size_t *n);
 /* The path of a file, absolute if the compiler was known to run somewhere; "" for no such file. */
 const char *lineinfo_path(const struct lineinfo *l, uint32_t file);
+/* How many files are known: those of the units that were read. */
+size_t lineinfo_nfiles(const struct lineinfo *l);
 /* The main source file of the unit that an address belongs to. */
 uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr);
 /* Read all units now, for all questions at the cost of the first. */

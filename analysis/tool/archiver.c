@@ -24,6 +24,7 @@
 #include "analysis/symbols/archive.h"
 #include "analysis/tool/cmdline.h"
 #include "analysis/tool/place.h"
+#include "analysis/tool/sources.h"
 #include "analysis/tool/tool.h"
 
 struct settings {
@@ -113,6 +114,12 @@ static int set_only(void *settings, const char *arg, struct diag *d)
 
 /* --- one experiment --- */
 
+/* Whether an object is to be archived, and its addresses that stacks lead through. */
+struct wanted {
+	bool is;
+	VEC(uint64_t) used;
+};
+
 struct archiver {
 	const struct settings *settings;
 	struct session *session;
@@ -121,7 +128,7 @@ struct archiver {
 	int archives; /* archives/, -1 until something goes there */
 	struct diag *d;   /* errors */
 	struct buf log;   /* warnings, a line each */
-	bool *wanted;     /* by object id */
+	struct wanted *wanted; /* by object id */
 };
 
 /* A warning: for the experiment's archive.log, and for the user unless -q. */
@@ -174,7 +181,7 @@ static int put(struct archiver *a, int fd, const char *path)
 static int archive_object(struct archiver *a, const struct loadobj *o)
 {
 	const char *why;
-	__cleanup(closep) int fd = session_open_object(a->session, o, &why);
+	__cleanup(closep) int fd = session_open_recorded(a->session, o->path, &why);
 	__cleanup(closep) int archived = fd < 0 ? archive_open(a->expdir, o->path) : -1;
 
 	if (fd < 0 && archived < 0)
@@ -182,18 +189,50 @@ static int archive_object(struct archiver *a, const struct loadobj *o)
 	return fd < 0 ? 0 : put(a, fd, o->path);
 }
 
+/* The sources of one object. Of a library they are mostly elsewhere: one warning for all. */
+static int archive_sources(struct archiver *a, const struct wanted *w, const char *path)
+{
+	const char *why;
+	__cleanup(closep) int fd = session_open_recorded(a->session, path, &why);
+	struct strtab sources = { 0 };
+	size_t nmissing = 0;
+	int err = 0;
+
+	if (fd < 0)
+		fd = archive_open(a->expdir, path);
+	if (fd >= 0)
+		sources_of(fd, path, a->settings->only_used ? w->used.data : NULL, w->used.len,
+			   &sources, a->d);
+	for (size_t i = 0; !err && i < sources.len; i++) {
+		const char *source = sources.strings[i];
+		__cleanup(closep) int in = is_chosen(a, source) ?
+			session_open_recorded(a->session, source, &why) : -1;
+
+		if (in >= 0)
+			err = put(a, in, source);
+		else
+			nmissing += is_chosen(a, source);
+	}
+	if (nmissing)
+		warn(a, "%s: %zu of its %zu source files are not here or changed since", path,
+		     nmissing, sources.len);
+	strtab_free(&sources);
+	return err;
+}
+
 static void want_mapped(struct archiver *a, const struct experiment *e)
 {
 	vec_for_each(m, &e->maps) {
-		const struct loadobj *o = m->what == EXP_MAP_SEGMENT && is_chosen(a, m->name) ?
+		const struct loadobj *o = m->what == EXP_MAP_SEGMENT && m->name[0] == '/' ?
 						  session_find_object(a->session, m->name) : NULL;
 
 		if (o)
-			a->wanted[o->id] = true;
+			a->wanted[o->id].is = true;
 	}
 }
 
-static void want_used(struct archiver *a, struct experiment *e)
+/* Mark the frames of all stacks of the experiment; `met` grows with the session's frames. */
+static void meet_frames(struct archiver *a, struct experiment *e, struct buf *met)
 {
 	const struct session *s = a->session;
 
@@ -201,33 +240,66 @@ static void want_used(struct archiver *a, struct experiment *e)
 		const struct stack *st =
 			&s->stacks.data[session_resolve(a->session, e, i, e->end_ns)];
 
-		for (uint32_t f = 0; f < st->n; f++) {
-			uint32_t frame = s->stack_frames.data[st->first + f];
-			const struct loadobj *o = s->frames.data[frame].func->obj;
-
-			if (is_chosen(a, o->path))
-				a->wanted[o->id] = true;
-		}
+		if (met->len < s->frames.len)
+			buf_zero(met, s->frames.len - met->len);
+		for (uint32_t f = 0; f < st->n; f++)
+			met->data[s->stack_frames.data[st->first + f]] = 1;
 	}
 }
 
-static int archive_objects(struct archiver *a)
+static void want_used(struct archiver *a, const struct buf *met)
+{
+	for (size_t i = 0; i < met->len; i++) {
+		const struct frame *f = &a->session->frames.data[i];
+		struct wanted *w = &a->wanted[f->func->obj->id];
+
+		if (!met->data[i] || f->func->obj->path[0] != '/')
+			continue;
+		w->is = true;
+		vec_push(&w->used, f->func->addr + f->offset);
+	}
+}
+
+static void choose(struct archiver *a)
+{
+	struct buf met = { 0 };
+	struct session *s = a->session;
+
+	session_load_objects(s);
+	vec_for_each(e, &s->experiments) {
+		if (a->settings->only_used && !((*e)->founder && a->settings->only_founder))
+			meet_frames(a, *e, &met);
+	}
+	/* Only now are all objects known. */
+	a->wanted = xcalloc(s->objects.len, sizeof(*a->wanted));
+	vec_for_each(e, &s->experiments) {
+		if (!a->settings->only_used && !((*e)->founder && a->settings->only_founder))
+			want_mapped(a, *e);
+	}
+	want_used(a, &met);
+	buf_free(&met);
+}
+
+static int archive_wanted(struct archiver *a, const struct wanted *w, const struct loadobj *o)
 {
 	int err = 0;
 
-	session_load_objects(a->session);
-	a->wanted = xcalloc(a->session->objects.len, sizeof(*a->wanted));
-	vec_for_each(e, &a->session->experiments) {
-		if ((*e)->founder && a->settings->only_founder)
-			continue;
-		if (a->settings->only_used)
-			want_used(a, *e);
-		else
-			want_mapped(a, *e);
-	}
-	for (size_t i = 0; !err && i < a->session->objects.len && !tool_stop; i++) {
-		if (a->wanted[i])
-			err = archive_object(a, a->session->objects.data[i]);
+	if (a->settings->objects && is_chosen(a, o->path))
+		err = archive_object(a, o);
+	if (!err && a->settings->sources)
+		err = archive_sources(a, w, o->path);
+	return err;
+}
+
+static int archive_files(struct archiver *a)
+{
+	int err = 0;
+
+	choose(a);
+	for (size_t i = 0; i < a->session->objects.len; i++) {
+		if (a->wanted[i].is && !err && !tool_stop)
+			err = archive_wanted(a, &a->wanted[i], a->session->objects.data[i]);
+		vec_free(&a->wanted[i].used);
 	}
 	free(a->wanted);
 	return err;
@@ -265,7 +337,7 @@ static int archive_open_experiment(struct archiver *a)
 	if (recorder)
 		warn(a, "experiment '%s': is still being recorded by %s: archive it again when "
 		     "that has ended", a->path, recorder);
-	err = a->settings->nothing ? 0 : archive_objects(a);
+	err = a->settings->nothing ? 0 : archive_files(a);
 	write_log(a);
 	return err;
 }

@@ -53,6 +53,28 @@ check "-m" er_archive -m 'li[b]$' a.er
 check_that "chooses" "\"$(files a.er)\" == \"lib\"" "$(ls a.er/archives)"
 check "-a off" er_archive -a off a.er
 
+# A program whose sources are here.
+fresh
+mapped a.er
+printf 'int other(void);\nint main(void)\n{\n\treturn other();\n}\n' >one.c
+printf 'int other(void)\n{\n\treturn 0;\n}\n' >two.c
+${CC:-gcc} -g -o prog one.c two.c && touch -d '2020-02-02' prog one.c two.c
+check "-a src" er_archive -q -m 'one|two' -a src a.er
+check_that "is the sources alone" "\"$(files a.er)\" == \"one.c two.c\"" "$(ls a.er/archives)"
+check "whole" cmp one.c a.er/archives/one.c_*
+check "-a on" er_archive -q -m "$PWD" -a on a.er
+check_that "is all" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/archives)"
+echo >>two.c && rm -rf a.er/archives
+check_that "a changed source is not taken" "$(er_archive -m two -a src a.er 2>&1 |
+	grep -c '1 of its .* source files are not here or changed') == 1 && \"$(files a.er)\" == \"\""
+# The stacks of rec.1.er have one address 0x10 bytes into the mapping.
+rm -rf a.er/archives && touch -d '2020-02-02' two.c
+main=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
+sed -i "s/foffset=\"+0x1000\"/foffset=\"+0x$(printf '%x' $((0x$main - 0xc)))\"/" a.er/map.xml
+check "-a usedsrc" er_archive -q -a usedsrc a.er
+check_that "is the source of main" "\"$(files a.er)\" ~ /^one.c/ && \"$(files a.er)\" !~ /two.c/" \
+	"$(ls a.er/archives) $(er_export a.er | grep ^stack)"
+
 fresh
 mapped a.er
 mkdir common
