@@ -12,6 +12,7 @@ static const char *const section_titles[] = {
 	[SECTION_FUNCTIONS] = "Functions and metrics",
 	[SECTION_CALLERS] = "Callers, callees and the call tree",
 	[SECTION_INDEX] = "By thread, process, CPU and time",
+	[SECTION_WAITS] = "Where time goes off the CPU",
 	[SECTION_EXPERIMENTS] = "Experiments and filters",
 	[SECTION_OBJECTS] = "Load objects",
 	[SECTION_OUTPUT] = "Output",
@@ -22,8 +23,8 @@ static const char *const section_titles[] = {
 
 /* The files of commands. Within a section their rows stand in this order. */
 static const struct command_rows *const files[] = {
-	&list_commands, &metric_commands, &index_commands, &select_commands, &object_commands,
-	&output_commands, &report_commands, &default_commands, &misc_commands,
+	&list_commands, &metric_commands, &index_commands, &wait_commands, &select_commands,
+	&object_commands, &output_commands, &report_commands, &default_commands, &misc_commands,
 };
 
 enum { NFILES = sizeof(files) / sizeof(files[0]), COMMANDS_MAX = 256 };

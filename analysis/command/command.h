@@ -22,6 +22,7 @@ enum section {
 	SECTION_FUNCTIONS,
 	SECTION_CALLERS,
 	SECTION_INDEX,
+	SECTION_WAITS,
 	SECTION_EXPERIMENTS,
 	SECTION_OBJECTS,
 	SECTION_OUTPUT,
@@ -53,9 +54,10 @@ struct command {
 	int min, max;      /* how many arguments it takes */
 	/*
 	 * How many it takes as an option, where an argument cannot be told from
-	 * what follows; beyond them a number or "all" is taken.
+	 * what follows; beyond them a number, "all" or one of `words` is taken.
 	 */
 	int option_args;
+	const char *const *words; /* what an argument may be, up to a NULL; NULL none */
 	bool bare; /* makes sense without an experiment */
 	enum rc_use rc;
 	enum rc_time rc_time;
@@ -84,6 +86,7 @@ struct command_rows {
 extern const struct command_rows list_commands;   /* cmd_lists.c */
 extern const struct command_rows metric_commands; /* cmd_metrics.c */
 extern const struct command_rows index_commands;  /* cmd_index.c */
+extern const struct command_rows wait_commands;   /* cmd_waits.c */
 extern const struct command_rows select_commands; /* cmd_select.c */
 extern const struct command_rows object_commands; /* cmd_objects.c */
 extern const struct command_rows output_commands; /* cmd_output.c */

@@ -22,8 +22,13 @@ struct command_line {
 	bool version;
 };
 
-static bool is_number_or_all(const char *s)
+/* Whether it can be nothing but an argument. */
+static bool is_argument(const struct command *c, const char *s)
 {
+	for (size_t i = 0; c->words && c->words[i]; i++) {
+		if (!strcmp(s, c->words[i]))
+			return true;
+	}
 	return !strcmp(s, "all") || (*s && s[strspn(s, "0123456789")] == '\0');
 }
 
@@ -45,7 +50,8 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	if (a.argc <= a.command->option_args)
 		return diag_error(d, "-%s: needs an argument: -%s %s", a.command->name,
 				  a.command->name, a.command->args);
-	while (a.argc <= a.command->max && a.argc < argc && is_number_or_all(argv[a.argc]))
+	while (a.argc <= a.command->max && a.argc < argc &&
+	       is_argument(a.command, argv[a.argc]))
 		a.argc++;
 	vec_push(&cl->actions, a);
 	return a.argc;

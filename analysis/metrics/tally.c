@@ -75,8 +75,7 @@ static void fetch_row(void *ctx, uint32_t stack)
 		__builtin_prefetch(row + at, 1);
 }
 
-/* The function that stands for a frame, given the one shown for its caller. */
-static struct func *shown_func(struct session *s, struct func *f, struct func *caller)
+struct func *shown_func(struct session *s, struct func *f, struct func *caller)
 {
 	if (f->obj->show == SHOW_HIDE)
 		return session_hidden_func(s, f->obj);

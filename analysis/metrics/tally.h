@@ -39,6 +39,13 @@ struct tally {
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
 
+/*
+ * The function that stands for a frame, given the one shown for its caller (NULL
+ * at the root). Where its object is not shown in full and it is the caller's
+ * again, the two are one.
+ */
+struct func *shown_func(struct session *s, struct func *f, struct func *caller);
+
 /* Zeros for a function that became known after the tally was made. */
 static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)
 {

@@ -202,6 +202,18 @@ void put_line(struct table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+void put_note(struct table *t, const char *fmt, ...)
+{
+	__cleanup(freep) char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = xstrdup("");
+	va_end(ap);
+	vec_push(&t->notes, arena_strdup(&t->arena, text));
+}
+
 static int compare64(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);

@@ -32,6 +32,8 @@ __attribute__((format(printf, 4, 5))) void put_textf(struct table *t, struct row
 						     const char *fmt, ...);
 /* A row that is one line of text. */
 __attribute__((format(printf, 2, 3))) void put_line(struct table *t, const char *fmt, ...);
+/* A line after the table. */
+__attribute__((format(printf, 2, 3))) void put_note(struct table *t, const char *fmt, ...);
 /* The tally of the current settings, made when needed. */
 struct tally *view_tally(struct view_state *v);
 

@@ -54,6 +54,15 @@ enum index_kind { INDEX_THREADS, INDEX_PROCESSES, INDEX_CPUS, INDEX_SAMPLES, IND
 		  INDEX_EXPERIMENTS };
 int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d);
 
+/* Times off the CPU: by reason and stack. */
+int view_waits(struct view_state *v, struct table *t, struct diag *d);
+/* Waits for a CPU. */
+int view_runqueue(struct view_state *v, struct table *t, struct diag *d);
+/* User locks, each address alone or together by where they are taken. */
+int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d);
+/* Who ended whose waits. */
+int view_wakers(struct view_state *v, struct table *t, struct diag *d);
+
 /* Load objects: with their state (object_list); with metrics and messages (objects). */
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);

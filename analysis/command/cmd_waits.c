@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports on threads that are not on a CPU. */
+#include <string.h>
+
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+
+static int cmd_locks(struct shell *sh, int argc, char **argv)
+{
+	bool by_address = argc > 1 && !strcmp(argv[1], "address");
+	struct table t = { 0 };
+
+	if (argc > 1 && !by_address)
+		return diag_error(&sh->diag, "locks '%s': there is 'address', for a lock an address",
+				  argv[1]);
+	return shell_print(sh, &t, view_locks(&sh->view, by_address, &t, &sh->diag));
+}
+
+static const char *const locks_words[] = { "address", NULL };
+
+static const struct command rows[] = {
+	{ SECTION_WAITS, "waits", .view = view_waits,
+	  .help = "list what threads waited for, by reason and stack" },
+	{ SECTION_WAITS, "runqueue", .view = view_runqueue,
+	  .help = "list waits for a CPU, and who had it" },
+	{ SECTION_WAITS, "locks", .args = "[address]", .max = 1, .words = locks_words, .run = cmd_locks,
+	  .help = "list user locks, who waited and who had them" },
+	{ SECTION_WAITS, "wakers", .view = view_wakers, .help = "list who ended whose waits" },
+};
+
+const struct command_rows wait_commands = COMMAND_ROWS(rows);

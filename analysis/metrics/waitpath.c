@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/waitpath.h"
+
+#include <string.h>
+
+#include "analysis/base/map.h"
+#include "analysis/metrics/tally.h"
+#include "analysis/model/session.h"
+
+/*
+ * Kernel functions that say nothing of a wait: the way into the scheduler, and
+ * the way into the kernel. A name that ends in '*' stands for all that begin so.
+ */
+static const char *const dull_names[] = {
+	"__schedule", "schedule", "schedule_timeout", "schedule_idle", "preempt_schedule*",
+	"__cond_resched", "schedule_hrtimeout_range*", "schedule_preempt_disabled",
+	"finish_task_switch*", "sched_exit*", "__traceiter_*", "bpf_trace_run*", "bpf_prog_*",
+	"bpf_get_stack*", "get_perf_callchain", "kprobe_ftrace_handler", "ftrace_*",
+	"entry_SYSCALL*", "do_syscall_64", "x64_sys_call", "do_int80*", "entry_INT80*",
+	"asm_exc_page_fault", "asm_sysvec_*", "asm_common_interrupt", "irqentry_exit*",
+	"exit_to_user_mode*", "syscall_exit_to_user_mode*", "ret_from_fork*",
+	"el0t_64_sync*", "el0_svc*", "do_el0_svc*", "invoke_syscall*", "el0_interrupt",
+};
+
+static bool is_dull_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(dull_names) / sizeof(dull_names[0]); i++) {
+		size_t n = strlen(dull_names[i]);
+
+		if (dull_names[i][n - 1] == '*' ? !strncmp(name, dull_names[i], n - 1) :
+						  !strcmp(name, dull_names[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_dull(struct wait_paths *wp, const struct func *f)
+{
+	const char *tick;
+	unsigned char *known;
+
+	while (wp->dull.len <= f->id)
+		vec_push(&wp->dull, 0);
+	known = &wp->dull.data[f->id];
+	if (!*known) {
+		tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
+		*known = tick && is_dull_name(tick + 1) ? 2 : 1;
+	}
+	return *known == 2;
+}
+
+void wait_paths_init(struct wait_paths *wp, struct session *s)
+{
+	*wp = (struct wait_paths){ .session = s };
+	vec_push(&wp->first, 0);
+}
+
+void wait_paths_free(struct wait_paths *wp)
+{
+	intern_free(&wp->ids);
+	vec_free(&wp->first);
+	vec_free(&wp->funcs);
+	vec_free(&wp->by_stack);
+	vec_free(&wp->dull);
+}
+
+/* The path at the end of funcs, from `from` on: one that is known, or a new one. */
+static uint32_t path_id(struct wait_paths *wp, size_t from)
+{
+	size_t n = wp->funcs.len - from;
+	const uint32_t *funcs = &wp->funcs.data[from];
+	uint64_t hash = hash_bytes(funcs, n * sizeof(*funcs));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&wp->ids, &probe))) {
+		const uint32_t *have;
+
+		if (wait_path_funcs(wp, id1 - 1, &have) == n &&
+		    !memcmp(have, funcs, n * sizeof(*funcs))) {
+			wp->funcs.len = from;
+			return id1 - 1;
+		}
+	}
+	vec_push(&wp->first, wp->funcs.len);
+	return intern_add(&wp->ids, hash);
+}
+
+/* Root first, as shown_func wants it; then turned round. */
+static void put_funcs(struct wait_paths *wp, uint32_t stack)
+{
+	struct session *s = wp->session;
+	const struct stack st = s->stacks.data[stack];
+	size_t from = wp->funcs.len;
+	struct func *caller = NULL;
+
+	for (uint32_t i = st.n; i > 0; i--) {
+		uint32_t frame = s->stack_frames.data[st.first + i - 1];
+		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
+
+		if ((f->obj->show == SHOW_ALL || f != caller) && !is_dull(wp, f))
+			vec_push(&wp->funcs, f->id);
+		caller = f;
+	}
+	if (wp->funcs.len == from && caller)
+		vec_push(&wp->funcs, caller->id);
+	for (size_t a = from, b = wp->funcs.len; a + 1 < b; a++, b--) {
+		uint32_t t = wp->funcs.data[a];
+
+		wp->funcs.data[a] = wp->funcs.data[b - 1];
+		wp->funcs.data[b - 1] = t;
+	}
+}
+
+uint32_t wait_path(struct wait_paths *wp, uint32_t stack)
+{
+	size_t from = wp->funcs.len;
+
+	while (wp->by_stack.len <= stack)
+		vec_push(&wp->by_stack, 0);
+	if (!wp->by_stack.data[stack]) {
+		put_funcs(wp, stack);
+		wp->by_stack.data[stack] = path_id(wp, from) + 1;
+	}
+	return wp->by_stack.data[stack] - 1;
+}
+
+size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_t **ret)
+{
+	uint32_t first = wp->first.data[path];
+
+	*ret = &wp->funcs.data[first];
+	return wp->first.data[path + 1] - first;
+}

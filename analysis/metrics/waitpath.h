@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks of waits as a person tells them apart: by their functions, without the
+ * frames that every wait or system call has. Stacks that are the same then have
+ * one id. Hidden load objects are one function, as in all reports.
+ */
+#ifndef METRICS_WAITPATH_H
+#define METRICS_WAITPATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "analysis/model/intern.h"
+
+struct func;
+struct session;
+
+struct wait_paths {
+	struct session *session;
+	struct intern ids;
+	VEC(uint32_t) first;    /* by path: into funcs; one more at the end */
+	VEC(uint32_t) funcs;    /* function ids, leaf first */
+	VEC(uint32_t) by_stack; /* path + 1; 0 not looked at yet */
+	VEC(unsigned char) dull; /* by function: 0 not looked at yet, 1 no, 2 yes */
+};
+
+void wait_paths_init(struct wait_paths *wp, struct session *s);
+void wait_paths_free(struct wait_paths *wp);
+/* The path of a resolved stack, a dense id. */
+uint32_t wait_path(struct wait_paths *wp, uint32_t stack);
+/* Its functions, leaf first, at least one. */
+size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_t **ret);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * locks: user locks that threads waited for. A lock is an address in a process.
+ * Where each of many objects has a lock, all are taken at the same place: locks
+ * of the same program that were waited for with a stack in common are one here,
+ * unless addresses are asked for.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/waitrows.h"
+
+enum { KEY_LOCK, KEY_WAITER, KEY_PATH, KEY_HOLDER, KEY_WAKER, KEY_WAKER_PATH };
+
+struct lock {
+	const struct experiment *founder;
+	int64_t pid;
+	uint64_t address;
+	uint32_t process; /* text key: its name */
+	uint32_t leader;  /* of those that are one: the one that stands for all; itself at first */
+};
+
+struct locks {
+	struct wait_report w;
+	bool by_address;
+	struct intern ids;
+	VEC(struct lock) all;
+};
+
+static uint32_t lock_id(struct locks *ls, const struct hit *h)
+{
+	struct lock new = { .founder = h->e->founder ? h->e->founder : h->e, .pid = hit_pid(h),
+			    .address = hit_wait_object(h) };
+	uint64_t hash = hash64(new.address ^ hash64(new.pid + hash64(new.founder->id)));
+	struct intern_probe probe = intern_probe(hash);
+	const char *name = names_process(ls->w.names, h->e, new.pid);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&ls->ids, &probe))) {
+		const struct lock *l = &ls->all.data[id1 - 1];
+
+		if (l->address == new.address && l->pid == new.pid && l->founder == new.founder)
+			return id1 - 1;
+	}
+	new.process = wait_text_key(&ls->w, name ? name : "(unknown)");
+	new.leader = ls->all.len;
+	vec_push(&ls->all, new);
+	return intern_add(&ls->ids, hash);
+}
+
+static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct locks *ls = ctx;
+	struct wait_report *w = &ls->w;
+	uint32_t key[WAIT_KEYS];
+
+	if (hit_state(h) != MS_USER_LOCK)
+		return;
+	key[KEY_LOCK] = lock_id(ls, h);
+	key[KEY_WAITER] = wait_thread_key(w, h, hit_pid(h), hit_thread(h));
+	key[KEY_PATH] = wait_path(&w->paths, h->stack);
+	key[KEY_HOLDER] = hit_holder(h) ? wait_thread_key(w, h, hit_holder_pid(h), hit_holder(h)) :
+					  wait_text_key(w, "");
+	key[KEY_WAKER] = wait_waker_key(w, h);
+	key[KEY_WAKER_PATH] = wait_path(&w->paths, wait_has_waker(h) ? hit_waker_stack(h) :
+					session_no_stack(h->session));
+	wait_stat_add(wait_bag_at(&w->bag, key), h);
+}
+
+static uint32_t leader_of(struct locks *ls, uint32_t lock)
+{
+	struct lock *all = ls->all.data;
+
+	while (all[lock].leader != lock)
+		lock = all[lock].leader = all[all[lock].leader].leader;
+	return lock;
+}
+
+/* Locks without an address are not one because of that. */
+static void join_locks(struct locks *ls)
+{
+	struct map by_place = { 0 };
+
+	vec_for_each(s, &ls->w.bag.sums) {
+		const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
+		bool fresh;
+		uint64_t *first = map_put(&by_place, (uint64_t)l->process << 32 | s->key[KEY_PATH],
+					  &fresh);
+
+		if (fresh)
+			*first = s->key[KEY_LOCK];
+		else if (!ls->by_address)
+			ls->all.data[leader_of(ls, s->key[KEY_LOCK])].leader = leader_of(ls, *first);
+	}
+	map_free(&by_place);
+	vec_for_each(s, &ls->w.bag.sums)
+		s->key[KEY_LOCK] = leader_of(ls, s->key[KEY_LOCK]);
+}
+
+static const char *waiter_of(struct wait_report *w, const struct wait_sum *s)
+{
+	char *text = xasprintf("%s waited: %s", wait_key_text(w, s->key[KEY_WAITER]),
+			       wait_path_text(w, s->key[KEY_PATH]));
+	const char *ret = arena_strdup(&w->t->arena, text);
+
+	free(text);
+	return ret;
+}
+
+static const char *holder_of(struct wait_report *w, const struct wait_sum *s)
+{
+	const char *name = wait_key_text(w, s->key[KEY_HOLDER]);
+	char *text = *name ? xasprintf("%s had it", name) : xstrdup("(who had it is not known)");
+	const char *ret = arena_strdup(&w->t->arena, text);
+
+	free(text);
+	return ret;
+}
+
+static const char *waker_of(struct wait_report *w, const struct wait_sum *s)
+{
+	const char *name = wait_key_text(w, s->key[KEY_WAKER]);
+	char *text;
+	const char *ret;
+
+	if (!strcmp(name, WAIT_TIMEOUT))
+		return "gave up after a timeout";
+	if (*name == '<')
+		return name;
+	text = xasprintf("%s let go: %s", name, wait_path_text(w, s->key[KEY_WAKER_PATH]));
+	ret = arena_strdup(&w->t->arena, text);
+	free(text);
+	return ret;
+}
+
+/* What a group is called: its process and its address, or how many it has. */
+static void put_heading(struct locks *ls, const struct wait_sum *s)
+{
+	const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
+	size_t naddresses = 0;
+	struct map processes = { 0 };
+
+	for (uint32_t i = 0; i < ls->all.len; i++) {
+		if (leader_of(ls, i) != s->key[KEY_LOCK])
+			continue;
+		naddresses++;
+		map_put(&processes, ls->all.data[i].pid, NULL);
+	}
+	if (naddresses == 1)
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64,
+			 wait_key_text(&ls->w, l->process), l->pid, l->address);
+	else if (processes.len == 1)
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places",
+			 wait_key_text(&ls->w, l->process), l->pid, naddresses);
+	else
+		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places",
+			 wait_key_text(&ls->w, l->process), naddresses, processes.len);
+	map_free(&processes);
+}
+
+static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char *more,
+		     const char *(*text)(struct wait_report *w, const struct wait_sum *s))
+{
+	struct wait_bag by;
+	sum_vec sums;
+
+	wait_bag_by(&ls->w.bag, mask | 1 << KEY_LOCK, &by);
+	wait_bag_sorted(&by, &lock, 1, &sums);
+	wait_rows(&ls->w, &sums, more, text);
+	vec_free(&sums);
+	wait_bag_free(&by);
+}
+
+static void put_locks(struct locks *ls)
+{
+	struct wait_bag by_lock;
+	sum_vec sums;
+	size_t shown;
+
+	wait_bag_by(&ls->w.bag, 1 << KEY_LOCK, &by_lock);
+	wait_bag_sorted(&by_lock, NULL, 0, &sums);
+	shown = wait_rows_shown(&ls->w, sums.len);
+	wait_row(&ls->w, &ls->w.total, "<Total>");
+	for (size_t i = 0; i < shown; i++) {
+		uint32_t lock = sums.data[i]->key[KEY_LOCK];
+
+		ls->w.group++;
+		put_heading(ls, sums.data[i]);
+		put_part(ls, lock, 1 << KEY_WAITER | 1 << KEY_PATH, "stacks", waiter_of);
+		put_part(ls, lock, 1 << KEY_HOLDER, "threads", holder_of);
+		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stacks", waker_of);
+	}
+	if (shown < sums.len)
+		put_note(ls->w.t, "%zu more locks; `limit %zu' shows all.", sums.len - shown, sums.len);
+	vec_free(&sums);
+	wait_bag_free(&by_lock);
+}
+
+int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d)
+{
+	struct locks ls = { .by_address = by_address };
+
+	t->name = "locks";
+	t->title = by_address ? "User locks by address, most waited for first" :
+				"User locks by where they are taken, most waited for first";
+	wait_columns(t, "Lock");
+	wait_report_init(&ls.w, v, t);
+	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &ls);
+	ls.w.total = wait_bag_total(&ls.w.bag);
+	join_locks(&ls);
+	if (ls.w.bag.sums.len)
+		put_locks(&ls);
+	else
+		wait_nothing(&ls.w, "waits for user locks");
+	wait_report_end(&ls.w);
+	intern_free(&ls.ids);
+	vec_free(&ls.all);
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * runqueue: waits for a CPU. Who had the CPU in the meantime, who wanted it, how
+ * long that took each time, and where the threads were that had to wait.
+ */
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/waitrows.h"
+
+enum { KEY_REASON, KEY_HOLDER, KEY_WAITER, KEY_PATH };
+
+struct runqueue {
+	struct wait_report w;
+	struct wait_stat octaves[WAIT_OCTAVES];
+};
+
+/* Who had the CPU when the wait ended: by its thread 0 nobody had. */
+static uint32_t holder_key(struct wait_report *w, const struct hit *h)
+{
+	if (hit_holder(h))
+		return wait_thread_key(w, h, hit_holder_pid(h), hit_holder(h));
+	return wait_text_key(w, hit_wait_length(h) ? "<nobody: it was idle>" : "<unknown>");
+}
+
+static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct runqueue *rq = ctx;
+	struct wait_stat *octave;
+	uint32_t key[WAIT_KEYS] = { 0 };
+
+	if (hit_state(h) != MS_WAIT_CPU)
+		return;
+	key[KEY_REASON] = wait_text_key(&rq->w, wait_reason_name(h));
+	key[KEY_HOLDER] = holder_key(&rq->w, h);
+	key[KEY_WAITER] = wait_thread_key(&rq->w, h, hit_pid(h), hit_thread(h));
+	key[KEY_PATH] = wait_path(&rq->w.paths, h->stack);
+	wait_stat_add(wait_bag_at(&rq->w.bag, key), h);
+	if (wait_count(h) <= 0)
+		return;
+	octave = &rq->octaves[wait_octave(hit_wait_length(h))];
+	wait_stat_add(octave, h);
+}
+
+static const char *reason_of(struct wait_report *w, const struct wait_sum *s)
+{
+	return wait_key_text(w, s->key[KEY_REASON]);
+}
+
+static const char *holder_of(struct wait_report *w, const struct wait_sum *s)
+{
+	return wait_key_text(w, s->key[KEY_HOLDER]);
+}
+
+static const char *waiter_of(struct wait_report *w, const struct wait_sum *s)
+{
+	return wait_key_text(w, s->key[KEY_WAITER]);
+}
+
+static const char *path_of(struct wait_report *w, const struct wait_sum *s)
+{
+	return wait_path_text(w, s->key[KEY_PATH]);
+}
+
+/* All of it, by one key. */
+static void put_by(struct wait_report *w, int key, const char *heading, const char *more,
+		   const char *(*text)(struct wait_report *w, const struct wait_sum *s))
+{
+	struct wait_bag by;
+	sum_vec sums;
+
+	wait_bag_by(&w->bag, 1 << key, &by);
+	wait_bag_sorted(&by, NULL, 0, &sums);
+	w->group++;
+	wait_row(w, &w->total, "%s", heading);
+	wait_rows(w, &sums, more, text);
+	vec_free(&sums);
+	wait_bag_free(&by);
+}
+
+/* "4 us", "16 ms": the beginning of an octave, in the unit that has few digits. */
+static void put_octave(struct buf *b, unsigned octave)
+{
+	uint64_t us = octave ? (uint64_t)1 << (octave - 1) : 0;
+
+	if (us >= 1 << 20)
+		buf_printf(b, "%5llu s ", (unsigned long long)us >> 20);
+	else if (us >= 1 << 10)
+		buf_printf(b, "%5llu ms", (unsigned long long)us >> 10);
+	else
+		buf_printf(b, "%5llu us", (unsigned long long)us);
+}
+
+enum { BAR_WIDTH = 30 };
+
+/* From the shortest that came to the longest, those in between that never did included. */
+static void put_histogram(struct runqueue *rq)
+{
+	unsigned first = WAIT_OCTAVES, last = 0;
+	double max = 0;
+
+	for (unsigned i = 0; i < WAIT_OCTAVES; i++) {
+		if (rq->octaves[i].count <= 0)
+			continue;
+		first = first == WAIT_OCTAVES ? i : first;
+		last = i;
+		max = rq->octaves[i].count > max ? rq->octaves[i].count : max;
+	}
+	if (first == WAIT_OCTAVES)
+		return;
+	rq->w.group++;
+	wait_row(&rq->w, &rq->w.total, "From a length on:");
+	for (unsigned i = first; i <= last; i++) {
+		struct wait_stat *ws = &rq->octaves[i];
+		int marks = (int)(ws->count / max * BAR_WIDTH + 0.5);
+		struct buf b = { 0 };
+
+		put_octave(&b, i);
+		buf_printf(&b, " |%.*s", ws->count > 0 && !marks ? 1 : marks,
+			   "##############################");
+		memset(ws->decades, 0, sizeof(ws->decades));
+		wait_row(&rq->w, ws, "  %s", b.data);
+		buf_free(&b);
+	}
+}
+
+int view_runqueue(struct view_state *v, struct table *t, struct diag *d)
+{
+	struct runqueue rq = { 0 };
+	struct wait_report *w = &rq.w;
+
+	t->name = "runqueue";
+	t->title = "Waits for a CPU, most time first";
+	wait_columns(t, "Wait for a CPU");
+	wait_report_init(w, v, t);
+	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &rq);
+	w->total = wait_bag_total(&w->bag);
+	if (w->bag.sums.len) {
+		put_by(w, KEY_REASON, "<Total>", "kinds", reason_of);
+		put_histogram(&rq);
+		put_by(w, KEY_HOLDER, "Who had the CPU:", "threads", holder_of);
+		put_by(w, KEY_WAITER, "Who waited:", "threads", waiter_of);
+		put_by(w, KEY_PATH, "Where they were:", "stacks", path_of);
+	} else {
+		wait_nothing(w, "waits for a CPU");
+	}
+	wait_report_end(w);
+	return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/waitrows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/views/columns.h"
+
+enum { ROWS_SHOWN = 8 };
+
+struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS])
+{
+	struct wait_sum sum = { .key = { 0 } };
+	uint64_t hash = hash_bytes(key, sizeof(sum.key));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&bag->ids, &probe))) {
+		if (!memcmp(bag->sums.data[id1 - 1].key, key, sizeof(sum.key)))
+			return &bag->sums.data[id1 - 1].stat;
+	}
+	memcpy(sum.key, key, sizeof(sum.key));
+	vec_push(&bag->sums, sum);
+	return &bag->sums.data[intern_add(&bag->ids, hash)].stat;
+}
+
+void wait_bag_free(struct wait_bag *bag)
+{
+	intern_free(&bag->ids);
+	vec_free(&bag->sums);
+}
+
+void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *ret)
+{
+	*ret = (struct wait_bag){ 0 };
+	vec_for_each(s, &from->sums) {
+		uint32_t key[WAIT_KEYS] = { 0 };
+
+		for (int i = 0; i < WAIT_KEYS; i++)
+			key[i] = mask >> i & 1 ? s->key[i] : 0;
+		wait_stat_merge(wait_bag_at(ret, key), &s->stat);
+	}
+}
+
+/* Keys settle ties: the order of a report must not hang on that of the packets. */
+static int sum_cmp(const void *pa, const void *pb)
+{
+	const struct wait_sum *a = *(const struct wait_sum *const *)pa;
+	const struct wait_sum *b = *(const struct wait_sum *const *)pb;
+
+	if (a->stat.time_ns != b->stat.time_ns)
+		return a->stat.time_ns > b->stat.time_ns ? -1 : 1;
+	return memcmp(a->key, b->key, sizeof(a->key));
+}
+
+void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret)
+{
+	*ret = (sum_vec){ 0 };
+	vec_for_each(s, &bag->sums) {
+		if (!n || !memcmp(s->key, key, n * sizeof(*key)))
+			vec_push(ret, s);
+	}
+	vec_sort(ret, sum_cmp);
+}
+
+struct wait_stat wait_bag_total(const struct wait_bag *bag)
+{
+	struct wait_stat total = { 0 };
+
+	vec_for_each(s, &bag->sums)
+		wait_stat_merge(&total, &s->stat);
+	return total;
+}
+
+void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t)
+{
+	*w = (struct wait_report){ .v = v, .t = t, .names = session_names(v->session) };
+	wait_paths_init(&w->paths, v->session);
+}
+
+void wait_report_end(struct wait_report *w)
+{
+	if (w->total.count > 0)
+		put_note(w->t, "Lengths by decade, few `.' to most `#': < below 1 us, u from 1 us, "
+			 "m 1 ms, s 1 s, > 10 s.");
+	if (w->total.sampled)
+		put_note(w->t, "Waits, mean and lengths are estimated from samples; time is exact, "
+			 "longest is seen.");
+	wait_paths_free(&w->paths);
+	strtab_free(&w->texts);
+	wait_bag_free(&w->bag);
+}
+
+enum { COL_TIME, COL_PERCENT, COL_COUNT, COL_MEAN, COL_LONGEST, COL_LENGTHS, COL_TEXT };
+
+void wait_columns(struct table *t, const char *heading)
+{
+	static const struct column columns[] = {
+		[COL_TIME] = { .kind = CELL_TIME, .title = { "Time", "", "sec." }, .sorted = true },
+		[COL_PERCENT] = { .kind = CELL_PERCENT, .title = { "Time", "", "%" } },
+		[COL_COUNT] = { .kind = CELL_COUNT, .title = { "Waits" } },
+		[COL_MEAN] = { .kind = CELL_MSEC, .title = { "Mean", NULL, "ms" } },
+		[COL_LONGEST] = { .kind = CELL_MSEC, .title = { "Longest", NULL, "ms" } },
+		[COL_LENGTHS] = { .kind = CELL_HIST, .title = { "Lengths", NULL, "<u  m  s>" } },
+		[COL_TEXT] = { .kind = CELL_TEXT, .wrap = true },
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		vec_push(&t->columns, columns[i]);
+	t->columns.data[COL_TEXT].title[0] = heading;
+}
+
+static void put_stat(struct wait_report *w, struct row *r, const struct wait_stat *ws)
+{
+	struct buf b = { 0 };
+
+	r->cells[COL_TIME] = (struct cell){ .kind = CELL_TIME, .i = ws->time_ns };
+	r->cells[COL_PERCENT] = (struct cell){ .kind = CELL_PERCENT,
+					       .d = percent_of(ws->time_ns, w->total.time_ns) };
+	if (ws->count <= 0)
+		return;
+	r->cells[COL_COUNT] = (struct cell){ .kind = CELL_COUNT, .i = (int64_t)(ws->count + 0.5) };
+	r->cells[COL_MEAN] = (struct cell){ .kind = CELL_MSEC, .i = wait_stat_mean(ws) };
+	r->cells[COL_LONGEST] = (struct cell){ .kind = CELL_MSEC, .i = ws->longest_ns };
+	for (int i = 0; i < WAIT_DECADES; i++)
+		buf_printf(&b, "%s%.0f", i ? " " : "", ws->decades[i] > 0 && ws->decades[i] < 1 ?
+			   1 : ws->decades[i]);
+	r->cells[COL_LENGTHS] = (struct cell){ .kind = CELL_HIST,
+					       .s = arena_strdup(&w->t->arena, b.data) };
+	buf_free(&b);
+}
+
+void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt, ...)
+{
+	struct row *r = table_row(w->t);
+	char *text = NULL;
+	va_list ap;
+
+	r->group = w->group;
+	put_stat(w, r, ws);
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	put_text(r, COL_TEXT, arena_strdup(&w->t->arena, text ? text : ""));
+	free(text);
+}
+
+const char *wait_path_text(struct wait_report *w, uint32_t path)
+{
+	static const char kernel[] = "vmlinux`";
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(&w->paths, path, &funcs);
+	struct buf b = { 0 };
+	char *text;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = func_name(w->v, w->v->session->funcs.data[funcs[i]]);
+
+		if (!strncmp(name, kernel, sizeof(kernel) - 1))
+			name += sizeof(kernel) - 1;
+		buf_printf(&b, "%s%s", i ? " < " : "", name);
+	}
+	text = arena_strdup(&w->t->arena, b.data ? b.data : "");
+	buf_free(&b);
+	return text;
+}
+
+void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
+	       const char *(*text)(struct wait_report *w, const struct wait_sum *s))
+{
+	size_t shown = wait_rows_shown(w, sums->len);
+	struct wait_stat rest = { 0 };
+
+	for (size_t i = 0; i < sums->len; i++) {
+		if (i < shown)
+			wait_row(w, &sums->data[i]->stat, "  %s", text(w, sums->data[i]));
+		else
+			wait_stat_merge(&rest, &sums->data[i]->stat);
+	}
+	if (shown < sums->len)
+		wait_row(w, &rest, "  (%zu more %s)", sums->len - shown, more);
+}
+
+void wait_nothing(struct wait_report *w, const char *what)
+{
+	const char *why = w->v->filter ? "the filter lets none through" :
+					 "er_kernel records them with clock profiling";
+
+	w->t->columns.len = 0;
+	put_note(w->t, "No %s in these experiments: %s.", what, why);
+}
+
+size_t wait_rows_shown(const struct wait_report *w, size_t n)
+{
+	size_t most = w->v->limit ? w->v->limit : ROWS_SHOWN;
+
+	/* A row for the rest would take the room of the one that it stands for. */
+	return n <= most || (!w->v->limit && n == most + 1) ? n : most;
+}
+
+uint32_t wait_text_key(struct wait_report *w, const char *text)
+{
+	return strtab_id(&w->texts, text);
+}
+
+const char *wait_key_text(const struct wait_report *w, uint32_t key)
+{
+	return w->texts.strings[key];
+}
+
+uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
+{
+	struct buf b = { 0 };
+	uint32_t key;
+
+	names_put_kind(w->names, h->e, pid, tid, &b);
+	key = wait_text_key(w, b.data);
+	buf_free(&b);
+	return key;
+}
+
+/* An interrupt ends waits of each kind for a reason of its own. */
+static const char *interrupt_name(const struct hit *h)
+{
+	switch (hit_reason(h)) {
+	case REASON_USER_LOCK: return WAIT_TIMEOUT;
+	case REASON_TIMER: return "<timer>";
+	case REASON_DISK:
+	case REASON_FAULT:
+	case REASON_WRITEBACK: return "<disk>";
+	case REASON_NETWORK: return "<network>";
+	default: return hit_state(h) == MS_USER_LOCK ? WAIT_TIMEOUT : "<interrupt>";
+	}
+}
+
+bool wait_has_waker(const struct hit *h)
+{
+	return hit_waker(h) &&
+	       !(hit_wait_flags(h) & (WFLAG_OPEN_END | WFLAG_REST | WFLAG_WAKER_IRQ));
+}
+
+uint32_t wait_waker_key(struct wait_report *w, const struct hit *h)
+{
+	uint32_t flags = hit_wait_flags(h);
+
+	if (flags & WFLAG_OPEN_END)
+		return wait_text_key(w, "<still waiting>");
+	if (flags & WFLAG_REST)
+		return wait_text_key(w, "<not recorded>");
+	if (flags & WFLAG_WAKER_IRQ)
+		return wait_text_key(w, interrupt_name(h));
+	if (!hit_waker(h))
+		return wait_text_key(w, "<unknown>");
+	return wait_thread_key(w, h, hit_waker_pid(h), hit_waker(h));
+}
+
+const char *wait_reason_name(const struct hit *h)
+{
+	int64_t reason = hit_reason(h);
+
+	if (reason > REASON_NONE && reason < REASON_COUNT)
+		return reason_descs[reason].uname;
+	if (hit_state(h) == MS_SLEEP)
+		return reason_descs[REASON_NONE].uname;
+	return mstate_descs[hit_state(h)].uname;
+}

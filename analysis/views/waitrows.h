@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the reports on waits share: sums by any combination of keys, the columns,
+ * and the names of threads, wakers and stacks.
+ */
+#ifndef VIEWS_WAITROWS_H
+#define VIEWS_WAITROWS_H
+
+#include "analysis/base/map.h"
+#include "analysis/metrics/waitpath.h"
+#include "analysis/metrics/waitstat.h"
+#include "analysis/model/intern.h"
+#include "analysis/model/names.h"
+#include "analysis/views/view.h"
+
+struct hit;
+
+/* Waits that have all keys in common. What a key means is the report's. */
+enum { WAIT_KEYS = 6 };
+
+struct wait_sum {
+	uint32_t key[WAIT_KEYS];
+	struct wait_stat stat;
+};
+
+struct wait_bag {
+	struct intern ids;
+	VEC(struct wait_sum) sums;
+};
+
+typedef VEC(const struct wait_sum *) sum_vec;
+
+/* The sum of these keys, made when new; valid until the next call. */
+struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS]);
+void wait_bag_free(struct wait_bag *bag);
+/*
+ * Add up the sums of `from` by the keys that `mask` has a bit for, the others
+ * being 0, into an empty bag.
+ */
+void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *ret);
+/* Those whose first n keys are these, most time first; freed with vec_free. */
+void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret);
+/* All of it. */
+struct wait_stat wait_bag_total(const struct wait_bag *bag);
+
+/* What a report on waits works with. */
+struct wait_report {
+	struct view_state *v;
+	struct table *t;
+	const struct names *names;
+	struct wait_paths paths;
+	struct strtab texts;   /* names as keys */
+	struct wait_bag bag;
+	struct wait_stat total;
+	int group;             /* of the rows that are put */
+};
+
+void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t);
+/* Adds the notes that explain the columns, too. */
+void wait_report_end(struct wait_report *w);
+
+/* The columns: time, share, waits, mean, longest, lengths, and text under `heading`. */
+void wait_columns(struct table *t, const char *heading);
+/* A row; its text is printf's. */
+__attribute__((format(printf, 3, 4))) void wait_row(struct wait_report *w,
+						    const struct wait_stat *ws, const char *fmt, ...);
+/* The text of a path, leaf first: "futex_wait < lock < work". Lives as long as the table. */
+const char *wait_path_text(struct wait_report *w, uint32_t path);
+/*
+ * At most so many rows below a heading, as `limit` says or else what a person
+ * reads; the last of them may stand for the rest.
+ */
+size_t wait_rows_shown(const struct wait_report *w, size_t n);
+
+/*
+ * A row for each of the sums, indented, and one for those that are not shown:
+ * "(7 more stacks)" with "stacks" for more.
+ */
+void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
+	       const char *(*text)(struct wait_report *w, const struct wait_sum *s));
+/* Say that there are no `what`, such as "waits", and why that may be. */
+void wait_nothing(struct wait_report *w, const char *what);
+
+/* Keys. */
+uint32_t wait_text_key(struct wait_report *w, const char *text);
+const char *wait_key_text(const struct wait_report *w, uint32_t key);
+/* What the threads of one kind have in common. */
+uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid);
+/* Whether a thread is known that ended the wait: not a timer, nor another interrupt. */
+bool wait_has_waker(const struct hit *h);
+#define WAIT_TIMEOUT "<timeout>"
+/* The kind of thread that ended the wait, or in brackets what did: WAIT_TIMEOUT. */
+uint32_t wait_waker_key(struct wait_report *w, const struct hit *h);
+/* As people say it; where no reason was recorded, the state. */
+const char *wait_reason_name(const struct hit *h);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wakers: who ended whose waits, with what the one waited for and where the other
+ * one was. Time is how long the woken thread had waited.
+ */
+#include "analysis/metrics/pass.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/waitrows.h"
+
+enum { KEY_WAKER, KEY_WOKEN, KEY_REASON, KEY_WAKER_PATH, KEY_PATH };
+
+static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct wait_report *w = ctx;
+	uint32_t key[WAIT_KEYS] = { 0 };
+
+	if (!hit_is_wait(h) || hit_state(h) == MS_WAIT_CPU)
+		return;
+	key[KEY_WAKER] = wait_waker_key(w, h);
+	key[KEY_WOKEN] = wait_thread_key(w, h, hit_pid(h), hit_thread(h));
+	key[KEY_REASON] = wait_text_key(w, wait_reason_name(h));
+	key[KEY_WAKER_PATH] = wait_path(&w->paths, wait_has_waker(h) ? hit_waker_stack(h) :
+					session_no_stack(h->session));
+	key[KEY_PATH] = wait_path(&w->paths, h->stack);
+	wait_stat_add(wait_bag_at(&w->bag, key), h);
+}
+
+static void put_pair(struct wait_report *w, const struct wait_sum *s)
+{
+	wait_row(w, &s->stat, "%s -> %s", wait_key_text(w, s->key[KEY_WAKER]),
+		 wait_key_text(w, s->key[KEY_WOKEN]));
+}
+
+static const char *way_text(struct wait_report *w, const struct wait_sum *s)
+{
+	bool thread = *wait_key_text(w, s->key[KEY_WAKER]) != '<';
+	char *text = thread ? xasprintf("%s, by %s; waited in %s", wait_key_text(w, s->key[KEY_REASON]),
+					wait_path_text(w, s->key[KEY_WAKER_PATH]),
+					wait_path_text(w, s->key[KEY_PATH])) :
+			      xasprintf("%s; waited in %s", wait_key_text(w, s->key[KEY_REASON]),
+					wait_path_text(w, s->key[KEY_PATH]));
+	const char *ret = arena_strdup(&w->t->arena, text);
+
+	free(text);
+	return ret;
+}
+
+static void put_ways(struct wait_report *w, const struct wait_sum *pair)
+{
+	sum_vec ways;
+
+	w->group++;
+	put_pair(w, pair);
+	wait_bag_sorted(&w->bag, pair->key, 2, &ways);
+	wait_rows(w, &ways, "ways", way_text);
+	vec_free(&ways);
+}
+
+static void put_pairs(struct wait_report *w)
+{
+	struct wait_bag by_pair;
+	sum_vec pairs;
+	size_t shown;
+
+	wait_bag_by(&w->bag, 1 << KEY_WAKER | 1 << KEY_WOKEN, &by_pair);
+	wait_bag_sorted(&by_pair, NULL, 0, &pairs);
+	shown = wait_rows_shown(w, pairs.len);
+	wait_row(w, &w->total, "<Total>");
+	for (size_t i = 0; i < shown; i++)
+		put_pair(w, pairs.data[i]);
+	for (size_t i = 0; i < shown; i++)
+		put_ways(w, pairs.data[i]);
+	if (shown < pairs.len)
+		put_note(w->t, "%zu more pairs; `limit %zu' shows all.", pairs.len - shown, pairs.len);
+	vec_free(&pairs);
+	wait_bag_free(&by_pair);
+}
+
+int view_wakers(struct view_state *v, struct table *t, struct diag *d)
+{
+	struct wait_report w;
+
+	t->name = "wakers";
+	t->title = "Who ended whose waits, most time first";
+	wait_columns(t, "Waker -> who waited");
+	wait_report_init(&w, v, t);
+	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &w);
+	w.total = wait_bag_total(&w.bag);
+	if (w.bag.sums.len)
+		put_pairs(&w);
+	else
+		wait_nothing(&w, "waits");
+	wait_report_end(&w);
+	return 0;
+}
