@@ -15,6 +15,48 @@ static void number(struct buf *b, const char *name, uint64_t v)
 	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
 }
 
+/* In words for people, and the parts for programs. */
+static void write_how(const struct account *a, struct buf *b)
+{
+	struct buf how = { 0 };
+
+	buf_puts(&how, a->capture ? "cpu-clock event on each CPU" : "none");
+	if (a->capture && a->plan->states)
+		buf_printf(&how, ", stacks of waits by %s", capture_way_name(capture_way(a->capture)));
+	if (a->steer->trace_ns > TRACE_ALL)
+		buf_printf(&how, ", waits from %.3f ms traced", (double)a->steer->trace_ns / 1e6);
+	else if (a->steer->trace_ns)
+		buf_puts(&how, ", all waits traced");
+	if (a->plan->exact_user)
+		buf_puts(&how, ", user and system time by system calls");
+	xml_attr(b, "how", how.data);
+	buf_free(&how);
+}
+
+static void write_capture(const struct account *a, struct buf *b)
+{
+	bool states = a->capture && a->plan->states;
+
+	buf_puts(b, "<capture");
+	write_how(a, b);
+	number(b, "states", states);
+	if (states) {
+		xml_attr(b, "way", capture_way_name(capture_way(a->capture)));
+		number(b, "trace_ns", a->steer->trace_ns);
+		number(b, "distance_ns", a->steer->pace.distance_ns);
+		number(b, "widest_ns", a->steer->pace.widest_ns);
+		number(b, "split", a->plan->exact_user);
+	}
+	buf_puts(b, "/>\n");
+	vec_for_each(t, &a->plan->targets) {
+		buf_puts(b, "<target");
+		number(b, "pid", t->pid);
+		number(b, "tid", t->tid);
+		buf_puts(b, "/>\n");
+	}
+	governor_write(&a->steer->governor, a->start_ns, b);
+}
+
 static void write_recorder(const struct account *a, struct buf *b)
 {
 	static const char *const follow[] = { "off", "on", "=" };
@@ -29,9 +71,7 @@ static void write_recorder(const struct account *a, struct buf *b)
 		 a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
 	xml_attr(b, "follow", word);
 	buf_puts(b, "/>\n");
-	buf_puts(b, "<capture");
-	xml_attr(b, "how", a->capture ? "cpu-clock event on each CPU" : "none");
-	buf_puts(b, "/>\n");
+	write_capture(a, b);
 }
 
 static uint64_t clocks(const __u64 n[ER_KIND_COUNT])
@@ -185,7 +225,7 @@ void account_totals(const struct account *a, struct account_totals *ret)
 {
 	struct er_counts c;
 
-	*ret = (struct account_totals){ 0 };
+	*ret = (struct account_totals){ .states = a->plan->states };
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
 		capture_counts(a->capture, cpu, &c);
 		ret->produced += clocks(c.produced);

@@ -14,6 +14,7 @@
 #include "kernel_er/drain.h"
 #include "kernel_er/drops.h"
 #include "kernel_er/plan.h"
+#include "kernel_er/steer.h"
 #include "loaders/capture.h"
 
 struct account {
@@ -21,6 +22,7 @@ struct account {
 	const struct capture *capture; /* NULL: no clock profiling */
 	const struct drain *drain;     /* NULL likewise */
 	const struct drops *drops;
+	const struct steer *steer;
 	uint64_t start_ns;
 	bool closed;
 };
@@ -32,6 +34,7 @@ struct account_totals {
 	uint64_t produced, recorded, lost; /* clock records, residuals with them */
 	uint64_t stacks_lost;
 	uint64_t waits, waits_lost; /* recorded, lost */
+	bool states;                /* waits are recorded at all */
 };
 
 void account_totals(const struct account *a, struct account_totals *ret);

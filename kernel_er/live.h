@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one line that a terminal shows while we record; nothing anywhere else. */
+/* What a terminal is told while we record, one line, and when it is over. */
 #ifndef KERNEL_ER_LIVE_H
 #define KERNEL_ER_LIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "kernel_er/account.h"
+
+struct diag;
 
 struct live {
 	bool on;
@@ -12,7 +16,8 @@ struct live {
 };
 
 struct live_state {
-	uint64_t now_ns, elapsed_ns, samples, lost, bytes;
+	uint64_t now_ns, elapsed_ns, bytes;
+	struct account_totals counts;
 	bool paused;
 };
 
@@ -21,6 +26,13 @@ void live_init(struct live *l);
 void live_draw(struct live *l, const struct live_state *s);
 /* Take the line off the screen. */
 void live_clear(struct live *l);
+/* The text of the line: "1.2 s  1 sample  2 waits  0 lost  12.3 MB". */
+void live_format(const struct live_state *s, char *ret, unsigned size);
+/* Warn of what was lost, if anything was. */
+void live_losses(const struct account_totals *n, struct diag *d);
+/* What the experiment holds, on stderr. */
+void live_summary(const char *path, const struct account_totals *n, size_t nprocesses,
+		  uint64_t bytes);
 /* "12.3 MB" */
 void live_format_bytes(uint64_t bytes, char *ret, unsigned size);
 

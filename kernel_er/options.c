@@ -1,385 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kernel_er/options.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <getopt.h>
-#include <limits.h>
-#include <math.h>
-#include <regex.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "kernel_er/options_impl.h"
 
-/*
- * The named intervals lie off the whole millisecond, so that sampling does not
- * keep step with what the system does on its ticks. The kernel does not fire a
- * clock event more often than every 10 µs; we count in whole microseconds.
- */
-enum {
-	INTERVAL_ON_NS = 10007000,
-	INTERVAL_HIGH_NS = 997000,
-	INTERVAL_LOW_NS = 100030000,
-	INTERVAL_MIN_NS = 10000,
-	INTERVAL_MAX_NS = 1000000000,
-	INTERVAL_STEP_NS = 1000,
-};
-
-#define SEC_NS     1000000000.0
-#define MAX_SECONDS 1e9
-
-typedef int (*option_fn)(struct plan *p, const char *arg, struct diag *d);
-
-struct option_row {
-	int letter;       /* 0: long only */
-	const char *name; /* NULL: short only */
-	const char *arg;  /* NULL: takes none */
-	const char *help;
-	option_fn fn;
-};
-
-struct choice {
-	const char *word;
-	uint64_t value;
-};
-
-/* The value of the word; a table ends with a NULL word. */
-static bool choose(const struct choice *c, const char *arg, uint64_t *ret)
-{
-	for (; c->word; c++) {
-		if (!strcmp(c->word, arg)) {
-			*ret = c->value;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A non-negative decimal number; *end is what follows it. */
-static bool number(const char *s, double *ret, char **end)
-{
-	if (*s != '.' && (*s < '0' || *s > '9'))
-		return false;
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		return false;
-	errno = 0;
-	*ret = strtod(s, end);
-	return *end != s && !errno && isfinite(*ret);
-}
-
-static bool whole(const char *s, uint64_t max, uint64_t *ret)
-{
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(s, &end, 10);
-	return !*end && !errno && *ret <= max;
-}
-
-static int opt_interval(struct plan *p, const char *arg, struct diag *d)
-{
-	static const struct choice named[] = {
-		{ "on", INTERVAL_ON_NS },    { "high", INTERVAL_HIGH_NS }, { "hi", INTERVAL_HIGH_NS },
-		{ "low", INTERVAL_LOW_NS },  { "lo", INTERVAL_LOW_NS },	   { "off", 0 },
-		{ NULL, 0 },
-	};
-	double v;
-	char *end;
-
-	if (choose(named, arg, &p->interval_ns))
-		return 0;
-	if (!number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
-		return diag_error(d, "-p '%s': not an interval: write on, high, low, off, or "
-				     "milliseconds such as 5, 2.5 or 500u", arg);
-	v *= *end == 'u' ? 1e3 : 1e6;
-	if (v > INTERVAL_MAX_NS)
-		return diag_error(d, "-p '%s': the interval is above 1 second: write a smaller one",
-				  arg);
-	if (v == 0)
-		return diag_error(d, "-p '%s': no interval: write -p off for no clock profiling", arg);
-	if (v < INTERVAL_MIN_NS) {
-		diag_warn(d, "-p '%s': below the resolution of the clock: set to %d microseconds",
-			  arg, INTERVAL_MIN_NS / 1000);
-		v = INTERVAL_MIN_NS;
-	}
-	/* Half a nanosecond: 0.0123 ms must not become 12 µs less one by binary fractions. */
-	p->interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
-	return 0;
-}
-
-/* "10", "1.5s", "2m"; *end is what follows. */
-static bool duration(const char *s, uint64_t *ns, char **end)
-{
-	double v;
-
-	if (!number(s, &v, end))
-		return false;
-	if (**end == 'm')
-		v *= 60;
-	if (**end == 'm' || **end == 's')
-		++*end;
-	if (v > MAX_SECONDS)
-		return false;
-	*ns = (uint64_t)(v * SEC_NS);
-	return true;
-}
-
-static int opt_time(struct plan *p, const char *arg, struct diag *d)
-{
-	uint64_t first, second;
-	char *end;
-
-	if (!duration(arg, &first, &end))
-		goto bad;
-	if (!*end) {
-		if (!first)
-			goto bad;
-		p->begin_ns = 0;
-		p->end_ns = first;
-		return 0;
-	}
-	if (*end != '-' || !duration(end + 1, &second, &end) || *end)
-		goto bad;
-	if (second && second <= first)
-		return diag_error(d, "-t '%s': ends before it begins: write the earlier time first",
-				  arg);
-	p->begin_ns = first;
-	p->end_ns = second;
-	return 0;
-bad:
-	return diag_error(d, "-t '%s': not a duration: write seconds (10), minutes (1m), or from-to "
-			     "(5-15, 5-0 to the end)", arg);
-}
-
-static int opt_quiet(struct plan *p, const char *arg, struct diag *d)
-{
-	char *end;
-
-	if (!duration(arg, &p->quiet_ns, &end) || *end)
-		return diag_error(d, "-q '%s': not a duration: write seconds, such as 0 or 2", arg);
-	return 0;
-}
-
-static int opt_comment(struct plan *p, const char *arg, struct diag *d)
-{
-	if (p->ncomments == MAX_COMMENTS)
-		return diag_error(d, "-C '%s': more than %d comments: leave some out", arg,
-				  MAX_COMMENTS);
-	p->comments[p->ncomments++] = arg;
-	return 0;
-}
-
-static bool has_suffix(const char *s, const char *suffix)
-{
-	size_t n = strlen(s), k = strlen(suffix);
-
-	return n > k && !strcmp(s + n - k, suffix) && s[n - k - 1] != '/';
-}
-
-static int opt_name(struct plan *p, const char *arg, struct diag *d)
-{
-	if (!has_suffix(arg, ".er"))
-		return diag_error(d, "-o '%s': the name of an experiment must end in .er", arg);
-	p->name = arg;
-	return 0;
-}
-
-static int opt_dir(struct plan *p, const char *arg, struct diag *d)
-{
-	p->dir = arg;
-	return 0;
-}
-
-static int opt_group(struct plan *p, const char *arg, struct diag *d)
-{
-	if (!has_suffix(arg, ".erg"))
-		return diag_error(d, "-g '%s': the name of a group must end in .erg", arg);
-	p->group = arg;
-	return 0;
-}
-
-static int opt_archive(struct plan *p, const char *arg, struct diag *d)
-{
-	static const struct choice words[] = {
-		{ "off", ARCHIVE_NOTHING }, { "on", ARCHIVE_NAMES }, { "copy", ARCHIVE_WHOLE },
-		{ NULL, 0 },
-	};
-	uint64_t v;
-
-	if (!choose(words, arg, &v))
-		return diag_error(d, "-A '%s': write on, off or copy", arg);
-	p->archiving = v;
-	return 0;
-}
-
-static int opt_limit(struct plan *p, const char *arg, struct diag *d)
-{
-	static const struct choice words[] = { { "unlimited", 0 }, { "none", 0 }, { NULL, 0 } };
-	uint64_t mb;
-
-	if (choose(words, arg, &p->limit_bytes))
-		return 0;
-	if (!whole(arg, UINT64_MAX >> 20, &mb) || !mb)
-		return diag_error(d, "-L '%s': not a size: write megabytes, or unlimited", arg);
-	p->limit_bytes = mb << 20;
-	return 0;
-}
-
-static int opt_sample(struct plan *p, const char *arg, struct diag *d)
-{
-	static const struct choice words[] = { { "on", 1 }, { "off", 0 }, { NULL, 0 } };
-	uint64_t v;
-
-	if (!choose(words, arg, &v) && (!whole(arg, INT_MAX, &v) || !v))
-		return diag_error(d, "-S '%s': not a period: write on, off, or whole seconds", arg);
-	p->sample_s = v;
-	return 0;
-}
-
-static int opt_follow(struct plan *p, const char *arg, struct diag *d)
-{
-	static const struct choice words[] = {
-		{ "off", FOLLOW_OFF }, { "on", FOLLOW_ALL }, { "all", FOLLOW_ALL }, { NULL, 0 },
-	};
-	regex_t re;
-	char why[128];
-	uint64_t v;
-	int err;
-
-	if (choose(words, arg, &v)) {
-		p->follow = v;
-		return 0;
-	}
-	if (*arg != '=')
-		return diag_error(d, "-F '%s': write on, off, all, or =regexp", arg);
-	err = regcomp(&re, arg + 1, REG_EXTENDED | REG_NOSUB);
-	if (err) {
-		regerror(err, &re, why, sizeof(why));
-		return diag_error(d, "-F '%s': not an extended regular expression: %s", arg, why);
-	}
-	regfree(&re);
-	p->follow = FOLLOW_MATCHING;
-	p->follow_regexp = arg + 1;
-	return 0;
-}
-
-static int opt_target(struct plan *p, const char *arg, struct diag *d)
-{
-	const char *slash = strchr(arg, '/');
-	char *first = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
-	uint64_t pid = 0, tid = 0;
-	bool ok = whole(first, INT_MAX, &pid) && (!slash || whole(slash + 1, INT_MAX, &tid));
-
-	free(first);
-	if (!ok || (slash ? !tid : !pid))
-		return diag_error(d, "-T '%s': not a target: write PID/TID, PID, or 0/TID for a "
-				     "kernel thread", arg);
-	vec_push(&p->targets, (struct capture_target){ .pid = pid, .tid = tid });
-	return 0;
-}
-
-static int opt_stopped(struct plan *p, const char *arg, struct diag *d)
-{
-	p->leave_stopped = true;
-	return 0;
-}
-
-static int opt_idle(struct plan *p, const char *arg, struct diag *d)
-{
-	p->idle = true;
-	return 0;
-}
-
-static int opt_no_self(struct plan *p, const char *arg, struct diag *d)
-{
-	p->no_self = true;
-	return 0;
-}
-
-static int opt_verbose(struct plan *p, const char *arg, struct diag *d)
-{
-	p->verbose = true;
-	return 0;
-}
-
-/* The first of several requests wins: `-V -h` prints the version. */
-static int request(struct plan *p, enum action a)
-{
-	if (p->action == ACTION_RECORD)
-		p->action = a;
-	return 0;
-}
-
-static int opt_preview(struct plan *p, const char *arg, struct diag *d)
-{
-	return request(p, ACTION_PREVIEW);
-}
-
-static int opt_version(struct plan *p, const char *arg, struct diag *d)
-{
-	return request(p, ACTION_VERSION);
-}
-
-static int opt_check(struct plan *p, const char *arg, struct diag *d)
-{
-	return request(p, ACTION_CHECK);
-}
-
-static int opt_help(struct plan *p, const char *arg, struct diag *d)
-{
-	return request(p, ACTION_USAGE);
-}
-
-/* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares them. */
-static const struct option_row rows[] = {
-	{ 'p', NULL, "interval", "clock: on (10.007 ms), high (0.997), low (100.03), off, ms, or 500u",
-	  opt_interval },
-	{ 't', NULL, "duration", "record so long: seconds, 2m, or from-to (5-15, 5-0 to the end)",
-	  opt_time },
-	{ 'q', NULL, "seconds", "quiet period before and after the load (1)", opt_quiet },
-	{ 'F', NULL, "on|off|all|=regexp", "processes that get an experiment of their own (on)",
-	  opt_follow },
-	{ 'T', NULL, "pid/tid", "record only this: PID/TID, PID, or 0/TID of a kernel thread; "
-				"repeatable", opt_target },
-	{ 'o', NULL, "name.er", "name of the experiment (ktest.1.er, or the next that is free)",
-	  opt_name },
-	{ 'd', NULL, "dir", "directory for the experiment (.)", opt_dir },
-	{ 'g', NULL, "group.erg", "add the experiment to this group", opt_group },
-	{ 'C', NULL, "comment", "keep a comment with the experiment; up to 10 times", opt_comment },
-	{ 'A', NULL, "on|off|copy", "archive what names need, nothing, or whole binaries (on)",
-	  opt_archive },
-	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
-	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
-	{ 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
-	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
-	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
-	{ 'n', NULL, NULL, "say what would be recorded, and record nothing", opt_preview },
-	{ 'v', NULL, NULL, "say more about the run", opt_verbose },
-	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },
-	{ 'V', "version", NULL, "print the version", opt_version },
-	{ 'h', "help", NULL, "print this text", opt_help },
-};
-
-enum { NROWS = sizeof(rows) / sizeof(rows[0]), LONG_BASE = 256 };
+enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
 void options_usage(FILE *out)
 {
 	fputs("usage: er_kernel [option …] [load [argument …]]\n"
-	      "Record what the whole system does with its CPUs into an experiment, while the load\n"
-	      "runs, for a time, or until Ctrl-C. Read it with er_print.\n\n", out);
-	for (int i = 0; i < NROWS; i++) {
+	      "Record what the threads of the whole system do, on its CPUs and off them, into an\n"
+	      "experiment, while the load runs, for a time, or until Ctrl-C. Read it with er_print.\n\n",
+	      out);
+	for (int i = 0; i < noption_rows; i++) {
 		char left[64];
 
-		snprintf(left, sizeof(left), "%s%.1s%s%s%s%s%s", rows[i].letter ? "-" : "",
-			 rows[i].letter ? (char[]){ rows[i].letter, 0 } : "",
-			 rows[i].letter && rows[i].name ? ", " : "", rows[i].name ? "--" : "",
-			 rows[i].name ? rows[i].name : "", rows[i].arg ? " " : "",
-			 rows[i].arg ? rows[i].arg : "");
-		fprintf(out, "  %-22s  %s\n", left, rows[i].help);
+		snprintf(left, sizeof(left), "%s%.1s%s%s%s%s%s", option_rows[i].letter ? "-" : "",
+			 option_rows[i].letter ? (char[]){ option_rows[i].letter, 0 } : "",
+			 option_rows[i].letter && option_rows[i].name ? ", " : "", option_rows[i].name ? "--" : "",
+			 option_rows[i].name ? option_rows[i].name : "", option_rows[i].arg ? " " : "",
+			 option_rows[i].arg ? option_rows[i].arg : "");
+		fprintf(out, "  %-22s  %s\n", left, option_rows[i].help);
 	}
 }
 
@@ -388,14 +34,14 @@ static void getopt_tables(char *letters, struct option *longs)
 {
 	*letters++ = '+';
 	*letters++ = ':';
-	for (int i = 0; i < NROWS; i++) {
-		if (rows[i].letter)
-			*letters++ = rows[i].letter;
-		if (rows[i].letter && rows[i].arg)
+	for (int i = 0; i < noption_rows; i++) {
+		if (option_rows[i].letter)
+			*letters++ = option_rows[i].letter;
+		if (option_rows[i].letter && option_rows[i].arg)
 			*letters++ = ':';
-		if (rows[i].name)
-			*longs++ = (struct option){ rows[i].name,
-						    rows[i].arg ? required_argument : no_argument,
+		if (option_rows[i].name)
+			*longs++ = (struct option){ option_rows[i].name,
+						    option_rows[i].arg ? required_argument : no_argument,
 						    NULL, LONG_BASE + i };
 	}
 	*letters = 0;
@@ -405,10 +51,10 @@ static void getopt_tables(char *letters, struct option *longs)
 static const struct option_row *row_of(int c)
 {
 	if (c >= LONG_BASE)
-		return &rows[c - LONG_BASE];
-	for (int i = 0; i < NROWS; i++) {
-		if (rows[i].letter == c)
-			return &rows[i];
+		return &option_rows[c - LONG_BASE];
+	for (int i = 0; i < noption_rows; i++) {
+		if (option_rows[i].letter == c)
+			return &option_rows[i];
 	}
 	return NULL;
 }
@@ -418,6 +64,9 @@ static int refuse(int c, char **argv, struct diag *d)
 {
 	const struct option_row *row = optopt ? row_of(optopt) : NULL;
 
+	if (c == ':' && row && optopt >= LONG_BASE)
+		return diag_error(d, "--%s: an argument is missing: write --%s %s", row->name,
+				  row->name, row->arg);
 	if (c == ':' && row)
 		return diag_error(d, "-%c: an argument is missing: write -%c %s", optopt, optopt,
 				  row->arg);
@@ -429,6 +78,15 @@ static int refuse(int c, char **argv, struct diag *d)
 /* What no single option can see. */
 static int check_whole(const struct plan *p, struct diag *d)
 {
+	const char *needs_states = p->trace_ns ? "-s" : p->exact_user ? "--exact-user" :
+				   p->way != WAY_BEST ? "--wait-stacks" : NULL;
+
+	if (needs_states && !p->interval_ns)
+		return diag_error(d, "%s: there is nothing to do for it with -p off: leave one of the "
+				     "two out", needs_states);
+	if (needs_states && !p->states)
+		return diag_error(d, "%s: there is nothing to do for it with --states off: leave one "
+				     "of the two out", needs_states);
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')
@@ -438,8 +96,8 @@ static int check_whole(const struct plan *p, struct diag *d)
 
 int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 {
-	char letters[3 * NROWS + 3];
-	struct option longs[NROWS + 1];
+	char letters[3 * MAX_ROWS + 3];
+	struct option longs[MAX_ROWS + 1];
 	int c;
 
 	/* `gprofng collect kernel` says first by which name it was called. */
@@ -450,6 +108,7 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 	}
 	*plan = (struct plan){
 		.interval_ns = INTERVAL_ON_NS,
+		.states = true,
 		.quiet_ns = 1000000000,
 		.limit_bytes = 2000ULL << 20,
 		.sample_s = 1,
@@ -458,6 +117,7 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 		.argv = argv,
 		.action = argc > 1 ? ACTION_RECORD : ACTION_USAGE,
 	};
+	assert(noption_rows <= MAX_ROWS);
 	getopt_tables(letters, longs);
 	optind = 0;
 	opterr = 0;

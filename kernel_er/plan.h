@@ -28,9 +28,17 @@ enum action {
 enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
 enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
 
+/* -s on: a threshold that session.c finds out, see calibrate.h. */
+#define TRACE_CALIBRATED UINT64_MAX
+
 struct plan {
 	enum action action;
 	uint64_t interval_ns;   /* of the clock; 0: no clock profiling */
+	bool states;            /* microstates, too */
+	uint64_t trace_ns;      /* -s: TRACE_OFF, TRACE_ALL, TRACE_CALIBRATED, or a threshold */
+	bool exact_user;        /* user and system time by system call edges */
+	enum capture_way way;   /* of taking the stacks of waits */
+	double budget;          /* share of all CPU time that recording may take; 0: no matter */
 	uint64_t begin_ns;      /* -t: recording is paused until then … */
 	uint64_t end_ns;        /* … and ends then; 0: with the load, or by a signal */
 	uint64_t quiet_ns;      /* before and after the load */

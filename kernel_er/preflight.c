@@ -58,6 +58,22 @@ int preflight(const struct plan *plan, struct diag *d)
 	return 0;
 }
 
+static void preview_states(const struct plan *plan, FILE *out)
+{
+	if (!plan->interval_ns)
+		return;
+	fprintf(out, "microstates:    %s%s\n", plan->states ? "all ten" : "only those on a CPU",
+		plan->exact_user ? ", user and system time by each system call" : "");
+	if (plan->trace_ns == TRACE_CALIBRATED)
+		fprintf(out, "traced waits:   those above a calibrated threshold\n");
+	else if (plan->trace_ns == TRACE_ALL)
+		fprintf(out, "traced waits:   all\n");
+	else if (plan->trace_ns)
+		fprintf(out, "traced waits:   from %.3f ms on\n", plan->trace_ns / 1e6);
+	if (plan->budget)
+		fprintf(out, "budget:         %g %% of all CPU time\n", 100 * plan->budget);
+}
+
 static void preview_times(const struct plan *plan, FILE *out)
 {
 	if (plan->interval_ns)
@@ -65,6 +81,7 @@ static void preview_times(const struct plan *plan, FILE *out)
 		       plan->idle ? ", idle ones too" : "");
 	else
 		fprintf(out, "clock interval: none\n");
+	preview_states(plan, out);
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	if (plan->begin_ns)

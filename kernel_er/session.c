@@ -23,6 +23,7 @@
 #include "kernel_er/preflight.h"
 #include "kernel_er/privilege.h"
 #include "kernel_er/schedule.h"
+#include "kernel_er/steer.h"
 #include "kernel_er/usage.h"
 #include "loaders/capture.h"
 #include "user/binaries.h"
@@ -49,6 +50,7 @@ struct session {
 	struct exp_usage usage_base;
 	struct live live;
 	struct schedule due;
+	struct steer steer;
 	uint64_t start_ns;
 	sigset_t signals, old_mask;
 	int sigfd;
@@ -104,6 +106,12 @@ static int open_capture(struct session *s)
 		.targets = s->plan->targets.data,
 		.ntargets = s->plan->targets.len,
 		.measure_cost = true,
+		.states = s->plan->states,
+		.wait_interval_ns = steer_distance(s->plan),
+		.trace_ns = s->steer.trace_ns,
+		.split = s->plan->exact_user,
+		.waker_stacks = s->plan->states,
+		.way = s->plan->way,
 	};
 
 	if (!s->plan->interval_ns)
@@ -137,9 +145,10 @@ static void open_drain(struct session *s)
 		.binaries = s->binaries,
 		.follow = &s->follow,
 		.drops = &s->drops,
+		.targets = s->plan->targets.len,
 	};
 
-	s->account = (struct account){ .plan = s->plan, .drops = &s->drops,
+	s->account = (struct account){ .plan = s->plan, .drops = &s->drops, .steer = &s->steer,
 				       .start_ns = s->start_ns };
 	if (!s->capture)
 		return;
@@ -149,7 +158,7 @@ static void open_drain(struct session *s)
 	s->procmap = procmap_new(&hooks);
 	drain_set_procmap(s->drain, s->procmap);
 	procmap_scan(s->procmap, now_ns());
-	s->account.capture = s->capture;
+	s->account.capture = s->steer.capture = s->capture;
 	s->account.drain = s->drain;
 }
 
@@ -268,14 +277,13 @@ static void show(struct session *s, uint64_t t)
 {
 	struct account_totals n;
 
-	if (!s->live.on)
-		return;
 	account_totals(&s->account, &n);
+	if (s->capturing)
+		steer_look(&s->steer, t, n.waits);
 	live_draw(&s->live, &(struct live_state){
 		.now_ns = t,
 		.elapsed_ns = t - s->start_ns,
-		.samples = n.recorded,
-		.lost = n.lost,
+		.counts = n,
 		.bytes = book_bytes(s->book),
 		.paused = s->capture && !s->capturing,
 	});
@@ -369,20 +377,11 @@ static void stop_capture(struct session *s, uint64_t *stop_ns)
 static void say_how_it_went(const struct session *s)
 {
 	struct account_totals n;
-	char bytes[32];
 
 	account_totals(&s->account, &n);
-	if (n.lost || n.stacks_lost)
-		diag_warn(s->d, "%llu of %llu samples and %llu stacks were lost: er_print -header "
-				"says whose",
-			  (unsigned long long)n.lost, (unsigned long long)n.produced,
-			  (unsigned long long)n.stacks_lost);
-	if (!s->live.on && !s->plan->verbose)
-		return;
-	live_format_bytes(book_bytes(s->book), bytes, sizeof(bytes));
-	fprintf(stderr, "er_kernel: %s: %llu samples, %llu lost, %zu processes, %s\n", s->name.path,
-		(unsigned long long)n.recorded, (unsigned long long)n.lost, book_nsubs(s->book),
-		bytes);
+	live_losses(&n, s->d);
+	if (s->live.on || s->plan->verbose)
+		live_summary(s->name.path, &n, book_nsubs(s->book), book_bytes(s->book));
 }
 
 static void archive(struct session *s)
@@ -451,6 +450,7 @@ static void session_fini(struct session *s)
 	capture_close(s->capture);
 	sideband_close(s->sideband);
 	follow_fini(&s->follow);
+	steer_fini(&s->steer);
 	host_fini(&s->host);
 	expname_free(&s->name);
 	vec_free(&s->fds);
@@ -490,6 +490,7 @@ int session_run(const struct plan *plan, struct diag *d)
 		take_signals(&s);
 		follow_init(&s.follow, plan);
 		live_init(&s.live);
+		steer_init(&s.steer, plan);
 		status = record(&s);
 	}
 	session_fini(&s);

@@ -34,6 +34,13 @@ refused "-t backwards" -t 5-2
 refused "-q nonsense" -q x -t 1
 refused "-F nonsense" -F maybe -t 1
 refused "-F =, a bad regular expression" -F '=(' -t 1
+refused "-s nonsense" -s often -t 1
+refused "-s without states" -s on --states off -t 1
+refused "--states nonsense" --states maybe -t 1
+refused "--budget nonsense" --budget all -t 1
+refused "--budget 0" --budget 0 -t 1
+refused "--exact-user without a clock" --exact-user -p off -t 1
+refused "--wait-stacks nonsense" --wait-stacks kprobe -t 1
 refused "-A nonsense" -A maybe -t 1
 refused "-L nonsense" -L x -t 1
 refused "-S nonsense" -S x -t 1

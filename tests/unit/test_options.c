@@ -134,9 +134,55 @@ static void test_defaults_and_words(void **state)
 	assert_true(plan.leave_stopped);
 }
 
+static void test_states_and_traces(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t trace_ns;
+	} cases[] = {
+		{ "-s off", TRACE_OFF }, { "-s all", TRACE_ALL }, { "-s 0", TRACE_ALL },
+		{ "-s 100", 100000 },	 { "-s 1", 1000 },	  { "-s on", TRACE_CALIBRATED },
+		{ "-s calibrate", TRACE_CALIBRATED }, { "-v", TRACE_OFF },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(cases[i].line), 0);
+		assert_true(plan.trace_ns == cases[i].trace_ns);
+		assert_true(plan.states);
+	}
+	assert_int_equal(parse("--states off"), 0);
+	assert_false(plan.states);
+	assert_int_equal(parse("--states=on --exact-user --budget 2% --wait-stacks switch-out"), 0);
+	assert_true(plan.states && plan.exact_user && plan.way == WAY_LEAVE);
+	assert_true(plan.budget > 0.0199 && plan.budget < 0.0201);
+	assert_int_equal(parse("--budget 0.5"), 0);
+	assert_true(plan.budget > 0.0049 && plan.budget < 0.0051);
+}
+
+static void test_states_refused(void **state)
+{
+	static const char *const lines[] = {
+		"-s x", "-s -1", "-s 1.5", "-s 99999999999", "-s", "--states", "--states maybe",
+		"--budget", "--budget 0", "--budget 101", "--budget -1", "--budget 2x", "--budget %",
+		"--wait-stacks", "--wait-stacks kprobe", "-s on -p off", "-s on --states off",
+		"--exact-user -p off", "--exact-user --states off", "--wait-stacks none -p off",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(lines[i]), -1);
+		assert_int_equal(diag.nerrors, 1);
+		assert_non_null(strchr(diag.msgs[0].text, ':')); /* what, why, and the remedy */
+	}
+	parse("--budget");
+	assert_string_equal(diag.msgs[0].text,
+			    "--budget: an argument is missing: write --budget percent");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states_and_traces),
+		cmocka_unit_test(test_states_refused),
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_interval_below_resolution_warns),
 		cmocka_unit_test(test_times),

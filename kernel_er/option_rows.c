@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each option: what it is called, what it may be given, what it puts into the plan. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "kernel_er/options_impl.h"
+
+/*
+ * The named intervals lie off the whole millisecond, so that sampling does not
+ * keep step with what the system does on its ticks. The kernel does not fire a
+ * clock event more often than every 10 µs; we count in whole microseconds.
+ */
+enum {
+	INTERVAL_HIGH_NS = 997000,
+	INTERVAL_LOW_NS = 100030000,
+	INTERVAL_MIN_NS = 10000,
+	INTERVAL_MAX_NS = 1000000000,
+	INTERVAL_STEP_NS = 1000,
+	MAX_TRACE_US = 1000000000,
+};
+
+#define SEC_NS     1000000000.0
+#define MAX_SECONDS 1e9
+
+struct choice {
+	const char *word;
+	uint64_t value;
+};
+
+/* The value of the word; a table ends with a NULL word. */
+static bool choose(const struct choice *c, const char *arg, uint64_t *ret)
+{
+	for (; c->word; c++) {
+		if (!strcmp(c->word, arg)) {
+			*ret = c->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A non-negative decimal number; *end is what follows it. */
+static bool number(const char *s, double *ret, char **end)
+{
+	if (*s != '.' && (*s < '0' || *s > '9'))
+		return false;
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+		return false;
+	errno = 0;
+	*ret = strtod(s, end);
+	return *end != s && !errno && isfinite(*ret);
+}
+
+static bool whole(const char *s, uint64_t max, uint64_t *ret)
+{
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(s, &end, 10);
+	return !*end && !errno && *ret <= max;
+}
+
+static int opt_interval(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice named[] = {
+		{ "on", INTERVAL_ON_NS },    { "high", INTERVAL_HIGH_NS }, { "hi", INTERVAL_HIGH_NS },
+		{ "low", INTERVAL_LOW_NS },  { "lo", INTERVAL_LOW_NS },	   { "off", 0 },
+		{ NULL, 0 },
+	};
+	double v;
+	char *end;
+
+	if (choose(named, arg, &p->interval_ns))
+		return 0;
+	if (!number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
+		return diag_error(d, "-p '%s': not an interval: write on, high, low, off, or "
+				     "milliseconds such as 5, 2.5 or 500u", arg);
+	v *= *end == 'u' ? 1e3 : 1e6;
+	if (v > INTERVAL_MAX_NS)
+		return diag_error(d, "-p '%s': the interval is above 1 second: write a smaller one",
+				  arg);
+	if (v == 0)
+		return diag_error(d, "-p '%s': no interval: write -p off for no clock profiling", arg);
+	if (v < INTERVAL_MIN_NS) {
+		diag_warn(d, "-p '%s': below the resolution of the clock: set to %d microseconds",
+			  arg, INTERVAL_MIN_NS / 1000);
+		v = INTERVAL_MIN_NS;
+	}
+	/* Half a nanosecond: 0.0123 ms must not become 12 µs less one by binary fractions. */
+	p->interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
+	return 0;
+}
+
+/* "10", "1.5s", "2m"; *end is what follows. */
+static bool duration(const char *s, uint64_t *ns, char **end)
+{
+	double v;
+
+	if (!number(s, &v, end))
+		return false;
+	if (**end == 'm')
+		v *= 60;
+	if (**end == 'm' || **end == 's')
+		++*end;
+	if (v > MAX_SECONDS)
+		return false;
+	*ns = (uint64_t)(v * SEC_NS);
+	return true;
+}
+
+static int opt_time(struct plan *p, const char *arg, struct diag *d)
+{
+	uint64_t first, second;
+	char *end;
+
+	if (!duration(arg, &first, &end))
+		goto bad;
+	if (!*end) {
+		if (!first)
+			goto bad;
+		p->begin_ns = 0;
+		p->end_ns = first;
+		return 0;
+	}
+	if (*end != '-' || !duration(end + 1, &second, &end) || *end)
+		goto bad;
+	if (second && second <= first)
+		return diag_error(d, "-t '%s': ends before it begins: write the earlier time first",
+				  arg);
+	p->begin_ns = first;
+	p->end_ns = second;
+	return 0;
+bad:
+	return diag_error(d, "-t '%s': not a duration: write seconds (10), minutes (1m), or from-to "
+			     "(5-15, 5-0 to the end)", arg);
+}
+
+static int opt_quiet(struct plan *p, const char *arg, struct diag *d)
+{
+	char *end;
+
+	if (!duration(arg, &p->quiet_ns, &end) || *end)
+		return diag_error(d, "-q '%s': not a duration: write seconds, such as 0 or 2", arg);
+	return 0;
+}
+
+static int opt_comment(struct plan *p, const char *arg, struct diag *d)
+{
+	if (p->ncomments == MAX_COMMENTS)
+		return diag_error(d, "-C '%s': more than %d comments: leave some out", arg,
+				  MAX_COMMENTS);
+	p->comments[p->ncomments++] = arg;
+	return 0;
+}
+
+static bool has_suffix(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), k = strlen(suffix);
+
+	return n > k && !strcmp(s + n - k, suffix) && s[n - k - 1] != '/';
+}
+
+static int opt_name(struct plan *p, const char *arg, struct diag *d)
+{
+	if (!has_suffix(arg, ".er"))
+		return diag_error(d, "-o '%s': the name of an experiment must end in .er", arg);
+	p->name = arg;
+	return 0;
+}
+
+static int opt_dir(struct plan *p, const char *arg, struct diag *d)
+{
+	p->dir = arg;
+	return 0;
+}
+
+static int opt_group(struct plan *p, const char *arg, struct diag *d)
+{
+	if (!has_suffix(arg, ".erg"))
+		return diag_error(d, "-g '%s': the name of a group must end in .erg", arg);
+	p->group = arg;
+	return 0;
+}
+
+static int opt_archive(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = {
+		{ "off", ARCHIVE_NOTHING }, { "on", ARCHIVE_NAMES }, { "copy", ARCHIVE_WHOLE },
+		{ NULL, 0 },
+	};
+	uint64_t v;
+
+	if (!choose(words, arg, &v))
+		return diag_error(d, "-A '%s': write on, off or copy", arg);
+	p->archiving = v;
+	return 0;
+}
+
+static int opt_limit(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = { { "unlimited", 0 }, { "none", 0 }, { NULL, 0 } };
+	uint64_t mb;
+
+	if (choose(words, arg, &p->limit_bytes))
+		return 0;
+	if (!whole(arg, UINT64_MAX >> 20, &mb) || !mb)
+		return diag_error(d, "-L '%s': not a size: write megabytes, or unlimited", arg);
+	p->limit_bytes = mb << 20;
+	return 0;
+}
+
+static int opt_sample(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = { { "on", 1 }, { "off", 0 }, { NULL, 0 } };
+	uint64_t v;
+
+	if (!choose(words, arg, &v) && (!whole(arg, INT_MAX, &v) || !v))
+		return diag_error(d, "-S '%s': not a period: write on, off, or whole seconds", arg);
+	p->sample_s = v;
+	return 0;
+}
+
+static int opt_trace(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = {
+		{ "off", TRACE_OFF }, { "all", TRACE_ALL }, { "on", TRACE_CALIBRATED },
+		{ "calibrate", TRACE_CALIBRATED }, { NULL, 0 },
+	};
+	uint64_t us;
+
+	if (choose(words, arg, &p->trace_ns))
+		return 0;
+	if (!whole(arg, MAX_TRACE_US, &us))
+		return diag_error(d, "-s '%s': not a threshold: write on, off, all, or microseconds "
+				     "such as 100", arg);
+	p->trace_ns = us ? us * 1000 : TRACE_ALL;
+	return 0;
+}
+
+static int opt_states(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
+	uint64_t v;
+
+	if (!choose(words, arg, &v))
+		return diag_error(d, "--states '%s': write on or off", arg);
+	p->states = v;
+	return 0;
+}
+
+static int opt_exact_user(struct plan *p, const char *arg, struct diag *d)
+{
+	p->exact_user = true;
+	return 0;
+}
+
+static int opt_budget(struct plan *p, const char *arg, struct diag *d)
+{
+	double v;
+	char *end;
+
+	if (!number(arg, &v, &end) || (*end && strcmp(end, "%")) || v <= 0 || v > 100)
+		return diag_error(d, "--budget '%s': not a share of the CPU time: write percent above "
+				     "0, such as 2%%", arg);
+	p->budget = v / 100;
+	return 0;
+}
+
+static int opt_way(struct plan *p, const char *arg, struct diag *d)
+{
+	for (int way = WAY_BEST; way <= WAY_NONE; way++) {
+		if (!strcmp(capture_way_name(way), arg)) {
+			p->way = way;
+			return 0;
+		}
+	}
+	return diag_error(d, "--wait-stacks '%s': write best, sched_exit_tp, finish_task_switch, "
+			     "switch-out, or none", arg);
+}
+
+static int opt_follow(struct plan *p, const char *arg, struct diag *d)
+{
+	static const struct choice words[] = {
+		{ "off", FOLLOW_OFF }, { "on", FOLLOW_ALL }, { "all", FOLLOW_ALL }, { NULL, 0 },
+	};
+	regex_t re;
+	char why[128];
+	uint64_t v;
+	int err;
+
+	if (choose(words, arg, &v)) {
+		p->follow = v;
+		return 0;
+	}
+	if (*arg != '=')
+		return diag_error(d, "-F '%s': write on, off, all, or =regexp", arg);
+	err = regcomp(&re, arg + 1, REG_EXTENDED | REG_NOSUB);
+	if (err) {
+		regerror(err, &re, why, sizeof(why));
+		return diag_error(d, "-F '%s': not an extended regular expression: %s", arg, why);
+	}
+	regfree(&re);
+	p->follow = FOLLOW_MATCHING;
+	p->follow_regexp = arg + 1;
+	return 0;
+}
+
+static int opt_target(struct plan *p, const char *arg, struct diag *d)
+{
+	const char *slash = strchr(arg, '/');
+	char *first = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
+	uint64_t pid = 0, tid = 0;
+	bool ok = whole(first, INT_MAX, &pid) && (!slash || whole(slash + 1, INT_MAX, &tid));
+
+	free(first);
+	if (!ok || (slash ? !tid : !pid))
+		return diag_error(d, "-T '%s': not a target: write PID/TID, PID, or 0/TID for a "
+				     "kernel thread", arg);
+	vec_push(&p->targets, (struct capture_target){ .pid = pid, .tid = tid });
+	return 0;
+}
+
+static int opt_stopped(struct plan *p, const char *arg, struct diag *d)
+{
+	p->leave_stopped = true;
+	return 0;
+}
+
+static int opt_idle(struct plan *p, const char *arg, struct diag *d)
+{
+	p->idle = true;
+	return 0;
+}
+
+static int opt_no_self(struct plan *p, const char *arg, struct diag *d)
+{
+	p->no_self = true;
+	return 0;
+}
+
+static int opt_verbose(struct plan *p, const char *arg, struct diag *d)
+{
+	p->verbose = true;
+	return 0;
+}
+
+/* The first of several requests wins: `-V -h` prints the version. */
+static int request(struct plan *p, enum action a)
+{
+	if (p->action == ACTION_RECORD)
+		p->action = a;
+	return 0;
+}
+
+static int opt_preview(struct plan *p, const char *arg, struct diag *d)
+{
+	return request(p, ACTION_PREVIEW);
+}
+
+static int opt_version(struct plan *p, const char *arg, struct diag *d)
+{
+	return request(p, ACTION_VERSION);
+}
+
+static int opt_check(struct plan *p, const char *arg, struct diag *d)
+{
+	return request(p, ACTION_CHECK);
+}
+
+static int opt_help(struct plan *p, const char *arg, struct diag *d)
+{
+	return request(p, ACTION_USAGE);
+}
+
+/* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares them. */
+const struct option_row option_rows[] = {
+	{ 'p', NULL, "interval", "clock: on (10.007 ms), high (0.997), low (100.03), off, ms, or 500u",
+	  opt_interval },
+	{ 0, "states", "on|off", "record all ten microstates, not only times on a CPU (on)",
+	  opt_states },
+	{ 's', NULL, "on|off|us|all", "trace each wait of so many microseconds; on: calibrated (off)",
+	  opt_trace },
+	{ 0, "exact-user", NULL, "user and system time exact, by each system call", opt_exact_user },
+	{ 0, "budget", "percent", "of all CPU time: where recording costs more, shed stacks of waits",
+	  opt_budget },
+	{ 't', NULL, "duration", "record so long: seconds, 2m, or from-to (5-15, 5-0 to the end)",
+	  opt_time },
+	{ 'q', NULL, "seconds", "quiet period before and after the load (1)", opt_quiet },
+	{ 'F', NULL, "on|off|all|=regexp", "processes that get an experiment of their own (on)",
+	  opt_follow },
+	{ 'T', NULL, "pid/tid", "record only this: PID/TID, PID, or 0/TID of a kernel thread; "
+				"repeatable", opt_target },
+	{ 'o', NULL, "name.er", "name of the experiment (ktest.1.er, or the next that is free)",
+	  opt_name },
+	{ 'd', NULL, "dir", "directory for the experiment (.)", opt_dir },
+	{ 'g', NULL, "group.erg", "add the experiment to this group", opt_group },
+	{ 'C', NULL, "comment", "keep a comment with the experiment; up to 10 times", opt_comment },
+	{ 'A', NULL, "on|off|copy", "archive what names need, nothing, or whole binaries (on)",
+	  opt_archive },
+	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
+	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
+	{ 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
+	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
+	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
+	{ 0, "wait-stacks", "way", "take stacks of waits this way; to find out about a kernel",
+	  opt_way },
+	{ 'n', NULL, NULL, "say what would be recorded, and record nothing", opt_preview },
+	{ 'v', NULL, NULL, "say more about the run", opt_verbose },
+	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },
+	{ 'V', "version", NULL, "print the version", opt_version },
+	{ 'h', "help", NULL, "print this text", opt_help },
+};
+
+const int noption_rows = sizeof(option_rows) / sizeof(option_rows[0]);

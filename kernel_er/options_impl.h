@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the option parser share; nobody else includes this. */
+#ifndef KERNEL_ER_OPTIONS_IMPL_H
+#define KERNEL_ER_OPTIONS_IMPL_H
+
+#include <stddef.h>
+
+#include "kernel_er/plan.h"
+
+struct diag;
+
+enum { INTERVAL_ON_NS = 10007000 }; /* -p on, the default */
+
+typedef int (*option_fn)(struct plan *p, const char *arg, struct diag *d);
+
+struct option_row {
+	int letter;       /* 0: long only */
+	const char *name; /* NULL: short only */
+	const char *arg;  /* NULL: takes none */
+	const char *help;
+	option_fn fn;
+};
+
+/* The table of options, in the order in which they are explained. */
+extern const struct option_row option_rows[];
+extern const int noption_rows;
+
+#endif

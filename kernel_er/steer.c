@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/steer.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "kernel_er/calibrate.h"
+
+enum { MAX_PROGRAMS = 64, DISTANCE_MIN_NS = 1000000 };
+
+#define GOVERNOR_NS 1000000000ULL
+
+/* As far apart as the clock's ticks; but an interval below a millisecond is for CPUs only. */
+uint64_t steer_distance(const struct plan *plan)
+{
+	if (!plan->interval_ns || !plan->states)
+		return 0;
+	return plan->interval_ns > DISTANCE_MIN_NS ? plan->interval_ns : DISTANCE_MIN_NS;
+}
+
+void steer_init(struct steer *s, const struct plan *plan)
+{
+	unsigned ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*s = (struct steer){ .trace_ns = plan->trace_ns };
+	if (plan->trace_ns == TRACE_CALIBRATED)
+		s->trace_ns = calibrate_threshold();
+	governor_init(&s->governor, plan->budget, ncpus);
+	/* What is traced is not chosen by points. */
+	pace_init(&s->pace, plan->trace_ns ? 0 : steer_distance(plan), ncpus);
+}
+
+void steer_fini(struct steer *s)
+{
+	governor_free(&s->governor);
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
+}
+
+/* All that recording has cost: BPF programs, and this process. */
+static uint64_t cost_so_far(const struct steer *s)
+{
+	struct capture_cost rows[MAX_PROGRAMS];
+	size_t n = capture_costs(s->capture, rows, MAX_PROGRAMS);
+	struct rusage ru;
+	uint64_t sum;
+
+	getrusage(RUSAGE_SELF, &ru);
+	sum = timeval_ns(&ru.ru_utime) + timeval_ns(&ru.ru_stime);
+	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++)
+		sum += rows[i].ns;
+	return sum;
+}
+
+void steer_look(struct steer *s, uint64_t time_ns, uint64_t waits)
+{
+	if (!s->capture)
+		return;
+	if (pace_look(&s->pace, time_ns, waits))
+		capture_set_distance(s->capture, s->pace.distance_ns);
+	if (!s->governor.budget || time_ns - s->looked_ns < GOVERNOR_NS)
+		return;
+	s->looked_ns = time_ns;
+	if (governor_look(&s->governor, time_ns, cost_so_far(s)))
+		capture_set_shed(s->capture, s->governor.level);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/diag.h"
+#include "kernel_er/live.h"
+
+static void test_line(void **state)
+{
+	static const struct {
+		struct live_state s;
+		const char *line;
+	} cases[] = {
+		{ { .elapsed_ns = 1234567890, .counts = { .recorded = 1 } },
+		  "1.2 s  1 sample  0 lost  0 B" },
+		{ { .elapsed_ns = 500000000, .bytes = 1500, .paused = true,
+		    .counts = { .recorded = 2, .waits = 1, .states = true } },
+		  "0.5 s  2 samples  1 wait  0 lost  1.5 KB  paused" },
+		{ { .counts = { .recorded = 0, .waits = 7, .states = true, .lost = 2,
+				.waits_lost = 3 } },
+		  "0.0 s  0 samples  7 waits  5 lost  0 B" },
+	};
+	char line[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		live_format(&cases[i].s, line, sizeof(line));
+		assert_string_equal(line, cases[i].line);
+	}
+}
+
+static void test_losses(void **state)
+{
+	struct diag d = { 0 };
+
+	live_losses(&(struct account_totals){ .recorded = 5, .produced = 5 }, &d);
+	assert_int_equal(d.nmsgs, 0);
+	live_losses(&(struct account_totals){ .produced = 1, .lost = 1, .waits = 3,
+					      .waits_lost = 2, .stacks_lost = 1 }, &d);
+	assert_string_equal(d.msgs[0].text, "lost: 1 of 1 sample, 2 of 5 waits, 1 stack: "
+					    "er_print -header says whose");
+	diag_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_losses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
