@@ -5,6 +5,17 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
+static int cmd_microstates(struct shell *sh, int argc, char **argv)
+{
+	bool processes = argc > 1 && !strcmp(argv[1], "processes");
+	struct table t = { 0 };
+
+	if (argc > 1 && !processes && strcmp(argv[1], "threads"))
+		return diag_error(&sh->diag, "microstates '%s': there are 'threads' and 'processes'",
+				  argv[1]);
+	return shell_print(sh, &t, view_microstates(&sh->view, processes, &t, &sh->diag));
+}
+
 static int cmd_locks(struct shell *sh, int argc, char **argv)
 {
 	bool by_address = argc > 1 && !strcmp(argv[1], "address");
@@ -16,9 +27,13 @@ static int cmd_locks(struct shell *sh, int argc, char **argv)
 	return shell_print(sh, &t, view_locks(&sh->view, by_address, &t, &sh->diag));
 }
 
+static const char *const microstates_words[] = { "threads", "processes", NULL };
 static const char *const locks_words[] = { "address", NULL };
 
 static const struct command rows[] = {
+	{ SECTION_WAITS, "microstates", .args = "[threads | processes]", .max = 1,
+	  .words = microstates_words, .run = cmd_microstates,
+	  .help = "list in which states threads were, and how long" },
 	{ SECTION_WAITS, "waits", .view = view_waits,
 	  .help = "list what threads waited for, by reason and stack" },
 	{ SECTION_WAITS, "runqueue", .view = view_runqueue,

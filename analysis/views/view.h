@@ -54,6 +54,8 @@ enum index_kind { INDEX_THREADS, INDEX_PROCESSES, INDEX_CPUS, INDEX_SAMPLES, IND
 		  INDEX_EXPERIMENTS };
 int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d);
 
+/* Where the time of each thread or process went, checked against what there was. */
+int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d);
 /* Times off the CPU: by reason and stack. */
 int view_waits(struct view_state *v, struct table *t, struct diag *d);
 /* Waits for a CPU. */

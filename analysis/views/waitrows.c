@@ -87,8 +87,8 @@ void wait_report_end(struct wait_report *w)
 		put_note(w->t, "Lengths by decade, few `.' to most `#': < below 1 us, u from 1 us, "
 			 "m 1 ms, s 1 s, > 10 s.");
 	if (w->total.sampled)
-		put_note(w->t, "Waits, mean and lengths are estimated from samples; time is exact, "
-			 "longest is seen.");
+		put_note(w->t, "Estimated from samples: only the time of <Total> is exact, and Longest is the "
+			 "longest that was seen.");
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
 	wait_bag_free(&w->bag);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * microstates: where the time of each thread, or process, went. The states come
+ * from the packets, so that every filter works; without a filter they are
+ * compared with threads.xml, the exact times: what no packet stands for is a
+ * column of its own, and said below.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/model/intern.h"
+#include "analysis/model/names.h"
+#include "analysis/views/functions.h"
+
+/* How the ten states stand side by side: those on a CPU, then what is waited for. */
+static const struct state_column {
+	enum er_mstate state;
+	const char *title[2];
+	char letter; /* in the bar */
+} states[] = {
+	{ MS_USER, { "User", "CPU" }, 'U' },
+	{ MS_SYSTEM, { "System", "CPU" }, 'S' },
+	{ MS_TRAP, { "Trap", "CPU" }, 'T' },
+	{ MS_LINUX_CPU, { "Linux", "CPU" }, 'C' },
+	{ MS_WAIT_CPU, { "Wait", "CPU" }, 'w' },
+	{ MS_USER_LOCK, { "User", "Lock" }, 'L' },
+	{ MS_TFAULT, { "Text", "Fault" }, 't' },
+	{ MS_DFAULT, { "Data", "Fault" }, 'd' },
+	{ MS_KFAULT, { "Kernel", "Fault" }, 'k' },
+	{ MS_STOPPED, { "Stopped", "" }, 'x' },
+	{ MS_SLEEP, { "Sleep", "" }, '.' },
+};
+
+enum { NSTATES = sizeof(states) / sizeof(states[0]) };
+
+struct key {
+	const struct experiment *founder;
+	int64_t pid, tid; /* tid 0: a process, but of kernel threads */
+};
+
+struct entry {
+	struct key key;
+	int64_t ns[MS_COUNT];
+	int64_t wall;      /* by threads.xml; 0 not known */
+	uint64_t nthreads; /* in threads.xml */
+};
+
+struct microstates {
+	struct view_state *v;
+	bool by_process;
+	bool checked;      /* against threads.xml */
+	size_t nmetrics;
+	struct intern ids;
+	VEC(struct entry) entries;
+	VEC(int64_t) values; /* entries × nmetrics, to sort by */
+};
+
+static size_t entry_index(struct microstates *m, const struct experiment *e, int64_t pid, int64_t tid)
+{
+	struct key k = { e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid };
+	uint64_t hash = hash64(k.founder->id ^ hash64(k.pid + hash64(k.tid)));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&m->ids, &probe))) {
+		const struct key *have = &m->entries.data[id1 - 1].key;
+
+		if (have->founder == k.founder && have->pid == k.pid && have->tid == k.tid)
+			return id1 - 1;
+	}
+	vec_push(&m->entries, (struct entry){ .key = k });
+	for (size_t i = 0; i < m->nmetrics; i++)
+		vec_push(&m->values, 0);
+	return intern_add(&m->ids, hash);
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct microstates *m = ctx;
+	int64_t state = hit_state(h);
+	size_t i;
+
+	if (state < 0 || state >= MS_COUNT)
+		return;
+	/* The kernel's own part knows only that a thread was in the kernel. */
+	if (state == MS_KERNEL_CPU)
+		state = MS_SYSTEM;
+	i = entry_index(m, h->e, hit_pid(h), hit_thread(h));
+	add_to(&m->entries.data[i].ns[state], hit_weight(h));
+	for (size_t a = 0; a < n; a++)
+		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
+}
+
+static void add_walls(struct microstates *m)
+{
+	vec_for_each(ep, &m->v->session->experiments) {
+		vec_for_each(th, &(*ep)->threads) {
+			struct entry *e = &m->entries.data[entry_index(m, *ep, th->pid, th->tid)];
+
+			add_to(&e->wall, th->end_ns - th->begin_ns);
+			e->nthreads++;
+			m->checked = true;
+		}
+	}
+}
+
+static int64_t sum_of(const struct entry *e)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < MS_COUNT; i++)
+		add_to(&sum, e->ns[i]);
+	return sum;
+}
+
+/* What no packet stands for. */
+static int64_t lacks(const struct entry *e)
+{
+	int64_t sum = sum_of(e);
+
+	return e->wall > sum ? e->wall - sum : 0;
+}
+
+static int64_t whole_of(const struct entry *e)
+{
+	return sum_of(e) + lacks(e);
+}
+
+/* A letter each hundredth, states in their order; rounding errors go to the next. */
+static void put_bar(struct table *t, struct cell *cell, const struct entry *e)
+{
+	int64_t whole = whole_of(e), upto = 0;
+	char bar[TABLE_BAR + 1];
+	size_t at = 0;
+
+	for (size_t i = 0; i < NSTATES; i++) {
+		add_to(&upto, e->ns[states[i].state]);
+		while (whole > 0 && at < TABLE_BAR && (at + 0.5) * (double)whole < (double)upto * TABLE_BAR)
+			bar[at++] = states[i].letter;
+	}
+	while (at < TABLE_BAR)
+		bar[at++] = whole ? '?' : ' ';
+	bar[at] = '\0';
+	*cell = (struct cell){ .kind = CELL_BAR, .s = arena_strdup(&t->arena, bar) };
+}
+
+static void put_entry(struct table *t, const struct entry *e, const char *name)
+{
+	struct row *r = table_row(t);
+	int64_t whole = whole_of(e);
+	size_t n = 0;
+
+	r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = whole };
+	for (size_t i = 0; i < NSTATES; i++) {
+		int64_t ns = e->ns[states[i].state];
+
+		r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = ns };
+		r->cells[n++] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
+	}
+	r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = lacks(e) };
+	r->cells[n++] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(lacks(e), whole) };
+	put_bar(t, &r->cells[n++], e);
+	put_text(r, n, name);
+}
+
+/* Seconds go before percent where there is no room: total and percent say it, too. */
+enum { SPARE_SECONDS = 1 };
+
+static void put_columns(struct table *t)
+{
+	vec_push(&t->columns, (struct column){ .kind = CELL_TIME, .title = { "Total", "", "sec." } });
+	for (size_t i = 0; i <= NSTATES; i++) {
+		const char *first = i < NSTATES ? states[i].title[0] : "Not";
+		const char *second = i < NSTATES ? states[i].title[1] : "known";
+
+		vec_push(&t->columns, (struct column){ .kind = CELL_TIME,
+			.title = { first, second, "sec." }, .optional = true,
+			.spare = SPARE_SECONDS });
+		vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT,
+			.title = { first, second, "%" }, .optional = true });
+	}
+	vec_push(&t->columns, (struct column){ .kind = CELL_BAR, .title = { "States" } });
+	vec_push(&t->columns, (struct column){ .kind = CELL_TEXT, .title = { "Name" } });
+}
+
+/* Only the letters that occur. */
+static void put_legend(struct table *t, const struct entry *total)
+{
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < NSTATES; i++) {
+		const struct state_column *s = &states[i];
+
+		if (total->ns[s->state])
+			buf_printf(&b, "%s%c %s", b.len ? ", " : "States: ", s->letter,
+				   mstate_descs[s->state].uname);
+	}
+	if (lacks(total))
+		buf_printf(&b, "%s? not known", b.len ? ", " : "States: ");
+	if (b.len)
+		put_note(t, "%s", b.data);
+	buf_free(&b);
+}
+
+/* One in a thousand, and a millisecond: what states may be off by without a word. */
+static bool is_off(int64_t by, int64_t wall)
+{
+	return by > 1000000 && by > wall / 1000;
+}
+
+static void put_check(struct microstates *m, struct table *t)
+{
+	int64_t wall = 0, missing = 0, much = 0;
+	size_t nmissing = 0, nmuch = 0, nthreads = 0;
+
+	vec_for_each(e, &m->entries) {
+		int64_t sum = sum_of(e);
+
+		add_to(&wall, e->wall);
+		nthreads += e->nthreads;
+		if (is_off(e->wall - sum, e->wall)) {
+			nmissing++;
+			add_to(&missing, e->wall - sum);
+		} else if (is_off(sum - e->wall, e->wall)) {
+			nmuch++;
+			add_to(&much, sum - e->wall);
+		}
+	}
+	if (!nmissing && !nmuch)
+		put_note(t, "Checked: the states of each row add up to its time in the recording, "
+			 "%.3f sec. of %zu thread%s in all.", wall / 1e9, nthreads,
+			 nthreads == 1 ? "" : "s");
+	if (nmissing)
+		put_note(t, "*** %zu row%s lack%s %.3f sec. (%.2f %%) of the time in the recording: "
+			 "see `header' for what was lost.", nmissing, nmissing == 1 ? "" : "s",
+			 nmissing == 1 ? "s" : "", missing / 1e9, percent_of(missing, wall));
+	if (nmuch)
+		put_note(t, "*** %zu row%s ha%s %.3f sec. (%.2f %%) more than the time in the "
+			 "recording.", nmuch, nmuch == 1 ? "" : "s", nmuch == 1 ? "s" : "ve",
+			 much / 1e9, percent_of(much, wall));
+}
+
+static void put_notes(struct microstates *m, struct table *t, const struct entry *total)
+{
+	put_legend(t, total);
+	if (m->checked)
+		put_check(m, t);
+	else if (m->v->filter)
+		put_note(t, "Not compared with the time in the recording: a filter is set.");
+	else
+		put_note(t, "Not compared with the time in the recording: there is no threads.xml.");
+}
+
+/* A thread that never was in a state is no row, as in other lists. */
+static void put_entries(struct microstates *m, struct table *t, const struct entry *total)
+{
+	const struct names *names = session_names(m->v->session);
+	struct view_state *v = m->v;
+	ranked_vec rows = { 0 };
+	struct buf label = { 0 };
+
+	for (size_t i = 0; i < m->entries.len; i++) {
+		const struct entry *e = &m->entries.data[i];
+		const int64_t *values = &m->values.data[i * m->nmetrics];
+
+		if (!whole_of(e))
+			continue;
+		buf_clear(&label);
+		if (m->by_process)
+			names_put_process(names, e->key.founder, e->key.pid, e->key.tid, &label);
+		else
+			names_put_thread(names, e->key.founder, e->key.pid, e->key.tid, &label);
+		vec_push(&rows, (struct ranked){
+			.excl = values, .incl = values, .attr = values, .index = i,
+			.name = arena_strdup(&t->arena, label.data),
+			.order = e->key.pid ? e->key.pid : e->key.tid, .by_order = true,
+			.sort = &v->isort });
+	}
+	vec_sort(&rows, ranked_cmp);
+	put_entry(t, total, "<Total>");
+	for (size_t i = 0; i < rows.len && (!v->limit || i + 1 < v->limit); i++)
+		put_entry(t, &m->entries.data[rows.data[i].index], rows.data[i].name);
+	vec_free(&rows);
+	buf_free(&label);
+}
+
+static void add_up(const struct microstates *m, struct entry *total)
+{
+	vec_for_each(e, &m->entries) {
+		for (int i = 0; i < MS_COUNT; i++)
+			add_to(&total->ns[i], e->ns[i]);
+		/* What one row lacks another one's surplus does not make up. */
+		add_to(&total->wall, whole_of(e));
+	}
+}
+
+int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d)
+{
+	struct microstates m = { .v = v, .by_process = by_process,
+				 .nmetrics = v->metric_set->all.len };
+	struct entry total = { 0 };
+	struct buf title = { 0 };
+
+	t->name = "microstates";
+	buf_printf(&title, "States of %s, sorted by metric: ", by_process ? "processes" : "threads");
+	metric_sort_describe(&v->isort, &title);
+	t->title = arena_strdup(&t->arena, title.data);
+	buf_free(&title);
+	put_columns(t);
+	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &m);
+	if (!v->filter)
+		add_walls(&m);
+	add_up(&m, &total);
+	put_entries(&m, t, &total);
+	put_notes(&m, t, &total);
+	intern_free(&m.ids);
+	vec_free(&m.entries);
+	vec_free(&m.values);
+	return 0;
+}
