@@ -177,6 +177,31 @@ struct er_counts {
 	__u64 no_storage;  /* samples and ends of threads whose storage could not be had: weight */
 			   /* is one interval, or 0 where the time will come with a later record */
 	__u64 loss_unattributed; /* losses whose thread and second had no room */
+	__u64 nmissed;     /* edges of threads that were not seen: their states may be wrong there */
+};
+
+/* The programs, by which their cost is kept. */
+enum er_prog {
+	ER_PROG_CLOCK,
+	ER_PROG_SWITCH,
+	ER_PROG_BACK,
+	ER_PROG_WAKING,
+	ER_PROG_NEWTASK,
+	ER_PROG_EXIT,
+	ER_PROG_EXEC,
+	ER_PROG_FAULT,
+	ER_PROG_SYS_ENTER,
+	ER_PROG_SYS_EXIT,
+	ER_PROG_COUNT
+};
+
+/* Every ER_COST_EVERY-th run is measured. A prime, so as not to fall in step with a load. */
+enum { ER_COST_EVERY = 61 };
+
+struct er_cost {
+	__u64 ns;       /* of the runs that were measured */
+	__u32 measured;
+	__u32 past;     /* runs since the last of these began */
 };
 
 /*
@@ -188,9 +213,17 @@ struct er_cpu {
 	struct er_counts counts;
 	__u64 tick_ns; /* of the CPU's last clock event */
 	__u64 dying, dead;
+	__u32 back;    /* a thread whose wait is to be recorded when it is back, 0 none */
+	__u32 nspilled; /* TOTAL records that found no room in the ring and were put by */
+	struct er_cost costs[ER_PROG_COUNT];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 192, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 384, "ring contract");
+
+/* Before each record in the file that the last iterator writes. */
+struct er_last {
+	__u32 size, cpu;
+};
 
 /* Which thread lost records in which second; a bounded map, value: how many. */
 struct er_loss_key {

@@ -7,6 +7,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
 #include "bpf/thread.bpf.h"
 
@@ -38,9 +39,19 @@ union stack_scratch {
 	__u64 room[sizeof(struct er_stack) / 8 + 2 * ER_MAX_FRAMES];
 };
 
+/* Who may be at a stack at the same time on one CPU: each interrupts those behind it. */
+enum scratch_user {
+	SCRATCH_CLOCK,  /* the timer's interrupt */
+	SCRATCH_WAKING, /* interrupts are off */
+	SCRATCH_SWITCH,
+	SCRATCH_EXEC,
+	SCRATCH_ITER,   /* one at a time, but may be put off the CPU */
+	SCRATCH_COUNT
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SCRATCH_COUNT);
 	__type(key, __u32);
 	__type(value, union stack_scratch);
 } er_scratch SEC(".maps");
@@ -63,6 +74,7 @@ struct sample {
 	__u64 start_time;
 	__u32 tgid, tid;
 	__u32 flags;
+	bool no_user;  /* leave out the user's part */
 };
 
 static __always_inline __u64 mix(__u64 h, __u64 x)
@@ -93,17 +105,6 @@ __noinline __u64 er_stack_hash(union stack_scratch *st, __u32 n, __u64 exec_id)
 	}
 	h = mix(h, h >> 29);
 	return h ? h : 1;
-}
-
-/* After a system call the user's pc is where it returns to; after an interrupt, where it was. */
-static __always_inline bool user_pc_exact(const struct sample *sm)
-{
-	struct pt_regs *regs;
-
-	if (sm->flags & ER_CLOCK_USER)
-		return true;
-	regs = (struct pt_regs *)bpf_task_pt_regs(sm->task);
-	return (long)BPF_CORE_READ(regs, orig_ax) < 0;
 }
 
 static __always_inline bool seen_has(const struct seen_line *line, __u64 id)
@@ -141,14 +142,15 @@ static __always_inline long get_stack(void *ctx, __u64 *pcs, __u64 flags)
 	return bpf_get_stack(ctx, pcs, er_max_frames * 8, flags);
 }
 
+/* `skip` frames at the leaf are left out. */
 static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
-					 const struct sample *sm)
+					 const struct sample *sm, __u32 skip)
 {
 	long got;
 
 	if (sm->flags & ER_CLOCK_USER)
 		return 0;
-	got = get_stack(ctx, st->s.pcs, 0);
+	got = get_stack(ctx, st->s.pcs, skip & 0xff);
 	if (got <= 0) {
 		st->s.flags |= ER_STACK_KERNEL_FAILED;
 		sm->cpu->counts.stack_kernel_failed++;
@@ -161,28 +163,79 @@ static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
 	return got / 8;
 }
 
+/* A frame as code with frame pointers leaves it: the caller's, and where it returns to. */
+struct user_frame {
+	__u64 fp, ret;
+};
+
+struct user_walk {
+	union stack_scratch *st;
+	__u64 fp;
+	__u32 at, n, max;
+};
+
+static long walk_step(__u32 i, struct user_walk *w)
+{
+	__u32 to = w->at + w->n;
+	struct user_frame f;
+
+	if (w->n >= w->max || to >= 2 * ER_MAX_FRAMES || w->fp & 7 ||
+	    bpf_probe_read_user(&f, sizeof(f), (void *)w->fp) || !f.ret)
+		return 1;
+	w->st->s.pcs[to] = f.ret;
+	w->n++;
+	if (f.fp <= w->fp)
+		return 1;
+	w->fp = f.fp;
+	return 0;
+}
+
+/*
+ * The user's frames by frame pointers, behind the `at` of the kernel; their
+ * number. Half the time that the kernel's own walk takes, which clears its
+ * buffer and checks each address by itself. Not static: see er_stack_hash.
+ */
+__noinline __u32 er_walk_user(union stack_scratch *st, __u64 ip, __u64 fp, __u32 at)
+{
+	struct user_walk w = { .st = st, .fp = fp, .at = at, .n = 1, .max = er_max_frames };
+
+	if (!st || at >= 2 * ER_MAX_FRAMES)
+		return 0;
+	st->s.pcs[at] = ip;
+	bpf_loop(ER_MAX_FRAMES, walk_step, &w, 0);
+	return w.n;
+}
+
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
 				       const struct sample *sm)
 {
+	struct pt_regs *regs;
 	long got;
 
-	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->mm)
+	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->mm || sm->no_user)
 		return 0;
 	if (at > ER_MAX_FRAMES)
 		return 0;
-	got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
-	if (got <= 0) {
+	regs = arch_user_regs(sm->task);
+	if (arch_is_32bit(regs)) {
+		got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
+		got = got < 0 ? 0 : (__u32)got / 8;
+	} else {
+		got = er_walk_user(st, regs->ip, regs->bp, at);
+	}
+	if (!got) {
 		st->s.flags |= ER_STACK_USER_FAILED;
 		sm->cpu->counts.stack_user_failed++;
 		return 0;
 	}
-	if (got / 8 >= er_max_frames) {
+	if (got >= er_max_frames) {
 		st->s.flags |= ER_STACK_USER_TRUNCATED;
 		sm->cpu->counts.stack_user_truncated++;
 	}
-	if (user_pc_exact(sm))
+	/* After a system call the user's pc is where it returns to; else where it was. */
+	if (sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0)
 		st->s.flags |= ER_STACK_USER_EXACT;
-	return got / 8;
+	return got;
 }
 
 /* A stack is seen only once it is in a ring: a lost definition is tried again. */
@@ -201,25 +254,15 @@ static __always_inline void send_stack(union stack_scratch *st, __u32 n, const s
 		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
 }
 
-/* Walk both stacks, send them if they are new; the id, 0 when there is no frame at all. */
-static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm)
+/* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
+static __always_inline __u64 stack_finish(union stack_scratch *st, const struct sample *sm,
+					  __u32 nkernel, __u32 nuser)
 {
-	union stack_scratch *st;
+	__u32 n = nkernel + nuser, at;
 	struct seen_line *line;
-	__u32 zero = 0, nkernel, nuser, n, at;
 
-	st = bpf_map_lookup_elem(&er_scratch, &zero);
-	if (!st)
-		return 0;
-	st->s.flags = 0;
-	st->s.pad = 0;
-	st->s.tgid = sm->tgid;
-	st->s.start_time = sm->start_time;
-	nkernel = walk_kernel(ctx, st, sm);
-	nuser = walk_user(ctx, st, nkernel, sm);
 	st->s.nkernel = nkernel;
 	st->s.nuser = nuser;
-	n = nkernel + nuser;
 	if (!n && !st->s.flags)
 		return 0;
 	st->s.id = er_stack_hash(st, n, sm->task->self_exec_id);
@@ -228,6 +271,36 @@ static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm)
 	if (line && !seen_has(line, st->s.id))
 		send_stack(st, n, sm, line);
 	return st->s.id;
+}
+
+static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
+							enum scratch_user user)
+{
+	union stack_scratch *st;
+	__u32 key = user;
+
+	st = bpf_map_lookup_elem(&er_scratch, &key);
+	if (!st)
+		return NULL;
+	st->s.flags = 0;
+	st->s.pad = 0;
+	st->s.tgid = sm->tgid;
+	st->s.start_time = sm->start_time;
+	return st;
+}
+
+/* Walk both stacks, send them if they are new; the id, 0 when there is no frame at all. */
+static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
+					  enum scratch_user user)
+{
+	union stack_scratch *st = stack_begin(sm, user);
+	__u32 nkernel, nuser;
+
+	if (!st)
+		return 0;
+	nkernel = walk_kernel(ctx, st, sm, 0);
+	nuser = walk_user(ctx, st, nkernel, sm);
+	return stack_finish(st, sm, nkernel, nuser);
 }
 
 #endif

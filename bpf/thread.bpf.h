@@ -9,6 +9,7 @@
 #include "bpf/er_event.h"
 
 enum {
+	TASK_PF_EXITING = 0x00000004,
 	TASK_PF_IO_WORKER = 0x00000010,
 	TASK_PF_KTHREAD = 0x00200000,
 };
@@ -20,13 +21,61 @@ enum thread_state {
 	THREAD_CLOSED = 1 << 3,  /* the recording ended for it, nothing more is owed */
 };
 
+/* Where a thread is, for its states. */
+enum thread_where {
+	WHERE_UNKNOWN, /* no edge of it was seen yet */
+	WHERE_ON,      /* on a CPU */
+	WHERE_BLOCKED, /* off, and until it is queued in `off_state` */
+	WHERE_QUEUED,  /* off, runnable all the time */
+};
+
+enum { OFF_SLOTS = 8 }; /* ER_OFF_STATES, made a power of two for the verifier */
+
+/* A stay off the CPU that is to be recorded. */
+struct er_stay {
+	__u64 blocked_ns, runq_ns, blocked_weight, runq_weight;
+	__u32 oncpu_tgid, oncpu_tid;
+};
+
 struct er_thread {
+	/* Touched at each switch. */
+	__u64 since;      /* clk of the last edge; all clk are in the run queue's clock */
+	__u64 delay;      /* the kernel's run queue wait of the thread, accounted for so far */
+	__u32 state;      /* enum thread_state */
+	__u16 where;      /* enum thread_where */
+	__u16 off_state;  /* enum er_off_state of the blocked part */
+	__u32 wflags;     /* enum er_wait_flags, of the present wait */
+	__u32 waker_tgid, waker_tid;
+	__u32 kfault;     /* faults it had when it entered one from kernel mode, + 1; 0 none */
+	__u64 waker_start;
+	__u64 off_ns[OFF_SLOTS];
+	__u32 left[OFF_SLOTS]; /* to the next sample point of the state */
+	__u32 gap[OFF_SLOTS];  /* distance that this point will close */
+
+	/* At clock samples. */
 	__u64 reported;   /* of its sum_exec_runtime */
 	__u64 start_time; /* of the process */
 	__u64 stack;      /* of the last sample */
 	__u64 exec_id;    /* of the program that the last sample saw */
 	__u32 flags;      /* of the last sample, enum er_clock_flags */
-	__u32 state;
+	__u32 split_in;   /* in a system call; SPLIT */
+
+	/* At waits that are recorded, faults and locks. */
+	__u64 address;    /* of the lock, of the fault */
+	__u64 waker_stack, early_stack;
+	__u32 futex_op, holder;
+	struct er_stay stay;
+	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
+	__u64 rest_stack[OFF_SLOTS];
+	__u32 lasted[OFF_SLOTS];  /* of the last blocked part in the state; WAY_LEAVE */
+
+	/* At begin and end. */
+	__u64 begin;      /* clk */
+	__u64 begin_ns;   /* the same in CLOCK_MONOTONIC */
+	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
+	__u64 split_user, split_at; /* SPLIT: user time so far; CLOCK_MONOTONIC of the last edge */
+	__u32 total_flags;
+	__u32 waker_irq;  /* of the waker: ER_WAIT_WAKER_IRQ or 0 */
 };
 
 struct {
@@ -47,6 +96,7 @@ struct {
 	__type(value, __u32);
 } er_targets SEC(".maps");
 
+const volatile bool er_states; /* WAIT and TOTAL records are wanted */
 const volatile bool er_has_targets;
 const volatile __u32 er_self; /* a process to leave out, 0 none */
 
@@ -76,6 +126,46 @@ static __always_inline bool thread_wanted(struct task_struct *p)
 static __always_inline bool thread_is_new(struct task_struct *p)
 {
 	return p->start_time >= er_start_ns;
+}
+
+/* Too late for the recording, or not of interest. */
+static __always_inline bool thread_ignored(struct task_struct *p)
+{
+	return (er_stop_ns && p->start_time >= er_stop_ns) || !thread_wanted(p);
+}
+
+/* By a copy, not a pointer: see struct sample. */
+static __always_inline __u64 leader_start(struct task_struct *p)
+{
+	return BPF_CORE_READ(p, group_leader, start_time);
+}
+
+/* Not under a run queue's lock: it may allocate. */
+static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64 start_time)
+{
+	struct er_thread *t;
+
+	t = bpf_task_storage_get(&er_threads, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		t->start_time = start_time;
+	return t;
+}
+
+static __always_inline struct er_thread *thread_find(struct task_struct *p)
+{
+	return bpf_task_storage_get(&er_threads, p, 0, 0);
+}
+
+/* False for a thread older than the recording that er_begin missed: it is known from now on. */
+static __always_inline bool thread_know(struct er_thread *t, struct task_struct *p, __u64 sum)
+{
+	if (t->state & THREAD_KNOWN)
+		return true;
+	t->state |= THREAD_KNOWN;
+	if (thread_is_new(p))
+		return true;
+	t->reported = sum;
+	return false;
 }
 
 /* CPU time not yet reported up to `sum`, which becomes reported; 0 if another took it. */

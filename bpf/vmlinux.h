@@ -37,6 +37,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -55,7 +56,7 @@ enum {
 
 /* x86-64; user space calls ax "rax" and so on, BTF has the kernel's names. */
 struct pt_regs {
-	long unsigned int ax, orig_ax, ip, sp;
+	long unsigned int bx, cx, dx, si, di, bp, ax, orig_ax, ip, sp;
 	union {
 		u16 cs;
 		long unsigned int csx;
@@ -87,6 +88,24 @@ struct rq {
 
 struct cfs_rq {
 	struct rq *rq;
+	int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+};
+
+struct sched_info {
+	long long unsigned int run_delay;
+	long long unsigned int last_queued; /* 0: not in a run queue, or running */
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
 };
 
 struct sched_entity {
@@ -100,13 +119,23 @@ struct mm_struct;
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	void *stack;
+	int on_cpu;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *group_leader;
 	u64 start_time;
 	u64 self_exec_id;
+	long unsigned int jobctl;
+	unsigned int in_iowait : 1;
+	u64 utime, stime;
+	long unsigned int nvcsw, nivcsw;
+	long unsigned int min_flt, maj_flt;
+	struct css_set *cgroups;
+	int pagefault_disabled;
 	char comm[16];
 };
 

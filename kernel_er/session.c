@@ -105,7 +105,6 @@ static int open_capture(struct session *s)
 		.self = getpid(),
 		.targets = s->plan->targets.data,
 		.ntargets = s->plan->targets.len,
-		.measure_cost = true,
 		.states = s->plan->states,
 		.wait_interval_ns = steer_distance(s->plan),
 		.trace_ns = s->steer.trace_ns,

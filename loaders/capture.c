@@ -29,7 +29,6 @@ enum { NLOADERS = sizeof(loaders) / sizeof(*loaders) };
 struct capture {
 	struct rings *rings;
 	void *selves[NLOADERS];
-	int stats_fd; /* while open the kernel counts BPF time */
 	struct buf last;
 	size_t last_read;
 };
@@ -69,7 +68,6 @@ int capture_open(const struct capture_plan *plan, struct diag *d, struct capture
 
 	if (!plan->verbose)
 		libbpf_set_print(quiet);
-	c->stats_fd = plan->measure_cost ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
 	err = open_all(c, plan, &step);
 	if (err)
 		say_why(d, &step);
@@ -148,18 +146,33 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 	return err;
 }
 
-/* All last records are of one size, and whole unless the kernel's iterator failed. */
+/* Records behind their heads, whole unless the kernel's iterator failed; sizes are multiples of 8. */
 static int drain_last(struct capture *c, capture_fn fn, void *ctx)
 {
 	int n = 0;
 
-	for (; c->last.len - c->last_read >= sizeof(struct er_clock); n++) {
-		struct er_clock r;
+	while (c->last.len - c->last_read >= sizeof(struct er_last)) {
+		const char *at = c->last.data + c->last_read;
+		struct er_last head;
 
-		memcpy(&r, c->last.data + c->last_read, sizeof(r));
-		c->last_read += sizeof(r);
-		fn(ctx, r.cpu, &r, sizeof(r));
+		memcpy(&head, at, sizeof(head));
+		if (c->last.len - c->last_read - sizeof(head) < head.size)
+			break;
+		fn(ctx, head.cpu, at + sizeof(head), head.size);
+		c->last_read += sizeof(head) + head.size;
+		n++;
 	}
+	c->last_read = c->last.len;
+	return n;
+}
+
+static int drain_loaders(struct capture *c, capture_fn fn, void *ctx)
+{
+	int n = 0;
+
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->drain)
+			n += loaders[i]->drain(c->selves[i], fn, ctx);
 	return n;
 }
 
@@ -168,6 +181,9 @@ int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx)
 	bool more = c->last_read < c->last.len;
 	int n = rings_drain(c->rings, more ? 0 : timeout_ms, fn, ctx);
 
+	if (n < 0)
+		return n;
+	n += drain_loaders(c, fn, ctx);
 	return n || !more ? n : drain_last(c, fn, ctx);
 }
 
@@ -183,7 +199,6 @@ void capture_close(struct capture *c)
 	for (int i = NLOADERS - 1; i >= 0; i--)
 		loaders[i]->close(c->selves[i]);
 	rings_close(c->rings);
-	closep(&c->stats_fd);
 	buf_free(&c->last);
 	free(c);
 }
@@ -209,27 +224,23 @@ void capture_losses(const struct capture *c,
 	rings_losses(c->rings, fn, ctx);
 }
 
-static void program_cost(const struct bpf_program *prog, struct capture_cost *ret)
-{
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-
-	*ret = (struct capture_cost){ .program = bpf_program__name(prog) };
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
-		return;
-	ret->runs = info.run_cnt;
-	ret->ns = info.run_time_ns;
-}
-
 size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t max)
 {
+	static const char *const names[ER_PROG_COUNT] = {
+		[ER_PROG_CLOCK] = "er_clock",         [ER_PROG_SWITCH] = "er_switch",
+		[ER_PROG_BACK] = "er_back",           [ER_PROG_WAKING] = "er_waking",
+		[ER_PROG_NEWTASK] = "er_newtask",     [ER_PROG_EXIT] = "er_exit",
+		[ER_PROG_EXEC] = "er_exec",           [ER_PROG_FAULT] = "er_fault",
+		[ER_PROG_SYS_ENTER] = "er_sys_enter", [ER_PROG_SYS_EXIT] = "er_sys_exit",
+	};
 	size_t n = 0;
 
-	for (int i = 0; i < NLOADERS; i++) {
-		struct bpf_program *prog;
+	for (int i = 0; i < ER_PROG_COUNT; i++) {
+		struct capture_cost cost = { .program = names[i] };
 
-		bpf_object__for_each_program(prog, loaders[i]->object(c->selves[i])) if (n++ < max)
-			program_cost(prog, &ret[n - 1]);
+		rings_cost(c->rings, i, &cost.runs, &cost.ns);
+		if (cost.runs && n++ < max)
+			ret[n - 1] = cost;
 	}
 	return n;
 }

@@ -56,8 +56,6 @@ struct capture_plan {
 	size_t ring_bytes;       /* per CPU, a power of two; 0: default */
 	const struct capture_target *targets; /* none: the whole system */
 	size_t ntargets;
-	bool measure_cost;       /* have the kernel count nanoseconds per BPF run (CAP_SYS_ADMIN; */
-				 /* without it the costs have runs and ns 0) */
 	bool states;             /* WAIT and TOTAL records: where all the time of threads goes */
 	uint64_t wait_interval_ns; /* distance of the sample points off the CPU; 0: the default */
 	uint64_t trace_ns;       /* enum above, or a threshold in ns */
@@ -118,13 +116,16 @@ uint64_t capture_unsettled(const struct capture *c);
 void capture_losses(const struct capture *c,
 		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);
 
-/* What the programs cost so far, by the kernel's own accounting. */
+/*
+ * What the programs cost so far, by their own account: one run in ER_COST_EVERY
+ * measures itself, and stands for all. The way into a program is not in it.
+ */
 struct capture_cost {
 	const char *program;
-	uint64_t runs, ns; /* ns 0: the kernel does not count it (kernel.bpf_stats_enabled) */
+	uint64_t runs, ns; /* of all runs */
 };
 
-/* Fills up to max rows; returns how many there are. */
+/* Fills up to max rows, of programs in use; returns how many there are. */
 size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t max);
 
 #endif

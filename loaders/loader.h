@@ -11,7 +11,6 @@
 
 #include "loaders/capture.h"
 
-struct bpf_object;
 struct buf;
 struct diag;
 struct rings;
@@ -30,7 +29,8 @@ struct loader {
 	/* Detach. Records that come of stopping are appended to `last`, each whole. */
 	int (*stop)(void *self, uint64_t stop_ns, struct buf *last, struct diag *d);
 	void (*close)(void *self); /* NULL: nothing */
-	struct bpf_object *(*object)(void *self);
+	/* Records that found no room in the rings; how many. */
+	int (*drain)(void *self, capture_fn fn, void *ctx);
 	/* What capture.h says of them; NULL: does not apply. */
 	void (*set_shed)(void *self, enum capture_shed level);
 	void (*set_distance)(void *self, uint64_t ns);

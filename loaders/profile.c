@@ -19,6 +19,7 @@
 #include "loaders/capture.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
+#include "loaders/way.h"
 
 enum {
 	/* Below the iterator's own 32 KiB, so that no record is refused for want of room. */
@@ -26,12 +27,16 @@ enum {
 	/* How long to wait for threads that are about to end. */
 	SETTLE_STEP_MS = 1,
 	SETTLE_MAX_MS = 500,
+	CLOCK_TRIES = 1000,
 };
 
 struct profile {
 	const struct rings *rings;
 	struct profile_bpf *skel;
 	uint64_t interval_ns;
+	enum capture_way way;
+	bool split;
+	uint64_t nspilled; /* handed out */
 	int begin_fd, end_fd; /* iterators, made while capabilities are held */
 	int nevents;
 	struct profile_event {
@@ -69,6 +74,42 @@ static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 	if (getrandom(&skel->rodata->er_hash_seed, sizeof(skel->rodata->er_hash_seed), 0) < 0)
 		skel->rodata->er_hash_seed = time(NULL);
 	bpf_map__set_max_entries(skel->maps.er_targets, plan->ntargets ? plan->ntargets : 1);
+}
+
+static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
+			    enum capture_way way)
+{
+	skel->rodata->er_states = plan->states;
+	skel->rodata->er_split = plan->states && plan->split;
+	skel->rodata->er_way = way;
+	skel->rodata->er_trace_ns = plan->trace_ns;
+	skel->rodata->er_waker_stacks = plan->waker_stacks;
+	if (plan->wait_interval_ns)
+		skel->data->er_distance = plan->wait_interval_ns;
+	if (!plan->states)
+		bpf_map__set_max_entries(skel->maps.er_spilled, 1);
+}
+
+/* What this kernel may lack, or this recording does not want, is not loaded. */
+static void choose_programs(struct profile_bpf *skel, const struct capture_plan *plan,
+			    enum capture_way way)
+{
+	const struct {
+		struct bpf_program *prog;
+		bool wanted;
+	} rows[] = {
+		{ skel->progs.er_waking, plan->states },
+		{ skel->progs.er_newtask, plan->states },
+		{ skel->progs.er_exec, plan->states },
+		{ skel->progs.er_fault, plan->states },
+		{ skel->progs.er_back, plan->states && way == WAY_EXIT },
+		{ skel->progs.er_back_kprobe, plan->states && way == WAY_FINISH },
+		{ skel->progs.er_sys_enter, plan->states && plan->split },
+		{ skel->progs.er_sys_exit, plan->states && plan->split },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		bpf_program__set_autoload(rows[i].prog, rows[i].wanted);
 }
 
 static int add_targets(struct profile_bpf *skel, const struct capture_plan *plan)
@@ -122,6 +163,8 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	if (!p->skel)
 		return -errno;
 	set_knobs(p->skel, plan, p->rings);
+	set_state_knobs(p->skel, plan, p->way);
+	choose_programs(p->skel, plan, p->way);
 	err = rings_bind(p->rings, p->skel->obj);
 	if (!err)
 		err = profile_bpf__load(p->skel);
@@ -131,11 +174,19 @@ static int load(struct profile *p, const struct capture_plan *plan)
 static int profile_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
 			void **self)
 {
-	struct profile *p = xcalloc(1, sizeof(*p));
+	struct profile *p;
 	int err;
 
+	if (!way_allowed(plan->way))
+		return diag_errno(d, EOPNOTSUPP,
+				  "this kernel cannot take the stacks of waits by %s: leave the "
+				  "choice to the recorder",
+				  capture_way_name(plan->way));
+	p = xcalloc(1, sizeof(*p));
 	p->rings = rings;
 	p->interval_ns = plan->interval_ns;
+	p->way = way_choose(plan);
+	p->split = plan->states && plan->split;
 	p->begin_fd = p->end_fd = -1;
 	p->events = xcalloc(rings_nrings(rings), sizeof(*p->events));
 	err = load(p, plan);
@@ -174,18 +225,53 @@ static int run_iter(int fd, struct buf *out)
 	return n < 0 ? -errno : 0;
 }
 
+/* A program that was not loaded is not wanted. */
+static int attach_one(struct bpf_program *prog, struct bpf_link **link)
+{
+	if (!bpf_program__autoload(prog))
+		return 0;
+	*link = bpf_program__attach(prog);
+	return *link ? 0 : -errno;
+}
+
+static int attach_kprobe(struct bpf_program *prog, struct bpf_link **link)
+{
+	char symbol[64];
+
+	if (!bpf_program__autoload(prog))
+		return 0;
+	if (!way_finish_symbol(symbol, sizeof(symbol)))
+		return -ENOENT;
+	*link = bpf_program__attach_kprobe(prog, false, symbol);
+	return *link ? 0 : -errno;
+}
+
+/*
+ * In this order: of a thread that er_exit has counted er_switch must see the
+ * end; who records a chosen wait is there before waits are chosen.
+ */
+static int attach_programs(struct profile_bpf *skel)
+{
+	int err = attach_one(skel->progs.er_back, &skel->links.er_back);
+
+	err = err ? err : attach_kprobe(skel->progs.er_back_kprobe, &skel->links.er_back_kprobe);
+	err = err ? err : attach_one(skel->progs.er_switch, &skel->links.er_switch);
+	err = err ? err : attach_one(skel->progs.er_exit, &skel->links.er_exit);
+	err = err ? err : attach_one(skel->progs.er_waking, &skel->links.er_waking);
+	err = err ? err : attach_one(skel->progs.er_exec, &skel->links.er_exec);
+	err = err ? err : attach_one(skel->progs.er_fault, &skel->links.er_fault);
+	err = err ? err : attach_one(skel->progs.er_sys_enter, &skel->links.er_sys_enter);
+	err = err ? err : attach_one(skel->progs.er_sys_exit, &skel->links.er_sys_exit);
+	return err ? err : attach_one(skel->progs.er_newtask, &skel->links.er_newtask);
+}
+
 static int attach(struct profile *p)
 {
 	struct profile_bpf *skel = p->skel;
-	int err;
+	int err = attach_programs(skel);
 
-	/* In this order: of a thread that er_exit has counted er_switch must see the end. */
-	skel->links.er_switch = bpf_program__attach(skel->progs.er_switch);
-	if (!skel->links.er_switch)
-		return -errno;
-	skel->links.er_exit = bpf_program__attach(skel->progs.er_exit);
-	if (!skel->links.er_exit)
-		return -errno;
+	if (err)
+		return err;
 	err = make_iter(skel->progs.er_begin, &p->begin_fd);
 	if (!err)
 		err = make_iter(skel->progs.er_end, &p->end_fd);
@@ -225,6 +311,17 @@ static int set_clocks(struct profile *p, int (*set)(int fd))
 	return err;
 }
 
+/* The run queue's clock becomes known at a switch: make one. */
+static int learn_clock(const struct profile *p)
+{
+	const struct timespec moment = { .tv_nsec = 20000 };
+	const volatile __s64 *offset = &p->skel->bss->er_offset;
+
+	for (int i = 0; i < CLOCK_TRIES && !*offset; i++)
+		nanosleep(&moment, NULL);
+	return *offset ? 0 : -ENODATA;
+}
+
 static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 {
 	struct profile *p = self;
@@ -234,6 +331,8 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	p->skel->bss->er_start_ns = start_ns;
 	warn_throttle(p, d);
 	err = attach(p);
+	if (!err)
+		err = learn_clock(p);
 	if (!err)
 		err = run_iter(p->begin_fd, &none);
 	buf_free(&none);
@@ -264,11 +363,41 @@ static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct d
 	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
 }
 
-static struct bpf_object *profile_object(void *self)
+static int profile_drain(void *self, capture_fn fn, void *ctx)
+{
+	struct profile *p = self;
+	int fd = bpf_map__fd(p->skel->maps.er_spilled), n = 0;
+
+	for (; p->nspilled < rings_spilled(p->rings); n++) {
+		struct er_total r;
+
+		if (bpf_map_lookup_and_delete_elem(fd, NULL, &r))
+			break;
+		p->nspilled++;
+		fn(ctx, r.cpu, &r, sizeof(r));
+	}
+	return n;
+}
+
+static void profile_set_shed(void *self, enum capture_shed level)
 {
 	struct profile *p = self;
 
-	return p->skel->obj;
+	p->skel->bss->er_shed = level;
+}
+
+static void profile_set_distance(void *self, uint64_t ns)
+{
+	struct profile *p = self;
+
+	p->skel->data->er_distance = ns;
+}
+
+static enum capture_way profile_way(const void *self)
+{
+	const struct profile *p = self;
+
+	return p->way;
 }
 
 const struct loader profile_loader = {
@@ -277,5 +406,8 @@ const struct loader profile_loader = {
 	.start = profile_start,
 	.stop = profile_stop,
 	.close = profile_close,
-	.object = profile_object,
+	.drain = profile_drain,
+	.set_shed = profile_set_shed,
+	.set_distance = profile_set_distance,
+	.way = profile_way,
 };

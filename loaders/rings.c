@@ -231,6 +231,30 @@ uint64_t rings_unsettled(const struct rings *r)
 	return n;
 }
 
+uint64_t rings_spilled(const struct rings *r)
+{
+	uint64_t n = 0;
+
+	for (int cpu = 0; cpu < r->ncpus; cpu++)
+		n += ((const volatile struct er_cpu *)&r->cpus[cpu])->nspilled;
+	return n;
+}
+
+void rings_cost(const struct rings *r, enum er_prog prog, uint64_t *runs, uint64_t *ns)
+{
+	uint64_t measured = 0, sum = 0;
+
+	*runs = 0;
+	for (int cpu = 0; cpu < r->ncpus; cpu++) {
+		const struct er_cost *c = &r->cpus[cpu].costs[prog];
+
+		measured += c->measured;
+		sum += c->ns;
+		*runs += (uint64_t)c->measured * ER_COST_EVERY + c->past;
+	}
+	*ns = measured ? (double)sum / measured * *runs : 0;
+}
+
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 {
 	int n;

@@ -35,6 +35,11 @@ const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu);
 /* Threads that began to exit and have not got out of the CPU yet. */
 uint64_t rings_unsettled(const struct rings *r);
 
+/* TOTAL records that were put by for want of room, of all CPUs. */
+uint64_t rings_spilled(const struct rings *r);
+/* Of a program, on all CPUs; ns is reckoned from the runs that were measured. */
+void rings_cost(const struct rings *r, enum er_prog prog, uint64_t *runs, uint64_t *ns);
+
 /* As capture_drain, capture_fd and capture_losses say. */
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx);
 int rings_fd(const struct rings *r);

@@ -273,7 +273,7 @@ static void test_threads(void)
 {
 	enum { N = 3 };
 	struct spinner s[N] = { { .ms = 900 }, { .ms = 600 }, { .ms = 60 } };
-	struct capture_plan plan = { .interval_ns = 997 * 1000, .measure_cost = true };
+	struct capture_plan plan = { .interval_ns = 997 * 1000 };
 	struct capture *c;
 	uint64_t lost;
 

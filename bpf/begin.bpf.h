@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Beginnings. A thread that is older than the recording is met by an iterator
+ * over all threads, in the state that it is in: its CPU time so far counts as
+ * reported, and its open wait has its beginning here. One born later starts from 0,
+ * and waits for a CPU that its parent has yet to ask for. One born since the recording
+ * began, before er_newtask was there to see it, starts from 0, too.
+ */
+#ifndef BEGIN_BPF_H
+#define BEGIN_BPF_H
+
+#include "bpf/edge.bpf.h"
+#include "bpf/sample.bpf.h"
+
+/* The run time up to `clk` of any thread. */
+static __always_inline __u64 run_time_now(struct task_struct *p, __u64 clk)
+{
+	return p->on_cpu ? run_time_at(p, task_rq(p), clk) : p->se.sum_exec_runtime;
+}
+
+/* A pc of __schedule(), where every thread sleeps. */
+static __always_inline void learn_schedule(struct task_struct *p)
+{
+	__u64 pc;
+
+	if (er_schedule_pc || p->on_cpu || !(p->__state & (TASK_UNINTERRUPTIBLE | 1)))
+		return;
+	if (bpf_get_task_stack(p, &pc, sizeof(pc), 0) == sizeof(pc))
+		er_schedule_pc = pc;
+}
+
+static __always_inline void begin_states(struct er_thread *t, struct task_struct *p, __u64 clk,
+					 __u64 sum)
+{
+	__u32 st = p->__state;
+
+	total_begin(t, p, clk);
+	t->run0 = sum;
+	t->delay = queue_wait(p, clk);
+	t->wflags = ER_WAIT_OPEN_START;
+	if (p->on_cpu) {
+		t->where = WHERE_ON;
+	} else if (!st) {
+		t->off_state = ER_OFF_CPU;
+		t->where = WHERE_QUEUED;
+	} else {
+		t->off_state = off_state(t, p, st, false);
+		t->where = WHERE_BLOCKED;
+	}
+}
+
+static __always_inline void begin_at_birth(struct er_thread *t, struct task_struct *p)
+{
+	total_begin(t, p, p->start_time - er_offset);
+	t->run0 = t->delay = t->utime0 = t->stime0 = 0;
+	t->nvcsw0 = t->nivcsw0 = t->minflt0 = t->majflt0 = 0;
+	t->total_flags = ER_TOTAL_BORN;
+}
+
+static __always_inline void begin_thread(struct er_thread *t, struct task_struct *p)
+{
+	__u64 clk = clock_now(), sum = run_time_now(p, clk);
+
+	if (t->where != WHERE_UNKNOWN) /* er_newtask saw it */
+		return;
+	if (!thread_is_new(p))
+		t->reported = sum;
+	if (er_states)
+		begin_states(t, p, clk, sum);
+	if (er_states && thread_is_new(p))
+		begin_at_birth(t, p);
+	/* Who is dead already never was there. */
+	t->state |= p->__state & TASK_DEAD_STATE ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
+}
+
+/* By the parent, before the child can run. */
+static __always_inline void begin_child(struct er_thread *t, struct task_struct *p,
+					struct task_struct *parent)
+{
+	begin_at_birth(t, p);
+	t->state |= THREAD_KNOWN;
+	t->wflags = ER_WAIT_NEW;
+	t->off_state = ER_OFF_SLEEP;
+	t->where = WHERE_BLOCKED;
+	t->waker_tgid = parent->tgid;
+	t->waker_tid = parent->pid;
+	t->waker_start = parent->group_leader->start_time;
+}
+
+/* Its total so far went under another number; what follows is another thread's. */
+static __always_inline void begin_again(struct er_thread *t, struct task_struct *p, __u64 clk,
+					__u64 sum)
+{
+	for (int i = 0; i < OFF_SLOTS; i++)
+		t->off_ns[i] = t->weighed[i] = t->rest_stack[i] = 0;
+	total_begin(t, p, clk);
+	t->run0 = sum;
+	t->split_user = 0;
+	t->total_flags = ER_TOTAL_BORN;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sample points: laid along each thread's time in one state, at distances of
+ * er_distance on average. A part of a wait that contains points is recorded and
+ * weighs what these points close. Distances are uniform between 1/2 and 3/2 of the
+ * mean, and what remains behind a point is carried on: a fixed distance falls
+ * in step with the load, and a restart at each wait never sees the short ones.
+ * The first point of a thread comes after a uniform part of the mean and weighs
+ * no more than what went by, so that weights never exceed the time.
+ */
+#ifndef POINTS_BPF_H
+#define POINTS_BPF_H
+
+#include "bpf/thread.bpf.h"
+
+enum {
+	POINTS_WALK = 6, /* points of one wait that are laid one by one */
+};
+
+__u64 er_distance = 10000000; /* user space may change it at any time; below 2^31 */
+
+static __always_inline __u32 points_gap(void)
+{
+	__u32 d = er_distance;
+
+	return d / 2 + ((__u64)bpf_get_prandom_u32() * d >> 32);
+}
+
+static __always_inline __u32 points_first(void)
+{
+	return 1 + ((__u64)bpf_get_prandom_u32() * (__u32)er_distance >> 32);
+}
+
+/*
+ * A part of `len` ns reached the point, `left` ns ahead. Lay the next points; the
+ * distances that were closed. Of a long part the last point is laid at once, as
+ * it would lie: less than a mean distance before the end.
+ */
+__noinline __u64 er_points(struct er_thread *t, __u32 state, __u64 len)
+{
+	__u64 weight, over;
+	__u32 gap;
+
+	if (!t)
+		return 0;
+	state &= OFF_SLOTS - 1;
+	if (!t->gap[state]) { /* no point yet */
+		t->gap[state] = t->left[state] = points_first();
+		if (len < t->left[state]) {
+			t->left[state] -= len;
+			return 0;
+		}
+	}
+	weight = t->gap[state];
+	over = len - t->left[state];
+	for (int i = 0; i < POINTS_WALK; i++) {
+		gap = points_gap();
+		if (over < gap) {
+			t->gap[state] = gap;
+			t->left[state] = gap - over;
+			return weight;
+		}
+		weight += gap;
+		over -= gap;
+	}
+	gap = points_first();
+	if (gap > over)
+		gap = over;
+	weight += over - gap;
+	t->left[state] = points_first();
+	t->gap[state] = gap + t->left[state];
+	return weight;
+}
+
+/* The weight of a part of a wait, 0: not to be recorded. */
+static __always_inline __u64 points_weigh(struct er_thread *t, __u32 state, __u64 len)
+{
+	__u32 left = t->left[state];
+
+	if (len < left) {
+		t->left[state] = left - len;
+		return 0;
+	}
+	return len ? er_points(t, state, len) : 0;
+}
+
+#endif

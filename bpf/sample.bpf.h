@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A clock sample: who runs, where, and how much CPU time of the thread it stands for.
+ *
+ * Weights. The scheduler keeps the run time of each thread, to the nanosecond,
+ * in se.sum_exec_runtime, brought up to date at each switch and tick. `reported`
+ * is how much of it has been sent; a sample sends the rest, and so the records
+ * of a thread add up to the kernel's own figure whatever the timer does. Between
+ * two scheduler ticks the figure stands still, and most samples of a 1 ms clock
+ * would weigh nothing and every fourth one 4 ms; therefore the running part is
+ * added: the event's prev_count is local_clock() of this very moment, the clock
+ * that exec_start is in, less what the run queue deducts for interrupts and
+ * steal. Should the sum be ahead of the kernel by that, the next sample weighs
+ * less. A sample is sent also when its weight is 0.
+ */
+#ifndef SAMPLE_BPF_H
+#define SAMPLE_BPF_H
+
+#include "bpf/clock.bpf.h"
+#include "bpf/er.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/thread.bpf.h"
+
+enum {
+	RUNNING_MAX_NS = 2000000000, /* beyond it the clocks cannot be the same */
+};
+
+const volatile __u64 er_interval_ns;
+
+/* local_clock() of this event: perf has just read it to count the event. */
+static __always_inline __u64 event_clock(void *ctx)
+{
+	struct bpf_perf_event_data_kern *kern = ctx;
+	struct perf_event *event;
+	__u64 clock = 0;
+
+	if (bpf_core_read(&event, sizeof(event), &kern->event) ||
+	    bpf_core_read(&clock, sizeof(clock), &event->hw.prev_count))
+		return 0;
+	return clock;
+}
+
+/* The thread's run time up to `clock`, as the kernel will say when it looks. */
+static __always_inline __u64 run_time_at(struct task_struct *p, struct rq *rq, __u64 clock)
+{
+	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime;
+	__s64 running;
+
+	if (!rq)
+		return sum;
+	barrier();
+	if (p->se.exec_start != began) /* another CPU is bringing it up to date */
+		return sum;
+	running = clock - (rq->clock - rq->clock_task) - began;
+	if (!clock || running < 0 || running > RUNNING_MAX_NS)
+		return sum;
+	return sum + running;
+}
+
+static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, __u64 stack)
+{
+	struct er_thread *t = thread_get(sm->task, sm->start_time);
+	__u64 sum;
+
+	if (!t) {
+		sm->cpu->counts.no_storage++;
+		return 0;
+	}
+	t->stack = stack;
+	t->exec_id = sm->task->self_exec_id;
+	t->flags = sm->flags;
+	t->state |= THREAD_SAMPLED;
+	sum = run_time_at(sm->task, sm->rq, event_clock(ctx));
+	if (!thread_know(t, sm->task, sum)) {
+		sm->cpu->counts.no_storage++;
+		return er_interval_ns;
+	}
+	return thread_take(t, sum);
+}
+
+static __always_inline void send_sample(const struct sample *sm, __u64 stack, __u64 weight)
+{
+	__u32 seq = er_number(sm->cpu, ER_KIND_CLOCK);
+	struct er_clock *r = NULL;
+
+	if (sm->ring)
+		r = bpf_ringbuf_reserve(sm->ring, sizeof(*r), 0);
+	if (!r) {
+		er_lost(sm->cpu, ER_KIND_CLOCK, sm->now, sm->tgid, sm->tid);
+		return;
+	}
+	r->h.kind = ER_KIND_CLOCK;
+	r->h.seq = seq;
+	r->h.time_ns = sm->now;
+	r->start_time = sm->start_time;
+	r->stack = stack;
+	r->weight_ns = weight;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = sm->tgid;
+	r->tid = sm->tid;
+	r->flags = sm->flags;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
+}
+
+static __always_inline __u32 sample_flags(struct bpf_perf_event_data *ctx, struct task_struct *p)
+{
+	__u32 flags = 0;
+
+	if ((ctx->regs[ER_REG_CS] & 3) == 3)
+		flags |= ER_CLOCK_USER;
+	if (!p->pid)
+		flags |= ER_CLOCK_IDLE;
+	else if (p->flags & TASK_PF_KTHREAD)
+		flags |= ER_CLOCK_KTHREAD;
+	return flags;
+}
+
+static __always_inline void gather(struct sample *sm)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	sm->task = p;
+	sm->mm = p->mm;
+	sm->rq = task_rq(p);
+	sm->start_time = p->group_leader->start_time;
+	sm->tgid = p->tgid;
+	sm->tid = p->pid;
+	sm->now = bpf_ktime_get_ns();
+	sm->no_user = false;
+}
+
+static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct er_cpu *c)
+{
+	struct sample sm;
+	__u64 last, stack, weight;
+
+	gather(&sm);
+	sm.cpu = c;
+	last = c->tick_ns;
+	c->tick_ns = sm.now;
+	if (!thread_wanted(sm.task))
+		return;
+	sm.ring = er_this_ring();
+	sm.flags = sample_flags(ctx, sm.task);
+	stack = sample_stack(ctx, &sm, SCRATCH_CLOCK);
+	if (sm.flags & ER_CLOCK_IDLE)
+		weight = last ? sm.now - last : er_interval_ns;
+	else
+		weight = sample_weight(ctx, &sm, stack);
+	send_sample(&sm, stack, weight);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which of the microstates a thread is in that blocks, found when it leaves the
+ * CPU: the scheduler's state, then how it came into the kernel.
+ *
+ * A fault from user mode shows as no system call (orig_ax below 0): nothing else
+ * that user mode runs into blocks, but stops and exit, which are asked first.
+ * It was an instruction fetch if the instruction cannot be read: that is what
+ * the fault is about. (The tracepoint page_fault_user knows the address, too,
+ * but costs 60 ns and more at each of a million minor faults.)
+ *
+ * A fault from kernel mode, in a system call that touches user memory, is seen by
+ * the tracepoint page_fault_kernel, which is rare. It notes how many faults the
+ * thread has had; the kernel counts one when it is done. So as long as the
+ * number stands the thread is still in that fault.
+ */
+#ifndef STATE_BPF_H
+#define STATE_BPF_H
+
+#include "bpf/arch.bpf.h"
+#include "bpf/thread.bpf.h"
+
+enum {
+	TASK_UNINTERRUPTIBLE = 0x0002,
+	TASK_STOPPED_BITS = 0x0004 | 0x0008, /* stopped, traced */
+	TASK_DEAD_STATE = 0x0080,
+	TASK_NOLOAD = 0x0400,
+	TASK_FROZEN = 0x8000, /* 6.1 */
+	JOBCTL_TRAP_FREEZE = 1 << 23,
+};
+
+/* linux/futex.h */
+enum {
+	FUTEX_CMD_MASK = 0x7f,
+	FUTEX_WAIT = 0,
+	FUTEX_LOCK_PI = 6,
+	FUTEX_WAIT_BITSET = 9,
+	FUTEX_LOCK_PI2 = 13,
+	FUTEX_TID_MASK = 0x3fffffff,
+};
+#define FUTEX_WAITERS 0x80000000u
+
+/* A pthread_mutex_t of glibc, 64 and 32 bits alike up to `owner`. */
+struct pthread_mutex {
+	__u32 lock, count, owner, nusers, kind;
+};
+
+enum {
+	MUTEX_CONTENDED = 2,   /* value of the lock word */
+	MUTEX_KINDS = 1 << 9,  /* types, robust, PI, protocol, elision are below */
+	MAX_TID = 4 << 20,
+};
+
+static __always_inline __u32 task_faults(struct task_struct *p)
+{
+	return p->maj_flt + p->min_flt;
+}
+
+/* Of the running thread: its own memory says who holds what it waits for; 0 unknown. */
+static __always_inline __u32 futex_holder(const struct futex_args *a)
+{
+	__u32 cmd = a->op & FUTEX_CMD_MASK, word;
+	struct pthread_mutex m;
+
+	if (cmd == FUTEX_LOCK_PI || cmd == FUTEX_LOCK_PI2) {
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)a->address))
+			return 0;
+		return word & FUTEX_TID_MASK;
+	}
+	if (cmd != FUTEX_WAIT && cmd != FUTEX_WAIT_BITSET)
+		return 0;
+	if (a->val & FUTEX_WAITERS) /* a robust mutex */
+		return a->val & FUTEX_TID_MASK;
+	if (a->val != MUTEX_CONTENDED ||
+	    bpf_probe_read_user(&m, sizeof(m), (void *)a->address))
+		return 0;
+	if (m.lock != MUTEX_CONTENDED || m.kind >= MUTEX_KINDS || m.owner >= MAX_TID || !m.nusers)
+		return 0; /* some other lock with such a word */
+	return m.owner;
+}
+
+/* The user instruction cannot be read: the page it is in was what faulted. */
+static __always_inline bool fault_is_text(const struct pt_regs *regs)
+{
+	char c;
+
+	return bpf_probe_read_user(&c, sizeof(c), (void *)regs->ip);
+}
+
+/* `current`: the thread's memory is at hand. */
+static __always_inline enum er_off_state blocked_state(struct er_thread *t, struct task_struct *p,
+						       bool current)
+{
+	struct futex_args futex;
+	struct pt_regs *regs;
+	long nr;
+
+	if (p->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER | TASK_PF_EXITING))
+		return ER_OFF_SLEEP;
+	regs = arch_user_regs(p);
+	nr = arch_syscall(regs);
+	if (nr < 0) {
+		if (!current || !fault_is_text(regs))
+			return ER_OFF_DFAULT;
+		t->address = regs->ip;
+		return ER_OFF_TFAULT;
+	}
+	if (arch_futex(regs, &futex)) {
+		t->address = futex.address;
+		t->futex_op = futex.op;
+		t->holder = current ? futex_holder(&futex) : 0;
+		return ER_OFF_LOCK;
+	}
+	return t->kfault == task_faults(p) + 1 ? ER_OFF_KFAULT : ER_OFF_SLEEP;
+}
+
+/* The state that `p` goes into with the scheduler's state `st`, which is not 0. */
+static __always_inline enum er_off_state off_state(struct er_thread *t, struct task_struct *p,
+						   __u32 st, bool current)
+{
+	t->address = 0;
+	t->futex_op = 0;
+	t->holder = 0;
+	if (p->flags & TASK_PF_EXITING)
+		t->wflags |= ER_WAIT_EXITING;
+	if (st & TASK_UNINTERRUPTIBLE && !(st & TASK_NOLOAD))
+		t->wflags |= ER_WAIT_KILLABLE;
+	if (st & TASK_FROZEN || p->jobctl & JOBCTL_TRAP_FREEZE) {
+		t->wflags |= ER_WAIT_FROZEN;
+		return ER_OFF_STOP;
+	}
+	if (st & TASK_STOPPED_BITS)
+		return ER_OFF_STOP;
+	return blocked_state(t, p, current);
+}
+
+#endif

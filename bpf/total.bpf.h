@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where all the time of a thread went. From begin to end in the run queue's
+ * clock, less what was off the CPU, is what was on it: so the parts add up by
+ * construction. On the CPU the thread ran as long as the kernel has charged it;
+ * what is left are interrupts and time that the host took. In that time it could
+ * run and had no CPU, so it goes there.
+ *
+ * A total that finds no room in its ring is put by in a queue, which the reader
+ * empties: stacks may be lost, totals may not.
+ */
+#ifndef TOTAL_BPF_H
+#define TOTAL_BPF_H
+
+#include "bpf/clock.bpf.h"
+#include "bpf/er.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/thread.bpf.h"
+
+enum { MAX_SPILLED = 2048 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, MAX_SPILLED);
+	__type(value, struct er_total);
+} er_spilled SEC(".maps");
+
+const volatile bool er_split;
+
+static __always_inline void total_begin(struct er_thread *t, struct task_struct *p, __u64 clk)
+{
+	t->begin = t->since = clk;
+	t->begin_ns = clock_monotonic(clk);
+	t->utime0 = p->utime;
+	t->stime0 = p->stime;
+	t->nvcsw0 = p->nvcsw;
+	t->nivcsw0 = p->nivcsw;
+	t->minflt0 = p->min_flt;
+	t->majflt0 = p->maj_flt;
+}
+
+static __always_inline void total_times(struct er_total *r, const struct er_thread *t,
+					__u64 clk, __u64 ran)
+{
+	__u64 off = 0, on;
+
+	for (int i = 0; i < ER_OFF_STATES; i++) {
+		r->off_ns[i] = t->off_ns[i];
+		r->rest_stack[i] = t->rest_stack[i];
+		off += t->off_ns[i];
+	}
+	on = clk - t->begin > off ? clk - t->begin - off : 0;
+	r->begin_ns = t->begin_ns;
+	r->end_ns = t->begin_ns + on + off;
+	r->run_ns = ran < on ? ran : on;
+	r->off_ns[ER_OFF_CPU] += on - r->run_ns;
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		r->rest_ns[i] = r->off_ns[i] > t->weighed[i] ? r->off_ns[i] - t->weighed[i] : 0;
+}
+
+static __always_inline void total_split(struct er_total *r, const struct er_thread *t,
+					struct task_struct *p)
+{
+	r->user_ns = p->utime - t->utime0;
+	r->system_ns = p->stime - t->stime0;
+	if (!er_split)
+		return;
+	r->flags |= ER_TOTAL_SPLIT;
+	r->user_ns = t->split_user < r->run_ns ? t->split_user : r->run_ns;
+	r->system_ns = r->run_ns - r->user_ns;
+}
+
+/* All of it but the number. */
+static __always_inline void total_fill(struct er_total *r, struct task_struct *p,
+				       const struct er_thread *t, __u64 clk, __u64 ran, __u32 tid)
+{
+	r->h.kind = ER_KIND_TOTAL;
+	r->h.time_ns = clock_monotonic(clk);
+	r->start_time = t->start_time;
+	total_times(r, t, clk, ran);
+	r->flags = t->total_flags;
+	if (p->flags & TASK_PF_KTHREAD)
+		r->flags |= ER_TOTAL_KTHREAD;
+	total_split(r, t, p);
+	r->nwaits = p->nvcsw - t->nvcsw0;
+	r->npreempted = p->nivcsw - t->nivcsw0;
+	r->minflt = p->min_flt - t->minflt0;
+	r->majflt = p->maj_flt - t->majflt0;
+	r->cgroup = BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id);
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = p->tgid;
+	r->tid = tid;
+	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
+}
+
+static __always_inline struct er_total *total_scratch(enum scratch_user user)
+{
+	__u32 key = user;
+
+	return bpf_map_lookup_elem(&er_scratch, &key);
+}
+
+/* Of the thread that was `tid` and now goes; `sum` is its run time. */
+static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
+				       const struct er_thread *t, __u64 clk, __u64 sum,
+				       __u32 tid, enum scratch_user user)
+{
+	struct er_total *r = total_scratch(user);
+	void *ring = er_this_ring();
+
+	if (!r)
+		return;
+	r->h.seq = er_number(c, ER_KIND_TOTAL);
+	total_fill(r, p, t, clk, sum - t->run0, tid);
+	r->flags |= ER_TOTAL_ENDED;
+	if (ring && !bpf_ringbuf_output(ring, r, sizeof(*r), er_wakeup(ring)))
+		return;
+	if (bpf_map_push_elem(&er_spilled, r, 0))
+		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->tgid, r->tid);
+	else
+		__sync_fetch_and_add(&c->nspilled, 1);
+}
+
+#endif

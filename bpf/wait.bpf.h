@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The record of a wait, and its stack as it looks in the thread that is back.
+ * Such a walk begins in ourselves and the tracepoint; how many frames these are
+ * is the same at each run of a program on a kernel, and is learned from the first
+ * one, for the pc in __schedule() is known from the stack of a thread asleep.
+ */
+#ifndef WAIT_BPF_H
+#define WAIT_BPF_H
+
+#include "bpf/clock.bpf.h"
+#include "bpf/er.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/thread.bpf.h"
+
+enum {
+	SCHEDULE_SIZE = 8192,
+	OWN_FRAMES = 12, /* at most */
+};
+
+enum wait_shed { SHED_NOTHING, SHED_WAKER_STACKS, SHED_USER_STACKS, SHED_SHORT_STACKS };
+
+__u64 er_schedule_pc; /* somewhere in __schedule(); 0 not known */
+__u32 er_shed;        /* enum wait_shed; user space changes it at any time */
+
+/* Learned, one a program that walks; + 1, 0 not learned yet. */
+__u32 er_skip_back, er_skip_leave;
+
+static __always_inline bool in_schedule(__u64 pc)
+{
+	return pc - er_schedule_pc + SCHEDULE_SIZE < 2 * SCHEDULE_SIZE;
+}
+
+static __always_inline __u32 learn_skip(const union stack_scratch *st, __u32 n)
+{
+	for (__u32 i = 0; i < OWN_FRAMES; i++)
+		if (i < n && in_schedule(st->s.pcs[i]))
+			return i;
+	return 0;
+}
+
+static __always_inline __u32 walk_from_schedule(void *ctx, union stack_scratch *st,
+						const struct sample *sm, __u32 *skip)
+{
+	__u32 n = walk_kernel(ctx, st, sm, *skip ? *skip - 1 : 0);
+
+	if (*skip || !er_schedule_pc || !n)
+		return n;
+	*skip = learn_skip(st, n) + 1;
+	return walk_kernel(ctx, st, sm, *skip - 1);
+}
+
+static __always_inline void wait_sample(struct sample *sm, struct task_struct *p,
+					const struct er_thread *t, struct er_cpu *c)
+{
+	sm->task = p;
+	sm->mm = p->mm;
+	sm->rq = NULL;
+	sm->cpu = c;
+	sm->ring = er_this_ring();
+	sm->now = clock_monotonic(t->since);
+	sm->start_time = t->start_time;
+	sm->tgid = p->tgid;
+	sm->tid = p->pid;
+	sm->flags = 0;
+	sm->no_user = er_shed >= SHED_USER_STACKS;
+}
+
+/* Of the running thread, from __schedule() outwards. */
+static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u32 *skip)
+{
+	union stack_scratch *st = stack_begin(sm, SCRATCH_SWITCH);
+	__u32 nkernel, nuser;
+
+	if (!st)
+		return 0;
+	nkernel = walk_from_schedule(ctx, st, sm, skip);
+	nuser = walk_user(ctx, st, nkernel, sm);
+	return stack_finish(st, sm, nkernel, nuser);
+}
+
+static __always_inline bool task_in_iowait(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
+static __always_inline __s32 wait_syscall(struct task_struct *p)
+{
+	long nr;
+
+	if (p->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER))
+		return -1;
+	nr = arch_syscall(arch_user_regs(p));
+	return nr < 0 ? -1 : nr;
+}
+
+/* Nobody wakes a thread that could run. Who blocks is woken anew, so the last waker is its. */
+static __always_inline void fill_waker(struct er_wait *r, const struct er_thread *t)
+{
+	bool woken = !(t->wflags & (ER_WAIT_PREEMPTED | ER_WAIT_OPEN_END));
+
+	r->waker_stack = woken ? t->waker_stack : 0;
+	r->waker_start = woken ? t->waker_start : 0;
+	r->waker_tgid = woken ? t->waker_tgid : 0;
+	r->waker_tid = woken ? t->waker_tid : 0;
+	r->flags = woken ? t->waker_irq : 0;
+}
+
+/* All but the number and the stack. */
+static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
+				      const struct er_thread *t)
+{
+	r->h.kind = ER_KIND_WAIT;
+	r->start_time = t->start_time;
+	r->blocked_ns = t->stay.blocked_ns;
+	r->runq_ns = t->stay.runq_ns;
+	r->blocked_weight = t->stay.blocked_weight;
+	r->runq_weight = t->stay.runq_weight;
+	r->address = t->address;
+	fill_waker(r, t);
+	r->holder_tid = t->holder;
+	r->oncpu_tgid = t->stay.oncpu_tgid;
+	r->oncpu_tid = t->stay.oncpu_tid;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = p->tgid;
+	r->tid = p->pid;
+	r->syscall = wait_syscall(p);
+	r->state = t->off_state;
+	r->futex_op = t->futex_op;
+	r->flags |= t->wflags;
+	if (p->flags & TASK_PF_KTHREAD)
+		r->flags |= ER_WAIT_KTHREAD;
+	if (task_in_iowait(p))
+		r->flags |= ER_WAIT_IO;
+	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
+	r->pad = 0;
+}
+
+/* What a record that was sent stands for no longer is a rest. */
+static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
+{
+	__u32 s = t->off_state & (OFF_SLOTS - 1);
+
+	if (t->stay.blocked_weight) {
+		t->weighed[s] += t->stay.blocked_weight;
+		t->rest_stack[s] = stack;
+	}
+	if (t->stay.runq_weight) {
+		t->weighed[ER_OFF_CPU] += t->stay.runq_weight;
+		t->rest_stack[ER_OFF_CPU] = stack;
+	}
+}
+
+static __always_inline void wait_send(struct er_cpu *c, void *ring, struct task_struct *p,
+				      struct er_thread *t, __u64 stack)
+{
+	__u32 seq = er_number(c, ER_KIND_WAIT);
+	__u64 now = clock_monotonic(t->since);
+	struct er_wait *r = NULL;
+
+	if (ring)
+		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
+	if (!r) {
+		er_lost(c, ER_KIND_WAIT, now, p->tgid, p->pid);
+		return;
+	}
+	wait_fill(r, p, t);
+	r->h.seq = seq;
+	r->h.time_ns = now;
+	r->stack = stack;
+	wait_sent(t, stack);
+	bpf_ringbuf_submit(r, er_wakeup(ring));
+}
+
+/* A short wait was chosen by chance, and stacks of those are given up. */
+static __always_inline bool wait_sheds_stack(const struct er_thread *t)
+{
+	return er_shed >= SHED_SHORT_STACKS &&
+	       t->stay.blocked_ns + t->stay.runq_ns < er_distance;
+}
+
+/* The thread is back and runs: take its stack, send the record. */
+static __always_inline void wait_back(void *ctx, struct er_cpu *c)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct er_thread *t;
+	struct sample sm;
+	__u64 stack = 0;
+
+	if (c->back != (__u32)p->pid)
+		return;
+	c->back = 0;
+	t = thread_find(p);
+	if (!t)
+		return;
+	wait_sample(&sm, p, t, c);
+	if (!wait_sheds_stack(t))
+		stack = wait_stack(ctx, &sm, &er_skip_back);
+	wait_send(c, sm.ring, p, t, stack);
+}
+
+#endif
