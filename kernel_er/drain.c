@@ -78,6 +78,7 @@ void drain_packet(struct drain *dr, struct page *p, bool followed, const struct 
 {
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
 
+	dr->state_ns[c->state] += weight_ns;
 	c->lwp = followed ? a->tid : a->kthread ? 0 : a->tgid;
 	c->thread = a->tid;
 	/* Half an hour and more: as many packets as it takes. */
@@ -183,6 +184,17 @@ void drain_process(struct drain *dr, bool last)
 }
 
 /* --- what the account wants to know --- */
+
+void drain_usage(const struct drain *dr, struct exp_usage *u)
+{
+	u->tfault_ns = dr->state_ns[MS_TFAULT];
+	u->dfault_ns = dr->state_ns[MS_DFAULT];
+	u->kfault_ns = dr->state_ns[MS_KFAULT];
+	u->lock_ns = dr->state_ns[MS_USER_LOCK];
+	u->sleep_ns = dr->state_ns[MS_SLEEP];
+	u->wait_ns = dr->state_ns[MS_WAIT_CPU];
+	u->stop_ns = dr->state_ns[MS_STOPPED];
+}
 
 const struct ring_count *drain_ring(const struct drain *dr, int cpu)
 {

@@ -53,6 +53,11 @@ struct seen_thread {
 
 typedef VEC(struct seen_thread) seen_threads;
 
+/*
+ * Fill in the times off a CPU of all packets so far: of waits when they have
+ * ended, and after the last batch of all time there was.
+ */
+void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
 const seen_threads *drain_threads(const struct drain *dr);
 uint64_t drain_samples(const struct drain *dr);

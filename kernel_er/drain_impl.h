@@ -31,6 +31,7 @@ struct drain {
 	struct map threads_seen;
 	seen_threads threads;
 	uint64_t nsamples, nwaits;
+	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };
 
 /* --- owners.c --- */

@@ -180,6 +180,8 @@ static void take_sample(struct session *s, const char *label)
 
 	usage_now(&u);
 	usage_since(&u, &s->usage_base);
+	if (s->drain)
+		drain_usage(s->drain, &u);
 	expwriter_sample(page_writer(book_founder(s->book)), &u, label);
 }
 

@@ -15,27 +15,36 @@ struct source {
 	const char *file, *word;
 	unsigned column;
 	size_t offset;
-	bool ticks; /* USER_HZ, else a count */
+	unsigned scale; /* times what; 0: ticks of USER_HZ */
 };
 
 #define INTO(m) offsetof(struct exp_usage, m)
 
-/* Rows of one file stand together; numbers for one field are added up. */
+enum { TICKS = 0, ONE = 1, KB_BLOCKS = 2 }; /* a block is 512 bytes, as in getrusage(2) */
+
+/*
+ * Rows of one file stand together; numbers for one field are added up. What no
+ * file tells of the whole system stays 0: signals, system calls, characters, and
+ * which switches were not voluntary (all count as voluntary). Times off a CPU are
+ * not here: they are of threads, and the drain knows them.
+ */
 static const struct source sources[] = {
-	{ "/proc/stat", "cpu", 0, INTO(user_ns), true },    /* user */
-	{ "/proc/stat", "cpu", 1, INTO(user_ns), true },    /* nice */
-	{ "/proc/stat", "cpu", 2, INTO(system_ns), true },  /* system */
-	{ "/proc/stat", "cpu", 3, INTO(sleep_ns), true },   /* idle */
-	{ "/proc/stat", "cpu", 4, INTO(sleep_ns), true },   /* idle, waiting for a disk */
-	{ "/proc/stat", "cpu", 5, INTO(trap_ns), true },    /* interrupts */
-	{ "/proc/stat", "cpu", 6, INTO(trap_ns), true },    /* soft interrupts */
-	{ "/proc/stat", "cpu", 7, INTO(wait_ns), true },    /* taken by the hypervisor */
-	{ "/proc/stat", "ctxt", 0, INTO(vctx), false },
-	{ "/proc/vmstat", "pgfault", 0, INTO(minflt), false }, /* major ones included */
-	{ "/proc/vmstat", "pgmajfault", 0, INTO(majflt), false },
-	{ "/proc/vmstat", "pgpgin", 0, INTO(inblock), false },
-	{ "/proc/vmstat", "pgpgout", 0, INTO(oublock), false },
-	{ "/proc/vmstat", "pswpout", 0, INTO(nswap), false },
+	{ "/proc/stat", "cpu", 0, INTO(user_ns), TICKS },   /* user */
+	{ "/proc/stat", "cpu", 1, INTO(user_ns), TICKS },   /* nice */
+	{ "/proc/stat", "cpu", 2, INTO(system_ns), TICKS }, /* system */
+	{ "/proc/stat", "cpu", 5, INTO(trap_ns), TICKS },   /* interrupts */
+	{ "/proc/stat", "cpu", 6, INTO(trap_ns), TICKS },   /* soft interrupts */
+	{ "/proc/stat", "ctxt", 0, INTO(vctx), ONE },
+	{ "/proc/vmstat", "pgfault", 0, INTO(minflt), ONE }, /* major ones included */
+	{ "/proc/vmstat", "pgmajfault", 0, INTO(majflt), ONE },
+	{ "/proc/vmstat", "pgpgin", 0, INTO(inblock), KB_BLOCKS },
+	{ "/proc/vmstat", "pgpgout", 0, INTO(oublock), KB_BLOCKS },
+	{ "/proc/vmstat", "pswpout", 0, INTO(nswap), ONE },
+	/* TCP segments and UDP datagrams, of our network namespace. */
+	{ "/proc/net/snmp", "Tcp:", 9, INTO(msgrcv), ONE },
+	{ "/proc/net/snmp", "Tcp:", 10, INTO(msgsnd), ONE },
+	{ "/proc/net/snmp", "Udp:", 0, INTO(msgrcv), ONE },
+	{ "/proc/net/snmp", "Udp:", 3, INTO(msgsnd), ONE },
 };
 
 enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), FILE_MAX = 1 << 20 };
@@ -53,13 +62,20 @@ static char *slurp(const char *path)
 	return text;
 }
 
+/* snmp has each line twice, first with words in place of the numbers. */
+static bool has_numbers(const char *p)
+{
+	p += strspn(p, " ");
+	return (*p >= '0' && *p <= '9') || *p == '-';
+}
+
 static uint64_t number_in(const char *text, const struct source *s)
 {
 	size_t len = strlen(s->word);
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (!strncmp(line, s->word, len) && line[len] == ' ') {
+		if (!strncmp(line, s->word, len) && line[len] == ' ' && has_numbers(line + len)) {
 			char *p = (char *)line + len;
 			uint64_t v = 0;
 
@@ -91,7 +107,7 @@ void usage_now(struct exp_usage *ret)
 			text = slurp(s->file);
 			file = s->file;
 		}
-		*field(ret, s->offset) += number_in(text, s) * (s->ticks ? tick_ns : 1);
+		*field(ret, s->offset) += number_in(text, s) * (s->scale ? s->scale : tick_ns);
 	}
 	free(text);
 	ret->minflt -= ret->minflt > ret->majflt ? ret->majflt : ret->minflt;
@@ -110,7 +126,7 @@ void usage_since(struct exp_usage *u, const struct exp_usage *base)
 		size_t offset = sources[i].offset;
 		uint64_t bit = 1ULL << offset / sizeof(uint64_t);
 
-		/* idle and iowait of /proc/stat may step back */
+		/* a counter may step back: network namespaces and CPUs come and go */
 		if (!(done & bit))
 			*field(u, offset) -= *field(u, offset) > *field(&b, offset) ?
 						     *field(&b, offset) : *field(u, offset);

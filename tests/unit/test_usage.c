@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Usage of this system, against what this process does to it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "kernel_er/usage.h"
+
+enum { PAGES = 4096, PAGE = 4096 };
+
+static void test_counts_go_up(void **state)
+{
+	struct exp_usage base, u;
+	char *p;
+
+	usage_now(&base);
+	assert_true(base.user_ns && base.system_ns && base.vctx && base.minflt && base.nthreads);
+	p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(p != MAP_FAILED);
+	madvise(p, PAGES * PAGE, MADV_NOHUGEPAGE);
+	for (int i = 0; i < PAGES; i++)
+		p[i * PAGE] = 1;
+	munmap(p, PAGES * PAGE);
+	usage_now(&u);
+	usage_since(&u, &base);
+	/* The kernel adds up the CPUs' counts in its own time: some may be missing, most not. */
+	assert_in_range(u.minflt, PAGES / 2, UINT32_MAX);
+	assert_true(u.real_ns > 0 && u.create_ns == base.time_ns);
+}
+
+static void test_since_never_wraps(void **state)
+{
+	struct exp_usage base = { .time_ns = 5, .user_ns = 100, .msgrcv = 9, .minflt = 3 };
+	struct exp_usage u = { .time_ns = 7, .user_ns = 90, .msgrcv = 10, .minflt = 3 };
+
+	usage_since(&u, &base);
+	assert_int_equal(u.user_ns, 0);
+	assert_int_equal(u.msgrcv, 1);
+	assert_int_equal(u.minflt, 0);
+	assert_int_equal(u.real_ns, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts_go_up),
+		cmocka_unit_test(test_since_never_wraps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
