@@ -9,29 +9,8 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "tests/synprog/truth.h"
-
-/*
- * The system call instruction itself, in the function that is the truth: libc's
- * wrappers keep no frame pointer, and an unwinder that follows frame pointers
- * then misses their caller.
- */
-static inline __attribute__((always_inline)) long raw_call(long nr, long a, long b, long c)
-{
-#ifdef __x86_64__
-	long ret;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
-	return ret;
-#else
-	return syscall(nr, a, b, c);
-#endif
-}
 
 static int zero_fd, null_fd;
 static char big[1 << 20];

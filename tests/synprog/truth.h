@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -97,6 +98,32 @@ static inline void truth_say_usage(const char *prefix, int who)
 	truth_say(name, truth_seconds(ru.ru_utime) + truth_seconds(ru.ru_stime));
 	if (who == RUSAGE_SELF)
 		truth_say("pid", getpid());
+}
+
+/*
+ * The system call instruction itself, in the function that is the truth: libc's
+ * wrappers keep no frame pointer, and an unwinder that follows frame pointers
+ * then misses their caller.
+ */
+static inline __attribute__((always_inline)) long raw_call4(long nr, long a, long b, long c, long d)
+{
+#ifdef __x86_64__
+	register long r10 __asm__("r10") = d;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return ret;
+#else
+	return syscall(nr, a, b, c, d);
+#endif
+}
+
+static inline __attribute__((always_inline)) long raw_call(long nr, long a, long b, long c)
+{
+	return raw_call4(nr, a, b, c, 0);
 }
 
 static inline __attribute__((noreturn)) void truth_die(const char *what)
