@@ -12,21 +12,18 @@
 #include "bpf/edge.bpf.h"
 #include "bpf/sample.bpf.h"
 
+/* As er_switch sees it: on_cpu changes a moment later than the tracepoint fires. */
+static __always_inline bool task_runs(struct task_struct *p)
+{
+	struct rq *rq = task_rq(p);
+
+	return rq && rq->curr == p;
+}
+
 /* The run time up to `clk` of any thread. */
 static __always_inline __u64 run_time_now(struct task_struct *p, __u64 clk)
 {
-	return p->on_cpu ? run_time_at(p, task_rq(p), clk) : p->se.sum_exec_runtime;
-}
-
-/* A pc of __schedule(), where every thread sleeps. */
-static __always_inline void learn_schedule(struct task_struct *p)
-{
-	__u64 pc;
-
-	if (er_schedule_pc || p->on_cpu || !(p->__state & (TASK_UNINTERRUPTIBLE | 1)))
-		return;
-	if (bpf_get_task_stack(p, &pc, sizeof(pc), 0) == sizeof(pc))
-		er_schedule_pc = pc;
+	return task_runs(p) ? run_time_at(p, task_rq(p), clk) : p->se.sum_exec_runtime;
 }
 
 static __always_inline void begin_states(struct er_thread *t, struct task_struct *p, __u64 clk,
@@ -38,7 +35,7 @@ static __always_inline void begin_states(struct er_thread *t, struct task_struct
 	t->run0 = sum;
 	t->delay = queue_wait(p, clk);
 	t->wflags = ER_WAIT_OPEN_START;
-	if (p->on_cpu) {
+	if (task_runs(p)) {
 		t->where = WHERE_ON;
 	} else if (!st) {
 		t->off_state = ER_OFF_CPU;

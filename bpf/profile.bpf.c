@@ -281,6 +281,15 @@ int er_sys_exit(void *ctx)
 	return 0;
 }
 
+/* Run once, by the loader: far cheaper than to look through /proc/kallsyms. */
+SEC("syscall")
+int er_look_up(void *ctx)
+{
+	static const char name[] = "__schedule";
+
+	return bpf_kallsyms_lookup_name(name, sizeof(name), 0, &er_schedule_pc);
+}
+
 SEC("iter/task")
 int er_begin(struct bpf_iter__task *ctx)
 {
@@ -289,7 +298,6 @@ int er_begin(struct bpf_iter__task *ctx)
 
 	if (!p || !thread_wanted(p))
 		return 0;
-	learn_schedule(p);
 	t = thread_get(p, leader_start(p));
 	if (t) /* else its first sample finds and counts that */
 		begin_thread(t, p);

@@ -81,7 +81,10 @@ struct bpf_perf_event_data_kern {
 	struct perf_event *event;
 };
 
+struct task_struct;
+
 struct rq {
+	struct task_struct *curr;
 	u64 clock;
 	u64 clock_task;
 };
@@ -120,7 +123,6 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	void *stack;
-	int on_cpu;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The record of a wait, and its stack as it looks in the thread that is back.
- * Such a walk begins in ourselves and the tracepoint; how many frames these are
- * is the same at each run of a program on a kernel, and is learned from the first
- * one, for the pc in __schedule() is known from the stack of a thread asleep.
+ * Such a walk begins in ourselves and in the tracepoint; how many frames these
+ * are differs between kernels, and changes when another tracer comes. So frames
+ * are left out as far as __schedule(), as often as it was the last time.
  */
 #ifndef WAIT_BPF_H
 #define WAIT_BPF_H
@@ -20,15 +20,15 @@ enum {
 
 enum wait_shed { SHED_NOTHING, SHED_WAKER_STACKS, SHED_USER_STACKS, SHED_SHORT_STACKS };
 
-__u64 er_schedule_pc; /* somewhere in __schedule(); 0 not known */
+__u64 er_schedule_pc; /* of __schedule(); 0 not known */
 __u32 er_shed;        /* enum wait_shed; user space changes it at any time */
 
-/* Learned, one a program that walks; + 1, 0 not learned yet. */
+/* Frames before __schedule(), one a program that walks. */
 __u32 er_skip_back, er_skip_leave;
 
 static __always_inline bool in_schedule(__u64 pc)
 {
-	return pc - er_schedule_pc + SCHEDULE_SIZE < 2 * SCHEDULE_SIZE;
+	return pc - er_schedule_pc < SCHEDULE_SIZE;
 }
 
 static __always_inline __u32 learn_skip(const union stack_scratch *st, __u32 n)
@@ -42,12 +42,13 @@ static __always_inline __u32 learn_skip(const union stack_scratch *st, __u32 n)
 static __always_inline __u32 walk_from_schedule(void *ctx, union stack_scratch *st,
 						const struct sample *sm, __u32 *skip)
 {
-	__u32 n = walk_kernel(ctx, st, sm, *skip ? *skip - 1 : 0);
+	__u32 n = walk_kernel(ctx, st, sm, *skip);
 
-	if (*skip || !er_schedule_pc || !n)
+	if (!er_schedule_pc || (n && in_schedule(st->s.pcs[0])))
 		return n;
-	*skip = learn_skip(st, n) + 1;
-	return walk_kernel(ctx, st, sm, *skip - 1);
+	n = walk_kernel(ctx, st, sm, 0);
+	*skip = learn_skip(st, n);
+	return *skip ? walk_kernel(ctx, st, sm, *skip) : n;
 }
 
 static __always_inline void wait_sample(struct sample *sm, struct task_struct *p,

@@ -101,6 +101,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_waking, plan->states },
 		{ skel->progs.er_newtask, plan->states },
 		{ skel->progs.er_exec, plan->states },
+		{ skel->progs.er_look_up, plan->states },
 		{ skel->progs.er_fault, plan->states },
 		{ skel->progs.er_back, plan->states && way == WAY_EXIT },
 		{ skel->progs.er_back_kprobe, plan->states && way == WAY_FINISH },
@@ -155,6 +156,15 @@ static int open_clocks(struct profile *p, bool idle, struct diag *d)
 	return 0;
 }
 
+/* Where it is not allowed, stacks of waits begin with the tracepoint's own frames. */
+static void look_up(struct profile_bpf *skel)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	if (bpf_program__autoload(skel->progs.er_look_up))
+		bpf_prog_test_run_opts(bpf_program__fd(skel->progs.er_look_up), &opts);
+}
+
 static int load(struct profile *p, const struct capture_plan *plan)
 {
 	int err;
@@ -168,6 +178,8 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	err = rings_bind(p->rings, p->skel->obj);
 	if (!err)
 		err = profile_bpf__load(p->skel);
+	if (!err)
+		look_up(p->skel);
 	return err ? err : add_targets(p->skel, plan);
 }
 
