@@ -4,6 +4,8 @@
  * callers-callees and of index objects follow it, and their sorts follow its
  * sort, whenever it changes (P-015, P-022, P-024).
  */
+#include <string.h>
+
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
@@ -120,6 +122,39 @@ static int cmd_metric_list(struct shell *sh, int argc, char **argv)
 	return cmd_metrics(sh, 1, argv) | cmd_sort(sh, 1, argv) | shell_print(sh, &t, 0);
 }
 
+static const char *const compare_words[] = {
+	[COMPARE_OFF] = "off", [COMPARE_ON] = "on", [COMPARE_DELTA] = "delta",
+	[COMPARE_RATIO] = "ratio",
+};
+
+/* The tally has other columns then. */
+static int set_compare(struct shell *sh, enum compare how)
+{
+	if (metric_set_compare(&sh->metric_set, sh->session, how, &sh->diag))
+		return -1;
+	view_state_changed(&sh->view);
+	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
+		diag_note(&sh->diag, "compare: there is one experiment or group, nothing to compare "
+			  "it with");
+	return 0;
+}
+
+static int cmd_compare(struct shell *sh, int argc, char **argv)
+{
+	int how = -1;
+
+	for (int i = COMPARE_OFF; argc > 1 && i <= COMPARE_RATIO; i++) {
+		if (!strcmp(argv[1], compare_words[i]))
+			how = i;
+	}
+	if (argc > 1 && how < 0)
+		return diag_error(&sh->diag, "compare '%s': there are on, off, delta and ratio", argv[1]);
+	if (argc > 1 && set_compare(sh, how))
+		return -1;
+	shell_reply(sh, compare_words[sh->metric_set.compare]);
+	return 0;
+}
+
 static const struct command rows[] = {
 	{ SECTION_FUNCTIONS, "metrics", ARGS_METRIC_SPEC, .run = cmd_metrics,
 	  .help = "choose the metrics of lists, or show them" },
@@ -132,6 +167,10 @@ static const struct command rows[] = {
 	  .help = "choose their metrics, or show them" },
 	{ SECTION_CALLERS, "csort", ARGS_METRIC_SPEC, .run = cmd_csort,
 	  .help = "choose the metric to sort them by, or show it" },
+
+	{ SECTION_OUTPUT, "compare", .args = "[on|off|delta|ratio]", .max = 1, .option_args = 1,
+	  .run = cmd_compare, .rc = RC_FIRST,
+	  .help = "show experiments or groups side by side" },
 };
 
 const struct command_rows metric_commands = COMMAND_ROWS(rows);

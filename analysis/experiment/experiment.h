@@ -107,6 +107,7 @@ struct exp_thread {
 /* Strings that are not known are "", never NULL. */
 struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
+	unsigned group;              /* 1, 2, … what is compared; set by the opener */
 	struct experiment *founder;  /* NULL: is one */
 	const char *path;            /* as given, or founder path + "/" + name */
 	const char *name;            /* last component */

@@ -21,6 +21,9 @@ struct session;
 
 enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES, UNIT_RATIO /* of two metrics */ };
 
+/* How groups of experiments stand beside each other: `compare`. */
+enum compare { COMPARE_OFF, COMPARE_ON, COMPARE_DELTA, COMPARE_RATIO };
+
 struct metric {
 	uint32_t id;
 	const char *name;  /* keyword: "user" */
@@ -41,6 +44,13 @@ struct metric {
 	int64_t ps;         /* > 0: counts are multiples of so many picoseconds */
 	bool leaked;        /* only allocations that were never freed; value: their bytes, or "1" */
 	uint32_t num, den;  /* UNIT_RATIO: the ids of the metrics that it is the ratio of */
+	/* While groups are compared (compare.c): its copies, one for each group. */
+	const struct metric *groups;
+	size_t ngroups;
+	enum compare compare;
+	/* Of a copy: the packets of which group count, and its name; 0 and NULL: of all. */
+	unsigned group;
+	const char *group_name;
 };
 
 /* A ratio is kept, and sorted, as so many millionth. */
@@ -74,6 +84,8 @@ enum list_kind { LIST_FUNCS, LIST_CALLERS, LIST_INDEX, LIST_DATA };
 /* The metrics that the data of the session's experiments support, in standard order. */
 struct metric_set {
 	VEC(struct metric) all;
+	VEC(struct metric) compared; /* copies of them, one a group; empty: nothing is compared */
+	enum compare compare;
 	struct leaks *leaks;      /* NULL without heap data */
 	char *dmetrics, *dsort;   /* what .er.rc files say (P-107, P-108), in order; NULL nothing */
 };
@@ -86,6 +98,14 @@ const struct metric *metric_find(const struct metric_set *ms, const char *name);
  * has no sum of its own, millionths.
  */
 int64_t metric_value(const struct metric *m, const int64_t *values);
+/* How long an array of values by metric id is: copies have ids behind those of all metrics. */
+size_t metric_set_width(const struct metric_set *ms);
+/*
+ * Compare the session's groups, or no longer. 0, or -1 after reporting. Lists and
+ * sorts stay valid; arrays of values, such as a tally's, do not.
+ */
+int metric_set_compare(struct metric_set *ms, const struct session *s, enum compare how,
+		       struct diag *d);
 /* Add to what the defaults are made of; text is copied. Before the lists are made. */
 void metric_set_defaults(struct metric_set *ms, const char *dmetrics, const char *dsort);
 /* Whether values can be shown as time, and a value in nanoseconds. */

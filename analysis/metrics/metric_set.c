@@ -252,6 +252,7 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 void metric_set_free(struct metric_set *ms)
 {
 	vec_free(&ms->all);
+	vec_free(&ms->compared);
 	leaks_free(ms->leaks);
 	free(ms->dmetrics);
 	free(ms->dsort);

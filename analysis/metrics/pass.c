@@ -22,7 +22,7 @@ struct source {
 	int64_t scale;
 };
 
-enum { SOURCES_MAX = 128, SELECTS = 64 };
+enum { SOURCES_MAX = 255, SELECTS = 64 };
 
 /*
  * All metrics of a kind select packets by the same field, or all take every
@@ -84,6 +84,8 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 			      .leaked = m->leaked, .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
+	if (m->kind != st->kind || m->unit == UNIT_RATIO || sp->nsources == SOURCES_MAX)
+		return;
 	if (m->select) {
 		sp->select = stream_field(st, m->select);
 		mask = experiment_is_system_wide(e) ? m->kstates : m->states;
@@ -160,8 +162,10 @@ static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 	}, .leaks = ms->leaks };
 	if (st->kind == ER_PKT_CLOCK)
 		wait_fields(&sp->fields, st);
-	vec_for_each(m, &ms->all) {
-		if (m->kind == st->kind && m->unit != UNIT_RATIO && sp->nsources < SOURCES_MAX)
+	vec_for_each(m, &ms->all)
+		add_source(sp, e, st, m);
+	vec_for_each(m, &ms->compared) {
+		if (m->group == e->group)
 			add_source(sp, e, st, m);
 	}
 	select_sources(sp, false);

@@ -171,7 +171,7 @@ struct tally *tally_new(struct session *s, const struct metric_set *ms, struct f
 	struct tally *t = xcalloc(1, sizeof(*t));
 
 	t->session = s;
-	t->nmetrics = ms->all.len;
+	t->nmetrics = metric_set_width(ms);
 	pass_run(s, ms, filter, add_hit, fetch_row, t);
 	t->paths = xcalloc(t->nstacks, sizeof(*t->paths));
 	for (uint32_t id = 0; id < t->nstacks; id++) {

@@ -91,6 +91,7 @@ void session_free(struct session *s)
 	for (size_t i = s->experiments.len; i > 0; i--)
 		experiment_close(s->experiments.data[i - 1]);
 	vec_free(&s->experiments);
+	vec_free(&s->groups);
 	vec_free(&s->objects);
 	vec_free(&s->funcs);
 	vec_free(&s->frames);
@@ -114,6 +115,7 @@ static void add_experiment(struct session *s, struct experiment *e)
 	vec_push(&s->experiments, e);
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;
+	e->group = s->groups.len;
 	last = map_put(&s->impl->by_process, process_key(e->founder ? e->founder : e, e->pid), NULL);
 	vec_push(&s->impl->same_process, (uint32_t)*last);
 	*last = e->id;
@@ -195,7 +197,14 @@ static int add_group(struct session *s, const char *path)
 
 int session_add(struct session *s, const char *path)
 {
-	return is_group_name(path) ? add_group(s, path) : add_founder(s, path);
+	size_t before = s->experiments.len;
+	int ret;
+
+	vec_push(&s->groups, arena_strdup(&s->arena, path));
+	ret = is_group_name(path) ? add_group(s, path) : add_founder(s, path);
+	if (s->experiments.len == before)
+		s->groups.len--;
+	return ret;
 }
 
 /* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read". */

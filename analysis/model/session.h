@@ -66,6 +66,7 @@ struct stack {
 
 struct session {
 	VEC(struct experiment *) experiments; /* founders and subs, by id; each owned */
+	VEC(const char *) groups; /* names: each session_add makes one, to compare with others */
 	VEC(struct loadobj *) objects;
 	VEC(struct func *) funcs;
 	VEC(struct frame) frames;

@@ -43,12 +43,28 @@ static void put_fixed(struct buf *b, double d, int digits)
 	put_digits(b, n % power, digits);
 }
 
+static bool is_negative(const struct cell *c)
+{
+	return c->kind == CELL_RATIO ? c->d < 0 : c->i < 0;
+}
+
 void cell_put(struct buf *b, const struct cell *c)
 {
+	if (c->n && c->kind <= CELL_COUNT && !is_negative(c))
+		buf_puts(b, "+");
 	switch (c->kind) {
 	case CELL_TIME:
 		if (c->i)
 			put_fixed(b, c->i / 1e9, 3);
+		else
+			buf_puts(b, "0.");
+		break;
+	case CELL_TIMES:
+		buf_puts(b, "x ");
+		if (c->d > 99.999)
+			buf_puts(b, ">99.999");
+		else if (c->d != 0)
+			put_fixed(b, c->d, 3);
 		else
 			buf_puts(b, "0.");
 		break;

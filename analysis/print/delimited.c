@@ -37,6 +37,8 @@ static void put_title(struct buf *b, const struct column *c, int line)
 {
 	const char *unit = c->title[2];
 
+	if (!line && c->group)
+		buf_put_printable(b, c->group);
 	if (line == 1 || line == 2) {
 		const char *s = c->full[line - 1] ? c->full[line - 1] : c->title[line - 1];
 

@@ -71,6 +71,10 @@ static void html_heading(struct printer *p, const struct table *t)
 		vec_for_each(c, &t->columns) {
 			buf_printf(&p->out, "<th class=\"%s%s\">", is_text(c) ? "t" : "",
 				   c->sorted ? " s" : "");
+			if (c->group) {
+				put_text(p, c->group);
+				buf_puts(&p->out, "<br>");
+			}
 			for (int line = 0; line < 3; line++) {
 				put_text(p, c->title[line]);
 				buf_puts(&p->out, line < 2 ? "<br>" : "");

@@ -46,7 +46,7 @@ static const char *type_of(const struct column *c)
 {
 	static const char *const types[] = {
 		[CELL_TIME] = "seconds", [CELL_MSEC] = "milliseconds", [CELL_PERCENT] = "percent",
-		[CELL_RATIO] = "ratio", [CELL_COUNT] = "count", [CELL_ADDRESS] = "address",
+		[CELL_RATIO] = "ratio", [CELL_TIMES] = "times", [CELL_COUNT] = "count", [CELL_ADDRESS] = "address",
 	};
 	size_t n = sizeof(types) / sizeof(types[0]);
 
@@ -96,6 +96,7 @@ static void put_cell(struct printer *p, const struct cell *c)
 		break;
 	case CELL_PERCENT:
 	case CELL_RATIO:
+	case CELL_TIMES:
 		if (isfinite(c->d))
 			buf_printf(&p->out, "%.10g", c->d);
 		else

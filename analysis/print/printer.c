@@ -157,6 +157,10 @@ void column_put_name(struct buf *b, const struct column *c, bool with_unit)
 {
 	const char *sep = "";
 
+	if (c->group) {
+		buf_put_printable(b, c->group);
+		sep = " ";
+	}
 	for (int i = 0; i < 2; i++) {
 		const char *s = c->full[i] ? c->full[i] : c->title[i];
 

@@ -29,9 +29,13 @@ static bool same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
+/* Lines of headings: the group that is compared, then the titles. */
+enum { LINE_GROUP = 0, LINE_UNIT = 3, NLINES = 4 };
+
 static const char *title(const struct table *t, size_t column, int line)
 {
-	const char *s = t->columns.data[column].title[line];
+	const struct column *c = &t->columns.data[column];
+	const char *s = line == LINE_GROUP ? c->group : c->title[line - 1];
 
 	return s ? s : "";
 }
@@ -40,14 +44,15 @@ static bool shares_heading(const struct table *t, size_t column)
 {
 	const struct column *c = &t->columns.data[column];
 
-	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]);
+	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]) &&
+	       c[-1].group == c->group;
 }
 
 /* Points stand below each other: "0." takes the room of its missing digits. */
 static void keep_point(struct buf *b, const struct cell *c)
 {
 	if (((c->kind == CELL_TIME || c->kind == CELL_MSEC) && !c->i) ||
-	    (c->kind == CELL_RATIO && c->d == 0))
+	    ((c->kind == CELL_RATIO || c->kind == CELL_TIMES) && c->d == 0))
 		pad(b, 3);
 	else if (c->kind == CELL_PERCENT && c->d == 0)
 		pad(b, 2);
@@ -122,7 +127,7 @@ static void measure_titles(struct printer *p, const struct table *t)
 	for (size_t i = 0; i < t->columns.len; i++) {
 		size_t shift = (int)i == p->name_column ? mark : 0;
 
-		widen(&p->layout.data[i].width, text_width(title(t, i, 2)) + shift);
+		widen(&p->layout.data[i].width, text_width(title(t, i, LINE_UNIT)) + shift);
 	}
 	for (size_t i = 0; i < t->columns.len; i++) {
 		struct column_layout *l = &p->layout.data[i];
@@ -131,8 +136,8 @@ static void measure_titles(struct printer *p, const struct table *t)
 
 		if (!l->span)
 			continue;
-		widen(&want, text_width(title(t, i, 0)) + shift);
-		widen(&want, text_width(title(t, i, 1)) + shift);
+		for (int line = 0; line < LINE_UNIT; line++)
+			widen(&want, text_width(title(t, i, line)) + shift);
 		if (want > have)
 			l->width += want - have;
 	}
@@ -190,7 +195,7 @@ static void put_title(struct printer *p, const struct table *t, size_t column, i
 		buf_puts(&p->cell, " ");
 	buf_put_printable(&p->cell, title(t, column, line));
 	pad(&p->out, l->gap);
-	if (line == 2)
+	if (line == LINE_UNIT)
 		put_aligned(p, p->cell.data, l->width, right);
 	else
 		put_aligned(p, p->cell.data, span_width(p, column), right && l->span == 1);
@@ -207,11 +212,11 @@ static bool line_is_blank(const struct table *t, int line)
 
 static void text_heading(struct printer *p, const struct table *t)
 {
-	for (int line = 0; line < 3; line++) {
+	for (int line = 0; line < NLINES; line++) {
 		if (line_is_blank(t, line))
 			continue;
 		for (size_t i = 0; i < t->columns.len; i++) {
-			if (line == 2 || p->layout.data[i].span)
+			if (line == LINE_UNIT || p->layout.data[i].span)
 				put_title(p, t, i, line);
 		}
 		end_line(&p->out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/views/columns.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,44 @@ static bool is_sort(const struct metric_col *c, const struct metric_sort *sort)
 	       (c->metric || c->stat == sort->col.stat);
 }
 
+static const struct metric *copy_of(const struct metric *m, size_t group)
+{
+	return m->ngroups ? &m->groups[group] : m;
+}
+
+static size_t ncopies(const struct metric *m)
+{
+	return m->ngroups ? m->ngroups : 1;
+}
+
+/* What is compared with the first group says so in the place of its unit. */
+static const char *unit_of(const struct metric *m, const struct shape *shape)
+{
+	if (m->group < 2 || shape->kind == CELL_PERCENT || m->compare == COMPARE_ON)
+		return shape->unit;
+	return m->compare == COMPARE_DELTA ? "delta" : "ratio";
+}
+
+static enum cell_kind kind_of(const struct metric *m, const struct shape *shape)
+{
+	if (m->group > 1 && m->compare == COMPARE_RATIO && shape->kind != CELL_PERCENT)
+		return CELL_TIMES;
+	return m->unit == UNIT_RATIO ? CELL_RATIO : shape->kind;
+}
+
+static void add_shapes(struct table *t, const struct metric_col *c, const struct metric *m,
+		       bool sorted)
+{
+	for (size_t i = 0; i < NSHAPES; i++) {
+		if (!(c->vis & shapes[i].vis))
+			continue;
+		vec_push(&t->columns, (struct column){
+			.kind = kind_of(m, &shapes[i]), .group = m->group_name,
+			.title = { short_flavors[c->flavor], m->abbr, unit_of(m, &shapes[i]) },
+			.full = { full_flavors[c->flavor], m->uname }, .sorted = sorted });
+	}
+}
+
 void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort)
 {
 	vec_for_each(c, &l->cols) {
@@ -54,15 +93,8 @@ void columns_add(struct table *t, const struct metric_list *l, const struct metr
 			add_static(t, c, is_sort(c, sort));
 			continue;
 		}
-		for (size_t i = 0; i < NSHAPES; i++) {
-			if (!(c->vis & shapes[i].vis))
-				continue;
-			vec_push(&t->columns, (struct column){
-				.kind = c->metric->unit == UNIT_RATIO ? CELL_RATIO : shapes[i].kind,
-				.title = { short_flavors[c->flavor], c->metric->abbr, shapes[i].unit },
-				.full = { full_flavors[c->flavor], c->metric->uname },
-				.sorted = is_sort(c, sort) });
-		}
+		for (size_t g = 0; g < ncopies(c->metric); g++)
+			add_shapes(t, c, copy_of(c->metric, g), is_sort(c, sort) && !g);
 	}
 }
 
@@ -123,6 +155,51 @@ struct cell metric_plain_cell(const struct metric *m, int64_t value)
 	return metric_cell(metric_has_time(m) ? &time : &count, m, value, 0);
 }
 
+/* How many times what the first group has; of nothing, nothing is as much. */
+static double times(int64_t value, int64_t base)
+{
+	if (!base)
+		return value ? INFINITY : 1;
+	return (double)value / (double)base;
+}
+
+/* A value beside that of the first group. */
+static struct cell compared_cell(const struct shape *shape, const struct metric *m, int64_t value,
+				 int64_t base)
+{
+	struct cell cell;
+
+	if (m->compare == COMPARE_RATIO)
+		return (struct cell){ .kind = CELL_TIMES, .d = times(value, base) };
+	cell = metric_cell(shape, m, (int64_t)((uint64_t)value - (uint64_t)base), 0);
+	cell.n = 1;
+	return cell;
+}
+
+/* The cells of one group's copy of a metric; how many there are. */
+static size_t fill_shapes(struct cell *cells, const struct metric_col *c, size_t group,
+			  const int64_t *values, const int64_t *whole)
+{
+	const struct metric *m = copy_of(c->metric, group), *first = copy_of(c->metric, 0);
+	bool beside = group && m->compare > COMPARE_ON;
+	size_t n = 0;
+
+	for (size_t i = 0; i < NSHAPES; i++) {
+		if (!(c->vis & shapes[i].vis))
+			continue;
+		if (!values || !whole)
+			;
+		else if (beside && shapes[i].kind != CELL_PERCENT)
+			cells[n] = compared_cell(&shapes[i], m, metric_value(m, values),
+						 metric_value(first, values));
+		else
+			cells[n] = metric_cell(&shapes[i], m, metric_value(m, values),
+					       metric_value(m, whole));
+		n++;
+	}
+	return n;
+}
+
 void columns_fill(struct row *r, const struct metric_list *l, const struct values *v)
 {
 	size_t n = 0;
@@ -137,15 +214,8 @@ void columns_fill(struct row *r, const struct metric_list *l, const struct value
 			fill_static(&r->cells[n++], c, v);
 			continue;
 		}
-		for (size_t i = 0; i < NSHAPES; i++) {
-			if (!(c->vis & shapes[i].vis))
-				continue;
-			if (values && whole)
-				r->cells[n] = metric_cell(&shapes[i], c->metric,
-							  metric_value(c->metric, values),
-							  metric_value(c->metric, whole));
-			n++;
-		}
+		for (size_t g = 0; g < ncopies(c->metric); g++)
+			n += fill_shapes(&r->cells[n], c, g, values, whole);
 	}
 }
 
@@ -245,7 +315,8 @@ int ranked_cmp(const void *pa, const void *pb)
 	if (c->flavor == FLAVOR_STATIC)
 		by = compare_static(a, b, c->stat);
 	else if (va && vb)
-		by = compare64(metric_value(c->metric, vb), metric_value(c->metric, va));
+		by = compare64(metric_value(copy_of(c->metric, 0), vb),
+			       metric_value(copy_of(c->metric, 0), va));
 	if (!by)
 		by = a->by_order ? compare64(a->order, b->order) : strcmp(a->name, b->name);
 	if (!by)

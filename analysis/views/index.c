@@ -197,7 +197,7 @@ static void add_rows(struct view_state *v, struct table *t, struct index_tally *
 
 int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d)
 {
-	struct index_tally it = { .desc = &descs[kind], .nmetrics = v->metric_set->all.len };
+	struct index_tally it = { .desc = &descs[kind], .nmetrics = metric_set_width(v->metric_set) };
 	struct names names;
 	struct buf title = { 0 };
 

@@ -20,6 +20,7 @@ enum cell_kind {
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
 	CELL_RATIO,   /* d: shown with three decimals; 0 as "0." */
 	CELL_COUNT,   /* i */
+	CELL_TIMES,   /* d: how many times, shown as "x 1.500"; what is beyond 99.999 as such */
 	CELL_ADDRESS, /* i; n: object id, printed as "2:0x00001234" */
 	CELL_TEXT,    /* s: lives in the table's arena or longer; printers make it printable */
 	/*
@@ -35,7 +36,7 @@ enum { TABLE_BAR = 100 };
 
 struct cell {
 	enum cell_kind kind;
-	int n;
+	int n;        /* of an address see there; of other numbers, not 0: a difference, with sign */
 	union {
 		int64_t i;
 		double d;
@@ -47,6 +48,7 @@ struct column {
 	enum cell_kind kind;
 	const char *title[3]; /* "Excl.", "User CPU", "sec." ; NULL: blank */
 	const char *full[2];  /* the first two in full, for machines; NULL: as title */
+	const char *group;    /* stands above: of which experiments; NULL: of all */
 	bool sorted;          /* the rows are sorted by this metric */
 	/* For people only: what machines read has all columns. */
 	bool optional;        /* left out where every cell is nothing */
