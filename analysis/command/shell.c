@@ -121,23 +121,10 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 	return shell_print(sh, &t, c->view(&sh->view, &t, &sh->diag));
 }
 
-int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
-{
-	size_t lost = file_pages_lost();
-	int rc = perform(sh, c, argc, argv);
-
-	if (file_pages_lost() > lost)
-		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
-			  "counts as nothing");
-
-	if (flush_output(sh))
-		rc = -1;
-	sh->nfailed += rc != 0;
-	messages(sh);
-	return rc;
-}
-
-/* Something is wrong with what was opened: say so once, `header` has the details. */
+/*
+ * Something is wrong with the experiments: say so once, and again when more was
+ * found; `header` has the details.
+ */
 static void note_troubles(struct shell *sh)
 {
 	size_t nmessages = 0, n = 0;
@@ -151,12 +138,32 @@ static void note_troubles(struct shell *sh)
 		if (has && !e)
 			e = *pp;
 	}
+	if (nmessages <= sh->ntroubles)
+		return;
+	sh->ntroubles = nmessages;
 	if (n == 1)
 		diag_note(&sh->diag, "experiment '%s' has warnings (%zu); see header %u", e->path,
 			  nmessages, e->id);
-	else if (n > 1)
+	else
 		diag_note(&sh->diag, "%zu experiments have warnings (%zu), experiment '%s' is the "
 			  "first; see header", n, nmessages, e->path);
+}
+
+int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
+{
+	size_t lost = file_pages_lost();
+	int rc = perform(sh, c, argc, argv);
+
+	if (file_pages_lost() > lost)
+		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
+			  "counts as nothing");
+	if (sh->opened && strcmp(c->name, "header"))
+		note_troubles(sh);
+	if (flush_output(sh))
+		rc = -1;
+	sh->nfailed += rc != 0;
+	messages(sh);
+	return rc;
 }
 
 int shell_open(struct shell *sh, char *const *paths, size_t n)

@@ -54,6 +54,7 @@ struct shell {
 	struct input *input;  /* that the running command came from; NULL: the command line */
 	unsigned depth;       /* of scripts in scripts */
 	unsigned nfailed;     /* commands */
+	size_t ntroubles;     /* messages of the experiments that the user was told of */
 	const char *viewmode; /* NULL: user */
 	bool quit;            /* leave the input being read */
 	bool gone;            /* nobody reads the output any more: stop without a word */

@@ -62,6 +62,28 @@ size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 	return n;
 }
 
+void packet_iter_report(const struct packet_iter *it, struct experiment *e, struct exp_stream *s)
+{
+	if (it->nbad && !s->reported)
+		diag_warn(&e->diag, "%s: %llu place%s cannot be read and %s passed over", s->fname,
+			  (unsigned long long)it->nbad, it->nbad == 1 ? "" : "s",
+			  it->nbad == 1 ? "is" : "are");
+	s->reported = true;
+}
+
+void experiment_check_packets(struct experiment *e)
+{
+	vec_for_each(s, &e->streams) {
+		struct packet_iter it;
+		struct packet p;
+
+		packet_iter_init(&it, e, s);
+		while (!s->reported && packet_next(&it, &p))
+			;
+		packet_iter_report(&it, e, s);
+	}
+}
+
 struct field_ref stream_field(const struct exp_stream *s, const char *name)
 {
 	vec_for_each(f, &s->fields) {

@@ -31,8 +31,11 @@ void exp_parse(struct experiment *e, const char *name, const struct file *f,
 	       const struct xml_handler *h, void *ctx)
 {
 	size_t line;
+	int rc = xml_parse(f->data, f->size, h, ctx, &line);
 
-	if (xml_parse(f->data, f->size, h, ctx, &line) < 0)
+	if (rc > 0)
+		diag_warn(&e->diag, "%s: line %zu is no element and is passed over", name, line);
+	if (rc < 0)
 		diag_warn(&e->diag, "%s: line %zu cannot be read; it and what follows is ignored",
 			  name, line);
 }

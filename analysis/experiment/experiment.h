@@ -49,6 +49,7 @@ struct exp_stream {
 	int64_t threshold_us; /* synchronization */
 	VEC(struct exp_counter) counters;
 	struct file file;
+	bool reported; /* what cannot be read in the file */
 };
 
 struct exp_event {
@@ -232,6 +233,12 @@ struct packet_iter {
 
 void packet_iter_init(struct packet_iter *it, const struct experiment *e,
 		      const struct exp_stream *s);
+/*
+ * Once a walk came to the end: warn of the places that it passed over, the first
+ * time. experiment_check_packets sees to it that all streams were walked.
+ */
+void packet_iter_report(const struct packet_iter *it, struct experiment *e, struct exp_stream *s);
+void experiment_check_packets(struct experiment *e);
 /* The next packets of the stream's kind, up to max; 0 only at the end. */
 size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max);
 

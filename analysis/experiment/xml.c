@@ -148,6 +148,8 @@ struct parser {
 	const char *begin, *p, *end;
 	const struct xml_handler *handler;
 	void *ctx;
+	size_t depth;       /* of open elements */
+	const char *junk;   /* the first text that is in no element, NULL none */
 	struct buf strings; /* decoded, NUL-terminated, of the current element or text */
 };
 
@@ -305,6 +307,8 @@ static bool parse_start(struct parser *ps)
 	if (*ps->p == '/') {
 		hand_out_end(ps);
 		ps->p++;
+	} else {
+		ps->depth++;
 	}
 	ps->p++;
 	return true;
@@ -321,6 +325,7 @@ static bool parse_end(struct parser *ps)
 	if (!looking_at(ps, ">"))
 		return false;
 	ps->p++;
+	ps->depth -= ps->depth > 0;
 	hand_out_end(ps);
 	return true;
 }
@@ -349,7 +354,11 @@ static void parse_text(struct parser *ps)
 	ps->p = stop ? stop : ps->end;
 	for (stop = ps->p; stop > s && is_space(stop[-1]);)
 		stop--;
-	if (stop == s || !ps->handler->text)
+	if (stop == s)
+		return;
+	if (!ps->depth && !ps->junk)
+		ps->junk = s;
+	if (!ps->depth || !ps->handler->text)
 		return;
 	buf_clear(&ps->strings);
 	decode(ps, s, stop - s);
@@ -369,11 +378,12 @@ int xml_parse(const void *data, size_t size, const struct xml_handler *h, void *
 		if (ps.p < ps.end)
 			good = parse_tag(&ps);
 	}
+	tag = good && ps.junk ? ps.junk : tag;
 	if (line) {
 		*line = 1;
 		for (const char *p = ps.begin; p < tag; p++)
 			*line += *p == '\n';
 	}
 	buf_free(&ps.strings);
-	return good ? 0 : -1;
+	return !good ? -1 : ps.junk ? 1 : 0;
 }

@@ -46,9 +46,9 @@ struct xml_handler {
 };
 
 /*
- * Walk the elements in data. NUL and newline padding is passed over. 0, or -1
- * at something that cannot be read, everything before it having been handed
- * out; `*line` says where.
+ * Walk the elements in data. NUL and newline padding is passed over. 0; 1 when
+ * text that is in no element was passed over, too; or -1 at something that cannot
+ * be read, everything before it having been handed out. `*line` says where.
  */
 int xml_parse(const void *data, size_t size, const struct xml_handler *h, void *ctx, size_t *line);
 

@@ -257,7 +257,7 @@ static size_t next_batch(const struct pass *ps, const struct hit *h, struct pack
 	return n;
 }
 
-static void run_stream(const struct pass *ps, struct experiment *e, const struct exp_stream *st)
+static void run_stream(const struct pass *ps, struct experiment *e, struct exp_stream *st)
 {
 	struct amount amounts[SOURCES_MAX];
 	struct packet packets[BATCH];
@@ -277,6 +277,7 @@ static void run_stream(const struct pass *ps, struct experiment *e, const struct
 				ps->fn(ps->ctx, &h, amounts, amounts_of(&sp, &h, amounts));
 		}
 	}
+	packet_iter_report(&it, e, st);
 }
 
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,

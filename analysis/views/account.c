@@ -20,7 +20,6 @@ struct ring {
 struct account {
 	const struct experiment *e; /* the founder */
 	VEC(struct ring) by_cpu;
-	uint64_t nbad;
 };
 
 /* RING_KINDS: what is left of a total, which no record of its own brought. */
@@ -51,7 +50,6 @@ static void rings_read(struct account *a, const struct experiment *e, const stru
 			vec_push(&a->by_cpu, (struct ring){ 0 });
 		vec_push(&a->by_cpu.data[c].seqs[kind], (uint32_t)packet_int(&p, seq));
 	}
-	a->nbad += it.nbad;
 }
 
 static int seq_cmp(const void *pa, const void *pb)
@@ -269,9 +267,6 @@ void account_summary(struct table *t, struct account *a)
 	put_losses(t, a->e);
 	put_rings(t, a, true);
 	put_incomplete(t, a->e);
-	if (a->nbad)
-		put_line(t, "*** %" PRIu64 " place%s in the packet files could not be read and %s "
-			 "passed over", a->nbad, plural(a->nbad), a->nbad == 1 ? "was" : "were");
 	put_cost(t, a->e);
 }
 

@@ -201,6 +201,8 @@ int view_header(struct view_state *v, const struct experiment *e, struct table *
 {
 	t->name = "header";
 	text_column(t, NULL);
+	vec_for_each(ep, &v->session->experiments)
+		experiment_check_packets(*ep);
 	vec_for_each(ep, &v->session->experiments) {
 		if (e ? e != *ep : (*ep)->founder != NULL)
 			continue;
@@ -219,6 +221,7 @@ int view_header_all(struct view_state *v, const struct experiment *e, struct tab
 	t->name = "header";
 	text_column(t, NULL);
 	vec_for_each(ep, &v->session->experiments) {
+		experiment_check_packets(*ep);
 		if (t->rows.len)
 			put_line(t, RULE);
 		put_one(t, v->session, *ep);

@@ -56,7 +56,6 @@ static void elements_attributes_and_text(void **state)
 	assert_says("<?xml version=\"1.0\"?>\n<!-- <no/> -->\n<!DOCTYPE x>\n<a/>", "<a></a>");
 	assert_says("<process>./cpu 500000</process>", "<process>./cpu 500000</process>");
 	assert_says("<a x=\"\"/>", "<a x=></a>");
-	assert_says("stray</b>", "stray</b>");
 }
 
 static void escapes_are_decoded(void **state)
@@ -65,7 +64,19 @@ static void escapes_are_decoded(void **state)
 	assert_says("<a x=\"%41%%c3%%a4%\"/>", "<a x=A\xc3\xa4></a>");
 	assert_says("<a x=\"50% 5%2 %zz% %4\"/>", "<a x=50% 5%2 %zz% %4></a>");
 	assert_says("<a x=\"a%00%b\"/>", "<a x=ab></a>");
-	assert_says("&unknown; &amp;lt;", "&unknown; &lt;");
+	assert_says("<a>&unknown; &amp;lt;</a>", "<a>&unknown; &lt;</a>");
+}
+
+static void text_in_no_element_is_told(void **state)
+{
+	static const char junk[] = "<a/>\nstray</b>\n<c/>";
+	struct buf out = { 0 };
+	size_t line;
+
+	assert_int_equal(parse(junk, sizeof(junk) - 1, &out, &line), 1);
+	assert_int_equal(line, 2);
+	assert_string_equal(out.data, "<a></a></b><c></c>");
+	buf_free(&out);
 }
 
 static void padding_is_passed_over(void **state)
@@ -220,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elements_attributes_and_text),
 		cmocka_unit_test(escapes_are_decoded),
+		cmocka_unit_test(text_in_no_element_is_told),
 		cmocka_unit_test(padding_is_passed_over),
 		cmocka_unit_test(what_cannot_be_read_names_its_line),
 		cmocka_unit_test(too_many_attributes_are_dropped),

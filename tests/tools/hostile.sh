@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Whatever stands in the place of a file of an experiment: every command ends,
+# by itself, with what can be read; no control character reaches the terminal;
+# `header` or a message says that something is wrong; nothing outside is touched.
+. "$(dirname "$0")/../lib/tools.sh"
+
+# Every command without an argument. Those that need one say so.
+er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' |
+	grep -vxE 'quit|help|script|outfile|appendfile' >"$tmp/commands"
+check_that "there are commands" "$(wc -l <"$tmp/commands") > 30"
+
+# all_views EXPERIMENT: 0 when it ended by itself, in time and printably.
+all_views()
+{
+	timeout 60 er_print -script "$tmp/commands" "$1" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	[ $status -le 1 ] || { echo "status $status: $(tail -n 3 "$tmp/err")"; return 1; }
+	if grep -nE "[[:cntrl:]]" "$tmp/out" "$tmp/err" | grep -vP '^[^:]*:\d+:[^\x00-\x08\x0b-\x1f\x7f]*$' |
+		cat -v | head -n 3 | grep .; then
+		return 1
+	fi
+}
+
+# exported EXPERIMENT: the same of er_export and er_archive.
+exported()
+{
+	timeout 60 er_export "$1" >"$tmp/out2" 2>"$tmp/err2" </dev/null
+	[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/out2" || return 1
+	timeout 60 er_archive -F -q "$1" >"$tmp/out2" 2>&1 </dev/null
+	[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/out2"
+}
+
+# What is put in the place of file $1.
+missing() { rm "$1"; }
+empty() { : >"$1"; }
+half() { truncate -s $(($(stat -c %s "$1") / 2)) "$1"; }
+cut_end() { truncate -s -3 "$1"; }
+fifo() { rm "$1" && mkfifo "$1"; }
+directory() { rm "$1" && mkdir "$1"; }
+device() { rm "$1" && ln -s /dev/zero "$1"; }
+dangling() { rm "$1" && ln -s nowhere "$1"; }
+circle() { rm "$1" && ln -s "${1##*/}" "$1"; }
+unreadable() { chmod 0 "$1"; }
+sparse() { truncate -s 1T "$1"; }
+ones() { head -c "$(stat -c %s "$1")" /dev/zero | tr '\0' '\377' >"$1.new" && mv "$1.new" "$1"; }
+noise() { head -c "$(stat -c %s "$1")" /proc/self/exe >"$1.new" && mv "$1.new" "$1"; }
+twice() { cat "$1" "$1" >"$1.new" && mv "$1.new" "$1"; }
+escapes() { sed -E 's/(name|comm|hostname|text|label)="[^"]*"/\1="%1B%]0;owned%07%%9b%31m"/g' "$1" >"$1.new" && mv "$1.new" "$1"; }
+raw_escapes() { printf '\033]0;owned\007\033[2J\n' | cat - "$1" >"$1.new" && mv "$1.new" "$1"; }
+huge() { sed -E 's/"(0x)?[0-9A-Fa-f]+"/"0xfffffffffffffff8"/g' "$1" >"$1.new" && mv "$1.new" "$1"; }
+negative() { sed -E 's/"[0-9]+(\.[0-9]+)?"/"-9223372036854775808"/g' "$1" >"$1.new" && mv "$1.new" "$1"; }
+upwards() { sed -E 's/name="[^"]*"/name="..\/..\/..\/..\/outside"/g; s/fname="[^"]*"/fname="..\/..\/outside"/' "$1" >"$1.new" && mv "$1.new" "$1"; }
+entities() { sed -E 's/="([^"]*)"/="\&lol;\&#x1b;\&amp;amp;\1"/g' "$1" >"$1.new" && mv "$1.new" "$1"; }
+
+damages="missing empty half cut_end fifo directory device dangling circle unreadable sparse ones noise twice
+	escapes raw_escapes huge negative upwards entities"
+[ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
+for damage in $damages; do
+	bad=
+	for file in $(cd "$tmp/fixtures/sys.1.er" && find . -type f); do
+		fresh
+		put sys.1.er x.er
+		echo precious >outside
+		$damage "x.er/$file"
+		said=$(all_views x.er) || bad="$bad $file: $said;"
+		exported x.er || bad="$bad $file: er_export, er_archive;"
+		[ "$(cat outside)" = precious ] && [ "$(ls)" = "outside
+x.er" ] || bad="$bad $file: wrote outside;"
+		case $damage in
+		cut_end | fifo | directory | device | circle | unreadable | ones | noise)
+			# A text without its end may be a text.
+			[ $damage = cut_end ] && case $file in *.xml | *kallmodsyms | *overview) continue ;; esac
+			[ $damage:${file##*/} = ones:overview ] || [ $damage:${file##*/} = noise:overview ] ||
+				grep -qE '\*\*\* (Warning|Error)|cannot|is not|warning' "$tmp/out" "$tmp/err" ||
+				bad="$bad $file: nobody says so;"
+		esac
+	done
+	[ -z "$bad" ] && ok "$damage" || not_ok "$damage" "$bad"
+done
+
+# Names of descendants are others' choice, too.
+fresh
+put sys.1.er x.er
+mv x.er/_work_PID_12.1.er "x.er/_$(printf '\033[31m\nx')_PID_12.1.er"
+ln -s ../.. x.er/_up.er && ln -s . x.er/_self.er && mkfifo x.er/_fifo.er && mkdir x.er/_empty.er
+check "names of descendants" all_views x.er
+check "… exported" exported x.er
+check_that "… a link is no descendant" "$(er_print -experiment_list x.er 2>/dev/null | grep -c '_up\|_self') == 0"
+
+# Deep in each other.
+fresh
+put rec.1.er x.er
+(cd x.er && for i in $(seq 200); do mkdir _d.er && cd _d.er || exit; done)
+check "descendants in descendants" all_views x.er
+refuses "er_cp does not follow for ever" "too deep" er_cp x.er y.er
+
+# An archive that is none.
+fresh
+put rec.1.er good.er
+cp "$O/bin/er_export" prog && touch -d '2020-02-02' prog
+cat >good.er/map.xml <<-END
+<event kind="map" object="segment" tstamp="0.0" vaddr="0x10000" size="65536" foffset="+0x1000" modes="0x005" name="$PWD/prog"/>
+END
+er_archive -q -F good.er && archive=$(cd good.er/archives && ls) && rm prog
+for damage in $damages; do
+	cp -R good.er x.er
+	$damage "x.er/archives/$archive"
+	check "archives/: $damage" all_views x.er
+	rm -rf x.er
+done
+
+# A file that is cut while it is read: what is gone counts as nothing.
+fresh
+put sys.1.er x.er
+for i in $(seq 12); do cat x.er/profile x.er/profile >p && mv p x.er/profile; done
+cp x.er/profile whole
+(for i in $(seq 100); do truncate -s 100 x.er/profile; cat whole >x.er/profile; done) &
+cutter=$!
+bad=
+for i in 1 2 3 4 5 6; do said=$(all_views x.er) || bad="$bad $said"; done
+kill $cutter 2>/dev/null
+wait $cutter 2>/dev/null
+[ -z "$bad" ] && ok "a file that shrinks" || not_ok "a file that shrinks" "$bad"
