@@ -56,10 +56,16 @@ static void put_rest(struct drain *dr, const struct er_total *t, struct page *ow
 	put_off_time(dr, &off);
 }
 
+static void number(struct buf *b, const char *name, uint64_t v)
+{
+	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
+}
+
+/* Zeros are left out: most threads do little. */
 static void attr(struct buf *b, const char *name, uint64_t v)
 {
 	if (v)
-		buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
+		number(b, name, v);
 }
 
 static void put_states(struct buf *b, const struct er_total *t)
@@ -98,7 +104,6 @@ static uint64_t since_start(const struct drain *dr, uint64_t t)
 	return t > start ? t - start : 0;
 }
 
-/* Zeros are left out: most threads do little. */
 static void put_line(struct drain *dr, const struct er_total *t, struct page *own)
 {
 	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
@@ -107,8 +112,8 @@ static void put_line(struct drain *dr, const struct er_total *t, struct page *ow
 
 	memcpy(comm, t->comm, sizeof(t->comm));
 	buf_puts(&b, "<thread");
-	attr(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->tgid);
-	attr(&b, "tid", t->tid);
+	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->tgid);
+	number(&b, "tid", t->tid);
 	xml_attr(&b, "comm", comm);
 	attr(&b, "begin", since_start(dr, t->begin_ns));
 	attr(&b, "end", since_start(dr, t->end_ns));

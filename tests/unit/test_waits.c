@@ -420,7 +420,7 @@ static void test_threads_xml(void **state)
 		"<thread pid=\"5000000\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
 		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
 		"waits=\"5\" born=\"1\"/>\n"
-		"<thread tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
+		"<thread pid=\"0\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
 		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
 		"waits=\"5\"/>\n");
 }
