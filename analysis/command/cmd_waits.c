@@ -27,6 +27,13 @@ static int cmd_locks(struct shell *sh, int argc, char **argv)
 	return shell_print(sh, &t, view_locks(&sh->view, by_address, &t, &sh->diag));
 }
 
+static int cmd_wakechain(struct shell *sh, int argc, char **argv)
+{
+	struct table t = { 0 };
+
+	return shell_print(sh, &t, view_wakechain(&sh->view, argv[1], &t, &sh->diag));
+}
+
 static const char *const microstates_words[] = { "threads", "processes", NULL };
 static const char *const locks_words[] = { "address", NULL };
 
@@ -41,6 +48,8 @@ static const struct command rows[] = {
 	{ SECTION_WAITS, "locks", .args = "[address]", .max = 1, .words = locks_words, .run = cmd_locks,
 	  .help = "list user locks, who waited and who had them" },
 	{ SECTION_WAITS, "wakers", .view = view_wakers, .help = "list who ended whose waits" },
+	{ SECTION_WAITS, "wakechain", .args = "thread", .min = 1, .max = 1, .option_args = 1,
+	  .run = cmd_wakechain, .help = "show what a thread waited for, and why so long" },
 };
 
 const struct command_rows wait_commands = COMMAND_ROWS(rows);

@@ -149,24 +149,58 @@ void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt
 	free(text);
 }
 
-const char *wait_path_text(struct wait_report *w, uint32_t path)
+/* Append some functions of a path. Of the kernel's names only those of modules say where. */
+static void put_funcs(struct wait_report *w, struct buf *b, const uint32_t *funcs, size_t n)
 {
 	static const char kernel[] = "vmlinux`";
-	const uint32_t *funcs;
-	size_t n = wait_path_funcs(&w->paths, path, &funcs);
-	struct buf b = { 0 };
-	char *text;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = func_name(w->v, w->v->session->funcs.data[funcs[i]]);
 
 		if (!strncmp(name, kernel, sizeof(kernel) - 1))
 			name += sizeof(kernel) - 1;
-		buf_printf(&b, "%s%s", i ? " < " : "", name);
+		buf_printf(b, "%s%s", b->len ? " < " : "", name);
 	}
-	text = arena_strdup(&w->t->arena, b.data ? b.data : "");
-	buf_free(&b);
+}
+
+static const char *keep_text(struct wait_report *w, struct buf *b)
+{
+	const char *text = arena_strdup(&w->t->arena, b->data ? b->data : "");
+
+	buf_free(b);
 	return text;
+}
+
+const char *wait_path_text(struct wait_report *w, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(&w->paths, path, &funcs);
+	struct buf b = { 0 };
+
+	put_funcs(w, &b, funcs, n);
+	return keep_text(w, &b);
+}
+
+enum { BRIEF = 3 };
+
+const char *wait_path_brief(struct wait_report *w, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(&w->paths, path, &funcs), user = 0, shown;
+	struct buf b = { 0 };
+
+	while (user < n && w->v->session->funcs.data[funcs[user]]->obj->kernel)
+		user++;
+	if (user && user < n) {
+		put_funcs(w, &b, funcs, 1);
+		buf_puts(&b, user > 1 ? " < .." : "");
+	} else {
+		user = 0;
+	}
+	shown = n - user < BRIEF ? n - user : BRIEF;
+	put_funcs(w, &b, funcs + user, shown);
+	buf_puts(&b, user + shown < n ? " < .." : "");
+	return keep_text(w, &b);
 }
 
 void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,

@@ -73,6 +73,11 @@ const char *wait_path_text(struct wait_report *w, uint32_t path);
 size_t wait_rows_shown(const struct wait_report *w, size_t n);
 
 /*
+ * The same in brief: the function that waited and, of a program, the first three
+ * functions that it waited from: "futex_wait < .. < lock < work".
+ */
+const char *wait_path_brief(struct wait_report *w, uint32_t path);
+/*
  * A row for each of the sums, indented, and one for those that are not shown:
  * "(7 more stacks)" with "stacks" for more.
  */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/timeline.h"
+
+#include "analysis/metrics/pass.h"
+#include "analysis/model/session.h"
+
+static uint64_t thread_key(const struct experiment *founder, int64_t tid)
+{
+	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+struct activity activity_of(const struct hit *h)
+{
+	int64_t end = hit_time(h), weight = hit_weight(h);
+	bool wait = hit_is_wait(h);
+	struct activity a = {
+		.end = end, .weight = weight, .stack = h->stack, .state = hit_state(h),
+		.begin = minus(end, wait ? hit_wait_length(h) : weight),
+		.waker_stack = session_no_stack(h->session),
+	};
+
+	if (!wait)
+		return a;
+	a.reason = hit_reason(h);
+	a.flags = hit_wait_flags(h);
+	a.holder = hit_holder(h);
+	a.holder_pid = hit_holder_pid(h);
+	a.waker = hit_waker(h);
+	a.waker_pid = hit_waker_pid(h);
+	a.waker_stack = hit_waker_stack(h);
+	return a;
+}
+
+void timelines_add(struct timelines *tl, const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	struct activity a;
+	uint64_t *at;
+
+	if (hit_state(h) < 0 || hit_state(h) >= MS_COUNT)
+		return;
+	a = activity_of(h);
+	at = map_put(&tl->by_thread, thread_key(founder, hit_thread(h)), NULL);
+	if (!*at) {
+		vec_push(&tl->threads, (struct timeline){ .founder = founder, .pid = hit_pid(h),
+							  .tid = hit_thread(h) });
+		*at = tl->threads.len;
+	}
+	/* What is no single wait has no place in time, and some have no time at all. */
+	if (a.begin < a.end && !(a.flags & WFLAG_REST))
+		vec_push(&tl->threads.data[*at - 1].acts, a);
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct activity *a = pa, *b = pb;
+
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+void timelines_sort(struct timelines *tl)
+{
+	vec_for_each(t, &tl->threads)
+		vec_sort(&t->acts, by_end);
+}
+
+void timelines_free(struct timelines *tl)
+{
+	vec_for_each(t, &tl->threads)
+		vec_free(&t->acts);
+	vec_free(&tl->threads);
+	map_free(&tl->by_thread);
+}
+
+const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *founder,
+				   int64_t tid)
+{
+	const uint64_t *at = map_get(&tl->by_thread, thread_key(founder, tid));
+
+	return at ? &tl->threads.data[*at - 1] : NULL;
+}
+
+size_t timeline_after(const struct timeline *t, int64_t time)
+{
+	return vec_upto(&t->acts, end, time);
+}
