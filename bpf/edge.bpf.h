@@ -63,7 +63,7 @@ static __always_inline void split_edge(struct er_thread *t, __u64 now)
 	t->split_at = now;
 }
 
-/* WAY_LEAVE: will this wait be chosen? As it was the last time, twice as long to be safe. */
+/* WAY_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
 static __always_inline bool leave_foretold(const struct er_thread *t, __u32 state)
 {
 	__u32 s = state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -167,6 +167,17 @@ static __always_inline void record_stay(struct er_cpu *c, struct task_struct *p,
 	wait_send(c, er_this_ring(), p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
 }
 
+/* A long wait is remembered over some short ones: many threads have both in one state. */
+static __always_inline void leave_learn(struct er_thread *t, __u64 len)
+{
+	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
+
+	if (len > 0xffffffff)
+		len = 0xffffffff;
+	last -= last / 8;
+	t->lasted[s] = len > last ? len : last;
+}
+
 static __always_inline void edge_come(struct er_cpu *c, struct task_struct *p,
 				      struct er_thread *t, struct task_struct *before, __u64 clk)
 {
@@ -175,8 +186,7 @@ static __always_inline void edge_come(struct er_cpu *c, struct task_struct *p,
 	if (t->where == WHERE_BLOCKED || t->where == WHERE_QUEUED) {
 		len = charge_stay(t, p, clk);
 		if (er_way == ER_WAY_LEAVE)
-			t->lasted[t->off_state & (OFF_SLOTS - 1)] =
-				len < 0xffffffff ? len : 0xffffffff;
+			leave_learn(t, len);
 		if (choose_stay(t, len))
 			record_stay(c, p, t, before);
 	} else if (t->where == WHERE_UNKNOWN) {

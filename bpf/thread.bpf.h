@@ -67,7 +67,7 @@ struct er_thread {
 	struct er_stay stay;
 	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
 	__u64 rest_stack[OFF_SLOTS];
-	__u32 lasted[OFF_SLOTS];  /* of the last blocked part in the state; WAY_LEAVE */
+	__u32 lasted[OFF_SLOTS];  /* a late wait that began in the state; WAY_LEAVE */
 
 	/* At begin and end. */
 	__u64 begin;      /* clk */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Workloads that know their state: each is a process that does one kind of wait
+ * over and over, and knows from the kernel how long it was off the CPU in it:
+ * the time of the calls, less what it ran and waited for a CPU meanwhile.
+ */
+#ifndef STATES_H
+#define STATES_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include "tests/live/selftest.h"
+
+enum {
+	ROUNDS = 8,
+	ROUND_MS = 30, /* longer than 1.5 sample intervals: always recorded */
+	PAGES = 2000,
+	PAGE = 4096,
+};
+
+/* Written by the workload, read by the test. */
+struct truth {
+	uint64_t waited; /* must have been in the state */
+	uint32_t holder; /* of the lock */
+	char skip[80];   /* why this cannot be done here */
+};
+
+/* Where the time of the calls begins. */
+struct stretch {
+	uint64_t wall;
+	struct schedstat s;
+};
+
+/* The kernel brings a thread's figures up to date at a switch: make one. */
+static inline struct stretch stretch_begin(void)
+{
+	struct stretch at;
+
+	sched_yield();
+	at.s = schedstat(getpid(), gettid());
+	at.wall = now_ns(CLOCK_MONOTONIC);
+	return at;
+}
+
+static inline uint64_t stretch_waited(const struct stretch *from)
+{
+	uint64_t wall = now_ns(CLOCK_MONOTONIC) - from->wall, busy;
+	struct schedstat s;
+
+	sched_yield();
+	s = schedstat(getpid(), gettid());
+	busy = s.run - from->s.run + s.delay - from->s.delay;
+	return wall > busy ? wall - busy : 0;
+}
+
+static inline void do_nanosleep(struct truth *t)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		sleep_ms(ROUND_MS);
+}
+
+static inline void do_epoll(struct truth *t)
+{
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event ev;
+
+	for (int i = 0; i < ROUNDS; i++)
+		epoll_wait(fd, &ev, 1, ROUND_MS);
+}
+
+static inline void do_pipe(struct truth *t)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return;
+	if (!fork()) {
+		for (int i = 0; i < ROUNDS; i++) {
+			sleep_ms(ROUND_MS);
+			if (write(ends[1], "", 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) == 1)
+		;
+}
+
+static inline void do_futex(struct truth *t)
+{
+	struct timespec ts = { .tv_nsec = ROUND_MS * MS };
+	int word = 0;
+
+	for (int i = 0; i < ROUNDS; i++)
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &ts, NULL, 0);
+}
+
+/* A lock and a thread that holds it each time for a while. */
+struct held {
+	pthread_mutex_t mutex;
+	pthread_barrier_t barrier;
+	struct truth *truth;
+};
+
+static inline void *hold(void *arg)
+{
+	struct held *h = arg;
+
+	h->truth->holder = gettid();
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_mutex_lock(&h->mutex);
+		pthread_barrier_wait(&h->barrier);
+		sleep_ms(ROUND_MS);
+		pthread_mutex_unlock(&h->mutex);
+		pthread_barrier_wait(&h->barrier);
+	}
+	return NULL;
+}
+
+static inline void do_lock(struct truth *t, int protocol)
+{
+	pthread_mutexattr_t attr;
+	struct held h = { .truth = t };
+	pthread_t thread;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, protocol);
+	pthread_mutex_init(&h.mutex, &attr);
+	pthread_barrier_init(&h.barrier, NULL, 2);
+	pthread_create(&thread, NULL, hold, &h);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&h.barrier);
+		pthread_mutex_lock(&h.mutex);
+		pthread_mutex_unlock(&h.mutex);
+		pthread_barrier_wait(&h.barrier);
+	}
+	pthread_join(thread, NULL);
+}
+
+static inline void do_mutex(struct truth *t)
+{
+	do_lock(t, PTHREAD_PRIO_NONE);
+}
+
+static inline void do_pi_mutex(struct truth *t)
+{
+	do_lock(t, PTHREAD_PRIO_INHERIT);
+}
+
+/* A file of PAGES pages on a disk, each beginning with a return instruction. */
+static inline int disk_file(struct truth *t)
+{
+	char page[PAGE] = { (char)0xc3 }, path[] = "/var/tmp/er-states.XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct statfs fs;
+
+	if (fd < 0 || fstatfs(fd, &fs)) {
+		snprintf(t->skip, sizeof(t->skip), "no file in /var/tmp: %s", strerror(errno));
+		return -1;
+	}
+	unlink(path);
+	if (fs.f_type == 0x01021994 || fs.f_type == 0x858458f6) {
+		snprintf(t->skip, sizeof(t->skip), "/var/tmp is in memory");
+		close(fd);
+		return -1;
+	}
+	for (int i = 0; i < PAGES; i++)
+		if (write(fd, page, PAGE) != PAGE)
+			snprintf(t->skip, sizeof(t->skip), "cannot write to /var/tmp");
+	fsync(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	return fd;
+}
+
+static inline void do_disk(int fd, char *map)
+{
+	char page[PAGE];
+
+	for (int i = 0; i < PAGES; i++)
+		if (pread(fd, page, PAGE, (off_t)(i * 7 % PAGES) * PAGE) != PAGE)
+			return;
+}
+
+static inline void do_data_fault(int fd, char *map)
+{
+	for (int i = 0; i < PAGES; i++)
+		(void)((volatile char *)map)[(size_t)(i * 7 % PAGES) * PAGE];
+}
+
+static inline void do_text_fault(int fd, char *map)
+{
+	for (int i = 0; i < PAGES; i++)
+		((void (*)(void))(map + (size_t)(i * 7 % PAGES) * PAGE))();
+}
+
+/* The kernel reads the mapping in a system call. */
+static inline void do_kernel_fault(int fd, char *map)
+{
+	char byte;
+	int ends[2];
+
+	if (pipe(ends))
+		return;
+	for (int i = 0; i < PAGES; i++)
+		if (write(ends[1], map + (size_t)(i * 7 % PAGES) * PAGE, 1) != 1 ||
+		    read(ends[0], &byte, 1) != 1)
+			return;
+}
+
+/* The parent of the workload goes on stopping and continuing it. */
+static inline void do_stop(struct truth *t)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		raise(SIGSTOP);
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Is each thread in the state that it must be in, for as long as it must be?
+ * Workloads that know (states.h), all at a time, under each way of taking the
+ * stacks of waits that this kernel allows.
+ */
+#include "tests/live/states.h"
+
+#include "loaders/way.h"
+
+enum workload_flags {
+	HAS_HOLDER = 1 << 0,
+	IS_IO = 1 << 1,
+};
+
+static const struct workload {
+	const char *name;
+	enum er_off_state state;
+	void (*plain)(struct truth *t);
+	void (*disk)(int fd, char *map);
+	int flags;
+} workloads[] = {
+	{ "nanosleep", ER_OFF_SLEEP, do_nanosleep, NULL, 0 },
+	{ "epoll", ER_OFF_SLEEP, do_epoll, NULL, 0 },
+	{ "pipe", ER_OFF_SLEEP, do_pipe, NULL, 0 },
+	{ "futex", ER_OFF_LOCK, do_futex, NULL, 0 },
+	{ "mutex", ER_OFF_LOCK, do_mutex, NULL, HAS_HOLDER },
+	{ "PI mutex", ER_OFF_LOCK, do_pi_mutex, NULL, HAS_HOLDER },
+	{ "disk", ER_OFF_SLEEP, NULL, do_disk, IS_IO },
+	{ "data fault", ER_OFF_DFAULT, NULL, do_data_fault, IS_IO },
+	{ "text fault", ER_OFF_TFAULT, NULL, do_text_fault, IS_IO },
+	{ "kernel fault", ER_OFF_KFAULT, NULL, do_kernel_fault, IS_IO },
+	{ "stopped", ER_OFF_STOP, do_stop, NULL, 0 },
+};
+
+enum { NWORKLOADS = sizeof(workloads) / sizeof(*workloads) };
+
+struct job {
+	const struct workload *w;
+	struct truth *truth;
+	pid_t pid;
+	int fd;
+};
+
+static void work(struct job *j)
+{
+	struct stretch from;
+	char *map = NULL;
+
+	if (j->w->disk && j->fd >= 0) {
+		map = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, j->fd, 0);
+		if (map == MAP_FAILED)
+			_exit(1);
+		madvise(map, (size_t)PAGES * PAGE, MADV_RANDOM);
+	}
+	from = stretch_begin();
+	if (j->w->plain)
+		j->w->plain(j->truth);
+	else if (map)
+		j->w->disk(j->fd, map);
+	j->truth->waited = stretch_waited(&from);
+	_exit(0);
+}
+
+/* Continue whoever stopped until all have ended. */
+static void reap(struct job *jobs)
+{
+	int left = NWORKLOADS, status;
+	pid_t pid;
+
+	while (left && (pid = waitpid(-1, &status, WUNTRACED)) > 0) {
+		if (WIFSTOPPED(status)) {
+			sleep_ms(ROUND_MS);
+			kill(pid, SIGCONT);
+			continue;
+		}
+		for (int i = 0; i < NWORKLOADS; i++)
+			left -= jobs[i].pid == pid;
+	}
+}
+
+static void run_jobs(struct job *jobs)
+{
+	for (int i = 0; i < NWORKLOADS; i++) {
+		jobs[i].pid = fork();
+		if (!jobs[i].pid)
+			work(&jobs[i]);
+	}
+	reap(jobs);
+}
+
+static bool is_workload(const struct job *j, const struct er_wait *w)
+{
+	return w->tgid == (uint32_t)j->pid && w->tid == (uint32_t)j->pid;
+}
+
+/* Its waits in the state: how many had a stack, the right holder, the mark of I/O. */
+static void count_waits(const struct job *j, size_t *n, size_t *stacks, size_t *holders, size_t *io)
+{
+	*n = *stacks = *holders = *io = 0;
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+
+		if (!is_workload(j, w) || w->state != j->w->state || !w->blocked_weight)
+			continue;
+		++*n;
+		*stacks += w->stack != 0;
+		*holders += w->holder_tid == j->truth->holder;
+		*io += !!(w->flags & ER_WAIT_IO);
+	}
+}
+
+static void check_job(const struct job *j, enum capture_way way)
+{
+	const struct thread_sum *s = thread_sum(j->pid, j->pid);
+	uint64_t got = s->total.off_ns[j->w->state], want = j->truth->waited;
+	uint64_t slack = (emulated ? 30 : 3) * MS; /* taken by interrupts and the host */
+	size_t n, stacks, holders, io;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s, %s", j->w->name, capture_way_name(way));
+	if (*j->truth->skip || want < 5 * MS) {
+		printf("skip %s: %s\n", name, *j->truth->skip ? j->truth->skip : "it hardly waited");
+		return;
+	}
+	count_waits(j, &n, &stacks, &holders, &io);
+	result(name,
+	       s->ntotals == 1 && got + slack >= 0.98 * want && got <= 1.02 * want + slack &&
+		       (way == WAY_NONE ? !stacks : way == WAY_LEAVE || stacks == n),
+	       "%.1f of %.1f ms, %zu waits, %zu stacks", ms(got), ms(want), n, stacks);
+	if (j->w->flags & HAS_HOLDER)
+		result(name, n >= ROUNDS - 1 && holders >= n - 1, "%zu of %zu waits name the holder",
+		       holders, n);
+	if (j->w->flags & IS_IO)
+		result(name, io * 2 >= n, "%zu of %zu waits are for I/O", io, n);
+}
+
+static void test_way(enum capture_way way)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .way = way };
+	struct job jobs[NWORKLOADS];
+	struct truth *truths = mmap(NULL, sizeof(*truths) * NWORKLOADS, PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char name[64];
+	struct capture *c;
+
+	for (int i = 0; i < NWORKLOADS; i++) {
+		jobs[i] = (struct job){ .w = &workloads[i], .truth = &truths[i], .fd = -1 };
+		if (workloads[i].disk)
+			jobs[i].fd = disk_file(&truths[i]);
+	}
+	c = begin(&plan);
+	run_jobs(jobs);
+	end(c);
+	for (int i = 0; i < NWORKLOADS; i++) {
+		check_job(&jobs[i], way);
+		if (jobs[i].fd >= 0)
+			close(jobs[i].fd);
+	}
+	snprintf(name, sizeof(name), "sums, %s", capture_way_name(way));
+	check_exact(name);
+	capture_close(c);
+	munmap(truths, sizeof(*truths) * NWORKLOADS);
+}
+
+static void test_ways(void)
+{
+	for (enum capture_way way = WAY_EXIT; way <= WAY_NONE; way++) {
+		if (way_allowed(way))
+			test_way(way);
+		else
+			printf("skip %s: this kernel does not allow it\n", capture_way_name(way));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct selftest cases[] = { { "ways", test_ways } };
+
+	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}
