@@ -1,47 +1,163 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists by what a packet belongs to. */
+/*
+ * Lists of index objects and memory objects. A type's name is a command, too:
+ * built-in index types have rows of their own, of all others the name stands
+ * for indxobj or memobj with it.
+ */
+#include <strings.h>
+
+#include "analysis/base/buf.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-static int index_list(struct shell *sh, enum index_kind kind)
+static int print_type(struct shell *sh, enum objkind kind, const char *name)
 {
+	const struct objtype *type = objtype_find(&sh->view.types, name);
 	struct table t = { 0 };
 
-	return shell_print(sh, &t, view_index(&sh->view, kind, &t, &sh->diag));
+	if (!type || type->kind != kind)
+		return diag_error(&sh->diag, "%s type '%s': none of that name; %s lists them",
+				  objkind_name(kind), name,
+				  kind == OBJ_MEMORY ? "mobj_list" : "indxobj_list");
+	return shell_print(sh, &t, view_index(&sh->view, type, &t, &sh->diag));
 }
 
-static int cmd_threads(struct shell *sh, int argc, char **argv)
+static int cmd_indxobj(struct shell *sh, int argc, char **argv)
 {
-	return index_list(sh, INDEX_THREADS);
+	return print_type(sh, OBJ_INDEX, argv[1]);
 }
 
-static int cmd_processes(struct shell *sh, int argc, char **argv)
+static int cmd_memobj(struct shell *sh, int argc, char **argv)
 {
-	return index_list(sh, INDEX_PROCESSES);
+	return print_type(sh, OBJ_MEMORY, argv[1]);
 }
 
-static int cmd_cpus(struct shell *sh, int argc, char **argv)
+/* A type that has the name of a command could not be told from it. */
+static int define(struct shell *sh, enum objkind kind, char **argv)
 {
-	return index_list(sh, INDEX_CPUS);
+	const struct command *c;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		if (!c->type && (!strcasecmp(c->name, argv[1]) ||
+				 (c->alias && !strcasecmp(c->alias, argv[1]))))
+			return diag_error(&sh->diag, "%s type '%s': is the name of a command; choose "
+					  "another name", objkind_name(kind), argv[1]);
+	}
+	return objtype_define(&sh->view.types, sh->session, kind, argv[1], argv[2], &sh->diag);
 }
 
-static int cmd_samples(struct shell *sh, int argc, char **argv)
+static int cmd_indxobj_define(struct shell *sh, int argc, char **argv)
 {
-	return index_list(sh, INDEX_SAMPLES);
+	return define(sh, OBJ_INDEX, argv);
 }
 
-static int cmd_seconds(struct shell *sh, int argc, char **argv)
+static int cmd_mobj_define(struct shell *sh, int argc, char **argv)
 {
-	return index_list(sh, INDEX_SECONDS);
+	return define(sh, OBJ_MEMORY, argv);
 }
+
+static int set_metrics(struct shell *sh, enum list_kind kind, struct metric_list *l,
+		       struct metric_sort *sort, int argc, char **argv)
+{
+	struct buf b = { 0 };
+
+	if (argc > 1) {
+		if (metric_list_parse(&sh->metric_set, kind, argv[1], &sh->diag, l))
+			return -1;
+		metric_sort_default(&sh->metric_set, l, kind, sort);
+	}
+	metric_list_print(l, &b);
+	shell_reply(sh, b.data);
+	buf_free(&b);
+	return 0;
+}
+
+static int set_sort(struct shell *sh, enum list_kind kind, const struct metric_list *l,
+		    struct metric_sort *sort, int argc, char **argv)
+{
+	struct buf b = { 0 };
+
+	if (argc > 1 && metric_sort_parse(&sh->metric_set, l, kind, argv[1], &sh->diag, sort))
+		return -1;
+	metric_sort_print(sort, &b);
+	shell_reply(sh, b.data);
+	buf_free(&b);
+	return 0;
+}
+
+static int cmd_indxobj_metrics(struct shell *sh, int argc, char **argv)
+{
+	return set_metrics(sh, LIST_INDEX, &sh->view.imetrics, &sh->view.isort, argc, argv);
+}
+
+static int cmd_indxobj_sort(struct shell *sh, int argc, char **argv)
+{
+	return set_sort(sh, LIST_INDEX, &sh->view.imetrics, &sh->view.isort, argc, argv);
+}
+
+static int cmd_data_metrics(struct shell *sh, int argc, char **argv)
+{
+	return set_metrics(sh, LIST_DATA, &sh->view.dmetrics, &sh->view.dsort, argc, argv);
+}
+
+static int cmd_data_sort(struct shell *sh, int argc, char **argv)
+{
+	return set_sort(sh, LIST_DATA, &sh->view.dmetrics, &sh->view.dsort, argc, argv);
+}
+
+#define ARGS_TYPE   .args = "type", .min = 1, .max = 1, .option_args = 1
+#define ARGS_DEFINE .args = "type expression", .min = 2, .max = 2, .option_args = 2, .rc = RC_EVERY
 
 static const struct command rows[] = {
-	{ SECTION_INDEX, "threads", .run = cmd_threads, .help = "list the threads" },
-	{ SECTION_INDEX, "processes", .run = cmd_processes, .help = "list the processes" },
-	{ SECTION_INDEX, "cpus", .run = cmd_cpus, .help = "list the CPUs" },
-	{ SECTION_INDEX, "samples", .run = cmd_samples,
+	{ SECTION_INDEX, "threads", .type = "Threads", .help = "list the threads" },
+	{ SECTION_INDEX, "processes", .type = "Processes", .help = "list the processes" },
+	{ SECTION_INDEX, "cpus", .type = "CPUs", .help = "list the CPUs" },
+	{ SECTION_INDEX, "samples", .type = "Samples",
 	  .help = "list the samples, periods the recorder marked" },
-	{ SECTION_INDEX, "seconds", .run = cmd_seconds, .help = "list the seconds of the recording" },
+	{ SECTION_INDEX, "seconds", .type = "Seconds", .help = "list the seconds of the recording" },
+	{ SECTION_INDEX, "experiment_ids", .type = "Experiment_IDs", .help = "list the experiments" },
+	{ SECTION_INDEX, "states", .type = "States", .help = "list the microstates" },
+	{ SECTION_INDEX, "reasons", .type = "Reasons", .help = "list the reasons of waits" },
+	{ SECTION_INDEX, "syscalls", .type = "Syscalls",
+	  .help = "list the system calls that waited" },
+	{ SECTION_INDEX, "comms", .type = "Comms", .help = "list the names of threads" },
+	{ SECTION_INDEX, "cgroups", .type = "Cgroups", .help = "list the cgroups" },
+	{ SECTION_INDEX, "datasize", .type = "Datasize",
+	  .help = "list the sizes of allocations and I/O" },
+	{ SECTION_INDEX, "duration", .type = "Duration",
+	  .help = "list how long waits and calls took" },
+	{ SECTION_INDEX, "indxobj", ARGS_TYPE, .run = cmd_indxobj,
+	  .help = "list the index objects of a type" },
+	{ SECTION_INDEX, "indxobj_list", .view = view_indxobj_list,
+	  .help = "list the types of index objects" },
+	{ SECTION_INDEX, "indxobj_define", ARGS_DEFINE, .run = cmd_indxobj_define,
+	  .help = "define a type of index objects" },
+	{ SECTION_INDEX, "indxobj_metrics", ARGS_METRIC_SPEC, .run = cmd_indxobj_metrics,
+	  .help = "choose their metrics, or show them" },
+	{ SECTION_INDEX, "indxobj_sort", ARGS_METRIC_SPEC, .run = cmd_indxobj_sort,
+	  .help = "choose the metric to sort them by, or show it" },
+
+	{ SECTION_DATA, "memobj", ARGS_TYPE, .run = cmd_memobj,
+	  .help = "list the memory objects of a type" },
+	{ SECTION_DATA, "mobj_list", .view = view_mobj_list,
+	  .help = "list the types of memory objects" },
+	{ SECTION_DATA, "mobj_define", ARGS_DEFINE, .run = cmd_mobj_define,
+	  .help = "define a type of memory objects" },
+	{ SECTION_DATA, "data_metrics", ARGS_METRIC_SPEC, .run = cmd_data_metrics,
+	  .help = "choose their metrics, or show them" },
+	{ SECTION_DATA, "data_sort", ARGS_METRIC_SPEC, .run = cmd_data_sort,
+	  .help = "choose the metric to sort them by, or show it" },
 };
 
 const struct command_rows index_commands = COMMAND_ROWS(rows);
+
+const struct command *command_of_type(const struct objtypes *types, const char *name)
+{
+	const struct objtype *type = objtype_find(types, name);
+
+	for (size_t i = 0; type && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].run == (type->kind == OBJ_MEMORY ? cmd_memobj : cmd_indxobj))
+			return &rows[i];
+	}
+	return NULL;
+}

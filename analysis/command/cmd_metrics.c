@@ -27,13 +27,10 @@ static void reply_sort(struct shell *sh, const struct metric_sort *s)
 	buf_free(&b);
 }
 
-/* Index objects have exclusive metrics only. */
 static void sorts_follow(struct view_state *v)
 {
 	metric_sort_callers(&v->sort, &v->csort);
-	v->isort = v->sort;
-	if (v->isort.col.flavor != FLAVOR_STATIC)
-		v->isort.col.flavor = FLAVOR_EXCL;
+	view_sorts_follow(v);
 }
 
 static void replace(struct metric_list *l, struct metric_list *by)
@@ -45,15 +42,14 @@ static void replace(struct metric_list *l, struct metric_list *by)
 static int cmd_metrics(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
-	struct metric_list callers = { 0 }, index = { 0 };
+	struct metric_list callers = { 0 };
 
 	if (argc > 1) {
 		if (metric_list_parse(&sh->metric_set, LIST_FUNCS, argv[1], &sh->diag, &v->metrics))
 			return -1;
 		metric_list_callers(&v->metrics, &callers);
 		replace(&v->cmetrics, &callers);
-		metric_list_index(&v->metrics, &index);
-		replace(&v->imetrics, &index);
+		view_objects_follow(v);
 		metric_sort_default(&sh->metric_set, &v->metrics, LIST_FUNCS, &v->sort);
 		sorts_follow(v);
 	}

@@ -12,6 +12,7 @@ static const char *const section_titles[] = {
 	[SECTION_FUNCTIONS] = "Functions and metrics",
 	[SECTION_CALLERS] = "Callers, callees and the call tree",
 	[SECTION_INDEX] = "By thread, process, CPU and time",
+	[SECTION_DATA] = "By address of data",
 	[SECTION_WAITS] = "Where time goes off the CPU",
 	[SECTION_EXPERIMENTS] = "Experiments and filters",
 	[SECTION_OBJECTS] = "Load objects",

@@ -13,6 +13,7 @@
 
 struct buf;
 struct diag;
+struct objtypes;
 struct shell;
 struct table;
 struct view_state;
@@ -22,6 +23,7 @@ enum section {
 	SECTION_FUNCTIONS,
 	SECTION_CALLERS,
 	SECTION_INDEX,
+	SECTION_DATA,
 	SECTION_WAITS,
 	SECTION_EXPERIMENTS,
 	SECTION_OBJECTS,
@@ -64,9 +66,10 @@ struct command {
 	bool rc_only; /* stands in .er.rc files and nowhere else */
 
 	/*
-	 * What it does: prints a view, or runs. run: 0, or -1 after reporting;
-	 * argv[0] is the command's name, argc counts it.
+	 * What it does: prints the objects of a type, prints a view, or runs. run:
+	 * 0, or -1 after reporting; argv[0] is the command's name, argc counts it.
 	 */
+	const char *type;
 	int (*view)(struct view_state *v, struct table *t, struct diag *d);
 	int (*run)(struct shell *sh, int argc, char **argv);
 	const char *help;
@@ -109,6 +112,8 @@ const struct command *command_at(size_t n);
  * case of letters. NULL after reporting: unknown, or candidates.
  */
 const struct command *command_find(const char *name, struct diag *d);
+/* `indxobj name`, `memobj name` for the objects of that type; NULL: no such type. (cmd_index.c) */
+const struct command *command_of_type(const struct objtypes *types, const char *name);
 /* 0, or -1 after reporting how the command is used. */
 int command_check_args(const struct command *c, int nargs, struct diag *d);
 /* Append all commands with their help, by section. */

@@ -14,11 +14,13 @@ struct action {
 	const struct command *command; /* NULL: read the keyboard */
 	int argc;
 	char **argv;
+	char *type; /* the option was the name of an object type: the command's argument */
 };
 
 struct command_line {
 	VEC(struct action) actions;
 	VEC(char *) experiments;
+	struct objtypes types; /* built-in ones, and those that an option to come defines */
 	bool version;
 };
 
@@ -32,6 +34,18 @@ static bool is_argument(const struct command *c, const char *s)
 	return !strcmp(s, "all") || (*s && s[strspn(s, "0123456789")] == '\0');
 }
 
+/* Whether it is right is found when it is carried out; the name counts as an option from now on. */
+static void note_definition(struct command_line *cl, const struct action *a)
+{
+	bool memory = !strcmp(a->command->name, "mobj_define");
+
+	if (!memory && strcmp(a->command->name, "indxobj_define"))
+		return;
+	vec_push(&cl->types.all, (struct objtype){
+		.kind = memory ? OBJ_MEMORY : OBJ_INDEX, .name = a->argv[1], .text = "",
+		.builtin = true, /* its strings are not ours */ });
+}
+
 /* Take the option at *argv with its arguments. How many words it was, or -1 after reporting. */
 static int take_option(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
@@ -39,6 +53,12 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	struct action a = { .argv = argv, .argc = 1 };
 
 	if (!strcmp(argv[0], "-")) {
+		vec_push(&cl->actions, a);
+		return 1;
+	}
+	a.command = command_of_type(&cl->types, name);
+	if (a.command) {
+		a.type = (char *)name;
 		vec_push(&cl->actions, a);
 		return 1;
 	}
@@ -54,6 +74,7 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	       is_argument(a.command, argv[a.argc]))
 		a.argc++;
 	vec_push(&cl->actions, a);
+	note_definition(cl, &a);
 	return a.argc;
 }
 
@@ -99,7 +120,9 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 	vec_for_each(a, &cl->actions) {
 		if (sh->quit || sh->gone)
 			break;
-		if (a->command)
+		if (a->type)
+			shell_run(sh, a->command, 2, (char *[]){ (char *)a->command->name, a->type });
+		else if (a->command)
 			shell_run(sh, a->command, a->argc, a->argv);
 		else
 			shell_keyboard(sh);
@@ -124,8 +147,11 @@ int shell_main(struct shell *sh, int argc, char **argv)
 {
 	struct diag d = { .prefix = sh->program };
 	struct command_line cl = { 0 };
-	int status = parse(&cl, argc, argv, &d) ? 1 : run(sh, &cl);
+	int status;
 
+	objtypes_init(&cl.types);
+	status = parse(&cl, argc, argv, &d) ? 1 : run(sh, &cl);
+	objtypes_free(&cl.types);
 	vec_free(&cl.actions);
 	vec_free(&cl.experiments);
 	return status;

@@ -118,6 +118,9 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 		return -1;
 	if (c->run)
 		return c->run(sh, argc, argv);
+	if (c->type)
+		return shell_print(sh, &t, view_index(&sh->view, objtype_find(&sh->view.types, c->type),
+						      &t, &sh->diag));
 	return shell_print(sh, &t, c->view(&sh->view, &t, &sh->diag));
 }
 
@@ -252,6 +255,11 @@ static void run_words(struct shell *sh, struct words *w)
 
 	if (!w->v.len)
 		return;
+	c = w->v.len == 1 ? command_of_type(&sh->view.types, w->v.data[0]) : NULL;
+	if (c) {
+		shell_run(sh, c, 2, (char *[]){ (char *)c->name, w->v.data[0] });
+		return;
+	}
 	c = command_find(w->v.data[0], &sh->diag);
 	if (c) {
 		shell_run(sh, c, w->v.len, w->v.data);

@@ -68,7 +68,7 @@ const struct enumeration enum_reasons = {
 
 static const char *call_name(const struct experiment *e, int64_t value)
 {
-	return syscall_name(e->arch, value);
+	return value == -1 ? "<no system call>" : syscall_name(e->arch, value);
 }
 
 /* By the machine of the first experiment. */

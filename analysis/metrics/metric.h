@@ -132,6 +132,10 @@ int metric_list_check(const char *spec, struct diag *d);
 void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret);
 /* The index-object list that follows from a function list: exclusive and static only. */
 void metric_list_index(const struct metric_list *funcs, struct metric_list *ret);
+/* The data list that follows: data-derived metrics of counters with addresses, and static ones (P-048). */
+void metric_list_data(const struct metric_list *funcs, struct metric_list *ret);
+/* Whether its packets have a data address, so that it has data-derived values. */
+bool metric_has_addresses(const struct metric *m);
 /* As `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
 void metric_list_print(const struct metric_list *l, struct buf *b);
 void metric_col_print(const struct metric_col *c, struct buf *b);

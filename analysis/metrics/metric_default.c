@@ -39,6 +39,8 @@ static void in_flavor_of(enum list_kind kind, struct metric_list *l)
 	vec_for_each(c, &l->cols) {
 		struct metric_col col = *c;
 
+		if (kind == LIST_DATA && c->metric && !metric_has_addresses(c->metric))
+			continue;
 		if (col.flavor != FLAVOR_STATIC)
 			col.flavor = kind == LIST_DATA ? FLAVOR_DATA : FLAVOR_EXCL;
 		metric_list_add(&ret, col);

@@ -182,6 +182,7 @@ int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const
 			 struct diag *d, struct metric_list *l)
 {
 	struct keyword k;
+	const struct metric *named;
 	bool any, hwc, found = false;
 
 	take_apart(word, &k);
@@ -192,17 +193,19 @@ int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const
 	any = !strcmp(k.name, "any");
 	hwc = !strcmp(k.name, "hwc");
 	vec_for_each(m, &ms->all) {
-		if (any || (hwc && m->tag >= 0)) {
+		if ((any || (hwc && m->tag >= 0)) && (kind != LIST_DATA || metric_has_addresses(m))) {
 			add_dynamic(l, &k, m);
 			found = true;
 		}
 	}
-	if (!found && metric_find(ms, k.name)) {
-		add_dynamic(l, &k, metric_find(ms, k.name));
-		found = true;
-	}
-	if (!found)
+	if (found)
+		return 0;
+	named = metric_find(ms, k.name);
+	if (!named)
 		return diag_error(d, "metric '%s': no data of that name was recorded", word);
+	if (kind == LIST_DATA && !metric_has_addresses(named))
+		return diag_error(d, "metric '%s': was recorded without addresses of data", word);
+	add_dynamic(l, &k, named);
 	return 0;
 }
 
@@ -255,19 +258,37 @@ void metric_list_callers(const struct metric_list *funcs, struct metric_list *re
 	end_with_name(ret);
 }
 
-void metric_list_index(const struct metric_list *funcs, struct metric_list *ret)
+/* The metrics of a list in one flavor, and the name. */
+static void follow(const struct metric_list *funcs, enum flavor flavor, struct metric_list *ret)
 {
 	*ret = (struct metric_list){ 0 };
 	vec_for_each(c, &funcs->cols) {
-		struct metric_col excl = *c;
+		struct metric_col col = *c;
 
 		if (c->flavor == FLAVOR_STATIC && c->stat != STATIC_NAME)
 			continue;
+		if (flavor == FLAVOR_DATA && c->metric && !metric_has_addresses(c->metric))
+			continue;
 		if (c->flavor != FLAVOR_STATIC)
-			excl.flavor = FLAVOR_EXCL;
-		metric_list_add(ret, excl);
+			col.flavor = flavor;
+		metric_list_add(ret, col);
 	}
 	end_with_name(ret);
+}
+
+void metric_list_index(const struct metric_list *funcs, struct metric_list *ret)
+{
+	follow(funcs, FLAVOR_EXCL, ret);
+}
+
+void metric_list_data(const struct metric_list *funcs, struct metric_list *ret)
+{
+	follow(funcs, FLAVOR_DATA, ret);
+}
+
+bool metric_has_addresses(const struct metric *m)
+{
+	return m->kind == ER_PKT_MHWC;
 }
 
 static void print_col(const struct metric_col *c, char vis, struct buf *b)

@@ -130,7 +130,7 @@ static void fill_static(struct cell *cell, const struct metric_col *c, const str
 
 static const int64_t *of_flavor(const struct values *v, enum flavor f)
 {
-	return f == FLAVOR_EXCL ? v->excl : f == FLAVOR_INCL ? v->incl :
+	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? v->excl : f == FLAVOR_INCL ? v->incl :
 	       f == FLAVOR_ATTR ? v->attr : NULL;
 }
 
@@ -302,7 +302,7 @@ static int compare_static(const struct ranked *a, const struct ranked *b, enum s
 
 static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
 {
-	return f == FLAVOR_EXCL ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
+	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
 }
 
 int ranked_cmp(const void *pa, const void *pb)

@@ -7,7 +7,7 @@
 
 /* What one row is about. Arrays by metric id; NULL: blank cells for that flavor. */
 struct values {
-	const int64_t *excl, *incl, *attr;
+	const int64_t *excl, *incl, *attr; /* data-derived values are excl */
 	const int64_t *whole;      /* 100 % of exclusive and inclusive */
 	const int64_t *attr_whole; /* 100 % of attributed */
 	const struct func *func;   /* for static metrics; NULL none */

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists by what a packet belongs to. Each list is a row: how the key is taken
- * from a packet and how it is named. Process and thread ids are the system's
- * own; in a kernel experiment a kernel thread has process id 0 (K-036), and
- * counts as a process of its own.
+ * Lists by what a packet belongs to: index objects and memory objects. What
+ * that is says the type's expression; threads, processes and experiments are
+ * told apart by more than one number, and their lists have keys of their own.
+ * Process and thread ids are the system's own; in a kernel experiment a kernel
+ * thread has process id 0 (K-036), and counts as a process of its own.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/index_label.h"
 #include "analysis/model/names.h"
 
 struct key {
@@ -19,17 +22,21 @@ struct key {
 	int64_t a, b;
 };
 
-struct index_desc {
-	const char *name, *title;
+struct special {
+	const char *type;
 	struct key (*key)(const struct hit *h);
 	void (*label)(const struct names *n, const struct key *k, struct buf *b);
 };
 
 struct index_tally {
-	const struct index_desc *desc;
+	const struct objtype *type;
+	const struct special *special; /* NULL: by index */
+	struct filter *index;
 	size_t nmetrics;
 	struct intern ids;
+	struct strtab texts;           /* what keys of a text index are ids of */
 	VEC(struct key) keys;
+	VEC(const struct experiment *) seen_in; /* by key: which has a packet of it */
 	VEC(int64_t) values; /* keys × nmetrics */
 	int64_t *total;
 };
@@ -51,23 +58,6 @@ static struct key process_key(const struct hit *h)
 	return (struct key){ founder_of(h), pid, pid ? 0 : hit_thread(h) };
 }
 
-static struct key cpu_key(const struct hit *h)
-{
-	return (struct key){ NULL, hit_cpu(h), 0 };
-}
-
-static struct key sample_key(const struct hit *h)
-{
-	return (struct key){ NULL, hit_sample(h), 0 };
-}
-
-static struct key second_key(const struct hit *h)
-{
-	int64_t second = hit_time(h) / 1000000000;
-
-	return (struct key){ NULL, second - (hit_time(h) < 0), 0 };
-}
-
 static struct key experiment_key(const struct hit *h)
 {
 	return (struct key){ h->e, h->e->id, 0 };
@@ -83,27 +73,6 @@ static void process_label(const struct names *n, const struct key *k, struct buf
 	names_put_process(n, k->e, k->a, k->a ? 0 : k->b, b);
 }
 
-static void cpu_label(const struct names *n, const struct key *k, struct buf *b)
-{
-	if (k->a < 0)
-		buf_puts(b, "<Unknown>");
-	else
-		buf_printf(b, "CPU %" PRId64, k->a);
-}
-
-static void sample_label(const struct names *n, const struct key *k, struct buf *b)
-{
-	if (k->a < 0)
-		buf_puts(b, "<Unknown>");
-	else
-		buf_printf(b, "Sample %" PRId64, k->a);
-}
-
-static void second_label(const struct names *n, const struct key *k, struct buf *b)
-{
-	buf_printf(b, "Second of execution %" PRId64, k->a);
-}
-
 static void experiment_label(const struct names *n, const struct key *k, struct buf *b)
 {
 	buf_printf(b, "%u %s", k->e->id, k->e->path);
@@ -113,16 +82,55 @@ static void experiment_label(const struct names *n, const struct key *k, struct 
 		buf_printf(b, ", %s", k->e->process);
 }
 
-static const struct index_desc descs[] = {
-	[INDEX_THREADS] = { "threads", "Threads", thread_key, thread_label },
-	[INDEX_PROCESSES] = { "processes", "Processes", process_key, process_label },
-	[INDEX_CPUS] = { "cpus", "CPUs", cpu_key, cpu_label },
-	[INDEX_SAMPLES] = { "samples", "Samples", sample_key, sample_label },
-	[INDEX_SECONDS] = { "seconds", "Seconds", second_key, second_label },
-	[INDEX_EXPERIMENTS] = { "experiments", "Experiments", experiment_key, experiment_label },
+static const struct special specials[] = {
+	{ "Threads", thread_key, thread_label },
+	{ "Processes", process_key, process_label },
+	{ "Experiment_IDs", experiment_key, experiment_label },
 };
 
-static size_t key_index(struct index_tally *it, const struct key *k)
+static const struct special *special_of(const struct objtype *type)
+{
+	for (size_t i = 0; type->builtin && i < sizeof(specials) / sizeof(specials[0]); i++) {
+		if (!strcmp(specials[i].type, type->name))
+			return &specials[i];
+	}
+	return NULL;
+}
+
+/* What is not known is -1 (P-055). */
+static struct key index_key(struct index_tally *it, const struct hit *h)
+{
+	struct value v;
+
+	if (filter_is_text(it->index)) {
+		const char *text = filter_string(it->index, h);
+
+		return (struct key){ .a = text ? (int64_t)strtab_id(&it->texts, text) : -1 };
+	}
+	v = filter_value(it->index, h);
+	return (struct key){ .a = v.known ? v.i : -1 };
+}
+
+static void put_label(const struct index_tally *it, const struct names *names, size_t i,
+		      struct buf *b)
+{
+	const struct key *k = &it->keys.data[i];
+	const struct enumeration *values = it->special ? NULL : filter_values(it->index);
+	const char *name = values ? values->name(it->seen_in.data[i], k->a) : NULL;
+
+	if (it->special)
+		it->special->label(names, k, b);
+	else if (name)
+		buf_puts(b, name);
+	else if (k->a == -1)
+		buf_puts(b, "<Unknown>");
+	else if (filter_is_text(it->index))
+		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
+	else
+		index_put_label(it->type, k->a, b);
+}
+
+static size_t key_index(struct index_tally *it, const struct key *k, const struct experiment *e)
 {
 	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
 	struct intern_probe probe = intern_probe(hash);
@@ -135,6 +143,7 @@ static size_t key_index(struct index_tally *it, const struct key *k)
 			return id1 - 1;
 	}
 	vec_push(&it->keys, *k);
+	vec_push(&it->seen_in, e);
 	for (size_t i = 0; i < it->nmetrics; i++)
 		vec_push(&it->values, 0);
 	return intern_add(&it->ids, hash);
@@ -143,9 +152,14 @@ static size_t key_index(struct index_tally *it, const struct key *k)
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct index_tally *it = ctx;
-	struct key k = it->desc->key(h);
-	size_t at = key_index(it, &k) * it->nmetrics;
+	struct key k;
+	size_t at;
 
+	/* Other packets have no data address (P-080). */
+	if (it->type->kind == OBJ_MEMORY && h->stream->kind != ER_PKT_MHWC)
+		return;
+	k = it->special ? it->special->key(h) : index_key(it, h);
+	at = key_index(it, &k, h->e) * it->nmetrics;
 	for (size_t i = 0; i < n; i++) {
 		add_to(&it->values.data[at + amounts[i].metric], amounts[i].value);
 		add_to(&it->total[amounts[i].metric], amounts[i].value);
@@ -161,60 +175,137 @@ static bool listed(const struct metric_list *l, const int64_t *values)
 	return false;
 }
 
-static void add_row(struct view_state *v, struct table *t, const char *name, const int64_t *values,
-		    const int64_t *total)
+/* The metrics and the order that lists of that kind have. */
+static const struct metric_list *metrics_of(const struct view_state *v, enum objkind kind)
 {
-	columns_fill(table_row(t), &v->imetrics,
+	return kind == OBJ_MEMORY ? &v->dmetrics : &v->imetrics;
+}
+
+static const struct metric_sort *sort_of(const struct view_state *v, enum objkind kind)
+{
+	return kind == OBJ_MEMORY ? &v->dsort : &v->isort;
+}
+
+static void add_row(const struct metric_list *l, struct table *t, const char *name,
+		    const int64_t *values, const int64_t *total)
+{
+	columns_fill(table_row(t), l,
 		     &(struct values){ .excl = values, .whole = total, .name = name });
+}
+
+/* Numbers go in their order also by name: second 2 before second 10. */
+static bool by_number(const struct index_tally *it, const struct metric_sort *sort)
+{
+	bool name = sort->col.flavor == FLAVOR_STATIC;
+
+	return !name || !(it->special || filter_is_text(it->index) || filter_values(it->index));
 }
 
 static void add_rows(struct view_state *v, struct table *t, struct index_tally *it,
 		     const struct names *names)
 {
+	const struct metric_list *l = metrics_of(v, it->type->kind);
+	const struct metric_sort *sort = sort_of(v, it->type->kind);
 	ranked_vec rows = { 0 };
 	struct buf label = { 0 };
 
 	for (size_t i = 0; i < it->keys.len; i++) {
 		const int64_t *values = &it->values.data[i * it->nmetrics];
 
-		if (!listed(&v->imetrics, values))
+		if (!listed(l, values))
 			continue;
 		buf_clear(&label);
-		it->desc->label(names, &it->keys.data[i], &label);
+		put_label(it, names, i, &label);
 		vec_push(&rows, (struct ranked){
 			.excl = values, .incl = values, .attr = values,
 			.name = arena_strdup(&t->arena, label.data),
 			.order = it->keys.data[i].a ? it->keys.data[i].a : it->keys.data[i].b,
-			.by_order = true, .sort = &v->isort });
+			.by_order = by_number(it, sort), .sort = sort });
 	}
 	vec_sort(&rows, ranked_cmp);
-	add_row(v, t, "<Total>", it->total, it->total);
+	add_row(l, t, "<Total>", it->total, it->total);
 	for (size_t i = 0; i < rows.len && (!v->limit || i + 1 < v->limit); i++)
-		add_row(v, t, rows.data[i].name, rows.data[i].excl, it->total);
+		add_row(l, t, rows.data[i].name, rows.data[i].excl, it->total);
 	vec_free(&rows);
 	buf_free(&label);
 }
 
-int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d)
+static void put_title(const struct view_state *v, const struct objtype *type, struct table *t)
 {
-	struct index_tally it = { .desc = &descs[kind], .nmetrics = metric_set_width(v->metric_set) };
-	struct names names;
-	struct buf title = { 0 };
+	struct buf b = { 0 };
 
-	t->name = it.desc->name;
-	buf_printf(&title, "%s sorted by metric: ", it.desc->title);
-	metric_sort_describe(&v->isort, &title);
-	t->title = arena_strdup(&t->arena, title.data);
-	buf_free(&title);
-	columns_add(t, &v->imetrics, &v->isort);
+	t->name = type->name;
+	buf_printf(&b, "%s sorted by metric: ", type->name);
+	metric_sort_describe(sort_of(v, type->kind), &b);
+	t->title = arena_strdup(&t->arena, b.data);
+	buf_free(&b);
+}
+
+static void tally_free_index(struct index_tally *it)
+{
+	filter_free(it->index);
+	intern_free(&it->ids);
+	strtab_free(&it->texts);
+	vec_free(&it->keys);
+	vec_free(&it->seen_in);
+	vec_free(&it->values);
+	free(it->total);
+}
+
+static bool has_addresses(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			if (st->kind == ER_PKT_MHWC)
+				return true;
+		}
+	}
+	return false;
+}
+
+int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d)
+{
+	struct index_tally it = { .type = type, .special = special_of(type),
+				  .nmetrics = metric_set_width(v->metric_set) };
+
+	if (type->kind == OBJ_MEMORY && !has_addresses(v->session))
+		return diag_error(d, "%s: no counter was recorded with data addresses", type->name);
+	it.index = filter_parse_index(v->session, &v->types, type->text, d);
+	if (!it.index)
+		return -1;
+	put_title(v, type, t);
+	columns_add(t, metrics_of(v, type->kind), sort_of(v, type->kind));
 	it.total = xcalloc(it.nmetrics, sizeof(*it.total));
-	names_init(&names, v->session);
 	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &it);
-	add_rows(v, t, &it, &names);
-	names_free(&names);
-	intern_free(&it.ids);
-	vec_free(&it.keys);
-	vec_free(&it.values);
-	free(it.total);
+	add_rows(v, t, &it, session_names(v->session));
+	tally_free_index(&it);
 	return 0;
+}
+
+static int list_types(const struct view_state *v, enum objkind kind, struct table *t)
+{
+	text_column(t, "Name");
+	text_column(t, "Index expression");
+	vec_for_each(o, &v->types.all) {
+		struct row *r;
+
+		if (o->kind != kind)
+			continue;
+		r = table_row(t);
+		put_text(r, 0, o->name);
+		put_text(r, 1, o->text);
+	}
+	return 0;
+}
+
+int view_indxobj_list(struct view_state *v, struct table *t, struct diag *d)
+{
+	t->name = "indxobj_list";
+	return list_types(v, OBJ_INDEX, t);
+}
+
+int view_mobj_list(struct view_state *v, struct table *t, struct diag *d)
+{
+	t->name = "mobj_list";
+	return list_types(v, OBJ_MEMORY, t);
 }

@@ -8,10 +8,42 @@ void view_state_init(struct view_state *v, struct session *s, const struct metri
 	objtypes_init(&v->types);
 	metric_list_default(ms, LIST_FUNCS, &v->metrics);
 	metric_list_callers(&v->metrics, &v->cmetrics);
-	metric_list_index(&v->metrics, &v->imetrics);
 	metric_sort_default(ms, &v->metrics, LIST_FUNCS, &v->sort);
 	metric_sort_callers(&v->sort, &v->csort);
+	view_objects_follow(v);
 	metric_sort_default(ms, &v->imetrics, LIST_INDEX, &v->isort);
+}
+
+/* The sort of functions in the one flavor that a list has, or what its own first metric is. */
+static void sort_follows(const struct view_state *v, const struct metric_list *l,
+			 enum list_kind kind, struct metric_sort *ret)
+{
+	enum flavor flavor = kind == LIST_DATA ? FLAVOR_DATA : FLAVOR_EXCL;
+
+	*ret = v->sort;
+	if (ret->col.flavor == FLAVOR_STATIC)
+		return;
+	ret->col.flavor = flavor;
+	vec_for_each(c, &l->cols) {
+		if (c->metric && c->metric == ret->col.metric)
+			return;
+	}
+	metric_sort_default(v->metric_set, l, kind, ret);
+}
+
+void view_sorts_follow(struct view_state *v)
+{
+	sort_follows(v, &v->imetrics, LIST_INDEX, &v->isort);
+	sort_follows(v, &v->dmetrics, LIST_DATA, &v->dsort);
+}
+
+void view_objects_follow(struct view_state *v)
+{
+	metric_list_free(&v->imetrics);
+	metric_list_free(&v->dmetrics);
+	metric_list_index(&v->metrics, &v->imetrics);
+	metric_list_data(&v->metrics, &v->dmetrics);
+	view_sorts_follow(v);
 }
 
 void view_state_fini(struct view_state *v)
@@ -20,6 +52,7 @@ void view_state_fini(struct view_state *v)
 	metric_list_free(&v->metrics);
 	metric_list_free(&v->cmetrics);
 	metric_list_free(&v->imetrics);
+	metric_list_free(&v->dmetrics);
 	filter_free(v->filter);
 	v->filter = NULL;
 	selection_free(&v->selection);

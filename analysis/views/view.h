@@ -24,8 +24,8 @@ enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 struct view_state {
 	struct session *session;
 	const struct metric_set *metric_set;
-	struct metric_list metrics, cmetrics, imetrics;
-	struct metric_sort sort, csort, isort;
+	struct metric_list metrics, cmetrics, imetrics, dmetrics;
+	struct metric_sort sort, csort, isort, dsort;
 	size_t limit; /* rows, <Total> one of them, as gprofng counts (T-28); 0: all */
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
@@ -41,6 +41,10 @@ void view_state_fini(struct view_state *v);
 /* Call after experiments, filter or shown objects changed. */
 void view_state_changed(struct view_state *v);
 
+/* The lists of index, memory and data objects and their sorts follow those of functions. */
+void view_objects_follow(struct view_state *v);
+void view_sorts_follow(struct view_state *v);
+
 int view_functions(struct view_state *v, struct table *t, struct diag *d);
 /* Panels for all functions in sort order, or for one. */
 int view_callers_callees(struct view_state *v, const struct func *only, struct table *t,
@@ -49,10 +53,11 @@ int view_calltree(struct view_state *v, struct table *t, struct diag *d);
 /* The summary of one function, or of all listed ones (fsummary, fsingle). */
 int view_summary(struct view_state *v, const struct func *only, struct table *t, struct diag *d);
 
-/* Lists by what a packet belongs to: one row a key, exclusive metrics. */
-enum index_kind { INDEX_THREADS, INDEX_PROCESSES, INDEX_CPUS, INDEX_SAMPLES, INDEX_SECONDS,
-		  INDEX_EXPERIMENTS };
-int view_index(struct view_state *v, enum index_kind kind, struct table *t, struct diag *d);
+/* The objects of a type, with exclusive (index objects) or data-derived metrics. */
+int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d);
+/* The types. */
+int view_indxobj_list(struct view_state *v, struct table *t, struct diag *d);
+int view_mobj_list(struct view_state *v, struct table *t, struct diag *d);
 
 /* Where the time of each thread or process went, checked against what there was. */
 int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d);

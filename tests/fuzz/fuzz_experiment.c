@@ -158,10 +158,10 @@ static void report(struct session *s, struct diag *d)
 		views[i](&v, &t, d);
 		table_free(&t);
 	}
-	for (int kind = INDEX_THREADS; kind <= INDEX_EXPERIMENTS; kind++) {
+	vec_for_each(type, &v.types.all) {
 		struct table t = { 0 };
 
-		view_index(&v, kind, &t, d);
+		view_index(&v, type, &t, d);
 		table_free(&t);
 	}
 	view_state_fini(&v);

@@ -85,11 +85,11 @@ fails()
 	done | grep -q .
 }
 
-for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits; do
+for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits tests/golden/make_kinds; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
-for make in make_fixtures make_waits; do
+for make in make_fixtures make_waits make_kinds; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
 if [ $# -gt 0 ]; then

@@ -65,12 +65,12 @@ static void test_panel(void **state)
 	fixture_free(&o);
 }
 
-static void assert_index(struct opened *o, enum index_kind kind, const char *const *names,
+static void assert_index(struct opened *o, const char *type, const char *const *names,
 			 const int64_t *ticks, size_t n)
 {
 	struct table t = { 0 };
 
-	view_index(&o->view, kind, &t, &o->diag);
+	view_index(&o->view, objtype_find(&o->view.types, type), &t, &o->diag);
 	assert_int_equal(t.rows.len, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(name_of(&t, i), names[i]);
@@ -94,13 +94,13 @@ static void test_index(void **state)
 	exp_builder_profile_cpu(o.builder, 4712, 0, "k:tick", MS_USER, 500);
 	exp_builder_close(sub);
 	fixture_open(&o);
-	assert_index(&o, INDEX_CPUS, cpus, ticks, 3);
-	view_index(&o.view, INDEX_PROCESSES, &t, &o.diag);
+	assert_index(&o, "CPUs", cpus, ticks, 3);
+	view_index(&o.view, objtype_find(&o.view.types, "Processes"), &t, &o.diag);
 	assert_int_equal(t.rows.len, 3);
 	assert_string_equal(name_of(&t, 1), "work, PID 12");
 	assert_non_null(strstr(name_of(&t, 2), "PID 4711"));
 	table_free(&t);
-	view_index(&o.view, INDEX_THREADS, &t, &o.diag);
+	view_index(&o.view, objtype_find(&o.view.types, "Threads"), &t, &o.diag);
 	assert_string_equal(name_of(&t, 1), "work, PID 12, TID 12");
 	table_free(&t);
 	fixture_free(&o);
@@ -197,9 +197,11 @@ static void test_empty(void **state)
 	table_free(&t);
 	view_statistics(&o.view, NULL, &t, &o.diag);
 	table_free(&t);
-	for (int kind = INDEX_THREADS; kind <= INDEX_EXPERIMENTS; kind++) {
-		view_index(&o.view, kind, &t, &o.diag);
-		assert_int_equal(t.rows.len, 1);
+	vec_for_each(type, &o.view.types.all) {
+		bool memory = type->kind == OBJ_MEMORY; /* which no counter has an address of */
+
+		assert_int_equal(view_index(&o.view, type, &t, &o.diag), memory ? -1 : 0);
+		assert_int_equal(t.rows.len, memory ? 0 : 1);
 		table_free(&t);
 	}
 	fixture_free(&o);

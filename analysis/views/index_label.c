@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/index_label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/metrics/objtype.h"
+
+static void cpu_label(int64_t i, struct buf *b)
+{
+	buf_printf(b, "CPU %" PRId64, i);
+}
+
+static void sample_label(int64_t i, struct buf *b)
+{
+	buf_printf(b, "Sample %" PRId64, i);
+}
+
+static void second_label(int64_t i, struct buf *b)
+{
+	buf_printf(b, "Second of execution %" PRId64, i);
+}
+
+struct unit {
+	int64_t factor;
+	const char *name;
+};
+
+/* In the largest unit that divides it. */
+static void put_unit(const struct unit *units, int64_t value, struct buf *b)
+{
+	while (units->factor > 1 && (value < units->factor || value % units->factor))
+		units++;
+	buf_printf(b, "%" PRId64 "%s", value / units->factor, units->name);
+}
+
+/* Classes end at powers of `step`; the last one, one above a power, has no end. */
+static void class_label(const struct unit *units, int64_t first, int64_t step, int64_t limit,
+			struct buf *b)
+{
+	int64_t from = limit > first ? limit / step : 0;
+
+	if (limit % 2 && limit > first) {
+		put_unit(units, limit - 1, b);
+		buf_puts(b, " < n");
+		return;
+	}
+	put_unit(units, from, b);
+	buf_puts(b, " < n <= ");
+	put_unit(units, limit, b);
+}
+
+static const struct unit sizes[] = {
+	{ (int64_t)1 << 50, "PB" }, { (int64_t)1 << 40, "TB" }, { 1 << 30, "GB" }, { 1 << 20, "MB" },
+	{ 1 << 10, "KB" }, { 1, "" },
+};
+
+static void size_label(int64_t i, struct buf *b)
+{
+	if (i)
+		class_label(sizes, 1, 4, i, b);
+	else
+		buf_puts(b, "0");
+	if (i < 1024)
+		buf_puts(b, " Bytes");
+}
+
+static const struct unit times[] = {
+	{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "s" },
+};
+
+static void duration_label(int64_t i, struct buf *b)
+{
+	if (i)
+		class_label(times, 1000, 10, i, b);
+	else
+		buf_puts(b, "0s");
+}
+
+static const struct {
+	const char *type;
+	void (*put)(int64_t index, struct buf *b);
+} labels[] = {
+	{ "CPUs", cpu_label }, { "Samples", sample_label }, { "Seconds", second_label },
+	{ "Datasize", size_label }, { "Duration", duration_label },
+};
+
+void index_put_label(const struct objtype *type, int64_t index, struct buf *b)
+{
+	for (size_t i = 0; type->builtin && i < sizeof(labels) / sizeof(labels[0]); i++) {
+		if (!strcmp(labels[i].type, type->name)) {
+			labels[i].put(index, b);
+			return;
+		}
+	}
+	buf_printf(b, "%s 0x%016" PRIX64 " (%" PRId64 ")", type->name, (uint64_t)index, index);
+}

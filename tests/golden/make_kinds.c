@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * make_kinds DIR: experiments with data of kinds that this machine may not be able
+ * to record. mem.1.er: two counters with data addresses, l3 (tag 0) and loads (tag
+ * 1), of which each answer is known; trace.1.er: synchronization, heap and I/O.
+ */
+#include <stdio.h>
+
+#include "tests/fixtures/exp_builder.h"
+
+#define KB 1024ULL
+#define PAGE(n) (0x7f0000000000ULL + (n) * 8 * KB)
+
+struct access {
+	const char *stack;
+	int tag;
+	int64_t count;
+	uint64_t vaddr, paddr;
+};
+
+/* Two pages of 8 KB side by side, one far from them, one address that is none. */
+static const struct access accesses[] = {
+	{ "main>scan", 0, 1000, PAGE(0) + 8, 0x1000 },
+	{ "main>scan", 0, 1000, PAGE(0) + 64, 0x1040 },
+	{ "main>scan", 0, 1000, PAGE(1), 0x8000 },
+	{ "main>scan>next", 0, 1000, PAGE(1) + 100, 0x8064 },
+	{ "main>scan>next", 1, 5000, PAGE(0) + 9, 0x1009 },
+	{ "main>sum", 1, 5000, PAGE(4096), 0 },
+	{ "main>sum", 1, 5000, 12, 0 },
+};
+
+static void put_access(struct exp_builder *b, const struct access *a, int n)
+{
+	uint64_t stack = exp_builder_stack(b, a->stack);
+	int64_t values[] = { 1, 1, n % 2, exp_builder_now(b), stack, a->tag, a->count, a->vaddr, 0,
+			     a->paddr, 0, 4096, 4096, 0, 0, 0, 0, 10 * n, 0 };
+
+	expwriter_packet(exp_builder_writer(b), ER_PKT_MHWC, values, NULL);
+}
+
+static void mem(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "mem.1.er");
+	struct expwriter *w = exp_builder_writer(b);
+
+	expwriter_profile(w, ER_PKT_MHWC, "hwcname=\"l3\" int_name=\"l3\" tag=\"0\" interval=\"1000\" "
+					  "timecvt=\"0\" memop=\"2\" metric=\"L3 Misses\"");
+	expwriter_profile(w, ER_PKT_HWC, "hwcname=\"loads\" int_name=\"loads\" tag=\"1\" "
+					 "interval=\"5000\" timecvt=\"0\" memop=\"1\" metric=\"Loads\"");
+	exp_builder_profile(b, 1, "main>scan", MS_USER, 10);
+	for (int i = 0; i < (int)(sizeof(accesses) / sizeof(accesses[0])); i++)
+		put_access(b, &accesses[i], i);
+	exp_builder_close(b);
+}
+
+enum { MS = 1000000 };
+
+/* Microseconds that a call took, and what it moved. */
+static void put_io(struct exp_builder *b, const char *stack, int type, int fd, int64_t bytes, int us,
+		   const char *name)
+{
+	int64_t end, values[] = { 1, 1, 0, 0, exp_builder_stack(b, stack), type, fd, bytes, 0, -1, 23, 0 };
+
+	exp_builder_sleep(b, MS);
+	end = exp_builder_now(b);
+	values[3] = end;
+	values[8] = end - us * 1000;
+	expwriter_packet(exp_builder_writer(b), ER_PKT_IO, values, name);
+}
+
+static void put_heap(struct exp_builder *b, const char *stack, int type, int64_t size,
+		     int64_t addr, int64_t old)
+{
+	int64_t values[] = { 1, 1, 0, exp_builder_now(b), exp_builder_stack(b, stack), type, size, addr,
+			     old };
+
+	exp_builder_sleep(b, MS);
+	expwriter_packet(exp_builder_writer(b), ER_PKT_HEAP, values, NULL);
+}
+
+static void put_lock(struct exp_builder *b, const char *stack, int64_t us, int64_t object)
+{
+	int64_t end, values[] = { 2, 2, 1, 0, exp_builder_stack(b, stack), 0, object };
+
+	exp_builder_sleep(b, MS);
+	end = exp_builder_now(b);
+	values[3] = end;
+	values[5] = end - us * 1000;
+	expwriter_packet(exp_builder_writer(b), ER_PKT_SYNC, values, NULL);
+}
+
+enum { READ, WRITE, OPEN, CLOSE, OTHER, ERRORS };
+
+/*
+ * Two files read and written through descriptor 3, one after the other, which is
+ * one file opened twice and another; a pipe that was there before; and calls that fail.
+ */
+static void put_files(struct exp_builder *b)
+{
+	put_io(b, "main>load>open", OPEN, 3, 0, 50, "/data/in");
+	put_io(b, "main>load>read", READ, 3, 4096, 100, "");
+	put_io(b, "main>load>read", READ, 3, 100, 10, "");
+	put_io(b, "main>load>lseek", OTHER, 3, 0, 1, "");
+	put_io(b, "main>load>close", CLOSE, 3, 0, 2, "");
+	put_io(b, "main>save>open", OPEN, 3, 0, 60, "/data/out");
+	put_io(b, "main>save>write", WRITE, 3, 70000, 2000, "");
+	put_io(b, "main>save>close", CLOSE, 3, 0, 3, "");
+	put_io(b, "main>load>open", OPEN, 3, 0, 40, "/data/in");
+	put_io(b, "main>load>read", READ, 3, 1, 5, "");
+	put_io(b, "main>log>write", WRITE, 2, 80, 20, "");
+	put_io(b, "main>load>open", ERRORS + OPEN, -1, 0, 7, "/data/none");
+	put_io(b, "main>load>read", ERRORS + READ, 9, -1, 4, "");
+}
+
+static void trace(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "trace.1.er");
+	struct expwriter *w = exp_builder_writer(b);
+
+	expwriter_profile(w, ER_PKT_SYNC, "threshold=\"0\" scope=\"3\"");
+	expwriter_profile(w, ER_PKT_HEAP, NULL);
+	expwriter_profile(w, ER_PKT_IO, NULL);
+	exp_builder_profile(b, 1, "main>work", MS_USER, 20);
+	put_lock(b, "main>lock", 500, 0x5000);
+	put_lock(b, "main>lock", 20, 0x5000);
+	put_lock(b, "main>work>lock", 0, 0x6000);
+	put_heap(b, "main>work>malloc", 0, 100, 0x100000, 0);
+	put_heap(b, "main>work>malloc", 0, 2000, 0x200000, 0);
+	put_heap(b, "main>free", 1, 0, 0x100000, 0);
+	put_files(b);
+	exp_builder_close(b);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_kinds DIR\n");
+		return 2;
+	}
+	mem(argv[1]);
+	trace(argv[1]);
+	return 0;
+}
