@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of functions, their summaries, their callers and callees. */
+#include <string.h>
+
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
@@ -37,9 +39,73 @@ static int cmd_callers_callees(struct shell *sh, int argc, char **argv)
 	return all_functions(sh, view_callers_callees);
 }
 
+/* The panel of the functions that csingle and those below it put together. */
+static int show_fragment(struct shell *sh)
+{
+	struct table t = { 0 };
+
+	if (sh->fragment.len == 1)
+		return shell_print(sh, &t, view_callers_callees(&sh->view, sh->fragment.data[0], &t,
+								&sh->diag));
+	return shell_print(sh, &t, view_fragment(&sh->view, sh->fragment.data, sh->fragment.len, &t,
+						 &sh->diag));
+}
+
 static int cmd_csingle(struct shell *sh, int argc, char **argv)
 {
-	return one_function(sh, view_callers_callees, argc, argv);
+	struct func *f = choose_function(sh, argc, argv);
+
+	if (!f)
+		return -1;
+	sh->fragment.len = 0;
+	vec_push(&sh->fragment, f);
+	return show_fragment(sh);
+}
+
+static int cmd_cappend(struct shell *sh, int argc, char **argv)
+{
+	struct func *f = choose_function(sh, argc, argv);
+
+	if (!f)
+		return -1;
+	vec_push(&sh->fragment, f);
+	return show_fragment(sh);
+}
+
+static int cmd_cprepend(struct shell *sh, int argc, char **argv)
+{
+	struct func *f = choose_function(sh, argc, argv);
+
+	if (!f)
+		return -1;
+	vec_push(&sh->fragment, f);
+	memmove(sh->fragment.data + 1, sh->fragment.data,
+		(sh->fragment.len - 1) * sizeof(*sh->fragment.data));
+	sh->fragment.data[0] = f;
+	return show_fragment(sh);
+}
+
+static int remove_one(struct shell *sh, const char *command, bool first)
+{
+	if (sh->fragment.len < 2)
+		return diag_error(&sh->diag, "%s: there is %s to take away from; csingle, cprepend and "
+				  "cappend put functions together", command,
+				  sh->fragment.len ? "one function only, nothing" : "nothing");
+	sh->fragment.len--;
+	if (first)
+		memmove(sh->fragment.data, sh->fragment.data + 1,
+			sh->fragment.len * sizeof(*sh->fragment.data));
+	return show_fragment(sh);
+}
+
+static int cmd_crmfirst(struct shell *sh, int argc, char **argv)
+{
+	return remove_one(sh, "crmfirst", true);
+}
+
+static int cmd_crmlast(struct shell *sh, int argc, char **argv)
+{
+	return remove_one(sh, "crmlast", false);
 }
 
 static const struct command rows[] = {
@@ -54,6 +120,14 @@ static const struct command rows[] = {
 	  .help = "show each function with callers and callees" },
 	{ SECTION_CALLERS, "csingle", ARGS_FUNCTION, .run = cmd_csingle,
 	  .help = "show one function with callers and callees" },
+	{ SECTION_CALLERS, "cprepend", ARGS_FUNCTION, .run = cmd_cprepend,
+	  .help = "the same, this function having called them" },
+	{ SECTION_CALLERS, "cappend", ARGS_FUNCTION, .run = cmd_cappend,
+	  .help = "the same, this function having been called" },
+	{ SECTION_CALLERS, "crmfirst", .run = cmd_crmfirst,
+	  .help = "the same without the first of them" },
+	{ SECTION_CALLERS, "crmlast", .run = cmd_crmlast,
+	  .help = "the same without the last of them" },
 	{ SECTION_CALLERS, "calltree", "ctree", .view = view_calltree,
 	  .help = "show who called whom as a tree" },
 };

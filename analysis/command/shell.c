@@ -26,6 +26,7 @@ void shell_fini(struct shell *sh)
 		fclose(sh->file);
 	free(sh->file_name);
 	diag_free(&sh->diag);
+	vec_free(&sh->fragment);
 	rc_free(sh->rc);
 }
 

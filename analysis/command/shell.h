@@ -46,6 +46,7 @@ struct shell {
 	struct metric_set metric_set;
 	struct view_state view;
 	bool opened;          /* the four above are set up */
+	func_vec fragment;    /* functions that called each other, for csingle and its like */
 	struct printer printer;
 	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
 	char *file_name;

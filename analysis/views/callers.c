@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/base/buf.h"
+#include "analysis/metrics/fragment.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
 
@@ -8,28 +9,26 @@ struct panels {
 	struct table *t;
 	const struct tally *tally;
 	struct edges edges;
+	const int64_t *whole; /* of the function in the middle: 100 % of attributed */
 	int group;
 };
 
-static void add_row(struct panels *p, const struct func *f, const int64_t *attr,
-		    const struct func *centre)
+static void add_row(struct panels *p, const struct func *f, const int64_t *attr, char mark)
 {
 	struct values values = {
 		.excl = tally_excl(p->tally, f->id), .incl = tally_incl(p->tally, f->id),
-		.attr = attr, .whole = p->tally->total, .attr_whole = tally_incl(p->tally, centre->id),
+		.attr = attr, .whole = p->tally->total, .attr_whole = p->whole,
 		.func = f, .name = func_label(p->v, f, p->t) };
 	struct row *r = table_row(p->t);
 
 	columns_fill(r, &p->v->cmetrics, &values);
 	r->group = p->group;
-	r->mark = f == centre && attr == values.excl ? '*' : '\0';
+	r->mark = mark;
 }
 
-static void add_neighbours(struct panels *p, const edge_vec *all, const struct func *centre)
+static void add_neighbours(struct panels *p, const struct edge *e, size_t n)
 {
 	const struct session *s = p->v->session;
-	size_t n;
-	const struct edge *e = edges_of(all->data, all->len, centre->id, &n);
 	ranked_vec rows = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
@@ -42,31 +41,64 @@ static void add_neighbours(struct panels *p, const edge_vec *all, const struct f
 	}
 	vec_sort(&rows, ranked_cmp);
 	vec_for_each(r, &rows)
-		add_row(p, r->func, r->attr, centre);
+		add_row(p, r->func, r->attr, '\0');
 	vec_free(&rows);
+}
+
+static void add_edges(struct panels *p, const edge_vec *all, const struct func *f)
+{
+	size_t n;
+	const struct edge *e = edges_of(all->data, all->len, f->id, &n);
+
+	add_neighbours(p, e, n);
 }
 
 /* Callers, the function itself with what is its own, callees. */
 static void add_panel(struct panels *p, const struct func *f)
 {
-	add_neighbours(p, &p->edges.callers, f);
-	add_row(p, f, tally_excl(p->tally, f->id), f);
-	add_neighbours(p, &p->edges.callees, f);
+	p->whole = tally_incl(p->tally, f->id);
+	add_edges(p, &p->edges.callers, f);
+	add_row(p, f, tally_excl(p->tally, f->id), '*');
+	add_edges(p, &p->edges.callees, f);
 	p->group++;
+}
+
+static void begin(struct panels *p)
+{
+	struct buf title = { 0 };
+
+	p->t->name = "callers-callees";
+	buf_puts(&title, "Callers and callees sorted by metric: ");
+	metric_sort_describe(&p->v->csort, &title);
+	p->t->title = arena_strdup(&p->t->arena, title.data);
+	buf_free(&title);
+	columns_add(p->t, &p->v->cmetrics, &p->v->csort);
+}
+
+/* Attributed to the last of them is what stacks have that end there. */
+int view_fragment(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
+		  struct diag *d)
+{
+	struct panels p = { .v = v, .t = t, .tally = view_tally(v) };
+	struct fragment f;
+
+	begin(&p);
+	fragment_init(&f, p.tally, funcs, n);
+	p.whole = f.total;
+	add_neighbours(&p, f.callers.data, f.callers.len);
+	for (size_t i = 0; i < n; i++)
+		add_row(&p, funcs[i], i + 1 < n ? NULL : f.self, '*');
+	add_neighbours(&p, f.callees.data, f.callees.len);
+	fragment_free(&f);
+	return 0;
 }
 
 int view_callers_callees(struct view_state *v, const struct func *only, struct table *t,
 			 struct diag *d)
 {
 	struct panels p = { .v = v, .t = t, .tally = view_tally(v) };
-	struct buf title = { 0 };
 
-	t->name = "callers-callees";
-	buf_puts(&title, "Callers and callees sorted by metric: ");
-	metric_sort_describe(&v->csort, &title);
-	t->title = arena_strdup(&t->arena, title.data);
-	buf_free(&title);
-	columns_add(t, &v->cmetrics, &v->csort);
+	begin(&p);
 	edges_init(&p.edges, p.tally, only);
 	if (only) {
 		add_panel(&p, only);

@@ -299,7 +299,7 @@ static void add_up(const struct microstates *m, struct entry *total)
 int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d)
 {
 	struct microstates m = { .v = v, .by_process = by_process,
-				 .nmetrics = v->metric_set->all.len };
+				 .nmetrics = metric_set_width(v->metric_set) };
 	struct entry total = { 0 };
 	struct buf title = { 0 };
 
