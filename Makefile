@@ -88,6 +88,7 @@ $(unit_tests) $(live_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(reco
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
+$(O)/tests/bench/attach: ANALYSIS_LIBS += -lbpf
 $(fuzzers) $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
@@ -118,7 +119,8 @@ check-unit:
 check-live:
 	$(Q)tests/lib/check.sh live
 
-bench: deps
+bench:
+	$(Q)tools/install-deps.sh bench
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/run.sh $(O)
 

@@ -11,6 +11,9 @@ packages="gcc make git clang bpftool binutils pkg-config ca-certificates
 	libedit-dev libcap-dev libcap2-bin libcmocka-dev linux-libc-dev
 	linux-perf procps util-linux binutils-dev libzstd-dev dwz"
 
+# What make bench measures against.
+[ "${1:-}" != bench ] || packages="$packages libbpf-tools bpftrace"
+
 missing=
 for p in $packages; do
 	status=$(dpkg-query -W -f '${Status}' "$p" 2>/dev/null || true)

@@ -29,7 +29,12 @@ cleanup()
 	cd / && rm -rf "$work"
 }
 trap cleanup EXIT
-trap 'exit 1' INT TERM
+trap 'exit 1' INT TERM HUP
+
+# Nobody cleans up behind SIGKILL: a process of its own sees to the kernel's setting.
+setsid bash -c "while kill -0 $$ 2>/dev/null; do sleep 1; done
+	echo $stats >/proc/sys/kernel/bpf_stats_enabled" >/dev/null 2>&1 &
+disown
 
 [ "$(id -u)" = 0 ] || { echo "bench: needs root: it records the whole system" >&2; exit 1; }
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What microstates cost where threads switch most: switches, messaging, states,
+# bpf, storm. Sourced by run.sh.
+# shellcheck shell=bash
+
+# --- perf bench sched pipe on one CPU, without and with each recorder, in turn ---
+
+# NAME COMMAND…, each of which records the whole system until SIGINT.
+switch_recorders()
+{
+	cat <<END
+er_kernel $er_kernel -o RUN.er
+er_kernel_split $er_kernel --split -o RUN.er
+runqlat runqlat 1000
+cpudist cpudist 1000
+wakeuptime wakeuptime 1000
+offcputime offcputime 1000
+perf_sched perf sched record -q -o RUN.data
+bpftrace bpftrace -q -e tracepoint:sched:sched_switch{@[kstack,ustack]=count();}
+END
+}
+
+# Microseconds an operation of the pinned pipe: one turn.
+pipe_us() { taskset -c 0 perf bench sched pipe -l "${1:-200000}" 2>/dev/null | awk '/usecs\/op/ { print $1 }'; }
+
+# with_recorder NAME COMMAND…: a turn beside it, into us_NAME; 1 if it does not run here.
+with_recorder()
+{
+	local name=$1 pid us i
+	shift
+	"$@" >recorder.out 2>recorder.err &
+	pid=$!
+	# Ready when its programs are attached; perf says nothing, so all get the same time.
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.25; kill -0 $pid 2>/dev/null || break; done
+	us=$(pipe_us)
+	if ! kill -0 $pid 2>/dev/null; then
+		echo "bench: $name ended early: $(tail -n 1 recorder.err)" >&2
+		wait $pid
+		return 1
+	fi
+	kill -INT $pid
+	for i in $(seq 100); do sleep 0.2; kill -0 $pid 2>/dev/null || break; done
+	kill -KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	rm -rf RUN.er RUN.data
+	echo "$us" >>"us_$name"
+}
+
+bench_switches()
+{
+	local i name command turns=$((QUICK ? 2 : rounds * 3)) left=" "
+	step "perf bench sched pipe on one CPU, and peers"
+	pipe_us 50000 >/dev/null
+	for i in $(seq $turns); do
+		pipe_us >>us_none
+		while read -r name command; do
+			case $left in *" $name "*) continue ;; esac
+			# shellcheck disable=SC2086
+			with_recorder "$name" $command || left="$left$name "
+		done < <(switch_recorders)
+	done
+	local base ours ratio
+	base=$(least <us_none)
+	ours=$(calc "$(least <us_er_kernel) / $base" %.2f)
+	row "perf bench sched pipe on one CPU, default settings" "1.15 times as long" \
+		"$ours times ($(calc "$base" %.2f) µs an operation without, least of $turns)" "$ours <= 1.15"
+	if [ -s us_er_kernel_split ]; then
+		ratio=$(calc "$(least <us_er_kernel_split) / $base" %.2f)
+		row "… with exact user and system times" "1.36 times" "$ratio times" "$ratio <= 1.36"
+	fi
+	for name in runqlat cpudist wakeuptime offcputime perf_sched bpftrace; do
+		[ -s us_$name ] || continue
+		ratio=$(calc "$(least <us_$name) / $base" %.2f)
+		row "… against $name" "less" "$ours times against $ratio times" "$ours < $ratio"
+	done
+}
+
+bench_messaging()
+{
+	local i pid base ours
+	step "perf bench sched messaging"
+	for i in $(seq $((QUICK ? 2 : rounds * 3))); do
+		messaging_s >>mess_none
+		"$er_kernel" -o mess.er >/dev/null 2>&1 &
+		pid=$!
+		until [ -s mess.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		sleep 0.5
+		messaging_s >>mess_ours
+		kill -INT $pid
+		wait $pid
+		rm -rf mess.er
+	done
+	base=$(least <mess_none) ours=$(least <mess_ours)
+	local noise
+	noise=$(sort -g mess_none | awk '{ v[NR] = $1 } END { print v[NR] / v[1] }')
+	row "perf bench sched messaging, default settings" "within the noise" \
+		"$(calc "$ours / $base" %.3f) times; the slowest without is $(calc "$noise" %.3f) times the fastest" \
+		"$ours / $base <= $noise"
+}
+
+messaging_s() { perf bench sched messaging -g 10 -l 2000 2>/dev/null | awk '/Total time/ { print $3 }'; }
+
+# --- What it takes of the machine ---
+
+switches_now() { awk '$1 == "ctxt" { print $2 }' /proc/stat; }
+
+# 1,200,000 switches, of which every one is a wait: the recorder's own CPU time, memory, end.
+bench_states()
+{
+	local i begin ended switches
+	step "the recorder's own needs for 1,200,000 switches"
+	for i in $(seq "$rounds"); do
+		begin=$(switches_now)
+		"$measure" "states.$i" "$er_kernel" -o st.er -A off -t 12 >/dev/null 2>&1 &
+		local pid=$!
+		until [ -s st.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		taskset -c 0 perf bench sched pipe -l 550000 >/dev/null 2>&1
+		wait $pid
+		switches=$(($(switches_now) - begin))
+		calc "$(column 2 "states.$i") * 1200000 / $switches" %.4f >>states_cpu
+		column 3 "states.$i" >>states_rss
+		ended=$(grep -o 'kind="exit" tstamp="[0-9.]*' st.er/log.xml | grep -o '[0-9.]*$')
+		echo "$(column 1 "states.$i") $ended" | awk '{ print $1 - $2 }' >>states_around
+		rm -rf st.er
+	done
+	row "recorder's CPU time for 1,200,000 switches" "0.3 s" \
+		"$(calc "$(least <states_cpu)" %.2f) s" "$(least <states_cpu) <= 0.3"
+	row "… its memory" "100 MB" "$(calc "$(median <states_rss) / 1024" %.0f) MB" "$(median <states_rss) <= 102400"
+	row "… ready after the end, its beginning included" "0.5 s" \
+		"$(calc "$(median <states_around)" %.2f) s" "$(median <states_around) <= 0.5"
+}
+
+# Runs and nanoseconds since they were loaded of the programs whose names match.
+programs_cost() { bpftool prog show 2>/dev/null | awk -v names="$1" '
+	/^[0-9]+:/ && $0 ~ " name " names { for (i = 1; i < NF; i++) {
+		if ($i == "run_time_ns") ns += $(i + 1)
+		if ($i == "run_cnt") n += $(i + 1) } }
+	END { printf "%.0f %.0f\n", n, ns }'; }
+
+# Nanoseconds of a program that does nothing.
+empty_ns()
+{
+	local runs ns
+	clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -x c -c - -o empty.o <<END &&
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+char LICENSE[] SEC("license") = "GPL";
+SEC("tp_btf/sched_switch") int bench_empty(void *ctx) { return 0; }
+END
+		return
+	start "$bench/attach" empty.o
+	sleep 1
+	pipe_us 300000 >/dev/null
+	read -r runs ns < <(programs_cost bench_empty)
+	stop_jobs
+	[ "$runs" -gt 0 ] && calc "$ns / $runs" %.1f
+}
+
+bench_bpf()
+{
+	local i empty begin end runs0 ns0 runs ns pid
+	step "BPF time a context switch"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	empty=$(empty_ns)
+	for i in $(seq "$rounds"); do
+		"$er_kernel" -o bpf.er -A off -p 10 -t 8 >/dev/null 2>&1 &
+		pid=$!
+		until [ -s bpf.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		sleep 1
+		begin=$(switches_now); read -r runs0 ns0 < <(programs_cost er_)
+		pipe_us 500000 >/dev/null
+		end=$(switches_now); read -r runs ns < <(programs_cost er_)
+		calc "($ns - $ns0) / ($end - $begin) - ${empty:-60}" %.1f >>bpf_ns
+		wait $pid
+		rm -rf bpf.er
+	done
+	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+	row "BPF time a context switch at 10 ms, above an empty program" "300 ns" \
+		"$(calc "$(least <bpf_ns)" %.0f) ns (an empty one: ${empty:-unknown, taken as 60} ns)" "$(least <bpf_ns) <= 300"
+}
+
+# Both CPUs switch as fast as they can: at least 500,000 a second, or what there is.
+bench_storm()
+{
+	local begin rate pid i
+	step "losses in a storm of switches"
+	"$er_kernel" -o storm.er -A off -t 10 >/dev/null 2>&1 &
+	pid=$!
+	until [ -s storm.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	for i in $(seq 0 $(($(nproc) - 1))); do
+		start taskset -c "$i" perf bench sched pipe -l 100000000
+	done
+	sleep 1
+	begin=$(switches_now)
+	sleep 5
+	rate=$((($(switches_now) - begin) / 5))
+	wait $pid
+	stop_jobs
+	row "lost at 500,000 switches a second" "nothing" "$(lost storm.er) at $rate a second" \
+		"$(lost storm.er) == 0"
+}
+
+parts+=(switches messaging states bpf storm)
