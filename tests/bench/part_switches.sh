@@ -142,13 +142,12 @@ programs_cost() { bpftool prog show 2>/dev/null | awk -v names="$1" '
 empty_ns()
 {
 	local runs ns
-	clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -x c -c - -o empty.o <<END &&
+	clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -x c -c - -o empty.o <<END || return
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 char LICENSE[] SEC("license") = "GPL";
 SEC("tp_btf/sched_switch") int bench_empty(void *ctx) { return 0; }
 END
-		return
 	start "$bench/attach" empty.o
 	sleep 1
 	pipe_us 300000 >/dev/null
