@@ -333,6 +333,8 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 	if (p->stacks.len >= MAX_STACKS_KNOWN)
 		map_free(&p->stacks);
 	map_put(&p->stacks, uid, NULL);
+	if (nkernel)
+		ksymtab_expect(b->ksyms, pcs + (pcs[0] < PSEUDO_END), nkernel - (pcs[0] < PSEUDO_END));
 	for (size_t i = 0; i < nkernel; i++) {
 		if (pcs[i] >= PSEUDO_END)
 			write_ksym(b, p, pcs[i]);

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kernel_er/ksymtab.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
-#include "kernel_er/schedule.h"
+#include "loaders/ksyms.h"
 
-enum { MAX_NAMELESS = 65536 };
-
-#define RELOAD_NS 1000000000ULL
+enum { MAX_PCS = 1 << 20 }; /* known; beyond: forgotten, and asked for again */
 
 struct ksymtab {
-	const char *path;
-	struct kallsyms *kallsyms;
-	struct map nameless; /* addresses that no symbol covers */
-	uint64_t loaded_ns;
+	struct ksyms *kernel;  /* one of the two */
+	struct kallsyms *file;
+	struct map by_pc;      /* to struct ksym *, 0 none */
+	struct map by_start;   /* likewise */
+	struct strtab names;
+	struct arena arena;
 };
 
 struct ksymtab *ksymtab_open(const char *path, struct diag *d)
 {
 	struct ksymtab *k = xcalloc(1, sizeof(*k));
 
-	k->path = path;
-	k->kallsyms = kallsyms_load(path, d);
-	k->loaded_ns = now_ns();
-	if (k->kallsyms)
+	if (path)
+		k->file = kallsyms_load(path, d);
+	else
+		ksyms_open(d, &k->kernel);
+	if (k->file || k->kernel)
 		return k;
 	free(k);
 	return NULL;
@@ -36,34 +36,70 @@ void ksymtab_close(struct ksymtab *k)
 {
 	if (!k)
 		return;
-	kallsyms_free(k->kallsyms);
-	map_free(&k->nameless);
+	ksyms_close(k->kernel);
+	kallsyms_free(k->file);
+	map_free(&k->by_pc);
+	map_free(&k->by_start);
+	strtab_free(&k->names);
+	arena_free(&k->arena);
 	free(k);
 }
 
-/*
- * Look again, but not all the time (reading the kernel's symbols takes a tenth
- * of a second), and only once for an address that has no symbol.
- */
+/* A function is kept once for all of its addresses, unless another has taken its place. */
+static const struct ksym *keep(struct ksymtab *k, const struct ksyms_answer *a)
+{
+	uint64_t *at;
+	struct ksym *s;
+
+	if (!a->size)
+		return NULL;
+	at = map_put(&k->by_start, a->start, NULL);
+	s = (struct ksym *)(uintptr_t)*at;
+	if (s && s->name == strtab_intern(&k->names, a->name))
+		return s;
+	s = arena_alloc(&k->arena, sizeof(*s));
+	*s = (struct ksym){ .addr = a->start, .size = a->size,
+			    .name = strtab_intern(&k->names, a->name),
+			    .module = strtab_intern(&k->names, a->module) };
+	*at = (uintptr_t)s;
+	return s;
+}
+
+static void ask(struct ksymtab *k, const uint64_t *pcs, size_t n)
+{
+	struct ksyms_answer answers[KSYMS_MAX];
+
+	ksyms_ask(k->kernel, pcs, n, answers);
+	for (size_t i = 0; i < n; i++)
+		*map_put(&k->by_pc, pcs[i], NULL) = (uintptr_t)keep(k, &answers[i]);
+}
+
+void ksymtab_expect(struct ksymtab *k, const uint64_t *pcs, size_t n)
+{
+	uint64_t unknown[KSYMS_MAX];
+	size_t m = 0;
+
+	if (!k->kernel)
+		return;
+	if (k->by_pc.len >= MAX_PCS)
+		map_free(&k->by_pc);
+	for (size_t i = 0; i < n; i++) {
+		if (pcs[i] && !map_get(&k->by_pc, pcs[i]))
+			unknown[m++] = pcs[i];
+		if (m == KSYMS_MAX || (m && i + 1 == n)) {
+			ask(k, unknown, m);
+			m = 0;
+		}
+	}
+}
+
 const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc)
 {
-	const struct ksym *s = kallsyms_find(k->kallsyms, pc);
-	struct kallsyms *fresh;
-	uint64_t t;
+	uint64_t *at;
 
-	if (s || map_get(&k->nameless, pc))
-		return s;
-	t = now_ns();
-	if (t - k->loaded_ns < RELOAD_NS)
-		return NULL;
-	k->loaded_ns = t;
-	fresh = kallsyms_load(k->path, NULL);
-	if (!fresh)
-		return NULL;
-	kallsyms_free(k->kallsyms);
-	k->kallsyms = fresh;
-	s = kallsyms_find(fresh, pc);
-	if (!s && k->nameless.len < MAX_NAMELESS)
-		map_put(&k->nameless, pc, NULL);
-	return s;
+	if (k->file)
+		return kallsyms_find(k->file, pc);
+	ksymtab_expect(k, &pc, 1);
+	at = map_get(&k->by_pc, pc);
+	return at ? (const struct ksym *)(uintptr_t)*at : NULL;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of kernel addresses, while we record: modules and BPF programs come and go. */
+/*
+ * The functions that kernel addresses are in, each asked for once. The kernel
+ * answers while we record, and so for modules and BPF programs that are gone at
+ * the end; an answer stays true, for what is recorded is what ran then.
+ */
 #ifndef KERNEL_ER_KSYMTAB_H
 #define KERNEL_ER_KSYMTAB_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/symbols/kallsyms.h"
@@ -10,10 +15,15 @@
 struct diag;
 struct ksymtab;
 
-/* From this file; NULL: /proc/kallsyms. NULL after one sentence with the remedy. */
+/*
+ * path NULL: ask the running kernel; else a file like /proc/kallsyms, for tests.
+ * NULL after one sentence with the remedy.
+ */
 struct ksymtab *ksymtab_open(const char *path, struct diag *d);
 void ksymtab_close(struct ksymtab *k);
-/* The function that covers the address, or NULL. Valid until the next call. */
+/* These addresses will be looked for: ask for them together. */
+void ksymtab_expect(struct ksymtab *k, const uint64_t *pcs, size_t n);
+/* The function that covers the address, or NULL. It lives as long as the table. */
 const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc);
 
 #endif

@@ -12,7 +12,6 @@ static const cap_value_t kept[] = {
 	CAP_SYS_PTRACE,         /* /proc/PID/maps, root and map_files of others */
 	CAP_DAC_READ_SEARCH,    /* binaries that only their owner may read */
 	CAP_CHECKPOINT_RESTORE, /* /proc/PID/map_files */
-	CAP_SYSLOG,             /* /proc/kallsyms, read again when modules come */
 };
 
 enum { NKEPT = sizeof(kept) / sizeof(kept[0]) };

@@ -175,21 +175,6 @@ static int try_cost(void)
 	return closed(bpf_enable_stats(BPF_STATS_RUN_TIME));
 }
 
-static int try_kallsyms(void)
-{
-	__cleanup(fclosep) FILE *f = fopen("/proc/kallsyms", "re");
-	unsigned long long addr, any = 0;
-	char line[512];
-
-	if (!f)
-		return errno;
-	/* On kernels before 6.15 hundreds of per-CPU offsets near 0 come first. */
-	for (int i = 0; i < 20000 && !(any >> 63) && fgets(line, sizeof(line), f); i++)
-		if (sscanf(line, "%llx", &addr) == 1)
-			any |= addr;
-	return any >> 63 ? 0 : EPERM;
-}
-
 /* Can the map of this process be read? 0, an errno, or -1 if the process says nothing. */
 static int try_maps_of(const char *pid)
 {
@@ -277,10 +262,6 @@ static const struct {
 	    .remedy = "raise kernel.perf_event_mlock_kb, or use the capabilities cap_perfmon and "
 		      "cap_ipc_lock, or root" },
 	  try_mappings },
-	{ { "kernel symbols", .cost = "kernel functions have no names",
-	    .remedy = "run as root, or with the capability cap_syslog and kernel.kptr_restrict "
-		      "below 2" },
-	  try_kallsyms },
 	{ { "address spaces of others", .cost = "functions of other users' processes have no names",
 	    .remedy = "run as root, or with the capability cap_sys_ptrace" },
 	  try_others },

@@ -10,7 +10,7 @@ command -v setcap >/dev/null && command -v setpriv >/dev/null ||
 chmod 755 "$tmp"
 install -m 755 "$er_kernel" plain
 install -m 755 "$er_kernel" capable
-setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep capable 2>/dev/null ||
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep capable 2>/dev/null ||
 	skip_all "this file system keeps no file capabilities"
 mkdir home && chown 65534:65534 home
 as_nobody() { (cd home && setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"); }

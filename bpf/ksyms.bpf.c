@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names kernel addresses: user space puts some into er_ksyms, runs the program
+ * and reads "name+0xoffset/0xsize [module]" there. The kernel's whole list has
+ * five megabytes, of which a recording needs a few hundred lines.
+ */
+#include "bpf/vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/er_ksym.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, ER_KSYMS);
+	__type(key, __u32);
+	__type(value, struct er_ksym);
+} er_ksyms SEC(".maps");
+
+SEC("syscall")
+int er_name(void *ctx)
+{
+	for (__u32 i = 0; i < ER_KSYMS; i++) {
+		__u32 key = i;
+		struct er_ksym *k = bpf_map_lookup_elem(&er_ksyms, &key);
+
+		if (!k || !k->addr)
+			break;
+		BPF_SNPRINTF(k->text, sizeof(k->text), "%pS", k->addr);
+	}
+	return 0;
+}
