@@ -36,31 +36,35 @@ struct truth {
 	char skip[80];   /* why this cannot be done here */
 };
 
-/* Where the time of the calls begins. */
+/* A moment, and the kernel's figures of this thread at it. */
 struct stretch {
 	uint64_t wall;
 	struct schedstat s;
 };
 
-/* The kernel brings a thread's figures up to date at a switch: make one. */
-static inline struct stretch stretch_begin(void)
+/*
+ * The kernel brings a thread's figures up to date at a switch: make one. On a busy
+ * machine the thread may lose its CPU between figures and clock: then once more.
+ */
+static inline struct stretch stretch_now(void)
 {
 	struct stretch at;
+	int tries = 100;
 
-	sched_yield();
-	at.s = schedstat(getpid(), gettid());
-	at.wall = now_ns(CLOCK_MONOTONIC);
+	do {
+		sched_yield();
+		at.s = schedstat(getpid(), gettid());
+		at.wall = now_ns(CLOCK_MONOTONIC);
+	} while (schedstat(getpid(), gettid()).delay != at.s.delay && tries--);
 	return at;
 }
 
 static inline uint64_t stretch_waited(const struct stretch *from)
 {
-	uint64_t wall = now_ns(CLOCK_MONOTONIC) - from->wall, busy;
-	struct schedstat s;
+	struct stretch to = stretch_now();
+	uint64_t busy = to.s.run - from->s.run + to.s.delay - from->s.delay;
+	uint64_t wall = to.wall - from->wall;
 
-	sched_yield();
-	s = schedstat(getpid(), gettid());
-	busy = s.run - from->s.run + s.delay - from->s.delay;
 	return wall > busy ? wall - busy : 0;
 }
 

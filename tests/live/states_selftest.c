@@ -53,7 +53,7 @@ static void work(struct job *j)
 			_exit(1);
 		madvise(map, (size_t)PAGES * PAGE, MADV_RANDOM);
 	}
-	from = stretch_begin();
+	from = stretch_now();
 	if (j->w->plain)
 		j->w->plain(j->truth);
 	else if (map)

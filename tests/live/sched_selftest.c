@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Time on a CPU and time in a run queue, against the kernel's own figures
+ * (schedstat): threads that share a CPU, of all scheduling classes, in a cgroup that
+ * is throttled; user and system time against getrusage.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tests/live/selftest.h"
+
+enum { MAX_KIDS = 6 };
+
+/* Of a child, written by itself or by its parent when it is dead. */
+struct figures {
+	struct schedstat s;
+	uint64_t user, system;
+	int err;
+};
+
+static struct figures *figures;
+
+static double share(void)
+{
+	return emulated ? 0.03 : 0.005;
+}
+
+/* What interrupts and the host took from all CPUs: it is waiting for a CPU to us, not to schedstat. */
+static uint64_t stolen_ns(void)
+{
+	unsigned long long irq = 0, softirq = 0, steal = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (f && fscanf(f, "cpu %*u %*u %*u %*u %*u %llu %llu %llu", &irq, &softirq, &steal) != 3)
+		steal = 0;
+	if (f)
+		fclose(f);
+	return (irq + softirq + steal) * (1000000000ull / sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * The figures of a child that ended and was not reaped stand still; they are
+ * read when it is a zombie.
+ */
+static void reap_with_figures(const pid_t *kids, int n)
+{
+	for (int i = 0; i < n; i++) {
+		siginfo_t info;
+
+		waitid(P_PID, kids[i], &info, WEXITED | WNOWAIT);
+		sleep_ms(10); /* off its CPU for good */
+		figures[i].s = schedstat(kids[i], kids[i]);
+		waitpid(kids[i], NULL, 0);
+	}
+}
+
+static void check_kid(const char *name, pid_t pid, const struct figures *f, uint64_t stolen)
+{
+	const struct er_total *t = &thread_sum(pid, pid)->total;
+	uint64_t slack = (emulated ? 20 : 1) * MS;
+
+	if (f->err) {
+		printf("skip %s: %s\n", name, strerror(f->err));
+		return;
+	}
+	result(name,
+	       near(t->run_ns, f->s.run, share(), slack) &&
+		       near(t->off_ns[ER_OFF_CPU], f->s.delay, share(), slack + stolen),
+	       "ran %.3f ms, kernel %.3f ms; waited %.3f ms, kernel %.3f ms", ms(t->run_ns),
+	       ms(f->s.run), ms(t->off_ns[ER_OFF_CPU]), ms(f->s.delay));
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int some_cpu(void)
+{
+	return sched_getcpu();
+}
+
+/* Fork `n` children that do `work`, within a capture. */
+static void run_kids(const char *name, int n, void (*work)(int i))
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	uint64_t stolen = stolen_ns();
+	struct capture *c = begin(&plan);
+	pid_t kids[MAX_KIDS];
+
+	for (int i = 0; i < n; i++) {
+		figures[i] = (struct figures){ 0 };
+		kids[i] = fork();
+		if (!kids[i]) {
+			work(i);
+			_exit(0);
+		}
+	}
+	reap_with_figures(kids, n);
+	end(c);
+	stolen = stolen_ns() - stolen;
+	for (int i = 0; i < n; i++)
+		check_kid(name, kids[i], &figures[i], stolen);
+	capture_close(c);
+}
+
+static int cpu;
+
+static void spin_pinned(int i)
+{
+	pin(cpu);
+	spin_ms(150);
+}
+
+/* Three on one CPU: each waits for it two thirds of the time, by the kernel's word. */
+static void test_spinners(void)
+{
+	cpu = some_cpu();
+	run_kids("three on one CPU", 3, spin_pinned);
+	check_exact("three on one CPU, sums");
+}
+
+static void spin_and_sleep(int i)
+{
+	for (int k = 0; k < 30; k++) {
+		spin_ms(1 + i);
+		sleep_ms(2);
+	}
+}
+
+static void test_sleepers(void)
+{
+	run_kids("run and sleep in turn", 4, spin_and_sleep);
+}
+
+struct sched_attr_v0 {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static void work_in_class(int i)
+{
+	static const struct sched_attr_v0 classes[] = {
+		{ .policy = SCHED_IDLE },
+		{ .policy = SCHED_BATCH, .nice = 5 },
+		{ .policy = SCHED_FIFO, .priority = 1 },
+		{ .policy = SCHED_RR, .priority = 1 },
+		{ .policy = 6, .runtime = 5 * MS, .deadline = 20 * MS, .period = 20 * MS },
+	};
+	struct sched_attr_v0 attr = classes[i];
+
+	attr.size = sizeof(attr);
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		figures[i].err = errno;
+	else
+		spin_and_sleep(1);
+}
+
+static void test_classes(void)
+{
+	run_kids("scheduling classes", 5, work_in_class);
+}
+
+static bool put(const char *dir, const char *file, const char *text)
+{
+	char path[128];
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* A cgroup that has a quarter of a CPU, of version 2 or 1; its path, or NULL. */
+static const char *make_cgroup(void)
+{
+	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/cpu" };
+	static char path[64];
+
+	put(roots[0], "cgroup.subtree_control", "+cpu");
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/er-selftest-%d", roots[i], getpid());
+		if (mkdir(path, 0755))
+			continue;
+		if (put(path, "cpu.max", "5000 20000") ||
+		    (put(path, "cpu.cfs_period_us", "20000") && put(path, "cpu.cfs_quota_us", "5000")))
+			return path;
+		rmdir(path);
+	}
+	return NULL;
+}
+
+static const char *cgroup;
+
+static void spin_throttled(int i)
+{
+	errno = 0;
+	if (put(cgroup, "cgroup.procs", "0"))
+		spin_ms(50);
+	else
+		figures[i].err = errno ? errno : EIO;
+}
+
+/* A quarter of a CPU for 50 ms of work: 150 ms or so of waiting for a CPU. */
+static void test_throttled(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	struct capture *c;
+	size_t marked = 0;
+	pid_t pid;
+	const struct er_total *t;
+
+	cgroup = make_cgroup();
+	if (!cgroup) {
+		printf("skip throttled cgroup: none with a limit of CPU time can be made\n");
+		return;
+	}
+	figures[0] = (struct figures){ 0 };
+	c = begin(&plan);
+	pid = fork();
+	if (!pid) {
+		spin_throttled(0);
+		_exit(0);
+	}
+	reap_with_figures(&pid, 1);
+	end(c);
+	rmdir(cgroup);
+	for (size_t i = 0; i < waits.len; i++)
+		marked += waits.data[i].tgid == (uint32_t)pid &&
+			  waits.data[i].flags & ER_WAIT_THROTTLED;
+	t = &thread_sum(pid, pid)->total;
+	if (figures[0].err)
+		printf("skip throttled cgroup: %s\n", strerror(figures[0].err));
+	else
+		result("throttled cgroup",
+		       near(t->run_ns, figures[0].s.run, share(), 20 * MS) &&
+			       t->off_ns[ER_OFF_CPU] > 60 * MS && marked > 0,
+		       "ran %.1f ms, waited for a CPU %.1f ms, %zu waits marked", ms(t->run_ns),
+		       ms(t->off_ns[ER_OFF_CPU]), marked);
+	capture_close(c);
+}
+
+/* Long stretches in one mode each, by the thread's own CPU clock. */
+static void spin_both(int i)
+{
+	static char room[8 << 20];
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	for (int k = 0; k < 20; k++) {
+		uint64_t a = now_ns(CLOCK_THREAD_CPUTIME_ID), b;
+
+		for (volatile int n = 0; n < 2000000; n++)
+			;
+		b = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		figures[i].user += b - a;
+		if (read(fd, room, sizeof(room)) < 0)
+			break;
+		figures[i].system += now_ns(CLOCK_THREAD_CPUTIME_ID) - b;
+	}
+}
+
+/* Exact, at the edges of system calls. */
+static void test_split(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .split = true };
+	struct capture *c = begin(&plan);
+	const struct er_total *t;
+	pid_t pid;
+
+	figures[0] = (struct figures){ 0 };
+	pid = fork();
+	if (!pid) {
+		spin_both(0);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	end(c);
+	t = &thread_sum(pid, pid)->total;
+	result("user and system, exactly",
+	       t->flags & ER_TOTAL_SPLIT && t->user_ns + t->system_ns == t->run_ns &&
+		       near(t->user_ns, figures[0].user, 0.03, (emulated ? 30 : 3) * MS),
+	       "user %.1f of %.1f ms, system %.1f of %.1f ms", ms(t->user_ns),
+	       ms(figures[0].user), ms(t->system_ns), ms(figures[0].system));
+	capture_close(c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct selftest cases[] = {
+		{ "spinners", test_spinners }, { "sleepers", test_sleepers },
+		{ "classes", test_classes },   { "throttled", test_throttled },
+		{ "split", test_split },
+	};
+
+	figures = mmap(NULL, sizeof(*figures) * MAX_KIDS, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}
