@@ -40,6 +40,7 @@ static VEC(struct thread_sum) threads;
 static VEC(struct er_wait) waits;
 static VEC(struct er_total) totals;
 static struct map thread_at;
+static struct map stacks; /* id to kernel frames << 16 | user frames */
 static uint64_t ninexact; /* totals whose parts do not add up */
 static struct diag diag = { .prefix = "selftest" };
 static int failures;
@@ -159,11 +160,14 @@ static inline void take(void *ctx, int cpu, const void *record, size_t size)
 {
 	const struct er_header *h = record;
 	const struct er_clock *c = record;
+	const struct er_stack *s = record;
 
 	if (h->kind == ER_KIND_TOTAL)
 		take_total(record);
 	else if (h->kind == ER_KIND_WAIT)
 		take_wait(record);
+	else if (h->kind == ER_KIND_STACK)
+		*map_put(&stacks, s->id, NULL) = (uint64_t)s->nkernel << 16 | s->nuser;
 	else if (h->kind == ER_KIND_CLOCK || h->kind == ER_KIND_RESIDUAL)
 		thread_sum(c->tgid, c->tid)->cpu_weight += c->weight_ns;
 }
@@ -174,6 +178,7 @@ static inline void take_reset(void)
 	vec_free(&waits);
 	vec_free(&totals);
 	map_free(&thread_at);
+	map_free(&stacks);
 	ninexact = 0;
 }
 
@@ -216,6 +221,21 @@ static inline void check_exact(const char *name)
 {
 	result(name, !ninexact && totals.len > 0, "%zu totals, %llu whose parts do not add up",
 	       totals.len, (unsigned long long)ninexact);
+}
+
+/* What no record stands for is what records that came do not, of each thread. */
+static inline void check_rest(const char *name)
+{
+	size_t wrong = 0, n = 0;
+
+	for (size_t i = 0; i < threads.len; i++) {
+		const struct thread_sum *s = &threads.data[i];
+
+		for (int k = 0; s->ntotals == 1 && k < ER_OFF_STATES; k++, n++)
+			wrong += s->total.rest_ns[k] + s->weight[k] != s->total.off_ns[k];
+	}
+	result(name, !wrong && n, "%zu of %zu states have another rest than off less recorded",
+	       wrong, n);
 }
 
 struct selftest {

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads that are born, end, do exec, take over numbers, never run, sleep over the
+ * whole recording; totals when records are lost; the choice of waits, by sample
+ * points and by a threshold.
+ */
+#include <errno.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tests/live/selftest.h"
+
+enum { NTHREADS = 200 };
+
+static struct capture_plan states = { .interval_ns = 10 * MS, .states = true };
+
+/* What a child tells: in shared memory. */
+static struct told {
+	uint32_t tid;
+	uint64_t a_ns, b_ns;
+	uint32_t n;
+} * told;
+
+static pid_t child(void (*work)(void))
+{
+	pid_t pid;
+
+	memset(told, 0, sizeof(*told));
+	pid = fork();
+	if (!pid) {
+		work();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void *nap(void *arg)
+{
+	sleep_ms(1);
+	return NULL;
+}
+
+static void make_threads(void)
+{
+	for (int i = 0; i < NTHREADS; i++) {
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, nap, NULL))
+			return;
+		pthread_join(t, NULL);
+		told->n++;
+	}
+}
+
+/* Each thread that there was has one total, of a life that began and ended here. */
+static void test_births(void)
+{
+	struct capture *c = begin(&states);
+	pid_t pid = child(make_threads);
+	size_t n = 0, whole = 0;
+
+	waitpid(pid, NULL, 0);
+	end(c);
+	for (size_t i = 0; i < totals.len; i++) {
+		const struct er_total *t = &totals.data[i];
+
+		if (t->tgid != (uint32_t)pid)
+			continue;
+		n++;
+		whole += t->flags & ER_TOTAL_BORN && t->flags & ER_TOTAL_ENDED;
+	}
+	result("threads born and gone", n == told->n + 1 && whole == n,
+	       "%u threads, %zu totals, %zu of whole lives", told->n + 1, n, whole);
+	check_exact("threads born and gone, sums");
+	check_rest("threads born and gone, rests");
+	capture_close(c);
+}
+
+static void fork_many(void)
+{
+
+	for (int i = 0; i < NTHREADS; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		told->n += pid > 0;
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* Processes that do nothing but end. */
+static void test_short_lives(void)
+{
+	struct capture *c = begin(&states);
+	pid_t pid = child(fork_many);
+	size_t n = 0;
+
+	waitpid(pid, NULL, 0);
+	end(c);
+	for (size_t i = 0; i < totals.len; i++)
+		n += totals.data[i].tgid > (uint32_t)pid && totals.data[i].flags & ER_TOTAL_BORN &&
+		     totals.data[i].flags & ER_TOTAL_ENDED && !strncmp(totals.data[i].comm, "lives", 5);
+	/* Numbers may wrap around: then some are below. */
+	result("short lives", n >= told->n * 9 / 10 && n <= told->n, "%u processes, %zu totals",
+	       told->n, n);
+	check_exact("short lives, sums");
+	capture_close(c);
+}
+
+static void *exec_here(void *arg)
+{
+	told->tid = gettid();
+	execlp("sleep", "sleep", "0.05", NULL);
+	return NULL;
+}
+
+static void exec_in_thread(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, exec_here, NULL);
+	pthread_join(t, NULL);
+}
+
+/* The thread ends under its number, and goes on under the leader's, which had ended, too. */
+static void test_exec(void)
+{
+	struct capture *c = begin(&states);
+	pid_t pid = child(exec_in_thread);
+	const struct thread_sum *old, *leader;
+	int status;
+
+	waitpid(pid, &status, 0);
+	end(c);
+	old = thread_sum(pid, told->tid);
+	leader = thread_sum(pid, pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || !told->tid) {
+		printf("skip exec in a thread: there is no sleep to run\n");
+	} else {
+		result("exec in a thread",
+		       old->ntotals == 1 && leader->ntotals == 2 &&
+			       !strcmp(leader->total.comm, "sleep") &&
+			       leader->total.off_ns[ER_OFF_SLEEP] >= 45 * MS,
+		       "%u totals under its own number, %u under the leader's; slept %.1f ms",
+		       old->ntotals, leader->ntotals, ms(leader->total.off_ns[ER_OFF_SLEEP]));
+		check_exact("exec in a thread, sums");
+	}
+	capture_close(c);
+}
+
+static pid_t fork_as(pid_t number)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&number,
+		.set_tid_size = 1,
+	};
+	pid_t pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (!pid) {
+		sleep_ms(20);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void test_reuse(void)
+{
+	struct capture *c = begin(&states);
+	pid_t first = fork(), second;
+	const struct thread_sum *s;
+
+	if (!first) {
+		sleep_ms(20);
+		_exit(0);
+	}
+	waitpid(first, NULL, 0);
+	second = fork_as(first);
+	if (second > 0)
+		waitpid(second, NULL, 0);
+	end(c);
+	s = thread_sum(first, first);
+	if (second < 0)
+		printf("skip a number used again: %s\n", strerror(errno));
+	else
+		result("a number used again",
+		       s->ntotals == 2 && s->total.off_ns[ER_OFF_SLEEP] >= 18 * MS &&
+			       s->total.end_ns - s->total.begin_ns < 10000ull * MS,
+		       "%u totals, the last slept %.1f ms", s->ntotals,
+		       ms(s->total.off_ns[ER_OFF_SLEEP]));
+	capture_close(c);
+}
+
+static bool be_first(int cpu, int policy)
+{
+	struct sched_param param = { .sched_priority = policy == SCHED_OTHER ? 0 : 1 };
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	return !sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param);
+}
+
+/*
+ * A child that gets no CPU: its parent, of a class above, has the only one that it
+ * may use, till the recording ends. In a process of its own, for it changes class.
+ */
+static void never_ran(void)
+{
+	struct capture *c = begin(&states);
+	const struct er_total *t;
+	struct schedstat s;
+	pid_t pid;
+
+	if (!be_first(sched_getcpu(), SCHED_FIFO)) {
+		printf("skip a thread that never ran: no real-time class\n");
+		_exit(0);
+	}
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	spin_ms(100);
+	end(c);
+	s = schedstat(pid, pid);
+	t = &thread_sum(pid, pid)->total;
+	if (s.run || thread_sum(pid, pid)->total.flags & ER_TOTAL_ENDED)
+		printf("skip a thread that never ran: it did\n");
+	else
+		result("a thread that never ran",
+		       !t->run_ns && t->flags == ER_TOTAL_BORN &&
+			       t->off_ns[ER_OFF_CPU] >= 0.98 * (t->end_ns - t->begin_ns) &&
+			       t->end_ns - t->begin_ns >= 95 * MS,
+		       "ran %.3f ms, waited for a CPU %.1f of %.1f ms", ms(t->run_ns),
+		       ms(t->off_ns[ER_OFF_CPU]), ms(t->end_ns - t->begin_ns));
+	capture_close(c);
+	_exit(failures);
+}
+
+static void test_never_ran(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		never_ran();
+	waitpid(pid, &status, 0);
+	failures += status != 0;
+}
+
+/* Asleep from before the start till after the stop: one wait, open at both ends. */
+static void test_across(void)
+{
+	int ends[2];
+	struct capture *c;
+	const struct er_wait *w = NULL;
+	const struct er_total *t;
+	uint64_t *frames;
+	char byte;
+	pid_t pid;
+
+	if (pipe(ends))
+		exit(2);
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(ends[0]);
+	sleep_ms(50);
+	c = begin(&states);
+	sleep_ms(100);
+	end(c);
+	close(ends[1]);
+	waitpid(pid, NULL, 0);
+	t = &thread_sum(pid, pid)->total;
+	for (size_t i = 0; i < waits.len; i++)
+		if (waits.data[i].tid == (uint32_t)pid)
+			w = &waits.data[i];
+	frames = w ? map_get(&stacks, w->stack) : NULL;
+	result("asleep all the time",
+	       w && w->flags & ER_WAIT_OPEN_START && w->flags & ER_WAIT_OPEN_END && !t->run_ns &&
+		       t->off_ns[ER_OFF_SLEEP] == t->end_ns - t->begin_ns &&
+		       w->blocked_ns == t->off_ns[ER_OFF_SLEEP] && w->blocked_ns > 95 * MS,
+	       "slept %.1f of %.1f ms", ms(t->off_ns[ER_OFF_SLEEP]), ms(t->end_ns - t->begin_ns));
+	result("asleep all the time, stack", frames && *frames >> 16 && *frames & 0xffff,
+	       "%u kernel frames, %u of the user", frames ? (unsigned)(*frames >> 16) : 0,
+	       frames ? (unsigned)(*frames & 0xffff) : 0);
+	capture_close(c);
+}
+
+/* A ring of a page: records are lost, totals are not, and what is lost shows as rest. */
+static void test_losses(void)
+{
+	struct capture_plan plan = states;
+	struct capture *c;
+	pid_t pid;
+	uint64_t lost;
+	size_t n = 0;
+
+	plan.ring_bytes = 4096;
+	plan.wait_interval_ns = 1 * MS;
+	c = begin(&plan);
+	pid = child(make_threads);
+	waitpid(pid, NULL, 0);
+	end(c);
+	lost = lost_records(c, ER_KIND_WAIT) + lost_records(c, ER_KIND_STACK);
+	for (size_t i = 0; i < totals.len; i++)
+		n += totals.data[i].tgid == (uint32_t)pid;
+	result("a tiny ring", lost > 0 && !lost_records(c, ER_KIND_TOTAL) && n == told->n + 1,
+	       "%llu waits and stacks lost, %u threads, %zu totals", (unsigned long long)lost,
+	       told->n + 1, n);
+	check_exact("a tiny ring, sums");
+	check_rest("a tiny ring, rests");
+	capture_close(c);
+}
+
+static void short_and_long(void)
+{
+	for (int i = 0; i < 20; i++) {
+		uint64_t before = now_ns(CLOCK_MONOTONIC);
+
+		sleep_ms(1);
+		told->n += now_ns(CLOCK_MONOTONIC) - before >= 8 * MS; /* the machine is busy */
+		sleep_ms(12);
+	}
+}
+
+/* A threshold: all waits that are as long, and no other. */
+static void test_threshold(void)
+{
+	struct capture_plan plan = states;
+	size_t n = 0, wrong = 0;
+	struct capture *c;
+	pid_t pid;
+
+	plan.trace_ns = 8 * MS;
+	c = begin(&plan);
+	pid = child(short_and_long);
+	waitpid(pid, NULL, 0);
+	end(c);
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+		bool whole = w->blocked_weight == w->blocked_ns && w->runq_weight == w->runq_ns;
+
+		wrong += w->blocked_ns + w->runq_ns < plan.trace_ns ||
+			 !(w->flags & ER_WAIT_TRACED) || !whole;
+		n += w->tid == (uint32_t)pid && w->syscall == SYS_clock_nanosleep;
+	}
+	result("threshold", n >= 20 && n <= 20 + told->n && !wrong,
+	       "%zu waits of 20 and up to %u, %zu of all wrong", n, told->n, wrong);
+	check_rest("threshold, rests");
+	capture_close(c);
+}
+
+static void one_to_three(void)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + 2000ull * MS, a, b;
+
+	do {
+		a = now_ns(CLOCK_MONOTONIC);
+		sleep_ms(1);
+		b = now_ns(CLOCK_MONOTONIC);
+		told->a_ns += b - a;
+		poll(NULL, 0, 3);
+		a = now_ns(CLOCK_MONOTONIC);
+		told->b_ns += a - b;
+	} while (a < until);
+}
+
+/*
+ * Two waits in turn, 1 to 3: what the records weigh. Chosen at random they would
+ * scatter as n independent ones do; the bound is 4 sigma of that.
+ */
+static void test_proportion(void)
+{
+	struct capture_plan plan = states;
+	uint64_t first = 0, all = 0;
+	double got, want, sigma;
+	struct capture *c;
+	size_t n = 0;
+	pid_t pid;
+
+	plan.wait_interval_ns = 2 * MS;
+	c = begin(&plan);
+	pid = child(one_to_three);
+	while (!waitpid(pid, NULL, WNOHANG))
+		capture_drain(c, 50, take, NULL);
+	end(c);
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+
+		if (w->tid != (uint32_t)pid || !w->blocked_weight)
+			continue;
+		n++;
+		all += w->blocked_weight;
+		first += w->syscall == SYS_clock_nanosleep ? w->blocked_weight : 0;
+	}
+	got = all ? (double)first / all : 0;
+	want = (double)told->a_ns / (told->a_ns + told->b_ns);
+	sigma = n ? want * (1 - want) / n : 1; /* variance */
+	result("waits of 1 : 3", n > 50 && (got - want) * (got - want) <= 16 * sigma,
+	       "%.1f %% of the weight, %.1f %% of the time, %zu waits", 100 * got, 100 * want, n);
+	check_rest("waits of 1 : 3, rests");
+	capture_close(c);
+}
+
+/* Only the chosen threads are followed, off the CPU as well. */
+static void test_target(void)
+{
+	struct capture_target target = { .pid = getpid(), .tid = gettid() };
+	struct capture_plan plan = states;
+	const struct thread_sum *s;
+	struct capture *c;
+
+	plan.targets = &target;
+	plan.ntargets = 1;
+	c = begin(&plan);
+	sleep_ms(50);
+	end(c);
+	s = thread_sum(getpid(), gettid());
+	result("target", totals.len == 1 && s->ntotals == 1 && s->total.off_ns[ER_OFF_SLEEP] > 45 * MS,
+	       "%zu totals, slept %.1f ms", totals.len, ms(s->total.off_ns[ER_OFF_SLEEP]));
+	capture_close(c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct selftest cases[] = {
+		{ "births", test_births },	 { "short", test_short_lives },
+		{ "exec", test_exec },		 { "reuse", test_reuse },
+		{ "never", test_never_ran },	 { "across", test_across },
+		{ "losses", test_losses },	 { "threshold", test_threshold },
+		{ "proportion", test_proportion }, { "target", test_target },
+	};
+
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}
