@@ -100,22 +100,60 @@ static void add_metric(struct table *t, const char *keyword, const char *label)
 	r->cells[1] = (struct cell){ .kind = CELL_TEXT, .s = label };
 }
 
-static int cmd_metric_list(struct shell *sh, int argc, char **argv)
+/* The visibilities that make a difference for a metric. */
+static const char *visibilities(const struct metric *m)
 {
-	struct table t = { .name = "metric_list" };
+	if (m->unit == UNIT_RATIO)
+		return "+";
+	if (m->unit == UNIT_TIME)
+		return ".%";
+	return metric_has_time(m) ? ".+%" : "+%";
+}
+
+static void add_statics(struct table *t, bool all)
+{
+	add_metric(t, "name", "Name");
+	if (!all)
+		return;
+	add_metric(t, "size", "Size");
+	add_metric(t, "address", "PC Address");
+}
+
+/* A list of metrics, its order, and what may stand in it: all in these flavors. */
+static int list_metrics(struct shell *sh, const char *name, const char *flavors,
+			const struct metric_list *l, const struct metric_sort *sort, bool all_statics)
+{
+	struct table t = { .name = name };
 
 	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Keyword" } });
 	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Metric" } });
 	vec_for_each(m, &sh->metric_set.all) {
-		char *keyword = xasprintf("ei.%%%s", m->name);
+		char *keyword = xasprintf("%s%s%s", flavors, visibilities(m), m->name);
 
 		add_metric(&t, keyword, m->uname);
 		free(keyword);
 	}
-	add_metric(&t, "name", "Name");
-	add_metric(&t, "size", "Size");
-	add_metric(&t, "address", "PC Address");
-	return cmd_metrics(sh, 1, argv) | cmd_sort(sh, 1, argv) | shell_print(sh, &t, 0);
+	add_statics(&t, all_statics);
+	if (l)
+		reply_list(sh, l);
+	if (sort)
+		reply_sort(sh, sort);
+	return shell_print(sh, &t, 0);
+}
+
+static int cmd_metric_list(struct shell *sh, int argc, char **argv)
+{
+	return list_metrics(sh, "metric_list", "ei", &sh->view.metrics, &sh->view.sort, true);
+}
+
+static int cmd_cmetric_list(struct shell *sh, int argc, char **argv)
+{
+	return list_metrics(sh, "cmetric_list", "aei", &sh->view.cmetrics, &sh->view.csort, true);
+}
+
+static int cmd_indx_metric_list(struct shell *sh, int argc, char **argv)
+{
+	return list_metrics(sh, "indx_metric_list", "e", &sh->view.imetrics, &sh->view.isort, false);
 }
 
 static const char *const compare_words[] = {
@@ -158,6 +196,10 @@ static const struct command rows[] = {
 	  .help = "choose the metric to sort lists by, or show it" },
 	{ SECTION_FUNCTIONS, "metric_list", .run = cmd_metric_list,
 	  .help = "list the metrics that the data supports" },
+	{ SECTION_FUNCTIONS, "cmetric_list", "gmetric_list", .run = cmd_cmetric_list,
+	  .help = "list the metrics of callers and callees" },
+	{ SECTION_FUNCTIONS, "indx_metric_list", .run = cmd_indx_metric_list,
+	  .help = "list the metrics of index objects" },
 
 	{ SECTION_CALLERS, "cmetrics", ARGS_METRIC_SPEC, .run = cmd_cmetrics,
 	  .help = "choose their metrics, or show them" },

@@ -87,6 +87,7 @@ static void survey(struct printer *p, const struct table *t)
 	p->is_tree = p->has_marks = p->has_groups = false;
 	p->group = t->rows.len ? t->rows.data[0].group : 0;
 	p->tree.rails.len = 0;
+	buf_clear(&p->cell); /* another form may have left something */
 	vec_for_each(r, &t->rows) {
 		p->is_tree |= r->depth > 0;
 		p->has_marks |= r->mark != '\0';

@@ -75,6 +75,12 @@ int view_wakers(struct view_state *v, struct table *t, struct diag *d);
 /* What one thread waited for and why that took so long: its number, PID/TID, or its name. */
 int view_wakechain(struct view_state *v, const char *thread, struct table *t, struct diag *d);
 
+/* Traced calls by common call stack, and what sizes they had. */
+enum stacks_kind { STACKS_LEAKS, STACKS_ALLOCS, STACKS_HEAP, STACKS_IO };
+int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d);
+int view_heapstat(struct view_state *v, struct table *t, struct diag *d);
+int view_iostat(struct view_state *v, struct table *t, struct diag *d);
+
 /* Load objects: with their state (object_list); with metrics and messages (objects). */
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);

@@ -4,7 +4,7 @@
  * bytes each time. tree.1.er is the tree of requirement T-20, one unit being
  * 10 ms; sys.1.er is a system recording with a followed process and a second;
  * rec.1.er recurses (T-21); twin.1.er has a function of the same name as sys.1.er;
- * cut.1.er was not closed; hostile.1.er has names that a terminal must not see.
+ * calls.1.er has traced calls and counters; cut.1.er was not closed; hostile.1.er has names that a terminal must not see.
  */
 #include <stdio.h>
 
@@ -90,6 +90,73 @@ static void hostile(const char *dir)
 	exp_builder_close(b);
 }
 
+static void trace_packet(struct exp_builder *b, enum er_packet kind, const char *stack,
+			 const int64_t *rest, size_t n, const char *string)
+{
+	int64_t values[16] = { 1, 1, 0, exp_builder_now(b), exp_builder_stack(b, stack) };
+
+	for (size_t i = 0; i < n; i++)
+		values[5 + i] = rest[i];
+	expwriter_packet(exp_builder_writer(b), kind, values, string);
+	exp_builder_sleep(b, 1000000);
+}
+
+#define TRACE(b, kind, stack, string, ...)                                                         \
+	trace_packet(b, kind, stack, (const int64_t[]){ __VA_ARGS__ },                             \
+		     sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), string)
+
+/* An I/O call that took `us`: type, descriptor, bytes. */
+static void io(struct exp_builder *b, const char *stack, int type, int fd, int bytes, int us,
+	       const char *file)
+{
+	TRACE(b, ER_PKT_IO, stack, file, type, fd, bytes, exp_builder_now(b) - us * 1000, 0, 0);
+}
+
+static void counters(struct exp_builder *b)
+{
+	static const char *const names[] = { "cycles", "insts" };
+
+	for (int i = 0; i < 2; i++) {
+		char attrs[128];
+
+		snprintf(attrs, sizeof(attrs), "cpuver=\"0\" hwcname=\"%s\" int_name=\"%s\" "
+			 "interval=\"1000003\" tag=\"%d\"", names[i], names[i], i);
+		expwriter_profile(exp_builder_writer(b), ER_PKT_HWC, attrs);
+	}
+	TRACE(b, ER_PKT_HWC, "main>work", NULL, 0, 9000027);
+	TRACE(b, ER_PKT_HWC, "main>work", NULL, 1, 3000009);
+	TRACE(b, ER_PKT_HWC, "main>rest", NULL, 0, 1000003);
+}
+
+/* All kinds of calls that gprofng traces, and two counters. */
+static void traced(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "calls.1.er");
+	struct expwriter *w = exp_builder_writer(b);
+
+	expwriter_profile(w, ER_PKT_HEAP, "");
+	expwriter_profile(w, ER_PKT_IO, "");
+	expwriter_profile(w, ER_PKT_SYNC, "threshold=\"0\" scope=\"1\"");
+	exp_builder_profile(b, 1, "main>work", MS_USER, 20);
+	TRACE(b, ER_PKT_HEAP, "main>work>malloc", NULL, 0, 100, 0x1000, 0);
+	TRACE(b, ER_PKT_HEAP, "main>work>malloc", NULL, 0, 5000, 0x2000, 0);
+	TRACE(b, ER_PKT_HEAP, "main>malloc", NULL, 0, 64, 0x4000, 0);
+	TRACE(b, ER_PKT_HEAP, "main>work>free", NULL, 1, 0, 0x1000, 0);
+	TRACE(b, ER_PKT_HEAP, "main>realloc", NULL, 2, 200, 0x5000, 0x4000);
+	TRACE(b, ER_PKT_HEAP, "main>mmap", NULL, 3, 65536, 0x100000, 0);
+	TRACE(b, ER_PKT_HEAP, "main>munmap", NULL, 4, 4096, 0x100000, 0);
+	io(b, "main>work>open", 2, 3, 0, 50, "/etc/passwd");
+	io(b, "main>work>read", 0, 3, 2000, 300, NULL);
+	io(b, "main>work>read", 0, 3, 10, 20, NULL);
+	io(b, "main>work>close", 3, 3, 0, 5, NULL);
+	io(b, "main>log>open", 2, 3, 0, 60, "/tmp/\033[31mlog");
+	io(b, "main>log>write", 1, 3, 9000, 900, NULL);
+	io(b, "main>log>open", 7, -1, 0, 10, "/no/such");
+	TRACE(b, ER_PKT_SYNC, "main>lock", NULL, exp_builder_now(b) - 7000000, 0xbeef);
+	counters(b);
+	exp_builder_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -102,5 +169,6 @@ int main(int argc, char **argv)
 	twin(argv[1]);
 	cut(argv[1]);
 	hostile(argv[1]);
+	traced(argv[1]);
 	return 0;
 }

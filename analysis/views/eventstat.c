@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* heapstat and iostat: how many calls of which size, the least, the largest, the sum. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/metrics/leaks.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/views/columns.h"
+
+/* Ranges of sizes as gprofng has them; the first holds what is below its end, each next the rest. */
+static const struct size_range {
+	const char *name;
+	uint64_t end;
+} ranges[] = {
+	{ "0KB - 1KB", 1024 }, { "1KB - 8KB", 8 * 1024 }, { "8KB - 32KB", 32 * 1024 },
+	{ "32KB - 128KB", 128 * 1024 }, { "128KB - 256KB", 256 * 1024 },
+	{ "256KB - 512KB", 512 * 1024 }, { "512KB - 1000KB", 1000 * 1024 },
+	{ "1000KB - 10MB", (uint64_t)10 << 20 }, { "10MB - 100MB", (uint64_t)100 << 20 },
+	{ "100MB - 1GB", (uint64_t)1 << 30 }, { "1GB - 10GB", (uint64_t)10 << 30 },
+	{ "10GB - 100GB", (uint64_t)100 << 30 }, { "100GB - 1TB", (uint64_t)1 << 40 },
+	{ "1TB - 10TB", (uint64_t)10 << 40 }, { "10TB and more", UINT64_MAX },
+};
+
+enum { NRANGES = sizeof(ranges) / sizeof(ranges[0]) };
+
+/* What is known of one kind of calls. */
+struct stat {
+	uint64_t in_range[NRANGES], calls, bytes, least, most;
+	int64_t time_ns, longest_ns;
+};
+
+static void stat_add(struct stat *s, uint64_t bytes, int64_t ns)
+{
+	int i = 0;
+
+	while (i < NRANGES - 1 && bytes >= ranges[i].end)
+		i++;
+	s->in_range[i]++;
+	s->least = !s->calls || bytes < s->least ? bytes : s->least;
+	s->most = bytes > s->most ? bytes : s->most;
+	s->longest_ns = ns > s->longest_ns ? ns : s->longest_ns;
+	s->calls++;
+	s->bytes += bytes;
+	add_to(&s->time_ns, ns);
+}
+
+/* A group of lines: its title, then label and value. */
+struct lines {
+	struct table *t;
+	int group;
+};
+
+static void begin(struct lines *l, const char *title)
+{
+	struct row *r;
+
+	if (l->t->rows.len)
+		l->group++;
+	r = table_row(l->t);
+	r->group = l->group;
+	put_text(r, 0, title);
+}
+
+static void number(struct lines *l, const char *label, uint64_t n)
+{
+	struct row *r = table_row(l->t);
+
+	r->group = l->group;
+	put_textf(l->t, r, 0, "  %s", label);
+	r->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = n };
+}
+
+static void seconds(struct lines *l, const char *label, int64_t ns)
+{
+	struct row *r = table_row(l->t);
+
+	r->group = l->group;
+	put_textf(l->t, r, 0, "  %s", label);
+	r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = ns };
+}
+
+static void sizes(struct lines *l, const struct stat *s)
+{
+	for (int i = 0; i < NRANGES; i++) {
+		if (s->in_range[i])
+			number(l, ranges[i].name, s->in_range[i]);
+	}
+}
+
+static void columns(struct table *t, const char *name)
+{
+	t->name = name;
+	text_column(t, NULL);
+	vec_push(&t->columns, (struct column){ .kind = CELL_COUNT });
+}
+
+/* The field of the stream that the hits are of now. */
+struct field_cache {
+	const struct exp_stream *stream;
+	struct field_ref type, size, start;
+};
+
+static void cache_fields(struct field_cache *c, const struct hit *h, const char *type,
+			 const char *size, const char *start)
+{
+	if (c->stream == h->stream)
+		return;
+	*c = (struct field_cache){ .stream = h->stream, .type = stream_field(h->stream, type),
+				   .size = stream_field(h->stream, size) };
+	if (start)
+		c->start = stream_field(h->stream, start);
+}
+
+struct heap_stat {
+	const struct leaks *leaks;
+	struct field_cache fields;
+	struct stat allocated, leaked;
+};
+
+static void add_heap(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct heap_stat *hs = ctx;
+	uint64_t leaked;
+	int64_t type;
+
+	if (h->stream->kind != ER_PKT_HEAP)
+		return;
+	cache_fields(&hs->fields, h, "HTYPE", "HSIZE", NULL);
+	type = packet_int(h->packet, hs->fields.type);
+	if (type != HEAP_MALLOC && type != HEAP_REALLOC && type != HEAP_MMAP)
+		return;
+	stat_add(&hs->allocated, packet_int(h->packet, hs->fields.size), 0);
+	leaked = leaks_of(hs->leaks, h->packet);
+	if (leaked)
+		stat_add(&hs->leaked, leaked, 0);
+}
+
+static void put_peak(struct lines *l, const struct leaks *leaks)
+{
+	size_t n;
+	const struct heap_peak *p = leaks_peaks(leaks, &n), *highest = p;
+
+	for (size_t i = 1; i < n; i++)
+		highest = p[i].bytes > highest->bytes ? &p[i] : highest;
+	begin(l, "Process With Highest Peak Memory Usage");
+	number(l, "Heap size bytes", highest->bytes);
+	number(l, "Experiment Id", highest->e->id);
+	number(l, "Process Id", highest->e->pid);
+	seconds(l, "Time of peak (secs.)", highest->time_ns);
+}
+
+static void put_heap(struct lines *l, const char *title, const char *const labels[4],
+		     const struct stat *s)
+{
+	begin(l, title);
+	sizes(l, s);
+	number(l, labels[0], s->least);
+	number(l, labels[1], s->most);
+	number(l, labels[2], s->calls);
+	number(l, labels[3], s->bytes);
+}
+
+int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
+{
+	static const char *const of_allocations[] = {
+		"Smallest allocation bytes", "Largest allocation bytes", "Total allocations",
+		"Total bytes",
+	};
+	static const char *const of_leaks[] = {
+		"Smallest leaked bytes", "Largest leaked bytes", "Total leaked", "Total bytes",
+	};
+	struct heap_stat hs = { .leaks = v->metric_set->leaks };
+	struct lines l = { .t = t };
+
+	if (!hs.leaks)
+		return diag_error(d, "heapstat: the experiments were recorded without heap tracing "
+				  "(gprofng collect app -H on)");
+	columns(t, "heapstat");
+	pass_run(v->session, v->metric_set, v->filter, add_heap, NULL, &hs);
+	put_peak(&l, hs.leaks);
+	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated);
+	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked);
+	return 0;
+}
+
+enum io_class { IO_WRITE, IO_READ, IO_OTHER, IO_ERROR, NCLASSES };
+
+struct io_stat {
+	struct field_cache fields;
+	struct stat by_class[NCLASSES];
+};
+
+static void add_io(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	/* By field IOTYPE: read, write, open, close, other; the same having failed. */
+	static const enum io_class classes[] = {
+		IO_READ, IO_WRITE, IO_OTHER, IO_OTHER, IO_OTHER,
+		IO_ERROR, IO_ERROR, IO_ERROR, IO_ERROR, IO_ERROR,
+	};
+	struct io_stat *is = ctx;
+	uint64_t type;
+	int64_t ns;
+
+	if (h->stream->kind != ER_PKT_IO)
+		return;
+	cache_fields(&is->fields, h, "IOTYPE", "IONBYTE", "IORQST");
+	type = packet_int(h->packet, is->fields.type);
+	if (type >= sizeof(classes) / sizeof(classes[0]))
+		return;
+	ns = packet_int(h->packet, h->fields->time);
+	add_to(&ns, -(uint64_t)packet_int(h->packet, is->fields.start));
+	stat_add(&is->by_class[classes[type]], packet_int(h->packet, is->fields.size), ns);
+}
+
+static void put_io(struct lines *l, const char *title, const char *longest, const struct stat *s)
+{
+	begin(l, title);
+	if (longest) {
+		sizes(l, s);
+		seconds(l, longest, s->longest_ns);
+		number(l, "Smallest bytes", s->least);
+		number(l, "Largest bytes", s->most);
+	}
+	seconds(l, "Total time (secs.)", s->time_ns);
+	number(l, "Total calls", s->calls);
+	if (longest)
+		number(l, "Total bytes", s->bytes);
+}
+
+int view_iostat(struct view_state *v, struct table *t, struct diag *d)
+{
+	struct io_stat is = { .fields = { NULL } };
+	struct lines l = { .t = t };
+
+	if (!metric_find(v->metric_set, "iowritetime"))
+		return diag_error(d, "iostat: the experiments were recorded without I/O tracing "
+				  "(gprofng collect app -i on)");
+	columns(t, "iostat");
+	pass_run(v->session, v->metric_set, v->filter, add_io, NULL, &is);
+	put_io(&l, "Write Statistics", "Longest write (secs.)", &is.by_class[IO_WRITE]);
+	put_io(&l, "Read Statistics", "Longest read (secs.)", &is.by_class[IO_READ]);
+	put_io(&l, "Other I/O Statistics", NULL, &is.by_class[IO_OTHER]);
+	put_io(&l, "I/O Error Statistics", NULL, &is.by_class[IO_ERROR]);
+	return 0;
+}

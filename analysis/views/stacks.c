@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events by common call stack: leaks, allocations, I/O. The sums of each stack
+ * are the tally's; a stack is its numbers and, below them, its frames.
+ */
+#include <inttypes.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/metrics/tally.h"
+#include "analysis/views/columns.h"
+
+enum { METRICS_MOST = 12 };
+
+struct stack_list {
+	const char *name, *title;
+	const char *label;                  /* "Leak": of which number 1, 2, … */
+	const char *metrics[METRICS_MOST];  /* up to NULL, the columns */
+	const char *order[METRICS_MOST];    /* up to NULL: by the first; equal ones by the next */
+	const char *missing;                /* what was not recorded then, and what records it */
+};
+
+static const struct stack_list lists[] = {
+	[STACKS_LEAKS] = { "leaks", "Leaks sorted by metric: Bytes Leaked", "Leak",
+		{ "heapleakcnt", "heapleakbytes" }, { "heapleakbytes", "heapleakcnt" },
+		"heap tracing (gprofng collect app -H on)" },
+	[STACKS_ALLOCS] = { "allocs", "Allocations sorted by metric: Bytes Allocated", "Allocation",
+		{ "heapalloccnt", "heapallocbytes" }, { "heapallocbytes", "heapalloccnt" },
+		"heap tracing (gprofng collect app -H on)" },
+	[STACKS_HEAP] = { "heap", "Heap use sorted by metric: Bytes Leaked", "Stack",
+		{ "heapalloccnt", "heapallocbytes", "heapleakcnt", "heapleakbytes" },
+		{ "heapleakbytes", "heapallocbytes", "heapalloccnt" },
+		"heap tracing (gprofng collect app -H on)" },
+	[STACKS_IO] = { "iocallstack", "I/O by call stack, sorted by metric: Write Time", "Stack",
+		{ "iowritetime", "iowritebytes", "iowritecnt", "ioreadtime", "ioreadbytes",
+		  "ioreadcnt", "ioothertime", "ioothercnt", "ioerrortime", "ioerrorcnt" },
+		{ "iowritetime", "ioreadtime", "ioothertime", "ioerrortime" },
+		"I/O tracing (gprofng collect app -i on)" },
+};
+
+struct entry {
+	uint32_t stack;
+	const int64_t *values;
+	const struct metric *const *order;
+};
+
+typedef VEC(struct entry) entry_vec;
+
+static int entry_cmp(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	for (const struct metric *const *m = a->order; *m; m++) {
+		int64_t va = a->values[(*m)->id], vb = b->values[(*m)->id];
+
+		if (va != vb)
+			return va < vb ? 1 : -1;
+	}
+	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+/* The metrics of those names, up to a NULL; false when one was not recorded. */
+static bool find(const struct view_state *v, const char *const *names, const struct metric **ret)
+{
+	size_t n = 0;
+
+	for (; names[n]; n++) {
+		ret[n] = metric_find(v->metric_set, names[n]);
+		if (!ret[n])
+			return false;
+	}
+	ret[n] = NULL;
+	return true;
+}
+
+static bool has_any(const struct metric *const *m, const int64_t *values)
+{
+	for (; *m; m++) {
+		if (values[(*m)->id])
+			return true;
+	}
+	return false;
+}
+
+static void put_numbers(struct row *r, const struct metric *const *m, const int64_t *values)
+{
+	for (size_t i = 0; m[i]; i++)
+		r->cells[i] = metric_plain_cell(m[i], values[m[i]->id]);
+}
+
+/* Leaf first. A frame of no code, such as <Truncated-stack>, has no place in it. */
+static void put_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
+{
+	const struct session *s = v->session;
+	const struct stack *st = &s->stacks.data[stack];
+
+	for (uint32_t i = 0; i < st->n; i++) {
+		const struct frame *f = &s->frames.data[s->stack_frames.data[st->first + i]];
+		const char *name = func_label(v, f->func, t);
+		struct row *r = table_row(t);
+
+		r->group = group;
+		if (f->func->flags & FUNC_PSEUDO)
+			put_textf(t, r, t->columns.len - 1, "  %s", name);
+		else
+			put_textf(t, r, t->columns.len - 1, "  %s + 0x%08" PRIX64, name, f->offset);
+	}
+}
+
+static void put_columns(struct table *t, const struct metric *const *m)
+{
+	for (; *m; m++)
+		vec_push(&t->columns, (struct column){
+			.kind = metric_has_time(*m) ? CELL_TIME : CELL_COUNT,
+			.title = { (*m)->abbr, NULL, metric_has_time(*m) ? "sec." : NULL },
+			.full = { (*m)->uname } });
+	text_column(t, "Name");
+}
+
+static void put_entries(struct view_state *v, struct table *t, const struct stack_list *l,
+			const struct metric *const *metrics, const entry_vec *entries)
+{
+	struct row *r = table_row(t);
+
+	put_numbers(r, metrics, view_tally(v)->total);
+	put_text(r, t->columns.len - 1, "<Total>");
+	for (size_t i = 0; i < entries->len && (!v->limit || i < v->limit); i++) {
+		r = table_row(t);
+		r->group = i + 1;
+		put_numbers(r, metrics, entries->data[i].values);
+		put_textf(t, r, t->columns.len - 1, "%s #%zu", l->label, i + 1);
+		put_frames(v, t, entries->data[i].stack, i + 1);
+	}
+}
+
+int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d)
+{
+	const struct stack_list *l = &lists[kind];
+	const struct metric *metrics[METRICS_MOST], *order[METRICS_MOST];
+	const struct tally *tally;
+	entry_vec entries = { 0 };
+
+	if (!find(v, l->metrics, metrics) || !find(v, l->order, order))
+		return diag_error(d, "%s: the experiments were recorded without %s", l->name,
+				  l->missing);
+	t->name = l->name;
+	t->title = l->title;
+	put_columns(t, metrics);
+	tally = view_tally(v);
+	for (uint32_t id = 0; id < tally->nstacks; id++) {
+		const int64_t *values = &tally->by_stack[id * tally->nmetrics];
+
+		if (tally->seen[id] && has_any(metrics, values))
+			vec_push(&entries, (struct entry){ id, values, order });
+	}
+	vec_sort(&entries, entry_cmp);
+	put_entries(v, t, l, metrics, &entries);
+	vec_free(&entries);
+	return 0;
+}
