@@ -84,6 +84,7 @@ enum list_kind { LIST_FUNCS, LIST_CALLERS, LIST_INDEX, LIST_DATA };
 /* The metrics that the data of the session's experiments support, in standard order. */
 struct metric_set {
 	VEC(struct metric) all;
+	bool targets;             /* only chosen threads were recorded: kthr tells (K-031) */
 	VEC(struct metric) compared; /* copies of them, one a group; empty: nothing is compared */
 	enum compare compare;
 	struct leaks *leaks;      /* NULL without heap data */

@@ -14,12 +14,16 @@
 /*
  * Clock data: of a recording by er_kernel all CPU time, so that kernel and user
  * functions stand in one order, and how much of it is the kernel's, which is the
- * more of use where a function calls it. Of others user (M-060, M-065), else all
+ * more of use where a function calls it; where er_kernel followed chosen threads
+ * alone (-T) also the time that they were in the kernel without a CPU (K-031). Of
+ * others user (M-060, M-065), else all
  * CPU time. Cycles are a time, other counters are counts (M-062); of ratios only
  * the exclusive one tells something about the function.
  */
 static const char *clock_default(const struct metric_set *ms)
 {
+	if (ms->targets && metric_find(ms, "kthr"))
+		return "ei.%cpu:i.kcpu:ei.kthr";
 	if (metric_find(ms, "cpu") && metric_find(ms, "kcpu"))
 		return "ei.%cpu:i.kcpu";
 	return metric_find(ms, "user") ? "ei.%user" : "ei.%totalcpu";

@@ -222,6 +222,17 @@ static void add_ratios(struct metric_set *ms)
 	}
 }
 
+static bool has_targets(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(el, &(*e)->recorder) {
+			if (!strcmp(el->name, "target"))
+				return true;
+		}
+	}
+	return false;
+}
+
 void metric_set_init(struct metric_set *ms, const struct session *s)
 {
 	unsigned sets = 0, kinds = 0;
@@ -235,6 +246,7 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 				kinds |= 1u << st->kind;
 		}
 	}
+	ms->targets = has_targets(s);
 	add_clock(ms, sets);
 	add_events(ms, kinds & 1u << ER_PKT_SYNC ? ER_PKT_SYNC : ER_PKT_EMPTY);
 	add_events(ms, kinds & 1u << ER_PKT_HEAP ? ER_PKT_HEAP : ER_PKT_EMPTY);

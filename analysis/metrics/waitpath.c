@@ -19,6 +19,9 @@ static const char *const dull_names[] = {
 	"entry_SYSCALL*", "do_syscall_64", "x64_sys_call", "do_int80*", "entry_INT80*",
 	"asm_exc_page_fault", "asm_sysvec_*", "asm_common_interrupt", "irqentry_exit*",
 	"exit_to_user_mode*", "syscall_exit_to_user_mode*", "ret_from_fork*",
+	"__futex_wait", "do_futex", "try_to_wake_up", "wake_up_q", "wake_up_process",
+	"wake_up_state", "ttwu_*", "__wake_up*", "default_wake_function",
+	"autoremove_wake_function", "swake_up*",
 	"el0t_64_sync*", "el0_svc*", "do_el0_svc*", "invoke_syscall*", "el0_interrupt",
 };
 
@@ -32,6 +35,26 @@ static bool is_dull_name(const char *name)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Of processes that were not followed a stack ends in "<bash_PID_12>". Those of
+ * all shells are one stack here: the function of the first stands for all.
+ */
+static uint32_t same_program(struct wait_paths *wp, const struct func *f)
+{
+	const char *pid = strstr(f->name, "_PID_");
+	char *program;
+	uint64_t *first;
+
+	if (f->name[0] != '<' || !pid)
+		return f->id;
+	program = xstrndup(f->name, pid - f->name);
+	first = map_put(&wp->programs, strtab_id(&wp->program_names, program), NULL);
+	free(program);
+	if (!*first)
+		*first = f->id + 1;
+	return *first - 1;
 }
 
 static bool is_dull(struct wait_paths *wp, const struct func *f)
@@ -62,6 +85,8 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->funcs);
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
+	map_free(&wp->programs);
+	strtab_free(&wp->program_names);
 }
 
 /* The path at the end of funcs, from `from` on: one that is known, or a new one. */
@@ -99,11 +124,11 @@ static void put_funcs(struct wait_paths *wp, uint32_t stack)
 		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
 
 		if ((f->obj->show == SHOW_ALL || f != caller) && !is_dull(wp, f))
-			vec_push(&wp->funcs, f->id);
+			vec_push(&wp->funcs, same_program(wp, f));
 		caller = f;
 	}
 	if (wp->funcs.len == from && caller)
-		vec_push(&wp->funcs, caller->id);
+		vec_push(&wp->funcs, same_program(wp, caller));
 	for (size_t a = from, b = wp->funcs.len; a + 1 < b; a++, b--) {
 		uint32_t t = wp->funcs.data[a];
 

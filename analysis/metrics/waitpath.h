@@ -2,7 +2,8 @@
 /*
  * Stacks of waits as a person tells them apart: by their functions, without the
  * frames that every wait or system call has. Stacks that are the same then have
- * one id. Hidden load objects are one function, as in all reports.
+ * one id. Hidden load objects are one function, as in all reports, and so are all
+ * processes of a program that were not followed.
  */
 #ifndef METRICS_WAITPATH_H
 #define METRICS_WAITPATH_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/model/intern.h"
 
@@ -22,6 +24,8 @@ struct wait_paths {
 	VEC(uint32_t) first;    /* by path: into funcs; one more at the end */
 	VEC(uint32_t) funcs;    /* function ids, leaf first */
 	VEC(uint32_t) by_stack; /* path + 1; 0 not looked at yet */
+	struct strtab program_names;
+	struct map programs;    /* by the id of a program's name: its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0 not looked at yet, 1 no, 2 yes */
 };
 

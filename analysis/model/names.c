@@ -48,8 +48,22 @@ static void add_recorded(struct names *n, const struct experiment *e)
 	}
 }
 
+/* After an exec one process has two experiments: it is called by the last one. */
+static void add_process(struct names *n, const struct experiment *e, struct map *last)
+{
+	uint64_t *at = map_put(last, key(e, e->pid), NULL);
+	const struct experiment *had = (const struct experiment *)(uintptr_t)*at;
+
+	if (had && had->start_ns + had->end_ns > e->start_ns + e->end_ns)
+		return;
+	*at = (uintptr_t)e;
+	put(&n->by_process, key(e, e->pid), e->process, true);
+}
+
 void names_init(struct names *n, const struct session *s)
 {
+	struct map last = { 0 };
+
 	*n = (struct names){ 0 };
 	vec_for_each(e, &s->experiments) {
 		if (!(*e)->founder)
@@ -57,8 +71,9 @@ void names_init(struct names *n, const struct session *s)
 	}
 	vec_for_each(e, &s->experiments) {
 		if ((*e)->pid && *(*e)->process)
-			put(&n->by_process, key(*e, (*e)->pid), (*e)->process, true);
+			add_process(n, *e, &last);
 	}
+	map_free(&last);
 }
 
 void names_free(struct names *n)

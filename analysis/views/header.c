@@ -91,6 +91,40 @@ static const char *state_set_name(int numstates)
 	}
 }
 
+static void put_shed(struct table *t, const struct exp_element *el)
+{
+	const char *what = element_get(el, "what");
+	int64_t second = element_int(el, "second");
+
+	if (!what || !strcmp(what, "nothing"))
+		put_line(t, "  From second %" PRId64 " on, all was recorded again", second);
+	else
+		put_line(t, "  *** From second %" PRId64 " on, to keep to the budget, left out: %s",
+			 second, what);
+}
+
+/* How waits were recorded, and what was shed to keep to a budget. */
+static void put_capture(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *how = element_get(el, "how"), *percent = element_get(el, "percent");
+
+		if (!strcmp(el->name, "capture") && how)
+			put_line(t, "  Captured by %s", how);
+		if (!strcmp(el->name, "capture") && element_int(el, "states"))
+			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
+				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?
+				 "; user and system time exact" : "");
+		if (!strcmp(el->name, "target"))
+			put_line(t, "  Only PID %" PRId64 ", TID %" PRId64 " (-T)",
+				 element_int(el, "pid"), element_int(el, "tid"));
+		if (!strcmp(el->name, "budget") && percent)
+			put_line(t, "  Budget: %s %% of all CPU time", percent);
+		if (!strcmp(el->name, "shed"))
+			put_shed(t, el);
+	}
+}
+
 static void put_streams(struct table *t, const struct experiment *e)
 {
 	put_line(t, "Data collection parameters:");
@@ -104,6 +138,7 @@ static void put_streams(struct table *t, const struct experiment *e)
 		vec_for_each(c, &st->counters)
 			put_line(t, "    counter %s, interval %" PRId64, c->name, c->interval);
 	}
+	put_capture(t, e);
 	if (e->sample_period_s)
 		put_line(t, "  Periodic sampling, %" PRId64 " secs.", e->sample_period_s);
 }

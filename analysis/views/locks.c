@@ -62,7 +62,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_LOCK] = lock_id(ls, h);
 	key[KEY_WAITER] = wait_thread_key(w, h, hit_pid(h), hit_thread(h));
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	key[KEY_HOLDER] = hit_holder(h) ? wait_thread_key(w, h, hit_holder_pid(h), hit_holder(h)) :
+	key[KEY_HOLDER] = wait_holder(h) ? wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h)) :
 					  wait_text_key(w, "");
 	key[KEY_WAKER] = wait_waker_key(w, h);
 	key[KEY_WAKER_PATH] = wait_path(&w->paths, wait_has_waker(h) ? hit_waker_stack(h) :
@@ -189,9 +189,9 @@ static void put_locks(struct locks *ls)
 
 		ls->w.group++;
 		put_heading(ls, sums.data[i]);
-		put_part(ls, lock, 1 << KEY_WAITER | 1 << KEY_PATH, "stacks", waiter_of);
-		put_part(ls, lock, 1 << KEY_HOLDER, "threads", holder_of);
-		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stacks", waker_of);
+		put_part(ls, lock, 1 << KEY_WAITER | 1 << KEY_PATH, "stack", waiter_of);
+		put_part(ls, lock, 1 << KEY_HOLDER, "thread", holder_of);
+		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stack", waker_of);
 	}
 	if (shown < sums.len)
 		put_note(ls->w.t, "%zu more locks; `limit %zu' shows all.", sums.len - shown, sums.len);

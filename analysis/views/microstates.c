@@ -115,12 +115,18 @@ static int64_t sum_of(const struct entry *e)
 	return sum;
 }
 
+/* One in a thousand, and a millisecond: what states may be off by without a word. */
+static bool is_off(int64_t by, int64_t wall)
+{
+	return by > 1000000 && by > wall / 1000;
+}
+
 /* What no packet stands for. */
 static int64_t lacks(const struct entry *e)
 {
-	int64_t sum = sum_of(e);
+	int64_t lack = e->wall - sum_of(e);
 
-	return e->wall > sum ? e->wall - sum : 0;
+	return is_off(lack, e->wall) ? lack : 0;
 }
 
 static int64_t whole_of(const struct entry *e)
@@ -202,12 +208,6 @@ static void put_legend(struct table *t, const struct entry *total)
 	if (b.len)
 		put_note(t, "%s", b.data);
 	buf_free(&b);
-}
-
-/* One in a thousand, and a millisecond: what states may be off by without a word. */
-static bool is_off(int64_t by, int64_t wall)
-{
-	return by > 1000000 && by > wall / 1000;
 }
 
 static void put_check(struct microstates *m, struct table *t)

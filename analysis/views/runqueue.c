@@ -20,8 +20,8 @@ struct runqueue {
 /* Who had the CPU when the wait ended: by its thread 0 nobody had. */
 static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 {
-	if (hit_holder(h))
-		return wait_thread_key(w, h, hit_holder_pid(h), hit_holder(h));
+	if (wait_holder(h))
+		return wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h));
 	return wait_text_key(w, hit_wait_length(h) ? "<nobody: it was idle>" : "<unknown>");
 }
 
@@ -138,11 +138,11 @@ int view_runqueue(struct view_state *v, struct table *t, struct diag *d)
 	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &rq);
 	w->total = wait_bag_total(&w->bag);
 	if (w->bag.sums.len) {
-		put_by(w, KEY_REASON, "<Total>", "kinds", reason_of);
+		put_by(w, KEY_REASON, "<Total>", "kind", reason_of);
 		put_histogram(&rq);
-		put_by(w, KEY_HOLDER, "Who had the CPU:", "threads", holder_of);
-		put_by(w, KEY_WAITER, "Who waited:", "threads", waiter_of);
-		put_by(w, KEY_PATH, "Where they were:", "stacks", path_of);
+		put_by(w, KEY_HOLDER, "Who had the CPU:", "thread", holder_of);
+		put_by(w, KEY_WAITER, "Who waited:", "thread", waiter_of);
+		put_by(w, KEY_PATH, "Where they were:", "stack", path_of);
 	} else {
 		wait_nothing(w, "waits for a CPU");
 	}

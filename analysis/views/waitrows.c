@@ -87,8 +87,8 @@ void wait_report_end(struct wait_report *w)
 		put_note(w->t, "Lengths by decade, few `.' to most `#': < below 1 us, u from 1 us, "
 			 "m 1 ms, s 1 s, > 10 s.");
 	if (w->total.sampled)
-		put_note(w->t, "Estimated from samples: only the time of <Total> is exact, and Longest is the "
-			 "longest that was seen.");
+		put_note(w->t, "Sampled: but for <Total>'s time these are estimates; Longest is of "
+			 "those seen.");
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
 	wait_bag_free(&w->bag);
@@ -157,9 +157,15 @@ static void put_funcs(struct wait_report *w, struct buf *b, const uint32_t *func
 	for (size_t i = 0; i < n; i++) {
 		const char *name = func_name(w->v, w->v->session->funcs.data[funcs[i]]);
 
+		const char *pid = name[0] == '<' ? strstr(name, "_PID_") : NULL;
+
 		if (!strncmp(name, kernel, sizeof(kernel) - 1))
 			name += sizeof(kernel) - 1;
-		buf_printf(b, "%s%s", b->len ? " < " : "", name);
+		buf_puts(b, b->len ? " < " : "");
+		if (pid)
+			buf_printf(b, "%.*s>", (int)(pid - name), name);
+		else
+			buf_puts(b, name);
 	}
 }
 
@@ -216,7 +222,8 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 			wait_stat_merge(&rest, &sums->data[i]->stat);
 	}
 	if (shown < sums->len)
-		wait_row(w, &rest, "  (%zu more %s)", sums->len - shown, more);
+		wait_row(w, &rest, "  (%zu more %s%s)", sums->len - shown, more,
+			 sums->len - shown == 1 ? "" : "s");
 }
 
 void wait_nothing(struct wait_report *w, const char *what)
@@ -271,6 +278,16 @@ static const char *interrupt_name(const struct hit *h)
 	}
 }
 
+int64_t wait_holder(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	int64_t tid = hit_holder(h);
+
+	if (tid && founder->threads.len && !names_thread(session_names(h->session), founder, tid))
+		return 0;
+	return tid;
+}
+
 bool wait_has_waker(const struct hit *h)
 {
 	return hit_waker(h) &&
@@ -282,9 +299,9 @@ uint32_t wait_waker_key(struct wait_report *w, const struct hit *h)
 	uint32_t flags = hit_wait_flags(h);
 
 	if (flags & WFLAG_OPEN_END)
-		return wait_text_key(w, "<still waiting>");
+		return wait_text_key(w, WAIT_OPEN);
 	if (flags & WFLAG_REST)
-		return wait_text_key(w, "<not recorded>");
+		return wait_text_key(w, WAIT_REST);
 	if (flags & WFLAG_WAKER_IRQ)
 		return wait_text_key(w, interrupt_name(h));
 	if (!hit_waker(h))
@@ -292,12 +309,26 @@ uint32_t wait_waker_key(struct wait_report *w, const struct hit *h)
 	return wait_thread_key(w, h, hit_waker_pid(h), hit_waker(h));
 }
 
+/* Time that no sample of a wait stands for. */
+static const char *const rest_names[MS_COUNT] = {
+	[MS_USER] = "", [MS_SYSTEM] = "", [MS_TRAP] = "", [MS_LINUX_CPU] = "", [MS_KERNEL_CPU] = "",
+	[MS_TFAULT] = "text fault, between samples",
+	[MS_DFAULT] = "data fault, between samples",
+	[MS_KFAULT] = "kernel fault, between samples",
+	[MS_USER_LOCK] = "user lock, between samples",
+	[MS_SLEEP] = "sleep, between samples",
+	[MS_WAIT_CPU] = "wait for CPU, between samples",
+	[MS_STOPPED] = "stopped, between samples",
+};
+
 const char *wait_reason_name(const struct hit *h)
 {
 	int64_t reason = hit_reason(h);
 
 	if (reason > REASON_NONE && reason < REASON_COUNT)
 		return reason_descs[reason].uname;
+	if (hit_wait_flags(h) & WFLAG_REST)
+		return rest_names[hit_state(h)];
 	if (hit_state(h) == MS_SLEEP)
 		return reason_descs[REASON_NONE].uname;
 	return mstate_descs[hit_state(h)].uname;

@@ -79,7 +79,7 @@ size_t wait_rows_shown(const struct wait_report *w, size_t n);
 const char *wait_path_brief(struct wait_report *w, uint32_t path);
 /*
  * A row for each of the sums, indented, and one for those that are not shown:
- * "(7 more stacks)" with "stacks" for more.
+ * "(7 more stacks)" with "stack" for more.
  */
 void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 	       const char *(*text)(struct wait_report *w, const struct wait_sum *s));
@@ -91,9 +91,17 @@ uint32_t wait_text_key(struct wait_report *w, const char *text);
 const char *wait_key_text(const struct wait_report *w, uint32_t key);
 /* What the threads of one kind have in common. */
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid);
+/*
+ * The thread that held what was waited for, or had the CPU; 0 unknown. A lock's
+ * word may look like a thread's number and be none: where threads.xml has all
+ * threads, it must be one of them.
+ */
+int64_t wait_holder(const struct hit *h);
 /* Whether a thread is known that ended the wait: not a timer, nor another interrupt. */
 bool wait_has_waker(const struct hit *h);
 #define WAIT_TIMEOUT "<timeout>"
+#define WAIT_OPEN    "<still waiting>"
+#define WAIT_REST    "<between samples>"
 /* The kind of thread that ended the wait, or in brackets what did: WAIT_TIMEOUT. */
 uint32_t wait_waker_key(struct wait_report *w, const struct hit *h);
 /* As people say it; where no reason was recorded, the state. */

@@ -41,7 +41,7 @@ static void put_stacks(struct wait_report *w, const struct wait_sum *reason)
 	w->group++;
 	wait_row(w, &reason->stat, "%s", wait_key_text(w, reason->key[KEY_REASON]));
 	wait_bag_sorted(&w->bag, &reason->key[KEY_REASON], 1, &sums);
-	wait_rows(w, &sums, "stacks", path_of);
+	wait_rows(w, &sums, "stack", path_of);
 	vec_free(&sums);
 }
 

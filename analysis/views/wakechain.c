@@ -112,6 +112,13 @@ static void put_thread(struct chain *c, struct branch *b, const struct activity 
 	follow(c, who, tid, a->begin, a->end, time, depth);
 }
 
+/* See wait_holder. */
+static bool has_holder(const struct chain *c, const struct activity *a)
+{
+	return a->holder && (!c->of->founder->threads.len ||
+			     names_thread(c->w.names, c->of->founder, a->holder));
+}
+
 /* Who is to blame for a wait, and what it did meanwhile. */
 static void put_cause(struct chain *c, struct branch *b, const struct activity *a, double time,
 		      int depth)
@@ -121,7 +128,7 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 	if (a->state == MS_WAIT_CPU) {
 		char *name = thread_text(c, a->holder_pid, a->holder);
 
-		if (a->holder)
+		if (has_holder(c, a))
 			branch_put(c, b, time, "%s had the CPU", name);
 		free(name);
 	} else if (a->flags & WFLAG_OPEN_END) {
@@ -130,11 +137,11 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 		branch_at(c, b, time, a->state == MS_USER_LOCK ? "gave up after a timeout" :
 				      a->reason == REASON_TIMER ? "its time had come" :
 				      "ended by an interrupt");
-		if (a->holder)
+		if (has_holder(c, a))
 			put_thread(c, b, a, time, depth, false);
 	} else if (a->waker) {
 		put_thread(c, b, a, time, depth, true);
-	} else if (a->holder) {
+	} else if (has_holder(c, a)) {
 		put_thread(c, b, a, time, depth, false);
 	}
 }
@@ -294,9 +301,10 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 {
 	struct chain *c = ctx;
 
-	if (hit_is_wait(h) && hit_weight(h) > 0 && hit_thread(h) == c->of->tid &&
-	    (h->e->founder ? h->e->founder : h->e) == c->of->founder)
-		vec_push(&c->waits, activity_of(h));
+	if (!hit_is_wait(h) || hit_weight(h) <= 0 || hit_thread(h) != c->of->tid ||
+	    (h->e->founder ? h->e->founder : h->e) != c->of->founder)
+		return;
+	vec_push(&c->waits, activity_of(h));
 }
 
 /* "13", "12/13" as er_kernel -T has it, or a name. */

@@ -3,6 +3,8 @@
  * wakers: who ended whose waits, with what the one waited for and where the other
  * one was. Time is how long the woken thread had waited.
  */
+#include <string.h>
+
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"
@@ -52,8 +54,31 @@ static void put_ways(struct wait_report *w, const struct wait_sum *pair)
 	w->group++;
 	put_pair(w, pair);
 	wait_bag_sorted(&w->bag, pair->key, 2, &ways);
-	wait_rows(w, &ways, "ways", way_text);
+	wait_rows(w, &ways, "way", way_text);
 	vec_free(&ways);
+}
+
+/* Nobody is known to have ended these. */
+static bool has_no_end(const struct wait_report *w, const struct wait_sum *s)
+{
+	const char *waker = wait_key_text(w, s->key[KEY_WAKER]);
+
+	return !strcmp(waker, WAIT_OPEN) || !strcmp(waker, WAIT_REST);
+}
+
+/* What has an end before what has none, each in its order. */
+static void put_ends_first(const struct wait_report *w, sum_vec *pairs)
+{
+	sum_vec sorted = { 0 };
+
+	for (int none = 0; none < 2; none++) {
+		vec_for_each(p, pairs) {
+			if (has_no_end(w, *p) == none)
+				vec_push(&sorted, *p);
+		}
+	}
+	vec_free(pairs);
+	*pairs = sorted;
 }
 
 static void put_pairs(struct wait_report *w)
@@ -64,6 +89,7 @@ static void put_pairs(struct wait_report *w)
 
 	wait_bag_by(&w->bag, 1 << KEY_WAKER | 1 << KEY_WOKEN, &by_pair);
 	wait_bag_sorted(&by_pair, NULL, 0, &pairs);
+	put_ends_first(w, &pairs);
 	shown = wait_rows_shown(w, pairs.len);
 	wait_row(w, &w->total, "<Total>");
 	for (size_t i = 0; i < shown; i++)
