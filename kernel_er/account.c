@@ -111,6 +111,7 @@ static void write_rings(const struct account *a, struct buf *b)
 		sum.stack_user_failed += c.stack_user_failed;
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
+		sum.nmissed += c.nmissed;
 		write_ring(b, "ring", cpu, clocks(c.produced),
 			   clocks(drain_ring(a->drain, cpu)->recorded), clocks(c.lost));
 		for (size_t i = 0; i < sizeof(other_rings) / sizeof(other_rings[0]); i++) {
@@ -129,6 +130,7 @@ static void write_rings(const struct account *a, struct buf *b)
 	number(b, "user_failed", sum.stack_user_failed);
 	number(b, "no_storage", sum.no_storage);
 	number(b, "loss_unattributed", sum.loss_unattributed);
+	number(b, "missed", sum.nmissed);
 	buf_puts(b, "/>\n");
 }
 

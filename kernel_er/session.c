@@ -88,8 +88,9 @@ static void raise_fd_limit(void)
 
 /*
  * On a machine with more to do than it has CPUs, rings fill up while the recorder
- * waits for its turn. It uses little: let it go first where that is allowed. The
- * load was forked before, and keeps the caller's priority.
+ * waits for its turn, and what it does before it records took seconds. It uses
+ * little: let it go first where that is allowed. The load was forked before, and
+ * keeps the caller's priority.
  */
 static void raise_priority(void)
 {
@@ -169,7 +170,6 @@ static int begin_capture(struct session *s)
 	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
 		return -1;
 	s->capturing = s->capture;
-	raise_priority();
 	privilege_drop(s->d);
 	return 0;
 }
@@ -232,6 +232,7 @@ static int begin(struct session *s)
 		return -1;
 	signal(SIGPIPE, SIG_IGN); /* after the fork: the load keeps the caller's */
 	raise_fd_limit();
+	raise_priority();
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
 	if (open_capture(s) < 0 || open_book(s) < 0)
 		return -1;
@@ -240,7 +241,8 @@ static int begin(struct session *s)
 	usage_now(&s->usage_base);
 	if (s->plan->sample_s)
 		take_sample(s, "start");
-	schedule_init(&s->due, s->plan, s->start_ns);
+	/* A duration is that of the recording: reading /proc may have taken a while. */
+	schedule_init(&s->due, s->plan, now_ns());
 	if (s->plan->begin_ns)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (begin_capture(s) < 0)
