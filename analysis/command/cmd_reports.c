@@ -34,7 +34,9 @@ static int cmd_overview(struct shell *sh, int argc, char **argv)
 
 static int cmd_statistics(struct shell *sh, int argc, char **argv)
 {
-	return experiment_report(sh, view_statistics, argc, argv);
+	bool all = argc > 1 && !strcmp(argv[1], "all");
+
+	return experiment_report(sh, all ? view_statistics_all : view_statistics, argc, argv);
 }
 
 static const struct command rows[] = {

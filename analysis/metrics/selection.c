@@ -240,6 +240,17 @@ bool selection_match(const struct selection *sel, const struct hit *h)
 	return !c->off;
 }
 
+bool selection_has_id(const struct selection *sel, unsigned experiment, enum select_kind kind,
+		      int64_t id)
+{
+	const struct chosen *c;
+
+	if (experiment > sel->experiments.len)
+		return true;
+	c = &sel->experiments.data[experiment - 1];
+	return !c->off && (c->all[kind] || in_ranges(&c->ranges[kind], id));
+}
+
 bool selection_has(const struct selection *sel, unsigned experiment)
 {
 	return experiment > sel->experiments.len || !sel->experiments.data[experiment - 1].off;

@@ -50,6 +50,9 @@ int selection_parse(struct selection *sel, const struct session *s, enum select_
 bool selection_match(const struct selection *sel, const struct hit *h);
 /* Whether anything of that experiment is selected. */
 bool selection_has(const struct selection *sel, unsigned experiment);
+/* Whether sample, thread, LWP or CPU `id` of an experiment is selected. */
+bool selection_has_id(const struct selection *sel, unsigned experiment, enum select_kind kind,
+		      int64_t id);
 /* "all", "none", or "1-4,7". */
 void selection_print(const struct selection *sel, unsigned experiment, enum select_kind kind,
 		     struct buf *b);

@@ -104,6 +104,9 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 		  struct diag *d);
 int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);
+/* The sum, and each experiment alone. */
+int view_statistics_all(struct view_state *v, const struct experiment *e, struct table *t,
+			struct diag *d);
 
 
 #endif
