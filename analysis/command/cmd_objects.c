@@ -40,6 +40,16 @@ static struct loadobj *next_object(struct shell *sh, const char **list)
 	return NULL;
 }
 
+/* A path means one object, a name all that have it: two programs' libc.so.6 (P-083). */
+static void add_object(const struct session *s, struct loadobj *named, bool by_path,
+		       object_vec *ret)
+{
+	vec_for_each(o, &s->objects) {
+		if (*o == named || (!by_path && !strcmp((*o)->name, named->name)))
+			vec_push(ret, *o);
+	}
+}
+
 /* All named objects, so that a wrong name changes nothing. 0, or -1 after reporting. */
 static int find_objects(struct shell *sh, const char *list, object_vec *ret)
 {
@@ -50,12 +60,13 @@ static int find_objects(struct shell *sh, const char *list, object_vec *ret)
 		return 0;
 	}
 	for (;;) {
+		bool by_path = list[*list == '"'] == '/';
 		struct loadobj *o = next_object(sh, &list);
 
 		if (!o && !sh->in_rc)
 			return -1;
 		if (o)
-			vec_push(ret, o);
+			add_object(sh->session, o, by_path, ret);
 		if (*list != ',')
 			return 0;
 		list++;
@@ -94,6 +105,11 @@ static int cmd_object_hide(struct shell *sh, int argc, char **argv)
 	return set_named(sh, argv[1], SHOW_HIDE, false);
 }
 
+static int cmd_object_api(struct shell *sh, int argc, char **argv)
+{
+	return set_named(sh, argv[1], SHOW_API, false);
+}
+
 static int cmd_object_select(struct shell *sh, int argc, char **argv)
 {
 	return set_named(sh, argv[1], SHOW_ALL, true);
@@ -117,6 +133,8 @@ static const struct command rows[] = {
 	  .help = "show the functions of these load objects" },
 	{ SECTION_OBJECTS, "object_hide", ARGS_OBJECTS, .run = cmd_object_hide, .rc = RC_FROM_LAST,
 	  .help = "show each of these load objects as one line" },
+	{ SECTION_OBJECTS, "object_api", ARGS_OBJECTS, .run = cmd_object_api, .rc = RC_FROM_LAST,
+	  .help = "show of these load objects only what was called from others" },
 	{ SECTION_OBJECTS, "object_select", ARGS_OBJECTS, .run = cmd_object_select,
 	  .help = "show the functions of these objects only" },
 	{ SECTION_OBJECTS, "objects_default", .run = cmd_objects_default,
