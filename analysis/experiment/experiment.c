@@ -233,6 +233,8 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->recorder);
 	vec_free(&e->threads);
 	map_free(&e->stack_by_uid);
+	map_free(&e->io_by_packet);
+	vec_free(&e->io_files);
 	file_close(&e->overview);
 	diag_free(&e->diag);
 	arena_free(&e->arena);

@@ -105,6 +105,15 @@ struct exp_thread {
 	bool split;                  /* user_ns and system_ns are exact */
 };
 
+/* What I/O packets are about: a file as it was opened once, or what stands for others. */
+struct exp_io_file {
+	const char *name;
+	int64_t fd; /* -1: none */
+};
+
+/* The numbers of those that stand for others, and of the first file; 0: no I/O. */
+enum { IO_FILE_STDIN = 1, IO_FILE_OTHER = 4, IO_FILE_FIRST = 10 };
+
 /* Strings that are not known are "", never NULL. */
 struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
@@ -135,6 +144,9 @@ struct experiment {
 	struct map stack_by_uid;     /* uid to index into stacks */
 	VEC(struct exp_element) recorder; /* in file order; none when another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; none without microstates */
+	VEC(struct exp_io_file) io_files; /* made at the first question for one */
+	struct map io_by_packet;     /* address of a packet to index into io_files */
+	bool io_followed;
 	struct file overview;
 	struct diag diag;            /* what was wrong, shown by `header` */
 	struct arena arena;
@@ -180,6 +192,11 @@ int group_read(const char *path, str_vec *ret, struct diag *d);
 int group_add(const char *path, const char *experiment, struct diag *d);
 
 /* --- packets --- */
+
+struct packet;
+
+/* The file that an I/O packet is about, into e->io_files; 0 for other packets. */
+uint32_t experiment_io_file(struct experiment *e, const struct packet *p);
 
 /* A field found by name in a stream; offset 0 (no field is there) when it has none. */
 struct field_ref {

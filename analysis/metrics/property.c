@@ -187,6 +187,21 @@ static const char *get_cgroup(const struct hit *h)
 	return names_cgroup(session_names(h->session), h->e, hit_thread(h));
 }
 
+static struct value get_file(const struct hit *h)
+{
+	uint32_t file = experiment_io_file(h->e, h->packet);
+
+	return file ? known(file) : unknown;
+}
+
+/* Also of packets that have no more than a descriptor. */
+static const char *get_file_name(const struct hit *h)
+{
+	uint32_t file = experiment_io_file(h->e, h->packet);
+
+	return file ? h->e->io_files.data[file].name : NULL;
+}
+
 const struct property properties[] = {
 	{ "THRID", "thread", .get = get_thread },
 	{ "TID", "thread, the system's number", .get = get_thread },
@@ -217,6 +232,9 @@ const struct property properties[] = {
 	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
 	{ "HTYPE", "heap function", "HTYPE", .values = &enum_heap_types },
 	{ "IOTYPE", "kind of I/O", "IOTYPE", .values = &enum_io_types },
+	{ "IOFNAME", "file that was read, written, opened", "IOFNAME", .text = get_file_name },
+	{ "IOVFD", "number of a file as it was opened once, in its experiment", "IOFD",
+	  .get = get_file },
 	{ "IOHEAPBYTES", "bytes allocated, read or written", "HSIZE IONBYTE", .get = get_bytes },
 	{ "DATASIZE", "the same, rounded up to a power of 4", "HSIZE IONBYTE", .get = get_size_class },
 	{ "DURATION", "nanoseconds that it took, rounded up to a power of 10",

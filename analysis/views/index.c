@@ -14,28 +14,16 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/views/functions.h"
-#include "analysis/views/index_label.h"
+#include "analysis/views/index.h"
 #include "analysis/model/names.h"
 
-struct key {
-	const struct experiment *e; /* the founder, or where it matters the experiment */
-	int64_t a, b;
-};
-
-struct special {
-	const char *type;
-	struct key (*key)(const struct hit *h);
-	void (*label)(const struct names *n, const struct key *k, struct buf *b);
-};
-
 struct index_tally {
-	const struct objtype *type;
-	const struct special *special; /* NULL: by index */
+	const struct index_spec *spec;
 	struct filter *index;
 	size_t nmetrics;
 	struct intern ids;
 	struct strtab texts;           /* what keys of a text index are ids of */
-	VEC(struct key) keys;
+	VEC(struct index_key) keys;
 	VEC(const struct experiment *) seen_in; /* by key: which has a packet of it */
 	VEC(int64_t) values; /* keys × nmetrics */
 	int64_t *total;
@@ -46,34 +34,34 @@ static const struct experiment *founder_of(const struct hit *h)
 	return h->e->founder ? h->e->founder : h->e;
 }
 
-static struct key thread_key(const struct hit *h)
+static struct index_key thread_key(const struct hit *h)
 {
-	return (struct key){ founder_of(h), hit_pid(h), hit_thread(h) };
+	return (struct index_key){ founder_of(h), hit_pid(h), hit_thread(h) };
 }
 
-static struct key process_key(const struct hit *h)
+static struct index_key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct key){ founder_of(h), pid, pid ? 0 : hit_thread(h) };
+	return (struct index_key){ founder_of(h), pid, pid ? 0 : hit_thread(h) };
 }
 
-static struct key experiment_key(const struct hit *h)
+static struct index_key experiment_key(const struct hit *h)
 {
-	return (struct key){ h->e, h->e->id, 0 };
+	return (struct index_key){ h->e, h->e->id, 0 };
 }
 
-static void thread_label(const struct names *n, const struct key *k, struct buf *b)
+static void thread_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
 	names_put_thread(n, k->e, k->a, k->b, b);
 }
 
-static void process_label(const struct names *n, const struct key *k, struct buf *b)
+static void process_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
 	names_put_process(n, k->e, k->a, k->a ? 0 : k->b, b);
 }
 
-static void experiment_label(const struct names *n, const struct key *k, struct buf *b)
+static void experiment_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
 	buf_printf(b, "%u %s", k->e->id, k->e->path);
 	if (k->e->pid)
@@ -82,13 +70,13 @@ static void experiment_label(const struct names *n, const struct key *k, struct 
 		buf_printf(b, ", %s", k->e->process);
 }
 
-static const struct special specials[] = {
+static const struct index_special specials[] = {
 	{ "Threads", thread_key, thread_label },
 	{ "Processes", process_key, process_label },
 	{ "Experiment_IDs", experiment_key, experiment_label },
 };
 
-static const struct special *special_of(const struct objtype *type)
+static const struct index_special *special_of(const struct objtype *type)
 {
 	for (size_t i = 0; type->builtin && i < sizeof(specials) / sizeof(specials[0]); i++) {
 		if (!strcmp(specials[i].type, type->name))
@@ -98,28 +86,28 @@ static const struct special *special_of(const struct objtype *type)
 }
 
 /* What is not known is -1 (P-055). */
-static struct key index_key(struct index_tally *it, const struct hit *h)
+static struct index_key index_key(struct index_tally *it, const struct hit *h)
 {
 	struct value v;
 
 	if (filter_is_text(it->index)) {
 		const char *text = filter_string(it->index, h);
 
-		return (struct key){ .a = text ? (int64_t)strtab_id(&it->texts, text) : -1 };
+		return (struct index_key){ .a = text ? (int64_t)strtab_id(&it->texts, text) : -1 };
 	}
 	v = filter_value(it->index, h);
-	return (struct key){ .a = v.known ? v.i : -1 };
+	return (struct index_key){ .a = v.known ? v.i : -1 };
 }
 
 static void put_label(const struct index_tally *it, const struct names *names, size_t i,
 		      struct buf *b)
 {
-	const struct key *k = &it->keys.data[i];
-	const struct enumeration *values = it->special ? NULL : filter_values(it->index);
+	const struct index_key *k = &it->keys.data[i];
+	const struct enumeration *values = it->spec->special ? NULL : filter_values(it->index);
 	const char *name = values ? values->name(it->seen_in.data[i], k->a) : NULL;
 
-	if (it->special)
-		it->special->label(names, k, b);
+	if (it->spec->special)
+		it->spec->special->label(names, k, b);
 	else if (name)
 		buf_puts(b, name);
 	else if (k->a == -1)
@@ -127,17 +115,17 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 	else if (filter_is_text(it->index))
 		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
 	else
-		index_put_label(it->type, k->a, b);
+		index_put_label(it->spec->type, k->a, b);
 }
 
-static size_t key_index(struct index_tally *it, const struct key *k, const struct experiment *e)
+static size_t key_index(struct index_tally *it, const struct index_key *k, const struct experiment *e)
 {
 	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
 	while ((id1 = intern_next(&it->ids, &probe))) {
-		const struct key *have = &it->keys.data[id1 - 1];
+		const struct index_key *have = &it->keys.data[id1 - 1];
 
 		if (have->e == k->e && have->a == k->a && have->b == k->b)
 			return id1 - 1;
@@ -152,13 +140,12 @@ static size_t key_index(struct index_tally *it, const struct key *k, const struc
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct index_tally *it = ctx;
-	struct key k;
+	struct index_key k;
 	size_t at;
 
-	/* Other packets have no data address (P-080). */
-	if (it->type->kind == OBJ_MEMORY && h->stream->kind != ER_PKT_MHWC)
+	if (it->spec->only && h->stream->kind != it->spec->only)
 		return;
-	k = it->special ? it->special->key(h) : index_key(it, h);
+	k = it->spec->special ? it->spec->special->key(h) : index_key(it, h);
 	at = key_index(it, &k, h->e) * it->nmetrics;
 	for (size_t i = 0; i < n; i++) {
 		add_to(&it->values.data[at + amounts[i].metric], amounts[i].value);
@@ -175,17 +162,6 @@ static bool listed(const struct metric_list *l, const int64_t *values)
 	return false;
 }
 
-/* The metrics and the order that lists of that kind have. */
-static const struct metric_list *metrics_of(const struct view_state *v, enum objkind kind)
-{
-	return kind == OBJ_MEMORY ? &v->dmetrics : &v->imetrics;
-}
-
-static const struct metric_sort *sort_of(const struct view_state *v, enum objkind kind)
-{
-	return kind == OBJ_MEMORY ? &v->dsort : &v->isort;
-}
-
 static void add_row(const struct metric_list *l, struct table *t, const char *name,
 		    const int64_t *values, const int64_t *total)
 {
@@ -198,14 +174,14 @@ static bool by_number(const struct index_tally *it, const struct metric_sort *so
 {
 	bool name = sort->col.flavor == FLAVOR_STATIC;
 
-	return !name || !(it->special || filter_is_text(it->index) || filter_values(it->index));
+	return !name || !(it->spec->special || filter_is_text(it->index) || filter_values(it->index));
 }
 
 static void add_rows(struct view_state *v, struct table *t, struct index_tally *it,
 		     const struct names *names)
 {
-	const struct metric_list *l = metrics_of(v, it->type->kind);
-	const struct metric_sort *sort = sort_of(v, it->type->kind);
+	const struct metric_list *l = it->spec->metrics;
+	const struct metric_sort *sort = it->spec->sort;
 	ranked_vec rows = { 0 };
 	struct buf label = { 0 };
 
@@ -230,13 +206,13 @@ static void add_rows(struct view_state *v, struct table *t, struct index_tally *
 	buf_free(&label);
 }
 
-static void put_title(const struct view_state *v, const struct objtype *type, struct table *t)
+static void put_title(const struct index_spec *spec, struct table *t)
 {
 	struct buf b = { 0 };
 
-	t->name = type->name;
-	buf_printf(&b, "%s sorted by metric: ", type->name);
-	metric_sort_describe(sort_of(v, type->kind), &b);
+	t->name = spec->type->name;
+	buf_printf(&b, "%s sorted by metric: ", spec->title ? spec->title : spec->type->name);
+	metric_sort_describe(spec->sort, &b);
 	t->title = arena_strdup(&t->arena, b.data);
 	buf_free(&b);
 }
@@ -263,23 +239,37 @@ static bool has_addresses(const struct session *s)
 	return false;
 }
 
-int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d)
+int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
+		struct diag *d)
 {
-	struct index_tally it = { .type = type, .special = special_of(type),
-				  .nmetrics = metric_set_width(v->metric_set) };
+	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set) };
 
-	if (type->kind == OBJ_MEMORY && !has_addresses(v->session))
-		return diag_error(d, "%s: no counter was recorded with data addresses", type->name);
-	it.index = filter_parse_index(v->session, &v->types, type->text, d);
+	it.index = filter_parse_index(v->session, &v->types, spec->type->text, d);
 	if (!it.index)
 		return -1;
-	put_title(v, type, t);
-	columns_add(t, metrics_of(v, type->kind), sort_of(v, type->kind));
+	put_title(spec, t);
+	columns_add(t, spec->metrics, spec->sort);
 	it.total = xcalloc(it.nmetrics, sizeof(*it.total));
 	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &it);
 	add_rows(v, t, &it, session_names(v->session));
 	tally_free_index(&it);
 	return 0;
+}
+
+int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d)
+{
+	struct index_spec spec = { .type = type, .special = special_of(type),
+				   .metrics = &v->imetrics, .sort = &v->isort };
+
+	if (type->kind == OBJ_MEMORY) {
+		spec.metrics = &v->dmetrics;
+		spec.sort = &v->dsort;
+		spec.only = ER_PKT_MHWC; /* others have no address of data (P-080) */
+		if (!has_addresses(v->session))
+			return diag_error(d, "%s: no counter was recorded with data addresses",
+					  type->name);
+	}
+	return index_print(v, &spec, t, d);
 }
 
 static int list_types(const struct view_state *v, enum objkind kind, struct table *t)

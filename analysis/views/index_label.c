@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/views/index_label.h"
+#include "analysis/views/index.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/metrics/objtype.h"
 
 static void cpu_label(int64_t i, struct buf *b)
 {

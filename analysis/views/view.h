@@ -80,6 +80,9 @@ enum stacks_kind { STACKS_LEAKS, STACKS_ALLOCS, STACKS_HEAP, STACKS_IO };
 int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d);
 int view_heapstat(struct view_state *v, struct table *t, struct diag *d);
 int view_iostat(struct view_state *v, struct table *t, struct diag *d);
+/* I/O by file name, and by file as it was opened. */
+int view_ioactivity(struct view_state *v, struct table *t, struct diag *d);
+int view_iodetail(struct view_state *v, struct table *t, struct diag *d);
 
 /* Load objects: with their state (object_list); with metrics and messages (objects). */
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);

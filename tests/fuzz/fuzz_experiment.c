@@ -143,6 +143,7 @@ static int statistics(struct view_state *v, struct table *t, struct diag *d)
 static int (*const views[])(struct view_state *v, struct table *t, struct diag *d) = {
 	view_functions, callers_callees, view_calltree,	       header,		 overview,
 	statistics,	view_objects,	 view_object_list, view_sample_list, view_experiment_list,
+		view_thread_list, view_ioactivity, view_iodetail, view_describe,
 };
 
 static void report(struct session *s, struct diag *d)
