@@ -83,6 +83,8 @@ static __always_inline void switch_dead(struct er_cpu *c, struct task_struct *p,
 
 	if (!t || t->state & THREAD_CLOSED)
 		return;
+	if (er_states && t->where != WHERE_ON && t->where != WHERE_UNKNOWN)
+		edge_late(c, p, t);
 	if (er_states && t->where != WHERE_UNKNOWN)
 		total_send(c, p, t, clk, p->se.sum_exec_runtime, p->pid, SCRATCH_SWITCH);
 	residual_send(p, t, c, p->se.sum_exec_runtime);
