@@ -96,7 +96,8 @@ int view_cpu_list(struct view_state *v, struct table *t, struct diag *d);
 /* What filters and index expressions can ask for. */
 int view_describe(struct view_state *v, struct table *t, struct diag *d);
 /*
- * header, overview, statistics: NULL means all experiments. The header then has
+ * header, overview, statistics: NULL means all experiments; statistics are then
+ * the sum. The header then has
  * a line for each followed process, and those with messages; view_header_all
  * has all in full.
  */
@@ -107,9 +108,11 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 		  struct diag *d);
 int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);
-/* The sum, and each experiment alone. */
+/* Also each of them by itself; each sample by itself. */
 int view_statistics_all(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);
+int view_sample_detail(struct view_state *v, const struct experiment *e, struct table *t,
+		       struct diag *d);
 
 
 #endif

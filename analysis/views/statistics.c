@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * statistics and sample_detail: the resources used, as the recorder noted them
+ * at each sample point. A sample is what lies between two points; those that
+ * are not selected do not count.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "analysis/views/columns.h"
+
+struct usage_row {
+	const char *label;
+	size_t member;
+};
+
+#define ROW(label, m) { label, offsetof(struct exp_usage, m) }
+
+static const struct usage_row times[] = {
+	ROW("User CPU:", user_ns),	      ROW("System CPU:", system_ns),
+	ROW("Trap CPU:", trap_ns),	      ROW("User Lock:", lock_ns),
+	ROW("Data Page Fault:", dfault_ns),   ROW("Text Page Fault:", tfault_ns),
+	ROW("Kernel Page Fault:", kfault_ns), ROW("Stopped:", stop_ns),
+	ROW("Wait CPU:", wait_ns),	      ROW("Sleep:", sleep_ns),
+};
+
+static const struct usage_row counts[] = {
+	ROW("Minor Page Faults:", minflt),	    ROW("Major Page Faults:", majflt),
+	ROW("Process swaps:", nswap),		    ROW("Input blocks:", inblock),
+	ROW("Output blocks:", oublock),		    ROW("Messages sent:", msgsnd),
+	ROW("Messages received:", msgrcv),	    ROW("Signals handled:", nsignals),
+	ROW("Voluntary context switches:", vctx),   ROW("Involuntary context switches:", ictx),
+	ROW("System calls:", syscalls),		    ROW("Characters of I/O:", ioch),
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The words of a usage record that are sums. */
+enum { WORDS = offsetof(struct exp_usage, nthreads) / sizeof(uint64_t) };
+
+/* What was used in a time; times from the start of the experiment. */
+struct used {
+	struct exp_usage usage;
+	int64_t start_ns, end_ns, duration_ns;
+	size_t nsamples;
+};
+
+static uint64_t member(const struct exp_usage *u, const struct usage_row *r)
+{
+	return *(const uint64_t *)((const char *)u + r->member);
+}
+
+/* Records are cumulative: what the later has more than the earlier. Sums wrap, as all do. */
+static void add_difference(struct exp_usage *to, const struct exp_usage *from,
+			   const struct exp_usage *until)
+{
+	uint64_t *sum = (uint64_t *)to;
+
+	for (size_t i = 0; i < WORDS; i++)
+		sum[i] += ((const uint64_t *)until)[i] - ((const uint64_t *)from)[i];
+}
+
+/* The sample points of an experiment, in order: record i belongs to event i. */
+typedef VEC(const struct exp_event *) point_vec;
+
+static void points_of(const struct experiment *e, point_vec *ret)
+{
+	size_t n = experiment_nusages(e);
+
+	vec_for_each(ev, &e->events) {
+		if (!strcmp(ev->kind, "sample") && ret->len < n)
+			vec_push(ret, ev);
+	}
+}
+
+static uint64_t all_times(const struct exp_usage *u)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < COUNT(times); i++)
+		sum += member(u, &times[i]);
+	return sum;
+}
+
+/*
+ * The sample that ends at point i, which is not the first. What its states do not
+ * fill of it was slept, as gprofng has it: many recorders leave that out.
+ */
+static void sample_used(const struct experiment *e, const point_vec *points, size_t i,
+			struct used *ret)
+{
+	struct exp_usage from, until;
+	uint64_t filled;
+
+	*ret = (struct used){ .start_ns = points->data[i - 1]->time_ns,
+			      .end_ns = points->data[i]->time_ns, .nsamples = 1 };
+	ret->duration_ns = ret->end_ns - ret->start_ns;
+	experiment_usage(e, i - 1, &from);
+	experiment_usage(e, i, &until);
+	add_difference(&ret->usage, &from, &until);
+	filled = all_times(&ret->usage);
+	if (ret->usage.time_ns > filled)
+		ret->usage.sleep_ns += ret->usage.time_ns - filled;
+}
+
+static void add_used(struct used *to, const struct used *s)
+{
+	static const struct exp_usage none;
+
+	if (!to->nsamples || s->start_ns < to->start_ns)
+		to->start_ns = s->start_ns;
+	if (!to->nsamples || s->end_ns > to->end_ns)
+		to->end_ns = s->end_ns;
+	to->duration_ns += s->duration_ns;
+	to->nsamples += s->nsamples;
+	add_difference(&to->usage, &none, &s->usage);
+}
+
+static bool is_selected(const struct view_state *v, const struct experiment *e,
+			const struct exp_event *point)
+{
+	return selection_has_id(&v->selection, e->id, SELECT_SAMPLE, point->id);
+}
+
+/* All selected samples of an experiment. */
+static void experiment_used(const struct view_state *v, const struct experiment *e,
+			    struct used *ret)
+{
+	point_vec points = { 0 };
+	struct used s;
+
+	*ret = (struct used){ 0 };
+	points_of(e, &points);
+	for (size_t i = 1; i < points.len; i++) {
+		if (!is_selected(v, e, points.data[i]))
+			continue;
+		sample_used(e, &points, i, &s);
+		add_used(ret, &s);
+	}
+	vec_free(&points);
+}
+
+/* --- lines --- */
+
+struct lines {
+	struct table *t;
+	int group;
+};
+
+static struct row *line(struct lines *l, const char *label)
+{
+	struct row *r = table_row(l->t);
+
+	r->group = l->group;
+	put_text(r, 0, label);
+	return r;
+}
+
+static void put_time(struct lines *l, const char *label, int64_t ns, uint64_t whole)
+{
+	struct row *r = line(l, label);
+
+	r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = ns };
+	if (whole)
+		r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
+}
+
+static void put_used(struct lines *l, const struct used *u, bool interval)
+{
+	uint64_t whole = all_times(&u->usage);
+
+	if (interval) {
+		put_time(l, "Start Time (sec.):", u->start_ns, 0);
+		put_time(l, "End Time (sec.):", u->end_ns, 0);
+	}
+	put_time(l, "Duration (sec.):", u->duration_ns, 0);
+	put_time(l, "Total Thread Time (sec.):", whole, 0);
+	if (u->duration_ns > 0)
+		line(l, "Average number of Threads:")->cells[1] =
+			(struct cell){ .kind = CELL_RATIO, .d = (double)whole / u->duration_ns };
+	line(l, "Process Times (sec.):");
+	for (size_t i = 0; i < COUNT(times); i++)
+		put_time(l, times[i].label, member(&u->usage, &times[i]), whole);
+	for (size_t i = 0; i < COUNT(counts); i++)
+		line(l, counts[i].label)->cells[1] =
+			(struct cell){ .kind = CELL_COUNT, .i = member(&u->usage, &counts[i]) };
+}
+
+/* A block of lines of its own. */
+static void begin(struct lines *l)
+{
+	if (l->t->rows.len)
+		l->group++;
+}
+
+static void put_experiment(struct view_state *v, struct lines *l, const struct experiment *e)
+{
+	struct used u;
+
+	begin(l);
+	put_textf(l->t, line(l, ""), 0, "Experiment: %s", e->path);
+	experiment_used(v, e, &u);
+	if (u.nsamples)
+		put_used(l, &u, true);
+	else
+		line(l, experiment_nusages(e) ? "No sample of it is selected" :
+			"No usage was recorded; er_kernel does unless -S off says not to");
+}
+
+/*
+ * Of er_kernel's followed processes the founder's samples tell: they have none of
+ * their own. Where only one experiment has any, it is the sum. How many have.
+ */
+static size_t put_sum(struct view_state *v, struct lines *l)
+{
+	const struct experiment *last = v->session->experiments.data[0];
+	struct used sum = { 0 }, u;
+	size_t n = 0;
+
+	vec_for_each(ep, &v->session->experiments) {
+		if (!experiment_nusages(*ep))
+			continue;
+		experiment_used(v, *ep, &u);
+		add_used(&sum, &u);
+		last = *ep;
+		n++;
+	}
+	if (n < 2) {
+		put_experiment(v, l, last);
+		return n;
+	}
+	begin(l);
+	line(l, "<Sum across selected experiments>");
+	put_used(l, &sum, false);
+	return n;
+}
+
+static void usage_columns(struct table *t, const char *name)
+{
+	t->name = name;
+	text_column(t, NULL);
+	vec_push(&t->columns, (struct column){ .kind = CELL_TIME });
+	vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT });
+}
+
+int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
+		    struct diag *d)
+{
+	struct lines l = { .t = t };
+
+	usage_columns(t, "statistics");
+	if (e)
+		put_experiment(v, &l, e);
+	else
+		put_sum(v, &l);
+	return 0;
+}
+
+int view_statistics_all(struct view_state *v, const struct experiment *e, struct table *t,
+			struct diag *d)
+{
+	struct lines l = { .t = t };
+
+	usage_columns(t, "statistics");
+	if (put_sum(v, &l) < 2)
+		return 0;
+	vec_for_each(ep, &v->session->experiments) {
+		if (experiment_nusages(*ep))
+			put_experiment(v, &l, *ep);
+	}
+	return 0;
+}
+
+static const char *label_of(const struct exp_event *point)
+{
+	return *point->label ? point->label : "(none)";
+}
+
+static void put_samples(struct view_state *v, struct lines *l, const struct experiment *e)
+{
+	point_vec points = { 0 };
+	struct used u;
+
+	points_of(e, &points);
+	for (size_t i = 1; i < points.len; i++) {
+		if (!is_selected(v, e, points.data[i]))
+			continue;
+		begin(l);
+		put_textf(l->t, line(l, ""), 0, "Sample Number: %" PRId64, points.data[i]->id);
+		put_text(line(l, "Start Label:"), 1, label_of(points.data[i - 1]));
+		put_text(line(l, "End Label:"), 1, label_of(points.data[i]));
+		sample_used(e, &points, i, &u);
+		put_used(l, &u, true);
+	}
+	vec_free(&points);
+}
+
+int view_sample_detail(struct view_state *v, const struct experiment *e, struct table *t,
+		       struct diag *d)
+{
+	struct lines l = { .t = t };
+
+	usage_columns(t, "sample_detail");
+	vec_for_each(ep, &v->session->experiments) {
+		if (e ? e != *ep : !experiment_nusages(*ep))
+			continue;
+		put_experiment(v, &l, *ep);
+		put_samples(v, &l, *ep);
+	}
+	return 0;
+}
