@@ -11,7 +11,7 @@ switch_recorders()
 {
 	cat <<END
 er_kernel $er_kernel -o RUN.er
-er_kernel_split $er_kernel --split -o RUN.er
+er_kernel_split $er_kernel --exact-user -o RUN.er
 runqlat runqlat 1000
 cpudist cpudist 1000
 wakeuptime wakeuptime 1000

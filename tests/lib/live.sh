@@ -73,24 +73,48 @@ opens_in_gprofng()
 	gprofng display text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
 }
 
-# The clock packets of one experiment, by no code of ours: CPU, time in ns,
-# number on the CPU (field SEQ), thread. Size and offsets are those it declares.
-clock_packets()
+# The packets of one experiment, by no code of ours, one a line: size, CPUID, TSTAMP,
+# SEQ, THRID, MSTATE, NTICK, and of times off a CPU (else 0) REASON, WFLAGS, WLEN,
+# HOLDER, WAKER. Sizes and offsets are those it declares.
+packets()
 {
 	[ -s "$1/profile" ] || return 0
-	od -An -v -tu4 -w"$(od -An -N2 -tu2 "$1/profile" | tr -d ' ')" "$1/profile" | awk -v words="$(
-		sed -n '/<profpckt kind="8"/,/<\/profpckt>/s/.*<field name="\([A-Z]*\)".* offset="\([0-9]*\)".*/\1 \2/p' \
-			"$1/log.xml" | tr '\n' ' ')" '
-		BEGIN { for (n = split(words, w); n > 1; n -= 2) at[w[n - 1]] = w[n] / 4 + 1 }
-		{ printf "%d %.0f %d %d\n", $at["CPUID"],
-			$at["TSTAMP"] + $(at["TSTAMP"] + 1) * 4294967296, $at["SEQ"], $at["THRID"] }'
+	perl -e '
+		my ($log, $profile) = @ARGV;
+		my (%at, %type, $in);
+		open F, "<", $log or die;
+		while (<F>) {
+			$in = 1 if /<profpckt kind="8"/;
+			$in = 0 if /<\/profpckt>/;
+			next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
+			$at{$1} = $2;
+			$type{$1} = { INT32 => "l", UINT32 => "L", INT64 => "q", UINT64 => "Q" }->{$3};
+		}
+		my @want = qw(CPUID TSTAMP SEQ THRID MSTATE NTICK REASON WFLAGS WLEN HOLDER WAKER);
+		open F, "<:raw", $profile or die;
+		my $all = do { local $/; <F> };
+		my $n;
+		for (my $i = 0; $i < length $all; $i += $n) {
+			$n = unpack "S", substr $all, $i, 2 or die;
+			print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
+				unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
+		}' "$1/log.xml" "$1/profile"
 }
+
+# Of times on a CPU: CPU, time in ns, number on the CPU (field SEQ), thread.
+clock_packets() { packets "$1" | awk '$1 <= 44 { print $2, $3, $4, $5 }'; }
 
 # Of the founder and all below it.
 clock_packets_all()
 {
 	local d
 	for d in "$1" "$1"/_*.er; do clock_packets "$d"; done
+}
+
+packets_all()
+{
+	local d
+	for d in "$1" "$1"/_*.er; do packets "$d"; done
 }
 
 # From CSV of e.user:e.kcpu:name, the <Total> of both: all CPU time there is, for

@@ -6,10 +6,10 @@
 # recorded, as many missing as were lost.
 . "$(dirname "$0")/../lib/live.sh"
 
-# rings EXPERIMENT: CPU, produced, recorded, lost
+# rings EXPERIMENT [ring | waitring]: CPU, produced, recorded, lost
 rings()
 {
-	sed -n 's/^<ring cpu="\([0-9]*\)" produced="\([0-9]*\)" recorded="\([0-9]*\)" lost="\([0-9]*\)".*/\1 \2 \3 \4/p' \
+	sed -n 's/^<'"${2:-ring}"' cpu="\([0-9]*\)" produced="\([0-9]*\)" recorded="\([0-9]*\)" lost="\([0-9]*\)".*/\1 \2 \3 \4/p' \
 		"$1/recorder.xml" | sort -n
 }
 
@@ -19,6 +19,13 @@ numbers()
 {
 	clock_packets_all "$1" | awk '!seen[$1 " " $3]++ { n[$1]++ } END { for (c in n) print c, n[c] }' |
 		sort -n
+}
+
+# Of waits: what is left of totals (32) stands for no record.
+wait_numbers()
+{
+	packets_all "$1" | awk '$1 > 44 && int($9 / 32) % 2 == 0 && !seen[$2 " " $4]++ { n[$2]++ }
+		END { for (c in n) print c, n[c] }' | sort -n
 }
 
 # balanced NAME EXPERIMENT
@@ -34,9 +41,17 @@ balanced()
 		"$(awk '{ print $1, $3 }' rings | cmp -s - numbers && echo 1 || echo 0)" \
 		"cpu produced recorded lost: $(cat rings)
 cpu packets: $(cat numbers)"
+	rings "$2" waitring | awk '$2' >rings
+	wait_numbers "$2" >numbers
+	check_that "$1: waits, too: recorded + lost = produced" \
+		"$(awk '$3 + $4 != $2' rings | wc -l) == 0 && $(wc -l <rings) > 0" "$(cat rings)"
+	check_that "$1: waits, too: the packets are those recorded" \
+		"$(awk '$3 { print $1, $3 }' rings | cmp -s - numbers && echo 1 || echo 0)" \
+		"cpu produced recorded lost: $(cat rings)
+cpu packets: $(cat numbers)"
 }
 
-lost() { rings "$1" | awk '{ n += $4 } END { print n + 0 }'; }
+lost() { { rings "$1"; rings "$1" waitring; } | awk '{ n += $4 } END { print n + 0 }'; }
 
 must_record easy.er -F on -p high -q 0 -- "$syn/spin" -t 2 alpha:1 beta:1
 balanced "an easy load" easy.er

@@ -29,13 +29,13 @@ doubled=$(for d in on.er on.er/_*.er; do clock_packets "$d"; done |
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
 
 must_record off.er -F off -p high -- sh -c "$load"
-check "-F off follows nobody" sh -c '! ls -d off.er/_*.er 2>/dev/null'
+check "-F off follows nobody" sh -c '! ls -d off.er/_*.er 2>/dev/null | grep -v /_others_PID_0'
 
 must_record some.er '-F' '=spin' -p high -- sh -c "$load"
 for f in one two; do
 	check "-F =regexp follows $f" sh -c "ls -d some.er/_spin_PID_$(pid_of $f).*er"
 done
-check "-F =regexp follows nobody else" sh -c '! ls -d some.er/_*.er | grep -v /_spin_'
+check "-F =regexp follows nobody else" sh -c '! ls -d some.er/_*.er | grep -vE "/_(spin|others)_"'
 check_that "the others are in the founder" \
 	"$(function_seconds e.user some.er | awk -F'\t' '$2 ~ /^<forktree_PID_/ { s += $1 }
 		END { print s + 0 }') > 2"

@@ -36,4 +36,4 @@ fi
 pid=$!
 wait $pid
 check "--no-self leaves no experiment of er_kernel" sh -c "! ls -d noself.er/_*_PID_$pid.*er"
-check_that "and no packet of it" "$(clock_packets_all noself.er | awk -v p=$pid '$4 == p' | wc -l) == 0"
+check_that "and no packet of it" "$(packets_all noself.er | awk -v p=$pid '$5 == p' | wc -l) == 0"
