@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/command/shell.h"
+#include "analysis/model/source.h"
 
 unsigned long choose_number(const char *s)
 {
@@ -58,6 +59,98 @@ struct func *choose_function(struct shell *sh, int argc, char **argv)
 	f = pick(sh, &found, argc, argv);
 	vec_free(&found);
 	return f;
+}
+
+/* --- code --- */
+
+typedef VEC(const char *) path_vec;
+
+static void add_path(path_vec *all, const char *path, const char *name)
+{
+	if (!path || !path_is_named(path, name))
+		return;
+	for (size_t i = 0; i < all->len; i++) {
+		if (all->data[i] == path)
+			return;
+	}
+	vec_push(all, path);
+}
+
+/* Source files of that name: of units first, and only else those that they include. */
+static void find_files(struct session *s, const char *name, path_vec *ret)
+{
+	size_t n = s->funcs.len;
+
+	for (size_t i = 0; i < n; i++)
+		add_path(ret, func_source(s, s->funcs.data[i]), name);
+	for (size_t i = 0; !ret->len && i < n; i++) {
+		line_code_vec rows = { 0 };
+
+		func_lines(s, s->funcs.data[i], &rows);
+		vec_for_each(r, &rows)
+			add_path(ret, r->place.file, name);
+		vec_free(&rows);
+	}
+}
+
+static int choose_file(struct shell *sh, int argc, char **argv, struct code_choice *ret)
+{
+	unsigned long n = argc > 2 ? choose_number(argv[2]) : 0;
+	path_vec found = { 0 };
+	int rc = 0;
+
+	find_files(sh->session, argv[1], &found);
+	if (found.len == 1)
+		ret->file = found.data[0];
+	else if (n >= 1 && n <= found.len)
+		ret->file = found.data[n - 1];
+	else if (!found.len)
+		rc = diag_error(&sh->diag, "'%s': no function and no source file of that name was met; "
+				"functions and lines list them", argv[1]);
+	else
+		rc = diag_error(&sh->diag, "'%s': %zu source files have that name; give the number of "
+				"one after it:", argv[1], found.len);
+	for (size_t i = 0; rc && i < found.len; i++)
+		diag_note(&sh->diag, "%zu: %s", i + 1, found.data[i]);
+	vec_free(&found);
+	return rc;
+}
+
+/* Functions of that name that were met, or else that any object has. */
+static void find_code(struct session *s, const char *name, func_vec *ret)
+{
+	size_t n = s->objects.len;
+
+	session_find_funcs(s, name, ret);
+	if (ret->len)
+		return;
+	for (size_t i = 0; i < n; i++)
+		object_all_funcs(s, s->objects.data[i]);
+	session_find_funcs(s, name, ret);
+}
+
+int choose_code(struct shell *sh, int argc, char **argv, struct code_choice *ret)
+{
+	size_t len = strlen(argv[1]);
+	func_vec found = { 0 };
+	char *words[3] = { argv[0], NULL, argc > 2 ? argv[2] : NULL };
+	char *quote;
+
+	*ret = (struct code_choice){ .name = xstrdup(argv[1]) };
+	words[1] = ret->name;
+	quote = strchr(ret->name, '\'');
+	if (quote && len && ret->name[len - 1] == '\'' && quote < ret->name + len - 1) {
+		ret->name[len - 1] = '\0';
+		*quote = '\0';
+		ret->file = quote + 1;
+	}
+	find_code(sh->session, ret->name, &found);
+	if (found.len || ret->file)
+		ret->func = pick(sh, &found, argc, words);
+	else if (choose_file(sh, argc, words, ret))
+		return -1;
+	vec_free(&found);
+	return ret->func || (!quote && ret->file) ? 0 : -1;
 }
 
 int choose_experiment(struct shell *sh, int argc, char **argv, const struct experiment **ret)

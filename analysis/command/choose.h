@@ -25,4 +25,17 @@ int choose_experiment(struct shell *sh, int argc, char **argv, const struct expe
 /* A positive decimal number, or 0 when s is none. */
 unsigned long choose_number(const char *s);
 
+/* What `source` and `disasm` are about. */
+struct code_choice {
+	const struct func *func; /* NULL: a file */
+	const char *file;        /* its path; with func: the file's name as it was given, or NULL */
+	char *name;              /* freed by the caller */
+};
+
+/*
+ * `{function | file | function'file'} [n]`: a function before a file of that name;
+ * n among several. 0, or -1 after reporting; ret->name is to be freed in any case.
+ */
+int choose_code(struct shell *sh, int argc, char **argv, struct code_choice *ret);
+
 #endif

@@ -11,6 +11,7 @@
 static const char *const section_titles[] = {
 	[SECTION_FUNCTIONS] = "Functions and metrics",
 	[SECTION_CALLERS] = "Callers, callees and the call tree",
+	[SECTION_SOURCE] = "Lines, source and disassembly",
 	[SECTION_EVENTS] = "Memory, input and output",
 	[SECTION_INDEX] = "By thread, process, CPU and time",
 	[SECTION_DATA] = "By address of data",
@@ -25,7 +26,8 @@ static const char *const section_titles[] = {
 
 /* The files of commands. Within a section their rows stand in this order. */
 static const struct command_rows *const files[] = {
-	&list_commands, &metric_commands, &event_commands, &index_commands, &wait_commands, &select_commands,
+	&list_commands, &source_commands, &metric_commands, &event_commands, &index_commands,
+	&wait_commands, &select_commands,
 	&object_commands, &output_commands, &report_commands, &default_commands, &misc_commands,
 };
 

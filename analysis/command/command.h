@@ -22,6 +22,7 @@ struct view_state;
 enum section {
 	SECTION_FUNCTIONS,
 	SECTION_CALLERS,
+	SECTION_SOURCE,
 	SECTION_EVENTS,
 	SECTION_INDEX,
 	SECTION_DATA,
@@ -88,6 +89,7 @@ struct command_rows {
 #define COMMAND_ROWS(array) { (array), sizeof(array) / sizeof((array)[0]) }
 
 extern const struct command_rows list_commands;   /* cmd_lists.c */
+extern const struct command_rows source_commands; /* cmd_source.c */
 extern const struct command_rows metric_commands; /* cmd_metrics.c */
 extern const struct command_rows event_commands;  /* cmd_events.c */
 extern const struct command_rows index_commands;  /* cmd_index.c */

@@ -11,7 +11,9 @@
 #include "analysis/model/addrmap.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"
+#include "analysis/model/search.h"
 #include "analysis/model/session.h"
+#include "analysis/model/source.h"
 
 /* What stack `index` of an experiment came to while its addresses meant the same. */
 struct resolution {
@@ -30,7 +32,15 @@ struct resolver {
 	bool warned;
 };
 
+struct code;
+struct kernel_image;
+struct lineinfo;
+struct machine;
+struct sym;
+
 struct session_impl {
+	struct search_path search;
+	struct kernel_image *kernel; /* kernel_image.c; NULL: not asked for yet */
 	VEC(struct resolver) resolvers; /* by experiment id - 1 */
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
@@ -61,6 +71,33 @@ struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint6
 struct func *object_func(struct session *s, const struct mapping *m, uint64_t offset,
 			 uint64_t *addr);
 void object_free(struct loadobj *o);
+/*
+ * Hand the files of an object, open, to `use`, until one is taken: the archive, then
+ * what is at the recorded path if it is the same build. Whether one was taken.
+ */
+bool object_files(struct session *s, struct loadobj *o,
+		  bool (*use)(struct loadobj *o, int fd, void *ctx), void *ctx);
+/* Open its symbols, if that was not done. */
+void object_load(struct session *s, struct loadobj *o);
+/* The function of one of its symbols; made when new. */
+struct func *object_symbol_func(struct session *s, struct loadobj *o, const struct sym *sym);
+
+/* kernel_image.c: vmlinux, and the running kernel. */
+
+/* The lines of a function of the kernel; *addr becomes its address in them. NULL: none. */
+struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t *addr);
+/* Its code, likewise. */
+struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr);
+/* The kernel's symbol at an address as it ran, and how far behind it; NULL unknown. */
+const char *kernel_name_at(struct session *s, uint64_t addr, uint64_t *offset);
+void kernel_image_free(struct kernel_image *k);
+
+/* dyntext.c: code bytes of dynamic functions, up to n of them from an offset on. */
+size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n);
+/* Their lines, in offsets from the start. */
+bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
+/* Their machine, that of the experiment; NULL when no code is known. */
+const struct machine *dynamic_machine(struct session *s, const struct func *f);
 
 /* resolve.c */
 

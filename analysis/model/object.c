@@ -15,7 +15,10 @@
 #include "analysis/base/buf.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/archive.h"
+#include "analysis/symbols/code.h"
 #include "analysis/symbols/demangle.h"
+#include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 
 static struct loadobj *object_new(struct session *s, const char *path, const char *name)
@@ -73,6 +76,8 @@ struct loadobj *object_get(struct session *s, const char *path)
 void object_free(struct loadobj *o)
 {
 	symtab_free(o->symtab);
+	lineinfo_free(o->lines);
+	code_free(o->code);
 	diag_free(&o->diag);
 }
 
@@ -206,6 +211,42 @@ static void object_open(struct session *s, struct loadobj *o)
 		diag_warn(&o->diag, "%s: no symbols: its functions have no names", o->path);
 }
 
+/* Of the build that the symbols are of; without build ids, not changed since. */
+static bool same_build(const struct session *s, const struct loadobj *o, int fd)
+{
+	const char *id = o->symtab ? symtab_build_id(o->symtab) : NULL;
+	__cleanup(freep) char *got = elf_file_build_id(fd);
+	struct stat st;
+
+	if (id && got)
+		return !strcmp(id, got);
+	return !fstat(fd, &st) && !changed_since(s, &st);
+}
+
+void object_load(struct session *s, struct loadobj *o)
+{
+	if (!o->tried && !o->pseudo)
+		object_open(s, o);
+}
+
+bool object_files(struct session *s, struct loadobj *o,
+		  bool (*use)(struct loadobj *o, int fd, void *ctx), void *ctx)
+{
+	__cleanup(closep) int archived = -1, recorded = -1;
+	struct stat st;
+
+	if (o->pseudo)
+		return false;
+	object_load(s, o);
+	archived = open_archived(s, o);
+	if (archived >= 0 && use(o, archived, ctx))
+		return true;
+	if (o->path[0] == '/')
+		recorded = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return recorded >= 0 && !fstat(recorded, &st) && S_ISREG(st.st_mode) &&
+	       same_build(s, o, recorded) && use(o, recorded, ctx);
+}
+
 /* Code that no symbol covers: one function for the whole stretch, named by its file offset. */
 static struct func *static_func(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
 				uint64_t offset)
@@ -218,7 +259,7 @@ static struct func *static_func(struct session *s, struct loadobj *o, uint64_t a
 	return f;
 }
 
-static struct func *symbol_func(struct session *s, struct loadobj *o, const struct sym *sym)
+struct func *object_symbol_func(struct session *s, struct loadobj *o, const struct sym *sym)
 {
 	struct func *f = func_get(s, o, sym->addr, sym->size, sym->name, 0);
 
@@ -234,8 +275,7 @@ struct func *object_func(struct session *s, const struct mapping *m, uint64_t of
 	uint64_t start = m->foffset, end = m->foffset + m->size;
 	const struct sym *sym;
 
-	if (!o->tried)
-		object_open(s, o);
+	object_load(s, o);
 	*addr = o->symtab ? symtab_vaddr(o->symtab, offset) : offset;
 	if (!o->symtab || *addr == (uint64_t)-1) {
 		*addr = offset;
@@ -243,7 +283,7 @@ struct func *object_func(struct session *s, const struct mapping *m, uint64_t of
 	}
 	sym = symtab_find(o->symtab, *addr);
 	if (sym)
-		return symbol_func(s, o, sym);
+		return object_symbol_func(s, o, sym);
 	if (!symtab_gap(o->symtab, *addr, &start, &end)) {
 		start = *addr - (offset - m->foffset);
 		end = start + m->size;

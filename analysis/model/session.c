@@ -19,6 +19,7 @@ struct session *session_new(struct diag *d)
 
 	s->diag = d;
 	s->impl = xcalloc(1, sizeof(*s->impl));
+	search_init(&s->impl->search);
 	s->unknown = pseudo_func(s, "<Unknown>");
 	s->total = pseudo_func(s, "<Total>");
 	total = s->total->obj;
@@ -80,6 +81,8 @@ void session_free(struct session *s)
 	intern_free(&s->impl->stack_ids);
 	intern_free(&s->impl->object_ids);
 	vec_free(&s->impl->scratch);
+	search_free(&s->impl->search);
+	kernel_image_free(s->impl->kernel);
 	drop_regex(s);
 	names_free(&s->impl->names);
 	map_free(&s->impl->by_process);
@@ -232,4 +235,9 @@ void session_load_objects(struct session *s)
 {
 	vec_for_each(e, &s->experiments)
 		resolver_of(s, *e);
+}
+
+struct search_path *session_search(struct session *s)
+{
+	return &s->impl->search;
 }

@@ -29,6 +29,9 @@ struct loadobj {
 	enum show show;
 	struct func *hidden;  /* the line that stands for a hidden object; made when asked for */
 	struct symtab *symtab;
+	struct lineinfo *lines; /* source.h */
+	struct code *code;
+	bool lines_tried, code_tried;
 	const char *opened_as; /* the file whose symbols are in use, NULL none */
 	struct diag diag;      /* warnings about it, shown by `objects` */
 	bool tried;             /* to open it */
@@ -127,6 +130,8 @@ void session_load_objects(struct session *s);
  * it cannot be had or was changed since the last of the experiments ended.
  */
 int session_open_recorded(const struct session *s, const char *path, const char **why);
+/* Where source files are looked for (search.h). */
+struct search_path *session_search(struct session *s);
 /* The line that stands for a hidden object. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

@@ -143,6 +143,20 @@ static void measure_titles(struct printer *p, const struct table *t)
 	}
 }
 
+/* A title may have several lines. */
+static void put_lines(struct printer *p, const char *text)
+{
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		char *line;
+
+		end = strchrnul(text, '\n');
+		line = xstrndup(text, end - text);
+		buf_put_printable(&p->out, line);
+		buf_puts(&p->out, "\n");
+		free(line);
+	}
+}
+
 static void text_begin(struct printer *p, const struct table *t)
 {
 	size_t first = 0;
@@ -163,8 +177,8 @@ static void text_begin(struct printer *p, const struct table *t)
 		measure_titles(p, t);
 	}
 	if (t->title) {
-		buf_put_printable(&p->out, t->title);
-		buf_puts(&p->out, "\n\n");
+		put_lines(p, t->title);
+		buf_puts(&p->out, "\n");
 	}
 }
 

@@ -40,10 +40,8 @@ static int open_regular(const char *path)
 /* 1: has this build id, 0: has another one, -1: has none. */
 static int same_build_id(int fd, const char *id)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	__cleanup(freep) char *got = elf && elf_kind(elf) == ELF_K_ELF ? elf_build_id(elf) : NULL;
+	__cleanup(freep) char *got = elf_file_build_id(fd);
 
-	elf_end(elf);
 	return got && id ? !strcmp(got, id) : -1;
 }
 

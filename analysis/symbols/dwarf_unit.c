@@ -208,6 +208,7 @@ void unit_read(struct lineinfo *l, struct unit *u)
 	if (!dwarf_offdie(l->dwarf, u->die, &die))
 		return;
 	uf.dir = attr_string(&die, DW_AT_comp_dir);
+	u->producer = attr_string(&die, DW_AT_producer);
 	name = attr_string(&die, DW_AT_name);
 	u->file = unit_file(l, &uf, name);
 	if (dwarf_getsrcfiles(&die, &uf.files, &uf.n))

@@ -310,3 +310,15 @@ char *elf_build_id(Elf *elf)
 						     ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
 	return id;
 }
+
+char *elf_file_build_id(int fd)
+{
+	Elf *elf;
+	char *id;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	id = elf && elf_kind(elf) == ELF_K_ELF ? elf_build_id(elf) : NULL;
+	elf_end(elf);
+	return id;
+}

@@ -61,5 +61,7 @@ size_t elfsyms_add(Elf *elf, unsigned type, const elf_regions *regions, struct a
 Elf_Scn *elf_section(Elf *elf, const char *name);
 /* Hexadecimal build id, malloc'ed; NULL none. */
 char *elf_build_id(Elf *elf);
+/* The same of an open file; NULL also for what is no ELF file. */
+char *elf_file_build_id(int fd);
 
 #endif

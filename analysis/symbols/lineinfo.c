@@ -339,15 +339,22 @@ size_t lineinfo_nfiles(const struct lineinfo *l)
 
 /* --- questions --- */
 
-static struct unit *unit_at(struct lineinfo *l, uint64_t vaddr)
+uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr)
 {
 	size_t n = vec_upto(&l->ranges, lo, vaddr);
 	const struct unit_range *r = n ? &l->ranges.data[n - 1] : NULL;
+
+	return r && vaddr < r->hi ? r->unit : LINE_FILE_NONE;
+}
+
+static struct unit *unit_at(struct lineinfo *l, uint64_t vaddr)
+{
+	uint32_t unit = lineinfo_unit(l, vaddr);
 	struct unit *u;
 
-	if (!r || vaddr >= r->hi)
+	if (unit == LINE_FILE_NONE)
 		return NULL;
-	u = &l->units.data[r->unit];
+	u = &l->units.data[unit];
 	if (!u->read)
 		unit_read(l, u);
 	return u;
@@ -400,6 +407,13 @@ uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr)
 	const struct unit *u = unit_at(l, vaddr);
 
 	return u ? u->file : LINE_FILE_NONE;
+}
+
+const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr)
+{
+	const struct unit *u = unit_at(l, vaddr);
+
+	return u ? u->producer : NULL;
 }
 
 void lineinfo_read_all(struct lineinfo *l)

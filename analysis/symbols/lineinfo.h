@@ -70,6 +70,10 @@ const char *lineinfo_path(const struct lineinfo *l, uint32_t file);
 size_t lineinfo_nfiles(const struct lineinfo *l);
 /* The main source file of the unit that an address belongs to. */
 uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr);
+/* A number for the unit of an address; LINE_FILE_NONE: in none. Reads nothing. */
+uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr);
+/* Which compiler made the unit, with its options if it says them; NULL unknown. */
+const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr);
 /* Read all units now, for all questions at the cost of the first. */
 void lineinfo_read_all(struct lineinfo *l);
 /* How much .debug_info there is, in bytes. */

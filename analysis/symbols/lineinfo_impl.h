@@ -15,6 +15,7 @@ struct unit {
 	Dwarf_Off die; /* of the compile unit, in .debug_info */
 	bool read;
 	uint32_t file; /* its main source */
+	const char *producer; /* NULL unknown */
 	VEC(struct line_row) rows; /* by address; those of one address as in the table */
 	struct inline_index calls;
 };

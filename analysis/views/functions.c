@@ -4,8 +4,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/metrics/tally.h"
 
-/* A function is listed when any metric of the list is not zero in it (P-014). */
-static bool listed(const struct metric_list *l, const int64_t *incl)
+bool values_listed(const struct metric_list *l, const int64_t *incl)
 {
 	vec_for_each(c, &l->cols) {
 		if (c->metric && incl[c->metric->id])
@@ -33,7 +32,7 @@ void functions_ranked(struct view_state *v, ranked_vec *ret)
 	for (size_t i = 0; i < t->nfuncs; i++) {
 		const struct func *f = s->funcs.data[i];
 
-		if (f != s->total && listed(&v->metrics, tally_incl(t, f->id)))
+		if (f != s->total && values_listed(&v->metrics, tally_incl(t, f->id)))
 			vec_push(ret, rank(v, t, f));
 	}
 	vec_sort(ret, ranked_cmp);

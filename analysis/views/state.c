@@ -4,7 +4,10 @@
 
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms)
 {
-	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG };
+	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG,
+				   .annotation = { .sthresh = 75, .dthresh = 75,
+						   .scc = REMARK_BASIC,
+						   .dcc = REMARK_BASIC | REMARK_SRC } };
 	objtypes_init(&v->types);
 	metric_list_default(ms, LIST_FUNCS, &v->metrics);
 	metric_list_callers(&v->metrics, &v->cmetrics);

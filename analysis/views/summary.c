@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of one function: fsummary, fsingle. Label, value, percent of the total. */
+/* What is known of one function: fsummary, fsingle; of a line, of a pc. */
+#include "analysis/views/summary.h"
+
 #include <string.h>
 
 #include "analysis/metrics/tally.h"
+#include "analysis/model/source.h"
 #include "analysis/views/functions.h"
 
 struct summary {
@@ -39,43 +42,59 @@ static void text_line(struct summary *s, const char *label, const char *text)
 	put_text(line(s, label), 1, text && *text ? text : "");
 }
 
-static void add_function(struct summary *s, const struct func *f)
+void summary_put(struct view_state *v, struct table *t, int group, const struct summary_item *item)
 {
-	struct row *r = table_row(s->t);
+	struct summary s = { .v = v, .t = t, .tally = view_tally(v), .group = group };
+	const struct func *f = item->func;
+	struct row *r = table_row(t);
 
-	r->group = s->group;
-	put_text(r, 0, func_label(s->v, f, s->t));
-	vec_for_each(m, &s->v->metric_set->all) {
-		metric_line(s, m, "Exclusive", tally_excl(s->tally, f->id));
-		metric_line(s, m, "Inclusive", tally_incl(s->tally, f->id));
+	r->group = group;
+	put_text(r, 0, item->label);
+	vec_for_each(m, &v->metric_set->all) {
+		metric_line(&s, m, "Exclusive", item->excl);
+		metric_line(&s, m, "Inclusive", item->incl);
 	}
-	line(s, "Size")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
-	line(s, "PC Address")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,
-							  .i = f->addr };
-	text_line(s, "Source File", f->srcfile && *f->srcfile ? f->srcfile : "(unknown)");
-	text_line(s, "Object File", "(unknown)");
-	text_line(s, "Load Object", f->obj->path);
-	text_line(s, "Mangled Name", strcmp(f->mangled, f->name) ? f->mangled : NULL);
-	text_line(s, "Aliases", f->aliases);
-	s->group++;
+	line(&s, "Size")->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = f->size };
+	line(&s, "PC Address")->cells[1] = (struct cell){ .kind = CELL_ADDRESS, .n = f->obj->id,
+							   .i = f->addr };
+	text_line(&s, "Source File", item->source ? item->source : "(unknown)");
+	text_line(&s, "Object File", "(unknown)");
+	text_line(&s, "Load Object", f->obj->path);
+	text_line(&s, "Mangled Name", strcmp(f->mangled, f->name) ? f->mangled : NULL);
+	text_line(&s, "Aliases", f->aliases);
 }
 
-int view_summary(struct view_state *v, const struct func *only, struct table *t, struct diag *d)
+void summary_columns(struct table *t)
 {
-	struct summary s = { .v = v, .t = t, .tally = view_tally(v) };
-	ranked_vec funcs = { 0 };
-
 	t->name = "summary";
 	text_column(t, NULL);
 	vec_push(&t->columns, (struct column){ .kind = CELL_TIME });
 	vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT });
+}
+
+static void add_function(struct view_state *v, struct table *t, int group, const struct func *f)
+{
+	const struct tally *tally = view_tally(v);
+
+	summary_put(v, t, group, &(struct summary_item){
+		.label = func_label(v, f, t), .excl = tally_excl(tally, f->id),
+		.incl = tally_incl(tally, f->id), .func = f,
+		.source = func_source(v->session, f) });
+}
+
+int view_summary(struct view_state *v, const struct func *only, struct table *t, struct diag *d)
+{
+	ranked_vec funcs = { 0 };
+	int group = 0;
+
+	summary_columns(t);
 	if (only) {
-		add_function(&s, only);
+		add_function(v, t, group, only);
 		return 0;
 	}
 	functions_ranked(v, &funcs);
 	vec_for_each(r, &funcs)
-		add_function(&s, r->func);
+		add_function(v, t, group++, r->func);
 	vec_free(&funcs);
 	return 0;
 }

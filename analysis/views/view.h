@@ -21,6 +21,23 @@ struct tally;
 
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 
+/* Classes of remarks between lines; those of Sun's compilers that DWARF has nothing of are known by name only. */
+enum remark {
+	REMARK_BASIC = 1 << 0,   /* index lines and what is missing: always there */
+	REMARK_VERSION = 1 << 1, /* compiler and options */
+	REMARK_INLINE = 1 << 2,  /* what was inlined into a line */
+	REMARK_OTHER = 1 << 3,   /* parallel, query, loop, pipe, memops, fe, codegen, cf */
+	REMARK_HEX = 1 << 4,     /* disassembly: the bytes of instructions */
+	REMARK_SRC = 1 << 5,     /* disassembly: source lines between */
+	REMARK_ASRC = 1 << 6,    /* the same with metrics */
+};
+
+/* How source and disassembly are shown. */
+struct annotation {
+	double sthresh, dthresh; /* percent of the largest value, from which on a line is marked */
+	unsigned scc, dcc;       /* of enum remark */
+};
+
 struct view_state {
 	struct session *session;
 	const struct metric_set *metric_set;
@@ -32,6 +49,7 @@ struct view_state {
 	struct filter *filter; /* NULL: everything; heeds selection */
 	struct selection selection;
 	struct objtypes types;
+	struct annotation annotation;
 	struct tally *tally;   /* made by view_tally, thrown away when a setting above changes */
 };
 
@@ -61,6 +79,22 @@ int view_index(struct view_state *v, const struct objtype *type, struct table *t
 /* The types. */
 int view_indxobj_list(struct view_state *v, struct table *t, struct diag *d);
 int view_mobj_list(struct view_state *v, struct table *t, struct diag *d);
+
+/*
+ * Annotated source and disassembly. Of a function with the file it was compiled
+ * from; with `file` NULL of all functions of that unit, and with a file's name of
+ * this function alone, as that file has it (P-032, P-033).
+ */
+int view_source(struct view_state *v, const struct func *f, const char *file, struct table *t,
+		struct diag *d);
+int view_disasm(struct view_state *v, const struct func *f, const char *file, struct table *t,
+		struct diag *d);
+
+/* Lists of source lines and of pcs, and their summaries (lsummary, psummary). */
+enum place_kind { PLACES_LINES, PLACES_PCS };
+int view_places(struct view_state *v, enum place_kind kind, struct table *t, struct diag *d);
+int view_places_summary(struct view_state *v, enum place_kind kind, struct table *t,
+			struct diag *d);
 
 /* Where the time of each thread or process went, checked against what there was. */
 int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d);

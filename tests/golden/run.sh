@@ -85,13 +85,20 @@ fails()
 	done | grep -q .
 }
 
-for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits tests/golden/make_kinds; do
+for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits \
+	tests/golden/make_kinds tests/golden/make_code; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
 for make in make_fixtures make_waits make_kinds; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
+# Machine code for source and disassembly: x86-64, by this machine's assembler.
+source=$here/../fixtures/source
+gcc -shared -nostdlib -Wl,-z,noseparate-code,-Ttext=0x2000,--build-id=none,-Bsymbolic \
+	-o "$work/work.so" "$source/work.s" && "$O/tests/golden/make_code" "$work/fixtures" "$work/work.so" &&
+	mkdir "$work/fixtures/src" && cp "$source/work.c" "$source/mix.h" "$work/work.so" "$work/fixtures/src/" ||
+	{ not_ok "make_code"; exit 1; }
 if [ $# -gt 0 ]; then
 	for c; do run_case "$c"; done
 else

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an experiment recorded of functions that have no file: their bytes, source
+ * file and line table (S-026), in the file dyntext. A record says where the function
+ * lay, those behind it belong to it.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "analysis/base/cursor.h"
+#include "analysis/base/file.h"
+#include "analysis/model/model.h"
+#include "analysis/symbols/disasm.h"
+
+enum { DYN_HEADER = 1, DYN_CODE = 2, DYN_LINES = 3, DYN_SOURCE = 4 };
+enum { DYN_HEAD_SIZE = 8, DYN_HEADER_SIZE = 24 };
+
+/* What is known of one function; pointers into the file. */
+struct dynamic {
+	const unsigned char *code;
+	size_t size;
+	const unsigned char *lines;
+	size_t nlines;
+	const char *source;
+	size_t source_max;
+	bool swap;
+};
+
+static void take(struct dynamic *dyn, uint32_t type, const unsigned char *p, size_t n)
+{
+	switch (type) {
+	case DYN_CODE:
+		dyn->code = p;
+		dyn->size = n;
+		break;
+	case DYN_LINES:
+		dyn->lines = p;
+		dyn->nlines = n / 8;
+		break;
+	case DYN_SOURCE:
+		dyn->source = (const char *)p;
+		dyn->source_max = n;
+		break;
+	}
+}
+
+/* The records of the function at vaddr; of several times the last ones. */
+static bool read_records(const struct file *file, bool swap, uint64_t vaddr, struct dynamic *ret)
+{
+	struct cursor c = { .p = file->data, .end = file->data + file->size, .swap = swap };
+	bool ours = false, any = false;
+
+	while (cursor_left(&c) >= DYN_HEAD_SIZE) {
+		uint32_t type = cursor_u32(&c), size = cursor_u32(&c);
+		struct cursor body = { .swap = swap };
+		const unsigned char *p;
+
+		if (size < DYN_HEAD_SIZE || !(p = cursor_bytes(&c, size - DYN_HEAD_SIZE)))
+			break;
+		if (type == DYN_HEADER) {
+			body.p = p;
+			body.end = p + size - DYN_HEAD_SIZE;
+			cursor_u64(&body); /* the time */
+			ours = cursor_u64(&body) == vaddr && size >= DYN_HEADER_SIZE;
+			if (ours)
+				*ret = (struct dynamic){ .swap = swap };
+			any |= ours;
+		} else if (ours) {
+			take(ret, type, p, size - DYN_HEAD_SIZE);
+		}
+	}
+	return any;
+}
+
+/* The function's records in any experiment, which stays open in *file until file_close. */
+static const struct experiment *find(struct session *s, const struct func *f, struct file *file,
+				     struct dynamic *ret)
+{
+	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO)
+		return NULL;
+	vec_for_each(e, &s->experiments) {
+		char *path = xasprintf("%s/dyntext", (*e)->path);
+		int rc = file_open_at(AT_FDCWD, path, file);
+
+		free(path);
+		if (rc)
+			continue;
+		if (read_records(file, (*e)->swap, f->addr, ret))
+			return *e;
+		file_close(file);
+	}
+	return NULL;
+}
+
+size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n)
+{
+	struct dynamic dyn;
+	struct file file;
+
+	if (!find(s, f, &file, &dyn))
+		return 0;
+	n = offset >= dyn.size ? 0 : n < dyn.size - offset ? n : dyn.size - offset;
+	if (n)
+		memcpy(to, dyn.code + offset, n);
+	file_close(&file);
+	return n;
+}
+
+/* The log names machines in words of its time: "x86_64", "aarch64". */
+const struct machine *dynamic_machine(struct session *s, const struct func *f)
+{
+	static const struct machine x86 = { .elf_machine = EM_X86_64, .wide = true };
+	static const struct machine arm = { .elf_machine = EM_AARCH64, .wide = true };
+	struct dynamic dyn;
+	struct file file;
+	const struct experiment *e = find(s, f, &file, &dyn);
+	bool known = e && dyn.size;
+
+	if (e)
+		file_close(&file);
+	if (!known)
+		return NULL;
+	return !strcmp(e->arch, "aarch64") ? &arm : !strcmp(e->arch, "i386") || !*e->arch ||
+	       !strcmp(e->arch, "x86_64") ? &x86 : NULL;
+}
+
+bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+{
+	struct cursor c = { 0 };
+	struct dynamic dyn;
+	struct file file;
+	uint32_t line = 0;
+
+	if (!find(s, f, &file, &dyn))
+		return false;
+	c = (struct cursor){ .p = dyn.lines, .end = dyn.lines + dyn.nlines * 8, .swap = dyn.swap };
+	for (size_t i = 0; i < dyn.nlines; i++) {
+		uint32_t at = cursor_u32(&c), number = cursor_u32(&c);
+
+		if (at <= offset)
+			line = number;
+	}
+	if (line && dyn.source && dyn.source_max) {
+		char *path = xstrndup(dyn.source, dyn.source_max);
+
+		*ret = (struct place){ strtab_intern(&s->names, path), line };
+		free(path);
+	}
+	file_close(&file);
+	return line && dyn.source && dyn.source_max;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/model/source.h"
+
+#include <string.h>
+
+#include "analysis/model/model.h"
+#include "analysis/symbols/code.h"
+#include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/symtab.h"
+
+enum { INLINED_MAX = 64 };
+
+static bool use_lines(struct loadobj *o, int fd, void *ctx)
+{
+	struct symtab_opts opts = { .path = o->path };
+
+	o->lines = lineinfo_open(fd, &opts, &o->diag);
+	return o->lines;
+}
+
+static bool use_code(struct loadobj *o, int fd, void *ctx)
+{
+	o->code = code_open(fd);
+	return o->code;
+}
+
+/* The lines of the function's object, *addr its address in them. */
+static struct lineinfo *lines_of(struct session *s, const struct func *f, uint64_t *addr)
+{
+	struct loadobj *o = f->obj;
+
+	*addr = f->addr;
+	if (f->flags & FUNC_PSEUDO)
+		return NULL;
+	if (o->kernel)
+		return kernel_lines(s, f, addr);
+	if (!o->lines_tried)
+		object_files(s, o, use_lines, NULL);
+	o->lines_tried = true;
+	return o->lines;
+}
+
+static struct code *code_of(struct session *s, const struct func *f, uint64_t *addr)
+{
+	struct loadobj *o = f->obj;
+
+	*addr = f->addr;
+	if (f->flags & FUNC_PSEUDO)
+		return NULL;
+	if (o->kernel)
+		return kernel_code(s, f, addr);
+	if (!o->code_tried)
+		object_files(s, o, use_code, NULL);
+	o->code_tried = true;
+	return o->code;
+}
+
+/* --- lines --- */
+
+static const char *path_of(struct session *s, const struct lineinfo *l, uint32_t file)
+{
+	return strtab_intern(&s->names, lineinfo_path(l, file));
+}
+
+static struct place place_of(struct session *s, const struct lineinfo *l, uint32_t file,
+			     uint32_t line)
+{
+	return (struct place){ .file = path_of(s, l, file), .line = line };
+}
+
+bool func_written(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+{
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+	struct line_at at;
+
+	if (!l)
+		return dynamic_place(s, f, offset, ret);
+	if (!lineinfo_find(l, addr + offset, &at) || at.file == LINE_FILE_NONE)
+		return false;
+	*ret = place_of(s, l, at.file, at.line);
+	return true;
+}
+
+bool func_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+{
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+	struct inlined outermost;
+
+	if (l && lineinfo_inlined(l, addr + offset, &outermost, 1) && outermost.line &&
+	    outermost.file != LINE_FILE_NONE) {
+		*ret = place_of(s, l, outermost.file, outermost.line);
+		return true;
+	}
+	return func_written(s, f, offset, ret);
+}
+
+size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
+		    struct inlined_at *ret, size_t max)
+{
+	struct inlined calls[INLINED_MAX];
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+	size_t n = l ? lineinfo_inlined(l, addr + offset, calls, INLINED_MAX) : 0;
+
+	if (n > INLINED_MAX)
+		n = INLINED_MAX;
+	for (size_t i = 0; i < n && i < max; i++)
+		ret[i] = (struct inlined_at){
+			.name = calls[i].name,
+			.call = place_of(s, l, calls[i].file, calls[i].line) };
+	return n;
+}
+
+const char *func_source(struct session *s, const struct func *f)
+{
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+	uint32_t file = l ? lineinfo_unit_file(l, addr) : LINE_FILE_NONE;
+
+	return file == LINE_FILE_NONE ? NULL : path_of(s, l, file);
+}
+
+bool func_same_unit(struct session *s, const struct func *a, const struct func *b)
+{
+	uint64_t addr_a, addr_b;
+	struct lineinfo *l = lines_of(s, a, &addr_a), *lb = lines_of(s, b, &addr_b);
+	uint32_t unit = l && l == lb ? lineinfo_unit(l, addr_a) : LINE_FILE_NONE;
+
+	return unit != LINE_FILE_NONE && unit == lineinfo_unit(l, addr_b);
+}
+
+const char *func_producer(struct session *s, const struct func *f)
+{
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+
+	return l ? lineinfo_producer(l, addr) : NULL;
+}
+
+void func_lines(struct session *s, const struct func *f, line_code_vec *ret)
+{
+	uint64_t addr;
+	struct lineinfo *l = lines_of(s, f, &addr);
+	const struct line_row *rows;
+	size_t n = 0;
+
+	rows = l ? lineinfo_rows(l, addr, addr + f->size, &n) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].line && rows[i].file != LINE_FILE_NONE)
+			vec_push(ret, (struct line_code){
+				.place = place_of(s, l, rows[i].file, rows[i].line),
+				.offset = rows[i].addr - addr });
+	}
+}
+
+/* --- code --- */
+
+size_t func_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n)
+{
+	uint64_t addr;
+	struct code *c = code_of(s, f, &addr);
+
+	if (offset >= f->size)
+		return 0;
+	n = n < f->size - offset ? n : f->size - offset;
+	return c ? code_read(c, addr + offset, to, n) : dynamic_code(s, f, offset, to, n);
+}
+
+const struct machine *func_machine(struct session *s, const struct func *f)
+{
+	uint64_t addr;
+	struct code *c = code_of(s, f, &addr);
+
+	return c ? code_machine(c) : dynamic_machine(s, f);
+}
+
+/* --- functions --- */
+
+bool func_is_part_of(const struct func *part, const struct func *f)
+{
+	size_t n = strlen(f->mangled);
+
+	if (part == f)
+		return true;
+	return part->obj == f->obj && !strncmp(part->mangled, f->mangled, n) &&
+	       !strncmp(part->mangled + n, ".cold", 5) &&
+	       (!part->mangled[n + 5] || part->mangled[n + 5] == '.');
+}
+
+void object_all_funcs(struct session *s, struct loadobj *o)
+{
+	const struct sym *syms;
+	size_t n = 0;
+
+	object_load(s, o);
+	syms = o->symtab ? symtab_syms(o->symtab, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		object_symbol_func(s, o, &syms[i]);
+}
+
+const char *object_name_at(struct session *s, struct loadobj *o, uint64_t addr, uint64_t *offset)
+{
+	const struct sym *sym;
+
+	if (o->kernel)
+		return kernel_name_at(s, addr, offset);
+	object_load(s, o);
+	sym = o->symtab ? symtab_find(o->symtab, addr) : NULL;
+	if (sym)
+		*offset = addr - sym->addr;
+	return sym ? sym->name : NULL;
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool path_is_named(const char *path, const char *name)
+{
+	size_t n = strlen(name), len = strlen(path);
+
+	if (!n || n > len || strcmp(path + len - n, name))
+		return false;
+	return n == len || path[len - n - 1] == '/';
+}

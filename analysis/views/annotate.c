@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/annotate.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/metrics/tally.h"
+#include "analysis/model/search.h"
+#include "analysis/views/columns.h"
+
+enum { TAB = 8, LINES_MAX = 16 * 1024 * 1024, LINE_MAX_LEN = 4096, INLINED_MAX = 64 };
+
+/* --- the functions --- */
+
+static bool has_func(const struct annotate *a, const struct func *f)
+{
+	vec_for_each(l, &a->funcs) {
+		if (l->func == f)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t first_line(struct session *s, const struct func *f, const char *file)
+{
+	line_code_vec rows = { 0 };
+	uint32_t line = 0;
+
+	func_lines(s, f, &rows);
+	for (size_t i = 0; !line && i < rows.len; i++) {
+		if (rows.data[i].place.file == file)
+			line = rows.data[i].place.line;
+	}
+	vec_free(&rows);
+	return line;
+}
+
+static void add_func(struct annotate *a, const struct func *f)
+{
+	vec_push(&a->funcs, (struct listed_func){
+		.func = f, .first_line = a->file ? first_line(a->v->session, f, a->file) : 0 });
+}
+
+static bool belongs(struct annotate *a, const struct func *f)
+{
+	return a->alone ? func_is_part_of(f, a->func) : func_same_unit(a->v->session, a->func, f);
+}
+
+/* All functions of the unit of `f`, those without samples too; or those of its name. */
+static void add_around(struct annotate *a, const struct func *f)
+{
+	struct session *s = a->v->session;
+
+	a->func = f;
+	object_all_funcs(s, f->obj);
+	for (size_t i = 0; i < s->funcs.len; i++) {
+		const struct func *other = s->funcs.data[i];
+
+		if (other->obj == f->obj && !(other->flags & FUNC_PSEUDO) && other != f &&
+		    belongs(a, other) && (a->alone || !has_func(a, other)))
+			add_func(a, other);
+	}
+	if (a->alone || !has_func(a, f))
+		add_func(a, f);
+}
+
+static bool touches(struct session *s, const struct func *f, const char *file)
+{
+	return first_line(s, f, file) != 0;
+}
+
+/* A file that no function was asked for: of the units that it is the source of, or that include it. */
+static void add_of_file(struct annotate *a)
+{
+	struct session *s = a->v->session;
+	size_t n = s->funcs.len;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct func *f = s->funcs.data[i];
+
+		if (func_source(s, f) == a->file && !has_func(a, f))
+			add_around(a, f);
+	}
+	for (size_t i = 0; !a->funcs.len && i < n; i++) {
+		if (touches(s, s->funcs.data[i], a->file))
+			add_func(a, s->funcs.data[i]);
+	}
+	a->func = NULL;
+}
+
+static int listed_cmp(const void *pa, const void *pb)
+{
+	const struct listed_func *a = pa, *b = pb;
+
+	if (a->first_line != b->first_line)
+		return a->first_line < b->first_line ? -1 : 1;
+	return (a->func->addr > b->func->addr) - (a->func->addr < b->func->addr);
+}
+
+/* --- sums --- */
+
+bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset,
+		    uint32_t *line)
+{
+	struct inlined_at calls[INLINED_MAX];
+	struct session *s = a->v->session;
+	size_t n = func_inlined(s, f, offset, calls, INLINED_MAX);
+	struct place at;
+
+	for (size_t i = 0; a->file && i < n; i++) {
+		if (calls[i].call.file == a->file && calls[i].call.line) {
+			*line = calls[i].call.line;
+			return true;
+		}
+	}
+	if (!a->file || !func_written(s, f, offset, &at) || at.file != a->file)
+		return false;
+	*line = at.line;
+	return true;
+}
+
+/* What a function has in other files, and what it has in no line. */
+enum elsewhere { OTHER_FILE, NO_LINE };
+
+static uint64_t elsewhere_key(const struct func *f, enum elsewhere what)
+{
+	return 1ULL << 40 | (uint64_t)f->id << 1 | what;
+}
+
+static uint32_t known_key(struct map *keys, uint64_t what)
+{
+	bool fresh;
+	uint64_t *at = map_put(keys, what, &fresh);
+
+	if (fresh)
+		*at = keys->len;
+	return *at - 1;
+}
+
+struct keying {
+	struct annotate *a;
+	unsigned char *listed; /* by function id */
+	size_t n;
+};
+
+static uint32_t line_key(void *ctx, const struct frame *frame, const struct func *whole)
+{
+	struct keying *k = ctx;
+	struct annotate *a = k->a;
+	const struct func *f = frame->func;
+	struct place at;
+	uint32_t line;
+
+	if (whole || f->id >= k->n || !k->listed[f->id])
+		return PLACE_NONE;
+	if (annotate_place(a, f, frame->offset, &line))
+		return known_key(&a->keys, line);
+	return known_key(&a->keys, elsewhere_key(f, func_written(a->v->session, f, frame->offset, &at) ?
+							    OTHER_FILE : NO_LINE));
+}
+
+static void sum_lines(struct annotate *a)
+{
+	struct keying k = { .a = a, .n = a->v->session->funcs.len };
+
+	k.listed = xcalloc(k.n + 1, 1);
+	vec_for_each(f, &a->funcs)
+		k.listed[f->func->id] = 1;
+	places_init(&a->sums, a->v->session, view_tally(a->v), line_key, &k);
+	free(k.listed);
+}
+
+/* Lines with code that nobody met: they show zeros, those without code nothing (S-044). */
+static void add_code_lines(struct annotate *a)
+{
+	line_code_vec rows = { 0 };
+
+	vec_for_each(f, &a->funcs)
+		func_lines(a->v->session, f->func, &rows);
+	for (size_t i = 0; i < rows.len; i++) {
+		if (rows.data[i].place.file == a->file)
+			known_key(&a->keys, rows.data[i].place.line);
+	}
+	vec_free(&rows);
+}
+
+/* --- the text --- */
+
+static void read_text(struct annotate *a)
+{
+	struct session *s = a->v->session;
+	struct source_text *x = &a->text;
+	int fd = a->file ? search_open(session_search(s), s, a->file, &x->found) : -1;
+
+	if (fd < 0 || file_open_fd(fd, &x->file))
+		return;
+	vec_push(&x->starts, 0);
+	for (size_t i = 0; i < x->file.size && x->starts.len < LINES_MAX; i++) {
+		if (x->file.data[i] == '\n' || i + 1 == x->file.size)
+			vec_push(&x->starts, i + 1);
+	}
+}
+
+uint32_t annotate_nlines(const struct annotate *a)
+{
+	return a->text.starts.len ? a->text.starts.len - 1 : 0;
+}
+
+static void put_source(const struct annotate *a, struct buf *b, uint32_t line)
+{
+	const char *p = (const char *)a->text.file.data + a->text.starts.data[line - 1];
+	const char *end = (const char *)a->text.file.data + a->text.starts.data[line];
+	size_t column = 0;
+
+	for (; p < end && *p != '\n' && *p != '\r' && column < LINE_MAX_LEN; p++) {
+		if (*p != '\t') {
+			buf_add(b, *p ? p : " ", 1);
+			column++;
+			continue;
+		}
+		do
+			buf_puts(b, " ");
+		while (++column % TAB);
+	}
+}
+
+/* --- rows --- */
+
+static void add_columns(struct annotate *a)
+{
+	text_column(a->t, NULL);
+	vec_for_each(c, &a->v->metrics.cols) {
+		if (c->metric)
+			vec_push(&a->metrics.cols, *c);
+	}
+	columns_add(a->t, &a->metrics, NULL);
+	a->text_column = a->t->columns.len;
+	text_column(a->t, NULL);
+}
+
+struct row *annotate_row(struct annotate *a, const char *text)
+{
+	struct row *r = table_row(a->t);
+
+	put_text(r, 0, "");
+	put_text(r, a->text_column, arena_strdup(&a->t->arena, text));
+	return r;
+}
+
+void annotate_values(struct annotate *a, struct row *r, const int64_t *excl, const int64_t *incl)
+{
+	struct values values = { .excl = excl, .incl = incl, .whole = view_tally(a->v)->total };
+	struct row shifted = { .cells = r->cells + 1 };
+
+	columns_fill(&shifted, &a->metrics, &values);
+}
+
+bool annotate_fill(struct annotate *a, struct row *r, uint64_t what)
+{
+	const int64_t *zeros = view_tally(a->v)->zeros;
+	const uint64_t *key = map_get(&a->keys, what);
+
+	if (!key)
+		return false;
+	if (*key - 1 < a->sums.nkeys)
+		annotate_values(a, r, places_excl(&a->sums, *key - 1),
+				places_incl(&a->sums, *key - 1));
+	else
+		annotate_values(a, r, zeros, zeros);
+	return true;
+}
+
+void annotate_line(struct annotate *a, uint32_t line, bool values)
+{
+	struct buf b = { 0 };
+	struct row *r;
+
+	buf_printf(&b, "%6u. ", line);
+	put_source(a, &b, line);
+	r = annotate_row(a, b.data);
+	buf_free(&b);
+	if (values)
+		annotate_fill(a, r, line);
+}
+
+static void index_line(struct annotate *a, const struct func *f, const char *what,
+		       uint64_t key)
+{
+	char *text = xasprintf("        <Function: %s%s>", func_label(a->v, f, a->t), what);
+	struct row *r = annotate_row(a, text);
+
+	free(text);
+	if (key)
+		annotate_fill(a, r, key);
+}
+
+void annotate_index(struct annotate *a, const struct listed_func *f, bool always)
+{
+	uint64_t other = elsewhere_key(f->func, OTHER_FILE), none = elsewhere_key(f->func, NO_LINE);
+
+	if (always || f->first_line || map_get(&a->keys, other) || map_get(&a->keys, none))
+		index_line(a, f->func, a->func && f->func != a->func &&
+			   func_is_part_of(f->func, a->func) ? ", split off" : "", 0);
+	if (map_get(&a->keys, other))
+		index_line(a, f->func, ", instructions from other source files", other);
+	if (map_get(&a->keys, none))
+		index_line(a, f->func, ", instructions without line numbers", none);
+}
+
+static double number(const struct cell *c)
+{
+	return c->kind == CELL_PERCENT ? c->d : c->kind == CELL_TIME || c->kind == CELL_COUNT ?
+	       (double)c->i : 0;
+}
+
+void annotate_mark(struct annotate *a, double threshold)
+{
+	for (size_t column = 1; column < a->text_column; column++) {
+		double max = 0;
+
+		vec_for_each(r, &a->t->rows)
+			max = number(&r->cells[column]) > max ? number(&r->cells[column]) : max;
+		vec_for_each(r, &a->t->rows) {
+			double value = number(&r->cells[column]);
+
+			if (value > 0 && value * 100 >= max * threshold)
+				put_text(r, 0, "##");
+		}
+	}
+}
+
+static void put_object(struct buf *b, const char *label, const struct loadobj *o)
+{
+	buf_printf(b, "\n%s %s", label, o->path);
+	if (o->opened_as && strcmp(o->opened_as, o->path))
+		buf_printf(b, " (found in %s)", o->opened_as);
+}
+
+void annotate_title(struct annotate *a)
+{
+	const struct func *f = a->func ? a->func : a->funcs.len ? a->funcs.data[0].func : NULL;
+	struct buf b = { 0 };
+
+	buf_printf(&b, "Source file: %s", a->file ? a->file : "(unknown)");
+	if (a->text.found && strcmp(a->text.found, a->file))
+		buf_printf(&b, " (found as %s)", a->text.found);
+	if (f) {
+		put_object(&b, "Object file:", f->obj);
+		put_object(&b, "Load Object:", f->obj);
+	}
+	a->t->title = arena_strdup(&a->t->arena, b.data);
+	buf_free(&b);
+}
+
+static const char *source_of(struct session *s, const struct func *f)
+{
+	const char *file = func_source(s, f);
+	struct place at;
+
+	if (file && touches(s, f, file))
+		return file;
+	return func_place(s, f, 0, &at) ? at.file : file;
+}
+
+/* A file by its last part or more, among those that the function has lines of. */
+static const char *file_of_func(struct session *s, const struct func *f, const char *name)
+{
+	struct inlined_at calls[INLINED_MAX];
+	line_code_vec rows = { 0 };
+	const char *found = NULL;
+
+	func_lines(s, f, &rows);
+	for (size_t i = 0; !found && i < rows.len; i++) {
+		size_t n = func_inlined(s, f, rows.data[i].offset, calls, INLINED_MAX);
+
+		if (path_is_named(rows.data[i].place.file, name))
+			found = rows.data[i].place.file;
+		for (size_t k = 0; !found && k < n; k++) {
+			if (path_is_named(calls[k].call.file, name))
+				found = calls[k].call.file;
+		}
+	}
+	vec_free(&rows);
+	return found;
+}
+
+int annotate_init(struct annotate *a, struct view_state *v, const struct func *f, const char *file,
+		  struct table *t, struct diag *d)
+{
+	*a = (struct annotate){ .v = v, .t = t, .func = f, .alone = f && file };
+	if (f && !file)
+		a->file = source_of(v->session, f);
+	else
+		a->file = f ? file_of_func(v->session, f, file) : file;
+	if (a->alone && !a->file)
+		return diag_error(d, "'%s': no code of function '%s' comes from such a file", file,
+				  func_name(v, f));
+	if (f)
+		add_around(a, f);
+	else
+		add_of_file(a);
+	vec_sort(&a->funcs, listed_cmp);
+	sum_lines(a);
+	if (a->file)
+		add_code_lines(a);
+	read_text(a);
+	add_columns(a);
+	annotate_title(a);
+	return 0;
+}
+
+void annotate_free(struct annotate *a)
+{
+	vec_free(&a->funcs);
+	places_free(&a->sums);
+	map_free(&a->keys);
+	metric_list_free(&a->metrics);
+	vec_free(&a->text.starts);
+	file_close(&a->text.file);
+	free(a->text.found);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lists of lines and of pcs. What has no line, and what is not shown function by
+ * function, is one entry a function or object. Inlined code counts where it was
+ * inlined: at the line of the outermost call.
+ */
+#include "analysis/metrics/places.h"
+
+#include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "analysis/metrics/tally.h"
+#include "analysis/model/source.h"
+#include "analysis/views/functions.h"
+#include "analysis/views/placename.h"
+#include "analysis/views/summary.h"
+
+enum { INLINED_AT = 40 }; /* column of a pc's inlined calls */
+
+struct entry {
+	const struct func *func;
+	bool whole;         /* stands for all of it */
+	uint64_t offset;    /* of a pc */
+	struct place place; /* line 0: none */
+};
+
+struct listing {
+	struct view_state *v;
+	struct table *t;
+	enum place_kind kind;
+	VEC(struct entry) entries; /* by key */
+	struct map keys;           /* of lines and of functions: key + 1 */
+};
+
+static uint32_t known_key(struct listing *l, uint64_t hash, struct entry e)
+{
+	uint64_t *at = map_put(&l->keys, hash, NULL);
+
+	if (!*at) {
+		vec_push(&l->entries, e);
+		*at = l->entries.len;
+	}
+	return *at - 1;
+}
+
+static uint32_t whole_key(struct listing *l, const struct func *f)
+{
+	return known_key(l, f->id + 1, (struct entry){ .func = f, .whole = true });
+}
+
+static uint32_t line_key(void *ctx, const struct frame *frame, const struct func *whole)
+{
+	struct listing *l = ctx;
+	struct entry e = { .func = frame->func };
+	uint64_t hash;
+
+	if (whole || !func_place(l->v->session, e.func, frame->offset, &e.place))
+		return whole_key(l, whole ? whole : e.func);
+	hash = hash64((uintptr_t)e.place.file ^ hash64((uint64_t)e.func->id << 32 | e.place.line));
+	return known_key(l, hash, e);
+}
+
+static uint32_t pc_key(void *ctx, const struct frame *frame, const struct func *whole)
+{
+	struct listing *l = ctx;
+	struct entry e = { .func = frame->func, .offset = frame->offset };
+
+	if (whole || e.func->flags & FUNC_PSEUDO)
+		return whole_key(l, whole ? whole : e.func);
+	func_place(l->v->session, e.func, e.offset, &e.place);
+	vec_push(&l->entries, e);
+	return l->entries.len - 1;
+}
+
+/* --- names --- */
+
+static void put_line_name(struct listing *l, struct buf *b, const struct entry *e)
+{
+	const char *label = func_label(l->v, e->func, l->t);
+
+	if (e->place.line)
+		buf_printf(b, "%s, line %u in \"%s\"", label, e->place.line,
+			   base_name(e->place.file));
+	else if (e->whole && e->func->obj->show != SHOW_ALL)
+		buf_puts(b, label);
+	else
+		buf_printf(b, "<Function: %s, instructions without line numbers>", label);
+}
+
+static void put_pc_name(struct listing *l, struct buf *b, const struct entry *e)
+{
+	struct buf inlined = { 0 };
+
+	buf_puts(b, func_label(l->v, e->func, l->t));
+	if (e->whole)
+		return;
+	buf_printf(b, " + 0x%08llX", (unsigned long long)e->offset);
+	if (e->place.line)
+		buf_printf(b, ", line %u in \"%s\"", e->place.line, base_name(e->place.file));
+	put_inlined(&inlined, l->v->session, e->func, e->offset);
+	if (inlined.len) {
+		while (b->len + 1 < INLINED_AT)
+			buf_puts(b, " ");
+		buf_puts(b, inlined.data);
+	}
+	buf_free(&inlined);
+}
+
+static const char *entry_name(struct listing *l, const struct entry *e)
+{
+	struct buf b = { 0 };
+	const char *name;
+
+	if (l->kind == PLACES_PCS)
+		put_pc_name(l, &b, e);
+	else
+		put_line_name(l, &b, e);
+	name = arena_strdup(&l->t->arena, b.data);
+	buf_free(&b);
+	return name;
+}
+
+/* --- sizes and addresses --- */
+
+/* The stretches of the line table that count for the line: the first one, and all together. */
+static void line_extent(struct session *s, const struct entry *e, uint64_t *first, uint64_t *bytes)
+{
+	line_code_vec rows = { 0 };
+	struct place at;
+
+	*first = UINT64_MAX;
+	*bytes = 0;
+	func_lines(s, e->func, &rows);
+	for (size_t i = 0; i < rows.len; i++) {
+		uint64_t offset = rows.data[i].offset;
+		uint64_t end = i + 1 < rows.len ? rows.data[i + 1].offset : e->func->size;
+
+		if (end <= offset || !func_place(s, e->func, offset, &at) ||
+		    at.file != e->place.file || at.line != e->place.line)
+			continue;
+		*bytes += end - offset;
+		*first = offset < *first ? offset : *first;
+	}
+	vec_free(&rows);
+	if (*first == UINT64_MAX)
+		*first = 0;
+}
+
+/* What the columns of size and address show: a function as small as the entry. */
+static const struct func *entry_extent(struct listing *l, const struct entry *e)
+{
+	struct func *f = arena_alloc(&l->t->arena, sizeof(*f));
+	uint64_t first = e->offset;
+
+	*f = (struct func){ .obj = e->func->obj, .addr = e->func->addr, .name = "", .mangled = "" };
+	if (e->func->flags & FUNC_PSEUDO)
+		return f;
+	if (l->kind == PLACES_LINES && e->place.line)
+		line_extent(l->v->session, e, &first, &f->size);
+	f->addr += first;
+	return f;
+}
+
+/* --- the lists --- */
+
+static bool shows_extent(const struct view_state *v)
+{
+	vec_for_each(c, &v->metrics.cols) {
+		if (!c->metric && c->stat != STATIC_NAME)
+			return true;
+	}
+	return !v->sort.col.metric;
+}
+
+static struct ranked rank_entry(struct listing *l, const struct places *p, size_t key, bool extent)
+{
+	const struct entry *e = &l->entries.data[key];
+
+	return (struct ranked){
+		.func = extent ? entry_extent(l, e) : e->func,
+		.excl = places_excl(p, key), .incl = places_incl(p, key),
+		.name = entry_name(l, e), .order = key, .index = key, .sort = &l->v->sort };
+}
+
+/* <Total>, then all that has something, in order, up to the limit. */
+static void rank_all(struct listing *l, const struct places *p, bool extent, ranked_vec *ret)
+{
+	const struct tally *tally = view_tally(l->v);
+	const struct func *total = l->v->session->total;
+	ranked_vec found = { 0 };
+
+	for (size_t key = 0; key < p->nkeys; key++) {
+		if (values_listed(&l->v->metrics, places_incl(p, key)))
+			vec_push(&found, rank_entry(l, p, key, extent));
+	}
+	vec_sort(&found, ranked_cmp);
+	vec_push(ret, (struct ranked){ .func = total, .excl = tally->total, .incl = tally->total,
+				       .name = func_label(l->v, total, l->t),
+				       .index = SIZE_MAX });
+	for (size_t i = 0; i < found.len && (!l->v->limit || ret->len < l->v->limit); i++)
+		vec_push(ret, found.data[i]);
+	vec_free(&found);
+}
+
+static void list_places(struct listing *l, struct places *p, bool extent, ranked_vec *ret)
+{
+	places_init(p, l->v->session, view_tally(l->v),
+		    l->kind == PLACES_PCS ? pc_key : line_key, l);
+	rank_all(l, p, extent, ret);
+}
+
+static void listing_free(struct listing *l, struct places *p, ranked_vec *rows)
+{
+	places_free(p);
+	vec_free(rows);
+	vec_free(&l->entries);
+	map_free(&l->keys);
+}
+
+int view_places(struct view_state *v, enum place_kind kind, struct table *t, struct diag *d)
+{
+	struct listing l = { .v = v, .t = t, .kind = kind };
+	struct buf title = { 0 };
+	ranked_vec rows = { 0 };
+	struct places p;
+
+	t->name = kind == PLACES_PCS ? "pcs" : "lines";
+	buf_printf(&title, "%s sorted by metric: ", kind == PLACES_PCS ? "PCs" : "Lines");
+	metric_sort_describe(&v->sort, &title);
+	t->title = arena_strdup(&t->arena, title.data);
+	buf_free(&title);
+	columns_add(t, &v->metrics, &v->sort);
+	list_places(&l, &p, shows_extent(v), &rows);
+	vec_for_each(r, &rows) {
+		struct values values = { .excl = r->excl, .incl = r->incl,
+					 .whole = view_tally(v)->total, .func = r->func,
+					 .name = r->name };
+
+		columns_fill(table_row(t), &v->metrics, &values);
+	}
+	listing_free(&l, &p, &rows);
+	return 0;
+}
+
+int view_places_summary(struct view_state *v, enum place_kind kind, struct table *t,
+			struct diag *d)
+{
+	struct listing l = { .v = v, .t = t, .kind = kind };
+	ranked_vec rows = { 0 };
+	struct places p;
+	int group = 0;
+
+	summary_columns(t);
+	t->name = kind == PLACES_PCS ? "psummary" : "lsummary";
+	list_places(&l, &p, true, &rows);
+	vec_for_each(r, &rows) {
+		const struct entry *e = r->index < l.entries.len ? &l.entries.data[r->index] : NULL;
+
+		summary_put(v, t, group++, &(struct summary_item){
+			.label = r->name, .excl = r->excl, .incl = r->incl, .func = r->func,
+			.source = e && e->place.line ? e->place.file : NULL });
+	}
+	listing_free(&l, &p, &rows);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Summary panels: label, value, percent of the total. */
+#ifndef VIEWS_SUMMARY_H
+#define VIEWS_SUMMARY_H
+
+#include "analysis/views/view.h"
+
+struct summary_item {
+	const char *label;
+	const int64_t *excl, *incl; /* by metric id */
+	const struct func *func;    /* its size and address may be those of a part */
+	const char *source;         /* file; NULL unknown */
+};
+
+void summary_columns(struct table *t);
+/* A panel; `group` is its number. */
+void summary_put(struct view_state *v, struct table *t, int group, const struct summary_item *item);
+
+#endif
