@@ -24,6 +24,7 @@
 #include "analysis/base/alloc.h"
 #include "loaders/cpus.h"
 #include "loaders/perf_event.h"
+#include "loaders/way.h"
 
 enum {
 	PID_NS_INIT = 0xEFFFFFFC, /* the kernel's PROC_PID_INIT_INO */
@@ -143,6 +144,11 @@ static int try_sched_exit(void)
 	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_exit_tp"));
 }
 
+static int try_finish(void)
+{
+	return way_allowed(WAY_FINISH) ? 0 : ENOENT;
+}
+
 /* Loading is not enough: lockdown and missing ftrace show at the attachment. */
 static int try_fentry(void)
 {
@@ -168,11 +174,6 @@ static int try_storage(void)
 	int ok = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL);
 
 	return ok == 1 ? 0 : ok < 0 ? -ok : EPERM;
-}
-
-static int try_cost(void)
-{
-	return closed(bpf_enable_stats(BPF_STATS_RUN_TIME));
 }
 
 /* Can the map of this process be read? 0, an errno, or -1 if the process says nothing. */
@@ -270,16 +271,18 @@ static const struct {
 		    "finds other processes",
 	    .remedy = "record outside the container" },
 	  try_pid_namespace },
-	{ { "cost of the recording", .cost = "BPF programs' own time is not counted",
-	    .remedy = "run as root, or with the capability cap_sys_admin, or set "
-		      "kernel.bpf_stats_enabled to 1" },
-	  try_cost },
 	{ { "hardware counters", .cost = "no counter profiles",
 	    .remedy = "needs a machine, or a virtual machine, with a performance counter unit" },
 	  try_counters },
-	{ { "tracepoint after a switch", .cost = "waits are sampled where they begin",
+	{ { "tracepoint after a switch",
+	    .cost = "stacks of waits are taken by a probe after a switch, which costs more",
 	    .remedy = "needs Linux 6.16 or later" },
 	  try_sched_exit },
+	{ { "probe after a switch",
+	    .cost = "without that tracepoint stacks of waits are taken as threads leave their CPU, "
+		    "for waits that are foretold to be long; others show no stack",
+	    .remedy = "needs a kernel with CONFIG_KPROBES, and kernel.kptr_restrict below 2" },
+	  try_finish },
 	{ { "kprobes", .cost = "no probes at kernel functions",
 	    .remedy = "needs a kernel with CONFIG_KPROBES" },
 	  try_kprobes },
