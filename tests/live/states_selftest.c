@@ -95,16 +95,16 @@ static bool is_workload(const struct job *j, const struct er_wait *w)
 }
 
 /* Its waits in the state: how many had a stack, the right holder, the mark of I/O. */
-static void count_waits(const struct job *j, size_t *n, size_t *stacks, size_t *holders, size_t *io)
+static void count_waits(const struct job *j, size_t *n, size_t *walked, size_t *holders, size_t *io)
 {
-	*n = *stacks = *holders = *io = 0;
+	*n = *walked = *holders = *io = 0;
 	for (size_t i = 0; i < waits.len; i++) {
 		const struct er_wait *w = &waits.data[i];
 
 		if (!is_workload(j, w) || w->state != j->w->state || !w->blocked_weight)
 			continue;
 		++*n;
-		*stacks += w->stack != 0;
+		*walked += w->stack != 0;
 		*holders += w->holder_tid == j->truth->holder;
 		*io += !!(w->flags & ER_WAIT_IO);
 	}
@@ -115,7 +115,7 @@ static void check_job(const struct job *j, enum capture_way way)
 	const struct thread_sum *s = thread_sum(j->pid, j->pid);
 	uint64_t got = s->total.off_ns[j->w->state], want = j->truth->waited;
 	uint64_t slack = (emulated ? 30 : 3) * MS; /* taken by interrupts and the host */
-	size_t n, stacks, holders, io;
+	size_t n, walked, holders, io;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s, %s", j->w->name, capture_way_name(way));
@@ -123,11 +123,11 @@ static void check_job(const struct job *j, enum capture_way way)
 		printf("skip %s: %s\n", name, *j->truth->skip ? j->truth->skip : "it hardly waited");
 		return;
 	}
-	count_waits(j, &n, &stacks, &holders, &io);
+	count_waits(j, &n, &walked, &holders, &io);
 	result(name,
 	       s->ntotals == 1 && got + slack >= 0.98 * want && got <= 1.02 * want + slack &&
-		       (way == WAY_NONE ? !stacks : way == WAY_LEAVE || stacks == n),
-	       "%.1f of %.1f ms, %zu waits, %zu stacks", ms(got), ms(want), n, stacks);
+		       (way == WAY_NONE ? !walked : way == WAY_LEAVE || walked == n),
+	       "%.1f of %.1f ms, %zu waits, %zu stacks", ms(got), ms(want), n, walked);
 	if (j->w->flags & HAS_HOLDER)
 		result(name, n >= ROUNDS - 1 && holders >= n - 1, "%zu of %zu waits name the holder",
 		       holders, n);
