@@ -21,10 +21,10 @@ BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftoo
 comma   := ,
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wwrite-strings -Wno-unused-parameter
-CFLAGS  := -std=gnu11 -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
+CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
            $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
-LDFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined)
+LDFLAGS := -pthread $(if $(SAN),-fsanitize=address$(comma)undefined)
 
 # The analysis engine needs no BPF, no clang and no root.
 # libopcodes has no stable interface: our own copy of it, with what it needs.

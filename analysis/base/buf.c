@@ -113,8 +113,18 @@ void buf_put_printable(struct buf *b, const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
 
-	while (*s) {
-		int n = utf8_len(s);
+	for (;;) {
+		size_t plain = 0;
+		int n;
+
+		/* Nearly all text: at once. */
+		while (s[plain] >= ' ' && s[plain] < 0x7f)
+			plain++;
+		buf_add(b, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		n = utf8_len(s);
 
 		if (n)
 			buf_add(b, s, n);

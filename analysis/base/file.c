@@ -105,3 +105,12 @@ void file_close(struct file *f)
 		munmap((void *)f->data, f->size);
 	*f = (struct file){ 0 };
 }
+
+void file_release(const struct file *f, size_t from, size_t to)
+{
+	size_t page = sysconf(_SC_PAGESIZE), first = (from + page - 1) & ~(page - 1);
+
+	to = (to < f->size ? to : f->size) & ~(page - 1);
+	if (first < to)
+		madvise((char *)f->data + first, to - first, MADV_DONTNEED);
+}

@@ -35,6 +35,12 @@ int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);
 
 /*
+ * What was read of [from, to) need not stay in memory; it is read again when it is
+ * asked for. Who walks through a large file says so behind himself.
+ */
+void file_release(const struct file *f, size_t from, size_t to);
+
+/*
  * Have pages of mapped files that are no longer there read as zeros from now
  * on, in all threads, instead of ending the program by SIGBUS. file_open_…
  * sees to it; who maps files by other means (libelf) may call it, too.

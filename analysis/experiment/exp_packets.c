@@ -7,7 +7,7 @@
  */
 #include "analysis/experiment/experiment_impl.h"
 
-enum { HEAD = 4, BOUNDARY = 16 * 1024 };
+enum { HEAD = 4, BOUNDARY = 16 * 1024, WINDOW = 4 << 20 };
 
 static inline uint16_t load16(const unsigned char *p, bool swap)
 {
@@ -58,6 +58,11 @@ size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 	while (n < max &&
 	       next_packet(f->data, f->size, at.swap, &at.pos, &at.nbad, &ret[n], &type))
 		n += type == kind;
+	/* A file of hundreds of megabytes is not to stay in memory for being walked through. */
+	if (at.pos - at.released >= WINDOW) {
+		file_release(f, at.released, at.pos);
+		at.released = at.pos;
+	}
 	*it = at;
 	return n;
 }

@@ -243,7 +243,7 @@ size_t packet_text(const struct packet *p, struct field_ref f, const char **ret)
 
 struct packet_iter {
 	const struct exp_stream *stream;
-	uint64_t pos;
+	uint64_t pos, released; /* up to where it need not stay in memory */
 	uint64_t nbad; /* places that could not be read and were passed over */
 	bool swap;
 };

@@ -94,11 +94,15 @@ struct metric_set {
 void metric_set_init(struct metric_set *ms, const struct session *s);
 void metric_set_free(struct metric_set *ms);
 const struct metric *metric_find(const struct metric_set *ms, const char *name);
+int64_t metric_ratio(const struct metric *m, const int64_t *values);
 /*
  * What a row has of a metric, given its values by metric id; of a ratio, which
  * has no sum of its own, millionths.
  */
-int64_t metric_value(const struct metric *m, const int64_t *values);
+static inline int64_t metric_value(const struct metric *m, const int64_t *values)
+{
+	return m->unit == UNIT_RATIO ? metric_ratio(m, values) : values[m->id];
+}
 /* How long an array of values by metric id is: copies have ids behind those of all metrics. */
 size_t metric_set_width(const struct metric_set *ms);
 /*

@@ -301,10 +301,8 @@ const struct metric *metric_find(const struct metric_set *ms, const char *name)
 	return NULL;
 }
 
-int64_t metric_value(const struct metric *m, const int64_t *values)
+int64_t metric_ratio(const struct metric *m, const int64_t *values)
 {
-	if (m->unit != UNIT_RATIO)
-		return values[m->id];
 	return values[m->den] ? (__int128)values[m->num] * RATIO_UNIT / values[m->den] : 0;
 }
 

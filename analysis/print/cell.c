@@ -7,13 +7,12 @@
 
 #include "analysis/base/buf.h"
 
-static void put_digits(struct buf *b, uint64_t n, int least)
+/* The digits of n, at least so many, before `end`; returns where they begin. */
+static char *digits_before(char *end, uint32_t n, int least)
 {
-	char text[24], *p = text + sizeof(text);
-
 	for (; n || least > 0; n /= 10, least--)
-		*--p = '0' + n % 10;
-	buf_add(b, p, text + sizeof(text) - p);
+		*--end = '0' + n % 10;
+	return end;
 }
 
 /*
@@ -23,24 +22,26 @@ static void put_digits(struct buf *b, uint64_t n, int least)
  */
 static void put_fixed(struct buf *b, double d, int digits)
 {
-	static const uint64_t powers[] = { 1, 10, 100, 1000 };
-	uint64_t power = powers[digits], n;
+	static const uint32_t powers[] = { 1, 10, 100, 1000 };
+	char text[32], *end = text + sizeof(text), *begin;
+	uint32_t power = powers[digits], n;
 	double scaled = d * (double)power, rest;
 
 	if (!(scaled >= 0 && scaled < 1e9)) {
 		buf_printf(b, "%.*f", digits, d);
 		return;
 	}
-	n = (uint64_t)scaled;
+	n = (uint32_t)scaled;
 	rest = scaled - (double)n;
 	if (rest > 0.499999 && rest < 0.500001) {
 		buf_printf(b, "%.*f", digits, d);
 		return;
 	}
 	n += rest > 0.5;
-	put_digits(b, n / power, 1);
-	buf_add(b, ".", 1);
-	put_digits(b, n % power, digits);
+	begin = digits_before(end, n % power, digits);
+	*--begin = '.';
+	begin = digits_before(begin, n / power, 1);
+	buf_add(b, begin, end - begin);
 }
 
 static bool is_negative(const struct cell *c)

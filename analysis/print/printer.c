@@ -95,15 +95,24 @@ static void survey(struct printer *p, const struct table *t)
 	}
 }
 
+static void print_rows(struct printer *p, const struct table *t)
+{
+	vec_for_each(r, &t->rows) {
+		p->ops->row(p, t, r);
+		printer_flush(p, FLUSH_AT);
+	}
+}
+
 static void print(struct printer *p, const struct table *t)
 {
 	survey(p, t);
 	p->ops->begin(p, t);
 	p->ops->heading(p, t);
-	vec_for_each(r, &t->rows) {
-		p->ops->row(p, t, r);
-		printer_flush(p, FLUSH_AT);
-	}
+	/* Lines of text know nothing of each other but where a group begins, and a tree's rails. */
+	if (p->ops == &text_printer && !p->is_tree)
+		print_slices(p, t);
+	else
+		print_rows(p, t);
 	vec_for_each(n, &t->notes)
 		p->ops->note(p, *n);
 	p->ops->end(p, t);

@@ -4,6 +4,7 @@
  * same metric in different units stand close together under one heading. All
  * widths are known before the first line, so a table is walked twice.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/print/printer.h"
@@ -12,8 +13,12 @@ enum { GAP_METRIC = 1, GAP_COLUMN = 2 };
 
 static void pad(struct buf *b, size_t n)
 {
-	while (n--)
-		buf_puts(b, " ");
+	static const char blanks[] = "                                ";
+	const size_t most = sizeof(blanks) - 1;
+
+	for (; n > most; n -= most)
+		buf_add(b, blanks, most);
+	buf_add(b, blanks, n);
 }
 
 /* No line ends in blanks: text is copied, compared and searched. */
@@ -99,15 +104,61 @@ static bool runs_over(const struct table *t, const struct row *r, size_t column)
 	return true;
 }
 
+/* Whether of two cells of that kind the one further from 0 is the wider one. */
+static bool grows(const struct cell *c)
+{
+	return !c->n && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
+			 c->kind == CELL_PERCENT);
+}
+
+static bool is_below(const struct cell *a, const struct cell *b)
+{
+	return a->kind == CELL_PERCENT ? a->d < b->d : a->i < b->i;
+}
+
+/* The rows with the least and the greatest number of each kind in a column. */
+struct extremes {
+	const struct row *least[CELL_BLANK + 1], *greatest[CELL_BLANK + 1];
+};
+
+static void extremes_add(struct extremes *x, const struct row *r, size_t column)
+{
+	const struct cell *c = &r->cells[column];
+
+	if (!x->least[c->kind] || is_below(c, &x->least[c->kind]->cells[column]))
+		x->least[c->kind] = r;
+	if (!x->greatest[c->kind] || is_below(&x->greatest[c->kind]->cells[column], c))
+		x->greatest[c->kind] = r;
+}
+
+static void measure_cell(struct printer *p, const struct row *r, size_t column)
+{
+	widen(&p->layout.data[column].width, text_width(cell_text(p, r, column)));
+}
+
+/* Of numbers only the extreme ones are turned into text. */
 static void measure_cells(struct printer *p, const struct table *t)
 {
-	for (size_t i = 0; i < t->columns.len; i++) {
-		p->tree.rails.len = 0;
-		vec_for_each(r, &t->rows) {
-			if (!runs_over(t, r, i))
-				widen(&p->layout.data[i].width, text_width(cell_text(p, r, i)));
+	struct extremes *all = xcalloc(t->columns.len, sizeof(*all));
+
+	p->tree.rails.len = 0;
+	vec_for_each(r, &t->rows) {
+		for (size_t i = 0; i < t->columns.len; i++) {
+			if (grows(&r->cells[i]))
+				extremes_add(&all[i], r, i);
+			else if (!runs_over(t, r, i))
+				measure_cell(p, r, i);
 		}
 	}
+	for (size_t i = 0; i < t->columns.len; i++) {
+		for (size_t kind = 0; kind <= CELL_BLANK; kind++) {
+			if (all[i].least[kind])
+				measure_cell(p, all[i].least[kind], i);
+			if (all[i].greatest[kind])
+				measure_cell(p, all[i].greatest[kind], i);
+		}
+	}
+	free(all);
 	p->tree.rails.len = 0;
 }
 
@@ -182,6 +233,11 @@ static void text_begin(struct printer *p, const struct table *t)
 	}
 }
 
+static bool is_left(enum cell_kind kind)
+{
+	return kind == CELL_TEXT || kind == CELL_BAR || kind == CELL_HIST;
+}
+
 static void put_aligned(struct printer *p, const char *s, size_t width, bool right)
 {
 	size_t w = text_width(s), fill = w < width ? width - w : 0;
@@ -193,9 +249,18 @@ static void put_aligned(struct printer *p, const char *s, size_t width, bool rig
 		pad(&p->out, fill);
 }
 
-static bool is_left(enum cell_kind kind)
+/* The text of a cell; that of a number has as many bytes as columns. */
+static void put_cell(struct printer *p, const struct row *r, size_t column, size_t width)
 {
-	return kind == CELL_TEXT || kind == CELL_BAR || kind == CELL_HIST;
+	const char *text = cell_text(p, r, column);
+
+	if (is_left(r->cells[column].kind)) {
+		put_aligned(p, text, width, false);
+		return;
+	}
+	if (p->cell.len < width)
+		pad(&p->out, width - p->cell.len);
+	buf_add(&p->out, text, p->cell.len);
 }
 
 /* Headings over several columns stand left, over one they stand as its cells do. */
@@ -287,7 +352,7 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 		if (t->columns.data[i].wrap && p->width)
 			put_wrapped(p, cell_text(p, r, i), at);
 		else
-			put_aligned(p, cell_text(p, r, i), l->width, !is_left(r->cells[i].kind));
+			put_cell(p, r, i, l->width);
 		at += l->width;
 	}
 	end_line(&p->out);

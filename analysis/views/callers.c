@@ -39,7 +39,7 @@ static void add_neighbours(struct panels *p, const struct edge *e, size_t n)
 			.incl = tally_incl(p->tally, f->id), .attr = e[i].values, .name = func_name(p->v, f),
 			.order = f->id, .sort = &p->v->csort });
 	}
-	vec_sort(&rows, ranked_cmp);
+	ranked_sort(rows.data, rows.len);
 	vec_for_each(r, &rows)
 		add_row(p, r->func, r->attr, '\0');
 	vec_free(&rows);

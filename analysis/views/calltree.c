@@ -52,7 +52,7 @@ static void children_ranked(const struct drawing *g, const struct tree_node *n, 
 					       .index = nodes->len, .sort = &g->sort });
 		vec_push(nodes, c);
 	}
-	vec_sort(ret, ranked_cmp);
+	ranked_sort(ret->data, ret->len);
 }
 
 static void draw(struct drawing *g, const struct tree_node *n, int depth, int more)

@@ -305,21 +305,33 @@ static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
 	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
 }
 
-int ranked_cmp(const void *pa, const void *pb)
+static int64_t sort_key(const struct ranked *r)
+{
+	const struct metric_col *c = &r->sort->col;
+	const int64_t *values = ranked_values(r, c->flavor);
+
+	return c->flavor == FLAVOR_STATIC || !values ? 0 :
+	       metric_value(copy_of(c->metric, 0), values);
+}
+
+static int ranked_cmp(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
-	const struct metric_col *c = &a->sort->col;
-	const int64_t *va = ranked_values(a, c->flavor), *vb = ranked_values(b, c->flavor);
-	int by = 0;
+	int by = compare64(b->key, a->key);
 
-	if (c->flavor == FLAVOR_STATIC)
-		by = compare_static(a, b, c->stat);
-	else if (va && vb)
-		by = compare64(metric_value(copy_of(c->metric, 0), vb),
-			       metric_value(copy_of(c->metric, 0), va));
+	if (!by && a->sort->col.flavor == FLAVOR_STATIC)
+		by = compare_static(a, b, a->sort->col.stat);
 	if (!by)
 		by = a->by_order ? compare64(a->order, b->order) : strcmp(a->name, b->name);
 	if (!by)
 		by = compare64(a->order, b->order);
 	return a->sort->reverse ? -by : by;
+}
+
+void ranked_sort(struct ranked *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		r[i].key = sort_key(&r[i]);
+	if (n)
+		qsort(r, n, sizeof(*r), ranked_cmp);
 }

@@ -45,10 +45,11 @@ struct ranked {
 	int64_t order;           /* settles ties where names do not come first */
 	bool by_order;
 	size_t index;            /* of the caller's */
+	int64_t key;             /* ranked_sort's own: the value of the sort metric */
 	const struct metric_sort *sort;
 };
 
-/* For qsort: by the sort metric, largest first, then by name. */
-int ranked_cmp(const void *a, const void *b);
+/* By the sort metric, largest first, then by name. */
+void ranked_sort(struct ranked *r, size_t n);
 
 #endif

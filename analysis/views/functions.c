@@ -35,7 +35,7 @@ void functions_ranked(struct view_state *v, ranked_vec *ret)
 		if (f != s->total && values_listed(&v->metrics, tally_incl(t, f->id)))
 			vec_push(ret, rank(v, t, f));
 	}
-	vec_sort(ret, ranked_cmp);
+	ranked_sort(ret->data, ret->len);
 	vec_push(ret, rank(v, t, s->total));
 	for (size_t i = ret->len - 1; i > 0; i--) {
 		struct ranked swap = ret->data[i];

@@ -278,7 +278,7 @@ static void put_entries(struct microstates *m, struct table *t, const struct ent
 			.order = e->key.pid ? e->key.pid : e->key.tid, .by_order = true,
 			.sort = &v->isort });
 	}
-	vec_sort(&rows, ranked_cmp);
+	ranked_sort(rows.data, rows.len);
 	put_entry(t, total, "<Total>");
 	for (size_t i = 0; i < rows.len && (!v->limit || i + 1 < v->limit); i++)
 		put_entry(t, &m->entries.data[rows.data[i].index], rows.data[i].name);

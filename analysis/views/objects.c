@@ -111,7 +111,7 @@ int view_objects(struct view_state *v, struct table *t, struct diag *d)
 				.excl = &sums.excl[o->id * nm], .incl = &sums.incl[o->id * nm],
 				.name = object_label(o, t), .order = o->id, .sort = &v->sort });
 	}
-	vec_sort(&rows, ranked_cmp);
+	ranked_sort(rows.data, rows.len);
 	vec_for_each(r, &rows) {
 		if (v->limit && ++n > v->limit)
 			break;

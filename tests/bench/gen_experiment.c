@@ -3,7 +3,7 @@
  * Write an experiment of so many samples, distinct stacks and frames a stack,
  * for measuring readers:
  *
- *	gen_experiment [DIR/]NAME.er [samples [stacks [frames]]]
+ *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions]]]]
  *
  * 3,000 functions; a stack walks through them at random, always the same way
  * for the same numbers. What it prints is what a reader must add up to.
@@ -21,7 +21,7 @@
 #include "analysis/base/map.h"
 #include "analysis/experiment/expwriter.h"
 
-enum { FUNCTIONS = 3000, FUNC_SIZE = 256, BASE = 0x100000, PTIMER_US = 1000, FRAMES_MAX = 8000 };
+enum { FUNC_SIZE = 256, BASE = 0x100000, PTIMER_US = 1000, FRAMES_MAX = 8000 };
 
 static const uint64_t start_ns = 1000ULL * 1000000000;
 
@@ -31,24 +31,25 @@ static uint64_t random_next(uint64_t *state)
 	return hash64(*state);
 }
 
-static void write_functions(struct expwriter *w)
+static void write_functions(struct expwriter *w, uint64_t nfunctions)
 {
-	for (int i = 0; i < FUNCTIONS; i++) {
+	for (uint64_t i = 0; i < nfunctions; i++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "function_%d", i);
+		snprintf(name, sizeof(name), "function_%" PRIu64, i);
 		expwriter_function(w, start_ns, BASE + (uint64_t)i * FUNC_SIZE, FUNC_SIZE, name);
 	}
 }
 
 /* One root for all, then whatever comes. */
-static void write_stacks(struct expwriter *w, uint64_t nstacks, uint64_t nframes)
+static void write_stacks(struct expwriter *w, uint64_t nstacks, uint64_t nframes,
+			 uint64_t nfunctions)
 {
 	uint64_t state = 1, pcs[FRAMES_MAX];
 
 	for (uint64_t id = 1; id <= nstacks; id++) {
 		for (uint64_t i = 0; i < nframes; i++)
-			pcs[i] = BASE + random_next(&state) % FUNCTIONS * FUNC_SIZE +
+			pcs[i] = BASE + random_next(&state) % nfunctions * FUNC_SIZE +
 				 random_next(&state) % 16;
 		pcs[nframes - 1] = BASE;
 		expwriter_stack(w, id, pcs, nframes);
@@ -102,6 +103,7 @@ int main(int argc, char **argv)
 	uint64_t nsamples = argument(argc, argv, 2, 1000000);
 	uint64_t nstacks = argument(argc, argv, 3, 20000);
 	uint64_t nframes = argument(argc, argv, 4, 30);
+	uint64_t nfunctions = argument(argc, argv, 5, 3000);
 	struct diag d = { .prefix = "gen_experiment" };
 	struct exp_header h = { .collector = "gen_experiment", .hostname = "bench", .arch = "x86_64",
 				.os = "Linux", .pagesize = 4096, .npages = 1, .pid = 100, .cwd = "/",
@@ -110,14 +112,14 @@ int main(int argc, char **argv)
 	struct expwriter *w;
 
 	if (argc < 2 || nframes > FRAMES_MAX) {
-		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames]]]\n", stderr);
+		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions]]]]\n", stderr);
 		return 2;
 	}
 	if (create(argv[1], &h, &d, &w) < 0)
 		return 1;
 	expwriter_clock_profile(w, PTIMER_US, STATES_ALL);
-	write_functions(w);
-	write_stacks(w, nstacks, nframes);
+	write_functions(w, nfunctions);
+	write_stacks(w, nstacks, nframes, nfunctions);
 	write_samples(w, nsamples, nstacks);
 	expwriter_exit(w, start_ns + nsamples * 10000);
 	if (expwriter_close(w) < 0) {

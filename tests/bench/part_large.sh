@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Reading much: large (ten million samples), callers (a million rows), open (a
+# thousand processes). Sourced by run.sh.
+# shellcheck shell=bash
+
+# print_cost NAME ARGUMENTS…: er_print, `rounds` times; sets elapsed (median) and rss_mb.
+print_cost()
+{
+	local name=$1 i
+	shift
+	for i in $(seq "$rounds"); do
+		"$measure" "print_$name.$i" "$er_print" "$@" >/dev/null 2>&1
+	done
+	elapsed=$(column 1 "print_$name".* | median)
+	rss_mb=$(calc "$(column 3 "print_$name".* | sort -g | tail -n1) / 1024" %.0f)
+}
+
+bench_large()
+{
+	local list
+	step "10,000,000 samples"
+	"$bench/gen_experiment" large.er 10000000 20000 30 >/dev/null || return
+	print_cost large -functions large.er
+	row "er_print -functions, 10,000,000 samples, 20,000 stacks × 30" "1.5 s, 300 MB" \
+		"$(calc "$elapsed" %.3f) s, $rss_mb MB" "$elapsed <= 1.5 && $rss_mb <= 300"
+	for list in callers-callees calltree threads cpus processes seconds samples objects overview header; do
+		print_cost "large_$list" "-$list" large.er
+		row "… -$list" "3 s, 600 MB" "$(calc "$elapsed" %.3f) s, $rss_mb MB" \
+			"$elapsed <= 3 && $rss_mb <= 600"
+	done
+	print_cost large_filter -filters 'THRID==103' -functions large.er
+	row "… -filters THRID==103 -functions" "3 s, 600 MB" "$(calc "$elapsed" %.3f) s, $rss_mb MB" \
+		"$elapsed <= 3 && $rss_mb <= 600"
+	rm -rf large.er
+}
+
+bench_callers()
+{
+	step "callers and callees of 1,000,000 samples"
+	"$bench/gen_experiment" callers.er 1000000 20000 30 >/dev/null || return
+	print_cost callers -callers-callees callers.er
+	row "er_print -callers-callees, 1,000,000 samples, $("$er_print" -callers-callees callers.er |
+		wc -l | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') lines" "1 s" \
+		"$(calc "$elapsed" %.3f) s" "$elapsed <= 1"
+	rm -rf callers.er
+}
+
+bench_open()
+{
+	local i
+	step "an experiment of 1,000 processes"
+	"$bench/gen_experiment" open.er 10000 2000 30 >/dev/null || return
+	for i in $(seq 1000); do
+		"$bench/gen_experiment" "open.er/_p_PID_$i.1.er" 1000 50 30 50 >/dev/null || return
+	done
+	print_cost open -experiment_list open.er
+	row "opening an experiment of 1,000 processes" "1 s" "$(calc "$elapsed" %.3f) s, $rss_mb MB" \
+		"$elapsed <= 1"
+	print_cost open_functions -functions open.er
+	row "… and er_print -functions" "" "$(calc "$elapsed" %.3f) s, $rss_mb MB" 1
+	rm -rf open.er
+}
+
+parts+=(large callers open)
