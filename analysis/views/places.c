@@ -192,7 +192,7 @@ static void rank_all(struct listing *l, const struct places *p, bool extent, ran
 		if (values_listed(&l->v->metrics, places_incl(p, key)))
 			vec_push(&found, rank_entry(l, p, key, extent));
 	}
-	vec_sort(&found, ranked_cmp);
+	ranked_sort(found.data, found.len);
 	vec_push(ret, (struct ranked){ .func = total, .excl = tally->total, .incl = tally->total,
 				       .name = func_label(l->v, total, l->t),
 				       .index = SIZE_MAX });
