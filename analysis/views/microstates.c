@@ -97,7 +97,8 @@ static void add_walls(struct microstates *m)
 {
 	vec_for_each(ep, &m->v->session->experiments) {
 		vec_for_each(th, &(*ep)->threads) {
-			struct entry *e = &m->entries.data[entry_index(m, *ep, th->pid, th->tid)];
+			size_t i = entry_index(m, *ep, th->pid, th->tid); /* may move them */
+			struct entry *e = &m->entries.data[i];
 
 			add_to(&e->wall, th->end_ns - th->begin_ns);
 			e->nthreads++;

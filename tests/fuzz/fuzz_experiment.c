@@ -140,10 +140,27 @@ static int statistics(struct view_state *v, struct table *t, struct diag *d)
 	return view_statistics(v, NULL, t, d);
 }
 
+static int microstates(struct view_state *v, struct table *t, struct diag *d)
+{
+	return view_microstates(v, false, t, d);
+}
+
+static int locks(struct view_state *v, struct table *t, struct diag *d)
+{
+	return view_locks(v, false, t, d);
+}
+
+static int wakechain(struct view_state *v, struct table *t, struct diag *d)
+{
+	return view_wakechain(v, "2", t, d);
+}
+
 static int (*const views[])(struct view_state *v, struct table *t, struct diag *d) = {
 	view_functions, callers_callees, view_calltree,	       header,		 overview,
 	statistics,	view_objects,	 view_object_list, view_sample_list, view_experiment_list,
 		view_thread_list, view_ioactivity, view_iodetail, view_describe,
+	microstates,	locks,		 wakechain,	       view_waits,	 view_runqueue,
+	view_wakers,
 };
 
 static void report(struct session *s, struct diag *d)

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports on states and waits, against experiments of which the answers are known. */
+#include "analysis/metrics/waitpath.h"
+#include "analysis/metrics/waitstat.h"
+#include "tests/unit/session_fixture.h"
+
+enum { MS = BUILDER_TICK_NS };
+
+static const char *text_of(const struct table *t, size_t row)
+{
+	return t->rows.data[row].cells[t->columns.len - 1].s;
+}
+
+/* The row whose text begins so; it must be there. */
+static const struct row *row_of(const struct table *t, const char *text)
+{
+	for (size_t i = 0; i < t->rows.len; i++) {
+		const char *s = text_of(t, i);
+
+		while (*s == ' ')
+			s++;
+		if (!strncmp(s, text, strlen(text)))
+			return &t->rows.data[i];
+	}
+	fail_msg("no row '%s'", text);
+	return NULL;
+}
+
+static bool noted(const struct table *t, const char *part)
+{
+	vec_for_each(n, &t->notes) {
+		if (strstr(*n, part))
+			return true;
+	}
+	return false;
+}
+
+static size_t column_of(const struct table *t, const char *first, const char *second)
+{
+	for (size_t i = 0; i < t->columns.len; i++) {
+		const struct column *c = &t->columns.data[i];
+
+		if (c->title[0] && !strcmp(c->title[0], first) &&
+		    (!second || (c->title[1] && !strcmp(c->title[1], second))))
+			return i;
+	}
+	fail_msg("no column '%s'", first);
+	return 0;
+}
+
+static void put_wait(struct opened *o, int64_t thread, const char *stack, enum er_mstate state,
+		     unsigned weight, struct wait_info info)
+{
+	info.syscall = -1;
+	exp_builder_wait(o->builder, thread, stack, state, weight, &info);
+}
+
+/* --- how many waits a packet stands for --- */
+
+static void test_counts(void **state)
+{
+	struct table t = { 0 };
+	const struct row *r;
+	struct opened o;
+
+	fixture_new(&o);
+	/* 10 ms in waits of 2: five of them. One of 30 alone, traced. 7 ms that nobody knows. */
+	put_wait(&o, 1, "main>k:a", MS_SLEEP, 10,
+		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 2 * MS });
+	put_wait(&o, 1, "main>k:a", MS_SLEEP, 30,
+		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 30 * MS,
+				     .flags = WFLAG_TRACED });
+	put_wait(&o, 1, "main>k:b", MS_SLEEP, 7,
+		 (struct wait_info){ .reason = REASON_PIPE, .flags = WFLAG_REST });
+	put_wait(&o, 1, "main>k:c", MS_SLEEP, 3,
+		 (struct wait_info){ .reason = REASON_NO_WORK, .length_ns = 3 * MS });
+	fixture_open(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	r = row_of(&t, "pipe");
+	assert_int_equal(r->cells[0].i, 47 * MS);
+	assert_int_equal(r->cells[2].i, 6);
+	assert_int_equal(r->cells[3].i, 40 * MS / 6);
+	assert_int_equal(r->cells[4].i, 30 * MS);
+	assert_string_equal(r->cells[5].s, "0 0 0 0 5 1 0 0 0");
+	r = row_of(&t, "b < main");
+	assert_int_equal(r->cells[0].i, 7 * MS);
+	assert_int_equal(r->cells[2].kind, CELL_BLANK);
+	/* Kernel threads without work are counted, and their stacks are not told. */
+	assert_int_equal(row_of(&t, "no work")->cells[0].i, 3 * MS);
+	for (size_t i = 0; i < t.rows.len; i++)
+		assert_null(strstr(text_of(&t, i), "c < main"));
+	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 50 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/*
+ * Waits of 1, 3 and 40 ms in turn, chosen by sample points a jittered interval
+ * apart as the recorder does: the numbers of all three come out the same, within
+ * four times the error that so many samples have.
+ */
+static void test_unbiased(void **state)
+{
+	static const int64_t lengths[] = { 1000000, 3000000, 40000000 };
+	double count[3] = { 0 };
+	int64_t point = 10000000;
+	uint64_t seed = 88172645463325252ULL;
+	enum { ROUNDS = 30000 };
+
+	for (int i = 0; i < 3 * ROUNDS; i++) {
+		int64_t left = lengths[i % 3], weight = 0;
+
+		while (point <= left) {
+			left -= point;
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			point = 5000000 + (int64_t)(seed % 10000000);
+			weight += 10000000;
+		}
+		point -= left;
+		count[i % 3] += (double)weight / (double)lengths[i % 3];
+	}
+	/* 3,000 samples of the first, 9,000 of the second: 7 and 4 % are four sigma. */
+	assert_in_range((long)count[0], (long)(0.93 * ROUNDS), (long)(1.07 * ROUNDS));
+	assert_in_range((long)count[1], (long)(0.96 * ROUNDS), (long)(1.04 * ROUNDS));
+	assert_in_range((long)count[2], (long)(0.98 * ROUNDS), (long)(1.02 * ROUNDS));
+}
+
+static void test_buckets(void **state)
+{
+	assert_int_equal(wait_decade(0), 0);
+	assert_int_equal(wait_decade(999), 0);
+	assert_int_equal(wait_decade(1000), 1);
+	assert_int_equal(wait_decade(999999), 3);
+	assert_int_equal(wait_decade(1000000), 4);
+	assert_int_equal(wait_decade(INT64_MAX), WAIT_DECADES - 1);
+	assert_int_equal(wait_octave(999), 0);
+	assert_int_equal(wait_octave(1000), 1);
+	assert_int_equal(wait_octave(1999), 1);
+	assert_int_equal(wait_octave(4000), 3);
+	assert_int_equal(wait_octave(INT64_MAX), WAIT_OCTAVES - 1);
+}
+
+/* --- stacks --- */
+
+/* What all waits have says nothing; what is left over must be something. */
+static void test_paths(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	put_wait(&o, 1, "main>k:entry_SYSCALL_64_after_hwframe>k:do_syscall_64>k:vfs_read>k:schedule>"
+		 "k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "main>k:vfs_read>k:schedule", MS_SLEEP, 1,
+		 (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "k:schedule>k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "<sh_PID_12>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "<sh_PID_13>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
+	fixture_open(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "vfs_read < main")->cells[0].i, 2 * MS);
+	assert_int_equal(row_of(&t, "__schedule")->cells[0].i, MS);
+	assert_int_equal(row_of(&t, "do_wait < <sh>")->cells[0].i, 2 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* --- locks --- */
+
+static void lock_wait(struct opened *o, const char *stack, uint64_t address, unsigned flags)
+{
+	put_wait(o, 2, stack, MS_USER_LOCK, 4,
+		 (struct wait_info){ .reason = REASON_USER_LOCK, .length_ns = 4 * MS, .flags = flags,
+				     .object = address, .holder = 3, .holder_pid = BUILDER_PID,
+				     .waker = 3, .waker_pid = BUILDER_PID,
+				     .waker_stack = exp_builder_stack(o->builder, "main>unlock") });
+}
+
+/* One place that takes many locks is one; a lock that is taken at two places is one, too. */
+static void test_locks(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	lock_wait(&o, "main>a>lock", 0x1000, 0);
+	lock_wait(&o, "main>a>lock", 0x2000, 0);
+	lock_wait(&o, "main>b>lock", 0x2000, WFLAG_WAKER_IRQ);
+	lock_wait(&o, "main>c>lock", 0x3000, 0);
+	fixture_open(&o);
+	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "test, PID 4711: 2 locks taken at the same places")->cells[0].i,
+			 12 * MS);
+	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x3000")->cells[0].i, 4 * MS);
+	assert_int_equal(row_of(&t, "test waited: lock < a < main")->cells[0].i, 8 * MS);
+	assert_int_equal(row_of(&t, "test had it")->cells[0].i, 12 * MS);
+	assert_int_equal(row_of(&t, "test let go: unlock < main")->cells[0].i, 8 * MS);
+	assert_int_equal(row_of(&t, "gave up after a timeout")->cells[0].i, 4 * MS);
+	table_free(&t);
+	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x1000")->cells[0].i, 4 * MS);
+	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x2000")->cells[0].i, 8 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* A word that looks like a thread's number, where all threads are known, and is none. */
+static void test_holder_unknown(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	lock_wait(&o, "main>a>lock", 0x1000, 0);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"4711\" tid=\"2\" comm=\"test\" end=\"4000000\" lock=\"4000000\"/>");
+	fixture_open(&o);
+	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
+	row_of(&t, "(who had it is not known)");
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* --- microstates --- */
+
+static void open_states(struct opened *o, const char *threads)
+{
+	fixture_new(o);
+	exp_builder_profile(o->builder, 1, "main", MS_USER, 60);
+	exp_builder_profile(o->builder, 1, "main", MS_SLEEP, 40);
+	exp_builder_profile(o->builder, 2, "main", MS_SYSTEM, 10);
+	exp_builder_profile(o->builder, 2, "main", MS_USER_LOCK, 90);
+	if (threads)
+		expwriter_text(exp_builder_writer(o->builder), "threads.xml", threads);
+	fixture_open(o);
+}
+
+static void test_states(void **state)
+{
+	struct table t = { 0 };
+	const struct row *r;
+	struct opened o;
+	size_t user;
+
+	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
+			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\" run=\"10000000\"/>");
+	assert_int_equal(view_microstates(&o.view, false, &t, &o.diag), 0);
+	user = column_of(&t, "User", "CPU");
+	r = row_of(&t, "test, PID 4711, TID 1");
+	assert_int_equal(r->cells[0].i, 100 * MS);
+	assert_int_equal(r->cells[user].i, 60 * MS);
+	assert_true(r->cells[user + 1].d == 60);
+	assert_int_equal(r->cells[column_of(&t, "Sleep", "")].i, 40 * MS);
+	assert_int_equal(strlen(r->cells[column_of(&t, "States", NULL)].s), TABLE_BAR);
+	assert_int_equal(strspn(r->cells[column_of(&t, "States", NULL)].s, "U"), 60);
+	assert_int_equal(row_of(&t, "<Total>")->cells[user].i, 60 * MS);
+	assert_true(noted(&t, "Checked: the states of each row add up"));
+	table_free(&t);
+	view_microstates(&o.view, true, &t, &o.diag);
+	assert_int_equal(t.rows.len, 2);
+	assert_int_equal(row_of(&t, "test, PID 4711")->cells[0].i, 200 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* What no packet stands for is seen, in its row and below; what is too much, too. */
+static void test_missing(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+	size_t lacks;
+
+	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
+			"<thread pid=\"4711\" tid=\"2\" end=\"120000000\" run=\"10000000\"/>"
+			"<thread pid=\"0\" tid=\"9\" comm=\"kworker\" end=\"30000000\"/>");
+	view_microstates(&o.view, false, &t, &o.diag);
+	lacks = column_of(&t, "Not", "known");
+	assert_int_equal(row_of(&t, "test, PID 4711, TID 1")->cells[lacks].i, 0);
+	assert_int_equal(row_of(&t, "test, PID 4711, TID 2")->cells[lacks].i, 20 * MS);
+	assert_int_equal(row_of(&t, "kworker, kernel thread 9")->cells[lacks].i, 30 * MS);
+	assert_int_equal(row_of(&t, "<Total>")->cells[lacks].i, 50 * MS);
+	assert_true(noted(&t, "*** 2 rows lack 0.050 sec. (20.00 %)"));
+	table_free(&t);
+	fixture_free(&o);
+
+	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"90000000\"/>"
+			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\"/>");
+	view_microstates(&o.view, false, &t, &o.diag);
+	assert_true(noted(&t, "*** 1 row has 0.010 sec. (5.26 %) more"));
+	assert_false(noted(&t, "Checked"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* There is nothing to compare with; or only a part is looked at. */
+static void test_unchecked(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	open_states(&o, NULL);
+	view_microstates(&o.view, false, &t, &o.diag);
+	assert_true(noted(&t, "there is no threads.xml"));
+	table_free(&t);
+	o.view.filter = filter_parse(o.session, NULL, "THRID == 1", &o.diag);
+	view_microstates(&o.view, false, &t, &o.diag);
+	assert_int_equal(t.rows.len, 2);
+	assert_true(noted(&t, "a filter is set"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* --- wake chains --- */
+
+/*
+ * Thread 1 waits from 0 to 100 for 2, which computes from 0 to 30, waits for the
+ * disk from 30 to 80, and is not seen from 80 on.
+ */
+static void open_chain(struct opened *o)
+{
+	struct wait_info disk = { .reason = REASON_DISK, .syscall = -1, .length_ns = 50 * MS,
+				  .flags = WFLAG_WAKER_IRQ };
+	struct wait_info pipe = { .reason = REASON_PIPE, .syscall = -1, .length_ns = 100 * MS,
+				  .waker = 2, .waker_pid = BUILDER_PID };
+
+	fixture_new(o);
+	exp_builder_profile(o->builder, 2, "main>compute", MS_USER, 30);
+	exp_builder_wait(o->builder, 2, "main>load", MS_SLEEP, 50, &disk);
+	pipe.waker_stack = exp_builder_stack(o->builder, "main>answer");
+	exp_builder_at(o->builder, 0);
+	exp_builder_wait(o->builder, 1, "main>ask", MS_SLEEP, 100, &pipe);
+	fixture_open(o);
+}
+
+static void test_chain(void **state)
+{
+	static const struct {
+		const char *text;
+		int depth;
+		int64_t ms;
+	} want[] = {
+		{ "<Total>", 0, 100 },
+		{ "pipe: ask < main", 1, 100 },
+		{ "ended by test, PID 4711, TID 2: answer < main", 2, 100 },
+		{ "meanwhile waiting, disk: load < main", 3, 50 },
+		{ "ended by an interrupt", 4, 50 },
+		{ "meanwhile on a CPU: compute < main", 3, 30 },
+		{ "meanwhile not recorded", 3, 20 },
+	};
+	struct table t = { 0 };
+	struct opened o;
+
+	open_chain(&o);
+	assert_int_equal(view_wakechain(&o.view, "1", &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 7);
+	for (size_t i = 0; i < 7; i++) {
+		assert_string_equal(text_of(&t, i), want[i].text);
+		assert_int_equal(t.rows.data[i].depth, want[i].depth);
+		assert_int_equal(t.rows.data[i].cells[0].i, want[i].ms * MS);
+	}
+	table_free(&t);
+	assert_int_equal(view_wakechain(&o.view, "4711/2", &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "disk: load < main")->cells[0].i, 50 * MS);
+	table_free(&t);
+	assert_int_equal(view_wakechain(&o.view, "7", &t, &o.diag), -1);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* Two threads that wait for each other: cut, and said; the time is not counted twice. */
+static void test_circle(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+	int64_t sum = 0;
+
+	fixture_new(&o);
+	for (int thread = 1; thread <= 2; thread++) {
+		struct wait_info wait = { .reason = REASON_PIPE, .syscall = -1, .length_ns = 10 * MS,
+					  .waker = 3 - thread, .waker_pid = BUILDER_PID };
+
+		exp_builder_at(o.builder, 0);
+		exp_builder_wait(o.builder, thread, "main>ask", MS_SLEEP, 10, &wait);
+	}
+	fixture_open(&o);
+	assert_int_equal(view_wakechain(&o.view, "1", &t, &o.diag), 0);
+	row_of(&t, "which is the thread itself: a circle, cut here");
+	vec_for_each(r, &t.rows)
+		sum += r->depth == 1 ? r->cells[0].i : 0;
+	assert_int_equal(sum, 10 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* --- experiments without any of this --- */
+
+static void test_foreign(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 5);
+	exp_builder_profile(o.builder, 1, "main>poll", MS_SLEEP, 5);
+	fixture_open(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "unknown")->cells[0].i, 5 * MS);
+	table_free(&t);
+	assert_int_equal(view_wakers(&o.view, &t, &o.diag), 0);
+	row_of(&t, "<unknown> -> test");
+	table_free(&t);
+	assert_int_equal(view_runqueue(&o.view, &t, &o.diag), 0);
+	assert_true(noted(&t, "No waits for a CPU"));
+	table_free(&t);
+	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
+	assert_true(noted(&t, "No waits for user locks"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_unbiased),
+		cmocka_unit_test(test_buckets),	  cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
+		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_foreign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
