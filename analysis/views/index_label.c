@@ -57,12 +57,12 @@ static const struct unit sizes[] = {
 
 static void size_label(int64_t i, struct buf *b)
 {
-	if (i)
+	if (i > 1)
 		class_label(sizes, 1, 4, i, b);
 	else
-		buf_puts(b, "0");
+		buf_printf(b, "%" PRId64, i);
 	if (i < 1024)
-		buf_puts(b, " Bytes");
+		buf_puts(b, i == 1 ? " Byte" : " Bytes");
 }
 
 static const struct unit times[] = {
@@ -93,5 +93,5 @@ void index_put_label(const struct objtype *type, int64_t index, struct buf *b)
 			return;
 		}
 	}
-	buf_printf(b, "%s 0x%016" PRIX64 " (%" PRId64 ")", type->name, (uint64_t)index, index);
+	buf_printf(b, "%s 0x%016" PRIx64 " (%" PRId64 ")", type->name, (uint64_t)index, index);
 }

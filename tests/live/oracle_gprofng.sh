@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# gprofng's own recordings, of every kind of data that it records here, read by
+# Debian's gprofng display text and by er_print: every command that both have
+# must print the same numbers. What may differ is in docs/oracle.md, and evened
+# out here by name.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$top/tests/lib/oracle.sh"
+
+command -v gprofng >/dev/null || skip_all "gprofng is not installed"
+[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
+mkdir files
+gprofng collect app -p hi -s all -H on -i on -F on -o all.er "$syn/traced" "$tmp/files" \
+	>collect.out 2>&1
+[ -s all.er/log.xml ] || skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
+
+# Metrics by kind of data; leaks and I/O errors among them where they were recorded.
+clock=totalcpu
+counts="syncn heapalloccnt heapallocbytes ioreadcnt ioreadbytes iowritecnt iowritebytes ioothercnt
+	ioerrorcnt"
+times="sync ioreadtime iowritetime ioothertime ioerrortime"
+e_counts=$(for m in $counts; do printf 'e+%s:' "$m"; done)name
+e_times=$(for m in totalcpu $times; do printf 'e.%s:' "$m"; done)name
+
+find_all_renames all.er $clock $times $counts
+for m in $clock sync ioothertime $counts; do
+	same_list "functions $m" csv_numbers all.er "-metrics ei.$m:name -functions" \
+		"-metrics ei.$m:name -functions"
+done
+same_list "functions times" csv_numbers all.er "-metrics $e_times -functions" \
+	"-metrics $e_times -functions"
+same "callers-callees" panel_rows all.er "-metrics ei.sync:name" -callers-callees \
+	"-cmetrics a.sync:name"
+same "calltree" tree_rows all.er "-metrics ei.sync:name" -calltree
+same "objects" object_rows all.er "" -objects
+
+# Index objects. Threads and processes have other names and numbers: their rows are compared.
+for type in CPUs Samples Seconds Datasize Duration; do
+	# what ours knows better of the duration of allocations: see docs/oracle.md
+	metrics=$e_counts
+	[ $type != Duration ] || metrics=e+syncn:e+ioreadcnt:e+iowritecnt:e+ioothercnt:name
+	same_list "$type counts" csv_numbers all.er "-metrics $metrics -indxobj $type" \
+		"-metrics $metrics -indxobj $type"
+	same_list "$type times" csv_numbers all.er "-metrics $e_times -indxobj $type" \
+		"-metrics $e_times -indxobj $type"
+done
+# A process that started another program is two to gprofng: only its first is compared.
+for type in Threads Processes Experiment_IDs; do
+	same_list "$type counts" csv_unnamed all.er \
+		"-metrics $e_counts -filters 'EXPID<3' -indxobj $type" \
+		"-metrics $e_counts -filters 'EXPID<3' -indxobj $type"
+done
+
+# Definitions: gprofng takes them from a script only.
+define()
+{
+	printf 'indxobj_define Mine "%s"\nmetrics %s\nprintmode ,\nindxobj Mine\n' "$1" "$2" >defined
+	same_list "indxobj_define $1" csv_numbers all.er "-script defined" "-script defined"
+}
+define "CPUID*10+1" "$e_counts"
+define "TSTAMP/100000000" "$e_counts"
+define "EXPID" "$e_times"
+define "(TSTAMP>500000000)?CPUID:-1" "$e_counts"
+
+# Filters, of which gprofng lets through what lacks the property.
+filter()
+{
+	local theirs_filter=$1 our_filter=${2:-$1}
+	same_list "filters $1" csv_numbers all.er \
+		"-metrics $e_counts -filters '$theirs_filter' -functions" \
+		"-metrics $e_counts -filters '$our_filter' -functions"
+}
+filter 'CPUID==0'
+filter '(CPUID IN (1,2,3)) || CPUID==0'
+filter 'EXPID==2'
+filter 'EXPID>1 && TSTAMP<1500000000'
+filter '(TSTAMP>>30)%2==1'
+filter 'Seconds==1'
+filter '(FNAME("use_files") SOME IN STACK)'
+filter '!(FNAME("use_.*") SOME IN STACK)'
+filter 'LEAF IN (FNAME("malloc"))'
+filter 'LEAF IN (FNAME("malloc|read"))'
+filter 'HTYPE==0' '!HAS_PROP(HTYPE) || HTYPE==MALLOC'
+filter 'HSIZE>1000' '!HAS_PROP(HSIZE) || HSIZE>1000'
+filter 'IOTYPE==1' '!HAS_PROP(IOTYPE) || IOTYPE==WRITE'
+filter 'IOFD==3 && CPUID>=0' '(!HAS_PROP(IOFD) || IOFD==3) && CPUID>=0'
+
+# Selections; that of CPUs is a filter to gprofng, too, but lets traced calls through.
+for spec in 1:1 1 2:1+3:all all:1; do
+	same_list "sample_select $spec" csv_numbers all.er \
+		"-metrics $e_counts -sample_select $spec -functions" \
+		"-metrics $e_counts -outfile /dev/null -sample_select $spec -outfile - -functions"
+done
+for cpu in 0 1; do
+	same_list "cpu_select $cpu" csv_numbers all.er "-metrics $e_counts -filters 'CPUID==$cpu' -functions" \
+		"-metrics $e_counts -outfile /dev/null -cpu_select $cpu -outfile - -functions"
+done
+
+# Load objects.
+for o in "object_hide libc.so.6" "object_select traced" "object_hide all"; do
+	same_list "$o" csv_numbers all.er "-metrics $e_counts -${o% *} ${o#* } -functions" \
+		"-metrics $e_counts -${o% *} ${o#* } -functions"
+done
+
+# I/O by file; er_print names the experiment of a descriptor.
+theirs_more='s/ (IOVFD=.*)"$/"/' ours_more='s/ (experiment [0-9]*, IOVFD=.*)"$/"/'
+io=e+ioreadcnt:e+ioreadbytes:e+iowritecnt:e+iowritebytes:e+ioothercnt:e+ioerrorcnt:name
+for c in ioactivity iodetail; do
+	theirs -metrics $io -$c all.er | text_numbers 6 | sed "$theirs_more" | sort >theirs
+	ours -printmode , -metrics $io -$c all.er | csv_numbers | sed "$ours_more" | sort >ours
+	if [ -s theirs ] && cmp -s theirs ours; then
+		ok "$c: $(wc -l <ours) rows are equal"
+	else
+		not_ok "$c: rows are equal (< gprofng, > er_print)" "$(diff theirs ours)"
+	fi
+done
+theirs_more= ours_more=
+
+# Lists of experiments and of what can be selected.
+list_of() { "$@" 2>/dev/null | grep '^ *[0-9]' | awk '{ $1 = $1; print }'; }
+for c in experiment_list sample_list thread_list cpu_list; do
+	list_of theirs -$c all.er >theirs
+	list_of ours -$c all.er >ours
+	if [ -s theirs ] && cmp -s theirs ours; then
+		ok "$c: $(wc -l <ours) rows are equal"
+	else
+		not_ok "$c: rows are equal (< gprofng, > er_print)" "$(diff theirs ours)"
+	fi
+done
