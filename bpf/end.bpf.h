@@ -74,7 +74,7 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_ITER);
 	struct seen_line *line;
-	__u32 n, nuser, at;
+	__u32 n, nuser, at, size;
 	long got;
 
 	if (!st)
@@ -92,12 +92,14 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 	st->s.id = er_stack_hash(st, n, sm->task->self_exec_id);
 	at = st->s.id % SEEN_LINES;
 	line = bpf_map_lookup_elem(&er_seen, &at);
-	if (!line || seen_has(line, st->s.id) || n > 2 * ER_MAX_FRAMES)
+	size = sizeof(st->s) + n * 8;
+	barrier_var(size); /* or the bound is taken of another register, and lost */
+	if (!line || seen_has(line, st->s.id) || size > sizeof(*st))
 		return st->s.id;
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
 	st->s.h.time_ns = sm->now;
-	if (last_write(seq, st, sizeof(st->s) + n * 8))
+	if (last_write(seq, st, size))
 		seen_add(line, st->s.id, sm->now >> 4);
 	else
 		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
