@@ -319,11 +319,14 @@ int64_t hit_pid(const struct hit *h)
 	return experiment_has_many(h->e) ? hit_lwp(h) : h->e->pid;
 }
 
-/* Samples end at their events; those of a sub-experiment without any are its founder's. */
+/*
+ * Samples end at their events, which belong to them, and begin after the one before;
+ * those of a sub-experiment without any are its founder's.
+ */
 int64_t hit_sample(const struct hit *h)
 {
 	const struct experiment *e = h->e;
-	bool own = false;
+	bool own = false, begun = false;
 	int64_t t = hit_time(h);
 
 	vec_for_each(ev, &e->events)
@@ -333,8 +336,11 @@ int64_t hit_sample(const struct hit *h)
 	else if (e->founder)
 		t = minus64(t, minus64(e->start_ns, e->founder->start_ns));
 	vec_for_each(ev, &e->events) {
-		if (!strcmp(ev->kind, "sample") && t < ev->time_ns)
+		if (strcmp(ev->kind, "sample"))
+			continue;
+		if (t < ev->time_ns || (t == ev->time_ns && begun))
 			return ev->id;
+		begun = true;
 	}
 	return -1;
 }

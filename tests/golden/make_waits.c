@@ -17,6 +17,7 @@
  * Waits for the mutex are sampled: the packets of 13 stand for four times, those of
  * 14 for twice their length. The pipe is traced, each wait alone.
  * lacks.1.er: the same, but the threads.xml says that TID 13 had 50 more of sleep.
+ * states.1.er, not of er_kernel: each state with amounts that tell it from the others.
  */
 #include <stdio.h>
 #include <string.h>
@@ -205,6 +206,23 @@ static void record(const char *dir, const char *name, const char *end13, const c
 	finish(r.founder);
 }
 
+/* Each state at places and with times of its own, by two threads on two CPUs over three seconds. */
+static void all_states(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "states.1.er");
+
+	exp_builder_sample(b, "start", 0);
+	for (int state = MS_USER; state <= MS_STOPPED; state++) {
+		exp_builder_profile_cpu(b, 1, 0, "main>work>leaf", state, 10 + state);
+		exp_builder_profile_cpu(b, 2, 1, "main>work", state, 100 + 3 * state);
+		exp_builder_profile_cpu(b, BUILDER_PID, 1, "main>k:vfs_read", state, 50 + 7 * state);
+		if (state == MS_KFAULT)
+			exp_builder_sample(b, "middle", 0);
+	}
+	exp_builder_sample(b, "end", 0);
+	exp_builder_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -213,5 +231,6 @@ int main(int argc, char **argv)
 	}
 	record(argv[1], "waits.1.er", "1000", "150");
 	record(argv[1], "lacks.1.er", "1050", "200");
+	all_states(argv[1]);
 	return 0;
 }
