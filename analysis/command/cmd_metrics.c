@@ -128,8 +128,12 @@ static int list_metrics(struct shell *sh, const char *name, const char *flavors,
 	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Keyword" } });
 	vec_push(&t.columns, (struct column){ .kind = CELL_TEXT, .title = { "Metric" } });
 	vec_for_each(m, &sh->metric_set.all) {
-		char *keyword = xasprintf("%s%s%s", flavors, visibilities(m), m->name);
+		char *keyword;
 
+		/* Only packets with data addresses have data-derived metrics. */
+		if (flavors[0] == 'd' && m->kind != ER_PKT_MHWC)
+			continue;
+		keyword = xasprintf("%s%s%s", flavors, visibilities(m), m->name);
 		add_metric(&t, keyword, m->uname);
 		free(keyword);
 	}
@@ -154,6 +158,11 @@ static int cmd_cmetric_list(struct shell *sh, int argc, char **argv)
 static int cmd_indx_metric_list(struct shell *sh, int argc, char **argv)
 {
 	return list_metrics(sh, "indx_metric_list", "e", &sh->view.imetrics, &sh->view.isort, false);
+}
+
+static int cmd_data_metric_list(struct shell *sh, int argc, char **argv)
+{
+	return list_metrics(sh, "data_metric_list", "d", &sh->view.dmetrics, &sh->view.dsort, false);
 }
 
 static const char *const compare_words[] = {
@@ -200,6 +209,8 @@ static const struct command rows[] = {
 	  .help = "list the metrics of callers and callees" },
 	{ SECTION_FUNCTIONS, "indx_metric_list", .run = cmd_indx_metric_list,
 	  .help = "list the metrics of index objects" },
+	{ SECTION_FUNCTIONS, "data_metric_list", .run = cmd_data_metric_list,
+	  .help = "list the metrics of memory objects" },
 
 	{ SECTION_CALLERS, "cmetrics", ARGS_METRIC_SPEC, .run = cmd_cmetrics,
 	  .help = "choose their metrics, or show them" },

@@ -60,7 +60,7 @@ static const struct command rows[] = {
 	{ SECTION_MISC, "script", ARGS_FILE, .run = cmd_script,
 	  .help = "run the commands in this file" },
 	{ SECTION_MISC, "version", .bare = true, .run = cmd_version, .help = "show the version" },
-	{ SECTION_MISC, "help", .bare = true, .run = cmd_help, .help = "list the commands" },
+	{ SECTION_MISC, "help", "h", .bare = true, .run = cmd_help, .help = "list the commands" },
 	{ SECTION_MISC, "quit", "exit", .bare = true, .run = cmd_quit,
 	  .help = "end the script or the session" },
 };

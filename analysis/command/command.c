@@ -27,8 +27,8 @@ static const char *const section_titles[] = {
 /* The files of commands. Within a section their rows stand in this order. */
 static const struct command_rows *const files[] = {
 	&list_commands, &source_commands, &metric_commands, &event_commands, &index_commands,
-	&wait_commands, &select_commands,
-	&object_commands, &output_commands, &report_commands, &default_commands, &misc_commands,
+	&wait_commands, &select_commands, &open_commands, &object_commands, &output_commands,
+	&report_commands, &default_commands, &mapfile_commands, &misc_commands,
 };
 
 enum { NFILES = sizeof(files) / sizeof(files[0]), COMMANDS_MAX = 256 };

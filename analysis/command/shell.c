@@ -14,19 +14,30 @@ void shell_init(struct shell *sh, const char *program, line_reader keyboard)
 	printer_init(&sh->printer, stdout, &sh->diag);
 }
 
-void shell_fini(struct shell *sh)
+/* What is open, and the settings that depend on it. */
+static void close_all(struct shell *sh)
 {
 	if (sh->opened) {
 		view_state_fini(&sh->view);
 		metric_set_free(&sh->metric_set);
 	}
 	session_free(sh->session);
+	vec_free(&sh->fragment);
+	vec_for_each(p, &sh->paths)
+		free(*p);
+	vec_free(&sh->paths);
+	sh->session = NULL;
+	sh->opened = false;
+}
+
+void shell_fini(struct shell *sh)
+{
+	close_all(sh);
 	printer_fini(&sh->printer);
 	if (sh->file)
 		fclose(sh->file);
 	free(sh->file_name);
 	diag_free(&sh->diag);
-	vec_free(&sh->fragment);
 	rc_free(sh->rc);
 }
 
@@ -170,24 +181,55 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 	return rc;
 }
 
+/* The paths that could be opened; n of them were asked for. */
+static struct session *open_paths(struct shell *sh, char *const *paths, size_t n, bool *ok)
+{
+	struct session *old = sh->session, *s = session_new(&sh->diag);
+
+	sh->session = s;
+	rc_run(sh, RC_OPENING);
+	sh->session = old;
+	for (size_t i = 0; i < n; i++) {
+		ok[i] = !session_add(s, paths[i]);
+		sh->nfailed += !ok[i];
+	}
+	return s;
+}
+
+static void set_up(struct shell *sh)
+{
+	note_troubles(sh);
+	metric_set_init(&sh->metric_set, sh->session);
+	rc_run(sh, RC_METRICS);
+	view_state_init(&sh->view, sh->session, &sh->metric_set);
+	sh->opened = true;
+	rc_run(sh, RC_OPENED);
+}
+
 int shell_open(struct shell *sh, char *const *paths, size_t n)
 {
+	bool *ok = xcalloc(n, sizeof(*ok));
+	struct session *s;
+
 	if (!sh->rc)
 		sh->rc = rc_read(sh);
-	sh->session = session_new(&sh->diag);
-	rc_run(sh, RC_OPENING);
-	for (size_t i = 0; i < n; i++)
-		sh->nfailed += session_add(sh->session, paths[i]) != 0;
-	if (sh->session->experiments.len) {
-		note_troubles(sh);
-		metric_set_init(&sh->metric_set, sh->session);
-		rc_run(sh, RC_METRICS);
-		view_state_init(&sh->view, sh->session, &sh->metric_set);
-		sh->opened = true;
-		rc_run(sh, RC_OPENED);
+	s = open_paths(sh, paths, n, ok);
+	if (!s->experiments.len) {
+		session_free(s);
+		free(ok);
+		messages(sh);
+		return -1;
 	}
+	close_all(sh);
+	sh->session = s;
+	for (size_t i = 0; i < n; i++) {
+		if (ok[i])
+			vec_push(&sh->paths, xstrdup(paths[i]));
+	}
+	free(ok);
+	set_up(sh);
 	messages(sh);
-	return sh->opened ? 0 : -1;
+	return 0;
 }
 
 /* --- where commands come from --- */

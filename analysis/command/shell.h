@@ -45,7 +45,8 @@ struct shell {
 	struct session *session;
 	struct metric_set metric_set;
 	struct view_state view;
-	bool opened;          /* the four above are set up */
+	bool opened;          /* the three above are set up */
+	VEC(char *) paths;    /* of what is open, as it was named */
 	func_vec fragment;    /* functions that called each other, for csingle and its like */
 	struct printer printer;
 	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
@@ -64,7 +65,10 @@ struct shell {
 void shell_init(struct shell *sh, const char *program, line_reader keyboard);
 void shell_fini(struct shell *sh);
 
-/* Open the experiments; what cannot be opened is reported. 0 when there is one at least, or -1. */
+/*
+ * Open the experiments instead of what is open; settings begin anew. What cannot
+ * be opened is reported. 0 when there is one at least, or -1, nothing changed.
+ */
 int shell_open(struct shell *sh, char *const *paths, size_t n);
 
 /* Run one command: arguments, the command, its messages. 0 or -1. */

@@ -47,7 +47,7 @@ bool words_split(struct words *w, const char *line)
 	for (;;) {
 		while (isspace((unsigned char)*s))
 			s++;
-		if (!*s || *s == '#')
+		if (!*s || *s == '#' || (*s == '@' && !w->v.len))
 			return true;
 		if (*s != '"') {
 			plain(w, &s);

@@ -3,7 +3,7 @@
  * How a line of commands falls into words. Blanks separate; a double quote at
  * the start of a word runs to the next one, with \" for a quote inside; within
  * a word quotes are ordinary, so that filter expressions need none. A word that
- * starts with # begins a comment.
+ * starts with # begins a comment; a line that starts with @ is one.
  */
 #ifndef COMMAND_WORDS_H
 #define COMMAND_WORDS_H

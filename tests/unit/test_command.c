@@ -38,6 +38,8 @@ static void lines_fall_into_words(void **state)
 	assert_words("x \"two\nlines\"", "x|two\nlines|");
 	assert_words("functions # the hot ones", "functions|");
 	assert_words("# all of it", "");
+	assert_words(" @ all of it", "");
+	assert_words("x @y", "x|@y|");
 }
 
 static void open_quotes_ask_for_more(void **state)
