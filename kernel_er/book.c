@@ -67,6 +67,7 @@ struct book {
 	struct strtab stems;  /* of names in use; ids index `used` */
 	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
+	bool waits;           /* sub-experiments have packets of times off a CPU */
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct drops *drops;
 	int error; /* of a flush that failed */
@@ -81,6 +82,7 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 	b->header = *h;
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
+	b->waits = plan->states;
 	b->ksyms = plan->interval_ns ? ksymtab_open(plan->kallsyms, d) : NULL;
 	if (plan->interval_ns && !b->ksyms) {
 		free(b);
@@ -93,7 +95,7 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 		return err;
 	}
 	if (plan->interval_ns)
-		expwriter_clock_profile(b->founder.w, PTIMER_US, STATES_KERNEL);
+		expwriter_clock_profile(b->founder.w, PTIMER_US, STATES_KERNEL, false);
 	for (size_t i = 0; i < plan->ncomments; i++)
 		expwriter_text(b->founder.w, "notes", plan->comments[i]);
 	*ret = b;
@@ -218,7 +220,7 @@ struct page *book_others(struct book *b)
 		return &b->founder;
 	}
 	vec_push(&b->open, p);
-	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL);
+	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL, b->waits);
 	touch(b, p);
 	return b->others = p;
 }
@@ -243,7 +245,7 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	}
 	b->nsubs++;
 	vec_push(&b->open, p);
-	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL);
+	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL, b->waits);
 	vec_for_each(m, &im->space->maps)
 		page_map(b, p, binaries, im->pid, m);
 	touch(b, p);

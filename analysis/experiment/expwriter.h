@@ -80,8 +80,13 @@ const char *expwriter_name(const struct expwriter *w);
  * NULL. Where the same file holds two kinds, announce both.
  */
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs);
-/* Announce clock packets: weights are NTICK × ptimer_us microseconds. */
-void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states);
+/*
+ * Announce clock packets: weights are NTICK × ptimer_us microseconds. Only with
+ * `waits` do they have room for a struct wait_info; then all have, for gprofng
+ * reads the fields that are announced whether or not the packet is so long.
+ */
+void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
+			     bool waits);
 /* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
 void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
 /*

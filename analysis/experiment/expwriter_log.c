@@ -83,9 +83,9 @@ static void put_field(struct buf *b, const struct field_desc *f)
 	buf_printf(b, " offset=\"%u\" type=\"%s\"/>\n", f->offset, er_type_name(f->type));
 }
 
-void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
+static void put_profile(struct expwriter *w, const struct packet_desc *d, size_t nfields,
+			const char *attrs)
 {
-	const struct packet_desc *d = packet_desc(kind);
 	struct buf *b = out_buf(w, OUT_LOG);
 
 	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
@@ -94,17 +94,27 @@ void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *att
 	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
 	xml_attr(b, "uname", d->uname);
 	buf_puts(b, ">\n");
-	for (size_t i = 0; i < d->nfields; i++)
+	for (size_t i = 0; i < nfields; i++)
 		put_field(b, &d->fields[i]);
 	buf_puts(b, "</profpckt>\n</profile>\n");
 }
 
-void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states)
+void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
 {
+	const struct packet_desc *d = packet_desc(kind);
+
+	put_profile(w, d, d->nfields, attrs);
+}
+
+void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
+			     bool waits)
+{
+	const struct packet_desc *d = packet_desc(ER_PKT_CLOCK);
 	struct buf attrs = { 0 };
 
+	w->has_waits = waits;
 	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
-	expwriter_profile(w, ER_PKT_CLOCK, attrs.data);
+	put_profile(w, d, waits ? d->nfields : CLOCK_PLAIN_FIELDS, attrs.data);
 	buf_free(&attrs);
 }
 

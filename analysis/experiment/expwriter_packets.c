@@ -44,7 +44,7 @@ void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *v
 
 static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_t nticks)
 {
-	static const struct wait_info none;
+	static const struct wait_info none = { .syscall = -1 };
 	const struct wait_info *i = p->wait ? p->wait : &none;
 	const struct packet_desc *d = packet_desc(ER_PKT_CLOCK);
 	const int64_t values[] = {
@@ -52,9 +52,9 @@ static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_
 		i->reason, i->syscall + 1, i->flags, i->length_ns, i->object, i->holder, i->waker,
 		i->waker_pid, i->holder_pid, i->waker_stack,
 	};
-	unsigned char *bytes = new_packet(w, d, p->wait ? d->size : CLOCK_PLAIN_SIZE);
+	unsigned char *bytes = new_packet(w, d, w->has_waits ? d->size : CLOCK_PLAIN_SIZE);
 
-	for (size_t k = 0; k < (p->wait ? d->nfields : CLOCK_PLAIN_FIELDS); k++)
+	for (size_t k = 0; k < (w->has_waits ? d->nfields : CLOCK_PLAIN_FIELDS); k++)
 		put_value(bytes, &d->fields[k], values[k]);
 }
 

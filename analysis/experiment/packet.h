@@ -92,8 +92,8 @@ struct mstate_desc {
 extern const struct mstate_desc mstate_descs[MS_COUNT];
 
 /*
- * Clock packets of times off a CPU go on behind CLOCK_PLAIN_SIZE with the fields
- * of enum wait_field; those of times on a CPU end there.
+ * Where times off a CPU are recorded clock packets go on behind CLOCK_PLAIN_SIZE
+ * with the fields of enum wait_field, 0 in those of times on a CPU.
  */
 enum { CLOCK_PLAIN_SIZE = 44, CLOCK_PLAIN_FIELDS = 8 };
 

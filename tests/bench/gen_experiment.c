@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	}
 	if (create(argv[1], &h, &d, &w) < 0)
 		return 1;
-	expwriter_clock_profile(w, PTIMER_US, STATES_ALL);
+	expwriter_clock_profile(w, PTIMER_US, STATES_ALL, false);
 	write_functions(w, nfunctions);
 	write_stacks(w, nstacks, nframes, nfunctions);
 	write_samples(w, nsamples, nstacks);

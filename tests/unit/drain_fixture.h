@@ -64,7 +64,7 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	struct drain_parts parts;
 	struct procmap_hooks hooks = drain_hooks;
 
-	*f = (struct fixture){ .plan = { .interval_ns = 1000000, .follow = follow,
+	*f = (struct fixture){ .plan = { .interval_ns = 1000000, .states = true, .follow = follow,
 					 .follow_regexp = regexp, .kallsyms = kallsyms } };
 	remove_experiment();
 	f->dirfd = open(dir, O_RDONLY | O_DIRECTORY);
