@@ -105,8 +105,8 @@ static int choose_file(struct shell *sh, int argc, char **argv, struct code_choi
 	else if (n >= 1 && n <= found.len)
 		ret->file = found.data[n - 1];
 	else if (!found.len)
-		rc = diag_error(&sh->diag, "'%s': no function and no source file of that name was met; "
-				"functions and lines list them", argv[1]);
+		rc = diag_error(&sh->diag, "'%s': no function and no source file of that name is known; "
+				"functions and lines list what was met", argv[1]);
 	else
 		rc = diag_error(&sh->diag, "'%s': %zu source files have that name; give the number of "
 				"one after it:", argv[1], found.len);
@@ -119,11 +119,13 @@ static int choose_file(struct shell *sh, int argc, char **argv, struct code_choi
 /* Functions of that name that were met, or else that any object has. */
 static void find_code(struct session *s, const char *name, func_vec *ret)
 {
-	size_t n = s->objects.len;
+	size_t n;
 
 	session_find_funcs(s, name, ret);
 	if (ret->len)
 		return;
+	session_load_objects(s);
+	n = s->objects.len;
 	for (size_t i = 0; i < n; i++)
 		object_all_funcs(s, s->objects.data[i]);
 	session_find_funcs(s, name, ret);

@@ -174,3 +174,15 @@ void rc_run_objects(struct shell *sh)
 {
 	run_lines(sh, RC_OPENED, true);
 }
+
+void rc_run_remarks(struct shell *sh)
+{
+	static const char *const names[] = { "scc", "dcc", "cc" };
+
+	vec_for_each(l, &sh->rc->lines) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			if (!strcmp(l->command->name, names[i]))
+				run_line(sh, l);
+		}
+	}
+}

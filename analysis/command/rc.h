@@ -19,6 +19,8 @@ struct rc *rc_read(struct shell *sh);
 void rc_free(struct rc *rc);
 /* Carry out the lines that belong to this time. */
 void rc_run(struct shell *sh, enum rc_time time);
+/* Carry out scc, dcc and cc, and nothing else. */
+void rc_run_remarks(struct shell *sh);
 /* Carry out again what they say of load objects (P-086). */
 void rc_run_objects(struct shell *sh);
 

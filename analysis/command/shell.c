@@ -232,6 +232,24 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 	return 0;
 }
 
+void shell_open_bare(struct shell *sh)
+{
+	sh->rc = rc_read(sh);
+	sh->session = session_new(&sh->diag);
+	metric_set_init(&sh->metric_set, sh->session);
+	view_state_init(&sh->view, sh->session, &sh->metric_set);
+	sh->opened = true;
+	rc_run_remarks(sh);
+}
+
+int shell_messages(struct shell *sh)
+{
+	int rc = flush_output(sh);
+
+	messages(sh);
+	return rc;
+}
+
 /* --- where commands come from --- */
 
 char *read_file_line(struct input *in, const char *prompt)

@@ -71,6 +71,11 @@ void shell_fini(struct shell *sh);
  */
 int shell_open(struct shell *sh, char *const *paths, size_t n);
 
+/* Without any, for a tool that shows objects: of the defaults files scc, dcc and cc count. */
+void shell_open_bare(struct shell *sh);
+/* Write out what was printed, then say what there is to say. -1 when it cannot be written. */
+int shell_messages(struct shell *sh);
+
 /* Run one command: arguments, the command, its messages. 0 or -1. */
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
 /* Run the commands of an input to its end or to `quit`; takes over its buffers. */

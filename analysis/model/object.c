@@ -19,6 +19,7 @@
 #include "analysis/symbols/demangle.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
 
 static struct loadobj *object_new(struct session *s, const char *path, const char *name)
@@ -135,7 +136,7 @@ struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint6
 /* Whether the file at fd is one that the experiments cannot have seen. */
 static bool changed_since(const struct session *s, const struct stat *st)
 {
-	int64_t end = 0;
+	int64_t end = s->experiments.len ? 0 : INT64_MAX;
 
 	for (size_t i = 0; i < s->experiments.len; i++) {
 		const struct experiment *e = s->experiments.data[i];
@@ -189,6 +190,17 @@ static int open_recorded(const struct session *s, struct loadobj *o)
 	return fd;
 }
 
+/* Takes over fd: object files and kernel modules are read as if they were linked. */
+static int as_linked(int fd)
+{
+	int linked = fd < 0 ? -1 : relocate_open(fd);
+
+	if (linked < 0)
+		return fd;
+	close(fd);
+	return linked;
+}
+
 static void object_open(struct session *s, struct loadobj *o)
 {
 	struct symtab_opts opts = { .path = o->path };
@@ -199,6 +211,7 @@ static void object_open(struct session *s, struct loadobj *o)
 	o->tried = true;
 	if (!archived)
 		fd = open_recorded(s, o);
+	fd = as_linked(fd);
 	if (fd < 0)
 		return;
 	o->symtab = symtab_open(fd, &opts, &o->diag);
@@ -243,8 +256,11 @@ bool object_files(struct session *s, struct loadobj *o,
 		return true;
 	if (o->path[0] == '/')
 		recorded = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return recorded >= 0 && !fstat(recorded, &st) && S_ISREG(st.st_mode) &&
-	       same_build(s, o, recorded) && use(o, recorded, ctx);
+	if (recorded < 0 || fstat(recorded, &st) || !S_ISREG(st.st_mode) ||
+	    !same_build(s, o, recorded))
+		return false;
+	recorded = as_linked(recorded);
+	return use(o, recorded, ctx);
 }
 
 /* Code that no symbol covers: one function for the whole stretch, named by its file offset. */
@@ -296,4 +312,12 @@ struct func *session_hidden_func(struct session *s, struct loadobj *o)
 	if (!o->hidden)
 		o->hidden = func_get(s, o, 0, 0, o->name, FUNC_PSEUDO);
 	return o->hidden;
+}
+
+struct loadobj *session_add_object(struct session *s, const char *path)
+{
+	struct loadobj *o = object_get(s, path);
+
+	object_all_funcs(s, o);
+	return o;
 }

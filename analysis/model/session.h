@@ -130,6 +130,8 @@ void session_load_objects(struct session *s);
  * it cannot be had or was changed since the last of the experiments ended.
  */
 int session_open_recorded(const struct session *s, const char *path, const char **why);
+/* An object that no experiment names, with all its functions. What is wrong is in its diag. */
+struct loadobj *session_add_object(struct session *s, const char *path);
 /* Where source files are looked for (search.h). */
 struct search_path *session_search(struct session *s);
 /* The line that stands for a hidden object. */

@@ -81,6 +81,9 @@ static int no_code(const struct func *f, struct diag *d)
 				  why->nmsgs ? why->msgs[why->nmsgs - 1].text :
 					       "it is another kernel that runs now, and no vmlinux of "
 					       "the recorded one was found");
+	if (f->obj->pseudo)
+		return diag_error(d, "disasm '%s': it has no file, and its code was not recorded",
+				  f->name);
 	return diag_error(d, "disasm '%s': the code of %s is not there: the archive holds its symbols "
 			  "only, and %s is another file now; record with -A copy", f->name,
 			  f->obj->name, f->obj->path);

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_src on objects that this machine's compiler makes of tests/fixtures/source:
+# shared object, object file, stripped, without line numbers; and wrong ones.
+. "$(dirname "$0")/../lib/tools.sh"
+
+src=$top/tests/fixtures/source
+fresh
+build() { gcc -O2 -fPIC -nostdlib -fno-ipa-icf "$@" "$src/work.c"; }
+build -g -shared -o work.so && build -g -c -o work.o && build -g -c -ffunction-sections -o apart.o &&
+	build -shared -o plain.so && cp work.so stripped.so && strip stripped.so ||
+	{ not_ok "objects are built"; exit 1; }
+cp "$src/work.c" "$src/mix.h" .
+
+# has NAME PATTERN COMMAND…: status 0, nothing said, and a line like that.
+has()
+{
+	local name=$1 pattern=$2
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	if [ $? = 0 ] && [ ! -s "$tmp/err" ] && grep -qE -- "$pattern" "$tmp/out"; then
+		ok "$name"
+	else
+		not_ok "$name" "$* : no '$pattern' in: $(head -n 30 "$tmp/out") $(cat "$tmp/err")"
+	fi
+}
+
+for o in work.so work.o apart.o; do
+	has "$o: functions" " hot$" er_src -func $o
+	has "$o: source of all" "17\..*twice" er_src $o
+	has "$o: source of a function" "<Function: hot>" er_src -source hot $o
+	has "$o: source of a file" "<Function: warm>" er_src -src work.c $o
+	has "$o: source of a header" "x \*= 0x5bd1e995" er_src -src "hot'mix.h'" $o
+	has "$o: all by tag -1" "<Function: work>" er_src -source all -1 $o
+	has "$o: what was inlined" "Function twice inlined from source file work.c" \
+		er_src -scc inline -source hot $o
+	has "$o: calls have names" "<(hot|warm)" er_src -disasm work $o
+	has "$o: inlined code is told" "<-- twice work.c:9 <-- mix mix.h:" er_src -disasm hot $o
+	has "$o: bytes" "\] +[0-9a-f]+:  ([0-9a-f]{2} )+" er_src -dcc hex:nosrc -disasm hot $o
+	has "$o: no source between" "^ +\[" er_src -dcc nosrc -disasm all -1 $o
+done
+er_src -dcc nosrc -disasm hot work.so | grep -q 'unsigned' && not_ok "nosrc: no source" || ok "nosrc: no source"
+has "without lines: disassembly" "\[\?\] +[0-9a-f]+:  [a-z]" er_src -disasm hot plain.so
+has "exported names of a stripped object" "<Function: warm>" er_src -disasm warm stripped.so
+has "outfile" "" er_src -outfile out.txt -source hot -outfile - -func work.so
+grep -q '<Function: hot>' out.txt && ok "outfile has the source" || not_ok "outfile has the source"
+has "version" "^er_src [0-9]" er_src -V
+has "usage" "-disasm item" er_src -h
+echo "scc inline" >.er.rc && echo "sthresh 50" >>.er.rc
+has "remarks from .er.rc" "Function mix inlined" er_src -source hot work.so
+rm .er.rc
+cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
+
+refuses "no such item" "no function and no source file" er_src -source nothing work.so
+refuses "no line numbers" "compile with -g" er_src plain.so
+refuses "no such object" "no such file" er_src gone.so
+refuses "no object" "no executable" er_src "$src/work.c"
+refuses "a directory" "cannot be shown" er_src "$tmp"
+refuses "an option that is none" "unknown" er_src -metrics e.user work.so
+refuses "an option without its argument" "needs an argument" er_src work.so -disasm
+refuses "two objects" "one object at a time" er_src work.so work.o

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* er_src: source and disassembly of an object; see analysis/command/ersrc.h. */
+#include <locale.h>
+
+#include "analysis/command/ersrc.h"
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return ersrc_main(argc, argv);
+}
