@@ -243,12 +243,14 @@ static __always_inline void send_stack(union stack_scratch *st, __u32 n, const s
 				       struct seen_line *line)
 {
 	__u32 size = sizeof(st->s) + n * 8;
+	__u64 wakeup = sm->ring ? er_wakeup(sm->ring) : 0;
 
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
 	st->s.h.time_ns = sm->now;
+	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
 	if (size <= sizeof(*st) && sm->ring &&
-	    !bpf_ringbuf_output(sm->ring, st, size, er_wakeup(sm->ring)))
+	    !bpf_ringbuf_output(sm->ring, st, size, wakeup))
 		seen_add(line, st->s.id, sm->now >> 4);
 	else
 		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);

@@ -33,9 +33,14 @@ const char *way_finish_symbol(char *ret, size_t size)
 	return NULL;
 }
 
+/* libbpf says on stderr what it does not find. */
 static bool can_exit(void)
 {
-	return libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+	libbpf_print_fn_t old = libbpf_set_print(NULL);
+	bool found = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+
+	libbpf_set_print(old);
+	return found;
 }
 
 static bool can_finish(void)
