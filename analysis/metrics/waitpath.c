@@ -111,6 +111,15 @@ static uint32_t path_id(struct wait_paths *wp, size_t from)
 	return intern_add(&wp->ids, hash);
 }
 
+/* A function that calls itself is there once. */
+static void put_func(struct wait_paths *wp, size_t from, const struct func *f)
+{
+	uint32_t id = same_program(wp, f);
+
+	if (wp->funcs.len == from || wp->funcs.data[wp->funcs.len - 1] != id)
+		vec_push(&wp->funcs, id);
+}
+
 /* Root first, as shown_func wants it; then turned round. */
 static void put_funcs(struct wait_paths *wp, uint32_t stack)
 {
@@ -124,11 +133,11 @@ static void put_funcs(struct wait_paths *wp, uint32_t stack)
 		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
 
 		if ((f->obj->show == SHOW_ALL || f != caller) && !is_dull(wp, f))
-			vec_push(&wp->funcs, same_program(wp, f));
+			put_func(wp, from, f);
 		caller = f;
 	}
 	if (wp->funcs.len == from && caller)
-		vec_push(&wp->funcs, same_program(wp, caller));
+		put_func(wp, from, caller);
 	for (size_t a = from, b = wp->funcs.len; a + 1 < b; a++, b--) {
 		uint32_t t = wp->funcs.data[a];
 

@@ -29,6 +29,8 @@ static void add_name(struct names *n, const struct experiment *e, int64_t pid, i
 	put(&n->by_thread, key(e, tid), comm, false);
 	if (pid)
 		put(&n->by_process, key(e, pid), comm, pid == tid);
+	else
+		put(&n->kthreads, key(e, tid), comm, false);
 }
 
 static void add_recorded(struct names *n, const struct experiment *e)
@@ -81,6 +83,7 @@ void names_free(struct names *n)
 	map_free(&n->by_thread);
 	map_free(&n->by_process);
 	map_free(&n->cgroups);
+	map_free(&n->kthreads);
 }
 
 static const char *get(const struct map *m, uint64_t k)
@@ -100,12 +103,22 @@ const char *names_process(const struct names *n, const struct experiment *e, int
 	return get(&n->by_process, key(e, pid));
 }
 
+/* Who woke or had the CPU is told with the kernel's own process number, the thread's. */
+static int64_t true_pid(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid)
+{
+	bool process = get(&n->by_process, key(e, pid));
+
+	return pid == tid && !process && get(&n->kthreads, key(e, tid)) ? 0 : pid;
+}
+
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		      struct buf *b)
 {
 	const char *comm = names_thread(n, e, tid);
-	const char *process = pid ? names_process(n, e, pid) : NULL;
+	const char *process;
 
+	pid = true_pid(n, e, pid, tid);
+	process = pid ? names_process(n, e, pid) : NULL;
 	if (!process)
 		process = comm ? comm : "(unknown)";
 	if (!pid) {

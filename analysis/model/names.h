@@ -12,6 +12,7 @@ struct names {
 	struct map by_thread;  /* founder id << 32 | tid, to const char * */
 	struct map by_process; /* founder id << 32 | pid, likewise */
 	struct map cgroups;    /* as by_thread: paths */
+	struct map kthreads;   /* as by_thread: those that are the kernel's */
 };
 
 void names_init(struct names *n, const struct session *s);
@@ -22,7 +23,8 @@ const char *names_process(const struct names *n, const struct experiment *e, int
 
 /*
  * Append the name with its ids, as lists show it: "app, PID 12, TID 13 (worker)",
- * "app, PID 12", "kworker/0:1, kernel thread 5". pid 0: a kernel thread.
+ * "app, PID 12", "kworker/0:1, kernel thread 5". pid 0: a kernel thread; so is
+ * one whose number is its process's, where threads are known.
  */
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		      struct buf *b);

@@ -22,6 +22,8 @@ static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 {
 	if (wait_holder(h))
 		return wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h));
+	if (hit_wait_flags(h) & WFLAG_REST)
+		return wait_text_key(w, WAIT_REST);
 	return wait_text_key(w, hit_wait_length(h) ? "<nobody: it was idle>" : "<unknown>");
 }
 

@@ -24,7 +24,7 @@
 enum { DEPTH_MAX = 6, STEPS_MAX = 4000000 };
 
 /* Branches below this share of the whole are told together. */
-static const double small = 0.005;
+static const double small = 0.01;
 
 struct branch {
 	const char *text;
@@ -125,12 +125,14 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 {
 	if (a->flags & WFLAG_REST)
 		return;
-	if (a->state == MS_WAIT_CPU) {
-		char *name = thread_text(c, a->holder_pid, a->holder);
+	if (a->state == MS_WAIT_CPU && has_holder(c, a)) {
+		struct buf name = { 0 };
 
-		if (has_holder(c, a))
-			branch_put(c, b, time, "%s had the CPU", name);
-		free(name);
+		names_put_kind(c->w.names, c->of->founder, a->holder_pid, a->holder, &name);
+		branch_put(c, b, time, "%s had the CPU", name.data);
+		buf_free(&name);
+	} else if (a->state == MS_WAIT_CPU) {
+		return;
 	} else if (a->flags & WFLAG_OPEN_END) {
 		branch_at(c, b, time, "still waiting at the end");
 	} else if (a->flags & WFLAG_WAKER_IRQ) {
@@ -274,7 +276,7 @@ static void put_children(struct chain *c, const struct branch *b, int depth)
 		put_children(c, shown.data[i], depth + 1);
 	}
 	if (nrest && rest >= small * c->root.time) {
-		char *text = xasprintf("(%zu more, each less than %.1f %%)", nrest, 100 * small);
+		char *text = xasprintf("(%zu more, each less than %.0f %%)", nrest, 100 * small);
 
 		put_branch(c, rest, depth, false, arena_strdup(&c->w.t->arena, text));
 		free(text);
