@@ -79,25 +79,39 @@ static uint32_t leader_of(struct locks *ls, uint32_t lock)
 	return lock;
 }
 
-/* Locks without an address are not one because of that. */
+static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
+{
+	return (uint64_t)ls->all.data[s->key[KEY_LOCK]].process << 32 | s->key[KEY_PATH];
+}
+
+/*
+ * What has no address, such as the time between samples, goes to a lock that was
+ * waited for at the same place; it makes no two locks one.
+ */
 static void join_locks(struct locks *ls)
 {
 	struct map by_place = { 0 };
 
 	vec_for_each(s, &ls->w.bag.sums) {
-		const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
 		bool fresh;
-		uint64_t *first = map_put(&by_place, (uint64_t)l->process << 32 | s->key[KEY_PATH],
-					  &fresh);
+		uint64_t *first;
 
+		if (!ls->all.data[s->key[KEY_LOCK]].address)
+			continue;
+		first = map_put(&by_place, place_of(ls, s), &fresh);
 		if (fresh)
 			*first = s->key[KEY_LOCK];
 		else if (!ls->by_address)
 			ls->all.data[leader_of(ls, s->key[KEY_LOCK])].leader = leader_of(ls, *first);
 	}
-	map_free(&by_place);
-	vec_for_each(s, &ls->w.bag.sums)
+	vec_for_each(s, &ls->w.bag.sums) {
+		const uint64_t *first = map_get(&by_place, place_of(ls, s));
+
+		if (first && !ls->all.data[s->key[KEY_LOCK]].address)
+			s->key[KEY_LOCK] = *first;
 		s->key[KEY_LOCK] = leader_of(ls, s->key[KEY_LOCK]);
+	}
+	map_free(&by_place);
 }
 
 static const char *waiter_of(struct wait_report *w, const struct wait_sum *s)

@@ -189,18 +189,21 @@ static void test_locks(void **state)
 	lock_wait(&o, "main>a>lock", 0x2000, 0);
 	lock_wait(&o, "main>b>lock", 0x2000, WFLAG_WAKER_IRQ);
 	lock_wait(&o, "main>c>lock", 0x3000, 0);
+	/* Time between samples, of places that two locks have: it makes them no one. */
+	put_wait(&o, 2, "main>a>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
+	put_wait(&o, 2, "main>c>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
 	fixture_open(&o);
 	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "test, PID 4711: 2 locks taken at the same places")->cells[0].i,
-			 12 * MS);
-	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x3000")->cells[0].i, 4 * MS);
-	assert_int_equal(row_of(&t, "test waited: lock < a < main")->cells[0].i, 8 * MS);
+			 13 * MS);
+	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x3000")->cells[0].i, 5 * MS);
+	assert_int_equal(row_of(&t, "test waited: lock < a < main")->cells[0].i, 9 * MS);
 	assert_int_equal(row_of(&t, "test had it")->cells[0].i, 12 * MS);
 	assert_int_equal(row_of(&t, "test let go: unlock < main")->cells[0].i, 8 * MS);
 	assert_int_equal(row_of(&t, "gave up after a timeout")->cells[0].i, 4 * MS);
 	table_free(&t);
 	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
-	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x1000")->cells[0].i, 4 * MS);
+	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x1000")->cells[0].i, 5 * MS);
 	assert_int_equal(row_of(&t, "test, PID 4711: lock at 0x2000")->cells[0].i, 8 * MS);
 	table_free(&t);
 	fixture_free(&o);
