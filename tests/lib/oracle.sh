@@ -50,7 +50,7 @@ find_renames()
 	!/^"[0-9.]+","[0-9.]+","[0-9]+:0x/ { next }
 	FILENAME == "addr.ours" { row(); known[name]; n++; from[n] = at; to[n] = at + part[4]; obj[n] = object
 		called[n] = name; next }
-	{ row(); if (name in known || !at) next
+	{ row(); if (name in known || !at || (name ~ /^</ && name !~ /^<static>/)) next
 	  for (i = 1; i <= n; i++)
 		if (obj[i] == object && (at == from[i] || (name ~ /^<static>/ && from[i] < at + part[4] && at < to[i]))) {
 			print name "\t" called[i]; next } }' addr.ours addr.theirs | sort -u >renames
