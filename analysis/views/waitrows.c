@@ -91,6 +91,7 @@ void wait_report_end(struct wait_report *w)
 			 "those seen.");
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
+	map_free(&w->threads);
 	wait_bag_free(&w->bag);
 }
 
@@ -255,13 +256,16 @@ const char *wait_key_text(const struct wait_report *w, uint32_t key)
 
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
 {
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	uint64_t *known = map_put(&w->threads, (uint64_t)founder->id << 32 | (uint32_t)tid, NULL);
 	struct buf b = { 0 };
-	uint32_t key;
 
+	if (*known)
+		return *known - 1;
 	names_put_kind(w->names, h->e, pid, tid, &b);
-	key = wait_text_key(w, b.data);
+	*known = (uint64_t)wait_text_key(w, b.data) + 1;
 	buf_free(&b);
-	return key;
+	return *known - 1;
 }
 
 /* An interrupt ends waits of each kind for a reason of its own. */

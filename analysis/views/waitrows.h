@@ -50,6 +50,7 @@ struct wait_report {
 	const struct names *names;
 	struct wait_paths paths;
 	struct strtab texts;   /* names as keys */
+	struct map threads;    /* founder's id << 32 | tid: the key of its kind + 1 */
 	struct wait_bag bag;
 	struct wait_stat total;
 	int group;             /* of the rows that are put */
