@@ -160,7 +160,8 @@ static int cmd_pathmap(struct shell *sh, int argc, char **argv)
 	vec_for_each(m, &sp->maps) {
 		char *line = xasprintf("%s -> %s", m->from, m->to);
 
-		printer_say(&sh->printer, line);
+		if (!sh->in_rc)
+			printer_say(&sh->printer, line);
 		free(line);
 	}
 	return 0;

@@ -193,12 +193,14 @@ static struct session *open_paths(struct shell *sh, char *const *paths, size_t n
 		ok[i] = !session_add(s, paths[i]);
 		sh->nfailed += !ok[i];
 	}
+	messages(sh);
 	return s;
 }
 
 static void set_up(struct shell *sh)
 {
 	note_troubles(sh);
+	messages(sh); /* before those of defaults, which name a file and a line */
 	metric_set_init(&sh->metric_set, sh->session);
 	rc_run(sh, RC_METRICS);
 	view_state_init(&sh->view, sh->session, &sh->metric_set);
