@@ -9,7 +9,8 @@
 
 /*
  * Kernel functions that say nothing of a wait: the way into the scheduler, and
- * the way into the kernel. A name that ends in '*' stands for all that begin so.
+ * the way into the kernel. (The frames <SLEEPING> and <STALLED> of recordings of
+ * chosen threads say what the report's headings do.) A name that ends in '*' stands for all that begin so.
  */
 static const char *const dull_names[] = {
 	"__schedule", "schedule", "schedule_timeout", "schedule_idle", "preempt_schedule*",
@@ -67,7 +68,8 @@ static bool is_dull(struct wait_paths *wp, const struct func *f)
 	known = &wp->dull.data[f->id];
 	if (!*known) {
 		tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
-		*known = tick && is_dull_name(tick + 1) ? 2 : 1;
+		*known = (tick && is_dull_name(tick + 1)) || !strcmp(f->name, "<SLEEPING>") ||
+			 !strcmp(f->name, "<STALLED>") ? 2 : 1;
 	}
 	return *known == 2;
 }

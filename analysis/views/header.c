@@ -103,6 +103,17 @@ static void put_shed(struct table *t, const struct exp_element *el)
 			 second, what);
 }
 
+/* As er_kernel -T was told: a process, a thread, or a kernel thread. */
+static void put_target(struct table *t, int64_t pid, int64_t tid)
+{
+	if (!pid)
+		put_line(t, "  Only kernel thread %" PRId64, tid);
+	else if (!tid)
+		put_line(t, "  Only PID %" PRId64, pid);
+	else
+		put_line(t, "  Only PID %" PRId64 ", TID %" PRId64, pid, tid);
+}
+
 /* How waits were recorded, and what was shed to keep to a budget. */
 static void put_capture(struct table *t, const struct experiment *e)
 {
@@ -111,13 +122,12 @@ static void put_capture(struct table *t, const struct experiment *e)
 
 		if (!strcmp(el->name, "capture") && how)
 			put_line(t, "  Captured by %s", how);
-		if (!strcmp(el->name, "capture") && element_int(el, "states"))
+		if (!strcmp(el->name, "capture") && element_int(el, "distance_ns"))
 			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
 				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?
 				 "; user and system time exact" : "");
 		if (!strcmp(el->name, "target"))
-			put_line(t, "  Only PID %" PRId64 ", TID %" PRId64 " (-T)",
-				 element_int(el, "pid"), element_int(el, "tid"));
+			put_target(t, element_int(el, "pid"), element_int(el, "tid"));
 		if (!strcmp(el->name, "budget") && percent)
 			put_line(t, "  Budget: %s %% of all CPU time", percent);
 		if (!strcmp(el->name, "shed"))

@@ -45,6 +45,7 @@ struct entry {
 	int64_t ns[MS_COUNT];
 	int64_t wall;      /* by threads.xml; 0 not known */
 	uint64_t nthreads; /* in threads.xml */
+	uint64_t npackets;
 };
 
 struct microstates {
@@ -89,6 +90,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		state = MS_SYSTEM;
 	i = entry_index(m, h->e, hit_pid(h), hit_thread(h));
 	add_to(&m->entries.data[i].ns[state], hit_weight(h));
+	m->entries.data[i].npackets++;
 	for (size_t a = 0; a < n; a++)
 		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
 }
@@ -116,10 +118,13 @@ static int64_t sum_of(const struct entry *e)
 	return sum;
 }
 
-/* One in a thousand, and a millisecond: what states may be off by without a word. */
-static bool is_off(int64_t by, int64_t wall)
+/*
+ * One in a thousand, and a millisecond, and a microsecond for each packet, which
+ * has whole ones: what states may be off by without a word.
+ */
+static bool is_off(const struct entry *e, int64_t by)
 {
-	return by > 1000000 && by > wall / 1000;
+	return by > 1000000 + (int64_t)e->npackets * 1000 && by > e->wall / 1000;
 }
 
 /* What no packet stands for. */
@@ -127,7 +132,7 @@ static int64_t lacks(const struct entry *e)
 {
 	int64_t lack = e->wall - sum_of(e);
 
-	return is_off(lack, e->wall) ? lack : 0;
+	return is_off(e, lack) ? lack : 0;
 }
 
 static int64_t whole_of(const struct entry *e)
@@ -221,10 +226,10 @@ static void put_check(struct microstates *m, struct table *t)
 
 		add_to(&wall, e->wall);
 		nthreads += e->nthreads;
-		if (is_off(e->wall - sum, e->wall)) {
+		if (is_off(e, e->wall - sum)) {
 			nmissing++;
 			add_to(&missing, e->wall - sum);
-		} else if (is_off(sum - e->wall, e->wall)) {
+		} else if (is_off(e, sum - e->wall)) {
 			nmuch++;
 			add_to(&much, sum - e->wall);
 		}
@@ -294,6 +299,7 @@ static void add_up(const struct microstates *m, struct entry *total)
 			add_to(&total->ns[i], e->ns[i]);
 		/* What one row lacks another one's surplus does not make up. */
 		add_to(&total->wall, whole_of(e));
+		total->npackets += e->npackets;
 	}
 }
 

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The reports on waits, on a recording of threads that fight for a mutex, pass
+# bytes through pipes and write to the disk, each wait traced. What must be there
+# is there; and each thread's states add up to its time in the recording, which
+# the recorder has from counters that know nothing of packets.
+. "$(dirname "$0")/../lib/live.sh"
+
+check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/contend"
+[ -f w.er/threads.xml ] || { not_ok "threads.xml is there"; exit 1; }
+
+"$er_print" -printmode , -filters 'COMM == "contend"' -microstates w.er 2>/dev/null >states
+awk -F'","' '
+	FILENAME == "w.er/threads.xml" {
+		match($0, / tid="[0-9]+"/); tid = substr($0, RSTART + 6, RLENGTH - 7)
+		match($0, / begin="[0-9]+"/); begin = substr($0, RSTART + 8, RLENGTH - 9)
+		match($0, / end="[0-9]+"/); end = substr($0, RSTART + 6, RLENGTH - 7)
+		wall[tid] = (end - begin) / 1e9; next }
+	match($0, /TID [0-9]+/) {
+		tid = substr($0, RSTART + 4, RLENGTH - 4); sum = substr($1, 2); n++
+		off = sum > wall[tid] ? sum - wall[tid] : wall[tid] - sum
+		# 0.1 %, and what rounding to milliseconds and a last microsecond may cost.
+		if (off > wall[tid] / 1000 + 0.001) { print tid ": " sum " of " wall[tid]; bad++ } }
+	END { print n " threads"; exit bad > 0 || n < 6 }' w.er/threads.xml states >sums
+check "the states of each of its threads add up to its time" [ $? = 0 ]
+[ "$failures" = 0 ] || sed 's/^/#   /' sums
+
+# report NAME PATTERN COMMAND…: the report has a line like that
+report()
+{
+	local name=$1 pattern=$2
+
+	shift 2
+	"$er_print" -filters 'COMM == "contend"' "$@" w.er >report 2>&1
+	if grep -qE -- "$pattern" report; then ok "$name"; else not_ok "$name" "$(cat report)"; fi
+}
+
+report "waits: for pipes, with the stack" '^ *[0-9.]+ +[0-9.]+ +[0-9]+ .*pipe_read' -waits
+report "waits: numbers are exact where all are traced" '^Lengths by decade' -waits
+check "waits: none is said to be an estimate" sh -c '! grep -q "^Sampled" report'
+report "locks: main waits for its threads to end" 'lock at 0x|locks taken' -locks
+report "wakers: its threads wake each other" ' contend -> contend$' -wakers
+report "runqueue: a histogram" 'us \|#' -runqueue
+main=$("$er_print" -printmode , -filters 'COMM == "contend" && PID == TID' -microstates w.er 2>/dev/null |
+	sed -n 's/.*TID \([0-9]*\).*/\1/p' | head -n 1)
+report "wakechain: main waited for a thread that ended the wait" 'ended by contend' -wakechain "$main"
