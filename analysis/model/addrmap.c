@@ -28,10 +28,13 @@ struct piece {
 	struct span life;
 	uint32_t mapping;
 	uint64_t reach; /* highest hi of this and all pieces before it */
+	struct piece *other; /* while changes come in: the next of the same mapping */
+	bool dead;
 };
 
 struct addrmap {
 	VEC(struct mapping) mappings;
+	VEC(struct piece *) pieces_of; /* by mapping */
 	VEC(struct piece) pieces; /* the dead, and after addrmap_finish all */
 	void *live;               /* tsearch tree of struct piece */
 	struct arena arena;
@@ -72,6 +75,7 @@ void addrmap_free(struct addrmap *m)
 		return;
 	tdestroy(m->live, keep_node);
 	vec_free(&m->mappings);
+	vec_free(&m->pieces_of);
 	vec_free(&m->pieces);
 	arena_free(&m->arena);
 	free(m);
@@ -82,6 +86,8 @@ static void live_add(struct addrmap *m, struct piece piece)
 	struct piece *p = arena_alloc(&m->arena, sizeof(*p));
 
 	*p = piece;
+	p->other = m->pieces_of.data[piece.mapping];
+	m->pieces_of.data[piece.mapping] = p;
 	if (!tsearch(p, &m->live, piece_cmp))
 		abort(); /* out of memory inside libc's tree */
 }
@@ -92,6 +98,7 @@ static void live_end(struct addrmap *m, struct piece *p, uint64_t lo, uint64_t h
 	struct piece dead = *p;
 
 	tdelete(p, &m->live, piece_cmp);
+	p->dead = true;
 	if (dead.life.from >= time_ns)
 		return;
 	dead.lo = dead.lo > lo ? dead.lo : lo;
@@ -131,6 +138,7 @@ void addrmap_add(struct addrmap *m, int64_t time_ns, const struct mapping *what)
 			live_add(m, right);
 	}
 	vec_push(&m->mappings, *what);
+	vec_push(&m->pieces_of, NULL);
 	live_add(m, new);
 }
 
@@ -139,8 +147,11 @@ void addrmap_unmap(struct addrmap *m, int64_t time_ns, uint64_t vaddr)
 	struct piece at = { .lo = vaddr, .hi = vaddr + 1 };
 	struct piece **found = tfind(&at, &m->live, piece_cmp);
 
-	if (found)
-		live_end(m, *found, 0, UINT64_MAX, time_ns);
+	/* What a later mapping cut into pieces ends as a whole. */
+	for (struct piece *p = found ? m->pieces_of.data[(*found)->mapping] : NULL; p; p = p->other) {
+		if (!p->dead)
+			live_end(m, p, 0, UINT64_MAX, time_ns);
+	}
 }
 
 static void collect(const void *node, VISIT visit, void *map)

@@ -26,7 +26,10 @@ struct addrmap;
 struct addrmap *addrmap_new(void);
 void addrmap_free(struct addrmap *m);
 
-/* Changes, in the order of their times. What a new mapping covers is replaced. */
+/*
+ * Changes, in the order of their times. What a new mapping covers is replaced; an
+ * unmapping ends all that is left of the mapping at that address.
+ */
 void addrmap_add(struct addrmap *m, int64_t time_ns, const struct mapping *what);
 void addrmap_unmap(struct addrmap *m, int64_t time_ns, uint64_t vaddr);
 /* After the last change and before the first question. */

@@ -65,7 +65,7 @@ static bool measure(const struct symtab *t, const struct experiment *e, uint64_t
 	}
 	map_free(&by_name);
 	map_free(&votes);
-	return best && best * 10 >= met * 9;
+	return best > 1 && best * 10 >= met * 9;
 }
 
 /* Take the file when it is this kernel's vmlinux. */

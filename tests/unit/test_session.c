@@ -32,6 +32,27 @@ static void test_map_over_time(void **state)
 	addrmap_free(m);
 }
 
+/* A mapping that another one cut in two is gone when its beginning is; the other one stays. */
+static void test_unmapping_ends_all_pieces(void **state)
+{
+	struct func f[2] = { 0 };
+	struct addrmap *m = addrmap_new();
+	struct span valid;
+
+	addrmap_add(m, 10, &(struct mapping){ .vaddr = 0x1000, .size = 0x3000, .func = &f[0] });
+	addrmap_add(m, 20, &(struct mapping){ .vaddr = 0x2000, .size = 0x1000, .func = &f[1] });
+	addrmap_unmap(m, 30, 0x1000);
+	addrmap_finish(m);
+	assert_ptr_equal(at(m, 0x1800, 25, &valid)->func, &f[0]);
+	assert_ptr_equal(at(m, 0x3800, 25, &valid)->func, &f[0]);
+	assert_true(valid.to == 30);
+	assert_null(at(m, 0x1800, 30, &valid));
+	assert_null(at(m, 0x3800, 30, &valid));
+	assert_ptr_equal(at(m, 0x2800, 40, &valid)->func, &f[1]);
+	assert_ptr_equal(at(m, 0x2800, 10, &valid)->func, &f[0]);
+	addrmap_free(m);
+}
+
 /* A mapping told twice changes nothing; one that covers the end of memory is no trap. */
 static void test_map_odd(void **state)
 {
@@ -163,7 +184,8 @@ static void test_not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map_over_time),  cmocka_unit_test(test_map_odd),
+		cmocka_unit_test(test_map_over_time),  cmocka_unit_test(test_unmapping_ends_all_pieces),
+		cmocka_unit_test(test_map_odd),
 		cmocka_unit_test(test_map_deep),       cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
 		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),

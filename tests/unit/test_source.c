@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where source and code of functions come from: the search path, a vmlinux at
+ * another address than the recorded kernel's, the dyntext file.
+ */
+#include <elf.h>
+#include <fcntl.h>
+
+#include "analysis/model/search.h"
+#include "analysis/model/source.h"
+#include "analysis/symbols/disasm.h"
+#include "tests/fixtures/tempdir.h"
+#include "tests/unit/session_fixture.h"
+
+static void shell(const char *dir, const char *command)
+{
+	__cleanup(freep) char *line = xasprintf("cd '%s' && %s", dir, command);
+
+	assert_int_equal(system(line), 0);
+}
+
+/* --- the search path --- */
+
+static void check_found(const struct search_path *sp, const char *path, const char *where)
+{
+	char *found = NULL;
+	int fd = search_open(sp, NULL, path, &found);
+
+	if (!where) {
+		assert_int_equal(fd, -1);
+		return;
+	}
+	assert_true(fd >= 0);
+	assert_string_equal(found, where);
+	free(found);
+	close(fd);
+}
+
+static void sources_are_looked_for_in_order(void **state)
+{
+	struct search_path sp = { 0 };
+	struct diag d = { 0 };
+	struct buf b = { 0 };
+	char *dir = tempdir_new();
+	__cleanup(freep) char *one = xasprintf("%s/one", dir), *two = xasprintf("%s/two", dir);
+	__cleanup(freep) char *both = xasprintf("%s:%s", one, two);
+	__cleanup(freep) char *flat = xasprintf("%s/x.c", one), *deep = xasprintf("%s/y/x.c", two);
+	__cleanup(freep) char *mapped = xasprintf("%s/moved/z.c", dir);
+	__cleanup(freep) char *moved = xasprintf("%s/moved", dir);
+
+	shell(dir, "mkdir -p one two/y moved fifo && touch one/x.c two/y/x.c moved/z.c && mkfifo fifo/w.c");
+	search_init(&sp);
+	search_print(&sp, &b);
+	assert_string_equal(b.data, "$expts:.");
+	check_found(&sp, "/nowhere/x.c", NULL);
+	check_found(&sp, "", NULL);
+	search_set(&sp, both);
+	check_found(&sp, "/nowhere/x.c", flat);
+	search_set(&sp, two);
+	check_found(&sp, "/y/x.c", deep); /* as in a tree */
+	check_found(&sp, "/nowhere/x.c", NULL);
+	assert_int_equal(search_map(&sp, "/src", one, &d), 0); /* the first that is there counts */
+	assert_int_equal(search_map(&sp, "/src", moved, &d), 0);
+	check_found(&sp, "/src/z.c", mapped);
+	check_found(&sp, "/srcs/z.c", NULL); /* no prefix: another name */
+	assert_int_equal(search_map(&sp, "", one, &d), -1);
+	search_set(&sp, "fifo"); /* no regular file: passed over, not waited for */
+	check_found(&sp, "/w.c", NULL);
+	buf_free(&b);
+	diag_free(&d);
+	search_free(&sp);
+	tempdir_remove(dir);
+}
+
+/* --- a vmlinux --- */
+
+static const char kernel_source[] =
+	"\t.file 1 \"kernel.c\"\n"
+	"\t.text\n"
+	"\t.macro function name, line\n"
+	"\t.globl \\name\n\t.type \\name, @function\n"
+	"\\name:\n\t.loc 1 \\line\n\tret\n\t.skip 255, 0x90\n\t.size \\name, . - \\name\n"
+	"\t.endm\n";
+
+/* Functions 256 bytes apart, in this order, with a line each: 10, 20, … */
+static void write_vmlinux(const char *dir, const char *const *names)
+{
+	struct buf b = { 0 };
+	unsigned line = 0;
+
+	buf_puts(&b, kernel_source);
+	for (; *names; names++)
+		buf_printf(&b, "\tfunction %s, %u\n", *names, line += 10);
+	tempdir_write(dir, "kernel.s", b.data, b.len);
+	buf_free(&b);
+	shell(dir, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=none -o vmlinux kernel.s");
+}
+
+static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
+{
+	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
+	const struct machine *m;
+	struct place at;
+	struct opened o;
+	unsigned char code;
+	struct func *f;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
+	write_vmlinux(o.dir, names);
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	f = the_func(&o, "do_sys");
+	assert_true(func_place(o.session, f, 16, &at));
+	assert_int_equal(at.line, 20);
+	assert_string_equal(base_name(at.file), "kernel.c");
+	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
+	assert_int_equal(code, 0xc3);
+	m = func_machine(o.session, f);
+	assert_non_null(m);
+	assert_int_equal(m->elf_machine, EM_X86_64);
+	fixture_free(&o);
+}
+
+/* Other distances between functions: another kernel, whatever its file is called. */
+static void vmlinux_of_another_kernel_is_not_used(void **state)
+{
+	static const char *const names[] = { "entry", "other", "do_sys", "vfs_read", NULL };
+	struct place at;
+	struct opened o;
+	struct func *f;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
+	write_vmlinux(o.dir, names);
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	f = the_func(&o, "do_sys");
+	assert_false(func_place(o.session, f, 16, &at));
+	assert_true(f->obj->diag.nwarnings >= 1);
+	assert_non_null(strstr(f->obj->diag.msgs[0].text, "not the kernel that was recorded"));
+	fixture_free(&o);
+}
+
+/* --- dyntext --- */
+
+static void put_record(struct buf *b, uint32_t type, const void *p, uint32_t size)
+{
+	uint32_t head[2] = { type, size + 8 };
+
+	buf_add(b, head, sizeof(head));
+	buf_add(b, p, size);
+}
+
+static void write_dyntext(struct opened *o, uint64_t vaddr)
+{
+	const uint64_t header[2] = { 0, vaddr }, other[2] = { 0, vaddr + 0x100000 };
+	static const unsigned char code[16] = { 0x55, 0x90, 0xc3 }, wrong[16] = { 0xcc };
+	const uint32_t lines[4] = { 0, 7, 2, 9 };
+	struct buf b = { 0 };
+
+	put_record(&b, 1, other, sizeof(other));
+	put_record(&b, 2, wrong, sizeof(wrong));
+	put_record(&b, 1, header, sizeof(header));
+	put_record(&b, 2, code, sizeof(code));
+	put_record(&b, 3, lines, sizeof(lines));
+	put_record(&b, 4, "/jit/script.js\0", 16);
+	buf_add(&b, "\1\0\0\0\xff", 5); /* cut off */
+	tempdir_write(o->dir, "t.1.er/dyntext", b.data, b.len);
+	buf_free(&b);
+}
+
+static void dynamic_functions_have_the_code_that_was_recorded(void **state)
+{
+	unsigned char code[64];
+	struct place at;
+	struct opened o;
+	struct func *f;
+
+	fixture_new(&o);
+	write_dyntext(&o, exp_builder_func(o.builder, "jitted", 16));
+	exp_builder_profile(o.builder, 1, "main>jitted", MS_USER, 1);
+	fixture_open(&o);
+	f = the_func(&o, "jitted");
+	assert_int_equal(func_code(o.session, f, 1, code, sizeof(code)), 15);
+	assert_int_equal(code[0], 0x90);
+	assert_int_equal(func_code(o.session, f, 99, code, sizeof(code)), 0);
+	assert_true(func_place(o.session, f, 1, &at) && at.line == 7);
+	assert_true(func_place(o.session, f, 2, &at) && at.line == 9);
+	assert_string_equal(at.file, "/jit/script.js");
+	assert_false(func_place(o.session, the_func(&o, "main"), 0, &at));
+	assert_int_equal(func_code(o.session, the_func(&o, "main"), 0, code, 1), 0);
+	fixture_free(&o);
+}
+
+static void parts_belong_to_their_function(void **state)
+{
+	struct loadobj here = { 0 }, there = { 0 };
+	struct func f = { .obj = &here, .mangled = "hot" };
+	struct func cold = { .obj = &here, .mangled = "hot.cold" };
+	struct func cold1 = { .obj = &here, .mangled = "hot.cold.1" };
+	struct func colder = { .obj = &here, .mangled = "hot.colder" };
+	struct func other = { .obj = &there, .mangled = "hot.cold" };
+
+	assert_true(func_is_part_of(&f, &f));
+	assert_true(func_is_part_of(&cold, &f));
+	assert_true(func_is_part_of(&cold1, &f));
+	assert_false(func_is_part_of(&colder, &f));
+	assert_false(func_is_part_of(&other, &f));
+	assert_false(func_is_part_of(&f, &cold));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sources_are_looked_for_in_order),
+		cmocka_unit_test(kernel_lines_and_code_come_from_its_vmlinux),
+		cmocka_unit_test(vmlinux_of_another_kernel_is_not_used),
+		cmocka_unit_test(dynamic_functions_have_the_code_that_was_recorded),
+		cmocka_unit_test(parts_belong_to_their_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
