@@ -30,7 +30,7 @@ static void on_dynfunc(struct experiment *e, const struct xml_element *el, struc
 	m->name = exp_attr(e, el, "funcname");
 }
 
-/* Java methods (jcm) and what is unknown are left out. */
+/* Java methods (jcm) are counted, what is unknown is left out. */
 static const struct map_object {
 	const char *name;
 	void (*fill)(struct experiment *e, const struct xml_element *el, struct exp_map *m);
@@ -59,6 +59,8 @@ static void on_event(void *ctx, const struct xml_element *el)
 
 	if (strcmp(el->name, "event") || !kind)
 		return;
+	if (xml_get(el, "object") && !strcmp(xml_get(el, "object"), "jcm"))
+		e->njava++;
 	m.name = exp_attr(e, el, "name");
 	if (!strcmp(kind, "unmap"))
 		m.what = EXP_MAP_UNMAP;

@@ -106,27 +106,10 @@ size_t packet_text(const struct packet *p, struct field_ref f, const char **ret)
 	return strnlen(*ret, p->size - f.offset);
 }
 
-/* Packets of this kind hold a counter for each state and no weight of their own. */
-static void warn_prof(struct experiment *e, const struct exp_stream *s)
-{
-	struct packet_iter it;
-	struct packet p;
-	uint64_t n = 0;
-
-	packet_iter_init(&it, e, s);
-	while (packet_next(&it, &p))
-		n++;
-	if (n)
-		diag_warn(&e->diag, "%s: %llu clock packets of an old kind (PROF) are not counted",
-			  s->fname, (unsigned long long)n);
-}
-
 void streams_open(struct experiment *e, int dirfd)
 {
 	vec_for_each(s, &e->streams) {
 		if (s->fname[0])
 			exp_file(e, dirfd, s->fname, &s->file);
-		if (s->kind == ER_PKT_PROF)
-			warn_prof(e, s);
 	}
 }

@@ -13,7 +13,7 @@
 
 #include "analysis/base/cursor.h"
 
-enum { KIND_NATIVE = 1, COMPRESSED = 1u << 31, INFO_HEAD = 16, UID_HEAD = 16,
+enum { KIND_NATIVE = 1, KIND_JAVA = 2, COMPRESSED = 1u << 31, INFO_HEAD = 16, UID_HEAD = 16,
        BUDGET_PER_BYTE = 8, BUDGET_MIN = 1 << 20, LEAF_CHECK = -1 };
 
 struct node {
@@ -78,6 +78,7 @@ static bool parse_info(struct reader *r, struct cursor *c, uint32_t *ret)
 		return false;
 	info.end = c->p + hsize;
 	cursor_bytes(c, hsize);
+	r->e->njava += (kind & ~COMPRESSED) == KIND_JAVA;
 	if ((kind & ~COMPRESSED) != KIND_NATIVE)
 		return true;
 	if (hsize == INFO_HEAD) {

@@ -142,6 +142,9 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	exp_file(e, dirfd, "overview", &e->overview);
 	stacks_read(e, dirfd);
 	map_read(e, dirfd);
+	if (e->njava)
+		diag_warn(&e->diag, "Java stacks and methods (%llu) are passed over: machine stacks are shown",
+			  (unsigned long long)e->njava);
 	ksyms_read(e, dirfd);
 	notes_read(e, dirfd);
 	recorder_read(e, dirfd);

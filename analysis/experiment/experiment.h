@@ -142,6 +142,7 @@ struct experiment {
 	VEC(struct exp_stack) stacks;
 	VEC(uint64_t) stack_pcs;
 	struct map stack_by_uid;     /* uid to index into stacks */
+	uint64_t njava;              /* Java stacks and compiled methods, which are passed over */
 	VEC(struct exp_element) recorder; /* in file order; none when another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; none without microstates */
 	VEC(struct exp_io_file) io_files; /* made at the first question for one */

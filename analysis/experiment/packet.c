@@ -34,6 +34,21 @@ static const struct field_desc clock_fields[] = {
 	{ "WAKERSTACK", "Stack that ended the wait", 88, ER_UINT64 },
 };
 
+/* What collectors wrote before there was MSTATE: ticks by state since the packet before. */
+static const struct field_desc prof_fields[] = {
+	COMMON_FIELDS,
+	{ "UCPU", "User CPU", 48, ER_INT32 },
+	{ "SCPU", "System CPU", 52, ER_INT32 },
+	{ "TRAP", "Trap CPU", 56, ER_INT32 },
+	{ "TFLT", "Text Page Fault", 60, ER_INT32 },
+	{ "DFLT", "Data Page Fault", 64, ER_INT32 },
+	{ "KFLT", "Kernel Page Fault", 68, ER_INT32 },
+	{ "ULCK", "User Lock", 72, ER_INT32 },
+	{ "TSLP", "Sleep", 76, ER_INT32 },
+	{ "WCPU", "Wait CPU", 80, ER_INT32 },
+	{ "TSTP", "Stopped", 84, ER_INT32 },
+};
+
 static const struct field_desc sync_fields[] = {
 	COMMON_FIELDS,
 	{ "SRQST", "Synchronization start time", 48, ER_INT64 },
@@ -87,6 +102,7 @@ static const struct field_desc io_fields[] = {
 
 const struct packet_desc packet_descs[] = {
 	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 96, FIELDS(clock_fields) },
+	{ ER_PKT_PROF, "profile", "profile", "Clock profiling data", 88, FIELDS(prof_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
 	  FIELDS(sync_fields) },
 	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data", 64,

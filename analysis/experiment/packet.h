@@ -15,7 +15,7 @@
 /* Values are on disk: never renumbered. */
 enum er_packet {
 	ER_PKT_EMPTY = 0,
-	ER_PKT_PROF = 1, /* per-state counters of old collectors */
+	ER_PKT_PROF = 1, /* clock packets of old collectors: a field for each state */
 	ER_PKT_SYNC = 2,
 	ER_PKT_HWC = 3,
 	ER_PKT_HEAP = 5,

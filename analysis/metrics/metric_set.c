@@ -242,6 +242,8 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 		vec_for_each(st, &(*e)->streams) {
 			if (st->kind == ER_PKT_CLOCK)
 				sets |= clock_sets(*e, st->numstates);
+			else if (st->kind == ER_PKT_PROF)
+				sets |= clock_sets(*e, STATES_ALL);
 			else if ((unsigned)st->kind < 32)
 				kinds |= 1u << st->kind;
 		}

@@ -77,6 +77,22 @@ static int64_t scaled(int64_t value, int64_t scale)
 	return (int64_t)((uint64_t)value * (uint64_t)scale);
 }
 
+/* Of packets that have a field for each state, those of the states that count. */
+static void add_states(struct stream_pass *sp, const struct exp_stream *st, const struct metric *m)
+{
+	static const char *const fields[] = { "UCPU", "SCPU", "TRAP", "TFLT", "DFLT", "KFLT", "ULCK",
+					      "TSLP", "WCPU", "TSTP" };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		struct field_ref ref = stream_field(st, fields[i]);
+
+		if (m->states >> i & 1 && ref.offset && sp->nsources < SOURCES_MAX)
+			sp->sources[sp->nsources++] = (struct source){
+				.metric = m->id, .main_thread = m->main_thread, .value = ref,
+				.selects = UINT64_MAX, .scale = scaled(m->scale, st->ptimer_us) };
+	}
+}
+
 static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
@@ -84,6 +100,8 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 			      .leaked = m->leaked, .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
+	if (st->kind == ER_PKT_PROF && m->kind == ER_PKT_CLOCK)
+		add_states(sp, st, m);
 	if (m->kind != st->kind || m->unit == UNIT_RATIO || sp->nsources == SOURCES_MAX)
 		return;
 	if (m->select) {

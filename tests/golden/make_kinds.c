@@ -2,7 +2,8 @@
 /*
  * make_kinds DIR: experiments with data of kinds that this machine may not be able
  * to record. mem.1.er: two counters with data addresses, l3 (tag 0) and loads (tag
- * 1), of which each answer is known; trace.1.er: synchronization, heap and I/O.
+ * 1), of which each answer is known; trace.1.er: synchronization, heap and I/O; old.1.er:
+ * clock packets as they were once, and Java.
  */
 #include <stdio.h>
 
@@ -131,6 +132,34 @@ static void trace(const char *dir)
 	exp_builder_close(b);
 }
 
+/* What collectors wrote long ago: packets of several states; and what a Java program leaves. */
+static void old(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "old.1.er");
+	struct expwriter *w = exp_builder_writer(b);
+	static const struct {
+		const char *stack;
+		int ticks[10]; /* by state */
+	} packets[] = {
+		{ "main>work", { 30, 5, 1, 2, 3, 4, 6, 0, 7, 0 } },
+		{ "main>rest", { 0, 0, 0, 0, 0, 0, 0, 100, 0, 8 } },
+	};
+
+	expwriter_profile(w, ER_PKT_PROF, "ptimer=\"1000\" numstates=\"10\"");
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
+		int64_t values[15] = { 1, 1, 0, 0, exp_builder_stack(b, packets[i].stack) };
+
+		exp_builder_sleep(b, MS);
+		values[3] = exp_builder_now(b);
+		for (int state = 0; state < 10; state++)
+			values[5 + state] = packets[i].ticks[state];
+		expwriter_packet(w, ER_PKT_PROF, values, NULL);
+	}
+	expwriter_text(w, "map.xml", "<event kind=\"map\" object=\"jcm\" tstamp=\"0.001000000\" "
+				     "vaddr=\"0x0000000000900000\" size=\"64\" methodId=\"0x12\"/>");
+	exp_builder_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -139,5 +168,6 @@ int main(int argc, char **argv)
 	}
 	mem(argv[1]);
 	trace(argv[1]);
+	old(argv[1]);
 	return 0;
 }

@@ -98,6 +98,8 @@ if "$O/tests/golden/make_fixtures" fixtures; then
 		same_list "counters with addresses, by $e" csv_numbers fixtures/mem.1.er "-script defined" \
 			"-script defined"
 	done
+	same_list "clock packets of old" csv_numbers fixtures/old.1.er "-metrics e.$states:i.total:name -functions" \
+		"-metrics e.$states:i.total:name -functions"
 	traced=e+syncn:e+heapalloccnt:e+heapallocbytes:e+heapleakbytes:e+ioreadbytes:e+iowritecnt:name
 	for c in functions CPUs Seconds Datasize; do
 		same_list "traced calls, $c" csv_numbers fixtures/trace.1.er "-metrics $traced -$c" \
