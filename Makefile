@@ -4,17 +4,18 @@
 # a file is adding a file; everything built lands in .output/.
 #
 #   make              the programs            make check   install, build, test
+#   make fuzz         fuzz by coverage, FUZZ_SECONDS=15 each
 #   make demo         install, build, record  make bench   measure against peers
 #   V=1 show commands   DEBUG=1 -O0   SAN=1 address and undefined sanitizers
 
-O      := .output/$(if $(SAN),san,$(if $(DEBUG),debug,build))
+O      := .output/$(if $(FUZZ),fuzz,$(if $(SAN),san,$(if $(DEBUG),debug,build)))
 PREFIX ?= /usr/local
 Q      := $(if $(V),,@)
 say     = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2:$(O)/%=%);)
 
 VERSION := 0.1.0
 
-CC      := gcc
+CC      := $(if $(FUZZ),clang,gcc)
 CLANG   := clang
 BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
 
@@ -25,6 +26,15 @@ CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-p
            $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 LDFLAGS := -pthread $(if $(SAN),-fsanitize=address$(comma)undefined)
+
+ifdef FUZZ
+# Coverage for libFuzzer: only clang has it. NULL + 0, which empty vectors come to, is
+# allowed by now; clang 14 knows no better way to say so.
+CFLAGS  += -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
+           -fno-sanitize=pointer-overflow \
+           -w # warnings are the business of the other builds
+LDFLAGS += -fsanitize=address,undefined
+endif
 
 # The analysis engine needs no BPF, no clang and no root.
 # libopcodes has no stable interface: our own copy of it, with what it needs.
@@ -43,13 +53,15 @@ unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c
 live_progs   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/live/*.c))
 synprogs     := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/synprog/*.c))
 fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
+fuzz_common  := $(patsubst %,$(O)/tests/fuzz/%.o,report pack)
+fuzz_targets := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/target_*.c))
 fuzzers      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 benches      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
 golden       := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/golden/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests synprogs clean install fmt deps demo check check-unit check-live bench
+.PHONY: all tests synprogs clean install fmt deps demo check check-unit check-live bench fuzz fuzz-programs
 
 all: $(programs)
 
@@ -89,7 +101,16 @@ $(unit_tests) $(live_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(reco
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
 $(O)/tests/bench/attach: ANALYSIS_LIBS += -lbpf
-$(fuzzers) $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
+$(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
+
+$(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
+$(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) $^ $(ANALYSIS_LIBS) -o $@
+
+$(fuzzers) $(O)/tests/fuzz/seeds: $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
@@ -123,6 +144,13 @@ bench:
 	$(Q)tools/install-deps.sh bench
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/run.sh $(O)
+
+# Built apart, for clang and libFuzzer compile everything anew.
+fuzz:
+	$(Q)$(MAKE) --no-print-directory FUZZ=1 fuzz-programs
+	$(Q)tests/fuzz/run.sh .output/fuzz
+
+fuzz-programs: $(fuzz_targets) $(O)/tests/fuzz/seeds
 
 fmt:
 	$(Q)git ls-files '*.c' '*.h' | grep -v vmlinux.h | xargs clang-format -i

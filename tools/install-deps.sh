@@ -6,7 +6,7 @@
 # that has them all.
 set -eu
 
-packages="gcc make git clang bpftool binutils pkg-config ca-certificates
+packages="gcc make git clang libclang-rt-dev bpftool binutils pkg-config ca-certificates
 	libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libiberty-dev
 	libedit-dev libcap-dev libcap2-bin libcmocka-dev linux-libc-dev
 	linux-perf procps util-linux binutils-dev libzstd-dev dwz"

@@ -3,14 +3,16 @@
  * fuzz_experiment [-n count] [-s seed] [-1 number] [experiment.er]
  *
  * Damages an experiment (by default one with some of everything) `count` times
- * and has the whole engine read and report it each time. Mutation k of seed s
+ * and has the whole engine read and report it each time (report.c). Mutation k of seed s
  * is always the same damage: -1 k does that one alone, in this process, and
- * leaves the damaged experiment behind. Children do the work in batches, so
- * that a crash names its number, and a hang or a hunger for memory is seen.
+ * leaves the damaged experiment behind. Children do the work in batches, on all
+ * CPUs, so that a crash names its number, and a hang or a hunger for memory is
+ * seen.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/experiment/experiment.h"
-#include "analysis/views/view.h"
+#include "analysis/base/vec.h"
 #include "tests/fixtures/exp_rich.h"
 #include "tests/fixtures/mutate.h"
 #include "tests/fixtures/tempdir.h"
+#include "tests/fuzz/report.h"
 
 enum { BATCH = 500, SECONDS_EACH = 20, MAX_RSS_KB = 1 << 20 };
 
@@ -83,126 +85,6 @@ static void load_dir(struct fuzzer *f, const char *from, const char *below)
 	free(names);
 }
 
-/* Every packet, every field of it, and the stack it refers to. */
-static void walk_packets(const struct experiment *e, volatile uint64_t *sink)
-{
-	vec_for_each(s, &e->streams) {
-		struct packet_iter it;
-		struct packet p;
-
-		packet_iter_init(&it, e, s);
-		while (packet_next(&it, &p)) {
-			vec_for_each(fd, &s->fields) {
-				struct field_ref ref = { fd->offset, fd->type };
-				const char *text;
-
-				*sink += packet_int(&p, ref);
-				*sink += packet_text(&p, ref, &text);
-				*sink += experiment_stack(e, packet_int(&p, ref));
-			}
-		}
-	}
-}
-
-static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
-{
-	vec_for_each(s, &e->stacks) {
-		for (uint32_t i = 0; i < s->npcs; i++)
-			*sink += e->stack_pcs.data[s->first + i];
-	}
-	for (size_t i = 0; i < experiment_nusages(e); i++) {
-		struct exp_usage u;
-
-		experiment_usage(e, i, &u);
-		*sink += u.user_ns;
-	}
-	vec_for_each(el, &e->recorder)
-		*sink += element_int(el, "lost");
-}
-
-static int callers_callees(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_callers_callees(v, NULL, t, d);
-}
-
-static int header(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_header(v, NULL, t, d);
-}
-
-static int overview(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_overview(v, NULL, t, d);
-}
-
-static int statistics(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_statistics(v, NULL, t, d);
-}
-
-static int microstates(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_microstates(v, false, t, d);
-}
-
-static int locks(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_locks(v, false, t, d);
-}
-
-static int wakechain(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_wakechain(v, "2", t, d);
-}
-
-static int (*const views[])(struct view_state *v, struct table *t, struct diag *d) = {
-	view_functions, callers_callees, view_calltree,	       header,		 overview,
-	statistics,	view_objects,	 view_object_list, view_sample_list, view_experiment_list,
-		view_thread_list, view_ioactivity, view_iodetail, view_describe,
-	microstates,	locks,		 wakechain,	       view_waits,	 view_runqueue,
-	view_wakers,
-};
-
-static void report(struct session *s, struct diag *d)
-{
-	struct metric_set ms;
-	struct view_state v;
-
-	metric_set_init(&ms, s);
-	view_state_init(&v, s, &ms);
-	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-		struct table t = { 0 };
-
-		views[i](&v, &t, d);
-		table_free(&t);
-	}
-	vec_for_each(type, &v.types.all) {
-		struct table t = { 0 };
-
-		view_index(&v, type, &t, d);
-		table_free(&t);
-	}
-	view_state_fini(&v);
-	metric_set_free(&ms);
-}
-
-static void read_all(const struct fuzzer *f)
-{
-	struct diag d = { 0 };
-	struct session *s = session_new(&d);
-	volatile uint64_t sink = 0;
-
-	if (!session_add(s, f->dir)) {
-		vec_for_each(e, &s->experiments) {
-			walk_packets(*e, &sink);
-			walk_stacks(*e, &sink);
-		}
-		report(s, &d);
-	}
-	session_free(s);
-	diag_free(&d);
-}
-
 static void one_mutation(const struct fuzzer *f, uint64_t number, bool keep)
 {
 	struct random r = { .state = f->seed * 1000003 + number };
@@ -216,7 +98,7 @@ static void one_mutation(const struct fuzzer *f, uint64_t number, bool keep)
 	tempdir_write(f->dir, file->path, b.data, b.len);
 	buf_free(&b);
 	alarm(SECONDS_EACH);
-	read_all(f);
+	report_experiment(f->dir);
 	alarm(0);
 	if (!keep)
 		tempdir_write(f->dir, file->path, file->data.data, file->data.len);
@@ -278,33 +160,72 @@ static void fini(struct fuzzer *f)
 	free(f->dir);
 }
 
+/* One mutation in this process; the damaged experiment stays. */
+static void alone(struct fuzzer *f, const char *experiment, uint64_t number)
+{
+	char *base = tempdir_new();
+
+	setup(f, base, experiment);
+	printf("%s\n", f->dir);
+	fflush(stdout);
+	report_quietly();
+	one_mutation(f, number, true);
+	fini(f);
+	free(base);
+}
+
+/* Mutations [from, to) in a directory of our own. False: one did not come back well. */
+static bool share(struct fuzzer *f, const char *experiment, uint64_t from, uint64_t to)
+{
+	char *base = tempdir_new();
+	bool good = true;
+
+	setup(f, base, experiment);
+	report_quietly();
+	report_experiment(f->dir);
+	for (uint64_t n = from; n < to && good; n += BATCH)
+		good = batch(f, n, n + BATCH < to ? n + BATCH : to);
+	tempdir_remove(base);
+	fini(f);
+	return good;
+}
+
+/* All mutations, a share for each CPU. */
+static bool all(struct fuzzer *f, const char *experiment, uint64_t count)
+{
+	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t n = ncpus > 0 ? ncpus : 1;
+	bool good = true;
+	int status;
+
+	for (uint64_t i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			exit(!share(f, experiment, count * i / n, count * (i + 1) / n));
+	}
+	while (wait(&status) > 0)
+		good = good && !status;
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	struct fuzzer f = { .seed = 1 };
-	char *base = tempdir_new();
 	uint64_t count = 1000, only = 0;
-	bool alone = false, good = true;
+	bool is_alone = false;
 	int c;
 
 	while ((c = getopt(argc, argv, "n:s:1:")) != -1) {
 		if (c == '?')
 			return 2;
 		*(c == 'n' ? &count : c == 's' ? &f.seed : &only) = strtoull(optarg, NULL, 0);
-		alone |= c == '1';
+		is_alone |= c == '1';
 	}
-	setup(&f, base, argv[optind]);
-	read_all(&f);
-	if (alone) {
-		printf("%s\n", f.dir);
-		fflush(stdout);
-		one_mutation(&f, only, true);
-		fini(&f);
-		free(base);
-		return 0;
-	}
-	for (uint64_t n = 0; n < count && good; n += BATCH)
-		good = batch(&f, n, n + BATCH < count ? n + BATCH : count);
-	tempdir_remove(base);
-	fini(&f);
-	return !good;
+	if (!is_alone)
+		return !all(&f, argv[optind], count);
+	alone(&f, argv[optind], only);
+	return 0;
 }

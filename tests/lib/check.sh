@@ -107,6 +107,8 @@ unit()
 	for t in $san/tests/fuzz/fuzz_*; do
 		[ ! -x "$t" ] || [ -d "$t" ] || case $t in *.*) ;; *) run_fuzz "$t" ;; esac
 	done
+	build "targets for libFuzzer" FUZZ=1 fuzz-programs
+	limit=1800 run tests/fuzz/run.sh .output/fuzz
 }
 
 run_fuzz()

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/fuzz/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/command/command.h"
+#include "analysis/command/shell.h"
+#include "analysis/experiment/experiment.h"
+
+enum { ARGS_MAX = 4 };
+
+static FILE *nowhere(void)
+{
+	static FILE *f;
+
+	if (!f)
+		f = fopen("/dev/null", "w");
+	if (!f)
+		abort();
+	return f;
+}
+
+void report_quietly(void)
+{
+	stderr = nowhere();
+}
+
+/* Every packet, every field of it, and the stack it refers to. */
+static void walk_packets(const struct experiment *e, volatile uint64_t *sink)
+{
+	vec_for_each(s, &e->streams) {
+		struct packet_iter it;
+		struct packet p;
+
+		packet_iter_init(&it, e, s);
+		while (packet_next(&it, &p)) {
+			vec_for_each(fd, &s->fields) {
+				struct field_ref ref = { fd->offset, fd->type };
+				const char *text;
+
+				*sink += packet_int(&p, ref);
+				*sink += packet_text(&p, ref, &text);
+				*sink += experiment_stack(e, packet_int(&p, ref));
+			}
+		}
+	}
+}
+
+static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
+{
+	vec_for_each(s, &e->stacks) {
+		for (uint32_t i = 0; i < s->npcs; i++)
+			*sink += e->stack_pcs.data[s->first + i];
+	}
+	for (size_t i = 0; i < experiment_nusages(e); i++) {
+		struct exp_usage u;
+
+		experiment_usage(e, i, &u);
+		*sink += u.user_ns;
+	}
+	vec_for_each(el, &e->recorder)
+		*sink += element_int(el, "lost");
+}
+
+/* These write files, read others, or end the run; `help` is the same for all experiments. */
+static bool is_left_out(const struct command *c)
+{
+	static const char *const names[] = { "outfile", "appendfile", "script", "quit", "help",
+					     "mapfile" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(c->name, names[i]))
+			return true;
+	}
+	return c->rc_only;
+}
+
+static void run_with(struct shell *sh, const struct command *c, char *arg)
+{
+	char *argv[ARGS_MAX + 2] = { (char *)c->name, arg, arg, arg, arg };
+	int n = c->min < ARGS_MAX ? c->min : ARGS_MAX;
+
+	shell_run(sh, c, n + 1, argv);
+}
+
+/* Without arguments first, for some of those that take one change what the others show. */
+static void run_all(struct shell *sh)
+{
+	static char function[] = "main", all[] = "all", number[] = "1";
+	const struct command *c;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		if (!c->min && !is_left_out(c))
+			run_with(sh, c, NULL);
+	}
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		if (!c->min || is_left_out(c))
+			continue;
+		run_with(sh, c, function);
+		run_with(sh, c, number);
+		run_with(sh, c, all);
+	}
+}
+
+struct shell *report_open(const char *path)
+{
+	struct shell *sh = xcalloc(1, sizeof(*sh));
+	char *paths[] = { (char *)path };
+
+	shell_init(sh, "fuzz", NULL);
+	printer_set_file(&sh->printer, nowhere(), false);
+	if (!shell_open(sh, paths, 1))
+		return sh;
+	report_close(sh);
+	return NULL;
+}
+
+void report_close(struct shell *sh)
+{
+	shell_fini(sh);
+	free(sh);
+}
+
+void report_experiment(const char *path)
+{
+	struct shell *sh = report_open(path);
+	volatile uint64_t sink = 0;
+
+	if (!sh)
+		return;
+	vec_for_each(e, &sh->session->experiments) {
+		walk_packets(*e, &sink);
+		walk_stacks(*e, &sink);
+	}
+	run_all(sh);
+	report_close(sh);
+}

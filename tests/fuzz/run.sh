@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make fuzz: run.sh OUTPUT
+# Runs each target for FUZZ_SECONDS (15) from seeds made of the fixtures and of
+# the golden tests; with FUZZ_CORPUS=DIR what is found is kept there and serves the
+# next run. One line a target; an input that ends a target badly stays in
+# OUTPUT/crashes and is named.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+O=$(cd "$1" && pwd) || exit 2
+seconds=${FUZZ_SECONDS:-15}
+corpus=${FUZZ_CORPUS:-}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+"$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
+mkdir -p "$work/filter" "$work/script" "$O/crashes"
+
+# Expressions and commands, as people write them in the golden tests.
+n=0
+grep -hoE "filters? '[^']*'" "$top"/tests/golden/*/cmd | sed "s/^[^']*'//; s/'$//" | sort -u |
+	while read -r line; do n=$((n + 1)); printf '%s' "$line" >"$work/filter/$n"; done
+grep -h er_print "$top"/tests/golden/*/cmd | sed 's/.*er_print //; s/[a-z0-9.]*\.er.*//; s/^-//; s/ -/\n/g' |
+	tr "'" '"' | sort -u | split -l 8 - "$work/script/"
+cat >"$work/small.c" <<-END
+static inline int twice(int x) { return 2 * x; }
+int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += twice(i); return s; }
+END
+for flags in "-gdwarf-5 -O2" "-gdwarf-4 -O2 -gz" "-gdwarf-2 -O1"; do
+	${CC:-gcc} $flags -nostdlib -shared -o "$work/elf/so$((n += 1))" "$work/small.c" 2>/dev/null
+done
+
+for kind in experiment xml elf filter script; do
+	dir=$work/$kind
+	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
+	# Interceptors see memcmp and strcmp; leaks are looked for at the end.
+	if (cd "$work" && TMPDIR=$work timeout $((seconds * 4 + 120)) "$O/tests/fuzz/target_$kind" \
+		-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+		-print_final_stats=1 -artifact_prefix="$O/crashes/$kind-" $dir) >"$work/log" 2>&1; then
+		echo "ok fuzz: $kind: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log") inputs in $seconds s, $(
+			grep -oE 'cov: [0-9]+' "$work/log" | tail -n 1)"
+	else
+		failed=1
+		echo "not ok fuzz: $kind: $(grep -oE "$O/crashes/[^ ]*" "$work/log" | tail -n 1)"
+		grep -vE '^#[0-9]+	' "$work/log" | tail -n 40 | sed 's/^/#   /'
+	fi
+done
+exit $failed

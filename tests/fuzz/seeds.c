@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seeds DIR: where fuzzers begin. DIR/experiment/, DIR/xml/ and DIR/elf/ get one
+ * file each of what the fixtures are made of; run.sh writes the texts.
+ */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/file.h"
+#include "tests/fixtures/elf_image.h"
+#include "tests/fixtures/exp_rich.h"
+#include "tests/fixtures/tempdir.h"
+#include "tests/fuzz/pack.h"
+
+static void put(const char *dir, const char *kind, const char *name, const void *data, size_t size)
+{
+	char *sub = xasprintf("%s/%s", dir, kind);
+
+	mkdir(sub, 0700);
+	tempdir_write(sub, name, data, size);
+	free(sub);
+}
+
+static bool is_xml(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ".xml");
+}
+
+/* Every file of the directory `below` of the experiment at `path`. */
+static void add_files(const char *dir, const char *path, const char *below, struct buf *all)
+{
+	char *from = xasprintf("%s/%s", path, below);
+	DIR *d = opendir(from);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		char *name = xasprintf("%s%s", below, entry->d_name);
+		struct file f;
+
+		if (entry->d_type == DT_REG && !file_open_at(dirfd(d), entry->d_name, &f)) {
+			pack_add(all, name, f.data, f.size);
+			if (!*below && is_xml(entry->d_name))
+				put(dir, "xml", entry->d_name, f.data, f.size);
+			file_close(&f);
+		}
+		free(name);
+	}
+	if (d)
+		closedir(d);
+	free(from);
+}
+
+static void experiment_seeds(const char *dir)
+{
+	char *base = tempdir_new(), *path = xasprintf("%s/rich.er", base);
+	struct buf all = { 0 };
+
+	exp_rich_write(base, "rich.er");
+	add_files(dir, path, "", &all);
+	add_files(dir, path, PACK_SUB "/", &all);
+	put(dir, "experiment", "rich", all.data, all.len);
+	buf_free(&all);
+	free(path);
+	tempdir_remove(base);
+}
+
+static void elf_seed(const char *dir, const char *name, const struct image *im)
+{
+	struct file f;
+
+	if (file_open_fd(elf_image(im), &f))
+		abort();
+	put(dir, "elf", name, f.data, f.size);
+	file_close(&f);
+}
+
+static void elf_seeds(const char *dir)
+{
+	static const struct image_sym syms[] = {
+		{ "first", IMAGE_TEXT, 0x40, 1, 2 },
+		{ "_ZN3app4workEi", IMAGE_TEXT + 0x40, 0x40, 0, 2 },
+		{ "sizeless", IMAGE_TEXT + 0x300, 0, 1, 2 },
+	};
+	enum { N = sizeof(syms) / sizeof(syms[0]), ELF32 = 1, BIG = 2 };
+
+	elf_seed(dir, "plain", &(struct image){ .syms = syms, .nsyms = N });
+	elf_seed(dir, "small", &(struct image){ .class = ELF32, .syms = syms, .nsyms = N });
+	elf_seed(dir, "big", &(struct image){ .data = BIG, .syms = syms, .nsyms = N,
+					      .build_id = "\x12\xab", .debuglink = "x.debug" });
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fputs("usage: seeds DIR\n", stderr);
+		return 2;
+	}
+	experiment_seeds(argv[1]);
+	elf_seeds(argv[1]);
+	return 0;
+}
