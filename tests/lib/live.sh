@@ -102,7 +102,7 @@ packets()
 }
 
 # Of times on a CPU: CPU, time in ns, number on the CPU (field SEQ), thread.
-clock_packets() { packets "$1" | awk '$1 <= 44 { print $2, $3, $4, $5 }'; }
+clock_packets() { packets "$1" | awk '$6 < 3 || $6 > 9 { print $2, $3, $4, $5 }'; }
 
 # Of the founder and all below it.
 clock_packets_all()

@@ -24,7 +24,7 @@ numbers()
 # Of waits: what is left of totals (32) stands for no record.
 wait_numbers()
 {
-	packets_all "$1" | awk '$1 > 44 && int($9 / 32) % 2 == 0 && !seen[$2 " " $4]++ { n[$2]++ }
+	packets_all "$1" | awk '$6 >= 3 && $6 <= 9 && int($9 / 32) % 2 == 0 && !seen[$2 " " $4]++ { n[$2]++ }
 		END { for (c in n) print c, n[c] }' | sort -n
 }
 

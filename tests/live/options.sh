@@ -148,7 +148,7 @@ check_that "-S off: none" "$(sample_count s0.er) == 0" "$(sample_count s0.er)"
 "$syn/spin" alpha:30 >/dev/null &
 busy=$!
 on_exit='kill '$busy
-# -p 0.1 of one busy CPU: 10,000 packets a second, 44 bytes each: 1 MB in 3 s; the
+# -p 0.1 of one busy CPU: 10,000 packets a second, 96 bytes each: 1 MB in 1 s; the
 # kernel's frames come on top. What the header says was left out must be told.
 must_record full.er -L 1 -p 0.1 -t 7
 left=$(grep -o 'samples beyond the size limit" count="[0-9]*' full.er/recorder.xml | grep -o '[0-9]*$')
