@@ -8,7 +8,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 
-/* Ranges of sizes as gprofng has them; the first holds what is below its end, each next the rest. */
+/* Ranges of sizes as gprofng has them; each holds what is up to its end, and not in one before. */
 static const struct size_range {
 	const char *name;
 	uint64_t end;
@@ -34,7 +34,7 @@ static void stat_add(struct stat *s, uint64_t bytes, int64_t ns)
 {
 	int i = 0;
 
-	while (i < NRANGES - 1 && bytes >= ranges[i].end)
+	while (i < NRANGES - 1 && bytes > ranges[i].end)
 		i++;
 	s->in_range[i]++;
 	s->least = !s->calls || bytes < s->least ? bytes : s->least;
@@ -142,7 +142,7 @@ static void put_peak(struct lines *l, const struct leaks *leaks)
 	const struct heap_peak *p = leaks_peaks(leaks, &n), *highest = p;
 
 	for (size_t i = 1; i < n; i++)
-		highest = p[i].bytes > highest->bytes ? &p[i] : highest;
+		highest = p[i].bytes >= highest->bytes ? &p[i] : highest;
 	begin(l, "Process With Highest Peak Memory Usage");
 	number(l, "Heap size bytes", highest->bytes);
 	number(l, "Experiment Id", highest->e->id);

@@ -74,7 +74,7 @@ filter()
 filter 'CPUID==0'
 filter '(CPUID IN (1,2,3)) || CPUID==0'
 filter 'EXPID==2'
-filter 'EXPID>1 && TSTAMP<1500000000'
+filter 'EXPID>1 && TSTAMP<60000000000'
 filter '(TSTAMP>>30)%2==1'
 filter 'Seconds==1'
 filter '(FNAME("use_files") SOME IN STACK)'
