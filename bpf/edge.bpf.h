@@ -19,14 +19,10 @@
 #define EDGE_BPF_H
 
 #include "bpf/clock.bpf.h"
-#include "bpf/points.bpf.h"
 #include "bpf/state.bpf.h"
 #include "bpf/total.bpf.h"
 #include "bpf/wait.bpf.h"
 
-enum er_way { ER_WAY_BEST, ER_WAY_EXIT, ER_WAY_FINISH, ER_WAY_LEAVE, ER_WAY_NONE };
-
-const volatile __u32 er_way;
 const volatile __u64 er_trace_ns; /* 0: waits are chosen by sample points */
 const volatile bool er_waker_stacks;
 
@@ -57,6 +53,7 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
 	total_begin(t, p, clk);
 	t->run0 = p->se.sum_exec_runtime;
 	t->delay = queue_wait(p, clk);
+	t->where = WHERE_ON;
 }
 
 /* SPLIT: the time since the last edge was spent in user mode or not. */
@@ -67,11 +64,10 @@ static __always_inline void split_edge(struct er_thread *t, __u64 now)
 	t->split_at = now;
 }
 
-/* Charge the time off the CPU up to `clk`; its length. */
-static __always_inline __u64 charge_stay(struct er_thread *t, struct task_struct *p, __u64 clk)
+/* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
+static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay)
 {
-	__u64 len = clk > t->since ? clk - t->since : 0;
-	__u64 delay = queue_wait(p, clk), runq = delay - t->delay;
+	__u64 len = clk > t->since ? clk - t->since : 0, runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
 	if (t->where == WHERE_QUEUED || runq > len)
@@ -98,28 +94,12 @@ static __always_inline bool choose_stay(struct er_thread *t, __u64 len)
 		stay->runq_weight = stay->runq_ns;
 		return true;
 	}
-	stay->blocked_weight = points_weigh(t, t->off_state & (OFF_SLOTS - 1), stay->blocked_ns);
-	stay->runq_weight = points_weigh(t, ER_OFF_CPU, stay->runq_ns);
+	stay->blocked_weight = points_weigh(&t->points, t->off_state, stay->blocked_ns);
+	stay->runq_weight = points_weigh(&t->points, ER_OFF_CPU, stay->runq_ns);
 	return stay->blocked_weight || stay->runq_weight;
 }
 
-/* Have the chosen stay recorded: when the thread is back, or now. */
-static __always_inline void record_stay(struct er_cpu *c, struct task_struct *p,
-					struct er_thread *t, struct task_struct *before)
-{
-	t->stay.oncpu_tgid = before->tgid;
-	t->stay.oncpu_tid = before->pid;
-	/* A new thread does not come back through the scheduler's end. */
-	if (er_way == ER_WAY_FINISH || (er_way == ER_WAY_EXIT && !(t->wflags & ER_WAIT_NEW))) {
-		c->back = p->pid;
-		return;
-	}
-	if (er_way == ER_WAY_LEAVE && t->early_stack)
-		t->wflags |= ER_WAIT_STACK_EARLY;
-	wait_send(c, er_this_ring(), p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
-}
-
-/* A long wait is remembered over some short ones: many threads have both in one state. */
+/* WAY_LEAVE: a long wait is remembered over some short ones, for many threads have both. */
 static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -130,81 +110,95 @@ static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 	t->lasted[s] = len > last ? len : last;
 }
 
-static __always_inline void edge_come(struct er_cpu *c, struct task_struct *p,
-				      struct er_thread *t, struct task_struct *before, __u64 clk)
+/* WAY_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
+static __always_inline bool leave_foretold(const struct er_thread *t)
+{
+	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
+
+	return !last || last * 2ULL >= (er_trace_ns ? er_trace_ns : t->points.left[s]);
+}
+
+/*
+ * A thread comes back to a CPU. Whether its stay is recorded when it is there
+ * (the other ways: at the next edge of the thread, when it is the current one).
+ */
+__noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
 {
 	__u64 len;
+	bool chosen;
 
-	if (t->where == WHERE_BLOCKED || t->where == WHERE_QUEUED) {
-		len = charge_stay(t, p, clk);
-		if (er_way == ER_WAY_LEAVE)
-			leave_learn(t, len);
-		if (choose_stay(t, len))
-			record_stay(c, p, t, before);
-	} else if (t->where == WHERE_UNKNOWN) {
-		edge_first(t, p, c, clk);
-	} else {
+	if (!t || !c)
+		return 0;
+	if (t->where == WHERE_ON) {
 		c->counts.nmissed++;
+		return 0;
 	}
+	len = charge_stay(t, clk, delay);
+	chosen = choose_stay(t, len);
+	if (er_way == ER_WAY_LEAVE)
+		leave_learn(t, len);
 	t->where = WHERE_ON;
 	if (er_split)
 		t->split_at = bpf_ktime_get_ns();
+	if (!chosen)
+		return 0;
+	t->stay.oncpu_tid = oncpu;
+	t->stay.oncpu_tgid = oncpu >> 32;
+	/* A new thread does not come back through the scheduler's end. */
+	if (er_way == ER_WAY_FINISH || (er_way == ER_WAY_EXIT && !(t->wflags & ER_WAIT_NEW)))
+		return 1;
+	t->owed = 1;
+	return 0;
 }
 
-/* It came unseen, when the kernel says; it is too late for its stack. */
-static __always_inline void edge_late(struct er_cpu *c, struct task_struct *p, struct er_thread *t)
+/* The current thread came unseen: when it did, the kernel says. */
+static __always_inline void edge_late(struct er_thread *t, struct task_struct *p, struct er_cpu *c)
 {
 	__u64 clk = p->sched_info.last_arrival;
 
-	if (clk < t->since) {
+	if (clk < t->since)
 		c->counts.nmissed++;
-		return;
-	}
-	if (!choose_stay(t, charge_stay(t, p, clk)))
-		return;
+	else if (choose_stay(t, charge_stay(t, clk, p->sched_info.run_delay)))
+		t->owed = 1;
 	t->stay.oncpu_tgid = t->stay.oncpu_tid = 0;
-	wait_send(c, er_this_ring(), p, t, 0);
 }
 
-/* WAY_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
-static __always_inline bool leave_foretold(const struct er_thread *t, __u32 state)
+/* What of the current thread is still to be said when it is about to leave, or to end. */
+static __always_inline void edge_settle(struct er_thread *t, struct task_struct *p,
+					struct er_cpu *c, __u64 clk)
 {
-	__u32 s = state & (OFF_SLOTS - 1), last = t->lasted[s];
-
-	if (er_trace_ns)
-		return !last || last * 2ULL >= er_trace_ns;
-	return !last || last * 2ULL >= t->left[s];
-}
-
-static __always_inline void leave_stack(void *ctx, struct er_cpu *c, struct task_struct *p,
-					struct er_thread *t)
-{
-	struct sample sm;
-
-	t->early_stack = 0;
-	if (!leave_foretold(t, t->off_state))
-		return;
-	wait_sample(&sm, p, t, c);
-	t->early_stack = wait_stack(ctx, &sm, &er_skip_leave);
-}
-
-static __always_inline void edge_leave(void *ctx, struct er_cpu *c, struct task_struct *p,
-				       struct er_thread *t, bool preempted, __u64 clk)
-{
-	__u32 st = p->__state;
-
 	if (t->where == WHERE_UNKNOWN)
 		edge_first(t, p, c, clk);
 	else if (t->where != WHERE_ON)
-		edge_late(c, p, t);
+		edge_late(t, p, c);
+	if (t->owed) {
+		t->owed = 0;
+		wait_send(c, er_this_ring(), p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
+	}
+}
+
+/*
+ * The current thread leaves its CPU. Functions that are not static, here and
+ * above, are verified by themselves: in their places they were walked again for each
+ * way that leads there, 50 ms at each start.
+ */
+__noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool preempted)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	__u32 st = p->__state;
+
+	if (!t || !c)
+		return 0;
+	edge_settle(t, p, c, clk);
 	if (er_split)
 		split_edge(t, bpf_ktime_get_ns());
 	edge_at(t, clk);
-	t->wflags = 0;
+	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {
 		t->where = WHERE_QUEUED;
 		t->off_state = ER_OFF_CPU;
-		t->wflags = ER_WAIT_PREEMPTED;
+		t->syscall = task_syscall(p);
+		t->wflags |= ER_WAIT_PREEMPTED;
 		t->address = 0;
 		if (task_throttled(p))
 			t->wflags |= ER_WAIT_THROTTLED;
@@ -212,8 +206,7 @@ static __always_inline void edge_leave(void *ctx, struct er_cpu *c, struct task_
 		t->where = WHERE_BLOCKED;
 		t->off_state = off_state(t, p, st, true);
 	}
-	if (er_way == ER_WAY_LEAVE)
-		leave_stack(ctx, c, p, t);
+	return 0;
 }
 
 #endif

@@ -106,23 +106,39 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 	return st->s.id;
 }
 
+static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,
+				       struct task_struct *p, struct er_thread *t, __u64 stack)
+{
+	struct er_wait r = {};
+
+	wait_fill(&r, p, t);
+	r.stack = stack;
+	r.h.seq = er_number(c, ER_KIND_WAIT);
+	r.h.time_ns = clock_monotonic(t->since);
+	if (last_write(seq, &r, sizeof(r)))
+		wait_sent(t, stack);
+	else
+		er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.tgid, r.tid);
+}
+
 static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
 				     struct er_thread *t)
 {
-	struct er_wait r = {};
 	struct sample sm;
 
 	t->wflags |= ER_WAIT_OPEN_END;
+	t->early_stack = 0;
 	t->stay.oncpu_tgid = t->stay.oncpu_tid = 0;
 	wait_sample(&sm, p, t, c);
-	r.stack = asleep_stack(seq, &sm);
-	wait_fill(&r, p, t);
-	r.h.seq = er_number(c, ER_KIND_WAIT);
-	r.h.time_ns = sm.now;
-	if (last_write(seq, &r, sizeof(r)))
-		wait_sent(t, r.stack);
-	else
-		er_lost(c, ER_KIND_WAIT, sm.now, sm.tgid, sm.tid);
+	end_record(seq, c, p, t, er_way == ER_WAY_NONE ? 0 : asleep_stack(seq, &sm));
+}
+
+static __always_inline void end_owed(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
+				     struct er_thread *t)
+{
+	if (t->owed)
+		end_record(seq, c, p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
+	t->owed = 0;
 }
 
 static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
@@ -135,7 +151,9 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		c->counts.nmissed++;
 		return;
 	}
-	if (t->where != WHERE_ON && choose_stay(t, charge_stay(t, p, clk)))
+	if (t->where == WHERE_ON)
+		end_owed(seq, c, p, t);
+	else if (choose_stay(t, charge_stay(t, clk, queue_wait(p, clk))))
 		end_wait(seq, c, p, t);
 	r = total_scratch(SCRATCH_ITER);
 	if (!r)

@@ -11,10 +11,15 @@
 #ifndef POINTS_BPF_H
 #define POINTS_BPF_H
 
-#include "bpf/thread.bpf.h"
-
 enum {
-	POINTS_WALK = 6, /* points of one wait that are laid one by one */
+	POINTS_STATES = 8, /* ER_OFF_STATES, made a power of two for the verifier */
+	POINTS_WALK = 6,   /* points of one wait that are laid one by one */
+};
+
+/* Of a thread, by state. */
+struct er_points {
+	__u32 left[POINTS_STATES]; /* to the next point */
+	__u32 gap[POINTS_STATES];  /* distance that this point will close */
 };
 
 __u64 er_distance = 10000000; /* user space may change it at any time; below 2^31 */
@@ -36,14 +41,14 @@ static __always_inline __u32 points_first(void)
  * distances that were closed. Of a long part the last point is laid at once, as
  * it would lie: less than a mean distance before the end.
  */
-__noinline __u64 er_points(struct er_thread *t, __u32 state, __u64 len)
+__noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 {
 	__u64 weight, over;
 	__u32 gap;
 
 	if (!t)
 		return 0;
-	state &= OFF_SLOTS - 1;
+	state &= POINTS_STATES - 1;
 	if (!t->gap[state]) { /* no point yet */
 		t->gap[state] = t->left[state] = points_first();
 		if (len < t->left[state]) {
@@ -73,15 +78,17 @@ __noinline __u64 er_points(struct er_thread *t, __u32 state, __u64 len)
 }
 
 /* The weight of a part of a wait, 0: not to be recorded. */
-static __always_inline __u64 points_weigh(struct er_thread *t, __u32 state, __u64 len)
+static __always_inline __u64 points_weigh(struct er_points *t, __u32 state, __u64 len)
 {
-	__u32 left = t->left[state];
+	__u32 left;
 
+	state &= POINTS_STATES - 1;
+	left = t->left[state];
 	if (len < left) {
 		t->left[state] = left - len;
 		return 0;
 	}
-	return len ? er_points(t, state, len) : 0;
+	return len ? er_points_lay(t, state, len) : 0;
 }
 
 #endif

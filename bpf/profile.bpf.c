@@ -77,39 +77,69 @@ static __always_inline void thread_close(struct er_thread *t, struct er_cpu *c)
 		__sync_fetch_and_add(&c->dead, 1);
 }
 
-static __always_inline void switch_dead(struct er_cpu *c, struct task_struct *p, __u64 clk)
+/* The last edge of the current thread. */
+__noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 {
-	struct er_thread *t = thread_find(p);
+	struct task_struct *p = bpf_get_current_task_btf();
 
-	if (!t || t->state & THREAD_CLOSED)
-		return;
-	if (er_states && t->where != WHERE_ON && t->where != WHERE_UNKNOWN)
-		edge_late(c, p, t);
-	if (er_states && t->where != WHERE_UNKNOWN)
+	if (!t || !c || t->state & THREAD_CLOSED)
+		return 0;
+	if (er_states) {
+		edge_settle(t, p, c, clk);
 		total_send(c, p, t, clk, p->se.sum_exec_runtime, p->pid, SCRATCH_SWITCH);
+	}
 	residual_send(p, t, c, p->se.sum_exec_runtime);
 	thread_close(t, c);
+	return 0;
 }
 
-static __always_inline void switch_states(void *ctx, struct er_cpu *c, bool preempt,
-					  struct task_struct *prev, struct task_struct *next,
-					  __u64 clk)
+/* WAY_LEAVE: the stack of the thread that leaves, if its wait is foretold to be recorded. */
+static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task_struct *p,
+					struct er_thread *t)
 {
-	struct er_thread *t;
+	struct sample sm;
 
-	t = prev->pid ? thread_find(prev) : NULL;
-	if (t && !(t->state & THREAD_CLOSED))
-		edge_leave(ctx, c, prev, t, preempt, clk);
-	t = next->pid ? thread_find(next) : NULL;
-	if (t && !(t->state & THREAD_CLOSED))
-		edge_come(c, next, t, prev, clk);
+	t->early_stack = 0;
+	if (!leave_foretold(t))
+		return;
+	wait_sample(&sm, p, t, c);
+	t->early_stack = wait_stack(ctx, &sm, &er_skip_leave);
+}
+
+static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt,
+				       struct task_struct *p, __u64 clk)
+{
+	struct er_thread *t = p->pid ? thread_find(p) : NULL;
+
+	if (!t)
+		return;
+	if (p->__state & TASK_DEAD_STATE) {
+		er_dead(t, c, clk);
+		return;
+	}
+	if (!er_states || t->state & THREAD_CLOSED)
+		return;
+	er_leave(t, c, clk, preempt);
+	if (er_way == ER_WAY_LEAVE)
+		early_stack(ctx, c, p, t);
+}
+
+static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
+				      struct task_struct *before, __u64 clk)
+{
+	struct er_thread *t = p->pid ? thread_find(p) : NULL;
+	__u64 delay = queue_wait(p, clk), oncpu = (__u64)before->tgid << 32 | before->pid;
+
+	if (!t || t->state & THREAD_CLOSED || t->where == WHERE_UNKNOWN)
+		return; /* a thread that is not known yet begins when it leaves */
+	if (er_come(t, c, clk, delay, oncpu))
+		c->back = p->pid;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct er_cpu *c = er_this_cpu();
-	bool dead = prev->__state & TASK_DEAD_STATE;
 	struct rq *rq = task_rq(prev);
 	__u64 began, clk;
 
@@ -119,10 +149,10 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 	began = cost_begin(c, ER_PROG_SWITCH);
 	if (began || !er_offset)
 		clock_measure(began ? began : bpf_ktime_get_ns(), clk);
-	if (dead)
-		switch_dead(c, prev, clk);
+	if (er_states || prev->__state & TASK_DEAD_STATE)
+		switch_out(ctx, c, preempt, prev, clk);
 	if (er_states)
-		switch_states(ctx, c, preempt, prev, next, clk);
+		switch_in(c, next, prev, clk);
 	cost_end(c, ER_PROG_SWITCH, began);
 	return 0;
 }

@@ -87,6 +87,22 @@ static __always_inline bool fault_is_text(const struct pt_regs *regs)
 	return bpf_probe_read_user(&c, sizeof(c), (void *)regs->ip);
 }
 
+/* -1: none. */
+static __always_inline __s32 task_syscall(struct task_struct *p)
+{
+	long nr;
+
+	if (p->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER))
+		return -1;
+	nr = arch_syscall(arch_user_regs(p));
+	return nr < 0 ? -1 : nr;
+}
+
+static __always_inline bool task_in_iowait(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
 /* `current`: the thread's memory is at hand. */
 static __always_inline enum er_off_state blocked_state(struct er_thread *t, struct task_struct *p,
 						       bool current)
@@ -105,6 +121,7 @@ static __always_inline enum er_off_state blocked_state(struct er_thread *t, stru
 		t->address = regs->ip;
 		return ER_OFF_TFAULT;
 	}
+	t->syscall = nr;
 	if (arch_futex(regs, &futex)) {
 		t->address = futex.address;
 		t->futex_op = futex.op;
@@ -121,6 +138,7 @@ static __always_inline enum er_off_state off_state(struct er_thread *t, struct t
 	t->address = 0;
 	t->futex_op = 0;
 	t->holder = 0;
+	t->syscall = -1;
 	if (p->flags & TASK_PF_EXITING)
 		t->wflags |= ER_WAIT_EXITING;
 	if (st & TASK_UNINTERRUPTIBLE && !(st & TASK_NOLOAD))

@@ -7,6 +7,7 @@
 #define THREAD_BPF_H
 
 #include "bpf/er_event.h"
+#include "bpf/points.bpf.h"
 
 enum {
 	TASK_PF_EXITING = 0x00000004,
@@ -29,7 +30,7 @@ enum thread_where {
 	WHERE_QUEUED,  /* off, runnable all the time */
 };
 
-enum { OFF_SLOTS = 8 }; /* ER_OFF_STATES, made a power of two for the verifier */
+enum { OFF_SLOTS = POINTS_STATES };
 
 /* A stay off the CPU that is to be recorded. */
 struct er_stay {
@@ -49,8 +50,7 @@ struct er_thread {
 	__u32 kfault;     /* faults it had when it entered one from kernel mode, + 1; 0 none */
 	__u64 waker_start;
 	__u64 off_ns[OFF_SLOTS];
-	__u32 left[OFF_SLOTS]; /* to the next sample point of the state */
-	__u32 gap[OFF_SLOTS];  /* distance that this point will close */
+	struct er_points points;
 
 	/* At clock samples. */
 	__u64 reported;   /* of its sum_exec_runtime */
@@ -64,6 +64,8 @@ struct er_thread {
 	__u64 address;    /* of the lock, of the fault */
 	__u64 waker_stack, early_stack;
 	__u32 futex_op, holder;
+	__s32 syscall;    /* it was in when it left the CPU, -1 none */
+	__u32 owed;       /* a stay was chosen, its record is to be sent at the next edge */
 	struct er_stay stay;
 	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
 	__u64 rest_stack[OFF_SLOTS];

@@ -18,6 +18,10 @@ enum {
 	OWN_FRAMES = 12, /* at most */
 };
 
+enum er_way { ER_WAY_BEST, ER_WAY_EXIT, ER_WAY_FINISH, ER_WAY_LEAVE, ER_WAY_NONE };
+
+const volatile __u32 er_way;
+
 enum wait_shed { SHED_NOTHING, SHED_WAKER_STACKS, SHED_USER_STACKS, SHED_SHORT_STACKS };
 
 __u64 er_schedule_pc; /* of __schedule(); 0 not known */
@@ -80,21 +84,6 @@ static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u3
 	return stack_finish(st, sm, nkernel, nuser);
 }
 
-static __always_inline bool task_in_iowait(struct task_struct *task)
-{
-	return BPF_CORE_READ_BITFIELD(task, in_iowait);
-}
-
-static __always_inline __s32 wait_syscall(struct task_struct *p)
-{
-	long nr;
-
-	if (p->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER))
-		return -1;
-	nr = arch_syscall(arch_user_regs(p));
-	return nr < 0 ? -1 : nr;
-}
-
 /* Nobody wakes a thread that could run. Who blocks is woken anew, so the last waker is its. */
 static __always_inline void fill_waker(struct er_wait *r, const struct er_thread *t)
 {
@@ -125,14 +114,14 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->cpu = bpf_get_smp_processor_id();
 	r->tgid = p->tgid;
 	r->tid = p->pid;
-	r->syscall = wait_syscall(p);
+	r->syscall = t->syscall;
 	r->state = t->off_state;
 	r->futex_op = t->futex_op;
 	r->flags |= t->wflags;
+	if (er_way == ER_WAY_LEAVE && t->early_stack)
+		r->flags |= ER_WAIT_STACK_EARLY;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_WAIT_KTHREAD;
-	if (task_in_iowait(p))
-		r->flags |= ER_WAIT_IO;
 	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
 	r->pad = 0;
 }

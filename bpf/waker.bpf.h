@@ -36,7 +36,7 @@ static __always_inline bool waker_matters(const struct er_thread *t, __u64 clk)
 
 	if (t->where != WHERE_BLOCKED || er_shed >= SHED_WAKER_STACKS)
 		return false;
-	return len >= (er_trace_ns ? er_trace_ns : t->left[t->off_state & (OFF_SLOTS - 1)]);
+	return len >= (er_trace_ns ? er_trace_ns : t->points.left[t->off_state & (OFF_SLOTS - 1)]);
 }
 
 static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task_struct *waker)
