@@ -5,8 +5,9 @@
  * weighs what these points close. Distances are uniform between 1/2 and 3/2 of the
  * mean, and what remains behind a point is carried on: a fixed distance falls
  * in step with the load, and a restart at each wait never sees the short ones.
- * The first point of a thread comes after a uniform part of the mean and weighs
- * no more than what went by, so that weights never exceed the time.
+ * A point weighs no more than what went by, so that weights never exceed the time.
+ * For the sake of threads that do not live long the first one comes after a uniform
+ * part of a quarter of the mean, and the second after half of it.
  */
 #ifndef POINTS_BPF_H
 #define POINTS_BPF_H
@@ -24,16 +25,19 @@ struct er_points {
 
 __u64 er_distance = 10000000; /* user space may change it at any time; below 2^31 */
 
-static __always_inline __u32 points_gap(void)
+static __always_inline __u32 points_random(__u32 below)
+{
+	return (__u64)bpf_get_prandom_u32() * below >> 32;
+}
+
+/* The distance behind one of `last`. */
+static __always_inline __u32 points_gap(__u32 last)
 {
 	__u32 d = er_distance;
 
-	return d / 2 + ((__u64)bpf_get_prandom_u32() * d >> 32);
-}
-
-static __always_inline __u32 points_first(void)
-{
-	return 1 + ((__u64)bpf_get_prandom_u32() * (__u32)er_distance >> 32);
+	if (last <= d / 4)
+		d /= 2;
+	return d / 2 + points_random(d);
 }
 
 /*
@@ -41,38 +45,42 @@ static __always_inline __u32 points_first(void)
  * distances that were closed. Of a long part the last point is laid at once, as
  * it would lie: less than a mean distance before the end.
  */
+__u64 er_points_lay(struct er_points *t, __u32 state, __u64 len);
 __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 {
-	__u64 weight, over;
+	__u64 weight = 0, over;
 	__u32 gap;
 
 	if (!t)
 		return 0;
 	state &= POINTS_STATES - 1;
-	if (!t->gap[state]) { /* no point yet */
-		t->gap[state] = t->left[state] = points_first();
-		if (len < t->left[state]) {
-			t->left[state] -= len;
+	gap = t->gap[state];
+	over = len - t->left[state];
+	if (!gap) {
+		gap = 1 + points_random(er_distance / 4);
+		over = len - gap;
+		if (len < gap) {
+			t->gap[state] = gap;
+			t->left[state] = gap - len;
 			return 0;
 		}
 	}
-	weight = t->gap[state];
-	over = len - t->left[state];
 	for (int i = 0; i < POINTS_WALK; i++) {
-		gap = points_gap();
+		weight += gap;
+		gap = points_gap(gap);
 		if (over < gap) {
 			t->gap[state] = gap;
 			t->left[state] = gap - over;
 			return weight;
 		}
-		weight += gap;
 		over -= gap;
 	}
-	gap = points_first();
+	weight += gap;
+	gap = points_random(er_distance);
 	if (gap > over)
 		gap = over;
 	weight += over - gap;
-	t->left[state] = points_first();
+	t->left[state] = 1 + points_random(er_distance);
 	t->gap[state] = gap + t->left[state];
 	return weight;
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sample points of waits, the code that runs in the kernel: do the records
+ * stand for the time in proportion, whatever the order of the waits?
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <linux/types.h>
+
+#define __noinline
+#ifndef __always_inline
+#define __always_inline inline
+#endif
+
+static uint32_t bpf_get_prandom_u32(void)
+{
+	static uint64_t x = 88172645463325252ull;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x >> 16;
+}
+
+#include "bpf/points.bpf.h"
+
+enum { US = 1000, MS = 1000000 };
+
+/* Waits in turn, of these lengths, over `total` ns: the share of the first in the weight. */
+static double share(const uint32_t *lens, int n, uint64_t total)
+{
+	struct er_points p = { 0 };
+	uint64_t first = 0, all = 0, time = 0;
+
+	for (int i = 0; time < total; i = (i + 1) % n) {
+		uint64_t w = points_weigh(&p, 4, lens[i]);
+
+		time += lens[i];
+		all += w;
+		first += i ? 0 : w;
+		assert_true(all <= time);
+	}
+	/* What is not weighed yet is less than the longest distance, twice for the last of a long wait. */
+	assert_true(time - all < 2 * er_distance);
+	return (double)first / all;
+}
+
+static void check_share(double got, double want, double bound)
+{
+	if (got < want - bound || got > want + bound)
+		fail_msg("share %f, wanted %f +- %f", got, want, bound);
+}
+
+static const uint64_t hour = 3600000ull * MS;
+
+static void test_two_in_turn(void **state)
+{
+	static const uint32_t a[] = { 1 * MS, 3 * MS }, b[] = { 2 * MS, 3 * MS };
+
+	/* 360,000 points; 4 sigma of as many independent choices is 0.3 %. */
+	check_share(share(a, 2, hour), 0.25, 0.004);
+	check_share(share(b, 2, hour), 0.40, 0.004);
+}
+
+static void test_short_among_long(void **state)
+{
+	static const uint32_t lens[] = { 1 * MS, 3 * MS, 40 * MS }, far[] = { 1 * MS, 999 * MS };
+
+	check_share(share(lens, 3, hour), 1 / 44., 0.002);
+	check_share(share(far, 2, 10 * hour), 1 / 1000., 0.0005);
+}
+
+/* Longer than the longest distance: always recorded. */
+static void test_long_always(void **state)
+{
+	struct er_points p = { 0 };
+
+	for (int i = 0; i < 100000; i++) {
+		points_weigh(&p, 1, bpf_get_prandom_u32() % (5 * MS));
+		assert_true(points_weigh(&p, 1, 15 * MS + 1) > 0);
+	}
+}
+
+/* However long, weights end less than two distances short of the time, and never beyond it. */
+static void test_very_long(void **state)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct er_points p = { 0 };
+		uint64_t w = points_weigh(&p, 2, 24 * hour);
+
+		assert_true(w <= 24 * hour && 24 * hour - w <= 2 * er_distance);
+		w += points_weigh(&p, 2, 24 * hour);
+		assert_true(w <= 48 * hour && 48 * hour - w <= 2 * er_distance);
+	}
+}
+
+/*
+ * Many threads with one wait each of 0.2 distances: the first point lies in 4 of 5 and
+ * weighs 1 ms on average, few have a second one.
+ */
+static void test_short_lives(void **state)
+{
+	uint64_t time = 0, all = 0;
+
+	for (int i = 0; i < 1000000; i++) {
+		struct er_points p = { 0 };
+
+		time += 2 * MS;
+		all += points_weigh(&p, 0, 2 * MS);
+	}
+	check_share((double)all / time, 0.4, 0.01);
+}
+
+static void test_states_apart(void **state)
+{
+	struct er_points p = { 0 };
+
+	points_weigh(&p, 3, 1000 * MS);
+	assert_int_equal(p.gap[4], 0);
+	assert_int_equal(points_weigh(&p, 4, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_in_turn),   cmocka_unit_test(test_short_among_long),
+		cmocka_unit_test(test_long_always),   cmocka_unit_test(test_very_long),
+		cmocka_unit_test(test_short_lives),   cmocka_unit_test(test_states_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
