@@ -120,6 +120,9 @@ static void set_process(struct experiment *e)
 	char *slash;
 
 	memcpy(word, e->command, n);
+	/* "postgres: walwriter", as servers name their parts. */
+	if (n && word[n - 1] == ':')
+		word[--n] = '\0';
 	slash = memrchr(word, '/', n);
 	e->process = slash ? slash + 1 : word;
 	if (!strcmp(e->command, "(fork)"))

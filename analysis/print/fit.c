@@ -24,6 +24,13 @@ size_t fit_width(FILE *f)
 	return size.ws_col >= COLUMNS_LEAST ? size.ws_col : 0;
 }
 
+bool fit_colours(FILE *f)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(fileno(f)) && term && strcmp(term, "dumb") && !(no && *no);
+}
+
 static bool column_is_nothing(const struct table *t, size_t column)
 {
 	vec_for_each(r, &t->rows) {

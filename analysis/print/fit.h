@@ -18,6 +18,8 @@
  * is; 0: there is no end.
  */
 size_t fit_width(FILE *f);
+/* Whether it is a terminal that shows colours, and nobody asked for none (NO_COLOR). */
+bool fit_colours(FILE *f);
 /* Whether the table has columns to choose from, or bars. */
 bool table_needs_fit(const struct table *t);
 /* The table as it is to be shown; lends t's text. The caller's to free. width 0: no end. */

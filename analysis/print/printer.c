@@ -128,6 +128,7 @@ void printer_print(struct printer *p, const struct table *t)
 		return;
 	}
 	p->width = fit_width(p->file);
+	p->colours = fit_colours(p->file);
 	if (!table_needs_fit(t)) {
 		print(p, t);
 		return;

@@ -52,6 +52,7 @@ struct printer {
 	int group;
 	size_t nrows, nnotes; /* so far, where a form wants to know */
 	size_t width;        /* characters in a line of text; 0: no end */
+	bool colours;        /* bars may have them: a person looks */
 };
 
 extern const struct printer_ops text_printer, delimited_printer, csv_printer, html_printer,

@@ -315,6 +315,27 @@ static size_t first_line(const char *s, size_t room)
 	return fits && strlen(s) > room ? fits : strlen(s);
 }
 
+/*
+ * A bar in colours: each letter has one of six, always the same; the factors keep
+ * those apart that stand side by side most often. A dot stays as it is, for most
+ * of most bars is sleep.
+ */
+static void put_coloured(struct printer *p, const char *bar, size_t width)
+{
+	size_t w = strlen(bar);
+
+	for (const char *s = bar; *s;) {
+		size_t n = strspn(s, (char[]){ *s, '\0' });
+
+		if (*s == '.')
+			buf_add(&p->out, s, n);
+		else
+			buf_printf(&p->out, "\033[9%dm%.*s\033[m", 1 + *s * 6 % 13 % 6, (int)n, s);
+		s += n;
+	}
+	pad(&p->out, w < width ? width - w : 0);
+}
+
 enum { WRAP_INDENT = 16 };
 
 /* Text that is too long for the rest of the line goes on below, further left. */
@@ -351,6 +372,8 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 		at += l->gap;
 		if (t->columns.data[i].wrap && p->width)
 			put_wrapped(p, cell_text(p, r, i), at);
+		else if (p->colours && r->cells[i].kind == CELL_BAR)
+			put_coloured(p, cell_text(p, r, i), l->width);
 		else
 			put_cell(p, r, i, l->width);
 		at += l->width;

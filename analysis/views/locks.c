@@ -85,12 +85,28 @@ static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
 }
 
 /*
- * What has no address, such as the time between samples, goes to a lock that was
- * waited for at the same place; it makes no two locks one.
+ * The lock that a wait without an address goes to, such as time between samples:
+ * one that was waited for at the same place, else one for all of its program.
  */
+static uint32_t lock_for(const struct locks *ls, const struct wait_sum *s, const struct map *by_place,
+			 struct map *unknown)
+{
+	const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
+	const uint64_t *known = map_get(by_place, place_of(ls, s));
+	uint64_t *first;
+	bool fresh;
+
+	if (l->address || known)
+		return l->address ? s->key[KEY_LOCK] : *known;
+	first = map_put(unknown, l->process, &fresh);
+	if (fresh)
+		*first = s->key[KEY_LOCK];
+	return *first;
+}
+
 static void join_locks(struct locks *ls)
 {
-	struct map by_place = { 0 };
+	struct map by_place = { 0 }, unknown = { 0 };
 
 	vec_for_each(s, &ls->w.bag.sums) {
 		bool fresh;
@@ -104,14 +120,10 @@ static void join_locks(struct locks *ls)
 		else if (!ls->by_address)
 			ls->all.data[leader_of(ls, s->key[KEY_LOCK])].leader = leader_of(ls, *first);
 	}
-	vec_for_each(s, &ls->w.bag.sums) {
-		const uint64_t *first = map_get(&by_place, place_of(ls, s));
-
-		if (first && !ls->all.data[s->key[KEY_LOCK]].address)
-			s->key[KEY_LOCK] = *first;
-		s->key[KEY_LOCK] = leader_of(ls, s->key[KEY_LOCK]);
-	}
+	vec_for_each(s, &ls->w.bag.sums)
+		s->key[KEY_LOCK] = leader_of(ls, lock_for(ls, s, &by_place, &unknown));
 	map_free(&by_place);
+	map_free(&unknown);
 }
 
 static const char *waiter_of(struct wait_report *w, const struct wait_sum *s)
@@ -163,7 +175,10 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 		naddresses++;
 		map_put(&processes, ls->all.data[i].pid, NULL);
 	}
-	if (naddresses == 1)
+	if (!l->address)
+		wait_row(&ls->w, &s->stat, "%s: locks that are not known",
+			 wait_key_text(&ls->w, l->process));
+	else if (naddresses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64,
 			 wait_key_text(&ls->w, l->process), l->pid, l->address);
 	else if (processes.len == 1)
@@ -175,6 +190,13 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	map_free(&processes);
 }
 
+/* Where no holder is known at all there is nothing to say of holders. */
+static bool nobody_known(const struct wait_report *w, const sum_vec *sums, unsigned mask)
+{
+	return mask == 1 << KEY_HOLDER && sums->len == 1 &&
+	       !*wait_key_text(w, sums->data[0]->key[KEY_HOLDER]);
+}
+
 static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char *more,
 		     const char *(*text)(struct wait_report *w, const struct wait_sum *s))
 {
@@ -183,7 +205,8 @@ static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char 
 
 	wait_bag_by(&ls->w.bag, mask | 1 << KEY_LOCK, &by);
 	wait_bag_sorted(&by, &lock, 1, &sums);
-	wait_rows(&ls->w, &sums, more, text);
+	if (!nobody_known(&ls->w, &sums, mask))
+		wait_rows(&ls->w, &sums, more, text);
 	vec_free(&sums);
 	wait_bag_free(&by);
 }
