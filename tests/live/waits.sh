@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Times off a CPU, from the command line to the packets: what is chosen and what is
+# traced, what is shown as asleep and stalled, and that gprofng finds the same sums.
+. "$(dirname "$0")/../lib/live.sh"
+
+# threads_sum EXPERIMENT ATTRIBUTE TID: from threads.xml, in ns
+threads_sum()
+{
+	sed -n "s/.* tid=\"$3\" .* $2=\"\([0-9]*\)\".*/\1/p" "$1/threads.xml" |
+		awk '{ n += $1 } END { printf "%.0f", n }'
+}
+
+# packets_sum EXPERIMENT STATE TID: NTICK, in ns
+packets_sum()
+{
+	packets_all "$1" | awk -v s="$2" -v t="$3" '$6 == s && $5 == t { n += $7 }
+		END { printf "%.0f", n * 1000 }'
+}
+
+sh -c 'while :; do sleep 0.02; sleep 0.003; done' &
+loop=$!
+"$syn/spin" alpha:60 >/dev/null &
+spin=$!
+on_exit=stop_load
+stop_load() { kill $loop $spin 2>/dev/null; }
+
+must_record target.er -t 3 -T $loop -T $spin
+for tid in $loop $spin; do
+	for state in "7 sleep" "8 wait" "6 lock"; do
+		total=$(threads_sum target.er "${state#* }" $tid)
+		got=$(packets_sum target.er "${state%% *}" $tid)
+		# A microsecond may stay in the recorder for each state of a thread.
+		check_that "packets of thread $tid add up to its ${state#* }" \
+			"$total - $got >= 0 && $total - $got <= 100000" "$total, $got"
+	done
+done
+"$er_print" -printmode , -metrics e.total:name -functions target.er 2>/dev/null >functions
+check "-T: who was suspended is <SLEEPING>" grep -q '<SLEEPING>' functions
+check_that "-T: and below it is the stack of the wait" \
+	"$("$er_print" -metrics a.total -csingle '<SLEEPING>' target.er 2>/dev/null | grep -c '`do_wait') >= 1" \
+	"$("$er_print" -metrics a.total -csingle '<SLEEPING>' target.er 2>&1)"
+check "-T: which is that of a wait for a child" \
+	sh -c "'$er_print' -printmode , -waits target.er 2>/dev/null | grep -q child"
+
+if command -v gprofng >/dev/null; then
+	for m in user system trap textpfault datapfault kernelpfault lock sleep wait stop; do
+		theirs=$(gprofng display text -printmode , -metrics "e.$m:name" -functions target.er \
+			2>/dev/null | awk -F'"' '$4 == "<Total>" { print $2; exit }')
+		ours=$("$er_print" -printmode , -metrics "e.$m:name" -functions target.er 2>/dev/null |
+			awk -F'"' '$4 == "<Total>" { print $2; exit }')
+		[ -n "$theirs" ] && [ "$theirs" = "$ours" ] && ok "gprofng has the same $m" ||
+			not_ok "gprofng has the same $m" "gprofng '$theirs', er_print '$ours'"
+	done
+else
+	skip "gprofng has the same sums" "gprofng is not installed"
+fi
+
+# Traced: no wait that is shorter, and of what was long enough each.
+must_record traced.er -s 10000 -t 3 -T $loop
+packets_all traced.er | awk '$6 > 2 && $6 < 10 && $9 % 2' >traced
+check_that "-s 10000: some waits are traced" "$(wc -l <traced) >= 3" "$(head traced)"
+check_that "-s 10000: none that is shorter" "$(awk '
+	{ len[$2 " " $4] += $10 } END { for (k in len) n += len[k] < 10000000; print n + 0 }' traced) == 0" \
+	"$(sort -k10n traced | head -n 5)"
+check_that "-s 10000: and each stands for itself" \
+	"$(awk '$10 / 1000 - $7 > 2 || $7 - $10 / 1000 > 2 { n++ } END { print n + 0 }' traced) == 0"
+check "-s on: the header has the threshold" sh -c "
+	'$er_kernel' -s on -t 0.3 -o on.er && grep -q 'trace_ns=\"[0-9][0-9][0-9]' on.er/recorder.xml"
+
+must_record off.er --states off -t 0.5
+check_that "--states off: no times off a CPU" \
+	"$(packets_all off.er | awk '$6 > 2 && $6 < 10' | wc -l) == 0"
+check_that "--states off: no threads.xml" "$(ls off.er | grep -c threads.xml) == 0"
+
+must_record exact.er --exact-user -t 1 -T $spin
+check_that "--exact-user: the thread's user time is exact" \
+	"$(grep -c 'split="1"' exact.er/threads.xml) == 1" "$(cat exact.er/threads.xml)"
+
+# A budget that nothing can keep: all is shed that can be, and written down.
+must_record budget.er --budget 0.001 -p high -t 8
+check_that "--budget: what was shed is written down" \
+	"$(grep -c '<shed .*stacks of short waits' budget.er/recorder.xml) >= 1" \
+	"$(grep -E '<shed|<budget' budget.er/recorder.xml)"
+
+for way in sched_exit_tp finish_task_switch switch-out none; do
+	if record way.er --wait-stacks $way -t 0.3; then
+		check "--wait-stacks $way: the header names it" grep -q "way=\"$way\"" way.er/recorder.xml
+	else
+		check_that "--wait-stacks $way: refused in one sentence" \
+			"$(wc -l <record.err) == 1 && $(ls -d way.er 2>/dev/null | wc -l) == 0" "$(cat record.err)"
+	fi
+	rm -rf way.er
+done
