@@ -73,8 +73,14 @@ static int cmd_sort(struct shell *sh, int argc, char **argv)
 
 static int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 {
-	struct metric_list *l = &sh->view.cmetrics;
+	struct metric_list *l = &sh->view.cmetrics, following = { 0 };
 
+	/* By default they follow the function list, as it is now (P-022). */
+	if (argc > 1 && !strcmp(argv[1], "default")) {
+		metric_list_callers(&sh->view.metrics, &following);
+		replace(l, &following);
+		argc = 1;
+	}
 	if (argc > 1 && metric_list_parse(&sh->metric_set, LIST_CALLERS, argv[1], &sh->diag, l))
 		return -1;
 	reply_list(sh, l);
@@ -85,6 +91,10 @@ static int cmd_csort(struct shell *sh, int argc, char **argv)
 {
 	struct view_state *v = &sh->view;
 
+	if (argc > 1 && !strcmp(argv[1], "default")) {
+		metric_sort_callers(&v->sort, &v->csort);
+		argc = 1;
+	}
 	if (argc > 1 && metric_sort_parse(&sh->metric_set, &v->cmetrics, LIST_CALLERS, argv[1],
 					  &sh->diag, &v->csort))
 		return -1;

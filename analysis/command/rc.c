@@ -2,6 +2,7 @@
 #include "analysis/command/rc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,10 +89,18 @@ static void read_lines(struct shell *sh, struct rc *rc, FILE *f, char *path)
 	buf_free(&in.text);
 }
 
+/* A fifo in a directory of somebody else's must not hold us up. */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 /* A file that is not there is no fault. Takes over path. */
 static void read_rc(struct shell *sh, struct rc *rc, char *path)
 {
-	__cleanup(fclosep) FILE *f = fopen(path, "re");
+	__cleanup(fclosep) FILE *f = open_file(path);
 	struct stat st;
 
 	if (!f && errno != ENOENT && errno != ENOTDIR) {
