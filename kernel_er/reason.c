@@ -163,7 +163,7 @@ static const struct function_rule functions[] = {
 	{ "usleep_range*", REASON_TIMER },
 	{ "fsleep", REASON_TIMER },
 
-	{ "do_wait*", REASON_CHILD },
+	{ "do_wait", REASON_CHILD }, /* not do_wait_intr*, which wait for anything */
 	{ "__do_wait", REASON_CHILD },
 	{ "kernel_wait*", REASON_CHILD },
 	{ "wait_for_vfork_done", REASON_CHILD },

@@ -22,6 +22,7 @@ static const struct {
 	{ "wait_for_partner fifo_open do_dentry_open vfs_open", REASON_PIPE },
 	{ "schedule mutex_lock.isra.0 pipe_write", REASON_KERNEL_LOCK },
 	{ "do_wait kernel_wait4 do_syscall_64", REASON_CHILD },
+	{ "do_wait_intr_irq eventfd_read vfs_read ksys_read", REASON_EVENT },
 	{ "do_wait kernel_waitid __do_sys_waitid", REASON_CHILD },
 	{ "schedule_timeout __wait_for_common wait_for_completion_state kernel_clone "
 	  "__x64_sys_vfork", REASON_CHILD },
