@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/command/command.h"
+#include "analysis/tool/tool.h"
 #include "analysis/command/rc.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
@@ -199,6 +200,7 @@ static struct session *open_paths(struct shell *sh, char *const *paths, size_t n
 
 static void set_up(struct shell *sh)
 {
+	sh->ntroubles = 0;
 	note_troubles(sh);
 	messages(sh); /* before those of defaults, which name a file and a line */
 	metric_set_init(&sh->metric_set, sh->session);
@@ -206,6 +208,16 @@ static void set_up(struct shell *sh)
 	view_state_init(&sh->view, sh->session, &sh->metric_set);
 	sh->opened = true;
 	rc_run(sh, RC_OPENED);
+}
+
+/* Before symbols are read: those of the archives count first. */
+static void archive_all_abandoned(struct shell *sh)
+{
+	vec_for_each(e, &sh->session->experiments) {
+		if (archive_abandoned(*e))
+			diag_note(&sh->diag, "experiment '%s': its recorder came to no end: the names "
+				  "of its functions are archived now", (*e)->path);
+	}
 }
 
 int shell_open(struct shell *sh, char *const *paths, size_t n)
@@ -229,6 +241,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 			vec_push(&sh->paths, xstrdup(paths[i]));
 	}
 	free(ok);
+	archive_all_abandoned(sh);
 	set_up(sh);
 	messages(sh);
 	return 0;

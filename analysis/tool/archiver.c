@@ -376,6 +376,31 @@ static int archive_experiment(const char *path, const struct settings *s, struct
 	return err;
 }
 
+/* Whether it has files to archive. */
+static bool has_objects(const struct experiment *e)
+{
+	vec_for_each(m, &e->maps) {
+		if (m->what == EXP_MAP_SEGMENT && m->name[0] == '/')
+			return true;
+	}
+	return false;
+}
+
+bool archive_abandoned(const struct experiment *e)
+{
+	const struct settings names = { .objects = true, .quiet = true };
+	__cleanup(closep) int dir = open(e->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	__cleanup(freep) char *recorder = dir < 0 ? NULL : experiment_recorder(dir);
+	struct diag d = { 0 };
+	bool done = false;
+
+	if (dir >= 0 && !e->closed && !e->founder && !recorder && has_objects(e) &&
+	    faccessat(dir, "archives", F_OK, AT_SYMLINK_NOFOLLOW) && !faccessat(dir, ".", W_OK, 0))
+		done = !archive_experiment(e->path, &names, &d);
+	diag_free(&d);
+	return done;
+}
+
 static int archive_operand(const char *path, const struct settings *s, struct diag *d)
 {
 	str_vec members = { 0 };

@@ -116,6 +116,16 @@ check "a group" er_archive g.erg
 check_that "its members" "\"$(files a.er)\" == \"lib prog\""
 check "another machine, by force" er_archive -F -q s.er
 
+# er_print does it for an experiment whose recorder came to no end, once.
+fresh
+mapped a.er && cp -R a.er closed.er && sed -i '/kind="exit"/d' a.er/log.xml && cp -R a.er other.er
+sed -i 's/hostname="[^"]*"/hostname="elsewhere"/' other.er/log.xml
+check_that "er_print archives what was abandoned" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 1"
+check_that "both objects" "\"$(files a.er)\" == \"lib prog\""
+check_that "once" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 0"
+er_print -functions closed.er other.er >/dev/null 2>&1
+check_that "neither what was closed nor another machine's" "$(ls -d closed.er/archives other.er/archives 2>/dev/null | wc -l) == 0"
+
 # What others planted.
 fresh
 mapped a.er && mkdir outside && ln -s ../outside a.er/archives
