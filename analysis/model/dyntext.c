@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/base/cursor.h"
 #include "analysis/base/file.h"
@@ -73,11 +74,27 @@ static bool read_records(const struct file *file, bool swap, uint64_t vaddr, str
 	return any;
 }
 
+/* Most recordings have none: found out once. */
+static bool any_dyntext(struct session *s)
+{
+	if (s->impl->dyntext == DYNTEXT_UNKNOWN) {
+		s->impl->dyntext = DYNTEXT_NONE;
+		vec_for_each(e, &s->experiments) {
+			char *path = xasprintf("%s/dyntext", (*e)->path);
+
+			if (!access(path, R_OK))
+				s->impl->dyntext = DYNTEXT_SOME;
+			free(path);
+		}
+	}
+	return s->impl->dyntext == DYNTEXT_SOME;
+}
+
 /* The function's records in any experiment, which stays open in *file until file_close. */
 static const struct experiment *find(struct session *s, const struct func *f, struct file *file,
 				     struct dynamic *ret)
 {
-	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO)
+	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO || !any_dyntext(s))
 		return NULL;
 	vec_for_each(e, &s->experiments) {
 		char *path = xasprintf("%s/dyntext", (*e)->path);

@@ -45,6 +45,7 @@ struct session_impl {
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
 	uint32_t unknown_stack;
+	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* whether any experiment has one */
 	struct names names;
 	size_t names_of; /* how many experiments they are of */
 	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */

@@ -115,6 +115,7 @@ static void add_experiment(struct session *s, struct experiment *e)
 {
 	uint64_t *last;
 
+	s->impl->dyntext = DYNTEXT_UNKNOWN;
 	vec_push(&s->experiments, e);
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;

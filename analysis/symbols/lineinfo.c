@@ -15,6 +15,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/symbols/debugfile.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo_impl.h"
 #include "analysis/symbols/symtab.h"
@@ -108,6 +109,11 @@ static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
 	if (l->fd >= 0 && (l->elf = open_dwarf(l->fd, false, l->diag, path))) {
 		l->source = path;
 		path = NULL;
+		return true;
+	}
+	l->fd = *debug_root(o) ? debuginfod_open(id, l->diag) : -1;
+	if (l->fd >= 0 && (l->elf = open_dwarf(l->fd, false, l->diag, "debuginfod's file"))) {
+		l->source = xasprintf("debuginfod's file of build id %s", id);
 		return true;
 	}
 	l->fd = -1;

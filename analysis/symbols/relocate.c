@@ -130,13 +130,14 @@ static void relocate_sections(struct image *im)
 {
 	for (size_t i = 1; i < im->n; i++) {
 		const Elf64_Shdr *s = &im->sections[i], *target;
-		const Elf64_Rela *r = (const Elf64_Rela *)(im->p + s->sh_offset);
+		const Elf64_Rela *r;
 		Elf64_Sym *syms;
 		size_t nsyms;
 
 		if (s->sh_type != SHT_RELA || s->sh_info >= im->n || s->sh_offset % 8 ||
 		    !inside(im, s->sh_offset, s->sh_size))
 			continue;
+		r = (const Elf64_Rela *)(im->p + s->sh_offset);
 		target = &im->sections[s->sh_info];
 		syms = symbols(im, s->sh_link, &nsyms);
 		if (!syms || target->sh_type == SHT_NOBITS || target->sh_flags & SHF_COMPRESSED ||

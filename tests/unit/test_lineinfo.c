@@ -22,6 +22,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/symbols/inline.h"
 #include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
 #include "tests/fixtures/mutate.h"
 #include "tests/fixtures/tempdir.h"
@@ -217,6 +218,32 @@ static void debug_file_is_found_by_link_and_by_id(void **state)
 	check_file("apart.so", root);
 }
 
+/* A server on this disk; the network is asked by nobody. */
+static void debuginfod_is_asked_when_it_is_configured(void **state)
+{
+	__cleanup(freep) char *root = xasprintf("%s/root", dir);
+	__cleanup(freep) char *url = xasprintf("file://%s/server", dir);
+	__cleanup(freep) char *cache = xasprintf("%s/cache", dir);
+	struct object o;
+
+	shell(COMPILE " -g -o served.so \"$SRC/work.c\" -Wl,--build-id=0x12abff01 && "
+	      "mkdir -p root server/buildid/12abff01 && "
+	      "objcopy --only-keep-debug served.so server/buildid/12abff01/debuginfo && "
+	      "objcopy --strip-debug served.so");
+	object_open(&o, "served.so", root);
+	assert_null(o.lines);
+	object_close(&o);
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	object_open(&o, "served.so", root);
+	if (o.diag.nwarnings == 1 && strstr(o.diag.msgs[0].text, "install libdebuginfod1"))
+		assert_null(o.lines);
+	else
+		check_object(&o);
+	object_close(&o);
+	unsetenv("DEBUGINFOD_URLS");
+}
+
 /* dwz shares what two debug files have in common, as Debian does with all of a package. */
 static void dwz_file_is_read(void **state)
 {
@@ -344,6 +371,42 @@ static void damaged_files_are_read_without_harm(void **state)
 	free(data);
 }
 
+static void damaged_object_files_are_relocated_without_harm(void **state)
+{
+	struct random random = { 815 };
+	struct symtab_opts opts = { .debug_root = "" };
+	size_t size;
+	char *data;
+
+	shell("gcc -O2 -c -gdwarf-5 -ffunction-sections -o fuzz.o \"$SRC/work.c\"");
+	data = tempdir_read(dir, "fuzz.o", &size);
+	for (int i = 0; i < 1000; i++) {
+		struct diag d = { 0 };
+		struct buf b = { 0 };
+		int fd = memfd_create("fuzz", MFD_CLOEXEC), linked;
+		struct lineinfo *l;
+
+		buf_add(&b, data, size);
+		for (size_t k = i ? random_below(&random, 8) : 0; k > 0; k--)
+			b.data[random_below(&random, size)] = random_next(&random);
+		if (i % 2) /* among the section headers */
+			b.data[size - 1 - random_below(&random, 40 * 64)] = random_next(&random);
+		assert_int_equal(write(fd, b.data, b.len), b.len);
+		linked = relocate_open(fd);
+		l = linked < 0 ? NULL : lineinfo_open(linked, &opts, &d);
+		if (l)
+			ask_everything(l);
+		assert_true(i || (l && linked >= 0));
+		lineinfo_free(l);
+		diag_free(&d);
+		buf_free(&b);
+		if (linked >= 0)
+			close(linked);
+		close(fd);
+	}
+	free(data);
+}
+
 /* --- the index of intervals --- */
 
 static const char *innermost(const struct inline_index *x, uint64_t addr)
@@ -389,11 +452,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwarf_of_every_version_is_read),
 		cmocka_unit_test(debug_file_is_found_by_link_and_by_id),
+		cmocka_unit_test(debuginfod_is_asked_when_it_is_configured),
 		cmocka_unit_test(dwz_file_is_read),
 		cmocka_unit_test(split_files_are_told_of),
 		cmocka_unit_test(object_without_dwarf_is_no_error),
 		cmocka_unit_test(unbelievable_sizes_are_refused),
 		cmocka_unit_test(damaged_files_are_read_without_harm),
+		cmocka_unit_test(damaged_object_files_are_relocated_without_harm),
 		cmocka_unit_test(intervals_are_cut_where_calls_begin_and_end),
 	};
 
