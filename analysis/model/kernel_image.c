@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's lines and code. Its symbols are in the experiment, at the addresses
- * it ran at; lines and code are in a vmlinux, at those it was linked for. A vmlinux
- * is the right one when the functions of both lie the same distance apart, nearly
- * all of them (names may be there twice). Without a vmlinux, code is that of the
- * running kernel, if the function is there under the same name.
+ * it ran at; lines and code are in a vmlinux and in files of modules, at those they
+ * were linked for. A file is the right one when the functions of both lie the same
+ * distance apart, nearly all of them (names may be there twice). Without a file,
+ * code is that of the running kernel, if the function is there under the same name.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/map.h"
+#include "analysis/model/kernel_file.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
 #include "analysis/symbols/kallsyms.h"
 #include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
 
-struct kernel_image {
-	struct symtab *symtab;   /* of vmlinux, as the next two */
+/* vmlinux or a module, as its file has it; all NULL when none was found. */
+struct image {
+	const char *module; /* interned */
+	struct symtab *symtab;
 	struct lineinfo *lines;
 	struct code *code;
-	uint64_t distance;       /* from running to linked addresses */
-	bool running_tried;
-	struct code *running;    /* /proc/kcore */
-	struct kallsyms *names;  /* of the running kernel */
+	uint64_t distance; /* from running to linked addresses */
 };
+
+struct kernel_image {
+	VEC(struct image) images; /* those that were asked for */
+	bool running_tried;
+	struct code *running;   /* /proc/kcore */
+	struct kallsyms *names; /* of the running kernel */
+};
+
+static const char vmlinux[] = "vmlinux";
 
 static const struct experiment *kernel_experiment(const struct session *s)
 {
@@ -38,8 +46,12 @@ static const struct experiment *kernel_experiment(const struct session *s)
 	return NULL;
 }
 
-/* Whether the functions of the experiment's kernel are in this file, and how far they moved. */
-static bool measure(const struct symtab *t, const struct experiment *e, uint64_t *distance)
+/*
+ * Whether the recorded functions of the module are in this file, and how far they
+ * moved. Of vmlinux one function in common is no proof.
+ */
+static bool measure(const struct symtab *t, const struct experiment *e, const char *module,
+		    uint64_t *distance)
 {
 	struct map by_name = { 0 }, votes = { 0 };
 	uint64_t best = 0, met = 0;
@@ -51,7 +63,7 @@ static bool measure(const struct symtab *t, const struct experiment *e, uint64_t
 	vec_for_each(k, &e->ksyms) {
 		uint64_t *at, *vote;
 
-		if (strcmp(k->module, "vmlinux"))
+		if (strcmp(k->module, module))
 			continue;
 		at = map_get(&by_name, hash_bytes(k->name, strlen(k->name)));
 		if (!at)
@@ -65,113 +77,90 @@ static bool measure(const struct symtab *t, const struct experiment *e, uint64_t
 	}
 	map_free(&by_name);
 	map_free(&votes);
-	return best > 1 && best * 10 >= met * 9;
+	return best > (module == vmlinux) && best * 10 >= met * 9;
 }
 
-/* Take the file when it is this kernel's vmlinux. */
-static bool try_vmlinux(struct session *s, struct kernel_image *k, struct loadobj *o, int fd,
-			const char *path)
+/* Take the file when it is the module as it was recorded. Takes over fd and path. */
+static bool take(struct session *s, struct image *im, struct loadobj *o, int fd, char *path)
 {
 	struct symtab_opts opts = { .path = path };
-	const struct experiment *e = kernel_experiment(s);
+	int linked = relocate_open(fd), use = linked < 0 ? fd : linked;
 	struct diag ignored = { 0 };
-	struct symtab *t = e ? symtab_open(fd, &opts, &ignored) : NULL;
-	bool right = t && measure(t, e, &k->distance);
+	struct symtab *t = symtab_open(use, &opts, &ignored);
+	bool right = t && measure(t, kernel_experiment(s), im->module, &im->distance);
 
 	if (right) {
-		k->lines = lineinfo_open(fd, &opts, &o->diag);
-		k->code = code_open(fd);
-	} else if (t) {
-		diag_warn(&o->diag, "%s: not used: it is not the kernel that was recorded", path);
-	}
-	if (right)
-		k->symtab = t;
-	else
+		im->symtab = t;
+		im->lines = lineinfo_open(use, &opts, &o->diag);
+		im->code = code_open(use);
+	} else {
+		if (t)
+			diag_warn(&o->diag, "%s: not used: it is not the kernel that was recorded",
+				  path);
 		symtab_free(t);
+	}
 	diag_free(&ignored);
+	if (linked >= 0)
+		close(linked);
+	close(fd);
+	free(path);
 	return right;
 }
 
-static bool try_path(struct session *s, struct kernel_image *k, struct loadobj *o, char *path)
+/* Files of the release until one is right and has lines; the last one with symbols is kept. */
+static void find_file(struct session *s, struct image *im, struct loadobj *o)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	bool taken = false;
-
-	if (fd >= 0) {
-		taken = !fstat(fd, &st) && S_ISREG(st.st_mode) && try_vmlinux(s, k, o, fd, path);
-		close(fd);
-	}
-	free(path);
-	return taken;
-}
-
-/* "6.1.0-53-amd64" of "Linux 6.1.0-53-amd64"; only what may be a part of a file's name. */
-static const char *release_of(const struct experiment *e)
-{
-	const char *blank = strrchr(e->os, ' ');
-	const char *release = blank ? blank + 1 : e->os;
-
-	return *release && !strchr(release, '/') && *release != '.' ? release : NULL;
-}
-
-static void find_vmlinux(struct session *s, struct kernel_image *k, struct loadobj *o)
-{
-	static const char *const places[][2] = {
-		{ "/usr/lib/debug/boot/vmlinux-", "" }, { "/usr/lib/debug/lib/modules/", "/vmlinux" },
-		{ "/usr/lib/debug/vmlinux-", "" }, { "/lib/modules/", "/vmlinux" },
-		{ "/lib/modules/", "/build/vmlinux" }, { "/boot/vmlinux-", "" },
-	};
 	const struct experiment *e = kernel_experiment(s);
-	const char *release = e ? release_of(e) : NULL;
-	char *found = NULL;
+	struct kernel_files files = { 0 };
+	char *path;
 	int fd;
 
-	/* What the user put into the search path comes first; "./vmlinux" is never meant by accident. */
-	fd = search_open(&s->impl->search, s, "vmlinux", &found);
-	if (fd >= 0) {
-		bool taken = try_vmlinux(s, k, o, fd, found);
-
-		close(fd);
-		free(found);
-		if (taken)
-			return;
-	}
-	for (size_t i = 0; release && i < sizeof(places) / sizeof(places[0]); i++) {
-		if (try_path(s, k, o, xasprintf("%s%s%s", places[i][0], release, places[i][1])))
-			return;
-	}
+	if (!e)
+		return;
+	kernel_files_init(&files, &s->impl->search, s, e->os, im->module, &o->diag);
+	while (!im->symtab && (fd = kernel_files_next(&files, &path)) >= 0)
+		take(s, im, o, fd, path);
+	kernel_files_free(&files);
 }
 
-static struct kernel_image *kernel_image(struct session *s, const struct func *f)
+static struct kernel_image *kernel_image(struct session *s)
 {
-	struct kernel_image *k = s->impl->kernel;
-
-	if (k)
-		return k;
-	k = s->impl->kernel = xcalloc(1, sizeof(*k));
-	find_vmlinux(s, k, f->obj);
-	if (!k->lines)
-		diag_note(&f->obj->diag, "the kernel has no source lines: its debug information was "
-			  "not found; install linux-image-*-dbg, or have vmlinux in the search path "
-			  "(setpath)");
-	return k;
+	if (!s->impl->kernel)
+		s->impl->kernel = xcalloc(1, sizeof(*s->impl->kernel));
+	return s->impl->kernel;
 }
 
-/* Functions of modules are elsewhere. */
-static bool is_vmlinux(const struct func *f)
+/* The image of the module that a function `module`name` is in; valid until the next one is asked for. */
+static const struct image *image_of(struct session *s, const struct func *f)
 {
-	return !strncmp(f->mangled, "vmlinux`", 8);
+	struct kernel_image *k = kernel_image(s);
+	size_t n = strcspn(f->mangled, "`");
+	__cleanup(freep) char *module = xstrndup(f->mangled, n);
+	struct image im = { .module = strcmp(module, vmlinux) ? strtab_intern(&s->names, module) :
+								vmlinux };
+
+	if (!f->mangled[n] || strchr(module, '/'))
+		return NULL;
+	vec_for_each(have, &k->images) {
+		if (have->module == im.module)
+			return have;
+	}
+	find_file(s, &im, f->obj);
+	if (!im.lines)
+		diag_note(&f->obj->diag, "no source lines of %s: install linux-image-*-dbg, or have it "
+			  "in the search path (setpath)", im.module);
+	vec_push(&k->images, im);
+	return &k->images.data[k->images.len - 1];
 }
 
 struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t *addr)
 {
-	struct kernel_image *k = kernel_image(s, f);
+	const struct image *im = image_of(s, f);
 
-	if (!k->lines || !is_vmlinux(f))
+	if (!im || !im->lines)
 		return NULL;
-	*addr = f->addr + k->distance;
-	return k->lines;
+	*addr = f->addr + im->distance;
+	return im->lines;
 }
 
 /* Whether the running kernel has this function where the recorded one had it. */
@@ -185,11 +174,12 @@ static bool is_running(const struct kernel_image *k, const struct func *f)
 
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr)
 {
-	struct kernel_image *k = kernel_image(s, f);
+	const struct image *im = image_of(s, f);
+	struct kernel_image *k = kernel_image(s);
 
-	if (k->code && is_vmlinux(f)) {
-		*addr = f->addr + k->distance;
-		return k->code;
+	if (im && im->code) {
+		*addr = f->addr + im->distance;
+		return im->code;
 	}
 	if (!k->running_tried) {
 		k->running_tried = true;
@@ -200,25 +190,27 @@ struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr
 	return k->running && is_running(k, f) ? k->running : NULL;
 }
 
-/* The recording keeps only the symbols that were met; the image has all. */
+/* The recording keeps only the symbols that were met; the images have all. */
 const char *kernel_name_at(struct session *s, uint64_t addr, uint64_t *offset)
 {
 	const struct experiment *e = kernel_experiment(s);
 	size_t n = e ? vec_upto(&e->ksyms, addr, addr) : 0;
-	struct kernel_image *k = s->impl->kernel;
-	const struct sym *sym;
+	struct kernel_image *k = kernel_image(s);
 	const struct ksym *running;
 
 	if (n && addr - e->ksyms.data[n - 1].addr < e->ksyms.data[n - 1].size) {
 		*offset = addr - e->ksyms.data[n - 1].addr;
 		return e->ksyms.data[n - 1].name;
 	}
-	sym = k && k->symtab ? symtab_find(k->symtab, addr + k->distance) : NULL;
-	if (sym) {
-		*offset = addr + k->distance - sym->addr;
-		return sym->name;
+	vec_for_each(im, &k->images) {
+		const struct sym *sym = im->symtab ? symtab_find(im->symtab, addr + im->distance) : NULL;
+
+		if (sym) {
+			*offset = addr + im->distance - sym->addr;
+			return sym->name;
+		}
 	}
-	running = k && k->names ? kallsyms_find(k->names, addr) : NULL;
+	running = k->names ? kallsyms_find(k->names, addr) : NULL;
 	if (running)
 		*offset = addr - running->addr;
 	return running ? running->name : NULL;
@@ -228,9 +220,12 @@ void kernel_image_free(struct kernel_image *k)
 {
 	if (!k)
 		return;
-	symtab_free(k->symtab);
-	lineinfo_free(k->lines);
-	code_free(k->code);
+	vec_for_each(im, &k->images) {
+		symtab_free(im->symtab);
+		lineinfo_free(im->lines);
+		code_free(im->code);
+	}
+	vec_free(&k->images);
 	code_free(k->running);
 	kallsyms_free(k->names);
 	free(k);

@@ -83,7 +83,7 @@ static const char kernel_source[] =
 	"\t.endm\n";
 
 /* Functions 256 bytes apart, in this order, with a line each: 10, 20, … */
-static void write_vmlinux(const char *dir, const char *const *names)
+static void write_functions(const char *dir, const char *const *names, const char *command)
 {
 	struct buf b = { 0 };
 	unsigned line = 0;
@@ -93,7 +93,36 @@ static void write_vmlinux(const char *dir, const char *const *names)
 		buf_printf(&b, "\tfunction %s, %u\n", *names, line += 10);
 	tempdir_write(dir, "kernel.s", b.data, b.len);
 	buf_free(&b);
-	shell(dir, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=none -o vmlinux kernel.s");
+	shell(dir, command);
+}
+
+static void write_vmlinux(const char *dir, const char *const *names)
+{
+	write_functions(dir, names, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=none "
+			"-o vmlinux kernel.s");
+}
+
+/* A module is a relocatable file; its name in the list of modules has no hyphen. */
+static void lines_of_a_module_come_from_its_file(void **state)
+{
+	static const char *const names[] = { "mod_init", "mod_read", NULL };
+	struct place at;
+	struct opened o;
+	unsigned char code;
+	struct func *f;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:entry>k:my_mod`mod_init>k:my_mod`mod_read", MS_SYSTEM, 1);
+	write_functions(o.dir, names, "gcc -c -o my_mod.ko kernel.s");
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	f = the_func(&o, "mod_read");
+	assert_true(func_place(o.session, f, 16, &at));
+	assert_int_equal(at.line, 20);
+	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
+	assert_int_equal(code, 0xc3);
+	assert_false(func_place(o.session, the_func(&o, "entry"), 16, &at));
+	fixture_free(&o);
 }
 
 static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
@@ -215,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sources_are_looked_for_in_order),
 		cmocka_unit_test(kernel_lines_and_code_come_from_its_vmlinux),
+		cmocka_unit_test(lines_of_a_module_come_from_its_file),
 		cmocka_unit_test(vmlinux_of_another_kernel_is_not_used),
 		cmocka_unit_test(dynamic_functions_have_the_code_that_was_recorded),
 		cmocka_unit_test(parts_belong_to_their_function),

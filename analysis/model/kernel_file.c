@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/model/kernel_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <elf.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/model/search.h"
+#include "analysis/symbols/debuginfod.h"
+
+enum { TREE_DEPTH_MAX = 12, NOTES_MAX = 64 * 1024 };
+
+/* "6.1.0-53-amd64" of "Linux 6.1.0-53-amd64"; only what may be a part of a file's name. */
+static const char *release_of(const char *os)
+{
+	const char *blank = strrchr(os, ' ');
+	const char *release = blank ? blank + 1 : os;
+
+	return *release && !strchr(release, '/') && *release != '.' ? release : NULL;
+}
+
+/* "snd-hda-core.ko" is the module snd_hda_core. */
+static bool is_module_file(const char *name, const char *module)
+{
+	for (; *module; name++, module++) {
+		if (*name != *module && !(*name == '-' && *module == '_'))
+			return false;
+	}
+	return !strcmp(name, ".ko") || !strcmp(name, ".ko.debug");
+}
+
+static void walk(struct kernel_files *kf, const char *dir, int depth)
+{
+	DIR *d = depth < TREE_DEPTH_MAX ? opendir(dir) : NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *path = e->d_name[0] == '.' ? NULL : xasprintf("%s/%s", dir, e->d_name);
+
+		if (path && e->d_type == DT_DIR)
+			walk(kf, path, depth + 1);
+		if (path && is_module_file(e->d_name, kf->module))
+			vec_push(&kf->paths, path);
+		else
+			free(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void add_modules(struct kernel_files *kf)
+{
+	static const char *const trees[] = { "/usr/lib/debug/lib/modules/", "/lib/modules/" };
+
+	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+		char *dir = xasprintf("%s%s", trees[i], kf->release);
+
+		walk(kf, dir, 0);
+		free(dir);
+	}
+}
+
+static void add_vmlinux(struct kernel_files *kf)
+{
+	static const char *const places[][2] = {
+		{ "/usr/lib/debug/boot/vmlinux-", "" }, { "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/vmlinux-", "" }, { "/lib/modules/", "/vmlinux" },
+		{ "/lib/modules/", "/build/vmlinux" }, { "/boot/vmlinux-", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		vec_push(&kf->paths, xasprintf("%s%s%s", places[i][0], kf->release, places[i][1]));
+}
+
+/* The build id among the notes of the running kernel or one of its modules, for text. */
+static char *running_build_id(const char *path)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	__cleanup(freep) unsigned char *p = xmalloc(NOTES_MAX);
+	ssize_t n = fd < 0 ? -1 : read(fd, p, NOTES_MAX), at = 0;
+	struct buf hex = { 0 };
+
+	while (!hex.len && n - at >= (ssize_t)sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr nh;
+		ssize_t name, end;
+
+		memcpy(&nh, p + at, sizeof(nh));
+		name = at + (ssize_t)sizeof(nh);
+		if (nh.n_namesz > NOTES_MAX || nh.n_descsz > NOTES_MAX)
+			break;
+		at = name + ((nh.n_namesz + 3) & ~3U);
+		end = at + nh.n_descsz;
+		if (end > n)
+			break;
+		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 && !memcmp(p + name, "GNU", 4)) {
+			for (; at < end; at++)
+				buf_printf(&hex, "%02x", p[at]);
+		}
+		at = (end + 3) & ~3L;
+	}
+	return hex.data;
+}
+
+static int from_debuginfod(struct kernel_files *kf)
+{
+	bool whole = !strcmp(kf->module, "vmlinux");
+	__cleanup(freep) char *notes = whole ? xstrdup("/sys/kernel/notes") :
+		xasprintf("/sys/module/%s/notes/.note.gnu.build-id", kf->module);
+	__cleanup(freep) char *id = NULL;
+	struct utsname uts;
+
+	if (!kf->release || uname(&uts) || strcmp(uts.release, kf->release))
+		return -1;
+	id = running_build_id(notes);
+	return id ? debuginfod_open(id, kf->diag) : -1;
+}
+
+void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
+		       const struct session *s, const char *os, const char *module, struct diag *d)
+{
+	bool whole = !strcmp(module, "vmlinux");
+	char *name = whole ? xstrdup(module) : xasprintf("%s.ko", module);
+
+	*kf = (struct kernel_files){ .module = module, .release = release_of(os), .diag = d };
+	kf->first = search_open(sp, s, name, &kf->first_path);
+	free(name);
+	if (kf->release && whole)
+		add_vmlinux(kf);
+	else if (kf->release)
+		add_modules(kf);
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int kernel_files_next(struct kernel_files *kf, char **path)
+{
+	int fd = kf->first;
+
+	if (fd >= 0) {
+		*path = kf->first_path;
+		kf->first = -1;
+		kf->first_path = NULL;
+		return fd;
+	}
+	while (kf->next < kf->paths.len) {
+		const char *p = kf->paths.data[kf->next++];
+
+		fd = open_regular(p);
+		if (fd >= 0) {
+			*path = xstrdup(p);
+			return fd;
+		}
+	}
+	if (kf->asked)
+		return -1;
+	kf->asked = true;
+	fd = from_debuginfod(kf);
+	*path = fd >= 0 ? xstrdup("debuginfod's file of the running kernel") : NULL;
+	return fd;
+}
+
+void kernel_files_free(struct kernel_files *kf)
+{
+	vec_for_each(p, &kf->paths)
+		free(*p);
+	vec_free(&kf->paths);
+	if (kf->first >= 0)
+		close(kf->first);
+	free(kf->first_path);
+}
