@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What processes and threads are called. */
+#include "analysis/model/names.h"
+#include "tests/unit/session_fixture.h"
+
+static const struct experiment *founder(const struct opened *o)
+{
+	return o->session->experiments.data[0];
+}
+
+typedef void (*put_fn)(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		       struct buf *b);
+
+static void assert_put(struct opened *o, put_fn put, int64_t pid, int64_t tid, const char *want)
+{
+	struct buf b = { 0 };
+
+	put(session_names(o->session), founder(o), pid, tid, &b);
+	assert_string_equal(b.data, want);
+	buf_free(&b);
+}
+
+/* A process that started another program has two experiments; its name is the last one's. */
+static void test_exec(void **state)
+{
+	struct exp_builder *first, *last;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	last = exp_builder_sub(o.builder, "_a_PID_12.1.er", "/bin/load x", 12);
+	first = exp_builder_sub(o.builder, "_z_PID_12.1.er", "/bin/sh -c load", 12);
+	exp_builder_profile(first, 12, "main", MS_USER, 1);
+	exp_builder_profile(last, 12, "main", MS_USER, 5);
+	exp_builder_close(first);
+	exp_builder_close(last);
+	fixture_open(&o);
+	assert_string_equal(names_process(session_names(o.session), founder(&o), 12), "load");
+	assert_put(&o, names_put_process, 12, 0, "load, PID 12");
+	fixture_free(&o);
+}
+
+static void test_threads(void **state)
+{
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"12\" tid=\"12\" comm=\"server-of-thing\"/>\n"
+		       "<thread pid=\"12\" tid=\"13\" comm=\"worker\"/>\n"
+		       "<thread pid=\"0\" tid=\"5\" comm=\"kworker/0:1\"/>");
+	fixture_open(&o);
+	assert_put(&o, names_put_thread, 12, 12, "server-of-thing, PID 12, TID 12");
+	assert_put(&o, names_put_thread, 12, 13, "server-of-thing, PID 12, TID 13 (worker)");
+	assert_put(&o, names_put_kind, 12, 12, "server-of-thing");
+	assert_put(&o, names_put_kind, 12, 13, "server-of-thing (worker)");
+	assert_put(&o, names_put_kind, 12, 14, "server-of-thing");
+	assert_put(&o, names_put_kind, 99, 99, "TID 99");
+	assert_put(&o, names_put_thread, 0, 5, "kworker/0:1, kernel thread 5");
+	/* Who woke is told with the kernel's own process number. */
+	assert_put(&o, names_put_thread, 5, 5, "kworker/0:1, kernel thread 5");
+	assert_put(&o, names_put_process, 0, 5, "kworker/0:1, kernel thread 5");
+	fixture_free(&o);
+}
+
+/* Servers name their parts: "postgres: walwriter". */
+static void test_command(void **state)
+{
+	struct exp_builder *sub;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	sub = exp_builder_sub(o.builder, "_p_PID_12.1.er", "postgres: walwriter", 12);
+	exp_builder_close(sub);
+	fixture_open(&o);
+	assert_string_equal(names_process(session_names(o.session), founder(&o), 12), "postgres");
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_command),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
