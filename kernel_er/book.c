@@ -50,7 +50,7 @@ struct page {
 	struct expwriter *w;
 	struct map stacks;        /* written; the values are not used */
 	struct map named;         /* pcs whose function is written: the kernel's, pseudo */
-	struct strtab pseudo;     /* ids give addresses */
+	struct strtab pseudo;     /* names of this page alone; ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
 	bool dirty;
 	bool waited;              /* a flush went by while it had little */
@@ -345,25 +345,34 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 	touch(b, p);
 }
 
+/* At the same address in every experiment, so that readers may take them for one function. */
+static const char *const everywhere[] = {
+	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
+	"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
+	"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
+	"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
+};
+
+enum { NEVERYWHERE = sizeof(everywhere) / sizeof(everywhere[0]) };
+
+/* Its number among the pseudo functions of the page; most pages have none of their own. */
+static unsigned pseudo_number(struct book *b, struct page *p, const char *name)
+{
+	for (unsigned i = 0; i < NEVERYWHERE; i++) {
+		if (!strcmp(name, everywhere[i]))
+			return i;
+	}
+	if (p->pseudo.len + NEVERYWHERE < MAX_PSEUDO)
+		return NEVERYWHERE + strtab_id(&p->pseudo, name);
+	b->drops->n[DROP_PSEUDO]++;
+	return pseudo_number(b, p, OTHERS);
+}
+
 uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name)
 {
-	/* At the same address in every experiment, so that readers may take them for one function. */
-	static const char *const everywhere[] = {
-		"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
-		"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
-		"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
-		"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
-	};
-	uint64_t pc;
+	uint64_t pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * pseudo_number(b, p, name);
 	bool fresh;
 
-	for (size_t i = 0; !p->pseudo.len && i < sizeof(everywhere) / sizeof(everywhere[0]); i++)
-		strtab_id(&p->pseudo, everywhere[i]);
-	if (p->pseudo.len >= MAX_PSEUDO) {
-		b->drops->n[DROP_PSEUDO]++;
-		name = OTHERS;
-	}
-	pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * strtab_id(&p->pseudo, name);
 	map_put(&p->named, pc, &fresh);
 	if (fresh)
 		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
