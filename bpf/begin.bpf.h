@@ -60,6 +60,7 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 
 	if (t->where != WHERE_UNKNOWN) /* er_newtask saw it */
 		return;
+	t->tid = p->pid;
 	if (!thread_is_new(p))
 		t->reported = sum;
 	if (er_states)

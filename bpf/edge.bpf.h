@@ -65,7 +65,8 @@ static __always_inline void split_edge(struct er_thread *t, __u64 now)
 }
 
 /* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
-static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay)
+static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay,
+					 struct er_stay *stay)
 {
 	__u64 len = clk > t->since ? clk - t->since : 0, runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
@@ -73,8 +74,8 @@ static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 d
 	if (t->where == WHERE_QUEUED || runq > len)
 		runq = len;
 	t->delay = delay;
-	t->stay.runq_ns = runq;
-	t->stay.blocked_ns = len - runq;
+	stay->runq_ns = runq;
+	stay->blocked_ns = len - runq;
 	t->off_ns[s] += len - runq;
 	t->off_ns[ER_OFF_CPU] += runq;
 	edge_at(t, clk);
@@ -82,10 +83,8 @@ static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 d
 }
 
 /* Give the parts of the stay their weights; is it to be recorded? */
-static __always_inline bool choose_stay(struct er_thread *t, __u64 len)
+static __always_inline bool choose_stay(struct er_thread *t, __u64 len, struct er_stay *stay)
 {
-	struct er_stay *stay = &t->stay;
-
 	if (er_trace_ns) {
 		if (len < er_trace_ns)
 			return false;
@@ -118,14 +117,27 @@ static __always_inline bool leave_foretold(const struct er_thread *t)
 	return !last || last * 2ULL >= (er_trace_ns ? er_trace_ns : t->points.left[s]);
 }
 
+/* A stay that ends without a switch in that was seen; is it to be recorded? */
+static __always_inline bool stay_until(struct er_thread *t, __u64 clk, __u64 delay)
+{
+	struct er_stay stay = {};
+	__u64 len = charge_stay(t, clk, delay, &stay);
+
+	if (!choose_stay(t, len, &stay))
+		return false;
+	t->stay = stay;
+	return true;
+}
+
 /*
  * A thread comes back to a CPU. Whether its stay is recorded when it is there
  * (the other ways: at the next edge of the thread, when it is the current one).
  */
 __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
 {
-	__u64 len;
+	struct er_stay stay;
 	bool chosen;
+	__u64 len;
 
 	if (!t || !c)
 		return 0;
@@ -133,8 +145,8 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 		c->counts.nmissed++;
 		return 0;
 	}
-	len = charge_stay(t, clk, delay);
-	chosen = choose_stay(t, len);
+	len = charge_stay(t, clk, delay, &stay);
+	chosen = choose_stay(t, len, &stay);
 	if (er_way == ER_WAY_LEAVE)
 		leave_learn(t, len);
 	t->where = WHERE_ON;
@@ -142,8 +154,9 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 		t->split_at = bpf_ktime_get_ns();
 	if (!chosen)
 		return 0;
-	t->stay.oncpu_tid = oncpu;
-	t->stay.oncpu_tgid = oncpu >> 32;
+	stay.oncpu_tid = oncpu;
+	stay.oncpu_tgid = oncpu >> 32;
+	t->stay = stay;
 	/* A new thread does not come back through the scheduler's end. */
 	if (er_way == ER_WAY_FINISH || (er_way == ER_WAY_EXIT && !(t->wflags & ER_WAIT_NEW)))
 		return 1;
@@ -158,9 +171,8 @@ static __always_inline void edge_late(struct er_thread *t, struct task_struct *p
 
 	if (clk < t->since)
 		c->counts.nmissed++;
-	else if (choose_stay(t, charge_stay(t, clk, p->sched_info.run_delay)))
-		t->owed = 1;
-	t->stay.oncpu_tgid = t->stay.oncpu_tid = 0;
+	else
+		t->owed = stay_until(t, clk, p->sched_info.run_delay);
 }
 
 /* What of the current thread is still to be said when it is about to leave, or to end. */
@@ -199,7 +211,6 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 		t->off_state = ER_OFF_CPU;
 		t->syscall = task_syscall(p);
 		t->wflags |= ER_WAIT_PREEMPTED;
-		t->address = 0;
 		if (task_throttled(p))
 			t->wflags |= ER_WAIT_THROTTLED;
 	} else {

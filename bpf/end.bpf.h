@@ -128,7 +128,6 @@ static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, str
 
 	t->wflags |= ER_WAIT_OPEN_END;
 	t->early_stack = 0;
-	t->stay.oncpu_tgid = t->stay.oncpu_tid = 0;
 	wait_sample(&sm, p, t, c);
 	end_record(seq, c, p, t, er_way == ER_WAY_NONE ? 0 : asleep_stack(seq, &sm));
 }
@@ -153,7 +152,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 	}
 	if (t->where == WHERE_ON)
 		end_owed(seq, c, p, t);
-	else if (choose_stay(t, charge_stay(t, clk, queue_wait(p, clk))))
+	else if (stay_until(t, clk, queue_wait(p, clk)))
 		end_wait(seq, c, p, t);
 	r = total_scratch(SCRATCH_ITER);
 	if (!r)
@@ -173,7 +172,7 @@ static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
 
 	if (!weight)
 		return;
-	fill_residual(&r, p, t, c);
+	fill_residual(&r, p, t, c, p->pid);
 	r.weight_ns = weight;
 	if (!last_write(seq, &r, sizeof(r)))
 		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);

@@ -86,7 +86,7 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 		return 0;
 	if (er_states) {
 		edge_settle(t, p, c, clk);
-		total_send(c, p, t, clk, p->se.sum_exec_runtime, p->pid, SCRATCH_SWITCH);
+		total_send(c, p, t, clk, p->se.sum_exec_runtime, t->tid, SCRATCH_SWITCH);
 	}
 	residual_send(p, t, c, p->se.sum_exec_runtime);
 	thread_close(t, c);
@@ -228,6 +228,8 @@ int BPF_PROG(er_exit, struct task_struct *p)
 		return 0;
 	began = cost_begin(c, ER_PROG_EXIT);
 	t = thread_get(p, leader_start(p));
+	if (t)
+		t->tid = p->pid;
 	if (!t || !thread_know(t, p, p->se.sum_exec_runtime))
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
 	if (t && !(__sync_fetch_and_or(&t->state, THREAD_DYING) & THREAD_CLOSED))

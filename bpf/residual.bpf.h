@@ -16,7 +16,7 @@ static __always_inline bool sample_holds(const struct er_thread *t, struct task_
 }
 
 static __always_inline void fill_residual(struct er_clock *r, struct task_struct *p,
-					  const struct er_thread *t, struct er_cpu *c)
+					  const struct er_thread *t, struct er_cpu *c, __u32 tid)
 {
 	r->h.kind = ER_KIND_RESIDUAL;
 	r->h.seq = er_number(c, ER_KIND_CLOCK);
@@ -25,7 +25,7 @@ static __always_inline void fill_residual(struct er_clock *r, struct task_struct
 	r->stack = sample_holds(t, p) ? t->stack : 0;
 	r->cpu = bpf_get_smp_processor_id();
 	r->tgid = p->tgid;
-	r->tid = p->pid;
+	r->tid = tid;
 	r->flags = sample_holds(t, p) ? t->flags : ER_CLOCK_UNSAMPLED;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_CLOCK_KTHREAD;
@@ -41,7 +41,7 @@ static __always_inline void residual_send(struct task_struct *p, struct er_threa
 
 	if (!weight)
 		return;
-	fill_residual(&r, p, t, c);
+	fill_residual(&r, p, t, c, t->tid);
 	r.weight_ns = weight;
 	if (!ring || bpf_ringbuf_output(ring, &r, sizeof(r), er_wakeup(ring)))
 		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);

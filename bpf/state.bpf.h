@@ -135,9 +135,6 @@ static __always_inline enum er_off_state blocked_state(struct er_thread *t, stru
 static __always_inline enum er_off_state off_state(struct er_thread *t, struct task_struct *p,
 						   __u32 st, bool current)
 {
-	t->address = 0;
-	t->futex_op = 0;
-	t->holder = 0;
 	t->syscall = -1;
 	if (p->flags & TASK_PF_EXITING)
 		t->wflags |= ER_WAIT_EXITING;

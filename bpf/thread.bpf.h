@@ -32,22 +32,30 @@ enum thread_where {
 
 enum { OFF_SLOTS = POINTS_STATES };
 
-/* A stay off the CPU that is to be recorded. */
+#define WAKER_IN_INTERRUPT 0x80000000u /* in waker_tid; numbers stay far below */
+
+/* A stay off the CPU. */
 struct er_stay {
 	__u64 blocked_ns, runq_ns, blocked_weight, runq_weight;
 	__u32 oncpu_tgid, oncpu_tid;
 };
 
+/*
+ * In the order of use: a switch touches the first three cache lines, which among
+ * hundreds of threads is most of what it costs.
+ */
 struct er_thread {
-	/* Touched at each switch. */
+	/* At each switch. */
 	__u64 since;      /* clk of the last edge; all clk are in the run queue's clock */
 	__u64 delay;      /* the kernel's run queue wait of the thread, accounted for so far */
 	__u32 state;      /* enum thread_state */
 	__u16 where;      /* enum thread_where */
 	__u16 off_state;  /* enum er_off_state of the blocked part */
 	__u32 wflags;     /* enum er_wait_flags, of the present wait */
-	__u32 waker_tgid, waker_tid;
+	__s32 syscall;    /* it was in when it left the CPU, -1 none */
+	__u32 owed;       /* a stay was chosen, its record is to be sent at the next edge */
 	__u32 kfault;     /* faults it had when it entered one from kernel mode, + 1; 0 none */
+	__u32 waker_tgid, waker_tid;
 	__u64 waker_start;
 	__u64 off_ns[OFF_SLOTS];
 	struct er_points points;
@@ -60,12 +68,10 @@ struct er_thread {
 	__u32 flags;      /* of the last sample, enum er_clock_flags */
 	__u32 split_in;   /* in a system call; SPLIT */
 
-	/* At waits that are recorded, faults and locks. */
-	__u64 address;    /* of the lock, of the fault */
+	/* At faults, locks, and waits that are recorded. */
+	__u64 address;    /* of the lock, of the fault; states LOCK and TFAULT */
+	__u32 futex_op, holder; /* state LOCK */
 	__u64 waker_stack, early_stack;
-	__u32 futex_op, holder;
-	__s32 syscall;    /* it was in when it left the CPU, -1 none */
-	__u32 owed;       /* a stay was chosen, its record is to be sent at the next edge */
 	struct er_stay stay;
 	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
 	__u64 rest_stack[OFF_SLOTS];
@@ -77,7 +83,7 @@ struct er_thread {
 	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
 	__u64 split_user, split_at; /* SPLIT: user time so far; CLOCK_MONOTONIC of the last edge */
 	__u32 total_flags;
-	__u32 waker_irq;  /* of the waker: ER_WAIT_WAKER_IRQ or 0 */
+	__u32 tid;        /* when it began to exit; an exec may then give its number away */
 };
 
 struct {

@@ -31,6 +31,7 @@ static __always_inline void total_begin(struct er_thread *t, struct task_struct 
 {
 	t->begin = t->since = clk;
 	t->begin_ns = clock_monotonic(clk);
+	t->tid = p->pid;
 	t->utime0 = p->utime;
 	t->stime0 = p->stime;
 	t->nvcsw0 = p->nvcsw;

@@ -92,23 +92,26 @@ static __always_inline void fill_waker(struct er_wait *r, const struct er_thread
 	r->waker_stack = woken ? t->waker_stack : 0;
 	r->waker_start = woken ? t->waker_start : 0;
 	r->waker_tgid = woken ? t->waker_tgid : 0;
-	r->waker_tid = woken ? t->waker_tid : 0;
-	r->flags = woken ? t->waker_irq : 0;
+	r->waker_tid = woken ? t->waker_tid & ~WAKER_IN_INTERRUPT : 0;
+	r->flags = woken && t->waker_tid & WAKER_IN_INTERRUPT ? ER_WAIT_WAKER_IRQ : 0;
 }
 
 /* All but the number and the stack. */
 static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 				      const struct er_thread *t)
 {
+	bool locked = t->off_state == ER_OFF_LOCK;
+
 	r->h.kind = ER_KIND_WAIT;
 	r->start_time = t->start_time;
 	r->blocked_ns = t->stay.blocked_ns;
 	r->runq_ns = t->stay.runq_ns;
 	r->blocked_weight = t->stay.blocked_weight;
 	r->runq_weight = t->stay.runq_weight;
-	r->address = t->address;
+	r->address = locked || t->off_state == ER_OFF_TFAULT ? t->address : 0;
+	r->futex_op = locked ? t->futex_op : 0;
+	r->holder_tid = locked ? t->holder : 0;
 	fill_waker(r, t);
-	r->holder_tid = t->holder;
 	r->oncpu_tgid = t->stay.oncpu_tgid;
 	r->oncpu_tid = t->stay.oncpu_tid;
 	r->cpu = bpf_get_smp_processor_id();
@@ -116,7 +119,6 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->tid = p->pid;
 	r->syscall = t->syscall;
 	r->state = t->off_state;
-	r->futex_op = t->futex_op;
 	r->flags |= t->wflags;
 	if (er_way == ER_WAY_LEAVE && t->early_stack)
 		r->flags |= ER_WAIT_STACK_EARLY;

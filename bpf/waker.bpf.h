@@ -62,9 +62,8 @@ static __always_inline void waker_note(void *ctx, struct er_cpu *c, struct er_th
 	struct task_struct *waker = bpf_get_current_task_btf();
 
 	t->waker_tgid = waker->tgid;
-	t->waker_tid = waker->pid;
+	t->waker_tid = waker->pid | (in_interrupt(ctx, waker) ? WAKER_IN_INTERRUPT : 0);
 	t->waker_start = waker->group_leader->start_time;
-	t->waker_irq = in_interrupt(ctx, waker) ? ER_WAIT_WAKER_IRQ : 0;
 	if (!er_waker_stacks)
 		return;
 	t->waker_stack = waker_matters(t, clock_now()) ? waker_walk(ctx, c, waker) : 0;
