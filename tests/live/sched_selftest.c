@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "tests/live/cgroup.h"
 #include "tests/live/selftest.h"
 
 enum { MAX_KIDS = 6 };
@@ -173,45 +173,12 @@ static void test_classes(void)
 	run_kids("scheduling classes", 5, work_in_class);
 }
 
-static bool put(const char *dir, const char *file, const char *text)
-{
-	char path[128];
-	bool ok;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-/* A cgroup that has a quarter of a CPU, of version 2 or 1; its path, or NULL. */
-static const char *make_cgroup(void)
-{
-	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/cpu" };
-	static char path[64];
-
-	put(roots[0], "cgroup.subtree_control", "+cpu");
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/er-selftest-%d", roots[i], getpid());
-		if (mkdir(path, 0755))
-			continue;
-		if (put(path, "cpu.max", "5000 20000") ||
-		    (put(path, "cpu.cfs_period_us", "20000") && put(path, "cpu.cfs_quota_us", "5000")))
-			return path;
-		rmdir(path);
-	}
-	return NULL;
-}
-
 static const char *cgroup;
 
 static void spin_throttled(int i)
 {
 	errno = 0;
-	if (put(cgroup, "cgroup.procs", "0"))
+	if (cgroup_put(cgroup, "cgroup.procs", "0"))
 		spin_ms(50);
 	else
 		figures[i].err = errno ? errno : EIO;
@@ -226,10 +193,14 @@ static void test_throttled(void)
 	pid_t pid;
 	const struct er_total *t;
 
-	cgroup = make_cgroup();
+	cgroup = cgroup_make("cpu.max", "cpu", "cpu.cfs_quota_us");
 	if (!cgroup) {
 		printf("skip throttled cgroup: none with a limit of CPU time can be made\n");
 		return;
+	}
+	if (!cgroup_put(cgroup, "cpu.max", "5000 20000")) {
+		cgroup_put(cgroup, "cpu.cfs_period_us", "20000");
+		cgroup_put(cgroup, "cpu.cfs_quota_us", "5000");
 	}
 	figures[0] = (struct figures){ 0 };
 	c = begin(&plan);

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -25,6 +26,7 @@
 enum {
 	ROUNDS = 8,
 	ROUND_MS = 30, /* longer than 1.5 sample intervals: always recorded */
+	FROZEN_MS = 150,
 	PAGES = 2000,
 	PAGE = 4096,
 };
@@ -225,11 +227,42 @@ static inline void do_kernel_fault(int fd, char *map)
 			return;
 }
 
-/* The parent of the workload goes on stopping and continuing it. */
+/* The parent of the workload continues it after a while. */
 static inline void do_stop(struct truth *t)
 {
 	for (int i = 0; i < ROUNDS; i++)
 		raise(SIGSTOP);
+}
+
+/* The same, and the parent is its tracer. */
+static inline void do_traced(struct truth *t)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	do_stop(t);
+}
+
+/* The parent of a vfork() waits till the child has gone. */
+static inline void do_vfork(struct truth *t)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		pid_t pid = vfork();
+
+		if (!pid) {
+			sleep_ms(ROUND_MS);
+			_exit(0);
+		}
+	}
+}
+
+/* Runs till it has seen that it was frozen, for a second at most. */
+static inline void do_frozen(struct truth *t)
+{
+	uint64_t start = now_ns(CLOCK_MONOTONIC), at = start, before;
+
+	do {
+		before = at;
+		at = now_ns(CLOCK_MONOTONIC);
+	} while (at - before < FROZEN_MS / 2 * MS && at - start < 1000ull * MS);
 }
 
 #endif

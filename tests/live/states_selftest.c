@@ -7,6 +7,7 @@
 #include "tests/live/states.h"
 
 #include "loaders/way.h"
+#include "tests/live/cgroup.h"
 
 enum workload_flags {
 	HAS_HOLDER = 1 << 0,
@@ -30,7 +31,9 @@ static const struct workload {
 	{ "data fault", ER_OFF_DFAULT, NULL, do_data_fault, IS_IO },
 	{ "text fault", ER_OFF_TFAULT, NULL, do_text_fault, IS_IO },
 	{ "kernel fault", ER_OFF_KFAULT, NULL, do_kernel_fault, IS_IO },
+	{ "vfork", ER_OFF_SLEEP, do_vfork, NULL, 0 },
 	{ "stopped", ER_OFF_STOP, do_stop, NULL, 0 },
+	{ "traced", ER_OFF_STOP, do_traced, NULL, 0 },
 };
 
 enum { NWORKLOADS = sizeof(workloads) / sizeof(*workloads) };
@@ -71,7 +74,8 @@ static void reap(struct job *jobs)
 	while (left && (pid = waitpid(-1, &status, WUNTRACED)) > 0) {
 		if (WIFSTOPPED(status)) {
 			sleep_ms(ROUND_MS);
-			kill(pid, SIGCONT);
+			if (ptrace(PTRACE_CONT, pid, NULL, NULL))
+				kill(pid, SIGCONT);
 			continue;
 		}
 		for (int i = 0; i < NWORKLOADS; i++)
@@ -176,6 +180,46 @@ static void test_way(enum capture_way way)
 	munmap(truths, sizeof(*truths) * NWORKLOADS);
 }
 
+static bool freeze(const char *cgroup, bool on)
+{
+	return cgroup_put(cgroup, "cgroup.freeze", on ? "1" : "0") ||
+	       cgroup_put(cgroup, "freezer.state", on ? "FROZEN" : "THAWED");
+}
+
+/* A process that runs is frozen with its cgroup for a while. */
+static void test_frozen(void)
+{
+	static const struct workload w = { "frozen cgroup", ER_OFF_STOP, do_frozen, NULL, 0 };
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	const char *cgroup = cgroup_make("cgroup.freeze", "freezer", "freezer.state");
+	struct job job = { .w = &w, .fd = -1 };
+	struct capture *c;
+	char pid[16];
+
+	if (!cgroup) {
+		printf("skip frozen cgroup: none can be made\n");
+		return;
+	}
+	job.truth = mmap(NULL, sizeof(*job.truth), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	c = begin(&plan);
+	job.pid = fork();
+	if (!job.pid)
+		work(&job);
+	snprintf(pid, sizeof(pid), "%d", job.pid);
+	sleep_ms(20);
+	if (!cgroup_put(cgroup, "cgroup.procs", pid) || !freeze(cgroup, true))
+		snprintf(job.truth->skip, sizeof(job.truth->skip), "it cannot be frozen");
+	sleep_ms(FROZEN_MS);
+	freeze(cgroup, false);
+	waitpid(job.pid, NULL, 0);
+	end(c);
+	rmdir(cgroup);
+	check_job(&job, capture_way(c));
+	capture_close(c);
+	munmap(job.truth, sizeof(*job.truth));
+}
+
 static void test_ways(void)
 {
 	for (enum capture_way way = WAY_EXIT; way <= WAY_NONE; way++) {
@@ -188,7 +232,7 @@ static void test_ways(void)
 
 int main(int argc, char **argv)
 {
-	static const struct selftest cases[] = { { "ways", test_ways } };
+	static const struct selftest cases[] = { { "ways", test_ways }, { "frozen", test_frozen } };
 
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
