@@ -17,6 +17,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/symbols/kallsyms.h"
+#include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 
 enum { ADDRESSES = 20000, DWFL_ADDRESSES = 200, ROUNDS = 20 };
@@ -107,6 +108,39 @@ static void bench_kallsyms(void)
 	kallsyms_free(k);
 }
 
+/* Lines and inlined calls of all functions of a file that has DWARF, every 64 bytes. */
+static void bench_lines(const char *path)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct symtab_opts opts = { .path = path };
+	struct symtab *symbols = symtab_open(fd, &opts, NULL);
+	double t = now_ns(), built, asked;
+	struct lineinfo *l = lineinfo_open(fd, &opts, NULL);
+	size_t n = 0, queries = 0, calls = 0;
+	const struct sym *syms = symbols ? symtab_syms(symbols, &n) : NULL;
+	struct inlined inlined[16];
+	struct line_at at;
+
+	if (l) {
+		lineinfo_read_all(l);
+		built = now_ns() - t;
+		t = now_ns();
+		for (size_t i = 0; i < n; i++) {
+			for (uint64_t a = syms[i].addr; a < syms[i].addr + syms[i].size; a += 64) {
+				queries++;
+				calls += lineinfo_find(l, a, &at) + lineinfo_inlined(l, a, inlined, 16);
+			}
+		}
+		asked = now_ns() - t;
+		printf("lines_size %.1f MB\n", lineinfo_size(l) / 1e6);
+		printf("lines_build %.1f MB/s\n", lineinfo_size(l) / (built / 1e3));
+		printf("lines_find %.1f ns/address\n", asked / (queries ? queries : 1));
+		printf("lines_answers %zu\n", calls);
+	}
+	lineinfo_free(l);
+	symtab_free(symbols);
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = argc > 1 ? argv[1] : "/proc/self/exe";
@@ -122,6 +156,8 @@ int main(int argc, char **argv)
 	bench_table(path, fd, addrs);
 	bench_dwfl(path, addrs);
 	bench_kallsyms();
+	if (argc > 2)
+		bench_lines(argv[2]);
 	free(addrs);
 	return 0;
 }
