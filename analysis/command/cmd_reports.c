@@ -44,13 +44,6 @@ static int cmd_sample_detail(struct shell *sh, int argc, char **argv)
 	return experiment_report(sh, view_sample_detail, argc, argv);
 }
 
-/* It counts how often each instruction ran, which nothing that we read records (P-098). */
-static int cmd_ifreq(struct shell *sh, int argc, char **argv)
-{
-	return diag_error(&sh->diag, "ifreq: no instruction counts were recorded; pcs and disasm show "
-			  "where time was spent");
-}
-
 static const struct command rows[] = {
 	{ SECTION_REPORTS, "header", ARGS_EXPERIMENT, .run = cmd_header,
 	  .help = "describe experiments, with what was lost" },
@@ -60,8 +53,6 @@ static const struct command rows[] = {
 	  .help = "show the resources used" },
 	{ SECTION_REPORTS, "sample_detail", ARGS_EXPERIMENT, .run = cmd_sample_detail,
 	  .help = "show the resources used in each sample" },
-	{ SECTION_REPORTS, "ifreq", .run = cmd_ifreq,
-	  .help = "show how often instructions ran" },
 };
 
 const struct command_rows report_commands = COMMAND_ROWS(rows);

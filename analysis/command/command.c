@@ -28,7 +28,7 @@ static const char *const section_titles[] = {
 static const struct command_rows *const files[] = {
 	&list_commands, &source_commands, &metric_commands, &event_commands, &index_commands,
 	&wait_commands, &select_commands, &open_commands, &object_commands, &output_commands,
-	&report_commands, &default_commands, &mapfile_commands, &misc_commands,
+	&report_commands, &absent_commands, &default_commands, &mapfile_commands, &misc_commands,
 };
 
 enum { NFILES = sizeof(files) / sizeof(files[0]), COMMANDS_MAX = 256 };

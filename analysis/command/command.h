@@ -99,6 +99,7 @@ extern const struct command_rows open_commands;   /* cmd_open.c */
 extern const struct command_rows object_commands; /* cmd_objects.c */
 extern const struct command_rows output_commands; /* cmd_output.c */
 extern const struct command_rows report_commands; /* cmd_reports.c */
+extern const struct command_rows absent_commands; /* cmd_absent.c */
 extern const struct command_rows default_commands; /* cmd_defaults.c */
 extern const struct command_rows mapfile_commands; /* cmd_mapfile.c */
 extern const struct command_rows misc_commands;   /* cmd_misc.c */
