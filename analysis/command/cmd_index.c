@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
@@ -105,6 +106,17 @@ static int cmd_data_sort(struct shell *sh, int argc, char **argv)
 	return set_sort(sh, LIST_DATA, &sh->view.dmetrics, &sh->view.dsort, argc, argv);
 }
 
+static int cmd_data_single(struct shell *sh, int argc, char **argv)
+{
+	struct table t = { 0 };
+	size_t nth = argc > 2 ? choose_number(argv[2]) : 0;
+
+	if (argc > 2 && !nth)
+		return diag_error(&sh->diag, "data_single: '%s': a number from 1 on should stand here",
+				  argv[2]);
+	return shell_print(sh, &t, view_data_single(&sh->view, argv[1], nth, &t, &sh->diag));
+}
+
 #define ARGS_TYPE   .args = "type", .min = 1, .max = 1, .option_args = 1
 #define ARGS_DEFINE .args = "type expression", .min = 2, .max = 2, .option_args = 2, .rc = RC_EVERY
 
@@ -137,6 +149,12 @@ static const struct command rows[] = {
 	{ SECTION_INDEX, "indxobj_sort", ARGS_METRIC_SPEC, .run = cmd_indxobj_sort,
 	  .help = "choose the metric to sort them by, or show it" },
 
+	{ SECTION_DATA, "data_objects", .view = view_data_objects,
+	  .help = "list the variables that were used" },
+	{ SECTION_DATA, "data_single", .args = "name [n]", .min = 1, .max = 2, .option_args = 1,
+	  .run = cmd_data_single, .help = "summarize one of them, the nth of that name" },
+	{ SECTION_DATA, "data_layout", .view = view_data_layout,
+	  .help = "list them with the offsets that were used" },
 	{ SECTION_DATA, "memobj", ARGS_TYPE, .run = cmd_memobj,
 	  .help = "list the memory objects of a type" },
 	{ SECTION_DATA, "mobj_list", .view = view_mobj_list,

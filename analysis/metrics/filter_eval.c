@@ -4,6 +4,7 @@
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/selection.h"
+#include "analysis/model/dataobj.h"
 #include "analysis/model/session.h"
 
 static struct value eval(struct node *n, const struct hit *h);
@@ -64,6 +65,15 @@ static uint32_t stack_len(const struct hit *h)
 	return h->session->stacks.data[h->stack].n;
 }
 
+/* The only data object that a packet can ask for is its own. */
+static bool data_in(const struct node *n, const struct hit *h, int64_t value)
+{
+	uint64_t offset;
+	const struct dataobj *o = hit_data_object(h, &offset);
+
+	return o && o->obj && o->id == value && matches(n, o->name);
+}
+
 /* Whether the value is in the set; a number is the set of itself. */
 static bool contains(struct node *set, const struct hit *h, int64_t value)
 {
@@ -80,6 +90,8 @@ static bool contains(struct node *set, const struct hit *h, int64_t value)
 				return true;
 		}
 		return false;
+	case NODE_DATA:
+		return data_in(set, h, value);
 	case NODE_FUNCS:
 		return value >= 0 && (uint64_t)value < h->session->funcs.len &&
 		       func_in(set, h->session->funcs.data[value]);

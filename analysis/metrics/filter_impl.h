@@ -25,7 +25,7 @@ enum node_kind {
 	NODE_MATCH,    /* the text a, against each of the regular expressions items */
 	NODE_HAS,      /* whether a is known */
 	NODE_UNARY, NODE_BINARY, NODE_COND,
-	NODE_LIST, NODE_STACK, NODE_FUNCS, /* sets */
+	NODE_LIST, NODE_STACK, NODE_FUNCS, NODE_DATA, /* sets */
 };
 
 enum known { UNKNOWN, NO, YES };
@@ -44,7 +44,7 @@ struct node {
 	const char *field;              /* FIELD, TEXT */
 	const struct exp_stream *last;  /* the stream that ref is about */
 	struct field_ref ref;
-	regex_t regex;                  /* FUNCS, and items of MATCH */
+	regex_t regex;                  /* FUNCS, DATA, and items of MATCH */
 	bool has_regex, by_object;
 	byte_vec funcs;               /* FUNCS: enum known, by function */
 	bool stack_only;                /* IN of sets that only the stack decides */
@@ -97,7 +97,8 @@ static inline bool name_char(char c)
 
 static inline bool node_is_set(const struct node *n)
 {
-	return n->kind == NODE_LIST || n->kind == NODE_STACK || n->kind == NODE_FUNCS;
+	return n->kind == NODE_LIST || n->kind == NODE_STACK || n->kind == NODE_FUNCS ||
+	       n->kind == NODE_DATA;
 }
 
 #endif

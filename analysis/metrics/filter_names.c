@@ -89,6 +89,19 @@ struct node *parse_match(struct parser *ps, struct node *text, enum op op)
 	return n;
 }
 
+static struct node *property_new(struct parser *ps, const struct property *p)
+{
+	struct node *n = node_new(ps, p->text ? NODE_TEXT : p->get ? NODE_PROPERTY : NODE_FIELD);
+
+	if (!n)
+		return NULL;
+	n->get = p->get;
+	n->text = p->text;
+	n->field = p->fields;
+	n->values = p->values;
+	return n;
+}
+
 static struct node *number_new(struct parser *ps, int64_t value)
 {
 	struct node *n = node_new(ps, NODE_CONST);
@@ -138,6 +151,19 @@ static struct node *parse_lname(struct parser *ps)
 	return parse_funcs(ps, true);
 }
 
+/* DNAME("regexp"): the data objects of such names; alone, the name of the packet's. */
+static struct node *parse_dname(struct parser *ps)
+{
+	struct node *n;
+
+	skip_blanks(ps);
+	if (*ps->p != '(')
+		return property_new(ps, property_find("DNAME"));
+	ps->p++;
+	n = parse_regex(ps, NODE_DATA);
+	return n && parse_expect(ps, ")", "')' is missing") ? n : NULL;
+}
+
 static struct node *parse_has(struct parser *ps)
 {
 	struct node *n = node_new(ps, NODE_HAS);
@@ -173,7 +199,7 @@ static const struct word {
 } words[] = {
 	{ "STACK", parse_stack }, { "USTACK", parse_stack }, { "XSTACK", parse_stack },
 	{ "MSTACK", parse_stack }, { "HSTACK", parse_stack }, { "FNAME", parse_fname },
-	{ "LNAME", parse_lname }, { "HAS_PROP", parse_has }, { "TRUE", parse_true },
+	{ "LNAME", parse_lname }, { "DNAME", parse_dname }, { "HAS_PROP", parse_has }, { "TRUE", parse_true },
 	{ "FALSE", parse_false },
 };
 
@@ -203,19 +229,6 @@ static struct node *field_new(struct parser *ps, const char *name, int type)
 
 	if (n)
 		n->field = name;
-	return n;
-}
-
-static struct node *property_new(struct parser *ps, const struct property *p)
-{
-	struct node *n = node_new(ps, p->text ? NODE_TEXT : p->get ? NODE_PROPERTY : NODE_FIELD);
-
-	if (!n)
-		return NULL;
-	n->get = p->get;
-	n->text = p->text;
-	n->field = p->fields;
-	n->values = p->values;
 	return n;
 }
 

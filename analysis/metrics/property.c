@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analysis/model/dataobj.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 
@@ -202,6 +203,32 @@ static const char *get_file_name(const struct hit *h)
 	return file ? h->e->io_files.data[file].name : NULL;
 }
 
+const struct dataobj *hit_data_object(const struct hit *h, uint64_t *offset)
+{
+	struct field_ref vaddr = stream_field(h->stream, "VADDR");
+
+	if (!vaddr.offset)
+		return NULL;
+	return session_data_object(h->session, h->e, packet_int(h->packet, vaddr),
+				   minus(packet_int(h->packet, h->fields->time), h->e->start_ns), offset);
+}
+
+static struct value get_data_object(const struct hit *h)
+{
+	uint64_t offset;
+	const struct dataobj *o = hit_data_object(h, &offset);
+
+	return o && o->obj ? known(o->id) : unknown;
+}
+
+static const char *get_data_name(const struct hit *h)
+{
+	uint64_t offset;
+	const struct dataobj *o = hit_data_object(h, &offset);
+
+	return o ? o->name : NULL;
+}
+
 const struct property properties[] = {
 	{ "THRID", "thread", .get = get_thread },
 	{ "TID", "thread, the system's number", .get = get_thread },
@@ -230,6 +257,8 @@ const struct property properties[] = {
 	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
 	  .values = &enum_syscalls },
 	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
+	{ "DOBJ", "data object, by number", "VADDR", .get = get_data_object },
+	{ "DNAME", "data object, by name", "VADDR", .text = get_data_name },
 	{ "HTYPE", "heap function", "HTYPE", .values = &enum_heap_types },
 	{ "IOTYPE", "kind of I/O", "IOTYPE", .values = &enum_io_types },
 	{ "IOFNAME", "file that was read, written, opened", "IOFNAME", .text = get_file_name },

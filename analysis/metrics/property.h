@@ -46,6 +46,11 @@ struct property {
 extern const struct property properties[];
 extern const size_t nproperties;
 
+struct dataobj;
+
+/* What the data address of a packet belongs to, and how far in; NULL: it has no such address. */
+const struct dataobj *hit_data_object(const struct hit *h, uint64_t *offset);
+
 /* The row of a name in capitals, or NULL. */
 const struct property *property_find(const char *name);
 /* Whether a stream's packets have the property. */

@@ -46,6 +46,7 @@ struct session_impl {
 	struct intern object_ids;
 	uint32_t unknown_stack;
 	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* whether any experiment has one */
+	struct data_objects *data;   /* dataobj.c; NULL: not asked for yet */
 	struct names names;
 	size_t names_of; /* how many experiments they are of */
 	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */
@@ -99,6 +100,10 @@ size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, vo
 bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
 /* Their machine, that of the experiment; NULL when no code is known. */
 const struct machine *dynamic_machine(struct session *s, const struct func *f);
+
+/* dataobj.c */
+
+void data_objects_free(struct data_objects *d);
 
 /* resolve.c */
 

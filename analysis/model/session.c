@@ -85,6 +85,7 @@ void session_free(struct session *s)
 	kernel_image_free(s->impl->kernel);
 	drop_regex(s);
 	names_free(&s->impl->names);
+	data_objects_free(s->impl->data);
 	map_free(&s->impl->by_process);
 	vec_free(&s->impl->same_process);
 	free(s->impl);

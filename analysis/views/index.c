@@ -228,7 +228,7 @@ static void tally_free_index(struct index_tally *it)
 	free(it->total);
 }
 
-static bool has_addresses(const struct session *s)
+bool data_recorded(const struct session *s)
 {
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
@@ -265,7 +265,7 @@ int view_index(struct view_state *v, const struct objtype *type, struct table *t
 		spec.metrics = &v->dmetrics;
 		spec.sort = &v->dsort;
 		spec.only = ER_PKT_MHWC; /* others have no address of data (P-080) */
-		if (!has_addresses(v->session))
+		if (!data_recorded(v->session))
 			return diag_error(d, "%s: no counter was recorded with data addresses",
 					  type->name);
 	}

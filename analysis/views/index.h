@@ -36,6 +36,8 @@ struct index_spec {
 /* <Total>, then the objects in order, cut to the limit. 0, or -1 after reporting. */
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d);
+/* Whether any counter was recorded with addresses of data. */
+bool data_recorded(const struct session *s);
 /* Append the name of the object `index`, which is not -1. (index_label.c) */
 void index_put_label(const struct objtype *type, int64_t index, struct buf *b);
 

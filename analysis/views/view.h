@@ -76,6 +76,14 @@ int view_summary(struct view_state *v, const struct func *only, struct table *t,
 
 /* The objects of a type, with exclusive (index objects) or data-derived metrics. */
 int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d);
+/*
+ * Data objects: all, one by its name (the nth of that name, from 1; 0: there must be
+ * one), and each with the offsets that were used.
+ */
+int view_data_objects(struct view_state *v, struct table *t, struct diag *d);
+int view_data_single(struct view_state *v, const char *name, size_t nth, struct table *t,
+		     struct diag *d);
+int view_data_layout(struct view_state *v, struct table *t, struct diag *d);
 /* The types. */
 int view_indxobj_list(struct view_state *v, struct table *t, struct diag *d);
 int view_mobj_list(struct view_state *v, struct table *t, struct diag *d);

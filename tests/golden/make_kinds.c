@@ -2,11 +2,19 @@
 /*
  * make_kinds DIR: experiments with data of kinds that this machine may not be able
  * to record. mem.1.er: two counters with data addresses, l3 (tag 0) and loads (tag
- * 1), of which each answer is known; trace.1.er: synchronization, heap and I/O; old.1.er:
+ * 1), of which each answer is known; data.1.er: the
+ * same of variables of a program; trace.1.er: synchronization, heap and I/O; old.1.er:
  * clock packets as they were once, and Java.
  */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "analysis/base/diag.h"
+#include "analysis/symbols/archive.h"
 #include "tests/fixtures/exp_builder.h"
 
 #define KB 1024ULL
@@ -51,6 +59,53 @@ static void mem(const char *dir)
 	exp_builder_profile(b, 1, "main>scan", MS_USER, 10);
 	for (int i = 0; i < (int)(sizeof(accesses) / sizeof(accesses[0])); i++)
 		put_access(b, &accesses[i], i);
+	exp_builder_close(b);
+}
+
+/* Variables of this very program, as another one's: the archive has it. */
+enum { PROGRAM = 0x5000000 };
+
+static long table_of_hits[16] = { 1 };
+static char zeroes[300];
+
+static uint64_t program_address(const void *p)
+{
+	Dl_info info;
+	struct link_map *map;
+
+	if (!dladdr1(table_of_hits, &info, (void **)&map, RTLD_DL_LINKMAP))
+		abort();
+	return PROGRAM + (uintptr_t)p - map->l_addr;
+}
+
+static void variables(const char *dir)
+{
+	const struct access uses[] = {
+		{ "main>count", 0, 300, program_address(&table_of_hits[0]), 0 },
+		{ "main>count", 0, 200, program_address(&table_of_hits[5]), 0 },
+		{ "main>count>add", 0, 100, program_address(&table_of_hits[5]), 0 },
+		{ "main>clear", 1, 4000, program_address(&zeroes[33]), 0 },
+		{ "main>clear", 1, 1000, program_address(&zeroes[299]), 0 },
+		{ "main>clear", 1, 500, 0x7ffd00000000, 0 },
+		{ "main>clear", 1, 500, 3, 0 },
+	};
+	struct exp_builder *b = exp_builder_new(dir, "data.1.er");
+	struct expwriter *w = exp_builder_writer(b);
+	struct diag d = { .prefix = "make_kinds" };
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	expwriter_profile(w, ER_PKT_MHWC, "hwcname=\"l3\" int_name=\"l3\" tag=\"0\" interval=\"1000\" "
+					  "timecvt=\"0\" memop=\"2\" metric=\"L3 Misses\"");
+	expwriter_profile(w, ER_PKT_HWC, "hwcname=\"loads\" int_name=\"loads\" tag=\"1\" "
+					 "interval=\"5000\" timecvt=\"0\" memop=\"1\" metric=\"Loads\"");
+	exp_builder_segment(b, "/opt/program", PROGRAM, 0x1000, 0);
+	exp_builder_profile(b, 1, "main>0x5000010", MS_USER, 1);
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		put_access(b, &uses[i], i);
+	expwriter_flush(w);
+	if (self < 0 || archive_add(expwriter_dirfd(w), self, "/opt/program", ARCHIVE_COPY, &d))
+		abort();
+	close(self);
 	exp_builder_close(b);
 }
 
@@ -167,6 +222,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	mem(argv[1]);
+	variables(argv[1]);
 	trace(argv[1]);
 	old(argv[1]);
 	return 0;

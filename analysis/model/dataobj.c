@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From an address to the load object that lies there, by the nearest mapping
+ * at or below it: recordings may have the mappings of code only, and what is
+ * zero at the start of a program is in no file. Where that mapping stands in the
+ * file says how far the object was moved, and its symbols the rest.
+ */
+#include "analysis/model/dataobj.h"
+
+#include "analysis/model/model.h"
+#include "analysis/symbols/datasyms.h"
+
+/* Variables of one load object. */
+struct data_file {
+	struct datasyms *syms; /* NULL: none */
+	struct map met;        /* address of those that were met, to struct dataobj * */
+};
+
+struct data_objects {
+	VEC(struct data_file) files; /* by object id */
+	struct dataobj unknown[3];
+	uint32_t n;
+};
+
+enum why { WHY_NO_ADDRESS, WHY_NO_OBJECT, WHY_NO_VARIABLE };
+
+static struct data_objects *data_objects(struct session *s)
+{
+	static const char *const names[] = {
+		"<Unknown> (no address of data)", "<Unknown> (in no load object)",
+		"<Unknown> (no variable of that address)",
+	};
+	struct data_objects *d = s->impl->data;
+
+	if (d)
+		return d;
+	d = s->impl->data = arena_alloc(&s->arena, sizeof(*d));
+	for (d->n = 0; d->n < sizeof(names) / sizeof(names[0]); d->n++)
+		d->unknown[d->n] = (struct dataobj){ .id = d->n, .name = names[d->n] };
+	return d;
+}
+
+void data_objects_free(struct data_objects *d)
+{
+	if (!d)
+		return;
+	vec_for_each(f, &d->files) {
+		datasyms_free(f->syms);
+		map_free(&f->met);
+	}
+	vec_free(&d->files);
+}
+
+static bool use_symbols(struct loadobj *o, int fd, void *ctx)
+{
+	struct data_file *f = ctx;
+
+	f->syms = datasyms_open(fd);
+	return f->syms != NULL;
+}
+
+static struct data_file *file_of(struct session *s, struct data_objects *d, struct loadobj *o)
+{
+	while (d->files.len <= o->id) {
+		struct data_file f = { 0 };
+		struct loadobj *next = s->objects.data[d->files.len];
+
+		if (next == o || !next->pseudo)
+			object_files(s, next, use_symbols, &f);
+		vec_push(&d->files, f);
+	}
+	return &d->files.data[o->id];
+}
+
+/* The mapping of a file at or nearest below the address, as it was at the time. */
+static const struct exp_map *mapping_below(const struct experiment *e, uint64_t vaddr, int64_t time_ns)
+{
+	const struct exp_map *best = NULL;
+
+	vec_for_each(m, &e->maps) {
+		if (m->what != EXP_MAP_SEGMENT || m->vaddr > vaddr || m->name[0] != '/')
+			continue;
+		if (best && (m->vaddr < best->vaddr ||
+			     (m->vaddr == best->vaddr && m->time_ns > time_ns)))
+			continue;
+		best = m;
+	}
+	return best;
+}
+
+static const struct dataobj *variable(struct session *s, struct data_objects *d, struct loadobj *o,
+				      struct data_file *f, const struct datasym *sym)
+{
+	uint64_t *known = map_put(&f->met, sym->addr, NULL);
+	struct dataobj *new;
+
+	if (*known)
+		return (const struct dataobj *)(uintptr_t)*known;
+	new = arena_alloc(&s->arena, sizeof(*new));
+	*new = (struct dataobj){ .id = d->n++, .name = sym->name, .obj = o, .addr = sym->addr,
+				 .size = sym->size };
+	*known = (uintptr_t)new;
+	return new;
+}
+
+const struct dataobj *session_data_object(struct session *s, const struct experiment *e,
+					  uint64_t vaddr, int64_t time_ns, uint64_t *offset)
+{
+	struct data_objects *d = data_objects(s);
+	const struct exp_map *m = mapping_below(e, vaddr, time_ns);
+	const struct datasym *sym;
+	struct data_file *f;
+	struct loadobj *o;
+	uint64_t linked;
+
+	*offset = 0;
+	if (vaddr <= 255)
+		return &d->unknown[WHY_NO_ADDRESS];
+	if (!m)
+		return &d->unknown[WHY_NO_OBJECT];
+	o = object_get(s, m->name);
+	f = file_of(s, d, o);
+	linked = f->syms ? datasyms_vaddr(f->syms, m->foffset) : (uint64_t)-1;
+	if (linked == (uint64_t)-1)
+		return &d->unknown[vaddr - m->vaddr < m->size ? WHY_NO_VARIABLE : WHY_NO_OBJECT];
+	sym = datasyms_find(f->syms, vaddr - m->vaddr + linked);
+	if (!sym)
+		return &d->unknown[vaddr - m->vaddr < m->size ? WHY_NO_VARIABLE : WHY_NO_OBJECT];
+	*offset = vaddr - m->vaddr + linked - sym->addr;
+	return variable(s, d, o, f, sym);
+}

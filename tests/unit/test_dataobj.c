@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From an address of data to the variable there, by this program's own symbols. */
+#include "analysis/model/dataobj.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <limits.h>
+
+#include "analysis/symbols/archive.h"
+#include "analysis/symbols/datasyms.h"
+#include "tests/unit/session_fixture.h"
+
+static char initialized[100] = "not zero";
+static long zeroed[64];
+
+static int own_fd(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* How far this program was moved from where it is linked. */
+static uint64_t own_bias(void)
+{
+	Dl_info info;
+	struct link_map *map;
+
+	assert_true(dladdr1(initialized, &info, (void **)&map, RTLD_DL_LINKMAP));
+	return map->l_addr;
+}
+
+static void test_symbols(void **state)
+{
+	__cleanup(closep) int fd = own_fd();
+	struct datasyms *d = datasyms_open(fd);
+	const struct datasym *s;
+
+	assert_non_null(d);
+	s = datasyms_find(d, (uintptr_t)initialized + 99 - own_bias());
+	assert_non_null(s);
+	assert_string_equal(s->name, "initialized");
+	assert_int_equal(s->size, 100);
+	s = datasyms_find(d, (uintptr_t)&zeroed[3] - own_bias());
+	assert_string_equal(s->name, "zeroed");
+	assert_null(datasyms_find(d, 0));
+	assert_null(datasyms_find(d, UINT64_MAX));
+	datasyms_free(d);
+	datasyms_free(NULL);
+}
+
+static void test_no_elf(void **state)
+{
+	__cleanup(closep) int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_null(datasyms_open(fd));
+}
+
+/* An experiment of this program, its code mapped at BASE; the file is in the archive. */
+enum { BASE = 0x5000000 };
+
+static void open_own(struct opened *o, const char *path)
+{
+	__cleanup(closep) int fd = own_fd(), dir = -1;
+	char *exp;
+
+	fixture_new(o);
+	exp_builder_segment(o->builder, path, BASE, 0x1000, 0);
+	exp_builder_profile(o->builder, 1, "0x5000010", MS_USER, 1);
+	exp_builder_close(o->builder);
+	exp = xasprintf("%s/t.1.er", o->dir);
+	dir = open(exp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(exp);
+	assert_int_equal(archive_add(dir, fd, path, ARCHIVE_COPY, &o->diag), 0);
+	fixture_open_built(o);
+}
+
+static const struct dataobj *at(struct opened *o, uint64_t vaddr, uint64_t *offset)
+{
+	return session_data_object(o->session, o->session->experiments.data[0], vaddr, 0, offset);
+}
+
+static void test_objects(void **state)
+{
+	uint64_t data = (uintptr_t)initialized - own_bias(), offset;
+	const struct dataobj *d;
+	struct opened o;
+
+	open_own(&o, "/nowhere/program");
+	d = at(&o, BASE + data + 7, &offset);
+	assert_string_equal(d->name, "initialized");
+	assert_int_equal(offset, 7);
+	assert_int_equal(d->size, 100);
+	assert_string_equal(d->obj->path, "/nowhere/program");
+	assert_ptr_equal(at(&o, BASE + data, &offset), d);
+	d = at(&o, BASE + (uintptr_t)&zeroed[2] - own_bias(), &offset);
+	assert_string_equal(d->name, "zeroed");
+	assert_int_equal(offset, 2 * sizeof(long));
+	assert_null(at(&o, 12, &offset)->obj);
+	assert_string_equal(at(&o, 12, &offset)->name, "<Unknown> (no address of data)");
+	assert_string_equal(at(&o, 0x7fff00000000, &offset)->name, "<Unknown> (in no load object)");
+	assert_string_equal(at(&o, BASE, &offset)->name, "<Unknown> (no variable of that address)");
+	assert_string_equal(at(&o, 0x1000, &offset)->name, "<Unknown> (in no load object)");
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_no_elf),
+		cmocka_unit_test(test_objects),
+	};
+
+	zeroed[0] = initialized[0];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
