@@ -33,7 +33,7 @@ static __always_inline void begin_states(struct er_thread *t, struct task_struct
 
 	total_begin(t, p, clk);
 	t->run0 = sum;
-	t->delay = queue_wait(p, clk);
+	t->delay = queue_wait_open(p, clk);
 	t->wflags = ER_WAIT_OPEN_START;
 	if (task_runs(p)) {
 		t->where = WHERE_ON;

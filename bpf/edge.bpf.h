@@ -34,6 +34,12 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 	return queued && clk > queued ? delay + (clk - queued) : delay;
 }
 
+/* The same of a thread that may sleep: who sleeps does not queue, whatever edge_woken is about. */
+static __always_inline __u64 queue_wait_open(struct task_struct *p, __u64 clk)
+{
+	return p->__state ? p->sched_info.run_delay : queue_wait(p, clk);
+}
+
 static __always_inline bool task_throttled(struct task_struct *p)
 {
 	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) &&
@@ -56,6 +62,23 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
 	t->where = WHERE_ON;
 }
 
+/*
+ * A thread that sleeps and yet is down as queued: since 6.12 the scheduler keeps
+ * some sleepers in the queue for a while, and when it moves one of these to
+ * another CPU it notes the time of that. Seen: a thread that was in pthread_join()
+ * for 8 s and by the kernel's figure waited 8 s for a CPU. It is to wait from now on.
+ */
+static __always_inline void edge_woken(struct er_thread *t, struct task_struct *p)
+{
+	__u64 queued = p->sched_info.last_queued, clk;
+
+	if (!queued || t->where != WHERE_BLOCKED)
+		return;
+	clk = clock_now();
+	if (clk > queued)
+		t->delay += clk - queued;
+}
+
 /* SPLIT: the time since the last edge was spent in user mode or not. */
 static __always_inline void split_edge(struct er_thread *t, __u64 now)
 {
@@ -71,6 +94,8 @@ static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 d
 	__u64 len = clk > t->since ? clk - t->since : 0, runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
+	if ((__s64)runq < 0) /* edge_woken took off more than the kernel came to */
+		runq = 0;
 	if (t->where == WHERE_QUEUED || runq > len)
 		runq = len;
 	t->delay = delay;

@@ -194,8 +194,10 @@ int BPF_PROG(er_waking, struct task_struct *p)
 		return 0;
 	began = cost_begin(c, ER_PROG_WAKING);
 	t = thread_find(p);
-	if (t)
+	if (t) {
+		edge_woken(t, p);
 		waker_note(ctx, c, t);
+	}
 	cost_end(c, ER_PROG_WAKING, began);
 	return 0;
 }

@@ -56,14 +56,19 @@ hottest=$("$er_print" -printmode , -metrics e.kcpu:name -sort e.kcpu -functions 
 		if ($2 !~ /^</) { print $2; exit } }')
 report -cmetrics a.kcpu:e.kcpu:i.kcpu -csingle "$hottest" 1 "$exp"
 
-report -limit 12 -processes "$exp"
+report -limit 12 -microstates processes "$exp"
 
-report -limit 12 -threads "$exp"
+report -limit 8 -filters 'COMM=="contend"' -microstates threads "$exp"
+
+report -limit 8 -filters 'COMM=="contend"' -waits "$exp"
+
+report -limit 8 -filters 'COMM=="contend"' -locks "$exp"
 
 cat <<END
 
 The experiment is ./$exp. What to type next:
   $1/bin/er_print $exp              and then functions, calltree, help, quit
   $1/bin/er_print -calltree $exp        where the time went, from the root
+  $1/bin/er_print -waits $exp           where it went when nobody computed
   gprofng display text -functions $exp  the same numbers by gprofng
 END
