@@ -15,7 +15,7 @@ if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
 	disk=$tmp/mnt
 	on_exit=unmount
 fi
-unmount() { cd / && umount "$tmp/mnt"; }
+unmount() { cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; } 2>/dev/null; }
 
 # observe EXPERIMENT KINDS OPTIONS…: while it records, `states` runs them to their
 # end and parks; what it says goes to `out`, one line a thread to `truths`.

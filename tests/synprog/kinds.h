@@ -299,11 +299,12 @@ static __attribute__((noinline)) void wait_child(struct actor *a)
 /* A process of its own lets us go on, every now and then. */
 static int setup_stop(struct actor *a)
 {
-	pid_t us = getpid();
+	pid_t us = getpid(), pid = fork();
 
-	a->peer = fork();
-	if (a->peer)
-		return a->peer < 0 ? -1 : 0;
+	if (pid) {
+		a->peer = pid;
+		return pid < 0 ? -1 : 0;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "stop-peer");
 	while (getppid() == us) {
