@@ -5,15 +5,20 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
+/* Of what, and by which metric, in any order. */
 static int cmd_microstates(struct shell *sh, int argc, char **argv)
 {
-	bool processes = argc > 1 && !strcmp(argv[1], "processes");
+	bool processes = false;
+	const char *sort_by = NULL;
 	struct table t = { 0 };
 
-	if (argc > 1 && !processes && strcmp(argv[1], "threads"))
-		return diag_error(&sh->diag, "microstates '%s': there are 'threads' and 'processes'",
-				  argv[1]);
-	return shell_print(sh, &t, view_microstates(&sh->view, processes, &t, &sh->diag));
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "processes") || !strcmp(argv[i], "threads"))
+			processes = *argv[i] == 'p';
+		else
+			sort_by = argv[i];
+	}
+	return shell_print(sh, &t, view_microstates(&sh->view, processes, sort_by, &t, &sh->diag));
 }
 
 static int cmd_locks(struct shell *sh, int argc, char **argv)
@@ -34,11 +39,14 @@ static int cmd_wakechain(struct shell *sh, int argc, char **argv)
 	return shell_print(sh, &t, view_wakechain(&sh->view, argv[1], &t, &sh->diag));
 }
 
-static const char *const microstates_words[] = { "threads", "processes", NULL };
+static const char *const microstates_words[] = {
+	"threads", "processes", "total", "cpu", "kcpu", "kthr", "user", "system", "trap", "wait",
+	"lock", "ulock", "datapfault", "data", "textpfault", "text", "kernelpfault", "stop", "sleep",
+	"owait", NULL };
 static const char *const locks_words[] = { "address", NULL };
 
 static const struct command rows[] = {
-	{ SECTION_WAITS, "microstates", .args = "[threads | processes]", .max = 1,
+	{ SECTION_WAITS, "microstates", .args = "[threads | processes] [metric]", .max = 2,
 	  .words = microstates_words, .run = cmd_microstates,
 	  .help = "list in which states threads were, and how long" },
 	{ SECTION_WAITS, "waits", .view = view_waits,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"
@@ -52,6 +53,7 @@ struct microstates {
 	struct view_state *v;
 	bool by_process;
 	bool checked;      /* against threads.xml */
+	struct metric_sort sort;
 	size_t nmetrics;
 	struct intern ids;
 	VEC(struct entry) entries;
@@ -282,7 +284,7 @@ static void put_entries(struct microstates *m, struct table *t, const struct ent
 			.excl = values, .incl = values, .attr = values, .index = i,
 			.name = arena_strdup(&t->arena, label.data),
 			.order = e->key.pid ? e->key.pid : e->key.tid, .by_order = true,
-			.sort = &v->isort });
+			.sort = &m->sort });
 	}
 	ranked_sort(rows.data, rows.len);
 	put_entry(t, total, "<Total>");
@@ -303,16 +305,34 @@ static void add_up(const struct microstates *m, struct entry *total)
 	}
 }
 
-int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d)
+/* A metric of the states' own, or what index lists are sorted by. */
+static int choose_sort(struct microstates *m, const char *by, struct diag *d)
+{
+	const struct metric *metric = by ? metric_find(m->v->metric_set, by) : NULL;
+
+	m->sort = m->v->isort;
+	if (by && !metric)
+		return diag_error(d, "microstates '%s': not 'threads', 'processes' or a metric that "
+				  "was recorded; metric_list lists them", by);
+	if (by)
+		m->sort = (struct metric_sort){ .col = { .flavor = FLAVOR_EXCL, .metric = metric,
+							 .vis = VIS_TIME } };
+	return 0;
+}
+
+int view_microstates(struct view_state *v, bool by_process, const char *sort_by, struct table *t,
+		     struct diag *d)
 {
 	struct microstates m = { .v = v, .by_process = by_process,
 				 .nmetrics = metric_set_width(v->metric_set) };
 	struct entry total = { 0 };
 	struct buf title = { 0 };
 
+	if (choose_sort(&m, sort_by, d))
+		return -1;
 	t->name = "microstates";
 	buf_printf(&title, "States of %s, sorted by metric: ", by_process ? "processes" : "threads");
-	metric_sort_describe(&v->isort, &title);
+	metric_sort_describe(&m.sort, &title);
 	t->title = arena_strdup(&t->arena, title.data);
 	buf_free(&title);
 	put_columns(t);

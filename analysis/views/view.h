@@ -104,8 +104,12 @@ int view_places(struct view_state *v, enum place_kind kind, struct table *t, str
 int view_places_summary(struct view_state *v, enum place_kind kind, struct table *t,
 			struct diag *d);
 
-/* Where the time of each thread or process went, checked against what there was. */
-int view_microstates(struct view_state *v, bool by_process, struct table *t, struct diag *d);
+/*
+ * Where the time of each thread or process went, checked against what there was,
+ * sorted by a metric or with NULL as index lists are.
+ */
+int view_microstates(struct view_state *v, bool by_process, const char *sort_by, struct table *t,
+		     struct diag *d);
 /* Times off the CPU: by reason and stack. */
 int view_waits(struct view_state *v, struct table *t, struct diag *d);
 /* Waits for a CPU. */

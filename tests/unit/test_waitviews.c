@@ -254,7 +254,7 @@ static void test_states(void **state)
 
 	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
 			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\" run=\"10000000\"/>");
-	assert_int_equal(view_microstates(&o.view, false, &t, &o.diag), 0);
+	assert_int_equal(view_microstates(&o.view, false, NULL, &t, &o.diag), 0);
 	user = column_of(&t, "User", "CPU");
 	r = row_of(&t, "test, PID 4711, TID 1");
 	assert_int_equal(r->cells[0].i, 100 * MS);
@@ -266,7 +266,7 @@ static void test_states(void **state)
 	assert_int_equal(row_of(&t, "<Total>")->cells[user].i, 60 * MS);
 	assert_true(noted(&t, "Checked: the states of each row add up"));
 	table_free(&t);
-	view_microstates(&o.view, true, &t, &o.diag);
+	view_microstates(&o.view, true, NULL, &t, &o.diag);
 	assert_int_equal(t.rows.len, 2);
 	assert_int_equal(row_of(&t, "test, PID 4711")->cells[0].i, 200 * MS);
 	table_free(&t);
@@ -283,7 +283,7 @@ static void test_missing(void **state)
 	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
 			"<thread pid=\"4711\" tid=\"2\" end=\"120000000\" run=\"10000000\"/>"
 			"<thread pid=\"0\" tid=\"9\" comm=\"kworker\" end=\"30000000\"/>");
-	view_microstates(&o.view, false, &t, &o.diag);
+	view_microstates(&o.view, false, NULL, &t, &o.diag);
 	lacks = column_of(&t, "Not", "known");
 	assert_int_equal(row_of(&t, "test, PID 4711, TID 1")->cells[lacks].i, 0);
 	assert_int_equal(row_of(&t, "test, PID 4711, TID 2")->cells[lacks].i, 20 * MS);
@@ -295,7 +295,7 @@ static void test_missing(void **state)
 
 	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"90000000\"/>"
 			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\"/>");
-	view_microstates(&o.view, false, &t, &o.diag);
+	view_microstates(&o.view, false, NULL, &t, &o.diag);
 	assert_true(noted(&t, "*** 1 row has 0.010 sec. (5.26 %) more"));
 	assert_false(noted(&t, "Checked"));
 	table_free(&t);
@@ -309,11 +309,11 @@ static void test_unchecked(void **state)
 	struct opened o;
 
 	open_states(&o, NULL);
-	view_microstates(&o.view, false, &t, &o.diag);
+	view_microstates(&o.view, false, NULL, &t, &o.diag);
 	assert_true(noted(&t, "there is no threads.xml"));
 	table_free(&t);
 	o.view.filter = filter_parse(o.session, NULL, "THRID == 1", &o.diag);
-	view_microstates(&o.view, false, &t, &o.diag);
+	view_microstates(&o.view, false, NULL, &t, &o.diag);
 	assert_int_equal(t.rows.len, 2);
 	assert_true(noted(&t, "a filter is set"));
 	table_free(&t);
