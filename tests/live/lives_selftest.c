@@ -421,6 +421,92 @@ static void test_proportion(void)
 	capture_close(c);
 }
 
+static int ends[2];
+
+static void read_bytes(void)
+{
+	char byte;
+
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) == 1)
+		;
+}
+
+/* Of the waits of `tid` in read(2): how many there are, and have what. */
+struct seen {
+	size_t n, woken, waker_stack, stack, user;
+};
+
+static struct seen count_reads(uint32_t tid)
+{
+	struct seen ret = { 0 };
+
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+		const uint64_t *frames = map_get(&stacks, w->stack);
+
+		if (w->tid != tid || w->syscall != SYS_read || !w->blocked_weight)
+			continue;
+		ret.n++;
+		ret.woken += w->waker_tid == (uint32_t)gettid() && !(w->flags & ER_WAIT_WAKER_IRQ);
+		ret.waker_stack += w->waker_stack != 0;
+		ret.stack += w->stack != 0;
+		ret.user += frames && *frames & 0xffff;
+	}
+	return ret;
+}
+
+/* A child whose waits this thread ends; at each level of shedding it has less of them. */
+static void shed_at(enum capture_shed level, uint64_t distance, struct seen *seen)
+{
+	enum { N = 5 };
+	struct capture_plan plan = states;
+	struct capture *c;
+	pid_t pid;
+
+	plan.waker_stacks = true;
+	c = begin(&plan);
+	capture_set_shed(c, level);
+	capture_set_distance(c, distance);
+	if (pipe(ends))
+		exit(2);
+	pid = child(read_bytes);
+	close(ends[0]);
+	for (int i = 0; i < N; i++) {
+		sleep_ms(30);
+		if (write(ends[1], "", 1) != 1)
+			exit(2);
+	}
+	sleep_ms(30);
+	close(ends[1]);
+	waitpid(pid, NULL, 0);
+	end(c);
+	*seen = count_reads(pid);
+	capture_close(c);
+}
+
+static void test_shed(void)
+{
+	struct seen s;
+
+	shed_at(SHED_NOTHING, 10 * MS, &s);
+	result("wakers", s.n >= 5 && s.woken == s.n, "%zu of %zu waits were ended by this thread",
+	       s.woken, s.n);
+	result("nothing shed", s.waker_stack == s.n && s.user == s.n,
+	       "%zu stacks of wakers and %zu with user frames of %zu", s.waker_stack, s.user, s.n);
+	shed_at(SHED_WAKER_STACKS, 10 * MS, &s);
+	result("stacks of wakers shed", s.n >= 5 && !s.waker_stack && s.user == s.n,
+	       "%zu stacks of wakers and %zu with user frames of %zu", s.waker_stack, s.user, s.n);
+	shed_at(SHED_USER_STACKS, 10 * MS, &s);
+	result("user stacks shed", s.n >= 5 && s.stack == s.n && !s.user,
+	       "%zu stacks, %zu with user frames of %zu", s.stack, s.user, s.n);
+	shed_at(SHED_SHORT_STACKS, 10 * MS, &s);
+	result("stacks of long waits kept", s.n >= 5 && s.stack == s.n, "%zu stacks of %zu", s.stack,
+	       s.n);
+	shed_at(SHED_SHORT_STACKS, 1000 * MS, &s);
+	result("stacks of short waits shed", !s.stack, "%zu stacks of %zu", s.stack, s.n);
+}
+
 /* Only the chosen threads are followed, off the CPU as well. */
 static void test_target(void)
 {
@@ -448,6 +534,7 @@ int main(int argc, char **argv)
 		{ "never", test_never_ran },	 { "across", test_across },
 		{ "losses", test_losses },	 { "threshold", test_threshold },
 		{ "proportion", test_proportion }, { "target", test_target },
+		{ "shed", test_shed },
 	};
 
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
