@@ -258,9 +258,21 @@ static int attach_kprobe(struct bpf_program *prog, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
+/* The run queue's clock becomes known at a switch: make one. */
+static int learn_clock(const struct profile_bpf *skel)
+{
+	const struct timespec moment = { .tv_nsec = 20000 };
+	const volatile __s64 *offset = &skel->bss->er_offset;
+
+	for (int i = 0; i < CLOCK_TRIES && !*offset; i++)
+		nanosleep(&moment, NULL);
+	return *offset ? 0 : -ENODATA;
+}
+
 /*
  * In this order: of a thread that er_exit has counted er_switch must see the
- * end; who records a chosen wait is there before waits are chosen.
+ * end; who records a chosen wait is there before waits are chosen; the clock is known
+ * before anything begins by it.
  */
 static int attach_programs(struct profile_bpf *skel)
 {
@@ -268,6 +280,7 @@ static int attach_programs(struct profile_bpf *skel)
 
 	err = err ? err : attach_kprobe(skel->progs.er_back_kprobe, &skel->links.er_back_kprobe);
 	err = err ? err : attach_one(skel->progs.er_switch, &skel->links.er_switch);
+	err = err ? err : learn_clock(skel);
 	err = err ? err : attach_one(skel->progs.er_exit, &skel->links.er_exit);
 	err = err ? err : attach_one(skel->progs.er_waking, &skel->links.er_waking);
 	err = err ? err : attach_one(skel->progs.er_exec, &skel->links.er_exec);
@@ -323,17 +336,6 @@ static int set_clocks(struct profile *p, int (*set)(int fd))
 	return err;
 }
 
-/* The run queue's clock becomes known at a switch: make one. */
-static int learn_clock(const struct profile *p)
-{
-	const struct timespec moment = { .tv_nsec = 20000 };
-	const volatile __s64 *offset = &p->skel->bss->er_offset;
-
-	for (int i = 0; i < CLOCK_TRIES && !*offset; i++)
-		nanosleep(&moment, NULL);
-	return *offset ? 0 : -ENODATA;
-}
-
 static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 {
 	struct profile *p = self;
@@ -343,8 +345,6 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	p->skel->bss->er_start_ns = start_ns;
 	warn_throttle(p, d);
 	err = attach(p);
-	if (!err)
-		err = learn_clock(p);
 	if (!err)
 		err = run_iter(p->begin_fd, &none);
 	buf_free(&none);
