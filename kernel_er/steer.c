@@ -6,16 +6,19 @@
 
 #include "kernel_er/calibrate.h"
 
-enum { MAX_PROGRAMS = 64, DISTANCE_MIN_NS = 1000000 };
+enum { MAX_PROGRAMS = 64 };
 
 #define GOVERNOR_NS 1000000000ULL
 
-/* As far apart as the clock's ticks; but an interval below a millisecond is for CPUs only. */
+/*
+ * As far apart as the clock's ticks, but not nearer than its default: there are
+ * many more threads that wait than CPUs, and their totals are exact anyway.
+ */
 uint64_t steer_distance(const struct plan *plan)
 {
 	if (!plan->interval_ns || !plan->states)
 		return 0;
-	return plan->interval_ns > DISTANCE_MIN_NS ? plan->interval_ns : DISTANCE_MIN_NS;
+	return plan->interval_ns > WAIT_INTERVAL_NS ? plan->interval_ns : WAIT_INTERVAL_NS;
 }
 
 void steer_init(struct steer *s, const struct plan *plan)

@@ -144,6 +144,11 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 		diag_warn(&e->diag, "log.xml: %lld is not a kind of packet", (long long)kind);
 		return;
 	}
+	if (kind == ER_PKT_WAIT && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
+		r->stream = find_stream(e, ER_PKT_CLOCK);
+		e->streams.data[r->stream].also = kind;
+		return;
+	}
 	if (find_stream(e, kind) != NO_STREAM) {
 		diag_warn(&e->diag, "log.xml: packet kind %lld is described twice", (long long)kind);
 		return;
@@ -153,8 +158,22 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 	r->stream = e->streams.len - 1;
 }
 
+/* What people call a field that the log gives no such name. */
+static const char *known_uname(enum er_packet kind, const char *name)
+{
+	const struct packet_desc *d = packet_desc(kind);
+
+	for (size_t i = 0; d && i < d->nfields; i++) {
+		if (!strcmp(d->fields[i].name, name) && d->fields[i].uname)
+			return d->fields[i].uname;
+	}
+	return "";
+}
+
 static void on_field(struct log_reader *r, const struct xml_element *el)
 {
+	struct exp_stream *s;
+	struct exp_field f;
 	const char *type = xml_get(el, "type");
 	int64_t offset = xml_get_int(el, "offset", 0);
 	int id = type ? er_type_parse(type) : -1;
@@ -166,10 +185,14 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 			  xml_get(el, "name") ? xml_get(el, "name") : "");
 		return;
 	}
-	vec_push(&r->e->streams.data[r->stream].fields,
-		 (struct exp_field){ .name = exp_attr(r->e, el, "name"),
-				     .uname = exp_attr(r->e, el, "uname"),
-				     .offset = offset, .type = id });
+	s = &r->e->streams.data[r->stream];
+	if (s->also && stream_field(s, xml_get(el, "name")).offset)
+		return; /* the fields that packets of both kinds have */
+	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),
+				.uname = exp_attr(r->e, el, "uname"), .offset = offset, .type = id };
+	if (s->also && !*f.uname)
+		f.uname = known_uname(s->also, f.name);
+	vec_push(&s->fields, f);
 }
 
 static void on_run(struct log_reader *r, const struct xml_element *el)

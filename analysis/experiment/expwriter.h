@@ -82,8 +82,7 @@ const char *expwriter_name(const struct expwriter *w);
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs);
 /*
  * Announce clock packets: weights are NTICK × ptimer_us microseconds. Only with
- * `waits` do they have room for a struct wait_info; then all have, for gprofng
- * reads the fields that are announced whether or not the packet is so long.
+ * `waits` is their struct wait_info written.
  */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits);

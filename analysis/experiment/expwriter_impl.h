@@ -55,7 +55,7 @@ struct expwriter {
 	VEC(struct out) texts, packets;
 	bool has_stacks; /* data.frameinfo is not empty */
 	bool has_kernel; /* LinuxKernel is declared */
-	bool has_waits;  /* clock packets have all their fields */
+	bool has_waits;  /* packets of kind WAIT are announced */
 	VEC(struct held_segment) segments; /* the first ones; all others are written at once */
 	bool strays;      /* a stack had user pcs in none of them */
 	struct map ksyms; /* addresses written */

@@ -83,38 +83,50 @@ static void put_field(struct buf *b, const struct field_desc *f)
 	buf_printf(b, " offset=\"%u\" type=\"%s\"/>\n", f->offset, er_type_name(f->type));
 }
 
-static void put_profile(struct expwriter *w, const struct packet_desc *d, size_t nfields,
-			const char *attrs)
+static void put_packet(struct buf *b, enum er_packet kind, bool with_names)
 {
-	struct buf *b = out_buf(w, OUT_LOG);
+	const struct packet_desc *d = packet_desc(kind);
+
+	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
+	xml_attr(b, "uname", d->uname);
+	buf_puts(b, ">\n");
+	for (size_t i = 0; i < d->nfields; i++) {
+		struct field_desc f = d->fields[i];
+
+		f.uname = with_names ? f.uname : NULL;
+		put_field(b, &f);
+	}
+	buf_puts(b, "</profpckt>\n");
+}
+
+static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs)
+{
+	const struct packet_desc *d = packet_desc(kind);
 
 	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
 		   attrs ? attrs : "");
 	buf_printf(b, "<profdata fname=\"%s\"/>\n", d->fname);
-	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
-	xml_attr(b, "uname", d->uname);
-	buf_puts(b, ">\n");
-	for (size_t i = 0; i < nfields; i++)
-		put_field(b, &d->fields[i]);
-	buf_puts(b, "</profpckt>\n</profile>\n");
+	put_packet(b, kind, true);
 }
 
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
 {
-	const struct packet_desc *d = packet_desc(kind);
-
-	put_profile(w, d, d->nfields, attrs);
+	begin_profile(out_buf(w, OUT_LOG), kind, attrs);
+	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
 }
 
+/* Thousands of processes each have their log: readers know what our fields are called. */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits)
 {
-	const struct packet_desc *d = packet_desc(ER_PKT_CLOCK);
 	struct buf attrs = { 0 };
 
 	w->has_waits = waits;
 	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
-	put_profile(w, d, waits ? d->nfields : CLOCK_PLAIN_FIELDS, attrs.data);
+	begin_profile(out_buf(w, OUT_LOG), ER_PKT_CLOCK, attrs.data);
+	if (waits)
+		put_packet(out_buf(w, OUT_LOG), ER_PKT_WAIT, false);
+	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
 	buf_free(&attrs);
 }
 

@@ -12,16 +12,21 @@
 	{ "FRINFO", NULL, 40, ER_INT64 }
 
 /* By far the most frequent kind, hence without holes; narrower than gprofng's own 56 bytes. */
-static const struct field_desc clock_fields[] = {
-	{ "LWPID", "Lightweight process id", 4, ER_INT32 },
-	{ "THRID", "Thread number", 8, ER_INT32 },
-	{ "CPUID", "CPU id", 12, ER_INT32 },
-	{ "TSTAMP", "High resolution timestamp", 16, ER_INT64 },
-	{ "FRINFO", NULL, 24, ER_INT64 },
-	{ "MSTATE", "Thread state", 32, ER_INT32 },
-	{ "NTICK", "Duration", 36, ER_INT32 },
-	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 }, /* ours, as all that follow */
-	/* Only in packets of times off a CPU. */
+#define CLOCK_FIELDS                                                                               \
+	{ "LWPID", "Lightweight process id", 4, ER_INT32 },                                        \
+	{ "THRID", "Thread number", 8, ER_INT32 },                                                 \
+	{ "CPUID", "CPU id", 12, ER_INT32 },                                                       \
+	{ "TSTAMP", "High resolution timestamp", 16, ER_INT64 },                                   \
+	{ "FRINFO", NULL, 24, ER_INT64 },                                                          \
+	{ "MSTATE", "Thread state", 32, ER_INT32 },                                                \
+	{ "NTICK", "Duration", 36, ER_INT32 },                                                     \
+	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 } /* ours, as all that follow */
+
+static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
+
+/* Of times off a CPU: as long as this each, for gprofng reads all fields of a kind. */
+static const struct field_desc wait_fields[] = {
+	CLOCK_FIELDS,
 	{ "REASON", "Reason of the wait", 44, ER_INT32 },
 	{ "SYSCALL", "System call + 1", 48, ER_INT32 },
 	{ "WFLAGS", "Wait flags", 52, ER_UINT32 },
@@ -101,7 +106,8 @@ static const struct field_desc io_fields[] = {
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
 
 const struct packet_desc packet_descs[] = {
-	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 96, FIELDS(clock_fields) },
+	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 44, FIELDS(clock_fields) },
+	{ ER_PKT_WAIT, "profile", "profile", "Clock profiling data", 96, FIELDS(wait_fields) },
 	{ ER_PKT_PROF, "profile", "profile", "Clock profiling data", 88, FIELDS(prof_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
 	  FIELDS(sync_fields) },

@@ -24,6 +24,7 @@ enum er_packet {
 	ER_PKT_FRAME = 11,
 	ER_PKT_UID = 17,
 	ER_PKT_IO = 19,
+	ER_PKT_WAIT = 64, /* ours: a clock packet of a time off a CPU, in the same file */
 	ER_PKT_CLOSED = 65535,
 };
 
@@ -90,12 +91,6 @@ struct mstate_desc {
 };
 
 extern const struct mstate_desc mstate_descs[MS_COUNT];
-
-/*
- * Where times off a CPU are recorded clock packets go on behind CLOCK_PLAIN_SIZE
- * with the fields of enum wait_field, 0 in those of times on a CPU.
- */
-enum { CLOCK_PLAIN_SIZE = 44, CLOCK_PLAIN_FIELDS = 8 };
 
 /* Why a thread was off the CPU: field REASON; values are on disk. */
 enum er_reason {

@@ -84,7 +84,7 @@ packets()
 		my (%at, %type, $in);
 		open F, "<", $log or die;
 		while (<F>) {
-			$in = 1 if /<profpckt kind="8"/;
+			$in = 1 if /<profpckt kind="(8|64)"/;
 			$in = 0 if /<\/profpckt>/;
 			next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
 			$at{$1} = $2;
