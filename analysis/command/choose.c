@@ -36,16 +36,22 @@ static struct func *pick(struct shell *sh, const func_vec *found, int argc, char
 	if (found->len == 1)
 		return found->data[0];
 	if (!found->len)
-		diag_error(&sh->diag, "function '%s': none of that name was seen; functions lists "
-			   "the names", argv[1]);
+		diag_error(&sh->diag,
+			   "function '%s': none of that name was seen; functions lists "
+			   "the names",
+			   argv[1]);
 	else if (n >= 1 && n <= found->len)
 		return found->data[n - 1];
 	else if (argc > 2)
-		diag_error(&sh->diag, "function '%s': there is no number '%s' among the %zu of that "
-			   "name:", argv[1], argv[2], found->len);
+		diag_error(&sh->diag,
+			   "function '%s': there is no number '%s' among the %zu of that "
+			   "name:",
+			   argv[1], argv[2], found->len);
 	else
-		diag_error(&sh->diag, "function '%s': %zu have that name; give the number of one "
-			   "after it:", argv[1], found->len);
+		diag_error(&sh->diag,
+			   "function '%s': %zu have that name; give the number of one "
+			   "after it:",
+			   argv[1], found->len);
 	list_candidates(sh, found);
 	return NULL;
 }
@@ -87,7 +93,7 @@ static void find_files(struct session *s, const char *name, path_vec *ret)
 		line_code_vec rows = { 0 };
 
 		func_lines(s, s->funcs.data[i], &rows);
-		vec_for_each(r, &rows)
+		vec_for_each (r, &rows)
 			add_path(ret, r->place.file, name);
 		vec_free(&rows);
 	}
@@ -105,11 +111,15 @@ static int choose_file(struct shell *sh, int argc, char **argv, struct code_choi
 	else if (n >= 1 && n <= found.len)
 		ret->file = found.data[n - 1];
 	else if (!found.len)
-		rc = diag_error(&sh->diag, "'%s': no function and no source file of that name is known; "
-				"functions and lines list what was met", argv[1]);
+		rc = diag_error(&sh->diag,
+				"'%s': no function and no source file of that name is known; "
+				"functions and lines list what was met",
+				argv[1]);
 	else
-		rc = diag_error(&sh->diag, "'%s': %zu source files have that name; give the number of "
-				"one after it:", argv[1], found.len);
+		rc = diag_error(&sh->diag,
+				"'%s': %zu source files have that name; give the number of "
+				"one after it:",
+				argv[1], found.len);
 	for (size_t i = 0; rc && i < found.len; i++)
 		diag_note(&sh->diag, "%zu: %s", i + 1, found.data[i]);
 	vec_free(&found);
@@ -160,12 +170,14 @@ int choose_experiment(struct shell *sh, int argc, char **argv, const struct expe
 	unsigned long id = argc > 1 ? choose_number(argv[1]) : 0;
 
 	*ret = NULL;
-	vec_for_each(pp, &sh->session->experiments) {
+	vec_for_each (pp, &sh->session->experiments) {
 		if (id && (*pp)->id == id)
 			*ret = *pp;
 	}
 	if (argc > 1 && !*ret && strcmp(argv[1], "all"))
-		return diag_error(&sh->diag, "experiment '%s': not loaded; experiment_list shows the "
-				  "numbers", argv[1]);
+		return diag_error(&sh->diag,
+				  "experiment '%s': not loaded; experiment_list shows the "
+				  "numbers",
+				  argv[1]);
 	return 0;
 }

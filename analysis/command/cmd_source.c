@@ -81,8 +81,8 @@ static int threshold(struct shell *sh, const char *name, int argc, char **argv, 
 		double got = strtod(argv[1], &end);
 
 		if (end == argv[1] || *end || !(got >= 0 && got <= 100))
-			return diag_error(&sh->diag, "%s '%s': not a percentage from 0 to 100", name,
-					  argv[1]);
+			return diag_error(&sh->diag, "%s '%s': not a percentage from 0 to 100",
+					  name, argv[1]);
 		*value = got;
 	}
 	snprintf(text, sizeof(text), "%g", *value);
@@ -157,7 +157,7 @@ static int cmd_pathmap(struct shell *sh, int argc, char **argv)
 		return diag_error(&sh->diag, "pathmap: needs two prefixes: pathmap old new");
 	if (argc > 2 && search_map(sp, argv[1], argv[2], &sh->diag))
 		return -1;
-	vec_for_each(m, &sp->maps) {
+	vec_for_each (m, &sp->maps) {
 		char *line = xasprintf("%s -> %s", m->from, m->to);
 
 		if (!sh->in_rc)
@@ -173,11 +173,11 @@ static int cmd_preload_libdirs(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-#define ARGS_CODE .args = "function | file | function'file' [n]", .min = 1, .max = 2, \
-		  .option_args = 1
+#define ARGS_CODE \
+	.args = "function | file | function'file' [n]", .min = 1, .max = 2, .option_args = 1
 #define ARGS_CLASSES .args = "[class:...]", .max = 1, .option_args = 1
 #define ARGS_PERCENT .args = "[percent]", .max = 1, .option_args = 1
-#define ARGS_DIRS .args = "[directory:...]", .max = 1, .option_args = 1
+#define ARGS_DIRS    .args = "[directory:...]", .max = 1, .option_args = 1
 
 static const struct command rows[] = {
 	{ SECTION_SOURCE, "lines", .run = cmd_lines,
@@ -207,8 +207,7 @@ static const struct command rows[] = {
 	{ SECTION_SOURCE, "addpath", ARGS_DIRS, .run = cmd_addpath, .rc = RC_EVERY,
 	  .help = "look for sources here, too" },
 	{ SECTION_SOURCE, "pathmap", .args = "[old_prefix new_prefix]", .max = 2, .option_args = 2,
-	  .run = cmd_pathmap, .rc = RC_EVERY,
-	  .help = "replace this prefix of recorded paths" },
+	  .run = cmd_pathmap, .rc = RC_EVERY, .help = "replace this prefix of recorded paths" },
 	{ SECTION_SOURCE, "preload_libdirs", .args = "directory:...", .min = 1, .max = 1,
 	  .option_args = 1, .run = cmd_preload_libdirs, .rc = RC_FIRST,
 	  .help = "accepted for scripts of gprofng; no effect" },

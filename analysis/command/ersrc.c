@@ -51,7 +51,7 @@ static bool is_ours(const struct ersrc *x, const struct func *f)
 
 static void our_funcs(struct ersrc *x, func_vec *ret)
 {
-	vec_for_each(f, &x->sh.session->funcs) {
+	vec_for_each (f, &x->sh.session->funcs) {
 		if (is_ours(x, *f))
 			vec_push(ret, *f);
 	}
@@ -70,11 +70,11 @@ static int show_funcs(struct ersrc *x)
 	vec_push(&t.columns, (struct column){ .kind = CELL_COUNT, .title = { "Size" } });
 	text_column(&t, "Name");
 	our_funcs(x, &funcs);
-	vec_for_each(f, &funcs) {
+	vec_for_each (f, &funcs) {
 		struct row *r = table_row(&t);
 
-		r->cells[0] = (struct cell){ .kind = CELL_ADDRESS, .n = x->object->id,
-					     .i = (*f)->addr };
+		r->cells[0] =
+			(struct cell){ .kind = CELL_ADDRESS, .n = x->object->id, .i = (*f)->addr };
 		r->cells[1] = (struct cell){ .kind = CELL_COUNT, .i = (*f)->size };
 		put_text(r, 2, func_label(&x->sh.view, *f, &t));
 	}
@@ -113,8 +113,10 @@ static int show_all(struct ersrc *x, annotated_view view)
 			rc |= show(x, view, funcs.data[i], NULL);
 	}
 	if (!files.len && view == view_source)
-		rc = diag_error(&x->sh.diag, "%s: has no line numbers: compile with -g, or install its "
-				"debug package", x->object->path);
+		rc = diag_error(&x->sh.diag,
+				"%s: has no line numbers: compile with -g, or install its "
+				"debug package",
+				x->object->path);
 	vec_free(&funcs);
 	vec_free(&files);
 	return rc;
@@ -166,15 +168,17 @@ static int show_item(struct ersrc *x, annotated_view view, char *option, char *i
 struct option {
 	const char *name;
 	int args;
-	bool tag; /* a number, -1 or all may follow */
+	bool tag;	     /* a number, -1 or all may follow */
 	const char *command; /* of er_print, that does it; NULL: it is here */
 };
 
 static const struct option options[] = {
-	{ "func", 0, false, NULL }, { "source", 1, true, NULL }, { "src", 1, true, NULL },
-	{ "disasm", 1, true, NULL }, { "scc", 1, false, "scc" }, { "dcc", 1, false, "dcc" },
-	{ "cc", 1, false, "cc" }, { "outfile", 1, false, "outfile" }, { "V", 0, false, NULL },
-	{ "-version", 0, false, NULL }, { "h", 0, false, NULL }, { "-help", 0, false, NULL },
+	{ "func", 0, false, NULL }, { "source", 1, true, NULL },
+	{ "src", 1, true, NULL },   { "disasm", 1, true, NULL },
+	{ "scc", 1, false, "scc" }, { "dcc", 1, false, "dcc" },
+	{ "cc", 1, false, "cc" },   { "outfile", 1, false, "outfile" },
+	{ "V", 0, false, NULL },    { "-version", 0, false, NULL },
+	{ "h", 0, false, NULL },    { "-help", 0, false, NULL },
 };
 
 struct action {
@@ -213,7 +217,8 @@ static int take_option(struct ersrc_line *line, int argc, char **argv, struct di
 		return diag_error(d, "option '%s': unknown; er_src -h lists them", argv[0]);
 	n += o->args;
 	if (n > argc)
-		return diag_error(d, "option '%s': needs an argument; er_src -h tells which", argv[0]);
+		return diag_error(d, "option '%s': needs an argument; er_src -h tells which",
+				  argv[0]);
 	if (o->tag && n < argc && is_tag(argv[n]))
 		a.tag = argv[n++];
 	vec_push(&line->actions, a);
@@ -241,7 +246,7 @@ static int parse(struct ersrc_line *line, int argc, char **argv, struct diag *d)
 
 static bool asks(const struct ersrc_line *line, const char *one, const char *other)
 {
-	vec_for_each(a, &line->actions) {
+	vec_for_each (a, &line->actions) {
 		if (!strcmp(a->option->name, one) || !strcmp(a->option->name, other))
 			return true;
 	}
@@ -273,7 +278,7 @@ static int run_all(struct ersrc *x, const struct ersrc_line *line)
 	int rc = 0;
 	bool shown = false;
 
-	vec_for_each(a, &line->actions) {
+	vec_for_each (a, &line->actions) {
 		rc |= run_action(x, a) != 0;
 		shell_messages(&x->sh);
 		shown |= !a->option->command;
@@ -294,8 +299,8 @@ static int open_object(struct ersrc *x, const char *path)
 	if (x->object->symtab)
 		return 0;
 	return diag_error(&x->sh.diag, "%s: cannot be shown: %s", path,
-			  x->object->diag.nmsgs ? x->object->diag.msgs[0].text :
-						  "it is no executable, library or object file");
+			  x->object->diag.nmsgs ? x->object->diag.msgs[0].text
+						: "it is no executable, library or object file");
 }
 
 int ersrc_main(int argc, char **argv)

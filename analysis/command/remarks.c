@@ -11,7 +11,8 @@
 enum { REMARK_ALL = REMARK_BASIC | REMARK_VERSION | REMARK_INLINE | REMARK_OTHER };
 
 /* A class by the letters it needs at least. */
-static const struct class {
+static const struct class
+{
 	const char *least, *rest;
 	unsigned set, clear;
 	bool disasm; /* of disassembly only */
@@ -62,10 +63,12 @@ int remarks_parse(const char *list, unsigned *source, unsigned *disasm, struct d
 		const struct class *c = find_class(list, n);
 
 		if (!c || (c->disasm && !disasm))
-			return diag_error(d, "'%.*s': no class of remarks; there are basic, version, "
-					  "parallel, query, loop, pipe, inline, memops, fe, codegen, cf, "
-					  "all and none%s", (int)n, list,
-					  disasm ? ", hex, nohex, src, nosrc and asrc" : "");
+			return diag_error(
+				d,
+				"'%.*s': no class of remarks; there are basic, version, "
+				"parallel, query, loop, pipe, inline, memops, fe, codegen, cf, "
+				"all and none%s",
+				(int)n, list, disasm ? ", hex, nohex, src, nosrc and asrc" : "");
 		if (c->disasm)
 			form = (form & ~c->clear) | c->set;
 		else
@@ -91,9 +94,13 @@ void remarks_print(unsigned set, bool disasm, struct buf *b)
 		unsigned bit;
 		const char *name;
 	} names[] = {
-		{ REMARK_BASIC, "basic" }, { REMARK_VERSION, "version" },
-		{ REMARK_INLINE, "inline" }, { REMARK_OTHER, "parallel:query:loop:pipe:memops:fe:codegen:cf" },
-		{ REMARK_HEX, "hex" }, { REMARK_SRC, "src" }, { REMARK_ASRC, "asrc" },
+		{ REMARK_BASIC, "basic" },
+		{ REMARK_VERSION, "version" },
+		{ REMARK_INLINE, "inline" },
+		{ REMARK_OTHER, "parallel:query:loop:pipe:memops:fe:codegen:cf" },
+		{ REMARK_HEX, "hex" },
+		{ REMARK_SRC, "src" },
+		{ REMARK_ASRC, "asrc" },
 	};
 	size_t start = b->len;
 

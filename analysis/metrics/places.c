@@ -17,10 +17,10 @@ struct summing {
 	const struct tally *t;
 	place_key key;
 	void *ctx;
-	VEC(uint32_t) by_frame;  /* key + 2, PLACE_NONE as 1; 0: not asked */
-	struct map by_whole;     /* function id: the same */
+	VEC(uint32_t) by_frame;	 /* key + 2, PLACE_NONE as 1; 0: not asked */
+	struct map by_whole;	 /* function id: the same */
 	VEC(uint32_t) last_seen; /* by key: the stack it was last counted for, + 1 */
-	VEC(uint32_t) keys;      /* of the stack in hand, leaf last */
+	VEC(uint32_t) keys;	 /* of the stack in hand, leaf last */
 };
 
 static uint32_t ask(struct summing *s, const struct frame *f, const struct func *whole)
@@ -64,7 +64,8 @@ static void stack_keys(struct summing *s, uint32_t id)
 		struct func *shown = shown_func(ss, f, caller);
 
 		if (shown->obj->show == SHOW_ALL || shown != caller)
-			vec_push(&s->keys, key_of(s, frame, f->obj->show == SHOW_ALL ? NULL : shown));
+			vec_push(&s->keys,
+				 key_of(s, frame, f->obj->show == SHOW_ALL ? NULL : shown));
 		caller = shown;
 	}
 }

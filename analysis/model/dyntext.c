@@ -79,7 +79,7 @@ static bool any_dyntext(struct session *s)
 {
 	if (s->impl->dyntext == DYNTEXT_UNKNOWN) {
 		s->impl->dyntext = DYNTEXT_NONE;
-		vec_for_each(e, &s->experiments) {
+		vec_for_each (e, &s->experiments) {
 			char *path = xasprintf("%s/dyntext", (*e)->path);
 
 			if (!access(path, R_OK))
@@ -96,7 +96,7 @@ static const struct experiment *find(struct session *s, const struct func *f, st
 {
 	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO || !any_dyntext(s))
 		return NULL;
-	vec_for_each(e, &s->experiments) {
+	vec_for_each (e, &s->experiments) {
 		char *path = xasprintf("%s/dyntext", (*e)->path);
 		int rc = file_open_at(AT_FDCWD, path, file);
 
@@ -138,8 +138,9 @@ const struct machine *dynamic_machine(struct session *s, const struct func *f)
 		file_close(&file);
 	if (!known)
 		return NULL;
-	return !strcmp(e->arch, "aarch64") ? &arm : !strcmp(e->arch, "i386") || !*e->arch ||
-	       !strcmp(e->arch, "x86_64") ? &x86 : NULL;
+	return !strcmp(e->arch, "aarch64")					     ? &arm
+	       : !strcmp(e->arch, "i386") || !*e->arch || !strcmp(e->arch, "x86_64") ? &x86
+										     : NULL;
 }
 
 bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret)

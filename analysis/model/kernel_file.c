@@ -71,9 +71,12 @@ static void add_modules(struct kernel_files *kf)
 static void add_vmlinux(struct kernel_files *kf)
 {
 	static const char *const places[][2] = {
-		{ "/usr/lib/debug/boot/vmlinux-", "" }, { "/usr/lib/debug/lib/modules/", "/vmlinux" },
-		{ "/usr/lib/debug/vmlinux-", "" }, { "/lib/modules/", "/vmlinux" },
-		{ "/lib/modules/", "/build/vmlinux" }, { "/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/vmlinux-", "" },
+		{ "/lib/modules/", "/vmlinux" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/boot/vmlinux-", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -100,7 +103,8 @@ static char *running_build_id(const char *path)
 		end = at + nh.n_descsz;
 		if (end > n)
 			break;
-		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 && !memcmp(p + name, "GNU", 4)) {
+		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 &&
+		    !memcmp(p + name, "GNU", 4)) {
 			for (; at < end; at++)
 				buf_printf(&hex, "%02x", p[at]);
 		}
@@ -112,8 +116,9 @@ static char *running_build_id(const char *path)
 static int from_debuginfod(struct kernel_files *kf)
 {
 	bool whole = !strcmp(kf->module, "vmlinux");
-	__cleanup(freep) char *notes = whole ? xstrdup("/sys/kernel/notes") :
-		xasprintf("/sys/module/%s/notes/.note.gnu.build-id", kf->module);
+	__cleanup(freep) char *notes =
+		whole ? xstrdup("/sys/kernel/notes")
+		      : xasprintf("/sys/module/%s/notes/.note.gnu.build-id", kf->module);
 	__cleanup(freep) char *id = NULL;
 	struct utsname uts;
 
@@ -179,7 +184,7 @@ int kernel_files_next(struct kernel_files *kf, char **path)
 
 void kernel_files_free(struct kernel_files *kf)
 {
-	vec_for_each(p, &kf->paths)
+	vec_for_each (p, &kf->paths)
 		free(*p);
 	vec_free(&kf->paths);
 	if (kf->first >= 0)

@@ -31,7 +31,7 @@ struct image {
 struct kernel_image {
 	VEC(struct image) images; /* those that were asked for */
 	bool running_tried;
-	struct code *running;   /* /proc/kcore */
+	struct code *running;	/* /proc/kcore */
 	struct kallsyms *names; /* of the running kernel */
 };
 
@@ -59,8 +59,9 @@ static bool measure(const struct symtab *t, const struct experiment *e, const ch
 	const struct sym *syms = symtab_syms(t, &n);
 
 	for (size_t i = 0; i < n; i++)
-		*map_put(&by_name, hash_bytes(syms[i].name, strlen(syms[i].name)), NULL) = syms[i].addr;
-	vec_for_each(k, &e->ksyms) {
+		*map_put(&by_name, hash_bytes(syms[i].name, strlen(syms[i].name)), NULL) =
+			syms[i].addr;
+	vec_for_each (k, &e->ksyms) {
 		uint64_t *at, *vote;
 
 		if (strcmp(k->module, module))
@@ -130,25 +131,28 @@ static struct kernel_image *kernel_image(struct session *s)
 	return s->impl->kernel;
 }
 
-/* The image of the module that a function `module`name` is in; valid until the next one is asked for. */
+/* The image of the module that a function `module`name` is in; valid until the next one is asked
+ * for. */
 static const struct image *image_of(struct session *s, const struct func *f)
 {
 	struct kernel_image *k = kernel_image(s);
 	size_t n = strcspn(f->mangled, "`");
 	__cleanup(freep) char *module = xstrndup(f->mangled, n);
-	struct image im = { .module = strcmp(module, vmlinux) ? strtab_intern(&s->names, module) :
-								vmlinux };
+	struct image im = { .module = strcmp(module, vmlinux) ? strtab_intern(&s->names, module)
+							      : vmlinux };
 
 	if (!f->mangled[n] || strchr(module, '/'))
 		return NULL;
-	vec_for_each(have, &k->images) {
+	vec_for_each (have, &k->images) {
 		if (have->module == im.module)
 			return have;
 	}
 	find_file(s, &im, f->obj);
 	if (!im.lines)
-		diag_note(&f->obj->diag, "no source lines of %s: install linux-image-*-dbg, or have it "
-			  "in the search path (setpath)", im.module);
+		diag_note(&f->obj->diag,
+			  "no source lines of %s: install linux-image-*-dbg, or have it "
+			  "in the search path (setpath)",
+			  im.module);
 	vec_push(&k->images, im);
 	return &k->images.data[k->images.len - 1];
 }
@@ -202,8 +206,9 @@ const char *kernel_name_at(struct session *s, uint64_t addr, uint64_t *offset)
 		*offset = addr - e->ksyms.data[n - 1].addr;
 		return e->ksyms.data[n - 1].name;
 	}
-	vec_for_each(im, &k->images) {
-		const struct sym *sym = im->symtab ? symtab_find(im->symtab, addr + im->distance) : NULL;
+	vec_for_each (im, &k->images) {
+		const struct sym *sym =
+			im->symtab ? symtab_find(im->symtab, addr + im->distance) : NULL;
 
 		if (sym) {
 			*offset = addr + im->distance - sym->addr;
@@ -220,7 +225,7 @@ void kernel_image_free(struct kernel_image *k)
 {
 	if (!k)
 		return;
-	vec_for_each(im, &k->images) {
+	vec_for_each (im, &k->images) {
 		symtab_free(im->symtab);
 		lineinfo_free(im->lines);
 		code_free(im->code);

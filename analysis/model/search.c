@@ -22,7 +22,7 @@ void search_init(struct search_path *sp)
 
 static void free_dirs(struct search_path *sp)
 {
-	vec_for_each(d, &sp->dirs)
+	vec_for_each (d, &sp->dirs)
 		free(*d);
 	vec_free(&sp->dirs);
 }
@@ -30,7 +30,7 @@ static void free_dirs(struct search_path *sp)
 void search_free(struct search_path *sp)
 {
 	free_dirs(sp);
-	vec_for_each(m, &sp->maps) {
+	vec_for_each (m, &sp->maps) {
 		free(m->from);
 		free(m->to);
 	}

@@ -107,9 +107,9 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 	if (n > INLINED_MAX)
 		n = INLINED_MAX;
 	for (size_t i = 0; i < n && i < max; i++)
-		ret[i] = (struct inlined_at){
-			.name = calls[i].name,
-			.call = place_of(s, l, calls[i].file, calls[i].line) };
+		ret[i] =
+			(struct inlined_at){ .name = calls[i].name,
+					     .call = place_of(s, l, calls[i].file, calls[i].line) };
 	return n;
 }
 
@@ -150,8 +150,8 @@ void func_lines(struct session *s, const struct func *f, line_code_vec *ret)
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].line && rows[i].file != LINE_FILE_NONE)
 			vec_push(ret, (struct line_code){
-				.place = place_of(s, l, rows[i].file, rows[i].line),
-				.offset = rows[i].addr - addr });
+					      .place = place_of(s, l, rows[i].file, rows[i].line),
+					      .offset = rows[i].addr - addr });
 	}
 }
 

@@ -26,7 +26,7 @@ struct place {
 };
 
 struct inlined_at {
-	const char *name; /* what was called; NULL unknown */
+	const char *name;  /* what was called; NULL unknown */
 	struct place call; /* from where */
 };
 

@@ -44,10 +44,11 @@ static void add_parts(struct code *c, Elf *elf)
 		if (sh.sh_type != SHT_NOBITS && sh.sh_size)
 			vec_push(&c->parts, (struct elf_segment){ .vaddr = sh.sh_addr,
 								  .offset = sh.sh_offset,
-								  .filesz = sh.sh_size, .exec = true });
+								  .filesz = sh.sh_size,
+								  .exec = true });
 	}
 	elf_get_segments(elf, &segments);
-	vec_for_each(s, &segments) {
+	vec_for_each (s, &segments) {
 		if (!any && s->exec && s->filesz)
 			vec_push(&c->parts, *s);
 	}
@@ -100,8 +101,9 @@ struct code *code_open_kernel(const char *path, struct diag *d)
 
 	if (fd < 0) {
 		diag_errno(d, errno, "%s: cannot read the running kernel's code%s", name,
-			   errno == ENOENT ? " (a kernel with CONFIG_PROC_KCORE has it)" :
-			   errno == EACCES || errno == EPERM ? " (run as root)" : "");
+			   errno == ENOENT ? " (a kernel with CONFIG_PROC_KCORE has it)"
+			   : errno == EACCES || errno == EPERM ? " (run as root)"
+							       : "");
 		return NULL;
 	}
 	c = code_new(fd, true);

@@ -49,7 +49,7 @@ int debuginfod_open(const char *build_id, struct diag *d)
 	client = c ? c->begin() : NULL;
 	if (!client) {
 		diag_warn(d, "DEBUGINFOD_URLS is set, but there is no libdebuginfod.so.1 to ask: "
-			  "install libdebuginfod1");
+			     "install libdebuginfod1");
 		return -1;
 	}
 	fd = c->find(client, (const unsigned char *)build_id, 0, NULL); /* 0: it is text */

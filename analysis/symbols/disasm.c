@@ -9,7 +9,7 @@
 #include <elf.h>
 
 /* bfd.h wants to be included by a program that was configured as binutils are. */
-#define PACKAGE "er_print"
+#define PACKAGE		"er_print"
 #define PACKAGE_VERSION ER_VERSION
 #include <dis-asm.h>
 
@@ -107,9 +107,10 @@ struct disasm *disasm_new(const struct machine *m, address_namer namer, void *ct
 		s->decode = disassembler(s->info.arch, m->big_endian, s->info.mach, NULL);
 	}
 	if (!s->decode) {
-		diag_error(d, "disassembly: libopcodes was built without %s (ELF machine %u) code: "
-			   "build on such a machine, or with binutils-multiarch-dev", name,
-			   m->elf_machine);
+		diag_error(d,
+			   "disassembly: libopcodes was built without %s (ELF machine %u) code: "
+			   "build on such a machine, or with binutils-multiarch-dev",
+			   name, m->elf_machine);
 		free(s);
 		return NULL;
 	}

@@ -17,7 +17,7 @@ struct disasm;
 /* The code's machine, as an ELF header says it. */
 struct machine {
 	unsigned elf_machine; /* EM_… */
-	bool wide;            /* ELFCLASS64 */
+	bool wide;	      /* ELFCLASS64 */
 	bool big_endian;
 };
 
@@ -25,9 +25,9 @@ struct machine {
 typedef bool (*address_namer)(void *ctx, uint64_t addr, struct buf *b);
 
 struct insn {
-	size_t size;     /* in bytes, at least 1 */
-	bool bad;        /* no instruction of this machine */
-	bool branches;   /* jumps or calls to target */
+	size_t size;   /* in bytes, at least 1 */
+	bool bad;      /* no instruction of this machine */
+	bool branches; /* jumps or calls to target */
 	uint64_t target;
 };
 

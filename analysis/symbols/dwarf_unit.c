@@ -99,7 +99,8 @@ static void read_lines(struct lineinfo *l, struct unit *u, Dwarf_Die *die, struc
 		if (src != path)
 			file = unit_file(l, uf, src);
 		path = src;
-		vec_push(&u->rows, (struct line_row){ .addr = addr, .line = number,
+		vec_push(&u->rows, (struct line_row){ .addr = addr,
+						      .line = number,
 						      .file = end ? LINE_FILE_NONE : file });
 	}
 }
@@ -123,7 +124,8 @@ static const char *origin_name(struct walk *w, Dwarf_Die *die)
 		return NULL;
 	known = map_put(&w->l->names, (uintptr_t)origin.addr, &fresh);
 	if (fresh) {
-		const char *name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_name, &attr));
+		const char *name =
+			dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_name, &attr));
 
 		*map_put(&w->l->names, (uintptr_t)origin.addr, NULL) = (uintptr_t)name;
 		return name;
@@ -192,8 +194,10 @@ static void tell_split(struct lineinfo *l, Dwarf_Die *die)
 	if (!name || l->split_told)
 		return;
 	l->split_told = true;
-	diag_warn(l->diag, "%s: inlined functions are described in '%s' and other split files, "
-		  "which are not read: build without -gsplit-dwarf to see them", l->source, name);
+	diag_warn(l->diag,
+		  "%s: inlined functions are described in '%s' and other split files, "
+		  "which are not read: build without -gsplit-dwarf to see them",
+		  l->source, name);
 }
 
 void unit_read(struct lineinfo *l, struct unit *u)

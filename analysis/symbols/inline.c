@@ -6,16 +6,21 @@ uint32_t inline_add(struct inline_index *x, uint32_t outer, const char *name, ui
 {
 	uint32_t depth = outer ? x->calls.data[outer - 1].depth + 1 : 1;
 
-	vec_push(&x->calls, (struct inline_call){ .outer = outer, .depth = depth, .file = file,
-						  .line = line, .name = name });
+	vec_push(
+		&x->calls,
+		(struct inline_call){
+			.outer = outer, .depth = depth, .file = file, .line = line, .name = name });
 	return x->calls.len;
 }
 
 void inline_add_range(struct inline_index *x, uint32_t call, uint64_t lo, uint64_t hi)
 {
 	if (lo < hi)
-		vec_push(&x->ranges, (struct inline_range){
-			.lo = lo, .hi = hi, .call = call, .depth = x->calls.data[call - 1].depth });
+		vec_push(&x->ranges,
+			 (struct inline_range){ .lo = lo,
+						.hi = hi,
+						.call = call,
+						.depth = x->calls.data[call - 1].depth });
 }
 
 static int range_cmp(const void *pa, const void *pb)
@@ -50,8 +55,8 @@ void inline_finish(struct inline_index *x)
 	vec_sort(&x->ranges, range_cmp);
 	for (size_t i = 0; i <= x->ranges.len; i++) {
 		bool end = i == x->ranges.len;
-		struct inline_range r = end ? (struct inline_range){ .lo = UINT64_MAX } :
-					      x->ranges.data[i];
+		struct inline_range r =
+			end ? (struct inline_range){ .lo = UINT64_MAX } : x->ranges.data[i];
 
 		while (open.len && open.data[open.len - 1].hi <= r.lo) {
 			uint64_t at = open.data[--open.len].hi;

@@ -43,7 +43,8 @@ struct inline_index {
 uint32_t inline_add(struct inline_index *x, uint32_t outer, const char *name, uint32_t file,
 		    uint32_t line);
 void inline_add_range(struct inline_index *x, uint32_t call, uint64_t lo, uint64_t hi);
-/* After the last call and before the first question. Ranges that reach out of what surrounds them are cut. */
+/* After the last call and before the first question. Ranges that reach out of what surrounds them
+ * are cut. */
 void inline_finish(struct inline_index *x);
 /* The innermost call at the address, or NULL. */
 const struct inline_call *inline_find(const struct inline_index *x, uint64_t addr);

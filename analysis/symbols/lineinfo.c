@@ -74,8 +74,10 @@ static Elf *open_dwarf(int fd, bool dwz, struct diag *d, const char *name)
 	if (elf && (dwz ? elf_kind(elf) == ELF_K_ELF : elf_is_linked(elf)) && has_dwarf(elf)) {
 		if (sizes_are_sane(elf, fd))
 			return elf;
-		diag_warn(d, "%s: its debug sections are not used: they claim to unpack to more than "
-			  "any compiler writes", name);
+		diag_warn(d,
+			  "%s: its debug sections are not used: they claim to unpack to more than "
+			  "any compiler writes",
+			  name);
 	}
 	elf_end(elf);
 	close(fd);
@@ -165,7 +167,8 @@ static bool find_alt(struct lineinfo *l, const struct symtab_opts *o)
 	l->alt_fd = debugfile_open_alt(debug_root(o), dir, name, hex.data, l->diag, &path);
 	buf_free(&hex);
 	if (l->alt_fd == -EINVAL) {
-		diag_warn(l->diag, "%s: its lines are not used: the dwz file '%s' is no regular file",
+		diag_warn(l->diag,
+			  "%s: its lines are not used: the dwz file '%s' is no regular file",
 			  l->source, name);
 		return false;
 	}
@@ -175,8 +178,10 @@ static bool find_alt(struct lineinfo *l, const struct symtab_opts *o)
 	if (l->alt)
 		dwarf_setalt(l->dwarf, l->alt);
 	else
-		diag_warn(l->diag, "%s: the dwz file '%s' is missing: some names of inlined "
-			  "functions are not known", l->source, name);
+		diag_warn(l->diag,
+			  "%s: the dwz file '%s' is missing: some names of inlined "
+			  "functions are not known",
+			  l->source, name);
 	return true;
 }
 
@@ -199,7 +204,7 @@ static void ranges_of_rows(struct lineinfo *l, uint32_t unit)
 	bool open = false;
 
 	unit_read(l, u);
-	vec_for_each(r, &u->rows) {
+	vec_for_each (r, &u->rows) {
 		if (!open)
 			start = r->addr;
 		open = r->line;
@@ -272,7 +277,7 @@ void lineinfo_free(struct lineinfo *l)
 {
 	if (!l)
 		return;
-	vec_for_each(u, &l->units) {
+	vec_for_each (u, &l->units) {
 		vec_free(&u->rows);
 		inline_free(&u->calls);
 	}
@@ -374,7 +379,9 @@ bool lineinfo_find(struct lineinfo *l, uint64_t vaddr, struct line_at *ret)
 
 	if (!r || !r->line)
 		return false;
-	*ret = (struct line_at){ .line = r->line, .file = r->file, .start = r->addr,
+	*ret = (struct line_at){ .line = r->line,
+				 .file = r->file,
+				 .start = r->addr,
 				 .end = n < u->rows.len ? u->rows.data[n].addr : vaddr + 1 };
 	return true;
 }
@@ -387,7 +394,8 @@ size_t lineinfo_inlined(struct lineinfo *l, uint64_t vaddr, struct inlined *ret,
 
 	for (size_t i = n; c && i > 0; i--) {
 		if (i <= max)
-			ret[i - 1] = (struct inlined){ .name = c->name, .file = c->file,
+			ret[i - 1] = (struct inlined){ .name = c->name,
+						       .file = c->file,
 						       .line = c->line };
 		c = c->outer ? &u->calls.calls.data[c->outer - 1] : NULL;
 	}
@@ -424,7 +432,7 @@ const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr)
 
 void lineinfo_read_all(struct lineinfo *l)
 {
-	vec_for_each(u, &l->units) {
+	vec_for_each (u, &l->units) {
 		if (!u->read)
 			unit_read(l, u);
 	}

@@ -14,8 +14,8 @@
 struct unit {
 	Dwarf_Off die; /* of the compile unit, in .debug_info */
 	bool read;
-	uint32_t file; /* its main source */
-	const char *producer; /* NULL unknown */
+	uint32_t file;		   /* its main source */
+	const char *producer;	   /* NULL unknown */
 	VEC(struct line_row) rows; /* by address; those of one address as in the table */
 	struct inline_index calls;
 };
@@ -29,13 +29,13 @@ struct unit_range {
 struct lineinfo {
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
-	int fd, alt_fd;       /* ours; -1 none */
+	int fd, alt_fd; /* ours; -1 none */
 	size_t info_size;
-	size_t budget;        /* how many more ranges are believed */
+	size_t budget; /* how many more ranges are believed */
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* by lo */
-	struct strtab paths;  /* by file */
-	struct map names;     /* of abstract functions, by the place of their entry */
+	struct strtab paths;	       /* by file */
+	struct map names;	       /* of abstract functions, by the place of their entry */
 	struct diag *diag;
 	bool split_told;
 	char *source;

@@ -91,7 +91,8 @@ static void place_symbols(struct image *im)
 	}
 }
 
-/* How many bytes a relocation fills, 0: none of those that matter here; *pc: it counts from itself. */
+/* How many bytes a relocation fills, 0: none of those that matter here; *pc: it counts from itself.
+ */
 static size_t width(const struct image *im, unsigned type, bool *pc)
 {
 	*pc = false;

@@ -16,7 +16,7 @@ enum { TAB = 8, LINES_MAX = 16 * 1024 * 1024, LINE_MAX_LEN = 4096, INLINED_MAX =
 
 static bool has_func(const struct annotate *a, const struct func *f)
 {
-	vec_for_each(l, &a->funcs) {
+	vec_for_each (l, &a->funcs) {
 		if (l->func == f)
 			return true;
 	}
@@ -39,8 +39,10 @@ static uint32_t first_line(struct session *s, const struct func *f, const char *
 
 static void add_func(struct annotate *a, const struct func *f)
 {
-	vec_push(&a->funcs, (struct listed_func){
-		.func = f, .first_line = a->file ? first_line(a->v->session, f, a->file) : 0 });
+	vec_push(&a->funcs,
+		 (struct listed_func){ .func = f,
+				       .first_line = a->file ? first_line(a->v->session, f, a->file)
+							     : 0 });
 }
 
 static bool belongs(struct annotate *a, const struct func *f)
@@ -71,7 +73,8 @@ static bool touches(struct session *s, const struct func *f, const char *file)
 	return first_line(s, f, file) != 0;
 }
 
-/* A file that no function was asked for: of the units that it is the source of, or that include it. */
+/* A file that no function was asked for: of the units that it is the source of, or that include it.
+ */
 static void add_of_file(struct annotate *a)
 {
 	struct session *s = a->v->session;
@@ -101,8 +104,7 @@ static int listed_cmp(const void *pa, const void *pb)
 
 /* --- sums --- */
 
-bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset,
-		    uint32_t *line)
+bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset, uint32_t *line)
 {
 	struct inlined_at calls[INLINED_MAX];
 	struct session *s = a->v->session;
@@ -157,8 +159,10 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 		return PLACE_NONE;
 	if (annotate_place(a, f, frame->offset, &line))
 		return known_key(&a->keys, line);
-	return known_key(&a->keys, elsewhere_key(f, func_written(a->v->session, f, frame->offset, &at) ?
-							    OTHER_FILE : NO_LINE));
+	return known_key(&a->keys,
+			 elsewhere_key(f, func_written(a->v->session, f, frame->offset, &at)
+						  ? OTHER_FILE
+						  : NO_LINE));
 }
 
 static void sum_lines(struct annotate *a)
@@ -166,7 +170,7 @@ static void sum_lines(struct annotate *a)
 	struct keying k = { .a = a, .n = a->v->session->funcs.len };
 
 	k.listed = xcalloc(k.n + 1, 1);
-	vec_for_each(f, &a->funcs)
+	vec_for_each (f, &a->funcs)
 		k.listed[f->func->id] = 1;
 	places_init(&a->sums, a->v->session, view_tally(a->v), line_key, &k);
 	free(k.listed);
@@ -177,7 +181,7 @@ static void add_code_lines(struct annotate *a)
 {
 	line_code_vec rows = { 0 };
 
-	vec_for_each(f, &a->funcs)
+	vec_for_each (f, &a->funcs)
 		func_lines(a->v->session, f->func, &rows);
 	for (size_t i = 0; i < rows.len; i++) {
 		if (rows.data[i].place.file == a->file)
@@ -231,7 +235,7 @@ static void put_source(const struct annotate *a, struct buf *b, uint32_t line)
 static void add_columns(struct annotate *a)
 {
 	text_column(a->t, NULL);
-	vec_for_each(c, &a->v->metrics.cols) {
+	vec_for_each (c, &a->v->metrics.cols) {
 		if (c->metric)
 			vec_push(&a->metrics.cols, *c);
 	}
@@ -285,8 +289,7 @@ void annotate_line(struct annotate *a, uint32_t line, bool values)
 		annotate_fill(a, r, line);
 }
 
-static void index_line(struct annotate *a, const struct func *f, const char *what,
-		       uint64_t key)
+static void index_line(struct annotate *a, const struct func *f, const char *what, uint64_t key)
 {
 	char *text = xasprintf("        <Function: %s%s>", func_label(a->v, f, a->t), what);
 	struct row *r = annotate_row(a, text);
@@ -301,8 +304,11 @@ void annotate_index(struct annotate *a, const struct listed_func *f, bool always
 	uint64_t other = elsewhere_key(f->func, OTHER_FILE), none = elsewhere_key(f->func, NO_LINE);
 
 	if (always || f->first_line || map_get(&a->keys, other) || map_get(&a->keys, none))
-		index_line(a, f->func, a->func && f->func != a->func &&
-			   func_is_part_of(f->func, a->func) ? ", split off" : "", 0);
+		index_line(a, f->func,
+			   a->func && f->func != a->func && func_is_part_of(f->func, a->func)
+				   ? ", split off"
+				   : "",
+			   0);
 	if (map_get(&a->keys, other))
 		index_line(a, f->func, ", instructions from other source files", other);
 	if (map_get(&a->keys, none))
@@ -311,8 +317,9 @@ void annotate_index(struct annotate *a, const struct listed_func *f, bool always
 
 static double number(const struct cell *c)
 {
-	return c->kind == CELL_PERCENT ? c->d : c->kind == CELL_TIME || c->kind == CELL_COUNT ?
-	       (double)c->i : 0;
+	return c->kind == CELL_PERCENT			       ? c->d
+	       : c->kind == CELL_TIME || c->kind == CELL_COUNT ? (double)c->i
+							       : 0;
 }
 
 void annotate_mark(struct annotate *a, double threshold)
@@ -320,9 +327,9 @@ void annotate_mark(struct annotate *a, double threshold)
 	for (size_t column = 1; column < a->text_column; column++) {
 		double max = 0;
 
-		vec_for_each(r, &a->t->rows)
+		vec_for_each (r, &a->t->rows)
 			max = number(&r->cells[column]) > max ? number(&r->cells[column]) : max;
-		vec_for_each(r, &a->t->rows) {
+		vec_for_each (r, &a->t->rows) {
 			double value = number(&r->cells[column]);
 
 			if (value > 0 && value * 100 >= max * threshold)

@@ -16,7 +16,7 @@
 struct source_text {
 	struct file file;
 	VEC(uint32_t) starts; /* of lines 1, 2, …; one more than there are */
-	char *found;          /* where it is; NULL: it could not be read */
+	char *found;	      /* where it is; NULL: it could not be read */
 };
 
 struct listed_func {
@@ -27,14 +27,14 @@ struct listed_func {
 struct annotate {
 	struct view_state *v;
 	struct table *t;
-	const struct func *func; /* what was asked for */
-	const char *file;        /* path, interned; NULL: no line is known */
-	bool alone;              /* only this function counts */
+	const struct func *func;       /* what was asked for */
+	const char *file;	       /* path, interned; NULL: no line is known */
+	bool alone;		       /* only this function counts */
 	VEC(struct listed_func) funcs; /* by first line, then by address */
 	struct source_text text;
 	struct metric_list metrics; /* without names, sizes, addresses */
-	struct map keys;         /* of lines, and of what functions have elsewhere: key + 1 */
-	struct places sums;      /* by key */
+	struct map keys;	    /* of lines, and of what functions have elsewhere: key + 1 */
+	struct places sums;	    /* by key */
 	size_t text_column;
 };
 

@@ -62,7 +62,8 @@ static void decode_all(struct disassembly *dis, const unsigned char *code, size_
 		struct buf text = { 0 };
 
 		insn.size = disasm_one(dis->decoder, dis->func->addr + insn.offset,
-				       code + insn.offset, n - insn.offset, &text).size;
+				       code + insn.offset, n - insn.offset, &text)
+				    .size;
 		insn.text = arena_strdup(&dis->a.t->arena, text.data);
 		buf_free(&text);
 		vec_push(&dis->insns, insn);
@@ -77,16 +78,19 @@ static int no_code(const struct func *f, struct diag *d)
 	if (f->flags & FUNC_PSEUDO)
 		return diag_error(d, "disasm '%s': it stands for no code", f->name);
 	if (f->obj->kernel)
-		return diag_error(d, "disasm '%s': the kernel's code is not known: %s", f->name,
-				  why->nmsgs ? why->msgs[why->nmsgs - 1].text :
-					       "it is another kernel that runs now, and no vmlinux of "
-					       "the recorded one was found");
+		return diag_error(
+			d,
+			"disasm '%s': the kernel's code is not known: have its vmlinux in "
+			"the search path (setpath), or install linux-image-*-dbg%s%s",
+			f->name, why->nmsgs ? "; " : "",
+			why->nmsgs ? why->msgs[why->nmsgs - 1].text : "");
 	if (f->obj->pseudo)
 		return diag_error(d, "disasm '%s': it has no file, and its code was not recorded",
 				  f->name);
-	return diag_error(d, "disasm '%s': the code of %s is not there: the archive holds its symbols "
-			  "only, and %s is another file now; record with -A copy", f->name,
-			  f->obj->name, f->obj->path);
+	return diag_error(d,
+			  "disasm '%s': the code of %s is not there: the archive holds its symbols "
+			  "only, and %s is another file now; record with -A copy",
+			  f->name, f->obj->name, f->obj->path);
 }
 
 static int decode(struct disassembly *dis, const struct func *f, struct diag *d)
@@ -136,7 +140,8 @@ static void put_bytes(struct buf *b, struct session *s, const struct func *f,
 		      const struct instruction *insn)
 {
 	unsigned char bytes[HEX_MAX];
-	size_t n = func_code(s, f, insn->offset, bytes, insn->size < HEX_MAX ? insn->size : HEX_MAX);
+	size_t n =
+		func_code(s, f, insn->offset, bytes, insn->size < HEX_MAX ? insn->size : HEX_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		buf_printf(b, "%02x ", bytes[i]);
@@ -242,7 +247,8 @@ int view_disasm(struct view_state *v, const struct func *f, const char *file, st
 	t->name = "disasm";
 	if (!rc)
 		rc = put_functions(&dis, d);
-	if (!rc && dis.a.file && !annotate_nlines(&dis.a) && dis.classes & (REMARK_SRC | REMARK_ASRC))
+	if (!rc && dis.a.file && !annotate_nlines(&dis.a) &&
+	    dis.classes & (REMARK_SRC | REMARK_ASRC))
 		put_note(t, "The source file was not found: setpath and addpath say where to look");
 	if (!rc)
 		annotate_mark(&dis.a, v->annotation.dthresh);

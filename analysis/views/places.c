@@ -18,7 +18,7 @@ enum { INLINED_AT = 40 }; /* column of a pc's inlined calls */
 
 struct entry {
 	const struct func *func;
-	bool whole;         /* stands for all of it */
+	bool whole;	    /* stands for all of it */
 	uint64_t offset;    /* of a pc */
 	struct place place; /* line 0: none */
 };
@@ -28,7 +28,7 @@ struct listing {
 	struct table *t;
 	enum place_kind kind;
 	VEC(struct entry) entries; /* by key */
-	struct map keys;           /* of lines and of functions: key + 1 */
+	struct map keys;	   /* of lines and of functions: key + 1 */
 };
 
 static uint32_t known_key(struct listing *l, uint64_t hash, struct entry e)
@@ -164,7 +164,7 @@ static const struct func *entry_extent(struct listing *l, const struct entry *e)
 
 static bool shows_extent(const struct view_state *v)
 {
-	vec_for_each(c, &v->metrics.cols) {
+	vec_for_each (c, &v->metrics.cols) {
 		if (!c->metric && c->stat != STATIC_NAME)
 			return true;
 	}
@@ -175,10 +175,13 @@ static struct ranked rank_entry(struct listing *l, const struct places *p, size_
 {
 	const struct entry *e = &l->entries.data[key];
 
-	return (struct ranked){
-		.func = extent ? entry_extent(l, e) : e->func,
-		.excl = places_excl(p, key), .incl = places_incl(p, key),
-		.name = entry_name(l, e), .order = key, .index = key, .sort = &l->v->sort };
+	return (struct ranked){ .func = extent ? entry_extent(l, e) : e->func,
+				.excl = places_excl(p, key),
+				.incl = places_incl(p, key),
+				.name = entry_name(l, e),
+				.order = key,
+				.index = key,
+				.sort = &l->v->sort };
 }
 
 /* <Total>, then all that has something, in order, up to the limit. */
@@ -193,7 +196,9 @@ static void rank_all(struct listing *l, const struct places *p, bool extent, ran
 			vec_push(&found, rank_entry(l, p, key, extent));
 	}
 	ranked_sort(found.data, found.len);
-	vec_push(ret, (struct ranked){ .func = total, .excl = tally->total, .incl = tally->total,
+	vec_push(ret, (struct ranked){ .func = total,
+				       .excl = tally->total,
+				       .incl = tally->total,
 				       .name = func_label(l->v, total, l->t),
 				       .index = SIZE_MAX });
 	for (size_t i = 0; i < found.len && (!l->v->limit || ret->len < l->v->limit); i++)
@@ -203,8 +208,8 @@ static void rank_all(struct listing *l, const struct places *p, bool extent, ran
 
 static void list_places(struct listing *l, struct places *p, bool extent, ranked_vec *ret)
 {
-	places_init(p, l->v->session, view_tally(l->v),
-		    l->kind == PLACES_PCS ? pc_key : line_key, l);
+	places_init(p, l->v->session, view_tally(l->v), l->kind == PLACES_PCS ? pc_key : line_key,
+		    l);
 	rank_all(l, p, extent, ret);
 }
 
@@ -230,9 +235,11 @@ int view_places(struct view_state *v, enum place_kind kind, struct table *t, str
 	buf_free(&title);
 	columns_add(t, &v->metrics, &v->sort);
 	list_places(&l, &p, shows_extent(v), &rows);
-	vec_for_each(r, &rows) {
-		struct values values = { .excl = r->excl, .incl = r->incl,
-					 .whole = view_tally(v)->total, .func = r->func,
+	vec_for_each (r, &rows) {
+		struct values values = { .excl = r->excl,
+					 .incl = r->incl,
+					 .whole = view_tally(v)->total,
+					 .func = r->func,
 					 .name = r->name };
 
 		columns_fill(table_row(t), &v->metrics, &values);
@@ -241,8 +248,7 @@ int view_places(struct view_state *v, enum place_kind kind, struct table *t, str
 	return 0;
 }
 
-int view_places_summary(struct view_state *v, enum place_kind kind, struct table *t,
-			struct diag *d)
+int view_places_summary(struct view_state *v, enum place_kind kind, struct table *t, struct diag *d)
 {
 	struct listing l = { .v = v, .t = t, .kind = kind };
 	ranked_vec rows = { 0 };
@@ -252,12 +258,16 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
 	summary_columns(t);
 	t->name = kind == PLACES_PCS ? "psummary" : "lsummary";
 	list_places(&l, &p, true, &rows);
-	vec_for_each(r, &rows) {
+	vec_for_each (r, &rows) {
 		const struct entry *e = r->index < l.entries.len ? &l.entries.data[r->index] : NULL;
 
-		summary_put(v, t, group++, &(struct summary_item){
-			.label = r->name, .excl = r->excl, .incl = r->incl, .func = r->func,
-			.source = e && e->place.line ? e->place.file : NULL });
+		summary_put(v, t, group++,
+			    &(struct summary_item){ .label = r->name,
+						    .excl = r->excl,
+						    .incl = r->incl,
+						    .func = r->func,
+						    .source = e && e->place.line ? e->place.file
+										 : NULL });
 	}
 	listing_free(&l, &p, &rows);
 	return 0;

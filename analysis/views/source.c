@@ -63,7 +63,7 @@ static void gather_remarks(struct annotate *a, unsigned classes, struct remarks 
 
 	if (!(classes & REMARK_INLINE))
 		return;
-	vec_for_each(f, &a->funcs)
+	vec_for_each (f, &a->funcs)
 		gather_inlined(a, f->func, ret);
 	vec_sort(&ret->at, remark_cmp);
 	for (size_t i = 0; i < ret->at.len; i++) {
@@ -76,9 +76,10 @@ static void gather_remarks(struct annotate *a, unsigned classes, struct remarks 
 static void put_remarks(struct annotate *a, struct remarks *r, uint32_t line)
 {
 	for (; r->next < r->at.len && r->at.data[r->next].line <= line; r->next++) {
-		char *text = xasprintf("        Function %s inlined from source file %s into the code "
-				       "for the following line", r->at.data[r->next].name,
-				       r->at.data[r->next].from);
+		char *text =
+			xasprintf("        Function %s inlined from source file %s into the code "
+				  "for the following line",
+				  r->at.data[r->next].name, r->at.data[r->next].from);
 
 		annotate_row(a, text);
 		free(text);
@@ -87,8 +88,8 @@ static void put_remarks(struct annotate *a, struct remarks *r, uint32_t line)
 
 static void put_version(struct annotate *a, unsigned classes)
 {
-	const char *producer = a->funcs.len ? func_producer(a->v->session, a->funcs.data[0].func) :
-					      NULL;
+	const char *producer =
+		a->funcs.len ? func_producer(a->v->session, a->funcs.data[0].func) : NULL;
 	char *text;
 
 	if (!(classes & REMARK_VERSION) || !producer)
@@ -110,12 +111,12 @@ static void put_beyond(struct annotate *a)
 {
 	VEC(uint32_t) lines = { 0 };
 
-	map_for_each(slot, &a->keys) {
+	map_for_each (slot, &a->keys) {
 		if (slot->key > annotate_nlines(a) && slot->key <= UINT32_MAX)
 			vec_push(&lines, slot->key);
 	}
 	vec_sort(&lines, line_cmp);
-	vec_for_each(line, &lines) {
+	vec_for_each (line, &lines) {
 		char *text = xasprintf("%6u. <the file has no such line>", *line);
 
 		annotate_fill(a, annotate_row(a, text), *line);
@@ -150,11 +151,16 @@ static int no_lines(const struct view_state *v, const struct func *f, struct dia
 	if (f->flags & FUNC_PSEUDO)
 		return diag_error(d, "source '%s': it stands for no code", func_name(v, f));
 	if (f->obj->kernel)
-		return diag_error(d, "source '%s': the kernel's line numbers are not known: install "
-				  "linux-image-*-dbg of this kernel, or have its vmlinux in the search "
-				  "path (setpath)", func_name(v, f));
-	return diag_error(d, "source '%s': %s has no line numbers for it: compile with -g, or install "
-			  "its debug package", func_name(v, f), f->obj->name);
+		return diag_error(
+			d,
+			"source '%s': the kernel's line numbers are not known: install "
+			"linux-image-*-dbg of this kernel, or have its vmlinux in the search "
+			"path (setpath)",
+			func_name(v, f));
+	return diag_error(d,
+			  "source '%s': %s has no line numbers for it: compile with -g, or install "
+			  "its debug package",
+			  func_name(v, f), f->obj->name);
 }
 
 int view_source(struct view_state *v, const struct func *f, const char *file, struct table *t,
@@ -167,8 +173,10 @@ int view_source(struct view_state *v, const struct func *f, const char *file, st
 	if (!rc && !a.file)
 		rc = no_lines(v, f, d);
 	if (!rc && !annotate_nlines(&a))
-		rc = diag_error(d, "source '%s': not found; setpath and addpath say where to look, "
-				"pathmap what to replace in its path", a.file);
+		rc = diag_error(d,
+				"source '%s': not found; setpath and addpath say where to look, "
+				"pathmap what to replace in its path",
+				a.file);
 	if (!rc) {
 		put_file(&a);
 		annotate_mark(&a, v->annotation.sthresh);

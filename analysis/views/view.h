@@ -21,7 +21,10 @@ struct tally;
 
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 
-/* Classes of remarks between lines; those of Sun's compilers that DWARF has nothing of are known by name only. */
+/*
+ * Classes of remarks between lines. Those of Sun's compilers that DWARF has nothing
+ * of are known by name only.
+ */
 enum remark {
 	REMARK_BASIC = 1 << 0,   /* index lines and what is missing: always there */
 	REMARK_VERSION = 1 << 1, /* compiler and options */

@@ -23,10 +23,10 @@ static const struct {
 } stacks[] = {
 	{ "0x7f00000010cc>0x7f0000001077", 60 }, /* work > hot: mix, inlined in twice */
 	{ "0x7f00000010cc>0x7f000000107f", 30 },
-	{ "0x7f00000010cc>0x7f00000010a7", 8 },  /* hot itself */
+	{ "0x7f00000010cc>0x7f00000010a7", 8 },	 /* hot itself */
 	{ "0x7f00000010d5>0x7f0000001030", 45 }, /* work > warm: mix */
 	{ "0x7f00000010d5>0x7f0000001022", 5 },
-	{ "0x7f00000010cd", 2 },                 /* work */
+	{ "0x7f00000010cd", 2 }, /* work */
 };
 
 static struct exp_builder *build(const char *dir, const char *name)

@@ -43,8 +43,8 @@ static void check(const struct machine *m, const struct expected *e, size_t n)
 	assert_non_null(s);
 	for (size_t i = 0; i < n; i++) {
 		struct buf text = { 0 };
-		struct insn insn = disasm_one(s, 0x1000, (const unsigned char *)e[i].bytes, e[i].size,
-					      &text);
+		struct insn insn =
+			disasm_one(s, 0x1000, (const unsigned char *)e[i].bytes, e[i].size, &text);
 
 		assert_string_equal(text.data, e[i].text);
 		assert_int_equal(insn.size, e[i].size);

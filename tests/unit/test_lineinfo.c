@@ -27,8 +27,15 @@
 #include "tests/fixtures/mutate.h"
 #include "tests/fixtures/tempdir.h"
 
-enum { LINE_TWICE_CALLS_MIX = 9, LINE_HOT_CALLS_TWICE = 17, LINE_WARM_CALLS_MIX = 29,
-       LINE_WORK = 33, LINE_WORK_END = 39, LINE_MIX = 4, LINE_MIX_END = 8 };
+enum {
+	LINE_TWICE_CALLS_MIX = 9,
+	LINE_HOT_CALLS_TWICE = 17,
+	LINE_WARM_CALLS_MIX = 29,
+	LINE_WORK = 33,
+	LINE_WORK_END = 39,
+	LINE_MIX = 4,
+	LINE_MIX_END = 8
+};
 
 static char *dir;
 
@@ -48,8 +55,8 @@ static int teardown(void **state)
 static void shell(const char *command)
 {
 	__cleanup(freep) char *here = getcwd(NULL, 0);
-	__cleanup(freep) char *line = xasprintf("cd '%s' && SRC='%s/tests/fixtures/source' && %s", dir,
-						here, command);
+	__cleanup(freep) char *line =
+		xasprintf("cd '%s' && SRC='%s/tests/fixtures/source' && %s", dir, here, command);
 
 	assert_int_equal(system(line), 0);
 }
@@ -125,8 +132,9 @@ static unsigned bytes_with(struct object *o, const char *func, const char *chain
 		buf_puts(&b, "");
 		assert_true(depth <= 8);
 		for (size_t i = 0; i < depth; i++)
-			buf_printf(&b, "%s%s@%s:%u", i ? ">" : "", calls[i].name ? calls[i].name : "?",
-				   base_of(o, calls[i].file), calls[i].line);
+			buf_printf(&b, "%s%s@%s:%u", i ? ">" : "",
+				   calls[i].name ? calls[i].name : "?", base_of(o, calls[i].file),
+				   calls[i].line);
 		n += !strcmp(b.data, chain);
 		buf_free(&b);
 	}
@@ -193,8 +201,12 @@ static void check_file(const char *file, const char *root)
 
 static void dwarf_of_every_version_is_read(void **state)
 {
-	static const char *const forms[] = { "-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5",
-					     "-gdwarf-4 -gz", "-gdwarf-5 -gz=zlib-gnu",
+	static const char *const forms[] = { "-gdwarf-2",
+					     "-gdwarf-3",
+					     "-gdwarf-4",
+					     "-gdwarf-5",
+					     "-gdwarf-4 -gz",
+					     "-gdwarf-5 -gz=zlib-gnu",
 					     "-gdwarf-5 -ffunction-sections" };
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
@@ -211,8 +223,8 @@ static void debug_file_is_found_by_link_and_by_id(void **state)
 	__cleanup(freep) char *root = xasprintf("%s/root", dir);
 
 	shell(COMPILE " -g -o apart.so \"$SRC/work.c\" -Wl,--build-id=0x12abff00 && "
-	      "objcopy --only-keep-debug apart.so apart.debug && "
-	      "objcopy --strip-debug --add-gnu-debuglink=apart.debug apart.so");
+		      "objcopy --only-keep-debug apart.so apart.debug && "
+		      "objcopy --strip-debug --add-gnu-debuglink=apart.debug apart.so");
 	check_file("apart.so", root);
 	shell("mkdir -p root/.build-id/12 && mv apart.debug root/.build-id/12/abff00.debug");
 	check_file("apart.so", root);
@@ -227,9 +239,9 @@ static void debuginfod_is_asked_when_it_is_configured(void **state)
 	struct object o;
 
 	shell(COMPILE " -g -o served.so \"$SRC/work.c\" -Wl,--build-id=0x12abff01 && "
-	      "mkdir -p root server/buildid/12abff01 && "
-	      "objcopy --only-keep-debug served.so server/buildid/12abff01/debuginfo && "
-	      "objcopy --strip-debug served.so");
+		      "mkdir -p root server/buildid/12abff01 && "
+		      "objcopy --only-keep-debug served.so server/buildid/12abff01/debuginfo && "
+		      "objcopy --strip-debug served.so");
 	object_open(&o, "served.so", root);
 	assert_null(o.lines);
 	object_close(&o);
@@ -249,9 +261,9 @@ static void dwz_file_is_read(void **state)
 {
 	struct object o;
 
-	shell(COMPILE " -gdwarf-4 -o one.so \"$SRC/work.c\" -Wl,--build-id=0x110001 && "
-	      COMPILE " -gdwarf-4 -DTWO -o two.so \"$SRC/work.c\" -Wl,--build-id=0x110002 && "
-	      "dwz -m shared.dwz -M shared.dwz one.so two.so");
+	shell(COMPILE " -gdwarf-4 -o one.so \"$SRC/work.c\" -Wl,--build-id=0x110001 && " COMPILE
+		      " -gdwarf-4 -DTWO -o two.so \"$SRC/work.c\" -Wl,--build-id=0x110002 && "
+		      "dwz -m shared.dwz -M shared.dwz one.so two.so");
 	check_file("one.so", "");
 	shell("rm shared.dwz");
 	object_open(&o, "one.so", "");
@@ -335,7 +347,8 @@ static void ask_everything(struct lineinfo *l)
 		for (size_t i = 0; i < n && i < 4; i++)
 			lineinfo_path(l, calls[i].file);
 		if (lineinfo_find(l, a, &at))
-			assert_true(at.start <= a && a < at.end && strlen(lineinfo_path(l, at.file)) < 65536);
+			assert_true(at.start <= a && a < at.end &&
+				    strlen(lineinfo_path(l, at.file)) < 65536);
 		lineinfo_rows(l, a, a + 100, &n);
 	}
 }
@@ -358,7 +371,8 @@ static void damaged_files_are_read_without_harm(void **state)
 		buf_add(&b, data, size);
 		/* Behind the headers, where the sections are; the rest is test_symtab's. */
 		for (size_t k = random_below(&random, 8) + 1; k > 0; k--)
-			b.data[0x1000 + random_below(&random, size - 0x1000)] = random_next(&random);
+			b.data[0x1000 + random_below(&random, size - 0x1000)] =
+				random_next(&random);
 		assert_int_equal(write(fd, b.data, b.len), b.len);
 		l = lineinfo_open(fd, &opts, &d);
 		if (l)

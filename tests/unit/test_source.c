@@ -48,7 +48,8 @@ static void sources_are_looked_for_in_order(void **state)
 	__cleanup(freep) char *mapped = xasprintf("%s/moved/z.c", dir);
 	__cleanup(freep) char *moved = xasprintf("%s/moved", dir);
 
-	shell(dir, "mkdir -p one two/y moved fifo && touch one/x.c two/y/x.c moved/z.c && mkfifo fifo/w.c");
+	shell(dir, "mkdir -p one two/y moved fifo && touch one/x.c two/y/x.c moved/z.c && mkfifo "
+		   "fifo/w.c");
 	search_init(&sp);
 	search_print(&sp, &b);
 	assert_string_equal(b.data, "$expts:.");
@@ -98,7 +99,8 @@ static void write_functions(const char *dir, const char *const *names, const cha
 
 static void write_vmlinux(const char *dir, const char *const *names)
 {
-	write_functions(dir, names, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=none "
+	write_functions(dir, names,
+			"gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=none "
 			"-o vmlinux kernel.s");
 }
 
@@ -112,7 +114,8 @@ static void lines_of_a_module_come_from_its_file(void **state)
 	struct func *f;
 
 	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "k:entry>k:my_mod`mod_init>k:my_mod`mod_read", MS_SYSTEM, 1);
+	exp_builder_profile(o.builder, 1, "k:entry>k:my_mod`mod_init>k:my_mod`mod_read", MS_SYSTEM,
+			    1);
 	write_functions(o.dir, names, "gcc -c -o my_mod.ko kernel.s");
 	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
