@@ -116,7 +116,8 @@ struct er_wait {
 	__u64 stack;           /* id, 0 none: of who waited, as it left the CPU */
 	__u64 blocked_ns, runq_ns;         /* how long it was really */
 	__u64 blocked_weight, runq_weight; /* what it stands for */
-	__u64 address;         /* state LOCK: of the lock; faults: what was touched; else 0 */
+	__u64 address;         /* state LOCK: of the lock; faults: what was touched, of data only */
+			       /* when tracing; else 0 */
 	__u64 waker_stack;     /* id, 0 none */
 	__u64 waker_start;     /* start_time of the waker's process */
 	__u32 waker_tgid, waker_tid; /* 0 unknown */

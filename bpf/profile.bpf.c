@@ -269,7 +269,7 @@ int BPF_PROG(er_exec, struct task_struct *p, pid_t old_tid)
 
 /* Not ours nor others' attempts to read memory that may not be there. */
 SEC("tp_btf/page_fault_kernel")
-int er_fault(void *ctx)
+int BPF_PROG(er_fault, unsigned long address)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct er_cpu *c = er_this_cpu();
@@ -280,8 +280,28 @@ int er_fault(void *ctx)
 		return 0;
 	began = cost_begin(c, ER_PROG_FAULT);
 	t = thread_find(p);
-	if (t)
+	if (t) {
 		t->kfault = task_faults(p) + 1;
+		t->touched = address;
+	}
+	cost_end(c, ER_PROG_FAULT, began);
+	return 0;
+}
+
+/* Tracing only: what a fault from user mode touched. */
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(er_fault_user, unsigned long address)
+{
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+	__u64 began;
+
+	if (!c)
+		return 0;
+	began = cost_begin(c, ER_PROG_FAULT);
+	t = thread_find(bpf_get_current_task_btf());
+	if (t)
+		t->touched = address;
 	cost_end(c, ER_PROG_FAULT, began);
 	return 0;
 }

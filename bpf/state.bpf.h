@@ -6,8 +6,9 @@
  * A fault from user mode shows as no system call (orig_ax below 0): nothing else
  * that user mode runs into blocks, but stops and exit, which are asked first.
  * It was an instruction fetch if the instruction cannot be read: that is what
- * the fault is about. (The tracepoint page_fault_user knows the address, too,
- * but costs 60 ns and more at each of a million minor faults.)
+ * the fault is about. The tracepoint page_fault_user knows the address, too,
+ * but costs 60 ns and more at each of a million minor faults: only where waits are
+ * traced, which has its price anyway.
  *
  * A fault from kernel mode, in a system call that touches user memory, is seen by
  * the tracepoint page_fault_kernel, which is rare. It notes how many faults the
@@ -116,6 +117,7 @@ static __always_inline enum er_off_state blocked_state(struct er_thread *t, stru
 	regs = arch_user_regs(p);
 	nr = arch_syscall(regs);
 	if (nr < 0) {
+		t->address = t->touched;
 		if (!current || !fault_is_text(regs))
 			return ER_OFF_DFAULT;
 		t->address = regs->ip;
@@ -128,7 +130,10 @@ static __always_inline enum er_off_state blocked_state(struct er_thread *t, stru
 		t->holder = current ? futex_holder(&futex) : 0;
 		return ER_OFF_LOCK;
 	}
-	return t->kfault == task_faults(p) + 1 ? ER_OFF_KFAULT : ER_OFF_SLEEP;
+	if (t->kfault != task_faults(p) + 1)
+		return ER_OFF_SLEEP;
+	t->address = t->touched;
+	return ER_OFF_KFAULT;
 }
 
 /* The state that `p` goes into with the scheduler's state `st`, which is not 0. */

@@ -69,7 +69,8 @@ struct er_thread {
 	__u32 split_in;   /* in a system call; SPLIT */
 
 	/* At faults, locks, and waits that are recorded. */
-	__u64 address;    /* of the lock, of the fault; states LOCK and TFAULT */
+	__u64 address;    /* of the lock, of the fault; states LOCK and faults */
+	__u64 touched;    /* by the last fault that was seen */
 	__u32 futex_op, holder; /* state LOCK */
 	__u64 waker_stack, early_stack;
 	struct er_stay stay;

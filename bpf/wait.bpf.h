@@ -108,7 +108,7 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->runq_ns = t->stay.runq_ns;
 	r->blocked_weight = t->stay.blocked_weight;
 	r->runq_weight = t->stay.runq_weight;
-	r->address = locked || t->off_state == ER_OFF_TFAULT ? t->address : 0;
+	r->address = locked || t->off_state <= ER_OFF_KFAULT ? t->address : 0;
 	r->futex_op = locked ? t->futex_op : 0;
 	r->holder_tid = locked ? t->holder : 0;
 	fill_waker(r, t);

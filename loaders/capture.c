@@ -146,7 +146,7 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 	return err;
 }
 
-/* Records behind their heads, whole unless the kernel's iterator failed; sizes are multiples of 8. */
+/* Records behind their heads, whole unless the kernel's iterator failed. */
 static int drain_last(struct capture *c, capture_fn fn, void *ctx)
 {
 	int n = 0;

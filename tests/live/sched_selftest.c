@@ -30,7 +30,7 @@ static double share(void)
 	return emulated ? 0.03 : 0.005;
 }
 
-/* What interrupts and the host took from all CPUs: it is waiting for a CPU to us, not to schedstat. */
+/* What interrupts and the host took from all CPUs: waiting for a CPU to us, not to schedstat. */
 static uint64_t stolen_ns(void)
 {
 	unsigned long long irq = 0, softirq = 0, steal = 0;

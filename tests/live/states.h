@@ -34,6 +34,7 @@ enum {
 /* Written by the workload, read by the test. */
 struct truth {
 	uint64_t waited; /* must have been in the state */
+	uint64_t map;    /* where the file is mapped */
 	uint32_t holder; /* of the lock */
 	char skip[80];   /* why this cannot be done here */
 };
