@@ -16,14 +16,15 @@
 struct experiment;
 struct hit;
 
+/* There may be millions of these: no wider than what er_kernel records. */
 struct activity {
 	int64_t begin, end;    /* nanoseconds from the start of the founder */
 	int64_t weight;        /* nanoseconds it stands for */
 	uint32_t stack;        /* resolved */
 	uint32_t waker_stack;  /* of a wait that a thread ended; resolved */
-	int32_t state, reason; /* enum er_mstate, er_reason */
-	uint32_t flags;        /* enum er_wflag */
-	int64_t waker, waker_pid, holder, holder_pid; /* 0 none */
+	uint8_t state, reason; /* enum er_mstate, er_reason */
+	uint16_t flags;        /* enum er_wflag */
+	uint32_t waker, waker_pid, holder, holder_pid; /* 0 none */
 };
 
 struct timeline {

@@ -154,6 +154,38 @@ static void test_account(void **state)
 	fixture_free(&o);
 }
 
+/* How waits were recorded, what of them was lost, and what a budget cost. */
+static void test_capture(void **state)
+{
+	struct table t;
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_replace(exp_builder_writer(o.builder), "recorder.xml",
+			  "<recorder version=\"1\"/>\n"
+			  "<capture how=\"clock, stacks of waits by sched_exit_tp\" states=\"1\" "
+			  "distance_ns=\"10007000\" split=\"1\"/>\n"
+			  "<target pid=\"12\" tid=\"0\"/><target pid=\"12\" tid=\"13\"/>\n"
+			  "<target pid=\"0\" tid=\"5\"/>\n"
+			  "<budget percent=\"2\"/><shed second=\"3\" what=\"waker stacks\" cost=\"4\"/>\n"
+			  "<shed second=\"9\" what=\"nothing\" cost=\"0.5\"/>\n"
+			  "<ring cpu=\"1\" produced=\"0\" recorded=\"0\" lost=\"0\"/>\n"
+			  "<waitring cpu=\"1\" produced=\"5\" recorded=\"3\" lost=\"2\"/>\n");
+	fixture_open(&o);
+	header_of(&o, &t);
+	assert_true(has_line(&t, "Captured by clock, stacks of waits by sched_exit_tp"));
+	assert_true(has_line(&t, "once in 10.007 msec. of each state on average; user and system time exact"));
+	assert_true(has_line(&t, "  Only PID 12"));
+	assert_true(has_line(&t, "  Only PID 12, TID 13"));
+	assert_true(has_line(&t, "  Only kernel thread 5"));
+	assert_true(has_line(&t, "Budget: 2 % of all CPU time"));
+	assert_true(has_line(&t, "From second 3 on, to keep to the budget, left out: waker stacks"));
+	assert_true(has_line(&t, "From second 9 on, all was recorded again"));
+	assert_true(has_line(&t, "*** Lost: 2 of 5 waits (40.00 %)"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
 static void test_not_closed(void **state)
 {
 	struct table t;
@@ -212,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_panel),
 		cmocka_unit_test(test_index),	  cmocka_unit_test(test_account),
+		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_not_closed), cmocka_unit_test(test_empty),
 	};
 
