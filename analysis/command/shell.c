@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/command/command.h"
-#include "analysis/tool/tool.h"
+#include "analysis/tool/archiver.h"
 #include "analysis/command/rc.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * er_archive: what a reader elsewhere needs goes into archives/ of the founder.
- * Without an option that is the names of functions (symbol files); copies of
- * the files bring disassembly, and of the sources annotated source.
- */
+#include "analysis/tool/archiver.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -25,94 +20,6 @@
 #include "analysis/tool/cmdline.h"
 #include "analysis/tool/place.h"
 #include "analysis/tool/sources.h"
-#include "analysis/tool/tool.h"
-
-struct settings {
-	bool nothing, only_founder, quiet, force, only_used;
-	bool objects, sources;
-	enum archive_mode mode;
-	char *common; /* absolute path of the common archive, NULL none */
-	regex_t only; /* paths, if has_only */
-	bool has_only;
-};
-
-static int set_what(void *settings, const char *arg, struct diag *d)
-{
-	static const struct {
-		const char *word;
-		bool nothing, objects, sources, used;
-	} words[] = {
-		{ "off", .nothing = true },
-		{ "on", .objects = true, .sources = true },
-		{ "ldobjects", .objects = true },
-		{ "src", .sources = true },
-		{ "usedldobjects", .objects = true, .used = true },
-		{ "usedsrc", .sources = true, .used = true },
-	};
-	struct settings *s = settings;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(words[i].word, arg))
-			continue;
-		s->nothing = words[i].nothing;
-		s->objects = words[i].objects;
-		s->sources = words[i].sources;
-		s->only_used = words[i].used;
-		s->mode = ARCHIVE_COPY;
-		return 0;
-	}
-	return diag_error(d, "-a '%s': write off, on, ldobjects, src, usedldobjects or usedsrc", arg);
-}
-
-static int set_copies(void *settings, const char *arg, struct diag *d)
-{
-	return set_what(settings, "ldobjects", d);
-}
-
-static int set_only_founder(void *settings, const char *arg, struct diag *d)
-{
-	((struct settings *)settings)->only_founder = true;
-	return 0;
-}
-
-static int set_quiet(void *settings, const char *arg, struct diag *d)
-{
-	((struct settings *)settings)->quiet = true;
-	return 0;
-}
-
-static int set_force(void *settings, const char *arg, struct diag *d)
-{
-	((struct settings *)settings)->force = true;
-	return 0;
-}
-
-static int set_common(void *settings, const char *arg, struct diag *d)
-{
-	struct settings *s = settings;
-
-	free(s->common);
-	s->common = realpath(arg, NULL);
-	return s->common ? 0 : diag_errno(d, errno, "-d '%s': cannot open", arg);
-}
-
-static int set_only(void *settings, const char *arg, struct diag *d)
-{
-	struct settings *s = settings;
-	char why[128];
-	int err;
-
-	if (s->has_only)
-		regfree(&s->only);
-	err = regcomp(&s->only, arg, REG_EXTENDED | REG_NOSUB);
-	s->has_only = !err;
-	if (!err)
-		return 0;
-	regerror(err, &s->only, why, sizeof(why));
-	return diag_error(d, "-m '%s': not a regular expression: %s", arg, why);
-}
-
-/* --- one experiment --- */
 
 /* Whether an object is to be archived, and its addresses that stacks lead through. */
 struct wanted {
@@ -121,7 +28,7 @@ struct wanted {
 };
 
 struct archiver {
-	const struct settings *settings;
+	const struct archive_plan *plan;
 	struct session *session;
 	const char *path;
 	int expdir;
@@ -145,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct archiver *a, const
 		return;
 	buf_put_printable(&a->log, text);
 	buf_puts(&a->log, "\n");
-	if (!a->settings->quiet)
+	if (!a->plan->quiet)
 		diag_warn(a->d, "%s", text);
 	free(text);
 }
@@ -153,29 +60,29 @@ __attribute__((format(printf, 2, 3))) static void warn(struct archiver *a, const
 static bool is_chosen(const struct archiver *a, const char *path)
 {
 	return path[0] == '/' &&
-	       (!a->settings->has_only || !regexec(&a->settings->only, path, 0, NULL, 0));
+	       (!a->plan->has_only || !regexec(&a->plan->only, path, 0, NULL, 0));
 }
 
 /* Put the file at fd where archives of `path` go. 0 or -1 after reporting. */
 static int put(struct archiver *a, int fd, const char *path)
 {
-	const struct settings *s = a->settings;
-	enum archive_old old = s->force && !s->only_founder && !s->has_only ? ARCHIVE_REPLACE :
-			       s->mode == ARCHIVE_COPY ? ARCHIVE_UPGRADE : ARCHIVE_KEEP;
+	const struct archive_plan *plan = a->plan;
+	enum archive_old old = plan->force && !plan->only_founder && !plan->has_only ? ARCHIVE_REPLACE :
+			       plan->mode == ARCHIVE_COPY ? ARCHIVE_UPGRADE : ARCHIVE_KEEP;
 	__cleanup(closep) int common = -1;
 
 	if (a->archives < 0)
 		a->archives = archive_dir(a->expdir, a->d);
 	if (a->archives < 0)
 		return -1;
-	if (!s->common)
-		return archive_put(a->archives, fd, path, s->mode, old, a->d);
-	common = open(s->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!plan->common)
+		return archive_put(a->archives, fd, path, plan->mode, old, a->d);
+	common = open(plan->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (common < 0)
-		return diag_errno(a->d, errno, "-d '%s': cannot open", s->common);
-	if (archive_put(common, fd, path, s->mode, old, a->d))
+		return diag_errno(a->d, errno, "-d '%s': cannot open", plan->common);
+	if (archive_put(common, fd, path, plan->mode, old, a->d))
 		return -1;
-	return archive_link(a->archives, s->common, path, a->d);
+	return archive_link(a->archives, plan->common, path, a->d);
 }
 
 static int archive_object(struct archiver *a, const struct loadobj *o)
@@ -201,7 +108,7 @@ static int archive_sources(struct archiver *a, const struct wanted *w, const cha
 	if (fd < 0)
 		fd = archive_open(a->expdir, path);
 	if (fd >= 0)
-		sources_of(fd, path, a->settings->only_used ? w->used.data : NULL, w->used.len,
+		sources_of(fd, path, a->plan->only_used ? w->used.data : NULL, w->used.len,
 			   &sources, a->d);
 	for (size_t i = 0; !err && i < sources.len; i++) {
 		const char *source = sources.strings[i];
@@ -267,13 +174,13 @@ static void choose(struct archiver *a)
 
 	session_load_objects(s);
 	vec_for_each(e, &s->experiments) {
-		if (a->settings->only_used && !((*e)->founder && a->settings->only_founder))
+		if (a->plan->only_used && !((*e)->founder && a->plan->only_founder))
 			meet_frames(a, *e, &met);
 	}
 	/* Only now are all objects known. */
 	a->wanted = xcalloc(s->objects.len, sizeof(*a->wanted));
 	vec_for_each(e, &s->experiments) {
-		if (!a->settings->only_used && !((*e)->founder && a->settings->only_founder))
+		if (!a->plan->only_used && !((*e)->founder && a->plan->only_founder))
 			want_mapped(a, *e);
 	}
 	want_used(a, &met);
@@ -284,9 +191,9 @@ static int archive_wanted(struct archiver *a, const struct wanted *w, const stru
 {
 	int err = 0;
 
-	if (a->settings->objects && is_chosen(a, o->path))
+	if (a->plan->objects && is_chosen(a, o->path))
 		err = archive_object(a, o);
-	if (!err && a->settings->sources)
+	if (!err && a->plan->sources)
 		err = archive_sources(a, w, o->path);
 	return err;
 }
@@ -311,7 +218,7 @@ static int check_host(const struct archiver *a)
 	const struct experiment *e = a->session->experiments.data[0];
 	struct utsname here;
 
-	if (a->settings->force || !e->hostname[0] || uname(&here) || !strcmp(here.nodename, e->hostname))
+	if (a->plan->force || !e->hostname[0] || uname(&here) || !strcmp(here.nodename, e->hostname))
 		return 0;
 	return diag_error(a->d, "experiment '%s': was recorded on '%s': run er_archive there, or "
 			  "with -F if the files are the same here", a->path, e->hostname);
@@ -337,7 +244,7 @@ static int archive_open_experiment(struct archiver *a)
 	if (recorder)
 		warn(a, "experiment '%s': is still being recorded by %s: archive it again when "
 		     "that has ended", a->path, recorder);
-	err = a->settings->nothing ? 0 : archive_files(a);
+	err = a->plan->nothing ? 0 : archive_files(a);
 	write_log(a);
 	return err;
 }
@@ -352,9 +259,9 @@ static int check_founder(const struct place *p, struct diag *d)
 	return diag_error(d, "experiment '%s': is part of another one: archive that", p->path);
 }
 
-static int archive_experiment(const char *path, const struct settings *s, struct diag *d)
+int archive_experiment(const char *path, const struct archive_plan *plan, struct diag *d)
 {
-	struct archiver a = { .settings = s, .archives = -1, .expdir = -1, .d = d };
+	struct archiver a = { .plan = plan, .archives = -1, .expdir = -1, .d = d };
 	struct place p;
 	int err = place_init(&p, path, d) || check_founder(&p, d) ? -1 : 0;
 
@@ -376,77 +283,25 @@ static int archive_experiment(const char *path, const struct settings *s, struct
 	return err;
 }
 
-/* Whether it has files to archive. */
-static bool has_objects(const struct experiment *e)
-{
-	vec_for_each(m, &e->maps) {
-		if (m->what == EXP_MAP_SEGMENT && m->name[0] == '/')
-			return true;
-	}
-	return false;
-}
-
 bool archive_abandoned(const struct experiment *e)
 {
-	const struct settings names = { .objects = true, .quiet = true };
-	__cleanup(closep) int dir = open(e->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	__cleanup(freep) char *recorder = dir < 0 ? NULL : experiment_recorder(dir);
+	const struct archive_plan names = { .objects = true, .quiet = true };
+	__cleanup(closep) int dir = -1;
+	__cleanup(freep) char *recorder = NULL;
 	struct diag d = { 0 };
-	bool done = false;
+	bool done;
 
-	if (dir >= 0 && !e->closed && !e->founder && !recorder && has_objects(e) &&
-	    faccessat(dir, "archives", F_OK, AT_SYMLINK_NOFOLLOW) && !faccessat(dir, ".", W_OK, 0))
-		done = !archive_experiment(e->path, &names, &d);
+	if (e->closed || e->founder)
+		return false;
+	dir = open(e->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || faccessat(dir, ".", W_OK, 0) ||
+	    !faccessat(dir, "archives", F_OK, AT_SYMLINK_NOFOLLOW))
+		return false;
+	recorder = experiment_recorder(dir);
+	if (recorder)
+		return false;
+	done = !archive_experiment(e->path, &names, &d) &&
+	       !faccessat(dir, "archives", F_OK, AT_SYMLINK_NOFOLLOW);
 	diag_free(&d);
 	return done;
-}
-
-static int archive_operand(const char *path, const struct settings *s, struct diag *d)
-{
-	str_vec members = { 0 };
-	int err;
-
-	if (!is_group_name(path))
-		return archive_experiment(path, s, d);
-	err = group_read(path, &members, d);
-	vec_for_each(m, &members) {
-		err |= archive_experiment(*m, s, d);
-		free(*m);
-	}
-	vec_free(&members);
-	return err;
-}
-
-static const struct tool_option options[] = {
-	{ 'n', NULL, "archive for this experiment only, not for its descendants", set_only_founder },
-	{ 'q', NULL, "no warnings; they are in archive.log of the experiment", set_quiet },
-	{ 'A', NULL, "copy the load objects whole, as -a ldobjects", set_copies },
-	{ 'F', NULL, "write archives again that are there; ignored with -n and -m", set_force },
-	{ 'a', "what", "copy: off, on, ldobjects, src, usedldobjects, usedsrc", set_what },
-	{ 'd', "directory", "keep the files in this directory, for many experiments", set_common },
-	{ 'm', "regex", "only files whose path matches", set_only },
-};
-
-int archive_main(int argc, char **argv)
-{
-	static const char *const synopses[] = {
-		"[-nqAF] [-a what] [-d directory] [-m regex] experiment.er|group.erg...", NULL };
-	const struct tool t = { .name = "er_archive", .synopses = synopses, .options = options,
-				.noptions = sizeof(options) / sizeof(options[0]),
-				.min_operands = 1 };
-	struct diag d = { .prefix = t.name };
-	struct settings s = { .objects = true, .mode = ARCHIVE_SYMBOLS };
-	struct operands o;
-	int status = tool_parse(&t, argc, argv, &s, &o, &d), err = 0;
-
-	if (status == TOOL_RUN) {
-		tool_catch_signals();
-		for (size_t i = 0; i < o.n && !tool_stop; i++)
-			err |= archive_operand(o.v[i], &s, &d);
-		status = err || tool_stop ? 1 : 0;
-	}
-	free(s.common);
-	if (s.has_only)
-		regfree(&s.only);
-	return status;
 }

@@ -12,6 +12,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/tool/cmdline.h"
+#include "analysis/tool/place.h"
 #include "analysis/tool/tool.h"
 
 /* The line that is being built. Texts are of other people's making: printable, in quotes,
@@ -257,9 +258,10 @@ static void export_experiment(struct line *l, const struct experiment *e)
 		export_stream(l, e, s);
 }
 
-static int export_with_subs(struct line *l, const char *path, struct diag *d)
+static int export_with_subs(void *line, const char *path, struct diag *d)
 {
 	struct experiment *e = experiment_open(path, d);
+	struct line *l = line;
 	str_vec subs = { 0 };
 
 	if (!e)
@@ -281,22 +283,6 @@ static int export_with_subs(struct line *l, const char *path, struct diag *d)
 	return 0;
 }
 
-static int export_operand(struct line *l, const char *path, struct diag *d)
-{
-	str_vec members = { 0 };
-	int err;
-
-	if (!is_group_name(path))
-		return export_with_subs(l, path, d);
-	err = group_read(path, &members, d);
-	vec_for_each(m, &members) {
-		err |= export_with_subs(l, *m, d);
-		free(*m);
-	}
-	vec_free(&members);
-	return err;
-}
-
 int export_main(int argc, char **argv)
 {
 	static const char *const synopses[] = { "experiment.er|group.erg...", NULL };
@@ -309,7 +295,7 @@ int export_main(int argc, char **argv)
 	if (status != TOOL_RUN)
 		return status;
 	for (size_t i = 0; i < o.n; i++)
-		err |= export_operand(&l, o.v[i], &d);
+		err |= operand_each(o.v[i], export_with_subs, &l, &d);
 	buf_free(&l.text);
 	if (fflush(stdout) || ferror(stdout))
 		err = diag_errno(&d, errno, "cannot write the output");

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,4 +99,21 @@ int place_open_experiment(const struct place *p, struct diag *d)
 		return fd;
 	close(fd);
 	return diag_error(d, "'%s': is no experiment: there is no log.xml in it", p->path);
+}
+
+int operand_each(const char *operand, int (*fn)(void *ctx, const char *path, struct diag *d),
+		 void *ctx, struct diag *d)
+{
+	str_vec members = { 0 };
+	int err;
+
+	if (!is_group_name(operand))
+		return fn(ctx, operand, d);
+	err = group_read(operand, &members, d);
+	vec_for_each(m, &members) {
+		err |= fn(ctx, *m, d);
+		free(*m);
+	}
+	vec_free(&members);
+	return err;
 }

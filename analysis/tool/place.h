@@ -32,6 +32,13 @@ bool place_exists(const struct place *p);
 int place_open_experiment(const struct place *p, struct diag *d);
 
 /*
+ * Call fn for the experiment that an operand is, or for each one of the group that
+ * it is. 0, or -1 when one of the calls said so or the group cannot be read.
+ */
+int operand_each(const char *operand, int (*fn)(void *ctx, const char *path, struct diag *d),
+		 void *ctx, struct diag *d);
+
+/*
  * Who still writes into the experiment open at fd, as words for a message
  * ("er_kernel (process 4711)"); NULL nobody that can be seen from here. Freed
  * by the caller.

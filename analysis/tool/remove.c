@@ -46,26 +46,21 @@ static int remove_experiment(const char *path, bool force, struct diag *d)
 }
 
 /* A member that is gone already does not keep the group file. */
-static int remove_member(const char *path, bool force, struct diag *d)
+static int remove_member(void *settings, const char *path, struct diag *d)
 {
+	const struct settings *s = settings;
 	struct stat st;
 
 	if (lstat(path, &st) == 0 || errno != ENOENT)
-		return remove_experiment(path, force, d);
+		return remove_experiment(path, s->force, d);
 	diag_warn(d, "experiment '%s': is not there any more", path);
 	return 0;
 }
 
-static int remove_group(const char *path, bool force, struct diag *d)
+static int remove_group(const char *path, struct settings *s, struct diag *d)
 {
-	str_vec members = { 0 };
-	int err = group_read(path, &members, d);
+	int err = operand_each(path, remove_member, s, d);
 
-	vec_for_each(m, &members) {
-		err |= remove_member(*m, force, d);
-		free(*m);
-	}
-	vec_free(&members);
 	if (!err && unlink(path) < 0)
 		err = diag_errno(d, errno, "group '%s': cannot remove", path);
 	return err;
@@ -91,7 +86,7 @@ int remove_main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++) {
 		struct diag *to = s.force ? &silent : &d;
 
-		err |= is_group_name(o.v[i]) ? remove_group(o.v[i], s.force, to) :
+		err |= is_group_name(o.v[i]) ? remove_group(o.v[i], &s, to) :
 					       remove_experiment(o.v[i], s.force, to);
 	}
 	diag_free(&silent);

@@ -7,22 +7,11 @@
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
-#include <stdbool.h>
-
 enum transfer { TRANSFER_COPY, TRANSFER_MOVE };
 
 int transfer_main(enum transfer how, int argc, char **argv); /* er_cp, er_mv */
 int remove_main(int argc, char **argv);                      /* er_rm */
 int archive_main(int argc, char **argv);                     /* er_archive */
 int export_main(int argc, char **argv);                      /* er_export */
-
-struct experiment;
-
-/*
- * What er_print does when it opens an experiment whose recorder came to no end:
- * archive the names of its functions, if that was not done, it is of this machine
- * and nobody records any more. True when that was done now. Silent.
- */
-bool archive_abandoned(const struct experiment *e);
 
 #endif

@@ -207,7 +207,7 @@ int tree_copy(const struct tree_copy *c, struct diag *d)
 
 	if (err && !was_there && fstatat(c->to, c->copy, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		tree_remove(c->to, c->copy, c->path, d);
-	return err;
+	return err ? -1 : 0;
 }
 
 /* --- removing --- */
