@@ -97,7 +97,7 @@ done
 source=$here/../fixtures/source
 gcc -shared -nostdlib -Wl,-z,noseparate-code,-Ttext=0x2000,--build-id=none,-Bsymbolic \
 	-o "$work/work.so" "$source/work.s" && "$O/tests/golden/make_code" "$work/fixtures" "$work/work.so" &&
-	mkdir "$work/fixtures/src" && cp "$source/work.c" "$source/mix.h" "$work/work.so" "$work/fixtures/src/" ||
+	mkdir "$work/fixtures/src" && cp "$source/work.c" "$source/mix.h" "$source/work.s" "$work/work.so" "$work/fixtures/src/" ||
 	{ not_ok "make_code"; exit 1; }
 if [ $# -gt 0 ]; then
 	for c; do run_case "$c"; done
