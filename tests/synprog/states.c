@@ -175,16 +175,20 @@ static void *play(void *arg)
 
 static void start(struct actor *a)
 {
+	pid_t pid;
+
 	if (!a->kind->own_process) {
 		if (pthread_create(&a->thread, NULL, play, a))
 			truth_die("states: pthread_create");
 		return;
 	}
-	a->child = fork();
-	if (a->child < 0)
+	pid = fork();
+	if (pid < 0)
 		truth_die("states: fork");
-	if (a->child)
+	if (pid) {
+		a->child = pid; /* in the parent only: the memory is shared */
 		return;
+	}
 	play(a);
 	_exit(0);
 }
