@@ -199,6 +199,7 @@ static int create(struct book *b, const struct image *im, const char *name, stru
 	h.pid = im->pid;
 	h.ppid = im->ppid;
 	h.pgrp = h.sid = 0;
+	h.ncpus = 0; /* the founder lists them; on some machines there are hundreds */
 	h.cwd = "";
 	err = expwriter_create(expwriter_dirfd(b->founder.w), name, &h, &quiet, &p->w);
 	buf_free(&command);

@@ -190,8 +190,8 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 		return; /* the fields that packets of both kinds have */
 	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),
 				.uname = exp_attr(r->e, el, "uname"), .offset = offset, .type = id };
-	if (s->also && !*f.uname)
-		f.uname = known_uname(s->also, f.name);
+	if (!*f.uname)
+		f.uname = known_uname(s->also ? s->also : s->kind, f.name);
 	vec_push(&s->fields, f);
 }
 

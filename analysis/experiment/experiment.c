@@ -180,6 +180,10 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	e->wordsize = 64;
 	read_files(e, fd, &log);
 	file_close(&log);
+	if (founder && !e->ncpus) { /* er_kernel lists the CPUs once */
+		e->ncpus = founder->ncpus;
+		e->mhz = founder->mhz;
+	}
 	return e;
 }
 

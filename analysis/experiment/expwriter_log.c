@@ -99,19 +99,19 @@ static void put_packet(struct buf *b, enum er_packet kind, bool with_names)
 	buf_puts(b, "</profpckt>\n");
 }
 
-static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs)
+static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs, bool with_names)
 {
 	const struct packet_desc *d = packet_desc(kind);
 
 	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
 		   attrs ? attrs : "");
 	buf_printf(b, "<profdata fname=\"%s\"/>\n", d->fname);
-	put_packet(b, kind, true);
+	put_packet(b, kind, with_names);
 }
 
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
 {
-	begin_profile(out_buf(w, OUT_LOG), kind, attrs);
+	begin_profile(out_buf(w, OUT_LOG), kind, attrs, true);
 	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
 }
 
@@ -123,7 +123,7 @@ void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_st
 
 	w->has_waits = waits;
 	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
-	begin_profile(out_buf(w, OUT_LOG), ER_PKT_CLOCK, attrs.data);
+	begin_profile(out_buf(w, OUT_LOG), ER_PKT_CLOCK, attrs.data, !waits);
 	if (waits)
 		put_packet(out_buf(w, OUT_LOG), ER_PKT_WAIT, false);
 	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
