@@ -52,8 +52,10 @@ static void html_begin(struct printer *p, const struct table *t)
 {
 	open_page(p);
 	if (t->title) {
+		__cleanup(freep) char *title = printer_title(t);
+
 		buf_puts(&p->out, "<h2>");
-		put_text(p, t->title);
+		put_text(p, title);
 		buf_puts(&p->out, "</h2>\n");
 	}
 	buf_puts(&p->out, "<table>\n");

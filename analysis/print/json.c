@@ -36,8 +36,10 @@ static void json_begin(struct printer *p, const struct table *t)
 	buf_puts(&p->out, "{\"name\":");
 	put_string(p, t->name);
 	if (t->title) {
+		__cleanup(freep) char *title = printer_title(t);
+
 		buf_puts(&p->out, ",\"title\":");
-		put_string(p, t->title);
+		put_string(p, title);
 	}
 	p->nrows = p->nnotes = 0;
 }

@@ -186,3 +186,15 @@ void column_put_name(struct buf *b, const struct column *c, bool with_unit)
 	if (!b->data)
 		buf_puts(b, "");
 }
+
+char *printer_title(const struct table *t)
+{
+	struct buf b = { 0 };
+
+	for (const char *p = t->title, *end; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, '\n');
+		buf_puts(&b, b.len ? "; " : "");
+		buf_add(&b, p, end - p);
+	}
+	return b.data ? b.data : xstrdup("");
+}

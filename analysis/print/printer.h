@@ -87,6 +87,8 @@ void column_put_name(struct buf *b, const struct column *c, bool with_unit);
 
 /* The rows, each by the row function alone, on several CPUs when there are many (slices.c). */
 void print_slices(struct printer *p, const struct table *t);
+/* For printers that write it on one line: the title, its lines joined by "; ", to be freed. */
+char *printer_title(const struct table *t);
 /* For printers: hand what has gathered in p->out to the file when there is much of it. */
 void printer_flush(struct printer *p, size_t at_least);
 
