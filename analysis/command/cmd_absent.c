@@ -29,8 +29,8 @@ static int cmd_absent(struct shell *sh, int argc, char **argv)
 
 	for (size_t i = 0; c && i < sizeof(absents) / sizeof(absents[0]); i++) {
 		if (!strcmp(c->name, absents[i].name))
-			return diag_error(&sh->diag, "%s: the experiments have no data on %s; %s", c->name,
-					  absents[i].data, absents[i].instead);
+			return diag_error(&sh->diag, "%s: the experiments have no data on %s; %s",
+					  c->name, absents[i].data, absents[i].instead);
 	}
 	return -1;
 }

@@ -48,8 +48,8 @@ static int check_choices(struct shell *sh, char **argv, const struct choice *cho
 		for (const struct choice *c = choices; c->least; c++)
 			known |= is_choice(c, word, n);
 		if (!known)
-			return diag_error(&sh->diag, "%s '%.*s': unknown; er.rc(5) lists them", argv[0],
-					  (int)n, word);
+			return diag_error(&sh->diag, "%s '%.*s': unknown; er.rc(5) lists them",
+					  argv[0], (int)n, word);
 		word += n;
 		if (!*word)
 			return 0;

@@ -88,8 +88,10 @@ static int cmd_cprepend(struct shell *sh, int argc, char **argv)
 static int remove_one(struct shell *sh, const char *command, bool first)
 {
 	if (sh->fragment.len < 2)
-		return diag_error(&sh->diag, "%s: there is %s to take away from; csingle, cprepend and "
-				  "cappend put functions together", command,
+		return diag_error(&sh->diag,
+				  "%s: there is %s to take away from; csingle, cprepend and "
+				  "cappend put functions together",
+				  command,
 				  sh->fragment.len ? "one function only, nothing" : "nothing");
 	sh->fragment.len--;
 	if (first)

@@ -64,10 +64,13 @@ static int cmd_mapfile(struct shell *sh, int argc, char **argv)
 		return diag_error(&sh->diag, "object '%s': not loaded; object_list shows the names",
 				  argv[1]);
 	metric_sort_describe(&sh->view.sort, &sort);
-	buf_printf(&b, "# Functions sorted by metric: %s\n# ld.lld --symbol-ordering-file, of objects "
-		   "compiled with -ffunction-sections\n", sort.data);
+	buf_printf(&b,
+		   "# Functions sorted by metric: %s\n# ld.lld --symbol-ordering-file, of objects "
+		   "compiled with -ffunction-sections\n",
+		   sort.data);
 	if (!put_names(&sh->view, o, &b))
-		rc = diag_error(&sh->diag, "mapfile: no function of '%s' has any of the metrics shown",
+		rc = diag_error(&sh->diag,
+				"mapfile: no function of '%s' has any of the metrics shown",
 				argv[1]);
 	else if (strcmp(argv[2], "-"))
 		rc = write_file(sh, argv[2], b.data);

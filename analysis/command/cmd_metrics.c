@@ -131,7 +131,8 @@ static void add_statics(struct table *t, bool all)
 
 /* A list of metrics, its order, and what may stand in it: all in these flavors. */
 static int list_metrics(struct shell *sh, const char *name, const char *flavors,
-			const struct metric_list *l, const struct metric_sort *sort, bool all_statics)
+			const struct metric_list *l, const struct metric_sort *sort,
+			bool all_statics)
 {
 	struct table t = { .name = name };
 
@@ -167,12 +168,14 @@ static int cmd_cmetric_list(struct shell *sh, int argc, char **argv)
 
 static int cmd_indx_metric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "indx_metric_list", "e", &sh->view.imetrics, &sh->view.isort, false);
+	return list_metrics(sh, "indx_metric_list", "e", &sh->view.imetrics, &sh->view.isort,
+			    false);
 }
 
 static int cmd_data_metric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "data_metric_list", "d", &sh->view.dmetrics, &sh->view.dsort, false);
+	return list_metrics(sh, "data_metric_list", "d", &sh->view.dmetrics, &sh->view.dsort,
+			    false);
 }
 
 static const char *const compare_words[] = {
@@ -187,7 +190,8 @@ static int set_compare(struct shell *sh, enum compare how)
 		return -1;
 	view_state_changed(&sh->view);
 	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
-		diag_note(&sh->diag, "compare: there is one experiment or group, nothing to compare "
+		diag_note(&sh->diag,
+			  "compare: there is one experiment or group, nothing to compare "
 			  "it with");
 	return 0;
 }
@@ -201,7 +205,8 @@ static int cmd_compare(struct shell *sh, int argc, char **argv)
 			how = i;
 	}
 	if (argc > 1 && how < 0)
-		return diag_error(&sh->diag, "compare '%s': there are on, off, delta and ratio", argv[1]);
+		return diag_error(&sh->diag, "compare '%s': there are on, off, delta and ratio",
+				  argv[1]);
 	if (argc > 1 && set_compare(sh, how))
 		return -1;
 	shell_reply(sh, compare_words[sh->metric_set.compare]);

@@ -57,8 +57,10 @@ static int cmd_drop_exp(struct shell *sh, int argc, char **argv)
 	if (found == sh->paths.len)
 		return diag_error(&sh->diag, "drop_exp '%s': not open under that name", argv[1]);
 	if (sh->paths.len == 1)
-		return diag_error(&sh->diag, "drop_exp '%s': it is the only one; open_exp opens another "
-				  "instead", argv[1]);
+		return diag_error(&sh->diag,
+				  "drop_exp '%s': it is the only one; open_exp opens another "
+				  "instead",
+				  argv[1]);
 	copy_paths(sh, &paths);
 	free(paths.data[found]);
 	memmove(&paths.data[found], &paths.data[found + 1],

@@ -67,8 +67,10 @@ static int cmd_limit(struct shell *sh, int argc, char **argv)
 		errno = 0;
 		n = strtoul(s, NULL, 10);
 		if (!*s || s[strspn(s, "0123456789")] || errno)
-			return diag_error(&sh->diag, "limit '%s': not a number of entries; 0 prints "
-					  "all", s);
+			return diag_error(&sh->diag,
+					  "limit '%s': not a number of entries; 0 prints "
+					  "all",
+					  s);
 		sh->view.limit = n;
 	}
 	snprintf(text, sizeof(text), "%zu", sh->view.limit);
@@ -165,9 +167,11 @@ static const struct command rows[] = {
 	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
 	  .help = "print the first n entries, all for 0" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
-	  .option_args = 1, .run = cmd_name, .rc = RC_FIRST, .help = "choose how functions are named" },
+	  .option_args = 1, .run = cmd_name, .rc = RC_FIRST,
+	  .help = "choose how functions are named" },
 	{ SECTION_OUTPUT, "viewmode", .args = "[user|expert|machine]", .max = 1, .option_args = 1,
-	  .run = cmd_viewmode, .rc = RC_FIRST, .help = "choose how Java and OpenMP data are shown" },
+	  .run = cmd_viewmode, .rc = RC_FIRST,
+	  .help = "choose how Java and OpenMP data are shown" },
 	{ SECTION_OUTPUT, "printmode", .args = "[text|html|csv|json|delimiter]", .max = 1,
 	  .option_args = 1, .run = cmd_printmode, .rc = RC_FIRST,
 	  .help = "print tables as text, as a page, or for programs" },

@@ -125,15 +125,18 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 	struct table t = { 0 };
 
 	if (c->rc_only)
-		return diag_error(&sh->diag, "%s: stands only in .er.rc files, for what reports begin "
-				  "with", c->name);
+		return diag_error(&sh->diag,
+				  "%s: stands only in .er.rc files, for what reports begin "
+				  "with",
+				  c->name);
 	if (command_check_args(c, argc - 1, &sh->diag))
 		return -1;
 	if (c->run)
 		return c->run(sh, argc, argv);
 	if (c->type)
-		return shell_print(sh, &t, view_index(&sh->view, objtype_find(&sh->view.types, c->type),
-						      &t, &sh->diag));
+		return shell_print(sh, &t,
+				   view_index(&sh->view, objtype_find(&sh->view.types, c->type), &t,
+					      &sh->diag));
 	return shell_print(sh, &t, c->view(&sh->view, &t, &sh->diag));
 }
 
@@ -215,8 +218,10 @@ static void archive_all_abandoned(struct shell *sh)
 {
 	vec_for_each(e, &sh->session->experiments) {
 		if (archive_abandoned(*e))
-			diag_note(&sh->diag, "experiment '%s': its recorder came to no end: the names "
-				  "of its functions are archived now", (*e)->path);
+			diag_note(&sh->diag,
+				  "experiment '%s': its recorder came to no end: the names "
+				  "of its functions are archived now",
+				  (*e)->path);
 	}
 }
 

@@ -55,8 +55,10 @@ int metric_set_compare(struct metric_set *ms, const struct session *s, enum comp
 	size_t n = s->groups.len;
 
 	if (how != COMPARE_OFF && n > GROUPS_MAX)
-		return diag_error(d, "compare: %zu experiments and groups are more than the %d that "
-				  "can stand side by side", n, GROUPS_MAX);
+		return diag_error(d,
+				  "compare: %zu experiments and groups are more than the %d that "
+				  "can stand side by side",
+				  n, GROUPS_MAX);
 	clear(ms);
 	if (how == COMPARE_OFF || n < 2)
 		return 0;

@@ -63,7 +63,8 @@ static void add_stack(struct builder *b, uint32_t id)
 
 		if (!stands_at(b, p, i))
 			continue;
-		add_edge(b, &b->f->callers, &b->caller_at, outer < p->n ? path[outer] : total, sums);
+		add_edge(b, &b->f->callers, &b->caller_at, outer < p->n ? path[outer] : total,
+			 sums);
 		if (i)
 			add_edge(b, &b->f->callees, &b->callee_at, path[i - 1], sums);
 		else

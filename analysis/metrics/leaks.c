@@ -171,7 +171,8 @@ static void match(struct leaks *l, struct experiment *e, const struct exp_stream
 			*map_put(&l->by_packet, (uintptr_t)c->packet, &fresh) = c->left;
 	}
 	if (m.looked_at > LOOK_AT_MOST)
-		diag_warn(&e->diag, "heaptrace: too many mappings are unmapped in part; of some all "
+		diag_warn(&e->diag,
+			  "heaptrace: too many mappings are unmapped in part; of some all "
 			  "is taken for leaked");
 	m.peak.time_ns = (int64_t)((uint64_t)m.peak.time_ns - (uint64_t)founder->start_ns);
 	vec_push(&l->peaks, m.peak);

@@ -152,7 +152,10 @@ void metric_list_free(struct metric_list *l);
  */
 int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		      const char *spec, struct diag *d, struct metric_sort *ret);
-/* What dsort says of a list, then the first shown exclusive metric, inclusive metric, or the name. */
+/*
+ * What dsort says of a list, then the first shown exclusive metric, inclusive
+ * metric, or the name.
+ */
 void metric_sort_default(const struct metric_set *ms, const struct metric_list *l,
 			 enum list_kind kind, struct metric_sort *ret);
 /* The callers-callees order that follows from a function order (P-024). */

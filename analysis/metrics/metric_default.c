@@ -53,7 +53,7 @@ static void in_flavor_of(enum list_kind kind, struct metric_list *l)
 	*l = ret;
 }
 
-/* The columns of a specification that the list does not have yet; what is not there is passed over. */
+/* The columns of a specification that the list lacks; what was not recorded is passed over. */
 static void add_missing(const struct metric_set *ms, const char *spec, struct metric_list *l)
 {
 	__cleanup(freep) char *copy = xstrdup(spec);

@@ -171,8 +171,10 @@ static bool add_static(struct metric_list *l, const struct keyword *k)
 	for (size_t i = 0; i < NSTATICS; i++) {
 		if (strcmp(k->name, static_rows[i].name))
 			continue;
-		metric_list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC, .stat = i,
-						 .vis = k->vis & VIS_HIDDEN ? VIS_HIDDEN : VIS_VALUE });
+		metric_list_add(l, (struct metric_col){ .flavor = FLAVOR_STATIC,
+							.stat = i,
+							.vis = k->vis & VIS_HIDDEN ? VIS_HIDDEN
+										   : VIS_VALUE });
 		return true;
 	}
 	return false;
@@ -193,7 +195,8 @@ int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const
 	any = !strcmp(k.name, "any");
 	hwc = !strcmp(k.name, "hwc");
 	vec_for_each(m, &ms->all) {
-		if ((any || (hwc && m->tag >= 0)) && (kind != LIST_DATA || metric_has_addresses(m))) {
+		if ((any || (hwc && m->tag >= 0)) &&
+		    (kind != LIST_DATA || metric_has_addresses(m))) {
 			add_dynamic(l, &k, m);
 			found = true;
 		}
@@ -460,7 +463,8 @@ const char *static_metric_title(enum static_metric stat)
 
 void metric_sort_describe(const struct metric_sort *s, struct buf *b)
 {
-	static const char *const words[] = { "", "Exclusive ", "Inclusive ", "Attributed ", "Data " };
+	static const char *const words[] = { "", "Exclusive ", "Inclusive ", "Attributed ",
+					     "Data " };
 
 	buf_printf(b, "%s%s%s", s->reverse ? "-" : "", words[s->col.flavor],
 		   s->col.flavor == FLAVOR_STATIC ? static_rows[s->col.stat].uname :

@@ -51,7 +51,8 @@ static void csv_heading(struct printer *p, const struct table *t)
 
 static void csv_row(struct printer *p, const struct table *t, const struct row *r)
 {
-	bool has_heading = table_has_heading(t), more = has_heading && (p->is_tree || p->has_groups);
+	bool has_heading = table_has_heading(t),
+	     more = has_heading && (p->is_tree || p->has_groups);
 
 	if (more) {
 		buf_printf(&p->cell, "%d", p->is_tree ? r->depth : r->group + 1);

@@ -47,8 +47,10 @@ static void json_begin(struct printer *p, const struct table *t)
 static const char *type_of(const struct column *c)
 {
 	static const char *const types[] = {
-		[CELL_TIME] = "seconds", [CELL_MSEC] = "milliseconds", [CELL_PERCENT] = "percent",
-		[CELL_RATIO] = "ratio", [CELL_TIMES] = "times", [CELL_COUNT] = "count", [CELL_ADDRESS] = "address",
+		[CELL_TIME] = "seconds",    [CELL_MSEC] = "milliseconds",
+		[CELL_PERCENT] = "percent", [CELL_RATIO] = "ratio",
+		[CELL_TIMES] = "times",	    [CELL_COUNT] = "count",
+		[CELL_ADDRESS] = "address",
 	};
 	size_t n = sizeof(types) / sizeof(types[0]);
 

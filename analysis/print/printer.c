@@ -55,8 +55,10 @@ int printer_set_mode(struct printer *p, const char *mode)
 		return 0;
 	}
 	if (!is_delimiter(mode))
-		return diag_error(p->diag, "printmode '%s': unknown form; there are text, html, csv, "
-				  "json and one delimiter character such as ','", mode);
+		return diag_error(p->diag,
+				  "printmode '%s': unknown form; there are text, html, csv, "
+				  "json and one delimiter character such as ','",
+				  mode);
 	p->ops = &delimited_printer;
 	p->delimiter = mode[0];
 	return 0;

@@ -64,7 +64,10 @@ void printer_fini(struct printer *p);
 
 /* Print into another file; begun: something stands in it already. */
 void printer_set_file(struct printer *p, FILE *file, bool begun);
-/* "text", "html", "csv", "json" or one delimiter character. 0, or -1 after reporting, nothing changed. */
+/*
+ * "text", "html", "csv", "json" or one delimiter character. 0, or -1 after
+ * reporting, nothing changed.
+ */
 int printer_set_mode(struct printer *p, const char *mode);
 /* As printer_set_mode takes it; appended. */
 void printer_put_mode(const struct printer *p, struct buf *b);

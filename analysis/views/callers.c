@@ -34,10 +34,13 @@ static void add_neighbours(struct panels *p, const struct edge *e, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct func *f = s->funcs.data[e[i].neighbour];
 
-		vec_push(&rows, (struct ranked){
-			.func = f, .excl = tally_excl(p->tally, f->id),
-			.incl = tally_incl(p->tally, f->id), .attr = e[i].values, .name = func_name(p->v, f),
-			.order = f->id, .sort = &p->v->csort });
+		vec_push(&rows, (struct ranked){ .func = f,
+						 .excl = tally_excl(p->tally, f->id),
+						 .incl = tally_incl(p->tally, f->id),
+						 .attr = e[i].values,
+						 .name = func_name(p->v, f),
+						 .order = f->id,
+						 .sort = &p->v->csort });
 	}
 	ranked_sort(rows.data, rows.len);
 	vec_for_each(r, &rows)

@@ -59,8 +59,8 @@ static void put_metrics(struct view_state *v, struct table *t)
 			put_text(table_row(t), 0, kind);
 		title = kind;
 		r = table_row(t);
-		put_textf(t, r, 0, "  [%c] %s - %s:", is_listed(&v->metrics, m) ? 'X' : ' ', m->uname,
-			  m->name);
+		put_textf(t, r, 0, "  [%c] %s - %s:", is_listed(&v->metrics, m) ? 'X' : ' ',
+			  m->uname, m->name);
 		r->cells[1] = metric_plain_cell(m, metric_value(m, tally->total));
 	}
 	put_textf(t, table_row(t), 0, "Packets: %" PRIu64, tally->npackets);

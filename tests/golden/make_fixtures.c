@@ -4,7 +4,8 @@
  * bytes each time. tree.1.er is the tree of requirement T-20, one unit being
  * 10 ms; sys.1.er is a system recording with a followed process and a second;
  * rec.1.er recurses (T-21); twin.1.er has a function of the same name as sys.1.er;
- * calls.1.er has traced calls and counters; cut.1.er was not closed; hostile.1.er has names that a terminal must not see.
+ * calls.1.er has traced calls and counters; cut.1.er was not closed; hostile.1.er
+ * has names that a terminal must not see.
  */
 #include <stdio.h>
 

@@ -133,8 +133,10 @@ static void counters(struct opened *o, const char *first, const char *second)
 
 	fixture_new(o);
 	for (int i = 0; i < 2; i++) {
-		char *attrs = xasprintf("cpuver=\"0\" hwcname=\"%s\" int_name=\"%s\" interval=\"1000\" "
-					"tag=\"%d\"", names[i], names[i], i);
+		char *attrs =
+			xasprintf("cpuver=\"0\" hwcname=\"%s\" int_name=\"%s\" interval=\"1000\" "
+				  "tag=\"%d\"",
+				  names[i], names[i], i);
 
 		expwriter_profile(exp_builder_writer(o->builder), ER_PKT_HWC, attrs);
 		free(attrs);

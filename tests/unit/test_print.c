@@ -63,7 +63,8 @@ static void width_is_what_a_terminal_shows(void **state)
 /* A table of two numbers and a name, as a function list is. */
 static struct table list_table(void)
 {
-	struct table t = { .name = "functions", .title = "Sorted by metric: Exclusive User CPU Time" };
+	struct table t = { .name = "functions",
+			   .title = "Sorted by metric: Exclusive User CPU Time" };
 
 	vec_push(&t.columns, (struct column){ .kind = CELL_TIME,
 		.title = { "Excl.", "User CPU", "sec." }, .full = { "Exclusive", "User CPU Time" },
@@ -266,7 +267,8 @@ static void html_escapes_names(void **state)
 	vec_push(&t.notes, "<b>");
 	got = printed(&t, "html", &d);
 	assert_ptr_equal(strstr(got, "<!DOCTYPE html>"), got);
-	assert_non_null(strstr(got, "<td class=\"t\">&#60;script&#62;&#34;&#39;&#38;\\x1b[1m</td>"));
+	assert_non_null(
+		strstr(got, "<td class=\"t\">&#60;script&#62;&#34;&#39;&#38;\\x1b[1m</td>"));
 	assert_non_null(strstr(got, "</table>\n<p>&#60;b&#62;</p>\n"));
 	assert_null(strstr(got, "<script>"));
 	free(got);
@@ -314,7 +316,8 @@ static void digits_are_those_of_printf(void **state)
 
 		assert_digits((struct cell)TIME(ns | 1), 3, (ns | 1) / 1e9);
 		assert_digits((struct cell)TIME(-ns | 1), 3, (-ns | 1) / 1e9);
-		assert_digits((struct cell)PERCENT((double)ns / 8 + 0.125), 2, (double)ns / 8 + 0.125);
+		assert_digits((struct cell)PERCENT((double)ns / 8 + 0.125), 2,
+			      (double)ns / 8 + 0.125);
 		for (size_t k = 0; k < 3; k++) {
 			int64_t middle = (ns % 1000000) * 1000000 + 500000 + steps[k];
 
