@@ -96,9 +96,11 @@ static void drop(const struct table *t, int spare, const size_t *widths, bool *k
 	}
 }
 
-static void choose(const struct table *t, size_t width, bool *kept, size_t *bar)
+/* Whether columns went for want of room. */
+static bool choose(const struct table *t, size_t width, bool *kept, size_t *bar)
 {
 	size_t *widths = xcalloc(t->columns.len, sizeof(*widths)), total = 0;
+	bool dropped = false;
 	int spare;
 
 	for (size_t i = 0; i < t->columns.len; i++) {
@@ -106,11 +108,14 @@ static void choose(const struct table *t, size_t width, bool *kept, size_t *bar)
 		widths[i] = column_width(t, i);
 		total += kept[i] ? widths[i] : 0;
 	}
-	while (width && total > width && (spare = most_spare(t, kept)) >= 0)
+	while (width && total > width && (spare = most_spare(t, kept)) >= 0) {
+		dropped = true;
 		drop(t, t->columns.data[spare].spare, widths, kept, &total);
+	}
 	*bar = !width ? BAR_PLAIN : total < width ? width - total + BAR_LEAST : BAR_LEAST;
 	*bar = *bar > BAR_MOST ? BAR_MOST : *bar;
 	free(widths);
+	return dropped;
 }
 
 static void copy_row(const struct row *from, const bool *kept, size_t bar, struct table *to)
@@ -148,10 +153,11 @@ bool table_needs_fit(const struct table *t)
 void table_fit(const struct table *t, size_t width, struct table *ret)
 {
 	bool *kept = xcalloc(t->columns.len, sizeof(*kept));
+	bool dropped;
 	size_t bar;
 
 	*ret = (struct table){ .name = t->name, .title = t->title };
-	choose(t, width, kept, &bar);
+	dropped = choose(t, width, kept, &bar);
 	for (size_t i = 0; i < t->columns.len; i++) {
 		if (kept[i])
 			vec_push(&ret->columns, t->columns.data[i]);
@@ -160,5 +166,8 @@ void table_fit(const struct table *t, size_t width, struct table *ret)
 		copy_row(r, kept, bar, ret);
 	vec_for_each(n, &t->notes)
 		vec_push(&ret->notes, *n);
+	if (dropped)
+		vec_push(&ret->notes, "Columns were left out for want of room; a wider terminal or a file "
+			 "has them.");
 	free(kept);
 }

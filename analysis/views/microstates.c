@@ -179,10 +179,23 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 	put_text(r, n, name);
 }
 
-/* Seconds go before percent where there is no room: total and percent say it, too. */
-enum { SPARE_SECONDS = 1 };
+/*
+ * Where there is no room seconds go first, for total and percent say it, too; then
+ * of the states that most programs never are in those that have little.
+ */
+enum { SPARE_RARE = 1, SPARE_SECONDS = 2 };
 
-static void put_columns(struct table *t)
+static int spare_of(const struct entry *total, size_t state)
+{
+	static const unsigned common = 1 << MS_USER | 1 << MS_SYSTEM | 1 << MS_WAIT_CPU |
+				       1 << MS_USER_LOCK | 1 << MS_SLEEP;
+
+	if (state == NSTATES || common >> states[state].state & 1)
+		return 0;
+	return percent_of(total->ns[states[state].state], whole_of(total)) < 1 ? SPARE_RARE : 0;
+}
+
+static void put_columns(struct table *t, const struct entry *total)
 {
 	vec_push(&t->columns, (struct column){ .kind = CELL_TIME, .title = { "Total", "", "sec." } });
 	for (size_t i = 0; i <= NSTATES; i++) {
@@ -193,10 +206,24 @@ static void put_columns(struct table *t)
 			.title = { first, second, "sec." }, .optional = true,
 			.spare = SPARE_SECONDS });
 		vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT,
-			.title = { first, second, "%" }, .optional = true });
+			.title = { first, second, "%" }, .optional = true,
+			.spare = spare_of(total, i) });
 	}
 	vec_push(&t->columns, (struct column){ .kind = CELL_BAR, .title = { "States" } });
 	vec_push(&t->columns, (struct column){ .kind = CELL_TEXT, .title = { "Name" } });
+}
+
+enum { LEGEND_WIDTH = 78 };
+
+/* One letter's meaning, on the next line where this one is full. */
+static void put_letter(struct table *t, struct buf *b, char letter, const char *name)
+{
+	if (b->len && b->len + strlen(name) + 4 > LEGEND_WIDTH) {
+		put_note(t, "%s,", b->data);
+		buf_clear(b);
+		buf_puts(b, "  ");
+	}
+	buf_printf(b, "%s%c %s", !b->len ? "States: " : b->len > 2 ? ", " : "", letter, name);
 }
 
 /* Only the letters that occur. */
@@ -205,14 +232,11 @@ static void put_legend(struct table *t, const struct entry *total)
 	struct buf b = { 0 };
 
 	for (size_t i = 0; i < NSTATES; i++) {
-		const struct state_column *s = &states[i];
-
-		if (total->ns[s->state])
-			buf_printf(&b, "%s%c %s", b.len ? ", " : "States: ", s->letter,
-				   mstate_descs[s->state].uname);
+		if (total->ns[states[i].state])
+			put_letter(t, &b, states[i].letter, mstate_descs[states[i].state].uname);
 	}
 	if (lacks(total))
-		buf_printf(&b, "%s? not known", b.len ? ", " : "States: ");
+		put_letter(t, &b, '?', "not known");
 	if (b.len)
 		put_note(t, "%s", b.data);
 	buf_free(&b);
@@ -335,11 +359,11 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 	metric_sort_describe(&m.sort, &title);
 	t->title = arena_strdup(&t->arena, title.data);
 	buf_free(&title);
-	put_columns(t);
 	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &m);
 	if (!v->filter)
 		add_walls(&m);
 	add_up(&m, &total);
+	put_columns(t, &total);
 	put_entries(&m, t, &total);
 	put_notes(&m, t, &total);
 	intern_free(&m.ids);
