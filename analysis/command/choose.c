@@ -82,14 +82,15 @@ static void add_path(path_vec *all, const char *path, const char *name)
 	vec_push(all, path);
 }
 
-/* Source files of that name: of units first, and only else those that they include. */
-static void find_files(struct session *s, const char *name, path_vec *ret)
+/*
+ * Source files of that name: of units first, and only else those that they include,
+ * of the functions that were met: the others may be very many.
+ */
+static void find_files(struct session *s, const char *name, size_t nmet, path_vec *ret)
 {
-	size_t n = s->funcs.len;
-
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < s->funcs.len; i++)
 		add_path(ret, func_source(s, s->funcs.data[i]), name);
-	for (size_t i = 0; !ret->len && i < n; i++) {
+	for (size_t i = 0; !ret->len && i < nmet; i++) {
 		line_code_vec rows = { 0 };
 
 		func_lines(s, s->funcs.data[i], &rows);
@@ -99,13 +100,14 @@ static void find_files(struct session *s, const char *name, path_vec *ret)
 	}
 }
 
-static int choose_file(struct shell *sh, int argc, char **argv, struct code_choice *ret)
+static int choose_file(struct shell *sh, int argc, char **argv, size_t nmet,
+		       struct code_choice *ret)
 {
 	unsigned long n = argc > 2 ? choose_number(argv[2]) : 0;
 	path_vec found = { 0 };
 	int rc = 0;
 
-	find_files(sh->session, argv[1], &found);
+	find_files(sh->session, argv[1], nmet, &found);
 	if (found.len == 1)
 		ret->file = found.data[0];
 	else if (n >= 1 && n <= found.len)
@@ -126,19 +128,21 @@ static int choose_file(struct shell *sh, int argc, char **argv, struct code_choi
 	return rc;
 }
 
-/* Functions of that name that were met, or else that any object has. */
-static void find_code(struct session *s, const char *name, func_vec *ret)
+/* Functions of that name that were met, or else that any object has. How many were met at all. */
+static size_t find_code(struct session *s, const char *name, func_vec *ret)
 {
-	size_t n;
+	size_t n, nmet;
 
 	session_find_funcs(s, name, ret);
+	nmet = s->funcs.len;
 	if (ret->len)
-		return;
+		return nmet;
 	session_load_objects(s);
 	n = s->objects.len;
 	for (size_t i = 0; i < n; i++)
 		object_all_funcs(s, s->objects.data[i]);
 	session_find_funcs(s, name, ret);
+	return nmet;
 }
 
 int choose_code(struct shell *sh, int argc, char **argv, struct code_choice *ret)
@@ -146,6 +150,7 @@ int choose_code(struct shell *sh, int argc, char **argv, struct code_choice *ret
 	size_t len = strlen(argv[1]);
 	func_vec found = { 0 };
 	char *words[3] = { argv[0], NULL, argc > 2 ? argv[2] : NULL };
+	size_t nmet;
 	char *quote;
 
 	*ret = (struct code_choice){ .name = xstrdup(argv[1]) };
@@ -156,10 +161,10 @@ int choose_code(struct shell *sh, int argc, char **argv, struct code_choice *ret
 		*quote = '\0';
 		ret->file = quote + 1;
 	}
-	find_code(sh->session, ret->name, &found);
+	nmet = find_code(sh->session, ret->name, &found);
 	if (found.len || ret->file)
 		ret->func = pick(sh, &found, argc, words);
-	else if (choose_file(sh, argc, words, ret))
+	else if (choose_file(sh, argc, words, nmet, ret))
 		return -1;
 	vec_free(&found);
 	return ret->func || (!quote && ret->file) ? 0 : -1;

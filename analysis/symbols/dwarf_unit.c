@@ -200,25 +200,38 @@ static void tell_split(struct lineinfo *l, Dwarf_Die *die)
 		  l->source, name);
 }
 
-void unit_read(struct lineinfo *l, struct unit *u)
+void unit_name(struct lineinfo *l, struct unit *u)
 {
 	struct unit_files uf = { 0 };
-	struct walk w = { .l = l, .u = u, .files = &uf };
-	const char *name;
 	Dwarf_Die die;
 
-	u->read = true;
+	u->named = true;
 	u->file = LINE_FILE_NONE;
 	if (!dwarf_offdie(l->dwarf, u->die, &die))
 		return;
 	uf.dir = attr_string(&die, DW_AT_comp_dir);
 	u->producer = attr_string(&die, DW_AT_producer);
-	name = attr_string(&die, DW_AT_name);
-	u->file = unit_file(l, &uf, name);
+	u->file = unit_file(l, &uf, attr_string(&die, DW_AT_name));
+	/* A skeleton has no name; its first file is meant. */
+	if (u->file == LINE_FILE_NONE && !dwarf_getsrcfiles(&die, &uf.files, &uf.n))
+		u->file = file_number(l, &uf, uf.n > 1);
+	vec_free(&uf.ids);
+}
+
+void unit_read(struct lineinfo *l, struct unit *u)
+{
+	struct unit_files uf = { 0 };
+	struct walk w = { .l = l, .u = u, .files = &uf };
+	Dwarf_Die die;
+
+	u->read = true;
+	if (!u->named)
+		unit_name(l, u);
+	if (!dwarf_offdie(l->dwarf, u->die, &die))
+		return;
+	uf.dir = attr_string(&die, DW_AT_comp_dir);
 	if (dwarf_getsrcfiles(&die, &uf.files, &uf.n))
 		uf.n = 0;
-	if (u->file == LINE_FILE_NONE) /* a skeleton has no name; its first file is meant */
-		u->file = file_number(l, &uf, uf.n > 1);
 	read_lines(l, u, &die, &uf);
 	walk_children(&w, &die, 0, 0);
 	inline_finish(&u->calls);

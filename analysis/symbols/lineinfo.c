@@ -418,8 +418,11 @@ const struct line_row *lineinfo_rows(struct lineinfo *l, uint64_t from, uint64_t
 
 uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr)
 {
-	const struct unit *u = unit_at(l, vaddr);
+	uint32_t unit = lineinfo_unit(l, vaddr);
+	struct unit *u = unit == LINE_FILE_NONE ? NULL : &l->units.data[unit];
 
+	if (u && !u->named)
+		unit_name(l, u);
 	return u ? u->file : LINE_FILE_NONE;
 }
 

@@ -68,7 +68,7 @@ const struct line_row *lineinfo_rows(struct lineinfo *l, uint64_t from, uint64_t
 const char *lineinfo_path(const struct lineinfo *l, uint32_t file);
 /* How many files are known: those of the units that were read. */
 size_t lineinfo_nfiles(const struct lineinfo *l);
-/* The main source file of the unit that an address belongs to. */
+/* The main source file of the unit that an address belongs to; reads no more than its name. */
 uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr);
 /* A number for the unit of an address; LINE_FILE_NONE: in none. Reads nothing. */
 uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr);

@@ -13,7 +13,7 @@
 
 struct unit {
 	Dwarf_Off die; /* of the compile unit, in .debug_info */
-	bool read;
+	bool read, named;
 	uint32_t file;		   /* its main source */
 	const char *producer;	   /* NULL unknown */
 	VEC(struct line_row) rows; /* by address; those of one address as in the table */
@@ -45,6 +45,8 @@ struct lineinfo {
 
 /* The ranges of code that the unit's own entry names; false when it names none. */
 bool unit_add_ranges(struct lineinfo *l, uint32_t unit);
+/* Its main source and its compiler, from its own entry. */
+void unit_name(struct lineinfo *l, struct unit *u);
 /* Lines and inlined calls of a unit. */
 void unit_read(struct lineinfo *l, struct unit *u);
 

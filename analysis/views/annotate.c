@@ -16,11 +16,7 @@ enum { TAB = 8, LINES_MAX = 16 * 1024 * 1024, LINE_MAX_LEN = 4096, INLINED_MAX =
 
 static bool has_func(const struct annotate *a, const struct func *f)
 {
-	vec_for_each (l, &a->funcs) {
-		if (l->func == f)
-			return true;
-	}
-	return false;
+	return map_get(&a->listed, f->id);
 }
 
 static uint32_t first_line(struct session *s, const struct func *f, const char *file)
@@ -39,6 +35,7 @@ static uint32_t first_line(struct session *s, const struct func *f, const char *
 
 static void add_func(struct annotate *a, const struct func *f)
 {
+	map_put(&a->listed, f->id, NULL);
 	vec_push(&a->funcs,
 		 (struct listed_func){ .func = f,
 				       .first_line = a->file ? first_line(a->v->session, f, a->file)
@@ -61,10 +58,10 @@ static void add_around(struct annotate *a, const struct func *f)
 		const struct func *other = s->funcs.data[i];
 
 		if (other->obj == f->obj && !(other->flags & FUNC_PSEUDO) && other != f &&
-		    belongs(a, other) && (a->alone || !has_func(a, other)))
+		    belongs(a, other) && !has_func(a, other))
 			add_func(a, other);
 	}
-	if (a->alone || !has_func(a, f))
+	if (!has_func(a, f))
 		add_func(a, f);
 }
 
@@ -421,6 +418,7 @@ int annotate_init(struct annotate *a, struct view_state *v, const struct func *f
 void annotate_free(struct annotate *a)
 {
 	vec_free(&a->funcs);
+	map_free(&a->listed);
 	places_free(&a->sums);
 	map_free(&a->keys);
 	metric_list_free(&a->metrics);

@@ -31,6 +31,7 @@ struct annotate {
 	const char *file;	       /* path, interned; NULL: no line is known */
 	bool alone;		       /* only this function counts */
 	VEC(struct listed_func) funcs; /* by first line, then by address */
+	struct map listed;       /* their ids */
 	struct source_text text;
 	struct metric_list metrics; /* without names, sizes, addresses */
 	struct map keys;	    /* of lines, and of what functions have elsewhere: key + 1 */
