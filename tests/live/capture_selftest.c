@@ -467,6 +467,7 @@ static void test_target_process(void)
 	uint64_t want = rusage_ns(RUSAGE_CHILDREN);
 	struct capture *c;
 	clockid_t clock;
+	uint64_t used;
 	int go[2];
 	char byte;
 
@@ -479,9 +480,13 @@ static void test_target_process(void)
 			spin_ms(200);
 		_exit(0);
 	}
-	usleep(20000); /* asleep in read() before the recording: what it used until then */
+	/* Asleep in read() before the recording: what it used until then. */
 	clock_getcpuclockid(target.pid, &clock);
-	want += now_ns(clock);
+	do {
+		used = now_ns(clock);
+		usleep(100000);
+	} while (now_ns(clock) != used);
+	want += used;
 	tally_reset(target.pid);
 	c = begin(&plan);
 	close(go[0]);

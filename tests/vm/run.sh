@@ -10,7 +10,8 @@
 #
 # Each test inside has a time limit. What it took too long for, and what a
 # machine that died did not come to, is skipped with that reason: an emulator on
-# a busy machine proves nothing by being slow. What said "not ok" has failed.
+# a busy machine proves nothing by being slow. What said "not ok" is run again, and
+# has failed if it says so again; what it said at first stands behind "# again:".
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -102,6 +103,11 @@ for t in $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')smoke.sh; d
 	echo
 	echo "== begin \$t"
 	timeout -k 5 $test_limit /bin/\$t emulated 2>&1
+	status=\$?
+	echo "== end \$t \$status"
+	[ \$status = 0 ] && continue
+	echo "== begin \$t"
+	timeout -k 5 $test_limit /bin/\$t emulated 2>&1
 	echo "== end \$t \$?"
 done
 poweroff -f
@@ -115,25 +121,36 @@ report()
 {
 	awk -v vm="vm $version" -v died="$1" -v limit="$test_limit" -v all="$(
 		for t in $selftests; do basename "$t"; done | tr '\n' ' ')smoke.sh" '
-		function detail(  i) { for (i = n > 15 ? n - 14 : 1; i <= n; i++) print "#   " line[i] }
-		/^== begin / { name = $3; cases = bad = n = 0; began[name] = 1; next }
+		function detail(  i) { for (i = n > 15 ? n - 14 : 1; i <= n; i++) say("#   " line[i]) }
+		function say(text) { text_of[name] = text_of[name] text "\n" }
+		function label(rest) { return vm ": " name ": " rest }
+		/^== begin / {
+			name = $3; cases = bad = n = 0
+			if (began[name]++) { gsub(/(^|\n)/, "&# again: ", text_of[name])
+				sub(/# again: $/, "", text_of[name]) }
+			failed[name] = 0; next }
 		/^== end / { ended[name] = 1
 			if (($4 == 143 || $4 == 124 || $4 == 137) && !bad)
-				print "skip " vm ": " name ": not done in " limit " s of emulation, " cases + 0 " cases were"
+				say("skip " label("not done in " limit " s of emulation, " cases + 0 " cases were"))
 			else if (!cases || $4 && !bad) {
-				print "not ok " vm ": " name ": status " $4 ", " cases + 0 " cases"
-				failed = 1; detail() }
+				say("not ok " label("status " $4 ", " cases + 0 " cases"))
+				failed[name] = 1; detail() }
 			next }
-		/^(ok|skip) / { cases++ }
-		/^not ok / { cases++; bad++; failed = 1 }
-		/^(ok|not ok|skip) / { sub(/^(ok|not ok|skip) /, "&" vm ": " name ": "); print; next }
-		/^#/ { print; next }
+		/^not ok / { bad++; failed[name] = 1 }
+		/^(ok|not ok|skip) / { cases++
+			match($0, /^(ok|not ok|skip) /)
+			say(substr($0, 1, RLENGTH) label(substr($0, RLENGTH + 1))); next }
+		/^#/ { say($0); next }
 		{ line[++n] = $0 }
 		END {
-			for (i = split(all, t, " "); i; i--) if (!(t[i] in ended)) {
-				print "skip " vm ": " t[i] ": " died (t[i] in began ? "" : ", it had not begun")
-				if (t[i] in began) detail() }
-			exit failed }' "$log"
+			count = split(all, t, " ")
+			for (i = 1; i <= count; i++) { name = t[i]
+				if (!(name in ended)) {
+					say("skip " label(died (name in began ? "" : ", it had not begun")))
+					if (name in began) detail() }
+				printf "%s", text_of[name]
+				if (failed[name]) wrong = 1 }
+			exit wrong }' "$log"
 }
 
 mkdir -p "$vm"
