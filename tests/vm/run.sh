@@ -153,7 +153,8 @@ report()
 			exit wrong }' "$log"
 }
 
-mkdir -p "$vm"
+mkdir -p "$vm" 2>/dev/null && rm -f "$log" "$log.raw" 2>/dev/null && : 2>/dev/null >"$log" ||
+	skip "cannot write to $vm"
 selftests=$(ls "$out"/tests/live/*_selftest 2>/dev/null)
 [ -n "$selftests" ] || skip "no selftest is built"
 need qemu-system-x86_64 qemu-system-x86
