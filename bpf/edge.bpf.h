@@ -46,6 +46,14 @@ static __always_inline bool task_throttled(struct task_struct *p)
 	       p->se.cfs_rq->throttle_count > 0;
 }
 
+/* How long its cgroup was, so far; a queue may be throttled while it waits in it. */
+static __always_inline __u64 throttled_ns(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->se.cfs_rq->throttled_clock_pelt_time) ?
+		       p->se.cfs_rq->throttled_clock_pelt_time :
+		       0;
+}
+
 static __always_inline void edge_at(struct er_thread *t, __u64 clk)
 {
 	if (clk > t->since)
@@ -154,9 +162,11 @@ static __always_inline bool stay_until(struct er_thread *t, __u64 clk, __u64 del
 	return true;
 }
 
+enum come { COME_UNNOTED, COME_BACK, COME_OWED };
+
 /*
- * A thread comes back to a CPU. Whether its stay is recorded when it is there
- * (the other ways: at the next edge of the thread, when it is the current one).
+ * A thread comes back to a CPU. Is its stay recorded, and when: as soon as it is
+ * there, or at its next edge, when it is the current one?
  */
 __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
 {
@@ -165,10 +175,10 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 	__u64 len;
 
 	if (!t || !c)
-		return 0;
+		return COME_UNNOTED;
 	if (t->where == WHERE_ON) {
 		c->counts.nmissed++;
-		return 0;
+		return COME_UNNOTED;
 	}
 	len = charge_stay(t, clk, delay, &stay);
 	chosen = choose_stay(t, len, &stay);
@@ -178,15 +188,15 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 	if (er_split)
 		t->split_at = bpf_ktime_get_ns();
 	if (!chosen)
-		return 0;
+		return COME_UNNOTED;
 	stay.oncpu_tid = oncpu;
 	stay.oncpu_tgid = oncpu >> 32;
 	t->stay = stay;
 	/* A new thread does not come back through the scheduler's end. */
 	if (er_way == ER_WAY_FINISH || (er_way == ER_WAY_EXIT && !(t->wflags & ER_WAIT_NEW)))
-		return 1;
+		return COME_BACK;
 	t->owed = 1;
-	return 0;
+	return COME_OWED;
 }
 
 /* The current thread came unseen: when it did, the kernel says. */
@@ -236,6 +246,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 		t->off_state = ER_OFF_CPU;
 		t->syscall = task_syscall(p);
 		t->wflags |= ER_WAIT_PREEMPTED;
+		t->throttled_ns = throttled_ns(p);
 		if (task_throttled(p))
 			t->wflags |= ER_WAIT_THROTTLED;
 	} else {

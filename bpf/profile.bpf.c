@@ -129,11 +129,15 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 {
 	struct er_thread *t = p->pid ? thread_find(p) : NULL;
 	__u64 delay = queue_wait(p, clk), oncpu = (__u64)before->tgid << 32 | before->pid;
+	enum come come;
 
 	if (!t || t->state & THREAD_CLOSED || t->where == WHERE_UNKNOWN)
 		return; /* a thread that is not known yet begins when it leaves */
-	if (er_come(t, c, clk, delay, oncpu))
+	come = er_come(t, c, clk, delay, oncpu);
+	if (come == COME_BACK)
 		c->back = p->pid;
+	if (come && t->wflags & ER_WAIT_PREEMPTED && throttled_ns(p) != t->throttled_ns)
+		t->wflags |= ER_WAIT_THROTTLED;
 }
 
 SEC("tp_btf/sched_switch")

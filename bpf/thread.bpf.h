@@ -83,6 +83,7 @@ struct er_thread {
 	__u64 begin_ns;   /* the same in CLOCK_MONOTONIC */
 	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
 	__u64 split_user, split_at; /* SPLIT: user time so far; CLOCK_MONOTONIC of the last edge */
+	__u64 throttled_ns; /* of its cgroup on its CPU, when it was preempted */
 	__u32 total_flags;
 	__u32 tid;        /* when it began to exit; an exec may then give its number away */
 };

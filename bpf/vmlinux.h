@@ -91,7 +91,8 @@ struct rq {
 
 struct cfs_rq {
 	struct rq *rq;
-	int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+	int throttle_count; /* CONFIG_CFS_BANDWIDTH, this and the next */
+	u64 throttled_clock_pelt_time;
 };
 
 struct sched_info {

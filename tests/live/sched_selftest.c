@@ -184,11 +184,28 @@ static void spin_throttled(int i)
 		figures[i].err = errno ? errno : EIO;
 }
 
+/* How often the kernel says that it was. */
+static unsigned times_throttled(void)
+{
+	char path[128], line[128];
+	unsigned n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/cpu.stat", cgroup);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "nr_throttled %u", &n) != 1)
+		;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 /* A quarter of a CPU for 50 ms of work: 150 ms or so of waiting for a CPU. */
 static void test_throttled(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
 	struct capture *c;
+	unsigned throttled;
 	size_t marked = 0;
 	pid_t pid;
 	const struct er_total *t;
@@ -210,6 +227,7 @@ static void test_throttled(void)
 		_exit(0);
 	}
 	reap_with_figures(&pid, 1);
+	throttled = times_throttled();
 	end(c);
 	rmdir(cgroup);
 	for (size_t i = 0; i < waits.len; i++)
@@ -221,9 +239,9 @@ static void test_throttled(void)
 	else
 		result("throttled cgroup",
 		       near(t->run_ns, figures[0].s.run, share(), 20 * MS) &&
-			       t->off_ns[ER_OFF_CPU] > 60 * MS && marked > 0,
-		       "ran %.1f ms, waited for a CPU %.1f ms, %zu waits marked", ms(t->run_ns),
-		       ms(t->off_ns[ER_OFF_CPU]), marked);
+			       t->off_ns[ER_OFF_CPU] > 60 * MS && (marked || throttled < 4),
+		       "ran %.1f ms, waited for a CPU %.1f ms, %zu waits marked, throttled %u times", ms(t->run_ns),
+		       ms(t->off_ns[ER_OFF_CPU]), marked, throttled);
 	capture_close(c);
 }
 
@@ -265,7 +283,7 @@ static void test_split(void)
 	t = &thread_sum(pid, pid)->total;
 	result("user and system, exactly",
 	       t->flags & ER_TOTAL_SPLIT && t->user_ns + t->system_ns == t->run_ns &&
-		       near(t->user_ns, figures[0].user, 0.03, (emulated ? 30 : 3) * MS),
+		       near(t->user_ns, figures[0].user, emulated ? 0.2 : 0.03, 3 * MS),
 	       "user %.1f of %.1f ms, system %.1f of %.1f ms", ms(t->user_ns),
 	       ms(figures[0].user), ms(t->system_ns), ms(figures[0].system));
 	capture_close(c);
