@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# T-32: of A calls B calls C calls D, where B and C end in their calls and the
+# compiler made jumps of them, A is who called each (S-039).
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v gcc >/dev/null || skip_all "gcc is not installed"
+cat >tail.c <<'END'
+#include <time.h>
+
+/* 0.3 s of this thread's own CPU time. */
+__attribute__((noinline)) static void burn(void)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	do {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < 300000000L);
+}
+
+__attribute__((noinline)) int D(int x) { burn(); return x; }
+__attribute__((noinline)) int C(int x) { burn(); return D(x + 1); }
+__attribute__((noinline)) int B(int x) { burn(); return C(x + 1); }
+__attribute__((noinline)) int A(int x) { return B(x) * 3; }
+
+int main(int argc, char **argv) { return A(argc) < 0; }
+END
+gcc -O2 -fno-inline -fno-ipa-icf -fno-omit-frame-pointer -foptimize-sibling-calls -o tail tail.c 2>gcc.err ||
+	skip_all "gcc: $(head -n 1 gcc.err)"
+must_record tail.er -F '=^tail$' -p high -q 0 -- ./tail
+
+# Which neighbours in a function's panel have at least half of what a burn takes: neighbours FUNCTION
+neighbours()
+{
+	"$er_print" -printmode csv -cmetrics a.user:name -csingle "$1" tail.er 2>/dev/null |
+		awk -F, '$1 >= 0.15 && $2 !~ /^\*/ { print $2 }' | sort | tr '\n' ' '
+}
+
+check_that "A called B, C and D" "\"$(neighbours A)\" == \"B C D main \"" "$(neighbours A)"
+for f in B C D; do
+	check_that "$f was called by A" "\"$(neighbours $f)\" == \"A burn \"" "$(neighbours $f)"
+done
