@@ -7,8 +7,11 @@
 
 PATH=$O/bin:$PATH
 export TZ=UTC LC_ALL=C.UTF-8
-[ -x "$O/tests/golden/make_fixtures" ] || { not_ok "programs are built"; exit 1; }
-mkdir fixtures && "$O/tests/golden/make_fixtures" fixtures || { not_ok "make_fixtures"; exit 1; }
+mkdir fixtures
+for make in make_fixtures make_waits make_kinds; do
+	[ -x "$O/tests/golden/$make" ] || { not_ok "$make is built"; exit 1; }
+	"$O/tests/golden/$make" fixtures || { not_ok "$make"; exit 1; }
+done
 
 # fresh: an empty current directory, to be filled by put.
 fresh() { cd "$tmp" && chmod -R u+rwx work 2>/dev/null; rm -rf work && mkdir work && cd work; }

@@ -57,24 +57,29 @@ entities() { sed -E 's/="([^"]*)"/="\&lol;\&#x1b;\&amp;amp;\1"/g' "$1" >"$1.new"
 damages="missing empty half cut_end fifo directory device dangling circle unreadable sparse ones noise twice
 	escapes raw_escapes huge negative upwards entities"
 [ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
+# Every kind of file once: those of one experiment, and what only others have.
+files="$(cd "$tmp/fixtures" && find sys.1.er -type f)
+	waits.1.er/threads.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
+	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters"
 for damage in $damages; do
 	bad=
-	for file in $(cd "$tmp/fixtures/sys.1.er" && find . -type f); do
+	for path in $files; do
+		file=${path#*/}
 		fresh
-		put sys.1.er x.er
+		put "${path%%/*}" x.er
 		echo precious >outside
 		$damage "x.er/$file"
-		said=$(all_views x.er) || bad="$bad $file: $said;"
-		exported x.er || bad="$bad $file: er_export, er_archive;"
+		said=$(all_views x.er) || bad="$bad $path: $said;"
+		exported x.er || bad="$bad $path: er_export, er_archive;"
 		[ "$(cat outside)" = precious ] && [ "$(ls)" = "outside
-x.er" ] || bad="$bad $file: wrote outside;"
+x.er" ] || bad="$bad $path: wrote outside;"
 		case $damage in
 		cut_end | fifo | directory | device | circle | unreadable | ones | noise)
 			# A text without its end may be a text.
 			[ $damage = cut_end ] && case $file in *.xml | *kallmodsyms | *overview) continue ;; esac
 			[ $damage:${file##*/} = ones:overview ] || [ $damage:${file##*/} = noise:overview ] ||
 				grep -qE '\*\*\* (Warning|Error)|cannot|is not|warning' "$tmp/out" "$tmp/err" ||
-				bad="$bad $file: nobody says so;"
+				bad="$bad $path: nobody says so;"
 		esac
 	done
 	[ -z "$bad" ] && ok "$damage" || not_ok "$damage" "$bad"
