@@ -143,7 +143,6 @@ void metric_list_data(const struct metric_list *funcs, struct metric_list *ret);
 bool metric_has_addresses(const struct metric *m);
 /* As `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
 void metric_list_print(const struct metric_list *l, struct buf *b);
-void metric_col_print(const struct metric_col *c, struct buf *b);
 void metric_list_free(struct metric_list *l);
 
 /*
@@ -163,7 +162,5 @@ void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *re
 void metric_sort_print(const struct metric_sort *s, struct buf *b);
 /* "Exclusive User CPU Time", as headings say it. */
 void metric_sort_describe(const struct metric_sort *s, struct buf *b);
-/* "PC Address" */
-const char *static_metric_title(enum static_metric stat);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "analysis/metrics/metric.h"
 
-bool flavor_allowed(enum list_kind kind, enum flavor f);
 /* The same metric and flavor, however it is shown. */
 bool same_col(const struct metric_col *a, const struct metric_col *b);
 /* Metrics that differ only in visibility stand together; what is hidden stays as it is. */

@@ -102,7 +102,7 @@ void metric_list_add(struct metric_list *l, struct metric_col col)
 	vec_push(&l->cols, col);
 }
 
-bool flavor_allowed(enum list_kind kind, enum flavor f)
+static bool flavor_allowed(enum list_kind kind, enum flavor f)
 {
 	switch (f) {
 	case FLAVOR_EXCL: return kind != LIST_DATA;
@@ -303,7 +303,7 @@ static void print_col(const struct metric_col *c, char vis, struct buf *b)
 	buf_printf(b, "%c%c%s", flavor_letters[c->flavor], vis, c->metric->name);
 }
 
-void metric_col_print(const struct metric_col *c, struct buf *b)
+static void col_print(const struct metric_col *c, struct buf *b)
 {
 	static const struct {
 		unsigned bit;
@@ -331,7 +331,7 @@ void metric_list_print(const struct metric_list *l, struct buf *b)
 
 	vec_for_each(c, &l->cols) {
 		buf_puts(b, sep);
-		metric_col_print(c, b);
+		col_print(c, b);
 		sep = ":";
 	}
 }
@@ -453,12 +453,7 @@ void metric_sort_print(const struct metric_sort *s, struct buf *b)
 {
 	if (s->reverse)
 		buf_puts(b, "-");
-	metric_col_print(&s->col, b);
-}
-
-const char *static_metric_title(enum static_metric stat)
-{
-	return static_rows[stat].uname;
+	col_print(&s->col, b);
 }
 
 void metric_sort_describe(const struct metric_sort *s, struct buf *b)

@@ -41,7 +41,8 @@ struct stream_pass {
 	const struct leaks *leaks;
 };
 
-bool experiment_is_kernel(const struct experiment *e)
+/* Whether it is the kernel's own part of an er_kernel recording. */
+static bool is_kernel(const struct experiment *e)
 {
 	vec_for_each(st, &e->streams) {
 		if (st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
@@ -50,14 +51,18 @@ bool experiment_is_kernel(const struct experiment *e)
 	return false;
 }
 
-bool experiment_has_many(const struct experiment *e)
+/*
+ * Whether packets say themselves which process they belong to, in LWPID: the
+ * founder of a kernel recording and its part for all that was not followed.
+ */
+static bool has_many_processes(const struct experiment *e)
 {
-	return (!e->founder && experiment_is_kernel(e)) || (!e->pid && experiment_is_system_wide(e));
+	return (!e->founder && is_kernel(e)) || (!e->pid && experiment_is_system_wide(e));
 }
 
 bool experiment_is_system_wide(const struct experiment *e)
 {
-	return experiment_is_kernel(e->founder ? e->founder : e) ||
+	return is_kernel(e->founder ? e->founder : e) ||
 	       !strncmp(e->collector, "er_kernel ", strlen("er_kernel "));
 }
 
@@ -334,7 +339,7 @@ int64_t hit_cpu(const struct hit *h)
 
 int64_t hit_pid(const struct hit *h)
 {
-	return experiment_has_many(h->e) ? hit_lwp(h) : h->e->pid;
+	return has_many_processes(h->e) ? hit_lwp(h) : h->e->pid;
 }
 
 /*

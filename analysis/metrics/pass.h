@@ -42,14 +42,7 @@ struct amount {
 	int64_t value;   /* in the metric's unit */
 };
 
-/* Whether it is the kernel's own part of an er_kernel recording: holds many processes. */
-bool experiment_is_kernel(const struct experiment *e);
-/*
- * Whether packets say themselves which process they belong to, in LWPID: the
- * founder of a kernel recording and its part for all that was not followed.
- */
-bool experiment_has_many(const struct experiment *e);
-/* Whether it is any part of one, also a followed process that was opened alone. */
+/* Whether it is any part of an er_kernel recording, also a followed process that was opened alone. */
 bool experiment_is_system_wide(const struct experiment *e);
 
 typedef void (*hit_fn)(void *ctx, const struct hit *h, const struct amount *amounts, size_t n);

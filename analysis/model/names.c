@@ -62,7 +62,7 @@ static void add_process(struct names *n, const struct experiment *e, struct map 
 	put(&n->by_process, key(e, e->pid), e->process, true);
 }
 
-void names_init(struct names *n, const struct session *s)
+static void names_init(struct names *n, const struct session *s)
 {
 	struct map last = { 0 };
 

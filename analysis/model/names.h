@@ -15,7 +15,6 @@ struct names {
 	struct map kthreads;   /* as by_thread: those that are the kernel's */
 };
 
-void names_init(struct names *n, const struct session *s);
 void names_free(struct names *n);
 /* NULL when it is not known. */
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid);

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "analysis/base/diag.h"
 #include "analysis/print/printer.h"
 
 static void put_field(struct printer *p, bool first)
@@ -67,20 +66,11 @@ static void csv_row(struct printer *p, const struct table *t, const struct row *
 	buf_puts(&p->out, "\n");
 }
 
-static void csv_note(struct printer *p, const char *text)
-{
-	diag_note(p->diag, "%s", text);
-}
-
-static void csv_end(struct printer *p, const struct table *t)
-{
-}
-
 const struct printer_ops csv_printer = {
 	.begin = csv_begin,
 	.heading = csv_heading,
 	.row = csv_row,
-	.note = csv_note,
-	.end = csv_end,
-	.say = csv_note,
+	.note = note_aside,
+	.end = end_plainly,
+	.say = note_aside,
 };

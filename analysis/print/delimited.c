@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "analysis/base/diag.h"
 #include "analysis/print/printer.h"
 
 static void put_quoted(struct printer *p, const char *s)
@@ -81,20 +80,11 @@ static void delimited_row(struct printer *p, const struct table *t, const struct
 	buf_puts(&p->out, "\n");
 }
 
-static void delimited_note(struct printer *p, const char *text)
-{
-	diag_note(p->diag, "%s", text);
-}
-
-static void delimited_end(struct printer *p, const struct table *t)
-{
-}
-
 const struct printer_ops delimited_printer = {
 	.begin = delimited_begin,
 	.heading = delimited_heading,
 	.row = delimited_row,
-	.note = delimited_note,
-	.end = delimited_end,
-	.say = delimited_note,
+	.note = note_aside,
+	.end = end_plainly,
+	.say = note_aside,
 };

@@ -157,6 +157,15 @@ void printer_lines(struct printer *p, const char *text)
 	printer_flush(p, 0);
 }
 
+void note_aside(struct printer *p, const char *text)
+{
+	diag_note(p->diag, "%s", text);
+}
+
+void end_plainly(struct printer *p, const struct table *t)
+{
+}
+
 bool table_has_heading(const struct table *t)
 {
 	vec_for_each(c, &t->columns) {

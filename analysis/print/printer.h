@@ -88,6 +88,9 @@ void json_lines(struct printer *p, const char *text);
 bool table_has_heading(const struct table *t);
 void column_put_name(struct buf *b, const struct column *c, bool with_unit);
 
+/* For forms that programs read: notes are messages, and nothing stands behind a table. */
+void note_aside(struct printer *p, const char *text);
+void end_plainly(struct printer *p, const struct table *t);
 /* The rows, each by the row function alone, on several CPUs when there are many (slices.c). */
 void print_slices(struct printer *p, const struct table *t);
 /* For printers that write it on one line: the title, its lines joined by "; ", to be freed. */

@@ -445,8 +445,3 @@ size_t lineinfo_size(const struct lineinfo *l)
 {
 	return l->info_size;
 }
-
-const char *lineinfo_source(const struct lineinfo *l)
-{
-	return l->source;
-}

@@ -78,7 +78,5 @@ const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr);
 void lineinfo_read_all(struct lineinfo *l);
 /* How much .debug_info there is, in bytes. */
 size_t lineinfo_size(const struct lineinfo *l);
-/* Where it was found, as `objects` shows it: "the file itself", "debug file /usr/…". */
-const char *lineinfo_source(const struct lineinfo *l);
 
 #endif

@@ -342,7 +342,8 @@ static void put_object(struct buf *b, const char *label, const struct loadobj *o
 		buf_printf(b, " (found in %s)", o->opened_as);
 }
 
-void annotate_title(struct annotate *a)
+/* "Source file: …", "Object file: …", "Load Object: …" as the table's title. */
+static void annotate_title(struct annotate *a)
 {
 	const struct func *f = a->func ? a->func : a->funcs.len ? a->funcs.data[0].func : NULL;
 	struct buf b = { 0 };

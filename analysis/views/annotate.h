@@ -67,7 +67,5 @@ void annotate_index(struct annotate *a, const struct listed_func *f, bool always
 uint32_t annotate_nlines(const struct annotate *a);
 /* Mark the rows whose value in any column is at least so many percent of the column's largest. */
 void annotate_mark(struct annotate *a, double threshold);
-/* "Source file: …", "Object file: …", "Load Object: …" as the table's title. */
-void annotate_title(struct annotate *a);
 
 #endif
