@@ -37,7 +37,7 @@ must_record tail.er -F '=^tail$' -p high -q 0 -- ./tail
 neighbours()
 {
 	"$er_print" -printmode csv -cmetrics a.user:name -csingle "$1" tail.er 2>/dev/null |
-		awk -F, '$1 >= 0.15 && $2 !~ /^\*/ { print $2 }' | sort | tr '\n' ' '
+		awk -F, '$1 + 0 >= 0.15 && $2 !~ /^\*/ { print $2 }' | sort | tr '\n' ' '
 }
 
 check_that "A called B, C and D" "\"$(neighbours A)\" == \"B C D main \"" "$(neighbours A)"
