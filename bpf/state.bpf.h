@@ -70,8 +70,10 @@ static __always_inline __u32 futex_holder(const struct futex_args *a)
 	}
 	if (cmd != FUTEX_WAIT && cmd != FUTEX_WAIT_BITSET)
 		return 0;
-	if (a->val & FUTEX_WAITERS) /* a robust mutex */
-		return a->val & FUTEX_TID_MASK;
+	if (a->val & FUTEX_WAITERS) { /* a robust mutex, or a parked thread's -1 */
+		word = a->val & FUTEX_TID_MASK;
+		return word < MAX_TID ? word : 0;
+	}
 	if (a->val != MUTEX_CONTENDED ||
 	    bpf_probe_read_user(&m, sizeof(m), (void *)a->address))
 		return 0;
