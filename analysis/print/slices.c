@@ -60,7 +60,8 @@ void print_slices(struct printer *p, const struct table *t)
 		slices[i] = (struct slice){ .printer = *p, .table = t };
 		slices[i].printer.out = slices[i].printer.cell = (struct buf){ 0 };
 	}
-	while (at < t->rows.len) {
+	/* Nobody may be reading any more. */
+	while (at < t->rows.len && !ferror(p->file)) {
 		size_t n = 0;
 
 		for (; n < most && at < t->rows.len; n++) {
