@@ -4,6 +4,7 @@
  * built-in index types have rows of their own, of all others the name stands
  * for indxobj or memobj with it.
  */
+#include <string.h>
 #include <strings.h>
 
 #include "analysis/base/buf.h"
@@ -11,12 +12,30 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
+/* A type of the kind by its name, or by the beginning of no other one's. */
+static const struct objtype *find_type(const struct objtypes *types, enum objkind kind,
+				       const char *name)
+{
+	const struct objtype *found = objtype_find(types, name);
+	size_t n = 0;
+
+	if (found)
+		return found->kind == kind ? found : NULL;
+	vec_for_each(t, &types->all) {
+		if (t->kind != kind || !*name || strncasecmp(t->name, name, strlen(name)))
+			continue;
+		found = t;
+		n++;
+	}
+	return n == 1 ? found : NULL;
+}
+
 static int print_type(struct shell *sh, enum objkind kind, const char *name)
 {
-	const struct objtype *type = objtype_find(&sh->view.types, name);
+	const struct objtype *type = find_type(&sh->view.types, kind, name);
 	struct table t = { 0 };
 
-	if (!type || type->kind != kind)
+	if (!type)
 		return diag_error(&sh->diag, "%s type '%s': none of that name; %s lists them",
 				  objkind_name(kind), name,
 				  kind == OBJ_MEMORY ? "mobj_list" : "indxobj_list");

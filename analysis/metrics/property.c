@@ -100,18 +100,9 @@ static struct value get_expid(const struct hit *h)
 	return known(h->e->id);
 }
 
-/* Which of the experiments that were named it belongs to, from 1. */
 static struct value get_group(const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
-	int64_t n = 0;
-
-	vec_for_each(e, &h->session->experiments) {
-		n += !(*e)->founder;
-		if (*e == founder)
-			break;
-	}
-	return known(n);
+	return known(h->e->group);
 }
 
 static struct value get_leaf(const struct hit *h)
@@ -245,8 +236,7 @@ const struct property properties[] = {
 	{ "EVT_TIME", "nanoseconds that it took", "SRQST IORQST WLEN", .get = get_duration },
 	{ "SAMPLE", "sample it fell into, -1 none", .get = get_sample },
 	{ "EXPID", "experiment, as experiment_list numbers them", .get = get_expid },
-	{ "EXPGRID", "which of the experiments that were named, with their parts",
-	  .get = get_group },
+	{ "EXPGRID", "experiment or group file that was named, from 1", .get = get_group },
 	{ "LEAF", "function that was running", .get = get_leaf },
 	{ "STACKID", "call stack", .get = get_stack_id },
 	{ "STATE", "microstate", "MSTATE", .values = &enum_states },

@@ -20,7 +20,7 @@ panel_rows()
 		function flush(  i, centre) {
 			for (i = 1; i <= n; i++) if (row[i] ~ /^[0-9. ]*\*/) { centre = row[i]
 				sub(/^[0-9. ]*/, "", centre) }
-			for (i = 1; i <= n; i++) if (row[i] !~ /^0\. /) print centre " : " row[i]
+			for (i = 1; i <= n; i++) if (row[i] !~ /^0\.? /) print centre " : " row[i]
 			n = 0
 		}' | sort
 }
@@ -30,7 +30,7 @@ tree_rows()
 	awk '/\+-/ { at = index($0, "+-"); while (n && indent[n] >= at) n--
 		indent[++n] = at
 		numbers = substr($0, 1, at - 1); gsub(/[ |]+/, " ", numbers); sub(/^ /, "", numbers)
-		if (numbers !~ /^ *0\. *$/) print n, numbers, substr($0, at + 2) }' | sort
+		if (numbers !~ /^ *0\.? *$/) print n, numbers, substr($0, at + 2) }' | sort
 }
 object_rows() { sed -n 's/^[ 0-9.-]*\(<[^>]*>\).*/\1/p' | sort -u; }
 
