@@ -60,8 +60,10 @@ static int define(struct shell *sh, enum objkind kind, char **argv)
 	for (size_t i = 0; (c = command_at(i)); i++) {
 		if (!c->type && (!strcasecmp(c->name, argv[1]) ||
 				 (c->alias && !strcasecmp(c->alias, argv[1]))))
-			return diag_error(&sh->diag, "%s type '%s': is the name of a command; choose "
-					  "another name", objkind_name(kind), argv[1]);
+			return diag_error(&sh->diag,
+					  "%s type '%s': is the name of a command; choose "
+					  "another name",
+					  objkind_name(kind), argv[1]);
 	}
 	return objtype_define(&sh->view.types, sh->session, kind, argv[1], argv[2], &sh->diag);
 }
@@ -131,7 +133,8 @@ static int cmd_data_single(struct shell *sh, int argc, char **argv)
 	size_t nth = argc > 2 ? choose_number(argv[2]) : 0;
 
 	if (argc > 2 && !nth)
-		return diag_error(&sh->diag, "data_single: '%s': a number from 1 on should stand here",
+		return diag_error(&sh->diag,
+				  "data_single: '%s': a number from 1 on should stand here",
 				  argv[2]);
 	return shell_print(sh, &t, view_data_single(&sh->view, argv[1], nth, &t, &sh->diag));
 }
@@ -145,8 +148,10 @@ static const struct command rows[] = {
 	{ SECTION_INDEX, "cpus", .type = "CPUs", .help = "list the CPUs" },
 	{ SECTION_INDEX, "samples", .type = "Samples",
 	  .help = "list the samples, periods the recorder marked" },
-	{ SECTION_INDEX, "seconds", .type = "Seconds", .help = "list the seconds of the recording" },
-	{ SECTION_INDEX, "experiment_ids", .type = "Experiment_IDs", .help = "list the experiments" },
+	{ SECTION_INDEX, "seconds", .type = "Seconds",
+	  .help = "list the seconds of the recording" },
+	{ SECTION_INDEX, "experiment_ids", .type = "Experiment_IDs",
+	  .help = "list the experiments" },
 	{ SECTION_INDEX, "states", .type = "States", .help = "list the microstates" },
 	{ SECTION_INDEX, "reasons", .type = "Reasons", .help = "list the reasons of waits" },
 	{ SECTION_INDEX, "syscalls", .type = "Syscalls",

@@ -38,8 +38,10 @@ static bool state_value(const struct session *s, const char *name, int64_t *ret)
 
 const struct enumeration enum_states = {
 	"a microstate",
-	"USER SYSTEM TRAP TFAULT DFAULT KFAULT USER_LOCK SLEEP WAIT_CPU STOPPED LINUX_CPU KERNEL_CPU",
-	state_name, state_value,
+	"USER SYSTEM TRAP TFAULT DFAULT KFAULT USER_LOCK SLEEP WAIT_CPU STOPPED LINUX_CPU "
+	"KERNEL_CPU",
+	state_name,
+	state_value,
 };
 
 static const char *reason_name(const struct experiment *e, int64_t value)
@@ -60,10 +62,12 @@ static bool reason_value(const struct session *s, const char *name, int64_t *ret
 
 const struct enumeration enum_reasons = {
 	"a wait reason",
-	"NONE DISK NETWORK PIPE POLL TIMER CHILD USER_LOCK KERNEL_LOCK FILE_LOCK RECLAIM FAULT WRITEBACK "
+	"NONE DISK NETWORK PIPE POLL TIMER CHILD USER_LOCK KERNEL_LOCK FILE_LOCK RECLAIM FAULT "
+	"WRITEBACK "
 	"THROTTLED PREEMPTED WOKEN STOPPED TRACED FROZEN SIGNAL TTY EVENT IPC IO_URING KERNEL_SYNC "
 	"NO_WORK EXIT OTHER",
-	reason_name, reason_value,
+	reason_name,
+	reason_value,
 };
 
 static const char *call_name(const struct experiment *e, int64_t value)

@@ -123,8 +123,9 @@ struct node *parse_value_in_quotes(struct parser *ps)
 	if (!text)
 		return NULL;
 	if (!ps->values->value(ps->session, text, &value))
-		return parse_fail(ps, at, "no value of what stands left has this name; describe lists "
-					  "them");
+		return parse_fail(ps, at,
+				  "no value of what stands left has this name; describe lists "
+				  "them");
 	return number_new(ps, value);
 }
 
@@ -197,10 +198,10 @@ static const struct word {
 	const char *name;
 	struct node *(*parse)(struct parser *ps);
 } words[] = {
-	{ "STACK", parse_stack }, { "USTACK", parse_stack }, { "XSTACK", parse_stack },
+	{ "STACK", parse_stack },  { "USTACK", parse_stack }, { "XSTACK", parse_stack },
 	{ "MSTACK", parse_stack }, { "HSTACK", parse_stack }, { "FNAME", parse_fname },
-	{ "LNAME", parse_lname }, { "DNAME", parse_dname }, { "HAS_PROP", parse_has }, { "TRUE", parse_true },
-	{ "FALSE", parse_false },
+	{ "LNAME", parse_lname },  { "DNAME", parse_dname },  { "HAS_PROP", parse_has },
+	{ "TRUE", parse_true },	   { "FALSE", parse_false },
 };
 
 /* The type of a field in any of the packets, -1 for no such field. */
@@ -266,9 +267,11 @@ static struct node *name_new(struct parser *ps, const char *name, const char *st
 		return field_new(ps, name, type);
 	if (t)
 		return type_new(ps, t);
-	return parse_fail(ps, start, ps->values ?
-			  "neither a value of what stands left nor a property; describe lists them" :
-			  "no property, object type or field has this name; describe lists them");
+	return parse_fail(
+		ps, start,
+		ps->values
+			? "neither a value of what stands left nor a property; describe lists them"
+			: "no property, object type or field has this name; describe lists them");
 }
 
 struct node *parse_name(struct parser *ps)

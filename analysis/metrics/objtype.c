@@ -86,8 +86,11 @@ int objtype_define(struct objtypes *types, const struct session *s, enum objkind
 	struct filter *f;
 
 	if (!is_name(name))
-		return diag_error(d, "%s type '%s': a name is letters, digits and _, and begins with a "
-				  "letter", objkind_name(kind), name);
+		return diag_error(
+			d,
+			"%s type '%s': a name is letters, digits and _, and begins with a "
+			"letter",
+			objkind_name(kind), name);
 	if (objtype_find(types, name))
 		return diag_error(d, "%s type '%s': is already defined; choose another name",
 				  objkind_name(kind), name);

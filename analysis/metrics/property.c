@@ -201,7 +201,8 @@ const struct dataobj *hit_data_object(const struct hit *h, uint64_t *offset)
 	if (!vaddr.offset)
 		return NULL;
 	return session_data_object(h->session, h->e, packet_int(h->packet, vaddr),
-				   minus(packet_int(h->packet, h->fields->time), h->e->start_ns), offset);
+				   minus(packet_int(h->packet, h->fields->time), h->e->start_ns),
+				   offset);
 }
 
 static struct value get_data_object(const struct hit *h)
@@ -255,9 +256,10 @@ const struct property properties[] = {
 	{ "IOVFD", "number of a file as it was opened once, in its experiment", "IOFD",
 	  .get = get_file },
 	{ "IOHEAPBYTES", "bytes allocated, read or written", "HSIZE IONBYTE", .get = get_bytes },
-	{ "DATASIZE", "the same, rounded up to a power of 4", "HSIZE IONBYTE", .get = get_size_class },
-	{ "DURATION", "nanoseconds that it took, rounded up to a power of 10",
-	  "SRQST IORQST WLEN", .get = get_duration_class },
+	{ "DATASIZE", "the same, rounded up to a power of 4", "HSIZE IONBYTE",
+	  .get = get_size_class },
+	{ "DURATION", "nanoseconds that it took, rounded up to a power of 10", "SRQST IORQST WLEN",
+	  .get = get_duration_class },
 };
 
 const size_t nproperties = sizeof(properties) / sizeof(properties[0]);

@@ -87,7 +87,8 @@ static int check_experiments(struct reader *r, const range_vec *v, const char *a
 {
 	vec_for_each(range, v) {
 		if (range->first < 1 || range->last > (int64_t)r->session->experiments.len)
-			return fail(r, at, "no experiment has this number; experiment_list shows them");
+			return fail(r, at,
+				    "no experiment has this number; experiment_list shows them");
 	}
 	return 0;
 }

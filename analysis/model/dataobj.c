@@ -73,7 +73,8 @@ static struct data_file *file_of(struct session *s, struct data_objects *d, stru
 }
 
 /* The mapping of a file at or nearest below the address, as it was at the time. */
-static const struct exp_map *mapping_below(const struct experiment *e, uint64_t vaddr, int64_t time_ns)
+static const struct exp_map *mapping_below(const struct experiment *e, uint64_t vaddr,
+					   int64_t time_ns)
 {
 	const struct exp_map *best = NULL;
 

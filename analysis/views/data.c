@@ -33,8 +33,12 @@ int view_data_objects(struct view_state *v, struct table *t, struct diag *d)
 {
 	static const struct objtype type = { OBJ_MEMORY, "data_objects", "DNAME", true };
 	static const struct index_special objects = { "data_objects", object_key, object_label };
-	struct index_spec spec = { .type = &type, .special = &objects, .title = "Data objects",
-				   .only = ER_PKT_MHWC, .metrics = &v->dmetrics, .sort = &v->dsort };
+	struct index_spec spec = { .type = &type,
+				   .special = &objects,
+				   .title = "Data objects",
+				   .only = ER_PKT_MHWC,
+				   .metrics = &v->dmetrics,
+				   .sort = &v->dsort };
 
 	if (!data_recorded(v->session))
 		return diag_error(d, "data_objects: no counter was recorded with data addresses");
@@ -61,7 +65,8 @@ static struct part *part_of(struct parts *p, const struct dataobj *o, int64_t of
 	uint64_t *at = map_put(&p->by_place, place, NULL);
 
 	if (!*at) {
-		vec_push(&p->all, (struct part){ o, offset, xcalloc(p->nmetrics, sizeof(int64_t)) });
+		vec_push(&p->all,
+			 (struct part){ o, offset, xcalloc(p->nmetrics, sizeof(int64_t)) });
 		*at = p->all.len;
 	}
 	return &p->all.data[*at - 1];
@@ -141,16 +146,19 @@ int view_data_layout(struct view_state *v, struct table *t, struct diag *d)
 	vec_sort(&p.all, by_object);
 	vec_for_each(part, &p.all) {
 		if (part->offset < 0)
-			vec_push(&objects, (struct ranked){ .excl = part->values, .incl = part->values,
+			vec_push(&objects, (struct ranked){ .excl = part->values,
+							    .incl = part->values,
 							    .name = part->object->name,
 							    .order = part->object->id,
-							    .index = part - p.all.data, .sort = &v->dsort });
+							    .index = part - p.all.data,
+							    .sort = &v->dsort });
 	}
 	ranked_sort(objects.data, objects.len);
 	columns_fill(table_row(t), &v->dmetrics,
 		     &(struct values){ .excl = p.total, .whole = p.total, .name = "<Total>" });
 	for (size_t i = 0; i < objects.len && (!v->limit || i + 1 < v->limit); i++, group++) {
-		const struct part *end = p.all.data + p.all.len, *part = &p.all.data[objects.data[i].index];
+		const struct part *end = p.all.data + p.all.len,
+				  *part = &p.all.data[objects.data[i].index];
 		const struct dataobj *o = part->object;
 
 		for (; part < end && part->object == o; part++)
@@ -195,10 +203,13 @@ static const struct part *choose_part(const struct parts *p, const char *name, s
 			found = part;
 	}
 	if (!n)
-		diag_error(d, "data object '%s': none of that name was used; data_objects lists the "
-			   "names", name);
+		diag_error(d,
+			   "data object '%s': none of that name was used; data_objects lists the "
+			   "names",
+			   name);
 	else if (n > 1 && (!nth || nth > n))
-		diag_error(d, "data object '%s': %zu have that name; give the number of one after it",
+		diag_error(d,
+			   "data object '%s': %zu have that name; give the number of one after it",
 			   name, n);
 	else
 		return found;

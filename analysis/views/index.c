@@ -118,7 +118,8 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 		index_put_label(it->spec->type, k->a, b);
 }
 
-static size_t key_index(struct index_tally *it, const struct index_key *k, const struct experiment *e)
+static size_t key_index(struct index_tally *it, const struct index_key *k,
+			const struct experiment *e)
 {
 	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
 	struct intern_probe probe = intern_probe(hash);
@@ -174,7 +175,8 @@ static bool by_number(const struct index_tally *it, const struct metric_sort *so
 {
 	bool name = sort->col.flavor == FLAVOR_STATIC;
 
-	return !name || !(it->spec->special || filter_is_text(it->index) || filter_values(it->index));
+	return !name ||
+	       !(it->spec->special || filter_is_text(it->index) || filter_values(it->index));
 }
 
 static void add_rows(struct view_state *v, struct table *t, struct index_tally *it,

@@ -51,8 +51,8 @@ static void class_label(const struct unit *units, int64_t first, int64_t step, i
 }
 
 static const struct unit sizes[] = {
-	{ (int64_t)1 << 50, "PB" }, { (int64_t)1 << 40, "TB" }, { 1 << 30, "GB" }, { 1 << 20, "MB" },
-	{ 1 << 10, "KB" }, { 1, "" },
+	{ (int64_t)1 << 50, "PB" }, { (int64_t)1 << 40, "TB" }, { 1 << 30, "GB" },
+	{ 1 << 20, "MB" },	    { 1 << 10, "KB" },		{ 1, "" },
 };
 
 static void size_label(int64_t i, struct buf *b)
