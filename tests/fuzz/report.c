@@ -88,7 +88,7 @@ static void run_with(struct shell *sh, const struct command *c, char *arg)
 /* Without arguments first, for some of those that take one change what the others show. */
 static void run_all(struct shell *sh)
 {
-	static char function[] = "main", all[] = "all", number[] = "1";
+	static char function[] = "main", all[] = "all";
 	const struct command *c;
 
 	for (size_t i = 0; (c = command_at(i)); i++) {
@@ -96,11 +96,8 @@ static void run_all(struct shell *sh)
 			run_with(sh, c, NULL);
 	}
 	for (size_t i = 0; (c = command_at(i)); i++) {
-		if (!c->min || is_left_out(c))
-			continue;
-		run_with(sh, c, function);
-		run_with(sh, c, number);
-		run_with(sh, c, all);
+		if (c->min && !is_left_out(c))
+			run_with(sh, c, strncmp(c->args, "function", 8) ? all : function);
 	}
 }
 

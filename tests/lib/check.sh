@@ -115,7 +115,7 @@ run_fuzz()
 {
 	local name
 	name=$(basename "$1")
-	if timeout -k 10 900 "$1" -n 10000 >"$log" 2>&1 </dev/null; then
+	if timeout -k 10 1800 "$1" -n 10000 >"$log" 2>&1 </dev/null; then
 		echo "ok fuzz: $name: 10000 mutations"
 	else
 		echo "not ok fuzz: $name: status $?"
