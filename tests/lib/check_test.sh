@@ -40,7 +40,7 @@ check_that "fails" "$? == 1" "$(cat out)"
 check_that "counts" "$(tail -n 1 out | grep -c '^4 passed, 3 failed, 1 skipped$') == 1" "$(cat out)"
 check_that "a second result counts" "$(grep -c '^ok flaky: now' out) == 1" "$(cat out)"
 check_that "and the first is shown" "$(grep -c '^again: not ok flaky: at first' out) == 1" "$(cat out)"
-check_that "what hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 1 s' out) == 1" "$(cat out)"
+check_that "what hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 2 s' out) == 1" "$(cat out)"
 check_that "silence is a failure" "$(grep -c '^not ok mute: no case reported' out) == 1" "$(cat out)"
 sed -n '/^Failed:/,$p' out >end
 for what in 'not ok bad: always' 'seen: 42' 'not ok hangs' 'not ok mute'; do
