@@ -9,7 +9,7 @@ set -eu
 packages="gcc make git clang libclang-rt-dev bpftool binutils pkg-config ca-certificates
 	libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libiberty-dev
 	libedit-dev libcap-dev libcap2-bin libcmocka-dev linux-libc-dev
-	linux-perf procps util-linux binutils-dev libzstd-dev dwz"
+	linux-perf procps util-linux binutils-dev libzstd-dev dwz mandoc"
 
 # What make bench measures against.
 [ "${1:-}" != bench ] || packages="$packages libbpf-tools bpftrace"

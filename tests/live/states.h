@@ -245,7 +245,7 @@ static inline void do_traced(struct truth *t)
 /* The parent of a vfork() waits till the child has gone. */
 static inline void do_vfork(struct truth *t)
 {
-	for (int i = 0; i < ROUNDS; i++) {
+	for (volatile int i = 0; i < ROUNDS; i++) {
 		pid_t pid = vfork();
 
 		if (!pid) {
