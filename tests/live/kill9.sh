@@ -5,7 +5,7 @@
 # closed, and lacks at most the last 200 ms; where the recorder had to wait for a
 # CPU or the disk before it was killed, or the CPUs were taken away from this
 # machine, so much more. Half of the times it must be 200 ms all the same.
-# Time limit: 240 s
+# Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
 "$syn/spin" alpha:120 >/dev/null &

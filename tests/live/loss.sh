@@ -4,6 +4,7 @@
 # Nothing is lost silently. Per CPU: produced = recorded + lost in recorder.xml,
 # and the packets' own numbers (SEQ) bear it out: as many different ones as were
 # recorded, as many missing as were lost.
+# Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
 # rings EXPERIMENT [ring | waitring]: CPU, produced, recorded, lost

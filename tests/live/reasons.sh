@@ -4,7 +4,7 @@
 # Why each wait was, who held what was waited for, and who ended it: threads that
 # wait for one kind of thing (tests/synprog/states.c) against the packets, and
 # against er_print.
-# Time limit: 200 s
+# Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
 disk=$tmp

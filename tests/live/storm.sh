@@ -3,7 +3,7 @@
 #
 # 10,000 processes in a fork storm: memory stays bounded, what was dropped is
 # counted, and the experiment opens.
-# Time limit: 300 s
+# Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
 "$er_kernel" -o storm.er -p high -F on -q 0 -- "$syn/many" 10000 50 0.5 >out 2>err &
