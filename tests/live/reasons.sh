@@ -38,8 +38,14 @@ reason_is()
 	for r; do known="$known$(reason "$r") "; done
 	tid=$(awk -F'\t' -v k="$kind" '$2 == k { print $4; exit }' truths)
 	got=$(awk -v t="$tid" -v known="$known" '
-		$1 > 44 && $5 == t && $6 > 2 && $6 != 8 && int($9 / 32) % 2 == 0 { all += $7; if (index(known, " " $8 " ")) it += $7 }
-		END { printf "%.4f", all ? it / all : 0 }' packets)
+		$1 > 44 && $5 == t && $6 > 2 && $6 != 8 && int($9 / 32) % 2 == 0 { n++; all += $7; if (index(known, " " $8 " ")) it += $7 }
+		END { printf "%.4f %d", all ? it / all : 0, n }' packets)
+	# A machine with much else to do: the recorder takes fewer, and the share says nothing.
+	if [ "${got#* }" -lt 10 ] && grep -q 'widest_ns="[0-9]\{8,\}"' r.er/recorder.xml; then
+		skip "$kind: the reason is $name" "only ${got#* } of its waits were recorded here"
+		return
+	fi
+	got=${got% *}
 	check_that "$kind: the reason is $name" "$got >= 0.9" "$got of its time; reasons: $(reasons_of "$tid")"
 }
 
