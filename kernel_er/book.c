@@ -14,10 +14,12 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "kernel_er/ksymtab.h"
+#include "kernel_er/schedule.h"
 #include "user/procfs.h"
 
 enum {
 	MAX_SUBS = 4096,
+	RELIEF_NS = 4 * 1000 * 1000,
 	MAX_STACKS_KNOWN = 1 << 20, /* of one experiment; beyond: forgotten, and written again */
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
@@ -71,7 +73,26 @@ struct book {
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct drops *drops;
 	int error; /* of a flush that failed */
+	void (*relief)(void *ctx); /* NULL: none */
+	void *relief_ctx;
+	uint64_t relieved_ns;      /* when it was last called */
 };
+
+void book_set_relief(struct book *b, void (*fn)(void *ctx), void *ctx)
+{
+	b->relief = fn;
+	b->relief_ctx = ctx;
+}
+
+static void relieve(struct book *b)
+{
+	uint64_t t = b->relief ? now_ns() : 0;
+
+	if (t < b->relieved_ns + RELIEF_NS)
+		return;
+	b->relieved_ns = t;
+	b->relief(b->relief_ctx);
+}
 
 int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct book **ret)
@@ -250,6 +271,7 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	vec_for_each(m, &im->space->maps)
 		page_map(b, p, binaries, im->pid, m);
 	touch(b, p);
+	relieve(b);
 	return p;
 }
 
@@ -263,6 +285,7 @@ static int flush_page(struct book *b, struct page *p)
 	p->dirty = p->waited = false;
 	if (err && !b->error)
 		b->error = err;
+	relieve(b);
 	return err;
 }
 

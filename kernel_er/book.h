@@ -32,6 +32,12 @@ int book_close(struct book *b, uint64_t time_ns);
 /* Free what is not written, and take the founder's directory away again. */
 void book_discard(struct book *b, int dirfd, const char *name);
 
+/*
+ * Have fn called every few milliseconds while directories are made and files
+ * written, which may take long: rings fill up meanwhile. fn must not use the book.
+ */
+void book_set_relief(struct book *b, void (*fn)(void *ctx), void *ctx);
+
 struct page *book_founder(struct book *b);
 /*
  * The times off a CPU of kernel threads and of processes that have no

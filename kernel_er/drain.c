@@ -7,7 +7,8 @@
  * by drain_take), sideband_drain (which brings the procmap up to date), and
  * drain_process. So when a record is looked at, everything that happened to its
  * process before it is known: the fork that made it, the exec that replaced its
- * program, the mappings. An image that ended is kept for a moment longer, and
+ * program, the mappings. While drain_process has directories made, which takes long,
+ * the rings are emptied into `taken` for the next time. An image that ended is kept for a moment longer, and
  * the record's own time chooses between the images of a process.
  *
  * BPF may send a stack after the first record that has it: another CPU was about
@@ -26,6 +27,8 @@
 #include "analysis/base/alloc.h"
 #include "kernel_er/cgroups.h"
 #include "kernel_er/drain_impl.h"
+
+enum { TAKEN_MAX = 64 << 20 }; /* bytes */
 
 struct drain *drain_new(const struct drain_parts *parts)
 {
@@ -49,6 +52,7 @@ void drain_free(struct drain *dr)
 	if (!dr)
 		return;
 	buf_free(&dr->taken);
+	buf_free(&dr->spare);
 	buf_free(&dr->waiting);
 	stacks_free(dr->stacks);
 	reasons_free(dr->reasons);
@@ -175,12 +179,18 @@ void drain_process(struct drain *dr, bool last)
 {
 	struct buf batch = dr->taken;
 
+	/* More may be taken meanwhile: it is for the next time. */
+	dr->taken = dr->spare;
 	place_all(dr, &dr->waiting, NULL);
 	buf_clear(&dr->waiting);
-	dr->taken = (struct buf){ 0 };
 	place_all(dr, &batch, last ? NULL : &dr->waiting);
-	dr->taken = batch;
-	buf_clear(&dr->taken);
+	buf_clear(&batch);
+	dr->spare = batch;
+}
+
+bool drain_is_behind(const struct drain *dr)
+{
+	return dr->taken.len > TAKEN_MAX;
 }
 
 /* --- what the account wants to know --- */

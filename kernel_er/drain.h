@@ -36,6 +36,11 @@ extern const struct procmap_hooks drain_hooks;
 /* A capture_fn; ctx is the struct drain. Copies, and leaves the work to drain_process. */
 void drain_take(void *ctx, int cpu, const void *record, size_t size);
 /*
+ * Whether so much was taken that more of it had better stay in the rings, where
+ * what finds no room is counted.
+ */
+bool drain_is_behind(const struct drain *dr);
+/*
  * Work off what was taken. The procmap must know by now what happened before
  * these records. `last`: nothing comes after; what waits for its stack waits no longer.
  */

@@ -25,6 +25,7 @@ struct drain {
 	struct reasons *reasons;
 	struct cgroups *cgroups;
 	struct buf taken;   /* records, each behind its size */
+	struct buf spare;   /* empty; taken and it change places */
 	struct buf waiting; /* records without their stack, likewise */
 	struct ring_count *rings;
 	uint16_t carry[NCARRY]; /* nanoseconds below the packets' microsecond */

@@ -137,6 +137,15 @@ static int open_book(struct session *s)
 	return expname_join_group(&s->name, s->d);
 }
 
+/* While the book is busy: to memory, for the next pump. */
+static void empty_rings(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->capturing && !drain_is_behind(s->drain))
+		capture_drain(s->capture, 0, drain_take, s->drain);
+}
+
 static void open_drain(struct session *s)
 {
 	struct procmap_hooks hooks = drain_hooks;
@@ -157,6 +166,7 @@ static void open_drain(struct session *s)
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);
 	drain_set_procmap(s->drain, s->procmap);
+	book_set_relief(s->book, empty_rings, s);
 	procmap_scan(s->procmap, now_ns());
 	s->account.capture = s->steer.capture = s->capture;
 	s->account.drain = s->drain;

@@ -74,6 +74,39 @@ static void test_followed_goes_to_its_own(void **state)
 	experiment_close(e);
 }
 
+/* Once; the book calls it while it makes the experiment of the first sample. */
+static void give_more(void *ctx)
+{
+	struct fixture *f = ctx;
+
+	book_set_relief(f->book, NULL, NULL);
+	give_clock(f, TID, 77, 2000000, 0, 5000);
+}
+
+static void test_rings_are_emptied_meanwhile(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	book_set_relief(f.book, give_more, &f);
+	give_stack(&f, 77, 2, 2, 0);
+	give_clock(&f, TID, 77, 1000000, 0, 4000);
+	drain_process(f.drain, false);
+	assert_int_equal(drain_samples(f.drain), 1);
+	drain_process(f.drain, false);
+	assert_int_equal(drain_samples(f.drain), 2);
+	assert_false(drain_is_behind(f.drain));
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	c = read_clocks(sub);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.ticks, 3000);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
 static void test_not_followed_is_one_frame(void **state)
 {
 	struct fixture f;
@@ -270,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_followed_goes_to_its_own),
+		cmocka_unit_test(test_rings_are_emptied_meanwhile),
 		cmocka_unit_test(test_not_followed_is_one_frame),
 		cmocka_unit_test(test_not_followed_kernel_part),
 		cmocka_unit_test(test_expression_is_whole),
