@@ -88,6 +88,7 @@ if "$O/tests/golden/make_fixtures" fixtures; then
 	compare "not closed" fixtures/cut.1.er user
 	"$O/tests/golden/make_kinds" fixtures
 	: >renames
+	: >vague
 	for m in l3 loads user; do
 		same_list "counters with addresses, $m" csv_numbers fixtures/mem.1.er \
 			"-metrics ei+$m:name -functions" "-metrics ei+$m:name -functions"
