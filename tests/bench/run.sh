@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make bench [QUICK=1] [PARTS="NAME…"]: run.sh OUTPUT
+# make bench [QUICK=1] [ROUNDS=3] [PARTS="NAME…"]: run.sh OUTPUT
 # Measures what must be reached, the peers in turn in the same run, medians of
 # several rounds; prints a table and, after a run of everything, writes
 # docs/performance.md. QUICK: two minutes, one round of short recordings.
@@ -12,7 +12,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 O=$(cd "$1" && pwd) || exit 1
 QUICK=${QUICK:-} PARTS=${PARTS:-}
-rounds=${QUICK:+1} rounds=${rounds:-3}
+rounds=${QUICK:+1} rounds=${rounds:-${ROUNDS:-3}}
 seconds=${QUICK:+8} seconds=${seconds:-20} # of a recording whose CPU time counts
 er_kernel=$O/bin/er_kernel er_print=$O/bin/er_print
 syn=$O/tests/synprog bench=$O/tests/bench
