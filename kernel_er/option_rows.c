@@ -269,7 +269,7 @@ static int opt_budget(struct plan *p, const char *arg, struct diag *d)
 
 	if (!number(arg, &v, &end) || (*end && strcmp(end, "%")) || v <= 0 || v > 100)
 		return diag_error(d, "--budget '%s': not a share of the CPU time: write percent above "
-				     "0, such as 2%%", arg);
+				     "0 and up to 100, such as 2%%", arg);
 	p->budget = v / 100;
 	return 0;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/command/ersrc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
@@ -293,12 +295,19 @@ static int run_all(struct ersrc *x, const struct ersrc_line *line)
 static int open_object(struct ersrc *x, const char *path)
 {
 	char *full = realpath(path, NULL);
+	struct stat st;
 
-	x->object = session_add_object(x->sh.session, full ? full : path);
+	if (!full || stat(full, &st) < 0) {
+		free(full);
+		return diag_errno(&x->sh.diag, errno, "'%s': cannot be shown", path);
+	}
+	x->object = session_add_object(x->sh.session, full);
 	free(full);
+	if (!S_ISREG(st.st_mode))
+		return diag_error(&x->sh.diag, "'%s': cannot be shown: it is no regular file", path);
 	if (x->object->symtab)
 		return 0;
-	return diag_error(&x->sh.diag, "%s: cannot be shown: %s", path,
+	return diag_error(&x->sh.diag, "'%s': cannot be shown: %s", path,
 			  x->object->diag.nmsgs ? x->object->diag.msgs[0].text
 						: "it is no executable, library or object file");
 }

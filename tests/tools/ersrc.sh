@@ -54,9 +54,9 @@ cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
 refuses "no such item" "no function and no source file" er_src -source nothing work.so
 refuses "no line numbers" "compile with -g" er_src plain.so
-refuses "no such object" "no such file" er_src gone.so
+refuses "no such object" "No such file" er_src gone.so
 refuses "no object" "no executable" er_src "$src/work.c"
-refuses "a directory" "cannot be shown" er_src "$tmp"
+refuses "a directory" "no regular file" er_src "$tmp"
 refuses "an option that is none" "unknown" er_src -metrics e.user work.so
 refuses "an option without its argument" "needs an argument" er_src work.so -disasm
 refuses "two objects" "one object at a time" er_src work.so work.o
