@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fixed_work THREADS TURNS: the same amount of computation each time it runs;
- * prints the seconds that it took. What a recorder costs shows in them.
+ * fixed_work THREADS SLICES TURNS: each thread does the same computation SLICES
+ * times, TURNS of it each; prints the seconds that each slice took, the mean of
+ * the threads. What a recorder costs is in all slices, what others on the
+ * machine take only in some.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -9,30 +11,45 @@
 
 #include "tests/synprog/truth.h"
 
-static void *work(void *arg)
+static int slices;
+static long turns;
+
+static void *work(void *seconds)
 {
 	uint64_t state = 1;
 
-	for (long i = 0; i < *(long *)arg; i++)
-		TRUTH_TURN(state);
+	for (int i = 0; i < slices; i++) {
+		double start = truth_clock(CLOCK_MONOTONIC);
+
+		for (long j = 0; j < turns; j++)
+			TRUTH_TURN(state);
+		((double *)seconds)[i] = truth_clock(CLOCK_MONOTONIC) - start;
+	}
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	enum { MAX_THREADS = 64 };
+	enum { MAX_THREADS = 64, MAX_SLICES = 1000 };
+	static double seconds[MAX_THREADS][MAX_SLICES];
 	pthread_t thread[MAX_THREADS];
-	int n = argc > 1 ? atoi(argv[1]) : 1;
-	long turns = argc > 2 ? atol(argv[2]) : 1000;
-	double start = truth_clock(CLOCK_MONOTONIC);
+	int n = argc == 4 ? atoi(argv[1]) : 0;
 
-	if (n < 1 || n > MAX_THREADS)
+	slices = argc == 4 ? atoi(argv[2]) : 0;
+	turns = argc == 4 ? atol(argv[3]) : 0;
+	if (n < 1 || n > MAX_THREADS || slices < 1 || slices > MAX_SLICES || turns < 1)
 		return 2;
 	for (int i = 0; i < n; i++)
-		if (pthread_create(&thread[i], NULL, work, &turns))
+		if (pthread_create(&thread[i], NULL, work, seconds[i]))
 			truth_die("pthread_create");
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
-	printf("%.5f\n", truth_clock(CLOCK_MONOTONIC) - start);
+	for (int j = 0; j < slices; j++) {
+		double sum = 0;
+
+		for (int i = 0; i < n; i++)
+			sum += seconds[i][j];
+		printf("%.6f\n", sum / n);
+	}
 	return 0;
 }
