@@ -1,190 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loop of a session, and its end. */
 #include "kernel_er/session.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
-#include "kernel_er/account.h"
-#include "kernel_er/book.h"
-#include "kernel_er/drain.h"
-#include "kernel_er/follow.h"
-#include "kernel_er/host.h"
-#include "kernel_er/live.h"
-#include "kernel_er/load.h"
-#include "kernel_er/names.h"
 #include "kernel_er/preflight.h"
-#include "kernel_er/privilege.h"
-#include "kernel_er/schedule.h"
-#include "kernel_er/steer.h"
+#include "kernel_er/session_impl.h"
 #include "kernel_er/usage.h"
-#include "loaders/capture.h"
-#include "user/binaries.h"
-#include "user/procmap.h"
-#include "user/sideband.h"
 
 #define KEEP_NS 500000000ULL /* how long an ended process may still get records */
 
-struct session {
-	const struct plan *plan;
-	struct diag *d;
-	struct expname name;
-	struct host host;
-	struct load load;
-	struct drops drops;
-	struct follow follow;
-	struct capture *capture;
-	struct sideband *sideband;
-	struct procmap *procmap;
-	struct binaries *binaries;
-	struct book *book;
-	struct drain *drain;
-	struct account account;
-	struct exp_usage usage_base;
-	struct live live;
-	struct schedule due;
-	struct steer steer;
-	uint64_t start_ns;
-	sigset_t signals, old_mask;
-	int sigfd;
-	bool capturing, over, interrupted, failed;
-	VEC(struct pollfd) fds;
-};
+/* --- running --- */
 
-/* --- beginning --- */
-
-static void take_signals(struct session *s)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
-	struct sigaction hup;
-
-	sigemptyset(&s->signals);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		sigaddset(&s->signals, ending[i]);
-	/* Under nohup it is ignored, and stays so. */
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
-		sigaddset(&s->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
-	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Archives keep binaries open: take what the hard limit allows. The load has its own. */
-static void raise_fd_limit(void)
-{
-	struct rlimit l;
-
-	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
-		l.rlim_cur = l.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
-}
-
-/*
- * On a machine with more to do than it has CPUs, rings fill up while the recorder
- * waits for its turn, and what it does before it records took seconds. It uses
- * little: let it go first where that is allowed. The load was forked before, and
- * keeps the caller's priority.
- */
-static void raise_priority(void)
-{
-	setpriority(PRIO_PROCESS, 0, -20);
-}
-
-static int open_capture(struct session *s)
-{
-	struct capture_plan cp = {
-		.interval_ns = s->plan->interval_ns,
-		.idle = s->plan->idle,
-		.exclude_self = s->plan->no_self,
-		.self = getpid(),
-		.targets = s->plan->targets.data,
-		.ntargets = s->plan->targets.len,
-		.states = s->plan->states,
-		.wait_interval_ns = steer_distance(s->plan),
-		.trace_ns = s->steer.trace_ns,
-		.split = s->plan->exact_user,
-		.waker_stacks = s->plan->states,
-		.way = s->plan->way,
-	};
-
-	if (!s->plan->interval_ns)
-		return 0;
-	if (capture_open(&cp, s->d, &s->capture) < 0)
-		return -1;
-	s->sideband = sideband_open(s->d);
-	return s->sideband ? 0 : -1;
-}
-
-static int open_book(struct session *s)
-{
-	s->start_ns = now_ns();
-	s->host.header.start_ns = s->start_ns;
-	s->host.header.start_epoch = time(NULL);
-	if (book_open(s->name.dirfd, s->name.name, &s->host.header, s->plan, &s->drops, s->d,
-		      &s->book) < 0)
-		return -1;
-	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
-				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
-									 ARCHIVE_SYMBOLS,
-				   expwriter_dirfd(page_writer(book_founder(s->book))));
-	return expname_join_group(&s->name, s->d);
-}
-
-/* While the book is busy: to memory, for the next pump. */
-static void empty_rings(void *ctx)
-{
-	struct session *s = ctx;
-
-	if (s->capturing && !drain_is_behind(s->drain))
-		capture_drain(s->capture, 0, drain_take, s->drain);
-}
-
-static void open_drain(struct session *s)
-{
-	struct procmap_hooks hooks = drain_hooks;
-	struct drain_parts parts = {
-		.book = s->book,
-		.binaries = s->binaries,
-		.follow = &s->follow,
-		.drops = &s->drops,
-		.targets = s->plan->targets.len,
-	};
-
-	s->account = (struct account){ .plan = s->plan, .drops = &s->drops, .steer = &s->steer,
-				       .start_ns = s->start_ns };
-	if (!s->capture)
-		return;
-	parts.ncpus = capture_ncpus(s->capture);
-	s->drain = drain_new(&parts);
-	hooks.ctx = s->drain;
-	s->procmap = procmap_new(&hooks);
-	drain_set_procmap(s->drain, s->procmap);
-	book_set_relief(s->book, empty_rings, s);
-	procmap_scan(s->procmap, now_ns());
-	s->account.capture = s->steer.capture = s->capture;
-	s->account.drain = s->drain;
-}
-
-/* From here on time counts. */
-static int begin_capture(struct session *s)
-{
-	uint64_t t;
-
-	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
-		return -1;
-	s->capturing = s->capture;
-	privilege_drop(s->d);
-	return 0;
-}
-
-static void take_sample(struct session *s, const char *label)
+void session_sample(struct session *s, const char *label)
 {
 	struct exp_usage u;
 
@@ -195,7 +28,7 @@ static void take_sample(struct session *s, const char *label)
 	expwriter_sample(page_writer(book_founder(s->book)), &u, label);
 }
 
-static void write_account(struct session *s)
+void session_account(struct session *s)
 {
 	struct buf text = { 0 };
 
@@ -213,57 +46,6 @@ static void write_account(struct session *s)
 	expwriter_replace(page_writer(book_founder(s->book)), "recorder.xml", text.data);
 	buf_free(&text);
 }
-
-static void watch(struct session *s, int fd)
-{
-	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
-}
-
-static void watch_all(struct session *s)
-{
-	size_t n = 0;
-	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) : NULL;
-
-	watch(s, s->sigfd);
-	if (s->load.pidfd >= 0)
-		watch(s, s->load.pidfd);
-	if (s->capture)
-		watch(s, capture_fd(s->capture));
-	for (size_t i = 0; i < n; i++)
-		watch(s, fds[i]);
-}
-
-static int begin(struct session *s)
-{
-	struct expwriter *w;
-
-	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
-					  &s->old_mask, s->d) < 0)
-		return -1;
-	signal(SIGPIPE, SIG_IGN); /* after the fork: the load keeps the caller's */
-	raise_fd_limit();
-	raise_priority();
-	host_init(&s->host, s->plan->argv, s->plan->sample_s);
-	if (open_capture(s) < 0 || open_book(s) < 0)
-		return -1;
-	open_drain(s);
-	w = page_writer(book_founder(s->book));
-	usage_now(&s->usage_base);
-	if (s->plan->sample_s)
-		take_sample(s, "start");
-	/* A duration is that of the recording: reading /proc may have taken a while. */
-	schedule_init(&s->due, s->plan, now_ns());
-	if (s->plan->begin_ns)
-		expwriter_event(w, "pause", s->start_ns, NULL);
-	else if (begin_capture(s) < 0)
-		return -1;
-	write_account(s);
-	watch_all(s);
-	return book_flush(s->book) < 0 ? diag_error(s->d, "experiment '%s': cannot be written",
-						    s->name.path) : 0;
-}
-
-/* --- running --- */
 
 static void pump(struct session *s)
 {
@@ -314,7 +96,7 @@ static void tick(struct session *s, uint64_t t)
 static void resume(struct session *s, uint64_t t)
 {
 	expwriter_event(page_writer(book_founder(s->book)), "resume", t, NULL);
-	if (begin_capture(s) < 0)
+	if (session_capture(s) < 0)
 		s->failed = s->over = true;
 }
 
@@ -327,9 +109,9 @@ static void do_what_is_due(struct session *s)
 	if (schedule_due(&s->due, DUE_LOAD, t))
 		load_go(&s->load, s->d);
 	if (schedule_due(&s->due, DUE_SAMPLE, t))
-		take_sample(s, "periodic");
+		session_sample(s, "periodic");
 	if (schedule_due(&s->due, DUE_ACCOUNT, t))
-		write_account(s);
+		session_account(s);
 	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
 	if (schedule_due(&s->due, DUE_END, t))
@@ -418,10 +200,10 @@ static void end(struct session *s)
 
 	stop_capture(s, &stop_ns);
 	if (s->plan->sample_s)
-		take_sample(s, "end");
+		session_sample(s, "end");
 	flush(s);
 	s->account.closed = true;
-	write_account(s);
+	session_account(s);
 	live_clear(&s->live);
 	if (!s->failed)
 		say_how_it_went(s);
@@ -475,7 +257,7 @@ static int record(struct session *s)
 {
 	int status;
 
-	if (begin(s) < 0) {
+	if (session_begin(s) < 0) {
 		if (s->book)
 			book_discard(s->book, s->name.dirfd, s->name.name);
 		return 1;
@@ -500,7 +282,7 @@ int session_run(const struct plan *plan, struct diag *d)
 	int status = 1;
 
 	if (preflight(plan, d) == 0 && expname_choose(plan, &s.name, d) == 0) {
-		take_signals(&s);
+		session_take_signals(&s);
 		follow_init(&s.follow, plan);
 		live_init(&s.live);
 		steer_init(&s.steer, plan);

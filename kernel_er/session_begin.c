@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The beginning of a session: signals, limits, the load, the capture, the experiment. */
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "kernel_er/privilege.h"
+#include "kernel_er/session_impl.h"
+#include "kernel_er/usage.h"
+
+void session_take_signals(struct session *s)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
+	struct sigaction hup;
+
+	sigemptyset(&s->signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&s->signals, ending[i]);
+	/* Under nohup it is ignored, and stays so. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(&s->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
+	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Archives keep binaries open: take what the hard limit allows. The load has its own. */
+static void raise_fd_limit(void)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+/*
+ * On a machine with more to do than it has CPUs, rings fill up while the recorder
+ * waits for its turn, and what it does before it records took seconds. It uses
+ * little: let it go first where that is allowed. The load was forked before, and
+ * keeps the caller's priority.
+ */
+static void raise_priority(void)
+{
+	setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static int open_capture(struct session *s)
+{
+	struct capture_plan cp = {
+		.interval_ns = s->plan->interval_ns,
+		.idle = s->plan->idle,
+		.exclude_self = s->plan->no_self,
+		.self = getpid(),
+		.targets = s->plan->targets.data,
+		.ntargets = s->plan->targets.len,
+		.states = s->plan->states,
+		.wait_interval_ns = steer_distance(s->plan),
+		.trace_ns = s->steer.trace_ns,
+		.split = s->plan->exact_user,
+		.waker_stacks = s->plan->states,
+		.way = s->plan->way,
+	};
+
+	if (!s->plan->interval_ns)
+		return 0;
+	if (capture_open(&cp, s->d, &s->capture) < 0)
+		return -1;
+	s->sideband = sideband_open(s->d);
+	return s->sideband ? 0 : -1;
+}
+
+static int open_book(struct session *s)
+{
+	s->start_ns = now_ns();
+	s->host.header.start_ns = s->start_ns;
+	s->host.header.start_epoch = time(NULL);
+	if (book_open(s->name.dirfd, s->name.name, &s->host.header, s->plan, &s->drops, s->d,
+		      &s->book) < 0)
+		return -1;
+	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
+				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
+									 ARCHIVE_SYMBOLS,
+				   expwriter_dirfd(page_writer(book_founder(s->book))));
+	return expname_join_group(&s->name, s->d);
+}
+
+/* While the book is busy: to memory, for the next pump. */
+static void empty_rings(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->capturing && !drain_is_behind(s->drain))
+		capture_drain(s->capture, 0, drain_take, s->drain);
+}
+
+static void open_drain(struct session *s)
+{
+	struct procmap_hooks hooks = drain_hooks;
+	struct drain_parts parts = {
+		.book = s->book,
+		.binaries = s->binaries,
+		.follow = &s->follow,
+		.drops = &s->drops,
+		.targets = s->plan->targets.len,
+	};
+
+	s->account = (struct account){ .plan = s->plan, .drops = &s->drops, .steer = &s->steer,
+				       .start_ns = s->start_ns };
+	if (!s->capture)
+		return;
+	parts.ncpus = capture_ncpus(s->capture);
+	s->drain = drain_new(&parts);
+	hooks.ctx = s->drain;
+	s->procmap = procmap_new(&hooks);
+	drain_set_procmap(s->drain, s->procmap);
+	book_set_relief(s->book, empty_rings, s);
+	procmap_scan(s->procmap, now_ns());
+	s->account.capture = s->steer.capture = s->capture;
+	s->account.drain = s->drain;
+}
+
+/* From here on time counts. */
+int session_capture(struct session *s)
+{
+	uint64_t t;
+
+	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
+		return -1;
+	s->capturing = s->capture;
+	privilege_drop(s->d);
+	return 0;
+}
+
+static void watch(struct session *s, int fd)
+{
+	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
+}
+
+static void watch_all(struct session *s)
+{
+	size_t n = 0;
+	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) : NULL;
+
+	watch(s, s->sigfd);
+	if (s->load.pidfd >= 0)
+		watch(s, s->load.pidfd);
+	if (s->capture)
+		watch(s, capture_fd(s->capture));
+	for (size_t i = 0; i < n; i++)
+		watch(s, fds[i]);
+}
+
+int session_begin(struct session *s)
+{
+	struct expwriter *w;
+
+	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
+					  &s->old_mask, s->d) < 0)
+		return -1;
+	signal(SIGPIPE, SIG_IGN); /* after the fork: the load keeps the caller's */
+	raise_fd_limit();
+	raise_priority();
+	host_init(&s->host, s->plan->argv, s->plan->sample_s);
+	if (open_capture(s) < 0 || open_book(s) < 0)
+		return -1;
+	open_drain(s);
+	w = page_writer(book_founder(s->book));
+	usage_now(&s->usage_base);
+	if (s->plan->sample_s)
+		session_sample(s, "start");
+	/* A duration is that of the recording: reading /proc may have taken a while. */
+	schedule_init(&s->due, s->plan, now_ns());
+	if (s->plan->begin_ns)
+		expwriter_event(w, "pause", s->start_ns, NULL);
+	else if (session_capture(s) < 0)
+		return -1;
+	session_account(s);
+	watch_all(s);
+	return book_flush(s->book) < 0 ? diag_error(s->d, "experiment '%s': cannot be written",
+						    s->name.path) : 0;
+}
