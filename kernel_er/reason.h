@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a thread was off the CPU: one table of kernel functions, one of system
- * calls, and what the record's flags say. A stack is looked at once, however
- * many waits it stands for.
+ * Why a thread was off the CPU: by the functions of its kernel stack, its system
+ * call (reason_rules.h), and what the record's flags say. A stack is looked at
+ * once, however many waits it stands for.
  */
 #ifndef KERNEL_ER_REASON_H
 #define KERNEL_ER_REASON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <linux/types.h>
@@ -30,12 +29,5 @@ enum er_reason reason_runq(const struct er_wait *w);
 /* Of time in a state that no single wait was recorded for; stack: of one that was, or 0. */
 enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t stack,
 			   bool kthread);
-
-/*
- * By the functions of a kernel stack, in any order; REASON_OTHER when none is in
- * the table. By the system call's number; REASON_OTHER likewise.
- */
-enum er_reason reason_of_functions(const char *const *names, size_t n);
-enum er_reason reason_of_syscall(int nr);
 
 #endif

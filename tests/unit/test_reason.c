@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel_er/reason.h"
+#include "kernel_er/reason_rules.h"
 
 static const struct {
 	const char *stack; /* leaf first, blank separated */
