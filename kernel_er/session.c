@@ -126,7 +126,7 @@ static bool signalled(void *ctx)
 	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
 }
 
-/* The load has ended: the quiet period after it, then the end. */
+/* The load has ended, or never came to run: the quiet period after it, then the end. */
 static void load_ended(struct session *s)
 {
 	load_reap(&s->load, false);
@@ -141,7 +141,7 @@ static void run(struct session *s)
 			break;
 		if (s->fds.data[0].revents && signalled(s))
 			s->over = s->interrupted = true;
-		if (s->load.pidfd >= 0 && s->fds.data[1].revents && !s->load.ended)
+		if (s->load.pidfd >= 0 && s->fds.data[1].revents)
 			load_ended(s);
 		pump(s);
 		do_what_is_due(s);

@@ -18,6 +18,12 @@ status_is "a load that ends well" 0 true
 status_is "a load that does not" 3 sh -c 'exit 3'
 status_is "a load that is killed" 137 sh -c 'kill -9 $$'
 
+# What is there and may be run, and yet cannot be.
+printf '#!/nowhere/interpreter\n' >script && chmod +x script
+status_is "a load that cannot be run" 127 ./script
+timeout 60 "$er_kernel" -o x.er -q 0 -x ./script >out 2>err
+check_that "-x with a load that cannot be run ends" "$? == 127 && $(wc -l <err) == 1" "$(cat err)"
+
 "$er_kernel" -o long.er -t 1 -- sh -c 'sleep 2; echo done; exit 5' >out 2>err
 check_that "-t ends the recording, not the load" "$? == 5 && $(grep -c done out) == 1" "$(cat out err)"
 
