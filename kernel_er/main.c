@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_kernel: record what the whole system does with its CPUs. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/base/diag.h"
 #include "kernel_er/names.h"
@@ -40,12 +42,24 @@ static int perform(const struct plan *plan, struct diag *d)
 	return session_run(plan, d);
 }
 
+/* er_kernel 2>&-: the first file of the experiment would become standard error. */
+static void fill_standard_streams(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct diag d = { .prefix = "er_kernel" };
 	struct plan plan;
 	int status = EXIT_USAGE;
 
+	fill_standard_streams();
 	if (options_parse(argc, argv, &plan, &d) == 0)
 		status = perform(&plan, &d);
 	options_free(&plan);

@@ -137,8 +137,13 @@ static void load_ended(struct session *s)
 static void run(struct session *s)
 {
 	while (!s->over) {
-		if (poll(s->fds.data, s->fds.len, schedule_wait_ms(&s->due, now_ns())) < 0 && errno != EINTR)
+		int n = poll(s->fds.data, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
+
+		if (n < 0 && errno != EINTR) {
+			diag_errno(s->d, errno, "the recording ends: cannot wait for records");
+			s->failed = true;
 			break;
+		}
 		if (s->fds.data[0].revents && signalled(s))
 			s->over = s->interrupted = true;
 		if (s->load.pidfd >= 0 && s->fds.data[1].revents)
@@ -281,8 +286,8 @@ int session_run(const struct plan *plan, struct diag *d)
 			     .load = { .pidfd = -1, .gate = -1 }, .name = { .dirfd = -1 } };
 	int status = 1;
 
-	if (preflight(plan, d) == 0 && expname_choose(plan, &s.name, d) == 0) {
-		session_take_signals(&s);
+	if (preflight(plan, d) == 0 && expname_choose(plan, &s.name, d) == 0 &&
+	    session_take_signals(&s) == 0) {
 		follow_init(&s.follow, plan);
 		live_init(&s.live);
 		steer_init(&s.steer, plan);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The beginning of a session: signals, limits, the load, the capture, the experiment. */
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -11,7 +12,7 @@
 #include "kernel_er/session_impl.h"
 #include "kernel_er/usage.h"
 
-void session_take_signals(struct session *s)
+int session_take_signals(struct session *s)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
 	struct sigaction hup;
@@ -24,6 +25,7 @@ void session_take_signals(struct session *s)
 		sigaddset(&s->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->sigfd < 0 ? diag_errno(s->d, errno, "signals cannot be taken") : 0;
 }
 
 /* Archives keep binaries open: take what the hard limit allows. The load has its own. */
@@ -161,7 +163,9 @@ int session_begin(struct session *s)
 	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
 					  &s->old_mask, s->d) < 0)
 		return -1;
-	signal(SIGPIPE, SIG_IGN); /* after the fork: the load keeps the caller's */
+	/* After the fork: the load keeps the caller's. Then writing fails, and we can say so. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	raise_fd_limit();
 	raise_priority();
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);

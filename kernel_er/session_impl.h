@@ -55,8 +55,8 @@ struct session {
 
 /* --- session_begin.c --- */
 
-/* Ending signals are blocked from here on, and read from sigfd. */
-void session_take_signals(struct session *s);
+/* Ending signals are blocked from here on, and read from sigfd. 0, or -errno after a message. */
+int session_take_signals(struct session *s);
 /*
  * Fork the load, open everything, and begin to record unless -t says later. 0, or
  * -1 after a message; the book, if there is one by then, is the caller's to discard.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
+# Time limit: 400 s
 # A full disk ends the recording with one message; what is there can be read.
 . "$(dirname "$0")/../lib/live.sh"
 
@@ -21,3 +22,14 @@ check_that "with what was recorded" \
 	"$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions small/full.er 2>/dev/null |
 		grep -c '<Total>') == 1"
 check "opens in gprofng" opens_in_gprofng small/full.er
+
+# The same for a limit of the caller's, which would kill by a signal (blocks of 512 bytes).
+"$syn/kload" 100 >/dev/null 2>&1 &
+load=$!
+(ulimit -f 200; exec timeout 90 "$er_kernel" -o limit.er -p 0.2 -t 100) >record.out 2>record.err
+status=$?
+kill $load
+check_that "a limit of file sizes ends it, and not well" "$status == 1" "status $status"
+check_that "it says so once" "$(grep -c 'too large' record.err) == 1 && $(wc -l <record.err) == 1" \
+	"$(cat record.err)"
+check "it opens" "$er_print" -header -functions limit.er

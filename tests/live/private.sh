@@ -26,3 +26,8 @@ echo precious >precious
 ln -s "$tmp/precious" shared/g.erg
 "$er_kernel" -d shared -g g.erg -t 0.3 >/dev/null 2>err
 check_that "a planted group is not written through" "$(cat precious | wc -l) == 1" "$(cat precious err)"
+
+# Without standard error: what is said must not go into the first file that was opened.
+"$er_kernel" -o closed.er -v -t 0.3 2>&-
+check_that "messages do not land in an experiment" \
+	"$? == 0 && $(grep -rl 'Creating experiment' closed.er | wc -l) == 0" "$(ls closed.er)"
