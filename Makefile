@@ -127,7 +127,8 @@ synprogs: $(synprogs)
 deps:
 	$(Q)tools/install-deps.sh
 
-demo: deps
+demo:
+	$(Q)tools/install-deps.sh build
 	$(Q)$(MAKE) --no-print-directory all synprogs
 	$(Q)tests/lib/demo.sh $(O)
 

@@ -1,18 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Install the Debian packages that building, testing and the demo need, and
-# only those that are missing. Does nothing, and needs no root, on a machine
-# that has them all.
+# Install the Debian packages that are missing: install-deps.sh [build|test|bench]
+# what building and the demo need, what the tests need as well (this without an
+# argument), and what make bench measures against. Does nothing, and needs no
+# root, on a machine that has them all.
 set -eu
 
-packages="gcc make git clang libclang-rt-dev bpftool binutils pkg-config ca-certificates
-	libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libiberty-dev
-	libedit-dev libcap-dev libcap2-bin libcmocka-dev linux-libc-dev
-	linux-perf procps util-linux binutils-dev libzstd-dev dwz mandoc"
+build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev
+	liblzma-dev libiberty-dev libedit-dev libcap-dev linux-libc-dev binutils-dev
+	libzstd-dev procps util-linux"
+test="git libclang-rt-dev binutils ca-certificates libcap2-bin libcmocka-dev
+	linux-perf dwz mandoc"
+bench="libbpf-tools bpftrace"
 
-# What make bench measures against.
-[ "${1:-}" != bench ] || packages="$packages libbpf-tools bpftrace"
+case ${1:-test} in
+build) packages=$build ;;
+test) packages="$build $test" ;;
+bench) packages="$build $test $bench" ;;
+*) echo "usage: install-deps.sh [build|test|bench]" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "install-deps: not a Debian system: not looked whether what these packages hold is there:" \
+		$packages >&2
+	exit 0
+fi
 
 missing=
 for p in $packages; do
@@ -22,15 +35,18 @@ done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" != 0 ]; then
-	echo "install-deps: missing packages:$missing: run 'make deps' as root" >&2
+	echo "install-deps: missing packages:$missing: as root, apt-get install$missing" >&2
 	exit 1
 fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-if ! { apt-get update && apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
-	tail -n 20 "$log" >&2
-	echo "install-deps: apt-get failed: check the package sources of this machine" >&2
+trap 'rm -f "$log"' EXIT
+# The lists of one source may be out of reach and everything be in the others.
+apt-get update >"$log" 2>&1 || true
+if ! apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+	why=$(sed -n 's/^[EW]: //p' "$log" | head -n 1)
+	echo "install-deps: apt-get cannot install$missing (${why:-it does not say why}):" \
+		"see to the network and to /etc/apt, then try again" >&2
 	exit 1
 fi
-rm -f "$log"

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# install-deps.sh: what it asks apt-get for, and the one sentence when that fails.
+. "$(dirname "$0")/tap.sh"
+
+# A machine of our own making: $have is installed, $who calls, apt-get says $apt.
+mkdir bin
+stub() { { echo '#!/bin/sh'; cat; } >"bin/$1" && chmod +x "bin/$1"; }
+stub dpkg-query <<'END'
+for last; do :; done
+case " $have " in *" $last "* | *" all "*) printf 'install ok installed' ;; *) exit 1 ;; esac
+END
+stub id <<'END'
+echo "$who"
+END
+stub apt-get <<'END'
+echo "$@" >>apt.calls
+[ "$1" = install ] || exit 100
+[ -z "$apt" ] || { echo "Reading package lists..."; echo "E: $apt"; echo "E: and more"; exit 100; }
+END
+mkdir "$tmp/left"
+deps()
+{
+	: >apt.calls
+	PATH=$tmp/bin:$PATH have=$have who=$who apt=$apt TMPDIR=$tmp/left \
+		"$top/tools/install-deps.sh" "$@" >out 2>&1
+	status=$?
+}
+
+have=all who=1000 apt=
+deps
+check_that "silent where nothing is missing" "$status == 0 && $(wc -c <out) == 0" "$(cat out)"
+check_that "and asks nobody" "$(wc -l <apt.calls) == 0" "$(cat apt.calls)"
+
+have="gcc make" who=1000
+deps
+check_that "an ordinary user is told in one line what is missing" "$status == 1 &&
+	$(wc -l <out) == 1 && $(grep -c '^install-deps: missing packages: clang.*as root' out) == 1" "$(cat out)"
+
+have= who=0
+deps build
+check_that "root gets it, also when the lists of one source failed" "$status == 0 &&
+	$(grep -c '^install .* gcc .*libbpf-dev' apt.calls) == 1" "$(cat out apt.calls)"
+check_that "for the demo nothing that only tests need" "$(grep -c libcmocka apt.calls) == 0"
+deps
+check_that "for the tests that as well" "$(grep -c 'gcc .*libcmocka' apt.calls) == 1"
+deps bench
+check_that "and what is measured against" "$(grep -c 'gcc .*libcmocka.*bpftrace' apt.calls) == 1"
+
+apt="Unable to locate package dwz" have=all-but who=0
+deps
+check_that "what apt-get cannot do is one sentence with its reason" "$status == 1 &&
+	$(grep -c '^install-deps: apt-get cannot .*(Unable to locate package dwz): see to' out) == 1 &&
+	$(wc -l <out) == 2" "$(cat out)"
+check_that "nothing is left behind" "$(ls "$tmp/left" | wc -l) == 0" "$(ls "$tmp/left")"
+
+deps everything
+check_that "usage" "$status == 2" "$(cat out)"
