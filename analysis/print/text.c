@@ -4,6 +4,7 @@
  * same metric in different units stand close together under one heading. All
  * widths are known before the first line, so a table is walked twice.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,10 +382,37 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 	end_line(&p->out);
 }
 
-static void text_note(struct printer *p, const char *text)
+static void text_say(struct printer *p, const char *text)
 {
 	buf_put_printable(&p->out, text);
 	buf_puts(&p->out, "\n");
+}
+
+/* Bytes of the text up to the last blank that lets them fit; all, where none does. */
+static size_t whole_words(const char *s, size_t room)
+{
+	size_t fits = 0;
+
+	for (const char *blank = s; (blank = strchr(blank, ' ')) && (size_t)(blank - s) <= room; blank++)
+		fits = blank - s;
+	return fits && strlen(s) > room ? fits : strlen(s);
+}
+
+/* A sentence, broken where the line ends. */
+static void text_note(struct printer *p, const char *text)
+{
+	const char *s;
+
+	buf_clear(&p->cell);
+	buf_put_printable(&p->cell, text);
+	s = p->cell.data ? p->cell.data : "";
+	do {
+		size_t n = whole_words(s, p->width ? p->width : SIZE_MAX);
+
+		buf_add(&p->out, s, n);
+		buf_puts(&p->out, "\n");
+		s += n;
+	} while (*s++ == ' ' && *s);
 }
 
 /* A blank line after each table: reports of many commands stay apart. */
@@ -399,5 +427,5 @@ const struct printer_ops text_printer = {
 	.row = text_row,
 	.note = text_note,
 	.end = text_end,
-	.say = text_note,
+	.say = text_say,
 };

@@ -141,6 +141,23 @@ static void text_aligns_numbers_and_shares_headings(void **state)
 	drop(&t);
 }
 
+static void notes_are_broken_at_blanks_where_the_line_ends(void **state)
+{
+	struct table t = { 0 };
+
+	vec_push(&t.notes, "The line has room for forty characters, and this note is longer than two of them are.");
+	vec_push(&t.notes, "0123456789012345678901234567890123456789012345 has no blank");
+	setenv("COLUMNS", "40", 1);
+	assert_printed(&t, "text",
+		"The line has room for forty characters,\n"
+		"and this note is longer than two of them\n"
+		"are.\n"
+		"0123456789012345678901234567890123456789012345 has no blank\n"
+		"\n");
+	unsetenv("COLUMNS");
+	drop(&t);
+}
+
 static void panels_stand_apart_with_their_centre_marked(void **state)
 {
 	struct table t = list_table();
@@ -333,6 +350,7 @@ int main(void)
 		cmocka_unit_test(numbers_show_nothing_and_next_to_nothing),
 		cmocka_unit_test(width_is_what_a_terminal_shows),
 		cmocka_unit_test(text_aligns_numbers_and_shares_headings),
+		cmocka_unit_test(notes_are_broken_at_blanks_where_the_line_ends),
 		cmocka_unit_test(panels_stand_apart_with_their_centre_marked),
 		cmocka_unit_test(trees_have_rails_where_siblings_follow),
 		cmocka_unit_test(delimited_is_for_programs),
