@@ -84,8 +84,8 @@ void wait_report_init(struct wait_report *w, struct view_state *v, struct table 
 void wait_report_end(struct wait_report *w)
 {
 	if (w->total.count > 0)
-		put_note(w->t, "Lengths by decade, few `.' to most `#': < below 1 us, u from 1 us, "
-			 "m 1 ms, s 1 s, > 10 s.");
+		put_note(w->t, "Lengths by decade, few `.' to most `#': <1 us, u 1 us, m 1 ms, s 1 s, "
+			 ">10 s.");
 	if (w->total.sampled)
 		put_note(w->t, "Sampled: but for <Total>'s time these are estimates; Longest is of "
 			 "those seen.");
