@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * microstates: where the time of each thread, or process, went. The states come
- * from the packets, so that every filter works; without a filter they are
- * compared with threads.xml, the exact times: what no packet stands for is a
- * column of its own, and said below.
+ * from the packets, so that every filter works. They are compared with
+ * threads.xml, the exact times: what no packet stands for is a column of its own,
+ * and said below. Under a filter that is done for rows of which it leaves every
+ * packet; the others are parts, and no exact time is known of a part.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct entry {
 	int64_t wall;      /* by threads.xml; 0 not known */
 	uint64_t nthreads; /* in threads.xml */
 	uint64_t npackets;
+	uint64_t nall;     /* packets with a state, whatever the filter: more than npackets in a part */
 };
 
 struct microstates {
@@ -60,29 +62,50 @@ struct microstates {
 	VEC(int64_t) values; /* entries × nmetrics, to sort by */
 };
 
-static size_t entry_index(struct microstates *m, const struct experiment *e, int64_t pid, int64_t tid)
+static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
+			 int64_t tid)
 {
-	struct key k = { e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid };
-	uint64_t hash = hash64(k.founder->id ^ hash64(k.pid + hash64(k.tid)));
-	struct intern_probe probe = intern_probe(hash);
+	return (struct key){ e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid };
+}
+
+static uint64_t hash_of(const struct key *k)
+{
+	return hash64(k->founder->id ^ hash64(k->pid + hash64(k->tid)));
+}
+
+/* NULL: there is none. Valid until the next is added. */
+static struct entry *find_entry(struct microstates *m, const struct key *k)
+{
+	struct intern_probe probe = intern_probe(hash_of(k));
 	uint32_t id1;
 
 	while ((id1 = intern_next(&m->ids, &probe))) {
-		const struct key *have = &m->entries.data[id1 - 1].key;
+		struct entry *e = &m->entries.data[id1 - 1];
 
-		if (have->founder == k.founder && have->pid == k.pid && have->tid == k.tid)
-			return id1 - 1;
+		if (e->key.founder == k->founder && e->key.pid == k->pid && e->key.tid == k->tid)
+			return e;
 	}
-	vec_push(&m->entries, (struct entry){ .key = k });
+	return NULL;
+}
+
+static struct entry *need_entry(struct microstates *m, const struct key *k)
+{
+	struct entry *e = find_entry(m, k);
+
+	if (e)
+		return e;
+	vec_push(&m->entries, (struct entry){ .key = *k });
 	for (size_t i = 0; i < m->nmetrics; i++)
 		vec_push(&m->values, 0);
-	return intern_add(&m->ids, hash);
+	return &m->entries.data[intern_add(&m->ids, hash_of(k))];
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct microstates *m = ctx;
 	int64_t state = hit_state(h);
+	struct entry *e;
+	struct key k;
 	size_t i;
 
 	if (state < 0 || state >= MS_COUNT)
@@ -90,23 +113,45 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	/* The kernel's own part knows only that a thread was in the kernel. */
 	if (state == MS_KERNEL_CPU)
 		state = MS_SYSTEM;
-	i = entry_index(m, h->e, hit_pid(h), hit_thread(h));
-	add_to(&m->entries.data[i].ns[state], hit_weight(h));
-	m->entries.data[i].npackets++;
+	k = key_of(m, h->e, hit_pid(h), hit_thread(h));
+	e = need_entry(m, &k);
+	add_to(&e->ns[state], hit_weight(h));
+	e->npackets++;
+	i = e - m->entries.data;
 	for (size_t a = 0; a < n; a++)
 		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
 }
 
+/* Without the filter: of whom it left everything. */
+static void count_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct microstates *m = ctx;
+	int64_t state = hit_state(h);
+	struct key k = key_of(m, h->e, hit_pid(h), hit_thread(h));
+	struct entry *e = state >= 0 && state < MS_COUNT ? find_entry(m, &k) : NULL;
+
+	if (e)
+		e->nall++;
+}
+
+static bool is_part(const struct entry *e)
+{
+	return e->nall > e->npackets;
+}
+
+/* Who has no packet at all is a row of its own, but not where a filter may have left it out. */
 static void add_walls(struct microstates *m)
 {
 	vec_for_each(ep, &m->v->session->experiments) {
 		vec_for_each(th, &(*ep)->threads) {
-			size_t i = entry_index(m, *ep, th->pid, th->tid); /* may move them */
-			struct entry *e = &m->entries.data[i];
+			struct key k = key_of(m, *ep, th->pid, th->tid);
+			struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
 
+			m->checked = true;
+			if (!e || is_part(e))
+				continue;
 			add_to(&e->wall, th->end_ns - th->begin_ns);
 			e->nthreads++;
-			m->checked = true;
 		}
 	}
 }
@@ -242,14 +287,38 @@ static void put_legend(struct table *t, const struct entry *total)
 	buf_free(&b);
 }
 
+/* What was compared, where nothing is amiss. */
+static void put_checked(const struct microstates *m, struct table *t, int64_t wall, size_t nthreads,
+			size_t nparts)
+{
+	if (!m->entries.len)
+		put_note(t, "No time in a state %s.", m->v->filter ? "passes the filter" :
+			 "was recorded");
+	else if (nparts == m->entries.len)
+		put_note(t, "Not compared with the time in the recording: the filter left a part of "
+			 "%s.", nparts == 1 ? "the row" : "each row");
+	else if (nparts)
+		put_note(t, "Checked: the states of %zu of %zu rows, the others are parts by the "
+			 "filter, add up to their time in the recording, %.3f sec. of %zu thread%s.",
+			 m->entries.len - nparts, m->entries.len, wall / 1e9, nthreads,
+			 nthreads == 1 ? "" : "s");
+	else
+		put_note(t, "Checked: the states of each row add up to its time in the recording, "
+			 "%.3f sec. of %zu thread%s in all.", wall / 1e9, nthreads,
+			 nthreads == 1 ? "" : "s");
+}
+
 static void put_check(struct microstates *m, struct table *t)
 {
 	int64_t wall = 0, missing = 0, much = 0;
-	size_t nmissing = 0, nmuch = 0, nthreads = 0;
+	size_t nmissing = 0, nmuch = 0, nthreads = 0, nparts = 0;
 
 	vec_for_each(e, &m->entries) {
 		int64_t sum = sum_of(e);
 
+		nparts += is_part(e);
+		if (is_part(e))
+			continue;
 		add_to(&wall, e->wall);
 		nthreads += e->nthreads;
 		if (is_off(e, e->wall - sum)) {
@@ -261,9 +330,7 @@ static void put_check(struct microstates *m, struct table *t)
 		}
 	}
 	if (!nmissing && !nmuch)
-		put_note(t, "Checked: the states of each row add up to its time in the recording, "
-			 "%.3f sec. of %zu thread%s in all.", wall / 1e9, nthreads,
-			 nthreads == 1 ? "" : "s");
+		put_checked(m, t, wall, nthreads, nparts);
 	if (nmissing)
 		put_note(t, "*** %zu row%s lack%s %.3f sec. (%.2f %%) of the time in the recording: "
 			 "see `header' for what was lost.", nmissing, nmissing == 1 ? "" : "s",
@@ -279,8 +346,6 @@ static void put_notes(struct microstates *m, struct table *t, const struct entry
 	put_legend(t, total);
 	if (m->checked)
 		put_check(m, t);
-	else if (m->v->filter)
-		put_note(t, "Not compared with the time in the recording: a filter is set.");
 	else
 		put_note(t, "Not compared with the time in the recording: there is no threads.xml.");
 }
@@ -360,8 +425,9 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 	t->title = arena_strdup(&t->arena, title.data);
 	buf_free(&title);
 	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &m);
-	if (!v->filter)
-		add_walls(&m);
+	if (v->filter)
+		pass_run(v->session, v->metric_set, NULL, count_hit, NULL, &m);
+	add_walls(&m);
 	add_up(&m, &total);
 	put_columns(t, &total);
 	put_entries(&m, t, &total);
