@@ -20,7 +20,7 @@ const char *way_finish_symbol(char *ret, size_t size)
 		char *at = strstr(line, name);
 		size_t len;
 
-		if (!at || at[-1] != ' ' || strchr(at, '\t') || !strchr("\n.", at[sizeof(name) - 1]) ||
+		if (!at || at == line || at[-1] != ' ' || strchr(at, '\t') || !strchr("\n.", at[sizeof(name) - 1]) ||
 		    strstr(at, ".cold"))
 			continue;
 		len = strcspn(at, "\n");

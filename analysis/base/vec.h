@@ -23,11 +23,12 @@
 		}                                                                                  \
 	} while (0)
 
-/* Append a value. */
+/* Append a value, which may be reckoned from the vector as it is. */
 #define vec_push(v, ...)                                                                           \
 	do {                                                                                       \
 		vec_reserve(v, (v)->len + 1);                                                      \
-		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
+		(v)->data[(v)->len] = (__VA_ARGS__);                                               \
+		(v)->len++;                                                                        \
 	} while (0)
 
 #define vec_for_each(p, v) for (__typeof__((v)->data + 0) p = (v)->data; p && p < (v)->data + (v)->len; p++)
