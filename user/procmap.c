@@ -27,7 +27,7 @@ struct process {
 struct procmap {
 	struct procmap_hooks hooks;
 	struct map by_pid; /* PID to struct process *, the newest */
-	size_t nprocesses, nimages;
+	size_t nprocesses, nimages, nmappings;
 	struct strtab paths;
 	uint64_t scan_ns;
 	VEC(struct image *) ended; /* in the order of their ends */
@@ -131,7 +131,7 @@ static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
 	procfs_read(pid, "comm", &comm);
 	buf_add(&comm, "", 1);
 	comm.data[strcspn(comm.data, "\n")] = 0;
-	im = image_new(pm, p, born_ns, comm.data, space_new());
+	im = image_new(pm, p, born_ns, comm.data, space_new(&pm->nmappings));
 	im->ppid = procfs_ppid(pid);
 	procfs_read(pid, "maps", &maps);
 	for (char *line = maps.data, *next; line && *line; line = next) {
@@ -184,7 +184,7 @@ static void on_fork(struct procmap *pm, const struct proc_event *e)
 		im = image_new(pm, p, e->time_ns, parent->image->comm,
 			       space_share(parent->image->space));
 	} else {
-		im = image_new(pm, p, e->time_ns, "", space_new());
+		im = image_new(pm, p, e->time_ns, "", space_new(&pm->nmappings));
 	}
 	im->ppid = e->ppid;
 }
@@ -196,7 +196,7 @@ static void on_exec(struct procmap *pm, const struct proc_event *e, struct proce
 	if (!p->gone_ns)
 		end_image(pm, old, e->time_ns);
 	p->gone_ns = 0; /* exec by another thread than the first, which had ended */
-	image_new(pm, p, e->time_ns, e->name, space_new())->ppid = old->ppid;
+	image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings))->ppid = old->ppid;
 }
 
 static void on_mmap(struct procmap *pm, const struct proc_event *e, struct process *p)

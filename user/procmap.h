@@ -28,6 +28,7 @@ struct mapping {
 
 struct space {
 	unsigned refs; /* after a fork the child's image shares it until either changes it */
+	size_t *total; /* mappings of all spaces, which are bounded together */
 	VEC(struct mapping) maps;
 };
 

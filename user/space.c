@@ -6,13 +6,17 @@
 
 #include "analysis/base/alloc.h"
 
-enum { MAX_MAPPINGS = 16384 }; /* of one image */
+enum {
+	MAX_MAPPINGS = 16384,  /* of one image */
+	MAX_OF_ALL = 1 << 20,  /* 64 MB: more than 10,000 processes have that begin alike */
+};
 
-struct space *space_new(void)
+struct space *space_new(size_t *total)
 {
 	struct space *sp = xcalloc(1, sizeof(*sp));
 
 	sp->refs = 1;
+	sp->total = total;
 	return sp;
 }
 
@@ -26,8 +30,15 @@ void space_put(struct space *sp)
 {
 	if (--sp->refs)
 		return;
+	*sp->total -= sp->maps.len;
 	vec_free(&sp->maps);
 	free(sp);
+}
+
+static void push(struct space *sp, const struct mapping *m)
+{
+	vec_push(&sp->maps, *m);
+	++*sp->total;
 }
 
 /* The image's own space, to be changed. */
@@ -37,9 +48,9 @@ static struct space *space_own(struct image *im)
 
 	if (shared->refs == 1)
 		return shared;
-	im->space = space_new();
+	im->space = space_new(shared->total);
 	vec_for_each(m, &shared->maps)
-		vec_push(&im->space->maps, *m);
+		push(im->space, m);
 	space_put(shared);
 	return im->space;
 }
@@ -66,14 +77,14 @@ static void keep_rest(const struct procmap_hooks *h, struct image *im, const str
 	rest.time_ns = m->time_ns;
 	if (old->start < m->start) {
 		rest.len = m->start - old->start;
-		vec_push(&im->space->maps, rest);
+		push(im->space, &rest);
 		tell_mapped(h, im, &rest);
 	}
 	if (end > mend) {
 		rest.start = mend;
 		rest.len = end - mend;
 		rest.pgoff = old->pgoff + (mend - old->start);
-		vec_push(&im->space->maps, rest);
+		push(im->space, &rest);
 		tell_mapped(h, im, &rest);
 	}
 }
@@ -91,6 +102,7 @@ static void clear_way(const struct procmap_hooks *h, struct image *im, const str
 			continue;
 		}
 		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
+		--*sp->total;
 		if (im->owner && h->unmapped)
 			h->unmapped(h->ctx, im, &old, m->time_ns);
 		/* The pieces do not overlap m, so that meeting them again is harmless. */
@@ -106,11 +118,13 @@ bool space_add(struct image *im, const struct mapping *m, const struct procmap_h
 		if (same_mapping(old, m))
 			return true;
 	}
+	if (*im->space->total >= MAX_OF_ALL)
+		return false;
 	space_own(im);
 	clear_way(h, im, m);
 	if (im->space->maps.len >= MAX_MAPPINGS)
 		return false;
-	vec_push(&im->space->maps, *m);
+	push(im->space, m);
 	tell_mapped(h, im, m);
 	return true;
 }

@@ -5,8 +5,11 @@
 
 #include "user/procmap.h"
 
-/* Each of these is given back by space_put; the last one frees. */
-struct space *space_new(void);
+/*
+ * Each of these is given back by space_put; the last one frees. *total counts
+ * the mappings of all spaces that were made with it, and outlives them.
+ */
+struct space *space_new(size_t *total);
 struct space *space_share(struct space *sp);
 void space_put(struct space *sp);
 

@@ -236,6 +236,31 @@ static void test_raw_records(void **state)
 	assert_false(sideband_parse(&r, sizeof(r), &e));
 }
 
+/* Each process is below its own bound, all together are not; what ends makes room again. */
+static void test_all_mappings_are_bounded(void **state)
+{
+	enum { MAPPINGS = 15000, CHILDREN = 75 };
+	struct procmap *pm = fresh();
+	uint64_t over;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	for (int i = 0; i < MAPPINGS; i++)
+		map_at(pm, 101, PID, 0x100000 + 0x10000ull * i, 0x1000, "/lib/a");
+	assert_int_equal(procmap_counts(pm).mappings, 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		tell(pm, PROC_FORK, 200, CHILD + i, PID, NULL);
+		map_at(pm, 201, CHILD + i, 0x1000, 0x1000, "/lib/b");
+	}
+	over = procmap_counts(pm).mappings;
+	assert_true(over > 0 && over < CHILDREN / 4);
+	for (int i = 0; i < CHILDREN; i++)
+		tell(pm, PROC_EXIT, 300, CHILD + i, PID, NULL);
+	procmap_expire(pm, 400);
+	map_at(pm, 500, PID, 0x1000, 0x1000, "/lib/b");
+	assert_int_equal(procmap_counts(pm).mappings, over);
+	procmap_free(pm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_scan_finds_this_process),
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_raw_records),
+		cmocka_unit_test(test_all_mappings_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
