@@ -20,7 +20,7 @@
 
 enum {
 	MAX_OPEN = 512,      /* beyond: archived at once, which costs time while recording */
-	MAX_FILES = 1 << 18, /* beyond: not archived */
+	MAX_FILES = 1 << 18, /* beyond: named by their paths, and not archived */
 };
 
 struct binary {
@@ -93,17 +93,22 @@ static int open_vdso(void)
 	return fd;
 }
 
-/* Unless certain, the path may name another file by now, or one in our own mount namespace. */
+/*
+ * Unless certain, the path may name another file by now, or one in our own mount
+ * namespace; its owner may have put a device there, which to open can do harm: it
+ * is looked at first.
+ */
 static int open_same(const char *path, const struct mapping *m, bool certain)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	__cleanup(closep) int place = open(path, O_PATH | O_CLOEXEC);
+	char self[64];
 	struct stat st;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (certain || st.st_ino == m->ino))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (!certain && st.st_ino != m->ino))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	return open(self, O_RDONLY | O_CLOEXEC);
 }
 
 /* The mapped file itself where we may (it needs a capability), else by its path. */
@@ -143,7 +148,7 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 
 static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
 {
-	f->fd = b->keep && b->files.len <= MAX_FILES ? open_mapped(pid, m) : -1;
+	f->fd = b->keep ? open_mapped(pid, m) : -1;
 	if (f->fd >= 0)
 		b->nopen++;
 	else if (b->keep)
@@ -175,6 +180,10 @@ const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m
 
 	if (*m->path == '[')
 		file = hash_bytes(m->path, strlen(m->path));
+	if (b->files.len >= MAX_FILES && !map_get(&b->by_file, file)) {
+		b->counts.unreadable += b->keep;
+		return m->path;
+	}
 	at = map_put(&b->by_file, file, &fresh);
 	if (fresh) {
 		struct binary f = { .name = name_of(b, file, pid, m), .fd = -1 };

@@ -24,6 +24,7 @@ void binaries_free(struct binaries *b);
 /*
  * The name to record for the mapping: its path; or, when another file was seen
  * under that path, one that goes through the /proc/PID/root of the process.
+ * Borrowed, from `b` or the mapping.
  */
 const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m);
 /*

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names and archives of mapped files: files of this process, in a directory of the test's own. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "user/binaries.h"
+
+struct place {
+	char dir[64], file[80], archives[80];
+	int fd;
+};
+
+static struct place set_up(void)
+{
+	struct place p = { .dir = "/tmp/er-binaries.XXXXXX" };
+
+	assert_non_null(mkdtemp(p.dir));
+	snprintf(p.file, sizeof(p.file), "%s/prog", p.dir);
+	snprintf(p.archives, sizeof(p.archives), "%s/archives", p.dir);
+	p.fd = open(p.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(p.fd >= 0);
+	return p;
+}
+
+static void clean_up(struct place *p)
+{
+	char command[96];
+
+	close(p->fd);
+	snprintf(command, sizeof(command), "rm -rf %s", p->dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* This program, under that name; its inode number. */
+static uint64_t put_elf(const struct place *p)
+{
+	char command[160];
+	struct stat st;
+
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), p->file);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(stat(p->file, &st), 0);
+	return st.st_ino;
+}
+
+/* At an address where this process has nothing: by its path, then. */
+static struct mapping mapped(const struct place *p, uint64_t ino)
+{
+	return (struct mapping){ .start = 0x1000, .len = 0x1000, .dev = 1, .ino = ino,
+				 .path = p->file };
+}
+
+static bool has_archives(const struct place *p)
+{
+	return !access(p->archives, F_OK);
+}
+
+static void test_deleted_file_is_archived(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
+	struct mapping m = mapped(&p, put_elf(&p));
+
+	assert_string_equal(binaries_name(b, getpid(), &m), p.file);
+	assert_int_equal(unlink(p.file), 0);
+	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_int_equal(binaries_counts(b).archived, 1);
+	assert_int_equal(binaries_counts(b).unreadable, 0);
+	assert_true(has_archives(&p));
+	binaries_free(b);
+	clean_up(&p);
+}
+
+static void test_replaced_file_has_a_name_of_its_own(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(false, ARCHIVE_SYMBOLS, p.fd);
+	struct mapping first = mapped(&p, 7), second = mapped(&p, 8);
+	char other[128];
+
+	snprintf(other, sizeof(other), "/proc/4711/root%s", p.file);
+	assert_string_equal(binaries_name(b, 4710, &first), p.file);
+	assert_string_equal(binaries_name(b, 4711, &second), other);
+	/* Whoever maps it then: the file has one name. */
+	assert_string_equal(binaries_name(b, 4712, &second), other);
+	assert_string_equal(binaries_name(b, 4713, &first), p.file);
+	binaries_free(b);
+	clean_up(&p);
+}
+
+/* Another file has the name by now: it is not the one that was mapped. */
+static void test_other_file_is_not_taken(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
+	struct mapping m = mapped(&p, put_elf(&p) + 1);
+
+	binaries_name(b, getpid(), &m);
+	assert_int_equal(binaries_counts(b).unreadable, 1);
+	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_false(has_archives(&p));
+	binaries_free(b);
+	clean_up(&p);
+}
+
+/* To open a device may do something: what is no file is not even opened. */
+static void test_what_is_no_file_is_not_opened(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
+	__cleanup(closep) int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char event[sizeof(struct inotify_event) + 256];
+	struct mapping m;
+	struct stat st;
+
+	assert_int_equal(mkfifo(p.file, 0600), 0);
+	assert_int_equal(stat(p.file, &st), 0);
+	assert_true(inotify_add_watch(opened, p.file, IN_OPEN) >= 0);
+	m = mapped(&p, st.st_ino);
+	binaries_name(b, getpid(), &m);
+	assert_int_equal(binaries_counts(b).unreadable, 1);
+	assert_true(read(opened, event, sizeof(event)) < 0);
+	binaries_free(b);
+	clean_up(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_deleted_file_is_archived),
+		cmocka_unit_test(test_replaced_file_has_a_name_of_its_own),
+		cmocka_unit_test(test_other_file_is_not_taken),
+		cmocka_unit_test(test_what_is_no_file_is_not_opened),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
