@@ -15,6 +15,7 @@
 #include "analysis/base/cursor.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "loaders/cpus.h"
 
 enum {
 	/* With its head page just what kernel.perf_event_mlock_kb grants a CPU: 516 KB. */
@@ -63,7 +64,7 @@ static int open_cpu(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* 0, -errno; -ENODEV is a CPU that is offline. */
+/* 0, -errno; -ENODEV: the CPU has gone offline meanwhile. */
 static int add_cpu(struct sideband *s, int cpu)
 {
 	int fd = open_cpu(cpu);
@@ -83,18 +84,32 @@ static int add_cpu(struct sideband *s, int cpu)
 	return 0;
 }
 
+/* Ids may have gaps: not all are below the number of CPUs. */
+static int add_all(struct sideband *s)
+{
+	struct cpu_list online;
+	int err = cpus_online(&online);
+
+	for (int i = 0; !err && i < online.n; i++) {
+		err = add_cpu(s, online.cpus[i]);
+		if (err == -ENODEV)
+			err = 0;
+	}
+	cpus_free(&online);
+	return err;
+}
+
 struct sideband *sideband_open(struct diag *d)
 {
 	struct sideband *s = xcalloc(1, sizeof(*s));
-	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
-	int err = 0;
+	int err;
 
 	s->pagesize = sysconf(_SC_PAGESIZE);
-	for (int cpu = 0; cpu < ncpus && (!err || err == -ENODEV); cpu++)
-		err = add_cpu(s, cpu);
-	if (err && err != -ENODEV) {
+	err = add_all(s);
+	if (err) {
 		diag_errno(d, -err, "records of processes: cannot have them from the kernel: run as "
-				    "root, or with CAP_PERFMON and CAP_IPC_LOCK");
+				    "root, or with the capabilities cap_perfmon and "
+				    "cap_ipc_lock");
 		sideband_close(s);
 		errno = -err;
 		return NULL;
