@@ -189,10 +189,11 @@ static int set_compare(struct shell *sh, enum compare how)
 	if (metric_set_compare(&sh->metric_set, sh->session, how, &sh->diag))
 		return -1;
 	view_state_changed(&sh->view);
+	/* In a .er.rc it waits for sessions with more. */
 	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
-		diag_note(&sh->diag,
-			  "compare: there is one experiment or group, nothing to compare "
-			  "it with");
+		return diag_error(&sh->diag,
+				  "compare: there is one experiment or group, nothing to compare "
+				  "it with; name two, or add_exp another first");
 	return 0;
 }
 

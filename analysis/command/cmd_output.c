@@ -27,7 +27,7 @@ static void use_file(struct shell *sh, FILE *f, FILE *owned, const char *name)
 }
 
 /* What was written to the old file is on it before the new one, perhaps the same, is opened. */
-static int open_output(struct shell *sh, const char *name, const char *mode)
+static int open_output(struct shell *sh, const char *command, const char *name, const char *mode)
 {
 	FILE *f;
 
@@ -38,8 +38,8 @@ static int open_output(struct shell *sh, const char *name, const char *mode)
 	}
 	f = fopen(name, mode);
 	if (!f) {
-		diag_errno(&sh->diag, errno, "outfile '%s': cannot open, output stays where it was",
-			   name);
+		diag_errno(&sh->diag, errno, "%s '%s': cannot open, output stays where it was",
+			   command, name);
 		return -1;
 	}
 	use_file(sh, f, f, name);
@@ -48,12 +48,12 @@ static int open_output(struct shell *sh, const char *name, const char *mode)
 
 static int cmd_outfile(struct shell *sh, int argc, char **argv)
 {
-	return open_output(sh, argv[1], "we");
+	return open_output(sh, "outfile", argv[1], "we");
 }
 
 static int cmd_appendfile(struct shell *sh, int argc, char **argv)
 {
-	return open_output(sh, argv[1], "ae");
+	return open_output(sh, "appendfile", argv[1], "ae");
 }
 
 static int cmd_limit(struct shell *sh, int argc, char **argv)

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
@@ -105,8 +106,20 @@ static bool all_bare(const struct command_line *cl)
 	return cl->actions.len;
 }
 
-static void usage(const struct shell *sh)
+/* The experiment may have gone into an option whose argument was left out. */
+static void usage(const struct shell *sh, const struct command_line *cl)
 {
+	const struct action *last = cl->actions.len ? &cl->actions.data[cl->actions.len - 1] : NULL;
+	struct buf b = { 0 };
+
+	if (last && last->command && last->argc > 1) {
+		buf_put_printable(&b, last->argv[last->argc - 1]);
+		fprintf(stderr, "%s: no experiment is named: '%s' is the argument of -%s\n",
+			sh->program, b.data, last->command->name);
+	} else if (last) {
+		fprintf(stderr, "%s: no experiment is named\n", sh->program);
+	}
+	buf_free(&b);
 	fprintf(stderr,
 		"usage: %s [-command [argument] | -script file | - | -V]... experiment...\n"
 		"       an experiment is a directory *.er or a group file *.erg;\n"
@@ -134,7 +147,7 @@ static int run(struct shell *sh, struct command_line *cl)
 	if (cl->version)
 		return shell_run(sh, command_find("version", &sh->diag), 1, NULL) != 0;
 	if (!cl->experiments.len && !all_bare(cl)) {
-		usage(sh);
+		usage(sh, cl);
 		return 1;
 	}
 	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))

@@ -209,6 +209,20 @@ static void on_run(struct log_reader *r, const struct xml_element *el)
 	e->opened = true;
 }
 
+/*
+ * A process that starts another program goes on in an experiment of its own: this one has
+ * come to its end, unless that failed. It has no event exit.
+ */
+static void note_end(struct experiment *e, const char *kind, int64_t time_ns)
+{
+	if (!strcmp(kind, "exit") || !strcmp(kind, "exec_start")) {
+		e->closed = true;
+		e->end_ns = time_ns;
+	} else if (!strcmp(kind, "exec_error")) {
+		e->closed = false;
+	}
+}
+
 static void on_event(struct log_reader *r, const struct xml_element *el)
 {
 	struct experiment *e = r->e;
@@ -217,14 +231,13 @@ static void on_event(struct log_reader *r, const struct xml_element *el)
 				.time_ns = xml_get_time(el, "tstamp", 0),
 				.id = xml_get_int(el, "id", -1),
 				.label = exp_attr(e, el, "label"),
-				.text = exp_attr(e, el, "text") };
+				.text = exp_attr(e, el, xml_get(el, "msg") ? "msg" : "text") };
 
 	if (kind && !strcmp(kind, "run")) {
 		on_run(r, el);
 		ev.time_ns = 0; /* its own stamp is absolute */
-	} else if (kind && !strcmp(kind, "exit")) {
-		e->closed = true;
-		e->end_ns = ev.time_ns;
+	} else if (kind) {
+		note_end(e, kind, ev.time_ns);
 	}
 	vec_push(&e->events, ev);
 	r->text = TEXT_EVENT;

@@ -56,7 +56,7 @@ struct exp_event {
 	const char *kind; /* "run", "sample", "exit", "cwarn", … */
 	int64_t time_ns;  /* relative to the start of this experiment */
 	int64_t id;       /* sample number, message number; -1: none */
-	const char *label, *text;
+	const char *label, *text; /* of exec_start the program */
 };
 
 struct exp_map {

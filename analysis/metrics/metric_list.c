@@ -205,7 +205,8 @@ int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const
 		return 0;
 	named = metric_find(ms, k.name);
 	if (!named)
-		return diag_error(d, "metric '%s': no data of that name was recorded", word);
+		return diag_error(d, "metric '%s': no data of that name was recorded; metric_list lists what was",
+				  word);
 	if (kind == LIST_DATA && !metric_has_addresses(named))
 		return diag_error(d, "metric '%s': was recorded without addresses of data", word);
 	add_dynamic(l, &k, named);
@@ -438,7 +439,8 @@ int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, 
 			return 0;
 		}
 	}
-	diag_warn(d, "sort '%s': no such metric is shown; the order stays as it was", spec);
+	diag_warn(d, "sort '%s': no such metric is shown, metrics chooses them; the order stays as "
+		     "it was", spec);
 	return -1;
 }
 

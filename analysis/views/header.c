@@ -153,6 +153,20 @@ static void put_streams(struct table *t, const struct experiment *e)
 		put_line(t, "  Periodic sampling, %" PRId64 " secs.", e->sample_period_s);
 }
 
+/* The program that the process went on as, in another experiment; NULL: it ended otherwise. */
+static const char *exec_of(const struct experiment *e)
+{
+	const char *program = NULL;
+
+	vec_for_each(ev, &e->events) {
+		if (!strcmp(ev->kind, "exec_start"))
+			program = ev->text;
+		else if (!strcmp(ev->kind, "exec_error") || !strcmp(ev->kind, "exit"))
+			program = NULL;
+	}
+	return program;
+}
+
 static void put_times(struct table *t, const struct experiment *e)
 {
 	time_t start = e->start_epoch;
@@ -162,7 +176,10 @@ static void put_times(struct table *t, const struct experiment *e)
 	if (localtime_r(&start, &tm))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
 	put_line(t, "Experiment started %s", text);
-	if (e->closed)
+	if (e->closed && exec_of(e))
+		put_line(t, "Experiment Ended: %.9f, by exec of '%s'", (double)e->end_ns / 1e9,
+			 exec_of(e));
+	else if (e->closed)
 		put_line(t, "Experiment Ended: %.9f", (double)e->end_ns / 1e9);
 	else
 		put_line(t, "*** The experiment was not closed: it is still being recorded, or its "

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -306,6 +307,33 @@ static void an_unclosed_experiment_says_so(void **state)
 	experiment_close(e);
 }
 
+/* gprofng writes no event exit where a process goes on as another program. */
+static void exec_is_an_end(void **state)
+{
+	static const char *const more[] = {
+		"<event kind=\"exec_start\" tstamp=\"0.002000000\" variant=\"execve\" msg=\"/bin/x\"/>\n",
+		"<event kind=\"exec_error\" tstamp=\"0.003000000\"/>\n",
+	};
+	struct exp_builder *b = exp_builder_new(*state, "t.1.er");
+	__cleanup(freep) char *log = xasprintf("%s/t.1.er/log.xml", (char *)*state);
+
+	exp_builder_abandon(b);
+	for (int failed = 0; failed <= 1; failed++) {
+		FILE *f = fopen(log, "a");
+		struct experiment *e;
+
+		assert_non_null(f);
+		fputs(more[failed], f);
+		fclose(f);
+		e = open_in(*state, "t.1.er");
+		assert_int_equal(e->closed, !failed);
+		assert_int_equal(said(e, "experiment was not closed"), failed);
+		if (!failed)
+			assert_int_equal(e->end_ns, 2000000);
+		experiment_close(e);
+	}
+}
+
 static void sub_experiments_are_found(void **state)
 {
 	__cleanup(freep) char *link = xasprintf("%s/t.1.er/_link.er", (char *)*state);
@@ -417,6 +445,7 @@ int main(void)
 		CASE(linked_stacks_are_put_together),
 		CASE(circles_and_lost_ends_are_cut),
 		CASE(an_unclosed_experiment_says_so),
+		CASE(exec_is_an_end),
 		CASE(sub_experiments_are_found),
 		CASE(everything_of_the_rich_one_is_there),
 		CASE(nonsense_in_the_log_is_told_and_passed_over),
