@@ -198,6 +198,19 @@ static void write_drops(const struct account *a, struct buf *b)
 			   capture_unsettled(a->capture));
 }
 
+/* With these the files of this kernel can be found anywhere. */
+static void write_kernel(const struct account *a, struct buf *b)
+{
+	if (!a->ksyms)
+		return;
+	vec_for_each(m, ksymtab_modules(a->ksyms)) {
+		buf_puts(b, "<kernel");
+		xml_attr(b, "module", m->name);
+		xml_attr(b, "build_id", m->build_id);
+		buf_puts(b, "/>\n");
+	}
+}
+
 static void write_threads(const struct account *a, struct buf *b)
 {
 	vec_for_each(t, drain_threads(a->drain)) {
@@ -220,6 +233,7 @@ void account_write(const struct account *a, struct buf *b)
 	capture_losses(a->capture, write_loss,
 		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
 	write_costs(a, b);
+	write_kernel(a, b);
 	write_threads(a, b);
 }
 

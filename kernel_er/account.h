@@ -13,6 +13,7 @@
 #include "analysis/base/buf.h"
 #include "kernel_er/drain.h"
 #include "kernel_er/drops.h"
+#include "kernel_er/ksymtab.h"
 #include "kernel_er/plan.h"
 #include "kernel_er/steer.h"
 #include "loaders/capture.h"
@@ -23,6 +24,7 @@ struct account {
 	const struct drain *drain;     /* NULL likewise */
 	const struct drops *drops;
 	const struct steer *steer;
+	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
 	uint64_t start_ns;
 	bool closed;
 };

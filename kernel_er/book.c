@@ -445,6 +445,11 @@ int book_flush(struct book *b)
 	return b->error;
 }
 
+const struct ksymtab *book_ksyms(const struct book *b)
+{
+	return b->ksyms;
+}
+
 const char *book_ksym_name(struct book *b, uint64_t pc)
 {
 	const struct ksym *s = ksymtab_find(b->ksyms, pc);

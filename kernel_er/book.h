@@ -19,6 +19,7 @@
 
 struct diag;
 struct book;
+struct ksymtab;
 struct page; /* one experiment */
 
 /*
@@ -72,6 +73,8 @@ uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name);
 uint64_t page_pseudo(struct book *b, struct page *p, const char *name);
 /* The name of the kernel function at this address, valid until the next such call; NULL: none. */
 const char *book_ksym_name(struct book *b, uint64_t pc);
+/* The kernel's symbols; NULL: nothing is profiled. */
+const struct ksymtab *book_ksyms(const struct book *b);
 /* A line of threads.xml. */
 void book_thread(struct book *b, const char *line);
 /* The event run. */

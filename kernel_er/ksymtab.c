@@ -5,6 +5,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
+#include "analysis/symbols/kernelid.h"
 #include "loaders/ksyms.h"
 
 enum { MAX_PCS = 1 << 20 }; /* known; beyond: forgotten, and asked for again */
@@ -14,6 +15,8 @@ struct ksymtab {
 	struct kallsyms *file;
 	struct map by_pc;      /* to struct ksym *, 0 none */
 	struct map by_start;   /* likewise */
+	struct map known;      /* modules, by the address of their names */
+	ksym_modules modules;
 	struct strtab names;
 	struct arena arena;
 };
@@ -40,9 +43,26 @@ void ksymtab_close(struct ksymtab *k)
 	kallsyms_free(k->file);
 	map_free(&k->by_pc);
 	map_free(&k->by_start);
+	map_free(&k->known);
+	vec_free(&k->modules);
 	strtab_free(&k->names);
 	arena_free(&k->arena);
 	free(k);
+}
+
+/* Asked for now: at the end the module may be gone. */
+static const char *keep_module(struct ksymtab *k, const char *name)
+{
+	__cleanup(freep) char *id = NULL;
+	bool fresh;
+
+	name = strtab_intern(&k->names, name);
+	map_put(&k->known, (uintptr_t)name, &fresh);
+	id = fresh ? kernel_running_build_id(name) : NULL;
+	if (id)
+		vec_push(&k->modules,
+			 (struct ksym_module){ name, strtab_intern(&k->names, id) });
+	return name;
 }
 
 /* A function is kept once for all of its addresses, unless another has taken its place. */
@@ -60,7 +80,7 @@ static const struct ksym *keep(struct ksymtab *k, const struct ksyms_answer *a)
 	s = arena_alloc(&k->arena, sizeof(*s));
 	*s = (struct ksym){ .addr = a->start, .size = a->size,
 			    .name = strtab_intern(&k->names, a->name),
-			    .module = strtab_intern(&k->names, a->module) };
+			    .module = keep_module(k, a->module) };
 	*at = (uintptr_t)s;
 	return s;
 }
@@ -102,4 +122,9 @@ const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc)
 	ksymtab_expect(k, &pc, 1);
 	at = map_get(&k->by_pc, pc);
 	return at ? (const struct ksym *)(uintptr_t)*at : NULL;
+}
+
+const ksym_modules *ksymtab_modules(const struct ksymtab *k)
+{
+	return &k->modules;
 }

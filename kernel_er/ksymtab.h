@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/vec.h"
 #include "analysis/symbols/kallsyms.h"
 
 struct diag;
@@ -25,5 +26,13 @@ void ksymtab_close(struct ksymtab *k);
 void ksymtab_expect(struct ksymtab *k, const uint64_t *pcs, size_t n);
 /* The function that covers the address, or NULL. It lives as long as the table. */
 const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc);
+
+/* "vmlinux" and modules that functions were found in, with the build ids of those that have one. */
+struct ksym_module {
+	const char *name, *build_id; /* in hexadecimal; they live as long as the table */
+};
+typedef VEC(struct ksym_module) ksym_modules;
+
+const ksym_modules *ksymtab_modules(const struct ksymtab *k);
 
 #endif
