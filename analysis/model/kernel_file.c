@@ -10,13 +10,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <elf.h>
-
-#include "analysis/base/buf.h"
+#include "analysis/base/alloc.h"
 #include "analysis/model/search.h"
 #include "analysis/symbols/debuginfod.h"
+#include "analysis/symbols/kernelid.h"
 
-enum { TREE_DEPTH_MAX = 12, NOTES_MAX = 64 * 1024 };
+enum { TREE_DEPTH_MAX = 12 };
 
 /* "6.1.0-53-amd64" of "Linux 6.1.0-53-amd64"; only what may be a part of a file's name. */
 static const char *release_of(const char *os)
@@ -83,60 +82,43 @@ static void add_vmlinux(struct kernel_files *kf)
 		vec_push(&kf->paths, xasprintf("%s%s%s", places[i][0], kf->release, places[i][1]));
 }
 
-/* The build id among the notes of the running kernel or one of its modules, for text. */
-static char *running_build_id(const char *path)
+/* As the distributions' debug packages have it, whatever the release is called. */
+static void add_by_build_id(struct kernel_files *kf)
 {
-	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	__cleanup(freep) unsigned char *p = xmalloc(NOTES_MAX);
-	ssize_t n = fd < 0 ? -1 : read(fd, p, NOTES_MAX), at = 0;
-	struct buf hex = { 0 };
-
-	while (!hex.len && n - at >= (ssize_t)sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr nh;
-		ssize_t name, end;
-
-		memcpy(&nh, p + at, sizeof(nh));
-		name = at + (ssize_t)sizeof(nh);
-		if (nh.n_namesz > NOTES_MAX || nh.n_descsz > NOTES_MAX)
-			break;
-		at = name + ((nh.n_namesz + 3) & ~3U);
-		end = at + nh.n_descsz;
-		if (end > n)
-			break;
-		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 &&
-		    !memcmp(p + name, "GNU", 4)) {
-			for (; at < end; at++)
-				buf_printf(&hex, "%02x", p[at]);
-		}
-		at = (end + 3) & ~3L;
-	}
-	return hex.data;
+	if (kf->build_id)
+		vec_push(&kf->paths, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug",
+					       kf->build_id, kf->build_id + 2));
 }
 
-static int from_debuginfod(struct kernel_files *kf)
+/* An experiment that does not tell the build id may be of the kernel that runs here. */
+static int from_debuginfod(struct kernel_files *kf, char **path)
 {
-	bool whole = !strcmp(kf->module, "vmlinux");
-	__cleanup(freep) char *notes =
-		whole ? xstrdup("/sys/kernel/notes")
-		      : xasprintf("/sys/module/%s/notes/.note.gnu.build-id", kf->module);
-	__cleanup(freep) char *id = NULL;
+	__cleanup(freep) char *running = NULL;
+	const char *id = kf->build_id;
 	struct utsname uts;
+	int fd;
 
-	if (!kf->release || uname(&uts) || strcmp(uts.release, kf->release))
-		return -1;
-	id = running_build_id(notes);
-	return id ? debuginfod_open(id, kf->diag) : -1;
+	if (!id && kf->release && !uname(&uts) && !strcmp(uts.release, kf->release))
+		id = running = kernel_running_build_id(kf->module);
+	fd = id ? debuginfod_open(id, kf->diag) : -1;
+	if (fd >= 0)
+		*path = xasprintf("debuginfod's file of build id %s", id);
+	return fd;
 }
 
 void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
-		       const struct session *s, const char *os, const char *module, struct diag *d)
+		       const struct session *s, const char *os, const char *module,
+		       const char *build_id, struct diag *d)
 {
 	bool whole = !strcmp(module, "vmlinux");
 	char *name = whole ? xstrdup(module) : xasprintf("%s.ko", module);
 
-	*kf = (struct kernel_files){ .module = module, .release = release_of(os), .diag = d };
+	*kf = (struct kernel_files){
+		.module = module, .release = release_of(os), .build_id = build_id, .diag = d
+	};
 	kf->first = search_open(sp, s, name, &kf->first_path);
 	free(name);
+	add_by_build_id(kf);
 	if (kf->release && whole)
 		add_vmlinux(kf);
 	else if (kf->release)
@@ -177,9 +159,7 @@ int kernel_files_next(struct kernel_files *kf, char **path)
 	if (kf->asked)
 		return -1;
 	kf->asked = true;
-	fd = from_debuginfod(kf);
-	*path = fd >= 0 ? xstrdup("debuginfod's file of the running kernel") : NULL;
-	return fd;
+	return from_debuginfod(kf, path);
 }
 
 void kernel_files_free(struct kernel_files *kf)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files that may be the vmlinux or a module of a kernel release, the likeliest
- * first: NAME or NAME.ko in the search path; where Debian's debug packages and
- * other distributions put them; what debuginfod has of the running kernel, if the
- * user named a server.
+ * first: NAME or NAME.ko in the search path; by build id and by release where
+ * Debian's debug packages and other distributions put them; what debuginfod has,
+ * if the user named a server and the build id is known.
  */
 #ifndef MODEL_KERNEL_FILE_H
 #define MODEL_KERNEL_FILE_H
@@ -23,13 +23,14 @@ struct kernel_files {
 	char *first_path;
 	bool asked;       /* debuginfod */
 	const char *module;
-	const char *release;
+	const char *release, *build_id;
 	struct diag *diag;
 };
 
-/* `os` is "Linux RELEASE"; all are borrowed. */
+/* `os` is "Linux RELEASE", `build_id` may be NULL; all are borrowed. */
 void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
-		       const struct session *s, const char *os, const char *module, struct diag *d);
+		       const struct session *s, const char *os, const char *module,
+		       const char *build_id, struct diag *d);
 /* The next one, open, and its path, both the caller's; -1: no more. */
 int kernel_files_next(struct kernel_files *kf, char **path);
 void kernel_files_free(struct kernel_files *kf);

@@ -2,169 +2,148 @@
 /*
  * The kernel's lines and code. Its symbols are in the experiment, at the addresses
  * it ran at; lines and code are in a vmlinux and in files of modules, at those they
- * were linked for. A file is the right one when the functions of both lie the same
- * distance apart, nearly all of them (names may be there twice). Without a file,
+ * were linked for (kernel_elf.h says which files are the right ones). Without a file,
  * code is that of the running kernel, if the function is there under the same name.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/base/map.h"
+#include "analysis/model/kernel_elf.h"
 #include "analysis/model/kernel_file.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
 #include "analysis/symbols/kallsyms.h"
 #include "analysis/symbols/lineinfo.h"
-#include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
 
-/* vmlinux or a module, as its file has it; all NULL when none was found. */
+/* vmlinux or a module of one boot, as files have it. */
 struct image {
+	const struct kernel_boot *boot;
 	const char *module; /* interned */
-	struct symtab *symtab;
-	struct lineinfo *lines;
-	struct code *code;
-	uint64_t distance; /* from running to linked addresses */
+	bool tried;
+	const struct kernel_elf *lines, *code; /* the file that has them, or NULL */
+	VEC(struct kernel_elf *) files;
 };
 
 struct kernel_image {
-	VEC(struct image) images; /* those that were asked for */
+	kernel_boots boots;
+	size_t nexperiments;	    /* that boots are of */
+	unsigned searched;	    /* which state of the search path files were looked for in */
+	VEC(struct image *) images; /* those that were asked for */
+	struct map by_func;	    /* id to index into images, + 1; 0: none */
 	bool running_tried;
 	struct code *running;	/* /proc/kcore */
 	struct kallsyms *names; /* of the running kernel */
 };
 
-static const char vmlinux[] = "vmlinux";
-
-static const struct experiment *kernel_experiment(const struct session *s)
+/* What was not found may be found, once there are more experiments or another search path. */
+static struct kernel_image *kernel_image(struct session *s)
 {
-	for (size_t i = 0; i < s->experiments.len; i++) {
-		if (s->experiments.data[i]->ksyms.len)
-			return s->experiments.data[i];
-	}
-	return NULL;
+	struct kernel_image *k = s->impl->kernel;
+
+	if (!k)
+		k = s->impl->kernel = xcalloc(1, sizeof(*k));
+	if (k->nexperiments == s->experiments.len && k->searched == s->impl->search.changes)
+		return k;
+	kernel_boots_add(&k->boots, s, k->nexperiments);
+	k->nexperiments = s->experiments.len;
+	k->searched = s->impl->search.changes;
+	map_free(&k->by_func);
+	vec_for_each (im, &k->images)
+		(*im)->tried = (*im)->lines && (*im)->code;
+	return k;
 }
 
-/*
- * Whether the recorded functions of the module are in this file, and how far they
- * moved. Of vmlinux one function in common is no proof.
- */
-static bool measure(const struct symtab *t, const struct experiment *e, const char *module,
-		    uint64_t *distance)
+static void take(struct image *im, struct kernel_elf *file)
 {
-	struct map by_name = { 0 }, votes = { 0 };
-	uint64_t best = 0, met = 0;
-	size_t n;
-	const struct sym *syms = symtab_syms(t, &n);
+	bool lines = file->lines && !im->lines, code = file->code && !im->code;
 
-	for (size_t i = 0; i < n; i++)
-		*map_put(&by_name, hash_bytes(syms[i].name, strlen(syms[i].name)), NULL) =
-			syms[i].addr;
-	vec_for_each (k, &e->ksyms) {
-		uint64_t *at, *vote;
-
-		if (strcmp(k->module, module))
-			continue;
-		at = map_get(&by_name, hash_bytes(k->name, strlen(k->name)));
-		if (!at)
-			continue;
-		vote = map_put(&votes, *at - k->addr, NULL);
-		met++;
-		if (++*vote > best) {
-			best = *vote;
-			*distance = *at - k->addr;
-		}
+	if (im->files.len && !lines && !code) {
+		kernel_elf_free(file);
+		return;
 	}
-	map_free(&by_name);
-	map_free(&votes);
-	return best > (module == vmlinux) && best * 10 >= met * 9;
+	vec_push(&im->files, file);
+	im->lines = lines ? file : im->lines;
+	im->code = code ? file : im->code;
 }
 
-/* Take the file when it is the module as it was recorded. Takes over fd and path. */
-static bool take(struct session *s, struct image *im, struct loadobj *o, int fd, char *path)
+/* Files of the release until both lines and code are there. */
+static void find_files(struct session *s, struct image *im, struct loadobj *o)
 {
-	struct symtab_opts opts = { .path = path };
-	int linked = relocate_open(fd), use = linked < 0 ? fd : linked;
-	struct diag ignored = { 0 };
-	struct symtab *t = symtab_open(use, &opts, &ignored);
-	bool right = t && measure(t, kernel_experiment(s), im->module, &im->distance);
-
-	if (right) {
-		im->symtab = t;
-		im->lines = lineinfo_open(use, &opts, &o->diag);
-		im->code = code_open(use);
-	} else {
-		if (t)
-			diag_warn(&o->diag, "%s: not used: it is not the kernel that was recorded",
-				  path);
-		symtab_free(t);
-	}
-	diag_free(&ignored);
-	if (linked >= 0)
-		close(linked);
-	close(fd);
-	free(path);
-	return right;
-}
-
-/* Files of the release until one is right and has lines; the last one with symbols is kept. */
-static void find_file(struct session *s, struct image *im, struct loadobj *o)
-{
-	const struct experiment *e = kernel_experiment(s);
 	struct kernel_files files = { 0 };
 	char *path;
 	int fd;
 
-	if (!e)
-		return;
-	kernel_files_init(&files, &s->impl->search, s, e->os, im->module, &o->diag);
-	while (!im->symtab && (fd = kernel_files_next(&files, &path)) >= 0)
-		take(s, im, o, fd, path);
+	im->tried = true;
+	kernel_files_init(&files, &s->impl->search, s, im->boot->founder->os, im->module,
+			  kernel_boot_build_id(im->boot, im->module), &o->diag);
+	while (!(im->lines && im->code) && (fd = kernel_files_next(&files, &path)) >= 0) {
+		struct kernel_elf *file =
+			kernel_elf_open(fd, path, im->boot, im->module, &o->diag);
+
+		if (file)
+			take(im, file);
+		close(fd);
+		free(path);
+	}
 	kernel_files_free(&files);
+	if (!im->lines)
+		diag_note(&o->diag,
+			  "no source lines of %s: install linux-image-*-dbg, or have it "
+			  "in the search path (setpath)",
+			  im->module);
 }
 
-static struct kernel_image *kernel_image(struct session *s)
+static size_t image_index(struct session *s, struct kernel_image *k,
+			  const struct kernel_boot *boot, const char *module)
 {
-	if (!s->impl->kernel)
-		s->impl->kernel = xcalloc(1, sizeof(*s->impl->kernel));
-	return s->impl->kernel;
+	struct image *im;
+
+	for (size_t i = 0; i < k->images.len; i++) {
+		if (k->images.data[i]->boot == boot && k->images.data[i]->module == module)
+			return i;
+	}
+	im = xcalloc(1, sizeof(*im));
+	*im = (struct image){ .boot = boot, .module = module };
+	vec_push(&k->images, im);
+	return k->images.len - 1;
 }
 
-/* The image of the module that a function `module`name` is in; valid until the next one is asked
- * for. */
+/* Of the function `module`name`; 0: there is none. */
+static size_t index_of(struct session *s, struct kernel_image *k, const struct func *f)
+{
+	size_t n = strcspn(f->mangled, "`");
+	const struct kernel_boot *boot = f->mangled[n] ? kernel_boot_of(&k->boots, f) : NULL;
+	__cleanup(freep) char *module = xstrndup(f->mangled, n);
+
+	if (!boot || strchr(module, '/'))
+		return 0;
+	return image_index(s, k, boot, strtab_intern(&s->names, module)) + 1;
+}
+
+/* The image that a function is in, or NULL. */
 static const struct image *image_of(struct session *s, const struct func *f)
 {
 	struct kernel_image *k = kernel_image(s);
-	size_t n = strcspn(f->mangled, "`");
-	__cleanup(freep) char *module = xstrndup(f->mangled, n);
-	struct image im = { .module = strcmp(module, vmlinux) ? strtab_intern(&s->names, module)
-							      : vmlinux };
+	uint64_t *index;
+	struct image *im;
+	bool fresh;
 
-	if (!f->mangled[n] || strchr(module, '/'))
-		return NULL;
-	vec_for_each (have, &k->images) {
-		if (have->module == im.module)
-			return have;
-	}
-	find_file(s, &im, f->obj);
-	if (!im.lines)
-		diag_note(&f->obj->diag,
-			  "no source lines of %s: install linux-image-*-dbg, or have it "
-			  "in the search path (setpath)",
-			  im.module);
-	vec_push(&k->images, im);
-	return &k->images.data[k->images.len - 1];
+	index = map_put(&k->by_func, f->id, &fresh);
+	if (fresh)
+		*index = index_of(s, k, f);
+	im = *index ? k->images.data[*index - 1] : NULL;
+	if (im && !im->tried)
+		find_files(s, im, f->obj);
+	return im;
 }
 
 struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t *addr)
 {
 	const struct image *im = image_of(s, f);
 
-	if (!im || !im->lines)
-		return NULL;
-	*addr = f->addr + im->distance;
-	return im->lines;
+	return im && im->lines && kernel_elf_addr(im->lines, f, addr) ? im->lines->lines : NULL;
 }
 
 /* Whether the running kernel has this function where the recorded one had it. */
@@ -172,8 +151,9 @@ static bool is_running(const struct kernel_image *k, const struct func *f)
 {
 	const struct ksym *sym = k->names ? kallsyms_find(k->names, f->addr) : NULL;
 	const char *tick = strchr(f->mangled, '`');
+	__cleanup(freep) char *name = kernel_plain_name(tick ? tick + 1 : "");
 
-	return sym && sym->addr == f->addr && tick && !strcmp(sym->name, tick + 1);
+	return sym && sym->addr == f->addr && !strcmp(sym->name, name);
 }
 
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr)
@@ -181,10 +161,9 @@ struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr
 	const struct image *im = image_of(s, f);
 	struct kernel_image *k = kernel_image(s);
 
-	if (im && im->code) {
-		*addr = f->addr + im->distance;
-		return im->code;
-	}
+	if (im && im->code && kernel_elf_addr(im->code, f, addr))
+		return im->code->code;
+	*addr = f->addr;
 	if (!k->running_tried) {
 		k->running_tried = true;
 		k->running = code_open_kernel(NULL, &f->obj->diag);
@@ -194,28 +173,48 @@ struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr
 	return k->running && is_running(k, f) ? k->running : NULL;
 }
 
-/* The recording keeps only the symbols that were met; the images have all. */
-const char *kernel_name_at(struct session *s, uint64_t addr, uint64_t *offset)
+static const char *name_in_file(const struct image *im, uint64_t addr, uint64_t *offset)
 {
-	const struct experiment *e = kernel_experiment(s);
-	size_t n = e ? vec_upto(&e->ksyms, addr, addr) : 0;
+	const struct kernel_elf *file = im && im->files.len ? im->files.data[0] : NULL;
+	const struct sym *sym = file ? symtab_find(file->symtab, addr + file->distance) : NULL;
+
+	if (sym)
+		*offset = addr + file->distance - sym->addr;
+	return sym ? sym->name : NULL;
+}
+
+/* In the function's own file, or in vmlinux: another module's may claim what is not its own. */
+static const char *name_in_files(const struct kernel_image *k, const struct image *own,
+				 uint64_t addr, uint64_t *offset)
+{
+	const char *name = name_in_file(own, addr, offset);
+
+	for (size_t i = 0; !name && i < k->images.len; i++) {
+		const struct image *im = k->images.data[i];
+
+		if (im->boot == own->boot && !strcmp(im->module, "vmlinux"))
+			name = name_in_file(im, addr, offset);
+	}
+	return name;
+}
+
+/* The recording keeps only the symbols that were met; files have all. */
+const char *kernel_name_at(struct session *s, const struct func *near, uint64_t addr,
+			   uint64_t *offset)
+{
+	const struct image *im = image_of(s, near);
 	struct kernel_image *k = kernel_image(s);
+	const struct exp_ksym *sym = im ? kernel_boot_sym(im->boot, addr) : NULL;
+	const char *name = sym || !im ? NULL : name_in_files(k, im, addr, offset);
 	const struct ksym *running;
 
-	if (n && addr - e->ksyms.data[n - 1].addr < e->ksyms.data[n - 1].size) {
-		*offset = addr - e->ksyms.data[n - 1].addr;
-		return e->ksyms.data[n - 1].name;
+	if (sym) {
+		*offset = addr - sym->addr;
+		return sym->name;
 	}
-	vec_for_each (im, &k->images) {
-		const struct sym *sym =
-			im->symtab ? symtab_find(im->symtab, addr + im->distance) : NULL;
-
-		if (sym) {
-			*offset = addr + im->distance - sym->addr;
-			return sym->name;
-		}
-	}
-	running = k->names ? kallsyms_find(k->names, addr) : NULL;
+	if (name)
+		return name;
+	running = is_running(k, near) ? kallsyms_find(k->names, addr) : NULL;
 	if (running)
 		*offset = addr - running->addr;
 	return running ? running->name : NULL;
@@ -226,11 +225,14 @@ void kernel_image_free(struct kernel_image *k)
 	if (!k)
 		return;
 	vec_for_each (im, &k->images) {
-		symtab_free(im->symtab);
-		lineinfo_free(im->lines);
-		code_free(im->code);
+		vec_for_each (file, &(*im)->files)
+			kernel_elf_free(*file);
+		vec_free(&(*im)->files);
+		free(*im);
 	}
 	vec_free(&k->images);
+	map_free(&k->by_func);
+	kernel_boots_free(&k->boots);
 	code_free(k->running);
 	kallsyms_free(k->names);
 	free(k);

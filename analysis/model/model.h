@@ -90,8 +90,9 @@ struct func *object_symbol_func(struct session *s, struct loadobj *o, const stru
 struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t *addr);
 /* Its code, likewise. */
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr);
-/* The kernel's symbol at an address as it ran, and how far behind it; NULL unknown. */
-const char *kernel_name_at(struct session *s, uint64_t addr, uint64_t *offset);
+/* The symbol at an address of the kernel that `near` is of, and how far behind it; NULL unknown. */
+const char *kernel_name_at(struct session *s, const struct func *near, uint64_t addr,
+			   uint64_t *offset);
 void kernel_image_free(struct kernel_image *k);
 
 /* dyntext.c: code bytes of dynamic functions, up to n of them from an offset on. */

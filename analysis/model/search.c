@@ -48,6 +48,7 @@ void search_add(struct search_path *sp, const char *list)
 {
 	struct buf b = { 0 };
 
+	sp->changes++;
 	for (; *list; list++) {
 		if (*list == ':') {
 			add_dir(sp, &b);
@@ -86,6 +87,7 @@ int search_map(struct search_path *sp, const char *from, const char *to, struct 
 {
 	if (!*from || !*to)
 		return diag_error(d, "pathmap: a prefix is empty: pathmap old-prefix new-prefix");
+	sp->changes++;
 	vec_push(&sp->maps, (struct pathmap){ xstrdup(from), xstrdup(to) });
 	return 0;
 }
@@ -127,13 +129,6 @@ static int try_archive(const struct experiment *e, const char *path, char **foun
 	return fd;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int try_dir(const struct session *s, const char *dir, const char *path, char **found)
 {
 	int fd = -1;
@@ -145,8 +140,13 @@ static int try_dir(const struct session *s, const char *dir, const char *path, c
 		}
 		return fd;
 	}
-	fd = try_path(xasprintf("%s%s%s", dir, *path == '/' ? "" : "/", path), found);
-	return fd >= 0 ? fd : try_path(xasprintf("%s/%s", dir, last_part(path)), found);
+	while (fd < 0) {
+		fd = try_path(xasprintf("%s%s%s", dir, *path == '/' ? "" : "/", path), found);
+		path = strchr(path + 1, '/');
+		if (!path)
+			break;
+	}
+	return fd;
 }
 
 static bool is_prefix(const char *prefix, const char *path)

@@ -4,7 +4,8 @@
  * of the search path, in their order; then under the recorded name, each prefix
  * that pathmap replaces tried first. "$expts" stands for the loaded experiments
  * in the order of loading; of them the archives are meant. In a directory the file is looked for
- * under its whole path, as in a tree of sources, and under its last part.
+ * under its whole path and then under what is left of it without the first directory, the
+ * first two …: a tree of sources has it, wherever the tree was when it was compiled.
  */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H
@@ -22,6 +23,7 @@ struct pathmap {
 struct search_path {
 	VEC(char *) dirs;
 	VEC(struct pathmap) maps;
+	unsigned changes; /* how often it was changed */
 };
 
 /* "$expts:.", as gprofng has it. */

@@ -196,16 +196,20 @@ void object_all_funcs(struct session *s, struct loadobj *o)
 
 	object_load(s, o);
 	syms = o->symtab ? symtab_syms(o->symtab, &n) : NULL;
-	for (size_t i = 0; i < n; i++)
-		object_symbol_func(s, o, &syms[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!syms[i].elsewhere)
+			object_symbol_func(s, o, &syms[i]);
+	}
 }
 
-const char *object_name_at(struct session *s, struct loadobj *o, uint64_t addr, uint64_t *offset)
+const char *func_name_at(struct session *s, const struct func *near, uint64_t addr,
+			 uint64_t *offset)
 {
+	struct loadobj *o = near->obj;
 	const struct sym *sym;
 
 	if (o->kernel)
-		return kernel_name_at(s, addr, offset);
+		return kernel_name_at(s, near, addr, offset);
 	object_load(s, o);
 	sym = o->symtab ? symtab_find(o->symtab, addr) : NULL;
 	if (sym)

@@ -62,8 +62,12 @@ size_t func_code(struct session *s, const struct func *f, uint64_t offset, void 
 /* The machine of that code; NULL: there is none. */
 const struct machine *func_machine(struct session *s, const struct func *f);
 
-/* What a symbol of the object says is at an address, mangled; *offset from there. NULL: nothing. */
-const char *object_name_at(struct session *s, struct loadobj *o, uint64_t addr, uint64_t *offset);
+/*
+ * What a symbol says is at an address, in the addresses of the object that `near` is a
+ * function of; mangled, *offset from there. NULL: nothing.
+ */
+const char *func_name_at(struct session *s, const struct func *near, uint64_t addr,
+			 uint64_t *offset);
 
 /* All functions of an object that symbols name, sampled or not. */
 void object_all_funcs(struct session *s, struct loadobj *o);

@@ -195,11 +195,26 @@ static const char *string_at(struct strings *s, size_t offset)
 	return name;
 }
 
+/* The section of what other files define; SHN_UNDEF when there is none, as in linked files. */
+static size_t elsewhere_section(Elf *elf)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR | SHF_EXCLUDE;
+	GElf_Shdr sh;
+
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOBITS &&
+		    (sh.sh_flags & flags) == flags)
+			return elf_ndxscn(s);
+	}
+	return SHN_UNDEF;
+}
+
 static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const elf_regions *regions,
 			struct arena *a, rawsyms *ret, size_t *nbad)
 {
 	Elf_Data *d = elf_getdata(scn, NULL);
 	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), before = ret->len;
+	size_t elsewhere = elsewhere_section(elf);
 	struct strings strings = { 0 };
 	GElf_Sym s;
 
@@ -227,7 +242,8 @@ static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const elf_r
 				 .size = s.st_size,
 				 .name = name,
 				 .flags = (GELF_ST_BIND(s.st_info) == STB_LOCAL ? 0 : RAW_GLOBAL) |
-					  (untyped ? RAW_UNTYPED : 0),
+					  (untyped ? RAW_UNTYPED : 0) |
+					  (s.st_shndx == elsewhere ? RAW_ELSEWHERE : 0),
 			 });
 	}
 	return ret->len - before;

@@ -28,8 +28,12 @@ struct elf_segment {
 typedef VEC(struct elf_region) elf_regions;
 typedef VEC(struct elf_segment) elf_segments;
 
-/* An untyped symbol may be a function of hand-written assembler, and counts for less. */
-enum rawsym_flags { RAW_GLOBAL = 1, RAW_UNTYPED = 2 };
+/*
+ * An untyped symbol may be a function of hand-written assembler, and counts for less.
+ * What is defined elsewhere has an address only so that what refers to it has one
+ * (relocate.h); it is no function of this file.
+ */
+enum rawsym_flags { RAW_GLOBAL = 1, RAW_UNTYPED = 2, RAW_ELSEWHERE = 4 };
 
 struct rawsym {
 	uint64_t addr, size;

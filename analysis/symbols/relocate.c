@@ -13,14 +13,14 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/file.h"
 
-enum { SECTIONS_MAX = 65536, ALIGN_MAX = 4096 };
+enum { SECTIONS_MAX = 65279, ALIGN_MAX = 4096, ELSEWHERE_SIZE = 16 };
 
 /* A copy of the file, 64 bit and little-endian, as x86-64 and AArch64 are. */
 struct image {
 	unsigned char *p;
 	size_t size;
 	Elf64_Shdr *sections; /* in p */
-	size_t n;
+	size_t n;	      /* with that of what is defined elsewhere, the last one */
 	unsigned machine;
 };
 
@@ -45,6 +45,27 @@ static bool open_image(struct image *im)
 	im->sections = (Elf64_Shdr *)(im->p + eh->e_shoff);
 	eh->e_type = ET_DYN;
 	return true;
+}
+
+/* A table of sections with one more, behind all else. */
+static void add_section(struct image *im)
+{
+	size_t at = (im->size + 7) & ~7UL, size = im->n * sizeof(Elf64_Shdr);
+	Elf64_Ehdr *eh;
+
+	im->p = xrealloc(im->p, at + size + sizeof(Elf64_Shdr));
+	eh = (Elf64_Ehdr *)im->p;
+	memcpy(im->p + at, im->p + eh->e_shoff, size);
+	eh->e_shoff = at;
+	eh->e_shnum = im->n + 1;
+	im->sections = (Elf64_Shdr *)(im->p + at);
+	im->sections[im->n++] = (Elf64_Shdr){
+		.sh_type = SHT_NOBITS,
+		.sh_flags = SHF_ALLOC | SHF_EXECINSTR | SHF_EXCLUDE,
+		.sh_offset = at,
+		.sh_addralign = ELSEWHERE_SIZE,
+	};
+	im->size = at + size + sizeof(Elf64_Shdr);
 }
 
 /* One behind the other, code as everything else that is loaded. */
@@ -78,6 +99,18 @@ static Elf64_Sym *symbols(const struct image *im, size_t index, size_t *n)
 	return (Elf64_Sym *)(im->p + s->sh_offset);
 }
 
+/* The next place among those of what is defined elsewhere. */
+static void place_elsewhere(struct image *im, Elf64_Sym *sym)
+{
+	Elf64_Shdr *s = &im->sections[im->n - 1];
+
+	sym->st_shndx = im->n - 1;
+	sym->st_info = ELF64_ST_INFO(ELF64_ST_BIND(sym->st_info), STT_FUNC);
+	sym->st_size = ELSEWHERE_SIZE;
+	sym->st_value = s->sh_addr + s->sh_size;
+	s->sh_size += ELSEWHERE_SIZE;
+}
+
 static void place_symbols(struct image *im)
 {
 	for (size_t i = 1; i < im->n; i++) {
@@ -85,19 +118,28 @@ static void place_symbols(struct image *im)
 		Elf64_Sym *syms = symbols(im, i, &n);
 
 		for (size_t k = 1; k < n; k++) {
-			if (syms[k].st_shndx < im->n)
+			if (syms[k].st_shndx == SHN_UNDEF && syms[k].st_name)
+				place_elsewhere(im, &syms[k]);
+			else if (syms[k].st_shndx < im->n - 1)
 				syms[k].st_value += im->sections[syms[k].st_shndx].sh_addr;
 		}
 	}
+}
+
+/* A branch counts words, in the lower 26 bits of its instruction. */
+static bool is_arm_branch(const struct image *im, unsigned type)
+{
+	return im->machine == EM_AARCH64 &&
+	       (type == R_AARCH64_CALL26 || type == R_AARCH64_JUMP26);
 }
 
 /* How many bytes a relocation fills, 0: none of those that matter here; *pc: it counts from itself.
  */
 static size_t width(const struct image *im, unsigned type, bool *pc)
 {
-	*pc = false;
+	*pc = is_arm_branch(im, type);
 	if (im->machine == EM_AARCH64)
-		return type == R_AARCH64_ABS64 ? 8 : type == R_AARCH64_ABS32 ? 4 : 0;
+		return type == R_AARCH64_ABS64 ? 8 : type == R_AARCH64_ABS32 || *pc ? 4 : 0;
 	switch (type) {
 	case R_X86_64_64:
 		return 8;
@@ -124,6 +166,12 @@ static void relocate_one(struct image *im, const Elf64_Shdr *target, const Elf64
 	    r->r_offset > target->sh_size || n > target->sh_size - r->r_offset)
 		return;
 	value = syms[index].st_value + r->r_addend - (pc ? target->sh_addr + r->r_offset : 0);
+	if (is_arm_branch(im, ELF64_R_TYPE(r->r_info))) {
+		uint32_t insn;
+
+		memcpy(&insn, im->p + target->sh_offset + r->r_offset, sizeof(insn));
+		value = (insn & 0xfc000000) | (value >> 2 & 0x03ffffff);
+	}
 	memcpy(im->p + target->sh_offset + r->r_offset, &value, n);
 }
 
@@ -186,6 +234,7 @@ int relocate_open(int fd)
 	}
 	file_close(&file);
 	if (im.p && open_image(&im)) {
+		add_section(&im);
 		place_sections(&im);
 		place_symbols(&im);
 		relocate_sections(&im);

@@ -9,8 +9,9 @@
 
 /*
  * A file in memory with the linked form of the relocatable file open at fd, to be
- * closed; -1 when fd is no relocatable file of a machine that is known here. Where
- * another file defines a symbol, what refers to it stays as it is.
+ * closed; -1 when fd is no relocatable file of a machine that is known here. What other
+ * files define lies in a section of its own, without content and flagged SHF_EXCLUDE, so
+ * that calls have a target with a name (elfsyms.h: RAW_ELSEWHERE).
  */
 int relocate_open(int fd);
 

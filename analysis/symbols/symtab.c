@@ -88,7 +88,9 @@ static const char *join_aliases(struct arena *a, const struct rawsym *keep,
 /* One symbol of those at an address, [r, end): the first by raw_cmp names it. */
 static struct sym merge(struct symtab *t, const struct rawsym *r, const struct rawsym *end)
 {
-	struct sym s = { .addr = r->addr, .name = r->name };
+	struct sym s = { .addr = r->addr,
+			 .name = r->name,
+			 .elsewhere = r->flags & RAW_ELSEWHERE };
 	const struct rawsym *last = r;
 
 	/* Untyped names beside a function are labels: they neither name it nor make it longer. */

@@ -23,6 +23,7 @@ struct sym {
 	const char *name;    /* as in the file, mangled */
 	const char *aliases; /* other names at the address, blank separated; NULL */
 	bool global;
+	bool elsewhere; /* another file defines it: no function of this one */
 };
 
 struct symtab;
@@ -41,7 +42,7 @@ void symtab_free(struct symtab *t);
 
 /* The function that covers the address, or NULL. At most 2 µs on a 10 MB file. */
 const struct sym *symtab_find(const struct symtab *t, uint64_t vaddr);
-/* All of them, sorted by address. */
+/* All of them, sorted by address; also those that are defined elsewhere. */
 const struct sym *symtab_syms(const struct symtab *t, size_t *n);
 /* The address at which the byte at this file offset is linked; (uint64_t)-1 when none is. */
 uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset);

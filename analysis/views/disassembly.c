@@ -42,7 +42,7 @@ static bool name_address(void *ctx, uint64_t addr, struct buf *b)
 {
 	struct disassembly *dis = ctx;
 	uint64_t offset;
-	const char *name = object_name_at(dis->a.v->session, dis->func->obj, addr, &offset);
+	const char *name = func_name_at(dis->a.v->session, dis->func, addr, &offset);
 	char *readable = name ? demangle(name, dis->a.v->name == NAME_LONG) : NULL;
 
 	if (name)

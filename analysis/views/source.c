@@ -175,8 +175,11 @@ int view_source(struct view_state *v, const struct func *f, const char *file, st
 	if (!rc && !annotate_nlines(&a))
 		rc = diag_error(d,
 				"source '%s': not found; setpath and addpath say where to look, "
-				"pathmap what to replace in its path",
-				a.file);
+				"pathmap what to replace in its path%s",
+				a.file,
+				f && f->obj->kernel ? " (Debian has the kernel's source in "
+						      "linux-source-*)"
+						    : "");
 	if (!rc) {
 		put_file(&a);
 		annotate_mark(&a, v->annotation.sthresh);

@@ -59,6 +59,8 @@ static void sources_are_looked_for_in_order(void **state)
 	check_found(&sp, "/nowhere/x.c", flat);
 	search_set(&sp, two);
 	check_found(&sp, "/y/x.c", deep); /* as in a tree */
+	check_found(&sp, "/build/reproducible/y/x.c", deep);
+	check_found(&sp, "debian/build/y/x.c", deep);
 	check_found(&sp, "/nowhere/x.c", NULL);
 	assert_int_equal(search_map(&sp, "/src", one, &d), 0); /* the first that is there counts */
 	assert_int_equal(search_map(&sp, "/src", moved, &d), 0);
@@ -151,6 +153,161 @@ static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
 	m = func_machine(o.session, f);
 	assert_non_null(m);
 	assert_int_equal(m->elf_machine, EM_X86_64);
+	fixture_free(&o);
+}
+
+/* Each experiment has the symbols that its own stacks mention; the kernel is one. */
+static void functions_that_only_a_sub_experiment_mentions_count(void **state)
+{
+	static const char *const names[] = { "mod_init", "mod_read", NULL };
+	struct exp_builder *sub;
+	struct place at;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	exp_builder_profile(o.builder, 1, "k:entry", MS_KERNEL_CPU, 1);
+	sub = exp_builder_sub(o.builder, "_p_PID_9.1.er", "p", 9);
+	exp_builder_profile(sub, 1, "k:entry>k:my_mod`mod_init>k:my_mod`mod_read", MS_SYSTEM, 1);
+	exp_builder_close(sub);
+	write_functions(o.dir, names, "gcc -c -o my_mod.ko kernel.s");
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	assert_true(func_place(o.session, the_func(&o, "mod_read"), 16, &at));
+	assert_int_equal(at.line, 20);
+	fixture_free(&o);
+}
+
+/* A section of its own is loaded elsewhere than the rest; the name says which function it is. */
+static void sections_of_a_module_move_each_for_itself(void **state)
+{
+	static const char *const names[] = { "mod_a", "mod_b", "mod_c", NULL };
+	struct place at;
+	struct opened o;
+
+	fixture_new(&o);
+	/* What was recorded lies in the order of this stack: mod_late is the first here … */
+	exp_builder_profile(o.builder, 1,
+			    "k:my_mod`mod_late>k:my_mod`mod_a>k:my_mod`mod_b>k:my_mod`mod_c",
+			    MS_SYSTEM, 1);
+	for (const char *const *n = (const char *const[]){ "d", "e", "f", "g", "h", "i", "j", NULL };
+	     *n; n++) {
+		__cleanup(freep) char *f = xasprintf("k:my_mod`mod_%s", *n);
+
+		exp_builder_profile(o.builder, 1, f, MS_SYSTEM, 1);
+	}
+	write_functions(o.dir, names,
+			"for n in d e f g h i j; do echo \"function mod_$n, 99\"; done >>kernel.s; "
+			"echo '.section .text.late,\"ax\"' >>kernel.s; " /* … and the last there */
+			"echo 'function mod_late, 77' >>kernel.s; gcc -c -o my_mod.ko kernel.s");
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	assert_true(func_place(o.session, the_func(&o, "mod_late"), 16, &at));
+	assert_int_equal(at.line, 77);
+	assert_true(func_place(o.session, the_func(&o, "mod_b"), 16, &at));
+	assert_int_equal(at.line, 20);
+	fixture_free(&o);
+}
+
+/* What is called in another file has its name, and is no function of this one. */
+static void a_module_s_calls_to_the_kernel_have_names(void **state)
+{
+	static const char *const names[] = { "mod_read", NULL };
+	struct opened o;
+	uint64_t offset;
+	unsigned char code[5];
+	int32_t distance;
+	struct func *f;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:my_mod`mod_call", MS_SYSTEM, 1);
+	write_functions(o.dir, names,
+			"echo 'mod_call: call elsewhere\n.type mod_call, @function\n"
+			".size mod_call, 256\n.skip 251' >>kernel.s; gcc -c -o my_mod.ko kernel.s");
+	fixture_open(&o);
+	search_set(session_search(o.session), o.dir);
+	f = the_func(&o, "mod_call");
+	assert_int_equal(func_code(o.session, f, 0, code, 5), 5);
+	assert_int_equal(code[0], 0xe8);
+	memcpy(&distance, code + 1, sizeof(distance));
+	assert_string_equal(func_name_at(o.session, f, f->addr + 5 + distance, &offset), "elsewhere");
+	assert_int_equal(offset, 0);
+	fixture_free(&o);
+}
+
+/* Found once the path leads there: what was not found is looked for again. */
+static void a_new_search_path_is_tried(void **state)
+{
+	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
+	struct place at;
+	struct opened o;
+	struct func *f;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
+	write_vmlinux(o.dir, names);
+	fixture_open(&o);
+	f = the_func(&o, "do_sys");
+	assert_false(func_place(o.session, f, 16, &at));
+	search_set(session_search(o.session), o.dir);
+	assert_true(func_place(o.session, f, 16, &at));
+	fixture_free(&o);
+}
+
+/* With a build id one function in common is enough, and all of them are not without it. */
+static void the_recorded_build_id_decides(void **state)
+{
+	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
+	static const char right[] = "0123456789abcdef", wrong[] = "0123456789abcdee";
+	struct place at;
+	struct opened o;
+
+	for (int i = 0; i < 3; i++) {
+		__cleanup(freep) char *text = xasprintf(
+			"<kernel module=\"vmlinux\" build_id=\"%s\"/>\n",
+			i == 0 ? right : i == 1 ? wrong : "../../../../tmp/vmlinux");
+
+		fixture_new(&o);
+		exp_builder_profile(o.builder, 1, i ? "k:vfs_read>k:do_sys>k:entry" : "k:vfs_read",
+				    MS_SYSTEM, 1);
+		expwriter_replace(exp_builder_writer(o.builder), "recorder.xml", text);
+		write_functions(o.dir, names,
+				"gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,"
+				"--build-id=0x0123456789abcdef -o vmlinux kernel.s");
+		fixture_open(&o);
+		search_set(session_search(o.session), o.dir);
+		/* One that is no build id is as good as none. */
+		assert_int_equal(func_place(o.session, the_func(&o, "vfs_read"), 16, &at), i != 1);
+		fixture_free(&o);
+	}
+}
+
+/* Two kernels in one session: each function is of the one it was recorded in. */
+static void two_boots_have_their_own_files(void **state)
+{
+	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
+	struct place at;
+	struct opened o;
+	struct exp_builder *other;
+	__cleanup(freep) char *path = NULL;
+	func_vec found = { 0 };
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
+	/* The same functions of another build, where they lie elsewhere and in another order. */
+	other = exp_builder_new(o.dir, "t.2.er");
+	exp_builder_profile(other, 1, "k:a>k:b>k:c>k:entry>k:vfs_read>k:do_sys", MS_SYSTEM, 1);
+	exp_builder_close(other);
+	write_vmlinux(o.dir, names);
+	fixture_open(&o);
+	path = xasprintf("%s/t.2.er", o.dir);
+	assert_int_equal(session_add(o.session, path), 0);
+	search_set(session_search(o.session), o.dir);
+	session_find_funcs(o.session, "do_sys", &found);
+	assert_int_equal(found.len, 2);
+	/* The first one's file is there, the second one's is not. */
+	assert_int_not_equal(func_place(o.session, found.data[0], 16, &at),
+			     func_place(o.session, found.data[1], 16, &at));
+	vec_free(&found);
 	fixture_free(&o);
 }
 
@@ -249,6 +406,12 @@ int main(void)
 		cmocka_unit_test(kernel_lines_and_code_come_from_its_vmlinux),
 		cmocka_unit_test(lines_of_a_module_come_from_its_file),
 		cmocka_unit_test(vmlinux_of_another_kernel_is_not_used),
+		cmocka_unit_test(functions_that_only_a_sub_experiment_mentions_count),
+		cmocka_unit_test(sections_of_a_module_move_each_for_itself),
+		cmocka_unit_test(a_module_s_calls_to_the_kernel_have_names),
+		cmocka_unit_test(a_new_search_path_is_tried),
+		cmocka_unit_test(the_recorded_build_id_decides),
+		cmocka_unit_test(two_boots_have_their_own_files),
 		cmocka_unit_test(dynamic_functions_have_the_code_that_was_recorded),
 		cmocka_unit_test(parts_belong_to_their_function),
 	};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug files by build id, of the kernel and of a stripped program, from a server
+ * that the user named. In place of libdebuginfod stands a library made here, under
+ * its name, that looks into a directory.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+
+#include "analysis/model/source.h"
+#include "analysis/symbols/lineinfo.h"
+#include "analysis/symbols/symtab.h"
+#include "tests/fixtures/tempdir.h"
+#include "tests/unit/session_fixture.h"
+
+static const char client_source[] =
+	"#include <errno.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+	"void *debuginfod_begin(void) { return malloc(1); }\n"
+	"void debuginfod_end(void *c) { free(c); }\n"
+	"int debuginfod_find_debuginfo(void *c, const unsigned char *id, int len, char **path)\n"
+	"{ char name[4096]; int fd;\n"
+	"  snprintf(name, sizeof(name), \"%s/%s\", getenv(\"DEBUGINFOD_URLS\"), (const char *)id);\n"
+	"  fd = len ? -EINVAL : open(name, O_RDONLY); return fd < 0 ? -errno : fd; }\n";
+
+static const char program[] =
+	"\t.file 1 \"served.c\"\n\t.text\n\t.globl vfs_read\n\t.type vfs_read, @function\n"
+	"vfs_read:\n\t.loc 1 42\n\tret\n\t.skip 255, 0x90\n\t.size vfs_read, 256\n";
+
+static void shell(const char *dir, const char *command)
+{
+	__cleanup(freep) char *line = xasprintf("cd '%s' && %s", dir, command);
+
+	assert_int_equal(system(line), 0);
+}
+
+/* In dir: the client, a program, the same stripped, and what the server has of it. */
+static void serve(const char *dir)
+{
+	__cleanup(freep) char *client = xasprintf("%s/client.so", dir);
+
+	tempdir_write(dir, "client.c", client_source, strlen(client_source));
+	tempdir_write(dir, "served.s", program, strlen(program));
+	shell(dir, "gcc -shared -fPIC -Wl,-soname,libdebuginfod.so.1 -o client.so client.c");
+	shell(dir, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=0x0123456789abcdef "
+		   "-o 0123456789abcdef served.s && "
+		   "strip -o stripped 0123456789abcdef");
+	assert_non_null(dlopen(client, RTLD_NOW)); /* stays: later ones go by its name */
+	setenv("DEBUGINFOD_URLS", dir, 1);
+}
+
+static void lines_of_a_stripped_program(void **state)
+{
+	char *dir = tempdir_new();
+	__cleanup(freep) char *path = xasprintf("%s/stripped", dir);
+	__cleanup(closep) int fd = -1;
+	struct symtab_opts opts = { .path = path };
+	struct diag d = { 0 };
+	struct lineinfo *l;
+	struct line_at at;
+
+	serve(dir);
+	fd = open(path, O_RDONLY);
+	l = lineinfo_open(fd, &opts, &d);
+	assert_non_null(l);
+	assert_true(lineinfo_find(l, 0x1000000, &at));
+	assert_int_equal(at.line, 42);
+	lineinfo_free(l);
+	setenv("DEBUGINFOD_URLS", "", 1); /* nobody is asked then */
+	assert_null(lineinfo_open(fd, &opts, &d));
+	assert_int_equal(d.nmsgs, 0);
+	diag_free(&d);
+	tempdir_remove(dir);
+}
+
+/* Of a kernel that runs nowhere near: its build id was recorded. */
+static void lines_and_code_of_the_recorded_kernel(void **state)
+{
+	static const char id[] = "<kernel module=\"vmlinux\" build_id=\"0123456789abcdef\"/>\n";
+	struct place at;
+	struct opened o;
+	unsigned char code;
+	struct func *f;
+
+	fixture_new(&o);
+	serve(o.dir);
+	exp_builder_profile(o.builder, 1, "k:vfs_read", MS_SYSTEM, 1);
+	expwriter_replace(exp_builder_writer(o.builder), "recorder.xml", id);
+	fixture_open(&o);
+	f = the_func(&o, "vfs_read");
+	assert_true(func_place(o.session, f, 16, &at));
+	assert_int_equal(at.line, 42);
+	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
+	assert_int_equal(code, 0xc3);
+	fixture_free(&o);
+}
+
+static void without_a_build_id_nothing_is_served(void **state)
+{
+	struct place at;
+	struct opened o;
+
+	fixture_new(&o);
+	serve(o.dir);
+	exp_builder_profile(o.builder, 1, "k:vfs_read", MS_SYSTEM, 1);
+	fixture_open(&o);
+	assert_false(func_place(o.session, the_func(&o, "vfs_read"), 16, &at));
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_a_stripped_program),
+		cmocka_unit_test(lines_and_code_of_the_recorded_kernel),
+		cmocka_unit_test(without_a_build_id_nothing_is_served),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
