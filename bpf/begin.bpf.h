@@ -35,6 +35,8 @@ static __always_inline void begin_states(struct er_thread *t, struct task_struct
 	t->run0 = sum;
 	t->delay = queue_wait_open(p, clk);
 	t->wflags = ER_WAIT_OPEN_START;
+	if (er_split)
+		split_begin(t, p);
 	if (task_runs(p)) {
 		t->where = WHERE_ON;
 	} else if (!st) {
@@ -78,6 +80,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 	begin_at_birth(t, p);
 	t->state |= THREAD_KNOWN;
 	t->wflags = ER_WAIT_NEW;
+	t->split_in = true;
 	t->off_state = ER_OFF_SLEEP;
 	t->where = WHERE_BLOCKED;
 	t->waker_tgid = parent->tgid;
@@ -93,7 +96,6 @@ static __always_inline void begin_again(struct er_thread *t, struct task_struct 
 		t->off_ns[i] = t->weighed[i] = t->rest_stack[i] = 0;
 	total_begin(t, p, clk);
 	t->run0 = sum;
-	t->split_user = 0;
 	t->total_flags = ER_TOTAL_BORN;
 }
 

@@ -87,14 +87,6 @@ static __always_inline void edge_woken(struct er_thread *t, struct task_struct *
 		t->delay += clk - queued;
 }
 
-/* SPLIT: the time since the last edge was spent in user mode or not. */
-static __always_inline void split_edge(struct er_thread *t, __u64 now)
-{
-	if (!t->split_in && t->split_at)
-		t->split_user += now - t->split_at;
-	t->split_at = now;
-}
-
 /* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
 static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay,
 					 struct er_stay *stay)
@@ -185,8 +177,6 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 	if (er_way == ER_WAY_LEAVE)
 		leave_learn(t, len);
 	t->where = WHERE_ON;
-	if (er_split)
-		t->split_at = bpf_ktime_get_ns();
 	if (!chosen)
 		return COME_UNNOTED;
 	stay.oncpu_tid = oncpu;
@@ -238,7 +228,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 		return 0;
 	edge_settle(t, p, c, clk);
 	if (er_split)
-		split_edge(t, bpf_ktime_get_ns());
+		split_leave(t, p, c, clk);
 	edge_at(t, clk);
 	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {

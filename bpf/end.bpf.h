@@ -154,6 +154,8 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		end_owed(seq, c, p, t);
 	else if (stay_until(t, clk, queue_wait_open(p, clk)))
 		end_wait(seq, c, p, t);
+	if (er_split && t->where == WHERE_ON)
+		split_peek(t, p, p->pid);
 	r = total_scratch(SCRATCH_ITER);
 	if (!r)
 		return;

@@ -205,6 +205,13 @@ struct er_cost {
 	__u32 past;     /* runs since the last of these began */
 };
 
+/* Exact user time (bpf/split.bpf.h). */
+struct er_split {
+	__s64 word;
+	__u32 calls; /* system calls of the thread since it came */
+	__u32 tid;   /* whose; 0 nobody's */
+};
+
 /*
  * Per CPU, in an array that user space maps. `dying` counts threads that
  * began to exit, `dead` those of them whose residual was settled: the difference
@@ -216,10 +223,15 @@ struct er_cpu {
 	__u64 dying, dead;
 	__u32 back;    /* a thread whose wait is to be recorded when it is back, 0 none */
 	__u32 nspilled; /* TOTAL records that found no room in the ring and were put by */
-	struct er_cost costs[ER_PROG_COUNT];
+	struct er_split left;  /* of the last thread that left unseen */
+	/* What an edge of a system call touches, the last of these and what follows, is one line. */
+	struct er_cost costs[ER_PROG_COUNT] __attribute__((aligned(64)));
+	struct er_split split; /* of the thread that runs */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct er_cpu) == 384, "ring contract");
+_Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 ==
+		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 
 /* Before each record in the file that the last iterator writes. */
 struct er_last {

@@ -89,6 +89,8 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 		return 0;
 	if (er_states) {
 		edge_settle(t, p, c, clk);
+		if (er_split)
+			split_leave(t, p, c, clk);
 		total_send(c, p, t, clk, p->se.sum_exec_runtime, t->tid, SCRATCH_SWITCH);
 	}
 	residual_send(p, t, c, p->se.sum_exec_runtime);
@@ -134,6 +136,8 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 	__u64 delay = queue_wait(p, clk), oncpu = (__u64)before->tgid << 32 | before->pid;
 	enum come come;
 
+	if (er_split)
+		split_come(t, p, c);
 	if (!t || t->state & THREAD_CLOSED || t->where == WHERE_UNKNOWN)
 		return; /* a thread that is not known yet begins when it leaves */
 	come = er_come(t, c, clk, delay, oncpu);
@@ -252,8 +256,12 @@ static __always_inline void exec_renumber(struct er_cpu *c, struct task_struct *
 {
 	__u64 clk = clock_now(), sum = run_time_now(p, clk);
 
+	if (er_split)
+		split_peek(t, p, old_tid);
 	total_send(c, p, t, clk, sum, old_tid, SCRATCH_EXEC);
 	begin_again(t, p, clk, sum);
+	if (er_split)
+		split_again(t, p, c);
 }
 
 /* A thread that was not the leader takes the leader's number: under the old one it ends. */
@@ -313,34 +321,31 @@ int BPF_PROG(er_fault_user, unsigned long address)
 	return 0;
 }
 
-static __always_inline void split(enum er_prog prog, bool in)
-{
-	struct er_cpu *c = er_this_cpu();
-	struct er_thread *t;
-	__u64 began;
-
-	if (!c)
-		return;
-	began = cost_begin(c, prog);
-	t = thread_find(bpf_get_current_task_btf());
-	if (t) {
-		split_edge(t, bpf_ktime_get_ns());
-		t->split_in = in;
-	}
-	cost_end(c, prog, began);
-}
-
 SEC("raw_tp/sys_enter")
 int er_sys_enter(void *ctx)
 {
-	split(ER_PROG_SYS_ENTER, true);
+	struct er_cpu *c = er_this_cpu();
+	__u64 began;
+
+	if (!c)
+		return 0;
+	began = cost_begin(c, ER_PROG_SYS_ENTER);
+	split_enter(c, bpf_ktime_get_ns());
+	cost_end(c, ER_PROG_SYS_ENTER, began);
 	return 0;
 }
 
 SEC("raw_tp/sys_exit")
 int er_sys_exit(void *ctx)
 {
-	split(ER_PROG_SYS_EXIT, false);
+	struct er_cpu *c = er_this_cpu();
+	__u64 began;
+
+	if (!c)
+		return 0;
+	began = cost_begin(c, ER_PROG_SYS_EXIT);
+	split_exit(c, bpf_ktime_get_ns());
+	cost_end(c, ER_PROG_SYS_EXIT, began);
 	return 0;
 }
 

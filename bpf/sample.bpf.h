@@ -18,6 +18,7 @@
 
 #include "bpf/clock.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/split.bpf.h"
 #include "bpf/stack.bpf.h"
 #include "bpf/thread.bpf.h"
 
@@ -70,6 +71,8 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	t->exec_id = sm->task->self_exec_id;
 	t->flags = sm->flags;
 	t->state |= THREAD_SAMPLED;
+	if (er_split && sm->flags & ER_CLOCK_USER)
+		split_seen(sm->cpu, sm->now);
 	sum = run_time_at(sm->task, sm->rq, event_clock(ctx));
 	if (!thread_know(t, sm->task, sum)) {
 		sm->cpu->counts.no_storage++;

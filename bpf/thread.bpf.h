@@ -59,6 +59,10 @@ struct er_thread {
 	__u64 waker_start;
 	__u64 off_ns[OFF_SLOTS];
 	struct er_points points;
+	__u64 split_user; /* SPLIT: user time up to when it left, see split.bpf.h */
+	__u64 ncalls;     /* SPLIT: system calls */
+	__u32 split_in;   /* SPLIT: it left in a system call */
+	__u32 split_cpu;  /* SPLIT: where it came last */
 
 	/* At clock samples. */
 	__u64 reported;   /* of its sum_exec_runtime */
@@ -66,7 +70,6 @@ struct er_thread {
 	__u64 stack;      /* of the last sample */
 	__u64 exec_id;    /* of the program that the last sample saw */
 	__u32 flags;      /* of the last sample, enum er_clock_flags */
-	__u32 split_in;   /* in a system call; SPLIT */
 
 	/* At faults, locks, and waits that are recorded. */
 	__u64 address;    /* of the lock, of the fault; states LOCK and faults */
@@ -82,7 +85,7 @@ struct er_thread {
 	__u64 begin;      /* clk */
 	__u64 begin_ns;   /* the same in CLOCK_MONOTONIC */
 	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
-	__u64 split_user, split_at; /* SPLIT: user time so far; CLOCK_MONOTONIC of the last edge */
+	__u64 split_user0; /* SPLIT: user time before the recording */
 	__u64 throttled_ns; /* of its cgroup on its CPU, when it was preempted */
 	__u32 total_flags;
 	__u32 tid;        /* when it began to exit; an exec may then give its number away */

@@ -14,6 +14,7 @@
 
 #include "bpf/clock.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/split.bpf.h"
 #include "bpf/stack.bpf.h"
 #include "bpf/thread.bpf.h"
 
@@ -24,8 +25,6 @@ struct {
 	__uint(max_entries, MAX_SPILLED);
 	__type(value, struct er_total);
 } er_spilled SEC(".maps");
-
-const volatile bool er_split;
 
 static __always_inline void total_begin(struct er_thread *t, struct task_struct *p, __u64 clk)
 {
@@ -67,7 +66,9 @@ static __always_inline void total_split(struct er_total *r, const struct er_thre
 	if (!er_split)
 		return;
 	r->flags |= ER_TOTAL_SPLIT;
-	r->user_ns = t->split_user < r->run_ns ? t->split_user : r->run_ns;
+	r->user_ns = t->split_user - t->split_user0;
+	if (r->user_ns > r->run_ns)
+		r->user_ns = r->run_ns;
 	r->system_ns = r->run_ns - r->user_ns;
 }
 

@@ -84,6 +84,7 @@ struct bpf_perf_event_data_kern {
 struct task_struct;
 
 struct rq {
+	int cpu;
 	struct task_struct *curr;
 	u64 clock;
 	u64 clock_task;

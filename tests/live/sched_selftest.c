@@ -264,13 +264,32 @@ static void spin_both(int i)
 	}
 }
 
+static pid_t fork_spinner(void)
+{
+	pid_t pid = fork();
+
+	for (; !pid;)
+		__asm__ volatile("");
+	return pid;
+}
+
+/* It runs from before the recording to beyond its end, and makes no system call. */
+static void split_spinner(pid_t pid)
+{
+	const struct er_total *t = &thread_sum(pid, pid)->total;
+
+	result("user time without a system call",
+	       t->run_ns && t->user_ns >= t->run_ns * 0.95 && t->user_ns <= t->run_ns,
+	       "user %.1f of %.1f ms", ms(t->user_ns), ms(t->run_ns));
+}
+
 /* Exact, at the edges of system calls. */
 static void test_split(void)
 {
+	pid_t pid, spinner = fork_spinner();
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .split = true };
 	struct capture *c = begin(&plan);
 	const struct er_total *t;
-	pid_t pid;
 
 	figures[0] = (struct figures){ 0 };
 	pid = fork();
@@ -286,7 +305,10 @@ static void test_split(void)
 		       near(t->user_ns, figures[0].user, emulated ? 0.2 : 0.03, 3 * MS),
 	       "user %.1f of %.1f ms, system %.1f of %.1f ms", ms(t->user_ns),
 	       ms(figures[0].user), ms(t->system_ns), ms(figures[0].system));
+	split_spinner(spinner);
 	capture_close(c);
+	kill(spinner, SIGKILL);
+	waitpid(spinner, NULL, 0);
 }
 
 int main(int argc, char **argv)
