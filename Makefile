@@ -38,7 +38,7 @@ endif
 
 # The analysis engine needs no BPF, no clang and no root.
 # libopcodes has no stable interface: our own copy of it, with what it needs.
-have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a)
+have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a)
 DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(call have_lib,zstd)
 ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty
 RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap

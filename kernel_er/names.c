@@ -120,7 +120,8 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 
 	*ret = (struct expname){ .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (ret->dirfd < 0)
-		return diag_errno(d, errno, "directory '%s': cannot record into it", dir);
+		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
+					    "with -d", dir);
 	/* Asked of the effective identity: nothing may be left behind when it fails later. */
 	if (faccessat(ret->dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "

@@ -302,6 +302,9 @@ static int opt_follow(struct plan *p, const char *arg, struct diag *d)
 	}
 	if (*arg != '=')
 		return diag_error(d, "-F '%s': write on, off, all, or =regexp", arg);
+	if (!arg[1])
+		return diag_error(d, "-F '=': the regular expression is missing: write one behind the =, or on "
+				     "to follow all");
 	err = regcomp(&re, arg + 1, REG_EXTENDED | REG_NOSUB);
 	if (err) {
 		regerror(err, &re, why, sizeof(why));

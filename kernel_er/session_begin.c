@@ -7,10 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "kernel_er/privilege.h"
 #include "kernel_er/session_impl.h"
 #include "kernel_er/usage.h"
+#include "loaders/features.h"
 
 int session_take_signals(struct session *s)
 {
@@ -137,6 +139,19 @@ int session_capture(struct session *s)
 	return 0;
 }
 
+/* Who reads the experiment is to know why names are missing in it, as is who records. */
+static void tell_lack(void *ctx, const struct feature *f)
+{
+	struct session *s = ctx;
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s: not available: %s: %s: %s", f->name, f->why, f->cost, f->remedy);
+	diag_warn(s->d, "%s", b.data);
+	expwriter_message(page_writer(book_founder(s->book)), "cwarn", EXP_MSG_OURS, s->start_ns,
+			  b.data);
+	buf_free(&b);
+}
+
 static void watch(struct session *s, int fd)
 {
 	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
@@ -172,6 +187,8 @@ int session_begin(struct session *s)
 	if (open_capture(s) < 0 || open_book(s) < 0)
 		return -1;
 	open_drain(s);
+	if (s->capture)
+		features_naming(tell_lack, s);
 	w = page_writer(book_founder(s->book));
 	usage_now(&s->usage_base);
 	if (s->plan->sample_s)

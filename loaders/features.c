@@ -20,6 +20,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/capability.h>
 
 #include "analysis/base/alloc.h"
 #include "loaders/cpus.h"
@@ -229,6 +230,7 @@ static int try_pid_namespace(void)
 }
 
 static const char root_or_bpf[] = "run as root, or with the capabilities cap_bpf and cap_perfmon";
+static const char root_or_ptrace[] = "run as root, or with the capability cap_sys_ptrace";
 static const char linux_6_1[] = "needs Linux 6.1 or later, and the capabilities cap_bpf and "
 				"cap_perfmon or root";
 
@@ -240,8 +242,7 @@ static const struct {
 	    .remedy = "needs a kernel with CONFIG_DEBUG_INFO_BTF" },
 	  try_btf },
 	{ { "clock events", .required = true, .cost = "nothing can be recorded",
-	    .remedy = "run as root, or with the capability cap_perfmon, or set "
-		      "kernel.perf_event_paranoid to -1" },
+	    .remedy = root_or_bpf },
 	  try_clock },
 	{ { "BPF ring buffers", .required = true, .cost = "nothing can be recorded",
 	    .remedy = root_or_bpf },
@@ -260,13 +261,13 @@ static const struct {
 	    .remedy = linux_6_1 },
 	  try_iterator },
 	{ { "mapping events", .cost = "what processes map while recording stays unknown",
-	    .remedy = "raise kernel.perf_event_mlock_kb, or use the capabilities cap_perfmon and "
-		      "cap_ipc_lock, or root" },
+	    .remedy = "raise kernel.perf_event_mlock_kb, or use the capability cap_ipc_lock, or root" },
 	  try_mappings },
-	{ { "address spaces of others", .cost = "functions of other users' processes have no names",
-	    .remedy = "run as root, or with the capability cap_sys_ptrace" },
+	{ { "address spaces of others", .naming = true,
+	    .cost = "functions of other users' processes have no names",
+	    .remedy = root_or_ptrace },
 	  try_others },
-	{ { "process numbers of the host",
+	{ { "process numbers of the host", .naming = true,
 	    .cost = "the process numbers recorded are not those seen in this container, and -T "
 		    "finds other processes",
 	    .remedy = "record outside the container" },
@@ -298,6 +299,47 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+static bool holds(cap_t caps, cap_value_t cap)
+{
+	cap_flag_value_t v;
+
+	return caps && !cap_get_flag(caps, cap, CAP_EFFECTIVE, &v) && v == CAP_SET;
+}
+
+static bool may_trace(void)
+{
+	cap_t caps = cap_get_proc();
+	bool may = holds(caps, CAP_SYS_ADMIN) ||
+		   (holds(caps, CAP_BPF) && holds(caps, CAP_PERFMON));
+
+	cap_free(caps);
+	return may;
+}
+
+/*
+ * What would help. Who may not even ask learns nothing of the kernel: what is
+ * denied needs capabilities first, and then perhaps what is said to those who have them.
+ */
+static const char *remedy_of(const struct feature *f, int err)
+{
+	bool denied = err == EPERM || err == EACCES;
+
+	return denied && f->remedy != root_or_ptrace && !may_trace() ? root_or_bpf : f->remedy;
+}
+
+static struct feature probe(int row)
+{
+	struct feature f = rows[row].f;
+	int err = rows[row].try();
+
+	f.ok = !err;
+	if (err) {
+		f.remedy = remedy_of(&f, err);
+		snprintf(f.why, sizeof(f.why), "%s", err == EXDEV ? "this is a container" : strerror(err));
+	}
+	return f;
+}
+
 const struct feature *features_probe(size_t *n)
 {
 	static struct feature found[NROWS];
@@ -306,14 +348,8 @@ const struct feature *features_probe(size_t *n)
 	if (!done) {
 		libbpf_print_fn_t old = libbpf_set_print(quiet);
 
-		for (int i = 0; i < NROWS; i++) {
-			int err = rows[i].try();
-
-			found[i] = rows[i].f;
-			found[i].ok = !err;
-			if (err)
-				snprintf(found[i].why, sizeof(found[i].why), "%s", strerror(err));
-		}
+		for (int i = 0; i < NROWS; i++)
+			found[i] = probe(i);
 		libbpf_set_print(old);
 		done = true;
 	}
@@ -330,4 +366,17 @@ const struct feature *features_missing(void)
 		if (f[i].required && !f[i].ok)
 			return &f[i];
 	return NULL;
+}
+
+void features_naming(void (*missing)(void *ctx, const struct feature *f), void *ctx)
+{
+	for (int i = 0; i < NROWS; i++) {
+		struct feature f;
+
+		if (!rows[i].f.naming)
+			continue;
+		f = probe(i);
+		if (!f.ok)
+			missing(ctx, &f);
+	}
 }

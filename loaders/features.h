@@ -13,6 +13,7 @@
 struct feature {
 	const char *name;    /* "clock events" */
 	bool ok, required;
+	bool naming;         /* without it recordings are made, and lack names or show others' */
 	char why[160];       /* when not ok: what the kernel said */
 	const char *cost;    /* what is lost without it */
 	const char *remedy;  /* what would enable it */
@@ -22,5 +23,7 @@ struct feature {
 const struct feature *features_probe(size_t *n);
 /* The first required feature that is missing, or NULL: the one sentence for the user. */
 const struct feature *features_missing(void);
+/* Try only those that names need, which costs next to nothing; tell of each that is missing. */
+void features_naming(void (*missing)(void *ctx, const struct feature *f), void *ctx);
 
 #endif

@@ -133,8 +133,8 @@ static int clock_error(struct diag *d, int err)
 	if (err == -EACCES || err == -EPERM)
 		return diag_errno(d, -err,
 				  "cannot open the clock event of a CPU: run as root, or with the "
-				  "capability cap_perfmon, or lower kernel.perf_event_paranoid "
-				  "(now %ld) to -1",
+				  "capabilities cap_bpf and cap_perfmon, which serve whatever "
+				  "kernel.perf_event_paranoid (now %ld) says",
 				  kernel_sysctl("perf_event_paranoid", 2));
 	if (err == -EMFILE)
 		return diag_errno(d, EMFILE,

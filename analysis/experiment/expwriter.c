@@ -52,6 +52,16 @@ static int make_dir(struct expwriter *w)
 	return 0;
 }
 
+/* Of an experiment that could not be begun nothing stays. */
+static void unmake_dir(struct expwriter *w)
+{
+	for (int i = 0; i < OUT_COUNT; i++) {
+		if (fixed_files[i])
+			unlinkat(expwriter_dirfd(w), fixed_files[i], 0);
+	}
+	unlinkat(w->parent, w->name, AT_REMOVEDIR);
+}
+
 static void out_free(struct out *o)
 {
 	out_close(o);
@@ -98,10 +108,12 @@ int expwriter_create(int dirfd, const char *name, const struct exp_header *h, st
 	if (!err) {
 		log_header(w, h);
 		err = expwriter_flush(w);
+		if (err)
+			unmake_dir(w);
 	}
 	if (err) {
 		writer_free(w);
-		return diag_errno(d, -err, "experiment '%s': cannot create", name);
+		return diag_errno(d, -err, "experiment '%s': cannot create: choose another place", name);
 	}
 	*ret = w;
 	return 0;

@@ -50,7 +50,8 @@ struct exp_header {
 /*
  * Make directory `name` (mode 0700) below dirfd and write its header. 0, or
  * -errno after reporting: -EEXIST when the name is taken. `ret` is the caller's
- * to close; dirfd must stay open until then. The name must end in ".er".
+ * to close; dirfd must stay open until then. The name must end in ".er". After an
+ * error nothing of it is there.
  */
 int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
 		     struct expwriter **ret);

@@ -190,7 +190,7 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 		const char *what = element_get(el, "what");
 
 		if (!strcmp(el->name, "dropped"))
-			put_line(t, "  %" PRId64 " %s", element_int(el, "count"), what ? what : "");
+			put_line(t, "  %s: %" PRId64, what ? what : "", element_int(el, "count"));
 	}
 }
 

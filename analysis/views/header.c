@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/experiment/expwriter.h"
 #include "analysis/views/account.h"
 #include "analysis/views/columns.h"
 
@@ -44,7 +45,7 @@ static void put_event(struct table *t, const char *label, const struct exp_event
 {
 	const char *text = *ev->text ? ev->text : ev->label;
 
-	if (ev->id > 0)
+	if (ev->id > 0 && ev->id < EXP_MSG_OURS)
 		put_line(t, "*** %s %" PRId64 ": %s", label, ev->id, text);
 	else
 		put_line(t, "*** %s: %s", label, text);

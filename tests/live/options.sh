@@ -34,6 +34,7 @@ refused "-t backwards" -t 5-2
 refused "-q nonsense" -q x -t 1
 refused "-F nonsense" -F maybe -t 1
 refused "-F =, a bad regular expression" -F '=(' -t 1
+refused "-F = and nothing" -F = -t 1
 refused "-s nonsense" -s often -t 1
 refused "-s without states" -s on --states off -t 1
 refused "--states nonsense" --states maybe -t 1

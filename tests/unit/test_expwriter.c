@@ -85,6 +85,28 @@ static void the_directory_is_private_and_new(void **state)
 	close(dirfd);
 }
 
+/* A limit of file sizes that nothing keeps to stands for a disk that is full. */
+static void what_cannot_be_begun_leaves_nothing(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/full.er", (char *)*state);
+	int dirfd = open(*state, O_RDONLY | O_DIRECTORY), err;
+	struct rlimit limit, none;
+	struct diag d = { 0 };
+	struct expwriter *w;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	none = (struct rlimit){ .rlim_max = limit.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	err = expwriter_create(dirfd, "full.er", &header, &d, &w);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(err, -EFBIG);
+	assert_int_equal(d.nerrors, 1);
+	assert_int_equal(access(path, F_OK), -1);
+	diag_free(&d);
+	close(dirfd);
+}
+
 static size_t open_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -509,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_directory_is_private_and_new),
+		CASE(what_cannot_be_begun_leaves_nothing),
 		CASE(descriptors_are_shared),
 		CASE(a_removed_directory_is_noticed),
 		CASE(planted_links_are_not_followed),

@@ -79,7 +79,7 @@ static void test_refused(void **state)
 		"-p often", "-p -5",	"-p 0",	    "-p 5x",   "-p 1001",  "-p 0x5",  "-p nan",
 		"-t soon",  "-t 5-2",	"-t 0",	    "-t -1",   "-t 5-",	   "-q x",    "-q -1",
 		"-o a",	    "-o .er",	"-o x/.er", "-g grp",  "-A maybe", "-L x",    "-L 0",
-		"-S 0",	    "-S x",	"-S 1.5",   "-F maybe", "-F =(",   "-T abc",
+		"-S 0",	    "-S x",	"-S 1.5",   "-F maybe", "-F =(", "-F =",   "-T abc",
 		"-T 0",	    "-T 1/",	"-T 1/0",   "-T -1/2", "--none",   "-Z",      "-p",
 		"-x",	    "--idle=1",
 		"-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11",
