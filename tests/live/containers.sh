@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Processes in namespaces of their own: programs that are nowhere else, two of them
+# under one path; numbers are the host's; cgroups. And a recorder in a container.
+. "$(dirname "$0")/../lib/live.sh"
+
+unshare --fork --pid --mount-proc true 2>/dev/null || skip_all "namespaces cannot be made"
+
+# contained PROGRAM ARGUMENTS…: a copy that is on a file system of its own, /mnt/er/prog.
+cat >contained <<'END'
+mount -t tmpfs er-test /mnt && mkdir /mnt/er && cp "$1" /mnt/er/prog || exit 1
+shift
+cd / && exec /mnt/er/prog "$@"
+END
+cgroups=
+# Version 2, alone or beside version 1.
+for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	[ ! -e $dir/cgroup.procs ] || [ ! -e $dir/cgroup.controllers ] || cgroups=$dir
+done
+on_exit=leave
+leave() { [ -z "$cgroups" ] || rmdir "$cgroups/er_test_$$" 2>/dev/null; }
+[ -z "$cgroups" ] || mkdir "$cgroups/er_test_$$" 2>/dev/null || cgroups=
+
+cat >load <<END
+( ${cgroups:+sh -c 'echo \$PPID' >$cgroups/er_test_$$/cgroup.procs}
+  exec unshare --fork --pid --mount-proc sh $tmp/contained "$syn/spin" alpha:1 >one ) &
+unshare --fork --pid --mount-proc sh $tmp/contained "$syn/sysload" zero:1 >two &
+wait
+END
+must_record both.er -p high -q 0 -- sh ./load
+"$er_print" -processes both.er >list 2>&1
+pids=$(sed -n 's/.* prog, PID //p' list | tr '\n' ' ')
+check_that "two processes, with the numbers of the host" \
+	"$(echo "$pids" | wc -w) == 2 && $(echo " $pids" | grep -c ' 1 ') == 0" "$(cat list)"
+near() { check_that "$1" "($2 - $3)^2 <= (0.02 * $3 + 0.003)^2" "got $2, truth $3"; }
+near "a function of the first" "$(seconds_of alpha i.totalcpu both.er)" "$(truth one alpha)"
+near "a function of the second, which has its name" \
+	"$(seconds_of load_zero i.totalcpu both.er)" "$(truth two zero)"
+check_that "both are archived" "$(ls both.er/archives | grep -c '^prog_') == 2" "$(ls both.er/archives)"
+
+if [ -n "$cgroups" ]; then
+	got=$("$er_print" -printmode , -filters "CGROUP==\"/er_test_$$\"" -metrics i.totalcpu:name \
+		-functions both.er 2>/dev/null | csv_rows)
+	near "the filter CGROUP keeps what was in it" \
+		"$(echo "$got" | awk -F'\t' '$2 == "alpha" { print $1 }')" "$(truth one alpha)"
+	check_that "and nothing else" "$(echo "$got" | grep -c load_zero) == 0" "$got"
+else
+	skip "the filter CGROUP" "no cgroup of version 2 can be made"
+fi
+
+unshare --fork --pid --mount-proc "$er_kernel" -o inside.er -t 0.3 >out 2>err
+check_that "a recorder in a container says that numbers are others" \
+	"$? == 0 && $(wc -l <err) == 1 && $(grep -c 'process numbers of the host' err) == 1" "$(cat err)"
+check_that "and so does its experiment" \
+	"$("$er_print" -header inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \
+	"$("$er_print" -header inside.er | head -n 4)"
