@@ -45,7 +45,9 @@ struct matching {
 /* So much looking for the parts of mappings ends at some time in any file. */
 enum { LOOK_AT_MOST = 100 * 1000 * 1000 };
 
-static void read_events(const struct experiment *e, const struct exp_stream *st, event_vec *ret)
+/* packets: as of replay_all(). */
+static void read_events(const struct experiment *e, const struct exp_stream *st,
+			const struct map *packets, event_vec *ret)
 {
 	struct field_ref time = stream_field(st, "TSTAMP"), type = stream_field(st, "HTYPE"),
 			 size = stream_field(st, "HSIZE"), addr = stream_field(st, "HVADDR"),
@@ -55,6 +57,8 @@ static void read_events(const struct experiment *e, const struct exp_stream *st,
 
 	packet_iter_init(&it, e, st);
 	while (packet_next(&it, &p)) {
+		if (packets && !map_get(packets, (uintptr_t)p.p))
+			continue;
 		vec_push(ret, (struct heap_event){
 			.packet = p.p, .time_ns = packet_int(&p, time), .order = ret->len,
 			.type = packet_int(&p, type), .size = packet_int(&p, size),
@@ -102,10 +106,6 @@ static void allocate(struct matching *m, const struct heap_event *ev)
 	if (ev->type == HEAP_MMAP)
 		vec_push(&m->mapped, m->chunks.len - 1);
 	m->in_use += ev->size;
-	if (m->in_use > m->peak.bytes) {
-		m->peak.bytes = m->in_use;
-		m->peak.time_ns = ev->time_ns;
-	}
 }
 
 /* The range is a mapping as a rule, but may be a part of one, or span several. */
@@ -155,17 +155,40 @@ static void replay(struct matching *m, const struct heap_event *ev)
 	}
 }
 
-static void match(struct leaks *l, struct experiment *e, const struct exp_stream *st)
+/* Only these packets, by their addresses; NULL: all. matching_free() is due. */
+static void replay_all(struct matching *m, struct experiment *e, const struct exp_stream *st,
+		       const struct map *packets)
 {
 	const struct experiment *founder = e->founder ? e->founder : e;
-	struct matching m = { .peak = { .e = e } };
 	event_vec events = { 0 };
+
+	*m = (struct matching){ .peak = { .e = e } };
+	read_events(e, st, packets, &events);
+	vec_sort(&events, event_cmp);
+	vec_for_each(ev, &events) {
+		replay(m, ev);
+		if (m->in_use > m->peak.bytes) {
+			m->peak.bytes = m->in_use;
+			m->peak.time_ns = ev->time_ns;
+		}
+	}
+	m->peak.time_ns = (int64_t)((uint64_t)m->peak.time_ns - (uint64_t)founder->start_ns);
+	vec_free(&events);
+}
+
+static void matching_free(struct matching *m)
+{
+	vec_free(&m->chunks);
+	vec_free(&m->mapped);
+	map_free(&m->by_addr);
+}
+
+static void match(struct leaks *l, struct experiment *e, const struct exp_stream *st)
+{
+	struct matching m;
 	bool fresh;
 
-	read_events(e, st, &events);
-	vec_sort(&events, event_cmp);
-	vec_for_each(ev, &events)
-		replay(&m, ev);
+	replay_all(&m, e, st, NULL);
 	vec_for_each(c, &m.chunks) {
 		if (c->left)
 			*map_put(&l->by_packet, (uintptr_t)c->packet, &fresh) = c->left;
@@ -174,12 +197,8 @@ static void match(struct leaks *l, struct experiment *e, const struct exp_stream
 		diag_warn(&e->diag,
 			  "heaptrace: too many mappings are unmapped in part; of some all "
 			  "is taken for leaked");
-	m.peak.time_ns = (int64_t)((uint64_t)m.peak.time_ns - (uint64_t)founder->start_ns);
 	vec_push(&l->peaks, m.peak);
-	vec_free(&events);
-	vec_free(&m.chunks);
-	vec_free(&m.mapped);
-	map_free(&m.by_addr);
+	matching_free(&m);
 }
 
 struct leaks *leaks_new(const struct session *s)
@@ -218,4 +237,21 @@ const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n)
 {
 	*n = l ? l->peaks.len : 0;
 	return l ? l->peaks.data : NULL;
+}
+
+void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret)
+{
+	*ret = (struct heap_peak){ 0 };
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			struct matching m;
+
+			if (st->kind != ER_PKT_HEAP)
+				continue;
+			replay_all(&m, *e, st, packets);
+			if (m.peak.bytes && m.peak.bytes >= ret->bytes)
+				*ret = m.peak;
+			matching_free(&m);
+		}
+	}
 }

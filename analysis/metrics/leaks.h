@@ -14,6 +14,7 @@
 
 struct exp_stream;
 struct experiment;
+struct map;
 struct packet;
 struct session;
 
@@ -36,5 +37,10 @@ void leaks_free(struct leaks *l);
 uint64_t leaks_of(const struct leaks *l, const struct packet *p);
 /* By experiment, of those with heap data. */
 const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n);
+/*
+ * The highest peak of any experiment, of what these packets allocated (keys: their addresses,
+ * as in struct packet); of equal ones the last experiment's. ret->e is NULL where they had none.
+ */
+void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret);
 
 #endif

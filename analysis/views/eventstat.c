@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/map.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
@@ -80,6 +81,16 @@ static void seconds(struct lines *l, const char *label, int64_t ns)
 	r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = ns };
 }
 
+/* A call takes microseconds: milliseconds with three digits behind the point. */
+static void milliseconds(struct lines *l, const char *label, int64_t ns)
+{
+	struct row *r = table_row(l->t);
+
+	r->group = l->group;
+	put_textf(l->t, r, 0, "  %s", label);
+	r->cells[1] = (struct cell){ .kind = CELL_MSEC, .i = ns };
+}
+
 static void sizes(struct lines *l, const struct stat *s)
 {
 	for (int i = 0; i < NRANGES; i++) {
@@ -116,6 +127,7 @@ struct heap_stat {
 	const struct leaks *leaks;
 	struct field_cache fields;
 	struct stat allocated, leaked;
+	struct map *passed; /* with a filter: addresses of the packets that it left */
 };
 
 static void add_heap(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -126,6 +138,8 @@ static void add_heap(void *ctx, const struct hit *h, const struct amount *amount
 
 	if (h->stream->kind != ER_PKT_HEAP)
 		return;
+	if (hs->passed)
+		map_put(hs->passed, (uintptr_t)h->packet->p, NULL);
 	cache_fields(&hs->fields, h, "HTYPE", "HSIZE", NULL);
 	type = packet_int(h->packet, hs->fields.type);
 	if (type != HEAP_MALLOC && type != HEAP_REALLOC && type != HEAP_MMAP)
@@ -136,15 +150,22 @@ static void add_heap(void *ctx, const struct hit *h, const struct amount *amount
 		stat_add(&hs->leaked, leaked, 0);
 }
 
-static void put_peak(struct lines *l, const struct leaks *leaks)
+static struct heap_peak highest_peak(const struct leaks *leaks)
 {
 	size_t n;
 	const struct heap_peak *p = leaks_peaks(leaks, &n), *highest = p;
 
 	for (size_t i = 1; i < n; i++)
 		highest = p[i].bytes >= highest->bytes ? &p[i] : highest;
+	return *highest;
+}
+
+static void put_peak(struct lines *l, const struct heap_peak *highest)
+{
 	begin(l, "Process With Highest Peak Memory Usage");
 	number(l, "Heap size bytes", highest->bytes);
+	if (!highest->e)
+		return;
 	number(l, "Experiment Id", highest->e->id);
 	number(l, "Process Id", highest->e->pid);
 	seconds(l, "Time of peak (secs.)", highest->time_ns);
@@ -170,15 +191,22 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 	static const char *const of_leaks[] = {
 		"Smallest leaked bytes", "Largest leaked bytes", "Total leaked", "Total bytes",
 	};
-	struct heap_stat hs = { .leaks = v->metric_set->leaks };
+	struct map passed = { 0 };
+	struct heap_stat hs = { .leaks = v->metric_set->leaks, .passed = v->filter ? &passed : NULL };
 	struct lines l = { .t = t };
+	struct heap_peak peak;
 
 	if (!hs.leaks)
 		return diag_error(d, "heapstat: the experiments were recorded without heap tracing "
 				  "(gprofng collect app -H on)");
 	columns(t, "heapstat");
 	pass_run(v->session, v->metric_set, v->filter, add_heap, NULL, &hs);
-	put_peak(&l, hs.leaks);
+	if (v->filter)
+		leaks_peak_among(v->session, &passed, &peak);
+	else
+		peak = highest_peak(hs.leaks);
+	map_free(&passed);
+	put_peak(&l, &peak);
 	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated);
 	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked);
 	return 0;
@@ -218,11 +246,11 @@ static void put_io(struct lines *l, const char *title, const char *longest, cons
 	begin(l, title);
 	if (longest) {
 		sizes(l, s);
-		seconds(l, longest, s->longest_ns);
+		milliseconds(l, longest, s->longest_ns);
 		number(l, "Smallest bytes", s->least);
 		number(l, "Largest bytes", s->most);
 	}
-	seconds(l, "Total time (secs.)", s->time_ns);
+	milliseconds(l, "Total time (msec.)", s->time_ns);
 	number(l, "Total calls", s->calls);
 	if (longest)
 		number(l, "Total bytes", s->bytes);
@@ -238,8 +266,8 @@ int view_iostat(struct view_state *v, struct table *t, struct diag *d)
 				  "(gprofng collect app -i on)");
 	columns(t, "iostat");
 	pass_run(v->session, v->metric_set, v->filter, add_io, NULL, &is);
-	put_io(&l, "Write Statistics", "Longest write (secs.)", &is.by_class[IO_WRITE]);
-	put_io(&l, "Read Statistics", "Longest read (secs.)", &is.by_class[IO_READ]);
+	put_io(&l, "Write Statistics", "Longest write (msec.)", &is.by_class[IO_WRITE]);
+	put_io(&l, "Read Statistics", "Longest read (msec.)", &is.by_class[IO_READ]);
 	put_io(&l, "Other I/O Statistics", NULL, &is.by_class[IO_OTHER]);
 	put_io(&l, "I/O Error Statistics", NULL, &is.by_class[IO_ERROR]);
 	return 0;

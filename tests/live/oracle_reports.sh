@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Reports that gprofng prints as text whatever the mode: panels of functions, lines and
+# addresses, stacks of allocations and of I/O, statistics, lists of metrics; the order of
+# sorted lists and what a limit leaves; several experiments at once, and compared. Each
+# report of both is made into lines of label and value, and these must be equal. What
+# may differ is in docs/oracle.md.
+# Time limit: 600 s
+. "$(dirname "$0")/../lib/tap.sh"
+. "$top/tests/lib/oracle.sh"
+
+command -v gprofng >/dev/null || skip_all "gprofng is not installed"
+[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
+mkdir files
+for exp in a.er b.er; do
+	gprofng collect app -p hi -s all -H on -i on -F on -o $exp "$syn/traced" "$tmp/files" \
+		>collect.out 2>&1
+	[ -s $exp/log.xml ] ||
+		skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
+done
+find_all_renames a.er totalcpu syncn heapalloccnt ioreadcnt iowritecnt ioothercnt ioerrorcnt
+
+# Seen once: a time in the middle of two last digits that gprofng's panels rounded the other way.
+nearly()
+{
+	[ "$(wc -l <theirs)" = "$(wc -l <ours)" ] && paste -d'\t' theirs ours | awk -F'\t' '
+		$1 == $2 { next }
+		{ n = split($1, t, " "); if (n != split($2, o, " ") || $1 !~ / Time [0-9.]+ of /) exit 1
+		  for (i = 1; i <= n; i++)
+			if (t[i] != o[i] && !(t[i] ~ /^0\.[0-9]*$/ && (t[i] - o[i]) ^ 2 < 0.0011 ^ 2)) exit 1 }'
+}
+
+# both NAME ROWS OPTIONS…: the same lines, `rows` made of what each prints, in the same order,
+# or evened out by `finish` once the names are.
+finish=cat
+both()
+{
+	local name=$1 rows=$2
+	shift 2
+
+	theirs "$@" | $rows | without_vague | rename | $finish >theirs
+	ours "$@" | $rows | without_vague | $finish >ours
+	if [ ! -s theirs ]; then
+		not_ok "$name: gprofng prints rows" "$(gprofng display text "$@" 2>&1 | tail -n 5)"
+	elif cmp -s theirs ours || nearly; then
+		ok "$name: $(wc -l <ours) lines are equal"
+	else
+		not_ok "$name: lines are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
+			"$(diff theirs ours)"
+	fi
+}
+
+# "label value of title" of each line of a panel, without percents, which have a digit more in
+# ours. What one shows as no time, and the other as 0.000, is the same.
+panels()
+{
+	awk '{ gsub(/\t/, " ") }
+		/^[^ ]/ && !/:$/ && !/(sorted by metric|^Current|^current|^Print limit)/ { title = $0; next }
+		match($0, /: +/) && /^ +(Ex|In)clusive / {
+			label = substr($0, 1, RSTART - 1); sub(/^ +/, "", label)
+			split(substr($0, RSTART + RLENGTH), v, / +/)
+			print label, v[1] == "0.000" ? "0." : v[1], "of " title }
+		/^ +(Size|PC Address|Load Object):/ { sub(/^ +/, ""); gsub(/ +/, " "); print $0 " of " title }' |
+		sed 's/ *$//' | sort
+}
+
+# The functions of the program itself, which both call the same.
+for f in main all use_files use_memory keep hold_lock '<Total>'; do
+	both "fsingle $f" panels -fsingle "$f" 1 a.er
+done
+both "fsingle of two experiments" panels -fsingle use_memory 1 a.er b.er
+both "fsingle, filtered" panels -filters 'EXPID==2' -fsingle all 1 a.er
+both "fsummary, limit 1" panels -limit 1 -fsummary a.er
+
+# "what: function < function …" a line; offsets are compared by `pcs`, and differ where
+# the two know other functions. Numbers are those of gprofng, in its order.
+stacks()
+{
+	awk 'function flush() { if (what != "") print what ": " stack; what = stack = "" }
+		/^(Leak|Allocation) #/ { flush(); gsub(/[^0-9]+/, " "); $1 = ""; what = $2 " " $3 " " $4; next }
+		/^ *[0-9.]+ +.*(Leak|Allocation) #/ { flush(); what = $1 " " $2; next }
+		/^Instances|^(Read|Write|Other I.O|I.O Error) Time=/ { gsub(/Time=[0-9.]+/, ""); gsub(/[^0-9]+/, " ")
+			what = what " " $0; next }
+		/ Stack #/ { flush(); sub(/ *Stack #.*/, ""); gsub(/ [0-9]*\.[0-9]* /, " "); what = $0; next }
+		/^(Stack 0x|<Total>)/ { flush(); next }
+		/^$/ { flush() }
+		what != "" && / \+ 0x/ { sub(/^ +/, ""); sub(/ \+ 0x.*/, ""); stack = stack $0 "\n" }
+		END { flush() }' | sed 's/  */ /g; s/^ //'
+}
+
+# A frame a line behind its numbers, so that names are evened out; then a stack a line. Those
+# with as much have no promised order.
+frames() { stacks | sed 's/ *: /\n /; s/^\([^ 0-9]\)/ \1/' | sed 's/^\([0-9].*[^ ]\) *$/\1/' | grep -v '^ *$'; }
+a_line_each() { awk '/^[0-9]/ { if (stack) print stack; stack = $0; next } { stack = stack " <" $0 } END { print stack }' | sort; }
+finish=a_line_each
+for c in leaks allocs; do
+	for f in 1 'EXPID==1' 'EXPID>1'; do
+		both "$c, filters $f" frames -filters "$f" -$c a.er
+	done
+done
+finish=cat
+
+# "report: label value" of statistics; times and their labels have other units and words.
+stats()
+{
+	awk '/^[A-Z].* (Statistics|Usage)$/ { report = $0 }
+		/^(  |Smallest|Largest|Total (calls|allocations|leaked|bytes)|Heap size|Experiment Id|Process Id)/ &&
+		/[0-9] *$/ && !/[m(]sec/ { sub(/^ +/, ""); sub(/ +$/, ""); gsub(/  +/, " ")
+			sub(/(write|read|leaked|allocation) bytes/, "bytes"); print report ": " $0 }' | sort
+}
+both "heapstat" stats -heapstat a.er
+both "heapstat, one process" stats -filters 'EXPID==1' -heapstat a.er
+both "heapstat, small ones of one" stats -filters 'EXPID==1 && HSIZE<1000' -heapstat a.er
+both "iostat" stats -iostat a.er
+both "iostat, filtered" stats -filters 'EXPID>1' -iostat a.er
+
+# "label value"; the counters of each sample are shown by ours only.
+usage()
+{
+	awk 'match($0, /: +[0-9.]+/) { label = substr($0, 1, RSTART - 1); sub(/^ +/, "", label)
+			split(substr($0, RSTART + 1), v, / +/); print label, v[2] }'
+}
+sample_times() { usage | grep -vE '(Faults|swaps|blocks|sent|received|handled|switches|calls|I/O) [0-9]+$'; }
+for e in 1 2; do
+	both "statistics $e" usage -statistics $e a.er
+	both "sample_detail $e" sample_times -sample_detail $e a.er
+done
+both "statistics, two experiments" usage -statistics 4 a.er b.er
+
+# "keyword value" of overview, and how long.
+totals()
+{
+	sed -nE 's/^.* - ([a-z]+)( \(Seconds\))?: *\[?\*?([0-9.]+)\]?$/\1 \3/p; s/^ *Duration *: *([0-9.]+).*/Duration \1/p' |
+		sort
+}
+both "overview" totals -overview a.er
+both "overview, filtered" totals -filters 'EXPID==1' -overview a.er
+
+# Every keyword with each of its flavors.
+keywords()
+{
+	sed -nE 's/^.*: ([ei])([.+%]+)([a-z]+)$/\1\2\3/p; s/^(ei)([.+%]+)([a-z]+) .*/e\2\3\ni\2\3/p' | sort
+}
+both "metric_list" keywords -metric_list a.er
+
+# Objects with their numbers; ours has one for functions made at run time.
+# gprofng prints the list after each choice, too.
+objects()
+{
+	sed -nE 's/^(show|hide|API only) +(<[^ ]*>) +([0-9]+) .*/\1 \2 \3/p' |
+		grep -vE '<(DYNAMIC_FUNCTIONS|Unknown)>' | sort -u
+}
+both "object_list" objects -object_list a.er
+both "object_list, one hidden" objects -object_hide traced -object_list a.er
+both "object_list, one shown" objects -object_select traced -object_list a.er
+
+# --- order and limit: of the column that a list is sorted by ---
+
+# <Total> is ours at the top (P-014), where gprofng sorts it among the others.
+column() { grep '^"[0-9]' | grep -v '"<Total>"' | sed 's/^"//; s/".*//; s/^0\.$/0.000/' | grep -vE '^0(\.000)?$'; }
+for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i.ioothertime; do
+	for reverse in "" -; do
+		both "functions by $reverse$m" column -printmode , -metrics "$m:name" -sort "$reverse$m" \
+			-functions a.er
+	done
+	both "CPUs by $m" column -printmode , -metrics "$(echo "$m" | sed 's/^i/e/'):name" -CPUs a.er
+done
+for n in 2 5 0; do
+	both "limit $n" column -printmode , -metrics i+heapalloccnt:name -limit $n -functions a.er
+done
+both "sort by a metric that is not shown" column -printmode , -metrics i+syncn:name -sort 'i!heapalloccnt' \
+	-functions a.er
+
+# --- several experiments ---
+
+finish=sort
+counts=$(for m in syncn heapalloccnt heapallocbytes ioreadcnt ioreadbytes iowritecnt ioothercnt; do
+	printf 'ei+%s:' $m; done)name
+for c in functions CPUs Seconds Samples; do
+	both "two experiments, $c" csv_numbers -printmode , -metrics "$counts" -$c a.er b.er
+done
+for f in 'EXPGRID==2' 'EXPID>3' 'TSTAMP<500000000 && EXPID!=1'; do
+	both "two experiments, filters $f" csv_numbers -printmode , -metrics "$counts" -filters "$f" \
+		-functions a.er b.er
+done
+both "sample_select of the second" csv_numbers -printmode , -metrics "$counts" -outfile /dev/null \
+	-sample_select 4:all -outfile - -functions a.er b.er
+both "compare on" csv_numbers -printmode , -compare on -metrics "$counts" -functions a.er b.er
+both "compare on, filtered" csv_numbers -printmode , -compare on -metrics "$counts" \
+	-filters '(FNAME("use_memory") SOME IN STACK)' -functions a.er b.er
+
+printf 'open_exp b.er\nadd_exp a.er\ndrop_exp b.er\nprintmode ,\nmetrics %s\nfunctions\n' "$counts" >script
+both "open_exp, add_exp, drop_exp" csv_numbers -script script a.er
+finish=cat
+list_of() { grep '^ *[0-9]' | awk '{ $1 = $1; print }'; }
+both "experiment_list" list_of -experiment_list a.er b.er
