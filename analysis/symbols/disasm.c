@@ -8,14 +8,12 @@
 
 #include <elf.h>
 
-/* bfd.h wants to be included by a program that was configured as binutils are. */
-#define PACKAGE		"er_print"
-#define PACKAGE_VERSION ER_VERSION
-#include <dis-asm.h>
-
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/symbols/opcodes.h"
+
+enum { MNEMONIC_WIDTH = 6 }; /* as libopcodes' own text of x86 has it */
 
 static const struct {
 	unsigned elf_machine;
@@ -23,19 +21,22 @@ static const struct {
 	enum bfd_architecture arch;
 	unsigned long mach;
 	const char *name;
+	const char *debian; /* what Debian's library for it is called after, and the package */
+	const char *package;
 } machines[] = {
-	{ EM_X86_64, true, bfd_arch_i386, bfd_mach_x86_64, "x86-64" },
-	{ EM_X86_64, false, bfd_arch_i386, bfd_mach_x64_32, "x32" },
-	{ EM_386, false, bfd_arch_i386, bfd_mach_i386_i386, "i386" },
-	{ EM_AARCH64, true, bfd_arch_aarch64, 0, "AArch64" },
-	{ EM_ARM, false, bfd_arch_arm, 0, "ARM" },
-	{ EM_RISCV, true, bfd_arch_riscv, 0, "RISC-V" },
-	{ EM_PPC64, true, bfd_arch_powerpc, bfd_mach_ppc64, "POWER" },
-	{ EM_S390, true, bfd_arch_s390, bfd_mach_s390_64, "s390x" },
+	{ EM_X86_64, true, bfd_arch_i386, bfd_mach_x86_64, "x86-64", "amd64", "x86-64" },
+	{ EM_X86_64, false, bfd_arch_i386, bfd_mach_x64_32, "x32", "amd64", "x86-64" },
+	{ EM_386, false, bfd_arch_i386, bfd_mach_i386_i386, "i386", "i386", "i686" },
+	{ EM_AARCH64, true, bfd_arch_aarch64, 0, "AArch64", "arm64", "aarch64" },
+	{ EM_ARM, false, bfd_arch_arm, 0, "ARM", "armhf", "arm" },
+	{ EM_RISCV, true, bfd_arch_riscv, 0, "RISC-V", "riscv64", "riscv64" },
+	{ EM_PPC64, true, bfd_arch_powerpc, bfd_mach_ppc64, "POWER", "ppc64el", "powerpc64le" },
+	{ EM_S390, true, bfd_arch_s390, bfd_mach_s390_64, "s390x", "s390x", "s390x" },
 };
 
 struct disasm {
 	struct disassemble_info info;
+	struct opcodes lib;
 	disassembler_ftype decode;
 	address_namer namer;
 	void *ctx;
@@ -90,27 +91,38 @@ static void ignore_memory_error(int status, bfd_vma addr, struct disassemble_inf
 {
 }
 
+static int refuse(const struct machine *m, struct diag *d)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		if (machines[i].elf_machine == m->elf_machine && machines[i].wide == m->wide)
+			return diag_error(
+				d,
+				"disassembly: no libopcodes of binutils %s is here that knows %s "
+				"code: install binutils-%s-linux-gnu or binutils-multiarch",
+				BINUTILS_VERSION, machines[i].name, machines[i].package);
+	}
+	return diag_error(d, "disassembly: code of ELF machine %u is not known here",
+			  m->elf_machine);
+}
+
 struct disasm *disasm_new(const struct machine *m, address_namer namer, void *ctx, struct diag *d)
 {
-	const char *name = "this machine's";
 	struct disasm *s = xcalloc(1, sizeof(*s));
 
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
-		if (machines[i].elf_machine != m->elf_machine || machines[i].wide != m->wide)
+	for (size_t i = 0; !s->decode && i < sizeof(machines) / sizeof(machines[0]); i++) {
+		if (machines[i].elf_machine != m->elf_machine || machines[i].wide != m->wide ||
+		    !opcodes_for(machines[i].arch, m->big_endian, machines[i].mach,
+				 machines[i].debian, &s->lib))
 			continue;
-		name = machines[i].name;
-		init_disassemble_info(&s->info, s, append, append_styled);
+		s->lib.init(&s->info, s, append, append_styled);
 		s->info.arch = machines[i].arch;
 		s->info.mach = machines[i].mach;
 		s->info.endian = m->big_endian ? BFD_ENDIAN_BIG : BFD_ENDIAN_LITTLE;
 		s->info.endian_code = s->info.endian;
-		s->decode = disassembler(s->info.arch, m->big_endian, s->info.mach, NULL);
+		s->decode = s->lib.disassembler(s->info.arch, m->big_endian, s->info.mach, NULL);
 	}
 	if (!s->decode) {
-		diag_error(d,
-			   "disassembly: libopcodes was built without %s (ELF machine %u) code: "
-			   "build on such a machine, or with binutils-multiarch-dev",
-			   name, m->elf_machine);
+		refuse(m, d);
 		free(s);
 		return NULL;
 	}
@@ -118,7 +130,7 @@ struct disasm *disasm_new(const struct machine *m, address_namer namer, void *ct
 	s->info.memory_error_func = ignore_memory_error;
 	s->namer = namer;
 	s->ctx = ctx;
-	disassemble_init_for_target(&s->info);
+	s->lib.init_target(&s->info);
 	return s;
 }
 
@@ -126,20 +138,31 @@ void disasm_free(struct disasm *s)
 {
 	if (!s)
 		return;
-	disassemble_free_target(&s->info);
+	s->lib.free_target(&s->info);
 	free(s);
-}
-
-static bool is_branch(const struct disassemble_info *info)
-{
-	return info->insn_info_valid && info->insn_type >= dis_branch &&
-	       info->insn_type <= dis_condjsr;
 }
 
 static void trim(struct buf *b, size_t from)
 {
 	while (b->len > from && b->data[b->len - 1] == ' ')
 		b->data[--b->len] = '\0';
+}
+
+/* Some machines' text has tabs: behind the name, which is padded here, and before remarks. */
+static void replace_tabs(struct buf *b, size_t from)
+{
+	__cleanup(freep) char *text = xstrdup(b->data + from);
+	char *rest = text, *part = strsep(&rest, "\t");
+	const char *gap = " ";
+
+	if (!rest)
+		return;
+	b->len = from;
+	buf_printf(b, "%-*s", MNEMONIC_WIDTH, part);
+	for (; (part = strsep(&rest, "\t")); gap = "  ") {
+		buf_printf(b, "%s%s", gap, part);
+		trim(b, from);
+	}
 }
 
 struct insn disasm_one(struct disasm *s, uint64_t addr, const unsigned char *p, size_t n,
@@ -160,10 +183,11 @@ struct insn disasm_one(struct disasm *s, uint64_t addr, const unsigned char *p, 
 		buf_printf(text, ".byte 0x%02x", p[0]);
 		return (struct insn){ .size = 1, .bad = true };
 	}
+	replace_tabs(text, start);
 	trim(text, start);
 	insn.size = size;
-	insn.bad = strstr(text->data + start, "(bad)") || !strncmp(text->data + start, ".byte", 5);
-	insn.branches = is_branch(&s->info);
-	insn.target = insn.branches ? s->info.target : 0;
+	insn.bad = strstr(text->data + start, "(bad)") ||
+		   !strncmp(text->data + start, ".byte", 5) ||
+		   !strncmp(text->data + start, ".inst", 5);
 	return insn;
 }

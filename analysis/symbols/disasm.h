@@ -25,13 +25,11 @@ struct machine {
 typedef bool (*address_namer)(void *ctx, uint64_t addr, struct buf *b);
 
 struct insn {
-	size_t size;   /* in bytes, at least 1 */
-	bool bad;      /* no instruction of this machine */
-	bool branches; /* jumps or calls to target */
-	uint64_t target;
+	size_t size; /* in bytes, at least 1 */
+	bool bad;    /* no instruction of this machine */
 };
 
-/* NULL after reporting: this build of libopcodes does not know the machine. */
+/* NULL after reporting: no libopcodes that is here knows the machine. */
 struct disasm *disasm_new(const struct machine *m, address_namer namer, void *ctx, struct diag *d);
 void disasm_free(struct disasm *s);
 /*

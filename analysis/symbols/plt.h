@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Functions of the procedure linkage table: no symbol table has them, yet calls
- * into other objects spend time there. Only x86-64, where an entry shows by its
+ * into other objects spend time there. On x86-64 and AArch64 an entry shows by its
  * jump which slot it goes through, and the slot's relocation shows the name:
  * nothing is concluded from an order of entries.
  */

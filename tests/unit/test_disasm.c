@@ -31,8 +31,6 @@ static bool name_hot(void *ctx, uint64_t addr, struct buf *b)
 struct expected {
 	const char *bytes, *text;
 	size_t size;
-	bool branches;
-	uint64_t target;
 };
 
 static void check(const struct machine *m, const struct expected *e, size_t n)
@@ -48,8 +46,6 @@ static void check(const struct machine *m, const struct expected *e, size_t n)
 
 		assert_string_equal(text.data, e[i].text);
 		assert_int_equal(insn.size, e[i].size);
-		assert_int_equal(insn.branches, e[i].branches);
-		assert_int_equal(insn.target, e[i].target);
 		buf_free(&text);
 	}
 	disasm_free(s);
@@ -59,13 +55,13 @@ static void check(const struct machine *m, const struct expected *e, size_t n)
 static void x86_instructions_are_text(void **state)
 {
 	static const struct expected all[] = {
-		{ "\x31\xf6", "xor    %esi,%esi", 2, false, 0 },
-		{ "\x90", "nop", 1, false, 0 },
-		{ "\x74\x4a", "je     104c <hot+0x4c>", 2, true, 0x104c },
-		{ "\xe8\xfb\xff\xff\xff", "call   1000 <hot>", 5, true, 0x1000 },
-		{ "\xe8\x00\x10\x00\x00", "call   2005", 5, true, 0x2005 },
-		{ "\xf3\x0f\x1e\xfa", "endbr64", 4, false, 0 },
-		{ "\x62\xf1\x7c\x48\x58\xc1", "vaddps %zmm1,%zmm0,%zmm0", 6, false, 0 },
+		{ "\x31\xf6", "xor    %esi,%esi", 2 },
+		{ "\x90", "nop", 1 },
+		{ "\x74\x4a", "je     104c <hot+0x4c>", 2 },
+		{ "\xe8\xfb\xff\xff\xff", "call   1000 <hot>", 5 },
+		{ "\xe8\x00\x10\x00\x00", "call   2005", 5 },
+		{ "\xf3\x0f\x1e\xfa", "endbr64", 4 },
+		{ "\x62\xf1\x7c\x48\x58\xc1", "vaddps %zmm1,%zmm0,%zmm0", 6 },
 	};
 
 	check(&x86, all, sizeof(all) / sizeof(all[0]));
@@ -97,7 +93,7 @@ static void unknown_machine_is_refused(void **state)
 
 	assert_null(disasm_new(&m, name_hot, NULL, &d));
 	assert_int_equal(d.nerrors, 1);
-	assert_non_null(strstr(d.msgs[0].text, "binutils-multiarch-dev"));
+	assert_non_null(strstr(d.msgs[0].text, "ELF machine 43 is not known"));
 	diag_free(&d);
 }
 
@@ -106,16 +102,20 @@ static void aarch64_is_text_or_refused(void **state)
 {
 	static const struct machine m = { .elf_machine = EM_AARCH64, .wide = true };
 	static const struct expected all[] = {
-		{ "\x1f\x20\x03\xd5", "nop", 4, false, 0 },
-		{ "\x04\x00\x00\x14", "b\t1010 <hot+0x10>", 4, true, 0x1010 },
+		{ "\x1f\x20\x03\xd5", "nop", 4 },
+		{ "\x04\x00\x00\x14", "b      1010 <hot+0x10>", 4 },
+		{ "\x81\xff\xff\x54", "b.ne   ff0  // b.any", 4 },
+		{ "\x00\x00\x80\x52", "mov    w0, #0x0  // #0", 4 },
+		{ "\x00\x00\x00\x00", "udf    #0", 4 },
 	};
 	struct diag d = { 0 };
 	struct disasm *s = disasm_new(&m, name_hot, NULL, &d);
 
 	assert_true(s || d.nerrors == 1);
+	assert_true(s || strstr(d.msgs[0].text, "install binutils-aarch64-linux-gnu"));
 	disasm_free(s);
 	if (s)
-		check(&m, all, 2);
+		check(&m, all, sizeof(all) / sizeof(all[0]));
 	diag_free(&d);
 }
 
