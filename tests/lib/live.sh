@@ -73,49 +73,42 @@ opens_in_gprofng()
 	gprofng display text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
 }
 
-# The packets of one experiment, by no code of ours, one a line: size, CPUID, TSTAMP,
+# The packets of experiments, by no code of ours, one a line: size, CPUID, TSTAMP,
 # SEQ, THRID, MSTATE, NTICK, and of times off a CPU (else 0) REASON, WFLAGS, WLEN,
-# HOLDER, WAKER. Sizes and offsets are those it declares.
+# HOLDER, WAKER. Sizes and offsets are those that each declares.
 packets()
 {
-	[ -s "$1/profile" ] || return 0
 	perl -e '
-		my ($log, $profile) = @ARGV;
-		my (%at, %type, $in);
-		open F, "<", $log or die;
-		while (<F>) {
-			$in = 1 if /<profpckt kind="(8|64)"/;
-			$in = 0 if /<\/profpckt>/;
-			next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
-			$at{$1} = $2;
-			$type{$1} = { INT32 => "l", UINT32 => "L", INT64 => "q", UINT64 => "Q" }->{$3};
-		}
 		my @want = qw(CPUID TSTAMP SEQ THRID MSTATE NTICK REASON WFLAGS WLEN HOLDER WAKER);
-		open F, "<:raw", $profile or die;
-		my $all = do { local $/; <F> };
-		my $n;
-		for (my $i = 0; $i < length $all; $i += $n) {
-			$n = unpack "S", substr $all, $i, 2 or die;
-			print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
-				unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
-		}' "$1/log.xml" "$1/profile"
+		for my $dir (@ARGV) {
+			next unless -s "$dir/profile";
+			my (%at, %type, $in);
+			open F, "<", "$dir/log.xml" or die;
+			while (<F>) {
+				$in = 1 if /<profpckt kind="(8|64)"/;
+				$in = 0 if /<\/profpckt>/;
+				next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
+				$at{$1} = $2;
+				$type{$1} = { INT32 => "l", UINT32 => "L", INT64 => "q", UINT64 => "Q" }->{$3};
+			}
+			open F, "<:raw", "$dir/profile" or die;
+			my $all = do { local $/; <F> };
+			my $n;
+			for (my $i = 0; $i < length $all; $i += $n) {
+				$n = unpack "S", substr $all, $i, 2 or die;
+				print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
+					unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
+			}
+		}' "$@"
 }
-
-# Of times on a CPU: CPU, time in ns, number on the CPU (field SEQ), thread.
-clock_packets() { packets "$1" | awk '$6 < 3 || $6 > 9 { print $2, $3, $4, $5 }'; }
 
 # Of the founder and all below it.
-clock_packets_all()
-{
-	local d
-	for d in "$1" "$1"/_*.er; do clock_packets "$d"; done
-}
+packets_all() { packets "$1" "$1"/_*.er; }
 
-packets_all()
-{
-	local d
-	for d in "$1" "$1"/_*.er; do packets "$d"; done
-}
+# Of times on a CPU: CPU, time in ns, number on the CPU (field SEQ), thread.
+on_cpu() { awk '$6 < 3 || $6 > 9 { print $2, $3, $4, $5 }'; }
+clock_packets() { packets "$1" | on_cpu; }
+clock_packets_all() { packets_all "$1" | on_cpu; }
 
 # From CSV of e.user:e.kcpu:name, the <Total> of both: all CPU time there is, for
 # our kcpu counts kernel mode wherever it was recorded.
@@ -133,6 +126,28 @@ event_time()
 # The seconds that a thread, "PID" or "PID/task/TID", has had a CPU, and has had to wait for one.
 cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
 runq_of() { awk '{ print $2 / 1e9 }' "/proc/$1/schedstat"; }
+
+# CLOCK_MONOTONIC of an experiment's first packet on a CPU of a thread, and of its end:
+# recorded_from_to EXPERIMENT TID
+recorded_from_to()
+{
+	clock_packets_all "$1" | awk -v t="$2" -v start="$(event_time "$1" run)" \
+		-v end="$(event_time "$1" exit)" '
+		$4 == t && (!n++ || $2 < first) { first = $2 }
+		END { printf "%.9f %.9f\n", first / 1e9, start + end }'
+}
+
+# What a thread ran from one time to another, by the lines of cpuwatch: at least, at most.
+ran_between() # FILE FROM TO
+{
+	awk -v from="$2" -v to="$3" '
+		$1 <= from || !n { before = $2 }
+		$1 >= from && !n++ { first = $2 }
+		$1 <= to { last = $2 }
+		{ after = $2 }
+		$1 >= to { exit }
+		END { printf "%.6f %.6f\n", (last > first ? last - first : 0), after - before }' "$1"
+}
 
 # Wait until a process has so many threads: wait_threads PID N
 wait_threads()

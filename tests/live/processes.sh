@@ -24,7 +24,7 @@ done
 pids=
 
 # Every tick carries CPU and number: each pair once over all experiments.
-doubled=$(for d in on.er on.er/_*.er; do clock_packets "$d"; done |
+doubled=$(clock_packets_all on.er |
 	awk '{ n[$1 " " $3]++ } END { for (k in n) if (n[k] > 1) d++; print d + 0 }')
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
 
