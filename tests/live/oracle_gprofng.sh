@@ -40,6 +40,8 @@ sync_of() { "$@" -printmode , -metrics i.sync:i+syncn:name -functions all.er 2>/
 	sed -n 's/^"\([0-9.]*\)","\([0-9]*\)","'"$function"'"$/\1 \2/p'; }
 for function in '<Total>' hold_lock pthread_mutex_lock; do
 	set -- $(sync_of theirs) $(sync_of ours)
+	# That one is the collector's own: unnamed where its library is stripped.
+	[ $# -gt 0 ] || [ $function != pthread_mutex_lock ] || continue
 	check_that "functions sync, $function: equal but for a microsecond a call" \
 		"${4:-0} > 0 && $2 == ${4:-0} && ($1 - ${3:-0})^2 < (0.0011 + $2 / 1000000)^2" "$*"
 done
