@@ -8,7 +8,7 @@
 
 #include "analysis/base/alloc.h"
 
-static void reserve(struct buf *b, size_t n)
+void buf_reserve(struct buf *b, size_t n)
 {
 	size_t want = b->len + n + 1;
 
@@ -16,15 +16,6 @@ static void reserve(struct buf *b, size_t n)
 		return;
 	b->cap = b->cap * 2 > want ? b->cap * 2 : want + 64;
 	b->data = xrealloc_array(b->data, b->cap, 1);
-}
-
-void buf_add(struct buf *b, const void *p, size_t n)
-{
-	reserve(b, n);
-	if (n)
-		memcpy(b->data + b->len, p, n);
-	b->len += n;
-	b->data[b->len] = '\0';
 }
 
 void buf_puts(struct buf *b, const char *s)
@@ -37,7 +28,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	reserve(b, 0);
+	buf_reserve(b, 0);
 	va_start(ap, fmt);
 	n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);
 	va_end(ap);
@@ -46,7 +37,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 		return;
 	}
 	if ((size_t)n >= b->cap - b->len) {
-		reserve(b, n);
+		buf_reserve(b, n);
 		va_start(ap, fmt);
 		vsnprintf(b->data + b->len, n + 1, fmt, ap);
 		va_end(ap);
@@ -58,7 +49,7 @@ void *buf_zero(struct buf *b, size_t n)
 {
 	void *p;
 
-	reserve(b, n);
+	buf_reserve(b, n);
 	p = memset(b->data + b->len, 0, n + 1);
 	b->len += n;
 	return p;

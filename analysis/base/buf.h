@@ -8,13 +8,26 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct buf {
 	char *data;
 	size_t len, cap;
 };
 
-void buf_add(struct buf *b, const void *p, size_t n);
+/* Room for n more bytes and the NUL. */
+void buf_reserve(struct buf *b, size_t n);
+/* Here, for a report is made of millions of these. */
+static inline void buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (b->cap - b->len <= n)
+		buf_reserve(b, n);
+	if (n)
+		memcpy(b->data + b->len, p, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
+
 void buf_puts(struct buf *b, const char *s);
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
 /* n zero bytes; returns where they start, valid until the next call. */

@@ -7,41 +7,99 @@
 
 #include "analysis/base/buf.h"
 
-/* The digits of n, at least so many, before `end`; returns where they begin. */
-static char *digits_before(char *end, uint32_t n, int least)
+/* The two digits of 0 to 99. */
+static const char pairs[] = "0001020304050607080910111213141516171819"
+			    "2021222324252627282930313233343536373839"
+			    "4041424344454647484950515253545556575859"
+			    "6061626364656667686970717273747576777879"
+			    "8081828384858687888990919293949596979899";
+
+/* The digits of n before `end`; returns where they begin. */
+static char *digits_before(char *end, uint64_t n)
 {
-	for (; n || least > 0; n /= 10, least--)
-		*--end = '0' + n % 10;
+	for (; n >= 100; n /= 100)
+		end = memcpy(end - 2, &pairs[n % 100 * 2], 2);
+	if (n >= 10)
+		return memcpy(end - 2, &pairs[n * 2], 2);
+	*--end = '0' + n;
 	return end;
 }
 
-/*
- * As printf's "%.*f", but fast, for a report may have millions of these. What is
- * too large, or so near the middle of two last digits that the product's own
- * rounding might decide, is left to printf, which is exact.
- */
-static void put_fixed(struct buf *b, double d, int digits)
+/* So many thousandths, or hundredths, with their point. */
+static char *thousandths_before(char *end, uint32_t n)
 {
-	static const uint32_t powers[] = { 1, 10, 100, 1000 };
-	char text[32], *end = text + sizeof(text), *begin;
-	uint32_t power = powers[digits], n;
-	double scaled = d * (double)power, rest;
+	*--end = '0' + n % 10;
+	end = memcpy(end - 2, &pairs[n / 10 % 100 * 2], 2);
+	*--end = '.';
+	return digits_before(end, n / 1000);
+}
 
-	if (!(scaled >= 0 && scaled < 1e9)) {
-		buf_printf(b, "%.*f", digits, d);
-		return;
+static char *hundredths_before(char *end, uint32_t n)
+{
+	end = memcpy(end - 2, &pairs[n % 100 * 2], 2);
+	*--end = '.';
+	return digits_before(end, n / 100);
+}
+
+/*
+ * What is as large as this, and what stands so near the middle of two last digits
+ * that a product's own rounding might decide, is left to printf, which is exact:
+ * it alone knows the number that is nearest to a quotient.
+ */
+enum { FIXED_END = 1000000000 };
+
+/* The double as so many units of the last digit. False where printf must say it. */
+static bool to_fixed(double d, double power, uint32_t *ret)
+{
+	double scaled = d * power, rest;
+
+	if (!(scaled >= 0 && scaled < FIXED_END))
+		return false;
+	*ret = (uint32_t)scaled;
+	rest = scaled - (double)*ret;
+	*ret += rest > 0.5;
+	return !(rest > 0.499999 && rest < 0.500001);
+}
+
+/* The same of an integer and so many of it to a unit. */
+static bool to_units(int64_t i, int64_t unit, uint32_t *ret)
+{
+	int64_t n = i / unit, rest = i % unit;
+
+	if (i < 0 || n >= FIXED_END || rest == unit / 2)
+		return false;
+	*ret = n + (rest > unit / 2);
+	return true;
+}
+
+char *cell_number(const struct cell *c, char *end)
+{
+	uint32_t n;
+
+	if (c->n)
+		return NULL;
+	switch (c->kind) {
+	case CELL_TIME:
+	case CELL_MSEC:
+		if (!c->i)
+			return memcpy(end - 2, "0.", 2);
+		/* Two calls, for the compiler then knows what it divides by. */
+		if (c->kind == CELL_TIME ? !to_units(c->i, 1000000, &n) : !to_units(c->i, 1000, &n))
+			return NULL;
+		return thousandths_before(end, n);
+	case CELL_RATIO:
+		if (c->d == 0)
+			return memcpy(end - 2, "0.", 2);
+		return to_fixed(c->d, 1000, &n) ? thousandths_before(end, n) : NULL;
+	case CELL_PERCENT:
+		if (c->d == 0)
+			return memcpy(end - 2, "0.", 2);
+		return to_fixed(c->d, 100, &n) ? hundredths_before(end, n) : NULL;
+	case CELL_COUNT:
+		return c->i < 0 ? NULL : digits_before(end, c->i);
+	default:
+		return NULL;
 	}
-	n = (uint32_t)scaled;
-	rest = scaled - (double)n;
-	if (rest > 0.499999 && rest < 0.500001) {
-		buf_printf(b, "%.*f", digits, d);
-		return;
-	}
-	n += rest > 0.5;
-	begin = digits_before(end, n % power, digits);
-	*--begin = '.';
-	begin = digits_before(begin, n / power, 1);
-	buf_add(b, begin, end - begin);
 }
 
 static bool is_negative(const struct cell *c)
@@ -49,43 +107,44 @@ static bool is_negative(const struct cell *c)
 	return c->kind == CELL_RATIO ? c->d < 0 : c->i < 0;
 }
 
+/* As printf says it, but for exactly nothing. */
+static void put_double(struct buf *b, double d, int digits)
+{
+	if (d != 0)
+		buf_printf(b, "%.*f", digits, d);
+	else
+		buf_puts(b, "0.");
+}
+
 void cell_put(struct buf *b, const struct cell *c)
 {
-	if (c->n && c->kind <= CELL_COUNT && !is_negative(c))
+	char room[CELL_ROOM], *end = room + sizeof(room), *begin = cell_number(c, end);
+
+	if (begin) {
+		buf_add(b, begin, end - begin);
+		return;
+	}
+	if (c->n && c->kind >= CELL_TIME && c->kind <= CELL_COUNT && !is_negative(c))
 		buf_puts(b, "+");
 	switch (c->kind) {
 	case CELL_TIME:
-		if (c->i)
-			put_fixed(b, c->i / 1e9, 3);
-		else
-			buf_puts(b, "0.");
+		put_double(b, c->i / 1e9, 3);
+		break;
+	case CELL_MSEC:
+		put_double(b, c->i / 1e6, 3);
 		break;
 	case CELL_TIMES:
 		buf_puts(b, "x ");
 		if (c->d > 99.999)
 			buf_puts(b, ">99.999");
-		else if (c->d != 0)
-			put_fixed(b, c->d, 3);
 		else
-			buf_puts(b, "0.");
+			put_double(b, c->d, 3);
 		break;
 	case CELL_RATIO:
-		if (c->d != 0)
-			put_fixed(b, c->d, 3);
-		else
-			buf_puts(b, "0.");
-		break;
-	case CELL_MSEC:
-		if (c->i)
-			put_fixed(b, c->i / 1e6, 3);
-		else
-			buf_puts(b, "0.");
+		put_double(b, c->d, 3);
 		break;
 	case CELL_PERCENT:
-		if (c->d != 0)
-			put_fixed(b, c->d, 2);
-		else
-			buf_puts(b, "0.");
+		put_double(b, c->d, 2);
 		break;
 	case CELL_COUNT:
 		buf_printf(b, "%lld", (long long)c->i);

@@ -18,6 +18,14 @@ struct buf;
  */
 void cell_put(struct buf *b, const struct cell *c);
 
+/*
+ * The same text, without a NUL, so that it ends at `end`, before which there is room
+ * for CELL_ROOM characters; returns where it begins. NULL for what is no common
+ * number: cell_put has it. A report may have millions of these.
+ */
+enum { CELL_ROOM = 32 };
+char *cell_number(const struct cell *c, char *end);
+
 /* Whether there is nothing to see in it: 0, or no text. */
 bool cell_is_nothing(const struct cell *c);
 /* Append a bar of CELL_BAR in so many characters; the counts of CELL_HIST, one character each. */

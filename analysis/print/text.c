@@ -19,7 +19,8 @@ static void pad(struct buf *b, size_t n)
 
 	for (; n > most; n -= most)
 		buf_add(b, blanks, most);
-	buf_add(b, blanks, n);
+	if (n)
+		buf_add(b, blanks, n);
 }
 
 /* No line ends in blanks: text is copied, compared and searched. */
@@ -54,33 +55,48 @@ static bool shares_heading(const struct table *t, size_t column)
 	       c[-1].group == c->group;
 }
 
-/* Points stand below each other: "0." takes the room of its missing digits. */
-static void keep_point(struct buf *b, const struct cell *c)
+/* Points stand below each other: behind "0." comes the room of its missing digits. */
+static size_t blanks_after(const struct cell *c)
 {
-	if (((c->kind == CELL_TIME || c->kind == CELL_MSEC) && !c->i) ||
-	    ((c->kind == CELL_RATIO || c->kind == CELL_TIMES) && c->d == 0))
-		pad(b, 3);
-	else if (c->kind == CELL_PERCENT && c->d == 0)
-		pad(b, 2);
+	switch (c->kind) {
+	case CELL_TIME:
+	case CELL_MSEC:
+		return c->i ? 0 : 3;
+	case CELL_RATIO:
+	case CELL_TIMES:
+		return c->d == 0 ? 3 : 0;
+	case CELL_PERCENT:
+		return c->d == 0 ? 2 : 0;
+	default:
+		return 0;
+	}
 }
 
-/* The cell with what stands before it in its column, in p->cell. */
+/* Append the cell with what stands before it in its column. */
+static void put_text(struct printer *p, struct buf *b, const struct row *r, size_t column)
+{
+	const struct cell *c = &r->cells[column];
+
+	if ((int)column == p->name_column) {
+		if (p->has_marks)
+			buf_add(b, r->mark ? &r->mark : " ", 1);
+		if (p->is_tree)
+			tree_put(&p->tree, b, r);
+	}
+	if (c->kind == CELL_HIST)
+		hist_put(b, c->s);
+	else if (c->kind == CELL_BAR)
+		buf_puts(b, c->s);
+	else
+		cell_put(b, c);
+	pad(b, blanks_after(c));
+}
+
+/* The same by itself, in p->cell. */
 static const char *cell_text(struct printer *p, const struct row *r, size_t column)
 {
 	buf_clear(&p->cell);
-	if ((int)column == p->name_column) {
-		if (p->has_marks)
-			buf_add(&p->cell, r->mark ? &r->mark : " ", 1);
-		if (p->is_tree)
-			tree_put(&p->tree, &p->cell, r);
-	}
-	if (r->cells[column].kind == CELL_HIST)
-		hist_put(&p->cell, r->cells[column].s);
-	else if (r->cells[column].kind == CELL_BAR)
-		buf_puts(&p->cell, r->cells[column].s);
-	else
-		cell_put(&p->cell, &r->cells[column]);
-	keep_point(&p->cell, &r->cells[column]);
+	put_text(p, &p->cell, r, column);
 	return p->cell.data ? p->cell.data : "";
 }
 
@@ -119,7 +135,7 @@ static bool is_below(const struct cell *a, const struct cell *b)
 
 /* The rows with the least and the greatest number of each kind in a column. */
 struct extremes {
-	const struct row *least[CELL_BLANK + 1], *greatest[CELL_BLANK + 1];
+	const struct row *least[CELL_KINDS], *greatest[CELL_KINDS];
 };
 
 static void extremes_add(struct extremes *x, const struct row *r, size_t column)
@@ -152,7 +168,7 @@ static void measure_cells(struct printer *p, const struct table *t)
 		}
 	}
 	for (size_t i = 0; i < t->columns.len; i++) {
-		for (size_t kind = 0; kind <= CELL_BLANK; kind++) {
+		for (size_t kind = 0; kind < CELL_KINDS; kind++) {
 			if (all[i].least[kind])
 				measure_cell(p, all[i].least[kind], i);
 			if (all[i].greatest[kind])
@@ -250,18 +266,40 @@ static void put_aligned(struct printer *p, const char *s, size_t width, bool rig
 		pad(&p->out, fill);
 }
 
-/* The text of a cell; that of a number has as many bytes as columns. */
-static void put_cell(struct printer *p, const struct row *r, size_t column, size_t width)
+/*
+ * A number with the blanks before it, in one piece, for nearly all cells are numbers.
+ * False when it is none, or too wide for that.
+ */
+static bool put_number(struct printer *p, const struct cell *c, const struct column_layout *l)
 {
-	const char *text = cell_text(p, r, column);
+	char text[2 * CELL_ROOM], *end = text + sizeof(text), *begin;
+	size_t len;
 
-	if (is_left(r->cells[column].kind)) {
-		put_aligned(p, text, width, false);
+	if (l->gap + l->width > sizeof(text))
+		return false;
+	memset(text, ' ', sizeof(text));
+	begin = cell_number(c, end - blanks_after(c));
+	if (!begin)
+		return false;
+	len = end - begin;
+	widen(&len, l->width);
+	buf_add(&p->out, end - len - l->gap, len + l->gap);
+	return true;
+}
+
+/* The text of other cells: left in its column, and in the last one as it is; right as numbers. */
+static void put_cell(struct printer *p, const struct table *t, const struct row *r, size_t column)
+{
+	const struct column_layout *l = &p->layout.data[column];
+	bool right = !is_left(r->cells[column].kind);
+
+	if (right && (int)column != p->name_column && put_number(p, &r->cells[column], l))
 		return;
-	}
-	if (p->cell.len < width)
-		pad(&p->out, width - p->cell.len);
-	buf_add(&p->out, text, p->cell.len);
+	pad(&p->out, l->gap);
+	if (!right && column + 1 == t->columns.len)
+		put_text(p, &p->out, r, column);
+	else
+		put_aligned(p, cell_text(p, r, column), l->width, right);
 }
 
 /* Headings over several columns stand left, over one they stand as its cells do. */
@@ -368,16 +406,18 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 	p->group = r->group;
 	for (size_t i = 0; i < t->columns.len; i++) {
 		const struct column_layout *l = &p->layout.data[i];
+		bool wraps = t->columns.data[i].wrap && p->width;
+		bool coloured = p->colours && r->cells[i].kind == CELL_BAR;
 
-		pad(&p->out, l->gap);
-		at += l->gap;
-		if (t->columns.data[i].wrap && p->width)
-			put_wrapped(p, cell_text(p, r, i), at);
-		else if (p->colours && r->cells[i].kind == CELL_BAR)
+		if (wraps || coloured)
+			pad(&p->out, l->gap);
+		if (wraps)
+			put_wrapped(p, cell_text(p, r, i), at + l->gap);
+		else if (coloured)
 			put_coloured(p, cell_text(p, r, i), l->width);
 		else
-			put_cell(p, r, i, l->width);
-		at += l->width;
+			put_cell(p, t, r, i);
+		at += l->gap + l->width;
 	}
 	end_line(&p->out);
 }

@@ -5,8 +5,6 @@ struct row *table_row(struct table *t)
 {
 	struct row r = { .cells = arena_alloc(&t->arena, t->columns.len * sizeof(*r.cells)) };
 
-	for (size_t i = 0; i < t->columns.len; i++)
-		r.cells[i].kind = CELL_BLANK;
 	vec_push(&t->rows, r);
 	return &t->rows.data[t->rows.len - 1];
 }

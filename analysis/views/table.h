@@ -15,6 +15,7 @@
 #include "analysis/base/vec.h"
 
 enum cell_kind {
+	CELL_BLANK,   /* 0: what was zeroed is blank */
 	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
 	CELL_MSEC,    /* i: nanoseconds, shown as milliseconds with three decimals; 0 as "0." */
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
@@ -29,8 +30,9 @@ enum cell_kind {
 	 */
 	CELL_BAR,
 	CELL_HIST,    /* s: counts with blanks between them; for a person a character each */
-	CELL_BLANK,
 };
+
+enum { CELL_KINDS = CELL_HIST + 1 };
 
 enum { TABLE_BAR = 100 };
 

@@ -335,10 +335,15 @@ static void digits_are_those_of_printf(void **state)
 		assert_digits((struct cell)TIME(-ns | 1), 3, (-ns | 1) / 1e9);
 		assert_digits((struct cell)PERCENT((double)ns / 8 + 0.125), 2,
 			      (double)ns / 8 + 0.125);
+		assert_digits((struct cell){ .kind = CELL_COUNT, .i = ns >> 11 }, 0,
+			      ns >> 11);
+		assert_digits((struct cell){ .kind = CELL_MSEC, .i = ns | 1 }, 3, (ns | 1) / 1e6);
 		for (size_t k = 0; k < 3; k++) {
-			int64_t middle = (ns % 1000000) * 1000000 + 500000 + steps[k];
+			int64_t seconds = ns % 1100000000 * 1000000 + 500000 + steps[k];
+			int64_t msec = ns % 1100000000 * 1000 + 500 + steps[k];
 
-			assert_digits((struct cell)TIME(middle), 3, middle / 1e9);
+			assert_digits((struct cell)TIME(seconds), 3, seconds / 1e9);
+			assert_digits((struct cell){ .kind = CELL_MSEC, .i = msec }, 3, msec / 1e6);
 		}
 	}
 }
