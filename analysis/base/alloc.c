@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void *check(void *p)
@@ -77,23 +78,50 @@ void fclosep(void *fp)
 		fclose(f);
 }
 
-enum { CHUNK_SIZE = 64 * 1024, ARENA_ALIGN = 16 };
+/*
+ * Chunks grow with their arena. From MAPPED on they are pages of their own, which
+ * come zeroed, and huge ones where the kernel has them: to touch a hundred megabytes
+ * in pages of 4 KB takes longer than to fill them.
+ */
+enum { ARENA_ALIGN = 16, CHUNK_LEAST = 64 * 1024, CHUNK_MOST = 8 << 20, MAPPED = 4 << 20 };
 
 struct arena_chunk {
 	struct arena_chunk *next;
 	size_t size;
-	_Alignas(ARENA_ALIGN) char data[];
+	_Alignas(ARENA_ALIGN) char data[]; /* what is handed out begins behind the rest */
 };
 
-static struct arena_chunk *chunk_new(struct arena *a, size_t size)
+static void *pages(size_t size)
 {
-	struct arena_chunk *c = xcalloc(1, sizeof(*c) + size);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (p == MAP_FAILED)
+		check(NULL);
+	madvise(p, size, MADV_HUGEPAGE);
+	return p;
+}
+
+static struct arena_chunk *chunk_new(struct arena *a, size_t least)
+{
+	size_t size = a->chunks ? a->chunks->size * 2 : CHUNK_LEAST;
+	struct arena_chunk *c;
+
+	size = size > CHUNK_MOST ? CHUNK_MOST : size;
+	size = size < least + sizeof(*c) ? least + sizeof(*c) : size;
+	c = size < MAPPED ? xcalloc(1, size) : pages(size);
 	c->size = size;
 	c->next = a->chunks;
 	a->chunks = c;
-	a->used = 0;
+	a->used = sizeof(*c);
 	return c;
+}
+
+static void chunk_free(struct arena_chunk *c)
+{
+	if (c->size < MAPPED)
+		free(c);
+	else
+		munmap(c, c->size);
 }
 
 void *arena_alloc(struct arena *a, size_t size)
@@ -101,12 +129,12 @@ void *arena_alloc(struct arena *a, size_t size)
 	struct arena_chunk *c = a->chunks;
 	void *p;
 
-	if (size > SIZE_MAX - ARENA_ALIGN)
+	if (size > SIZE_MAX / 2)
 		check(NULL);
 	size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	if (!c || c->size - a->used < size)
-		c = chunk_new(a, size > CHUNK_SIZE ? size : CHUNK_SIZE);
-	p = c->data + a->used;
+		c = chunk_new(a, size);
+	p = (char *)c + a->used;
 	a->used += size;
 	return p;
 }
@@ -123,7 +151,7 @@ void arena_free(struct arena *a)
 	while (a->chunks) {
 		struct arena_chunk *next = a->chunks->next;
 
-		free(a->chunks);
+		chunk_free(a->chunks);
 		a->chunks = next;
 	}
 	a->used = 0;

@@ -239,6 +239,25 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	arena_free(&a);
 }
 
+/* What is large comes in other ways than what is small, and is as much the arena's own. */
+static void arena_memory_grows(void **state)
+{
+	enum { PIECE = 100000, PIECES = 400 };
+	struct arena a = { 0 };
+	char *all[PIECES];
+
+	for (int i = 0; i < PIECES; i++) {
+		all[i] = arena_alloc(&a, PIECE);
+		assert_int_equal(all[i][0] | all[i][PIECE / 2] | all[i][PIECE - 1], 0);
+		memset(all[i], i % 100 + 1, PIECE);
+	}
+	memset(arena_alloc(&a, 20 << 20), 1, 20 << 20);
+	assert_int_equal(*(char *)arena_alloc(&a, 1), 0);
+	for (int i = 0; i < PIECES; i++)
+		assert_true(all[i][0] == i % 100 + 1 && all[i][PIECE - 1] == i % 100 + 1);
+	arena_free(&a);
+}
+
 static void files_are_regular_or_refused(void **state)
 {
 	char dir[] = "/tmp/test_base.XXXXXX";
@@ -324,6 +343,7 @@ int main(void)
 		cmocka_unit_test(cursor_never_reads_past_its_end),
 		cmocka_unit_test(diag_keeps_a_bounded_number),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
+		cmocka_unit_test(arena_memory_grows),
 		cmocka_unit_test(files_are_regular_or_refused),
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
 		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),
