@@ -146,6 +146,19 @@ char *arena_strdup(struct arena *a, const char *s)
 	return memcpy(arena_alloc(a, n), s, n);
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_chunk **end = &a->chunks;
+
+	/* Behind our own: the first one is what is handed out of. */
+	if (!a->chunks)
+		a->used = from->used;
+	while (*end)
+		end = &(*end)->next;
+	*end = from->chunks;
+	*from = (struct arena){ 0 };
+}
+
 void arena_free(struct arena *a)
 {
 	while (a->chunks) {

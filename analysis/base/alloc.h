@@ -36,6 +36,8 @@ struct arena {
 
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
+/* Take over all that another arena has; it is empty then. */
+void arena_join(struct arena *a, struct arena *from);
 void arena_free(struct arena *a);
 
 #endif

@@ -6,37 +6,23 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-typedef int (*func_view)(struct view_state *v, const struct func *only, struct table *t,
-			 struct diag *d);
-
-static int one_function(struct shell *sh, func_view view, int argc, char **argv)
-{
-	struct func *f = choose_function(sh, argc, argv);
-	struct table t = { 0 };
-
-	return f ? shell_print(sh, &t, view(&sh->view, f, &t, &sh->diag)) : -1;
-}
-
-static int all_functions(struct shell *sh, func_view view)
+static int show_summary(struct shell *sh, const struct func *only)
 {
 	struct table t = { 0 };
 
-	return shell_print(sh, &t, view(&sh->view, NULL, &t, &sh->diag));
+	return shell_print(sh, &t, view_summary(&sh->view, only, &t, &sh->diag));
 }
 
 static int cmd_fsummary(struct shell *sh, int argc, char **argv)
 {
-	return all_functions(sh, view_summary);
+	return show_summary(sh, NULL);
 }
 
 static int cmd_fsingle(struct shell *sh, int argc, char **argv)
 {
-	return one_function(sh, view_summary, argc, argv);
-}
+	struct func *f = choose_function(sh, argc, argv);
 
-static int cmd_callers_callees(struct shell *sh, int argc, char **argv)
-{
-	return all_functions(sh, view_callers_callees);
+	return f ? show_summary(sh, f) : -1;
 }
 
 /* The panel of the functions that csingle and those below it put together. */
@@ -44,9 +30,6 @@ static int show_fragment(struct shell *sh)
 {
 	struct table t = { 0 };
 
-	if (sh->fragment.len == 1)
-		return shell_print(sh, &t, view_callers_callees(&sh->view, sh->fragment.data[0], &t,
-								&sh->diag));
 	return shell_print(sh, &t, view_fragment(&sh->view, sh->fragment.data, sh->fragment.len, &t,
 						 &sh->diag));
 }
@@ -118,7 +101,7 @@ static const struct command rows[] = {
 	{ SECTION_FUNCTIONS, "fsingle", ARGS_FUNCTION, .run = cmd_fsingle,
 	  .help = "summarize one function, the nth of that name" },
 
-	{ SECTION_CALLERS, "callers-callees", "gprof", .run = cmd_callers_callees,
+	{ SECTION_CALLERS, "callers-callees", "gprof", .view = view_callers_callees,
 	  .help = "show each function with callers and callees" },
 	{ SECTION_CALLERS, "csingle", ARGS_FUNCTION, .run = cmd_csingle,
 	  .help = "show one function with callers and callees" },

@@ -1,97 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/fragment.h"
 
-#include "analysis/metrics/pass.h"
+#include <string.h>
+
+#include "analysis/base/alloc.h"
 #include "analysis/model/session.h"
 
-struct builder {
-	struct fragment *f;
-	const struct tally *t;
-	struct func *const *funcs;
-	size_t n;
-	struct map caller_at, callee_at; /* neighbour to its place */
-};
-
-static void add_values(const struct builder *b, int64_t *to, const int64_t *from)
+/* The functions of a stack, each once: how many stacks it has, or with `fill` which. */
+static void index_stacks(struct stack_index *x, bool fill)
 {
-	for (size_t i = 0; from && i < b->t->nmetrics; i++)
-		add_to(&to[i], from[i]);
+	const struct tally *t = x->tally;
+	uint32_t *last = xcalloc(t->nfuncs, sizeof(*last)); /* the stack it was met in, + 1 */
+
+	for (uint32_t id = 0; id < t->nstacks; id++) {
+		const uint32_t *funcs = t->path_funcs.data;
+
+		for (uint32_t i = 0; i < t->paths[id].n; i++) {
+			uint32_t func = funcs[t->paths[id].first + i];
+
+			if (last[func] == id + 1)
+				continue;
+			last[func] = id + 1;
+			if (fill)
+				x->stacks[x->end[func]] = id;
+			x->end[func]++;
+		}
+	}
+	free(last);
 }
 
-static int64_t *new_values(const struct builder *b)
+void stack_index_init(struct stack_index *x, const struct tally *t)
 {
-	return arena_alloc(&b->f->arena, b->t->nmetrics * sizeof(int64_t));
+	size_t at = 0;
+
+	*x = (struct stack_index){ .tally = t };
+	x->end = xcalloc(t->nfuncs, sizeof(*x->end));
+	index_stacks(x, false);
+	/* Filled in, each list ends where now it begins. */
+	for (size_t i = 0; i < t->nfuncs; i++) {
+		size_t n = x->end[i];
+
+		x->end[i] = at;
+		at += n;
+	}
+	x->stacks = xcalloc(at, sizeof(*x->stacks));
+	index_stacks(x, true);
+}
+
+void stack_index_free(struct stack_index *x)
+{
+	free(x->stacks);
+	free(x->end);
+}
+
+static const uint32_t *stacks_of(const struct stack_index *x, uint32_t func, size_t *n)
+{
+	size_t from = func ? x->end[func - 1] : 0;
+
+	*n = x->end[func] - from;
+	return &x->stacks[from];
+}
+
+size_t stack_index_count(const struct stack_index *x, uint32_t func)
+{
+	size_t n = 0;
+
+	if (func < x->tally->nfuncs)
+		stacks_of(x, func, &n);
+	return n;
+}
+
+void fragment_init(struct fragment *f, const struct stack_index *x)
+{
+	const struct tally *t = x->tally;
+
+	*f = (struct fragment){ .index = x, .tally = t };
+	f->callers.place = xcalloc(t->nfuncs, sizeof(*f->callers.place));
+	f->callees.place = xcalloc(t->nfuncs, sizeof(*f->callees.place));
+	f->self = xcalloc(t->nmetrics, sizeof(*f->self));
+	f->total = xcalloc(t->nmetrics, sizeof(*f->total));
 }
 
 /* values NULL make the neighbour known with nothing. */
-static void add_edge(struct builder *b, edge_vec *v, struct map *at, uint32_t neighbour,
-		     const int64_t *values)
+static void add_neighbour(const struct tally *t, struct neighbours *side, uint32_t func,
+			  const int64_t *values)
 {
-	bool fresh;
-	uint64_t *index = map_put(at, neighbour, &fresh);
+	size_t at = side->values.len;
 
-	if (fresh) {
-		*index = v->len;
-		vec_push(v, (struct edge){ .neighbour = neighbour, .values = new_values(b) });
+	if (!side->place[func]) {
+		vec_push(&side->funcs, func);
+		side->place[func] = side->funcs.len;
+		vec_reserve(&side->values, at + t->nmetrics);
+		memset(&side->values.data[at], 0, t->nmetrics * sizeof(*side->values.data));
+		side->values.len += t->nmetrics;
 	}
-	add_values(b, v->data[*index].values, values);
+	if (values)
+		tally_add(t, &side->values.data[(side->place[func] - 1) * t->nmetrics], values);
 }
 
-/* Whether the piece stands there, its innermost function at place i of a path, leaf first. */
-static bool stands_at(const struct builder *b, const struct path *p, uint32_t i)
+static void forget(struct neighbours *side)
 {
-	const uint32_t *path = &b->t->path_funcs.data[p->first];
+	vec_for_each(func, &side->funcs)
+		side->place[*func] = 0;
+	side->funcs.len = side->values.len = 0;
+}
 
-	if (i + b->n > p->n)
-		return false;
-	for (size_t k = 0; k < b->n; k++) {
-		if (path[i + k] != b->funcs[b->n - 1 - k]->id)
+/* Whether the piece stands there, in a path from its innermost function on outwards. */
+static bool stands_at(const uint32_t *path, struct func *const *funcs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (path[i] != funcs[n - 1 - i]->id)
 			return false;
 	}
 	return true;
 }
 
-static void add_stack(struct builder *b, uint32_t id)
+static void add_stack(struct fragment *f, uint32_t id, struct func *const *funcs, size_t n)
 {
-	const struct path *p = &b->t->paths[id];
-	const uint32_t *path = &b->t->path_funcs.data[p->first];
-	const int64_t *sums = &b->t->by_stack[id * b->t->nmetrics];
-	uint32_t total = b->t->session->total->id;
+	const struct tally *t = f->tally;
+	const uint32_t *path = &t->path_funcs.data[t->paths[id].first];
+	const int64_t *sums = &t->by_stack[id * t->nmetrics];
+	uint32_t total = t->session->total->id, inner = funcs[n - 1]->id, len = t->paths[id].n;
 
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t outer = i + b->n;
-
-		if (!stands_at(b, p, i))
+	for (uint32_t i = 0; i + n <= len; i++) {
+		if (path[i] != inner || !stands_at(&path[i], funcs, n))
 			continue;
-		add_edge(b, &b->f->callers, &b->caller_at, outer < p->n ? path[outer] : total,
-			 sums);
+		add_neighbour(t, &f->callers, i + n < len ? path[i + n] : total, sums);
 		if (i)
-			add_edge(b, &b->f->callees, &b->callee_at, path[i - 1], sums);
+			add_neighbour(t, &f->callees, path[i - 1], sums);
 		else
-			add_values(b, b->f->self, sums);
-		add_values(b, b->f->total, sums);
-		sums = NULL;
+			tally_add(t, f->self, sums);
+		if (sums)
+			tally_add(t, f->total, sums);
+		sums = NULL; /* what it has of the stack counts once */
 	}
 }
 
-void fragment_init(struct fragment *f, const struct tally *t, struct func *const *funcs, size_t n)
+static void add_outermost(struct fragment *f)
 {
-	struct builder b = { .f = f, .t = t, .funcs = funcs, .n = n };
+	const struct tally *t = f->tally;
 
-	*f = (struct fragment){ 0 };
-	f->self = new_values(&b);
-	f->total = new_values(&b);
 	for (uint32_t id = 0; id < t->nstacks; id++) {
-		if (t->seen[id])
-			add_stack(&b, id);
+		const struct path *p = &t->paths[id];
+
+		if (p->n)
+			add_neighbour(t, &f->callees, t->path_funcs.data[p->first + p->n - 1],
+				      &t->by_stack[id * t->nmetrics]);
 	}
-	map_free(&b.caller_at);
-	map_free(&b.callee_at);
+	memcpy(f->self, t->total, t->nmetrics * sizeof(*f->self));
+	memcpy(f->total, t->total, t->nmetrics * sizeof(*f->total));
+}
+
+static void add_stacks(struct fragment *f, struct func *const *funcs, size_t n)
+{
+	size_t nstacks;
+	const uint32_t *stacks = stacks_of(f->index, funcs[0]->id, &nstacks);
+
+	for (size_t i = 0; i < nstacks; i++)
+		add_stack(f, stacks[i], funcs, n);
+}
+
+void fragment_find(struct fragment *f, struct func *const *funcs, size_t n)
+{
+	const struct tally *t = f->tally;
+
+	forget(&f->callers);
+	forget(&f->callees);
+	memset(f->self, 0, t->nmetrics * sizeof(*f->self));
+	memset(f->total, 0, t->nmetrics * sizeof(*f->total));
+	if (n == 1 && funcs[0] == t->session->total)
+		add_outermost(f);
+	else if (funcs[0]->id < t->nfuncs)
+		add_stacks(f, funcs, n);
+}
+
+static void neighbours_free(struct neighbours *side)
+{
+	vec_free(&side->funcs);
+	vec_free(&side->values);
+	free(side->place);
 }
 
 void fragment_free(struct fragment *f)
 {
-	vec_free(&f->callers);
-	vec_free(&f->callees);
-	arena_free(&f->arena);
+	neighbours_free(&f->callers);
+	neighbours_free(&f->callees);
+	free(f->self);
+	free(f->total);
 }

@@ -1,23 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Callers and callees of a piece of a stack: functions that called each other in
- * that order, the outermost first. Of one function they are those of edges.h.
+ * Callers and callees: of a function, or of a piece of a stack, functions that
+ * called each other in that order, the outermost first. What each is handed of
+ * the piece's time is said at the top of tally.c.
  */
 #ifndef METRICS_FRAGMENT_H
 #define METRICS_FRAGMENT_H
 
-#include "analysis/base/alloc.h"
 #include "analysis/metrics/tally.h"
 
-struct fragment {
-	edge_vec callers, callees; /* by function id; func is not used */
-	int64_t *self;             /* of stacks that end with the piece */
-	int64_t *total;            /* of all stacks that it stands in */
-	struct arena arena;
+struct func;
+
+/* The functions on one side of a piece, in no order. */
+struct neighbours {
+	VEC(uint32_t) funcs;  /* ids */
+	VEC(int64_t) values;  /* the tally's nmetrics of each, one after the other */
+	uint32_t *place;      /* by function id: its place in funcs + 1, or 0 */
 };
 
-/* With recursion the place nearest the leaf counts, as in tally.c. n is not 0. */
-void fragment_init(struct fragment *f, const struct tally *t, struct func *const *funcs, size_t n);
+/* By function the stacks that it is in. */
+struct stack_index {
+	const struct tally *tally;
+	uint32_t *stacks;
+	size_t *end;          /* by function id: where its stacks end and the next one's begin */
+};
+
+/* The tally is borrowed until stack_index_free. */
+void stack_index_init(struct stack_index *x, const struct tally *t);
+void stack_index_free(struct stack_index *x);
+size_t stack_index_count(const struct stack_index *x, uint32_t func);
+
+/* The piece that was asked for last. */
+struct fragment {
+	const struct stack_index *index;
+	const struct tally *tally;
+	struct neighbours callers, callees;
+	int64_t *self;        /* of stacks that end with it */
+	int64_t *total;       /* of all stacks that it stands in */
+};
+
+/* The index is borrowed until fragment_free; several threads may share one. */
+void fragment_init(struct fragment *f, const struct stack_index *x);
+/*
+ * Fill in what stands around a piece of n > 0 functions, in place of the one
+ * before. With recursion the place nearest the leaf counts. <Total> alone calls
+ * what is outermost.
+ */
+void fragment_find(struct fragment *f, struct func *const *funcs, size_t n);
 void fragment_free(struct fragment *f);
+
+static inline const int64_t *neighbour_values(const struct fragment *f, const struct neighbours *side,
+					      size_t i)
+{
+	return &side->values.data[i * f->tally->nmetrics];
+}
 
 #endif

@@ -108,10 +108,7 @@ static void build_path(struct tally *t, struct session *s, uint32_t id)
 	t->path_funcs.len += t->paths[id].n;
 }
 
-/* The metrics that any stack has something of: of all microstates, a recording meets a few. */
-typedef VEC(uint32_t) metric_ids;
-
-static void metrics_met(const struct tally *t, metric_ids *ret)
+static void metrics_met(struct tally *t)
 {
 	unsigned char *met = xcalloc(t->nmetrics, 1);
 
@@ -121,22 +118,21 @@ static void metrics_met(const struct tally *t, metric_ids *ret)
 	}
 	for (size_t m = 0; m < t->nmetrics; m++) {
 		if (met[m])
-			vec_push(ret, m);
+			vec_push(&t->met, m);
 	}
 	free(met);
 }
 
-static void add_values(int64_t *to, const int64_t *from, const metric_ids *which)
+void tally_add(const struct tally *t, int64_t *to, const int64_t *sums)
 {
-	for (size_t i = 0; i < which->len; i++)
-		add_to(&to[which->data[i]], from[which->data[i]]);
+	vec_for_each(m, &t->met)
+		add_to(&to[*m], sums[*m]);
 }
 
 static void sum_functions(struct tally *t, const struct session *s)
 {
 	size_t nm = t->nmetrics;
 	uint32_t *last_seen; /* by function: the stack it was last counted for, + 1 */
-	metric_ids met = { 0 };
 
 	t->nfuncs = s->funcs.len;
 	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));
@@ -144,26 +140,25 @@ static void sum_functions(struct tally *t, const struct session *s)
 	t->total = xcalloc(nm, sizeof(*t->total));
 	t->zeros = xcalloc(nm, sizeof(*t->zeros));
 	last_seen = xcalloc(t->nfuncs, sizeof(*last_seen));
-	metrics_met(t, &met);
+	metrics_met(t);
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		const int64_t *sums = &t->by_stack[id * nm];
 		const uint32_t *funcs = &t->path_funcs.data[t->seen[id] ? t->paths[id].first : 0];
 
 		if (!t->seen[id] || !t->paths[id].n)
 			continue;
-		add_values(t->total, sums, &met);
-		add_values(&t->excl[funcs[0] * nm], sums, &met);
+		tally_add(t, t->total, sums);
+		tally_add(t, &t->excl[funcs[0] * nm], sums);
 		for (uint32_t i = 0; i < t->paths[id].n; i++) {
 			if (last_seen[funcs[i]] == id + 1)
 				continue;
 			last_seen[funcs[i]] = id + 1;
-			add_values(&t->incl[funcs[i] * nm], sums, &met);
+			tally_add(t, &t->incl[funcs[i] * nm], sums);
 		}
 	}
 	memcpy(&t->excl[s->total->id * nm], t->total, nm * sizeof(*t->total));
 	memcpy(&t->incl[s->total->id * nm], t->total, nm * sizeof(*t->total));
 	free(last_seen);
-	vec_free(&met);
 }
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)
@@ -194,5 +189,6 @@ void tally_free(struct tally *t)
 	free(t->incl);
 	free(t->total);
 	free(t->zeros);
+	vec_free(&t->met);
 	free(t);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each function, and each pair of caller and callee, has of each metric,
- * for the packets that a filter lets through and with load objects shown as
- * they are set at the time of the call. Values stand in arrays of
- * `nmetrics`, by metric id.
+ * What each function has of each metric, for the packets that a filter lets
+ * through and with load objects shown as they are set at the time of the call.
+ * Values stand in arrays of `nmetrics`, by metric id. Callers and callees:
+ * fragment.h.
  */
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H
@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 
 struct filter;
@@ -29,15 +28,18 @@ struct tally {
 	size_t nmetrics, nstacks, nfuncs;
 	int64_t *by_stack;      /* nstacks × nmetrics */
 	unsigned char *seen;    /* by stack: at least one packet had it */
-	struct path *paths;     /* by stack */
+	struct path *paths;     /* by stack; of those not seen empty */
 	VEC(uint32_t) path_funcs; /* function ids */
 	int64_t *excl, *incl;   /* nfuncs × nmetrics */
 	int64_t *total, *zeros;
+	VEC(uint32_t) met;      /* metrics that any stack has something of: of all states, a few */
 	uint64_t npackets;
 };
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
+/* Add what a stack, or several, has. */
+void tally_add(const struct tally *t, int64_t *to, const int64_t *sums);
 
 /*
  * The function that stands for a frame, given the one shown for its caller (NULL
@@ -56,25 +58,5 @@ static inline const int64_t *tally_incl(const struct tally *t, uint32_t func)
 {
 	return func < t->nfuncs ? &t->incl[func * t->nmetrics] : t->zeros;
 }
-
-/* The attributed values of one neighbour of a function. */
-struct edge {
-	uint32_t func, neighbour;
-	int64_t *values;
-};
-
-typedef VEC(struct edge) edge_vec;
-
-/* All pairs of caller and callee. <Total> calls what is outermost. */
-struct edges {
-	edge_vec callers, callees; /* sorted by func */
-	struct arena arena;
-};
-
-/* Of one function, or with NULL of all. */
-void edges_init(struct edges *e, const struct tally *t, const struct func *only);
-void edges_free(struct edges *e);
-/* The first edge of a function in one of the arrays, and how many there are. */
-const struct edge *edges_of(const struct edge *all, size_t len, uint32_t func, size_t *n);
 
 #endif

@@ -133,24 +133,34 @@ static bool is_below(const struct cell *a, const struct cell *b)
 	return a->kind == CELL_PERCENT ? a->d < b->d : a->i < b->i;
 }
 
-/* The rows with the least and the greatest number of each kind in a column. */
+/* The least and the greatest number of each kind in a column; blank when there is none. */
 struct extremes {
-	const struct row *least[CELL_KINDS], *greatest[CELL_KINDS];
+	struct cell least[CELL_KINDS], greatest[CELL_KINDS];
 };
 
-static void extremes_add(struct extremes *x, const struct row *r, size_t column)
+static void extremes_add(struct extremes *x, const struct cell *c)
 {
-	const struct cell *c = &r->cells[column];
+	struct cell *least = &x->least[c->kind], *greatest = &x->greatest[c->kind];
 
-	if (!x->least[c->kind] || is_below(c, &x->least[c->kind]->cells[column]))
-		x->least[c->kind] = r;
-	if (!x->greatest[c->kind] || is_below(&x->greatest[c->kind]->cells[column], c))
-		x->greatest[c->kind] = r;
+	if (least->kind == CELL_BLANK)
+		*least = *greatest = *c;
+	else if (is_below(c, least))
+		*least = *c;
+	else if (is_below(greatest, c))
+		*greatest = *c;
 }
 
 static void measure_cell(struct printer *p, const struct row *r, size_t column)
 {
 	widen(&p->layout.data[column].width, text_width(cell_text(p, r, column)));
+}
+
+/* Blank: there was no number of that kind. */
+static void measure_number(struct printer *p, const struct cell *c, size_t column)
+{
+	buf_clear(&p->cell);
+	cell_put(&p->cell, c);
+	widen(&p->layout.data[column].width, p->cell.len + blanks_after(c));
 }
 
 /* Of numbers only the extreme ones are turned into text. */
@@ -161,18 +171,16 @@ static void measure_cells(struct printer *p, const struct table *t)
 	p->tree.rails.len = 0;
 	vec_for_each(r, &t->rows) {
 		for (size_t i = 0; i < t->columns.len; i++) {
-			if (grows(&r->cells[i]))
-				extremes_add(&all[i], r, i);
+			if (grows(&r->cells[i]) && (int)i != p->name_column)
+				extremes_add(&all[i], &r->cells[i]);
 			else if (!runs_over(t, r, i))
 				measure_cell(p, r, i);
 		}
 	}
 	for (size_t i = 0; i < t->columns.len; i++) {
 		for (size_t kind = 0; kind < CELL_KINDS; kind++) {
-			if (all[i].least[kind])
-				measure_cell(p, all[i].least[kind], i);
-			if (all[i].greatest[kind])
-				measure_cell(p, all[i].greatest[kind], i);
+			measure_number(p, &all[i].least[kind], i);
+			measure_number(p, &all[i].greatest[kind], i);
 		}
 	}
 	free(all);

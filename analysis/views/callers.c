@@ -1,118 +1,211 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include "analysis/base/buf.h"
+#include "analysis/base/parallel.h"
 #include "analysis/metrics/fragment.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
 
-struct panels {
+/* What all panels have in common. */
+struct drawing {
 	struct view_state *v;
-	struct table *t;
 	const struct tally *tally;
-	struct edges edges;
-	const int64_t *whole; /* of the function in the middle: 100 % of attributed */
+	struct stack_index index;
+	int64_t *rank; /* by function: its place in the order of names */
+};
+
+/* Panels that follow each other. */
+struct panels {
+	const struct drawing *g;
+	struct table *t;
+	struct fragment fragment; /* in the middle: its total is 100 % of attributed */
+	struct cell **known;      /* by function: the cells that it has in every panel, or NULL */
+	ranked_vec ranked;        /* the neighbours that are being added */
 	int group;
 };
 
+/* Of a function, whatever panel it stands in; the attributed ones blank. */
+static const struct cell *cells_of(struct panels *p, const struct func *f)
+{
+	struct row r = { .cells = p->known[f->id] };
+
+	if (!r.cells) {
+		struct values values = { .excl = tally_excl(p->g->tally, f->id),
+					 .incl = tally_incl(p->g->tally, f->id),
+					 .whole = p->g->tally->total, .func = f,
+					 .name = func_label(p->g->v, f, p->t) };
+
+		r.cells = arena_alloc(&p->t->arena, p->t->columns.len * sizeof(*r.cells));
+		columns_fill(&r, &p->g->v->cmetrics, &values);
+		p->known[f->id] = r.cells;
+	}
+	return r.cells;
+}
+
 static void add_row(struct panels *p, const struct func *f, const int64_t *attr, char mark)
 {
-	struct values values = {
-		.excl = tally_excl(p->tally, f->id), .incl = tally_incl(p->tally, f->id),
-		.attr = attr, .whole = p->tally->total, .attr_whole = p->whole,
-		.func = f, .name = func_label(p->v, f, p->t) };
+	const struct cell *known = cells_of(p, f);
 	struct row *r = table_row(p->t);
 
-	columns_fill(r, &p->v->cmetrics, &values);
+	memcpy(r->cells, known, p->t->columns.len * sizeof(*known));
+	columns_fill_attr(r, &p->g->v->cmetrics, attr, p->fragment.total);
 	r->group = p->group;
 	r->mark = mark;
 }
 
-static void add_neighbours(struct panels *p, const struct edge *e, size_t n)
+static void add_neighbours(struct panels *p, const struct neighbours *side)
 {
-	const struct session *s = p->v->session;
-	ranked_vec rows = { 0 };
+	const struct session *s = p->g->v->session;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct func *f = s->funcs.data[e[i].neighbour];
+	p->ranked.len = 0;
+	for (size_t i = 0; i < side->funcs.len; i++) {
+		const struct func *f = s->funcs.data[side->funcs.data[i]];
 
-		vec_push(&rows, (struct ranked){ .func = f,
-						 .excl = tally_excl(p->tally, f->id),
-						 .incl = tally_incl(p->tally, f->id),
-						 .attr = e[i].values,
-						 .name = func_name(p->v, f),
-						 .order = f->id,
-						 .sort = &p->v->csort });
+		vec_push(&p->ranked, (struct ranked){ .func = f,
+						      .excl = tally_excl(p->g->tally, f->id),
+						      .incl = tally_incl(p->g->tally, f->id),
+						      .attr = neighbour_values(&p->fragment, side, i),
+						      .order = p->g->rank[f->id],
+						      .by_order = true });
 	}
-	ranked_sort(rows.data, rows.len);
-	vec_for_each(r, &rows)
+	ranked_sort(p->ranked.data, p->ranked.len, &p->g->v->csort);
+	vec_for_each(r, &p->ranked)
 		add_row(p, r->func, r->attr, '\0');
-	vec_free(&rows);
 }
 
-static void add_edges(struct panels *p, const edge_vec *all, const struct func *f)
+/* Callers, the functions themselves, the last of them with what is their own, callees. */
+static void add_panel(struct panels *p, struct func *const *funcs, size_t n)
 {
-	size_t n;
-	const struct edge *e = edges_of(all->data, all->len, f->id, &n);
-
-	add_neighbours(p, e, n);
-}
-
-/* Callers, the function itself with what is its own, callees. */
-static void add_panel(struct panels *p, const struct func *f)
-{
-	p->whole = tally_incl(p->tally, f->id);
-	add_edges(p, &p->edges.callers, f);
-	add_row(p, f, tally_excl(p->tally, f->id), '*');
-	add_edges(p, &p->edges.callees, f);
+	fragment_find(&p->fragment, funcs, n);
+	add_neighbours(p, &p->fragment.callers);
+	for (size_t i = 0; i < n; i++)
+		add_row(p, funcs[i], i + 1 < n ? NULL : p->fragment.self, '*');
+	add_neighbours(p, &p->fragment.callees);
 	p->group++;
 }
 
-static void begin(struct panels *p)
+/* Names are compared once, not in every panel. */
+static void rank_names(struct drawing *g)
+{
+	static const struct metric_sort by_name = { .col = { .stat = STATIC_NAME } };
+	const struct session *s = g->v->session;
+	ranked_vec all = { 0 };
+
+	vec_for_each(f, &s->funcs)
+		vec_push(&all, (struct ranked){ .name = func_name(g->v, *f), .order = (*f)->id });
+	ranked_sort(all.data, all.len, &by_name);
+	g->rank = xcalloc(all.len, sizeof(*g->rank));
+	for (size_t i = 0; i < all.len; i++)
+		g->rank[all.data[i].order] = i;
+	vec_free(&all);
+}
+
+static void drawing_init(struct drawing *g, struct view_state *v)
+{
+	*g = (struct drawing){ .v = v, .tally = view_tally(v) };
+	stack_index_init(&g->index, g->tally);
+	rank_names(g);
+}
+
+static void drawing_free(struct drawing *g)
+{
+	stack_index_free(&g->index);
+	free(g->rank);
+}
+
+static void panels_init(struct panels *p, const struct drawing *g, struct table *t)
+{
+	*p = (struct panels){ .g = g, .t = t };
+	fragment_init(&p->fragment, &g->index);
+	p->known = xcalloc(g->v->session->funcs.len, sizeof(*p->known));
+}
+
+static void panels_free(struct panels *p)
+{
+	fragment_free(&p->fragment);
+	vec_free(&p->ranked);
+	free(p->known);
+}
+
+static void begin(const struct view_state *v, struct table *t)
 {
 	struct buf title = { 0 };
 
-	p->t->name = "callers-callees";
+	t->name = "callers-callees";
 	buf_puts(&title, "Callers and callees sorted by metric: ");
-	metric_sort_describe(&p->v->csort, &title);
-	p->t->title = arena_strdup(&p->t->arena, title.data);
+	metric_sort_describe(&v->csort, &title);
+	t->title = arena_strdup(&t->arena, title.data);
 	buf_free(&title);
-	columns_add(p->t, &p->v->cmetrics, &p->v->csort);
+	columns_add(t, &v->cmetrics, &v->csort);
 }
 
-/* Attributed to the last of them is what stacks have that end there. */
 int view_fragment(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
 		  struct diag *d)
 {
-	struct panels p = { .v = v, .t = t, .tally = view_tally(v) };
-	struct fragment f;
+	struct drawing g;
+	struct panels p;
 
-	begin(&p);
-	fragment_init(&f, p.tally, funcs, n);
-	p.whole = f.total;
-	add_neighbours(&p, f.callers.data, f.callers.len);
-	for (size_t i = 0; i < n; i++)
-		add_row(&p, funcs[i], i + 1 < n ? NULL : f.self, '*');
-	add_neighbours(&p, f.callees.data, f.callees.len);
-	fragment_free(&f);
+	drawing_init(&g, v);
+	panels_init(&p, &g, t);
+	begin(v, t);
+	add_panel(&p, funcs, n);
+	panels_free(&p);
+	drawing_free(&g);
 	return 0;
 }
 
-int view_callers_callees(struct view_state *v, const struct func *only, struct table *t,
-			 struct diag *d)
+/* The panels of some functions that follow each other, in a table of their own. */
+struct share {
+	const struct drawing *g;
+	const struct ranked *funcs;
+	size_t from, to;
+	struct table t;
+};
+
+static void share_draw(void *ctx, size_t i)
 {
-	struct panels p = { .v = v, .t = t, .tally = view_tally(v) };
+	struct share *s = (struct share *)ctx + i;
+	struct panels p;
 
-	begin(&p);
-	edges_init(&p.edges, p.tally, only);
-	if (only) {
-		add_panel(&p, only);
-	} else {
-		ranked_vec funcs = { 0 };
+	panels_init(&p, s->g, &s->t);
+	begin(s->g->v, &s->t);
+	p.group = s->from;
+	for (size_t k = s->from; k < s->to; k++)
+		add_panel(&p, &s->g->v->session->funcs.data[s->funcs[k].func->id], 1);
+	panels_free(&p);
+}
 
-		functions_ranked(v, &funcs);
-		vec_for_each(r, &funcs)
-			add_panel(&p, r->func);
-		vec_free(&funcs);
+/* The functions in n shares of about as many neighbours. */
+static void share_out(const struct drawing *g, const ranked_vec *funcs, struct share *shares, size_t n)
+{
+	size_t all = 0, sofar = 0, at = 0;
+
+	vec_for_each(r, funcs)
+		all += stack_index_count(&g->index, r->func->id);
+	for (size_t i = 0; i < n; i++) {
+		shares[i] = (struct share){ .g = g, .funcs = funcs->data, .from = at };
+		while (at < funcs->len && (i + 1 == n || sofar < all / n * (i + 1)))
+			sofar += stack_index_count(&g->index, funcs->data[at++].func->id);
+		shares[i].to = at;
 	}
-	edges_free(&p.edges);
+}
+
+int view_callers_callees(struct view_state *v, struct table *t, struct diag *d)
+{
+	struct share shares[PARALLEL_MAX];
+	size_t n = parallel_parts();
+	ranked_vec funcs = { 0 };
+	struct drawing g;
+
+	drawing_init(&g, v);
+	functions_ranked(v, &funcs);
+	share_out(&g, &funcs, shares, n);
+	parallel_run(share_draw, shares, n);
+	*t = shares[0].t;
+	for (size_t i = 1; i < n; i++)
+		table_append(t, &shares[i].t);
+	vec_free(&funcs);
+	drawing_free(&g);
 	return 0;
 }

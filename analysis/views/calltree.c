@@ -49,10 +49,10 @@ static void children_ranked(const struct drawing *g, const struct tree_node *n, 
 			continue;
 		vec_push(ret, (struct ranked){ .func = f, .attr = c->values, .excl = c->values,
 					       .incl = c->values, .name = func_name(g->v, f), .order = f->id,
-					       .index = nodes->len, .sort = &g->sort });
+					       .index = nodes->len });
 		vec_push(nodes, c);
 	}
-	ranked_sort(ret->data, ret->len);
+	ranked_sort(ret->data, ret->len, &g->sort);
 }
 
 static void draw(struct drawing *g, const struct tree_node *n, int depth, int more)

@@ -200,22 +200,48 @@ static size_t fill_shapes(struct cell *cells, const struct metric_col *c, size_t
 	return n;
 }
 
+/* How many cells a metric has in a row. */
+static size_t ncells(const struct metric_col *c)
+{
+	unsigned vis = c->vis & (VIS_TIME | VIS_VALUE | VIS_PERCENT);
+
+	return c->flavor == FLAVOR_STATIC ? 1 : __builtin_popcount(vis) * ncopies(c->metric);
+}
+
+static void fill_metric(struct cell *cells, const struct metric_col *c, const int64_t *values,
+			const int64_t *whole)
+{
+	for (size_t g = 0; g < ncopies(c->metric); g++)
+		cells += fill_shapes(cells, c, g, values, whole);
+}
+
 void columns_fill(struct row *r, const struct metric_list *l, const struct values *v)
 {
 	size_t n = 0;
 
 	vec_for_each(c, &l->cols) {
-		const int64_t *values = of_flavor(v, c->flavor);
-		const int64_t *whole = c->flavor == FLAVOR_ATTR ? v->attr_whole : v->whole;
-
 		if (c->vis & VIS_HIDDEN)
 			continue;
-		if (c->flavor == FLAVOR_STATIC) {
-			fill_static(&r->cells[n++], c, v);
+		if (c->flavor == FLAVOR_STATIC)
+			fill_static(&r->cells[n], c, v);
+		else
+			fill_metric(&r->cells[n], c, of_flavor(v, c->flavor),
+				    c->flavor == FLAVOR_ATTR ? v->attr_whole : v->whole);
+		n += ncells(c);
+	}
+}
+
+void columns_fill_attr(struct row *r, const struct metric_list *l, const int64_t *attr,
+		       const int64_t *attr_whole)
+{
+	size_t n = 0;
+
+	vec_for_each(c, &l->cols) {
+		if (c->vis & VIS_HIDDEN)
 			continue;
-		}
-		for (size_t g = 0; g < ncopies(c->metric); g++)
-			n += fill_shapes(&r->cells[n], c, g, values, whole);
+		if (c->flavor == FLAVOR_ATTR)
+			fill_metric(&r->cells[n], c, attr, attr_whole);
+		n += ncells(c);
 	}
 }
 
@@ -305,33 +331,33 @@ static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
 	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
 }
 
-static int64_t sort_key(const struct ranked *r)
+static int64_t sort_key(const struct ranked *r, const struct metric_col *c)
 {
-	const struct metric_col *c = &r->sort->col;
 	const int64_t *values = ranked_values(r, c->flavor);
 
 	return c->flavor == FLAVOR_STATIC || !values ? 0 :
 	       metric_value(copy_of(c->metric, 0), values);
 }
 
-static int ranked_cmp(const void *pa, const void *pb)
+static int ranked_cmp(const void *pa, const void *pb, void *ctx)
 {
 	const struct ranked *a = pa, *b = pb;
+	const struct metric_sort *sort = ctx;
 	int by = compare64(b->key, a->key);
 
-	if (!by && a->sort->col.flavor == FLAVOR_STATIC)
-		by = compare_static(a, b, a->sort->col.stat);
+	if (!by && sort->col.flavor == FLAVOR_STATIC)
+		by = compare_static(a, b, sort->col.stat);
 	if (!by)
 		by = a->by_order ? compare64(a->order, b->order) : strcmp(a->name, b->name);
 	if (!by)
 		by = compare64(a->order, b->order);
-	return a->sort->reverse ? -by : by;
+	return sort->reverse ? -by : by;
 }
 
-void ranked_sort(struct ranked *r, size_t n)
+void ranked_sort(struct ranked *r, size_t n, const struct metric_sort *sort)
 {
 	for (size_t i = 0; i < n; i++)
-		r[i].key = sort_key(&r[i]);
+		r[i].key = sort_key(&r[i], &sort->col);
 	if (n)
-		qsort(r, n, sizeof(*r), ranked_cmp);
+		qsort_r(r, n, sizeof(*r), ranked_cmp, (void *)sort);
 }

@@ -16,6 +16,9 @@ struct values {
 
 void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort);
 void columns_fill(struct row *r, const struct metric_list *l, const struct values *v);
+/* Only the attributed columns; the others stay as they are. */
+void columns_fill_attr(struct row *r, const struct metric_list *l, const int64_t *attr,
+		       const int64_t *attr_whole);
 /* The name of a function in the form that is set, for sorting. */
 const char *func_name(const struct view_state *v, const struct func *f);
 /* The same as rows show it: with its object when that is wanted, living as long as the table. */
@@ -46,10 +49,9 @@ struct ranked {
 	bool by_order;
 	size_t index;            /* of the caller's */
 	int64_t key;             /* ranked_sort's own: the value of the sort metric */
-	const struct metric_sort *sort;
 };
 
-/* By the sort metric, largest first, then by name. */
-void ranked_sort(struct ranked *r, size_t n);
+/* By the sort metric, largest first, then by name; one that is by_order by that. */
+void ranked_sort(struct ranked *r, size_t n, const struct metric_sort *sort);
 
 #endif

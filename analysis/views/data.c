@@ -150,10 +150,9 @@ int view_data_layout(struct view_state *v, struct table *t, struct diag *d)
 							    .incl = part->values,
 							    .name = part->object->name,
 							    .order = part->object->id,
-							    .index = part - p.all.data,
-							    .sort = &v->dsort });
+							    .index = part - p.all.data });
 	}
-	ranked_sort(objects.data, objects.len);
+	ranked_sort(objects.data, objects.len, &v->dsort);
 	columns_fill(table_row(t), &v->dmetrics,
 		     &(struct values){ .excl = p.total, .whole = p.total, .name = "<Total>" });
 	for (size_t i = 0; i < objects.len && (!v->limit || i + 1 < v->limit); i++, group++) {

@@ -20,8 +20,7 @@ static struct ranked rank(const struct view_state *v, const struct tally *t, con
 		.excl = tally_excl(t, f->id),
 		.incl = tally_incl(t, f->id),
 		.name = func_name(v, f),
-		.order = f->id,
-		.sort = &v->sort };
+		.order = f->id };
 }
 
 void functions_ranked(struct view_state *v, ranked_vec *ret)
@@ -35,7 +34,7 @@ void functions_ranked(struct view_state *v, ranked_vec *ret)
 		if (f != s->total && values_listed(&v->metrics, tally_incl(t, f->id)))
 			vec_push(ret, rank(v, t, f));
 	}
-	ranked_sort(ret->data, ret->len);
+	ranked_sort(ret->data, ret->len, &v->sort);
 	vec_push(ret, rank(v, t, s->total));
 	for (size_t i = ret->len - 1; i > 0; i--) {
 		struct ranked swap = ret->data[i];

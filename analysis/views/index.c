@@ -198,9 +198,9 @@ static void add_rows(struct view_state *v, struct table *t, struct index_tally *
 			.excl = values, .incl = values, .attr = values,
 			.name = arena_strdup(&t->arena, label.data),
 			.order = it->keys.data[i].a ? it->keys.data[i].a : it->keys.data[i].b,
-			.by_order = by_number(it, sort), .sort = sort });
+			.by_order = by_number(it, sort) });
 	}
-	ranked_sort(rows.data, rows.len);
+	ranked_sort(rows.data, rows.len, sort);
 	add_row(l, t, "<Total>", it->total, it->total);
 	for (size_t i = 0; i < rows.len && (!v->limit || i + 1 < v->limit); i++)
 		add_row(l, t, rows.data[i].name, rows.data[i].excl, it->total);

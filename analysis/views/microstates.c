@@ -372,10 +372,9 @@ static void put_entries(struct microstates *m, struct table *t, const struct ent
 		vec_push(&rows, (struct ranked){
 			.excl = values, .incl = values, .attr = values, .index = i,
 			.name = arena_strdup(&t->arena, label.data),
-			.order = e->key.pid ? e->key.pid : e->key.tid, .by_order = true,
-			.sort = &m->sort });
+			.order = e->key.pid ? e->key.pid : e->key.tid, .by_order = true });
 	}
-	ranked_sort(rows.data, rows.len);
+	ranked_sort(rows.data, rows.len, &m->sort);
 	put_entry(t, total, "<Total>");
 	for (size_t i = 0; i < rows.len && (!v->limit || i + 1 < v->limit); i++)
 		put_entry(t, &m->entries.data[rows.data[i].index], rows.data[i].name);

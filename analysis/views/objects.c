@@ -109,9 +109,9 @@ int view_objects(struct view_state *v, struct table *t, struct diag *d)
 		if (!is_total(v->session, o))
 			vec_push(&rows, (struct ranked){
 				.excl = &sums.excl[o->id * nm], .incl = &sums.incl[o->id * nm],
-				.name = object_label(o, t), .order = o->id, .sort = &v->sort });
+				.name = object_label(o, t), .order = o->id });
 	}
-	ranked_sort(rows.data, rows.len);
+	ranked_sort(rows.data, rows.len, &v->sort);
 	vec_for_each(r, &rows) {
 		if (v->limit && ++n > v->limit)
 			break;

@@ -180,8 +180,7 @@ static struct ranked rank_entry(struct listing *l, const struct places *p, size_
 				.incl = places_incl(p, key),
 				.name = entry_name(l, e),
 				.order = key,
-				.index = key,
-				.sort = &l->v->sort };
+				.index = key };
 }
 
 /* <Total>, then all that has something, in order, up to the limit. */
@@ -195,7 +194,7 @@ static void rank_all(struct listing *l, const struct places *p, bool extent, ran
 		if (values_listed(&l->v->metrics, places_incl(p, key)))
 			vec_push(&found, rank_entry(l, p, key, extent));
 	}
-	ranked_sort(found.data, found.len);
+	ranked_sort(found.data, found.len, &l->v->sort);
 	vec_push(ret, (struct ranked){ .func = total,
 				       .excl = tally->total,
 				       .incl = tally->total,

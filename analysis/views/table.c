@@ -9,6 +9,17 @@ struct row *table_row(struct table *t)
 	return &t->rows.data[t->rows.len - 1];
 }
 
+void table_append(struct table *t, struct table *from)
+{
+	vec_reserve(&t->rows, t->rows.len + from->rows.len);
+	vec_for_each(r, &from->rows)
+		vec_push(&t->rows, *r);
+	vec_for_each(n, &from->notes)
+		vec_push(&t->notes, *n);
+	arena_join(&t->arena, &from->arena);
+	table_free(from);
+}
+
 void table_free(struct table *t)
 {
 	vec_free(&t->columns);

@@ -77,6 +77,8 @@ struct table {
 
 /* A new row of blank cells at the end; valid until the next one. */
 struct row *table_row(struct table *t);
+/* Move the rows and notes of another table of the same columns to the end; it is empty then. */
+void table_append(struct table *t, struct table *from);
 void table_free(struct table *t);
 
 #endif

@@ -67,10 +67,9 @@ void view_objects_follow(struct view_state *v);
 void view_sorts_follow(struct view_state *v);
 
 int view_functions(struct view_state *v, struct table *t, struct diag *d);
-/* Panels for all functions in sort order, or for one. */
-int view_callers_callees(struct view_state *v, const struct func *only, struct table *t,
-			 struct diag *d);
-/* The panel of functions that called each other, the outermost first. */
+/* Panels for all functions in sort order. */
+int view_callers_callees(struct view_state *v, struct table *t, struct diag *d);
+/* The panel of one function, or of functions that called each other, the outermost first. */
 int view_fragment(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
 		  struct diag *d);
 int view_calltree(struct view_state *v, struct table *t, struct diag *d);

@@ -17,6 +17,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/metrics/fragment.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
@@ -119,21 +120,24 @@ static inline int64_t total(struct opened *o, const char *metric)
 static inline int64_t attributed(struct opened *o, bool callers, const char *func,
 				 const char *neighbour, const char *metric)
 {
-	const struct func *f = the_func(o, func);
+	struct func *f = the_func(o, func);
 	uint32_t other = the_func(o, neighbour)->id;
-	struct edges edges;
-	const struct edge *e;
+	const struct neighbours *side;
+	struct stack_index index;
+	struct fragment fragment;
 	int64_t ret = -1;
-	size_t n;
 
-	edges_init(&edges, view_tally(&o->view), NULL);
-	e = callers ? edges_of(edges.callers.data, edges.callers.len, f->id, &n) :
-		      edges_of(edges.callees.data, edges.callees.len, f->id, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (e[i].neighbour == other)
-			ret = e[i].values[metric_id(o, metric)] / BUILDER_TICK_NS;
+	stack_index_init(&index, view_tally(&o->view));
+	fragment_init(&fragment, &index);
+	fragment_find(&fragment, &f, 1);
+	side = callers ? &fragment.callers : &fragment.callees;
+	for (size_t i = 0; i < side->funcs.len; i++) {
+		if (side->funcs.data[i] == other)
+			ret = neighbour_values(&fragment, side, i)[metric_id(o, metric)] /
+			      BUILDER_TICK_NS;
 	}
-	edges_free(&edges);
+	fragment_free(&fragment);
+	stack_index_free(&index);
 	return ret;
 }
 

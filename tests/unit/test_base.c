@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The small library: vec, map, strtab, buf, cursor, diag, arena, file. */
+/* The small library: vec, map, strtab, buf, cursor, diag, arena, file, parallel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +22,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/file.h"
 #include "analysis/base/map.h"
+#include "analysis/base/parallel.h"
 #include "analysis/base/vec.h"
 
 static int by_value(const void *a, const void *b)
@@ -258,6 +259,41 @@ static void arena_memory_grows(void **state)
 	arena_free(&a);
 }
 
+static void arenas_join(void **state)
+{
+	struct arena a = { 0 }, b = { 0 }, none = { 0 };
+	char *of_a, *of_b;
+
+	arena_join(&a, &none);
+	of_b = arena_strdup(&b, "of b");
+	arena_join(&a, &b); /* into an empty one */
+	of_a = arena_strdup(&a, "of a");
+	memset(arena_alloc(&b, 10 << 20), 1, 10 << 20);
+	arena_join(&a, &b);
+	arena_free(&b);
+	memset(arena_alloc(&a, 100000), 1, 100000);
+	assert_string_equal(of_a, "of a");
+	assert_string_equal(of_b, "of b");
+	arena_free(&a);
+}
+
+static void count_part(void *ctx, size_t i)
+{
+	((unsigned *)ctx)[i] += i + 1;
+}
+
+static void parts_run_once_each(void **state)
+{
+	unsigned counts[PARALLEL_MAX + 1] = { 0 };
+
+	assert_in_range(parallel_parts(), 1, PARALLEL_MAX);
+	parallel_run(count_part, counts, 0);
+	parallel_run(count_part, counts, PARALLEL_MAX);
+	for (unsigned i = 0; i < PARALLEL_MAX; i++)
+		assert_int_equal(counts[i], i + 1);
+	assert_int_equal(counts[PARALLEL_MAX], 0);
+}
+
 static void files_are_regular_or_refused(void **state)
 {
 	char dir[] = "/tmp/test_base.XXXXXX";
@@ -344,6 +380,8 @@ int main(void)
 		cmocka_unit_test(diag_keeps_a_bounded_number),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(arena_memory_grows),
+		cmocka_unit_test(arenas_join),
+		cmocka_unit_test(parts_run_once_each),
 		cmocka_unit_test(files_are_regular_or_refused),
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
 		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),

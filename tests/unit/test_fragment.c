@@ -3,113 +3,166 @@
 #include "analysis/metrics/fragment.h"
 #include "tests/unit/session_fixture.h"
 
+struct asked {
+	struct opened opened;
+	struct stack_index index;
+	struct fragment fragment;
+};
+
+static void asked_open(struct asked *a)
+{
+	fixture_open(&a->opened);
+	stack_index_init(&a->index, view_tally(&a->opened.view));
+	fragment_init(&a->fragment, &a->index);
+}
+
+static void asked_free(struct asked *a)
+{
+	fragment_free(&a->fragment);
+	stack_index_free(&a->index);
+	fixture_free(&a->opened);
+}
+
 /* The names, outermost first, with blanks between them. */
-static void fragment_of(struct opened *o, const char *names, struct fragment *ret)
+static const struct fragment *ask(struct asked *a, const char *names)
 {
 	char *copy = xstrdup(names), *rest = copy, *name;
 	func_vec funcs = { 0 };
 
 	while ((name = strsep(&rest, " ")))
-		vec_push(&funcs, the_func(o, name));
-	fragment_init(ret, view_tally(&o->view), funcs.data, funcs.len);
+		vec_push(&funcs, the_func(&a->opened, name));
+	fragment_find(&a->fragment, funcs.data, funcs.len);
 	vec_free(&funcs);
 	free(copy);
+	return &a->fragment;
 }
 
-static int64_t ticks(struct opened *o, const int64_t *values)
+static int64_t ticks(struct asked *a, const int64_t *values)
 {
-	return values[metric_id(o, "user")] / BUILDER_TICK_NS;
+	return values[metric_id(&a->opened, "user")] / BUILDER_TICK_NS;
 }
 
 /* What that neighbour hands on; -1: it is none. */
-static int64_t of(struct opened *o, const edge_vec *edges, const char *name)
+static int64_t of(struct asked *a, const struct neighbours *side, const char *name)
 {
-	uint32_t id = the_func(o, name)->id;
+	uint32_t id = the_func(&a->opened, name)->id;
 
-	vec_for_each(e, edges) {
-		if (e->neighbour == id)
-			return ticks(o, e->values);
+	for (size_t i = 0; i < side->funcs.len; i++) {
+		if (side->funcs.data[i] == id)
+			return ticks(a, neighbour_values(&a->fragment, side, i));
 	}
 	return -1;
 }
 
-static void open_tree(struct opened *o)
+static void open_tree(struct asked *a)
 {
-	fixture_new(o);
-	exp_builder_profile(o->builder, 1, "main>a>f>g", MS_USER, 1);
-	exp_builder_profile(o->builder, 1, "main>b>f>g", MS_USER, 2);
-	exp_builder_profile(o->builder, 1, "main>b>f>g>h", MS_USER, 4);
-	exp_builder_profile(o->builder, 1, "main>b>f", MS_USER, 8);
-	exp_builder_profile(o->builder, 1, "main>g>f", MS_USER, 16);
-	fixture_open(o);
+	fixture_new(&a->opened);
+	exp_builder_profile(a->opened.builder, 1, "main>a>f>g", MS_USER, 1);
+	exp_builder_profile(a->opened.builder, 1, "main>b>f>g", MS_USER, 2);
+	exp_builder_profile(a->opened.builder, 1, "main>b>f>g>h", MS_USER, 4);
+	exp_builder_profile(a->opened.builder, 1, "main>b>f", MS_USER, 8);
+	exp_builder_profile(a->opened.builder, 1, "main>g>f", MS_USER, 16);
+	asked_open(a);
 }
 
 static void pieces_stand_in_order(void **state)
 {
-	struct fragment f;
-	struct opened o;
+	const struct fragment *f;
+	struct asked a;
 
-	open_tree(&o);
-	fragment_of(&o, "f g", &f);
-	assert_int_equal(of(&o, &f.callers, "a"), 1);
-	assert_int_equal(of(&o, &f.callers, "b"), 6);
-	assert_int_equal(f.callers.len, 2);
-	assert_int_equal(of(&o, &f.callees, "h"), 4);
-	assert_int_equal(f.callees.len, 1);
-	assert_int_equal(ticks(&o, f.self), 3);
-	assert_int_equal(ticks(&o, f.total), 7);
-	fragment_free(&f);
-	fragment_of(&o, "b f g", &f);
-	assert_int_equal(of(&o, &f.callers, "main"), 6);
-	assert_int_equal(ticks(&o, f.self), 2);
-	fragment_free(&f);
-	fragment_of(&o, "a h", &f);
-	assert_int_equal(f.callers.len + f.callees.len, 0);
-	assert_int_equal(ticks(&o, f.total), 0);
-	fragment_free(&f);
-	fixture_free(&o);
+	open_tree(&a);
+	f = ask(&a, "f g");
+	assert_int_equal(of(&a, &f->callers, "a"), 1);
+	assert_int_equal(of(&a, &f->callers, "b"), 6);
+	assert_int_equal(f->callers.funcs.len, 2);
+	assert_int_equal(of(&a, &f->callees, "h"), 4);
+	assert_int_equal(f->callees.funcs.len, 1);
+	assert_int_equal(ticks(&a, f->self), 3);
+	assert_int_equal(ticks(&a, f->total), 7);
+	f = ask(&a, "b f g");
+	assert_int_equal(of(&a, &f->callers, "main"), 6);
+	assert_int_equal(of(&a, &f->callers, "a"), -1);
+	assert_int_equal(ticks(&a, f->self), 2);
+	f = ask(&a, "a h");
+	assert_int_equal(f->callers.funcs.len + f->callees.funcs.len, 0);
+	assert_int_equal(ticks(&a, f->total), 0);
+	asked_free(&a);
 }
 
 /* The root's caller is <Total>. */
 static void stacks_end_somewhere(void **state)
 {
-	struct fragment f;
-	struct opened o;
+	const struct fragment *f;
+	struct asked a;
 
-	open_tree(&o);
-	fragment_of(&o, "main b", &f);
-	assert_int_equal(f.callers.len, 1);
-	assert_int_equal(f.callers.data[0].neighbour, o.session->total->id);
-	assert_int_equal(ticks(&o, f.callers.data[0].values), 14);
-	fragment_free(&f);
-	fixture_free(&o);
+	open_tree(&a);
+	f = ask(&a, "main b");
+	assert_int_equal(f->callers.funcs.len, 1);
+	assert_int_equal(f->callers.funcs.data[0], a.opened.session->total->id);
+	assert_int_equal(ticks(&a, neighbour_values(f, &f->callers, 0)), 14);
+	asked_free(&a);
 }
 
-/* Of one function they are what edges are (S-005), with recursion, too. */
-static void one_function_is_its_panel(void **state)
+/* <Total> calls what is outermost, and all is its own. */
+static void total_calls_the_roots(void **state)
 {
-	struct fragment f;
-	struct opened o;
+	const struct fragment *f;
+	struct asked a;
 
-	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "main>r>r>r", MS_USER, 3);
-	exp_builder_profile(o.builder, 1, "main>r>s", MS_USER, 5);
-	fixture_open(&o);
-	fragment_of(&o, "r", &f);
-	assert_int_equal(of(&o, &f.callers, "r"), attributed(&o, true, "r", "r", "user"));
-	assert_int_equal(of(&o, &f.callers, "main"), attributed(&o, true, "r", "main", "user"));
-	assert_int_equal(of(&o, &f.callees, "r"), attributed(&o, false, "r", "r", "user"));
-	assert_int_equal(of(&o, &f.callees, "s"), 5);
-	assert_int_equal(ticks(&o, f.self), excl(&o, "r", "user"));
-	assert_int_equal(ticks(&o, f.total), incl(&o, "r", "user"));
-	fragment_free(&f);
-	/* nearest the leaf */
-	fragment_of(&o, "r r", &f);
-	assert_int_equal(of(&o, &f.callers, "r"), 3);
-	assert_int_equal(of(&o, &f.callers, "main"), 0);
-	assert_int_equal(ticks(&o, f.total), 3);
-	fragment_free(&f);
-	fixture_free(&o);
+	fixture_new(&a.opened);
+	exp_builder_profile(a.opened.builder, 1, "main>a", MS_USER, 1);
+	exp_builder_profile(a.opened.builder, 1, "start>main", MS_USER, 2);
+	exp_builder_profile(a.opened.builder, 1, "main>main", MS_USER, 4);
+	asked_open(&a);
+	fragment_find(&a.fragment, &a.opened.session->total, 1);
+	f = &a.fragment;
+	assert_int_equal(f->callers.funcs.len, 0);
+	assert_int_equal(f->callees.funcs.len, 2);
+	assert_int_equal(of(&a, &f->callees, "main"), 5);
+	assert_int_equal(of(&a, &f->callees, "start"), 2);
+	assert_int_equal(ticks(&a, f->self), 7);
+	assert_int_equal(ticks(&a, f->total), 7);
+	asked_free(&a);
+}
+
+/* A function that became known after the tally was made has nothing. */
+static void what_is_new_has_no_neighbours(void **state)
+{
+	struct func late = { 0 }, *piece = &late;
+	struct asked a;
+
+	open_tree(&a);
+	late.id = view_tally(&a.opened.view)->nfuncs;
+	ask(&a, "f");
+	fragment_find(&a.fragment, &piece, 1);
+	assert_int_equal(a.fragment.callers.funcs.len + a.fragment.callees.funcs.len, 0);
+	assert_int_equal(stack_index_count(&a.index, late.id), 0);
+	assert_int_equal(stack_index_count(&a.index, the_func(&a.opened, "g")->id), 4);
+	asked_free(&a);
+}
+
+/* S-005, S-010: with recursion the place nearest the leaf has it all, the others nothing. */
+static void recursion_counts_once(void **state)
+{
+	const struct fragment *f;
+	struct asked a;
+
+	fixture_new(&a.opened);
+	exp_builder_profile(a.opened.builder, 1, "main>r>r>r", MS_USER, 3);
+	exp_builder_profile(a.opened.builder, 1, "main>r>s", MS_USER, 5);
+	asked_open(&a);
+	f = ask(&a, "r");
+	assert_int_equal(of(&a, &f->callers, "r"), 3);
+	assert_int_equal(of(&a, &f->callers, "main"), 5);
+	assert_int_equal(of(&a, &f->callees, "r"), 0);
+	assert_int_equal(of(&a, &f->callees, "s"), 5);
+	assert_int_equal(ticks(&a, f->self), excl(&a.opened, "r", "user"));
+	assert_int_equal(ticks(&a, f->total), incl(&a.opened, "r", "user"));
+	f = ask(&a, "r r");
+	assert_int_equal(of(&a, &f->callers, "r"), 3);
+	assert_int_equal(of(&a, &f->callers, "main"), 0);
+	assert_int_equal(ticks(&a, f->total), 3);
+	asked_free(&a);
 }
 
 int main(void)
@@ -117,7 +170,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_stand_in_order),
 		cmocka_unit_test(stacks_end_somewhere),
-		cmocka_unit_test(one_function_is_its_panel),
+		cmocka_unit_test(total_calls_the_roots),
+		cmocka_unit_test(what_is_new_has_no_neighbours),
+		cmocka_unit_test(recursion_counts_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void test_panel(void **state)
 	fixture_new(&o);
 	exp_builder_profile(o.builder, 1, "main>r>r>leaf", MS_USER, 1);
 	fixture_open(&o);
-	view_callers_callees(&o.view, the_func(&o, "r"), &t, &o.diag);
+	view_fragment(&o.view, (struct func *[]){ the_func(&o, "r") }, 1, &t, &o.diag);
 	assert_int_equal(t.rows.len, 5);
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(name_of(&t, i), want[i].name);
@@ -202,6 +202,46 @@ static void test_not_closed(void **state)
 }
 
 /* No view minds an experiment without packets. */
+/* However many CPUs share the work, each function's panel is the one that it has alone. */
+static void all_panels_are_those_of_each(void **state)
+{
+	struct table all = { 0 }, one = { 0 };
+	struct opened o;
+	size_t at = 0;
+
+	fixture_new(&o);
+	for (int i = 0; i < 60; i++) {
+		char stack[64];
+
+		snprintf(stack, sizeof(stack), "main>f%d>g%d>h%d>f%d", i % 7, i % 11, i % 5, i % 3);
+		exp_builder_profile(o.builder, 1, stack, MS_USER, 1 + i % 4);
+	}
+	fixture_open(&o);
+	assert_int_equal(view_callers_callees(&o.view, &all, &o.diag), 0);
+	for (int group = 0; at < all.rows.len; group++) {
+		struct func *middle = NULL;
+
+		for (size_t i = at; i < all.rows.len && all.rows.data[i].group == group; i++) {
+			if (all.rows.data[i].mark)
+				middle = !strcmp(name_of(&all, i), "<Total>") ?
+						 o.session->total :
+						 the_func(&o, name_of(&all, i));
+		}
+		assert_non_null(middle);
+		view_fragment(&o.view, &middle, 1, &one, &o.diag);
+		for (size_t i = 0; i < one.rows.len; i++, at++) {
+			assert_int_equal(all.rows.data[at].group, group);
+			assert_string_equal(name_of(&all, at), name_of(&one, i));
+			assert_memory_equal(all.rows.data[at].cells, one.rows.data[i].cells,
+					    (one.columns.len - 1) * sizeof(struct cell));
+		}
+		table_free(&one);
+	}
+	assert_int_equal(all.rows.data[all.rows.len - 1].group, 1 + 1 + 7 + 11 + 5 - 1);
+	table_free(&all);
+	fixture_free(&o);
+}
+
 static void test_empty(void **state)
 {
 	struct table t = { 0 };
@@ -212,7 +252,7 @@ static void test_empty(void **state)
 	view_functions(&o.view, &t, &o.diag);
 	assert_int_equal(t.rows.len, 1);
 	table_free(&t);
-	view_callers_callees(&o.view, NULL, &t, &o.diag);
+	view_callers_callees(&o.view, &t, &o.diag);
 	table_free(&t);
 	view_summary(&o.view, NULL, &t, &o.diag);
 	table_free(&t);
@@ -246,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_index),	  cmocka_unit_test(test_account),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_not_closed), cmocka_unit_test(test_empty),
+		cmocka_unit_test(all_panels_are_those_of_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
