@@ -15,6 +15,7 @@ struct reasons {
 	struct stacks *stacks;
 	struct map ranks;    /* of functions by pc: reason_rank of its name */
 	struct map by_stack; /* id to reason */
+	struct map doings;   /* stacks of wakers: id to whether it was the thread's own doing */
 };
 
 struct reasons *reasons_new(struct book *book, struct stacks *stacks)
@@ -32,6 +33,7 @@ void reasons_free(struct reasons *r)
 		return;
 	map_free(&r->ranks);
 	map_free(&r->by_stack);
+	map_free(&r->doings);
 	free(r);
 }
 
@@ -143,4 +145,44 @@ enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t 
 
 	/* Woken or preempted, some of both. */
 	return state == ER_OFF_CPU ? REASON_NONE : reason_blocked(r, &w);
+}
+
+static bool delivers_own(struct reasons *r, const uint64_t *pcs, size_t n)
+{
+	bool delivers = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = book_ksym_name(r->book, pcs[i]);
+
+		switch (name ? reason_doing(name) : DOING_UNSAID) {
+		case DOING_UNSAID:
+			break;
+		case DOING_DELIVERS:
+			delivers = true;
+			break;
+		case DOING_THREAD:
+			return delivers;
+		case DOING_INTERRUPT: /* further up is what it came upon */
+			return false;
+		}
+	}
+	return false;
+}
+
+bool reason_own_doing(struct reasons *r, uint64_t waker_stack)
+{
+	uint64_t *known = map_get(&r->doings, waker_stack);
+	const uint64_t *pcs;
+	size_t n;
+
+	if (known)
+		return *known;
+	pcs = stacks_kernel(r->stacks, waker_stack, &n);
+	if (!pcs)
+		return false;
+	if (r->doings.len >= MAX_STACKS)
+		map_free(&r->doings);
+	known = map_put(&r->doings, waker_stack, NULL);
+	*known = delivers_own(r, pcs, n);
+	return *known;
 }

@@ -396,3 +396,24 @@ enum er_reason reason_of_syscall(int nr)
 	}
 	return REASON_OTHER;
 }
+
+enum doing reason_doing(const char *name)
+{
+	static const struct {
+		const char *pattern;
+		enum doing doing;
+	} rules[] = {
+		{ "process_backlog", DOING_DELIVERS },
+		{ "__local_bh_enable_ip", DOING_THREAD },
+		{ "do_softirq", DOING_THREAD },
+		{ "__irq_exit_rcu", DOING_INTERRUPT },
+		{ "irq_exit_rcu", DOING_INTERRUPT },
+		{ "asm_*", DOING_INTERRUPT },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (matches(rules[i].pattern, name))
+			return rules[i].doing;
+	}
+	return DOING_UNSAID;
+}

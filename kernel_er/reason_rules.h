@@ -20,4 +20,18 @@ enum er_reason reason_of_functions(const char *const *names, size_t n);
 /* By the number of a system call; REASON_OTHER likewise. */
 enum er_reason reason_of_syscall(int nr);
 
+/*
+ * Whose doing a waking in an interrupt is, by the functions on the way to it, leaf
+ * first: what a thread sends to its own machine is delivered in a soft interrupt
+ * that it runs itself, within its call. Others wait for any interrupt to end.
+ */
+enum doing {
+	DOING_UNSAID,
+	DOING_DELIVERS,  /* something that was sent on this machine */
+	DOING_THREAD,    /* a thread lets soft interrupts in */
+	DOING_INTERRUPT, /* an interrupt came upon it */
+};
+
+enum doing reason_doing(const char *function);
+
 #endif

@@ -163,8 +163,20 @@ static bool makes_page(const struct drain *dr, const struct er_wait *w)
 	return dr->parts.targets || (w->flags & whole) != whole;
 }
 
+/* Who woke: of what seemed an interrupt perhaps the thread that ran. */
+static const struct er_wait *with_waker(struct drain *dr, const struct er_wait *w,
+					struct er_wait *copy)
+{
+	if (!(w->flags & ER_WAIT_WAKER_IRQ) || !reason_own_doing(dr->reasons, w->waker_stack))
+		return w;
+	*copy = *w;
+	copy->flags &= ~ER_WAIT_WAKER_IRQ;
+	return copy;
+}
+
 bool place_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
 {
+	struct er_wait copy;
 	struct off_time t;
 	struct page *own;
 
@@ -178,6 +190,7 @@ bool place_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
 	if (w->stack && !stacks_has(dr->stacks, w->stack))
 		dr->parts.drops->n[DROP_STACK]++;
 	dr->nwaits++;
+	w = with_waker(dr, w, &copy);
 	fill_common(dr, w, &t);
 	own = owner_page(dr, &t.actor, w->h.time_ns, makes_page(dr, w));
 	t.followed = own;

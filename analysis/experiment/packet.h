@@ -139,7 +139,7 @@ enum er_wflag {
 	WFLAG_OPEN_START = 1 << 1, /* had begun before the recording */
 	WFLAG_OPEN_END = 1 << 2,   /* had not ended when it did */
 	WFLAG_IO = 1 << 3,         /* the scheduler counts it as waiting for I/O */
-	WFLAG_WAKER_IRQ = 1 << 4,  /* woken from an interrupt; WAKER is who was interrupted */
+	WFLAG_WAKER_IRQ = 1 << 4,  /* woken from an interrupt, not WAKER's doing: it was come upon */
 	WFLAG_REST = 1 << 5,       /* no single wait: what is left of the thread's exact total */
 	WFLAG_STACK_EARLY = 1 << 6, /* the stack was taken when it left the CPU */
 };

@@ -84,6 +84,13 @@ who_is()
 }
 
 for kind in pipe event net epoll; do who_is $kind 12 "its peer ended the waits" 7; done
+# What is sent over the loopback device arrives in a soft interrupt, of the sender's own.
+got=$(awk -F'\t' '$2 == "net" { print $4; exit }' truths | {
+	read -r tid
+	awk -v t="$tid" '$1 > 44 && $5 == t && $6 == 7 && int($9 / 32) % 2 == 0 { n++; if (!(int($9 / 16) % 2)) it++ }
+		END { printf "%.3f", n ? it / n : 0 }' packets
+})
+check_that "net: no interrupt did" "$got >= 0.9" "$got of the waits"
 who_is mutex 11 "its peer held the lock" 6
 who_is mutex 12 "its peer let it go" 6
 who_is stop 12 "its peer let it go on" 9

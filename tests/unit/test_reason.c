@@ -123,6 +123,28 @@ static void test_stacks(void **state)
 	}
 }
 
+/* Wakings over the loopback device and by an interrupt, as seen on 6.18 and 6.1. */
+static void test_doings(void **state)
+{
+	static const struct {
+		const char *function;
+		enum doing doing;
+	} cases[] = {
+		{ "sock_def_readable", DOING_UNSAID },	   { "handle_softirqs", DOING_UNSAID },
+		{ "__do_softirq", DOING_UNSAID },	   { "do_softirq.part.0", DOING_THREAD },
+		{ "__local_bh_enable_ip", DOING_THREAD },  { "__irq_exit_rcu", DOING_INTERRUPT },
+		{ "asm_common_interrupt", DOING_INTERRUPT }, { "process_backlog", DOING_DELIVERS },
+	};
+	struct stacks *st = stacks_new(NULL);
+	struct reasons *r = reasons_new(NULL, st);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(reason_doing(cases[i].function), cases[i].doing);
+	assert_false(reason_own_doing(r, 1)); /* no such stack */
+	reasons_free(r);
+	stacks_free(st);
+}
+
 static void test_syscalls(void **state)
 {
 	assert_int_equal(reason_of_syscall(SYS_ppoll), REASON_POLL);
@@ -170,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_doings),
 		cmocka_unit_test(test_syscalls),
 		cmocka_unit_test(test_without_a_stack),
 	};
