@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tests/live/selftest.h"
+#include "tests/live/taken.h"
 
 enum { NTHREADS = 200 };
 

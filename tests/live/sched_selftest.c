@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "tests/live/cgroup.h"
-#include "tests/live/selftest.h"
+#include "tests/live/taken.h"
 
 enum { MAX_KIDS = 6 };
 

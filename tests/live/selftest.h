@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the selftests of the capture share: results, a tally of all that came
- * out of a capture by thread, and the kernel's own figures to hold it against.
- * They print "ok name: facts", "not ok name: facts" or "skip name: why". With an
+ * What the selftests of the capture share: results, clocks, and the kernel's own
+ * figures to hold a capture against. They print "ok name: facts", "not ok name: facts" or "skip name: why". With an
  * argument: only the cases whose name contains it; with "emulated", all, and more
  * room between times that are not taken at the same instruction.
  */
@@ -19,29 +18,10 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/base/map.h"
-#include "analysis/base/vec.h"
-#include "loaders/capture.h"
 #include "loaders/features.h"
 
 enum { MS = 1000000 };
 
-/* What a capture said of one thread; more than one total when its number was used again. */
-struct thread_sum {
-	uint32_t tgid, tid;
-	unsigned ntotals, nwaits;
-	struct er_total total; /* the last */
-	uint64_t blocked[ER_OFF_STATES], runq;           /* of the waits: lengths */
-	uint64_t weight[ER_OFF_STATES];                  /* weights */
-	uint64_t cpu_weight;                             /* of clock samples and residuals */
-};
-
-static VEC(struct thread_sum) threads;
-static VEC(struct er_wait) waits;
-static VEC(struct er_total) totals;
-static struct map thread_at;
-static struct map stacks; /* id to kernel frames << 16 | user frames */
-static uint64_t ninexact; /* totals whose parts do not add up */
 static struct diag diag = { .prefix = "selftest" };
 static int failures;
 static const char *only = "";
@@ -116,126 +96,6 @@ static inline struct schedstat schedstat(pid_t pid, pid_t tid)
 	if (f)
 		fclose(f);
 	return s;
-}
-
-static inline struct thread_sum *thread_sum(uint32_t tgid, uint32_t tid)
-{
-	bool fresh;
-	uint64_t *at = map_put(&thread_at, (uint64_t)tgid << 32 | tid, &fresh);
-
-	if (fresh) {
-		*at = threads.len;
-		vec_push(&threads, ((struct thread_sum){ .tgid = tgid, .tid = tid }));
-	}
-	return &threads.data[*at];
-}
-
-static inline void take_total(const struct er_total *r)
-{
-	struct thread_sum *s = thread_sum(r->tgid, r->tid);
-	uint64_t sum = r->run_ns;
-
-	for (int i = 0; i < ER_OFF_STATES; i++)
-		sum += r->off_ns[i];
-	ninexact += sum != r->end_ns - r->begin_ns;
-	s->ntotals++;
-	s->total = *r;
-	vec_push(&totals, *r);
-}
-
-static inline void take_wait(const struct er_wait *r)
-{
-	struct thread_sum *s = thread_sum(r->tgid, r->tid);
-
-	s->nwaits++;
-	s->blocked[r->state] += r->blocked_ns;
-	s->weight[r->state] += r->blocked_weight;
-	s->runq += r->runq_ns;
-	s->weight[ER_OFF_CPU] += r->runq_weight;
-	vec_push(&waits, *r);
-}
-
-/* A capture_fn. */
-static inline void take(void *ctx, int cpu, const void *record, size_t size)
-{
-	const struct er_header *h = record;
-	const struct er_clock *c = record;
-	const struct er_stack *s = record;
-
-	if (h->kind == ER_KIND_TOTAL)
-		take_total(record);
-	else if (h->kind == ER_KIND_WAIT)
-		take_wait(record);
-	else if (h->kind == ER_KIND_STACK)
-		*map_put(&stacks, s->id, NULL) = (uint64_t)s->nkernel << 16 | s->nuser;
-	else if (h->kind == ER_KIND_CLOCK || h->kind == ER_KIND_RESIDUAL)
-		thread_sum(c->tgid, c->tid)->cpu_weight += c->weight_ns;
-}
-
-static inline void take_reset(void)
-{
-	vec_free(&threads);
-	vec_free(&waits);
-	vec_free(&totals);
-	map_free(&thread_at);
-	map_free(&stacks);
-	ninexact = 0;
-}
-
-static inline struct capture *begin(const struct capture_plan *plan)
-{
-	struct capture *c;
-	uint64_t start;
-
-	take_reset();
-	if (capture_open(plan, &diag, &c) || capture_start(c, &start, &diag))
-		exit(2);
-	return c;
-}
-
-static inline void end(struct capture *c)
-{
-	uint64_t stop;
-
-	if (capture_stop(c, &stop, &diag))
-		exit(2);
-	while (capture_drain(c, 0, take, NULL) > 0)
-		;
-}
-
-static inline uint64_t lost_records(const struct capture *c, enum er_kind kind)
-{
-	uint64_t n = 0;
-
-	for (int cpu = 0; cpu < capture_ncpus(c); cpu++) {
-		struct er_counts counts;
-
-		capture_counts(c, cpu, &counts);
-		n += counts.lost[kind];
-	}
-	return n;
-}
-
-/* Of all threads of the system, whatever they did. */
-static inline void check_exact(const char *name)
-{
-	result(name, !ninexact && totals.len > 0, "%zu totals, %llu whose parts do not add up",
-	       totals.len, (unsigned long long)ninexact);
-}
-
-/* What no record stands for is what records that came do not, of each thread. */
-static inline void check_rest(const char *name)
-{
-	size_t wrong = 0, n = 0;
-
-	for (size_t i = 0; i < threads.len; i++) {
-		const struct thread_sum *s = &threads.data[i];
-
-		for (int k = 0; s->ntotals == 1 && k < ER_OFF_STATES; k++, n++)
-			wrong += s->total.rest_ns[k] + s->weight[k] != s->total.off_ns[k];
-	}
-	result(name, !wrong && n, "%zu of %zu states have another rest than off less recorded",
-	       wrong, n);
 }
 
 struct selftest {

@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-#include "tests/live/selftest.h"
+#include "tests/live/taken.h"
 
 enum {
 	ROUNDS = 8,
