@@ -313,8 +313,7 @@ static void test_short_threads(void)
  */
 static void reap(pid_t pid)
 {
-	waitid(P_PID, pid, NULL, WEXITED | WNOWAIT);
-	usleep(10000);
+	wait_dead(pid);
 	waitpid(pid, NULL, 0);
 }
 

@@ -50,10 +50,7 @@ static uint64_t stolen_ns(void)
 static void reap_with_figures(const pid_t *kids, int n)
 {
 	for (int i = 0; i < n; i++) {
-		siginfo_t info;
-
-		waitid(P_PID, kids[i], &info, WEXITED | WNOWAIT);
-		sleep_ms(10); /* off its CPU for good */
+		wait_dead(kids[i]);
 		figures[i].s = schedstat(kids[i], kids[i]);
 		waitpid(kids[i], NULL, 0);
 	}

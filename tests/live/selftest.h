@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +97,30 @@ static inline struct schedstat schedstat(pid_t pid, pid_t tid)
 	if (f)
 		fclose(f);
 	return s;
+}
+
+/*
+ * Wait until a child has ended and is off its CPU for good: on a machine with much
+ * else to do it may have to wait for its last microseconds. Until then the kernel
+ * says "running". It is not reaped: its figures can be read, and stand still.
+ */
+static inline void wait_dead(pid_t pid)
+{
+	char path[64], text[8] = "";
+	siginfo_t info;
+	bool runs;
+
+	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	do {
+		FILE *f = fopen(path, "re");
+
+		sleep_ms(1);
+		runs = f && fgets(text, sizeof(text), f) && !strcmp(text, "running");
+		if (f)
+			fclose(f);
+	} while (runs);
+	sleep_ms(1); /* it is about to be switched away */
 }
 
 struct selftest {
