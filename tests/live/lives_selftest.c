@@ -116,6 +116,7 @@ static void test_short_lives(void)
 static void *exec_here(void *arg)
 {
 	told->tid = gettid();
+	sleep_ms(20);
 	execl("/proc/self/exe", "nap", "nap", NULL); /* main() sleeps for 50 ms */
 	return NULL;
 }
@@ -134,7 +135,7 @@ static void test_exec(void)
 	struct capture *c = begin(&states);
 	pid_t pid = child(exec_in_thread);
 	const struct thread_sum *old, *leader;
-	uint64_t slept = 0;
+	uint64_t slept = 0, again = 0;
 	int status;
 
 	waitpid(pid, &status, 0);
@@ -142,9 +143,14 @@ static void test_exec(void)
 	old = thread_sum(pid, told->tid);
 	leader = thread_sum(pid, pid);
 	/* The totals of two CPUs come in any order. */
-	for (size_t i = 0; i < totals.len; i++)
-		if (totals.data[i].tid == (uint32_t)pid)
-			slept += totals.data[i].off_ns[ER_OFF_SLEEP];
+	for (size_t i = 0; i < totals.len; i++) {
+		const struct er_total *t = &totals.data[i];
+
+		if (t->tid != (uint32_t)pid)
+			continue;
+		slept += t->off_ns[ER_OFF_SLEEP];
+		again = t->begin_ns > again ? t->begin_ns : again;
+	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || !told->tid) {
 		printf("skip exec in a thread: it did not\n");
 	} else {
@@ -153,6 +159,10 @@ static void test_exec(void)
 			       slept >= 45 * MS,
 		       "%u totals under its own number, %u under the leader's; slept %.1f ms",
 		       old->ntotals, leader->ntotals, ms(slept));
+		/* A microsecond or so is by how much the clocks' distance changed meanwhile. */
+		result("exec in a thread, begins where it ended",
+		       near(again, old->total.end_ns, 0, (emulated ? 20 : 1) * MS), "%.3f ms later",
+		       ((double)again - (double)old->total.end_ns) / MS);
 		check_exact("exec in a thread, sums");
 	}
 	capture_close(c);
@@ -296,9 +306,40 @@ static void test_across(void)
 		       t->off_ns[ER_OFF_SLEEP] == t->end_ns - t->begin_ns &&
 		       w->blocked_ns == t->off_ns[ER_OFF_SLEEP] && w->blocked_ns > 95 * MS,
 	       "slept %.1f of %.1f ms", ms(t->off_ns[ER_OFF_SLEEP]), ms(t->end_ns - t->begin_ns));
-	result("asleep all the time, stack", frames && *frames >> 16 && *frames & 0xffff,
+	/* read(), who called it, and main(). */
+	result("asleep all the time, stack", frames && *frames >> 16 && (*frames & 0xffff) >= 3,
 	       "%u kernel frames, %u of the user", frames ? (unsigned)(*frames >> 16) : 0,
 	       frames ? (unsigned)(*frames & 0xffff) : 0);
+	capture_close(c);
+}
+
+static void sleep_noting(void)
+{
+	told->a_ns = now_ns(CLOCK_MONOTONIC);
+	sleep_ms(50);
+	told->b_ns = now_ns(CLOCK_MONOTONIC);
+}
+
+/* When a wait was: after the clock was read before it, and before it was read behind it. */
+static void test_times(void)
+{
+	struct capture_plan all = { .interval_ns = 10 * MS, .states = true, .trace_ns = TRACE_ALL };
+	struct capture *c = begin(&all);
+	pid_t pid = child(sleep_noting);
+	const struct er_wait *w = NULL;
+	uint64_t began, slack = (emulated ? 20 : 1) * MS;
+
+	waitpid(pid, NULL, 0);
+	end(c);
+	for (size_t i = 0; i < waits.len; i++)
+		if (waits.data[i].tid == (uint32_t)pid && waits.data[i].blocked_ns >= 45 * MS)
+			w = &waits.data[i];
+	began = w ? w->h.time_ns - w->runq_ns - w->blocked_ns : 0;
+	result("the time of a wait",
+	       w && began + slack >= told->a_ns && w->h.time_ns <= told->b_ns + slack,
+	       "%.3f ms after the clock was read, %.3f ms before",
+	       ((double)began - (double)told->a_ns) / MS,
+	       w ? ((double)told->b_ns - (double)w->h.time_ns) / MS : 0);
 	capture_close(c);
 }
 
@@ -537,7 +578,7 @@ int main(int argc, char **argv)
 		{ "never", test_never_ran },	 { "across", test_across },
 		{ "losses", test_losses },	 { "threshold", test_threshold },
 		{ "proportion", test_proportion }, { "target", test_target },
-		{ "shed", test_shed },
+		{ "shed", test_shed },		 { "times", test_times },
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "nap")) {

@@ -110,6 +110,23 @@ static void run_kids(const char *name, int n, void (*work)(int i))
 	capture_close(c);
 }
 
+/* Who waits for a CPU did not have it; some of the waits here say that one of the others did. */
+static void check_oncpu(const char *name)
+{
+	size_t named = 0, wrong = 0;
+
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+
+		if (!w->runq_ns || !w->oncpu_tid)
+			continue;
+		named++;
+		wrong += w->oncpu_tid == w->tid || !w->oncpu_tgid;
+	}
+	result(name, named && !wrong, "%zu waits name a thread, %zu the one that waited", named,
+	       wrong);
+}
+
 static int cpu;
 
 static void spin_pinned(int i)
@@ -123,6 +140,7 @@ static void test_spinners(void)
 {
 	cpu = some_cpu();
 	run_kids("three on one CPU", 3, spin_pinned);
+	check_oncpu("three on one CPU, who had it");
 	check_exact("three on one CPU, sums");
 }
 
