@@ -425,8 +425,12 @@ static void test_threads_xml(void **state)
 		"waits=\"5\"/>\n");
 }
 
+/* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */
 static void test_limit_keeps_totals(void **state)
 {
+	const struct er_clock sample = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 },
+					 .start_time = 1990, .tgid = PID, .tid = TID,
+					 .weight_ns = 1000000, .flags = ER_CLOCK_USER };
 	struct fixture f;
 	struct experiment *e;
 	struct er_total t = total_of();
@@ -449,8 +453,10 @@ static void test_limit_keeps_totals(void **state)
 	t.rest_ns[ER_OFF_SLEEP] = 5;
 	drain_take(f.drain, 1, &t, sizeof(t));
 	give_wait(&f, a_wait);
+	drain_take(f.drain, 1, &sample, sizeof(sample));
 	drain_process(f.drain, true);
-	assert_int_equal(f.drops.n[DROP_LIMIT], 2);
+	assert_int_equal(f.drops.n[DROP_LIMIT], 3);
+	assert_int_equal(drain_samples(f.drain), 0);
 	e = finish(&f);
 	assert_non_null(strstr(slurp_threads(), "sleep=\"6000999\""));
 	experiment_close(e);
