@@ -19,62 +19,29 @@
 #include "bpf/begin.bpf.h"
 #include "bpf/residual.bpf.h"
 
-static __always_inline bool last_write(struct seq_file *seq, const void *record, __u32 size)
+static __always_inline __u32 asleep_user(union stack_scratch *st, const struct sample *sm,
+					 __u32 at)
 {
-	struct er_last head = { .size = size, .cpu = bpf_get_smp_processor_id() };
-
-	return !bpf_seq_write(seq, &head, sizeof(head)) && !bpf_seq_write(seq, (void *)record, size);
-}
-
-struct asleep_walk {
-	union stack_scratch *st;
-	struct task_struct *task;
-	__u64 fp;
-	__u32 at, n, max;
-};
-
-static long asleep_step(__u32 i, struct asleep_walk *w)
-{
-	__u32 to = w->at + w->n;
-	struct user_frame f;
-
-	if (w->n >= w->max || to >= 2 * ER_MAX_FRAMES || w->fp & 7 ||
-	    bpf_copy_from_user_task(&f, sizeof(f), (void *)w->fp, w->task, 0) || !f.ret)
-		return 1;
-	w->st->s.pcs[to] = f.ret;
-	w->n++;
-	if (f.fp <= w->fp)
-		return 1;
-	w->fp = f.fp;
-	return 0;
-}
-
-static __always_inline __u32 asleep_user(union stack_scratch *st, struct task_struct *p,
-					 const struct sample *sm, __u32 at)
-{
-	struct asleep_walk w = { .st = st, .task = p, .at = at, .n = 1, .max = er_max_frames };
+	struct task_struct *p = sm->task;
 	struct pt_regs *regs;
+	__u32 got;
 
-	if (p->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER | TASK_PF_EXITING) || !sm->mm ||
-	    sm->no_user || at >= ER_MAX_FRAMES || p->__state & TASK_UNINTERRUPTIBLE)
+	if (!has_user_stack(sm) || at >= ER_MAX_FRAMES || p->flags & TASK_PF_EXITING ||
+	    p->__state & TASK_UNINTERRUPTIBLE)
 		return 0;
 	regs = arch_user_regs(p);
 	if (arch_is_32bit(regs))
 		return 0;
-	st->s.pcs[at] = regs->ip;
-	if (arch_syscall(regs) < 0)
-		st->s.flags |= ER_STACK_USER_EXACT;
-	w.fp = regs->bp;
-	bpf_loop(ER_MAX_FRAMES, asleep_step, &w, 0);
-	return w.n;
+	got = walk_asleep(st, p, regs->ip, regs->bp, at);
+	user_walked(st, sm, regs, got);
+	return got;
 }
 
 /* The stack of a thread that sleeps; written out when it is new. */
 static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sample *sm)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_ITER);
-	struct seen_line *line;
-	__u32 n, nuser, at, size;
+	__u32 n;
 	long got;
 
 	if (!st)
@@ -85,25 +52,7 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 		st->s.flags |= ER_STACK_KERNEL_FAILED;
 	if (n >= er_max_frames)
 		st->s.flags |= ER_STACK_KERNEL_TRUNCATED;
-	nuser = asleep_user(st, sm->task, sm, n);
-	st->s.nkernel = n;
-	st->s.nuser = nuser;
-	n += nuser;
-	st->s.id = er_stack_hash(st, n, sm->task->self_exec_id);
-	at = st->s.id % SEEN_LINES;
-	line = bpf_map_lookup_elem(&er_seen, &at);
-	size = sizeof(st->s) + n * 8;
-	barrier_var(size); /* or the bound is taken of another register, and lost */
-	if (!line || seen_has(line, st->s.id) || size > sizeof(*st))
-		return st->s.id;
-	st->s.h.kind = ER_KIND_STACK;
-	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
-	st->s.h.time_ns = sm->now;
-	if (last_write(seq, st, size))
-		seen_add(line, st->s.id, sm->now >> 4);
-	else
-		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
-	return st->s.id;
+	return stack_finish(st, sm, n, asleep_user(st, sm, n), seq);
 }
 
 static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,

@@ -93,4 +93,12 @@ static __always_inline void er_lost(struct er_cpu *c, enum er_kind kind, __u64 n
 		__sync_fetch_and_add(&c->counts.loss_unattributed, 1);
 }
 
+/* Into the file of the iterator at the end of the recording. */
+static __always_inline bool last_write(struct seq_file *seq, const void *record, __u32 size)
+{
+	struct er_last head = { .size = size, .cpu = bpf_get_smp_processor_id() };
+
+	return !bpf_seq_write(seq, &head, sizeof(head)) && !bpf_seq_write(seq, (void *)record, size);
+}
+
 #endif

@@ -170,17 +170,26 @@ struct user_frame {
 
 struct user_walk {
 	union stack_scratch *st;
+	struct task_struct *asleep; /* whose memory is read; NULL: the current thread's */
 	__u64 fp;
 	__u32 at, n, max;
 };
 
-static long walk_step(__u32 i, struct user_walk *w)
+/* `asleep` is known when this is compiled: the helper behind it is for sleepable programs only. */
+static __always_inline bool read_frame(struct user_frame *f, const struct user_walk *w, bool asleep)
+{
+	if (asleep)
+		return !bpf_copy_from_user_task(f, sizeof(*f), (void *)w->fp, w->asleep, 0);
+	return !bpf_probe_read_user(f, sizeof(*f), (void *)w->fp);
+}
+
+static __always_inline long walk_on(struct user_walk *w, bool asleep)
 {
 	__u32 to = w->at + w->n;
 	struct user_frame f;
 
-	if (w->n >= w->max || to >= 2 * ER_MAX_FRAMES || w->fp & 7 ||
-	    bpf_probe_read_user(&f, sizeof(f), (void *)w->fp) || !f.ret)
+	if (w->n >= w->max || to >= 2 * ER_MAX_FRAMES || w->fp & 7 || !read_frame(&f, w, asleep) ||
+	    !f.ret)
 		return 1;
 	w->st->s.pcs[to] = f.ret;
 	w->n++;
@@ -188,6 +197,16 @@ static long walk_step(__u32 i, struct user_walk *w)
 		return 1;
 	w->fp = f.fp;
 	return 0;
+}
+
+static long walk_step(__u32 i, struct user_walk *w)
+{
+	return walk_on(w, false);
+}
+
+static long asleep_step(__u32 i, struct user_walk *w)
+{
+	return walk_on(w, true);
 }
 
 /*
@@ -206,15 +225,45 @@ __noinline __u32 er_walk_user(union stack_scratch *st, __u64 ip, __u64 fp, __u32
 	return w.n;
 }
 
+/* The same of a thread that sleeps, by its own page tables. Programs that may sleep only. */
+static __always_inline __u32 walk_asleep(union stack_scratch *st, struct task_struct *p, __u64 ip,
+					 __u64 fp, __u32 at)
+{
+	struct user_walk w = { .st = st, .asleep = p, .fp = fp, .at = at, .n = 1,
+			       .max = er_max_frames };
+
+	if (at >= 2 * ER_MAX_FRAMES)
+		return 0;
+	st->s.pcs[at] = ip;
+	bpf_loop(ER_MAX_FRAMES, asleep_step, &w, 0);
+	return w.n;
+}
+
+static __always_inline bool has_user_stack(const struct sample *sm)
+{
+	return !(sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER)) && sm->mm && !sm->no_user;
+}
+
+/* Say of the user's frames, `got` of them, what is to be known. */
+static __always_inline void user_walked(union stack_scratch *st, const struct sample *sm,
+					const struct pt_regs *regs, __u32 got)
+{
+	if (got >= er_max_frames) {
+		st->s.flags |= ER_STACK_USER_TRUNCATED;
+		sm->cpu->counts.stack_user_truncated++;
+	}
+	/* After a system call the user's pc is where it returns to; else where it was. */
+	if (sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0)
+		st->s.flags |= ER_STACK_USER_EXACT;
+}
+
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
 				       const struct sample *sm)
 {
 	struct pt_regs *regs;
 	long got;
 
-	if (sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER) || !sm->mm || sm->no_user)
-		return 0;
-	if (at > ER_MAX_FRAMES)
+	if (!has_user_stack(sm) || at > ER_MAX_FRAMES)
 		return 0;
 	regs = arch_user_regs(sm->task);
 	if (arch_is_32bit(regs)) {
@@ -228,29 +277,30 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		sm->cpu->counts.stack_user_failed++;
 		return 0;
 	}
-	if (got >= er_max_frames) {
-		st->s.flags |= ER_STACK_USER_TRUNCATED;
-		sm->cpu->counts.stack_user_truncated++;
-	}
-	/* After a system call the user's pc is where it returns to; else where it was. */
-	if (sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0)
-		st->s.flags |= ER_STACK_USER_EXACT;
+	user_walked(st, sm, regs, got);
 	return got;
 }
 
-/* A stack is seen only once it is in a ring: a lost definition is tried again. */
+/* Into the ring; `seq` is known when this is compiled, NULL but in the last iterator. */
+static __always_inline bool stack_write(const union stack_scratch *st, __u32 size,
+					const struct sample *sm, struct seq_file *seq)
+{
+	if (seq)
+		return last_write(seq, st, size);
+	return sm->ring && !bpf_ringbuf_output(sm->ring, (void *)st, size, er_wakeup(sm->ring));
+}
+
+/* A stack is seen only once it is written: a lost definition is tried again. */
 static __always_inline void send_stack(union stack_scratch *st, __u32 n, const struct sample *sm,
-				       struct seen_line *line)
+				       struct seen_line *line, struct seq_file *seq)
 {
 	__u32 size = sizeof(st->s) + n * 8;
-	__u64 wakeup = sm->ring ? er_wakeup(sm->ring) : 0;
 
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
 	st->s.h.time_ns = sm->now;
 	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
-	if (size <= sizeof(*st) && sm->ring &&
-	    !bpf_ringbuf_output(sm->ring, st, size, wakeup))
+	if (size <= sizeof(*st) && stack_write(st, size, sm, seq))
 		seen_add(line, st->s.id, sm->now >> 4);
 	else
 		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
@@ -258,7 +308,7 @@ static __always_inline void send_stack(union stack_scratch *st, __u32 n, const s
 
 /* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
 static __always_inline __u64 stack_finish(union stack_scratch *st, const struct sample *sm,
-					  __u32 nkernel, __u32 nuser)
+					  __u32 nkernel, __u32 nuser, struct seq_file *seq)
 {
 	__u32 n = nkernel + nuser, at;
 	struct seen_line *line;
@@ -271,7 +321,7 @@ static __always_inline __u64 stack_finish(union stack_scratch *st, const struct 
 	at = st->s.id % SEEN_LINES;
 	line = bpf_map_lookup_elem(&er_seen, &at);
 	if (line && !seen_has(line, st->s.id))
-		send_stack(st, n, sm, line);
+		send_stack(st, n, sm, line, seq);
 	return st->s.id;
 }
 
@@ -302,7 +352,7 @@ static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
 		return 0;
 	nkernel = walk_kernel(ctx, st, sm, 0);
 	nuser = walk_user(ctx, st, nkernel, sm);
-	return stack_finish(st, sm, nkernel, nuser);
+	return stack_finish(st, sm, nkernel, nuser, NULL);
 }
 
 #endif

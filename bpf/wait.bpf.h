@@ -81,7 +81,7 @@ static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u3
 		return 0;
 	nkernel = walk_from_schedule(ctx, st, sm, skip);
 	nuser = walk_user(ctx, st, nkernel, sm);
-	return stack_finish(st, sm, nkernel, nuser);
+	return stack_finish(st, sm, nkernel, nuser, NULL);
 }
 
 /* Nobody wakes a thread that could run. Who blocks is woken anew, so the last waker is its. */
