@@ -223,7 +223,8 @@ int BPF_PROG(er_newtask, struct task_struct *p)
 	if (!c)
 		return 0;
 	began = cost_begin(c, ER_PROG_NEWTASK);
-	t = thread_ignored(p) ? NULL : thread_get(p, leader_start(p));
+	/* Also one that was on its way when the recording ended: nobody would close it. */
+	t = er_stop_ns || thread_ignored(p) ? NULL : thread_get(p, leader_start(p));
 	if (t)
 		begin_child(t, p, bpf_get_current_task_btf());
 	cost_end(c, ER_PROG_NEWTASK, began);
@@ -237,7 +238,7 @@ int BPF_PROG(er_exit, struct task_struct *p)
 	struct er_thread *t;
 	__u64 began;
 
-	if (!c || thread_ignored(p))
+	if (!c || thread_ignored(p) || (er_stop_ns && !thread_find(p)))
 		return 0;
 	began = cost_begin(c, ER_PROG_EXIT);
 	t = thread_get(p, leader_start(p));

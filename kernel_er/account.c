@@ -40,6 +40,10 @@ static void write_capture(const struct account *a, struct buf *b)
 	buf_puts(b, "<capture");
 	write_how(a, b);
 	number(b, "states", states);
+	if (a->began_ns && a->stop_ns > a->began_ns) {
+		number(b, "began_ns", a->began_ns - a->start_ns);
+		number(b, "ended_ns", a->stop_ns - a->start_ns);
+	}
 	if (states) {
 		xml_attr(b, "way", capture_way_name(capture_way(a->capture)));
 		number(b, "trace_ns", a->steer->trace_ns);

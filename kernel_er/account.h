@@ -26,6 +26,7 @@ struct account {
 	const struct steer *steer;
 	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
 	uint64_t start_ns;
+	uint64_t began_ns, stop_ns; /* when time began to count, and ceased to; 0: not yet */
 	bool closed;
 };
 

@@ -84,7 +84,7 @@ void book_set_relief(struct book *b, void (*fn)(void *ctx), void *ctx)
 	b->relief_ctx = ctx;
 }
 
-static void relieve(struct book *b)
+void book_relieve(struct book *b)
 {
 	uint64_t t = b->relief ? now_ns() : 0;
 
@@ -271,7 +271,7 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	vec_for_each(m, &im->space->maps)
 		page_map(b, p, binaries, im->pid, m);
 	touch(b, p);
-	relieve(b);
+	book_relieve(b);
 	return p;
 }
 
@@ -285,7 +285,7 @@ static int flush_page(struct book *b, struct page *p)
 	p->dirty = p->waited = false;
 	if (err && !b->error)
 		b->error = err;
-	relieve(b);
+	book_relieve(b);
 	return err;
 }
 

@@ -38,6 +38,8 @@ void book_discard(struct book *b, int dirfd, const char *name);
  * written, which may take long: rings fill up meanwhile. fn must not use the book.
  */
 void book_set_relief(struct book *b, void (*fn)(void *ctx), void *ctx);
+/* Call it, if it is time: for those that write much at once. */
+void book_relieve(struct book *b);
 
 struct page *book_founder(struct book *b);
 /*

@@ -7,8 +7,9 @@
  * by drain_take), sideband_drain (which brings the procmap up to date), and
  * drain_process. So when a record is looked at, everything that happened to its
  * process before it is known: the fork that made it, the exec that replaced its
- * program, the mappings. While drain_process has directories made, which takes long,
- * the rings are emptied into `taken` for the next time. An image that ended is kept for a moment longer, and
+ * program, the mappings. While drain_process writes, which may take seconds for a batch that
+ * is large or needs directories, the rings are emptied into `taken` for the next
+ * time, and the recording ends when it is to. An image that ended is kept for a moment longer, and
  * the record's own time chooses between the images of a process.
  *
  * BPF may send a stack after the first record that has it: another CPU was about
@@ -28,7 +29,10 @@
 #include "kernel_er/cgroups.h"
 #include "kernel_er/drain_impl.h"
 
-enum { TAKEN_MAX = 64 << 20 }; /* bytes */
+enum {
+	TAKEN_MAX = 64 << 20, /* bytes */
+	RELIEF_EVERY = 64,    /* records: tens of microseconds */
+};
 
 struct drain *drain_new(const struct drain_parts *parts)
 {
@@ -164,10 +168,14 @@ static bool place(struct drain *dr, const void *record, bool last_chance)
 
 static void place_all(struct drain *dr, const struct buf *b, struct buf *later)
 {
+	unsigned n = 0;
+
 	for (size_t at = 0; at < b->len;) {
 		uint64_t size;
 		const void *record = b->data + at + sizeof(size);
 
+		if (++n % RELIEF_EVERY == 0)
+			book_relieve(dr->parts.book);
 		memcpy(&size, b->data + at, sizeof(size));
 		if (!place(dr, record, !later))
 			append(later, record, size);

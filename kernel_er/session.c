@@ -15,6 +15,67 @@
 
 #define KEEP_NS 500000000ULL /* how long an ended process may still get records */
 
+/* --- what ends it --- */
+
+static bool signalled(void *ctx)
+{
+	struct session *s = ctx;
+	struct signalfd_siginfo si;
+
+	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
+}
+
+/* The load has ended, or never came to run: the quiet period after it, then the end. */
+static void load_ended(struct session *s)
+{
+	load_reap(&s->load, false);
+	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
+	s->fds.data[FD_LOAD].fd = -1;
+}
+
+/* Wait up to so long for it, or for the first `nfds` of what is polled. */
+static void look_for_the_end(struct session *s, size_t nfds, int timeout_ms)
+{
+	if (poll(s->fds.data, nfds, timeout_ms) < 0) {
+		if (errno == EINTR)
+			return;
+		diag_errno(s->d, errno, "the recording ends: cannot wait for records");
+		s->failed = s->over = true;
+		return;
+	}
+	if (s->fds.data[FD_SIGNAL].revents && signalled(s))
+		s->over = s->interrupted = true;
+	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
+		load_ended(s);
+	s->over |= schedule_due(&s->due, DUE_END, now_ns());
+}
+
+/* Time ceases to count. What the rings hold by then is drained afterwards. */
+static void stop_capture(struct session *s)
+{
+	if (!s->stop_ns)
+		s->stop_ns = now_ns();
+	if (!s->capturing)
+		return;
+	capture_stop(s->capture, &s->stop_ns, s->d);
+	s->capturing = false;
+	s->account.stop_ns = s->stop_ns;
+}
+
+void session_meanwhile(void *ctx)
+{
+	struct session *s = ctx;
+	size_t nfds = s->load.pidfd >= 0 ? FD_LOAD + 1 : FD_SIGNAL + 1;
+
+	if (!s->capturing || s->fds.len < nfds)
+		return;
+	if (!drain_is_behind(s->drain))
+		capture_drain(s->capture, 0, drain_take, s->drain);
+	look_for_the_end(s, nfds, 0);
+	if (s->over)
+		stop_capture(s);
+}
+
 /* --- running --- */
 
 void session_sample(struct session *s, const char *label)
@@ -114,40 +175,14 @@ static void do_what_is_due(struct session *s)
 		session_account(s);
 	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
-	if (schedule_due(&s->due, DUE_END, t))
-		s->over = true;
-}
-
-static bool signalled(void *ctx)
-{
-	struct session *s = ctx;
-	struct signalfd_siginfo si;
-
-	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
-}
-
-/* The load has ended, or never came to run: the quiet period after it, then the end. */
-static void load_ended(struct session *s)
-{
-	load_reap(&s->load, false);
-	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
-	s->fds.data[1].fd = -1;
 }
 
 static void run(struct session *s)
 {
 	while (!s->over) {
-		int n = poll(s->fds.data, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
-
-		if (n < 0 && errno != EINTR) {
-			diag_errno(s->d, errno, "the recording ends: cannot wait for records");
-			s->failed = true;
+		look_for_the_end(s, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
+		if (s->over)
 			break;
-		}
-		if (s->fds.data[0].revents && signalled(s))
-			s->over = s->interrupted = true;
-		if (s->load.pidfd >= 0 && s->fds.data[1].revents)
-			load_ended(s);
 		pump(s);
 		do_what_is_due(s);
 	}
@@ -157,21 +192,12 @@ static void run(struct session *s)
 
 static void drain_rest(struct session *s)
 {
+	if (!s->drain)
+		return;
 	while (capture_drain(s->capture, 0, drain_take, s->drain) > 0)
 		continue;
 	sideband_drain(s->sideband, procmap_apply, s->procmap);
 	drain_process(s->drain, true);
-}
-
-static void stop_capture(struct session *s, uint64_t *stop_ns)
-{
-	*stop_ns = now_ns();
-	if (!s->capturing)
-		return;
-	pump(s);
-	capture_stop(s->capture, stop_ns, s->d);
-	drain_rest(s);
-	s->capturing = false;
 }
 
 static void say_how_it_went(const struct session *s)
@@ -200,10 +226,10 @@ static void archive(struct session *s)
 
 static void end(struct session *s)
 {
-	uint64_t stop_ns;
 	int err;
 
-	stop_capture(s, &stop_ns);
+	stop_capture(s);
+	drain_rest(s);
 	if (s->plan->sample_s)
 		session_sample(s, "end");
 	flush(s);
@@ -212,7 +238,7 @@ static void end(struct session *s)
 	live_clear(&s->live);
 	if (!s->failed)
 		say_how_it_went(s);
-	err = book_close(s->book, stop_ns > s->start_ns ? stop_ns : now_ns());
+	err = book_close(s->book, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	s->book = NULL;
 	if (err && !s->failed)
 		diag_errno(s->d, -err, "experiment '%s': cannot be written to its end", s->name.path);

@@ -92,15 +92,6 @@ static int open_book(struct session *s)
 	return expname_join_group(&s->name, s->d);
 }
 
-/* While the book is busy: to memory, for the next pump. */
-static void empty_rings(void *ctx)
-{
-	struct session *s = ctx;
-
-	if (s->capturing && !drain_is_behind(s->drain))
-		capture_drain(s->capture, 0, drain_take, s->drain);
-}
-
 static void open_drain(struct session *s)
 {
 	struct procmap_hooks hooks = drain_hooks;
@@ -121,7 +112,7 @@ static void open_drain(struct session *s)
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);
 	drain_set_procmap(s->drain, s->procmap);
-	book_set_relief(s->book, empty_rings, s);
+	book_set_relief(s->book, session_meanwhile, s);
 	procmap_scan(s->procmap, now_ns());
 	s->account.capture = s->steer.capture = s->capture;
 	s->account.drain = s->drain;
@@ -130,9 +121,7 @@ static void open_drain(struct session *s)
 /* From here on time counts. */
 int session_capture(struct session *s)
 {
-	uint64_t t;
-
-	if (s->capture && capture_start(s->capture, &t, s->d) < 0)
+	if (s->capture && capture_start(s->capture, &s->account.began_ns, s->d) < 0)
 		return -1;
 	s->capturing = s->capture;
 	privilege_drop(s->d);
@@ -157,6 +146,7 @@ static void watch(struct session *s, int fd)
 	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
 }
 
+/* As FD_SIGNAL and FD_LOAD say. */
 static void watch_all(struct session *s)
 {
 	size_t n = 0;
@@ -193,12 +183,12 @@ int session_begin(struct session *s)
 	usage_now(&s->usage_base);
 	if (s->plan->sample_s)
 		session_sample(s, "start");
-	/* A duration is that of the recording: reading /proc may have taken a while. */
-	schedule_init(&s->due, s->plan, now_ns());
 	if (s->plan->begin_ns)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (session_capture(s) < 0)
 		return -1;
+	/* A duration is that of the recording: reading /proc and attaching may have taken a while. */
+	schedule_init(&s->due, s->plan, now_ns());
 	session_account(s);
 	watch_all(s);
 	return book_flush(s->book) < 0 ? diag_error(s->d, "experiment '%s': cannot be written",

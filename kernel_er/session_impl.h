@@ -27,6 +27,9 @@
 #include "user/procmap.h"
 #include "user/sideband.h"
 
+/* What is polled first; the load only if there is one. Then come the rings and the side band. */
+enum { FD_SIGNAL, FD_LOAD };
+
 struct session {
 	const struct plan *plan;
 	struct diag *d;
@@ -46,7 +49,7 @@ struct session {
 	struct live live;
 	struct schedule due;
 	struct steer steer;
-	uint64_t start_ns;
+	uint64_t start_ns, stop_ns; /* stop: 0 while time counts */
 	sigset_t signals, old_mask;
 	int sigfd;
 	bool capturing, over, interrupted, failed;
@@ -71,5 +74,10 @@ int session_capture(struct session *s);
 void session_sample(struct session *s, const char *label);
 /* Rewrite recorder.xml. */
 void session_account(struct session *s);
+/*
+ * While a batch is being written, which may take seconds: the rings to memory, for the
+ * next pump, and the end of the recording when it is due. `ctx` is the session.
+ */
+void session_meanwhile(void *ctx);
 
 #endif

@@ -123,6 +123,10 @@ static void put_capture(struct table *t, const struct experiment *e)
 
 		if (!strcmp(el->name, "capture") && how)
 			put_line(t, "  Captured by %s", how);
+		if (!strcmp(el->name, "capture") && element_int(el, "ended_ns"))
+			put_line(t, "  Recorded for %.3f sec., from second %.3f to %.3f",
+				 (element_int(el, "ended_ns") - element_int(el, "began_ns")) / 1e9,
+				 element_int(el, "began_ns") / 1e9, element_int(el, "ended_ns") / 1e9);
 		if (!strcmp(el->name, "capture") && element_int(el, "distance_ns"))
 			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
 				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?

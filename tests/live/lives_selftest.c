@@ -94,6 +94,66 @@ static void fork_many(void)
 	}
 }
 
+enum { FORKERS = 6, ENDS = 8, MAX_TID = 4 << 20 };
+
+static void fork_forever(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			sched_yield();
+			sleep_ms(0.1);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* Threads with waits and no total. */
+static size_t count_without_total(void)
+{
+	bool *has = calloc(MAX_TID, 1);
+	size_t n = 0;
+
+	for (size_t i = 0; has && i < totals.len; i++)
+		has[totals.data[i].tid % MAX_TID] = true;
+	for (size_t i = 0; has && i < waits.len; i++) {
+		n += !has[waits.data[i].tid % MAX_TID];
+		has[waits.data[i].tid % MAX_TID] = true;
+	}
+	free(has);
+	return n;
+}
+
+/* Processes that are being born, live, and die, all while the recording ends. */
+static void test_end_in_a_storm(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .trace_ns = TRACE_ALL };
+	size_t without = 0, ntotals = 0, unsettled = 0;
+	pid_t pids[FORKERS];
+
+	for (int i = 0; i < FORKERS; i++)
+		pids[i] = child(fork_forever);
+	for (int i = 0; i < ENDS; i++) {
+		struct capture *c = begin(&plan);
+
+		sleep_ms(50);
+		end(c);
+		without += count_without_total();
+		ntotals += totals.len;
+		unsettled += capture_unsettled(c);
+		capture_close(c);
+	}
+	for (int i = 0; i < FORKERS; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	result("the end in a fork storm", ntotals && without <= unsettled,
+	       "%zu totals, %zu threads with waits and no total, %zu unsettled", ntotals, without,
+	       unsettled);
+}
+
 /* Processes that do nothing but end. */
 static void test_short_lives(void)
 {
@@ -574,6 +634,7 @@ int main(int argc, char **argv)
 {
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
+		{ "storm", test_end_in_a_storm },
 		{ "exec", test_exec },		 { "reuse", test_reuse },
 		{ "never", test_never_ran },	 { "across", test_across },
 		{ "losses", test_losses },	 { "threshold", test_threshold },

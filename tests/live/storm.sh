@@ -21,3 +21,19 @@ check "opens" "$er_print" -header -functions storm.er
 want=$(truth out children-cpu)
 got=$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions storm.er 2>/dev/null | total_cpu)
 check_that "holds what the processes used" "$got > 0.9 * $want" "got $got, getrusage $want"
+
+# Every wait of such a storm: more than can be written in time. The recording ends when it is
+# to all the same, and each thread that has a packet has its totals.
+"$syn/many" 1000000 8 0.2 >/dev/null 2>&1 &
+pid=$!
+record all.er -s all -t 2 -F on -A off
+kill $pid
+wait $pid 2>/dev/null
+span=$(sed -n 's/^<capture .* began_ns="\([0-9]*\)" ended_ns="\([0-9]*\)".*/\2 - \1/p' all.er/recorder.xml)
+check_that "-t 2 are 2 seconds" "${span:-0} >= 2000000000 && ${span:-0} < 3000000000" "$span"
+packets_all all.er | awk '{ print $5 }' | sort -u >with_packets
+sed -n 's/^<thread .* tid="\([0-9]*\)".*/\1/p' all.er/threads.xml | sort -u >with_totals
+missing=$(comm -23 with_packets with_totals | tr '\n' ' ')
+unseen=$(sed -n 's/^<dropped what="threads that ended.* count="\([0-9]*\)".*/\1/p' all.er/recorder.xml)
+check_that "each thread with a packet has its totals" \
+	"$(wc -l <with_packets) > 50 && $(echo "$missing" | wc -w) <= ${unseen:-0}" "without: $missing"
