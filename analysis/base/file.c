@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -83,20 +84,31 @@ int file_open_fd(int fd, struct file *ret)
 	return 0;
 }
 
-int file_open_at(int dirfd, const char *path, struct file *ret)
+static int open_at(int dirfd, const char *path, bool follow, struct file *ret)
 {
 	struct stat st;
 	int fd;
 
 	*ret = (struct file){ 0 };
 	/* Looked at first, for there are devices that act when they are opened. */
-	if (fstatat(dirfd, path, &st, 0) < 0)
+	if (fstatat(dirfd, path, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
+		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
 	/* O_NONBLOCK: a FIFO planted under this name meanwhile must not hang the reader. */
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
+		    (follow ? 0 : O_NOFOLLOW));
 	return fd < 0 ? -errno : file_open_fd(fd, ret);
+}
+
+int file_open_at(int dirfd, const char *path, struct file *ret)
+{
+	return open_at(dirfd, path, true, ret);
+}
+
+int file_open_plain_at(int dirfd, const char *path, struct file *ret)
+{
+	return open_at(dirfd, path, false, ret);
 }
 
 void file_close(struct file *f)

@@ -30,6 +30,11 @@ struct file {
  * through it would take for ever.
  */
 int file_open_at(int dirfd, const char *path, struct file *ret);
+/*
+ * The same, but -ELOOP where path's last component is a symbolic link: for files that others
+ * made, which are not to have us read what only we may.
+ */
+int file_open_plain_at(int dirfd, const char *path, struct file *ret);
 /* Take over an open descriptor (closed in any case). */
 int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);

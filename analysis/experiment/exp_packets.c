@@ -34,6 +34,12 @@ static inline bool next_packet(const unsigned char *data, uint64_t size, bool sw
 		*nbad += n != 0;
 		*pos = (*pos / BOUNDARY + 1) * BOUNDARY;
 	}
+	/* Too little for a head: no packet was begun there, unless it was damaged. */
+	for (; *pos < size; ++*pos) {
+		*nbad += data[*pos] != 0;
+		if (data[*pos])
+			*pos = size - 1;
+	}
 	return false;
 }
 

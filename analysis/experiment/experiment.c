@@ -16,10 +16,12 @@
 
 bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *ret)
 {
-	int err = file_open_at(dirfd, name, ret);
+	int err = file_open_plain_at(dirfd, name, ret);
 
 	if (err == -EINVAL)
 		diag_warn(&e->diag, "%s: is not a regular file: ignored", name);
+	else if (err == -ELOOP)
+		diag_warn(&e->diag, "%s: is a symbolic link, which is not followed: ignored", name);
 	else if (err && err != -ENOENT)
 		diag_errno(&e->diag, -err, "%s: cannot open", name);
 	if (!err && ret->sparse)
@@ -129,6 +131,17 @@ static void set_process(struct experiment *e)
 		e->process = "";
 }
 
+static void overview_open(struct experiment *e, int dirfd)
+{
+	size_t rest;
+
+	exp_file(e, dirfd, "overview", &e->overview);
+	rest = e->overview.size % usage_record_size(e->wordsize);
+	if (rest)
+		diag_warn(&e->diag, "overview: %zu byte%s at the end %s no record", rest,
+			  rest == 1 ? "" : "s", rest == 1 ? "is" : "are");
+}
+
 static void read_files(struct experiment *e, int dirfd, struct file *log)
 {
 	struct file warnings;
@@ -142,7 +155,7 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 		diag_warn(&e->diag, "log.xml: no event run; times are not known");
 	set_process(e);
 	streams_open(e, dirfd);
-	exp_file(e, dirfd, "overview", &e->overview);
+	overview_open(e, dirfd);
 	stacks_read(e, dirfd);
 	map_read(e, dirfd);
 	if (e->njava)
@@ -163,10 +176,12 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	struct experiment *e;
 	struct file log;
 	const char *slash;
-	int err = file_open_at(fd, "log.xml", &log);
+	int err = file_open_plain_at(fd, "log.xml", &log);
 
 	if (err == -EINVAL)
 		diag_error(d, "experiment '%s': log.xml is not a regular file", path);
+	else if (err == -ELOOP)
+		diag_error(d, "experiment '%s': log.xml is a symbolic link, which is not followed", path);
 	else if (err)
 		diag_errno(d, -err, "experiment '%s': cannot read log.xml", path);
 	if (err)

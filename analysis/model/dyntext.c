@@ -98,7 +98,7 @@ static const struct experiment *find(struct session *s, const struct func *f, st
 		return NULL;
 	vec_for_each (e, &s->experiments) {
 		char *path = xasprintf("%s/dyntext", (*e)->path);
-		int rc = file_open_at(AT_FDCWD, path, file);
+		int rc = file_open_plain_at(AT_FDCWD, path, file);
 
 		free(path);
 		if (rc)

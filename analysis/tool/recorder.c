@@ -55,7 +55,7 @@ static int64_t parse(int dir, const char *name, struct signs *s,
 	size_t line;
 	int64_t written;
 
-	if (file_open_at(dir, name, &f))
+	if (file_open_plain_at(dir, name, &f))
 		return 0;
 	xml_parse(f.data, f.size, &handler, s, &line);
 	written = f.mtime_ns / 1000000000;
