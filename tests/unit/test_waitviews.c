@@ -302,6 +302,17 @@ static void test_missing(void **state)
 	fixture_free(&o);
 }
 
+static void assert_checked(struct opened *o, const char *filter, const char *note)
+{
+	struct table t = { 0 };
+
+	filter_free(o->view.filter);
+	o->view.filter = filter_parse(o->session, NULL, filter, &o->diag);
+	view_microstates(&o->view, false, NULL, &t, &o->diag);
+	assert_true(noted(&t, note));
+	table_free(&t);
+}
+
 /* There is nothing to compare with; or only a part is looked at. */
 static void test_unchecked(void **state)
 {
@@ -312,11 +323,14 @@ static void test_unchecked(void **state)
 	view_microstates(&o.view, false, NULL, &t, &o.diag);
 	assert_true(noted(&t, "there is no threads.xml"));
 	table_free(&t);
-	o.view.filter = filter_parse(o.session, NULL, "THRID == 1", &o.diag);
-	view_microstates(&o.view, false, NULL, &t, &o.diag);
-	assert_int_equal(t.rows.len, 2);
-	assert_true(noted(&t, "a filter is set"));
-	table_free(&t);
+	assert_checked(&o, "THRID == 1", "there is no threads.xml");
+	fixture_free(&o);
+
+	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
+			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\" run=\"10000000\"/>");
+	assert_checked(&o, "THRID == 1", "Checked: the states of each row");
+	assert_checked(&o, "THRID == 1 || MSTATE == 1", "Checked: the states of 1 of 2 rows");
+	assert_checked(&o, "THRID == 1 && MSTATE == 0", "the filter left a part of the row");
 	fixture_free(&o);
 }
 
