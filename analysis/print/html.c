@@ -61,9 +61,9 @@ static void html_begin(struct printer *p, const struct table *t)
 	buf_puts(&p->out, "<table>\n");
 }
 
-static bool is_text(const struct column *c)
+static bool is_text(enum cell_kind kind)
 {
-	return c->kind == CELL_TEXT || c->kind == CELL_HIST;
+	return kind == CELL_TEXT || kind == CELL_HIST || kind == CELL_BAR;
 }
 
 static void html_heading(struct printer *p, const struct table *t)
@@ -71,7 +71,7 @@ static void html_heading(struct printer *p, const struct table *t)
 	if (table_has_heading(t)) {
 		buf_puts(&p->out, "<thead><tr>");
 		vec_for_each(c, &t->columns) {
-			buf_printf(&p->out, "<th class=\"%s%s\">", is_text(c) ? "t" : "",
+			buf_printf(&p->out, "<th class=\"%s%s\">", is_text(c->kind) ? "t" : "",
 				   c->sorted ? " s" : "");
 			if (c->group) {
 				put_text(p, c->group);
@@ -95,14 +95,19 @@ static void html_row(struct printer *p, const struct table *t, const struct row 
 	p->group = r->group;
 	buf_puts(&p->out, r->mark ? "<tr class=\"m\">" : "<tr>");
 	for (size_t i = 0; i < t->columns.len; i++) {
-		buf_puts(&p->out, r->cells[i].kind == CELL_TEXT ? "<td class=\"t\"" : "<td");
+		buf_puts(&p->out, is_text(r->cells[i].kind) ? "<td class=\"t\"" : "<td");
 		if ((int)i == p->name_column && p->is_tree)
 			buf_printf(&p->out, " style=\"padding-left:%gem\"", 0.6 + 1.2 * r->depth);
 		buf_puts(&p->out, ">");
 		buf_clear(&p->cell);
 		if ((int)i == p->name_column && r->mark)
 			buf_add(&p->cell, &r->mark, 1);
-		cell_put(&p->cell, &r->cells[i]);
+		if (r->cells[i].kind == CELL_HIST)
+			hist_put(&p->cell, r->cells[i].s);
+		else if (r->cells[i].kind == CELL_BAR)
+			buf_puts(&p->cell, r->cells[i].s);
+		else
+			cell_put(&p->cell, &r->cells[i]);
 		put_escaped(&p->out, p->cell.data ? p->cell.data : "");
 		buf_puts(&p->out, "</td>");
 	}

@@ -125,13 +125,14 @@ void printer_print(struct printer *p, const struct table *t)
 {
 	struct table fitted;
 
-	if (p->ops != &text_printer) {
-		print(p, t);
-		return;
+	/* What people read. A page scrolls: its lines have no end, but columns of nothing go. */
+	if (p->ops == &text_printer) {
+		p->width = fit_width(p->file);
+		p->colours = fit_colours(p->file);
+	} else if (p->ops == &html_printer) {
+		p->width = 0;
 	}
-	p->width = fit_width(p->file);
-	p->colours = fit_colours(p->file);
-	if (!table_needs_fit(t)) {
+	if ((p->ops != &text_printer && p->ops != &html_printer) || !table_needs_fit(t)) {
 		print(p, t);
 		return;
 	}
