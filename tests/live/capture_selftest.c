@@ -384,15 +384,19 @@ static void test_losses(void)
 	capture_close(c);
 }
 
+/* The first thread of a process, which has the number of that: not the children, not the others. */
 static void test_target_thread(void)
 {
 	struct capture_target target = { .pid = getpid(), .tid = gettid() };
 	struct capture_plan plan = { .interval_ns = 1 * MS, .targets = &target, .ntargets = 1 };
 	struct capture *c;
+	pthread_t other;
 
 	tally_reset(getpid());
 	c = begin(&plan);
 	burn_children(5, 10);
+	pthread_create(&other, NULL, spin_and_go, NULL);
+	pthread_join(other, NULL);
 	spin_ms(100);
 	end(c);
 	result("target thread", t.weight > 95 * MS && !t.foreign && t.by_tid.len == 1,
