@@ -127,6 +127,26 @@ static void test_not_followed_is_one_frame(void **state)
 	experiment_close(e);
 }
 
+/* Its directory cannot be made: that is counted, and the founder has its packets. */
+static void test_no_room_for_an_experiment(void **state)
+{
+	char path[96];
+	struct fixture f;
+	struct experiment *e;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	snprintf(path, sizeof(path), "%s/t.er/_prog_PID_%d.1.er", dir, PID);
+	assert_int_equal(mkdir(path, 0700), 0);
+	give_stack(&f, 77, 0, 3, ER_STACK_USER_EXACT);
+	give_clock(&f, TID, 77, 5000, ER_CLOCK_USER, 4000);
+	give_clock(&f, TID, 77, 5000, ER_CLOCK_USER, 4100);
+	drain_process(f.drain, true);
+	assert_int_equal(f.drops.n[DROP_EXPERIMENT], 1);
+	e = finish(&f);
+	assert_int_equal(read_clocks(e).n, 2);
+	experiment_close(e);
+}
+
 static void test_not_followed_kernel_part(void **state)
 {
 	struct fixture f;
@@ -305,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_followed_goes_to_its_own),
 		cmocka_unit_test(test_rings_are_emptied_meanwhile),
 		cmocka_unit_test(test_not_followed_is_one_frame),
+		cmocka_unit_test(test_no_room_for_an_experiment),
 		cmocka_unit_test(test_not_followed_kernel_part),
 		cmocka_unit_test(test_expression_is_whole),
 		cmocka_unit_test(test_sums_are_exact),

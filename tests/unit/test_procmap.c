@@ -118,6 +118,20 @@ static void test_reused_pid_is_told_apart(void **state)
 	procmap_free(pm);
 }
 
+/* No record of it: /proc is asked, once, and that is counted. */
+static void test_unannounced_process_is_counted(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *im = procmap_image(pm, getpid(), 99, 100);
+
+	assert_non_null(im);
+	assert_true(im->space->maps.len > 0);
+	assert_int_equal(procmap_counts(pm).late, 1);
+	assert_ptr_equal(procmap_image(pm, getpid(), 99, 200), im);
+	assert_int_equal(procmap_counts(pm).late, 1);
+	procmap_free(pm);
+}
+
 static void test_ended_images_are_forgotten(void **state)
 {
 	struct procmap *pm = fresh();
@@ -267,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_exec_begins_an_image),
 		cmocka_unit_test(test_fork_shares_until_changed),
 		cmocka_unit_test(test_reused_pid_is_told_apart),
+		cmocka_unit_test(test_unannounced_process_is_counted),
 		cmocka_unit_test(test_ended_images_are_forgotten),
 		cmocka_unit_test(test_overlaid_mapping_goes),
 		cmocka_unit_test(test_only_files_are_segments),

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any tree of directories will do: a group is one, and its id the inode number. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "kernel_er/cgroups.h"
+#include "tests/fixtures/tempdir.h"
+
+static uint64_t make_group(const char *root, const char *path)
+{
+	__cleanup(freep) char *dir = xasprintf("%s%s", root, path);
+	struct stat st;
+
+	if (*path)
+		assert_int_equal(mkdir(dir, 0700), 0);
+	assert_int_equal(stat(dir, &st), 0);
+	return st.st_ino;
+}
+
+static void test_paths(void **state)
+{
+	char *root = tempdir_new();
+	uint64_t slice = make_group(root, "/system.slice");
+	uint64_t service = make_group(root, "/system.slice/ssh.service");
+	struct cgroups *c = cgroups_new(root);
+
+	assert_string_equal(cgroups_path(c, service), "/system.slice/ssh.service");
+	assert_string_equal(cgroups_path(c, slice), "/system.slice");
+	assert_string_equal(cgroups_path(c, make_group(root, "")), "/");
+	assert_null(cgroups_path(c, 0));
+	cgroups_free(c);
+	tempdir_remove(root);
+}
+
+/* A group that is new is found when the tree is looked through again, a second later at least. */
+static void test_new_group(void **state)
+{
+	char *root = tempdir_new();
+	struct cgroups *c = cgroups_new(root);
+	uint64_t id;
+
+	assert_non_null(cgroups_path(c, make_group(root, "")));
+	id = make_group(root, "/late");
+	if (!cgroups_path(c, id)) /* it is there already on a machine that took a second for this */
+		sleep(1);
+	assert_string_equal(cgroups_path(c, id), "/late");
+	cgroups_free(c);
+	tempdir_remove(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_new_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
