@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ring records in, experiments out, read back with the reader. */
+#include <sys/stat.h>
+
 #include "tests/unit/drain_fixture.h"
 
 static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t weight,
