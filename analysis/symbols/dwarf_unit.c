@@ -148,12 +148,19 @@ static uint32_t add_call(struct walk *w, Dwarf_Die *die, uint32_t outer)
 	return call;
 }
 
-/* Whether inlined calls may stand below it. A function without code is a template of others. */
-static bool holds_code(Dwarf_Die *die, int tag)
+/*
+ * Whether inlined calls may stand below it. A function without code is a template of
+ * others, and yet a class of its own, a lambda's say, may have functions with code.
+ */
+static bool holds_code(Dwarf_Die *die, int tag, bool in_function)
 {
 	switch (tag) {
 	case DW_TAG_subprogram:
-		return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+		return !dwarf_hasattr(die, DW_AT_declaration);
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return in_function;
 	case DW_TAG_inlined_subroutine:
 	case DW_TAG_lexical_block:
 	case DW_TAG_namespace:
@@ -165,7 +172,8 @@ static bool holds_code(Dwarf_Die *die, int tag)
 	return false;
 }
 
-static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t outer, int depth)
+static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t outer, int depth,
+			  bool in_function)
 {
 	Dwarf_Die die, next;
 	int more = dwarf_child(parent, &die);
@@ -176,8 +184,9 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t outer, int
 
 		if (tag == DW_TAG_inlined_subroutine)
 			call = add_call(w, &die, outer);
-		if (depth < TREE_DEPTH_MAX && holds_code(&die, tag))
-			walk_children(w, &die, tag == DW_TAG_subprogram ? 0 : call, depth + 1);
+		if (depth < TREE_DEPTH_MAX && holds_code(&die, tag, in_function))
+			walk_children(w, &die, tag == DW_TAG_subprogram ? 0 : call, depth + 1,
+				      in_function || tag == DW_TAG_subprogram);
 		more = dwarf_siblingof(&die, &next);
 		if (!more && next.addr <= die.addr)
 			break; /* a file that leads in circles */
@@ -233,7 +242,7 @@ void unit_read(struct lineinfo *l, struct unit *u)
 	if (dwarf_getsrcfiles(&die, &uf.files, &uf.n))
 		uf.n = 0;
 	read_lines(l, u, &die, &uf);
-	walk_children(&w, &die, 0, 0);
+	walk_children(&w, &die, 0, 0, false);
 	inline_finish(&u->calls);
 	tell_split(l, &die);
 	vec_free(&uf.ids);

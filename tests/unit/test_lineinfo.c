@@ -218,6 +218,25 @@ static void dwarf_of_every_version_is_read(void **state)
 	}
 }
 
+/* A function within one that is inlined everywhere: only a template encloses it. */
+static void functions_within_functions_have_their_inlined_calls(void **state)
+{
+	struct object o;
+
+	shell("{ echo 'static inline __attribute__((always_inline)) int twice(int x)'; "
+	      "echo '{ return x * 7 + (x >> 3); }'; "
+	      "echo 'static inline __attribute__((always_inline)) int outer(int n)'; "
+	      "echo '{ __attribute__((noinline)) int inner(int k)'; "
+	      "echo '{ return twice(k) ^ k; }'; "
+	      "echo 'return inner(n) + inner(n + 1); }'; "
+	      "echo 'int work(int n) { return outer(n); }'; } >nest.c; " COMPILE
+	      " -g -o nest.so nest.c");
+	object_open(&o, "nest.so", "");
+	assert_true(bytes_with(&o, "inner.0", "twice@nest.c:5") > 0);
+	assert_true(bytes_with(&o, "work", "outer@nest.c:7") > 0);
+	object_close(&o);
+}
+
 static void debug_file_is_found_by_link_and_by_id(void **state)
 {
 	__cleanup(freep) char *root = xasprintf("%s/root", dir);
@@ -465,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwarf_of_every_version_is_read),
+		cmocka_unit_test(functions_within_functions_have_their_inlined_calls),
 		cmocka_unit_test(debug_file_is_found_by_link_and_by_id),
 		cmocka_unit_test(debuginfod_is_asked_when_it_is_configured),
 		cmocka_unit_test(dwz_file_is_read),
