@@ -10,10 +10,12 @@ enum {
 	NAME_MAX_LEN = 1024, /* every entry copies its name */
 };
 
-/* Dynamic symbols by the address of the slot that holds their address. */
+/* What is called through the slot that holds its address. */
 struct slots {
 	unsigned machine;
-	struct map symbol;
+	struct map symbol;   /* slot to index of a dynamic symbol */
+	struct map resolver; /* slot to the address of the function that chooses one (IFUNC) */
+	struct map chosen;   /* such an address to its name, const char *; NULL: none */
 	Elf_Data *syms, *strings;
 };
 
@@ -24,46 +26,92 @@ static bool is_slot(unsigned machine, unsigned type)
 	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
-static void add_relocations(struct slots *s, Elf_Scn *scn)
+static bool is_chosen(unsigned machine, unsigned type)
+{
+	return type == (machine == EM_AARCH64 ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE);
+}
+
+static void add_relocations(struct slots *s, Elf_Scn *scn, bool dynamic)
 {
 	Elf_Data *d = elf_getdata(scn, NULL);
 	GElf_Rela r;
 
 	for (size_t i = 0; d && i < d->d_size / sizeof(Elf64_Rela); i++) {
+		unsigned type;
+
 		if (i >= ENTRIES_MAX || !gelf_getrela(d, i, &r))
 			return;
-		if (is_slot(s->machine, GELF_R_TYPE(r.r_info)))
+		type = GELF_R_TYPE(r.r_info);
+		if (dynamic && is_slot(s->machine, type))
 			*map_put(&s->symbol, r.r_offset, NULL) = GELF_R_SYM(r.r_info);
+		if (is_chosen(s->machine, type)) {
+			*map_put(&s->resolver, r.r_offset, NULL) = r.r_addend;
+			*map_put(&s->chosen, r.r_addend, NULL) = 0;
+		}
 	}
 }
 
-static bool find_slots(Elf *elf, struct slots *s)
+static size_t find_dynsym(Elf *elf, struct slots *s)
 {
-	size_t dynsym = 0; /* no relocations are linked to section 0 but those without symbols */
 	GElf_Shdr sh;
 
-	for (Elf_Scn *scn = NULL; !dynsym && (scn = elf_nextscn(elf, scn));) {
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		size_t index = elf_ndxscn(scn);
+
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM)
 			continue;
-		dynsym = elf_ndxscn(scn);
 		s->syms = elf_getdata(scn, NULL);
 		scn = elf_getscn(elf, sh.sh_link);
 		s->strings = scn ? elf_getdata(scn, NULL) : NULL;
-		break;
+		return s->syms && s->strings && s->strings->d_buf ? index : 0;
 	}
+	return 0;
+}
+
+/* Whether there are any. A static program has no dynamic symbols, and yet functions to choose. */
+static bool find_slots(Elf *elf, struct slots *s)
+{
+	size_t dynsym = find_dynsym(elf, s);
+	GElf_Shdr sh;
+
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA && sh.sh_link == dynsym)
-			add_relocations(s, scn);
-	return s->syms && s->strings && s->strings->d_buf && s->symbol.len;
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA && sh.sh_flags & SHF_ALLOC)
+			add_relocations(s, scn, dynsym && sh.sh_link == dynsym);
+	return s->symbol.len || s->resolver.len;
+}
+
+/* The names of the functions that choose, which are those of what they choose; as S-016. */
+static void name_chosen(struct slots *s, const rawsyms *syms)
+{
+	for (size_t i = 0; s->chosen.len && i < syms->len; i++) {
+		const struct rawsym *sym = &syms->data[i];
+		uint64_t *known = map_get(&s->chosen, sym->addr);
+		const char *name = known ? (const char *)(uintptr_t)*known : NULL;
+
+		if (known && sym->flags & RAW_GLOBAL && (!name || strcmp(sym->name, name) > 0))
+			*known = (uintptr_t)sym->name;
+	}
+}
+
+static const char *chosen_name(const struct slots *s, uint64_t slot)
+{
+	const uint64_t *resolver = map_get(&s->resolver, slot);
+	const uint64_t *name = resolver ? map_get(&s->chosen, *resolver) : NULL;
+
+	return name ? (const char *)(uintptr_t)*name : NULL;
 }
 
 static const char *slot_name(const struct slots *s, uint64_t slot, size_t *len)
 {
 	const uint64_t *index = map_get(&s->symbol, slot);
-	const char *name;
+	const char *name = index ? NULL : chosen_name(s, slot);
 	GElf_Sym sym;
 	size_t room;
 
+	if (name) {
+		*len = strnlen(name, NAME_MAX_LEN + 1);
+		return *len <= NAME_MAX_LEN ? name : NULL;
+	}
 	if (!index || !*index || !gelf_getsym(s->syms, *index, &sym) ||
 	    sym.st_name >= s->strings->d_size)
 		return NULL;
@@ -73,6 +121,8 @@ static const char *slot_name(const struct slots *s, uint64_t slot, size_t *len)
 	return *len && *len <= NAME_MAX_LEN && *len < room ? name : NULL;
 }
 
+static const char endbr64[] = "\xf3\x0f\x1e\xfa";
+
 /* The slot that an entry jumps through, 0 if it does not: [endbr64] [bnd] jmp *displacement(%rip).
  */
 static uint64_t entry_slot(const unsigned char *code, size_t size, uint64_t vaddr)
@@ -80,7 +130,7 @@ static uint64_t entry_slot(const unsigned char *code, size_t size, uint64_t vadd
 	size_t i = 0;
 	int32_t displacement;
 
-	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4))
+	if (!memcmp(code, endbr64, 4))
 		i += 4;
 	i += code[i] == 0xf2;
 	if (i + 6 > size || code[i] != 0xff || code[i + 1] != 0x25)
@@ -110,6 +160,9 @@ static void add_entries(const struct slots *s, const Elf_Data *d, const GElf_Shd
 	const unsigned char *code = d->d_buf;
 	size_t step = sh->sh_entsize;
 
+	/* Static programs do not say: 16 bytes with an endbr64, 8 without. */
+	if (!step)
+		step = d->d_size >= 16 && !memcmp(code, endbr64, 4) ? 16 : 8;
 	for (size_t at = 0; at + step <= d->d_size && at / step < ENTRIES_MAX; at += step)
 		add_entry(s, entry_slot(code + at, step, sh->sh_addr + at), sh->sh_addr + at, step,
 			  a, ret);
@@ -170,6 +223,7 @@ void plt_add(Elf *elf, struct arena *a, rawsyms *ret)
 	slots.machine = eh.e_machine;
 	if (!find_slots(elf, &slots))
 		goto out;
+	name_chosen(&slots, ret);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
 		Elf_Scn *scn = elf_section(elf, sections[i]);
 		Elf_Data *d = scn && gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
@@ -179,9 +233,12 @@ void plt_add(Elf *elf, struct arena *a, rawsyms *ret)
 
 		if (d && d->d_buf && slots.machine == EM_AARCH64)
 			add_arm_entries(&slots, d, &sh, a, ret);
-		else if (d && d->d_buf && (sh.sh_entsize == 8 || sh.sh_entsize == 16))
+		else if (d && d->d_buf && (!sh.sh_entsize || sh.sh_entsize == 8 ||
+						sh.sh_entsize == 16))
 			add_entries(&slots, d, &sh, a, ret);
 	}
 out:
 	map_free(&slots.symbol);
+	map_free(&slots.resolver);
+	map_free(&slots.chosen);
 }

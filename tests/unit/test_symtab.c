@@ -229,6 +229,40 @@ static void test_plt(void **state)
 #endif
 }
 
+/* A function that another one chooses when the program is loaded has an entry without a symbol. */
+static void test_plt_of_chosen_functions(void **state)
+{
+#ifdef __x86_64__
+	char path[] = "/tmp/er_unit_ifunc_XXXXXX";
+	int fd = mkstemp(path);
+	__cleanup(freep) char *command = xasprintf(
+		"printf 'static int one(int x) { return x; }\nvoid *choose(void) { return one; }\n"
+		"__attribute__((visibility(\"hidden\"), ifunc(\"choose\"))) int picked(int x);\n"
+		"int work(void) { return picked(1) + 1; }\n' | "
+		"gcc -O2 -fPIC -shared -nostdlib -x c -o %s -",
+		path);
+	const struct sym *s, *found = NULL;
+	struct symtab *t;
+	size_t n;
+
+	assert_int_equal(system(command), 0);
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* the linker made a new one */
+	t = symtab_open(fd, &no_debug, NULL);
+	assert_non_null(t);
+	s = symtab_syms(t, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(s[i].name, "choose@plt") || !strcmp(s[i].name, "picked@plt"))
+			found = &s[i];
+	assert_non_null(found);
+	symtab_free(t);
+	close(fd);
+	unlink(path);
+#else
+	skip();
+#endif
+}
+
 /* --- debug files --- */
 
 static char *fill_dir(const char *name, const struct image *im)
@@ -454,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_dynsym),
 		cmocka_unit_test(test_plt),
+		cmocka_unit_test(test_plt_of_chosen_functions),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_debug_by_build_id),
 		cmocka_unit_test(test_debug_of_another_build),
