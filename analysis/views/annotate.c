@@ -120,12 +120,25 @@ bool annotate_place(const struct annotate *a, const struct func *f, uint64_t off
 	return true;
 }
 
-/* What a function has in other files, and what it has in no line. */
-enum elsewhere { OTHER_FILE, NO_LINE };
-
-static uint64_t elsewhere_key(const struct func *f, enum elsewhere what)
+/* What stands for no line of the file: of a function what has no line, and the nth of a->others. */
+static uint64_t no_line_key(const struct func *f)
 {
-	return 1ULL << 40 | (uint64_t)f->id << 1 | what;
+	return 1ULL << 40 | f->id;
+}
+
+static uint64_t other_key(size_t n)
+{
+	return 1ULL << 41 | n;
+}
+
+static uint64_t other_file_key(struct annotate *a, const struct func *f, const char *file)
+{
+	for (size_t i = 0; i < a->others.len; i++) {
+		if (a->others.data[i].func == f && a->others.data[i].file == file)
+			return other_key(i);
+	}
+	vec_push(&a->others, (struct other_file){ f, file });
+	return other_key(a->others.len - 1);
 }
 
 static uint32_t known_key(struct map *keys, uint64_t what)
@@ -156,10 +169,8 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 		return PLACE_NONE;
 	if (annotate_place(a, f, frame->offset, &line))
 		return known_key(&a->keys, line);
-	return known_key(&a->keys,
-			 elsewhere_key(f, func_written(a->v->session, f, frame->offset, &at)
-						  ? OTHER_FILE
-						  : NO_LINE));
+	return known_key(&a->keys, func_written(a->v->session, f, frame->offset, &at) ?
+				   other_file_key(a, f, at.file) : no_line_key(f));
 }
 
 static void sum_lines(struct annotate *a)
@@ -296,18 +307,59 @@ static void index_line(struct annotate *a, const struct func *f, const char *wha
 		annotate_fill(a, r, key);
 }
 
+/* The function's next file by name: an index into a->others, or their number. */
+static size_t next_other(const struct annotate *a, const struct func *f, const char *after)
+{
+	size_t next = a->others.len;
+
+	for (size_t i = 0; i < a->others.len; i++) {
+		const struct other_file *o = &a->others.data[i];
+
+		if (o->func == f && strcmp(o->file, after) > 0 &&
+		    (next == a->others.len || strcmp(o->file, a->others.data[next].file) < 0))
+			next = i;
+	}
+	return next;
+}
+
+/* A line for each file that code of the function was written in (S-047). */
+static void index_others(struct annotate *a, const struct func *f)
+{
+	const char *file = "";
+	size_t n;
+
+	while ((n = next_other(a, f, file)) < a->others.len) {
+		const char *slash;
+		char *what;
+
+		file = a->others.data[n].file;
+		slash = strrchr(file, '/');
+		what = xasprintf(", instructions from source file %s", slash ? slash + 1 : file);
+		index_line(a, f, what, other_key(n));
+		free(what);
+	}
+}
+
+static bool has_others(const struct annotate *a, const struct func *f)
+{
+	vec_for_each (o, &a->others) {
+		if (o->func == f)
+			return true;
+	}
+	return false;
+}
+
 void annotate_index(struct annotate *a, const struct listed_func *f, bool always)
 {
-	uint64_t other = elsewhere_key(f->func, OTHER_FILE), none = elsewhere_key(f->func, NO_LINE);
+	uint64_t none = no_line_key(f->func);
 
-	if (always || f->first_line || map_get(&a->keys, other) || map_get(&a->keys, none))
+	if (always || f->first_line || has_others(a, f->func) || map_get(&a->keys, none))
 		index_line(a, f->func,
 			   a->func && f->func != a->func && func_is_part_of(f->func, a->func)
 				   ? ", split off"
 				   : "",
 			   0);
-	if (map_get(&a->keys, other))
-		index_line(a, f->func, ", instructions from other source files", other);
+	index_others(a, f->func);
 	if (map_get(&a->keys, none))
 		index_line(a, f->func, ", instructions without line numbers", none);
 }
@@ -422,6 +474,7 @@ void annotate_free(struct annotate *a)
 	map_free(&a->listed);
 	places_free(&a->sums);
 	map_free(&a->keys);
+	vec_free(&a->others);
 	metric_list_free(&a->metrics);
 	vec_free(&a->text.starts);
 	file_close(&a->text.file);

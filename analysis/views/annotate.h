@@ -24,6 +24,12 @@ struct listed_func {
 	uint32_t first_line; /* where it begins in the file; 0: nowhere */
 };
 
+/* Code of a function that was written in another file than the one shown. */
+struct other_file {
+	const struct func *func;
+	const char *file; /* interned */
+};
+
 struct annotate {
 	struct view_state *v;
 	struct table *t;
@@ -35,6 +41,7 @@ struct annotate {
 	struct source_text text;
 	struct metric_list metrics; /* without names, sizes, addresses */
 	struct map keys;	    /* of lines, and of what functions have elsewhere: key + 1 */
+	VEC(struct other_file) others; /* in the order that they were met */
 	struct places sums;	    /* by key */
 	size_t text_column;
 };
