@@ -312,6 +312,7 @@ void book_end(struct book *b, struct page *p, uint64_t time_ns)
 void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t pid,
 	      const struct mapping *m)
 {
+	struct binary *file = binaries_get(binaries, pid, m);
 	uint64_t start = b->header.start_ns;
 
 	expwriter_segment(p->w, &(struct exp_segment){
@@ -320,7 +321,8 @@ void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t p
 					.size = m->len,
 					.foffset = m->pgoff,
 					.modes = 5,
-					.name = binaries_name(binaries, pid, m) });
+					.name = file ? file->name : m->path,
+					.written = file ? &file->wanted : NULL });
 	touch(b, p);
 }
 

@@ -101,7 +101,7 @@ void session_account(struct session *s)
 		s->drops.n[DROP_PROCESS] = c.processes + c.mappings;
 		s->drops.n[DROP_LATE] = c.late;
 	}
-	s->drops.n[DROP_ARCHIVE] = binaries_counts(s->binaries).unreadable;
+	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
 	account_write(&s->account, &text);
 	/* A disk that is full says so at the next flush. */
 	expwriter_replace(page_writer(book_founder(s->book)), "recorder.xml", text.data);

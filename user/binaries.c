@@ -23,21 +23,17 @@ enum {
 	MAX_FILES = 1 << 18, /* beyond: named by their paths, and not archived */
 };
 
-struct binary {
-	const char *name; /* as recorded */
-	int fd;           /* -1: archived, or cannot be read */
-};
-
 struct binaries {
 	bool keep;
 	enum archive_mode mode;
 	int expdir;
 	struct strtab strings;
-	struct map by_file; /* hash of path, device and inode to an index into files */
+	struct map by_file; /* hash of path, device and inode to struct binary * */
 	struct map by_path; /* path (its id) to the file seen first under it */
-	VEC(struct binary) files;
+	VEC(struct binary *) files;
+	struct arena arena; /* which they are in */
 	size_t nopen;
-	struct binaries_counts counts;
+	size_t nbeyond; /* mappings of files beyond the bound */
 };
 
 struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir)
@@ -55,12 +51,13 @@ void binaries_free(struct binaries *b)
 	if (!b)
 		return;
 	vec_for_each(f, &b->files) {
-		if (f->fd >= 0)
-			close(f->fd);
+		if ((*f)->fd >= 0)
+			close((*f)->fd);
 	}
 	if (b->expdir >= 0)
 		close(b->expdir);
 	vec_free(&b->files);
+	arena_free(&b->arena);
 	map_free(&b->by_file);
 	map_free(&b->by_path);
 	strtab_free(&b->strings);
@@ -136,10 +133,7 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 	if (f->fd < 0)
 		return 0;
 	err = archive_add(b->expdir, f->fd, f->name, b->mode, d);
-	if (err < 0)
-		b->counts.unreadable++;
-	else
-		b->counts.archived++;
+	f->unreadable = err < 0;
 	close(f->fd);
 	f->fd = -1;
 	b->nopen--;
@@ -151,8 +145,8 @@ static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const str
 	f->fd = b->keep ? open_mapped(pid, m) : -1;
 	if (f->fd >= 0)
 		b->nopen++;
-	else if (b->keep)
-		b->counts.unreadable++;
+	else
+		f->unreadable = b->keep;
 	if (b->nopen > MAX_OPEN)
 		archive_one(b, f, NULL);
 }
@@ -172,27 +166,28 @@ static const char *name_of(struct binaries *b, uint64_t file, pid_t pid, const s
 	return strtab_intern(&b->strings, longer);
 }
 
-const char *binaries_name(struct binaries *b, pid_t pid, const struct mapping *m)
+struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m)
 {
 	uint64_t file = hash64(m->dev ^ hash64(m->ino)) ^ hash_bytes(m->path, strlen(m->path));
+	struct binary *f;
 	bool fresh;
 	uint64_t *at;
 
 	if (*m->path == '[')
 		file = hash_bytes(m->path, strlen(m->path));
 	if (b->files.len >= MAX_FILES && !map_get(&b->by_file, file)) {
-		b->counts.unreadable += b->keep;
-		return m->path;
+		b->nbeyond += b->keep;
+		return NULL;
 	}
 	at = map_put(&b->by_file, file, &fresh);
-	if (fresh) {
-		struct binary f = { .name = name_of(b, file, pid, m), .fd = -1 };
-
-		*at = b->files.len;
-		vec_push(&b->files, f);
-		keep_open(b, &b->files.data[b->files.len - 1], pid, m);
-	}
-	return b->files.data[*at].name;
+	if (!fresh)
+		return (struct binary *)(uintptr_t)*at;
+	f = arena_alloc(&b->arena, sizeof(*f));
+	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1 };
+	*at = (uintptr_t)f;
+	vec_push(&b->files, f);
+	keep_open(b, f, pid, m);
+	return f;
 }
 
 int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
@@ -202,14 +197,18 @@ int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, str
 
 		if (stop && stop(ctx))
 			break;
-		err = archive_one(b, f, d);
+		err = (*f)->wanted ? archive_one(b, *f, d) : 0;
 		if (err == -ENOSPC || err == -EDQUOT)
 			return err;
 	}
 	return 0;
 }
 
-struct binaries_counts binaries_counts(const struct binaries *b)
+size_t binaries_unreadable(const struct binaries *b)
 {
-	return b->counts;
+	size_t n = b->nbeyond;
+
+	vec_for_each(f, &b->files)
+		n += (*f)->wanted && (*f)->unreadable;
+	return n;
 }

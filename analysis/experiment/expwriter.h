@@ -104,6 +104,7 @@ struct exp_segment {
 	uint64_t time_ns, vaddr, size, foffset;
 	unsigned modes; /* R1 W2 X4, shared 8 */
 	const char *name;
+	bool *written; /* set when it is: something recorded lies in it; NULL: nobody asks */
 };
 
 /* Before the stacks that lie in it; on disk once a stack does (expwriter_map.c). */

@@ -39,6 +39,8 @@ static void write_segment(struct expwriter *w, const struct exp_segment *s)
 	}
 	part.size = left;
 	put_segment(w, &part);
+	if (s->written)
+		*s->written = true;
 }
 
 /* Write it now if it is held back. */

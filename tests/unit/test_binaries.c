@@ -72,12 +72,17 @@ static void test_deleted_file_is_archived(void **state)
 	struct place p = set_up();
 	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
 	struct mapping m = mapped(&p, put_elf(&p));
+	struct binary *f;
 
-	assert_string_equal(binaries_name(b, getpid(), &m), p.file);
+	f = binaries_get(b, getpid(), &m);
+	assert_string_equal(f->name, p.file);
 	assert_int_equal(unlink(p.file), 0);
+	/* What no stack mentions is not archived. */
 	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
-	assert_int_equal(binaries_counts(b).archived, 1);
-	assert_int_equal(binaries_counts(b).unreadable, 0);
+	assert_false(has_archives(&p));
+	f->wanted = true;
+	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_int_equal(binaries_unreadable(b), 0);
 	assert_true(has_archives(&p));
 	binaries_free(b);
 	clean_up(&p);
@@ -91,11 +96,11 @@ static void test_replaced_file_has_a_name_of_its_own(void **state)
 	char other[128];
 
 	snprintf(other, sizeof(other), "/proc/4711/root%s", p.file);
-	assert_string_equal(binaries_name(b, 4710, &first), p.file);
-	assert_string_equal(binaries_name(b, 4711, &second), other);
+	assert_string_equal(binaries_get(b, 4710, &first)->name, p.file);
+	assert_string_equal(binaries_get(b, 4711, &second)->name, other);
 	/* Whoever maps it then: the file has one name. */
-	assert_string_equal(binaries_name(b, 4712, &second), other);
-	assert_string_equal(binaries_name(b, 4713, &first), p.file);
+	assert_string_equal(binaries_get(b, 4712, &second)->name, other);
+	assert_string_equal(binaries_get(b, 4713, &first)->name, p.file);
 	binaries_free(b);
 	clean_up(&p);
 }
@@ -107,8 +112,8 @@ static void test_other_file_is_not_taken(void **state)
 	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
 	struct mapping m = mapped(&p, put_elf(&p) + 1);
 
-	binaries_name(b, getpid(), &m);
-	assert_int_equal(binaries_counts(b).unreadable, 1);
+	binaries_get(b, getpid(), &m)->wanted = true;
+	assert_int_equal(binaries_unreadable(b), 1);
 	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
 	assert_false(has_archives(&p));
 	binaries_free(b);
@@ -129,8 +134,8 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	assert_int_equal(stat(p.file, &st), 0);
 	assert_true(inotify_add_watch(opened, p.file, IN_OPEN) >= 0);
 	m = mapped(&p, st.st_ino);
-	binaries_name(b, getpid(), &m);
-	assert_int_equal(binaries_counts(b).unreadable, 1);
+	binaries_get(b, getpid(), &m)->wanted = true;
+	assert_int_equal(binaries_unreadable(b), 1);
 	assert_true(read(opened, event, sizeof(event)) < 0);
 	binaries_free(b);
 	clean_up(&p);

@@ -300,10 +300,19 @@ static void assert_maps(struct expwriter *w, const char *dir, const char *names)
 	assert_string_equal(got, names);
 }
 
+static bool written[8]; /* of segment "/a" + i */
+
 static void add_segment(struct expwriter *w, uint64_t vaddr, const char *name)
 {
 	expwriter_segment(w, &(struct exp_segment){ .vaddr = vaddr, .size = 0x1000, .modes = 5,
-						    .name = name });
+						    .name = name, .written = &written[name[1] - 'a'] });
+}
+
+/* Those that say they were written are those on disk. */
+static void assert_written(const char *names)
+{
+	for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++)
+		assert_int_equal(written[i], !!strchr(names, 'a' + (int)i));
 }
 
 static void segments_are_written_when_mentioned(void **state)
@@ -322,6 +331,7 @@ static void segments_are_written_when_mentioned(void **state)
 	expwriter_stack(w, 1, in_b, 2);
 	expwriter_stack(w, 2, in_b, 2);
 	assert_maps(w, dir, "b");
+	assert_written("b");
 	/* What comes to the place of another, and what leaves. */
 	add_segment(w, 0x3800, "/e");
 	assert_maps(w, dir, "bcde");
@@ -332,6 +342,7 @@ static void segments_are_written_when_mentioned(void **state)
 	expwriter_stack(w, 3, &stray, 1);
 	add_segment(w, 0x9000, "/g");
 	assert_maps(w, dir, "bcdeag");
+	assert_written("bcdeag");
 	assert_int_equal(expwriter_close(w), 0);
 	close(dirfd);
 }
