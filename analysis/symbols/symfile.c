@@ -23,6 +23,11 @@
 
 enum { NOTE_SIZE_MAX = 64 * 1024 };
 
+struct code_section {
+	uint64_t addr, size;
+	size_t index;
+};
+
 struct symfile {
 	Elf *in, *out;
 	GElf_Ehdr ehdr;
@@ -31,6 +36,7 @@ struct symfile {
 	struct buf names, strings;
 	VEC(GElf_Sym) syms;
 	size_t nlocal;
+	VEC(struct code_section) code;
 };
 
 static bool write_headers(struct symfile *f)
@@ -122,15 +128,24 @@ static size_t add_string(struct buf *b, const char *s, size_t len)
 	return at;
 }
 
-/* The executable section of an address; functions have one by construction. */
-static size_t section_of(Elf *in, uint64_t vaddr)
+/* Once for all symbols: there may be a hundred thousand. */
+static void find_code(struct symfile *f)
 {
 	GElf_Shdr sh;
 
-	for (Elf_Scn *s = NULL; (s = elf_nextscn(in, s));)
-		if (gelf_getshdr(s, &sh) && sh.sh_flags & SHF_EXECINSTR &&
-		    vaddr - sh.sh_addr < sh.sh_size)
-			return elf_ndxscn(s);
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(f->in, s));)
+		if (gelf_getshdr(s, &sh) && sh.sh_flags & SHF_EXECINSTR)
+			vec_push(&f->code, (struct code_section){ .addr = sh.sh_addr,
+								  .size = sh.sh_size,
+								  .index = elf_ndxscn(s) });
+}
+
+/* The executable section of an address; functions have one by construction. */
+static size_t section_of(const struct symfile *f, uint64_t vaddr)
+{
+	vec_for_each(c, &f->code)
+		if (vaddr - c->addr < c->size)
+			return c->index;
 	return SHN_ABS;
 }
 
@@ -140,7 +155,7 @@ static void add_symbol(struct symfile *f, const struct sym *s, const char *name,
 	vec_push(&f->syms, (GElf_Sym){
 				   .st_name = add_string(&f->strings, name, len),
 				   .st_info = GELF_ST_INFO(bind, STT_FUNC),
-				   .st_shndx = section_of(f->in, s->addr),
+				   .st_shndx = section_of(f, s->addr),
 				   .st_value = s->addr,
 				   .st_size = s->size,
 			   });
@@ -152,6 +167,7 @@ static void collect_symbols(struct symfile *f, const struct symtab *t)
 	size_t n;
 	const struct sym *syms = symtab_syms(t, &n);
 
+	find_code(f);
 	vec_push(&f->syms, (GElf_Sym){ 0 });
 	add_string(&f->strings, "", 0);
 	for (const struct sym *s = syms; s < syms + n; s++) {
@@ -328,6 +344,7 @@ int symfile_write(int in, int out, const struct symtab_opts *o, struct diag *d)
 	buf_free(&f.names);
 	buf_free(&f.strings);
 	vec_free(&f.syms);
+	vec_free(&f.code);
 	symtab_free(t);
 	return err;
 }
