@@ -147,7 +147,7 @@ static int try_sched_exit(void)
 
 static int try_finish(void)
 {
-	return way_allowed(WAY_FINISH) ? 0 : ENOENT;
+	return way_allowed(WAY_FINISH, NULL) ? 0 : ENOENT;
 }
 
 /* Loading is not enough: lockdown and missing ftrace show at the attachment. */

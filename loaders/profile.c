@@ -170,9 +170,6 @@ static int load(struct profile *p, const struct capture_plan *plan)
 {
 	int err;
 
-	p->skel = profile_bpf__open();
-	if (!p->skel)
-		return -errno;
 	set_knobs(p->skel, plan, p->rings);
 	set_state_knobs(p->skel, plan, p->way);
 	choose_programs(p->skel, plan, p->way);
@@ -184,27 +181,38 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	return err ? err : add_targets(p->skel, plan);
 }
 
+static int open_skeleton(struct profile *p, const struct capture_plan *plan, struct diag *d)
+{
+	p->skel = profile_bpf__open();
+	if (!p->skel)
+		return diag_errno(d, errno, "cannot open the clock programs");
+	if (!way_allowed(plan->way, p->skel->progs.er_back))
+		return diag_errno(d, EOPNOTSUPP,
+				  "this kernel cannot take the stacks of waits by %s: leave the "
+				  "choice to the recorder",
+				  capture_way_name(plan->way));
+	p->way = way_choose(plan, p->skel->progs.er_back);
+	return 0;
+}
+
 static int profile_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
 			void **self)
 {
 	struct profile *p;
 	int err;
 
-	if (!way_allowed(plan->way))
-		return diag_errno(d, EOPNOTSUPP,
-				  "this kernel cannot take the stacks of waits by %s: leave the "
-				  "choice to the recorder",
-				  capture_way_name(plan->way));
 	p = xcalloc(1, sizeof(*p));
 	p->rings = rings;
 	p->interval_ns = plan->interval_ns;
-	p->way = way_choose(plan);
 	p->split = plan->states && plan->split;
 	p->begin_fd = p->end_fd = -1;
 	p->events = xcalloc(rings_nrings(rings), sizeof(*p->events));
-	err = load(p, plan);
-	err = err ? diag_errno(d, -err, "cannot load the clock programs") :
-		    open_clocks(p, plan->idle, d);
+	err = open_skeleton(p, plan, d);
+	if (!err) {
+		err = load(p, plan);
+		err = err ? diag_errno(d, -err, "cannot load the clock programs") :
+			    open_clocks(p, plan->idle, d);
+	}
 	if (err) {
 		profile_close(p);
 		return err;

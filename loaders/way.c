@@ -34,10 +34,10 @@ const char *way_finish_symbol(char *ret, size_t size)
 }
 
 /* libbpf says on stderr what it does not find. */
-static bool can_exit(void)
+static bool can_exit(struct bpf_program *back)
 {
 	libbpf_print_fn_t old = libbpf_set_print(NULL);
-	bool found = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+	bool found = !bpf_program__set_attach_target(back, 0, "sched_exit_tp");
 
 	libbpf_set_print(old);
 	return found;
@@ -51,11 +51,11 @@ static bool can_finish(void)
 	       way_finish_symbol(symbol, sizeof(symbol));
 }
 
-bool way_allowed(enum capture_way way)
+bool way_allowed(enum capture_way way, struct bpf_program *back)
 {
 	switch (way) {
 	case WAY_EXIT:
-		return can_exit();
+		return can_exit(back);
 	case WAY_FINISH:
 		return can_finish();
 	default:
@@ -63,14 +63,14 @@ bool way_allowed(enum capture_way way)
 	}
 }
 
-enum capture_way way_choose(const struct capture_plan *plan)
+enum capture_way way_choose(const struct capture_plan *plan, struct bpf_program *back)
 {
 	if (!plan->states)
 		return WAY_NONE;
 	if (plan->way != WAY_BEST)
 		return plan->way;
 	for (enum capture_way way = WAY_EXIT; way < WAY_LEAVE; way++)
-		if (way_allowed(way))
+		if (way_allowed(way, back))
 			return way;
 	return WAY_LEAVE;
 }

@@ -6,6 +6,7 @@
  */
 #include "tests/live/states.h"
 
+#include "bpf/profile.skel.h"
 #include "loaders/way.h"
 #include "tests/live/cgroup.h"
 
@@ -269,12 +270,15 @@ static void test_frozen(void)
 
 static void test_ways(void)
 {
+	struct profile_bpf *skel = profile_bpf__open();
+
 	for (enum capture_way way = WAY_EXIT; way <= WAY_NONE; way++) {
-		if (way_allowed(way))
+		if (way_allowed(way, skel->progs.er_back))
 			test_way(way);
 		else
 			printf("skip %s: this kernel does not allow it\n", capture_way_name(way));
 	}
+	profile_bpf__destroy(skel);
 }
 
 int main(int argc, char **argv)
