@@ -85,7 +85,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 	t->where = WHERE_BLOCKED;
 	t->waker_tgid = parent->tgid;
 	t->waker_tid = parent->pid;
-	t->waker_start = parent->group_leader->start_time;
+	t->waker_start = leader_start(parent);
 }
 
 /* Its total so far went under another number; what follows is another thread's. */

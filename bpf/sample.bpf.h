@@ -124,9 +124,9 @@ static __always_inline void gather(struct sample *sm)
 	struct task_struct *p = bpf_get_current_task_btf();
 
 	sm->task = p;
-	sm->mm = p->mm;
+	sm->mm = BPF_CORE_READ(p, mm);
 	sm->rq = task_rq(p);
-	sm->start_time = p->group_leader->start_time;
+	sm->start_time = leader_start(p);
 	sm->tgid = p->tgid;
 	sm->tid = p->pid;
 	sm->now = bpf_ktime_get_ns();

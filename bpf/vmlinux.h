@@ -54,15 +54,6 @@ enum {
 	BPF_RB_AVAIL_DATA = 0,
 };
 
-/* x86-64; user space calls ax "rax" and so on, BTF has the kernel's names. */
-struct pt_regs {
-	long unsigned int bx, cx, dx, si, di, bp, ax, orig_ax, ip, sp;
-	union {
-		u16 cs;
-		long unsigned int csx;
-	};
-};
-
 typedef struct {
 	long a;
 } local64_t;
@@ -74,6 +65,8 @@ struct hw_perf_event {
 struct perf_event {
 	struct hw_perf_event hw;
 };
+
+struct pt_regs;
 
 /* What a perf_event program's context really is. */
 struct bpf_perf_event_data_kern {
@@ -144,6 +137,22 @@ struct task_struct {
 	char comm[16];
 };
 
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+/*
+ * Fixed as well: the registers, which ptrace(2) hands out as they lie, and what iterators
+ * are given. For each type whose offsets are looked up libbpf goes through the whole
+ * of the kernel's BTF, 2 ms at each start.
+ */
+struct pt_regs {
+	long unsigned int r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	long unsigned int orig_ax, ip;
+	u16 cs, above_cs[3];
+	long unsigned int flags, sp, ss;
+};
+
 struct seq_file;
 
 struct bpf_iter_meta {
@@ -154,10 +163,6 @@ struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
-
-#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
-#pragma clang attribute pop
-#endif
 
 /* The context as the verifier shows it, user API: the registers in the order of ptrace(2). */
 enum { ER_REG_CS = 17, ER_NREGS = 21 };

@@ -59,7 +59,7 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 					const struct er_thread *t, struct er_cpu *c)
 {
 	sm->task = p;
-	sm->mm = p->mm;
+	sm->mm = BPF_CORE_READ(p, mm);
 	sm->rq = NULL;
 	sm->cpu = c;
 	sm->ring = er_this_ring();
