@@ -51,7 +51,8 @@ const char *const drop_names[DROP_COUNT] = {
 struct page {
 	struct expwriter *w;
 	struct map stacks;        /* written; the values are not used */
-	struct map named;         /* pcs whose function is written: the kernel's, pseudo */
+	struct map callers;       /* likewise: in the kernel, of stacks that are written */
+	struct map shown;         /* pcs of pseudo functions that are written */
 	struct strtab pseudo;     /* names of this page alone; ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
 	bool dirty;
@@ -128,7 +129,8 @@ static int page_close(struct page *p)
 	int err = expwriter_close(p->w);
 
 	map_free(&p->stacks);
-	map_free(&p->named);
+	map_free(&p->callers);
+	map_free(&p->shown);
 	strtab_free(&p->pseudo);
 	return err;
 }
@@ -341,32 +343,36 @@ bool page_has_stack(const struct page *p, uint64_t uid)
 	return map_get(&p->stacks, uid);
 }
 
-/* Most pcs have come before in this experiment: for these one look into a table is all. */
-static void write_ksym(struct book *b, struct page *p, uint64_t pc)
+/* The functions of a stack's kernel part. Its leaf is new as a rule, its callers are not. */
+static void write_ksyms(struct book *b, struct page *p, const uint64_t *pcs, size_t n)
 {
-	const struct ksym *s;
+	bool fresh = true;
 
-	if (map_get(&p->named, pc))
-		return;
-	s = ksymtab_find(b->ksyms, pc);
-	if (!s)
-		return;
-	map_put(&p->named, pc, NULL);
-	expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
+	if (n > 1)
+		map_put(&p->callers, hash_words(pcs + 1, n - 1), &fresh);
+	if (!fresh)
+		n = 1;
+	ksymtab_expect(b->ksyms, pcs, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct ksym *s = ksymtab_find(b->ksyms, pcs[i]);
+
+		if (s)
+			expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
+	}
 }
 
 void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
 		size_t nkernel)
 {
-	if (p->stacks.len >= MAX_STACKS_KNOWN)
+	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
+
+	if (p->stacks.len >= MAX_STACKS_KNOWN) {
 		map_free(&p->stacks);
-	map_put(&p->stacks, uid, NULL);
-	if (nkernel)
-		ksymtab_expect(b->ksyms, pcs + (pcs[0] < PSEUDO_END), nkernel - (pcs[0] < PSEUDO_END));
-	for (size_t i = 0; i < nkernel; i++) {
-		if (pcs[i] >= PSEUDO_END)
-			write_ksym(b, p, pcs[i]);
+		map_free(&p->callers);
 	}
+	map_put(&p->stacks, uid, NULL);
+	if (nkernel > pseudo)
+		write_ksyms(b, p, pcs + pseudo, nkernel - pseudo);
 	expwriter_stack(p->w, uid, pcs, npcs);
 	touch(b, p);
 }
@@ -399,7 +405,7 @@ uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name)
 	uint64_t pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * pseudo_number(b, p, name);
 	bool fresh;
 
-	map_put(&p->named, pc, &fresh);
+	map_put(&p->shown, pc, &fresh);
 	if (fresh)
 		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
 	return pc;

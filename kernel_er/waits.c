@@ -40,9 +40,10 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 		.wait = &t->info,
 	};
 
-	owner_pseudo(&t->actor, root, sizeof(root));
-	if (!t->followed && !t->actor.kthread)
+	if (!t->followed && !t->actor.kthread) {
+		owner_pseudo(&t->actor, root, sizeof(root));
 		shape.root = root;
+	}
 	if (t->stack)
 		packet.stack = stacks_write(dr->stacks, t->page, t->stack, &shape);
 	if (!packet.stack)

@@ -74,24 +74,25 @@ struct part {
 	uint64_t link;
 };
 
-/* Replace the pcs from `at` on by a link to a node, if they have come before. */
-static void share_tail(struct expwriter *w, struct part *s, size_t at)
+/* Replace the pcs from `at` on by a link to a node, if they have come before; have they? */
+static bool share_tail(struct expwriter *w, struct part *s, size_t at)
 {
 	uint64_t uid, *state;
 	bool fresh;
 
 	if (at >= s->n || s->n - at + !!s->link < TAIL_MIN)
-		return;
+		return false;
 	uid = hash64(hash_words(s->pcs + at, s->total - at) ^ NODE_SEED);
 	uid = uid ? uid : NODE_SEED;
 	state = map_put(&w->tails, uid, &fresh);
 	if (fresh)
-		return;
+		return false;
 	if (*state != TAIL_WRITTEN)
 		put_node(w, uid, s->pcs + at, s->n - at, s->link);
 	*state = TAIL_WRITTEN;
 	s->n = at;
 	s->link = uid;
+	return true;
 }
 
 static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs)
@@ -108,22 +109,23 @@ void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, siz
 {
 	struct part s = { .pcs = pcs, .n = npcs, .total = npcs };
 	size_t user = 0;
+	bool known = false;
 
 	while (user < npcs && pcs[user] & KERNEL)
 		user++;
-	release_segments(w, pcs + user, npcs - user);
-	if (npcs > FRAMES_MAX) {
-		put_truncated(w, uid, pcs);
-		return;
-	}
 	if (w->tails.len >= TAILS_KNOWN)
 		map_free(&w->tails);
 	if (npcs <= TAIL_MAX) {
-		share_tail(w, &s, user + 1);
+		known = share_tail(w, &s, user + 1);
 		if (user)
 			share_tail(w, &s, 1);
 	}
-	put_frame(w, uid, pcs, s.n, s.link);
+	/* The segments of callers that came before are written. */
+	release_segments(w, pcs + user, known ? 1 : npcs - user);
+	if (npcs > FRAMES_MAX)
+		put_truncated(w, uid, pcs);
+	else
+		put_frame(w, uid, pcs, s.n, s.link);
 }
 
 /* Readers pass over an experiment whose stacks are an empty file: put something there. */
