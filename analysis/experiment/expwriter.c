@@ -104,6 +104,7 @@ int expwriter_create(int dirfd, const char *name, const struct exp_header *h, st
 	w->start_ns = h->start_ns;
 	for (int i = 0; i < OUT_COUNT; i++)
 		w->fixed[i].file = fixed_files[i] ? xstrdup(fixed_files[i]) : NULL;
+	w->fixed[OUT_FRAMES].packets = true;
 	err = make_dir(w);
 	if (!err) {
 		log_header(w, h);
@@ -155,7 +156,7 @@ struct buf *out_find(struct expwriter *w, enum out_id list, const char *file)
 		if (!strcmp(o->file, file))
 			return &o->buf;
 	}
-	vec_push(outs, (struct out){ .file = xstrdup(file) });
+	vec_push(outs, (struct out){ .file = xstrdup(file), .packets = list == OUT_PACKETS });
 	return &outs->data[outs->len - 1].buf;
 }
 

@@ -21,6 +21,7 @@ enum { MAX_PLACES = 1024, SHARE = 4 /* of the descriptors we may have: the other
 struct place {
 	uint64_t ticket; /* 0: free */
 	int fd;
+	struct tail tail;
 	bool recent;
 };
 
@@ -49,19 +50,26 @@ static struct place *place_of(const struct out *o)
 	return p->ticket == o->ticket ? p : NULL;
 }
 
-int out_fd(const struct out *o)
+int out_fd(const struct out *o, struct tail **tail)
 {
 	struct place *p = place_of(o);
 
 	if (!p)
 		return -1;
 	p->recent = true;
+	*tail = &p->tail;
 	return p->fd;
+}
+
+static void close_file(struct place *p)
+{
+	tail_close(&p->tail, p->fd); /* failing, it leaves zeros, as if we had been killed */
+	close(p->fd);
 }
 
 static void vacate(struct place *p)
 {
-	close(p->fd);
+	close_file(p);
 	p->ticket = 0;
 	/* With the last one the list goes, too: nothing is left behind. */
 	if (!--open_files.nused) {
@@ -98,7 +106,7 @@ void out_keep_open(struct out *o, int fd)
 	}
 	p = &open_files.places.data[o->place];
 	if (p->ticket)
-		close(p->fd);
+		close_file(p);
 	else
 		open_files.nused++;
 	o->ticket = ++open_files.tickets;

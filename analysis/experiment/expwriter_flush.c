@@ -16,7 +16,7 @@
 
 #include "analysis/base/alloc.h"
 
-enum { NEW_FILE = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
+enum { NEW_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
 /* 0 or -errno; *done is how much was written. */
 static int write_all(int fd, const char *p, size_t n, size_t *done)
@@ -66,38 +66,49 @@ static int open_file(int dirfd, const char *file)
 }
 
 /* The open file. *dirfd is the directory, opened here when it is -1. */
-static int get_file(struct expwriter *w, int *dirfd, struct out *o)
+static int get_file(struct expwriter *w, int *dirfd, struct out *o, struct tail **tail)
 {
-	int fd = out_fd(o);
+	int fd = out_fd(o, tail);
 
 	if (fd >= 0)
 		return fd;
 	if (*dirfd < 0)
 		*dirfd = open_dir(w);
 	fd = *dirfd < 0 ? *dirfd : open_file(*dirfd, o->file);
-	if (fd >= 0)
-		out_keep_open(o, fd);
-	return fd;
+	if (fd < 0)
+		return fd;
+	out_keep_open(o, fd);
+	return out_fd(o, tail);
+}
+
+/* The whole buffer or nothing of it. 0 or -errno. */
+static int append(int fd, const struct buf *b)
+{
+	size_t done;
+	int err = write_all(fd, b->data, b->len, &done);
+	int undone = err ? undo(fd, done) : 0;
+
+	return undone ? undone : err;
 }
 
 static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
 {
-	size_t done;
-	int fd, err, undone;
+	struct tail *tail;
+	int fd, done;
 
 	if (!o->buf.len)
 		return 0;
-	fd = get_file(w, dirfd, o);
+	fd = get_file(w, dirfd, o, &tail);
 	if (fd < 0)
 		return fd;
-	err = write_all(fd, o->buf.data, o->buf.len, &done);
-	if (!err) {
-		w->bytes += o->buf.len;
-		buf_clear(&o->buf);
-		return 0;
-	}
-	undone = undo(fd, done);
-	return undone ? undone : err;
+	done = o->packets ? tail_append(tail, fd, o->buf.data, o->buf.len) : 0;
+	if (!done)
+		done = append(fd, &o->buf);
+	if (done < 0)
+		return done;
+	w->bytes += o->buf.len;
+	buf_clear(&o->buf);
+	return 0;
 }
 
 static int flush_list(struct expwriter *w, int *dirfd, struct out *outs, size_t n)

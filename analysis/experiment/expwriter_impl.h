@@ -34,6 +34,7 @@ enum out_id {
 struct out {
 	char *file;
 	struct buf buf;
+	bool packets;    /* readers take a zero for its end */
 	size_t place;    /* among the open files, if the ticket is still the place's */
 	uint64_t ticket; /* 0: not open */
 };
@@ -95,11 +96,26 @@ void log_header(struct expwriter *w, const struct exp_header *h);
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Something to be in data.frameinfo when no stack is. */
 void put_no_stack(struct expwriter *w);
+
+/* The mapped end of an open file of packets; all zeros to begin with. */
+struct tail {
+	unsigned char *map;  /* NULL: not mapped */
+	uint64_t start, end; /* of the mapping; the file is preallocated up to `end`, 0 if not */
+	uint64_t size;       /* of its data */
+	unsigned nsmall;     /* pieces in turn */
+	bool refused;        /* it cannot be mapped */
+};
+
+/* Append what is small and comes often. 1; 0: it is to be written; -errno. */
+int tail_append(struct tail *t, int fd, const char *data, size_t n);
+/* Before the file is closed: its size is that of its data again. 0 or -errno. */
+int tail_close(struct tail *t, int fd);
+
 /*
  * Files stay open between flushes, as many as there are places (expwriter_files.c):
- * the file's descriptor, or -1; give it one, which closes another file's if it must.
+ * the file's descriptor and tail, or -1; give it one, which closes another file's if it must.
  */
-int out_fd(const struct out *o);
+int out_fd(const struct out *o, struct tail **tail);
 void out_keep_open(struct out *o, int fd);
 void out_close(struct out *o);
 /* Open the directory below its parent; a descriptor or -errno. */

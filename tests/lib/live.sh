@@ -95,7 +95,7 @@ packets()
 			my $all = do { local $/; <F> };
 			my $n;
 			for (my $i = 0; $i < length $all; $i += $n) {
-				$n = unpack "S", substr $all, $i, 2 or die;
+				$n = unpack "S", substr $all, $i, 2 or last; # zeros behind the packets
 				print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
 					unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
 			}

@@ -375,6 +375,52 @@ static void large_things_are_split(void **state)
 	close(dirfd);
 }
 
+static size_t count_packets(struct experiment *e)
+{
+	struct exp_stream *s = &e->streams.data[0];
+	struct packet_iter it;
+	struct packet p;
+	size_t n = 0;
+
+	for (packet_iter_init(&it, e, s); packet_next(&it, &p);)
+		n++;
+	packet_iter_report(&it, e, s);
+	return n;
+}
+
+/* What is flushed by little and often goes into a mapping of the file's end, where it can be mapped. */
+static void little_and_often_is_all_there(void **state)
+{
+	enum { FLUSHES = 1000, SIZE = FLUSHES * 44 };
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	struct clock_packet p = { .nticks = 1, .thread = 1 };
+	struct expwriter *w;
+	struct experiment *e;
+	struct stat st;
+	int dirfd;
+
+	w = new_writer(*state, "t.1.er", &dirfd);
+	expwriter_clock_profile(w, 1, STATES_ALL, false);
+	for (int i = 0; i < FLUSHES; i++) {
+		expwriter_clock(w, &p);
+		assert_int_equal(expwriter_flush(w), 0);
+	}
+	/* As a reader sees it while we write, and after SIGKILL. */
+	e = experiment_open(dir, NULL);
+	assert_int_equal(count_packets(e), FLUSHES);
+	assert_int_equal(e->diag.nerrors, 0);
+	experiment_close(e);
+	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
+	assert_in_range(st.st_size, SIZE, SIZE + (16 << 10));
+	assert_int_equal(expwriter_close(w), 0);
+	e = experiment_open(dir, NULL);
+	assert_int_equal(count_packets(e), FLUSHES);
+	experiment_close(e);
+	assert_int_equal(fstatat(dirfd, "t.1.er/profile", &st, 0), 0);
+	assert_int_equal(st.st_size, SIZE);
+	close(dirfd);
+}
+
 static void stacks_are_never_an_empty_file(void **state)
 {
 	struct clock_packet p = { .nticks = 1 };
@@ -551,6 +597,7 @@ int main(void)
 		CASE(kernel_symbols_are_written_once_and_readable),
 		CASE(segments_are_written_when_mentioned),
 		CASE(large_things_are_split),
+		CASE(little_and_often_is_all_there),
 		CASE(stacks_are_never_an_empty_file),
 		CASE(gprofng_reads_the_same_numbers),
 		CASE(shared_callers_change_nothing),
