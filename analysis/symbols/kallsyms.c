@@ -25,13 +25,13 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "analysis/symbols/textblocks.h"
 
 #define KB 1024ULL
 #define MB (1024 * KB)
 
 enum {
 	TEXT_SIZE_MAX = 256 * 1024 * 1024, /* 50 times what a big kernel has */
-	READ_CHUNK = 1024 * 1024,
 	EXACT_MAX = 10, /* length of the longest of the marks that are whole names */
 };
 
@@ -49,7 +49,7 @@ struct entry {
 };
 
 struct kallsyms {
-	char *text; /* the file; names point into it */
+	struct textblocks *text; /* of the file; names point into it */
 	VEC(struct ksym) syms;
 };
 
@@ -197,37 +197,6 @@ static char *parse_plain(char *line, struct entry *e)
 	return p;
 }
 
-/* /proc files have size 0: read until there is no more. */
-static char *read_all(int fd, const char *name, struct diag *d)
-{
-	size_t len = 0, cap = 8 * READ_CHUNK;
-	char *text = xmalloc(cap + 1);
-	ssize_t n;
-
-	for (;;) {
-		if (cap - len < READ_CHUNK)
-			text = xrealloc_array(text, 1, (cap *= 2) + 1);
-		n = read(fd, text + len, cap - len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += n;
-		if (len > TEXT_SIZE_MAX) {
-			diag_error(d, "%s: too large for a symbol list", name);
-			free(text);
-			return NULL;
-		}
-	}
-	if (n < 0) {
-		diag_errno(d, errno, "%s: cannot read", name);
-		free(text);
-		return NULL;
-	}
-	text[len] = '\0';
-	return text;
-}
-
 static int entry_cmp(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
@@ -278,7 +247,6 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 {
 	struct entry e;
 
-	vec_reserve(ret, 128 * 1024);
 	for (char *line = text, *end; *line; line = end) {
 		end = parse_plain(line, &e);
 		if (end) {
@@ -293,6 +261,21 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 		else
 			++*nbad;
 	}
+}
+
+/* Most of the time the kernel is writing its list: lines are parsed meanwhile. 0 or -1. */
+static int parse_all(struct kallsyms *k, const char *name, entries *ret, size_t *nbad,
+		     struct diag *d)
+{
+	int err;
+
+	vec_reserve(ret, 128 * 1024);
+	for (char *text; (text = textblocks_next(k->text));)
+		parse_text(text, ret, nbad);
+	err = textblocks_error(k->text);
+	if (err == EFBIG)
+		return diag_error(d, "%s: too large for a symbol list", name);
+	return err ? diag_errno(d, err, "%s: cannot read", name) : 0;
 }
 
 /*
@@ -363,10 +346,9 @@ struct kallsyms *kallsyms_read(int fd, const char *name, struct diag *d)
 	entries all = { 0 };
 	size_t nbad = 0;
 
-	k->text = read_all(fd, name, d);
-	if (!k->text)
+	k->text = textblocks_open(fd, TEXT_SIZE_MAX);
+	if (parse_all(k, name, &all, &nbad, d) < 0)
 		goto fail;
-	parse_text(k->text, &all, &nbad);
 	if (all_hidden(&all)) {
 		diag_error(d,
 			   "%s: the kernel hides its addresses: run as root or with CAP_SYSLOG, "
@@ -414,7 +396,7 @@ void kallsyms_free(struct kallsyms *k)
 	if (!k)
 		return;
 	vec_free(&k->syms);
-	free(k->text);
+	textblocks_free(k->text);
 	free(k);
 }
 

@@ -4,6 +4,8 @@
  * and what libdw as it comes costs. Prints lines of "name value unit".
  */
 #include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +18,14 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/experiment/expwriter.h"
 #include "analysis/symbols/kallsyms.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
+#include "analysis/tool/tree.h"
 
-enum { ADDRESSES = 20000, DWFL_ADDRESSES = 200, ROUNDS = 20 };
+enum { ADDRESSES = 20000, DWFL_ADDRESSES = 200, ROUNDS = 20, KSYMS = 120000, KSYMS_ROUNDS = 5 };
 
 static double now_ns(void)
 {
@@ -96,16 +101,84 @@ static void bench_dwfl(const char *path, const uint64_t *addrs)
 	dwfl_end(dwfl);
 }
 
+/* What the kernel takes to write its list, read to nowhere. */
+static double kernel_list_ns(void)
+{
+	static char text[1 << 20];
+	double t = now_ns();
+	__cleanup(closep) int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	while (read(fd, text, sizeof(text)) > 0)
+		;
+	return now_ns() - t;
+}
+
+/* In turn with the kernel's own part; the least of each, for both meet what else goes on. */
 static void bench_kallsyms(void)
 {
-	double t = now_ns();
-	struct kallsyms *k = kallsyms_load(NULL, NULL);
+	double kernel = INFINITY, all = INFINITY;
+	size_t n = 0;
 
-	if (!k)
+	for (int i = 0; i < KSYMS_ROUNDS; i++) {
+		double t, own = kernel_list_ns();
+		struct kallsyms *k;
+
+		kernel = own < kernel ? own : kernel;
+		t = now_ns();
+		k = kallsyms_load(NULL, NULL);
+		t = now_ns() - t;
+		if (!k)
+			return;
+		all = t < all ? t : all;
+		n = kallsyms_count(k);
+		kallsyms_free(k);
+	}
+	printf("kallsyms_load %.1f ms\n", all / 1e6);
+	printf("kallsyms_kernel %.1f ms\n", kernel / 1e6);
+	printf("kallsyms_functions %zu functions\n", n);
+}
+
+/* An experiment of so many kernel symbols, their names as long as a kernel's mostly are. */
+static bool write_ksyms(int dirfd, const char *name, size_t n)
+{
+	struct diag d = { .prefix = "bench_symbols" };
+	struct exp_header h = { .collector = "bench_symbols", .hostname = "bench", .arch = "x86_64",
+				.os = "Linux", .pagesize = 4096, .npages = 1, .pid = 1, .cwd = "/",
+				.command = "bench", .wordsize = 64 };
+	struct expwriter *w;
+
+	if (expwriter_create(dirfd, name, &h, &d, &w) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		char symbol[64];
+
+		snprintf(symbol, sizeof(symbol), "a_function_of_it_%zu", i);
+		expwriter_ksym(w, 0xffffffff81000000 + i * 128, 128, symbol,
+			       i > n / 2 ? "a_module" : NULL);
+	}
+	return expwriter_close(w) == 0;
+}
+
+/* Opening it, which is little else. In the current directory. */
+static void bench_experiment_ksyms(void)
+{
+	static const char name[] = "ksyms.1.er";
+	struct diag d = { .prefix = "bench_symbols" };
+	__cleanup(closep) int dirfd = open(".", O_RDONLY | O_CLOEXEC);
+	double least = INFINITY;
+
+	if (dirfd < 0 || !write_ksyms(dirfd, name, KSYMS))
 		return;
-	printf("kallsyms_load %.1f ms\n", (now_ns() - t) / 1e6);
-	printf("kallsyms_functions %zu functions\n", kallsyms_count(k));
-	kallsyms_free(k);
+	for (int i = 0; i < KSYMS_ROUNDS; i++) {
+		double t = now_ns();
+		struct experiment *e = experiment_open(name, &d);
+
+		t = now_ns() - t;
+		least = e && e->ksyms.len == KSYMS && t < least ? t : least;
+		experiment_close(e);
+	}
+	printf("ksyms_open %.1f ms\n", least / 1e6);
+	tree_remove(dirfd, name, name, &d);
 }
 
 /* Lines and inlined calls of all functions of a file that has DWARF, every 64 bytes. */
@@ -156,6 +229,7 @@ int main(int argc, char **argv)
 	bench_table(path, fd, addrs);
 	bench_dwfl(path, addrs);
 	bench_kallsyms();
+	bench_experiment_ksyms();
 	if (argc > 2)
 		bench_lines(argv[2]);
 	free(addrs);

@@ -40,7 +40,7 @@ bench_analysis()
 
 bench_symbols()
 {
-	local ns binary rate ms
+	local ns binary rate ms kernel
 	step "symbols"
 	binary=$(gcc -print-prog-name=cc1)
 	"$bench/bench_symbols" "$binary" "$er_print" >symbols.out 2>&1
@@ -53,8 +53,12 @@ bench_symbols()
 		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-99999} <= 12000"
 	rate=$(awk '/^lines_build/ { print $2 }' symbols.out)
 	row "… reading its DWARF" "10 MB/s" "${rate:-nan} MB/s" "${rate:-0} >= 10"
+	ms=$(awk '/^ksyms_open/ { print $2 }' symbols.out)
+	row "kernel symbols, an experiment of 120,000" "50 ms" "${ms:-nan} ms" "${ms:-999} <= 50"
 	ms=$(awk '/^kallsyms_load/ { print $2 }' symbols.out)
-	row "kernel symbols, all of /proc/kallsyms" "50 ms" "${ms:-nan} ms" "${ms:-999} <= 50"
+	kernel=$(awk '/^kallsyms_kernel/ { print $2 }' symbols.out)
+	row "… all of /proc/kallsyms, which the kernel writes" "50 ms" \
+		"${ms:-nan} ms, the kernel alone ${kernel:-nan} ms" "${ms:-999} <= 50"
 }
 
 parts+=(analysis symbols)
