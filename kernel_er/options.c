@@ -14,8 +14,9 @@ enum { MAX_ROWS = 64, LONG_BASE = 256 };
 void options_usage(FILE *out)
 {
 	fputs("usage: er_kernel [option …] [load [argument …]]\n"
-	      "Record what the threads of the whole system do, on its CPUs and off them, into an\n"
-	      "experiment, while the load runs, for a time, or until Ctrl-C. Read it with er_print.\n\n",
+	      "Record what the threads of the whole system do, on its CPUs and off them, into\n"
+	      "an experiment, while the load runs, for a time, or until Ctrl-C. Read it with\n"
+	      "er_print.\n\n",
 	      out);
 	for (int i = 0; i < noption_rows; i++) {
 		char left[64];

@@ -42,9 +42,12 @@ static int cmd_version(struct shell *sh, int argc, char **argv)
 
 static int cmd_help(struct shell *sh, int argc, char **argv)
 {
+	const struct command *only = NULL;
 	struct buf b = { 0 };
 
-	command_help(&b);
+	if (argc > 1 && !(only = command_find(argv[1], &sh->diag)))
+		return -1;
+	command_help(only, &b);
 	printer_lines(&sh->printer, b.data);
 	buf_free(&b);
 	return 0;
@@ -60,7 +63,8 @@ static const struct command rows[] = {
 	{ SECTION_MISC, "script", ARGS_FILE, .run = cmd_script,
 	  .help = "run the commands in this file" },
 	{ SECTION_MISC, "version", .bare = true, .run = cmd_version, .help = "show the version" },
-	{ SECTION_MISC, "help", "h", .bare = true, .run = cmd_help, .help = "list the commands" },
+	{ SECTION_MISC, "help", "h", .args = "[command]", .max = 1, .bare = true, .run = cmd_help,
+	  .help = "list the commands, or one" },
 	{ SECTION_MISC, "quit", "exit", .bare = true, .run = cmd_quit,
 	  .help = "end the script or the session" },
 };

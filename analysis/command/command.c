@@ -123,10 +123,14 @@ static void help_line(struct buf *out, const struct command *c)
 	buf_free(&b);
 }
 
-void command_help(struct buf *out)
+void command_help(const struct command *only, struct buf *out)
 {
 	const struct command *c, *before = NULL;
 
+	if (only) {
+		help_line(out, only);
+		return;
+	}
 	for (size_t i = 0; (c = command_at(i)); i++, before = c) {
 		if (!before || c->section != before->section)
 			buf_printf(out, "%s%s:\n", before ? "\n" : "", section_titles[c->section]);

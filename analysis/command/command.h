@@ -123,7 +123,7 @@ const struct command *command_find(const char *name, struct diag *d);
 const struct command *command_of_type(const struct objtypes *types, const char *name);
 /* 0, or -1 after reporting how the command is used. */
 int command_check_args(const struct command *c, int nargs, struct diag *d);
-/* Append all commands with their help, by section. */
-void command_help(struct buf *b);
+/* Append all commands with their help, by section; or one, unless NULL. */
+void command_help(const struct command *only, struct buf *b);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -71,6 +73,22 @@ static void test_times(void **state)
 		assert_int_equal(plan.begin_ns, (uint64_t)(cases[i].begin * 1e9));
 		assert_int_equal(plan.end_ns, (uint64_t)(cases[i].end * 1e9));
 	}
+}
+
+/* On a terminal of 80 columns no line of it goes on below. */
+static void test_usage(void **state)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	options_usage(f);
+	fclose(f);
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+		if (strlen(line) > 80) /* in bytes: an ellipsis has three */
+			fail_msg("%zu bytes: %s", strlen(line), line);
+	}
+	free(text);
 }
 
 static void test_refused(void **state)
@@ -186,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_interval_below_resolution_warns),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_load_keeps_its_options),
 		cmocka_unit_test(test_targets),
