@@ -212,6 +212,12 @@ void drain_usage(const struct drain *dr, struct exp_usage *u)
 	u->sleep_ns = dr->state_ns[MS_SLEEP];
 	u->wait_ns = dr->state_ns[MS_WAIT_CPU];
 	u->stop_ns = dr->state_ns[MS_STOPPED];
+	if (!dr->parts.targets)
+		return;
+	/* Beside the waits of a few threads stands what these few had of the CPUs. */
+	u->user_ns = dr->state_ns[MS_USER];
+	u->system_ns = dr->state_ns[MS_SYSTEM] + dr->state_ns[MS_KERNEL_CPU];
+	u->trap_ns = 0;
 }
 
 const struct ring_count *drain_ring(const struct drain *dr, int cpu)

@@ -60,7 +60,8 @@ typedef VEC(struct seen_thread) seen_threads;
 
 /*
  * Fill in the times off a CPU of all packets so far: of waits when they have
- * ended, and after the last batch of all time there was.
+ * ended, and after the last batch of all time there was. With targets those on a
+ * CPU, too: the packets are theirs alone.
  */
 void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);

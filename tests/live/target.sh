@@ -37,6 +37,13 @@ check_that "-T pid records all its threads" \
 	"$(clock_packets_all process.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 2"
 check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
 
+# Statistics: times of the two threads, and not of all others on the CPUs.
+got=$("$er_print" -statistics process.er 2>/dev/null | sed -n 's/^Total Thread Time.*: *//p')
+want=$("$er_print" -printmode , -metrics e.total:name -functions process.er 2>/dev/null |
+	awk -F'","' '$2 ~ /^<Total>/ { gsub(/"/, "", $1); print $1; exit }')
+check_that "statistics are those of its threads" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
+	"statistics $got, packets $want"
+
 # It ends, and its process after it, in the middle of the recording.
 "$syn/spin" -t 2 alpha:1.5 >ends.out &
 short=$!
