@@ -18,6 +18,7 @@
 #include "analysis/base/vec.h"
 #include "analysis/symbols/debugfile.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/gosyms.h"
 #include "analysis/symbols/plt.h"
 
 enum {
@@ -213,12 +214,22 @@ static size_t add_debugdata(struct sources *s, Elf *elf)
 	return n;
 }
 
+static size_t add_go(struct sources *s, Elf *elf)
+{
+	size_t n = gosyms_add(elf, &s->t->regions, &s->t->arena, &s->raw);
+
+	if (n)
+		buf_printf(&s->names, "%sGo's table", s->names.len ? ", " : "");
+	return n;
+}
+
 static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o, struct diag *d)
 {
 	struct sources s = { .t = t, .opts = o, .d = d };
 
-	if (!add(&s, elf, SHT_SYMTAB, "symtab") && !add_debug_file(&s, elf))
-		add_debugdata(&s, elf);
+	if (!add(&s, elf, SHT_SYMTAB, "symtab") && !add_debug_file(&s, elf) &&
+	    !add_debugdata(&s, elf))
+		add_go(&s, elf);
 	add(&s, elf, SHT_DYNSYM, "dynsym");
 	plt_add(elf, &t->arena, &s.raw);
 	if (s.nbad)
