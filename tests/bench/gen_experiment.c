@@ -3,10 +3,11 @@
  * Write an experiment of so many samples, distinct stacks and frames a stack,
  * for measuring readers:
  *
- *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions]]]]
+ *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits]]]]]
  *
  * 3,000 functions; a stack walks through them at random, always the same way
- * for the same numbers. What it prints is what a reader must add up to.
+ * for the same numbers. What it prints is what a reader must add up to. Waits are
+ * those of 1,000 threads: for 500 locks, for messages of each other, for a CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,42 @@ static void write_samples(struct expwriter *w, uint64_t nsamples, uint64_t nstac
 	}
 }
 
+enum { WAITERS = 1000, LOCKS = 500, FIRST_WAITER = 1000 };
+
+static void write_wait(struct expwriter *w, uint64_t i, uint64_t r, uint64_t nstacks)
+{
+	static const struct kind {
+		enum er_mstate state;
+		enum er_reason reason;
+	} kinds[] = {
+		{ MS_USER_LOCK, REASON_USER_LOCK }, { MS_SLEEP, REASON_PIPE },
+		{ MS_SLEEP, REASON_POLL }, { MS_WAIT_CPU, REASON_WOKEN },
+	};
+	const struct kind *kind = &kinds[i / WAITERS % 4];
+	uint32_t thread = FIRST_WAITER + i % WAITERS, other = FIRST_WAITER + (r >> 8) % WAITERS;
+	struct wait_info info = {
+		.reason = kind->reason, .syscall = r % 300, .length_ns = 1000000,
+		.object = kind->reason == REASON_USER_LOCK ? 0x5000 + (r >> 20) % LOCKS * 64 : 0,
+		.holder = other, .holder_pid = 100, .waker = other, .waker_pid = 100,
+		.waker_stack = 1 + (r >> 30) % nstacks };
+
+	expwriter_clock(w, &(struct clock_packet){
+		.lwp = thread, .thread = thread, .cpu = i % 4, .time_ns = start_ns + i * 1000,
+		.stack = 1 + r % nstacks, .state = kind->state, .nticks = 1,
+		.seq = i / 4, .wait = &info });
+}
+
+static void write_waits(struct expwriter *w, uint64_t nwaits, uint64_t nstacks)
+{
+	uint64_t state = 3;
+
+	for (uint64_t i = 0; i < nwaits; i++) {
+		write_wait(w, i, random_next(&state), nstacks);
+		if (expwriter_pending(w) > 1 << 20)
+			expwriter_flush(w);
+	}
+}
+
 /* The writer takes a name in a directory, whose descriptor it borrows: open until the end. */
 static int create(const char *path, const struct exp_header *h, struct diag *d,
 		  struct expwriter **ret)
@@ -104,6 +141,7 @@ int main(int argc, char **argv)
 	uint64_t nstacks = argument(argc, argv, 3, 20000);
 	uint64_t nframes = argument(argc, argv, 4, 30);
 	uint64_t nfunctions = argument(argc, argv, 5, 3000);
+	uint64_t nwaits = argc > 6 ? argument(argc, argv, 6, 1) : 0;
 	struct diag d = { .prefix = "gen_experiment" };
 	struct exp_header h = { .collector = "gen_experiment", .hostname = "bench", .arch = "x86_64",
 				.os = "Linux", .pagesize = 4096, .npages = 1, .pid = 100, .cwd = "/",
@@ -112,15 +150,17 @@ int main(int argc, char **argv)
 	struct expwriter *w;
 
 	if (argc < 2 || nframes > FRAMES_MAX) {
-		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions]]]]\n", stderr);
+		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames "
+		      "[functions [waits]]]]]\n", stderr);
 		return 2;
 	}
 	if (create(argv[1], &h, &d, &w) < 0)
 		return 1;
-	expwriter_clock_profile(w, PTIMER_US, STATES_ALL, false);
+	expwriter_clock_profile(w, PTIMER_US, STATES_ALL, nwaits > 0);
 	write_functions(w, nfunctions);
 	write_stacks(w, nstacks, nframes, nfunctions);
 	write_samples(w, nsamples, nstacks);
+	write_waits(w, nwaits, nstacks);
 	expwriter_exit(w, start_ns + nsamples * 10000);
 	if (expwriter_close(w) < 0) {
 		fprintf(stderr, "gen_experiment: %s: could not be written\n", argv[1]);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reading much: large (ten million samples), callers (a million rows), open (a
-# thousand processes). Sourced by run.sh.
+# Reading much: large (ten million samples), callers (a million rows), waits (a
+# million), compare (two experiments), open (a thousand processes). Sourced by run.sh.
 # shellcheck shell=bash
 
 # print_cost NAME ARGUMENTS…: er_print, `rounds` times; sets elapsed (median) and rss_mb.
@@ -62,4 +62,32 @@ bench_open()
 	rm -rf open.er
 }
 
-parts+=(large callers open)
+bench_waits()
+{
+	local list
+	step "1,000,000 waits"
+	"$bench/gen_experiment" waits.er 100000 20000 30 3000 1000000 >/dev/null || return
+	for list in microstates waits runqueue locks wakers "wakechain 1001"; do
+		# shellcheck disable=SC2086 # a command and its argument
+		print_cost "waits_${list%% *}" -$list waits.er
+		row "er_print -$list, 1,000,000 waits of 1,000 threads" "3 s, 600 MB" \
+			"$(calc "$elapsed" %.3f) s, $rss_mb MB" "$elapsed <= 3 && $rss_mb <= 600"
+	done
+	rm -rf waits.er
+}
+
+bench_compare()
+{
+	local list
+	step "two experiments of 1,000,000 samples"
+	"$bench/gen_experiment" one.er 1000000 20000 30 >/dev/null &&
+		"$bench/gen_experiment" two.er 1000000 20000 30 >/dev/null || return
+	for list in functions lines pcs callers-callees; do
+		print_cost "compare_$list" -compare delta "-$list" one.er two.er
+		row "er_print -compare delta -$list, twice 1,000,000 samples" "3 s, 600 MB" \
+			"$(calc "$elapsed" %.3f) s, $rss_mb MB" "$elapsed <= 3 && $rss_mb <= 600"
+	done
+	rm -rf one.er two.er
+}
+
+parts+=(large callers waits compare open)
