@@ -20,7 +20,7 @@
 enum {
 	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
-	MAX_STACKS_KNOWN = 1 << 20, /* of one experiment; beyond: forgotten, and written again */
+	MAX_STACKS_KNOWN = 1 << 20, /* of all experiments; beyond: forgotten, and written again */
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
 	 * (vm.mmap_min_addr), 16 bytes each.
@@ -66,7 +66,7 @@ struct book {
 	bool no_others;      /* it could not be made */
 	VEC(struct page *) dirty;
 	VEC(struct page *) open;
-	size_t nsubs;
+	size_t nsubs, nknown; /* nknown: stacks that pages know */
 	struct strtab stems;  /* of names in use; ids index `used` */
 	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
@@ -305,6 +305,7 @@ void book_end(struct book *b, struct page *p, uint64_t time_ns)
 		if (b->open.data[i] == p)
 			b->open.data[i--] = b->open.data[--b->open.len];
 	}
+	b->nknown -= p->stacks.len;
 	err = page_close(p);
 	if (err && !b->error)
 		b->error = err;
@@ -361,16 +362,29 @@ static void write_ksyms(struct book *b, struct page *p, const uint64_t *pcs, siz
 	}
 }
 
+static void forget_stacks(struct page *p)
+{
+	map_free(&p->stacks);
+	map_free(&p->callers);
+}
+
+static void forget_all_stacks(struct book *b)
+{
+	forget_stacks(&b->founder);
+	vec_for_each(p, &b->open)
+		forget_stacks(*p);
+	b->nknown = 0;
+}
+
 void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
 		size_t nkernel)
 {
 	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
 
-	if (p->stacks.len >= MAX_STACKS_KNOWN) {
-		map_free(&p->stacks);
-		map_free(&p->callers);
-	}
+	if (b->nknown >= MAX_STACKS_KNOWN)
+		forget_all_stacks(b);
 	map_put(&p->stacks, uid, NULL);
+	b->nknown++;
 	if (nkernel > pseudo)
 		write_ksyms(b, p, pcs + pseudo, nkernel - pseudo);
 	expwriter_stack(p->w, uid, pcs, npcs);
