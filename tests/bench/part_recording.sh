@@ -70,7 +70,7 @@ bench_slowdown()
 		"$er_kernel" -o slow.er -p 1.001 >/dev/null 2>err & pid=$!
 		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
 		$work >>ours
-		kill -TERM $pid; wait $pid; rm -rf slow.er
+		kill -TERM $pid; wait $pid; mv slow.er "slow.$i.er" # see record_ours
 		perf record -q -a -g -F 999 -o slow.data >/dev/null 2>&1 & pid=$!
 		sleep 1
 		$work >>perfs
@@ -91,35 +91,54 @@ bench_slowdown()
 # What a reader needs of an experiment: perf.data holds no binaries either.
 size_of() { du -sb --exclude=archives "$1" | cut -f1; }
 
-# record_both NAME CONDITION: while the load that was started runs. Neither recorder
-# has a load, so that rusage is its own alone: perf's is a sleep, er_kernel's is none.
-record_both()
+# record_ours NAME ROUND [OPTION…]. What was recorded stays until the end of all: ext4
+# is slow to make files where many were deleted in the last minutes.
+record_ours()
 {
-	local name=$1 condition=$2 i ours perfs size_ours size_perf
-	for i in $(seq "$rounds"); do
-		"$measure" "${name}_ours.$i" "$er_kernel" -o rec.er -p 1.001 -t "$seconds" >/dev/null 2>&1
-		size_of rec.er >>"${name}_size_ours"
-		"$measure" "${name}_perf.$i" perf record -q -a -g -F 999 -o rec.data -- sleep "$seconds" >/dev/null 2>&1
-		stat -c %s rec.data >>"${name}_size_perf"
-		rm -rf rec.er rec.data
-	done
-	ours=$(column 2 "${name}"_ours.* | median) perfs=$(column 2 "${name}"_perf.* | median)
-	size_ours=$(median <"${name}_size_ours") size_perf=$(median <"${name}_size_perf")
-	row "CPU time of the recorder, $seconds s at 1,000 Hz, $condition" "half of perf's" \
+	local name=$1 i=$2 er="$1.$2.er"
+	shift 2
+	"$measure" "${name}_cpu.$i" "$er_kernel" -o "$er" -p 1.001 -t "$seconds" "$@" >/dev/null 2>&1
+	size_of "$er" >>"${name}_size"
+}
+
+# rows_of NAME CONDITION PERF: what NAME cost against what PERF did.
+rows_of()
+{
+	local ours perfs size_ours size_perf
+	ours=$(column 2 "$1"_cpu.* | median) perfs=$(column 2 "$3"_cpu.* | median)
+	size_ours=$(median <"$1_size") size_perf=$(median <"$3_size")
+	row "CPU time of the recorder, $seconds s at 1,000 Hz, $2" "half of perf's" \
 		"$(calc "$ours" %.3f) s against $(calc "$perfs" %.3f) s" "$ours <= $perfs / 2"
-	row "size of the experiment, without archives, $condition" "half of perf.data" \
+	row "size of the experiment, without archives, $2" "half of perf.data" \
 		"$(calc "$size_ours / 1e6" %.2f) MB against $(calc "$size_perf / 1e6" %.2f) MB" \
 		"$size_ours <= $size_perf / 2"
+}
+
+# record_all NAME CONDITION: while the load that was started runs, with everything that is
+# recorded by default, and with what perf records: clock samples alone. Neither recorder
+# has a load, so that rusage is its own alone: perf's is a sleep, er_kernel's is none.
+record_all()
+{
+	local name=$1 i
+	for i in $(seq "$rounds"); do
+		record_ours "${name}_states" "$i"
+		record_ours "${name}_samples" "$i" --states off
+		"$measure" "${name}_perf_cpu.$i" perf record -q -a -g -F 999 -o "$name.data" -- sleep "$seconds" >/dev/null 2>&1
+		stat -c %s "$name.data" >>"${name}_perf_size"
+		rm -f "$name.data"
+	done
+	rows_of "${name}_samples" "$2, clock samples only as perf (--states off)" "${name}_perf"
+	rows_of "${name}_states" "$2, with all states and waits (default)" "${name}_perf"
 }
 
 bench_recorder()
 {
 	step "the recorder's CPU time and the size of what it writes"
 	start "$syn/spin" -t 2 'outer>alpha:1000'
-	record_both cpu "CPU-bound"
+	record_all cpu "CPU-bound"
 	stop_jobs
 	mixed_load
-	record_both mixed "mixed"
+	record_all mixed "mixed"
 	stop_jobs
 }
 
