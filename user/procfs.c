@@ -14,6 +14,7 @@
 
 enum {
 	READ_MAX = 16 << 20,
+	PF_KTHREAD = 0x00200000, /* the kernel's */
 };
 
 /* A number up to the delimiter, which is passed. */
@@ -78,17 +79,24 @@ void procfs_cmdline(pid_t pid, struct buf *ret)
 	buf_add(ret, "", 0);
 }
 
-pid_t procfs_ppid(pid_t pid)
+bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 {
 	struct buf b = { 0 };
-	int ppid = 0;
-	char *p;
+	char *open = NULL, *close = NULL;
+	unsigned flags = 0;
 
+	*ret = (struct procfs_stat){ 0 };
 	/* The name in parentheses may itself hold parentheses: the last one ends it. */
-	if (!procfs_read(pid, "stat", &b) && b.data && (p = strrchr(b.data, ')')))
-		sscanf(p, ") %*c %d", &ppid);
+	if (!procfs_read(pid, "stat", &b) && b.data) {
+		open = strchr(b.data, '(');
+		close = strrchr(b.data, ')');
+	}
+	if (open && close && sscanf(close, ") %*c %d %*d %*d %*d %*d %u", &ret->ppid, &flags) == 2) {
+		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
+		ret->kthread = flags & PF_KTHREAD;
+	}
 	buf_free(&b);
-	return ppid;
+	return *ret->comm;
 }
 
 unsigned procfs_nthreads(pid_t pid)

@@ -21,7 +21,15 @@ bool procfs_maps_line(char *line, struct maps_line *ret);
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
 /* Its command line, blanks between the words; "" when there is none. */
 void procfs_cmdline(pid_t pid, struct buf *ret);
-pid_t procfs_ppid(pid_t pid);
+
+struct procfs_stat {
+	char comm[16]; /* with what it escapes */
+	pid_t ppid;
+	bool kthread;
+};
+
+/* What /proc/PID/stat says; false, and nothing known, when it is gone. */
+bool procfs_stat(pid_t pid, struct procfs_stat *ret);
 /* Threads of the process, 0 when it is gone. */
 unsigned procfs_nthreads(pid_t pid);
 /* Call fn for each process there is. */

@@ -119,21 +119,11 @@ static void process_gone(struct procmap *pm, struct process *p, uint64_t time_ns
 	end_image(pm, p->image, time_ns);
 }
 
-/* What /proc says now. */
-static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
+static void read_maps(struct procmap *pm, struct image *im)
 {
-	struct buf comm = { 0 }, maps = { 0 };
-	struct process *p = process_new(pm, pid, born_ns);
-	struct image *im;
+	struct buf maps = { 0 };
 
-	if (!p)
-		return NULL;
-	procfs_read(pid, "comm", &comm);
-	buf_add(&comm, "", 1);
-	comm.data[strcspn(comm.data, "\n")] = 0;
-	im = image_new(pm, p, born_ns, comm.data, space_new(&pm->nmappings));
-	im->ppid = procfs_ppid(pid);
-	procfs_read(pid, "maps", &maps);
+	procfs_read(im->pid, "maps", &maps);
 	for (char *line = maps.data, *next; line && *line; line = next) {
 		struct maps_line l;
 
@@ -144,8 +134,31 @@ static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
 							    .pgoff = l.pgoff, .dev = l.dev,
 							    .ino = l.ino }, l.path);
 	}
-	buf_free(&comm);
 	buf_free(&maps);
+}
+
+/* What /proc says now. Kernel threads, the half of all, have no mappings to read. */
+static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
+{
+	struct process *p = process_new(pm, pid, born_ns);
+	struct procfs_stat st;
+	struct buf comm = { 0 };
+	struct image *im;
+
+	if (!p)
+		return NULL;
+	procfs_stat(pid, &st);
+	im = image_new(pm, p, born_ns, st.comm, space_new(&pm->nmappings));
+	im->ppid = st.ppid;
+	if (st.kthread)
+		return p;
+	/* As it is, not with the escapes that it has in `stat`. */
+	procfs_read(pid, "comm", &comm);
+	buf_add(&comm, "", 1);
+	comm.data[strcspn(comm.data, "\n")] = 0;
+	set_comm(im, comm.data);
+	buf_free(&comm);
+	read_maps(pm, im);
 	return p;
 }
 

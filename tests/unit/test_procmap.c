@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/prctl.h>
+
 #include <cmocka.h>
 #include <linux/perf_event.h>
 
@@ -206,6 +208,24 @@ static void test_scan_finds_this_process(void **state)
 	procmap_free(pm);
 }
 
+static void test_stat(void **state)
+{
+	struct procfs_stat st;
+	char name[16];
+
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "a) (b) R 1"), 0);
+	assert_true(procfs_stat(getpid(), &st));
+	assert_int_equal(prctl(PR_SET_NAME, name), 0);
+	assert_string_equal(st.comm, "a) (b) R 1");
+	assert_int_equal(st.ppid, getppid());
+	assert_false(st.kthread);
+	assert_false(procfs_stat(-1, &st));
+	/* In a container it may be anything. */
+	if (procfs_stat(2, &st) && !strcmp(st.comm, "kthreadd"))
+		assert_true(st.kthread);
+}
+
 static void test_maps_lines(void **state)
 {
 	char good[] = "7f00-8f00 r-xp 00001000 fd:01 42   /a b/c\n";
@@ -286,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_overlaid_mapping_goes),
 		cmocka_unit_test(test_only_files_are_segments),
 		cmocka_unit_test(test_scan_finds_this_process),
+		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_raw_records),
 		cmocka_unit_test(test_all_mappings_are_bounded),
