@@ -53,6 +53,7 @@ static __always_inline void begin_at_birth(struct er_thread *t, struct task_stru
 	total_begin(t, p, p->start_time - er_offset);
 	t->run0 = t->delay = t->utime0 = t->stime0 = 0;
 	t->nvcsw0 = t->nivcsw0 = t->minflt0 = t->majflt0 = 0;
+	t->rchar0 = t->wchar0 = t->read0 = t->write0 = 0;
 	t->total_flags = ER_TOTAL_BORN;
 }
 

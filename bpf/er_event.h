@@ -156,6 +156,9 @@ struct er_total {
 	__u64 rest_stack[ER_OFF_STATES]; /* id of the last recorded wait in that state, 0 none */
 	__u64 nwaits, npreempted;    /* voluntary and involuntary switches */
 	__u64 minflt, majflt;
+	__u64 ncalls;                /* system calls; only SPLIT counts them */
+	__u64 rchar, wchar;          /* bytes of read and write calls, of storage below: */
+	__u64 read_bytes, write_bytes; /* as in /proc/PID/io; 0 where the kernel keeps none */
 	__u64 cgroup;                /* id, as bpf_get_current_cgroup_id() has it; 0 unknown */
 	__u32 cpu;
 	__u32 tgid, tid;
@@ -165,7 +168,7 @@ struct er_total {
 
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
-_Static_assert(sizeof(struct er_total) == 304, "ring contract");
+_Static_assert(sizeof(struct er_total) == 344, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 
@@ -178,6 +181,8 @@ struct er_counts {
 	__u64 no_storage;  /* samples and ends of threads whose storage could not be had: weight */
 			   /* is one interval, or 0 where the time will come with a later record */
 	__u64 loss_unattributed; /* losses whose thread and second had no room */
+	__u64 nvoluntary, ninvoluntary; /* switches, but of idle CPUs; only where states are kept */
+	__u64 nsignals;    /* delivered; likewise */
 	__u64 nmissed;     /* edges of threads that were not seen: their states may be wrong there */
 };
 
@@ -223,10 +228,10 @@ struct er_cpu {
 	__u64 dying, dead;
 	__u32 back;    /* a thread whose wait is to be recorded when it is back, 0 none */
 	__u32 nspilled; /* TOTAL records that found no room in the ring and were put by */
-	struct er_split left;  /* of the last thread that left unseen */
 	/* What an edge of a system call touches, the last of these and what follows, is one line. */
 	struct er_cost costs[ER_PROG_COUNT] __attribute__((aligned(64)));
 	struct er_split split; /* of the thread that runs */
+	struct er_split left;  /* of the last thread that left unseen */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct er_cpu) == 384, "ring contract");

@@ -147,6 +147,15 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 		t->wflags |= ER_WAIT_THROTTLED;
 }
 
+/* As the kernel counts them for the thread that leaves. */
+static __always_inline void count_switch(struct er_cpu *c, bool involuntary)
+{
+	if (involuntary)
+		c->counts.ninvoluntary++;
+	else
+		c->counts.nvoluntary++;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -160,6 +169,8 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 	began = cost_begin(c, ER_PROG_SWITCH);
 	if (began || !er_offset)
 		clock_measure(began ? began : bpf_ktime_get_ns(), clk);
+	if (er_states && prev->pid)
+		count_switch(c, preempt || !prev->__state);
 	if (er_states || prev->__state & TASK_DEAD_STATE)
 		switch_out(ctx, c, preempt, prev, clk);
 	if (er_states)
@@ -347,6 +358,17 @@ int er_sys_exit(void *ctx)
 	began = cost_begin(c, ER_PROG_SYS_EXIT);
 	split_exit(c, bpf_ktime_get_ns());
 	cost_end(c, ER_PROG_SYS_EXIT, began);
+	return 0;
+}
+
+/* Too rare to have its cost measured. */
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(er_signal)
+{
+	struct er_cpu *c = er_this_cpu();
+
+	if (c)
+		__sync_fetch_and_add(&c->counts.nsignals, 1);
 	return 0;
 }
 

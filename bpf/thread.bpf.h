@@ -85,6 +85,7 @@ struct er_thread {
 	__u64 begin;      /* clk */
 	__u64 begin_ns;   /* the same in CLOCK_MONOTONIC */
 	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
+	__u64 rchar0, wchar0, read0, write0;
 	__u64 split_user0; /* SPLIT: user time before the recording */
 	__u64 throttled_ns; /* of its cgroup on its CPU, when it was preempted */
 	__u32 total_flags;

@@ -26,6 +26,16 @@ struct {
 	__type(value, struct er_total);
 } er_spilled SEC(".maps");
 
+static __always_inline bool has_chars(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->ioac.rchar);
+}
+
+static __always_inline bool has_blocks(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->ioac.read_bytes);
+}
+
 static __always_inline void total_begin(struct er_thread *t, struct task_struct *p, __u64 clk)
 {
 	t->begin = t->since = clk;
@@ -37,6 +47,14 @@ static __always_inline void total_begin(struct er_thread *t, struct task_struct 
 	t->nivcsw0 = p->nivcsw;
 	t->minflt0 = p->min_flt;
 	t->majflt0 = p->maj_flt;
+	if (has_chars(p)) {
+		t->rchar0 = p->ioac.rchar;
+		t->wchar0 = p->ioac.wchar;
+	}
+	if (has_blocks(p)) {
+		t->read0 = p->ioac.read_bytes;
+		t->write0 = p->ioac.write_bytes;
+	}
 }
 
 static __always_inline void total_times(struct er_total *r, const struct er_thread *t,
@@ -72,6 +90,15 @@ static __always_inline void total_split(struct er_total *r, const struct er_thre
 	r->system_ns = r->run_ns - r->user_ns;
 }
 
+static __always_inline void total_io(struct er_total *r, const struct er_thread *t,
+				     struct task_struct *p)
+{
+	r->rchar = has_chars(p) ? p->ioac.rchar - t->rchar0 : 0;
+	r->wchar = has_chars(p) ? p->ioac.wchar - t->wchar0 : 0;
+	r->read_bytes = has_blocks(p) ? p->ioac.read_bytes - t->read0 : 0;
+	r->write_bytes = has_blocks(p) ? p->ioac.write_bytes - t->write0 : 0;
+}
+
 /* All of it but the number. */
 static __always_inline void total_fill(struct er_total *r, struct task_struct *p,
 				       const struct er_thread *t, __u64 clk, __u64 ran, __u32 tid)
@@ -88,6 +115,8 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->npreempted = p->nivcsw - t->nivcsw0;
 	r->minflt = p->min_flt - t->minflt0;
 	r->majflt = p->maj_flt - t->majflt0;
+	r->ncalls = t->ncalls;
+	total_io(r, t, p);
 	r->cgroup = BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id);
 	r->cpu = bpf_get_smp_processor_id();
 	r->tgid = p->tgid;

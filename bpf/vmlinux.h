@@ -115,6 +115,11 @@ struct sched_entity {
 
 struct mm_struct;
 
+struct task_io_accounting {
+	u64 rchar, wchar;            /* CONFIG_TASK_XACCT */
+	u64 read_bytes, write_bytes; /* CONFIG_TASK_IO_ACCOUNTING */
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -132,6 +137,7 @@ struct task_struct {
 	u64 utime, stime;
 	long unsigned int nvcsw, nivcsw;
 	long unsigned int min_flt, maj_flt;
+	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	int pagefault_disabled;
 	char comm[16];

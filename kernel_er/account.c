@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -61,6 +62,25 @@ static void write_capture(const struct account *a, struct buf *b)
 	governor_write(&a->steer->governor, a->start_ns, b);
 }
 
+/*
+ * Fields of usage samples that are 0 because nobody counts them: names as in struct
+ * exp_usage. Without states switches all count as voluntary.
+ */
+static void write_uncounted(const struct account *a, struct buf *b)
+{
+	struct buf fields = { 0 };
+
+	buf_puts(&fields, "ioch");
+	if (!a->capture || !a->plan->exact_user)
+		buf_puts(&fields, " syscalls");
+	if (!a->capture || !a->plan->states)
+		buf_puts(&fields, " ictx nsignals tfault dfault kfault lock sleep wait stop");
+	buf_puts(b, "<usage");
+	xml_attr(b, "uncounted", fields.data);
+	buf_puts(b, "/>\n");
+	buf_free(&fields);
+}
+
 static void write_recorder(const struct account *a, struct buf *b)
 {
 	static const char *const follow[] = { "off", "on", "=" };
@@ -76,6 +96,8 @@ static void write_recorder(const struct account *a, struct buf *b)
 	xml_attr(b, "follow", word);
 	buf_puts(b, "/>\n");
 	write_capture(a, b);
+	if (a->plan->sample_s)
+		write_uncounted(a, b);
 }
 
 static uint64_t clocks(const __u64 n[ER_KIND_COUNT])
@@ -239,6 +261,28 @@ void account_write(const struct account *a, struct buf *b)
 	write_costs(a, b);
 	write_kernel(a, b);
 	write_threads(a, b);
+}
+
+void account_usage(const struct account *a, struct exp_usage *u)
+{
+	struct capture_cost rows[MAX_PROGRAMS];
+	struct er_counts c;
+	size_t n;
+
+	if (!a->capture || !a->plan->states)
+		return;
+	u->vctx = 0;
+	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		u->vctx += c.nvoluntary;
+		u->ictx += c.ninvoluntary;
+		u->nsignals += c.nsignals;
+	}
+	n = capture_costs(a->capture, rows, MAX_PROGRAMS);
+	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++) {
+		if (!strcmp(rows[i].program, "er_sys_enter"))
+			u->syscalls = rows[i].runs;
+	}
 }
 
 void account_totals(const struct account *a, struct account_totals *ret)

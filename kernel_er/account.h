@@ -33,6 +33,9 @@ struct account {
 /* The text of recorder.xml. */
 void account_write(const struct account *a, struct buf *ret);
 
+/* What the capture has counted of the whole system, into a usage sample. */
+void account_usage(const struct account *a, struct exp_usage *u);
+
 struct account_totals {
 	uint64_t produced, recorded, lost; /* clock records, residuals with them */
 	uint64_t stacks_lost;

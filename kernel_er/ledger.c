@@ -92,6 +92,11 @@ static void put_counts(struct buf *b, const struct er_total *t)
 	attr(b, "preempted", t->npreempted);
 	attr(b, "minflt", t->minflt);
 	attr(b, "majflt", t->majflt);
+	attr(b, "syscalls", t->ncalls);
+	attr(b, "rchar", t->rchar);
+	attr(b, "wchar", t->wchar);
+	attr(b, "read_bytes", t->read_bytes);
+	attr(b, "write_bytes", t->write_bytes);
 	attr(b, "born", !!(t->flags & ER_TOTAL_BORN));
 	attr(b, "ended", !!(t->flags & ER_TOTAL_ENDED));
 	attr(b, "split", !!(t->flags & ER_TOTAL_SPLIT));

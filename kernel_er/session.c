@@ -86,6 +86,7 @@ void session_sample(struct session *s, const char *label)
 	usage_since(&u, &s->usage_base);
 	if (s->drain)
 		drain_usage(s->drain, &u);
+	account_usage(&s->account, &u);
 	expwriter_sample(page_writer(book_founder(s->book)), &u, label);
 }
 

@@ -24,9 +24,10 @@ enum { TICKS = 0, ONE = 1, KB_BLOCKS = 2 }; /* a block is 512 bytes, as in getru
 
 /*
  * Rows of one file stand together; numbers for one field are added up. What no
- * file tells of the whole system stays 0: signals, system calls, characters, and
- * which switches were not voluntary (all count as voluntary). Times off a CPU are
- * not here: they are of threads, and the drain knows them.
+ * file tells of the whole system stays 0 here: signals, system calls, characters, and
+ * which switches were not voluntary (all count as voluntary, those of idle CPUs, too). What
+ * the capture counts of these account_usage() fills in. Times off a CPU are of
+ * threads, and the drain knows them.
  */
 static const struct source sources[] = {
 	{ "/proc/stat", "cpu", 0, INTO(user_ns), TICKS },   /* user */

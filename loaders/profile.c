@@ -103,6 +103,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_exec, plan->states },
 		{ skel->progs.er_look_up, plan->states },
 		{ skel->progs.er_fault, plan->states },
+		{ skel->progs.er_signal, plan->states },
 		{ skel->progs.er_fault_user, plan->states && plan->trace_ns },
 		{ skel->progs.er_back, plan->states && way == WAY_EXIT },
 		{ skel->progs.er_back_kprobe, plan->states && way == WAY_FINISH },
@@ -295,6 +296,7 @@ static int attach_programs(struct profile_bpf *skel)
 	err = err ? err : attach_one(skel->progs.er_exec, &skel->links.er_exec);
 	err = err ? err : attach_one(skel->progs.er_fault, &skel->links.er_fault);
 	err = err ? err : attach_one(skel->progs.er_fault_user, &skel->links.er_fault_user);
+	err = err ? err : attach_one(skel->progs.er_signal, &skel->links.er_signal);
 	err = err ? err : attach_one(skel->progs.er_sys_enter, &skel->links.er_sys_enter);
 	err = err ? err : attach_one(skel->progs.er_sys_exit, &skel->links.er_sys_exit);
 	return err ? err : attach_one(skel->progs.er_newtask, &skel->links.er_newtask);

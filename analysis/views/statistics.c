@@ -11,18 +11,19 @@
 #include "analysis/views/columns.h"
 
 struct usage_row {
-	const char *label;
+	const char *label, *name; /* name: as in recorder.xml, element usage */
 	size_t member;
 };
 
-#define ROW(label, m) { label, offsetof(struct exp_usage, m) }
+#define ROW(label, m)  { label, #m, offsetof(struct exp_usage, m) }
+#define TIME(label, m) { label, #m, offsetof(struct exp_usage, m##_ns) }
 
 static const struct usage_row times[] = {
-	ROW("User CPU:", user_ns),	      ROW("System CPU:", system_ns),
-	ROW("Trap CPU:", trap_ns),	      ROW("User Lock:", lock_ns),
-	ROW("Data Page Fault:", dfault_ns),   ROW("Text Page Fault:", tfault_ns),
-	ROW("Kernel Page Fault:", kfault_ns), ROW("Stopped:", stop_ns),
-	ROW("Wait CPU:", wait_ns),	      ROW("Sleep:", sleep_ns),
+	TIME("User CPU:", user),	      TIME("System CPU:", system),
+	TIME("Trap CPU:", trap),	      TIME("User Lock:", lock),
+	TIME("Data Page Fault:", dfault),   TIME("Text Page Fault:", tfault),
+	TIME("Kernel Page Fault:", kfault), TIME("Stopped:", stop),
+	TIME("Wait CPU:", wait),	      TIME("Sleep:", sleep),
 };
 
 static const struct usage_row counts[] = {
@@ -44,6 +45,7 @@ struct used {
 	struct exp_usage usage;
 	int64_t start_ns, end_ns, duration_ns;
 	size_t nsamples;
+	const struct experiment *e; /* whose; NULL: of several */
 };
 
 static uint64_t member(const struct exp_usage *u, const struct usage_row *r)
@@ -94,7 +96,7 @@ static void sample_used(const struct experiment *e, const point_vec *points, siz
 	uint64_t filled;
 
 	*ret = (struct used){ .start_ns = points->data[i - 1]->time_ns,
-			      .end_ns = points->data[i]->time_ns, .nsamples = 1 };
+			      .end_ns = points->data[i]->time_ns, .nsamples = 1, .e = e };
 	ret->duration_ns = ret->end_ns - ret->start_ns;
 	experiment_usage(e, i - 1, &from);
 	experiment_usage(e, i, &until);
@@ -108,6 +110,7 @@ static void add_used(struct used *to, const struct used *s)
 {
 	static const struct exp_usage none;
 
+	to->e = !to->nsamples || to->e == s->e ? s->e : NULL;
 	if (!to->nsamples || s->start_ns < to->start_ns)
 		to->start_ns = s->start_ns;
 	if (!to->nsamples || s->end_ns > to->end_ns)
@@ -166,6 +169,24 @@ static void put_time(struct lines *l, const char *label, int64_t ns, uint64_t wh
 		r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
 }
 
+/* The recorder says what its zeros mean. */
+static bool is_counted(const struct used *u, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!u->e)
+		return true;
+	vec_for_each(el, &u->e->recorder) {
+		const char *at = strcmp(el->name, "usage") ? NULL : element_get(el, "uncounted");
+
+		for (; at && (at = strstr(at, name)); at += len) {
+			if (at[len] == ' ' || !at[len])
+				return false;
+		}
+	}
+	return true;
+}
+
 static void put_used(struct lines *l, const struct used *u, bool interval)
 {
 	uint64_t whole = all_times(&u->usage);
@@ -180,11 +201,22 @@ static void put_used(struct lines *l, const struct used *u, bool interval)
 		line(l, "Average number of Threads:")->cells[1] =
 			(struct cell){ .kind = CELL_RATIO, .d = (double)whole / u->duration_ns };
 	line(l, "Process Times (sec.):");
-	for (size_t i = 0; i < COUNT(times); i++)
-		put_time(l, times[i].label, member(&u->usage, &times[i]), whole);
-	for (size_t i = 0; i < COUNT(counts); i++)
-		line(l, counts[i].label)->cells[1] =
-			(struct cell){ .kind = CELL_COUNT, .i = member(&u->usage, &counts[i]) };
+	for (size_t i = 0; i < COUNT(times); i++) {
+		/* What nothing else fills was slept. */
+		if (is_counted(u, times[i].name) || !strcmp(times[i].name, "sleep"))
+			put_time(l, times[i].label, member(&u->usage, &times[i]), whole);
+		else
+			put_text(line(l, times[i].label), 1, "not counted");
+	}
+	for (size_t i = 0; i < COUNT(counts); i++) {
+		struct row *r = line(l, counts[i].label);
+
+		if (is_counted(u, counts[i].name))
+			r->cells[1] = (struct cell){ .kind = CELL_COUNT,
+						     .i = member(&u->usage, &counts[i]) };
+		else
+			put_text(r, 1, "not counted");
+	}
 }
 
 /* A block of lines of its own. */

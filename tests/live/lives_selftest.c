@@ -5,11 +5,13 @@
  * points and by a threshold.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -152,6 +154,57 @@ static void test_end_in_a_storm(void)
 	result("the end in a fork storm", ntotals && without <= unsettled,
 	       "%zu totals, %zu threads with waits and no total, %zu unsettled", ntotals, without,
 	       unsettled);
+}
+
+enum { WRITES = 500, NAPS = 20, WRITTEN = 100, READ = 4096 };
+
+/* So many calls and bytes, and no other. */
+static void use_things(void)
+{
+	static char room[READ];
+	int in = open("/dev/zero", O_RDONLY | O_CLOEXEC), out = open("/dev/null", O_WRONLY);
+
+	for (int i = 0; i < WRITES; i++)
+		told->a_ns += write(out, room, WRITTEN);
+	for (int i = 0; i < NAPS; i++)
+		sleep_ms(1);
+	told->b_ns += read(in, room, READ);
+	raise(SIGCHLD);
+}
+
+/* What a total says of usage is getrusage's, and /proc/PID/io's. */
+static void test_usage(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .split = true };
+	struct capture *c = begin(&plan);
+	pid_t pid = child(use_things);
+	const struct er_total *t;
+	struct rusage ru;
+	uint64_t kernel;
+
+	wait4(pid, NULL, 0, &ru);
+	end(c);
+	t = &thread_sum(pid, pid)->total;
+	kernel = ru.ru_nvcsw;
+	/* The last switch may come after the parent has asked. */
+	result("voluntary switches", t->nwaits >= kernel && t->nwaits <= kernel + 2 && kernel >= NAPS,
+	       "%llu, getrusage %llu", (unsigned long long)t->nwaits, (unsigned long long)kernel);
+	kernel = ru.ru_nivcsw;
+	result("involuntary switches", t->npreempted >= kernel && t->npreempted <= kernel + 2,
+	       "%llu, getrusage %llu", (unsigned long long)t->npreempted, (unsigned long long)kernel);
+	kernel = ru.ru_minflt + ru.ru_majflt;
+	result("page faults", t->minflt + t->majflt == kernel, "%llu, getrusage %llu",
+	       (unsigned long long)(t->minflt + t->majflt), (unsigned long long)kernel);
+	if (access("/proc/self/io", R_OK))
+		printf("skip bytes read and written: the kernel counts none\n");
+	else
+		result("bytes read and written", t->wchar == told->a_ns && t->rchar == told->b_ns,
+		       "wrote %llu of %llu, read %llu of %llu", (unsigned long long)t->wchar,
+		       (unsigned long long)told->a_ns, (unsigned long long)t->rchar,
+		       (unsigned long long)told->b_ns);
+	result("system calls", t->ncalls >= WRITES + NAPS + 4 && t->ncalls <= WRITES + NAPS + 20,
+	       "%llu, at least %u were made", (unsigned long long)t->ncalls, WRITES + NAPS + 4);
+	capture_close(c);
 }
 
 /* Processes that do nothing but end. */
@@ -634,7 +687,7 @@ int main(int argc, char **argv)
 {
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
-		{ "storm", test_end_in_a_storm },
+		{ "storm", test_end_in_a_storm }, { "usage", test_usage },
 		{ "exec", test_exec },		 { "reuse", test_reuse },
 		{ "never", test_never_ran },	 { "across", test_across },
 		{ "losses", test_losses },	 { "threshold", test_threshold },

@@ -38,3 +38,14 @@ wait $pid
 # An experiment of its own it may have, for the stacks of whom it woke.
 check_that "--no-self leaves no time of er_kernel" "$(grep -c " tid=\"$pid\"" noself.er/threads.xml) == 0"
 check_that "and no packet of it" "$(packets_all noself.er | awk -v p=$pid '$5 == p' | wc -l) == 0"
+
+# What nobody counted is not shown as 0.
+"$er_print" -statistics self.er >stat
+check "system calls are not counted as a rule, and it says so" grep -q '^System calls: *not counted' stat
+check_that "involuntary switches are" "$(awk '/^Involuntary/ { print $4 + 0 }' stat) + $(awk '/^Voluntary/ { print $4 + 0 }' stat) > 0" "$(cat stat)"
+must_record calls.er --exact-user -t 1 -A off
+"$er_print" -statistics calls.er >stat
+check_that "--exact-user counts system calls" "$(awk '/^System calls/ { print $3 + 0 }' stat) > 0" "$(cat stat)"
+must_record off.er --states off -t 1 -A off
+"$er_print" -statistics off.er >stat
+check_that "without states less is counted" "$(grep -c 'not counted' stat) >= 8" "$(cat stat)"

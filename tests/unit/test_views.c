@@ -188,6 +188,41 @@ static void test_capture(void **state)
 	fixture_free(&o);
 }
 
+/* The row of the table with this label. */
+static const struct row *row_of(const struct table *t, const char *label)
+{
+	vec_for_each(r, &t->rows) {
+		if (r->cells[0].s && !strcmp(r->cells[0].s, label))
+			return r;
+	}
+	return NULL;
+}
+
+/* The recorder says which zeros are none; of "lock" and "Input blocks" only one is meant. */
+static void test_uncounted(void **state)
+{
+	struct exp_usage usage = { .time_ns = 1000000000 };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_replace(exp_builder_writer(o.builder), "recorder.xml",
+			  "<recorder version=\"1\"/><usage uncounted=\"ioch ictx lock\"/>\n");
+	expwriter_sample(exp_builder_writer(o.builder), &usage, "start");
+	usage.time_ns += 1000000000;
+	usage.inblock = 5;
+	expwriter_sample(exp_builder_writer(o.builder), &usage, "end");
+	fixture_open(&o);
+	assert_int_equal(view_statistics(&o.view, NULL, &t, &o.diag), 0);
+	assert_string_equal(row_of(&t, "Characters of I/O:")->cells[1].s, "not counted");
+	assert_string_equal(row_of(&t, "Involuntary context switches:")->cells[1].s, "not counted");
+	assert_string_equal(row_of(&t, "User Lock:")->cells[1].s, "not counted");
+	assert_int_equal(row_of(&t, "Input blocks:")->cells[1].i, 5);
+	assert_int_equal(row_of(&t, "System calls:")->cells[1].kind, CELL_COUNT);
+	table_free(&t);
+	fixture_free(&o);
+}
+
 static void test_not_closed(void **state)
 {
 	struct table t;
@@ -286,7 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_panel),
 		cmocka_unit_test(test_index),	  cmocka_unit_test(test_account),
-		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture),	  cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_not_closed), cmocka_unit_test(test_empty),
 		cmocka_unit_test(all_panels_are_those_of_each),
 	};
