@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "tests/live/cgroup.h"
+#include "tests/live/delayed.h"
 #include "tests/live/taken.h"
 
 enum { MAX_KIDS = 6 };
@@ -260,6 +261,36 @@ static void test_throttled(void)
 	capture_close(c);
 }
 
+/* Here we differ from the kernel's figure on purpose: who sleeps does not wait for a CPU. */
+static void test_delayed(void)
+{
+	struct delayed *d = mmap(NULL, sizeof(*d), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	struct capture *c = begin(&plan);
+	cpu_set_t old;
+	const struct er_total *t;
+	pid_t pid;
+
+	sched_getaffinity(0, sizeof(old), &old);
+	pid = delayed_run(d);
+	sched_setaffinity(0, sizeof(old), &old);
+	end(c);
+	t = &thread_sum(pid, pid)->total;
+	if (pid < 0)
+		printf("skip moved while asleep: needs two CPUs\n");
+	else if (!d->forced)
+		printf("skip moved while asleep: this kernel takes no such sleeper for queued\n");
+	else
+		result("moved while asleep",
+		       t->off_ns[ER_OFF_SLEEP] >= 0.98 * d->slept_ns,
+		       "%u of %u sleeps; slept %.1f ms, at least %.1f; waited for a CPU %.1f ms, "
+		       "the kernel says %.1f", d->forced, DELAYED_ROUNDS,
+		       ms(t->off_ns[ER_OFF_SLEEP]), ms(d->slept_ns), ms(t->off_ns[ER_OFF_CPU]),
+		       ms(d->kernel_ns));
+	capture_close(c);
+}
+
 /* Long stretches in one mode each, by the thread's own CPU clock. */
 static void spin_both(int i)
 {
@@ -331,7 +362,7 @@ int main(int argc, char **argv)
 	static const struct selftest cases[] = {
 		{ "spinners", test_spinners }, { "sleepers", test_sleepers },
 		{ "classes", test_classes },   { "throttled", test_throttled },
-		{ "split", test_split },
+		{ "split", test_split },       { "delayed", test_delayed },
 	};
 
 	figures = mmap(NULL, sizeof(*figures) * MAX_KIDS, PROT_READ | PROT_WRITE,

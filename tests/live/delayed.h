@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sleeper that is down as queued (bpf/edge.bpf.h, edge_woken), by force. Who has had more
+ * than its share when it blocks stays in the run queue (6.12); who is moved from there is
+ * noted as queued at that time, and by the kernel's figure waits for a CPU as long as it
+ * sleeps. So it runs against two others on its CPU, sleeps, and is told at once to go to
+ * another CPU.
+ */
+#ifndef DELAYED_H
+#define DELAYED_H
+
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "tests/live/selftest.h"
+
+enum { DELAYED_ROUNDS = 20, DELAYED_MS = 20, DELAYED_SPINNERS = 2 };
+
+/* Shared by the sleeper and who moves it. */
+struct delayed {
+	atomic_int sleeps;  /* how many sleeps have begun */
+	unsigned forced;    /* sleeps that the kernel took for waits */
+	uint64_t kernel_ns; /* waited for a CPU, by the kernel's figure */
+	uint64_t slept_ns;  /* at least, by what it asked for */
+};
+
+static inline bool delayed_pin(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(pid, sizeof(set), &set);
+}
+
+static inline void delayed_sleep(struct delayed *d)
+{
+	struct schedstat before, after;
+	uint64_t from, wall, queued;
+
+	delayed_pin(0, 0);
+	spin_ms(2);
+	before = schedstat(getpid(), getpid());
+	from = now_ns(CLOCK_MONOTONIC);
+	atomic_fetch_add(&d->sleeps, 1);
+	sleep_ms(DELAYED_MS);
+	wall = now_ns(CLOCK_MONOTONIC) - from;
+	after = schedstat(getpid(), getpid());
+	queued = after.delay - before.delay;
+	d->slept_ns += DELAYED_MS * MS;
+	/* It slept so long of the time, and cannot have waited then. */
+	d->forced += queued > wall - DELAYED_MS * MS + DELAYED_MS * MS / 2;
+}
+
+/* Each sleep is moved when it has begun; the mover must not wait for a CPU itself. */
+static inline void delayed_move(struct delayed *d, pid_t pid)
+{
+	struct sched_param high = { .sched_priority = 1 };
+	const struct timespec moment = { .tv_nsec = 200000 };
+	int seen = 0;
+
+	delayed_pin(0, 1);
+	sched_setscheduler(0, SCHED_FIFO, &high);
+	while (!kill(pid, 0) && seen < DELAYED_ROUNDS) {
+		nanosleep(&moment, NULL);
+		if (atomic_load(&d->sleeps) == seen)
+			continue;
+		seen = atomic_load(&d->sleeps);
+		delayed_pin(pid, 1);
+	}
+}
+
+static inline pid_t delayed_spinner(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	delayed_pin(0, 0);
+	for (;;)
+		spin_ms(1000);
+}
+
+/* Does it all in processes of its own; the sleeper's, or -1 where there are not two CPUs. */
+static inline pid_t delayed_run(struct delayed *d)
+{
+	pid_t spinners[DELAYED_SPINNERS], mover, pid;
+
+	if (!delayed_pin(0, 1) || !delayed_pin(0, 0))
+		return -1;
+	for (int i = 0; i < DELAYED_SPINNERS; i++)
+		spinners[i] = delayed_spinner();
+	pid = fork();
+	if (!pid) {
+		for (int i = 0; i < DELAYED_ROUNDS; i++)
+			delayed_sleep(d);
+		d->kernel_ns = schedstat(getpid(), getpid()).delay;
+		_exit(0);
+	}
+	mover = fork();
+	if (!mover) {
+		delayed_move(d, pid);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	kill(mover, SIGKILL);
+	waitpid(mover, NULL, 0);
+	for (int i = 0; i < DELAYED_SPINNERS; i++) {
+		kill(spinners[i], SIGKILL);
+		waitpid(spinners[i], NULL, 0);
+	}
+	return pid;
+}
+
+#endif
