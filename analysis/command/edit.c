@@ -9,27 +9,31 @@
 #include <editline/readline.h>
 
 #include "analysis/base/alloc.h"
-#include "analysis/command/command.h"
+#include "analysis/command/complete.h"
 #include "analysis/command/shell.h"
 
-static char *next_command_name(const char *text, int again)
+/* Whose commands are typed, and what the word may become: libedit hands nothing on. */
+static struct shell *shell;
+static candidate_vec candidates;
+
+/* The caller's to free, as it wants each. */
+static char *next_candidate(const char *text, int again)
 {
 	static size_t next;
 
 	if (!again)
 		next = 0;
-	for (const struct command *c; (c = command_at(next)); ) {
-		next++;
-		if (!strncasecmp(c->name, text, strlen(text)))
-			return xstrdup(c->name);
-	}
-	return NULL;
+	return next < candidates.len ? candidates.data[next++] : NULL;
 }
 
-/* The first word is a command, others may be files: libedit's own completion. */
+/* Files are libedit's own business. */
 static char **complete(const char *text, int start, int end)
 {
-	return start ? NULL : rl_completion_matches(text, next_command_name);
+	__cleanup(freep) char *line = xasprintf("%.*s", start, rl_line_buffer);
+
+	candidates.len = 0;
+	rl_attempted_completion_over = complete_word(shell, line, text, &candidates);
+	return candidates.len ? rl_completion_matches(text, next_candidate) : NULL;
 }
 
 /* Ctrl-C drops the command being typed, not the session with its settings. */
@@ -45,6 +49,7 @@ char *edit_read_line(struct input *in, const char *prompt)
 	struct sigaction drop = { .sa_handler = drop_line }, old;
 	char *line;
 
+	shell = in->shell;
 	rl_attempted_completion_function = complete;
 	sigaction(SIGINT, &drop, &old);
 	in->dropped = sigsetjmp(interrupted, 1) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keyboard: line editing, history and completion of command names, by
+ * The keyboard: line editing, history and completion (complete.h), by
  * libedit. Apart from the rest, so that only a tool that wants it links it.
  */
 #ifndef COMMAND_EDIT_H

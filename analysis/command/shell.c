@@ -368,6 +368,6 @@ void shell_keyboard(struct shell *sh)
 	struct input in = { .read = read_file_line, .file = stdin, .name = "standard input" };
 
 	if (sh->keyboard && isatty(STDIN_FILENO))
-		in = (struct input){ .read = sh->keyboard };
+		in = (struct input){ .read = sh->keyboard, .shell = sh };
 	shell_read(sh, &in);
 }

@@ -30,6 +30,7 @@ typedef char *(*line_reader)(struct input *in, const char *prompt);
 /* Where commands are read from. */
 struct input {
 	line_reader read;
+	struct shell *shell; /* of a person: whose experiments names are completed from */
 	FILE *file;       /* for a reader of files */
 	const char *name; /* for messages; NULL: a person, who sees the line */
 	unsigned line;
