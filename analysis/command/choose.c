@@ -18,13 +18,25 @@ unsigned long choose_number(const char *s)
 	return errno || *end || *s < '0' || *s > '9' ? 0 : n;
 }
 
+/* Two files of one name, in different directories. */
+static bool has_namesake(const func_vec *found, const struct loadobj *obj)
+{
+	vec_for_each(f, found) {
+		if ((*f)->obj != obj && !strcmp((*f)->obj->name, obj->name))
+			return true;
+	}
+	return false;
+}
+
 static void list_candidates(struct shell *sh, const func_vec *found)
 {
 	for (size_t i = 0; i < found->len; i++) {
 		const struct func *f = found->data[i];
+		bool path = has_namesake(found, f->obj);
 
-		diag_note(&sh->diag, "%zu: %s in %s at 0x%llx%s%s", i + 1, f->long_name,
-			  f->obj->name, (unsigned long long)f->addr, f->srcfile ? ", " : "",
+		diag_note(&sh->diag, "%zu: %s in %s%s%s%s at 0x%llx%s%s", i + 1, f->long_name,
+			  f->obj->name, path ? " (" : "", path ? f->obj->path : "", path ? ")" : "",
+			  (unsigned long long)f->addr, f->srcfile ? ", " : "",
 			  f->srcfile ? f->srcfile : "");
 	}
 }
