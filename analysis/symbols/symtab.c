@@ -223,12 +223,29 @@ static size_t add_go(struct sources *s, Elf *elf)
 	return n;
 }
 
+/* Code without content: an archive's symbol file, made where the debug file may have been missing. */
+static bool is_symbol_file(Elf *elf)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+	GElf_Shdr sh;
+
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+		if (gelf_getshdr(s, &sh) && (sh.sh_flags & (flags | SHF_EXCLUDE)) == flags &&
+		    sh.sh_type == SHT_NOBITS)
+			return true;
+	}
+	return false;
+}
+
 static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o, struct diag *d)
 {
 	struct sources s = { .t = t, .opts = o, .d = d };
+	size_t n;
 
-	if (!add(&s, elf, SHT_SYMTAB, "symtab") && !add_debug_file(&s, elf) &&
-	    !add_debugdata(&s, elf))
+	n = add(&s, elf, SHT_SYMTAB, "symtab");
+	if (!n || is_symbol_file(elf))
+		n += add_debug_file(&s, elf);
+	if (!n && !add_debugdata(&s, elf))
 		add_go(&s, elf);
 	add(&s, elf, SHT_DYNSYM, "dynsym");
 	plt_add(elf, &t->arena, &s.raw);

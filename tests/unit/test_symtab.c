@@ -19,6 +19,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/symbols/symfile.h"
 #include "analysis/symbols/symtab.h"
 #include "tests/fixtures/elf_image.h"
 
@@ -390,6 +391,32 @@ static void test_debug_by_build_id(void **state)
 	remove_dir(dir);
 }
 
+/* An archive may have been made where the debug file was not installed. */
+static void test_symbol_file_and_debug_file(void **state)
+{
+	static const struct image_sym one = { "exported", 0x1f00, 16, STB_GLOBAL, STT_FUNC };
+	const struct image stripped = { .build_id = "\x12\xab\xff", .syms = &one, .nsyms = 1,
+					.symtab_type = SHT_DYNSYM };
+	char *dir = fill_dir(".build-id/12/abff.debug", &whole);
+	const struct symtab_opts o = { .debug_root = dir };
+	int fd = elf_image(&stripped), archived = memfd_create("archived", MFD_CLOEXEC);
+	struct diag d = { 0 };
+	struct symtab *t;
+
+	assert_int_equal(symfile_write(fd, archived, &no_debug, &d), 0);
+	t = symtab_open(archived, &no_debug, &d);
+	check(t, 0x1f00, "exported");
+	check(t, 0x1000, NULL);
+	symtab_free(t);
+	t = symtab_open(archived, &o, &d);
+	check_names(t);
+	assert_int_equal(d.nmsgs, 0);
+	symtab_free(t);
+	close(archived);
+	close(fd);
+	remove_dir(dir);
+}
+
 /* A file under the right name with another build id is not the binary's. */
 static void test_debug_of_another_build(void **state)
 {
@@ -566,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_go),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_debug_by_build_id),
+		cmocka_unit_test(test_symbol_file_and_debug_file),
 		cmocka_unit_test(test_debug_of_another_build),
 		cmocka_unit_test(test_debuglink),
 		cmocka_unit_test(test_debugdata),
