@@ -1,45 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that are born, end, do exec, take over numbers, never run, sleep over the
- * whole recording; totals when records are lost; the choice of waits, by sample
- * points and by a threshold.
+ * whole recording; when waits were; totals when records are lost.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tests/live/taken.h"
+#include "tests/live/told.h"
 
 enum { NTHREADS = 200 };
 
 static struct capture_plan states = { .interval_ns = 10 * MS, .states = true };
-
-/* What a child tells: in shared memory. */
-static struct told {
-	uint32_t tid;
-	uint64_t a_ns, b_ns;
-	uint32_t n;
-} * told;
-
-static pid_t child(void (*work)(void))
-{
-	pid_t pid;
-
-	memset(told, 0, sizeof(*told));
-	pid = fork();
-	if (!pid) {
-		work();
-		_exit(0);
-	}
-	return pid;
-}
 
 static void *nap(void *arg)
 {
@@ -482,188 +459,6 @@ static void test_losses(void)
 	capture_close(c);
 }
 
-static void short_and_long(void)
-{
-	for (int i = 0; i < 20; i++) {
-		uint64_t before = now_ns(CLOCK_MONOTONIC);
-
-		sleep_ms(1);
-		told->n += now_ns(CLOCK_MONOTONIC) - before >= 8 * MS; /* the machine is busy */
-		sleep_ms(12);
-	}
-}
-
-/* A threshold: all waits that are as long, and no other. */
-static void test_threshold(void)
-{
-	struct capture_plan plan = states;
-	size_t n = 0, wrong = 0;
-	struct capture *c;
-	pid_t pid;
-
-	plan.trace_ns = 8 * MS;
-	c = begin(&plan);
-	pid = child(short_and_long);
-	waitpid(pid, NULL, 0);
-	end(c);
-	for (size_t i = 0; i < waits.len; i++) {
-		const struct er_wait *w = &waits.data[i];
-		bool whole = w->blocked_weight == w->blocked_ns && w->runq_weight == w->runq_ns;
-
-		wrong += w->blocked_ns + w->runq_ns < plan.trace_ns ||
-			 !(w->flags & ER_WAIT_TRACED) || !whole;
-		n += w->tid == (uint32_t)pid && w->syscall == SYS_clock_nanosleep;
-	}
-	result("threshold", n >= 20 && n <= 20 + told->n && !wrong,
-	       "%zu waits of 20 and up to %u, %zu of all wrong", n, told->n, wrong);
-	check_rest("threshold, rests");
-	capture_close(c);
-}
-
-/* Since the beginning, without what the thread waited for a CPU. */
-static uint64_t not_queued_ns(void)
-{
-	uint64_t now = now_ns(CLOCK_MONOTONIC);
-
-	return now - schedstat(getpid(), gettid()).delay;
-}
-
-static void one_to_three(void)
-{
-	uint64_t until = now_ns(CLOCK_MONOTONIC) + 2000ull * MS, at;
-
-	do {
-		at = not_queued_ns();
-		sleep_ms(1);
-		told->a_ns += not_queued_ns() - at;
-		at = not_queued_ns();
-		poll(NULL, 0, 3);
-		told->b_ns += not_queued_ns() - at;
-	} while (now_ns(CLOCK_MONOTONIC) < until);
-}
-
-/*
- * Two waits in turn, 1 to 3: what the records weigh. Chosen at random they would
- * scatter as n independent ones do; the bound is 4 sigma of that.
- */
-static void test_proportion(void)
-{
-	struct capture_plan plan = states;
-	uint64_t first = 0, all = 0;
-	double got, want, sigma;
-	struct capture *c;
-	size_t n = 0;
-	pid_t pid;
-
-	plan.wait_interval_ns = 2 * MS;
-	c = begin(&plan);
-	pid = child(one_to_three);
-	while (!waitpid(pid, NULL, WNOHANG))
-		capture_drain(c, 50, take, NULL);
-	end(c);
-	for (size_t i = 0; i < waits.len; i++) {
-		const struct er_wait *w = &waits.data[i];
-
-		if (w->tid != (uint32_t)pid || !w->blocked_weight)
-			continue;
-		n++;
-		all += w->blocked_weight;
-		first += w->syscall == SYS_clock_nanosleep ? w->blocked_weight : 0;
-	}
-	got = all ? (double)first / all : 0;
-	want = (double)told->a_ns / (told->a_ns + told->b_ns);
-	sigma = n ? want * (1 - want) / n : 1; /* variance */
-	result("waits of 1 : 3", n > 50 && (got - want) * (got - want) <= 16 * sigma,
-	       "%.1f %% of the weight, %.1f %% of the time, %zu waits", 100 * got, 100 * want, n);
-	check_rest("waits of 1 : 3, rests");
-	capture_close(c);
-}
-
-static int ends[2];
-
-static void read_bytes(void)
-{
-	char byte;
-
-	close(ends[1]);
-	while (read(ends[0], &byte, 1) == 1)
-		;
-}
-
-/* Of the waits of `tid` in read(2): how many there are, and have what. */
-struct seen {
-	size_t n, woken, waker_stack, stack, user;
-};
-
-static struct seen count_reads(uint32_t tid)
-{
-	struct seen ret = { 0 };
-
-	for (size_t i = 0; i < waits.len; i++) {
-		const struct er_wait *w = &waits.data[i];
-		const uint64_t *frames = map_get(&stacks, w->stack);
-
-		if (w->tid != tid || w->syscall != SYS_read || !w->blocked_weight)
-			continue;
-		ret.n++;
-		ret.woken += w->waker_tid == (uint32_t)gettid() && !(w->flags & ER_WAIT_WAKER_IRQ);
-		ret.waker_stack += w->waker_stack != 0;
-		ret.stack += w->stack != 0;
-		ret.user += frames && *frames & 0xffff;
-	}
-	return ret;
-}
-
-/* A child whose waits this thread ends; at each level of shedding it has less of them. */
-static void shed_at(enum capture_shed level, uint64_t distance, struct seen *seen)
-{
-	enum { N = 5 };
-	struct capture_plan plan = states;
-	struct capture *c;
-	pid_t pid;
-
-	plan.waker_stacks = true;
-	c = begin(&plan);
-	capture_set_shed(c, level);
-	capture_set_distance(c, distance);
-	if (pipe(ends))
-		exit(2);
-	pid = child(read_bytes);
-	close(ends[0]);
-	for (int i = 0; i < N; i++) {
-		sleep_ms(30);
-		if (write(ends[1], "", 1) != 1)
-			exit(2);
-	}
-	sleep_ms(30);
-	close(ends[1]);
-	waitpid(pid, NULL, 0);
-	end(c);
-	*seen = count_reads(pid);
-	capture_close(c);
-}
-
-static void test_shed(void)
-{
-	struct seen s;
-
-	shed_at(SHED_NOTHING, 10 * MS, &s);
-	/* Five waits are so long that they are recorded; short ones may be, too. */
-	result("wakers", s.woken >= 5, "%zu of %zu waits were ended by this thread", s.woken, s.n);
-	result("nothing shed", s.waker_stack >= 4 && s.user >= 4,
-	       "%zu stacks of wakers and %zu with user frames of %zu", s.waker_stack, s.user, s.n);
-	shed_at(SHED_WAKER_STACKS, 10 * MS, &s);
-	result("stacks of wakers shed", s.n >= 5 && !s.waker_stack && s.user >= 4,
-	       "%zu stacks of wakers and %zu with user frames of %zu", s.waker_stack, s.user, s.n);
-	shed_at(SHED_USER_STACKS, 10 * MS, &s);
-	result("user stacks shed", s.stack >= 4 && !s.user,
-	       "%zu stacks, %zu with user frames of %zu", s.stack, s.user, s.n);
-	shed_at(SHED_SHORT_STACKS, 10 * MS, &s);
-	result("stacks of long waits kept", s.stack >= 4, "%zu stacks of %zu", s.stack, s.n);
-	shed_at(SHED_SHORT_STACKS, 1000 * MS, &s);
-	result("stacks of short waits shed", !s.stack, "%zu stacks of %zu", s.stack, s.n);
-}
-
 /* Only the chosen threads are followed, off the CPU as well. */
 static void test_target(void)
 {
@@ -687,12 +482,10 @@ int main(int argc, char **argv)
 {
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
-		{ "usage", test_usage },
-		{ "exec", test_exec },		 { "reuse", test_reuse },
-		{ "never", test_never_ran },	 { "across", test_across },
-		{ "losses", test_losses },	 { "threshold", test_threshold },
-		{ "proportion", test_proportion }, { "target", test_target },
-		{ "shed", test_shed },		 { "times", test_times },
+		{ "usage", test_usage },	 { "exec", test_exec },
+		{ "reuse", test_reuse },	 { "never", test_never_ran },
+		{ "across", test_across },	 { "times", test_times },
+		{ "losses", test_losses },	 { "target", test_target },
 		{ "storm", test_end_in_a_storm },
 	};
 
@@ -700,6 +493,6 @@ int main(int argc, char **argv)
 		sleep_ms(50);
 		return 0;
 	}
-	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	told_init();
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
