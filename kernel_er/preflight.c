@@ -45,8 +45,20 @@ static int check_target(const struct capture_target *t, struct diag *d)
 	return 0;
 }
 
+/* BPF goes by the host's numbers: others would silently choose other processes. */
+static int check_numbers(const struct plan *plan, struct diag *d)
+{
+	if ((!plan->targets.len && !plan->no_self) || features_host_numbers())
+		return 0;
+	return diag_error(d, "%s: process numbers in this container are not those of the host, by "
+			     "which the kernel tells processes apart: record outside the container",
+			  plan->targets.len ? "-T" : "--no-self");
+}
+
 int preflight(const struct plan *plan, struct diag *d)
 {
+	if (check_numbers(plan, d) < 0)
+		return -1;
 	vec_for_each(t, &plan->targets) {
 		if (check_target(t, d) < 0)
 			return -1;

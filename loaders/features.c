@@ -268,8 +268,8 @@ static const struct {
 	    .remedy = root_or_ptrace },
 	  try_others },
 	{ { "process numbers of the host", .naming = true,
-	    .cost = "the process numbers recorded are not those seen in this container, and -T "
-		    "finds other processes",
+	    .cost = "the process numbers recorded are not those seen in this container, most "
+		    "functions of processes have no names, and what is outside has no totals",
 	    .remedy = "record outside the container" },
 	  try_pid_namespace },
 	{ { "hardware counters", .cost = "no counter profiles",
@@ -355,6 +355,11 @@ const struct feature *features_probe(size_t *n)
 	}
 	*n = NROWS;
 	return found;
+}
+
+bool features_host_numbers(void)
+{
+	return try_pid_namespace() != EXDEV;
 }
 
 const struct feature *features_missing(void)

@@ -23,6 +23,8 @@ struct feature {
 const struct feature *features_probe(size_t *n);
 /* The first required feature that is missing, or NULL: the one sentence for the user. */
 const struct feature *features_missing(void);
+/* Process numbers here are those that the kernel records: this is no container. */
+bool features_host_numbers(void);
 /* Try only those that names need, which costs next to nothing; tell of each that is missing. */
 void features_naming(void (*missing)(void *ctx, const struct feature *f), void *ctx);
 

@@ -55,3 +55,8 @@ check_that "a recorder in a container says that numbers are others" \
 check_that "and so does its experiment" \
 	"$("$er_print" -header inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \
 	"$("$er_print" -header inside.er | head -n 4)"
+for option in "-T 1" --no-self; do
+	unshare --fork --pid --mount-proc "$er_kernel" -o refused.er $option -t 0.3 >out 2>err
+	check_that "and refuses $option, which would mean another process" \
+		"$? == 1 && $(wc -l <err) == 1 && $(ls -d refused.er 2>/dev/null | wc -l) == 0" "$(cat err)"
+done
