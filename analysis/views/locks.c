@@ -24,7 +24,7 @@ struct lock {
 };
 
 struct locks {
-	struct wait_report w;
+	struct wait_report w; /* the first, for it is what the report's functions are given */
 	bool by_address;
 	struct intern ids;
 	VEC(struct lock) all;
@@ -211,16 +211,18 @@ static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char 
 	wait_bag_free(&by);
 }
 
-static void put_locks(struct locks *ls)
+static void put_locks(struct wait_report *w)
 {
+	struct locks *ls = (struct locks *)w;
 	struct wait_bag by_lock;
 	sum_vec sums;
 	size_t shown;
 
-	wait_bag_by(&ls->w.bag, 1 << KEY_LOCK, &by_lock);
+	join_locks(ls);
+	wait_bag_by(&w->bag, 1 << KEY_LOCK, &by_lock);
 	wait_bag_sorted(&by_lock, NULL, 0, &sums);
-	shown = wait_rows_shown(&ls->w, sums.len);
-	wait_row(&ls->w, &ls->w.total, "<Total>");
+	shown = wait_rows_shown(w, sums.len);
+	wait_row(w, &w->total, "<Total>");
 	for (size_t i = 0; i < shown; i++) {
 		uint32_t lock = sums.data[i]->key[KEY_LOCK];
 
@@ -238,21 +240,19 @@ static void put_locks(struct locks *ls)
 
 int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d)
 {
+	static const struct wait_view addresses = {
+		.name = "locks",
+		.title = "User locks by address, most waited for first",
+		.heading = "Lock", .what = "waits for user locks",
+		.add = add_wait, .put = put_locks };
+	static const struct wait_view places = {
+		.name = "locks",
+		.title = "User locks by where they are taken, most waited for first",
+		.heading = "Lock", .what = "waits for user locks",
+		.add = add_wait, .put = put_locks };
 	struct locks ls = { .by_address = by_address };
 
-	t->name = "locks";
-	t->title = by_address ? "User locks by address, most waited for first" :
-				"User locks by where they are taken, most waited for first";
-	wait_columns(t, "Lock");
-	wait_report_init(&ls.w, v, t);
-	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &ls);
-	ls.w.total = wait_bag_total(&ls.w.bag);
-	join_locks(&ls);
-	if (ls.w.bag.sums.len)
-		put_locks(&ls);
-	else
-		wait_nothing(&ls.w, "waits for user locks");
-	wait_report_end(&ls.w);
+	wait_report_run(&ls.w, by_address ? &addresses : &places, v, t);
 	intern_free(&ls.ids);
 	vec_free(&ls.all);
 	return 0;

@@ -13,7 +13,7 @@
 enum { KEY_REASON, KEY_HOLDER, KEY_WAITER, KEY_PATH };
 
 struct runqueue {
-	struct wait_report w;
+	struct wait_report w; /* the first, for it is what the report's functions are given */
 	struct wait_stat octaves[WAIT_OCTAVES];
 };
 
@@ -128,26 +128,25 @@ static void put_histogram(struct runqueue *rq)
 	}
 }
 
+static void put_report(struct wait_report *w)
+{
+	put_by(w, KEY_REASON, "<Total>", "kind", reason_of);
+	put_histogram((struct runqueue *)w);
+	put_by(w, KEY_HOLDER, "Who had the CPU:", "thread", holder_of);
+	put_by(w, KEY_WAITER, "Who waited:", "thread", waiter_of);
+	put_by(w, KEY_PATH, "Where they were:", "stack", path_of);
+}
+
 int view_runqueue(struct view_state *v, struct table *t, struct diag *d)
 {
+	static const struct wait_view view = { .name = "runqueue",
+					       .title = "Waits for a CPU, most time first",
+					       .heading = "Wait for a CPU",
+					       .what = "waits for a CPU",
+					       .add = add_wait,
+					       .put = put_report };
 	struct runqueue rq = { 0 };
-	struct wait_report *w = &rq.w;
 
-	t->name = "runqueue";
-	t->title = "Waits for a CPU, most time first";
-	wait_columns(t, "Wait for a CPU");
-	wait_report_init(w, v, t);
-	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &rq);
-	w->total = wait_bag_total(&w->bag);
-	if (w->bag.sums.len) {
-		put_by(w, KEY_REASON, "<Total>", "kind", reason_of);
-		put_histogram(&rq);
-		put_by(w, KEY_HOLDER, "Who had the CPU:", "thread", holder_of);
-		put_by(w, KEY_WAITER, "Who waited:", "thread", waiter_of);
-		put_by(w, KEY_PATH, "Where they were:", "stack", path_of);
-	} else {
-		wait_nothing(w, "waits for a CPU");
-	}
-	wait_report_end(w);
+	wait_report_run(&rq.w, &view, v, t);
 	return 0;
 }

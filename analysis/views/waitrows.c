@@ -97,7 +97,7 @@ void wait_report_end(struct wait_report *w)
 
 enum { COL_TIME, COL_PERCENT, COL_COUNT, COL_MEAN, COL_LONGEST, COL_LENGTHS, COL_TEXT };
 
-void wait_columns(struct table *t, const char *heading)
+static void put_columns(struct table *t, const char *heading)
 {
 	static const struct column columns[] = {
 		[COL_TIME] = { .kind = CELL_TIME, .title = { "Time", "", "sec." }, .sorted = true },
@@ -234,6 +234,22 @@ void wait_nothing(struct wait_report *w, const char *what)
 
 	w->t->columns.len = 0;
 	put_note(w->t, "No %s in these experiments: %s.", what, why);
+}
+
+void wait_report_run(struct wait_report *w, const struct wait_view *view, struct view_state *v,
+		     struct table *t)
+{
+	t->name = view->name;
+	t->title = view->title;
+	put_columns(t, view->heading);
+	wait_report_init(w, v, t);
+	pass_run(v->session, v->metric_set, v->filter, view->add, NULL, w);
+	w->total = wait_bag_total(&w->bag);
+	if (w->bag.sums.len)
+		view->put(w);
+	else
+		wait_nothing(w, view->what);
+	wait_report_end(w);
 }
 
 size_t wait_rows_shown(const struct wait_report *w, size_t n)

@@ -7,6 +7,7 @@
 #define VIEWS_WAITROWS_H
 
 #include "analysis/base/map.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/metrics/waitpath.h"
 #include "analysis/metrics/waitstat.h"
 #include "analysis/model/intern.h"
@@ -56,12 +57,29 @@ struct wait_report {
 	int group;             /* of the rows that are put */
 };
 
+/* For a report of another shape than struct wait_view; the end adds notes, too. */
 void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t);
-/* Adds the notes that explain the columns, too. */
 void wait_report_end(struct wait_report *w);
+/* Say that there are no `what`, such as "waits", and why that may be. */
+void wait_nothing(struct wait_report *w, const char *what);
 
-/* The columns: time, share, waits, mean, longest, lengths, and text under `heading`. */
-void wait_columns(struct table *t, const char *heading);
+/* A report: what it is called, which waits it takes into the bag, and what it puts of them. */
+struct wait_view {
+	const char *name, *title;
+	const char *heading; /* of the last column, the text */
+	const char *what;    /* "waits": what there may be none of */
+	hit_fn add;          /* its ctx is the report */
+	void (*put)(struct wait_report *w);
+};
+
+/*
+ * Make the report in an empty table: the columns time, share, waits, mean, longest,
+ * lengths and text, and below it the notes that explain them. *w may be the first
+ * member of something that is the report's own.
+ */
+void wait_report_run(struct wait_report *w, const struct wait_view *view, struct view_state *v,
+		     struct table *t);
+
 /* A row; its text is printf's. */
 __attribute__((format(printf, 3, 4))) void wait_row(struct wait_report *w,
 						    const struct wait_stat *ws, const char *fmt, ...);
@@ -84,8 +102,6 @@ const char *wait_path_brief(struct wait_report *w, uint32_t path);
  */
 void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 	       const char *(*text)(struct wait_report *w, const struct wait_sum *s));
-/* Say that there are no `what`, such as "waits", and why that may be. */
-void wait_nothing(struct wait_report *w, const char *what);
 
 /* Keys. */
 uint32_t wait_text_key(struct wait_report *w, const char *text);

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"
 
@@ -69,18 +68,14 @@ static void put_reasons(struct wait_report *w)
 
 int view_waits(struct view_state *v, struct table *t, struct diag *d)
 {
+	static const struct wait_view view = { .name = "waits",
+					       .title = "Waits by reason and stack, most time first",
+					       .heading = "Reason, stack",
+					       .what = "waits",
+					       .add = add_wait,
+					       .put = put_reasons };
 	struct wait_report w;
 
-	t->name = "waits";
-	t->title = "Waits by reason and stack, most time first";
-	wait_columns(t, "Reason, stack");
-	wait_report_init(&w, v, t);
-	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &w);
-	w.total = wait_bag_total(&w.bag);
-	if (w.bag.sums.len)
-		put_reasons(&w);
-	else
-		wait_nothing(&w, "waits");
-	wait_report_end(&w);
+	wait_report_run(&w, &view, v, t);
 	return 0;
 }

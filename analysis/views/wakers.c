@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"
 
@@ -104,18 +103,14 @@ static void put_pairs(struct wait_report *w)
 
 int view_wakers(struct view_state *v, struct table *t, struct diag *d)
 {
+	static const struct wait_view view = { .name = "wakers",
+					       .title = "Who ended whose waits, most time first",
+					       .heading = "Waker -> who waited",
+					       .what = "waits",
+					       .add = add_wait,
+					       .put = put_pairs };
 	struct wait_report w;
 
-	t->name = "wakers";
-	t->title = "Who ended whose waits, most time first";
-	wait_columns(t, "Waker -> who waited");
-	wait_report_init(&w, v, t);
-	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &w);
-	w.total = wait_bag_total(&w.bag);
-	if (w.bag.sums.len)
-		put_pairs(&w);
-	else
-		wait_nothing(&w, "waits");
-	wait_report_end(&w);
+	wait_report_run(&w, &view, v, t);
 	return 0;
 }
