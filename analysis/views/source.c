@@ -154,8 +154,8 @@ static int no_lines(const struct view_state *v, const struct func *f, struct dia
 		return diag_error(
 			d,
 			"source '%s': the kernel's line numbers are not known: install "
-			"linux-image-*-dbg of this kernel, or have its vmlinux in the search "
-			"path (setpath)",
+			"linux-image-*-dbg of this kernel, have its vmlinux in the search "
+			"path (setpath), or name a server in DEBUGINFOD_URLS",
 			func_name(v, f));
 	return diag_error(d,
 			  "source '%s': %s has no line numbers for it: compile with -g, or install "
