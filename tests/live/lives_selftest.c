@@ -258,6 +258,38 @@ static void test_exec(void)
 	capture_close(c);
 }
 
+static void spin_and_exec(void)
+{
+	spin_ms(60);
+	execl("/proc/self/exe", "nap", "nap", NULL);
+}
+
+/*
+ * What the new program ran is not laid on the stack that the old one was last seen
+ * with. Unless it was sampled itself: it runs for a millisecond or so.
+ */
+static void test_exec_forgets(void)
+{
+	uint64_t weight = 0, unsampled = 0;
+
+	for (int i = 0; i < 8 && !unsampled; i++) {
+		struct capture *c = begin(&states);
+		pid_t pid = child(spin_and_exec);
+
+		waitpid(pid, NULL, 0);
+		end(c);
+		weight = thread_sum(pid, pid)->cpu_weight;
+		unsampled = thread_sum(pid, pid)->unsampled_weight;
+		capture_close(c);
+	}
+	if (emulated && !unsampled)
+		printf("skip exec forgets the last sample: the program was sampled each time\n");
+	else
+		result("exec forgets the last sample",
+		       unsampled && unsampled < weight && weight > 55 * MS,
+		       "%.3f ms of %.3f are of no sample's stack", ms(unsampled), ms(weight));
+}
+
 static pid_t fork_as(pid_t number)
 {
 	struct clone_args args = {
@@ -483,6 +515,7 @@ int main(int argc, char **argv)
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
 		{ "usage", test_usage },	 { "exec", test_exec },
+		{ "exec", test_exec_forgets },
 		{ "reuse", test_reuse },	 { "never", test_never_ran },
 		{ "across", test_across },	 { "times", test_times },
 		{ "losses", test_losses },	 { "target", test_target },

@@ -16,6 +16,7 @@ struct thread_sum {
 	uint64_t blocked[ER_OFF_STATES], runq;           /* of the waits: lengths */
 	uint64_t weight[ER_OFF_STATES];                  /* weights */
 	uint64_t cpu_weight;                             /* of clock samples and residuals */
+	uint64_t unsampled_weight;                       /* of those of no sample's stack */
 };
 
 static VEC(struct thread_sum) threads;
@@ -62,6 +63,15 @@ static inline void take_wait(const struct er_wait *r)
 	vec_push(&waits, *r);
 }
 
+static inline void take_clock(const struct er_clock *c)
+{
+	struct thread_sum *s = thread_sum(c->tgid, c->tid);
+
+	s->cpu_weight += c->weight_ns;
+	if (c->flags & ER_CLOCK_UNSAMPLED)
+		s->unsampled_weight += c->weight_ns;
+}
+
 /* A capture_fn. */
 static inline void take(void *ctx, int cpu, const void *record, size_t size)
 {
@@ -76,7 +86,7 @@ static inline void take(void *ctx, int cpu, const void *record, size_t size)
 	else if (h->kind == ER_KIND_STACK)
 		*map_put(&stacks, s->id, NULL) = (uint64_t)s->nkernel << 16 | s->nuser;
 	else if (h->kind == ER_KIND_CLOCK || h->kind == ER_KIND_RESIDUAL)
-		thread_sum(c->tgid, c->tid)->cpu_weight += c->weight_ns;
+		take_clock(c);
 }
 
 static inline void take_reset(void)
