@@ -111,6 +111,18 @@ int file_open_plain_at(int dirfd, const char *path, struct file *ret)
 	return open_at(dirfd, path, false, ret);
 }
 
+int file_open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 void file_close(struct file *f)
 {
 	if (f->data)

@@ -38,6 +38,8 @@ int file_open_plain_at(int dirfd, const char *path, struct file *ret);
 /* Take over an open descriptor (closed in any case). */
 int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);
+/* A descriptor to read a regular file by other means, or -1. */
+int file_open_regular(const char *path);
 
 /*
  * What was read of [from, to) need not stay in memory; it is read again when it is

@@ -2,15 +2,14 @@
 #include "analysis/model/kernel_file.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/file.h"
 #include "analysis/model/search.h"
 #include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/kernelid.h"
@@ -125,18 +124,6 @@ void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
 		add_modules(kf);
 }
 
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 int kernel_files_next(struct kernel_files *kf, char **path)
 {
 	int fd = kf->first;
@@ -150,7 +137,7 @@ int kernel_files_next(struct kernel_files *kf, char **path)
 	while (kf->next < kf->paths.len) {
 		const char *p = kf->paths.data[kf->next++];
 
-		fd = open_regular(p);
+		fd = file_open_regular(p);
 		if (fd >= 0) {
 			*path = xstrdup(p);
 			return fd;

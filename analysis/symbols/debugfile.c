@@ -16,6 +16,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/file.h"
 #include "analysis/symbols/elfsyms.h"
 
 enum {
@@ -24,18 +25,6 @@ enum {
 	UNPACK_MEMORY = 128 * 1024 * 1024,
 	CRC_CHUNK = 256 * 1024,
 };
-
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
 
 /* 1: has this build id, 0: has another one, -1: has none. */
 static int same_build_id(int fd, const char *id)
@@ -53,7 +42,7 @@ static int open_by_build_id(const char *root, const char *id, struct diag *d, ch
 	if (!id || strlen(id) < 3)
 		return -1;
 	path = xasprintf("%s/.build-id/%.2s/%s.debug", root, id, id + 2);
-	fd = open_regular(path);
+	fd = file_open_regular(path);
 	if (fd < 0)
 		return -1;
 	if (same_build_id(fd, id) != 1) {
@@ -83,7 +72,7 @@ static bool crc_matches(int fd, GElf_Word want)
 static int open_candidate(char *path, const char *id, GElf_Word crc, struct diag *d, char **found)
 {
 	__cleanup(freep) char *owned = path;
-	int fd = open_regular(path), same;
+	int fd = file_open_regular(path), same;
 
 	if (fd < 0)
 		return -1;
@@ -142,7 +131,7 @@ int debugfile_open_alt(const char *root, const char *dir, const char *name, cons
 	path = *name == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return -EINVAL;
-	fd = open_regular(path);
+	fd = file_open_regular(path);
 	if (fd < 0)
 		return -1;
 	if (same_build_id(fd, id) != 1) {

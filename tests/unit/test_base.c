@@ -318,6 +318,14 @@ static void files_are_regular_or_refused(void **state)
 	assert_int_equal(file_open_at(dirfd, "fifo", &f), -EINVAL);
 	assert_int_equal(file_open_at(dirfd, ".", &f), -EINVAL);
 	assert_int_equal(file_open_at(dirfd, "none", &f), -ENOENT);
+	assert_int_equal(fchdir(dirfd), 0);
+	fd = file_open_regular("full");
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(file_open_regular("fifo"), -1);
+	assert_int_equal(file_open_regular("."), -1);
+	assert_int_equal(file_open_regular("none"), -1);
+	assert_int_equal(chdir("/"), 0);
 
 	unlinkat(dirfd, "full", 0);
 	unlinkat(dirfd, "empty", 0);
