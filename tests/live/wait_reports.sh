@@ -23,7 +23,14 @@ awk -F'","' '
 		# 0.1 %, and what rounding to milliseconds and a last microsecond may cost.
 		if (off > wall[tid] / 1000 + 0.001) { print tid ": " sum " of " wall[tid]; bad++ } }
 	END { print n " threads"; exit bad > 0 || n < 6 }' w.er/threads.xml states >sums
-check "the states of each of its threads add up to its time" [ $? = 0 ]
+status=$?
+# The CPU time of a sample that found no room in its ring is in no packet.
+if [ $status != 0 ] && "$er_print" -header w.er | grep -q '^\*\*\* Lost: [1-9][0-9]* of [0-9]* sample'; then
+	skip "the states of each of its threads add up to its time" \
+		"$("$er_print" -header w.er | grep -m1 '^\*\*\* Lost')"
+else
+	check "the states of each of its threads add up to its time" [ $status = 0 ]
+fi
 [ "$failures" = 0 ] || sed 's/^/#   /' sums
 
 # report NAME PATTERN COMMAND…: the report has a line like that
