@@ -79,22 +79,39 @@ void procfs_cmdline(pid_t pid, struct buf *ret)
 	buf_add(ret, "", 0);
 }
 
+/* ") S ppid pgrp session tty tpgid flags …", not by sscanf: see procfs_maps_line. */
+static bool stat_numbers(const char *close, struct procfs_stat *ret)
+{
+	char *p = strchr(close + 2, ' ');
+	long n[6];
+
+	for (int i = 0; i < 6; i++) {
+		char *end = p;
+
+		n[i] = p ? strtol(p, &end, 10) : 0;
+		if (end == p)
+			return false;
+		p = end;
+	}
+	ret->ppid = n[0];
+	ret->kthread = n[5] & PF_KTHREAD;
+	return true;
+}
+
 bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 {
 	struct buf b = { 0 };
 	char *open = NULL, *close = NULL;
-	unsigned flags = 0;
 
 	*ret = (struct procfs_stat){ 0 };
 	/* The name in parentheses may itself hold parentheses: the last one ends it. */
-	if (!procfs_read(pid, "stat", &b) && b.data) {
+	if (!procfs_read(pid, "stat", &b)) {
+		buf_add(&b, "", 1);
 		open = strchr(b.data, '(');
 		close = strrchr(b.data, ')');
 	}
-	if (open && close && sscanf(close, ") %*c %d %*d %*d %*d %*d %u", &ret->ppid, &flags) == 2) {
+	if (open && close && close[1] && stat_numbers(close, ret))
 		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
-		ret->kthread = flags & PF_KTHREAD;
-	}
 	buf_free(&b);
 	return *ret->comm;
 }
