@@ -157,6 +157,7 @@ csv_numbers()
 # The same without names, for lists whose names differ.
 csv_unnamed() { csv_numbers | sed 's/,"[^"]*[^0-9."][^"]*"$//' | sort; }
 
+# With `may_be_empty` set neither may print rows: on a busy machine nothing falls into a second.
 # same_list NAME ROWS EXPERIMENT THEIR-OPTIONS OUR-OPTIONS: `theirs_more`, a sed script,
 # evens out what is listed in docs/oracle.md.
 same_list()
@@ -165,7 +166,9 @@ same_list()
 
 	eval "theirs -printmode , $4 \"\$exp\"" | rename | $rows | sed "${theirs_more:-}" | sort >theirs
 	eval "ours -printmode , $5 \"\$exp\"" | $rows | sed "${ours_more:-}" | sort >ours
-	if [ ! -s theirs ]; then
+	if [ "${may_be_empty:-}" ] && [ ! -s theirs ] && [ ! -s ours ]; then
+		skip "$name" "nothing was recorded there"
+	elif [ ! -s theirs ]; then
 		not_ok "$name: gprofng prints rows" "$(eval "gprofng display text $4 \"\$exp\"" 2>&1 | tail -n 5)"
 	elif cmp -s theirs ours; then
 		ok "$name: $(wc -l <ours) rows are equal"

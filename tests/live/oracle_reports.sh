@@ -128,10 +128,11 @@ for e in 1 2; do
 done
 both "statistics, two experiments" usage -statistics 4 a.er b.er
 
-# "keyword value" of overview, and how long.
+# "keyword value" of overview; not of times that may lie between two digits.
 totals()
 {
-	sed -nE 's/^.* - ([a-z]+)( \(Seconds\))?: *\[?\*?([0-9.]+)\]?$/\1 \3/p; s/^ *Duration *: *([0-9.]+).*/Duration \1/p' |
+	grep -vE 'io[a-z]*time' |
+	sed -nE 's/^.* - ([a-z]+)( \(Seconds\))?: *\[?\*?([0-9.]+)\]?$/\1 \3/p' |
 		sort
 }
 both "overview" totals -overview a.er
@@ -159,7 +160,7 @@ both "object_list, one shown" objects -object_select traced -object_list a.er
 
 # <Total> is ours at the top (P-014), where gprofng sorts it among the others.
 column() { grep '^"[0-9]' | grep -v '"<Total>"' | sed 's/^"//; s/".*//; s/^0\.$/0.000/' | grep -vE '^0(\.000)?$'; }
-for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i.ioothertime; do
+for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i+ioothercnt; do
 	for reverse in "" -; do
 		both "functions by $reverse$m" column -printmode , -metrics "$m:name" -sort "$reverse$m" \
 			-functions a.er
@@ -180,7 +181,7 @@ counts=$(for m in syncn heapalloccnt heapallocbytes ioreadcnt ioreadbytes iowrit
 for c in functions CPUs Seconds Samples; do
 	both "two experiments, $c" csv_numbers -printmode , -metrics "$counts" -$c a.er b.er
 done
-for f in 'EXPGRID==2' 'EXPID>3' 'TSTAMP<500000000 && EXPID!=1'; do
+for f in 'EXPGRID==2' 'EXPID>3' '(TSTAMP>>27)%2==1 && EXPID!=1'; do
 	both "two experiments, filters $f" csv_numbers -printmode , -metrics "$counts" -filters "$f" \
 		-functions a.er b.er
 done
