@@ -9,8 +9,6 @@
 
 #include "analysis/experiment/xml.h"
 
-enum { MAX_PROGRAMS = 32 };
-
 static void number(struct buf *b, const char *name, uint64_t v)
 {
 	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
@@ -84,16 +82,17 @@ static void write_uncounted(const struct account *a, struct buf *b)
 static void write_recorder(const struct account *a, struct buf *b)
 {
 	static const char *const follow[] = { "off", "on", "=" };
-	char word[256];
+	struct buf word = { 0 };
 
 	buf_puts(b, "<recorder");
 	xml_attr(b, "version", ER_VERSION);
 	number(b, "pid", getpid());
 	xml_attr(b, "state", a->closed ? "closed" : "running");
 	number(b, "interval_ns", a->plan->interval_ns);
-	snprintf(word, sizeof(word), "%s%s", follow[a->plan->follow],
-		 a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
-	xml_attr(b, "follow", word);
+	buf_puts(&word, follow[a->plan->follow]);
+	buf_puts(&word, a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
+	xml_attr(b, "follow", word.data);
+	buf_free(&word);
 	buf_puts(b, "/>\n");
 	write_capture(a, b);
 	if (a->plan->sample_s)
@@ -181,10 +180,10 @@ static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 
 static void write_costs(const struct account *a, struct buf *b)
 {
-	struct capture_cost rows[MAX_PROGRAMS];
-	size_t n = capture_costs(a->capture, rows, MAX_PROGRAMS);
+	struct capture_cost rows[ER_PROG_COUNT];
+	size_t n = capture_costs(a->capture, rows, ER_PROG_COUNT);
 
-	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++) {
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
 		buf_puts(b, "<cost");
 		xml_attr(b, "program", rows[i].program);
 		number(b, "runs", rows[i].runs);
@@ -265,7 +264,7 @@ void account_write(const struct account *a, struct buf *b)
 
 void account_usage(const struct account *a, struct exp_usage *u)
 {
-	struct capture_cost rows[MAX_PROGRAMS];
+	struct capture_cost rows[ER_PROG_COUNT];
 	struct er_counts c;
 	size_t n;
 
@@ -278,8 +277,8 @@ void account_usage(const struct account *a, struct exp_usage *u)
 		u->ictx += c.ninvoluntary;
 		u->nsignals += c.nsignals;
 	}
-	n = capture_costs(a->capture, rows, MAX_PROGRAMS);
-	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++) {
+	n = capture_costs(a->capture, rows, ER_PROG_COUNT);
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
 		if (!strcmp(rows[i].program, "er_sys_enter"))
 			u->syscalls = rows[i].runs;
 	}

@@ -6,8 +6,6 @@
 
 #include "kernel_er/calibrate.h"
 
-enum { MAX_PROGRAMS = 64 };
-
 #define GOVERNOR_NS 1000000000ULL
 
 /*
@@ -46,14 +44,14 @@ static uint64_t timeval_ns(const struct timeval *t)
 /* All that recording has cost: BPF programs, and this process. */
 static uint64_t cost_so_far(const struct steer *s)
 {
-	struct capture_cost rows[MAX_PROGRAMS];
-	size_t n = capture_costs(s->capture, rows, MAX_PROGRAMS);
+	struct capture_cost rows[ER_PROG_COUNT];
+	size_t n = capture_costs(s->capture, rows, ER_PROG_COUNT);
 	struct rusage ru;
 	uint64_t sum;
 
 	getrusage(RUSAGE_SELF, &ru);
 	sum = timeval_ns(&ru.ru_utime) + timeval_ns(&ru.ru_stime);
-	for (size_t i = 0; i < n && i < MAX_PROGRAMS; i++)
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++)
 		sum += rows[i].ns;
 	return sum;
 }
