@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The selftests and a recording on Debian's 6.12 kernel, in an emulator.
-# Time limit: 420 s
+# Time limit: 560 s
 . "$(dirname "$0")/../lib/tap.sh"
 
 cd "$top" && tests/vm/run.sh "$O" 6.12

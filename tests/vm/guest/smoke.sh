@@ -3,16 +3,7 @@
 #
 # Inside the machine of run.sh: records with er_kernel, reads with er_print. In
 # an emulator nobody knows what a second is; sums must agree all the same.
-cd /tmp || exit 1
-
-# says NAME CONDITION-OF-AWK WHAT; this awk has no powers
-says()
-{
-	if awk "BEGIN { exit !($2) }"; then echo "ok $1"; else
-		echo "not ok $1: $2"
-		echo "$3" | tail -n 15 | sed 's/^/#   /'
-	fi
-}
+. /bin/guest.sh
 
 er_kernel -o s.er -p high -q 0 -- spin alpha:2 beta:1 >out 2>err
 says "records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
