@@ -8,11 +8,27 @@
  * switch has read the clock anyway. Such a difference is too large by the way
  * from the scheduler's reading to ours, so that the least of them is the best;
  * a larger one is followed slowly, for the clocks may drift apart.
+ *
+ * While the machine is suspended CLOCK_MONOTONIC stands still, and the run queue's clock
+ * need not: on x86 it goes on by all of a suspend to idle, and by seconds of others. That
+ * is no time of the recording. Whoever was away for longer than a suspend is short
+ * may have been away over one: then the clock is read first, and what it jumped is
+ * taken out (clock_jumped).
  */
 #ifndef CLOCK_BPF_H
 #define CLOCK_BPF_H
 
+enum {
+	JUMP_MIN_NS = 100000000, /* no suspend is shorter; errors of er_offset are */
+	MAX_JUMPS = 16,          /* the last ones are kept */
+};
+
 __s64 er_offset; /* CLOCK_MONOTONIC - run queue clock; 0: not known yet */
+
+/* The run queue's clock went on by so much while CLOCK_MONOTONIC stood, around clk. */
+__u64 er_jump_clk[MAX_JUMPS], er_jump_ns[MAX_JUMPS];
+__u32 er_njumps;
+__u64 er_asleep_ns; /* how long the machine had been suspended when er_offset was measured */
 
 /* Of the CPU that the thread is on or was on last. */
 static __always_inline struct rq *task_rq(struct task_struct *p)
@@ -31,14 +47,57 @@ static __always_inline __u64 clock_now(void)
 	return bpf_ktime_get_ns() - er_offset;
 }
 
+static __always_inline __u64 clock_asleep(void)
+{
+	__u64 monotonic = bpf_ktime_get_ns();
+
+	return bpf_ktime_get_boot_ns() - monotonic;
+}
+
+/* Far less than before: was the machine suspended meanwhile? Seen by one CPU only. */
+static __always_inline void clock_fell(__s64 old, __s64 off, __u64 clk)
+{
+	__u64 asleep = clock_asleep(), before = er_asleep_ns, ns = old - off;
+	__u32 i;
+
+	if (asleep < before + JUMP_MIN_NS ||
+	    __sync_val_compare_and_swap(&er_asleep_ns, before, asleep) != before)
+		return;
+	i = __sync_fetch_and_add(&er_njumps, 1) % MAX_JUMPS;
+	er_jump_ns[i] = ns;
+	er_jump_clk[i] = clk - ns / 2; /* amid the jump: whoever left after it is not concerned */
+}
+
 static __always_inline void clock_measure(__u64 monotonic, __u64 clk)
 {
 	__s64 off = monotonic - clk, old = er_offset;
 
-	if (!old || off < old)
-		er_offset = off;
-	else
+	if (old && off >= old) {
 		er_offset = old + ((__u64)(off - old) >> 8);
+		return;
+	}
+	if (!old)
+		er_asleep_ns = clock_asleep();
+	else if (old - off > JUMP_MIN_NS)
+		clock_fell(old, off, clk);
+	er_offset = off;
+}
+
+/* How much of the time from `since` to `clk` (both of a switch) the clock jumped over. */
+__noinline __u64 er_jumped(__u64 since, __u64 clk)
+{
+	__u64 ns = 0;
+
+	clock_measure(bpf_ktime_get_ns(), clk);
+	for (int i = 0; i < MAX_JUMPS; i++)
+		if (since < er_jump_clk[i] && er_jump_clk[i] < clk)
+			ns += er_jump_ns[i];
+	return ns < clk - since ? ns : clk - since;
+}
+
+static __always_inline __u64 clock_jumped(__u64 since, __u64 clk)
+{
+	return clk > since + JUMP_MIN_NS ? er_jumped(since, clk) : 0;
 }
 
 #endif

@@ -54,6 +54,18 @@ static __always_inline __u64 throttled_ns(struct task_struct *p)
 		       0;
 }
 
+/*
+ * The time since the last edge. What the clock jumped over meanwhile is none, and
+ * none since the thread began.
+ */
+static __always_inline __u64 edge_length(struct er_thread *t, __u64 clk)
+{
+	__u64 jumped = clock_jumped(t->since, clk);
+
+	t->begin += jumped;
+	return clk > t->since ? clk - t->since - jumped : 0;
+}
+
 static __always_inline void edge_at(struct er_thread *t, __u64 clk)
 {
 	if (clk > t->since)
@@ -91,7 +103,7 @@ static __always_inline void edge_woken(struct er_thread *t, struct task_struct *
 static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay,
 					 struct er_stay *stay)
 {
-	__u64 len = clk > t->since ? clk - t->since : 0, runq = delay - t->delay;
+	__u64 len = edge_length(t, clk), runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
 	if ((__s64)runq < 0) /* edge_woken took off more than the kernel came to */
@@ -229,6 +241,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 	edge_settle(t, p, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
+	edge_length(t, clk);
 	edge_at(t, clk);
 	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {
