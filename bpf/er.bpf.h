@@ -17,7 +17,7 @@ struct ring {
 	__uint(max_entries, 4096);
 };
 
-/* By CPU id; a CPU that was offline at the start has none. */
+/* By CPU id; a CPU that was not even there at the start has none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);

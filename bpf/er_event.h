@@ -184,6 +184,7 @@ struct er_counts {
 	__u64 nvoluntary, ninvoluntary; /* switches, but of idle CPUs; only where states are kept */
 	__u64 nsignals;    /* delivered; likewise */
 	__u64 nmissed;     /* edges of threads that were not seen: their states may be wrong there */
+	__u64 hotplugs;    /* how often the CPU came online or went: its perf events ended */
 };
 
 /* The programs, by which their cost is kept. */
@@ -225,7 +226,7 @@ struct er_split {
 struct er_cpu {
 	struct er_counts counts;
 	__u64 tick_ns; /* of the CPU's last clock event */
-	__u64 dying, dead;
+	__u32 dying, dead;
 	__u32 back;    /* a thread whose wait is to be recorded when it is back, 0 none */
 	__u32 nspilled; /* TOTAL records that found no room in the ring and were put by */
 	/* What an edge of a system call touches, the last of these and what follows, is one line. */

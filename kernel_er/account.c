@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/experiment/xml.h"
+
+enum { MOMENT_NS = 10000000 };
 
 static void number(struct buf *b, const char *name, uint64_t v)
 {
@@ -77,6 +80,37 @@ static void write_uncounted(const struct account *a, struct buf *b)
 	xml_attr(b, "uncounted", fields.data);
 	buf_puts(b, "/>\n");
 	buf_free(&fields);
+}
+
+uint64_t account_asleep_ns(void)
+{
+	struct timespec all, awake;
+
+	clock_gettime(CLOCK_MONOTONIC, &awake);
+	clock_gettime(CLOCK_BOOTTIME, &all);
+	return (all.tv_sec - awake.tv_sec) * 1000000000ULL + all.tv_nsec - awake.tv_nsec;
+}
+
+/* Of the machine: what it went through. */
+static void write_machine(const struct account *a, struct buf *b)
+{
+	uint64_t asleep = account_asleep_ns() - a->start_asleep_ns;
+	struct er_counts c;
+
+	if (asleep > MOMENT_NS) { /* between two readings */
+		buf_puts(b, "<suspended");
+		number(b, "ns", asleep);
+		buf_puts(b, "/>\n");
+	}
+	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		if (!c.hotplugs)
+			continue;
+		buf_puts(b, "<hotplug");
+		number(b, "cpu", cpu);
+		number(b, "count", c.hotplugs);
+		buf_puts(b, "/>\n");
+	}
 }
 
 static void write_recorder(const struct account *a, struct buf *b)
@@ -251,6 +285,7 @@ void account_write(const struct account *a, struct buf *b)
 {
 	write_recorder(a, b);
 	write_self(b);
+	write_machine(a, b);
 	write_drops(a, b);
 	if (!a->capture)
 		return;

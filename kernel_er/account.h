@@ -25,10 +25,13 @@ struct account {
 	const struct drops *drops;
 	const struct steer *steer;
 	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
-	uint64_t start_ns;
+	uint64_t start_ns, start_asleep_ns;
 	uint64_t began_ns, stop_ns; /* when time began to count, and ceased to; 0: not yet */
 	bool closed;
 };
+
+/* How long the machine has been suspended since it was booted. */
+uint64_t account_asleep_ns(void);
 
 /* The text of recorder.xml. */
 void account_write(const struct account *a, struct buf *ret);

@@ -46,6 +46,7 @@ const char *const drop_names[DROP_COUNT] = {
 	[DROP_PROCESS] = "processes and mappings beyond the bound",
 	[DROP_LATE] = "processes known only from /proc",
 	[DROP_ARCHIVE] = "binaries that could not be archived",
+	[DROP_CPU] = "CPUs that came online and were not sampled from then on",
 };
 
 struct page {

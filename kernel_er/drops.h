@@ -17,6 +17,7 @@ enum drop {
 	DROP_PROCESS,    /* processes and mappings not kept */
 	DROP_LATE,       /* processes that no record announced, looked up in /proc */
 	DROP_ARCHIVE,    /* binaries that could not be archived */
+	DROP_CPU,        /* CPUs that came online and could not be followed */
 	DROP_COUNT
 };
 

@@ -10,6 +10,7 @@
 
 #include "analysis/base/diag.h"
 #include "kernel_er/preflight.h"
+#include "kernel_er/privilege.h"
 #include "kernel_er/session_impl.h"
 #include "kernel_er/usage.h"
 
@@ -109,10 +110,33 @@ void session_account(struct session *s)
 	buf_free(&text);
 }
 
+/* A CPU has come online, perhaps again. */
+static void cpu_came(void *ctx, int cpu, int err)
+{
+	struct session *s = ctx;
+
+	if (err || sideband_reopen(s->sideband, cpu) < 0)
+		s->drops.n[DROP_CPU]++;
+}
+
+static void follow_cpus(struct session *s)
+{
+	if (!s->capturing || !capture_cpus_changed(s->capture))
+		return;
+	privilege_raise(true);
+	capture_follow_cpus(s->capture, cpu_came, s);
+	privilege_raise(false);
+	/* What processes did on it since then, nobody told. */
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	procmap_catch_up(s->procmap, s->pumped_ns);
+}
+
 static void pump(struct session *s)
 {
 	if (!s->drain)
 		return;
+	follow_cpus(s);
+	s->pumped_ns = now_ns();
 	capture_drain(s->capture, 0, drain_take, s->drain);
 	sideband_drain(s->sideband, procmap_apply, s->procmap);
 	drain_process(s->drain, false);

@@ -104,7 +104,8 @@ static void open_drain(struct session *s)
 	};
 
 	s->account = (struct account){ .plan = s->plan, .drops = &s->drops, .steer = &s->steer,
-				       .ksyms = book_ksyms(s->book), .start_ns = s->start_ns };
+				       .ksyms = book_ksyms(s->book), .start_ns = s->start_ns,
+				       .start_asleep_ns = account_asleep_ns() };
 	if (!s->capture)
 		return;
 	parts.ncpus = capture_ncpus(s->capture);

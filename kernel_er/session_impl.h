@@ -50,6 +50,7 @@ struct session {
 	struct schedule due;
 	struct steer steer;
 	uint64_t start_ns, stop_ns; /* stop: 0 while time counts */
+	uint64_t pumped_ns;         /* when records were last asked for */
 	sigset_t signals, old_mask;
 	int sigfd;
 	bool capturing, over, interrupted, failed;

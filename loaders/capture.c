@@ -94,6 +94,22 @@ void capture_set_distance(struct capture *c, uint64_t ns)
 			loaders[i]->set_distance(c->selves[i], ns);
 }
 
+bool capture_cpus_changed(const struct capture *c)
+{
+	bool changed = false;
+
+	for (int i = 0; i < NLOADERS; i++)
+		changed |= loaders[i]->cpus_changed && loaders[i]->cpus_changed(c->selves[i]);
+	return changed;
+}
+
+void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int err), void *ctx)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->follow_cpus)
+			loaders[i]->follow_cpus(c->selves[i], fn, ctx);
+}
+
 enum capture_way capture_way(const struct capture *c)
 {
 	for (int i = 0; i < NLOADERS; i++)

@@ -69,7 +69,7 @@ struct capture_plan {
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret);
 /*
  * Attach and begin; *start_ns is the CLOCK_MONOTONIC moment from which on time
- * counts. After it no call here needs a capability.
+ * counts. After it no call here needs a capability, but for capture_follow_cpus.
  */
 int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d);
 
@@ -88,6 +88,16 @@ int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
  */
 void capture_set_shed(struct capture *c, enum capture_shed level);
 void capture_set_distance(struct capture *c, uint64_t ns);
+/*
+ * Has a CPU come online or gone since it was last followed? Looks at memory only; a CPU
+ * that comes or goes makes capture_fd readable.
+ */
+bool capture_cpus_changed(const struct capture *c);
+/*
+ * CPUs that came online lack their clock: open it again, and tell of each, with 0, or
+ * -errno when it could not be opened, which needs the capability that opening did.
+ */
+void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int err), void *ctx);
 /* The way in use; WAY_NONE without states. */
 enum capture_way capture_way(const struct capture *c);
 /* "sched_exit_tp", "finish_task_switch", "switch-out", "none": for the header. */

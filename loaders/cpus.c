@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/alloc.h"
 
@@ -51,9 +52,9 @@ int cpus_parse(const char *text, struct cpu_list *ret)
 	return err;
 }
 
-int cpus_online(struct cpu_list *ret)
+static int read_list(const char *path, struct cpu_list *ret)
 {
-	__cleanup(fclosep) FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	__cleanup(fclosep) FILE *f = fopen(path, "re");
 	char line[4096];
 
 	*ret = (struct cpu_list){ 0 };
@@ -62,6 +63,28 @@ int cpus_online(struct cpu_list *ret)
 	if (!fgets(line, sizeof(line), f))
 		return -EIO;
 	return cpus_parse(line, ret);
+}
+
+int cpus_online(struct cpu_list *ret)
+{
+	return read_list("/sys/devices/system/cpu/online", ret);
+}
+
+int cpus_present(struct cpu_list *ret)
+{
+	return read_list("/sys/devices/system/cpu/present", ret);
+}
+
+unsigned cpus_hotplug_step(const char *name)
+{
+	__cleanup(fclosep) FILE *f = fopen("/sys/devices/system/cpu/hotplug/states", "re");
+	char found[64];
+	unsigned step;
+
+	while (f && fscanf(f, "%u: %63[^\n]\n", &step, found) == 2)
+		if (!strcmp(found, name))
+			return step;
+	return 0;
 }
 
 void cpus_free(struct cpu_list *l)

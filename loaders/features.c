@@ -242,7 +242,8 @@ static const struct {
 	    .remedy = "needs a kernel with CONFIG_DEBUG_INFO_BTF" },
 	  try_btf },
 	{ { "clock events", .required = true, .cost = "nothing can be recorded",
-	    .remedy = root_or_bpf },
+	    .remedy = "run as root, or with the capabilities cap_bpf and cap_perfmon (and "
+		      "cap_sys_admin where kernel.perf_event_paranoid is above 2, as on Debian)" },
 	  try_clock },
 	{ { "BPF ring buffers", .required = true, .cost = "nothing can be recorded",
 	    .remedy = root_or_bpf },

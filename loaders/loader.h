@@ -17,7 +17,7 @@ struct rings;
 
 /*
  * Each returns 0, or -errno after a report; what open() reports is said only
- * when no required feature is missing. After start() no verb needs a capability.
+ * when no required feature is missing. After start() no verb needs a capability but follow_cpus.
  */
 struct loader {
 	const char *name;
@@ -34,6 +34,8 @@ struct loader {
 	/* What capture.h says of them; NULL: does not apply. */
 	void (*set_shed)(void *self, enum capture_shed level);
 	void (*set_distance)(void *self, uint64_t ns);
+	bool (*cpus_changed)(const void *self);
+	void (*follow_cpus)(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx);
 	enum capture_way (*way)(const void *self);
 };
 

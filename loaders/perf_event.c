@@ -39,6 +39,11 @@ int perf_event_disable(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
+int perf_event_run(int fd, int prog_fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ? -errno : 0;
+}
+
 long kernel_sysctl(const char *name, long otherwise)
 {
 	__cleanup(freep) char *path = xasprintf("/proc/sys/kernel/%s", name);

@@ -10,6 +10,8 @@
 int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle);
 int perf_event_enable(int fd);
 int perf_event_disable(int fd);
+/* It runs the BPF program at each tick; closing it ends that. 0, or -errno. */
+int perf_event_run(int fd, int prog_fd);
 
 /* A number from /proc/sys/kernel, `otherwise` when it cannot be read. */
 long kernel_sysctl(const char *name, long otherwise);

@@ -17,6 +17,8 @@
 #include "analysis/base/diag.h"
 #include "bpf/profile.skel.h"
 #include "loaders/capture.h"
+#include "loaders/clocks.h"
+#include "loaders/cpus.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
 #include "loaders/way.h"
@@ -38,10 +40,7 @@ struct profile {
 	bool split;
 	uint64_t nspilled; /* handed out */
 	int begin_fd, end_fd; /* iterators, made while capabilities are held */
-	int nevents;
-	struct profile_event {
-		int fd, link_fd;
-	} * events;
+	struct clocks *clocks;
 };
 
 static void profile_close(void *self)
@@ -50,11 +49,7 @@ static void profile_close(void *self)
 
 	if (!p)
 		return;
-	for (int i = 0; i < p->nevents; i++) {
-		closep(&p->events[i].link_fd);
-		closep(&p->events[i].fd);
-	}
-	free(p->events);
+	clocks_close(p->clocks);
 	closep(&p->begin_fd);
 	closep(&p->end_fd);
 	profile_bpf__destroy(p->skel);
@@ -68,6 +63,7 @@ static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 
 	skel->rodata->er_wake_bytes = rings_wake_bytes(rings);
 	skel->rodata->er_interval_ns = plan->interval_ns;
+	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
 	skel->rodata->er_has_targets = plan->ntargets > 0;
 	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
 	skel->rodata->er_max_frames = frames > 0 && frames < ER_MAX_FRAMES ? frames : ER_MAX_FRAMES;
@@ -104,6 +100,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_look_up, plan->states },
 		{ skel->progs.er_fault, plan->states },
 		{ skel->progs.er_signal, plan->states },
+		{ skel->progs.er_cpuhp, skel->rodata->er_perf_step > 0 },
 		{ skel->progs.er_fault_user, plan->states && plan->trace_ns },
 		{ skel->progs.er_back, plan->states && way == WAY_EXIT },
 		{ skel->progs.er_back_kprobe, plan->states && way == WAY_FINISH },
@@ -125,35 +122,6 @@ static int add_targets(struct profile_bpf *skel, const struct capture_plan *plan
 
 		if (bpf_map_update_elem(bpf_map__fd(skel->maps.er_targets), &key, &one, BPF_ANY))
 			return -errno;
-	}
-	return 0;
-}
-
-static int clock_error(struct diag *d, int err)
-{
-	if (err == -EACCES || err == -EPERM)
-		return diag_errno(d, -err,
-				  "cannot open the clock event of a CPU: run as root, or with the "
-				  "capabilities cap_bpf and cap_perfmon, which serve whatever "
-				  "kernel.perf_event_paranoid (now %ld) says",
-				  kernel_sysctl("perf_event_paranoid", 2));
-	if (err == -EMFILE)
-		return diag_errno(d, EMFILE,
-				  "cannot open a clock event for each CPU: raise the "
-				  "limit of open files (ulimit -n)");
-	return diag_errno(d, -err, "cannot open the clock event of a CPU");
-}
-
-static int open_clocks(struct profile *p, bool idle, struct diag *d)
-{
-	for (int i = 0; i < rings_nrings(p->rings); i++) {
-		int fd = perf_clock_open(rings_cpu(p->rings, i), p->interval_ns, !idle);
-
-		if (fd == -ENODEV)
-			continue; /* gone offline meanwhile */
-		if (fd < 0)
-			return clock_error(d, fd);
-		p->events[p->nevents++] = (struct profile_event){ .fd = fd, .link_fd = -1 };
 	}
 	return 0;
 }
@@ -207,12 +175,11 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p->interval_ns = plan->interval_ns;
 	p->split = plan->states && plan->split;
 	p->begin_fd = p->end_fd = -1;
-	p->events = xcalloc(rings_nrings(rings), sizeof(*p->events));
 	err = open_skeleton(p, plan, d);
 	if (!err) {
 		err = load(p, plan);
 		err = err ? diag_errno(d, -err, "cannot load the clock programs") :
-			    open_clocks(p, plan->idle, d);
+			    clocks_open(rings, plan->interval_ns, plan->idle, d, &p->clocks);
 	}
 	if (err) {
 		profile_close(p);
@@ -299,6 +266,7 @@ static int attach_programs(struct profile_bpf *skel)
 	err = err ? err : attach_one(skel->progs.er_signal, &skel->links.er_signal);
 	err = err ? err : attach_one(skel->progs.er_sys_enter, &skel->links.er_sys_enter);
 	err = err ? err : attach_one(skel->progs.er_sys_exit, &skel->links.er_sys_exit);
+	err = err ? err : attach_one(skel->progs.er_cpuhp, &skel->links.er_cpuhp);
 	return err ? err : attach_one(skel->progs.er_newtask, &skel->links.er_newtask);
 }
 
@@ -312,15 +280,7 @@ static int attach(struct profile *p)
 	err = make_iter(skel->progs.er_begin, &p->begin_fd);
 	if (!err)
 		err = make_iter(skel->progs.er_end, &p->end_fd);
-	for (int i = 0; !err && i < p->nevents; i++) {
-		struct profile_event *e = &p->events[i];
-
-		/* Not libbpf's own, which would enable the event at once. */
-		e->link_fd = bpf_link_create(bpf_program__fd(skel->progs.er_clock), e->fd,
-					     BPF_PERF_EVENT, NULL);
-		err = e->link_fd < 0 ? -errno : 0;
-	}
-	return err;
+	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
 /* The kernel stops an event for the rest of a tick that comes more often than this allows. */
@@ -336,18 +296,6 @@ static void warn_throttle(const struct profile *p, struct diag *d)
 			  max, rate);
 }
 
-static int set_clocks(struct profile *p, int (*set)(int fd))
-{
-	int err = 0;
-
-	for (int i = 0; i < p->nevents; i++) {
-		int e = set(p->events[i].fd);
-
-		err = err ? err : e;
-	}
-	return err;
-}
-
 static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 {
 	struct profile *p = self;
@@ -361,7 +309,7 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 		err = run_iter(p->begin_fd, &none);
 	buf_free(&none);
 	if (!err)
-		err = set_clocks(p, perf_event_enable);
+		err = clocks_enable(p->clocks);
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
@@ -377,7 +325,7 @@ static void settle(const struct profile *p)
 static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
 {
 	struct profile *p = self;
-	int err = set_clocks(p, perf_event_disable), e;
+	int err = clocks_disable(p->clocks), e;
 
 	p->skel->bss->er_stop_ns = stop_ns;
 	e = run_iter(p->end_fd, last);
@@ -417,6 +365,20 @@ static void profile_set_distance(void *self, uint64_t ns)
 	p->skel->data->er_distance = ns;
 }
 
+static bool profile_cpus_changed(const void *self)
+{
+	const struct profile *p = self;
+
+	return clocks_changed(p->clocks);
+}
+
+static void profile_follow_cpus(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx)
+{
+	struct profile *p = self;
+
+	clocks_follow(p->clocks, fn, ctx);
+}
+
 static enum capture_way profile_way(const void *self)
 {
 	const struct profile *p = self;
@@ -433,5 +395,7 @@ const struct loader profile_loader = {
 	.drain = profile_drain,
 	.set_shed = profile_set_shed,
 	.set_distance = profile_set_distance,
+	.cpus_changed = profile_cpus_changed,
+	.follow_cpus = profile_follow_cpus,
 	.way = profile_way,
 };

@@ -117,18 +117,18 @@ static int make_counters(struct rings *r)
 
 static int make_all(struct rings *r)
 {
-	struct cpu_list online = { 0 };
+	struct cpu_list present = { 0 };
 	int err = make_outer(r);
 
 	if (!err)
 		err = make_counters(r);
 	if (!err)
-		err = cpus_online(&online);
-	r->ctxs = xcalloc(online.n + 1, sizeof(*r->ctxs));
-	r->fds = xcalloc(online.n + 1, sizeof(*r->fds));
-	for (int i = 0; !err && i < online.n; i++)
-		err = add_ring(r, online.cpus[i]);
-	cpus_free(&online);
+		err = cpus_present(&present);
+	r->ctxs = xcalloc(present.n + 1, sizeof(*r->ctxs));
+	r->fds = xcalloc(present.n + 1, sizeof(*r->fds));
+	for (int i = 0; !err && i < present.n; i++)
+		err = add_ring(r, present.cpus[i]);
+	cpus_free(&present);
 	return err;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The maps that all our BPF programs share, on the user's side: a ring for
- * each online CPU, the counters, the table of losses. Made once, bound by name
- * into every BPF object that is loaded. A CPU that comes online later has no
- * ring: what is produced there counts as lost.
+ * each CPU that is there, online or not, the counters, the table of losses. Made
+ * once, bound by name into every BPF object that is loaded. A CPU that is added to the
+ * machine later has no ring: what is produced there counts as lost.
  */
 #ifndef LOADERS_RINGS_H
 #define LOADERS_RINGS_H

@@ -119,7 +119,19 @@ static void process_gone(struct procmap *pm, struct process *p, uint64_t time_ns
 	end_image(pm, p->image, time_ns);
 }
 
-static void read_maps(struct procmap *pm, struct image *im)
+/* Its name as it is, not with the escapes that it has in `stat`; release with buf_free. */
+static struct buf read_comm(pid_t pid)
+{
+	struct buf comm = { 0 };
+
+	procfs_read(pid, "comm", &comm);
+	buf_add(&comm, "", 1);
+	comm.data[strcspn(comm.data, "\n")] = 0;
+	return comm;
+}
+
+/* What it has mapped, as having come then. */
+static void read_maps(struct procmap *pm, struct image *im, uint64_t time_ns)
 {
 	struct buf maps = { 0 };
 
@@ -132,7 +144,8 @@ static void read_maps(struct procmap *pm, struct image *im)
 		if (procfs_maps_line(line, &l) && l.exec)
 			map_file(pm, im, &(struct mapping){ .start = l.start, .len = l.end - l.start,
 							    .pgoff = l.pgoff, .dev = l.dev,
-							    .ino = l.ino }, l.path);
+							    .ino = l.ino, .time_ns = time_ns },
+				 l.path);
 	}
 	buf_free(&maps);
 }
@@ -142,8 +155,8 @@ static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
 {
 	struct process *p = process_new(pm, pid, born_ns);
 	struct procfs_stat st;
-	struct buf comm = { 0 };
 	struct image *im;
+	struct buf comm;
 
 	if (!p)
 		return NULL;
@@ -152,13 +165,10 @@ static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
 	im->ppid = st.ppid;
 	if (st.kthread)
 		return p;
-	/* As it is, not with the escapes that it has in `stat`. */
-	procfs_read(pid, "comm", &comm);
-	buf_add(&comm, "", 1);
-	comm.data[strcspn(comm.data, "\n")] = 0;
+	comm = read_comm(pid);
 	set_comm(im, comm.data);
 	buf_free(&comm);
-	read_maps(pm, im);
+	read_maps(pm, im, 0);
 	return p;
 }
 
@@ -250,6 +260,32 @@ void procmap_apply(void *ctx, const struct proc_event *e)
 	case PROC_FORK:
 		break;
 	}
+}
+
+/* Another name: another program, as a rule. One that is not known is looked up when it is needed. */
+static void catch_up_one(void *ctx, pid_t pid)
+{
+	struct procmap *pm = ctx;
+	struct process *p = newest(pm, pid);
+	struct buf comm;
+
+	if (!p || p->gone_ns)
+		return;
+	comm = read_comm(pid);
+	if (*comm.data && strcmp(comm.data, p->image->comm))
+		on_exec(pm, &(struct proc_event){ .kind = PROC_EXEC, .time_ns = pm->scan_ns,
+						  .pid = pid, .tid = pid, .name = comm.data }, p);
+	read_maps(pm, p->image, pm->scan_ns);
+	buf_free(&comm);
+}
+
+void procmap_catch_up(struct procmap *pm, uint64_t since_ns)
+{
+	uint64_t scan_ns = pm->scan_ns;
+
+	pm->scan_ns = since_ns;
+	procfs_for_each(catch_up_one, pm);
+	pm->scan_ns = scan_ns;
 }
 
 /*

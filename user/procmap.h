@@ -66,6 +66,11 @@ struct procmap *procmap_new(const struct procmap_hooks *hooks);
 void procmap_free(struct procmap *pm);
 /* Take in the processes that exist; now_ns is the moment from which events come. */
 void procmap_scan(struct procmap *pm, uint64_t now_ns);
+/*
+ * Since then some events did not come: take from /proc what the processes that are known
+ * have become. One that ended meanwhile stays as it was.
+ */
+void procmap_catch_up(struct procmap *pm, uint64_t since_ns);
 /* A proc_event_fn. */
 void procmap_apply(void *pm, const struct proc_event *e);
 

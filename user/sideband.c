@@ -2,6 +2,7 @@
 #include "user/sideband.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ enum {
 };
 
 struct ring {
-	void *base; /* the head page, then RING_BYTES of records */
+	int cpu;
+	void *base; /* the head page, then RING_BYTES of records; NULL: there is none */
 };
 
 /* A record copied out of its ring, to be sorted by time. */
@@ -64,23 +66,38 @@ static int open_cpu(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static int map_ring(const struct sideband *s, int fd, struct ring *r)
+{
+	void *base = mmap(NULL, s->pagesize + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (base == MAP_FAILED)
+		return -errno;
+	r->base = base;
+	return 0;
+}
+
+static void unmap_ring(const struct sideband *s, struct ring *r)
+{
+	if (r->base)
+		munmap(r->base, s->pagesize + RING_BYTES);
+	r->base = NULL;
+}
+
 /* 0, -errno; -ENODEV: the CPU has gone offline meanwhile. */
 static int add_cpu(struct sideband *s, int cpu)
 {
-	int fd = open_cpu(cpu);
-	void *base;
+	struct ring r = { .cpu = cpu };
+	int fd = open_cpu(cpu), err;
 
 	if (fd < 0)
 		return -errno;
-	base = mmap(NULL, s->pagesize + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (base == MAP_FAILED) {
-		int err = errno;
-
+	err = map_ring(s, fd, &r);
+	if (err) {
 		close(fd);
-		return -err;
+		return err;
 	}
 	vec_push(&s->fds, fd);
-	vec_push(&s->rings, (struct ring){ base });
+	vec_push(&s->rings, r);
 	return 0;
 }
 
@@ -122,7 +139,7 @@ void sideband_close(struct sideband *s)
 	if (!s)
 		return;
 	vec_for_each(r, &s->rings)
-		munmap(r->base, s->pagesize + RING_BYTES);
+		unmap_ring(s, r);
 	vec_for_each(fd, &s->fds)
 		close(*fd);
 	vec_free(&s->rings);
@@ -249,6 +266,35 @@ static void read_ring(struct sideband *s, struct ring *r)
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
+/* Under the same descriptor, which somebody polls. The old ring makes room for the new one. */
+static int replace_ring(struct sideband *s, struct ring *r, int old_fd)
+{
+	int fd = open_cpu(r->cpu);
+
+	if (fd < 0)
+		return -errno;
+	if (r->base)
+		read_ring(s, r);
+	unmap_ring(s, r);
+	if (dup3(fd, old_fd, O_CLOEXEC) < 0) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	close(fd);
+	return map_ring(s, old_fd, r);
+}
+
+int sideband_reopen(struct sideband *s, int cpu)
+{
+	for (size_t i = 0; i < s->rings.len; i++) {
+		if (s->rings.data[i].cpu == cpu)
+			return replace_ring(s, &s->rings.data[i], s->fds.data[i]);
+	}
+	return add_cpu(s, cpu);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct pending *x = a, *y = b;
@@ -260,8 +306,10 @@ static int by_time(const void *a, const void *b)
 
 void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx)
 {
-	vec_for_each(r, &s->rings)
-		read_ring(s, r);
+	vec_for_each(r, &s->rings) {
+		if (r->base)
+			read_ring(s, r);
+	}
 	vec_sort(&s->pending, by_time);
 	vec_for_each(p, &s->pending) {
 		struct proc_event e;

@@ -32,6 +32,11 @@ typedef void (*proc_event_fn)(void *ctx, const struct proc_event *e);
 /* Open on every CPU that is online. NULL after one sentence with the remedy. */
 struct sideband *sideband_open(struct diag *d);
 void sideband_close(struct sideband *s);
+/*
+ * The CPU has come online: its events ended when it went. 0, or -errno; needs CAP_PERFMON
+ * where opening did. What its processes have done since it came back will not be told.
+ */
+int sideband_reopen(struct sideband *s, int cpu);
 /* Hand out what is there, of all CPUs in the order of time. */
 void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx);
 /* Records that found no room. */

@@ -194,6 +194,20 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 	}
 }
 
+/* What the machine went through meanwhile. */
+static void put_machine(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "suspended"))
+			put_line(t, "  The machine was suspended for %.3f sec., which are in no time "
+				 "here", element_int(el, "ns") / 1e9);
+		else if (!strcmp(el->name, "hotplug"))
+			put_line(t, "  CPU %" PRId64 " went offline or came online: %" PRId64 " time%s",
+				 element_int(el, "cpu"), element_int(el, "count"),
+				 plural(element_int(el, "count")));
+	}
+}
+
 /* The recorder's own CPU time holds its start and its end: the share is an upper bound. */
 static void put_cost(struct table *t, const struct experiment *e)
 {
@@ -267,6 +281,7 @@ void account_summary(struct table *t, struct account *a)
 	put_losses(t, a->e);
 	put_rings(t, a, true);
 	put_incomplete(t, a->e);
+	put_machine(t, a->e);
 	put_cost(t, a->e);
 }
 

@@ -226,6 +226,29 @@ static void test_stat(void **state)
 		assert_true(st.kthread);
 }
 
+/* Its exec was not told: /proc says what it runs, and nothing new the second time. */
+static void test_what_was_missed_is_caught_up(void **state)
+{
+	struct procmap *pm = fresh();
+	struct image *im;
+	size_t n;
+
+	tell(pm, PROC_FORK, 100, getpid(), 1, NULL);
+	tell(pm, PROC_EXEC, 150, getpid(), 0, "sh");
+	map_at(pm, 160, getpid(), 0x1000, 0x1000, "/bin/sh");
+	procmap_catch_up(pm, 200);
+	im = procmap_image(pm, getpid(), 99, 250);
+	assert_string_equal(image_file(im), "test_procmap");
+	assert_int_equal(im->begin_ns, 200);
+	assert_string_equal(im->older->comm, "sh");
+	assert_int_equal(im->older->end_ns, 200);
+	n = im->space->maps.len;
+	procmap_catch_up(pm, 300);
+	assert_ptr_equal(procmap_image(pm, getpid(), 99, 350), im);
+	assert_int_equal(im->space->maps.len, n);
+	procmap_free(pm);
+}
+
 static void test_maps_lines(void **state)
 {
 	char good[] = "7f00-8f00 r-xp 00001000 fd:01 42   /a b/c\n";
@@ -307,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_only_files_are_segments),
 		cmocka_unit_test(test_scan_finds_this_process),
 		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_what_was_missed_is_caught_up),
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_raw_records),
 		cmocka_unit_test(test_all_mappings_are_bounded),

@@ -140,7 +140,9 @@ static void test_account(void **state)
 			  "<stacks lost=\"1\" user_truncated=\"7\" kernel_failed=\"1\"/>\n"
 			  "<loss second=\"4\" pid=\"12\" tid=\"13\" kind=\"clock\" count=\"2\"/>\n"
 			  "<cost program=\"clock\" runs=\"10\" ns=\"20000\"/>\n"
-			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n");
+			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n"
+			  "<suspended ns=\"5613000000\"/>\n"
+			  "<hotplug cpu=\"1\" count=\"2\"/><hotplug cpu=\"3\" count=\"1\"/>\n");
 	fixture_open(&o);
 	header_of(&o, &t);
 	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %), 1 stack"));
@@ -150,6 +152,9 @@ static void test_account(void **state)
 	assert_true(has_line(&t, "7 user stacks were deeper than was recorded (140.00 %"));
 	assert_true(has_line(&t, "1 kernel stack could not be walked (20.00 % of the samples)"));
 	assert_true(has_line(&t, "10 runs, 0.000 sec., 2000 ns each"));
+	assert_true(has_line(&t, "suspended for 5.613 sec., which are in no time here"));
+	assert_true(has_line(&t, "CPU 1 went offline or came online: 2 times"));
+	assert_true(has_line(&t, "CPU 3 went offline or came online: 1 time"));
 	table_free(&t);
 	fixture_free(&o);
 }
