@@ -28,7 +28,6 @@ __s64 er_offset; /* CLOCK_MONOTONIC - run queue clock; 0: not known yet */
 /* The run queue's clock went on by so much while CLOCK_MONOTONIC stood, around clk. */
 __u64 er_jump_clk[MAX_JUMPS], er_jump_ns[MAX_JUMPS];
 __u32 er_njumps;
-__u64 er_asleep_ns; /* how long the machine had been suspended when er_offset was measured */
 
 /* Of the CPU that the thread is on or was on last. */
 static __always_inline struct rq *task_rq(struct task_struct *p)
@@ -47,23 +46,14 @@ static __always_inline __u64 clock_now(void)
 	return bpf_ktime_get_ns() - er_offset;
 }
 
-static __always_inline __u64 clock_asleep(void)
+/*
+ * Far less than before: the machine was suspended. (CLOCK_BOOTTIME need not know yet: where
+ * only a real-time clock runs meanwhile it is told later.)
+ */
+static __always_inline void clock_fell(__u64 ns, __u64 clk)
 {
-	__u64 monotonic = bpf_ktime_get_ns();
+	__u32 i = __sync_fetch_and_add(&er_njumps, 1) % MAX_JUMPS;
 
-	return bpf_ktime_get_boot_ns() - monotonic;
-}
-
-/* Far less than before: was the machine suspended meanwhile? Seen by one CPU only. */
-static __always_inline void clock_fell(__s64 old, __s64 off, __u64 clk)
-{
-	__u64 asleep = clock_asleep(), before = er_asleep_ns, ns = old - off;
-	__u32 i;
-
-	if (asleep < before + JUMP_MIN_NS ||
-	    __sync_val_compare_and_swap(&er_asleep_ns, before, asleep) != before)
-		return;
-	i = __sync_fetch_and_add(&er_njumps, 1) % MAX_JUMPS;
 	er_jump_ns[i] = ns;
 	er_jump_clk[i] = clk - ns / 2; /* amid the jump: whoever left after it is not concerned */
 }
@@ -76,11 +66,10 @@ static __always_inline void clock_measure(__u64 monotonic, __u64 clk)
 		er_offset = old + ((__u64)(off - old) >> 8);
 		return;
 	}
-	if (!old)
-		er_asleep_ns = clock_asleep();
-	else if (old - off > JUMP_MIN_NS)
-		clock_fell(old, off, clk);
-	er_offset = off;
+	/* Several CPUs may find out: one of them says so. */
+	if (__sync_val_compare_and_swap(&er_offset, old, off) == old && old &&
+	    old - off > JUMP_MIN_NS)
+		clock_fell(old - off, clk);
 }
 
 /* How much of the time from `since` to `clk` (both of a switch) the clock jumped over. */

@@ -94,7 +94,7 @@ uint64_t account_asleep_ns(void)
 /* Of the machine: what it went through. */
 static void write_machine(const struct account *a, struct buf *b)
 {
-	uint64_t asleep = account_asleep_ns() - a->start_asleep_ns;
+	int64_t asleep = account_asleep_ns() - a->start_asleep_ns; /* may be a moment below 0 */
 	struct er_counts c;
 
 	if (asleep > MOMENT_NS) { /* between two readings */
