@@ -21,6 +21,7 @@
 enum {
 	JUMP_MIN_NS = 100000000, /* no suspend is shorter; errors of er_offset are */
 	MAX_JUMPS = 16,          /* the last ones are kept */
+	SETTLED = 16,            /* measurements: the first alone may have come late */
 };
 
 __s64 er_offset; /* CLOCK_MONOTONIC - run queue clock; 0: not known yet */
@@ -28,6 +29,7 @@ __s64 er_offset; /* CLOCK_MONOTONIC - run queue clock; 0: not known yet */
 /* The run queue's clock went on by so much while CLOCK_MONOTONIC stood, around clk. */
 __u64 er_jump_clk[MAX_JUMPS], er_jump_ns[MAX_JUMPS];
 __u32 er_njumps;
+__u32 er_measured; /* up to SETTLED */
 
 /* Of the CPU that the thread is on or was on last. */
 static __always_inline struct rq *task_rq(struct task_struct *p)
@@ -61,13 +63,16 @@ static __always_inline void clock_fell(__u64 ns, __u64 clk)
 static __always_inline void clock_measure(__u64 monotonic, __u64 clk)
 {
 	__s64 off = monotonic - clk, old = er_offset;
+	bool settled = er_measured >= SETTLED;
 
+	if (!settled)
+		er_measured++;
 	if (old && off >= old) {
 		er_offset = old + ((__u64)(off - old) >> 8);
 		return;
 	}
 	/* Several CPUs may find out: one of them says so. */
-	if (__sync_val_compare_and_swap(&er_offset, old, off) == old && old &&
+	if (__sync_val_compare_and_swap(&er_offset, old, off) == old && settled &&
 	    old - off > JUMP_MIN_NS)
 		clock_fell(old - off, clk);
 }
