@@ -85,16 +85,13 @@ void fragment_init(struct fragment *f, const struct stack_index *x)
 static void add_neighbour(const struct tally *t, struct neighbours *side, uint32_t func,
 			  const int64_t *values)
 {
-	size_t at = side->values.len;
-
 	if (!side->place[func]) {
 		vec_push(&side->funcs, func);
 		side->place[func] = side->funcs.len;
-		vec_reserve(&side->values, at + t->nmetrics);
-		memset(&side->values.data[at], 0, t->nmetrics * sizeof(*side->values.data));
-		side->values.len += t->nmetrics;
+		for (size_t i = 0; i < t->nmetrics; i++)
+			vec_push(&side->values, 0);
 	}
-	if (values)
+	if (values && t->nmetrics)
 		tally_add(t, &side->values.data[(side->place[func] - 1) * t->nmetrics], values);
 }
 
