@@ -41,3 +41,14 @@ mixed_load()
 	start "$syn/spin" 'outer>alpha:1000'
 	start perf bench sched messaging -g 4 -l 1000000
 }
+
+# empty_program SECTION: empty.o, with a program that does nothing, for $bench/attach.
+empty_program()
+{
+	clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -x c -c - -o empty.o <<END
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+char LICENSE[] SEC("license") = "GPL";
+SEC("$1") int bench_empty(void *ctx) { return 0; }
+END
+}

@@ -65,6 +65,7 @@ bench_slowdown()
 	local i pid work="$bench/fixed_work $(nproc) 5 1500" # half a second a slice: several drains
 	step "slowdown of a program that computes"
 	$work >/dev/null
+	empty_program perf_event
 	for i in $(seq $((QUICK ? 1 : rounds * 4))); do
 		$work >>plain
 		"$er_kernel" -o slow.er -p 1.001 >/dev/null 2>err & pid=$!
@@ -75,15 +76,21 @@ bench_slowdown()
 		sleep 1
 		$work >>perfs
 		kill -TERM $pid; wait $pid; rm -f slow.data
+		start "$bench/attach" empty.o 1001000
+		sleep 0.5
+		$work >>empties
+		stop_jobs
 	done
-	local base slow_ours slow_perf
+	local base slow_ours slow_perf slow_empty
 	base=$(tenth <plain)
 	slow_ours=$(calc "($(tenth <ours) / $base - 1) * 100" %.2f)
 	slow_perf=$(calc "($(tenth <perfs) / $base - 1) * 100" %.2f)
+	slow_empty=$(calc "($(tenth <empties) / $base - 1) * 100" %.2f)
 	row "slowdown by whole-system recording at 1,000 Hz" "1 %" \
 		"$slow_ours % (tenth percentiles of $(wc -l <ours) slices)" "$slow_ours <= 1"
 	row "… against perf record -a -g -F 999" "no slower" \
 		"$slow_ours % against $slow_perf %" "$slow_ours <= $slow_perf"
+	row "… of which the clock itself, with a BPF program that does nothing" "" "$slow_empty %" 1
 }
 
 # --- What recording costs itself ---
