@@ -141,6 +141,35 @@ static void what_is_new_has_no_neighbours(void **state)
 	asked_free(&a);
 }
 
+/* Stacks of an experiment that has no data to be added up: found by libFuzzer. */
+static void neighbours_are_known_without_metrics(void **state)
+{
+	struct diag d = { 0 };
+	struct session *nothing = session_new(&d);
+	struct metric_set none;
+	struct stack_index x;
+	struct fragment f;
+	struct asked a;
+	struct tally *t;
+
+	metric_set_init(&none, nothing);
+	assert_int_equal(metric_set_width(&none), 0);
+	open_tree(&a);
+	t = tally_new(a.opened.session, &none, NULL);
+	stack_index_init(&x, t);
+	fragment_init(&f, &x);
+	fragment_find(&f, &a.opened.session->total, 1);
+	assert_int_equal(f.callees.funcs.len, 1);
+	assert_int_equal(f.callees.funcs.data[0], the_func(&a.opened, "main")->id);
+	fragment_free(&f);
+	stack_index_free(&x);
+	tally_free(t);
+	asked_free(&a);
+	metric_set_free(&none);
+	session_free(nothing);
+	diag_free(&d);
+}
+
 /* S-005, S-010: with recursion the place nearest the leaf has it all, the others nothing. */
 static void recursion_counts_once(void **state)
 {
@@ -172,6 +201,7 @@ int main(void)
 		cmocka_unit_test(stacks_end_somewhere),
 		cmocka_unit_test(total_calls_the_roots),
 		cmocka_unit_test(what_is_new_has_no_neighbours),
+		cmocka_unit_test(neighbours_are_known_without_metrics),
 		cmocka_unit_test(recursion_counts_once),
 	};
 
