@@ -241,7 +241,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 	edge_settle(t, p, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
-	edge_length(t, clk);
+	edge_length(t, clk); /* what the clock jumped while it ran is none of its time */
 	edge_at(t, clk);
 	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {

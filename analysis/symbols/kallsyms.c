@@ -409,11 +409,6 @@ const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
 	return &k->syms.data[n - 1];
 }
 
-size_t kallsyms_count(const struct kallsyms *k)
-{
-	return k->syms.len;
-}
-
 const struct ksym *kallsyms_syms(const struct kallsyms *k, size_t *n)
 {
 	*n = k->syms.len;

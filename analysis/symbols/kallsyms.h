@@ -39,7 +39,6 @@ void kallsyms_free(struct kallsyms *k);
  * address one is kept, the alphabetically last (S-016), of global before local.
  */
 const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr);
-size_t kallsyms_count(const struct kallsyms *k);
 /* All of them, sorted by address; no two overlap. */
 const struct ksym *kallsyms_syms(const struct kallsyms *k, size_t *n);
 

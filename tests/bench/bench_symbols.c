@@ -130,7 +130,7 @@ static void bench_kallsyms(void)
 		if (!k)
 			return;
 		all = t < all ? t : all;
-		n = kallsyms_count(k);
+		kallsyms_syms(k, &n);
 		kallsyms_free(k);
 	}
 	printf("kallsyms_load %.1f ms\n", all / 1e6);

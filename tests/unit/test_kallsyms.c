@@ -107,6 +107,14 @@ static void test_gaps(void **state)
 	diag_free(&d);
 }
 
+static size_t count(const struct kallsyms *k)
+{
+	size_t n;
+
+	kallsyms_syms(k, &n);
+	return n;
+}
+
 static void test_sizes_given(void **state)
 {
 	struct diag d = { 0 };
@@ -116,7 +124,7 @@ static void test_sizes_given(void **state)
 				  &d);
 
 	assert_non_null(k);
-	assert_int_equal(kallsyms_count(k), 3);
+	assert_int_equal(count(k), 3);
 	check(k, 0xffffffff8100001f, "vmlinux", "a");
 	check(k, 0xffffffff81000020, NULL, NULL);
 	check(k, 0xffffffff8100007f, "vmlinux", "b·isra·0");
@@ -165,7 +173,7 @@ static void test_damaged(void **state)
 				  &d);
 
 	assert_non_null(k);
-	assert_int_equal(kallsyms_count(k), 2);
+	assert_int_equal(count(k), 2);
 	assert_int_equal(d.nwarnings, 1);
 	assert_non_null(strstr(d.msgs[0].text, "5 lines"));
 	kallsyms_free(k);
@@ -183,7 +191,7 @@ static void test_whole(void **state)
 
 	assert_non_null(k);
 	s = kallsyms_syms(k, &n);
-	assert_int_equal(n, kallsyms_count(k));
+	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(s[i].size > 0);
 		assert_ptr_equal(kallsyms_find(k, s[i].addr), &s[i]);
