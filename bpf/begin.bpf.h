@@ -33,7 +33,7 @@ static __always_inline void begin_states(struct er_thread *t, struct task_struct
 
 	total_begin(t, p, clk);
 	t->run0 = sum;
-	t->delay = queue_wait_open(p, clk);
+	t->delay = queue_wait_open(t, p, clk);
 	t->wflags = ER_WAIT_OPEN_START;
 	if (er_split)
 		split_begin(t, p);
@@ -95,6 +95,7 @@ static __always_inline void begin_again(struct er_thread *t, struct task_struct 
 {
 	for (int i = 0; i < OFF_SLOTS; i++)
 		t->off_ns[i] = t->weighed[i] = t->rest_stack[i] = 0;
+	t->moved_ns = t->nmoved = 0;
 	total_begin(t, p, clk);
 	t->run0 = sum;
 	t->total_flags = ER_TOTAL_BORN;

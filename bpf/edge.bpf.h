@@ -34,12 +34,6 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 	return queued && clk > queued ? delay + (clk - queued) : delay;
 }
 
-/* The same of a thread that may sleep: who sleeps does not queue, whatever edge_woken is about. */
-static __always_inline __u64 queue_wait_open(struct task_struct *p, __u64 clk)
-{
-	return p->__state ? p->sched_info.run_delay : queue_wait(p, clk);
-}
-
 static __always_inline bool task_throttled(struct task_struct *p)
 {
 	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) &&
@@ -86,17 +80,38 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
  * A thread that sleeps and yet is down as queued: since 6.12 the scheduler keeps
  * some sleepers in the queue for a while, and when it moves one of these to
  * another CPU it notes the time of that. Seen: a thread that was in pthread_join()
- * for 8 s and by the kernel's figure waited 8 s for a CPU. It is to wait from now on.
+ * for 8 s and by the kernel's figure waited 8 s for a CPU. What that figure has come to
+ * while it slept is set aside: by so much ours is less, on purpose. Not of a thread
+ * that was born just before it could be seen, whose figure counts from its birth.
  */
+static __always_inline void edge_moved(struct er_thread *t, __u64 delay)
+{
+	__u64 moved = delay - t->delay;
+
+	if ((__s64)moved <= 0 || (t->wflags & ER_WAIT_OPEN_START && t->total_flags & ER_TOTAL_BORN))
+		return;
+	t->moved_ns += moved;
+	t->nmoved++;
+	t->delay = delay;
+}
+
+/* The thread is to wait for a CPU from now on. */
 static __always_inline void edge_woken(struct er_thread *t, struct task_struct *p)
 {
-	__u64 queued = p->sched_info.last_queued, clk;
-
-	if (!queued || t->where != WHERE_BLOCKED)
+	if (t->where != WHERE_BLOCKED ||
+	    (!p->sched_info.last_queued && p->sched_info.run_delay == t->delay))
 		return;
-	clk = clock_now();
-	if (clk > queued)
-		t->delay += clk - queued;
+	edge_moved(t, queue_wait(p, clock_now()));
+}
+
+/* The kernel's figure of a thread that is off its CPU when the recording begins or ends. */
+static __always_inline __u64 queue_wait_open(struct er_thread *t, struct task_struct *p, __u64 clk)
+{
+	if (!p->__state)
+		return queue_wait(p, clk);
+	if (t->where == WHERE_BLOCKED)
+		edge_moved(t, p->sched_info.run_delay);
+	return p->sched_info.run_delay;
 }
 
 /* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
@@ -106,7 +121,7 @@ static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 d
 	__u64 len = edge_length(t, clk), runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
-	if ((__s64)runq < 0) /* edge_woken took off more than the kernel came to */
+	if ((__s64)runq < 0) /* edge_moved set aside more than the kernel came to */
 		runq = 0;
 	if (t->where == WHERE_QUEUED || runq > len)
 		runq = len;

@@ -101,7 +101,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 	}
 	if (t->where == WHERE_ON)
 		end_owed(seq, c, p, t);
-	else if (stay_until(t, clk, queue_wait_open(p, clk)))
+	else if (stay_until(t, clk, queue_wait_open(t, p, clk)))
 		end_wait(seq, c, p, t);
 	if (er_split && t->where == WHERE_ON)
 		split_peek(t, p, p->pid);

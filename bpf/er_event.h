@@ -164,11 +164,18 @@ struct er_total {
 	__u32 tgid, tid;
 	__u32 flags;                 /* enum er_total_flags */
 	char comm[16];
+	/*
+	 * What the kernel's own figure of waiting for a CPU (schedstat) has of the thread's
+	 * sleep: it was moved while it slept, see bpf/edge.bpf.h. It is in no other field here.
+	 */
+	__u64 moved_ns;
+	__u32 nmoved;                /* such sleeps */
+	__u32 pad;
 };
 
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
-_Static_assert(sizeof(struct er_total) == 344, "ring contract");
+_Static_assert(sizeof(struct er_total) == 360, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 

@@ -88,6 +88,8 @@ struct er_thread {
 	__u64 rchar0, wchar0, read0, write0;
 	__u64 split_user0; /* SPLIT: user time before the recording */
 	__u64 throttled_ns; /* of its cgroup on its CPU, when it was preempted */
+	__u64 moved_ns;   /* of sleep, down as waiting for a CPU: edge_moved */
+	__u32 nmoved;
 	__u32 total_flags;
 	__u32 tid;        /* when it began to exit; an exec may then give its number away */
 };

@@ -122,6 +122,9 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->tgid = p->tgid;
 	r->tid = tid;
 	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
+	r->moved_ns = t->moved_ns;
+	r->nmoved = t->nmoved;
+	r->pad = 0;
 }
 
 static __always_inline struct er_total *total_scratch(enum scratch_user user)

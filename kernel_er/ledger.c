@@ -90,6 +90,8 @@ static void put_counts(struct buf *b, const struct er_total *t)
 {
 	attr(b, "waits", t->nwaits);
 	attr(b, "preempted", t->npreempted);
+	attr(b, "moves", t->nmoved);
+	attr(b, "moved", t->moved_ns);
 	attr(b, "minflt", t->minflt);
 	attr(b, "majflt", t->majflt);
 	attr(b, "syscalls", t->ncalls);

@@ -23,6 +23,8 @@ static const struct number {
 	{ "stop", offsetof(struct exp_thread, off_ns[MS_STOPPED]) },
 	{ "waits", offsetof(struct exp_thread, nwaits) },
 	{ "preempted", offsetof(struct exp_thread, npreempted) },
+	{ "moves", offsetof(struct exp_thread, nmoved) },
+	{ "moved", offsetof(struct exp_thread, moved_ns) },
 	{ "minflt", offsetof(struct exp_thread, minflt) },
 	{ "majflt", offsetof(struct exp_thread, majflt) },
 };

@@ -101,6 +101,7 @@ struct exp_thread {
 	int64_t run_ns, user_ns, system_ns;
 	int64_t off_ns[MS_COUNT];    /* by state; 0 for those on a CPU */
 	int64_t nwaits, npreempted, minflt, majflt;
+	int64_t nmoved, moved_ns;    /* sleeps that schedstat has as waiting for a CPU; not off_ns */
 	bool born, ended;            /* in the recording */
 	bool split;                  /* user_ns and system_ns are exact */
 };

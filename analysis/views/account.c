@@ -208,6 +208,22 @@ static void put_machine(struct table *t, const struct experiment *e)
 	}
 }
 
+/* Where our figures are not the kernel's, on purpose, and by how much. */
+static void put_differences(struct table *t, const struct experiment *e)
+{
+	uint64_t moves = 0, ns = 0, threads = 0;
+
+	vec_for_each(th, &e->threads) {
+		moves += th->nmoved;
+		ns += th->moved_ns;
+		threads += th->nmoved != 0;
+	}
+	if (moves)
+		put_line(t, "  The scheduler moved %" PRIu64 " sleeping thread%s, %" PRIu64
+			 " time%s: %.3f sec. that schedstat counts as waiting for a CPU are "
+			 "sleep here", threads, plural(threads), moves, plural(moves), ns / 1e9);
+}
+
 /* The recorder's own CPU time holds its start and its end: the share is an upper bound. */
 static void put_cost(struct table *t, const struct experiment *e)
 {
@@ -282,6 +298,7 @@ void account_summary(struct table *t, struct account *a)
 	put_rings(t, a, true);
 	put_incomplete(t, a->e);
 	put_machine(t, a->e);
+	put_differences(t, a->e);
 	put_cost(t, a->e);
 }
 

@@ -143,8 +143,13 @@ static void test_account(void **state)
 			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n"
 			  "<suspended ns=\"5613000000\"/>\n"
 			  "<hotplug cpu=\"1\" count=\"2\"/><hotplug cpu=\"3\" count=\"1\"/>\n");
+	expwriter_text(w, "threads.xml", "<thread pid=\"12\" tid=\"13\" end=\"9\" moves=\"2\" moved=\"1500000000\"/>\n"
+		       "<thread pid=\"12\" tid=\"14\" end=\"9\" moves=\"1\" moved=\"500000000\"/>\n"
+		       "<thread pid=\"12\" tid=\"15\" end=\"9\"/>\n");
 	fixture_open(&o);
 	header_of(&o, &t);
+	assert_true(has_line(&t, "The scheduler moved 2 sleeping threads, 3 times: 2.000 sec. that "
+				 "schedstat counts"));
 	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %), 1 stack"));
 	assert_true(has_line(&t, "5 produced, 3 recorded, 2 lost; 3 in the packets"));
 	assert_false(has_line(&t, "***  not as many"));

@@ -412,7 +412,7 @@ static void test_threads_xml(void **state)
 	begin(&f, FOLLOW_ALL, NULL);
 	drain_take(f.drain, 1, &t, sizeof(t));
 	t.flags = ER_TOTAL_KTHREAD | ER_TOTAL_ENDED | ER_TOTAL_SPLIT;
-	t.npreempted = 4, t.minflt = 3, t.majflt = 2;
+	t.nmoved = 2, t.moved_ns = 30, t.npreempted = 4, t.minflt = 3, t.majflt = 2;
 	drain_take(f.drain, 1, &t, sizeof(t));
 	drain_process(f.drain, true);
 	assert_int_equal(book_nsubs(f.book), 0); /* a total makes no experiment */
@@ -423,7 +423,7 @@ static void test_threads_xml(void **state)
 		"waits=\"5\" born=\"1\"/>\n"
 		"<thread pid=\"0\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
 		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
-		"waits=\"5\" preempted=\"4\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
+		"waits=\"5\" preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
 }
 
 /* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */
