@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_kernel: record what the whole system does with its CPUs. */
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/streams.h"
 #include "kernel_er/names.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
@@ -43,17 +42,6 @@ static int perform(const struct plan *plan, struct diag *d)
 	return session_run(plan, d);
 }
 
-/* er_kernel 2>&-: the first file of the experiment would become standard error. */
-static void fill_standard_streams(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	while (fd >= 0 && fd <= STDERR_FILENO)
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-}
-
 /*
  * What is freed is used again in place of being given back: the kernel's BTF, twice
  * 6 MB, has room for all that comes after it. A fresh page takes 2 us, and there
@@ -71,10 +59,10 @@ int main(int argc, char **argv)
 	struct plan plan;
 	int status = EXIT_USAGE;
 
-	fill_standard_streams();
+	streams_fill();
 	keep_memory();
 	if (options_parse(argc, argv, &plan, &d) == 0)
 		status = perform(&plan, &d);
 	options_free(&plan);
-	return status;
+	return streams_flush("er_kernel", status);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_export: prints the raw data of experiments. Everything is in analysis/tool/. */
+#include "analysis/base/streams.h"
 #include "analysis/tool/tool.h"
 
 int main(int argc, char **argv)
 {
-	return export_main(argc, argv);
+	streams_fill();
+	return streams_flush("er_export", export_main(argc, argv));
 }

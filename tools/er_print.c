@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <signal.h>
 
+#include "analysis/base/streams.h"
 #include "analysis/command/edit.h"
 #include "analysis/command/shell.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char **argv)
 	struct shell sh;
 	int status;
 
+	streams_fill();
 	/* Names are UTF-8 whatever the user's locale says; numbers keep their point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	/* `er_print … | head` ends by EPIPE, an `outfile` to a pipe with a message. */

@@ -282,12 +282,12 @@ static int run_all(struct ersrc *x, const struct ersrc_line *line)
 
 	vec_for_each (a, &line->actions) {
 		rc |= run_action(x, a) != 0;
-		shell_messages(&x->sh);
+		rc |= shell_messages(&x->sh) != 0;
 		shown |= !a->option->command;
 	}
 	if (!shown) {
 		rc |= show_all(x, view_source) != 0;
-		shell_messages(&x->sh);
+		rc |= shell_messages(&x->sh) != 0;
 	}
 	return rc;
 }
@@ -335,7 +335,6 @@ int ersrc_main(int argc, char **argv)
 		shell_messages(&x.sh);
 		if (!status)
 			status = run_all(&x, &line);
-		status |= fflush(stdout) != 0;
 		shell_fini(&x.sh);
 	}
 	vec_free(&line.actions);

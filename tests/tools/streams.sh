@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Standard streams that are full or closed: every program says that its output did not
+# get out, and what it writes elsewhere is what it writes with open ones.
+. "$(dirname "$0")/../lib/tools.sh"
+
+# unwritten NAME COMMAND…: to where nothing can be written: status 1, a sentence.
+unwritten()
+{
+	local name=$1 to
+	shift
+	for to in full closed; do
+		if [ $to = full ]; then "$@" >/dev/full 2>err </dev/null
+		else "$@" >&- 2>err </dev/null; fi
+		check_that "$name, standard output $to" \
+			"$? == 1 && \"$(tail -n 1 err)\" ~ /^${1##*/}: cannot write the output: /" \
+			"$(cat err)"
+	done
+}
+
+fresh
+put rec.1.er a.er
+for tool in er_kernel er_print er_src er_archive er_cp er_mv er_rm er_export; do
+	[ -x "$O/bin/$tool" ] || { skip "$tool" "not built"; continue; }
+	for option in -V -h; do
+		unwritten "$tool $option" $tool $option
+	done
+done
+unwritten "er_print" er_print -functions a.er
+unwritten "er_export" er_export a.er
+unwritten "er_src" er_src -func /bin/true
+[ ! -x "$O/bin/er_kernel" ] || unwritten "er_kernel -n" er_kernel -n
+
+# What would be standard error then must not be a file of the experiment.
+for tool in er_cp er_mv "er_archive -d ."; do
+	fresh
+	mkdir open closed
+	for dir in open closed; do
+		(cd $dir && put sys.1.er a.er && mkdir to)
+	done
+	case $tool in er_archive*) args=a.er ;; *) args="a.er to/b.er" ;; esac
+	(cd open && $tool $args </dev/null >out 2>../err)
+	(cd closed && $tool $args <&- >&- 2>&-)
+	status=$?
+	rm -f open/out
+	check "$tool: nothing goes astray when all three are closed" \
+		diff -r -x archive.log open closed
+	check_that "$tool: its status then" "$status < 2"
+done
