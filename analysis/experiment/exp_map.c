@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/ksymline.h"
+
 static uint64_t get_size(const struct xml_element *el)
 {
 	int64_t size = xml_get_int(el, "size", 0);
@@ -82,74 +84,35 @@ void map_read(struct experiment *e, int dirfd)
 	file_close(&f);
 }
 
-/* The next word of [*p, end), its length in *n; NULL when there is none. */
-static const char *next_word(const char **p, const char *end, size_t *n)
-{
-	const char *s = *p;
-
-	while (s < end && *s == ' ')
-		s++;
-	*p = s;
-	while (*p < end && **p != ' ')
-		++*p;
-	*n = *p - s;
-	return *n ? s : NULL;
-}
-
-/* By hand: there are a quarter of a million of these in a kernel's symbols. */
-static bool hex_word(const char **p, const char *end, uint64_t *ret)
-{
-	size_t n;
-	const char *s = next_word(p, end, &n);
-
-	*ret = 0;
-	if (!s || n > 16)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned decimal = (unsigned char)s[i] - '0', letter = (s[i] | ' ') - 'a';
-
-		if (decimal > 9 && letter > 5)
-			return false;
-		*ret = *ret << 4 | (decimal < 10 ? decimal : letter + 10);
-	}
-	return true;
-}
-
 static char *copy_word(struct experiment *e, const char *s, size_t n)
 {
 	return memcpy(arena_alloc(&e->arena, n + 1), s, n);
 }
 
 /* Neighbours are mostly of one module: its name is kept once. */
-static const char *module_name(struct experiment *e, const char *s, size_t n)
+static const char *module_name(struct experiment *e, const struct ksym_line *l)
 {
 	const char *last = e->ksyms.len ? e->ksyms.data[e->ksyms.len - 1].module : "vmlinux";
 
-	if (n < 2 || s[0] != '[' || s[n - 1] != ']')
+	if (!l->module)
 		return "vmlinux";
-	if (strlen(last) == n - 2 && !memcmp(last, s + 1, n - 2))
+	if (strlen(last) == l->module_len && !memcmp(last, l->module, l->module_len))
 		return last;
-	return copy_word(e, s + 1, n - 2);
+	return copy_word(e, l->module, l->module_len);
 }
 
-/* "ADDR SIZE TYPE NAME [MODULE]"; false when it is not that. */
-static bool parse_line(struct experiment *e, const char *p, const char *end)
+/* Functions have a size here; false when the line is no symbol at all. */
+static bool add_ksym(struct experiment *e, const char *p, const char *end)
 {
+	struct ksym_line l;
 	struct exp_ksym k;
-	const char *type, *name, *module;
-	size_t type_len, name_len, module_len;
 
-	if (!hex_word(&p, end, &k.addr) || !hex_word(&p, end, &k.size))
+	if (!ksym_line_parse(p, end, &l) || !l.sized)
 		return false;
-	type = next_word(&p, end, &type_len);
-	name = next_word(&p, end, &name_len);
-	if (!type || !name || type_len != 1)
-		return false;
-	if (*type != 't' && *type != 'T')
+	if (l.type != 't' && l.type != 'T')
 		return true;
-	module = next_word(&p, end, &module_len);
-	k.name = copy_word(e, name, name_len);
-	k.module = module_name(e, module, module ? module_len : 0);
+	k = (struct exp_ksym){ .addr = l.addr, .size = l.size, .module = module_name(e, &l),
+			       .name = copy_word(e, l.name, l.name_len) };
 	vec_push(&e->ksyms, k);
 	return true;
 }
@@ -183,7 +146,7 @@ void ksyms_read(struct experiment *e, int dirfd)
 		const char *nl = memchr(p, '\n', end - p);
 		const char *stop = nl ? nl : end;
 
-		nbad += stop > p && !parse_line(e, p, stop);
+		nbad += stop > p && !add_ksym(e, p, stop);
 		p = nl ? nl + 1 : end;
 	}
 	if (nbad)

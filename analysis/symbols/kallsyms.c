@@ -24,6 +24,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/ksymline.h"
 #include "analysis/base/vec.h"
 #include "analysis/symbols/textblocks.h"
 
@@ -92,109 +93,21 @@ static enum rank rank_of(char type, const char *name)
 	return type == 't' ? LOCAL_TEXT : GLOBAL_TEXT;
 }
 
-/* One more than the value of a hexadecimal digit, 0 for all else. */
-static const unsigned char hex_digits[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
-	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
-/* True when the whole word is a number that fits. */
-static bool parse_hex(const char *s, uint64_t *ret)
+/* The line from `line` to `end`, which may be written into: names are ended where they stand. */
+static bool parse_line(char *line, const char *end, struct entry *e)
 {
-	uint64_t v = 0;
-	const char *p = s;
+	struct ksym_line l;
 
-	for (unsigned digit; (digit = hex_digits[(unsigned char)*p]); p++) {
-		if (v >> 60)
-			return false;
-		v = v << 4 | (digit - 1);
-	}
-	*ret = v;
-	return p > s && !*p;
-}
-
-/* Split a line into up to max words in place; returns how many. */
-static int split(char *line, char **words, int max)
-{
-	int n = 0;
-
-	while (n < max) {
-		while (*line == ' ' || *line == '\t')
-			line++;
-		if (!*line)
-			break;
-		words[n++] = line;
-		while (*line && *line != ' ' && *line != '\t')
-			line++;
-		if (*line)
-			*line++ = '\0';
-	}
-	return n;
-}
-
-/* "ADDR [SIZE] TYPE NAME [MODULE]", the module in brackets. */
-static bool parse_line(char *line, struct entry *e)
-{
-	char *words[5];
-	int n = split(line, words, 5), type = 1;
-
-	*e = (struct entry){ .module = vmlinux };
-	if (n > 3 && words[n - 1][0] == '[') {
-		char *module = words[--n] + 1, *end = strchr(module, ']');
-
-		if (end)
-			*end = '\0';
-		e->module = module;
-	}
-	if (n == 4 && !parse_hex(words[type++], &e->size))
+	if (!ksym_line_parse(line, end, &l))
 		return false;
-	if (n != type + 2 || words[type][1] || !parse_hex(words[0], &e->addr))
-		return false;
-	e->name = words[type + 1];
-	e->rank = rank_of(words[type][0], e->name);
+	line[l.name + l.name_len - line] = '\0';
+	*e = (struct entry){ .addr = l.addr, .size = l.size, .name = l.name, .module = vmlinux };
+	if (l.module) {
+		line[l.module + l.module_len - line] = '\0';
+		e->module = l.module;
+	}
+	e->rank = rank_of(l.type, l.name);
 	return true;
-}
-
-/*
- * A line as the kernel itself writes them, "%016lx %c %s" and perhaps "\t[%s]", in
- * one walk over it: that is every line there, and the quickest way to have them all.
- * The next line, or NULL: it is of another form, and untouched.
- */
-static char *parse_plain(char *line, struct entry *e)
-{
-	uint64_t addr = 0;
-	char *p = line, *name, *module;
-
-	for (; p < line + 16; p++) {
-		unsigned digit = hex_digits[(unsigned char)*p];
-
-		if (!digit)
-			return NULL;
-		addr = addr << 4 | (digit - 1);
-	}
-	if (p[0] != ' ' || p[1] <= ' ' || p[2] != ' ' || p[3] <= ' ')
-		return NULL;
-	name = p += 3;
-	while ((unsigned char)*p > ' ')
-		p++;
-	*e = (struct entry){ .addr = addr, .name = name, .module = vmlinux };
-	if (*p == '\n') {
-		*p++ = '\0';
-	} else {
-		if (p[0] != '\t' || p[1] != '[')
-			return NULL;
-		module = p + 2;
-		for (line = module; (unsigned char)*line > ' ' && *line != ']';)
-			line++;
-		if (line[0] != ']' || line[1] != '\n')
-			return NULL;
-		*p = *line = '\0';
-		e->module = module;
-		p = line + 2;
-	}
-	e->rank = rank_of(name[-2], name);
-	return p;
 }
 
 static int entry_cmp(const void *pa, const void *pb)
@@ -247,16 +160,10 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 {
 	struct entry e;
 
-	for (char *line = text, *end; *line; line = end) {
-		end = parse_plain(line, &e);
-		if (end) {
-			vec_push(ret, e);
-			continue;
-		}
+	for (char *line = text, *end, *next; *line; line = next) {
 		end = strchrnul(line, '\n');
-		if (*end)
-			*end++ = '\0';
-		if (parse_line(line, &e))
+		next = *end ? end + 1 : end; /* before the newline becomes the end of a name */
+		if (parse_line(line, end, &e))
 			vec_push(ret, e);
 		else
 			++*nbad;
@@ -407,10 +314,4 @@ const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
 	if (!n || addr - k->syms.data[n - 1].addr >= k->syms.data[n - 1].size)
 		return NULL;
 	return &k->syms.data[n - 1];
-}
-
-const struct ksym *kallsyms_syms(const struct kallsyms *k, size_t *n)
-{
-	*n = k->syms.len;
-	return k->syms.data;
 }

@@ -36,10 +36,8 @@ struct kallsyms *kallsyms_read(int fd, const char *name, struct diag *d);
 void kallsyms_free(struct kallsyms *k);
 /*
  * The text symbol that covers the address, or NULL. Of several symbols at one
- * address one is kept, the alphabetically last (S-016), of global before local.
+ * address one is kept, the alphabetically last (S-016), of global before local. No two overlap.
  */
 const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr);
-/* All of them, sorted by address; no two overlap. */
-const struct ksym *kallsyms_syms(const struct kallsyms *k, size_t *n);
 
 #endif

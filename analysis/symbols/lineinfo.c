@@ -264,8 +264,7 @@ struct lineinfo *lineinfo_open(int fd, const struct symtab_opts *o, struct diag 
 	l->dwarf = begin(l, l->elf, l->source);
 	if (!l->dwarf || !find_alt(l, o))
 		goto fail;
-	l->info_size = section_size(l->dwarf);
-	l->budget = l->info_size + UNPACKED_FREE / 64;
+	l->budget = section_size(l->dwarf) + UNPACKED_FREE / 64;
 	list_units(l);
 	return l;
 fail:
@@ -439,9 +438,4 @@ void lineinfo_read_all(struct lineinfo *l)
 		if (!u->read)
 			unit_read(l, u);
 	}
-}
-
-size_t lineinfo_size(const struct lineinfo *l)
-{
-	return l->info_size;
 }

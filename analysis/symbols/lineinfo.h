@@ -76,7 +76,5 @@ uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr);
 const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr);
 /* Read all units now, for all questions at the cost of the first. */
 void lineinfo_read_all(struct lineinfo *l);
-/* How much .debug_info there is, in bytes. */
-size_t lineinfo_size(const struct lineinfo *l);
 
 #endif

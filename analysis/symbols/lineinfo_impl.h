@@ -30,7 +30,6 @@ struct lineinfo {
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
 	int fd, alt_fd; /* ours; -1 none */
-	size_t info_size;
 	size_t budget; /* how many more ranges are believed */
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* by lo */
