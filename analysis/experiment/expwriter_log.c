@@ -99,23 +99,35 @@ static void put_packet(struct buf *b, enum er_packet kind, bool with_names)
 	buf_puts(b, "</profpckt>\n");
 }
 
-static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs, bool with_names)
+static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs)
 {
 	const struct packet_desc *d = packet_desc(kind);
 
 	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
 		   attrs ? attrs : "");
 	buf_printf(b, "<profdata fname=\"%s\"/>\n", d->fname);
-	put_packet(b, kind, with_names);
 }
 
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
 {
-	begin_profile(out_buf(w, OUT_LOG), kind, attrs, true);
-	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	begin_profile(b, kind, attrs);
+	put_packet(b, kind, true);
+	buf_puts(b, "</profile>\n");
 }
 
 /* Thousands of processes each have their log: readers know what our fields are called. */
+static void put_wait_profile(struct expwriter *w, const char *attrs)
+{
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	begin_profile(b, ER_PKT_CLOCK, attrs);
+	put_packet(b, ER_PKT_CLOCK, false);
+	put_packet(b, ER_PKT_WAIT, false);
+	buf_puts(b, "</profile>\n");
+}
+
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits)
 {
@@ -123,10 +135,10 @@ void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_st
 
 	w->has_waits = waits;
 	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
-	begin_profile(out_buf(w, OUT_LOG), ER_PKT_CLOCK, attrs.data, !waits);
 	if (waits)
-		put_packet(out_buf(w, OUT_LOG), ER_PKT_WAIT, false);
-	buf_puts(out_buf(w, OUT_LOG), "</profile>\n");
+		put_wait_profile(w, attrs.data);
+	else
+		expwriter_profile(w, ER_PKT_CLOCK, attrs.data);
 	buf_free(&attrs);
 }
 

@@ -46,16 +46,13 @@ static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_
 {
 	static const struct wait_info none = { .syscall = -1 };
 	const struct wait_info *i = p->wait ? p->wait : &none;
-	const struct packet_desc *d = packet_desc(w->has_waits && p->wait ? ER_PKT_WAIT : ER_PKT_CLOCK);
 	const int64_t values[] = {
 		p->lwp, p->thread, p->cpu, p->time_ns, p->stack, p->state, nticks, p->seq,
 		i->reason, i->syscall + 1, i->flags, i->length_ns, i->object, i->holder, i->waker,
 		i->waker_pid, i->holder_pid, i->waker_stack,
 	};
-	unsigned char *bytes = new_packet(w, d, d->size);
 
-	for (size_t k = 0; k < d->nfields; k++)
-		put_value(bytes, &d->fields[k], values[k]);
+	expwriter_packet(w, w->has_waits && p->wait ? ER_PKT_WAIT : ER_PKT_CLOCK, values, NULL);
 }
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p)
