@@ -15,7 +15,7 @@ struct reasons {
 	struct stacks *stacks;
 	struct map ranks;    /* of functions by pc: reason_rank of its name */
 	struct map by_stack; /* id to reason */
-	struct map doings;   /* stacks of wakers: id to whether it was the thread's own doing */
+	struct map doings;   /* stacks of wakers: id to enum waking */
 };
 
 struct reasons *reasons_new(struct book *book, struct stacks *stacks)
@@ -147,7 +147,8 @@ enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t 
 	return state == ER_OFF_CPU ? REASON_NONE : reason_blocked(r, &w);
 }
 
-static bool delivers_own(struct reasons *r, const uint64_t *pcs, size_t n)
+/* What says who it was comes first: callers are what it came upon. */
+static enum waking whose_doing(struct reasons *r, const uint64_t *pcs, size_t n)
 {
 	bool delivers = false;
 
@@ -157,19 +158,21 @@ static bool delivers_own(struct reasons *r, const uint64_t *pcs, size_t n)
 		switch (name ? reason_doing(name) : DOING_UNSAID) {
 		case DOING_UNSAID:
 			break;
+		case DOING_TIMER:
+			return WAKING_TIMER;
 		case DOING_DELIVERS:
 			delivers = true;
 			break;
 		case DOING_THREAD:
-			return delivers;
+			return delivers ? WAKING_THREAD : WAKING_INTERRUPT;
 		case DOING_INTERRUPT: /* further up is what it came upon */
-			return false;
+			return WAKING_INTERRUPT;
 		}
 	}
-	return false;
+	return WAKING_INTERRUPT;
 }
 
-bool reason_own_doing(struct reasons *r, uint64_t waker_stack)
+enum waking reason_waking(struct reasons *r, uint64_t waker_stack)
 {
 	uint64_t *known = map_get(&r->doings, waker_stack);
 	const uint64_t *pcs;
@@ -179,10 +182,10 @@ bool reason_own_doing(struct reasons *r, uint64_t waker_stack)
 		return *known;
 	pcs = stacks_kernel(r->stacks, waker_stack, &n);
 	if (!pcs)
-		return false;
+		return WAKING_INTERRUPT;
 	if (r->doings.len >= MAX_STACKS)
 		map_free(&r->doings);
 	known = map_put(&r->doings, waker_stack, NULL);
-	*known = delivers_own(r, pcs, n);
+	*known = whose_doing(r, pcs, n);
 	return *known;
 }

@@ -29,10 +29,14 @@ enum er_reason reason_runq(const struct er_wait *w);
 /* Of time in a state that no single wait was recorded for; stack: of one that was, or 0. */
 enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t stack,
 			   bool kthread);
-/*
- * Whether a waking in an interrupt, with this stack, was the doing of the thread that
- * ran: it sent something to its own machine.
- */
-bool reason_own_doing(struct reasons *r, uint64_t waker_stack);
+/* Whose doing a waking in an interrupt was. */
+enum waking {
+	WAKING_INTERRUPT,
+	WAKING_TIMER,
+	WAKING_THREAD, /* of the thread that ran: it sent something to its own machine */
+};
+
+/* By the waker's stack; 0, or one that is not there: an interrupt's. */
+enum waking reason_waking(struct reasons *r, uint64_t waker_stack);
 
 #endif

@@ -403,6 +403,15 @@ enum doing reason_doing(const char *name)
 		const char *pattern;
 		enum doing doing;
 	} rules[] = {
+		{ "hrtimer_wakeup", DOING_TIMER },  /* nanosleep, poll, select, epoll, futex */
+		/* schedule_timeout(): what runs then, process_timeout(), jumps on and is not seen. */
+		{ "__run_timers", DOING_TIMER },
+		{ "run_timer_softirq", DOING_TIMER },
+		{ "alarmtimer_nsleep_wakeup", DOING_TIMER },
+		{ "timerfd_tmrproc", DOING_TIMER },
+		{ "timerfd_alarmproc", DOING_TIMER },
+		{ "it_real_fn", DOING_TIMER },
+		{ "posix_timer_fn", DOING_TIMER },
 		{ "process_backlog", DOING_DELIVERS },
 		{ "__local_bh_enable_ip", DOING_THREAD },
 		{ "do_softirq", DOING_THREAD },

@@ -27,6 +27,7 @@ enum er_reason reason_of_syscall(int nr);
  */
 enum doing {
 	DOING_UNSAID,
+	DOING_TIMER,     /* a timer has run out, and that is why somebody is woken */
 	DOING_DELIVERS,  /* something that was sent on this machine */
 	DOING_THREAD,    /* a thread lets soft interrupts in */
 	DOING_INTERRUPT, /* an interrupt came upon it */

@@ -71,7 +71,6 @@ static uint32_t disk_flags(const struct er_wait *w)
 	} same[] = {
 		{ ER_WAIT_TRACED, WFLAG_TRACED },
 		{ ER_WAIT_IO, WFLAG_IO },
-		{ ER_WAIT_WAKER_IRQ, WFLAG_WAKER_IRQ },
 		{ ER_WAIT_STACK_EARLY, WFLAG_STACK_EARLY },
 	};
 	uint32_t flags = 0;
@@ -85,7 +84,7 @@ static uint32_t disk_flags(const struct er_wait *w)
  * Into the experiment of who woke, made for this if the stack shows what that
  * program did; an interrupt has nothing to do with the program it came upon.
  */
-static uint64_t waker_stack(struct drain *dr, const struct er_wait *w)
+static uint64_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
 {
 	struct actor a = { .tgid = w->waker_tgid, .tid = w->waker_tid,
 			   .start_time = w->waker_start };
@@ -95,15 +94,31 @@ static uint64_t waker_stack(struct drain *dr, const struct er_wait *w)
 		return 0;
 	if (w->waker_tgid)
 		own = owner_page(dr, &a, w->h.time_ns,
-				 !(w->flags & ER_WAIT_WAKER_IRQ) &&
-					 stacks_has_user(dr->stacks, w->waker_stack));
+				 own_doing && stacks_has_user(dr->stacks, w->waker_stack));
 	return stacks_write(dr->stacks, own ? own : book_founder(dr->parts.book), w->waker_stack,
 			    &(struct stack_shape){ .with_user = own });
+}
+
+/* What seemed an interrupt's doing is perhaps that of the thread that ran. */
+static uint32_t waker_flags(struct drain *dr, const struct er_wait *w)
+{
+	if (!(w->flags & ER_WAIT_WAKER_IRQ))
+		return 0;
+	switch (reason_waking(dr->reasons, w->waker_stack)) {
+	case WAKING_TIMER:
+		return WFLAG_WAKER_IRQ | WFLAG_WAKER_TIMER;
+	case WAKING_THREAD:
+		return 0;
+	default:
+		return WFLAG_WAKER_IRQ;
+	}
 }
 
 /* What both parts say. */
 static void fill_common(struct drain *dr, const struct er_wait *w, struct off_time *t)
 {
+	uint32_t waker = waker_flags(dr, w);
+
 	*t = (struct off_time){
 		.actor = actor_of(w),
 		.stack = w->stack,
@@ -111,10 +126,10 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 		.seq = w->h.seq,
 		.info = {
 			.syscall = w->syscall,
-			.flags = disk_flags(w),
+			.flags = disk_flags(w) | waker,
 			.waker = w->waker_tid,
 			.waker_pid = w->waker_tgid,
-			.waker_stack = waker_stack(dr, w),
+			.waker_stack = waker_stack(dr, w, !waker),
 		},
 	};
 }
@@ -164,20 +179,8 @@ static bool makes_page(const struct drain *dr, const struct er_wait *w)
 	return dr->parts.targets || (w->flags & whole) != whole;
 }
 
-/* Who woke: of what seemed an interrupt perhaps the thread that ran. */
-static const struct er_wait *with_waker(struct drain *dr, const struct er_wait *w,
-					struct er_wait *copy)
-{
-	if (!(w->flags & ER_WAIT_WAKER_IRQ) || !reason_own_doing(dr->reasons, w->waker_stack))
-		return w;
-	*copy = *w;
-	copy->flags &= ~ER_WAIT_WAKER_IRQ;
-	return copy;
-}
-
 bool place_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
 {
-	struct er_wait copy;
 	struct off_time t;
 	struct page *own;
 
@@ -191,7 +194,6 @@ bool place_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
 	if (w->stack && !stacks_has(dr->stacks, w->stack))
 		dr->parts.drops->n[DROP_STACK]++;
 	dr->nwaits++;
-	w = with_waker(dr, w, &copy);
 	fill_common(dr, w, &t);
 	own = owner_page(dr, &t.actor, w->h.time_ns, makes_page(dr, w));
 	t.followed = own;

@@ -142,6 +142,7 @@ enum er_wflag {
 	WFLAG_WAKER_IRQ = 1 << 4,  /* woken from an interrupt, not WAKER's doing: it was come upon */
 	WFLAG_REST = 1 << 5,       /* no single wait: what is left of the thread's exact total */
 	WFLAG_STACK_EARLY = 1 << 6, /* the stack was taken when it left the CPU */
+	WFLAG_WAKER_TIMER = 1 << 7, /* with WAKER_IRQ: the interrupt was a timer's that ran out */
 };
 
 /* Frames that stand for no code. As the last "pc" of a stack they say how it ended. */

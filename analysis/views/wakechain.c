@@ -137,7 +137,7 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 		branch_at(c, b, time, "still waiting at the end");
 	} else if (a->flags & WFLAG_WAKER_IRQ) {
 		branch_at(c, b, time, a->state == MS_USER_LOCK ? "gave up after a timeout" :
-				      a->reason == REASON_TIMER ? "its time had come" :
+				      a->flags & WFLAG_WAKER_TIMER || a->reason == REASON_TIMER ? "its time had come" :
 				      "ended by an interrupt");
 		if (has_holder(c, a))
 			put_thread(c, b, a, time, depth, false);

@@ -19,7 +19,7 @@ clean_up()
 }
 
 must_record r.er -p high -F on -q 0 -- "$syn/states" -d "$disk" sleep:2 futex:2 pipe:2 event:2 net:2 \
-	epoll:2 mutex:2 flock:2 klock:2 child:2 stop:2 disk:2 fsync:2 dfault:2 tfault:2 runq:2 runq:2
+	epoll:2 timeout:2 mutex:2 flock:2 klock:2 child:2 stop:2 disk:2 fsync:2 dfault:2 tfault:2 runq:2 runq:2
 grep '^thread' record.out >truths
 packets_all r.er >packets
 
@@ -58,6 +58,7 @@ reason_is pipe PIPE
 reason_is event EVENT
 reason_is net NETWORK
 reason_is epoll POLL
+reason_is timeout POLL NETWORK
 reason_is mutex USER_LOCK PIPE
 reason_is flock FILE_LOCK PIPE
 reason_is klock KERNEL_LOCK TIMER
@@ -91,6 +92,18 @@ got=$(awk -F'\t' '$2 == "net" { print $4; exit }' truths | {
 		END { printf "%.3f", n ? it / n : 0 }' packets
 })
 check_that "net: no interrupt did" "$got >= 0.9" "$got of the waits"
+# An interrupt ended these, and it was a timer's: 16 and 128 of the flags.
+for kind in sleep:7 futex:6 timeout:7; do
+	got=$(awk -F'\t' -v k="${kind%:*}" '$2 == k { print $4; exit }' truths | {
+		read -r tid
+		awk -v t="$tid" -v st="${kind#*:}" '$1 > 44 && $5 == t && $6 == st && int($9 / 32) % 2 == 0 { n++; if (int($9 / 16) % 2 && int($9 / 128) % 2) it++ }
+			END { printf "%.3f", n ? it / n : 0 }' packets
+	})
+	check_that "${kind%:*}: a timer ended the waits" "$got >= 0.9" "$got of the waits; $(reasons_of "$(awk -F'\t' -v k="${kind%:*}" '$2 == k { print $4; exit }' truths)")"
+done
+"$er_print" -filters "REASON==POLL && LWPID==$(awk -F'\t' '$2 == "timeout" { print $4 }' truths)" -wakers r.er >wakers.out 2>&1
+check_that "er_print shows the timer as who ended them" \
+	"$(grep -c '<timer>' wakers.out) > 0 && $(grep -c '<interrupt>' wakers.out) == 0" "$(head -n 20 wakers.out)"
 who_is mutex 11 "its peer held the lock" 6
 who_is mutex 12 "its peer let it go" 6
 who_is stop 12 "its peer let it go on" 9

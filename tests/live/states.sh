@@ -127,7 +127,7 @@ stacks_1_3()
 		"got $a and $b, of A must be $p of $(truth out part_a) + $(truth out part_b)"
 }
 
-plain='sleep:3 futex:3 alternate:3 pipe:3 event:3 net:3 epoll:3 mutex:3 flock:3 klock:3 child:3 stop:3'
+plain='sleep:3 futex:3 alternate:3 pipe:3 event:3 net:3 epoll:3 timeout:3 mutex:3 flock:3 klock:3 child:3 stop:3'
 loads='disk:3 fsync:3 dfault:3 tfault:3 runq:3 runq:3 runq:3'
 if ! observe all.er "$plain $loads" -p high; then
 	not_ok "records" "$(cat record.err out)"

@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -172,6 +173,33 @@ static __attribute__((noinline)) void wait_epoll(struct actor *a)
 	wait_ends(a);
 	if (read(a->fd[0], bytes, sizeof(bytes)) < 0)
 		truth_die("states: read");
+}
+
+/* Nobody ends these but the clock. */
+static __attribute__((noinline)) void wait_timeout(struct actor *a)
+{
+	struct timeval tv = { 0, SHORT_US };
+	struct epoll_event ev;
+
+	wait_begins(a);
+	switch (a->turn++ % 4) {
+	case 0: poll(NULL, 0, SHORT_US / 1000); break;
+	case 1: select(0, NULL, NULL, NULL, &tv); break;
+	case 2: epoll_wait(a->file, &ev, 1, SHORT_US / 1000); break;
+	default: recv(a->fd[0], &ev, 1, 0);
+	}
+	wait_ends(a);
+}
+
+static int setup_timeout(struct actor *a)
+{
+	struct timeval tv = { 0, SHORT_US };
+
+	a->file = epoll_create1(EPOLL_CLOEXEC);
+	return a->file < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, a->fd) ||
+			       setsockopt(a->fd[0], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) ?
+		       -1 :
+		       0;
 }
 
 /* --- a lock that the peer holds: it says when, and waits until the actor had it, too --- */
@@ -440,6 +468,7 @@ static const struct kind kinds[] = {
 	{ .name = "event", .wait = wait_read, .peer = peer_write, .setup = setup_event },
 	{ .name = "net", .wait = wait_read, .peer = peer_write, .setup = setup_net },
 	{ .name = "epoll", .wait = wait_epoll, .peer = peer_write, .setup = setup_epoll },
+	{ .name = "timeout", .wait = wait_timeout, .setup = setup_timeout },
 	{ .name = "mutex", .wait = wait_mutex, .peer = peer_mutex, .setup = setup_turns,
 	  .release = release_turn },
 	{ .name = "flock", .wait = wait_flock, .peer = peer_flock, .setup = setup_flock,

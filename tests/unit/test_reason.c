@@ -134,13 +134,15 @@ static void test_doings(void **state)
 		{ "__do_softirq", DOING_UNSAID },	   { "do_softirq.part.0", DOING_THREAD },
 		{ "__local_bh_enable_ip", DOING_THREAD },  { "__irq_exit_rcu", DOING_INTERRUPT },
 		{ "asm_common_interrupt", DOING_INTERRUPT }, { "process_backlog", DOING_DELIVERS },
+		{ "hrtimer_wakeup", DOING_TIMER },	   { "run_timer_softirq", DOING_TIMER },
+		{ "__hrtimer_run_queues", DOING_UNSAID },
 	};
 	struct stacks *st = stacks_new(NULL);
 	struct reasons *r = reasons_new(NULL, st);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(reason_doing(cases[i].function), cases[i].doing);
-	assert_false(reason_own_doing(r, 1)); /* no such stack */
+	assert_int_equal(reason_waking(r, 1), WAKING_INTERRUPT); /* no such stack */
 	reasons_free(r);
 	stacks_free(st);
 }

@@ -334,6 +334,46 @@ static void test_unchecked(void **state)
 	fixture_free(&o);
 }
 
+/* --- wakers that are no threads --- */
+
+static void test_interrupts(void **state)
+{
+	static const struct {
+		enum er_mstate mstate;
+		enum er_reason reason;
+		uint32_t flags;
+		const char *row, *chain;
+	} cases[] = {
+		{ MS_SLEEP, REASON_POLL, 0, "<interrupt> -> test", "ended by an interrupt" },
+		{ MS_SLEEP, REASON_POLL, WFLAG_WAKER_TIMER, "<timer> -> test", "its time had come" },
+		{ MS_SLEEP, REASON_NETWORK, 0, "<network> -> test", "ended by an interrupt" },
+		{ MS_SLEEP, REASON_NETWORK, WFLAG_WAKER_TIMER, "<timer> -> test", "its time had come" },
+		{ MS_SLEEP, REASON_TIMER, 0, "<timer> -> test", "its time had come" },
+		{ MS_SLEEP, REASON_DISK, 0, "<disk> -> test", "ended by an interrupt" },
+		{ MS_USER_LOCK, REASON_USER_LOCK, WFLAG_WAKER_TIMER, "<timeout> -> test",
+		  "gave up after a timeout" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wait_info wait = { .reason = cases[i].reason, .syscall = -1, .waker = 3,
+					  .waker_pid = BUILDER_PID, .length_ns = 5 * MS,
+					  .flags = WFLAG_WAKER_IRQ | cases[i].flags };
+		struct table t = { 0 };
+		struct opened o;
+
+		fixture_new(&o);
+		exp_builder_wait(o.builder, 1, "main>ask", cases[i].mstate, 5, &wait);
+		fixture_open(&o);
+		assert_int_equal(view_wakers(&o.view, &t, &o.diag), 0);
+		assert_int_equal(row_of(&t, cases[i].row)->cells[0].i, 5 * MS);
+		table_free(&t);
+		assert_int_equal(view_wakechain(&o.view, "1", &t, &o.diag), 0);
+		assert_int_equal(row_of(&t, cases[i].chain)->cells[0].i, 5 * MS);
+		table_free(&t);
+		fixture_free(&o);
+	}
+}
+
 /* --- wake chains --- */
 
 /*
@@ -449,7 +489,7 @@ int main(void)
 		cmocka_unit_test(test_buckets),	  cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_foreign),
 	};
 
