@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 #include "kernel_er/names.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
@@ -57,12 +57,14 @@ int main(int argc, char **argv)
 {
 	struct diag d = { .prefix = "er_kernel" };
 	struct plan plan;
-	int status = EXIT_USAGE;
+	int status = program_begin(d.prefix);
 
-	streams_fill();
+	if (status)
+		return status;
 	keep_memory();
+	status = EXIT_USAGE;
 	if (options_parse(argc, argv, &plan, &d) == 0)
 		status = perform(&plan, &d);
 	options_free(&plan);
-	return streams_flush("er_kernel", status);
+	return program_end(d.prefix, status);
 }

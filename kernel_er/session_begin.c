@@ -4,11 +4,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/program.h"
 #include "kernel_er/privilege.h"
 #include "kernel_er/session_impl.h"
 #include "kernel_er/usage.h"
@@ -30,8 +32,11 @@ int session_take_signals(struct session *s)
 	return s->sigfd < 0 ? diag_errno(s->d, errno, "signals cannot be taken") : 0;
 }
 
-/* Archives keep binaries open: take what the hard limit allows. The load has its own. */
-static void raise_fd_limit(void)
+/*
+ * Programs, maps, two events for each CPU and the files of some sub-experiments must fit.
+ * Archives keep binaries open: take what the hard limit allows. The load has its own.
+ */
+static int raise_fd_limit(struct diag *d)
 {
 	struct rlimit l;
 
@@ -39,6 +44,7 @@ static void raise_fd_limit(void)
 		l.rlim_cur = l.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &l);
 	}
+	return program_files(96 + 4 * (size_t)get_nprocs_conf(), d);
 }
 
 /*
@@ -172,7 +178,8 @@ int session_begin(struct session *s)
 	/* After the fork: the load keeps the caller's. Then writing fails, and we can say so. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	raise_fd_limit();
+	if (raise_fd_limit(s->d) < 0)
+		return -1;
 	raise_priority();
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
 	if (open_capture(s) < 0 || open_book(s) < 0)

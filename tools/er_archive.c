@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_archive: makes experiments readable elsewhere. Everything is in analysis/tool/. */
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 #include "analysis/tool/tool.h"
 
 int main(int argc, char **argv)
 {
-	streams_fill();
-	return streams_flush("er_archive", archive_main(argc, argv));
+	int status = program_begin("er_archive");
+
+	return status ? status : program_end("er_archive", archive_main(argc, argv));
 }

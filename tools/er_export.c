@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_export: prints the raw data of experiments. Everything is in analysis/tool/. */
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 #include "analysis/tool/tool.h"
 
 int main(int argc, char **argv)
 {
-	streams_fill();
-	return streams_flush("er_export", export_main(argc, argv));
+	int status = program_begin("er_export");
+
+	return status ? status : program_end("er_export", export_main(argc, argv));
 }

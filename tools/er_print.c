@@ -3,16 +3,17 @@
 #include <locale.h>
 #include <signal.h>
 
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 #include "analysis/command/edit.h"
 #include "analysis/command/shell.h"
 
 int main(int argc, char **argv)
 {
 	struct shell sh;
-	int status;
+	int status = program_begin("er_print");
 
-	streams_fill();
+	if (status)
+		return status;
 	/* Names are UTF-8 whatever the user's locale says; numbers keep their point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	/* `er_print … | head` ends by EPIPE, an `outfile` to a pipe with a message. */

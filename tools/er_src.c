@@ -2,12 +2,13 @@
 /* er_src: source and disassembly of an object; see analysis/command/ersrc.h. */
 #include <locale.h>
 
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 #include "analysis/command/ersrc.h"
 
 int main(int argc, char **argv)
 {
-	streams_fill();
+	int status = program_begin("er_src");
+
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return streams_flush("er_src", ersrc_main(argc, argv));
+	return status ? status : program_end("er_src", ersrc_main(argc, argv));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/base/alloc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static void *check(void *p)
 {
 	if (p)
 		return p;
-	fputs("out of memory\n", stderr);
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
 	exit(1);
 }
 

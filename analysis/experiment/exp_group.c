@@ -74,6 +74,8 @@ int group_read(const char *path, str_vec *ret, struct diag *d)
 		free(line);
 	}
 	file_close(&f);
+	if (!ret->len)
+		diag_warn(d, "group '%s': names no experiment", path);
 	return 0;
 }
 

@@ -188,7 +188,10 @@ void experiment_subs(const struct experiment *e, str_vec *ret);
 
 /* What a group file begins with, without its newline. */
 extern const char group_first_line[];
-/* The experiments a group file (.erg) names, in order. 0 or -1 after reporting. */
+/*
+ * The experiments a group file (.erg) names, in order; a warning when there are none. 0 or
+ * -1 after reporting.
+ */
 int group_read(const char *path, str_vec *ret, struct diag *d);
 /* Add a line to a group file, creating it with its first line. 0 or -1 after reporting. */
 int group_add(const char *path, const char *experiment, struct diag *d);

@@ -90,6 +90,19 @@ static void what_is_no_group_is_left_alone(void **state)
 	diag_free(&d);
 }
 
+static void a_group_of_nothing_is_told(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/g.erg", (char *)*state);
+	struct diag d = { 0 };
+	str_vec v = { 0 };
+
+	write_text(*state, "g.erg", "#analyzer experiment group\n\n");
+	assert_int_equal(group_read(path, &v, &d), 0);
+	assert_int_equal(v.len, 0);
+	assert_int_equal(d.nwarnings, 1);
+	diag_free(&d);
+}
+
 static void links_and_missing_files_are_refused(void **state)
 {
 	__cleanup(freep) char *link = xasprintf("%s/link.erg", (char *)*state);
@@ -112,6 +125,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_are_relative_to_the_group, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_line_without_end_is_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_group_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_group_of_nothing_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_and_missing_files_are_refused, setup, teardown),
 	};
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Standard streams that are full or closed: every program says that its output did not
-# get out, and what it writes elsewhere is what it writes with open ones.
+# What a program is started with. Standard streams that are full or closed: every program
+# says that its output did not get out, and what it writes elsewhere is what it writes with
+# open ones. Limits: nothing is left out in silence.
 . "$(dirname "$0")/../lib/tools.sh"
 
 # unwritten NAME COMMAND…: to where nothing can be written: status 1, a sentence.
@@ -31,6 +32,13 @@ unwritten "er_print" er_print -functions a.er
 unwritten "er_export" er_export a.er
 unwritten "er_src" er_src -func /bin/true
 [ ! -x "$O/bin/er_kernel" ] || unwritten "er_kernel -n" er_kernel -n
+
+# Too few descriptors: what cannot be opened would count as not there.
+for tool in "er_print -functions" er_export er_archive "er_cp a.er" er_rm; do
+	(ulimit -n 20 && refuses "${tool%% *}: too few files may be open" "raise the limit" \
+		$tool a.er)
+done
+(ulimit -S -n 20 && check "er_print: takes what the hard limit allows" er_print -functions a.er)
 
 # What would be standard error then must not be a file of the experiment.
 for tool in er_cp er_mv "er_archive -d ."; do

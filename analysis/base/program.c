@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/base/streams.h"
+#include "analysis/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
 
-void streams_fill(void)
+static void fill_streams(void)
 {
 	static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
 
@@ -19,7 +20,29 @@ void streams_fill(void)
 	}
 }
 
-int streams_flush(const char *program, int status)
+int program_files(size_t files, struct diag *d)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= files)
+		return 0;
+	if (l.rlim_max < files)
+		return diag_error(d, "only %zu files may be open at a time, and %zu may be needed: "
+				  "raise the limit (ulimit -n)", (size_t)l.rlim_max, files);
+	l.rlim_cur = files;
+	setrlimit(RLIMIT_NOFILE, &l);
+	return 0;
+}
+
+int program_begin(const char *program)
+{
+	struct diag d = { .prefix = program };
+
+	fill_streams();
+	return program_files(PROGRAM_FILES, &d) ? 1 : 0;
+}
+
+int program_end(const char *program, int status)
 {
 	struct diag d = { .prefix = program };
 	int err = fflush(stdout) ? errno : 0;
