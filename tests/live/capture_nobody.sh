@@ -8,8 +8,11 @@
 [ -e /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
 command -v setcap >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 
-cp "$O/tests/live/capture_selftest" "$tmp/selftest" && chmod 755 "$tmp" "$tmp/selftest"
-setcap cap_bpf,cap_perfmon+ep "$tmp/selftest" 2>/dev/null ||
-	skip_all "file capabilities cannot be set here"
-setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/selftest" 2>&1 |
-	sed -E "s/^(ok|not ok|skip) /&$test: /"
+chmod 755 "$tmp"
+for selftest in capture_selftest target_selftest; do
+	cp "$O/tests/live/$selftest" "$tmp/selftest" && chmod 755 "$tmp/selftest"
+	setcap cap_bpf,cap_perfmon+ep "$tmp/selftest" 2>/dev/null ||
+		skip_all "file capabilities cannot be set here"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/selftest" 2>&1 |
+		sed -E "s/^(ok|not ok|skip) /&$test: /"
+done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that are born, end, do exec, take over numbers, never run, sleep over the
+ * Threads that are born, end, take over numbers, never run, sleep over the
  * whole recording; when waits were; totals when records are lost.
  */
 #include <errno.h>
@@ -201,93 +201,6 @@ static void test_short_lives(void)
 	       told->n, n);
 	check_exact("short lives, sums");
 	capture_close(c);
-}
-
-static void *exec_here(void *arg)
-{
-	told->tid = gettid();
-	sleep_ms(20);
-	execl("/proc/self/exe", "nap", "nap", NULL); /* main() sleeps for 50 ms */
-	return NULL;
-}
-
-static void exec_in_thread(void)
-{
-	pthread_t t;
-
-	pthread_create(&t, NULL, exec_here, NULL);
-	pthread_join(t, NULL);
-}
-
-/* The thread ends under its number, and goes on under the leader's, which had ended, too. */
-static void test_exec(void)
-{
-	struct capture *c = begin(&states);
-	pid_t pid = child(exec_in_thread);
-	const struct thread_sum *old, *leader;
-	uint64_t slept = 0, again = 0;
-	int status;
-
-	waitpid(pid, &status, 0);
-	end(c);
-	old = thread_sum(pid, told->tid);
-	leader = thread_sum(pid, pid);
-	/* The totals of two CPUs come in any order. */
-	for (size_t i = 0; i < totals.len; i++) {
-		const struct er_total *t = &totals.data[i];
-
-		if (t->tid != (uint32_t)pid)
-			continue;
-		slept += t->off_ns[ER_OFF_SLEEP];
-		again = t->begin_ns > again ? t->begin_ns : again;
-	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || !told->tid) {
-		printf("skip exec in a thread: it did not\n");
-	} else {
-		result("exec in a thread",
-		       old->ntotals == 1 && leader->ntotals == 2 &&
-			       slept >= 45 * MS,
-		       "%u totals under its own number, %u under the leader's; slept %.1f ms",
-		       old->ntotals, leader->ntotals, ms(slept));
-		/* A microsecond or so is by how much the clocks' distance changed meanwhile. */
-		result("exec in a thread, begins where it ended",
-		       near(again, old->total.end_ns, 0, (emulated ? 20 : 1) * MS), "%.3f ms later",
-		       ((double)again - (double)old->total.end_ns) / MS);
-		check_exact("exec in a thread, sums");
-	}
-	capture_close(c);
-}
-
-static void spin_and_exec(void)
-{
-	spin_ms(60);
-	execl("/proc/self/exe", "nap", "nap", NULL);
-}
-
-/*
- * What the new program ran is not laid on the stack that the old one was last seen
- * with. Unless it was sampled itself: it runs for a millisecond or so.
- */
-static void test_exec_forgets(void)
-{
-	uint64_t weight = 0, unsampled = 0;
-
-	for (int i = 0; i < 8 && !unsampled; i++) {
-		struct capture *c = begin(&states);
-		pid_t pid = child(spin_and_exec);
-
-		waitpid(pid, NULL, 0);
-		end(c);
-		weight = thread_sum(pid, pid)->cpu_weight;
-		unsampled = thread_sum(pid, pid)->unsampled_weight;
-		capture_close(c);
-	}
-	if (emulated && !unsampled)
-		printf("skip exec forgets the last sample: the program was sampled each time\n");
-	else
-		result("exec forgets the last sample",
-		       unsampled && unsampled < weight && weight > 55 * MS,
-		       "%.3f ms of %.3f are of no sample's stack", ms(unsampled), ms(weight));
 }
 
 static pid_t fork_as(pid_t number)
@@ -514,18 +427,12 @@ int main(int argc, char **argv)
 {
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
-		{ "usage", test_usage },	 { "exec", test_exec },
-		{ "exec", test_exec_forgets },
-		{ "reuse", test_reuse },	 { "never", test_never_ran },
+		{ "usage", test_usage },	 { "reuse", test_reuse },	 { "never", test_never_ran },
 		{ "across", test_across },	 { "times", test_times },
 		{ "losses", test_losses },	 { "target", test_target },
 		{ "storm", test_end_in_a_storm },
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "nap")) {
-		sleep_ms(50);
-		return 0;
-	}
 	told_init();
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

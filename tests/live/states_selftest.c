@@ -150,8 +150,8 @@ static void check_job(const struct job *j, enum capture_way way)
 		return;
 	}
 	result(name,
-	       s->ntotals == 1 && got + slack >= 0.98 * want && got <= 1.02 * want + slack + s->total.moved_ns &&
-		       stacks_right(way, &seen),
+	       s->ntotals == 1 && got + slack >= 0.98 * want &&
+		       got <= 1.02 * want + slack + s->total.moved_ns && stacks_right(way, &seen),
 	       "%.1f of %.1f ms, %zu waits, %zu stacks", ms(got), ms(want), seen.n, seen.walked);
 	if (j->w->flags & HAS_HOLDER)
 		result(name, seen.held >= ROUNDS - 1 && !seen.misheld,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the writer leaves on disk, and what gprofng makes of it. */
+/* What the writer leaves on disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -438,150 +438,6 @@ static void stacks_are_never_an_empty_file(void **state)
 	close(dirfd);
 }
 
-/* What `gprofng display text` prints, or NULL where there is none. */
-static char *gprofng(const char *dir, const char *commands)
-{
-	__cleanup(freep) char *line = xasprintf(
-		"cd %s && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er 2>&1", dir, commands);
-	char *out = xcalloc(1, 1 << 16);
-	FILE *f;
-
-	f = popen(line, "r");
-	assert_non_null(f);
-	assert_true(fread(out, 1, (1 << 16) - 1, f) < (1 << 16) - 1);
-	assert_int_equal(pclose(f), 0);
-	return out;
-}
-
-static void assert_line(const char *text, const char *line)
-{
-	if (!strstr(text, line))
-		fail_msg("no '%s' in: %s", line, text);
-}
-
-static void gprofng_reads_the_same_numbers(void **state)
-{
-	__cleanup(freep) char *funcs = NULL, *head = NULL;
-	struct exp_builder *b, *sub;
-
-	if (system("command -v gp-display-text >/dev/null"))
-		skip();
-	b = exp_builder_new(*state, "t.1.er");
-	exp_builder_profile(b, 1, "main>work>leaf", MS_USER, 300);
-	exp_builder_profile(b, 1, "main>k:vfs_read>k:ext4`sync.isra.0", MS_SYSTEM, 200);
-	exp_builder_profile(b, 2, "main>k:event_sched_in", MS_SYSTEM, 100);
-	exp_builder_profile(b, 2, "main>?", MS_SLEEP, 50);
-	exp_builder_profile(b, 2, "<5%20%x>", MS_SLEEP, 25);
-	expwriter_message(exp_builder_writer(b), "cwarn", EXP_MSG_OURS, exp_builder_now(b), "W<1>");
-	expwriter_message(exp_builder_writer(b), "comment", EXP_MSG_OURS, exp_builder_now(b), "C%2");
-	sub = exp_builder_sub(b, "_work_PID_12.1.er", "./worker -x", 12);
-	exp_builder_profile(sub, 12, "main>k:ext4`sync.isra.0", MS_SYSTEM, 7);
-	exp_builder_close(sub);
-	exp_builder_close(b);
-
-	funcs = gprofng(*state,
-			"-printmode , -metrics e.total:e.user:e.system:e.sleep:name -functions");
-	assert_line(funcs, "\n\"0.682\",\"0.300\",\"0.307\",\"0.075\",\"<Total>\"\n");
-	assert_line(funcs, "\n\"0.300\",\"0.300\",\"0.\",\"0.\",\"leaf\"\n");
-	assert_line(funcs, "\"0.207\",\"0.\",\"0.207\",\"0.\",\"ext4`sync\u00b7isra\u00b7" "0\"\n");
-	assert_line(funcs, "\"0.100\",\"0.\",\"0.100\",\"0.\",\"vmlinux`\u00b7event_sched_in\"\n");
-	assert_line(funcs, "\n\"0.050\",\"0.\",\"0.\",\"0.050\",\"<Unknown>\"\n");
-	assert_line(funcs, "\n\"0.025\",\"0.\",\"0.\",\"0.025\",\"<5%20%x>\"\n");
-	head = gprofng(*state, "-header");
-	assert_line(head, "Target command (64-bit): './worker -x'");
-	assert_line(head, "(\"W<1>\")");
-	assert_line(head, "C%2");
-	assert_line(head, "Clock-profiling, interval = 1000 microsecs.");
-}
-
-enum { TAILS = 3, LEAVES = 20, DEPTH = 30, STACKS = TAILS * LEAVES, FIRST_UID = 1000 };
-
-/* Stack i: one of some tails, one of some leaves, and every other one in the kernel. */
-static size_t make_stack(struct exp_builder *b, int i, uint64_t *pcs)
-{
-	int tail = i % TAILS, leaf = i / TAILS;
-	size_t n = 0;
-
-	if (i % 2) {
-		pcs[n++] = exp_builder_func(b, "k:kleaf", 256) + leaf;
-		for (int k = 0; k < 3 + tail; k++)
-			pcs[n++] = exp_builder_func(b, "k:kcaller", 256) + k;
-		pcs[n++] = exp_builder_func(b, "syscaller", 256) + tail;
-	} else {
-		pcs[n++] = exp_builder_func(b, "leaf", 256) + leaf;
-	}
-	for (int k = 0; k < DEPTH; k++)
-		pcs[n++] = exp_builder_func(b, k % 2 ? "even" : "odd", 256) + tail;
-	pcs[n++] = tail ? exp_builder_func(b, "main", 256) : ER_PC_TRUNCATED;
-	return n;
-}
-
-/* A FRAME packet without links. */
-static void add_plain(struct buf *b, uint64_t uid, const uint64_t *pcs, size_t n)
-{
-	uint16_t head[] = { 32 + n * 8, ER_PKT_FRAME };
-	uint32_t sizes[] = { 16, 16 + n * 8, 1 };
-
-	buf_add(b, head, 4);
-	buf_add(b, sizes, 4);
-	buf_add(b, &uid, 8);
-	buf_add(b, sizes + 1, 8);
-	buf_add(b, &uid, 8);
-	buf_add(b, pcs, n * 8);
-}
-
-/* All stacks, read back; what they would be without links goes to `plain`. */
-static void check_stacks(const char *path, uint64_t pcs[][DEPTH + 8], const size_t *n,
-			 struct buf *plain)
-{
-	struct experiment *e = experiment_open(path, NULL);
-
-	assert_int_equal(e->stacks.len, STACKS);
-	assert_int_equal(e->diag.nmsgs, 0);
-	for (int i = 0; i < STACKS; i++) {
-		const struct exp_stack *s = &e->stacks.data[experiment_stack(e, FIRST_UID + i)];
-
-		assert_int_equal(s->npcs, n[i]);
-		assert_memory_equal(e->stack_pcs.data + s->first, pcs[i], n[i] * 8);
-		add_plain(plain, FIRST_UID + i, pcs[i], n[i]);
-	}
-	experiment_close(e);
-}
-
-static void shared_callers_change_nothing(void **state)
-{
-	static const char commands[] = "-metrics e.total:i.total:name -functions -calltree";
-	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
-	__cleanup(freep) char *shared = NULL, *unshared = NULL;
-	struct exp_builder *b = exp_builder_new(*state, "t.1.er");
-	uint64_t pcs[STACKS][DEPTH + 8];
-	size_t n[STACKS], size = 0;
-	struct buf plain = { 0 };
-
-	for (int i = 0; i < STACKS; i++) {
-		struct clock_packet p = { .lwp = 1, .thread = 1, .stack = FIRST_UID + i,
-					  .state = MS_USER, .nticks = 1 + i, .time_ns = 1 };
-
-		n[i] = make_stack(b, i, pcs[i]);
-		p.time_ns = exp_builder_now(b);
-		expwriter_stack(exp_builder_writer(b), FIRST_UID + i, pcs[i], n[i]);
-		expwriter_clock(exp_builder_writer(b), &p);
-	}
-	exp_builder_close(b);
-	check_stacks(path, pcs, n, &plain);
-	free(tempdir_read(path, "data.frameinfo", &size));
-	assert_true(size < plain.len / 2);
-	if (!system("command -v gp-display-text >/dev/null")) {
-		shared = gprofng(*state, commands);
-		tempdir_write(path, "data.frameinfo", plain.data, plain.len);
-		unshared = gprofng(*state, commands);
-		assert_string_equal(shared, unshared);
-		assert_line(shared, "kcaller");
-		assert_line(shared, "<Truncated-stack>");
-	}
-	buf_free(&plain);
-}
-
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -599,8 +455,6 @@ int main(void)
 		CASE(large_things_are_split),
 		CASE(little_and_often_is_all_there),
 		CASE(stacks_are_never_an_empty_file),
-		CASE(gprofng_reads_the_same_numbers),
-		CASE(shared_callers_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
