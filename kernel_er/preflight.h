@@ -10,7 +10,10 @@
 
 struct diag;
 
-/* Can this be recorded here: targets, load (what the kernel lacks shows when the capture opens). 0, or -1 after one sentence. */
+/*
+ * Can this be recorded here: targets, load (what the kernel lacks shows when the capture
+ * opens). 0, or -1 after one sentence.
+ */
 int preflight(const struct plan *plan, struct diag *d);
 /* -n: say what would be recorded. */
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out);

@@ -192,7 +192,8 @@ static void add_counter(struct metric_set *ms, const struct experiment *e,
 			return;
 	}
 	add(ms, (struct metric){
-		.name = c->name, .alias = c->int_name && *c->int_name ? c->int_name : NULL, .uname = label, .abbr = label,
+		.name = c->name, .alias = c->int_name && *c->int_name ? c->int_name : NULL,
+		.uname = label, .abbr = label,
 		.unit = UNIT_COUNT, .kind = st->kind, .select = "HWCTAG", .value = "HWCINT",
 		.scale = 1, .tag = c->tag, .states = 1ULL << c->tag, .kstates = 1ULL << c->tag,
 		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });

@@ -2,8 +2,9 @@
 /*
  * Stacks of waits as a person tells them apart: by their functions, without the
  * frames that every wait or system call has. Stacks that are the same then have
- * one id. A function that calls itself stands there once. Hidden load objects are one function, as in all reports, and so are all
- * processes of a program that were not followed.
+ * one id. A function that calls itself stands there once. Hidden load objects are
+ * one function, as in all reports, and so are all processes of a program that were
+ * not followed.
  */
 #ifndef METRICS_WAITPATH_H
 #define METRICS_WAITPATH_H

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What can be measured of the style: every file says its licence, a function fits a
+# screen, a file has one subject, a line fits its columns.
+. "$(dirname "$0")/tap.sh"
+
+# The habits are 60, 500 and 100; a text that people read is not cut in two.
+FUNCTION_LINES=60 FILE_LINES=550 COLUMNS_MAX=110 COLUMNS_TEXT=132
+
+# none NAME: nothing comes from standard input.
+none()
+{
+	found=$(cat)
+	[ -z "$found" ] && ok "$1" || not_ok "$1" "$found"
+}
+
+# Of the tree, whether or not git knows it; tables of the kernel's own names are not ours.
+cd "$top" || exit 1
+find bpf loaders kernel_er user analysis tools tests -name '*.[ch]' >"$tmp/c"
+find tools tests .ci -name '*.sh' >"$tmp/sh"
+check_that "there are sources" "$(wc -l <"$tmp/c") > 300 && $(wc -l <"$tmp/sh") > 50"
+
+# A function begins at its name, in the first column, and ends with a brace there.
+functions()
+{
+	xargs awk -v most="$1" '
+		FNR == 1 { name = "" }
+		/^[A-Za-z_].*\(/ && !/;$/ { name = $0; first = FNR }
+		/^}/ && name != "" {
+			if (FNR - first >= most) print FILENAME ":" first ": " FNR - first + 1 " lines: " name
+			name = ""
+		}'
+}
+
+# columns MOST MOST-WITH-TEXT: a tab goes to the next multiple of 8, a character may have
+# several bytes.
+columns()
+{
+	xargs awk -v most="$1" -v text="$2" '
+		{
+			n = 0
+			line = $0
+			gsub(/[\200-\277]/, "", line)
+			while (i = index(line, "\t")) {
+				n = int((n + i - 1) / 8 + 1) * 8
+				line = substr(line, i + 1)
+			}
+			n += length(line)
+			if (n > ($0 ~ /"/ ? text : most))
+				print FILENAME ":" FNR ": " n " columns"
+		}'
+}
+
+export LC_ALL=C
+xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/c" | none "C: licence"
+xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/sh" | none "sh: licence"
+functions $FUNCTION_LINES <"$tmp/c" | none "functions below $FUNCTION_LINES lines"
+xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
+	none "files of $FILE_LINES lines at most"
+columns $COLUMNS_MAX $COLUMNS_TEXT <"$tmp/c" | none "C: $COLUMNS_MAX columns at most"
+
+# These checks see what they are for.
+mkdir "$tmp/x"
+{ echo "static int f(void)"; yes "{" | head -n 70; echo "}"; printf '\t%093d\n' 0; } >"$tmp/x/long.c"
+check_that "a long function is found" "$(echo "$tmp/x/long.c" | functions 60 | wc -l) == 1"
+check_that "a wide line is found" "$(echo "$tmp/x/long.c" | columns 100 110 | wc -l) == 1 &&
+	$(echo "$tmp/x/long.c" | columns 101 0 | wc -l) == 0"
