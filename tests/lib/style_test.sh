@@ -6,7 +6,7 @@
 . "$(dirname "$0")/tap.sh"
 
 # The habits are 60, 500 and 100; a text that people read is not cut in two.
-FUNCTION_LINES=60 FILE_LINES=550 COLUMNS_MAX=110 COLUMNS_TEXT=132
+FUNCTION_LINES=60 FILE_LINES=550 COLUMNS_MAX=120 COLUMNS_TEXT=140
 
 # none NAME: nothing comes from standard input.
 none()
