@@ -15,15 +15,20 @@
 /* As er_switch sees it: on_cpu changes a moment later than the tracepoint fires. */
 static __always_inline bool task_runs(struct task_struct *p)
 {
-	struct rq *rq = task_rq(p);
+	struct rq *rq = task_rq_copy(p);
 
-	return rq && rq->curr == p;
+	return rq && BPF_CORE_READ(rq, curr) == p;
 }
 
 /* The run time up to `clk` of any thread. */
 static __always_inline __u64 run_time_now(struct task_struct *p, __u64 clk)
 {
-	return task_runs(p) ? run_time_at(p, task_rq(p), clk) : p->se.sum_exec_runtime;
+	struct rq *rq;
+
+	if (!task_runs(p))
+		return p->se.sum_exec_runtime;
+	rq = task_rq_copy(p);
+	return run_time_at(p, clk - (BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task)));
 }
 
 static __always_inline void begin_states(struct er_thread *t, struct task_struct *p, __u64 clk,

@@ -34,18 +34,18 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 	return queued && clk > queued ? delay + (clk - queued) : delay;
 }
 
-static __always_inline bool task_throttled(struct task_struct *p)
-{
-	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) &&
-	       p->se.cfs_rq->throttle_count > 0;
-}
-
-/* How long its cgroup was, so far; a queue may be throttled while it waits in it. */
+/* How long its cgroup was throttled, so far; a queue may be throttled while it waits in it. */
 static __always_inline __u64 throttled_ns(struct task_struct *p)
 {
 	return bpf_core_field_exists(p->se.cfs_rq->throttled_clock_pelt_time) ?
-		       p->se.cfs_rq->throttled_clock_pelt_time :
+		       BPF_CORE_READ(p, se.cfs_rq, throttled_clock_pelt_time) :
 		       0;
+}
+
+static __always_inline bool task_throttled(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) &&
+	       BPF_CORE_READ(p, se.cfs_rq, throttle_count) > 0;
 }
 
 /*
@@ -227,25 +227,31 @@ static __always_inline void edge_late(struct er_thread *t, struct task_struct *p
 		t->owed = stay_until(t, clk, p->sched_info.run_delay);
 }
 
-/* What of the current thread is still to be said when it is about to leave, or to end. */
-static __always_inline void edge_settle(struct er_thread *t, struct task_struct *p,
-					struct er_cpu *c, __u64 clk)
+__noinline int er_settle(struct er_thread *t, struct er_cpu *c, __u64 clk)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	if (!t || !c)
+		return 0;
 	if (t->where == WHERE_UNKNOWN)
 		edge_first(t, p, c, clk);
 	else if (t->where != WHERE_ON)
 		edge_late(t, p, c);
 	if (t->owed) {
 		t->owed = 0;
-		wait_send(c, er_this_ring(), p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
+		er_wait_send(c, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
 	}
+	return 0;
 }
 
-/*
- * The current thread leaves its CPU. Functions that are not static, here and
- * above, are verified by themselves: in their places they were walked again for each
- * way that leads there, 50 ms at each start.
- */
+/* What of the current thread is still to be said when it is about to leave, or to end. */
+static __always_inline void edge_settle(struct er_thread *t, struct er_cpu *c, __u64 clk)
+{
+	if (t->where != WHERE_ON || t->owed)
+		er_settle(t, c, clk);
+}
+
+/* The current thread leaves its CPU. */
 __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool preempted)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -253,7 +259,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 
 	if (!t || !c)
 		return 0;
-	edge_settle(t, p, c, clk);
+	edge_settle(t, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
 	edge_length(t, clk); /* what the clock jumped while it ran is none of its time */

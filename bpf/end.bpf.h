@@ -24,7 +24,6 @@ static __always_inline __u32 asleep_user(union stack_scratch *st, const struct s
 {
 	struct task_struct *p = sm->task;
 	struct pt_regs *regs;
-	__u32 got;
 
 	if (!has_user_stack(sm) || at >= ER_MAX_FRAMES || p->flags & TASK_PF_EXITING ||
 	    p->__state & TASK_UNINTERRUPTIBLE)
@@ -32,9 +31,8 @@ static __always_inline __u32 asleep_user(union stack_scratch *st, const struct s
 	regs = arch_user_regs(p);
 	if (arch_is_32bit(regs))
 		return 0;
-	got = walk_asleep(st, p, regs->ip, regs->bp, at);
-	user_walked(st, sm, regs, got);
-	return got;
+	return er_user_walked(st, sm->cpu, walk_asleep(st, p, regs->ip, regs->bp, at),
+			      user_exact(sm, regs));
 }
 
 /* The stack of a thread that sleeps; written out when it is new. */

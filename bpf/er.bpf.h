@@ -71,9 +71,12 @@ static __always_inline __u64 er_wakeup(void *ring)
 	return BPF_RB_NO_WAKEUP;
 }
 
-/* A record found no room: say how many, whose, and when. */
-static __always_inline void er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgid,
-				    __u32 tid)
+/*
+ * A record found no room: say how many, whose, and when. Functions that are not static, here
+ * and elsewhere, are verified by themselves, once; in their places they were walked again for
+ * each way that leads there.
+ */
+__noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgid, __u32 tid)
 {
 	struct er_loss_key key = {
 		.tgid = tgid,
@@ -83,14 +86,15 @@ static __always_inline void er_lost(struct er_cpu *c, enum er_kind kind, __u64 n
 	};
 	__u64 one = 1, *n;
 
+	if (!c || kind >= ER_KIND_COUNT)
+		return 0;
 	__sync_fetch_and_add(&c->counts.lost[kind], 1);
 	n = bpf_map_lookup_elem(&er_losses, &key);
-	if (n) {
+	if (n)
 		__sync_fetch_and_add(n, 1);
-		return;
-	}
-	if (bpf_map_update_elem(&er_losses, &key, &one, BPF_NOEXIST))
+	else if (bpf_map_update_elem(&er_losses, &key, &one, BPF_NOEXIST))
 		__sync_fetch_and_add(&c->counts.loss_unattributed, 1);
+	return 0;
 }
 
 /* Into the file of the iterator at the end of the recording. */

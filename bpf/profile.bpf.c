@@ -88,7 +88,7 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 	if (!t || !c || t->state & THREAD_CLOSED)
 		return 0;
 	if (er_states) {
-		edge_settle(t, p, c, clk);
+		edge_settle(t, c, clk);
 		if (er_split)
 			split_leave(t, p, c, clk);
 		total_send(c, p, t, clk, p->se.sum_exec_runtime, t->tid, SCRATCH_SWITCH);
@@ -208,17 +208,19 @@ int er_back_kprobe(void *ctx)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(er_waking, struct task_struct *p)
 {
+	struct task_struct *waker = bpf_get_current_task_btf(), *leader = waker->group_leader;
 	struct er_cpu *c = er_this_cpu();
 	struct er_thread *t;
 	__u64 began;
 
+	barrier_var(leader); /* before any branch: see task_rq */
 	if (!c)
 		return 0;
 	began = cost_begin(c, ER_PROG_WAKING);
 	t = thread_find(p);
 	if (t) {
 		edge_woken(t, p);
-		waker_note(ctx, c, t);
+		waker_note(ctx, c, t, waker, leader);
 	}
 	cost_end(c, ER_PROG_WAKING, began);
 	return 0;
@@ -420,11 +422,13 @@ int er_begin(struct bpf_iter__task *ctx)
 SEC("iter.s/task")
 int er_end(struct bpf_iter__task *ctx)
 {
+	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *p = ctx->task;
 	struct er_cpu *c = er_this_cpu();
 	struct er_thread *t;
 	__u64 clk, sum;
 
+	barrier_var(seq); /* before any branch: see task_rq */
 	if (!p || !c || thread_ignored(p))
 		return 0;
 	clk = clock_now();
@@ -438,7 +442,7 @@ int er_end(struct bpf_iter__task *ctx)
 		return 0;
 	thread_close(t, c);
 	if (er_states)
-		end_states(ctx->meta->seq, c, p, t, clk, sum);
-	end_residual(ctx->meta->seq, c, p, t, sum);
+		end_states(seq, c, p, t, clk, sum);
+	end_residual(seq, c, p, t, sum);
 	return 0;
 }

@@ -41,21 +41,28 @@ static __always_inline __u64 event_clock(void *ctx)
 	return clock;
 }
 
-/* The thread's run time up to `clock`, as the kernel will say when it looks. */
-static __always_inline __u64 run_time_at(struct task_struct *p, struct rq *rq, __u64 clock)
+/* The run time, as the kernel will say when it looks, up to `clock`, as its run queue counts. */
+static __always_inline __u64 run_time_at(struct task_struct *p, __u64 clock)
 {
 	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime;
 	__s64 running;
 
-	if (!rq)
-		return sum;
 	barrier();
 	if (p->se.exec_start != began) /* another CPU is bringing it up to date */
 		return sum;
-	running = clock - (rq->clock - rq->clock_task) - began;
-	if (!clock || running < 0 || running > RUNNING_MAX_NS)
+	running = clock - began;
+	if (running < 0 || running > RUNNING_MAX_NS)
 		return sum;
 	return sum + running;
+}
+
+static __always_inline __u64 sample_run_time(void *ctx, const struct sample *sm)
+{
+	__u64 clock = sm->rq ? event_clock(ctx) : 0;
+
+	if (!clock)
+		return sm->task->se.sum_exec_runtime;
+	return run_time_at(sm->task, clock - (sm->rq->clock - sm->rq->clock_task));
 }
 
 static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, __u64 stack)
@@ -73,7 +80,7 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	t->state |= THREAD_SAMPLED;
 	if (er_split && sm->flags & ER_CLOCK_USER)
 		split_seen(sm->cpu, sm->now);
-	sum = run_time_at(sm->task, sm->rq, event_clock(ctx));
+	sum = sample_run_time(ctx, sm);
 	if (!thread_know(t, sm->task, sum)) {
 		sm->cpu->counts.no_storage++;
 		return er_interval_ns;

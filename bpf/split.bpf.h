@@ -138,13 +138,13 @@ static __always_inline void split_come(struct er_thread *t, struct task_struct *
 /* Of `tid`, which runs, perhaps elsewhere: what it would take along if it left now. */
 static __always_inline void split_peek(struct er_thread *t, struct task_struct *p, __u32 tid)
 {
-	struct rq *rq = task_rq(p);
+	struct rq *rq = task_rq_copy(p);
 	const struct er_cpu *c;
 	__u32 cpu;
 
 	if (!rq)
 		return;
-	cpu = rq->cpu;
+	cpu = BPF_CORE_READ(rq, cpu);
 	c = bpf_map_lookup_elem(&er_cpus, &cpu);
 	if (!c || c->split.tid != tid)
 		return;

@@ -15,6 +15,7 @@ enum {
 	SEEN_LINES = 8192, /* a power of two */
 	SEEN_WAYS = 8,     /* a cache line of ids */
 	FEW_FRAMES = 32,
+	HASH_BLOCK = 8, /* frames hashed at a time */
 };
 
 /*
@@ -36,7 +37,7 @@ struct {
 
 union stack_scratch {
 	struct er_stack s;
-	__u64 room[sizeof(struct er_stack) / 8 + 2 * ER_MAX_FRAMES];
+	__u64 room[sizeof(struct er_stack) / 8 + 2 * ER_MAX_FRAMES + HASH_BLOCK];
 };
 
 /* Who may be at a stack at the same time on one CPU: each interrupts those behind it. */
@@ -59,12 +60,7 @@ struct {
 const volatile __u64 er_hash_seed; /* secret, so that nobody can make stacks collide */
 const volatile __u32 er_max_frames = ER_MAX_FRAMES;
 
-/*
- * What a sample is made of, gathered once and before any branch: for each
- * pointer that a program follows the verifier searches the kernel's BTF four times
- * from end to end (0.8 ms), each time that a way through the program comes by.
- * Where it is not at each switch, pointers are copied by BPF_CORE_READ instead.
- */
+/* What a sample is made of, gathered once and before any branch: see task_rq. */
 struct sample {
 	struct task_struct *task;
 	struct mm_struct *mm;
@@ -84,27 +80,43 @@ static __always_inline __u64 mix(__u64 h, __u64 x)
 	return h ^ (h >> 32);
 }
 
+struct hash_walk {
+	const union stack_scratch *st;
+	__u64 h;
+};
+
+static long hash_block(__u32 block, struct hash_walk *w)
+{
+	__u32 at = block * HASH_BLOCK;
+	__u64 h = w->h;
+
+	if (at > 2 * ER_MAX_FRAMES)
+		return 1;
+	for (int i = 0; i < HASH_BLOCK; i++)
+		h = mix(h, w->st->s.pcs[at + i]);
+	w->h = h;
+	return 0;
+}
+
 /*
- * Not static, so that the verifier takes it by itself: looked at in the place
- * of its call it was walked again for each way that leads there, 175,000
- * instructions and a tenth of a second at each start.
+ * Of `n` frames. In blocks, the last one filled up with zeros: of a plain loop the verifier
+ * goes through each turn, 2,500 instructions in each program.
  */
 __noinline __u64 er_stack_hash(union stack_scratch *st, __u32 n, __u64 exec_id)
 {
+	struct hash_walk w = { .st = st };
 	__u64 h;
 
-	if (!st)
+	if (!st || n > 2 * ER_MAX_FRAMES)
 		return 0;
+	for (int i = 0; i < HASH_BLOCK; i++)
+		st->s.pcs[n + i] = 0;
 	h = mix(er_hash_seed, st->s.start_time);
 	h = mix(h, (__u64)st->s.tgid << 32 | st->s.flags);
 	h = mix(h, exec_id);
-	h = mix(h, (__u64)st->s.nkernel << 16 | st->s.nuser);
-	for (__u32 i = 0; i < 2 * ER_MAX_FRAMES; i++) {
-		if (i >= n)
-			break;
-		h = mix(h, st->s.pcs[i]);
-	}
-	h = mix(h, h >> 29);
+	w.h = mix(h, (__u64)st->s.nkernel << 16 | st->s.nuser);
+	bpf_loop((n + HASH_BLOCK - 1) / HASH_BLOCK, hash_block, &w, 0);
+	h = mix(w.h, w.h >> 29);
 	return h ? h : 1;
 }
 
@@ -143,25 +155,30 @@ static __always_inline long get_stack(void *ctx, __u64 *pcs, __u64 flags)
 	return bpf_get_stack(ctx, pcs, er_max_frames * 8, flags);
 }
 
-/* `skip` frames at the leaf are left out. */
-static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
-					 const struct sample *sm, __u32 skip)
+/* Say of the kernel's frames, `got` bytes of them, what is to be known; their number. */
+__noinline __u32 er_kernel_walked(union stack_scratch *st, struct er_cpu *c, long got)
 {
-	long got;
-
-	if (sm->flags & ER_CLOCK_USER)
+	if (!st || !c)
 		return 0;
-	got = get_stack(ctx, st->s.pcs, skip & 0xff);
 	if (got <= 0) {
 		st->s.flags |= ER_STACK_KERNEL_FAILED;
-		sm->cpu->counts.stack_kernel_failed++;
+		c->counts.stack_kernel_failed++;
 		return 0;
 	}
 	if (got / 8 >= er_max_frames) {
 		st->s.flags |= ER_STACK_KERNEL_TRUNCATED;
-		sm->cpu->counts.stack_kernel_truncated++;
+		c->counts.stack_kernel_truncated++;
 	}
 	return got / 8;
+}
+
+/* `skip` frames at the leaf are left out. */
+static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
+					 const struct sample *sm, __u32 skip)
+{
+	if (sm->flags & ER_CLOCK_USER)
+		return 0;
+	return er_kernel_walked(st, sm->cpu, get_stack(ctx, st->s.pcs, skip & 0xff));
 }
 
 /* A frame as code with frame pointers leaves it: the caller's, and where it returns to. */
@@ -213,7 +230,7 @@ static long asleep_step(__u32 i, struct user_walk *w)
 /*
  * The user's frames by frame pointers, behind the `at` of the kernel; their
  * number. Half the time that the kernel's own walk takes, which clears its
- * buffer and checks each address by itself. Not static: see er_stack_hash.
+ * buffer and checks each address by itself.
  */
 __noinline __u32 er_walk_user(union stack_scratch *st, __u64 ip, __u64 fp, __u32 at)
 {
@@ -245,17 +262,28 @@ static __always_inline bool has_user_stack(const struct sample *sm)
 	return !(sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER)) && sm->mm && !sm->no_user;
 }
 
-/* Say of the user's frames, `got` of them, what is to be known. */
-static __always_inline void user_walked(union stack_scratch *st, const struct sample *sm,
-					const struct pt_regs *regs, __u32 got)
+/* Say of the user's frames, `got` of them, what is to be known; their number. */
+__noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, bool exact)
 {
+	if (!st || !c)
+		return 0;
+	if (!got) {
+		st->s.flags |= ER_STACK_USER_FAILED;
+		c->counts.stack_user_failed++;
+	}
 	if (got >= er_max_frames) {
 		st->s.flags |= ER_STACK_USER_TRUNCATED;
-		sm->cpu->counts.stack_user_truncated++;
+		c->counts.stack_user_truncated++;
 	}
-	/* After a system call the user's pc is where it returns to; else where it was. */
-	if (sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0)
+	if (got && exact)
 		st->s.flags |= ER_STACK_USER_EXACT;
+	return got;
+}
+
+/* After a system call the user's pc is where it returns to; else where it was. */
+static __always_inline bool user_exact(const struct sample *sm, const struct pt_regs *regs)
+{
+	return sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0;
 }
 
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
@@ -273,57 +301,68 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 	} else {
 		got = er_walk_user(st, regs->ip, regs->bp, at);
 	}
-	if (!got) {
-		st->s.flags |= ER_STACK_USER_FAILED;
-		sm->cpu->counts.stack_user_failed++;
-		return 0;
-	}
-	user_walked(st, sm, regs, got);
-	return got;
+	return er_user_walked(st, sm->cpu, got, user_exact(sm, regs));
 }
 
 /* Into the ring; `seq` is known when this is compiled, NULL but in the last iterator. */
 static __always_inline bool stack_write(const union stack_scratch *st, __u32 size,
-					const struct sample *sm, struct seq_file *seq)
+					struct seq_file *seq)
 {
+	void *ring;
+
 	if (seq)
 		return last_write(seq, st, size);
-	return sm->ring && !bpf_ringbuf_output(sm->ring, (void *)st, size, er_wakeup(sm->ring));
+	ring = er_this_ring();
+	return ring && !bpf_ringbuf_output(ring, (void *)st, size, er_wakeup(ring));
 }
 
 /* A stack is seen only once it is written: a lost definition is tried again. */
-static __always_inline void send_stack(union stack_scratch *st, __u32 n, const struct sample *sm,
-				       struct seen_line *line, struct seq_file *seq)
+static __always_inline void send_stack(union stack_scratch *st, __u32 n, struct er_cpu *c,
+				       __u32 tid, struct seen_line *line, struct seq_file *seq)
 {
 	__u32 size = sizeof(st->s) + n * 8;
 
 	st->s.h.kind = ER_KIND_STACK;
-	st->s.h.seq = er_number(sm->cpu, ER_KIND_STACK);
-	st->s.h.time_ns = sm->now;
+	st->s.h.seq = er_number(c, ER_KIND_STACK);
 	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
-	if (size <= sizeof(*st) && stack_write(st, size, sm, seq))
-		seen_add(line, st->s.id, sm->now >> 4);
+	if (size <= sizeof(*st) && stack_write(st, size, seq))
+		seen_add(line, st->s.id, st->s.h.time_ns >> 4);
 	else
-		er_lost(sm->cpu, ER_KIND_STACK, sm->now, sm->tgid, sm->tid);
+		er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
+}
+
+/* Give the stack its id, which is returned, and send it if it is new. */
+static __always_inline __u64 stack_settle(union stack_scratch *st, struct er_cpu *c,
+					  __u64 exec_id, __u32 tid, struct seq_file *seq)
+{
+	__u32 n = st->s.nkernel + st->s.nuser, at;
+	struct seen_line *line;
+
+	st->s.id = er_stack_hash(st, n, exec_id);
+	at = st->s.id % SEEN_LINES;
+	line = bpf_map_lookup_elem(&er_seen, &at);
+	if (line && !seen_has(line, st->s.id))
+		send_stack(st, n, c, tid, line, seq);
+	return st->s.id;
+}
+
+__noinline __u64 er_stack_settle(union stack_scratch *st, struct er_cpu *c, __u64 exec_id,
+				 __u32 tid)
+{
+	return st && c ? stack_settle(st, c, exec_id, tid, NULL) : 0;
 }
 
 /* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
 static __always_inline __u64 stack_finish(union stack_scratch *st, const struct sample *sm,
 					  __u32 nkernel, __u32 nuser, struct seq_file *seq)
 {
-	__u32 n = nkernel + nuser, at;
-	struct seen_line *line;
-
 	st->s.nkernel = nkernel;
 	st->s.nuser = nuser;
-	if (!n && !st->s.flags)
+	if (!(nkernel + nuser) && !st->s.flags)
 		return 0;
-	st->s.id = er_stack_hash(st, n, sm->task->self_exec_id);
-	at = st->s.id % SEEN_LINES;
-	line = bpf_map_lookup_elem(&er_seen, &at);
-	if (line && !seen_has(line, st->s.id))
-		send_stack(st, n, sm, line, seq);
-	return st->s.id;
+	if (seq)
+		return stack_settle(st, sm->cpu, sm->task->self_exec_id, sm->tid, seq);
+	return er_stack_settle(st, sm->cpu, sm->task->self_exec_id, sm->tid);
 }
 
 static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
@@ -337,6 +376,7 @@ static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
 		return NULL;
 	st->s.flags = 0;
 	st->s.pad = 0;
+	st->s.h.time_ns = sm->now;
 	st->s.tgid = sm->tgid;
 	st->s.start_time = sm->start_time;
 	return st;

@@ -150,7 +150,7 @@ static __always_inline bool thread_ignored(struct task_struct *p)
 	return (er_stop_ns && p->start_time >= er_stop_ns) || !thread_wanted(p);
 }
 
-/* By a copy, not a pointer: see struct sample. */
+/* By a copy, not a pointer: see task_rq. */
 static __always_inline __u64 leader_start(struct task_struct *p)
 {
 	return BPF_CORE_READ(p, group_leader, start_time);

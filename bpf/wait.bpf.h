@@ -143,18 +143,24 @@ static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 	}
 }
 
-static __always_inline void wait_send(struct er_cpu *c, void *ring, struct task_struct *p,
-				      struct er_thread *t, __u64 stack)
+/* Of the current thread. */
+__noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 {
-	__u32 seq = er_number(c, ER_KIND_WAIT);
-	__u64 now = clock_monotonic(t->since);
+	struct task_struct *p = bpf_get_current_task_btf();
+	void *ring = er_this_ring();
 	struct er_wait *r = NULL;
+	__u64 now;
+	__u32 seq;
 
+	if (!c || !t)
+		return 0;
+	seq = er_number(c, ER_KIND_WAIT);
+	now = clock_monotonic(t->since);
 	if (ring)
 		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
 	if (!r) {
 		er_lost(c, ER_KIND_WAIT, now, p->tgid, p->pid);
-		return;
+		return 0;
 	}
 	wait_fill(r, p, t);
 	r->h.seq = seq;
@@ -162,6 +168,7 @@ static __always_inline void wait_send(struct er_cpu *c, void *ring, struct task_
 	r->stack = stack;
 	wait_sent(t, stack);
 	bpf_ringbuf_submit(r, er_wakeup(ring));
+	return 0;
 }
 
 /* A short wait was chosen by chance, and stacks of those are given up. */
@@ -188,7 +195,7 @@ static __always_inline void wait_back(void *ctx, struct er_cpu *c)
 	wait_sample(&sm, p, t, c);
 	if (!wait_sheds_stack(t))
 		stack = wait_stack(ctx, &sm, &er_skip_back);
-	wait_send(c, sm.ring, p, t, stack);
+	er_wait_send(c, t, stack);
 }
 
 #endif

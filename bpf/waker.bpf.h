@@ -57,13 +57,12 @@ static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task
 	return sample_stack(ctx, &sm, SCRATCH_WAKING);
 }
 
-static __always_inline void waker_note(void *ctx, struct er_cpu *c, struct er_thread *t)
+static __always_inline void waker_note(void *ctx, struct er_cpu *c, struct er_thread *t,
+				       struct task_struct *waker, struct task_struct *leader)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-
 	t->waker_tgid = waker->tgid;
 	t->waker_tid = waker->pid | (in_interrupt(ctx, waker) ? WAKER_IN_INTERRUPT : 0);
-	t->waker_start = waker->group_leader->start_time;
+	t->waker_start = leader->start_time;
 	if (!er_waker_stacks)
 		return;
 	t->waker_stack = waker_matters(t, clock_now()) ? waker_walk(ctx, c, waker) : 0;
