@@ -54,8 +54,10 @@ static void look_for_the_end(struct session *s, size_t nfds, int timeout_ms)
 /* Time ceases to count. What the rings hold by then is drained afterwards. */
 static void stop_capture(struct session *s)
 {
-	if (!s->stop_ns)
+	if (!s->stop_ns) {
+		usage_now(&s->usage_end);
 		s->stop_ns = now_ns();
+	}
 	if (!s->capturing)
 		return;
 	capture_stop(s->capture, &s->stop_ns, s->d);
@@ -79,16 +81,21 @@ void session_meanwhile(void *ctx)
 
 /* --- running --- */
 
-void session_sample(struct session *s, const char *label)
+static void put_sample(struct session *s, struct exp_usage u, const char *label)
 {
-	struct exp_usage u;
-
-	usage_now(&u);
 	usage_since(&u, &s->usage_base);
 	if (s->drain)
 		drain_usage(s->drain, &u);
 	account_usage(&s->account, &u);
 	expwriter_sample(page_writer(book_founder(s->book)), &u, label);
+}
+
+void session_sample(struct session *s, const char *label)
+{
+	struct exp_usage u;
+
+	usage_now(&u);
+	put_sample(s, u, label);
 }
 
 void session_account(struct session *s)
@@ -194,7 +201,8 @@ static void do_what_is_due(struct session *s)
 		resume(s, t);
 	if (schedule_due(&s->due, DUE_LOAD, t))
 		load_go(&s->load, s->d);
-	if (schedule_due(&s->due, DUE_SAMPLE, t))
+	/* When time has ceased to count in the meantime, the last one is to come. */
+	if (schedule_due(&s->due, DUE_SAMPLE, t) && !s->stop_ns)
 		session_sample(s, "periodic");
 	if (schedule_due(&s->due, DUE_ACCOUNT, t))
 		session_account(s);
@@ -255,8 +263,9 @@ static void end(struct session *s)
 
 	stop_capture(s);
 	drain_rest(s);
+	/* Of the moment when time ceased to count; threads' states are drained up to it by now. */
 	if (s->plan->sample_s)
-		session_sample(s, "end");
+		put_sample(s, s->usage_end, "end");
 	flush(s);
 	s->account.closed = true;
 	session_account(s);

@@ -45,7 +45,7 @@ struct session {
 	struct book *book;
 	struct drain *drain;
 	struct account account;
-	struct exp_usage usage_base;
+	struct exp_usage usage_base, usage_end; /* when time begins to count, and ceases to */
 	struct live live;
 	struct schedule due;
 	struct steer steer;

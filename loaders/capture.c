@@ -229,7 +229,7 @@ void capture_counts(const struct capture *c, int cpu, struct er_counts *ret)
 	*ret = rings_cpu_state(c->rings, cpu)->counts;
 }
 
-uint64_t capture_unsettled(const struct capture *c)
+uint32_t capture_unsettled(const struct capture *c)
 {
 	return rings_unsettled(c->rings);
 }

@@ -121,7 +121,7 @@ void capture_close(struct capture *c);
 int capture_ncpus(const struct capture *c); /* possible CPUs: ids are below this */
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
 /* After the stop: threads that were ending then and did not get to it in time. */
-uint64_t capture_unsettled(const struct capture *c);
+uint32_t capture_unsettled(const struct capture *c);
 /* Losses by thread and second; fn is called for each. */
 void capture_losses(const struct capture *c,
 		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);

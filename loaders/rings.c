@@ -219,16 +219,21 @@ const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu)
 	return &r->cpus[cpu];
 }
 
-uint64_t rings_unsettled(const struct rings *r)
+uint32_t cpus_unsettled(const struct er_cpu *cpus, int n)
 {
-	uint64_t n = 0;
+	uint32_t ret = 0;
 
-	for (int cpu = 0; cpu < r->ncpus; cpu++) {
-		const volatile struct er_cpu *c = &r->cpus[cpu];
+	for (int cpu = 0; cpu < n; cpu++) {
+		const volatile struct er_cpu *c = &cpus[cpu];
 
-		n += c->dying - c->dead;
+		ret += c->dying - c->dead;
 	}
-	return n;
+	return ret;
+}
+
+uint32_t rings_unsettled(const struct rings *r)
+{
+	return cpus_unsettled(r->cpus, r->ncpus);
 }
 
 uint64_t rings_spilled(const struct rings *r)

@@ -28,8 +28,8 @@ for i in $(seq 20); do
 	wait=$(awk -v seed="$((seed + i))" 'BEGIN { srand(seed); printf "%.3f", 0.3 + rand() * 1.2 }')
 	"$er_kernel" -o "k$i.er" -p high -F on >/dev/null 2>err &
 	pid=$!
+	before=$(held_up $pid) # from its start: what it waits for may have begun by then
 	until [ -s "k$i.er/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	before=$(held_up $pid)
 	sleep "$wait"
 	read -r now rest </proc/uptime
 	held=$(awk "BEGIN { print $(held_up $pid) - $before }")

@@ -147,6 +147,14 @@ must_record s1.er -S 1 -t 2.5 -p off
 # One that is late by a second leaves another out.
 check_that "-S 1: one a second, the start and the end" \
 	"$(sample_count s1.er) >= 3 && $(sample_count s1.er) <= int($(duration s1.er)) + 2" "$(sample_count s1.er) in $(duration s1.er) s"
+# However long it takes afterwards to take in what the kernel still has.
+must_record s2.er -q 0 "$syn/forktree" 30 0 0.01
+for e in s1 s2; do
+	check_that "-S: the last one is of the time that was recorded ($e)" \
+		"$(sed -n 's/.*kind="sample" tstamp="\([0-9.]*\)".*label="end".*/\1/p' $e.er/log.xml) <= $(duration $e.er)"
+done
+check_that "threads that end on another CPU than they began to are not missed" \
+	"$(sed -n 's/.*ended at the stop.*count="\([0-9]*\)".*/\1/p' s2.er/recorder.xml | grep . || echo 0) < 1000000"
 must_record s0.er -S off -t 1.5
 check_that "-S off: none" "$(sample_count s0.er) == 0" "$(sample_count s0.er)"
 

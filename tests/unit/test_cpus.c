@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "loaders/cpus.h"
+#include "loaders/rings.h"
 
 static void test_lists(void **state)
 {
@@ -24,6 +25,16 @@ static void test_lists(void **state)
 	assert_int_equal(l.cpus[3], 8);
 	assert_int_equal(l.cpus[5], 11);
 	cpus_free(&l);
+}
+
+/* A thread that exits may be moved in the middle of it. */
+static void test_exits_across_cpus(void **state)
+{
+	struct er_cpu cpus[3] = { { .dying = 7, .dead = 5 }, { .dying = 3, .dead = 5 } };
+
+	assert_int_equal(cpus_unsettled(cpus, 3), 0);
+	cpus[2] = (struct er_cpu){ .dying = 2, .dead = UINT32_MAX };
+	assert_int_equal(cpus_unsettled(cpus, 3), 3);
 }
 
 static void test_not_lists(void **state)
@@ -43,6 +54,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_not_lists),
+		cmocka_unit_test(test_exits_across_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
