@@ -127,7 +127,10 @@ static int cmd_name(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-/* It tells apart what Java and OpenMP record: for all other data the three are one (P-096). */
+/*
+ * What compilers made of functions (S-025), and of Java and OpenMP, which nothing records today:
+ * user and expert are one (P-096).
+ */
 static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 {
 	static const char *const modes[] = { "user", "expert", "machine" };
@@ -136,6 +139,8 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 		if (strcmp(argv[1], modes[i]))
 			continue;
 		sh->viewmode = modes[i];
+		session_show_outlined(sh->session, strcmp(modes[i], "machine") != 0);
+		view_state_changed(&sh->view);
 		shell_reply(sh, modes[i]);
 		return 0;
 	}

@@ -190,6 +190,7 @@ static struct session *open_paths(struct shell *sh, char *const *paths, size_t n
 {
 	struct session *old = sh->session, *s = session_new(&sh->diag);
 
+	session_show_outlined(s, !sh->viewmode || strcmp(sh->viewmode, "machine"));
 	sh->session = s;
 	rc_run(sh, RC_OPENING);
 	sh->session = old;

@@ -11,6 +11,7 @@
 #include "analysis/model/addrmap.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"
+#include "analysis/model/outline.h"
 #include "analysis/model/search.h"
 #include "analysis/model/session.h"
 #include "analysis/model/source.h"
@@ -54,6 +55,8 @@ struct session_impl {
 	VEC(uint32_t) scratch;
 	bool no_subs;         /* none are opened */
 	regex_t *only_subs;   /* those that match are; NULL: all */
+	bool as_recorded;     /* outlined code is called by nobody */
+	size_t outlined;      /* how many functions are parts of others */
 };
 
 /* object.c */
@@ -110,6 +113,8 @@ void data_objects_free(struct data_objects *d);
 
 struct resolver *resolver_of(struct session *s, struct experiment *e);
 void resolver_free(struct resolver *r);
+/* Resolve all stacks anew. */
+void resolver_forget(struct resolver *r);
 uint32_t frame_get(struct session *s, struct func *f, uint64_t offset);
 uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n);
 

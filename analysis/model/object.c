@@ -79,6 +79,7 @@ void object_free(struct loadobj *o)
 	symtab_free(o->symtab);
 	lineinfo_free(o->lines);
 	code_free(o->code);
+	map_free(&o->by_name);
 	diag_free(&o->diag);
 }
 
@@ -281,6 +282,10 @@ struct func *object_symbol_func(struct session *s, struct loadobj *o, const stru
 
 	if (sym->aliases && !f->aliases)
 		f->aliases = strtab_intern(&s->names, sym->aliases);
+	if (!f->outline && outlined_from(sym->name)) {
+		f->outline = arena_alloc(&s->arena, sizeof(*f->outline));
+		s->impl->outlined++;
+	}
 	return f;
 }
 

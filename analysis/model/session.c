@@ -221,6 +221,16 @@ static bool is_named(const struct func *f, const char *name)
 	       !strcmp(f->mangled, name) || (tick && !strcmp(tick + 1, name));
 }
 
+/* A part goes by what lists call it, too. */
+static bool is_part_named(struct session *s, const struct func *f, const char *name)
+{
+	size_t n = strlen(name), symbol = strlen(f->mangled);
+
+	return f->outline && n > symbol + 1 && !strncmp(name + n - 1 - symbol, f->mangled, symbol) &&
+	       (!strcmp(name, func_outline_name(s, f, false)) ||
+		!strcmp(name, func_outline_name(s, f, true)));
+}
+
 void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 {
 	vec_for_each(ep, &s->experiments) {
@@ -228,7 +238,7 @@ void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 			session_resolve(s, *ep, i, (*ep)->end_ns);
 	}
 	vec_for_each(f, &s->funcs) {
-		if (is_named(*f, name))
+		if (is_named(*f, name) || is_part_named(s, *f, name))
 			vec_push(ret, *f);
 	}
 }
@@ -237,6 +247,20 @@ void session_load_objects(struct session *s)
 {
 	vec_for_each(e, &s->experiments)
 		resolver_of(s, *e);
+}
+
+void session_show_outlined(struct session *s, bool on)
+{
+	if (s->impl->as_recorded == !on)
+		return;
+	s->impl->as_recorded = !on;
+	vec_for_each(r, &s->impl->resolvers)
+		resolver_forget(r);
+}
+
+bool session_shows_outlined(const struct session *s)
+{
+	return !s->impl->as_recorded;
 }
 
 struct search_path *session_search(struct session *s)

@@ -36,11 +36,19 @@ struct loadobj {
 	struct diag diag;      /* warnings about it, shown by `objects` */
 	bool tried;             /* to open it */
 	size_t nsyms;
+	struct map by_name; /* outline.c: of names, hashed, index of the symbol + 1 */
 };
 
 enum func_flags {
 	FUNC_PSEUDO = 1 << 0, /* stands for no code: <Total>, <Unknown>, <Truncated-stack>, … */
 	FUNC_STATIC = 1 << 1, /* <static>@0x…: code without a symbol */
+};
+
+/* What is known of a part that was split off another function; made by outline.h. */
+struct outline {
+	struct func *parent; /* NULL: not known */
+	const char *names[2]; /* short, long; NULL: not asked for yet */
+	bool known;	      /* the parent was looked for */
 };
 
 struct func {
@@ -53,12 +61,16 @@ struct func {
 	const char *srcfile;    /* NULL unknown */
 	uint64_t addr, size;    /* in the object's own address space */
 	unsigned flags;
+	struct outline *outline; /* NULL: it is no part of another function */
 };
+
+/* The call of outlined code, which no instruction made: the offset of no code. */
+static const uint64_t FRAME_OUTLINED = UINT64_MAX;
 
 /* A place in code: what a stack is made of. Interned: the same place has one frame. */
 struct frame {
 	struct func *func;
-	uint64_t offset; /* from the start of func */
+	uint64_t offset; /* from the start of func, or FRAME_OUTLINED */
 };
 
 /* A resolved stack, interned over all experiments: frames leaf first, root last. */
@@ -134,6 +146,13 @@ int session_open_recorded(const struct session *s, const char *path, const char 
 struct loadobj *session_add_object(struct session *s, const char *path);
 /* Where source files are looked for (search.h). */
 struct search_path *session_search(struct session *s);
+/*
+ * Whether stacks show outlined code as called by the function that it was split off, under a
+ * name that says so (outline.h), which is so from the start; or as recorded. Tallies made
+ * before no longer hold.
+ */
+void session_show_outlined(struct session *s, bool on);
+bool session_shows_outlined(const struct session *s);
 /* The line that stands for a hidden object. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

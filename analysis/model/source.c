@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/model/kernel_boot.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
 #include "analysis/symbols/lineinfo.h"
@@ -74,6 +75,8 @@ bool func_written(struct session *s, const struct func *f, uint64_t offset, stru
 	struct lineinfo *l = lines_of(s, f, &addr);
 	struct line_at at;
 
+	if (offset == FRAME_OUTLINED)
+		return false;
 	if (!l)
 		return dynamic_place(s, f, offset, ret);
 	if (!lineinfo_find(l, addr + offset, &at) || at.file == LINE_FILE_NONE)
@@ -88,6 +91,8 @@ bool func_place(struct session *s, const struct func *f, uint64_t offset, struct
 	struct lineinfo *l = lines_of(s, f, &addr);
 	struct inlined outermost;
 
+	if (offset == FRAME_OUTLINED)
+		return false;
 	if (l && lineinfo_inlined(l, addr + offset, &outermost, 1) && outermost.line &&
 	    outermost.file != LINE_FILE_NONE) {
 		*ret = place_of(s, l, outermost.file, outermost.line);
@@ -102,7 +107,8 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 	struct inlined calls[INLINED_MAX];
 	uint64_t addr;
 	struct lineinfo *l = lines_of(s, f, &addr);
-	size_t n = l ? lineinfo_inlined(l, addr + offset, calls, INLINED_MAX) : 0;
+	bool code = l && offset != FRAME_OUTLINED;
+	size_t n = code ? lineinfo_inlined(l, addr + offset, calls, INLINED_MAX) : 0;
 
 	if (n > INLINED_MAX)
 		n = INLINED_MAX;
@@ -178,15 +184,27 @@ const struct machine *func_machine(struct session *s, const struct func *f)
 
 /* --- functions --- */
 
-bool func_is_part_of(const struct func *part, const struct func *f)
+/* Of the kernel's functions, whose parts are not known otherwise, by name alone. */
+static bool is_kernel_part(const struct func *part, const struct func *f)
 {
-	size_t n = strlen(f->mangled);
+	__cleanup(freep) char *name = NULL, *whole = NULL;
 
-	if (part == f)
-		return true;
-	return part->obj == f->obj && !strncmp(part->mangled, f->mangled, n) &&
-	       !strncmp(part->mangled + n, ".cold", 5) &&
-	       (!part->mangled[n + 5] || part->mangled[n + 5] == '.');
+	if (strncmp(part->mangled, f->mangled, strlen(f->mangled)))
+		return false;
+	name = kernel_plain_name(part->mangled);
+	whole = kernel_plain_name(f->mangled);
+	return outlined_from(name) == strlen(whole);
+}
+
+bool func_is_part_of(struct session *s, const struct func *part, const struct func *f)
+{
+	if (part->obj != f->obj)
+		return false;
+	if (part->obj->kernel && part != f)
+		return is_kernel_part(part, f);
+	while (part && part != f)
+		part = func_parent(s, part);
+	return part;
 }
 
 void object_all_funcs(struct session *s, struct loadobj *o)

@@ -43,8 +43,8 @@ const char *func_source(struct session *s, const struct func *f);
 bool func_same_unit(struct session *s, const struct func *a, const struct func *b);
 /* The compiler that made it; NULL unknown. */
 const char *func_producer(struct session *s, const struct func *f);
-/* Its part in a separate section: "f.cold" of f; the function itself if it is no such part. */
-bool func_is_part_of(const struct func *part, const struct func *f);
+/* Whether it is the function or was split off it, or off another part (outline.h). */
+bool func_is_part_of(struct session *s, const struct func *part, const struct func *f);
 
 /* A line that has code, though perhaps none that counts, and the code's place. */
 struct line_code {

@@ -160,7 +160,7 @@ static void want_used(struct archiver *a, const struct buf *met)
 		const struct frame *f = &a->session->frames.data[i];
 		struct wanted *w = &a->wanted[f->func->obj->id];
 
-		if (!met->data[i] || f->func->obj->path[0] != '/')
+		if (!met->data[i] || f->func->obj->path[0] != '/' || f->offset == FRAME_OUTLINED)
 			continue;
 		w->is = true;
 		vec_push(&w->used, f->func->addr + f->offset);

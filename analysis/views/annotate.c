@@ -44,7 +44,7 @@ static void add_func(struct annotate *a, const struct func *f)
 
 static bool belongs(struct annotate *a, const struct func *f)
 {
-	return a->alone ? func_is_part_of(f, a->func) : func_same_unit(a->v->session, a->func, f);
+	return a->alone ? func_is_part_of(a->v->session, f, a->func) : func_same_unit(a->v->session, a->func, f);
 }
 
 /* All functions of the unit of `f`, those without samples too; or those of its name. */
@@ -131,6 +131,12 @@ static uint64_t other_key(size_t n)
 	return 1ULL << 41 | n;
 }
 
+/* The calls of outlined code, which no line made. */
+static uint64_t outlined_key(const struct func *f)
+{
+	return 1ULL << 42 | f->id;
+}
+
 static uint64_t other_file_key(struct annotate *a, const struct func *f, const char *file)
 {
 	for (size_t i = 0; i < a->others.len; i++) {
@@ -167,6 +173,8 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 
 	if (whole || f->id >= k->n || !k->listed[f->id])
 		return PLACE_NONE;
+	if (frame->offset == FRAME_OUTLINED)
+		return known_key(&a->keys, outlined_key(f));
 	if (annotate_place(a, f, frame->offset, &line))
 		return known_key(&a->keys, line);
 	return known_key(&a->keys, func_written(a->v->session, f, frame->offset, &at) ?
@@ -354,11 +362,11 @@ void annotate_index(struct annotate *a, const struct listed_func *f, bool always
 	uint64_t none = no_line_key(f->func);
 
 	if (always || f->first_line || has_others(a, f->func) || map_get(&a->keys, none))
-		index_line(a, f->func,
-			   a->func && f->func != a->func && func_is_part_of(f->func, a->func)
-				   ? ", split off"
-				   : "",
-			   0);
+		index_line(a, f->func, "", 0);
+	if (map_get(&a->keys, outlined_key(f->func)))
+		annotate_fill(a,
+			      annotate_row(a, "        <inclusive metrics for outlined functions>"),
+			      outlined_key(f->func));
 	index_others(a, f->func);
 	if (map_get(&a->keys, none))
 		index_line(a, f->func, ", instructions without line numbers", none);

@@ -8,6 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/model/outline.h"
 
 static const char *const short_flavors[] = { NULL, "Excl.", "Incl.", "Attr.", "Data" };
 static const char *const full_flavors[] = { NULL, "Exclusive", "Inclusive", "Attributed",
@@ -247,7 +248,11 @@ void columns_fill_attr(struct row *r, const struct metric_list *l, const int64_t
 
 const char *func_name(const struct view_state *v, const struct func *f)
 {
-	return v->name == NAME_LONG ? f->long_name : v->name == NAME_MANGLED ? f->mangled : f->name;
+	if (v->name == NAME_MANGLED)
+		return f->mangled;
+	if (f->outline && session_shows_outlined(v->session))
+		return func_outline_name(v->session, f, v->name == NAME_LONG);
+	return v->name == NAME_LONG ? f->long_name : f->name;
 }
 
 const char *func_label(const struct view_state *v, const struct func *f, struct table *t)

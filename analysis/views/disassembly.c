@@ -119,7 +119,7 @@ static uint32_t insn_key(void *ctx, const struct frame *frame, const struct func
 	struct disassembly *dis = ctx;
 	size_t n = vec_upto(&dis->insns, offset, frame->offset);
 
-	if (whole || frame->func != dis->func || !n)
+	if (whole || frame->func != dis->func || frame->offset == FRAME_OUTLINED || !n)
 		return PLACE_NONE;
 	return n - 1;
 }
@@ -219,7 +219,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 /* The function that was asked for with its parts; or all of a file. */
 static bool wanted(const struct annotate *a, const struct func *f)
 {
-	return !a->func || func_is_part_of(f, a->func);
+	return !a->func || func_is_part_of(a->v->session, f, a->func);
 }
 
 static int put_functions(struct disassembly *dis, struct diag *d)

@@ -19,6 +19,7 @@ enum { INLINED_AT = 40 }; /* column of a pc's inlined calls */
 struct entry {
 	const struct func *func;
 	bool whole;	    /* stands for all of it */
+	bool outlined;	    /* the calls of its outlined code, which no instruction made */
 	uint64_t offset;    /* of a pc */
 	struct place place; /* line 0: none */
 };
@@ -47,12 +48,21 @@ static uint32_t whole_key(struct listing *l, const struct func *f)
 	return known_key(l, f->id + 1, (struct entry){ .func = f, .whole = true });
 }
 
+static uint32_t outlined_entry(struct listing *l, const struct func *f)
+{
+	struct entry e = { .func = f, .outlined = true };
+
+	return known_key(l, 1ULL << 32 | f->id, e);
+}
+
 static uint32_t line_key(void *ctx, const struct frame *frame, const struct func *whole)
 {
 	struct listing *l = ctx;
 	struct entry e = { .func = frame->func };
 	uint64_t hash;
 
+	if (!whole && frame->offset == FRAME_OUTLINED)
+		return outlined_entry(l, e.func);
 	if (whole || !func_place(l->v->session, e.func, frame->offset, &e.place))
 		return whole_key(l, whole ? whole : e.func);
 	hash = hash64((uintptr_t)e.place.file ^ hash64((uint64_t)e.func->id << 32 | e.place.line));
@@ -66,6 +76,8 @@ static uint32_t pc_key(void *ctx, const struct frame *frame, const struct func *
 
 	if (whole || e.func->flags & FUNC_PSEUDO)
 		return whole_key(l, whole ? whole : e.func);
+	if (frame->offset == FRAME_OUTLINED)
+		return outlined_entry(l, e.func);
 	func_place(l->v->session, e.func, e.offset, &e.place);
 	vec_push(&l->entries, e);
 	return l->entries.len - 1;
@@ -110,7 +122,10 @@ static const char *entry_name(struct listing *l, const struct entry *e)
 	struct buf b = { 0 };
 	const char *name;
 
-	if (l->kind == PLACES_PCS)
+	if (e->outlined)
+		buf_printf(&b, "<Function: %s, inclusive metrics for outlined functions>",
+			   func_label(l->v, e->func, l->t));
+	else if (l->kind == PLACES_PCS)
 		put_pc_name(l, &b, e);
 	else
 		put_line_name(l, &b, e);

@@ -99,7 +99,7 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 		struct row *r = table_row(t);
 
 		r->group = group;
-		if (f->func->flags & FUNC_PSEUDO)
+		if (f->func->flags & FUNC_PSEUDO || f->offset == FRAME_OUTLINED)
 			put_textf(t, r, t->columns.len - 1, "  %s", name);
 		else
 			put_textf(t, r, t->columns.len - 1, "  %s + 0x%08" PRIX64, name, f->offset);

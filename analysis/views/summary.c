@@ -60,7 +60,7 @@ void summary_put(struct view_state *v, struct table *t, int group, const struct 
 	text_line(&s, "Source File", item->source ? item->source : "(unknown)");
 	text_line(&s, "Object File", "(unknown)");
 	text_line(&s, "Load Object", f->obj->path);
-	text_line(&s, "Mangled Name", strcmp(f->mangled, f->name) ? f->mangled : NULL);
+	text_line(&s, "Mangled Name", f->outline || strcmp(f->mangled, f->name) ? f->mangled : NULL);
 	text_line(&s, "Aliases", f->aliases);
 }
 

@@ -2,7 +2,8 @@
 /*
  * make_code DIR WORK.so: code.1.er, an experiment that ran the functions of
  * tests/fixtures/source/work.s, archived as a copy; bare.1.er, the same without
- * any archive, so that neither names nor lines nor code are known.
+ * any archive, so that neither names nor lines nor code are known; cold.1.er, which also
+ * was in what is split off hot.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,46 +18,66 @@
 static const char path[] = "/opt/demo/work.so";
 
 /* .text, linked at 0x2000, ran at 0x7f0000001000. Callers' pcs are within the call. */
-static const struct {
-	const char *stack;
+struct stack {
+	const char *names;
 	unsigned ticks;
-} stacks[] = {
+};
+
+static const struct stack stacks[] = {
 	{ "0x7f00000010cc>0x7f0000001077", 60 }, /* work > hot: mix, inlined in twice */
 	{ "0x7f00000010cc>0x7f000000107f", 30 },
 	{ "0x7f00000010cc>0x7f00000010a7", 8 },	 /* hot itself */
 	{ "0x7f00000010d5>0x7f0000001030", 45 }, /* work > warm: mix */
 	{ "0x7f00000010d5>0x7f0000001022", 5 },
 	{ "0x7f00000010cd", 2 }, /* work */
+	{ NULL, 0 },
 };
 
-static struct exp_builder *build(const char *dir, const char *name)
+static const struct stack cold_stacks[] = {
+	{ "0x7f00000010cc>0x7f0000001077", 10 },	       /* work > hot */
+	{ "0x7f00000010cc>0x7f0000001003", 3 },	       /* work > (hot >) hot.cold */
+	{ "0x7f00000010cc>0x7f000000100c>0x7f0000001000", 20 }, /* the same > fail */
+	/* hot > hot.cold, as if hot had called itself */
+	{ "0x7f00000010cc>0x7f0000001077>0x7f0000001003", 5 },
+	{ NULL, 0 },
+};
+
+static struct exp_builder *build(const char *dir, const char *name, const struct stack *st)
 {
 	struct exp_builder *b = exp_builder_new(dir, name);
 
 	exp_builder_segment(b, path, 0x7f0000001000, 0x1000, 0x1000);
-	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
-		exp_builder_profile(b, 1, stacks[i].stack, MS_USER, stacks[i].ticks);
+	for (; st->names; st++)
+		exp_builder_profile(b, 1, st->names, MS_USER, st->ticks);
 	return b;
+}
+
+/* Put the object into the experiment's archives. */
+static int archive(const char *experiments, const char *experiment, const char *file,
+		   struct diag *d)
+{
+	char *name = xasprintf("%s/%s", experiments, experiment);
+	int dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int object = open(file, O_RDONLY | O_CLOEXEC);
+	int rc = dir < 0 || object < 0 || archive_add(dir, object, path, ARCHIVE_COPY, d);
+
+	free(name);
+	close(object);
+	close(dir);
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
 	struct diag d = { .prefix = "make_code" };
-	int dir, object, rc;
-	char *name;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: make_code DIR WORK.so\n");
 		return 2;
 	}
-	exp_builder_close(build(argv[1], "bare.1.er"));
-	exp_builder_close(build(argv[1], "code.1.er"));
-	name = xasprintf("%s/code.1.er", argv[1]);
-	dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	object = open(argv[2], O_RDONLY | O_CLOEXEC);
-	rc = dir < 0 || object < 0 || archive_add(dir, object, path, ARCHIVE_COPY, &d);
-	free(name);
-	close(object);
-	close(dir);
-	return rc != 0;
+	exp_builder_close(build(argv[1], "bare.1.er", stacks));
+	exp_builder_close(build(argv[1], "code.1.er", stacks));
+	exp_builder_close(build(argv[1], "cold.1.er", cold_stacks));
+	return archive(argv[1], "code.1.er", argv[2], &d) ||
+	       archive(argv[1], "cold.1.er", argv[2], &d);
 }

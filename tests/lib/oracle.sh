@@ -4,6 +4,9 @@
 # after tap.sh. What differs is listed, never passed over. gprofng knows the
 # delimiter only for lists; trees and panels are compared as text, blanks folded.
 
+# gprofng shows parts that a compiler split off functions as what their symbols say.
+echo viewmode machine >.er.rc
+
 theirs() { gprofng display text "$@" 2>/dev/null; }
 ours() { "$er_print" "$@" 2>/dev/null; }
 

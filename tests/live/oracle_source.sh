@@ -83,6 +83,30 @@ compare()
 	same "$1 source" source_rows "$2" -metrics "ei.$3:name" -source work
 }
 
+# Exclusive and inclusive seconds of a function, of a report in CSV.
+times_of() { awk -F'","' -v name="$1" '{ sub(/^"/, ""); sub(/"$/, "") } $3 == name { print $1, $2 }' "$2"; }
+
+# What a compiler split off a function: as recorded it is gprofng's; shown as a part of the
+# function, that has its time in its inclusive metrics, once.
+split_off()
+{
+	local list="-printmode , -metrics ei.user:name -functions" part
+
+	theirs $list cold.er | grep -E '"(main|hot|hot\.cold|rare|spin)"$' | sort >theirs
+	"$er_print" -viewmode machine $list cold.er 2>/dev/null | grep -E '"(main|hot|hot\.cold|rare|spin)"$' |
+		sort >ours
+	if grep -q '"hot.cold"' theirs && cmp -s theirs ours; then
+		ok "parts as recorded: $(wc -l <ours) rows are equal"
+	else
+		not_ok "parts as recorded: rows are equal (< gprofng, > er_print)" "$(diff theirs ours)"
+	fi
+	ours $list cold.er >parts
+	part=$(sed -n 's/^.*"\(hot -- outline code from line [0-9]* \[hot.cold\]\)"$/\1/p' parts)
+	set -- $(times_of hot parts) $(times_of "$part" parts)
+	check_that "a function's own time and that of its part are its inclusive time" \
+		"${4:-0} > 0.1 && (${1:-0} + ${4:-0} - ${2:-0}) ^ 2 < 0.0021 ^ 2" "$*"
+}
+
 must_record followed.er -F '=^orc$' -p high -q 0 -A copy -- ./orc
 compare followed followed.er user
 if gprofng collect app -p hi -O app.er ./orc >/dev/null 2>&1; then
@@ -90,4 +114,12 @@ if gprofng collect app -p hi -O app.er ./orc >/dev/null 2>&1; then
 	few=1 compare "collect app" app.er totalcpu
 else
 	skip "collect app" "gprofng collect app does not work here"
+fi
+
+gcc -O2 -g -gdwarf-4 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o cold cold.c
+if nm cold 2>/dev/null | grep -q ' hot\.cold$'; then
+	must_record cold.er -F '=^cold$' -p high -q 0 -A copy -- ./cold
+	split_off
+else
+	skip "parts that a compiler split off" "this gcc does not split them off"
 fi

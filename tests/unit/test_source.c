@@ -384,19 +384,19 @@ static void dynamic_functions_have_the_code_that_was_recorded(void **state)
 
 static void parts_belong_to_their_function(void **state)
 {
-	struct loadobj here = { 0 }, there = { 0 };
+	struct loadobj here = { .kernel = true }, there = { .kernel = true };
 	struct func f = { .obj = &here, .mangled = "hot" };
 	struct func cold = { .obj = &here, .mangled = "hot.cold" };
-	struct func cold1 = { .obj = &here, .mangled = "hot.cold.1" };
+	struct func cold1 = { .obj = &here, .mangled = "hot·cold·1" };
 	struct func colder = { .obj = &here, .mangled = "hot.colder" };
 	struct func other = { .obj = &there, .mangled = "hot.cold" };
 
-	assert_true(func_is_part_of(&f, &f));
-	assert_true(func_is_part_of(&cold, &f));
-	assert_true(func_is_part_of(&cold1, &f));
-	assert_false(func_is_part_of(&colder, &f));
-	assert_false(func_is_part_of(&other, &f));
-	assert_false(func_is_part_of(&f, &cold));
+	assert_true(func_is_part_of(NULL, &f, &f));
+	assert_true(func_is_part_of(NULL, &cold, &f));
+	assert_true(func_is_part_of(NULL, &cold1, &f));
+	assert_false(func_is_part_of(NULL, &colder, &f));
+	assert_false(func_is_part_of(NULL, &other, &f));
+	assert_false(func_is_part_of(NULL, &f, &cold));
 }
 
 int main(void)
