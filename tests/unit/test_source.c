@@ -106,6 +106,19 @@ static void write_vmlinux(const char *dir, const char *const *names)
 			"-o vmlinux kernel.s");
 }
 
+static const char recorded[] = "k:vfs_read>k:do_sys>k:entry";
+static const char *const same_order[] = { "vfs_read", "do_sys", "entry", NULL };
+
+/* What was recorded, beside a vmlinux with these functions, for the tests to look for. */
+static struct func *open_beside_vmlinux(struct opened *o, const char *const *names)
+{
+	fixture_new(o);
+	exp_builder_profile(o->builder, 1, recorded, MS_SYSTEM, 1);
+	write_vmlinux(o->dir, names);
+	fixture_open(o);
+	return the_func(o, "do_sys");
+}
+
 /* A module is a relocatable file; its name in the list of modules has no hyphen. */
 static void lines_of_a_module_come_from_its_file(void **state)
 {
@@ -132,19 +145,13 @@ static void lines_of_a_module_come_from_its_file(void **state)
 
 static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
 {
-	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
 	const struct machine *m;
 	struct place at;
 	struct opened o;
 	unsigned char code;
-	struct func *f;
+	struct func *f = open_beside_vmlinux(&o, same_order);
 
-	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
-	write_vmlinux(o.dir, names);
-	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
-	f = the_func(&o, "do_sys");
 	assert_true(func_place(o.session, f, 16, &at));
 	assert_int_equal(at.line, 20);
 	assert_string_equal(base_name(at.file), "kernel.c");
@@ -237,16 +244,10 @@ static void a_module_s_calls_to_the_kernel_have_names(void **state)
 /* Found once the path leads there: what was not found is looked for again. */
 static void a_new_search_path_is_tried(void **state)
 {
-	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
 	struct place at;
 	struct opened o;
-	struct func *f;
+	struct func *f = open_beside_vmlinux(&o, same_order);
 
-	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
-	write_vmlinux(o.dir, names);
-	fixture_open(&o);
-	f = the_func(&o, "do_sys");
 	assert_false(func_place(o.session, f, 16, &at));
 	search_set(session_search(o.session), o.dir);
 	assert_true(func_place(o.session, f, 16, &at));
@@ -256,7 +257,6 @@ static void a_new_search_path_is_tried(void **state)
 /* With a build id one function in common is enough, and all of them are not without it. */
 static void the_recorded_build_id_decides(void **state)
 {
-	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
 	static const char right[] = "0123456789abcdef", wrong[] = "0123456789abcdee";
 	struct place at;
 	struct opened o;
@@ -267,10 +267,10 @@ static void the_recorded_build_id_decides(void **state)
 			i == 0 ? right : i == 1 ? wrong : "../../../../tmp/vmlinux");
 
 		fixture_new(&o);
-		exp_builder_profile(o.builder, 1, i ? "k:vfs_read>k:do_sys>k:entry" : "k:vfs_read",
+		exp_builder_profile(o.builder, 1, i ? recorded : "k:vfs_read",
 				    MS_SYSTEM, 1);
 		expwriter_replace(exp_builder_writer(o.builder), "recorder.xml", text);
-		write_functions(o.dir, names,
+		write_functions(o.dir, same_order,
 				"gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,"
 				"--build-id=0x0123456789abcdef -o vmlinux kernel.s");
 		fixture_open(&o);
@@ -284,7 +284,6 @@ static void the_recorded_build_id_decides(void **state)
 /* Two kernels in one session: each function is of the one it was recorded in. */
 static void two_boots_have_their_own_files(void **state)
 {
-	static const char *const names[] = { "vfs_read", "do_sys", "entry", NULL };
 	struct place at;
 	struct opened o;
 	struct exp_builder *other;
@@ -292,12 +291,12 @@ static void two_boots_have_their_own_files(void **state)
 	func_vec found = { 0 };
 
 	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
+	exp_builder_profile(o.builder, 1, recorded, MS_SYSTEM, 1);
 	/* The same functions of another build, where they lie elsewhere and in another order. */
 	other = exp_builder_new(o.dir, "t.2.er");
 	exp_builder_profile(other, 1, "k:a>k:b>k:c>k:entry>k:vfs_read>k:do_sys", MS_SYSTEM, 1);
 	exp_builder_close(other);
-	write_vmlinux(o.dir, names);
+	write_vmlinux(o.dir, same_order);
 	fixture_open(&o);
 	path = xasprintf("%s/t.2.er", o.dir);
 	assert_int_equal(session_add(o.session, path), 0);
@@ -317,14 +316,9 @@ static void vmlinux_of_another_kernel_is_not_used(void **state)
 	static const char *const names[] = { "entry", "other", "do_sys", "vfs_read", NULL };
 	struct place at;
 	struct opened o;
-	struct func *f;
+	struct func *f = open_beside_vmlinux(&o, names);
 
-	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "k:vfs_read>k:do_sys>k:entry", MS_SYSTEM, 1);
-	write_vmlinux(o.dir, names);
-	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
-	f = the_func(&o, "do_sys");
 	assert_false(func_place(o.session, f, 16, &at));
 	assert_true(f->obj->diag.nwarnings >= 1);
 	assert_non_null(strstr(f->obj->diag.msgs[0].text, "not the kernel that was recorded"));
