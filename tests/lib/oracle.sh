@@ -7,8 +7,37 @@
 # gprofng shows parts that a compiler split off functions as what their symbols say.
 echo viewmode machine >.er.rc
 
-theirs() { gprofng display text "$@" 2>/dev/null; }
+theirs() { gprofng display text "$@" 2>theirs.err; }
 ours() { "$er_print" "$@" 2>/dev/null; }
+
+# collect_traced OPTIONS EXPERIMENT…: of tests/synprog/traced, by gprofng's own recorder.
+collect_traced()
+{
+	local options=$1 exp
+	shift
+
+	command -v gprofng >/dev/null || skip_all "gprofng is not installed"
+	[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
+	mkdir files
+	for exp; do
+		gprofng collect app $options -o "$exp" "$syn/traced" "$tmp/files" >collect.out 2>&1
+		[ -s "$exp/log.xml" ] ||
+			skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
+	done
+}
+
+# equal_rows NAME [COMMAND]: of the files `theirs` and `ours`; or the command finds them near enough.
+equal_rows()
+{
+	if [ ! -s theirs ]; then
+		not_ok "$1: gprofng prints rows" "$(tail -n 5 theirs.err)"
+	elif cmp -s theirs ours || ${2:-false}; then
+		ok "$1: $(wc -l <ours) rows are equal"
+	else
+		not_ok "$1: rows are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
+			"$(diff theirs ours)"
+	fi
+}
 
 # Rows only, in an order of their own: ties have no promised order. A function without
 # time in the metrics shown is left out: gprofng lists it when it has some in another
@@ -120,14 +149,7 @@ same()
 
 	theirs $4 "$5" "$exp" | without_vague | rename | $rows >theirs
 	ours $4 ${6:-} "$5" "$exp" | without_vague | $rows >ours
-	if [ ! -s theirs ]; then
-		not_ok "$name: gprofng prints rows" "$(gprofng display text $4 "$5" "$exp" 2>&1 | tail -n 5)"
-	elif cmp -s theirs ours; then
-		ok "$name: $(wc -l <ours) rows are equal"
-	else
-		not_ok "$name: rows are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
-			"$(diff theirs ours)"
-	fi
+	equal_rows "$name"
 }
 
 # compare NAME EXPERIMENT METRIC…
@@ -171,13 +193,8 @@ same_list()
 	eval "ours -printmode , $5 \"\$exp\"" | $rows | sed "${ours_more:-}" | sort >ours
 	if [ "${may_be_empty:-}" ] && [ ! -s theirs ] && [ ! -s ours ]; then
 		skip "$name" "nothing was recorded there"
-	elif [ ! -s theirs ]; then
-		not_ok "$name: gprofng prints rows" "$(eval "gprofng display text $4 \"\$exp\"" 2>&1 | tail -n 5)"
-	elif cmp -s theirs ours; then
-		ok "$name: $(wc -l <ours) rows are equal"
 	else
-		not_ok "$name: rows are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
-			"$(diff theirs ours)"
+		equal_rows "$name"
 	fi
 }
 

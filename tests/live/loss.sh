@@ -82,5 +82,5 @@ for lost in $n $waits; do
 	check "a stopped recorder: the header says how much" sh -c "tr -d , <header | grep -i lost | grep -qw $lost"
 done
 check "a stopped recorder: records of processes, too" \
-	grep -qE 'what="records of processes and mappings" count="[1-9]' stopped.er/recorder.xml
+	grep -qE 'what="records of processes and mappings" count="[1-9][0-9][0-9]' stopped.er/recorder.xml
 check "a stopped recorder: and of which threads" sh -c "grep -c '<loss ' stopped.er/recorder.xml"

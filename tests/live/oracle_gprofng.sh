@@ -8,12 +8,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
 
-command -v gprofng >/dev/null || skip_all "gprofng is not installed"
-[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
-mkdir files
-gprofng collect app -p hi -s all -H on -i on -F on -o all.er "$syn/traced" "$tmp/files" \
-	>collect.out 2>&1
-[ -s all.er/log.xml ] || skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
+collect_traced "-p hi -s all -H on -i on -F on" all.er
 
 # Metrics by kind of data; leaks and I/O errors among them where they were recorded.
 clock=totalcpu

@@ -7,26 +7,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
 
-command -v gprofng >/dev/null || skip_all "gprofng is not installed"
-[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
-mkdir files
-for exp in one.er two.er; do
-	gprofng collect app -p hi -s all -H on -i on -o $exp "$syn/traced" "$tmp/files" \
-		>collect.out 2>&1
-	[ -s $exp/log.xml ] || skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
-done
-
-# both NAME FILE-OF-THEIRS FILE-OF-OURS
-both()
-{
-	if [ ! -s theirs ]; then
-		not_ok "$1: gprofng prints numbers"
-	elif cmp -s theirs ours; then
-		ok "$1: $(wc -l <ours) lines are equal"
-	else
-		not_ok "$1: lines are equal (< gprofng, > er_print)" "$(diff theirs ours)"
-	fi
-}
+collect_traced "-p hi -s all -H on -i on" one.er two.er
 
 # Side by side. gprofng prints the values of each in this form, whatever is asked for.
 metrics=ei+heapalloccnt:ei+ioreadcnt:i+syncn:name
@@ -34,16 +15,16 @@ find_all_renames "one.er two.er" heapalloccnt ioreadcnt syncn >/dev/null 2>&1
 numbers() { grep '^"[0-9]' | sed 's/,"[^"]*"$//' | grep -v '^"0"\(,"0"\)*$' | sort; }
 theirs -compare on -printmode , -metrics $metrics -functions one.er two.er | numbers >theirs
 ours -compare on -printmode , -metrics $metrics -functions one.er two.er | numbers >ours
-both "compare on"
+equal_rows "compare on"
 head_of() { grep '^"[a-z]*\.er"' | sed 's/"\([^"]*\)"/\1/g'; }
 theirs -compare on -printmode , -metrics $metrics -functions one.er two.er | head_of >theirs
 ours -compare on -printmode , -metrics $metrics -functions one.er two.er | head_of >ours
-both "compare on: headings"
+equal_rows "compare on: headings"
 for how in delta ratio; do
 	text_of() { sed 's/^ *//; s/ *\*\{0,1\}<Total>.*/ <Total>/; s/x  */x/g; s/  */ /g' | grep '<Total>'; }
 	theirs -compare $how -metrics $metrics -functions one.er two.er | text_of >theirs
 	ours -compare $how -metrics $metrics -functions one.er two.er | text_of >ours
-	both "compare $how: <Total>"
+	equal_rows "compare $how: <Total>"
 done
 
 # Calls by common stack: how many, how many bytes.
@@ -52,16 +33,16 @@ for c in leaks allocs; do
 	theirs -$c one.er | calls_of >theirs
 	ours -printmode csv -$c one.er | sed -n 's/^[0-9]*,\([0-9]*\),\([0-9]*\),[A-Z][a-z]* #.*/\1 \2/p' |
 		sort >ours
-	both "$c by stack"
+	equal_rows "$c by stack"
 done
 # What is equal to the peak at another time is shown by gprofng, too.
 theirs -heapstat one.er | grep -v 'Time of peak' | awk '/[0-9] *$/ { print $NF }' >theirs
 ours -printmode csv -heapstat one.er | grep -v 'Time of peak' | awk -F, '$2 != "" { print $2 }' >ours
-both "heapstat"
+equal_rows "heapstat"
 sizes_of() { tr -d '"' | sed -n 's/^ *\(Total calls\|Total bytes\|Smallest.*bytes\|Largest.*bytes\|[0-9]*.B - [0-9]*.B\)[ ,]*\([0-9]*\) *$/\2/p'; }
 theirs -iostat one.er | sed '/^Other/,$d' | sizes_of >theirs
 ours -printmode csv -iostat one.er | sed '/^Other/,$d' | sizes_of >ours
-both "iostat: reads and writes"
+equal_rows "iostat: reads and writes"
 
 # Of one experiment: the last digit of the average depends on nanoseconds that records round.
 values()
@@ -71,15 +52,15 @@ values()
 }
 theirs -statistics 1 one.er | values >theirs
 ours -statistics 1 one.er | values >ours
-both "statistics"
+equal_rows "statistics"
 
 # Panels of functions that called each other; gprofng shows what is attributed.
 panel() { tac | sed '/^Callers and/q' | grep -E '^ *[0-9]+ ' | awk '{ print $1, $NF }' | grep -v '<static>' | sort; }
 metrics="-metrics i+heapalloccnt:name"
 theirs $metrics -csingle keep 1 -cprepend use_memory 1 one.er | panel >theirs
 ours $metrics -cmetrics a+heapalloccnt:name -csingle keep -cprepend use_memory one.er | sed 's/\*//' | panel >ours
-both "csingle, cprepend"
+equal_rows "csingle, cprepend"
 theirs $metrics -csingle use_memory 1 -cappend keep 1 -crmfirst one.er | panel >theirs
 ours $metrics -cmetrics a+heapalloccnt:name -csingle use_memory -cappend keep -crmfirst one.er |
 	sed 's/\*//' | panel >ours
-both "cappend, crmfirst"
+equal_rows "cappend, crmfirst"

@@ -10,15 +10,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
 
-command -v gprofng >/dev/null || skip_all "gprofng is not installed"
-[ -x "$er_print" ] && [ -x "$syn/traced" ] || { not_ok "programs are built"; exit 1; }
-mkdir files
-for exp in a.er b.er; do
-	gprofng collect app -p hi -s all -H on -i on -F on -o $exp "$syn/traced" "$tmp/files" \
-		>collect.out 2>&1
-	[ -s $exp/log.xml ] ||
-		skip_all "gprofng collect app does not record here: $(tail -n 1 collect.out)"
-done
+collect_traced "-p hi -s all -H on -i on -F on" a.er b.er
 find_all_renames a.er totalcpu syncn heapalloccnt ioreadcnt iowritecnt ioothercnt ioerrorcnt
 
 # Seen once: a time in the middle of two last digits that gprofng's panels rounded the other way.
@@ -41,14 +33,7 @@ both()
 
 	theirs "$@" | $rows | without_vague | rename | $finish >theirs
 	ours "$@" | $rows | without_vague | $finish >ours
-	if [ ! -s theirs ]; then
-		not_ok "$name: gprofng prints rows" "$(gprofng display text "$@" 2>&1 | tail -n 5)"
-	elif cmp -s theirs ours || nearly; then
-		ok "$name: $(wc -l <ours) lines are equal"
-	else
-		not_ok "$name: lines are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
-			"$(diff theirs ours)"
-	fi
+	equal_rows "$name" nearly
 }
 
 # "label value of title" of each line of a panel, without percents, which have a digit more in

@@ -7,6 +7,7 @@
 # DWARF 4, one row of the line table for an address. What is folded away, and why
 # ours is right, stands in docs/oracle.md.
 . "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/oracle.sh"
 
 command -v gprofng >/dev/null || skip_all "gprofng is not installed"
 case $(gprofng --version | sed -n '1s/.* \([0-9.]*\)$/\1/p') in
@@ -18,8 +19,7 @@ cp "$top"/tests/fixtures/source/*.[ch] . &&
 
 # gprofng 2.40 does not know the inlined calls yet when it looks up its first address, and
 # puts that one elsewhere; after any view of the source it knows them.
-theirs() { gprofng display text -outfile ignored -source work -outfile - "$@" 2>/dev/null; }
-ours() { "$er_print" "$@" 2>/dev/null; }
+theirs() { gprofng display text -outfile ignored -source work -outfile - "$@" 2>theirs.err; }
 
 # Rows about the program's own files; ours double quotes inside a cell; inlined names are
 # wrong in gprofng beyond the first unit, and compared in the unit tests.
@@ -55,13 +55,8 @@ same()
 	ours "$@" "$exp" | $rows >ours
 	if [ ! -s theirs ] && [ ! -s ours ] && [ "${few:-}" ]; then
 		skip "$name" "no sample fell there"
-	elif [ ! -s theirs ]; then
-		not_ok "$name: gprofng prints rows" "$(gprofng display text "$@" "$exp" 2>&1 | tail -n 5)"
-	elif cmp -s theirs ours || { [ $rows = source_rows ] && nearly; }; then
-		ok "$name: $(wc -l <ours) rows are equal"
 	else
-		not_ok "$name: rows are equal (< gprofng, > er_print), of $(wc -l <theirs)" \
-			"$(diff theirs ours)"
+		equal_rows "$name" $([ $rows != source_rows ] || echo nearly)
 	fi
 }
 

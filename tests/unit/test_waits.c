@@ -258,26 +258,35 @@ static void test_targets_sleep_and_stall(void **state)
 	experiment_close(e);
 }
 
+enum { WAKER = 5000003 };
+
+/* A wait that another process ended, which has not been seen before; flags: of the wait. */
+static void give_woken(struct fixture *f, uint16_t nuser, uint32_t flags)
+{
+	struct er_wait w = a_wait;
+
+	procmap_apply(f->procmap, &(struct proc_event){ .kind = PROC_FORK, .time_ns = 2000,
+							.pid = WAKER, .tid = WAKER, .ppid = 1 });
+	procmap_apply(f->procmap, &(struct proc_event){ .kind = PROC_EXEC, .time_ns = 2100,
+							.pid = WAKER, .tid = WAKER, .name = "waker" });
+	give_stack(f, 77, 2, 2, 0);
+	give_stack(f, 99, 1, nuser, 0);
+	w.waker_tgid = w.waker_tid = WAKER;
+	w.waker_start = 1991;
+	w.waker_stack = 99;
+	w.flags |= flags;
+	give_wait(f, w);
+}
+
 /* The one who woke is a process of its own: its stack is in its experiment. */
 static void test_waker_stack_is_in_its_experiment(void **state)
 {
 	struct fixture f;
 	struct experiment *e, *sub, *other;
-	struct er_wait w = a_wait;
 	struct seen_list *l;
-	enum { WAKER = 5000003 };
 
 	begin(&f, FOLLOW_ALL, NULL);
-	procmap_apply(f.procmap, &(struct proc_event){ .kind = PROC_FORK, .time_ns = 2000,
-						       .pid = WAKER, .tid = WAKER, .ppid = 1 });
-	procmap_apply(f.procmap, &(struct proc_event){ .kind = PROC_EXEC, .time_ns = 2100,
-						       .pid = WAKER, .tid = WAKER, .name = "waker" });
-	give_stack(&f, 77, 2, 2, 0);
-	give_stack(&f, 99, 1, 1, 0);
-	w.waker_tgid = w.waker_tid = WAKER;
-	w.waker_start = 1991;
-	w.waker_stack = 99;
-	give_wait(&f, w);
+	give_woken(&f, 1, 0);
 	e = finish(&f);
 	sub = open_sub(e, "_prog_PID_5000000.1.er");
 	other = open_sub(e, "_waker_PID_5000003.1.er");
@@ -288,6 +297,31 @@ static void test_waker_stack_is_in_its_experiment(void **state)
 	experiment_close(other);
 	experiment_close(sub);
 	experiment_close(e);
+}
+
+/*
+ * An experiment of the waker's own would show nothing of its program: of its stack only the
+ * kernel's part is known, or an interrupt came upon it. The stack is in the founder then.
+ */
+static void test_waker_without_an_experiment(void **state)
+{
+	for (int by_interrupt = 0; by_interrupt < 2; by_interrupt++) {
+		struct fixture f;
+		struct experiment *e, *sub;
+		struct seen_list *l;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		give_woken(&f, by_interrupt, by_interrupt ? ER_WAIT_WAKER_IRQ : 0);
+		drain_process(f.drain, true);
+		assert_int_equal(book_nsubs(f.book), 1);
+		e = finish(&f);
+		sub = open_sub(e, "_prog_PID_5000000.1.er");
+		l = read_all_packets(sub);
+		assert_int_equal(l->s[0].waker_pid, WAKER);
+		assert_true(experiment_stack(e, l->s[0].waker_stack) >= 0);
+		experiment_close(sub);
+		experiment_close(e);
+	}
 }
 
 static void test_wait_for_a_late_stack(void **state)
@@ -473,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_only_waited_makes_no_experiment),
 		cmocka_unit_test(test_targets_sleep_and_stall),
 		cmocka_unit_test(test_waker_stack_is_in_its_experiment),
+		cmocka_unit_test(test_waker_without_an_experiment),
 		cmocka_unit_test(test_wait_for_a_late_stack),
 		cmocka_unit_test(test_long_waits_are_several_packets),
 		cmocka_unit_test(test_rest_makes_sums_exact),
