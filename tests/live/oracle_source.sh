@@ -88,14 +88,10 @@ split_off()
 	local list="-printmode , -metrics ei.user:name -functions" part
 
 	theirs $list cold.er | grep -E '"(main|hot|hot\.cold|rare|spin)"$' | sort >theirs
-	"$er_print" -viewmode machine $list cold.er 2>/dev/null | grep -E '"(main|hot|hot\.cold|rare|spin)"$' |
-		sort >ours
-	if grep -q '"hot.cold"' theirs && cmp -s theirs ours; then
-		ok "parts as recorded: $(wc -l <ours) rows are equal"
-	else
-		not_ok "parts as recorded: rows are equal (< gprofng, > er_print)" "$(diff theirs ours)"
-	fi
-	ours $list cold.er >parts
+	ours -viewmode machine $list cold.er | grep -E '"(main|hot|hot\.cold|rare|spin)"$' | sort >ours
+	check "a part was recorded" grep -q '"hot.cold"' theirs
+	equal_rows "parts as recorded"
+	ours -viewmode user $list cold.er >parts
 	part=$(sed -n 's/^.*"\(hot -- outline code from line [0-9]* \[hot.cold\]\)"$/\1/p' parts)
 	set -- $(times_of hot parts) $(times_of "$part" parts)
 	check_that "a function's own time and that of its part are its inclusive time" \
