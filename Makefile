@@ -64,7 +64,7 @@ golden       := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/golden/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests synprogs clean install fmt deps demo check check-unit check-live bench fuzz fuzz-programs
+.PHONY: all tests synprogs clean install uninstall fmt deps demo check check-unit check-live bench fuzz fuzz-programs
 
 all: $(programs)
 
@@ -161,6 +161,9 @@ fmt:
 
 install: all
 	$(Q)tools/install.sh $(O) "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	$(Q)tools/install.sh $(O) "$(DESTDIR)" "$(PREFIX)" remove
 
 clean:
 	$(Q)rm -rf .output

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make install: install.sh OUTPUT DESTDIR PREFIX
+# make install: install.sh OUTPUT DESTDIR PREFIX; make uninstall: the same with "remove"
+# behind it, which takes away the files of the same names.
 #
 # `gprofng collect kernel` runs gp-collect-kernel (binutils before 2.44) or
 # gprofng-collect-kernel from the directory of gprofng itself. Both links go
@@ -9,8 +10,9 @@
 # gprofng that lives elsewhere, too. What somebody else has put there stays.
 set -eu
 
-[ $# = 3 ] || { echo "usage: install.sh OUTPUT DESTDIR PREFIX" >&2; exit 2; }
-out=$1 destdir=$2 prefix=$3
+usage() { echo "usage: install.sh OUTPUT DESTDIR PREFIX [remove]" >&2; exit 2; }
+case $#${4:-} in 3 | 4remove) ;; *) usage ;; esac
+out=$1 destdir=$2 prefix=$3 remove=${4:-}
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$destdir$prefix/bin
 man=$destdir$prefix/share/man
@@ -22,29 +24,45 @@ link()
 	for name in $links; do
 		if [ -L "$1/$name" ] && [ "$(basename "$(readlink "$1/$name")")" = er_kernel ]; then
 			rm -f "$1/$name"
+		elif [ "$remove" ]; then
+			continue
 		elif [ -e "$1/$name" ] || [ -L "$1/$name" ]; then
 			echo "install: '$1/$name' is not ours: left alone" >&2
 			continue
 		fi
-		ln -s "$2" "$1/$name"
+		[ "$remove" ] || ln -s "$2" "$1/$name"
 	done
 }
 
-install -d "$bin" "$man/man1" "$man/man5"
-for program in "$out"/bin/er_*; do
-	case ${program##*/} in *.*) continue ;; esac
-	install -m 755 "$program" "$bin/"
+# put MODE DIRECTORY FILE…
+put()
+{
+	local mode=$1 dir=$2 file
+	shift 2
+	[ "$remove" ] || install -d "$dir"
+	for file; do
+		if [ "$remove" ]; then rm -f "$dir/${file##*/}"
+		else install -m "$mode" "$file" "$dir/"; fi
+	done
+}
+
+for source in "$here"/tools/er_*.c; do
+	put 755 "$bin" "$out/bin/$(basename "$source" .c)"
 done
-install -m 644 "$here"/docs/man/*.1 "$man/man1/"
-install -m 644 "$here"/docs/man/*.5 "$man/man5/"
+put 755 "$bin" "$out/bin/er_kernel"
+put 644 "$man/man1" "$here"/docs/man/*.1
+put 644 "$man/man5" "$here"/docs/man/*.5
 link "$bin" er_kernel
 
 [ -z "$destdir" ] && gprofng=$(command -v gprofng) || exit 0
 theirs=$(dirname "$(readlink -f "$gprofng")")
 [ "$theirs" != "$(readlink -f "$bin")" ] || exit 0
 if [ -w "$theirs" ]; then
+	# One that leads to somebody else's copy stays when ours goes.
+	[ -z "$remove" ] ||
+		[ "$(readlink "$theirs/gp-collect-kernel")" = "$(readlink -f "$bin")/er_kernel" ] || exit 0
 	link "$theirs" "$(readlink -f "$bin")/er_kernel"
-	echo "linked into $theirs, so that 'gprofng collect kernel' finds er_kernel"
+	[ "$remove" ] || echo "linked into $theirs, so that 'gprofng collect kernel' finds er_kernel"
 else
-	echo "install: '$theirs' is not writable: 'gprofng collect kernel' will not find er_kernel" >&2
+	[ "$remove" ] || echo "install: '$theirs' is not writable: 'gprofng collect kernel' will not find er_kernel" >&2
 fi

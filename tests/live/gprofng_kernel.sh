@@ -24,3 +24,9 @@ check "and gprofng shows it" opens_in_gprofng k.er
 rm root/usr/bin/gp-collect-kernel && echo foreign >root/usr/bin/gp-collect-kernel
 "$top/tools/install.sh" "$O" "$tmp/root" /usr >out 2>&1
 check_that "a foreign file stays" "$(grep -c foreign root/usr/bin/gp-collect-kernel) == 1" "$(cat out)"
+
+check "make uninstall" make -C "$top" --no-print-directory uninstall O="${O#"$top"/}" \
+	DESTDIR="$tmp/root" PREFIX=/usr
+check_that "leaves what is not ours, and nothing else" \
+	"\"$(cd root && find . ! -type d | sort | tr '\n' ' ')\" == \"./usr/bin/gp-collect-kernel ./usr/bin/gp-display-text ./usr/bin/gprofng \"" \
+	"$(find root)"
