@@ -43,9 +43,9 @@ static int perform(const struct plan *plan, struct diag *d)
 }
 
 /*
- * What is freed is used again in place of being given back: the kernel's BTF, twice
- * 6 MB, has room for all that comes after it. A fresh page takes 2 us, and there
- * were 7,000 of them before anything was recorded.
+ * What is freed is used again in place of being given back: the symbols of one binary
+ * have room where those of the one before had it. A fresh page takes 2 us, and to archive
+ * what a compiler had run asked for 3,000 of them.
  */
 static void keep_memory(void)
 {

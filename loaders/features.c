@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@
 
 #include "analysis/base/alloc.h"
 #include "loaders/cpus.h"
+#include "loaders/ktypes.h"
 #include "loaders/perf_event.h"
 #include "loaders/way.h"
 
@@ -104,8 +106,9 @@ static int try_counters(void)
 	return closed(open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES));
 }
 
-/* "return 0" as a program of the type, attached to `target` when there is one. */
-static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char *target)
+/* "return 0" as a program of the type, attached to the kernel's type `target` when there is one. */
+static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char *target,
+		unsigned kind)
 {
 	static const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -114,47 +117,47 @@ static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
 
 	if (target) {
-		int id = libbpf_find_vmlinux_btf_id(target, attach);
-
-		if (id < 0) {
-			errno = -id;
+		opts.attach_btf_id = ktypes_running_id(target, kind);
+		if (!opts.attach_btf_id) {
+			errno = ENOENT;
 			return -1;
 		}
-		opts.attach_btf_id = id;
 	}
 	return bpf_prog_load(type, "er_probe", "GPL", insns, sizeof(insns) / sizeof(*insns), &opts);
 }
 
 static int try_perf_program(void)
 {
-	return closed(load(BPF_PROG_TYPE_PERF_EVENT, 0, NULL));
+	return closed(load(BPF_PROG_TYPE_PERF_EVENT, 0, NULL, 0));
 }
 
 static int try_tracing(void)
 {
-	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_switch"));
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "btf_trace_sched_switch",
+			   BTF_KIND_TYPEDEF));
 }
 
 static int try_iterator(void)
 {
-	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, "task"));
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, "bpf_iter_task", BTF_KIND_FUNC));
 }
 
 static int try_sched_exit(void)
 {
-	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "sched_exit_tp"));
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, WAY_EXIT_TYPE,
+			   BTF_KIND_TYPEDEF));
 }
 
 static int try_finish(void)
 {
-	return way_allowed(WAY_FINISH, NULL) ? 0 : ENOENT;
+	return way_allowed(WAY_FINISH, false) ? 0 : ENOENT;
 }
 
 /* Loading is not enough: lockdown and missing ftrace show at the attachment. */
 static int try_fentry(void)
 {
 	__cleanup(closep) int prog =
-		load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, "bpf_fentry_test1");
+		load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, "bpf_fentry_test1", BTF_KIND_FUNC);
 
 	return prog < 0 ? errno : closed(bpf_raw_tracepoint_open(NULL, prog));
 }

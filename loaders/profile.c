@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
@@ -21,6 +22,7 @@
 #include "loaders/cpus.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
+#include "loaders/typed.h"
 #include "loaders/way.h"
 
 enum {
@@ -34,6 +36,7 @@ enum {
 
 struct profile {
 	const struct rings *rings;
+	struct typed *typed;
 	struct profile_bpf *skel;
 	uint64_t interval_ns;
 	enum capture_way way;
@@ -53,6 +56,7 @@ static void profile_close(void *self)
 	closep(&p->begin_fd);
 	closep(&p->end_fd);
 	profile_bpf__destroy(p->skel);
+	typed_close(p->typed);
 	free(p);
 }
 
@@ -145,22 +149,34 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	err = rings_bind(p->rings, p->skel->obj);
 	if (!err)
 		err = profile_bpf__load(p->skel);
+	typed_loaded(p->typed);
 	if (!err)
 		look_up(p->skel);
 	return err ? err : add_targets(p->skel, plan);
 }
 
-static int open_skeleton(struct profile *p, const struct capture_plan *plan, struct diag *d)
+static int open_skeleton(struct profile *p)
 {
-	p->skel = profile_bpf__open();
-	if (!p->skel)
-		return diag_errno(d, errno, "cannot open the clock programs");
-	if (!way_allowed(plan->way, p->skel->progs.er_back))
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	int err = typed_open(&p->typed);
+
+	if (err)
+		return err;
+	opts.btf_custom_path = typed_path(p->typed);
+	p->skel = profile_bpf__open_opts(&opts);
+	return p->skel ? typed_look(p->typed, p->skel->obj, WAY_EXIT_TYPE) : -errno;
+}
+
+static int choose_way(struct profile *p, const struct capture_plan *plan, struct diag *d)
+{
+	bool can_exit = typed_has(p->typed, WAY_EXIT_TYPE, BTF_KIND_TYPEDEF);
+
+	if (!way_allowed(plan->way, can_exit))
 		return diag_errno(d, EOPNOTSUPP,
 				  "this kernel cannot take the stacks of waits by %s: leave the "
 				  "choice to the recorder",
 				  capture_way_name(plan->way));
-	p->way = way_choose(plan, p->skel->progs.er_back);
+	p->way = way_choose(plan, can_exit);
 	return 0;
 }
 
@@ -175,7 +191,8 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p->interval_ns = plan->interval_ns;
 	p->split = plan->states && plan->split;
 	p->begin_fd = p->end_fd = -1;
-	err = open_skeleton(p, plan, d);
+	err = open_skeleton(p);
+	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_way(p, plan, d);
 	if (!err) {
 		err = load(p, plan);
 		err = err ? diag_errno(d, -err, "cannot load the clock programs") :
@@ -219,7 +236,7 @@ static int attach_one(struct bpf_program *prog, struct bpf_link **link)
 {
 	if (!bpf_program__autoload(prog))
 		return 0;
-	*link = bpf_program__attach(prog);
+	*link = typed_attach(prog);
 	return *link ? 0 : -errno;
 }
 

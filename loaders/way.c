@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "loaders/way.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,16 +31,6 @@ const char *way_finish_symbol(char *ret, size_t size)
 	return NULL;
 }
 
-/* libbpf says on stderr what it does not find. */
-static bool can_exit(struct bpf_program *back)
-{
-	libbpf_print_fn_t old = libbpf_set_print(NULL);
-	bool found = !bpf_program__set_attach_target(back, 0, "sched_exit_tp");
-
-	libbpf_set_print(old);
-	return found;
-}
-
 static bool can_finish(void)
 {
 	char symbol[64];
@@ -51,11 +39,11 @@ static bool can_finish(void)
 	       way_finish_symbol(symbol, sizeof(symbol));
 }
 
-bool way_allowed(enum capture_way way, struct bpf_program *back)
+bool way_allowed(enum capture_way way, bool can_exit)
 {
 	switch (way) {
 	case WAY_EXIT:
-		return can_exit(back);
+		return can_exit;
 	case WAY_FINISH:
 		return can_finish();
 	default:
@@ -63,14 +51,14 @@ bool way_allowed(enum capture_way way, struct bpf_program *back)
 	}
 }
 
-enum capture_way way_choose(const struct capture_plan *plan, struct bpf_program *back)
+enum capture_way way_choose(const struct capture_plan *plan, bool can_exit)
 {
 	if (!plan->states)
 		return WAY_NONE;
 	if (plan->way != WAY_BEST)
 		return plan->way;
 	for (enum capture_way way = WAY_EXIT; way < WAY_LEAVE; way++)
-		if (way_allowed(way, back))
+		if (way_allowed(way, can_exit))
 			return way;
 	return WAY_LEAVE;
 }
