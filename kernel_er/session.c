@@ -149,16 +149,26 @@ static void pump(struct session *s)
 	drain_process(s->drain, false);
 }
 
+/* Once; `what` could not be done. */
+static void say_unwritten(struct session *s, int err, const char *what)
+{
+	live_clear(&s->live);
+	if (err == -ESTALE || err == -ENOENT || err == -ENOTDIR)
+		diag_error(s->d, "experiment '%s': somebody else removed or changed what was recorded, "
+				 "%s: record again, and touch nothing of it meanwhile", s->name.path,
+			   what);
+	else
+		diag_errno(s->d, -err, "experiment '%s': cannot be written, %s: free some space, or "
+				       "choose another place with -d", s->name.path, what);
+	s->failed = s->over = true;
+}
+
 static void flush(struct session *s)
 {
 	int err = book_flush(s->book);
 
-	if (!err || s->failed)
-		return;
-	live_clear(&s->live);
-	diag_errno(s->d, -err, "experiment '%s': cannot be written, the recording ends: free some "
-			       "space, or choose another place with -d", s->name.path);
-	s->failed = s->over = true;
+	if (err && !s->failed)
+		say_unwritten(s, err, "the recording ends");
 }
 
 static void show(struct session *s, uint64_t t)
@@ -275,8 +285,7 @@ static void end(struct session *s)
 	err = book_close(s->book, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	s->book = NULL;
 	if (err && !s->failed)
-		diag_errno(s->d, -err, "experiment '%s': cannot be written to its end", s->name.path);
-	s->failed |= err < 0;
+		say_unwritten(s, err, "its end is missing");
 	archive(s);
 }
 

@@ -19,7 +19,7 @@ enum { SPARSE_TIMES = 16, BLOCK = 512 };
 static atomic_size_t pages_lost;
 
 /*
- * Behind the end of the file: a page of zeros takes the place, and the read is
+ * Behind the end of the file: a page of zeros takes the place, and the access is
  * done again. Any other SIGBUS ends us as it should.
  */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
@@ -28,7 +28,7 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
 	char *at = (char *)((uintptr_t)info->si_addr & ~(page - 1));
 
 	if (info->si_code == BUS_ADRERR &&
-	    mmap(at, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
+	    mmap(at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
 		atomic_fetch_add(&pages_lost, 1);
 	else if (signal(SIGBUS, SIG_DFL) != SIG_ERR)
 		raise(SIGBUS);

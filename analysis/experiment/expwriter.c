@@ -62,21 +62,26 @@ static void unmake_dir(struct expwriter *w)
 	unlinkat(w->parent, w->name, AT_REMOVEDIR);
 }
 
-static void out_free(struct out *o)
+static int out_free(struct out *o)
 {
-	out_close(o);
+	int err = out_close(o);
+
 	free(o->file);
 	buf_free(&o->buf);
+	return err;
 }
 
-static void writer_free(struct expwriter *w)
+/* 0, or -errno of the last file that could not be closed well. */
+static int writer_free(struct expwriter *w)
 {
+	int err = 0, e;
+
 	for (int i = 0; i < OUT_COUNT; i++)
-		out_free(&w->fixed[i]);
+		err = (e = out_free(&w->fixed[i])) ? e : err;
 	vec_for_each(o, &w->texts)
-		out_free(o);
+		err = (e = out_free(o)) ? e : err;
 	vec_for_each(o, &w->packets)
-		out_free(o);
+		err = (e = out_free(o)) ? e : err;
 	vec_free(&w->texts);
 	vec_free(&w->packets);
 	vec_for_each(h, &w->segments)
@@ -87,6 +92,7 @@ static void writer_free(struct expwriter *w)
 	closep(&w->dirfd);
 	free(w->name);
 	free(w);
+	return err;
 }
 
 int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
@@ -122,13 +128,13 @@ int expwriter_create(int dirfd, const char *name, const struct exp_header *h, st
 
 int expwriter_close(struct expwriter *w)
 {
-	int err;
+	int err, unclosed;
 
 	if (!w)
 		return 0;
 	err = expwriter_flush(w);
-	writer_free(w);
-	return err;
+	unclosed = writer_free(w);
+	return err ? err : unclosed;
 }
 
 uint64_t expwriter_bytes(const struct expwriter *w)

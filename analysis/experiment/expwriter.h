@@ -59,7 +59,8 @@ int expwriter_create(int dirfd, const char *name, const struct exp_header *h, st
 int expwriter_close(struct expwriter *w);
 
 /*
- * Bring what is buffered to disk. 0 or -errno (-ENOSPC, -EDQUOT, …), not
+ * Bring what is buffered to disk. 0 or -errno (-ENOSPC, -EDQUOT, …; -ESTALE, -ENOENT when
+ * somebody else changed the files or removed them), not
  * reported. A record is on disk whole or not at all: a short write is undone.
  * After a failure the writer drops what it is given.
  */

@@ -61,21 +61,26 @@ int out_fd(const struct out *o, struct tail **tail)
 	return p->fd;
 }
 
-static void close_file(struct place *p)
+/* Failing, it leaves zeros, as if we had been killed. */
+static int close_file(struct place *p)
 {
-	tail_close(&p->tail, p->fd); /* failing, it leaves zeros, as if we had been killed */
+	int err = tail_close(&p->tail, p->fd);
+
 	close(p->fd);
+	return err;
 }
 
-static void vacate(struct place *p)
+static int vacate(struct place *p)
 {
-	close_file(p);
+	int err = close_file(p);
+
 	p->ticket = 0;
 	/* With the last one the list goes, too: nothing is left behind. */
 	if (!--open_files.nused) {
 		vec_free(&open_files.places);
 		open_files.hand = 0;
 	}
+	return err;
 }
 
 /* A place that is free, or was not used for a round. */
@@ -113,11 +118,10 @@ void out_keep_open(struct out *o, int fd)
 	*p = (struct place){ .ticket = o->ticket, .fd = fd, .recent = true };
 }
 
-void out_close(struct out *o)
+int out_close(struct out *o)
 {
 	struct place *p = place_of(o);
 
-	if (p)
-		vacate(p);
 	o->ticket = 0;
+	return p ? vacate(p) : 0;
 }

@@ -43,7 +43,7 @@ static int undo(int fd, size_t done)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if ((uint64_t)st.st_size < done)
-		return -EIO; /* somebody else cut it */
+		return -ESTALE; /* somebody else cut it */
 	return ftruncate(fd, st.st_size - done) < 0 ? -errno : 0;
 }
 
@@ -81,13 +81,18 @@ static int get_file(struct expwriter *w, int *dirfd, struct out *o, struct tail 
 	return out_fd(o, tail);
 }
 
-/* The whole buffer or nothing of it. 0 or -errno. */
-static int append(int fd, const struct buf *b)
+/*
+ * The whole buffer or nothing of it. 0 or -errno; -ESTALE when it does not end where it must:
+ * somebody else cut the file, or wrote to it.
+ */
+static int append(int fd, const struct out *o)
 {
 	size_t done;
-	int err = write_all(fd, b->data, b->len, &done);
+	int err = write_all(fd, o->buf.data, o->buf.len, &done);
 	int undone = err ? undo(fd, done) : 0;
 
+	if (!err && (uint64_t)lseek(fd, 0, SEEK_CUR) != o->size + o->buf.len)
+		return -ESTALE;
 	return undone ? undone : err;
 }
 
@@ -103,9 +108,10 @@ static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
 		return fd;
 	done = o->packets ? tail_append(tail, fd, o->buf.data, o->buf.len) : 0;
 	if (!done)
-		done = append(fd, &o->buf);
+		done = append(fd, o);
 	if (done < 0)
 		return done;
+	o->size += o->buf.len;
 	w->bytes += o->buf.len;
 	buf_clear(&o->buf);
 	return 0;
@@ -133,6 +139,8 @@ static int flush_all(struct expwriter *w, int *dirfd)
 			err = flush_list(w, dirfd, w->packets.data, w->packets.len);
 		else
 			err = flush_out(w, dirfd, &w->fixed[i]);
+		if (i == OUT_LOG) /* which is the file of this one, too */
+			w->fixed[OUT_EXIT].size = w->fixed[OUT_LOG].size;
 	}
 	return err;
 }

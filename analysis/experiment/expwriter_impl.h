@@ -34,6 +34,7 @@ enum out_id {
 struct out {
 	char *file;
 	struct buf buf;
+	uint64_t size;   /* of the file: what was written into it */
 	bool packets;    /* readers take a zero for its end */
 	size_t place;    /* among the open files, if the ticket is still the place's */
 	uint64_t ticket; /* 0: not open */
@@ -106,9 +107,12 @@ struct tail {
 	bool refused;        /* it cannot be mapped */
 };
 
-/* Append what is small and comes often. 1; 0: it is to be written; -errno. */
+/*
+ * Append what is small and comes often. 1; 0: it is to be written; -errno, -ESTALE when
+ * somebody else has cut the file.
+ */
 int tail_append(struct tail *t, int fd, const char *data, size_t n);
-/* Before the file is closed: its size is that of its data again. 0 or -errno. */
+/* Before the file is closed: its size is that of its data again. 0 or -errno, likewise. */
 int tail_close(struct tail *t, int fd);
 
 /*
@@ -117,7 +121,7 @@ int tail_close(struct tail *t, int fd);
  */
 int out_fd(const struct out *o, struct tail **tail);
 void out_keep_open(struct out *o, int fd);
-void out_close(struct out *o);
+int out_close(struct out *o); /* 0 or -errno */
 /* Open the directory below its parent; a descriptor or -errno. */
 int open_dir(const struct expwriter *w);
 

@@ -9,6 +9,10 @@
  *
  * This is a short cut, never a need: what cannot be mapped is written. So are
  * large pieces, for a fresh page of a mapping costs more than a write.
+ *
+ * Somebody else may cut the file meanwhile. What is copied behind its end goes
+ * nowhere (file_guard), and what is copied into the page that it ends in is noticed when the
+ * next piece is mapped or the file is closed. Either is an error: -ESTALE.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
@@ -19,6 +23,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "analysis/base/file.h"
 
 enum {
 	SMALL = 1024,   /* bytes of a piece */
@@ -47,7 +53,16 @@ static bool begin(struct tail *t, int fd)
 	if (!keeps_what_it_allocates(fd) || fstat(fd, &st) < 0)
 		return false;
 	t->size = st.st_size;
+	file_guard();
 	return true;
+}
+
+/* Is the file as long as we made it? */
+static bool is_whole(const struct tail *t, int fd)
+{
+	struct stat st;
+
+	return !t->end || (!fstat(fd, &st) && (uint64_t)st.st_size == t->end);
 }
 
 static void unmap(struct tail *t)
@@ -57,35 +72,46 @@ static void unmap(struct tail *t)
 	t->map = NULL;
 }
 
-/* Map the file from the page that its data end in, with room for n bytes. */
-static bool extend(struct tail *t, int fd, size_t n)
+/* Map the file from the page that its data end in, with room for n bytes. 1, 0 or -errno. */
+static int extend(struct tail *t, int fd, size_t n)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	void *p;
 
 	unmap(t);
+	if (!is_whole(t, fd))
+		return -ESTALE;
 	t->start = t->size & ~(page - 1);
 	t->end = (t->size + n + CHUNK - 1) & ~(uint64_t)(CHUNK - 1);
-	if (fallocate(fd, 0, t->size, t->end - t->size) < 0)
-		return false;
+	if (fallocate(fd, 0, t->size, t->end - t->size) < 0) {
+		t->end = 0;
+		return ftruncate(fd, t->size) < 0 ? -errno : 0; /* it may have come half the way */
+	}
 	p = mmap(NULL, t->end - t->start, PROT_READ | PROT_WRITE, MAP_SHARED, fd, t->start);
 	t->map = p == MAP_FAILED ? NULL : p;
-	return t->map;
+	return t->map ? 1 : 0;
 }
 
-/* Its first word comes last: until then a zero stands there, and the file ends before it. */
-static void copy(struct tail *t, const char *data, size_t n)
+/*
+ * Its first word comes last: until then a zero stands there, and the file ends before it.
+ * 1 or -errno.
+ */
+static int copy(struct tail *t, const char *data, size_t n)
 {
 	unsigned char *to = t->map + (t->size - t->start);
+	size_t lost = file_pages_lost();
 
 	memcpy(to + WORD, data + WORD, n - WORD);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(to, data, WORD);
 	t->size += n;
+	return file_pages_lost() == lost ? 1 : -ESTALE;
 }
 
 int tail_append(struct tail *t, int fd, const char *data, size_t n)
 {
+	int ready = 1;
+
 	if (t->refused || n < WORD)
 		return 0;
 	if (!t->map) {
@@ -95,18 +121,24 @@ int tail_append(struct tail *t, int fd, const char *data, size_t n)
 		t->refused = !begin(t, fd);
 	}
 	if (!t->refused && (!t->map || t->size + n > t->end))
-		t->refused = !extend(t, fd, n);
+		ready = extend(t, fd, n);
+	if (ready < 0)
+		return ready;
+	t->refused |= !ready;
 	if (t->refused)
 		return tail_close(t, fd);
-	copy(t, data, n);
-	return 1;
+	return copy(t, data, n);
 }
 
 int tail_close(struct tail *t, int fd)
 {
+	int err = 0;
+
 	unmap(t);
-	if (t->end && ftruncate(fd, t->size) < 0)
-		return -errno;
+	if (!is_whole(t, fd))
+		err = -ESTALE;
+	else if (t->end && ftruncate(fd, t->size) < 0)
+		err = -errno;
 	t->end = 0;
-	return 0;
+	return err;
 }

@@ -43,12 +43,13 @@ static inline void delayed_sleep(struct delayed *d)
 
 	delayed_pin(0, 0);
 	spin_ms(2);
-	before = schedstat(getpid(), getpid());
+	/* What it waits before or after the kernel's figure is read is in `wall`, not in `queued`. */
 	from = now_ns(CLOCK_MONOTONIC);
+	before = schedstat(getpid(), getpid());
 	atomic_fetch_add(&d->sleeps, 1);
 	sleep_ms(DELAYED_MS);
-	wall = now_ns(CLOCK_MONOTONIC) - from;
 	after = schedstat(getpid(), getpid());
+	wall = now_ns(CLOCK_MONOTONIC) - from;
 	queued = after.delay - before.delay;
 	d->slept_ns += DELAYED_MS * MS;
 	/* It slept so long of the time, and cannot have waited then. */

@@ -421,6 +421,50 @@ static void little_and_often_is_all_there(void **state)
 	close(dirfd);
 }
 
+/* A packet is flushed so many times, then the file cut to `size`. */
+static struct expwriter *write_and_cut(const char *dir, int nflushes, off_t size, int *dirfd)
+{
+	const struct clock_packet p = { .nticks = 1, .thread = 1 };
+	__cleanup(freep) char *profile = xasprintf("%s/t.1.er/profile", dir);
+	struct expwriter *w = new_writer(dir, "t.1.er", dirfd);
+
+	expwriter_clock_profile(w, 1, STATES_ALL, false);
+	for (int i = 0; i < nflushes; i++) {
+		expwriter_clock(w, &p);
+		assert_int_equal(expwriter_flush(w), 0);
+	}
+	assert_int_equal(truncate(profile, size), 0);
+	return w;
+}
+
+/*
+ * Somebody else cuts a file, mapped (after many flushes) or not: it is noticed, at the
+ * next flush where nothing of the page is left that goes on, at the end in any case.
+ */
+static void a_file_that_was_cut_is_noticed(void **state)
+{
+	static const struct {
+		int nflushes;
+		off_t size;
+		bool at_once;
+	} cases[] = { { 2, 0, true }, { 2, 50, true }, { 50, 0, true }, { 500, 4096, true },
+		      { 50, 2100, false }, { 50, 2200, false } };
+	const struct clock_packet p = { .nticks = 1, .thread = 1 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int dirfd, err;
+		struct expwriter *w = write_and_cut(*state, cases[i].nflushes, cases[i].size, &dirfd);
+
+		expwriter_clock(w, &p);
+		err = expwriter_flush(w);
+		assert_true(err == -ESTALE || (!err && !cases[i].at_once));
+		assert_int_equal(expwriter_close(w), -ESTALE);
+		close(dirfd);
+		teardown(state);
+		setup(state);
+	}
+}
+
 static void stacks_are_never_an_empty_file(void **state)
 {
 	struct clock_packet p = { .nticks = 1 };
@@ -454,6 +498,7 @@ int main(void)
 		CASE(segments_are_written_when_mentioned),
 		CASE(large_things_are_split),
 		CASE(little_and_often_is_all_there),
+		CASE(a_file_that_was_cut_is_noticed),
 		CASE(stacks_are_never_an_empty_file),
 	};
 
