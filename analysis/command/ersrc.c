@@ -305,8 +305,11 @@ static int open_object(struct ersrc *x, const char *path)
 	free(full);
 	if (!S_ISREG(st.st_mode))
 		return diag_error(&x->sh.diag, "'%s': cannot be shown: it is no regular file", path);
-	if (x->object->symtab)
+	if (x->object->symtab) {
+		for (size_t i = 0; i < x->object->diag.nmsgs; i++)
+			diag_warn(&x->sh.diag, "%s", x->object->diag.msgs[i].text);
 		return 0;
+	}
 	return diag_error(&x->sh.diag, "'%s': cannot be shown: %s", path,
 			  x->object->diag.nmsgs ? x->object->diag.msgs[0].text
 						: "it is no executable, library or object file");

@@ -53,6 +53,14 @@ bool elf_is_linked(Elf *elf)
 	return tables_fit(elf);
 }
 
+bool elf_is_cut(Elf *elf)
+{
+	GElf_Ehdr eh;
+	size_t n;
+
+	return gelf_getehdr(elf, &eh) && eh.e_shoff && !elf_getshdrnum(elf, &n) && !n;
+}
+
 static int region_cmp(const void *pa, const void *pb)
 {
 	const struct elf_region *a = pa, *b = pb;

@@ -48,6 +48,8 @@ typedef VEC(struct rawsym) rawsyms;
  * number of sections; the work below is bounded for these only.
  */
 bool elf_is_linked(Elf *elf);
+/* Of one: the file ends before its sections, as half a copy does. */
+bool elf_is_cut(Elf *elf);
 /* Executable regions, sorted and apart from each other; of sections, or else of segments. */
 void elf_get_regions(Elf *elf, elf_regions *ret);
 void elf_get_segments(Elf *elf, elf_segments *ret);

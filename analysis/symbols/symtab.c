@@ -271,6 +271,8 @@ struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 		elf_end(elf);
 		return NULL;
 	}
+	if (elf_is_cut(elf))
+		diag_warn(d, "%s: is cut short: its sections are missing, and with them names", path);
 	t = xcalloc(1, sizeof(*t));
 	elf_get_regions(elf, &t->regions);
 	elf_get_segments(elf, &t->segments);

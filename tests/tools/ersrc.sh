@@ -52,6 +52,8 @@ has "remarks from .er.rc" "Function mix inlined" er_src -source hot work.so
 rm .er.rc
 cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
+head -c 4000 work.so >half.so
+check_that "half a file: says so" "$(er_src -func half.so 2>&1 | grep -c 'half.so: is cut short') == 1"
 refuses "no such item" "no function and no source file" er_src -source nothing work.so
 refuses "no line numbers" "compile with -g" er_src plain.so
 refuses "no such object" "No such file" er_src gone.so
