@@ -60,6 +60,32 @@ static __always_inline __u64 clock_now(void)
 }
 
 /*
+ * A reading of the clock is 29 ns, of jiffies one load. Where the clock stood when a switch
+ * first saw the present number of jiffies is noted: so long as the number stands it is less
+ * than a tick further. A tick may come late, and a bound be a little too low therefore.
+ */
+const volatile __u64 er_tick_ns; /* 0: not known, there is no bound */
+
+__u64 er_jiffy, er_jiffy_clk;
+
+static __always_inline void clock_note(__u64 clk)
+{
+	__u64 jiffy = bpf_jiffies64();
+
+	if (jiffy == er_jiffy)
+		return;
+	er_jiffy_clk = clk;
+	barrier(); /* other CPUs go by the number */
+	er_jiffy = jiffy;
+}
+
+/* Is it before `clk` for sure? */
+static __always_inline bool clock_before(__u64 clk)
+{
+	return er_tick_ns && bpf_jiffies64() == er_jiffy && er_jiffy_clk + er_tick_ns < clk;
+}
+
+/*
  * Far less than before: the machine was suspended. (CLOCK_BOOTTIME need not know yet: where
  * only a real-time clock runs meanwhile it is told later.)
  */

@@ -166,6 +166,7 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!c || !rq)
 		return 0;
 	clk = rq->clock;
+	clock_note(clk);
 	began = cost_begin(c, ER_PROG_SWITCH);
 	if (began || !er_offset)
 		clock_measure(began ? began : bpf_ktime_get_ns(), clk);

@@ -30,13 +30,14 @@ static __always_inline bool in_interrupt(void *ctx, struct task_struct *p)
 }
 
 /* Has the wait that ends reached its threshold or its next point, so that it will be recorded? */
-static __always_inline bool waker_matters(const struct er_thread *t, __u64 clk)
+static __always_inline bool waker_matters(const struct er_thread *t)
 {
-	__u64 len = clk > t->since ? clk - t->since : 0;
+	__u64 reached = t->since;
 
 	if (t->where != WHERE_BLOCKED || er_shed >= SHED_WAKER_STACKS)
 		return false;
-	return len >= (er_trace_ns ? er_trace_ns : t->points.left[t->off_state & (OFF_SLOTS - 1)]);
+	reached += er_trace_ns ? er_trace_ns : t->points.left[t->off_state & (OFF_SLOTS - 1)];
+	return !clock_before(reached) && clock_now() >= reached;
 }
 
 static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task_struct *waker)
@@ -65,7 +66,7 @@ static __always_inline void waker_note(void *ctx, struct er_cpu *c, struct er_th
 	t->waker_start = leader->start_time;
 	if (!er_waker_stacks)
 		return;
-	t->waker_stack = waker_matters(t, clock_now()) ? waker_walk(ctx, c, waker) : 0;
+	t->waker_stack = waker_matters(t) ? waker_walk(ctx, c, waker) : 0;
 }
 
 #endif

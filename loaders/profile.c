@@ -76,6 +76,16 @@ static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 	bpf_map__set_max_entries(skel->maps.er_targets, plan->ntargets ? plan->ntargets : 1);
 }
 
+/* Of the kernel's coarse clocks, which go on at ticks, with an eighth for ticks that are late. */
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec)
+		return 0;
+	return tick.tv_nsec + tick.tv_nsec / 8;
+}
+
 static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 			    enum capture_way way)
 {
@@ -84,6 +94,7 @@ static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan 
 	skel->rodata->er_way = way;
 	skel->rodata->er_trace_ns = plan->trace_ns;
 	skel->rodata->er_waker_stacks = plan->waker_stacks;
+	skel->rodata->er_tick_ns = tick_ns();
 	if (plan->wait_interval_ns)
 		skel->data->er_distance = plan->wait_interval_ns;
 	if (!plan->states)
