@@ -37,9 +37,16 @@ __u32 er_measured; /* up to SETTLED */
  * through the program comes by; a copy costs nothing then, and 10 ns whenever it is made. So
  * what is done at each switch or sample follows pointers, once and before any branch.
  */
+static __always_inline struct cfs_rq *task_queue(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->se.cfs_rq) ? p->se.cfs_rq : NULL;
+}
+
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {
-	return bpf_core_field_exists(p->se.cfs_rq) ? p->se.cfs_rq->rq : NULL;
+	struct cfs_rq *queue = task_queue(p);
+
+	return queue ? queue->rq : NULL;
 }
 
 /* The same by a copy: it cannot be followed. */

@@ -34,18 +34,23 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 	return queued && clk > queued ? delay + (clk - queued) : delay;
 }
 
-/* How long its cgroup was throttled, so far; a queue may be throttled while it waits in it. */
-static __always_inline __u64 throttled_ns(struct task_struct *p)
+/*
+ * `t` leaves its CPU runnable: is its cgroup throttled, and for how long was it so far? For
+ * its queue may be throttled while it waits there.
+ */
+static __always_inline void throttle_leave(struct er_thread *t, struct cfs_rq *queue)
 {
-	return bpf_core_field_exists(p->se.cfs_rq->throttled_clock_pelt_time) ?
-		       BPF_CORE_READ(p, se.cfs_rq, throttled_clock_pelt_time) :
-		       0;
+	if (bpf_core_field_exists(queue->throttled_clock_pelt_time))
+		t->throttled_ns = queue->throttled_clock_pelt_time;
+	if (bpf_core_field_exists(queue->throttle_count) && queue->throttle_count > 0)
+		t->wflags |= ER_WAIT_THROTTLED;
 }
 
-static __always_inline bool task_throttled(struct task_struct *p)
+static __always_inline void throttle_come(struct er_thread *t, struct task_struct *p)
 {
-	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) &&
-	       BPF_CORE_READ(p, se.cfs_rq, throttle_count) > 0;
+	if (bpf_core_field_exists(p->se.cfs_rq->throttled_clock_pelt_time) &&
+	    BPF_CORE_READ(p, se.cfs_rq, throttled_clock_pelt_time) != t->throttled_ns)
+		t->wflags |= ER_WAIT_THROTTLED;
 }
 
 /*
@@ -270,9 +275,6 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 		t->off_state = ER_OFF_CPU;
 		t->syscall = task_syscall(p);
 		t->wflags |= ER_WAIT_PREEMPTED;
-		t->throttled_ns = throttled_ns(p);
-		if (task_throttled(p))
-			t->wflags |= ER_WAIT_THROTTLED;
 	} else {
 		t->where = WHERE_BLOCKED;
 		t->off_state = off_state(t, p, st, true);

@@ -112,7 +112,7 @@ static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task
 }
 
 static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt,
-				       struct task_struct *p, __u64 clk)
+				       struct task_struct *p, struct cfs_rq *queue, __u64 clk)
 {
 	struct er_thread *t = p->pid ? thread_find(p) : NULL;
 
@@ -125,6 +125,8 @@ static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt
 	if (!er_states || t->state & THREAD_CLOSED)
 		return;
 	er_leave(t, c, clk, preempt);
+	if (t->where == WHERE_QUEUED)
+		throttle_leave(t, queue);
 	if (er_way == ER_WAY_LEAVE)
 		early_stack(ctx, c, p, t);
 }
@@ -143,8 +145,8 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 	come = er_come(t, c, clk, delay, oncpu);
 	if (come == COME_BACK)
 		c->back = p->pid;
-	if (come && t->wflags & ER_WAIT_PREEMPTED && throttled_ns(p) != t->throttled_ns)
-		t->wflags |= ER_WAIT_THROTTLED;
+	if (come && t->wflags & ER_WAIT_PREEMPTED)
+		throttle_come(t, p);
 }
 
 /* As the kernel counts them for the thread that leaves. */
@@ -160,7 +162,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct er_cpu *c = er_this_cpu();
-	struct rq *rq = task_rq(prev);
+	struct cfs_rq *queue = task_queue(prev);
+	struct rq *rq = queue ? queue->rq : NULL;
 	__u64 began, clk;
 
 	if (!c || !rq)
@@ -173,7 +176,7 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (er_states && prev->pid)
 		count_switch(c, preempt || !prev->__state);
 	if (er_states || prev->__state & TASK_DEAD_STATE)
-		switch_out(ctx, c, preempt, prev, clk);
+		switch_out(ctx, c, preempt, prev, queue, clk);
 	if (er_states)
 		switch_in(c, next, prev, clk);
 	cost_end(c, ER_PROG_SWITCH, began);
