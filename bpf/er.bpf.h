@@ -86,9 +86,10 @@ __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgi
 	};
 	__u64 one = 1, *n;
 
-	if (!c || kind >= ER_KIND_COUNT)
+	if (!c)
 		return 0;
-	__sync_fetch_and_add(&c->counts.lost[kind], 1);
+	if (kind < ER_KIND_COUNT)
+		__sync_fetch_and_add(&c->counts.lost[kind], 1);
 	n = bpf_map_lookup_elem(&er_losses, &key);
 	if (n)
 		__sync_fetch_and_add(n, 1);

@@ -24,7 +24,10 @@ enum er_kind {
 	ER_KIND_WAIT,     /* struct er_wait: a wait that was chosen to be recorded */
 	ER_KIND_TOTAL,    /* struct er_total: where all the time of a thread went, sent when */
 			  /* the thread or the recording ends */
-	ER_KIND_COUNT
+	ER_KIND_COUNT,    /* those above are counted in struct er_counts */
+	ER_KIND_COUNTER = ER_KIND_COUNT, /* struct er_counter: a counter overflowed; numbered and */
+			  /* counted in struct er_counter_cpu, for few recordings have any */
+	ER_KIND_ALL
 };
 
 enum { ER_MAX_FRAMES = 127 }; /* the kernel's own limit, perf_event_max_stack */
@@ -70,6 +73,22 @@ struct er_clock {
 	__u32 cpu;        /* whose ring and numbers: of a residual, not where it ran */
 	__u32 tgid, tid;  /* in the initial PID namespace */
 	__u32 flags;
+	char comm[16];    /* of the thread */
+};
+
+enum { ER_MAX_COUNTERS = 16 };
+
+/* A counter of the CPU, or of the kernel, has counted as many events as it was told to. */
+struct er_counter {
+	struct er_header h;
+	__u64 start_time; /* of the process (group leader), as in struct er_stack */
+	__u64 stack;      /* id, 0 none */
+	__u64 weight;     /* events that it stands for: the overflow value */
+	__u32 cpu;
+	__u32 tgid, tid;  /* in the initial PID namespace */
+	__u32 flags;      /* enum er_clock_flags: USER, KTHREAD, IDLE */
+	__u32 counter;    /* which: its place in the plan, below ER_MAX_COUNTERS */
+	__u32 pad;
 	char comm[16];    /* of the thread */
 };
 
@@ -178,6 +197,7 @@ _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
 _Static_assert(sizeof(struct er_total) == 360, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
+_Static_assert(sizeof(struct er_counter) == 80, "ring contract");
 
 /* Per CPU, in a map that user space reads: what was produced and what found no room. */
 struct er_counts {
@@ -245,6 +265,16 @@ struct er_cpu {
 _Static_assert(sizeof(struct er_cpu) == 384, "ring contract");
 _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
+
+/*
+ * Of counters, per CPU, in an array that user space maps. `events` are those of all
+ * overflows that the program saw, whether or not the thread is recorded: what the counter
+ * itself has more, beyond the interval it is in, overflowed unseen.
+ */
+struct er_counter_cpu {
+	__u64 produced, lost; /* records */
+	__u64 events[ER_MAX_COUNTERS];
+} __attribute__((aligned(64)));
 
 /* Before each record in the file that the last iterator writes. */
 struct er_last {

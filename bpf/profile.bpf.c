@@ -52,6 +52,7 @@
 #include "bpf/cost.bpf.h"
 #include "bpf/edge.bpf.h"
 #include "bpf/end.bpf.h"
+#include "bpf/hotplug.bpf.h"
 #include "bpf/residual.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/waker.bpf.h"
@@ -375,28 +376,6 @@ int BPF_PROG(er_signal)
 
 	if (c)
 		__sync_fetch_and_add(&c->counts.nsignals, 1);
-	return 0;
-}
-
-const volatile __u32 er_perf_step; /* where a CPU that comes or goes begins or ceases to have events */
-
-/*
- * A CPU comes or goes, and with it its perf events: the loader opens them anew, and
- * is woken so as to be there before other threads are.
- */
-SEC("raw_tp/cpuhp_exit")
-int BPF_PROG(er_cpuhp, __u32 cpu, int state, __u32 step)
-{
-	struct er_cpu *c = bpf_map_lookup_elem(&er_cpus, &cpu);
-	void *ring = er_this_ring(), *wake;
-
-	if (!c || step != er_perf_step)
-		return 0;
-	c->tick_ns = 0; /* what an idle CPU was away is not idle time */
-	__sync_fetch_and_add(&c->counts.hotplugs, 1);
-	wake = ring ? bpf_ringbuf_reserve(ring, sizeof(__u64), 0) : NULL;
-	if (wake)
-		bpf_ringbuf_discard(wake, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

@@ -22,13 +22,13 @@
 #include "loaders/loader.h"
 #include "loaders/rings.h"
 
-static const struct loader *const loaders[] = { &profile_loader };
+static const struct loader *const loaders[] = { &profile_loader, &counter_loader };
 
 enum { NLOADERS = sizeof(loaders) / sizeof(*loaders) };
 
 struct capture {
 	struct rings *rings;
-	void *selves[NLOADERS];
+	void *selves[NLOADERS]; /* NULL: not wanted */
 	struct buf last;
 	size_t last_read;
 };
@@ -43,7 +43,8 @@ static int open_all(struct capture *c, const struct capture_plan *plan, struct d
 	int err = rings_open(plan->ring_bytes, d, &c->rings);
 
 	for (int i = 0; !err && i < NLOADERS; i++)
-		err = loaders[i]->open(plan, c->rings, d, &c->selves[i]);
+		if (loaders[i]->wanted(plan))
+			err = loaders[i]->open(plan, c->rings, d, &c->selves[i]);
 	return err;
 }
 
@@ -83,14 +84,14 @@ int capture_open(const struct capture_plan *plan, struct diag *d, struct capture
 void capture_set_shed(struct capture *c, enum capture_shed level)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (loaders[i]->set_shed)
+		if (c->selves[i] && loaders[i]->set_shed)
 			loaders[i]->set_shed(c->selves[i], level);
 }
 
 void capture_set_distance(struct capture *c, uint64_t ns)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (loaders[i]->set_distance)
+		if (c->selves[i] && loaders[i]->set_distance)
 			loaders[i]->set_distance(c->selves[i], ns);
 }
 
@@ -99,21 +100,21 @@ bool capture_cpus_changed(const struct capture *c)
 	bool changed = false;
 
 	for (int i = 0; i < NLOADERS; i++)
-		changed |= loaders[i]->cpus_changed && loaders[i]->cpus_changed(c->selves[i]);
+		changed |= c->selves[i] && loaders[i]->cpus_changed(c->selves[i]);
 	return changed;
 }
 
 void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int err), void *ctx)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (loaders[i]->follow_cpus)
+		if (c->selves[i] && loaders[i]->follow_cpus)
 			loaders[i]->follow_cpus(c->selves[i], fn, ctx);
 }
 
 enum capture_way capture_way(const struct capture *c)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (loaders[i]->way)
+		if (c->selves[i] && loaders[i]->way)
 			return loaders[i]->way(c->selves[i]);
 	return WAY_NONE;
 }
@@ -145,7 +146,7 @@ int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d)
 
 	*start_ns = monotonic();
 	for (int i = 0; !err && i < NLOADERS; i++)
-		err = loaders[i]->start(c->selves[i], *start_ns, d);
+		err = c->selves[i] ? loaders[i]->start(c->selves[i], *start_ns, d) : 0;
 	return err;
 }
 
@@ -155,7 +156,7 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 
 	*stop_ns = monotonic();
 	for (int i = NLOADERS - 1; i >= 0; i--) {
-		int e = loaders[i]->stop(c->selves[i], *stop_ns, &c->last, d);
+		int e = c->selves[i] ? loaders[i]->stop(c->selves[i], *stop_ns, &c->last, d) : 0;
 
 		err = err ? err : e;
 	}
@@ -187,7 +188,7 @@ static int drain_loaders(struct capture *c, capture_fn fn, void *ctx)
 	int n = 0;
 
 	for (int i = 0; i < NLOADERS; i++)
-		if (loaders[i]->drain)
+		if (c->selves[i] && loaders[i]->drain)
 			n += loaders[i]->drain(c->selves[i], fn, ctx);
 	return n;
 }
@@ -227,6 +228,22 @@ int capture_ncpus(const struct capture *c)
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret)
 {
 	*ret = rings_cpu_state(c->rings, cpu)->counts;
+}
+
+void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret)
+{
+	*ret = (struct capture_counted){ 0 };
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->counted)
+			loaders[i]->counted(c->selves[i], counter, ret);
+}
+
+void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost)
+{
+	*produced = *lost = 0;
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->counter_records)
+			loaders[i]->counter_records(c->selves[i], cpu, produced, lost);
 }
 
 uint32_t capture_unsettled(const struct capture *c)

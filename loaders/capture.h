@@ -48,8 +48,25 @@ enum capture_shed {
 	SHED_SHORT_STACKS, /* of waits that are shorter than the distance of the sample points */
 };
 
+/* An event to count, as perf_event_open(2) takes it. */
+struct capture_counter {
+	const char *name;  /* what messages call it; borrowed */
+	uint32_t type;     /* PERF_TYPE_HARDWARE, …, or that of a unit in sysfs */
+	uint64_t config, config1, config2;
+	uint64_t interval; /* events from one overflow to the next */
+	bool no_user, no_kernel; /* leave out what happens in that mode */
+	bool precise;      /* wanted: say exactly which instruction it was, as far as the CPU can */
+};
+
+/* What a counter came to, over all CPUs; known after the stop. */
+struct capture_counted {
+	uint64_t events;    /* that it counted itself */
+	uint64_t seen;      /* of these, those of overflows that were seen, recorded or not */
+	uint64_t enabled_ns, running_ns; /* less running: it shared the unit with others */
+};
+
 struct capture_plan {
-	uint64_t interval_ns;    /* of the clock on each CPU */
+	uint64_t interval_ns;    /* of the clock on each CPU; 0: no clock, and no states */
 	bool idle;               /* sample idle CPUs, too */
 	bool exclude_self;       /* leave out the process `self` */
 	pid_t self;
@@ -62,8 +79,16 @@ struct capture_plan {
 	bool split;              /* user and system time exact, at the price of system call edges */
 	bool waker_stacks;       /* the stack of who ended a wait, too */
 	enum capture_way way;    /* one that this kernel lacks is an error */
+	const struct capture_counter *counters; /* none: they are not even loaded */
+	size_t ncounters;        /* up to ER_MAX_COUNTERS */
 	bool verbose;            /* let libbpf say on stderr what it does */
 };
+
+/*
+ * Can this be counted here, and precisely? 0, or -errno: on the first CPU that is online.
+ * *precise may be NULL.
+ */
+int capture_try_counter(const struct capture_counter *c, bool *precise);
 
 /* Load. 0, or -errno after one sentence with the remedy. */
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret);
@@ -120,6 +145,10 @@ void capture_close(struct capture *c);
 
 int capture_ncpus(const struct capture *c); /* possible CPUs: ids are below this */
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
+/* Of the plan's counter of that place. */
+void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
+/* COUNTER records of a CPU, which struct er_counts does not have. */
+void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost);
 /* After the stop: threads that were ending then and did not get to it in time. */
 uint32_t capture_unsettled(const struct capture *c);
 /* Losses by thread and second; fn is called for each. */

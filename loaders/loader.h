@@ -21,6 +21,8 @@ struct rings;
  */
 struct loader {
 	const char *name;
+	/* Does the plan ask for it? The other verbs of one that is not wanted are not called. */
+	bool (*wanted)(const struct capture_plan *plan);
 	/* Open, set the knobs, load; *self is what the other verbs are given. */
 	int (*open)(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
 		    void **self);
@@ -37,8 +39,11 @@ struct loader {
 	bool (*cpus_changed)(const void *self);
 	void (*follow_cpus)(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx);
 	enum capture_way (*way)(const void *self);
+	void (*counted)(const void *self, size_t counter, struct capture_counted *ret);
+	void (*counter_records)(const void *self, int cpu, uint64_t *produced, uint64_t *lost);
 };
 
 extern const struct loader profile_loader;
+extern const struct loader counter_loader;
 
 #endif

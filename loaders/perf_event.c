@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "loaders/capture.h"
 
 /*
  * A period and not a frequency: the kernel then neither adapts nor refuses it.
@@ -27,6 +28,56 @@ int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle)
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Not with PERF_SAMPLE_PERIOD: the kernel would then have software counters overflow at each
+ * event.
+ */
+static int counter_open(int cpu, const struct capture_counter *c, unsigned precise)
+{
+	struct perf_event_attr attr = {
+		.type = c->type,
+		.size = sizeof(attr),
+		.config = c->config,
+		.config1 = c->config1,
+		.config2 = c->config2,
+		.sample_period = c->interval,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		.exclude_user = c->no_user,
+		.exclude_kernel = c->no_kernel,
+		.precise_ip = precise,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* As precise as it can be: 3 says that there is no skid, 1 that it is always the same. */
+int perf_counter_open(int cpu, const struct capture_counter *c, bool *precise)
+{
+	for (unsigned level = *precise ? 3 : 0; level; level--) {
+		int fd = counter_open(cpu, c, level);
+
+		if (fd >= 0)
+			return fd;
+	}
+	*precise = false;
+	return counter_open(cpu, c, 0);
+}
+
+int perf_counter_read(int fd, struct capture_counted *sum)
+{
+	uint64_t v[3]; /* as the read_format says */
+	ssize_t n = read(fd, v, sizeof(v));
+
+	if (n != sizeof(v))
+		return n < 0 ? -errno : -EIO;
+	sum->events += v[0];
+	sum->enabled_ns += v[1];
+	sum->running_ns += v[2];
+	return 0;
 }
 
 int perf_event_enable(int fd)

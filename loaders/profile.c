@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "loaders/cpus.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
+#include "loaders/targets.h"
 #include "loaders/typed.h"
 #include "loaders/way.h"
 
@@ -46,6 +46,11 @@ struct profile {
 	struct clocks *clocks;
 };
 
+static bool profile_wanted(const struct capture_plan *plan)
+{
+	return plan->interval_ns > 0;
+}
+
 static void profile_close(void *self)
 {
 	struct profile *p = self;
@@ -63,17 +68,14 @@ static void profile_close(void *self)
 static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 		      const struct rings *rings)
 {
-	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_FRAMES);
-
 	skel->rodata->er_wake_bytes = rings_wake_bytes(rings);
 	skel->rodata->er_interval_ns = plan->interval_ns;
 	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
 	skel->rodata->er_has_targets = plan->ntargets > 0;
 	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
-	skel->rodata->er_max_frames = frames > 0 && frames < ER_MAX_FRAMES ? frames : ER_MAX_FRAMES;
-	if (getrandom(&skel->rodata->er_hash_seed, sizeof(skel->rodata->er_hash_seed), 0) < 0)
-		skel->rodata->er_hash_seed = time(NULL);
-	bpf_map__set_max_entries(skel->maps.er_targets, plan->ntargets ? plan->ntargets : 1);
+	skel->rodata->er_max_frames = stack_limit();
+	skel->rodata->er_hash_seed = rings_hash_seed(rings);
+	targets_size(skel->maps.er_targets, plan);
 }
 
 /* Of the kernel's coarse clocks, which go on at ticks, with an eighth for ticks that are late. */
@@ -127,20 +129,6 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		bpf_program__set_autoload(rows[i].prog, rows[i].wanted);
 }
 
-static int add_targets(struct profile_bpf *skel, const struct capture_plan *plan)
-{
-	for (size_t i = 0; i < plan->ntargets; i++) {
-		struct {
-			__u32 tgid, tid;
-		} key = { plan->targets[i].pid, plan->targets[i].tid };
-		__u32 one = 1;
-
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.er_targets), &key, &one, BPF_ANY))
-			return -errno;
-	}
-	return 0;
-}
-
 /* Where it is not allowed, stacks of waits begin with the tracepoint's own frames. */
 static void look_up(struct profile_bpf *skel)
 {
@@ -163,7 +151,7 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	typed_loaded(p->typed);
 	if (!err)
 		look_up(p->skel);
-	return err ? err : add_targets(p->skel, plan);
+	return err ? err : targets_fill(p->skel->maps.er_targets, plan);
 }
 
 static int open_skeleton(struct profile *p)
@@ -416,6 +404,7 @@ static enum capture_way profile_way(const void *self)
 
 const struct loader profile_loader = {
 	.name = "profile",
+	.wanted = profile_wanted,
 	.open = profile_open,
 	.start = profile_start,
 	.stop = profile_stop,

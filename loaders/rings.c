@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -30,6 +32,7 @@ struct rings {
 	size_t bytes;
 	int outer_fd, cpus_fd, losses_fd;
 	struct er_cpu *cpus;
+	uint64_t hash_seed;
 	struct ring_buffer *rb;
 	struct ring_ctx *ctxs; /* a ring */
 	int *fds;
@@ -144,6 +147,8 @@ int rings_open(size_t bytes, struct diag *d, struct rings **ret)
 		return diag_errno(d, ENODEV, "cannot count the CPUs");
 	}
 	r->bytes = bytes ? bytes : default_bytes(r->ncpus);
+	if (getrandom(&r->hash_seed, sizeof(r->hash_seed), 0) < 0)
+		r->hash_seed = time(NULL);
 	err = make_all(r);
 	if (err) {
 		rings_close(r);
@@ -197,6 +202,11 @@ int rings_bind(const struct rings *r, struct bpf_object *obj)
 uint32_t rings_wake_bytes(const struct rings *r)
 {
 	return r->bytes / 4;
+}
+
+uint64_t rings_hash_seed(const struct rings *r)
+{
+	return r->hash_seed;
 }
 
 int rings_ncpus(const struct rings *r)

@@ -26,6 +26,9 @@ int rings_bind(const struct rings *r, struct bpf_object *obj);
 /* How full a ring is when the reader is woken. */
 uint32_t rings_wake_bytes(const struct rings *r);
 
+/* Secret, of the hashes that name stacks: one for all programs, so that ids are the same. */
+uint64_t rings_hash_seed(const struct rings *r);
+
 int rings_ncpus(const struct rings *r); /* possible CPUs */
 int rings_nrings(const struct rings *r);
 /* The CPU of the i-th ring. */

@@ -149,7 +149,8 @@ int typed_look(struct typed *t, const struct bpf_object *obj, const char *also)
 		if (target)
 			ktypes_want(t->types, target);
 	}
-	ktypes_want(t->types, also);
+	if (also)
+		ktypes_want(t->types, also);
 	ktypes_want_types(t->types, local);
 	err = ktypes_look(t->types);
 	return err ? err : write_excerpt(t, local);

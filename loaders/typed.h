@@ -18,7 +18,7 @@ struct typed;
 int typed_open(struct typed **ret);
 /* For bpf_object_open_opts.btf_custom_path; empty until typed_look. */
 const char *typed_path(const struct typed *t);
-/* Before the object is loaded: the pass, for what it needs and for one name more. 0 or -errno. */
+/* Before the object is loaded: the pass, for what it needs and for one name more (NULL: none). 0 or -errno. */
 int typed_look(struct typed *t, const struct bpf_object *obj, const char *also);
 /* Until it is loaded: has the kernel a type of a name that was looked for (BTF_KIND_…)? */
 bool typed_has(const struct typed *t, const char *name, unsigned kind);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counter overflows: a perf event on each CPU for each counter runs er_overflow every time
+ * it has counted as many events as it was told to, which sends who ran, where, and how many
+ * events that stands for. An object of its own: who records no counters does not load it.
+ *
+ * Which counter it is, its link says (the cookie); how many events, the kernel: the
+ * period that has just run out. Hardware counters interrupt by an NMI, software ones call
+ * from where they are counted: out of a page fault, or the scheduler with the run queue
+ * locked. All that is touched here may be in any of these: maps that exist, rings, user memory
+ * that is there. Another program of a perf event is never interrupted: the kernel
+ * leaves out whichever comes second on a CPU. Such overflows are not seen, and neither
+ * are those that the kernel keeps back because there are too many (throttling); both show as the
+ * difference between what the counter says at the end and `events`.
+ *
+ * A stack that clock samples have sent is sent once more: ids are the same, for the seed
+ * is, but each object knows only what it has sent itself.
+ */
+#include "bpf/vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/hotplug.bpf.h"
+#include "bpf/sample.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* By CPU id, as er_cpus. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct er_counter_cpu);
+} er_counter_cpus SEC(".maps");
+
+const volatile bool er_idle; /* record idle CPUs, too */
+
+static __always_inline void count_loss(struct er_counter_cpu *cc, const struct sample *sm)
+{
+	__sync_fetch_and_add(&cc->lost, 1);
+	er_lost(sm->cpu, ER_KIND_COUNTER, sm->now, sm->tgid, sm->tid);
+}
+
+static __always_inline void send_overflow(struct er_counter_cpu *cc, const struct sample *sm,
+					  __u64 stack, __u32 counter, __u64 weight)
+{
+	__u32 seq = __sync_fetch_and_add(&cc->produced, 1);
+	struct er_counter *r = NULL;
+
+	if (sm->ring)
+		r = bpf_ringbuf_reserve(sm->ring, sizeof(*r), 0);
+	if (!r) {
+		count_loss(cc, sm);
+		return;
+	}
+	r->h.kind = ER_KIND_COUNTER;
+	r->h.seq = seq;
+	r->h.time_ns = sm->now;
+	r->start_time = sm->start_time;
+	r->stack = stack;
+	r->weight = weight;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tgid = sm->tgid;
+	r->tid = sm->tid;
+	r->flags = sm->flags;
+	r->counter = counter;
+	r->pad = 0;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
+}
+
+SEC("perf_event")
+int er_overflow(struct bpf_perf_event_data *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), counter = bpf_get_attach_cookie(ctx);
+	struct er_counter_cpu *cc = bpf_map_lookup_elem(&er_counter_cpus, &cpu);
+	struct er_cpu *c = er_this_cpu();
+	struct sample sm;
+
+	if (!cc || !c || counter >= ER_MAX_COUNTERS)
+		return 0;
+	__sync_fetch_and_add(&cc->events[counter], ctx->sample_period);
+	gather(&sm);
+	sm.cpu = c;
+	if (!thread_wanted(sm.task) || (!sm.task->pid && !er_idle))
+		return 0;
+	sm.ring = er_this_ring();
+	sm.flags = sample_flags(ctx, sm.task);
+	send_overflow(cc, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
+	return 0;
+}

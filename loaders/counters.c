@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loader of bpf/counter.bpf.c: a perf event for each counter on each CPU. */
+#include "loaders/loader.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "bpf/counter.skel.h"
+#include "loaders/cpus.h"
+#include "loaders/perf_event.h"
+#include "loaders/rings.h"
+#include "loaders/targets.h"
+#include "loaders/typed.h"
+
+/* A counter on a CPU; -1: the CPU was offline. */
+struct event {
+	int fd, link;
+};
+
+struct counters {
+	const struct rings *rings;
+	struct typed *typed;
+	struct counter_bpf *skel;
+	struct capture_counter *defs;
+	size_t n;
+	struct event *events;         /* n a ring */
+	uint64_t *hotplugs;           /* of each ring's CPU, as far as we have followed */
+	bool alone;                   /* no clock: nobody else tells of CPUs that come */
+	bool imprecise;               /* a counter was wanted precise, and is not */
+	struct capture_counted *sums; /* of events that are closed, and after the stop of all */
+	const struct er_counter_cpu *cpus;
+	size_t cpus_size;
+};
+
+static bool counters_wanted(const struct capture_plan *plan)
+{
+	return plan->ncounters > 0;
+}
+
+static struct event *event_of(const struct counters *c, int ring, size_t counter)
+{
+	return &c->events[ring * c->n + counter];
+}
+
+static void close_event(struct event *e)
+{
+	closep(&e->link);
+	closep(&e->fd);
+}
+
+static void counters_close(void *self)
+{
+	struct counters *c = self;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n * rings_nrings(c->rings); i++)
+		close_event(&c->events[i]);
+	if (c->cpus)
+		munmap((void *)c->cpus, c->cpus_size);
+	counter_bpf__destroy(c->skel);
+	typed_close(c->typed);
+	free(c->defs);
+	free(c->events);
+	free(c->hotplugs);
+	free(c->sums);
+	free(c);
+}
+
+/* --- what the kernel says no to --- */
+
+static int denied(struct diag *d, const struct capture_counter *def, int err)
+{
+	long paranoid = kernel_sysctl("perf_event_paranoid", 2);
+
+	return diag_errno(d, -err,
+			  "-h %s: counters of the whole system are denied: run as root, or with the "
+			  "capabilities cap_bpf and cap_perfmon%s", def->name,
+			  paranoid > 2 ? "; lower kernel.perf_event_paranoid to 2 for them to serve, or add "
+					 "cap_sys_admin" : "");
+}
+
+static int no_unit(struct diag *d, const struct capture_counter *def, int err)
+{
+	if (def->type == PERF_TYPE_HARDWARE || def->type == PERF_TYPE_HW_CACHE ||
+	    def->type == PERF_TYPE_RAW)
+		return diag_errno(d, -err,
+				  "-h %s: this machine, or virtual machine, has no such hardware counter: "
+				  "record where the CPU's counters can be had (a host, or a guest that is "
+				  "given a PMU), or take one that er_kernel -h lists", def->name);
+	return diag_errno(d, -err, "-h %s: the kernel has no such event: er_kernel -h lists those there are",
+			  def->name);
+}
+
+static int counter_error(struct diag *d, const struct capture_counter *def, int err)
+{
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+		return denied(d, def, err);
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+		return no_unit(d, def, err);
+	case EBUSY:
+		return diag_errno(d, -err, "-h %s: another program holds the counter: end it, or take "
+					   "another counter", def->name);
+	case EINVAL:
+	case ERANGE:
+		return diag_errno(d, -err,
+				  "-h %s: the kernel refuses the event, an attribute, or that it interrupts: "
+				  "take one that er_kernel -h lists", def->name);
+	case EMFILE:
+		return diag_errno(d, -err, "-h %s: cannot open a counter on each CPU: raise the limit of "
+					   "open files (ulimit -n)", def->name);
+	}
+	return diag_errno(d, -err, "-h %s: cannot open the counter", def->name);
+}
+
+/* --- opening --- */
+
+int capture_try_counter(const struct capture_counter *def, bool *precise)
+{
+	bool without = false;
+	struct cpu_list l;
+	int fd, cpu = 0;
+
+	if (!cpus_online(&l) && l.n)
+		cpu = l.cpus[0];
+	cpus_free(&l);
+	fd = perf_counter_open(cpu, def, precise ? precise : &without);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* On one CPU. 0, also when it is offline, or -errno; *bad is the counter that failed. */
+static int open_cpu(struct counters *c, int ring, size_t *bad)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		bool precise = c->defs[i].precise;
+		int fd = perf_counter_open(rings_cpu(c->rings, ring), &c->defs[i], &precise);
+
+		c->imprecise |= c->defs[i].precise && !precise;
+		*bad = i;
+		if (fd >= 0)
+			event_of(c, ring, i)->fd = fd;
+		else
+			return fd;
+	}
+	return 0;
+}
+
+/* ENODEV is what an offline CPU says, and on one that is online an event that does not exist. */
+static bool online(int cpu)
+{
+	struct cpu_list l;
+	bool found = false;
+
+	if (cpus_online(&l))
+		return true;
+	for (int i = 0; i < l.n; i++)
+		found |= l.cpus[i] == cpu;
+	cpus_free(&l);
+	return found;
+}
+
+static int open_events(struct counters *c, struct diag *d)
+{
+	for (int ring = 0; ring < rings_nrings(c->rings); ring++) {
+		size_t bad;
+		int err = open_cpu(c, ring, &bad);
+
+		if (err && (err != -ENODEV || online(rings_cpu(c->rings, ring))))
+			return counter_error(d, &c->defs[bad], err);
+	}
+	return 0;
+}
+
+static int map_counts(struct counters *c)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *p;
+
+	c->cpus_size = rings_ncpus(c->rings) * sizeof(struct er_counter_cpu);
+	c->cpus_size = (c->cpus_size + page - 1) & ~(page - 1);
+	p = mmap(NULL, c->cpus_size, PROT_READ, MAP_SHARED,
+		 bpf_map__fd(c->skel->maps.er_counter_cpus), 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	c->cpus = p;
+	return 0;
+}
+
+static int open_skeleton(struct counters *c)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	int err = typed_open(&c->typed);
+
+	if (err)
+		return err;
+	opts.btf_custom_path = typed_path(c->typed);
+	c->skel = counter_bpf__open_opts(&opts);
+	return c->skel ? typed_look(c->typed, c->skel->obj, NULL) : -errno;
+}
+
+static int load(struct counters *c, const struct capture_plan *plan)
+{
+	struct counter_bpf *skel = c->skel;
+	int err;
+
+	skel->rodata->er_wake_bytes = rings_wake_bytes(c->rings);
+	skel->rodata->er_hash_seed = rings_hash_seed(c->rings);
+	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
+	skel->rodata->er_has_targets = plan->ntargets > 0;
+	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
+	skel->rodata->er_max_frames = stack_limit();
+	skel->rodata->er_idle = plan->idle;
+	targets_size(skel->maps.er_targets, plan);
+	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
+	/* Where there is a clock its loader has that program already. */
+	bpf_program__set_autoload(skel->progs.er_cpuhp, c->alone && skel->rodata->er_perf_step);
+	bpf_map__set_autocreate(skel->maps.er_threads, false);
+	err = rings_bind(c->rings, skel->obj);
+	if (!err)
+		err = counter_bpf__load(skel);
+	typed_loaded(c->typed);
+	if (!err)
+		err = targets_fill(skel->maps.er_targets, plan);
+	return err ? err : map_counts(c);
+}
+
+static struct counters *counters_new(const struct capture_plan *plan, const struct rings *rings)
+{
+	struct counters *c = xcalloc(1, sizeof(*c));
+
+	c->rings = rings;
+	c->alone = !plan->interval_ns;
+	c->n = plan->ncounters;
+	c->defs = xcalloc(c->n, sizeof(*c->defs));
+	for (size_t i = 0; i < c->n; i++)
+		c->defs[i] = plan->counters[i];
+	c->sums = xcalloc(c->n, sizeof(*c->sums));
+	c->hotplugs = xcalloc(rings_nrings(rings), sizeof(*c->hotplugs));
+	c->events = xcalloc(c->n * rings_nrings(rings), sizeof(*c->events));
+	for (size_t i = 0; i < c->n * rings_nrings(rings); i++)
+		c->events[i] = (struct event){ -1, -1 };
+	return c;
+}
+
+static int counters_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+			 void **self)
+{
+	struct counters *c = counters_new(plan, rings);
+	int err = open_events(c, d);
+
+	if (!err) {
+		err = open_skeleton(c);
+		err = err ? err : load(c, plan);
+		if (err)
+			diag_errno(d, -err, "cannot load the counter program");
+	}
+	if (err) {
+		counters_close(c);
+		return err;
+	}
+	*self = c;
+	return 0;
+}
+
+/* --- running --- */
+
+static int start_event(struct counters *c, struct event *e, size_t counter)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = counter);
+
+	if (e->fd < 0)
+		return 0;
+	e->link = bpf_link_create(bpf_program__fd(c->skel->progs.er_overflow), e->fd, BPF_PERF_EVENT,
+				  &opts);
+	if (e->link < 0)
+		return -errno;
+	return perf_event_enable(e->fd);
+}
+
+static int start_cpu(struct counters *c, int ring)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < c->n && !err; i++)
+		err = start_event(c, event_of(c, ring, i), i);
+	return err;
+}
+
+static int counters_start(void *self, uint64_t start_ns, struct diag *d)
+{
+	struct counters *c = self;
+	int err = 0;
+
+	if (c->imprecise)
+		diag_warn(d, "-h +…: this machine cannot say exactly which instruction it was: a "
+			     "recorded place may be a few instructions late");
+	if (bpf_program__autoload(c->skel->progs.er_cpuhp)) {
+		c->skel->links.er_cpuhp = bpf_program__attach(c->skel->progs.er_cpuhp);
+		err = c->skel->links.er_cpuhp ? 0 : -errno;
+	}
+	for (int ring = 0; ring < rings_nrings(c->rings) && !err; ring++)
+		err = start_cpu(c, ring);
+	return err ? diag_errno(d, -err, "cannot start the counters") : 0;
+}
+
+static int counters_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+{
+	struct counters *c = self;
+	int err = 0;
+
+	for (size_t i = 0; i < c->n * rings_nrings(c->rings); i++) {
+		int e = c->events[i].fd < 0 ? 0 : perf_event_disable(c->events[i].fd);
+
+		if (!e && c->events[i].fd >= 0)
+			e = perf_counter_read(c->events[i].fd, &c->sums[i % c->n]);
+		err = err ? err : e;
+	}
+	counter_bpf__detach(c->skel);
+	return err ? diag_errno(d, -err, "cannot stop the counters") : 0;
+}
+
+/* --- CPUs that come and go --- */
+
+static uint64_t hotplugs(const struct counters *c, int ring)
+{
+	const volatile struct er_cpu *cpu = rings_cpu_state(c->rings, rings_cpu(c->rings, ring));
+
+	return cpu->counts.hotplugs;
+}
+
+static bool counters_cpus_changed(const void *self)
+{
+	const struct counters *c = self;
+
+	for (int ring = 0; ring < rings_nrings(c->rings); ring++)
+		if (hotplugs(c, ring) != c->hotplugs[ring])
+			return true;
+	return false;
+}
+
+/* An event ends with its CPU, and still says what it had counted. */
+static int open_again(struct counters *c, int ring)
+{
+	size_t bad;
+	int err;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct event *e = event_of(c, ring, i);
+
+		if (e->fd >= 0)
+			perf_counter_read(e->fd, &c->sums[i]);
+		close_event(e);
+	}
+	err = open_cpu(c, ring, &bad);
+	return err ? err : start_cpu(c, ring);
+}
+
+static void counters_follow_cpus(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx)
+{
+	struct counters *c = self;
+
+	for (int ring = 0; ring < rings_nrings(c->rings); ring++) {
+		uint64_t n = hotplugs(c, ring); /* read first: whatever comes later is seen again */
+		int err;
+
+		if (n == c->hotplugs[ring])
+			continue;
+		c->hotplugs[ring] = n;
+		err = open_again(c, ring);
+		if (err != -ENODEV && (err || c->alone))
+			fn(ctx, rings_cpu(c->rings, ring), err);
+	}
+}
+
+/* --- what came of it --- */
+
+static void counters_counted(const void *self, size_t counter, struct capture_counted *ret)
+{
+	const struct counters *c = self;
+
+	if (counter >= c->n)
+		return;
+	*ret = c->sums[counter];
+	for (int cpu = 0; cpu < rings_ncpus(c->rings); cpu++)
+		ret->seen += c->cpus[cpu].events[counter];
+}
+
+static void counters_records(const void *self, int cpu, uint64_t *produced, uint64_t *lost)
+{
+	const struct counters *c = self;
+
+	*produced = c->cpus[cpu].produced;
+	*lost = c->cpus[cpu].lost;
+}
+
+const struct loader counter_loader = {
+	.name = "counters",
+	.wanted = counters_wanted,
+	.open = counters_open,
+	.start = counters_start,
+	.stop = counters_stop,
+	.close = counters_close,
+	.cpus_changed = counters_cpus_changed,
+	.follow_cpus = counters_follow_cpus,
+	.counted = counters_counted,
+	.counter_records = counters_records,
+};
