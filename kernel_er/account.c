@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/experiment/xml.h"
+#include "kernel_er/counter_log.h"
 
 enum { MOMENT_NS = 10000000 };
 
@@ -22,7 +23,11 @@ static void write_how(const struct account *a, struct buf *b)
 {
 	struct buf how = { 0 };
 
-	buf_puts(&how, a->capture ? "cpu-clock event on each CPU" : "none");
+	buf_puts(&how, a->plan->interval_ns ? "cpu-clock event on each CPU" :
+		       a->capture ? "no clock" : "none");
+	if (a->plan->counters.len)
+		buf_printf(&how, ", %zu counter%s", a->plan->counters.len,
+			   a->plan->counters.len == 1 ? "" : "s");
 	if (a->capture && a->plan->states)
 		buf_printf(&how, ", stacks of waits by %s", capture_way_name(capture_way(a->capture)));
 	if (a->steer->trace_ns > TRACE_ALL)
@@ -156,6 +161,16 @@ static const struct {
 	enum er_kind kind;
 } other_rings[] = { { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL } };
 
+/* Overflows of counters, which struct er_counts does not have. */
+static void write_counter_ring(const struct account *a, int cpu, struct buf *b)
+{
+	uint64_t produced, lost;
+
+	capture_counter_records(a->capture, cpu, &produced, &lost);
+	write_ring(b, "counterring", cpu, produced,
+		   drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER], lost);
+}
+
 static void write_rings(const struct account *a, struct buf *b)
 {
 	struct er_counts c, sum = { 0 };
@@ -179,6 +194,7 @@ static void write_rings(const struct account *a, struct buf *b)
 			write_ring(b, other_rings[i].element, cpu, c.produced[k],
 				   drain_ring(a->drain, cpu)->recorded[k], c.lost[k]);
 		}
+		write_counter_ring(a, cpu, b);
 	}
 	buf_puts(b, "<stacks");
 	number(b, "defined", drain_stacks(a->drain));
@@ -200,14 +216,15 @@ struct loss_ctx {
 
 static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 {
-	static const char *const kinds[ER_KIND_COUNT] = { "stack", "clock", "residual", "wait", "total" };
+	static const char *const kinds[ER_KIND_ALL] = { "stack", "clock", "residual", "wait", "total",
+							    "counter" };
 	struct loss_ctx *l = ctx;
 
 	buf_puts(l->b, "<loss");
 	number(l->b, "second", k->second > l->start_s ? k->second - l->start_s : 0);
 	number(l->b, "pid", k->tgid);
 	number(l->b, "tid", k->tid);
-	xml_attr(l->b, "kind", k->kind < ER_KIND_COUNT ? kinds[k->kind] : "unknown");
+	xml_attr(l->b, "kind", k->kind < ER_KIND_ALL ? kinds[k->kind] : "unknown");
 	number(l->b, "count", n);
 	buf_puts(l->b, "/>\n");
 }
@@ -290,6 +307,7 @@ void account_write(const struct account *a, struct buf *b)
 	if (!a->capture)
 		return;
 	write_rings(a, b);
+	counters_account(a, b);
 	capture_losses(a->capture, write_loss,
 		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
 	write_costs(a, b);
@@ -321,9 +339,11 @@ void account_usage(const struct account *a, struct exp_usage *u)
 
 void account_totals(const struct account *a, struct account_totals *ret)
 {
+	uint64_t produced, lost;
 	struct er_counts c;
 
-	*ret = (struct account_totals){ .states = a->plan->states };
+	*ret = (struct account_totals){ .states = a->plan->states,
+					.counters = a->plan->counters.len > 0 };
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
 		capture_counts(a->capture, cpu, &c);
 		ret->produced += clocks(c.produced);
@@ -332,5 +352,8 @@ void account_totals(const struct account *a, struct account_totals *ret)
 		ret->stacks_lost += c.lost[ER_KIND_STACK];
 		ret->waits += drain_ring(a->drain, cpu)->recorded[ER_KIND_WAIT];
 		ret->waits_lost += c.lost[ER_KIND_WAIT];
+		capture_counter_records(a->capture, cpu, &produced, &lost);
+		ret->overflows += drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER];
+		ret->overflows_lost += lost;
 	}
 }

@@ -20,7 +20,7 @@
 
 struct account {
 	const struct plan *plan;
-	const struct capture *capture; /* NULL: no clock profiling */
+	const struct capture *capture; /* NULL: nothing is profiled */
 	const struct drain *drain;     /* NULL likewise */
 	const struct drops *drops;
 	const struct steer *steer;
@@ -43,7 +43,8 @@ struct account_totals {
 	uint64_t produced, recorded, lost; /* clock records, residuals with them */
 	uint64_t stacks_lost;
 	uint64_t waits, waits_lost; /* recorded, lost */
-	bool states;                /* waits are recorded at all */
+	uint64_t overflows, overflows_lost; /* of counters; recorded, lost */
+	bool states, counters;      /* waits, overflows are recorded at all */
 };
 
 void account_totals(const struct account *a, struct account_totals *ret);

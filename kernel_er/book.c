@@ -13,6 +13,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "kernel_er/counter_log.h"
 #include "kernel_er/ksymtab.h"
 #include "kernel_er/schedule.h"
 #include "user/procfs.h"
@@ -57,6 +58,8 @@ struct book {
 	struct strtab stems;  /* of names in use; ids index `used` */
 	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
+	const counter_list *counters;
+	bool clock;           /* there are clock packets at all */
 	bool waits;           /* sub-experiments have packets of times off a CPU */
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct drops *drops;
@@ -82,6 +85,14 @@ void book_relieve(struct book *b)
 	b->relief(b->relief_ctx);
 }
 
+/* Which packets the page has; waits never in a founder. */
+static void announce(struct book *b, struct page *p, enum er_stateset states)
+{
+	if (b->clock)
+		expwriter_clock_profile(p->w, PTIMER_US, states, b->waits && states == STATES_ALL);
+	counters_announce(b->counters, p->w);
+}
+
 int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct book **ret)
 {
@@ -92,8 +103,10 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
 	b->waits = plan->states;
-	b->ksyms = plan->interval_ns ? ksymtab_open(plan->kallsyms, d) : NULL;
-	if (plan->interval_ns && !b->ksyms) {
+	b->clock = plan->interval_ns;
+	b->counters = &plan->counters;
+	b->ksyms = plan_profiles(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
+	if (plan_profiles(plan) && !b->ksyms) {
 		free(b);
 		return -EPERM;
 	}
@@ -103,8 +116,7 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 		free(b);
 		return err;
 	}
-	if (plan->interval_ns)
-		expwriter_clock_profile(b->founder.w, PTIMER_US, STATES_KERNEL, false);
+	announce(b, &b->founder, STATES_KERNEL);
 	for (size_t i = 0; i < plan->ncomments; i++)
 		expwriter_text(b->founder.w, "notes", plan->comments[i]);
 	*ret = b;
@@ -256,7 +268,7 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	}
 	b->nsubs++;
 	vec_push(&b->open, p);
-	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL, b->waits);
+	announce(b, p, STATES_ALL);
 	vec_for_each(m, &im->space->maps)
 		page_map(b, p, binaries, im->pid, m);
 	touch(b, p);
@@ -419,6 +431,12 @@ uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
 	if (!page_has_stack(p, uid))
 		page_stack(b, p, uid, &pc, 1, 0);
 	return uid;
+}
+
+void page_packet(struct book *b, struct page *p, enum er_packet kind, const int64_t *values)
+{
+	expwriter_packet(p->w, kind, values, NULL);
+	touch(b, p);
 }
 
 void page_clock(struct book *b, struct page *p, const struct clock_packet *c)

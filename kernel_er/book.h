@@ -81,6 +81,8 @@ const struct ksymtab *book_ksyms(const struct book *b);
 void book_thread(struct book *b, const char *line);
 /* The event run. */
 uint64_t book_start(const struct book *b);
+/* A packet of any other kind than clock packets, as expwriter_packet wants it. */
+void page_packet(struct book *b, struct page *p, enum er_packet kind, const int64_t *values);
 void page_clock(struct book *b, struct page *p, const struct clock_packet *c);
 
 /*

@@ -81,13 +81,18 @@ static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_ms
 	return ns / 1000;
 }
 
+int64_t drain_lwp(const struct actor *a, bool followed)
+{
+	return followed ? a->tid : a->kthread ? 0 : a->tgid;
+}
+
 void drain_packet(struct drain *dr, struct page *p, bool followed, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns)
 {
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
 
 	dr->state_ns[c->state] += weight_ns;
-	c->lwp = followed ? a->tid : a->kthread ? 0 : a->tgid;
+	c->lwp = drain_lwp(a, followed);
 	c->thread = a->tid;
 	/* Half an hour and more: as many packets as it takes. */
 	do {
@@ -132,6 +137,9 @@ static bool well_formed(const void *record, size_t size)
 		return size >= sizeof(struct er_wait);
 	case ER_KIND_TOTAL:
 		return size >= sizeof(struct er_total);
+	case ER_KIND_COUNTER:
+		return size >= sizeof(struct er_counter) &&
+		       ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
 	}
 	return false;
 }
@@ -161,6 +169,8 @@ static bool place(struct drain *dr, const void *record, bool last_chance)
 		return place_wait(dr, record, last_chance);
 	case ER_KIND_TOTAL:
 		return place_total(dr, record, last_chance);
+	case ER_KIND_COUNTER:
+		return place_overflow(dr, record, last_chance);
 	default:
 		return place_sample(dr, record, last_chance);
 	}
@@ -233,6 +243,11 @@ const seen_threads *drain_threads(const struct drain *dr)
 uint64_t drain_samples(const struct drain *dr)
 {
 	return dr->nsamples;
+}
+
+uint64_t drain_overflows(const struct drain *dr)
+{
+	return dr->noverflows;
 }
 
 uint64_t drain_waits(const struct drain *dr)

@@ -47,7 +47,7 @@ bool drain_is_behind(const struct drain *dr);
 void drain_process(struct drain *dr, bool last);
 
 struct ring_count {
-	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
+	__u64 recorded[ER_KIND_ALL]; /* RESIDUAL counts with CLOCK, as in the ring */
 };
 
 /* A thread that has packets in the founder or in _others. */
@@ -67,6 +67,7 @@ void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
 const seen_threads *drain_threads(const struct drain *dr);
 uint64_t drain_samples(const struct drain *dr);
+uint64_t drain_overflows(const struct drain *dr);
 uint64_t drain_waits(const struct drain *dr);
 uint64_t drain_stacks(const struct drain *dr);
 

@@ -31,7 +31,7 @@ struct drain {
 	uint16_t carry[NCARRY]; /* nanoseconds below the packets' microsecond */
 	struct map threads_seen;
 	seen_threads threads;
-	uint64_t nsamples, nwaits;
+	uint64_t nsamples, nwaits, noverflows;
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };
 
@@ -58,17 +58,20 @@ void owner_note(struct drain *dr, const struct actor *a);
 
 /* --- drain.c --- */
 
+/* LWPID of a thread's packets: the process, 0 of a kernel thread, in what is not of one process. */
+int64_t drain_lwp(const struct actor *a, bool followed);
 /*
  * Write a packet, or several, that stand for so many nanoseconds. What is below
  * a microsecond is carried to a later packet of the same thread and state, so
  * that sums are exact. LWPID and THRID are filled in here: in an experiment that
- * is not of one process, LWPID is the process, 0 of a kernel thread.
+ * as drain_lwp has it.
  */
 void drain_packet(struct drain *dr, struct page *p, bool followed, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
 
 /* --- one kind of record each. False: a stack of it is not there yet, and nothing was done. --- */
 
+bool place_overflow(struct drain *dr, const struct er_counter *c, bool last_chance);
 bool place_sample(struct drain *dr, const struct er_clock *c, bool last_chance);
 bool place_wait(struct drain *dr, const struct er_wait *w, bool last_chance);
 bool place_total(struct drain *dr, const struct er_total *t, bool last_chance);

@@ -36,15 +36,17 @@ static void count(char *ret, unsigned size, uint64_t n, const char *one, const c
 	snprintf(ret, size, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
 }
 
-/* "3 samples  2 waits  0 lost"; waits only where they are recorded. */
+/* "3 samples  2 waits  0 lost"; waits and overflows only where they are recorded. */
 static void format_counts(const struct account_totals *n, const char *gap, char *ret, unsigned size)
 {
-	char samples[40], waits[40];
+	char samples[40], waits[40], overflows[40];
 
 	count(samples, sizeof(samples), n->recorded, "sample", "samples");
 	count(waits, sizeof(waits), n->waits, "wait", "waits");
-	snprintf(ret, size, "%s%s%s%s%llu lost", samples, gap, n->states ? waits : "",
-		 n->states ? gap : "", (unsigned long long)(n->lost + n->waits_lost));
+	count(overflows, sizeof(overflows), n->overflows, "overflow", "overflows");
+	snprintf(ret, size, "%s%s%s%s%s%s%llu lost", samples, gap, n->states ? waits : "",
+		 n->states ? gap : "", n->counters ? overflows : "", n->counters ? gap : "",
+		 (unsigned long long)(n->lost + n->waits_lost + n->overflows_lost));
 }
 
 void live_format(const struct live_state *s, char *ret, unsigned size)
@@ -74,6 +76,11 @@ void live_losses(const struct account_totals *n, struct diag *d)
 {
 	char samples[40], waits[40], stacks[40];
 
+	if (n->overflows_lost)
+		diag_warn(d, "lost: %llu of %llu overflows of counters: er_print -header says whose; a larger "
+			     "interval makes fewer",
+			  (unsigned long long)n->overflows_lost,
+			  (unsigned long long)(n->overflows + n->overflows_lost));
 	if (!n->lost && !n->stacks_lost && !n->waits_lost)
 		return;
 	count(samples, sizeof(samples), n->produced, "sample", "samples");

@@ -34,6 +34,9 @@ static int perform(const struct plan *plan, struct diag *d)
 		return 0;
 	case ACTION_CHECK:
 		return preflight_check();
+	case ACTION_COUNTERS:
+		counters_print(stdout, COUNTER_UNITS, capture_try_counter);
+		return 0;
 	case ACTION_PREVIEW:
 		return preview(plan, d);
 	case ACTION_RECORD:

@@ -68,6 +68,14 @@ static bool whole(const char *s, uint64_t max, uint64_t *ret)
 	return !*end && !errno && *ret <= max;
 }
 
+/* The first of several requests wins: `-V --help` prints the version. */
+static int request(struct plan *p, enum action a)
+{
+	if (p->action == ACTION_RECORD)
+		p->action = a;
+	return 0;
+}
+
 static int opt_interval(struct plan *p, const char *arg, struct diag *d)
 {
 	static const struct choice named[] = {
@@ -245,6 +253,14 @@ static int opt_trace(struct plan *p, const char *arg, struct diag *d)
 	return 0;
 }
 
+/* Without an argument, as the last word of the line: a list of what there is. */
+static int opt_counters(struct plan *p, const char *arg, struct diag *d)
+{
+	if (!arg)
+		return request(p, ACTION_COUNTERS);
+	return counters_parse(arg, COUNTER_UNITS, d, &p->counters);
+}
+
 static int opt_states(struct plan *p, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
@@ -355,14 +371,6 @@ static int opt_verbose(struct plan *p, const char *arg, struct diag *d)
 	return 0;
 }
 
-/* The first of several requests wins: `-V -h` prints the version. */
-static int request(struct plan *p, enum action a)
-{
-	if (p->action == ACTION_RECORD)
-		p->action = a;
-	return 0;
-}
-
 static int opt_preview(struct plan *p, const char *arg, struct diag *d)
 {
 	return request(p, ACTION_PREVIEW);
@@ -387,6 +395,8 @@ static int opt_help(struct plan *p, const char *arg, struct diag *d)
 const struct option_row option_rows[] = {
 	{ 'p', NULL, "interval", "on (10.007 ms), high (0.997), low (100.03), off, 500u",
 	  opt_interval },
+	{ 'h', NULL, "[counters]", "profile counters, name[,interval]…; alone: list them",
+	  opt_counters },
 	{ 0, "states", "on|off", "all ten microstates, not only times on a CPU (on)",
 	  opt_states },
 	{ 's', NULL, "on|off|us|all", "trace waits from so many us on; on: calibrated (off)",
@@ -418,7 +428,7 @@ const struct option_row option_rows[] = {
 	{ 'v', NULL, NULL, "say more about the run", opt_verbose },
 	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },
 	{ 'V', "version", NULL, "print the version", opt_version },
-	{ 'h', "help", NULL, "print this text", opt_help },
+	{ 0, "help", NULL, "print this text", opt_help },
 };
 
 const int noption_rows = sizeof(option_rows) / sizeof(option_rows[0]);

@@ -60,11 +60,13 @@ static const struct option_row *row_of(int c)
 	return NULL;
 }
 
-/* What getopt refused: its word, and what to do. */
-static int refuse(int c, char **argv, struct diag *d)
+/* What getopt refused: its word, and what to do. 0 where an argument may be missing. */
+static int refuse(int c, char **argv, struct plan *plan, struct diag *d)
 {
 	const struct option_row *row = optopt ? row_of(optopt) : NULL;
 
+	if (c == ':' && row && row->arg[0] == '[')
+		return row->fn(plan, NULL, d);
 	if (c == ':' && row && optopt >= LONG_BASE)
 		return diag_error(d, "--%s: an argument is missing: write --%s %s", row->name,
 				  row->name, row->arg);
@@ -72,8 +74,8 @@ static int refuse(int c, char **argv, struct diag *d)
 		return diag_error(d, "-%c: an argument is missing: write -%c %s", optopt, optopt,
 				  row->arg);
 	if (optopt && optopt < LONG_BASE)
-		return diag_error(d, "-%c: no such option: er_kernel -h lists them", optopt);
-	return diag_error(d, "%s: no such option: er_kernel -h lists them", argv[optind - 1]);
+		return diag_error(d, "-%c: no such option: er_kernel --help lists them", optopt);
+	return diag_error(d, "%s: no such option: er_kernel --help lists them", argv[optind - 1]);
 }
 
 /* What no single option can see. */
@@ -124,16 +126,22 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			return refuse(c, argv, d);
+			break;
 		if (row_of(c)->fn(plan, optarg, d) < 0)
 			return -1;
 	}
+	if ((c == '?' || c == ':') && refuse(c, argv, plan, d) < 0)
+		return -1;
 	if (optind < argc)
 		plan->load = argv + optind;
-	return check_whole(plan, d);
+	if (check_whole(plan, d) < 0)
+		return -1;
+	plan->states &= plan->interval_ns > 0;
+	return 0;
 }
 
 void options_free(struct plan *plan)
 {
 	vec_free(&plan->targets);
+	counters_free(&plan->counters);
 }

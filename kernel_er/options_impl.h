@@ -16,7 +16,7 @@ typedef int (*option_fn)(struct plan *p, const char *arg, struct diag *d);
 struct option_row {
 	int letter;       /* 0: long only */
 	const char *name; /* NULL: short only */
-	const char *arg;  /* NULL: takes none */
+	const char *arg;  /* NULL: takes none; in brackets: may be missing at the end of the line */
 	const char *help;
 	option_fn fn;
 };

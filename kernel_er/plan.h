@@ -12,6 +12,7 @@
 
 #include "analysis/base/vec.h"
 #include "loaders/capture.h"
+#include "user/counters.h"
 
 enum {
 	MAX_COMMENTS = 10,
@@ -23,6 +24,7 @@ enum action {
 	ACTION_USAGE,
 	ACTION_VERSION,
 	ACTION_CHECK,
+	ACTION_COUNTERS, /* -h alone: list them */
 };
 
 enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
@@ -34,7 +36,8 @@ enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
 struct plan {
 	enum action action;
 	uint64_t interval_ns;   /* of the clock; 0: no clock profiling */
-	bool states;            /* microstates, too */
+	counter_list counters;  /* -h */
+	bool states;            /* microstates, too; never without a clock */
 	uint64_t trace_ns;      /* -s: TRACE_OFF, TRACE_ALL, TRACE_CALIBRATED, or a threshold */
 	bool exact_user;        /* user and system time by system call edges */
 	enum capture_way way;   /* of taking the stacks of waits */
@@ -57,5 +60,11 @@ struct plan {
 	char **argv;            /* of er_kernel itself, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 };
+
+/* Is anything recorded with stacks? */
+static inline bool plan_profiles(const struct plan *p)
+{
+	return p->interval_ns || p->counters.len;
+}
 
 #endif

@@ -65,7 +65,7 @@ int preflight(const struct plan *plan, struct diag *d)
 	}
 	if (plan->load && load_check(plan->load, d) < 0)
 		return -1;
-	if (!plan->interval_ns)
+	if (!plan_profiles(plan))
 		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");
 	return 0;
 }
@@ -94,6 +94,9 @@ static void preview_times(const struct plan *plan, FILE *out)
 	else
 		fprintf(out, "clock interval: none\n");
 	preview_states(plan, out);
+	vec_for_each(c, &plan->counters)
+		fprintf(out, "counter:        %s, every %llu\n", c->name,
+			(unsigned long long)c->event.interval);
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	if (plan->begin_ns)

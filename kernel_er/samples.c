@@ -1,85 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Clock samples and residuals: times on a CPU. */
+/* What is recorded on a CPU: clock samples, residuals, and overflows of counters. */
 #include <string.h>
 
 #include "kernel_er/drain_impl.h"
 
+/* What both kinds of records say of where they were. */
+struct place {
+	struct actor actor;
+	uint32_t flags; /* enum er_clock_flags */
+	uint64_t stack, time_ns;
+	struct page *page;
+	bool followed;
+	uint64_t uid;   /* of the stack in the page */
+};
+
 /* A thread on an idle CPU is none: it has no process, as a kernel thread. */
-static struct actor actor_of(const struct er_clock *c)
+static bool is_kthread(uint32_t flags)
 {
-	return (struct actor){
-		.tgid = c->tgid,
-		.tid = c->tid,
-		.start_time = c->start_time,
-		.kthread = c->flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE),
-		.comm = c->comm,
-	};
+	return flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE);
 }
 
 /* The function that stands for a sample that has no stack to show. */
-static uint64_t pseudo_stack(struct drain *dr, struct page *p, const struct er_clock *c)
+static uint64_t pseudo_stack(struct drain *dr, const struct place *at)
 {
-	struct actor a = actor_of(c);
 	char name[64];
 
-	if (c->flags & ER_CLOCK_IDLE)
-		return page_pseudo(dr->parts.book, p, "<IDLE>");
-	if (c->flags & ER_CLOCK_UNSAMPLED)
-		return page_pseudo(dr->parts.book, p, "<Unsampled-CPU>");
-	owner_pseudo(&a, name, sizeof(name));
-	return page_pseudo(dr->parts.book, p, name);
+	if (at->flags & ER_CLOCK_IDLE)
+		return page_pseudo(dr->parts.book, at->page, "<IDLE>");
+	if (at->flags & ER_CLOCK_UNSAMPLED)
+		return page_pseudo(dr->parts.book, at->page, "<Unsampled-CPU>");
+	owner_pseudo(&at->actor, name, sizeof(name));
+	return page_pseudo(dr->parts.book, at->page, name);
 }
 
-static bool is_pseudo(const struct er_clock *c, bool followed)
+static bool is_pseudo(const struct place *at)
 {
-	return c->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) ||
-	       (!followed && c->flags & ER_CLOCK_USER);
+	return at->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) ||
+	       (!at->followed && at->flags & ER_CLOCK_USER);
 }
 
-static void write_sample(struct drain *dr, struct page *p, bool followed, const struct er_clock *c,
-			 uint64_t uid)
+/* Page and stack, written where they are new. False: the stack is not there yet. */
+static bool find_place(struct drain *dr, struct place *at, bool last_chance)
 {
-	struct actor a = actor_of(c);
-	bool user = c->flags & ER_CLOCK_USER || (!a.kthread && c->flags & ER_CLOCK_UNSAMPLED);
-	struct clock_packet packet = {
-		.cpu = c->cpu,
-		.time_ns = c->h.time_ns,
-		.stack = uid,
-		.state = user ? MS_USER : followed ? MS_SYSTEM : MS_KERNEL_CPU,
-		.seq = c->h.seq,
-	};
+	struct page *own;
 
-	dr->nsamples++;
-	if (!followed)
-		owner_note(dr, &a);
-	drain_packet(dr, p, followed, &a, &packet, c->weight_ns);
+	/* What never had a sample gets no directory for a residual. */
+	own = owner_page(dr, &at->actor, at->time_ns, !(at->flags & ER_CLOCK_UNSAMPLED));
+	at->page = own ? own : book_founder(dr->parts.book);
+	at->followed = own;
+	if (is_pseudo(at))
+		at->uid = pseudo_stack(dr, at);
+	else
+		at->uid = stacks_write(dr->stacks, at->page, at->stack,
+				       &(struct stack_shape){ .with_user = own });
+	if (!at->uid && !last_chance)
+		return false;
+	if (!at->uid) {
+		dr->parts.drops->n[DROP_STACK]++;
+		at->uid = page_pseudo(dr->parts.book, at->page, "<Stack-lost>");
+	}
+	if (!at->followed)
+		owner_note(dr, &at->actor);
+	return true;
+}
+
+/* Asked first: beyond the limit no stack is written, nor an experiment made, either. */
+static bool is_full(struct drain *dr)
+{
+	if (!book_full(dr->parts.book))
+		return false;
+	dr->parts.drops->n[DROP_LIMIT]++;
+	return true;
 }
 
 bool place_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 {
-	struct actor a = actor_of(c);
-	struct page *own, *p;
-	uint64_t uid;
+	struct place at = {
+		.actor = { .tgid = c->tgid, .tid = c->tid, .start_time = c->start_time,
+			   .kthread = is_kthread(c->flags), .comm = c->comm },
+		.flags = c->flags, .stack = c->stack, .time_ns = c->h.time_ns,
+	};
+	bool user = c->flags & ER_CLOCK_USER ||
+		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
+	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
 
-	/* Asked first: beyond the limit no stack is written, nor an experiment made, either. */
-	if (book_full(dr->parts.book)) {
-		dr->parts.drops->n[DROP_LIMIT]++;
+	if (is_full(dr))
 		return true;
-	}
-	/* What never had a sample gets no directory for a residual. */
-	own = owner_page(dr, &a, c->h.time_ns, !(c->flags & ER_CLOCK_UNSAMPLED));
-	p = own ? own : book_founder(dr->parts.book);
-	if (is_pseudo(c, own))
-		uid = pseudo_stack(dr, p, c);
-	else
-		uid = stacks_write(dr->stacks, p, c->stack,
-				   &(struct stack_shape){ .with_user = own });
-	if (!uid && !last_chance)
+	if (!find_place(dr, &at, last_chance))
 		return false;
-	if (!uid) {
-		dr->parts.drops->n[DROP_STACK]++;
-		uid = page_pseudo(dr->parts.book, p, "<Stack-lost>");
-	}
-	write_sample(dr, p, own, c, uid);
+	packet.stack = at.uid;
+	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
+	dr->nsamples++;
+	drain_packet(dr, at.page, at.followed, &at.actor, &packet, c->weight_ns);
+	return true;
+}
+
+bool place_overflow(struct drain *dr, const struct er_counter *c, bool last_chance)
+{
+	struct place at = {
+		.actor = { .tgid = c->tgid, .tid = c->tid, .start_time = c->start_time,
+			   .kthread = is_kthread(c->flags), .comm = c->comm },
+		.flags = c->flags, .stack = c->stack, .time_ns = c->h.time_ns,
+	};
+	enum counter_mode mode = c->flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
+
+	if (is_full(dr))
+		return true;
+	if (!find_place(dr, &at, last_chance))
+		return false;
+	dr->noverflows++;
+	/* In the order of the fields of packet.c. */
+	page_packet(dr->parts.book, at.page, ER_PKT_HWC, (const int64_t[]){
+		drain_lwp(&at.actor, at.followed), c->tid, c->cpu, c->h.time_ns, at.uid,
+		counter_tag(c->counter, mode), c->weight, c->h.seq });
 	return true;
 }

@@ -60,7 +60,9 @@ static void raise_priority(void)
 
 static int open_capture(struct session *s)
 {
+	struct capture_counter counters[ER_MAX_COUNTERS];
 	struct capture_plan cp = {
+		.counters = counters,
 		.interval_ns = s->plan->interval_ns,
 		.idle = s->plan->idle,
 		.exclude_self = s->plan->no_self,
@@ -75,8 +77,10 @@ static int open_capture(struct session *s)
 		.way = s->plan->way,
 	};
 
-	if (!s->plan->interval_ns)
+	if (!plan_profiles(s->plan))
 		return 0;
+	vec_for_each(c, &s->plan->counters)
+		counters[cp.ncounters++] = c->event;
 	if (capture_open(&cp, s->d, &s->capture) < 0)
 		return -1;
 	s->sideband = sideband_open(s->d);

@@ -88,6 +88,19 @@ void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *att
  */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits);
+
+/* A counter: `tag` is what its packets say (HWCTAG). */
+struct exp_counter_desc {
+	int tag;
+	const char *name;     /* keyword of metric lists */
+	const char *int_name; /* what was counted */
+	const char *label;
+	int64_t interval;
+	bool cycles;          /* counts are clock ticks: readers may show them as a time */
+};
+
+/* Announce counter packets (HWC) and all counters, once; none: nothing. */
+void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n);
 /* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
 void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
 /*

@@ -142,6 +142,34 @@ void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_st
 	buf_free(&attrs);
 }
 
+/*
+ * As simulated counters: of these gprofng takes label and unit from here, of others from
+ * tables of CPUs, by a number (cpuver) that nobody assigns any more.
+ */
+static void put_counter(struct buf *b, const struct exp_counter_desc *c, bool last)
+{
+	buf_puts(b, "<profile name=\"hwsimctr\" cpuver=\"0\"");
+	xml_attr(b, "hwcname", c->name);
+	xml_attr(b, "int_name", c->int_name);
+	xml_attr(b, "metric", c->label);
+	buf_printf(b, " reg_num=\"0\" interval=\"%" PRId64 "\" timecvt=\"%d\" memop=\"0\" tag=\"%d\"%s>\n",
+		   c->interval, c->cycles, c->tag, last ? "" : "/");
+}
+
+/* Each in an element of its own; the last one describes the packets of all. */
+void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n)
+{
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		put_counter(b, &c[i], i + 1 == n);
+	buf_printf(b, "<profdata fname=\"%s\"/>\n", packet_desc(ER_PKT_HWC)->fname);
+	put_packet(b, ER_PKT_HWC, true);
+	buf_puts(b, "</profile>\n");
+}
+
 static void put_event(struct expwriter *w, struct buf *b, const char *kind, uint64_t time_ns,
 		      const char *attrs)
 {

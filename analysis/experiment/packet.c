@@ -64,6 +64,7 @@ static const struct field_desc hwc_fields[] = {
 	COMMON_FIELDS,
 	{ "HWCTAG", "Hardware counter index", 48, ER_INT32 },
 	{ "HWCINT", "Hardware counter interval", 56, ER_UINT64 },
+	{ "SEQ", "Sequence number on its CPU", 52, ER_UINT32 }, /* ours */
 };
 
 static const struct field_desc heap_fields[] = {

@@ -41,9 +41,16 @@ struct stream_pass {
 	const struct leaks *leaks;
 };
 
-/* Whether it is the kernel's own part of an er_kernel recording. */
+static bool is_er_kernels(const struct experiment *e)
+{
+	return !strncmp(e->collector, "er_kernel ", strlen("er_kernel "));
+}
+
+/* Whether it is the kernel's own part of an er_kernel recording, which may be without a clock. */
 static bool is_kernel(const struct experiment *e)
 {
+	if (!e->founder && is_er_kernels(e))
+		return true;
 	vec_for_each(st, &e->streams) {
 		if (st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
 			return true;
@@ -62,8 +69,7 @@ static bool has_many_processes(const struct experiment *e)
 
 bool experiment_is_system_wide(const struct experiment *e)
 {
-	return is_kernel(e->founder ? e->founder : e) ||
-	       !strncmp(e->collector, "er_kernel ", strlen("er_kernel "));
+	return is_kernel(e->founder ? e->founder : e) || is_er_kernels(e);
 }
 
 /* The tag that this stream has the counter of that name under, or -1. */

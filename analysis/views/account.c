@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/views/columns.h"
 
 enum { CPUS_MAX = 65536 };
 
-/* Samples and waits are numbered each for themselves. */
-enum ring_kind { RING_CLOCK, RING_WAIT, RING_KINDS };
+/* Samples, waits and overflows of counters are numbered each for themselves. */
+enum ring_kind { RING_CLOCK, RING_WAIT, RING_COUNTER, RING_KINDS };
 
 /* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
 struct ring {
@@ -23,10 +24,13 @@ struct account {
 };
 
 /* RING_KINDS: what is left of a total, which no record of its own brought. */
-static enum ring_kind kind_of(const struct packet *p, struct field_ref state, struct field_ref flags)
+static enum ring_kind kind_of(const struct exp_stream *st, const struct packet *p,
+			      struct field_ref state, struct field_ref flags)
 {
 	int64_t ms = packet_int(p, state);
 
+	if (st->kind == ER_PKT_HWC)
+		return RING_COUNTER;
 	if (ms < 0 || ms >= MS_COUNT || mstate_descs[ms].on_cpu)
 		return RING_CLOCK;
 	return packet_int(p, flags) & WFLAG_REST ? RING_KINDS : RING_WAIT;
@@ -42,7 +46,7 @@ static void rings_read(struct account *a, const struct experiment *e, const stru
 	packet_iter_init(&it, e, st);
 	while (packet_next(&it, &p)) {
 		uint64_t c = packet_int(&p, cpu);
-		enum ring_kind kind = kind_of(&p, state, flags);
+		enum ring_kind kind = kind_of(st, &p, state, flags);
 
 		if (!seq.offset || c >= CPUS_MAX || kind == RING_KINDS)
 			continue;
@@ -85,7 +89,8 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 /* The elements of recorder.xml, and what their records are called. */
 static const struct {
 	const char *element, *what;
-} ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" } };
+} ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" },
+			    { "counterring", " overflows" } };
 
 static void put_ring(struct table *t, struct account *a, enum ring_kind kind, bool wrong_only)
 {
@@ -122,20 +127,34 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* "61 samples, 231 waits and 15961 overflows of counters": of what there was any. */
+static void put_nothing_lost(struct table *t, const struct experiment *e)
+{
+	uint64_t samples = sum_of(e, "ring", "produced"), waits = sum_of(e, "waitring", "produced");
+	uint64_t overflows = sum_of(e, "counterring", "produced");
+	struct buf b = { 0 };
+
+	if (samples || !overflows)
+		buf_printf(&b, "%" PRIu64 " sample%s", samples, plural(samples));
+	if (waits)
+		buf_printf(&b, "%s%" PRIu64 " wait%s", overflows ? ", " : " and ", waits, plural(waits));
+	if (overflows)
+		buf_printf(&b, "%s%" PRIu64 " overflow%s of counters", b.len ? " and " : "", overflows,
+			   plural(overflows));
+	put_line(t, "Nothing was lost: %s produced, all recorded.", b.data);
+	buf_free(&b);
+}
+
 static void put_losses(struct table *t, const struct experiment *e)
 {
+	uint64_t overflows = sum_of(e, "counterring", "produced");
+	uint64_t overflows_lost = sum_of(e, "counterring", "lost");
 	uint64_t lost = sum_of(e, "ring", "lost"), produced = sum_of(e, "ring", "produced");
 	uint64_t stacks = sum_of(e, "stacks", "lost");
 	uint64_t waits = sum_of(e, "waitring", "produced"), waits_lost = sum_of(e, "waitring", "lost");
 
-	if (!lost && !stacks && !waits_lost) {
-		if (waits)
-			put_line(t, "Nothing was lost: %" PRIu64 " sample%s and %" PRIu64
-				 " wait%s produced, all recorded.", produced, plural(produced), waits,
-				 plural(waits));
-		else
-			put_line(t, "Nothing was lost: %" PRIu64 " sample%s produced, all recorded.",
-				 produced, plural(produced));
+	if (!lost && !stacks && !waits_lost && !overflows_lost) {
+		put_nothing_lost(t, e);
 		return;
 	}
 	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " stack%s",
@@ -145,6 +164,10 @@ static void put_losses(struct table *t, const struct experiment *e)
 		put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " wait%s (%.2f %%): their time is in the "
 			 "totals, only their stacks are missing", waits_lost, waits, plural(waits),
 			 percent_of(waits_lost, waits));
+	if (overflows_lost)
+		put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " overflow%s of counters (%.2f %%)",
+			 overflows_lost, overflows, plural(overflows),
+			 percent_of(overflows_lost, overflows));
 	vec_for_each(el, &e->recorder) {
 		int64_t count = element_int(el, "count");
 		const char *kind = element_get(el, "kind");
@@ -157,6 +180,42 @@ static void put_losses(struct table *t, const struct experiment *e)
 	if (sum_of(e, "stacks", "loss_unattributed"))
 		put_line(t, "  more, whose thread and second were not kept: %" PRIu64,
 			 sum_of(e, "stacks", "loss_unattributed"));
+}
+
+/*
+ * A counter says itself what it came to. What it has more than its overflows, beyond the
+ * interval that it was in on each CPU, nobody saw: the kernel held overflows back, or they came
+ * while a program ran there.
+ */
+static void put_counters(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *name = element_get(el, "name");
+		uint64_t events = element_int(el, "events"), seen = element_int(el, "seen");
+		uint64_t under_way = (uint64_t)element_int(el, "interval") * (e->ncpus ? e->ncpus : 1);
+		double enabled = element_int(el, "enabled_ns"), running = element_int(el, "running_ns");
+
+		if (strcmp(el->name, "counter") || !name)
+			continue;
+		if (events > seen && events - seen > under_way)
+			put_line(t, "*** Counter %s: %" PRIu64 " of %" PRIu64 " events (%.2f %%) overflowed "
+				 "unseen; a larger interval makes them fewer", name, events - seen, events,
+				 percent_of(events - seen, events));
+		if (running < 0.999 * enabled)
+			put_line(t, "*** Counter %s: counted %.1f %% of the time, for it shared the unit with "
+				 "others; record fewer at once", name, 100 * running / enabled);
+	}
+}
+
+static void put_counted(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *name = element_get(el, "name");
+
+		if (!strcmp(el->name, "counter") && name && element_get(el, "events"))
+			put_line(t, "  Counter %s: %" PRId64 " events, %" PRId64 " of them in overflows that "
+				 "were seen", name, element_int(el, "events"), element_int(el, "seen"));
+	}
 }
 
 /* What every experiment may have too little of, said only when there is any. */
@@ -270,7 +329,7 @@ struct account *account_new(const struct session *s, const struct experiment *fo
 		if (*ep != founder && (*ep)->founder != founder)
 			continue;
 		vec_for_each(st, &(*ep)->streams) {
-			if (st->kind == ER_PKT_CLOCK)
+			if (st->kind == ER_PKT_CLOCK || st->kind == ER_PKT_HWC)
 				rings_read(a, *ep, st);
 		}
 	}
@@ -296,6 +355,7 @@ void account_summary(struct table *t, struct account *a)
 	put_line(t, "%s", "");
 	put_losses(t, a->e);
 	put_rings(t, a, true);
+	put_counters(t, a->e);
 	put_incomplete(t, a->e);
 	put_machine(t, a->e);
 	put_differences(t, a->e);
@@ -309,5 +369,6 @@ void account_details(struct table *t, struct account *a)
 	put_line(t, "%s", "");
 	put_line(t, "Samples by CPU, and the cost of recording:");
 	put_rings(t, a, false);
+	put_counted(t, a->e);
 	put_programs(t, a->e);
 }

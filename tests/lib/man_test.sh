@@ -12,7 +12,7 @@ for program in "$O"/bin/er_*; do
 	# A page that stands for two programs.
 	source=$(sed -n 's/^\.so man1\///p' "$page")
 	[ -z "$source" ] || page=$top/docs/man/$source
-	missing=$("$program" -h 2>/dev/null | sed -n 's/^  -\([A-Za-z]\) .*/\1/p' | while read -r o; do
+	missing=$("$program" --help 2>/dev/null | sed -n 's/^  -\([A-Za-z]\) .*/\1/p' | while read -r o; do
 		grep -q "^\.It Fl $o\b" "$page" || echo "-$o"
 	done)
 	[ -z "$missing" ] && ok "$tool.1 has every option" || not_ok "$tool.1 has every option" "$missing"

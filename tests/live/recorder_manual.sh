@@ -4,7 +4,7 @@
 # The manual page describes every option of the usage text, and no other.
 . "$(dirname "$0")/../lib/live.sh"
 
-"$er_kernel" -h | grep -oE '^  (-[A-Za-z]|--[a-z-]+)(, --[a-z-]+)?' | tr -d ' ' | tr , '\n' |
+"$er_kernel" --help | grep -oE '^  (-[A-Za-z]|--[a-z-]+)(, --[a-z-]+)?' | tr -d ' ' | tr , '\n' |
 	sed 's/^-*//' | sort >usage.txt
 sed -n 's/^\.It Fl //p' "$top/docs/man/er_kernel.1" | sed 's/ *, */\n/g' |
 	sed 's/^-*//; s/ .*//' | sort >manual.txt

@@ -29,6 +29,9 @@ static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work
 			      "ffffffff81002000 t anon_pipe_read\nffffffff81003000 t vfs_read\n"
 			      "ffffffff81004000 t after\n";
 
+/* Of the next fixture, as behind -h; NULL: none. */
+static const char *fixture_counters;
+
 struct fixture {
 	int dirfd;
 	struct plan plan;
@@ -66,6 +69,8 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 
 	*f = (struct fixture){ .plan = { .interval_ns = 1000000, .states = true, .follow = follow,
 					 .follow_regexp = regexp, .kallsyms = kallsyms } };
+	if (fixture_counters)
+		assert_int_equal(counters_parse(fixture_counters, dir, &f->diag, &f->plan.counters), 0);
 	remove_experiment();
 	f->dirfd = open(dir, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(book_open(f->dirfd, "t.er", &h, &f->plan, &f->drops, &f->diag, &f->book), 0);
@@ -99,6 +104,7 @@ static struct experiment *finish(struct fixture *f)
 	drain_free(f->drain);
 	binaries_free(f->binaries);
 	follow_fini(&f->follow);
+	counters_free(&f->plan.counters);
 	close(f->dirfd);
 	snprintf(path, sizeof(path), "%s/t.er", dir);
 	e = experiment_open(path, &f->diag);

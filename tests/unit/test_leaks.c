@@ -122,7 +122,7 @@ static void the_peak_is_known(void **state)
 static void count(struct opened *o, int tag, int64_t n)
 {
 	const int64_t values[] = { 1, 1, 0, exp_builder_now(o->builder),
-				   exp_builder_stack(o->builder, "main>f"), tag, n };
+				   exp_builder_stack(o->builder, "main>f"), tag, n, 0 };
 
 	expwriter_packet(exp_builder_writer(o->builder), ER_PKT_HWC, values, NULL);
 }

@@ -196,9 +196,37 @@ static void test_states_refused(void **state)
 			    "--budget: an argument is missing: write --budget percent");
 }
 
+static void test_counters(void **state)
+{
+	assert_int_equal(parse("-h cycles,hi,page-faults -h insts true -h"), 0);
+	assert_int_equal(plan.action, ACTION_RECORD);
+	assert_int_equal(plan.counters.len, 3);
+	assert_string_equal(plan.counters.data[2].name, "insts");
+	assert_int_equal(plan.interval_ns, 10007000); /* B-01: the clock stays on */
+	assert_true(plan.states);
+	assert_string_equal(plan.load[1], "-h");
+	assert_int_equal(parse("-p off -h page-faults,1"), 0);
+	assert_int_equal(plan.interval_ns, 0);
+	assert_false(plan.states);
+	/* Alone, and as the last word. */
+	assert_int_equal(parse("-h"), 0);
+	assert_int_equal(plan.action, ACTION_COUNTERS);
+	assert_int_equal(parse("-o a.er -h"), 0);
+	assert_int_equal(plan.action, ACTION_COUNTERS);
+	assert_int_equal(parse("-V -h"), 0);
+	assert_int_equal(plan.action, ACTION_VERSION);
+	assert_int_equal(parse("--help"), 0);
+	assert_int_equal(plan.action, ACTION_USAGE);
+	assert_int_equal(parse("-h -v"), -1);
+	assert_int_equal(diag.nerrors, 1);
+	assert_int_equal(parse("-h nothing"), -1);
+	assert_int_equal(diag.nerrors, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_states_and_traces),
 		cmocka_unit_test(test_states_refused),
 		cmocka_unit_test(test_intervals),

@@ -198,6 +198,35 @@ static void test_capture(void **state)
 	fixture_free(&o);
 }
 
+/* Counters: what each came to by itself, what of that nobody saw, and what was lost. */
+static void test_counters(void **state)
+{
+	struct table t;
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_replace(exp_builder_writer(o.builder), "recorder.xml",
+			  "<recorder version=\"1\"/>\n"
+			  "<counterring cpu=\"0\" produced=\"50\" recorded=\"40\" lost=\"10\"/>\n"
+			  "<counter name=\"page-faults\" interval=\"1\" events=\"1000\" seen=\"900\" "
+			  "enabled_ns=\"100\" running_ns=\"100\"/>\n"
+			  "<counter name=\"cycles\" interval=\"1000\" events=\"2500\" seen=\"2000\" "
+			  "enabled_ns=\"100\" running_ns=\"60\"/>\n"
+			  "<counter name=\"insts\" interval=\"1000\"/>\n"
+			  "<loss second=\"1\" pid=\"7\" tid=\"8\" kind=\"counter\" count=\"10\"/>\n");
+	fixture_open(&o);
+	header_of(&o, &t);
+	assert_true(has_line(&t, "*** Lost: 10 of 50 overflows of counters (20.00 %)"));
+	assert_true(has_line(&t, "in second 1: 10 counter records of PID 7, TID 8"));
+	assert_true(has_line(&t, "*** Counter page-faults: 100 of 1000 events (10.00 %) overflowed unseen"));
+	assert_false(has_line(&t, "*** Counter cycles: 500 of"));
+	assert_true(has_line(&t, "*** Counter cycles: counted 60.0 % of the time"));
+	assert_true(has_line(&t, "Counter cycles: 2500 events, 2000 of them in overflows"));
+	assert_false(has_line(&t, "Counter insts"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* The row of the table with this label. */
 static const struct row *row_of(const struct table *t, const char *label)
 {
@@ -331,7 +360,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_panel),
 		cmocka_unit_test(test_index),	  cmocka_unit_test(test_account),
-		cmocka_unit_test(test_capture),	  cmocka_unit_test(test_uncounted),
+		cmocka_unit_test(test_capture),	  cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_not_closed), cmocka_unit_test(test_empty),
 		cmocka_unit_test(all_panels_are_those_of_each),
 	};

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Counters that overflow: against what the kernel has counted of the same program, against
+# the counter's own sum, and against gprofng. The kernel's own events, which every
+# machine has; where it has a PMU, cycles, too.
+. "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/oracle.sh"
+
+# Events of a metric in a function: count_of NAME METRIC EXPERIMENT [FILTER]
+count_of()
+{
+	"$er_print" -printmode , ${4:+-filters "$4"} -metrics "$2:name" -functions "$3" 2>/dev/null |
+		csv_rows | awk -F'\t' -v n="$1" '$2 == n { s += $1 } END { print s + 0 }'
+}
+pid_of_faults() { sed -n 's/^pid[[:space:]]*//p' out; }
+
+# Attributes of elements in recorder.xml: recorded EXPERIMENT ELEMENT ATTRIBUTE: their sum
+recorded() { grep "^<$2 " "$1/recorder.xml" | sed -n "s/.* $3=\"\([0-9]*\)\".*/\1/p" | awk '{ s += $1 } END { print s + 0 }'; }
+
+# Recorded + lost = produced, on each CPU.
+adds_up()
+{
+	check_that "$1: recorded and lost are what was produced" \
+		"$(recorded $1 counterring recorded) + $(recorded $1 counterring lost) == $(recorded $1 counterring produced)"
+	"$er_print" -header "$1" >header 2>/dev/null
+	check_that "$1: the packets have all numbers" "$(grep -c 'do not add up\|not as many as' header) == 0" "$(cat header)"
+}
+
+# Each event by itself. A fault may be met by another first, or come again: 1 %.
+must_record one.er -F '=faults' -q 0 -h minor-faults,1,context-switches,1 -- "$syn/faults" 5000 400
+cp record.out out
+p="PID==$(pid_of_faults)"
+for f in touch_pages kernel_touches; do
+	want=$(truth out $f) metric=i.minor-faults
+	[ $f = touch_pages ] || metric=i.K_minor-faults
+	got=$(count_of $f $metric one.er "$p") lost=$(recorded one.er counterring lost)
+	check_that "faults of $f are getrusage's $want" \
+		"$got <= $want * 1.01 + 2 && $got + $lost >= $want * 0.99 - 2" "got $got, $lost lost"
+done
+want=$(truth out leave_often) got=$(count_of leave_often i.context-switches one.er "$p")
+check_that "switches of leave_often are getrusage's $want" \
+	"$got <= $want * 1.01 + 2 && $got + $lost >= $want * 0.99 - 2" "got $got, $lost lost"
+check_that "a function that touches no pages has no faults" \
+	"$(count_of leave_often e.minor-faults one.er "$p") == 0"
+adds_up one.er
+
+# A counter's own sum and its overflows differ by what nobody saw: little.
+events=$(grep '^<counter name="minor-faults"' one.er/recorder.xml | sed 's/.* events="\([0-9]*\)".*/\1/')
+seen=$(grep '^<counter name="minor-faults"' one.er/recorder.xml | sed 's/.* seen="\([0-9]*\)".*/\1/')
+check_that "overflows are nearly all that the counter has" \
+	"$seen <= $events && $events - $seen <= 0.02 * $events + 20" "$seen of $events"
+
+# One in so many: a packet stands for all of them. Where an interval begins is chance.
+must_record some.er -F '=faults' -q 0 -h page-faults,50 -- "$syn/faults" 20000
+cp record.out out
+p="PID==$(pid_of_faults)"
+want=$(truth out touch_pages) got=$(count_of touch_pages e.page-faults some.er "$p")
+lost=$(recorded some.er counterring lost)
+check_that "one fault in 50 stands for 50" \
+	"$got <= $want * 1.01 + 200 && $got + 50 * $lost >= $want * 0.99 - 200" "got $got, want $want"
+check_that "multiples of the interval" "$got % 50 == 0"
+adds_up some.er
+
+# Without a clock; what is not followed is the founder's.
+must_record off.er -F off -p off -q 0 -h minor-faults,1 -- "$syn/faults" 3000
+cp record.out out
+pid=$(pid_of_faults)
+want=$(truth out touch_pages) got=$(count_of "<faults_PID_$pid>" e.minor-faults off.er)
+lost=$(recorded off.er counterring lost)
+check_that "not followed: all of the user's faults are one function" \
+	"$got + $lost >= 0.99 * $want && $got < $want + 2000" "got $got of $want"
+[ -e off.er/profile ] && not_ok "-p off: no clock packets" || ok "-p off: no clock packets"
+adds_up off.er
+
+# -T: nobody else's.
+"$syn/spin" alpha:3 >/dev/null &
+spin=$!
+must_record target.er -T $spin -q 0 -h context-switches,1,page-faults,1 -t 1
+kill $spin
+wait $spin 2>/dev/null
+others=$("$er_print" -printmode , -metrics e.context-switches:name -processes target.er 2>/dev/null |
+	csv_rows | grep -v "<Total>" | grep -cv "PID $spin\$")
+check_that "-T: only the target" "$others == 0" \
+	"$("$er_print" -metrics e.context-switches:name -processes target.er)"
+
+if command -v gprofng >/dev/null; then
+	# Of several names at an address in libc each picks its own: numbers, and our functions by name.
+	: >renames
+	for m in e.minor-faults e.K_minor-faults e.context-switches; do
+		same_list "gprofng: $m, functions" csv_unnamed one.er "-metrics $m:name -functions" \
+			"-metrics $m:name -functions"
+		same_list "gprofng: $m, CPUs" csv_numbers one.er "-metrics $m:name -indxobj CPUs" \
+			"-metrics $m:name -indxobj CPUs"
+		for f in "<Total>" touch_pages; do
+			a=$(theirs -printmode , -metrics "$m:name" -functions one.er | csv_rows |
+				awk -F'\t' -v n="$f" '$2 == n { print $1 }')
+			check_that "gprofng: $m of $f" "${a:-0} == $(count_of "$f" $m one.er)" "$a"
+		done
+	done
+	theirs -header one.er >gheader
+	check_that "gprofng: the header names the counters" "$(grep -c 'minor-faults, tag 0, interval 1' gheader) >= 1"
+else
+	skip "gprofng reads counters" "gprofng is not installed"
+fi
+
+# What there is, and one sentence for what there is not, which leaves nothing behind.
+"$er_kernel" -h >list
+check_that "-h lists the kernel's own events" "$(grep -c '^  page-faults,101 (' list) == 1" "$(cat list)"
+if grep -q '^  cycles,' list; then
+	must_record cycles.er -q 0 -h cycles -- "$syn/spin" alpha:1
+	cp record.out out
+	check_that "cycles of alpha" "$(count_of alpha e.+cycles cycles.er) > 1e8"
+else
+	record none.er -h cycles -q 0 true && not_ok "no PMU: refused" || ok "no PMU: refused"
+	check_that "in one sentence" "$(wc -l <record.err) == 1 && $(grep -c 'has no such hardware counter' record.err) == 1" "$(cat record.err)"
+	[ -e none.er ] && not_ok "and leaves nothing" || ok "and leaves nothing"
+fi
+record none.er -h nothing -q 0 true && not_ok "an unknown counter is refused" || ok "an unknown counter is refused"
+
+# Without -h nobody loads the program or says a word of counters.
+must_record plain.er -q 0 true
+check_that "no counters, nothing of them" "$(grep -c 'hwsimctr\|hwcounter' plain.er/log.xml) + \
+	$(grep -c '<counter' plain.er/recorder.xml) == 0 && $(ls plain.er | grep -c hwcounters) == 0"

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * faults PAGES SWITCHES: touches so many pages from user mode, has the kernel touch as many
+ * in a system call, and leaves the CPU so many times; says what the kernel has counted of each:
+ *
+ *	pid PID
+ *	touch_pages MINFLT
+ *	kernel_touches MINFLT
+ *	leave_often SWITCHES
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/synprog/truth.h"
+
+enum { PAGE = 4096 };
+
+static char *fresh(size_t pages)
+{
+	char *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(2);
+	madvise(p, pages * PAGE, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static struct rusage usage(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return ru;
+}
+
+static void touch_pages(volatile char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i * PAGE] = 1;
+}
+
+/* Page by page: a system call that faults may stop at what it got. */
+static void kernel_touches(char *p, size_t n)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+
+	for (size_t i = 0; i < n; i++)
+		if (raw_call(SYS_read, fd, (long)(p + i * PAGE), 64) != 64)
+			exit(2);
+	close(fd);
+}
+
+static void leave_often(size_t n)
+{
+	struct timespec moment = { .tv_nsec = 1000 };
+
+	for (size_t i = 0; i < n; i++)
+		raw_call(SYS_nanosleep, (long)&moment, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+	size_t pages = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
+	size_t switches = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	char *ours = fresh(pages), *kernels = fresh(pages);
+	struct rusage before, between, after, end;
+
+	before = usage();
+	touch_pages(ours, pages);
+	between = usage();
+	kernel_touches(kernels, pages);
+	after = usage();
+	leave_often(switches);
+	end = usage();
+	printf("pid\t%d\n", getpid());
+	printf("touch_pages\t%ld\n", between.ru_minflt - before.ru_minflt);
+	printf("kernel_touches\t%ld\n", after.ru_minflt - between.ru_minflt);
+	printf("leave_often\t%ld\n", end.ru_nvcsw + end.ru_nivcsw - after.ru_nvcsw - after.ru_nivcsw);
+	return 0;
+}
