@@ -27,8 +27,10 @@ for m in $clock ioothertime $counts; do
 	same_list "functions $m" csv_numbers all.er "-metrics ei.$m:name $hide -functions" \
 		"-metrics ei.$m:name $hide -functions"
 done
+alike=times_alike
 same_list "functions times" csv_numbers all.er "-metrics $e_times $hide -functions" \
 	"-metrics $e_times $hide -functions"
+alike=
 same "callers-callees" panel_rows all.er "-metrics ei+syncn:name" -callers-callees \
 	"-cmetrics a+syncn:name"
 same "calltree" tree_rows all.er "-metrics ei+syncn:name" -calltree
@@ -50,8 +52,10 @@ for type in CPUs Samples Seconds Datasize Duration; do
 	[ $type != Duration ] || metrics=e+syncn:e+ioreadcnt:e+iowritecnt:e+ioothercnt:name
 	same_list "$type counts" csv_numbers all.er "-metrics $metrics -indxobj $type" \
 		"-metrics $metrics -indxobj $type"
+	alike=times_alike
 	same_list "$type times" csv_numbers all.er "-metrics $e_times -indxobj $type" \
 		"-metrics $e_times -indxobj $type"
+	alike=
 done
 # A process that started another program is two to gprofng: only its first is compared.
 for type in Threads Processes Experiment_IDs; do
