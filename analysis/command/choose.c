@@ -127,7 +127,7 @@ static int choose_file(struct shell *sh, int argc, char **argv, size_t nmet,
 	else if (!found.len)
 		rc = diag_error(&sh->diag,
 				"'%s': no function and no source file of that name is known; "
-				"functions and lines list what was met",
+				"see the list of functions (er_src: -func)",
 				argv[1]);
 	else
 		rc = diag_error(&sh->diag,
