@@ -21,5 +21,10 @@ int main(int argc, char **argv)
 	shell_init(&sh, "er_print", edit_read_line);
 	status = shell_main(&sh, argc, argv);
 	shell_fini(&sh);
+	if (sh.interrupted) {
+		/* Ends as if it had not been caught, so that a script that runs this one ends, too. */
+		signal(SIGINT, SIG_DFL);
+		raise(SIGINT);
+	}
 	return status;
 }

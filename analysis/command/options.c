@@ -5,6 +5,7 @@
  * opened, so that a slip at the end costs no waiting.
  */
 #include <ctype.h>
+#include <signal.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
@@ -153,7 +154,7 @@ static int run(struct shell *sh, struct command_line *cl)
 	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))
 		return 1;
 	run_actions(sh, cl);
-	return sh->nfailed != 0;
+	return sh->interrupted ? 128 + SIGINT : sh->nfailed != 0;
 }
 
 int shell_main(struct shell *sh, int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/interrupt.h"
 #include "analysis/command/command.h"
 #include "analysis/tool/archiver.h"
 #include "analysis/command/rc.h"
@@ -103,7 +104,7 @@ static int flush_output(struct shell *sh)
 
 int shell_print(struct shell *sh, struct table *t, int rc)
 {
-	if (!rc)
+	if (!rc && !interrupt_pending())
 		printer_print(&sh->printer, t);
 	table_free(t);
 	return rc;
@@ -168,11 +169,23 @@ static void note_troubles(struct shell *sh)
 			  "first; see header", n, nmessages, e->path);
 }
 
+/* The command was given up: what it had found is not all. A person types on, a script ends. */
+static void give_up(struct shell *sh)
+{
+	if (sh->opened)
+		view_state_changed(&sh->view);
+	diag_note(&sh->diag, "interrupted");
+	sh->interrupted = sh->gone = !sh->typed;
+}
+
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 {
 	size_t lost = file_pages_lost();
-	int rc = perform(sh, c, argc, argv);
+	int rc;
 
+	if (!sh->running++)
+		interrupt_arm();
+	rc = perform(sh, c, argc, argv);
 	if (file_pages_lost() > lost)
 		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
 			  "counts as nothing");
@@ -181,6 +194,8 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 	if (flush_output(sh))
 		rc = -1;
 	sh->nfailed += rc != 0;
+	if (!--sh->running && interrupt_disarm())
+		give_up(sh);
 	messages(sh);
 	return rc;
 }
@@ -356,7 +371,7 @@ void shell_read(struct shell *sh, struct input *in)
 	struct input *outer = sh->input;
 
 	sh->input = in;
-	while (!sh->quit && !sh->gone && shell_next_words(sh, in))
+	while (!sh->quit && !sh->gone && !interrupt_pending() && shell_next_words(sh, in))
 		run_words(sh, &in->words);
 	sh->quit = false;
 	sh->input = outer;
@@ -368,7 +383,9 @@ void shell_keyboard(struct shell *sh)
 {
 	struct input in = { .read = read_file_line, .file = stdin, .name = "standard input" };
 
-	if (sh->keyboard && isatty(STDIN_FILENO))
+	sh->typed = sh->keyboard && isatty(STDIN_FILENO);
+	if (sh->typed)
 		in = (struct input){ .read = sh->keyboard, .shell = sh };
 	shell_read(sh, &in);
+	sh->typed = false;
 }

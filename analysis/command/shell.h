@@ -61,6 +61,9 @@ struct shell {
 	const char *viewmode; /* NULL: user */
 	bool quit;            /* leave the input being read */
 	bool gone;            /* nobody reads the output any more: stop without a word */
+	bool typed;           /* commands are typed on a terminal: Ctrl-C ends one, not all */
+	bool interrupted;     /* it ended all */
+	unsigned running;     /* of commands in commands */
 };
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard);
@@ -98,7 +101,10 @@ int shell_print(struct shell *sh, struct table *t, int rc);
 /* "current: text" */
 void shell_reply(struct shell *sh, const char *text);
 
-/* All of er_print: options, experiments, commands. The exit status. */
+/*
+ * All of er_print: options, experiments, commands. The exit status; 128 + SIGINT when
+ * sh->interrupted.
+ */
 int shell_main(struct shell *sh, int argc, char **argv);
 
 #endif

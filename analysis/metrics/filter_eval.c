@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "analysis/base/interrupt.h"
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/selection.h"
@@ -345,6 +346,7 @@ static void know_functions(struct filter *f, const struct hit *h)
 		return;
 	f->needs_all_functions = false;
 	pass_run(h->session, &none, NULL, nothing, NULL, NULL);
+	f->needs_all_functions = interrupt_pending();
 }
 
 bool filter_match(struct filter *f, const struct hit *h)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/base/interrupt.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
@@ -298,7 +299,7 @@ static void run_stream(const struct pass *ps, struct experiment *e, struct exp_s
 
 	stream_pass_init(&sp, e, st, ps->metrics);
 	packet_iter_init(&it, e, st);
-	while ((n = next_batch(ps, &h, &it, packets, stacks))) {
+	while (!interrupt_pending() && (n = next_batch(ps, &h, &it, packets, stacks))) {
 		for (size_t i = 0; i < n; i++) {
 			h.packet = &packets[i];
 			h.stack = stacks[i];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/metrics/pass.h"
@@ -122,7 +123,7 @@ void places_init(struct places *p, struct session *ss, const struct tally *t, pl
 	*p = (struct places){ .nmetrics = t->nmetrics };
 	vec_reserve(&s.by_frame, t->session->frames.len + 1);
 	memset(s.by_frame.data, 0, (t->session->frames.len + 1) * sizeof(*s.by_frame.data));
-	for (uint32_t id = 0; id < t->nstacks; id++) {
+	for (uint32_t id = 0; id < t->nstacks && !interrupt_pending(); id++) {
 		if (!t->seen[id])
 			continue;
 		stack_keys(&s, id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/interrupt.h"
 #include "analysis/print/fit.h"
 
 enum { FLUSH_AT = 1 << 16 };
@@ -100,6 +101,8 @@ static void survey(struct printer *p, const struct table *t)
 static void print_rows(struct printer *p, const struct table *t)
 {
 	vec_for_each(r, &t->rows) {
+		if (interrupt_pending())
+			break;
 		p->ops->row(p, t, r);
 		printer_flush(p, FLUSH_AT);
 	}
@@ -115,6 +118,8 @@ static void print(struct printer *p, const struct table *t)
 		print_slices(p, t);
 	else
 		print_rows(p, t);
+	if (interrupt_pending())
+		p->ops->note(p, "Interrupted: the rest is not shown");
 	vec_for_each(n, &t->notes)
 		p->ops->note(p, *n);
 	p->ops->end(p, t);

@@ -4,10 +4,13 @@
  * rows become text on several CPUs at once, each in a printer of its own, and are
  * written in their order.
  */
+#include <string.h>
+
+#include "analysis/base/interrupt.h"
 #include "analysis/base/parallel.h"
 #include "analysis/print/printer.h"
 
-enum { SLICE = 4096 };
+enum { SLICE = 4096, PIECE = 4096 };
 
 struct slice {
 	struct printer printer;
@@ -24,6 +27,23 @@ static void slice_run(void *ctx, size_t n)
 		s->printer.ops->row(&s->printer, s->table, &s->table->rows.data[i]);
 }
 
+/* In pieces of whole lines: it may be given up in between. */
+static void write_slice(struct printer *p)
+{
+	size_t at = 0;
+
+	while (at < p->out.len && !interrupt_pending()) {
+		const char *from = p->out.data + at, *end;
+		size_t left = p->out.len - at, n = left < PIECE ? left : PIECE;
+
+		end = memchr(from + n - 1, '\n', left - (n - 1));
+		n = end ? (size_t)(end + 1 - from) : left;
+		fwrite(from, 1, n, p->file);
+		at += n;
+	}
+	buf_clear(&p->out);
+}
+
 void print_slices(struct printer *p, const struct table *t)
 {
 	size_t most = parallel_parts(), at = 0;
@@ -35,7 +55,7 @@ void print_slices(struct printer *p, const struct table *t)
 		slices[i].printer.out = slices[i].printer.cell = (struct buf){ 0 };
 	}
 	/* Nobody may be reading any more. */
-	while (at < t->rows.len && !ferror(p->file)) {
+	while (at < t->rows.len && !ferror(p->file) && !interrupt_pending()) {
 		size_t n = 0;
 
 		for (; n < most && at < t->rows.len; n++) {
@@ -45,7 +65,7 @@ void print_slices(struct printer *p, const struct table *t)
 		}
 		parallel_run(slice_run, slices, n);
 		for (size_t i = 0; i < n; i++)
-			printer_flush(&slices[i].printer, 0);
+			write_slice(&slices[i].printer);
 	}
 	for (size_t i = 0; i < most; i++) {
 		buf_free(&slices[i].printer.out);

@@ -223,6 +223,13 @@ static void read_text(struct annotate *a)
 	}
 }
 
+const char *annotate_remedy(const struct annotate *a)
+{
+	if (!a->v->session->experiments.len)
+		return "run it in the directory of the source, or have that at the recorded path";
+	return "setpath and addpath say where to look, pathmap what to replace in its path";
+}
+
 uint32_t annotate_nlines(const struct annotate *a)
 {
 	return a->text.starts.len ? a->text.starts.len - 1 : 0;

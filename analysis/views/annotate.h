@@ -70,6 +70,8 @@ void annotate_line(struct annotate *a, uint32_t line, bool values);
  * line in the file only with `always`, or when something was met in it.
  */
 void annotate_index(struct annotate *a, const struct listed_func *f, bool always);
+/* What to do about a source file that was not found: the commands, where there are any. */
+const char *annotate_remedy(const struct annotate *a);
 /* How many lines the file has; 0 when it could not be read. */
 uint32_t annotate_nlines(const struct annotate *a);
 /* Mark the rows whose value in any column is at least so many percent of the column's largest. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/interrupt.h"
 #include "analysis/base/parallel.h"
 #include "analysis/metrics/fragment.h"
 #include "analysis/metrics/tally.h"
@@ -85,7 +86,7 @@ static void add_panel(struct panels *p, struct func *const *funcs, size_t n)
 	p->group++;
 }
 
-/* Names are compared once, not in every panel. */
+/* Names are compared once, not in every panel; and made now, for panels are drawn by several threads. */
 static void rank_names(struct drawing *g)
 {
 	static const struct metric_sort by_name = { .col = { .stat = STATIC_NAME } };
@@ -171,7 +172,7 @@ static void share_draw(void *ctx, size_t i)
 	panels_init(&p, s->g, &s->t);
 	begin(s->g->v, &s->t);
 	p.group = s->from;
-	for (size_t k = s->from; k < s->to; k++)
+	for (size_t k = s->from; k < s->to && !interrupt_pending(); k++)
 		add_panel(&p, &s->g->v->session->funcs.data[s->funcs[k].func->id], 1);
 	panels_free(&p);
 }

@@ -249,7 +249,7 @@ int view_disasm(struct view_state *v, const struct func *f, const char *file, st
 		rc = put_functions(&dis, d);
 	if (!rc && dis.a.file && !annotate_nlines(&dis.a) &&
 	    dis.classes & (REMARK_SRC | REMARK_ASRC))
-		put_note(t, "The source file was not found: setpath and addpath say where to look");
+		put_note(t, "The source file was not found: %s", annotate_remedy(&dis.a));
 	if (!rc)
 		annotate_mark(&dis.a, v->annotation.dthresh);
 	disasm_free(dis.decoder);

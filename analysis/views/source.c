@@ -174,9 +174,7 @@ int view_source(struct view_state *v, const struct func *f, const char *file, st
 		rc = no_lines(v, f, d);
 	if (!rc && !annotate_nlines(&a))
 		rc = diag_error(d,
-				"source '%s': not found; setpath and addpath say where to look, "
-				"pathmap what to replace in its path%s",
-				a.file,
+				"source '%s': not found; %s%s", a.file, annotate_remedy(&a),
 				f && f->obj->kernel ? " (Debian has the kernel's source in "
 						      "linux-source-*)"
 						    : "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The small library: vec, map, strtab, buf, cursor, diag, arena, file, parallel. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #include "analysis/base/cursor.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/file.h"
+#include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/base/parallel.h"
 #include "analysis/base/vec.h"
@@ -373,9 +375,44 @@ static void what_is_nearly_all_hole_ends_at_it(void **state)
 	file_close(&f);
 }
 
+/* --- interrupt --- */
+
+static void one_interrupt_is_noted(void **state)
+{
+	struct sigaction now;
+
+	signal(SIGINT, SIG_DFL); /* make check & has it ignored */
+	interrupt_arm();
+	assert_false(interrupt_pending());
+	raise(SIGINT);
+	assert_true(interrupt_pending());
+	sigaction(SIGINT, NULL, &now);
+	assert_ptr_equal(now.sa_handler, SIG_DFL); /* the next one ends the program */
+	assert_true(interrupt_disarm());
+	assert_false(interrupt_pending());
+	interrupt_arm();
+	assert_false(interrupt_disarm());
+}
+
+static void an_ignored_interrupt_stays_ignored(void **state)
+{
+	struct sigaction now;
+
+	signal(SIGINT, SIG_IGN);
+	interrupt_arm();
+	raise(SIGINT);
+	assert_false(interrupt_pending());
+	assert_false(interrupt_disarm());
+	sigaction(SIGINT, NULL, &now);
+	assert_ptr_equal(now.sa_handler, SIG_IGN);
+	signal(SIGINT, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_interrupt_is_noted),
+		cmocka_unit_test(an_ignored_interrupt_stays_ignored),
 		cmocka_unit_test(vec_grows_sorts_and_frees),
 		cmocka_unit_test(vec_upto_counts_what_is_not_above),
 		cmocka_unit_test(map_keeps_every_key),

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Ctrl-C while er_print is in the middle of a long report: it writes to a pipe that is full,
+# so that it cannot have come to the end. Alone it ends, by the signal, and what it wrote
+# ends with a whole line; at a terminal only the report does.
+. "$(dirname "$0")/../lib/tap.sh"
+
+gen=$O/tests/bench/gen_experiment
+[ -x "$er_print" ] && [ -x "$gen" ] || { not_ok "programs are built"; exit 1; }
+"$gen" big.1.er 40000 10000 10 20000 >/dev/null || { not_ok "an experiment is made"; exit 1; }
+"$er_print" -functions big.1.er >whole
+whole=$(wc -l <whole)
+mkfifo fifo
+rm -f .er.rc
+
+# Given up: less than all, whole lines, and a word that it is not all.
+check_rest()
+{
+	local lines=$(wc -l <got)
+
+	check_that "$1: the report is cut short" "$lines > 10 && $lines < $whole - 100" "$lines of $whole"
+	[ -z "$(tail -c 1 got)" ] && ok "$1: no half line" || not_ok "$1: no half line" "$(tail -n 1 got)"
+	tail -n 2 got | grep -q "^Interrupted" && ok "$1: it says so" || not_ok "$1: it says so" "$(tail -n 2 got)"
+	head -n $((lines - 5)) got | cmp -s - "$2" && ok "$1: the rest is as it was" ||
+		not_ok "$1: the rest is as it was" "$(head -n $((lines - 5)) got | diff - "$2" | head -n 5)"
+}
+
+# A shell has what it starts in the background ignore Ctrl-C.
+env --default-signal=INT "$er_print" -outfile fifo -functions -functions big.1.er 2>err &
+pid=$!
+exec 3<fifo
+head -c 1 <&3 >got
+kill -INT $pid
+cat <&3 >>got
+wait $pid
+status=$?
+exec 3<&-
+check_that "alone: status 130" "$status == 130" "$status"
+grep -q "interrupted" err && ok "alone: a word" || not_ok "alone: a word" "$(cat err)"
+head -n $(($(wc -l <got) - 5)) whole >expected
+check_rest alone expected
+
+# What is ignored from the start stays so.
+(trap '' INT; exec "$er_print" -outfile fifo -functions big.1.er) 2>err &
+pid=$!
+exec 3<fifo
+head -c 1 <&3 >got
+kill -INT $pid
+cat <&3 >>got
+wait $pid && cmp -s got whole && ok "ignored: all of it" || not_ok "ignored: all of it" "$(cat err)"
+exec 3<&-
+
+# At a terminal; its keyboard is a pipe here.
+command -v script >/dev/null || { skip "at a terminal" "there is no script(1)"; exit 0; }
+mkfifo keys
+env --default-signal=INT script -qec "$er_print big.1.er" typed <keys >screen 2>&1 &
+pid=$!
+exec 4>keys
+printf 'outfile fifo\nfunctions\n' >&4
+exec 3<fifo
+head -c 1 <&3 >got
+printf '\003' >&4
+# The kernel has sent the signal when its echo is there.
+for i in $(seq 100); do grep -q '\^C' screen && break; sleep 0.1; done
+cat <&3 >>got &
+reader=$!
+printf 'outfile -\nversion\nquit\n' >&4
+exec 4>&-
+wait $pid
+exec 3<&-
+wait $reader
+head -n $(($(wc -l <got) - 5)) whole >expected
+check_rest "at a terminal" expected
+grep -q 'er_print: interrupted' screen && grep -q '^er_print [0-9]' screen && ok "at a terminal: the next command is carried out" ||
+	not_ok "at a terminal: the next command is carried out" "$(tail -n 20 screen)"
