@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,19 +53,95 @@ bool procfs_maps_line(char *line, struct maps_line *ret)
 	return ret->end > ret->start;
 }
 
-int procfs_read(pid_t pid, const char *name, struct buf *ret)
+static int open_file(pid_t pid, const char *name)
 {
-	char path[64], chunk[8192];
-	__cleanup(closep) int fd = -1;
-	ssize_t n = 0;
+	char path[64];
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_file(int fd, struct buf *ret)
+{
+	char chunk[8192];
+	ssize_t n = 0;
+
 	while (ret->len < READ_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
 		buf_add(ret, chunk, n);
 	return n < 0 ? -errno : 0;
+}
+
+int procfs_read(pid_t pid, const char *name, struct buf *ret)
+{
+	__cleanup(closep) int fd = open_file(pid, name);
+
+	return fd < 0 ? fd : read_file(fd, ret);
+}
+
+/* The kernel's procmap_query, which headers older than 6.11 lack. */
+struct query {
+	uint64_t size, flags, addr;
+	uint64_t start, end, vma_flags, page_size, pgoff, ino;
+	uint32_t major, minor;
+	uint32_t name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+#define QUERY _IOWR('f', 17, struct query)
+
+enum { QUERY_EXECUTABLE = 0x04, QUERY_THIS_OR_NEXT = 0x10 };
+
+static int query_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+{
+	char path[4096];
+	struct query q = { 0 };
+
+	for (;; q.addr = q.end) {
+		q = (struct query){ .size = sizeof(q), .addr = q.addr, .name = (uintptr_t)path,
+				    .flags = QUERY_EXECUTABLE | QUERY_THIS_OR_NEXT,
+				    .name_size = sizeof(path) };
+		if (ioctl(fd, QUERY, &q) < 0)
+			return errno == ENOENT ? 0 : -errno;
+		fn(ctx, &(struct maps_line){ .start = q.start, .end = q.end, .pgoff = q.pgoff,
+					     .dev = (uint64_t)q.major << 32 | q.minor, .ino = q.ino,
+					     .exec = true, .path = q.name_size ? path : "" });
+	}
+}
+
+static int read_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+{
+	struct buf maps = { 0 };
+	int err = read_file(fd, &maps);
+
+	for (char *line = maps.data, *next; line && *line; line = next) {
+		struct maps_line l;
+
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		if (procfs_maps_line(line, &l) && l.exec)
+			fn(ctx, &l);
+	}
+	buf_free(&maps);
+	return err;
+}
+
+int procfs_code(pid_t pid, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+{
+	static bool cannot_query;
+	__cleanup(closep) int fd = open_file(pid, "maps");
+	int err;
+
+	if (fd < 0)
+		return fd;
+	if (!cannot_query) {
+		err = query_code(fd, fn, ctx);
+		cannot_query = err == -ENOTTY;
+		if (!cannot_query)
+			return err;
+	}
+	return read_code(fd, fn, ctx);
 }
 
 void procfs_cmdline(pid_t pid, struct buf *ret)
@@ -79,13 +156,14 @@ void procfs_cmdline(pid_t pid, struct buf *ret)
 	buf_add(ret, "", 0);
 }
 
-/* ") S ppid pgrp session tty tpgid flags …", not by sscanf: see procfs_maps_line. */
+/* ") S ppid pgrp session tty tpgid flags … num_threads", not by sscanf: see procfs_maps_line. */
 static bool stat_numbers(const char *close, struct procfs_stat *ret)
 {
+	enum { PPID = 0, FLAGS = 5, NTHREADS = 16, N };
 	char *p = strchr(close + 2, ' ');
-	long n[6];
+	long n[N];
 
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < N; i++) {
 		char *end = p;
 
 		n[i] = p ? strtol(p, &end, 10) : 0;
@@ -93,8 +171,9 @@ static bool stat_numbers(const char *close, struct procfs_stat *ret)
 			return false;
 		p = end;
 	}
-	ret->ppid = n[0];
-	ret->kthread = n[5] & PF_KTHREAD;
+	ret->ppid = n[PPID];
+	ret->nthreads = n[NTHREADS];
+	ret->kthread = n[FLAGS] & PF_KTHREAD;
 	return true;
 }
 

@@ -17,6 +17,11 @@ struct maps_line {
 
 /* Parse a line of /proc/PID/maps, which is cut at its newline. */
 bool procfs_maps_line(char *line, struct maps_line *ret);
+/*
+ * Call fn for each executable mapping, in the order of their addresses: the kernel is asked
+ * for just these (PROCMAP_QUERY, 6.11), or all lines of `maps` are read. 0; -errno when it is gone.
+ */
+int procfs_code(pid_t pid, void (*fn)(void *ctx, const struct maps_line *l), void *ctx);
 /* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
 /* Its command line, blanks between the words; "" when there is none. */
@@ -25,6 +30,7 @@ void procfs_cmdline(pid_t pid, struct buf *ret);
 struct procfs_stat {
 	char comm[16]; /* with what it escapes */
 	pid_t ppid;
+	unsigned nthreads; /* also those that have ended and were not waited for */
 	bool kthread;
 };
 

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 
 #include <cmocka.h>
@@ -151,6 +154,57 @@ static void test_ended_images_are_forgotten(void **state)
 	procmap_free(pm);
 }
 
+static void *wait_for_end(void *end)
+{
+	sem_wait(end);
+	return NULL;
+}
+
+/* Of one that has another thread: unless nobody told of that, and then /proc is not asked. */
+static void test_first_thread_ends_before_others(void **state)
+{
+	static const struct {
+		bool told;
+		int forgotten;
+	} cases[] = { { true, 0 }, { false, 1 } };
+	pthread_t other;
+	sem_t end;
+
+	sem_init(&end, 0, 0);
+	assert_int_equal(pthread_create(&other, NULL, wait_for_end, &end), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct procmap *pm = fresh();
+
+		tell(pm, PROC_FORK, 100, getpid(), 1, NULL);
+		if (cases[i].told)
+			tell(pm, PROC_FORK, 150, getpid(), getpid(), NULL);
+		tell(pm, PROC_EXIT, 200, getpid(), 0, NULL);
+		procmap_expire(pm, 300);
+		assert_int_equal(seen.forgotten, cases[i].forgotten);
+		procmap_free(pm);
+	}
+	sem_post(&end);
+	pthread_join(other, NULL);
+}
+
+/* Found in /proc with two threads. */
+static void test_first_thread_of_a_scanned_one_ends(void **state)
+{
+	struct procmap *pm = fresh();
+	pthread_t other;
+	sem_t end;
+
+	sem_init(&end, 0, 0);
+	assert_int_equal(pthread_create(&other, NULL, wait_for_end, &end), 0);
+	procmap_scan(pm, 100);
+	tell(pm, PROC_EXIT, 200, getpid(), 0, NULL);
+	procmap_expire(pm, 300);
+	assert_int_equal(seen.forgotten, 0);
+	sem_post(&end);
+	pthread_join(other, NULL);
+	procmap_free(pm);
+}
+
 static void test_overlaid_mapping_goes(void **state)
 {
 	struct procmap *pm = fresh();
@@ -219,6 +273,7 @@ static void test_stat(void **state)
 	assert_int_equal(prctl(PR_SET_NAME, name), 0);
 	assert_string_equal(st.comm, "a) (b) R 1");
 	assert_int_equal(st.ppid, getppid());
+	assert_int_equal(st.nthreads, 1);
 	assert_false(st.kthread);
 	assert_false(procfs_stat(-1, &st));
 	/* In a container it may be anything. */
@@ -247,6 +302,59 @@ static void test_what_was_missed_is_caught_up(void **state)
 	assert_ptr_equal(procmap_image(pm, getpid(), 99, 350), im);
 	assert_int_equal(im->space->maps.len, n);
 	procmap_free(pm);
+}
+
+/* One that /proc/PID/stat shows with escapes. */
+static void test_scan_takes_the_name_itself(void **state)
+{
+	static const char odd[] = "a\\b\tc";
+	struct procmap *pm = fresh();
+	char name[16];
+
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	assert_int_equal(prctl(PR_SET_NAME, odd), 0);
+	procmap_scan(pm, 1000);
+	assert_int_equal(prctl(PR_SET_NAME, name), 0);
+	assert_string_equal(procmap_image(pm, getpid(), 500, 2000)->comm, odd);
+	procmap_free(pm);
+}
+
+struct lines {
+	size_t n;
+	struct maps_line at[64];
+	char paths[64][256];
+};
+
+static void keep_line(void *ctx, const struct maps_line *l)
+{
+	struct lines *all = ctx;
+
+	assert_true(all->n < 64);
+	snprintf(all->paths[all->n], sizeof(all->paths[0]), "%s", l->path);
+	all->at[all->n++] = *l;
+}
+
+/* What a kernel answers that can be asked for code alone is what the lines of all say. */
+static void test_code_is_what_the_lines_say(void **state)
+{
+	static struct lines got;
+	struct buf maps = { 0 };
+	struct maps_line l;
+	size_t n = 0;
+
+	assert_int_equal(procfs_code(getpid(), keep_line, &got), 0);
+	assert_int_equal(procfs_read(getpid(), "maps", &maps), 0);
+	buf_add(&maps, "", 1);
+	for (char *line = strtok(maps.data, "\n"); line; line = strtok(NULL, "\n")) {
+		if (!procfs_maps_line(line, &l) || !l.exec || !strcmp(l.path, "[vsyscall]"))
+			continue;
+		assert_true(n < got.n);
+		assert_string_equal(got.paths[n], l.path);
+		assert_memory_equal(&got.at[n++], &l, offsetof(struct maps_line, exec));
+	}
+	assert_true(n > 3);
+	assert_true(procfs_code(PID, keep_line, &got) < 0);
+	buf_free(&maps);
 }
 
 static void test_maps_lines(void **state)
@@ -326,11 +434,15 @@ int main(void)
 		cmocka_unit_test(test_reused_pid_is_told_apart),
 		cmocka_unit_test(test_unannounced_process_is_counted),
 		cmocka_unit_test(test_ended_images_are_forgotten),
+		cmocka_unit_test(test_first_thread_ends_before_others),
+		cmocka_unit_test(test_first_thread_of_a_scanned_one_ends),
 		cmocka_unit_test(test_overlaid_mapping_goes),
 		cmocka_unit_test(test_only_files_are_segments),
 		cmocka_unit_test(test_scan_finds_this_process),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_what_was_missed_is_caught_up),
+		cmocka_unit_test(test_scan_takes_the_name_itself),
+		cmocka_unit_test(test_code_is_what_the_lines_say),
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_raw_records),
 		cmocka_unit_test(test_all_mappings_are_bounded),
