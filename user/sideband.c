@@ -39,7 +39,7 @@ struct sideband {
 	VEC(struct ring) rings;
 	struct buf copies;
 	VEC(struct pending) pending;
-	uint64_t lost;
+	uint64_t lost; /* by events that have ended with their CPU */
 	size_t pagesize;
 };
 
@@ -50,6 +50,7 @@ static int open_cpu(int cpu)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME, /* the last word of every record */
+		.read_format = PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
@@ -232,16 +233,10 @@ static void copy_out(struct sideband *s, const char *data, uint64_t at, size_t s
 static void note_record(struct sideband *s, size_t offset, size_t size)
 {
 	const char *r = s->copies.data + offset;
-	struct perf_event_header h;
-	uint64_t n;
+	uint64_t time_ns;
 
-	memcpy(&h, r, sizeof(h));
-	if (h.type == PERF_RECORD_LOST && size >= sizeof(h) + 16) {
-		memcpy(&n, r + sizeof(h) + 8, sizeof(n));
-		s->lost += n;
-	}
-	memcpy(&n, r + size - sizeof(n), sizeof(n));
-	vec_push(&s->pending, (struct pending){ n, offset, size });
+	memcpy(&time_ns, r + size - sizeof(time_ns), sizeof(time_ns));
+	vec_push(&s->pending, (struct pending){ time_ns, offset, size });
 }
 
 static void read_ring(struct sideband *s, struct ring *r)
@@ -266,13 +261,28 @@ static void read_ring(struct sideband *s, struct ring *r)
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
+/*
+ * What found no room in the event's ring. The ring itself tells of it (PERF_RECORD_LOST) no
+ * sooner than another record comes, which at the end of a recording may be never.
+ */
+static uint64_t lost_by(int fd)
+{
+	struct {
+		uint64_t value, lost;
+	} counts;
+
+	return read(fd, &counts, sizeof(counts)) == sizeof(counts) ? counts.lost : 0;
+}
+
 /* Under the same descriptor, which somebody polls. The old ring makes room for the new one. */
 static int replace_ring(struct sideband *s, struct ring *r, int old_fd)
 {
 	int fd = open_cpu(r->cpu);
+	uint64_t lost;
 
 	if (fd < 0)
 		return -errno;
+	lost = lost_by(old_fd);
 	if (r->base)
 		read_ring(s, r);
 	unmap_ring(s, r);
@@ -283,6 +293,7 @@ static int replace_ring(struct sideband *s, struct ring *r, int old_fd)
 		return -err;
 	}
 	close(fd);
+	s->lost += lost;
 	return map_ring(s, old_fd, r);
 }
 
@@ -323,7 +334,11 @@ void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx)
 
 uint64_t sideband_lost(const struct sideband *s)
 {
-	return s->lost;
+	uint64_t n = s->lost;
+
+	vec_for_each(fd, &s->fds)
+		n += lost_by(*fd);
+	return n;
 }
 
 const int *sideband_fds(const struct sideband *s, size_t *n)

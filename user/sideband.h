@@ -39,7 +39,7 @@ void sideband_close(struct sideband *s);
 int sideband_reopen(struct sideband *s, int cpu);
 /* Hand out what is there, of all CPUs in the order of time. */
 void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx);
-/* Records that found no room. */
+/* Records that found no room, up to now: asks the kernel. */
 uint64_t sideband_lost(const struct sideband *s);
 /* The descriptors, for poll: readable when a ring is half full. */
 const int *sideband_fds(const struct sideband *s, size_t *n);

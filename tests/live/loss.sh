@@ -83,4 +83,9 @@ for lost in $n $waits; do
 done
 check "a stopped recorder: records of processes, too" \
 	grep -qE 'what="records of processes and mappings" count="[1-9][0-9][0-9]' stopped.er/recorder.xml
-check "a stopped recorder: and of which threads" sh -c "grep -c '<loss ' stopped.er/recorder.xml"
+check "a stopped recorder: and the terminal, of which samples and waits are how many" \
+	grep -qE "lost: $n of .* samples?, $waits of .* waits?, " err
+sed -n 's/.*<loss second="\([0-9]*\)".*/\1/p' stopped.er/recorder.xml | sort -n >seconds
+check_that "a stopped recorder: and of which threads, in which of its seconds" "$(wc -l <seconds) > 0 &&
+	$(tail -n 1 seconds) * 1e9 <= $(sed -n 's/.* ended_ns="\([0-9]*\)".*/\1/p' stopped.er/recorder.xml)" \
+	"$(tail -n 1 seconds)"
