@@ -138,11 +138,6 @@ static void write_recorder(const struct account *a, struct buf *b)
 		write_uncounted(a, b);
 }
 
-static uint64_t clocks(const __u64 n[ER_KIND_COUNT])
-{
-	return n[ER_KIND_CLOCK] + n[ER_KIND_RESIDUAL];
-}
-
 static void write_ring(struct buf *b, const char *element, int cpu, uint64_t produced,
 		       uint64_t recorded, uint64_t lost)
 {
@@ -156,10 +151,13 @@ static void write_ring(struct buf *b, const char *element, int cpu, uint64_t pro
 	buf_puts(b, "/>\n");
 }
 
+/* Residuals are numbered and counted with the samples. */
 static const struct {
 	const char *element;
 	enum er_kind kind;
-} other_rings[] = { { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL } };
+} rings[] = {
+	{ "ring", ER_KIND_CLOCK }, { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL },
+};
 
 /* Overflows of counters, which struct er_counts does not have. */
 static void write_counter_ring(const struct account *a, int cpu, struct buf *b)
@@ -186,12 +184,10 @@ static void write_rings(const struct account *a, struct buf *b)
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
 		sum.nmissed += c.nmissed;
-		write_ring(b, "ring", cpu, clocks(c.produced),
-			   clocks(drain_ring(a->drain, cpu)->recorded), clocks(c.lost));
-		for (size_t i = 0; i < sizeof(other_rings) / sizeof(other_rings[0]); i++) {
-			enum er_kind k = other_rings[i].kind;
+		for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+			enum er_kind k = rings[i].kind;
 
-			write_ring(b, other_rings[i].element, cpu, c.produced[k],
+			write_ring(b, rings[i].element, cpu, c.produced[k],
 				   drain_ring(a->drain, cpu)->recorded[k], c.lost[k]);
 		}
 		write_counter_ring(a, cpu, b);
@@ -346,9 +342,9 @@ void account_totals(const struct account *a, struct account_totals *ret)
 					.counters = a->plan->counters.len > 0 };
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
 		capture_counts(a->capture, cpu, &c);
-		ret->produced += clocks(c.produced);
-		ret->recorded += clocks(drain_ring(a->drain, cpu)->recorded);
-		ret->lost += clocks(c.lost);
+		ret->produced += c.produced[ER_KIND_CLOCK];
+		ret->recorded += drain_ring(a->drain, cpu)->recorded[ER_KIND_CLOCK];
+		ret->lost += c.lost[ER_KIND_CLOCK];
 		ret->stacks_lost += c.lost[ER_KIND_STACK];
 		ret->waits += drain_ring(a->drain, cpu)->recorded[ER_KIND_WAIT];
 		ret->waits_lost += c.lost[ER_KIND_WAIT];

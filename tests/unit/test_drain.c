@@ -2,6 +2,7 @@
 /* Ring records in, experiments out, read back with the reader. */
 #include <sys/stat.h>
 
+#include "kernel_er/stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t weight,
@@ -230,6 +231,63 @@ static void test_stack_may_come_late(void **state)
 	experiment_close(e);
 }
 
+/* At the end nothing waits any more: what came last has its packet, too. */
+static void test_the_last_batch_does_not_wait(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct clocks c;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_clock(&f, TID, 78, 5000, 0, 4000); /* its stack never comes */
+	e = finish(&f);
+	assert_int_equal(f.drops.n[DROP_STACK], 1);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	c = read_clocks(sub);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.ticks, 5);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* As BPF numbers them. */
+static void test_residuals_count_with_samples(void **state)
+{
+	struct fixture f;
+	struct er_clock residual = { .h = { .kind = ER_KIND_RESIDUAL, .time_ns = 4000 },
+				     .tgid = PID, .tid = TID, .weight_ns = 1000,
+				     .flags = ER_CLOCK_UNSAMPLED };
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_clock(&f, TID, 0, 1000, ER_CLOCK_UNSAMPLED, 4000);
+	drain_take(f.drain, 1, &residual, sizeof(residual));
+	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_CLOCK], 2);
+	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_RESIDUAL], 0);
+	assert_int_equal(drain_ring(f.drain, 0)->recorded[ER_KIND_CLOCK], 0);
+	experiment_close(finish(&f));
+}
+
+/* A full store is emptied, once: what comes then is there again. */
+static void test_a_full_store_begins_anew(void **state)
+{
+	enum { PCS = 2 * ER_MAX_FRAMES, WORDS = 6 << 20, ENOUGH = WORDS / PCS };
+	struct {
+		struct er_stack s;
+		uint64_t pcs[PCS];
+	} r = { .s = { .nkernel = ER_MAX_FRAMES, .nuser = ER_MAX_FRAMES } };
+	struct stacks *st = stacks_new(NULL);
+	size_t n = 0;
+
+	for (r.s.id = 1; r.s.id <= ENOUGH; r.s.id++)
+		stacks_keep(st, &r.s);
+	for (uint64_t id = 1; id <= ENOUGH; id++)
+		n += stacks_has(st, id);
+	assert_false(stacks_has(st, 1));
+	assert_true(n > 1 && n < ENOUGH / 2);
+	assert_int_equal(stacks_count(st), ENOUGH);
+	stacks_free(st);
+}
+
 static void test_cut_stacks_are_marked(void **state)
 {
 	static const struct {
@@ -332,6 +390,9 @@ int main(void)
 		cmocka_unit_test(test_expression_is_whole),
 		cmocka_unit_test(test_sums_are_exact),
 		cmocka_unit_test(test_stack_may_come_late),
+		cmocka_unit_test(test_the_last_batch_does_not_wait),
+		cmocka_unit_test(test_residuals_count_with_samples),
+		cmocka_unit_test(test_a_full_store_begins_anew),
 		cmocka_unit_test(test_cut_stacks_are_marked),
 		cmocka_unit_test(test_exec_begins_another),
 		cmocka_unit_test(test_founders_own),

@@ -91,6 +91,7 @@ static void test_a_wait_is_two_packets(void **state)
 	assert_int_equal(l->s[0].waker, 4322);
 	assert_int_equal(l->s[0].waker_pid, 4321);
 	assert_int_equal(l->s[0].holder, 0);
+	assert_int_equal(l->s[0].holder_pid, 0);
 	assert_int_equal(l->s[0].npcs, 4);
 	assert_int_equal(l->s[0].thread, TID);
 	assert_int_equal(l->s[0].lwp, TID);
@@ -148,6 +149,62 @@ static void test_states_and_flags(void **state)
 		experiment_close(sub);
 		experiment_close(e);
 	}
+}
+
+/* An open end is that of the part that it belongs to. */
+static void test_open_ends_of_two_parts(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	w.runq_weight = 1000000;
+	w.flags = ER_WAIT_OPEN_START; /* it came in the middle of the blocked part */
+	give_wait(&f, w);
+	w.flags = ER_WAIT_OPEN_END; /* and left in that of the other */
+	give_wait(&f, w);
+	w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
+	w.blocked_ns = w.blocked_weight = 0;
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 5);
+	assert_int_equal(l->s[0].flags, WFLAG_OPEN_START);
+	assert_int_equal(l->s[1].flags, 0);
+	assert_int_equal(l->s[2].flags, 0);
+	assert_int_equal(l->s[3].flags, WFLAG_OPEN_END);
+	assert_int_equal(l->s[4].flags, WFLAG_OPEN_START | WFLAG_OPEN_END);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* A record that stands for nothing has a packet all the same, by which its number is known. */
+static void test_no_weight_and_a_holder(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	w.blocked_weight = 0;
+	w.state = ER_OFF_LOCK;
+	w.holder_tid = TID + 1;
+	give_wait(&f, w);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 1);
+	assert_int_equal(l->s[0].ticks, 0);
+	assert_int_equal(l->s[0].holder, TID + 1);
+	assert_int_equal(l->s[0].holder_pid, PID);
+	experiment_close(sub);
+	experiment_close(e);
 }
 
 static void test_reason_by_stack(void **state)
@@ -422,6 +479,29 @@ static void test_rest_makes_sums_exact(void **state)
 	experiment_close(e);
 }
 
+/* The stack of a rest may come after the total that names it, as that of a wait may. */
+static void test_rest_waits_for_its_stack(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_total t = total_of();
+	struct seen_list *l;
+
+	begin_targets(&f, FOLLOW_ALL, NULL, true);
+	t.rest_ns[ER_OFF_SLEEP] = 6000999;
+	t.rest_stack[ER_OFF_SLEEP] = 77;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, false);
+	give_stack(&f, 77, 2, 3, 0);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 1);
+	assert_int_equal(l->s[0].npcs, 6); /* with <SLEEPING> */
+	experiment_close(sub);
+	experiment_close(e);
+}
+
 static char *slurp_threads(void)
 {
 	static char text[4096];
@@ -502,6 +582,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_wait_is_two_packets),
 		cmocka_unit_test(test_states_and_flags),
+		cmocka_unit_test(test_open_ends_of_two_parts),
+		cmocka_unit_test(test_no_weight_and_a_holder),
 		cmocka_unit_test(test_reason_by_stack),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_only_waited_makes_no_experiment),
@@ -511,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_wait_for_a_late_stack),
 		cmocka_unit_test(test_long_waits_are_several_packets),
 		cmocka_unit_test(test_rest_makes_sums_exact),
+		cmocka_unit_test(test_rest_waits_for_its_stack),
 		cmocka_unit_test(test_threads_xml),
 		cmocka_unit_test(test_limit_keeps_totals),
 	};
