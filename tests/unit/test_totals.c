@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* TOTAL records in; threads.xml and packets of what no wait stands for out. */
+#include "tests/unit/waits_fixture.h"
+
+static struct er_total total_of(void)
+{
+	struct er_total t = {
+		.h = { .kind = ER_KIND_TOTAL, .time_ns = 8000000 }, .start_time = 1990,
+		.begin_ns = 2000, .end_ns = 8002000, .run_ns = 1000000, .user_ns = 900000,
+		.cpu = 1, .tgid = PID, .tid = TID, .flags = ER_TOTAL_BORN, .nwaits = 5,
+		.comm = "a \"b\"",
+	};
+
+	t.off_ns[ER_OFF_SLEEP] = 6000999;
+	t.off_ns[ER_OFF_CPU] = 999001;
+	return t;
+}
+
+/* Waits and rest together are the total, to the microsecond, whatever the pieces. */
+static void test_rest_makes_sums_exact(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_total t = total_of();
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	for (int i = 0; i < 7; i++) {
+		struct er_wait w = a_wait;
+
+		w.blocked_weight = 500333;
+		give_wait(&f, w);
+	}
+	t.rest_ns[ER_OFF_SLEEP] = 6000999 - 7 * 500333;
+	t.rest_stack[ER_OFF_SLEEP] = 77;
+	t.rest_ns[ER_OFF_CPU] = 999001;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 9);
+	assert_int_equal(l->ticks[MS_SLEEP], 6000);
+	assert_int_equal(l->ticks[MS_WAIT_CPU], 999);
+	assert_int_equal(l->s[7].flags, WFLAG_REST);
+	assert_int_equal(l->s[7].uid, l->s[0].uid);
+	assert_int_equal(l->s[7].time, 8002000);
+	assert_int_equal(l->s[8].npcs, 1);
+	assert_string_equal(sub->maps.data[sub->maps.len - 1].name, "<Unsampled-Wait-CPU>");
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* The stack of a rest may come after the total that names it, as that of a wait may. */
+static void test_rest_waits_for_its_stack(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_total t = total_of();
+	struct seen_list *l;
+
+	begin_targets(&f, FOLLOW_ALL, NULL, true);
+	t.rest_ns[ER_OFF_SLEEP] = 6000999;
+	t.rest_stack[ER_OFF_SLEEP] = 77;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, false);
+	give_stack(&f, 77, 2, 3, 0);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 1);
+	assert_int_equal(l->s[0].npcs, 6); /* with <SLEEPING> */
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+static char *slurp_threads(void)
+{
+	static char text[4096];
+	char path[64];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/t.er/threads.xml", dir);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = 0;
+	fclose(f);
+	return text;
+}
+
+static void test_threads_xml(void **state)
+{
+	struct fixture f;
+	struct er_total t = total_of();
+
+	begin(&f, FOLLOW_ALL, NULL);
+	drain_take(f.drain, 1, &t, sizeof(t));
+	t.flags = ER_TOTAL_KTHREAD | ER_TOTAL_ENDED | ER_TOTAL_SPLIT;
+	t.nmoved = 2, t.moved_ns = 30, t.npreempted = 4, t.minflt = 3, t.majflt = 2;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, true);
+	assert_int_equal(book_nsubs(f.book), 0); /* a total makes no experiment */
+	experiment_close(finish(&f));
+	assert_string_equal(slurp_threads(),
+		"<thread pid=\"5000000\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
+		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
+		"waits=\"5\" born=\"1\"/>\n"
+		"<thread pid=\"0\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
+		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
+		"waits=\"5\" preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
+}
+
+/* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */
+static void test_limit_keeps_totals(void **state)
+{
+	const struct er_clock sample = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 },
+					 .start_time = 1990, .tgid = PID, .tid = TID,
+					 .weight_ns = 1000000, .flags = ER_CLOCK_USER };
+	struct fixture f;
+	struct experiment *e;
+	struct er_total t = total_of();
+
+	begin(&f, FOLLOW_ALL, NULL);
+	book_close(f.book, 9000000);
+	remove_experiment();
+	f.plan.limit_bytes = 1;
+	const struct exp_header h = { .collector = "t", .hostname = "h", .arch = "x86_64", .os = "L",
+				      .pagesize = 4096, .cwd = "/", .command = "c", .wordsize = 64,
+				      .start_ns = 1000 };
+
+	assert_int_equal(book_open(f.dirfd, "t.er", &h, &f.plan, &f.drops, &f.diag, &f.book), 0);
+	drain_free(f.drain);
+	f.drain = drain_new(&(struct drain_parts){ .book = f.book, .binaries = f.binaries,
+						   .follow = &f.follow, .drops = &f.drops,
+						   .ncpus = NCPUS });
+	drain_set_procmap(f.drain, f.procmap);
+	book_flush(f.book);
+	t.rest_ns[ER_OFF_SLEEP] = 5;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	give_wait(&f, a_wait);
+	drain_take(f.drain, 1, &sample, sizeof(sample));
+	drain_process(f.drain, true);
+	assert_int_equal(f.drops.n[DROP_LIMIT], 3);
+	assert_int_equal(drain_samples(f.drain), 0);
+	e = finish(&f);
+	assert_non_null(strstr(slurp_threads(), "sleep=\"6000999\""));
+	experiment_close(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rest_makes_sums_exact),
+		cmocka_unit_test(test_rest_waits_for_its_stack),
+		cmocka_unit_test(test_threads_xml),
+		cmocka_unit_test(test_limit_keeps_totals),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
