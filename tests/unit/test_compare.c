@@ -116,8 +116,11 @@ static void there_is_an_end_to_columns(void **state)
 	struct opened o;
 
 	open_two(&o);
-	for (int i = 0; i < 15; i++)
+	for (int i = 0; i < 14; i++)
 		vec_push(&o.session->groups, "x");
+	assert_int_equal(metric_set_compare(&o.metrics, o.session, COMPARE_ON, &o.diag), 0);
+	metric_set_compare(&o.metrics, o.session, COMPARE_OFF, &o.diag);
+	vec_push(&o.session->groups, "x");
 	assert_int_equal(metric_set_compare(&o.metrics, o.session, COMPARE_ON, &o.diag), -1);
 	assert_int_equal(o.metrics.compare, COMPARE_OFF);
 	fixture_free(&o);

@@ -71,7 +71,8 @@ static void test_counts(void **state)
 		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 30 * MS,
 				     .flags = WFLAG_TRACED });
 	put_wait(&o, 1, "main>k:b", MS_SLEEP, 7,
-		 (struct wait_info){ .reason = REASON_PIPE, .flags = WFLAG_REST });
+		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 7 * MS,
+				     .flags = WFLAG_REST });
 	put_wait(&o, 1, "main>k:c", MS_SLEEP, 3,
 		 (struct wait_info){ .reason = REASON_NO_WORK, .length_ns = 3 * MS });
 	fixture_open(&o);
