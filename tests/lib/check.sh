@@ -183,9 +183,11 @@ summary()
 {
 	[ ${#again[@]} = 0 ] || echo "Run again: ${again[*]##*/}"
 	awk '/^ok / { p++; detail = 0 } /^skip / { s++; detail = 0 }
+		/^skip .* minutes of make check (are|were) over$/ { late = late " " substr($2, 1, length($2) - 1) }
 		/^not ok / { f++; failed = failed "\n  " $0; detail = 12; next }
 		detail > 0 && /^#/ { failed = failed "\n    " substr($0, 1, 300); detail-- }
 		END {
+			if (late) print "Not done, for want of time (CHECK_MINUTES):" late
 			if (f) print "Failed:" failed
 			printf "%d passed, %d failed, %d skipped\n", p, f, s
 			exit f > 0 || p == 0

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is due when, on a clock of our own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel_er/schedule.h"
+
+#define SEC 1000000000ULL
+
+static const uint64_t start = 5 * SEC + 7;
+
+/* How often it is due from `from` to `to`, looked at every `step` ns. */
+static unsigned times(struct schedule *s, enum due what, uint64_t from, uint64_t to, uint64_t step)
+{
+	unsigned n = 0;
+
+	for (uint64_t t = from; t <= to; t += step)
+		n += schedule_due(s, what, start + t);
+	return n;
+}
+
+/* -S 1 -t 2.5: at 1 s and at 2 s, whatever else is done in between. */
+static void usage_samples_keep_their_beat(void **state)
+{
+	const struct plan plan = { .sample_s = 1, .end_ns = 5 * SEC / 2 };
+	struct schedule s;
+
+	schedule_init(&s, &plan, start);
+	assert_int_equal(times(&s, DUE_SAMPLE, 0, SEC - 1, SEC / 10 - 1), 0);
+	assert_int_equal(times(&s, DUE_SAMPLE, SEC, plan.end_ns, SEC / 10), 2);
+	/* Who comes late finds all that were due, and then the next in its time. */
+	schedule_init(&s, &plan, start);
+	assert_int_equal(times(&s, DUE_SAMPLE, 19 * SEC / 5, 4 * SEC - 1, 1000000), 3);
+	assert_true(schedule_due(&s, DUE_SAMPLE, start + 4 * SEC));
+}
+
+/* A machine that stood still does not make up for ticks. */
+static void ticks_are_not_made_up_for(void **state)
+{
+	const struct plan plan = { 0 };
+	struct schedule s;
+
+	schedule_init(&s, &plan, start);
+	assert_true(schedule_due(&s, DUE_TICK, start + 100 * SEC));
+	assert_false(schedule_due(&s, DUE_TICK, start + 100 * SEC));
+	assert_true(times(&s, DUE_TICK, 100 * SEC, 101 * SEC, 1000000) > 10); /* below 100 ms */
+	assert_int_equal(times(&s, DUE_ACCOUNT, SEC, 10 * SEC, SEC / 100), 10);
+	assert_int_equal(times(&s, DUE_SAMPLE, 0, 100 * SEC, SEC), 0); /* none are wanted */
+	assert_int_equal(times(&s, DUE_END, 0, 100 * SEC, SEC), 0);
+}
+
+static void the_end_comes_once_and_may_come_earlier(void **state)
+{
+	const struct plan plan = { .end_ns = 9 * SEC, .begin_ns = SEC };
+	struct schedule s;
+
+	schedule_init(&s, &plan, start);
+	assert_int_equal(times(&s, DUE_BEGIN, 0, 10 * SEC, SEC / 4), 1);
+	schedule_end_by(&s, start + 12 * SEC); /* not later */
+	assert_false(schedule_due(&s, DUE_END, start + 9 * SEC - 1));
+	assert_true(schedule_due(&s, DUE_END, start + 9 * SEC));
+	schedule_init(&s, &plan, start);
+	schedule_end_by(&s, start + 2 * SEC);
+	assert_int_equal(times(&s, DUE_END, 2 * SEC, 20 * SEC, SEC), 1);
+}
+
+/* A wait of less than a millisecond is one, or the recorder would spin until then. */
+static void waits_are_rounded_up(void **state)
+{
+	const struct plan plan = { .end_ns = SEC / 1000 + 1 };
+	struct schedule s;
+
+	schedule_init(&s, &plan, start);
+	assert_int_equal(schedule_wait_ms(&s, start), 2);
+	assert_int_equal(schedule_wait_ms(&s, start + 1), 1);
+	assert_int_equal(schedule_wait_ms(&s, start + plan.end_ns - 1), 1);
+	assert_int_equal(schedule_wait_ms(&s, start + plan.end_ns), 0);
+	assert_int_equal(schedule_wait_ms(&s, start + 10 * SEC), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usage_samples_keep_their_beat),
+		cmocka_unit_test(ticks_are_not_made_up_for),
+		cmocka_unit_test(the_end_comes_once_and_may_come_earlier),
+		cmocka_unit_test(waits_are_rounded_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
