@@ -276,6 +276,10 @@ struct er_counter_cpu {
 	__u64 events[ER_MAX_COUNTERS];
 } __attribute__((aligned(64)));
 
+/* What user space sets: enum capture_way and enum capture_shed (loaders/capture.h) as numbers. */
+enum er_way { ER_WAY_BEST, ER_WAY_EXIT, ER_WAY_FINISH, ER_WAY_LEAVE, ER_WAY_NONE };
+enum er_shed { ER_SHED_NOTHING, ER_SHED_WAKER_STACKS, ER_SHED_USER_STACKS, ER_SHED_SHORT_STACKS };
+
 /* Before each record in the file that the last iterator writes. */
 struct er_last {
 	__u32 size, cpu;

@@ -18,14 +18,10 @@ enum {
 	OWN_FRAMES = 12, /* at most */
 };
 
-enum er_way { ER_WAY_BEST, ER_WAY_EXIT, ER_WAY_FINISH, ER_WAY_LEAVE, ER_WAY_NONE };
-
 const volatile __u32 er_way;
 
-enum wait_shed { SHED_NOTHING, SHED_WAKER_STACKS, SHED_USER_STACKS, SHED_SHORT_STACKS };
-
 __u64 er_schedule_pc; /* of __schedule(); 0 not known */
-__u32 er_shed;        /* enum wait_shed; user space changes it at any time */
+__u32 er_shed;        /* enum er_shed; user space changes it at any time */
 
 /* Frames before __schedule(), one a program that walks. */
 __u32 er_skip_back, er_skip_leave;
@@ -68,7 +64,7 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 	sm->tgid = p->tgid;
 	sm->tid = p->pid;
 	sm->flags = 0;
-	sm->no_user = er_shed >= SHED_USER_STACKS;
+	sm->no_user = er_shed >= ER_SHED_USER_STACKS;
 }
 
 /* Of the running thread, from __schedule() outwards. */
@@ -174,7 +170,7 @@ __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 /* A short wait was chosen by chance, and stacks of those are given up. */
 static __always_inline bool wait_sheds_stack(const struct er_thread *t)
 {
-	return er_shed >= SHED_SHORT_STACKS &&
+	return er_shed >= ER_SHED_SHORT_STACKS &&
 	       t->stay.blocked_ns + t->stay.runq_ns < er_distance;
 }
 

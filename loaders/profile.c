@@ -34,13 +34,20 @@ enum {
 	CLOCK_TRIES = 1000,
 };
 
+_Static_assert((int)WAY_BEST == ER_WAY_BEST && (int)WAY_EXIT == ER_WAY_EXIT &&
+		       (int)WAY_FINISH == ER_WAY_FINISH && (int)WAY_LEAVE == ER_WAY_LEAVE &&
+		       (int)WAY_NONE == ER_WAY_NONE, "one way, one number");
+_Static_assert((int)SHED_NOTHING == ER_SHED_NOTHING &&
+		       (int)SHED_WAKER_STACKS == ER_SHED_WAKER_STACKS &&
+		       (int)SHED_USER_STACKS == ER_SHED_USER_STACKS &&
+		       (int)SHED_SHORT_STACKS == ER_SHED_SHORT_STACKS, "one level, one number");
+
 struct profile {
 	const struct rings *rings;
 	struct typed *typed;
 	struct profile_bpf *skel;
 	uint64_t interval_ns;
 	enum capture_way way;
-	bool split;
 	uint64_t nspilled; /* handed out */
 	int begin_fd, end_fd; /* iterators, made while capabilities are held */
 	struct clocks *clocks;
@@ -188,7 +195,6 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p = xcalloc(1, sizeof(*p));
 	p->rings = rings;
 	p->interval_ns = plan->interval_ns;
-	p->split = plan->states && plan->split;
 	p->begin_fd = p->end_fd = -1;
 	err = open_skeleton(p);
 	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_way(p, plan, d);
