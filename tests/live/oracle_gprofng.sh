@@ -109,11 +109,13 @@ for spec in 1:1 1 2:1+3:all all:1; do
 		"-metrics $e_counts -sample_select $spec -functions" \
 		"-metrics $e_counts -outfile /dev/null -sample_select $spec -outfile - -functions"
 done
-may_be_empty=
+# A CPU may have been met by a tick alone, which is no count.
+may_be_empty=1
 for cpu in $cpus; do
 	same_list "cpu_select $cpu" csv_numbers all.er "-metrics $e_counts -filters 'CPUID==$cpu' -functions" \
 		"-metrics $e_counts -outfile /dev/null -cpu_select $cpu -outfile - -functions"
 done
+may_be_empty=
 
 # Load objects.
 for o in "object_hide libc.so.6" "object_select traced" "object_hide all"; do
@@ -150,7 +152,7 @@ same_list "group, Experiment_IDs" csv_unnamed two.erg \
 
 # Lists of experiments and of what can be selected.
 list_of() { "$@" 2>/dev/null | grep '^ *[0-9]' | awk '{ $1 = $1; print }'; }
-for c in experiment_list sample_list thread_list cpu_list; do
+for c in experiment_list sample_list thread_list lwp_list cpu_list; do
 	list_of theirs -$c all.er >theirs
 	list_of ours -$c all.er >ours
 	if [ -s theirs ] && cmp -s theirs ours; then

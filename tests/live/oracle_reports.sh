@@ -86,6 +86,66 @@ for c in leaks allocs; do
 done
 finish=cat
 
+# "numbers" and a frame a line of heap and iocallstack, each stack by itself: gprofng has one for
+# each process, so one process is compared. Bytes and counts; times are in function lists.
+io_and_heap()
+{
+	awk 'function flush(  i) {
+			if (what) { for (i = 1; i <= what; i++) printf "%d ", v[i]; print frames }
+			what = 0; frames = ""; split("", v) }
+		function io(at) { what = 6; v[at] = bytes; v[at + 1] = count }
+		{ bytes = count = 0
+		  if (match($0, /Bytes=[0-9]+/)) bytes = substr($0, RSTART + 6, RLENGTH - 6)
+		  if (match($0, /Count=[0-9]+/)) count = substr($0, RSTART + 6, RLENGTH - 6) }
+		/^Stack 0x/ { flush(); stack = 1; next }
+		/ Stack #/ { flush(); stack = 1
+			if (NF == 6) { what = 4; for (i = 1; i <= 4; i++) v[i] = $i }
+			else { what = 6; v[1] = $2; v[2] = $3; v[3] = $5; v[4] = $6; v[5] = $8; v[6] = $10 }
+			next }
+		!stack { next }
+		/^Instances.*Allocated/ { what = 4; v[1] = $3; v[2] = $7 }
+		/^Instances.*Leaked/ { what = 4; v[3] = $3; v[4] = $7 }
+		/^Write Time/ { io(1) } /^Read Time/ { io(3) }
+		/^Other I.O Time/ { what = 6; v[5] = count } /^I.O Error Time/ { what = 6; v[6] = count }
+		/^$/ { flush(); stack = 0 }
+		/ \+ 0x/ { sub(/^ +/, ""); sub(/ \+ 0x.*/, ""); frames = frames "\n " $0 }
+		END { flush() }'
+}
+finish=a_line_each
+for c in heap iocallstack; do
+	for e in 1 2 3; do
+		both "$c, process $e" io_and_heap -filters "EXPID==$e" -$c a.er
+	done
+done
+
+# "step: side attributed function" of fragments, which grow with each command. gprofng has lines
+# for the sides; ours are where they stand beside the piece, which is marked.
+fragments()
+{
+	awk '/^Callers and callees/ { step++; side = "callers"; next }
+		/^=======/ { side = tolower($2); next }
+		!step { next }
+		{ n = 0; while ($(n + 1) ~ /^[0-9.]+$/) n++; star = $(n + 1) ~ /^\*/ }
+		star { side = "stack" } side == "stack" && !star && !theirs { side = "callees" }
+		n == 1 || n == 3 { if ($1 + 0 > 0) { name = $0; sub(/^[ 0-9.]* \*?/, "", name)
+			print step ": " side, $1, name } }' theirs="$1" | sort
+}
+fragments_of_both()
+{
+	local name=$1
+	shift
+	theirs -metrics ei+heapalloccnt:name "$@" a.er | fragments 1 |
+		without_vague | rename | sort >theirs
+	ours -metrics ei+heapalloccnt:name "$@" a.er | fragments "" | without_vague | sort >ours
+	equal_rows "fragment: $name"
+}
+finish=cat
+fragments_of_both csingle -csingle use_memory
+fragments_of_both cprepend -csingle use_memory -cprepend all -cprepend main
+fragments_of_both cappend -csingle all -cappend use_memory -cappend keep
+fragments_of_both crmfirst -csingle all -cappend use_memory -crmfirst
+fragments_of_both crmlast -csingle use_memory -cprepend all -crmlast
+
 # "report: label value" of statistics; times and their labels have other units and words.
 stats()
 {
@@ -145,10 +205,11 @@ both "object_list, one shown" objects -object_select traced -object_list a.er
 
 # <Total> is ours at the top (P-014), where gprofng sorts it among the others.
 column() { grep '^"[0-9]' | grep -v '"<Total>"' | sed 's/^"//; s/".*//; s/^0\.$/0.000/' | grep -vE '^0(\.000)?$'; }
+# Ticks within the collector, which is stripped, are in rows of several functions each.
 for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i+ioothercnt; do
 	for reverse in "" -; do
 		both "functions by $reverse$m" column -printmode , -metrics "$m:name" -sort "$reverse$m" \
-			-functions a.er
+			-object_hide libgp-collector.so -functions a.er
 	done
 	both "CPUs by $m" column -printmode , -metrics "$(echo "$m" | sed 's/^i/e/'):name" -CPUs a.er
 done

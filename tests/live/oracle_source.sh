@@ -45,6 +45,21 @@ insn_rows()
 		grep -v '^0\. 0\. ' | sort
 }
 
+# Address of each instruction that is marked.
+marked_rows() { sed -nE 's/^## .*\[[0-9?]+\] +([0-9a-f]+): .*/\1/p' | sort; }
+
+# "label value of title" of what lsummary and psummary tell of the program's own lines: of the
+# metric that both list them by.
+summary_rows()
+{
+	awk '{ gsub(/\t/, " ") } /^[^ ].*line [0-9]+ in/ { sub(/ *<-- .*/, ""); title = $0; next }
+		/^$/ { title = "" }
+		title ~ /line [0-9]+ in "(work|main)\.c"/ && match($0, /: +[0-9.]+/) && /^ +(Ex|In)clusive (User|Total) CPU/ {
+			label = substr($0, 1, RSTART - 1); sub(/^ +/, "", label)
+			split(substr($0, RSTART + 1), v, / +/)
+			if (v[2] !~ /^0\.?(000)?$/) print label, v[2], "of " title }' | sort
+}
+
 # same NAME ROWS EXPERIMENT OPTIONS… VIEW
 same()
 {
@@ -75,6 +90,12 @@ compare()
 	for f in hot warm; do
 		same "$1 disasm $f" insn_rows "$2" -metrics "ei.$3:name" -disasm $f
 	done
+	for percent in 1 30 75; do
+		same "$1 dthresh $percent" marked_rows "$2" -metrics "e.$3:name" \
+			-dthresh $percent -disasm hot
+	done
+	same "$1 lsummary" summary_rows "$2" -metrics "ei.$3:name" -lsummary
+	same "$1 psummary" summary_rows "$2" -metrics "ei.$3:name" -psummary
 	same "$1 source" source_rows "$2" -metrics "ei.$3:name" -source work
 }
 
