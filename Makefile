@@ -25,7 +25,8 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
            $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
-LDFLAGS := -pthread $(if $(SAN),-fsanitize=address$(comma)undefined)
+# A library that a program does not use is not loaded when it starts.
+LDFLAGS := -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=address$(comma)undefined)
 
 ifdef FUZZ
 # Coverage for libFuzzer: only clang has it. NULL + 0, which empty vectors come to, is

@@ -77,12 +77,13 @@ static int add_ring(struct rings *r, int cpu)
 	return r->rb ? 0 : err;
 }
 
+/* It is made after a ring, the size of which does not matter to it: one page. */
 static int make_outer(struct rings *r)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 	int inner, err;
 
-	inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_ring", 0, 0, r->bytes, NULL);
+	inner = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_ring", 0, 0, sysconf(_SC_PAGESIZE), NULL);
 	if (inner < 0)
 		return -errno;
 	opts.inner_map_fd = inner;

@@ -84,7 +84,7 @@ void fclosep(void *fp)
  * come zeroed, and huge ones where the kernel has them: to touch a hundred megabytes
  * in pages of 4 KB takes longer than to fill them.
  */
-enum { ARENA_ALIGN = 16, CHUNK_LEAST = 64 * 1024, CHUNK_MOST = 8 << 20, MAPPED = 4 << 20 };
+enum { ARENA_ALIGN = 16, CHUNK_LEAST = 4 * 1024, CHUNK_MOST = 8 << 20, MAPPED = 4 << 20 };
 
 struct arena_chunk {
 	struct arena_chunk *next;
