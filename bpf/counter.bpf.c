@@ -72,6 +72,14 @@ static __always_inline void send_overflow(struct er_counter_cpu *cc, const struc
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
+/* Bounded right before its use, or 6.1 loses the bound in a spill. */
+static __always_inline void count_events(struct er_counter_cpu *cc, __u32 counter, __u64 n)
+{
+	barrier_var(counter);
+	if (counter < ER_MAX_COUNTERS)
+		__sync_fetch_and_add(&cc->events[counter], n);
+}
+
 SEC("perf_event")
 int er_overflow(struct bpf_perf_event_data *ctx)
 {
@@ -82,7 +90,7 @@ int er_overflow(struct bpf_perf_event_data *ctx)
 
 	if (!cc || !c || counter >= ER_MAX_COUNTERS)
 		return 0;
-	__sync_fetch_and_add(&cc->events[counter], ctx->sample_period);
+	count_events(cc, counter, ctx->sample_period);
 	gather(&sm);
 	sm.cpu = c;
 	if (!thread_wanted(sm.task) || (!sm.task->pid && !er_idle))

@@ -54,6 +54,7 @@ static void close_event(struct event *e)
 {
 	closep(&e->link);
 	closep(&e->fd);
+	*e = (struct event){ -1, -1 };
 }
 
 static void counters_close(void *self)

@@ -86,11 +86,11 @@ fails()
 }
 
 for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits \
-	tests/golden/make_kinds tests/golden/make_code; do
+	tests/golden/make_kinds tests/golden/make_counters tests/golden/make_code; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
-for make in make_fixtures make_waits make_kinds; do
+for make in make_fixtures make_waits make_kinds make_counters; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
 # Machine code for source and disassembly: x86-64, by this machine's assembler.

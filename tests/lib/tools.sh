@@ -8,7 +8,7 @@
 PATH=$O/bin:$PATH
 export TZ=UTC LC_ALL=C.UTF-8
 mkdir fixtures
-for make in make_fixtures make_waits make_kinds; do
+for make in make_fixtures make_waits make_kinds make_counters; do
 	[ -x "$O/tests/golden/$make" ] || { not_ok "$make is built"; exit 1; }
 	"$O/tests/golden/$make" fixtures || { not_ok "$make"; exit 1; }
 done

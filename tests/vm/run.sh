@@ -88,7 +88,7 @@ make_init()
 	mkdir -p "$init/bin" "$init/proc" "$init/sys" "$init/dev" "$init/tmp" "$init/var/tmp"
 	# Busybox comes without arithmetic: its sleep knows no parts of a second.
 	put "$(command -v busybox)" "$(command -v sleep)" $selftests "$out/bin/er_kernel" "$out/bin/er_print" \
-		"$out/tests/synprog/spin" "$out/tests/synprog/sysload"
+		"$out/tests/synprog/spin" "$out/tests/synprog/sysload" "$out/tests/synprog/faults"
 	cp "$here"/guest.sh "$here"/guest/*.sh "$init/bin/"
 	cat >"$init/init" <<END
 #!/bin/busybox sh
