@@ -2,7 +2,7 @@
 #include "kernel_er/pace.h"
 
 enum {
-	MANY = 1000,      /* recorded waits a second and CPU */
+	MANY = 1000,      /* waits that are chosen, a second and CPU */
 	FEW = MANY / 4,   /* twice as many would not be many */
 	WIDEST = 64,      /* times the distance that was asked for */
 };

@@ -20,7 +20,7 @@ struct pace {
 };
 
 void pace_init(struct pace *p, uint64_t base_ns, unsigned ncpus);
-/* Look: so many waits were recorded so far. True when the distance has changed. */
+/* Look: so many waits were chosen so far. True when the distance has changed. */
 bool pace_look(struct pace *p, uint64_t time_ns, uint64_t waits);
 
 #endif

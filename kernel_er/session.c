@@ -177,7 +177,7 @@ static void show(struct session *s, uint64_t t)
 
 	account_totals(&s->account, &n);
 	if (s->capturing)
-		steer_look(&s->steer, t, n.waits);
+		steer_look(&s->steer, t, n.waits + n.waits_lost);
 	live_draw(&s->live, &(struct live_state){
 		.now_ns = t,
 		.elapsed_ns = t - s->start_ns,

@@ -26,7 +26,7 @@ uint64_t steer_distance(const struct plan *plan);
 /* Before the capture is opened; then set `capture`. */
 void steer_init(struct steer *s, const struct plan *plan);
 void steer_fini(struct steer *s);
-/* Look, as often as one likes; `waits` were recorded so far. */
+/* Look, as often as one likes; `waits` were chosen so far, those that found no room among them. */
 void steer_look(struct steer *s, uint64_t time_ns, uint64_t waits);
 
 #endif
