@@ -5,6 +5,7 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
+#include "kernel_er/load.h"
 #include "kernel_er/names.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
@@ -15,8 +16,10 @@ enum { EXIT_USAGE = 2 };
 static int preview(const struct plan *plan, struct diag *d)
 {
 	struct expname name = { .dirfd = -1 };
-	int err = expname_choose(plan, &name, d);
+	int err = plan->load ? load_check(plan->load, d) : 0;
 
+	if (!err)
+		err = expname_choose(plan, &name, d);
 	if (!err)
 		preflight_preview(plan, &name, stdout);
 	expname_free(&name);
