@@ -35,8 +35,9 @@
  * "sched messaging", where 400 threads keep the caches cold: er_switch 77 and
  * 350 ns, er_waking 44 and 180, a recorded wait with both stacks 1.1 us when every
  * one is, and 5 to 7 when few are; a clock sample at 1 kHz 3.1 us in either. By the kernel's,
- * which has 60 ns for an empty program: er_switch 105, er_waking 72, er_back with
- * nothing to do 64.
+ * which has 55 ns for an empty program: er_switch 87, er_waking 75 to 86, er_back with
+ * nothing to do 56. Of what they do a reading of the clock is 29 ns, a copy of kernel memory 7,
+ * an atomic addition 6, a look-up of a thread's storage 4, all else 1 to 2.
  *
  * With PERF_SAMPLE_CALLCHAIN in the event a clock sample takes 1.5 us less by BPF's account,
  * for perf then walks before the program is entered; the load took as long, so it

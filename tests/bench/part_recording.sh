@@ -56,41 +56,35 @@ mean_kernel_frames()
 
 # --- What recording costs the recorded ---
 
-# The time of a slice of work that only one in ten undercuts: what others on the machine
-# take is in the slow ones, what the recorder takes in all.
-tenth() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 9) / 10)] : "nan" }'; }
+# A second on all CPUs, in slices of 20 ms.
+work_turn() { "$bench/fixed_work" "$(nproc)" 50 60; }
+
+clock_recorders()
+{
+	cat <<END
+slow_ours $er_kernel -A off -o RUN.er -p 1.001
+slow_perf perf record -q -a -g -F 999 -o RUN.data
+slow_empty $bench/attach empty.o 1001000
+END
+}
+
+# slowdowns NAME: percent, of each pair: by what its interrupts take and what it takes itself.
+slowdowns() { paste "ratio_$1" "share_$1" | awk '{ printf "%.4f\n", ($1 / (1 - $2) - 1) * 100 }'; }
 
 bench_slowdown()
 {
-	local i pid work="$bench/fixed_work $(nproc) 5 1500" # half a second a slice: several drains
+	local ours perfs
 	step "slowdown of a program that computes"
-	$work >/dev/null
 	empty_program perf_event
-	for i in $(seq $((QUICK ? 1 : rounds * 4))); do
-		$work >>plain
-		"$er_kernel" -o slow.er -p 1.001 >/dev/null 2>err & pid=$!
-		until [ -s slow.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
-		$work >>ours
-		kill -TERM $pid; wait $pid; mv slow.er "slow.$i.er" # see record_ours
-		perf record -q -a -g -F 999 -o slow.data >/dev/null 2>&1 & pid=$!
-		sleep 1
-		$work >>perfs
-		kill -TERM $pid; wait $pid; rm -f slow.data
-		start "$bench/attach" empty.o 1001000
-		sleep 0.5
-		$work >>empties
-		stop_jobs
-	done
-	local base slow_ours slow_perf slow_empty
-	base=$(tenth <plain)
-	slow_ours=$(calc "($(tenth <ours) / $base - 1) * 100" %.2f)
-	slow_perf=$(calc "($(tenth <perfs) / $base - 1) * 100" %.2f)
-	slow_empty=$(calc "($(tenth <empties) / $base - 1) * 100" %.2f)
+	in_turn work_turn $((QUICK ? 2 : rounds * 6)) clock_recorders
+	ours=$(slowdowns slow_ours | median) perfs=$(slowdowns slow_perf | median)
 	row "slowdown by whole-system recording at 1,000 Hz" "1 %" \
-		"$slow_ours % (tenth percentiles of $(wc -l <ours) slices)" "$slow_ours <= 1"
+		"$(calc "$ours" %.2f) % ($(slowdowns slow_ours | middle %.2f), $(wc -l <ratio_slow_ours) pairs), of which itself $(calc "100 * $(median <share_slow_ours)" %.2f) %" \
+		"$ours <= 1"
 	row "… against perf record -a -g -F 999" "no slower" \
-		"$slow_ours % against $slow_perf %" "$slow_ours <= $slow_perf"
-	row "… of which the clock itself, with a BPF program that does nothing" "" "$slow_empty %" 1
+		"$(calc "$ours" %.2f) % against $(calc "$perfs" %.2f) % ($(slowdowns slow_perf | middle %.2f))" "$ours <= $perfs"
+	row "… of which the clock itself, with a BPF program that does nothing" "" \
+		"$(slowdowns slow_empty | median | xargs printf %.2f) % ($(slowdowns slow_empty | middle %.2f))" 1
 }
 
 # --- What recording costs itself ---

@@ -4,14 +4,13 @@
 # bpf, storm. Sourced by run.sh.
 # shellcheck shell=bash
 
-# --- perf bench sched pipe on one CPU, without and with each recorder, in turn ---
+# --- perf bench sched pipe on one CPU ---
 
-# NAME COMMAND…, each of which records the whole system until SIGINT.
 switch_recorders()
 {
 	cat <<END
-er_kernel $er_kernel -o RUN.er
-er_kernel_split $er_kernel --exact-user -o RUN.er
+er_kernel $er_kernel -A off -o RUN.er
+er_kernel_split $er_kernel -A off --exact-user -o RUN.er
 runqlat runqlat 1000
 cpudist cpudist 1000
 wakeuptime wakeuptime 1000
@@ -21,61 +20,32 @@ bpftrace bpftrace -q -e tracepoint:sched:sched_switch{@[kstack,ustack]=count();}
 END
 }
 
-# Microseconds an operation of the pinned pipe: one turn.
+# Microseconds an operation of the pinned pipe.
 pipe_us() { taskset -c 0 perf bench sched pipe -l "${1:-200000}" 2>/dev/null | awk '/usecs\/op/ { print $1 }'; }
 
-# Three turns, a line each.
-pipe_turns() { local i; for i in 1 2 3; do pipe_us; done; }
-
-# with_recorder NAME COMMAND…: turns beside it, into us_NAME; 1 if it does not run here.
-with_recorder()
-{
-	local name=$1 pid us i
-	shift
-	"$@" >recorder.out 2>recorder.err &
-	pid=$!
-	# Ready when its programs are attached; perf says nothing, so all get the same time.
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.25; kill -0 $pid 2>/dev/null || break; done
-	us=$(pipe_turns)
-	if ! kill -0 $pid 2>/dev/null; then
-		echo "bench: $name ended early: $(tail -n 1 recorder.err)" >&2
-		wait $pid
-		return 1
-	fi
-	kill -INT $pid
-	for i in $(seq 100); do sleep 0.2; kill -0 $pid 2>/dev/null || break; done
-	kill -KILL $pid 2>/dev/null
-	wait $pid 2>/dev/null
-	rm -rf RUN.er RUN.data
-	echo "$us" >>"us_$name"
-}
+# The same in slices of 5 ms.
+pipe_turn() { "$bench/pipe_pair" 80 2000; }
 
 bench_switches()
 {
-	local i name command turns=$((QUICK ? 2 : rounds * 3)) left=" "
+	local name base ours ratio
 	step "perf bench sched pipe on one CPU, and peers"
-	pipe_us 50000 >/dev/null
-	for i in $(seq $turns); do
-		pipe_turns >>us_none
-		while read -r name command; do
-			case $left in *" $name "*) continue ;; esac
-			# shellcheck disable=SC2086
-			with_recorder "$name" $command || left="$left$name "
-		done < <(switch_recorders)
-	done
-	local base ours ratio
-	base=$(least <us_none)
-	ours=$(calc "$(least <us_er_kernel) / $base" %.2f)
+	base=$(pipe_turn | tenth)
+	in_turn pipe_turn $((QUICK ? 2 : rounds * 4)) switch_recorders
+	ours=$(median <ratio_er_kernel)
 	row "perf bench sched pipe on one CPU, default settings" "1.15 times as long" \
-		"$ours times ($(calc "$base" %.2f) µs an operation without, least of $((3 * turns)))" "$ours <= 1.15"
-	if [ -s us_er_kernel_split ]; then
-		ratio=$(calc "$(least <us_er_kernel_split) / $base" %.2f)
-		row "… with exact user and system times" "1.36 times" "$ratio times" "$ratio <= 1.36"
+		"$(calc "$ours" %.3f) times ($(middle <ratio_er_kernel), $(wc -l <ratio_er_kernel) pairs; $(calc "$base" %.2f) µs an operation without)" \
+		"$ours <= 1.15"
+	if [ -s ratio_er_kernel_split ]; then
+		ratio=$(median <ratio_er_kernel_split)
+		row "… with exact user and system times" "1.36 times" \
+			"$(calc "$ratio" %.3f) times ($(middle <ratio_er_kernel_split))" "$ratio <= 1.36"
 	fi
 	for name in runqlat cpudist wakeuptime offcputime perf_sched bpftrace; do
-		[ -s us_$name ] || continue
-		ratio=$(calc "$(least <us_$name) / $base" %.2f)
-		row "… against $name" "less" "$ours times against $ratio times" "$ours < $ratio"
+		[ -s ratio_$name ] || continue
+		ratio=$(median <ratio_$name)
+		row "… against $name" "less" \
+			"$(calc "$ours" %.3f) times against $(calc "$ratio" %.3f) times ($(middle <ratio_$name))" "$ours < $ratio"
 	done
 }
 
