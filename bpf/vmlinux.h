@@ -149,8 +149,8 @@ struct task_struct {
 
 /*
  * Fixed as well: the registers, which ptrace(2) hands out as they lie, and what iterators
- * are given. For each type whose offsets are looked up libbpf goes through the whole
- * of the kernel's BTF, 2 ms at each start.
+ * are given. What is looked up are fields of structs and unions, by the excerpt of the kernel's types
+ * that loaders/ktypes.h makes: values of enumerations are not in it.
  */
 struct pt_regs {
 	long unsigned int r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
