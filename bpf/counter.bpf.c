@@ -13,6 +13,9 @@
  * are those that the kernel keeps back because there are too many (throttling); both show as the
  * difference between what the counter says at the end and `events`.
  *
+ * Cost, by the kernel's account: 0.6 us an overflow, with page faults each of which is one (6.18,
+ * 2 virtual CPUs).
+ *
  * A stack that clock samples have sent is sent once more: ids are the same, for the seed
  * is, but each object knows only what it has sent itself.
  */

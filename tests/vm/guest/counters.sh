@@ -14,7 +14,7 @@ events()
 
 for clock in on off; do
 	rm -rf c.er
-	er_kernel -o c.er -p $clock -F on -q 0 -h minor-faults,1,context-switches,1 -- faults 2000 100 >out 2>err
+	er_kernel -o c.er -p $clock -F on -q 0 -h minor-faults,1,context-switches,1 -- faults 500 50 >out 2>err
 	says "-p $clock: records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
 	want=$(truth touch_pages out) got=$(events touch_pages i.minor-faults c.er)
 	says "-p $clock: faults" "$got >= 0.99 * $want - 2 && $got <= 1.01 * $want + 2" "$got of $want"
@@ -34,7 +34,7 @@ echo 0 >$switch || exit 1
 sleep 0.3
 echo 1 >$switch || exit 1
 sleep 0.5
-taskset -c $last faults 2000 0 >out
+taskset -c $last faults 500 0 >out
 END
 for clock in on off; do
 	rm -rf c.er
