@@ -99,7 +99,7 @@ int er_overflow(struct bpf_perf_event_data *ctx)
 	if (!thread_wanted(sm.task) || (!sm.task->pid && !er_idle))
 		return 0;
 	sm.ring = er_this_ring();
-	sm.flags = sample_flags(ctx, sm.task);
+	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
 	send_overflow(cc, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
 	return 0;
 }

@@ -113,11 +113,13 @@ static __always_inline void send_sample(const struct sample *sm, __u64 stack, __
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
-static __always_inline __u32 sample_flags(struct bpf_perf_event_data *ctx, struct task_struct *p)
+/* Of the current thread. By a function, for else the verifier tries all that follows with each. */
+__noinline __u32 er_sample_flags(__u64 cs)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
 	__u32 flags = 0;
 
-	if ((ctx->regs[ER_REG_CS] & 3) == 3)
+	if ((cs & 3) == 3)
 		flags |= ER_CLOCK_USER;
 	if (!p->pid)
 		flags |= ER_CLOCK_IDLE;
@@ -152,7 +154,7 @@ static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct
 	if (!thread_wanted(sm.task))
 		return;
 	sm.ring = er_this_ring();
-	sm.flags = sample_flags(ctx, sm.task);
+	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
 	stack = sample_stack(ctx, &sm, SCRATCH_CLOCK);
 	if (sm.flags & ER_CLOCK_IDLE)
 		weight = last ? sm.now - last : er_interval_ns;

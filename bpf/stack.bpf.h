@@ -296,6 +296,9 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		return 0;
 	regs = arch_user_regs(sm->task);
 	if (arch_is_32bit(regs)) {
+		barrier_var(at); /* bounded right before its use, as in send_stack */
+		if (at > ER_MAX_FRAMES)
+			return 0;
 		got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
 		got = got < 0 ? 0 : (__u32)got / 8;
 	} else {
