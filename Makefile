@@ -40,7 +40,7 @@ endif
 # The analysis engine needs no BPF, no clang and no root.
 # libopcodes has no stable interface: our own copy of it, with what it needs.
 have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a)
-DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(call have_lib,zstd)
+DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(or $(call have_lib,zstd),-lzstd)
 # Other machines' code: a shared one of the same version is loaded (opcodes.h).
 $(O)/analysis/symbols/%.o: CPPFLAGS += -DBINUTILS_VERSION='"$(binutils_version)"'
 binutils_version := $(shell objdump --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')

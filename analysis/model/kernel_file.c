@@ -13,6 +13,7 @@
 #include "analysis/model/search.h"
 #include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/kernelid.h"
+#include "analysis/symbols/unpack.h"
 
 enum { TREE_DEPTH_MAX = 12 };
 
@@ -32,7 +33,13 @@ static bool is_module_file(const char *name, const char *module)
 		if (*name != *module && !(*name == '-' && *module == '_'))
 			return false;
 	}
-	return !strcmp(name, ".ko") || !strcmp(name, ".ko.debug");
+	if (!strcmp(name, ".ko") || !strcmp(name, ".ko.debug"))
+		return true;
+	for (const char *const *e = unpack_endings; *e; e++) {
+		if (!strncmp(name, ".ko", 3) && !strcmp(name + 3, *e))
+			return true;
+	}
+	return false;
 }
 
 static void walk(struct kernel_files *kf, const char *dir, int depth)
@@ -116,6 +123,12 @@ void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
 		.module = module, .release = release_of(os), .build_id = build_id, .diag = d
 	};
 	kf->first = search_open(sp, s, name, &kf->first_path);
+	for (const char *const *e = unpack_endings; !whole && kf->first < 0 && *e; e++) {
+		char *packed = xasprintf("%s%s", name, *e);
+
+		kf->first = search_open(sp, s, packed, &kf->first_path);
+		free(packed);
+	}
 	free(name);
 	add_by_build_id(kf);
 	if (kf->release && whole)
@@ -124,21 +137,31 @@ void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
 		add_modules(kf);
 }
 
+/* Whether there is something in the file, which may be compressed; *fd is it. */
+static bool usable(struct kernel_files *kf, int *fd, const char *path)
+{
+	if (*fd >= 0)
+		*fd = unpack_open(*fd, path, kf->diag);
+	return *fd >= 0;
+}
+
 int kernel_files_next(struct kernel_files *kf, char **path)
 {
+	char *first_path = kf->first_path;
 	int fd = kf->first;
 
-	if (fd >= 0) {
-		*path = kf->first_path;
-		kf->first = -1;
-		kf->first_path = NULL;
+	kf->first = -1;
+	kf->first_path = NULL;
+	if (usable(kf, &fd, first_path)) {
+		*path = first_path;
 		return fd;
 	}
+	free(first_path);
 	while (kf->next < kf->paths.len) {
 		const char *p = kf->paths.data[kf->next++];
 
 		fd = file_open_regular(p);
-		if (fd >= 0) {
+		if (usable(kf, &fd, p)) {
 			*path = xstrdup(p);
 			return fd;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files that may be the vmlinux or a module of a kernel release, the likeliest
- * first: NAME or NAME.ko in the search path; by build id and by release where
+ * first: NAME or NAME.ko in the search path, a module also compressed; by build id and by release where
  * Debian's debug packages and other distributions put them; what debuginfod has,
  * if the user named a server and the build id is known.
  */

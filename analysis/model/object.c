@@ -21,6 +21,7 @@
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
+#include "analysis/symbols/unpack.h"
 
 static struct loadobj *object_new(struct session *s, const char *path, const char *name)
 {
@@ -191,10 +192,17 @@ static int open_recorded(const struct session *s, struct loadobj *o)
 	return fd;
 }
 
-/* Takes over fd: object files and kernel modules are read as if they were linked. */
-static int as_linked(int fd)
+/*
+ * Takes over fd: object files and kernel modules, which may be compressed, are read as if they
+ * were linked.
+ */
+static int as_linked(struct loadobj *o, int fd)
 {
-	int linked = fd < 0 ? -1 : relocate_open(fd);
+	int linked;
+
+	if (fd >= 0)
+		fd = unpack_open(fd, o->path, &o->diag);
+	linked = fd < 0 ? -1 : relocate_open(fd);
 
 	if (linked < 0)
 		return fd;
@@ -212,7 +220,7 @@ static void object_open(struct session *s, struct loadobj *o)
 	o->tried = true;
 	if (!archived)
 		fd = open_recorded(s, o);
-	fd = as_linked(fd);
+	fd = as_linked(o, fd);
 	if (fd < 0)
 		return;
 	o->symtab = symtab_open(fd, &opts, &o->diag);
@@ -260,8 +268,8 @@ bool object_files(struct session *s, struct loadobj *o,
 	if (recorded < 0 || fstat(recorded, &st) || !S_ISREG(st.st_mode) ||
 	    !same_build(s, o, recorded))
 		return false;
-	recorded = as_linked(recorded);
-	return use(o, recorded, ctx);
+	recorded = as_linked(o, recorded);
+	return recorded >= 0 && use(o, recorded, ctx);
 }
 
 /* Code that no symbol covers: one function for the whole stretch, named by its file offset. */

@@ -58,6 +58,9 @@ refuses "no such item" "no function and no source file.*er_src: -func" er_src -s
 mkdir lost && cp "$src/work.c" "$src/mix.h" lost && gcc -O2 -g -shared -nostdlib -fPIC -o lost.so "$PWD/lost/work.c"
 rm -rf lost
 refuses "no such source" "run it in the directory of the source" er_src -source hot lost.so
+gzip -k plain.so work.so && head -c 2000 work.so.gz >cut.so.gz
+has "compressed: functions" " hot$" er_src -func work.so.gz
+refuses "compressed and cut short" "does not unpack" er_src cut.so.gz
 refuses "no line numbers" "compile with -g" er_src plain.so
 refuses "no such object" "No such file" er_src gone.so
 refuses "no object" "no executable" er_src "$src/work.c"

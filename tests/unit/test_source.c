@@ -143,6 +143,46 @@ static void lines_of_a_module_come_from_its_file(void **state)
 	fixture_free(&o);
 }
 
+/* As distributions have them; a damaged one is told of, and is no module. */
+static void compressed_modules_are_unpacked(void **state)
+{
+	static const char *const names[] = { "mod_init", "mod_read", NULL };
+	static const struct {
+		const char *there, *pack;
+		bool good;
+	} packs[] = {
+		{ "command -v xz >/dev/null", "xz my_mod.ko", true },
+		{ "command -v gzip >/dev/null", "gzip my_mod.ko", true },
+		{ "command -v zstd >/dev/null", "zstd -q --rm my_mod.ko", true },
+		{ "command -v xz >/dev/null", "xz my_mod.ko && truncate -s -40 my_mod.ko.xz", false },
+		{ "command -v gzip >/dev/null", "gzip my_mod.ko && truncate -s -40 my_mod.ko.gz", false },
+		{ "command -v zstd >/dev/null", "zstd -q --rm my_mod.ko && truncate -s -40 my_mod.ko.zst", false },
+	};
+
+	for (size_t i = 0; i < sizeof(packs) / sizeof(packs[0]); i++) {
+		__cleanup(freep) char *make = xasprintf("gcc -c -o my_mod.ko kernel.s && %s",
+							packs[i].pack);
+		unsigned char code;
+		struct opened o;
+		struct place at;
+		struct func *f;
+
+		if (system(packs[i].there)) /* Debian has no zstd by itself */
+			continue;
+		fixture_new(&o);
+		exp_builder_profile(o.builder, 1, "k:my_mod`mod_init>k:my_mod`mod_read", MS_SYSTEM,
+				    1);
+		write_functions(o.dir, names, make);
+		fixture_open(&o);
+		search_set(session_search(o.session), o.dir);
+		f = the_func(&o, "mod_read");
+		assert_int_equal(func_place(o.session, f, 16, &at), packs[i].good);
+		assert_int_equal(func_code(o.session, f, 0, &code, 1), packs[i].good);
+		assert_int_equal(f->obj->diag.nwarnings, !packs[i].good);
+		fixture_free(&o);
+	}
+}
+
 static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
 {
 	const struct machine *m;
@@ -399,6 +439,7 @@ int main(void)
 		cmocka_unit_test(sources_are_looked_for_in_order),
 		cmocka_unit_test(kernel_lines_and_code_come_from_its_vmlinux),
 		cmocka_unit_test(lines_of_a_module_come_from_its_file),
+		cmocka_unit_test(compressed_modules_are_unpacked),
 		cmocka_unit_test(vmlinux_of_another_kernel_is_not_used),
 		cmocka_unit_test(functions_that_only_a_sub_experiment_mentions_count),
 		cmocka_unit_test(sections_of_a_module_move_each_for_itself),
