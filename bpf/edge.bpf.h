@@ -53,6 +53,17 @@ static __always_inline void throttle_come(struct er_thread *t, struct task_struc
 		t->wflags |= ER_WAIT_THROTTLED;
 }
 
+enum { POLICY_DEADLINE = 6 };
+
+/* Or has a deadline thread used up its own run time? */
+static __always_inline void throttle_deadline(struct er_thread *t, struct task_struct *p)
+{
+	struct sched_dl_entity *dl = &p->dl;
+
+	if (p->policy == POLICY_DEADLINE && BPF_CORE_READ_BITFIELD(dl, dl_throttled))
+		t->wflags |= ER_WAIT_THROTTLED;
+}
+
 /*
  * The time since the last edge. What the clock jumped over meanwhile is none, and
  * none since the thread began.

@@ -116,7 +116,8 @@ enum er_wait_flags {
 	ER_WAIT_KILLABLE = 1 << 5,   /* uninterruptible, state D */
 	ER_WAIT_PREEMPTED = 1 << 6,  /* was runnable when it left the CPU: blocked_ns is 0 */
 	ER_WAIT_EXITING = 1 << 7,
-	ER_WAIT_THROTTLED = 1 << 8,  /* its cgroup had used up its share of CPU */
+	ER_WAIT_THROTTLED = 1 << 8,  /* its cgroup had used up its share of CPU, or a deadline */
+				     /* thread its own */
 	ER_WAIT_FROZEN = 1 << 9,
 	ER_WAIT_WAKER_IRQ = 1 << 10, /* woken from an interrupt: waker_* is who was interrupted */
 	ER_WAIT_NEW = 1 << 11,       /* first wait for a CPU after fork: waker is the parent */

@@ -127,8 +127,10 @@ static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt
 	if (!er_states || t->state & THREAD_CLOSED)
 		return;
 	er_leave(t, c, clk, preempt);
-	if (t->where == WHERE_QUEUED)
+	if (t->where == WHERE_QUEUED) {
 		throttle_leave(t, queue);
+		throttle_deadline(t, p);
+	}
 	if (er_way == ER_WAY_LEAVE)
 		early_stack(ctx, c, p, t);
 }

@@ -113,6 +113,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
 };
 
+struct sched_dl_entity {
+	unsigned int dl_throttled : 1;
+};
+
 struct mm_struct;
 
 struct task_io_accounting {
@@ -125,6 +129,8 @@ struct task_struct {
 	unsigned int flags;
 	void *stack;
 	struct sched_entity se;
+	struct sched_dl_entity dl;
+	unsigned int policy;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
 	pid_t pid;

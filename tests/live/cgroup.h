@@ -25,8 +25,8 @@ static inline bool cgroup_put(const char *dir, const char *file, const char *tex
 }
 
 /*
- * One that has the file `v2`, or below the version 1 controller the file `v1`; its
- * path in a static buffer, NULL when there is none. Remove it with rmdir.
+ * One that has the file `v2`, or below the version 1 controller the file `v1`; either may be
+ * NULL. Its path in a static buffer, NULL when there is none. Remove it with rmdir.
  */
 static inline const char *cgroup_make(const char *v2, const char *controller, const char *v1)
 {
@@ -35,13 +35,15 @@ static inline const char *cgroup_make(const char *v2, const char *controller, co
 
 	cgroup_put("/sys/fs/cgroup", "cgroup.subtree_control", "+cpu");
 	for (int i = 0; i < 3; i++) {
-		const char *roots[] = { "", "unified/", controller };
+		const char *roots[] = { "", "unified/", controller }, *wanted = i == 2 ? v1 : v2;
 
+		if (!wanted)
+			continue;
 		snprintf(path, sizeof(path), "/sys/fs/cgroup/%s%ser-selftest-%d", roots[i],
 			 i == 2 ? "/" : "", getpid());
 		if (mkdir(path, 0755))
 			continue;
-		snprintf(file, sizeof(file), "%s/%s", path, i == 2 ? v1 : v2);
+		snprintf(file, sizeof(file), "%s/%s", path, wanted);
 		if (!access(file, W_OK))
 			return path;
 		rmdir(path);

@@ -191,6 +191,153 @@ static void test_classes(void)
 	run_kids("scheduling classes", 5, work_in_class);
 }
 
+/* What is recorded of its waits for a CPU: all, what says that so and so had the CPU, or throttled. */
+struct runq_sums {
+	uint64_t all, by_other, throttled;
+};
+
+static struct runq_sums runq_sums(pid_t pid, pid_t other)
+{
+	struct runq_sums ret = { 0 };
+
+	for (size_t i = 0; i < waits.len; i++) {
+		const struct er_wait *w = &waits.data[i];
+
+		if (w->tid != (uint32_t)pid)
+			continue;
+		ret.all += w->runq_weight;
+		ret.by_other += w->oncpu_tid == (uint32_t)other ? w->runq_weight : 0;
+		ret.throttled += w->flags & ER_WAIT_THROTTLED ? w->runq_weight : 0;
+	}
+	return ret;
+}
+
+static bool set_class(uint32_t policy, uint32_t priority)
+{
+	struct sched_attr_v0 attr = { .size = sizeof(attr), .policy = policy, .priority = priority };
+
+	return !syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* One thread must wait for another on its CPU; the second leaves the CPU now and then, and ends. */
+struct starved {
+	const char *name;
+	uint32_t policy, priority, other_policy, other_priority;
+	bool at_once; /* and the first has the CPU at once then, but for a few of the kernel's */
+};
+
+static void starve(const struct starved *s, int i)
+{
+	pin(cpu);
+	if (!set_class(i ? s->other_policy : s->policy, i ? s->other_priority : s->priority)) {
+		figures[i].err = errno;
+		return;
+	}
+	*(volatile uint64_t *)&figures[i].user = 1; /* it has begun */
+	if (!i) {
+		while (!*(volatile uint64_t *)&figures[1].user && !figures[1].err)
+			sleep_ms(1);
+		spin_ms(30);
+	}
+	for (int k = 0; i && k < 10; k++) {
+		spin_ms(30);
+		sleep_ms(1);
+	}
+}
+
+static void starved(const struct starved *s)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	uint64_t stolen = stolen_ns(), window, asleep;
+	struct capture *c = begin(&plan);
+	const struct er_total *t;
+	struct runq_sums sums;
+	pid_t kids[2];
+
+	for (int i = 1; i >= 0; i--) {
+		figures[i] = (struct figures){ 0 };
+	}
+	for (int i = 1; i >= 0; i--) {
+		kids[i] = fork();
+		if (kids[i])
+			continue;
+		starve(s, i);
+		_exit(0);
+	}
+	reap_with_figures(kids, 2);
+	end(c);
+	stolen = stolen_ns() - stolen;
+	if (figures[1].err)
+		figures[0].err = figures[1].err;
+	check_kid(s->name, kids[0], &figures[0], stolen);
+	t = &thread_sum(kids[0], kids[0])->total;
+	window = t->end_ns - t->begin_ns;
+	asleep = t->off_ns[ER_OFF_SLEEP]; /* till the other has begun */
+	sums = runq_sums(kids[0], kids[1]);
+	if (!figures[0].err)
+		result(s->name,
+		       t->off_ns[ER_OFF_CPU] + t->run_ns + asleep + MS >= 0.98 * window &&
+			       (!s->at_once || sums.by_other || sums.all < 60 * MS),
+		       "waited for a CPU %.1f of %.1f ms, ran %.1f; recorded %.1f ms, for the other "
+		       "%.1f", ms(t->off_ns[ER_OFF_CPU]), ms(window), ms(t->run_ns), ms(sums.all),
+		       ms(sums.by_other));
+	capture_close(c);
+}
+
+static void test_starved(void)
+{
+	static const struct starved cases[] = {
+		{ "idle class behind a normal thread", SCHED_IDLE, 0, SCHED_OTHER, 0, false },
+		{ "normal thread behind a real-time one", SCHED_OTHER, 0, SCHED_FIFO, 1, false },
+		{ "real-time thread behind a higher one", SCHED_RR, 1, SCHED_FIFO, 2, true },
+	};
+
+	cpu = some_cpu();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		starved(&cases[i]);
+}
+
+static void overrun(int i)
+{
+	struct sched_attr_v0 attr = { .size = sizeof(attr), .policy = 6, .runtime = 4 * MS,
+				      .deadline = 40 * MS, .period = 40 * MS };
+
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		figures[i].err = errno;
+	else
+		spin_ms(20);
+}
+
+/* 20 ms of work at 4 ms of each 40: held back for 36 ms four times or more, whoever has the CPU. */
+static void test_deadline(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
+	uint64_t stolen = stolen_ns();
+	struct capture *c = begin(&plan);
+	const struct er_total *t;
+	struct runq_sums sums;
+	pid_t pid;
+
+	figures[0] = (struct figures){ 0 };
+	pid = fork();
+	if (!pid) {
+		overrun(0);
+		_exit(0);
+	}
+	reap_with_figures(&pid, 1);
+	end(c);
+	check_kid("out of run time", pid, &figures[0], stolen_ns() - stolen);
+	t = &thread_sum(pid, pid)->total;
+	sums = runq_sums(pid, 0);
+	if (!figures[0].err)
+		result("out of run time, throttled",
+		       t->off_ns[ER_OFF_CPU] >= 100 * MS && sums.throttled >= 0.8 * sums.all &&
+			       sums.throttled > 0,
+		       "waited for a CPU %.1f ms, recorded %.1f, throttled %.1f",
+		       ms(t->off_ns[ER_OFF_CPU]), ms(sums.all), ms(sums.throttled));
+	capture_close(c);
+}
+
 static const char *cgroup;
 
 static void spin_throttled(int i)
@@ -371,6 +518,7 @@ int main(int argc, char **argv)
 	static const struct selftest cases[] = {
 		{ "spinners", test_spinners }, { "sleepers", test_sleepers },
 		{ "classes", test_classes },   { "throttled", test_throttled },
+		{ "starved", test_starved },   { "deadline", test_deadline },
 		{ "split", test_split },       { "delayed", test_delayed },
 	};
 

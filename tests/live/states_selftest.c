@@ -236,18 +236,26 @@ static bool freeze(const char *cgroup, bool on)
 	       cgroup_put(cgroup, "freezer.state", on ? "FROZEN" : "THAWED");
 }
 
-/* A process that runs is frozen with its cgroup for a while. */
-static void test_frozen(void)
+/* Waits of the job that say that it was frozen. */
+static size_t count_frozen(const struct job *j)
 {
-	static const struct workload w = { "frozen cgroup", ER_OFF_STOP, do_frozen, NULL, 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < waits.len; i++)
+		n += is_workload(j, &waits.data[i]) && waits.data[i].flags & ER_WAIT_FROZEN;
+	return n;
+}
+
+/* A process that runs is frozen with its cgroup for a while. */
+static void frozen(const struct workload *w, const char *cgroup)
+{
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
-	const char *cgroup = cgroup_make("cgroup.freeze", "freezer", "freezer.state");
-	struct job job = { .w = &w, .fd = -1 };
+	struct job job = { .w = w, .fd = -1 };
 	struct capture *c;
 	char pid[16];
 
 	if (!cgroup) {
-		printf("skip frozen cgroup: none can be made\n");
+		printf("skip %s: none can be made\n", w->name);
 		return;
 	}
 	job.truth = mmap(NULL, sizeof(*job.truth), PROT_READ | PROT_WRITE,
@@ -266,8 +274,21 @@ static void test_frozen(void)
 	end(c);
 	rmdir(cgroup);
 	check_job(&job, capture_way(c));
+	if (!*job.truth->skip)
+		result(w->name, count_frozen(&job), "%zu waits are for being frozen",
+		       count_frozen(&job));
 	capture_close(c);
 	munmap(job.truth, sizeof(*job.truth));
+}
+
+/* Of either version: the first has the kernel's freezer, the second stops as signals do. */
+static void test_frozen(void)
+{
+	static const struct workload second = { "frozen cgroup", ER_OFF_STOP, do_frozen, NULL, 0 };
+	static const struct workload first = { "frozen cgroup, v1", ER_OFF_STOP, do_frozen, NULL, 0 };
+
+	frozen(&second, cgroup_make("cgroup.freeze", NULL, NULL));
+	frozen(&first, cgroup_make(NULL, "freezer", "freezer.state"));
 }
 
 static void test_ways(void)
