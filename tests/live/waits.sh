@@ -31,9 +31,10 @@ for tid in $loop $spin; do
 	for state in "7 sleep" "8 wait" "6 lock"; do
 		total=$(threads_sum target.er "${state#* }" $tid)
 		got=$(packets_sum target.er "${state%% *}" $tid)
-		# A microsecond may stay in the recorder for each state of a thread.
+		# A microsecond may stay in the recorder for each state of a thread, or come from
+		# another thread with which it shares its place (drain.c, NCARRY).
 		check_that "packets of thread $tid add up to its ${state#* }" \
-			"$total - $got >= 0 && $total - $got <= 100000" "$total, $got"
+			"$total - $got > -1000 && $total - $got <= 100000" "$total, $got"
 	done
 done
 "$er_print" -printmode , -metrics e.total:name -functions target.er 2>/dev/null >functions

@@ -123,7 +123,7 @@ END
 make_disk()
 {
 	rm -f "$disk"
-	truncate -s 256M "$disk" && mkfs.ext4 -q "$disk" >"$vm/mkfs.log" 2>&1 ||
+	truncate -s 256M "$disk" && mkfs.ext4 -q -m 0 "$disk" >"$vm/mkfs.log" 2>&1 ||
 		skip "cannot make a disk: $(tail -n 1 "$vm/mkfs.log")"
 }
 
@@ -169,7 +169,7 @@ selftests=$(ls "$out"/tests/live/*_selftest 2>/dev/null)
 [ -n "$selftests" ] || skip "no selftest is built"
 # Those last that may leave the machine as it was not. suspend.sh is for ONLY: on a busy machine
 # some of what the clock jumps over a suspend to memory is still missed.
-tests=${ONLY:-smoke.sh $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')hotplug.sh}
+tests=${ONLY:-smoke.sh $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')hotplug.sh limits.sh full.sh}
 need qemu-system-x86_64 qemu-system-x86
 need busybox busybox-static
 need mkfs.ext4 e2fsprogs

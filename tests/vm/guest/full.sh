@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A full disk ends the recording with one sentence, and what is there can be read.
+. /bin/guest.sh
+
+# full DIRECTORY: of which no more than a little is free
+full()
+{
+	er_kernel -d "$1" -o f.er -p 0.2 -F on -t 60 >out 2>err
+	status=$?
+	says "full $2: it ends by itself, and not well" "$status == 1" "status $status"
+	says "full $2: one sentence" "$(wc -l <err) == 1 && $(grep -c 'No space' err) == 1" "$(cat err)"
+	er_print -functions "$1/f.er" >functions 2>err
+	says "full $2: what is there is read" "$? == 0 && $(grep -c '<Total>' functions) == 1" "$(cat err)"
+	rm -rf "$1/f.er"
+}
+
+spin alpha:80 >/dev/null &
+load=$!
+mkdir small
+mount -t tmpfs -o size=512k small small
+full small tmpfs
+umount small
+# A disk but for half a megabyte.
+free=$(df -k /var/tmp | awk 'END { print $4 }')
+if fallocate -l $(((free - 512) * 1024)) /var/tmp/rest; then
+	full /var/tmp ext4
+else
+	echo "skip full ext4: it cannot be filled"
+fi
+rm -f /var/tmp/rest
+kill $load
