@@ -40,7 +40,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 static int open_all(struct capture *c, const struct capture_plan *plan, struct diag *d)
 {
-	int err = rings_open(plan->ring_bytes, d, &c->rings);
+	int err = rings_open(plan->ring_bytes, plan->trace_ns != TRACE_OFF, d, &c->rings);
 
 	for (int i = 0; !err && i < NLOADERS; i++)
 		if (loaders[i]->wanted(plan))

@@ -70,7 +70,7 @@ struct capture_plan {
 	bool idle;               /* sample idle CPUs, too */
 	bool exclude_self;       /* leave out the process `self` */
 	pid_t self;
-	size_t ring_bytes;       /* per CPU, a power of two; 0: default */
+	size_t ring_bytes;       /* per CPU, a power of two; 0: default, which is larger for tracing */
 	const struct capture_target *targets; /* none: the whole system */
 	size_t ntargets;
 	bool states;             /* WAIT and TOTAL records: where all the time of threads goes */

@@ -17,6 +17,7 @@
 
 enum {
 	RING_DEFAULT = 2 << 20, /* seconds of records at 1 kHz, for when the drain gets no CPU */
+	RING_TRACE = 16 << 20,  /* a third of a second at 300,000 waits a second, likewise */
 	RING_TOTAL = 64 << 20, /* the default shrinks on machines with many CPUs */
 	RING_MIN = 64 << 10,
 	MAX_LOSSES = 8192,
@@ -40,9 +41,9 @@ struct rings {
 	void *fn_ctx;
 };
 
-static size_t default_bytes(int ncpus)
+static size_t default_bytes(int ncpus, bool trace)
 {
-	size_t bytes = RING_DEFAULT;
+	size_t bytes = trace ? RING_TRACE : RING_DEFAULT;
 
 	while (bytes > RING_MIN && bytes * ncpus > RING_TOTAL)
 		bytes /= 2;
@@ -136,7 +137,7 @@ static int make_all(struct rings *r)
 	return err;
 }
 
-int rings_open(size_t bytes, struct diag *d, struct rings **ret)
+int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret)
 {
 	struct rings *r = xcalloc(1, sizeof(*r));
 	int err;
@@ -147,7 +148,7 @@ int rings_open(size_t bytes, struct diag *d, struct rings **ret)
 		free(r);
 		return diag_errno(d, ENODEV, "cannot count the CPUs");
 	}
-	r->bytes = bytes ? bytes : default_bytes(r->ncpus);
+	r->bytes = bytes ? bytes : default_bytes(r->ncpus, trace);
 	if (getrandom(&r->hash_seed, sizeof(r->hash_seed), 0) < 0)
 		r->hash_seed = time(NULL);
 	err = make_all(r);

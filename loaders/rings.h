@@ -8,6 +8,7 @@
 #ifndef LOADERS_RINGS_H
 #define LOADERS_RINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,11 @@ struct bpf_object;
 struct diag;
 struct rings;
 
-/* bytes per ring, a power of two of at least a page; 0: chosen by the number of CPUs. */
-int rings_open(size_t bytes, struct diag *d, struct rings **ret);
+/*
+ * bytes per ring, a power of two of at least a page; 0: chosen by the number of CPUs, larger
+ * where waits are traced, of which there may be very many.
+ */
+int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret);
 void rings_close(struct rings *r);
 
 /* Make the object, opened and not yet loaded, use these maps; -errno without a report. */
