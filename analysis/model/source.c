@@ -6,6 +6,7 @@
 #include "analysis/model/kernel_boot.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 
@@ -23,6 +24,16 @@ static bool use_code(struct loadobj *o, int fd, void *ctx)
 {
 	o->code = code_open(fd);
 	return o->code;
+}
+
+/* Its file is not here, its build id is known: a server that the user named may have it. */
+static void ask_for_code(struct loadobj *o)
+{
+	const char *id = o->symtab ? symtab_build_id(o->symtab) : NULL;
+	__cleanup(closep) int fd = id ? debuginfod_open_executable(id, &o->diag) : -1;
+
+	if (fd >= 0)
+		use_code(o, fd, NULL);
 }
 
 /* The lines of the function's object, *addr its address in them. */
@@ -52,6 +63,8 @@ static struct code *code_of(struct session *s, const struct func *f, uint64_t *a
 		return kernel_code(s, f, addr);
 	if (!o->code_tried)
 		object_files(s, o, use_code, NULL);
+	if (!o->code && !o->code_tried && !o->pseudo)
+		ask_for_code(o);
 	o->code_tried = true;
 	return o->code;
 }

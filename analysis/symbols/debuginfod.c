@@ -13,6 +13,7 @@
 struct client {
 	void *(*begin)(void);
 	int (*find)(void *client, const unsigned char *build_id, int len, char **path);
+	int (*find_executable)(void *client, const unsigned char *build_id, int len, char **path);
 	void (*end)(void *client);
 };
 
@@ -30,13 +31,14 @@ static const struct client *load_client(void)
 		return NULL;
 	*(void **)&c.begin = dlsym(lib, "debuginfod_begin");
 	*(void **)&c.find = dlsym(lib, "debuginfod_find_debuginfo");
+	*(void **)&c.find_executable = dlsym(lib, "debuginfod_find_executable");
 	*(void **)&c.end = dlsym(lib, "debuginfod_end");
-	if (!c.begin || !c.end)
+	if (!c.begin || !c.end || !c.find_executable)
 		c.find = NULL;
 	return c.find ? &c : NULL;
 }
 
-int debuginfod_open(const char *build_id, struct diag *d)
+static int ask(const char *build_id, bool executable, struct diag *d)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	const struct client *c;
@@ -52,9 +54,21 @@ int debuginfod_open(const char *build_id, struct diag *d)
 			     "install libdebuginfod1");
 		return -1;
 	}
-	fd = c->find(client, (const unsigned char *)build_id, 0, NULL); /* 0: it is text */
+	/* 0: it is text */
+	fd = (executable ? c->find_executable : c->find)(client, (const unsigned char *)build_id, 0,
+							 NULL);
 	c->end(client);
 	if (fd < 0 && fd != -ENOENT)
 		diag_warn(d, "debuginfod: build id %s: %s", build_id, strerror(-fd));
 	return fd < 0 ? -1 : fd;
+}
+
+int debuginfod_open(const char *build_id, struct diag *d)
+{
+	return ask(build_id, false, d);
+}
+
+int debuginfod_open_executable(const char *build_id, struct diag *d)
+{
+	return ask(build_id, true, d);
 }

@@ -11,5 +11,7 @@ struct diag;
 
 /* The debug file of a build id in hexadecimal, open; -1 when there is none, or nobody to ask. */
 int debuginfod_open(const char *build_id, struct diag *d);
+/* What was run: its code, which a debug file has not. Likewise. */
+int debuginfod_open_executable(const char *build_id, struct diag *d);
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "analysis/model/source.h"
+#include "analysis/symbols/archive.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 #include "tests/fixtures/tempdir.h"
@@ -20,7 +21,9 @@ static const char client_source[] =
 	"int debuginfod_find_debuginfo(void *c, const unsigned char *id, int len, char **path)\n"
 	"{ char name[4096]; int fd;\n"
 	"  snprintf(name, sizeof(name), \"%s/%s\", getenv(\"DEBUGINFOD_URLS\"), (const char *)id);\n"
-	"  fd = len ? -EINVAL : open(name, O_RDONLY); return fd < 0 ? -errno : fd; }\n";
+	"  fd = len ? -EINVAL : open(name, O_RDONLY); return fd < 0 ? -errno : fd; }\n"
+	"int debuginfod_find_executable(void *c, const unsigned char *id, int len, char **path)\n"
+	"{ return debuginfod_find_debuginfo(c, id, len, path); }\n";
 
 static const char program[] =
 	"\t.file 1 \"served.c\"\n\t.text\n\t.globl vfs_read\n\t.type vfs_read, @function\n"
@@ -72,6 +75,34 @@ static void lines_of_a_stripped_program(void **state)
 	tempdir_remove(dir);
 }
 
+/* Its symbols are archived, its file is gone. */
+static void code_of_a_program_that_is_gone(void **state)
+{
+	__cleanup(freep) char *path = NULL, *expdir = NULL;
+	struct opened o;
+	unsigned char code;
+	int dir, fd;
+
+	fixture_new(&o);
+	serve(o.dir);
+	path = xasprintf("%s/gone", o.dir);
+	shell(o.dir, "cp 0123456789abcdef gone");
+	exp_builder_segment(o.builder, path, 0x1000000, 0x1000, 0x1000);
+	exp_builder_profile(o.builder, 1, "0x1000000", MS_USER, 1);
+	exp_builder_close(o.builder);
+	expdir = xasprintf("%s/t.1.er", o.dir);
+	dir = open(expdir, O_RDONLY | O_DIRECTORY);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(archive_add(dir, fd, path, ARCHIVE_SYMBOLS, &o.diag), 0);
+	close(fd);
+	close(dir);
+	shell(o.dir, "rm gone");
+	fixture_open_built(&o);
+	assert_int_equal(func_code(o.session, the_func(&o, "vfs_read"), 0, &code, 1), 1);
+	assert_int_equal(code, 0xc3);
+	fixture_free(&o);
+}
+
 /* Of a kernel that runs nowhere near: its build id was recorded. */
 static void lines_and_code_of_the_recorded_kernel(void **state)
 {
@@ -110,6 +141,7 @@ static void without_a_build_id_nothing_is_served(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_of_a_program_that_is_gone),
 		cmocka_unit_test(lines_of_a_stripped_program),
 		cmocka_unit_test(lines_and_code_of_the_recorded_kernel),
 		cmocka_unit_test(without_a_build_id_nothing_is_served),
