@@ -39,7 +39,6 @@ enum {
 struct page {
 	struct expwriter *w;
 	struct map stacks;        /* written; the values are not used */
-	struct map callers;       /* likewise: in the kernel, of stacks that are written */
 	struct map shown;         /* pcs of pseudo functions that are written */
 	struct strtab pseudo;     /* names of this page alone; ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
@@ -62,6 +61,8 @@ struct book {
 	bool clock;           /* there are clock packets at all */
 	bool waits;           /* sub-experiments have packets of times off a CPU */
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
+	struct map callers;   /* in the kernel, of stacks whose functions are written; no values */
+	bool fresh_ksyms;     /* of those the founder has some that are not on disk */
 	struct drops *drops;
 	int error; /* of a flush that failed */
 	void (*relief)(void *ctx); /* NULL: none */
@@ -85,12 +86,25 @@ void book_relieve(struct book *b)
 	b->relief(b->relief_ctx);
 }
 
-/* Which packets the page has; waits never in a founder. */
-static void announce(struct book *b, struct page *p, enum er_stateset states)
+/* Which packets the founder has, or its parts; waits never in a founder. */
+static void announce(struct book *b, enum er_stateset states)
 {
+	struct expwriter *w = b->founder.w;
+
 	if (b->clock)
-		expwriter_clock_profile(p->w, PTIMER_US, states, b->waits && states == STATES_ALL);
-	counters_announce(b->counters, p->w);
+		expwriter_clock_profile(w, PTIMER_US, states, b->waits && states == STATES_ALL);
+	counters_announce(b->counters, w);
+}
+
+/* The founder lists the CPUs; on some machines there are hundreds. */
+static void announce_parts(struct book *b)
+{
+	struct exp_header h = b->header;
+
+	h.ncpus = 0;
+	expwriter_parts_begin(b->founder.w, &h);
+	announce(b, STATES_ALL);
+	expwriter_parts_end(b->founder.w);
 }
 
 int book_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
@@ -116,7 +130,8 @@ int book_open(int dirfd, const char *name, const struct exp_header *h, const str
 		free(b);
 		return err;
 	}
-	announce(b, &b->founder, STATES_KERNEL);
+	announce(b, STATES_KERNEL);
+	announce_parts(b);
 	for (size_t i = 0; i < plan->ncomments; i++)
 		expwriter_text(b->founder.w, "notes", plan->comments[i]);
 	*ret = b;
@@ -128,7 +143,6 @@ static int page_close(struct page *p)
 	int err = expwriter_close(p->w);
 
 	map_free(&p->stacks);
-	map_free(&p->callers);
 	map_free(&p->shown);
 	strtab_free(&p->pseudo);
 	return err;
@@ -140,6 +154,7 @@ static void book_free(struct book *b)
 	vec_free(&b->open);
 	strtab_free(&b->stems);
 	vec_free(&b->used);
+	map_free(&b->callers);
 	ksymtab_close(b->ksyms);
 	free(b);
 }
@@ -221,9 +236,8 @@ static int create(struct book *b, const struct image *im, const char *name, stru
 	h.pid = im->pid;
 	h.ppid = im->ppid;
 	h.pgrp = h.sid = 0;
-	h.ncpus = 0; /* the founder lists them; on some machines there are hundreds */
 	h.cwd = "";
-	err = expwriter_create(expwriter_dirfd(b->founder.w), name, &h, &quiet, &p->w);
+	err = expwriter_create_part(b->founder.w, name, &h, &quiet, &p->w);
 	buf_free(&command);
 	diag_free(&quiet);
 	return err;
@@ -243,7 +257,6 @@ struct page *book_others(struct book *b)
 		return &b->founder;
 	}
 	vec_push(&b->open, p);
-	expwriter_clock_profile(p->w, PTIMER_US, STATES_ALL, b->waits);
 	touch(b, p);
 	return b->others = p;
 }
@@ -268,7 +281,6 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 	}
 	b->nsubs++;
 	vec_push(&b->open, p);
-	announce(b, p, STATES_ALL);
 	vec_for_each(m, &im->space->maps)
 		page_map(b, p, binaries, im->pid, m);
 	touch(b, p);
@@ -278,9 +290,15 @@ struct page *book_add(struct book *b, const struct image *im, struct binaries *b
 
 static int flush_page(struct book *b, struct page *p)
 {
-	int err = expwriter_flush(p->w);
-	uint64_t bytes = expwriter_bytes(p->w);
+	uint64_t bytes;
+	int err;
 
+	if (p == &b->founder)
+		b->fresh_ksyms = false;
+	else if (b->fresh_ksyms)
+		flush_page(b, &b->founder);
+	err = expwriter_flush(p->w);
+	bytes = expwriter_bytes(p->w);
 	b->bytes += bytes - p->bytes;
 	p->bytes = bytes;
 	p->dirty = p->waited = false;
@@ -343,35 +361,33 @@ bool page_has_stack(const struct page *p, uint64_t uid)
 	return map_get(&p->stacks, uid);
 }
 
-/* The functions of a stack's kernel part. Its leaf is new as a rule, its callers are not. */
-static void write_ksyms(struct book *b, struct page *p, const uint64_t *pcs, size_t n)
+/*
+ * The functions of a stack's kernel part, which the founder has for all. Its leaf is new as a
+ * rule, its callers are not.
+ */
+static void write_ksyms(struct book *b, const uint64_t *pcs, size_t n)
 {
 	bool fresh = true;
 
 	if (n > 1)
-		map_put(&p->callers, hash_words(pcs + 1, n - 1), &fresh);
+		map_put(&b->callers, hash_words(pcs + 1, n - 1), &fresh);
 	if (!fresh)
 		n = 1;
 	ksymtab_expect(b->ksyms, pcs, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct ksym *s = ksymtab_find(b->ksyms, pcs[i]);
 
-		if (s)
-			expwriter_ksym(p->w, s->addr, s->size, s->name, s->module);
+		b->fresh_ksyms |= s && expwriter_ksym(b->founder.w, s->addr, s->size, s->name,
+						      s->module);
 	}
-}
-
-static void forget_stacks(struct page *p)
-{
-	map_free(&p->stacks);
-	map_free(&p->callers);
 }
 
 static void forget_all_stacks(struct book *b)
 {
-	forget_stacks(&b->founder);
+	map_free(&b->founder.stacks);
 	vec_for_each(p, &b->open)
-		forget_stacks(*p);
+		map_free(&(*p)->stacks);
+	map_free(&b->callers);
 	b->nknown = 0;
 }
 
@@ -385,7 +401,7 @@ void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pc
 	map_put(&p->stacks, uid, NULL);
 	b->nknown++;
 	if (nkernel > pseudo)
-		write_ksyms(b, p, pcs + pseudo, nkernel - pseudo);
+		write_ksyms(b, pcs + pseudo, nkernel - pseudo);
 	expwriter_stack(p->w, uid, pcs, npcs);
 	touch(b, p);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log.xml: what was recorded, where and when, and what the packets look like. */
+/*
+ * log.xml: what was recorded, where and when, and what the packets look like. map.xml has the
+ * same grammar, and may go on with what log.xml began: as a rule it says which code was where.
+ */
 #include "analysis/experiment/experiment_impl.h"
 
 struct log_reader {
 	struct experiment *e;
+	const char *file; /* its name */
 	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* whose text comes */
 	/* The <profile> we are in, or were in last: collect puts <profpckt> behind its end, too. */
 	int64_t ptimer_us, threshold_us;
@@ -112,8 +116,8 @@ static void on_profdata(struct log_reader *r, const struct xml_element *el)
 	const char *fname = xml_get(el, "fname");
 
 	if (!fname || !fname[0] || fname[0] == '.' || strchr(fname, '/')) {
-		diag_warn(&r->e->diag, "log.xml: '%s' is not the name of a data file",
-			  fname ? fname : "");
+		diag_warn(&r->e->diag, "%s: '%s' is not the name of a data file",
+			  r->file, fname ? fname : "");
 		return;
 	}
 	r->fname = arena_strdup(&r->e->arena, fname);
@@ -141,7 +145,7 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 
 	r->stream = NO_STREAM;
 	if (kind <= ER_PKT_EMPTY || kind >= ER_PKT_CLOSED) {
-		diag_warn(&e->diag, "log.xml: %lld is not a kind of packet", (long long)kind);
+		diag_warn(&e->diag, "%s: %lld is not a kind of packet", r->file, (long long)kind);
 		return;
 	}
 	if (kind == ER_PKT_WAIT && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
@@ -150,7 +154,8 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 		return;
 	}
 	if (find_stream(e, kind) != NO_STREAM) {
-		diag_warn(&e->diag, "log.xml: packet kind %lld is described twice", (long long)kind);
+		diag_warn(&e->diag, "%s: packet kind %lld is described twice", r->file,
+			  (long long)kind);
 		return;
 	}
 	s.fname = r->fname ? r->fname : known ? known->fname : "";
@@ -181,7 +186,7 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 	if (r->stream == NO_STREAM)
 		return;
 	if (!xml_get(el, "name") || id < 0 || offset < 4 || offset > UINT16_MAX) {
-		diag_warn(&r->e->diag, "log.xml: field '%s' has no known type or place",
+		diag_warn(&r->e->diag, "%s: field '%s' has no known type or place", r->file,
 			  xml_get(el, "name") ? xml_get(el, "name") : "");
 		return;
 	}
@@ -233,6 +238,8 @@ static void on_event(struct log_reader *r, const struct xml_element *el)
 				.label = exp_attr(e, el, "label"),
 				.text = exp_attr(e, el, xml_get(el, "msg") ? "msg" : "text") };
 
+	if (map_event(e, el))
+		return;
 	if (kind && !strcmp(kind, "run")) {
 		on_run(r, el);
 		ev.time_ns = 0; /* its own stamp is absolute */
@@ -273,7 +280,7 @@ static void on_start(void *ctx, const struct xml_element *el)
 			return;
 		}
 	}
-	diag_warn(&r->e->diag, "log.xml: unrecognized element '%s'", el->name);
+	diag_warn(&r->e->diag, "%s: unrecognized element '%s'", r->file, el->name);
 }
 
 static void on_text(void *ctx, const char *text)
@@ -315,7 +322,7 @@ static void share_counters(struct log_reader *r)
 void log_read(struct experiment *e, const char *name, const struct file *f)
 {
 	static const struct xml_handler handler = { on_start, on_text, on_end };
-	struct log_reader r = { .e = e, .stream = NO_STREAM };
+	struct log_reader r = { .e = e, .file = name, .stream = NO_STREAM };
 
 	exp_parse(e, name, f, &handler, &r);
 	share_counters(&r);

@@ -51,36 +51,35 @@ static const struct map_object *find_object(const char *name)
 	return NULL;
 }
 
-static void on_event(void *ctx, const struct xml_element *el)
+bool map_event(struct experiment *e, const struct xml_element *el)
 {
-	struct experiment *e = ctx;
 	const char *kind = xml_get(el, "kind");
 	const struct map_object *object = find_object(xml_get(el, "object"));
 	struct exp_map m = { .time_ns = xml_get_time(el, "tstamp", 0),
 			     .vaddr = xml_get_hex(el, "vaddr", 0), .size = get_size(el) };
 
-	if (strcmp(el->name, "event") || !kind)
-		return;
+	if (!kind || (strcmp(kind, "map") && strcmp(kind, "unmap")))
+		return false;
 	if (xml_get(el, "object") && !strcmp(xml_get(el, "object"), "jcm"))
 		e->njava++;
 	m.name = exp_attr(e, el, "name");
 	if (!strcmp(kind, "unmap"))
 		m.what = EXP_MAP_UNMAP;
-	else if (!strcmp(kind, "map") && object)
+	else if (object)
 		object->fill(e, el, &m);
 	else
-		return;
+		return true;
 	vec_push(&e->maps, m);
+	return true;
 }
 
 void map_read(struct experiment *e, int dirfd)
 {
-	static const struct xml_handler handler = { .start = on_event };
 	struct file f;
 
 	if (!exp_file(e, dirfd, "map.xml", &f))
 		return;
-	exp_parse(e, "map.xml", &f, &handler, e);
+	log_read(e, "map.xml", &f);
 	file_close(&f);
 }
 
@@ -109,7 +108,8 @@ static bool add_ksym(struct experiment *e, const char *p, const char *end)
 
 	if (!ksym_line_parse(p, end, &l) || !l.sized)
 		return false;
-	if (l.type != 't' && l.type != 'T')
+	/* Of no size: they say where the kernel is, and its functions are in the founder. */
+	if ((l.type != 't' && l.type != 'T') || !l.size)
 		return true;
 	k = (struct exp_ksym){ .addr = l.addr, .size = l.size, .module = module_name(e, &l),
 			       .name = copy_word(e, l.name, l.name_len) };
@@ -135,12 +135,12 @@ static void sort_ksyms(struct experiment *e)
 	}
 }
 
-void ksyms_read(struct experiment *e, int dirfd)
+static void read_list(struct experiment *e, int dirfd, const char *name)
 {
 	size_t nbad = 0;
 	struct file f;
 
-	if (!exp_file(e, dirfd, "kallmodsyms", &f))
+	if (!exp_file(e, dirfd, name, &f))
 		return;
 	for (const char *p = (const char *)f.data, *end = p + f.size; p < end;) {
 		const char *nl = memchr(p, '\n', end - p);
@@ -153,4 +153,12 @@ void ksyms_read(struct experiment *e, int dirfd)
 		diag_warn(&e->diag, "kallmodsyms: %zu lines cannot be read", nbad);
 	sort_ksyms(e);
 	file_close(&f);
+}
+
+/* The functions of a part are its founder's, also when the part is opened alone. */
+void ksyms_read(struct experiment *e, int dirfd)
+{
+	read_list(e, dirfd, "kallmodsyms");
+	if (!e->ksyms.len && !e->founder && e->name[0] == '_')
+		read_list(e, dirfd, "../kallmodsyms");
 }

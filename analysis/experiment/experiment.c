@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opening one experiment. It may be growing while we read. The writer flushes
- * stacks and maps before the packets that use them; the files are opened here
+ * maps and stacks before the packets that use them; the files are opened here
  * in the opposite order, packets first, so that whatever a packet refers to is
  * in what we read after it.
  */
@@ -153,11 +153,11 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	log_read(e, "log.xml", log);
 	if (!e->opened)
 		diag_warn(&e->diag, "log.xml: no event run; times are not known");
-	set_process(e);
 	streams_open(e, dirfd);
 	overview_open(e, dirfd);
 	stacks_read(e, dirfd);
 	map_read(e, dirfd);
+	set_process(e);
 	if (e->njava)
 		diag_warn(&e->diag, "Java stacks and methods (%llu) are passed over: machine stacks are shown",
 			  (unsigned long long)e->njava);

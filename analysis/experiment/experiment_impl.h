@@ -19,6 +19,8 @@ const char *exp_attr(struct experiment *e, const struct xml_element *el, const c
 /* Each reads one file, if it is there. */
 void log_read(struct experiment *e, const char *name, const struct file *f);
 void map_read(struct experiment *e, int dirfd);
+/* Whether an event is of kind map or unmap, which are kept in e->maps. */
+bool map_event(struct experiment *e, const struct xml_element *el);
 void ksyms_read(struct experiment *e, int dirfd);
 void stacks_read(struct experiment *e, int dirfd);
 void recorder_read(struct experiment *e, int dirfd);

@@ -11,8 +11,8 @@
 #include "analysis/base/diag.h"
 
 static const char *const fixed_files[OUT_COUNT] = {
-	[OUT_FRAMES] = "data.frameinfo", [OUT_MAP] = "map.xml",	 [OUT_KSYMS] = "kallmodsyms",
-	[OUT_USAGE] = "overview",	 [OUT_LOG] = "log.xml",	 [OUT_EXIT] = "log.xml",
+	[OUT_FRAMES] = "data.frameinfo", [OUT_MAP] = "map.xml", [OUT_KSYMS] = "kallmodsyms",
+	[OUT_USAGE] = "overview",	 [OUT_LOG] = "log.xml",
 };
 
 static bool good_name(const char *name)
@@ -36,20 +36,24 @@ int open_dir(const struct expwriter *w)
 	return fd;
 }
 
-/* Make the directory and remember which one it is. 0 or -errno. */
+/* Make the directory and remember which one it is. It, open, or -errno. */
 static int make_dir(struct expwriter *w)
 {
 	struct stat st;
+	int fd;
 
 	if (mkdirat(w->parent, w->name, 0700) < 0)
 		return -errno;
-	if (fstatat(w->parent, w->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	fd = openat(w->parent, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid()) {
+		close(fd);
 		return -ESTALE;
+	}
 	w->dev = st.st_dev;
 	w->ino = st.st_ino;
-	return 0;
+	return fd;
 }
 
 /* Of an experiment that could not be begun nothing stays. */
@@ -89,21 +93,17 @@ static int writer_free(struct expwriter *w)
 	vec_free(&w->segments);
 	map_free(&w->ksyms);
 	map_free(&w->tails);
+	buf_free(&w->common);
 	closep(&w->dirfd);
 	free(w->name);
 	free(w);
 	return err;
 }
 
-int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
-		     struct expwriter **ret)
+static struct expwriter *writer_new(int dirfd, const char *name, const struct exp_header *h)
 {
-	struct expwriter *w;
-	int err;
+	struct expwriter *w = xcalloc(1, sizeof(*w));
 
-	if (!good_name(name))
-		return diag_errno(d, EINVAL, "experiment '%s': not a name that ends in .er", name);
-	w = xcalloc(1, sizeof(*w));
 	w->name = xstrdup(name);
 	w->parent = dirfd;
 	w->dirfd = -1;
@@ -111,19 +111,57 @@ int expwriter_create(int dirfd, const char *name, const struct exp_header *h, st
 	for (int i = 0; i < OUT_COUNT; i++)
 		w->fixed[i].file = fixed_files[i] ? xstrdup(fixed_files[i]) : NULL;
 	w->fixed[OUT_FRAMES].packets = true;
-	err = make_dir(w);
-	if (!err) {
-		log_header(w, h);
-		err = expwriter_flush(w);
-		if (err)
-			unmake_dir(w);
-	}
+	return w;
+}
+
+/* The directory, and what is to be in it from the first moment on. 0 or -errno. */
+static int begin(struct expwriter *w, const struct exp_header *h)
+{
+	__cleanup(closep) int fd = make_dir(w);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	log_header(w, h);
+	err = w->founder ? parts_share(w, fd) : expwriter_flush(w);
+	if (err)
+		unmake_dir(w);
+	return err;
+}
+
+static int create(struct expwriter *founder, int dirfd, const char *name,
+		  const struct exp_header *h, struct diag *d, struct expwriter **ret)
+{
+	struct expwriter *w;
+	int err;
+
+	if (!good_name(name))
+		return diag_errno(d, EINVAL, "experiment '%s': not a name that ends in .er", name);
+	w = writer_new(dirfd, name, h);
+	w->founder = founder;
+	err = begin(w, h);
 	if (err) {
 		writer_free(w);
 		return diag_errno(d, -err, "experiment '%s': cannot create: choose another place", name);
 	}
 	*ret = w;
 	return 0;
+}
+
+int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
+		     struct expwriter **ret)
+{
+	return create(NULL, dirfd, name, h, d, ret);
+}
+
+int expwriter_create_part(struct expwriter *founder, const char *name, const struct exp_header *h,
+			  struct diag *d, struct expwriter **ret)
+{
+	int dirfd = expwriter_dirfd(founder);
+
+	if (dirfd < 0)
+		return diag_errno(d, -dirfd, "experiment '%s': cannot create", name);
+	return create(founder, dirfd, name, h, d, ret);
 }
 
 int expwriter_close(struct expwriter *w)

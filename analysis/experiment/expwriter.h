@@ -55,6 +55,17 @@ struct exp_header {
  */
 int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
 		     struct expwriter **ret);
+/*
+ * The parts of a recording: sub-experiments of one founder that have all but their
+ * process, maps and packets in common. What packets they have is announced first, by
+ * calls of expwriter_clock_profile and the like for the founder between begin and end.
+ * A part has no profile, ksym, sample or text of its own: kernel symbols are the
+ * founder's, which is to be flushed before the part and must stay open longer.
+ */
+void expwriter_parts_begin(struct expwriter *founder, const struct exp_header *h);
+void expwriter_parts_end(struct expwriter *founder);
+int expwriter_create_part(struct expwriter *founder, const char *name, const struct exp_header *h,
+			  struct diag *d, struct expwriter **ret);
 /* Flush and free; the event exit must have been written before. Result as of expwriter_flush. */
 int expwriter_close(struct expwriter *w);
 
@@ -129,9 +140,10 @@ void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, u
 			const char *name);
 /*
  * A kernel symbol of type t. The first one also declares the load object
- * LinuxKernel. Dots become '·' as the format needs; module NULL is vmlinux.
+ * LinuxKernel. Dots become '·' as the format needs; module NULL is vmlinux. False: it
+ * was written before.
  */
-void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
+bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
 		    const char *module);
 
 /* --- packets --- */

@@ -128,11 +128,23 @@ static int flush_list(struct expwriter *w, int *dirfd, struct out *outs, size_t 
 	return 0;
 }
 
+/* The event exit, once all else is there, through the file that has the others. */
+static int flush_exit(struct expwriter *w, int *dirfd)
+{
+	struct buf *exit = out_buf(w, OUT_EXIT);
+
+	if (!exit->len)
+		return 0;
+	buf_add(out_buf(w, OUT_LOG), exit->data, exit->len);
+	buf_clear(exit);
+	return flush_out(w, dirfd, &w->fixed[w->founder ? OUT_MAP : OUT_LOG]);
+}
+
 static int flush_all(struct expwriter *w, int *dirfd)
 {
 	int err = 0;
 
-	for (int i = 0; i < OUT_COUNT && !err; i++) {
+	for (int i = 0; i < OUT_EXIT && !err; i++) {
 		if (i == OUT_TEXTS)
 			err = flush_list(w, dirfd, w->texts.data, w->texts.len);
 		else if (i == OUT_PACKETS)
@@ -142,7 +154,7 @@ static int flush_all(struct expwriter *w, int *dirfd)
 		if (i == OUT_LOG) /* which is the file of this one, too */
 			w->fixed[OUT_EXIT].size = w->fixed[OUT_LOG].size;
 	}
-	return err;
+	return err ? err : flush_exit(w, dirfd);
 }
 
 static size_t list_pending(const struct out *outs, size_t n)
@@ -208,7 +220,7 @@ int expwriter_flush(struct expwriter *w)
 	return w->err;
 }
 
-static int write_new(int dirfd, const char *file, const char *text)
+int write_new(int dirfd, const char *file, const char *text)
 {
 	__cleanup(closep) int fd = -1;
 	size_t done;

@@ -20,14 +20,14 @@
  * last line, the exit event, says that everything else is there.
  */
 enum out_id {
-	OUT_FRAMES,
-	OUT_MAP,
-	OUT_KSYMS,
+	OUT_MAP,   /* of a part its events, too */
+	OUT_KSYMS, /* of a part not used: its founder's */
+	OUT_FRAMES, /* of a part its packets, too */
 	OUT_TEXTS, /* this and all before packets: whatever expwriter_text was given */
 	OUT_USAGE,
 	OUT_LOG,
 	OUT_PACKETS, /* one for each file that packets are kept in */
-	OUT_EXIT,
+	OUT_EXIT,    /* goes to the end of the log; no file of its own */
 	OUT_COUNT
 };
 
@@ -53,6 +53,11 @@ struct expwriter {
 	dev_t dev;   /* the directory we made, and no other of that name */
 	ino_t ino;
 	uint64_t start_ns;
+	struct expwriter *founder; /* of a part; borrowed */
+	struct buf common; /* log.xml of the parts of this one */
+	bool has_common;   /* it is on disk */
+	bool parts_have_waits; /* has_waits of the parts */
+	bool for_parts;    /* what is announced is theirs */
 	struct out fixed[OUT_COUNT]; /* OUT_TEXTS and OUT_PACKETS: not used */
 	VEC(struct out) texts, packets;
 	bool has_stacks; /* data.frameinfo is not empty */
@@ -67,9 +72,12 @@ struct expwriter {
 	int err; /* the first failure; from then on everything is dropped */
 };
 
+/* The buffer of what goes to a file; the log.xml of a part is not its own. */
 static inline struct buf *out_buf(struct expwriter *w, enum out_id id)
 {
-	return &w->fixed[id].buf;
+	if (w->for_parts && id == OUT_LOG)
+		return &w->common;
+	return &w->fixed[w->founder && id == OUT_LOG ? OUT_MAP : id].buf;
 }
 
 static inline void put16(unsigned char *p, uint16_t v)
@@ -91,8 +99,16 @@ static inline void put64(unsigned char *p, uint64_t v)
 struct buf *out_find(struct expwriter *w, enum out_id list, const char *file);
 /* ` name="sec.nnnnnnnnn"`, relative to the start of the experiment; never negative. */
 void put_stamp(const struct expwriter *w, struct buf *b, const char *name, uint64_t time_ns);
-/* The parts of log.xml that are known at the start. */
+/* What log.xml says that is known at the start; of a part what concerns it alone. */
 void log_header(struct expwriter *w, const struct exp_header *h);
+/* What all parts of the founder w have in common. */
+void log_common(struct expwriter *w, const struct exp_header *h);
+/* Give a new part, its directory open at dirfd, the files that it shares. 0 or -errno. */
+int parts_share(struct expwriter *part, int dirfd);
+/* The load object of kernel symbols, into the buffer. */
+void put_kernel(const struct expwriter *w, struct buf *b);
+/* Make a file and write it, in place of what has its name. 0 or -errno. */
+int write_new(int dirfd, const char *file, const char *text);
 /* Write the segments that these pcs of a stack lie in. */
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Something to be in data.frameinfo when no stack is. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/experiment/xml.h"
 
 enum { NSEC = 1000000000 };
@@ -53,25 +54,49 @@ static void put_process(struct buf *b, const struct exp_header *h)
 	buf_puts(b, "</process>\n");
 }
 
-void log_header(struct expwriter *w, const struct exp_header *h)
+static void put_origin(struct buf *b, const struct exp_header *h)
 {
-	struct buf *b = out_buf(w, OUT_LOG);
-	struct tm tm = { 0 };
-
 	buf_puts(b, "<experiment version=\"12.4\">\n");
 	put_text(b, "collector", h->collector);
 	buf_puts(b, "</experiment>\n");
 	put_system(b, h);
-	put_process(b, h);
+}
+
+static void put_run(struct buf *b, const struct exp_header *h)
+{
+	struct tm tm = { 0 };
+
 	if (h->sample_period_s)
 		buf_printf(b, "<setting sample_period=\"%" PRIu64 "\"/>\n", h->sample_period_s);
 	localtime_r(&h->start_epoch, &tm);
 	buf_puts(b, "<event kind=\"run\"");
 	put_time(b, "tstamp", h->start_ns);
 	buf_printf(b, " time=\"%lld\" tm_zone=\"%ld\"/>\n", (long long)h->start_epoch, tm.tm_gmtoff);
+}
+
+void log_header(struct expwriter *w, const struct exp_header *h)
+{
+	struct buf *b = out_buf(w, OUT_LOG);
+
+	if (!w->founder)
+		put_origin(b, h);
+	put_process(b, h);
+	if (!w->founder)
+		put_run(b, h);
 	if (h->wordsize == 32)
 		expwriter_message(w, "comment", EXP_MSG_OURS, h->start_ns,
 				  "the process has 32-bit addresses");
+}
+
+/* Readers want to know the width of words before they read stacks, and these before map.xml. */
+void log_common(struct expwriter *w, const struct exp_header *h)
+{
+	struct buf *b = &w->common;
+
+	put_origin(b, h);
+	buf_puts(b, "<process wsize=\"64\"></process>\n");
+	put_run(b, h);
+	put_kernel(w, b);
 }
 
 static void put_field(struct buf *b, const struct field_desc *f)
@@ -83,63 +108,60 @@ static void put_field(struct buf *b, const struct field_desc *f)
 	buf_printf(b, " offset=\"%u\" type=\"%s\"/>\n", f->offset, er_type_name(f->type));
 }
 
-static void put_packet(struct buf *b, enum er_packet kind, bool with_names)
+static void put_packet(struct buf *b, enum er_packet kind)
 {
 	const struct packet_desc *d = packet_desc(kind);
 
 	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
 	xml_attr(b, "uname", d->uname);
 	buf_puts(b, ">\n");
-	for (size_t i = 0; i < d->nfields; i++) {
-		struct field_desc f = d->fields[i];
-
-		f.uname = with_names ? f.uname : NULL;
-		put_field(b, &f);
-	}
+	for (size_t i = 0; i < d->nfields; i++)
+		put_field(b, &d->fields[i]);
 	buf_puts(b, "</profpckt>\n");
 }
 
-static void begin_profile(struct buf *b, enum er_packet kind, const char *attrs)
+static void begin_profile(struct buf *b, enum er_packet kind, const char *fname, const char *attrs)
 {
-	const struct packet_desc *d = packet_desc(kind);
-
-	buf_printf(b, "<profile name=\"%s\"%s%s>\n", d->profile, attrs ? " " : "",
+	buf_printf(b, "<profile name=\"%s\"%s%s>\n", packet_desc(kind)->profile, attrs ? " " : "",
 		   attrs ? attrs : "");
-	buf_printf(b, "<profdata fname=\"%s\"/>\n", d->fname);
+	buf_printf(b, "<profdata fname=\"%s\"/>\n", fname);
 }
 
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs)
 {
 	struct buf *b = out_buf(w, OUT_LOG);
 
-	begin_profile(b, kind, attrs);
-	put_packet(b, kind, true);
+	begin_profile(b, kind, packet_desc(kind)->fname, attrs);
+	put_packet(b, kind);
 	buf_puts(b, "</profile>\n");
 }
 
-/* Thousands of processes each have their log: readers know what our fields are called. */
-static void put_wait_profile(struct expwriter *w, const char *attrs)
-{
-	struct buf *b = out_buf(w, OUT_LOG);
-
-	begin_profile(b, ER_PKT_CLOCK, attrs);
-	put_packet(b, ER_PKT_CLOCK, false);
-	put_packet(b, ER_PKT_WAIT, false);
-	buf_puts(b, "</profile>\n");
-}
-
+/* In a part packets stand behind the stacks that they mention: opening a second file costs more. */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits)
 {
-	struct buf attrs = { 0 };
+	__cleanup(freep) char *attrs =
+		xasprintf("ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
+	struct buf *b = out_buf(w, OUT_LOG);
 
-	w->has_waits = waits;
-	buf_printf(&attrs, "ptimer=\"%u\" numstates=\"%d\"", ptimer_us, states);
+	begin_profile(b, ER_PKT_CLOCK,
+		      w->for_parts ? "data.frameinfo" : packet_desc(ER_PKT_CLOCK)->fname, attrs);
+	put_packet(b, ER_PKT_CLOCK);
 	if (waits)
-		put_wait_profile(w, attrs.data);
-	else
-		expwriter_profile(w, ER_PKT_CLOCK, attrs.data);
-	buf_free(&attrs);
+		put_packet(b, ER_PKT_WAIT);
+	buf_puts(b, "</profile>\n");
+	*(w->for_parts ? &w->parts_have_waits : &w->has_waits) = waits;
+}
+
+void expwriter_parts_begin(struct expwriter *w, const struct exp_header *h)
+{
+	log_common(w, h);
+	w->for_parts = true;
+}
+
+void expwriter_parts_end(struct expwriter *w)
+{
+	w->for_parts = false;
 }
 
 /*
@@ -166,7 +188,7 @@ void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_des
 	for (size_t i = 0; i < n; i++)
 		put_counter(b, &c[i], i + 1 == n);
 	buf_printf(b, "<profdata fname=\"%s\"/>\n", packet_desc(ER_PKT_HWC)->fname);
-	put_packet(b, ER_PKT_HWC, true);
+	put_packet(b, ER_PKT_HWC);
 	buf_puts(b, "</profile>\n");
 }
 

@@ -12,10 +12,8 @@
 
 enum { NAME_MAX_BYTES = 255, MODES_RX = 5, SEGMENTS_HELD = 64 };
 
-static void put_segment(struct expwriter *w, const struct exp_segment *s)
+static void put_segment(const struct expwriter *w, struct buf *b, const struct exp_segment *s)
 {
-	struct buf *b = out_buf(w, OUT_MAP);
-
 	buf_puts(b, "<event kind=\"map\" object=\"segment\"");
 	put_stamp(w, b, "tstamp", s->time_ns);
 	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\" foffset=\"+0x%" PRIX64 "\"",
@@ -33,12 +31,12 @@ static void write_segment(struct expwriter *w, const struct exp_segment *s)
 
 	for (; left > SEGMENT_MAX; left -= SEGMENT_MAX) {
 		part.size = SEGMENT_MAX;
-		put_segment(w, &part);
+		put_segment(w, out_buf(w, OUT_MAP), &part);
 		part.vaddr += SEGMENT_MAX;
 		part.foffset += SEGMENT_MAX;
 	}
 	part.size = left;
-	put_segment(w, &part);
+	put_segment(w, out_buf(w, OUT_MAP), &part);
 	if (s->written)
 		*s->written = true;
 }
@@ -155,18 +153,14 @@ static void put_ksym_name(struct buf *b, const char *name)
 	}
 }
 
-static void declare_kernel(struct expwriter *w, uint64_t addr)
+/* Readers find the kernel's functions in kallmodsyms, and ask for no address here. */
+void put_kernel(const struct expwriter *w, struct buf *b)
 {
-	struct exp_segment kernel = {
-		.time_ns = w->start_ns, .vaddr = addr & ~(uint64_t)0xfff, .size = 4096,
-		.modes = MODES_RX, .name = "LinuxKernel",
-	};
-
-	put_segment(w, &kernel);
-	w->has_kernel = true;
+	put_segment(w, b, &(struct exp_segment){ .time_ns = w->start_ns, .size = 4096,
+						 .modes = MODES_RX, .name = "LinuxKernel" });
 }
 
-void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
+bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
 		    const char *module)
 {
 	struct buf *b = out_buf(w, OUT_KSYMS);
@@ -174,9 +168,10 @@ void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
 
 	map_put(&w->ksyms, addr, &fresh);
 	if (!fresh)
-		return;
+		return false;
 	if (!w->has_kernel)
-		declare_kernel(w, addr);
+		put_kernel(w, out_buf(w, OUT_MAP));
+	w->has_kernel = true;
 	buf_printf(b, "%016" PRIx64 " %" PRIx64 " t ", addr, size);
 	put_ksym_name(b, name);
 	if (module && strcmp(module, "vmlinux")) {
@@ -185,4 +180,5 @@ void expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
 		buf_puts(b, "]");
 	}
 	buf_puts(b, "\n");
+	return true;
 }

@@ -14,13 +14,20 @@ static void put_value(unsigned char *packet, const struct field_desc *f, int64_t
 		put64(packet + f->offset, value);
 }
 
+static bool is_clock(enum er_packet kind)
+{
+	return kind == ER_PKT_CLOCK || kind == ER_PKT_WAIT;
+}
+
 static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *d, size_t size)
 {
 	unsigned char *p;
 
 	if (!w->has_stacks)
 		put_no_stack(w);
-	p = buf_zero(out_find(w, OUT_PACKETS, d->fname), size);
+	/* Only of clock packets gprofng does not care which file they are in. */
+	p = buf_zero(w->founder && is_clock(d->kind) ? out_buf(w, OUT_FRAMES) :
+							     out_find(w, OUT_PACKETS, d->fname), size);
 	put16(p, size);
 	put16(p + 2, d->kind);
 	return p;

@@ -55,8 +55,8 @@ static bool belongs(const char *name)
 		".", "..", "log.xml", "map.xml", "data.frameinfo", "profile", "hwcounters",
 		"synctrace", "heaptrace", "iotrace", "overview", "dyntext", "jclasses",
 		"jdynclasses", "kallmodsyms", "notes", "labels.xml", "warnings.xml", "archives",
-		"archive.log", "recorder.xml", "threads.xml", "ifreq", "omptrace", "dataraces",
-		"deadlocks",
+		"archive.log", "recorder.xml", "threads.xml", "common.xml", "common.kallmodsyms",
+		"ifreq", "omptrace", "dataraces", "deadlocks",
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

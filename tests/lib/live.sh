@@ -81,21 +81,24 @@ packets()
 	perl -e '
 		my @want = qw(CPUID TSTAMP SEQ THRID MSTATE NTICK REASON WFLAGS WLEN HOLDER WAKER);
 		for my $dir (@ARGV) {
-			next unless -s "$dir/profile";
-			my (%at, %type, $in);
+			my (%at, %type, $in, $file);
 			open F, "<", "$dir/log.xml" or die;
 			while (<F>) {
+				$file = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
 				$in = 1 if /<profpckt kind="(8|64)"/;
 				$in = 0 if /<\/profpckt>/;
 				next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
 				$at{$1} = $2;
 				$type{$1} = { INT32 => "l", UINT32 => "L", INT64 => "q", UINT64 => "Q" }->{$3};
 			}
-			open F, "<:raw", "$dir/profile" or die;
+			next unless $file && -s $file;
+			open F, "<:raw", $file or die;
 			my $all = do { local $/; <F> };
-			my $n;
+			my ($n, $kind);
 			for (my $i = 0; $i < length $all; $i += $n) {
-				$n = unpack "S", substr $all, $i, 2 or last; # zeros behind the packets
+				($n, $kind) = unpack "SS", substr $all, $i, 4;
+				last unless $n; # zeros behind the packets
+				next unless $kind == 8 || $kind == 64; # stacks may stand among them
 				print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
 					unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
 			}

@@ -33,7 +33,7 @@ find_all_renames ms.er user sleep >/dev/null
 n=0
 for exp in ms.er ms.er/_*.er; do
 	n=$((n + 1))
-	[ -s "$exp/profile" ] || continue
+	[ -s "$exp/data.frameinfo" ] || continue
 	kind=$(basename "$exp" | sed 's/_[0-9.]*er$//; s/PID_[0-9]*//')
 	same_list "microstates, $kind" csv_numbers ms.er \
 		"-metrics e.$states:i.sleep:i.user:name -filters EXPID==$n -functions" \

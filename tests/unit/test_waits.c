@@ -187,8 +187,8 @@ static void test_others(void **state)
 	assert_int_equal(l->s[0].lwp, PID);
 	assert_int_equal(l->s[0].thread, TID);
 	assert_int_equal(l->s[0].npcs, 2);
-	assert_string_equal(others->maps.data[0].name, "<prog_PID_5000000>");
-	assert_true(others->maps.data[0].vaddr == l->s[0].pcs[1]);
+	assert_string_equal(others->maps.data[1].name, "<prog_PID_5000000>");
+	assert_true(others->maps.data[1].vaddr == l->s[0].pcs[1]);
 	assert_int_equal(l->s[1].lwp, 0);
 	assert_int_equal(l->s[1].thread, KTHREAD);
 	assert_int_equal(l->s[1].npcs, 1);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sub-experiments that have files in common: what is on disk, what is read, and what gprofng reads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/experiment/expwriter.h"
+#include "tests/fixtures/tempdir.h"
+
+static int setup(void **state)
+{
+	*state = tempdir_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tempdir_remove(*state);
+	return 0;
+}
+
+static const struct exp_header header = {
+	.collector = "c", .hostname = "h", .arch = "x86_64", .os = "Linux", .cwd = "/",
+	.command = "a b", .wordsize = 64, .start_ns = 5000000000,
+};
+
+/* A founder in the directory, which stays open in *dirfd. */
+static struct expwriter *new_writer(const char *dir, const char *name, int *dirfd)
+{
+	struct expwriter *w = NULL;
+
+	*dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(expwriter_create(*dirfd, name, &header, NULL, &w), 0);
+	return w;
+}
+
+static void assert_has(const char *dir, const char *file, const char *expect)
+{
+	__cleanup(freep) char *text = tempdir_read(dir, file, NULL);
+
+	if (!strstr(text, expect))
+		fail_msg("%s lacks '%s': %s", file, expect, text);
+}
+
+static size_t count_packets(struct experiment *e)
+{
+	struct exp_stream *s = &e->streams.data[0];
+	struct packet_iter it;
+	struct packet p;
+	size_t n = 0;
+
+	for (packet_iter_init(&it, e, s); packet_next(&it, &p);)
+		n++;
+	packet_iter_report(&it, e, s);
+	return n;
+}
+
+/* What their logs say: clock packets with waits or without. */
+static void announce(struct expwriter *founder, unsigned ptimer_us, bool waits)
+{
+	expwriter_parts_begin(founder, &header);
+	expwriter_clock_profile(founder, ptimer_us, STATES_ALL, waits);
+	expwriter_parts_end(founder);
+}
+
+static struct expwriter *new_part(struct expwriter *founder, const char *name, pid_t pid)
+{
+	struct exp_header h = header;
+	struct expwriter *w = NULL;
+
+	h.pid = pid;
+	assert_int_equal(expwriter_create_part(founder, name, &h, NULL, &w), 0);
+	return w;
+}
+
+/* A function, a kernel function and a clock packet of nticks in either. */
+static void fill_part(struct expwriter *founder, struct expwriter *w, uint32_t nticks)
+{
+	static const uint64_t kernel = 0xffffffff81000004, user = 0x1004;
+	struct clock_packet p = { .lwp = 1, .thread = 1, .time_ns = header.start_ns + 1,
+				  .nticks = nticks };
+
+	expwriter_function(w, header.start_ns, 0x1000, 16, "work");
+	expwriter_ksym(founder, 0xffffffff81000000, 0x10, "vfs_read", NULL);
+	for (p.stack = 1; p.stack <= 2; p.stack++) {
+		expwriter_stack(w, p.stack, p.stack == 1 ? &user : &kernel, 1);
+		p.state = p.stack == 1 ? MS_USER : MS_SYSTEM;
+		expwriter_clock(w, &p);
+	}
+	expwriter_exit(w, header.start_ns + 2000000000);
+}
+
+/* t.1.er, with parts of 100 and 20 ticks of 1 ms each way. */
+static void write_parts(const char *dir)
+{
+	int dirfd;
+	struct expwriter *founder = new_writer(dir, "t.1.er", &dirfd);
+	struct expwriter *a, *b;
+
+	expwriter_clock_profile(founder, 1000, STATES_KERNEL, false);
+	announce(founder, 1000, true);
+	a = new_part(founder, "_a_PID_7.1.er", 7);
+	b = new_part(founder, "_b_PID_8.1.er", 8);
+	fill_part(founder, a, 100);
+	fill_part(founder, b, 20);
+	expwriter_exit(founder, header.start_ns + 2000000000);
+	assert_int_equal(expwriter_flush(founder), 0);
+	assert_int_equal(expwriter_close(a), 0);
+	assert_int_equal(expwriter_close(b), 0);
+	assert_int_equal(expwriter_close(founder), 0);
+	close(dirfd);
+}
+
+static void assert_part(struct experiment *e, int64_t pid)
+{
+	assert_int_equal(e->diag.nmsgs, 0);
+	assert_true(e->closed);
+	assert_int_equal(e->pid, pid);
+	assert_string_equal(e->process, "a");
+	assert_int_equal(e->end_ns, 2000000000);
+	assert_int_equal(e->stacks.len, 2);
+	assert_int_equal(count_packets(e), 2);
+	assert_int_equal(e->maps.len, 2); /* the kernel and the function */
+}
+
+static void parts_have_files_in_common(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
+	__cleanup(freep) char *alone = xasprintf("%s/_b_PID_8.1.er", path);
+	struct experiment *e, *part;
+	struct stat a, b;
+
+	write_parts(*state);
+	for (int i = 0; i < 2; i++) {
+		static const char *const files[] = { "log.xml", "kallmodsyms" };
+		__cleanup(freep) char *in_a = xasprintf("%s/_a_PID_7.1.er/%s", path, files[i]);
+		__cleanup(freep) char *in_b = xasprintf("%s/%s", alone, files[i]);
+
+		assert_int_equal(stat(in_a, &a), 0);
+		assert_int_equal(stat(in_b, &b), 0);
+		assert_int_equal(a.st_ino, b.st_ino);
+		assert_int_equal(a.st_mode & 07777, 0600);
+	}
+	e = experiment_open(path, NULL);
+	part = experiment_open_sub(e, "_a_PID_7.1.er");
+	assert_part(part, 7);
+	assert_int_equal(part->ksyms.len, 0); /* its founder's */
+	experiment_close(part);
+	experiment_close(e);
+	part = experiment_open(alone, NULL);
+	assert_part(part, 8);
+	assert_int_equal(part->ksyms.len, 1);
+	experiment_close(part);
+}
+
+/* Where there are no links, for lack of the original here, a part has copies. */
+static void parts_can_do_without_links(void **state)
+{
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er/_b_PID_8.1.er", (char *)*state);
+	int dirfd;
+	struct expwriter *founder = new_writer(*state, "t.1.er", &dirfd), *w;
+
+	announce(founder, 1, false);
+	expwriter_close(new_part(founder, "_a_PID_7.1.er", 7));
+	unlinkat(expwriter_dirfd(founder), "common.xml", 0);
+	unlinkat(expwriter_dirfd(founder), "common.kallmodsyms", 0);
+	w = new_part(founder, "_b_PID_8.1.er", 8);
+	assert_int_equal(expwriter_close(w), 0);
+	assert_has(dir, "log.xml", "<profdata fname=\"data.frameinfo\"/>");
+	assert_has(dir, "kallmodsyms", " 0 t <kernel>\n");
+	assert_has(dir, "map.xml", "<process pid=\"8\"");
+	expwriter_close(founder);
+	close(dirfd);
+}
+
+/* Whether a line of what `gprofng display text` prints is this one. */
+static bool gprofng_prints(const char *dir, const char *commands, const char *line)
+{
+	__cleanup(freep) char *cmd = xasprintf("cd %s && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er "
+					       "2>&1 | grep -qF -- '%s'", dir, commands, line);
+
+	return !system(cmd);
+}
+
+static void gprofng_reads_parts(void **state)
+{
+	static const char funcs[] = "-printmode , -metrics e.total:e.user:e.system:name -functions";
+
+	if (system("command -v gp-display-text >/dev/null"))
+		skip();
+	write_parts(*state);
+	assert_true(gprofng_prints(*state, funcs, "\"0.240\",\"0.120\",\"0.120\",\"<Total>\""));
+	assert_true(gprofng_prints(*state, funcs, "\"0.100\",\"0.100\",\"0.\",\"work\""));
+	assert_true(gprofng_prints(*state, funcs, "\"0.020\",\"0.020\",\"0.\",\"work\""));
+	assert_true(gprofng_prints(*state, funcs, "\"0.120\",\"0.\",\"0.120\",\"vmlinux`vfs_read\""));
+	assert_true(gprofng_prints(*state, "-header", "Process pid 7, "));
+	assert_true(gprofng_prints(*state, "-header", "Process pid 8, "));
+	assert_false(gprofng_prints(*state, "-header", "not closed"));
+	assert_false(gprofng_prints(*state, "-header", "Error"));
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(parts_have_files_in_common),
+		CASE(parts_can_do_without_links),
+		CASE(gprofng_reads_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
