@@ -38,7 +38,7 @@ enum {
 
 struct page {
 	struct expwriter *w;
-	struct map stacks;        /* written; the values are not used */
+	struct map stacks;        /* written: id to uid */
 	struct map shown;         /* pcs of pseudo functions that are written */
 	struct strtab pseudo;     /* names of this page alone; ids give addresses */
 	uint64_t bytes;           /* that the book has counted */
@@ -54,6 +54,7 @@ struct book {
 	VEC(struct page *) dirty;
 	VEC(struct page *) open;
 	size_t nsubs, nknown; /* nknown: stacks that pages know */
+	uint32_t last_uid;    /* of stacks: none twice, since packets refer to those of other pages */
 	struct strtab stems;  /* of names in use; ids index `used` */
 	VEC(unsigned) used;   /* the highest number */
 	uint64_t bytes, limit;
@@ -356,9 +357,11 @@ void page_unmap(struct book *b, struct page *p, const struct mapping *m, uint64_
 
 /* --- stacks --- */
 
-bool page_has_stack(const struct page *p, uint64_t uid)
+uint32_t page_stack_uid(const struct page *p, uint64_t id)
 {
-	return map_get(&p->stacks, uid);
+	const uint64_t *uid = map_get(&p->stacks, id);
+
+	return uid ? *uid : 0;
 }
 
 /*
@@ -391,19 +394,22 @@ static void forget_all_stacks(struct book *b)
 	b->nknown = 0;
 }
 
-void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
-		size_t nkernel)
+uint32_t page_stack(struct book *b, struct page *p, uint64_t id, const uint64_t *pcs, size_t npcs,
+		    size_t nkernel)
 {
 	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
 
 	if (b->nknown >= MAX_STACKS_KNOWN)
 		forget_all_stacks(b);
-	map_put(&p->stacks, uid, NULL);
+	if (b->last_uid == UINT32_MAX)
+		return 0;
+	*map_put(&p->stacks, id, NULL) = ++b->last_uid;
 	b->nknown++;
 	if (nkernel > pseudo)
 		write_ksyms(b, pcs + pseudo, nkernel - pseudo);
-	expwriter_stack(p->w, uid, pcs, npcs);
+	expwriter_stack(p->w, b->last_uid, pcs, npcs);
 	touch(b, p);
+	return b->last_uid;
 }
 
 /* At the same address in every experiment, so that readers may take them for one function. */
@@ -440,13 +446,12 @@ uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name)
 	return pc;
 }
 
-uint64_t page_pseudo(struct book *b, struct page *p, const char *name)
+uint32_t page_pseudo(struct book *b, struct page *p, const char *name)
 {
-	uint64_t pc = page_pseudo_pc(b, p, name), uid = hash64(pc);
+	uint64_t pc = page_pseudo_pc(b, p, name), id = hash64(pc);
+	uint32_t uid = page_stack_uid(p, id);
 
-	if (!page_has_stack(p, uid))
-		page_stack(b, p, uid, &pc, 1, 0);
-	return uid;
+	return uid ? uid : page_stack(b, p, id, &pc, 1, 0);
 }
 
 void page_packet(struct book *b, struct page *p, enum er_packet kind, const int64_t *values)

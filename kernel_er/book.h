@@ -63,16 +63,16 @@ void page_map(struct book *b, struct page *p, struct binaries *binaries, pid_t p
 void page_unmap(struct book *b, struct page *p, const struct mapping *m, uint64_t time_ns);
 
 /*
- * Has the page this stack? Else page_stack writes it; the first nkernel pcs are
- * the kernel's, or addresses of page_pseudo_pc.
+ * The uid that the page has the stack by, 0 if it has not: page_stack writes it, unless all uids
+ * were used up (0). The first nkernel pcs are the kernel's, or addresses of page_pseudo_pc.
  */
-bool page_has_stack(const struct page *p, uint64_t uid);
-void page_stack(struct book *b, struct page *p, uint64_t uid, const uint64_t *pcs, size_t npcs,
-		size_t nkernel);
+uint32_t page_stack_uid(const struct page *p, uint64_t id);
+uint32_t page_stack(struct book *b, struct page *p, uint64_t id, const uint64_t *pcs, size_t npcs,
+		    size_t nkernel);
 /* The address of a function that stands for no code; the function is written when new. */
 uint64_t page_pseudo_pc(struct book *b, struct page *p, const char *name);
 /* The uid of the stack of that one frame. */
-uint64_t page_pseudo(struct book *b, struct page *p, const char *name);
+uint32_t page_pseudo(struct book *b, struct page *p, const char *name);
 /* The name of the kernel function at this address, valid until the next such call; NULL: none. */
 const char *book_ksym_name(struct book *b, uint64_t pc);
 /* The kernel's symbols; NULL: nothing is profiled. */

@@ -11,7 +11,7 @@ struct place {
 	uint64_t stack, time_ns;
 	struct page *page;
 	bool followed;
-	uint64_t uid;   /* of the stack in the page */
+	uint32_t uid;   /* of the stack in the page */
 };
 
 /* A thread on an idle CPU is none: it has no process, as a kernel thread. */
@@ -21,7 +21,7 @@ static bool is_kthread(uint32_t flags)
 }
 
 /* The function that stands for a sample that has no stack to show. */
-static uint64_t pseudo_stack(struct drain *dr, const struct place *at)
+static uint32_t pseudo_stack(struct drain *dr, const struct place *at)
 {
 	char name[64];
 

@@ -17,7 +17,7 @@ enum {
 struct stored {
 	uint32_t flags;
 	uint16_t nkernel, nuser;
-	uint64_t kernel_uid; /* of its kernel part alone */
+	uint64_t kernel_id; /* of its kernel part alone */
 	uint64_t pcs[];
 };
 
@@ -91,11 +91,6 @@ static void convert(struct stored *st, const struct er_stack *s)
 		st->pcs[i] = s->pcs[i] - (i > s->nkernel || !exact);
 }
 
-static uint64_t nonzero(uint64_t uid)
-{
-	return uid ? uid : 1;
-}
-
 void stacks_keep(struct stacks *st, const struct er_stack *s)
 {
 	size_t npcs = (size_t)s->nkernel + s->nuser;
@@ -118,9 +113,8 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 	new = (struct stored *)&st->store.data[*at];
 	*new = (struct stored){ .flags = s->flags, .nkernel = s->nkernel, .nuser = s->nuser };
 	convert(new, s);
-	new->kernel_uid = nonzero(hash64(hash_words(new->pcs, s->nkernel) ^
-					 (s->flags & (ER_STACK_KERNEL_TRUNCATED |
-						      ER_STACK_KERNEL_FAILED))));
+	new->kernel_id = hash64(hash_words(new->pcs, s->nkernel) ^
+				(s->flags & (ER_STACK_KERNEL_TRUNCATED | ER_STACK_KERNEL_FAILED)));
 }
 
 /*
@@ -154,25 +148,24 @@ static uint64_t pseudo_pc(struct stacks *st, struct page *p, const char *name)
 	return name ? page_pseudo_pc(st->book, p, name) : 0;
 }
 
-uint64_t stacks_write(struct stacks *st, struct page *p, uint64_t id,
+uint32_t stacks_write(struct stacks *st, struct page *p, uint64_t id,
 		      const struct stack_shape *shape)
 {
 	const struct stored *s = find(st, id);
-	uint64_t pcs[2 * ER_MAX_FRAMES + ENDS], uid = nonzero(id);
+	uint64_t pcs[2 * ER_MAX_FRAMES + ENDS], whole = id;
 	uint64_t leaf = pseudo_pc(st, p, shape->leaf), root = pseudo_pc(st, p, shape->root);
+	uint32_t uid;
 	size_t n;
 
 	if (s && !shape->with_user)
-		uid = s->kernel_uid;
+		whole = s->kernel_id;
 	if (leaf || root)
-		uid = nonzero(hash64(uid ^ leaf << 32 ^ root));
-	if (page_has_stack(p, uid))
+		whole = hash64(whole ^ leaf << 32 ^ root);
+	uid = page_stack_uid(p, whole);
+	if (uid || !s)
 		return uid;
-	if (!s)
-		return 0;
 	pcs[0] = leaf;
 	n = !!leaf;
 	n += compose(s, shape->with_user, root, pcs + n);
-	page_stack(st->book, p, uid, pcs, n, s->nkernel + !!leaf);
-	return uid;
+	return page_stack(st->book, p, whole, pcs, n, s->nkernel + !!leaf);
 }

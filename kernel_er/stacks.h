@@ -44,7 +44,7 @@ struct stack_shape {
  * The uid of the stack in the page, written when it is new there; 0 when its
  * definition is not here.
  */
-uint64_t stacks_write(struct stacks *st, struct page *p, uint64_t id,
+uint32_t stacks_write(struct stacks *st, struct page *p, uint64_t id,
 		      const struct stack_shape *shape);
 
 #endif

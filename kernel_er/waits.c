@@ -84,7 +84,7 @@ static uint32_t disk_flags(const struct er_wait *w)
  * Into the experiment of who woke, made for this if the stack shows what that
  * program did; an interrupt has nothing to do with the program it came upon.
  */
-static uint64_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
+static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
 {
 	struct actor a = { .tgid = w->waker_tgid, .tid = w->waker_tid,
 			   .start_time = w->waker_start };

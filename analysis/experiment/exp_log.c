@@ -148,9 +148,9 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 		diag_warn(&e->diag, "%s: %lld is not a kind of packet", r->file, (long long)kind);
 		return;
 	}
-	if (kind == ER_PKT_WAIT && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
+	if (is_wait_kind(kind) && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
 		r->stream = find_stream(e, ER_PKT_CLOCK);
-		e->streams.data[r->stream].also = kind;
+		e->streams.data[r->stream].waits = true;
 		return;
 	}
 	if (find_stream(e, kind) != NO_STREAM) {
@@ -191,12 +191,12 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 		return;
 	}
 	s = &r->e->streams.data[r->stream];
-	if (s->also && stream_field(s, xml_get(el, "name")).offset)
-		return; /* the fields that packets of both kinds have */
+	if (s->waits && stream_field(s, xml_get(el, "name")).offset)
+		return; /* the fields that packets of all these kinds have */
 	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),
 				.uname = exp_attr(r->e, el, "uname"), .offset = offset, .type = id };
 	if (!*f.uname)
-		f.uname = known_uname(s->also ? s->also : s->kind, f.name);
+		f.uname = known_uname(s->waits ? ER_PKT_WAIT : s->kind, f.name);
 	vec_push(&s->fields, f);
 }
 

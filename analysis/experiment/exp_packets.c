@@ -58,13 +58,13 @@ size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 {
 	const struct file *f = &it->stream->file;
 	unsigned kind = it->stream->kind, type;
-	unsigned also = it->stream->also ? it->stream->also : kind;
+	bool waits = it->stream->waits;
 	struct packet_iter at = *it; /* not it: what is written through ret might be it */
 	size_t n = 0;
 
 	while (n < max &&
 	       next_packet(f->data, f->size, at.swap, &at.pos, &at.nbad, &ret[n], &type))
-		n += type == kind || type == also;
+		n += type == kind || (waits && is_wait_kind(type));
 	/* A file of hundreds of megabytes is not to stay in memory for being walked through. */
 	if (at.pos - at.released >= WINDOW) {
 		file_release(f, at.released, at.pos);

@@ -39,9 +39,10 @@ struct exp_counter {
 	const char *modstr;
 };
 
-/* The packets of one kind; of CLOCK also those of WAIT, which have some fields more. */
+/* The packets of one kind; of CLOCK also those of waits, which have some fields more. */
 struct exp_stream {
-	enum er_packet kind, also; /* also: 0 none */
+	enum er_packet kind;
+	bool waits; /* and those of kinds that is_wait_kind */
 	const char *fname, *uname;
 	VEC(struct exp_field) fields;
 	int64_t ptimer_us;    /* clock: microseconds of one NTICK */

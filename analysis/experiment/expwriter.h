@@ -149,7 +149,8 @@ bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
 /* --- packets --- */
 
 /*
- * A call stack: uid (not 0, unique in the experiment), pcs leaf first. Longer
+ * A call stack: uid (not 0, unique in the experiment; clock packets have 32 bits for it), pcs
+ * leaf first. Longer
  * than a packet can hold (8,187 frames): cut and marked truncated. Callers that
  * several stacks have in common are written once.
  */
@@ -172,14 +173,14 @@ struct wait_info {
 	/* WAIT_CPU: who had the CPU; USER_LOCK: who held the lock; 0 unknown. */
 	uint32_t holder, holder_pid;
 	uint32_t waker, waker_pid; /* 0 unknown */
-	uint64_t waker_stack; /* uid, in the experiment of the waker's process; 0 none */
+	uint32_t waker_stack; /* uid, in the experiment of the waker's process; 0 none */
 };
 
 struct clock_packet {
 	int64_t lwp, thread;
 	uint32_t cpu;
 	uint64_t time_ns;
-	uint64_t stack; /* uid */
+	uint32_t stack; /* uid */
 	enum er_mstate state;
 	uint32_t nticks;  /* above 2^31-1 it is written as several packets */
 	uint32_t seq;     /* number of the ring record on its CPU: field SEQ, ours */

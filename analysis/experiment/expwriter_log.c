@@ -147,8 +147,8 @@ void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_st
 	begin_profile(b, ER_PKT_CLOCK,
 		      w->for_parts ? "data.frameinfo" : packet_desc(ER_PKT_CLOCK)->fname, attrs);
 	put_packet(b, ER_PKT_CLOCK);
-	if (waits)
-		put_packet(b, ER_PKT_WAIT);
+	for (unsigned kind = ER_PKT_WAIT; waits && is_wait_kind(kind); kind++)
+		put_packet(b, kind);
 	buf_puts(b, "</profile>\n");
 	*(w->for_parts ? &w->parts_have_waits : &w->has_waits) = waits;
 }

@@ -16,7 +16,7 @@ static void put_value(unsigned char *packet, const struct field_desc *f, int64_t
 
 static bool is_clock(enum er_packet kind)
 {
-	return kind == ER_PKT_CLOCK || kind == ER_PKT_WAIT;
+	return kind == ER_PKT_CLOCK || is_wait_kind(kind);
 }
 
 static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *d, size_t size)
@@ -49,17 +49,27 @@ void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *v
 	}
 }
 
+/* The shortest that has room for what is known. */
+static enum er_packet kind_of(const struct wait_info *i)
+{
+	if (i->object)
+		return ER_PKT_WAIT;
+	if (i->holder || i->holder_pid)
+		return ER_PKT_WAIT_HELD;
+	return i->waker || i->waker_pid || i->waker_stack ? ER_PKT_WAIT_WOKEN : ER_PKT_WAIT_SHORT;
+}
+
 static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_t nticks)
 {
 	static const struct wait_info none = { .syscall = -1 };
 	const struct wait_info *i = p->wait ? p->wait : &none;
 	const int64_t values[] = {
 		p->lwp, p->thread, p->cpu, p->time_ns, p->stack, p->state, nticks, p->seq,
-		i->reason, i->syscall + 1, i->flags, i->length_ns, i->object, i->holder, i->waker,
-		i->waker_pid, i->holder_pid, i->waker_stack,
+		i->reason, i->syscall + 1, i->flags, i->length_ns, i->waker, i->waker_pid,
+		i->waker_stack, i->holder, i->holder_pid, i->object,
 	};
 
-	expwriter_packet(w, w->has_waits && p->wait ? ER_PKT_WAIT : ER_PKT_CLOCK, values, NULL);
+	expwriter_packet(w, w->has_waits && p->wait ? kind_of(i) : ER_PKT_CLOCK, values, NULL);
 }
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p)

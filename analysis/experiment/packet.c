@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* The head of all kinds but clock packets. */
-#define COMMON_FIELDS                                                                              \
+#define HEAD_FIELDS                                                                                \
 	{ "LWPID", "Lightweight process id", 8, ER_INT64 },                                        \
 	{ "THRID", "Thread number", 16, ER_INT64 },                                                \
 	{ "CPUID", "CPU id", 24, ER_INT32 },                                                       \
-	{ "TSTAMP", "High resolution timestamp", 32, ER_INT64 },                                   \
-	{ "FRINFO", NULL, 40, ER_INT64 }
+	{ "TSTAMP", "High resolution timestamp", 32, ER_INT64 }
+#define COMMON_FIELDS HEAD_FIELDS, { "FRINFO", NULL, 40, ER_INT64 }
 
 /* By far the most frequent kind, hence without holes; narrower than gprofng's own 56 bytes. */
 #define CLOCK_FIELDS                                                                               \
@@ -17,31 +17,38 @@
 	{ "THRID", "Thread number", 8, ER_INT32 },                                                 \
 	{ "CPUID", "CPU id", 12, ER_INT32 },                                                       \
 	{ "TSTAMP", "High resolution timestamp", 16, ER_INT64 },                                   \
-	{ "FRINFO", NULL, 24, ER_INT64 },                                                          \
-	{ "MSTATE", "Thread state", 32, ER_INT32 },                                                \
-	{ "NTICK", "Duration", 36, ER_INT32 },                                                     \
-	{ "SEQ", "Sequence number on its CPU", 40, ER_UINT32 } /* ours, as all that follow */
+	{ "FRINFO", NULL, 24, ER_UINT32 },                                                         \
+	{ "MSTATE", "Thread state", 28, ER_INT32 },                                                \
+	{ "NTICK", "Duration", 32, ER_INT32 },                                                     \
+	{ "SEQ", "Sequence number on its CPU", 36, ER_UINT32 } /* ours, as all that follow */
 
 static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
 
-/* Of times off a CPU: as long as this each, for gprofng reads all fields of a kind. */
+/*
+ * Of times off a CPU. What most of them lack comes last, and they end before it: there is a kind for
+ * each length, since gprofng reads all fields of a kind, whether or not a packet is so long.
+ */
 static const struct field_desc wait_fields[] = {
 	CLOCK_FIELDS,
-	{ "REASON", "Reason of the wait", 44, ER_INT32 },
-	{ "SYSCALL", "System call + 1", 48, ER_INT32 },
-	{ "WFLAGS", "Wait flags", 52, ER_UINT32 },
-	{ "WLEN", "Length of the wait, ns", 56, ER_INT64 },
-	{ "WOBJ", "Address waited for", 64, ER_UINT64 },
+	{ "REASON", "Reason of the wait", 40, ER_INT32 },
+	{ "SYSCALL", "System call + 1", 44, ER_INT32 },
+	{ "WFLAGS", "Wait flags", 48, ER_UINT32 },
+	{ "WLEN", "Length of the wait, ns", 52, ER_INT64 },
+	/* WAIT_SHORT ends here */
+	{ "WAKER", "Thread that ended the wait", 60, ER_INT32 },
+	{ "WAKERPID", "Process that ended the wait", 64, ER_INT32 },
+	{ "WAKERSTACK", "Stack that ended the wait", 68, ER_UINT32 },
+	/* WAIT_WOKEN ends here */
 	{ "HOLDER", "Thread that held it", 72, ER_INT32 },
-	{ "WAKER", "Thread that ended the wait", 76, ER_INT32 },
-	{ "WAKERPID", "Process that ended the wait", 80, ER_INT32 },
-	{ "HOLDERPID", "Process that held it", 84, ER_INT32 },
-	{ "WAKERSTACK", "Stack that ended the wait", 88, ER_UINT64 },
+	{ "HOLDERPID", "Process that held it", 76, ER_INT32 },
+	/* WAIT_HELD ends here */
+	{ "WOBJ", "Address waited for", 80, ER_UINT64 },
 };
 
 /* What collectors wrote before there was MSTATE: ticks by state since the packet before. */
 static const struct field_desc prof_fields[] = {
-	COMMON_FIELDS,
+	HEAD_FIELDS,
+	{ "FRINFO", NULL, 40, ER_UINT32 }, /* gprofng wants one type in both kinds of clock packets */
 	{ "UCPU", "User CPU", 48, ER_INT32 },
 	{ "SCPU", "System CPU", 52, ER_INT32 },
 	{ "TRAP", "Trap CPU", 56, ER_INT32 },
@@ -105,10 +112,17 @@ static const struct field_desc io_fields[] = {
 };
 
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
+#define FIRST_FIELDS(f, lacks) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0]) - (lacks)
 
 const struct packet_desc packet_descs[] = {
-	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 44, FIELDS(clock_fields) },
-	{ ER_PKT_WAIT, "profile", "profile", "Clock profiling data", 96, FIELDS(wait_fields) },
+	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 40, FIELDS(clock_fields) },
+	{ ER_PKT_WAIT, "profile", "profile", "Clock profiling data", 88, FIELDS(wait_fields) },
+	{ ER_PKT_WAIT_SHORT, "profile", "profile", "Clock profiling data", 60,
+	  FIRST_FIELDS(wait_fields, 6) },
+	{ ER_PKT_WAIT_WOKEN, "profile", "profile", "Clock profiling data", 72,
+	  FIRST_FIELDS(wait_fields, 3) },
+	{ ER_PKT_WAIT_HELD, "profile", "profile", "Clock profiling data", 80,
+	  FIRST_FIELDS(wait_fields, 1) },
 	{ ER_PKT_PROF, "profile", "profile", "Clock profiling data", 88, FIELDS(prof_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
 	  FIELDS(sync_fields) },

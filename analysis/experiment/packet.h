@@ -25,6 +25,9 @@ enum er_packet {
 	ER_PKT_UID = 17,
 	ER_PKT_IO = 19,
 	ER_PKT_WAIT = 64, /* ours: a clock packet of a time off a CPU, in the same file */
+	ER_PKT_WAIT_SHORT = 65, /* the same without the last fields: fewest, */
+	ER_PKT_WAIT_WOKEN = 66, /* with who woke, */
+	ER_PKT_WAIT_HELD = 67,  /* and with who held */
 	ER_PKT_CLOSED = 65535,
 };
 
@@ -49,6 +52,12 @@ struct packet_desc {
 
 extern const struct packet_desc packet_descs[];
 extern const size_t npacket_descs;
+
+/* Whether packets of the kind are clock packets that tell of a time off a CPU. */
+static inline bool is_wait_kind(unsigned kind)
+{
+	return kind >= ER_PKT_WAIT && kind <= ER_PKT_WAIT_HELD;
+}
 
 /* The row of a kind, or NULL. */
 const struct packet_desc *packet_desc(enum er_packet kind);

@@ -82,10 +82,10 @@ packets()
 		my @want = qw(CPUID TSTAMP SEQ THRID MSTATE NTICK REASON WFLAGS WLEN HOLDER WAKER);
 		for my $dir (@ARGV) {
 			my (%at, %type, $in, $file);
-			open F, "<", "$dir/log.xml" or die;
+			open F, "<", "$dir/log.xml" or next; # killed as it was made
 			while (<F>) {
 				$file = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
-				$in = 1 if /<profpckt kind="(8|64)"/;
+				$in = 1 if /<profpckt kind="(8|6[4-7])"/;
 				$in = 0 if /<\/profpckt>/;
 				next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
 				$at{$1} = $2;
@@ -98,7 +98,7 @@ packets()
 			for (my $i = 0; $i < length $all; $i += $n) {
 				($n, $kind) = unpack "SS", substr $all, $i, 4;
 				last unless $n; # zeros behind the packets
-				next unless $kind == 8 || $kind == 64; # stacks may stand among them
+				next unless $kind == 8 || $kind >= 64 && $kind < 68; # stacks may stand among them
 				print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
 					unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
 			}

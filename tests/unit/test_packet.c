@@ -95,7 +95,7 @@ static void check_packet(const struct packet_desc *d, const struct exp_stream *s
 static const struct exp_stream *find_stream(const struct experiment *e, enum er_packet kind)
 {
 	vec_for_each(s, &e->streams) {
-		if (s->kind == kind || s->also == kind)
+		if (s->kind == kind || (s->waits && is_wait_kind(kind)))
 			return s;
 	}
 	return NULL;

@@ -18,7 +18,7 @@ static void test_a_wait_is_two_packets(void **state)
 	sub = open_sub(e, "_prog_PID_5000000.1.er");
 	l = read_all_packets(sub);
 	assert_int_equal(l->n, 2);
-	assert_int_equal(l->s[0].size, 96);
+	assert_int_equal(l->s[0].size, 72);
 	assert_int_equal(l->s[0].state, MS_SLEEP);
 	assert_int_equal(l->s[0].ticks, 9000);
 	assert_int_equal(l->s[0].length, 3000000);
