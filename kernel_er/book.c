@@ -21,7 +21,8 @@
 enum {
 	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
-	MAX_STACKS_KNOWN = 1 << 20, /* of all experiments; beyond: forgotten, and written again */
+	/* Of all experiments; beyond: forgotten, and written again. With callers 200 bytes each. */
+	MAX_STACKS_KNOWN = 1 << 18,
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
 	 * (vm.mmap_min_addr), 16 bytes each.
@@ -385,11 +386,17 @@ static void write_ksyms(struct book *b, const uint64_t *pcs, size_t n)
 	}
 }
 
+static void forget_stacks(struct page *p)
+{
+	map_free(&p->stacks);
+	expwriter_forget(p->w);
+}
+
 static void forget_all_stacks(struct book *b)
 {
-	map_free(&b->founder.stacks);
+	forget_stacks(&b->founder);
 	vec_for_each(p, &b->open)
-		map_free(&(*p)->stacks);
+		forget_stacks(*p);
 	map_free(&b->callers);
 	b->nknown = 0;
 }

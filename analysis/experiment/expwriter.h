@@ -155,6 +155,8 @@ bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
  * several stacks have in common are written once.
  */
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs);
+/* Free what is known of callers: they are written again, which harms nothing. */
+void expwriter_forget(struct expwriter *w);
 
 /*
  * A packet of any kind from the values of its fields, in the order of its

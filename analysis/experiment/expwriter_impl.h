@@ -66,7 +66,7 @@ struct expwriter {
 	VEC(struct held_segment) segments; /* the first ones; all others are written at once */
 	bool strays;      /* a stack had user pcs in none of them */
 	struct map ksyms; /* addresses written */
-	struct map tails; /* of stacks: which came before, which are nodes by now */
+	struct map tails; /* of stacks, that came before: 0, or how many nodes it takes to tell them */
 	uint32_t nsamples;
 	uint64_t bytes;
 	int err; /* the first failure; from then on everything is dropped */

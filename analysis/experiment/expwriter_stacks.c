@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * data.frameinfo. The exact pc of the leaf makes nearly every stack a new one,
- * while its callers have often been there before. So callers are nodes (UID
- * packets) that stacks share, and a stack is its leaf and a link:
+ * while most of its callers have been there before. So callers are nodes (UID
+ * packets) that stacks share: a stack, or a node, is some pcs and a link to the
+ * node where it goes on.
  *
- *	kernel leaf -> kernel callers, user leaf -> user callers
- *	                         user leaf (sample in user mode) -> the same
- *
- * Many callers never come again, and a node for them would be lost: callers are
- * made a node when they come for the second time. What came is remembered up to
+ * Many callers never come again, and a node for them would be lost: a tail of a
+ * stack is made a node when it comes for the second time, and the longest one that has
+ * come is taken. What came is remembered up to
  * a bound; a node that was forgotten is written again, with the same uid for the
  * same pcs, and readers take either.
  */
@@ -17,15 +16,15 @@
 /*
  * tsize has 16 bits and counts the heads, too. A tail must be worth its packet,
  * and short enough for readers that limit what a stack may expand to
- * (exp_stacks.c: eight pcs for a byte; a stack with a link has 48 bytes).
+ * (exp_stacks.c: eight pcs and links for a byte; a stack with a link has 48 bytes).
  */
 enum { FRAME_HEAD = 16, INFO_HEAD = 16, INFO_NATIVE = 1, PACKET_MAX = 65528, UID_HEAD = 16,
-       FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8, TAIL_MIN = 4, TAIL_MAX = 256,
-       TAILS_KNOWN = 1 << 16, TAIL_WRITTEN = 1 };
+       FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8, TAIL_MIN = 3, TAIL_MAX = 256,
+       CHAIN_MAX = 64, TAILS_KNOWN = 1 << 16 };
 
-#define LINKED    (1u << 31)
-#define NODE_SEED ((uint64_t)0x6e6f6465206f6620) /* keeps uids of nodes apart from those of stacks */
-#define KERNEL    ((uint64_t)1 << 63)
+#define LINKED (1u << 31)
+#define NODE   ((uint64_t)1 << 63) /* keeps uids of nodes apart from those of stacks */
+#define KERNEL ((uint64_t)1 << 63)
 
 /* The pcs at p, and the link behind them when there is one (0: none). */
 static void put_pcs(unsigned char *p, const uint64_t *pcs, size_t n, uint64_t link)
@@ -67,32 +66,63 @@ static void put_frame(struct expwriter *w, uint64_t uid, const uint64_t *pcs, si
 	w->has_stacks = true;
 }
 
-/* A stack on its way to the file: pcs up to n, then the link. */
-struct part {
-	const uint64_t *pcs;
-	size_t n, total;
-	uint64_t link;
-};
-
-/* Replace the pcs from `at` on by a link to a node, if they have come before; have they? */
-static bool share_tail(struct expwriter *w, struct part *s, size_t at)
+/* The uids that the tails of a stack have as nodes: of pcs[i] and all behind it uids[i]. */
+static void name_tails(const uint64_t *pcs, size_t n, uint64_t *uids)
 {
-	uint64_t uid, *state;
-	bool fresh;
+	uint64_t h = 0;
 
-	if (at >= s->n || s->n - at + !!s->link < TAIL_MIN)
-		return false;
-	uid = hash64(hash_words(s->pcs + at, s->total - at) ^ NODE_SEED);
-	uid = uid ? uid : NODE_SEED;
-	state = map_put(&w->tails, uid, &fresh);
-	if (fresh)
-		return false;
-	if (*state != TAIL_WRITTEN)
-		put_node(w, uid, s->pcs + at, s->n - at, s->link);
-	*state = TAIL_WRITTEN;
-	s->n = at;
-	s->link = uid;
-	return true;
+	for (size_t i = n; i-- > 0;) {
+		h = hash64(h * 3 + pcs[i]);
+		uids[i] = h | NODE;
+	}
+}
+
+/* The uid of the node for the tail at `at`, which has come before; written if it is not there. */
+static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t at,
+			size_t n)
+{
+	uint64_t *links = map_get(&w->tails, uids[at]), below = 0;
+	size_t to = at;
+
+	if (*links)
+		return uids[at];
+	while (!below && ++to + TAIL_MIN <= n) {
+		below = *map_get(&w->tails, uids[to]);
+		below = below < CHAIN_MAX ? below : 0;
+	}
+	to = below ? to : n;
+	put_node(w, uids[at], pcs + at, to - at, below ? uids[to] : 0);
+	*links = below + 1;
+	return uids[at];
+}
+
+/*
+ * Where the longest tail of a stack begins that has come before, and its node in *link; n: there
+ * is none. A tail that has come has all shorter ones with it.
+ */
+static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uint64_t *link)
+{
+	uint64_t uids[TAIL_MAX];
+	size_t at = n;
+	bool fresh = false;
+
+	if (n > TAIL_MAX)
+		return n;
+	if (w->tails.len >= TAILS_KNOWN)
+		expwriter_forget(w);
+	name_tails(pcs, n, uids);
+	for (size_t i = n < TAIL_MIN ? 0 : n - TAIL_MIN; i > 0; i--) {
+		map_put(&w->tails, uids[i], &fresh);
+		at = fresh ? at : i;
+	}
+	if (at < n)
+		*link = node_of(w, pcs, uids, at, n);
+	return at;
+}
+
+void expwriter_forget(struct expwriter *w)
+{
+	map_free(&w->tails);
 }
 
 static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs)
@@ -107,25 +137,19 @@ static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs
 
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs)
 {
-	struct part s = { .pcs = pcs, .n = npcs, .total = npcs };
-	size_t user = 0;
-	bool known = false;
+	size_t user = 0, n;
+	uint64_t link = 0;
 
 	while (user < npcs && pcs[user] & KERNEL)
 		user++;
-	if (w->tails.len >= TAILS_KNOWN)
-		map_free(&w->tails);
-	if (npcs <= TAIL_MAX) {
-		known = share_tail(w, &s, user + 1);
-		if (user)
-			share_tail(w, &s, 1);
-	}
+	n = share_tail(w, pcs, npcs, &link);
 	/* The segments of callers that came before are written. */
-	release_segments(w, pcs + user, known ? 1 : npcs - user);
+	if (n > user)
+		release_segments(w, pcs + user, n - user);
 	if (npcs > FRAMES_MAX)
 		put_truncated(w, uid, pcs);
 	else
-		put_frame(w, uid, pcs, s.n, s.link);
+		put_frame(w, uid, pcs, n, link);
 }
 
 /* Readers pass over an experiment whose stacks are an empty file: put something there. */
