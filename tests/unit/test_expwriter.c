@@ -524,42 +524,6 @@ static void counters_are_announced(void **state)
 	close(dirfd);
 }
 
-/* A function that calls itself to any depth: each stack begins where another ends. */
-static void recursion_is_read_as_written(void **state)
-{
-	enum { DEEPEST = 250, TURNS = 40, FIRST_UID = 1000 };
-	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
-	struct exp_builder *b = exp_builder_new(*state, "t.1.er");
-	uint64_t pcs[DEEPEST];
-	struct experiment *e;
-	size_t size;
-
-	for (int depth = 0; depth < DEEPEST; depth++)
-		pcs[depth] = 0x1000;
-	for (int turn = 0; turn < TURNS; turn++) {
-		for (int depth = 1; depth <= DEEPEST; depth++) {
-			pcs[0] = 0x2000 + turn;
-			expwriter_stack(exp_builder_writer(b), FIRST_UID + turn * DEEPEST + depth, pcs,
-					depth);
-			pcs[0] = 0x1000;
-		}
-	}
-	exp_builder_close(b);
-	free(tempdir_read(path, "data.frameinfo", &size));
-	assert_true(size < TURNS * DEEPEST * 64);
-	e = experiment_open(path, NULL);
-	assert_int_equal(e->diag.nmsgs, 0);
-	assert_int_equal(e->stacks.len, TURNS * DEEPEST);
-	for (int i = 0; i < TURNS * DEEPEST; i++) {
-		const struct exp_stack *s = &e->stacks.data[i];
-
-		assert_int_equal(s->npcs, i % DEEPEST + 1);
-		assert_int_equal(e->stack_pcs.data[s->first], 0x2000 + i / DEEPEST);
-		assert_true(s->npcs == 1 || e->stack_pcs.data[s->first + s->npcs - 1] == 0x1000);
-	}
-	experiment_close(e);
-}
-
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -579,7 +543,6 @@ int main(void)
 		CASE(little_and_often_is_all_there),
 		CASE(a_file_that_was_cut_is_noticed),
 		CASE(stacks_are_never_an_empty_file),
-		CASE(recursion_is_read_as_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
