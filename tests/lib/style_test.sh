@@ -58,6 +58,15 @@ xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/sh" | none "sh:
 functions $FUNCTION_LINES <"$tmp/c" | none "functions below $FUNCTION_LINES lines"
 xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
 	none "files of $FILE_LINES lines at most"
+# begun: those whose first line names a shell and that cannot be run, or the other way about.
+begun()
+{
+	while read -r file; do
+		[ "$(head -c 2 "$file")" = "#!" ] && [ ! -x "$file" ] && echo "$file: cannot be run"
+		[ "$(head -c 2 "$file")" != "#!" ] && [ -x "$file" ] && echo "$file: names no shell"
+	done
+}
+begun <"$tmp/sh" | none "sh: what names its shell can be run"
 columns $COLUMNS_MAX $COLUMNS_TEXT <"$tmp/c" | none "C: $COLUMNS_MAX columns at most"
 
 # These checks see what they are for.
@@ -66,3 +75,5 @@ mkdir "$tmp/x"
 check_that "a long function is found" "$(echo "$tmp/x/long.c" | functions 60 | wc -l) == 1"
 check_that "a wide line is found" "$(echo "$tmp/x/long.c" | columns 100 110 | wc -l) == 1 &&
 	$(echo "$tmp/x/long.c" | columns 101 0 | wc -l) == 0"
+printf '#!/bin/sh\n' >"$tmp/x/shell"
+check_that "a script that cannot be run is found" "$(echo "$tmp/x/shell" | begun | wc -l) == 1"

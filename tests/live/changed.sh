@@ -11,15 +11,17 @@ load=$!
 on_exit=stop_load
 stop_load() { kill $load; }
 
-# begin: record, until the load has packets in a file that is mapped by now.
+# begin: record, until the load has packets in a file that is mapped by now, or for a minute.
 begin()
 {
+	local tries=600
 	rm -rf x.er y.er
 	"$er_kernel" -o x.er -p high -F on >record.out 2>record.err &
 	recorder=$!
-	until [ -n "$(find x.er/_spin*/profile -size +2k 2>/dev/null)" ] ||
-		! kill -0 $recorder 2>/dev/null; do
+	while [ -z "$(find x.er/_spin*/data.frameinfo -size +2k 2>/dev/null)" ] &&
+		kill -0 $recorder 2>/dev/null && [ $tries -gt 0 ]; do
 		sleep 0.1
+		tries=$((tries - 1))
 	done
 }
 
@@ -50,10 +52,10 @@ spoil()
 	[ "$3" = nothing ] || check "$1: what is left is read" "$er_print" -header -functions x.er
 }
 
-spoil "packets cut to nothing" 'truncate -s 0 x.er/_spin*/profile' left
-spoil "packets cut in the middle" 'truncate -s 1000 x.er/_spin*/profile' left
+spoil "packets cut to nothing" 'truncate -s 0 x.er/_spin*/data.frameinfo' left
+spoil "packets cut in the middle" 'truncate -s 1000 x.er/_spin*/data.frameinfo' left
+spoil "the kernel's packets cut" 'truncate -s 64 x.er/profile' left
 spoil "the log cut" 'truncate -s 100 x.er/log.xml' left
-spoil "stacks cut" 'truncate -s 64 x.er/_spin*/data.frameinfo' left
 spoil "all files cut" 'find x.er -type f | xargs truncate -s 10' left
 spoil "removed" 'until rm -rf x.er && [ ! -e x.er ]; do :; done' nothing
 
@@ -62,10 +64,10 @@ check_that "er_mv refuses" "$("${er_kernel%/*}/er_mv" x.er y.er >mv.out 2>&1; ec
 	$(grep -c 'still being recorded' mv.out) == 1" "$(cat mv.out)"
 mv x.er y.er
 sleep 0.5
-size=$(cat y.er/_spin*/profile | wc -c)
+size=$(cat y.er/_spin*/data.frameinfo | wc -c)
 sleep 1
 kill -INT $recorder
 finish
 check_that "moved: goes on where it is" "$status == 0 && $(grep -c 'somebody else' record.err) == 0 &&
-	$(cat y.er/_spin*/profile | wc -c) > $size" "status $status; $(cat record.err)"
+	$(cat y.er/_spin*/data.frameinfo | wc -c) > $size" "status $status; $(cat record.err)"
 check "moved: it is whole" sh -c "'$er_print' -header y.er >header && ! grep 'not closed' header"
