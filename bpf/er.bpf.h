@@ -10,8 +10,6 @@
 
 #include "bpf/er_event.h"
 
-enum { ER_MAX_LOSSES = 8192 };
-
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);

@@ -286,6 +286,8 @@ struct er_last {
 	__u32 size, cpu;
 };
 
+enum { ER_MAX_LOSSES = 8192 }; /* keys; what finds none left is only counted by its CPU */
+
 /* Which thread lost records in which second; a bounded map, value: how many. */
 struct er_loss_key {
 	__u32 tgid, tid;

@@ -411,7 +411,6 @@ static void counters_records(const void *self, int cpu, uint64_t *produced, uint
 }
 
 const struct loader counter_loader = {
-	.name = "counters",
 	.wanted = counters_wanted,
 	.open = counters_open,
 	.start = counters_start,

@@ -20,7 +20,6 @@ struct rings;
  * when no required feature is missing. After start() no verb needs a capability but follow_cpus.
  */
 struct loader {
-	const char *name;
 	/* Does the plan ask for it? The other verbs of one that is not wanted are not called. */
 	bool (*wanted)(const struct capture_plan *plan);
 	/* Open, set the knobs, load; *self is what the other verbs are given. */

@@ -409,7 +409,6 @@ static enum capture_way profile_way(const void *self)
 }
 
 const struct loader profile_loader = {
-	.name = "profile",
 	.wanted = profile_wanted,
 	.open = profile_open,
 	.start = profile_start,

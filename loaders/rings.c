@@ -20,7 +20,6 @@ enum {
 	RING_TRACE = 16 << 20,  /* a third of a second at 300,000 waits a second, likewise */
 	RING_TOTAL = 64 << 20, /* the default shrinks on machines with many CPUs */
 	RING_MIN = 64 << 10,
-	MAX_LOSSES = 8192,
 };
 
 struct ring_ctx {
@@ -116,7 +115,7 @@ static int make_counters(struct rings *r)
 		return -errno;
 	r->cpus = p;
 	r->losses_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "er_losses", sizeof(struct er_loss_key),
-				      sizeof(__u64), MAX_LOSSES, NULL);
+				      sizeof(__u64), ER_MAX_LOSSES, NULL);
 	return r->losses_fd < 0 ? -errno : 0;
 }
 
