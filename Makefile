@@ -49,7 +49,7 @@ RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
 record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c,\
-                $(wildcard kernel_er/*.c user/*.c loaders/*.c)))
+                $(wildcard kernel_er/*.c user/*/*.c loaders/*.c)))
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 programs     := $(O)/bin/er_kernel $(tools)

@@ -131,8 +131,8 @@ static __always_inline __u64 queue_wait_open(struct er_thread *t, struct task_st
 }
 
 /* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
-static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 delay,
-					 struct er_stay *stay)
+static __always_inline __u64 charge_interval(struct er_thread *t, __u64 clk, __u64 delay,
+					 struct er_off_interval *off)
 {
 	__u64 len = edge_length(t, clk), runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
@@ -142,31 +142,31 @@ static __always_inline __u64 charge_stay(struct er_thread *t, __u64 clk, __u64 d
 	if (t->where == WHERE_QUEUED || runq > len)
 		runq = len;
 	t->delay = delay;
-	stay->runq_ns = runq;
-	stay->blocked_ns = len - runq;
+	off->runq_ns = runq;
+	off->blocked_ns = len - runq;
 	t->off_ns[s] += len - runq;
 	t->off_ns[ER_OFF_CPU] += runq;
 	edge_at(t, clk);
 	return len;
 }
 
-/* Give the parts of the stay their weights; is it to be recorded? */
-static __always_inline bool choose_stay(struct er_thread *t, __u64 len, struct er_stay *stay)
+/* Give the parts of the interval their weights; is it to be recorded? */
+static __always_inline bool choose_interval(struct er_thread *t, __u64 len, struct er_off_interval *off)
 {
 	if (er_trace_ns) {
 		if (len < er_trace_ns)
 			return false;
 		t->wflags |= ER_WAIT_TRACED;
-		stay->blocked_weight = stay->blocked_ns;
-		stay->runq_weight = stay->runq_ns;
+		off->blocked_weight = off->blocked_ns;
+		off->runq_weight = off->runq_ns;
 		return true;
 	}
-	stay->blocked_weight = points_weigh(&t->points, t->off_state, stay->blocked_ns);
-	stay->runq_weight = points_weigh(&t->points, ER_OFF_CPU, stay->runq_ns);
-	return stay->blocked_weight || stay->runq_weight;
+	off->blocked_weight = points_weigh(&t->points, t->off_state, off->blocked_ns);
+	off->runq_weight = points_weigh(&t->points, ER_OFF_CPU, off->runq_ns);
+	return off->blocked_weight || off->runq_weight;
 }
 
-/* WAY_LEAVE: a long wait is remembered over some short ones, for many threads have both. */
+/* STACKS_LEAVE: a long wait is remembered over some short ones, for many threads have both. */
 static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -177,7 +177,7 @@ static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 	t->lasted[s] = len > last ? len : last;
 }
 
-/* WAY_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
+/* STACKS_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
 static __always_inline bool leave_foretold(const struct er_thread *t)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -185,27 +185,27 @@ static __always_inline bool leave_foretold(const struct er_thread *t)
 	return !last || last * 2ULL >= (er_trace_ns ? er_trace_ns : t->points.left[s]);
 }
 
-/* A stay that ends without a switch in that was seen; is it to be recorded? */
-static __always_inline bool stay_until(struct er_thread *t, __u64 clk, __u64 delay)
+/* An interval that ends without a switch in that was seen; is it to be recorded? */
+static __always_inline bool interval_until(struct er_thread *t, __u64 clk, __u64 delay)
 {
-	struct er_stay stay = {};
-	__u64 len = charge_stay(t, clk, delay, &stay);
+	struct er_off_interval off = {};
+	__u64 len = charge_interval(t, clk, delay, &off);
 
-	if (!choose_stay(t, len, &stay))
+	if (!choose_interval(t, len, &off))
 		return false;
-	t->stay = stay;
+	t->off = off;
 	return true;
 }
 
 enum come { COME_UNNOTED, COME_BACK, COME_OWED };
 
 /*
- * A thread comes back to a CPU. Is its stay recorded, and when: as soon as it is
+ * A thread comes back to a CPU. Is its interval recorded, and when: as soon as it is
  * there, or at its next edge, when it is the current one?
  */
 __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
 {
-	struct er_stay stay;
+	struct er_off_interval off;
 	bool chosen;
 	__u64 len;
 
@@ -215,18 +215,18 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 		c->counts.nmissed++;
 		return COME_UNNOTED;
 	}
-	len = charge_stay(t, clk, delay, &stay);
-	chosen = choose_stay(t, len, &stay);
-	if (er_way == ER_WAY_LEAVE)
+	len = charge_interval(t, clk, delay, &off);
+	chosen = choose_interval(t, len, &off);
+	if (er_stack_method == ER_STACKS_LEAVE)
 		leave_learn(t, len);
 	t->where = WHERE_ON;
 	if (!chosen)
 		return COME_UNNOTED;
-	stay.oncpu_tid = oncpu;
-	stay.oncpu_tgid = oncpu >> 32;
-	t->stay = stay;
+	off.oncpu_tid = oncpu;
+	off.oncpu_tgid = oncpu >> 32;
+	t->off = off;
 	/* A new thread does not come back through the scheduler's end. */
-	if (er_way == ER_WAY_FINISH || (er_way == ER_WAY_EXIT && !(t->wflags & ER_WAIT_NEW)))
+	if (er_stack_method == ER_STACKS_FINISH || (er_stack_method == ER_STACKS_EXIT && !(t->wflags & ER_WAIT_NEW)))
 		return COME_BACK;
 	t->owed = 1;
 	return COME_OWED;
@@ -240,10 +240,10 @@ static __always_inline void edge_late(struct er_thread *t, struct task_struct *p
 	if (clk < t->since)
 		c->counts.nmissed++;
 	else
-		t->owed = stay_until(t, clk, p->sched_info.run_delay);
+		t->owed = interval_until(t, clk, p->sched_info.run_delay);
 }
 
-__noinline int er_settle(struct er_thread *t, struct er_cpu *c, __u64 clk)
+__noinline int er_finish(struct er_thread *t, struct er_cpu *c, __u64 clk)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 
@@ -255,16 +255,16 @@ __noinline int er_settle(struct er_thread *t, struct er_cpu *c, __u64 clk)
 		edge_late(t, p, c);
 	if (t->owed) {
 		t->owed = 0;
-		er_wait_send(c, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
+		er_wait_send(c, t, er_stack_method == ER_STACKS_LEAVE ? t->early_stack : 0);
 	}
 	return 0;
 }
 
 /* What of the current thread is still to be said when it is about to leave, or to end. */
-static __always_inline void edge_settle(struct er_thread *t, struct er_cpu *c, __u64 clk)
+static __always_inline void edge_finish(struct er_thread *t, struct er_cpu *c, __u64 clk)
 {
 	if (t->where != WHERE_ON || t->owed)
-		er_settle(t, c, clk);
+		er_finish(t, c, clk);
 }
 
 /* The current thread leaves its CPU. */
@@ -275,7 +275,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 
 	if (!t || !c)
 		return 0;
-	edge_settle(t, c, clk);
+	edge_finish(t, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
 	edge_length(t, clk); /* what the clock jumped while it ran is none of its time */

@@ -76,14 +76,14 @@ static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, str
 	t->wflags |= ER_WAIT_OPEN_END;
 	t->early_stack = 0;
 	wait_sample(&sm, p, t, c);
-	end_record(seq, c, p, t, er_way == ER_WAY_NONE ? 0 : asleep_stack(seq, &sm));
+	end_record(seq, c, p, t, er_stack_method == ER_STACKS_NONE ? 0 : asleep_stack(seq, &sm));
 }
 
 static __always_inline void end_owed(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
 				     struct er_thread *t)
 {
 	if (t->owed)
-		end_record(seq, c, p, t, er_way == ER_WAY_LEAVE ? t->early_stack : 0);
+		end_record(seq, c, p, t, er_stack_method == ER_STACKS_LEAVE ? t->early_stack : 0);
 	t->owed = 0;
 }
 
@@ -99,7 +99,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 	}
 	if (t->where == WHERE_ON)
 		end_owed(seq, c, p, t);
-	else if (stay_until(t, clk, queue_wait_open(t, p, clk)))
+	else if (interval_until(t, clk, queue_wait_open(t, p, clk)))
 		end_wait(seq, c, p, t);
 	if (er_split && t->where == WHERE_ON)
 		split_peek(t, p, p->pid);

@@ -125,7 +125,7 @@ enum er_wait_flags {
 };
 
 /*
- * A stay off the CPU: from the switch out to the switch in. First, unless it was
+ * An interval off the CPU: from the switch out to the switch in. First, unless it was
  * preempted, it is blocked in `state`; then it waits for a CPU. A weight is the
  * time that the record stands for: the distance of the sample points that fell
  * into that part, 0 if none did; of a traced wait its length.
@@ -248,7 +248,7 @@ struct er_split {
 
 /*
  * Per CPU, in an array that user space maps. `dying` counts threads that
- * began to exit, `dead` those of them whose residual was settled: the difference
+ * began to exit, `dead` those of them whose residual was sent: the difference
  * is what still owes one.
  */
 struct er_cpu {
@@ -277,9 +277,9 @@ struct er_counter_cpu {
 	__u64 events[ER_MAX_COUNTERS];
 } __attribute__((aligned(64)));
 
-/* What user space sets: enum capture_way and enum capture_shed (loaders/capture.h) as numbers. */
-enum er_way { ER_WAY_BEST, ER_WAY_EXIT, ER_WAY_FINISH, ER_WAY_LEAVE, ER_WAY_NONE };
-enum er_shed { ER_SHED_NOTHING, ER_SHED_WAKER_STACKS, ER_SHED_USER_STACKS, ER_SHED_SHORT_STACKS };
+/* What user space sets: enum stack_method and enum capture_shedding (loaders/capture.h) as numbers. */
+enum er_stack_method { ER_STACKS_BEST, ER_STACKS_EXIT, ER_STACKS_FINISH, ER_STACKS_LEAVE, ER_STACKS_NONE };
+enum er_shedding { ER_SHED_NOTHING, ER_SHED_WAKER_STACKS, ER_SHED_USER_STACKS, ER_SHED_SHORT_STACKS };
 
 /* Before each record in the file that the last iterator writes. */
 struct er_last {

@@ -90,7 +90,7 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 	if (!t || !c || t->state & THREAD_CLOSED)
 		return 0;
 	if (er_states) {
-		edge_settle(t, c, clk);
+		edge_finish(t, c, clk);
 		if (er_split)
 			split_leave(t, p, c, clk);
 		total_send(c, p, t, clk, p->se.sum_exec_runtime, t->tid, SCRATCH_SWITCH);
@@ -100,7 +100,7 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 	return 0;
 }
 
-/* WAY_LEAVE: the stack of the thread that leaves, if its wait is foretold to be recorded. */
+/* STACKS_LEAVE: the stack of the thread that leaves, if its wait is foretold to be recorded. */
 static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task_struct *p,
 					struct er_thread *t)
 {
@@ -131,7 +131,7 @@ static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt
 		throttle_leave(t, queue);
 		throttle_deadline(t, p);
 	}
-	if (er_way == ER_WAY_LEAVE)
+	if (er_stack_method == ER_STACKS_LEAVE)
 		early_stack(ctx, c, p, t);
 }
 

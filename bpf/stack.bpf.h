@@ -335,7 +335,7 @@ static __always_inline void send_stack(union stack_scratch *st, __u32 n, struct 
 }
 
 /* Give the stack its id, which is returned, and send it if it is new. */
-static __always_inline __u64 stack_settle(union stack_scratch *st, struct er_cpu *c,
+static __always_inline __u64 stack_publish(union stack_scratch *st, struct er_cpu *c,
 					  __u64 exec_id, __u32 tid, struct seq_file *seq)
 {
 	__u32 n = st->s.nkernel + st->s.nuser, at;
@@ -349,10 +349,10 @@ static __always_inline __u64 stack_settle(union stack_scratch *st, struct er_cpu
 	return st->s.id;
 }
 
-__noinline __u64 er_stack_settle(union stack_scratch *st, struct er_cpu *c, __u64 exec_id,
+__noinline __u64 er_stack_publish(union stack_scratch *st, struct er_cpu *c, __u64 exec_id,
 				 __u32 tid)
 {
-	return st && c ? stack_settle(st, c, exec_id, tid, NULL) : 0;
+	return st && c ? stack_publish(st, c, exec_id, tid, NULL) : 0;
 }
 
 /* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
@@ -364,8 +364,8 @@ static __always_inline __u64 stack_finish(union stack_scratch *st, const struct 
 	if (!(nkernel + nuser) && !st->s.flags)
 		return 0;
 	if (seq)
-		return stack_settle(st, sm->cpu, sm->task->self_exec_id, sm->tid, seq);
-	return er_stack_settle(st, sm->cpu, sm->task->self_exec_id, sm->tid);
+		return stack_publish(st, sm->cpu, sm->task->self_exec_id, sm->tid, seq);
+	return er_stack_publish(st, sm->cpu, sm->task->self_exec_id, sm->tid);
 }
 
 static __always_inline union stack_scratch *stack_begin(const struct sample *sm,

@@ -34,8 +34,8 @@ enum { OFF_SLOTS = POINTS_STATES };
 
 #define WAKER_IN_INTERRUPT 0x80000000u /* in waker_tid; numbers stay far below */
 
-/* A stay off the CPU. */
-struct er_stay {
+/* An interval off the CPU. */
+struct er_off_interval {
 	__u64 blocked_ns, runq_ns, blocked_weight, runq_weight;
 	__u32 oncpu_tgid, oncpu_tid;
 };
@@ -53,7 +53,7 @@ struct er_thread {
 	__u16 off_state;  /* enum er_off_state of the blocked part */
 	__u32 wflags;     /* enum er_wait_flags, of the present wait */
 	__s32 syscall;    /* it was in when it left the CPU, -1 none */
-	__u32 owed;       /* a stay was chosen, its record is to be sent at the next edge */
+	__u32 owed;       /* an interval was chosen, its record is to be sent at the next edge */
 	__u32 kfault;     /* faults it had when it entered one from kernel mode, + 1; 0 none */
 	__u32 waker_tgid, waker_tid;
 	__u64 waker_start;
@@ -76,10 +76,10 @@ struct er_thread {
 	__u64 touched;    /* by the last fault that was seen */
 	__u32 futex_op, holder; /* state LOCK */
 	__u64 waker_stack, early_stack;
-	struct er_stay stay;
+	struct er_off_interval off;
 	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
 	__u64 rest_stack[OFF_SLOTS];
-	__u32 lasted[OFF_SLOTS];  /* a late wait that began in the state; WAY_LEAVE */
+	__u32 lasted[OFF_SLOTS];  /* a late wait that began in the state; STACKS_LEAVE */
 
 	/* At begin and end. */
 	__u64 begin;      /* clk */

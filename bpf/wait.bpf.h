@@ -18,10 +18,10 @@ enum {
 	OWN_FRAMES = 12, /* at most */
 };
 
-const volatile __u32 er_way;
+const volatile __u32 er_stack_method;
 
 __u64 er_schedule_pc; /* of __schedule(); 0 not known */
-__u32 er_shed;        /* enum er_shed; user space changes it at any time */
+__u32 er_shedding;        /* enum er_shedding; user space changes it at any time */
 
 /* Frames before __schedule(), one a program that walks. */
 __u32 er_skip_back, er_skip_leave;
@@ -64,7 +64,7 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 	sm->tgid = p->tgid;
 	sm->tid = p->pid;
 	sm->flags = 0;
-	sm->no_user = er_shed >= ER_SHED_USER_STACKS;
+	sm->no_user = er_shedding >= ER_SHED_USER_STACKS;
 }
 
 /* Of the running thread, from __schedule() outwards. */
@@ -100,23 +100,23 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 
 	r->h.kind = ER_KIND_WAIT;
 	r->start_time = t->start_time;
-	r->blocked_ns = t->stay.blocked_ns;
-	r->runq_ns = t->stay.runq_ns;
-	r->blocked_weight = t->stay.blocked_weight;
-	r->runq_weight = t->stay.runq_weight;
+	r->blocked_ns = t->off.blocked_ns;
+	r->runq_ns = t->off.runq_ns;
+	r->blocked_weight = t->off.blocked_weight;
+	r->runq_weight = t->off.runq_weight;
 	r->address = locked || t->off_state <= ER_OFF_KFAULT ? t->address : 0;
 	r->futex_op = locked ? t->futex_op : 0;
 	r->holder_tid = locked ? t->holder : 0;
 	fill_waker(r, t);
-	r->oncpu_tgid = t->stay.oncpu_tgid;
-	r->oncpu_tid = t->stay.oncpu_tid;
+	r->oncpu_tgid = t->off.oncpu_tgid;
+	r->oncpu_tid = t->off.oncpu_tid;
 	r->cpu = bpf_get_smp_processor_id();
 	r->tgid = p->tgid;
 	r->tid = p->pid;
 	r->syscall = t->syscall;
 	r->state = t->off_state;
 	r->flags |= t->wflags;
-	if (er_way == ER_WAY_LEAVE && t->early_stack)
+	if (er_stack_method == ER_STACKS_LEAVE && t->early_stack)
 		r->flags |= ER_WAIT_STACK_EARLY;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_WAIT_KTHREAD;
@@ -129,12 +129,12 @@ static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
-	if (t->stay.blocked_weight) {
-		t->weighed[s] += t->stay.blocked_weight;
+	if (t->off.blocked_weight) {
+		t->weighed[s] += t->off.blocked_weight;
 		t->rest_stack[s] = stack;
 	}
-	if (t->stay.runq_weight) {
-		t->weighed[ER_OFF_CPU] += t->stay.runq_weight;
+	if (t->off.runq_weight) {
+		t->weighed[ER_OFF_CPU] += t->off.runq_weight;
 		t->rest_stack[ER_OFF_CPU] = stack;
 	}
 }
@@ -170,8 +170,8 @@ __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 /* A short wait was chosen by chance, and stacks of those are given up. */
 static __always_inline bool wait_sheds_stack(const struct er_thread *t)
 {
-	return er_shed >= ER_SHED_SHORT_STACKS &&
-	       t->stay.blocked_ns + t->stay.runq_ns < er_distance;
+	return er_shedding >= ER_SHED_SHORT_STACKS &&
+	       t->off.blocked_ns + t->off.runq_ns < er_distance;
 }
 
 /* The thread is back and runs: take its stack, send the record. */

@@ -34,7 +34,7 @@ static __always_inline bool waker_matters(const struct er_thread *t)
 {
 	__u64 reached = t->since;
 
-	if (t->where != WHERE_BLOCKED || er_shed >= ER_SHED_WAKER_STACKS)
+	if (t->where != WHERE_BLOCKED || er_shedding >= ER_SHED_WAKER_STACKS)
 		return false;
 	reached += er_trace_ns ? er_trace_ns : t->points.left[t->off_state & (OFF_SLOTS - 1)];
 	return !clock_before(reached) && clock_now() >= reached;
@@ -54,7 +54,7 @@ static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task
 	sm.tgid = waker->tgid;
 	sm.tid = waker->pid;
 	sm.flags = 0;
-	sm.no_user = er_shed >= ER_SHED_USER_STACKS;
+	sm.no_user = er_shedding >= ER_SHED_USER_STACKS;
 	return sample_stack(ctx, &sm, SCRATCH_WAKING);
 }
 

@@ -5,30 +5,34 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
-#include "kernel_er/load.h"
-#include "kernel_er/names.h"
+#include "user/record/expname.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
-#include "kernel_er/session.h"
+#include "user/record/recording_session.h"
 
 enum { EXIT_USAGE = 2 };
 
-static int preview(const struct plan *plan, struct diag *d)
+/* Record, or with -n say what would be recorded. The exit status. */
+static int record(const struct options *o, struct diag *d)
 {
+	const struct plan *plan = &o->plan;
 	struct expname name = { .dirfd = -1 };
-	int err = plan->load ? load_check(plan->load, d) : 0;
+	bool preview = o->action == ACTION_PREVIEW;
+	int status = 1;
 
-	if (!err)
-		err = expname_choose(plan, &name, d);
-	if (!err)
-		preflight_preview(plan, &name, stdout);
+	if ((preview ? preflight_load(plan, d) : preflight(plan, d)) == 0 &&
+	    expname_choose(plan, &name, d) == 0) {
+		if (preview || plan->verbose)
+			preflight_preview(plan, &name, preview ? stdout : stderr);
+		status = preview ? 0 : recording_session_run(plan, &name, d);
+	}
 	expname_free(&name);
-	return err ? 1 : 0;
+	return status;
 }
 
-static int perform(const struct plan *plan, struct diag *d)
+static int perform(const struct options *o, struct diag *d)
 {
-	switch (plan->action) {
+	switch (o->action) {
 	case ACTION_USAGE:
 		options_usage(stdout);
 		return 0;
@@ -41,11 +45,10 @@ static int perform(const struct plan *plan, struct diag *d)
 		counters_print(stdout, COUNTER_UNITS, capture_try_counter);
 		return 0;
 	case ACTION_PREVIEW:
-		return preview(plan, d);
 	case ACTION_RECORD:
 		break;
 	}
-	return session_run(plan, d);
+	return record(o, d);
 }
 
 /*
@@ -62,15 +65,15 @@ static void keep_memory(void)
 int main(int argc, char **argv)
 {
 	struct diag d = { .prefix = "er_kernel" };
-	struct plan plan;
+	struct options options;
 	int status = program_begin(d.prefix);
 
 	if (status)
 		return status;
 	keep_memory();
 	status = EXIT_USAGE;
-	if (options_parse(argc, argv, &plan, &d) == 0)
-		status = perform(&plan, &d);
-	options_free(&plan);
+	if (options_parse(argc, argv, &options, &d) == 0)
+		status = perform(&options, &d);
+	options_free(&options);
 	return program_end(d.prefix, status);
 }

@@ -69,14 +69,14 @@ static bool whole(const char *s, uint64_t max, uint64_t *ret)
 }
 
 /* The first of several requests wins: `-V --help` prints the version. */
-static int request(struct plan *p, enum action a)
+static int request(struct options *o, enum action a)
 {
-	if (p->action == ACTION_RECORD)
-		p->action = a;
+	if (o->action == ACTION_RECORD)
+		o->action = a;
 	return 0;
 }
 
-static int opt_interval(struct plan *p, const char *arg, struct diag *d)
+static int opt_interval(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice named[] = {
 		{ "on", INTERVAL_ON_NS },    { "high", INTERVAL_HIGH_NS }, { "hi", INTERVAL_HIGH_NS },
@@ -86,7 +86,7 @@ static int opt_interval(struct plan *p, const char *arg, struct diag *d)
 	double v;
 	char *end;
 
-	if (choose(named, arg, &p->interval_ns))
+	if (choose(named, arg, &o->plan.interval_ns))
 		return 0;
 	if (!number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
 		return diag_error(d, "-p '%s': not an interval: write on, high, low, off, or "
@@ -103,7 +103,7 @@ static int opt_interval(struct plan *p, const char *arg, struct diag *d)
 		v = INTERVAL_MIN_NS;
 	}
 	/* Half a nanosecond: 0.0123 ms must not become 12 µs less one by binary fractions. */
-	p->interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
+	o->plan.interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static bool duration(const char *s, uint64_t *ns, char **end)
 	return true;
 }
 
-static int opt_time(struct plan *p, const char *arg, struct diag *d)
+static int opt_time(struct options *o, const char *arg, struct diag *d)
 {
 	uint64_t first, second;
 	char *end;
@@ -134,8 +134,8 @@ static int opt_time(struct plan *p, const char *arg, struct diag *d)
 	if (!*end) {
 		if (!first)
 			goto bad;
-		p->begin_ns = 0;
-		p->end_ns = first;
+		o->plan.begin_ns = 0;
+		o->plan.end_ns = first;
 		return 0;
 	}
 	if (*end != '-' || !duration(end + 1, &second, &end) || *end)
@@ -143,29 +143,29 @@ static int opt_time(struct plan *p, const char *arg, struct diag *d)
 	if (second && second <= first)
 		return diag_error(d, "-t '%s': ends before it begins: write the earlier time first",
 				  arg);
-	p->begin_ns = first;
-	p->end_ns = second;
+	o->plan.begin_ns = first;
+	o->plan.end_ns = second;
 	return 0;
 bad:
 	return diag_error(d, "-t '%s': not a duration: write seconds (10), minutes (1m), or from-to "
 			     "(5-15, 5-0 to the end)", arg);
 }
 
-static int opt_quiet(struct plan *p, const char *arg, struct diag *d)
+static int opt_quiet(struct options *o, const char *arg, struct diag *d)
 {
 	char *end;
 
-	if (!duration(arg, &p->quiet_ns, &end) || *end)
+	if (!duration(arg, &o->plan.quiet_ns, &end) || *end)
 		return diag_error(d, "-q '%s': not a duration: write seconds, such as 0 or 2", arg);
 	return 0;
 }
 
-static int opt_comment(struct plan *p, const char *arg, struct diag *d)
+static int opt_comment(struct options *o, const char *arg, struct diag *d)
 {
-	if (p->ncomments == MAX_COMMENTS)
+	if (o->plan.ncomments == MAX_COMMENTS)
 		return diag_error(d, "-C '%s': more than %d comments: leave some out", arg,
 				  MAX_COMMENTS);
-	p->comments[p->ncomments++] = arg;
+	o->plan.comments[o->plan.ncomments++] = arg;
 	return 0;
 }
 
@@ -176,29 +176,29 @@ static bool has_suffix(const char *s, const char *suffix)
 	return n > k && !strcmp(s + n - k, suffix) && s[n - k - 1] != '/';
 }
 
-static int opt_name(struct plan *p, const char *arg, struct diag *d)
+static int opt_name(struct options *o, const char *arg, struct diag *d)
 {
 	if (!has_suffix(arg, ".er"))
 		return diag_error(d, "-o '%s': the name of an experiment must end in .er", arg);
-	p->name = arg;
+	o->plan.name = arg;
 	return 0;
 }
 
-static int opt_dir(struct plan *p, const char *arg, struct diag *d)
+static int opt_dir(struct options *o, const char *arg, struct diag *d)
 {
-	p->dir = arg;
+	o->plan.dir = arg;
 	return 0;
 }
 
-static int opt_group(struct plan *p, const char *arg, struct diag *d)
+static int opt_group(struct options *o, const char *arg, struct diag *d)
 {
 	if (!has_suffix(arg, ".erg"))
 		return diag_error(d, "-g '%s': the name of a group must end in .erg", arg);
-	p->group = arg;
+	o->plan.group = arg;
 	return 0;
 }
 
-static int opt_archive(struct plan *p, const char *arg, struct diag *d)
+static int opt_archive(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = {
 		{ "off", ARCHIVE_NOTHING }, { "on", ARCHIVE_NAMES }, { "copy", ARCHIVE_WHOLE },
@@ -208,35 +208,35 @@ static int opt_archive(struct plan *p, const char *arg, struct diag *d)
 
 	if (!choose(words, arg, &v))
 		return diag_error(d, "-A '%s': write on, off or copy", arg);
-	p->archiving = v;
+	o->plan.archiving = v;
 	return 0;
 }
 
-static int opt_limit(struct plan *p, const char *arg, struct diag *d)
+static int opt_limit(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = { { "unlimited", 0 }, { "none", 0 }, { NULL, 0 } };
 	uint64_t mb;
 
-	if (choose(words, arg, &p->limit_bytes))
+	if (choose(words, arg, &o->plan.limit_bytes))
 		return 0;
 	if (!whole(arg, UINT64_MAX >> 20, &mb) || !mb)
 		return diag_error(d, "-L '%s': not a size: write megabytes, or unlimited", arg);
-	p->limit_bytes = mb << 20;
+	o->plan.limit_bytes = mb << 20;
 	return 0;
 }
 
-static int opt_sample(struct plan *p, const char *arg, struct diag *d)
+static int opt_sample(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = { { "on", 1 }, { "off", 0 }, { NULL, 0 } };
 	uint64_t v;
 
 	if (!choose(words, arg, &v) && (!whole(arg, INT_MAX, &v) || !v))
 		return diag_error(d, "-S '%s': not a period: write on, off, or whole seconds", arg);
-	p->sample_s = v;
+	o->plan.sample_s = v;
 	return 0;
 }
 
-static int opt_trace(struct plan *p, const char *arg, struct diag *d)
+static int opt_trace(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = {
 		{ "off", TRACE_OFF }, { "all", TRACE_ALL }, { "on", TRACE_CALIBRATED },
@@ -244,41 +244,41 @@ static int opt_trace(struct plan *p, const char *arg, struct diag *d)
 	};
 	uint64_t us;
 
-	if (choose(words, arg, &p->trace_ns))
+	if (choose(words, arg, &o->plan.trace_ns))
 		return 0;
 	if (!whole(arg, MAX_TRACE_US, &us))
 		return diag_error(d, "-s '%s': not a threshold: write on, off, all, or microseconds "
 				     "such as 100", arg);
-	p->trace_ns = us ? us * 1000 : TRACE_ALL;
+	o->plan.trace_ns = us ? us * 1000 : TRACE_ALL;
 	return 0;
 }
 
 /* Without an argument, as the last word of the line: a list of what there is. */
-static int opt_counters(struct plan *p, const char *arg, struct diag *d)
+static int opt_counters(struct options *o, const char *arg, struct diag *d)
 {
 	if (!arg)
-		return request(p, ACTION_COUNTERS);
-	return counters_parse(arg, COUNTER_UNITS, d, &p->counters);
+		return request(o, ACTION_COUNTERS);
+	return counters_parse(arg, COUNTER_UNITS, d, &o->plan.counters);
 }
 
-static int opt_states(struct plan *p, const char *arg, struct diag *d)
+static int opt_states(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
 	uint64_t v;
 
 	if (!choose(words, arg, &v))
 		return diag_error(d, "--states '%s': write on or off", arg);
-	p->states = v;
+	o->plan.states = v;
 	return 0;
 }
 
-static int opt_exact_user(struct plan *p, const char *arg, struct diag *d)
+static int opt_exact_user(struct options *o, const char *arg, struct diag *d)
 {
-	p->exact_user = true;
+	o->plan.exact_user = true;
 	return 0;
 }
 
-static int opt_budget(struct plan *p, const char *arg, struct diag *d)
+static int opt_budget(struct options *o, const char *arg, struct diag *d)
 {
 	double v;
 	char *end;
@@ -286,15 +286,15 @@ static int opt_budget(struct plan *p, const char *arg, struct diag *d)
 	if (!number(arg, &v, &end) || (*end && strcmp(end, "%")) || v <= 0 || v > 100)
 		return diag_error(d, "--budget '%s': not a share of the CPU time: write percent above "
 				     "0 and up to 100, such as 2%%", arg);
-	p->budget = v / 100;
+	o->plan.budget = v / 100;
 	return 0;
 }
 
-static int opt_way(struct plan *p, const char *arg, struct diag *d)
+static int opt_stack_method(struct options *o, const char *arg, struct diag *d)
 {
-	for (int way = WAY_BEST; way <= WAY_NONE; way++) {
-		if (!strcmp(capture_way_name(way), arg)) {
-			p->way = way;
+	for (int method = STACKS_BEST; method <= STACKS_NONE; method++) {
+		if (!strcmp(stack_method_name(method), arg)) {
+			o->plan.stack_method = method;
 			return 0;
 		}
 	}
@@ -302,7 +302,7 @@ static int opt_way(struct plan *p, const char *arg, struct diag *d)
 			     "switch-out, or none", arg);
 }
 
-static int opt_follow(struct plan *p, const char *arg, struct diag *d)
+static int opt_follow(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = {
 		{ "off", FOLLOW_OFF }, { "on", FOLLOW_ALL }, { "all", FOLLOW_ALL }, { NULL, 0 },
@@ -313,7 +313,7 @@ static int opt_follow(struct plan *p, const char *arg, struct diag *d)
 	int err;
 
 	if (choose(words, arg, &v)) {
-		p->follow = v;
+		o->plan.follow = v;
 		return 0;
 	}
 	if (*arg != '=')
@@ -327,12 +327,12 @@ static int opt_follow(struct plan *p, const char *arg, struct diag *d)
 		return diag_error(d, "-F '%s': not an extended regular expression: %s", arg, why);
 	}
 	regfree(&re);
-	p->follow = FOLLOW_MATCHING;
-	p->follow_regexp = arg + 1;
+	o->plan.follow = FOLLOW_MATCHING;
+	o->plan.follow_regexp = arg + 1;
 	return 0;
 }
 
-static int opt_target(struct plan *p, const char *arg, struct diag *d)
+static int opt_target(struct options *o, const char *arg, struct diag *d)
 {
 	const char *slash = strchr(arg, '/');
 	char *first = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
@@ -343,52 +343,52 @@ static int opt_target(struct plan *p, const char *arg, struct diag *d)
 	if (!ok || (slash ? !tid : !pid))
 		return diag_error(d, "-T '%s': not a target: write PID/TID, PID, or 0/TID for a "
 				     "kernel thread", arg);
-	vec_push(&p->targets, (struct capture_target){ .pid = pid, .tid = tid });
+	vec_push(&o->plan.targets, (struct capture_target){ .pid = pid, .tid = tid });
 	return 0;
 }
 
-static int opt_stopped(struct plan *p, const char *arg, struct diag *d)
+static int opt_stopped(struct options *o, const char *arg, struct diag *d)
 {
-	p->leave_stopped = true;
+	o->plan.leave_stopped = true;
 	return 0;
 }
 
-static int opt_idle(struct plan *p, const char *arg, struct diag *d)
+static int opt_idle(struct options *o, const char *arg, struct diag *d)
 {
-	p->idle = true;
+	o->plan.idle = true;
 	return 0;
 }
 
-static int opt_no_self(struct plan *p, const char *arg, struct diag *d)
+static int opt_no_self(struct options *o, const char *arg, struct diag *d)
 {
-	p->no_self = true;
+	o->plan.no_self = true;
 	return 0;
 }
 
-static int opt_verbose(struct plan *p, const char *arg, struct diag *d)
+static int opt_verbose(struct options *o, const char *arg, struct diag *d)
 {
-	p->verbose = true;
+	o->plan.verbose = true;
 	return 0;
 }
 
-static int opt_preview(struct plan *p, const char *arg, struct diag *d)
+static int opt_preview(struct options *o, const char *arg, struct diag *d)
 {
-	return request(p, ACTION_PREVIEW);
+	return request(o, ACTION_PREVIEW);
 }
 
-static int opt_version(struct plan *p, const char *arg, struct diag *d)
+static int opt_version(struct options *o, const char *arg, struct diag *d)
 {
-	return request(p, ACTION_VERSION);
+	return request(o, ACTION_VERSION);
 }
 
-static int opt_check(struct plan *p, const char *arg, struct diag *d)
+static int opt_check(struct options *o, const char *arg, struct diag *d)
 {
-	return request(p, ACTION_CHECK);
+	return request(o, ACTION_CHECK);
 }
 
-static int opt_help(struct plan *p, const char *arg, struct diag *d)
+static int opt_help(struct options *o, const char *arg, struct diag *d)
 {
-	return request(p, ACTION_USAGE);
+	return request(o, ACTION_USAGE);
 }
 
 /* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares them. */
@@ -423,7 +423,7 @@ const struct option_row option_rows[] = {
 	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
 	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
 	{ 0, "wait-stacks", "way", "take stacks of waits so; to learn about a kernel",
-	  opt_way },
+	  opt_stack_method },
 	{ 'n', NULL, NULL, "say what would be recorded, and record nothing", opt_preview },
 	{ 'v', NULL, NULL, "say more about the run", opt_verbose },
 	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },

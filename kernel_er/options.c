@@ -61,12 +61,12 @@ static const struct option_row *row_of(int c)
 }
 
 /* What getopt refused: its word, and what to do. 0 where an argument may be missing. */
-static int refuse(int c, char **argv, struct plan *plan, struct diag *d)
+static int refuse(int c, char **argv, struct options *o, struct diag *d)
 {
 	const struct option_row *row = optopt ? row_of(optopt) : NULL;
 
 	if (c == ':' && row && row->arg[0] == '[')
-		return row->fn(plan, NULL, d);
+		return row->fn(o, NULL, d);
 	if (c == ':' && row && optopt >= LONG_BASE)
 		return diag_error(d, "--%s: an argument is missing: write --%s %s", row->name,
 				  row->name, row->arg);
@@ -82,7 +82,7 @@ static int refuse(int c, char **argv, struct plan *plan, struct diag *d)
 static int check_whole(const struct plan *p, struct diag *d)
 {
 	const char *needs_states = p->trace_ns ? "-s" : p->exact_user ? "--exact-user" :
-				   p->way != WAY_BEST ? "--wait-stacks" : NULL;
+				   p->stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
 
 	if (needs_states && !p->interval_ns)
 		return diag_error(d, "%s: there is nothing to do for it with -p off: leave one of the "
@@ -97,7 +97,7 @@ static int check_whole(const struct plan *p, struct diag *d)
 	return 0;
 }
 
-int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
+int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 {
 	char letters[3 * MAX_ROWS + 3];
 	struct option longs[MAX_ROWS + 1];
@@ -109,16 +109,18 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 		argv++;
 		argc--;
 	}
-	*plan = (struct plan){
-		.interval_ns = INTERVAL_ON_NS,
-		.states = true,
-		.quiet_ns = 1000000000,
-		.limit_bytes = 2000ULL << 20,
-		.sample_s = 1,
-		.archiving = ARCHIVE_NAMES,
-		.follow = FOLLOW_ALL,
-		.argv = argv,
+	*ret = (struct options){
 		.action = argc > 1 ? ACTION_RECORD : ACTION_USAGE,
+		.plan = {
+			.interval_ns = INTERVAL_ON_NS,
+			.states = true,
+			.quiet_ns = 1000000000,
+			.limit_bytes = 2000ULL << 20,
+			.sample_s = 1,
+			.archiving = ARCHIVE_NAMES,
+			.follow = FOLLOW_ALL,
+			.argv = argv,
+		},
 	};
 	assert(noption_rows <= MAX_ROWS);
 	getopt_tables(letters, longs);
@@ -127,21 +129,21 @@ int options_parse(int argc, char **argv, struct plan *plan, struct diag *d)
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
 			break;
-		if (row_of(c)->fn(plan, optarg, d) < 0)
+		if (row_of(c)->fn(ret, optarg, d) < 0)
 			return -1;
 	}
-	if ((c == '?' || c == ':') && refuse(c, argv, plan, d) < 0)
+	if ((c == '?' || c == ':') && refuse(c, argv, ret, d) < 0)
 		return -1;
 	if (optind < argc)
-		plan->load = argv + optind;
-	if (check_whole(plan, d) < 0)
+		ret->plan.load = argv + optind;
+	if (check_whole(&ret->plan, d) < 0)
 		return -1;
-	plan->states &= plan->interval_ns > 0;
+	ret->plan.states &= ret->plan.interval_ns > 0;
 	return 0;
 }
 
-void options_free(struct plan *plan)
+void options_free(struct options *o)
 {
-	vec_free(&plan->targets);
-	counters_free(&plan->counters);
+	vec_free(&o->plan.targets);
+	counters_free(&o->plan.counters);
 }

@@ -5,16 +5,32 @@
 
 #include <stdio.h>
 
-#include "kernel_er/plan.h"
+#include "user/record/plan.h"
 
 struct diag;
 
+/* What er_kernel is asked to do. */
+enum action {
+	ACTION_RECORD,
+	ACTION_PREVIEW, /* -n */
+	ACTION_USAGE,
+	ACTION_VERSION,
+	ACTION_CHECK,
+	ACTION_COUNTERS, /* -h alone: list them */
+};
+
+/* The command line, parsed. */
+struct options {
+	enum action action;
+	struct plan plan; /* of the recording, for ACTION_RECORD and ACTION_PREVIEW */
+};
+
 /*
- * Fill plan from the arguments. 0, or -1 after one sentence that says what to
+ * Fill *ret from the arguments. 0, or -1 after one sentence that says what to
  * write instead. Free with options_free in either case.
  */
-int options_parse(int argc, char **argv, struct plan *plan, struct diag *d);
-void options_free(struct plan *plan);
+int options_parse(int argc, char **argv, struct options *ret, struct diag *d);
+void options_free(struct options *o);
 void options_usage(FILE *out);
 
 #endif

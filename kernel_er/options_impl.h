@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-#include "kernel_er/plan.h"
+#include "kernel_er/options.h"
 
 struct diag;
 
 enum { INTERVAL_ON_NS = 10007000 }; /* -p on, the default */
 
-typedef int (*option_fn)(struct plan *p, const char *arg, struct diag *d);
+typedef int (*option_fn)(struct options *o, const char *arg, struct diag *d);
 
 struct option_row {
 	int letter;       /* 0: long only */

@@ -7,9 +7,9 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "kernel_er/load.h"
+#include "user/record/load.h"
 #include "loaders/features.h"
-#include "user/procfs.h"
+#include "user/space/procfs.h"
 
 enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h; shown in /proc/PID/stat */
 
@@ -55,6 +55,11 @@ static int check_numbers(const struct plan *plan, struct diag *d)
 			  plan->targets.len ? "-T" : "--no-self");
 }
 
+int preflight_load(const struct plan *plan, struct diag *d)
+{
+	return plan->load ? load_check(plan->load, d) : 0;
+}
+
 int preflight(const struct plan *plan, struct diag *d)
 {
 	if (check_numbers(plan, d) < 0)
@@ -63,7 +68,7 @@ int preflight(const struct plan *plan, struct diag *d)
 		if (check_target(t, d) < 0)
 			return -1;
 	}
-	if (plan->load && load_check(plan->load, d) < 0)
+	if (preflight_load(plan, d) < 0)
 		return -1;
 	if (!plan_profiles(plan))
 		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "kernel_er/names.h"
-#include "kernel_er/plan.h"
+#include "user/record/expname.h"
+#include "user/record/plan.h"
 
 struct diag;
 
@@ -15,6 +15,8 @@ struct diag;
  * opens). 0, or -1 after one sentence.
  */
 int preflight(const struct plan *plan, struct diag *d);
+/* Is there a load that cannot be run? 0, or -errno after one sentence. */
+int preflight_load(const struct plan *plan, struct diag *d);
 /* -n: say what would be recorded. */
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out);
 /* --check: a table of the features. 0 when nothing that is required is missing, else 1. */

@@ -81,11 +81,11 @@ int capture_open(const struct capture_plan *plan, struct diag *d, struct capture
 	return 0;
 }
 
-void capture_set_shed(struct capture *c, enum capture_shed level)
+void capture_set_shedding(struct capture *c, enum capture_shedding level)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (c->selves[i] && loaders[i]->set_shed)
-			loaders[i]->set_shed(c->selves[i], level);
+		if (c->selves[i] && loaders[i]->set_shedding)
+			loaders[i]->set_shedding(c->selves[i], level);
 }
 
 void capture_set_distance(struct capture *c, uint64_t ns)
@@ -111,25 +111,25 @@ void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int e
 			loaders[i]->follow_cpus(c->selves[i], fn, ctx);
 }
 
-enum capture_way capture_way(const struct capture *c)
+enum stack_method capture_stack_method(const struct capture *c)
 {
 	for (int i = 0; i < NLOADERS; i++)
-		if (c->selves[i] && loaders[i]->way)
-			return loaders[i]->way(c->selves[i]);
-	return WAY_NONE;
+		if (c->selves[i] && loaders[i]->stack_method)
+			return loaders[i]->stack_method(c->selves[i]);
+	return STACKS_NONE;
 }
 
-const char *capture_way_name(enum capture_way way)
+const char *stack_method_name(enum stack_method method)
 {
 	static const char *const names[] = {
-		[WAY_BEST] = "best",
-		[WAY_EXIT] = "sched_exit_tp",
-		[WAY_FINISH] = "finish_task_switch",
-		[WAY_LEAVE] = "switch-out",
-		[WAY_NONE] = "none",
+		[STACKS_BEST] = "best",
+		[STACKS_EXIT] = "sched_exit_tp",
+		[STACKS_FINISH] = "finish_task_switch",
+		[STACKS_LEAVE] = "switch-out",
+		[STACKS_NONE] = "none",
 	};
 
-	return names[way];
+	return names[method];
 }
 
 static uint64_t monotonic(void)
@@ -246,9 +246,9 @@ void capture_counter_records(const struct capture *c, int cpu, uint64_t *produce
 			loaders[i]->counter_records(c->selves[i], cpu, produced, lost);
 }
 
-uint32_t capture_unsettled(const struct capture *c)
+uint32_t capture_unfinished(const struct capture *c)
 {
-	return rings_unsettled(c->rings);
+	return rings_unfinished(c->rings);
 }
 
 void capture_losses(const struct capture *c,

@@ -25,12 +25,12 @@ struct capture_target {
 };
 
 /* How the stack of a wait is come by, best first. A recording has one way for all. */
-enum capture_way {
-	WAY_BEST,   /* in a plan: the best that this kernel and these privileges allow */
-	WAY_EXIT,   /* when the thread is back, by the tracepoint after a switch (6.16) */
-	WAY_FINISH, /* when it is back, by a probe at finish_task_switch */
-	WAY_LEAVE,  /* when it leaves the CPU, if the wait is foretold to be recorded */
-	WAY_NONE,   /* not at all */
+enum stack_method {
+	STACKS_BEST,   /* in a plan: the best that this kernel and these privileges allow */
+	STACKS_EXIT,   /* when the thread is back, by the tracepoint after a switch (6.16) */
+	STACKS_FINISH, /* when it is back, by a probe at finish_task_switch */
+	STACKS_LEAVE,  /* when it leaves the CPU, if the wait is foretold to be recorded */
+	STACKS_NONE,   /* not at all */
 };
 
 enum {
@@ -41,7 +41,7 @@ enum {
 enum { WAIT_INTERVAL_NS = 10000000 };
 
 /* What is given up when recording costs too much; each level gives up those above it, too. */
-enum capture_shed {
+enum capture_shedding {
 	SHED_NOTHING,
 	SHED_WAKER_STACKS,
 	SHED_USER_STACKS, /* of waits */
@@ -78,7 +78,7 @@ struct capture_plan {
 	uint64_t trace_ns;       /* enum above, or a threshold in ns */
 	bool split;              /* user and system time exact, at the price of system call edges */
 	bool waker_stacks;       /* the stack of who ended a wait, too */
-	enum capture_way way;    /* one that this kernel lacks is an error */
+	enum stack_method stack_method;    /* one that this kernel lacks is an error */
 	const struct capture_counter *counters; /* none: they are not even loaded */
 	size_t ncounters;        /* up to ER_MAX_COUNTERS */
 	bool verbose;            /* let libbpf say on stderr what it does */
@@ -111,7 +111,7 @@ int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
  * While it runs, without capabilities. A longer distance of the sample points:
  * fewer waits are recorded, each stands for more.
  */
-void capture_set_shed(struct capture *c, enum capture_shed level);
+void capture_set_shedding(struct capture *c, enum capture_shedding level);
 void capture_set_distance(struct capture *c, uint64_t ns);
 /*
  * Has a CPU come online or gone since it was last followed? Looks at memory only; a CPU
@@ -123,10 +123,10 @@ bool capture_cpus_changed(const struct capture *c);
  * -errno when it could not be opened, which needs the capability that opening did.
  */
 void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int err), void *ctx);
-/* The way in use; WAY_NONE without states. */
-enum capture_way capture_way(const struct capture *c);
+/* The way in use; STACKS_NONE without states. */
+enum stack_method capture_stack_method(const struct capture *c);
 /* "sched_exit_tp", "finish_task_switch", "switch-out", "none": for the header. */
-const char *capture_way_name(enum capture_way way);
+const char *stack_method_name(enum stack_method method);
 
 /* A descriptor that polls readable when a ring wants draining; borrowed. */
 int capture_fd(const struct capture *c);
@@ -150,7 +150,7 @@ void capture_counted(const struct capture *c, size_t counter, struct capture_cou
 /* COUNTER records of a CPU, which struct er_counts does not have. */
 void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost);
 /* After the stop: threads that were ending then and did not get to it in time. */
-uint32_t capture_unsettled(const struct capture *c);
+uint32_t capture_unfinished(const struct capture *c);
 /* Losses by thread and second; fn is called for each. */
 void capture_losses(const struct capture *c,
 		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);

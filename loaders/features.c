@@ -27,7 +27,7 @@
 #include "loaders/cpus.h"
 #include "loaders/ktypes.h"
 #include "loaders/perf_event.h"
-#include "loaders/way.h"
+#include "loaders/stack_method.h"
 
 enum {
 	PID_NS_INIT = 0xEFFFFFFC, /* the kernel's PROC_PID_INIT_INO */
@@ -144,13 +144,13 @@ static int try_iterator(void)
 
 static int try_sched_exit(void)
 {
-	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, WAY_EXIT_TYPE,
+	return closed(load(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, STACKS_EXIT_TYPE,
 			   BTF_KIND_TYPEDEF));
 }
 
 static int try_finish(void)
 {
-	return way_allowed(WAY_FINISH, false) ? 0 : ENOENT;
+	return stack_method_allowed(STACKS_FINISH, false) ? 0 : ENOENT;
 }
 
 /* Loading is not enough: lockdown and missing ftrace show at the attachment. */

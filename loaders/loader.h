@@ -33,11 +33,11 @@ struct loader {
 	/* Records that found no room in the rings; how many. */
 	int (*drain)(void *self, capture_fn fn, void *ctx);
 	/* What capture.h says of them; NULL: does not apply. */
-	void (*set_shed)(void *self, enum capture_shed level);
+	void (*set_shedding)(void *self, enum capture_shedding level);
 	void (*set_distance)(void *self, uint64_t ns);
 	bool (*cpus_changed)(const void *self);
 	void (*follow_cpus)(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx);
-	enum capture_way (*way)(const void *self);
+	enum stack_method (*stack_method)(const void *self);
 	void (*counted)(const void *self, size_t counter, struct capture_counted *ret);
 	void (*counter_records)(const void *self, int cpu, uint64_t *produced, uint64_t *lost);
 };

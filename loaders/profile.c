@@ -23,20 +23,20 @@
 #include "loaders/rings.h"
 #include "loaders/targets.h"
 #include "loaders/typed.h"
-#include "loaders/way.h"
+#include "loaders/stack_method.h"
 
 enum {
 	/* Below the iterator's own 32 KiB, so that no record is refused for want of room. */
 	ITER_READ = 16 << 10,
 	/* How long to wait for threads that are about to end. */
-	SETTLE_STEP_MS = 1,
-	SETTLE_MAX_MS = 2000, /* as long as one may wait for a CPU on a crowded machine */
+	FINISH_STEP_MS = 1,
+	FINISH_MAX_MS = 2000, /* as long as one may wait for a CPU on a crowded machine */
 	CLOCK_TRIES = 1000,
 };
 
-_Static_assert((int)WAY_BEST == ER_WAY_BEST && (int)WAY_EXIT == ER_WAY_EXIT &&
-		       (int)WAY_FINISH == ER_WAY_FINISH && (int)WAY_LEAVE == ER_WAY_LEAVE &&
-		       (int)WAY_NONE == ER_WAY_NONE, "one way, one number");
+_Static_assert((int)STACKS_BEST == ER_STACKS_BEST && (int)STACKS_EXIT == ER_STACKS_EXIT &&
+		       (int)STACKS_FINISH == ER_STACKS_FINISH && (int)STACKS_LEAVE == ER_STACKS_LEAVE &&
+		       (int)STACKS_NONE == ER_STACKS_NONE, "one method, one number");
 _Static_assert((int)SHED_NOTHING == ER_SHED_NOTHING &&
 		       (int)SHED_WAKER_STACKS == ER_SHED_WAKER_STACKS &&
 		       (int)SHED_USER_STACKS == ER_SHED_USER_STACKS &&
@@ -47,7 +47,7 @@ struct profile {
 	struct typed *typed;
 	struct profile_bpf *skel;
 	uint64_t interval_ns;
-	enum capture_way way;
+	enum stack_method stack_method;
 	uint64_t nspilled; /* handed out */
 	int begin_fd, end_fd; /* iterators, made while capabilities are held */
 	struct clocks *clocks;
@@ -96,11 +96,11 @@ static uint64_t tick_ns(void)
 }
 
 static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
-			    enum capture_way way)
+			    enum stack_method method)
 {
 	skel->rodata->er_states = plan->states;
 	skel->rodata->er_split = plan->states && plan->split;
-	skel->rodata->er_way = way;
+	skel->rodata->er_stack_method = method;
 	skel->rodata->er_trace_ns = plan->trace_ns;
 	skel->rodata->er_waker_stacks = plan->waker_stacks;
 	skel->rodata->er_tick_ns = tick_ns();
@@ -112,7 +112,7 @@ static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan 
 
 /* What this kernel may lack, or this recording does not want, is not loaded. */
 static void choose_programs(struct profile_bpf *skel, const struct capture_plan *plan,
-			    enum capture_way way)
+			    enum stack_method method)
 {
 	const struct {
 		struct bpf_program *prog;
@@ -126,8 +126,8 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_signal, plan->states },
 		{ skel->progs.er_cpuhp, skel->rodata->er_perf_step > 0 },
 		{ skel->progs.er_fault_user, plan->states && plan->trace_ns },
-		{ skel->progs.er_back, plan->states && way == WAY_EXIT },
-		{ skel->progs.er_back_kprobe, plan->states && way == WAY_FINISH },
+		{ skel->progs.er_back, plan->states && method == STACKS_EXIT },
+		{ skel->progs.er_back_kprobe, plan->states && method == STACKS_FINISH },
 		{ skel->progs.er_sys_enter, plan->states && plan->split },
 		{ skel->progs.er_sys_exit, plan->states && plan->split },
 	};
@@ -150,8 +150,8 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	int err;
 
 	set_knobs(p->skel, plan, p->rings);
-	set_state_knobs(p->skel, plan, p->way);
-	choose_programs(p->skel, plan, p->way);
+	set_state_knobs(p->skel, plan, p->stack_method);
+	choose_programs(p->skel, plan, p->stack_method);
 	err = rings_bind(p->rings, p->skel->obj);
 	if (!err)
 		err = profile_bpf__load(p->skel);
@@ -170,19 +170,19 @@ static int open_skeleton(struct profile *p)
 		return err;
 	opts.btf_custom_path = typed_path(p->typed);
 	p->skel = profile_bpf__open_opts(&opts);
-	return p->skel ? typed_look(p->typed, p->skel->obj, WAY_EXIT_TYPE) : -errno;
+	return p->skel ? typed_look(p->typed, p->skel->obj, STACKS_EXIT_TYPE) : -errno;
 }
 
-static int choose_way(struct profile *p, const struct capture_plan *plan, struct diag *d)
+static int choose_stack_method(struct profile *p, const struct capture_plan *plan, struct diag *d)
 {
-	bool can_exit = typed_has(p->typed, WAY_EXIT_TYPE, BTF_KIND_TYPEDEF);
+	bool can_exit = typed_has(p->typed, STACKS_EXIT_TYPE, BTF_KIND_TYPEDEF);
 
-	if (!way_allowed(plan->way, can_exit))
+	if (!stack_method_allowed(plan->stack_method, can_exit))
 		return diag_errno(d, EOPNOTSUPP,
 				  "this kernel cannot take the stacks of waits by %s: leave the "
 				  "choice to the recorder",
-				  capture_way_name(plan->way));
-	p->way = way_choose(plan, can_exit);
+				  stack_method_name(plan->stack_method));
+	p->stack_method = stack_method_choose(plan, can_exit);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p->interval_ns = plan->interval_ns;
 	p->begin_fd = p->end_fd = -1;
 	err = open_skeleton(p);
-	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_way(p, plan, d);
+	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_stack_method(p, plan, d);
 	if (!err) {
 		err = load(p, plan);
 		err = err ? diag_errno(d, -err, "cannot load the clock programs") :
@@ -251,7 +251,7 @@ static int attach_kprobe(struct bpf_program *prog, struct bpf_link **link)
 
 	if (!bpf_program__autoload(prog))
 		return 0;
-	if (!way_finish_symbol(symbol, sizeof(symbol)))
+	if (!stack_method_finish_symbol(symbol, sizeof(symbol)))
 		return -ENOENT;
 	*link = bpf_program__attach_kprobe(prog, false, symbol);
 	return *link ? 0 : -errno;
@@ -335,12 +335,12 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
-/* Those that do not make it are counted, capture_unsettled. */
-static void settle(const struct profile *p)
+/* Those that do not make it are counted, capture_unfinished. */
+static void await_ends(const struct profile *p)
 {
-	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000 };
+	const struct timespec step = { .tv_nsec = FINISH_STEP_MS * 1000000 };
 
-	for (int ms = 0; ms < SETTLE_MAX_MS && rings_unsettled(p->rings); ms += SETTLE_STEP_MS)
+	for (int ms = 0; ms < FINISH_MAX_MS && rings_unfinished(p->rings); ms += FINISH_STEP_MS)
 		nanosleep(&step, NULL);
 }
 
@@ -352,7 +352,7 @@ static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct d
 	p->skel->bss->er_stop_ns = stop_ns;
 	e = run_iter(p->end_fd, last);
 	err = err ? err : e;
-	settle(p);
+	await_ends(p);
 	profile_bpf__detach(p->skel);
 	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
 }
@@ -373,11 +373,11 @@ static int profile_drain(void *self, capture_fn fn, void *ctx)
 	return n;
 }
 
-static void profile_set_shed(void *self, enum capture_shed level)
+static void profile_set_shedding(void *self, enum capture_shedding level)
 {
 	struct profile *p = self;
 
-	p->skel->bss->er_shed = level;
+	p->skel->bss->er_shedding = level;
 }
 
 static void profile_set_distance(void *self, uint64_t ns)
@@ -401,11 +401,11 @@ static void profile_follow_cpus(void *self, void (*fn)(void *ctx, int cpu, int e
 	clocks_follow(p->clocks, fn, ctx);
 }
 
-static enum capture_way profile_way(const void *self)
+static enum stack_method profile_stack_method(const void *self)
 {
 	const struct profile *p = self;
 
-	return p->way;
+	return p->stack_method;
 }
 
 const struct loader profile_loader = {
@@ -415,9 +415,9 @@ const struct loader profile_loader = {
 	.stop = profile_stop,
 	.close = profile_close,
 	.drain = profile_drain,
-	.set_shed = profile_set_shed,
+	.set_shedding = profile_set_shedding,
 	.set_distance = profile_set_distance,
 	.cpus_changed = profile_cpus_changed,
 	.follow_cpus = profile_follow_cpus,
-	.way = profile_way,
+	.stack_method = profile_stack_method,
 };

@@ -230,7 +230,7 @@ const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu)
 	return &r->cpus[cpu];
 }
 
-uint32_t cpus_unsettled(const struct er_cpu *cpus, int n)
+uint32_t cpus_unfinished(const struct er_cpu *cpus, int n)
 {
 	uint32_t ret = 0;
 
@@ -242,9 +242,9 @@ uint32_t cpus_unsettled(const struct er_cpu *cpus, int n)
 	return ret;
 }
 
-uint32_t rings_unsettled(const struct rings *r)
+uint32_t rings_unfinished(const struct rings *r)
 {
-	return cpus_unsettled(r->cpus, r->ncpus);
+	return cpus_unfinished(r->cpus, r->ncpus);
 }
 
 uint64_t rings_spilled(const struct rings *r)

@@ -43,8 +43,8 @@ const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu);
  * Threads that began to exit and have not got out of the CPU yet. One may begin on one
  * CPU and end on another: only the sum says anything, in the width of the counters.
  */
-uint32_t rings_unsettled(const struct rings *r);
-uint32_t cpus_unsettled(const struct er_cpu *cpus, int n);
+uint32_t rings_unfinished(const struct rings *r);
+uint32_t cpus_unfinished(const struct er_cpu *cpus, int n);
 
 /* TOTAL records that were put by for want of room, of all CPUs. */
 uint64_t rings_spilled(const struct rings *r);

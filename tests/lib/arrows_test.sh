@@ -30,8 +30,10 @@ analysis/command    analysis
 tools               analysis
 bpf
 loaders             bpf/er_event.h bpf analysis/base
-user                analysis/base analysis/experiment analysis/symbols loaders bpf/er_event.h
-kernel_er           analysis/base analysis/experiment analysis/symbols loaders user bpf/er_event.h
+user/space          analysis/base analysis/experiment analysis/symbols loaders
+user/counters       analysis/base loaders
+user/record         analysis/base analysis/experiment analysis/symbols loaders user/space user/counters bpf/er_event.h
+kernel_er           analysis/base user/record user/space user/counters loaders
 END
 
 outside=$(cd "$top" && grep -nE '^#include <(bpf|linux/bpf)' -r analysis tools)

@@ -42,7 +42,7 @@ static void *spin(void *arg)
 }
 
 /* Past the barrier all are asleep a moment later, and the kernel's figures are current. */
-static void settle_threads(void)
+static void finish_threads(void)
 {
 	pthread_barrier_wait(&barrier);
 	usleep(20000);
@@ -67,13 +67,13 @@ static void test_threads(void)
 	pthread_barrier_init(&barrier, NULL, N + 1);
 	for (int i = 0; i < N; i++)
 		pthread_create(&s[i].thread, NULL, spin, &s[i]);
-	settle_threads();
+	finish_threads();
 	for (int i = 0; i < N; i++)
 		s[i].before = schedstat(getpid(), s[i].tid).run;
 	c = begin(&plan);
 	pthread_barrier_wait(&barrier);
 	drain_until(c, &spun, N);
-	settle_threads();
+	finish_threads();
 	for (int i = 0; i < N; i++)
 		s[i].after = schedstat(getpid(), s[i].tid).run;
 	end(c);

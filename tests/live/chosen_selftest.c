@@ -141,7 +141,7 @@ static struct seen count_reads(uint32_t tid)
 }
 
 /* A child whose waits this thread ends; at each level of shedding it has less of them. */
-static void shed_at(enum capture_shed level, uint64_t distance, struct seen *seen)
+static void shed_at(enum capture_shedding level, uint64_t distance, struct seen *seen)
 {
 	enum { N = 5 };
 	struct capture_plan plan = states;
@@ -150,7 +150,7 @@ static void shed_at(enum capture_shed level, uint64_t distance, struct seen *see
 
 	plan.waker_stacks = true;
 	c = begin(&plan);
-	capture_set_shed(c, level);
+	capture_set_shedding(c, level);
 	capture_set_distance(c, distance);
 	if (pipe(ends))
 		exit(2);

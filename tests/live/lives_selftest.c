@@ -121,7 +121,7 @@ static void test_end_in_a_storm(void)
 		end(c);
 		without += count_without_total();
 		ntotals += totals.len;
-		unsettled += capture_unsettled(c);
+		unsettled += capture_unfinished(c);
 		capture_close(c);
 	}
 	for (int i = 0; i < FORKERS; i++) {

@@ -9,7 +9,7 @@
 #include <linux/btf.h>
 
 #include "loaders/ktypes.h"
-#include "loaders/way.h"
+#include "loaders/stack_method.h"
 #include "tests/live/cgroup.h"
 
 enum workload_flags {
@@ -127,17 +127,17 @@ static struct seen_waits count_waits(const struct job *j)
 }
 
 /*
- * WAY_LEAVE foretells, and so may miss some. Else a wait has no stack only where
+ * STACKS_LEAVE foretells, and so may miss some. Else a wait has no stack only where
  * the kernel hid the switch that ended it.
  */
-static bool stacks_right(enum capture_way way, const struct seen_waits *w)
+static bool stacks_right(enum stack_method way, const struct seen_waits *w)
 {
-	if (way == WAY_NONE)
+	if (way == STACKS_NONE)
 		return !w->walked;
-	return way == WAY_LEAVE || (w->walked + 2 >= w->n && (w->walked || w->n < 3));
+	return way == STACKS_LEAVE || (w->walked + 2 >= w->n && (w->walked || w->n < 3));
 }
 
-static void check_job(const struct job *j, enum capture_way way)
+static void check_job(const struct job *j, enum stack_method way)
 {
 	const struct thread_sum *s = thread_sum(j->pid, j->pid);
 	uint64_t got = s->total.off_ns[j->w->state], want = j->truth->waited;
@@ -146,7 +146,7 @@ static void check_job(const struct job *j, enum capture_way way)
 	struct seen_waits seen = count_waits(j);
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s, %s", j->w->name, capture_way_name(way));
+	snprintf(name, sizeof(name), "%s, %s", j->w->name, stack_method_name(way));
 	if (*j->truth->skip || want < 5 * MS) {
 		printf("skip %s: %s\n", name, *j->truth->skip ? j->truth->skip : "it hardly waited");
 		return;
@@ -162,9 +162,9 @@ static void check_job(const struct job *j, enum capture_way way)
 		result(name, seen.io * 2 >= seen.n, "%zu of %zu waits are for I/O", seen.io, seen.n);
 }
 
-static void test_way(enum capture_way way)
+static void test_stack_method(enum stack_method way)
 {
-	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .way = way };
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .stack_method = way };
 	struct job jobs[NWORKLOADS];
 	struct truth *truths = mmap(NULL, sizeof(*truths) * NWORKLOADS, PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -184,7 +184,7 @@ static void test_way(enum capture_way way)
 		if (jobs[i].fd >= 0)
 			close(jobs[i].fd);
 	}
-	snprintf(name, sizeof(name), "sums, %s", capture_way_name(way));
+	snprintf(name, sizeof(name), "sums, %s", stack_method_name(way));
 	check_exact(name);
 	capture_close(c);
 	munmap(truths, sizeof(*truths) * NWORKLOADS);
@@ -273,7 +273,7 @@ static void frozen(const struct workload *w, const char *cgroup)
 	waitpid(job.pid, NULL, 0);
 	end(c);
 	rmdir(cgroup);
-	check_job(&job, capture_way(c));
+	check_job(&job, capture_stack_method(c));
 	if (!*job.truth->skip)
 		result(w->name, count_frozen(&job), "%zu waits are for being frozen",
 		       count_frozen(&job));
@@ -291,21 +291,21 @@ static void test_frozen(void)
 	frozen(&first, cgroup_make(NULL, "freezer", "freezer.state"));
 }
 
-static void test_ways(void)
+static void test_stack_methods(void)
 {
-	bool can_exit = ktypes_running_id(WAY_EXIT_TYPE, BTF_KIND_TYPEDEF);
+	bool can_exit = ktypes_running_id(STACKS_EXIT_TYPE, BTF_KIND_TYPEDEF);
 
-	for (enum capture_way way = WAY_EXIT; way <= WAY_NONE; way++) {
-		if (way_allowed(way, can_exit))
-			test_way(way);
+	for (enum stack_method way = STACKS_EXIT; way <= STACKS_NONE; way++) {
+		if (stack_method_allowed(way, can_exit))
+			test_stack_method(way);
 		else
-			printf("skip %s: this kernel does not allow it\n", capture_way_name(way));
+			printf("skip %s: this kernel does not allow it\n", stack_method_name(way));
 	}
 }
 
 int main(int argc, char **argv)
 {
-	static const struct selftest cases[] = { { "ways", test_ways }, { "frozen", test_frozen },
+	static const struct selftest cases[] = { { "ways", test_stack_methods }, { "frozen", test_frozen },
 						  { "touched", test_touched } };
 
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A drain on a book of its own, given records by hand, read back with the reader. */
+/* A drain on a recording of its own, given records by hand, read back with the reader. */
 #ifndef DRAIN_FIXTURE_H
 #define DRAIN_FIXTURE_H
 
@@ -18,7 +18,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
-#include "kernel_er/drain.h"
+#include "user/record/drain.h"
 
 /* No process has these PIDs: PID_MAX_LIMIT is 4,194,304. */
 enum { PID = 5000000, TID = 5000001, KTHREAD = 5000002, NCPUS = 4 };
@@ -38,7 +38,7 @@ struct fixture {
 	struct drops drops;
 	struct diag diag;
 	struct follow follow;
-	struct book *book;
+	struct recording *recording;
 	struct binaries *binaries;
 	struct procmap *procmap;
 	struct drain *drain;
@@ -73,11 +73,11 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 		assert_int_equal(counters_parse(fixture_counters, dir, &f->diag, &f->plan.counters), 0);
 	remove_experiment();
 	f->dirfd = open(dir, O_RDONLY | O_DIRECTORY);
-	assert_int_equal(book_open(f->dirfd, "t.er", &h, &f->plan, &f->drops, &f->diag, &f->book), 0);
+	assert_int_equal(recording_open(f->dirfd, "t.er", &h, &f->plan, &f->drops, &f->diag, &f->recording), 0);
 	f->binaries = binaries_new(false, ARCHIVE_SYMBOLS,
-				   expwriter_dirfd(page_writer(book_founder(f->book))));
+				   expwriter_dirfd(output_writer(recording_founder(f->recording))));
 	follow_init(&f->follow, &f->plan);
-	parts = (struct drain_parts){ .book = f->book, .binaries = f->binaries,
+	parts = (struct drain_parts){ .recording = f->recording, .binaries = f->binaries,
 				      .follow = &f->follow, .drops = &f->drops, .ncpus = NCPUS,
 				      .targets = targets };
 	f->drain = drain_new(&parts);
@@ -99,7 +99,7 @@ static struct experiment *finish(struct fixture *f)
 	struct experiment *e;
 
 	drain_process(f->drain, true);
-	assert_int_equal(book_close(f->book, 9000000), 0);
+	assert_int_equal(recording_close(f->recording, 9000000), 0);
 	procmap_free(f->procmap);
 	drain_free(f->drain);
 	binaries_free(f->binaries);

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
-#include "user/binaries.h"
+#include "user/space/binaries.h"
 
 struct place {
 	char dir[64], file[80], archives[80];

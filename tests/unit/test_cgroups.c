@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
-#include "kernel_er/cgroups.h"
+#include "user/record/cgroups.h"
 #include "tests/fixtures/tempdir.h"
 
 static uint64_t make_group(const char *root, const char *path)

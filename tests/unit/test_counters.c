@@ -15,9 +15,9 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "tests/fixtures/tempdir.h"
-#include "user/counter_names.h"
-#include "user/counters.h"
-#include "user/pmu.h"
+#include "user/counters/counter_names.h"
+#include "user/counters/counters.h"
+#include "user/counters/pmu.h"
 
 static char *units;
 static counter_list list;

@@ -32,9 +32,9 @@ static void test_exits_across_cpus(void **state)
 {
 	struct er_cpu cpus[3] = { { .dying = 7, .dead = 5 }, { .dying = 3, .dead = 5 } };
 
-	assert_int_equal(cpus_unsettled(cpus, 3), 0);
+	assert_int_equal(cpus_unfinished(cpus, 3), 0);
 	cpus[2] = (struct er_cpu){ .dying = 2, .dead = UINT32_MAX };
-	assert_int_equal(cpus_unsettled(cpus, 3), 3);
+	assert_int_equal(cpus_unfinished(cpus, 3), 3);
 }
 
 static void test_not_lists(void **state)

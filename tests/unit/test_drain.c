@@ -2,7 +2,7 @@
 /* Ring records in, experiments out, read back with the reader. */
 #include <sys/stat.h>
 
-#include "kernel_er/stacks.h"
+#include "user/record/stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t weight,
@@ -77,12 +77,12 @@ static void test_followed_goes_to_its_own(void **state)
 	experiment_close(e);
 }
 
-/* Once; the book calls it while it makes the experiment of the first sample. */
+/* Once; the recording calls it while it makes the experiment of the first sample. */
 static void give_more(void *ctx)
 {
 	struct fixture *f = ctx;
 
-	book_set_relief(f->book, NULL, NULL);
+	recording_set_relief(f->recording, NULL, NULL);
 	give_clock(f, TID, 77, 2000000, 0, 5000);
 }
 
@@ -93,7 +93,7 @@ static void test_rings_are_emptied_meanwhile(void **state)
 	struct clocks c;
 
 	begin(&f, FOLLOW_ALL, NULL);
-	book_set_relief(f.book, give_more, &f);
+	recording_set_relief(f.recording, give_more, &f);
 	give_stack(&f, 77, 2, 2, 0);
 	give_clock(&f, TID, 77, 1000000, 0, 4000);
 	drain_process(f.drain, false);
@@ -352,7 +352,7 @@ static void test_founders_own(void **state)
 	give_clock(&f, 0, 0, 4000, ER_CLOCK_IDLE, 4001);
 	give_clock(&f, TID, 0, 5000, ER_CLOCK_UNSAMPLED, 4002);
 	drain_process(f.drain, false);
-	assert_int_equal(book_nsubs(f.book), 0); /* a residual makes no directory */
+	assert_int_equal(recording_nsubs(f.recording), 0); /* a residual makes no directory */
 	assert_int_equal(drain_threads(f.drain)->len, 3);
 	e = finish(&f);
 	c = read_clocks(e);

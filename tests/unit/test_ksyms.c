@@ -12,7 +12,7 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/symbols/kallsyms.h"
-#include "kernel_er/ksymtab.h"
+#include "user/record/ksymtab.h"
 #include "loaders/ksyms.h"
 
 static void test_parse(void **state)

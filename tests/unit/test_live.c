@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/diag.h"
-#include "kernel_er/live.h"
+#include "user/record/live.h"
 
 static void test_line(void **state)
 {
@@ -36,9 +36,9 @@ static void test_losses(void **state)
 {
 	struct diag d = { 0 };
 
-	live_losses(&(struct account_totals){ .recorded = 5, .produced = 5 }, &d);
+	live_losses(&(struct record_counts){ .recorded = 5, .produced = 5 }, &d);
 	assert_int_equal(d.nmsgs, 0);
-	live_losses(&(struct account_totals){ .produced = 1, .lost = 1, .waits = 3,
+	live_losses(&(struct record_counts){ .produced = 1, .lost = 1, .waits = 3,
 					      .waits_lost = 2, .stacks_lost = 1 }, &d);
 	assert_string_equal(d.msgs[0].text, "lost: 1 of 1 sample, 2 of 5 waits, 1 stack: "
 					    "er_print -header says whose");

@@ -12,7 +12,7 @@
 #include "analysis/base/diag.h"
 #include "kernel_er/options.h"
 
-static struct plan plan;
+static struct options options;
 static struct diag diag;
 
 /* Parse a blank separated command line. */
@@ -22,13 +22,13 @@ static int parse(const char *line)
 	static char *argv[32];
 	int argc = 0;
 
-	options_free(&plan);
+	options_free(&options);
 	diag_free(&diag);
 	snprintf(copy, sizeof(copy), "er_kernel %s", line);
 	for (char *w = strtok(copy, " "); w && argc < 31; w = strtok(NULL, " "))
 		argv[argc++] = w;
 	argv[argc] = NULL;
-	return options_parse(argc, argv, &plan, &diag);
+	return options_parse(argc, argv, &options, &diag);
 }
 
 static void test_intervals(void **state)
@@ -46,7 +46,7 @@ static void test_intervals(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].line), 0);
-		assert_int_equal(plan.interval_ns, cases[i].ns);
+		assert_int_equal(options.plan.interval_ns, cases[i].ns);
 		assert_int_equal(diag.nmsgs, 0);
 	}
 }
@@ -54,7 +54,7 @@ static void test_intervals(void **state)
 static void test_interval_below_resolution_warns(void **state)
 {
 	assert_int_equal(parse("-p 1u"), 0);
-	assert_int_equal(plan.interval_ns, 10000);
+	assert_int_equal(options.plan.interval_ns, 10000);
 	assert_int_equal(diag.nwarnings, 1);
 }
 
@@ -70,8 +70,8 @@ static void test_times(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].line), 0);
-		assert_int_equal(plan.begin_ns, (uint64_t)(cases[i].begin * 1e9));
-		assert_int_equal(plan.end_ns, (uint64_t)(cases[i].end * 1e9));
+		assert_int_equal(options.plan.begin_ns, (uint64_t)(cases[i].begin * 1e9));
+		assert_int_equal(options.plan.end_ns, (uint64_t)(cases[i].end * 1e9));
 	}
 }
 
@@ -113,43 +113,43 @@ static void test_refused(void **state)
 static void test_load_keeps_its_options(void **state)
 {
 	assert_int_equal(parse("-p high make -p -j2 -t"), 0);
-	assert_string_equal(plan.load[0], "make");
-	assert_string_equal(plan.load[1], "-p");
-	assert_int_equal(plan.interval_ns, 997000);
+	assert_string_equal(options.plan.load[0], "make");
+	assert_string_equal(options.plan.load[1], "-p");
+	assert_int_equal(options.plan.interval_ns, 997000);
 	assert_int_equal(parse("-- -odd"), 0);
-	assert_string_equal(plan.load[0], "-odd");
+	assert_string_equal(options.plan.load[0], "-odd");
 }
 
 static void test_targets(void **state)
 {
 	assert_int_equal(parse("-T 12/13 -T 14 -T 0/2"), 0);
-	assert_int_equal(plan.targets.len, 3);
-	assert_int_equal(plan.targets.data[0].pid, 12);
-	assert_int_equal(plan.targets.data[0].tid, 13);
-	assert_int_equal(plan.targets.data[1].tid, 0);
-	assert_int_equal(plan.targets.data[2].pid, 0);
-	assert_int_equal(plan.targets.data[2].tid, 2);
+	assert_int_equal(options.plan.targets.len, 3);
+	assert_int_equal(options.plan.targets.data[0].pid, 12);
+	assert_int_equal(options.plan.targets.data[0].tid, 13);
+	assert_int_equal(options.plan.targets.data[1].tid, 0);
+	assert_int_equal(options.plan.targets.data[2].pid, 0);
+	assert_int_equal(options.plan.targets.data[2].tid, 2);
 }
 
 static void test_defaults_and_words(void **state)
 {
 	assert_int_equal(parse(""), 0);
-	assert_int_equal(plan.action, ACTION_USAGE);
+	assert_int_equal(options.action, ACTION_USAGE);
 	assert_int_equal(parse("-p on"), 0);
-	assert_int_equal(plan.action, ACTION_RECORD);
-	assert_int_equal(plan.limit_bytes, 2000ULL << 20);
-	assert_int_equal(plan.sample_s, 1);
-	assert_int_equal(plan.follow, FOLLOW_ALL);
-	assert_int_equal(plan.archiving, ARCHIVE_NAMES);
-	assert_int_equal(plan.quiet_ns, 1000000000);
+	assert_int_equal(options.action, ACTION_RECORD);
+	assert_int_equal(options.plan.limit_bytes, 2000ULL << 20);
+	assert_int_equal(options.plan.sample_s, 1);
+	assert_int_equal(options.plan.follow, FOLLOW_ALL);
+	assert_int_equal(options.plan.archiving, ARCHIVE_NAMES);
+	assert_int_equal(options.plan.quiet_ns, 1000000000);
 	assert_int_equal(parse("-L none -S off -F =ng.* -A copy -q 0 -x -n -V true"), 0);
-	assert_int_equal(plan.limit_bytes, 0);
-	assert_int_equal(plan.sample_s, 0);
-	assert_string_equal(plan.follow_regexp, "ng.*");
-	assert_int_equal(plan.archiving, ARCHIVE_WHOLE);
-	assert_int_equal(plan.quiet_ns, 0);
-	assert_int_equal(plan.action, ACTION_PREVIEW);
-	assert_true(plan.leave_stopped);
+	assert_int_equal(options.plan.limit_bytes, 0);
+	assert_int_equal(options.plan.sample_s, 0);
+	assert_string_equal(options.plan.follow_regexp, "ng.*");
+	assert_int_equal(options.plan.archiving, ARCHIVE_WHOLE);
+	assert_int_equal(options.plan.quiet_ns, 0);
+	assert_int_equal(options.action, ACTION_PREVIEW);
+	assert_true(options.plan.leave_stopped);
 }
 
 static void test_states_and_traces(void **state)
@@ -165,16 +165,16 @@ static void test_states_and_traces(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].line), 0);
-		assert_true(plan.trace_ns == cases[i].trace_ns);
-		assert_true(plan.states);
+		assert_true(options.plan.trace_ns == cases[i].trace_ns);
+		assert_true(options.plan.states);
 	}
 	assert_int_equal(parse("--states off"), 0);
-	assert_false(plan.states);
+	assert_false(options.plan.states);
 	assert_int_equal(parse("--states=on --exact-user --budget 2% --wait-stacks switch-out"), 0);
-	assert_true(plan.states && plan.exact_user && plan.way == WAY_LEAVE);
-	assert_true(plan.budget > 0.0199 && plan.budget < 0.0201);
+	assert_true(options.plan.states && options.plan.exact_user && options.plan.stack_method == STACKS_LEAVE);
+	assert_true(options.plan.budget > 0.0199 && options.plan.budget < 0.0201);
 	assert_int_equal(parse("--budget 0.5"), 0);
-	assert_true(plan.budget > 0.0049 && plan.budget < 0.0051);
+	assert_true(options.plan.budget > 0.0049 && options.plan.budget < 0.0051);
 }
 
 static void test_states_refused(void **state)
@@ -199,24 +199,24 @@ static void test_states_refused(void **state)
 static void test_counters(void **state)
 {
 	assert_int_equal(parse("-h cycles,hi,page-faults -h insts true -h"), 0);
-	assert_int_equal(plan.action, ACTION_RECORD);
-	assert_int_equal(plan.counters.len, 3);
-	assert_string_equal(plan.counters.data[2].name, "insts");
-	assert_int_equal(plan.interval_ns, 10007000); /* B-01: the clock stays on */
-	assert_true(plan.states);
-	assert_string_equal(plan.load[1], "-h");
+	assert_int_equal(options.action, ACTION_RECORD);
+	assert_int_equal(options.plan.counters.len, 3);
+	assert_string_equal(options.plan.counters.data[2].name, "insts");
+	assert_int_equal(options.plan.interval_ns, 10007000); /* B-01: the clock stays on */
+	assert_true(options.plan.states);
+	assert_string_equal(options.plan.load[1], "-h");
 	assert_int_equal(parse("-p off -h page-faults,1"), 0);
-	assert_int_equal(plan.interval_ns, 0);
-	assert_false(plan.states);
+	assert_int_equal(options.plan.interval_ns, 0);
+	assert_false(options.plan.states);
 	/* Alone, and as the last word. */
 	assert_int_equal(parse("-h"), 0);
-	assert_int_equal(plan.action, ACTION_COUNTERS);
+	assert_int_equal(options.action, ACTION_COUNTERS);
 	assert_int_equal(parse("-o a.er -h"), 0);
-	assert_int_equal(plan.action, ACTION_COUNTERS);
+	assert_int_equal(options.action, ACTION_COUNTERS);
 	assert_int_equal(parse("-V -h"), 0);
-	assert_int_equal(plan.action, ACTION_VERSION);
+	assert_int_equal(options.action, ACTION_VERSION);
 	assert_int_equal(parse("--help"), 0);
-	assert_int_equal(plan.action, ACTION_USAGE);
+	assert_int_equal(options.action, ACTION_USAGE);
 	assert_int_equal(parse("-h -v"), -1);
 	assert_int_equal(diag.nerrors, 1);
 	assert_int_equal(parse("-h nothing"), -1);
@@ -240,7 +240,7 @@ int main(void)
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	options_free(&plan);
+	options_free(&options);
 	diag_free(&diag);
 	return failed;
 }

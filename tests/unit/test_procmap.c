@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include <linux/perf_event.h>
 
-#include "user/procfs.h"
-#include "user/procmap.h"
+#include "user/space/procfs.h"
+#include "user/space/procmap.h"
 
 /* A PID that no process has: PID_MAX_LIMIT is 4,194,304. */
 enum { PID = 5000000, CHILD = 5000100 };

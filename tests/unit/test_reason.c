@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "kernel_er/reason.h"
-#include "kernel_er/reason_rules.h"
+#include "user/record/reason.h"
+#include "user/record/reason_rules.h"
 
 static const struct {
 	const char *stack; /* leaf first, blank separated */

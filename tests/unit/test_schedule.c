@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel_er/schedule.h"
+#include "user/record/schedule.h"
 
 #define SEC 1000000000ULL
 
@@ -48,7 +48,7 @@ static void ticks_are_not_made_up_for(void **state)
 	assert_true(schedule_due(&s, DUE_TICK, start + 100 * SEC));
 	assert_false(schedule_due(&s, DUE_TICK, start + 100 * SEC));
 	assert_true(times(&s, DUE_TICK, 100 * SEC, 101 * SEC, 1000000) > 10); /* below 100 ms */
-	assert_int_equal(times(&s, DUE_ACCOUNT, SEC, 10 * SEC, SEC / 100), 10);
+	assert_int_equal(times(&s, DUE_RECORDER_XML, SEC, 10 * SEC, SEC / 100), 10);
 	assert_int_equal(times(&s, DUE_SAMPLE, 0, 100 * SEC, SEC), 0); /* none are wanted */
 	assert_int_equal(times(&s, DUE_END, 0, 100 * SEC, SEC), 0);
 }

@@ -101,7 +101,7 @@ static void test_threads_xml(void **state)
 	t.nmoved = 2, t.moved_ns = 30, t.npreempted = 4, t.minflt = 3, t.majflt = 2;
 	drain_take(f.drain, 1, &t, sizeof(t));
 	drain_process(f.drain, true);
-	assert_int_equal(book_nsubs(f.book), 0); /* a total makes no experiment */
+	assert_int_equal(recording_nsubs(f.recording), 0); /* a total makes no experiment */
 	experiment_close(finish(&f));
 	assert_string_equal(slurp_threads(),
 		"<thread pid=\"5000000\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
@@ -123,20 +123,20 @@ static void test_limit_keeps_totals(void **state)
 	struct er_total t = total_of();
 
 	begin(&f, FOLLOW_ALL, NULL);
-	book_close(f.book, 9000000);
+	recording_close(f.recording, 9000000);
 	remove_experiment();
 	f.plan.limit_bytes = 1;
 	const struct exp_header h = { .collector = "t", .hostname = "h", .arch = "x86_64", .os = "L",
 				      .pagesize = 4096, .cwd = "/", .command = "c", .wordsize = 64,
 				      .start_ns = 1000 };
 
-	assert_int_equal(book_open(f.dirfd, "t.er", &h, &f.plan, &f.drops, &f.diag, &f.book), 0);
+	assert_int_equal(recording_open(f.dirfd, "t.er", &h, &f.plan, &f.drops, &f.diag, &f.recording), 0);
 	drain_free(f.drain);
-	f.drain = drain_new(&(struct drain_parts){ .book = f.book, .binaries = f.binaries,
+	f.drain = drain_new(&(struct drain_parts){ .recording = f.recording, .binaries = f.binaries,
 						   .follow = &f.follow, .drops = &f.drops,
 						   .ncpus = NCPUS });
 	drain_set_procmap(f.drain, f.procmap);
-	book_flush(f.book);
+	recording_flush(f.recording);
 	t.rest_ns[ER_OFF_SLEEP] = 5;
 	drain_take(f.drain, 1, &t, sizeof(t));
 	give_wait(&f, a_wait);

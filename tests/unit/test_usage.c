@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel_er/usage.h"
+#include "user/record/usage.h"
 
 enum { PAGES = 4096, PAGE = 4096 };
 

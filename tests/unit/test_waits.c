@@ -208,7 +208,7 @@ static void test_only_waited_makes_no_experiment(void **state)
 		w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
 		give_wait(&f, w);
 		drain_process(f.drain, true);
-		assert_int_equal(book_nsubs(f.book), targets);
+		assert_int_equal(recording_nsubs(f.recording), targets);
 		experiment_close(finish(&f));
 	}
 }
@@ -306,7 +306,7 @@ static void test_waker_without_an_experiment(void **state)
 		begin(&f, FOLLOW_ALL, NULL);
 		give_woken(&f, by_interrupt, by_interrupt ? ER_WAIT_WAKER_IRQ : 0);
 		drain_process(f.drain, true);
-		assert_int_equal(book_nsubs(f.book), 1);
+		assert_int_equal(recording_nsubs(f.recording), 1);
 		e = finish(&f);
 		sub = open_sub(e, "_prog_PID_5000000.1.er");
 		l = read_all_packets(sub);

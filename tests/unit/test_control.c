@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The governor and the pace, told what recording cost and how many waits came. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "user/record/calibrate.h"
+#include "user/record/governor.h"
+#include "user/record/pace.h"
+
+#define SECOND 1000000000ULL
+#define MS     1000000ULL
+
+/* One second more, in which recording cost so many ms. */
+static bool second(struct governor *g, uint64_t *t, uint64_t *cost, uint64_t ms)
+{
+	*t += SECOND;
+	*cost += ms * MS;
+	return governor_look(g, *t, *cost);
+}
+
+static void test_sheds_and_gives_back(void **state)
+{
+	struct governor g;
+	struct buf b = { 0 };
+	uint64_t t = 100 * SECOND, cost = 0;
+
+	governor_init(&g, 0.02, 2); /* 40 ms a second */
+	assert_false(second(&g, &t, &cost, 900)); /* the start does not count */
+	assert_false(second(&g, &t, &cost, 39));
+	for (int level = SHED_WAKER_STACKS; level <= SHED_SHORT_STACKS; level++) {
+		assert_true(second(&g, &t, &cost, 41));
+		assert_int_equal(g.level, level);
+	}
+	assert_false(second(&g, &t, &cost, 500)); /* nothing more to shed: totals never */
+	assert_int_equal(g.level, SHED_SHORT_STACKS);
+	for (int i = 0; i < 20; i++)
+		assert_false(second(&g, &t, &cost, 25)); /* within the budget is not far below it */
+	for (int i = 0; i < 4; i++)
+		assert_false(second(&g, &t, &cost, 10));
+	assert_true(second(&g, &t, &cost, 10));
+	assert_int_equal(g.level, SHED_USER_STACKS);
+	governor_write(&g, 100 * SECOND, &b);
+	assert_string_equal(b.data,
+		"<budget percent=\"2\"/>\n"
+		"<shed second=\"3\" what=\"waker stacks\" cost=\"2.05\"/>\n"
+		"<shed second=\"4\" what=\"waker stacks, user stacks of waits\" cost=\"2.05\"/>\n"
+		"<shed second=\"5\" what=\"waker stacks, user stacks of waits, stacks of short waits\""
+		" cost=\"2.05\"/>\n"
+		"<shed second=\"31\" what=\"waker stacks, user stacks of waits\" cost=\"0.50\"/>\n");
+	buf_free(&b);
+	governor_free(&g);
+}
+
+static void test_no_budget_no_governor(void **state)
+{
+	struct governor g;
+	struct buf b = { 0 };
+	uint64_t t = SECOND, cost = 0;
+
+	governor_init(&g, 0, 2);
+	for (int i = 0; i < 10; i++)
+		assert_false(second(&g, &t, &cost, 1900));
+	governor_write(&g, 0, &b);
+	assert_int_equal(b.len, 0);
+	governor_free(&g);
+}
+
+static void test_clock_that_stands_still(void **state)
+{
+	struct governor g;
+
+	governor_init(&g, 0.01, 1);
+	governor_look(&g, SECOND, 0);
+	assert_false(governor_look(&g, SECOND, SECOND));
+	assert_int_equal(g.level, SHED_NOTHING);
+	governor_free(&g);
+}
+
+static void test_pace_follows_the_rate(void **state)
+{
+	struct pace p;
+	uint64_t t = SECOND, waits = 0;
+
+	pace_init(&p, 10 * MS, 2);
+	assert_false(pace_look(&p, t, 1000000)); /* what was before does not count */
+	waits = 1000000;
+	assert_false(pace_look(&p, t += SECOND, waits += 1900));
+	assert_true(pace_look(&p, t += SECOND, waits += 2100));
+	assert_int_equal(p.distance_ns, 20 * MS);
+	assert_false(pace_look(&p, t + 10 * MS, waits + 5000)); /* too soon to say */
+	assert_false(pace_look(&p, t += SECOND, waits += 1000));
+	for (int i = 0; i < 20; i++)
+		pace_look(&p, t += SECOND, waits += 1000000);
+	assert_int_equal(p.distance_ns, 640 * MS); /* there is an end to it */
+	for (int i = 0; i < 20; i++)
+		pace_look(&p, t += SECOND, waits += 100);
+	assert_int_equal(p.distance_ns, 10 * MS);
+	assert_int_equal(p.widest_ns, 640 * MS);
+}
+
+static void test_pace_off(void **state)
+{
+	struct pace p;
+
+	pace_init(&p, 0, 2);
+	for (int i = 1; i < 9; i++)
+		assert_false(pace_look(&p, i * SECOND, i * 100000));
+}
+
+/* More than a system call takes, and less than anybody would notice. */
+static void test_calibration(void **state)
+{
+	uint64_t ns = calibrate_threshold();
+
+	assert_in_range(ns, 1000, SECOND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sheds_and_gives_back),
+		cmocka_unit_test(test_no_budget_no_governor),
+		cmocka_unit_test(test_clock_that_stands_still),
+		cmocka_unit_test(test_pace_follows_the_rate),
+		cmocka_unit_test(test_pace_off),
+		cmocka_unit_test(test_calibration),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/control.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "user/record/calibrate.h"
+
+#define GOVERNOR_NS 1000000000ULL
+
+/*
+ * As far apart as the clock's ticks, but not nearer than its default: there are
+ * many more threads that wait than CPUs, and their totals are exact anyway.
+ */
+uint64_t control_distance(const struct plan *plan)
+{
+	if (!plan->interval_ns || !plan->states)
+		return 0;
+	return plan->interval_ns > WAIT_INTERVAL_NS ? plan->interval_ns : WAIT_INTERVAL_NS;
+}
+
+void control_init(struct control *s, const struct plan *plan)
+{
+	unsigned ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*s = (struct control){ .trace_ns = plan->trace_ns };
+	if (plan->trace_ns == TRACE_CALIBRATED)
+		s->trace_ns = calibrate_threshold();
+	governor_init(&s->governor, plan->budget, ncpus);
+	/* What is traced is not chosen by points. */
+	pace_init(&s->pace, plan->trace_ns ? 0 : control_distance(plan), ncpus);
+}
+
+void control_fini(struct control *s)
+{
+	governor_free(&s->governor);
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
+}
+
+/* All that recording has cost: BPF programs, and this process. */
+static uint64_t cost_so_far(const struct control *s)
+{
+	struct capture_cost rows[ER_PROG_COUNT];
+	size_t n = capture_costs(s->capture, rows, ER_PROG_COUNT);
+	struct rusage ru;
+	uint64_t sum;
+
+	getrusage(RUSAGE_SELF, &ru);
+	sum = timeval_ns(&ru.ru_utime) + timeval_ns(&ru.ru_stime);
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++)
+		sum += rows[i].ns;
+	return sum;
+}
+
+void control_adjust(struct control *s, uint64_t time_ns, uint64_t waits)
+{
+	if (!s->capture)
+		return;
+	if (pace_look(&s->pace, time_ns, waits))
+		capture_set_distance(s->capture, s->pace.distance_ns);
+	if (!s->governor.budget || time_ns - s->looked_ns < GOVERNOR_NS)
+		return;
+	s->looked_ns = time_ns;
+	if (governor_look(&s->governor, time_ns, cost_so_far(s)))
+		capture_set_shedding(s->capture, s->governor.level);
+}

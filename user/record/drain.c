@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The drain.
+ *
+ * There is one thread, and so there are no locks: the session's loop calls, in
+ * this order, capture_drain (which copies the records of all rings into `taken`
+ * by drain_take), sideband_drain (which brings the procmap up to date), and
+ * drain_process. So when a record is looked at, everything that happened to its
+ * process before it is known: the fork that made it, the exec that replaced its
+ * program, the mappings. While drain_process writes, which may take seconds for a batch that
+ * is large or needs directories, the rings are emptied into `taken` for the next
+ * time, and the recording ends when it is to. An image that ended is kept for a moment longer, and
+ * the record's own time chooses between the images of a process.
+ *
+ * BPF may send a stack after the first record that has it: another CPU was about
+ * to, and the rings are drained one after the other. So a batch takes in all
+ * stacks (drain_take) before it places the others (drain_process), and one whose
+ * stack is still not there waits for the next batch, once. Whoever waited in
+ * vain is shown as <Stack-lost> and counted.
+ *
+ * Shutdown: capture_stop, drain_take of the rest with the residuals and totals,
+ * drain_process(last), then the recording is closed. Totals come after all waits of
+ * their thread, so that what they find lacking is the rest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "user/record/cgroups.h"
+#include "user/record/drain_impl.h"
+
+enum {
+	TAKEN_MAX = 64 << 20, /* bytes */
+	RELIEF_EVERY = 64,    /* records: tens of microseconds */
+};
+
+struct drain *drain_new(const struct drain_parts *parts)
+{
+	struct drain *dr = xcalloc(1, sizeof(*dr));
+
+	dr->parts = *parts;
+	dr->rings = xcalloc(parts->ncpus, sizeof(*dr->rings));
+	dr->stacks = stacks_new(parts->recording);
+	dr->reasons = reasons_new(parts->recording, dr->stacks);
+	dr->cgroups = cgroups_new(NULL);
+	return dr;
+}
+
+void drain_set_procmap(struct drain *dr, struct procmap *pm)
+{
+	dr->procmap = pm;
+}
+
+void drain_free(struct drain *dr)
+{
+	if (!dr)
+		return;
+	buf_free(&dr->taken);
+	buf_free(&dr->spare);
+	buf_free(&dr->waiting);
+	stacks_free(dr->stacks);
+	reasons_free(dr->reasons);
+	cgroups_free(dr->cgroups);
+	map_free(&dr->threads_seen);
+	vec_free(&dr->threads);
+	free(dr->rings);
+	free(dr);
+}
+
+/* --- packets --- */
+
+static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_mstate state,
+			     uint64_t ns)
+{
+	uint64_t key = a->tid ^ (uint64_t)a->start_time << 22;
+	enum er_mstate kept = mstate_descs[state].on_cpu ? MS_USER : state;
+	uint16_t *carry = &dr->carry[hash64(key ^ (uint64_t)kept << 60) % NCARRY];
+
+	ns += *carry;
+	*carry = ns % 1000;
+	return ns / 1000;
+}
+
+int64_t drain_lwp(const struct actor *a, bool followed)
+{
+	return followed ? a->tid : a->kthread ? 0 : a->tgid;
+}
+
+void drain_packet(struct drain *dr, struct output *p, bool followed, const struct actor *a,
+		  struct clock_packet *c, uint64_t weight_ns)
+{
+	uint64_t us = microseconds(dr, a, c->state, weight_ns);
+
+	dr->state_ns[c->state] += weight_ns;
+	c->lwp = drain_lwp(a, followed);
+	c->thread = a->tid;
+	/* Half an hour and more: as many packets as it takes. */
+	do {
+		c->nticks = us < INT32_MAX ? us : INT32_MAX;
+		output_clock(dr->parts.recording, p, c);
+		us -= c->nticks;
+	} while (us);
+}
+
+/* --- batches --- */
+
+static void append(struct buf *b, const void *record, size_t size)
+{
+	uint64_t n = size, padded = (size + 7) & ~7ULL;
+
+	buf_add(b, &n, sizeof(n));
+	buf_add(b, record, size);
+	buf_zero(b, padded - size);
+}
+
+static bool is_stack(const void *record, size_t size)
+{
+	const struct er_stack *s = record;
+
+	return size >= sizeof(*s) && s->nkernel <= ER_MAX_FRAMES && s->nuser <= ER_MAX_FRAMES &&
+	       size >= sizeof(*s) + ((size_t)s->nkernel + s->nuser) * sizeof(s->pcs[0]);
+}
+
+static bool well_formed(const void *record, size_t size)
+{
+	const struct er_header *h = record;
+
+	if (size < sizeof(*h))
+		return false;
+	switch (h->kind) {
+	case ER_KIND_STACK:
+		return is_stack(record, size);
+	case ER_KIND_CLOCK:
+	case ER_KIND_RESIDUAL:
+		return size >= sizeof(struct er_clock);
+	case ER_KIND_WAIT:
+		return size >= sizeof(struct er_wait);
+	case ER_KIND_TOTAL:
+		return size >= sizeof(struct er_total);
+	case ER_KIND_COUNTER:
+		return size >= sizeof(struct er_counter) &&
+		       ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
+	}
+	return false;
+}
+
+void drain_take(void *ctx, int cpu, const void *record, size_t size)
+{
+	struct drain *dr = ctx;
+	const struct er_header *h = record;
+
+	if (cpu < 0 || cpu >= dr->parts.ncpus || !well_formed(record, size)) {
+		dr->parts.drops->n[DROP_RECORD]++;
+		return;
+	}
+	dr->rings[cpu].recorded[h->kind == ER_KIND_RESIDUAL ? ER_KIND_CLOCK : h->kind]++;
+	if (h->kind == ER_KIND_STACK)
+		stacks_keep(dr->stacks, record);
+	else
+		append(&dr->taken, record, size);
+}
+
+static bool write_packets(struct drain *dr, const void *record, bool last_chance)
+{
+	const struct er_header *h = record;
+
+	switch (h->kind) {
+	case ER_KIND_WAIT:
+		return write_wait(dr, record, last_chance);
+	case ER_KIND_TOTAL:
+		return write_total(dr, record, last_chance);
+	case ER_KIND_COUNTER:
+		return write_overflow(dr, record, last_chance);
+	default:
+		return write_sample(dr, record, last_chance);
+	}
+}
+
+static void write_all(struct drain *dr, const struct buf *b, struct buf *later)
+{
+	unsigned n = 0;
+
+	for (size_t at = 0; at < b->len;) {
+		uint64_t size;
+		const void *record = b->data + at + sizeof(size);
+
+		if (++n % RELIEF_EVERY == 0)
+			recording_relieve(dr->parts.recording);
+		memcpy(&size, b->data + at, sizeof(size));
+		if (!write_packets(dr, record, !later))
+			append(later, record, size);
+		at += sizeof(size) + ((size + 7) & ~7ULL);
+	}
+}
+
+void drain_process(struct drain *dr, bool last)
+{
+	struct buf batch = dr->taken;
+
+	/* More may be taken meanwhile: it is for the next time. */
+	dr->taken = dr->spare;
+	write_all(dr, &dr->waiting, NULL);
+	buf_clear(&dr->waiting);
+	write_all(dr, &batch, last ? NULL : &dr->waiting);
+	buf_clear(&batch);
+	dr->spare = batch;
+}
+
+bool drain_is_behind(const struct drain *dr)
+{
+	return dr->taken.len > TAKEN_MAX;
+}
+
+/* --- what recorder.xml holds --- */
+
+void drain_usage(const struct drain *dr, struct exp_usage *u)
+{
+	u->tfault_ns = dr->state_ns[MS_TFAULT];
+	u->dfault_ns = dr->state_ns[MS_DFAULT];
+	u->kfault_ns = dr->state_ns[MS_KFAULT];
+	u->lock_ns = dr->state_ns[MS_USER_LOCK];
+	u->sleep_ns = dr->state_ns[MS_SLEEP];
+	u->wait_ns = dr->state_ns[MS_WAIT_CPU];
+	u->stop_ns = dr->state_ns[MS_STOPPED];
+	if (!dr->parts.targets)
+		return;
+	/* Beside the waits of a few threads stands what these few had of the CPUs. */
+	u->user_ns = dr->state_ns[MS_USER];
+	u->system_ns = dr->state_ns[MS_SYSTEM] + dr->state_ns[MS_KERNEL_CPU];
+	u->trap_ns = 0;
+}
+
+const struct ring_count *drain_ring(const struct drain *dr, int cpu)
+{
+	return &dr->rings[cpu];
+}
+
+const seen_threads *drain_threads(const struct drain *dr)
+{
+	return &dr->threads;
+}
+
+uint64_t drain_samples(const struct drain *dr)
+{
+	return dr->nsamples;
+}
+
+uint64_t drain_overflows(const struct drain *dr)
+{
+	return dr->noverflows;
+}
+
+uint64_t drain_waits(const struct drain *dr)
+{
+	return dr->nwaits;
+}
+
+uint64_t drain_stacks(const struct drain *dr)
+{
+	return stacks_count(dr->stacks);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/expname.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/experiment/experiment.h"
+
+/* N when name is STEM.N.er, else -1. */
+static long number_in(const char *name, const char *stem, size_t stemlen)
+{
+	char *end;
+	long n;
+
+	if (strncmp(name, stem, stemlen) || name[stemlen] != '.')
+		return -1;
+	name += stemlen + 1;
+	if (*name < '0' || *name > '9')
+		return -1;
+	errno = 0;
+	n = strtol(name, &end, 10);
+	return errno || strcmp(end, ".er") ? -1 : n;
+}
+
+static long highest(int dirfd, const char *stem, size_t stemlen)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	long max = 0;
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		long n = number_in(e->d_name, stem, stemlen);
+
+		max = n > max ? n : max;
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return max;
+}
+
+static bool taken(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW);
+}
+
+/* The length of STEM in STEM.N.er, or 0. */
+static size_t stem_length(const char *name)
+{
+	size_t len = strlen(name) - strlen(".er");
+	size_t i = len;
+
+	while (i && name[i - 1] >= '0' && name[i - 1] <= '9')
+		i--;
+	return i < len && i > 1 && name[i - 1] == '.' ? i - 1 : 0;
+}
+
+static char *next_name(int dirfd, const char *stem, size_t stemlen)
+{
+	return xasprintf("%.*s.%ld.er", (int)stemlen, stem, highest(dirfd, stem, stemlen) + 1);
+}
+
+/* -o: keep the name, or take the next number. */
+static int choose_number(struct expname *n, const char *wanted, struct diag *d)
+{
+	size_t stem = stem_length(wanted);
+
+	if (!taken(n->dirfd, wanted)) {
+		n->name = xstrdup(wanted);
+		return 0;
+	}
+	if (!stem) {
+		diag_error(d, "experiment '%s': exists already: remove it or choose another name",
+			   wanted);
+		return -EEXIST;
+	}
+	n->name = next_name(n->dirfd, wanted, stem);
+	diag_warn(d, "experiment '%s': exists already: recording as '%s'", wanted, n->name);
+	return 0;
+}
+
+static void default_name(struct expname *n, const struct plan *plan)
+{
+	const char *base = plan->group ? strrchr(plan->group, '/') : NULL;
+	const char *stem = base ? base + 1 : plan->group ? plan->group : "ktest";
+
+	n->name = next_name(n->dirfd, stem, strlen(stem) - (plan->group ? strlen(".erg") : 0));
+}
+
+/* -d, then the directory part of -o. */
+static char *directory(const struct plan *plan)
+{
+	const char *slash = plan->name ? strrchr(plan->name, '/') : NULL;
+	int len = slash ? slash - plan->name : 0;
+
+	if (slash == plan->name && slash)
+		return xstrdup("/");
+	if (plan->dir && slash)
+		return xasprintf("%s/%.*s", plan->dir, len, plan->name);
+	if (slash)
+		return xstrndup(plan->name, len);
+	return xstrdup(plan->dir ? plan->dir : ".");
+}
+
+int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
+{
+	__cleanup(freep) char *dir = directory(plan);
+	const char *slash = plan->name ? strrchr(plan->name, '/') : NULL;
+	int err = 0;
+
+	*ret = (struct expname){ .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	if (ret->dirfd < 0)
+		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
+					    "with -d", dir);
+	/* Asked of the effective identity: nothing may be left behind when it fails later. */
+	if (faccessat(ret->dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
+					    "with -d", dir);
+	if (plan->name)
+		err = choose_number(ret, slash ? slash + 1 : plan->name, d);
+	else
+		default_name(ret, plan);
+	if (err)
+		return err;
+	ret->path = strcmp(dir, ".") ? xasprintf("%s/%s", dir, ret->name) : xstrdup(ret->name);
+	if (plan->group)
+		ret->group = plan->dir && *plan->group != '/' ?
+				     xasprintf("%s/%s", plan->dir, plan->group) :
+				     xstrdup(plan->group);
+	return 0;
+}
+
+int expname_join_group(const struct expname *n, struct diag *d)
+{
+	const char *slash = n->group ? strrchr(n->group, '/') : NULL;
+	__cleanup(freep) char *absolute = NULL;
+	size_t dirlen = strlen(n->path) - strlen(n->name);
+
+	if (!n->group)
+		return 0;
+	if ((slash ? (size_t)(slash + 1 - n->group) : 0) == dirlen &&
+	    !strncmp(n->group, n->path, dirlen))
+		return group_add(n->group, n->name, d);
+	absolute = realpath(n->path, NULL);
+	return group_add(n->group, absolute ? absolute : n->path, d);
+}
+
+void expname_free(struct expname *n)
+{
+	if (n->dirfd >= 0)
+		close(n->dirfd);
+	free(n->name);
+	free(n->path);
+	free(n->group);
+	*n = (struct expname){ .dirfd = -1 };
+}

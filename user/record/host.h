@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the header of an experiment says of this machine and this command. */
+#ifndef USER_RECORD_HOST_H
+#define USER_RECORD_HOST_H
+
+#include <sys/utsname.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/expwriter.h"
+
+/* Owns the strings that its header points to. */
+struct host {
+	struct utsname uts;
+	char os[2 * sizeof(((struct utsname *)0)->release)];
+	char *cwd;
+	struct buf command;
+	VEC(struct exp_cpu) cpus;
+	struct exp_header header;
+};
+
+void host_init(struct host *h, char *const *argv, unsigned sample_s);
+void host_fini(struct host *h);
+
+#endif

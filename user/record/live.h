@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a terminal is told while we record, one line, and when it is over. */
+#ifndef USER_RECORD_LIVE_H
+#define USER_RECORD_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "user/record/recorder_xml.h"
+
+struct diag;
+
+struct live {
+	bool on;
+	uint64_t drawn_ns; /* when it was last drawn; 0: it is not on the screen */
+};
+
+struct live_state {
+	uint64_t now_ns, elapsed_ns, bytes;
+	struct record_counts counts;
+	bool paused;
+};
+
+void live_init(struct live *l);
+/* Draw, if it is time to. */
+void live_draw(struct live *l, const struct live_state *s);
+/* Take the line off the screen. */
+void live_clear(struct live *l);
+/* The text of the line: "1.2 s  1 sample  2 waits  0 lost  12.3 MB". */
+void live_format(const struct live_state *s, char *ret, unsigned size);
+/* Warn of what was lost, if anything was. */
+void live_losses(const struct record_counts *n, struct diag *d);
+/* What the experiment holds, on stderr. */
+void live_summary(const char *path, const struct record_counts *n, size_t nprocesses,
+		  uint64_t bytes);
+/* "12.3 MB" */
+void live_format_bytes(uint64_t bytes, char *ret, unsigned size);
+
+#endif

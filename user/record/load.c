@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+
+enum {
+	STATUS_CANNOT_RUN = 126,
+	STATUS_NOT_FOUND = 127,
+	STATUS_SIGNAL = 128,
+};
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static bool in_path(const char *name)
+{
+	const char *dirs = getenv("PATH");
+
+	for (const char *p = dirs ? dirs : "/bin:/usr/bin", *end; p; p = *end ? end + 1 : NULL) {
+		__cleanup(freep) char *file = NULL;
+
+		end = strchrnul(p, ':');
+		/* An empty entry is the current directory. */
+		file = end == p ? xasprintf("./%s", name) :
+				  xasprintf("%.*s/%s", (int)(end - p), p, name);
+		if (runnable(file))
+			return true;
+	}
+	return false;
+}
+
+int load_check(char *const *argv, struct diag *d)
+{
+	if (strchr(argv[0], '/') ? runnable(argv[0]) : in_path(argv[0]))
+		return 0;
+	diag_error(d, "load '%s': there is no such command, or it may not be run: check the name",
+		   argv[0]);
+	return -ENOENT;
+}
+
+/* What the recorder's capabilities or set-user-id bit granted is not the load's. */
+static int become_caller(void)
+{
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (setresgid(getgid(), getgid(), getgid()) < 0)
+		return -1;
+	return setresuid(getuid(), getuid(), getuid());
+}
+
+static void child(int gate, char *const *argv, bool stop, const sigset_t *mask)
+{
+	char go;
+
+	/* The other end closes without a word when there will be no recording. */
+	if (read(gate, &go, 1) != 1)
+		_exit(STATUS_CANNOT_RUN);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (become_caller() < 0 || (stop && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
+		fprintf(stderr, "er_kernel: load '%s': cannot be prepared: %s\n", argv[0],
+			strerror(errno));
+		_exit(STATUS_CANNOT_RUN);
+	}
+	execvp(argv[0], argv);
+	fprintf(stderr, "er_kernel: load '%s': cannot be run: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
+}
+
+int load_prepare(struct load *l, char *const *argv, bool stop, const sigset_t *mask, struct diag *d)
+{
+	int ends[2];
+
+	*l = (struct load){ .pidfd = -1, .gate = -1, .stop = stop };
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return diag_errno(d, errno, "load '%s': cannot be prepared", argv[0]);
+	l->pid = fork();
+	if (!l->pid) {
+		close(ends[1]);
+		child(ends[0], argv, stop, mask);
+	}
+	close(ends[0]);
+	if (l->pid < 0) {
+		int err = errno;
+
+		close(ends[1]);
+		l->pid = 0;
+		return diag_errno(d, err, "load '%s': cannot be prepared", argv[0]);
+	}
+	l->gate = ends[1];
+	l->pidfd = syscall(SYS_pidfd_open, l->pid, 0);
+	if (l->pidfd < 0)
+		return diag_errno(d, errno, "load '%s': cannot be watched", argv[0]);
+	return 0;
+}
+
+static void set_status(struct load *l, int status)
+{
+	l->ended = true;
+	l->status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The exec traps; let go of the load with a stop signal pending. */
+static void leave_stopped(struct load *l)
+{
+	int status;
+
+	if (waitpid(l->pid, &status, 0) != l->pid)
+		return;
+	if (!WIFSTOPPED(status)) {
+		set_status(l, status);
+		return;
+	}
+	ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(long)SIGSTOP);
+	fprintf(stderr, "er_kernel: the load is process %d, stopped: attach a debugger, or kill -CONT %d\n",
+		l->pid, l->pid);
+}
+
+int load_go(struct load *l, struct diag *d)
+{
+	bool ok = write(l->gate, "", 1) == 1;
+
+	close(l->gate);
+	l->gate = -1;
+	if (!ok)
+		return diag_error(d, "load: ended before it began");
+	if (l->stop)
+		leave_stopped(l);
+	return 0;
+}
+
+void load_reap(struct load *l, bool wait)
+{
+	int status;
+
+	if (l->pid && !l->ended && waitpid(l->pid, &status, wait ? 0 : WNOHANG) == l->pid)
+		set_status(l, status);
+}
+
+void load_fini(struct load *l)
+{
+	bool never = l->gate >= 0;
+
+	if (never)
+		close(l->gate);
+	if (l->pid)
+		load_reap(l, never);
+	if (l->pid && l->pidfd >= 0)
+		close(l->pidfd);
+	*l = (struct load){ .pidfd = -1, .gate = -1 };
+}

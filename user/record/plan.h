@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plan of a recording. A tool's option parser fills it; the recording reads it
+ * as `const struct plan *` and never changes it. Strings are borrowed from argv.
+ */
+#ifndef USER_RECORD_PLAN_H
+#define USER_RECORD_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "loaders/capture.h"
+#include "user/counters/counters.h"
+
+enum {
+	MAX_COMMENTS = 10,
+};
+
+enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
+enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
+
+/* -s on: a threshold that the session measures, see calibrate.h. */
+#define TRACE_CALIBRATED UINT64_MAX
+
+struct plan {
+	uint64_t interval_ns;   /* of the clock; 0: no clock profiling */
+	counter_list counters;  /* -h */
+	bool states;            /* microstates, too; never without a clock */
+	uint64_t trace_ns;      /* -s: TRACE_OFF, TRACE_ALL, TRACE_CALIBRATED, or a threshold */
+	bool exact_user;        /* user and system time by system call edges */
+	enum stack_method stack_method;   /* of taking the stacks of waits */
+	double budget;          /* share of all CPU time that recording may take; 0: no matter */
+	uint64_t begin_ns;      /* -t: recording is paused until then … */
+	uint64_t end_ns;        /* … and ends then; 0: with the load, or by a signal */
+	uint64_t quiet_ns;      /* before and after the load */
+	uint64_t limit_bytes;   /* of profile data; 0: unlimited */
+	unsigned sample_s;      /* period of usage samples; 0: none */
+	const char *name, *dir, *group; /* NULL: not given */
+	const char *comments[MAX_COMMENTS];
+	size_t ncomments;
+	enum archiving archiving;
+	enum follow_mode follow;
+	const char *follow_regexp; /* FOLLOW_MATCHING */
+	VEC(struct capture_target) targets;
+	bool leave_stopped;     /* -x */
+	bool idle, no_self, verbose;
+	const char *kallsyms;   /* NULL: the running kernel's; tests name another */
+	char **argv;            /* of the recording tool, for the header */
+	char **load;            /* NULL-terminated; NULL: no load */
+};
+
+/* Is anything recorded with stacks? */
+static inline bool plan_profiles(const struct plan *p)
+{
+	return p->interval_ns || p->counters.len;
+}
+
+#endif

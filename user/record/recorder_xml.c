@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/recorder_xml.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/experiment/xml.h"
+#include "user/record/counter_log.h"
+
+enum { MOMENT_NS = 10000000 };
+
+static void number(struct buf *b, const char *name, uint64_t v)
+{
+	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
+}
+
+/* In words for people, and the parts for programs. */
+static void write_how(const struct recorder_xml *a, struct buf *b)
+{
+	struct buf how = { 0 };
+
+	buf_puts(&how, a->plan->interval_ns ? "cpu-clock event on each CPU" :
+		       a->capture ? "no clock" : "none");
+	if (a->plan->counters.len)
+		buf_printf(&how, ", %zu counter%s", a->plan->counters.len,
+			   a->plan->counters.len == 1 ? "" : "s");
+	if (a->capture && a->plan->states)
+		buf_printf(&how, ", stacks of waits by %s", stack_method_name(capture_stack_method(a->capture)));
+	if (a->control->trace_ns > TRACE_ALL)
+		buf_printf(&how, ", waits from %.3f ms traced", (double)a->control->trace_ns / 1e6);
+	else if (a->control->trace_ns)
+		buf_puts(&how, ", all waits traced");
+	if (a->plan->exact_user)
+		buf_puts(&how, ", user and system time by system calls");
+	xml_attr(b, "how", how.data);
+	buf_free(&how);
+}
+
+static void write_capture(const struct recorder_xml *a, struct buf *b)
+{
+	bool states = a->capture && a->plan->states;
+
+	buf_puts(b, "<capture");
+	write_how(a, b);
+	number(b, "states", states);
+	if (a->began_ns && a->stop_ns > a->began_ns) {
+		number(b, "began_ns", a->began_ns - a->start_ns);
+		number(b, "ended_ns", a->stop_ns - a->start_ns);
+	}
+	if (states) {
+		xml_attr(b, "way", stack_method_name(capture_stack_method(a->capture)));
+		number(b, "trace_ns", a->control->trace_ns);
+		number(b, "distance_ns", a->control->pace.distance_ns);
+		number(b, "widest_ns", a->control->pace.widest_ns);
+		number(b, "split", a->plan->exact_user);
+	}
+	buf_puts(b, "/>\n");
+	vec_for_each(t, &a->plan->targets) {
+		buf_puts(b, "<target");
+		number(b, "pid", t->pid);
+		number(b, "tid", t->tid);
+		buf_puts(b, "/>\n");
+	}
+	governor_write(&a->control->governor, a->start_ns, b);
+}
+
+/*
+ * Fields of usage samples that are 0 because nobody counts them: names as in struct
+ * exp_usage. Without states switches all count as voluntary.
+ */
+static void write_uncounted(const struct recorder_xml *a, struct buf *b)
+{
+	struct buf fields = { 0 };
+
+	buf_puts(&fields, "ioch");
+	if (!a->capture || !a->plan->exact_user)
+		buf_puts(&fields, " syscalls");
+	if (!a->capture || !a->plan->states)
+		buf_puts(&fields, " ictx nsignals tfault dfault kfault lock sleep wait stop");
+	buf_puts(b, "<usage");
+	xml_attr(b, "uncounted", fields.data);
+	buf_puts(b, "/>\n");
+	buf_free(&fields);
+}
+
+uint64_t recorder_xml_asleep_ns(void)
+{
+	struct timespec all, awake;
+
+	clock_gettime(CLOCK_MONOTONIC, &awake);
+	clock_gettime(CLOCK_BOOTTIME, &all);
+	return (all.tv_sec - awake.tv_sec) * 1000000000ULL + all.tv_nsec - awake.tv_nsec;
+}
+
+/* Of the machine: what it went through. */
+static void write_machine(const struct recorder_xml *a, struct buf *b)
+{
+	int64_t asleep = recorder_xml_asleep_ns() - a->start_asleep_ns; /* may be a moment below 0 */
+	struct er_counts c;
+
+	if (asleep > MOMENT_NS) { /* between two readings */
+		buf_puts(b, "<suspended");
+		number(b, "ns", asleep);
+		buf_puts(b, "/>\n");
+	}
+	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		if (!c.hotplugs)
+			continue;
+		buf_puts(b, "<hotplug");
+		number(b, "cpu", cpu);
+		number(b, "count", c.hotplugs);
+		buf_puts(b, "/>\n");
+	}
+}
+
+static void write_recorder(const struct recorder_xml *a, struct buf *b)
+{
+	static const char *const follow[] = { "off", "on", "=" };
+	struct buf word = { 0 };
+
+	buf_puts(b, "<recorder");
+	xml_attr(b, "version", ER_VERSION);
+	number(b, "pid", getpid());
+	xml_attr(b, "state", a->closed ? "closed" : "running");
+	number(b, "interval_ns", a->plan->interval_ns);
+	buf_puts(&word, follow[a->plan->follow]);
+	buf_puts(&word, a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
+	xml_attr(b, "follow", word.data);
+	buf_free(&word);
+	buf_puts(b, "/>\n");
+	write_capture(a, b);
+	if (a->plan->sample_s)
+		write_uncounted(a, b);
+}
+
+static void write_ring(struct buf *b, const char *element, int cpu, uint64_t produced,
+		       uint64_t recorded, uint64_t lost)
+{
+	if (!produced)
+		return;
+	buf_printf(b, "<%s", element);
+	number(b, "cpu", cpu);
+	number(b, "produced", produced);
+	number(b, "recorded", recorded);
+	number(b, "lost", lost);
+	buf_puts(b, "/>\n");
+}
+
+/* Residuals are numbered and counted with the samples. */
+static const struct {
+	const char *element;
+	enum er_kind kind;
+} rings[] = {
+	{ "ring", ER_KIND_CLOCK }, { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL },
+};
+
+/* Overflows of counters, which struct er_counts does not have. */
+static void write_counter_ring(const struct recorder_xml *a, int cpu, struct buf *b)
+{
+	uint64_t produced, lost;
+
+	capture_counter_records(a->capture, cpu, &produced, &lost);
+	write_ring(b, "counterring", cpu, produced,
+		   drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER], lost);
+}
+
+static void write_rings(const struct recorder_xml *a, struct buf *b)
+{
+	struct er_counts c, sum = { 0 };
+
+	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		for (int k = 0; k < ER_KIND_COUNT; k++)
+			sum.lost[k] += c.lost[k];
+		sum.stack_kernel_truncated += c.stack_kernel_truncated;
+		sum.stack_user_truncated += c.stack_user_truncated;
+		sum.stack_kernel_failed += c.stack_kernel_failed;
+		sum.stack_user_failed += c.stack_user_failed;
+		sum.no_storage += c.no_storage;
+		sum.loss_unattributed += c.loss_unattributed;
+		sum.nmissed += c.nmissed;
+		for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+			enum er_kind k = rings[i].kind;
+
+			write_ring(b, rings[i].element, cpu, c.produced[k],
+				   drain_ring(a->drain, cpu)->recorded[k], c.lost[k]);
+		}
+		write_counter_ring(a, cpu, b);
+	}
+	buf_puts(b, "<stacks");
+	number(b, "defined", drain_stacks(a->drain));
+	number(b, "lost", sum.lost[ER_KIND_STACK]);
+	number(b, "kernel_truncated", sum.stack_kernel_truncated);
+	number(b, "user_truncated", sum.stack_user_truncated);
+	number(b, "kernel_failed", sum.stack_kernel_failed);
+	number(b, "user_failed", sum.stack_user_failed);
+	number(b, "no_storage", sum.no_storage);
+	number(b, "loss_unattributed", sum.loss_unattributed);
+	number(b, "missed", sum.nmissed);
+	buf_puts(b, "/>\n");
+}
+
+struct loss_ctx {
+	struct buf *b;
+	uint64_t start_s;
+};
+
+static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
+{
+	static const char *const kinds[ER_KIND_ALL] = { "stack", "clock", "residual", "wait", "total",
+							    "counter" };
+	struct loss_ctx *l = ctx;
+
+	buf_puts(l->b, "<loss");
+	number(l->b, "second", k->second > l->start_s ? k->second - l->start_s : 0);
+	number(l->b, "pid", k->tgid);
+	number(l->b, "tid", k->tid);
+	xml_attr(l->b, "kind", k->kind < ER_KIND_ALL ? kinds[k->kind] : "unknown");
+	number(l->b, "count", n);
+	buf_puts(l->b, "/>\n");
+}
+
+static void write_costs(const struct recorder_xml *a, struct buf *b)
+{
+	struct capture_cost rows[ER_PROG_COUNT];
+	size_t n = capture_costs(a->capture, rows, ER_PROG_COUNT);
+
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
+		buf_puts(b, "<cost");
+		xml_attr(b, "program", rows[i].program);
+		number(b, "runs", rows[i].runs);
+		number(b, "ns", rows[i].ns);
+		buf_puts(b, "/>\n");
+	}
+}
+
+static void write_self(struct buf *b)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	buf_puts(b, "<self");
+	number(b, "user_ns", ru.ru_utime.tv_sec * 1000000000ULL + ru.ru_utime.tv_usec * 1000);
+	number(b, "system_ns", ru.ru_stime.tv_sec * 1000000000ULL + ru.ru_stime.tv_usec * 1000);
+	number(b, "maxrss_kb", ru.ru_maxrss);
+	buf_puts(b, "/>\n");
+}
+
+static void write_drop(struct buf *b, const char *what, uint64_t n)
+{
+	if (!n)
+		return;
+	buf_puts(b, "<dropped");
+	xml_attr(b, "what", what);
+	number(b, "count", n);
+	buf_puts(b, "/>\n");
+}
+
+static void write_drops(const struct recorder_xml *a, struct buf *b)
+{
+	for (int i = 0; i < DROP_COUNT; i++)
+		write_drop(b, drop_names[i], a->drops->n[i]);
+	if (a->closed && a->capture)
+		write_drop(b, "threads that ended at the stop, their last CPU time is missing",
+			   capture_unfinished(a->capture));
+}
+
+/* With these the files of this kernel can be found anywhere. */
+static void write_kernel(const struct recorder_xml *a, struct buf *b)
+{
+	if (!a->ksyms)
+		return;
+	vec_for_each(m, ksymtab_modules(a->ksyms)) {
+		buf_puts(b, "<kernel");
+		xml_attr(b, "module", m->name);
+		xml_attr(b, "build_id", m->build_id);
+		buf_puts(b, "/>\n");
+	}
+}
+
+static void write_threads(const struct recorder_xml *a, struct buf *b)
+{
+	vec_for_each(t, drain_threads(a->drain)) {
+		buf_puts(b, "<thread");
+		number(b, "pid", t->pid);
+		number(b, "tid", t->tid);
+		xml_attr(b, "comm", t->comm);
+		buf_puts(b, "/>\n");
+	}
+}
+
+void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
+{
+	write_recorder(a, b);
+	write_self(b);
+	write_machine(a, b);
+	write_drops(a, b);
+	if (!a->capture)
+		return;
+	write_rings(a, b);
+	counters_xml(a, b);
+	capture_losses(a->capture, write_loss,
+		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
+	write_costs(a, b);
+	write_kernel(a, b);
+	write_threads(a, b);
+}
+
+void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u)
+{
+	struct capture_cost rows[ER_PROG_COUNT];
+	struct er_counts c;
+	size_t n;
+
+	if (!a->capture || !a->plan->states)
+		return;
+	u->vctx = 0;
+	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		u->vctx += c.nvoluntary;
+		u->ictx += c.ninvoluntary;
+		u->nsignals += c.nsignals;
+	}
+	n = capture_costs(a->capture, rows, ER_PROG_COUNT);
+	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
+		if (!strcmp(rows[i].program, "er_sys_enter"))
+			u->syscalls = rows[i].runs;
+	}
+}
+
+void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret)
+{
+	uint64_t produced, lost;
+	struct er_counts c;
+
+	*ret = (struct record_counts){ .states = a->plan->states,
+					.counters = a->plan->counters.len > 0 };
+	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
+		capture_counts(a->capture, cpu, &c);
+		ret->produced += c.produced[ER_KIND_CLOCK];
+		ret->recorded += drain_ring(a->drain, cpu)->recorded[ER_KIND_CLOCK];
+		ret->lost += c.lost[ER_KIND_CLOCK];
+		ret->stacks_lost += c.lost[ER_KIND_STACK];
+		ret->waits += drain_ring(a->drain, cpu)->recorded[ER_KIND_WAIT];
+		ret->waits_lost += c.lost[ER_KIND_WAIT];
+		capture_counter_records(a->capture, cpu, &produced, &lost);
+		ret->overflows += drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER];
+		ret->overflows_lost += lost;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recorder.xml in the founder: what the recording produced, lost, left out and
+ * cost. Rewritten as a whole about once a second and at the end, so that a
+ * killed recorder leaves one that is a second old and says state="running".
+ */
+#ifndef USER_RECORD_ACCOUNT_H
+#define USER_RECORD_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+#include "user/record/drain.h"
+#include "user/record/drops.h"
+#include "user/record/ksymtab.h"
+#include "user/record/plan.h"
+#include "user/record/control.h"
+#include "loaders/capture.h"
+
+struct recorder_xml {
+	const struct plan *plan;
+	const struct capture *capture; /* NULL: nothing is profiled */
+	const struct drain *drain;     /* NULL likewise */
+	const struct drops *drops;
+	const struct control *control;
+	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
+	uint64_t start_ns, start_asleep_ns;
+	uint64_t began_ns, stop_ns; /* when time began to count, and ceased to; 0: not yet */
+	bool closed;
+};
+
+/* How long the machine has been suspended since it was booted. */
+uint64_t recorder_xml_asleep_ns(void);
+
+/* The text of recorder.xml. */
+void recorder_xml_write(const struct recorder_xml *a, struct buf *ret);
+
+/* What the capture has counted of the whole system, into a usage sample. */
+void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u);
+
+struct record_counts {
+	uint64_t produced, recorded, lost; /* clock records, residuals with them */
+	uint64_t stacks_lost;
+	uint64_t waits, waits_lost; /* recorded, lost */
+	uint64_t overflows, overflows_lost; /* of counters; recorded, lost */
+	bool states, counters;      /* waits, overflows are recorded at all */
+};
+
+void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loop of a session, and its end. */
+#include "user/record/recording_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "user/record/privilege.h"
+#include "user/record/recording_session_impl.h"
+#include "user/record/usage.h"
+
+#define KEEP_NS 500000000ULL /* how long an ended process may still get records */
+
+/* --- what ends it --- */
+
+static bool signalled(void *ctx)
+{
+	struct recording_session *s = ctx;
+	struct signalfd_siginfo si;
+
+	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
+}
+
+/* The load has ended, or never came to run: the quiet period after it, then the end. */
+static void load_ended(struct recording_session *s)
+{
+	load_reap(&s->load, false);
+	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
+	s->fds.data[FD_LOAD].fd = -1;
+}
+
+/* Wait up to so long for it, or for the first `nfds` of what is polled. */
+static void look_for_the_end(struct recording_session *s, size_t nfds, int timeout_ms)
+{
+	if (poll(s->fds.data, nfds, timeout_ms) < 0) {
+		if (errno == EINTR)
+			return;
+		diag_errno(s->d, errno, "the recording ends: cannot wait for records");
+		s->failed = s->over = true;
+		return;
+	}
+	if (s->fds.data[FD_SIGNAL].revents && signalled(s))
+		s->over = s->interrupted = true;
+	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
+		load_ended(s);
+	s->over |= schedule_due(&s->due, DUE_END, now_ns());
+}
+
+/* Time ceases to count. What the rings hold by then is drained afterwards. */
+static void stop_capture(struct recording_session *s)
+{
+	if (!s->stop_ns) {
+		usage_now(&s->usage_end);
+		s->stop_ns = now_ns();
+	}
+	if (!s->capturing)
+		return;
+	capture_stop(s->capture, &s->stop_ns, s->d);
+	s->capturing = false;
+	s->recorder_xml.stop_ns = s->stop_ns;
+}
+
+void recording_session_meanwhile(void *ctx)
+{
+	struct recording_session *s = ctx;
+	size_t nfds = s->load.pidfd >= 0 ? FD_LOAD + 1 : FD_SIGNAL + 1;
+
+	if (!s->capturing || s->fds.len < nfds)
+		return;
+	if (!drain_is_behind(s->drain))
+		capture_drain(s->capture, 0, drain_take, s->drain);
+	look_for_the_end(s, nfds, 0);
+	if (s->over)
+		stop_capture(s);
+}
+
+/* --- running --- */
+
+static void put_sample(struct recording_session *s, struct exp_usage u, const char *label)
+{
+	usage_since(&u, &s->usage_base);
+	if (s->drain)
+		drain_usage(s->drain, &u);
+	recorder_xml_usage(&s->recorder_xml, &u);
+	expwriter_sample(output_writer(recording_founder(s->recording)), &u, label);
+}
+
+void recording_session_sample(struct recording_session *s, const char *label)
+{
+	struct exp_usage u;
+
+	usage_now(&u);
+	put_sample(s, u, label);
+}
+
+void recording_session_recorder_xml(struct recording_session *s)
+{
+	struct buf text = { 0 };
+
+	if (s->sideband)
+		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband);
+	if (s->procmap) {
+		struct procmap_counts c = procmap_counts(s->procmap);
+
+		s->drops.n[DROP_PROCESS] = c.processes + c.mappings;
+		s->drops.n[DROP_LATE] = c.late;
+	}
+	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
+	recorder_xml_write(&s->recorder_xml, &text);
+	/* A disk that is full says so at the next flush. */
+	expwriter_replace(output_writer(recording_founder(s->recording)), "recorder.xml", text.data);
+	buf_free(&text);
+}
+
+/* A CPU has come online, perhaps again. */
+static void cpu_came(void *ctx, int cpu, int err)
+{
+	struct recording_session *s = ctx;
+
+	if (err || sideband_reopen(s->sideband, cpu) < 0)
+		s->drops.n[DROP_CPU]++;
+}
+
+static void follow_cpus(struct recording_session *s)
+{
+	if (!s->capturing || !capture_cpus_changed(s->capture))
+		return;
+	privilege_raise(true);
+	capture_follow_cpus(s->capture, cpu_came, s);
+	privilege_raise(false);
+	/* What processes did on it since then, nobody told. */
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	procmap_catch_up(s->procmap, s->pumped_ns);
+}
+
+static void pump(struct recording_session *s)
+{
+	if (!s->drain)
+		return;
+	follow_cpus(s);
+	s->pumped_ns = now_ns();
+	capture_drain(s->capture, 0, drain_take, s->drain);
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	drain_process(s->drain, false);
+}
+
+/* Once; `what` could not be done. */
+static void say_unwritten(struct recording_session *s, int err, const char *what)
+{
+	live_clear(&s->live);
+	if (err == -ESTALE || err == -ENOENT || err == -ENOTDIR)
+		diag_error(s->d, "experiment '%s': somebody else removed or changed what was recorded, "
+				 "%s: record again, and touch nothing of it meanwhile", s->name->path,
+			   what);
+	else
+		diag_errno(s->d, -err, "experiment '%s': cannot be written, %s: free some space, or "
+				       "choose another place with -d", s->name->path, what);
+	s->failed = s->over = true;
+}
+
+static void flush(struct recording_session *s)
+{
+	int err = recording_flush(s->recording);
+
+	if (err && !s->failed)
+		say_unwritten(s, err, "the recording ends");
+}
+
+static void show(struct recording_session *s, uint64_t t)
+{
+	struct record_counts n;
+
+	recorder_xml_counts(&s->recorder_xml, &n);
+	if (s->capturing)
+		control_adjust(&s->control, t, n.waits + n.waits_lost);
+	live_draw(&s->live, &(struct live_state){
+		.now_ns = t,
+		.elapsed_ns = t - s->start_ns,
+		.counts = n,
+		.bytes = recording_bytes(s->recording),
+		.paused = s->capture && !s->capturing,
+	});
+}
+
+static void tick(struct recording_session *s, uint64_t t)
+{
+	pump(s);
+	if (s->procmap)
+		procmap_expire(s->procmap, t - KEEP_NS);
+	flush(s);
+	show(s, t);
+}
+
+static void resume(struct recording_session *s, uint64_t t)
+{
+	expwriter_event(output_writer(recording_founder(s->recording)), "resume", t, NULL);
+	if (recording_session_capture(s) < 0)
+		s->failed = s->over = true;
+}
+
+static void do_what_is_due(struct recording_session *s)
+{
+	uint64_t t = now_ns();
+
+	if (schedule_due(&s->due, DUE_BEGIN, t))
+		resume(s, t);
+	if (schedule_due(&s->due, DUE_LOAD, t))
+		load_go(&s->load, s->d);
+	/* When time has ceased to count in the meantime, the last one is to come. */
+	if (schedule_due(&s->due, DUE_SAMPLE, t) && !s->stop_ns)
+		recording_session_sample(s, "periodic");
+	if (schedule_due(&s->due, DUE_RECORDER_XML, t))
+		recording_session_recorder_xml(s);
+	if (schedule_due(&s->due, DUE_TICK, t))
+		tick(s, t);
+}
+
+static void run(struct recording_session *s)
+{
+	while (!s->over) {
+		look_for_the_end(s, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
+		if (s->over)
+			break;
+		pump(s);
+		do_what_is_due(s);
+	}
+}
+
+/* --- ending --- */
+
+static void drain_rest(struct recording_session *s)
+{
+	if (!s->drain)
+		return;
+	while (capture_drain(s->capture, 0, drain_take, s->drain) > 0)
+		continue;
+	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	drain_process(s->drain, true);
+}
+
+static void say_how_it_went(const struct recording_session *s)
+{
+	struct record_counts n;
+
+	recorder_xml_counts(&s->recorder_xml, &n);
+	live_losses(&n, s->d);
+	if (s->live.on || s->plan->verbose)
+		live_summary(s->name->path, &n, recording_nsubs(s->recording), recording_bytes(s->recording));
+}
+
+static void archive(struct recording_session *s)
+{
+	int err;
+
+	if (s->failed)
+		return;
+	/* A second signal means: now. */
+	err = binaries_archive(s->binaries, signalled, s, s->plan->verbose ? s->d : NULL);
+	if (err < 0)
+		diag_errno(s->d, -err, "experiment '%s': archives cannot be written: free some space, "
+				       "or leave them out with -A off", s->name->path);
+	s->failed = err < 0;
+}
+
+static void end(struct recording_session *s)
+{
+	int err;
+
+	stop_capture(s);
+	drain_rest(s);
+	/* Of the moment when time ceased to count; threads' states are drained up to it by now. */
+	if (s->plan->sample_s)
+		put_sample(s, s->usage_end, "end");
+	flush(s);
+	s->recorder_xml.closed = true;
+	recording_session_recorder_xml(s);
+	live_clear(&s->live);
+	if (!s->failed)
+		say_how_it_went(s);
+	err = recording_close(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
+	s->recording = NULL;
+	if (err && !s->failed)
+		say_unwritten(s, err, "its end is missing");
+	archive(s);
+}
+
+/* The load goes on by itself after -t; a signal ends the wait for it. */
+static int await_load(struct recording_session *s)
+{
+	struct load *l = &s->load;
+
+	if (!l->pid)
+		return 0;
+	if (l->gate >= 0 && !s->interrupted)
+		load_go(l, s->d);
+	load_reap(l, false);
+	while (!l->ended && l->gate < 0 && !s->interrupted) {
+		struct pollfd fds[] = { { .fd = s->sigfd, .events = POLLIN },
+					{ .fd = l->pidfd, .events = POLLIN } };
+
+		if (poll(fds, 2, -1) > 0 && fds[0].revents)
+			s->interrupted = signalled(s);
+		load_reap(l, false);
+	}
+	return l->ended ? l->status : 0;
+}
+
+static void recording_session_fini(struct recording_session *s)
+{
+	load_fini(&s->load);
+	procmap_free(s->procmap);
+	drain_free(s->drain);
+	binaries_free(s->binaries);
+	capture_close(s->capture);
+	sideband_close(s->sideband);
+	follow_fini(&s->follow);
+	control_fini(&s->control);
+	host_fini(&s->host);
+	vec_free(&s->fds);
+	if (s->sigfd >= 0)
+		close(s->sigfd);
+}
+
+static int record(struct recording_session *s)
+{
+	int status;
+
+	if (recording_session_begin(s) < 0) {
+		if (s->recording)
+			recording_discard(s->recording, s->name->dirfd, s->name->name);
+		return 1;
+	}
+	if (s->live.on || s->plan->verbose)
+		fprintf(stderr, "Creating experiment %s ...\n", s->name->path);
+	if (s->live.on && !s->plan->load && !s->plan->end_ns)
+		fprintf(stderr, "Recording %s until Ctrl-C ...\n",
+			s->plan->targets.len ? "the targets" : "the whole system");
+	run(s);
+	end(s);
+	status = await_load(s);
+	return s->failed ? 1 : status;
+}
+
+int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d)
+{
+	struct recording_session s = { .plan = plan, .name = name, .d = d, .sigfd = -1,
+				       .load = { .pidfd = -1, .gate = -1 } };
+	int status = 1;
+
+	if (recording_session_take_signals(&s) == 0) {
+		follow_init(&s.follow, plan);
+		live_init(&s.live);
+		control_init(&s.control, plan);
+		status = record(&s);
+	}
+	recording_session_fini(&s);
+	return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One recording, from the first signal handler to the last flush. */
+#ifndef USER_RECORD_RECORDING_SESSION_H
+#define USER_RECORD_RECORDING_SESSION_H
+
+#include "user/record/expname.h"
+#include "user/record/plan.h"
+
+struct diag;
+
+/*
+ * Record into the experiment `name`, as planned. The caller has checked that the plan
+ * can be carried out. Returns the exit status of the tool: the load's if there is a load
+ * and the recording succeeded, else 0; 1 after a message.
+ */
+int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The beginning of a session: signals, limits, the load, the capture, the experiment. */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/program.h"
+#include "user/record/privilege.h"
+#include "user/record/recording_session_impl.h"
+#include "user/record/usage.h"
+#include "loaders/features.h"
+
+int recording_session_take_signals(struct recording_session *s)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
+	struct sigaction hup;
+
+	sigemptyset(&s->signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&s->signals, ending[i]);
+	/* Under nohup it is ignored, and stays so. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(&s->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
+	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->sigfd < 0 ? diag_errno(s->d, errno, "signals cannot be taken") : 0;
+}
+
+/*
+ * Programs, maps, two events for each CPU and the files of some sub-experiments must fit.
+ * Archives keep binaries open: take what the hard limit allows. The load has its own.
+ */
+static int raise_fd_limit(struct diag *d)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+	return program_files(96 + 4 * (size_t)get_nprocs_conf(), d);
+}
+
+/*
+ * On a machine with more to do than it has CPUs, rings fill up while the recorder
+ * waits for its turn, and what it does before it records took seconds. It uses
+ * little: let it go first where that is allowed. The load was forked before, and
+ * keeps the caller's priority.
+ */
+static void raise_priority(void)
+{
+	setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static int open_capture(struct recording_session *s)
+{
+	struct capture_counter counters[ER_MAX_COUNTERS];
+	struct capture_plan cp = {
+		.counters = counters,
+		.interval_ns = s->plan->interval_ns,
+		.idle = s->plan->idle,
+		.exclude_self = s->plan->no_self,
+		.self = getpid(),
+		.targets = s->plan->targets.data,
+		.ntargets = s->plan->targets.len,
+		.states = s->plan->states,
+		.wait_interval_ns = control_distance(s->plan),
+		.trace_ns = s->control.trace_ns,
+		.split = s->plan->exact_user,
+		.waker_stacks = s->plan->states,
+		.stack_method = s->plan->stack_method,
+	};
+
+	if (!plan_profiles(s->plan))
+		return 0;
+	vec_for_each(c, &s->plan->counters)
+		counters[cp.ncounters++] = c->event;
+	if (capture_open(&cp, s->d, &s->capture) < 0)
+		return -1;
+	s->sideband = sideband_open(s->d);
+	return s->sideband ? 0 : -1;
+}
+
+static int open_book(struct recording_session *s)
+{
+	s->start_ns = now_ns();
+	s->host.header.start_ns = s->start_ns;
+	s->host.header.start_epoch = time(NULL);
+	if (recording_open(s->name->dirfd, s->name->name, &s->host.header, s->plan, &s->drops, s->d,
+		      &s->recording) < 0)
+		return -1;
+	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
+				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
+									 ARCHIVE_SYMBOLS,
+				   expwriter_dirfd(output_writer(recording_founder(s->recording))));
+	return expname_join_group(s->name, s->d);
+}
+
+static void open_drain(struct recording_session *s)
+{
+	struct procmap_hooks hooks = drain_hooks;
+	struct drain_parts parts = {
+		.recording = s->recording,
+		.binaries = s->binaries,
+		.follow = &s->follow,
+		.drops = &s->drops,
+		.targets = s->plan->targets.len,
+	};
+
+	s->recorder_xml = (struct recorder_xml){ .plan = s->plan, .drops = &s->drops, .control = &s->control,
+				       .ksyms = recording_ksyms(s->recording), .start_ns = s->start_ns,
+				       .start_asleep_ns = recorder_xml_asleep_ns() };
+	if (!s->capture)
+		return;
+	parts.ncpus = capture_ncpus(s->capture);
+	s->drain = drain_new(&parts);
+	hooks.ctx = s->drain;
+	s->procmap = procmap_new(&hooks);
+	drain_set_procmap(s->drain, s->procmap);
+	recording_set_relief(s->recording, recording_session_meanwhile, s);
+	procmap_scan(s->procmap, now_ns());
+	s->recorder_xml.capture = s->control.capture = s->capture;
+	s->recorder_xml.drain = s->drain;
+}
+
+/* From here on time counts. */
+int recording_session_capture(struct recording_session *s)
+{
+	if (s->capture && capture_start(s->capture, &s->recorder_xml.began_ns, s->d) < 0)
+		return -1;
+	s->capturing = s->capture;
+	privilege_drop(s->d);
+	return 0;
+}
+
+/* Who reads the experiment is to know why names are missing in it, as is who records. */
+static void tell_lack(void *ctx, const struct feature *f)
+{
+	struct recording_session *s = ctx;
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s: not available: %s: %s: %s", f->name, f->why, f->cost, f->remedy);
+	diag_warn(s->d, "%s", b.data);
+	expwriter_message(output_writer(recording_founder(s->recording)), "cwarn", EXP_MSG_OURS, s->start_ns,
+			  b.data);
+	buf_free(&b);
+}
+
+static void watch(struct recording_session *s, int fd)
+{
+	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
+}
+
+/* As FD_SIGNAL and FD_LOAD say. */
+static void watch_all(struct recording_session *s)
+{
+	size_t n = 0;
+	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) : NULL;
+
+	watch(s, s->sigfd);
+	if (s->load.pidfd >= 0)
+		watch(s, s->load.pidfd);
+	if (s->capture)
+		watch(s, capture_fd(s->capture));
+	for (size_t i = 0; i < n; i++)
+		watch(s, fds[i]);
+}
+
+int recording_session_begin(struct recording_session *s)
+{
+	struct expwriter *w;
+
+	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
+					  &s->old_mask, s->d) < 0)
+		return -1;
+	/* After the fork: the load keeps the caller's. Then writing fails, and we can say so. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (raise_fd_limit(s->d) < 0)
+		return -1;
+	raise_priority();
+	host_init(&s->host, s->plan->argv, s->plan->sample_s);
+	if (open_capture(s) < 0 || open_book(s) < 0)
+		return -1;
+	open_drain(s);
+	if (s->capture)
+		features_naming(tell_lack, s);
+	w = output_writer(recording_founder(s->recording));
+	usage_now(&s->usage_base);
+	if (s->plan->sample_s)
+		recording_session_sample(s, "start");
+	if (s->plan->begin_ns)
+		expwriter_event(w, "pause", s->start_ns, NULL);
+	else if (recording_session_capture(s) < 0)
+		return -1;
+	/* A duration is that of the recording: reading /proc and attaching may have taken a while. */
+	schedule_init(&s->due, s->plan, now_ns());
+	recording_session_recorder_xml(s);
+	watch_all(s);
+	return recording_flush(s->recording) < 0 ? diag_error(s->d, "experiment '%s': cannot be written",
+						    s->name->path) : 0;
+}

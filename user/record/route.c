@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who gets a record: the image's sub-experiment when -F wants it and there is
+ * room; else the founder, for times on a CPU, or _others, for times off one; and
+ * never two of them. Kernel threads and idle CPUs have no image. A process that
+ * is not followed has its kernel stacks, and its user time as one frame
+ * <comm_PID_n>.
+ *
+ * The drain owns the outputs only through image->owner; procmap_expire or the recording
+ * ends them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "user/record/drain_impl.h"
+
+enum { MAX_THREADS = 4096 };
+
+/* The owner of an image that -F does not want, or for which there was no room. */
+static char not_followed;
+
+static struct output *own_output(const struct image *im)
+{
+	return im && im->owner != &not_followed ? im->owner : NULL;
+}
+
+static void on_mapped(void *ctx, struct image *im, const struct mapping *m)
+{
+	struct drain *dr = ctx;
+
+	if (own_output(im))
+		output_map(dr->parts.recording, im->owner, dr->parts.binaries, im->pid, m);
+}
+
+static void on_unmapped(void *ctx, struct image *im, const struct mapping *m, uint64_t time_ns)
+{
+	struct drain *dr = ctx;
+
+	if (own_output(im))
+		output_unmap(dr->parts.recording, im->owner, m, time_ns);
+}
+
+static void on_forget(void *ctx, struct image *im)
+{
+	struct drain *dr = ctx;
+
+	if (own_output(im))
+		recording_end(dr->parts.recording, im->owner, im->end_ns);
+	im->owner = NULL;
+}
+
+const struct procmap_hooks drain_hooks = {
+	.mapped = on_mapped,
+	.unmapped = on_unmapped,
+	.forget = on_forget,
+};
+
+static void make_output(struct drain *dr, struct image *im)
+{
+	const struct drain_parts *p = &dr->parts;
+	struct output *output = NULL;
+	char stem[64];
+
+	follow_stem(im, stem, sizeof(stem));
+	if (follow_wants(p->follow, im))
+		output = recording_add(p->recording, im, p->binaries, stem);
+	im->owner = output ? (void *)output : &not_followed;
+}
+
+struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make)
+{
+	struct image *im;
+
+	if (a->kthread)
+		return NULL;
+	im = procmap_image(dr->procmap, a->tgid, a->start_time, time_ns);
+	if (im && !im->owner && make)
+		make_output(dr, im);
+	return own_output(im);
+}
+
+void route_pseudo_name(const struct actor *a, char *ret, size_t size)
+{
+	snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->comm, 16), a->comm, a->tgid);
+}
+
+void route_note(struct drain *dr, const struct actor *a)
+{
+	struct seen_thread t = { .pid = a->kthread ? 0 : a->tgid, .tid = a->tid };
+	bool fresh;
+
+	if (dr->threads.len >= MAX_THREADS) {
+		if (!map_get(&dr->threads_seen, a->tid))
+			dr->parts.drops->n[DROP_THREAD]++;
+		return;
+	}
+	map_put(&dr->threads_seen, a->tid, &fresh);
+	if (!fresh)
+		return;
+	memcpy(t.comm, a->comm, sizeof(t.comm) - 1);
+	vec_push(&dr->threads, t);
+}

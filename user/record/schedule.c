@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/schedule.h"
+
+#include <time.h>
+
+#define SEC_NS  1000000000ULL
+#define TICK_NS 90000000ULL /* a killed recorder lacks two of these at most: 200 ms is promised */
+#define NEVER   UINT64_MAX
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SEC_NS + ts.tv_nsec;
+}
+
+void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
+{
+	*s = (struct schedule){
+		.at = {
+			[DUE_BEGIN] = p->begin_ns ? start_ns + p->begin_ns : NEVER,
+			[DUE_LOAD] = p->load ? start_ns + p->quiet_ns : NEVER,
+			[DUE_SAMPLE] = p->sample_s ? start_ns + p->sample_s * SEC_NS : NEVER,
+			[DUE_RECORDER_XML] = start_ns + SEC_NS,
+			[DUE_TICK] = start_ns + TICK_NS,
+			[DUE_END] = p->end_ns ? start_ns + p->end_ns : NEVER,
+		},
+		.every = {
+			[DUE_SAMPLE] = p->sample_s * SEC_NS,
+			[DUE_RECORDER_XML] = SEC_NS,
+			[DUE_TICK] = TICK_NS,
+		},
+	};
+}
+
+bool schedule_due(struct schedule *s, enum due what, uint64_t t)
+{
+	uint64_t every = s->every[what];
+
+	if (t < s->at[what])
+		return false;
+	/* Usage samples keep their beat. A machine that stood still does not make up for ticks. */
+	if (!every)
+		s->at[what] = NEVER;
+	else
+		s->at[what] = (what == DUE_SAMPLE ? s->at[what] : t) + every;
+	return true;
+}
+
+void schedule_end_by(struct schedule *s, uint64_t t)
+{
+	if (t < s->at[DUE_END])
+		s->at[DUE_END] = t;
+}
+
+int schedule_wait_ms(const struct schedule *s, uint64_t t)
+{
+	uint64_t next = NEVER;
+
+	for (int i = 0; i < DUE_COUNT; i++)
+		next = s->at[i] < next ? s->at[i] : next;
+	/* Rounded up: to wake too early would be to spin. */
+	return next <= t ? 0 : (next - t + 999999) / 1000000;
+}

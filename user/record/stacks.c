@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+
+enum {
+	STORE_WORDS = 6 << 20, /* 48 MB of stacks: the recorder takes 100 MB at most */
+	ENDS = 3,              /* frames that may be added: leaf, root, marker */
+};
+
+/* A stack in the store: this header, then nkernel + nuser pcs as they are written. */
+struct stored {
+	uint32_t flags;
+	uint16_t nkernel, nuser;
+	uint64_t kernel_id; /* of its kernel part alone */
+	uint64_t pcs[];
+};
+
+struct stacks {
+	struct recording *recording;
+	struct map places; /* id to a place in the store */
+	VEC(uint64_t) store;
+	uint64_t n;
+};
+
+struct stacks *stacks_new(struct recording *recording)
+{
+	struct stacks *st = xcalloc(1, sizeof(*st));
+
+	st->recording = recording;
+	return st;
+}
+
+void stacks_free(struct stacks *st)
+{
+	if (!st)
+		return;
+	map_free(&st->places);
+	vec_free(&st->store);
+	free(st);
+}
+
+static const struct stored *find(const struct stacks *st, uint64_t id)
+{
+	const uint64_t *at = map_get(&st->places, id);
+
+	return at ? (const struct stored *)&st->store.data[*at] : NULL;
+}
+
+bool stacks_has(const struct stacks *st, uint64_t id)
+{
+	return find(st, id);
+}
+
+bool stacks_has_user(const struct stacks *st, uint64_t id)
+{
+	const struct stored *s = find(st, id);
+
+	return s && s->nuser;
+}
+
+const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n)
+{
+	const struct stored *s = find(st, id);
+
+	*n = s ? s->nkernel : 0;
+	return s ? s->pcs : NULL;
+}
+
+uint64_t stacks_count(const struct stacks *st)
+{
+	return st->n;
+}
+
+/*
+ * The leaf's pc is exact; a caller's is its return address, and the byte before
+ * that is inside the call instruction (experiment-format, "PC convention").
+ */
+static void convert(struct stored *st, const struct er_stack *s)
+{
+	bool exact = s->flags & ER_STACK_USER_EXACT;
+
+	for (unsigned i = 0; i < s->nkernel; i++)
+		st->pcs[i] = s->pcs[i] - (i > 0);
+	for (unsigned i = s->nkernel; i < (unsigned)s->nkernel + s->nuser; i++)
+		st->pcs[i] = s->pcs[i] - (i > s->nkernel || !exact);
+}
+
+void stacks_keep(struct stacks *st, const struct er_stack *s)
+{
+	size_t npcs = (size_t)s->nkernel + s->nuser;
+	size_t words = sizeof(struct stored) / sizeof(uint64_t) + npcs;
+	struct stored *new;
+	bool fresh;
+	uint64_t *at;
+
+	st->n++;
+	if (st->store.len + words > STORE_WORDS) {
+		map_free(&st->places);
+		st->store.len = 0;
+	}
+	at = map_put(&st->places, s->id, &fresh);
+	if (!fresh)
+		return;
+	*at = st->store.len;
+	vec_reserve(&st->store, st->store.len + words);
+	st->store.len += words;
+	new = (struct stored *)&st->store.data[*at];
+	*new = (struct stored){ .flags = s->flags, .nkernel = s->nkernel, .nuser = s->nuser };
+	convert(new, s);
+	new->kernel_id = hash64(hash_words(new->pcs, s->nkernel) ^
+				(s->flags & (ER_STACK_KERNEL_TRUNCATED | ER_STACK_KERNEL_FAILED)));
+}
+
+/*
+ * A marker may only stand at the root. Below a kernel part that was cut off, the
+ * user frames would have the wrong callees: they are left out.
+ */
+static size_t compose(const struct stored *s, bool with_user, uint64_t root, uint64_t *pcs)
+{
+	uint32_t cut = ER_STACK_KERNEL_TRUNCATED, failed = ER_STACK_KERNEL_FAILED;
+	size_t n = s->nkernel;
+
+	memcpy(pcs, s->pcs, n * sizeof(*pcs));
+	if (with_user && !(s->flags & (cut | failed))) {
+		memcpy(pcs + n, s->pcs + n, s->nuser * sizeof(*pcs));
+		n += s->nuser;
+		cut |= ER_STACK_USER_TRUNCATED;
+		failed |= ER_STACK_USER_FAILED;
+	}
+	if (s->flags & cut)
+		pcs[n++] = ER_PC_TRUNCATED;
+	else if (s->flags & failed || (!n && !root))
+		pcs[n++] = ER_PC_UNWIND_FAILED;
+	else if (root)
+		pcs[n++] = root;
+	return n;
+}
+
+/* 0 for no name; the output writes the function when it is new. */
+static uint64_t pseudo_pc(struct stacks *st, struct output *p, const char *name)
+{
+	return name ? output_pseudo_pc(st->recording, p, name) : 0;
+}
+
+uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
+		      const struct stack_shape *shape)
+{
+	const struct stored *s = find(st, id);
+	uint64_t pcs[2 * ER_MAX_FRAMES + ENDS], whole = id;
+	uint64_t leaf = pseudo_pc(st, p, shape->leaf), root = pseudo_pc(st, p, shape->root);
+	uint32_t uid;
+	size_t n;
+
+	if (s && !shape->with_user)
+		whole = s->kernel_id;
+	if (leaf || root)
+		whole = hash64(whole ^ leaf << 32 ^ root);
+	uid = output_stack_uid(p, whole);
+	if (uid || !s)
+		return uid;
+	pcs[0] = leaf;
+	n = !!leaf;
+	n += compose(s, shape->with_user, root, pcs + n);
+	return output_stack(st->recording, p, whole, pcs, n, s->nkernel + !!leaf);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Totals. BPF's counters say where all the time of a thread went; the waits that
+ * were recorded stand for less than that: the rest is made up here, one packet a
+ * state, so that the packets of a thread add up to the counters. The counters
+ * themselves become a line of threads.xml.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/experiment/xml.h"
+#include "user/record/cgroups.h"
+#include "user/record/drain_impl.h"
+
+/* What is shown where no wait in that state was recorded, and so no stack is known. */
+static const char *const unsampled[ER_OFF_STATES] = {
+	[ER_OFF_TFAULT] = "<Unsampled-Text-Fault>",
+	[ER_OFF_DFAULT] = "<Unsampled-Data-Fault>",
+	[ER_OFF_KFAULT] = "<Unsampled-Kernel-Fault>",
+	[ER_OFF_LOCK] = "<Unsampled-User-Lock>",
+	[ER_OFF_SLEEP] = "<Unsampled-Sleep>",
+	[ER_OFF_CPU] = "<Unsampled-Wait-CPU>",
+	[ER_OFF_STOP] = "<Unsampled-Stopped>",
+};
+
+static struct actor actor_of(const struct er_total *t)
+{
+	return (struct actor){
+		.tgid = t->tgid,
+		.tid = t->tid,
+		.start_time = t->start_time,
+		.kthread = t->flags & ER_TOTAL_KTHREAD,
+		.comm = t->comm,
+	};
+}
+
+static void put_rest(struct drain *dr, const struct er_total *t, struct output *own,
+		     enum er_off_state state)
+{
+	struct off_time off = {
+		.output = off_output(dr, own),
+		.followed = own,
+		.actor = actor_of(t),
+		.state = state,
+		.pseudo = unsampled[state],
+		.time_ns = t->end_ns,
+		.weight_ns = t->rest_ns[state],
+		.cpu = t->cpu,
+		.seq = t->h.seq,
+		.info = { .syscall = -1, .flags = WFLAG_REST, .length_ns = t->rest_ns[state] },
+	};
+
+	if (stacks_has(dr->stacks, t->rest_stack[state]))
+		off.stack = t->rest_stack[state];
+	off.info.reason = reason_rest(dr->reasons, state, off.stack, off.actor.kthread);
+	put_off_time(dr, &off);
+}
+
+static void number(struct buf *b, const char *name, uint64_t v)
+{
+	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
+}
+
+/* Zeros are left out: most threads do little. */
+static void attr(struct buf *b, const char *name, uint64_t v)
+{
+	if (v)
+		number(b, name, v);
+}
+
+static void put_states(struct buf *b, const struct er_total *t)
+{
+	static const struct {
+		const char *name;
+		enum er_off_state state;
+	} states[] = {
+		{ "tfault", ER_OFF_TFAULT }, { "dfault", ER_OFF_DFAULT }, { "kfault", ER_OFF_KFAULT },
+		{ "lock", ER_OFF_LOCK },     { "sleep", ER_OFF_SLEEP },	  { "wait", ER_OFF_CPU },
+		{ "stop", ER_OFF_STOP },
+	};
+
+	attr(b, "run", t->run_ns);
+	attr(b, "user", t->user_ns);
+	attr(b, "system", t->system_ns);
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		attr(b, states[i].name, t->off_ns[states[i].state]);
+}
+
+static void put_counts(struct buf *b, const struct er_total *t)
+{
+	attr(b, "waits", t->nwaits);
+	attr(b, "preempted", t->npreempted);
+	attr(b, "moves", t->nmoved);
+	attr(b, "moved", t->moved_ns);
+	attr(b, "minflt", t->minflt);
+	attr(b, "majflt", t->majflt);
+	attr(b, "syscalls", t->ncalls);
+	attr(b, "rchar", t->rchar);
+	attr(b, "wchar", t->wchar);
+	attr(b, "read_bytes", t->read_bytes);
+	attr(b, "write_bytes", t->write_bytes);
+	attr(b, "born", !!(t->flags & ER_TOTAL_BORN));
+	attr(b, "ended", !!(t->flags & ER_TOTAL_ENDED));
+	attr(b, "split", !!(t->flags & ER_TOTAL_SPLIT));
+}
+
+static uint64_t since_start(const struct drain *dr, uint64_t t)
+{
+	uint64_t start = recording_start(dr->parts.recording);
+
+	return t > start ? t - start : 0;
+}
+
+static void put_line(struct drain *dr, const struct er_total *t, struct output *own)
+{
+	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
+	char comm[sizeof(t->comm) + 1] = "";
+	struct buf b = { 0 };
+
+	memcpy(comm, t->comm, sizeof(t->comm));
+	buf_puts(&b, "<thread");
+	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->tgid);
+	number(&b, "tid", t->tid);
+	xml_attr(&b, "comm", comm);
+	attr(&b, "begin", since_start(dr, t->begin_ns));
+	attr(&b, "end", since_start(dr, t->end_ns));
+	put_states(&b, t);
+	put_counts(&b, t);
+	if (cgroup)
+		xml_attr(&b, "cgroup", cgroup);
+	if (own)
+		xml_attr(&b, "experiment", expwriter_name(output_writer(own)));
+	buf_puts(&b, "/>");
+	recording_thread(dr->parts.recording, b.data);
+	buf_free(&b);
+}
+
+bool write_total(struct drain *dr, const struct er_total *t, bool last_chance)
+{
+	struct actor a = actor_of(t);
+	struct output *own;
+
+	for (int i = 0; i < ER_OFF_STATES && !last_chance; i++) {
+		if (t->rest_ns[i] && t->rest_stack[i] && !stacks_has(dr->stacks, t->rest_stack[i]))
+			return false;
+	}
+	/* What had no packet before gets no directory for a rest, unless it was asked for. */
+	own = route_output(dr, &a, t->end_ns, dr->parts.targets);
+	put_line(dr, t, own);
+	for (int i = 0; i < ER_OFF_STATES; i++) {
+		if (!t->rest_ns[i])
+			continue;
+		if (recording_full(dr->parts.recording))
+			dr->parts.drops->n[DROP_LIMIT]++;
+		else
+			put_rest(dr, t, own, i);
+	}
+	return true;
+}

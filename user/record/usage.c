@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/usage.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "user/record/schedule.h"
+
+/* A line of a file under /proc: its first word, and which of the numbers behind it goes where. */
+struct source {
+	const char *file, *word;
+	unsigned column;
+	size_t offset;
+	unsigned scale; /* times what; 0: ticks of USER_HZ */
+};
+
+#define INTO(m) offsetof(struct exp_usage, m)
+
+enum { TICKS = 0, ONE = 1, KB_BLOCKS = 2 }; /* a block is 512 bytes, as in getrusage(2) */
+
+/*
+ * Rows of one file stand together; numbers for one field are added up. What no
+ * file tells of the whole system stays 0 here: signals, system calls, characters, and
+ * which switches were not voluntary (all count as voluntary, those of idle CPUs, too). What
+ * the capture counts of these recorder_xml_usage() fills in. Times off a CPU are of
+ * threads, and the drain knows them.
+ */
+static const struct source sources[] = {
+	{ "/proc/stat", "cpu", 0, INTO(user_ns), TICKS },   /* user */
+	{ "/proc/stat", "cpu", 1, INTO(user_ns), TICKS },   /* nice */
+	{ "/proc/stat", "cpu", 2, INTO(system_ns), TICKS }, /* system */
+	{ "/proc/stat", "cpu", 5, INTO(trap_ns), TICKS },   /* interrupts */
+	{ "/proc/stat", "cpu", 6, INTO(trap_ns), TICKS },   /* soft interrupts */
+	{ "/proc/stat", "ctxt", 0, INTO(vctx), ONE },
+	{ "/proc/vmstat", "pgfault", 0, INTO(minflt), ONE }, /* major ones included */
+	{ "/proc/vmstat", "pgmajfault", 0, INTO(majflt), ONE },
+	{ "/proc/vmstat", "pgpgin", 0, INTO(inblock), KB_BLOCKS },
+	{ "/proc/vmstat", "pgpgout", 0, INTO(oublock), KB_BLOCKS },
+	{ "/proc/vmstat", "pswpout", 0, INTO(nswap), ONE },
+	/* TCP segments and UDP datagrams, of our network namespace. */
+	{ "/proc/net/snmp", "Tcp:", 9, INTO(msgrcv), ONE },
+	{ "/proc/net/snmp", "Tcp:", 10, INTO(msgsnd), ONE },
+	{ "/proc/net/snmp", "Udp:", 0, INTO(msgrcv), ONE },
+	{ "/proc/net/snmp", "Udp:", 3, INTO(msgsnd), ONE },
+};
+
+enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), FILE_MAX = 1 << 20 };
+
+/* The whole text, to be freed; "" when it cannot be read. */
+static char *slurp(const char *path)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = xmalloc(FILE_MAX + 1);
+	ssize_t n = 0, k;
+
+	while (fd >= 0 && n < FILE_MAX && (k = read(fd, text + n, FILE_MAX - n)) > 0)
+		n += k;
+	text[n] = 0;
+	return text;
+}
+
+/* snmp has each line twice, first with words in place of the numbers. */
+static bool has_numbers(const char *p)
+{
+	p += strspn(p, " ");
+	return (*p >= '0' && *p <= '9') || *p == '-';
+}
+
+static uint64_t number_in(const char *text, const struct source *s)
+{
+	size_t len = strlen(s->word);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, s->word, len) && line[len] == ' ' && has_numbers(line + len)) {
+			char *p = (char *)line + len;
+			uint64_t v = 0;
+
+			for (unsigned i = 0; i <= s->column; i++)
+				v = strtoull(p, &p, 10);
+			return v;
+		}
+	}
+	return 0;
+}
+
+static uint64_t *field(struct exp_usage *u, size_t offset)
+{
+	return (uint64_t *)((char *)u + offset);
+}
+
+void usage_now(struct exp_usage *ret)
+{
+	uint64_t tick_ns = 1000000000ULL / sysconf(_SC_CLK_TCK);
+	const char *file = "";
+	char *text = NULL;
+
+	*ret = (struct exp_usage){ .time_ns = now_ns() };
+	for (int i = 0; i < NSOURCES; i++) {
+		const struct source *s = &sources[i];
+
+		if (strcmp(file, s->file)) {
+			free(text);
+			text = slurp(s->file);
+			file = s->file;
+		}
+		*field(ret, s->offset) += number_in(text, s) * (s->scale ? s->scale : tick_ns);
+	}
+	free(text);
+	ret->minflt -= ret->minflt > ret->majflt ? ret->majflt : ret->minflt;
+	text = slurp("/proc/loadavg");
+	if (sscanf(text, "%*f %*f %*f %*u/%u", &ret->nthreads) != 1)
+		ret->nthreads = 0;
+	free(text);
+}
+
+void usage_since(struct exp_usage *u, const struct exp_usage *base)
+{
+	struct exp_usage b = *base;
+	uint64_t done = 0; /* a bit an entry: several rows fill one field */
+
+	for (int i = 0; i < NSOURCES; i++) {
+		size_t offset = sources[i].offset;
+		uint64_t bit = 1ULL << offset / sizeof(uint64_t);
+
+		/* a counter may step back: network namespaces and CPUs come and go */
+		if (!(done & bit))
+			*field(u, offset) -= *field(u, offset) > *field(&b, offset) ?
+						     *field(&b, offset) : *field(u, offset);
+		done |= bit;
+	}
+	u->create_ns = base->time_ns;
+	u->real_ns = u->time_ns - base->time_ns;
+}

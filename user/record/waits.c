@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits. A record tells of one interval off the CPU: blocked, unless it was
+ * preempted, and then waiting for a CPU. Each part that the record stands for
+ * becomes a packet, which ends when that part did.
+ *
+ * With -T the function of a time off a CPU is <SLEEPING> or <STALLED>, as Sun's
+ * er_kernel has it, and the stack of the wait is who called it.
+ */
+#include "user/record/drain_impl.h"
+
+const enum er_mstate off_states[ER_OFF_STATES] = {
+	[ER_OFF_TFAULT] = MS_TFAULT, [ER_OFF_DFAULT] = MS_DFAULT, [ER_OFF_KFAULT] = MS_KFAULT,
+	[ER_OFF_LOCK] = MS_USER_LOCK, [ER_OFF_SLEEP] = MS_SLEEP,  [ER_OFF_CPU] = MS_WAIT_CPU,
+	[ER_OFF_STOP] = MS_STOPPED,
+};
+
+struct output *off_output(struct drain *dr, struct output *own)
+{
+	return own ? own : recording_others(dr->parts.recording);
+}
+
+static const char *target_leaf(const struct drain *dr, enum er_off_state state)
+{
+	if (!dr->parts.targets)
+		return NULL;
+	return state == ER_OFF_CPU ? "<STALLED>" : "<SLEEPING>";
+}
+
+void put_off_time(struct drain *dr, const struct off_time *t)
+{
+	const char *leaf = target_leaf(dr, t->state);
+	char root[64];
+	struct stack_shape shape = { .with_user = t->followed, .leaf = leaf };
+	struct clock_packet packet = {
+		.cpu = t->cpu,
+		.time_ns = t->time_ns,
+		.state = off_states[t->state],
+		.seq = t->seq,
+		.wait = &t->info,
+	};
+
+	if (!t->followed && !t->actor.kthread) {
+		route_pseudo_name(&t->actor, root, sizeof(root));
+		shape.root = root;
+	}
+	if (t->stack)
+		packet.stack = stacks_write(dr->stacks, t->output, t->stack, &shape);
+	if (!packet.stack)
+		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
+	if (!t->followed)
+		route_note(dr, &t->actor);
+	drain_packet(dr, t->output, t->followed, &t->actor, &packet, t->weight_ns);
+}
+
+static struct actor actor_of(const struct er_wait *w)
+{
+	return (struct actor){
+		.tgid = w->tgid,
+		.tid = w->tid,
+		.start_time = w->start_time,
+		.kthread = w->flags & ER_WAIT_KTHREAD,
+		.comm = w->comm,
+	};
+}
+
+static uint32_t disk_flags(const struct er_wait *w)
+{
+	static const struct {
+		uint32_t ring, disk;
+	} same[] = {
+		{ ER_WAIT_TRACED, WFLAG_TRACED },
+		{ ER_WAIT_IO, WFLAG_IO },
+		{ ER_WAIT_STACK_EARLY, WFLAG_STACK_EARLY },
+	};
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		flags |= w->flags & same[i].ring ? same[i].disk : 0;
+	return flags;
+}
+
+/*
+ * Into the experiment of who woke, made for this if the stack shows what that
+ * program did; an interrupt has nothing to do with the program it came upon.
+ */
+static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
+{
+	struct actor a = { .tgid = w->waker_tgid, .tid = w->waker_tid,
+			   .start_time = w->waker_start };
+	struct output *own = NULL;
+
+	if (!w->waker_stack || !stacks_has(dr->stacks, w->waker_stack))
+		return 0;
+	if (w->waker_tgid)
+		own = route_output(dr, &a, w->h.time_ns,
+				 own_doing && stacks_has_user(dr->stacks, w->waker_stack));
+	return stacks_write(dr->stacks, own ? own : recording_founder(dr->parts.recording), w->waker_stack,
+			    &(struct stack_shape){ .with_user = own });
+}
+
+/* What seemed an interrupt's doing is perhaps that of the thread that ran. */
+static uint32_t waker_flags(struct drain *dr, const struct er_wait *w)
+{
+	if (!(w->flags & ER_WAIT_WAKER_IRQ))
+		return 0;
+	switch (reason_waking(dr->reasons, w->waker_stack)) {
+	case WAKING_TIMER:
+		return WFLAG_WAKER_IRQ | WFLAG_WAKER_TIMER;
+	case WAKING_THREAD:
+		return 0;
+	default:
+		return WFLAG_WAKER_IRQ;
+	}
+}
+
+/* What both parts say. */
+static void fill_common(struct drain *dr, const struct er_wait *w, struct off_time *t)
+{
+	uint32_t waker = waker_flags(dr, w);
+
+	*t = (struct off_time){
+		.actor = actor_of(w),
+		.stack = w->stack,
+		.cpu = w->cpu,
+		.seq = w->h.seq,
+		.info = {
+			.syscall = w->syscall,
+			.flags = disk_flags(w) | waker,
+			.waker = w->waker_tid,
+			.waker_pid = w->waker_tgid,
+			.waker_stack = waker_stack(dr, w, !waker),
+		},
+	};
+}
+
+static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_time t)
+{
+	t.state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP;
+	t.time_ns = w->h.time_ns - w->runq_ns;
+	t.weight_ns = w->blocked_weight;
+	t.info.length_ns = w->blocked_ns;
+	t.info.object = w->address;
+	t.info.holder = w->holder_tid;
+	t.info.holder_pid = w->holder_tid ? w->tgid : 0;
+	t.info.reason = reason_blocked(dr->reasons, w);
+	if (w->flags & ER_WAIT_OPEN_START)
+		t.info.flags |= WFLAG_OPEN_START;
+	if (w->flags & ER_WAIT_OPEN_END && !w->runq_ns)
+		t.info.flags |= WFLAG_OPEN_END;
+	put_off_time(dr, &t);
+}
+
+static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time t)
+{
+	t.state = ER_OFF_CPU;
+	t.time_ns = w->h.time_ns;
+	t.weight_ns = w->runq_weight;
+	t.info.length_ns = w->runq_ns;
+	t.info.holder = w->oncpu_tid;
+	t.info.holder_pid = w->oncpu_tgid;
+	t.info.reason = reason_runq(w);
+	if (w->flags & ER_WAIT_OPEN_START && !w->blocked_ns)
+		t.info.flags |= WFLAG_OPEN_START;
+	if (w->flags & ER_WAIT_OPEN_END)
+		t.info.flags |= WFLAG_OPEN_END;
+	put_off_time(dr, &t);
+}
+
+/*
+ * A thread that did nothing but wait from beginning to end is no reason to make
+ * an experiment of its process: on most systems most processes are so. Unless
+ * it was asked for.
+ */
+static bool makes_output(const struct drain *dr, const struct er_wait *w)
+{
+	const uint32_t whole = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
+
+	return dr->parts.targets || (w->flags & whole) != whole;
+}
+
+bool write_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
+{
+	struct off_time t;
+	struct output *own;
+
+	if (recording_full(dr->parts.recording)) {
+		dr->parts.drops->n[DROP_LIMIT]++;
+		return true;
+	}
+	if (!last_chance && ((w->stack && !stacks_has(dr->stacks, w->stack)) ||
+			     (w->waker_stack && !stacks_has(dr->stacks, w->waker_stack))))
+		return false;
+	if (w->stack && !stacks_has(dr->stacks, w->stack))
+		dr->parts.drops->n[DROP_STACK]++;
+	dr->nwaits++;
+	fill_common(dr, w, &t);
+	own = route_output(dr, &t.actor, w->h.time_ns, makes_output(dr, w));
+	t.followed = own;
+	t.output = off_output(dr, own);
+	t.pseudo = w->stack ? "<Stack-lost>" : "<Stack-not-taken>";
+	/* One of the two at least, so that each number that was recorded is there. */
+	if (w->blocked_weight || !w->runq_weight)
+		put_blocked(dr, w, t);
+	if (w->runq_weight)
+		put_runq(dr, w, t);
+	return true;
+}

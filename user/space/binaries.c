@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/space/binaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/diag.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "user/space/procfs.h"
+
+enum {
+	MAX_OPEN = 512,      /* beyond: archived at once, which costs time while recording */
+	MAX_FILES = 1 << 18, /* beyond: named by their paths, and not archived */
+};
+
+struct binaries {
+	bool keep;
+	enum archive_mode mode;
+	int expdir;
+	struct strtab strings;
+	struct map by_file; /* hash of path, device and inode to struct binary * */
+	struct map by_path; /* path (its id) to the file seen first under it */
+	VEC(struct binary *) files;
+	struct arena arena; /* which they are in */
+	size_t nopen;
+	size_t nbeyond; /* mappings of files beyond the bound */
+};
+
+struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir)
+{
+	struct binaries *b = xcalloc(1, sizeof(*b));
+
+	b->keep = keep;
+	b->mode = mode;
+	b->expdir = keep ? fcntl(expdir, F_DUPFD_CLOEXEC, 0) : -1;
+	return b;
+}
+
+void binaries_free(struct binaries *b)
+{
+	if (!b)
+		return;
+	vec_for_each(f, &b->files) {
+		if ((*f)->fd >= 0)
+			close((*f)->fd);
+	}
+	if (b->expdir >= 0)
+		close(b->expdir);
+	vec_free(&b->files);
+	arena_free(&b->arena);
+	map_free(&b->by_file);
+	map_free(&b->by_path);
+	strtab_free(&b->strings);
+	free(b);
+}
+
+/* The vdso is the same in every process: ours will do. */
+static int open_vdso(void)
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	struct buf maps = { 0 };
+	int fd = -1;
+
+	procfs_read(getpid(), "maps", &maps);
+	for (char *line = maps.data, *next; base && line && *line; line = next) {
+		struct maps_line l;
+
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		if (!procfs_maps_line(line, &l) || l.start != base)
+			continue;
+		fd = memfd_create("vdso", MFD_CLOEXEC);
+		if (fd >= 0 && write(fd, (void *)(uintptr_t)base, l.end - l.start) < 0) {
+			close(fd);
+			fd = -1;
+		}
+		break;
+	}
+	buf_free(&maps);
+	return fd;
+}
+
+/*
+ * Unless certain, the path may name another file by now, or one in our own mount
+ * namespace; its owner may have put a device there, which to open can do harm: it
+ * is looked at first.
+ */
+static int open_same(const char *path, const struct mapping *m, bool certain)
+{
+	__cleanup(closep) int place = open(path, O_PATH | O_CLOEXEC);
+	char self[64];
+	struct stat st;
+
+	if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (!certain && st.st_ino != m->ino))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	return open(self, O_RDONLY | O_CLOEXEC);
+}
+
+/* The mapped file itself where we may (it needs a capability), else by its path. */
+static int open_mapped(pid_t pid, const struct mapping *m)
+{
+	char path[64 + 4096];
+	int fd;
+
+	if (*m->path == '[')
+		return open_vdso();
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)m->start, (unsigned long long)(m->start + m->len));
+	fd = open_same(path, m, true);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+	fd = open_same(path, m, false);
+	return fd >= 0 ? fd : open_same(m->path, m, false);
+}
+
+static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
+{
+	int err;
+
+	if (f->fd < 0)
+		return 0;
+	err = archive_add(b->expdir, f->fd, f->name, b->mode, d);
+	f->unreadable = err < 0;
+	close(f->fd);
+	f->fd = -1;
+	b->nopen--;
+	return err;
+}
+
+static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
+{
+	f->fd = b->keep ? open_mapped(pid, m) : -1;
+	if (f->fd >= 0)
+		b->nopen++;
+	else
+		f->unreadable = b->keep;
+	if (b->nopen > MAX_OPEN)
+		archive_one(b, f, NULL);
+}
+
+static const char *name_of(struct binaries *b, uint64_t file, pid_t pid, const struct mapping *m)
+{
+	uint32_t path = strtab_id(&b->strings, m->path);
+	bool fresh;
+	uint64_t *first = map_put(&b->by_path, path, &fresh);
+	char longer[64 + 4096];
+
+	if (fresh)
+		*first = file;
+	if (*first == file)
+		return b->strings.strings[path];
+	snprintf(longer, sizeof(longer), "/proc/%d/root%s", pid, m->path);
+	return strtab_intern(&b->strings, longer);
+}
+
+struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m)
+{
+	uint64_t file = hash64(m->dev ^ hash64(m->ino)) ^ hash_bytes(m->path, strlen(m->path));
+	struct binary *f;
+	bool fresh;
+	uint64_t *at;
+
+	if (*m->path == '[')
+		file = hash_bytes(m->path, strlen(m->path));
+	if (b->files.len >= MAX_FILES && !map_get(&b->by_file, file)) {
+		b->nbeyond += b->keep;
+		return NULL;
+	}
+	at = map_put(&b->by_file, file, &fresh);
+	if (!fresh)
+		return (struct binary *)(uintptr_t)*at;
+	f = arena_alloc(&b->arena, sizeof(*f));
+	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1 };
+	*at = (uintptr_t)f;
+	vec_push(&b->files, f);
+	keep_open(b, f, pid, m);
+	return f;
+}
+
+int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
+{
+	vec_for_each(f, &b->files) {
+		int err;
+
+		if (stop && stop(ctx))
+			break;
+		err = (*f)->wanted ? archive_one(b, *f, d) : 0;
+		if (err == -ENOSPC || err == -EDQUOT)
+			return err;
+	}
+	return 0;
+}
+
+size_t binaries_unreadable(const struct binaries *b)
+{
+	size_t n = b->nbeyond;
+
+	vec_for_each(f, &b->files)
+		n += (*f)->wanted && (*f)->unreadable;
+	return n;
+}

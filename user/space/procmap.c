@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/space/procmap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "user/space/procfs.h"
+#include "user/space/space.h"
+
+enum {
+	MAX_PROCESSES = 65536,
+	MAX_PATHS = 1 << 20,
+};
+
+struct process {
+	pid_t pid;
+	uint64_t start_time; /* as BPF names it; 0: no sample named it yet */
+	uint64_t born_ns;    /* of its fork record; 0: was there when we looked */
+	uint64_t gone_ns;    /* 0: lives */
+	bool alone;          /* its first thread is the only one that it ever had, as far as we know */
+	struct image *image; /* the newest */
+	struct process *older; /* a dead one with the same PID */
+};
+
+struct procmap {
+	struct procmap_hooks hooks;
+	struct map by_pid; /* PID to struct process *, the newest */
+	size_t nprocesses, nimages, nmappings;
+	struct strtab paths;
+	uint64_t scan_ns;
+	VEC(struct image *) ended; /* in the order of their ends */
+	struct procmap_counts counts;
+};
+
+/* --- mappings --- */
+
+static void set_path(struct procmap *pm, struct mapping *m, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(path), k = sizeof(mark) - 1;
+	__cleanup(freep) char *plain = NULL;
+
+	if (len > k && !strcmp(path + len - k, mark)) {
+		m->deleted = true;
+		path = plain = xstrndup(path, len - k);
+	}
+	m->path = pm->paths.len < MAX_PATHS ? strtab_intern(&pm->paths, path) : NULL;
+}
+
+static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
+{
+	if (!space_wants(path))
+		return;
+	set_path(pm, m, path);
+	if (!m->path || !space_add(im, m, &pm->hooks))
+		pm->counts.mappings++;
+}
+
+/* --- processes and images --- */
+
+static struct process *newest(const struct procmap *pm, pid_t pid)
+{
+	uint64_t *p = map_get(&pm->by_pid, pid);
+
+	return p ? (struct process *)(uintptr_t)*p : NULL;
+}
+
+static void set_comm(struct image *im, const char *comm)
+{
+	snprintf(im->comm, sizeof(im->comm), "%s", comm);
+}
+
+static struct image *image_new(struct procmap *pm, struct process *p, uint64_t begin_ns,
+			       const char *comm, struct space *space)
+{
+	struct image *im = xcalloc(1, sizeof(*im));
+
+	im->pid = p->pid;
+	im->begin_ns = begin_ns;
+	im->space = space;
+	im->process = p;
+	im->older = p->image;
+	set_comm(im, comm);
+	p->image = im;
+	pm->nimages++;
+	return im;
+}
+
+static struct process *process_new(struct procmap *pm, pid_t pid, uint64_t born_ns)
+{
+	struct process *p;
+
+	if (pm->nprocesses >= MAX_PROCESSES) {
+		pm->counts.processes++;
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->born_ns = born_ns;
+	p->older = newest(pm, pid);
+	*map_put(&pm->by_pid, pid, NULL) = (uintptr_t)p;
+	pm->nprocesses++;
+	return p;
+}
+
+static void end_image(struct procmap *pm, struct image *im, uint64_t time_ns)
+{
+	im->end_ns = time_ns ? time_ns : 1;
+	vec_push(&pm->ended, im);
+}
+
+static void process_gone(struct procmap *pm, struct process *p, uint64_t time_ns)
+{
+	if (p->gone_ns)
+		return;
+	p->gone_ns = time_ns ? time_ns : 1;
+	end_image(pm, p->image, time_ns);
+}
+
+/* Its name as it is, not with the escapes that it has in `stat`; release with buf_free. */
+static struct buf read_comm(pid_t pid)
+{
+	struct buf comm = { 0 };
+
+	procfs_read(pid, "comm", &comm);
+	buf_add(&comm, "", 1);
+	comm.data[strcspn(comm.data, "\n")] = 0;
+	return comm;
+}
+
+struct reader {
+	struct procmap *pm;
+	struct image *im;
+	uint64_t time_ns;
+};
+
+static void map_line(void *ctx, const struct maps_line *l)
+{
+	const struct reader *r = ctx;
+
+	map_file(r->pm, r->im, &(struct mapping){ .start = l->start, .len = l->end - l->start,
+						  .pgoff = l->pgoff, .dev = l->dev, .ino = l->ino,
+						  .time_ns = r->time_ns },
+		 l->path);
+}
+
+/* What it has mapped, as having come then. */
+static void read_maps(struct procmap *pm, struct image *im, uint64_t time_ns)
+{
+	procfs_code(im->pid, map_line, &(struct reader){ pm, im, time_ns });
+}
+
+/* What /proc says now. Kernel threads, the half of all, have no mappings to read. */
+static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
+{
+	struct process *p = process_new(pm, pid, born_ns);
+	struct procfs_stat st;
+	struct image *im;
+
+	if (!p)
+		return NULL;
+	procfs_stat(pid, &st);
+	p->alone = st.nthreads == 1;
+	im = image_new(pm, p, born_ns, st.comm, space_new(&pm->nmappings));
+	im->ppid = st.ppid;
+	if (st.kthread)
+		return p;
+	if (strchr(st.comm, '\\')) {
+		struct buf comm = read_comm(pid);
+
+		set_comm(im, comm.data);
+		buf_free(&comm);
+	}
+	read_maps(pm, im, 0);
+	return p;
+}
+
+static void scan_one(void *ctx, pid_t pid)
+{
+	struct procmap *pm = ctx;
+
+	if (!newest(pm, pid))
+		look_up(pm, pid, 0);
+}
+
+void procmap_scan(struct procmap *pm, uint64_t now_ns)
+{
+	pm->scan_ns = now_ns;
+	procfs_for_each(scan_one, pm);
+}
+
+static void on_fork(struct procmap *pm, const struct proc_event *e)
+{
+	struct process *p = newest(pm, e->pid), *parent;
+	struct image *im;
+
+	if (e->pid == e->ppid) { /* a thread */
+		if (p)
+			p->alone = false;
+		return;
+	}
+	if (p && !p->gone_ns && !p->born_ns && !p->start_time) {
+		p->born_ns = e->time_ns; /* the scan saw it first */
+		return;
+	}
+	if (p)
+		process_gone(pm, p, e->time_ns); /* its exit record was lost */
+	p = process_new(pm, e->pid, e->time_ns);
+	if (!p)
+		return;
+	p->alone = true;
+	parent = newest(pm, e->ppid);
+	if (parent) {
+		im = image_new(pm, p, e->time_ns, parent->image->comm,
+			       space_share(parent->image->space));
+	} else {
+		im = image_new(pm, p, e->time_ns, "", space_new(&pm->nmappings));
+	}
+	im->ppid = e->ppid;
+}
+
+static void on_exec(struct procmap *pm, const struct proc_event *e, struct process *p)
+{
+	struct image *old = p->image;
+
+	if (!p->gone_ns)
+		end_image(pm, old, e->time_ns);
+	p->gone_ns = 0; /* exec by another thread than the first, which had ended */
+	image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings))->ppid = old->ppid;
+}
+
+static void on_mmap(struct procmap *pm, const struct proc_event *e, struct process *p)
+{
+	struct mapping m = { .start = e->addr, .len = e->len, .pgoff = e->pgoff,
+			     .time_ns = e->time_ns, .dev = e->dev, .ino = e->ino };
+
+	map_file(pm, p->image, &m, e->name);
+}
+
+void procmap_apply(void *ctx, const struct proc_event *e)
+{
+	struct procmap *pm = ctx;
+	struct process *p;
+
+	if (e->kind == PROC_FORK) {
+		on_fork(pm, e);
+		return;
+	}
+	p = newest(pm, e->pid);
+	if (!p)
+		return;
+	switch (e->kind) {
+	case PROC_EXIT:
+		if (e->tid == e->pid)
+			process_gone(pm, p, e->time_ns);
+		break;
+	case PROC_COMM:
+		if (e->tid == e->pid)
+			set_comm(p->image, e->name);
+		break;
+	case PROC_EXEC:
+		on_exec(pm, e, p);
+		break;
+	case PROC_MMAP:
+		on_mmap(pm, e, p);
+		break;
+	case PROC_FORK:
+		break;
+	}
+}
+
+/* Another name: another program, as a rule. One that is not known is looked up when it is needed. */
+static void catch_up_one(void *ctx, pid_t pid)
+{
+	struct procmap *pm = ctx;
+	struct process *p = newest(pm, pid);
+	struct buf comm;
+
+	if (!p || p->gone_ns)
+		return;
+	comm = read_comm(pid);
+	if (*comm.data && strcmp(comm.data, p->image->comm))
+		on_exec(pm, &(struct proc_event){ .kind = PROC_EXEC, .time_ns = pm->scan_ns,
+						  .pid = pid, .tid = pid, .name = comm.data }, p);
+	read_maps(pm, p->image, pm->scan_ns);
+	buf_free(&comm);
+}
+
+void procmap_catch_up(struct procmap *pm, uint64_t since_ns)
+{
+	uint64_t scan_ns = pm->scan_ns;
+
+	pm->scan_ns = since_ns;
+	procfs_for_each(catch_up_one, pm);
+	pm->scan_ns = scan_ns;
+}
+
+/*
+ * A process takes its start time shortly before its fork record is written. Of
+ * several incarnations without a start time that could be it, the oldest is.
+ */
+static bool could_be(const struct procmap *pm, const struct process *p, uint64_t start_time)
+{
+	if (p->start_time || (p->gone_ns && p->gone_ns < start_time))
+		return false;
+	return p->born_ns ? p->born_ns >= start_time : start_time <= pm->scan_ns;
+}
+
+static struct process *incarnation(struct procmap *pm, pid_t pid, uint64_t start_time)
+{
+	struct process *found = NULL;
+
+	for (struct process *p = newest(pm, pid); p; p = p->older) {
+		if (p->start_time == start_time)
+			return p;
+		if (could_be(pm, p, start_time))
+			found = p;
+	}
+	if (!found) {
+		pm->counts.late++;
+		found = look_up(pm, pid, start_time);
+	}
+	if (found)
+		found->start_time = start_time;
+	return found;
+}
+
+struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns)
+{
+	struct process *p = incarnation(pm, pid, start_time);
+	struct image *im = p ? p->image : NULL;
+
+	while (im && im->older && im->begin_ns > time_ns)
+		im = im->older;
+	return im;
+}
+
+/* --- forgetting --- */
+
+static void unlink_process(struct procmap *pm, struct process *p)
+{
+	struct process *head = newest(pm, p->pid);
+
+	if (head == p) {
+		if (p->older)
+			*map_put(&pm->by_pid, p->pid, NULL) = (uintptr_t)p->older;
+		else
+			map_remove(&pm->by_pid, p->pid);
+	} else {
+		while (head->older != p)
+			head = head->older;
+		head->older = p->older;
+	}
+	pm->nprocesses--;
+	free(p);
+}
+
+static void free_image(struct procmap *pm, struct image *im)
+{
+	struct process *p = im->process;
+	struct image **at = &p->image;
+
+	if (pm->hooks.forget)
+		pm->hooks.forget(pm->hooks.ctx, im);
+	while (*at != im)
+		at = &(*at)->older;
+	*at = im->older;
+	space_put(im->space);
+	free(im);
+	pm->nimages--;
+	if (!p->image)
+		unlink_process(pm, p);
+}
+
+/*
+ * The first thread may end before the others: then the process goes on without it. To ask
+ * for one that is gone takes 25 us on a busy machine, where most that end never had another.
+ */
+static bool lives_on(const struct procmap *pm, const struct image *im)
+{
+	const struct process *p = im->process;
+
+	return !p->alone && p->image == im && newest(pm, p->pid) == p &&
+	       procfs_nthreads(p->pid) > 1;
+}
+
+void procmap_expire(struct procmap *pm, uint64_t before_ns)
+{
+	size_t n = 0, nagain = 0;
+
+	while (n < pm->ended.len && pm->ended.data[n]->end_ns < before_ns) {
+		struct image *im = pm->ended.data[n++];
+
+		if (lives_on(pm, im)) {
+			im->end_ns = before_ns;
+			pm->ended.data[nagain++] = im;
+		} else {
+			free_image(pm, im);
+		}
+	}
+	for (size_t i = n; i < pm->ended.len && n != nagain; i++)
+		pm->ended.data[nagain + i - n] = pm->ended.data[i];
+	pm->ended.len -= n - nagain;
+}
+
+struct procmap *procmap_new(const struct procmap_hooks *hooks)
+{
+	struct procmap *pm = xcalloc(1, sizeof(*pm));
+
+	pm->hooks = *hooks;
+	return pm;
+}
+
+void procmap_free(struct procmap *pm)
+{
+	if (!pm)
+		return;
+	map_for_each(s, &pm->by_pid) {
+		for (struct process *p = (struct process *)(uintptr_t)s->value, *older; p; p = older) {
+			for (struct image *im = p->image, *next; im; im = next) {
+				next = im->older;
+				space_put(im->space);
+				free(im);
+			}
+			older = p->older;
+			free(p);
+		}
+	}
+	map_free(&pm->by_pid);
+	strtab_free(&pm->paths);
+	vec_free(&pm->ended);
+	free(pm);
+}
+
+size_t procmap_nimages(const struct procmap *pm)
+{
+	return pm->nimages;
+}
+
+struct procmap_counts procmap_counts(const struct procmap *pm)
+{
+	return pm->counts;
+}
+
+const char *image_file(const struct image *im)
+{
+	const struct mapping *first = NULL;
+	const char *slash;
+
+	/* The kernel maps the program itself before its loader and its libraries. */
+	vec_for_each(m, &im->space->maps) {
+		if (*m->path == '/' && (!first || m->time_ns < first->time_ns))
+			first = m;
+	}
+	slash = first ? strrchr(first->path, '/') : NULL;
+	return slash ? slash + 1 : "";
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/space/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+
+enum {
+	MAX_MAPPINGS = 16384,  /* of one image */
+	MAX_OF_ALL = 1 << 20,  /* 64 MB: more than 10,000 processes have that begin alike */
+};
+
+struct space *space_new(size_t *total)
+{
+	struct space *sp = xcalloc(1, sizeof(*sp));
+
+	sp->refs = 1;
+	sp->total = total;
+	return sp;
+}
+
+struct space *space_share(struct space *sp)
+{
+	sp->refs++;
+	return sp;
+}
+
+void space_put(struct space *sp)
+{
+	if (--sp->refs)
+		return;
+	*sp->total -= sp->maps.len;
+	vec_free(&sp->maps);
+	free(sp);
+}
+
+static void push(struct space *sp, const struct mapping *m)
+{
+	vec_push(&sp->maps, *m);
+	++*sp->total;
+}
+
+/* The image's own space, to be changed. */
+static struct space *space_own(struct image *im)
+{
+	struct space *shared = im->space;
+
+	if (shared->refs == 1)
+		return shared;
+	im->space = space_new(shared->total);
+	vec_for_each(m, &shared->maps)
+		push(im->space, m);
+	space_put(shared);
+	return im->space;
+}
+
+static void tell_mapped(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
+{
+	if (im->owner && h->mapped)
+		h->mapped(h->ctx, im, m);
+}
+
+static bool same_mapping(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->len == b->len && a->pgoff == b->pgoff &&
+	       a->path == b->path && a->ino == b->ino;
+}
+
+/* What is left of `old` on either side of a new mapping stays mapped. */
+static void keep_rest(const struct procmap_hooks *h, struct image *im, const struct mapping *old,
+		      const struct mapping *m)
+{
+	uint64_t end = old->start + old->len, mend = m->start + m->len;
+	struct mapping rest = *old;
+
+	rest.time_ns = m->time_ns;
+	if (old->start < m->start) {
+		rest.len = m->start - old->start;
+		push(im->space, &rest);
+		tell_mapped(h, im, &rest);
+	}
+	if (end > mend) {
+		rest.start = mend;
+		rest.len = end - mend;
+		rest.pgoff = old->pgoff + (mend - old->start);
+		push(im->space, &rest);
+		tell_mapped(h, im, &rest);
+	}
+}
+
+/* The kernel tells of what comes, never of what goes: what is overlaid has gone. */
+static void clear_stack_method(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
+{
+	struct space *sp = im->space;
+
+	for (size_t i = 0; i < sp->maps.len;) {
+		struct mapping old = sp->maps.data[i];
+
+		if (old.start >= m->start + m->len || m->start >= old.start + old.len) {
+			i++;
+			continue;
+		}
+		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
+		--*sp->total;
+		if (im->owner && h->unmapped)
+			h->unmapped(h->ctx, im, &old, m->time_ns);
+		/* The pieces do not overlap m, so that meeting them again is harmless. */
+		keep_rest(h, im, &old, m);
+	}
+}
+
+bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
+{
+	if (!m->len || m->start + m->len < m->start)
+		return true;
+	vec_for_each(old, &im->space->maps) {
+		if (same_mapping(old, m))
+			return true;
+	}
+	if (*im->space->total >= MAX_OF_ALL)
+		return false;
+	space_own(im);
+	clear_stack_method(h, im, m);
+	if (im->space->maps.len >= MAX_MAPPINGS)
+		return false;
+	push(im->space, m);
+	tell_mapped(h, im, m);
+	return true;
+}
+
+bool space_wants(const char *path)
+{
+	static const char *const no_file[] = { "//anon", "/dev/", "/SYSV", "/anon_hugepage",
+					       "/[aio]" };
+
+	if (!strcmp(path, "[vdso]"))
+		return true;
+	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
+		if (!strncmp(path, no_file[i], strlen(no_file[i])))
+			return false;
+	}
+	return *path == '/';
+}
