@@ -65,7 +65,7 @@ static int cmd_cpu_select(struct shell *sh, int argc, char **argv)
 	return choose(sh, SELECT_CPU, argv[1], view_cpu_list);
 }
 
-#define SELECTION .args = "list", .min = 1, .max = 1, .option_args = 1
+#define SELECTION .args = "list", .min = 1, .max = 1, .option_args = 1, .filters = true
 
 static const struct command rows[] = {
 	{ SECTION_EXPERIMENTS, "experiment_list", "exp_list", .view = view_experiment_list,
@@ -79,7 +79,8 @@ static const struct command rows[] = {
 	{ SECTION_EXPERIMENTS, "cpu_list", .view = view_cpu_list,
 	  .help = "list which CPUs are selected" },
 	{ SECTION_EXPERIMENTS, "filters", .args = "[filter_expression]", .max = 1, .option_args = 1,
-	  .run = cmd_filters, .help = "report only what this is true for, or show it" },
+	  .run = cmd_filters, .filters = true,
+	  .help = "report only what this is true for, or show it" },
 	{ SECTION_EXPERIMENTS, "describe", .view = view_describe,
 	  .help = "list what filters can ask for" },
 	{ SECTION_EXPERIMENTS, "sample_select", SELECTION, .run = cmd_sample_select,

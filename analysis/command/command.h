@@ -62,6 +62,7 @@ struct command {
 	 */
 	int option_args;
 	const char *const *words; /* what an argument may be, up to a NULL; NULL none */
+	bool filters; /* chooses what of the data is reported: reports must not run without it */
 	bool bare; /* makes sense without an experiment */
 	enum rc_use rc;
 	enum rc_time rc_time;

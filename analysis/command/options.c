@@ -23,7 +23,7 @@ struct command_line {
 	VEC(struct action) actions;
 	VEC(char *) experiments;
 	struct objtypes types; /* built-in ones, and those that an option to come defines */
-	bool version;
+	bool version, keep_going;
 };
 
 /* Whether it can be nothing but an argument. */
@@ -87,6 +87,8 @@ static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
 
 		if (!strcmp(argv[i], "-V"))
 			cl->version = true;
+		else if (!strcmp(argv[i], "-keep-going") || !strcmp(argv[i], "--keep-going"))
+			cl->keep_going = true;
 		else if (argv[i][0] == '-')
 			n = take_option(cl, argc - i, argv + i, d);
 		else
@@ -122,7 +124,7 @@ static void usage(const struct shell *sh, const struct command_line *cl)
 	}
 	buf_free(&b);
 	fprintf(stderr,
-		"usage: %s [-command [argument] | -script file | - | -V]... experiment...\n"
+		"usage: %s [-command [argument] | -script file | -keep-going | - | -V]... experiment...\n"
 		"       an experiment is a directory *.er or a group file *.erg;\n"
 		"       %s -help lists the commands\n", sh->program, sh->program);
 }
@@ -132,7 +134,9 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 	if (!cl->actions.len)
 		shell_keyboard(sh);
 	vec_for_each(a, &cl->actions) {
-		if (sh->quit || sh->gone)
+		if (sh->ended)
+			shell_note_rest(sh);
+		if (sh->quit || sh->gone || sh->ended)
 			break;
 		if (a->type)
 			shell_run(sh, a->command, 2, (char *[]){ (char *)a->command->name, a->type });
@@ -151,6 +155,7 @@ static int run(struct shell *sh, struct command_line *cl)
 		usage(sh, cl);
 		return 1;
 	}
+	sh->keep_going = cl->keep_going;
 	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))
 		return 1;
 	run_actions(sh, cl);

@@ -40,6 +40,7 @@ void shell_fini(struct shell *sh)
 		fclose(sh->file);
 	free(sh->file_name);
 	diag_free(&sh->diag);
+	vec_free(&sh->failed_filters);
 	rc_free(sh->rc);
 }
 
@@ -121,6 +122,13 @@ void shell_reply(struct shell *sh, const char *text)
 	free(line);
 }
 
+/* A filter that failed must not let a report show what it would have left out. */
+static bool lacks_filter(const struct shell *sh, const struct command *c)
+{
+	return sh->failed_filters.len && c->section != SECTION_EXPERIMENTS &&
+	       c->section != SECTION_OUTPUT && c->section != SECTION_MISC;
+}
+
 static int perform(struct shell *sh, const struct command *c, int argc, char **argv)
 {
 	struct table t = { 0 };
@@ -132,6 +140,9 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 				  c->name);
 	if (command_check_args(c, argc - 1, &sh->diag))
 		return -1;
+	if (lacks_filter(sh, c))
+		return diag_error(&sh->diag, "%s: not run, because '%s' failed before it", c->name,
+				  sh->failed_filters.data[0]->name);
 	if (c->run)
 		return c->run(sh, argc, argv);
 	if (c->type)
@@ -178,6 +189,36 @@ static void give_up(struct shell *sh)
 	sh->interrupted = sh->gone = !sh->typed;
 }
 
+static void count_failure(struct shell *sh)
+{
+	sh->nfailed++;
+	sh->ended = !sh->keep_going;
+}
+
+/* Under -keep-going reports wait until each filter and selection that failed has succeeded. */
+static void note_filter(struct shell *sh, const struct command *c, bool failed)
+{
+	size_t n = 0;
+
+	if (!c->filters || sh->typed)
+		return;
+	vec_for_each(f, &sh->failed_filters) {
+		if (*f != c)
+			sh->failed_filters.data[n++] = *f;
+	}
+	sh->failed_filters.len = n;
+	if (failed)
+		vec_push(&sh->failed_filters, c);
+}
+
+void shell_note_rest(struct shell *sh)
+{
+	if (!sh->rest_noted)
+		diag_note(&sh->diag, "the commands after it are not run; -keep-going runs them");
+	sh->rest_noted = true;
+	messages(sh);
+}
+
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 {
 	size_t lost = file_pages_lost();
@@ -193,7 +234,9 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 		note_troubles(sh);
 	if (flush_output(sh))
 		rc = -1;
-	sh->nfailed += rc != 0;
+	if (rc)
+		count_failure(sh);
+	note_filter(sh, c, rc != 0);
 	if (!--sh->running && interrupt_disarm())
 		give_up(sh);
 	messages(sh);
@@ -339,7 +382,8 @@ bool shell_next_words(struct shell *sh, struct input *in)
 		buf_puts(&in->text, "\n");
 		if (!add_line(in, "\"> ")) {
 			diag_error(&sh->diag, "the quote at the end is not closed");
-			sh->nfailed += !sh->in_rc;
+			if (!sh->in_rc)
+				count_failure(sh);
 			sh->in_rc ? shell_warnings(sh) : messages(sh);
 			return false;
 		}
@@ -350,8 +394,6 @@ static void run_words(struct shell *sh, struct words *w)
 {
 	const struct command *c;
 
-	if (!w->v.len)
-		return;
 	c = w->v.len == 1 ? command_of_type(&sh->view.types, w->v.data[0]) : NULL;
 	if (c) {
 		shell_run(sh, c, 2, (char *[]){ (char *)c->name, w->v.data[0] });
@@ -362,8 +404,17 @@ static void run_words(struct shell *sh, struct words *w)
 		shell_run(sh, c, w->v.len, w->v.data);
 		return;
 	}
-	sh->nfailed++;
+	count_failure(sh);
 	messages(sh);
+}
+
+static bool next_command(struct shell *sh, struct input *in)
+{
+	while (shell_next_words(sh, in)) {
+		if (in->words.v.len)
+			return true;
+	}
+	return false;
 }
 
 void shell_read(struct shell *sh, struct input *in)
@@ -371,10 +422,16 @@ void shell_read(struct shell *sh, struct input *in)
 	struct input *outer = sh->input;
 
 	sh->input = in;
-	while (!sh->quit && !sh->gone && !interrupt_pending() && shell_next_words(sh, in))
+	while (!sh->quit && !sh->gone && !sh->ended && !interrupt_pending() &&
+	       next_command(sh, in)) {
 		run_words(sh, &in->words);
+		if (in->shell) /* a person reads the message and types on */
+			sh->ended = sh->rest_noted = false;
+	}
 	sh->quit = false;
 	sh->input = outer;
+	if (sh->ended && next_command(sh, in))
+		shell_note_rest(sh);
 	words_free(&in->words);
 	buf_free(&in->text);
 }

@@ -59,6 +59,10 @@ struct shell {
 	unsigned nfailed;     /* commands */
 	size_t ntroubles;     /* messages of the experiments that the user was told of */
 	const char *viewmode; /* NULL: user */
+	bool keep_going;      /* a batch goes on after a command that failed */
+	bool ended;           /* a command of a batch failed: no further one is run */
+	bool rest_noted;      /* the user was told that further commands are not run */
+	VEC(const struct command *) failed_filters; /* no report runs until these succeed */
 	bool quit;            /* leave the input being read */
 	bool gone;            /* nobody reads the output any more: stop without a word */
 	bool typed;           /* commands are typed on a terminal: Ctrl-C ends one, not all */
@@ -80,9 +84,17 @@ void shell_open_bare(struct shell *sh);
 /* Write out what was printed, then say what there is to say. -1 when it cannot be written. */
 int shell_messages(struct shell *sh);
 
-/* Run one command: arguments, the command, its messages. 0 or -1. */
+/*
+ * Run one command: arguments, the command, its messages. 0 or -1; after -1 sh->ended is
+ * set unless the shell keeps going.
+ */
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
-/* Run the commands of an input to its end or to `quit`; takes over its buffers. */
+/* Tell the user, once, that the commands after the failed one are not run. */
+void shell_note_rest(struct shell *sh);
+/*
+ * Run the commands of an input to its end, to `quit`, or to a command that fails (a person at
+ * a terminal types on); takes over its buffers.
+ */
 void shell_read(struct shell *sh, struct input *in);
 /*
  * The words of the next command of an input in in->words: lines joined by a

@@ -8,7 +8,8 @@
 echo viewmode machine >.er.rc
 
 theirs() { gprofng display text "$@" 2>theirs.err; }
-ours() { "$er_print" "$@" 2>/dev/null; }
+# Like gprofng, er_print goes on after a command that fails.
+ours() { "$er_print" -keep-going "$@" 2>/dev/null; }
 
 # collect_traced OPTIONS EXPERIMENT…: of tests/synprog/traced, by gprofng's own recorder.
 collect_traced()
