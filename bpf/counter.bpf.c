@@ -59,19 +59,9 @@ static __always_inline void send_overflow(struct er_counter_cpu *cc, const struc
 		count_loss(cc, sm);
 		return;
 	}
-	r->h.kind = ER_KIND_COUNTER;
-	r->h.seq = seq;
-	r->h.time_ns = sm->now;
-	r->start_time = sm->start_time;
-	r->stack = stack;
-	r->weight = weight;
-	r->cpu = bpf_get_smp_processor_id();
-	r->tgid = sm->tgid;
-	r->tid = sm->tid;
-	r->flags = sm->flags;
+	sample_fill(&r->at, sm, ER_KIND_COUNTER, seq, stack, weight);
 	r->counter = counter;
 	r->pad = 0;
-	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 

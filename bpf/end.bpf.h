@@ -65,7 +65,7 @@ static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,
 	if (last_write(seq, &r, sizeof(r)))
 		wait_sent(t, stack);
 	else
-		er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.tgid, r.tid);
+		er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.task.tgid, r.task.tid);
 }
 
 static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
@@ -109,7 +109,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 	total_fill(r, p, t, clk, sum - t->run0, p->pid);
 	r->h.seq = er_number(c, ER_KIND_TOTAL);
 	if (!last_write(seq, r, sizeof(*r)))
-		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->tgid, r->tid);
+		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->task.tgid, r->task.tid);
 }
 
 /* The residual into the file, which has room: the loader reads in small pieces. */
@@ -122,9 +122,9 @@ static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
 	if (!weight)
 		return;
 	fill_residual(&r, p, t, c, p->pid);
-	r.weight_ns = weight;
+	r.weight = weight;
 	if (!last_write(seq, &r, sizeof(r)))
-		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
+		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.task.tgid, r.task.tid);
 }
 
 #endif

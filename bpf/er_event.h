@@ -38,6 +38,13 @@ struct er_header {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 };
 
+/* Whose record it is: every record but a stack has this right behind its header. */
+struct er_task {
+	__u64 start_time; /* of the process (group leader), names it together with tgid */
+	__u32 tgid, tid;  /* in the initial PID namespace */
+	char comm[16];    /* of the thread at this time; bytes behind the NUL mean nothing */
+};
+
 enum er_stack_flags {
 	ER_STACK_KERNEL_TRUNCATED = 1 << 0,
 	ER_STACK_USER_TRUNCATED = 1 << 1,
@@ -67,29 +74,20 @@ enum er_clock_flags {
 
 struct er_clock {
 	struct er_header h;
-	__u64 start_time; /* of the process (group leader), as in struct er_stack */
+	struct er_task task;
 	__u64 stack;      /* id, 0 none */
-	__u64 weight_ns;  /* CPU time of the thread since its last record, may be 0 */
+	__u64 weight;     /* ns of CPU time of the thread since its last record, may be 0 */
 	__u32 cpu;        /* whose ring and numbers: of a residual, not where it ran */
-	__u32 tgid, tid;  /* in the initial PID namespace */
 	__u32 flags;
-	char comm[16];    /* of the thread */
 };
 
 enum { ER_MAX_COUNTERS = 16 };
 
 /* A counter of the CPU, or of the kernel, has counted as many events as it was told to. */
 struct er_counter {
-	struct er_header h;
-	__u64 start_time; /* of the process (group leader), as in struct er_stack */
-	__u64 stack;      /* id, 0 none */
-	__u64 weight;     /* events that it stands for: the overflow value */
-	__u32 cpu;
-	__u32 tgid, tid;  /* in the initial PID namespace */
-	__u32 flags;      /* enum er_clock_flags: USER, KTHREAD, IDLE */
-	__u32 counter;    /* which: its place in the plan, below ER_MAX_COUNTERS */
+	struct er_clock at;  /* weight: events, the overflow value; flags: USER, KTHREAD, IDLE */
+	__u32 counter;       /* which: its place in the plan, below ER_MAX_COUNTERS */
 	__u32 pad;
-	char comm[16];    /* of the thread */
 };
 
 /*
@@ -132,7 +130,7 @@ enum er_wait_flags {
  */
 struct er_wait {
 	struct er_header h;    /* time: when it came back to a CPU, or the recording ended */
-	__u64 start_time;      /* of the process (group leader), as in struct er_stack */
+	struct er_task task;
 	__u64 stack;           /* id, 0 none: of who waited, as it left the CPU */
 	__u64 blocked_ns, runq_ns;         /* how long it was really */
 	__u64 blocked_weight, runq_weight; /* what it stands for */
@@ -144,12 +142,10 @@ struct er_wait {
 	__u32 holder_tid;      /* state LOCK: who held it, by the lock's own word; 0 unknown */
 	__u32 oncpu_tgid, oncpu_tid; /* runq: who had the CPU when it came to run; 0 nobody */
 	__u32 cpu;             /* whose ring and numbers */
-	__u32 tgid, tid;
 	__s32 syscall;         /* number, -1 none */
 	__u16 state;           /* enum er_off_state of the blocked part */
 	__u16 futex_op;        /* of the futex call, with its flags */
 	__u32 flags;           /* enum er_wait_flags */
-	char comm[16];
 	__u32 pad;
 };
 
@@ -167,7 +163,7 @@ enum er_total_flags {
  */
 struct er_total {
 	struct er_header h;
-	__u64 start_time;
+	struct er_task task;
 	__u64 begin_ns, end_ns;      /* CLOCK_MONOTONIC */
 	__u64 run_ns;                /* on a CPU, by the kernel's own account of the thread */
 	__u64 user_ns, system_ns;    /* SPLIT: exact; else the kernel's utime and stime since begin */
@@ -181,9 +177,7 @@ struct er_total {
 	__u64 read_bytes, write_bytes; /* as in /proc/PID/io; 0 where the kernel keeps none */
 	__u64 cgroup;                /* id, as bpf_get_current_cgroup_id() has it; 0 unknown */
 	__u32 cpu;
-	__u32 tgid, tid;
 	__u32 flags;                 /* enum er_total_flags */
-	char comm[16];
 	/*
 	 * What the kernel's own figure of waiting for a CPU (schedstat) has of the thread's
 	 * sleep: it was moved while it slept, see bpf/edge.bpf.h. It is in no other field here.
@@ -194,11 +188,19 @@ struct er_total {
 };
 
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
+_Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
 _Static_assert(sizeof(struct er_total) == 360, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 80, "ring contract");
+
+#define ER_TASK_SECOND(type) \
+	_Static_assert(__builtin_offsetof(type, task) == sizeof(struct er_header), "ring contract")
+
+ER_TASK_SECOND(struct er_clock);
+ER_TASK_SECOND(struct er_wait);
+ER_TASK_SECOND(struct er_total);
 
 /* Per CPU, in a map that user space reads: what was produced and what found no room. */
 struct er_counts {

@@ -21,15 +21,12 @@ static __always_inline void fill_residual(struct er_clock *r, struct task_struct
 	r->h.kind = ER_KIND_RESIDUAL;
 	r->h.seq = er_number(c, ER_KIND_CLOCK);
 	r->h.time_ns = bpf_ktime_get_ns();
-	r->start_time = t->start_time;
+	task_fill(&r->task, p, t->start_time, tid);
 	r->stack = sample_holds(t, p) ? t->stack : 0;
 	r->cpu = bpf_get_smp_processor_id();
-	r->tgid = p->tgid;
-	r->tid = tid;
 	r->flags = sample_holds(t, p) ? t->flags : ER_CLOCK_UNSAMPLED;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_CLOCK_KTHREAD;
-	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
 }
 
 static __always_inline void residual_send(struct task_struct *p, struct er_thread *t,
@@ -42,9 +39,9 @@ static __always_inline void residual_send(struct task_struct *p, struct er_threa
 	if (!weight)
 		return;
 	fill_residual(&r, p, t, c, t->tid);
-	r.weight_ns = weight;
+	r.weight = weight;
 	if (!ring || bpf_ringbuf_output(ring, &r, sizeof(r), er_wakeup(ring)))
-		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.tgid, r.tid);
+		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.task.tgid, r.task.tid);
 }
 
 #endif

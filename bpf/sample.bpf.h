@@ -88,6 +88,20 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	return thread_take(t, sum);
 }
 
+/* What a clock sample and an overflow of a counter have in common. */
+static __always_inline void sample_fill(struct er_clock *r, const struct sample *sm,
+					enum er_kind kind, __u32 seq, __u64 stack, __u64 weight)
+{
+	r->h.kind = kind;
+	r->h.seq = seq;
+	r->h.time_ns = sm->now;
+	task_fill(&r->task, sm->task, sm->start_time, sm->tid);
+	r->stack = stack;
+	r->weight = weight;
+	r->cpu = bpf_get_smp_processor_id();
+	r->flags = sm->flags;
+}
+
 static __always_inline void send_sample(const struct sample *sm, __u64 stack, __u64 weight)
 {
 	__u32 seq = er_number(sm->cpu, ER_KIND_CLOCK);
@@ -99,17 +113,7 @@ static __always_inline void send_sample(const struct sample *sm, __u64 stack, __
 		er_lost(sm->cpu, ER_KIND_CLOCK, sm->now, sm->tgid, sm->tid);
 		return;
 	}
-	r->h.kind = ER_KIND_CLOCK;
-	r->h.seq = seq;
-	r->h.time_ns = sm->now;
-	r->start_time = sm->start_time;
-	r->stack = stack;
-	r->weight_ns = weight;
-	r->cpu = bpf_get_smp_processor_id();
-	r->tgid = sm->tgid;
-	r->tid = sm->tid;
-	r->flags = sm->flags;
-	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	sample_fill(r, sm, ER_KIND_CLOCK, seq, stack, weight);
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 

@@ -156,6 +156,16 @@ static __always_inline __u64 leader_start(struct task_struct *p)
 	return BPF_CORE_READ(p, group_leader, start_time);
 }
 
+/* Whose record it is. `tid` is the thread's own number: an exec may have given it another since. */
+static __always_inline void task_fill(struct er_task *r, struct task_struct *p, __u64 start_time,
+				      __u32 tid)
+{
+	r->start_time = start_time;
+	r->tgid = p->tgid;
+	r->tid = tid;
+	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
+}
+
 /* Not under a run queue's lock: it may allocate. */
 static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64 start_time)
 {

@@ -105,7 +105,7 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 {
 	r->h.kind = ER_KIND_TOTAL;
 	r->h.time_ns = clock_monotonic(clk);
-	r->start_time = t->start_time;
+	task_fill(&r->task, p, t->start_time, tid);
 	total_times(r, t, clk, ran);
 	r->flags = t->total_flags;
 	if (p->flags & TASK_PF_KTHREAD)
@@ -119,9 +119,6 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	total_io(r, t, p);
 	r->cgroup = BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id);
 	r->cpu = bpf_get_smp_processor_id();
-	r->tgid = p->tgid;
-	r->tid = tid;
-	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
 	r->moved_ns = t->moved_ns;
 	r->nmoved = t->nmoved;
 	r->pad = 0;
@@ -150,7 +147,7 @@ static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
 	if (ring && !bpf_ringbuf_output(ring, r, sizeof(*r), er_wakeup(ring)))
 		return;
 	if (bpf_map_push_elem(&er_spilled, r, 0))
-		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->tgid, r->tid);
+		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->task.tgid, r->task.tid);
 	else
 		__sync_fetch_and_add(&c->nspilled, 1);
 }

@@ -99,7 +99,7 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	bool locked = t->off_state == ER_OFF_LOCK;
 
 	r->h.kind = ER_KIND_WAIT;
-	r->start_time = t->start_time;
+	task_fill(&r->task, p, t->start_time, p->pid);
 	r->blocked_ns = t->off.blocked_ns;
 	r->runq_ns = t->off.runq_ns;
 	r->blocked_weight = t->off.blocked_weight;
@@ -111,8 +111,6 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->oncpu_tgid = t->off.oncpu_tgid;
 	r->oncpu_tid = t->off.oncpu_tid;
 	r->cpu = bpf_get_smp_processor_id();
-	r->tgid = p->tgid;
-	r->tid = p->pid;
 	r->syscall = t->syscall;
 	r->state = t->off_state;
 	r->flags |= t->wflags;
@@ -120,7 +118,6 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 		r->flags |= ER_WAIT_STACK_EARLY;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_WAIT_KTHREAD;
-	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
 	r->pad = 0;
 }
 

@@ -152,9 +152,9 @@ static void only_children(void *ctx, int cpu, const void *record, size_t size)
 	const struct er_clock *r = record;
 
 	on_record(ctx, cpu, record, size);
-	if (r->h.kind != ER_KIND_STACK && !strcmp(r->comm, "capture-child") &&
-	    r->tgid != (uint32_t)self)
-		others_ns += r->weight_ns;
+	if (r->h.kind != ER_KIND_STACK && !strcmp(r->task.comm, "capture-child") &&
+	    r->task.tgid != (uint32_t)self)
+		others_ns += r->weight;
 }
 
 /* Children that were born and died within the recording, by getrusage of the parent. */

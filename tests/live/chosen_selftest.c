@@ -38,7 +38,7 @@ static void test_threshold(void)
 
 		wrong += w->blocked_ns + w->runq_ns < plan.trace_ns ||
 			 !(w->flags & ER_WAIT_TRACED) || !whole;
-		n += w->tid == (uint32_t)pid && w->syscall == SYS_clock_nanosleep;
+		n += w->task.tid == (uint32_t)pid && w->syscall == SYS_clock_nanosleep;
 	}
 	result("threshold", n >= 20 && n <= 20 + told->n && !wrong,
 	       "%zu waits of 20 and up to %u, %zu of all wrong", n, told->n, wrong);
@@ -90,7 +90,7 @@ static void test_proportion(void)
 	for (size_t i = 0; i < waits.len; i++) {
 		const struct er_wait *w = &waits.data[i];
 
-		if (w->tid != (uint32_t)pid || !w->blocked_weight)
+		if (w->task.tid != (uint32_t)pid || !w->blocked_weight)
 			continue;
 		n++;
 		all += w->blocked_weight;
@@ -129,7 +129,7 @@ static struct seen count_reads(uint32_t tid)
 		const struct er_wait *w = &waits.data[i];
 		const uint64_t *frames = map_get(&stacks, w->stack);
 
-		if (w->tid != tid || w->syscall != SYS_read || !w->blocked_weight)
+		if (w->task.tid != tid || w->syscall != SYS_read || !w->blocked_weight)
 			continue;
 		ret.n++;
 		ret.woken += w->waker_tid == (uint32_t)gettid() && !(w->flags & ER_WAIT_WAKER_IRQ);

@@ -41,7 +41,7 @@ static void test_exec(void)
 	for (size_t i = 0; i < totals.len; i++) {
 		const struct er_total *t = &totals.data[i];
 
-		if (t->tid != (uint32_t)pid)
+		if (t->task.tid != (uint32_t)pid)
 			continue;
 		slept += t->off_ns[ER_OFF_SLEEP];
 		again = t->begin_ns > again ? t->begin_ns : again;

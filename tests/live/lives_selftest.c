@@ -48,7 +48,7 @@ static void test_births(void)
 	for (size_t i = 0; i < totals.len; i++) {
 		const struct er_total *t = &totals.data[i];
 
-		if (t->tgid != (uint32_t)pid)
+		if (t->task.tgid != (uint32_t)pid)
 			continue;
 		n++;
 		whole += t->flags & ER_TOTAL_BORN && t->flags & ER_TOTAL_ENDED;
@@ -96,10 +96,10 @@ static size_t count_without_total(void)
 	size_t n = 0;
 
 	for (size_t i = 0; has && i < totals.len; i++)
-		has[totals.data[i].tid % MAX_TID] = true;
+		has[totals.data[i].task.tid % MAX_TID] = true;
 	for (size_t i = 0; has && i < waits.len; i++) {
-		n += !has[waits.data[i].tid % MAX_TID];
-		has[waits.data[i].tid % MAX_TID] = true;
+		n += !has[waits.data[i].task.tid % MAX_TID];
+		has[waits.data[i].task.tid % MAX_TID] = true;
 	}
 	free(has);
 	return n;
@@ -194,8 +194,8 @@ static void test_short_lives(void)
 	waitpid(pid, NULL, 0);
 	end(c);
 	for (size_t i = 0; i < totals.len; i++)
-		n += totals.data[i].tgid > (uint32_t)pid && totals.data[i].flags & ER_TOTAL_BORN &&
-		     totals.data[i].flags & ER_TOTAL_ENDED && !strncmp(totals.data[i].comm, "lives", 5);
+		n += totals.data[i].task.tgid > (uint32_t)pid && totals.data[i].flags & ER_TOTAL_BORN &&
+		     totals.data[i].flags & ER_TOTAL_ENDED && !strncmp(totals.data[i].task.comm, "lives", 5);
 	/* Numbers may wrap around: then some are below. */
 	result("short lives", n >= told->n * 9 / 10 && n <= told->n, "%u processes, %zu totals",
 	       told->n, n);
@@ -333,7 +333,7 @@ static void test_across(void)
 	waitpid(pid, NULL, 0);
 	t = &thread_sum(pid, pid)->total;
 	for (size_t i = 0; i < waits.len; i++)
-		if (waits.data[i].tid == (uint32_t)pid)
+		if (waits.data[i].task.tid == (uint32_t)pid)
 			w = &waits.data[i];
 	frames = w ? map_get(&stacks, w->stack) : NULL;
 	result("asleep all the time",
@@ -367,7 +367,7 @@ static void test_times(void)
 	waitpid(pid, NULL, 0);
 	end(c);
 	for (size_t i = 0; i < waits.len; i++)
-		if (waits.data[i].tid == (uint32_t)pid && waits.data[i].blocked_ns >= 45 * MS)
+		if (waits.data[i].task.tid == (uint32_t)pid && waits.data[i].blocked_ns >= 45 * MS)
 			w = &waits.data[i];
 	began = w ? w->h.time_ns - w->runq_ns - w->blocked_ns : 0;
 	result("the time of a wait",
@@ -395,7 +395,7 @@ static void test_losses(void)
 	end(c);
 	lost = lost_records(c, ER_KIND_WAIT) + lost_records(c, ER_KIND_STACK);
 	for (size_t i = 0; i < totals.len; i++)
-		n += totals.data[i].tgid == (uint32_t)pid;
+		n += totals.data[i].task.tgid == (uint32_t)pid;
 	result("a tiny ring", lost > 0 && !lost_records(c, ER_KIND_TOTAL) && n == told->n + 1,
 	       "%llu waits and stacks lost, %u threads, %zu totals", (unsigned long long)lost,
 	       told->n + 1, n);

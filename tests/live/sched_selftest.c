@@ -124,7 +124,7 @@ static void check_oncpu(const char *name)
 		if (!w->runq_ns || !w->oncpu_tid)
 			continue;
 		named++;
-		wrong += w->oncpu_tid == w->tid || !w->oncpu_tgid;
+		wrong += w->oncpu_tid == w->task.tid || !w->oncpu_tgid;
 	}
 	result(name, named && !wrong, "%zu waits name a thread, %zu the one that waited", named,
 	       wrong);
@@ -203,7 +203,7 @@ static struct runq_sums runq_sums(pid_t pid, pid_t other)
 	for (size_t i = 0; i < waits.len; i++) {
 		const struct er_wait *w = &waits.data[i];
 
-		if (w->tid != (uint32_t)pid)
+		if (w->task.tid != (uint32_t)pid)
 			continue;
 		ret.all += w->runq_weight;
 		ret.by_other += w->oncpu_tid == (uint32_t)other ? w->runq_weight : 0;
@@ -396,7 +396,7 @@ static void test_throttled(void)
 	end(c);
 	rmdir(cgroup);
 	for (size_t i = 0; i < waits.len; i++)
-		marked += waits.data[i].tgid == (uint32_t)pid &&
+		marked += waits.data[i].task.tgid == (uint32_t)pid &&
 			  waits.data[i].flags & ER_WAIT_THROTTLED;
 	t = &thread_sum(pid, pid)->total;
 	if (figures[0].err)

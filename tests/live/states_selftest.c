@@ -99,7 +99,7 @@ static void run_jobs(struct job *jobs)
 
 static bool is_workload(const struct job *j, const struct er_wait *w)
 {
-	return w->tgid == (uint32_t)j->pid && w->tid == (uint32_t)j->pid;
+	return w->task.tgid == (uint32_t)j->pid && w->task.tid == (uint32_t)j->pid;
 }
 
 /* Its recorded waits in the state. */

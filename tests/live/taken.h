@@ -40,7 +40,7 @@ static inline struct thread_sum *thread_sum(uint32_t tgid, uint32_t tid)
 
 static inline void take_total(const struct er_total *r)
 {
-	struct thread_sum *s = thread_sum(r->tgid, r->tid);
+	struct thread_sum *s = thread_sum(r->task.tgid, r->task.tid);
 	uint64_t sum = r->run_ns;
 
 	for (int i = 0; i < ER_OFF_STATES; i++)
@@ -53,7 +53,7 @@ static inline void take_total(const struct er_total *r)
 
 static inline void take_wait(const struct er_wait *r)
 {
-	struct thread_sum *s = thread_sum(r->tgid, r->tid);
+	struct thread_sum *s = thread_sum(r->task.tgid, r->task.tid);
 
 	s->nwaits++;
 	s->blocked[r->state] += r->blocked_ns;
@@ -65,11 +65,11 @@ static inline void take_wait(const struct er_wait *r)
 
 static inline void take_clock(const struct er_clock *c)
 {
-	struct thread_sum *s = thread_sum(c->tgid, c->tid);
+	struct thread_sum *s = thread_sum(c->task.tgid, c->task.tid);
 
-	s->cpu_weight += c->weight_ns;
+	s->cpu_weight += c->weight;
 	if (c->flags & ER_CLOCK_UNSAMPLED)
-		s->unsampled_weight += c->weight_ns;
+		s->unsampled_weight += c->weight;
 }
 
 /* A capture_fn. */

@@ -35,14 +35,14 @@ static inline double slack(void)
 static inline void on_clock(int cpu, const struct er_clock *r)
 {
 	t.per_cpu[cpu][1]++;
-	*map_put(&t.by_tid, r->tid, NULL) += r->weight_ns;
+	*map_put(&t.by_tid, r->task.tid, NULL) += r->weight;
 	if (r->stack)
 		map_put(&t.used, r->stack, NULL);
-	if (t.only_tgid && r->tgid != t.only_tgid) {
+	if (t.only_tgid && r->task.tgid != t.only_tgid) {
 		t.foreign++;
 		return;
 	}
-	t.weight += r->weight_ns;
+	t.weight += r->weight;
 	t.unsampled += !!(r->flags & ER_CLOCK_UNSAMPLED);
 }
 

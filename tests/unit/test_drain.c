@@ -9,9 +9,9 @@ static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t
 		       uint32_t flags, uint64_t time_ns)
 {
 	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .seq = f->seq++, .time_ns = time_ns },
-			      .start_time = 1990, .stack = stack, .weight_ns = weight, .cpu = 1,
-			      .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID, .tid = tid,
-			      .flags = flags, .comm = "prog" };
+			      .task = { .start_time = 1990, .tid = tid, .comm = "prog",
+					.tgid = flags & ER_CLOCK_KTHREAD ? tid : PID },
+			      .stack = stack, .weight = weight, .cpu = 1, .flags = flags };
 
 	drain_take(f->drain, 1, &c, sizeof(c));
 }
@@ -255,7 +255,7 @@ static void test_residuals_count_with_samples(void **state)
 {
 	struct fixture f;
 	struct er_clock residual = { .h = { .kind = ER_KIND_RESIDUAL, .time_ns = 4000 },
-				     .tgid = PID, .tid = TID, .weight_ns = 1000,
+				     .task = { .tgid = PID, .tid = TID }, .weight = 1000,
 				     .flags = ER_CLOCK_UNSAMPLED };
 
 	begin(&f, FOLLOW_ALL, NULL);

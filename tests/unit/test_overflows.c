@@ -5,10 +5,11 @@
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,
 			  uint64_t weight, uint32_t flags)
 {
-	struct er_counter c = { .h = { .kind = ER_KIND_COUNTER, .seq = f->seq++, .time_ns = 4000 },
-				.start_time = 1990, .stack = stack, .weight = weight, .cpu = 1,
-				.tgid = flags & ER_CLOCK_KTHREAD ? tid : PID, .tid = tid,
-				.flags = flags, .counter = counter, .comm = "prog" };
+	struct er_clock at = { .h = { .kind = ER_KIND_COUNTER, .seq = f->seq++, .time_ns = 4000 },
+			       .task = { .start_time = 1990, .tid = tid, .comm = "prog",
+					 .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID },
+			       .stack = stack, .weight = weight, .cpu = 1, .flags = flags };
+	struct er_counter c = { .at = at, .counter = counter };
 
 	drain_take(f->drain, 1, &c, sizeof(c));
 }
@@ -175,7 +176,7 @@ static void test_stack_that_does_not_come(void **state)
 
 static void test_garbage_is_counted(void **state)
 {
-	struct er_counter c = { .h.kind = ER_KIND_COUNTER, .counter = ER_MAX_COUNTERS };
+	struct er_counter c = { .at.h.kind = ER_KIND_COUNTER, .counter = ER_MAX_COUNTERS };
 	struct fixture f;
 
 	fixture_counters = "cycles,20000";

@@ -5,10 +5,10 @@
 static struct er_total total_of(void)
 {
 	struct er_total t = {
-		.h = { .kind = ER_KIND_TOTAL, .time_ns = 8000000 }, .start_time = 1990,
+		.h = { .kind = ER_KIND_TOTAL, .time_ns = 8000000 },
+		.task = { .start_time = 1990, .tgid = PID, .tid = TID, .comm = "a \"b\"" },
 		.begin_ns = 2000, .end_ns = 8002000, .run_ns = 1000000, .user_ns = 900000,
-		.cpu = 1, .tgid = PID, .tid = TID, .flags = ER_TOTAL_BORN, .nwaits = 5,
-		.comm = "a \"b\"",
+		.cpu = 1, .flags = ER_TOTAL_BORN, .nwaits = 5,
 	};
 
 	t.off_ns[ER_OFF_SLEEP] = 6000999;
@@ -116,8 +116,8 @@ static void test_threads_xml(void **state)
 static void test_limit_keeps_totals(void **state)
 {
 	const struct er_clock sample = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 },
-					 .start_time = 1990, .tgid = PID, .tid = TID,
-					 .weight_ns = 1000000, .flags = ER_CLOCK_USER };
+					 .task = { .start_time = 1990, .tgid = PID, .tid = TID },
+					 .weight = 1000000, .flags = ER_CLOCK_USER };
 	struct fixture f;
 	struct experiment *e;
 	struct er_total t = total_of();

@@ -176,7 +176,7 @@ static void test_others(void **state)
 	begin(&f, FOLLOW_OFF, NULL);
 	give_stack(&f, 77, 1, 2, 0);
 	give_wait(&f, w);
-	w.tgid = w.tid = KTHREAD;
+	w.task.tgid = w.task.tid = KTHREAD;
 	w.flags = ER_WAIT_KTHREAD;
 	give_wait(&f, w);
 	e = finish(&f);

@@ -58,10 +58,11 @@ static inline struct seen_list *read_all_packets(const struct experiment *e)
 
 static const struct er_wait a_wait = {
 	.h = { .kind = ER_KIND_WAIT, .seq = 7, .time_ns = 10000000 },
-	.start_time = 1990, .stack = 77, .blocked_ns = 3000000, .runq_ns = 500000,
+	.task = { .start_time = 1990, .tgid = PID, .tid = TID, .comm = "prog" },
+	.stack = 77, .blocked_ns = 3000000, .runq_ns = 500000,
 	.blocked_weight = 9000000, .waker_tgid = 4321, .waker_tid = 4322, .waker_start = 5,
-	.oncpu_tgid = 11, .oncpu_tid = 12, .cpu = 1, .tgid = PID, .tid = TID, .syscall = SYS_read,
-	.state = ER_OFF_SLEEP, .comm = "prog",
+	.oncpu_tgid = 11, .oncpu_tid = 12, .cpu = 1, .syscall = SYS_read,
+	.state = ER_OFF_SLEEP,
 };
 
 static inline void give_wait(struct fixture *f, struct er_wait w)

@@ -72,7 +72,7 @@ void drain_free(struct drain *dr)
 static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_mstate state,
 			     uint64_t ns)
 {
-	uint64_t key = a->tid ^ (uint64_t)a->start_time << 22;
+	uint64_t key = a->task->tid ^ (uint64_t)a->task->start_time << 22;
 	enum er_mstate kept = mstate_descs[state].on_cpu ? MS_USER : state;
 	uint16_t *carry = &dr->carry[hash64(key ^ (uint64_t)kept << 60) % NCARRY];
 
@@ -83,7 +83,7 @@ static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_ms
 
 int64_t drain_lwp(const struct actor *a, bool followed)
 {
-	return followed ? a->tid : a->kthread ? 0 : a->tgid;
+	return followed ? a->task->tid : a->kthread ? 0 : a->task->tgid;
 }
 
 void drain_packet(struct drain *dr, struct output *p, bool followed, const struct actor *a,
@@ -93,7 +93,7 @@ void drain_packet(struct drain *dr, struct output *p, bool followed, const struc
 
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, followed);
-	c->thread = a->tid;
+	c->thread = a->task->tid;
 	/* Half an hour and more: as many packets as it takes. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;

@@ -37,12 +37,10 @@ struct drain {
 
 /* --- route.c --- */
 
-/* Who made a record, as far as it matters where it goes. */
+/* The thread that a record is of, as far as it matters where the record goes. */
 struct actor {
-	uint32_t tgid, tid;
-	uint64_t start_time; /* of the process */
+	const struct er_task *task; /* in the record */
 	bool kthread;
-	const char *comm;    /* 16 bytes, perhaps without an end */
 };
 
 /*

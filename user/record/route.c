@@ -73,7 +73,7 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 
 	if (a->kthread)
 		return NULL;
-	im = procmap_image(dr->procmap, a->tgid, a->start_time, time_ns);
+	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
 	if (im && !im->owner && make)
 		make_output(dr, im);
 	return own_output(im);
@@ -81,22 +81,23 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 
 void route_pseudo_name(const struct actor *a, char *ret, size_t size)
 {
-	snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->comm, 16), a->comm, a->tgid);
+	snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->task->comm, sizeof(a->task->comm)),
+		 a->task->comm, a->task->tgid);
 }
 
 void route_note(struct drain *dr, const struct actor *a)
 {
-	struct seen_thread t = { .pid = a->kthread ? 0 : a->tgid, .tid = a->tid };
+	struct seen_thread t = { .pid = a->kthread ? 0 : a->task->tgid, .tid = a->task->tid };
 	bool fresh;
 
 	if (dr->threads.len >= MAX_THREADS) {
-		if (!map_get(&dr->threads_seen, a->tid))
+		if (!map_get(&dr->threads_seen, a->task->tid))
 			dr->parts.drops->n[DROP_THREAD]++;
 		return;
 	}
-	map_put(&dr->threads_seen, a->tid, &fresh);
+	map_put(&dr->threads_seen, a->task->tid, &fresh);
 	if (!fresh)
 		return;
-	memcpy(t.comm, a->comm, sizeof(t.comm) - 1);
+	memcpy(t.comm, a->task->comm, sizeof(t.comm) - 1);
 	vec_push(&dr->threads, t);
 }

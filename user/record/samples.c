@@ -4,20 +4,21 @@
 
 #include "user/record/drain_impl.h"
 
-/* What both kinds of records say of where they were. */
+/* Where a record goes: a sample, or what an overflow has in common with one. */
 struct route {
+	const struct er_clock *record;
 	struct actor actor;
-	uint32_t flags; /* enum er_clock_flags */
-	uint64_t stack, time_ns;
 	struct output *output;
 	bool followed;
 	uint32_t uid;   /* of the stack in the output */
 };
 
-/* A thread on an idle CPU is none: it has no process, as a kernel thread. */
-static bool is_kthread(uint32_t flags)
+/* An idle CPU has no process, as a kernel thread has none. */
+static struct route route_of(const struct er_clock *c)
 {
-	return flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE);
+	bool kthread = c->flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE);
+
+	return (struct route){ .record = c, .actor = { .task = &c->task, .kthread = kthread } };
 }
 
 /* The function that stands for a sample that has no stack to show. */
@@ -25,9 +26,9 @@ static uint32_t pseudo_stack(struct drain *dr, const struct route *at)
 {
 	char name[64];
 
-	if (at->flags & ER_CLOCK_IDLE)
+	if (at->record->flags & ER_CLOCK_IDLE)
 		return output_pseudo(dr->parts.recording, at->output, "<IDLE>");
-	if (at->flags & ER_CLOCK_UNSAMPLED)
+	if (at->record->flags & ER_CLOCK_UNSAMPLED)
 		return output_pseudo(dr->parts.recording, at->output, "<Unsampled-CPU>");
 	route_pseudo_name(&at->actor, name, sizeof(name));
 	return output_pseudo(dr->parts.recording, at->output, name);
@@ -35,8 +36,8 @@ static uint32_t pseudo_stack(struct drain *dr, const struct route *at)
 
 static bool is_pseudo(const struct route *at)
 {
-	return at->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) ||
-	       (!at->followed && at->flags & ER_CLOCK_USER);
+	return at->record->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) ||
+	       (!at->followed && at->record->flags & ER_CLOCK_USER);
 }
 
 /* Page and stack, written where they are new. False: the stack is not there yet. */
@@ -45,13 +46,13 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 	struct output *own;
 
 	/* What never had a sample gets no directory for a residual. */
-	own = route_output(dr, &at->actor, at->time_ns, !(at->flags & ER_CLOCK_UNSAMPLED));
+	own = route_output(dr, &at->actor, at->record->h.time_ns, !(at->record->flags & ER_CLOCK_UNSAMPLED));
 	at->output = own ? own : recording_founder(dr->parts.recording);
 	at->followed = own;
 	if (is_pseudo(at))
 		at->uid = pseudo_stack(dr, at);
 	else
-		at->uid = stacks_write(dr->stacks, at->output, at->stack,
+		at->uid = stacks_write(dr->stacks, at->output, at->record->stack,
 				       &(struct stack_shape){ .with_user = own });
 	if (!at->uid && !last_chance)
 		return false;
@@ -75,11 +76,7 @@ static bool is_full(struct drain *dr)
 
 bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 {
-	struct route at = {
-		.actor = { .tgid = c->tgid, .tid = c->tid, .start_time = c->start_time,
-			   .kthread = is_kthread(c->flags), .comm = c->comm },
-		.flags = c->flags, .stack = c->stack, .time_ns = c->h.time_ns,
-	};
+	struct route at = route_of(c);
 	bool user = c->flags & ER_CLOCK_USER ||
 		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
 	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
@@ -91,18 +88,14 @@ bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 	packet.stack = at.uid;
 	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
 	dr->nsamples++;
-	drain_packet(dr, at.output, at.followed, &at.actor, &packet, c->weight_ns);
+	drain_packet(dr, at.output, at.followed, &at.actor, &packet, c->weight);
 	return true;
 }
 
 bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chance)
 {
-	struct route at = {
-		.actor = { .tgid = c->tgid, .tid = c->tid, .start_time = c->start_time,
-			   .kthread = is_kthread(c->flags), .comm = c->comm },
-		.flags = c->flags, .stack = c->stack, .time_ns = c->h.time_ns,
-	};
-	enum counter_mode mode = c->flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
+	struct route at = route_of(&c->at);
+	enum counter_mode mode = c->at.flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
 
 	if (is_full(dr))
 		return true;
@@ -111,7 +104,7 @@ bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chan
 	dr->noverflows++;
 	/* In the order of the fields of packet.c. */
 	output_packet(dr->parts.recording, at.output, ER_PKT_HWC, (const int64_t[]){
-		drain_lwp(&at.actor, at.followed), c->tid, c->cpu, c->h.time_ns, at.uid,
-		counter_tag(c->counter, mode), c->weight, c->h.seq });
+		drain_lwp(&at.actor, at.followed), c->at.task.tid, c->at.cpu,
+		c->at.h.time_ns, at.uid, counter_tag(c->counter, mode), c->at.weight, c->at.h.seq });
 	return true;
 }

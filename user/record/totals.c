@@ -25,13 +25,7 @@ static const char *const unsampled[ER_OFF_STATES] = {
 
 static struct actor actor_of(const struct er_total *t)
 {
-	return (struct actor){
-		.tgid = t->tgid,
-		.tid = t->tid,
-		.start_time = t->start_time,
-		.kthread = t->flags & ER_TOTAL_KTHREAD,
-		.comm = t->comm,
-	};
+	return (struct actor){ .task = &t->task, .kthread = t->flags & ER_TOTAL_KTHREAD };
 }
 
 static void put_rest(struct drain *dr, const struct er_total *t, struct output *own,
@@ -114,13 +108,13 @@ static uint64_t since_start(const struct drain *dr, uint64_t t)
 static void put_line(struct drain *dr, const struct er_total *t, struct output *own)
 {
 	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
-	char comm[sizeof(t->comm) + 1] = "";
+	char comm[sizeof(t->task.comm) + 1] = "";
 	struct buf b = { 0 };
 
-	memcpy(comm, t->comm, sizeof(t->comm));
+	memcpy(comm, t->task.comm, sizeof(t->task.comm));
 	buf_puts(&b, "<thread");
-	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->tgid);
-	number(&b, "tid", t->tid);
+	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->task.tgid);
+	number(&b, "tid", t->task.tid);
 	xml_attr(&b, "comm", comm);
 	attr(&b, "begin", since_start(dr, t->begin_ns));
 	attr(&b, "end", since_start(dr, t->end_ns));

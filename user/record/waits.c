@@ -55,13 +55,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 
 static struct actor actor_of(const struct er_wait *w)
 {
-	return (struct actor){
-		.tgid = w->tgid,
-		.tid = w->tid,
-		.start_time = w->start_time,
-		.kthread = w->flags & ER_WAIT_KTHREAD,
-		.comm = w->comm,
-	};
+	return (struct actor){ .task = &w->task, .kthread = w->flags & ER_WAIT_KTHREAD };
 }
 
 static uint32_t disk_flags(const struct er_wait *w)
@@ -86,8 +80,9 @@ static uint32_t disk_flags(const struct er_wait *w)
  */
 static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
 {
-	struct actor a = { .tgid = w->waker_tgid, .tid = w->waker_tid,
-			   .start_time = w->waker_start };
+	const struct er_task waker = { .tgid = w->waker_tgid, .tid = w->waker_tid,
+				       .start_time = w->waker_start };
+	struct actor a = { .task = &waker };
 	struct output *own = NULL;
 
 	if (!w->waker_stack || !stacks_has(dr->stacks, w->waker_stack))
@@ -142,7 +137,7 @@ static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_ti
 	t.info.length_ns = w->blocked_ns;
 	t.info.object = w->address;
 	t.info.holder = w->holder_tid;
-	t.info.holder_pid = w->holder_tid ? w->tgid : 0;
+	t.info.holder_pid = w->holder_tid ? w->task.tgid : 0;
 	t.info.reason = reason_blocked(dr->reasons, w);
 	if (w->flags & ER_WAIT_OPEN_START)
 		t.info.flags |= WFLAG_OPEN_START;
