@@ -37,6 +37,13 @@ static inline const void *cursor_bytes(struct cursor *c, size_t n)
 	return p;
 }
 
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+	const unsigned char *p = cursor_bytes(c, 1);
+
+	return p ? *p : 0;
+}
+
 static inline uint16_t cursor_u16(struct cursor *c)
 {
 	const void *p = cursor_bytes(c, 2);
@@ -65,6 +72,40 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	if (p)
 		memcpy(&v, p, 8);
 	return c->swap ? __builtin_bswap64(v) : v;
+}
+
+enum { LEB128_MAX = 10 }; /* bytes of a LEB128 number of 64 bits; a longer one sets `bad` */
+
+/* The bits of a LEB128 number, how many its bytes have, and whether they are of a negative one. */
+static inline uint64_t cursor_leb(struct cursor *c, unsigned *bits, bool *negative)
+{
+	uint64_t v = 0;
+	unsigned char byte = 0x80;
+
+	for (*bits = 0; byte & 0x80 && *bits < 7 * LEB128_MAX; *bits += 7) {
+		byte = cursor_u8(c);
+		v |= (uint64_t)(byte & 0x7f) << *bits;
+	}
+	c->bad |= byte & 0x80;
+	*negative = byte & 0x40;
+	return v;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	unsigned bits;
+	bool negative;
+
+	return cursor_leb(c, &bits, &negative);
+}
+
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+	unsigned bits;
+	bool negative;
+	uint64_t v = cursor_leb(c, &bits, &negative);
+
+	return negative && bits < 64 ? v | UINT64_MAX << bits : v;
 }
 
 #endif

@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 "$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
-mkdir -p "$work/filter" "$work/script" "$O/crashes"
+mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$O/crashes"
 
 # Expressions and commands, as people write them in the golden tests.
 n=0
@@ -33,7 +33,17 @@ for flags in "-gdwarf-5 -O2" "-gdwarf-4 -O2 -gz" "-gdwarf-2 -O1"; do
 	${CC:-gcc} $flags -nostdlib -shared -o "$work/elf/so$((n += 1))" "$work/small.c" 2>/dev/null
 done
 
-for kind in experiment xml elf filter script; do
+# Sections of call frame information; the byte before one says which form it has.
+${CC:-gcc} -O2 -g -c -fexceptions -o "$work/eh.o" "$work/small.c" &&
+	${CC:-gcc} -O2 -g -c -fno-asynchronous-unwind-tables -o "$work/debug.o" "$work/small.c"
+for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
+	IFS=: read -r file section form <<<"$seed"
+	objcopy -O binary --only-section=$section --set-section-flags $section=alloc \
+		"$work/$file.o" "$work/section" &&
+		{ printf "\\$form"; cat "$work/section"; } >"$work/ehframe/$file$form"
+done
+
+for kind in experiment xml elf ehframe filter script; do
 	dir=$work/$kind
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors see memcmp and strcmp; leaks are looked for at the end.
