@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwind tables: how to find a caller's frame from any instruction of a file's
+ * code. User space builds a table from the file's .eh_frame; BPF walks stacks with
+ * it. Compiles on both sides; sizes are asserted. unwind_step.h reads the tables.
+ *
+ * A table belongs to the content of one file and all processes share it. It is
+ * addressed by file offset, so no load bias is needed:
+ *
+ *	offset = pc - (start of the mapping) + (file offset of the mapping)
+ *
+ * A caller's frame is looked up with its return address - 1, which lies inside the
+ * call instruction. The leaf, and a frame that a signal interrupted, are looked up
+ * with the pc itself.
+ *
+ * Storage. All tables share one space of 32-bit words. It is cut into chunks of
+ * ER_CHUNK_WORDS; each chunk is a mmapable BPF array with one element, in slot
+ * WORD / ER_CHUNK_WORDS of an array of maps. A part of a table (index, rows, rules)
+ * lies in consecutive words and may continue in the next chunk. A word or a rule is
+ * aligned to its size, so it never crosses the end of a chunk.
+ *
+ * One file has three parts, at the word positions that its er_unwind_file gives:
+ *
+ *	index  blocks + 1 words. Word i is the number of rows that begin before block
+ *	       i, and a block is ER_BLOCK_BYTES of text. So the rows that begin inside
+ *	       block i are index[i] .. index[i + 1] - 1, and the row in effect at its
+ *	       start is index[i] - 1, unless index[i] is 0: then the text has no entry.
+ *	rows   sorted; the low 16 bits of the file offset at which the row begins, and
+ *	       the number of its rule << 16. A row holds until the next one. The end of
+ *	       a function is a row with ER_RULE_NO_ENTRY, unless another function
+ *	       begins there.
+ *	rules  struct er_unwind_rule, each once. Rule 0 is ER_RULE_NO_ENTRY.
+ *
+ * Nothing here is trusted to be right: a reader checks each number before use.
+ */
+#ifndef ER_UNWIND_H
+#define ER_UNWIND_H
+
+enum {
+	ER_CHUNK_WORDS = 1 << 18, /* 1 MiB */
+	ER_BLOCK_BYTES = 256,     /* text for one word of the index */
+	ER_BLOCK_ROWS = ER_BLOCK_BYTES, /* the most rows that a block can have */
+	ER_RULE_WORDS = 4,
+	ER_RULE_MAX = 1 << 16,    /* rules of one file */
+	ER_RULE_NO_ENTRY = 0,
+	ER_UNWIND_FRAMES = 512,   /* the deepest walk */
+};
+
+/* Where the canonical frame address is: the caller's stack pointer after the return. */
+enum er_cfa {
+	ER_CFA_NO_ENTRY, /* no unwind information for this code */
+	ER_CFA_SP,       /* sp + cfa_off */
+	ER_CFA_FP,       /* rbp + cfa_off */
+	ER_CFA_DEREF_SP, /* *(sp + cfa_off) + cfa_add */
+	ER_CFA_DEREF_FP, /* *(rbp + cfa_off) + cfa_add: a realigned stack */
+	ER_CFA_PLT,      /* sp + cfa_off, 8 more where (pc & 15) >= cfa_add */
+	ER_CFA_REG,      /* register `reg` + cfa_off: only where registers are known */
+	ER_CFA_BAD,      /* unwind information that no rule here can express */
+	ER_CFA_COUNT
+};
+
+/* Where the caller's rbp is. */
+enum er_bp {
+	ER_BP_SAME, /* still in rbp */
+	ER_BP_CFA,  /* *(CFA + bp_off) */
+	ER_BP_FP,   /* *(rbp + bp_off) */
+	ER_BP_SP,   /* *(sp + bp_off) */
+	ER_BP_LOST, /* nowhere: the caller must not need it */
+	ER_BP_COUNT
+};
+
+/* Where the return address is. */
+enum er_ra {
+	ER_RA_CFA,  /* *(CFA + ra_off), which is -8 in nearly all code */
+	ER_RA_SP,   /* *(sp + ra_off): a signal frame */
+	ER_RA_FP,   /* *(rbp + ra_off) */
+	ER_RA_REG,  /* in register `reg`: libc's vfork */
+	ER_RA_NONE, /* undefined: the outermost frame */
+	ER_RA_COUNT
+};
+
+enum er_rule_flags {
+	ER_RULE_SIGNAL = 1 << 0, /* the kernel made this frame for a signal handler's return */
+};
+
+/* Registers by DWARF's numbers for x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15, rip. */
+enum er_dwarf_reg { ER_DWARF_RBP = 6, ER_DWARF_RSP = 7, ER_DWARF_RIP = 16, ER_DWARF_COUNT };
+
+struct er_unwind_rule {
+	__s32 cfa_off;
+	__s32 bp_off;
+	__s16 ra_off;
+	__s16 cfa_add;
+	__u8 cfa;     /* enum er_cfa */
+	__u8 bp : 4;  /* enum er_bp */
+	__u8 ra : 4;  /* enum er_ra */
+	__u8 reg;     /* of ER_CFA_REG in the low 4 bits, of ER_RA_REG in the high 4 */
+	__u8 flags;   /* enum er_rule_flags */
+};
+
+enum er_file_state {
+	ER_FILE_UNKNOWN,
+	ER_FILE_PENDING, /* no table yet: it is being built */
+	ER_FILE_READY,
+	ER_FILE_NO_CFI,  /* has no unwind information, or none that can be read */
+	ER_FILE_EVICTED, /* had a table that was dropped to save memory */
+};
+
+/*
+ * A file's table. User space writes it in the order parts, then `state`; it leaves
+ * READY before any part is overwritten, and overwrites only after each walk that may
+ * have seen READY has ended.
+ */
+struct er_unwind_file {
+	__u64 first;      /* file offset of the first block, a multiple of ER_BLOCK_BYTES */
+	__u32 blocks;
+	__u32 nrows;
+	__u32 nrules;
+	__u32 index;      /* word positions */
+	__u32 rows;
+	__u32 rules;      /* a multiple of ER_RULE_WORDS */
+	__u32 state;      /* enum er_file_state */
+	__u32 generation; /* counts the tables that this slot has had */
+	__u32 used;       /* time of the last walk that needed it, in the walker's unit */
+	__u32 pad[5];
+};
+
+/* Why a walk ended. Only ER_END_PROVEN says that the stack is complete. */
+enum er_end {
+	ER_END_NOT,        /* the walk goes on */
+	ER_END_PROVEN,     /* the return address is undefined, or a known entry point */
+	ER_END_FP_ZERO,    /* a frame pointer of 0: probably complete */
+	ER_END_NO_MAPPING, /* the pc is in no mapping of a file */
+	ER_END_BUSY,       /* the mapping could not be looked up at this moment */
+	ER_END_NO_TABLE,   /* the table of the file is not built yet */
+	ER_END_EVICTED,    /* the table was dropped */
+	ER_END_NO_CFI,     /* no entry for this code, and no frame pointer that holds */
+	ER_END_BAD_RULE,   /* a table that contradicts itself, or ER_CFA_BAD */
+	ER_END_REGISTER,   /* needs a register that is known at the leaf only */
+	ER_END_FAULT,      /* the stack could not be read */
+	ER_END_NOT_RISING, /* the caller's frame would lie below its callee's */
+	ER_END_RA_ZERO,    /* the return address is 0 */
+	ER_END_DEPTH,      /* more than ER_UNWIND_FRAMES, or than was asked for */
+	ER_END_COUNT
+};
+
+_Static_assert(sizeof(struct er_unwind_rule) == ER_RULE_WORDS * 4, "unwind contract");
+_Static_assert(sizeof(struct er_unwind_file) == 64, "unwind contract");
+_Static_assert(ER_CHUNK_WORDS % ER_RULE_WORDS == 0, "a rule never crosses a chunk");
+_Static_assert(ER_CFA_REG < 16 && ER_DWARF_RIP <= 16, "a rule's registers have 4 bits");
+
+#endif

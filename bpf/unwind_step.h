@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One step of a stack walk: from the registers of a frame to those of its caller.
+ * The same source runs in BPF and in user space. A file that includes this defines
+ * struct unwind_env and the four functions declared below.
+ *
+ * Three registers are carried from frame to frame: ip, sp and rbp. All others are
+ * known at the leaf only, and again in a frame that a signal interrupted, where
+ * the kernel stored them on the stack.
+ *
+ * A step either yields the caller's registers or says why the walk ends, and changes
+ * nothing then. A step never yields a frame from memory that could not be read.
+ */
+#ifndef ER_UNWIND_STEP_H
+#define ER_UNWIND_STEP_H
+
+#include "bpf/unwind.h"
+
+struct unwind_env;
+
+/* Read 8 bytes of the walked thread's memory; false: not readable. */
+static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value);
+
+/* Word `at` of the table space; false: there is none. */
+static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word);
+
+/* The rule at word `at`, a multiple of ER_RULE_WORDS; false: there is none. */
+static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwind_rule *rule);
+
+/* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
+static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
+
+enum unwind_frame_flags {
+	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: the leaf, or after a signal */
+	UNWIND_LEAF = 1 << 1,     /* all registers are known, by unwind_leaf_reg */
+	UNWIND_USED_FP = 1 << 2,  /* some frame so far was found by a frame pointer */
+	UNWIND_FP_CHAIN = 1 << 3, /* rbp comes from a frame that was found by a frame pointer */
+};
+
+enum {
+	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
+	UNWIND_SIGNAL_RIP = 168,   /* and its rip */
+	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a frame pointer may name */
+};
+
+struct unwind_regs {
+	__u64 ip, sp, bp;
+	__u64 saved; /* address of the registers that a signal frame stored; 0: none */
+	__u32 flags; /* enum unwind_frame_flags */
+};
+
+/* Where to look a frame up: inside the call, unless ip is exact. */
+static inline __u64 unwind_lookup_pc(const struct unwind_regs *r)
+{
+	return r->flags & UNWIND_EXACT ? r->ip : r->ip - 1;
+}
+
+/*
+ * The rule for file offset `off`; ER_END_NOT when it was found, which may be a rule
+ * that says ER_CFA_NO_ENTRY. A binary search over the rows of one block.
+ */
+static inline enum er_end unwind_find(struct unwind_env *env, const struct er_unwind_file *f,
+				      __u64 off, struct er_unwind_rule *rule)
+{
+	__u64 block = (off - f->first) / ER_BLOCK_BYTES;
+	__u32 lo, hi, row = 0, n;
+
+	rule->cfa = ER_CFA_NO_ENTRY;
+	if (off < f->first || block >= f->blocks)
+		return ER_END_NOT;
+	if (!unwind_word(env, f->index + block, &lo) ||
+	    !unwind_word(env, f->index + block + 1, &hi) || hi > f->nrows || hi < lo ||
+	    hi - lo > ER_BLOCK_ROWS)
+		return ER_END_BAD_RULE;
+	for (int i = 0; i < 9 && lo < hi; i++) {
+		__u32 mid = lo + (hi - lo) / 2;
+
+		if (!unwind_word(env, f->rows + mid, &row))
+			return ER_END_BAD_RULE;
+		if ((row & 0xffff) <= (off & 0xffff))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return ER_END_NOT;
+	if (!unwind_word(env, f->rows + lo - 1, &row))
+		return ER_END_BAD_RULE;
+	n = row >> 16;
+	if (n == ER_RULE_NO_ENTRY)
+		return ER_END_NOT;
+	if (n >= f->nrules || !unwind_rule(env, f->rules + n * ER_RULE_WORDS, rule))
+		return ER_END_BAD_RULE;
+	return ER_END_NOT;
+}
+
+/*
+ * Where the kernel stores a register in a signal frame, in bytes from r8 (struct
+ * sigcontext): r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. By DWARF's number.
+ */
+static inline __u32 unwind_saved_at(__u32 reg)
+{
+	switch (reg) {
+	case 0: /* rax */
+		return 104;
+	case 1: /* rdx */
+		return 96;
+	case 2: /* rcx */
+		return 112;
+	case 3: /* rbx */
+		return 88;
+	case 4: /* rsi */
+		return 72;
+	case 5: /* rdi */
+		return 64;
+	default:
+		return (reg & 15) * 8 - 64; /* r8 .. r15 */
+	}
+}
+
+/* A register other than rbp and rsp, where they are known. */
+static inline enum er_end unwind_reg(struct unwind_env *env, const struct unwind_regs *r,
+				     __u32 reg, __u64 *value)
+{
+	if (reg == ER_DWARF_RBP || reg == ER_DWARF_RSP) {
+		*value = reg == ER_DWARF_RBP ? r->bp : r->sp;
+		return ER_END_NOT;
+	}
+	if (r->saved)
+		return unwind_read(env, r->saved + unwind_saved_at(reg), value) ? ER_END_NOT :
+										  ER_END_FAULT;
+	if (!(r->flags & UNWIND_LEAF) || !unwind_leaf_reg(env, reg, value))
+		return ER_END_REGISTER;
+	return ER_END_NOT;
+}
+
+static inline enum er_end unwind_cfa(struct unwind_env *env, const struct unwind_regs *r,
+				     const struct er_unwind_rule *rule, __u64 *cfa)
+{
+	enum er_end end;
+	__u64 base;
+
+	switch (rule->cfa) {
+	case ER_CFA_SP:
+		*cfa = r->sp + rule->cfa_off;
+		return ER_END_NOT;
+	case ER_CFA_FP:
+		*cfa = r->bp + rule->cfa_off;
+		return ER_END_NOT;
+	case ER_CFA_DEREF_SP:
+	case ER_CFA_DEREF_FP:
+		base = rule->cfa == ER_CFA_DEREF_SP ? r->sp : r->bp;
+		if (!unwind_read(env, base + rule->cfa_off, cfa))
+			return ER_END_FAULT;
+		*cfa += rule->cfa_add;
+		return ER_END_NOT;
+	case ER_CFA_PLT:
+		*cfa = r->sp + rule->cfa_off + ((r->ip & 15) >= (__u64)rule->cfa_add ? 8 : 0);
+		return ER_END_NOT;
+	case ER_CFA_REG:
+		end = unwind_reg(env, r, rule->reg & 15, cfa);
+		*cfa += rule->cfa_off;
+		return end;
+	default:
+		return ER_END_BAD_RULE;
+	}
+}
+
+static inline enum er_end unwind_ra(struct unwind_env *env, const struct unwind_regs *r,
+				    const struct er_unwind_rule *rule, __u64 cfa, __u64 *ra)
+{
+	__u64 at = cfa;
+
+	if (rule->ra == ER_RA_REG)
+		return unwind_reg(env, r, rule->reg >> 4, ra);
+	if (rule->ra == ER_RA_SP)
+		at = r->sp;
+	else if (rule->ra == ER_RA_FP)
+		at = r->bp;
+	return unwind_read(env, at + rule->ra_off, ra) ? ER_END_NOT : ER_END_FAULT;
+}
+
+static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_regs *r,
+				    const struct er_unwind_rule *rule, __u64 cfa, __u64 *bp)
+{
+	__u64 at = cfa;
+
+	if (rule->bp == ER_BP_SAME || rule->bp == ER_BP_LOST) {
+		*bp = rule->bp == ER_BP_SAME ? r->bp : 0;
+		return ER_END_NOT;
+	}
+	if (rule->bp == ER_BP_FP)
+		at = r->bp;
+	else if (rule->bp == ER_BP_SP)
+		at = r->sp;
+	return unwind_read(env, at + rule->bp_off, bp) ? ER_END_NOT : ER_END_FAULT;
+}
+
+/*
+ * A caller's frame lies above its callee's. Only a signal handler may run on another
+ * stack, and only where ip is exact may a frame have no bytes left.
+ */
+static inline bool unwind_rises(const struct unwind_regs *r, __u64 cfa)
+{
+	return r->flags & UNWIND_EXACT ? cfa >= r->sp : cfa > r->sp;
+}
+
+/* Step by a rule other than ER_CFA_NO_ENTRY. */
+static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_regs *r,
+					 const struct er_unwind_rule *rule)
+{
+	bool signal = rule->flags & ER_RULE_SIGNAL;
+	__u64 cfa = 0, ra = 0, bp = 0, saved = 0;
+	enum er_end end;
+
+	if (rule->ra == ER_RA_NONE)
+		return ER_END_PROVEN;
+	end = unwind_cfa(env, r, rule, &cfa);
+	if (end)
+		return end;
+	if (!signal && !unwind_rises(r, cfa))
+		return ER_END_NOT_RISING;
+	end = unwind_ra(env, r, rule, cfa, &ra);
+	if (end)
+		return end;
+	if (!ra)
+		return ER_END_RA_ZERO;
+	end = unwind_bp(env, r, rule, cfa, &bp);
+	if (end)
+		return end;
+	if (signal && rule->ra == ER_RA_SP && rule->ra_off == UNWIND_SIGNAL_RIP)
+		saved = r->sp + UNWIND_SIGNAL_R8;
+	*r = (struct unwind_regs){
+		.ip = ra, .sp = cfa, .bp = bp, .saved = saved,
+		.flags = (r->flags & UNWIND_USED_FP) | (signal ? UNWIND_EXACT : 0),
+	};
+	return ER_END_NOT;
+}
+
+/*
+ * Whether a call instruction ends where `code`, 8 bytes of it, ends: call rel32, or
+ * FF /2 with its 2, 3, 4, 6 or 7 bytes.
+ */
+static inline bool unwind_is_call(__u64 code)
+{
+	__u64 ff2[] = { code >> 48, code >> 40, code >> 32, code >> 16, code >> 8 };
+
+	if ((code >> 24 & 0xff) == 0xe8)
+		return true;
+	for (__u32 i = 0; i < sizeof(ff2) / sizeof(ff2[0]); i++)
+		if ((ff2[i] & 0x38ff) == 0x10ff)
+			return true;
+	return false;
+}
+
+/* How far above sp the frame of a function that keeps a frame pointer is, by its next bytes. */
+enum unwind_leaf_code {
+	UNWIND_FRAME_MADE,    /* rbp is the frame's */
+	UNWIND_FRAME_PUSHED,  /* rbp is the caller's, also at sp */
+	UNWIND_FRAME_NOT_YET, /* rbp is the caller's, the return address at sp */
+};
+
+static inline enum unwind_leaf_code unwind_leaf_code(__u64 code)
+{
+	__u8 first = code;
+
+	if (first == 0x55 || (code & 0xffffffff) == 0xfa1e0ff3) /* push %rbp; endbr64 */
+		return UNWIND_FRAME_NOT_YET;
+	if (first == 0xc3 || first == 0xc2 || (code & 0xffff) == 0xc3f3) /* ret; rep ret */
+		return UNWIND_FRAME_NOT_YET;
+	if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov %rsp,%rbp */
+		return UNWIND_FRAME_PUSHED;
+	return UNWIND_FRAME_MADE;
+}
+
+/*
+ * Step by the frame pointer: code without an entry. The frame must lie above sp and
+ * near it, and the return address of the first such frame must follow a call: in code
+ * that does not keep frame pointers, rbp holds anything.
+ */
+static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_regs *r)
+{
+	__u64 at = r->bp, code = 0, ra = 0, bp = r->bp;
+	enum unwind_leaf_code kind = UNWIND_FRAME_MADE;
+
+	if (r->flags & UNWIND_EXACT) {
+		if (!unwind_read(env, r->ip, &code))
+			return ER_END_FAULT;
+		kind = unwind_leaf_code(code);
+	}
+	if (kind == UNWIND_FRAME_NOT_YET)
+		at = r->sp - 8;
+	else if (kind == UNWIND_FRAME_PUSHED)
+		at = r->sp;
+	else if (!at)
+		return ER_END_FP_ZERO;
+	else if (at & 7 || at < r->sp || at - r->sp > UNWIND_FP_REACH)
+		return ER_END_NO_CFI;
+	if (kind != UNWIND_FRAME_NOT_YET && !unwind_read(env, at, &bp))
+		return ER_END_FAULT;
+	if (!unwind_read(env, at + 8, &ra))
+		return ER_END_FAULT;
+	if (!ra)
+		return ER_END_RA_ZERO;
+	if (!(r->flags & UNWIND_FP_CHAIN)) {
+		if (!unwind_read(env, ra - 8, &code))
+			return ER_END_FAULT;
+		if (!unwind_is_call(code))
+			return ER_END_NO_CFI;
+	}
+	*r = (struct unwind_regs){
+		.ip = ra, .sp = at + 16, .bp = bp,
+		.flags = UNWIND_USED_FP | (kind == UNWIND_FRAME_MADE ? UNWIND_FP_CHAIN : 0),
+	};
+	return ER_END_NOT;
+}
+
+/* From the frame in `r`, whose code has `rule`, to its caller. */
+static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs *r,
+				      const struct er_unwind_rule *rule)
+{
+	if (rule->cfa == ER_CFA_NO_ENTRY)
+		return unwind_by_fp(env, r);
+	return unwind_by_rule(env, r, rule);
+}
+
+#endif
