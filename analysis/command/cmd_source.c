@@ -100,12 +100,23 @@ static int cmd_dthresh(struct shell *sh, int argc, char **argv)
 	return threshold(sh, "dthresh", argc, argv, &sh->view.annotation.dthresh);
 }
 
+/*
+ * Set or show the remarks of source, of disassembly, or of both. In .er.rc files the
+ * first line decides, for each of the two: `scc none` before `cc all` leaves source
+ * without remarks.
+ */
 static int remarks(struct shell *sh, int argc, char **argv, unsigned *source, unsigned *disasm)
 {
+	unsigned sets = (source ? REMARKS_SOURCE : 0) | (disasm ? REMARKS_DISASM : 0);
+	unsigned decided = sh->in_rc ? sh->view.annotation.rc_decided : 0;
+	unsigned ignored = 0;
 	struct buf b = { 0 };
 
-	if (argc > 1 && remarks_parse(argv[1], source, disasm, &sh->diag))
+	if (argc > 1 && remarks_parse(argv[1], decided & REMARKS_SOURCE ? &ignored : source,
+				      decided & REMARKS_DISASM ? &ignored : disasm, &sh->diag))
 		return -1;
+	if (argc > 1 && sh->in_rc)
+		sh->view.annotation.rc_decided |= sets;
 	remarks_print(disasm ? *disasm : *source, disasm != NULL, &b);
 	shell_reply(sh, b.data);
 	buf_free(&b);
@@ -192,17 +203,18 @@ static const struct command rows[] = {
 	  .help = "show source with the current metrics" },
 	{ SECTION_SOURCE, "disasm", ARGS_CODE, .run = cmd_disasm,
 	  .help = "show instructions with the current metrics" },
-	{ SECTION_SOURCE, "scc", ARGS_CLASSES, .run = cmd_scc, .rc = RC_FIRST,
+	{ SECTION_SOURCE, "scc", ARGS_CLASSES, .run = cmd_scc, .rc = RC_EVERY,
 	  .help = "choose the remarks in source, or show them" },
 	{ SECTION_SOURCE, "sthresh", ARGS_PERCENT, .run = cmd_sthresh, .rc = RC_FIRST,
 	  .help = "choose what share of the largest value gets ##" },
-	{ SECTION_SOURCE, "dcc", ARGS_CLASSES, .run = cmd_dcc, .rc = RC_FIRST,
+	{ SECTION_SOURCE, "dcc", ARGS_CLASSES, .run = cmd_dcc, .rc = RC_EVERY,
 	  .help = "choose what stands in disassembly, or show it" },
 	{ SECTION_SOURCE, "dthresh", ARGS_PERCENT, .run = cmd_dthresh, .rc = RC_FIRST,
 	  .help = "the share that gets ## in disassembly" },
-	{ SECTION_SOURCE, "cc", ARGS_CLASSES, .run = cmd_cc, .rc = RC_FIRST,
+	{ SECTION_SOURCE, "cc", ARGS_CLASSES, .run = cmd_cc, .rc = RC_EVERY,
 	  .help = "scc and dcc at once" },
 	{ SECTION_SOURCE, "setpath", ARGS_DIRS, .run = cmd_setpath, .rc = RC_FIRST,
+	  .rc_time = RC_OPENING, /* before any addpath */
 	  .help = "choose where sources are looked for, or show it" },
 	{ SECTION_SOURCE, "addpath", ARGS_DIRS, .run = cmd_addpath, .rc = RC_EVERY,
 	  .help = "look for sources here, too" },

@@ -35,10 +35,10 @@ enum section {
 	SECTION_MISC,
 };
 
-/* Which lines of .er.rc files with a command count (P-105, P-106). */
+/* Which lines of .er.rc files with a command count. A line that fails never does. */
 enum rc_use {
 	RC_NEVER,     /* it stands in none */
-	RC_FIRST,     /* the first */
+	RC_FIRST,     /* the first that sets something */
 	RC_EVERY,     /* all, in order */
 	RC_FROM_LAST, /* all, the last first: what two of them say of a thing, the first decides */
 };

@@ -11,12 +11,12 @@
 
 #define SYSTEM_RC "/etc/er.rc"
 
-/* A line that will be carried out. */
 struct rc_line {
 	const struct command *command;
 	const char *file; /* struct rc has it */
 	unsigned line;
 	struct words words;
+	bool decided; /* the last time that lines were carried out, it set something */
 };
 
 struct rc_file {
@@ -30,18 +30,7 @@ struct rc {
 	VEC(struct rc_line) lines;
 };
 
-static bool counts(const struct rc *rc, const struct command *c)
-{
-	if (c->rc != RC_FIRST)
-		return true;
-	vec_for_each(l, &rc->lines) {
-		if (l->command == c)
-			return false;
-	}
-	return true;
-}
-
-/* Check a line and keep it, with its words, when it counts. */
+/* Check a line and keep it, with its words. */
 static void take_line(struct shell *sh, struct rc *rc, struct input *in, const char *file)
 {
 	const struct command *c;
@@ -55,8 +44,6 @@ static void take_line(struct shell *sh, struct rc *rc, struct input *in, const c
 		diag_error(&sh->diag, "%s: is no command of this file", c->name);
 		return;
 	}
-	if (!counts(rc, c))
-		return;
 	vec_push(&rc->lines, (struct rc_line){ .command = c, .file = file, .line = in->line,
 					       .words = in->words });
 	in->words = (struct words){ 0 };
@@ -140,17 +127,30 @@ void rc_free(struct rc *rc)
 	free(rc);
 }
 
-/* As a command of a script, but silent, and what fails is a warning. */
-static void run_line(struct shell *sh, const struct rc_line *l)
+/* Run a line as a command of a script, but silently; a failure is a warning. */
+static void run_line(struct shell *sh, struct rc_line *l)
 {
 	struct input in = { .name = l->file, .line = l->line }, *outer = sh->input;
 
 	sh->input = &in;
 	sh->in_rc = true;
-	l->command->run(sh, l->words.v.len, l->words.v.data);
+	/* A command without an argument asks for a setting: it decides nothing. */
+	l->decided = !l->command->run(sh, l->words.v.len, l->words.v.data) && l->words.v.len > 1;
 	shell_warnings(sh);
 	sh->in_rc = false;
 	sh->input = outer;
+}
+
+/* Whether an earlier line has decided what this one would set. */
+static bool is_decided(const struct rc *rc, const struct rc_line *l)
+{
+	if (l->command->rc != RC_FIRST)
+		return false;
+	for (const struct rc_line *before = rc->lines.data; before < l; before++) {
+		if (before->command == l->command && before->decided)
+			return true;
+	}
+	return false;
 }
 
 static bool from_last(const struct rc_line *l)
@@ -160,14 +160,17 @@ static bool from_last(const struct rc_line *l)
 
 static void run_lines(struct shell *sh, enum rc_time time, bool objects)
 {
-	const struct rc *rc = sh->rc;
+	struct rc *rc = sh->rc;
 
 	vec_for_each(l, &rc->lines) {
-		if (!from_last(l) && l->command->rc_time == time && !objects)
+		if (from_last(l) || l->command->rc_time != time || objects)
+			continue;
+		l->decided = false;
+		if (!is_decided(rc, l))
 			run_line(sh, l);
 	}
 	for (size_t i = rc->lines.len; i > 0; i--) {
-		const struct rc_line *l = &rc->lines.data[i - 1];
+		struct rc_line *l = &rc->lines.data[i - 1];
 
 		if (from_last(l) && l->command->rc_time == time)
 			run_line(sh, l);

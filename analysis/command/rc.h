@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Defaults from files: .er.rc in the current directory, .er.rc in the home
- * directory, and the system's er.rc (P-102). They are read in this order, the
- * nearest first; of a command that is not repeated the first line counts, so
- * that the nearest file does (P-106, A-10). What is wrong in a file is a warning
- * with its name and line, and the line is passed over.
+ * directory, and the system's er.rc. They are read in this order, the nearest
+ * first. Of most commands the first correct line counts, so that the nearest file
+ * does; enum rc_use lists the others. A wrong line is reported as a warning with
+ * its file and line number, and ignored.
  */
 #ifndef COMMAND_RC_H
 #define COMMAND_RC_H

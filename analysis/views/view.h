@@ -26,7 +26,7 @@ enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
  * of are known by name only.
  */
 enum remark {
-	REMARK_BASIC = 1 << 0,   /* index lines and what is missing: always there */
+	REMARK_BASIC = 1 << 0,   /* where a function begins; index lines with times always show */
 	REMARK_VERSION = 1 << 1, /* compiler and options */
 	REMARK_INLINE = 1 << 2,  /* what was inlined into a line */
 	REMARK_OTHER = 1 << 3,   /* parallel, query, loop, pipe, memops, fe, codegen, cf */
@@ -35,10 +35,13 @@ enum remark {
 	REMARK_ASRC = 1 << 6,    /* the same with metrics */
 };
 
+enum { REMARKS_SOURCE = 1 << 0, REMARKS_DISASM = 1 << 1 };
+
 /* How source and disassembly are shown. */
 struct annotation {
 	double sthresh, dthresh; /* percent of the largest value, from which on a line is marked */
 	unsigned scc, dcc;       /* of enum remark */
+	unsigned rc_decided;     /* which of both an .er.rc file has set: REMARKS_… */
 };
 
 struct view_state {
