@@ -12,6 +12,7 @@
 
 /* Variables of one load object. */
 struct data_file {
+	bool read;
 	struct datasyms *syms; /* NULL: none */
 	struct map met;        /* address of those that were met, to struct dataobj * */
 };
@@ -61,15 +62,15 @@ static bool use_symbols(struct loadobj *o, int fd, void *ctx)
 
 static struct data_file *file_of(struct session *s, struct data_objects *d, struct loadobj *o)
 {
-	while (d->files.len <= o->id) {
-		struct data_file f = { 0 };
-		struct loadobj *next = s->objects.data[d->files.len];
+	struct data_file *f;
 
-		if (next == o || !next->pseudo)
-			object_files(s, next, use_symbols, &f);
-		vec_push(&d->files, f);
-	}
-	return &d->files.data[o->id];
+	while (d->files.len <= o->id)
+		vec_push(&d->files, (struct data_file){ 0 });
+	f = &d->files.data[o->id];
+	if (!f->read)
+		object_files(s, o, use_symbols, f);
+	f->read = true;
+	return f;
 }
 
 /* The mapping of a file at or nearest below the address, as it was at the time. */
@@ -129,4 +130,14 @@ const struct dataobj *session_data_object(struct session *s, const struct experi
 		return &d->unknown[vaddr - m->vaddr < m->size ? WHY_NO_VARIABLE : WHY_NO_OBJECT];
 	*offset = vaddr - m->vaddr + linked - sym->addr;
 	return variable(s, d, o, f, sym);
+}
+
+const char *object_data_name(struct session *s, struct loadobj *o, uint64_t addr, uint64_t *offset)
+{
+	const struct data_file *f = file_of(s, data_objects(s), o);
+	const struct datasym *sym = f->syms ? datasyms_find(f->syms, addr) : NULL;
+
+	if (sym)
+		*offset = addr - sym->addr;
+	return sym ? sym->name : NULL;
 }

@@ -24,5 +24,11 @@ struct dataobj {
  */
 const struct dataobj *session_data_object(struct session *s, const struct experiment *e,
 					  uint64_t vaddr, int64_t time_ns, uint64_t *offset);
+/*
+ * The name of the variable at an address of the object's own address space, and how far
+ * behind its beginning; NULL: none. Lives as long as the session.
+ */
+const char *object_data_name(struct session *s, struct loadobj *o, uint64_t addr,
+			     uint64_t *offset);
 
 #endif

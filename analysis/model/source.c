@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/model/dataobj.h"
 #include "analysis/model/kernel_boot.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
@@ -243,9 +244,10 @@ const char *func_name_at(struct session *s, const struct func *near, uint64_t ad
 		return kernel_name_at(s, near, addr, offset);
 	object_load(s, o);
 	sym = o->symtab ? symtab_find(o->symtab, addr) : NULL;
-	if (sym)
-		*offset = addr - sym->addr;
-	return sym ? sym->name : NULL;
+	if (!sym)
+		return object_data_name(s, o, addr, offset);
+	*offset = addr - sym->addr;
+	return sym->name;
 }
 
 const char *base_name(const char *path)

@@ -63,8 +63,8 @@ size_t func_code(struct session *s, const struct func *f, uint64_t offset, void 
 const struct machine *func_machine(struct session *s, const struct func *f);
 
 /*
- * What a symbol says is at an address, in the addresses of the object that `near` is a
- * function of; mangled, *offset from there. NULL: nothing.
+ * The name of the function, variable or slot ("rand@got") at an address of the object that
+ * `near` is a function of; mangled, *offset from its beginning. NULL: nothing is known.
  */
 const char *func_name_at(struct session *s, const struct func *near, uint64_t addr,
 			 uint64_t *offset);

@@ -5,6 +5,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/plt.h"
 
 enum { SYMBOLS_MAX = 4 << 20, NAME_MAX_LEN = 4096 };
 
@@ -56,6 +57,18 @@ static void add_table(struct datasyms *d, Elf *elf, unsigned type)
 	}
 }
 
+static void add_slots(struct datasyms *d, Elf *elf)
+{
+	rawsyms slots = { 0 };
+
+	plt_add_slots(elf, &d->arena, &slots);
+	vec_for_each(s, &slots) {
+		if (d->all.len < SYMBOLS_MAX)
+			vec_push(&d->all, (struct datasym){ s->addr, s->size, s->name });
+	}
+	vec_free(&slots);
+}
+
 static int by_addr(const void *a, const void *b)
 {
 	const struct datasym *da = a, *db = b;
@@ -93,6 +106,7 @@ struct datasyms *datasyms_open(int fd)
 	elf_get_segments(elf, &d->segments);
 	add_table(d, elf, SHT_SYMTAB);
 	add_table(d, elf, SHT_DYNSYM);
+	add_slots(d, elf);
 	sort_symbols(d);
 	elf_end(elf);
 	if (d->all.len)

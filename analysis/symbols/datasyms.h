@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Variables of one ELF file: what its symbol tables say of objects in memory.
+ * Variables of one ELF file: what its symbol tables say of objects in memory, and
+ * the slots that hold addresses of other objects' functions, as "NAME@got".
  * Addresses are those of the file's own address space (p_vaddr).
  */
 #ifndef SYMBOLS_DATASYMS_H

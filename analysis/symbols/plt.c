@@ -139,8 +139,9 @@ static uint64_t entry_slot(const unsigned char *code, size_t size, uint64_t vadd
 	return vaddr + i + 6 + displacement;
 }
 
-static void add_entry(const struct slots *s, uint64_t slot, uint64_t addr, uint64_t size,
-		      struct arena *a, rawsyms *ret)
+/* `suffix` has four characters. */
+static void add_named(const struct slots *s, uint64_t slot, const char *suffix, uint64_t addr,
+		      uint64_t size, struct arena *a, rawsyms *ret)
 {
 	size_t len;
 	const char *name = slot ? slot_name(s, slot, &len) : NULL;
@@ -150,8 +151,14 @@ static void add_entry(const struct slots *s, uint64_t slot, uint64_t addr, uint6
 		return;
 	own = arena_alloc(a, len + sizeof("@plt"));
 	memcpy(own, name, len);
-	memcpy(own + len, "@plt", sizeof("@plt"));
+	memcpy(own + len, suffix, sizeof("@plt"));
 	vec_push(ret, (struct rawsym){ .addr = addr, .size = size, .name = own });
+}
+
+static void add_entry(const struct slots *s, uint64_t slot, uint64_t addr, uint64_t size,
+		      struct arena *a, rawsyms *ret)
+{
+	add_named(s, slot, "@plt", addr, size, a, ret);
 }
 
 static void add_entries(const struct slots *s, const Elf_Data *d, const GElf_Shdr *sh,
@@ -211,6 +218,27 @@ static bool is_known(const GElf_Ehdr *eh)
 	       eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
+static void slots_free(struct slots *s)
+{
+	map_free(&s->symbol);
+	map_free(&s->resolver);
+	map_free(&s->chosen);
+}
+
+void plt_add_slots(Elf *elf, struct arena *a, rawsyms *ret)
+{
+	struct slots slots = { 0 };
+	GElf_Ehdr eh;
+
+	if (!gelf_getehdr(elf, &eh) || !is_known(&eh))
+		return;
+	slots.machine = eh.e_machine;
+	find_slots(elf, &slots);
+	map_for_each (slot, &slots.symbol)
+		add_named(&slots, slot->key, "@got", slot->key, sizeof(uint64_t), a, ret);
+	slots_free(&slots);
+}
+
 void plt_add(Elf *elf, struct arena *a, rawsyms *ret)
 {
 	static const char *const sections[] = { ".plt", ".plt.sec", ".plt.got" };
@@ -238,7 +266,5 @@ void plt_add(Elf *elf, struct arena *a, rawsyms *ret)
 			add_entries(&slots, d, &sh, a, ret);
 	}
 out:
-	map_free(&slots.symbol);
-	map_free(&slots.resolver);
-	map_free(&slots.chosen);
+	slots_free(&slots);
 }

@@ -12,5 +12,10 @@
 
 /* Append a symbol "NAME@plt" for each entry that is certain. */
 void plt_add(Elf *elf, struct arena *a, rawsyms *ret);
+/*
+ * Append a symbol "NAME@got" for each slot that holds the address of a function of
+ * another object: `call *slot(%rip)` calls that function without an entry.
+ */
+void plt_add_slots(Elf *elf, struct arena *a, rawsyms *ret);
 
 #endif

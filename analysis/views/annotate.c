@@ -192,16 +192,31 @@ static void sum_lines(struct annotate *a)
 	free(k.listed);
 }
 
-/* Lines with code that nobody met: they show zeros, those without code nothing (S-044). */
+/* Of a function's code that was written in another file: its index line leads there. */
+static void add_other_file(struct annotate *a, const struct func *f, uint64_t offset)
+{
+	struct place at;
+	uint32_t line;
+
+	if (!annotate_place(a, f, offset, &line) &&
+	    func_written(a->v->session, f, offset, &at) && at.file != a->file)
+		known_key(&a->keys, other_file_key(a, f, at.file));
+}
+
+/* Lines with code but without samples: they show zeros. Lines without code are blank. */
 static void add_code_lines(struct annotate *a)
 {
 	line_code_vec rows = { 0 };
 
-	vec_for_each (f, &a->funcs)
+	vec_for_each (f, &a->funcs) {
+		rows.len = 0;
 		func_lines(a->v->session, f->func, &rows);
-	for (size_t i = 0; i < rows.len; i++) {
-		if (rows.data[i].place.file == a->file)
-			known_key(&a->keys, rows.data[i].place.line);
+		for (size_t i = 0; i < rows.len; i++) {
+			if (rows.data[i].place.file == a->file)
+				known_key(&a->keys, rows.data[i].place.line);
+			else
+				add_other_file(a, f->func, rows.data[i].offset);
+		}
 	}
 	vec_free(&rows);
 }
@@ -364,11 +379,13 @@ static bool has_others(const struct annotate *a, const struct func *f)
 	return false;
 }
 
-void annotate_index(struct annotate *a, const struct listed_func *f, bool always)
+void annotate_index(struct annotate *a, const struct listed_func *f, unsigned classes,
+		    bool always)
 {
 	uint64_t none = no_line_key(f->func);
 
-	if (always || f->first_line || has_others(a, f->func) || map_get(&a->keys, none))
+	if (classes & REMARK_BASIC && (always || f->first_line || has_others(a, f->func) ||
+				       map_get(&a->keys, none)))
 		index_line(a, f->func, "", 0);
 	if (map_get(&a->keys, outlined_key(f->func)))
 		annotate_fill(a,

@@ -66,10 +66,12 @@ bool annotate_fill(struct annotate *a, struct row *r, uint64_t key);
 /* A source line; its metrics if it has code and `values` is set. */
 void annotate_line(struct annotate *a, uint32_t line, bool values);
 /*
- * The lines about a function that stand before its first one; of one that has no
- * line in the file only with `always`, or when something was met in it.
+ * Add the index lines of a function, which stand before its first line. `classes` (of
+ * enum remark) says whether to add the line that has only its name: REMARK_BASIC. A
+ * function without a line in the file gets that one only with `always`, or if it has time.
  */
-void annotate_index(struct annotate *a, const struct listed_func *f, bool always);
+void annotate_index(struct annotate *a, const struct listed_func *f, unsigned classes,
+		    bool always);
 /* What to do about a source file that was not found: the commands, where there are any. */
 const char *annotate_remedy(const struct annotate *a);
 /* How many lines the file has; 0 when it could not be read. */

@@ -28,7 +28,9 @@ struct disassembly {
 	struct annotate a;
 	struct disasm *decoder;
 	unsigned classes;
-	uint32_t shown; /* source lines up to this one were */
+	uint32_t shown;    /* source lines up to this one were */
+	uint32_t skipped;  /* but for those up to this one, before the function's first */
+	struct map before; /* those of them that were shown after all */
 
 	/* Of the function in hand. */
 	const struct func *func;
@@ -174,13 +176,22 @@ static void put_insn(struct disassembly *dis, size_t i, uint32_t line)
 	buf_free(&inlined);
 }
 
-/* All source up to a line stands before its first instruction, each line once. */
+/*
+ * All source up to a line stands before its first instruction, each line once. Code may
+ * come from a line before the function's first, such as a C++ member's initializer: that
+ * line is shown alone.
+ */
 static void put_lines_to(struct disassembly *dis, uint32_t line)
 {
 	uint32_t n = annotate_nlines(&dis->a);
+	bool fresh = false;
 
 	if (!(dis->classes & (REMARK_SRC | REMARK_ASRC)))
 		return;
+	if (line && line <= dis->skipped && line <= n)
+		map_put(&dis->before, line, &fresh);
+	if (fresh)
+		annotate_line(&dis->a, line, dis->classes & REMARK_ASRC);
 	for (; dis->shown < line && dis->shown < n; dis->shown++)
 		annotate_line(&dis->a, dis->shown + 1, dis->classes & REMARK_ASRC);
 }
@@ -200,10 +211,14 @@ static uint32_t insn_line(struct disassembly *dis, uint64_t offset, bool *here)
 static void put_function(struct disassembly *dis, const struct listed_func *f)
 {
 	/* The function's own source begins with its first line. */
-	if (f->first_line > 1 && dis->shown < f->first_line - 1)
-		dis->shown = f->first_line - 1;
+	if (f->first_line > 1 && dis->shown < f->first_line - 1) {
+		for (uint32_t line = dis->skipped + 1; line <= dis->shown; line++)
+			map_put(&dis->before, line, NULL);
+		dis->skipped = f->first_line - 1;
+		dis->shown = dis->skipped;
+	}
 	put_lines_to(dis, f->first_line);
-	annotate_index(&dis->a, f, true);
+	annotate_index(&dis->a, f, dis->classes, true);
 	places_init(&dis->sums, dis->a.v->session, view_tally(dis->a.v), insn_key, dis);
 	for (size_t i = 0; i < dis->insns.len; i++) {
 		bool here;
@@ -254,6 +269,7 @@ int view_disasm(struct view_state *v, const struct func *f, const char *file, st
 		annotate_mark(&dis.a, v->annotation.dthresh);
 	disasm_free(dis.decoder);
 	vec_free(&dis.insns);
+	map_free(&dis.before);
 	annotate_free(&dis.a);
 	return rc;
 }

@@ -139,7 +139,7 @@ static void put_file(struct annotate *a)
 	for (uint32_t line = 1; line <= n; line++) {
 		put_remarks(a, &remarks, line);
 		for (; next < a->funcs.len && a->funcs.data[next].first_line <= line; next++)
-			annotate_index(a, &a->funcs.data[next], false);
+			annotate_index(a, &a->funcs.data[next], classes, false);
 		annotate_line(a, line, true);
 	}
 	put_beyond(a);

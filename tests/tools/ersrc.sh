@@ -50,6 +50,32 @@ has "usage" "-disasm item" er_src -h
 echo "scc inline" >.er.rc && echo "sthresh 50" >>.er.rc
 has "remarks from .er.rc" "Function mix inlined" er_src -source hot work.so
 rm .er.rc
+
+# A function of two files, with a line before its first one, that calls through a slot.
+cat >early.c <<END
+int before;
+int target(int);
+int early(int n)
+{
+	n = target(n);
+#line 1 "early.c"
+	n += target(n + 7);
+#include "part.h"
+#line 9 "early.c"
+	return n;
+}
+END
+printf '\tn ^= target(n + 3);\n' >part.h
+gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o early.so early.c || not_ok "early.so is built"
+has "a line before the function's first" "^ +1\. int before;" er_src -disasm early early.so
+check "that line stands once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
+has "calls through slots have names" "call .*<target@got>" er_src -disasm early early.so
+has "source leads to the other file" "<Function: early, instructions from source file part.h>" \
+	er_src -source early early.so
+has "and back" "<Function: early, instructions from source file early.c>" \
+	er_src -source "early'part.h'" early.so
+has "without remarks" "n \\^= target" er_src -scc none -source "early'part.h'" early.so
+check "no line where a function begins" [ "$(grep -c 'Function: early>' "$tmp/out")" = 0 ]
 cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
 head -c 4000 work.so >half.so
