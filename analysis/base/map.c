@@ -90,6 +90,17 @@ uint64_t hash_words(const uint64_t *p, size_t n)
 
 enum { NONE = UINT32_MAX };
 
+bool strtab_has(const struct strtab *t, const char *s)
+{
+	const uint64_t *head = map_get(&t->by_hash, hash_bytes(s, strlen(s)));
+
+	for (uint32_t i = head ? *head : NONE; i != NONE; i = t->next[i]) {
+		if (!strcmp(t->strings[i], s))
+			return true;
+	}
+	return false;
+}
+
 uint32_t strtab_id(struct strtab *t, const char *s)
 {
 	bool fresh;

@@ -94,6 +94,7 @@ struct strtab {
 };
 
 uint32_t strtab_id(struct strtab *t, const char *s);
+bool strtab_has(const struct strtab *t, const char *s);
 /* The table's own copy of the string. */
 const char *strtab_intern(struct strtab *t, const char *s);
 void strtab_free(struct strtab *t);

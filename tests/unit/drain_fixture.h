@@ -112,7 +112,7 @@ static struct experiment *finish(struct fixture *f)
 	return e;
 }
 
-static void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
+static inline void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
 		       uint32_t flags)
 {
 	struct {
@@ -128,7 +128,7 @@ static void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_
 	drain_take(f->drain, 0, &r, sizeof(r.s) + 8 * (nkernel + nuser));
 }
 
-static struct experiment *open_sub(struct experiment *e, const char *name)
+static inline struct experiment *open_sub(struct experiment *e, const char *name)
 {
 	struct experiment *sub = experiment_open_sub(e, name);
 

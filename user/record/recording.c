@@ -25,12 +25,11 @@ enum {
 	MAX_STACKS_KNOWN = 1 << 18,
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
-	 * (vm.mmap_min_addr), 16 bytes each.
+	 * (vm.mmap_min_addr), one byte each: an output has room for 61,440.
 	 */
 	PSEUDO_BASE = 0x1000,
 	PSEUDO_END = 0x10000,
-	PSEUDO_SIZE = 16,
-	MAX_PSEUDO = (PSEUDO_END - PSEUDO_BASE) / PSEUDO_SIZE,
+	MAX_PSEUDO = PSEUDO_END - PSEUDO_BASE,
 	LITTLE = 8192, /* bytes: not worth opening five files for, if more may come */
 	PTIMER_US = 1,
 };
@@ -429,27 +428,39 @@ static const char *const everywhere[] = {
 
 enum { NEVERYWHERE = sizeof(everywhere) / sizeof(everywhere[0]) };
 
-/* Its number among the pseudo functions of the output; most outputs have none of their own. */
-static unsigned pseudo_number(struct recording *b, struct output *p, const char *name)
+/* A pseudo function by its number in the output. The number and the name belong together. */
+struct pseudo {
+	unsigned number;
+	const char *name;
+};
+
+/*
+ * Most outputs have no pseudo functions of their own. Without room for one more, a name that
+ * is there already keeps its function, and all others share that of OTHERS.
+ */
+static struct pseudo pseudo_find(struct recording *b, struct output *p, const char *name)
 {
+	bool full = p->pseudo.len + NEVERYWHERE >= MAX_PSEUDO;
+
 	for (unsigned i = 0; i < NEVERYWHERE; i++) {
 		if (!strcmp(name, everywhere[i]))
-			return i;
+			return (struct pseudo){ i, everywhere[i] };
 	}
-	if (p->pseudo.len + NEVERYWHERE < MAX_PSEUDO)
-		return NEVERYWHERE + strtab_id(&p->pseudo, name);
+	if (!full || strtab_has(&p->pseudo, name))
+		return (struct pseudo){ NEVERYWHERE + strtab_id(&p->pseudo, name), name };
 	b->drops->n[DROP_PSEUDO]++;
-	return pseudo_number(b, p, OTHERS);
+	return pseudo_find(b, p, OTHERS);
 }
 
 uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *name)
 {
-	uint64_t pc = PSEUDO_BASE + (uint64_t)PSEUDO_SIZE * pseudo_number(b, p, name);
+	struct pseudo f = pseudo_find(b, p, name);
+	uint64_t pc = PSEUDO_BASE + f.number;
 	bool fresh;
 
 	map_put(&p->shown, pc, &fresh);
 	if (fresh)
-		expwriter_function(p->w, b->header.start_ns, pc, PSEUDO_SIZE, name);
+		expwriter_function(p->w, b->header.start_ns, pc, 1, f.name);
 	return pc;
 }
 
