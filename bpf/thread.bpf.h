@@ -144,12 +144,6 @@ static __always_inline bool thread_is_new(struct task_struct *p)
 	return p->start_time >= er_start_ns;
 }
 
-/* Too late for the recording, or not of interest. */
-static __always_inline bool thread_ignored(struct task_struct *p)
-{
-	return (er_stop_ns && p->start_time >= er_stop_ns) || !thread_wanted(p);
-}
-
 /* By a copy, not a pointer: see task_rq. */
 static __always_inline __u64 leader_start(struct task_struct *p)
 {
@@ -180,6 +174,16 @@ static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64
 static __always_inline struct er_thread *thread_find(struct task_struct *p)
 {
 	return bpf_task_storage_get(&er_threads, p, 0, 0);
+}
+
+/*
+ * Not of interest, or born too late. A thread that already has a storage counts whatever its
+ * birth: er_stop_ns is set a moment after the time it holds, and the thread may have sent waits.
+ */
+static __always_inline bool thread_ignored(struct task_struct *p)
+{
+	return !thread_wanted(p) ||
+	       (er_stop_ns && p->start_time >= er_stop_ns && !thread_find(p));
 }
 
 /* False for a thread older than the recording that er_begin missed: it is known from now on. */
