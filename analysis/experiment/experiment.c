@@ -266,9 +266,37 @@ void experiment_close(struct experiment *e)
 	free(e);
 }
 
-static int by_string(const void *a, const void *b)
+static const char digits[] = "0123456789";
+
+/* Two runs of digits by value; 0 if they are equal but for leading zeros. */
+static int compare_numbers(const char *a, const char *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	size_t na, nb;
+
+	a += strspn(a, "0");
+	b += strspn(b, "0");
+	na = strspn(a, digits);
+	nb = strspn(b, digits);
+	return na != nb ? (na < nb ? -1 : 1) : memcmp(a, b, na);
+}
+
+/*
+ * By name, numbers in it by value: _x_PID_999 before _x_PID_1000. gprofng has this order, and
+ * EXPID must mean the same experiment in both.
+ */
+static int by_name(const void *pa, const void *pb)
+{
+	const char *a = *(char *const *)pa, *b = *(char *const *)pb;
+	size_t at = 0, number;
+	int cmp = 0;
+
+	while (a[at] && a[at] == b[at])
+		at++;
+	for (number = at; number && strchr(digits, a[number - 1]); number--)
+		;
+	if (strspn(a + number, digits) && strspn(b + number, digits))
+		cmp = compare_numbers(a + number, b + number);
+	return cmp ? cmp : strcmp(a + at, b + at);
 }
 
 void experiment_subs(const struct experiment *e, str_vec *ret)
@@ -289,7 +317,7 @@ void experiment_subs(const struct experiment *e, str_vec *ret)
 		vec_push(ret, xstrdup(entry->d_name));
 	}
 	closedir(dir);
-	vec_sort(ret, by_string);
+	vec_sort(ret, by_name);
 }
 
 size_t experiment_nusages(const struct experiment *e)

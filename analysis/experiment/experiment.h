@@ -181,8 +181,8 @@ bool is_experiment_name(const char *path);
 bool is_group_name(const char *path);
 
 /*
- * The names of the sub-experiments ("_….er" directories) of a founder, sorted
- * by name; freed by the caller with free() each and vec_free.
+ * The names of the sub-experiments ("_….er" directories) of a founder, sorted by name
+ * with numbers by value; freed by the caller with free() each and vec_free.
  */
 typedef VEC(char *) str_vec;
 void experiment_subs(const struct experiment *e, str_vec *ret);

@@ -32,7 +32,7 @@ static int teardown(void **state)
 static char *gprofng(const char *dir, const char *commands)
 {
 	__cleanup(freep) char *line = xasprintf(
-		"cd %s && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er 2>&1", dir, commands);
+		"cd '%s' && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er 2>&1", dir, commands);
 	char *out = xcalloc(1, 1 << 16);
 	FILE *f;
 
@@ -208,12 +208,57 @@ static void recursion_is_read_as_written(void **state)
 	experiment_close(e);
 }
 
+static void our_order(const char *dir, str_vec *ret)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", dir);
+	struct diag d = { 0 };
+	struct experiment *e = experiment_open(path, &d);
+
+	assert_non_null(e);
+	experiment_subs(e, ret);
+	experiment_close(e);
+	diag_free(&d);
+}
+
+/* EXPID is the same experiment to both: numbers in names count by their value. */
+static void sub_experiments_have_the_same_numbers(void **state)
+{
+	static const char *const names[] = { "_s_PID_1000.1.er", "_s_PID_999.1.er", "_f10.er",
+					     "_f2.er", "_x_01.1.er", "_x_1.1.er", "_f2_x1.er" };
+	struct exp_builder *b;
+	__cleanup(freep) char *out = NULL;
+	str_vec subs = { 0 };
+	const char *at;
+
+	if (system("command -v gp-display-text >/dev/null"))
+		skip();
+	b = exp_builder_new(*state, "t.1.er");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct exp_builder *sub = exp_builder_sub(b, names[i], "s", 5 + i);
+
+		exp_builder_profile(sub, 5 + i, "main", MS_USER, 1);
+		exp_builder_close(sub);
+	}
+	exp_builder_close(b);
+	at = out = gprofng(*state, "-experiment_list");
+	our_order(*state, &subs);
+	assert_int_equal(subs.len, sizeof(names) / sizeof(*names));
+	vec_for_each(name, &subs) {
+		at = strstr(at, *name);
+		if (!at)
+			fail_msg("'%s' has another place: %s", *name, out);
+		free(*name);
+	}
+	vec_free(&subs);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(gprofng_reads_the_same_numbers),
+		CASE(sub_experiments_have_the_same_numbers),
 		CASE(shared_callers_change_nothing),
 		CASE(recursion_is_read_as_written),
 	};

@@ -366,6 +366,37 @@ static void sub_experiments_are_found(void **state)
 	vec_free(&subs);
 }
 
+/* gprofng gives them these numbers: test_exp_gprofng.c. */
+static void sub_experiments_are_sorted_by_numbers(void **state)
+{
+	static const char *const sorted[] = {
+		"_f1.er",        "_f1_x1.er",      "_f2.er",
+		"_f10.er",       "_s_PID_9.1.er",  "_s_PID_30.1.er",
+		"_s_PID_310.1.er", "_s_PID_30000.1.er", "_x_001.3.er",
+		"_x_01.10.er",   "_x_1.2.er",      "_x_1.10.er",
+		"_y99999999999999999999.er", "_y100000000000000000000.er",
+	};
+	size_t n = sizeof(sorted) / sizeof(*sorted);
+	struct experiment *e;
+	str_vec subs = { 0 };
+
+	exp_builder_close(exp_builder_new(*state, "t.1.er"));
+	for (size_t i = n; i--;) {
+		__cleanup(freep) char *dir = xasprintf("%s/t.1.er/%s", (char *)*state, sorted[i]);
+
+		assert_int_equal(mkdir(dir, 0700), 0);
+	}
+	e = open_in(*state, "t.1.er");
+	experiment_subs(e, &subs);
+	experiment_close(e);
+	assert_int_equal(subs.len, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(subs.data[i], sorted[i]);
+		free(subs.data[i]);
+	}
+	vec_free(&subs);
+}
+
 static const struct exp_map *find_map(const struct experiment *e, const char *name)
 {
 	vec_for_each(m, &e->maps) {
@@ -447,6 +478,7 @@ int main(void)
 		CASE(an_unclosed_experiment_says_so),
 		CASE(exec_is_an_end),
 		CASE(sub_experiments_are_found),
+		CASE(sub_experiments_are_sorted_by_numbers),
 		CASE(everything_of_the_rich_one_is_there),
 		CASE(nonsense_in_the_log_is_told_and_passed_over),
 	};
