@@ -173,15 +173,18 @@ for e in 1 2; do
 done
 both "statistics, two experiments" usage -statistics 4 a.er b.er
 
-# "keyword value" of overview; not of times that may lie between two digits.
+# "keyword value" of overview; not of times that may lie between two digits. No time is "0.000"
+# to gprofng and "0." to er_print.
 totals()
 {
 	grep -vE 'io[a-z]*time' |
 	sed -nE 's/^.* - ([a-z]+)( \(Seconds\))?: *\[?\*?([0-9.]+)\]?$/\1 \3/p' |
-		sort
+		sed 's/ 0\.$/ 0.000/' | sort
 }
 both "overview" totals -overview a.er
 both "overview, filtered" totals -filters 'EXPID==1' -overview a.er
+# A process may end before its first tick: the totals are all nothing then, as they are here.
+both "overview, nothing left" totals -filters 'CPUID==9999' -overview a.er
 
 # Every keyword with each of its flavors.
 keywords()
