@@ -8,7 +8,9 @@
 # OUTPUT/crashes and is named.
 set -u
 
+unset CDPATH # else cd prints where it went
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/lib/env.sh"
 O=$(cd "$1" && pwd) || exit 2
 seconds=${FUZZ_SECONDS:-15}
 corpus=${FUZZ_CORPUS:-}

@@ -7,7 +7,9 @@
 # One line a case; with --update, what changed is shown and becomes expected.
 set -u
 
+unset CDPATH # else cd prints where it went
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib/env.sh"
 O=$(cd "$1" && pwd) || exit 2
 shift
 update=
@@ -15,11 +17,7 @@ update=
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 PATH=$O/bin:$PATH
-export PATH TZ=UTC LC_ALL=C.UTF-8
-unset COLUMNS
-# Nobody's own defaults.
-HOME=$work/home ER_SYSTEM_RC=$work/none
-export HOME ER_SYSTEM_RC
+export PATH
 failed=0
 
 ok() { echo "ok golden: $1"; }

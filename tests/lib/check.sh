@@ -14,8 +14,10 @@
 # N s" or $limit_default, twice as much when it runs again, and none goes on later than $CHECK_MINUTES after the start.
 set -u
 
+unset CDPATH # else cd prints where it went
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top" || exit 2
+. tests/lib/env.sh
 what=${1:-all}
 O=.output/build
 san=.output/san

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/tap.sh"
 
 mkdir -p tree/tests/lib tree/tests/live tree/tools
-cp "$top/tests/lib/check.sh" tree/tests/lib/
+cp "$top/tests/lib/check.sh" "$top/tests/lib/env.sh" tree/tests/lib/
 printf '#!/bin/sh\n' >tree/tools/install-deps.sh
 printf 'all tests:\n\t@:\n' >tree/Makefile
 script() { { echo '#!/bin/sh'; cat; } >"tree/tests/live/$1.sh"; }
@@ -14,8 +14,8 @@ script good <<END
 echo "ok good: one"
 END
 script flaky <<END
-[ ! -e $tmp/once ] || { echo "ok flaky: now"; exit; }
-touch $tmp/once
+[ ! -e "$tmp/once" ] || { echo "ok flaky: now"; exit; }
+touch "$tmp/once"
 echo "not ok flaky: at first"
 exit 1
 END

@@ -10,6 +10,7 @@
 command -v bpftool >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 bpftool prog show >/dev/null 2>&1 || skip_all "bpf(2) is not permitted here"
 [ -x "$er_kernel" ] && [ -x "$er_print" ] || { not_ok "programs are built"; exit 1; }
+export syn # loads that are text for sh name their programs "$syn/spin": a path may have spaces
 
 # record EXPERIMENT ARGUMENTS…: er_kernel, its messages in $tmp/record.err.
 record()

@@ -5,11 +5,13 @@
 # and after a failure what it saw, each line behind a "#". $test is the name of
 # the file, $tmp a directory of its own, gone at the end.
 
+unset CDPATH # else cd prints where it went
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/lib/env.sh"
 O=${O:-$top/.output/build}
 case $O in /*) ;; *) O=$top/$O ;; esac
 test=$(basename "$0" .sh)
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/er-$test.XXXXXX")
+tmp=$(mktemp -d "$(usable_dir "${TMPDIR:-/tmp}" /var/tmp "$O")/er-$test.XXXXXX") || exit 1
 er_kernel=$O/bin/er_kernel
 er_print=$O/bin/er_print
 syn=$O/tests/synprog

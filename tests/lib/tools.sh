@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 PATH=$O/bin:$PATH
-export TZ=UTC LC_ALL=C.UTF-8
 mkdir fixtures
 for make in make_fixtures make_waits make_kinds make_counters; do
 	[ -x "$O/tests/golden/$make" ] || { not_ok "$make is built"; exit 1; }

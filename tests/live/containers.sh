@@ -7,11 +7,13 @@
 
 unshare --fork --pid --mount-proc true 2>/dev/null || skip_all "namespaces cannot be made"
 
-# contained PROGRAM ARGUMENTS…: a copy that is on a file system of its own, /mnt/er/prog.
+# contained PROGRAM ARGUMENTS…: a copy that is on a file system of its own, /mnt/er/$prog. The
+# name is this test's alone: another checkout may run its tests at the same time.
+export prog=prog$$
 cat >contained <<'END'
-mount -t tmpfs er-test /mnt && mkdir /mnt/er && cp "$1" /mnt/er/prog || exit 1
+mount -t tmpfs er-test /mnt && mkdir /mnt/er && cp "$1" "/mnt/er/$prog" || exit 1
 shift
-cd / && exec /mnt/er/prog "$@"
+cd / && exec "/mnt/er/$prog" "$@"
 END
 cgroups=
 # Version 2, alone or beside version 1.
@@ -24,20 +26,20 @@ leave() { [ -z "$cgroups" ] || rmdir "$cgroups/er_test_$$" 2>/dev/null; }
 
 cat >load <<END
 ( ${cgroups:+sh -c 'echo \$PPID' >$cgroups/er_test_$$/cgroup.procs}
-  exec unshare --fork --pid --mount-proc sh $tmp/contained "$syn/spin" alpha:1 >one ) &
-unshare --fork --pid --mount-proc sh $tmp/contained "$syn/sysload" zero:1 >two &
+  exec unshare --fork --pid --mount-proc sh "$tmp/contained" "$syn/spin" alpha:1 >one ) &
+unshare --fork --pid --mount-proc sh "$tmp/contained" "$syn/sysload" zero:1 >two &
 wait
 END
 must_record both.er -p high -q 0 -- sh ./load
 "$er_print" -processes both.er >list 2>&1
-pids=$(sed -n 's/.* prog, PID //p' list | tr '\n' ' ')
+pids=$(sed -n 's/.* '$prog', PID //p' list | tr '\n' ' ')
 check_that "two processes, with the numbers of the host" \
 	"$(echo "$pids" | wc -w) == 2 && $(echo " $pids" | grep -c ' 1 ') == 0" "$(cat list)"
 near() { check_that "$1" "($2 - $3)^2 <= (0.02 * $3 + 0.003)^2" "got $2, truth $3"; }
 near "a function of the first" "$(seconds_of alpha i.totalcpu both.er)" "$(truth one alpha)"
 near "a function of the second, which has its name" \
 	"$(seconds_of load_zero i.totalcpu both.er)" "$(truth two zero)"
-check_that "both are archived" "$(ls both.er/archives | grep -c '^prog_') == 2" "$(ls both.er/archives)"
+check_that "both are archived" "$(ls both.er/archives | grep -c "^${prog}_") == 2" "$(ls both.er/archives)"
 
 if [ -n "$cgroups" ]; then
 	got=$("$er_print" -printmode , -filters "CGROUP==\"/er_test_$$\"" -metrics i.totalcpu:name \

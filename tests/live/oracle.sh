@@ -8,7 +8,7 @@
 . "$top/tests/lib/oracle.sh"
 
 command -v gprofng >/dev/null || skip_all "gprofng is not installed"
-load="$syn/spin outer\\>alpha:0.4 beta:0.2 >/dev/null; $syn/sysload zero:0.3 ppid:0.3 >/dev/null"
+load='"$syn/spin" "outer>alpha:0.4" beta:0.2 >/dev/null; "$syn/sysload" zero:0.3 ppid:0.3 >/dev/null'
 
 must_record off.er -F off -p high -q 0 -- sh -c "$load"
 compare "-F off" off.er kcpu
@@ -27,7 +27,7 @@ check_that "our kcpu is gprofng's kcpu + system" "($got - ${kcpu:-0} - ${system:
 
 # Microstates: each experiment by itself, since names for no code (<Stack-not-taken>) are
 # a function of each experiment to gprofng. Its total lacks what the founder has of the kernel.
-must_record ms.er -F '=^(spin|contend)$' -p high -q 0 -- sh -c "$load; $syn/contend >/dev/null 2>&1"
+must_record ms.er -F '=^(spin|contend)$' -p high -q 0 -- sh -c "$load; \"\$syn/contend\" >/dev/null 2>&1"
 states=user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
 find_all_renames ms.er user sleep >/dev/null
 n=0

@@ -6,7 +6,7 @@
 
 near() { check_that "$1" "($2 - $3)^2 <= (0.02 * $3 + 0.003)^2" "got $2, truth $3"; }
 
-load="$syn/spin alpha:0.8 >one & $syn/spin beta:0.6 >two & $syn/forktree 1 1 0.7 >tree; wait"
+load='"$syn/spin" alpha:0.8 >one & "$syn/spin" beta:0.6 >two & "$syn/forktree" 1 1 0.7 >tree; wait'
 
 must_record on.er -F on -p high -- sh -c "$load"
 pids="$(pid_of one) $(pid_of two) $(awk -F'[:\t]' '/^(parent|child|exec):/ { print $2 }' tree | tr '\n' ' ')"

@@ -145,7 +145,7 @@ limit_cpu()
 	fi
 }
 if limit_cpu 2>/dev/null; then
-	must_record t.er -p high -F on -q 0 -- sh -c "echo \$\$ >$group/cgroup.procs; exec $syn/spin alpha:0.4"
+	must_record t.er -p high -F on -q 0 -- sh -c "echo \$\$ >$group/cgroup.procs; exec \"\$syn/spin\" alpha:0.4"
 	tid=$(pid_of record.out)
 	packets_all t.er >packets
 	got=$(awk -v t="$tid" -v r="$(reason THROTTLED)" '$1 > 44 && $5 == t && $6 == 8 && $8 == r { it += $7 }

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 must_record all.er -F '=^(spin|contend)$' -p high -q 0 -- \
-	sh -c "$syn/spin 'outer>alpha:0.3' beta:0.1; $syn/contend" >/dev/null
+	sh -c '"$syn/spin" "outer>alpha:0.3" beta:0.1; "$syn/contend"' >/dev/null
 states="total user system trap textpfault datapfault kernelpfault lock sleep wait stop kcpu"
 metrics=$(for m in $states; do printf 'e.%s:' "$m"; done)name
 lists="functions pcs lines threads processes cpus samples seconds experiment_ids states reasons

@@ -5,4 +5,4 @@
 # Time limit: 560 s
 . "$(dirname "$0")/../lib/tap.sh"
 
-cd "$top" && tests/vm/run.sh "$O" 6.12
+cd "$top" && tests/vm/run.sh "${O#"$top"/}" 6.12

@@ -39,7 +39,7 @@ static void clean_up(struct place *p)
 	char command[96];
 
 	close(p->fd);
-	snprintf(command, sizeof(command), "rm -rf %s", p->dir);
+	snprintf(command, sizeof(command), "rm -rf '%s'", p->dir);
 	assert_int_equal(system(command), 0);
 }
 
@@ -49,7 +49,7 @@ static uint64_t put_elf(const struct place *p)
 	char command[160];
 	struct stat st;
 
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), p->file);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", getpid(), p->file);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(stat(p->file, &st), 0);
 	return st.st_ino;

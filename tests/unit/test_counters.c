@@ -40,7 +40,7 @@ static const struct counter *one(const char *spec)
 static void unit_file(const char *path, const char *text)
 {
 	__cleanup(freep) char *full = xasprintf("%s/%s", units, path);
-	__cleanup(freep) char *command = xasprintf("mkdir -p $(dirname %s)", full);
+	__cleanup(freep) char *command = xasprintf("mkdir -p \"$(dirname '%s')\"", full);
 	FILE *f;
 
 	assert_int_equal(system(command), 0);

@@ -188,7 +188,7 @@ static void parts_can_do_without_links(void **state)
 /* Whether a line of what `gprofng display text` prints is this one. */
 static bool gprofng_prints(const char *dir, const char *commands, const char *line)
 {
-	__cleanup(freep) char *cmd = xasprintf("cd %s && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er "
+	__cleanup(freep) char *cmd = xasprintf("cd '%s' && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er "
 					       "2>&1 | grep -qF -- '%s'", dir, commands, line);
 
 	return !system(cmd);
