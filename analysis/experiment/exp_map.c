@@ -88,6 +88,29 @@ static char *copy_word(struct experiment *e, const char *s, size_t n)
 	return memcpy(arena_alloc(&e->arena, n + 1), s, n);
 }
 
+/*
+ * The kernel's name of a function. The writer puts a middle dot for each dot, and one in
+ * front of names that gprofng would ignore (docs/format.md).
+ */
+static char *kernel_name(struct experiment *e, const char *s, size_t n)
+{
+	static const char dot[] = "\xc2\xb7"; /* U+00B7 */
+	const size_t len = sizeof(dot) - 1;
+	const char *end = s + n;
+	char *name = arena_alloc(&e->arena, n + 1), *to = name;
+
+	if (n >= len && !memcmp(s, dot, len))
+		s += len;
+	while (s < end) {
+		bool is_dot = (size_t)(end - s) >= len && !memcmp(s, dot, len);
+
+		*to++ = is_dot ? '.' : *s;
+		s += is_dot ? len : 1;
+	}
+	*to = '\0';
+	return name;
+}
+
 /* Neighbours are mostly of one module: its name is kept once. */
 static const char *module_name(struct experiment *e, const struct ksym_line *l)
 {
@@ -112,7 +135,7 @@ static bool add_ksym(struct experiment *e, const char *p, const char *end)
 	if ((l.type != 't' && l.type != 'T') || !l.size)
 		return true;
 	k = (struct exp_ksym){ .addr = l.addr, .size = l.size, .module = module_name(e, &l),
-			       .name = copy_word(e, l.name, l.name_len) };
+			       .name = kernel_name(e, l.name, l.name_len) };
 	vec_push(&e->ksyms, k);
 	return true;
 }

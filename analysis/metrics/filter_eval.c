@@ -40,13 +40,37 @@ static bool matches_object(const struct node *n, const struct loadobj *o)
 	return matches(n, o->name) || matches(n, o->path) || matches(n, base ? base + 1 : o->path);
 }
 
+/* "vfs_read" of the kernel's "vmlinux`vfs_read"; else the name. */
+static const char *without_module(const struct func *f, const char *name)
+{
+	const char *tick = f->obj->kernel ? strchr(name, '`') : NULL;
+
+	return tick ? tick + 1 : name;
+}
+
+/* A function goes by each name that reports can show. */
+static bool matches_func(const struct node *n, const struct func *f)
+{
+	const char *const names[] = { f->name, f->long_name, f->mangled };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *bare = without_module(f, names[i]);
+
+		if ((i && names[i] == names[i - 1]) || !names[i])
+			continue;
+		if (matches(n, names[i]) || (bare != names[i] && matches(n, bare)))
+			return true;
+	}
+	return false;
+}
+
 static bool func_in(struct node *n, const struct func *f)
 {
 	unsigned char *k = known_slot(&n->funcs, f->id);
 
 	if (*k == UNKNOWN) {
 		bool yes = n->by_object ? matches_object(n, f->obj) :
-					  matches(n, f->name) || matches(n, f->long_name);
+					  matches_func(n, f);
 
 		*k = yes ? YES : NO;
 	}

@@ -4,28 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/buf.h"
-
 enum { BUILD_ID_MIN = 4, BUILD_ID_MAX = 128 };
-
-static const char dot[] = "\xc2\xb7"; /* U+00B7 */
-
-char *kernel_plain_name(const char *recorded)
-{
-	const size_t n = sizeof(dot) - 1;
-	struct buf b = { 0 };
-
-	buf_puts(&b, "");
-	if (!strncmp(recorded, dot, n))
-		recorded += n;
-	while (*recorded) {
-		bool is_dot = !strncmp(recorded, dot, n);
-
-		buf_add(&b, is_dot ? "." : recorded, 1);
-		recorded += is_dot ? n : 1;
-	}
-	return b.data;
-}
 
 static struct kernel_boot *boot_of_founder(kernel_boots *boots, const struct experiment *founder)
 {

@@ -27,7 +27,4 @@ const struct exp_ksym *kernel_boot_sym(const struct kernel_boot *b, uint64_t add
 /* The build id that was recorded for "vmlinux" or a module, in hexadecimal; NULL none. */
 const char *kernel_boot_build_id(const struct kernel_boot *b, const char *module);
 
-/* A name as the kernel has it, of one as an experiment has it (docs/format.md); malloc'ed. */
-char *kernel_plain_name(const char *recorded);
-
 #endif

@@ -39,9 +39,8 @@ static void put_names(struct kernel_elf *k)
 }
 
 /* The address of a function as it was recorded; 0: there is none or more than one. */
-static uint64_t by_name(const struct kernel_elf *k, const char *recorded)
+static uint64_t by_name(const struct kernel_elf *k, const char *name)
 {
-	__cleanup(freep) char *name = kernel_plain_name(recorded);
 	uint64_t *at = map_get(&k->by_name, hash_bytes(name, strlen(name)));
 
 	return at ? *at : 0;
@@ -132,12 +131,12 @@ static bool is_name_of(const struct sym *sym, const char *name)
 bool kernel_elf_addr(const struct kernel_elf *k, const struct func *f, uint64_t *addr)
 {
 	const char *tick = strchr(f->mangled, '`');
-	__cleanup(freep) char *name = kernel_plain_name(tick ? tick + 1 : f->mangled);
+	const char *name = tick ? tick + 1 : f->mangled;
 	const struct sym *sym = symtab_find(k->symtab, f->addr + k->distance);
 
 	*addr = f->addr + k->distance;
 	if (sym && sym->addr == *addr && is_name_of(sym, name))
 		return true;
-	*addr = by_name(k, tick ? tick + 1 : f->mangled);
+	*addr = by_name(k, name);
 	return *addr;
 }

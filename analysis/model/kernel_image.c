@@ -151,9 +151,8 @@ static bool is_running(const struct kernel_image *k, const struct func *f)
 {
 	const struct ksym *sym = k->names ? kallsyms_find(k->names, f->addr) : NULL;
 	const char *tick = strchr(f->mangled, '`');
-	__cleanup(freep) char *name = kernel_plain_name(tick ? tick + 1 : "");
 
-	return sym && sym->addr == f->addr && !strcmp(sym->name, name);
+	return sym && sym->addr == f->addr && !strcmp(sym->name, tick ? tick + 1 : "");
 }
 
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr)

@@ -201,13 +201,9 @@ const struct machine *func_machine(struct session *s, const struct func *f)
 /* Of the kernel's functions, whose parts are not known otherwise, by name alone. */
 static bool is_kernel_part(const struct func *part, const struct func *f)
 {
-	__cleanup(freep) char *name = NULL, *whole = NULL;
+	size_t n = strlen(f->mangled);
 
-	if (strncmp(part->mangled, f->mangled, strlen(f->mangled)))
-		return false;
-	name = kernel_plain_name(part->mangled);
-	whole = kernel_plain_name(f->mangled);
-	return outlined_from(name) == strlen(whole);
+	return !strncmp(part->mangled, f->mangled, n) && outlined_from(part->mangled) == n;
 }
 
 bool func_is_part_of(struct session *s, const struct func *part, const struct func *f)

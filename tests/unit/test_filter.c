@@ -82,6 +82,39 @@ static void test_expressions(void **state)
 	assert_filters(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+/*
+ * A kernel function goes by its name with and without its module, with the kernel's own dots;
+ * a C++ function by its short, its long and its mangled name.
+ */
+static void test_function_names(void **state)
+{
+	static const struct filter_row rows[] = {
+		{ "FNAME('vmlinux`vfs_.*') SOME IN STACK", 1 },
+		{ "FNAME('vfs_.*') SOME IN STACK", 1 },
+		{ "FNAME('ext4_sync') SOME IN STACK", 2 },
+		{ "FNAME('ext4`.*') SOME IN STACK", 2 },
+		{ "FNAME('ext4') SOME IN STACK", 0 },
+		{ "FNAME('event_sched_in[.]isra[.]0') SOME IN STACK", 4 },
+		{ "FNAME('pair::sum') SOME IN STACK", 8 },
+		{ "FNAME('pair::sum[(]int[)]') SOME IN STACK", 8 },
+		{ "FNAME('_ZN4pair3sumEi') SOME IN STACK", 8 },
+		{ "FNAME('sum') SOME IN STACK", 0 },
+	};
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "k:vfs_read", MS_SYSTEM, 1);
+	exp_builder_profile(o.builder, 1, "k:ext4`ext4_sync", MS_SYSTEM, 2);
+	exp_builder_profile(o.builder, 1, "k:event_sched_in.isra.0", MS_SYSTEM, 4);
+	exp_builder_profile(o.builder, 1, "_ZN4pair3sumEi", MS_USER, 8);
+	fixture_open(&o);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ticks(&o, rows[i].text), rows[i].ticks);
+	assert_string_equal(func_name(&o.view, the_func(&o, "event_sched_in.isra.0")),
+			    "vmlinux`event_sched_in.isra.0");
+	fixture_free(&o);
+}
+
 /* What a packet lacks is neither equal nor unequal. */
 static void test_lacking(void **state)
 {
@@ -273,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_function_names),
 		cmocka_unit_test(test_lacking),
 		cmocka_unit_test(test_named_values),
 		cmocka_unit_test(test_texts),

@@ -183,7 +183,7 @@ static void the_kernel_s_are_left_alone(void **state)
 	exp_builder_profile(o.builder, 1, "k:entry>k:foo.cold", MS_SYSTEM, 2);
 	fixture_open(&o);
 	assert_int_equal(incl(&o, "vmlinux`foo", "system"), 1);
-	assert_string_equal(func_name(&o.view, the_func(&o, "vmlinux`foo·cold")), "vmlinux`foo·cold");
+	assert_string_equal(func_name(&o.view, the_func(&o, "vmlinux`foo.cold")), "vmlinux`foo.cold");
 	fixture_free(&o);
 }
 

@@ -421,7 +421,7 @@ static void parts_belong_to_their_function(void **state)
 	struct loadobj here = { .kernel = true }, there = { .kernel = true };
 	struct func f = { .obj = &here, .mangled = "hot" };
 	struct func cold = { .obj = &here, .mangled = "hot.cold" };
-	struct func cold1 = { .obj = &here, .mangled = "hot·cold·1" };
+	struct func cold1 = { .obj = &here, .mangled = "hot.cold.1" };
 	struct func colder = { .obj = &here, .mangled = "hot.colder" };
 	struct func other = { .obj = &there, .mangled = "hot.cold" };
 
