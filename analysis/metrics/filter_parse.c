@@ -98,17 +98,65 @@ bool parse_expect(struct parser *ps, const char *token, const char *what)
 	return false;
 }
 
+/* Times are in nanoseconds, and may be written with a unit and a fraction. */
+static const struct {
+	const char *name;
+	int64_t ns;
+} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+
+enum { SCALE_MAX = 1000000000 }; /* of a fraction: nine digits say all that a second has */
+
+/* The nanoseconds of a unit at *p, stepped over; 0: there is none. */
+static int64_t unit_at(const char **p)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t n = strlen(units[i].name);
+
+		if (strncmp(*p, units[i].name, n) || name_char((*p)[n]))
+			continue;
+		*p += n;
+		return units[i].ns;
+	}
+	return 0;
+}
+
+/* "3s", "1.5ms": false when it is no such time, or one that is too long. */
+static bool time_at(const char **p, int64_t *ret)
+{
+	const char *s = *p, *digits = s;
+	int64_t whole = 0, part = 0, scale = 1, ns;
+
+	for (; isdigit((unsigned char)*s); s++) {
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, *s - '0', &whole))
+			return false;
+	}
+	if (*s == '.') {
+		for (digits = ++s; isdigit((unsigned char)*s); s++) {
+			part = scale < SCALE_MAX ? part * 10 + (*s - '0') : part;
+			scale *= scale < SCALE_MAX ? 10 : 1;
+		}
+	}
+	ns = s > digits ? unit_at(&s) : 0;
+	if (!ns || __builtin_mul_overflow(whole, ns, &whole))
+		return false;
+	*p = s;
+	return !__builtin_add_overflow(whole, part * ns / scale, ret);
+}
+
 static struct node *parse_number(struct parser *ps)
 {
 	const char *start = ps->p;
 	struct node *n = node_new(ps, NODE_CONST);
 	char *end;
 
+	if (!n || time_at(&ps->p, &n->value))
+		return n;
 	errno = 0;
-	if (n)
-		n->value = (int64_t)strtoull(start, &end, 0);
-	if (!n || errno || name_char(*end))
-		return parse_fail(ps, start, "not a number that can be represented");
+	n->value = (int64_t)strtoull(start, &end, 0);
+	if (errno || name_char(*end) || *end == '.')
+		return parse_fail(ps, start, "not a number that can be represented; a time may "
+					     "have the unit s, ms, us or ns");
 	ps->p = end;
 	return n;
 }

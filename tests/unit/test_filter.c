@@ -82,6 +82,22 @@ static void test_expressions(void **state)
 	assert_filters(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+static void test_units(void **state)
+{
+	static const struct filter_row rows[] = {
+		{ "TSTAMP>=2s", 3 * SECOND },
+		{ "TSTAMP>=2s && TSTAMP<3s", SECOND },
+		{ "TSTAMP > 2000ms", 2 * SECOND },
+		{ "TSTAMP > 2000000us && TSTAMP < 4000000001ns", 2 * SECOND },
+		{ "1.5s==1500ms && 0.25us==250ns && 1.123456789s==1123456789", 4 * SECOND },
+		{ "1.1234567899s==1123456789 && 2.5ns==2", 4 * SECOND },
+		{ "1s+500ms==1500000000", 4 * SECOND },
+		{ "9223372036s==9223372036000000000", 4 * SECOND },
+	};
+
+	assert_filters(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
 /*
  * A kernel function goes by its name with and without its module, with the kernel's own dots;
  * a C++ function by its short, its long and its mangled name.
@@ -196,6 +212,8 @@ static void test_errors(void **state)
 		{ "FNAME(main)", 7 },	  { "FNAME(\"main", 12 },   { "FNAME(\"(\")==1", 7 },
 		{ "STACK", 1 },		  { "STACK==1", 1 },	    { "THRID SOME 1", 12 },
 		{ "THRID==1)", 9 },	  { "99999999999999999999", 1 }, { "12x", 1 },
+		{ "TSTAMP>3sec", 8 },	  { "1.5", 1 },		    { "1.s", 1 },
+		{ "0x10s", 1 },		  { "9223372037s", 1 },	    { "3 s", 3 },
 		{ "1 ? 2", 6 },		  { "$", 1 },
 		{ "1==STACK", 4 },	  { "-STACK", 2 },	    { "1 ? STACK : 1", 4 },
 		{ "\"x\"==1", 1 },	  { "COMM", 5 },	    { "COMM+1", 1 },
@@ -307,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_function_names),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_lacking),
 		cmocka_unit_test(test_named_values),
 		cmocka_unit_test(test_texts),
