@@ -9,21 +9,21 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-static void reply_list(struct shell *sh, const struct metric_list *l)
+static void reply_list(struct shell *sh, const char *setting, const struct metric_list *l)
 {
 	struct buf b = { 0 };
 
 	metric_list_print(l, &b);
-	shell_reply(sh, b.data);
+	shell_reply_as(sh, setting, b.data);
 	buf_free(&b);
 }
 
-static void reply_sort(struct shell *sh, const struct metric_sort *s)
+static void reply_sort(struct shell *sh, const char *setting, const struct metric_sort *s)
 {
 	struct buf b = { 0 };
 
 	metric_sort_print(s, &b);
-	shell_reply(sh, b.data);
+	shell_reply_as(sh, setting, b.data);
 	buf_free(&b);
 }
 
@@ -53,7 +53,7 @@ static int cmd_metrics(struct shell *sh, int argc, char **argv)
 		metric_sort_default(&sh->metric_set, &v->metrics, LIST_FUNCS, &v->sort);
 		sorts_follow(v);
 	}
-	reply_list(sh, &v->metrics);
+	reply_list(sh, "metrics", &v->metrics);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static int cmd_sort(struct shell *sh, int argc, char **argv)
 			return -1;
 		sorts_follow(v);
 	}
-	reply_sort(sh, &v->sort);
+	reply_sort(sh, "sort", &v->sort);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 	}
 	if (argc > 1 && metric_list_parse(&sh->metric_set, LIST_CALLERS, argv[1], &sh->diag, l))
 		return -1;
-	reply_list(sh, l);
+	reply_list(sh, "cmetrics", l);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ static int cmd_csort(struct shell *sh, int argc, char **argv)
 	if (argc > 1 && metric_sort_parse(&sh->metric_set, &v->cmetrics, LIST_CALLERS, argv[1],
 					  &sh->diag, &v->csort))
 		return -1;
-	reply_sort(sh, &v->csort);
+	reply_sort(sh, "csort", &v->csort);
 	return 0;
 }
 
@@ -129,8 +129,12 @@ static void add_statics(struct table *t, bool all)
 	add_metric(t, "address", "PC Address");
 }
 
-/* A list of metrics, its order, and what may stand in it: all in these flavors. */
-static int list_metrics(struct shell *sh, const char *name, const char *flavors,
+/*
+ * A list of metrics and its order, with the commands that set them, and what may stand in it:
+ * all in these flavors.
+ */
+static int list_metrics(struct shell *sh, const char *name, const char *const settings[2],
+			const char *flavors,
 			const struct metric_list *l, const struct metric_sort *sort,
 			bool all_statics)
 {
@@ -149,33 +153,37 @@ static int list_metrics(struct shell *sh, const char *name, const char *flavors,
 		free(keyword);
 	}
 	add_statics(&t, all_statics);
-	if (l)
-		reply_list(sh, l);
-	if (sort)
-		reply_sort(sh, sort);
+	reply_list(sh, settings[0], l);
+	reply_sort(sh, settings[1], sort);
 	return shell_print(sh, &t, 0);
 }
 
 static int cmd_metric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "metric_list", "ei", &sh->view.metrics, &sh->view.sort, true);
+	static const char *const settings[] = { "metrics", "sort" };
+
+	return list_metrics(sh, "metric_list", settings, "ei", &sh->view.metrics, &sh->view.sort, true);
 }
 
 static int cmd_cmetric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "cmetric_list", "aei", &sh->view.cmetrics, &sh->view.csort, true);
+	static const char *const settings[] = { "cmetrics", "csort" };
+
+	return list_metrics(sh, "cmetric_list", settings, "aei", &sh->view.cmetrics, &sh->view.csort, true);
 }
 
 static int cmd_indx_metric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "indx_metric_list", "e", &sh->view.imetrics, &sh->view.isort,
-			    false);
+	static const char *const settings[] = { "indxobj_metrics", "indxobj_sort" };
+
+	return list_metrics(sh, "indx_metric_list", settings, "e", &sh->view.imetrics, &sh->view.isort, false);
 }
 
 static int cmd_data_metric_list(struct shell *sh, int argc, char **argv)
 {
-	return list_metrics(sh, "data_metric_list", "d", &sh->view.dmetrics, &sh->view.dsort,
-			    false);
+	static const char *const settings[] = { "data_metrics", "data_sort" };
+
+	return list_metrics(sh, "data_metric_list", settings, "d", &sh->view.dmetrics, &sh->view.dsort, false);
 }
 
 static const char *const compare_words[] = {

@@ -171,7 +171,7 @@ static int cmd_pathmap(struct shell *sh, int argc, char **argv)
 	vec_for_each (m, &sp->maps) {
 		char *line = xasprintf("%s -> %s", m->from, m->to);
 
-		if (!sh->in_rc)
+		if (sh->asking)
 			printer_say(&sh->printer, line);
 		free(line);
 	}

@@ -111,15 +111,21 @@ int shell_print(struct shell *sh, struct table *t, int rc)
 	return rc;
 }
 
-void shell_reply(struct shell *sh, const char *text)
+void shell_reply_as(struct shell *sh, const char *setting, const char *text)
 {
 	char *line;
 
-	if (sh->in_rc)
+	if (!sh->asking)
 		return;
-	line = xasprintf("current: %s", text);
+	line = xasprintf("%s: %s", setting, text);
 	printer_say(&sh->printer, line);
 	free(line);
+}
+
+void shell_reply(struct shell *sh, const char *text)
+{
+	if (sh->asking)
+		shell_reply_as(sh, sh->asking->name, text);
 }
 
 /* A filter that failed must not let a report show what it would have left out. */
@@ -226,7 +232,9 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 
 	if (!sh->running++)
 		interrupt_arm();
+	sh->asking = argc == 1 ? c : NULL;
 	rc = perform(sh, c, argc, argv);
+	sh->asking = NULL;
 	if (file_pages_lost() > lost)
 		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
 			  "counts as nothing");

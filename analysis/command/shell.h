@@ -53,7 +53,8 @@ struct shell {
 	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
 	char *file_name;
 	struct rc *rc;        /* what .er.rc files say; NULL: not read yet */
-	bool in_rc;           /* one of them is read, or a line carried out: nothing is replied */
+	bool in_rc;           /* one of them is read, or a line carried out */
+	const struct command *asking; /* the running command, given no argument; NULL: others */
 	struct input *input;  /* that the running command came from; NULL: the command line */
 	unsigned depth;       /* of scripts in scripts */
 	unsigned nfailed;     /* commands */
@@ -110,8 +111,10 @@ char *read_file_line(struct input *in, const char *prompt);
 
 /* Print what a view made, if it did (rc 0), free it and hand on rc. */
 int shell_print(struct shell *sh, struct table *t, int rc);
-/* "current: text" */
+/* "COMMAND: text", what is set now, when the running command was given no argument. */
 void shell_reply(struct shell *sh, const char *text);
+/* The same under the name of the command that sets it. */
+void shell_reply_as(struct shell *sh, const char *setting, const char *text);
 
 /*
  * All of er_print: options, experiments, commands. The exit status; 128 + SIGINT when

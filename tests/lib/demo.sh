@@ -36,7 +36,7 @@ say() { printf "\n--- %s\n" "$*"; }
 # As a shell wants it to be typed.
 quoted() { for a; do case $a in *[!A-Za-z0-9_./,:%=+-]*) printf " '%s'" "$a" ;; *) printf ' %s' "$a" ;; esac; done; }
 # A terminal has 80 to 100 columns. What settings reply is no report.
-report() { say "er_print$(quoted "$@")"; COLUMNS=100 "$er_print" "$@" | sed '/^current: /d'; }
+report() { say "er_print$(quoted "$@")"; COLUMNS=100 "$er_print" "$@"; }
 
 last=$(ls -d ktest.*.er 2>/dev/null | sed -n 's/^ktest\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n1)
 exp=ktest.$((${last:-0} + 1)).er
