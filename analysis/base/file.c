@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,19 +87,12 @@ int file_open_fd(int fd, struct file *ret)
 
 static int open_at(int dirfd, const char *path, bool follow, struct file *ret)
 {
-	struct stat st;
-	int fd;
+	__cleanup(closep) int place =
+		openat(dirfd, path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+	int fd = place < 0 ? -errno : file_open_place(place);
 
 	*ret = (struct file){ 0 };
-	/* Looked at first, for there are devices that act when they are opened. */
-	if (fstatat(dirfd, path, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
-	/* O_NONBLOCK: a FIFO planted under this name meanwhile must not hang the reader. */
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
-		    (follow ? 0 : O_NOFOLLOW));
-	return fd < 0 ? -errno : file_open_fd(fd, ret);
+	return fd < 0 ? fd : file_open_fd(fd, ret);
 }
 
 int file_open_at(int dirfd, const char *path, struct file *ret)
@@ -113,14 +107,26 @@ int file_open_plain_at(int dirfd, const char *path, struct file *ret)
 
 int file_open_regular(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	__cleanup(closep) int place = open(path, O_PATH | O_CLOEXEC);
+	int fd = place < 0 ? -errno : file_open_place(place);
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return fd < 0 ? -1 : fd;
+}
+
+int file_open_place(int place)
+{
+	char self[32];
+	struct stat st;
+	int fd;
+
+	if (fstat(place, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
+	/* What `place` refers to cannot be exchanged, unlike a name. */
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
 }
 
 void file_close(struct file *f)

@@ -38,8 +38,13 @@ int file_open_plain_at(int dirfd, const char *path, struct file *ret);
 /* Take over an open descriptor (closed in any case). */
 int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);
-/* A descriptor to read a regular file by other means, or -1. */
+/*
+ * A descriptor to read a regular file by other means, or -1. What is no file is not even
+ * opened: to open a device may do something.
+ */
 int file_open_regular(const char *path);
+/* The same for the file that `place` (opened with O_PATH; stays the caller's) refers to; -errno. */
+int file_open_place(int place);
 
 /*
  * What was read of [from, to) need not stay in memory; it is read again when it is

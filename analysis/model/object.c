@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/file.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/archive.h"
 #include "analysis/symbols/code.h"
@@ -168,11 +169,11 @@ static int open_archived(const struct session *s, const struct loadobj *o)
 
 int session_open_recorded(const struct session *s, const char *path, const char **why)
 {
-	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	int fd = path[0] == '/' ? file_open_regular(path) : -1;
 	struct stat st;
 
 	*why = fd < 0 ? "no such file" :
-	       fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ? "not a regular file" :
+	       fstat(fd, &st) < 0 ? "cannot be read" :
 	       changed_since(s, &st) ? "changed after the experiment was recorded" : NULL;
 	if (!*why)
 		return fd;
@@ -255,7 +256,6 @@ bool object_files(struct session *s, struct loadobj *o,
 		  bool (*use)(struct loadobj *o, int fd, void *ctx), void *ctx)
 {
 	__cleanup(closep) int archived = -1, recorded = -1;
-	struct stat st;
 
 	if (o->pseudo)
 		return false;
@@ -264,9 +264,8 @@ bool object_files(struct session *s, struct loadobj *o,
 	if (archived >= 0 && use(o, archived, ctx))
 		return true;
 	if (o->path[0] == '/')
-		recorded = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (recorded < 0 || fstat(recorded, &st) || !S_ISREG(st.st_mode) ||
-	    !same_build(s, o, recorded))
+		recorded = file_open_regular(o->path);
+	if (recorded < 0 || !same_build(s, o, recorded))
 		return false;
 	recorded = as_linked(o, recorded);
 	return recorded >= 0 && use(o, recorded, ctx);

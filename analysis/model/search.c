@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/file.h"
 #include "analysis/model/session.h"
 #include "analysis/symbols/archive.h"
 
@@ -97,13 +97,8 @@ int search_map(struct search_path *sp, const char *from, const char *to, struct 
 /* Take over a path: a descriptor and the path, or -1. */
 static int try_path(char *path, char **found)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	int fd = file_open_regular(path);
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
 	if (fd < 0)
 		free(path);
 	else

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,6 +300,8 @@ static void parts_run_once_each(void **state)
 static void files_are_regular_or_refused(void **state)
 {
 	char dir[] = "/tmp/test_base.XXXXXX";
+	char event[sizeof(struct inotify_event) + 256];
+	__cleanup(closep) int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	struct file f;
 	int dirfd, fd;
 
@@ -324,7 +327,10 @@ static void files_are_regular_or_refused(void **state)
 	fd = file_open_regular("full");
 	assert_true(fd >= 0);
 	close(fd);
+	assert_true(inotify_add_watch(opened, "fifo", IN_OPEN) >= 0);
 	assert_int_equal(file_open_regular("fifo"), -1);
+	assert_int_equal(file_open_at(dirfd, "fifo", &f), -EINVAL);
+	assert_true(read(opened, event, sizeof(event)) < 0);
 	assert_int_equal(file_open_regular("."), -1);
 	assert_int_equal(file_open_regular("none"), -1);
 	assert_int_equal(chdir("/"), 0);
