@@ -5,9 +5,10 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
-#include "user/record/expname.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
+#include "loaders/privilege.h"
+#include "user/record/expname.h"
 #include "user/record/recording_session.h"
 
 enum { EXIT_USAGE = 2 };
@@ -30,6 +31,15 @@ static int record(const struct options *o, struct diag *d)
 	return status;
 }
 
+static int list_counters(void)
+{
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
+
+	counters_print(stdout, COUNTER_UNITS, capture_try_counter);
+	privilege_return(before);
+	return 0;
+}
+
 static int perform(const struct options *o, struct diag *d)
 {
 	switch (o->action) {
@@ -42,8 +52,7 @@ static int perform(const struct options *o, struct diag *d)
 	case ACTION_CHECK:
 		return preflight_check();
 	case ACTION_COUNTERS:
-		counters_print(stdout, COUNTER_UNITS, capture_try_counter);
-		return 0;
+		return list_counters();
 	case ACTION_PREVIEW:
 	case ACTION_RECORD:
 		break;
@@ -70,6 +79,8 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status;
+	if (privilege_begin(&d) < 0)
+		return 1;
 	keep_memory();
 	status = EXIT_USAGE;
 	if (options_parse(argc, argv, &options, &d) == 0)

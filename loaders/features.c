@@ -27,6 +27,7 @@
 #include "loaders/cpus.h"
 #include "loaders/ktypes.h"
 #include "loaders/perf_event.h"
+#include "loaders/privilege.h"
 #include "loaders/stack_method.h"
 
 enum {
@@ -223,6 +224,12 @@ static int try_others(void)
 	return err;
 }
 
+/* Of an ordinary caller's recorder, none of the capabilities changes it. */
+static int try_binaries(void)
+{
+	return privilege_root() ? 0 : EACCES;
+}
+
 static int try_pid_namespace(void)
 {
 	struct stat st;
@@ -234,6 +241,7 @@ static int try_pid_namespace(void)
 
 static const char root_or_bpf[] = "run as root, or with the capabilities cap_bpf and cap_perfmon";
 static const char root_or_ptrace[] = "run as root, or with the capability cap_sys_ptrace";
+static const char root_alone[] = "run as root";
 static const char linux_6_1[] = "needs Linux 6.1 or later, and the capabilities cap_bpf and "
 				"cap_perfmon or root";
 
@@ -271,6 +279,11 @@ static const struct {
 	    .cost = "functions of other users' processes have no names",
 	    .remedy = root_or_ptrace },
 	  try_others },
+	{ { "binaries that only others may read",
+	    .cost = "functions of programs that you may not read have no names: files are opened "
+		    "with your own rights, with cap_dac_read_search as without it",
+	    .remedy = root_alone },
+	  try_binaries },
 	{ { "process numbers of the host", .naming = true,
 	    .cost = "the process numbers recorded are not those seen in this container, most "
 		    "functions of processes have no names, and what is outside has no totals",
@@ -328,12 +341,14 @@ static const char *remedy_of(const struct feature *f, int err)
 {
 	bool denied = err == EPERM || err == EACCES;
 
-	return denied && f->remedy != root_or_ptrace && !may_trace() ? root_or_bpf : f->remedy;
+	return denied && f->remedy != root_or_ptrace && f->remedy != root_alone && !may_trace() ?
+		       root_or_bpf : f->remedy;
 }
 
 static struct feature probe(int row)
 {
 	struct feature f = rows[row].f;
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
 	int err = rows[row].try();
 
 	f.ok = !err;
@@ -341,6 +356,7 @@ static struct feature probe(int row)
 		f.remedy = remedy_of(&f, err);
 		snprintf(f.why, sizeof(f.why), "%s", err == EXDEV ? "this is a container" : strerror(err));
 	}
+	privilege_return(before);
 	return f;
 }
 

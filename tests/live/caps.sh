@@ -28,40 +28,86 @@ check_that "the experiment is the caller's" "$(stat -c %u home/yes.er) == 65534"
 got=$(function_seconds e.kcpu home/yes.er | awk -F'\t' '$2 ~ /`/ { s += $1 } END { print s + 0 }')
 check_that "with names of kernel functions" "$got > 0" "$("$er_print" -functions home/yes.er | head)"
 
-# Capabilities that a process has, besides those that it keeps to read of others:
-# cap_dac_read_search 2, cap_sys_ptrace 19, cap_checkpoint_restore 40; and that it could have,
-# for CPUs that come online: cap_perfmon 38, where the kernel wants that cap_sys_admin 21.
-keeps=$((1 << 2 | 1 << 19 | 1 << 40)) opens=$((1 << 38))
+# Of what the caller may not read, no capability makes a difference; --check says so.
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep capable
+as_nobody ../capable --check >out 2>err
+check_that "--check says what is lost, with cap_dac_read_search, too" \
+	"$(grep -A 3 '^no   binaries that only others may read' out |
+		grep -c 'without: functions of programs that you may not read have no names') == 1" "$(cat out)"
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep capable
+"$er_kernel" --check >out 2>err
+check_that "root lacks nothing of that" \
+	"$(grep -c '^yes  binaries that only others may read' out) == 1" "$(cat out)"
+
+# Capabilities of a process beyond those: cap_dac_read_search 2, cap_sys_ptrace 19,
+# cap_checkpoint_restore 40, by which root's recorder reads what is mapped, are in effect; an
+# ordinary user's has none in effect. It could have cap_sys_ptrace, and for CPUs that come online
+# cap_perfmon 38, where the kernel wants that cap_sys_admin 21.
+keeps=$((1 << 2 | 1 << 19 | 1 << 40)) ptrace=$((1 << 19)) opens=$((1 << 38))
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || opens=$((opens | 1 << 21))
 too_many() { echo $((0x$(awk '$1 == "'"$2"':" { print $2 }' "/proc/$1/status") & ~$3)); }
 
-# gives_up NAME EXPERIMENT COMMAND…: er_kernel has given up the others once it records.
+# gives_up NAME EFFECTIVE PERMITTED EXPERIMENT COMMAND…: er_kernel has no others once it records.
 gives_up()
 {
-	local name=$1 exp=$2 pid left
-	shift 2
+	local name=$1 effective=$2 permitted=$3 exp=$4 pid left
+	shift 4
 	"$@" >out 2>err &
 	pid=$!
 	until [ -s "$exp/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	left=$(too_many $pid CapEff $keeps)$(too_many $pid CapPrm $((keeps | opens)))
+	left=$(too_many $pid CapEff $effective)$(too_many $pid CapPrm $permitted)
 	kill -INT $pid
 	wait $pid
 	check_that "$name: ends well without the capabilities that it began with" "$? == 0" "$(cat err)"
 	[ "$left" = 00 ] && ok "$name: gives them up" || not_ok "$name: gives them up" "left $left"
 }
 
-gives_up "an ordinary user" home/drop.er setpriv --reuid=65534 --regid=65534 --clear-groups \
-	--inh-caps=-all env --default-signal=INT ./capable -o home/drop.er -p high
-gives_up root root.er env --default-signal=INT "$er_kernel" -o root.er -p high
+user="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all"
+gives_up "an ordinary user" 0 $((ptrace | opens)) home/drop.er $user env --default-signal=INT \
+	./capable -o home/drop.er -p high
+gives_up root $keeps $((keeps | opens)) root.er env --default-signal=INT \
+	"$er_kernel" -o root.er -p high
 
-# Where the program is set-user-id, the load still is its caller's.
-install -m 4755 "$er_kernel" setuid
-mkdir open && chmod 777 open
-(cd open && setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all \
-	../setuid -o suid.er -q 0 -- grep '^Uid:' /proc/self/status) >out 2>err
-if [ "$(stat -c %u open/suid.er 2>/dev/null)" = 0 ]; then
+# What a user names is opened with the user's own rights, whatever was granted, from the first
+# to the last: a directory, a group, a place below another process.
+mkdir -m 700 closed && mkdir -m 777 closed/open
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_dac_override+ep capable
+sleep 60 &
+sleeper=$!
+(cd closed/open && exec sleep 60) &
+inside=$!
+on_exit=kill_sleepers
+kill_sleepers() { kill $sleeper $inside; }
+until [ "$(readlink /proc/$inside/cwd)" = "$tmp/closed/open" ]; do sleep 0.02; done
+for where in "-d $tmp/closed" "-d $tmp/closed/open" "-o $tmp/closed/open/x.er" \
+	"-d /proc/$inside/cwd" "-d /proc/$sleeper/root/$tmp/home"; do
+	(cd home && $user ../capable $where -t 0.3) >out 2>err
+	status=$?
+	check_that "refuses $(echo "$where" | sed "s,$tmp/,,; s,[0-9][0-9]*,PID,")" \
+		"$status != 0 && $(wc -l <err) == 1 && $(ls closed/open | wc -l) == 0" "$(cat err)"
+done
+(cd home && $user ../capable -o group.er -g /proc/$inside/cwd/g.erg -t 0.3) >out 2>err
+check_that "nor is a group made there" "$? != 0 && $(ls closed/open | wc -l) == 0" "$(cat err)"
+
+# It asks no server and loads no library: those would have its privileges.
+check_that "calls nothing that would run other code" \
+	"$(nm -D --undefined-only "$er_kernel" | grep -cE ' (dlopen|system|popen)') == 0 &&
+	$(nm "$er_kernel" | grep -c debuginfod) == 0"
+
+# Where the program is set-user-id, it is its caller's nevertheless, and so is the load.
+mkdir open && chmod 777 open && mkdir -m 755 roots
+chmod 4755 plain
+setuid() { (cd open && $user ../plain "$@") >out 2>err; }
+setuid -o suid.er -q 0 -- grep '^Uid:' /proc/self/status
+if [ $? = 0 ]; then
 	check_that "set-user-id: the load is the caller" "$(tr -s '\t' ' ' <out | grep -cx 'Uid: 65534 65534 65534 65534') == 1" \
 		"$(cat out err)"
+	check_that "set-user-id: the experiment is the caller's" "$(stat -c %u open/suid.er) == 65534"
+	setuid -d "$tmp/roots" -t 0.3
+	check_that "set-user-id: refuses a directory that is not the caller's" \
+		"$? != 0 && $(ls roots | wc -l) == 0" "$(cat err)"
+	setuid -o group.er -g "$tmp/roots/g.erg" -t 0.3
+	check_that "set-user-id: makes no group there" "$? != 0 && $(ls roots | wc -l) == 0" "$(cat err)"
 else
-	skip "set-user-id: the load is the caller" "not on this file system: $(head -n 1 err)"
+	skip "set-user-id" "not on this file system: $(head -n 1 err)"
 fi

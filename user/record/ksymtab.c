@@ -9,6 +9,7 @@
 #include "analysis/symbols/kernelid.h"
 #include "analysis/base/vec.h"
 #include "loaders/ksyms.h"
+#include "loaders/privilege.h"
 
 enum { MAX_PCS = 1 << 20 }; /* known; beyond: forgotten, and asked for again */
 
@@ -33,11 +34,15 @@ struct ksymtab {
 struct ksymtab *ksymtab_open(const char *path, struct diag *d)
 {
 	struct ksymtab *k = xcalloc(1, sizeof(*k));
+	uint64_t before;
 
-	if (path)
+	if (path) {
 		k->file = kallsyms_load(path, d);
-	else
+	} else {
+		before = privilege_take(PRIVILEGE_CAPTURE);
 		ksyms_open(d, &k->kernel);
+		privilege_return(before);
+	}
 	if (k->file || k->kernel)
 		return k;
 	free(k);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
-#include "user/record/privilege.h"
+#include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
@@ -127,11 +127,13 @@ static void cpu_came(void *ctx, int cpu, int err)
 
 static void follow_cpus(struct recording_session *s)
 {
+	uint64_t before;
+
 	if (!s->capturing || !capture_cpus_changed(s->capture))
 		return;
-	privilege_raise(true);
+	before = privilege_take(PRIVILEGE_CPU);
 	capture_follow_cpus(s->capture, cpu_came, s);
-	privilege_raise(false);
+	privilege_return(before);
 	/* What processes did on it since then, nobody told. */
 	sideband_drain(s->sideband, procmap_apply, s->procmap);
 	procmap_catch_up(s->procmap, s->pumped_ns);

@@ -11,10 +11,10 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
-#include "user/record/privilege.h"
+#include "loaders/features.h"
+#include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
-#include "loaders/features.h"
 
 int recording_session_take_signals(struct recording_session *s)
 {
@@ -55,7 +55,10 @@ static int raise_fd_limit(struct diag *d)
  */
 static void raise_priority(void)
 {
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
+
 	setpriority(PRIO_PROCESS, 0, -20);
+	privilege_return(before);
 }
 
 static int open_capture(struct recording_session *s)
@@ -77,13 +80,18 @@ static int open_capture(struct recording_session *s)
 		.stack_method = s->plan->stack_method,
 	};
 
+	uint64_t before;
+	int err;
+
 	if (!plan_profiles(s->plan))
 		return 0;
 	vec_for_each(c, &s->plan->counters)
 		counters[cp.ncounters++] = c->event;
-	if (capture_open(&cp, s->d, &s->capture) < 0)
-		return -1;
-	s->sideband = sideband_open(s->d);
+	before = privilege_take(PRIVILEGE_CAPTURE);
+	err = capture_open(&cp, s->d, &s->capture);
+	if (err >= 0)
+		s->sideband = sideband_open(s->d);
+	privilege_return(before);
 	return s->sideband ? 0 : -1;
 }
 
@@ -132,7 +140,11 @@ static void open_drain(struct recording_session *s)
 /* From here on time counts. */
 int recording_session_capture(struct recording_session *s)
 {
-	if (s->capture && capture_start(s->capture, &s->recorder_xml.began_ns, s->d) < 0)
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
+	int err = s->capture ? capture_start(s->capture, &s->recorder_xml.began_ns, s->d) : 0;
+
+	privilege_return(before);
+	if (err < 0)
 		return -1;
 	s->capturing = s->capture;
 	privilege_drop(s->d);

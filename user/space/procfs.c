@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "loaders/privilege.h"
 
 enum {
 	READ_MAX = 16 << 20,
@@ -56,11 +57,15 @@ bool procfs_maps_line(char *line, struct maps_line *ret)
 static int open_file(pid_t pid, const char *name)
 {
 	char path[64];
+	uint64_t before;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	before = privilege_take(PRIVILEGE_PROC);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	fd = fd < 0 ? -errno : fd;
+	privilege_return(before);
+	return fd;
 }
 
 static int read_file(int fd, struct buf *ret)
@@ -199,16 +204,31 @@ unsigned procfs_nthreads(pid_t pid)
 {
 	char path[64];
 	struct stat st;
+	uint64_t before;
+	bool there;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	return stat(path, &st) < 0 || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
+	before = privilege_take(PRIVILEGE_PROC);
+	there = !stat(path, &st);
+	privilege_return(before);
+	return !there || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
+}
+
+/* Where /proc hides the processes of others, reading the list needs the capability, too. */
+static struct dirent *next_entry(DIR *dir)
+{
+	uint64_t before = privilege_take(PRIVILEGE_PROC);
+	struct dirent *e = readdir(dir);
+
+	privilege_return(before);
+	return e;
 }
 
 void procfs_for_each(void (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	DIR *dir = opendir("/proc");
 
-	for (struct dirent *e; dir && (e = readdir(dir));) {
+	for (struct dirent *e; dir && (e = next_entry(dir));) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 

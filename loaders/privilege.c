@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "loaders/privilege.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "loaders/perf_event.h"
+
+#define CAP(name) (1ULL << CAP_##name)
+
+/*
+ * What an ordinary caller's recorder may use, of what was granted. None of it changes what
+ * files it may read or write.
+ */
+static const uint64_t of_capture = CAP(BPF) | CAP(PERFMON) | CAP(SYS_ADMIN) | CAP(IPC_LOCK) |
+				   CAP(SYS_RESOURCE) | CAP(SYS_NICE);
+static const uint64_t of_proc = CAP(SYS_PTRACE);
+/* Root's: binaries that only their owner may read, and /proc/PID/map_files. */
+static const uint64_t of_root = CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH) | CAP(CHECKPOINT_RESTORE);
+
+static struct {
+	bool begun, root;
+	uint64_t permitted, effective;
+} now;
+
+/* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
+static uint64_t of_cpu(void)
+{
+	return kernel_sysctl("perf_event_paranoid", 2) > 2 ? CAP(PERFMON) | CAP(SYS_ADMIN) :
+							     CAP(PERFMON);
+}
+
+/* Of this thread; the recorder has no other. */
+static int set(uint64_t permitted, uint64_t effective)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct v[_LINUX_CAPABILITY_U32S_3] = {
+		{ .permitted = permitted, .effective = effective },
+		{ .permitted = permitted >> 32, .effective = effective >> 32 },
+	};
+
+	if (syscall(SYS_capset, &h, v) < 0)
+		return -errno;
+	now.permitted = permitted;
+	now.effective = effective;
+	return 0;
+}
+
+static int held(uint64_t *permitted, uint64_t *effective)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct v[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &h, v) < 0)
+		return -errno;
+	*permitted = v[0].permitted | (uint64_t)v[1].permitted << 32;
+	*effective = v[0].effective | (uint64_t)v[1].effective << 32;
+	return 0;
+}
+
+/* A set-user-id or set-group-id program becomes its caller and keeps the capabilities. */
+static int become_caller(void)
+{
+	if (getuid() == geteuid() && getgid() == getegid())
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresgid(getgid(), getgid(), getgid()) < 0 ||
+	    setresuid(getuid(), getuid(), getuid()) < 0 || prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+int privilege_begin(struct diag *d)
+{
+	uint64_t permitted = 0, effective = 0;
+	int err = become_caller();
+
+	err = err ? err : held(&permitted, &effective);
+	now.begun = true;
+	now.root = getuid() == 0;
+	if (!err && now.root) {
+		now.permitted = permitted;
+		now.effective = effective;
+	} else if (!err) {
+		err = set(permitted & (of_capture | of_proc), 0);
+	}
+	return err ? diag_errno(d, -err, "capabilities: cannot be set aside") : 0;
+}
+
+void privilege_drop(struct diag *d)
+{
+	uint64_t keep = now.root ? of_root : of_proc;
+	int err = set(now.permitted & (keep | of_cpu()), now.root ? now.effective & keep : 0);
+
+	if (err)
+		diag_warn(d, "capabilities: cannot be given up: %s", strerror(-err));
+}
+
+bool privilege_root(void)
+{
+	return now.root;
+}
+
+uint64_t privilege_take(enum privilege p)
+{
+	uint64_t before = now.effective, more = p == PRIVILEGE_PROC ? of_proc :
+						p == PRIVILEGE_CPU ? of_cpu() :
+								     of_capture | of_proc;
+
+	more &= now.permitted & ~before;
+	if (now.begun && more)
+		set(now.permitted, before | more);
+	return before;
+}
+
+void privilege_return(uint64_t before)
+{
+	if (now.begun && now.effective != before)
+		set(now.permitted, before);
+}
