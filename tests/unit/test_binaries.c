@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,16 +44,9 @@ static void clean_up(struct place *p)
 	assert_int_equal(system(command), 0);
 }
 
-/* This program, under that name; its inode number. */
-static uint64_t put_elf(const struct place *p)
+static bool has_archives(const struct place *p)
 {
-	char command[160];
-	struct stat st;
-
-	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", getpid(), p->file);
-	assert_int_equal(system(command), 0);
-	assert_int_equal(stat(p->file, &st), 0);
-	return st.st_ino;
+	return !access(p->archives, F_OK);
 }
 
 /* At an address where this process has nothing: by its path, then. */
@@ -62,16 +56,45 @@ static struct mapping mapped(const struct place *p, uint64_t ino)
 				 .path = p->file };
 }
 
-static bool has_archives(const struct place *p)
+/* The mapping of what is under that name, link or not. */
+static struct mapping mapped_there(const struct place *p)
 {
-	return !access(p->archives, F_OK);
+	struct mapping m;
+	struct stat st;
+
+	assert_int_equal(lstat(p->file, &st), 0);
+	m = mapped(p, st.st_ino);
+	m.dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+	return m;
+}
+
+/* This program, under that name. */
+static struct mapping put_elf(const struct place *p)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", getpid(), p->file);
+	assert_int_equal(system(command), 0);
+	return mapped_there(p);
+}
+
+/* What is under that name is not taken. */
+static void refuse(const struct place *p, const struct mapping *m)
+{
+	struct binaries *b = binaries_new(true, ARCHIVE_COPY, p->fd);
+
+	binaries_get(b, getpid(), m)->wanted = true;
+	assert_int_equal(binaries_unreadable(b), 1);
+	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_false(has_archives(p));
+	binaries_free(b);
 }
 
 static void test_deleted_file_is_archived(void **state)
 {
 	struct place p = set_up();
 	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
-	struct mapping m = mapped(&p, put_elf(&p));
+	struct mapping m = put_elf(&p);
 	struct binary *f;
 
 	f = binaries_get(b, getpid(), &m);
@@ -105,18 +128,49 @@ static void test_replaced_file_has_a_name_of_its_own(void **state)
 	clean_up(&p);
 }
 
-/* Another file has the name by now: it is not the one that was mapped. */
+/* Another file has the name by now, with another number or on another device. */
 static void test_other_file_is_not_taken(void **state)
 {
 	struct place p = set_up();
-	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
-	struct mapping m = mapped(&p, put_elf(&p) + 1);
+	struct mapping m = put_elf(&p);
 
-	binaries_get(b, getpid(), &m)->wanted = true;
-	assert_int_equal(binaries_unreadable(b), 1);
-	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
-	assert_false(has_archives(&p));
-	binaries_free(b);
+	m.ino++;
+	refuse(&p, &m);
+	m = mapped_there(&p);
+	m.dev++;
+	refuse(&p, &m);
+	clean_up(&p);
+}
+
+/* The file itself, but by a link, of its own name or of a directory's: paths of mappings have none. */
+static void test_no_link_is_followed(void **state)
+{
+	struct place p = set_up();
+	struct mapping m = put_elf(&p);
+	char command[512], path[128];
+
+	snprintf(command, sizeof(command), "mkdir %s/d && mv %s %s/d && ln -s d/prog %s && ln -s d %s/e",
+		 p.dir, p.file, p.dir, p.file, p.dir);
+	assert_int_equal(system(command), 0);
+	refuse(&p, &m);
+	snprintf(path, sizeof(path), "%s/e/prog", p.dir);
+	m.path = path;
+	refuse(&p, &m);
+	clean_up(&p);
+}
+
+static void test_what_is_no_program_is_not_taken(void **state)
+{
+	static const char *const texts[] = { "", "\177EL", "a secret of some length" };
+	struct place p = set_up();
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		__cleanup(closep) int fd = open(p.file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		struct mapping m = mapped_there(&p);
+
+		assert_int_equal(write(fd, texts[i], strlen(texts[i])), strlen(texts[i]));
+		refuse(&p, &m);
+	}
 	clean_up(&p);
 }
 
@@ -128,12 +182,10 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	__cleanup(closep) int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	char event[sizeof(struct inotify_event) + 256];
 	struct mapping m;
-	struct stat st;
 
 	assert_int_equal(mkfifo(p.file, 0600), 0);
-	assert_int_equal(stat(p.file, &st), 0);
 	assert_true(inotify_add_watch(opened, p.file, IN_OPEN) >= 0);
-	m = mapped(&p, st.st_ino);
+	m = mapped_there(&p);
 	binaries_get(b, getpid(), &m)->wanted = true;
 	assert_int_equal(binaries_unreadable(b), 1);
 	assert_true(read(opened, event, sizeof(event)) < 0);
@@ -147,6 +199,8 @@ int main(void)
 		cmocka_unit_test(test_deleted_file_is_archived),
 		cmocka_unit_test(test_replaced_file_has_a_name_of_its_own),
 		cmocka_unit_test(test_other_file_is_not_taken),
+		cmocka_unit_test(test_no_link_is_followed),
+		cmocka_unit_test(test_what_is_no_program_is_not_taken),
 		cmocka_unit_test(test_what_is_no_file_is_not_opened),
 	};
 

@@ -6,17 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "user/space/procfs.h"
+#include "user/space/mapped.h"
 
 enum {
 	MAX_OPEN = 512,      /* beyond: archived at once, which costs time while recording */
@@ -64,68 +60,6 @@ void binaries_free(struct binaries *b)
 	free(b);
 }
 
-/* The vdso is the same in every process: ours will do. */
-static int open_vdso(void)
-{
-	uint64_t base = getauxval(AT_SYSINFO_EHDR);
-	struct buf maps = { 0 };
-	int fd = -1;
-
-	procfs_read(getpid(), "maps", &maps);
-	for (char *line = maps.data, *next; base && line && *line; line = next) {
-		struct maps_line l;
-
-		next = strchr(line, '\n');
-		next = next ? next + 1 : NULL;
-		if (!procfs_maps_line(line, &l) || l.start != base)
-			continue;
-		fd = memfd_create("vdso", MFD_CLOEXEC);
-		if (fd >= 0 && write(fd, (void *)(uintptr_t)base, l.end - l.start) < 0) {
-			close(fd);
-			fd = -1;
-		}
-		break;
-	}
-	buf_free(&maps);
-	return fd;
-}
-
-/*
- * Unless certain, the path may name another file by now, or one in our own mount
- * namespace; its owner may have put a device there, which to open can do harm: it
- * is looked at first.
- */
-static int open_same(const char *path, const struct mapping *m, bool certain)
-{
-	__cleanup(closep) int place = open(path, O_PATH | O_CLOEXEC);
-	char self[64];
-	struct stat st;
-
-	if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (!certain && st.st_ino != m->ino))
-		return -1;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	return open(self, O_RDONLY | O_CLOEXEC);
-}
-
-/* The mapped file itself where we may (it needs a capability), else by its path. */
-static int open_mapped(pid_t pid, const struct mapping *m)
-{
-	char path[64 + 4096];
-	int fd;
-
-	if (*m->path == '[')
-		return open_vdso();
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)m->start, (unsigned long long)(m->start + m->len));
-	fd = open_same(path, m, true);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-	fd = open_same(path, m, false);
-	return fd >= 0 ? fd : open_same(m->path, m, false);
-}
-
 static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 {
 	int err;
@@ -142,7 +76,7 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 
 static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
 {
-	f->fd = b->keep ? open_mapped(pid, m) : -1;
+	f->fd = b->keep ? mapped_open(pid, m) : -1;
 	if (f->fd >= 0)
 		b->nopen++;
 	else
