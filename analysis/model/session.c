@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/model/model.h"
+#include "analysis/symbols/aliases.h"
 
 static struct func *pseudo_func(struct session *s, const char *name)
 {
@@ -212,13 +213,14 @@ int session_add(struct session *s, const char *path)
 	return ret;
 }
 
-/* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read". */
+/* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read"; any by its aliases. */
 static bool is_named(const struct func *f, const char *name)
 {
 	const char *tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
 
 	return !strcmp(f->name, name) || !strcmp(f->long_name, name) ||
-	       !strcmp(f->mangled, name) || (tick && !strcmp(tick + 1, name));
+	       !strcmp(f->mangled, name) || (tick && !strcmp(tick + 1, name)) ||
+	       alias_listed(f->aliases, name);
 }
 
 /* A part goes by what lists call it, too. */

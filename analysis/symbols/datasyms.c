@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/symbols/aliases.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/plt.h"
 
@@ -75,10 +76,10 @@ static int by_addr(const void *a, const void *b)
 
 	if (da->addr != db->addr)
 		return da->addr < db->addr ? -1 : 1;
-	return strcmp(db->name, da->name);
+	return alias_cmp(da->name, db->name);
 }
 
-/* Of several at one address the alphabetically last, as of functions (S-016). */
+/* Keep one name of each address, by the rule for functions. */
 static void sort_symbols(struct datasyms *d)
 {
 	size_t n = 0;

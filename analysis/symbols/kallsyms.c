@@ -26,6 +26,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/ksymline.h"
 #include "analysis/base/vec.h"
+#include "analysis/symbols/aliases.h"
 #include "analysis/symbols/textblocks.h"
 
 #define KB 1024ULL
@@ -41,7 +42,7 @@ static const uint64_t FUNC_MAX = 256 * KB; /* beyond it, the distance is a gap *
 static const uint64_t BPF_MAX = 64 * KB;
 static const uint64_t BPF_REGION = 2 * MB;
 
-enum rank { GLOBAL_TEXT, LOCAL_TEXT, MARK, NO_TEXT };
+enum rank { TEXT, MARK, NO_TEXT };
 
 struct entry {
 	uint64_t addr, size; /* size 0: not given */
@@ -90,7 +91,7 @@ static enum rank rank_of(char type, const char *name)
 		return NO_TEXT;
 	if (is_mark(name))
 		return MARK;
-	return type == 't' ? LOCAL_TEXT : GLOBAL_TEXT;
+	return TEXT;
 }
 
 /* The line from `line` to `end`, which may be written into: names are ended where they stand. */
@@ -122,7 +123,7 @@ static const struct entry *better(const struct entry *a, const struct entry *b)
 {
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? a : b;
-	return strcmp(a->name, b->name) >= 0 ? a : b;
+	return alias_cmp(a->name, b->name) <= 0 ? a : b;
 }
 
 static uint64_t round_up(uint64_t v, uint64_t to)
@@ -232,7 +233,7 @@ static void build(struct kallsyms *k, const entries *all)
 	vec_reserve(&k->syms, all->len);
 	for (const struct entry *e = take(&at, end); e; e = next) {
 		next = take(&at, end);
-		if (e->rank > LOCAL_TEXT || !e->addr)
+		if (e->rank != TEXT || !e->addr)
 			continue;
 		vec_push(&k->syms, (struct ksym){ .addr = e->addr, .size = extent(e, next),
 						  .name = e->name, .module = e->module });

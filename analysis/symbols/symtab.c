@@ -16,6 +16,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "analysis/symbols/aliases.h"
 #include "analysis/symbols/debugfile.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/gosyms.h"
@@ -38,8 +39,7 @@ struct symtab {
 
 /* --- the table --- */
 
-/* By address; of one address functions, global names, the alphabetically last come first (S-016).
- */
+/* By address; of one address functions come before labels, and the name to be shown first. */
 static int raw_cmp(const void *pa, const void *pb)
 {
 	const struct rawsym *a = *(const struct rawsym *const *)pa;
@@ -49,20 +49,7 @@ static int raw_cmp(const void *pa, const void *pb)
 		return a->addr < b->addr ? -1 : 1;
 	if ((a->flags ^ b->flags) & RAW_UNTYPED)
 		return a->flags & RAW_UNTYPED ? 1 : -1;
-	if ((a->flags ^ b->flags) & RAW_GLOBAL)
-		return a->flags & RAW_GLOBAL ? -1 : 1;
-	return strcmp(b->name, a->name);
-}
-
-/* Whether the name is a word of the list: as a local one in .symtab and global in .dynsym. */
-static bool seen(const struct buf *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *p = list->data; p && (p = strstr(p, name)); p += len)
-		if ((p == list->data || p[-1] == ' ') && (!p[len] || p[len] == ' '))
-			return true;
-	return false;
+	return alias_cmp(a->name, b->name);
 }
 
 static const char *join_aliases(struct arena *a, const struct rawsym *keep,
@@ -73,7 +60,7 @@ static const char *join_aliases(struct arena *a, const struct rawsym *keep,
 	size_t more = 0;
 
 	for (const struct rawsym *r = keep + 1; r < end; r++) {
-		if (!strcmp(r->name, keep->name) || seen(&b, r->name))
+		if (!strcmp(r->name, keep->name) || alias_listed(b.data, r->name))
 			continue;
 		if (b.len + strlen(r->name) > ALIASES_MAX) {
 			more++;

@@ -64,6 +64,7 @@ int early(int n)
 #line 9 "early.c"
 	return n;
 }
+int also(int) __attribute__((alias("early")));
 END
 printf '\tn ^= target(n + 3);\n' >part.h
 gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o early.so early.c || not_ok "early.so is built"
@@ -76,6 +77,7 @@ has "and back" "<Function: early, instructions from source file early.c>" \
 	er_src -source "early'part.h'" early.so
 has "without remarks" "n \\^= target" er_src -scc none -source "early'part.h'" early.so
 check "no line where a function begins" [ "$(grep -c 'Function: early>' "$tmp/out")" = 0 ]
+has "a function by its other name" "<Function: early>" er_src -disasm also early.so
 cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
 head -c 4000 work.so >half.so

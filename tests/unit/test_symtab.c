@@ -32,6 +32,7 @@ static const struct image_sym syms[] = {
 	{ "foo", 0x1000, 0x40, STB_WEAK, STT_FUNC },
 	{ "afoo@@VERS_2", 0x1000, 0x30, STB_GLOBAL, STT_FUNC },
 	{ "alocal", 0x1100, 0x20, STB_GLOBAL, STT_FUNC },
+	{ "zlocal.localalias", 0x1100, 0x20, STB_GLOBAL, STT_FUNC },
 	{ "sizeless", 0x1200, 0, STB_GLOBAL, STT_FUNC },
 	{ "outer", 0x1300, 0x100, STB_GLOBAL, STT_FUNC },
 	{ "entry", 0x1380, 0, STB_GLOBAL, STT_FUNC },
@@ -80,7 +81,8 @@ static void check_names(const struct symtab *t)
 	assert_string_equal(s->aliases, "afoo _foo");
 	assert_int_equal(s->size, 0x40);
 	check(t, 0x1040, NULL);
-	check(t, 0x1110, "alocal"); /* global before local */
+	check(t, 0x1110, "zlocal"); /* the last, if local; a compiler's name comes after all */
+	assert_string_equal(symtab_find(t, 0x1110)->aliases, "alocal zlocal.localalias");
 	check(t, 0x1120, NULL);
 	check(t, 0x12ff, "sizeless"); /* up to the next */
 	check(t, 0x130f, "outer");

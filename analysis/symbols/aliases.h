@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Several names of one address: which of them is shown, and the list of the others. */
+#ifndef SYMBOLS_ALIASES_H
+#define SYMBOLS_ALIASES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * Order names, the one to be shown first: the alphabetically last. Names that a compiler
+ * made of others come after them: "foo" is shown, not gcc's "foo.localalias".
+ */
+static inline int alias_cmp(const char *a, const char *b)
+{
+	bool made_a = strchr(a, '.') != NULL, made_b = strchr(b, '.') != NULL;
+
+	if (made_a != made_b)
+		return made_a ? 1 : -1;
+	return strcmp(b, a);
+}
+
+/* Whether a list of names, separated by blanks, has this one. NULL is the empty list. */
+static inline bool alias_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; p && n && (p = strstr(p, name)); p += n) {
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+#endif
