@@ -259,6 +259,8 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->threads);
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);
+	map_free(&e->thread_numbers);
+	map_free(&e->lwp_numbers);
 	vec_free(&e->io_files);
 	file_close(&e->overview);
 	diag_free(&e->diag);

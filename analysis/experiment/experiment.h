@@ -150,6 +150,8 @@ struct experiment {
 	VEC(struct exp_io_file) io_files; /* made at the first question for one */
 	struct map io_by_packet;     /* address of a packet to index into io_files */
 	bool io_followed;
+	struct map thread_numbers, lwp_numbers; /* made at the first question for one */
+	bool numbered;
 	struct file overview;
 	struct diag diag;            /* what was wrong, shown by `header` */
 	struct arena arena;
@@ -203,6 +205,14 @@ struct packet;
 
 /* The file that an I/O packet is about, into e->io_files; 0 for other packets. */
 uint32_t experiment_io_file(struct experiment *e, const struct packet *p);
+
+/*
+ * The number of the thread, of the LWP, with this id in packets: from 1 in the order of
+ * packets, clock packets first, as gprofng numbers them. 0: no packet has the id. The first call reads all
+ * packets.
+ */
+int64_t experiment_thread_number(struct experiment *e, int64_t thrid);
+int64_t experiment_lwp_number(struct experiment *e, int64_t lwpid);
 
 /* A field found by name in a stream; offset 0 (no field is there) when it has none. */
 struct field_ref {

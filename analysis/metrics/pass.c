@@ -334,9 +334,23 @@ int64_t hit_thread(const struct hit *h)
 	return packet_int(h->packet, h->fields->thread);
 }
 
-int64_t hit_lwp(const struct hit *h)
+static int64_t lwp_field(const struct hit *h)
 {
 	return packet_int(h->packet, h->fields->lwp);
+}
+
+int64_t hit_thrid(const struct hit *h)
+{
+	if (experiment_is_system_wide(h->e))
+		return hit_thread(h);
+	return experiment_thread_number(h->e, hit_thread(h));
+}
+
+int64_t hit_lwpid(const struct hit *h)
+{
+	if (experiment_is_system_wide(h->e))
+		return hit_pid(h);
+	return experiment_lwp_number(h->e, lwp_field(h));
 }
 
 int64_t hit_cpu(const struct hit *h)
@@ -346,7 +360,7 @@ int64_t hit_cpu(const struct hit *h)
 
 int64_t hit_pid(const struct hit *h)
 {
-	return has_many_processes(h->e) ? hit_lwp(h) : h->e->pid;
+	return has_many_processes(h->e) ? lwp_field(h) : h->e->pid;
 }
 
 /*

@@ -59,13 +59,20 @@ void pass_run(struct session *s, const struct metric_set *ms, struct filter *fil
 
 /* Nanoseconds from the start of the founder. */
 int64_t hit_time(const struct hit *h);
+/* The system's id. */
 int64_t hit_thread(const struct hit *h);
-int64_t hit_lwp(const struct hit *h);
+/*
+ * What THRID and LWPID are in filters and selections. In an er_kernel recording: the
+ * system's thread id, and the process (0: a kernel thread). In a user experiment: the
+ * thread's and the LWP's number, from 1.
+ */
+int64_t hit_thrid(const struct hit *h);
+int64_t hit_lwpid(const struct hit *h);
 /* -1: unknown. */
 int64_t hit_cpu(const struct hit *h);
 /*
- * The process: of an experiment that has many that of the packet, which stands
- * in LWPID (0: a kernel thread), elsewhere that of the experiment.
+ * The process ID. If the experiment covers many processes it is the packet's (field
+ * LWPID; 0: a kernel thread); otherwise the experiment's own.
  */
 int64_t hit_pid(const struct hit *h);
 /* The number of the sample that a hit fell into, -1 none. */

@@ -36,9 +36,14 @@ static struct value get_thread(const struct hit *h)
 	return known(hit_thread(h));
 }
 
-static struct value get_lwp(const struct hit *h)
+static struct value get_thrid(const struct hit *h)
 {
-	return known(hit_lwp(h));
+	return known(hit_thrid(h));
+}
+
+static struct value get_lwpid(const struct hit *h)
+{
+	return known(hit_lwpid(h));
 }
 
 static struct value get_cpu(const struct hit *h)
@@ -222,9 +227,10 @@ static const char *get_data_name(const struct hit *h)
 }
 
 const struct property properties[] = {
-	{ "THRID", "thread", .get = get_thread },
-	{ "TID", "thread, the system's number", .get = get_thread },
-	{ "LWPID", "lightweight process; of an er_kernel founder the process", .get = get_lwp },
+	{ "THRID", "thread: er_kernel the system's id, else its number from 1", .get = get_thrid },
+	{ "TID", "thread, the system's id", .get = get_thread },
+	{ "LWPID", "lightweight process: er_kernel the process, else its number from 1",
+	  .get = get_lwpid },
 	{ "PID", "process", .get = get_pid },
 	{ "COMM", "name of the thread, or else of its process", .text = get_comm },
 	{ "CGROUP", "path of its cgroup", .text = get_cgroup },

@@ -223,7 +223,7 @@ int selection_parse(struct selection *sel, const struct session *s, enum select_
 }
 
 static int64_t (*const getters[SELECT_KINDS])(const struct hit *h) = {
-	[SELECT_SAMPLE] = hit_sample, [SELECT_THREAD] = hit_thread, [SELECT_LWP] = hit_lwp,
+	[SELECT_SAMPLE] = hit_sample, [SELECT_THREAD] = hit_thrid, [SELECT_LWP] = hit_lwpid,
 	[SELECT_CPU] = hit_cpu,
 };
 

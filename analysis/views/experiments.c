@@ -56,8 +56,8 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 {
 	struct counts *c = ctx;
 
-	count_one(c, SELECT_THREAD, h, hit_thread(h));
-	count_one(c, SELECT_LWP, h, hit_lwp(h));
+	count_one(c, SELECT_THREAD, h, hit_thrid(h));
+	count_one(c, SELECT_LWP, h, hit_lwpid(h));
 	count_one(c, SELECT_CPU, h, hit_cpu(h));
 }
 

@@ -24,7 +24,7 @@ struct index_tally {
 	struct intern ids;
 	struct strtab texts;           /* what keys of a text index are ids of */
 	VEC(struct index_key) keys;
-	VEC(const struct experiment *) seen_in; /* by key: which has a packet of it */
+	VEC(struct experiment *) seen_in; /* by key: which has a packet of it */
 	VEC(int64_t) values; /* keys × nmetrics */
 	int64_t *total;
 };
@@ -99,9 +99,19 @@ static struct index_key index_key(struct index_tally *it, const struct hit *h)
 	return (struct index_key){ .a = v.known ? v.i : -1 };
 }
 
+/* The number that filters and selections take, where it is not the system's id. */
+static void put_number(struct experiment *e, int64_t tid, struct buf *b)
+{
+	int64_t n = experiment_is_system_wide(e) ? tid : experiment_thread_number(e, tid);
+
+	if (n != tid)
+		buf_printf(b, ", thread %" PRId64, n);
+}
+
 static void put_label(const struct index_tally *it, const struct names *names, size_t i,
 		      struct buf *b)
 {
+	bool thread = it->spec->special && it->spec->special->key == thread_key;
 	const struct index_key *k = &it->keys.data[i];
 	const struct enumeration *values = it->spec->special ? NULL : filter_values(it->index);
 	const char *name = values ? values->name(it->seen_in.data[i], k->a) : NULL;
@@ -116,10 +126,12 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
 	else
 		index_put_label(it->spec->type, k->a, b);
+	if (thread)
+		put_number(it->seen_in.data[i], k->b, b);
 }
 
 static size_t key_index(struct index_tally *it, const struct index_key *k,
-			const struct experiment *e)
+			struct experiment *e)
 {
 	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
 	struct intern_probe probe = intern_probe(hash);

@@ -102,6 +102,19 @@ filter 'HSIZE>1000' '!HAS_PROP(HSIZE) || HSIZE>1000'
 filter 'IOTYPE==1' '!HAS_PROP(IOTYPE) || IOTYPE==WRITE'
 filter 'IOFD==3 && CPUID>=0' '(!HAS_PROP(IOFD) || IOFD==3) && CPUID>=0'
 
+# Threads and LWPs have the same numbers. gprofng numbers those of a program that another
+# became apart, so that its experiment is left out. It selects in the first experiment only.
+for f in THRID==1 THRID==2 'THRID IN (3,4)' 'THRID>2' LWPID==1 'LWPID IN (2,4)'; do
+	filter "EXPID<3 && ($f)"
+done
+for kind in thread lwp; do
+	for spec in 1:1 1:2,4 1:2-3; do
+		same_list "${kind}_select $spec" csv_numbers all.er \
+			"-metrics $e_counts -${kind}_select $spec -functions" \
+			"-metrics $e_counts -outfile /dev/null -${kind}_select $spec -outfile - -functions"
+	done
+done
+
 # Selections; that of CPUs is a filter to gprofng, too, but lets traced calls through.
 for spec in 1:1 1 2:1+3:all all:1; do
 	may_be_empty=$([ $spec != 1:1 ] || echo 1)

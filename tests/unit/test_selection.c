@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Selections by lists of numbers (P-073 to P-075, T-36), and definitions of object types. */
+/* Selections by lists of numbers, and definitions of object types. */
 #include "analysis/metrics/objtype.h"
 #include "analysis/metrics/selection.h"
 #include "tests/unit/session_fixture.h"
@@ -163,6 +163,76 @@ static void test_define(void **state)
 	fixture_free(&o);
 }
 
+static int64_t filtered(struct opened *o, const char *text)
+{
+	filter_free(o->view.filter);
+	o->view.filter = filter_parse(o->session, &o->view.types, text, &o->diag);
+	assert_non_null(o->view.filter);
+	return selected(o);
+}
+
+/* Threads of a user experiment have numbers from 1, in the order of packets, in each process. */
+static void test_numbers(void **state)
+{
+	struct exp_builder *sub;
+	struct opened o;
+
+	fixture_new(&o);
+	sub = exp_builder_sub(o.builder, "_b_PID_20.1.er", "/bin/b", 20);
+	exp_builder_profile(o.builder, 500, "main", MS_USER, 1 * TICKS);
+	exp_builder_profile(o.builder, 300, "main", MS_USER, 2 * TICKS);
+	exp_builder_profile(o.builder, 500, "main", MS_USER, 4 * TICKS);
+	exp_builder_profile(sub, 300, "main", MS_USER, 8 * TICKS);
+	exp_builder_close(sub);
+	fixture_open(&o);
+	o.view.filter = filter_new();
+	filter_select(o.view.filter, &o.view.selection);
+	assert_int_equal(select_kind(&o, SELECT_THREAD, "1"), 0);
+	assert_int_equal(selected(&o), 1 + 4 + 8);
+	assert_int_equal(select_kind(&o, SELECT_THREAD, "2"), 0);
+	assert_int_equal(selected(&o), 2);
+	assert_int_equal(select_kind(&o, SELECT_THREAD, "all"), 0);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "1:2+2:1"), 0);
+	assert_int_equal(selected(&o), 2 + 8);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "all"), 0);
+	assert_int_equal(filtered(&o, "THRID==2"), 2);
+	assert_int_equal(filtered(&o, "TID==300"), 2 + 8);
+	fixture_free(&o);
+}
+
+static int64_t selected_cpu(struct opened *o)
+{
+	view_state_changed(&o->view);
+	return total(o, "cpu") / TICKS;
+}
+
+/* In a recording of er_kernel an LWP is a process, whether it was followed or not. */
+static void test_processes(void **state)
+{
+	struct exp_builder *sub;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	sub = exp_builder_sub(o.builder, "_b_PID_20.1.er", "/bin/b", 20);
+	exp_builder_profile(o.builder, 30, "k:read", MS_KERNEL_CPU, 1 * TICKS);
+	exp_builder_profile(sub, 20, "main", MS_USER, 2 * TICKS);
+	exp_builder_profile(sub, 21, "main", MS_USER, 4 * TICKS);
+	exp_builder_close(sub);
+	fixture_open(&o);
+	o.view.filter = filter_new();
+	filter_select(o.view.filter, &o.view.selection);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "20"), 0);
+	assert_int_equal(selected_cpu(&o), 2 + 4);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "30"), 0);
+	assert_int_equal(selected_cpu(&o), 1);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "21"), 0);
+	assert_int_equal(selected_cpu(&o), 0);
+	assert_int_equal(select_kind(&o, SELECT_LWP, "all"), 0);
+	assert_int_equal(select_kind(&o, SELECT_THREAD, "21"), 0);
+	assert_int_equal(selected_cpu(&o), 4);
+	fixture_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +240,8 @@ int main(void)
 		cmocka_unit_test(test_experiments),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_define),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

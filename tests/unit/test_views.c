@@ -79,7 +79,7 @@ static void assert_index(struct opened *o, const char *type, const char *const *
 	table_free(&t);
 }
 
-/* The system's own ids; a sub-experiment has its own process. */
+/* The system's own ids, and the number that filters take; a sub-experiment has its own process. */
 static void test_index(void **state)
 {
 	static const char *const cpus[] = { "<Total>", "CPU 3", "CPU 0" };
@@ -101,7 +101,7 @@ static void test_index(void **state)
 	assert_non_null(strstr(name_of(&t, 2), "PID 4711"));
 	table_free(&t);
 	view_index(&o.view, objtype_find(&o.view.types, "Threads"), &t, &o.diag);
-	assert_string_equal(name_of(&t, 1), "work, PID 12, TID 12");
+	assert_string_equal(name_of(&t, 1), "work, PID 12, TID 12, thread 1");
 	table_free(&t);
 	fixture_free(&o);
 }
