@@ -146,6 +146,8 @@ static __always_inline __u64 charge_interval(struct er_thread *t, __u64 clk, __u
 	off->blocked_ns = len - runq;
 	t->off_ns[s] += len - runq;
 	t->off_ns[ER_OFF_CPU] += runq;
+	t->off_n[s] += len > runq;
+	t->off_n[ER_OFF_CPU] += runq > 0;
 	edge_at(t, clk);
 	return len;
 }

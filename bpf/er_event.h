@@ -154,6 +154,7 @@ enum er_total_flags {
 	ER_TOTAL_BORN = 1 << 1,  /* during the recording */
 	ER_TOTAL_ENDED = 1 << 2, /* during the recording */
 	ER_TOTAL_SPLIT = 1 << 3, /* user_ns and system_ns are exact, by system call edges */
+	ER_TOTAL_IRQ_APART = 1 << 4, /* the kernel keeps interrupts out of run times */
 };
 
 /*
@@ -184,13 +185,18 @@ struct er_total {
 	 */
 	__u64 moved_ns;
 	__u32 nmoved;                /* such sleeps */
-	__u32 pad;
+	__u32 off_n[ER_OFF_STATES];  /* intervals that off_ns adds up */
+	/*
+	 * The part of off_ns[ER_OFF_CPU] in which the thread had a CPU and the kernel did not
+	 * charge it: the hypervisor took the CPU, or (IRQ_APART) an interrupt did.
+	 */
+	__u64 stolen_ns;
 };
 
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
 _Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
-_Static_assert(sizeof(struct er_total) == 360, "ring contract");
+_Static_assert(sizeof(struct er_total) == 392, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 80, "ring contract");

@@ -59,6 +59,7 @@ struct er_thread {
 	__u64 waker_start;
 	__u64 off_ns[OFF_SLOTS];
 	struct er_points points;
+	__u32 off_n[OFF_SLOTS]; /* intervals that off_ns adds up */
 	__u64 split_user; /* SPLIT: user time up to when it left, see split.bpf.h */
 	__u64 ncalls;     /* SPLIT: system calls */
 	__u32 split_in;   /* SPLIT: it left in a system call */

@@ -2,9 +2,10 @@
 /*
  * Where all the time of a thread went. From begin to end in the run queue's
  * clock, less what was off the CPU, is what was on it: so the parts add up by
- * construction. On the CPU the thread ran as long as the kernel has charged it;
- * what is left are interrupts and time that the host took. In that time it could
- * run and had no CPU, so it goes there.
+ * construction. On the CPU the thread ran as long as the kernel has charged it.
+ * The rest of that time the hypervisor took, or an interrupt where the kernel accounts
+ * interrupts apart. The thread could run and had no CPU then: the rest counts as waiting
+ * for a CPU, and `stolen_ns` says how much of that wait it is.
  *
  * A total that finds no room in its ring is put by in a queue, which the reader
  * empties: stacks may be lost, totals may not.
@@ -64,6 +65,7 @@ static __always_inline void total_times(struct er_total *r, const struct er_thre
 
 	for (int i = 0; i < ER_OFF_STATES; i++) {
 		r->off_ns[i] = t->off_ns[i];
+		r->off_n[i] = t->off_n[i];
 		r->rest_stack[i] = t->rest_stack[i];
 		off += t->off_ns[i];
 	}
@@ -71,7 +73,8 @@ static __always_inline void total_times(struct er_total *r, const struct er_thre
 	r->begin_ns = t->begin_ns;
 	r->end_ns = t->begin_ns + on + off;
 	r->run_ns = ran < on ? ran : on;
-	r->off_ns[ER_OFF_CPU] += on - r->run_ns;
+	r->stolen_ns = on - r->run_ns;
+	r->off_ns[ER_OFF_CPU] += r->stolen_ns;
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		r->rest_ns[i] = r->off_ns[i] > t->weighed[i] ? r->off_ns[i] - t->weighed[i] : 0;
 }
@@ -99,6 +102,14 @@ static __always_inline void total_io(struct er_total *r, const struct er_thread 
 	r->write_bytes = has_blocks(p) ? p->ioac.write_bytes - t->write0 : 0;
 }
 
+/* CONFIG_IRQ_TIME_ACCOUNTING: run queues note the time of interrupts. */
+static __always_inline bool irq_time_is_apart(void)
+{
+	struct rq *rq = NULL;
+
+	return bpf_core_field_exists(rq->prev_irq_time);
+}
+
 /* All of it but the number. */
 static __always_inline void total_fill(struct er_total *r, struct task_struct *p,
 				       const struct er_thread *t, __u64 clk, __u64 ran, __u32 tid)
@@ -110,6 +121,8 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->flags = t->total_flags;
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_TOTAL_KTHREAD;
+	if (irq_time_is_apart())
+		r->flags |= ER_TOTAL_IRQ_APART;
 	total_split(r, t, p);
 	r->nwaits = p->nvcsw - t->nvcsw0;
 	r->npreempted = p->nivcsw - t->nivcsw0;
@@ -121,7 +134,6 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->cpu = bpf_get_smp_processor_id();
 	r->moved_ns = t->moved_ns;
 	r->nmoved = t->nmoved;
-	r->pad = 0;
 }
 
 static __always_inline struct er_total *total_scratch(enum scratch_user user)

@@ -81,6 +81,7 @@ struct rq {
 	struct task_struct *curr;
 	u64 clock;
 	u64 clock_task;
+	u64 prev_irq_time; /* CONFIG_IRQ_TIME_ACCOUNTING */
 };
 
 struct cfs_rq {

@@ -101,6 +101,8 @@ struct exp_thread {
 	int64_t begin_ns, end_ns;    /* relative */
 	int64_t run_ns, user_ns, system_ns;
 	int64_t off_ns[MS_COUNT];    /* by state; 0 for those on a CPU */
+	int64_t off_n[MS_COUNT];     /* waits that off_ns adds up; all 0 in recordings without counts */
+	int64_t stolen_ns;           /* part of off_ns[MS_WAIT_CPU]: it had a CPU, and was not charged */
 	int64_t nwaits, npreempted, minflt, majflt;
 	int64_t nmoved, moved_ns;    /* sleeps that schedstat has as waiting for a CPU; not off_ns */
 	bool born, ended;            /* in the recording */

@@ -218,4 +218,6 @@ const struct reason_desc reason_descs[REASON_COUNT] = {
 	{ REASON_NO_WORK, "NO_WORK", "no work" },
 	{ REASON_EXIT, "EXIT", "exit" },
 	{ REASON_OTHER, "OTHER", "other" },
+	{ REASON_STOLEN, "STOLEN", "stolen by the hypervisor" },
+	{ REASON_STOLEN_IRQ, "STOLEN_IRQ", "stolen, interrupts" },
 };

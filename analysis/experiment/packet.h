@@ -131,6 +131,8 @@ enum er_reason {
 	REASON_NO_WORK,    /* a kernel thread or worker that has nothing to do */
 	REASON_EXIT,
 	REASON_OTHER,      /* looked at, and none of these */
+	REASON_STOLEN,     /* had a CPU, and the hypervisor took it */
+	REASON_STOLEN_IRQ, /* the hypervisor or an interrupt took it: the kernel keeps both apart */
 	REASON_COUNT
 };
 

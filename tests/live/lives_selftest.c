@@ -149,6 +149,15 @@ static void use_things(void)
 	raise(SIGCHLD);
 }
 
+static uint64_t waits_of(const struct er_total *t)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		n += i == ER_OFF_CPU ? 0 : t->off_n[i];
+	return n;
+}
+
 /* What a total says of usage is getrusage's, and /proc/PID/io's. */
 static void test_usage(void)
 {
@@ -166,6 +175,8 @@ static void test_usage(void)
 	/* The last switch may come after the parent has asked. */
 	result("voluntary switches", t->nwaits >= kernel && t->nwaits <= kernel + 2 && kernel >= NAPS,
 	       "%llu, getrusage %llu", (unsigned long long)t->nwaits, (unsigned long long)kernel);
+	result("waits of all states are these switches", waits_of(t) == t->nwaits && t->off_n[ER_OFF_CPU],
+	       "%llu of %llu", (unsigned long long)waits_of(t), (unsigned long long)t->nwaits);
 	kernel = ru.ru_nivcsw;
 	result("involuntary switches", t->npreempted >= kernel && t->npreempted <= kernel + 2,
 	       "%llu, getrusage %llu", (unsigned long long)t->npreempted, (unsigned long long)kernel);

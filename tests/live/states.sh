@@ -17,14 +17,11 @@ if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
 fi
 unmount() { cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; } 2>/dev/null; }
 
-# Seconds that the host took of all CPUs so far.
-steal() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print $9 / hz }' /proc/stat; }
-
 # observe EXPERIMENT KINDS OPTIONS…: while it records, `states` runs them to their
 # end and parks; what it says goes to `out`, one line a thread to `truths`.
 observe()
 {
-	local exp=$1 kinds=$2 recorder pid status stolen=$(steal)
+	local exp=$1 kinds=$2 recorder pid status
 	shift 2
 	"$er_kernel" -o "$exp" -F on -q 0 "$@" >record.out 2>record.err &
 	recorder=$!
@@ -44,23 +41,22 @@ observe()
 	exec 3>&-
 	wait $pid
 	[ $status = 0 ] || return 1
-	stolen=$(awk "BEGIN { print $(steal) - $stolen }")
-	echo "$stolen" >stolen
 	grep '^thread' out >truths
 	pids=$(awk -F'\t' '$1 == "thread" { print $3 }' out | sort -u | tr '\n' ' ')
 	[ -s truths ]
 }
 
 # thread_times EXPERIMENT: of threads.xml, one line a thread, seconds: TID, in the recording,
-# on a CPU, user, system, tfault, dfault, kfault, lock, sleep, wait, stop, and what of its
-# sleep schedstat has as waiting for a CPU: the scheduler moved it meanwhile (bpf/edge.bpf.h).
+# on a CPU, user, system, tfault, dfault, kfault, lock, sleep, wait, stop, the part of its
+# sleep that schedstat counts as waiting for a CPU because the scheduler moved it
+# (bpf/edge.bpf.h), and the part of its wait in which it had a CPU that was stolen.
 thread_times()
 {
 	perl -ne '
 		next unless /^<thread /;
 		my %a = /(\w+)="([^"]*)"/g;
 		printf "%d %s\n", $a{tid}, join " ", map { sprintf "%.9f", ($_ // 0) / 1e9 }
-			$a{end} - $a{begin}, @a{qw(run user system tfault dfault kfault lock sleep wait stop moved)};
+			$a{end} - $a{begin}, @a{qw(run user system tfault dfault kfault lock sleep wait stop moved stolen)};
 	' "$1/threads.xml"
 }
 
@@ -74,7 +70,7 @@ column_of()
 }
 
 # The threads whose times do not hold: judge NAME CONDITION-OF-AWK, with the truth as
-# kind pid tid peer must wall cpu user system runq, the row of times as r[2] … r[13].
+# kind pid tid peer must wall cpu user system runq, the row of times as r[2] … r[14].
 judge()
 {
 	local name=$1 condition=$2 wrong
@@ -88,7 +84,7 @@ judge()
 		  cpu = $8; user = $9; sys = $10; runq = $11; named = r[at[kind]]
 		  sum = r[3]; for (i = 6; i <= 12; i++) sum += r[i]
 		  if (!('"$condition"')) print $0 " | " row[$4] }' times truths)
-	[ -z "$wrong" ] && ok "$name" || not_ok "$name" "truth: kind pid tid peer must wall cpu user system runq | tid all run user system tfault dfault kfault lock sleep wait stop moved
+	[ -z "$wrong" ] && ok "$name" || not_ok "$name" "truth: kind pid tid peer must wall cpu user system runq | tid all run user system tfault dfault kfault lock sleep wait stop moved stolen
 $wrong"
 }
 
@@ -99,13 +95,10 @@ exact()
 	judge "$2: each thread is there" 'r[1] > 0'
 	judge "$2: the states add up to the time in the recording" 'near(sum, r[2], 0.001, 0.000001)'
 	judge "$2: time on a CPU is schedstat's" 'near(r[3], cpu, 0.005, 0.001)'
-	# Interrupts that come while it has a CPU, and what the host takes then, are no time
-	# that it ran, and none that the kernel says it waited: er_kernel counts them as such.
-	# Of the time that it ran, 0.5 % at the most was seen.
-	judge "$2: time waiting for a CPU is schedstat's" \
-		"near(r[11] + r[13], runq, 0.005, 0.001 + 0.01 * r[3] + $(cat stolen))"
+	judge "$2: time waiting for a CPU is schedstat's and stolen time" \
+		"near(r[11] - r[14] + r[13], runq, 0.005, 0.001)"
 	judge "$2: the named state has 98 % of the time that it must" \
-		'kind == "runq" ? near(named + r[13], runq, 0.005, 0.001 + 0.01 * r[3] + '"$(cat stolen)"') : named >= 0.98 * must'
+		'kind == "runq" ? near(named - r[14] + r[13], runq, 0.005, 0.001) : named >= 0.98 * must'
 	judge "$2: and no more" \
 		'kind ~ /^(runq|futex|mutex|flock|klock|child)$/ || named <= 1.02 * must + 0.02 + r[13]'
 	judge "$2: and none is in a fault or stopped that should not be" \

@@ -51,6 +51,34 @@ static void test_rest_makes_sums_exact(void **state)
 	experiment_close(e);
 }
 
+/* Stolen time is a packet of its own beside the rest of waiting for a CPU. */
+static void test_stolen(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	struct er_total t = total_of();
+	struct seen_list *l;
+
+	begin_targets(&f, FOLLOW_ALL, NULL, true);
+	t.rest_ns[ER_OFF_CPU] = 999001;
+	t.stolen_ns = 300001;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	t.flags |= ER_TOTAL_IRQ_APART;
+	t.rest_ns[ER_OFF_CPU] = t.stolen_ns;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	l = read_all_packets(sub);
+	assert_int_equal(l->n, 3);
+	assert_int_equal(l->ticks[MS_WAIT_CPU], 999 + 300);
+	assert_int_equal(l->s[0].reason, REASON_NONE);
+	assert_int_equal(l->s[0].ticks, 699);
+	assert_int_equal(l->s[1].reason, REASON_STOLEN);
+	assert_int_equal(l->s[2].reason, REASON_STOLEN_IRQ);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
 /* The stack of a rest may come after the total that names it, as that of a wait may. */
 static void test_rest_waits_for_its_stack(void **state)
 {
@@ -98,6 +126,7 @@ static void test_threads_xml(void **state)
 	begin(&f, FOLLOW_ALL, NULL);
 	drain_take(f.drain, 1, &t, sizeof(t));
 	t.flags = ER_TOTAL_KTHREAD | ER_TOTAL_ENDED | ER_TOTAL_SPLIT;
+	t.off_n[ER_OFF_SLEEP] = 8, t.off_n[ER_OFF_CPU] = 9, t.stolen_ns = 77;
 	t.nmoved = 2, t.moved_ns = 30, t.npreempted = 4, t.minflt = 3, t.majflt = 2;
 	drain_take(f.drain, 1, &t, sizeof(t));
 	drain_process(f.drain, true);
@@ -108,8 +137,8 @@ static void test_threads_xml(void **state)
 		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
 		"waits=\"5\" born=\"1\"/>\n"
 		"<thread pid=\"0\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
-		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" wait=\"999001\" "
-		"waits=\"5\" preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
+		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" nsleep=\"8\" "
+		"wait=\"999001\" nwait=\"9\" stolen=\"77\" waits=\"5\" preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
 }
 
 /* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */
@@ -154,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rest_makes_sums_exact),
 		cmocka_unit_test(test_rest_waits_for_its_stack),
+		cmocka_unit_test(test_stolen),
 		cmocka_unit_test(test_threads_xml),
 		cmocka_unit_test(test_limit_keeps_totals),
 	};

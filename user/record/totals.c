@@ -28,22 +28,39 @@ static struct actor actor_of(const struct er_total *t)
 	return (struct actor){ .task = &t->task, .kthread = t->flags & ER_TOTAL_KTHREAD };
 }
 
-static void put_rest(struct drain *dr, const struct er_total *t, struct output *own,
-		     enum er_off_state state)
+/* The packet of a total in `state`; the caller says what it is about. */
+static struct off_time off_time_of(struct drain *dr, const struct er_total *t, struct output *own,
+				   enum er_off_state state, uint64_t ns)
 {
-	struct off_time off = {
+	return (struct off_time){
 		.output = off_output(dr, own),
 		.followed = own,
 		.actor = actor_of(t),
 		.state = state,
-		.pseudo = unsampled[state],
 		.time_ns = t->end_ns,
-		.weight_ns = t->rest_ns[state],
+		.weight_ns = ns,
 		.cpu = t->cpu,
 		.seq = t->h.seq,
-		.info = { .syscall = -1, .flags = WFLAG_REST, .length_ns = t->rest_ns[state] },
+		.info = { .syscall = -1, .flags = WFLAG_REST, .length_ns = ns },
 	};
+}
 
+/* Time that the thread had a CPU by its own account, and that the kernel did not charge. */
+static void put_stolen(struct drain *dr, const struct er_total *t, struct output *own, uint64_t ns)
+{
+	struct off_time off = off_time_of(dr, t, own, ER_OFF_CPU, ns);
+
+	off.pseudo = "<Stolen>";
+	off.info.reason = t->flags & ER_TOTAL_IRQ_APART ? REASON_STOLEN_IRQ : REASON_STOLEN;
+	put_off_time(dr, &off);
+}
+
+static void put_rest(struct drain *dr, const struct er_total *t, struct output *own,
+		     enum er_off_state state, uint64_t ns)
+{
+	struct off_time off = off_time_of(dr, t, own, state, ns);
+
+	off.pseudo = unsampled[state];
 	if (stacks_has(dr->stacks, t->rest_stack[state]))
 		off.stack = t->rest_stack[state];
 	off.info.reason = reason_rest(dr->reasons, state, off.stack, off.actor.kthread);
@@ -65,19 +82,23 @@ static void attr(struct buf *b, const char *name, uint64_t v)
 static void put_states(struct buf *b, const struct er_total *t)
 {
 	static const struct {
-		const char *name;
+		const char *time, *count;
 		enum er_off_state state;
 	} states[] = {
-		{ "tfault", ER_OFF_TFAULT }, { "dfault", ER_OFF_DFAULT }, { "kfault", ER_OFF_KFAULT },
-		{ "lock", ER_OFF_LOCK },     { "sleep", ER_OFF_SLEEP },	  { "wait", ER_OFF_CPU },
-		{ "stop", ER_OFF_STOP },
+		{ "tfault", "ntfault", ER_OFF_TFAULT }, { "dfault", "ndfault", ER_OFF_DFAULT },
+		{ "kfault", "nkfault", ER_OFF_KFAULT }, { "lock", "nlock", ER_OFF_LOCK },
+		{ "sleep", "nsleep", ER_OFF_SLEEP },	{ "wait", "nwait", ER_OFF_CPU },
+		{ "stop", "nstop", ER_OFF_STOP },
 	};
 
 	attr(b, "run", t->run_ns);
 	attr(b, "user", t->user_ns);
 	attr(b, "system", t->system_ns);
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		attr(b, states[i].name, t->off_ns[states[i].state]);
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		attr(b, states[i].time, t->off_ns[states[i].state]);
+		attr(b, states[i].count, t->off_n[states[i].state]);
+	}
+	attr(b, "stolen", t->stolen_ns);
 }
 
 static void put_counts(struct buf *b, const struct er_total *t)
@@ -129,6 +150,26 @@ static void put_line(struct drain *dr, const struct er_total *t, struct output *
 	buf_free(&b);
 }
 
+static void put_rests(struct drain *dr, const struct er_total *t, struct output *own,
+		      enum er_off_state state)
+{
+	uint64_t rest = t->rest_ns[state], stolen = 0;
+
+	if (!rest)
+		return;
+	if (recording_full(dr->parts.recording)) {
+		dr->parts.drops->n[DROP_LIMIT]++;
+		return;
+	}
+	/* No record of a wait is about stolen time, so that all of it is in the rest. */
+	if (state == ER_OFF_CPU)
+		stolen = t->stolen_ns < rest ? t->stolen_ns : rest;
+	if (rest > stolen)
+		put_rest(dr, t, own, state, rest - stolen);
+	if (stolen)
+		put_stolen(dr, t, own, stolen);
+}
+
 bool write_total(struct drain *dr, const struct er_total *t, bool last_chance)
 {
 	struct actor a = actor_of(t);
@@ -141,13 +182,7 @@ bool write_total(struct drain *dr, const struct er_total *t, bool last_chance)
 	/* What had no packet before gets no directory for a rest, unless it was asked for. */
 	own = route_output(dr, &a, t->end_ns, dr->parts.targets);
 	put_line(dr, t, own);
-	for (int i = 0; i < ER_OFF_STATES; i++) {
-		if (!t->rest_ns[i])
-			continue;
-		if (recording_full(dr->parts.recording))
-			dr->parts.drops->n[DROP_LIMIT]++;
-		else
-			put_rest(dr, t, own, i);
-	}
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		put_rests(dr, t, own, i);
 	return true;
 }
