@@ -44,7 +44,7 @@ DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(or $(call
 # Other machines' code: a shared one of the same version is loaded (opcodes.h).
 $(O)/analysis/symbols/%.o: CPPFLAGS += -DBINUTILS_VERSION='"$(binutils_version)"'
 binutils_version := $(shell objdump --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')
-ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty
+ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty -lm
 RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))

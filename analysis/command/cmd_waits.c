@@ -39,11 +39,22 @@ static int cmd_wakechain(struct shell *sh, int argc, char **argv)
 	return shell_print(sh, &t, view_wakechain(&sh->view, argv[1], &t, &sh->diag));
 }
 
+static int cmd_errors(struct shell *sh, int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
+		return diag_error(&sh->diag, "errors '%s': write errors on, or errors off", argv[1]);
+	if (argc > 1)
+		sh->view.errors = !strcmp(argv[1], "on");
+	shell_reply(sh, sh->view.errors ? "on" : "off");
+	return 0;
+}
+
 static const char *const microstates_words[] = {
 	"threads", "processes", "total", "cpu", "kcpu", "kthr", "user", "system", "trap", "wait",
 	"lock", "ulock", "datapfault", "data", "textpfault", "text", "kernelpfault", "stop", "sleep",
 	"owait", NULL };
 static const char *const locks_words[] = { "address", NULL };
+static const char *const errors_words[] = { "on", "off", NULL };
 
 static const struct command rows[] = {
 	{ SECTION_WAITS, "microstates", .args = "[threads | processes] [metric]", .max = 2,
@@ -58,6 +69,9 @@ static const struct command rows[] = {
 	{ SECTION_WAITS, "wakers", .view = view_wakers, .help = "list who ended whose waits" },
 	{ SECTION_WAITS, "wakechain", .args = "thread", .min = 1, .max = 1, .option_args = 1,
 	  .run = cmd_wakechain, .help = "show what a thread waited for, and why so long" },
+	{ SECTION_WAITS, "errors", .args = "[on|off]", .max = 1, .option_args = 1,
+	  .words = errors_words, .run = cmd_errors, .rc = RC_FIRST,
+	  .help = "show standard errors of estimated numbers of waits" },
 };
 
 const struct command_rows wait_commands = COMMAND_ROWS(rows);

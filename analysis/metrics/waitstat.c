@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/waitstat.h"
 
+#include <math.h>
+
 #include "analysis/metrics/pass.h"
 
 unsigned wait_decade(int64_t ns)
@@ -21,37 +23,36 @@ unsigned wait_octave(int64_t ns)
 	return octave;
 }
 
-double wait_count(const struct hit *h)
-{
-	int64_t length = hit_wait_length(h);
-	uint32_t flags = hit_wait_flags(h);
-
-	if (length <= 0 || flags & WFLAG_REST)
-		return 0;
-	return flags & WFLAG_TRACED ? 1 : (double)hit_weight(h) / (double)length;
-}
-
-void wait_stat_add(struct wait_stat *ws, const struct hit *h)
+void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n)
 {
 	int64_t length = hit_wait_length(h), weight = hit_weight(h);
-	double count = wait_count(h);
 
 	add_to(&ws->time_ns, weight);
-	if (count <= 0)
+	ws->marks += n.mark;
+	ws->unscaled |= n.unscaled;
+	if (n.n <= 0)
 		return;
-	add_to(&ws->known_ns, weight);
-	ws->count += count;
-	ws->decades[wait_decade(length)] += count;
-	ws->sampled |= !(hit_wait_flags(h) & WFLAG_TRACED);
+	add_to(&ws->counted_ns, weight);
+	ws->count += n.n;
+	if (n.mark || n.unscaled) {
+		ws->estimated += n.n;
+		ws->squares += n.n * n.n;
+	}
+	if (hit_wait_flags(h) & WFLAG_REST)
+		return;
+	ws->decades[wait_decade(length)] += n.n;
 	ws->longest_ns = length > ws->longest_ns ? length : ws->longest_ns;
 }
 
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 {
 	add_to(&to->time_ns, from->time_ns);
-	add_to(&to->known_ns, from->known_ns);
+	add_to(&to->counted_ns, from->counted_ns);
 	to->count += from->count;
-	to->sampled |= from->sampled;
+	to->estimated += from->estimated;
+	to->squares += from->squares;
+	to->marks += from->marks;
+	to->unscaled |= from->unscaled;
 	to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
 	for (int i = 0; i < WAIT_DECADES; i++)
 		to->decades[i] += from->decades[i];
@@ -59,5 +60,22 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 
 int64_t wait_stat_mean(const struct wait_stat *ws)
 {
-	return ws->count > 0 ? (int64_t)((double)ws->known_ns / ws->count) : 0;
+	return ws->count > 0 ? (int64_t)((double)ws->counted_ns / ws->count) : 0;
+}
+
+bool wait_stat_is_estimate(const struct wait_stat *ws)
+{
+	return ws->marks || ws->unscaled;
+}
+
+double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all)
+{
+	double share = all->estimated > 0 ? ws->estimated / all->estimated : 0;
+	double others = all->squares - ws->squares;
+
+	if (!wait_stat_is_estimate(ws))
+		return 0;
+	if (ws->unscaled)
+		return sqrt(ws->squares);
+	return sqrt(ws->squares * (1 - share) * (1 - share) + (others > 0 ? others : 0) * share * share);
 }

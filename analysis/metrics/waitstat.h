@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is to say of many waits together.
- *
- * A traced wait stands for itself. A sampled one was chosen with a probability
- * in proportion to its length, and its weight says how much time it stands for:
- * so it stands for weight / length waits of its length, and sums of that are
- * unbiased (Horvitz and Thompson). What is left over of a thread's exact total
- * (WFLAG_REST) is time of waits that no packet describes: it adds to the time, and to
- * neither count nor mean.
+ * Statistics of a set of waits: time, number, mean and longest length, and how many
+ * are how long. waitcount.h says how many waits a packet counts as, and when a
+ * number is exact.
  */
 #ifndef METRICS_WAITSTAT_H
 #define METRICS_WAITSTAT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "analysis/metrics/waitcount.h"
 
 struct hit;
 
@@ -23,20 +20,29 @@ enum { WAIT_DECADES = 9 };
 enum { WAIT_OCTAVES = 40 };
 
 struct wait_stat {
-	int64_t time_ns;   /* all of it */
-	int64_t known_ns;  /* of waits whose length is known */
-	int64_t longest_ns;
-	double count;      /* of these, estimated where not traced */
-	double decades[WAIT_DECADES];
-	bool sampled;      /* some were: count, mean and decades are estimates */
+	int64_t time_ns;    /* all of it */
+	int64_t counted_ns; /* of packets whose number of waits is known */
+	int64_t longest_ns; /* of recorded waits */
+	double count;
+	double estimated;   /* the part of count that estimates contribute */
+	double squares;     /* sum of the squares of these estimates */
+	uint64_t marks;     /* see waitcount.h */
+	bool unscaled;
+	double decades[WAIT_DECADES]; /* of waits whose lengths were recorded */
 };
 
-void wait_stat_add(struct wait_stat *ws, const struct hit *h);
+void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
-/* Mean length in nanoseconds; 0 where no length is known. */
+/* Mean length in nanoseconds; 0 where no count is known. */
 int64_t wait_stat_mean(const struct wait_stat *ws);
-/* How many waits a packet stands for; 0 where its length is not known. */
-double wait_count(const struct hit *h);
+/* Is count an estimate? Otherwise it is what the recorder counted. */
+bool wait_stat_is_estimate(const struct wait_stat *ws);
+/*
+ * The standard error of count, in waits; `all` is the set that ws is a part of and
+ * whose count is exact. By the residuals of a ratio estimator (Cochran, Sampling
+ * Techniques, 6.4), as if each wait had been sampled by itself. 0 where count is exact.
+ */
+double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all);
 /* Into decades, octaves. */
 unsigned wait_decade(int64_t ns);
 unsigned wait_octave(int64_t ns);

@@ -76,7 +76,7 @@ char *cell_number(const struct cell *c, char *end)
 {
 	uint32_t n;
 
-	if (c->n)
+	if (c->n || c->estimate)
 		return NULL;
 	switch (c->kind) {
 	case CELL_TIME:
@@ -118,8 +118,18 @@ static void put_double(struct buf *b, double d, int digits)
 
 void cell_put(struct buf *b, const struct cell *c)
 {
-	char room[CELL_ROOM], *end = room + sizeof(room), *begin = cell_number(c, end);
+	if (c->estimate && !cell_is_nothing(c))
+		buf_puts(b, "~");
+	cell_put_value(b, c);
+}
 
+void cell_put_value(struct buf *b, const struct cell *cell)
+{
+	struct cell exact = *cell, *c = &exact;
+	char room[CELL_ROOM], *end = room + sizeof(room), *begin;
+
+	exact.estimate = false;
+	begin = cell_number(c, end);
 	if (begin) {
 		buf_add(b, begin, end - begin);
 		return;

@@ -13,10 +13,13 @@ struct buf;
 /*
  * Append the cell: seconds to the millisecond, milliseconds to the microsecond,
  * percent to 0.01, counts whole.
- * Exactly nothing is "0."; what rounds to nothing is "0.000" or "0.00". Text
- * becomes printable.
+ * Exactly nothing is "0."; what rounds to nothing is "0.000" or "0.00". An
+ * estimate has a "~" before it. Text becomes printable.
  */
 void cell_put(struct buf *b, const struct cell *c);
+
+/* The same without the "~" of an estimate, for machines. */
+void cell_put_value(struct buf *b, const struct cell *c);
 
 /*
  * The same text, without a NUL, so that it ends at `end`, before which there is room

@@ -60,7 +60,7 @@ static void csv_row(struct printer *p, const struct table *t, const struct row *
 	for (size_t i = 0; i < t->columns.len; i++) {
 		if ((int)i == p->name_column && r->mark)
 			buf_add(&p->cell, &r->mark, 1);
-		cell_put(&p->cell, &r->cells[i]);
+		cell_put_value(&p->cell, &r->cells[i]);
 		put_field(p, !i && !more);
 	}
 	buf_puts(&p->out, "\n");

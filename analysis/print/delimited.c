@@ -74,7 +74,7 @@ static void delimited_row(struct printer *p, const struct table *t, const struct
 			if (p->is_tree)
 				tree_put(&p->tree, &p->cell, r);
 		}
-		cell_put(&p->cell, &r->cells[i]);
+		cell_put_value(&p->cell, &r->cells[i]);
 		put_cell(p, i);
 	}
 	buf_puts(&p->out, "\n");

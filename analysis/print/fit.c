@@ -104,7 +104,8 @@ static bool choose(const struct table *t, size_t width, bool *kept, size_t *bar)
 	int spare;
 
 	for (size_t i = 0; i < t->columns.len; i++) {
-		kept[i] = !t->columns.data[i].optional || !column_is_nothing(t, i);
+		kept[i] = !t->columns.data[i].hidden &&
+			  (!t->columns.data[i].optional || !column_is_nothing(t, i));
 		widths[i] = column_width(t, i);
 		total += kept[i] ? widths[i] : 0;
 	}
@@ -144,7 +145,7 @@ static void copy_row(const struct row *from, const bool *kept, size_t bar, struc
 bool table_needs_fit(const struct table *t)
 {
 	vec_for_each(c, &t->columns) {
-		if (c->optional || c->spare || c->kind == CELL_BAR)
+		if (c->optional || c->hidden || c->spare || c->kind == CELL_BAR)
 			return true;
 	}
 	return false;

@@ -115,7 +115,7 @@ static void put_cell(struct printer *p, const struct cell *c)
 		break;
 	default:
 		buf_clear(&p->cell);
-		cell_put(&p->cell, c);
+		cell_put_value(&p->cell, c);
 		buf_puts(&p->out, "\"");
 		put_escaped(&p->out, p->cell.data ? p->cell.data : "");
 		buf_puts(&p->out, "\"");

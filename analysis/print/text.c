@@ -124,7 +124,7 @@ static bool runs_over(const struct table *t, const struct row *r, size_t column)
 /* Whether of two cells of that kind the one further from 0 is the wider one. */
 static bool grows(const struct cell *c)
 {
-	return !c->n && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
+	return !c->n && !c->estimate && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
 			 c->kind == CELL_PERCENT);
 }
 

@@ -67,7 +67,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_WAKER] = wait_waker_key(w, h);
 	key[KEY_WAKER_PATH] = wait_path(&w->paths, wait_has_waker(h) ? hit_waker_stack(h) :
 					session_no_stack(h->session));
-	wait_stat_add(wait_bag_at(&w->bag, key), h);
+	wait_report_add(w, h, key);
 }
 
 static uint32_t leader_of(struct locks *ls, uint32_t lock)

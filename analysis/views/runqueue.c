@@ -27,10 +27,10 @@ static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 	return wait_text_key(w, hit_wait_length(h) ? "<nobody: it was idle>" : "<unknown>");
 }
 
-static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t namounts)
 {
 	struct runqueue *rq = ctx;
-	struct wait_stat *octave;
+	struct wait_count n;
 	uint32_t key[WAIT_KEYS] = { 0 };
 
 	if (hit_state(h) != MS_WAIT_CPU)
@@ -39,11 +39,9 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_HOLDER] = holder_key(&rq->w, h);
 	key[KEY_WAITER] = wait_thread_key(&rq->w, h, hit_pid(h), hit_thread(h));
 	key[KEY_PATH] = wait_path(&rq->w.paths, h->stack);
-	wait_stat_add(wait_bag_at(&rq->w.bag, key), h);
-	if (wait_count(h) <= 0)
-		return;
-	octave = &rq->octaves[wait_octave(hit_wait_length(h))];
-	wait_stat_add(octave, h);
+	n = wait_report_add(&rq->w, h, key);
+	if (n.n > 0 && !(hit_wait_flags(h) & WFLAG_REST))
+		wait_stat_add(&rq->octaves[wait_octave(hit_wait_length(h))], h, n);
 }
 
 static const char *reason_of(struct wait_report *w, const struct wait_sum *s)

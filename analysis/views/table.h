@@ -39,6 +39,7 @@ enum { TABLE_BAR = 100 };
 struct cell {
 	enum cell_kind kind;
 	int n;        /* of an address see there; of other numbers, not 0: a difference, with sign */
+	bool estimate; /* a number that people see with a "~" before it */
 	union {
 		int64_t i;
 		double d;
@@ -54,6 +55,7 @@ struct column {
 	bool sorted;          /* the rows are sorted by this metric */
 	/* For people only: what machines read has all columns. */
 	bool optional;        /* left out where every cell is nothing */
+	bool hidden;          /* left out */
 	int spare;            /* left out where lines would be too long; the highest first, 0 never */
 	bool wrap;            /* the last: goes on below where a line is too long, between " < " */
 };

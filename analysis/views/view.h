@@ -52,6 +52,7 @@ struct view_state {
 	size_t limit; /* rows, <Total> one of them, as gprofng counts (T-28); 0: all */
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
+	bool errors;           /* show standard errors of estimated counts */
 	struct filter *filter; /* NULL: everything; heeds selection */
 	struct selection selection;
 	struct objtypes types;

@@ -81,28 +81,41 @@ void wait_report_init(struct wait_report *w, struct view_state *v, struct table 
 	wait_paths_init(&w->paths, v->session);
 }
 
+struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
+				  const uint32_t key[WAIT_KEYS])
+{
+	struct wait_count n = wait_counts_of(w->counts, h);
+
+	wait_stat_add(wait_bag_at(&w->bag, key), h, n);
+	return n;
+}
+
 void wait_report_end(struct wait_report *w)
 {
 	if (w->total.count > 0)
 		put_note(w->t, "Lengths by decade, few `.' to most `#': <1 us, u 1 us, m 1 ms, s 1 s, "
 			 ">10 s.");
-	if (w->total.sampled)
-		put_note(w->t, "Sampled: but for <Total>'s time these are estimates; Longest is of "
-			 "those seen.");
+	if (w->estimates)
+		put_note(w->t, "~ an estimate: stacks are recorded of a sample of the waits%s. Longest "
+			 "covers sampled waits only.", w->v->errors ? "" :
+			 "; `errors on' shows standard errors");
+	wait_counts_free(w->counts);
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
 	map_free(&w->threads);
 	wait_bag_free(&w->bag);
 }
 
-enum { COL_TIME, COL_PERCENT, COL_COUNT, COL_MEAN, COL_LONGEST, COL_LENGTHS, COL_TEXT };
+enum { COL_TIME, COL_PERCENT, COL_COUNT, COL_ERROR, COL_MEAN, COL_LONGEST, COL_LENGTHS, COL_TEXT };
 
-static void put_columns(struct table *t, const char *heading)
+static void put_columns(struct table *t, const char *heading, bool errors)
 {
 	static const struct column columns[] = {
 		[COL_TIME] = { .kind = CELL_TIME, .title = { "Time", "", "sec." }, .sorted = true },
 		[COL_PERCENT] = { .kind = CELL_PERCENT, .title = { "Time", "", "%" } },
 		[COL_COUNT] = { .kind = CELL_COUNT, .title = { "Waits" } },
+		[COL_ERROR] = { .kind = CELL_COUNT, .title = { "Waits", "Std.", "Error" },
+				.full = { "Waits Standard", "Error" } },
 		[COL_MEAN] = { .kind = CELL_MSEC, .title = { "Mean", NULL, "ms" } },
 		[COL_LONGEST] = { .kind = CELL_MSEC, .title = { "Longest", NULL, "ms" } },
 		[COL_LENGTHS] = { .kind = CELL_HIST, .title = { "Lengths", NULL, "<u  m  s>" } },
@@ -112,10 +125,12 @@ static void put_columns(struct table *t, const char *heading)
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		vec_push(&t->columns, columns[i]);
 	t->columns.data[COL_TEXT].title[0] = heading;
+	t->columns.data[COL_ERROR].hidden = !errors;
 }
 
 static void put_stat(struct wait_report *w, struct row *r, const struct wait_stat *ws)
 {
+	bool estimate = wait_stat_is_estimate(ws);
 	struct buf b = { 0 };
 
 	r->cells[COL_TIME] = (struct cell){ .kind = CELL_TIME, .i = ws->time_ns };
@@ -123,8 +138,16 @@ static void put_stat(struct wait_report *w, struct row *r, const struct wait_sta
 					       .d = percent_of(ws->time_ns, w->total.time_ns) };
 	if (ws->count <= 0)
 		return;
-	r->cells[COL_COUNT] = (struct cell){ .kind = CELL_COUNT, .i = (int64_t)(ws->count + 0.5) };
-	r->cells[COL_MEAN] = (struct cell){ .kind = CELL_MSEC, .i = wait_stat_mean(ws) };
+	w->estimates |= estimate;
+	/* A wait that was recorded is at least one, whatever its share of the estimate. */
+	r->cells[COL_COUNT] = (struct cell){ .kind = CELL_COUNT, .estimate = estimate,
+					     .i = ws->count < 1 ? 1 : (int64_t)(ws->count + 0.5) };
+	r->cells[COL_ERROR] = (struct cell){ .kind = CELL_COUNT,
+					     .i = (int64_t)(wait_stat_error(ws, &w->total) + 0.5) };
+	r->cells[COL_MEAN] = (struct cell){ .kind = CELL_MSEC, .i = wait_stat_mean(ws),
+					    .estimate = estimate };
+	if (!ws->longest_ns)
+		return;
 	r->cells[COL_LONGEST] = (struct cell){ .kind = CELL_MSEC, .i = ws->longest_ns };
 	for (int i = 0; i < WAIT_DECADES; i++)
 		buf_printf(&b, "%s%.0f", i ? " " : "", ws->decades[i] > 0 && ws->decades[i] < 1 ?
@@ -241,8 +264,9 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 {
 	t->name = view->name;
 	t->title = view->title;
-	put_columns(t, view->heading);
+	put_columns(t, view->heading, v->errors);
 	wait_report_init(w, v, t);
+	w->counts = wait_counts_new(v->session, v->metric_set);
 	pass_run(v->session, v->metric_set, v->filter, view->add, NULL, w);
 	w->total = wait_bag_total(&w->bag);
 	if (w->bag.sums.len)

@@ -49,6 +49,8 @@ struct wait_report {
 	struct view_state *v;
 	struct table *t;
 	const struct names *names;
+	struct wait_counts *counts;
+	bool estimates;        /* a row has an estimated count */
 	struct wait_paths paths;
 	struct strtab texts;   /* names as keys */
 	struct map threads;    /* founder's id << 32 | tid: the key of its kind + 1 */
@@ -60,6 +62,9 @@ struct wait_report {
 /* For a report of another shape than struct wait_view; the end adds notes, too. */
 void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t);
 void wait_report_end(struct wait_report *w);
+/* Take a wait into the bag; returns what it was counted as. */
+struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
+				  const uint32_t key[WAIT_KEYS]);
 /* Say that there are no `what`, such as "waits", and why that may be. */
 void wait_nothing(struct wait_report *w, const char *what);
 
@@ -73,8 +78,8 @@ struct wait_view {
 };
 
 /*
- * Make the report in an empty table: the columns time, share, waits, mean, longest,
- * lengths and text, and below it the notes that explain them. *w may be the first
+ * Make the report in an empty table: the columns time, share, waits, their error, mean,
+ * longest, lengths and text, and below it the notes that explain them. *w may be the first
  * member of something that is the report's own.
  */
 void wait_report_run(struct wait_report *w, const struct wait_view *view, struct view_state *v,

@@ -18,7 +18,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 		return;
 	key[KEY_REASON] = wait_text_key(w, wait_reason_name(h));
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	wait_stat_add(wait_bag_at(&w->bag, key), h);
+	wait_report_add(w, h, key);
 }
 
 /* Of kernel threads that have nothing to do there is always most, and nothing to learn. */

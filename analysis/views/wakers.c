@@ -23,7 +23,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_WAKER_PATH] = wait_path(&w->paths, wait_has_waker(h) ? hit_waker_stack(h) :
 					session_no_stack(h->session));
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	wait_stat_add(wait_bag_at(&w->bag, key), h);
+	wait_report_add(w, h, key);
 }
 
 static void put_pair(struct wait_report *w, const struct wait_sum *s)

@@ -50,7 +50,8 @@ static void test_all_of_it(void **state)
 	struct experiment *e = open_with(*state,
 		"<thread pid=\"12\" tid=\"13\" comm=\"a &lt;b&gt;\" begin=\"5\" end=\"105\" run=\"10\""
 		" user=\"6\" system=\"4\" tfault=\"1\" dfault=\"2\" kfault=\"3\" lock=\"4\" sleep=\"50\""
-		" nsleep=\"41\" wait=\"25\" nwait=\"42\" stolen=\"6\" stop=\"5\" waits=\"7\" preempted=\"8\" moves=\"2\" moved=\"30\" minflt=\"9\" majflt=\"10\" born=\"1\""
+		" nsleep=\"41\" wait=\"25\" nwait=\"42\" stolen=\"6\" stop=\"5\""
+		" waits=\"7\" preempted=\"8\" moves=\"2\" moved=\"30\" minflt=\"9\" majflt=\"10\" born=\"1\""
 		" ended=\"1\" split=\"1\" cgroup=\"/a\" experiment=\"_a_PID_12.1.er\"/>\n"
 		"<thread pid=\"0\" tid=\"2\"/>\n");
 	const struct exp_thread *th;

@@ -138,7 +138,8 @@ static void test_threads_xml(void **state)
 		"waits=\"5\" born=\"1\"/>\n"
 		"<thread pid=\"0\" tid=\"5000001\" comm=\"a &quot;b&quot;\" begin=\"1000\" "
 		"end=\"8001000\" run=\"1000000\" user=\"900000\" sleep=\"6000999\" nsleep=\"8\" "
-		"wait=\"999001\" nwait=\"9\" stolen=\"77\" waits=\"5\" preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
+		"wait=\"999001\" nwait=\"9\" stolen=\"77\" waits=\"5\" "
+		"preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
 }
 
 /* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */

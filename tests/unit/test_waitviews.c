@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reports on states and waits, against experiments of which the answers are known. */
 #include "analysis/metrics/waitpath.h"
-#include "analysis/metrics/waitstat.h"
-#include "tests/unit/session_fixture.h"
-
-enum { MS = BUILDER_TICK_NS };
-
-static const char *text_of(const struct table *t, size_t row)
-{
-	return t->rows.data[row].cells[t->columns.len - 1].s;
-}
-
-/* The row whose text begins so; it must be there. */
-static const struct row *row_of(const struct table *t, const char *text)
-{
-	for (size_t i = 0; i < t->rows.len; i++) {
-		const char *s = text_of(t, i);
-
-		while (*s == ' ')
-			s++;
-		if (!strncmp(s, text, strlen(text)))
-			return &t->rows.data[i];
-	}
-	fail_msg("no row '%s'", text);
-	return NULL;
-}
-
-static bool noted(const struct table *t, const char *part)
-{
-	vec_for_each(n, &t->notes) {
-		if (strstr(*n, part))
-			return true;
-	}
-	return false;
-}
+#include "tests/unit/waitviews_fixture.h"
 
 static size_t column_of(const struct table *t, const char *first, const char *second)
 {
@@ -46,101 +14,6 @@ static size_t column_of(const struct table *t, const char *first, const char *se
 	}
 	fail_msg("no column '%s'", first);
 	return 0;
-}
-
-static void put_wait(struct opened *o, int64_t thread, const char *stack, enum er_mstate state,
-		     unsigned weight, struct wait_info info)
-{
-	info.syscall = -1;
-	exp_builder_wait(o->builder, thread, stack, state, weight, &info);
-}
-
-/* --- how many waits a packet stands for --- */
-
-static void test_counts(void **state)
-{
-	struct table t = { 0 };
-	const struct row *r;
-	struct opened o;
-
-	fixture_new(&o);
-	/* 10 ms in waits of 2: five of them. One of 30 alone, traced. 7 ms that nobody knows. */
-	put_wait(&o, 1, "main>k:a", MS_SLEEP, 10,
-		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 2 * MS });
-	put_wait(&o, 1, "main>k:a", MS_SLEEP, 30,
-		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 30 * MS,
-				     .flags = WFLAG_TRACED });
-	put_wait(&o, 1, "main>k:b", MS_SLEEP, 7,
-		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 7 * MS,
-				     .flags = WFLAG_REST });
-	put_wait(&o, 1, "main>k:c", MS_SLEEP, 3,
-		 (struct wait_info){ .reason = REASON_NO_WORK, .length_ns = 3 * MS });
-	fixture_open(&o);
-	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
-	r = row_of(&t, "pipe");
-	assert_int_equal(r->cells[0].i, 47 * MS);
-	assert_int_equal(r->cells[2].i, 6);
-	assert_int_equal(r->cells[3].i, 40 * MS / 6);
-	assert_int_equal(r->cells[4].i, 30 * MS);
-	assert_string_equal(r->cells[5].s, "0 0 0 0 5 1 0 0 0");
-	r = row_of(&t, "b < main");
-	assert_int_equal(r->cells[0].i, 7 * MS);
-	assert_int_equal(r->cells[2].kind, CELL_BLANK);
-	/* Kernel threads without work are counted, and their stacks are not told. */
-	assert_int_equal(row_of(&t, "no work")->cells[0].i, 3 * MS);
-	for (size_t i = 0; i < t.rows.len; i++)
-		assert_null(strstr(text_of(&t, i), "c < main"));
-	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 50 * MS);
-	table_free(&t);
-	fixture_free(&o);
-}
-
-/*
- * Waits of 1, 3 and 40 ms in turn, chosen by sample points a jittered interval
- * apart as the recorder does: the numbers of all three come out the same, within
- * four times the error that so many samples have.
- */
-static void test_unbiased(void **state)
-{
-	static const int64_t lengths[] = { 1000000, 3000000, 40000000 };
-	double count[3] = { 0 };
-	int64_t point = 10000000;
-	uint64_t seed = 88172645463325252ULL;
-	enum { ROUNDS = 30000 };
-
-	for (int i = 0; i < 3 * ROUNDS; i++) {
-		int64_t left = lengths[i % 3], weight = 0;
-
-		while (point <= left) {
-			left -= point;
-			seed ^= seed << 13;
-			seed ^= seed >> 7;
-			seed ^= seed << 17;
-			point = 5000000 + (int64_t)(seed % 10000000);
-			weight += 10000000;
-		}
-		point -= left;
-		count[i % 3] += (double)weight / (double)lengths[i % 3];
-	}
-	/* 3,000 samples of the first, 9,000 of the second: 7 and 4 % are four sigma. */
-	assert_in_range((long)count[0], (long)(0.93 * ROUNDS), (long)(1.07 * ROUNDS));
-	assert_in_range((long)count[1], (long)(0.96 * ROUNDS), (long)(1.04 * ROUNDS));
-	assert_in_range((long)count[2], (long)(0.98 * ROUNDS), (long)(1.02 * ROUNDS));
-}
-
-static void test_buckets(void **state)
-{
-	assert_int_equal(wait_decade(0), 0);
-	assert_int_equal(wait_decade(999), 0);
-	assert_int_equal(wait_decade(1000), 1);
-	assert_int_equal(wait_decade(999999), 3);
-	assert_int_equal(wait_decade(1000000), 4);
-	assert_int_equal(wait_decade(INT64_MAX), WAIT_DECADES - 1);
-	assert_int_equal(wait_octave(999), 0);
-	assert_int_equal(wait_octave(1000), 1);
-	assert_int_equal(wait_octave(1999), 1);
-	assert_int_equal(wait_octave(4000), 3);
-	assert_int_equal(wait_octave(INT64_MAX), WAIT_OCTAVES - 1);
 }
 
 /* --- stacks --- */
@@ -486,8 +359,7 @@ static void test_foreign(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_unbiased),
-		cmocka_unit_test(test_buckets),	  cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),

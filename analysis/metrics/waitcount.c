@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/waitcount.h"
+
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/model/session.h"
+
+/* The waits of one thread in one state. */
+struct wait_cell {
+	int64_t exact;      /* by the recorder's count; 0: not known */
+	double traced;      /* packets that are one wait each */
+	double sampled;     /* what the sampled packets would count by themselves */
+	int64_t sampled_ns; /* what they weigh */
+	int64_t rest_ns;    /* what packets for the remainder weigh */
+	uint64_t marks;     /* of all estimates but the last */
+	const unsigned char *last; /* the packet of the last estimate */
+};
+
+struct wait_counts {
+	struct map by_key; /* index into cells */
+	VEC(struct wait_cell) cells;
+};
+
+static const struct experiment *founder_of(const struct experiment *e)
+{
+	return e->founder ? e->founder : e;
+}
+
+static uint64_t key_of(const struct experiment *founder, int64_t pid, int64_t tid, int64_t state)
+{
+	return hash64((uint64_t)pid << 32 | (uint32_t)tid) ^
+	       hash64((uint64_t)founder->id << 8 | (uint64_t)state);
+}
+
+static struct wait_cell *cell_at(struct wait_counts *wc, uint64_t key)
+{
+	bool fresh;
+	uint64_t *at = map_put(&wc->by_key, key, &fresh);
+
+	if (fresh) {
+		*at = wc->cells.len;
+		vec_push(&wc->cells, (struct wait_cell){ 0 });
+	}
+	return &wc->cells.data[*at];
+}
+
+static void add_threads(struct wait_counts *wc, const struct experiment *e)
+{
+	vec_for_each(th, &e->threads) {
+		for (int state = 0; state < MS_COUNT; state++) {
+			if (th->off_n[state])
+				add_to(&cell_at(wc, key_of(e, th->pid, th->tid, state))->exact,
+				       th->off_n[state]);
+		}
+	}
+}
+
+/* Stolen time is no wait of its own: it interrupts a thread that has a CPU. */
+static bool is_no_wait(const struct hit *h)
+{
+	int64_t reason = hit_reason(h);
+
+	return reason == REASON_STOLEN || reason == REASON_STOLEN_IRQ;
+}
+
+enum share { SHARE_NONE, SHARE_TRACED, SHARE_SAMPLED, SHARE_REST };
+
+static enum share share_of(const struct hit *h)
+{
+	uint32_t flags = hit_wait_flags(h);
+
+	if (is_no_wait(h))
+		return SHARE_NONE;
+	if (flags & WFLAG_REST)
+		return SHARE_REST;
+	if (hit_wait_length(h) <= 0)
+		return SHARE_NONE;
+	return flags & WFLAG_TRACED ? SHARE_TRACED : SHARE_SAMPLED;
+}
+
+static double unscaled(const struct hit *h)
+{
+	return (double)hit_weight(h) / (double)hit_wait_length(h);
+}
+
+static uint64_t mark_of(const unsigned char *packet)
+{
+	return hash64((uintptr_t)packet);
+}
+
+static uint64_t hit_key(const struct hit *h)
+{
+	return key_of(founder_of(h->e), hit_pid(h), hit_thread(h), hit_state(h));
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct wait_counts *wc = ctx;
+	enum share share = hit_is_wait(h) ? share_of(h) : SHARE_NONE;
+	struct wait_cell *cell;
+
+	if (share == SHARE_NONE)
+		return;
+	cell = cell_at(wc, hit_key(h));
+	if (share == SHARE_TRACED) {
+		cell->traced++;
+		return;
+	}
+	if (share == SHARE_SAMPLED) {
+		cell->sampled += unscaled(h);
+		add_to(&cell->sampled_ns, hit_weight(h));
+	} else {
+		add_to(&cell->rest_ns, hit_weight(h));
+	}
+	if (cell->last)
+		cell->marks += mark_of(cell->last);
+	cell->last = h->packet->p;
+}
+
+struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms)
+{
+	struct wait_counts *wc = xcalloc(1, sizeof(*wc));
+
+	vec_for_each(e, &s->experiments) {
+		if (!(*e)->founder)
+			add_threads(wc, *e);
+	}
+	pass_run(s, ms, NULL, add_hit, NULL, wc);
+	return wc;
+}
+
+void wait_counts_free(struct wait_counts *wc)
+{
+	if (!wc)
+		return;
+	map_free(&wc->by_key);
+	vec_free(&wc->cells);
+	free(wc);
+}
+
+/* The waits that the estimates of a cell share: those that were not traced. */
+static double shared(const struct wait_cell *cell)
+{
+	double n = (double)cell->exact - cell->traced;
+
+	return n > 0 ? n : 0;
+}
+
+/* Time of sampled packets and of the remainder shares the waits, each by its part of the time. */
+static double share(const struct wait_cell *cell, int64_t ns)
+{
+	double all = (double)cell->sampled_ns + (double)cell->rest_ns;
+
+	return all > 0 ? shared(cell) * (double)ns / all : 0;
+}
+
+struct wait_count wait_counts_of(const struct wait_counts *wc, const struct hit *h)
+{
+	enum share kind = share_of(h);
+	const uint64_t *at = kind == SHARE_NONE ? NULL : map_get(&wc->by_key, hit_key(h));
+	const struct wait_cell *cell = at ? &wc->cells.data[*at] : NULL;
+	struct wait_count ret = { 0 };
+
+	if (kind == SHARE_NONE)
+		return ret;
+	if (kind == SHARE_TRACED)
+		return (struct wait_count){ .n = 1 };
+	if (!cell || !cell->exact) {
+		ret.unscaled = kind == SHARE_SAMPLED;
+		ret.n = ret.unscaled ? unscaled(h) : 0;
+		return ret;
+	}
+	if (kind == SHARE_REST)
+		ret.n = share(cell, hit_weight(h));
+	else if (cell->sampled > 0)
+		ret.n = share(cell, cell->sampled_ns) * unscaled(h) / cell->sampled;
+	if (cell->sampled > 0)
+		ret.mark = h->packet->p == cell->last ? -cell->marks : mark_of(h->packet->p);
+	return ret;
+}
