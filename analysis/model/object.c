@@ -271,12 +271,15 @@ bool object_files(struct session *s, struct loadobj *o,
 	return recorded >= 0 && use(o, recorded, ctx);
 }
 
-/* Code that no symbol covers: one function for the whole stretch, named by its file offset. */
+/*
+ * Code that no symbol covers, named by its file offset: a function by call frame information
+ * (`known`), or one for a whole stretch.
+ */
 static struct func *static_func(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
-				uint64_t offset)
+				uint64_t offset, bool known)
 {
 	char *name = xasprintf("<static>@0x%" PRIx64 " (%s)%s", offset, o->name,
-			       o->nsyms ? "" : " --  no functions found");
+			       o->nsyms || known ? "" : " --  no functions found");
 	struct func *f = func_get(s, o, addr, size, name, FUNC_STATIC);
 
 	free(name);
@@ -302,21 +305,22 @@ struct func *object_func(struct session *s, const struct mapping *m, uint64_t of
 	struct loadobj *o = m->obj;
 	uint64_t start = m->foffset, end = m->foffset + m->size;
 	const struct sym *sym;
+	bool known = false;
 
 	object_load(s, o);
 	*addr = o->symtab ? symtab_vaddr(o->symtab, offset) : offset;
 	if (!o->symtab || *addr == (uint64_t)-1) {
 		*addr = offset;
-		return static_func(s, o, start, m->size, start);
+		return static_func(s, o, start, m->size, start, false);
 	}
 	sym = symtab_find(o->symtab, *addr);
 	if (sym)
 		return object_symbol_func(s, o, sym);
-	if (!symtab_gap(o->symtab, *addr, &start, &end)) {
+	if (!symtab_gap(o->symtab, *addr, &start, &end, &known)) {
 		start = *addr - (offset - m->foffset);
 		end = start + m->size;
 	}
-	return static_func(s, o, start, end - start, offset - (*addr - start));
+	return static_func(s, o, start, end - start, offset - (*addr - start), known);
 }
 
 struct func *session_hidden_func(struct session *s, struct loadobj *o)

@@ -319,6 +319,15 @@ bool ehframe_next(struct ehframe *e, struct ehframe_fde *ret)
 	return false;
 }
 
+bool ehframe_at(struct ehframe *e, size_t offset, struct ehframe_fde *ret)
+{
+	struct entry entry;
+
+	return offset < e->section->size && read_entry(e->section, offset, &entry) &&
+	       !entry.c.bad && !entry.is_cie && read_fde(e, &entry, ret) &&
+	       ret->pc_begin < ret->pc_end;
+}
+
 /* --- .eh_frame_hdr --- */
 
 bool ehframe_hdr_read(const struct ehframe_section *hdr, struct ehframe_hdr *ret)

@@ -75,6 +75,11 @@ void ehframe_begin(struct ehframe *e, const struct ehframe_section *s);
  * often, but not always, that of addresses.
  */
 bool ehframe_next(struct ehframe *e, struct ehframe_fde *ret);
+/*
+ * The FDE whose length field is at this offset, as a row of .eh_frame_hdr says; false, and
+ * nothing counted, when there is none that covers code. The iteration stays where it is.
+ */
+bool ehframe_at(struct ehframe *e, size_t offset, struct ehframe_fde *ret);
 
 /* What .eh_frame_hdr says, for files whose section headers are gone. */
 struct ehframe_hdr {

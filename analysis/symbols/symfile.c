@@ -19,6 +19,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/framestarts.h"
 #include "analysis/symbols/symtab.h"
 
 enum { NOTE_SIZE_MAX = 64 * 1024 };
@@ -33,7 +34,7 @@ struct symfile {
 	GElf_Ehdr ehdr;
 	size_t nsections;
 	uint64_t at; /* where the next content goes */
-	struct buf names, strings;
+	struct buf names, strings, unnamed;
 	VEC(GElf_Sym) syms;
 	size_t nlocal;
 	VEC(struct code_section) code;
@@ -226,6 +227,19 @@ static bool copy_names(struct symfile *f)
 	return true;
 }
 
+/* Where functions without a symbol are; it is left out when all have one. */
+static bool add_unnamed(struct symfile *f)
+{
+	GElf_Shdr sh = { .sh_type = SHT_PROGBITS, .sh_addralign = 1 };
+	Elf_Scn *s;
+
+	if (!f->unnamed.len)
+		return true;
+	s = elf_newscn(f->out);
+	sh.sh_name = add_string(&f->names, FRAMESTARTS_SECTION, strlen(FRAMESTARTS_SECTION));
+	return s && put_content(f, s, &sh, f->unnamed.data, f->unnamed.len, ELF_T_BYTE);
+}
+
 /* .symtab, .strtab and .shstrtab behind the sections of the original. */
 static bool add_tables(struct symfile *f, const void *symbols, size_t size)
 {
@@ -310,7 +324,7 @@ static int write_all(struct symfile *f, int out, const char *name, struct diag *
 	for (size_t i = 1; ok && i < f->nsections; i++)
 		ok = copy_section(f, i);
 	symbols = symbols_image(f, &size);
-	if (!ok || !add_tables(f, symbols, size)) {
+	if (!ok || !add_unnamed(f) || !add_tables(f, symbols, size)) {
 		diag_error(d, "%s: cannot make its symbol file: %s", name, elf_errmsg(-1));
 		return -ENOEXEC;
 	}
@@ -325,7 +339,9 @@ static int write_all(struct symfile *f, int out, const char *name, struct diag *
 int symfile_write(int in, int out, const struct symtab_opts *o, struct diag *d)
 {
 	struct symtab *t = symtab_open(in, o, d);
+	const struct elf_region *unnamed;
 	struct symfile f = { 0 };
+	size_t n;
 	int err;
 
 	if (!t)
@@ -335,6 +351,8 @@ int symfile_write(int in, int out, const struct symtab_opts *o, struct diag *d)
 	if (f.in && f.out) {
 		elf_flagelf(f.out, ELF_C_SET, ELF_F_LAYOUT);
 		collect_symbols(&f, t);
+		unnamed = symtab_unnamed(t, &n);
+		framestarts_pack(unnamed, n, &f.unnamed);
 		err = write_all(&f, out, o->path, d);
 	} else {
 		err = diag_errno(d, EIO, "%s: %s", o->path, elf_errmsg(-1));
@@ -343,6 +361,7 @@ int symfile_write(int in, int out, const struct symtab_opts *o, struct diag *d)
 	elf_end(f.in);
 	buf_free(&f.names);
 	buf_free(&f.strings);
+	buf_free(&f.unnamed);
 	vec_free(&f.syms);
 	vec_free(&f.code);
 	symtab_free(t);

@@ -3,8 +3,9 @@
  * A symbol file: an ELF file with the headers, sections and addresses of
  * another one, its code and data left out (SHT_NOBITS), and a .symtab of all
  * functions that its symbols, its .gnu_debugdata or its separate debug file
- * have. It names the same addresses on a machine that has none of these; our
- * reader and gprofng 2.40 take it for the original. Disassembly it cannot give.
+ * have; functions without a symbol keep their place (framestarts.h). It names
+ * the same addresses on a machine that has none of these; our reader and
+ * gprofng 2.40 take it for the original. Disassembly it cannot give.
  */
 #ifndef SYMBOLS_SYMFILE_H
 #define SYMBOLS_SYMFILE_H

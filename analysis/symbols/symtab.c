@@ -19,6 +19,7 @@
 #include "analysis/symbols/aliases.h"
 #include "analysis/symbols/debugfile.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/framestarts.h"
 #include "analysis/symbols/gosyms.h"
 #include "analysis/symbols/plt.h"
 
@@ -32,6 +33,7 @@ struct symtab {
 	VEC(struct sym) syms;
 	uint32_t *outer; /* for each symbol the nearest before it that ends later, or NONE */
 	elf_regions regions;
+	elf_regions unnamed; /* functions that no symbol covers, sorted and apart */
 	elf_segments segments;
 	char *build_id, *source;
 	struct arena arena; /* names */
@@ -266,6 +268,26 @@ static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o
 	buf_free(&s.names);
 }
 
+/* Where functions are that have no symbol: those that no symbol from before them covers. */
+static void read_unnamed(struct symtab *t, Elf *elf)
+{
+	elf_regions all = { 0 };
+	uint64_t reach = 0;
+	size_t i = 0;
+
+	framestarts_read(elf, &t->regions, &all);
+	vec_for_each(r, &all) {
+		for (; i < t->syms.len && t->syms.data[i].addr <= r->start; i++) {
+			const struct sym *s = &t->syms.data[i];
+
+			reach = s->addr + s->size > reach ? s->addr + s->size : reach;
+		}
+		if (r->end > reach)
+			vec_push(&t->unnamed, *r);
+	}
+	vec_free(&all);
+}
+
 struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 {
 	static const struct symtab_opts defaults;
@@ -287,6 +309,7 @@ struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 	elf_get_segments(elf, &t->segments);
 	t->build_id = elf_build_id(elf);
 	read_symbols(t, elf, o ? o : &defaults, d);
+	read_unnamed(t, elf);
 	elf_end(elf);
 	return t;
 }
@@ -297,6 +320,7 @@ void symtab_free(struct symtab *t)
 		return;
 	vec_free(&t->syms);
 	vec_free(&t->regions);
+	vec_free(&t->unnamed);
 	vec_free(&t->segments);
 	free(t->outer);
 	free(t->build_id);
@@ -342,22 +366,43 @@ uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset)
 	return found;
 }
 
-bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
+const struct elf_region *symtab_unnamed(const struct symtab *t, size_t *n)
+{
+	*n = t->unnamed.len;
+	return t->unnamed.data;
+}
+
+/* Cut [*start, *end), which has the address in it, where something else begins or ends. */
+static void cut(uint64_t vaddr, uint64_t at, uint64_t *start, uint64_t *end)
+{
+	if (at <= vaddr && at > *start)
+		*start = at;
+	if (at > vaddr && at < *end)
+		*end = at;
+}
+
+bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end,
+		bool *known)
 {
 	const struct elf_region *r = elf_find_region(&t->regions, vaddr);
-	size_t n = vec_upto(&t->syms, addr, vaddr);
+	size_t n = vec_upto(&t->syms, addr, vaddr), nranges = vec_upto(&t->unnamed, start, vaddr);
 	uint32_t i = n ? n - 1 : NONE;
 
 	if (!r || symtab_find(t, vaddr))
 		return false;
 	*start = r->start;
-	*end = n < t->syms.len && t->syms.data[n].addr < r->end ? t->syms.data[n].addr : r->end;
-	for (int steps = 0; i != NONE && steps < NEST_MAX; steps++, i = t->outer[i]) {
-		uint64_t reach = t->syms.data[i].addr + t->syms.data[i].size;
-
-		if (reach > *start && reach <= vaddr)
-			*start = reach;
+	*end = r->end;
+	if (n < t->syms.len)
+		cut(vaddr, t->syms.data[n].addr, start, end);
+	for (int steps = 0; i != NONE && steps < NEST_MAX; steps++, i = t->outer[i])
+		cut(vaddr, t->syms.data[i].addr + t->syms.data[i].size, start, end);
+	*known = elf_find_region(&t->unnamed, vaddr);
+	if (nranges) {
+		cut(vaddr, t->unnamed.data[nranges - 1].start, start, end);
+		cut(vaddr, t->unnamed.data[nranges - 1].end, start, end);
 	}
+	if (nranges < t->unnamed.len)
+		cut(vaddr, t->unnamed.data[nranges].start, start, end);
 	return true;
 }
 

@@ -4,7 +4,8 @@
  * separate debug file found by build id or debuglink, merged into one sorted array,
  * built once. Of several names at one address the alphabetically last is kept, of
  * global before local (S-016, and what gprofng shows). Nothing is guessed: an address that no
- * symbol covers has none, and the model names it <static>@0x….
+ * symbol covers has none, and the model names it <static>@0x…. Such code is divided into
+ * functions by call frame information (framestarts.h).
  *
  * Addresses are those of the file's own address space (p_vaddr); convert a
  * file offset with symtab_vaddr.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 struct diag;
+struct elf_region;
 
 struct sym {
 	uint64_t addr, size;
@@ -46,8 +48,15 @@ const struct sym *symtab_find(const struct symtab *t, uint64_t vaddr);
 const struct sym *symtab_syms(const struct symtab *t, size_t *n);
 /* The address at which the byte at this file offset is linked; (uint64_t)-1 when none is. */
 uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset);
-/* The executable region [*start, *end) around an address without a symbol, for <static>@. */
-bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end);
+/*
+ * The function [*start, *end) around an address without a symbol, as call frame information
+ * says; or else, with *known false, the executable code up to its neighbours. For <static>@.
+ * False: the address has a symbol, or there is no code.
+ */
+bool symtab_gap(const struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end,
+		bool *known);
+/* Functions without a symbol, sorted. */
+const struct elf_region *symtab_unnamed(const struct symtab *t, size_t *n);
 /* Hexadecimal build id, or NULL. Lives as long as the table. */
 const char *symtab_build_id(const struct symtab *t);
 /* Where the names came from, for `objects`: "symtab", "dynsym", "debug file /usr/…". */

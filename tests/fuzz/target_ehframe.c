@@ -43,13 +43,18 @@ static void read_entries(const struct ehframe_section *s)
 static void read_header(const struct ehframe_section *s)
 {
 	struct ehframe_hdr h;
+	struct ehframe_fde f;
+	struct ehframe e;
 	uint64_t pc, fde;
 
 	if (!ehframe_hdr_read(s, &h))
 		return;
+	ehframe_begin(&e, s);
 	for (size_t i = 0; i < h.nfdes; i++) {
 		ehframe_hdr_row(s, &h, i, &pc, &fde);
-		sink += pc + fde;
+		if (ehframe_at(&e, fde - s->addr, &f))
+			check_inside(s, &f.instructions);
+		sink += pc;
 	}
 }
 

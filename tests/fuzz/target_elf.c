@@ -35,9 +35,10 @@ static void probe_symbols(int fd, const struct symtab_opts *o, struct diag *d, u
 	*first = n ? syms[0].addr : 0;
 	for (uint64_t i = 0; i < PROBES; i++) {
 		uint64_t at = symtab_vaddr(t, i * 0x100), start, end;
+		bool known;
 
 		sink += symtab_find(t, *first + i) != NULL;
-		sink += symtab_gap(t, at, &start, &end);
+		sink += symtab_gap(t, at, &start, &end, &known);
 	}
 	symtab_free(t);
 }

@@ -360,8 +360,13 @@ static void test_damaged(void **state)
 	assert_int_equal(f.offset, last);
 	assert_int_equal(e.nbad, 3);
 	assert_false(e.cut);
+	assert_true(ehframe_at(&e, last, &f));
+	assert_false(ehframe_at(&e, cie, &f));
+	assert_false(ehframe_at(&e, lost, &f));
+	assert_false(ehframe_at(&e, b.len, &f));
 	assert_false(ehframe_next(&e, &f));
 	assert_true(e.cut);
+	assert_int_equal(e.nbad, 3);
 	assert_false(ehframe_next(&e, &f));
 
 	/* Augmentation data that reaches out of its entry. */

@@ -106,7 +106,6 @@ static size_t check_section(Elf *elf, const struct ehframe_section *s)
 /* The linker's table has each FDE with its begin. */
 static size_t check_table(const struct ehframe_section *frame, const struct ehframe_section *hdr)
 {
-	struct ehframe_section one = *frame;
 	struct ehframe_hdr h;
 	struct ehframe_fde f;
 	struct ehframe e;
@@ -114,13 +113,12 @@ static size_t check_table(const struct ehframe_section *frame, const struct ehfr
 
 	assert_true(ehframe_hdr_read(hdr, &h));
 	assert_int_equal(h.eh_frame, frame->addr);
+	ehframe_begin(&e, frame);
 	for (size_t i = 0; i < h.nfdes; i++) {
 		ehframe_hdr_row(hdr, &h, i, &pc, &fde);
-		ehframe_begin(&e, &one);
-		e.next = fde - frame->addr;
-		assert_true(e.next < frame->size);
-		if (!ehframe_next(&e, &f) || f.offset != fde - frame->addr)
+		if (!ehframe_at(&e, fde - frame->addr, &f))
 			continue; /* of nothing */
+		assert_int_equal(f.offset, fde - frame->addr);
 		assert_int_equal(f.pc_begin, pc);
 	}
 	return h.nfdes;

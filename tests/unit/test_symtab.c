@@ -140,18 +140,19 @@ static void test_places(void **state)
 {
 	struct symtab *t = open_image(&whole, &no_debug, NULL);
 	uint64_t start, end;
+	bool known;
 
 	assert_non_null(t);
 	assert_int_equal(symtab_vaddr(t, IMAGE_OFFSET), IMAGE_TEXT);
 	assert_int_equal(symtab_vaddr(t, IMAGE_OFFSET + 0x123), IMAGE_TEXT + 0x123);
 	assert_true(symtab_vaddr(t, IMAGE_OFFSET - 1) == (uint64_t)-1);
 	assert_true(symtab_vaddr(t, IMAGE_OFFSET + IMAGE_TEXT_SIZE + 16) == (uint64_t)-1);
-	assert_false(symtab_gap(t, 0x1000, &start, &end));
-	assert_false(symtab_gap(t, 0x8000, &start, &end));
-	assert_true(symtab_gap(t, 0x1050, &start, &end));
+	assert_false(symtab_gap(t, 0x1000, &start, &end, &known));
+	assert_false(symtab_gap(t, 0x8000, &start, &end, &known));
+	assert_true(symtab_gap(t, 0x1050, &start, &end, &known));
 	assert_int_equal(start, 0x1040);
 	assert_int_equal(end, 0x1100);
-	assert_true(symtab_gap(t, 0x2004, &start, &end));
+	assert_true(symtab_gap(t, 0x2004, &start, &end, &known));
 	assert_int_equal(start, 0x2000);
 	assert_int_equal(end, 0x2010);
 	symtab_free(t);
@@ -162,13 +163,14 @@ static void test_none(void **state)
 	const struct image empty = { 0 };
 	struct symtab *t = open_image(&empty, NULL, NULL);
 	uint64_t start, end;
+	bool known;
 	size_t n;
 
 	assert_non_null(t);
 	symtab_syms(t, &n);
 	assert_int_equal(n, 0);
 	assert_null(symtab_find(t, 0x1000));
-	assert_true(symtab_gap(t, 0x1800, &start, &end));
+	assert_true(symtab_gap(t, 0x1800, &start, &end, &known));
 	assert_int_equal(start, 0x1000);
 	assert_int_equal(end, 0x2000);
 	symtab_free(t);
@@ -392,13 +394,14 @@ static void use(int fd)
 {
 	struct symtab *t = symtab_open(fd, &no_debug, NULL);
 	uint64_t start, end;
+	bool known;
 
 	for (uint64_t a = 0xff0; t && a < 0x2040; a += 0x10) {
 		const struct sym *s = symtab_find(t, a);
 
 		if (s)
 			assert_true(strlen(s->name) > 0 && a - s->addr < s->size);
-		symtab_gap(t, a, &start, &end);
+		symtab_gap(t, a, &start, &end, &known);
 		symtab_vaddr(t, a);
 	}
 	symtab_free(t);
