@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -26,42 +28,103 @@ int fd_write(int fd, const void *p, size_t n)
 	return 0;
 }
 
-static bool stopped(const volatile int *stop)
+struct copy {
+	int in, out;
+	off_t base; /* where the copy begins in `out` */
+	uint64_t *room;
+	const volatile int *stop;
+	char *chunk; /* NULL as long as the kernel copies by itself */
+};
+
+static bool stopped(const struct copy *c)
 {
-	return stop && *stop;
+	return c->stop && *c->stop;
 }
 
-/* From `at` to the end, by reading and writing, where the kernel cannot do it alone. */
-static int copy_by_hand(int in, int out, off_t at, const volatile int *stop)
+/* By reading and writing, where the kernel cannot do it alone. What was copied, or -errno. */
+static ssize_t copy_by_hand(struct copy *c, off_t at, size_t n)
 {
-	__cleanup(freep) char *chunk = xmalloc(CHUNK);
-	ssize_t n;
+	ssize_t got = pread(c->in, c->chunk, n, at);
+
+	for (ssize_t done = 0, put; done < got; done += put) {
+		put = pwrite(c->out, c->chunk + done, got - done, c->base + at + done);
+		if (put <= 0)
+			return put < 0 ? -errno : -EIO;
+	}
+	return got < 0 ? -errno : got;
+}
+
+static ssize_t copy_some(struct copy *c, off_t at, size_t n)
+{
+	loff_t from = at, to = c->base + at;
+	ssize_t done = c->chunk ? -1 : copy_file_range(c->in, &from, c->out, &to, n, 0);
+
+	if (done >= 0)
+		return done;
+	if (!c->chunk && errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	if (!c->chunk)
+		c->chunk = xmalloc(CHUNK);
+	return copy_by_hand(c, at, n);
+}
+
+/* All of [from, to), or up to where the file ends by now. */
+static int copy_data(struct copy *c, off_t from, off_t to)
+{
+	while (from < to) {
+		size_t n = to - from < CHUNK ? to - from : CHUNK;
+		ssize_t done;
+
+		if (stopped(c))
+			return -EINTR;
+		if (c->room && n > *c->room)
+			return -EFBIG;
+		done = copy_some(c, from, n);
+		if (done == -EINTR)
+			continue;
+		if (done <= 0)
+			return done;
+		if (c->room)
+			*c->room -= done;
+		from += done;
+	}
+	return 0;
+}
+
+static int copy_extents(struct copy *c, off_t size)
+{
+	off_t hole = 0;
 	int err = 0;
 
-	while (!err && (n = pread(in, chunk, CHUNK, at)) != 0) {
-		if (stopped(stop))
-			return -EINTR;
-		if (n < 0 && errno == EINTR)
-			continue;
-		err = n < 0 ? -errno : fd_write(out, chunk, n);
-		at += n;
+	while (!err && hole < size) {
+		off_t data = lseek(c->in, hole, SEEK_DATA);
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		/* A file system that knows nothing of holes: all is data. */
+		if (data < 0)
+			data = hole;
+		hole = lseek(c->in, data, SEEK_HOLE);
+		if (hole < 0 || hole > size)
+			hole = size;
+		err = copy_data(c, data, hole);
 	}
 	return err;
 }
 
-int fd_copy(int in, int out, const volatile int *stop)
+int fd_copy(int in, int out, uint64_t *room, const volatile int *stop)
 {
-	off_t at = 0;
-	ssize_t n;
+	struct copy c = { .in = in, .out = out, .base = lseek(out, 0, SEEK_CUR), .room = room,
+			  .stop = stop };
+	struct stat st;
+	int err;
 
-	do {
-		if (stopped(stop))
-			return -EINTR;
-		n = copy_file_range(in, &at, out, NULL, CHUNK, 0);
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (!n)
-		return 0;
-	if (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS)
-		return copy_by_hand(in, out, at, stop);
-	return -errno;
+	if (c.base < 0 || fstat(in, &st) < 0)
+		return -errno;
+	err = copy_extents(&c, st.st_size);
+	free(c.chunk);
+	/* What ends with a hole has its length; what was cut short meanwhile has its new one. */
+	if (!err && (fstat(in, &st) < 0 || ftruncate(out, c.base + st.st_size) < 0))
+		err = -errno;
+	return err;
 }

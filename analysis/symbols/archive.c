@@ -117,19 +117,40 @@ int archive_open(int expdir, const char *path)
 	return -EINVAL;
 }
 
-static int copy_file(int in, int out, const char *path, struct diag *d)
+static int copy_file(int in, int out, const char *path, const struct archive_order *o,
+		     struct diag *d)
 {
-	int err = fd_copy(in, out, NULL);
+	int err = fd_copy(in, out, o->room, o->stop);
 
 	return err ? diag_errno(d, -err, "%s: cannot copy it into archives/", path) : 0;
 }
 
-static int fill(int in, int out, const char *path, enum archive_mode mode, struct diag *d)
+static int write_symbols(int in, int out, const char *path, const struct archive_order *o,
+			 struct diag *d)
 {
 	const struct symtab_opts opts = { .path = path };
+	int err = symfile_write(in, out, &opts, d);
+	struct stat st;
 
-	return mode == ARCHIVE_COPY ? copy_file(in, out, path, d)
-				    : symfile_write(in, out, &opts, d);
+	if (err || !o->room || fstat(out, &st) < 0)
+		return err;
+	if ((uint64_t)st.st_size > *o->room)
+		return diag_errno(d, EFBIG, "%s: cannot put its symbols into archives/", path);
+	*o->room -= st.st_size;
+	return 0;
+}
+
+/* Of what is not there in the end nothing is counted. */
+static int fill(int in, int out, const char *path, const struct archive_order *o, struct diag *d)
+{
+	uint64_t room = o->room ? *o->room : 0;
+	int err = o->stop && *o->stop ? -EINTR : o->mode == ARCHIVE_COPY ?
+					copy_file(in, out, path, o, d) :
+					write_symbols(in, out, path, o, d);
+
+	if (err && o->room)
+		*o->room = room;
+	return err;
 }
 
 /* The fresh temporary file; one of a killed process with our number is in the way at most. */
@@ -143,8 +164,8 @@ static int open_temporary(int dir, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-static int add_file(int dir, int fd, const char *path, const char *name, enum archive_mode mode,
-		    struct diag *d)
+static int add_file(int dir, int fd, const char *path, const char *name,
+		    const struct archive_order *o, struct diag *d)
 {
 	__cleanup(freep) char *temporary = xasprintf(".new.%ld", (long)gettid());
 	__cleanup(closep) int out = open_temporary(dir, temporary);
@@ -152,7 +173,7 @@ static int add_file(int dir, int fd, const char *path, const char *name, enum ar
 
 	if (out < 0)
 		return diag_errno(d, -out, "archives/%s: cannot create", name);
-	err = fill(fd, out, path, mode, d);
+	err = fill(fd, out, path, o, d);
 	if (!err && renameat(dir, temporary, dir, name) < 0)
 		err = diag_errno(d, errno, "archives/%s: cannot create", name);
 	if (err)
@@ -170,8 +191,7 @@ int archive_dir(int expdir, struct diag *d)
 	return dir < 0 ? diag_errno(d, -dir, "%s: cannot open", dirname) : dir;
 }
 
-int archive_put(int dir, int fd, const char *path, enum archive_mode mode, enum archive_old old,
-		struct diag *d)
+int archive_put(int dir, int fd, const char *path, const struct archive_order *o, struct diag *d)
 {
 	__cleanup(freep) char *name = archive_name(path);
 	struct stat st, have;
@@ -179,9 +199,9 @@ int archive_put(int dir, int fd, const char *path, enum archive_mode mode, enum 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return diag_errno(d, EINVAL, "%s: not a regular file", path);
 	if (fstatat(dir, name, &have, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (old == ARCHIVE_KEEP || (old == ARCHIVE_UPGRADE && have.st_size >= st.st_size)))
+	    (o->old == ARCHIVE_KEEP || (o->old == ARCHIVE_UPGRADE && have.st_size >= st.st_size)))
 		return 0;
-	return add_file(dir, fd, path, name, mode, d);
+	return add_file(dir, fd, path, name, o, d);
 }
 
 int archive_link(int dir, const char *common, const char *path, struct diag *d)
@@ -198,7 +218,8 @@ int archive_link(int dir, const char *common, const char *path, struct diag *d)
 
 int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d)
 {
+	const struct archive_order o = { .mode = mode, .old = ARCHIVE_KEEP };
 	__cleanup(closep) int dir = archive_dir(expdir, d);
 
-	return dir < 0 ? dir : archive_put(dir, fd, path, mode, ARCHIVE_KEEP, d);
+	return dir < 0 ? dir : archive_put(dir, fd, path, &o, d);
 }

@@ -9,6 +9,7 @@
 #define SYMBOLS_ARCHIVE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct diag;
 
@@ -21,6 +22,14 @@ enum archive_old {
 	ARCHIVE_REPLACE,
 };
 
+/* How to make an archive. */
+struct archive_order {
+	enum archive_mode mode;
+	enum archive_old old;
+	uint64_t *room;           /* bytes that archives may still take; NULL: any number */
+	const volatile int *stop; /* other than 0: end at once; NULL: never */
+};
+
 /* "libc.so.6_dnWuQRcLhw9" for "/usr/lib/x86_64-linux-gnu/libc.so.6"; freed by the caller. */
 char *archive_name(const char *path);
 /*
@@ -31,9 +40,12 @@ char *archive_name(const char *path);
 int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d);
 /* archives/ below expdir, made when missing; -errno after reporting. */
 int archive_dir(int expdir, struct diag *d);
-/* The same as archive_add into the open directory `dir`, which may serve many experiments. */
-int archive_put(int dir, int fd, const char *path, enum archive_mode mode, enum archive_old old,
-		struct diag *d);
+/*
+ * The same as archive_add into the open directory `dir`, which may serve many experiments.
+ * *room becomes less by what the archive takes; -EFBIG when it does not suffice. -EINTR when
+ * it was stopped.
+ */
+int archive_put(int dir, int fd, const char *path, const struct archive_order *o, struct diag *d);
 /*
  * Have the archive of path in `dir`, an archives/, be that in the directory
  * `common` (a path): by a symbolic link. What is there is replaced.

@@ -24,6 +24,7 @@ enum {
 	UNPACK_RATIO_MAX = 256, /* symbols shrink to a tenth */
 	UNPACK_MEMORY = 128 * 1024 * 1024,
 	CRC_CHUNK = 256 * 1024,
+	CRC_SIZE_MAX = 1 << 30, /* a few seconds; what is larger has a build id */
 };
 
 /* 1: has this build id, 0: has another one, -1: has none. */
@@ -60,8 +61,11 @@ static bool crc_matches(int fd, GElf_Word want)
 	__cleanup(freep) unsigned char *chunk = xmalloc(CRC_CHUNK);
 	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
+	struct stat st;
 	ssize_t n;
 
+	if (fstat(fd, &st) < 0 || st.st_size > CRC_SIZE_MAX)
+		return false;
 	while ((n = pread(fd, chunk, CRC_CHUNK, at)) > 0) {
 		crc = crc32(crc, chunk, n);
 		at += n;

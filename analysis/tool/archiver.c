@@ -67,8 +67,12 @@ static bool is_chosen(const struct archiver *a, const char *path)
 static int put(struct archiver *a, int fd, const char *path)
 {
 	const struct archive_plan *plan = a->plan;
-	enum archive_old old = plan->force && !plan->only_founder && !plan->has_only ? ARCHIVE_REPLACE :
-			       plan->mode == ARCHIVE_COPY ? ARCHIVE_UPGRADE : ARCHIVE_KEEP;
+	const struct archive_order order = {
+		.mode = plan->mode,
+		.old = plan->force && !plan->only_founder && !plan->has_only ? ARCHIVE_REPLACE :
+		       plan->mode == ARCHIVE_COPY ? ARCHIVE_UPGRADE : ARCHIVE_KEEP,
+		.stop = &tool_stop,
+	};
 	__cleanup(closep) int common = -1;
 
 	if (a->archives < 0)
@@ -76,11 +80,11 @@ static int put(struct archiver *a, int fd, const char *path)
 	if (a->archives < 0)
 		return -1;
 	if (!plan->common)
-		return archive_put(a->archives, fd, path, plan->mode, old, a->d);
+		return archive_put(a->archives, fd, path, &order, a->d);
 	common = open(plan->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (common < 0)
 		return diag_errno(a->d, errno, "-d '%s': cannot open", plan->common);
-	if (archive_put(common, fd, path, plan->mode, old, a->d))
+	if (archive_put(common, fd, path, &order, a->d))
 		return -1;
 	return archive_link(a->archives, plan->common, path, a->d);
 }

@@ -116,7 +116,7 @@ static int copy_regular(const struct tree_copy *c, struct diag *d)
 	out = openat(c->to, c->copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return diag_errno(d, errno, "%s: cannot create the copy", c->path);
-	err = fd_copy(in, out, c->stop);
+	err = fd_copy(in, out, NULL, c->stop);
 	if (err == -EINTR)
 		return diag_error(d, "%s: interrupted", c->path);
 	if (err)

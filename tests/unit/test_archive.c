@@ -91,6 +91,13 @@ static void test_names(void **state)
 	check_name(longest, want);
 }
 
+static int put(int archives, int fd, enum archive_mode mode, enum archive_old old)
+{
+	const struct archive_order o = { .mode = mode, .old = old };
+
+	return archive_put(archives, fd, path, &o, NULL);
+}
+
 static int mode_of(const char *name)
 {
 	struct stat st;
@@ -259,7 +266,7 @@ static void test_common(void **state)
 	assert_true(archives >= 0);
 	assert_int_equal(mkdir(common, 0700), 0);
 	at = open(common, O_RDONLY | O_DIRECTORY);
-	assert_int_equal(archive_put(at, fd, path, ARCHIVE_COPY, ARCHIVE_KEEP, NULL), 0);
+	assert_int_equal(put(at, fd, ARCHIVE_COPY, ARCHIVE_KEEP), 0);
 	assert_int_equal(archive_link(archives, common, path, NULL), 0);
 	got = archive_open(expdir, path);
 	assert_true(got >= 0);
@@ -283,17 +290,17 @@ static void test_upgrade(void **state)
 
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(ftruncate(fd, st.st_size + 100000), 0);
-	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_KEEP, NULL), 0);
-	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_COPY, ARCHIVE_KEEP, NULL), 0);
+	assert_int_equal(put(archives, fd, ARCHIVE_SYMBOLS, ARCHIVE_KEEP), 0);
+	assert_int_equal(put(archives, fd, ARCHIVE_COPY, ARCHIVE_KEEP), 0);
 	assert_int_equal(fstatat(archives, name, &slim, 0), 0);
 	assert_true(slim.st_size < st.st_size + 100000);
-	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_COPY, ARCHIVE_UPGRADE, NULL), 0);
+	assert_int_equal(put(archives, fd, ARCHIVE_COPY, ARCHIVE_UPGRADE), 0);
 	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
 	assert_int_equal(copy.st_size, st.st_size + 100000);
-	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_UPGRADE, NULL), 0);
+	assert_int_equal(put(archives, fd, ARCHIVE_SYMBOLS, ARCHIVE_UPGRADE), 0);
 	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
 	assert_int_equal(copy.st_size, st.st_size + 100000);
-	assert_int_equal(archive_put(archives, fd, path, ARCHIVE_SYMBOLS, ARCHIVE_REPLACE, NULL), 0);
+	assert_int_equal(put(archives, fd, ARCHIVE_SYMBOLS, ARCHIVE_REPLACE), 0);
 	assert_int_equal(fstatat(archives, name, &copy, 0), 0);
 	assert_int_equal(copy.st_size, slim.st_size);
 	close(archives);
