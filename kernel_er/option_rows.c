@@ -212,17 +212,27 @@ static int opt_archive(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-static int opt_limit(struct options *o, const char *arg, struct diag *d)
+static int size_option(const char *option, const char *arg, uint64_t *bytes, struct diag *d)
 {
 	static const struct choice words[] = { { "unlimited", 0 }, { "none", 0 }, { NULL, 0 } };
 	uint64_t mb;
 
-	if (choose(words, arg, &o->plan.limit_bytes))
+	if (choose(words, arg, bytes))
 		return 0;
 	if (!whole(arg, UINT64_MAX >> 20, &mb) || !mb)
-		return diag_error(d, "-L '%s': not a size: write megabytes, or unlimited", arg);
-	o->plan.limit_bytes = mb << 20;
+		return diag_error(d, "%s '%s': not a size: write megabytes, or unlimited", option, arg);
+	*bytes = mb << 20;
 	return 0;
+}
+
+static int opt_limit(struct options *o, const char *arg, struct diag *d)
+{
+	return size_option("-L", arg, &o->plan.limit_bytes, d);
+}
+
+static int opt_archive_limit(struct options *o, const char *arg, struct diag *d)
+{
+	return size_option("--archive-limit", arg, &o->plan.archive_bytes, d);
 }
 
 static int opt_sample(struct options *o, const char *arg, struct diag *d)
@@ -418,6 +428,8 @@ const struct option_row option_rows[] = {
 	{ 'A', NULL, "on|off|copy", "archive what names need, nothing, or binaries (on)",
 	  opt_archive },
 	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
+	{ 0, "archive-limit", "MB|unlimited", "what archives may take of it (1000)",
+	  opt_archive_limit },
 	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
 	{ 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
 	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },

@@ -116,6 +116,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 			.states = true,
 			.quiet_ns = 1000000000,
 			.limit_bytes = 2000ULL << 20,
+			.archive_bytes = 1000ULL << 20,
 			.sample_s = 1,
 			.archiving = ARCHIVE_NAMES,
 			.follow = FOLLOW_ALL,

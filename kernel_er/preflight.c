@@ -132,6 +132,9 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 			fprintf(out, "target:         %d\n", t->pid);
 	}
 	fprintf(out, "archives:       %s\n", archiving[plan->archiving]);
+	if (plan->archiving != ARCHIVE_NOTHING && plan->archive_bytes)
+		fprintf(out, "archive limit:  %llu MB\n",
+			(unsigned long long)plan->archive_bytes >> 20);
 	if (plan->limit_bytes)
 		fprintf(out, "size limit:     %llu MB\n", (unsigned long long)plan->limit_bytes >> 20);
 	if (plan->load) {

@@ -74,7 +74,7 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	remove_experiment();
 	f->dirfd = open(dir, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(recording_open(f->dirfd, "t.er", &h, &f->plan, &f->drops, &f->diag, &f->recording), 0);
-	f->binaries = binaries_new(false, ARCHIVE_SYMBOLS,
+	f->binaries = binaries_new(false, ARCHIVE_SYMBOLS, UINT64_MAX,
 				   expwriter_dirfd(output_writer(recording_founder(f->recording))));
 	follow_init(&f->follow, &f->plan);
 	parts = (struct drain_parts){ .recording = f->recording, .binaries = f->binaries,

@@ -81,11 +81,11 @@ static struct mapping put_elf(const struct place *p)
 /* What is under that name is not taken. */
 static void refuse(const struct place *p, const struct mapping *m)
 {
-	struct binaries *b = binaries_new(true, ARCHIVE_COPY, p->fd);
+	struct binaries *b = binaries_new(true, ARCHIVE_COPY, UINT64_MAX, p->fd);
 
 	binaries_get(b, getpid(), m)->wanted = true;
 	assert_int_equal(binaries_unreadable(b), 1);
-	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
 	assert_false(has_archives(p));
 	binaries_free(b);
 }
@@ -93,7 +93,7 @@ static void refuse(const struct place *p, const struct mapping *m)
 static void test_deleted_file_is_archived(void **state)
 {
 	struct place p = set_up();
-	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
 	struct mapping m = put_elf(&p);
 	struct binary *f;
 
@@ -101,10 +101,10 @@ static void test_deleted_file_is_archived(void **state)
 	assert_string_equal(f->name, p.file);
 	assert_int_equal(unlink(p.file), 0);
 	/* What no stack mentions is not archived. */
-	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
 	assert_false(has_archives(&p));
 	f->wanted = true;
-	assert_int_equal(binaries_archive(b, NULL, NULL, NULL), 0);
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
 	assert_int_equal(binaries_unreadable(b), 0);
 	assert_true(has_archives(&p));
 	binaries_free(b);
@@ -114,7 +114,7 @@ static void test_deleted_file_is_archived(void **state)
 static void test_replaced_file_has_a_name_of_its_own(void **state)
 {
 	struct place p = set_up();
-	struct binaries *b = binaries_new(false, ARCHIVE_SYMBOLS, p.fd);
+	struct binaries *b = binaries_new(false, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
 	struct mapping first = mapped(&p, 7), second = mapped(&p, 8);
 	char other[128];
 
@@ -178,7 +178,7 @@ static void test_what_is_no_program_is_not_taken(void **state)
 static void test_what_is_no_file_is_not_opened(void **state)
 {
 	struct place p = set_up();
-	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, p.fd);
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
 	__cleanup(closep) int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	char event[sizeof(struct inotify_event) + 256];
 	struct mapping m;

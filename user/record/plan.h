@@ -35,7 +35,8 @@ struct plan {
 	uint64_t begin_ns;      /* -t: recording is paused until then … */
 	uint64_t end_ns;        /* … and ends then; 0: with the load, or by a signal */
 	uint64_t quiet_ns;      /* before and after the load */
-	uint64_t limit_bytes;   /* of profile data; 0: unlimited */
+	uint64_t limit_bytes;   /* of profile data and archives; 0: unlimited */
+	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: none */
 	const char *name, *dir, *group; /* NULL: not given */
 	const char *comments[MAX_COMMENTS];

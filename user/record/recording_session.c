@@ -3,6 +3,7 @@
 #include "user/record/recording_session.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -254,22 +255,64 @@ static void say_how_it_went(const struct recording_session *s)
 		live_summary(s->name->path, &n, recording_nsubs(s->recording), recording_bytes(s->recording));
 }
 
-static void archive(struct recording_session *s)
+static volatile int archiving_stopped;
+
+static void on_signal(int sig)
 {
+	archiving_stopped = sig;
+}
+
+/* While archives are written, an ending signal stops that, and another one ends the recorder. */
+static void let_signals_stop(struct recording_session *s, bool on)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+	for (int sig = 1; on && sig < NSIG; sig++) {
+		if (sigismember(&s->signals, sig) == 1)
+			sigaction(sig, &act, NULL);
+	}
+	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &s->signals, NULL);
+	s->interrupted |= archiving_stopped != 0;
+}
+
+/* Of what -L leaves; where profile data filled it, a tenth of it, for without names it is little use. */
+static uint64_t room_for_archives(const struct recording_session *s, uint64_t recorded)
+{
+	uint64_t limit = s->plan->limit_bytes;
+
+	if (!limit)
+		return UINT64_MAX;
+	return recorded < limit - limit / 10 ? limit - recorded : limit / 10;
+}
+
+static void archive(struct recording_session *s, uint64_t recorded)
+{
+	size_t left;
 	int err;
 
 	if (s->failed)
 		return;
-	/* A second signal means: now. */
-	err = binaries_archive(s->binaries, signalled, s, s->plan->verbose ? s->d : NULL);
-	if (err < 0)
+	let_signals_stop(s, true);
+	err = binaries_archive(s->binaries, room_for_archives(s, recorded), &archiving_stopped,
+			       s->plan->verbose ? s->d : NULL);
+	let_signals_stop(s, false);
+	left = binaries_left(s->binaries);
+	if (err == -EINTR)
+		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu binaries are missing: "
+				"er_archive adds them", s->name->path, left);
+	else if (err < 0)
 		diag_errno(s->d, -err, "experiment '%s': archives cannot be written: free some space, "
 				       "or leave them out with -A off", s->name->path);
-	s->failed = err < 0;
+	else if (left)
+		diag_warn(s->d, "experiment '%s': %zu binaries are not archived, for want of room: "
+				"raise --archive-limit or -L, or add them with er_archive",
+			  s->name->path, left);
+	s->failed = err < 0 && err != -EINTR;
 }
 
 static void end(struct recording_session *s)
 {
+	uint64_t recorded;
 	int err;
 
 	stop_capture(s);
@@ -283,11 +326,12 @@ static void end(struct recording_session *s)
 	live_clear(&s->live);
 	if (!s->failed)
 		say_how_it_went(s);
+	recorded = recording_bytes(s->recording);
 	err = recording_close(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	s->recording = NULL;
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
-	archive(s);
+	archive(s, recorded);
 }
 
 /* The load goes on by itself after -t; a signal ends the wait for it. */

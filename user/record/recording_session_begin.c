@@ -106,6 +106,7 @@ static int open_book(struct recording_session *s)
 	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
 				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :
 									 ARCHIVE_SYMBOLS,
+				   s->plan->archive_bytes ? s->plan->archive_bytes : UINT64_MAX,
 				   expwriter_dirfd(output_writer(recording_founder(s->recording))));
 	return expname_join_group(s->name, s->d);
 }

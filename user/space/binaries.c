@@ -21,7 +21,8 @@ enum {
 
 struct binaries {
 	bool keep;
-	enum archive_mode mode;
+	struct archive_order order;
+	uint64_t room; /* bytes that archives may still take */
 	int expdir;
 	struct strtab strings;
 	struct map by_file; /* hash of path, device and inode to struct binary * */
@@ -32,12 +33,13 @@ struct binaries {
 	size_t nbeyond; /* mappings of files beyond the bound */
 };
 
-struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir)
+struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir)
 {
 	struct binaries *b = xcalloc(1, sizeof(*b));
 
 	b->keep = keep;
-	b->mode = mode;
+	b->order = (struct archive_order){ .mode = mode, .room = &b->room };
+	b->room = room;
 	b->expdir = keep ? fcntl(expdir, F_DUPFD_CLOEXEC, 0) : -1;
 	return b;
 }
@@ -62,12 +64,17 @@ void binaries_free(struct binaries *b)
 
 static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 {
+	__cleanup(closep) int dir = -1;
 	int err;
 
 	if (f->fd < 0)
 		return 0;
-	err = archive_add(b->expdir, f->fd, f->name, b->mode, d);
-	f->unreadable = err < 0;
+	dir = archive_dir(b->expdir, d);
+	err = dir < 0 ? dir : archive_put(dir, f->fd, f->name, &b->order, d);
+	if (err == -EINTR)
+		return err;
+	f->left = err == -EFBIG;
+	f->unreadable = err < 0 && !f->left;
 	close(f->fd);
 	f->fd = -1;
 	b->nopen--;
@@ -124,15 +131,20 @@ struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping 
 	return f;
 }
 
-int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d)
+static bool ends_all(int err)
 {
-	vec_for_each(f, &b->files) {
-		int err;
+	return err == -ENOSPC || err == -EDQUOT || err == -EINTR;
+}
 
-		if (stop && stop(ctx))
-			break;
-		err = (*f)->wanted ? archive_one(b, *f, d) : 0;
-		if (err == -ENOSPC || err == -EDQUOT)
+int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop, struct diag *d)
+{
+	if (b->room > room)
+		b->room = room;
+	b->order.stop = stop;
+	vec_for_each(f, &b->files) {
+		int err = (*f)->wanted ? archive_one(b, *f, d) : 0;
+
+		if (ends_all(err))
 			return err;
 	}
 	return 0;
@@ -144,5 +156,14 @@ size_t binaries_unreadable(const struct binaries *b)
 
 	vec_for_each(f, &b->files)
 		n += (*f)->wanted && (*f)->unreadable;
+	return n;
+}
+
+size_t binaries_left(const struct binaries *b)
+{
+	size_t n = 0;
+
+	vec_for_each(f, &b->files)
+		n += (*f)->wanted && ((*f)->left || (*f)->fd >= 0);
 	return n;
 }

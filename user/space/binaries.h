@@ -28,11 +28,15 @@ struct binary {
 	bool wanted;     /* the caller's to set: something recorded lies in it */
 	/* The module's own. */
 	int fd;          /* -1: archived, or cannot be read */
-	bool unreadable;
+	bool unreadable; /* it cannot be archived */
+	bool left;       /* there was no room for it */
 };
 
-/* keep: open files for archives; expdir is the founder's directory (a duplicate is taken). */
-struct binaries *binaries_new(bool keep, enum archive_mode mode, int expdir);
+/*
+ * keep: open files for archives, which take `room` bytes at most; expdir is the founder's
+ * directory (a duplicate is taken).
+ */
+struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir);
 void binaries_free(struct binaries *b);
 /*
  * The file of the mapping; it lives as long as `b`. NULL when there are too many
@@ -40,12 +44,15 @@ void binaries_free(struct binaries *b);
  */
 struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m);
 /*
- * Write the archives of what is wanted, until `stop` (may be NULL) says so.
- * Failures go to d and are counted; -ENOSPC or -EDQUOT ends it and is returned.
+ * Write the archives of what is wanted, in not more than `room` bytes and in what is left of that
+ * of binaries_new(), until *stop is other than 0. Failures go to d and are counted; -ENOSPC,
+ * -EDQUOT and -EINTR end it and are returned.
  */
-int binaries_archive(struct binaries *b, bool (*stop)(void *ctx), void *ctx, struct diag *d);
+int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop, struct diag *d);
 
 /* How many of those that are wanted cannot be archived. */
 size_t binaries_unreadable(const struct binaries *b);
+/* How many of those that are wanted are not archived, but could be: stopped, or for want of room. */
+size_t binaries_left(const struct binaries *b);
 
 #endif
