@@ -308,8 +308,7 @@ uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid
 	return *known - 1;
 }
 
-/* An interrupt ends waits of each kind for a reason of its own. */
-static const char *interrupt_name(const struct hit *h)
+const char *wait_interrupt_name(const struct hit *h)
 {
 	if (hit_wait_flags(h) & WFLAG_WAKER_TIMER)
 		return hit_state(h) == MS_USER_LOCK ? WAIT_TIMEOUT : "<timer>";
@@ -349,7 +348,7 @@ uint32_t wait_waker_key(struct wait_report *w, const struct hit *h)
 	if (flags & WFLAG_REST)
 		return wait_text_key(w, WAIT_REST);
 	if (flags & WFLAG_WAKER_IRQ)
-		return wait_text_key(w, interrupt_name(h));
+		return wait_text_key(w, wait_interrupt_name(h));
 	if (!hit_waker(h))
 		return wait_text_key(w, "<unknown>");
 	return wait_thread_key(w, h, hit_waker_pid(h), hit_waker(h));

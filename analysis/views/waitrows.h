@@ -121,6 +121,8 @@ uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid
 int64_t wait_holder(const struct hit *h);
 /* Whether a thread is known that ended the wait: not a timer, nor another interrupt. */
 bool wait_has_waker(const struct hit *h);
+/* What ended a wait that no thread ended: "<timer>", "<disk>", WAIT_TIMEOUT … */
+const char *wait_interrupt_name(const struct hit *h);
 #define WAIT_TIMEOUT "<timeout>"
 #define WAIT_OPEN    "<still waiting>"
 #define WAIT_REST    "<between samples>"

@@ -219,13 +219,35 @@ static void test_buckets(void **state)
 	assert_int_equal(wait_octave(INT64_MAX), WAIT_OCTAVES - 1);
 }
 
+/* Of many waits the longest are kept, whatever the order they come in. */
+static void test_longest(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	for (int i = 0; i < 200; i++)
+		put_wait(&o, 1, "main>k:a", MS_SLEEP, 1,
+			 (struct wait_info){ .reason = REASON_PIPE, .length_ns = (i * 77 % 200 + 1) * MS });
+	put_wait(&o, 1, "main>k:b", MS_SLEEP, 900,
+		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 900 * MS, .flags = WFLAG_REST });
+	fixture_open(&o);
+	o.view.limit = 3;
+	assert_int_equal(view_longest(&o.view, &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(t.rows.data[i].cells[1].i, (200 - i) * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),	      cmocka_unit_test(test_scaled_counts),
 		cmocka_unit_test(test_filtered_counts), cmocka_unit_test(test_traced_counts),
 		cmocka_unit_test(test_error),	      cmocka_unit_test(test_unbiased),
-		cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_buckets), cmocka_unit_test(test_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

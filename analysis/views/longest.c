@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * longest: single waits, the longest first: when, how long, which thread, why, where,
+ * and what ended it. A wait longer than one and a half sampling distances is always
+ * recorded, so that the list is complete above that length.
+ */
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/waitrows.h"
+
+enum { SHOWN = 20 };
+
+/* What a row needs of a wait: packets are seen once, and most are not shown. */
+struct long_wait {
+	int64_t length_ns, end_ns;
+	const struct experiment *e;
+	int64_t pid, tid;
+	const char *reason;
+	const char *end;  /* what ended it, where that was no thread; NULL */
+	int64_t other_pid, other; /* the thread that ended it, or had the CPU; 0 none */
+	bool for_cpu;
+	uint32_t stack, waker_stack;
+};
+
+struct longest {
+	struct wait_report w; /* the first: reports are given this */
+	size_t most;
+	VEC(struct long_wait) waits;
+	bool no_work;         /* kernel threads without work were left out */
+	int64_t floor_ns;     /* shorter ones are not among the longest */
+};
+
+/* Ties go by time and thread, so that the order of packets does not show. */
+static int by_length(const void *pa, const void *pb)
+{
+	const struct long_wait *a = pa, *b = pb;
+
+	if (a->length_ns != b->length_ns)
+		return a->length_ns > b->length_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* Memory stays bounded: now and then all but the longest are forgotten. */
+static void forget_short(struct longest *l)
+{
+	vec_sort(&l->waits, by_length);
+	if (l->waits.len <= l->most)
+		return;
+	l->waits.len = l->most;
+	l->floor_ns = l->waits.data[l->most - 1].length_ns;
+}
+
+static const char *end_of(const struct hit *h)
+{
+	if (hit_wait_flags(h) & WFLAG_OPEN_END)
+		return "not over at the end";
+	return hit_state(h) == MS_WAIT_CPU || wait_has_waker(h) ? NULL : wait_interrupt_name(h);
+}
+
+static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct longest *l = ctx;
+	bool for_cpu = hit_state(h) == MS_WAIT_CPU;
+
+	if (!hit_is_wait(h) || hit_wait_flags(h) & WFLAG_REST || hit_wait_length(h) < l->floor_ns)
+		return;
+	if (hit_reason(h) == REASON_NO_WORK) {
+		l->no_work = true;
+		return;
+	}
+	vec_push(&l->waits, (struct long_wait){
+		.length_ns = hit_wait_length(h), .end_ns = hit_time(h), .e = h->e,
+		.pid = hit_pid(h), .tid = hit_thread(h), .reason = wait_reason_name(h),
+		.end = end_of(h), .stack = h->stack, .for_cpu = for_cpu,
+		.other_pid = for_cpu ? hit_holder_pid(h) : hit_waker_pid(h),
+		.other = for_cpu ? wait_holder(h) : hit_waker(h),
+		.waker_stack = wait_has_waker(h) ? hit_waker_stack(h) : session_no_stack(h->session),
+	});
+	if (l->waits.len >= 2 * l->most + SHOWN)
+		forget_short(l);
+}
+
+static const char *path_text(struct longest *l, uint32_t stack)
+{
+	return wait_path_brief(&l->w, wait_path(&l->w.paths, stack));
+}
+
+static const char *keep(struct table *t, struct buf *b)
+{
+	const char *text = arena_strdup(&t->arena, b->data ? b->data : "");
+
+	buf_free(b);
+	return text;
+}
+
+static const char *thread_text(struct longest *l, const struct long_wait *lw)
+{
+	struct buf b = { 0 };
+
+	names_put_thread(l->w.names, lw->e, lw->pid, lw->tid, &b);
+	return keep(l->w.t, &b);
+}
+
+/* Append the other thread's name and `then`, if there is one. */
+static void put_other(struct longest *l, const struct long_wait *lw, struct buf *b, const char *then)
+{
+	if (!lw->other)
+		return;
+	names_put_thread(l->w.names, lw->e, lw->other_pid, lw->other, b);
+	buf_puts(b, then);
+}
+
+static const char *where_text(struct longest *l, const struct long_wait *lw)
+{
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s; ", path_text(l, lw->stack));
+	if (lw->end) {
+		buf_printf(&b, "%s%s", *lw->end == '<' ? "ended by " : "", lw->end);
+	} else if (lw->for_cpu) {
+		buf_puts(&b, lw->other ? "" : "the CPU was idle");
+		put_other(l, lw, &b, " had the CPU");
+	} else {
+		buf_puts(&b, "ended by ");
+		put_other(l, lw, &b, ": ");
+		buf_puts(&b, path_text(l, lw->waker_stack));
+	}
+	return keep(l->w.t, &b);
+}
+
+enum { COL_BEGIN, COL_LENGTH, COL_THREAD, COL_REASON, COL_WHERE };
+
+static void put_columns(struct table *t)
+{
+	static const struct column columns[] = {
+		[COL_BEGIN] = { .kind = CELL_TIME, .title = { "Begin", "", "sec." } },
+		[COL_LENGTH] = { .kind = CELL_MSEC, .title = { "Length", NULL, "ms" }, .sorted = true },
+		[COL_THREAD] = { .kind = CELL_TEXT, .title = { "Thread" } },
+		[COL_REASON] = { .kind = CELL_TEXT, .title = { "Reason" } },
+		[COL_WHERE] = { .kind = CELL_TEXT, .title = { "Stack; end" }, .wrap = true },
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		vec_push(&t->columns, columns[i]);
+}
+
+static void put_wait(struct longest *l, const struct long_wait *lw)
+{
+	struct row *r = table_row(l->w.t);
+	int64_t begin = lw->end_ns - lw->length_ns;
+
+	r->cells[COL_BEGIN] = (struct cell){ .kind = CELL_TIME, .i = begin > 0 ? begin : 0 };
+	r->cells[COL_LENGTH] = (struct cell){ .kind = CELL_MSEC, .i = lw->length_ns };
+	put_text(r, COL_THREAD, thread_text(l, lw));
+	put_text(r, COL_REASON, lw->reason);
+	put_text(r, COL_WHERE, where_text(l, lw));
+}
+
+static void put_notes(struct longest *l)
+{
+	if (l->waits.len == l->most && !l->w.v->limit)
+		put_note(l->w.t, "The %zu longest; `limit n' shows n.", l->most);
+	if (l->no_work)
+		put_note(l->w.t, "Kernel threads that had no work are left out.");
+}
+
+int view_longest(struct view_state *v, struct table *t, struct diag *d)
+{
+	struct longest l = { .most = v->limit ? v->limit : SHOWN };
+
+	t->name = "longest";
+	t->title = "Single waits, longest first";
+	put_columns(t);
+	wait_report_init(&l.w, v, t);
+	pass_run(v->session, v->metric_set, v->filter, add_wait, NULL, &l);
+	forget_short(&l);
+	vec_for_each(lw, &l.waits)
+		put_wait(&l, lw);
+	if (l.waits.len)
+		put_notes(&l);
+	else
+		wait_nothing(&l.w, "single waits");
+	wait_report_end(&l.w);
+	vec_free(&l.waits);
+	return 0;
+}
