@@ -165,6 +165,7 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	notes_read(e, dirfd);
 	recorder_read(e, dirfd);
 	threads_read(e, dirfd);
+	names_read(e, dirfd);
 	find_end(e);
 }
 
@@ -257,6 +258,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->stack_pcs);
 	vec_free(&e->recorder);
 	vec_free(&e->threads);
+	vec_free(&e->names);
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);
 	map_free(&e->thread_numbers);

@@ -109,6 +109,13 @@ struct exp_thread {
 	bool split;                  /* user_ns and system_ns are exact */
 };
 
+/* An element of names.xml: what a thread is called from then on, until the next of it. */
+struct exp_name {
+	int64_t pid, tid; /* pid 0: a kernel thread */
+	int64_t at_ns;    /* relative */
+	const char *comm;
+};
+
 /* What I/O packets are about: a file as it was opened once, or what stands for others. */
 struct exp_io_file {
 	const char *name;
@@ -149,6 +156,7 @@ struct experiment {
 	uint64_t njava;              /* Java stacks and compiled methods, which are passed over */
 	VEC(struct exp_element) recorder; /* in file order; none when another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; none without microstates */
+	VEC(struct exp_name) names;       /* in file order */
 	VEC(struct exp_io_file) io_files; /* made at the first question for one */
 	struct map io_by_packet;     /* address of a packet to index into io_files */
 	bool io_followed;

@@ -25,6 +25,7 @@ void ksyms_read(struct experiment *e, int dirfd);
 void stacks_read(struct experiment *e, int dirfd);
 void recorder_read(struct experiment *e, int dirfd);
 void threads_read(struct experiment *e, int dirfd);
+void names_read(struct experiment *e, int dirfd);
 /* Once the log is read. */
 void streams_open(struct experiment *e, int dirfd);
 

@@ -170,13 +170,13 @@ static struct value get_duration_class(const struct hit *h)
 	return known(limit < n ? limit + 1 : limit);
 }
 
-/* The thread's name, or else its process's. */
+/* The thread's name at that time, or else its process's. */
 static const char *get_comm(const struct hit *h)
 {
 	const struct names *n = session_names(h->session);
-	const char *comm = names_thread(n, h->e, hit_thread(h));
+	const char *comm = names_thread_at(n, h->e, hit_thread(h), hit_time(h));
 
-	return comm ? comm : names_process(n, h->e, hit_pid(h));
+	return comm ? comm : names_process_at(n, h->e, hit_pid(h), hit_time(h));
 }
 
 static const char *get_cgroup(const struct hit *h)
@@ -232,7 +232,7 @@ const struct property properties[] = {
 	{ "LWPID", "lightweight process: er_kernel the process, else its number from 1",
 	  .get = get_lwpid },
 	{ "PID", "process", .get = get_pid },
-	{ "COMM", "name of the thread, or else of its process", .text = get_comm },
+	{ "COMM", "name of the thread at that time, or else of its process", .text = get_comm },
 	{ "CGROUP", "path of its cgroup", .text = get_cgroup },
 	{ "CPUID", "CPU", .get = get_cpu },
 	{ "TSTAMP", "nanoseconds from the start of the founder", .get = get_time },

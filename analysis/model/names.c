@@ -13,7 +13,6 @@ static uint64_t key(const struct experiment *e, int64_t id)
 	return (uint64_t)(e->founder ? e->founder : e)->id << 32 | (uint32_t)id;
 }
 
-/* The first name stays: a thread may be told twice, a process has the name of its main thread. */
 static void put(struct map *m, uint64_t k, const char *name, bool replace)
 {
 	bool fresh;
@@ -23,69 +22,6 @@ static void put(struct map *m, uint64_t k, const char *name, bool replace)
 		*at = (uintptr_t)name;
 }
 
-static void add_name(struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		     const char *comm)
-{
-	put(&n->by_thread, key(e, tid), comm, false);
-	if (pid)
-		put(&n->by_process, key(e, pid), comm, pid == tid);
-	else
-		put(&n->kthreads, key(e, tid), comm, false);
-}
-
-static void add_recorded(struct names *n, const struct experiment *e)
-{
-	vec_for_each(el, &e->recorder) {
-		int64_t pid = element_int(el, "pid"), tid = element_int(el, "tid");
-		const char *comm = element_get(el, "comm");
-
-		if (!strcmp(el->name, "thread") && comm)
-			add_name(n, e, pid, tid, comm);
-	}
-	vec_for_each(th, &e->threads) {
-		if (*th->comm)
-			add_name(n, e, th->pid, th->tid, th->comm);
-		if (*th->cgroup)
-			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
-	}
-}
-
-/* After an exec one process has two experiments: it is called by the last one. */
-static void add_process(struct names *n, const struct experiment *e, struct map *last)
-{
-	uint64_t *at = map_put(last, key(e, e->pid), NULL);
-	const struct experiment *had = (const struct experiment *)(uintptr_t)*at;
-
-	if (had && had->start_ns + had->end_ns > e->start_ns + e->end_ns)
-		return;
-	*at = (uintptr_t)e;
-	put(&n->by_process, key(e, e->pid), e->process, true);
-}
-
-static void names_init(struct names *n, const struct session *s)
-{
-	struct map last = { 0 };
-
-	*n = (struct names){ 0 };
-	vec_for_each(e, &s->experiments) {
-		if (!(*e)->founder)
-			add_recorded(n, *e);
-	}
-	vec_for_each(e, &s->experiments) {
-		if ((*e)->pid && *(*e)->process)
-			add_process(n, *e, &last);
-	}
-	map_free(&last);
-}
-
-void names_free(struct names *n)
-{
-	map_free(&n->by_thread);
-	map_free(&n->by_process);
-	map_free(&n->cgroups);
-	map_free(&n->kthreads);
-}
-
 static const char *get(const struct map *m, uint64_t k)
 {
 	const uint64_t *at = map_get(m, k);
@@ -93,31 +29,220 @@ static const char *get(const struct map *m, uint64_t k)
 	return at ? (const char *)(uintptr_t)*at : NULL;
 }
 
+/* --- dated names --- */
+
+static void add_dated(struct dated_names *d, uint64_t k, int64_t at_ns, int64_t pid,
+		      const char *name)
+{
+	vec_push(&d->all, (struct dated_name){ .key = k, .at_ns = at_ns, .order = d->all.len,
+					       .pid = pid, .name = name });
+}
+
+static int by_date(const void *pa, const void *pb)
+{
+	const struct dated_name *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+static void sort_dated(struct dated_names *d)
+{
+	vec_sort(&d->all, by_date);
+	for (size_t i = 0; i < d->all.len; i++) {
+		if (!i || d->all.data[i].key != d->all.data[i - 1].key)
+			*map_put(&d->first, d->all.data[i].key, NULL) = i;
+	}
+}
+
+static void free_dated(struct dated_names *d)
+{
+	vec_free(&d->all);
+	map_free(&d->first);
+}
+
+/* The names of the key: *n of them, or NULL. */
+static const struct dated_name *find_dated(const struct dated_names *d, uint64_t k, size_t *n)
+{
+	const uint64_t *first = map_get(&d->first, k);
+	const struct dated_name *all = first ? &d->all.data[*first] : NULL;
+	size_t most = first ? d->all.len - *first : 0, lo = 0, hi = most;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].key == k)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*n = lo;
+	return all;
+}
+
+/* How many of these are not later than then. */
+static size_t upto(const struct dated_name *all, size_t n, int64_t time_ns)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].at_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* --- what the experiments say --- */
+
+/* Of a recording that has names.xml, its threads have dates that are better than these. */
+static void add_threads(struct names *n, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *comm = element_get(el, "comm");
+		int64_t tid = element_int(el, "tid");
+
+		if (!strcmp(el->name, "thread") && comm)
+			add_dated(&n->threads, key(e, tid), 0, element_int(el, "pid"), comm);
+	}
+	vec_for_each(th, &e->threads) {
+		if (*th->comm) {
+			add_dated(&n->threads, key(e, th->tid), th->begin_ns, th->pid, th->comm);
+			add_dated(&n->threads, key(e, th->tid), th->end_ns, th->pid, th->comm);
+		}
+		if (*th->cgroup)
+			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
+	}
+	vec_for_each(name, &e->names)
+		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm);
+}
+
+/* What comes from files may be any number. */
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t ret;
+
+	return __builtin_add_overflow(a, b, &ret) ? (a < 0 ? INT64_MIN : INT64_MAX) : ret;
+}
+
+/* After an exec one process has two experiments, the first of which ended then. */
+static void add_program(struct names *n, const struct experiment *e)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+	int64_t end = sum(e->start_ns, e->end_ns);
+
+	end = sum(end, founder->start_ns == INT64_MIN ? INT64_MAX : -founder->start_ns);
+	add_dated(&n->programs, key(e, e->pid), end, e->pid, e->process);
+}
+
+/* A process has the last name of its main thread, or else of any. */
+static void name_processes(struct names *n)
+{
+	vec_for_each(t, &n->threads.all) {
+		uint64_t k = (t->key & ~(uint64_t)UINT32_MAX) | (uint32_t)t->pid;
+
+		if (t->pid)
+			put(&n->processes, k, t->name, k == t->key);
+	}
+}
+
+static void names_init(struct names *n, const struct session *s)
+{
+	*n = (struct names){ 0 };
+	vec_for_each(e, &s->experiments) {
+		if (!(*e)->founder)
+			add_threads(n, *e);
+		if ((*e)->pid && *(*e)->process)
+			add_program(n, *e);
+	}
+	sort_dated(&n->threads);
+	sort_dated(&n->programs);
+	name_processes(n);
+}
+
+void names_free(struct names *n)
+{
+	free_dated(&n->threads);
+	free_dated(&n->programs);
+	map_free(&n->processes);
+	map_free(&n->cgroups);
+}
+
+/* --- questions --- */
+
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid)
 {
-	return get(&n->by_thread, key(e, tid));
+	size_t len;
+	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
+
+	return len ? all[len - 1].name : NULL;
+}
+
+const char *names_thread_at(const struct names *n, const struct experiment *e, int64_t tid,
+			    int64_t time_ns)
+{
+	size_t len, i;
+	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
+
+	i = upto(all, len, time_ns);
+	return len ? all[i ? i - 1 : 0].name : NULL;
+}
+
+/* The last name of the thread in that process: another process may have had its number since. */
+static const char *thread_in(const struct names *n, const struct experiment *e, int64_t pid,
+			     int64_t tid)
+{
+	size_t len;
+	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
+
+	for (size_t i = len; i; i--) {
+		if (all[i - 1].pid == pid)
+			return all[i - 1].name;
+	}
+	return NULL;
 }
 
 const char *names_process(const struct names *n, const struct experiment *e, int64_t pid)
 {
-	return get(&n->by_process, key(e, pid));
+	size_t len;
+	const struct dated_name *all = find_dated(&n->programs, key(e, pid), &len);
+
+	return len ? all[len - 1].name : get(&n->processes, key(e, pid));
+}
+
+const char *names_process_at(const struct names *n, const struct experiment *e, int64_t pid,
+			     int64_t time_ns)
+{
+	size_t len, i;
+	const struct dated_name *all = find_dated(&n->programs, key(e, pid), &len);
+	const char *name;
+
+	i = time_ns > INT64_MIN ? upto(all, len, time_ns - 1) : 0;
+	if (len)
+		return all[i < len ? i : len - 1].name;
+	name = names_thread_at(n, e, pid, time_ns);
+	return name ? name : names_process(n, e, pid);
 }
 
 /* Who woke or had the CPU is told with the kernel's own process number, the thread's. */
 static int64_t true_pid(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid)
 {
-	bool process = get(&n->by_process, key(e, pid));
-
-	return pid == tid && !process && get(&n->kthreads, key(e, tid)) ? 0 : pid;
+	return pid == tid && !names_process(n, e, pid) && thread_in(n, e, 0, tid) ? 0 : pid;
 }
 
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		      struct buf *b)
 {
-	const char *comm = names_thread(n, e, tid);
-	const char *process;
+	const char *comm, *process;
 
 	pid = true_pid(n, e, pid, tid);
+	comm = thread_in(n, e, pid, tid);
 	process = pid ? names_process(n, e, pid) : NULL;
 	if (!process)
 		process = comm ? comm : "(unknown)";
@@ -134,7 +259,7 @@ void names_put_thread(const struct names *n, const struct experiment *e, int64_t
 void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		       struct buf *b)
 {
-	const char *name = pid ? names_process(n, e, pid) : names_thread(n, e, tid);
+	const char *name = pid ? names_process(n, e, pid) : thread_in(n, e, 0, tid);
 
 	if (pid)
 		buf_printf(b, "%s, PID %" PRId64, name ? name : "(unknown)", pid);
@@ -142,14 +267,22 @@ void names_put_process(const struct names *n, const struct experiment *e, int64_
 		buf_printf(b, "%s, kernel thread %" PRId64, name ? name : "(unknown)", tid);
 }
 
-void names_put_kind(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		    struct buf *b)
+struct thread_kind names_kind(const struct names *n, const struct experiment *e, int64_t pid,
+			      int64_t tid, int64_t time_ns)
 {
-	const char *comm = names_thread(n, e, tid);
-	const char *process = pid ? names_process(n, e, pid) : NULL;
+	return (struct thread_kind){
+		.process = pid ? names_process_at(n, e, pid, time_ns) : NULL,
+		.comm = names_thread_at(n, e, tid, time_ns),
+		.tid = tid,
+	};
+}
+
+void names_put_kind(const struct thread_kind *k, struct buf *b)
+{
+	const char *comm = k->comm, *process = k->process;
 
 	if (!comm && !process)
-		buf_printf(b, "TID %" PRId64, tid);
+		buf_printf(b, "TID %" PRId64, k->tid);
 	else if (!comm)
 		buf_puts(b, process);
 	else if (!process || !strncmp(comm, process, strlen(comm)))

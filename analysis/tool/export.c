@@ -222,6 +222,18 @@ static void export_threads(struct line *l, const struct experiment *e)
 	}
 }
 
+static void export_names(struct line *l, const struct experiment *e)
+{
+	vec_for_each(n, &e->names) {
+		buf_puts(&l->text, "name");
+		put_int(l, "pid", n->pid);
+		put_int(l, "tid", n->tid);
+		put_int(l, "at_ns", n->at_ns);
+		put_text(l, "comm", n->comm);
+		end_line(l);
+	}
+}
+
 static void export_recorder(struct line *l, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -248,6 +260,7 @@ static void export_experiment(struct line *l, const struct experiment *e)
 	export_messages(l, e);
 	export_recorder(l, e);
 	export_threads(l, e);
+	export_names(l, e);
 	export_events(l, e);
 	export_maps(l, e);
 	export_ksyms(l, e);

@@ -45,7 +45,7 @@ static bool text_known(const struct session *s, const struct property *p)
 	bool comm = !strcmp(p->name, "COMM");
 
 	vec_for_each(e, &s->experiments) {
-		if (comm && *(*e)->process)
+		if (comm && (*(*e)->process || (*e)->names.len))
 			return true;
 		vec_for_each(th, &(*e)->threads) {
 			if (*(comm ? th->comm : th->cgroup))

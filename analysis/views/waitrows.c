@@ -102,7 +102,7 @@ void wait_report_end(struct wait_report *w)
 	wait_counts_free(w->counts);
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
-	map_free(&w->threads);
+	map_free(&w->kinds);
 	wait_bag_free(&w->bag);
 }
 
@@ -296,13 +296,14 @@ const char *wait_key_text(const struct wait_report *w, uint32_t key)
 
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
-	uint64_t *known = map_put(&w->threads, (uint64_t)founder->id << 32 | (uint32_t)tid, NULL);
+	struct thread_kind k = names_kind(w->names, h->e, pid, tid, hit_time(h));
+	uint64_t names = hash64((uintptr_t)k.comm ^ hash64((uintptr_t)k.process));
+	uint64_t *known = map_put(&w->kinds, k.comm || k.process ? names : (uint64_t)tid, NULL);
 	struct buf b = { 0 };
 
 	if (*known)
 		return *known - 1;
-	names_put_kind(w->names, h->e, pid, tid, &b);
+	names_put_kind(&k, &b);
 	*known = (uint64_t)wait_text_key(w, b.data) + 1;
 	buf_free(&b);
 	return *known - 1;

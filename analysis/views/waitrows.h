@@ -53,7 +53,7 @@ struct wait_report {
 	bool estimates;        /* a row has an estimated count */
 	struct wait_paths paths;
 	struct strtab texts;   /* names as keys */
-	struct map threads;    /* founder's id << 32 | tid: the key of its kind + 1 */
+	struct map kinds;      /* hash of a struct thread_kind: the key of its text + 1 */
 	struct wait_bag bag;
 	struct wait_stat total;
 	int group;             /* of the rows that are put */

@@ -126,9 +126,11 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 	if (a->flags & WFLAG_REST)
 		return;
 	if (a->state == MS_WAIT_CPU && has_holder(c, a)) {
+		struct thread_kind k = names_kind(c->w.names, c->of->founder, a->holder_pid,
+						  a->holder, a->end);
 		struct buf name = { 0 };
 
-		names_put_kind(c->w.names, c->of->founder, a->holder_pid, a->holder, &name);
+		names_put_kind(&k, &name);
 		branch_put(c, b, time, "%s had the CPU", name.data);
 		buf_free(&name);
 	} else if (a->state == MS_WAIT_CPU) {

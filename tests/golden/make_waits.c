@@ -200,6 +200,8 @@ static void record(const char *dir, const char *name, const char *end13, const c
 	put_waits(&r, r.client, ALL(client_waits));
 	put_waits(&r, r.others, ALL(other_waits));
 	expwriter_text(exp_builder_writer(r.founder), "threads.xml", text);
+	expwriter_text(exp_builder_writer(r.founder), "names.xml",
+		       "<name pid=\"12\" tid=\"13\" at=\"0\" comm=\"worker\"/>");
 	finish(r.app);
 	finish(r.client);
 	finish(r.others);

@@ -61,7 +61,7 @@ damages="missing empty half cut_end one_more fifo directory device elsewhere dan
 [ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
 # Every kind of file once: those of one experiment, and what only others have.
 files="$(cd "$tmp/fixtures" && find sys.1.er -type f)
-	waits.1.er/threads.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
+	waits.1.er/threads.xml waits.1.er/names.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
 	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters"
 for damage in $damages; do
 	bad=

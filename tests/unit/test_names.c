@@ -20,6 +20,17 @@ static void assert_put(struct opened *o, put_fn put, int64_t pid, int64_t tid, c
 	buf_free(&b);
 }
 
+static void assert_kind(struct opened *o, int64_t pid, int64_t tid, int64_t time_ns,
+			const char *want)
+{
+	struct thread_kind k = names_kind(session_names(o->session), founder(o), pid, tid, time_ns);
+	struct buf b = { 0 };
+
+	names_put_kind(&k, &b);
+	assert_string_equal(b.data, want);
+	buf_free(&b);
+}
+
 /* A process that started another program has two experiments; its name is the last one's. */
 static void test_exec(void **state)
 {
@@ -51,14 +62,73 @@ static void test_threads(void **state)
 	fixture_open(&o);
 	assert_put(&o, names_put_thread, 12, 12, "server-of-thing, PID 12, TID 12");
 	assert_put(&o, names_put_thread, 12, 13, "server-of-thing, PID 12, TID 13 (worker)");
-	assert_put(&o, names_put_kind, 12, 12, "server-of-thing");
-	assert_put(&o, names_put_kind, 12, 13, "server-of-thing (worker)");
-	assert_put(&o, names_put_kind, 12, 14, "server-of-thing");
-	assert_put(&o, names_put_kind, 99, 99, "TID 99");
+	assert_kind(&o, 12, 12, 0, "server-of-thing");
+	assert_kind(&o, 12, 13, 0, "server-of-thing (worker)");
+	assert_kind(&o, 12, 14, 0, "server-of-thing");
+	assert_kind(&o, 99, 99, 0, "TID 99");
 	assert_put(&o, names_put_thread, 0, 5, "kworker/0:1, kernel thread 5");
 	/* Who woke is told with the kernel's own process number. */
 	assert_put(&o, names_put_thread, 5, 5, "kworker/0:1, kernel thread 5");
 	assert_put(&o, names_put_process, 0, 5, "kworker/0:1, kernel thread 5");
+	fixture_free(&o);
+}
+
+/* Packets have the name of their time, rows the last; the number of a thread may come again. */
+static void test_renamed(void **state)
+{
+	const struct names *n;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"12\" tid=\"12\" comm=\"cc1\" begin=\"5\" end=\"400\"/>\n"
+		       "<thread pid=\"20\" tid=\"20\" comm=\"alone\" begin=\"600\" end=\"700\"/>");
+	expwriter_text(exp_builder_writer(o.builder), "names.xml",
+		       "<name pid=\"12\" tid=\"12\" at=\"200\" comm=\"cc1\"/>\n"
+		       "<name pid=\"12\" tid=\"12\" at=\"10\" comm=\"make\"/>\n"
+		       "<name pid=\"12\" tid=\"13\" at=\"20\" comm=\"old\"/>\n"
+		       "<name pid=\"14\" tid=\"13\" at=\"500\" comm=\"new\"/>\n"
+		       "<name pid=\"1\" tid=\"-1\" at=\"5\" comm=\"bad\"/>\n");
+	fixture_open(&o);
+	n = session_names(o.session);
+	assert_string_equal(names_thread_at(n, founder(&o), 12, 10), "make");
+	assert_string_equal(names_thread_at(n, founder(&o), 12, 199), "make");
+	assert_string_equal(names_thread_at(n, founder(&o), 12, 200), "cc1");
+	assert_string_equal(names_thread_at(n, founder(&o), 12, INT64_MAX), "cc1");
+	assert_string_equal(names_thread_at(n, founder(&o), 20, INT64_MIN), "alone");
+	assert_null(names_thread_at(n, founder(&o), 99, 0));
+	assert_string_equal(names_thread(n, founder(&o), 12), "cc1");
+	assert_string_equal(names_process_at(n, founder(&o), 12, 100), "make");
+	assert_put(&o, names_put_thread, 12, 12, "cc1, PID 12, TID 12");
+	assert_put(&o, names_put_thread, 12, 13, "cc1, PID 12, TID 13 (old)");
+	assert_put(&o, names_put_thread, 14, 13, "new, PID 14, TID 13");
+	assert_kind(&o, 12, 12, 100, "make");
+	assert_kind(&o, 12, 13, 300, "cc1 (old)");
+	assert_int_equal(founder(&o)->names.len, 4);
+	assert_int_equal(founder(&o)->diag.nmsgs, 1);
+	fixture_free(&o);
+}
+
+/* Of a followed process each program has an experiment, which ends when the next begins. */
+static void test_program_at(void **state)
+{
+	struct exp_builder *first, *last;
+	const struct names *n;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	first = exp_builder_sub(o.builder, "_a_PID_12.1.er", "/bin/sh -c load", 12);
+	last = exp_builder_sub(o.builder, "_b_PID_12.1.er", "/bin/load x", 12);
+	exp_builder_at(first, 100);
+	exp_builder_at(last, 200);
+	exp_builder_close(first);
+	exp_builder_close(last);
+	fixture_open(&o);
+	n = session_names(o.session);
+	assert_string_equal(names_process_at(n, founder(&o), 12, INT64_MIN), "sh");
+	assert_string_equal(names_process_at(n, founder(&o), 12, 100), "sh");
+	assert_string_equal(names_process_at(n, founder(&o), 12, 101), "load");
+	assert_string_equal(names_process_at(n, founder(&o), 12, INT64_MAX), "load");
 	fixture_free(&o);
 }
 
@@ -82,6 +152,8 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_program_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

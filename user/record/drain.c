@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
 
@@ -43,6 +44,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->stacks = stacks_new(parts->recording);
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
+	dr->names = thread_names_new(parts->recording);
 	return dr;
 }
 
@@ -61,8 +63,7 @@ void drain_free(struct drain *dr)
 	stacks_free(dr->stacks);
 	reasons_free(dr->reasons);
 	cgroups_free(dr->cgroups);
-	map_free(&dr->threads_seen);
-	vec_free(&dr->threads);
+	thread_names_free(dr->names);
 	free(dr->rings);
 	free(dr);
 }
@@ -94,6 +95,7 @@ void drain_packet(struct drain *dr, struct output *p, bool followed, const struc
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, followed);
 	c->thread = a->task->tid;
+	thread_names_note(dr->names, a->task, a->kthread, c->time_ns);
 	/* Half an hour and more: as many packets as it takes. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;
@@ -233,11 +235,6 @@ void drain_usage(const struct drain *dr, struct exp_usage *u)
 const struct ring_count *drain_ring(const struct drain *dr, int cpu)
 {
 	return &dr->rings[cpu];
-}
-
-const seen_threads *drain_threads(const struct drain *dr)
-{
-	return &dr->threads;
 }
 
 uint64_t drain_samples(const struct drain *dr)

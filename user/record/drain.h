@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/base/vec.h"
 #include "user/record/recording.h"
 #include "user/record/follow.h"
 #include "loaders/capture.h"
@@ -50,14 +49,6 @@ struct ring_count {
 	__u64 recorded[ER_KIND_ALL]; /* RESIDUAL counts with CLOCK, as in the ring */
 };
 
-/* A thread that has packets in the founder or in _others. */
-struct seen_thread {
-	uint32_t pid, tid; /* pid 0: a kernel thread */
-	char comm[16];
-};
-
-typedef VEC(struct seen_thread) seen_threads;
-
 /*
  * Fill in the times off a CPU of all packets so far: of waits when they have
  * ended, and after the last batch of all time there was. With targets those on a
@@ -65,7 +56,6 @@ typedef VEC(struct seen_thread) seen_threads;
  */
 void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
-const seen_threads *drain_threads(const struct drain *dr);
 uint64_t drain_samples(const struct drain *dr);
 uint64_t drain_overflows(const struct drain *dr);
 uint64_t drain_waits(const struct drain *dr);

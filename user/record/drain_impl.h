@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/base/map.h"
 #include "user/record/drain.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
+#include "user/record/thread_names.h"
 
 enum { NCARRY = 8192 }; /* a power of two */
 
@@ -29,8 +29,7 @@ struct drain {
 	struct buf waiting; /* records without their stack, likewise */
 	struct ring_count *rings;
 	uint16_t carry[NCARRY]; /* nanoseconds below the packets' microsecond */
-	struct map threads_seen;
-	seen_threads threads;
+	struct thread_names *names;
 	uint64_t nsamples, nwaits, noverflows;
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };
@@ -51,8 +50,6 @@ struct actor {
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /* "<comm_PID_n>": what stands for the user frames of a process that is not followed. */
 void route_pseudo_name(const struct actor *a, char *ret, size_t size);
-/* Keep the thread's name: it has packets in an experiment that is not its own. */
-void route_note(struct drain *dr, const struct actor *a);
 
 /* --- drain.c --- */
 

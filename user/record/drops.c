@@ -7,7 +7,6 @@ const char *const drop_names[DROP_COUNT] = {
 	[DROP_LIMIT] = "samples beyond the size limit",
 	[DROP_EXPERIMENT] = "processes without an experiment of their own",
 	[DROP_PSEUDO] = "processes shown together",
-	[DROP_THREAD] = "samples of threads whose names were not kept",
 	[DROP_SIDEBAND] = "records of processes and mappings",
 	[DROP_PROCESS] = "processes and mappings beyond the bound",
 	[DROP_LATE] = "processes known only from /proc",

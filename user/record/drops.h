@@ -12,7 +12,6 @@ enum drop {
 	DROP_LIMIT,      /* a sample beyond the -L limit */
 	DROP_EXPERIMENT, /* a process that got no experiment of its own for want of room */
 	DROP_PSEUDO,     /* a process shown as <other processes> */
-	DROP_THREAD,     /* a sample of a thread whose name was not kept */
 	DROP_SIDEBAND,   /* records of processes and mappings lost by the kernel */
 	DROP_PROCESS,    /* processes and mappings not kept */
 	DROP_LATE,       /* processes that no record announced, looked up in /proc */

@@ -283,17 +283,6 @@ static void write_kernel(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
-static void write_threads(const struct recorder_xml *a, struct buf *b)
-{
-	vec_for_each(t, drain_threads(a->drain)) {
-		buf_puts(b, "<thread");
-		number(b, "pid", t->pid);
-		number(b, "tid", t->tid);
-		xml_attr(b, "comm", t->comm);
-		buf_puts(b, "/>\n");
-	}
-}
-
 void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 {
 	write_recorder(a, b);
@@ -308,7 +297,6 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
 	write_costs(a, b);
 	write_kernel(a, b);
-	write_threads(a, b);
 }
 
 void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u)

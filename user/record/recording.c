@@ -528,6 +528,11 @@ void recording_thread(struct recording *b, const char *line)
 	expwriter_text(b->founder.w, "threads.xml", line);
 }
 
+void recording_name(struct recording *b, const char *line)
+{
+	expwriter_text(b->founder.w, "names.xml", line);
+}
+
 uint64_t recording_start(const struct recording *b)
 {
 	return b->header.start_ns;

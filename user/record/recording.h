@@ -77,8 +77,9 @@ uint32_t output_pseudo(struct recording *b, struct output *p, const char *name);
 const char *recording_ksym_name(struct recording *b, uint64_t pc);
 /* The kernel's symbols; NULL: nothing is profiled. */
 const struct ksymtab *recording_ksyms(const struct recording *b);
-/* A line of threads.xml. */
+/* A line of threads.xml, of names.xml. */
 void recording_thread(struct recording *b, const char *line);
+void recording_name(struct recording *b, const char *line);
 /* The event run. */
 uint64_t recording_start(const struct recording *b);
 /* A packet of any other kind than clock packets, as expwriter_packet wants it. */

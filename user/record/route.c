@@ -14,8 +14,6 @@
 
 #include "user/record/drain_impl.h"
 
-enum { MAX_THREADS = 4096 };
-
 /* The owner of an image that -F does not want, or for which there was no room. */
 static char not_followed;
 
@@ -83,21 +81,4 @@ void route_pseudo_name(const struct actor *a, char *ret, size_t size)
 {
 	snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->task->comm, sizeof(a->task->comm)),
 		 a->task->comm, a->task->tgid);
-}
-
-void route_note(struct drain *dr, const struct actor *a)
-{
-	struct seen_thread t = { .pid = a->kthread ? 0 : a->task->tgid, .tid = a->task->tid };
-	bool fresh;
-
-	if (dr->threads.len >= MAX_THREADS) {
-		if (!map_get(&dr->threads_seen, a->task->tid))
-			dr->parts.drops->n[DROP_THREAD]++;
-		return;
-	}
-	map_put(&dr->threads_seen, a->task->tid, &fresh);
-	if (!fresh)
-		return;
-	memcpy(t.comm, a->task->comm, sizeof(t.comm) - 1);
-	vec_push(&dr->threads, t);
 }

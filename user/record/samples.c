@@ -60,8 +60,6 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 		dr->parts.drops->n[DROP_STACK]++;
 		at->uid = output_pseudo(dr->parts.recording, at->output, "<Stack-lost>");
 	}
-	if (!at->followed)
-		route_note(dr, &at->actor);
 	return true;
 }
 
@@ -102,6 +100,7 @@ bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chan
 	if (!find_place(dr, &at, last_chance))
 		return false;
 	dr->noverflows++;
+	thread_names_note(dr->names, &c->at.task, at.actor.kthread, c->at.h.time_ns);
 	/* In the order of the fields of packet.c. */
 	output_packet(dr->parts.recording, at.output, ER_PKT_HWC, (const int64_t[]){
 		drain_lwp(&at.actor, at.followed), c->at.task.tid, c->at.cpu,

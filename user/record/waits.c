@@ -48,8 +48,6 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 		packet.stack = stacks_write(dr->stacks, t->output, t->stack, &shape);
 	if (!packet.stack)
 		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
-	if (!t->followed)
-		route_note(dr, &t->actor);
 	drain_packet(dr, t->output, t->followed, &t->actor, &packet, t->weight_ns);
 }
 

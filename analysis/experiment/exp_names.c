@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* names.xml: what threads were called, and since when. */
+#include "analysis/experiment/experiment_impl.h"
+
+struct reading {
+	struct experiment *e;
+	uint64_t nwrong;
+};
+
+static bool is_id(int64_t id)
+{
+	return id >= 0 && id <= INT32_MAX;
+}
+
+static void read_name(void *ctx, const struct xml_element *el)
+{
+	struct reading *r = ctx;
+	struct exp_name n = {
+		.pid = xml_get_int(el, "pid", -1), .tid = xml_get_int(el, "tid", -1),
+		.at_ns = xml_get_int(el, "at", -1),
+	};
+
+	if (strcmp(el->name, "name"))
+		return;
+	if (!is_id(n.pid) || !is_id(n.tid) || n.at_ns < 0) {
+		r->nwrong++;
+		return;
+	}
+	n.comm = exp_attr(r->e, el, "comm");
+	vec_push(&r->e->names, n);
+}
+
+void names_read(struct experiment *e, int dirfd)
+{
+	static const struct xml_handler handler = { .start = read_name };
+	struct reading r = { .e = e };
+	struct file f;
+
+	if (!exp_file(e, dirfd, "names.xml", &f))
+		return;
+	exp_parse(e, "names.xml", &f, &handler, &r);
+	file_close(&f);
+	if (r.nwrong)
+		diag_warn(&e->diag, "names.xml: %llu name%s with a number that cannot be",
+			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A thread is renamed, by itself or as it executes a program: time belongs to the name that
+# the thread had then, in filters and lists; rows of threads show the last name.
+. "$(dirname "$0")/../lib/live.sh"
+
+# CPU seconds of FILTER in EXPERIMENT
+cpu_of()
+{
+	"$er_print" -printmode , -filters "$1" -metrics e.user:e.kcpu:name -functions "$2" \
+		2>/dev/null | total_cpu
+}
+
+# What is below a sample at a change of names, or before the first, is the later name's.
+near() { echo "($1 - $2)^2 <= ($2 * 0.02 + 0.004)^2"; }
+
+# by_name EXPERIMENT WHAT
+by_name()
+{
+	for name in early later; do
+		got=$(cpu_of "COMM==\"$name\"" "$1")
+		check_that "$2: CPU time as $name" "$(near "${got:-0}" "$(truth out $name)")" \
+			"${got:-none}, it says $(truth out $name)"
+	done
+}
+
+must_record own.er -p high -F =renames -- "$syn/renames" early later 0.4
+cp record.out out
+by_name own.er "followed"
+for name in early later; do
+	got=$("$er_print" -printmode , -filters "COMM==\"$name\"" -metrics e.sleep:name -functions own.er \
+		2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1 }')
+	check_that "followed: sleep as $name" \
+		"(${got:-0} - $(truth out $name-slept))^2 <= ($(truth out $name-slept) * 0.02 + 0.004)^2" \
+		"${got:-none}, it says $(truth out $name-slept)"
+done
+pid=$(truth out pid)
+"$er_print" -threads own.er >threads
+check_that "rows show the last name" \
+	"$(grep -c "PID ${pid%.*},.*(later)" threads) == 1 && $(grep -c "(early)" threads) == 0" \
+	"$(grep "PID ${pid%.*}," threads)"
+"$er_print" -printmode , -metrics e.user:e.kcpu:name -comms own.er >comms 2>/dev/null
+check_that "the list of names has both" "$(grep -cE '"(early|later)"$' comms) == 2" "$(cat comms)"
+check "opens in gprofng" opens_in_gprofng own.er
+
+must_record off.er -p high -F off --states off -- "$syn/renames" early later 0.4
+cp record.out out
+by_name off.er "not followed, no states"
+
+# What sh forks is called sh at first; CPU time of before is little, but of the program all.
+must_record exec.er -p high -F =spin -- sh -c "$syn/spin alpha:0.8; :"
+cp record.out out
+got=$(cpu_of 'COMM=="spin"' exec.er)
+check_that "a program's time is under its name" "$(near "${got:-0}" "$(truth out cpu)")" \
+	"${got:-none}, it says $(truth out cpu)"

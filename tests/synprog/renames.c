@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A thread that is renamed: computes and sleeps under one name, and then under the other.
+ * Usage: renames FIRST SECOND SECONDS. Says for each name the CPU time of the thread and,
+ * as NAME-slept, how long it slept.
+ */
+#include <sys/prctl.h>
+
+#include "tests/synprog/truth.h"
+
+TRUTH_BURNER(burn)
+
+static void live_as(const char *name, double seconds)
+{
+	struct timespec half = { .tv_nsec = 1e9 * seconds / 2 };
+	double slept, start, computed = 0;
+	char label[40];
+
+	if (prctl(PR_SET_NAME, name))
+		truth_die("prctl");
+	start = truth_thread_cpu();
+	burn(&computed, seconds);
+	slept = truth_clock(CLOCK_MONOTONIC);
+	nanosleep(&half, NULL);
+	slept = truth_clock(CLOCK_MONOTONIC) - slept;
+	truth_say(name, truth_thread_cpu() - start);
+	snprintf(label, sizeof(label), "%s-slept", name);
+	truth_say(label, slept);
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 3 ? atof(argv[3]) : 0;
+
+	if (seconds <= 0 || seconds > 1) {
+		fprintf(stderr, "usage: renames FIRST SECOND SECONDS (at most 1)\n");
+		return 2;
+	}
+	live_as(argv[1], seconds);
+	live_as(argv[2], 2 * seconds > 1 ? 1 : 2 * seconds);
+	truth_say("pid", getpid());
+	return 0;
+}

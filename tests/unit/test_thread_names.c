@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that are renamed: each packet has the name that its thread had at its time. */
+#include "analysis/model/names.h"
+#include "analysis/model/session.h"
+#include "tests/unit/drain_fixture.h"
+
+enum { MAX_GIVEN = 40000 };
+
+/* What was given, by the weight of the packet in microseconds. */
+static char given[MAX_GIVEN][16];
+static unsigned ngiven;
+
+static void give(struct fixture *f, uint32_t tid, uint64_t time_ns, const char *comm)
+{
+	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = time_ns },
+			      .task = { .start_time = 1990, .tgid = PID, .tid = tid },
+			      .flags = ER_CLOCK_UNSAMPLED };
+
+	snprintf(given[++ngiven], sizeof(given[0]), "%s", comm);
+	snprintf(c.task.comm, sizeof(c.task.comm), "%s", comm);
+	c.weight = ngiven * 1000ULL;
+	drain_take(f->drain, 0, &c, sizeof(c));
+}
+
+static void give_renaming(struct fixture *f, uint32_t tid, uint64_t time_ns, unsigned run)
+{
+	char comm[16];
+
+	snprintf(comm, sizeof(comm), "name%u", run);
+	give(f, tid, time_ns, comm);
+}
+
+/* How many packets have another name than was given; all must be there. */
+static unsigned count_wrong(const struct experiment *e, const struct names *n)
+{
+	const struct exp_stream *s = &e->streams.data[0];
+	unsigned wrong = 0, seen = 0;
+	struct packet_iter it;
+	struct packet p;
+
+	packet_iter_init(&it, e, s);
+	while (packet_next(&it, &p)) {
+		int64_t i = packet_int(&p, stream_field(s, "NTICK"));
+		int64_t time = packet_int(&p, stream_field(s, "TSTAMP")) - e->start_ns;
+		const char *name = names_thread_at(n, e, packet_int(&p, stream_field(s, "THRID")),
+						   time);
+
+		assert_in_range(i, 1, ngiven);
+		wrong += !name || strcmp(name, given[i]);
+		seen++;
+	}
+	assert_int_equal(seen, ngiven);
+	return wrong;
+}
+
+static void assert_named(struct fixture *f, size_t at_most_lines)
+{
+	struct diag d = { 0 };
+	struct session *s = session_new(&d);
+	char path[64];
+	size_t nlines;
+
+	experiment_close(finish(f));
+	snprintf(path, sizeof(path), "%s/t.er", dir);
+	assert_int_equal(session_add(s, path), 0);
+	assert_int_equal(count_wrong(s->experiments.data[0], session_names(s)), 0);
+	nlines = s->experiments.data[0]->names.len;
+	assert_in_range(nlines, 1, at_most_lines);
+	session_free(s);
+	diag_free(&d);
+	ngiven = 0;
+}
+
+/* The fork of a shell becomes a program: one line for each name, however many packets. */
+static void test_exec(void **state)
+{
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	for (unsigned i = 0; i < 50; i++)
+		give(&f, TID, 4000 + i, "sh");
+	drain_process(f.drain, false);
+	for (unsigned i = 0; i < 50; i++)
+		give(&f, TID, 5000 + i, "cc1");
+	assert_named(&f, 2);
+}
+
+/*
+ * The rings of two CPUs are emptied one after the other, so that what happened on the second
+ * while the first wrote comes late. The thread moves, and is renamed, back and forth.
+ */
+static void test_two_cpus(void **state)
+{
+	enum { BATCHES = 300, PER_BATCH = 40 };
+	struct fixture f;
+
+	srand(1);
+	begin(&f, FOLLOW_OFF, NULL);
+	for (unsigned batch = 0; batch < BATCHES; batch++) {
+		unsigned change = rand() % 13, back = 13 + rand() % 13, other = 26 + rand() % 14;
+		bool on_second[PER_BATCH];
+
+		for (unsigned i = 0; i < PER_BATCH; i++)
+			on_second[i] = rand() % 2;
+		for (unsigned cpu = 0; cpu < 2; cpu++) {
+			for (unsigned i = 0; i < PER_BATCH; i++) {
+				unsigned at = batch * PER_BATCH + i;
+
+				if (on_second[i] == cpu)
+					give_renaming(&f, TID, 4000 + at,
+						      i >= other ? 2 : i >= change && i < back);
+			}
+		}
+		drain_process(f.drain, false);
+	}
+	assert_named(&f, BATCHES * PER_BATCH);
+}
+
+/* More threads than are kept: what is forgotten is written again. */
+static void test_many_threads(void **state)
+{
+	enum { THREADS = 36000 };
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	for (unsigned i = 0; i < THREADS; i++)
+		give_renaming(&f, TID + i, 4000 + i, i);
+	for (unsigned i = 0; i < 100; i++)
+		give_renaming(&f, TID + i, 90000 + i, i);
+	assert_named(&f, THREADS + 100);
+}
+
+/* The number of a thread that ended is another process's: that has a line of its own. */
+static void test_number_comes_again(void **state)
+{
+	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 5000 }, .weight = 1000,
+			      .task = { .start_time = 4500, .tgid = PID + 7, .tid = TID, .comm = "sh" },
+			      .flags = ER_CLOCK_UNSAMPLED };
+	struct experiment *e;
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	give(&f, TID, 4000, "sh");
+	drain_take(f.drain, 0, &c, sizeof(c));
+	e = finish(&f);
+	assert_int_equal(e->names.len, 2);
+	assert_int_equal(e->names.data[0].pid, PID);
+	assert_int_equal(e->names.data[1].pid, PID + 7);
+	experiment_close(e);
+	ngiven = 0;
+}
+
+/* Each idle CPU has a name; they share a number, and have one line. */
+static void test_idle_is_one(void **state)
+{
+	struct experiment *e;
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	for (unsigned i = 0; i < 10; i++) {
+		struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 + i },
+				      .flags = ER_CLOCK_IDLE };
+
+		snprintf(c.task.comm, sizeof(c.task.comm), "swapper/%u", i % 2);
+		drain_take(f.drain, i % 2, &c, sizeof(c));
+	}
+	e = finish(&f);
+	assert_int_equal(e->names.len, 1);
+	assert_string_equal(e->names.data[0].comm, "swapper");
+	experiment_close(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_two_cpus),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_number_comes_again),
+		cmocka_unit_test(test_idle_is_one),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/thread_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/xml.h"
+#include "bpf/er_event.h"
+
+enum {
+	MAX_KNOWN = 1 << 15, /* threads; with their places in the map 4 MB */
+	RUNS = 2,            /* kept of a thread: records are late by less than two renamings */
+};
+
+/* A time in which all packets seen of a thread had one name. */
+struct run {
+	uint64_t first, last;
+	uint32_t pid; /* 0: a kernel thread */
+	char comm[16];
+};
+
+struct known {
+	struct run runs[RUNS]; /* the latest first */
+	unsigned n;
+};
+
+struct thread_names {
+	struct recording *recording;
+	struct map by_tid; /* into `threads`, + 1 */
+	VEC(struct known) threads;
+};
+
+struct thread_names *thread_names_new(struct recording *recording)
+{
+	struct thread_names *n = xcalloc(1, sizeof(*n));
+
+	n->recording = recording;
+	return n;
+}
+
+void thread_names_free(struct thread_names *n)
+{
+	if (!n)
+		return;
+	map_free(&n->by_tid);
+	vec_free(&n->threads);
+	free(n);
+}
+
+static void put_line(struct thread_names *n, uint32_t tid, const struct run *r, uint64_t time_ns)
+{
+	uint64_t start = recording_start(n->recording);
+	struct buf b = { 0 };
+
+	buf_printf(&b, "<name pid=\"%" PRIu32 "\" tid=\"%" PRIu32 "\" at=\"%" PRIu64 "\"", r->pid,
+		   tid, time_ns > start ? time_ns - start : 0);
+	xml_attr(&b, "comm", r->comm);
+	buf_puts(&b, "/>");
+	recording_name(n->recording, b.data);
+	buf_free(&b);
+}
+
+static struct known *known_of(struct thread_names *n, uint32_t tid)
+{
+	uint64_t *at;
+
+	if (n->threads.len >= MAX_KNOWN && !map_get(&n->by_tid, tid)) {
+		map_free(&n->by_tid);
+		n->threads.len = 0;
+	}
+	at = map_put(&n->by_tid, tid, NULL);
+	if (!*at) {
+		vec_push(&n->threads, (struct known){ 0 });
+		*at = n->threads.len;
+	}
+	return &n->threads.data[*at - 1];
+}
+
+static bool same(const struct run *a, const struct run *b)
+{
+	return a->pid == b->pid && !strcmp(a->comm, b->comm);
+}
+
+static void insert(struct known *k, unsigned at, const struct run *r)
+{
+	if (at >= RUNS)
+		return;
+	memmove(&k->runs[at + 1], &k->runs[at], (RUNS - 1 - at) * sizeof(*r));
+	k->runs[at] = *r;
+	k->n += k->n < RUNS;
+}
+
+void thread_names_note(struct thread_names *n, const struct er_task *task, bool kthread,
+		       uint64_t time_ns)
+{
+	struct run new = { .first = time_ns, .last = time_ns, .pid = kthread ? 0 : task->tgid };
+	struct known *k = known_of(n, task->tid);
+	unsigned i = 0;
+
+	/* Idle CPUs share number 0, and each adds its own number to the name. */
+	if (task->tid)
+		memcpy(new.comm, task->comm, strnlen(task->comm, sizeof(task->comm) - 1));
+	else
+		strcpy(new.comm, "swapper");
+	while (i < k->n && k->runs[i].first > time_ns)
+		i++;
+	if (i < k->n && same(&k->runs[i], &new)) {
+		if (time_ns > k->runs[i].last)
+			k->runs[i].last = time_ns;
+		return;
+	}
+	put_line(n, task->tid, &new, time_ns);
+	/* Packets behind this one that are written already keep the name that they have. */
+	if (i < k->n && time_ns < k->runs[i].last)
+		put_line(n, task->tid, &k->runs[i], time_ns + 1);
+	else
+		insert(k, i, &new);
+}
