@@ -11,64 +11,17 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "analysis/base/map.h"
-#include "analysis/base/vec.h"
 #include "user/record/counter_log.h"
 #include "user/record/ksymtab.h"
+#include "user/record/recording_impl.h"
 #include "user/record/schedule.h"
 #include "user/space/procfs.h"
 
 enum {
 	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
-	/* Of all experiments; beyond: forgotten, and written again. With callers 200 bytes each. */
-	MAX_STACKS_KNOWN = 1 << 18,
-	/*
-	 * Pseudo functions lie below the lowest address that a program may map
-	 * (vm.mmap_min_addr), one byte each: an output has room for 61,440.
-	 */
-	PSEUDO_BASE = 0x1000,
-	PSEUDO_END = 0x10000,
-	MAX_PSEUDO = PSEUDO_END - PSEUDO_BASE,
 	LITTLE = 8192, /* bytes: not worth opening five files for, if more may come */
 	PTIMER_US = 1,
-};
-
-#define OTHERS "<other processes>"
-
-struct output {
-	struct expwriter *w;
-	struct map stacks;        /* written: id to uid */
-	struct map shown;         /* pcs of pseudo functions that are written */
-	struct strtab pseudo;     /* names of this output alone; ids give addresses */
-	uint64_t bytes;           /* that the recording has counted */
-	bool dirty;
-	bool waited;              /* a flush went by while it had little */
-};
-
-struct recording {
-	struct exp_header header;
-	struct output founder;
-	struct output *others; /* NULL: not needed so far */
-	bool no_others;      /* it could not be made */
-	VEC(struct output *) dirty;
-	VEC(struct output *) open;
-	size_t nsubs, nknown; /* nknown: stacks that outputs know */
-	uint32_t last_uid;    /* of stacks: none twice, since packets refer to those of other outputs */
-	struct strtab stems;  /* of names in use; ids index `used` */
-	VEC(unsigned) used;   /* the highest number */
-	uint64_t bytes, limit;
-	const counter_list *counters;
-	bool clock;           /* there are clock packets at all */
-	bool waits;           /* sub-experiments have packets of times off a CPU */
-	struct ksymtab *ksyms; /* NULL: nothing is profiled */
-	struct map callers;   /* in the kernel, of stacks whose functions are written; no values */
-	bool fresh_ksyms;     /* of those the founder has some that are not on disk */
-	struct drops *drops;
-	int error; /* of a flush that failed */
-	void (*relief)(void *ctx); /* NULL: none */
-	void *relief_ctx;
-	uint64_t relieved_ns;      /* when it was last called */
 };
 
 void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)
@@ -203,7 +156,7 @@ struct expwriter *output_writer(struct output *p)
 	return p->w;
 }
 
-static void touch(struct recording *b, struct output *p)
+void recording_touch(struct recording *b, struct output *p)
 {
 	if (p->dirty)
 		return;
@@ -258,7 +211,7 @@ struct output *recording_others(struct recording *b)
 		return &b->founder;
 	}
 	vec_push(&b->open, p);
-	touch(b, p);
+	recording_touch(b, p);
 	return b->others = p;
 }
 
@@ -284,7 +237,7 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 	vec_push(&b->open, p);
 	vec_for_each(m, &im->space->maps)
 		output_map(b, p, binaries, im->pid, m);
-	touch(b, p);
+	recording_touch(b, p);
 	recording_relieve(b);
 	return p;
 }
@@ -344,7 +297,7 @@ void output_map(struct recording *b, struct output *p, struct binaries *binaries
 					.modes = 5,
 					.name = file ? file->name : m->path,
 					.written = file ? &file->wanted : NULL });
-	touch(b, p);
+	recording_touch(b, p);
 }
 
 void output_unmap(struct recording *b, struct output *p, const struct mapping *m, uint64_t time_ns)
@@ -352,136 +305,19 @@ void output_unmap(struct recording *b, struct output *p, const struct mapping *m
 	uint64_t start = b->header.start_ns;
 
 	expwriter_unmap(p->w, time_ns > start ? time_ns : start, m->start);
-	touch(b, p);
-}
-
-/* --- stacks --- */
-
-uint32_t output_stack_uid(const struct output *p, uint64_t id)
-{
-	const uint64_t *uid = map_get(&p->stacks, id);
-
-	return uid ? *uid : 0;
-}
-
-/*
- * The functions of a stack's kernel part, which the founder has for all. Its leaf is new as a
- * rule, its callers are not.
- */
-static void write_ksyms(struct recording *b, const uint64_t *pcs, size_t n)
-{
-	bool fresh = true;
-
-	if (n > 1)
-		map_put(&b->callers, hash_words(pcs + 1, n - 1), &fresh);
-	if (!fresh)
-		n = 1;
-	ksymtab_expect(b->ksyms, pcs, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct ksym *s = ksymtab_find(b->ksyms, pcs[i]);
-
-		b->fresh_ksyms |= s && expwriter_ksym(b->founder.w, s->addr, s->size, s->name,
-						      s->module);
-	}
-}
-
-static void forget_stacks(struct output *p)
-{
-	map_free(&p->stacks);
-	expwriter_forget(p->w);
-}
-
-static void forget_all_stacks(struct recording *b)
-{
-	forget_stacks(&b->founder);
-	vec_for_each(p, &b->open)
-		forget_stacks(*p);
-	map_free(&b->callers);
-	b->nknown = 0;
-}
-
-uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const uint64_t *pcs, size_t npcs,
-		    size_t nkernel)
-{
-	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
-
-	if (b->nknown >= MAX_STACKS_KNOWN)
-		forget_all_stacks(b);
-	if (b->last_uid == UINT32_MAX)
-		return 0;
-	*map_put(&p->stacks, id, NULL) = ++b->last_uid;
-	b->nknown++;
-	if (nkernel > pseudo)
-		write_ksyms(b, pcs + pseudo, nkernel - pseudo);
-	expwriter_stack(p->w, b->last_uid, pcs, npcs);
-	touch(b, p);
-	return b->last_uid;
-}
-
-/* At the same address in every experiment, so that readers may take them for one function. */
-static const char *const everywhere[] = {
-	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
-	"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
-	"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
-	"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
-};
-
-enum { NEVERYWHERE = sizeof(everywhere) / sizeof(everywhere[0]) };
-
-/* A pseudo function by its number in the output. The number and the name belong together. */
-struct pseudo {
-	unsigned number;
-	const char *name;
-};
-
-/*
- * Most outputs have no pseudo functions of their own. Without room for one more, a name that
- * is there already keeps its function, and all others share that of OTHERS.
- */
-static struct pseudo pseudo_find(struct recording *b, struct output *p, const char *name)
-{
-	bool full = p->pseudo.len + NEVERYWHERE >= MAX_PSEUDO;
-
-	for (unsigned i = 0; i < NEVERYWHERE; i++) {
-		if (!strcmp(name, everywhere[i]))
-			return (struct pseudo){ i, everywhere[i] };
-	}
-	if (!full || strtab_has(&p->pseudo, name))
-		return (struct pseudo){ NEVERYWHERE + strtab_id(&p->pseudo, name), name };
-	b->drops->n[DROP_PSEUDO]++;
-	return pseudo_find(b, p, OTHERS);
-}
-
-uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *name)
-{
-	struct pseudo f = pseudo_find(b, p, name);
-	uint64_t pc = PSEUDO_BASE + f.number;
-	bool fresh;
-
-	map_put(&p->shown, pc, &fresh);
-	if (fresh)
-		expwriter_function(p->w, b->header.start_ns, pc, 1, f.name);
-	return pc;
-}
-
-uint32_t output_pseudo(struct recording *b, struct output *p, const char *name)
-{
-	uint64_t pc = output_pseudo_pc(b, p, name), id = hash64(pc);
-	uint32_t uid = output_stack_uid(p, id);
-
-	return uid ? uid : output_stack(b, p, id, &pc, 1, 0);
+	recording_touch(b, p);
 }
 
 void output_packet(struct recording *b, struct output *p, enum er_packet kind, const int64_t *values)
 {
 	expwriter_packet(p->w, kind, values, NULL);
-	touch(b, p);
+	recording_touch(b, p);
 }
 
 void output_clock(struct recording *b, struct output *p, const struct clock_packet *c)
 {
 	expwriter_clock(p->w, c);
-	touch(b, p);
+	recording_touch(b, p);
 }
 
 /* Most processes are short, and done with by the second flush: one in place of two. */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "user/record/ksymtab.h"
+#include "user/record/recording_impl.h"
+
+enum {
+	/* Of all experiments; beyond: forgotten, and written again. With callers 200 bytes each. */
+	MAX_STACKS_KNOWN = 1 << 18,
+	/*
+	 * Pseudo functions lie below the lowest address that a program may map
+	 * (vm.mmap_min_addr), one byte each: an output has room for 61,440.
+	 */
+	PSEUDO_BASE = 0x1000,
+	PSEUDO_END = 0x10000,
+	MAX_PSEUDO = PSEUDO_END - PSEUDO_BASE,
+};
+
+#define OTHERS "<other processes>"
+
+uint32_t output_stack_uid(const struct output *p, uint64_t id)
+{
+	const uint64_t *uid = map_get(&p->stacks, id);
+
+	return uid ? *uid : 0;
+}
+
+/*
+ * The functions of a stack's kernel part, which the founder has for all. Its leaf is new as a
+ * rule, its callers are not.
+ */
+static void write_ksyms(struct recording *b, const uint64_t *pcs, size_t n)
+{
+	bool fresh = true;
+
+	if (n > 1)
+		map_put(&b->callers, hash_words(pcs + 1, n - 1), &fresh);
+	if (!fresh)
+		n = 1;
+	ksymtab_expect(b->ksyms, pcs, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct ksym *s = ksymtab_find(b->ksyms, pcs[i]);
+
+		b->fresh_ksyms |= s && expwriter_ksym(b->founder.w, s->addr, s->size, s->name,
+						      s->module);
+	}
+}
+
+static void forget_stacks(struct output *p)
+{
+	map_free(&p->stacks);
+	expwriter_forget(p->w);
+}
+
+static void forget_all_stacks(struct recording *b)
+{
+	forget_stacks(&b->founder);
+	vec_for_each(p, &b->open)
+		forget_stacks(*p);
+	map_free(&b->callers);
+	b->nknown = 0;
+}
+
+uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const uint64_t *pcs, size_t npcs,
+		    size_t nkernel)
+{
+	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
+
+	if (b->nknown >= MAX_STACKS_KNOWN)
+		forget_all_stacks(b);
+	if (b->last_uid == UINT32_MAX)
+		return 0;
+	*map_put(&p->stacks, id, NULL) = ++b->last_uid;
+	b->nknown++;
+	if (nkernel > pseudo)
+		write_ksyms(b, pcs + pseudo, nkernel - pseudo);
+	expwriter_stack(p->w, b->last_uid, pcs, npcs);
+	recording_touch(b, p);
+	return b->last_uid;
+}
+
+/* At the same address in every experiment, so that readers may take them for one function. */
+static const char *const everywhere[] = {
+	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
+	"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
+	"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
+	"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
+};
+
+enum { NEVERYWHERE = sizeof(everywhere) / sizeof(everywhere[0]) };
+
+/* A pseudo function by its number in the output. The number and the name belong together. */
+struct pseudo {
+	unsigned number;
+	const char *name;
+};
+
+/*
+ * Most outputs have no pseudo functions of their own. Without room for one more, a name that
+ * is there already keeps its function, and all others share that of OTHERS.
+ */
+static struct pseudo pseudo_find(struct recording *b, struct output *p, const char *name)
+{
+	bool full = p->pseudo.len + NEVERYWHERE >= MAX_PSEUDO;
+
+	for (unsigned i = 0; i < NEVERYWHERE; i++) {
+		if (!strcmp(name, everywhere[i]))
+			return (struct pseudo){ i, everywhere[i] };
+	}
+	if (!full || strtab_has(&p->pseudo, name))
+		return (struct pseudo){ NEVERYWHERE + strtab_id(&p->pseudo, name), name };
+	b->drops->n[DROP_PSEUDO]++;
+	return pseudo_find(b, p, OTHERS);
+}
+
+uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *name)
+{
+	struct pseudo f = pseudo_find(b, p, name);
+	uint64_t pc = PSEUDO_BASE + f.number;
+	bool fresh;
+
+	map_put(&p->shown, pc, &fresh);
+	if (fresh)
+		expwriter_function(p->w, b->header.start_ns, pc, 1, f.name);
+	return pc;
+}
+
+uint32_t output_pseudo(struct recording *b, struct output *p, const char *name)
+{
+	uint64_t pc = output_pseudo_pc(b, p, name), id = hash64(pc);
+	uint32_t uid = output_stack_uid(p, id);
+
+	return uid ? uid : output_stack(b, p, id, &pc, 1, 0);
+}
