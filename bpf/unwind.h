@@ -55,6 +55,7 @@ enum er_cfa {
 	ER_CFA_DEREF_FP, /* *(rbp + cfa_off) + cfa_add: a realigned stack */
 	ER_CFA_PLT,      /* sp + cfa_off, 8 more where (pc & 15) >= cfa_add */
 	ER_CFA_REG,      /* register `reg` + cfa_off: only where registers are known */
+	ER_CFA_INDEX,    /* *(sp + cfa_off + 8 * register `reg`) + cfa_add: likewise */
 	ER_CFA_BAD,      /* unwind information that no rule here can express */
 	ER_CFA_COUNT
 };
@@ -65,6 +66,7 @@ enum er_bp {
 	ER_BP_CFA,  /* *(CFA + bp_off) */
 	ER_BP_FP,   /* *(rbp + bp_off) */
 	ER_BP_SP,   /* *(sp + bp_off) */
+	ER_BP_REG,  /* in register `bp_off`: only where registers are known */
 	ER_BP_LOST, /* nowhere: the caller must not need it */
 	ER_BP_COUNT
 };
@@ -94,7 +96,7 @@ struct er_unwind_rule {
 	__u8 cfa;     /* enum er_cfa */
 	__u8 bp : 4;  /* enum er_bp */
 	__u8 ra : 4;  /* enum er_ra */
-	__u8 reg;     /* of ER_CFA_REG in the low 4 bits, of ER_RA_REG in the high 4 */
+	__u8 reg;     /* of the CFA in the low 4 bits, of ER_RA_REG in the high 4 */
 	__u8 flags;   /* enum er_rule_flags */
 };
 

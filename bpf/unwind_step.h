@@ -161,6 +161,14 @@ static inline enum er_end unwind_cfa(struct unwind_env *env, const struct unwind
 		end = unwind_reg(env, r, rule->reg & 15, cfa);
 		*cfa += rule->cfa_off;
 		return end;
+	case ER_CFA_INDEX:
+		end = unwind_reg(env, r, rule->reg & 15, &base);
+		if (end)
+			return end;
+		if (!unwind_read(env, r->sp + rule->cfa_off + 8 * base, cfa))
+			return ER_END_FAULT;
+		*cfa += rule->cfa_add;
+		return ER_END_NOT;
 	default:
 		return ER_END_BAD_RULE;
 	}
@@ -189,6 +197,8 @@ static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_
 		*bp = rule->bp == ER_BP_SAME ? r->bp : 0;
 		return ER_END_NOT;
 	}
+	if (rule->bp == ER_BP_REG)
+		return unwind_reg(env, r, rule->bp_off & 15, bp);
 	if (rule->bp == ER_BP_FP)
 		at = r->bp;
 	else if (rule->bp == ER_BP_SP)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recognize the DWARF expressions that unwind information of x86-64 uses: a register
+ * plus an offset, what memory holds there, and that of a PLT entry. Others are
+ * reported as such; nothing is evaluated.
+ */
+#ifndef USER_UNWIND_CFI_EXPR_H
+#define USER_UNWIND_CFI_EXPR_H
+
+#include <stdbool.h>
+
+#include "user/unwind/cfi.h"
+
+/* Set the CFA of `s` to the value of the expression; ER_CFA_BAD when it has another form. */
+void cfi_expr_cfa(struct cfi_state *s, const struct ehframe_bytes *expr);
+/* Where a register was saved, by an expression for the address; CFI_OTHER: another form. */
+struct cfi_place cfi_expr_place(const struct ehframe_bytes *expr);
+
+#endif

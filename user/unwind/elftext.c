@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/elftext.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+enum { PHDRS_MAX = 256 };
+
+/* Copy n bytes at the offset; false: the file does not have them. */
+static bool get(const struct elftext *e, uint64_t offset, void *ret, size_t n)
+{
+	if (offset > e->size || n > e->size - offset)
+		return false;
+	memcpy(ret, e->data + offset, n);
+	return true;
+}
+
+static bool get_header(const struct elftext *e, Elf64_Ehdr *ret)
+{
+	return get(e, 0, ret, sizeof(*ret)) && !memcmp(ret->e_ident, ELFMAG, SELFMAG) &&
+	       ret->e_ident[EI_CLASS] == ELFCLASS64 && ret->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       ret->e_machine == EM_X86_64;
+}
+
+static bool get_phdr(const struct elftext *e, const Elf64_Ehdr *h, unsigned i, Elf64_Phdr *ret)
+{
+	if (i >= h->e_phnum || i >= PHDRS_MAX || h->e_phentsize != sizeof(*ret) ||
+	    h->e_phoff > e->size)
+		return false;
+	return get(e, h->e_phoff + i * sizeof(*ret), ret, sizeof(*ret));
+}
+
+static bool get_shdr(const struct elftext *e, const Elf64_Ehdr *h, unsigned i, Elf64_Shdr *ret)
+{
+	if (i >= h->e_shnum || h->e_shentsize != sizeof(*ret) || h->e_shoff > e->size)
+		return false;
+	return get(e, h->e_shoff + i * sizeof(*ret), ret, sizeof(*ret));
+}
+
+/* The bytes that a segment has in the file; false: none. */
+static bool file_part(const struct elftext *e, const Elf64_Phdr *p, struct elftext_segment *ret)
+{
+	if (p->p_offset >= e->size || !p->p_filesz)
+		return false;
+	*ret = (struct elftext_segment){ .addr = p->p_vaddr, .offset = p->p_offset,
+					 .size = p->p_filesz };
+	if (ret->size > e->size - p->p_offset)
+		ret->size = e->size - p->p_offset;
+	return ret->size <= UINT64_MAX - ret->addr;
+}
+
+int elftext_open(struct elftext *ret, const void *data, size_t size)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+
+	*ret = (struct elftext){ .data = data, .size = size };
+	if (!get_header(ret, &h))
+		return -ENOEXEC;
+	ret->entry = h.e_entry;
+	for (unsigned i = 0; get_phdr(ret, &h, i, &p) && ret->nsegments < ELFTEXT_SEGMENTS; i++)
+		if (p.p_type == PT_LOAD && p.p_flags & PF_X &&
+		    file_part(ret, &p, &ret->segments[ret->nsegments]))
+			ret->nsegments++;
+	return 0;
+}
+
+bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret)
+{
+	for (unsigned i = 0; i < e->nsegments; i++) {
+		const struct elftext_segment *s = &e->segments[i];
+
+		if (addr - s->addr < s->size) {
+			*ret = addr - s->addr + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* From an address to the end of its segment's bytes in the file; false: not in the file. */
+static bool bytes_at(const struct elftext *e, const Elf64_Ehdr *h, uint64_t addr,
+		     struct ehframe_section *ret)
+{
+	struct elftext_segment s;
+	Elf64_Phdr p;
+
+	for (unsigned i = 0; get_phdr(e, h, i, &p); i++) {
+		if (p.p_type != PT_LOAD || !file_part(e, &p, &s) || addr - s.addr >= s.size)
+			continue;
+		*ret = (struct ehframe_section){ .data = e->data + s.offset + (addr - s.addr),
+						 .size = s.size - (addr - s.addr),
+						 .addr = addr, .addr_size = 8 };
+		return true;
+	}
+	return false;
+}
+
+/* The section's size up to the entry of length 0 that ends it: no header says its size. */
+static void cut_at_end(struct ehframe_section *s)
+{
+	size_t at = 0;
+	uint32_t length;
+
+	while (s->size - at >= sizeof(length)) {
+		memcpy(&length, s->data + at, sizeof(length));
+		if (!length || length > s->size - at - sizeof(length))
+			break;
+		at += sizeof(length) + length;
+	}
+	s->size = at;
+}
+
+/* A section by its name and its address, 0 for any; false: none with bytes in the file. */
+static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *name, uint64_t addr,
+		    struct ehframe_section *ret)
+{
+	size_t n = strlen(name) + 1;
+	Elf64_Shdr strings, s;
+	char found[16];
+
+	if (!get_shdr(e, h, h->e_shstrndx, &strings))
+		return false;
+	for (unsigned i = 0; get_shdr(e, h, i, &s); i++) {
+		if (s.sh_type == SHT_NOBITS || s.sh_flags & SHF_COMPRESSED ||
+		    s.sh_offset > e->size || s.sh_size > e->size - s.sh_offset || !s.sh_size ||
+		    strings.sh_offset > e->size || (addr && s.sh_addr != addr) ||
+		    !get(e, strings.sh_offset + s.sh_name, found, n) || memcmp(found, name, n))
+			continue;
+		*ret = (struct ehframe_section){ .data = e->data + s.sh_offset, .size = s.sh_size,
+						 .addr = s.sh_addr, .addr_size = 8 };
+		return true;
+	}
+	return false;
+}
+
+/* Where the program header says that .eh_frame is: what unwinders go by at run time. */
+static uint64_t ehframe_addr(const struct elftext *e, const Elf64_Ehdr *h)
+{
+	struct ehframe_section s;
+	struct ehframe_hdr hdr;
+	Elf64_Phdr p;
+
+	for (unsigned i = 0; get_phdr(e, h, i, &p); i++) {
+		if (p.p_type != PT_GNU_EH_FRAME || !bytes_at(e, h, p.p_vaddr, &s))
+			continue;
+		s.data_base = s.addr;
+		if (ehframe_hdr_read(&s, &hdr))
+			return hdr.eh_frame;
+	}
+	return 0;
+}
+
+bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret)
+{
+	uint64_t addr;
+	Elf64_Ehdr h;
+
+	if (!get_header(e, &h))
+		return false;
+	addr = ehframe_addr(e, &h);
+	if (section(e, &h, ".eh_frame", addr, ret))
+		return true;
+	if (!addr || !bytes_at(e, &h, addr, ret))
+		return false;
+	cut_at_end(ret);
+	return ret->size;
+}
+
+bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret)
+{
+	Elf64_Ehdr h;
+
+	if (!get_header(e, &h) || !section(e, &h, ".debug_frame", 0, ret))
+		return false;
+	ret->debug_frame = true;
+	return true;
+}

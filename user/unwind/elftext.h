@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an unwind table needs of an ELF file in memory: where its code lies, in the file
+ * and in addresses, and its call frame information. The file is untrusted bytes; nothing
+ * outside them is read and nothing is allocated. No library is used, so a process
+ * without privileges can read others' files with it.
+ */
+#ifndef USER_UNWIND_ELFTEXT_H
+#define USER_UNWIND_ELFTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/symbols/ehframe.h"
+
+enum { ELFTEXT_SEGMENTS = 16 };
+
+/* Executable bytes of the file: [offset, offset + size), linked at addr. */
+struct elftext_segment {
+	uint64_t addr, offset, size;
+};
+
+struct elftext {
+	const unsigned char *data;
+	size_t size;
+	uint64_t entry; /* address at which the program starts; 0: none */
+	unsigned nsegments;
+	struct elftext_segment segments[ELFTEXT_SEGMENTS];
+};
+
+/*
+ * 0; -ENOEXEC: not an ELF file of x86-64, or one that is damaged. A file without
+ * executable segments has nsegments 0. `data` must stay as long as `ret`.
+ */
+int elftext_open(struct elftext *ret, const void *data, size_t size);
+/* The file offset of an address of code; false: it is in no executable segment. */
+bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret);
+/* .eh_frame, as the program headers give it or else the section headers; false: none. */
+bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
+/* .debug_frame, uncompressed; false: none. */
+bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret);
+
+#endif

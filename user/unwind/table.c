@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each FDE becomes a span of the file with its rows. The spans are sorted by where they
+ * begin, overlaps are cut off, and the rows are written in order; a row that says the
+ * same as the one before it is left out.
+ */
+#include "user/unwind/table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/base/vec.h"
+#include "user/unwind/cfi.h"
+#include "user/unwind/elftext.h"
+#include "user/unwind/padding.h"
+#include "user/unwind/rules.h"
+
+enum {
+	ROWS_MAX = 1 << 28,
+	PADDING_MAX = 64, /* bytes between functions that may be nothing but padding */
+};
+
+/* A function's code: file offsets [begin, end), and its rows. */
+struct span {
+	uint64_t begin, end;
+	uint32_t row, nrows;
+	uint32_t order; /* the earlier one in the section wins where two begin at one place */
+};
+
+struct row {
+	uint32_t off; /* from the beginning of its span */
+	uint16_t rule;
+};
+
+struct builder {
+	const struct elftext *elf;
+	struct cfi cfi;
+	struct rules rules;
+	VEC(struct span) spans;
+	VEC(struct row) rows;
+	struct span *span;      /* the one that is being read */
+	uint64_t addr;          /* and the address of its beginning */
+	struct unwind_counts *counts;
+	bool full;
+};
+
+static void add_row(void *ctx, uint64_t pc, const struct er_unwind_rule *rule)
+{
+	struct builder *b = ctx;
+
+	if (b->rows.len >= ROWS_MAX) {
+		b->full = true;
+		return;
+	}
+	b->counts->cfi_rows++;
+	b->counts->bad_rows += rule->cfa == ER_CFA_BAD;
+	vec_push(&b->rows, (struct row){ .off = pc - b->addr, .rule = rules_number(&b->rules, rule) });
+}
+
+/* Whether an FDE's code lies in one executable segment, and where in the file. */
+static bool place(const struct builder *b, const struct ehframe_fde *f, struct span *ret)
+{
+	uint64_t last;
+
+	if (!elftext_offset(b->elf, f->pc_begin, &ret->begin) ||
+	    !elftext_offset(b->elf, f->pc_end - 1, &last))
+		return false;
+	ret->end = last + 1;
+	return ret->end - ret->begin == f->pc_end - f->pc_begin &&
+	       ret->end - ret->begin <= UINT32_MAX;
+}
+
+static void add_section(struct builder *b, const struct ehframe_section *s)
+{
+	struct ehframe e;
+	struct ehframe_fde f;
+	struct span span;
+
+	b->cfi = (struct cfi){ 0 };
+	ehframe_begin(&e, s);
+	while (!b->full && ehframe_next(&e, &f)) {
+		if (!place(b, &f, &span)) {
+			b->counts->outside++;
+			continue;
+		}
+		b->addr = f.pc_begin;
+		span.row = b->rows.len;
+		span.order = b->spans.len;
+		cfi_run(&b->cfi, s, &f, add_row, b);
+		span.nrows = b->rows.len - span.row;
+		vec_push(&b->spans, span);
+	}
+	b->counts->bad_entries += e.nbad + e.cut;
+}
+
+static int by_begin(const void *pa, const void *pb)
+{
+	const struct span *a = pa, *b = pb;
+
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+/* Sort the spans and cut their overlaps off; those of which nothing is left go. */
+static void arrange(struct builder *b)
+{
+	size_t n = 0;
+
+	vec_sort(&b->spans, by_begin);
+	vec_for_each(s, &b->spans) {
+		struct span *last = n ? &b->spans.data[n - 1] : NULL;
+
+		if (last && last->begin == s->begin)
+			continue;
+		if (last && last->end > s->begin)
+			last->end = s->begin;
+		b->spans.data[n++] = *s;
+	}
+	b->spans.len = n;
+}
+
+/* The same without what overlaps the first `n` spans, which are arranged. */
+static void arrange_rest(struct builder *b, size_t n)
+{
+	size_t keep = n;
+
+	for (size_t i = n; i < b->spans.len; i++) {
+		const struct span s = b->spans.data[i];
+		struct { const struct span *data; size_t len; } first = { b->spans.data, n };
+		size_t at = vec_upto(&first, begin, s.begin);
+
+		if (at && first.data[at - 1].end > s.begin)
+			continue;
+		if (at < n && first.data[at].begin < s.end)
+			continue;
+		b->spans.data[keep++] = s;
+	}
+	b->spans.len = keep;
+	arrange(b);
+}
+
+/* --- the table's words --- */
+
+struct writer {
+	__u32 *rows;
+	size_t nrows;
+	__u32 *index;
+	uint64_t first;
+	size_t block; /* the first whose index is not written yet */
+	unsigned rule;
+};
+
+static void index_to(struct writer *w, size_t block)
+{
+	while (w->block <= block)
+		w->index[w->block++] = w->nrows;
+}
+
+static void write_row(struct writer *w, uint64_t off, unsigned rule)
+{
+	if (rule == w->rule)
+		return;
+	index_to(w, (off - w->first) / ER_BLOCK_BYTES);
+	w->rows[w->nrows++] = (off & 0xffff) | rule << 16;
+	w->rule = rule;
+}
+
+/* Whether code without an entry follows the span; padding never runs and needs no row. */
+static bool gap_after(const struct builder *b, const struct span *s)
+{
+	uint64_t n;
+
+	if (s == b->spans.data + b->spans.len - 1)
+		return true;
+	n = s[1].begin - s->end;
+	return n > PADDING_MAX || !is_padding(b->elf->data + s->end, n);
+}
+
+static void write_span(struct writer *w, const struct builder *b, const struct span *s)
+{
+	const struct row *rows = b->rows.data + s->row;
+
+	for (uint32_t i = 0; i < s->nrows && s->begin + rows[i].off < s->end; i++)
+		write_row(w, s->begin + rows[i].off, rows[i].rule);
+}
+
+static int write_table(struct builder *b, struct unwind_table *t)
+{
+	const struct span *last = b->spans.data + b->spans.len - 1;
+	size_t nrules = b->rules.list.len, blocks;
+	struct writer w = { .first = b->spans.data[0].begin & ~(uint64_t)(ER_BLOCK_BYTES - 1) };
+
+	if (last->end - w.first > UINT32_MAX)
+		return -EFBIG;
+	blocks = (last->end - w.first) / ER_BLOCK_BYTES + 1; /* the row of the end included */
+	t->file.first = w.first;
+	t->file.blocks = blocks;
+	t->file.nrules = nrules;
+	t->file.index = nrules * ER_RULE_WORDS;
+	t->file.rows = t->file.index + blocks + 1;
+	/* Each row, and the end of each span. */
+	t->words = xcalloc(t->file.rows + b->rows.len + b->spans.len, sizeof(*t->words));
+	memcpy(t->words, b->rules.list.data, nrules * sizeof(*b->rules.list.data));
+	w.index = t->words + t->file.index;
+	w.rows = t->words + t->file.rows;
+	vec_for_each(s, &b->spans) {
+		write_span(&w, b, s);
+		if (gap_after(b, s))
+			write_row(&w, s->end, ER_RULE_NO_ENTRY);
+	}
+	index_to(&w, blocks);
+	t->file.nrows = w.nrows;
+	t->nwords = t->file.rows + w.nrows;
+	return 0;
+}
+
+static int build(struct builder *b, const struct elftext *debug, struct unwind_table *ret)
+{
+	struct ehframe_section s;
+	size_t n;
+
+	if (elftext_ehframe(b->elf, &s))
+		add_section(b, &s);
+	arrange(b);
+	n = b->spans.len;
+	if (elftext_debugframe(debug, &s)) {
+		add_section(b, &s);
+		arrange_rest(b, n);
+	}
+	ret->counts.functions = b->spans.len;
+	if (b->full)
+		return -EFBIG;
+	return b->spans.len ? write_table(b, ret) : -ENODATA;
+}
+
+int unwind_table_build(const struct unwind_input *in, struct unwind_table *ret)
+{
+	struct builder b = { .counts = &ret->counts };
+	struct elftext elf, debug;
+	int err = elftext_open(&elf, in->elf, in->elf_size);
+
+	*ret = (struct unwind_table){ 0 };
+	if (err)
+		return err;
+	debug = elf;
+	if (in->debug && elftext_open(&debug, in->debug, in->debug_size))
+		debug = elf;
+	b.elf = &elf;
+	for (unsigned i = 0; i < elf.nsegments; i++)
+		ret->counts.text += elf.segments[i].size;
+	rules_init(&b.rules);
+	err = build(&b, &debug, ret);
+	rules_fini(&b.rules);
+	vec_free(&b.spans);
+	vec_free(&b.rows);
+	if (err)
+		unwind_table_free(ret);
+	return err;
+}
+
+void unwind_table_free(struct unwind_table *t)
+{
+	free(t->words);
+	t->words = NULL;
+	t->nwords = 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Build the unwind table of one file (bpf/unwind.h) from its call frame information.
+ * Functions may overlap or come in any order; where two claim the same code, the one
+ * that begins later wins, as with .eh_frame_hdr's binary search.
+ *
+ * The files are untrusted bytes. Time is linear in their size but for one sort of the
+ * functions, and memory is at most 16 bytes for each byte of call frame information.
+ */
+#ifndef USER_UNWIND_TABLE_H
+#define USER_UNWIND_TABLE_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/unwind.h"
+
+struct unwind_input {
+	const void *elf;   /* the file as it is on disk, or a vdso as it is in memory */
+	size_t elf_size;
+	const void *debug; /* its debug file, for .debug_frame; NULL: none */
+	size_t debug_size;
+};
+
+struct unwind_counts {
+	size_t functions;    /* FDEs with code in the file */
+	size_t bad_entries;  /* entries that were skipped: damaged, or of an unknown form */
+	size_t outside;      /* FDEs whose code is not in the file's executable segments */
+	size_t cfi_rows;     /* rows as the call frame information has them */
+	size_t bad_rows;     /* of these, rows that no rule can express */
+	size_t text;         /* bytes of executable segments */
+};
+
+/* A table: its words, and where in them its parts begin (file.index, rows, rules). */
+struct unwind_table {
+	struct er_unwind_file file;
+	__u32 *words;
+	size_t nwords;
+	struct unwind_counts counts;
+};
+
+/*
+ * 0, and a table to be freed. -ENOEXEC: not an ELF file of x86-64, or damaged;
+ * -ENODATA: it has no call frame information; -EFBIG: more than the format can hold.
+ */
+int unwind_table_build(const struct unwind_input *in, struct unwind_table *ret);
+void unwind_table_free(struct unwind_table *t);
+
+#endif
