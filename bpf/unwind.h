@@ -54,7 +54,7 @@ enum er_cfa {
 	ER_CFA_DEREF_SP, /* *(sp + cfa_off) + cfa_add */
 	ER_CFA_DEREF_FP, /* *(rbp + cfa_off) + cfa_add: a realigned stack */
 	ER_CFA_PLT,      /* sp + cfa_off, 8 more where (pc & 15) >= cfa_add */
-	ER_CFA_REG,      /* register `reg` + cfa_off: only where registers are known */
+	ER_CFA_REG,      /* register `reg` + cfa_off: only where the register is known */
 	ER_CFA_INDEX,    /* *(sp + cfa_off + 8 * register `reg`) + cfa_add: likewise */
 	ER_CFA_BAD,      /* unwind information that no rule here can express */
 	ER_CFA_COUNT
@@ -81,12 +81,18 @@ enum er_ra {
 	ER_RA_COUNT
 };
 
+/*
+ * Flags. rbx is followed only in files that need it: the dynamic loader finds the frame of
+ * its lazy binding by rbx. Bits 2 to 7 are where it is then: *(CFA - 8 * bits), 0: not there.
+ */
 enum er_rule_flags {
-	ER_RULE_SIGNAL = 1 << 0, /* the kernel made this frame for a signal handler's return */
+	ER_RULE_SIGNAL = 1 << 0,  /* the kernel made this frame for a signal handler's return */
+	ER_RULE_BX_SAME = 1 << 1, /* the caller's rbx is still in rbx */
+	ER_RULE_BX_SHIFT = 2,
 };
 
 /* Registers by DWARF's numbers for x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15, rip. */
-enum er_dwarf_reg { ER_DWARF_RBP = 6, ER_DWARF_RSP = 7, ER_DWARF_RIP = 16, ER_DWARF_COUNT };
+enum er_dwarf_reg { ER_DWARF_RBX = 3, ER_DWARF_RBP = 6, ER_DWARF_RSP = 7, ER_DWARF_RIP = 16, ER_DWARF_COUNT };
 
 struct er_unwind_rule {
 	__s32 cfa_off;
@@ -97,7 +103,7 @@ struct er_unwind_rule {
 	__u8 bp : 4;  /* enum er_bp */
 	__u8 ra : 4;  /* enum er_ra */
 	__u8 reg;     /* of the CFA in the low 4 bits, of ER_RA_REG in the high 4 */
-	__u8 flags;   /* enum er_rule_flags */
+	__u8 flags;   /* enum er_rule_flags, and where rbx is */
 };
 
 enum er_file_state {

@@ -35,16 +35,18 @@ enum unwind_frame_flags {
 	UNWIND_LEAF = 1 << 1,     /* all registers are known, by unwind_leaf_reg */
 	UNWIND_USED_FP = 1 << 2,  /* some frame so far was found by a frame pointer */
 	UNWIND_FP_CHAIN = 1 << 3, /* rbp comes from a frame that was found by a frame pointer */
+	UNWIND_BX = 1 << 4,       /* bx is known */
 };
 
 enum {
 	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
 	UNWIND_SIGNAL_RIP = 168,   /* and its rip */
 	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a frame pointer may name */
+	UNWIND_LEAF_REACH = 4096,  /* bytes from the start of a function without a frame */
 };
 
 struct unwind_regs {
-	__u64 ip, sp, bp;
+	__u64 ip, sp, bp, bx;
 	__u64 saved; /* address of the registers that a signal frame stored; 0: none */
 	__u32 flags; /* enum unwind_frame_flags */
 };
@@ -126,6 +128,10 @@ static inline enum er_end unwind_reg(struct unwind_env *env, const struct unwind
 		*value = reg == ER_DWARF_RBP ? r->bp : r->sp;
 		return ER_END_NOT;
 	}
+	if (reg == ER_DWARF_RBX && r->flags & UNWIND_BX) {
+		*value = r->bx;
+		return ER_END_NOT;
+	}
 	if (r->saved)
 		return unwind_read(env, r->saved + unwind_saved_at(reg), value) ? ER_END_NOT :
 										  ER_END_FAULT;
@@ -199,11 +205,31 @@ static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_
 	}
 	if (rule->bp == ER_BP_REG)
 		return unwind_reg(env, r, rule->bp_off & 15, bp);
-	if (rule->bp == ER_BP_FP)
+	if (rule->bp == ER_BP_FP) {
 		at = r->bp;
-	else if (rule->bp == ER_BP_SP)
+		/*
+		 * gcc says this of the whole epilogue of a realigned function. Once rbp is
+		 * restored it no longer points into the frame.
+		 */
+		if (at + rule->bp_off - r->sp >= cfa - r->sp) {
+			*bp = at;
+			return ER_END_NOT;
+		}
+	} else if (rule->bp == ER_BP_SP) {
 		at = r->sp;
+	}
 	return unwind_read(env, at + rule->bp_off, bp) ? ER_END_NOT : ER_END_FAULT;
+}
+
+/* The caller's rbx, where the rule says it. False: it is not known. */
+static inline bool unwind_bx(struct unwind_env *env, const struct unwind_regs *r,
+			     const struct er_unwind_rule *rule, __u64 cfa, __u64 *bx)
+{
+	__u64 slot = rule->flags >> ER_RULE_BX_SHIFT;
+
+	if (slot)
+		return unwind_read(env, cfa - slot * 8, bx);
+	return rule->flags & ER_RULE_BX_SAME && !unwind_reg(env, r, ER_DWARF_RBX, bx);
 }
 
 /*
@@ -220,7 +246,8 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 					 const struct er_unwind_rule *rule)
 {
 	bool signal = rule->flags & ER_RULE_SIGNAL;
-	__u64 cfa = 0, ra = 0, bp = 0, saved = 0;
+	__u64 cfa = 0, ra = 0, bp = 0, bx = 0, saved = 0;
+	bool has_bx;
 	enum er_end end;
 
 	if (rule->ra == ER_RA_NONE)
@@ -240,9 +267,11 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 		return end;
 	if (signal && rule->ra == ER_RA_SP && rule->ra_off == UNWIND_SIGNAL_RIP)
 		saved = r->sp + UNWIND_SIGNAL_R8;
+	has_bx = unwind_bx(env, r, rule, cfa, &bx);
 	*r = (struct unwind_regs){
-		.ip = ra, .sp = cfa, .bp = bp, .saved = saved,
-		.flags = (r->flags & UNWIND_USED_FP) | (signal ? UNWIND_EXACT : 0),
+		.ip = ra, .sp = cfa, .bp = bp, .bx = bx, .saved = saved,
+		.flags = (r->flags & UNWIND_USED_FP) | (signal ? UNWIND_EXACT : 0) |
+			 (has_bx ? UNWIND_BX : 0),
 	};
 	return ER_END_NOT;
 }
@@ -276,11 +305,32 @@ static inline enum unwind_leaf_code unwind_leaf_code(__u64 code)
 
 	if (first == 0x55 || (code & 0xffffffff) == 0xfa1e0ff3) /* push %rbp; endbr64 */
 		return UNWIND_FRAME_NOT_YET;
+	if ((code & 0xffff) == 0x25ff || (code & 0xffffff) == 0x25fff2) /* jmp *mem: a PLT entry */
+		return UNWIND_FRAME_NOT_YET;
 	if (first == 0xc3 || first == 0xc2 || (code & 0xffff) == 0xc3f3) /* ret; rep ret */
 		return UNWIND_FRAME_NOT_YET;
 	if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov %rsp,%rbp */
 		return UNWIND_FRAME_PUSHED;
 	return UNWIND_FRAME_MADE;
+}
+
+/*
+ * Whether a function without a frame runs: the word at sp follows a direct call to code
+ * shortly before ip that does not begin by pushing rbp.
+ */
+static inline bool unwind_is_frameless(struct unwind_env *env, const struct unwind_regs *r)
+{
+	__u64 ra, code, begin;
+
+	if (!unwind_read(env, r->sp, &ra) || !unwind_read(env, ra - 8, &code) ||
+	    (code >> 24 & 0xff) != 0xe8)
+		return false;
+	begin = ra + (__s64)(__s32)(code >> 32);
+	if (begin > r->ip || r->ip - begin > UNWIND_LEAF_REACH || !unwind_read(env, begin, &code))
+		return false;
+	if ((code & 0xffffffff) == 0xfa1e0ff3) /* endbr64 */
+		code >>= 32;
+	return (__u8)code != 0x55;
 }
 
 /*
@@ -297,6 +347,8 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 		if (!unwind_read(env, r->ip, &code))
 			return ER_END_FAULT;
 		kind = unwind_leaf_code(code);
+		if (kind == UNWIND_FRAME_MADE && unwind_is_frameless(env, r))
+			kind = UNWIND_FRAME_NOT_YET;
 	}
 	if (kind == UNWIND_FRAME_NOT_YET)
 		at = r->sp - 8;
