@@ -55,8 +55,11 @@ tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 programs     := $(O)/bin/er_kernel $(tools)
 unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 live_progs   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/live/*.c))
+unwind_progs := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unwind/*.c))
 synprogs     := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/synprog/*.c))
 fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
+# These need the recorder.
+unwind_fixtures_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/unwind/*.c))
 fuzz_common  := $(patsubst %,$(O)/tests/fuzz/%.o,report pack)
 fuzz_targets := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/target_*.c))
 fuzzers      := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -100,7 +103,7 @@ $(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) $(TOOL_LIBS) -o $@
 
 # Tests. A unit test that includes recorder headers links the recorder too.
-$(unit_tests) $(live_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(record_obj) $(O)/libanalysis.a
+$(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(unwind_fixtures_obj) $(record_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
@@ -124,7 +127,7 @@ $(synprogs): $(O)/tests/%: tests/%.c $(wildcard tests/synprog/*.h)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
 		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
 
-tests: $(unit_tests) $(live_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
+tests: $(unit_tests) $(live_progs) $(unwind_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
 
 synprogs: $(synprogs)
 

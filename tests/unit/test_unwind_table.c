@@ -18,7 +18,7 @@
 
 #include "analysis/base/alloc.h"
 #include "tests/fixtures/cfi_image.h"
-#include "tests/fixtures/cfi_oracle.h"
+#include "tests/fixtures/unwind/cfi_oracle.h"
 #include "tests/fixtures/mutate.h"
 #include "user/unwind/padding.h"
 #include "user/unwind/rules.h"

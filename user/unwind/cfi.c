@@ -19,11 +19,13 @@ enum {
 	CIE_BYTES_MAX = 256, /* initial instructions are run for many FDEs; real ones have 10 */
 	PRIMARY = 0xc0,      /* the opcode's bits of an instruction with its operand inside */
 	OFF_MAX = 1 << 30,   /* of an offset; so that sums cannot overflow */
+	BX_SLOTS = 63,       /* words below the CFA where a rule can say that rbx is */
 };
 
 struct run {
 	const struct ehframe_section *section;
 	const struct ehframe_cie *cie;
+	bool follow_bx;
 	struct cursor c;
 	const struct cfi_state *initial; /* NULL: these are the initial instructions */
 	struct cfi_state s, remembered[REMEMBERED];
@@ -93,6 +95,16 @@ static void set_ra(struct er_unwind_rule *r, const struct cfi_place *p)
 		r->ra = kinds[p->kind];
 }
 
+static void set_bx(struct er_unwind_rule *r, const struct cfi_place *p)
+{
+	int64_t slot = -p->off / 8;
+
+	if (p->kind == CFI_UNSET || p->kind == CFI_SAME)
+		r->flags |= ER_RULE_BX_SAME;
+	else if (p->kind == CFI_CFA && p->off % 8 == 0 && slot > 0 && slot <= BX_SLOTS)
+		r->flags |= slot << ER_RULE_BX_SHIFT;
+}
+
 /* The caller's rsp must be the CFA: a walk takes it for that. */
 static bool sp_is_cfa(const struct cfi_state *s)
 {
@@ -121,6 +133,8 @@ static struct er_unwind_rule rule_of(const struct run *r)
 		return (struct er_unwind_rule){ .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
 	if (rule.cfa == ER_CFA_BAD || rule.cfa == ER_CFA_NO_ENTRY || !sp_is_cfa(&r->s))
 		return (struct er_unwind_rule){ .cfa = ER_CFA_BAD };
+	if (r->follow_bx)
+		set_bx(&rule, &r->s.bx);
 	return rule;
 }
 
@@ -177,6 +191,8 @@ static struct cfi_place *place_of(struct cfi_state *s, int64_t reg)
 		return &s->sp;
 	case ER_DWARF_RIP:
 		return &s->ra;
+	case ER_DWARF_RBX:
+		return &s->bx;
 	default:
 		return NULL;
 	}
@@ -426,7 +442,9 @@ static void run_cie(struct cfi *c, struct run *r)
 {
 	const struct ehframe_cie *cie = r->cie;
 
-	*c = (struct cfi){ .has_cie = true, .cie = cie->offset, .cie_bad = true };
+	c->has_cie = true;
+	c->cie = cie->offset;
+	c->cie_bad = true;
 	if (cie->return_reg != ER_DWARF_RIP || cie->instructions.size > CIE_BYTES_MAX ||
 	    !run(r, &cie->instructions))
 		return;
@@ -443,6 +461,7 @@ void cfi_run(struct cfi *c, const struct ehframe_section *section, const struct 
 
 	r.section = section;
 	r.cie = fde->cie;
+	r.follow_bx = c->follow_bx;
 	r.initial = NULL;
 	r.s = (struct cfi_state){ 0 };
 	r.nremembered = 0;

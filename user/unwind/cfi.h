@@ -42,11 +42,13 @@ struct cfi_state {
 	unsigned char cfa; /* enum er_cfa */
 	unsigned char reg; /* the DWARF number, of the kinds that have a register */
 	int64_t cfa_off, cfa_add;
-	struct cfi_place bp, sp, ra;
+	struct cfi_place bp, sp, ra, bx;
 };
 
-/* The initial rules of the CIE that was used last. Zeroed: none. */
+/* Zeroed but for follow_bx, which the caller sets. */
 struct cfi {
+	bool follow_bx; /* rules say where rbx is */
+	/* The initial rules of the CIE that was used last. */
 	bool has_cie, cie_bad;
 	size_t cie;
 	struct cfi_state initial;

@@ -168,6 +168,18 @@ bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret)
 	return ret->size;
 }
 
+bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size)
+{
+	struct ehframe_section s;
+	Elf64_Ehdr h;
+
+	if (!get_header(e, &h) || !section(e, &h, name, 0, &s))
+		return false;
+	*offset = s.data - e->data;
+	*size = s.size;
+	return true;
+}
+
 bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret)
 {
 	Elf64_Ehdr h;

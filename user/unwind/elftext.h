@@ -38,6 +38,8 @@ int elftext_open(struct elftext *ret, const void *data, size_t size);
 bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret);
 /* .eh_frame, as the program headers give it or else the section headers; false: none. */
 bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
+/* Where a section is in the file; false: there is none by that name, or not in the file. */
+bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size);
 /* .debug_frame, uncompressed; false: none. */
 bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret);
 

@@ -12,6 +12,7 @@
 #include "analysis/base/vec.h"
 #include "user/unwind/cfi.h"
 #include "user/unwind/elftext.h"
+#include "user/unwind/knowncode.h"
 #include "user/unwind/padding.h"
 #include "user/unwind/rules.h"
 
@@ -35,6 +36,7 @@ struct row {
 struct builder {
 	const struct elftext *elf;
 	struct cfi cfi;
+	bool needs_bx; /* a frame is found by rbx */
 	struct rules rules;
 	VEC(struct span) spans;
 	VEC(struct row) rows;
@@ -54,6 +56,7 @@ static void add_row(void *ctx, uint64_t pc, const struct er_unwind_rule *rule)
 	}
 	b->counts->cfi_rows++;
 	b->counts->bad_rows += rule->cfa == ER_CFA_BAD;
+	b->needs_bx |= rule->cfa == ER_CFA_REG && (rule->reg & 15) == ER_DWARF_RBX;
 	vec_push(&b->rows, (struct row){ .off = pc - b->addr, .rule = rules_number(&b->rules, rule) });
 }
 
@@ -76,7 +79,7 @@ static void add_section(struct builder *b, const struct ehframe_section *s)
 	struct ehframe_fde f;
 	struct span span;
 
-	b->cfi = (struct cfi){ 0 };
+	b->cfi = (struct cfi){ .follow_bx = b->needs_bx };
 	ehframe_begin(&e, s);
 	while (!b->full && ehframe_next(&e, &f)) {
 		if (!place(b, &f, &span)) {
@@ -215,7 +218,36 @@ static int write_table(struct builder *b, struct unwind_table *t)
 	return 0;
 }
 
-static int build(struct builder *b, const struct elftext *debug, struct unwind_table *ret)
+/* Rules for code that needs none, in the gaps between the spans. */
+static void add_known(void *ctx, uint64_t begin, uint64_t end, const struct er_unwind_rule *rule)
+{
+	struct builder *b = ctx;
+	const struct span span = { .begin = begin, .end = end, .row = b->rows.len, .nrows = 1,
+				   .order = b->spans.len };
+
+	vec_push(&b->rows, (struct row){ .off = 0, .rule = rules_number(&b->rules, rule) });
+	vec_push(&b->spans, span);
+}
+
+static void add_known_in(struct builder *b, const struct elftext_segment *seg)
+{
+	size_t n = b->spans.len;
+	uint64_t at = seg->offset, end = seg->offset + seg->size;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct span s = b->spans.data[i];
+
+		if (s.begin > at && s.begin <= end)
+			knowncode_in(b->elf, at, s.begin, add_known, b);
+		if (s.end > at)
+			at = s.end;
+	}
+	if (at < end)
+		knowncode_in(b->elf, at, end, add_known, b);
+	arrange_rest(b, n);
+}
+
+static void read_sections(struct builder *b, const struct elftext *debug)
 {
 	struct ehframe_section s;
 	size_t n;
@@ -228,7 +260,21 @@ static int build(struct builder *b, const struct elftext *debug, struct unwind_t
 		add_section(b, &s);
 		arrange_rest(b, n);
 	}
+}
+
+static int build(struct builder *b, const struct elftext *debug, struct unwind_table *ret)
+{
+	read_sections(b, debug);
+	if (b->needs_bx) { /* once more, now with rbx */
+		ret->counts = (struct unwind_counts){ .text = ret->counts.text };
+		b->rows.len = b->spans.len = 0;
+		rules_fini(&b->rules);
+		rules_init(&b->rules);
+		read_sections(b, debug);
+	}
 	ret->counts.functions = b->spans.len;
+	for (unsigned i = 0; i < b->elf->nsegments; i++)
+		add_known_in(b, &b->elf->segments[i]);
 	if (b->full)
 		return -EFBIG;
 	return b->spans.len ? write_table(b, ret) : -ENODATA;
@@ -243,8 +289,7 @@ int unwind_table_build(const struct unwind_input *in, struct unwind_table *ret)
 	*ret = (struct unwind_table){ 0 };
 	if (err)
 		return err;
-	debug = elf;
-	if (in->debug && elftext_open(&debug, in->debug, in->debug_size))
+	if (!in->debug || elftext_open(&debug, in->debug, in->debug_size))
 		debug = elf;
 	b.elf = &elf;
 	for (unsigned i = 0; i < elf.nsegments; i++)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/fixtures/cfi_oracle.h"
+#include "tests/fixtures/unwind/cfi_oracle.h"
 
 struct sums {
 	size_t files, differ, no_libdw;

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# At every instruction of compiled programs the stack by the unwind tables equals the one
+# that calls and returns made, and it is complete: own code built in several ways, and the
+# start of programs of the distribution.
+. "$(dirname "$0")/../lib/tap.sh"
+
+step=$O/tests/unwind/step
+target=$top/tests/fixtures/source/unwind_target.c
+cc=$(command -v gcc || command -v clang) || { skip "unwind_step" "no C compiler"; exit 0; }
+
+# stepped NAME FIRST LAST COMMAND...: nothing wrong, and at least 999 of 1,000 complete.
+stepped()
+{
+	name=$1
+	shift
+	"$step" "$@" >"$tmp/out" 2>&1 </dev/null
+	last=$(grep ' compared ' "$tmp/out" | tail -n 1)
+	n=$(echo "$last" | sed -n 's/.* compared \([0-9]*\).*/\1/p')
+	bad=$(echo "$last" | sed -n 's/.* wrong \([0-9]*\).*/\1/p')
+	whole=$(echo "$last" | sed -n 's/.* proven \([0-9]*\).*/\1/p')
+	check_that "$name: ${n:-0} instructions, ${bad:-?} wrong, ${whole:-0} complete" \
+		"${n:-0} > 1000 && ${bad:-1} == 0 && ${whole:-0} >= 0.999 * ${n:-1}" "$(tail -n 30 "$tmp/out")"
+}
+
+build()
+{
+	"$@" -x c "$target" -w -fomit-frame-pointer -o "$tmp/target" 2>"$tmp/err"
+}
+
+while read -r name flags; do
+	build "$cc" $flags || { skip "$name" "$(head -n 1 "$tmp/err")"; continue; }
+	stepped "$name" 0 150000 "$tmp/target"
+done <<'LIST'
+gcc-O2 -O2
+lazy -O2 -Wl,-z,lazy -fcf-protection
+O0 -O0
+O3 -O3 -march=x86-64-v2
+static -O2 -static
+static-pie -O2 -static-pie
+LIST
+for other in clang musl-gcc; do
+	command -v $other >/dev/null || { skip "$other" "not installed"; continue; }
+	build $other -O2 || { skip "$other" "$(head -n 1 "$tmp/err")"; continue; }
+	stepped "$other" 0 150000 "$tmp/target"
+done
+
+printf 'b\na\nc\n' >"$tmp/lines"
+stepped sort 0 100000 /usr/bin/sort "$tmp/lines"
+for program in "perl -e 'print 1'" "python3 -S -c 'print(1)'" "openssl version"; do
+	command -v ${program%% *} >/dev/null || { skip "${program%% *}" "not installed"; continue; }
+	eval "set -- $program"
+	stepped "${program%% *}" 60000 200000 "$@"
+done

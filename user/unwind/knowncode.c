@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/knowncode.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	START_MAX = 128, /* bytes of a program's start that are looked at */
+	CALL = 0xe8,
+	CALL_BYTES = 5,
+};
+
+struct bytes {
+	const char *p;
+	size_t n;
+};
+
+#define BYTES(text) { text, sizeof(text) - 1 }
+
+static const struct bytes endbr = BYTES("\xf3\x0f\x1e\xfa");
+
+static const struct er_unwind_rule outermost = { .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
+
+/* The kernel's signal frame: struct sigcontext behind 40 bytes of struct ucontext. */
+static const struct er_unwind_rule signal_frame = {
+	.cfa = ER_CFA_DEREF_SP, .cfa_off = 160, .bp = ER_BP_SP, .bp_off = 120,
+	.ra = ER_RA_SP, .ra_off = 168, .flags = ER_RULE_SIGNAL,
+};
+
+static bool begins(const unsigned char *p, const unsigned char *end, const struct bytes *with)
+{
+	return (size_t)(end - p) >= with->n && !memcmp(p, with->p, with->n);
+}
+
+/* The end of the first call in [p, end) that goes to code of the file; NULL: none. */
+static const unsigned char *after_call(const struct elftext *e, const unsigned char *p,
+				       const unsigned char *end)
+{
+	for (; end - p >= CALL_BYTES; p++) {
+		int32_t by;
+		uint64_t to;
+
+		memcpy(&by, p + 1, sizeof(by));
+		to = p + CALL_BYTES - e->data + (int64_t)by;
+		if (*p == CALL && to < e->size)
+			return p + CALL_BYTES;
+	}
+	return NULL;
+}
+
+/*
+ * Where the kernel starts the program; nothing called it. A C library clears rbp there
+ * and calls; glibc's dynamic loader calls, and jumps to the program by r12.
+ */
+static void find_entry(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+		       void *ctx)
+{
+	static const struct bytes clears[] = { BYTES("\x31\xed"), BYTES("\x48\x31\xed") };
+	static const struct bytes loader = BYTES("\x48\x89\xe7\xe8"), leave = BYTES("\x41\xff\xe4");
+	const unsigned char *p, *last, *stop = NULL;
+	uint64_t entry;
+
+	if (!e->entry || !elftext_offset(e, e->entry, &entry) || entry < begin || entry >= end)
+		return;
+	p = e->data + entry;
+	last = end - entry < START_MAX ? e->data + end : p + START_MAX;
+	if (begins(p, last, &loader)) {
+		stop = memmem(p, last - p, leave.p, leave.n);
+		stop = stop ? stop + leave.n : NULL;
+	} else {
+		const unsigned char *code = begins(p, last, &endbr) ? p + endbr.n : p;
+
+		for (size_t i = 0; i < sizeof(clears) / sizeof(clears[0]) && !stop; i++)
+			if (begins(code, last, &clears[i]))
+				stop = after_call(e, code, last);
+	}
+	if (stop)
+		found(ctx, entry, stop - e->data, &outermost);
+}
+
+/* .init and .fini: calls between one subtraction from rsp and its addition. */
+static void find_section(const struct elftext *e, const char *name, uint64_t begin, uint64_t end,
+			 knowncode_fn *found, void *ctx)
+{
+	static const struct bytes grow = BYTES("\x48\x83\xec\x08");
+	static const struct bytes shrink = BYTES("\x48\x83\xc4\x08\xc3");
+	struct er_unwind_rule rule = { .cfa = ER_CFA_SP, .cfa_off = 8, .ra_off = -8 };
+	const unsigned char *p, *stop;
+	uint64_t at, n, body;
+
+	if (!elftext_section(e, name, &at, &n) || at < begin || at >= end || n > end - at ||
+	    n < grow.n + shrink.n)
+		return;
+	p = e->data + at;
+	stop = p + n - shrink.n;
+	body = at + grow.n + (begins(p, stop, &endbr) ? endbr.n : 0);
+	if (!begins(e->data + body - grow.n, stop, &grow) || !begins(stop, p + n, &shrink))
+		return;
+	found(ctx, at, body, &rule);
+	found(ctx, at + n - 1, at + n, &rule);
+	rule.cfa_off = 16;
+	found(ctx, body, at + n - 1, &rule);
+}
+
+/*
+ * Each place where the bytes are. A frame's return address is looked up one byte before it,
+ * so code that is only returned to has its rule from there on.
+ */
+static void find_bytes(const struct elftext *e, const struct bytes *b, uint64_t begin, uint64_t end,
+		       unsigned before, const struct er_unwind_rule *rule, knowncode_fn *found,
+		       void *ctx)
+{
+	const unsigned char *p = e->data + begin, *last = e->data + end;
+
+	while ((p = memmem(p, last - p, b->p, b->n))) {
+		uint64_t at = p - e->data;
+
+		if (at >= begin + before)
+			found(ctx, at - before, at + b->n, rule);
+		p += b->n;
+	}
+}
+
+void knowncode_in(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+		  void *ctx)
+{
+	/* mov $SYS_rt_sigreturn,%rax; syscall */
+	static const struct bytes restorer = BYTES("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
+	/* call *%r9; mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall */
+	static const struct bytes clone = BYTES("\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05");
+
+	find_entry(e, begin, end, found, ctx);
+	find_section(e, ".init", begin, end, found, ctx);
+	find_section(e, ".fini", begin, end, found, ctx);
+	find_bytes(e, &restorer, begin, end, 1, &signal_frame, found, ctx);
+	find_bytes(e, &clone, begin, end, 0, &outermost, found, ctx);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code that often has no call frame information but whose frames are known from its bytes:
+ * where a program starts, .init and .fini, a signal handler's return, and where musl
+ * starts a thread. The bytes are untrusted; an exact match is needed.
+ */
+#ifndef USER_UNWIND_KNOWNCODE_H
+#define USER_UNWIND_KNOWNCODE_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/unwind.h"
+#include "user/unwind/elftext.h"
+
+/* `rule` holds from file offset `begin` up to `end`. */
+typedef void knowncode_fn(void *ctx, uint64_t begin, uint64_t end,
+			  const struct er_unwind_rule *rule);
+
+/* Report what is known of the code at file offsets [begin, end), which has no entries. */
+void knowncode_in(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+		  void *ctx);
+
+#endif
