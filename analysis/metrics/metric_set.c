@@ -7,11 +7,11 @@
  *
  * kcpu is CPU time in kernel mode wherever it was recorded: state KERNEL_CPU in
  * every experiment, and in the followed processes of a kernel experiment also
- * SYSTEM and TRAP (gprofng shows the latter as system and trap only). cpu is all
- * time on a CPU that such a recording knows: what user and kcpu add up to. total
- * and wall are all time of threads there, KERNEL_CPU included, which gprofng
- * leaves out. kthr is a thread's time in the kernel, on a CPU or not (K-031): kcpu
- * and all that threads waited.
+ * SYSTEM and TRAP. cpu is all time on a CPU that such a recording knows: what user
+ * and kcpu add up to. In such a recording system, totalcpu, total and wall include
+ * KERNEL_CPU, the kernel time of processes that were not followed; gprofng leaves it
+ * out of all four. kthr is a thread's time in the kernel, on a CPU or not: kcpu and
+ * all that threads waited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,9 +51,11 @@ static const struct clock_row clock_rows[] = {
 	{ IN_SYSTEM_WIDE, "cpu", NULL, "CPU Time", "CPU", ON_CPU | BIT(MS_KERNEL_CPU) },
 	{ IN_SYSTEM_WIDE, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
 	{ IN_SYSTEM_WIDE_ALL, "kthr", NULL, "Kthr Time", "Kthr", OFF_CPU | BIT(MS_KERNEL_CPU) },
-	{ IN_LINUX | IN_USER | IN_ALL, "totalcpu", NULL, "Total CPU Time", "Total CPU", ON_CPU },
+	{ IN_LINUX | IN_USER | IN_ALL | IN_SYSTEM_WIDE, "totalcpu", NULL, "Total CPU Time",
+	  "Total CPU", ON_CPU },
 	{ IN_ER | IN_ALL, "user", NULL, "User CPU Time", "User CPU", BIT(MS_USER) },
-	{ IN_USER | IN_ALL, "system", NULL, "System CPU Time", "System CPU", BIT(MS_SYSTEM) },
+	{ IN_USER | IN_ALL | IN_SYSTEM_WIDE, "system", NULL, "System CPU Time", "System CPU",
+	  BIT(MS_SYSTEM) },
 	{ IN_ALL, "trap", NULL, "Trap CPU Time", "Trap CPU", BIT(MS_TRAP) },
 	{ IN_ALL, "datapfault", "data", "Data Page Fault Time", "Data Page Fault", BIT(MS_DFAULT) },
 	{ IN_ALL, "textpfault", "text", "Text Page Fault Time", "Text Page Fault", BIT(MS_TFAULT) },
@@ -153,7 +155,7 @@ static void add_clock(struct metric_set *ms, unsigned sets)
 	for (size_t i = 0; i < COUNT(clock_rows); i++) {
 		const struct clock_row *r = &clock_rows[i];
 		unsigned more = !strcmp(r->name, "kcpu") || !strcmp(r->name, "kthr") ? IN_KERNEL :
-				r->states == ALL_TEN ? BIT(MS_KERNEL_CPU) : 0;
+				r->states & BIT(MS_SYSTEM) ? BIT(MS_KERNEL_CPU) : 0;
 
 		if (!(r->sets & sets))
 			continue;

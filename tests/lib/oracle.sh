@@ -146,9 +146,10 @@ find_all_renames()
 	keep_clear
 }
 
+# Dots in the kernel's names are written as other characters, for gprofng (docs/format.md).
 rename()
 {
-	awk -F'\t' 'FILENAME == "renames" { new[$1] = $2; next }
+	sed 's/`·/`/; s/·/./g' | awk -F'\t' 'FILENAME == "renames" { new[$1] = $2; next }
 		{ for (old in new) {
 			quote = /"$/ ? "\"" : ""
 			at = length($0) - length(old) - length(quote)
@@ -168,19 +169,19 @@ same()
 	equal_rows "$name"
 }
 
-# compare NAME EXPERIMENT METRIC…
+# compare NAME EXPERIMENT METRIC…: of the packets that `filters` leaves, if it is set.
 compare()
 {
-	local name=$1 exp=$2 m
+	local name=$1 exp=$2 m only=${filters:+-filters $filters}
 	shift 2
 
 	for m in "$@"; do
 		find_renames "$exp" "ei.$m"
-		same "$name functions $m" list_rows "$exp" "-printmode , -metrics ei.$m:name" -functions
+		same "$name functions $m" list_rows "$exp" "$only -printmode , -metrics ei.$m:name" -functions
 		# gprofng has no cmetrics: its panels show the attributed metric
-		same "$name callers-callees $m" panel_rows "$exp" "-metrics ei.$m:name" \
+		same "$name callers-callees $m" panel_rows "$exp" "$only -metrics ei.$m:name" \
 			-callers-callees "-cmetrics a.$m:name"
-		same "$name calltree $m" tree_rows "$exp" "-metrics ei.$m:name" -calltree
+		same "$name calltree $m" tree_rows "$exp" "$only -metrics ei.$m:name" -calltree
 	done
 	same "$name objects" object_rows "$exp" "" -objects
 }

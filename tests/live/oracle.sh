@@ -13,12 +13,17 @@ load='"$syn/spin" "outer>alpha:0.4" beta:0.2 >/dev/null; "$syn/sysload" zero:0.3
 must_record off.er -F off -p high -q 0 -- sh -c "$load"
 compare "-F off" off.er kcpu
 
+total() { "$@" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; exit }'; }
 # Programs of ours: for stripped ones each program names code without symbols its own way.
 must_record on.er -F '=^(spin|sysload)$' -p high -q 0 -- sh -c "$load"
-compare "followed" on.er user system
+compare "followed" on.er user
+# Ours has the kernel time of processes that were not followed, too: state 11.
+filters=MSTATE!=11 compare "followed" on.er system
+got=$(total ours -printmode , -metrics e.system:name -functions on.er)
+want=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
+check_that "our system is all kernel time" "($got - $want)^2 < 0.0011^2" "$got, $want"
 
 # KCPU as a person means it: ours is gprofng's kernel CPU and its system CPU.
-total() { "$@" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; exit }'; }
 kcpu=$(total theirs -printmode , -metrics e.kcpu:name -functions on.er)
 system=$(total theirs -printmode , -metrics e.system:name -functions on.er)
 got=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
@@ -37,15 +42,16 @@ for exp in ms.er ms.er/_*.er; do
 	kind=$(basename "$exp" | sed 's/_[0-9.]*er$//; s/PID_[0-9]*//')
 	same_list "microstates, $kind" csv_numbers ms.er \
 		"-metrics e.$states:i.sleep:i.user:name -filters EXPID==$n -functions" \
-		"-metrics e.$states:i.sleep:i.user:name -filters EXPID==$n -functions"
+		"-metrics e.$states:i.sleep:i.user:name -filters 'EXPID==$n && MSTATE!=11' -functions"
 done
 for type in CPUs Seconds; do
 	same_list "microstates, $type" csv_numbers ms.er "-metrics e.$states:name -indxobj $type" \
-		"-metrics e.$states:name -indxobj $type"
+		"-metrics e.$states:name -filters MSTATE!=11 -indxobj $type"
 done
 define()
 {
-	printf 'indxobj_define Mine "%s"\nmetrics e.%s:name\nprintmode ,\nindxobj Mine\n' "$1" "$states" >defined
+	printf 'indxobj_define Mine "%s"\nmetrics e.%s:name\nprintmode ,\n' "$1" "$states" >defined
+	printf 'filters MSTATE!=11\nindxobj Mine\n' >>defined
 	same_list "microstates, by $1" csv_numbers ms.er "-script defined" "-script defined"
 }
 define "CPUID*100+MSTATE"
@@ -55,7 +61,7 @@ waiting='MSTATE>=3 && MSTATE<=9' # gprofng reads more of a packet of a time on a
 for f in "$waiting && REASON==7" "$waiting && (REASON IN (6,7))" "$waiting && WLEN>1000000" \
 	"MSTATE==6" "EXPID>1 && CPUID==0" "TSTAMP<300000000" '(FNAME(".*futex_wait") SOME IN STACK)'; do
 	same_list "microstates, filters $f" csv_unnamed ms.er "-metrics e.$states:name -filters '$f' -CPUs" \
-		"-metrics e.$states:name -filters '$f' -CPUs"
+		"-metrics e.$states:name -filters '($f) && MSTATE!=11' -CPUs"
 done
 same_list "microstates, objects hidden" csv_numbers ms.er \
 	"-metrics e.$states:name -object_hide LinuxKernel -filters EXPID==2 -functions" \
@@ -83,7 +89,8 @@ check_total
 mkdir fixtures
 if "$O/tests/golden/make_fixtures" fixtures; then
 	compare "tree" fixtures/tree.1.er user total
-	compare "system" fixtures/sys.1.er user system
+	compare "system" fixtures/sys.1.er user
+	filters=MSTATE!=11 compare "system" fixtures/sys.1.er system
 	compare "recursion" fixtures/rec.1.er user
 	compare "not closed" fixtures/cut.1.er user
 	"$O/tests/golden/make_kinds" fixtures

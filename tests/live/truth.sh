@@ -61,3 +61,11 @@ name="<spin_PID_$(pid_of out)>"
 got=$(seconds_of "$name" e.user off.er)
 check_that "not followed: user time is $name" \
 	"($got - $(truth out cpu))^2 < (0.02 * $(truth out cpu))^2" "got $got"
+
+must_record off2.er -F off -p high -- "$syn/sysload" zero:1
+cp record.out out
+got=$("$er_print" -printmode , -filters "LWPID==$(pid_of out)" -metrics e.system:name -functions \
+	off2.er 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; exit }')
+want=$(truth out zero)
+check_that "not followed: kernel time is system time" "$got > 0.95 * $want && $got < 1.1 * $want" \
+	"got $got of $want"

@@ -32,7 +32,7 @@ adds_up()
 report_total()
 {
 	"$er_print" -printmode csv "$@" -microstates all.er 2>/dev/null | awk -F, '
-		/<Total>/ { gsub(/"/, ""); print $1, $2, $20, $22, $10, $12; exit }'
+		/<Total>/ { gsub(/"/, ""); print $1, $2, $4, $20, $22, $10, $12; exit }'
 }
 
 # check_views NAME OPTIONS…
@@ -48,9 +48,11 @@ check_views()
 	done
 	check "$name: the rows of each list add up to one total ($bad)" [ -z "$bad" ]
 
-	# total, user, stopped, sleep, wait, lock
-	set -- $(report_total "$@") $(echo "$first" | tr -d '"' | awk -F, '{ print $1, $2, $11, $9, $10, $8 }')
-	check "$name: microstates has the same ($*)" [ "$1 $2 $3 $4 $5 $6" = "$7 $8 $9 ${10} ${11} ${12}" ]
+	# total, user, system, stopped, sleep, wait, lock
+	set -- $(report_total "$@") $(echo "$first" | tr -d '"' |
+		awk -F, '{ print $1, $2, $3, $11, $9, $10, $8 }')
+	check "$name: microstates has the same ($*)" \
+		[ "$1 $2 $3 $4 $5 $6 $7" = "$8 $9 ${10} ${11} ${12} ${13} ${14}" ]
 }
 
 check_views "all"

@@ -249,7 +249,8 @@ static void test_kcpu(void **state)
 	assert_int_equal(total(&o, "cpu"), 1 + 2 + 4 + 8);
 	assert_int_equal(total(&o, "kcpu"), 1 + 2 + 4);
 	assert_int_equal(total(&o, "user"), 8);
-	assert_int_equal(total(&o, "system"), 2);
+	assert_int_equal(total(&o, "system"), 1 + 2);
+	assert_int_equal(total(&o, "totalcpu"), 1 + 2 + 4 + 8);
 	fixture_free(&o);
 }
 
