@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_cp: copies experiments. Everything is in analysis/tool/. */
+/* er_cp: copies experiments. Everything is in analysis/files/. */
 #include "analysis/base/program.h"
-#include "analysis/tool/tool.h"
+#include "analysis/files/tool.h"
 
 int main(int argc, char **argv)
 {

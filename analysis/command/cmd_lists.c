@@ -26,11 +26,11 @@ static int cmd_fsingle(struct shell *sh, int argc, char **argv)
 }
 
 /* The panel of the functions that csingle and those below it put together. */
-static int show_fragment(struct shell *sh)
+static int show_call_chain(struct shell *sh)
 {
 	struct table t = { 0 };
 
-	return shell_print(sh, &t, view_fragment(&sh->view, sh->fragment.data, sh->fragment.len, &t,
+	return shell_print(sh, &t, view_callers(&sh->view, sh->call_chain.data, sh->call_chain.len, &t,
 						 &sh->diag));
 }
 
@@ -40,9 +40,9 @@ static int cmd_csingle(struct shell *sh, int argc, char **argv)
 
 	if (!f)
 		return -1;
-	sh->fragment.len = 0;
-	vec_push(&sh->fragment, f);
-	return show_fragment(sh);
+	sh->call_chain.len = 0;
+	vec_push(&sh->call_chain, f);
+	return show_call_chain(sh);
 }
 
 static int cmd_cappend(struct shell *sh, int argc, char **argv)
@@ -51,8 +51,8 @@ static int cmd_cappend(struct shell *sh, int argc, char **argv)
 
 	if (!f)
 		return -1;
-	vec_push(&sh->fragment, f);
-	return show_fragment(sh);
+	vec_push(&sh->call_chain, f);
+	return show_call_chain(sh);
 }
 
 static int cmd_cprepend(struct shell *sh, int argc, char **argv)
@@ -61,26 +61,26 @@ static int cmd_cprepend(struct shell *sh, int argc, char **argv)
 
 	if (!f)
 		return -1;
-	vec_push(&sh->fragment, f);
-	memmove(sh->fragment.data + 1, sh->fragment.data,
-		(sh->fragment.len - 1) * sizeof(*sh->fragment.data));
-	sh->fragment.data[0] = f;
-	return show_fragment(sh);
+	vec_push(&sh->call_chain, f);
+	memmove(sh->call_chain.data + 1, sh->call_chain.data,
+		(sh->call_chain.len - 1) * sizeof(*sh->call_chain.data));
+	sh->call_chain.data[0] = f;
+	return show_call_chain(sh);
 }
 
 static int remove_one(struct shell *sh, const char *command, bool first)
 {
-	if (sh->fragment.len < 2)
+	if (sh->call_chain.len < 2)
 		return diag_error(&sh->diag,
 				  "%s: there is %s to take away from; csingle, cprepend and "
 				  "cappend put functions together",
 				  command,
-				  sh->fragment.len ? "one function only, nothing" : "nothing");
-	sh->fragment.len--;
+				  sh->call_chain.len ? "one function only, nothing" : "nothing");
+	sh->call_chain.len--;
 	if (first)
-		memmove(sh->fragment.data, sh->fragment.data + 1,
-			sh->fragment.len * sizeof(*sh->fragment.data));
-	return show_fragment(sh);
+		memmove(sh->call_chain.data, sh->call_chain.data + 1,
+			sh->call_chain.len * sizeof(*sh->call_chain.data));
+	return show_call_chain(sh);
 }
 
 static int cmd_crmfirst(struct shell *sh, int argc, char **argv)

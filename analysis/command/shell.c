@@ -7,7 +7,7 @@
 
 #include "analysis/base/interrupt.h"
 #include "analysis/command/command.h"
-#include "analysis/tool/archiver.h"
+#include "analysis/files/archiver.h"
 #include "analysis/command/rc.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
@@ -24,7 +24,7 @@ static void close_all(struct shell *sh)
 		metric_set_free(&sh->metric_set);
 	}
 	session_free(sh->session);
-	vec_free(&sh->fragment);
+	vec_free(&sh->call_chain);
 	vec_for_each(p, &sh->paths)
 		free(*p);
 	vec_free(&sh->paths);

@@ -48,7 +48,7 @@ struct shell {
 	struct view_state view;
 	bool opened;          /* the three above are set up */
 	VEC(char *) paths;    /* of what is open, as it was named */
-	func_vec fragment;    /* functions that called each other, for csingle and its like */
+	func_vec call_chain;    /* functions that called each other, for csingle and its like */
 	struct printer printer;
 	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
 	char *file_name;

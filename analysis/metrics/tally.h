@@ -3,7 +3,7 @@
  * What each function has of each metric, for the packets that a filter lets
  * through and with load objects shown as they are set at the time of the call.
  * Values stand in arrays of `nmetrics`, by metric id. Callers and callees:
- * fragment.h.
+ * callers.h.
  */
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H

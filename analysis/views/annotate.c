@@ -172,7 +172,7 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 	uint32_t line;
 
 	if (whole || f->id >= k->n || !k->listed[f->id])
-		return PLACE_NONE;
+		return CODE_KEY_NONE;
 	if (frame->offset == FRAME_OUTLINED)
 		return known_key(&a->keys, outlined_key(f));
 	if (annotate_place(a, f, frame->offset, &line))
@@ -188,7 +188,7 @@ static void sum_lines(struct annotate *a)
 	k.listed = xcalloc(k.n + 1, 1);
 	vec_for_each (f, &a->funcs)
 		k.listed[f->func->id] = 1;
-	places_init(&a->sums, a->v->session, view_tally(a->v), line_key, &k);
+	code_tally_init(&a->sums, a->v->session, view_tally(a->v), line_key, &k);
 	free(k.listed);
 }
 
@@ -307,8 +307,8 @@ bool annotate_fill(struct annotate *a, struct row *r, uint64_t what)
 	if (!key)
 		return false;
 	if (*key - 1 < a->sums.nkeys)
-		annotate_values(a, r, places_excl(&a->sums, *key - 1),
-				places_incl(&a->sums, *key - 1));
+		annotate_values(a, r, code_tally_excl(&a->sums, *key - 1),
+				code_tally_incl(&a->sums, *key - 1));
 	else
 		annotate_values(a, r, zeros, zeros);
 	return true;
@@ -504,7 +504,7 @@ void annotate_free(struct annotate *a)
 {
 	vec_free(&a->funcs);
 	map_free(&a->listed);
-	places_free(&a->sums);
+	code_tally_free(&a->sums);
 	map_free(&a->keys);
 	vec_free(&a->others);
 	metric_list_free(&a->metrics);

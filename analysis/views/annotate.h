@@ -8,7 +8,7 @@
 
 #include "analysis/base/file.h"
 #include "analysis/base/map.h"
-#include "analysis/metrics/places.h"
+#include "analysis/metrics/code_tally.h"
 #include "analysis/model/source.h"
 #include "analysis/views/view.h"
 
@@ -42,7 +42,7 @@ struct annotate {
 	struct metric_list metrics; /* without names, sizes, addresses */
 	struct map keys;	    /* of lines, and of what functions have elsewhere: key + 1 */
 	VEC(struct other_file) others; /* in the order that they were met */
-	struct places sums;	    /* by key */
+	struct code_tally sums;	    /* by key */
 	size_t text_column;
 };
 

@@ -4,7 +4,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/interrupt.h"
 #include "analysis/base/parallel.h"
-#include "analysis/metrics/fragment.h"
+#include "analysis/metrics/callers.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
 
@@ -20,7 +20,7 @@ struct drawing {
 struct panels {
 	const struct drawing *g;
 	struct table *t;
-	struct fragment fragment; /* in the middle: its total is 100 % of attributed */
+	struct callers sums; /* in the middle: its total is 100 % of attributed */
 	struct cell **known;      /* by function: the cells that it has in every panel, or NULL */
 	ranked_vec ranked;        /* the neighbours that are being added */
 	int group;
@@ -50,7 +50,7 @@ static void add_row(struct panels *p, const struct func *f, const int64_t *attr,
 	struct row *r = table_row(p->t);
 
 	memcpy(r->cells, known, p->t->columns.len * sizeof(*known));
-	columns_fill_attr(r, &p->g->v->cmetrics, attr, p->fragment.total);
+	columns_fill_attr(r, &p->g->v->cmetrics, attr, p->sums.total);
 	r->group = p->group;
 	r->mark = mark;
 }
@@ -66,7 +66,7 @@ static void add_neighbours(struct panels *p, const struct neighbours *side)
 		vec_push(&p->ranked, (struct ranked){ .func = f,
 						      .excl = tally_excl(p->g->tally, f->id),
 						      .incl = tally_incl(p->g->tally, f->id),
-						      .attr = neighbour_values(&p->fragment, side, i),
+						      .attr = neighbour_values(&p->sums, side, i),
 						      .order = p->g->rank[f->id],
 						      .by_order = true });
 	}
@@ -78,11 +78,11 @@ static void add_neighbours(struct panels *p, const struct neighbours *side)
 /* Callers, the functions themselves, the last of them with what is their own, callees. */
 static void add_panel(struct panels *p, struct func *const *funcs, size_t n)
 {
-	fragment_find(&p->fragment, funcs, n);
-	add_neighbours(p, &p->fragment.callers);
+	callers_find(&p->sums, funcs, n);
+	add_neighbours(p, &p->sums.callers);
 	for (size_t i = 0; i < n; i++)
-		add_row(p, funcs[i], i + 1 < n ? NULL : p->fragment.self, '*');
-	add_neighbours(p, &p->fragment.callees);
+		add_row(p, funcs[i], i + 1 < n ? NULL : p->sums.self, '*');
+	add_neighbours(p, &p->sums.callees);
 	p->group++;
 }
 
@@ -118,13 +118,13 @@ static void drawing_free(struct drawing *g)
 static void panels_init(struct panels *p, const struct drawing *g, struct table *t)
 {
 	*p = (struct panels){ .g = g, .t = t };
-	fragment_init(&p->fragment, &g->index);
+	callers_init(&p->sums, &g->index);
 	p->known = xcalloc(g->v->session->funcs.len, sizeof(*p->known));
 }
 
 static void panels_free(struct panels *p)
 {
-	fragment_free(&p->fragment);
+	callers_free(&p->sums);
 	vec_free(&p->ranked);
 	free(p->known);
 }
@@ -141,7 +141,7 @@ static void begin(const struct view_state *v, struct table *t)
 	columns_add(t, &v->cmetrics, &v->csort);
 }
 
-int view_fragment(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
+int view_callers(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
 		  struct diag *d)
 {
 	struct drawing g;

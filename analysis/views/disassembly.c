@@ -14,7 +14,7 @@
 #include "analysis/symbols/disasm.h"
 #include "analysis/views/annotate.h"
 #include "analysis/views/columns.h"
-#include "analysis/views/placename.h"
+#include "analysis/views/inlined.h"
 
 enum { CODE_MAX = 16 * 1024 * 1024, INLINED_AT = 34, HEX_MAX = 16 };
 
@@ -35,7 +35,7 @@ struct disassembly {
 	/* Of the function in hand. */
 	const struct func *func;
 	VEC(struct instruction) insns;
-	struct places sums; /* by instruction */
+	struct code_tally sums; /* by instruction */
 };
 
 /* --- decoding --- */
@@ -122,7 +122,7 @@ static uint32_t insn_key(void *ctx, const struct frame *frame, const struct func
 	size_t n = vec_upto(&dis->insns, offset, frame->offset);
 
 	if (whole || frame->func != dis->func || frame->offset == FRAME_OUTLINED || !n)
-		return PLACE_NONE;
+		return CODE_KEY_NONE;
 	return n - 1;
 }
 
@@ -131,7 +131,7 @@ static void fill_insn(struct disassembly *dis, struct row *r, size_t i)
 	const int64_t *zeros = view_tally(dis->a.v)->zeros;
 
 	if (i < dis->sums.nkeys)
-		annotate_values(&dis->a, r, places_excl(&dis->sums, i), places_incl(&dis->sums, i));
+		annotate_values(&dis->a, r, code_tally_excl(&dis->sums, i), code_tally_incl(&dis->sums, i));
 	else
 		annotate_values(&dis->a, r, zeros, zeros);
 }
@@ -219,7 +219,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 	}
 	put_lines_to(dis, f->first_line);
 	annotate_index(&dis->a, f, dis->classes, true);
-	places_init(&dis->sums, dis->a.v->session, view_tally(dis->a.v), insn_key, dis);
+	code_tally_init(&dis->sums, dis->a.v->session, view_tally(dis->a.v), insn_key, dis);
 	for (size_t i = 0; i < dis->insns.len; i++) {
 		bool here;
 		uint32_t line = insn_line(dis, dis->insns.data[i].offset, &here);
@@ -228,7 +228,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 			put_lines_to(dis, line);
 		put_insn(dis, i, line);
 	}
-	places_free(&dis->sums);
+	code_tally_free(&dis->sums);
 }
 
 /* The function that was asked for with its parts; or all of a file. */

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "analysis/experiment/expwriter.h"
-#include "analysis/views/account.h"
+#include "analysis/views/loss_report.h"
 #include "analysis/views/columns.h"
 
 #define RULE "----------------------------------------------------------------"
@@ -209,7 +209,7 @@ static void put_brief(struct table *t, const struct experiment *e)
 
 static void put_one(struct table *t, const struct session *s, const struct experiment *e)
 {
-	struct account *a = e->founder ? NULL : account_new(s, e);
+	struct loss_report *a = e->founder ? NULL : loss_report_new(s, e);
 
 	put_line(t, "Experiment: %s", e->path);
 	put_notes(t, e);
@@ -218,12 +218,12 @@ static void put_one(struct table *t, const struct session *s, const struct exper
 	put_line(t, "%s", "");
 	put_line(t, "Target command (%d-bit): '%s'", e->wordsize, e->command);
 	put_times(t, e);
-	account_summary(t, a);
+	loss_report_summary(t, a);
 	put_line(t, "%s", "");
 	put_system(t, e);
 	put_streams(t, e);
-	account_details(t, a);
-	account_free(a);
+	loss_report_details(t, a);
+	loss_report_free(a);
 }
 
 /* What was said of an experiment; that it was not closed only if its founder was. */

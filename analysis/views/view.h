@@ -74,7 +74,7 @@ int view_functions(struct view_state *v, struct table *t, struct diag *d);
 /* Panels for all functions in sort order. */
 int view_callers_callees(struct view_state *v, struct table *t, struct diag *d);
 /* The panel of one function, or of functions that called each other, the outermost first. */
-int view_fragment(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
+int view_callers(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
 		  struct diag *d);
 int view_calltree(struct view_state *v, struct table *t, struct diag *d);
 /* The summary of one function, or of all listed ones (fsummary, fsingle). */

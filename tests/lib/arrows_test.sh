@@ -25,7 +25,7 @@ analysis/model      analysis/base analysis/experiment analysis/symbols
 analysis/metrics    analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/views      analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics
 analysis/print      analysis/base analysis/views
-analysis/tool       analysis/base analysis/experiment analysis/symbols analysis/model
+analysis/files       analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/command    analysis
 tools               analysis
 bpf

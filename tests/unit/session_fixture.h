@@ -17,7 +17,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "analysis/metrics/fragment.h"
+#include "analysis/metrics/callers.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
@@ -124,19 +124,19 @@ static inline int64_t attributed(struct opened *o, bool callers, const char *fun
 	uint32_t other = the_func(o, neighbour)->id;
 	const struct neighbours *side;
 	struct stack_index index;
-	struct fragment fragment;
+	struct callers sums;
 	int64_t ret = -1;
 
 	stack_index_init(&index, view_tally(&o->view));
-	fragment_init(&fragment, &index);
-	fragment_find(&fragment, &f, 1);
-	side = callers ? &fragment.callers : &fragment.callees;
+	callers_init(&sums, &index);
+	callers_find(&sums, &f, 1);
+	side = callers ? &sums.callers : &sums.callees;
 	for (size_t i = 0; i < side->funcs.len; i++) {
 		if (side->funcs.data[i] == other)
-			ret = neighbour_values(&fragment, side, i)[metric_id(o, metric)] /
+			ret = neighbour_values(&sums, side, i)[metric_id(o, metric)] /
 			      BUILDER_TICK_NS;
 	}
-	fragment_free(&fragment);
+	callers_free(&sums);
 	stack_index_free(&index);
 	return ret;
 }

@@ -15,9 +15,9 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/tree.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/tree.h"
 #include "tests/fixtures/tempdir.h"
 
 static char *dir;
@@ -130,32 +130,32 @@ static void a_wrong_command_line_is_one_sentence(void **state)
 static void places_are_entries_of_open_directories(void **state)
 {
 	struct diag d = { 0 };
-	struct place p;
+	struct operand p;
 
 	assert_int_equal(mkdir("x.er", 0700), 0);
-	assert_int_equal(place_init(&p, "x.er///", &d), 0);
+	assert_int_equal(operand_init(&p, "x.er///", &d), 0);
 	assert_string_equal(p.path, "x.er");
 	assert_string_equal(p.name, "x.er");
-	assert_true(place_exists(&p));
-	place_free(&p);
-	assert_int_equal(place_init(&p, "none/x.er", &d), -1);
-	place_free(&p);
-	assert_int_equal(place_init(&p, "x.er/..", &d), -1);
-	place_free(&p);
-	assert_int_equal(place_init(&p, "/", &d), -1);
-	place_free(&p);
+	assert_true(operand_exists(&p));
+	operand_free(&p);
+	assert_int_equal(operand_init(&p, "none/x.er", &d), -1);
+	operand_free(&p);
+	assert_int_equal(operand_init(&p, "x.er/..", &d), -1);
+	operand_free(&p);
+	assert_int_equal(operand_init(&p, "/", &d), -1);
+	operand_free(&p);
 	assert_int_equal(d.nerrors, 3);
 	diag_free(&d);
 }
 
 static int opened(const char *path)
 {
-	struct place p;
+	struct operand p;
 	int fd = -1;
 
-	if (!place_init(&p, path, NULL))
-		fd = place_open_experiment(&p, NULL);
-	place_free(&p);
+	if (!operand_init(&p, path, NULL))
+		fd = operand_open_experiment(&p, NULL);
+	operand_free(&p);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;

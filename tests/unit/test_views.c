@@ -54,7 +54,7 @@ static void test_panel(void **state)
 	fixture_new(&o);
 	exp_builder_profile(o.builder, 1, "main>r>r>leaf", MS_USER, 1);
 	fixture_open(&o);
-	view_fragment(&o.view, (struct func *[]){ the_func(&o, "r") }, 1, &t, &o.diag);
+	view_callers(&o.view, (struct func *[]){ the_func(&o, "r") }, 1, &t, &o.diag);
 	assert_int_equal(t.rows.len, 5);
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(name_of(&t, i), want[i].name);
@@ -304,7 +304,7 @@ static void all_panels_are_those_of_each(void **state)
 						 the_func(&o, name_of(&all, i));
 		}
 		assert_non_null(middle);
-		view_fragment(&o.view, &middle, 1, &one, &o.diag);
+		view_callers(&o.view, &middle, 1, &one, &o.diag);
 		for (size_t i = 0; i < one.rows.len; i++, at++) {
 			assert_int_equal(all.rows.data[at].group, group);
 			assert_string_equal(name_of(&all, at), name_of(&one, i));

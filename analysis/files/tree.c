@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/tool/tree.h"
+#include "analysis/files/tree.h"
 
 #include <dirent.h>
 #include <errno.h>

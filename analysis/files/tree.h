@@ -4,8 +4,8 @@
  * are entered by descriptor and never through a symbolic link, so that nothing
  * outside the tree is read, written or removed whatever others do meanwhile.
  */
-#ifndef TOOL_TREE_H
-#define TOOL_TREE_H
+#ifndef FILES_TREE_H
+#define FILES_TREE_H
 
 struct diag;
 

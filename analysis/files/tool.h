@@ -4,8 +4,8 @@
  * command line and returns the exit status: 0, 1 when something could not be
  * done (and was reported), 2 for a wrong command line.
  */
-#ifndef TOOL_TOOL_H
-#define TOOL_TOOL_H
+#ifndef FILES_TOOL_H
+#define FILES_TOOL_H
 
 enum transfer { TRANSFER_COPY, TRANSFER_MOVE };
 

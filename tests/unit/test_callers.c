@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Callers and callees of functions that called each other. */
-#include "analysis/metrics/fragment.h"
+#include "analysis/metrics/callers.h"
 #include "tests/unit/session_fixture.h"
 
 struct asked {
 	struct opened opened;
 	struct stack_index index;
-	struct fragment fragment;
+	struct callers sums;
 };
 
 static void asked_open(struct asked *a)
 {
 	fixture_open(&a->opened);
 	stack_index_init(&a->index, view_tally(&a->opened.view));
-	fragment_init(&a->fragment, &a->index);
+	callers_init(&a->sums, &a->index);
 }
 
 static void asked_free(struct asked *a)
 {
-	fragment_free(&a->fragment);
+	callers_free(&a->sums);
 	stack_index_free(&a->index);
 	fixture_free(&a->opened);
 }
 
 /* The names, outermost first, with blanks between them. */
-static const struct fragment *ask(struct asked *a, const char *names)
+static const struct callers *ask(struct asked *a, const char *names)
 {
 	char *copy = xstrdup(names), *rest = copy, *name;
 	func_vec funcs = { 0 };
 
 	while ((name = strsep(&rest, " ")))
 		vec_push(&funcs, the_func(&a->opened, name));
-	fragment_find(&a->fragment, funcs.data, funcs.len);
+	callers_find(&a->sums, funcs.data, funcs.len);
 	vec_free(&funcs);
 	free(copy);
-	return &a->fragment;
+	return &a->sums;
 }
 
 static int64_t ticks(struct asked *a, const int64_t *values)
@@ -49,7 +49,7 @@ static int64_t of(struct asked *a, const struct neighbours *side, const char *na
 
 	for (size_t i = 0; i < side->funcs.len; i++) {
 		if (side->funcs.data[i] == id)
-			return ticks(a, neighbour_values(&a->fragment, side, i));
+			return ticks(a, neighbour_values(&a->sums, side, i));
 	}
 	return -1;
 }
@@ -67,7 +67,7 @@ static void open_tree(struct asked *a)
 
 static void pieces_stand_in_order(void **state)
 {
-	const struct fragment *f;
+	const struct callers *f;
 	struct asked a;
 
 	open_tree(&a);
@@ -92,7 +92,7 @@ static void pieces_stand_in_order(void **state)
 /* The root's caller is <Total>. */
 static void stacks_end_somewhere(void **state)
 {
-	const struct fragment *f;
+	const struct callers *f;
 	struct asked a;
 
 	open_tree(&a);
@@ -106,7 +106,7 @@ static void stacks_end_somewhere(void **state)
 /* <Total> calls what is outermost, and all is its own. */
 static void total_calls_the_roots(void **state)
 {
-	const struct fragment *f;
+	const struct callers *f;
 	struct asked a;
 
 	fixture_new(&a.opened);
@@ -114,8 +114,8 @@ static void total_calls_the_roots(void **state)
 	exp_builder_profile(a.opened.builder, 1, "start>main", MS_USER, 2);
 	exp_builder_profile(a.opened.builder, 1, "main>main", MS_USER, 4);
 	asked_open(&a);
-	fragment_find(&a.fragment, &a.opened.session->total, 1);
-	f = &a.fragment;
+	callers_find(&a.sums, &a.opened.session->total, 1);
+	f = &a.sums;
 	assert_int_equal(f->callers.funcs.len, 0);
 	assert_int_equal(f->callees.funcs.len, 2);
 	assert_int_equal(of(&a, &f->callees, "main"), 5);
@@ -134,8 +134,8 @@ static void what_is_new_has_no_neighbours(void **state)
 	open_tree(&a);
 	late.id = view_tally(&a.opened.view)->nfuncs;
 	ask(&a, "f");
-	fragment_find(&a.fragment, &piece, 1);
-	assert_int_equal(a.fragment.callers.funcs.len + a.fragment.callees.funcs.len, 0);
+	callers_find(&a.sums, &piece, 1);
+	assert_int_equal(a.sums.callers.funcs.len + a.sums.callees.funcs.len, 0);
 	assert_int_equal(stack_index_count(&a.index, late.id), 0);
 	assert_int_equal(stack_index_count(&a.index, the_func(&a.opened, "g")->id), 4);
 	asked_free(&a);
@@ -148,7 +148,7 @@ static void neighbours_are_known_without_metrics(void **state)
 	struct session *nothing = session_new(&d);
 	struct metric_set none;
 	struct stack_index x;
-	struct fragment f;
+	struct callers f;
 	struct asked a;
 	struct tally *t;
 
@@ -157,11 +157,11 @@ static void neighbours_are_known_without_metrics(void **state)
 	open_tree(&a);
 	t = tally_new(a.opened.session, &none, NULL);
 	stack_index_init(&x, t);
-	fragment_init(&f, &x);
-	fragment_find(&f, &a.opened.session->total, 1);
+	callers_init(&f, &x);
+	callers_find(&f, &a.opened.session->total, 1);
 	assert_int_equal(f.callees.funcs.len, 1);
 	assert_int_equal(f.callees.funcs.data[0], the_func(&a.opened, "main")->id);
-	fragment_free(&f);
+	callers_free(&f);
 	stack_index_free(&x);
 	tally_free(t);
 	asked_free(&a);
@@ -173,7 +173,7 @@ static void neighbours_are_known_without_metrics(void **state)
 /* S-005, S-010: with recursion the place nearest the leaf has it all, the others nothing. */
 static void recursion_counts_once(void **state)
 {
-	const struct fragment *f;
+	const struct callers *f;
 	struct asked a;
 
 	fixture_new(&a.opened);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/tool/cmdline.h"
+#include "analysis/files/cmdline.h"
 
 #include <getopt.h>
 #include <signal.h>

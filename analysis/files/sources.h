@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The source files that an ELF file was compiled from, as its DWARF names them. */
-#ifndef TOOL_SOURCES_H
-#define TOOL_SOURCES_H
+#ifndef FILES_SOURCES_H
+#define FILES_SOURCES_H
 
 #include <stddef.h>
 #include <stdint.h>

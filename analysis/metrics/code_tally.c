@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/metrics/places.h"
+#include "analysis/metrics/code_tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "analysis/model/session.h"
 
 struct summing {
-	struct places *p;
+	struct code_tally *p;
 	struct session *session;
 	const struct tally *t;
-	place_key key;
+	code_key key;
 	void *ctx;
-	VEC(uint32_t) by_frame;	 /* key + 2, PLACE_NONE as 1; 0: not asked */
+	VEC(uint32_t) by_frame;	 /* key + 2, CODE_KEY_NONE as 1; 0: not asked */
 	struct map by_whole;	 /* function id: the same */
 	VEC(uint32_t) last_seen; /* by key: the stack it was last counted for, + 1 */
 	VEC(uint32_t) keys;	 /* of the stack in hand, leaf last */
@@ -28,9 +28,9 @@ static uint32_t ask(struct summing *s, const struct frame *f, const struct func 
 {
 	uint32_t key = s->key(s->ctx, f, whole);
 
-	if (key != PLACE_NONE && key >= s->p->nkeys)
+	if (key != CODE_KEY_NONE && key >= s->p->nkeys)
 		s->p->nkeys = key + 1;
-	return key == PLACE_NONE ? 1 : key + 2;
+	return key == CODE_KEY_NONE ? 1 : key + 2;
 }
 
 static uint32_t key_of(struct summing *s, uint32_t frame, const struct func *whole)
@@ -48,7 +48,7 @@ static uint32_t key_of(struct summing *s, uint32_t frame, const struct func *who
 	known = &s->by_frame.data[frame];
 	if (!*known)
 		*known = ask(s, f, NULL);
-	return *known - 2; /* 1 becomes PLACE_NONE */
+	return *known - 2; /* 1 becomes CODE_KEY_NONE */
 }
 
 /* The keys of a stack from its root, where the entries into objects are known. */
@@ -74,7 +74,7 @@ static void stack_keys(struct summing *s, uint32_t id)
 /* Sums that keys got while earlier stacks were walked stay where they are. */
 static void make_room(struct summing *s, size_t *cap)
 {
-	struct places *p = s->p;
+	struct code_tally *p = s->p;
 	size_t want = p->nkeys, row = p->nmetrics * sizeof(*p->excl);
 
 	while (s->last_seen.len < p->nkeys)
@@ -97,13 +97,13 @@ static void add_sums(int64_t *to, const int64_t *from, size_t n)
 
 static void add_stack(struct summing *s, uint32_t id)
 {
-	const struct places *p = s->p;
+	const struct code_tally *p = s->p;
 	const int64_t *sums = &s->t->by_stack[id * p->nmetrics];
 
 	for (size_t i = 0; i < s->keys.len; i++) {
 		uint32_t key = s->keys.data[i];
 
-		if (key == PLACE_NONE)
+		if (key == CODE_KEY_NONE)
 			continue;
 		if (i + 1 == s->keys.len)
 			add_sums(&p->excl[key * p->nmetrics], sums, p->nmetrics);
@@ -114,13 +114,13 @@ static void add_stack(struct summing *s, uint32_t id)
 	}
 }
 
-void places_init(struct places *p, struct session *ss, const struct tally *t, place_key key,
+void code_tally_init(struct code_tally *p, struct session *ss, const struct tally *t, code_key key,
 		 void *ctx)
 {
 	struct summing s = { .p = p, .session = ss, .t = t, .key = key, .ctx = ctx };
 	size_t cap = 0;
 
-	*p = (struct places){ .nmetrics = t->nmetrics };
+	*p = (struct code_tally){ .nmetrics = t->nmetrics };
 	vec_reserve(&s.by_frame, t->session->frames.len + 1);
 	memset(s.by_frame.data, 0, (t->session->frames.len + 1) * sizeof(*s.by_frame.data));
 	for (uint32_t id = 0; id < t->nstacks && !interrupt_pending(); id++) {
@@ -136,9 +136,9 @@ void places_init(struct places *p, struct session *ss, const struct tally *t, pl
 	vec_free(&s.keys);
 }
 
-void places_free(struct places *p)
+void code_tally_free(struct code_tally *p)
 {
 	free(p->excl);
 	free(p->incl);
-	*p = (struct places){ 0 };
+	*p = (struct code_tally){ 0 };
 }

@@ -4,8 +4,8 @@
  * which parsing and usage both come, then operands. -V (--version) and -h
  * (--help) are every tool's and need no row.
  */
-#ifndef TOOL_CMDLINE_H
-#define TOOL_CMDLINE_H
+#ifndef FILES_CMDLINE_H
+#define FILES_CMDLINE_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How reports name a place in code. */
-#ifndef VIEWS_PLACENAME_H
-#define VIEWS_PLACENAME_H
+#ifndef VIEWS_INLINED_H
+#define VIEWS_INLINED_H
 
 #include "analysis/model/source.h"
 

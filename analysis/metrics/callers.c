@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/metrics/fragment.h"
+#include "analysis/metrics/callers.h"
 
 #include <string.h>
 
@@ -70,11 +70,11 @@ size_t stack_index_count(const struct stack_index *x, uint32_t func)
 	return n;
 }
 
-void fragment_init(struct fragment *f, const struct stack_index *x)
+void callers_init(struct callers *f, const struct stack_index *x)
 {
 	const struct tally *t = x->tally;
 
-	*f = (struct fragment){ .index = x, .tally = t };
+	*f = (struct callers){ .index = x, .tally = t };
 	f->callers.place = xcalloc(t->nfuncs, sizeof(*f->callers.place));
 	f->callees.place = xcalloc(t->nfuncs, sizeof(*f->callees.place));
 	f->self = xcalloc(t->nmetrics, sizeof(*f->self));
@@ -112,7 +112,7 @@ static bool stands_at(const uint32_t *path, struct func *const *funcs, size_t n)
 	return true;
 }
 
-static void add_stack(struct fragment *f, uint32_t id, struct func *const *funcs, size_t n)
+static void add_stack(struct callers *f, uint32_t id, struct func *const *funcs, size_t n)
 {
 	const struct tally *t = f->tally;
 	const uint32_t *path = &t->path_funcs.data[t->paths[id].first];
@@ -133,7 +133,7 @@ static void add_stack(struct fragment *f, uint32_t id, struct func *const *funcs
 	}
 }
 
-static void add_outermost(struct fragment *f)
+static void add_outermost(struct callers *f)
 {
 	const struct tally *t = f->tally;
 
@@ -148,7 +148,7 @@ static void add_outermost(struct fragment *f)
 	memcpy(f->total, t->total, t->nmetrics * sizeof(*f->total));
 }
 
-static void add_stacks(struct fragment *f, struct func *const *funcs, size_t n)
+static void add_stacks(struct callers *f, struct func *const *funcs, size_t n)
 {
 	size_t nstacks;
 	const uint32_t *stacks = stacks_of(f->index, funcs[0]->id, &nstacks);
@@ -157,7 +157,7 @@ static void add_stacks(struct fragment *f, struct func *const *funcs, size_t n)
 		add_stack(f, stacks[i], funcs, n);
 }
 
-void fragment_find(struct fragment *f, struct func *const *funcs, size_t n)
+void callers_find(struct callers *f, struct func *const *funcs, size_t n)
 {
 	const struct tally *t = f->tally;
 
@@ -178,7 +178,7 @@ static void neighbours_free(struct neighbours *side)
 	free(side->place);
 }
 
-void fragment_free(struct fragment *f)
+void callers_free(struct callers *f)
 {
 	neighbours_free(&f->callers);
 	neighbours_free(&f->callees);

@@ -18,15 +18,15 @@
 #include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/tool.h"
-#include "analysis/tool/tree.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/tool.h"
+#include "analysis/files/tree.h"
 
 /* One experiment on its way. */
 struct transfer_job {
 	enum transfer how;
-	struct place from, to;
+	struct operand from, to;
 	struct diag *d;
 };
 
@@ -36,13 +36,13 @@ static const char *verb(enum transfer how)
 }
 
 /* renameat2 where it is known; else a look and a rename, which is the best there is. */
-static int rename_noreplace(int from, const char *name, const struct place *to)
+static int rename_noreplace(int from, const char *name, const struct operand *to)
 {
 	if (!renameat2(from, name, to->dir, to->name, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (place_exists(to))
+	if (operand_exists(to))
 		return -EEXIST;
 	return renameat(from, name, to->dir, to->name) ? -errno : 0;
 }
@@ -123,7 +123,7 @@ static int check(const struct transfer_job *j, int fd)
 
 	if (!is_experiment_name(j->to.name))
 		return diag_error(j->d, "'%s': the name of an experiment ends in .er", j->to.path);
-	if (place_exists(&j->to))
+	if (operand_exists(&j->to))
 		return rename_failed(j, -EEXIST);
 	if (lies_in(j->to.dir, fd))
 		return diag_error(j->d, "'%s': lies in experiment '%s' itself", j->to.path,
@@ -142,16 +142,16 @@ static int transfer_one(enum transfer how, const char *from, const char *to, str
 {
 	struct transfer_job j = { .how = how, .from = { .dir = -1 }, .to = { .dir = -1 }, .d = d };
 	__cleanup(closep) int fd = -1;
-	int err = place_init(&j.from, from, d);
+	int err = operand_init(&j.from, from, d);
 
 	if (!err)
-		fd = place_open_experiment(&j.from, d);
-	if (fd < 0 || place_init(&j.to, to, d) || check(&j, fd))
+		fd = operand_open_experiment(&j.from, d);
+	if (fd < 0 || operand_init(&j.to, to, d) || check(&j, fd))
 		err = -1;
 	else
 		err = how == TRANSFER_COPY ? copy_over(&j) : move_over(&j);
-	place_free(&j.from);
-	place_free(&j.to);
+	operand_free(&j.from);
+	operand_free(&j.to);
 	return err;
 }
 
@@ -165,15 +165,15 @@ static const char *base_of(const char *path)
 /* To the same name in a directory. */
 static int transfer_into(enum transfer how, const char *from, const char *dir, struct diag *d)
 {
-	struct place p;
-	int err = place_init(&p, from, d);
+	struct operand p;
+	int err = operand_init(&p, from, d);
 
 	if (!err) {
 		__cleanup(freep) char *to = xasprintf("%s/%s", dir, p.name);
 
 		err = transfer_one(how, p.path, to, d);
 	}
-	place_free(&p);
+	operand_free(&p);
 	return err;
 }
 

@@ -10,9 +10,9 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/experiment/experiment.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/tool.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/tool.h"
 
 /* The line that is being built. Texts are of other people's making: printable, in quotes,
  * in which " and \ have a \ before them. */

@@ -7,10 +7,10 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/tool.h"
-#include "analysis/tool/tree.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/tool.h"
+#include "analysis/files/tree.h"
 
 struct settings {
 	bool force;
@@ -22,7 +22,7 @@ static int set_force(void *settings, const char *arg, struct diag *d)
 	return 0;
 }
 
-static int remove_open(const struct place *p, int fd, bool force, struct diag *d)
+static int remove_open(const struct operand *p, int fd, bool force, struct diag *d)
 {
 	__cleanup(freep) char *recorder = force ? NULL : experiment_recorder(fd);
 
@@ -34,14 +34,14 @@ static int remove_open(const struct place *p, int fd, bool force, struct diag *d
 
 static int remove_experiment(const char *path, bool force, struct diag *d)
 {
-	struct place p;
+	struct operand p;
 	__cleanup(closep) int fd = -1;
-	int err = place_init(&p, path, d);
+	int err = operand_init(&p, path, d);
 
 	if (!err)
-		fd = place_open_experiment(&p, d);
+		fd = operand_open_experiment(&p, d);
 	err = fd < 0 ? -1 : remove_open(&p, fd, force, d);
-	place_free(&p);
+	operand_free(&p);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/views/placename.h"
+#include "analysis/views/inlined.h"
 
 #include "analysis/base/buf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/tool/archiver.h"
+#include "analysis/files/archiver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include "analysis/base/diag.h"
 #include "analysis/model/session.h"
 #include "analysis/symbols/archive.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/sources.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/sources.h"
 
 /* Whether an object is to be archived, and its addresses that stacks lead through. */
 struct wanted {
@@ -254,7 +254,7 @@ static int archive_open_experiment(struct archiver *a)
 }
 
 /* A descendant's archives are in its founder. */
-static int check_founder(const struct place *p, struct diag *d)
+static int check_founder(const struct operand *p, struct diag *d)
 {
 	__cleanup(closep) int fd = openat(p->dir, "log.xml", O_PATH | O_CLOEXEC);
 
@@ -266,12 +266,12 @@ static int check_founder(const struct place *p, struct diag *d)
 int archive_experiment(const char *path, const struct archive_plan *plan, struct diag *d)
 {
 	struct archiver a = { .plan = plan, .archives = -1, .expdir = -1, .d = d };
-	struct place p;
-	int err = place_init(&p, path, d) || check_founder(&p, d) ? -1 : 0;
+	struct operand p;
+	int err = operand_init(&p, path, d) || check_founder(&p, d) ? -1 : 0;
 
 	a.path = p.path;
 	if (!err)
-		a.expdir = place_open_experiment(&p, d);
+		a.expdir = operand_open_experiment(&p, d);
 	if (a.expdir >= 0) {
 		a.session = session_new(d);
 		err = archive_open_experiment(&a);
@@ -283,7 +283,7 @@ int archive_experiment(const char *path, const struct archive_plan *plan, struct
 	if (a.archives >= 0)
 		close(a.archives);
 	buf_free(&a.log);
-	place_free(&p);
+	operand_free(&p);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/views/account.h"
+#include "analysis/views/loss_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct ring {
 	VEC(uint32_t) seqs[RING_KINDS];
 };
 
-struct account {
+struct loss_report {
 	const struct experiment *e; /* the founder */
 	VEC(struct ring) by_cpu;
 };
@@ -36,7 +36,7 @@ static enum ring_kind kind_of(const struct exp_stream *st, const struct packet *
 	return packet_int(p, flags) & WFLAG_REST ? RING_KINDS : RING_WAIT;
 }
 
-static void rings_read(struct account *a, const struct experiment *e, const struct exp_stream *st)
+static void rings_read(struct loss_report *a, const struct experiment *e, const struct exp_stream *st)
 {
 	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
 	struct field_ref state = stream_field(st, "MSTATE"), flags = stream_field(st, "WFLAGS");
@@ -92,7 +92,7 @@ static const struct {
 } ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" },
 			    { "counterring", " overflows" } };
 
-static void put_ring(struct table *t, struct account *a, enum ring_kind kind, bool wrong_only)
+static void put_ring(struct table *t, struct loss_report *a, enum ring_kind kind, bool wrong_only)
 {
 	vec_for_each(el, &a->e->recorder) {
 		int64_t cpu = element_int(el, "cpu");
@@ -116,7 +116,7 @@ static void put_ring(struct table *t, struct account *a, enum ring_kind kind, bo
 	}
 }
 
-static void put_rings(struct table *t, struct account *a, bool wrong_only)
+static void put_rings(struct table *t, struct loss_report *a, bool wrong_only)
 {
 	for (int kind = 0; kind < RING_KINDS; kind++)
 		put_ring(t, a, kind, wrong_only);
@@ -317,9 +317,9 @@ static void put_programs(struct table *t, const struct experiment *e)
 		 (double)user / 1e9, (double)system / 1e9, sum_of(e, "self", "maxrss_kb") / 1024);
 }
 
-struct account *account_new(const struct session *s, const struct experiment *founder)
+struct loss_report *loss_report_new(const struct session *s, const struct experiment *founder)
 {
-	struct account *a;
+	struct loss_report *a;
 
 	if (!founder->recorder.len)
 		return NULL;
@@ -336,7 +336,7 @@ struct account *account_new(const struct session *s, const struct experiment *fo
 	return a;
 }
 
-void account_free(struct account *a)
+void loss_report_free(struct loss_report *a)
 {
 	if (!a)
 		return;
@@ -348,7 +348,7 @@ void account_free(struct account *a)
 	free(a);
 }
 
-void account_summary(struct table *t, struct account *a)
+void loss_report_summary(struct table *t, struct loss_report *a)
 {
 	if (!a)
 		return;
@@ -362,7 +362,7 @@ void account_summary(struct table *t, struct account *a)
 	put_cost(t, a->e);
 }
 
-void account_details(struct table *t, struct account *a)
+void loss_report_details(struct table *t, struct loss_report *a)
 {
 	if (!a)
 		return;

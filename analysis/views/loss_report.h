@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The recorder's account of itself, as lines of `header`. */
-#ifndef VIEWS_ACCOUNT_H
-#define VIEWS_ACCOUNT_H
+#ifndef VIEWS_LOSS_REPORT_H
+#define VIEWS_LOSS_REPORT_H
 
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 
-struct account;
+struct loss_report;
 
 /* Checked against the packets; NULL for a founder that has no recorder.xml. */
-struct account *account_new(const struct session *s, const struct experiment *founder);
-void account_free(struct account *a);
+struct loss_report *loss_report_new(const struct session *s, const struct experiment *founder);
+void loss_report_free(struct loss_report *a);
 /* What was lost, what is incomplete, what recording cost: a few lines. Both take NULL. */
-void account_summary(struct table *t, struct account *a);
+void loss_report_summary(struct table *t, struct loss_report *a);
 /* By CPU and by BPF program. */
-void account_details(struct table *t, struct account *a);
+void loss_report_details(struct table *t, struct loss_report *a);
 
 #endif

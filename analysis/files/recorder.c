@@ -15,7 +15,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/file.h"
 #include "analysis/experiment/xml.h"
-#include "analysis/tool/place.h"
+#include "analysis/files/operand.h"
 
 struct signs {
 	bool elsewhere, closed; /* log.xml: of another machine; has its event exit */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/tool/sources.h"
+#include "analysis/files/sources.h"
 
 #include "analysis/base/map.h"
 #include "analysis/symbols/lineinfo.h"

@@ -4,8 +4,8 @@
  * called each other in that order, the outermost first. What each is handed of
  * the piece's time is said at the top of tally.c.
  */
-#ifndef METRICS_FRAGMENT_H
-#define METRICS_FRAGMENT_H
+#ifndef METRICS_CALLERS_H
+#define METRICS_CALLERS_H
 
 #include "analysis/metrics/tally.h"
 
@@ -31,7 +31,7 @@ void stack_index_free(struct stack_index *x);
 size_t stack_index_count(const struct stack_index *x, uint32_t func);
 
 /* The piece that was asked for last. */
-struct fragment {
+struct callers {
 	const struct stack_index *index;
 	const struct tally *tally;
 	struct neighbours callers, callees;
@@ -39,17 +39,17 @@ struct fragment {
 	int64_t *total;       /* of all stacks that it stands in */
 };
 
-/* The index is borrowed until fragment_free; several threads may share one. */
-void fragment_init(struct fragment *f, const struct stack_index *x);
+/* The index is borrowed until callers_free; several threads may share one. */
+void callers_init(struct callers *f, const struct stack_index *x);
 /*
  * Fill in what stands around a piece of n > 0 functions, in place of the one
  * before. With recursion the place nearest the leaf counts. <Total> alone calls
  * what is outermost.
  */
-void fragment_find(struct fragment *f, struct func *const *funcs, size_t n);
-void fragment_free(struct fragment *f);
+void callers_find(struct callers *f, struct func *const *funcs, size_t n);
+void callers_free(struct callers *f);
 
-static inline const int64_t *neighbour_values(const struct fragment *f, const struct neighbours *side,
+static inline const int64_t *neighbour_values(const struct callers *f, const struct neighbours *side,
 					      size_t i)
 {
 	return &side->values.data[i * f->tally->nmetrics];

@@ -4,32 +4,32 @@
  * all that follows happens in that directory, and to an entry that was looked
  * at without following a symbolic link.
  */
-#ifndef TOOL_PLACE_H
-#define TOOL_PLACE_H
+#ifndef FILES_OPERAND_H
+#define FILES_OPERAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct diag;
 
-struct place {
-	int dir;          /* the directory; closed by place_free */
+struct operand {
+	int dir;          /* the directory; closed by operand_free */
 	char *path;       /* as given, without slashes at its end */
 	const char *name; /* the last component of path */
 };
 
-/* 0, or -1 after reporting; place_free in either case. The entry need not be there. */
-int place_init(struct place *p, const char *path, struct diag *d);
-void place_free(struct place *p);
+/* 0, or -1 after reporting; operand_free in either case. The entry need not be there. */
+int operand_init(struct operand *p, const char *path, struct diag *d);
+void operand_free(struct operand *p);
 
-bool place_exists(const struct place *p);
+bool operand_exists(const struct operand *p);
 
 /*
  * Open the directory of the experiment: a name in ".er", no link, and in it a
  * log.xml or nothing that does not belong into an experiment. -1 after
  * reporting.
  */
-int place_open_experiment(const struct place *p, struct diag *d);
+int operand_open_experiment(const struct operand *p, struct diag *d);
 
 /*
  * Call fn for the experiment that an operand is, or for each one of the group that

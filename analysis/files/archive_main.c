@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/tool/archiver.h"
-#include "analysis/tool/cmdline.h"
-#include "analysis/tool/place.h"
-#include "analysis/tool/tool.h"
+#include "analysis/files/archiver.h"
+#include "analysis/files/cmdline.h"
+#include "analysis/files/operand.h"
+#include "analysis/files/tool.h"
 
 static int set_what(void *settings, const char *arg, struct diag *d)
 {

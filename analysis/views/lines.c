@@ -4,14 +4,14 @@
  * function, is one entry a function or object. Inlined code counts where it was
  * inlined: at the line of the outermost call.
  */
-#include "analysis/metrics/places.h"
+#include "analysis/metrics/code_tally.h"
 
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/source.h"
 #include "analysis/views/functions.h"
-#include "analysis/views/placename.h"
+#include "analysis/views/inlined.h"
 #include "analysis/views/summary.h"
 
 enum { INLINED_AT = 40 }; /* column of a pc's inlined calls */
@@ -186,27 +186,27 @@ static bool shows_extent(const struct view_state *v)
 	return !v->sort.col.metric;
 }
 
-static struct ranked rank_entry(struct listing *l, const struct places *p, size_t key, bool extent)
+static struct ranked rank_entry(struct listing *l, const struct code_tally *p, size_t key, bool extent)
 {
 	const struct entry *e = &l->entries.data[key];
 
 	return (struct ranked){ .func = extent ? entry_extent(l, e) : e->func,
-				.excl = places_excl(p, key),
-				.incl = places_incl(p, key),
+				.excl = code_tally_excl(p, key),
+				.incl = code_tally_incl(p, key),
 				.name = entry_name(l, e),
 				.order = key,
 				.index = key };
 }
 
 /* <Total>, then all that has something, in order, up to the limit. */
-static void rank_all(struct listing *l, const struct places *p, bool extent, ranked_vec *ret)
+static void rank_all(struct listing *l, const struct code_tally *p, bool extent, ranked_vec *ret)
 {
 	const struct tally *tally = view_tally(l->v);
 	const struct func *total = l->v->session->total;
 	ranked_vec found = { 0 };
 
 	for (size_t key = 0; key < p->nkeys; key++) {
-		if (values_listed(&l->v->metrics, places_incl(p, key)))
+		if (values_listed(&l->v->metrics, code_tally_incl(p, key)))
 			vec_push(&found, rank_entry(l, p, key, extent));
 	}
 	ranked_sort(found.data, found.len, &l->v->sort);
@@ -220,16 +220,16 @@ static void rank_all(struct listing *l, const struct places *p, bool extent, ran
 	vec_free(&found);
 }
 
-static void list_places(struct listing *l, struct places *p, bool extent, ranked_vec *ret)
+static void list_places(struct listing *l, struct code_tally *p, bool extent, ranked_vec *ret)
 {
-	places_init(p, l->v->session, view_tally(l->v), l->kind == PLACES_PCS ? pc_key : line_key,
+	code_tally_init(p, l->v->session, view_tally(l->v), l->kind == PLACES_PCS ? pc_key : line_key,
 		    l);
 	rank_all(l, p, extent, ret);
 }
 
-static void listing_free(struct listing *l, struct places *p, ranked_vec *rows)
+static void listing_free(struct listing *l, struct code_tally *p, ranked_vec *rows)
 {
-	places_free(p);
+	code_tally_free(p);
 	vec_free(rows);
 	vec_free(&l->entries);
 	map_free(&l->keys);
@@ -240,7 +240,7 @@ int view_places(struct view_state *v, enum place_kind kind, struct table *t, str
 	struct listing l = { .v = v, .t = t, .kind = kind };
 	struct buf title = { 0 };
 	ranked_vec rows = { 0 };
-	struct places p;
+	struct code_tally p;
 
 	t->name = kind == PLACES_PCS ? "pcs" : "lines";
 	buf_printf(&title, "%s sorted by metric: ", kind == PLACES_PCS ? "PCs" : "Lines");
@@ -266,7 +266,7 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
 {
 	struct listing l = { .v = v, .t = t, .kind = kind };
 	ranked_vec rows = { 0 };
-	struct places p;
+	struct code_tally p;
 	int group = 0;
 
 	summary_columns(t);

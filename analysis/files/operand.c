@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/tool/place.h"
+#include "analysis/files/operand.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
 
-int place_init(struct place *p, const char *path, struct diag *d)
+int operand_init(struct operand *p, const char *path, struct diag *d)
 {
 	__cleanup(freep) char *parent = NULL;
 	size_t n = strlen(path);
@@ -21,7 +21,7 @@ int place_init(struct place *p, const char *path, struct diag *d)
 
 	while (n > 1 && path[n - 1] == '/')
 		n--;
-	*p = (struct place){ .dir = -1, .path = xstrndup(path, n) };
+	*p = (struct operand){ .dir = -1, .path = xstrndup(path, n) };
 	slash = strrchr(p->path, '/');
 	p->name = slash ? slash + 1 : p->path;
 	if (!p->name[0] || !strcmp(p->name, ".") || !strcmp(p->name, ".."))
@@ -33,15 +33,15 @@ int place_init(struct place *p, const char *path, struct diag *d)
 	return p->dir < 0 ? -1 : 0;
 }
 
-void place_free(struct place *p)
+void operand_free(struct operand *p)
 {
 	if (p->dir >= 0)
 		close(p->dir);
 	free(p->path);
-	*p = (struct place){ .dir = -1 };
+	*p = (struct operand){ .dir = -1 };
 }
 
-bool place_exists(const struct place *p)
+bool operand_exists(const struct operand *p)
 {
 	struct stat st;
 
@@ -80,7 +80,7 @@ static bool only_what_belongs(int fd)
 	return good;
 }
 
-int place_open_experiment(const struct place *p, struct diag *d)
+int operand_open_experiment(const struct operand *p, struct diag *d)
 {
 	struct stat st;
 	int fd;

@@ -4,8 +4,8 @@
  * that is the names of functions (symbol files); copies of the files bring
  * disassembly, and of the sources annotated source.
  */
-#ifndef TOOL_ARCHIVER_H
-#define TOOL_ARCHIVER_H
+#ifndef FILES_ARCHIVER_H
+#define FILES_ARCHIVER_H
 
 #include <regex.h>
 #include <stdbool.h>
