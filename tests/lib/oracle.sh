@@ -10,7 +10,7 @@ echo viewmode machine >.er.rc
 # Any process of the machine may be recorded, whatever its name: gprofng prints control
 # characters as they are, er_print their numbers.
 for c in 01 02 03 04 05 06 07 08 0b 0c 0d 0e 0f 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f 7f; do
-	echo "s/\\x$c/\\\\x$c/g"
+	printf "%s\n" "s/\\x$c/\\\\x$c/g"
 done >control.sed
 theirs() { gprofng display text "$@" 2>theirs.err | sed -f "$tmp/control.sed"; }
 # Like gprofng, er_print goes on after a command that fails. Tabs are also gprofng's layout.
