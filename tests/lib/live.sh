@@ -74,45 +74,9 @@ opens_in_gprofng()
 	gprofng display text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
 }
 
-# The packets of experiments, by no code of ours, one a line: size, CPUID, TSTAMP,
-# SEQ, THRID, MSTATE, NTICK, and of times off a CPU (else 0) REASON, WFLAGS, WLEN,
-# HOLDER, WAKER. Sizes and offsets are those that each declares.
-packets()
-{
-	perl -e '
-		my @want = qw(CPUID TSTAMP SEQ THRID MSTATE NTICK REASON WFLAGS WLEN HOLDER WAKER);
-		for my $dir (@ARGV) {
-			my (%at, %type, $in, $file);
-			open F, "<", "$dir/log.xml" or next; # killed as it was made
-			while (<F>) {
-				$file = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
-				$in = 1 if /<profpckt kind="(8|6[4-7])"/;
-				$in = 0 if /<\/profpckt>/;
-				next unless $in && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
-				$at{$1} = $2;
-				$type{$1} = { INT32 => "l", UINT32 => "L", INT64 => "q", UINT64 => "Q" }->{$3};
-			}
-			next unless $file && -s $file;
-			open F, "<:raw", $file or die;
-			my $all = do { local $/; <F> };
-			my ($n, $kind);
-			for (my $i = 0; $i < length $all; $i += $n) {
-				($n, $kind) = unpack "SS", substr $all, $i, 4;
-				last unless $n; # zeros behind the packets
-				next unless $kind == 8 || $kind >= 64 && $kind < 68; # stacks may stand among them
-				print join(" ", $n, map { !defined $at{$_} || $at{$_} >= $n ? 0 :
-					unpack "x$at{$_} $type{$_}", substr $all, $i, $n } @want), "\n";
-			}
-		}' "$@"
-}
-
-# Of the founder and all below it.
-packets_all() { packets "$1" "$1"/_*.er; }
-
-# Of times on a CPU: CPU, time in ns, number on the CPU (field SEQ), thread.
-on_cpu() { awk '$6 < 3 || $6 > 9 { print $2, $3, $4, $5 }'; }
-clock_packets() { packets "$1" | on_cpu; }
-clock_packets_all() { packets_all "$1" | on_cpu; }
+# What is in experiments, by no code of ours: query 'COLUMN… from TABLE where CONDITION'
+# EXPERIMENT…; query.pl says how to ask.
+query() { perl "$top/tests/lib/query.pl" "$@"; }
 
 # From CSV of e.user:e.kcpu:name, the <Total> of both: all CPU time there is, for
 # our kcpu counts kernel mode wherever it was recorded.
@@ -124,7 +88,7 @@ total_cpu()
 # Seconds from the start of an experiment to its event: event_time EXPERIMENT KIND
 event_time()
 {
-	grep -o "kind=\"$2\" tstamp=\"[0-9.]*" "$1/log.xml" | grep -o '[0-9.]*$' | tail -n 1
+	query "tstamp from event where kind eq '$2'" "$1" | tail -n 1
 }
 
 # The seconds that a thread, "PID" or "PID/task/TID", has had a CPU, and has had to wait for one.
@@ -135,10 +99,9 @@ runq_of() { awk '{ print $2 / 1e9 }' "/proc/$1/schedstat"; }
 # recorded_from_to EXPERIMENT TID
 recorded_from_to()
 {
-	clock_packets_all "$1" | awk -v t="$2" -v start="$(event_time "$1" run)" \
-		-v end="$(event_time "$1" exit)" '
-		$4 == t && (!n++ || $2 < first) { first = $2 }
-		END { printf "%.9f %.9f\n", first / 1e9, start + end }'
+	awk -v first="$(query "min(TSTAMP) from packets where ON_CPU && THRID == $2" "$1")" \
+		-v start="$(event_time "$1" run)" -v end="$(event_time "$1" exit)" \
+		'BEGIN { printf "%.9f %.9f\n", first / 1e9, start + end }'
 }
 
 # What a thread ran from one time to another, by the lines of cpuwatch: at least, at most.

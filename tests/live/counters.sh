@@ -15,14 +15,14 @@ count_of()
 }
 pid_of_faults() { sed -n 's/^pid[[:space:]]*//p' out; }
 
-# Attributes of elements in recorder.xml: recorded EXPERIMENT ELEMENT ATTRIBUTE: their sum
-recorded() { grep "^<$2 " "$1/recorder.xml" | sed -n "s/.* $3=\"\([0-9]*\)\".*/\1/p" | awk '{ s += $1 } END { print s + 0 }'; }
+# Overflows that found no room: lost_of EXPERIMENT
+lost_of() { query 'sum(lost) from counterring' "$1"; }
 
 # Recorded + lost = produced, on each CPU.
 adds_up()
 {
 	check_that "$1: recorded and lost are what was produced" \
-		"$(recorded $1 counterring recorded) + $(recorded $1 counterring lost) == $(recorded $1 counterring produced)"
+		"$(query 'sum(recorded+lost) from counterring' $1) == $(query 'sum(produced) from counterring' $1)"
 	"$er_print" -header "$1" >header 2>/dev/null
 	check_that "$1: the packets have all numbers" "$(grep -c 'do not add up\|not as many as' header) == 0" "$(cat header)"
 }
@@ -34,7 +34,7 @@ p="PID==$(pid_of_faults)"
 for f in touch_pages kernel_touches; do
 	want=$(truth out $f) metric=i.minor-faults
 	[ $f = touch_pages ] || metric=i.K_minor-faults
-	got=$(count_of $f $metric one.er "$p") lost=$(recorded one.er counterring lost)
+	got=$(count_of $f $metric one.er "$p") lost=$(lost_of one.er)
 	check_that "faults of $f are getrusage's $want" \
 		"$got <= $want * 1.01 + 2 && $got + $lost >= $want * 0.99 - 2" "got $got, $lost lost"
 done
@@ -46,8 +46,9 @@ check_that "a function that touches no pages has no faults" \
 adds_up one.er
 
 # A counter's own sum and its overflows differ by what nobody saw: little.
-events=$(grep '^<counter name="minor-faults"' one.er/recorder.xml | sed 's/.* events="\([0-9]*\)".*/\1/')
-seen=$(grep '^<counter name="minor-faults"' one.er/recorder.xml | sed 's/.* seen="\([0-9]*\)".*/\1/')
+read -r events seen <<END
+$(query 'events seen from counter where name eq "minor-faults"' one.er)
+END
 check_that "overflows are nearly all that the counter has" \
 	"$seen <= $events && $events - $seen <= 0.02 * $events + 20" "$seen of $events"
 
@@ -56,7 +57,7 @@ must_record some.er -F '=faults' -q 0 -h page-faults,50 -- "$syn/faults" 20000
 cp record.out out
 p="PID==$(pid_of_faults)"
 want=$(truth out touch_pages) got=$(count_of touch_pages e.page-faults some.er "$p")
-lost=$(recorded some.er counterring lost)
+lost=$(lost_of some.er)
 check_that "one fault in 50 stands for 50" \
 	"$got <= $want * 1.01 + 200 && $got + 50 * $lost >= $want * 0.99 - 200" "got $got, want $want"
 check_that "multiples of the interval" "$got % 50 == 0"
@@ -67,7 +68,7 @@ must_record off.er -F off -p off -q 0 -h minor-faults,1 -- "$syn/faults" 3000
 cp record.out out
 pid=$(pid_of_faults)
 want=$(truth out touch_pages) got=$(count_of "<faults_PID_$pid>" e.minor-faults off.er)
-lost=$(recorded off.er counterring lost)
+lost=$(lost_of off.er)
 check_that "not followed: all of the user's faults are one function" \
 	"$got + $lost >= 0.99 * $want && $got < $want + 2000" "got $got of $want"
 [ -e off.er/profile ] && not_ok "-p off: no clock packets" || ok "-p off: no clock packets"

@@ -57,13 +57,10 @@ duration() { event_time "$1" exit; }
 # When the first and the last packet came, and the first of $pids, seconds from the start.
 packet_times()
 {
-	clock_packets_all "$1" | awk -v pid="$pids" -v start="$(event_time "$1" run)" '
-		{ t = $2 / 1e9 - start }
-		!n++ { first = last = t }
-		t < first { first = t }
-		t > last { last = t }
-		$4 == pid && (!mine++ || t < own) { own = t }
-		END { printf "%.6f %.6f %.6f\n", first, last, own }'
+	local start=$(event_time "$1" run)
+
+	query "min(TSTAMP/1e9-$start) max(TSTAMP/1e9-$start) from packets where ON_CPU" "$1" | tr '\n' '\t'
+	query "min(TSTAMP/1e9-$start) from packets where ON_CPU && THRID == $pids" "$1"
 }
 
 for i in 1 2 3; do "$er_kernel" -t 0.3 >/dev/null 2>err; done
@@ -143,7 +140,7 @@ check "-L 1 opens" "$er_print" -header limit.er
 check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
 
 # -S: usage samples; -L: a limit that is reached keeps further profile data out.
-sample_count() { grep -c 'kind="sample"' "$1/log.xml"; }
+sample_count() { query 'count() from event where kind eq "sample"' "$1"; }
 must_record s1.er -S 1 -t 2.5 -p off
 # Exactly by unit:schedule; here one may be left out, when the recorder has no turn until the end.
 check_that "-S 1: one a second, the start and the end" \
@@ -152,10 +149,10 @@ check_that "-S 1: one a second, the start and the end" \
 must_record s2.er -q 0 "$syn/forktree" 30 0 0.01
 for e in s1 s2; do
 	check_that "-S: the last one is of the time that was recorded ($e)" \
-		"$(sed -n 's/.*kind="sample" tstamp="\([0-9.]*\)".*label="end".*/\1/p' $e.er/log.xml) <= $(duration $e.er)"
+		"$(query 'tstamp from event where kind eq "sample" && label eq "end"' $e.er) <= $(duration $e.er)"
 done
 check_that "threads that end on another CPU than they began to are not missed" \
-	"$(sed -n 's/.*ended at the stop.*count="\([0-9]*\)".*/\1/p' s2.er/recorder.xml | grep . || echo 0) < 1000000"
+	"$(query 'sum(count) from dropped where what =~ "ended at the stop"' s2.er) < 1000000"
 must_record s0.er -S off -t 1.5
 check_that "-S off: none" "$(sample_count s0.er) == 0" "$(sample_count s0.er)"
 
@@ -165,7 +162,7 @@ on_exit='kill '$busy
 # -p 0.1 of one busy CPU: 10,000 packets a second, 96 bytes each: 1 MB in 1 s; the
 # kernel's frames come on top. What the header says was left out must be told.
 must_record full.er -L 1 -p 0.1 -t 7
-left=$(grep -o 'samples beyond the size limit" count="[0-9]*' full.er/recorder.xml | grep -o '[0-9]*$')
+left=$(query 'sum(count) from dropped where what =~ "samples beyond the size limit"' full.er)
 # Profile data: each process that is followed has some kilobytes of other files.
 size=$(find full.er \( -name profile -o -name data.frameinfo \) -printf '%s\n' |
 	awk '{ s += $1 } END { print s + 0 }')

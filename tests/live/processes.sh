@@ -24,8 +24,7 @@ done
 pids=
 
 # Every tick carries CPU and number: each pair once over all experiments.
-doubled=$(clock_packets_all on.er |
-	awk '{ n[$1 " " $3]++ } END { for (k in n) if (n[k] > 1) d++; print d + 0 }')
+doubled=$(query 'count() from packets where ON_CPU by CPUID SEQ' on.er | grep -cvx 1)
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
 
 must_record off.er -F off -p high -- sh -c "$load"

@@ -13,7 +13,7 @@ check "the header says what the BPF programs cost" grep -iqE 'bpf.*[0-9]' h
 check "and what the recorder cost" grep -iqE '(er_kernel|recorder|collector).*[0-9.]+ *(s|sec|ms)' h
 check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) <= 3" "$(cat out err)"
 
-samples=$(grep -c 'kind="sample"' self.er/log.xml)
+samples=$(query 'count() from event where kind eq "sample"' self.er)
 span=$(event_time self.er exit)
 check_that "T-10: a sample a second, one at the start, one at the end" \
 	"$samples >= 4 && $samples <= int($span) + 3" "$samples in $span s"
@@ -36,8 +36,8 @@ fi
 pid=$!
 wait $pid
 # An experiment of its own it may have, for the stacks of whom it woke.
-check_that "--no-self leaves no time of er_kernel" "$(grep -c " tid=\"$pid\"" noself.er/threads.xml) == 0"
-check_that "and no packet of it" "$(packets_all noself.er | awk -v p=$pid '$5 == p' | wc -l) == 0"
+check_that "--no-self leaves no time of er_kernel" "$(query "count() from thread where tid == $pid" noself.er) == 0"
+check_that "and no packet of it" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
 
 # What nobody counted is not shown as 0.
 "$er_print" -statistics self.er >stat

@@ -46,31 +46,30 @@ observe()
 	[ -s truths ]
 }
 
-# thread_times EXPERIMENT: of threads.xml, one line a thread, seconds: TID, in the recording,
-# on a CPU, user, system, tfault, dfault, kfault, lock, sleep, wait, stop, the part of its
-# sleep that schedstat counts as waiting for a CPU because the scheduler moved it
-# (bpf/edge.bpf.h), and the part of its wait in which it had a CPU that was stolen.
+# thread_times EXPERIMENT: the names of the columns, then a line a thread, in seconds: where its
+# time went, `all` of it; `moved`, the part of its sleep that schedstat counts as waiting for a
+# CPU because the scheduler moved it (bpf/edge.bpf.h); and `stolen`, the part of its wait in
+# which it had a CPU that was stolen.
 thread_times()
 {
-	perl -ne '
-		next unless /^<thread /;
-		my %a = /(\w+)="([^"]*)"/g;
-		printf "%d %s\n", $a{tid}, join " ", map { sprintf "%.9f", ($_ // 0) / 1e9 }
-			$a{end} - $a{begin}, @a{qw(run user system tfault dfault kfault lock sleep wait stop moved stolen)};
-	' "$1/threads.xml"
+	echo tid all run user system tfault dfault kfault lock sleep wait stop moved stolen
+	query 'tid (end-begin)/1e9 run/1e9 user/1e9 system/1e9 tfault/1e9 dfault/1e9 kfault/1e9
+		lock/1e9 sleep/1e9 wait/1e9 stop/1e9 moved/1e9 stolen/1e9 from thread' "$1"
 }
 
 # The state that a kind must be in: a column of thread_times.
 column_of()
 {
 	case $1 in
-	tfault) echo 6 ;; dfault) echo 7 ;; futex | mutex) echo 9 ;; stop) echo 12 ;;
-	runq) echo 11 ;; *) echo 10 ;;
+	tfault | dfault | stop) echo $1 ;;
+	futex | mutex) echo lock ;;
+	runq) echo wait ;;
+	*) echo sleep ;;
 	esac
 }
 
 # The threads whose times do not hold: judge NAME CONDITION-OF-AWK, with the truth as
-# kind pid tid peer must wall cpu user system runq, the row of times as r[2] … r[14].
+# kind pid tid peer must wall cpu user system runq, the row of times as r["all"] … r["stolen"].
 judge()
 {
 	local name=$1 condition=$2 wrong
@@ -79,12 +78,15 @@ judge()
 		function abs(x) { return x < 0 ? -x : x }
 		function near(a, b, share, room) { return abs(a - b) <= share * b || abs(a - b) <= room }
 		BEGIN { n = split(state, s, " "); for (i = 1; i < n; i += 2) at[s[i]] = s[i + 1] }
+		FILENAME == "times" && FNR == 1 { columns = split($0, column, " "); next }
 		FILENAME == "times" { split($0, f, " "); row[f[1]] = $0; next }
-		{ split("", r); split(row[$4], r, " "); kind = $2; pid = $3; peer = $5; must = $6; wall = $7
+		{ split(row[$4], f, " "); for (i = 1; i <= columns; i++) r[column[i]] = f[i]
+		  kind = $2; pid = $3; peer = $5; must = $6; wall = $7
 		  cpu = $8; user = $9; sys = $10; runq = $11; named = r[at[kind]]
-		  sum = r[3]; for (i = 6; i <= 12; i++) sum += r[i]
-		  if (!('"$condition"')) print $0 " | " row[$4] }' times truths)
-	[ -z "$wrong" ] && ok "$name" || not_ok "$name" "truth: kind pid tid peer must wall cpu user system runq | tid all run user system tfault dfault kfault lock sleep wait stop moved stolen
+		  sum = r["run"] + r["tfault"] + r["dfault"] + r["kfault"]
+		  sum += r["lock"] + r["sleep"] + r["wait"] + r["stop"]
+		  if (!('"$condition"')) print $0 " | " row[$4] }' times truths) || wrong="the condition cannot be judged: $condition $wrong"
+	[ -z "$wrong" ] && ok "$name" || not_ok "$name" "truth: kind pid tid peer must wall cpu user system runq | $(head -n 1 times)
 $wrong"
 }
 
@@ -92,17 +94,17 @@ $wrong"
 exact()
 {
 	thread_times "$1" >times
-	judge "$2: each thread is there" 'r[1] > 0'
-	judge "$2: the states add up to the time in the recording" 'near(sum, r[2], 0.001, 0.000001)'
-	judge "$2: time on a CPU is schedstat's" 'near(r[3], cpu, 0.005, 0.001)'
+	judge "$2: each thread is there" 'r["tid"] > 0'
+	judge "$2: the states add up to the time in the recording" 'near(sum, r["all"], 0.001, 0.000001)'
+	judge "$2: time on a CPU is schedstat's" 'near(r["run"], cpu, 0.005, 0.001)'
 	judge "$2: time waiting for a CPU is schedstat's and stolen time" \
-		"near(r[11] - r[14] + r[13], runq, 0.005, 0.001)"
+		'near(r["wait"] - r["stolen"] + r["moved"], runq, 0.005, 0.001)'
 	judge "$2: the named state has 98 % of the time that it must" \
-		'kind == "runq" ? near(named - r[14] + r[13], runq, 0.005, 0.001) : named >= 0.98 * must'
+		'kind == "runq" ? near(named - r["stolen"] + r["moved"], runq, 0.005, 0.001) : named >= 0.98 * must'
 	judge "$2: and no more" \
-		'kind ~ /^(runq|futex|mutex|flock|klock|child)$/ || named <= 1.02 * must + 0.02 + r[13]'
+		'kind ~ /^(runq|futex|mutex|flock|klock|child)$/ || named <= 1.02 * must + 0.02 + r["moved"]'
 	judge "$2: and none is in a fault or stopped that should not be" \
-		'r[8] + (kind == "tfault" ? 0 : r[6]) + (kind == "dfault" ? 0 : r[7]) + (kind == "stop" ? 0 : r[12]) <= 0.02 * wall + 0.02'
+		'r["kfault"] + (kind == "tfault" ? 0 : r["tfault"]) + (kind == "dfault" ? 0 : r["dfault"]) + (kind == "stop" ? 0 : r["stop"]) <= 0.02 * wall + 0.02'
 }
 
 # stacks_1_3 EXPERIMENT NAME: A waits a millisecond, B three, in turn. By the stacks that
@@ -111,8 +113,7 @@ exact()
 stacks_1_3()
 {
 	local a b p distance
-	distance=$(sed -n 's/^<capture .* widest_ns="\([0-9]*\)".*/\1/p' "$1/recorder.xml")
-	distance=$(awk "BEGIN { print ${distance:-10000000} / 1e9 }")
+	distance=$(query 'widest_ns/1e9 from capture' "$1")
 	a=$(seconds_of alternate_a i.sleep "$1") b=$(seconds_of alternate_b i.sleep "$1")
 	p=$(awk -v a="$(truth out part_a)" -v b="$(truth out part_b)" 'BEGIN { print a / (a + b) }')
 	check_that "$2: stacks of two waits in turn are as their lengths" \
@@ -153,7 +154,7 @@ wrong=$(perl -e '
 		}
 	}
 	print "$seen threads only\n" if $seen < keys %t;
-	print $bad' "${hz:-100}")
+	print $bad' "${hz:-100}") || wrong="it cannot be judged: $wrong"
 [ -z "$wrong" ] && ok "user and system are getrusage's" || not_ok "user and system are getrusage's" "$wrong"
 
 # gprofng's own display, of all ten, a thread a row.

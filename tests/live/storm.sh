@@ -29,11 +29,11 @@ pid=$!
 record all.er -s all -t 2 -F on -A off
 kill $pid
 wait $pid 2>/dev/null
-span=$(sed -n 's/^<capture .* began_ns="\([0-9]*\)" ended_ns="\([0-9]*\)".*/\2 - \1/p' all.er/recorder.xml)
+span=$(query 'ended_ns-began_ns from capture' all.er)
 check_that "-t 2 are 2 seconds" "${span:-0} >= 2000000000 && ${span:-0} < 3000000000" "$span"
-packets_all all.er | awk '{ print $5 }' | sort -u >with_packets
-sed -n 's/^<thread .* tid="\([0-9]*\)".*/\1/p' all.er/threads.xml | sort -u >with_totals
+query 'THRID from packets' all.er | sort -u >with_packets
+query 'tid from thread' all.er | sort -u >with_totals
 missing=$(comm -23 with_packets with_totals | tr '\n' ' ')
-unseen=$(sed -n 's/^<dropped what="threads that ended.* count="\([0-9]*\)".*/\1/p' all.er/recorder.xml)
+unseen=$(query 'count from dropped where what =~ "^threads that ended"' all.er)
 check_that "each thread with a packet has its totals" \
 	"$(wc -l <with_packets) > 50 && $(echo "$missing" | wc -w) <= ${unseen:-0}" "without: $missing"

@@ -30,11 +30,11 @@ check_that "-T pid/tid records that thread: what it ran, no more and no less" \
 	"$got >= $least - 0.02 && $got <= $most + 0.02 + 0.01 * $most && $most > 0" \
 	"got $got, ran $least to $most"
 check_that "and no other thread" \
-	"$(clock_packets_all thread.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 1"
+	"$(query 'distinct(THRID) from packets where ON_CPU' thread.er) == 1"
 
 must_record process.er -p high -t 2 -T "$spin"
 check_that "-T pid records all its threads" \
-	"$(clock_packets_all process.er | awk '{ t[$4]++ } END { for (k in t) n++; print n + 0 }') == 2"
+	"$(query 'distinct(THRID) from packets where ON_CPU' process.er) == 2"
 check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
 
 # Statistics: times of the two threads, and not of all others on the CPUs.
@@ -52,14 +52,14 @@ ending=$(ls "/proc/$short/task" | sort -n | tail -n1)
 must_record ends.er -p high -t 3 -T "$short/$ending"
 wait $short
 check_that "a thread that ends during the run: what it ran is there" \
-	"$(clock_packets_all ends.er | awk -v t="$ending" '$4 == t' | wc -l) >= 10"
+	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
 check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
 kthread=$(awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }' /proc/[0-9]*/stat)
 record kthread.er -p high -t 1 -T "0/$kthread"
 check "-T 0/kthread runs" "$er_print" -header kthread.er
 check_that "and records nobody else" \
-	"$(clock_packets_all kthread.er | awk -v k="$kthread" '$4 != k' | wc -l) == 0"
+	"$(query "count() from packets where ON_CPU && THRID != $kthread" kthread.er) == 0"
 
 refused() # NAME TARGET
 {

@@ -11,18 +11,15 @@ check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/con
 [ -f w.er/threads.xml ] || { not_ok "threads.xml is there"; exit 1; }
 
 "$er_print" -printmode , -filters 'COMM == "contend"' -microstates w.er 2>/dev/null >states
+query 'tid (end-begin)/1e9 from thread' w.er >walls
 awk -F'","' '
-	FILENAME == "w.er/threads.xml" {
-		match($0, / tid="[0-9]+"/); tid = substr($0, RSTART + 6, RLENGTH - 7)
-		match($0, / begin="[0-9]+"/); begin = substr($0, RSTART + 8, RLENGTH - 9)
-		match($0, / end="[0-9]+"/); end = substr($0, RSTART + 6, RLENGTH - 7)
-		wall[tid] = (end - begin) / 1e9; next }
+	FILENAME == "walls" { split($0, of, "\t"); wall[of[1]] = of[2]; next }
 	match($0, /TID [0-9]+/) {
 		tid = substr($0, RSTART + 4, RLENGTH - 4); sum = substr($1, 2); n++
 		off = sum > wall[tid] ? sum - wall[tid] : wall[tid] - sum
 		# 0.1 %, and what rounding to milliseconds and a last microsecond may cost.
 		if (off > wall[tid] / 1000 + 0.001) { print tid ": " sum " of " wall[tid]; bad++ } }
-	END { print n " threads"; exit bad > 0 || n < 6 }' w.er/threads.xml states >sums
+	END { print n " threads"; exit bad > 0 || n < 6 }' walls states >sums
 status=$?
 # The CPU time of a sample that found no room in its ring is in no packet.
 if [ $status != 0 ] && "$er_print" -header w.er | grep -q '^\*\*\* Lost: [1-9][0-9]* of [0-9]* sample'; then

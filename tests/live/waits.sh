@@ -5,20 +5,6 @@
 # traced, what is shown as asleep and stalled, and that gprofng finds the same sums.
 . "$(dirname "$0")/../lib/live.sh"
 
-# threads_sum EXPERIMENT ATTRIBUTE TID: from threads.xml, in ns
-threads_sum()
-{
-	sed -n "s/.* tid=\"$3\" .* $2=\"\([0-9]*\)\".*/\1/p" "$1/threads.xml" |
-		awk '{ n += $1 } END { printf "%.0f", n }'
-}
-
-# packets_sum EXPERIMENT STATE TID: NTICK, in ns
-packets_sum()
-{
-	packets_all "$1" | awk -v s="$2" -v t="$3" '$6 == s && $5 == t { n += $7 }
-		END { printf "%.0f", n * 1000 }'
-}
-
 sh -c 'while :; do sleep 0.02; sleep 0.003; done' &
 loop=$!
 "$syn/spin" alpha:60 >/dev/null &
@@ -28,9 +14,9 @@ stop_load() { kill $loop $spin 2>/dev/null; }
 
 must_record target.er -t 3 -T $loop -T $spin
 for tid in $loop $spin; do
-	for state in "7 sleep" "8 wait" "6 lock"; do
-		total=$(threads_sum target.er "${state#* }" $tid)
-		got=$(packets_sum target.er "${state%% *}" $tid)
+	for state in "SLEEP sleep" "WAIT_CPU wait" "USER_LOCK lock"; do
+		total=$(query "sum(${state#* }) from thread where tid == $tid" target.er)
+		got=$(query "sum(NTICK*1000) from packets where MSTATE eq ${state% *} && THRID == $tid" target.er)
 		# A microsecond may stay in the recorder for each state of a thread, or come from
 		# another thread with which it shares its place (drain.c, NCARRY).
 		check_that "packets of thread $tid add up to its ${state#* }" \
@@ -59,19 +45,18 @@ fi
 
 # Traced: no wait that is shorter, and of what was long enough each.
 must_record traced.er -s 10000 -t 3 -T $loop
-packets_all traced.er | awk '$6 > 2 && $6 < 10 && $9 % 2' >traced
-check_that "-s 10000: some waits are traced" "$(wc -l <traced) >= 3" "$(head traced)"
-check_that "-s 10000: none that is shorter" "$(awk '
-	{ len[$2 " " $4] += $10 } END { for (k in len) n += len[k] < 10000000; print n + 0 }' traced) == 0" \
-	"$(sort -k10n traced | head -n 5)"
+check_that "-s 10000: some waits are traced" \
+	"$(query 'count() from packets where TRACED' traced.er) >= 3"
+check_that "-s 10000: none that is shorter" \
+	"$(query 'sum(WLEN) from packets where TRACED by CPUID SEQ' traced.er | sort -n | head -n 1) >= 10000000"
 check_that "-s 10000: and each stands for itself" \
-	"$(awk '$10 / 1000 - $7 > 2 || $7 - $10 / 1000 > 2 { n++ } END { print n + 0 }' traced) == 0"
+	"$(query 'count() from packets where TRACED && abs(WLEN / 1000 - NTICK) > 2' traced.er) == 0"
 check "-s on: the header has the threshold" sh -c "
 	'$er_kernel' -s on -t 0.3 -o on.er && grep -q 'trace_ns=\"[0-9][0-9][0-9]' on.er/recorder.xml"
 
 must_record off.er --states off -t 0.5
 check_that "--states off: no times off a CPU" \
-	"$(packets_all off.er | awk '$6 > 2 && $6 < 10' | wc -l) == 0"
+	"$(query 'count() from packets where !ON_CPU' off.er) == 0"
 check_that "--states off: no threads.xml" "$(ls off.er | grep -c threads.xml) == 0"
 
 must_record exact.er --exact-user -t 1 -T $spin

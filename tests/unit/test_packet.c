@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -182,6 +184,46 @@ static void usage_of_others_is_understood(void **state)
 	assert_int_equal(u.system_ns, 0);
 }
 
+/* tests/lib/query.pl is no code of ours, so it has the numbers of states and the like itself. */
+static void queries_have_the_names(void **state)
+{
+	static const struct {
+		unsigned flag;
+		const char *name;
+	} flags[] = {
+		{ WFLAG_TRACED, "TRACED" },       { WFLAG_OPEN_START, "OPEN_START" },
+		{ WFLAG_OPEN_END, "OPEN_END" },   { WFLAG_IO, "IO" },
+		{ WFLAG_WAKER_IRQ, "WAKER_IRQ" }, { WFLAG_REST, "REST" },
+		{ WFLAG_STACK_EARLY, "STACK_EARLY" }, { WFLAG_WAKER_TIMER, "WAKER_TIMER" },
+	};
+	size_t nflags = sizeof(flags) / sizeof(*flags);
+	FILE *f;
+	char kind[16], name[32];
+
+	if (access("tests/lib/query.pl", R_OK) || system("command -v perl >/dev/null"))
+		skip();
+	f = popen("perl tests/lib/query.pl --names", "r");
+	assert_non_null(f);
+	for (size_t i = 0; i < MS_COUNT + REASON_COUNT + nflags; i++) {
+		size_t reason = i - MS_COUNT, flag = reason - REASON_COUNT;
+
+		assert_int_equal(fscanf(f, "%15s %31s", kind, name), 2);
+		if (i < MS_COUNT) {
+			assert_string_equal(kind, "MSTATE");
+			assert_string_equal(name, mstate_descs[i].name);
+		} else if (reason < REASON_COUNT) {
+			assert_string_equal(kind, "REASON");
+			assert_string_equal(name, reason_descs[reason].name);
+		} else {
+			assert_string_equal(kind, "WFLAGS");
+			assert_string_equal(name, flags[flag].name);
+			assert_int_equal(flags[flag].flag, 1 << flag);
+		}
+	}
+	assert_int_equal(fscanf(f, "%15s", kind), EOF);
+	assert_int_equal(pclose(f), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +232,7 @@ int main(void)
 		cmocka_unit_test(missing_fields_read_as_nothing),
 		cmocka_unit_test(usage_comes_back_as_written),
 		cmocka_unit_test(usage_of_others_is_understood),
+		cmocka_unit_test(queries_have_the_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
