@@ -207,8 +207,21 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 
 struct loss_ctx {
 	struct buf *b;
-	uint64_t start_s;
+	uint64_t start_ns, stop_ns; /* stop 0: not yet */
 };
+
+/*
+ * The second of the recording. The kernel's side counts losses by seconds of the clock, which
+ * begin between two of ours; a record may also be lost while the recording ends.
+ */
+static uint64_t loss_second(const struct loss_ctx *l, uint64_t clock_second)
+{
+	uint64_t ns = clock_second * 1000000000ULL;
+
+	if (l->stop_ns && ns > l->stop_ns)
+		ns = l->stop_ns;
+	return ns > l->start_ns ? (ns - l->start_ns) / 1000000000 : 0;
+}
 
 static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 {
@@ -217,7 +230,7 @@ static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 	struct loss_ctx *l = ctx;
 
 	buf_puts(l->b, "<loss");
-	number(l->b, "second", k->second > l->start_s ? k->second - l->start_s : 0);
+	number(l->b, "second", loss_second(l, k->second));
 	number(l->b, "pid", k->tgid);
 	number(l->b, "tid", k->tid);
 	xml_attr(l->b, "kind", k->kind < ER_KIND_ALL ? kinds[k->kind] : "unknown");
@@ -294,7 +307,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	write_rings(a, b);
 	counters_xml(a, b);
 	capture_losses(a->capture, write_loss,
-		       &(struct loss_ctx){ b, a->start_ns / 1000000000 });
+		       &(struct loss_ctx){ b, a->start_ns, a->stop_ns });
 	write_costs(a, b);
 	write_kernel(a, b);
 }
