@@ -128,8 +128,8 @@ static int cmd_name(struct shell *sh, int argc, char **argv)
 }
 
 /*
- * What compilers made of functions (S-025), and of Java and OpenMP, which nothing records today:
- * user and expert are one (P-096).
+ * User and expert differ in the stacks of waits; machine also shows what compilers made of
+ * functions (S-025). Java and OpenMP, which they are for in gprofng, nothing records today.
  */
 static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 {
@@ -140,6 +140,7 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 			continue;
 		sh->viewmode = modes[i];
 		session_show_outlined(sh->session, strcmp(modes[i], "machine") != 0);
+		sh->view.all_frames = i > 0;
 		view_state_changed(&sh->view);
 		shell_reply(sh, modes[i]);
 		return 0;
@@ -176,7 +177,7 @@ static const struct command rows[] = {
 	  .help = "choose how functions are named" },
 	{ SECTION_OUTPUT, "viewmode", .args = "[user|expert|machine]", .max = 1, .option_args = 1,
 	  .run = cmd_viewmode, .rc = RC_FIRST,
-	  .help = "choose how Java and OpenMP data are shown" },
+	  .help = "choose how much detail is shown" },
 	{ SECTION_OUTPUT, "printmode", .args = "[text|html|csv|json|delimiter]", .max = 1,
 	  .option_args = 1, .run = cmd_printmode, .rc = RC_FIRST,
 	  .help = "print tables as text, as a page, or for programs" },

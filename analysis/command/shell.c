@@ -276,6 +276,7 @@ static void set_up(struct shell *sh)
 	metric_set_init(&sh->metric_set, sh->session);
 	rc_run(sh, RC_METRICS);
 	view_state_init(&sh->view, sh->session, &sh->metric_set);
+	sh->view.all_frames = sh->viewmode && strcmp(sh->viewmode, "user");
 	sh->opened = true;
 	rc_run(sh, RC_OPENED);
 }

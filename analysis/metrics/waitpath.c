@@ -5,6 +5,7 @@
 
 #include "analysis/base/map.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/metrics/waitroles.h"
 #include "analysis/model/session.h"
 
 /*
@@ -74,9 +75,9 @@ static bool is_dull(struct wait_paths *wp, const struct func *f)
 	return *known == 2;
 }
 
-void wait_paths_init(struct wait_paths *wp, struct session *s)
+void wait_paths_init(struct wait_paths *wp, struct session *s, bool all_frames)
 {
-	*wp = (struct wait_paths){ .session = s };
+	*wp = (struct wait_paths){ .session = s, .all_frames = all_frames };
 	vec_push(&wp->first, 0);
 }
 
@@ -87,6 +88,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->funcs);
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
+	vec_free(&wp->idle);
 	map_free(&wp->programs);
 	strtab_free(&wp->program_names);
 }
@@ -122,6 +124,53 @@ static void put_func(struct wait_paths *wp, size_t from, const struct func *f)
 		vec_push(&wp->funcs, id);
 }
 
+/*
+ * By name: "__x64_sys_read" is what a system call comes to, whether or not the stack has the
+ * entry into the kernel below it.
+ */
+static bool is_syscall(const struct func *f)
+{
+	static const char *const prefixes[] = { "__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_",
+						"__x64_compat_sys_", "__arm64_sys_", "__se_sys_" };
+	const char *tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
+
+	for (size_t i = 0; tick && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(tick + 1, prefixes[i], strlen(prefixes[i])))
+			return true;
+	}
+	return false;
+}
+
+/* "do_syscall_64": what called it was a system call, whatever that is called. */
+static bool is_entry(const struct func *f)
+{
+	static const char *const names[] = { "do_syscall_64", "x64_sys_call", "do_int80_emulation",
+					     "invoke_syscall" };
+	const char *tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
+
+	for (size_t i = 0; tick && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(tick + 1, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Of the path at the end of funcs, leaf first: what is between its leaf and the system call. */
+static void fold_kernel(struct wait_paths *wp, size_t from, bool entered)
+{
+	const struct session *s = wp->session;
+	uint32_t *funcs = &wp->funcs.data[from];
+	size_t n = wp->funcs.len - from, nkernel = 0;
+
+	while (nkernel < n && s->funcs.data[funcs[nkernel]]->obj->kernel)
+		nkernel++;
+	if (nkernel < 4 || (!entered && !is_syscall(s->funcs.data[funcs[nkernel - 1]])))
+		return;
+	funcs[1] = WAIT_PATH_FOLDED;
+	memmove(&funcs[2], &funcs[nkernel - 1], (n - nkernel + 1) * sizeof(*funcs));
+	wp->funcs.len -= nkernel - 3;
+}
+
 /* Root first, as shown_func wants it; then turned round. */
 static void put_funcs(struct wait_paths *wp, uint32_t stack)
 {
@@ -129,11 +178,13 @@ static void put_funcs(struct wait_paths *wp, uint32_t stack)
 	const struct stack st = s->stacks.data[stack];
 	size_t from = wp->funcs.len;
 	struct func *caller = NULL;
+	bool entered = false;
 
 	for (uint32_t i = st.n; i > 0; i--) {
 		uint32_t frame = s->stack_frames.data[st.first + i - 1];
 		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
 
+		entered |= is_dull(wp, f) && is_entry(f);
 		if ((f->obj->show == SHOW_ALL || f != caller) && !is_dull(wp, f))
 			put_func(wp, from, f);
 		caller = f;
@@ -146,6 +197,8 @@ static void put_funcs(struct wait_paths *wp, uint32_t stack)
 		wp->funcs.data[a] = wp->funcs.data[b - 1];
 		wp->funcs.data[b - 1] = t;
 	}
+	if (!wp->all_frames)
+		fold_kernel(wp, from, entered);
 }
 
 uint32_t wait_path(struct wait_paths *wp, uint32_t stack)
@@ -167,4 +220,26 @@ size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_
 
 	*ret = &wp->funcs.data[first];
 	return wp->first.data[path + 1] - first;
+}
+
+const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(wp, path, &funcs);
+
+	return wait_taker(wp->session, funcs, n);
+}
+
+bool wait_path_idle(struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n;
+
+	while (wp->idle.len <= path)
+		vec_push(&wp->idle, 0);
+	if (!wp->idle.data[path]) {
+		n = wait_path_funcs(wp, path, &funcs);
+		wp->idle.data[path] = wait_is_idle(wp->session, funcs, n) ? 2 : 1;
+	}
+	return wp->idle.data[path] == 2;
 }

@@ -52,12 +52,19 @@ void data_objects_free(struct data_objects *d)
 	vec_free(&d->files);
 }
 
+/* An archive may be a symbol file, which has functions only: the file with most variables counts. */
 static bool use_symbols(struct loadobj *o, int fd, void *ctx)
 {
+	struct datasyms *syms = datasyms_open(fd);
 	struct data_file *f = ctx;
 
-	f->syms = datasyms_open(fd);
-	return f->syms != NULL;
+	if (f->syms && (!syms || datasyms_count(syms) <= datasyms_count(f->syms))) {
+		datasyms_free(syms);
+		return false;
+	}
+	datasyms_free(f->syms);
+	f->syms = syms;
+	return false;
 }
 
 static struct data_file *file_of(struct session *s, struct data_objects *d, struct loadobj *o)

@@ -126,6 +126,11 @@ void datasyms_free(struct datasyms *d)
 	free(d);
 }
 
+size_t datasyms_count(const struct datasyms *d)
+{
+	return d->all.len;
+}
+
 const struct datasym *datasyms_find(const struct datasyms *d, uint64_t vaddr)
 {
 	size_t lo = 0, hi = d->all.len;

@@ -7,6 +7,7 @@
 #ifndef SYMBOLS_DATASYMS_H
 #define SYMBOLS_DATASYMS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct datasym {
@@ -19,6 +20,7 @@ struct datasyms;
 /* Of the file open at fd, which stays the caller's; NULL when it is no ELF file or has none. */
 struct datasyms *datasyms_open(int fd);
 void datasyms_free(struct datasyms *d);
+size_t datasyms_count(const struct datasyms *d);
 /* The variable that covers the address, or NULL. */
 const struct datasym *datasyms_find(const struct datasyms *d, uint64_t vaddr);
 /* The address at which the byte at this file offset is linked; (uint64_t)-1 when none is. */

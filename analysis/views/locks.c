@@ -11,44 +11,35 @@
 #include "analysis/base/buf.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"
 
 enum { KEY_LOCK, KEY_WAITER, KEY_PATH, KEY_HOLDER, KEY_WAKER, KEY_WAKER_PATH };
 
-struct lock {
-	const struct experiment *founder;
-	int64_t pid;
-	uint64_t address;
+/* What the report knows of a lock, beside the set. */
+struct group {
 	uint32_t process; /* text key: its name */
-	uint32_t leader;  /* of those that are one: the one that stands for all; itself at first */
+	uint32_t leader;  /* of those that are one: the lock that they are listed under */
 };
 
 struct locks {
 	struct wait_report w; /* the first, for it is what the report's functions are given */
 	bool by_address;
-	struct intern ids;
-	VEC(struct lock) all;
+	struct lock_set set;
+	VEC(struct group) groups; /* by lock */
+	struct wait_stat idle;    /* waits of idle threads of runtimes, which no lock has */
 };
 
 static uint32_t lock_id(struct locks *ls, const struct hit *h)
 {
-	struct lock new = { .founder = h->e->founder ? h->e->founder : h->e, .pid = hit_pid(h),
-			    .address = hit_wait_object(h) };
-	uint64_t hash = hash64(new.address ^ hash64(new.pid + hash64(new.founder->id)));
-	struct intern_probe probe = intern_probe(hash);
-	const char *name = names_process(ls->w.names, h->e, new.pid);
-	uint32_t id1;
+	uint32_t lock = lock_set_id(&ls->set, h);
+	const char *name;
 
-	while ((id1 = intern_next(&ls->ids, &probe))) {
-		const struct lock *l = &ls->all.data[id1 - 1];
-
-		if (l->address == new.address && l->pid == new.pid && l->founder == new.founder)
-			return id1 - 1;
-	}
-	new.process = wait_text_key(&ls->w, name ? name : "(unknown)");
-	new.leader = ls->all.len;
-	vec_push(&ls->all, new);
-	return intern_add(&ls->ids, hash);
+	if (lock < ls->groups.len)
+		return lock;
+	name = names_process(ls->w.names, h->e, hit_pid(h));
+	vec_push(&ls->groups, (struct group){ wait_text_key(&ls->w, name ? name : "(unknown)"), lock });
+	return lock;
 }
 
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -59,9 +50,13 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 
 	if (hit_state(h) != MS_USER_LOCK)
 		return;
+	key[KEY_PATH] = wait_path(&w->paths, h->stack);
+	if (wait_path_idle(&w->paths, key[KEY_PATH])) {
+		wait_stat_add(&ls->idle, h, wait_counts_of(w->counts, h));
+		return;
+	}
 	key[KEY_LOCK] = lock_id(ls, h);
 	key[KEY_WAITER] = wait_thread_key(w, h, hit_pid(h), hit_thread(h));
-	key[KEY_PATH] = wait_path(&w->paths, h->stack);
 	key[KEY_HOLDER] = wait_holder(h) ? wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h)) :
 					  wait_text_key(w, "");
 	key[KEY_WAKER] = wait_waker_key(w, h);
@@ -72,7 +67,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 
 static uint32_t leader_of(struct locks *ls, uint32_t lock)
 {
-	struct lock *all = ls->all.data;
+	struct group *all = ls->groups.data;
 
 	while (all[lock].leader != lock)
 		lock = all[lock].leader = all[all[lock].leader].leader;
@@ -81,7 +76,7 @@ static uint32_t leader_of(struct locks *ls, uint32_t lock)
 
 static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
 {
-	return (uint64_t)ls->all.data[s->key[KEY_LOCK]].process << 32 | s->key[KEY_PATH];
+	return (uint64_t)ls->groups.data[s->key[KEY_LOCK]].process << 32 | s->key[KEY_PATH];
 }
 
 /*
@@ -91,14 +86,14 @@ static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
 static uint32_t lock_for(const struct locks *ls, const struct wait_sum *s, const struct map *by_place,
 			 struct map *unknown)
 {
-	const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
+	uint64_t address = ls->set.all.data[s->key[KEY_LOCK]].address;
 	const uint64_t *known = map_get(by_place, place_of(ls, s));
 	uint64_t *first;
 	bool fresh;
 
-	if (l->address || known)
-		return l->address ? s->key[KEY_LOCK] : *known;
-	first = map_put(unknown, l->process, &fresh);
+	if (address || known)
+		return address ? s->key[KEY_LOCK] : *known;
+	first = map_put(unknown, ls->groups.data[s->key[KEY_LOCK]].process, &fresh);
 	if (fresh)
 		*first = s->key[KEY_LOCK];
 	return *first;
@@ -112,13 +107,14 @@ static void join_locks(struct locks *ls)
 		bool fresh;
 		uint64_t *first;
 
-		if (!ls->all.data[s->key[KEY_LOCK]].address)
+		if (!ls->set.all.data[s->key[KEY_LOCK]].address)
 			continue;
 		first = map_put(&by_place, place_of(ls, s), &fresh);
 		if (fresh)
 			*first = s->key[KEY_LOCK];
 		else if (!ls->by_address)
-			ls->all.data[leader_of(ls, s->key[KEY_LOCK])].leader = leader_of(ls, *first);
+			ls->groups.data[leader_of(ls, s->key[KEY_LOCK])].leader =
+				leader_of(ls, *first);
 	}
 	vec_for_each(s, &ls->w.bag.sums)
 		s->key[KEY_LOCK] = leader_of(ls, lock_for(ls, s, &by_place, &unknown));
@@ -162,31 +158,61 @@ static const char *waker_of(struct wait_report *w, const struct wait_sum *s)
 	return ret;
 }
 
-/* What a group is called: its process and its address, or how many it has. */
+/* Where a lock is taken, as its waits' stacks tell: by one function, by several, by none. */
+static const char *taken_in(struct locks *ls, uint32_t lock)
+{
+	const struct func *taker = NULL;
+
+	vec_for_each(s, &ls->w.bag.sums) {
+		const struct func *f;
+
+		if (s->key[KEY_LOCK] != lock)
+			continue;
+		f = wait_path_taker(&ls->w.paths, s->key[KEY_PATH]);
+		if (f && taker && f != taker)
+			return "several functions";
+		taker = f ? f : taker;
+	}
+	if (!taker)
+		return "a function that no stack shows";
+	return func_name(ls->w.v, taker);
+}
+
+/* What a group is called: its process and its name or address, or how many it has. */
 static void put_heading(struct locks *ls, const struct wait_sum *s)
 {
-	const struct lock *l = &ls->all.data[s->key[KEY_LOCK]];
+	const struct user_lock *l = &ls->set.all.data[s->key[KEY_LOCK]];
+	const char *process = wait_key_text(&ls->w, ls->groups.data[s->key[KEY_LOCK]].process);
+	const char *taken = taken_in(ls, s->key[KEY_LOCK]);
+	const char *name = lock_set_name(&ls->set, s->key[KEY_LOCK]);
 	size_t naddresses = 0;
 	struct map processes = { 0 };
 
-	for (uint32_t i = 0; i < ls->all.len; i++) {
+	for (uint32_t i = 0; i < ls->groups.len; i++) {
 		if (leader_of(ls, i) != s->key[KEY_LOCK])
 			continue;
 		naddresses++;
-		map_put(&processes, ls->all.data[i].pid, NULL);
+		map_put(&processes, ls->set.all.data[i].pid, NULL);
+		if (strcmp(name, lock_set_name(&ls->set, i)))
+			name = "";
 	}
 	if (!l->address)
-		wait_row(&ls->w, &s->stat, "%s: locks that are not known",
-			 wait_key_text(&ls->w, l->process));
+		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
+	else if (*name && processes.len == 1)
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock %s, taken in %s", process,
+			 l->pid, name, taken);
+	else if (*name)
+		wait_row(&ls->w, &s->stat, "%s: lock %s in %zu processes, taken in %s", process, name,
+			 processes.len, taken);
 	else if (naddresses == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64,
-			 wait_key_text(&ls->w, l->process), l->pid, l->address);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64 ", taken in %s", process,
+			 l->pid, l->address, taken);
 	else if (processes.len == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places",
-			 wait_key_text(&ls->w, l->process), l->pid, naddresses);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places, in %s",
+			 process, l->pid, naddresses, taken);
 	else
-		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places",
-			 wait_key_text(&ls->w, l->process), naddresses, processes.len);
+		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places, in %s",
+			 process, naddresses, processes.len, taken);
 	map_free(&processes);
 }
 
@@ -232,6 +258,9 @@ static void put_locks(struct wait_report *w)
 		put_part(ls, lock, 1 << KEY_HOLDER, "thread", holder_of);
 		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stack", waker_of);
 	}
+	if (ls->idle.time_ns)
+		put_note(ls->w.t, "Left out: %.3f sec. in which idle threads of language runtimes "
+			 "waited for work.", ls->idle.time_ns / 1e9);
 	if (shown < sums.len)
 		put_note(ls->w.t, "%zu more locks; `limit %zu' shows all.", sums.len - shown, sums.len);
 	vec_free(&sums);
@@ -250,10 +279,10 @@ int view_locks(struct view_state *v, bool by_address, struct table *t, struct di
 		.title = "User locks by where they are taken, most waited for first",
 		.heading = "Lock", .what = "waits for user locks",
 		.add = add_wait, .put = put_locks };
-	struct locks ls = { .by_address = by_address };
+	struct locks ls = { .by_address = by_address, .set.session = v->session };
 
 	wait_report_run(&ls.w, by_address ? &addresses : &places, v, t);
-	intern_free(&ls.ids);
-	vec_free(&ls.all);
+	lock_set_free(&ls.set);
+	vec_free(&ls.groups);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct view_state {
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
 	bool errors;           /* show standard errors of estimated counts */
+	bool all_frames;       /* stacks of waits: each function of the kernel */
 	struct filter *filter; /* NULL: everything; heeds selection */
 	struct selection selection;
 	struct objtypes types;

@@ -78,7 +78,7 @@ struct wait_stat wait_bag_total(const struct wait_bag *bag)
 void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t)
 {
 	*w = (struct wait_report){ .v = v, .t = t, .names = session_names(v->session) };
-	wait_paths_init(&w->paths, v->session);
+	wait_paths_init(&w->paths, v->session, v->all_frames);
 }
 
 struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
@@ -179,8 +179,8 @@ static void put_funcs(struct wait_report *w, struct buf *b, const uint32_t *func
 	static const char kernel[] = "vmlinux`";
 
 	for (size_t i = 0; i < n; i++) {
-		const char *name = func_name(w->v, w->v->session->funcs.data[funcs[i]]);
-
+		bool folded = funcs[i] == WAIT_PATH_FOLDED;
+		const char *name = folded ? ".." : func_name(w->v, w->v->session->funcs.data[funcs[i]]);
 		const char *pid = name[0] == '<' ? strstr(name, "_PID_") : NULL;
 
 		if (!strncmp(name, kernel, sizeof(kernel) - 1))
@@ -219,7 +219,8 @@ const char *wait_path_brief(struct wait_report *w, uint32_t path)
 	size_t n = wait_path_funcs(&w->paths, path, &funcs), user = 0, shown;
 	struct buf b = { 0 };
 
-	while (user < n && w->v->session->funcs.data[funcs[user]]->obj->kernel)
+	while (user < n && (funcs[user] == WAIT_PATH_FOLDED ||
+			    w->v->session->funcs.data[funcs[user]]->obj->kernel))
 		user++;
 	if (user && user < n) {
 		put_funcs(w, &b, funcs, 1);

@@ -2,34 +2,81 @@
 /*
  * waits: where time goes while nobody computes, by reason and, below each, by stack.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/views/columns.h"
+#include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"
 
-enum { KEY_REASON, KEY_PATH };
+enum { KEY_HEADING, KEY_REASON, KEY_PATH, KEY_LOCK };
+
+/* The reasons why a thread waits for a CPU are listed under one heading. */
+#define WAIT_FOR_CPU "wait for a CPU"
+
+/* Threads that a language runtime keeps for work to come wait for a lock of its own. */
+#define IDLE_RUNTIME "no work, in a language runtime"
+
+struct waits {
+	struct wait_report w; /* the first, for it is what the report's functions are given */
+	struct lock_set locks;
+};
 
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
-	struct wait_report *w = ctx;
+	struct waits *ws = ctx;
+	struct wait_report *w = &ws->w;
 	uint32_t key[WAIT_KEYS] = { 0 };
+	bool lock, idle;
 
 	if (!hit_is_wait(h))
 		return;
-	key[KEY_REASON] = wait_text_key(w, wait_reason_name(h));
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
+	lock = hit_state(h) == MS_USER_LOCK;
+	idle = lock && wait_path_idle(&w->paths, key[KEY_PATH]);
+	key[KEY_REASON] = wait_text_key(w, idle ? IDLE_RUNTIME : wait_reason_name(h));
+	key[KEY_HEADING] = hit_state(h) == MS_WAIT_CPU ? wait_text_key(w, WAIT_FOR_CPU) :
+							 key[KEY_REASON];
+	key[KEY_LOCK] = wait_text_key(w, lock && !idle ?
+				      lock_set_name(&ws->locks, lock_set_id(&ws->locks, h)) : "");
 	wait_report_add(w, h, key);
 }
 
-/* Of kernel threads that have nothing to do there is always most, and nothing to learn. */
+/* Of threads that have nothing to do there is always most, and nothing to learn. */
 static bool is_no_work(const struct wait_report *w, const struct wait_sum *s)
 {
-	return !strcmp(wait_key_text(w, s->key[KEY_REASON]), reason_descs[REASON_NO_WORK].uname);
+	const char *reason = wait_key_text(w, s->key[KEY_HEADING]);
+
+	return !strcmp(reason, reason_descs[REASON_NO_WORK].uname) || !strcmp(reason, IDLE_RUNTIME);
 }
 
 static const char *path_of(struct wait_report *w, const struct wait_sum *s)
 {
-	return wait_path_text(w, s->key[KEY_PATH]);
+	const char *lock = wait_key_text(w, s->key[KEY_LOCK]), *path, *ret;
+	char *text;
+
+	path = wait_path_text(w, s->key[KEY_PATH]);
+	if (!*lock)
+		return path;
+	text = xasprintf("%s: %s", lock, path);
+	ret = arena_strdup(&w->t->arena, text);
+	free(text);
+	return ret;
+}
+
+/* A row for each reason below a heading, after a row for their sum unless that is the reason. */
+static void put_heading(struct wait_report *w, const struct wait_bag *by_reason,
+			const struct wait_sum *heading)
+{
+	bool cpu = !strcmp(wait_key_text(w, heading->key[KEY_HEADING]), WAIT_FOR_CPU);
+	sum_vec reasons;
+
+	if (cpu)
+		wait_row(w, &heading->stat, WAIT_FOR_CPU ":");
+	wait_bag_sorted(by_reason, heading->key, 1, &reasons);
+	vec_for_each(r, &reasons)
+		wait_row(w, &(*r)->stat, "%s%s", cpu ? "  " : "", wait_key_text(w, (*r)->key[KEY_REASON]));
+	vec_free(&reasons);
 }
 
 /* The stacks of one reason. */
@@ -39,30 +86,34 @@ static void put_stacks(struct wait_report *w, const struct wait_sum *reason)
 
 	w->group++;
 	wait_row(w, &reason->stat, "%s", wait_key_text(w, reason->key[KEY_REASON]));
-	wait_bag_sorted(&w->bag, &reason->key[KEY_REASON], 1, &sums);
+	wait_bag_sorted(&w->bag, reason->key, 2, &sums);
 	wait_rows(w, &sums, "stack", path_of);
 	vec_free(&sums);
 }
 
 static void put_reasons(struct wait_report *w)
 {
-	struct wait_bag by_reason;
-	sum_vec reasons;
+	struct wait_bag by_heading, by_reason;
+	sum_vec headings, reasons;
 
-	wait_bag_by(&w->bag, 1 << KEY_REASON, &by_reason);
+	wait_bag_by(&w->bag, 1 << KEY_HEADING, &by_heading);
+	wait_bag_by(&w->bag, 1 << KEY_HEADING | 1 << KEY_REASON, &by_reason);
+	wait_bag_sorted(&by_heading, NULL, 0, &headings);
 	wait_bag_sorted(&by_reason, NULL, 0, &reasons);
 	wait_row(w, &w->total, "<Total>");
 	for (int last = 0; last < 2; last++) {
-		vec_for_each(r, &reasons) {
+		vec_for_each(r, &headings) {
 			if (is_no_work(w, *r) == last)
-				wait_row(w, &(*r)->stat, "%s", wait_key_text(w, (*r)->key[KEY_REASON]));
+				put_heading(w, &by_reason, *r);
 		}
 	}
 	vec_for_each(r, &reasons) {
 		if (!is_no_work(w, *r))
 			put_stacks(w, *r);
 	}
+	vec_free(&headings);
 	vec_free(&reasons);
+	wait_bag_free(&by_heading);
 	wait_bag_free(&by_reason);
 }
 
@@ -74,8 +125,9 @@ int view_waits(struct view_state *v, struct table *t, struct diag *d)
 					       .what = "waits",
 					       .add = add_wait,
 					       .put = put_reasons };
-	struct wait_report w;
+	struct waits ws = { .locks.session = v->session };
 
-	wait_report_run(&w, &view, v, t);
+	wait_report_run(&ws.w, &view, v, t);
+	lock_set_free(&ws.locks);
 	return 0;
 }

@@ -106,12 +106,58 @@ static void test_objects(void **state)
 	fixture_free(&o);
 }
 
+/*
+ * A lock in a global variable is named by it. The archive may have functions only: then the
+ * file itself is asked.
+ */
+static void test_lock_names(void **state)
+{
+	static const char *const wanted[] = { "`initialized+0x7: main", "`zeroed: main" };
+	uint64_t locks[] = { (uintptr_t)initialized + 7 - own_bias() + BASE,
+			     (uintptr_t)zeroed - own_bias() + BASE };
+	char path[PATH_MAX] = "";
+	__cleanup(closep) int fd = own_fd(), dir = -1;
+	struct table t = { 0 };
+	struct opened o;
+	char *exp;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	fixture_new(&o);
+	exp_builder_segment(o.builder, path, BASE, 0x1000, 0);
+	exp_builder_profile(o.builder, 1, "0x5000010", MS_USER, 1);
+	for (size_t i = 0; i < 2; i++)
+		exp_builder_wait(o.builder, 1, "main", MS_USER_LOCK, 1 + i, &(struct wait_info){
+			.reason = REASON_USER_LOCK, .syscall = -1, .object = locks[i],
+			.length_ns = 1000000 });
+	exp_builder_close(o.builder);
+	exp = xasprintf("%s/t.1.er", o.dir);
+	dir = open(exp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(exp);
+	assert_int_equal(archive_add(dir, fd, path, ARCHIVE_SYMBOLS, &o.diag), 0);
+	fixture_open_built(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	for (size_t i = 0; i < 2; i++) {
+		bool found = false;
+
+		vec_for_each(r, &t.rows)
+			found |= strstr(r->cells[t.columns.len - 1].s, wanted[i]) != NULL;
+		assert_true(found);
+	}
+	table_free(&t);
+	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
+	assert_non_null(strstr(t.rows.data[1].cells[t.columns.len - 1].s,
+			       ": lock test_dataobj`zeroed, taken in main"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_lock_names),
 	};
 
 	zeroed[0] = initialized[0];

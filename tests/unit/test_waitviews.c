@@ -16,41 +16,7 @@ static size_t column_of(const struct table *t, const char *first, const char *se
 	return 0;
 }
 
-/* --- stacks --- */
-
-/* What all waits have says nothing; what is left over must be something. */
-static void test_paths(void **state)
-{
-	struct table t = { 0 };
-	struct opened o;
-
-	fixture_new(&o);
-	put_wait(&o, 1, "main>k:entry_SYSCALL_64_after_hwframe>k:do_syscall_64>k:vfs_read>k:schedule>"
-		 "k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
-	put_wait(&o, 1, "main>k:vfs_read>k:schedule", MS_SLEEP, 1,
-		 (struct wait_info){ .length_ns = MS });
-	put_wait(&o, 1, "k:schedule>k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
-	put_wait(&o, 1, "<sh_PID_12>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
-	put_wait(&o, 1, "<sh_PID_13>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
-	fixture_open(&o);
-	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
-	assert_int_equal(row_of(&t, "vfs_read < main")->cells[0].i, 2 * MS);
-	assert_int_equal(row_of(&t, "__schedule")->cells[0].i, MS);
-	assert_int_equal(row_of(&t, "do_wait < <sh>")->cells[0].i, 2 * MS);
-	table_free(&t);
-	fixture_free(&o);
-}
-
 /* --- locks --- */
-
-static void lock_wait(struct opened *o, const char *stack, uint64_t address, unsigned flags)
-{
-	put_wait(o, 2, stack, MS_USER_LOCK, 4,
-		 (struct wait_info){ .reason = REASON_USER_LOCK, .length_ns = 4 * MS, .flags = flags,
-				     .object = address, .holder = 3, .holder_pid = BUILDER_PID,
-				     .waker = 3, .waker_pid = BUILDER_PID,
-				     .waker_stack = exp_builder_stack(o->builder, "main>unlock") });
-}
 
 /* One place that takes many locks is one; a lock that is taken at two places is one, too. */
 static void test_locks(void **state)
@@ -359,7 +325,6 @@ static void test_foreign(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),

@@ -43,4 +43,13 @@ static inline void put_wait(struct opened *o, int64_t thread, const char *stack,
 	exp_builder_wait(o->builder, thread, stack, state, weight, &info);
 }
 
+static inline void lock_wait(struct opened *o, const char *stack, uint64_t address, unsigned flags)
+{
+	put_wait(o, 2, stack, MS_USER_LOCK, 4,
+		 (struct wait_info){ .reason = REASON_USER_LOCK, .length_ns = 4 * MS, .flags = flags,
+				     .object = address, .holder = 3, .holder_pid = BUILDER_PID,
+				     .waker = 3, .waker_pid = BUILDER_PID,
+				     .waker_stack = exp_builder_stack(o->builder, "main>unlock") });
+}
+
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/waitroles.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "analysis/metrics/waitpath.h"
+#include "analysis/model/session.h"
+#include "analysis/model/source.h"
+
+/* The C library and what belongs to it, by the last part of the path. */
+static const char *const libc_files[] = {
+	"libc.so*", "libc-[0-9]*.so*", "libpthread.so*", "libpthread-[0-9]*.so*", "ld-linux*.so*",
+	"ld-[0-9]*.so*", "ld.so*", "libc.musl-*.so*", "ld-musl-*.so*",
+};
+
+/*
+ * A thread waits in `wait` and was called by `caller`, with any functions between. NULL: `wait`
+ * alone tells. Names are those of `name short`.
+ */
+static const struct {
+	const char *wait, *caller;
+} idle_rules[] = {
+	/* Go: a thread (M) that has no goroutine to run */
+	{ "runtime.stopm", NULL }, { "runtime.findRunnable", NULL },
+	{ "runtime.findrunnable", NULL }, { "runtime.notesleep", NULL },
+	{ "runtime.notetsleep*", NULL },
+	/* Java's HotSpot: workers of the collectors, compiler threads, service threads */
+	{ "*Monitor::wait*", "GangWorker::*" }, { "*Monitor::wait*", "AbstractGangWorker::*" },
+	{ "*Semaphore::wait*", "GangWorker::*" }, { "*Semaphore::wait*", "WorkerThread::run" },
+	{ "*Monitor::wait*", "WorkerThread::run" },
+	{ "*Monitor::wait*", "CompileQueue::get" },
+	{ "*Monitor::wait*", "VMThread::*" }, { "*Monitor::wait*", "ConcurrentGCThread::run" },
+	{ "*Monitor::wait*", "G1ServiceThread::*" }, { "*Monitor::wait*", "ServiceThread::*" },
+	{ "*Monitor::wait*", "MonitorDeflationThread::*" },
+	{ "*Monitor::wait*", "NotificationThread::*" },
+	{ "*Monitor::wait*", "WatcherThread::*" }, { "*Semaphore::wait*", "os::signal_wait" },
+};
+
+static bool is_libc(const struct loadobj *o)
+{
+	for (size_t i = 0; i < sizeof(libc_files) / sizeof(libc_files[0]); i++) {
+		if (!fnmatch(libc_files[i], base_name(o->path), 0))
+			return true;
+	}
+	return false;
+}
+
+/* NULL: several functions of the kernel. */
+static const struct func *func_of(const struct session *s, uint32_t id)
+{
+	return id == WAIT_PATH_FOLDED ? NULL : s->funcs.data[id];
+}
+
+const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct func *f = func_of(s, funcs[i]);
+
+		if (f && !f->obj->kernel && !(f->flags & FUNC_PSEUDO) && f->name[0] != '<' &&
+		    !is_libc(f->obj))
+			return f;
+	}
+	return NULL;
+}
+
+/* The first function from `from` on that is called so; n: none. */
+static size_t find(const struct session *s, const uint32_t *funcs, size_t from, size_t n,
+		   const char *pattern)
+{
+	for (size_t i = from; i < n; i++) {
+		const struct func *f = func_of(s, funcs[i]);
+
+		if (f && !f->obj->kernel && !fnmatch(pattern, f->name, 0))
+			return i;
+	}
+	return n;
+}
+
+bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n)
+{
+	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
+		size_t at = find(s, funcs, 0, n, idle_rules[i].wait);
+
+		if (at < n && (!idle_rules[i].caller ||
+			       find(s, funcs, at + 1, n, idle_rules[i].caller) < n))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/lockset.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/model/dataobj.h"
+#include "analysis/model/source.h"
+#include "analysis/symbols/demangle.h"
+
+void lock_set_free(struct lock_set *ls)
+{
+	intern_free(&ls->ids);
+	vec_free(&ls->all);
+	vec_for_each(name, &ls->names)
+		free(*name);
+	vec_free(&ls->names);
+}
+
+uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
+{
+	struct user_lock new = { .founder = h->e->founder ? h->e->founder : h->e,
+				 .pid = hit_pid(h), .address = hit_wait_object(h), .e = h->e,
+				 .time_ns = hit_time(h) };
+	uint64_t hash = hash64(new.address ^ hash64(new.pid + hash64(new.founder->id)));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&ls->ids, &probe))) {
+		const struct user_lock *l = &ls->all.data[id1 - 1];
+
+		if (l->address == new.address && l->pid == new.pid && l->founder == new.founder)
+			return id1 - 1;
+	}
+	vec_push(&ls->all, new);
+	return intern_add(&ls->ids, hash);
+}
+
+static char *find_name(struct session *s, const struct user_lock *l)
+{
+	__cleanup(freep) char *readable = NULL;
+	struct buf b = { 0 };
+	const struct dataobj *o;
+	uint64_t offset;
+
+	buf_puts(&b, "");
+	if (!l->address)
+		return b.data;
+	o = session_data_object(s, l->e, l->address, l->time_ns, &offset);
+	if (!o->obj)
+		return b.data;
+	readable = demangle(o->name, 0);
+	buf_printf(&b, "%s`%s", base_name(o->obj->path), readable ? readable : o->name);
+	if (offset)
+		buf_printf(&b, "+0x%" PRIx64, offset);
+	return b.data;
+}
+
+const char *lock_set_name(struct lock_set *ls, uint32_t lock)
+{
+	while (ls->names.len <= lock)
+		vec_push(&ls->names, NULL);
+	if (!ls->names.data[lock])
+		ls->names.data[lock] = find_name(ls->session, &ls->all.data[lock]);
+	return ls->names.data[lock];
+}

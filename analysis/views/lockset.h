@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The user locks of a report: a lock is an address in a process. */
+#ifndef VIEWS_LOCKSET_H
+#define VIEWS_LOCKSET_H
+
+#include "analysis/metrics/pass.h"
+#include "analysis/model/intern.h"
+
+struct user_lock {
+	const struct experiment *founder;
+	int64_t pid;
+	uint64_t address; /* 0: not known */
+	const struct experiment *e; /* of the first wait for it, and when that ended */
+	int64_t time_ns;
+};
+
+struct lock_set {
+	struct session *session;
+	struct intern ids;
+	VEC(struct user_lock) all;
+	VEC(char *) names; /* by lock; NULL: not asked for yet */
+};
+
+void lock_set_free(struct lock_set *ls);
+/* The lock that a wait was for: an index into all. */
+uint32_t lock_set_id(struct lock_set *ls, const struct hit *h);
+/*
+ * The global variable that a lock is in, "app`queue_lock", "libx.so.1`pool+0x28"; "" if the
+ * address lies in none or no symbol names it. Lives as long as the set.
+ */
+const char *lock_set_name(struct lock_set *ls, uint32_t lock);
+
+#endif
