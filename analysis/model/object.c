@@ -143,8 +143,11 @@ static bool changed_since(const struct session *s, const struct stat *st)
 
 	for (size_t i = 0; i < s->experiments.len; i++) {
 		const struct experiment *e = s->experiments.data[i];
-		int64_t e_end = e->start_epoch + e->end_ns / 1000000000 + 1;
+		int64_t e_end, took = e->end_ns / 1000000000 + 1;
 
+		/* A log may say anything: what overflows has not changed since. */
+		if (__builtin_add_overflow(e->start_epoch, took, &e_end))
+			e_end = INT64_MAX;
 		end = e_end > end ? e_end : end;
 	}
 	return st->st_mtim.tv_sec > end;

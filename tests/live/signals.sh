@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# SIGINT, SIGTERM and SIGQUIT end a recording cleanly, with and without a load.
+# Signals end a recording cleanly, with and without a load: none leaves it open.
 . "$(dirname "$0")/../lib/live.sh"
 
 # A background job of sh ignores SIGINT; er_kernel is to end by it all the same.
@@ -29,5 +29,18 @@ for signal in INT TERM QUIT; do
 	ended_by "SIG$signal" $signal
 	check_that "SIG$signal: status 0" "$? == 0" "$(cat err)"
 done
+for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PWR STKFLT XCPU RTMIN RTMAX; do
+	ended_by "SIG$signal" $signal
+	check_that "SIG$signal: status 0, and is named" "$? == 0 && $(grep -c 'signal [0-9]* came' err) == 1" \
+		"$(cat err)"
+done
+# Whoever had it ignored wants it so.
+env --ignore-signal=USR1 "$er_kernel" -o ignored.er -t 1 >out 2>err &
+pid=$!
+until [ -s ignored.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -USR1 $pid
+wait $pid
+status=$?
+check_that "an ignored signal stays ignored" "$(grep -c came err) == 0 && $status == 0" "$(cat err)"
 ended_by "SIGINT with a load" INT -- sleep 3
 ended_by "SIGTERM with a load" TERM -- sleep 3

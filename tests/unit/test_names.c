@@ -132,6 +132,31 @@ static void test_program_at(void **state)
 	fixture_free(&o);
 }
 
+/* A log may say anything: times that overflow are the last ones there are. */
+static void test_times_that_cannot_be(void **state)
+{
+	__cleanup(freep) char *edit = NULL;
+	const char *why = NULL;
+	struct exp_builder *sub;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	sub = exp_builder_sub(o.builder, "_p_PID_12.1.er", "/bin/server", 12);
+	exp_builder_profile(sub, 12, "main", MS_USER, 1000);
+	exp_builder_close(sub);
+	exp_builder_close(o.builder);
+	edit = xasprintf("cd %s/t.1.er && sed -i 's/kind=\"run\" tstamp=\"[0-9.]*\" time=\"[0-9]*\"/"
+			 "kind=\"run\" tstamp=\"9223372036.000000000\" time=\"9223372036854775807\"/' "
+			 "log.xml _p_PID_12.1.er/log.xml && grep -q 'time=\"9223372036854775807' log.xml",
+			 o.dir);
+	assert_int_equal(system(edit), 0);
+	fixture_open_built(&o);
+	assert_string_equal(names_process(session_names(o.session), founder(&o), 12), "server");
+	close(session_open_recorded(o.session, "/etc/passwd", &why));
+	assert_null(why);
+	fixture_free(&o);
+}
+
 /* Servers name their parts: "postgres: walwriter". */
 static void test_command(void **state)
 {
@@ -154,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_program_at),
+		cmocka_unit_test(test_times_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

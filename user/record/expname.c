@@ -13,6 +13,8 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
 
+enum { MAX_NUMBER = 999999999 }; /* larger ones are part of a name */
+
 /* N when name is STEM.N.er, else -1. */
 static long number_in(const char *name, const char *stem, size_t stemlen)
 {
@@ -26,7 +28,7 @@ static long number_in(const char *name, const char *stem, size_t stemlen)
 		return -1;
 	errno = 0;
 	n = strtol(name, &end, 10);
-	return errno || strcmp(end, ".er") ? -1 : n;
+	return errno || n > MAX_NUMBER || strcmp(end, ".er") ? -1 : n;
 }
 
 static long highest(int dirfd, const char *stem, size_t stemlen)
@@ -67,7 +69,15 @@ static size_t stem_length(const char *name)
 
 static char *next_name(int dirfd, const char *stem, size_t stemlen)
 {
-	return xasprintf("%.*s.%ld.er", (int)stemlen, stem, highest(dirfd, stem, stemlen) + 1);
+	long n = highest(dirfd, stem, stemlen);
+	char *name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
+
+	/* One above the largest number may be there. */
+	while (taken(dirfd, name)) {
+		free(name);
+		name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
+	}
+	return name;
 }
 
 /* -o: keep the name, or take the next number. */

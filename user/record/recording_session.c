@@ -18,12 +18,14 @@
 
 /* --- what ends it --- */
 
-static bool signalled(void *ctx)
+static bool signalled(struct recording_session *s)
 {
-	struct recording_session *s = ctx;
 	struct signalfd_siginfo si;
 
-	return read(s->sigfd, &si, sizeof(si)) == sizeof(si);
+	if (read(s->sigfd, &si, sizeof(si)) != sizeof(si))
+		return false;
+	s->signal = si.ssi_signo;
+	return true;
 }
 
 /* The load has ended, or never came to run: the quiet period after it, then the end. */
@@ -32,6 +34,15 @@ static void load_ended(struct recording_session *s)
 	load_reap(&s->load, false);
 	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
 	s->fds.data[FD_LOAD].fd = -1;
+}
+
+/* A signal that people end programs by needs no word. */
+static void say_signal(struct recording_session *s)
+{
+	if (s->signal == SIGINT || s->signal == SIGTERM || s->signal == SIGQUIT)
+		return;
+	live_clear(&s->live);
+	diag_warn(s->d, "the recording ends: signal %d came (%s)", s->signal, strsignal(s->signal));
 }
 
 /* Wait up to so long for it, or for the first `nfds` of what is polled. */
@@ -44,8 +55,10 @@ static void look_for_the_end(struct recording_session *s, size_t nfds, int timeo
 		s->failed = s->over = true;
 		return;
 	}
-	if (s->fds.data[FD_SIGNAL].revents && signalled(s))
+	if (s->fds.data[FD_SIGNAL].revents && signalled(s)) {
+		say_signal(s);
 		s->over = s->interrupted = true;
+	}
 	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
 		load_ended(s);
 	s->over |= schedule_due(&s->due, DUE_END, now_ns());

@@ -16,17 +16,37 @@
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
+/* Whether the caller had the signal ignored, as nohup does: that stays so. */
+static bool ignored(int sig)
+{
+	struct sigaction act;
+
+	return !sigaction(sig, NULL, &act) && act.sa_handler == SIG_IGN;
+}
+
+/* All signals that would end a process that knows nothing of them, but for those of faults. */
+static void fill_ending(sigset_t *set)
+{
+	static const int always[] = { SIGINT, SIGTERM, SIGQUIT };
+	static const int unless_ignored[] = { SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
+					      SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU };
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		sigaddset(set, always[i]);
+	for (size_t i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++) {
+		if (!ignored(unless_ignored[i]))
+			sigaddset(set, unless_ignored[i]);
+	}
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++) {
+		if (!ignored(sig))
+			sigaddset(set, sig);
+	}
+}
+
 int recording_session_take_signals(struct recording_session *s)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
-	struct sigaction hup;
-
-	sigemptyset(&s->signals);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		sigaddset(&s->signals, ending[i]);
-	/* Under nohup it is ignored, and stays so. */
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
-		sigaddset(&s->signals, SIGHUP);
+	fill_ending(&s->signals);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->sigfd < 0 ? diag_errno(s->d, errno, "signals cannot be taken") : 0;

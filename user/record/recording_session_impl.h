@@ -53,6 +53,7 @@ struct recording_session {
 	uint64_t pumped_ns;         /* when records were last asked for */
 	sigset_t signals, old_mask;
 	int sigfd;
+	int signal;                 /* the last that came; 0: none */
 	bool capturing, over, interrupted, failed;
 	VEC(struct pollfd) fds;
 };

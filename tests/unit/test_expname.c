@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The name of the next experiment, among files that others put there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/diag.h"
+#include "tests/fixtures/tempdir.h"
+#include "user/record/expname.h"
+
+static void assert_next(const char *dir, const char *wanted, const char *name)
+{
+	const struct plan plan = { .dir = dir, .name = wanted };
+	struct expname n;
+	struct diag d = { 0 };
+
+	assert_int_equal(expname_choose(&plan, &n, &d), 0);
+	assert_string_equal(n.name, name);
+	expname_free(&n);
+	diag_free(&d);
+}
+
+static void test_next_number(void **state)
+{
+	char *dir = tempdir_new();
+
+	assert_next(dir, NULL, "ktest.1.er");
+	tempdir_write(dir, "ktest.2.er", "", 0);
+	tempdir_write(dir, "ktest.x.er", "", 0);
+	tempdir_write(dir, "ktest.7.erg", "", 0);
+	tempdir_write(dir, "other.9.er", "", 0);
+	assert_next(dir, NULL, "ktest.3.er");
+	assert_next(dir, "ktest.2.er", "ktest.3.er");
+	assert_next(dir, "ktest.5.er", "ktest.5.er");
+	tempdir_remove(dir);
+}
+
+/* Numbers that no recording reaches are part of a name. */
+static void test_huge_numbers(void **state)
+{
+	static const char *const huge[] = {
+		"ktest.9223372036854775807.er", "ktest.99999999999999999999.er",
+		"ktest.1000000001.er", "ktest.1000000000.er",
+	};
+	char *dir = tempdir_new();
+
+	for (size_t i = 0; i < sizeof(huge) / sizeof(huge[0]); i++)
+		tempdir_write(dir, huge[i], "", 0);
+	assert_next(dir, NULL, "ktest.1.er");
+	assert_next(dir, "ktest.9223372036854775807.er", "ktest.1.er");
+	tempdir_write(dir, "ktest.999999999.er", "", 0);
+	assert_next(dir, NULL, "ktest.1000000002.er");
+	tempdir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_next_number),
+		cmocka_unit_test(test_huge_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
