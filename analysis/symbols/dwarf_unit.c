@@ -113,29 +113,58 @@ struct walk {
 	struct unit_files *files;
 };
 
-static const char *origin_name(struct walk *w, Dwarf_Die *die)
+static const char *linkage_name(Dwarf_Die *die)
 {
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	/* The same before DWARF 4. */
+	return name ? name :
+		      dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
+}
+
+/* The file that it is declared in: a number in the unit that says so, which may be another one. */
+static uint32_t declared_in(struct lineinfo *l, Dwarf_Die *die)
+{
+	struct unit_files uf = { 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Word file;
+	Dwarf_Die unit;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attr), &file) ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &uf.files, &uf.n) || file >= uf.n)
+		return LINE_FILE_NONE;
+	uf.dir = attr_string(&unit, DW_AT_comp_dir);
+	return unit_file(l, &uf, dwarf_filesrc(uf.files, file, NULL, NULL));
+}
+
+/* The abstract function that a call is an instance of; its names are the file's. */
+static const struct inline_callee *callee_of(struct walk *w, Dwarf_Die *die)
+{
+	static const struct inline_callee unknown = { .file = LINE_FILE_NONE };
+	struct inline_callee *callee;
 	Dwarf_Attribute attr;
 	Dwarf_Die origin;
 	uint64_t *known;
 	bool fresh;
 
 	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attr), &origin))
-		return NULL;
-	known = map_put(&w->l->names, (uintptr_t)origin.addr, &fresh);
-	if (fresh) {
-		const char *name =
-			dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_name, &attr));
-
-		*map_put(&w->l->names, (uintptr_t)origin.addr, NULL) = (uintptr_t)name;
-		return name;
-	}
-	return (const char *)(uintptr_t)*known;
+		return &unknown;
+	known = map_put(&w->l->callees, (uintptr_t)origin.addr, &fresh);
+	if (!fresh)
+		return (const struct inline_callee *)(uintptr_t)*known;
+	callee = arena_alloc(&w->l->arena, sizeof(*callee));
+	*known = (uintptr_t)callee;
+	callee->name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_name, &attr));
+	callee->symbol = linkage_name(&origin);
+	callee->file = declared_in(w->l, &origin);
+	return callee;
 }
 
 static uint32_t add_call(struct walk *w, Dwarf_Die *die, uint32_t outer)
 {
-	uint32_t call = inline_add(&w->u->calls, outer, origin_name(w, die),
+	uint32_t call = inline_add(&w->u->calls, outer, callee_of(w, die),
 				   file_number(w->l, w->files, attr_number(die, DW_AT_call_file)),
 				   attr_number(die, DW_AT_call_line));
 	Dwarf_Addr base, lo, hi;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/symbols/inline.h"
 
-uint32_t inline_add(struct inline_index *x, uint32_t outer, const char *name, uint32_t file,
-		    uint32_t line)
+uint32_t inline_add(struct inline_index *x, uint32_t outer, const struct inline_callee *callee,
+		    uint32_t file, uint32_t line)
 {
 	uint32_t depth = outer ? x->calls.data[outer - 1].depth + 1 : 1;
 
-	vec_push(
-		&x->calls,
-		(struct inline_call){
-			.outer = outer, .depth = depth, .file = file, .line = line, .name = name });
+	vec_push(&x->calls, (struct inline_call){ .outer = outer,
+						  .depth = depth,
+						  .file = file,
+						  .line = line,
+						  .callee = callee });
 	return x->calls.len;
 }
 

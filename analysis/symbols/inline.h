@@ -13,12 +13,19 @@
 
 #include "analysis/base/vec.h"
 
+/* What was called, the same for all calls of it. */
+struct inline_callee {
+	const char *name;   /* as in the source; NULL unknown */
+	const char *symbol; /* the name for linkers; NULL: the same */
+	uint32_t file;	    /* where it is declared */
+};
+
 /* One DW_TAG_inlined_subroutine. */
 struct inline_call {
 	uint32_t outer; /* the call around it, + 1; 0 none */
 	uint32_t depth; /* 1: called by the function itself */
 	uint32_t file, line;
-	const char *name;
+	const struct inline_callee *callee;
 };
 
 /* A stretch of a call, while the index is built. */
@@ -39,9 +46,9 @@ struct inline_index {
 	VEC(struct inline_point) points;
 };
 
-/* A call inside another one (+ 1; 0 none); returns its own number + 1. */
-uint32_t inline_add(struct inline_index *x, uint32_t outer, const char *name, uint32_t file,
-		    uint32_t line);
+/* A call inside another one (+ 1; 0 none); returns its own number + 1. The callee is borrowed. */
+uint32_t inline_add(struct inline_index *x, uint32_t outer, const struct inline_callee *callee,
+		    uint32_t file, uint32_t line);
 void inline_add_range(struct inline_index *x, uint32_t call, uint64_t lo, uint64_t hi);
 /* After the last call and before the first question. Ranges that reach out of what surrounds them
  * are cut. */

@@ -282,7 +282,8 @@ void lineinfo_free(struct lineinfo *l)
 	}
 	vec_free(&l->units);
 	vec_free(&l->ranges);
-	map_free(&l->names);
+	map_free(&l->callees);
+	arena_free(&l->arena);
 	strtab_free(&l->paths);
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
@@ -393,7 +394,9 @@ size_t lineinfo_inlined(struct lineinfo *l, uint64_t vaddr, struct inlined *ret,
 
 	for (size_t i = n; c && i > 0; i--) {
 		if (i <= max)
-			ret[i - 1] = (struct inlined){ .name = c->name,
+			ret[i - 1] = (struct inlined){ .name = c->callee->name,
+						       .symbol = c->callee->symbol,
+						       .declared = c->callee->file,
 						       .file = c->file,
 						       .line = c->line };
 		c = c->outer ? &u->calls.calls.data[c->outer - 1] : NULL;

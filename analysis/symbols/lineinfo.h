@@ -37,7 +37,9 @@ struct line_row {
 
 /* A call that was inlined: what was called, and the place of the call. */
 struct inlined {
-	const char *name; /* as in the source; NULL unknown */
+	const char *name;   /* as in the source; NULL unknown */
+	const char *symbol; /* its name for linkers, mangled; NULL: the same */
+	uint32_t declared;  /* the file that it is declared in */
 	uint32_t file, line;
 };
 

@@ -5,6 +5,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
@@ -34,7 +35,8 @@ struct lineinfo {
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* by lo */
 	struct strtab paths;	       /* by file */
-	struct map names;	       /* of abstract functions, by the place of their entry */
+	struct map callees;	       /* abstract functions, by the place of their entry */
+	struct arena arena;	       /* struct inline_callee */
 	struct diag *diag;
 	bool split_told;
 	char *source;

@@ -446,15 +446,20 @@ static const char *innermost(const struct inline_index *x, uint64_t addr)
 {
 	const struct inline_call *c = inline_find(x, addr);
 
-	return c ? c->name : "-";
+	return c ? c->callee->name : "-";
 }
 
 static void intervals_are_cut_where_calls_begin_and_end(void **state)
 {
 	struct inline_index x = { 0 };
-	uint32_t a = inline_add(&x, 0, "a", 1, 10), b = inline_add(&x, a, "b", 1, 20);
-	uint32_t c = inline_add(&x, b, "c", 1, 30), d = inline_add(&x, a, "d", 1, 40);
-	uint32_t e = inline_add(&x, 0, "e", 1, 50);
+	static const struct inline_callee callees[] = { { .name = "a" }, { .name = "b" },
+							{ .name = "c" }, { .name = "d" },
+							{ .name = "e" } };
+	uint32_t a = inline_add(&x, 0, &callees[0], 1, 10);
+	uint32_t b = inline_add(&x, a, &callees[1], 1, 20);
+	uint32_t c = inline_add(&x, b, &callees[2], 1, 30);
+	uint32_t d = inline_add(&x, a, &callees[3], 1, 40);
+	uint32_t e = inline_add(&x, 0, &callees[4], 1, 50);
 
 	inline_add_range(&x, c, 120, 130);
 	inline_add_range(&x, a, 100, 200);
