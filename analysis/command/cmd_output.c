@@ -139,7 +139,7 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 		if (strcmp(argv[1], modes[i]))
 			continue;
 		sh->viewmode = modes[i];
-		session_show_outlined(sh->session, strcmp(modes[i], "machine") != 0);
+		shell_show_calls(sh, sh->session);
 		sh->view.all_frames = i > 0;
 		view_state_changed(&sh->view);
 		shell_reply(sh, modes[i]);
@@ -149,6 +149,20 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 		return diag_error(&sh->diag, "viewmode '%s': there are user, expert and machine",
 				  argv[1]);
 	shell_reply(sh, sh->viewmode ? sh->viewmode : modes[0]);
+	return 0;
+}
+
+/* Off from the start: it needs the DWARF of all objects in stacks, and gprofng has no such frames. */
+static int cmd_inlines(struct shell *sh, int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
+		return diag_error(&sh->diag, "inlines '%s': there are on and off", argv[1]);
+	if (argc > 1) {
+		sh->inlines = !strcmp(argv[1], "on");
+		shell_show_calls(sh, sh->session);
+		view_state_changed(&sh->view);
+	}
+	shell_reply(sh, sh->inlines ? "on" : "off");
 	return 0;
 }
 
@@ -165,6 +179,8 @@ static int cmd_printmode(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
+static const char *const inlines_words[] = { "on", "off", NULL };
+
 static const struct command rows[] = {
 	{ SECTION_OUTPUT, "outfile", ARGS_FILE, .run = cmd_outfile,
 	  .help = "write to this file; - stdout, -- stderr" },
@@ -178,6 +194,9 @@ static const struct command rows[] = {
 	{ SECTION_OUTPUT, "viewmode", .args = "[user|expert|machine]", .max = 1, .option_args = 1,
 	  .run = cmd_viewmode, .rc = RC_FIRST,
 	  .help = "choose how much detail is shown" },
+	{ SECTION_OUTPUT, "inlines", .args = "[on|off]", .max = 1, .option_args = 1,
+	  .words = inlines_words, .run = cmd_inlines, .rc = RC_FIRST,
+	  .help = "choose whether inlined calls have frames in stacks" },
 	{ SECTION_OUTPUT, "printmode", .args = "[text|html|csv|json|delimiter]", .max = 1,
 	  .option_args = 1, .run = cmd_printmode, .rc = RC_FIRST,
 	  .help = "print tables as text, as a page, or for programs" },

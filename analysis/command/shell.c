@@ -251,12 +251,20 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 	return rc;
 }
 
+void shell_show_calls(const struct shell *sh, struct session *s)
+{
+	bool machine = sh->viewmode && !strcmp(sh->viewmode, "machine");
+
+	session_show_outlined(s, !machine);
+	session_show_inlined(s, sh->inlines && !machine);
+}
+
 /* The paths that could be opened; n of them were asked for. */
 static struct session *open_paths(struct shell *sh, char *const *paths, size_t n, bool *ok)
 {
 	struct session *old = sh->session, *s = session_new(&sh->diag);
 
-	session_show_outlined(s, !sh->viewmode || strcmp(sh->viewmode, "machine"));
+	shell_show_calls(sh, s);
 	sh->session = s;
 	rc_run(sh, RC_OPENING);
 	sh->session = old;

@@ -60,6 +60,7 @@ struct shell {
 	unsigned nfailed;     /* commands */
 	size_t ntroubles;     /* messages of the experiments that the user was told of */
 	const char *viewmode; /* NULL: user */
+	bool inlines; /* inlined calls have frames, but not under viewmode machine */
 	bool keep_going;      /* a batch goes on after a command that failed */
 	bool ended;           /* a command of a batch failed: no further one is run */
 	bool rest_noted;      /* the user was told that further commands are not run */
@@ -80,6 +81,8 @@ void shell_fini(struct shell *sh);
  */
 int shell_open(struct shell *sh, char *const *paths, size_t n);
 
+/* Have the session show what viewmode and inlines choose. */
+void shell_show_calls(const struct shell *sh, struct session *s);
 /* Without any, for a tool that shows objects: of the defaults files scc, dcc and cc count. */
 void shell_open_bare(struct shell *sh);
 /* Write out what was printed, then say what there is to say. -1 when it cannot be written. */

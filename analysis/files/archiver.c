@@ -167,7 +167,7 @@ static void want_used(struct archiver *a, const struct buf *met)
 		if (!met->data[i] || f->func->obj->path[0] != '/' || f->offset == FRAME_OUTLINED)
 			continue;
 		w->is = true;
-		vec_push(&w->used, f->func->addr + f->offset);
+		vec_push(&w->used, f->body->addr + f->offset);
 	}
 }
 

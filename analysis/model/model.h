@@ -56,6 +56,8 @@ struct session_impl {
 	bool no_subs;         /* none are opened */
 	regex_t *only_subs;   /* those that match are; NULL: all */
 	bool as_recorded;     /* outlined code is called by nobody */
+	bool inlined;	      /* inlined calls have frames */
+	struct expansions *expansions; /* expand.c; NULL: nothing was asked for yet */
 	size_t outlined;      /* how many functions are parts of others */
 };
 
@@ -68,6 +70,9 @@ struct loadobj *object_pseudo(struct session *s, const char *path, const char *n
 /* The function at an address of an object, by that name; made when new. */
 struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
 		      const char *name, unsigned flags);
+/* The inlined calls of a function, by its name and the file that declares it (interned, or NULL). */
+struct func *func_get_inlined(struct session *s, struct loadobj *o, const char *name,
+			      const char *srcfile);
 /*
  * The function that holds the byte at `offset` of the file, and where that byte
  * is in the object's own addresses. `m` bounds what is known of a file without
@@ -109,13 +114,22 @@ const struct machine *dynamic_machine(struct session *s, const struct func *f);
 
 void data_objects_free(struct data_objects *d);
 
+/* expand.c */
+
+/* The stack of recorded frames, with those of inlined calls and outlined code if they are shown. */
+uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n);
+void expansions_free(struct expansions *x);
+
 /* resolve.c */
 
 struct resolver *resolver_of(struct session *s, struct experiment *e);
 void resolver_free(struct resolver *r);
 /* Resolve all stacks anew. */
 void resolver_forget(struct resolver *r);
+/* A frame of no inlined call. */
 uint32_t frame_get(struct session *s, struct func *f, uint64_t offset);
+/* The one of these members. */
+uint32_t frame_intern(struct session *s, const struct frame *f);
 uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n);
 
 #endif

@@ -114,25 +114,66 @@ static void func_set_names(struct session *s, struct func *f, const char *name)
 	free(brief);
 }
 
-struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
-		      const char *name, unsigned flags)
+/* Of inlined functions the name and the file count, of others the name and the address. */
+static bool is_same(const struct func *f, const struct func *want)
+{
+	return f->obj == want->obj && f->addr == want->addr && f->srcfile == want->srcfile &&
+	       !((f->flags ^ want->flags) & FUNC_INLINED) && !strcmp(f->mangled, want->mangled);
+}
+
+static struct func *func_intern(struct session *s, const struct func *want)
 {
 	struct intern *ids = &s->impl->func_ids;
-	uint64_t hash = hash64(addr ^ hash64(o->id)) ^ hash_bytes(name, strlen(name));
+	uint64_t hash = hash64(want->addr ^ hash64(want->obj->id)) ^
+			hash_bytes(want->mangled, strlen(want->mangled));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 	struct func *f;
 
 	while ((id1 = intern_next(ids, &probe))) {
 		f = s->funcs.data[id1 - 1];
-		if (f->obj == o && f->addr == addr && !strcmp(f->mangled, name))
+		if (is_same(f, want))
 			return f;
 	}
 	f = arena_alloc(&s->arena, sizeof(*f));
-	*f = (struct func){ .id = intern_add(ids, hash), .obj = o, .addr = addr, .size = size,
-			    .flags = flags };
-	func_set_names(s, f, name);
+	*f = *want;
+	f->id = intern_add(ids, hash);
+	func_set_names(s, f, want->mangled);
 	vec_push(&s->funcs, f);
+	return f;
+}
+
+struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
+		      const char *name, unsigned flags)
+{
+	return func_intern(s, &(struct func){ .obj = o,
+					      .addr = addr,
+					      .size = size,
+					      .mangled = name,
+					      .flags = flags });
+}
+
+/* "mix (inlined)", as perf lists it. */
+static void mark_inlined(struct session *s, const char **name)
+{
+	__cleanup(freep) char *marked = xasprintf("%s (inlined)", *name);
+
+	*name = strtab_intern(&s->names, marked);
+}
+
+struct func *func_get_inlined(struct session *s, struct loadobj *o, const char *name,
+			      const char *srcfile)
+{
+	size_t nfuncs = s->funcs.len;
+	struct func *f = func_intern(s, &(struct func){ .obj = o,
+							.mangled = name,
+							.srcfile = srcfile,
+							.flags = FUNC_INLINED });
+
+	if (s->funcs.len > nfuncs) {
+		mark_inlined(s, &f->name);
+		mark_inlined(s, &f->long_name);
+	}
 	return f;
 }
 

@@ -12,21 +12,30 @@
 
 #include "analysis/model/model.h"
 
-uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
+uint32_t frame_intern(struct session *s, const struct frame *f)
 {
 	struct intern *ids = &s->impl->frame_ids;
-	uint64_t hash = hash64(offset ^ hash64(f->id + 1));
-	struct intern_probe probe = intern_probe(hash);
+	uint64_t hash = hash64(f->offset ^ hash64(f->func->id + 1));
+	struct intern_probe probe;
 	uint32_t id1;
 
+	if (f->depth)
+		hash = hash64(hash ^ hash64((uint64_t)f->depth << 32 | f->body->id));
+	probe = intern_probe(hash);
 	while ((id1 = intern_next(ids, &probe))) {
 		const struct frame *have = &s->frames.data[id1 - 1];
 
-		if (have->func == f && have->offset == offset)
+		if (have->func == f->func && have->offset == f->offset && have->body == f->body &&
+		    have->depth == f->depth)
 			return id1 - 1;
 	}
-	vec_push(&s->frames, (struct frame){ .func = f, .offset = offset });
+	vec_push(&s->frames, *f);
 	return intern_add(ids, hash);
+}
+
+uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
+{
+	return frame_intern(s, &(struct frame){ .func = f, .body = f, .offset = offset });
 }
 
 static uint64_t frames_hash(const uint32_t *frames, size_t n)
@@ -235,48 +244,6 @@ static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resol
 	return frame;
 }
 
-/* Cold code is jumped to; of a function that calls another part of itself the frame is there. */
-static bool made_the_call(const struct func *parent, const struct func *part,
-			  const struct func *caller)
-{
-	size_t len = outlined_from(part->mangled);
-
-	return caller == parent && strcmp(part->mangled + len, ".cold");
-}
-
-/*
- * The stack with a frame of the function behind each part of one. A frame is known to be a part
- * when its function is: parts of parts lie around each other.
- */
-static uint32_t outlined_stack(struct session *s, const uint32_t *frames, size_t n)
-{
-	VEC(uint32_t) out = { 0 };
-	uint32_t ret;
-
-	for (size_t i = 0; i < n; i++) {
-		struct func *f = s->frames.data[frames[i]].func, *parent;
-		struct func *caller = i + 1 < n ? s->frames.data[frames[i + 1]].func : NULL;
-
-		vec_push(&out, frames[i]);
-		for (; (parent = func_parent(s, f)) && !made_the_call(parent, f, caller); f = parent)
-			vec_push(&out, frame_get(s, parent, FRAME_OUTLINED));
-	}
-	ret = stack_get(s, out.data, out.len);
-	vec_free(&out);
-	return ret;
-}
-
-static bool has_parts(const struct session *s, const uint32_t *frames, size_t n)
-{
-	if (!s->impl->outlined || s->impl->as_recorded)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (s->frames.data[frames[i]].func->outline)
-			return true;
-	}
-	return false;
-}
-
 static uint32_t resolve_stack(struct session *s, struct experiment *e, struct resolver *r,
 			      const struct exp_stack *st, int64_t time_ns, struct span *valid)
 {
@@ -297,8 +264,7 @@ static uint32_t resolve_stack(struct session *s, struct experiment *e, struct re
 		else
 			frames[i] = resolve_pc(s, e, r, pcs[i], time_ns, valid);
 	}
-	return has_parts(s, frames, st->npcs) ? outlined_stack(s, frames, st->npcs) :
-						 stack_get(s, frames, st->npcs);
+	return stack_expand(s, frames, st->npcs);
 }
 
 static void zeros(struct resolver *r, size_t n)

@@ -87,6 +87,7 @@ void session_free(struct session *s)
 	drop_regex(s);
 	names_free(&s->impl->names);
 	data_objects_free(s->impl->data);
+	expansions_free(s->impl->expansions);
 	map_free(&s->impl->by_process);
 	vec_free(&s->impl->same_process);
 	free(s->impl);
@@ -213,14 +214,21 @@ int session_add(struct session *s, const char *path)
 	return ret;
 }
 
+/* The name behind the module's. */
+static bool is_named_in_module(const char *name, const char *want)
+{
+	const char *tick = strchr(name, '`');
+
+	return tick && !strcmp(tick + 1, want);
+}
+
 /* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read"; any by its aliases. */
 static bool is_named(const struct func *f, const char *name)
 {
-	const char *tick = f->obj->kernel ? strchr(f->name, '`') : NULL;
-
 	return !strcmp(f->name, name) || !strcmp(f->long_name, name) ||
-	       !strcmp(f->mangled, name) || (tick && !strcmp(tick + 1, name)) ||
-	       alias_listed(f->aliases, name);
+	       !strcmp(f->mangled, name) || alias_listed(f->aliases, name) ||
+	       (f->obj->kernel && (is_named_in_module(f->name, name) ||
+				   is_named_in_module(f->mangled, name)));
 }
 
 /* A part goes by what lists call it, too. */
@@ -240,6 +248,8 @@ void session_find_funcs(struct session *s, const char *name, func_vec *ret)
 			session_resolve(s, *ep, i, (*ep)->end_ns);
 	}
 	vec_for_each(f, &s->funcs) {
+		if ((*f)->flags & FUNC_INLINED && !s->impl->inlined)
+			continue;
 		if (is_named(*f, name) || is_part_named(s, *f, name))
 			vec_push(ret, *f);
 	}
@@ -251,18 +261,33 @@ void session_load_objects(struct session *s)
 		resolver_of(s, *e);
 }
 
-void session_show_outlined(struct session *s, bool on)
+static void show(struct session *s, bool *what, bool on)
 {
-	if (s->impl->as_recorded == !on)
+	if (*what == on)
 		return;
-	s->impl->as_recorded = !on;
+	*what = on;
 	vec_for_each(r, &s->impl->resolvers)
 		resolver_forget(r);
+}
+
+void session_show_outlined(struct session *s, bool on)
+{
+	show(s, &s->impl->as_recorded, !on);
 }
 
 bool session_shows_outlined(const struct session *s)
 {
 	return !s->impl->as_recorded;
+}
+
+void session_show_inlined(struct session *s, bool on)
+{
+	show(s, &s->impl->inlined, on);
+}
+
+bool session_shows_inlined(const struct session *s)
+{
+	return s->impl->inlined;
 }
 
 struct search_path *session_search(struct session *s)

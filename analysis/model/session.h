@@ -42,6 +42,7 @@ struct loadobj {
 enum func_flags {
 	FUNC_PSEUDO = 1 << 0, /* stands for no code: <Total>, <Unknown>, <Truncated-stack>, … */
 	FUNC_STATIC = 1 << 1, /* <static>@0x…: code without a symbol */
+	FUNC_INLINED = 1 << 2, /* its calls that were inlined: it has no code of its own */
 };
 
 /* What is known of a part that was split off another function; made by outline.h. */
@@ -58,7 +59,7 @@ struct func {
 	const char *long_name;  /* demangled in full */
 	const char *mangled;
 	const char *aliases;    /* NULL none */
-	const char *srcfile;    /* NULL unknown */
+	const char *srcfile;    /* where an inlined one is declared; NULL unknown */
 	uint64_t addr, size;    /* in the object's own address space */
 	unsigned flags;
 	struct outline *outline; /* NULL: it is no part of another function */
@@ -67,10 +68,16 @@ struct func {
 /* The call of outlined code, which no instruction made: the offset of no code. */
 static const uint64_t FRAME_OUTLINED = UINT64_MAX;
 
-/* A place in code: what a stack is made of. Interned: the same place has one frame. */
+/*
+ * A place in code: what a stack is made of. Interned: the same place has one frame. Where
+ * calls were inlined one place has several frames, if they are shown: of the function whose
+ * code it is, its body, and of each inlined call that the place lies in.
+ */
 struct frame {
 	struct func *func;
-	uint64_t offset; /* from the start of func, or FRAME_OUTLINED */
+	struct func *body; /* whose code it is: func itself, or a function with FUNC_INLINED's body */
+	uint64_t offset;   /* from the start of body, or FRAME_OUTLINED */
+	uint32_t depth;	   /* 0: func's own; of an inlined call: 1 if body's code has it, 2 … */
 };
 
 /* A resolved stack, interned over all experiments: frames leaf first, root last. */
@@ -153,6 +160,12 @@ struct search_path *session_search(struct session *s);
  */
 void session_show_outlined(struct session *s, bool on);
 bool session_shows_outlined(const struct session *s);
+/*
+ * Whether stacks have frames of inlined calls; not so from the start. It needs the DWARF of
+ * all objects in stacks, which may have to be fetched. Tallies made before no longer hold.
+ */
+void session_show_inlined(struct session *s, bool on);
+bool session_shows_inlined(const struct session *s);
 /* The line that stands for a hidden object. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

@@ -43,7 +43,7 @@ static struct lineinfo *lines_of(struct session *s, const struct func *f, uint64
 	struct loadobj *o = f->obj;
 
 	*addr = f->addr;
-	if (f->flags & FUNC_PSEUDO)
+	if (f->flags & (FUNC_PSEUDO | FUNC_INLINED))
 		return NULL;
 	if (o->kernel)
 		return kernel_lines(s, f, addr);
@@ -58,7 +58,7 @@ static struct code *code_of(struct session *s, const struct func *f, uint64_t *a
 	struct loadobj *o = f->obj;
 
 	*addr = f->addr;
-	if (f->flags & FUNC_PSEUDO)
+	if (f->flags & (FUNC_PSEUDO | FUNC_INLINED))
 		return NULL;
 	if (o->kernel)
 		return kernel_code(s, f, addr);
@@ -127,10 +127,28 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 	if (n > INLINED_MAX)
 		n = INLINED_MAX;
 	for (size_t i = 0; i < n && i < max; i++)
-		ret[i] =
-			(struct inlined_at){ .name = calls[i].name,
-					     .call = place_of(s, l, calls[i].file, calls[i].line) };
+		ret[i] = (struct inlined_at){
+			.name = calls[i].name,
+			.symbol = calls[i].symbol,
+			.declared = calls[i].declared == LINE_FILE_NONE ?
+					    NULL : path_of(s, l, calls[i].declared),
+			.call = place_of(s, l, calls[i].file, calls[i].line),
+		};
 	return n;
+}
+
+bool frame_place(struct session *s, const struct frame *frame, struct place *ret)
+{
+	struct inlined_at calls[INLINED_MAX];
+	size_t n;
+
+	if (!frame->depth)
+		return func_place(s, frame->func, frame->offset, ret);
+	n = func_inlined(s, frame->body, frame->offset, calls, INLINED_MAX);
+	if (frame->depth >= n)
+		return func_written(s, frame->body, frame->offset, ret);
+	*ret = calls[frame->depth].call;
+	return ret->line;
 }
 
 const char *func_source(struct session *s, const struct func *f)
@@ -139,7 +157,7 @@ const char *func_source(struct session *s, const struct func *f)
 	struct lineinfo *l = lines_of(s, f, &addr);
 	uint32_t file = l ? lineinfo_unit_file(l, addr) : LINE_FILE_NONE;
 
-	return file == LINE_FILE_NONE ? NULL : path_of(s, l, file);
+	return file == LINE_FILE_NONE ? f->srcfile : path_of(s, l, file);
 }
 
 bool func_same_unit(struct session *s, const struct func *a, const struct func *b)

@@ -6,7 +6,9 @@
  * diag, which `objects` shows.
  *
  * An inlined instruction has two places: the line it was written in, and the line
- * of the function that it was inlined into, which is where lists count it (S-022).
+ * of the function that it was inlined into, which is where lists count it (S-022),
+ * unless inlined calls have frames: then each frame has the line that its function
+ * was in.
  */
 #ifndef MODEL_SOURCE_H
 #define MODEL_SOURCE_H
@@ -26,18 +28,22 @@ struct place {
 };
 
 struct inlined_at {
-	const char *name;  /* what was called; NULL unknown */
-	struct place call; /* from where */
+	const char *name;     /* what was called; NULL unknown */
+	const char *symbol;   /* its mangled name; NULL: the same */
+	const char *declared; /* in which file; interned; NULL unknown */
+	struct place call;    /* from where */
 };
 
 /* The line of the function itself, for inlined code that of the outermost call. False: unknown. */
 bool func_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
+/* Where the frame's function was: at the call of the frame inside it, or in its own code. */
+bool frame_place(struct session *s, const struct frame *frame, struct place *ret);
 /* The line as it was written. */
 bool func_written(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
 /* The inlined calls around it, the outermost first: how many; at most max are stored. */
 size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 		    struct inlined_at *ret, size_t max);
-/* The main source file of the unit that the function is in; NULL unknown. */
+/* The main source file of the unit that the function is in, an inlined one's own; NULL unknown. */
 const char *func_source(struct session *s, const struct func *f);
 /* Whether both come from one compile unit. */
 bool func_same_unit(struct session *s, const struct func *a, const struct func *b);

@@ -44,6 +44,8 @@ static void add_func(struct annotate *a, const struct func *f)
 
 static bool belongs(struct annotate *a, const struct func *f)
 {
+	if (f->flags & FUNC_INLINED)
+		return session_shows_inlined(a->v->session) && !a->alone && f->srcfile == a->file;
 	return a->alone ? func_is_part_of(a->v->session, f, a->func) : func_same_unit(a->v->session, a->func, f);
 }
 
@@ -70,6 +72,11 @@ static bool touches(struct session *s, const struct func *f, const char *file)
 	return first_line(s, f, file) != 0;
 }
 
+static bool is_hidden(const struct session *s, const struct func *f)
+{
+	return f->flags & FUNC_INLINED && !session_shows_inlined(s);
+}
+
 /* A file that no function was asked for: of the units that it is the source of, or that include it.
  */
 static void add_of_file(struct annotate *a)
@@ -80,7 +87,7 @@ static void add_of_file(struct annotate *a)
 	for (size_t i = 0; i < n; i++) {
 		const struct func *f = s->funcs.data[i];
 
-		if (func_source(s, f) == a->file && !has_func(a, f))
+		if (!is_hidden(s, f) && func_source(s, f) == a->file && !has_func(a, f))
 			add_around(a, f);
 	}
 	for (size_t i = 0; !a->funcs.len && i < n; i++) {
@@ -157,6 +164,17 @@ static uint32_t known_key(struct map *keys, uint64_t what)
 	return *at - 1;
 }
 
+/* Where inlined calls have frames: each frame counts for one line, that of its function. */
+static uint32_t frame_key(struct annotate *a, const struct frame *frame)
+{
+	struct place at;
+
+	if (!frame_place(a->v->session, frame, &at))
+		return known_key(&a->keys, no_line_key(frame->func));
+	return known_key(&a->keys, at.file == a->file ? at.line :
+				   other_file_key(a, frame->func, at.file));
+}
+
 struct keying {
 	struct annotate *a;
 	unsigned char *listed; /* by function id */
@@ -175,6 +193,8 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 		return CODE_KEY_NONE;
 	if (frame->offset == FRAME_OUTLINED)
 		return known_key(&a->keys, outlined_key(f));
+	if (session_shows_inlined(a->v->session))
+		return frame_key(a, frame);
 	if (annotate_place(a, f, frame->offset, &line))
 		return known_key(&a->keys, line);
 	return known_key(&a->keys, func_written(a->v->session, f, frame->offset, &at) ?
@@ -486,7 +506,7 @@ int annotate_init(struct annotate *a, struct view_state *v, const struct func *f
 	if (a->alone && !a->file)
 		return diag_error(d, "'%s': no code of function '%s' comes from such a file", file,
 				  func_name(v, f));
-	if (f)
+	if (f && !(f->flags & FUNC_INLINED))
 		add_around(a, f);
 	else
 		add_of_file(a);

@@ -121,7 +121,7 @@ static uint32_t insn_key(void *ctx, const struct frame *frame, const struct func
 	struct disassembly *dis = ctx;
 	size_t n = vec_upto(&dis->insns, offset, frame->offset);
 
-	if (whole || frame->func != dis->func || frame->offset == FRAME_OUTLINED || !n)
+	if (whole || frame->body != dis->func || frame->offset == FRAME_OUTLINED || !n)
 		return CODE_KEY_NONE;
 	return n - 1;
 }

@@ -2,7 +2,8 @@
 /*
  * Lists of lines and of pcs. What has no line, and what is not shown function by
  * function, is one entry a function or object. Inlined code counts where it was
- * inlined: at the line of the outermost call.
+ * inlined, at the line of the outermost call; where inlined calls have frames, at the lines
+ * of these. A pc is the function's whose code it is in either case.
  */
 #include "analysis/metrics/code_tally.h"
 
@@ -63,7 +64,7 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 
 	if (!whole && frame->offset == FRAME_OUTLINED)
 		return outlined_entry(l, e.func);
-	if (whole || !func_place(l->v->session, e.func, frame->offset, &e.place))
+	if (whole || !frame_place(l->v->session, frame, &e.place))
 		return whole_key(l, whole ? whole : e.func);
 	hash = hash64((uintptr_t)e.place.file ^ hash64((uint64_t)e.func->id << 32 | e.place.line));
 	return known_key(l, hash, e);
@@ -72,15 +73,16 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 static uint32_t pc_key(void *ctx, const struct frame *frame, const struct func *whole)
 {
 	struct listing *l = ctx;
-	struct entry e = { .func = frame->func, .offset = frame->offset };
+	struct entry e = { .func = frame->body, .offset = frame->offset };
+	uint64_t hash = hash64(e.offset ^ hash64(2ULL << 32 | e.func->id));
 
 	if (whole || e.func->flags & FUNC_PSEUDO)
 		return whole_key(l, whole ? whole : e.func);
 	if (frame->offset == FRAME_OUTLINED)
 		return outlined_entry(l, e.func);
-	func_place(l->v->session, e.func, e.offset, &e.place);
-	vec_push(&l->entries, e);
-	return l->entries.len - 1;
+	if (!map_get(&l->keys, hash))
+		func_place(l->v->session, e.func, e.offset, &e.place);
+	return known_key(l, hash, e);
 }
 
 /* --- names --- */

@@ -87,7 +87,7 @@ static void put_numbers(struct row *r, const struct metric *const *m, const int6
 		r->cells[i] = metric_plain_cell(m[i], values[m[i]->id]);
 }
 
-/* Leaf first. A frame of no code, such as <Truncated-stack>, has no place in it. */
+/* Leaf first. A frame of no code of its own, such as <Truncated-stack>, has no place in it. */
 static void put_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
 {
 	const struct session *s = v->session;
@@ -99,7 +99,7 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 		struct row *r = table_row(t);
 
 		r->group = group;
-		if (f->func->flags & FUNC_PSEUDO || f->offset == FRAME_OUTLINED)
+		if (f->func->flags & FUNC_PSEUDO || f->offset == FRAME_OUTLINED || f->depth)
 			put_textf(t, r, t->columns.len - 1, "  %s", name);
 		else
 			put_textf(t, r, t->columns.len - 1, "  %s + 0x%08" PRIX64, name, f->offset);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames that nobody recorded: of calls that the compiler inlined, and of functions whose
+ * code was split off. What was inlined at a place is found once and kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/model.h"
+
+enum { INLINED_MAX = 64 };
+
+/* The frames of the inlined calls at a recorded frame: `n` from ids[first] on, innermost first. */
+struct inlined_frames {
+	uint32_t first, n;
+	bool known;
+};
+
+struct expansions {
+	VEC(struct inlined_frames) by_frame; /* by frame id */
+	VEC(uint32_t) ids;
+	VEC(uint32_t) stack; /* the one in hand */
+};
+
+void expansions_free(struct expansions *x)
+{
+	if (!x)
+		return;
+	vec_free(&x->by_frame);
+	vec_free(&x->ids);
+	vec_free(&x->stack);
+	free(x);
+}
+
+static struct expansions *expansions_of(struct session *s)
+{
+	if (!s->impl->expansions)
+		s->impl->expansions = xcalloc(1, sizeof(*s->impl->expansions));
+	return s->impl->expansions;
+}
+
+/* --- inlined calls --- */
+
+/* A kernel's function goes by its module, too: "vmlinux`mix". */
+static struct func *inlined_func(struct session *s, const struct func *body,
+				 const struct inlined_at *call)
+{
+	const char *name = call->symbol ? call->symbol : call->name ? call->name : "?";
+	const char *tick = body->obj->kernel ? strchr(body->mangled, '`') : NULL;
+	__cleanup(freep) char *with = NULL;
+
+	if (tick)
+		with = xasprintf("%.*s%s", (int)(tick + 1 - body->mangled), body->mangled, name);
+	return func_get_inlined(s, body->obj, with ? with : name, call->declared);
+}
+
+static struct inlined_frames find_inlined(struct session *s, struct expansions *x,
+					  struct frame at)
+{
+	struct inlined_frames ret = { .first = x->ids.len, .known = true };
+	struct inlined_at calls[INLINED_MAX];
+	size_t n = func_inlined(s, at.body, at.offset, calls, INLINED_MAX);
+
+	for (ret.n = n; n > 0; n--) {
+		at.func = inlined_func(s, at.body, &calls[n - 1]);
+		at.depth = n;
+		vec_push(&x->ids, frame_intern(s, &at));
+	}
+	return ret;
+}
+
+static const struct inlined_frames *inlined_at_frame(struct session *s, struct expansions *x,
+						     uint32_t frame)
+{
+	while (x->by_frame.len <= frame)
+		vec_push(&x->by_frame, (struct inlined_frames){ 0 });
+	if (!x->by_frame.data[frame].known) {
+		struct inlined_frames found = find_inlined(s, x, s->frames.data[frame]);
+
+		x->by_frame.data[frame] = found;
+	}
+	return &x->by_frame.data[frame];
+}
+
+static void push_inlined(struct session *s, struct expansions *x, uint32_t frame)
+{
+	const struct inlined_frames *at = inlined_at_frame(s, x, frame);
+
+	for (uint32_t i = 0; i < at->n; i++)
+		vec_push(&x->stack, x->ids.data[at->first + i]);
+}
+
+/* --- outlined code --- */
+
+/* Cold code is jumped to; of a function that calls another part of itself the frame is there. */
+static bool made_the_call(const struct func *parent, const struct func *part,
+			  const struct func *caller)
+{
+	size_t len = outlined_from(part->mangled);
+
+	return caller == parent && strcmp(part->mangled + len, ".cold");
+}
+
+/*
+ * A frame of the function behind each part of one. A frame is known to be a part when its
+ * function is: parts of parts lie around each other.
+ */
+static void push_parents(struct session *s, struct expansions *x, struct func *f,
+			 const struct func *caller)
+{
+	struct func *parent;
+
+	for (; (parent = func_parent(s, f)) && !made_the_call(parent, f, caller); f = parent)
+		vec_push(&x->stack, frame_get(s, parent, FRAME_OUTLINED));
+}
+
+static bool has_parts(const struct session *s, const uint32_t *frames, size_t n)
+{
+	if (!s->impl->outlined || s->impl->as_recorded)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (s->frames.data[frames[i]].func->outline)
+			return true;
+	}
+	return false;
+}
+
+uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n)
+{
+	bool parts = has_parts(s, frames, n);
+	struct expansions *x;
+
+	if (!parts && !s->impl->inlined)
+		return stack_get(s, frames, n);
+	x = expansions_of(s);
+	x->stack.len = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct func *f = s->frames.data[frames[i]].func;
+		struct func *caller = i + 1 < n ? s->frames.data[frames[i + 1]].func : NULL;
+
+		if (s->impl->inlined)
+			push_inlined(s, x, frames[i]);
+		vec_push(&x->stack, frames[i]);
+		if (parts)
+			push_parents(s, x, f, caller);
+	}
+	return stack_get(s, x->stack.data, x->stack.len);
+}
