@@ -119,12 +119,12 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 	static const char *const follow[] = { "none", "all", "those that match " };
 	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
 
-	fprintf(out, "experiment:     %s\n", name->path);
+	diag_say(out, "experiment:     %s", name->path);
 	if (name->group)
-		fprintf(out, "group:          %s\n", name->group);
+		diag_say(out, "group:          %s", name->group);
 	preview_times(plan, out);
-	fprintf(out, "followed:       %s%s\n", follow[plan->follow],
-	       plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
+	diag_say(out, "followed:       %s%s", follow[plan->follow],
+		 plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
 	vec_for_each(t, &plan->targets) {
 		if (t->tid)
 			fprintf(out, "target:         %d/%d\n", t->pid, t->tid);
@@ -138,10 +138,12 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 	if (plan->limit_bytes)
 		fprintf(out, "size limit:     %llu MB\n", (unsigned long long)plan->limit_bytes >> 20);
 	if (plan->load) {
-		fprintf(out, "load:          ");
+		struct buf words = { 0 };
+
 		for (char **a = plan->load; *a; a++)
-			fprintf(out, " %s", *a);
-		fputc('\n', out);
+			buf_printf(&words, " %s", *a);
+		diag_say(out, "load:          %s", words.data);
+		buf_free(&words);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/hidden.h"
 
 void buf_reserve(struct buf *b, size_t n)
 {
@@ -100,6 +101,16 @@ static int utf8_len(const unsigned char *s)
 	return n;
 }
 
+/* The code point of a well-formed sequence of n bytes. */
+static uint32_t code_point(const unsigned char *s, int n)
+{
+	uint32_t c = n == 1 ? s[0] : s[0] & (0xff >> (n + 1));
+
+	for (int i = 1; i < n; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	return c;
+}
+
 void buf_put_printable(struct buf *b, const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -116,11 +127,12 @@ void buf_put_printable(struct buf *b, const char *str)
 		if (!*s)
 			break;
 		n = utf8_len(s);
-
-		if (n)
+		if (n && !is_hidden(code_point(s, n))) {
 			buf_add(b, s, n);
-		else
-			buf_printf(b, "\\x%02x", *s);
-		s += n ? n : 1;
+			s += n;
+			continue;
+		}
+		for (int end = n ? n : 1; end; end--)
+			buf_printf(b, "\\x%02x", *s++);
 	}
 }

@@ -36,8 +36,9 @@ void buf_clear(struct buf *b);
 void buf_free(struct buf *b);
 
 /*
- * Text that a terminal may see: control characters and malformed UTF-8 become
- * \xHH. Names come from other people's programs and other people's files.
+ * Text that a terminal may see: control characters, malformed UTF-8 and characters that hide
+ * or turn the direction of writing (hidden.h) become \xHH, a byte each. Names come from other
+ * people's programs and other people's files.
  */
 void buf_put_printable(struct buf *b, const char *s);
 

@@ -93,6 +93,23 @@ void diag_note(struct diag *d, const char *fmt, ...)
 	va_end(ap);
 }
 
+void diag_say(FILE *f, const char *fmt, ...)
+{
+	struct buf b = { 0 };
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text)
+		buf_put_printable(&b, text);
+	fprintf(f, "%s\n", b.data ? b.data : "");
+	buf_free(&b);
+	free(text);
+}
+
 void diag_free(struct diag *d)
 {
 	for (size_t i = 0; i < d->nmsgs; i++)

@@ -9,6 +9,7 @@
 #define BASE_DIAG_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 
@@ -33,6 +34,12 @@ __attribute__((format(printf, 2, 3))) int diag_error(struct diag *d, const char 
 __attribute__((format(printf, 3, 4))) int diag_errno(struct diag *d, int err, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void diag_warn(struct diag *d, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void diag_note(struct diag *d, const char *fmt, ...);
+
+/*
+ * A line that is no diagnostic, on f (stdout, stderr); a newline is added. Names in it are made
+ * printable, as in all of the above.
+ */
+__attribute__((format(printf, 2, 3))) void diag_say(FILE *f, const char *fmt, ...);
 
 void diag_free(struct diag *d);
 

@@ -14,7 +14,7 @@ check_that "there are commands" "$(wc -l <"$tmp/commands") > 30"
 # all_views EXPERIMENT: 0 when it ended by itself, in time and printably.
 all_views()
 {
-	timeout 60 er_print -script "$tmp/commands" "$1" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout 60 er_print -keep-going -script "$tmp/commands" "$1" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	[ $status -le 1 ] || { echo "status $status: $(tail -n 3 "$tmp/err")"; return 1; }
 	if grep -nE "[[:cntrl:]]" "$tmp/out" "$tmp/err" | grep -vP '^[^:]*:\d+:[^\x00-\x08\x0b-\x1f\x7f]*$' |
@@ -97,6 +97,29 @@ ln -s ../.. x.er/_up.er && ln -s . x.er/_self.er && mkfifo x.er/_fifo.er && mkdi
 check "names of descendants" all_views x.er
 check "… exported" exported x.er
 check_that "… a link is no descendant" "$(er_print -experiment_list x.er 2>/dev/null | grep -c '_up\|_self') == 0"
+
+# What hides or turns the direction of writing, in each format, in exports and in messages.
+hidden=$(printf '\u202e\u200b\u2066\ufeff\u00ad\U000e0041')
+shows_hidden() { grep -P '[\x{ad}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{e0000}-\x{e0fff}]' "$@"; }
+fresh
+put sys.1.er x.er
+find x.er -name '*.xml' -exec sed -i -E \
+	"s/ (name|comm|hostname|text|label|cwd|lineargs)=\"([^\"])/ \1=\"\2$hidden/g" {} +
+find x.er \( -name '*kallmodsyms' -o -name notes \) -exec sed -i "s/[a-z]\$/$hidden&/" {} +
+mv x.er "x$hidden.er"
+for mode in text html , json; do
+	sed "1i printmode $mode" "$tmp/commands" >commands
+	er_print -keep-going -script commands "x$hidden.er" >out 2>err </dev/null
+	check_that "printmode $mode: hidden characters are escaped" \
+		"$(shows_hidden out err | wc -l) == 0 && $(grep -c 'xe2.*x80.*xae' out) > 0" \
+		"$(shows_hidden out err | cat -v | head -n 3; tail -n 3 err)"
+done
+er_export "x$hidden.er" >out 2>err
+er_archive -F "x$hidden.er" >>out 2>>err
+er_cp "none$hidden.er" y.er 2>>err
+check_that "exports and messages, too" \
+	"$(shows_hidden out err | wc -l) == 0 && $(grep -c 'xe2.*x80.*xae' out) > 0 &&
+	$(grep -c 'xe2.x80.xae' err) > 0" "$(shows_hidden out err | cat -v | head -n 3)"
 
 # Deep in each other.
 fresh

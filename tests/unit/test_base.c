@@ -184,6 +184,33 @@ static void terminals_see_no_control_characters(void **state)
 	assert_printable("\xe2\x82", "\\xe2\\x82");          /* cut off */
 }
 
+/* The first and the last of each range, and their neighbours, which are shown. */
+static void what_hides_or_turns_text_is_escaped(void **state)
+{
+	static const char *const escaped[] = {
+		"\u00ad", "\u034f", "\u061c", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u180b",
+		"\u180e", "\u180f", "\u200b", "\u200d", "\u200e", "\u200f", "\u2028", "\u202a",
+		"\u202e", "\u2060", "\u2066", "\u206f", "\u3164", "\ufe00", "\ufe0f", "\ufeff",
+		"\uffa0", "\ufff0", "\ufffb", "\U00013430", "\U0001343f", "\U0001bca0", "\U0001bca3",
+		"\U0001d173", "\U0001d17a", "\U000e0000", "\U000e0001", "\U000e0fff",
+	};
+	static const char shown[] =
+		"\u00ac\u00ae\u034e\u0350\u061b\u061d\u115e\u1161\u17b3\u17b6\u180a\u1810\u200a"
+		"\u2010\u2027\u202f\u205f\u2070\u3163\u3165\ufdff\ufe10\ufefe\uff00\uff9f\uffa1"
+		"\uffef\ufffc\ufffd\U0001342f\U00013440\U0001bc9f\U0001bca4\U0001d172\U0001d17b"
+		"\U000dffff\U000e1000";
+
+	for (size_t i = 0; i < sizeof(escaped) / sizeof(escaped[0]); i++) {
+		struct buf want = { 0 };
+
+		for (const char *p = escaped[i]; *p; p++)
+			buf_printf(&want, "\\x%02x", (unsigned char)*p);
+		assert_printable(escaped[i], want.data);
+		buf_free(&want);
+	}
+	assert_printable(shown, shown);
+}
+
 static void cursor_never_reads_past_its_end(void **state)
 {
 	const unsigned char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
@@ -427,6 +454,7 @@ int main(void)
 		cmocka_unit_test(strtab_gives_equal_strings_one_id),
 		cmocka_unit_test(buf_is_always_terminated),
 		cmocka_unit_test(terminals_see_no_control_characters),
+		cmocka_unit_test(what_hides_or_turns_text_is_escaped),
 		cmocka_unit_test(cursor_never_reads_past_its_end),
 		cmocka_unit_test(diag_keeps_a_bounded_number),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),

@@ -99,7 +99,7 @@ void live_summary(const char *path, const struct record_counts *n, size_t nproce
 	format_counts(n, ", ", counts, sizeof(counts));
 	count(processes, sizeof(processes), nprocesses, "process", "processes");
 	live_format_bytes(bytes, size, sizeof(size));
-	fprintf(stderr, "er_kernel: %s: %s, %s, %s\n", path, counts, processes, size);
+	diag_say(stderr, "er_kernel: %s: %s, %s, %s", path, counts, processes, size);
 }
 
 void live_clear(struct live *l)

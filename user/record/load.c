@@ -67,19 +67,21 @@ static int become_caller(void)
 static void child(int gate, char *const *argv, bool stop, const sigset_t *mask)
 {
 	char go;
+	int err;
 
 	/* The other end closes without a word when there will be no recording. */
 	if (read(gate, &go, 1) != 1)
 		_exit(STATUS_CANNOT_RUN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (become_caller() < 0 || (stop && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
-		fprintf(stderr, "er_kernel: load '%s': cannot be prepared: %s\n", argv[0],
-			strerror(errno));
+		diag_say(stderr, "er_kernel: load '%s': cannot be prepared: %s", argv[0],
+			 strerror(errno));
 		_exit(STATUS_CANNOT_RUN);
 	}
 	execvp(argv[0], argv);
-	fprintf(stderr, "er_kernel: load '%s': cannot be run: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
+	err = errno;
+	diag_say(stderr, "er_kernel: load '%s': cannot be run: %s", argv[0], strerror(err));
+	_exit(err == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
 }
 
 int load_prepare(struct load *l, char *const *argv, bool stop, const sigset_t *mask, struct diag *d)

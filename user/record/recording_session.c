@@ -394,7 +394,7 @@ static int record(struct recording_session *s)
 		return 1;
 	}
 	if (s->live.on || s->plan->verbose)
-		fprintf(stderr, "Creating experiment %s ...\n", s->name->path);
+		diag_say(stderr, "Creating experiment %s ...", s->name->path);
 	if (s->live.on && !s->plan->load && !s->plan->end_ns)
 		fprintf(stderr, "Recording %s until Ctrl-C ...\n",
 			s->plan->targets.len ? "the targets" : "the whole system");
