@@ -15,11 +15,13 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
-#include "analysis/model/session.h"
-#include "analysis/symbols/archive.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
+#include "analysis/files/owner.h"
 #include "analysis/files/sources.h"
+#include "analysis/model/session.h"
+#include "analysis/symbols/archive.h"
+#include "analysis/symbols/elfsyms.h"
 
 /* Whether an object is to be archived, and its addresses that stacks lead through. */
 struct wanted {
@@ -32,6 +34,7 @@ struct archiver {
 	struct session *session;
 	const char *path;
 	int expdir;
+	uid_t owner;  /* of the experiment */
 	int archives; /* archives/, -1 until something goes there */
 	struct diag *d;   /* errors */
 	struct buf log;   /* warnings, a line each */
@@ -89,12 +92,28 @@ static int put(struct archiver *a, int fd, const char *path)
 	return archive_link(a->archives, plan->common, path, a->d);
 }
 
+/* The file as it was recorded, if the experiment's owner may have it. -1 and why. */
+static int open_recorded(const struct archiver *a, const char *path, const char **why)
+{
+	int fd = session_open_recorded(a->session, path, why);
+
+	if (fd < 0 || owner_may_read(a->owner, fd, path))
+		return fd;
+	*why = "the owner of the experiment may not read it";
+	close(fd);
+	return -1;
+}
+
 static int archive_object(struct archiver *a, const struct loadobj *o)
 {
 	const char *why;
-	__cleanup(closep) int fd = session_open_recorded(a->session, o->path, &why);
+	__cleanup(closep) int fd = open_recorded(a, o->path, &why);
 	__cleanup(closep) int archived = fd < 0 ? archive_open(a->expdir, o->path) : -1;
 
+	if (fd >= 0 && !elf_file(fd)) {
+		warn(a, "%s: is not archived: it is no ELF file", o->path);
+		return 0;
+	}
 	if (fd < 0 && archived < 0)
 		warn(a, "%s: is not archived: %s", o->path, why);
 	return fd < 0 ? 0 : put(a, fd, o->path);
@@ -104,7 +123,7 @@ static int archive_object(struct archiver *a, const struct loadobj *o)
 static int archive_sources(struct archiver *a, const struct wanted *w, const char *path)
 {
 	const char *why;
-	__cleanup(closep) int fd = session_open_recorded(a->session, path, &why);
+	__cleanup(closep) int fd = open_recorded(a, path, &why);
 	struct strtab sources = { 0 };
 	size_t nmissing = 0;
 	int err = 0;
@@ -117,7 +136,7 @@ static int archive_sources(struct archiver *a, const struct wanted *w, const cha
 	for (size_t i = 0; !err && i < sources.len; i++) {
 		const char *source = sources.strings[i];
 		__cleanup(closep) int in = is_chosen(a, source) ?
-			session_open_recorded(a->session, source, &why) : -1;
+			open_recorded(a, source, &why) : -1;
 
 		if (in >= 0)
 			err = put(a, in, source);
@@ -125,7 +144,8 @@ static int archive_sources(struct archiver *a, const struct wanted *w, const cha
 			nmissing += is_chosen(a, source);
 	}
 	if (nmissing)
-		warn(a, "%s: %zu of its %zu source files are not here or changed since", path,
+		warn(a, "%s: %zu of its %zu source files are not here, changed since, or not for the "
+			"experiment's owner to read", path,
 		     nmissing, sources.len);
 	strtab_free(&sources);
 	return err;
@@ -267,12 +287,14 @@ int archive_experiment(const char *path, const struct archive_plan *plan, struct
 {
 	struct archiver a = { .plan = plan, .archives = -1, .expdir = -1, .d = d };
 	struct operand p;
+	struct stat st;
 	int err = operand_init(&p, path, d) || check_founder(&p, d) ? -1 : 0;
 
 	a.path = p.path;
 	if (!err)
 		a.expdir = operand_open_experiment(&p, d);
-	if (a.expdir >= 0) {
+	if (a.expdir >= 0 && !fstat(a.expdir, &st)) {
+		a.owner = st.st_uid;
 		a.session = session_new(d);
 		err = archive_open_experiment(&a);
 		session_free(a.session);

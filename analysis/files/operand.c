@@ -48,6 +48,28 @@ bool operand_exists(const struct operand *p)
 	return fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool operand_inside(int inner, int outer)
+{
+	__cleanup(closep) int at = openat(inner, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat here, there, last = { 0 };
+
+	if (at < 0 || fstat(outer, &there) < 0)
+		return false;
+	while (!fstat(at, &here) && (here.st_ino != last.st_ino || here.st_dev != last.st_dev)) {
+		int up;
+
+		if (here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+			return true;
+		up = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return false;
+		close(at);
+		at = up;
+		last = here;
+	}
+	return false;
+}
+
 /* What recorders, ours and gprofng's, and those who work on experiments put there. */
 static bool belongs(const char *name)
 {

@@ -23,6 +23,8 @@ int operand_init(struct operand *p, const char *path, struct diag *d);
 void operand_free(struct operand *p);
 
 bool operand_exists(const struct operand *p);
+/* Whether the directory open at `inner` is that at `outer` or lies in it. */
+bool operand_inside(int inner, int outer);
 
 /*
  * Open the directory of the experiment: a name in ".er", no link, and in it a

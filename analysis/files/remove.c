@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* er_rm: experiments, and groups: their experiments first, then the group file. */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,12 +15,29 @@
 
 struct settings {
 	bool force;
+	bool outside; /* members of groups, wherever they are */
+	int group;    /* the group's directory, of whose members it is about; -1: no group */
 };
 
 static int set_force(void *settings, const char *arg, struct diag *d)
 {
 	((struct settings *)settings)->force = true;
 	return 0;
+}
+
+static int set_outside(void *settings, const char *arg, struct diag *d)
+{
+	((struct settings *)settings)->outside = true;
+	return 0;
+}
+
+/* A group may have been written by others: it is not to name what lies elsewhere. */
+static int check_inside(const struct settings *s, const struct operand *p, struct diag *d)
+{
+	if (s->group < 0 || s->outside || operand_inside(p->dir, s->group))
+		return 0;
+	return diag_error(d, "experiment '%s': lies outside the directory of its group: remove it by "
+			  "itself, or use -a", p->path);
 }
 
 static int remove_open(const struct operand *p, int fd, bool force, struct diag *d)
@@ -32,35 +50,66 @@ static int remove_open(const struct operand *p, int fd, bool force, struct diag 
 	return tree_remove(p->dir, p->name, p->path, d);
 }
 
-static int remove_experiment(const char *path, bool force, struct diag *d)
+static int remove_experiment(const char *path, const struct settings *s, struct diag *d)
 {
 	struct operand p;
 	__cleanup(closep) int fd = -1;
-	int err = operand_init(&p, path, d);
+	int err = operand_init(&p, path, d) || check_inside(s, &p, d) ? -1 : 0;
 
 	if (!err)
 		fd = operand_open_experiment(&p, d);
-	err = fd < 0 ? -1 : remove_open(&p, fd, force, d);
+	err = fd < 0 ? -1 : remove_open(&p, fd, s->force, d);
 	operand_free(&p);
 	return err;
 }
 
 /* A member that is gone already does not keep the group file. */
-static int remove_member(void *settings, const char *path, struct diag *d)
+static int remove_member(const struct settings *s, const char *path, struct diag *d)
 {
-	const struct settings *s = settings;
 	struct stat st;
 
 	if (lstat(path, &st) == 0 || errno != ENOENT)
-		return remove_experiment(path, s->force, d);
+		return remove_experiment(path, s, d);
 	diag_warn(d, "experiment '%s': is not there any more", path);
 	return 0;
 }
 
+/* Whether it may go, before any other goes. One whose directory is gone is gone, too. */
+static int check_member(const struct settings *s, const char *path, struct diag *d)
+{
+	struct operand p;
+	int err = operand_init(&p, path, NULL) ? 0 : check_inside(s, &p, d);
+
+	operand_free(&p);
+	return err;
+}
+
+static int remove_members(const char *path, struct settings *s, struct diag *d)
+{
+	struct operand group;
+	str_vec members = { 0 };
+	int err = operand_init(&group, path, d) || group_read(path, &members, d) ? -1 : 0;
+	bool refused;
+
+	s->group = group.dir;
+	vec_for_each(m, &members)
+		err |= check_member(s, *m, d);
+	refused = err;
+	vec_for_each(m, &members) {
+		if (!refused)
+			err |= remove_member(s, *m, d);
+		free(*m);
+	}
+	vec_free(&members);
+	operand_free(&group);
+	return err;
+}
+
 static int remove_group(const char *path, struct settings *s, struct diag *d)
 {
-	int err = operand_each(path, remove_member, s, d);
+	int err = remove_members(path, s, d);
 
+	s->group = -1;
 	if (!err && unlink(path) < 0)
 		err = diag_errno(d, errno, "group '%s': cannot remove", path);
 	return err;
@@ -68,8 +117,10 @@ static int remove_group(const char *path, struct settings *s, struct diag *d)
 
 int remove_main(int argc, char **argv)
 {
-	static const char *const synopses[] = { "[-f] experiment.er|group.erg...", NULL };
+	static const char *const synopses[] = { "[-af] experiment.er|group.erg...", NULL };
 	static const struct tool_option options[] = {
+		{ 'a', NULL, "all members of a group, also those outside the group's directory",
+		  set_outside },
 		{ 'f', NULL, "remove also what is being recorded; no messages, always status 0",
 		  set_force },
 	};
@@ -77,7 +128,7 @@ int remove_main(int argc, char **argv)
 				.noptions = sizeof(options) / sizeof(options[0]),
 				.min_operands = 1 };
 	struct diag d = { .prefix = t.name }, silent = { 0 };
-	struct settings s = { 0 };
+	struct settings s = { .group = -1 };
 	struct operands o;
 	int status = tool_parse(&t, argc, argv, &s, &o, &d), err = 0;
 
@@ -87,7 +138,7 @@ int remove_main(int argc, char **argv)
 		struct diag *to = s.force ? &silent : &d;
 
 		err |= is_group_name(o.v[i]) ? remove_group(o.v[i], &s, to) :
-					       remove_experiment(o.v[i], s.force, to);
+					       remove_experiment(o.v[i], &s, to);
 	}
 	diag_free(&silent);
 	return err && !s.force ? 1 : 0;

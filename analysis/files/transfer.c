@@ -57,29 +57,6 @@ static int rename_failed(const struct transfer_job *j, int err)
 	return -1;
 }
 
-/* Whether the directory open at `inner` is that at `outer` or lies in it. */
-static bool lies_in(int inner, int outer)
-{
-	__cleanup(closep) int at = openat(inner, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat here, there, last = { 0 };
-
-	if (at < 0 || fstat(outer, &there) < 0)
-		return false;
-	while (!fstat(at, &here) && (here.st_ino != last.st_ino || here.st_dev != last.st_dev)) {
-		int up;
-
-		if (here.st_ino == there.st_ino && here.st_dev == there.st_dev)
-			return true;
-		up = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (up < 0)
-			return false;
-		close(at);
-		at = up;
-		last = here;
-	}
-	return false;
-}
-
 /* Copy, and give the copy its name. */
 static int copy_over(const struct transfer_job *j)
 {
@@ -125,7 +102,7 @@ static int check(const struct transfer_job *j, int fd)
 		return diag_error(j->d, "'%s': the name of an experiment ends in .er", j->to.path);
 	if (operand_exists(&j->to))
 		return rename_failed(j, -EEXIST);
-	if (lies_in(j->to.dir, fd))
+	if (operand_inside(j->to.dir, fd))
 		return diag_error(j->d, "'%s': lies in experiment '%s' itself", j->to.path,
 				  j->from.path);
 	if (recorder && j->how == TRANSFER_MOVE)

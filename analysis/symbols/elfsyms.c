@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/base/buf.h"
 
@@ -345,4 +346,12 @@ char *elf_file_build_id(int fd)
 	id = elf && elf_kind(elf) == ELF_K_ELF ? elf_build_id(elf) : NULL;
 	elf_end(elf);
 	return id;
+}
+
+bool elf_file(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, ELFMAG, sizeof(magic));
 }

@@ -69,5 +69,7 @@ Elf_Scn *elf_section(Elf *elf, const char *name);
 char *elf_build_id(Elf *elf);
 /* The same of an open file; NULL also for what is no ELF file. */
 char *elf_file_build_id(int fd);
+/* Whether the file begins as ELF files do. */
+bool elf_file(int fd);
 
 #endif

@@ -66,7 +66,7 @@ check "-a on" er_archive -q -m "$PWD" -a on a.er
 check_that "is all" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/archives)"
 echo >>two.c && rm -rf a.er/archives
 check_that "a changed source is not taken" "$(er_archive -m two -a src a.er 2>&1 |
-	grep -c '1 of its .* source files are not here or changed') == 1 && \"$(files a.er)\" == \"\""
+	grep -c '1 of its .* source files are not here, changed since') == 1 && \"$(files a.er)\" == \"\""
 # The stacks of rec.1.er have one address 0x10 bytes into the mapping.
 rm -rf a.er/archives && touch -d '2020-02-02' two.c
 main=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -115,6 +115,39 @@ printf '#analyzer experiment group\na.er\n' >g.erg
 check "a group" er_archive g.erg
 check_that "its members" "\"$(files a.er)\" == \"lib prog\""
 check "another machine, by force" er_archive -F -q s.er
+
+# What is no program is no load object, and is not copied.
+fresh
+mapped a.er && echo precious >lib && touch -d '2020-02-02' lib
+er_archive -A a.er 2>"$tmp/err"
+check_that "what is no ELF file is no object" "\"$(files a.er)\" == \"prog\" &&
+	$(grep -c 'lib: is not archived: it is no ELF file' "$tmp/err") == 1" "$(cat "$tmp/err")"
+
+# An experiment says itself what belongs to it: of another owner's, only what that one may read.
+if [ "$(id -u)" != 0 ]; then
+	skip "another owner's experiment" "needs root"
+else
+	chmod 755 "$tmp"
+	fresh
+	mapped a.er
+	printf 'int other(void);\nint main(void)\n{\n\treturn other();\n}\n' >one.c
+	printf 'int other(void)\n{\n\treturn 0;\n}\n' >two.c
+	mkdir -m 700 closed && cp two.c closed/three.c && sed -i s/other/third/ closed/three.c
+	${CC:-gcc} -g -o prog one.c two.c "$PWD/closed/three.c" && touch -d '2020-02-02' prog lib *.c closed/*.c
+	chmod 600 one.c && chmod 700 lib && chmod 755 . && cp -R a.er mine.er && chown -R 65534 a.er
+	er_archive -m "$PWD" -a on a.er 2>"$tmp/err"
+	check_that "of another owner's experiment, only what that one may read" \
+		"\"$(files a.er)\" == \"prog two.c\"" "$(ls a.er/archives; cat "$tmp/err")"
+	check_that "and says so" "$(grep -c 'lib: is not archived: the owner of the experiment may not read it' \
+		"$tmp/err") == 1" "$(cat "$tmp/err")"
+	er_archive -m "$PWD" -a on mine.er 2>"$tmp/err"
+	check_that "of one's own, all" "\"$(files mine.er)\" == \"lib one.c prog three.c two.c\"" "$(ls mine.er/archives)"
+	rm -rf a.er && mv mine.er a.er && rm -rf a.er/archives && chown 65533 a.er && chmod -R a+rwX a.er
+	chown 65534 one.c lib
+	setpriv --reuid=65534 --regid=65534 --clear-groups er_archive -m "$PWD" -a on a.er 2>"$tmp/err"
+	check_that "an ordinary user goes by the modes of files" \
+		"\"$(files a.er)\" == \"prog two.c\"" "$(ls a.er/archives; cat "$tmp/err")"
+fi
 
 # er_print does it for an experiment whose recorder came to no end, once.
 fresh

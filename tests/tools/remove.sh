@@ -18,6 +18,21 @@ check_that "a group: its experiments and its file" "$? == 0 && \"$(ls dir)\" == 
 	"$(ls dir; cat "$tmp/err")"
 check_that "a member that is gone is said" "$(grep -c "gone.er': is not there" "$tmp/err") == 1" "$(cat "$tmp/err")"
 
+# A group names only what lies below its own directory, unless -a says otherwise.
+fresh
+mkdir -p dir/sub elsewhere
+put rec.1.er dir/a.er dir/sub/b.er elsewhere/c.er
+ln -s ../elsewhere dir/link
+for member in ../elsewhere/c.er "$PWD/elsewhere/c.er" link/c.er sub/../../elsewhere/c.er; do
+	printf '#analyzer experiment group\na.er\n%s\n' "$member" >dir/g.erg
+	refuses "a member outside: ${member#$PWD/}" "lies outside the directory of its group" er_rm dir/g.erg
+done
+check_that "-f does not take it either" "\"$(er_rm -f dir/g.erg; ls elsewhere dir | tr '\n' ' ')\" == \"dir: a.er g.erg link sub  elsewhere: c.er \"" \
+	"$(ls elsewhere dir)"
+printf '#analyzer experiment group\na.er\nsub/b.er\n%s\n' "$PWD/elsewhere/c.er" >dir/g.erg
+check "-a does" er_rm -a dir/g.erg
+check_that "and nothing is left" "$(find . -name '*.er*' | wc -l) == 0" "$(find .)"
+
 fresh
 put rec.1.er a.er
 mkdir plain.er empty.er && echo x >plain.er/thesis.tex && echo x >file && ln -s a.er link.er

@@ -17,6 +17,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/file.h"
+#include "analysis/symbols/elfsyms.h"
 #include "loaders/privilege.h"
 #include "user/space/procfs.h"
 
@@ -87,14 +88,6 @@ static bool shown_alike(int fd, const struct mapping *m)
 	return alike;
 }
 
-static bool is_elf(int fd)
-{
-	char magic[4];
-
-	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	       !memcmp(magic, "\177ELF", sizeof(magic));
-}
-
 /* Takes over the descriptor of a place (O_PATH), or an error. */
 static int take(int place, const struct mapping *m)
 {
@@ -111,7 +104,7 @@ static int take(int place, const struct mapping *m)
 	fd = file_open_place(place);
 	if (fd < 0)
 		return fd;
-	if ((same || shown_alike(fd, m)) && is_elf(fd))
+	if ((same || shown_alike(fd, m)) && elf_file(fd))
 		return fd;
 	close(fd);
 	return same ? -ENOEXEC : -ESTALE;
