@@ -2,7 +2,9 @@
 #include "analysis/metrics/waitstat.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/metrics/pass.h"
 
 unsigned wait_decade(int64_t ns)
@@ -23,7 +25,20 @@ unsigned wait_octave(int64_t ns)
 	return octave;
 }
 
-void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n)
+void wait_stat_init(struct wait_stat *ws, unsigned ngroups)
+{
+	*ws = (struct wait_stat){ .ngroups = ngroups };
+	if (ngroups)
+		ws->groups = xcalloc(ngroups, sizeof(*ws->groups));
+}
+
+void wait_stat_fini(struct wait_stat *ws)
+{
+	free(ws->groups);
+	ws->groups = NULL;
+}
+
+static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count n)
 {
 	int64_t length = hit_wait_length(h), weight = hit_weight(h);
 
@@ -44,8 +59,17 @@ void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count 
 	ws->longest_ns = length > ws->longest_ns ? length : ws->longest_ns;
 }
 
+void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n)
+{
+	add_one(ws, h, n);
+	if (h->e->group && h->e->group <= ws->ngroups)
+		add_one(&ws->groups[h->e->group - 1], h, n);
+}
+
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 {
+	for (unsigned g = 0; g < to->ngroups && g < from->ngroups; g++)
+		wait_stat_merge(&to->groups[g], &from->groups[g]);
 	add_to(&to->time_ns, from->time_ns);
 	add_to(&to->counted_ns, from->counted_ns);
 	to->count += from->count;

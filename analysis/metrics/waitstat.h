@@ -29,9 +29,17 @@ struct wait_stat {
 	uint64_t marks;     /* see waitcount.h */
 	bool unscaled;
 	double decades[WAIT_DECADES]; /* of waits whose lengths were recorded */
+	/* While experiments are compared: the same of each group, ngroups of them. */
+	struct wait_stat *groups;
+	unsigned ngroups;
 };
 
+/* ngroups 0: nothing is compared. */
+void wait_stat_init(struct wait_stat *ws, unsigned ngroups);
+void wait_stat_fini(struct wait_stat *ws);
+
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
+/* Both have the same number of groups. */
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
 /* Mean length in nanoseconds; 0 where no count is known. */
 int64_t wait_stat_mean(const struct wait_stat *ws);

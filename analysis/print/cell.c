@@ -104,7 +104,7 @@ char *cell_number(const struct cell *c, char *end)
 
 static bool is_negative(const struct cell *c)
 {
-	return c->kind == CELL_RATIO ? c->d < 0 : c->i < 0;
+	return c->kind == CELL_RATIO || c->kind == CELL_PERCENT ? c->d < 0 : c->i < 0;
 }
 
 /* As printf says it, but for exactly nothing. */

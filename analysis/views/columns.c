@@ -164,6 +164,15 @@ static double times(int64_t value, int64_t base)
 	return (double)value / (double)base;
 }
 
+struct cell compared_to(enum compare how, enum cell_kind kind, int64_t value, int64_t first)
+{
+	if (how == COMPARE_RATIO)
+		return (struct cell){ .kind = CELL_TIMES, .d = times(value, first) };
+	if (how == COMPARE_DELTA)
+		return (struct cell){ .kind = kind, .i = value - first, .n = 1 };
+	return (struct cell){ .kind = kind, .i = value };
+}
+
 /* A value beside that of the first group. */
 static struct cell compared_cell(const struct shape *shape, const struct metric *m, int64_t value,
 				 int64_t base)
@@ -171,7 +180,7 @@ static struct cell compared_cell(const struct shape *shape, const struct metric 
 	struct cell cell;
 
 	if (m->compare == COMPARE_RATIO)
-		return (struct cell){ .kind = CELL_TIMES, .d = times(value, base) };
+		return compared_to(m->compare, shape->kind, value, base);
 	cell = metric_cell(shape, m, (int64_t)((uint64_t)value - (uint64_t)base), 0);
 	cell.n = 1;
 	return cell;
@@ -336,12 +345,24 @@ static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
 	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
 }
 
+/* While differences are compared what differs most comes first. */
+static int64_t difference(const struct metric *m, const int64_t *values)
+{
+	int64_t d = metric_value(copy_of(m, m->ngroups - 1), values) -
+		    metric_value(copy_of(m, 0), values);
+
+	return d < 0 ? -d : d;
+}
+
 static int64_t sort_key(const struct ranked *r, const struct metric_col *c)
 {
 	const int64_t *values = ranked_values(r, c->flavor);
 
-	return c->flavor == FLAVOR_STATIC || !values ? 0 :
-	       metric_value(copy_of(c->metric, 0), values);
+	if (c->flavor == FLAVOR_STATIC || !values)
+		return 0;
+	if (c->metric->compare > COMPARE_ON)
+		return difference(c->metric, values);
+	return metric_value(copy_of(c->metric, 0), values);
 }
 
 static int ranked_cmp(const void *pa, const void *pb, void *ctx)

@@ -23,6 +23,8 @@ void columns_fill_attr(struct row *r, const struct metric_list *l, const int64_t
 const char *func_name(const struct view_state *v, const struct func *f);
 /* The same as rows show it: with its object when that is wanted, living as long as the table. */
 const char *func_label(const struct view_state *v, const struct func *f, struct table *t);
+/* A value as `how` shows it beside that of the first group: itself, their difference, their ratio. */
+struct cell compared_to(enum compare how, enum cell_kind kind, int64_t value, int64_t first);
 /* The value of a metric where no visibility was chosen: a time, a ratio or a count. */
 struct cell metric_plain_cell(const struct metric *m, int64_t value);
 double percent_of(int64_t value, int64_t whole);

@@ -15,13 +15,9 @@
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/microstates.h"
 
-/* How the ten states stand side by side: those on a CPU, then what is waited for. */
-static const struct state_column {
-	enum er_mstate state;
-	const char *title[2];
-	char letter; /* in the bar */
-} states[] = {
+const struct microstate_column microstate_columns[] = {
 	{ MS_USER, { "User", "CPU" }, 'U' },
 	{ MS_SYSTEM, { "System", "CPU" }, 'S' },
 	{ MS_TRAP, { "Trap", "CPU" }, 'T' },
@@ -35,7 +31,9 @@ static const struct state_column {
 	{ MS_SLEEP, { "Sleep", "" }, '.' },
 };
 
-enum { NSTATES = sizeof(states) / sizeof(states[0]) };
+enum { NSTATES = sizeof(microstate_columns) / sizeof(microstate_columns[0]) };
+
+const size_t nmicrostate_columns = NSTATES;
 
 struct key {
 	const struct experiment *founder;
@@ -195,9 +193,9 @@ static void put_bar(struct table *t, struct cell *cell, const struct entry *e)
 	size_t at = 0;
 
 	for (size_t i = 0; i < NSTATES; i++) {
-		add_to(&upto, e->ns[states[i].state]);
+		add_to(&upto, e->ns[microstate_columns[i].state]);
 		while (whole > 0 && at < TABLE_BAR && (at + 0.5) * (double)whole < (double)upto * TABLE_BAR)
-			bar[at++] = states[i].letter;
+			bar[at++] = microstate_columns[i].letter;
 	}
 	while (at < TABLE_BAR)
 		bar[at++] = whole ? '?' : ' ';
@@ -213,7 +211,7 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 
 	r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = whole };
 	for (size_t i = 0; i < NSTATES; i++) {
-		int64_t ns = e->ns[states[i].state];
+		int64_t ns = e->ns[microstate_columns[i].state];
 
 		r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = ns };
 		r->cells[n++] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
@@ -235,17 +233,17 @@ static int spare_of(const struct entry *total, size_t state)
 	static const unsigned common = 1 << MS_USER | 1 << MS_SYSTEM | 1 << MS_WAIT_CPU |
 				       1 << MS_USER_LOCK | 1 << MS_SLEEP;
 
-	if (state == NSTATES || common >> states[state].state & 1)
+	if (state == NSTATES || common >> microstate_columns[state].state & 1)
 		return 0;
-	return percent_of(total->ns[states[state].state], whole_of(total)) < 1 ? SPARE_RARE : 0;
+	return percent_of(total->ns[microstate_columns[state].state], whole_of(total)) < 1 ? SPARE_RARE : 0;
 }
 
 static void put_columns(struct table *t, const struct entry *total)
 {
 	vec_push(&t->columns, (struct column){ .kind = CELL_TIME, .title = { "Total", "", "sec." } });
 	for (size_t i = 0; i <= NSTATES; i++) {
-		const char *first = i < NSTATES ? states[i].title[0] : "Not";
-		const char *second = i < NSTATES ? states[i].title[1] : "known";
+		const char *first = i < NSTATES ? microstate_columns[i].title[0] : "Not";
+		const char *second = i < NSTATES ? microstate_columns[i].title[1] : "known";
 
 		vec_push(&t->columns, (struct column){ .kind = CELL_TIME,
 			.title = { first, second, "sec." }, .optional = true,
@@ -277,8 +275,9 @@ static void put_legend(struct table *t, const struct entry *total)
 	struct buf b = { 0 };
 
 	for (size_t i = 0; i < NSTATES; i++) {
-		if (total->ns[states[i].state])
-			put_letter(t, &b, states[i].letter, mstate_descs[states[i].state].uname);
+		if (total->ns[microstate_columns[i].state])
+			put_letter(t, &b, microstate_columns[i].letter,
+				   mstate_descs[microstate_columns[i].state].uname);
 	}
 	if (lacks(total))
 		put_letter(t, &b, '?', "not known");
@@ -418,6 +417,8 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 
 	if (choose_sort(&m, sort_by, d))
 		return -1;
+	if (v->metric_set->compare)
+		return view_microstates_compared(v, by_process, t);
 	t->name = "microstates";
 	buf_printf(&title, "States of %s, sorted by metric: ", by_process ? "processes" : "threads");
 	metric_sort_describe(&m.sort, &title);

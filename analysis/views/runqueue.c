@@ -145,6 +145,10 @@ int view_runqueue(struct view_state *v, struct table *t, struct diag *d)
 					       .put = put_report };
 	struct runqueue rq = { 0 };
 
+	for (int i = 0; i < WAIT_OCTAVES; i++)
+		wait_stat_init(&rq.octaves[i], v->metric_set->compare ? v->session->groups.len : 0);
 	wait_report_run(&rq.w, &view, v, t);
+	for (int i = 0; i < WAIT_OCTAVES; i++)
+		wait_stat_fini(&rq.octaves[i]);
 	return 0;
 }

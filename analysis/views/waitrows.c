@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/views/waitrows.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { ROWS_SHOWN = 8 };
 
 struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS])
 {
-	struct wait_sum sum = { .key = { 0 } };
+	struct wait_sum sum;
 	uint64_t hash = hash_bytes(key, sizeof(sum.key));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
@@ -23,19 +24,22 @@ struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS
 			return &bag->sums.data[id1 - 1].stat;
 	}
 	memcpy(sum.key, key, sizeof(sum.key));
+	wait_stat_init(&sum.stat, bag->ngroups);
 	vec_push(&bag->sums, sum);
 	return &bag->sums.data[intern_add(&bag->ids, hash)].stat;
 }
 
 void wait_bag_free(struct wait_bag *bag)
 {
+	vec_for_each(s, &bag->sums)
+		wait_stat_fini(&s->stat);
 	intern_free(&bag->ids);
 	vec_free(&bag->sums);
 }
 
 void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *ret)
 {
-	*ret = (struct wait_bag){ 0 };
+	*ret = (struct wait_bag){ .ngroups = from->ngroups, .by_difference = from->by_difference };
 	vec_for_each(s, &from->sums) {
 		uint32_t key[WAIT_KEYS] = { 0 };
 
@@ -45,7 +49,19 @@ void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *re
 	}
 }
 
-/* Keys settle ties: the order of a report must not hang on that of the packets. */
+static int64_t difference(const struct wait_stat *ws)
+{
+	int64_t d = ws->groups[ws->ngroups - 1].time_ns - ws->groups[0].time_ns;
+
+	return d < 0 ? -d : d;
+}
+
+/* Keys settle ties: the order of packets must not decide that of a report. */
+static int keys_cmp(const struct wait_sum *a, const struct wait_sum *b)
+{
+	return memcmp(a->key, b->key, sizeof(a->key));
+}
+
 static int sum_cmp(const void *pa, const void *pb)
 {
 	const struct wait_sum *a = *(const struct wait_sum *const *)pa;
@@ -53,7 +69,18 @@ static int sum_cmp(const void *pa, const void *pb)
 
 	if (a->stat.time_ns != b->stat.time_ns)
 		return a->stat.time_ns > b->stat.time_ns ? -1 : 1;
-	return memcmp(a->key, b->key, sizeof(a->key));
+	return keys_cmp(a, b);
+}
+
+static int difference_cmp(const void *pa, const void *pb)
+{
+	const struct wait_sum *a = *(const struct wait_sum *const *)pa;
+	const struct wait_sum *b = *(const struct wait_sum *const *)pb;
+	int64_t da = difference(&a->stat), db = difference(&b->stat);
+
+	if (da != db)
+		return da > db ? -1 : 1;
+	return keys_cmp(a, b);
 }
 
 void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret)
@@ -63,13 +90,14 @@ void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, 
 		if (!n || !memcmp(s->key, key, n * sizeof(*key)))
 			vec_push(ret, s);
 	}
-	vec_sort(ret, sum_cmp);
+	vec_sort(ret, bag->by_difference ? difference_cmp : sum_cmp);
 }
 
 struct wait_stat wait_bag_total(const struct wait_bag *bag)
 {
-	struct wait_stat total = { 0 };
+	struct wait_stat total;
 
+	wait_stat_init(&total, bag->ngroups);
 	vec_for_each(s, &bag->sums)
 		wait_stat_merge(&total, &s->stat);
 	return total;
@@ -77,7 +105,11 @@ struct wait_stat wait_bag_total(const struct wait_bag *bag)
 
 void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t)
 {
-	*w = (struct wait_report){ .v = v, .t = t, .names = session_names(v->session) };
+	*w = (struct wait_report){ .v = v, .t = t, .names = session_names(v->session),
+				   .compare = v->metric_set->compare };
+	if (w->compare)
+		w->bag.ngroups = v->session->groups.len;
+	w->bag.by_difference = w->compare > COMPARE_ON;
 	wait_paths_init(&w->paths, v->session, v->all_frames);
 }
 
@@ -92,13 +124,16 @@ struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
 
 void wait_report_end(struct wait_report *w)
 {
-	if (w->total.count > 0)
+	if (w->total.count > 0 && !w->compare)
 		put_note(w->t, "Lengths by decade, few `.' to most `#': <1 us, u 1 us, m 1 ms, s 1 s, "
 			 ">10 s.");
 	if (w->estimates)
 		put_note(w->t, "~ an estimate: stacks are recorded of a sample of the waits%s. Longest "
 			 "covers sampled waits only.", w->v->errors ? "" :
 			 "; `errors on' shows standard errors");
+	if (w->bag.by_difference)
+		put_note(w->t, "Sorted by the difference in time, the largest first.");
+	wait_stat_fini(&w->total);
 	wait_counts_free(w->counts);
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
@@ -128,7 +163,48 @@ static void put_columns(struct table *t, const char *heading, bool errors)
 	t->columns.data[COL_ERROR].hidden = !errors;
 }
 
-static void put_stat(struct wait_report *w, struct row *r, const struct wait_stat *ws)
+/* A group's columns, when groups are compared. */
+enum { GROUP_TIME, GROUP_COUNT, GROUP_MEAN, GROUP_COLUMNS };
+
+static void put_group_columns(struct wait_report *w, const char *heading)
+{
+	static const struct column columns[] = {
+		[GROUP_TIME] = { .kind = CELL_TIME, .title = { "Time", "", "sec." } },
+		[GROUP_COUNT] = { .kind = CELL_COUNT, .title = { "Waits" } },
+		[GROUP_MEAN] = { .kind = CELL_MSEC, .title = { "Mean", NULL, "ms" } },
+	};
+
+	for (unsigned g = 0; g < w->bag.ngroups; g++) {
+		for (int i = 0; i < GROUP_COLUMNS; i++) {
+			struct column c = columns[i];
+
+			c.group = w->v->session->groups.data[g];
+			c.sorted = i == GROUP_TIME && !g;
+			if (g && w->compare > COMPARE_ON)
+				c.title[2] = w->compare == COMPARE_DELTA ? "delta" : "ratio";
+			if (g && w->compare == COMPARE_RATIO)
+				c.kind = CELL_TIMES;
+			vec_push(&w->t->columns, c);
+		}
+	}
+	vec_push(&w->t->columns, (struct column){ .kind = CELL_TEXT, .title = { heading }, .wrap = true });
+}
+
+static void put_group(struct wait_report *w, struct cell *cells, const struct wait_stat *ws,
+		      const struct wait_stat *first)
+{
+	enum compare how = ws == first ? COMPARE_ON : w->compare;
+	bool estimate = wait_stat_is_estimate(ws) ||
+			(how > COMPARE_ON && wait_stat_is_estimate(first));
+
+	w->estimates |= estimate;
+	cells[GROUP_TIME] = compared_to(how, CELL_TIME, ws->time_ns, first->time_ns);
+	cells[GROUP_COUNT] = compared_to(how, CELL_COUNT, llround(ws->count), llround(first->count));
+	cells[GROUP_MEAN] = compared_to(how, CELL_MSEC, wait_stat_mean(ws), wait_stat_mean(first));
+	cells[GROUP_COUNT].estimate = cells[GROUP_MEAN].estimate = estimate;
+}
+
+static void put_figures(struct wait_report *w, struct row *r, const struct wait_stat *ws)
 {
 	bool estimate = wait_stat_is_estimate(ws);
 	struct buf b = { 0 };
@@ -157,6 +233,14 @@ static void put_stat(struct wait_report *w, struct row *r, const struct wait_sta
 	buf_free(&b);
 }
 
+static void put_stat(struct wait_report *w, struct row *r, const struct wait_stat *ws)
+{
+	for (unsigned g = 0; g < ws->ngroups; g++)
+		put_group(w, &r->cells[g * GROUP_COLUMNS], &ws->groups[g], &ws->groups[0]);
+	if (!ws->ngroups)
+		put_figures(w, r, ws);
+}
+
 void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt, ...)
 {
 	struct row *r = table_row(w->t);
@@ -169,7 +253,7 @@ void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	put_text(r, COL_TEXT, arena_strdup(&w->t->arena, text ? text : ""));
+	put_text(r, w->t->columns.len - 1, arena_strdup(&w->t->arena, text ? text : ""));
 	free(text);
 }
 
@@ -238,8 +322,9 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 	       const char *(*text)(struct wait_report *w, const struct wait_sum *s))
 {
 	size_t shown = wait_rows_shown(w, sums->len);
-	struct wait_stat rest = { 0 };
+	struct wait_stat rest;
 
+	wait_stat_init(&rest, w->bag.ngroups);
 	for (size_t i = 0; i < sums->len; i++) {
 		if (i < shown)
 			wait_row(w, &sums->data[i]->stat, "  %s", text(w, sums->data[i]));
@@ -249,6 +334,7 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 	if (shown < sums->len)
 		wait_row(w, &rest, "  (%zu more %s%s)", sums->len - shown, more,
 			 sums->len - shown == 1 ? "" : "s");
+	wait_stat_fini(&rest);
 }
 
 void wait_nothing(struct wait_report *w, const char *what)
@@ -265,8 +351,11 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 {
 	t->name = view->name;
 	t->title = view->title;
-	put_columns(t, view->heading, v->errors);
 	wait_report_init(w, v, t);
+	if (w->compare)
+		put_group_columns(w, view->heading);
+	else
+		put_columns(t, view->heading, v->errors);
 	w->counts = wait_counts_new(v->session, v->metric_set);
 	pass_run(v->session, v->metric_set, v->filter, view->add, NULL, w);
 	w->total = wait_bag_total(&w->bag);

@@ -7,6 +7,7 @@
 #define VIEWS_WAITROWS_H
 
 #include "analysis/base/map.h"
+#include "analysis/metrics/metric.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/metrics/waitpath.h"
 #include "analysis/metrics/waitstat.h"
@@ -25,6 +26,8 @@ struct wait_sum {
 };
 
 struct wait_bag {
+	unsigned ngroups; /* of the sums; set before the first is made */
+	bool by_difference;
 	struct intern ids;
 	VEC(struct wait_sum) sums;
 };
@@ -39,9 +42,12 @@ void wait_bag_free(struct wait_bag *bag);
  * being 0, into an empty bag.
  */
 void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *ret);
-/* Those whose first n keys are these, most time first; freed with vec_free. */
+/*
+ * Those whose first n keys are these; freed with vec_free. Most time first; while differences
+ * are compared, the largest difference between the last group and the first one first.
+ */
 void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret);
-/* All of it. */
+/* All of it; release it with wait_stat_fini. */
 struct wait_stat wait_bag_total(const struct wait_bag *bag);
 
 /* What a report on waits works with. */
@@ -49,6 +55,7 @@ struct wait_report {
 	struct view_state *v;
 	struct table *t;
 	const struct names *names;
+	enum compare compare;
 	struct wait_counts *counts;
 	bool estimates;        /* a row has an estimated count */
 	struct wait_paths paths;
