@@ -257,7 +257,7 @@ static int as_linked(struct loadobj *o, int fd)
 
 static void object_open(struct session *s, struct loadobj *o)
 {
-	struct symtab_opts opts = { .path = o->path };
+	struct symtab_opts opts = { .path = o->path, .ask = true };
 	__cleanup(closep) int fd = open_archived(s, o);
 	bool archived = fd >= 0;
 	size_t n = 0;

@@ -18,6 +18,7 @@
 #include "analysis/base/vec.h"
 #include "analysis/symbols/aliases.h"
 #include "analysis/symbols/debugfile.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/framestarts.h"
 #include "analysis/symbols/gosyms.h"
@@ -26,6 +27,7 @@
 enum {
 	NEST_MAX = 64, /* outward steps of a lookup; compilers nest two deep */
 	ALIASES_MAX = 1024,
+	NAMED_ENOUGH = 10, /* symbols for one function without: no server is asked */
 	NONE = UINT32_MAX,
 };
 
@@ -159,6 +161,8 @@ static void build(struct symtab *t, rawsyms *raw)
 {
 	const struct rawsym *end, *next;
 
+	t->syms.len = 0;
+	free(t->outer);
 	sort_raw(raw);
 	end = raw->data + raw->len;
 	for (const struct rawsym *r = raw->data; r < end; r = next) {
@@ -248,26 +252,6 @@ static bool is_symbol_file(Elf *elf)
 	return false;
 }
 
-static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o, struct diag *d)
-{
-	struct sources s = { .t = t, .opts = o, .d = d };
-	size_t n;
-
-	n = add(&s, elf, SHT_SYMTAB, "symtab");
-	if (!n || is_symbol_file(elf))
-		n += add_debug_file(&s, elf);
-	if (!n && !add_debugdata(&s, elf))
-		add_go(&s, elf);
-	add(&s, elf, SHT_DYNSYM, "dynsym");
-	plt_add(elf, &t->arena, &s.raw);
-	if (s.nbad)
-		diag_warn(d, "%zu symbols are damaged and were left out", s.nbad);
-	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");
-	build(t, &s.raw);
-	vec_free(&s.raw);
-	buf_free(&s.names);
-}
-
 /* Where functions are that have no symbol: those that no symbol from before them covers. */
 static void read_unnamed(struct symtab *t, Elf *elf)
 {
@@ -275,6 +259,7 @@ static void read_unnamed(struct symtab *t, Elf *elf)
 	uint64_t reach = 0;
 	size_t i = 0;
 
+	t->unnamed.len = 0;
 	framestarts_read(elf, &t->regions, &all);
 	vec_for_each(r, &all) {
 		for (; i < t->syms.len && t->syms.data[i].addr <= r->start; i++) {
@@ -286,6 +271,48 @@ static void read_unnamed(struct symtab *t, Elf *elf)
 			vec_push(&t->unnamed, *r);
 	}
 	vec_free(&all);
+}
+
+static size_t add_served(struct sources *s)
+{
+	__cleanup(closep) int fd = debuginfod_open(s->t->build_id, s->d);
+	Elf *debug = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	size_t n = 0;
+
+	if (debug && elf_is_linked(debug))
+		n = add(s, debug, SHT_SYMTAB, "debuginfod");
+	elf_end(debug);
+	return n;
+}
+
+static void read_sources(struct sources *s, Elf *elf)
+{
+	size_t n = add(s, elf, SHT_SYMTAB, "symtab");
+
+	if (!n || is_symbol_file(elf))
+		n += add_debug_file(s, elf);
+	if (!n && !add_debugdata(s, elf))
+		add_go(s, elf);
+	add(s, elf, SHT_DYNSYM, "dynsym");
+	plt_add(elf, &s->t->arena, &s->raw);
+}
+
+static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o, struct diag *d)
+{
+	struct sources s = { .t = t, .opts = o, .d = d };
+
+	read_sources(&s, elf);
+	build(t, &s.raw);
+	read_unnamed(t, elf);
+	if (o->ask && t->unnamed.len * NAMED_ENOUGH > t->syms.len && add_served(&s)) {
+		build(t, &s.raw);
+		read_unnamed(t, elf);
+	}
+	if (s.nbad)
+		diag_warn(d, "%zu symbols are damaged and were left out", s.nbad);
+	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");
+	vec_free(&s.raw);
+	buf_free(&s.names);
 }
 
 struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
@@ -309,7 +336,6 @@ struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 	elf_get_segments(elf, &t->segments);
 	t->build_id = elf_build_id(elf);
 	read_symbols(t, elf, o ? o : &defaults, d);
-	read_unnamed(t, elf);
 	elf_end(elf);
 	return t;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Functions of one ELF file: .symtab, .dynsym, .gnu_debugdata, Go's own table, and the
- * separate debug file found by build id or debuglink, merged into one sorted array,
+ * separate debug file found by build id or debuglink or fetched from a server, merged into one sorted array,
  * built once. Of several names at one address the alphabetically last is kept, of
  * global before local (S-016, and what gprofng shows). Nothing is guessed: an address that no
  * symbol covers has none, and the model names it <static>@0x…. Such code is divided into
@@ -33,6 +33,7 @@ struct symtab;
 struct symtab_opts {
 	const char *debug_root; /* "/usr/lib/debug" when NULL; "" : look for no debug files */
 	const char *path;	/* where the file was, to find its debuglink; may be NULL */
+	bool ask;		/* debuginfod.h, if many functions have no name otherwise */
 };
 
 /*

@@ -27,7 +27,8 @@ static const char client_source[] =
 
 static const char program[] =
 	"\t.file 1 \"served.c\"\n\t.text\n\t.globl vfs_read\n\t.type vfs_read, @function\n"
-	"vfs_read:\n\t.loc 1 42\n\tret\n\t.skip 255, 0x90\n\t.size vfs_read, 256\n";
+	"vfs_read:\n\t.cfi_startproc\n\t.loc 1 42\n\tret\n\t.skip 255, 0x90\n\t.cfi_endproc\n"
+	"\t.size vfs_read, 256\n";
 
 static void shell(const char *dir, const char *command)
 {
@@ -70,6 +71,41 @@ static void lines_of_a_stripped_program(void **state)
 	lineinfo_free(l);
 	setenv("DEBUGINFOD_URLS", "", 1); /* nobody is asked then */
 	assert_null(lineinfo_open(fd, &opts, &d));
+	assert_int_equal(d.nmsgs, 0);
+	diag_free(&d);
+	tempdir_remove(dir);
+}
+
+/* Only for readers that ask, and if a symbol is missing. */
+static void names_of_a_stripped_program(void **state)
+{
+	char *dir = tempdir_new();
+	__cleanup(freep) char *path = xasprintf("%s/stripped", dir);
+	__cleanup(closep) int fd = -1;
+	struct symtab_opts opts = { .path = path };
+	struct diag d = { 0 };
+	struct symtab *t;
+
+	serve(dir);
+	fd = open(path, O_RDONLY);
+	t = symtab_open(fd, &opts, &d);
+	assert_null(symtab_find(t, 0x1000000));
+	symtab_free(t);
+	opts.ask = true;
+	t = symtab_open(fd, &opts, &d);
+	assert_non_null(symtab_find(t, 0x1000000));
+	assert_string_equal(symtab_find(t, 0x1000000)->name, "vfs_read");
+	assert_string_equal(symtab_source(t), "debuginfod");
+	symtab_free(t);
+	/* A program whose functions have names is its own source. */
+	close(fd);
+	free(path);
+	path = xasprintf("%s/0123456789abcdef", dir);
+	fd = open(path, O_RDONLY);
+	t = symtab_open(fd, &opts, &d);
+	assert_string_equal(symtab_source(t), "symtab");
+	symtab_free(t);
+	setenv("DEBUGINFOD_URLS", "", 1);
 	assert_int_equal(d.nmsgs, 0);
 	diag_free(&d);
 	tempdir_remove(dir);
@@ -143,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_of_a_program_that_is_gone),
 		cmocka_unit_test(lines_of_a_stripped_program),
+		cmocka_unit_test(names_of_a_stripped_program),
 		cmocka_unit_test(lines_and_code_of_the_recorded_kernel),
 		cmocka_unit_test(without_a_build_id_nothing_is_served),
 	};
