@@ -50,6 +50,7 @@ RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
 record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c,\
                 $(wildcard kernel_er/*.c user/*/*.c loaders/*.c)))
+unwind_obj   := $(patsubst %.c,$(O)/%.o,$(wildcard user/unwind/*.c))
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 programs     := $(O)/bin/er_kernel $(tools)
@@ -112,10 +113,12 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
+$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(unwind_obj)
+$(O)/tests/fuzz/target_unwind: | $(unwind_obj)
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
 $(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) $^ $(ANALYSIS_LIBS) -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) $(FUZZ_OBJ) $^ $(ANALYSIS_LIBS) -o $@
 
 $(fuzzers) $(O)/tests/fuzz/seeds: $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)

@@ -45,7 +45,7 @@ for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
 		{ printf "\\$form"; cat "$work/section"; } >"$work/ehframe/$file$form"
 done
 
-for kind in experiment xml elf ehframe filter script; do
+for kind in experiment xml elf ehframe unwind filter script; do
 	dir=$work/$kind
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors see memcmp and strcmp; leaks are looked for at the end.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seeds DIR: where fuzzers begin. DIR/experiment/, DIR/xml/ and DIR/elf/ get one
+ * seeds DIR: where fuzzers begin. DIR/experiment/, xml/, elf/ and unwind/ get one
  * file each of what the fixtures are made of; run.sh writes the texts.
  */
 #include <dirent.h>
@@ -14,6 +14,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/file.h"
+#include "tests/fixtures/cfi_image.h"
 #include "tests/fixtures/elf_image.h"
 #include "tests/fixtures/exp_rich.h"
 #include "tests/fixtures/tempdir.h"
@@ -98,6 +99,22 @@ static void elf_seeds(const char *dir)
 					      .build_id = "\x12\xab", .debuglink = "x.debug" });
 }
 
+/* Frames of several kinds, that of a signal among them. */
+static void unwind_seeds(const char *dir)
+{
+	static const struct cfi_image_fn fns[] = {
+		CFI_FN(0, 0x80, "\x41\x0e\x10\x86\x02\x43\x0d\x06\x0a\x60\x0c\x07\x08\x41\x0b"),
+		CFI_FN(0x80, 0x200, "\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00\x44\x09\x10\x05"),
+		CFI_FN(0x200, 0x210, "\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"),
+		{ 0x300, 0x400, "\x0f\x04\x77\xa0\x01\x06\x10\x10\x03\x77\xa8\x01", 12, true },
+	};
+	struct buf b = { 0 };
+
+	cfi_image(&b, fns, sizeof(fns) / sizeof(fns[0]), 0x90);
+	put(dir, "unwind", "frames", b.data, b.len);
+	buf_free(&b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -106,5 +123,6 @@ int main(int argc, char **argv)
 	}
 	experiment_seeds(argv[1]);
 	elf_seeds(argv[1]);
+	unwind_seeds(argv[1]);
 	return 0;
 }

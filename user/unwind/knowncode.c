@@ -8,6 +8,7 @@ enum {
 	START_MAX = 128, /* bytes of a program's start that are looked at */
 	CALL = 0xe8,
 	CALL_BYTES = 5,
+	SEARCH_MAX = 1 << 20, /* a gap that is larger is a language without entries */
 };
 
 struct bytes {
@@ -52,15 +53,16 @@ static const unsigned char *after_call(const struct elftext *e, const unsigned c
  * Where the kernel starts the program; nothing called it. A C library clears rbp there
  * and calls; glibc's dynamic loader calls, and jumps to the program by r12.
  */
-static void find_entry(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+static void find_entry(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		       void *ctx)
 {
 	static const struct bytes clears[] = { BYTES("\x31\xed"), BYTES("\x48\x31\xed") };
 	static const struct bytes loader = BYTES("\x48\x89\xe7\xe8"), leave = BYTES("\x41\xff\xe4");
+	const struct elftext *e = k->elf;
 	const unsigned char *p, *last, *stop = NULL;
-	uint64_t entry;
+	uint64_t entry = k->entry;
 
-	if (!e->entry || !elftext_offset(e, e->entry, &entry) || entry < begin || entry >= end)
+	if (!entry || entry < begin || entry >= end)
 		return;
 	p = e->data + entry;
 	last = end - entry < START_MAX ? e->data + end : p + START_MAX;
@@ -79,17 +81,16 @@ static void find_entry(const struct elftext *e, uint64_t begin, uint64_t end, kn
 }
 
 /* .init and .fini: calls between one subtraction from rsp and its addition. */
-static void find_section(const struct elftext *e, const char *name, uint64_t begin, uint64_t end,
-			 knowncode_fn *found, void *ctx)
+static void find_section(const struct elftext *e, uint64_t at, uint64_t n, uint64_t begin,
+			 uint64_t end, knowncode_fn *found, void *ctx)
 {
 	static const struct bytes grow = BYTES("\x48\x83\xec\x08");
 	static const struct bytes shrink = BYTES("\x48\x83\xc4\x08\xc3");
 	struct er_unwind_rule rule = { .cfa = ER_CFA_SP, .cfa_off = 8, .ra_off = -8 };
 	const unsigned char *p, *stop;
-	uint64_t at, n, body;
+	uint64_t body;
 
-	if (!elftext_section(e, name, &at, &n) || at < begin || at >= end || n > end - at ||
-	    n < grow.n + shrink.n)
+	if (at < begin || at >= end || n > end - at || n < grow.n + shrink.n)
 		return;
 	p = e->data + at;
 	stop = p + n - shrink.n;
@@ -121,17 +122,31 @@ static void find_bytes(const struct elftext *e, const struct bytes *b, uint64_t 
 	}
 }
 
-void knowncode_in(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+void knowncode_init(struct knowncode *k, const struct elftext *e)
+{
+	*k = (struct knowncode){ .elf = e };
+	if (!e->entry || !elftext_offset(e, e->entry, &k->entry))
+		k->entry = 0;
+	if (!elftext_section(e, ".init", &k->sections[0].at, &k->sections[0].size))
+		k->sections[0].size = 0;
+	if (!elftext_section(e, ".fini", &k->sections[1].at, &k->sections[1].size))
+		k->sections[1].size = 0;
+}
+
+void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		  void *ctx)
 {
+	const struct elftext *e = k->elf;
 	/* mov $SYS_rt_sigreturn,%rax; syscall */
 	static const struct bytes restorer = BYTES("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
 	/* call *%r9; mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall */
 	static const struct bytes clone = BYTES("\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05");
 
-	find_entry(e, begin, end, found, ctx);
-	find_section(e, ".init", begin, end, found, ctx);
-	find_section(e, ".fini", begin, end, found, ctx);
+	find_entry(k, begin, end, found, ctx);
+	for (int i = 0; i < 2; i++)
+		find_section(e, k->sections[i].at, k->sections[i].size, begin, end, found, ctx);
+	if (end - begin > SEARCH_MAX)
+		return;
 	find_bytes(e, &restorer, begin, end, 1, &signal_frame, found, ctx);
 	find_bytes(e, &clone, begin, end, 0, &outermost, found, ctx);
 }

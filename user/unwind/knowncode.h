@@ -18,8 +18,18 @@
 typedef void knowncode_fn(void *ctx, uint64_t begin, uint64_t end,
 			  const struct er_unwind_rule *rule);
 
+/* Where the file's special places are, found once. Fields are private. */
+struct knowncode {
+	const struct elftext *elf;
+	uint64_t entry; /* file offsets; 0: none */
+	struct {
+		uint64_t at, size;
+	} sections[2];
+};
+
+void knowncode_init(struct knowncode *k, const struct elftext *e);
 /* Report what is known of the code at file offsets [begin, end), which has no entries. */
-void knowncode_in(const struct elftext *e, uint64_t begin, uint64_t end, knowncode_fn *found,
+void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		  void *ctx);
 
 #endif

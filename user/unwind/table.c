@@ -17,7 +17,7 @@
 #include "user/unwind/rules.h"
 
 enum {
-	ROWS_MAX = 1 << 28,
+	ROWS_MAX = 1 << 26,
 	PADDING_MAX = 64, /* bytes between functions that may be nothing but padding */
 };
 
@@ -36,6 +36,7 @@ struct row {
 struct builder {
 	const struct elftext *elf;
 	struct cfi cfi;
+	struct knowncode known;
 	bool needs_bx; /* a frame is found by rbx */
 	struct rules rules;
 	VEC(struct span) spans;
@@ -96,13 +97,40 @@ static void add_section(struct builder *b, const struct ehframe_section *s)
 	b->counts->bad_entries += e.nbad + e.cut;
 }
 
-static int by_begin(const void *pa, const void *pb)
+static bool before(const struct span *a, const struct span *b)
 {
-	const struct span *a = pa, *b = pb;
+	return a->begin != b->begin ? a->begin < b->begin : a->order < b->order;
+}
 
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
+/* Merge the sorted [from, middle) and [middle, to) of `in` to the same place of `out`. */
+static void merge(const struct span *in, struct span *out, size_t from, size_t middle, size_t to)
+{
+	for (size_t i = from, a = from, b = middle; i < to; i++)
+		out[i] = b == to || (a < middle && before(&in[a], &in[b])) ? in[a++] : in[b++];
+}
+
+/* The C library's qsort asks the system how much memory it has; the sandbox forbids that. */
+static void sort(struct builder *b)
+{
+	size_t n = b->spans.len, sorted = 1;
+	struct span *in = b->spans.data, *out;
+
+	while (sorted < n && before(&in[sorted - 1], &in[sorted]))
+		sorted++;
+	if (sorted >= n) /* as linkers leave them, mostly */
+		return;
+	out = xmalloc(b->spans.cap * sizeof(*out));
+	for (size_t width = 1; width < n; width *= 2) {
+		struct span *other = in;
+
+		for (size_t i = 0; i < n; i += 2 * width)
+			merge(in, out, i, i + width < n ? i + width : n,
+			      i + 2 * width < n ? i + 2 * width : n);
+		in = out;
+		out = other;
+	}
+	b->spans.data = in;
+	free(out);
 }
 
 /* Sort the spans and cut their overlaps off; those of which nothing is left go. */
@@ -110,7 +138,7 @@ static void arrange(struct builder *b)
 {
 	size_t n = 0;
 
-	vec_sort(&b->spans, by_begin);
+	sort(b);
 	vec_for_each(s, &b->spans) {
 		struct span *last = n ? &b->spans.data[n - 1] : NULL;
 
@@ -238,12 +266,12 @@ static void add_known_in(struct builder *b, const struct elftext_segment *seg)
 		const struct span s = b->spans.data[i];
 
 		if (s.begin > at && s.begin <= end)
-			knowncode_in(b->elf, at, s.begin, add_known, b);
+			knowncode_in(&b->known, at, s.begin, add_known, b);
 		if (s.end > at)
 			at = s.end;
 	}
 	if (at < end)
-		knowncode_in(b->elf, at, end, add_known, b);
+		knowncode_in(&b->known, at, end, add_known, b);
 	arrange_rest(b, n);
 }
 
@@ -273,6 +301,7 @@ static int build(struct builder *b, const struct elftext *debug, struct unwind_t
 		read_sections(b, debug);
 	}
 	ret->counts.functions = b->spans.len;
+	knowncode_init(&b->known, b->elf);
 	for (unsigned i = 0; i < b->elf->nsegments; i++)
 		add_known_in(b, &b->elf->segments[i]);
 	if (b->full)

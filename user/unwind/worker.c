@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Our side. Jobs wait in a queue; as many as there are slots are with the worker, so that
+ * it has the next one while the last reply is looked at. The process is never started
+ * again from here: by now we have what it should not inherit.
+ */
+#include "user/unwind/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/base/vec.h"
+#include "user/unwind/sandbox.h"
+#include "user/unwind/worker_impl.h"
+
+enum {
+	SILENT_SECONDS = UNWIND_JOB_SECONDS * 2, /* the worker's own alarm did not end it */
+	SHARED = WORKER_SLOTS * UNWIND_TABLE_BYTES,
+	KEEP_BYTES = 1 << 20, /* of a slot's memory between jobs */
+	LATE_MAX = 1000,      /* late replies; more are not by accident */
+};
+
+struct job {
+	uint64_t key, number;
+	int fd, debug_fd;
+	uint32_t slot;
+};
+
+struct unwind_worker {
+	int sock, control; /* -1: gone for good */
+	pid_t pid;
+	char *areas;
+	VEC(struct job) jobs; /* in order; those before `first` are done */
+	size_t first, sent;   /* `sent` jobs from there on are with the worker */
+	uint64_t numbers, done; /* of the last job, and of the last one that is done */
+	unsigned nlate;
+	uint64_t heard_s;     /* when the worker last answered or had nothing to do */
+	char *lent;           /* the area of the last result, if it is large; else NULL */
+	struct unwind_worker_stats stats;
+};
+
+static uint64_t now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* --- the process --- */
+
+static void supervisor(const int fds[SANDBOX_FDS], void *areas)
+{
+	int err = sandbox_supervisor(fds);
+
+	if (send(SANDBOX_FD, &err, sizeof(err), MSG_NOSIGNAL) == sizeof(err) && !err)
+		worker_supervise(SANDBOX_FD, SANDBOX_FD + 1, areas);
+	_exit(0);
+}
+
+/* 0 or -errno. The process says that it is ready, or why it is not. */
+static int launch(struct unwind_worker *w)
+{
+	int jobs[2], control[2], err = -ECHILD;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, jobs))
+		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control)) {
+		err = -errno;
+		close(jobs[0]);
+		close(jobs[1]);
+		return err;
+	}
+	w->pid = fork();
+	if (!w->pid)
+		supervisor((const int[]){ jobs[1], control[1] }, w->areas);
+	close(jobs[1]);
+	close(control[1]);
+	w->sock = jobs[0];
+	w->control = control[0];
+	if (w->pid < 0)
+		return -errno;
+	return recv(w->sock, &err, sizeof(err), 0) == sizeof(err) ? err : -ECHILD;
+}
+
+static void end_process(struct unwind_worker *w)
+{
+	if (w->sock < 0)
+		return;
+	close(w->sock);
+	close(w->control); /* the supervisor kills the worker, and ends */
+	w->sock = w->control = -1;
+	if (w->pid > 0)
+		waitpid(w->pid, NULL, 0);
+}
+
+struct unwind_worker *unwind_worker_start(struct diag *d)
+{
+	struct unwind_worker *w = xcalloc(1, sizeof(*w));
+	int err = 0;
+
+	w->sock = w->control = -1;
+	/* Pages come when tables are written. */
+	w->areas = mmap(NULL, SHARED, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (w->areas == MAP_FAILED)
+		err = -errno;
+	else
+		err = launch(w);
+	if (!err)
+		return w;
+	diag_errno(d, -err, "unwind tables: cannot start the process that builds them");
+	unwind_worker_stop(w);
+	return NULL;
+}
+
+static void close_job(struct job *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	if (j->debug_fd >= 0)
+		close(j->debug_fd);
+	j->fd = j->debug_fd = -1;
+}
+
+void unwind_worker_stop(struct unwind_worker *w)
+{
+	if (!w)
+		return;
+	end_process(w);
+	vec_for_each(j, &w->jobs)
+		close_job(j);
+	vec_free(&w->jobs);
+	if (w->areas != MAP_FAILED)
+		munmap(w->areas, SHARED);
+	free(w);
+}
+
+/* --- jobs --- */
+
+static bool send_job(struct unwind_worker *w, const struct job *j)
+{
+	struct worker_job message = { .number = j->number, .slot = j->slot };
+	const int fds[2] = { j->fd, j->debug_fd };
+	size_t size = (j->debug_fd >= 0 ? 2 : 1) * sizeof(int);
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { &message, sizeof(message) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = CMSG_SPACE(size) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(c), fds, size);
+	return sendmsg(w->sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(message);
+}
+
+/* Send as many of those that wait as there are slots. */
+static void feed(struct unwind_worker *w)
+{
+	while (w->sock >= 0 && w->sent < WORKER_SLOTS && w->first + w->sent < w->jobs.len) {
+		struct job *j = &w->jobs.data[w->first + w->sent];
+
+		j->slot = j->number % WORKER_SLOTS;
+		if (!w->sent)
+			w->heard_s = now_s();
+		if (!send_job(w, j))
+			return;
+		close_job(j);
+		w->sent++;
+	}
+}
+
+/* The memory of a large table is given back. */
+static void take_back(struct unwind_worker *w)
+{
+	if (w->lent)
+		madvise(w->lent + KEEP_BYTES, UNWIND_TABLE_BYTES - KEEP_BYTES, MADV_REMOVE);
+	w->lent = NULL;
+}
+
+static int add_job(struct unwind_worker *w, uint64_t key, int fd, int debug_fd)
+{
+	struct job j = { .key = key, .fd = fd, .debug_fd = debug_fd, .number = ++w->numbers };
+
+	if (w->first && w->first >= w->jobs.len / 2) {
+		w->jobs.len -= w->first;
+		memmove(w->jobs.data, w->jobs.data + w->first, w->jobs.len * sizeof(j));
+		w->first = 0;
+	}
+	vec_push(&w->jobs, j);
+	take_back(w);
+	feed(w);
+	return 0;
+}
+
+int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debug_fd)
+{
+	int own, own_debug = -1;
+
+	if (w->sock < 0)
+		return -ESHUTDOWN;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		return -errno;
+	if (debug_fd >= 0)
+		own_debug = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0);
+	return add_job(w, key, own, own_debug);
+}
+
+int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n)
+{
+	int fd, err;
+
+	if (w->sock < 0)
+		return -ESHUTDOWN;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, p, n) != (ssize_t)n) {
+		err = errno ? -errno : -EIO;
+		close(fd);
+		return err;
+	}
+	return add_job(w, key, fd, -1);
+}
+
+/* --- results --- */
+
+static void count(struct unwind_worker_stats *s, const struct unwind_result *r)
+{
+	if (!r->err) {
+		s->built++;
+		s->text += r->table.counts.text;
+	} else if (r->err == -ENODATA || r->err == -ENOEXEC) {
+		s->without++;
+	} else {
+		s->failed++;
+		s->broke += r->err == -ECONNRESET || r->err == -ETIMEDOUT;
+	}
+}
+
+/* The parts follow each other and fill the words: the reply may be made up. */
+static bool sound(const struct worker_reply *r)
+{
+	const struct er_unwind_file *f = &r->file;
+	uint64_t words = (uint64_t)f->nrules * ER_RULE_WORDS + f->blocks + 1 + f->nrows;
+
+	return f->nrules && f->nrules <= ER_RULE_MAX && f->index == f->nrules * ER_RULE_WORDS &&
+	       !f->rules && f->rows == f->index + f->blocks + 1 && words == r->nwords &&
+	       words <= UNWIND_TABLE_BYTES / sizeof(__u32) && !(f->first % ER_BLOCK_BYTES);
+}
+
+/* The oldest job that is with the worker is done. */
+static void finish(struct unwind_worker *w, const struct worker_reply *r, int err,
+		   struct unwind_result *ret)
+{
+	const struct job *j = &w->jobs.data[w->first++];
+
+	w->done = j->number;
+	w->sent -= w->sent > 0;
+	w->heard_s = now_s();
+	*ret = (struct unwind_result){ .key = j->key, .err = err };
+	if (!err) {
+		ret->table.file = r->file;
+		ret->table.file.state = ER_FILE_UNKNOWN;
+		ret->table.words = (__u32 *)(w->areas + (size_t)j->slot * UNWIND_TABLE_BYTES);
+		ret->table.nwords = r->nwords;
+		if (r->nwords > KEEP_BYTES / sizeof(__u32))
+			w->lent = w->areas + (size_t)j->slot * UNWIND_TABLE_BYTES;
+		ret->table.counts = r->counts;
+	}
+	if (r)
+		w->stats.cpu_ns += r->cpu_ns;
+	count(&w->stats, ret);
+}
+
+/* A job that can no longer be sent. */
+static bool next_dropped(struct unwind_worker *w, struct unwind_result *ret)
+{
+	if (w->sock >= 0 || w->first == w->jobs.len)
+		return false;
+	close_job(&w->jobs.data[w->first]);
+	finish(w, NULL, -ESHUTDOWN, ret);
+	return true;
+}
+
+/* Nothing came. A worker that has been silent for too long is ended by its supervisor. */
+static void check_silence(struct unwind_worker *w)
+{
+	if (!w->sent || now_s() - w->heard_s < SILENT_SECONDS)
+		return;
+	w->heard_s = now_s();
+	if (send(w->control, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+		end_process(w);
+}
+
+/*
+ * The worker ended between two jobs, by another's hand: the next job was counted as lost,
+ * and the worker's successor has done it after all.
+ */
+static bool is_late(const struct unwind_worker *w, const struct worker_reply *r)
+{
+	return r->number ? r->number <= w->done : !w->sent;
+}
+
+bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret)
+{
+	struct worker_reply r;
+	ssize_t n;
+
+	take_back(w);
+	feed(w);
+	n = w->sock < 0 ? 0 : recv(w->sock, &r, sizeof(r), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		check_silence(w);
+		return false;
+	}
+	if (n == sizeof(r) && is_late(w, &r) && w->nlate++ < LATE_MAX)
+		return false;
+	/* A reply to no job comes from a worker that has been taken over. */
+	if (n != sizeof(r) || !w->sent || (r.number && r.number != w->jobs.data[w->first].number)) {
+		end_process(w);
+		return next_dropped(w, ret);
+	}
+	if (!r.number && !r.err)
+		r.err = -ECONNRESET;
+	if (!r.err && !sound(&r))
+		r.err = -EBADMSG;
+	finish(w, &r, r.err > 0 ? -r.err : r.err, ret);
+	return true;
+}
+
+int unwind_worker_fd(const struct unwind_worker *w)
+{
+	return w->sock;
+}
+
+size_t unwind_worker_waiting(const struct unwind_worker *w)
+{
+	return w->jobs.len - w->first;
+}
+
+struct unwind_worker_stats unwind_worker_stats(const struct unwind_worker *w)
+{
+	return w->stats;
+}

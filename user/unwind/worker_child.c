@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The other side: a supervisor that has nothing and a worker that has less. The worker
+ * receives a job and the file, maps it, builds, writes the words to the job's area, and
+ * replies. Whatever ends it - a fault, the alarm, a forbidden call - the supervisor says so
+ * and starts another.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/unwind/sandbox.h"
+#include "user/unwind/worker_impl.h"
+
+struct mapped {
+	void *p;
+	size_t n;
+};
+
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Receive a job and its descriptors; -1 in those that were not sent. False: the end. */
+static bool receive(int sock, struct worker_job *job, int fds[2])
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec iov = { job, sizeof(*job) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	fds[0] = fds[1] = -1;
+	do
+		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*job) || job->slot >= WORKER_SLOTS)
+		return false;
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	return true;
+}
+
+/* Map the file and close it. 0 or -errno. */
+static int map(int fd, struct mapped *ret)
+{
+	struct stat st;
+	int err = 0;
+
+	*ret = (struct mapped){ 0 };
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+		err = -ENOEXEC;
+	if (!err) {
+		ret->n = st.st_size;
+		ret->p = mmap(NULL, ret->n, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (ret->p == MAP_FAILED) {
+			err = -errno;
+			ret->p = NULL;
+		}
+	}
+	close(fd);
+	return err;
+}
+
+static void unmap(struct mapped *m)
+{
+	if (m->p)
+		munmap(m->p, m->n);
+}
+
+static void build(struct worker_reply *r, const struct mapped *elf, const struct mapped *debug,
+		  void *area)
+{
+	const struct unwind_input in = { elf->p, elf->n, debug->p, debug->n };
+	struct unwind_table t;
+
+	r->err = unwind_table_build(&in, &t);
+	if (!r->err && t.nwords * sizeof(*t.words) > UNWIND_TABLE_BYTES)
+		r->err = -EFBIG;
+	if (!r->err) {
+		memcpy(area, t.words, t.nwords * sizeof(*t.words));
+		r->nwords = t.nwords;
+		r->file = t.file;
+		r->counts = t.counts;
+	}
+	unwind_table_free(&t);
+}
+
+static void work(int sock, char *areas)
+{
+	struct worker_job job;
+	int fds[2];
+
+	while (receive(sock, &job, fds)) {
+		struct worker_reply r = { .number = job.number };
+		struct mapped elf, debug = { 0 };
+		uint64_t began = cpu_now();
+
+		alarm(UNWIND_JOB_SECONDS);
+		r.err = map(fds[0], &elf);
+		if (fds[1] >= 0)
+			map(fds[1], &debug);
+		if (!r.err)
+			build(&r, &elf, &debug, areas + (size_t)job.slot * UNWIND_TABLE_BYTES);
+		unmap(&elf);
+		unmap(&debug);
+		alarm(0);
+		r.cpu_ns = cpu_now() - began;
+		if (send(sock, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
+			break;
+	}
+}
+
+/* Wait until the worker has ended; kill it when we are told to, or when nobody needs it. */
+static int await(pid_t pid, int control, bool *told)
+{
+	struct pollfd fds[2] = { { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+				 { .fd = control, .events = POLLIN } };
+	int status = 0;
+	char byte;
+
+	*told = false;
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		continue;
+	if (!(fds[0].revents & POLLIN)) {
+		*told = recv(control, &byte, sizeof(byte), MSG_DONTWAIT) == sizeof(byte);
+		kill(pid, SIGKILL);
+	}
+	close(fds[0].fd);
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+void worker_supervise(int sock, int control, void *areas)
+{
+	struct worker_reply ended = { 0 };
+	bool told;
+
+	for (;;) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			close(control);
+			if (!sandbox_worker())
+				work(sock, areas);
+			_exit(0);
+		}
+		if (pid < 0)
+			return;
+		status = await(pid, control, &told);
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			return; /* the socket was closed */
+		ended.err = told || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) ?
+				    -ETIMEDOUT : -ECONNRESET;
+		if (send(sock, &ended, sizeof(ended), MSG_NOSIGNAL) != sizeof(ended))
+			return;
+	}
+}
