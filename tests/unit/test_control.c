@@ -81,6 +81,19 @@ static void test_clock_that_stands_still(void **state)
 	governor_free(&g);
 }
 
+/* What was before the first look is the start; costs that step back say nothing. */
+static void test_looks_that_do_not_count(void **state)
+{
+	struct governor g;
+
+	governor_init(&g, 0.01, 1);
+	assert_false(governor_look(&g, SECOND, SECOND));
+	assert_false(governor_look(&g, 2 * SECOND, SECOND / 2));
+	assert_int_equal(g.level, SHED_NOTHING);
+	assert_true(governor_look(&g, 3 * SECOND, SECOND));
+	governor_free(&g);
+}
+
 static void test_pace_follows_the_rate(void **state)
 {
 	struct pace p;
@@ -120,15 +133,35 @@ static void test_calibration(void **state)
 	assert_in_range(ns, 1000, SECOND);
 }
 
+/* A wait of five times the cost is not traced, one of seven times is. */
+static void test_threshold(void **state)
+{
+	uint64_t cost = UINT64_MAX, threshold = UINT64_MAX;
+
+	assert_true(calibrate_threshold_of(1000) > 5 * 1000);
+	assert_true(calibrate_threshold_of(1000) < 7 * 1000);
+	/* Whatever else runs here makes both longer: the least of several counts. */
+	for (int i = 0; i < 5; i++) {
+		uint64_t c = calibrate_cost(), t = calibrate_threshold();
+
+		cost = c < cost ? c : cost;
+		threshold = t < threshold ? t : threshold;
+	}
+	assert_in_range(threshold, calibrate_threshold_of(cost) / 3,
+			3 * calibrate_threshold_of(cost));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sheds_and_gives_back),
 		cmocka_unit_test(test_no_budget_no_governor),
 		cmocka_unit_test(test_clock_that_stands_still),
+		cmocka_unit_test(test_looks_that_do_not_count),
 		cmocka_unit_test(test_pace_follows_the_rate),
 		cmocka_unit_test(test_pace_off),
 		cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_threshold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,8 @@ static void test_lacking(void **state)
 		{ "VADDR IN (0, 1)", 0 },
 		{ "(VADDR, 1) SOME IN (1)", 4 * SECOND },
 		{ "(VADDR, 1) IN (1)", 0 },
+		{ "!((VADDR, 1) IN (1))", 0 },
+		{ "!((VADDR, 2) IN (1))", 4 * SECOND }, /* 2 is not, whatever VADDR is */
 		{ "HAS_PROP(VADDR)", 0 },
 		{ "HAS_PROP(TSTAMP) && HAS_PROP(mstate) && !HAS_PROP(IOFNAME)", 4 * SECOND },
 		{ "HAS_PROP(VADDR) ? VADDR>255 : CPUID==1", SECOND },

@@ -66,6 +66,34 @@ static void an_address_is_used_again(void **state)
 	assert_leaks(&o, 7, 1);
 }
 
+/* The call that freed it was not recorded: the first allocation is no leak. */
+static void an_address_is_given_out_twice(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 2, HEAP_MALLOC, 7, 0x1000, 0);
+	heap(&o, 3, HEAP_MMAP, 0x1000, 0x10000, 0);
+	heap(&o, 4, HEAP_MMAP, 0x2000, 0x10000, 0);
+	assert_leaks(&o, 7 + 0x2000, 2);
+}
+
+/* A clock may show two calls the same time: then the file decides. */
+static void the_file_decides_between_equal_times(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	for (int i = 0; i < 50; i++) {
+		heap(&o, 5, HEAP_MALLOC, 100, 0x1000, 0);
+		heap(&o, 5, HEAP_FREE, 0, 0x1000, 0);
+	}
+	heap(&o, 5, HEAP_FREE, 0, 0x2000, 0);
+	heap(&o, 5, HEAP_MALLOC, 9, 0x2000, 0);
+	assert_leaks(&o, 9, 1);
+}
+
 static void realloc_frees_and_allocates(void **state)
 {
 	struct opened o;
@@ -110,12 +138,49 @@ static void the_peak_is_known(void **state)
 	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
 	heap(&o, 20, HEAP_MALLOC, 50, 0x2000, 0);
 	heap(&o, 30, HEAP_FREE, 0, 0x1000, 0);
-	heap(&o, 40, HEAP_MALLOC, 10, 0x3000, 0);
+	heap(&o, 40, HEAP_MALLOC, 100, 0x3000, 0); /* as high again: the first time counts */
 	fixture_open(&o);
 	p = leaks_peaks(o.metrics.leaks, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(p->bytes, 150);
 	assert_int_equal(p->time_ns, 20);
+	fixture_free(&o);
+}
+
+static void of_all_packets(struct experiment *e, struct map *packets)
+{
+	struct packet_iter it;
+	struct packet p;
+
+	vec_for_each(st, &e->streams) {
+		packet_iter_init(&it, e, st);
+		while (st->kind == ER_PKT_HEAP && packet_next(&it, &p))
+			map_put(packets, (uintptr_t)p.p, NULL);
+	}
+}
+
+/* One process is named with its time: the last. */
+static void of_equal_peaks_the_last_counts(void **state)
+{
+	struct map packets = { 0 };
+	struct exp_builder *sub;
+	struct heap_peak peak;
+	struct opened o, inner;
+
+	open_heap(&o);
+	sub = exp_builder_sub(o.builder, "_b_PID_20.1.er", "/bin/b", 20);
+	expwriter_profile(exp_builder_writer(sub), ER_PKT_HEAP, "");
+	inner = (struct opened){ .builder = sub };
+	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&inner, 30, HEAP_MALLOC, 100, 0x1000, 0);
+	exp_builder_close(sub);
+	fixture_open(&o);
+	vec_for_each(e, &o.session->experiments)
+		of_all_packets(*e, &packets);
+	leaks_peak_among(o.session, &packets, &peak);
+	assert_int_equal(peak.bytes, 100);
+	assert_int_equal(peak.e->pid, 20);
+	map_free(&packets);
 	fixture_free(&o);
 }
 
@@ -181,10 +246,13 @@ int main(void)
 		cmocka_unit_test(what_is_not_freed_is_a_leak),
 		cmocka_unit_test(time_decides_not_the_file),
 		cmocka_unit_test(an_address_is_used_again),
+		cmocka_unit_test(an_address_is_given_out_twice),
+		cmocka_unit_test(the_file_decides_between_equal_times),
 		cmocka_unit_test(realloc_frees_and_allocates),
 		cmocka_unit_test(mappings_go_in_parts),
 		cmocka_unit_test(hostile_sizes_are_only_numbers),
 		cmocka_unit_test(the_peak_is_known),
+		cmocka_unit_test(of_equal_peaks_the_last_counts),
 		cmocka_unit_test(ratios_are_of_what_a_row_has),
 		cmocka_unit_test(ratios_need_both_counters),
 	};

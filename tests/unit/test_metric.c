@@ -132,6 +132,17 @@ static void test_derived(void **state)
 	assert_printed(&i, "e.user:e%user:name");
 	metric_list_free(&l);
 	metric_list_free(&c);
+	/* The attributed metric is visible as both together; hidden only if both are. */
+	metric_list_parse(&o.metrics, LIST_FUNCS, "e%user:i!user:address:i.total", &o.diag, &l);
+	metric_list_callers(&l, &c);
+	assert_printed(&c, "a%user:e%user:i!user:address:a.total:i.total:name");
+	metric_list_free(&l);
+	metric_list_free(&c);
+	metric_list_parse(&o.metrics, LIST_FUNCS, "e!user:i!user:name", &o.diag, &l);
+	metric_list_callers(&l, &c);
+	assert_printed(&c, "a!user:e!user:i!user:name");
+	metric_list_free(&l);
+	metric_list_free(&c);
 	metric_list_free(&i);
 	fixture_free(&o);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -33,6 +34,30 @@ static void test_counts_go_up(void **state)
 	assert_true(u.real_ns > 0 && u.create_ns == base.time_ns);
 }
 
+static uint64_t vmstat(const char *name)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	unsigned long long value, ret = 0;
+	char key[64];
+
+	assert_non_null(f);
+	while (fscanf(f, "%63s %llu", key, &value) == 2)
+		ret = strcmp(key, name) ? ret : value;
+	fclose(f);
+	return ret;
+}
+
+/* The kernel's count of page faults has the major ones; the record's of minor ones has not. */
+static void test_faults_are_told_apart(void **state)
+{
+	uint64_t all = vmstat("pgfault"), major = vmstat("pgmajfault");
+	struct exp_usage u;
+
+	usage_now(&u);
+	assert_in_range(u.majflt, major, vmstat("pgmajfault"));
+	assert_in_range(u.minflt + u.majflt, all, vmstat("pgfault"));
+}
+
 static void test_since_never_wraps(void **state)
 {
 	struct exp_usage base = { .time_ns = 5, .user_ns = 100, .msgrcv = 9, .minflt = 3 };
@@ -50,6 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_go_up),
 		cmocka_unit_test(test_since_never_wraps),
+		cmocka_unit_test(test_faults_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static uint64_t measure(void)
 	return ns;
 }
 
-uint64_t calibrate_threshold(void)
+uint64_t calibrate_cost(void)
 {
 	cpu_set_t old, one;
 	uint64_t ns;
@@ -80,8 +80,20 @@ uint64_t calibrate_threshold(void)
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_getaffinity(0, sizeof(old), &old) < 0 || sched_setaffinity(0, sizeof(one), &one) < 0)
-		return FACTOR * USUAL_NS;
+		return 0;
 	ns = measure();
 	sched_setaffinity(0, sizeof(old), &old);
-	return FACTOR * (ns ? ns : USUAL_NS);
+	return ns;
+}
+
+uint64_t calibrate_threshold_of(uint64_t cost_ns)
+{
+	return FACTOR * cost_ns;
+}
+
+uint64_t calibrate_threshold(void)
+{
+	uint64_t ns = calibrate_cost();
+
+	return calibrate_threshold_of(ns ? ns : USUAL_NS);
 }

@@ -88,10 +88,10 @@ static bool says_nothing(enum er_reason r)
 	return r == REASON_NONE || r == REASON_OTHER;
 }
 
-/* A thread of the kernel that sleeps where nothing else is known, and not for a disk. */
+/* A kernel thread that has no work. One that could be killed waits for something (TASK_KILLABLE). */
 static bool idles(const struct er_wait *w)
 {
-	return w->flags & ER_WAIT_KTHREAD && !(w->flags & (ER_WAIT_IO | ER_WAIT_KILLABLE));
+	return w->flags & ER_WAIT_KTHREAD && !(w->flags & ER_WAIT_KILLABLE);
 }
 
 static enum er_reason of_sleep(struct reasons *r, const struct er_wait *w)
