@@ -4,7 +4,7 @@
 
 #include "analysis/experiment/experiment_impl.h"
 
-/* Attributes that are numbers, and where they go. None can be negative. */
+/* Attributes that are numbers, and where they go, besides those of states. None can be negative. */
 static const struct number {
 	const char *name;
 	size_t member;
@@ -14,20 +14,6 @@ static const struct number {
 	{ "run", offsetof(struct exp_thread, run_ns) },
 	{ "user", offsetof(struct exp_thread, user_ns) },
 	{ "system", offsetof(struct exp_thread, system_ns) },
-	{ "tfault", offsetof(struct exp_thread, off_ns[MS_TFAULT]) },
-	{ "ntfault", offsetof(struct exp_thread, off_n[MS_TFAULT]) },
-	{ "dfault", offsetof(struct exp_thread, off_ns[MS_DFAULT]) },
-	{ "ndfault", offsetof(struct exp_thread, off_n[MS_DFAULT]) },
-	{ "kfault", offsetof(struct exp_thread, off_ns[MS_KFAULT]) },
-	{ "nkfault", offsetof(struct exp_thread, off_n[MS_KFAULT]) },
-	{ "lock", offsetof(struct exp_thread, off_ns[MS_USER_LOCK]) },
-	{ "nlock", offsetof(struct exp_thread, off_n[MS_USER_LOCK]) },
-	{ "sleep", offsetof(struct exp_thread, off_ns[MS_SLEEP]) },
-	{ "nsleep", offsetof(struct exp_thread, off_n[MS_SLEEP]) },
-	{ "wait", offsetof(struct exp_thread, off_ns[MS_WAIT_CPU]) },
-	{ "nwait", offsetof(struct exp_thread, off_n[MS_WAIT_CPU]) },
-	{ "stop", offsetof(struct exp_thread, off_ns[MS_STOPPED]) },
-	{ "nstop", offsetof(struct exp_thread, off_n[MS_STOPPED]) },
 	{ "stolen", offsetof(struct exp_thread, stolen_ns) },
 	{ "waits", offsetof(struct exp_thread, nwaits) },
 	{ "preempted", offsetof(struct exp_thread, npreempted) },
@@ -47,20 +33,38 @@ static int64_t *member(struct exp_thread *th, const struct number *n)
 	return (int64_t *)((char *)th + n->member);
 }
 
-/* Whether the numbers can be true; what cannot be is set to 0. */
-static bool read_numbers(struct exp_thread *th, const struct xml_element *el)
+/* Whether the number can be true; one that cannot be is 0. */
+static bool read_number(const struct xml_element *el, const char *name, int64_t *ret)
+{
+	*ret = xml_get_int(el, name, 0);
+	if (*ret >= 0)
+		return true;
+	*ret = 0;
+	return false;
+}
+
+static bool read_states(struct exp_thread *th, const struct xml_element *el)
 {
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		int64_t *value = member(th, &numbers[i]);
+	for (int i = 0; i < MS_COUNT; i++) {
+		const struct mstate_desc *m = &mstate_descs[i];
 
-		*value = xml_get_int(el, numbers[i].name, 0);
-		if (*value < 0) {
-			*value = 0;
-			ok = false;
-		}
+		if (m->on_cpu)
+			continue;
+		ok &= read_number(el, m->attr, &th->off_ns[i]);
+		ok &= read_number(el, m->count_attr, &th->off_n[i]);
 	}
+	return ok;
+}
+
+/* Whether the numbers can be true; what cannot be is set to 0. */
+static bool read_numbers(struct exp_thread *th, const struct xml_element *el)
+{
+	bool ok = read_states(th, el);
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		ok &= read_number(el, numbers[i].name, member(th, &numbers[i]));
 	if (th->end_ns < th->begin_ns) {
 		th->end_ns = th->begin_ns;
 		ok = false;

@@ -6,6 +6,7 @@
  * in what we read after it.
  */
 #include "analysis/experiment/experiment_impl.h"
+#include "analysis/experiment/usage.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -21,8 +21,11 @@
 #include "analysis/base/file.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
 #include "analysis/experiment/xml.h"
+
+struct exp_usage;
 
 struct exp_field {
 	const char *name, *uname;

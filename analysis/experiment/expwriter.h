@@ -20,9 +20,11 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
 
 struct diag;
+struct exp_usage;
 struct expwriter;
 
 struct exp_cpu {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/experiment/usage.h"
 #include "analysis/experiment/xml.h"
 
 enum { NSEC = 1000000000 };

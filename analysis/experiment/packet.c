@@ -174,21 +174,6 @@ size_t er_type_size(enum er_type type)
 	return sizes[type];
 }
 
-const struct mstate_desc mstate_descs[MS_COUNT] = {
-	{ MS_USER, "USER", "User CPU", 1 },
-	{ MS_SYSTEM, "SYSTEM", "System CPU", 1 },
-	{ MS_TRAP, "TRAP", "Trap CPU", 1 },
-	{ MS_TFAULT, "TFAULT", "Text Page Fault", 0 },
-	{ MS_DFAULT, "DFAULT", "Data Page Fault", 0 },
-	{ MS_KFAULT, "KFAULT", "Kernel Page Fault", 0 },
-	{ MS_USER_LOCK, "USER_LOCK", "User Lock", 0 },
-	{ MS_SLEEP, "SLEEP", "Sleep", 0 },
-	{ MS_WAIT_CPU, "WAIT_CPU", "Wait CPU", 0 },
-	{ MS_STOPPED, "STOPPED", "Stopped", 0 },
-	{ MS_LINUX_CPU, "LINUX_CPU", "Linux CPU", 1 },
-	{ MS_KERNEL_CPU, "KERNEL_CPU", "Kernel CPU", 1 },
-};
-
 const struct reason_desc reason_descs[REASON_COUNT] = {
 	{ REASON_NONE, "NONE", "unknown" },
 	{ REASON_DISK, "DISK", "disk" },

@@ -67,40 +67,6 @@ int er_type_parse(const char *name);
 /* Bytes a value takes; 0: a string, up to the end of the packet. */
 size_t er_type_size(enum er_type type);
 
-/* The microstates of a clock packet; values are on disk. */
-enum er_mstate {
-	MS_USER = 0,
-	MS_SYSTEM = 1,
-	MS_TRAP = 2,
-	MS_TFAULT = 3,
-	MS_DFAULT = 4,
-	MS_KFAULT = 5,
-	MS_USER_LOCK = 6,
-	MS_SLEEP = 7,
-	MS_WAIT_CPU = 8,
-	MS_STOPPED = 9,
-	MS_LINUX_CPU = 10,
-	MS_KERNEL_CPU = 11,
-	MS_COUNT
-};
-
-/* profile/@numstates is a magic number that says which states a recorder tells apart. */
-enum er_stateset {
-	STATES_LINUX = 1,  /* gprofng collect: LINUX_CPU */
-	STATES_USER = 2,   /* er_kernel's followed processes: USER SYSTEM KERNEL_CPU */
-	STATES_KERNEL = 3, /* er_kernel's founder: KERNEL_CPU */
-	STATES_ALL = 10,   /* the ten of Solaris */
-};
-
-struct mstate_desc {
-	enum er_mstate state;
-	const char *name;  /* "USER" */
-	const char *uname; /* "User CPU" */
-	int on_cpu;
-};
-
-extern const struct mstate_desc mstate_descs[MS_COUNT];
-
 /* Why a thread was off the CPU: field REASON; values are on disk. */
 enum er_reason {
 	REASON_NONE = 0,   /* not known, or not recorded */
@@ -159,26 +125,5 @@ enum er_wflag {
 /* Frames that stand for no code. As the last "pc" of a stack they say how it ended. */
 #define ER_PC_TRUNCATED     ((uint64_t)-2)
 #define ER_PC_UNWIND_FAILED ((uint64_t)-3)
-
-/*
- * Process-wide usage, a record of `overview`: cumulative, times in nanoseconds.
- * On disk it is an array of words (Solaris' prusage_t), 504 bytes where words
- * have 8 bytes.
- */
-struct exp_usage {
-	uint64_t time_ns, create_ns, real_ns, user_ns, system_ns, trap_ns, tfault_ns, dfault_ns,
-		kfault_ns, lock_ns, sleep_ns, wait_ns, stop_ns;
-	uint64_t minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, vctx, ictx,
-		syscalls, ioch;
-	uint32_t nthreads;
-};
-
-enum { USAGE_SIZE = 504 };
-
-void usage_encode(const struct exp_usage *u, unsigned char rec[USAGE_SIZE]);
-/* The size of a record for words of 32 or 64 bits. */
-size_t usage_record_size(int wordsize);
-/* A record of usage_record_size(wordsize) bytes; wordsize in bits, swap: other byte order. */
-void usage_decode(const unsigned char *rec, int wordsize, bool swap, struct exp_usage *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/experiment/packet.h"
+#include "analysis/experiment/usage.h"
 
 #include <string.h>
 

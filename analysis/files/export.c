@@ -10,6 +10,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/experiment/experiment.h"
+#include "analysis/experiment/usage.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
 #include "analysis/files/tool.h"

@@ -39,33 +39,33 @@ enum {
 	IN_ER = IN_USER | IN_KERNEL_SET,
 };
 
+/* A metric of one state has the names of its row in mstate_descs. */
 struct clock_row {
-	unsigned sets;
-	const char *name, *alias, *uname, *abbr;
-	unsigned states;
+	unsigned sets, states;
+	const char *name, *uname, *abbr;
 };
 
+#define STATE(in, state) { .sets = (in), .states = BIT(state) }
+
 static const struct clock_row clock_rows[] = {
-	{ IN_ALL, "total", NULL, "Total Thread Time", "Total Thread", ALL_TEN },
-	{ IN_ALL, "wall", NULL, "Wall Time", "Wall", ALL_TEN },
-	{ IN_SYSTEM_WIDE, "cpu", NULL, "CPU Time", "CPU", ON_CPU | BIT(MS_KERNEL_CPU) },
-	{ IN_SYSTEM_WIDE, "kcpu", NULL, "Kernel CPU Time", "Kernel CPU", BIT(MS_KERNEL_CPU) },
-	{ IN_SYSTEM_WIDE_ALL, "kthr", NULL, "Kthr Time", "Kthr", OFF_CPU | BIT(MS_KERNEL_CPU) },
-	{ IN_LINUX | IN_USER | IN_ALL | IN_SYSTEM_WIDE, "totalcpu", NULL, "Total CPU Time",
-	  "Total CPU", ON_CPU },
-	{ IN_ER | IN_ALL, "user", NULL, "User CPU Time", "User CPU", BIT(MS_USER) },
-	{ IN_USER | IN_ALL | IN_SYSTEM_WIDE, "system", NULL, "System CPU Time", "System CPU",
-	  BIT(MS_SYSTEM) },
-	{ IN_ALL, "trap", NULL, "Trap CPU Time", "Trap CPU", BIT(MS_TRAP) },
-	{ IN_ALL, "datapfault", "data", "Data Page Fault Time", "Data Page Fault", BIT(MS_DFAULT) },
-	{ IN_ALL, "textpfault", "text", "Text Page Fault Time", "Text Page Fault", BIT(MS_TFAULT) },
-	{ IN_ALL, "kernelpfault", NULL, "Kernel Page Fault Time", "Kernel Page Fault",
-	  BIT(MS_KFAULT) },
-	{ IN_ALL, "stop", NULL, "Stopped Time", "Stopped", BIT(MS_STOPPED) },
-	{ IN_ALL, "wait", NULL, "Wait CPU Time", "Wait CPU", BIT(MS_WAIT_CPU) },
-	{ IN_ALL, "sleep", NULL, "Sleep Time", "Sleep", BIT(MS_SLEEP) },
-	{ IN_ALL, "lock", "ulock", "User Lock Time", "User Lock", BIT(MS_USER_LOCK) },
-	{ IN_ALL, "owait", NULL, "Other Wait Time", "Other Wait", OTHER },
+	{ IN_ALL, ALL_TEN, "total", "Total Thread Time", "Total Thread" },
+	{ IN_ALL, ALL_TEN, "wall", "Wall Time", "Wall" },
+	{ IN_SYSTEM_WIDE, ON_CPU | BIT(MS_KERNEL_CPU), "cpu", "CPU Time", "CPU" },
+	STATE(IN_SYSTEM_WIDE, MS_KERNEL_CPU),
+	{ IN_SYSTEM_WIDE_ALL, OFF_CPU | BIT(MS_KERNEL_CPU), "kthr", "Kthr Time", "Kthr" },
+	{ IN_LINUX | IN_USER | IN_ALL | IN_SYSTEM_WIDE, ON_CPU, "totalcpu", "Total CPU Time",
+	  "Total CPU" },
+	STATE(IN_ER | IN_ALL, MS_USER),
+	STATE(IN_USER | IN_ALL | IN_SYSTEM_WIDE, MS_SYSTEM),
+	STATE(IN_ALL, MS_TRAP),
+	STATE(IN_ALL, MS_DFAULT),
+	STATE(IN_ALL, MS_TFAULT),
+	STATE(IN_ALL, MS_KFAULT),
+	STATE(IN_ALL, MS_STOPPED),
+	STATE(IN_ALL, MS_WAIT_CPU),
+	STATE(IN_ALL, MS_SLEEP),
+	STATE(IN_ALL, MS_USER_LOCK),
+	{ IN_ALL, OTHER, "owait", "Other Wait Time", "Other Wait" },
 };
 
 enum { HEAP_ALLOCATES = 1 << HEAP_MALLOC | 1 << HEAP_REALLOC | 1 << HEAP_MMAP };
@@ -150,21 +150,42 @@ static unsigned clock_sets(const struct experiment *e, int numstates)
 	return sets | IN_SYSTEM_WIDE | (sets & IN_ALL ? IN_SYSTEM_WIDE_ALL : 0);
 }
 
+/*
+ * In an er_kernel recording kernel mode is KERNEL_CPU, but SYSTEM and TRAP where a process is
+ * followed: the states that a metric of the one has besides.
+ */
+static unsigned kernel_states(unsigned states)
+{
+	if (states & BIT(MS_SYSTEM))
+		return BIT(MS_KERNEL_CPU);
+	return states & BIT(MS_KERNEL_CPU) && !(states & BIT(MS_USER)) ? IN_KERNEL : 0;
+}
+
+static void name_after(struct metric *m, const struct mstate_desc *state)
+{
+	m->name = state->metric;
+	m->alias = state->metric_alias;
+	m->uname = state->metric_uname;
+	m->abbr = state->uname;
+}
+
 static void add_clock(struct metric_set *ms, unsigned sets)
 {
 	for (size_t i = 0; i < COUNT(clock_rows); i++) {
 		const struct clock_row *r = &clock_rows[i];
-		unsigned more = !strcmp(r->name, "kcpu") || !strcmp(r->name, "kthr") ? IN_KERNEL :
-				r->states & BIT(MS_SYSTEM) ? BIT(MS_KERNEL_CPU) : 0;
+		struct metric m = {
+			.name = r->name, .uname = r->uname, .abbr = r->abbr, .unit = UNIT_TIME,
+			.kind = ER_PKT_CLOCK, .select = "MSTATE", .states = r->states,
+			.kstates = r->states | kernel_states(r->states), .value = "NTICK",
+			.scale = 1000, .tag = -1,
+		};
 
 		if (!(r->sets & sets))
 			continue;
-		add(ms, (struct metric){
-			.name = r->name, .alias = r->alias, .uname = r->uname, .abbr = r->abbr,
-			.unit = UNIT_TIME, .kind = ER_PKT_CLOCK, .select = "MSTATE",
-			.states = r->states, .kstates = r->states | more,
-			.main_thread = !strcmp(r->name, "wall"), .value = "NTICK", .scale = 1000,
-			.tag = -1 });
+		if (!r->name)
+			name_after(&m, &mstate_descs[__builtin_ctz(r->states)]);
+		m.main_thread = !strcmp(m.name, "wall");
+		add(ms, m);
 	}
 }
 

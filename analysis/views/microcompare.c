@@ -103,7 +103,7 @@ static void put_columns(const struct comparison *c, struct table *t)
 			.kind = ratio && g ? CELL_TIMES : CELL_TIME,
 			.title = { "Total", "", unit_of(c, g, "sec.") } });
 		for (size_t i = 0; i < nmicrostate_columns; i++) {
-			const struct microstate_column *col = &microstate_columns[i];
+			const struct mstate_desc *col = &mstate_descs[microstate_columns[i]];
 
 			if (occurs(c, col->state))
 				vec_push(&t->columns, (struct column){ .group = group,
@@ -134,7 +134,7 @@ static void put_row(const struct comparison *c, struct table *t, const struct sh
 
 		r->cells[n++] = compared_to(how, CELL_TIME, shares[g].total, shares[0].total);
 		for (size_t i = 0; i < nmicrostate_columns; i++) {
-			enum er_mstate state = microstate_columns[i].state;
+			enum er_mstate state = microstate_columns[i];
 
 			if (occurs(c, state))
 				r->cells[n++] = share_cell(how,

@@ -17,18 +17,9 @@
 #include "analysis/views/functions.h"
 #include "analysis/views/microstates.h"
 
-const struct microstate_column microstate_columns[] = {
-	{ MS_USER, { "User", "CPU" }, 'U' },
-	{ MS_SYSTEM, { "System", "CPU" }, 'S' },
-	{ MS_TRAP, { "Trap", "CPU" }, 'T' },
-	{ MS_LINUX_CPU, { "Linux", "CPU" }, 'C' },
-	{ MS_WAIT_CPU, { "Wait", "CPU" }, 'w' },
-	{ MS_USER_LOCK, { "User", "Lock" }, 'L' },
-	{ MS_TFAULT, { "Text", "Fault" }, 't' },
-	{ MS_DFAULT, { "Data", "Fault" }, 'd' },
-	{ MS_KFAULT, { "Kernel", "Fault" }, 'k' },
-	{ MS_STOPPED, { "Stopped", "" }, 'x' },
-	{ MS_SLEEP, { "Sleep", "" }, '.' },
+const enum er_mstate microstate_columns[] = {
+	MS_USER,   MS_SYSTEM, MS_TRAP,   MS_LINUX_CPU, MS_WAIT_CPU, MS_USER_LOCK,
+	MS_TFAULT, MS_DFAULT, MS_KFAULT, MS_STOPPED,   MS_SLEEP,
 };
 
 enum { NSTATES = sizeof(microstate_columns) / sizeof(microstate_columns[0]) };
@@ -193,9 +184,9 @@ static void put_bar(struct table *t, struct cell *cell, const struct entry *e)
 	size_t at = 0;
 
 	for (size_t i = 0; i < NSTATES; i++) {
-		add_to(&upto, e->ns[microstate_columns[i].state]);
+		add_to(&upto, e->ns[microstate_columns[i]]);
 		while (whole > 0 && at < TABLE_BAR && (at + 0.5) * (double)whole < (double)upto * TABLE_BAR)
-			bar[at++] = microstate_columns[i].letter;
+			bar[at++] = mstate_descs[microstate_columns[i]].letter;
 	}
 	while (at < TABLE_BAR)
 		bar[at++] = whole ? '?' : ' ';
@@ -211,7 +202,7 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 
 	r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = whole };
 	for (size_t i = 0; i < NSTATES; i++) {
-		int64_t ns = e->ns[microstate_columns[i].state];
+		int64_t ns = e->ns[microstate_columns[i]];
 
 		r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = ns };
 		r->cells[n++] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
@@ -233,17 +224,17 @@ static int spare_of(const struct entry *total, size_t state)
 	static const unsigned common = 1 << MS_USER | 1 << MS_SYSTEM | 1 << MS_WAIT_CPU |
 				       1 << MS_USER_LOCK | 1 << MS_SLEEP;
 
-	if (state == NSTATES || common >> microstate_columns[state].state & 1)
+	if (state == NSTATES || common >> microstate_columns[state] & 1)
 		return 0;
-	return percent_of(total->ns[microstate_columns[state].state], whole_of(total)) < 1 ? SPARE_RARE : 0;
+	return percent_of(total->ns[microstate_columns[state]], whole_of(total)) < 1 ? SPARE_RARE : 0;
 }
 
 static void put_columns(struct table *t, const struct entry *total)
 {
 	vec_push(&t->columns, (struct column){ .kind = CELL_TIME, .title = { "Total", "", "sec." } });
 	for (size_t i = 0; i <= NSTATES; i++) {
-		const char *first = i < NSTATES ? microstate_columns[i].title[0] : "Not";
-		const char *second = i < NSTATES ? microstate_columns[i].title[1] : "known";
+		const char *first = i < NSTATES ? mstate_descs[microstate_columns[i]].title[0] : "Not";
+		const char *second = i < NSTATES ? mstate_descs[microstate_columns[i]].title[1] : "known";
 
 		vec_push(&t->columns, (struct column){ .kind = CELL_TIME,
 			.title = { first, second, "sec." }, .optional = true,
@@ -275,9 +266,9 @@ static void put_legend(struct table *t, const struct entry *total)
 	struct buf b = { 0 };
 
 	for (size_t i = 0; i < NSTATES; i++) {
-		if (total->ns[microstate_columns[i].state])
-			put_letter(t, &b, microstate_columns[i].letter,
-				   mstate_descs[microstate_columns[i].state].uname);
+		if (total->ns[microstate_columns[i]])
+			put_letter(t, &b, mstate_descs[microstate_columns[i]].letter,
+				   mstate_descs[microstate_columns[i]].uname);
 	}
 	if (lacks(total))
 		put_letter(t, &b, '?', "not known");

@@ -6,19 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/experiment/packet.h"
+#include "analysis/experiment/mstate.h"
 
 struct table;
 struct view_state;
 
-/* The states side by side: those on a CPU, then waits. */
-struct microstate_column {
-	enum er_mstate state;
-	const char *title[2];
-	char letter; /* in the bar */
-};
-
-extern const struct microstate_column microstate_columns[];
+/* The states side by side, in this order: those on a CPU, then waits. */
+extern const enum er_mstate microstate_columns[];
 extern const size_t nmicrostate_columns;
 
 /* The report while experiments are compared. 0. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "analysis/experiment/usage.h"
 #include "analysis/views/columns.h"
 
 struct usage_row {
@@ -15,16 +16,11 @@ struct usage_row {
 	size_t member;
 };
 
-#define ROW(label, m)  { label, #m, offsetof(struct exp_usage, m) }
-#define TIME(label, m) { label, #m, offsetof(struct exp_usage, m##_ns) }
+#define ROW(label, m) { label, #m, offsetof(struct exp_usage, m) }
 
-static const struct usage_row times[] = {
-	TIME("User CPU:", user),	      TIME("System CPU:", system),
-	TIME("Trap CPU:", trap),	      TIME("User Lock:", lock),
-	TIME("Data Page Fault:", dfault),   TIME("Text Page Fault:", tfault),
-	TIME("Kernel Page Fault:", kfault), TIME("Stopped:", stop),
-	TIME("Wait CPU:", wait),	      TIME("Sleep:", sleep),
-};
+/* Times by state, in gprofng's order. */
+static const enum er_mstate times[] = { MS_USER,   MS_SYSTEM, MS_TRAP,    MS_USER_LOCK, MS_DFAULT,
+					MS_TFAULT, MS_KFAULT, MS_STOPPED, MS_WAIT_CPU,  MS_SLEEP };
 
 static const struct usage_row counts[] = {
 	ROW("Minor Page Faults:", minflt),	    ROW("Major Page Faults:", majflt),
@@ -51,6 +47,13 @@ struct used {
 static uint64_t member(const struct exp_usage *u, const struct usage_row *r)
 {
 	return *(const uint64_t *)((const char *)u + r->member);
+}
+
+static uint64_t state_time(const struct exp_usage *u, enum er_mstate state)
+{
+	struct exp_usage copy = *u;
+
+	return *mstate_usage(&copy, &mstate_descs[state]);
 }
 
 /* Records are cumulative: what the later has more than the earlier. Sums wrap, as all do. */
@@ -81,7 +84,7 @@ static uint64_t all_times(const struct exp_usage *u)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < COUNT(times); i++)
-		sum += member(u, &times[i]);
+		sum += state_time(u, times[i]);
 	return sum;
 }
 
@@ -160,13 +163,16 @@ static struct row *line(struct lines *l, const char *label)
 	return r;
 }
 
-static void put_time(struct lines *l, const char *label, int64_t ns, uint64_t whole)
+static void time_cells(struct row *r, int64_t ns, uint64_t whole)
 {
-	struct row *r = line(l, label);
-
 	r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = ns };
 	if (whole)
 		r->cells[2] = (struct cell){ .kind = CELL_PERCENT, .d = percent_of(ns, whole) };
+}
+
+static void put_time(struct lines *l, const char *label, int64_t ns, uint64_t whole)
+{
+	time_cells(line(l, label), ns, whole);
 }
 
 /* The recorder says what its zeros mean. */
@@ -187,6 +193,19 @@ static bool is_counted(const struct used *u, const char *name)
 	return true;
 }
 
+static void put_state(struct lines *l, const struct used *u, const struct mstate_desc *state,
+		      uint64_t whole)
+{
+	struct row *r = line(l, NULL);
+
+	put_textf(l->t, r, 0, "%s:", state->uname);
+	/* What nothing else fills was slept. */
+	if (is_counted(u, state->attr) || state->state == MS_SLEEP)
+		time_cells(r, state_time(&u->usage, state->state), whole);
+	else
+		put_text(r, 1, "not counted");
+}
+
 static void put_used(struct lines *l, const struct used *u, bool interval)
 {
 	uint64_t whole = all_times(&u->usage);
@@ -201,13 +220,8 @@ static void put_used(struct lines *l, const struct used *u, bool interval)
 		line(l, "Average number of Threads:")->cells[1] =
 			(struct cell){ .kind = CELL_RATIO, .d = (double)whole / u->duration_ns };
 	line(l, "Process Times (sec.):");
-	for (size_t i = 0; i < COUNT(times); i++) {
-		/* What nothing else fills was slept. */
-		if (is_counted(u, times[i].name) || !strcmp(times[i].name, "sleep"))
-			put_time(l, times[i].label, member(&u->usage, &times[i]), whole);
-		else
-			put_text(line(l, times[i].label), 1, "not counted");
-	}
+	for (size_t i = 0; i < COUNT(times); i++)
+		put_state(l, u, &mstate_descs[times[i]], whole);
 	for (size_t i = 0; i < COUNT(counts); i++) {
 		struct row *r = line(l, counts[i].label);
 

@@ -445,18 +445,6 @@ uint32_t wait_waker_key(struct wait_report *w, const struct hit *h)
 	return wait_thread_key(w, h, hit_waker_pid(h), hit_waker(h));
 }
 
-/* Time that no sample of a wait stands for. */
-static const char *const rest_names[MS_COUNT] = {
-	[MS_USER] = "", [MS_SYSTEM] = "", [MS_TRAP] = "", [MS_LINUX_CPU] = "", [MS_KERNEL_CPU] = "",
-	[MS_TFAULT] = "text fault, between samples",
-	[MS_DFAULT] = "data fault, between samples",
-	[MS_KFAULT] = "kernel fault, between samples",
-	[MS_USER_LOCK] = "user lock, between samples",
-	[MS_SLEEP] = "sleep, between samples",
-	[MS_WAIT_CPU] = "wait for CPU, between samples",
-	[MS_STOPPED] = "stopped, between samples",
-};
-
 const char *wait_reason_name(const struct hit *h)
 {
 	int64_t reason = hit_reason(h);
@@ -464,7 +452,7 @@ const char *wait_reason_name(const struct hit *h)
 	if (reason > REASON_NONE && reason < REASON_COUNT)
 		return reason_descs[reason].uname;
 	if (hit_wait_flags(h) & WFLAG_REST)
-		return rest_names[hit_state(h)];
+		return mstate_descs[hit_state(h)].rest;
 	if (hit_state(h) == MS_SLEEP)
 		return reason_descs[REASON_NONE].uname;
 	return mstate_descs[hit_state(h)].uname;

@@ -8,6 +8,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 #include "analysis/experiment/experiment.h"
+#include "analysis/experiment/usage.h"
 
 enum { ARGS_MAX = 4 };
 

@@ -14,6 +14,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/experiment/experiment.h"
+#include "analysis/experiment/usage.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/exp_rich.h"
 #include "tests/fixtures/tempdir.h"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/experiment/experiment.h"
+#include "analysis/experiment/usage.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
@@ -36,8 +37,31 @@ static void tables_are_sound(void **state)
 	}
 	assert_null(packet_desc(ER_PKT_CLOSED));
 	assert_int_equal(er_type_parse("INT31"), -1);
-	for (int i = 0; i < MS_COUNT; i++)
-		assert_int_equal(mstate_descs[i].state, i);
+}
+
+/* Each state has the names that it needs, and no two have one of them in common. */
+static void states_are_sound(void **state)
+{
+	uint64_t letters = 0, usages = 0;
+
+	for (int i = 0; i < MS_COUNT; i++) {
+		const struct mstate_desc *m = &mstate_descs[i];
+
+		assert_int_equal(m->state, i);
+		assert_true(m->name && m->uname && m->metric_uname);
+		assert_int_equal(!m->on_cpu, m->unsampled && m->rest && m->count_attr);
+		assert_true(m->on_cpu || (m->attr && m->metric && m->usage));
+		assert_int_equal(!m->letter, !m->title[0]);
+		for (int k = 0; k < i; k++) {
+			assert_true(!m->letter || m->letter != mstate_descs[k].letter);
+			assert_true(!m->usage || m->usage != mstate_descs[k].usage);
+			assert_string_not_equal(m->name, mstate_descs[k].name);
+		}
+		letters += m->letter != 0;
+		usages += m->usage != 0;
+	}
+	assert_int_equal(letters, 11); /* KERNEL_CPU is shown as SYSTEM */
+	assert_int_equal(usages, STATES_ALL);
 }
 
 /* A value that no other field of no other packet has, and that uses all bits of the type. */
@@ -228,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_sound),
+		cmocka_unit_test(states_are_sound),
 		cmocka_unit_test(every_kind_comes_back_as_written),
 		cmocka_unit_test(missing_fields_read_as_nothing),
 		cmocka_unit_test(usage_comes_back_as_written),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/experiment/usage.h"
 #include "user/record/usage.h"
 
 enum { PAGES = 4096, PAGE = 4096 };

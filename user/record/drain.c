@@ -27,6 +27,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
+#include "analysis/experiment/usage.h"
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
 
@@ -217,13 +218,9 @@ bool drain_is_behind(const struct drain *dr)
 
 void drain_usage(const struct drain *dr, struct exp_usage *u)
 {
-	u->tfault_ns = dr->state_ns[MS_TFAULT];
-	u->dfault_ns = dr->state_ns[MS_DFAULT];
-	u->kfault_ns = dr->state_ns[MS_KFAULT];
-	u->lock_ns = dr->state_ns[MS_USER_LOCK];
-	u->sleep_ns = dr->state_ns[MS_SLEEP];
-	u->wait_ns = dr->state_ns[MS_WAIT_CPU];
-	u->stop_ns = dr->state_ns[MS_STOPPED];
+	for (int i = 0; i < MS_COUNT; i++)
+		if (!mstate_descs[i].on_cpu)
+			*mstate_usage(u, &mstate_descs[i]) = dr->state_ns[i];
 	if (!dr->parts.targets)
 		return;
 	/* Beside the waits of a few threads stands what these few had of the CPUs. */

@@ -13,6 +13,7 @@
 #include "user/space/procmap.h"
 
 struct drain;
+struct exp_usage;
 
 /* All of it is borrowed, and must outlive the drain. */
 struct drain_parts {

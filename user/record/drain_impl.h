@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/mstate.h"
 #include "user/record/drain.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"

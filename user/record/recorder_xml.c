@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/experiment/usage.h"
 #include "analysis/experiment/xml.h"
 #include "user/record/counter_log.h"
 
@@ -79,8 +80,12 @@ static void write_uncounted(const struct recorder_xml *a, struct buf *b)
 	buf_puts(&fields, "ioch");
 	if (!a->capture || !a->plan->exact_user)
 		buf_puts(&fields, " syscalls");
-	if (!a->capture || !a->plan->states)
-		buf_puts(&fields, " ictx nsignals tfault dfault kfault lock sleep wait stop");
+	if (!a->capture || !a->plan->states) {
+		buf_puts(&fields, " ictx nsignals");
+		for (int i = 0; i < MS_COUNT; i++)
+			if (!mstate_descs[i].on_cpu)
+				buf_printf(&fields, " %s", mstate_descs[i].attr);
+	}
 	buf_puts(b, "<usage");
 	xml_attr(b, "uncounted", fields.data);
 	buf_puts(b, "/>\n");

@@ -18,6 +18,8 @@
 #include "user/record/control.h"
 #include "loaders/capture.h"
 
+struct exp_usage;
+
 struct recorder_xml {
 	const struct plan *plan;
 	const struct capture *capture; /* NULL: nothing is profiled */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/experiment/usage.h"
 #include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/vec.h"
+#include "analysis/experiment/usage.h"
 #include "user/record/recorder_xml.h"
 #include "user/record/recording.h"
 #include "user/record/drain.h"

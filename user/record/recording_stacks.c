@@ -79,15 +79,24 @@ uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const 
 	return b->last_uid;
 }
 
-/* At the same address in every experiment, so that readers may take them for one function. */
+/*
+ * At the same address in every experiment, so that readers may take them for one function; the
+ * unsampled parts of the states off a CPU come behind these.
+ */
 static const char *const everywhere[] = {
 	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
-	"<SLEEPING>", "<STALLED>", "<Unsampled-Text-Fault>", "<Unsampled-Data-Fault>",
-	"<Unsampled-Kernel-Fault>", "<Unsampled-User-Lock>", "<Unsampled-Sleep>",
-	"<Unsampled-Wait-CPU>", "<Unsampled-Stopped>",
+	"<SLEEPING>", "<STALLED>",
 };
 
-enum { NEVERYWHERE = sizeof(everywhere) / sizeof(everywhere[0]) };
+enum {
+	NFIXED = sizeof(everywhere) / sizeof(everywhere[0]),
+	NEVERYWHERE = NFIXED + MS_STOPPED - MS_TFAULT + 1,
+};
+
+static const char *everywhere_name(unsigned i)
+{
+	return i < NFIXED ? everywhere[i] : mstate_descs[MS_TFAULT + i - NFIXED].unsampled;
+}
 
 /* A pseudo function by its number in the output. The number and the name belong together. */
 struct pseudo {
@@ -104,8 +113,8 @@ static struct pseudo pseudo_find(struct recording *b, struct output *p, const ch
 	bool full = p->pseudo.len + NEVERYWHERE >= MAX_PSEUDO;
 
 	for (unsigned i = 0; i < NEVERYWHERE; i++) {
-		if (!strcmp(name, everywhere[i]))
-			return (struct pseudo){ i, everywhere[i] };
+		if (!strcmp(name, everywhere_name(i)))
+			return (struct pseudo){ i, everywhere_name(i) };
 	}
 	if (!full || strtab_has(&p->pseudo, name))
 		return (struct pseudo){ NEVERYWHERE + strtab_id(&p->pseudo, name), name };

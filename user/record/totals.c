@@ -12,17 +12,6 @@
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
 
-/* What is shown where no wait in that state was recorded, and so no stack is known. */
-static const char *const unsampled[ER_OFF_STATES] = {
-	[ER_OFF_TFAULT] = "<Unsampled-Text-Fault>",
-	[ER_OFF_DFAULT] = "<Unsampled-Data-Fault>",
-	[ER_OFF_KFAULT] = "<Unsampled-Kernel-Fault>",
-	[ER_OFF_LOCK] = "<Unsampled-User-Lock>",
-	[ER_OFF_SLEEP] = "<Unsampled-Sleep>",
-	[ER_OFF_CPU] = "<Unsampled-Wait-CPU>",
-	[ER_OFF_STOP] = "<Unsampled-Stopped>",
-};
-
 static struct actor actor_of(const struct er_total *t)
 {
 	return (struct actor){ .task = &t->task, .kthread = t->flags & ER_TOTAL_KTHREAD };
@@ -60,7 +49,7 @@ static void put_rest(struct drain *dr, const struct er_total *t, struct output *
 {
 	struct off_time off = off_time_of(dr, t, own, state, ns);
 
-	off.pseudo = unsampled[state];
+	off.pseudo = mstate_descs[off_states[state]].unsampled;
 	if (stacks_has(dr->stacks, t->rest_stack[state]))
 		off.stack = t->rest_stack[state];
 	off.info.reason = reason_rest(dr->reasons, state, off.stack, off.actor.kthread);
@@ -81,22 +70,14 @@ static void attr(struct buf *b, const char *name, uint64_t v)
 
 static void put_states(struct buf *b, const struct er_total *t)
 {
-	static const struct {
-		const char *time, *count;
-		enum er_off_state state;
-	} states[] = {
-		{ "tfault", "ntfault", ER_OFF_TFAULT }, { "dfault", "ndfault", ER_OFF_DFAULT },
-		{ "kfault", "nkfault", ER_OFF_KFAULT }, { "lock", "nlock", ER_OFF_LOCK },
-		{ "sleep", "nsleep", ER_OFF_SLEEP },	{ "wait", "nwait", ER_OFF_CPU },
-		{ "stop", "nstop", ER_OFF_STOP },
-	};
-
 	attr(b, "run", t->run_ns);
 	attr(b, "user", t->user_ns);
 	attr(b, "system", t->system_ns);
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		attr(b, states[i].time, t->off_ns[states[i].state]);
-		attr(b, states[i].count, t->off_n[states[i].state]);
+	for (int i = 0; i < ER_OFF_STATES; i++) {
+		const struct mstate_desc *m = &mstate_descs[off_states[i]];
+
+		attr(b, m->attr, t->off_ns[i]);
+		attr(b, m->count_attr, t->off_n[i]);
 	}
 	attr(b, "stolen", t->stolen_ns);
 }

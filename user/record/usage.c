@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/experiment/usage.h"
 #include "user/record/schedule.h"
 
 /* A line of a file under /proc: its first word, and which of the numbers behind it goes where. */

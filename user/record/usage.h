@@ -3,7 +3,7 @@
 #ifndef USER_RECORD_USAGE_H
 #define USER_RECORD_USAGE_H
 
-#include "analysis/experiment/expwriter.h"
+#include "analysis/experiment/usage.h"
 
 /* What the system has used since it was booted, from /proc; what is not there is 0. */
 void usage_now(struct exp_usage *ret);
