@@ -22,9 +22,12 @@ static int experiment_report(struct shell *sh, exp_view view, int argc, char **a
 
 static int cmd_header(struct shell *sh, int argc, char **argv)
 {
-	bool all = argc > 1 && !strcmp(argv[1], "all");
-
-	return experiment_report(sh, all ? view_header_all : view_header, argc, argv);
+	if (argc == 1)
+		return experiment_report(sh, view_header_short, argc, argv);
+	if (!strcmp(argv[1], "full"))
+		return experiment_report(sh, view_header, 1, argv);
+	return experiment_report(sh, strcmp(argv[1], "all") ? view_header : view_header_all, argc,
+				 argv);
 }
 
 static int cmd_overview(struct shell *sh, int argc, char **argv)
@@ -44,8 +47,11 @@ static int cmd_sample_detail(struct shell *sh, int argc, char **argv)
 	return experiment_report(sh, view_sample_detail, argc, argv);
 }
 
+static const char *const header_words[] = { "full", NULL };
+
 static const struct command rows[] = {
-	{ SECTION_REPORTS, "header", ARGS_EXPERIMENT, .run = cmd_header,
+	{ SECTION_REPORTS, "header", .args = "[full | experiment_id | all]", .max = 1,
+	  .words = header_words, .run = cmd_header,
 	  .help = "describe experiments, with what was lost" },
 	{ SECTION_REPORTS, "overview", ARGS_EXPERIMENT, .run = cmd_overview,
 	  .help = "show what was recorded and how much" },

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/experiment/expwriter.h"
 #include "analysis/views/loss_report.h"
 #include "analysis/views/columns.h"
@@ -115,11 +116,26 @@ static void put_target(struct table *t, int64_t pid, int64_t tid)
 		put_line(t, "  Only PID %" PRId64 ", TID %" PRId64, pid, tid);
 }
 
+/* What was recorded less than all, at a command or to keep to a budget. */
+static void put_target_lines(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *percent = element_get(el, "percent");
+
+		if (!strcmp(el->name, "target"))
+			put_target(t, element_int(el, "pid"), element_int(el, "tid"));
+		if (!strcmp(el->name, "budget") && percent)
+			put_line(t, "  Budget: %s %% of all CPU time", percent);
+		if (!strcmp(el->name, "shed"))
+			put_shed(t, el);
+	}
+}
+
 /* How waits were recorded, and what was shed to keep to a budget. */
 static void put_capture(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
-		const char *how = element_get(el, "how"), *percent = element_get(el, "percent");
+		const char *how = element_get(el, "how");
 
 		if (!strcmp(el->name, "capture") && how)
 			put_line(t, "  Captured by %s", how);
@@ -131,13 +147,8 @@ static void put_capture(struct table *t, const struct experiment *e)
 			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
 				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?
 				 "; user and system time exact" : "");
-		if (!strcmp(el->name, "target"))
-			put_target(t, element_int(el, "pid"), element_int(el, "tid"));
-		if (!strcmp(el->name, "budget") && percent)
-			put_line(t, "  Budget: %s %% of all CPU time", percent);
-		if (!strcmp(el->name, "shed"))
-			put_shed(t, el);
 	}
+	put_target_lines(t, e);
 }
 
 static void put_streams(struct table *t, const struct experiment *e)
@@ -172,14 +183,20 @@ static const char *exec_of(const struct experiment *e)
 	return program;
 }
 
-static void put_times(struct table *t, const struct experiment *e)
+static void time_text(const struct experiment *e, char *text, size_t size)
 {
 	time_t start = e->start_epoch;
-	char text[64] = "";
 	struct tm tm;
 
 	if (localtime_r(&start, &tm))
-		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+		strftime(text, size, "%a %b %e %H:%M:%S %Y", &tm);
+}
+
+static void put_times(struct table *t, const struct experiment *e)
+{
+	char text[64] = "";
+
+	time_text(e, text, sizeof(text));
 	put_line(t, "Experiment started %s", text);
 	if (e->closed && exec_of(e))
 		put_line(t, "Experiment Ended: %.9f, by exec of '%s'", (double)e->end_ns / 1e9,
@@ -226,6 +243,36 @@ static void put_one(struct table *t, const struct session *s, const struct exper
 	loss_report_free(a);
 }
 
+/* "Sun Nov 22 05:12:16 2026, for 10.016 sec., on vm: Linux 6.1.0, 2 CPUs" */
+static void put_recorded(struct table *t, const struct experiment *e)
+{
+	char text[64] = "";
+
+	time_text(e, text, sizeof(text));
+	put_line(t, "Recorded: %s, for %.3f sec., on %s: %s, %" PRId64 " CPU%s", text,
+		 (double)e->end_ns / 1e9, e->hostname, e->os, e->ncpus, e->ncpus == 1 ? "" : "s");
+	if (e->closed && exec_of(e))
+		put_line(t, "Ended by exec of '%s'", exec_of(e));
+}
+
+/* "Clock-profiling, microstates; I/O-tracing", and how. */
+static void put_data(struct table *t, const struct experiment *e)
+{
+	struct buf b = { 0 };
+
+	vec_for_each(st, &e->streams)
+		buf_printf(&b, "%s%s", b.len ? "; " : "", st->kind == ER_PKT_CLOCK ? "Clock-profiling" :
+			   st->uname && *st->uname ? st->uname : st->fname);
+	vec_for_each(el, &e->recorder) {
+		const char *how = element_get(el, "how");
+
+		if (!strcmp(el->name, "capture") && how)
+			buf_printf(&b, "%s%s", b.len ? ", " : "", how);
+	}
+	put_line(t, "Data: %s", b.len ? b.data : "none");
+	buf_free(&b);
+}
+
 /* What was said of an experiment; that it was not closed only if its founder was. */
 static size_t count_messages(const struct experiment *e)
 {
@@ -262,6 +309,60 @@ static void put_followed(struct table *t, const struct session *s, const struct 
 		put_line(t, RULE);
 		put_brief(t, *ep);
 	}
+}
+
+/* How many processes were followed, and of how many there is something to say. */
+static void put_processes(struct table *t, const struct session *s, const struct experiment *founder)
+{
+	size_t n = 0, told = 0;
+
+	vec_for_each(ep, &s->experiments) {
+		if ((*ep)->founder != founder)
+			continue;
+		n++;
+		told += count_messages(*ep) != 0;
+	}
+	if (n)
+		put_line(t, "Processes: %zu followed%s", n, told ? "" : ", no messages");
+	if (told)
+		put_line(t, "*** %zu of them ha%s messages", told, told == 1 ? "s" : "ve");
+}
+
+/* The lines that matter. */
+static void put_short(struct table *t, const struct session *s, const struct experiment *e)
+{
+	struct loss_report *a = e->founder ? NULL : loss_report_new(s, e);
+
+	put_line(t, "Experiment: %s", e->path);
+	put_notes(t, e);
+	if (e->diag.nmsgs)
+		put_messages(t, e);
+	put_events(t, e);
+	put_line(t, "Command: %s", e->command);
+	put_recorded(t, e);
+	put_data(t, e);
+	put_target_lines(t, e);
+	put_processes(t, s, e);
+	loss_report_brief(t, a);
+	loss_report_free(a);
+}
+
+int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
+		      struct diag *d)
+{
+	t->name = "header";
+	text_column(t, NULL);
+	vec_for_each(ep, &v->session->experiments)
+		experiment_check_packets(*ep);
+	vec_for_each(ep, &v->session->experiments) {
+		if ((*ep)->founder)
+			continue;
+		if (t->rows.len)
+			put_line(t, RULE);
+		put_short(t, v->session, *ep);
+	}
+	put_line(t, "`header full' tells the rest.");
+	return 0;
 }
 
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d)

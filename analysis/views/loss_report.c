@@ -7,11 +7,9 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/losses.h"
 
 enum { CPUS_MAX = 65536 };
-
-/* Samples, waits and overflows of counters are numbered each for themselves. */
-enum ring_kind { RING_CLOCK, RING_WAIT, RING_COUNTER, RING_KINDS };
 
 /* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
 struct ring {
@@ -19,6 +17,7 @@ struct ring {
 };
 
 struct loss_report {
+	const struct session *session;
 	const struct experiment *e; /* the founder */
 	VEC(struct ring) by_cpu;
 };
@@ -127,47 +126,30 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "61 samples, 231 waits and 15961 overflows of counters": of what there was any. */
-static void put_nothing_lost(struct table *t, const struct experiment *e)
+static struct record_loss record_losses(struct loss_report *a)
 {
-	uint64_t samples = sum_of(e, "ring", "produced"), waits = sum_of(e, "waitring", "produced");
-	uint64_t overflows = sum_of(e, "counterring", "produced");
-	struct buf b = { 0 };
+	struct record_loss r = { 0 };
 
-	if (samples || !overflows)
-		buf_printf(&b, "%" PRIu64 " sample%s", samples, plural(samples));
-	if (waits)
-		buf_printf(&b, "%s%" PRIu64 " wait%s", overflows ? ", " : " and ", waits, plural(waits));
-	if (overflows)
-		buf_printf(&b, "%s%" PRIu64 " overflow%s of counters", b.len ? " and " : "", overflows,
-			   plural(overflows));
-	put_line(t, "Nothing was lost: %s produced, all recorded.", b.data);
-	buf_free(&b);
+	for (int kind = 0; kind < RING_KINDS; kind++) {
+		r.produced[kind] = sum_of(a->e, ring_rows[kind].element, "produced");
+		r.lost[kind] = sum_of(a->e, ring_rows[kind].element, "lost");
+		vec_for_each(el, &a->e->recorder) {
+			uint64_t cpu = element_int(el, "cpu"), found = 0;
+			uint64_t recorded = element_int(el, "recorded");
+
+			if (strcmp(el->name, ring_rows[kind].element))
+				continue;
+			if (cpu < a->by_cpu.len)
+				found = ring_distinct(&a->by_cpu.data[cpu], kind);
+			r.missing[kind] += recorded > found ? recorded - found : 0;
+		}
+	}
+	return r;
 }
 
-static void put_losses(struct table *t, const struct experiment *e)
+/* Which threads lost records, in which second. */
+static void put_losers(struct table *t, const struct experiment *e)
 {
-	uint64_t overflows = sum_of(e, "counterring", "produced");
-	uint64_t overflows_lost = sum_of(e, "counterring", "lost");
-	uint64_t lost = sum_of(e, "ring", "lost"), produced = sum_of(e, "ring", "produced");
-	uint64_t stacks = sum_of(e, "stacks", "lost");
-	uint64_t waits = sum_of(e, "waitring", "produced"), waits_lost = sum_of(e, "waitring", "lost");
-
-	if (!lost && !stacks && !waits_lost && !overflows_lost) {
-		put_nothing_lost(t, e);
-		return;
-	}
-	put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " sample%s (%.2f %%), %" PRIu64 " stack%s",
-		 lost, produced, plural(produced), percent_of(lost, produced), stacks,
-		 plural(stacks));
-	if (waits_lost)
-		put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " wait%s (%.2f %%): their time is in the "
-			 "totals, only their stacks are missing", waits_lost, waits, plural(waits),
-			 percent_of(waits_lost, waits));
-	if (overflows_lost)
-		put_line(t, "*** Lost: %" PRIu64 " of %" PRIu64 " overflow%s of counters (%.2f %%)",
-			 overflows_lost, overflows, plural(overflows),
-			 percent_of(overflows_lost, overflows));
 	vec_for_each(el, &e->recorder) {
 		int64_t count = element_int(el, "count");
 		const char *kind = element_get(el, "kind");
@@ -178,7 +160,7 @@ static void put_losses(struct table *t, const struct experiment *e)
 				 plural(count), element_int(el, "pid"), element_int(el, "tid"));
 	}
 	if (sum_of(e, "stacks", "loss_unattributed"))
-		put_line(t, "  more, whose thread and second were not kept: %" PRIu64,
+		put_line(t, "  %" PRIu64 " further records were lost, of which only the number is known",
 			 sum_of(e, "stacks", "loss_unattributed"));
 }
 
@@ -244,12 +226,6 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 			put_line(t, "  %" PRIu64 " %s (%.2f %% of the samples)", n,
 				 n == 1 ? stack_rows[i].one : stack_rows[i].many,
 				 percent_of(n, produced));
-	}
-	vec_for_each(el, &e->recorder) {
-		const char *what = element_get(el, "what");
-
-		if (!strcmp(el->name, "dropped"))
-			put_line(t, "  %s: %" PRId64, what ? what : "", element_int(el, "count"));
 	}
 }
 
@@ -324,6 +300,7 @@ struct loss_report *loss_report_new(const struct session *s, const struct experi
 	if (!founder->recorder.len)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
+	a->session = s;
 	a->e = founder;
 	vec_for_each(ep, &s->experiments) {
 		if (*ep != founder && (*ep)->founder != founder)
@@ -348,12 +325,28 @@ void loss_report_free(struct loss_report *a)
 	free(a);
 }
 
+void loss_report_brief(struct table *t, struct loss_report *a)
+{
+	struct record_loss records;
+
+	if (!a)
+		return;
+	records = record_losses(a);
+	losses_put(t, a->session, a->e, &records);
+	put_counters(t, a->e);
+	put_cost(t, a->e);
+}
+
 void loss_report_summary(struct table *t, struct loss_report *a)
 {
+	struct record_loss records;
+
 	if (!a)
 		return;
 	put_line(t, "%s", "");
-	put_losses(t, a->e);
+	records = record_losses(a);
+	losses_put(t, a->session, a->e, &records);
+	put_losers(t, a->e);
 	put_rings(t, a, true);
 	put_counters(t, a->e);
 	put_incomplete(t, a->e);

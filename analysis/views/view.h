@@ -155,6 +155,8 @@ int view_describe(struct view_state *v, struct table *t, struct diag *d);
  * a line for each followed process, and those with messages; view_header_all
  * has all in full.
  */
+int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
+		      struct diag *d);
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d);
 int view_header_all(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);

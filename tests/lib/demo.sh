@@ -45,7 +45,7 @@ say "er_kernel LOAD        (about ten seconds: one quiet, eight under load, one 
 "$er_kernel" "$work/load" || exit 1
 [ -d "$exp" ] || { echo "demo: '$exp': er_kernel made no such experiment" >&2; exit 1; }
 
-report -header 1 "$exp"
+report -header "$exp"
 
 report -limit 15 -functions "$exp"
 

@@ -64,7 +64,7 @@ truth()
 # A value of the header: header_value EXPERIMENT WORDS: the first number behind them.
 header_value()
 {
-	"$er_print" -header "$1" 2>/dev/null | grep -i -m1 -- "$2" |
+	"$er_print" -header full "$1" 2>/dev/null | grep -i -m1 -- "$2" |
 		sed "s/.*$2//I" | grep -o -m1 '[0-9][0-9,.]*' | head -n1 | tr -d ,
 }
 

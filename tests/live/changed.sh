@@ -70,4 +70,4 @@ kill -INT $recorder
 finish
 check_that "moved: goes on where it is" "$status == 0 && $(grep -c 'somebody else' record.err) == 0 &&
 	$(cat y.er/_spin*/data.frameinfo | wc -c) > $size" "status $status; $(cat record.err)"
-check "moved: it is whole" sh -c "'$er_print' -header y.er >header && ! grep 'not closed' header"
+check "moved: it is whole" sh -c "'$er_print' -header full y.er >header && ! grep 'not closed' header"

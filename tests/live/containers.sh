@@ -55,8 +55,8 @@ unshare --fork --pid --mount-proc "$er_kernel" -o inside.er -t 0.3 >out 2>err
 check_that "a recorder in a container says that numbers are others" \
 	"$? == 0 && $(wc -l <err) == 1 && $(grep -c 'process numbers of the host' err) == 1" "$(cat err)"
 check_that "and so does its experiment" \
-	"$("$er_print" -header inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \
-	"$("$er_print" -header inside.er | head -n 4)"
+	"$("$er_print" -header full inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \
+	"$("$er_print" -header full inside.er | head -n 4)"
 for option in "-T 1" --no-self; do
 	unshare --fork --pid --mount-proc "$er_kernel" -o refused.er $option -t 0.3 >out 2>err
 	check_that "and refuses $option, which would mean another process" \

@@ -23,7 +23,7 @@ adds_up()
 {
 	check_that "$1: recorded and lost are what was produced" \
 		"$(query 'sum(recorded+lost) from counterring' $1) == $(query 'sum(produced) from counterring' $1)"
-	"$er_print" -header "$1" >header 2>/dev/null
+	"$er_print" -header full "$1" >header 2>/dev/null
 	check_that "$1: the packets have all numbers" "$(grep -c 'do not add up\|not as many as' header) == 0" "$(cat header)"
 }
 

@@ -14,7 +14,7 @@ for kind in distinct same; do
 	check_that "$kind: the leaf has its time" "($got - $want)^2 <= (0.02 * $want)^2" "got $got of $want"
 	cut=$(seconds_of '<Truncated-stack>' i.totalcpu $kind.er)
 	check_that "$kind: <Truncated-stack> is shown" "$cut > 0.9 * $want" "got $cut of $want"
-	"$er_print" -header $kind.er | grep -iE "trunc|deeper" | grep -q '[1-9]' &&
+	"$er_print" -header full $kind.er | grep -iE "trunc|deeper" | grep -q '[1-9]' &&
 		ok "$kind: counted in the header" ||
-		not_ok "$kind: counted in the header" "$("$er_print" -header $kind.er)"
+		not_ok "$kind: counted in the header" "$("$er_print" -header full $kind.er)"
 done

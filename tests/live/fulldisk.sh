@@ -18,6 +18,10 @@ check_that "ends by itself, and not well" "$status != 0 && $status != 124" "stat
 check_that "says so once" "$(grep -ciE 'no space|disk|full' record.err) == 1" "$(cat record.err)"
 check_that "one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
 check "opens" "$er_print" -header -functions small/full.er
+"$er_print" -header small/full.er >header 2>&1
+check_that "the header does not say that nothing was lost" \
+	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'not come to its end' header) == 1" \
+	"$(cat header)"
 check_that "with what was recorded" \
 	"$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions small/full.er 2>/dev/null |
 		grep -c '<Total>') == 1"
@@ -33,3 +37,7 @@ check_that "a limit of file sizes ends it, and not well" "$status == 1" "status 
 check_that "it says so once" "$(grep -c 'too large' record.err) == 1 && $(wc -l <record.err) == 1" \
 	"$(cat record.err)"
 check "it opens" "$er_print" -header -functions limit.er
+"$er_print" -header limit.er >header 2>&1
+check_that "the header says what is missing, and why" \
+	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'File too large' header) == 1" \
+	"$(cat header)"

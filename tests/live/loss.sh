@@ -51,7 +51,7 @@ lost() { query "sum(lost) from ${2:-ring}" "$1"; }
 must_record easy.er -F on -p high -q 0 -- "$syn/spin" -t 2 alpha:1 beta:1
 balanced "an easy load" easy.er
 check_that "an easy load: nothing is lost" "$(lost easy.er) + $(lost easy.er waitring) == 0" "$accounts"
-"$er_print" -header easy.er >header 2>&1
+"$er_print" -header full easy.er >header 2>&1
 check "the header speaks of losses" grep -qiE 'lost' header
 
 # A recorder that is stopped cannot drain: what the rings do not hold is lost.
@@ -72,7 +72,7 @@ wait
 balanced "a stopped recorder" stopped.er
 n=$(lost stopped.er) waits=$(lost stopped.er waitring)
 check_that "a stopped recorder: much is lost" "$n > 0" "$accounts"
-"$er_print" -header stopped.er >header 2>&1
+"$er_print" -header full stopped.er >header 2>&1
 for lost in $n $waits; do
 	check "a stopped recorder: the header says how much" sh -c "tr -d , <header | grep -i lost | grep -qw $lost"
 done

@@ -115,7 +115,7 @@ check_that "T-16: and nothing of the first second" "$own >= 1" "first packet at 
 must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
 check "T-18: ten comments" grep -q 'ten & more' notes.er/notes
 check_that "T-18: the header begins with them" \
-	"$("$er_print" -header notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
+	"$("$er_print" -header full notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
 
 mkdir quiet && cd quiet || exit 1
 "$er_kernel" -p on -q 1 -- sleep 2 >/dev/null 2>err &
@@ -136,7 +136,7 @@ check "T-02: -p 5m" grep -q 'ptimer="' p.er/log.xml
 record big.er -p 2000 -t 0.3
 check_that "T-03: above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
 record limit.er -L 1 -p high -t 2
-check "-L 1 opens" "$er_print" -header limit.er
+check "-L 1 opens" "$er_print" -header full limit.er
 check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
 
 # -S: usage samples; -L: a limit that is reached keeps further profile data out.
@@ -167,6 +167,10 @@ left=$(query 'sum(count) from dropped where what =~ "samples beyond the size lim
 size=$(find full.er \( -name profile -o -name data.frameinfo \) -printf '%s\n' |
 	awk '{ s += $1 } END { print s + 0 }')
 check_that "-L 1: stops near a megabyte" "$size > 300000 && $size < 3000000" "$size bytes"
+"$er_print" -header full.er >header 2>&1
+check_that "-L 1: the header says what is missing, and why" \
+	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'size limit was reached in second' header) == 1" \
+	"$(cat header)"
 check_that "and counts what it leaves out" "${left:-0} > 0" "left out '$left', $size bytes"
 check "and samples go on" grep -q 'label="end"' full.er/log.xml
 

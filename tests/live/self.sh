@@ -7,7 +7,7 @@
 "$er_kernel" -o self.er -F on -p high -t 3 >out 2>err &
 pid=$!
 wait $pid
-header=$("$er_print" -header self.er)
+header=$("$er_print" -header full self.er)
 printf '%s\n' "$header" >h
 check "the header says what the BPF programs cost" grep -iqE 'bpf.*[0-9]' h
 check "and what the recorder cost" grep -iqE '(er_kernel|recorder|collector).*[0-9.]+ *(s|sec|ms)' h

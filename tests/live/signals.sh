@@ -18,7 +18,7 @@ ended_by()
 	local status=$?
 	grep -q 'kind="exit"' "$signal.er/log.xml" &&
 		ok "$name closes the experiment" || not_ok "$name closes the experiment" "$(cat err)"
-	"$er_print" -header "$signal.er" 2>&1 | grep -qi 'not closed' &&
+	"$er_print" -header full "$signal.er" 2>&1 | grep -qi 'not closed' &&
 		not_ok "$name: header is content" || ok "$name: header is content"
 	check_that "$name: nothing on the screen that is not a terminal" "$(grep -c . out) <= 5" "$(cat out)"
 	rm -rf "$signal.er"

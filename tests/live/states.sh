@@ -181,6 +181,6 @@ for way in best sched_exit_tp finish_task_switch switch-out none; do
 	fi
 	exact $way.er $way
 	[ $way = none ] || stacks_1_3 $way.er $way
-	[ $way = best ] || "$er_print" -header $way.er | grep -q "$way" && ok "$way: the header names it" ||
-		not_ok "$way: the header names it" "$("$er_print" -header $way.er)"
+	[ $way = best ] || "$er_print" -header full $way.er | grep -q "$way" && ok "$way: the header names it" ||
+		not_ok "$way: the header names it" "$("$er_print" -header full $way.er)"
 done

@@ -57,7 +57,7 @@ check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
 kthread=$(awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }' /proc/[0-9]*/stat)
 record kthread.er -p high -t 1 -T "0/$kthread"
-check "-T 0/kthread runs" "$er_print" -header kthread.er
+check "-T 0/kthread runs" "$er_print" -header full kthread.er
 check_that "and records nobody else" \
 	"$(query "count() from packets where ON_CPU && THRID != $kthread" kthread.er) == 0"
 

@@ -22,9 +22,9 @@ awk -F'","' '
 	END { print n " threads"; exit bad > 0 || n < 6 }' walls states >sums
 status=$?
 # The CPU time of a sample that found no room in its ring is in no packet.
-if [ $status != 0 ] && "$er_print" -header w.er | grep -q '^\*\*\* Lost: [1-9][0-9]* of [0-9]* sample'; then
+if [ $status != 0 ] && "$er_print" -header full w.er | grep -q '^\*\*\* Lost: [1-9][0-9]* of [0-9]* sample'; then
 	skip "the states of each of its threads add up to its time" \
-		"$("$er_print" -header w.er | grep -m1 '^\*\*\* Lost')"
+		"$("$er_print" -header full w.er | grep -m1 '^\*\*\* Lost')"
 else
 	check "the states of each of its threads add up to its time" [ $status = 0 ]
 fi

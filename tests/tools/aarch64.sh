@@ -39,7 +39,7 @@ done
 
 "$O/tests/golden/make_code" . work.so && sed -i 's/arch="[^"]*"/arch="aarch64"/' code.1.er/log.xml ||
 	{ not_ok "an experiment is made"; exit 1; }
-has "header says which machine" "aarch64" er_print -header code.1.er
+has "header says which machine" "aarch64" er_print -header full code.1.er
 has "functions of an experiment" " (hot|warm|work)$" er_print -functions code.1.er
 has "disassembly with metrics" "^ *##.*  [0-9a-f]+:  [a-z]" er_print -disasm hot code.1.er
 has "source with metrics" "^ *##.* s \+= twice" er_print -source hot code.1.er

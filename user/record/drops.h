@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* drop_names has a name for each; they go into recorder.xml. */
+/* drop_kinds and drop_names have a word and a sentence for each; both go into recorder.xml. */
 enum drop {
 	DROP_RECORD,     /* a ring record of a kind or size that we do not know */
 	DROP_STACK,      /* a sample whose stack never came: shown as <Stack-lost> */
@@ -22,8 +22,13 @@ enum drop {
 
 struct drops {
 	uint64_t n[DROP_COUNT];
+	uint64_t limit_ns; /* when the first record met the -L limit; 0: none did */
 };
 
+extern const char *const drop_kinds[DROP_COUNT];
 extern const char *const drop_names[DROP_COUNT];
+
+/* Count a record of that time as one beyond the -L limit. */
+void drops_limit(struct drops *d, uint64_t time_ns);
 
 #endif

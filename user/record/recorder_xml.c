@@ -123,6 +123,23 @@ static void write_machine(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
+/* What ended the packets before the recording ended. */
+static void write_ends(const struct recorder_xml *a, struct buf *b)
+{
+	if (a->drops->limit_ns) {
+		buf_puts(b, "<limit");
+		number(b, "bytes", a->plan->limit_bytes);
+		number(b, "reached_ns", a->drops->limit_ns > a->start_ns ?
+					a->drops->limit_ns - a->start_ns : 0);
+		buf_puts(b, "/>\n");
+	}
+	if (a->unwritten) {
+		buf_puts(b, "<unwritten");
+		xml_attr(b, "error", strerror(a->unwritten));
+		buf_puts(b, "/>\n");
+	}
+}
+
 static void write_recorder(const struct recorder_xml *a, struct buf *b)
 {
 	static const char *const follow[] = { "off", "on", "=" };
@@ -137,6 +154,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	buf_puts(&word, a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
 	xml_attr(b, "follow", word.data);
 	buf_free(&word);
+	number(b, "archive", a->plan->archiving != ARCHIVE_NOTHING);
 	buf_puts(b, "/>\n");
 	write_capture(a, b);
 	if (a->plan->sample_s)
@@ -269,11 +287,12 @@ static void write_self(struct buf *b)
 	buf_puts(b, "/>\n");
 }
 
-static void write_drop(struct buf *b, const char *what, uint64_t n)
+static void write_drop(struct buf *b, const char *kind, const char *what, uint64_t n)
 {
 	if (!n)
 		return;
 	buf_puts(b, "<dropped");
+	xml_attr(b, "kind", kind);
 	xml_attr(b, "what", what);
 	number(b, "count", n);
 	buf_puts(b, "/>\n");
@@ -282,9 +301,9 @@ static void write_drop(struct buf *b, const char *what, uint64_t n)
 static void write_drops(const struct recorder_xml *a, struct buf *b)
 {
 	for (int i = 0; i < DROP_COUNT; i++)
-		write_drop(b, drop_names[i], a->drops->n[i]);
+		write_drop(b, drop_kinds[i], drop_names[i], a->drops->n[i]);
 	if (a->closed && a->capture)
-		write_drop(b, "threads that ended at the stop, their last CPU time is missing",
+		write_drop(b, "unfinished", "threads that ended at the stop, their last CPU time is missing",
 			   capture_unfinished(a->capture));
 }
 
@@ -307,6 +326,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	write_self(b);
 	write_machine(a, b);
 	write_drops(a, b);
+	write_ends(a, b);
 	if (!a->capture)
 		return;
 	write_rings(a, b);

@@ -30,6 +30,7 @@ struct recorder_xml {
 	uint64_t start_ns, start_asleep_ns;
 	uint64_t began_ns, stop_ns; /* when time began to count, and ceased to; 0: not yet */
 	bool closed;
+	int unwritten; /* the error of a write that ended the recording; 0: none */
 };
 
 /* How long the machine has been suspended since it was booted. */

@@ -176,6 +176,7 @@ static void say_unwritten(struct recording_session *s, int err, const char *what
 	else
 		diag_errno(s->d, -err, "experiment '%s': cannot be written, %s: free some space, or "
 				       "choose another place with -d", s->name->path, what);
+	s->recorder_xml.unwritten = -err;
 	s->failed = s->over = true;
 }
 

@@ -64,11 +64,11 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 }
 
 /* Asked first: beyond the limit no stack is written, nor an experiment made, either. */
-static bool is_full(struct drain *dr)
+static bool is_full(struct drain *dr, uint64_t time_ns)
 {
 	if (!recording_full(dr->parts.recording))
 		return false;
-	dr->parts.drops->n[DROP_LIMIT]++;
+	drops_limit(dr->parts.drops, time_ns);
 	return true;
 }
 
@@ -79,7 +79,7 @@ bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
 	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
 
-	if (is_full(dr))
+	if (is_full(dr, c->h.time_ns))
 		return true;
 	if (!find_place(dr, &at, last_chance))
 		return false;
@@ -95,7 +95,7 @@ bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chan
 	struct route at = route_of(&c->at);
 	enum counter_mode mode = c->at.flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
 
-	if (is_full(dr))
+	if (is_full(dr, c->at.h.time_ns))
 		return true;
 	if (!find_place(dr, &at, last_chance))
 		return false;

@@ -139,7 +139,7 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 	if (!rest)
 		return;
 	if (recording_full(dr->parts.recording)) {
-		dr->parts.drops->n[DROP_LIMIT]++;
+		drops_limit(dr->parts.drops, t->h.time_ns);
 		return;
 	}
 	/* No record of a wait is about stolen time, so that all of it is in the rest. */

@@ -178,7 +178,7 @@ bool write_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
 	struct output *own;
 
 	if (recording_full(dr->parts.recording)) {
-		dr->parts.drops->n[DROP_LIMIT]++;
+		drops_limit(dr->parts.drops, w->h.time_ns);
 		return true;
 	}
 	if (!last_chance && ((w->stack && !stacks_has(dr->stacks, w->stack)) ||

@@ -22,7 +22,7 @@ for clock in on off; do
 	says "-p $clock: faults in a system call" "$got >= 0.99 * $want - 2 && $got <= 1.01 * $want + 2" "$got of $want"
 	want=$(truth leave_often out) got=$(events leave_often i.context-switches c.er)
 	says "-p $clock: switches" "$got >= 0.99 * $want - 2 && $got <= 1.01 * $want + 2" "$got of $want"
-	er_print -header c.er >header 2>&1
+	er_print -header full c.er >header 2>&1
 	says "-p $clock: nothing is lost" "$(grep -c '^Nothing was lost' header) == 1" "$(cat header)"
 done
 
@@ -42,5 +42,5 @@ for clock in on off; do
 	says "a CPU that came back, -p $clock: records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
 	want=$(truth touch_pages out) got=$(events touch_pages i.minor-faults c.er)
 	says "a CPU that came back, -p $clock: is counted again" \
-		"$got >= 0.99 * $want - 2 && $got <= 1.01 * $want + 2" "$got of $want; $(er_print -header c.er)"
+		"$got >= 0.99 * $want - 2 && $got <= 1.01 * $want + 2" "$got of $want; $(er_print -header full c.er)"
 done

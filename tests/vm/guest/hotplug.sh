@@ -29,7 +29,7 @@ try()
 	says "$1: records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
 	wrong=$(wrong_threads h.er)
 	says "$1: the states of all threads add up" "${#wrong} == 0" "$wrong"
-	er_print -header h.er >header 2>&1
+	er_print -header full h.er >header 2>&1
 	says "$1: the header says that the CPU went and came" \
 		"$(grep -c "CPU $last went offline or came online: 2 times" header) == 1" "$(cat header)"
 	wrong=$(grep -E '\*\*\*|not sampled|could not' header)

@@ -33,7 +33,7 @@ try()
 	says "$1: the states of all threads add up, and to no more than the recording" \
 		"${#wrong} == 0" "$wrong"
 	want=$(awk '{ s = $2 - s } END { print s }' slept)
-	er_print -header s.er >header 2>&1
+	er_print -header full s.er >header 2>&1
 	got=$(sed -n 's/.*was suspended for \([0-9.]*\) sec.*/\1/p' header)
 	says "$1: the header says how long it was suspended" \
 		"$want < 0.5 || ${got:-0} > $want - 0.5 && ${got:-0} < $want + 0.5" "got $got of $want; $(cat header)"

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/losses.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/model/intern.h"
+#include "analysis/symbols/archive.h"
+#include "analysis/views/columns.h"
+
+/* What the recorder counted as dropped (recorder.xml), and what each kind means. */
+static const struct {
+	const char *kind;
+	const char *old; /* how recorders without kinds say it */
+	bool lost;       /* something is missing, not only told in less detail */
+	const char *one, *many; /* after the number */
+} drops[] = {
+	{ "record", "unknown ring records", true,
+	  "record is of a kind that er_kernel does not know: report this as a bug",
+	  "records are of a kind that er_kernel does not know: report this as a bug" },
+	{ "stack", "samples whose stack was lost", true,
+	  "sample or wait has lost its stack: its time is under <Stack-lost>",
+	  "samples and waits have lost their stacks: their time is under <Stack-lost>" },
+	{ "sideband", "records of processes and mappings", true,
+	  "record about processes and mappings was lost in the kernel: some code may be <Unknown>; "
+	  "record when the machine is less busy",
+	  "records about processes and mappings were lost in the kernel: some code may be <Unknown>; "
+	  "record when the machine is less busy" },
+	{ "process", "processes and mappings beyond the bound", true,
+	  "process or mapping was one too many to be kept: its code is <Unknown>",
+	  "processes and mappings were too many to be kept: their code is <Unknown>" },
+	{ "cpu", "CPUs that came online and were not sampled from then on", true,
+	  "time a CPU came online and could not be sampled: what ran on it from then on is missing",
+	  "times a CPU came online and could not be sampled: what ran on it from then on is missing" },
+	{ "unfinished", "threads that ended at the stop, their last CPU time is missing", true,
+	  "thread ended just as the recording stopped: the last of its CPU time is missing",
+	  "threads ended just as the recording stopped: the last of their CPU time is missing" },
+	{ "experiment", "processes without an experiment of their own", false,
+	  "time a process got no experiment of its own (too many, or no room for it): its user code is one "
+	  "frame, <NAME_PID_n>; follow fewer with -F =regexp",
+	  "times a process got no experiment of its own (too many, or no room for it): its user code is one "
+	  "frame, <NAME_PID_n>; follow fewer with -F =regexp" },
+	{ "pseudo", "processes shown together", false,
+	  "sample is of a process that is one of <other processes>, for there were too many to have a "
+	  "frame each; follow some with -F =regexp",
+	  "samples are of processes that are one frame together, <other processes>, for there were too "
+	  "many to have one each; follow some with -F =regexp" },
+	{ "late", "processes known only from /proc", false,
+	  "process was found in /proc only: what it had mapped before that is not known",
+	  "processes were found in /proc only: what they had mapped before that is not known" },
+	{ "archive", "binaries that could not be archived", false,
+	  "binary could not be read for the archives: its functions have no names on another machine; "
+	  "a user who may read it adds it with er_archive",
+	  "binaries could not be read for the archives: their functions have no names on another "
+	  "machine; a user who may read them adds them with er_archive" },
+};
+
+enum { NDROPS = sizeof(drops) / sizeof(drops[0]) };
+
+static bool is_drop(const struct exp_element *el, size_t i)
+{
+	const char *kind = element_get(el, "kind"), *what = element_get(el, "what");
+
+	return !strcmp(el->name, "dropped") &&
+	       (kind ? !strcmp(kind, drops[i].kind) : what && !strcmp(what, drops[i].old));
+}
+
+static uint64_t dropped(const struct experiment *e, size_t i)
+{
+	uint64_t n = 0;
+
+	vec_for_each(el, &e->recorder) {
+		if (is_drop(el, i))
+			n += element_int(el, "count");
+	}
+	return n;
+}
+
+static const struct exp_element *find(const struct experiment *e, const char *name)
+{
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, name))
+			return el;
+	}
+	return NULL;
+}
+
+/* Old recorders have no element `limit`, only the number of records beyond it. */
+static bool limit_reached(const struct experiment *e)
+{
+	if (find(e, "limit"))
+		return true;
+	vec_for_each(el, &e->recorder) {
+		const char *what = element_get(el, "what");
+
+		if (!strcmp(el->name, "dropped") && what &&
+		    !strcmp(what, "samples beyond the size limit"))
+			return true;
+	}
+	return false;
+}
+
+static void count_unarchived(const struct experiment *e, int dir, struct strtab *paths, size_t *n)
+{
+	vec_for_each(m, &e->maps) {
+		int fd;
+
+		if (m->what != EXP_MAP_SEGMENT || !m->name || m->name[0] != '/' || !(m->modes & 4) ||
+		    strstr(m->name, " (deleted)"))
+			continue;
+		if (strtab_has(paths, m->name))
+			continue;
+		strtab_id(paths, m->name);
+		fd = archive_open(dir, m->name);
+		*n += fd < 0;
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* Binaries whose code is in stacks and that archives/ lacks, though the recorder was to add them. */
+static size_t unarchived(const struct session *s, const struct experiment *founder)
+{
+	const struct exp_element *recorder = find(founder, "recorder");
+	__cleanup(closep) int dir = -1;
+	struct strtab paths = { 0 };
+	size_t n = 0, unreadable = 0;
+
+	if (!recorder || !element_int(recorder, "archive") || !founder->closed)
+		return 0;
+	dir = open(founder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	vec_for_each(e, &s->experiments) {
+		if (dir >= 0 && (*e == founder || (*e)->founder == founder))
+			count_unarchived(*e, dir, &paths, &n);
+	}
+	strtab_free(&paths);
+	for (size_t i = 0; i < NDROPS; i++)
+		unreadable += strcmp(drops[i].kind, "archive") ? 0 : dropped(founder, i);
+	return n > unreadable ? n - unreadable : 0;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static const struct {
+	const char *one, *many;
+} record_names[RING_KINDS] = { { "sample", "samples" }, { "wait", "waits" },
+			       { "overflow of counters", "overflows of counters" } };
+
+/* ", " and at last " and ": parts of a sentence. */
+static void put_part(struct buf *b, size_t left, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void put_part(struct buf *b, size_t left, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	buf_printf(b, "%s%s", b->len ? left ? ", " : " and " : "", text ? text : "");
+	free(text);
+}
+
+/* "61 samples, 231 waits and 15961 overflows of counters": of what there was any. */
+static void put_nothing_lost(struct table *t, const struct record_loss *r)
+{
+	struct buf b = { 0 };
+	size_t left = 0;
+
+	for (int k = 0; k < RING_KINDS; k++)
+		left += r->produced[k] != 0;
+	for (int k = 0; k < RING_KINDS; k++) {
+		uint64_t n = r->produced[k];
+
+		if (n || (k == RING_CLOCK && !left))
+			put_part(&b, left ? --left : 0, "%" PRIu64 " %s", n,
+				 n == 1 ? record_names[k].one : record_names[k].many);
+	}
+	put_line(t, "Nothing was lost: %s produced, all recorded.", b.data);
+	buf_free(&b);
+}
+
+/* How much is gone, and that sums are therefore too small. */
+static void put_lost(struct table *t, const struct record_loss *r, uint64_t stacks)
+{
+	struct buf b = { 0 };
+	size_t left = stacks != 0;
+	bool time = false;
+
+	for (int k = 0; k < RING_KINDS; k++)
+		left += r->lost[k] + r->missing[k] != 0;
+	for (int k = 0; k < RING_KINDS; k++) {
+		uint64_t n = r->lost[k] + r->missing[k];
+
+		if (!n)
+			continue;
+		time |= k != RING_WAIT || r->missing[k];
+		put_part(&b, --left, "%" PRIu64 " of %" PRIu64 " %s (%.2f %%)", n, r->produced[k],
+			 r->produced[k] == 1 ? record_names[k].one : record_names[k].many,
+			 percent_of(n, r->produced[k]));
+	}
+	if (stacks)
+		put_part(&b, 0, "%" PRIu64 " stack%s", stacks, plural(stacks));
+	put_line(t, "*** Lost: %s: %s.", b.data, time ?
+		 "times and counts in reports are too small by that" :
+		 "times are right, but some have no stack");
+	buf_free(&b);
+}
+
+/* What ended the packets early: the size limit, an error, a recorder that was killed. */
+static void put_ends(struct table *t, const struct experiment *e)
+{
+	const struct exp_element *limit = find(e, "limit"), *unwritten = find(e, "unwritten");
+
+	if (limit)
+		put_line(t, "  The size limit was reached in second %.3f: what came later is missing; "
+			 "raise -L, or record for a shorter time", element_int(limit, "reached_ns") / 1e9);
+	else if (limit_reached(e))
+		put_line(t, "  The size limit was reached: what came later is missing; raise -L, or "
+			 "record for a shorter time");
+	if (unwritten)
+		put_line(t, "  The experiment could not be written to its end (%s): the last part is "
+			 "missing; free some space, or choose another place with -d",
+			 element_get(unwritten, "error") ? element_get(unwritten, "error") : "");
+	if (!e->closed)
+		put_line(t, "  The recording has not come to its end: its recorder is still at work, was "
+			 "killed, or could not write; what it lost in its last second is not known");
+}
+
+/* What got lost on the way, and what is not there without a known reason. */
+static void put_records(struct table *t, const struct experiment *e, const struct record_loss *r)
+{
+	bool explained = limit_reached(e) || find(e, "unwritten") || !e->closed;
+	uint64_t lost = r->lost[RING_CLOCK] + r->lost[RING_COUNTER], missing = 0;
+
+	for (int k = 0; k < RING_KINDS; k++)
+		missing += r->missing[k];
+	if (lost)
+		put_line(t, "  %" PRIu64 " record%s found no room in a ring, for er_kernel did not get a CPU "
+			 "in time: record at a lower rate (-p, or larger intervals of -h)", lost, plural(lost));
+	if (r->lost[RING_WAIT])
+		put_line(t, "  %" PRIu64 " wait%s found no room in a ring: their time is in the totals, only "
+			 "their stacks are missing", r->lost[RING_WAIT], plural(r->lost[RING_WAIT]));
+	if (missing && !explained)
+		put_line(t, "  %" PRIu64 " record%s were recorded and are not in the experiment: files of it "
+			 "are damaged or missing", missing, plural(missing));
+}
+
+static void put_drops(struct table *t, const struct experiment *e)
+{
+	for (size_t i = 0; i < NDROPS; i++) {
+		uint64_t n = dropped(e, i);
+
+		if (n)
+			put_line(t, "  %" PRIu64 " %s", n, n == 1 ? drops[i].one : drops[i].many);
+	}
+}
+
+static bool any_dropped(const struct experiment *e)
+{
+	for (size_t i = 0; i < NDROPS; i++) {
+		if (drops[i].lost && dropped(e, i))
+			return true;
+	}
+	return false;
+}
+
+void losses_put(struct table *t, const struct session *s, const struct experiment *founder,
+		const struct record_loss *r)
+{
+	const struct exp_element *stacks = find(founder, "stacks");
+	uint64_t nstacks = stacks ? element_int(stacks, "lost") : 0, records = 0;
+	size_t narchives = unarchived(s, founder);
+
+	for (int k = 0; k < RING_KINDS; k++)
+		records += r->lost[k] + r->missing[k];
+	if (records || nstacks)
+		put_lost(t, r, nstacks);
+	else if (!founder->closed || limit_reached(founder) || find(founder, "unwritten") ||
+		 narchives || any_dropped(founder))
+		put_line(t, "*** Not complete, for this reason:");
+	else
+		put_nothing_lost(t, r);
+	put_ends(t, founder);
+	put_records(t, founder, r);
+	if (narchives)
+		put_line(t, "  %zu binar%s not archived, for archiving was interrupted or had no room: "
+			 "functions may have no names on another machine; er_archive adds %s",
+			 narchives, narchives == 1 ? "y is" : "ies are", narchives == 1 ? "it" : "them");
+	put_drops(t, founder);
+}
