@@ -30,9 +30,10 @@ analysis/command    analysis
 tools               analysis
 bpf
 loaders             bpf/er_event.h bpf analysis/base
-user/space          analysis/base analysis/experiment analysis/symbols loaders
+user/space          analysis/base analysis/experiment analysis/symbols bpf/frame.h loaders
+user/unwind         analysis/base analysis/symbols bpf loaders user/space
 user/counters       analysis/base loaders
-user/record         analysis/base analysis/experiment analysis/symbols loaders user/space user/counters bpf/er_event.h
+user/record         analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/unwind bpf/er_event.h bpf/frame.h
 kernel_er           analysis/base user/record user/space user/counters loaders
 END
 

@@ -43,7 +43,8 @@ static struct seen seen;
 
 static struct procmap *fresh(void)
 {
-	const struct procmap_hooks hooks = { on_mapped, on_unmapped, on_forget, &seen };
+	const struct procmap_hooks hooks = { .mapped = on_mapped, .unmapped = on_unmapped,
+					     .forget = on_forget, .ctx = &seen };
 
 	seen = (struct seen){ 0 };
 	return procmap_new(&hooks);

@@ -7,6 +7,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
+#include "user/space/files.h"
 #include "user/space/procfs.h"
 #include "user/space/space.h"
 
@@ -30,6 +31,7 @@ struct procmap {
 	struct map by_pid; /* PID to struct process *, the newest */
 	size_t nprocesses, nimages, nmappings;
 	struct strtab paths;
+	struct files files;
 	uint64_t scan_ns;
 	VEC(struct image *) ended; /* in the order of their ends */
 	struct procmap_counts counts;
@@ -52,9 +54,13 @@ static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 
 static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
 {
-	if (!space_wants(path))
+	if (!space_wants(path)) {
+		space_clear(im, m, &pm->hooks);
 		return;
+	}
 	set_path(pm, m, path);
+	if (m->path)
+		m->file = files_number(&pm->files, m);
 	if (!m->path || !space_add(im, m, &pm->hooks))
 		pm->counts.mappings++;
 }
@@ -431,8 +437,14 @@ void procmap_free(struct procmap *pm)
 	}
 	map_free(&pm->by_pid);
 	strtab_free(&pm->paths);
+	files_free(&pm->files);
 	vec_free(&pm->ended);
 	free(pm);
+}
+
+const struct files *procmap_files(const struct procmap *pm)
+{
+	return &pm->files;
 }
 
 size_t procmap_nimages(const struct procmap *pm)

@@ -24,6 +24,7 @@ struct mapping {
 	uint64_t dev, ino;
 	const char *path; /* interned; " (deleted)" is taken off */
 	bool deleted;
+	uint32_t file;    /* its number (user/space/files.h), 0 none */
 };
 
 struct space {
@@ -34,6 +35,15 @@ struct space {
 
 struct process;
 
+/* What BPF knows of an image: user/unwind/publish.h. */
+struct image_ranges {
+	uint64_t start_time;  /* with exec_id the image's key there */
+	uint32_t exec_id;
+	uint32_t first, room; /* its place among all ranges; room 0: none */
+	bool known;           /* the key is known, and published */
+	bool changed;         /* mappings have come or gone since */
+};
+
 struct image {
 	pid_t pid, ppid;
 	uint64_t begin_ns, end_ns; /* end 0: still runs */
@@ -42,6 +52,8 @@ struct image {
 	void *owner;
 	struct process *process;
 	struct image *older;       /* what the process ran before */
+	struct image_ranges ranges;
+	unsigned program;          /* the recorder's number of its program; 0: none yet */
 };
 
 struct procmap;
@@ -50,6 +62,8 @@ struct procmap_hooks {
 	/* A mapping of the image came, or went (at time_ns). */
 	void (*mapped)(void *ctx, struct image *im, const struct mapping *m);
 	void (*unmapped)(void *ctx, struct image *im, const struct mapping *m, uint64_t time_ns);
+	/* So did one of an image that has no owner, too: ranges.changed has just become true. */
+	void (*changed)(void *ctx, struct image *im);
 	/* The image is about to be freed. */
 	void (*forget)(void *ctx, struct image *im);
 	void *ctx;
@@ -82,6 +96,8 @@ struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, 
 /* Forget the images that ended before then. */
 void procmap_expire(struct procmap *pm, uint64_t before_ns);
 
+/* The numbers of mapped files. */
+const struct files *procmap_files(const struct procmap *pm);
 size_t procmap_nimages(const struct procmap *pm);
 struct procmap_counts procmap_counts(const struct procmap *pm);
 /* Base name of the file that the image runs, or "" when not known. */

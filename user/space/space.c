@@ -55,6 +55,15 @@ static struct space *space_own(struct image *im)
 	return im->space;
 }
 
+static void tell_changed(const struct procmap_hooks *h, struct image *im)
+{
+	if (!im->ranges.known || im->ranges.changed)
+		return;
+	im->ranges.changed = true;
+	if (h->changed)
+		h->changed(h->ctx, im);
+}
+
 static void tell_mapped(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
 {
 	if (im->owner && h->mapped)
@@ -90,7 +99,7 @@ static void keep_rest(const struct procmap_hooks *h, struct image *im, const str
 }
 
 /* The kernel tells of what comes, never of what goes: what is overlaid has gone. */
-static void clear_stack_method(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
+static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
 {
 	struct space *sp = im->space;
 
@@ -121,12 +130,25 @@ bool space_add(struct image *im, const struct mapping *m, const struct procmap_h
 	if (*im->space->total >= MAX_OF_ALL)
 		return false;
 	space_own(im);
-	clear_stack_method(h, im, m);
+	unmap_overlaid(h, im, m);
+	tell_changed(h, im);
 	if (im->space->maps.len >= MAX_MAPPINGS)
 		return false;
 	push(im->space, m);
 	tell_mapped(h, im, m);
 	return true;
+}
+
+void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
+{
+	vec_for_each(old, &im->space->maps) {
+		if (old->start < m->start + m->len && m->start < old->start + old->len) {
+			space_own(im);
+			unmap_overlaid(h, im, m);
+			tell_changed(h, im);
+			return;
+		}
+	}
 }
 
 bool space_wants(const char *path)

@@ -20,5 +20,7 @@ bool space_wants(const char *path);
  * it overlays has gone; the hooks are told. False when there is no room for it.
  */
 bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
+/* Memory that holds no symbols came where the mapping says: what it overlays has gone. */
+void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
 
 #endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where user code is: the form of a user frame, and the tables with which BPF turns an
+ * address of a process into that form. Compiles on both sides.
+ *
+ * A user frame is a 64-bit value. With ER_FRAME_FILE set it is a file's number and a file
+ * offset: equal in all processes, whatever address the file is mapped at. Else it is an
+ * address of the process, in code that belongs to no file known to the recorder.
+ *
+ * A process's executable mappings are ranges in one array that all processes share. A space
+ * says where those of one program run are: of the process (tgid, start_time) between two
+ * execs. The kernel counts the execs of a thread (self_exec_id), so that ranges of the
+ * program before can never be applied to the program after.
+ */
+#ifndef ER_FRAME_H
+#define ER_FRAME_H
+
+#define ER_FRAME_FILE (1ULL << 63)
+
+enum {
+	ER_FRAME_OFFSET_BITS = 40,
+	ER_FRAME_FILE_BITS = 23,
+	ER_MAX_FILES = 1 << 14,  /* files that BPF knows: their numbers count from 1 */
+	ER_MAX_RANGES = 1 << 17, /* of all spaces */
+	ER_SPACE_RANGES = 1 << 14, /* of one space */
+	ER_MAX_SPACES = 1 << 14,
+};
+
+static inline __u64 er_frame(__u32 file, __u64 offset)
+{
+	return ER_FRAME_FILE | (__u64)file << ER_FRAME_OFFSET_BITS | offset;
+}
+
+static inline __u32 er_frame_file(__u64 frame)
+{
+	return frame >> ER_FRAME_OFFSET_BITS & ((1u << ER_FRAME_FILE_BITS) - 1);
+}
+
+static inline __u64 er_frame_offset(__u64 frame)
+{
+	return frame & ((1ULL << ER_FRAME_OFFSET_BITS) - 1);
+}
+
+/* An executable mapping. Those of a space are sorted and do not overlap. */
+struct er_range {
+	__u64 start, end;
+	__u64 frame; /* of `start`; 0: code without a file */
+};
+
+struct er_space_key {
+	__u64 start_time;
+	__u32 tgid, exec_id;
+};
+
+/*
+ * `tag` tells whether it is that of the key: a map's element may be given to another key
+ * while a program reads it.
+ */
+struct er_space {
+	__u32 first, tag;
+	__u32 n, pad;
+};
+
+static inline __u32 er_space_tag(const struct er_space_key *key)
+{
+	return key->tgid * 31 + key->exec_id + (__u32)key->start_time;
+}
+
+/* A file by what the kernel says of a mapping. The device as the kernel keeps it. */
+struct er_inode {
+	__u64 ino;
+	__u32 dev, pad;
+};
+
+_Static_assert(sizeof(struct er_range) == 24, "contract");
+_Static_assert(sizeof(struct er_space_key) == 16, "contract");
+_Static_assert(sizeof(struct er_inode) == 16, "contract");
+
+#endif
