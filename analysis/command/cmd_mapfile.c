@@ -86,6 +86,8 @@ static const struct command rows[] = {
 	  .run = cmd_mapfile, .help = "write an order of functions for the linker" },
 	{ SECTION_MISC, "procstats", .view = view_procstats,
 	  .help = "show what processing has cost so far" },
+	{ SECTION_MISC, "unwinding", .view = view_unwinding,
+	  .help = "list how much of each program's time has complete user stacks" },
 };
 
 const struct command_rows mapfile_commands = COMMAND_ROWS(rows);

@@ -8,6 +8,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/losses.h"
+#include "analysis/views/unwinding.h"
 
 enum { CPUS_MAX = 65536 };
 
@@ -350,6 +351,7 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 	put_rings(t, a, true);
 	put_counters(t, a->e);
 	put_incomplete(t, a->e);
+	unwinding_summary(t, a->e);
 	put_machine(t, a->e);
 	put_differences(t, a->e);
 	put_cost(t, a->e);

@@ -167,6 +167,8 @@ int view_statistics(struct view_state *v, const struct experiment *e, struct tab
 /* Also each of them by itself; each sample by itself. */
 int view_statistics_all(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);
+/* How much of each program's time has complete user stacks. */
+int view_unwinding(struct view_state *v, struct table *t, struct diag *d);
 int view_procstats(struct view_state *v, struct table *t, struct diag *d);
 int view_sample_detail(struct view_state *v, const struct experiment *e, struct table *t,
 		       struct diag *d);
