@@ -9,8 +9,8 @@
  * time; whoever takes CPU time out of its storage does so with a compare and swap,
  * so that a thread that ends meanwhile has its time sent once.
  *
- * The user's frames of a sleeping thread are read with its own page tables, which may
- * sleep; therefore the iterator is a sleepable one. A thread that sleeps
+ * The stack of a sleeping thread is copied with its own page tables, which may sleep;
+ * therefore the iterator is a sleepable one. User space walks it (raw.bpf.h). A thread that sleeps
  * uninterruptibly may hold what that needs, and has its kernel frames only.
  */
 #ifndef END_BPF_H
@@ -19,20 +19,22 @@
 #include "bpf/begin.bpf.h"
 #include "bpf/residual.bpf.h"
 
-static __always_inline __u32 asleep_user(union stack_scratch *st, const struct sample *sm,
-					 __u32 at)
+/* What user space needs to walk the user's frames. */
+static __always_inline void asleep_user(union stack_scratch *st, const struct sample *sm, __u32 at)
 {
 	struct task_struct *p = sm->task;
 	struct pt_regs *regs;
 
-	if (!has_user_stack(sm) || at >= ER_MAX_FRAMES || p->flags & TASK_PF_EXITING ||
+	if (!er_raws || !has_user_stack(sm) || at > ER_MAX_KERNEL_FRAMES ||
+	    p->flags & TASK_PF_EXITING ||
 	    p->__state & TASK_UNINTERRUPTIBLE)
-		return 0;
+		return;
 	regs = arch_user_regs(p);
 	if (arch_is_32bit(regs))
-		return 0;
-	return er_user_walked(st, sm->cpu, walk_asleep(st, p, regs->ip, regs->bp, at),
-			      user_exact(sm, regs));
+		return;
+	if (user_exact(sm, regs))
+		st->s.flags |= ER_STACK_USER_EXACT;
+	raw_take(st, regs, p, at, true);
 }
 
 /* The stack of a thread that sleeps; written out when it is new. */
@@ -50,7 +52,8 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 		st->s.flags |= ER_STACK_KERNEL_FAILED;
 	if (n >= er_max_frames)
 		st->s.flags |= ER_STACK_KERNEL_TRUNCATED;
-	return stack_finish(st, sm, n, asleep_user(st, sm, n), seq);
+	asleep_user(st, sm, n);
+	return stack_finish(st, sm, n, 0, seq);
 }
 
 static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,

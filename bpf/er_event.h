@@ -15,6 +15,9 @@
 #ifndef ER_EVENT_H
 #define ER_EVENT_H
 
+#include "bpf/frame.h"
+#include "bpf/unwind.h"
+
 enum er_kind {
 	ER_KIND_STACK,    /* struct er_stack: a stack not sent before */
 	ER_KIND_CLOCK,    /* struct er_clock: a clock sample */
@@ -30,7 +33,11 @@ enum er_kind {
 	ER_KIND_ALL
 };
 
-enum { ER_MAX_FRAMES = 127 }; /* the kernel's own limit, perf_event_max_stack */
+enum {
+	ER_MAX_KERNEL_FRAMES = 127, /* the kernel's own limit, perf_event_max_stack */
+	ER_MAX_USER_FRAMES = ER_UNWIND_FRAMES,
+	ER_MAX_FRAMES = ER_MAX_KERNEL_FRAMES + ER_MAX_USER_FRAMES,
+};
 
 struct er_header {
 	__u32 kind;
@@ -51,18 +58,34 @@ enum er_stack_flags {
 	ER_STACK_KERNEL_FAILED = 1 << 2, /* the walk gave nothing where there should be frames */
 	ER_STACK_USER_FAILED = 1 << 3,
 	ER_STACK_USER_EXACT = 1 << 4,    /* user leaf is an instruction, not a return address */
+	ER_STACK_RAW = 1 << 5,           /* user frames are still to be found: struct er_raw */
 };
 
-/* Kernel frames, then user frames; leaf first; callers as return addresses. */
+/*
+ * Kernel frames, then user frames; leaf first; callers as return addresses. A user frame is
+ * as bpf/frame.h says: a place in a file, or an address where no file is known. The id is a
+ * hash of the frames; of the process as well, if a user frame is an address. Raw stacks have
+ * ids that no other stack has.
+ */
 struct er_stack {
 	struct er_header h;
-	__u64 id;          /* hash of the frames and of the address space they belong to */
+	__u64 id;
 	__u64 start_time;  /* of the process (group leader), names it together with tgid */
 	__u32 tgid;
 	__u16 nkernel, nuser;
-	__u32 flags;
-	__u32 pad;
+	__u16 flags;       /* enum er_stack_flags */
+	__u16 end;         /* enum er_end: why the walk of user frames ended; 0: no walk */
+	__u32 exec_id;     /* counts what the process has executed, see bpf/frame.h */
 	__u64 pcs[];
+};
+
+enum { ER_RAW_BYTES = 8192 }; /* the most that is copied of a stack */
+
+/* Behind the kernel frames of an ER_STACK_RAW stack: user registers and the top of the stack. */
+struct er_raw {
+	__u64 regs[ER_DWARF_COUNT]; /* by DWARF's numbers: regs[ER_DWARF_RSP] is where `bytes` begins */
+	__u64 nbytes;             /* a multiple of 8 */
+	__u64 bytes[];
 };
 
 enum er_clock_flags {
@@ -198,6 +221,7 @@ _Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
 _Static_assert(sizeof(struct er_total) == 392, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
+_Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 80, "ring contract");
 

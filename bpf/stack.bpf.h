@@ -9,13 +9,14 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/raw.bpf.h"
 #include "bpf/thread.bpf.h"
+#include "bpf/unwind.bpf.h"
 
 enum {
 	SEEN_LINES = 8192, /* a power of two */
 	SEEN_WAYS = 8,     /* a cache line of ids */
 	FEW_FRAMES = 32,
-	HASH_BLOCK = 8, /* frames hashed at a time */
 };
 
 /*
@@ -35,11 +36,6 @@ struct {
 	__type(value, struct seen_line);
 } er_seen SEC(".maps");
 
-union stack_scratch {
-	struct er_stack s;
-	__u64 room[sizeof(struct er_stack) / 8 + 2 * ER_MAX_FRAMES + HASH_BLOCK];
-};
-
 /* Who may be at a stack at the same time on one CPU: each interrupts those behind it. */
 enum scratch_user {
 	SCRATCH_CLOCK,  /* the timer's interrupt */
@@ -57,8 +53,15 @@ struct {
 	__type(value, union stack_scratch);
 } er_scratch SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_COUNT);
+	__type(key, __u32);
+	__type(value, struct unwind_env);
+} er_walks SEC(".maps");
+
 const volatile __u64 er_hash_seed; /* secret, so that nobody can make stacks collide */
-const volatile __u32 er_max_frames = ER_MAX_FRAMES;
+const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of the kernel's */
 
 /* What a sample is made of, gathered once and before any branch: see task_rq. */
 struct sample {
@@ -82,41 +85,49 @@ static __always_inline __u64 mix(__u64 h, __u64 x)
 
 struct hash_walk {
 	const union stack_scratch *st;
-	__u64 h;
+	__u64 h, all; /* bits that all frames have */
 };
 
 static long hash_block(__u32 block, struct hash_walk *w)
 {
 	__u32 at = block * HASH_BLOCK;
-	__u64 h = w->h;
+	__u64 h = w->h, all = w->all;
 
-	if (at > 2 * ER_MAX_FRAMES)
+	if (at > ER_MAX_FRAMES)
 		return 1;
-	for (int i = 0; i < HASH_BLOCK; i++)
+	for (int i = 0; i < HASH_BLOCK; i++) {
 		h = mix(h, w->st->s.pcs[at + i]);
+		all &= w->st->s.pcs[at + i];
+	}
 	w->h = h;
+	w->all = all;
 	return 0;
 }
 
 /*
- * Of `n` frames. In blocks, the last one filled up with zeros: of a plain loop the verifier
- * goes through each turn, 2,500 instructions in each program.
+ * Of `n` frames. In blocks, the last one filled up with ones: of a plain loop the verifier
+ * goes through each turn, 2,500 instructions in each program. Kernel addresses have the bit
+ * ER_FRAME_FILE, too: a frame without it is an address that means something in this
+ * program of this process only.
  */
-__noinline __u64 er_stack_hash(union stack_scratch *st, __u32 n, __u64 exec_id)
+__noinline __u64 er_stack_hash(union stack_scratch *st, __u32 n)
 {
-	struct hash_walk w = { .st = st };
+	struct hash_walk w = { .st = st, .all = ~0ULL };
 	__u64 h;
 
-	if (!st || n > 2 * ER_MAX_FRAMES)
+	if (!st || n > ER_MAX_FRAMES)
 		return 0;
 	for (int i = 0; i < HASH_BLOCK; i++)
-		st->s.pcs[n + i] = 0;
-	h = mix(er_hash_seed, st->s.start_time);
-	h = mix(h, (__u64)st->s.tgid << 32 | st->s.flags);
-	h = mix(h, exec_id);
+		st->s.pcs[n + i] = ~0ULL;
+	h = mix(er_hash_seed, (__u64)st->s.end << 16 | st->s.flags);
 	w.h = mix(h, (__u64)st->s.nkernel << 16 | st->s.nuser);
 	bpf_loop((n + HASH_BLOCK - 1) / HASH_BLOCK, hash_block, &w, 0);
-	h = mix(w.h, w.h >> 29);
+	h = w.h;
+	if (!(w.all & ER_FRAME_FILE)) {
+		h = mix(h, st->s.start_time);
+		h = mix(h, (__u64)st->s.tgid << 32 | st->s.exec_id);
+	}
+	h = mix(h, h >> 29);
 	return h ? h : 1;
 }
 
@@ -181,102 +192,32 @@ static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
 	return er_kernel_walked(st, sm->cpu, get_stack(ctx, st->s.pcs, skip & 0xff));
 }
 
-/* A frame as code with frame pointers leaves it: the caller's, and where it returns to. */
-struct user_frame {
-	__u64 fp, ret;
-};
-
-struct user_walk {
-	union stack_scratch *st;
-	struct task_struct *asleep; /* whose memory is read; NULL: the current thread's */
-	__u64 fp;
-	__u32 at, n, max;
-};
-
-/* `asleep` is known when this is compiled: the helper behind it is for sleepable programs only. */
-static __always_inline bool read_frame(struct user_frame *f, const struct user_walk *w, bool asleep)
+/* In an exec the registers are those of the program before, the memory perhaps no more. */
+static __always_inline bool in_execve(struct task_struct *task)
 {
-	if (asleep)
-		return !bpf_copy_from_user_task(f, sizeof(*f), (void *)w->fp, w->asleep, 0);
-	return !bpf_probe_read_user(f, sizeof(*f), (void *)w->fp);
-}
-
-static __always_inline long walk_on(struct user_walk *w, bool asleep)
-{
-	__u32 to = w->at + w->n;
-	struct user_frame f;
-
-	if (w->n >= w->max || to >= 2 * ER_MAX_FRAMES || w->fp & 7 || !read_frame(&f, w, asleep) ||
-	    !f.ret)
-		return 1;
-	w->st->s.pcs[to] = f.ret;
-	w->n++;
-	if (f.fp <= w->fp)
-		return 1;
-	w->fp = f.fp;
-	return 0;
-}
-
-static long walk_step(__u32 i, struct user_walk *w)
-{
-	return walk_on(w, false);
-}
-
-static long asleep_step(__u32 i, struct user_walk *w)
-{
-	return walk_on(w, true);
-}
-
-/*
- * The user's frames by frame pointers, behind the `at` of the kernel; their
- * number. Half the time that the kernel's own walk takes, which clears its
- * buffer and checks each address by itself.
- */
-__noinline __u32 er_walk_user(union stack_scratch *st, __u64 ip, __u64 fp, __u32 at)
-{
-	struct user_walk w = { .st = st, .fp = fp, .at = at, .n = 1, .max = er_max_frames };
-
-	if (!st || at >= 2 * ER_MAX_FRAMES)
-		return 0;
-	st->s.pcs[at] = ip;
-	bpf_loop(ER_MAX_FRAMES, walk_step, &w, 0);
-	return w.n;
-}
-
-/* The same of a thread that sleeps, by its own page tables. Programs that may sleep only. */
-static __always_inline __u32 walk_asleep(union stack_scratch *st, struct task_struct *p, __u64 ip,
-					 __u64 fp, __u32 at)
-{
-	struct user_walk w = { .st = st, .asleep = p, .fp = fp, .at = at, .n = 1,
-			       .max = er_max_frames };
-
-	if (at >= 2 * ER_MAX_FRAMES)
-		return 0;
-	st->s.pcs[at] = ip;
-	bpf_loop(ER_MAX_FRAMES, asleep_step, &w, 0);
-	return w.n;
+	return BPF_CORE_READ_BITFIELD(task, in_execve);
 }
 
 static __always_inline bool has_user_stack(const struct sample *sm)
 {
-	return !(sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER)) && sm->mm && !sm->no_user;
+	return !(sm->task->flags & (TASK_PF_KTHREAD | TASK_PF_IO_WORKER)) && sm->mm &&
+	       !sm->no_user && !in_execve(sm->task);
 }
 
 /* Say of the user's frames, `got` of them, what is to be known; their number. */
-__noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, bool exact)
+__noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, __u32 end)
 {
 	if (!st || !c)
 		return 0;
+	st->s.end = end;
 	if (!got) {
 		st->s.flags |= ER_STACK_USER_FAILED;
 		c->counts.stack_user_failed++;
 	}
-	if (got >= er_max_frames) {
+	if (end == ER_END_DEPTH) {
 		st->s.flags |= ER_STACK_USER_TRUNCATED;
 		c->counts.stack_user_truncated++;
 	}
-	if (got && exact)
-		st->s.flags |= ER_STACK_USER_EXACT;
 	return got;
 }
 
@@ -286,29 +227,68 @@ static __always_inline bool user_exact(const struct sample *sm, const struct pt_
 	return sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0;
 }
 
-static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
-				       const struct sample *sm)
+/* 32-bit code: by the kernel's own walk, which knows its frame pointers. */
+static __always_inline __u32 walk_user32(void *ctx, union stack_scratch *st, __u32 at,
+					 const struct sample *sm)
 {
-	struct pt_regs *regs;
 	long got;
 
-	if (!has_user_stack(sm) || at > ER_MAX_FRAMES)
+	barrier_var(at); /* bounded right before its use, as in send_stack */
+	if (at > ER_MAX_KERNEL_FRAMES)
+		return 0;
+	got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
+	got = got < 0 ? 0 : (__u32)got / 8;
+	return er_user_walked(st, sm->cpu, got, got >= er_max_frames ? ER_END_DEPTH : ER_END_FP_ZERO);
+}
+
+/* Set out for a walk of the current thread; its number of frames is 0 so far. */
+static __always_inline void walk_begin(struct unwind_env *env, const struct sample *sm,
+				       const struct pt_regs *regs)
+{
+	copy_regs(env->leaf, regs);
+	env->r.ip = regs->ip;
+	env->r.sp = regs->sp;
+	env->r.bp = regs->bp;
+	env->r.bx = env->r.saved = 0;
+	env->r.flags = UNWIND_EXACT | UNWIND_LEAF;
+	env->bytes = 0;
+	env->second = sm->now / 1000000000;
+	env->n = env->lacks = 0;
+	env->untabled = !er_raws;
+	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id);
+}
+
+static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
+				       const struct sample *sm, enum scratch_user user)
+{
+	struct unwind_env *env;
+	struct pt_regs *regs;
+	__u32 key = user;
+
+	env = bpf_map_lookup_elem(&er_walks, &key);
+	if (!env || !has_user_stack(sm) || at > ER_MAX_KERNEL_FRAMES)
 		return 0;
 	regs = arch_user_regs(sm->task);
-	if (arch_is_32bit(regs)) {
-		barrier_var(at); /* bounded right before its use, as in send_stack */
-		if (at > ER_MAX_FRAMES)
+	if (user_exact(sm, regs))
+		st->s.flags |= ER_STACK_USER_EXACT;
+	if (arch_is_32bit(regs))
+		return walk_user32(ctx, st, at, sm);
+	walk_begin(env, sm, regs);
+	er_walk_user(st, env, at);
+	if (end_is_for_now(env->end) && !env->untabled) {
+		if (raw_allowed(sm->tgid, sm->now) && raw_fits(sm->ring)) {
+			st->s.end = env->end;
+			er_raw_take(st, at);
 			return 0;
-		got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
-		got = got < 0 ? 0 : (__u32)got / 8;
-	} else {
-		got = er_walk_user(st, regs->ip, regs->bp, at);
+		}
+		env->untabled = true;
+		er_walk_user(st, env, at);
 	}
-	return er_user_walked(st, sm->cpu, got, user_exact(sm, regs));
+	return er_user_walked(st, sm->cpu, env->n, env->end);
 }
 
 /* Into the ring; `seq` is known when this is compiled, NULL but in the last iterator. */
-static __always_inline bool stack_write(const union stack_scratch *st, __u32 size,
+static __always_inline bool stack_write(const union stack_scratch *st, __u32 size, bool wake,
 					struct seq_file *seq)
 {
 	void *ring;
@@ -316,43 +296,67 @@ static __always_inline bool stack_write(const union stack_scratch *st, __u32 siz
 	if (seq)
 		return last_write(seq, st, size);
 	ring = er_this_ring();
-	return ring && !bpf_ringbuf_output(ring, (void *)st, size, er_wakeup(ring));
+	return ring && !bpf_ringbuf_output(ring, (void *)st, size,
+					   wake ? BPF_RB_FORCE_WAKEUP : er_wakeup(ring));
 }
 
-/* A stack is seen only once it is written: a lost definition is tried again. */
-static __always_inline void send_stack(union stack_scratch *st, __u32 n, struct er_cpu *c,
-				       __u32 tid, struct seen_line *line, struct seq_file *seq)
+/* The reader is to publish what a raw stack lacks: it is woken at once. */
+static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c, __u32 tid,
+				       struct seq_file *seq)
 {
-	__u32 size = sizeof(st->s) + n * 8;
+	bool raw = st->s.flags & ER_STACK_RAW;
+	__u32 size = sizeof(st->s) + (st->s.nkernel + st->s.nuser) * 8;
 
+	if (raw)
+		size += raw_size(st, st->s.nkernel);
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(c, ER_KIND_STACK);
 	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
-	if (size <= sizeof(*st) && stack_write(st, size, seq))
+	if (size <= sizeof(*st) && stack_write(st, size, raw, seq))
+		return true;
+	er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
+	return false;
+}
+
+/* A stack is seen only once it is written: a lost definition is tried again. */
+static __always_inline void send_new(union stack_scratch *st, struct er_cpu *c, __u32 tid,
+				     struct seq_file *seq)
+{
+	__u32 at = st->s.id % SEEN_LINES;
+	struct seen_line *line = bpf_map_lookup_elem(&er_seen, &at);
+
+	if (line && !seen_has(line, st->s.id) && send_stack(st, c, tid, seq))
 		seen_add(line, st->s.id, st->s.h.time_ns >> 4);
-	else
-		er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
+}
+
+/* Of a raw stack: its own. */
+static __always_inline __u64 raw_id(const union stack_scratch *st)
+{
+	__u64 h = mix(er_hash_seed, st->s.h.time_ns);
+
+	h = mix(h, (__u64)bpf_get_smp_processor_id() << 32 | st->s.h.seq);
+	h = mix(h, (__u64)st->s.tgid << 32 | ER_STACK_RAW);
+	return h ? h : 1;
 }
 
 /* Give the stack its id, which is returned, and send it if it is new. */
-static __always_inline __u64 stack_publish(union stack_scratch *st, struct er_cpu *c,
-					  __u64 exec_id, __u32 tid, struct seq_file *seq)
+static __always_inline __u64 stack_publish(union stack_scratch *st, struct er_cpu *c, __u32 tid,
+					   struct seq_file *seq)
 {
-	__u32 n = st->s.nkernel + st->s.nuser, at;
-	struct seen_line *line;
-
-	st->s.id = er_stack_hash(st, n, exec_id);
-	at = st->s.id % SEEN_LINES;
-	line = bpf_map_lookup_elem(&er_seen, &at);
-	if (line && !seen_has(line, st->s.id))
-		send_stack(st, n, c, tid, line, seq);
+	if (st->s.flags & ER_STACK_RAW) {
+		st->s.h.seq = c->counts.produced[ER_KIND_STACK];
+		st->s.id = raw_id(st);
+		send_stack(st, c, tid, seq);
+	} else {
+		st->s.id = er_stack_hash(st, st->s.nkernel + st->s.nuser);
+		send_new(st, c, tid, seq);
+	}
 	return st->s.id;
 }
 
-__noinline __u64 er_stack_publish(union stack_scratch *st, struct er_cpu *c, __u64 exec_id,
-				 __u32 tid)
+__noinline __u64 er_stack_publish(union stack_scratch *st, struct er_cpu *c, __u32 tid)
 {
-	return st && c ? stack_publish(st, c, exec_id, tid, NULL) : 0;
+	return st && c ? stack_publish(st, c, tid, NULL) : 0;
 }
 
 /* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
@@ -364,8 +368,8 @@ static __always_inline __u64 stack_finish(union stack_scratch *st, const struct 
 	if (!(nkernel + nuser) && !st->s.flags)
 		return 0;
 	if (seq)
-		return stack_publish(st, sm->cpu, sm->task->self_exec_id, sm->tid, seq);
-	return er_stack_publish(st, sm->cpu, sm->task->self_exec_id, sm->tid);
+		return stack_publish(st, sm->cpu, sm->tid, seq);
+	return er_stack_publish(st, sm->cpu, sm->tid);
 }
 
 static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
@@ -378,10 +382,11 @@ static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
 	if (!st)
 		return NULL;
 	st->s.flags = 0;
-	st->s.pad = 0;
+	st->s.end = ER_END_NOT;
 	st->s.h.time_ns = sm->now;
 	st->s.tgid = sm->tgid;
 	st->s.start_time = sm->start_time;
+	st->s.exec_id = sm->task->self_exec_id;
 	return st;
 }
 
@@ -395,7 +400,7 @@ static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
 	if (!st)
 		return 0;
 	nkernel = walk_kernel(ctx, st, sm, 0);
-	nuser = walk_user(ctx, st, nkernel, sm);
+	nuser = walk_user(ctx, st, nkernel, sm, user);
 	return stack_finish(st, sm, nkernel, nuser, NULL);
 }
 

@@ -149,6 +149,7 @@ enum er_end {
 	ER_END_NOT_RISING, /* the caller's frame would lie below its callee's */
 	ER_END_RA_ZERO,    /* the return address is 0 */
 	ER_END_DEPTH,      /* more than ER_UNWIND_FRAMES, or than was asked for */
+	ER_END_SHORT,      /* a copy of the stack ended before the walk did */
 	ER_END_COUNT
 };
 

@@ -37,6 +37,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -120,6 +121,25 @@ struct sched_dl_entity {
 
 struct mm_struct;
 
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	long unsigned int i_ino;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	long unsigned int vm_start, vm_end;
+	long unsigned int vm_pgoff;
+	struct file *vm_file;
+};
+
 struct task_io_accounting {
 	u64 rchar, wchar;            /* CONFIG_TASK_XACCT */
 	u64 read_bytes, write_bytes; /* CONFIG_TASK_IO_ACCOUNTING */
@@ -141,6 +161,7 @@ struct task_struct {
 	u64 self_exec_id;
 	long unsigned int jobctl;
 	unsigned int in_iowait : 1;
+	unsigned int in_execve : 1;
 	u64 utime, stime;
 	long unsigned int nvcsw, nivcsw;
 	long unsigned int min_flt, maj_flt;

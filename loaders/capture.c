@@ -204,6 +204,11 @@ int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx)
 	return n || !more ? n : drain_last(c, fn, ctx);
 }
 
+struct unwind_maps *capture_unwind(const struct capture *c)
+{
+	return rings_unwind(c->rings);
+}
+
 int capture_fd(const struct capture *c)
 {
 	return rings_fd(c->rings);

@@ -18,6 +18,7 @@
 
 struct diag;
 struct capture;
+struct unwind_maps;
 
 /* -T: one thread (pid and tid), all threads of a process (tid 0), a kernel thread (pid 0). */
 struct capture_target {
@@ -77,6 +78,7 @@ struct capture_plan {
 	uint64_t wait_interval_ns; /* distance of the sample points off the CPU; 0: the default */
 	uint64_t trace_ns;       /* enum above, or a threshold in ns */
 	bool split;              /* user and system time exact, at the price of system call edges */
+	bool raw_stacks;         /* the caller walks stacks whose tables come later (ER_STACK_RAW) */
 	bool waker_stacks;       /* the stack of who ended a wait, too */
 	enum stack_method stack_method;    /* one that this kernel lacks is an error */
 	const struct capture_counter *counters; /* none: they are not even loaded */
@@ -128,6 +130,8 @@ enum stack_method capture_stack_method(const struct capture *c);
 /* "sched_exit_tp", "finish_task_switch", "switch-out", "none": for the header. */
 const char *stack_method_name(enum stack_method method);
 
+/* The maps of the walk of user stacks, which the caller fills; borrowed. */
+struct unwind_maps *capture_unwind(const struct capture *c);
 /* A descriptor that polls readable when a ring wants draining; borrowed. */
 int capture_fd(const struct capture *c);
 

@@ -222,6 +222,8 @@ static int load(struct counters *c, const struct capture_plan *plan)
 
 	skel->rodata->er_wake_bytes = rings_wake_bytes(c->rings);
 	skel->rodata->er_hash_seed = rings_hash_seed(c->rings);
+	skel->rodata->er_raws = plan->raw_stacks;
+	skel->rodata->er_ring_bytes = rings_bytes(c->rings);
 	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
 	skel->rodata->er_has_targets = plan->ntargets > 0;
 	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;

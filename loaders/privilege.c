@@ -20,6 +20,7 @@
 static const uint64_t of_capture = CAP(BPF) | CAP(PERFMON) | CAP(SYS_ADMIN) | CAP(IPC_LOCK) |
 				   CAP(SYS_RESOURCE) | CAP(SYS_NICE);
 static const uint64_t of_proc = CAP(SYS_PTRACE);
+static const uint64_t of_maps = CAP(BPF);
 /* Root's: binaries that only their owner may read, and /proc/PID/map_files. */
 static const uint64_t of_root = CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH) | CAP(CHECKPOINT_RESTORE);
 
@@ -94,7 +95,7 @@ int privilege_begin(struct diag *d)
 void privilege_drop(struct diag *d)
 {
 	uint64_t keep = now.root ? of_root : of_proc;
-	int err = set(now.permitted & (keep | of_cpu()), now.root ? now.effective & keep : 0);
+	int err = set(now.permitted & (keep | of_cpu() | of_maps), now.root ? now.effective & keep : 0);
 
 	if (err)
 		diag_warn(d, "capabilities: cannot be given up: %s", strerror(-err));
@@ -107,11 +108,14 @@ bool privilege_root(void)
 
 uint64_t privilege_take(enum privilege p)
 {
-	uint64_t before = now.effective, more = p == PRIVILEGE_PROC ? of_proc :
-						p == PRIVILEGE_CPU ? of_cpu() :
-								     of_capture | of_proc;
+	const uint64_t of[] = {
+		[PRIVILEGE_CAPTURE] = of_capture | of_proc,
+		[PRIVILEGE_PROC] = of_proc,
+		[PRIVILEGE_CPU] = of_cpu(),
+		[PRIVILEGE_MAPS] = of_maps,
+	};
+	uint64_t before = now.effective, more = of[p] & now.permitted & ~before;
 
-	more &= now.permitted & ~before;
 	if (now.begun && more)
 		set(now.permitted, before | more);
 	return before;

@@ -21,6 +21,7 @@ enum privilege {
 	PRIVILEGE_CAPTURE, /* load programs, open events; nothing is left of it after the drop */
 	PRIVILEGE_PROC,    /* look at other users' processes in /proc */
 	PRIVILEGE_CPU,     /* open the events of a CPU that came online */
+	PRIVILEGE_MAPS,    /* make maps for unwind tables */
 };
 
 /* Become the caller. Call it first. 0; -errno after a message. */

@@ -82,6 +82,8 @@ static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
 	skel->rodata->er_max_frames = stack_limit();
 	skel->rodata->er_hash_seed = rings_hash_seed(rings);
+	skel->rodata->er_raws = plan->raw_stacks;
+	skel->rodata->er_ring_bytes = rings_bytes(rings);
 	targets_size(skel->maps.er_targets, plan);
 }
 

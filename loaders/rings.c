@@ -14,6 +14,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "loaders/cpus.h"
+#include "loaders/unwind.h"
 
 enum {
 	RING_DEFAULT = 2 << 20, /* seconds of records at 1 kHz, for when the drain gets no CPU */
@@ -33,6 +34,7 @@ struct rings {
 	int outer_fd, cpus_fd, losses_fd;
 	struct er_cpu *cpus;
 	uint64_t hash_seed;
+	struct unwind_maps *unwind;
 	struct ring_buffer *rb;
 	struct ring_ctx *ctxs; /* a ring */
 	int *fds;
@@ -151,6 +153,7 @@ int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret)
 	if (getrandom(&r->hash_seed, sizeof(r->hash_seed), 0) < 0)
 		r->hash_seed = time(NULL);
 	err = make_all(r);
+	err = err ? err : unwind_maps_open(&r->unwind);
 	if (err) {
 		rings_close(r);
 		return diag_errno(d, -err, "cannot make the ring buffers%s",
@@ -167,6 +170,7 @@ void rings_close(struct rings *r)
 	if (!r)
 		return;
 	ring_buffer__free(r->rb);
+	unwind_maps_close(r->unwind);
 	for (int i = 0; i < r->nrings; i++)
 		close(r->fds[i]);
 	if (r->cpus)
@@ -197,7 +201,17 @@ int rings_bind(const struct rings *r, struct bpf_object *obj)
 		if (err)
 			return err;
 	}
-	return 0;
+	return unwind_maps_bind(r->unwind, obj);
+}
+
+struct unwind_maps *rings_unwind(const struct rings *r)
+{
+	return r->unwind;
+}
+
+size_t rings_bytes(const struct rings *r)
+{
+	return r->bytes;
 }
 
 uint32_t rings_wake_bytes(const struct rings *r)

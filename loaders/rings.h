@@ -17,6 +17,7 @@
 struct bpf_object;
 struct diag;
 struct rings;
+struct unwind_maps;
 
 /*
  * bytes per ring, a power of two of at least a page; 0: chosen by the number of CPUs, larger
@@ -27,6 +28,9 @@ void rings_close(struct rings *r);
 
 /* Make the object, opened and not yet loaded, use these maps; -errno without a report. */
 int rings_bind(const struct rings *r, struct bpf_object *obj);
+/* The maps of the walk of user stacks; the rings own them. */
+struct unwind_maps *rings_unwind(const struct rings *r);
+size_t rings_bytes(const struct rings *r); /* of one ring */
 /* How full a ring is when the reader is woken. */
 uint32_t rings_wake_bytes(const struct rings *r);
 

@@ -30,7 +30,7 @@ int targets_fill(const struct bpf_map *map, const struct capture_plan *plan)
 
 uint32_t stack_limit(void)
 {
-	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_FRAMES);
+	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_KERNEL_FRAMES);
 
-	return frames > 0 && frames < ER_MAX_FRAMES ? frames : ER_MAX_FRAMES;
+	return frames > 0 && frames < ER_MAX_KERNEL_FRAMES ? frames : ER_MAX_FRAMES;
 }

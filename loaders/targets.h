@@ -12,7 +12,7 @@ struct capture_plan;
 void targets_size(struct bpf_map *map, const struct capture_plan *plan);
 /* After it: put them in. 0, or -errno. */
 int targets_fill(const struct bpf_map *map, const struct capture_plan *plan);
-/* How many frames the kernel lets a stack have, up to ER_MAX_FRAMES. */
+/* How many frames the kernel lets a stack have, up to ER_MAX_KERNEL_FRAMES. */
 uint32_t stack_limit(void);
 
 #endif

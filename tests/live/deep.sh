@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 for kind in distinct same; do
-	must_record $kind.er -F on -p high -q 0 -- "$syn/deep" $kind 300 1
+	must_record $kind.er -F on -p high -q 0 -- "$syn/deep" $kind 700 1
 	cp record.out out
 	pids=$(pid_of out)
 	want=$(truth out bottom)

@@ -23,7 +23,8 @@ static VEC(struct thread_sum) threads;
 static VEC(struct er_wait) waits;
 static VEC(struct er_total) totals;
 static struct map thread_at;
-static struct map stacks; /* id to kernel frames << 16 | user frames */
+/* Id to kernel frames << 16 | user frames; of a raw stack words of the copy. */
+static struct map stacks;
 static uint64_t ninexact; /* totals whose parts do not add up */
 
 static inline struct thread_sum *thread_sum(uint32_t tgid, uint32_t tid)
@@ -72,6 +73,13 @@ static inline void take_clock(const struct er_clock *c)
 		s->unsampled_weight += c->weight;
 }
 
+static inline uint64_t user_part(const struct er_stack *s)
+{
+	const struct er_raw *raw = (const void *)&s->pcs[s->nkernel];
+
+	return s->flags & ER_STACK_RAW ? raw->nbytes / 8 : s->nuser;
+}
+
 /* A capture_fn. */
 static inline void take(void *ctx, int cpu, const void *record, size_t size)
 {
@@ -84,7 +92,7 @@ static inline void take(void *ctx, int cpu, const void *record, size_t size)
 	else if (h->kind == ER_KIND_WAIT)
 		take_wait(record);
 	else if (h->kind == ER_KIND_STACK)
-		*map_put(&stacks, s->id, NULL) = (uint64_t)s->nkernel << 16 | s->nuser;
+		*map_put(&stacks, s->id, NULL) = (uint64_t)s->nkernel << 16 | user_part(s);
 	else if (h->kind == ER_KIND_CLOCK || h->kind == ER_KIND_RESIDUAL)
 		take_clock(c);
 }

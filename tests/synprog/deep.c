@@ -2,9 +2,9 @@
 /*
  * deep distinct|same depth seconds
  *
- * Burns CPU at the bottom of a call chain: of up to 300 distinct functions
- * d000 … d299, or of one recursive function. The stack is deeper than any
- * recorder keeps, so that the root's side must be reported as truncated.
+ * Burns CPU at the bottom of a call chain: of up to 600 distinct functions
+ * d000 … d599, or of one recursive function. With more than 512 the stack is deeper than
+ * the recorder keeps, so that the root's side must be reported as truncated.
  */
 #include "tests/synprog/truth.h"
 
@@ -25,7 +25,9 @@ static void next_link(int index, int left);
 #define HUNDRED(X, p)                                                                   \
 	TEN(X, p##0) TEN(X, p##1) TEN(X, p##2) TEN(X, p##3) TEN(X, p##4) TEN(X, p##5)   \
 	TEN(X, p##6) TEN(X, p##7) TEN(X, p##8) TEN(X, p##9)
-#define ALL(X) HUNDRED(X, 0) HUNDRED(X, 1) HUNDRED(X, 2)
+#define ALL(X)                                               \
+	HUNDRED(X, 0) HUNDRED(X, 1) HUNDRED(X, 2)            \
+	HUNDRED(X, 3) HUNDRED(X, 4) HUNDRED(X, 5)
 #define NAME(n) d##n,
 
 ALL(LINK)

@@ -270,11 +270,11 @@ static void test_residuals_count_with_samples(void **state)
 /* A full store is emptied, once: what comes then is there again. */
 static void test_a_full_store_begins_anew(void **state)
 {
-	enum { PCS = 2 * ER_MAX_FRAMES, WORDS = 6 << 20, ENOUGH = WORDS / PCS };
+	enum { PCS = ER_MAX_FRAMES, WORDS = 6 << 20, ENOUGH = WORDS / PCS };
 	struct {
 		struct er_stack s;
 		uint64_t pcs[PCS];
-	} r = { .s = { .nkernel = ER_MAX_FRAMES, .nuser = ER_MAX_FRAMES } };
+	} r = { .s = { .nkernel = ER_MAX_KERNEL_FRAMES, .nuser = ER_MAX_USER_FRAMES } };
 	struct stacks *st = stacks_new(NULL);
 	size_t n = 0;
 

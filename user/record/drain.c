@@ -30,6 +30,7 @@
 #include "analysis/experiment/usage.h"
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
+#include "user/record/schedule.h"
 
 enum {
 	TAKEN_MAX = 64 << 20, /* bytes */
@@ -43,6 +44,11 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->parts = *parts;
 	dr->rings = xcalloc(parts->ncpus, sizeof(*dr->rings));
 	dr->stacks = stacks_new(parts->recording);
+	dr->ends = ends_new();
+	if (parts->unwind) {
+		dr->unwinder = unwinder_new(parts->unwind);
+		dr->raws = raws_new(dr->stacks, dr->unwinder);
+	}
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
 	dr->names = thread_names_new(parts->recording);
@@ -61,6 +67,10 @@ void drain_free(struct drain *dr)
 	buf_free(&dr->taken);
 	buf_free(&dr->spare);
 	buf_free(&dr->waiting);
+	buf_free(&dr->spare_waiting);
+	raws_free(dr->raws);
+	ends_free(dr->ends);
+	unwinder_free(dr->unwinder);
 	stacks_free(dr->stacks);
 	reasons_free(dr->reasons);
 	cgroups_free(dr->cgroups);
@@ -116,12 +126,26 @@ static void append(struct buf *b, const void *record, size_t size)
 	buf_zero(b, padded - size);
 }
 
+static bool is_raw(const void *at, size_t size)
+{
+	const struct er_raw *raw = at;
+
+	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_BYTES && raw->nbytes % 8 == 0 &&
+	       size >= sizeof(*raw) + raw->nbytes;
+}
+
 static bool is_stack(const void *record, size_t size)
 {
 	const struct er_stack *s = record;
+	size_t npcs;
 
-	return size >= sizeof(*s) && s->nkernel <= ER_MAX_FRAMES && s->nuser <= ER_MAX_FRAMES &&
-	       size >= sizeof(*s) + ((size_t)s->nkernel + s->nuser) * sizeof(s->pcs[0]);
+	if (size < sizeof(*s) || s->nkernel > ER_MAX_KERNEL_FRAMES || s->nuser > ER_MAX_USER_FRAMES)
+		return false;
+	npcs = (size_t)s->nkernel + s->nuser;
+	if (size < sizeof(*s) + npcs * sizeof(s->pcs[0]))
+		return false;
+	return !(s->flags & ER_STACK_RAW) ||
+	       (!s->nuser && is_raw(&s->pcs[npcs], size - sizeof(*s) - npcs * sizeof(s->pcs[0])));
 }
 
 static bool well_formed(const void *record, size_t size)
@@ -147,6 +171,14 @@ static bool well_formed(const void *record, size_t size)
 	return false;
 }
 
+static void take_stack(struct drain *dr, const struct er_stack *s)
+{
+	if (!(s->flags & ER_STACK_RAW))
+		stacks_keep(dr->stacks, s);
+	else if (dr->raws)
+		raws_take(dr->raws, s);
+}
+
 void drain_take(void *ctx, int cpu, const void *record, size_t size)
 {
 	struct drain *dr = ctx;
@@ -158,7 +190,7 @@ void drain_take(void *ctx, int cpu, const void *record, size_t size)
 	}
 	dr->rings[cpu].recorded[h->kind == ER_KIND_RESIDUAL ? ER_KIND_CLOCK : h->kind]++;
 	if (h->kind == ER_KIND_STACK)
-		stacks_keep(dr->stacks, record);
+		take_stack(dr, record);
 	else
 		append(&dr->taken, record, size);
 }
@@ -179,7 +211,27 @@ static bool write_packets(struct drain *dr, const void *record, bool last_chance
 	}
 }
 
-static void write_all(struct drain *dr, const struct buf *b, struct buf *later)
+/* A stack of it is still to be walked. */
+static bool is_waiting(const struct drain *dr, const void *record)
+{
+	const struct er_header *h = record;
+	const struct er_wait *w = record;
+	const struct er_total *t = record;
+
+	if (!dr->raws || !raws_waiting(dr->raws))
+		return false;
+	if (h->kind == ER_KIND_WAIT)
+		return raws_pending(dr->raws, w->stack) || raws_pending(dr->raws, w->waker_stack);
+	if (h->kind != ER_KIND_TOTAL) /* a counter's overflow begins like a clock sample */
+		return raws_pending(dr->raws, ((const struct er_clock *)record)->stack);
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		if (raws_pending(dr->raws, t->rest_stack[i]))
+			return true;
+	return false;
+}
+
+/* `last_chance`: a stack that is not there now, and not known to come, never will be. */
+static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 {
 	unsigned n = 0;
 
@@ -190,21 +242,27 @@ static void write_all(struct drain *dr, const struct buf *b, struct buf *later)
 		if (++n % RELIEF_EVERY == 0)
 			recording_relieve(dr->parts.recording);
 		memcpy(&size, b->data + at, sizeof(size));
-		if (!write_packets(dr, record, !later))
-			append(later, record, size);
+		if (is_waiting(dr, record) || !write_packets(dr, record, last_chance))
+			append(&dr->waiting, record, size);
 		at += sizeof(size) + ((size + 7) & ~7ULL);
 	}
 }
 
 void drain_process(struct drain *dr, bool last)
 {
-	struct buf batch = dr->taken;
+	struct buf batch = dr->taken, waited = dr->waiting;
 
+	if (dr->unwinder) {
+		unwinder_update(dr->unwinder, now_ns());
+		raws_process(dr->raws, dr->procmap, now_ns(), last);
+	}
 	/* More may be taken meanwhile: it is for the next time. */
 	dr->taken = dr->spare;
-	write_all(dr, &dr->waiting, NULL);
-	buf_clear(&dr->waiting);
-	write_all(dr, &batch, last ? NULL : &dr->waiting);
+	dr->waiting = dr->spare_waiting;
+	write_all(dr, &waited, true);
+	buf_clear(&waited);
+	dr->spare_waiting = waited;
+	write_all(dr, &batch, last);
 	buf_clear(&batch);
 	dr->spare = batch;
 }
@@ -232,6 +290,13 @@ void drain_usage(const struct drain *dr, struct exp_usage *u)
 const struct ring_count *drain_ring(const struct drain *dr, int cpu)
 {
 	return &dr->rings[cpu];
+}
+
+void drain_walks(const struct drain *dr, struct buf *b)
+{
+	ends_write(dr->ends, b);
+	if (dr->unwinder)
+		unwinder_write(dr->unwinder, b);
 }
 
 uint64_t drain_samples(const struct drain *dr)

@@ -12,8 +12,10 @@
 #include "loaders/capture.h"
 #include "user/space/procmap.h"
 
+struct buf;
 struct drain;
 struct exp_usage;
+struct unwind_maps;
 
 /* All of it is borrowed, and must outlive the drain. */
 struct drain_parts {
@@ -21,6 +23,7 @@ struct drain_parts {
 	struct binaries *binaries;
 	const struct follow *follow;
 	struct drops *drops;
+	struct unwind_maps *unwind; /* of the capture; NULL: no stack is raw */
 	bool targets; /* -T: times off a CPU are <SLEEPING> and <STALLED> */
 	int ncpus; /* CPU ids are below this */
 };
@@ -57,6 +60,8 @@ struct ring_count {
  */
 void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
+/* How walks of user stacks ended, and what their tables take: elements of recorder.xml. */
+void drain_walks(const struct drain *dr, struct buf *b);
 uint64_t drain_samples(const struct drain *dr);
 uint64_t drain_overflows(const struct drain *dr);
 uint64_t drain_waits(const struct drain *dr);

@@ -13,9 +13,12 @@
 #include "analysis/base/buf.h"
 #include "analysis/experiment/mstate.h"
 #include "user/record/drain.h"
+#include "user/record/ends.h"
+#include "user/record/raws.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
 #include "user/record/thread_names.h"
+#include "user/unwind/unwinder.h"
 
 enum { NCARRY = 8192 }; /* a power of two */
 
@@ -23,11 +26,15 @@ struct drain {
 	struct drain_parts parts;
 	struct procmap *procmap;
 	struct stacks *stacks;
+	struct unwinder *unwinder; /* NULL: no stack is raw */
+	struct raws *raws;
+	struct ends *ends;
 	struct reasons *reasons;
 	struct cgroups *cgroups;
 	struct buf taken;   /* records, each behind its size */
 	struct buf spare;   /* empty; taken and it change places */
 	struct buf waiting; /* records without their stack, likewise */
+	struct buf spare_waiting;
 	struct ring_count *rings;
 	uint16_t carry[NCARRY]; /* nanoseconds below the packets' microsecond */
 	struct thread_names *names;
@@ -51,6 +58,9 @@ struct actor {
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /* "<comm_PID_n>": what stands for the user frames of a process that is not followed. */
 void route_pseudo_name(const struct actor *a, char *ret, size_t size);
+/* Count how the walk of the stack ended, for the program that the actor ran. */
+void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, enum ends_kind kind,
+		     uint64_t stack, uint64_t weight_ns);
 
 /* --- drain.c --- */
 

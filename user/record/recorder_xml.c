@@ -330,6 +330,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	if (!a->capture)
 		return;
 	write_rings(a, b);
+	drain_walks(a->drain, b);
 	counters_xml(a, b);
 	capture_losses(a->capture, write_loss,
 		       &(struct loss_ctx){ b, a->start_ns, a->stop_ns });

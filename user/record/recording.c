@@ -151,6 +151,11 @@ struct output *recording_founder(struct recording *b)
 	return &b->founder;
 }
 
+const struct image *output_image(const struct output *p)
+{
+	return p->image;
+}
+
 struct expwriter *output_writer(struct output *p)
 {
 	return p->w;
@@ -223,6 +228,7 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 
 	if (b->nsubs < MAX_SUBS && !b->error) {
 		p = xcalloc(1, sizeof(*p));
+		p->image = im;
 		next_name(b, stem, name, sizeof(name));
 		if (create(b, im, name, p) < 0) {
 			free(p);
@@ -304,6 +310,7 @@ void output_unmap(struct recording *b, struct output *p, const struct mapping *m
 {
 	uint64_t start = b->header.start_ns;
 
+	output_forget_stacks(b, p);
 	expwriter_unmap(p->w, time_ns > start ? time_ns : start, m->start);
 	recording_touch(b, p);
 }

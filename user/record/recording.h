@@ -48,6 +48,8 @@ struct output *recording_founder(struct recording *b);
  */
 struct output *recording_others(struct recording *b);
 struct expwriter *output_writer(struct output *p);
+/* The image whose addresses it shows; NULL: of no one process. */
+const struct image *output_image(const struct output *p);
 /*
  * A sub-experiment of the image, with the address space it has now, under names
  * from `binaries`. NULL, counted, when there is no room for one more.

@@ -12,6 +12,7 @@
 
 struct output {
 	struct expwriter *w;
+	const struct image *image; /* NULL: of no one process */
 	struct map stacks;        /* written: id to uid */
 	struct map shown;         /* pcs of pseudo functions that are written */
 	struct strtab pseudo;     /* names of this output alone; ids give addresses */
@@ -47,5 +48,10 @@ struct recording {
 
 /* The output has something to flush. */
 void recording_touch(struct recording *b, struct output *p);
+
+/* --- recording_stacks.c --- */
+
+/* Stacks are written again when they come again: their frames may have other addresses. */
+void output_forget_stacks(struct recording *b, struct output *p);
 
 #endif

@@ -97,6 +97,7 @@ static int open_capture(struct recording_session *s)
 		.trace_ns = s->control.trace_ns,
 		.split = s->plan->exact_user,
 		.waker_stacks = s->plan->states,
+		.raw_stacks = true,
 		.stack_method = s->plan->stack_method,
 	};
 
@@ -148,6 +149,7 @@ static void open_drain(struct recording_session *s)
 	if (!s->capture)
 		return;
 	parts.ncpus = capture_ncpus(s->capture);
+	parts.unwind = capture_unwind(s->capture);
 	s->drain = drain_new(&parts);
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);

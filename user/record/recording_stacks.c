@@ -52,6 +52,12 @@ static void forget_stacks(struct output *p)
 	expwriter_forget(p->w);
 }
 
+void output_forget_stacks(struct recording *b, struct output *p)
+{
+	b->nknown -= p->stacks.len;
+	forget_stacks(p);
+}
+
 static void forget_all_stacks(struct recording *b)
 {
 	forget_stacks(&b->founder);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "user/record/drain_impl.h"
+#include "user/record/schedule.h"
 
 /* The owner of an image that -F does not want, or for which there was no room. */
 static char not_followed;
@@ -38,6 +39,14 @@ static void on_unmapped(void *ctx, struct image *im, const struct mapping *m, ui
 		output_unmap(dr->parts.recording, im->owner, m, time_ns);
 }
 
+static void on_changed(void *ctx, struct image *im)
+{
+	struct drain *dr = ctx;
+
+	if (dr->unwinder)
+		unwinder_changed(dr->unwinder, im);
+}
+
 static void on_forget(void *ctx, struct image *im)
 {
 	struct drain *dr = ctx;
@@ -45,11 +54,14 @@ static void on_forget(void *ctx, struct image *im)
 	if (own_output(im))
 		recording_end(dr->parts.recording, im->owner, im->end_ns);
 	im->owner = NULL;
+	if (dr->unwinder)
+		unwinder_forget(dr->unwinder, im, now_ns());
 }
 
 const struct procmap_hooks drain_hooks = {
 	.mapped = on_mapped,
 	.unmapped = on_unmapped,
+	.changed = on_changed,
 	.forget = on_forget,
 };
 
@@ -75,6 +87,19 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 	if (im && !im->owner && make)
 		make_output(dr, im);
 	return own_output(im);
+}
+
+void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, enum ends_kind kind,
+		     uint64_t stack, uint64_t weight_ns)
+{
+	enum er_end end = stack ? stacks_end(dr->stacks, stack) : ER_END_NOT;
+	struct image *im;
+
+	if (a->kthread || end == ER_END_NOT)
+		return;
+	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
+	if (im)
+		ends_count(dr->ends, im, kind, end, weight_ns);
 }
 
 void route_pseudo_name(const struct actor *a, char *ret, size_t size)

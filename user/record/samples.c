@@ -86,6 +86,7 @@ bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 	packet.stack = at.uid;
 	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
 	dr->nsamples++;
+	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
 	drain_packet(dr, at.output, at.followed, &at.actor, &packet, c->weight);
 	return true;
 }

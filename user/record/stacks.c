@@ -7,15 +7,17 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "user/record/addresses.h"
 
 enum {
 	STORE_WORDS = 6 << 20, /* 48 MB of stacks: the recorder takes 100 MB at most */
 	ENDS = 3,              /* frames that may be added: leaf, root, marker */
 };
 
-/* A stack in the store: this header, then nkernel + nuser pcs as they are written. */
+/* A stack in the store: this header, then nkernel pcs as they are written, nuser frames. */
 struct stored {
-	uint32_t flags;
+	uint64_t id;        /* that of equal stacks, too */
+	uint16_t flags, end;
 	uint16_t nkernel, nuser;
 	uint64_t kernel_id; /* of its kernel part alone */
 	uint64_t pcs[];
@@ -57,6 +59,13 @@ bool stacks_has(const struct stacks *st, uint64_t id)
 	return find(st, id);
 }
 
+enum er_end stacks_end(const struct stacks *st, uint64_t id)
+{
+	const struct stored *s = find(st, id);
+
+	return s ? s->end : ER_END_NOT;
+}
+
 bool stacks_has_user(const struct stacks *st, uint64_t id)
 {
 	const struct stored *s = find(st, id);
@@ -91,6 +100,27 @@ static void convert(struct stored *st, const struct er_stack *s)
 		st->pcs[i] = s->pcs[i] - (i > s->nkernel || !exact);
 }
 
+static bool has_address(const struct er_stack *s)
+{
+	for (unsigned i = s->nkernel; i < (unsigned)s->nkernel + s->nuser; i++)
+		if (!(s->pcs[i] & ER_FRAME_FILE))
+			return true;
+	return false;
+}
+
+void stacks_keep_equal(struct stacks *st, struct er_stack *s)
+{
+	uint64_t raw = s->id, place;
+
+	s->id = hash64(hash_words((const uint64_t *)s->pcs, (size_t)s->nkernel + s->nuser) ^
+		       ((uint64_t)s->end << 48 | (uint64_t)s->flags << 32 | s->nkernel));
+	if (has_address(s))
+		s->id = hash64(s->id ^ s->start_time ^ (uint64_t)s->tgid << 32 ^ s->exec_id);
+	stacks_keep(st, s);
+	place = *map_get(&st->places, s->id);
+	*map_put(&st->places, raw, NULL) = place; /* which may move all others */
+}
+
 void stacks_keep(struct stacks *st, const struct er_stack *s)
 {
 	size_t npcs = (size_t)s->nkernel + s->nuser;
@@ -111,7 +141,8 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 	vec_reserve(&st->store, st->store.len + words);
 	st->store.len += words;
 	new = (struct stored *)&st->store.data[*at];
-	*new = (struct stored){ .flags = s->flags, .nkernel = s->nkernel, .nuser = s->nuser };
+	*new = (struct stored){ .id = s->id, .flags = s->flags, .end = s->end,
+				.nkernel = s->nkernel, .nuser = s->nuser };
 	convert(new, s);
 	new->kernel_id = hash64(hash_words(new->pcs, s->nkernel) ^
 				(s->flags & (ER_STACK_KERNEL_TRUNCATED | ER_STACK_KERNEL_FAILED)));
@@ -121,15 +152,15 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
  * A marker may only stand at the root. Below a kernel part that was cut off, the
  * user frames would have the wrong callees: they are left out.
  */
-static size_t compose(const struct stored *s, bool with_user, uint64_t root, uint64_t *pcs)
+static size_t compose(const struct stored *s, const struct image *im, uint64_t root, uint64_t *pcs)
 {
 	uint32_t cut = ER_STACK_KERNEL_TRUNCATED, failed = ER_STACK_KERNEL_FAILED;
 	size_t n = s->nkernel;
 
 	memcpy(pcs, s->pcs, n * sizeof(*pcs));
-	if (with_user && !(s->flags & (cut | failed))) {
-		memcpy(pcs + n, s->pcs + n, s->nuser * sizeof(*pcs));
-		n += s->nuser;
+	if (im && !(s->flags & (cut | failed))) {
+		for (; n < (size_t)s->nkernel + s->nuser; n++)
+			pcs[n] = address_in_image(im, s->pcs[n]);
 		cut |= ER_STACK_USER_TRUNCATED;
 		failed |= ER_STACK_USER_FAILED;
 	}
@@ -152,7 +183,7 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		      const struct stack_shape *shape)
 {
 	const struct stored *s = find(st, id);
-	uint64_t pcs[2 * ER_MAX_FRAMES + ENDS], whole = id;
+	uint64_t pcs[ER_MAX_FRAMES + ENDS], whole = s ? s->id : id;
 	uint64_t leaf = pseudo_pc(st, p, shape->leaf), root = pseudo_pc(st, p, shape->root);
 	uint32_t uid;
 	size_t n;
@@ -166,6 +197,6 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		return uid;
 	pcs[0] = leaf;
 	n = !!leaf;
-	n += compose(s, shape->with_user, root, pcs + n);
+	n += compose(s, shape->with_user ? output_image(p) : NULL, root, pcs + n);
 	return output_stack(st->recording, p, whole, pcs, n, s->nkernel + !!leaf);
 }

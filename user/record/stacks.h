@@ -25,6 +25,13 @@ void stacks_free(struct stacks *st);
 
 /* A well-formed definition; one that is there already is passed over. */
 void stacks_keep(struct stacks *st, const struct er_stack *s);
+/*
+ * A stack that was raw, under an id of its own: shared with all that are equal to it. s->id is
+ * changed.
+ */
+void stacks_keep_equal(struct stacks *st, struct er_stack *s);
+/* Why its walk of user frames ended; ER_END_NOT: it is not there, or has none. */
+enum er_end stacks_end(const struct stacks *st, uint64_t id);
 /* Definitions that came, repeated ones too. */
 uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Raw stacks: registers and a copy of the stack, for user space to walk. Sent when a table or
+ * a mapping is not known yet, and of threads that sleep when the recording ends, whose memory
+ * can only be read by a helper that walks cannot use. Each process may send so many at a
+ * time, so that one whose tables never come does not fill the rings.
+ */
+#ifndef RAW_BPF_H
+#define RAW_BPF_H
+
+#include "bpf/unwind.bpf.h"
+
+enum {
+	RAW_BLOCK = 1024,   /* bytes copied at a time */
+	RAW_PIECE_MIN = 64, /* where the stack ends, smaller ones */
+	RAW_PROCESSES = 1024,
+	RAW_BURST = 64,     /* of one process within RAW_PERIOD_NS */
+	RAW_PERIOD_NS = 500000000,
+};
+
+struct raw_budget {
+	__u64 since;
+	__u64 n;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RAW_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct raw_budget);
+} er_raw_budgets SEC(".maps");
+
+const volatile bool er_raws; /* user space walks raw stacks */
+const volatile __u32 er_ring_bytes;
+
+static __always_inline bool raw_allowed(__u32 tgid, __u64 now)
+{
+	struct raw_budget fresh = { .since = now, .n = 1 }, *b;
+
+	if (!er_raws)
+		return false;
+	b = bpf_map_lookup_elem(&er_raw_budgets, &tgid);
+	if (!b) {
+		bpf_map_update_elem(&er_raw_budgets, &tgid, &fresh, BPF_ANY);
+		return true;
+	}
+	if (now - b->since > RAW_PERIOD_NS)
+		*b = fresh;
+	else if (b->n++ >= RAW_BURST)
+		return false;
+	return true;
+}
+
+/* Not where records are about to be lost. */
+static __always_inline bool raw_fits(void *ring)
+{
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < er_ring_bytes / 2;
+}
+
+struct raw_copy {
+	union stack_scratch *st;
+	struct task_struct *asleep; /* whose memory is copied; NULL: the current thread's */
+	__u64 sp;
+	__u32 to;                   /* word of the scratch */
+	__u32 nbytes;
+};
+
+/* `asleep` is known when this is compiled: the helper behind it is for sleepable programs only. */
+static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep)
+{
+	__u32 to = w->to + w->nbytes / 8;
+	const void *from = (void *)(w->sp + w->nbytes);
+	void *at;
+
+	if (w->nbytes + size > ER_RAW_BYTES || to > RAW_WORDS - size / 8)
+		return false;
+	at = &w->st->raw[to];
+	if (asleep ? bpf_copy_from_user_task(at, size, from, w->asleep, 0) :
+		     bpf_probe_read_user(at, size, from))
+		return false;
+	w->nbytes += size;
+	return true;
+}
+
+static long raw_block(__u32 i, struct raw_copy *w)
+{
+	return !raw_read(w, RAW_BLOCK, false);
+}
+
+static long raw_block_asleep(__u32 i, struct raw_copy *w)
+{
+	return !raw_read(w, RAW_BLOCK, true);
+}
+
+static __always_inline void raw_end(struct raw_copy *w, bool asleep)
+{
+	for (__u32 size = RAW_BLOCK / 2; size >= RAW_PIECE_MIN; size /= 2)
+		raw_read(w, size, asleep);
+}
+
+/* Registers and stack behind the `at` frames of the kernel. */
+static __always_inline void raw_take(union stack_scratch *st, const struct pt_regs *regs,
+				     struct task_struct *asleep, __u32 at, bool sleeps)
+{
+	struct raw_copy w = { .st = st, .asleep = asleep, .sp = regs->sp };
+	struct er_raw *raw;
+
+	barrier_var(at);
+	if (at > ER_MAX_KERNEL_FRAMES)
+		return;
+	raw = (struct er_raw *)&st->s.pcs[at];
+	copy_regs(raw->regs, regs);
+	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
+	bpf_loop(ER_RAW_BYTES / RAW_BLOCK, sleeps ? raw_block_asleep : raw_block, &w, 0);
+	raw_end(&w, sleeps);
+	raw->nbytes = w.nbytes;
+	st->s.flags |= ER_STACK_RAW;
+}
+
+__noinline int er_raw_take(union stack_scratch *st, __u32 at)
+{
+	if (st)
+		raw_take(st, arch_user_regs(bpf_get_current_task_btf()), NULL, at, false);
+	return 0;
+}
+
+static __always_inline __u32 raw_size(const union stack_scratch *st, __u32 nkernel)
+{
+	const struct er_raw *raw;
+
+	barrier_var(nkernel);
+	if (nkernel > ER_MAX_KERNEL_FRAMES)
+		return 0;
+	raw = (const struct er_raw *)&st->s.pcs[nkernel];
+	return sizeof(*raw) + (raw->nbytes & (2 * ER_RAW_BYTES - 1));
+}
+
+#endif

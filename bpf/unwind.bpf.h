@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The walk of user frames: one for clock samples, counters, waits and wakers, always of
+ * the current thread. Tables say where the caller's frame is (bpf/unwind.h), code without an
+ * entry is stepped through by its frame pointer, with the checks of bpf/unwind_step.h.
+ *
+ * Reading user memory is most of the cost: 1 KiB of the stack is copied at a time, which
+ * holds 5 to 8 frames as a rule.
+ *
+ * Each function that is not static is verified by itself, once.
+ */
+#ifndef UNWIND_BPF_H
+#define UNWIND_BPF_H
+
+#include "bpf/arch.bpf.h"
+#include "bpf/er.bpf.h"
+#include "bpf/space.bpf.h"
+#include "bpf/unwind_step.h"
+
+enum {
+	HASH_BLOCK = 8, /* frames hashed at a time */
+	RAW_WORDS = (sizeof(struct er_stack) + sizeof(struct er_raw) + ER_RAW_BYTES) / 8 +
+		    ER_MAX_KERNEL_FRAMES,
+};
+
+/* What a stack is made in: frames, or a raw stack (bpf/raw.bpf.h). */
+union stack_scratch {
+	struct er_stack s;
+	__u64 frames[sizeof(struct er_stack) / 8 + ER_MAX_FRAMES + HASH_BLOCK];
+	__u64 raw[RAW_WORDS];
+};
+
+enum {
+	WINDOW_WORDS = 128, /* 512 B cost 80 ns a frame, 1 KiB 55, 2 KiB 55 */
+	WINDOW_BYTES = WINDOW_WORDS * 8,
+	WINDOW_BELOW = 64,  /* registers are saved below the return address */
+	WINDOW_REACH = UNWIND_FP_REACH,
+};
+
+struct chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, ER_CHUNK_WORDS * sizeof(__u32)); /* a type is too large for clang 14 */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct chunk);
+} er_chunks SEC(".maps");
+
+/* By file number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct er_unwind_file);
+} er_files SEC(".maps");
+
+/* One walk. */
+struct unwind_env {
+	__u64 window[WINDOW_WORDS];
+	__u64 base, bytes; /* of what the window holds */
+	__u64 leaf[ER_DWARF_COUNT];
+	struct unwind_regs r;
+	struct er_unwind_rule rule;
+	struct pc_lookup pc;
+	__u64 frame;       /* of r.ip */
+	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
+	__u32 end;         /* enum er_end */
+	__u32 n;           /* frames found */
+	bool untabled;     /* go on by frame pointers where a table is missing, */
+	__u32 lacks;       /* and this is why: the first time */
+};
+
+static __always_inline bool read_once(__u64 at, __u64 *value)
+{
+	return !bpf_probe_read_user(value, sizeof(*value), (void *)at);
+}
+
+static __always_inline bool window_move(struct unwind_env *env, __u64 base)
+{
+	__u64 left = 4096 - (base & 4095);
+
+	env->bytes = 0;
+	env->base = base;
+	if (!bpf_probe_read_user(env->window, WINDOW_BYTES, (void *)base)) {
+		env->bytes = WINDOW_BYTES;
+		return true;
+	}
+	/* The stack may end with this page. */
+	if (left >= WINDOW_BYTES)
+		return false;
+	left &= WINDOW_BYTES - 8;
+	if (bpf_probe_read_user(env->window, left, (void *)base))
+		return false;
+	env->bytes = left;
+	return true;
+}
+
+static __always_inline bool window_has(const struct unwind_env *env, __u64 at)
+{
+	return at >= env->base && at - env->base < env->bytes;
+}
+
+/* What is no stack, code for instance, does not move the window. */
+static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
+{
+	if (at & 7 || at - env->r.sp >= WINDOW_REACH)
+		return read_once(at, value);
+	if (!window_has(env, at)) {
+		__u64 base = at - WINDOW_BELOW;
+
+		if (base < env->r.sp)
+			base = env->r.sp & ~7ULL;
+		if (!window_move(env, base) || !window_has(env, at))
+			return read_once(at, value);
+	}
+	*value = env->window[(at - env->base) / 8 & (WINDOW_WORDS - 1)];
+	return true;
+}
+
+static __always_inline __u32 *table_word(__u32 at)
+{
+	__u32 slot = at / ER_CHUNK_WORDS, zero = 0;
+	void *chunk = bpf_map_lookup_elem(&er_chunks, &slot);
+	__u32 *words = chunk ? bpf_map_lookup_elem(chunk, &zero) : NULL;
+
+	return words ? words + at % ER_CHUNK_WORDS : NULL;
+}
+
+static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word)
+{
+	__u32 *p = table_word(at);
+
+	if (!p)
+		return false;
+	*word = *p;
+	return true;
+}
+
+static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwind_rule *rule)
+{
+	__u32 *p = table_word(at & ~(__u32)(ER_RULE_WORDS - 1));
+
+	if (!p)
+		return false;
+	*rule = *(struct er_unwind_rule *)p;
+	return true;
+}
+
+static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value)
+{
+	if (reg >= ER_DWARF_COUNT)
+		return false;
+	*value = env->leaf[reg];
+	return true;
+}
+
+/* The rule of a place in a file, into env->rule; 0, or why there is none. */
+__noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
+{
+	struct er_unwind_file *f = bpf_map_lookup_elem(&er_files, &file);
+
+	if (!env)
+		return ER_END_NO_TABLE;
+	env->rule.cfa = ER_CFA_NO_ENTRY;
+	if (!f || f->state <= ER_FILE_PENDING)
+		return ER_END_NO_TABLE;
+	if (f->used != env->second)
+		f->used = env->second;
+	if (f->state == ER_FILE_EVICTED)
+		return ER_END_EVICTED;
+	if (f->state != ER_FILE_READY)
+		return ER_END_NOT;
+	return unwind_find(env, f, offset, &env->rule);
+}
+
+__noinline int er_frame_step(struct unwind_env *env)
+{
+	return env ? unwind_step(env, &env->r, &env->rule) : ER_END_FAULT;
+}
+
+/* Where r.ip is, into env->frame, and its rule, into env->rule; 0, or why there is none. */
+static __always_inline enum er_end frame_find(struct unwind_env *env)
+{
+	__u64 pc = unwind_lookup_pc(&env->r);
+	int found = er_pc_find(&env->pc, pc);
+
+	env->rule.cfa = ER_CFA_NO_ENTRY;
+	env->frame = env->r.ip;
+	if (found == PC_NOWHERE)
+		return ER_END_NO_MAPPING;
+	if (found != PC_FOUND)
+		return found == PC_BUSY ? ER_END_BUSY : ER_END_NO_TABLE;
+	if (!env->pc.range.frame)
+		return ER_END_NOT;
+	env->frame = pc_frame(&env->pc, env->r.ip);
+	return er_rule_find(env, er_frame_file(env->frame), er_frame_offset(env->frame - (env->r.ip - pc)));
+}
+
+/* User space will be able to tell, when it has built the table or heard of the mapping. */
+static __always_inline bool end_is_for_now(__u32 end)
+{
+	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
+}
+
+struct unwind_walk {
+	union stack_scratch *st;
+	struct unwind_env *env;
+	__u32 at; /* frames before the user's */
+};
+
+static __always_inline bool frame_put(struct unwind_walk *w, __u64 frame)
+{
+	__u32 to = w->at + w->env->n;
+
+	if (w->env->n >= ER_MAX_USER_FRAMES || to >= ER_MAX_FRAMES)
+		return false;
+	w->st->s.pcs[to] = frame;
+	w->env->n++;
+	return true;
+}
+
+static long frame_next(__u32 i, struct unwind_walk *w)
+{
+	struct unwind_env *env = w->env;
+	enum er_end end = frame_find(env);
+
+	if (end_is_for_now(end)) {
+		env->end = end;
+		if (!env->untabled)
+			return 1;
+		env->lacks = env->lacks ? env->lacks : end;
+		end = ER_END_NOT;
+	}
+	/* A return address that is nowhere is none. */
+	if (!(end == ER_END_NO_MAPPING && env->n) && !frame_put(w, env->frame))
+		end = ER_END_DEPTH;
+	if (!end)
+		end = er_frame_step(env);
+	env->end = end;
+	return end != ER_END_NOT;
+}
+
+/*
+ * The user's frames of the current thread, from the registers in env->r on, behind the `at`
+ * of the kernel. Says why it ends in env->end. Called again after an end for now it goes on
+ * by frame pointers.
+ */
+__noinline int er_walk_user(union stack_scratch *st, struct unwind_env *env, __u32 at)
+{
+	struct unwind_walk w = { .st = st, .env = env, .at = at };
+
+	if (!st || !env || at > ER_MAX_KERNEL_FRAMES)
+		return 0;
+	bpf_loop(ER_MAX_USER_FRAMES + 1, frame_next, &w, 0);
+	if (env->lacks)
+		env->end = env->lacks;
+	return 0;
+}
+
+/* By DWARF's numbers. */
+static __always_inline void copy_regs(__u64 *to, const struct pt_regs *regs)
+{
+	const __u64 by_number[ER_DWARF_COUNT] = {
+		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp, regs->r8,
+		regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
+	};
+
+	for (int i = 0; i < ER_DWARF_COUNT; i++)
+		to[i] = by_number[i];
+}
+
+#endif

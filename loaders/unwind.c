@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "loaders/unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "analysis/base/alloc.h"
+#include "loaders/privilege.h"
+
+enum { CHUNK_BYTES = ER_CHUNK_WORDS * sizeof(uint32_t) };
+
+static size_t page_up(size_t n)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (n + page - 1) & ~(page - 1);
+}
+
+static int make_array(const char *name, size_t value_size, size_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(__u32), value_size, n, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_hash(const char *name, size_t key_size, size_t value_size, size_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, name, key_size, value_size, n, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* All of an array's elements, from the descriptor; 0 or -errno. */
+static int map_array(int fd, size_t bytes, void *ret)
+{
+	void *p = fd < 0 ? NULL :
+			   mmap(NULL, page_up(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (fd < 0)
+		return fd;
+	if (p == MAP_FAILED)
+		return -errno;
+	*(void **)ret = p;
+	return 0;
+}
+
+static int make_chunks(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int inner = make_array("er_chunk", CHUNK_BYTES, 1), fd;
+
+	if (inner < 0)
+		return inner;
+	opts.inner_map_fd = inner;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "er_chunks", sizeof(__u32), sizeof(__u32),
+			    UNWIND_MAX_CHUNKS, &opts);
+	if (fd < 0)
+		fd = -errno;
+	close(inner);
+	return fd;
+}
+
+int unwind_maps_open(struct unwind_maps **ret)
+{
+	struct unwind_maps *m = xcalloc(1, sizeof(*m));
+	int err;
+
+	m->files_fd = make_array("er_files", sizeof(struct er_unwind_file), ER_MAX_FILES);
+	m->ranges_fd = make_array("er_ranges", sizeof(struct er_range), ER_MAX_RANGES);
+	m->chunks_fd = make_chunks();
+	m->spaces_fd = make_hash("er_spaces", sizeof(struct er_space_key), sizeof(struct er_space),
+				 ER_MAX_SPACES);
+	m->inodes_fd = make_hash("er_inodes", sizeof(struct er_inode), sizeof(__u32), ER_MAX_FILES);
+	err = map_array(m->files_fd, ER_MAX_FILES * sizeof(*m->files), &m->files);
+	err = err ? err : map_array(m->ranges_fd, ER_MAX_RANGES * sizeof(*m->ranges), &m->ranges);
+	err = err ? err : m->chunks_fd < 0 ? m->chunks_fd : 0;
+	err = err ? err : m->spaces_fd < 0 ? m->spaces_fd : 0;
+	err = err ? err : m->inodes_fd < 0 ? m->inodes_fd : 0;
+	if (err) {
+		unwind_maps_close(m);
+		return err;
+	}
+	*ret = m;
+	return 0;
+}
+
+void unwind_maps_close(struct unwind_maps *m)
+{
+	if (!m)
+		return;
+	if (m->files)
+		munmap(m->files, page_up(ER_MAX_FILES * sizeof(*m->files)));
+	if (m->ranges)
+		munmap(m->ranges, page_up(ER_MAX_RANGES * sizeof(*m->ranges)));
+	for (int i = 0; i < UNWIND_MAX_CHUNKS; i++)
+		if (m->chunks[i])
+			munmap(m->chunks[i], CHUNK_BYTES);
+	closep(&m->files_fd);
+	closep(&m->ranges_fd);
+	closep(&m->chunks_fd);
+	closep(&m->spaces_fd);
+	closep(&m->inodes_fd);
+	free(m);
+}
+
+int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj)
+{
+	const struct {
+		const char *name;
+		int fd;
+	} maps[] = {
+		{ "er_files", m->files_fd },   { "er_ranges", m->ranges_fd },
+		{ "er_chunks", m->chunks_fd }, { "er_spaces", m->spaces_fd },
+		{ "er_inodes", m->inodes_fd },
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, maps[i].name);
+		int err = map ? bpf_map__reuse_fd(map, maps[i].fd) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+struct er_unwind_file *unwind_maps_files(const struct unwind_maps *m)
+{
+	return m->files;
+}
+
+struct er_range *unwind_maps_ranges(const struct unwind_maps *m)
+{
+	return m->ranges;
+}
+
+/* The kernel keeps the array as long as it is in the slot. */
+uint32_t *unwind_maps_chunk(struct unwind_maps *m, uint32_t slot)
+{
+	__cleanup(closep) int fd = -1;
+	uint64_t before;
+
+	if (m->chunks[slot])
+		return m->chunks[slot];
+	before = privilege_take(PRIVILEGE_MAPS);
+	fd = make_array("er_chunk", CHUNK_BYTES, 1);
+	privilege_return(before);
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	if (map_array(fd, CHUNK_BYTES, &m->chunks[slot]) ||
+	    !bpf_map_update_elem(m->chunks_fd, &slot, &fd, BPF_ANY))
+		return m->chunks[slot];
+	munmap(m->chunks[slot], CHUNK_BYTES);
+	return m->chunks[slot] = NULL;
+}
+
+int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
+		      const struct er_space *space)
+{
+	int err = space ? bpf_map_update_elem(m->spaces_fd, key, space, BPF_ANY) :
+			  bpf_map_delete_elem(m->spaces_fd, key);
+
+	return err ? -errno : 0;
+}
+
+int unwind_maps_inode(struct unwind_maps *m, const struct er_inode *inode, uint32_t file)
+{
+	int err = file ? bpf_map_update_elem(m->inodes_fd, inode, &file, BPF_ANY) :
+			 bpf_map_delete_elem(m->inodes_fd, inode);
+
+	return err ? -errno : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What BPF is told of processes: numbers of files, ranges, room for tables. No BPF is needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loaders/unwind.h"
+#include "user/record/addresses.h"
+#include "user/space/files.h"
+#include "user/space/procmap.h"
+#include "user/space/space.h"
+#include "user/unwind/publish.h"
+#include "user/unwind/words.h"
+
+enum { SEC = 1000000000 };
+
+/* --- numbers of files --- */
+
+static void test_a_file_has_one_number(void **state)
+{
+	struct files f = { 0 };
+	const struct mapping a = { .dev = 1, .ino = 2, .path = "/a" }, again = { .dev = 1, .ino = 2, .path = "/x" },
+			     other = { .dev = 2, .ino = 2, .path = "/a" };
+
+	assert_int_equal(files_number(&f, &a), 1);
+	assert_int_equal(files_number(&f, &other), 2);
+	assert_int_equal(files_number(&f, &again), 1);
+	assert_string_equal(files_at(&f, 2)->path, "/a");
+	files_free(&f);
+}
+
+static void test_what_has_no_inode_goes_by_name(void **state)
+{
+	static const char vdso[] = "[vdso]", zero[] = "/dev/zero";
+	struct files f = { 0 };
+
+	assert_int_equal(files_number(&f, &(struct mapping){ .path = vdso }), 1);
+	assert_int_equal(files_number(&f, &(struct mapping){ .path = zero }), 2);
+	assert_int_equal(files_number(&f, &(struct mapping){ .path = vdso }), 1);
+	files_free(&f);
+}
+
+static void test_numbers_are_bounded(void **state)
+{
+	struct files f = { 0 };
+	uint32_t last = 0;
+
+	for (uint64_t ino = 1; ino < ER_MAX_FILES; ino++)
+		last = files_number(&f, &(struct mapping){ .ino = ino, .path = "/f" });
+	assert_int_equal(last, ER_MAX_FILES - 1);
+	assert_int_equal(files_number(&f, &(struct mapping){ .ino = 1 << 20, .path = "/f" }), 0);
+	assert_int_equal(files_number(&f, &(struct mapping){ .ino = 7, .path = "/f" }), 7);
+	files_free(&f);
+}
+
+/* --- publishing --- */
+
+struct fixture {
+	struct unwind_maps maps;
+	struct publisher *p;
+	struct image im;
+	size_t total;
+	uint64_t now;
+};
+
+static void begin(struct fixture *f)
+{
+	*f = (struct fixture){ .maps = { .spaces_fd = -1 }, .now = 10ULL * SEC };
+	f->maps.ranges = calloc(ER_MAX_RANGES, sizeof(struct er_range));
+	f->p = publisher_new(&f->maps);
+	f->im = (struct image){ .pid = 77, .space = space_new(&f->total) };
+}
+
+static void end(struct fixture *f)
+{
+	publisher_free(f->p);
+	space_put(f->im.space);
+	free(f->maps.ranges);
+}
+
+static void map(struct fixture *f, uint64_t start, uint64_t len, uint64_t pgoff, uint32_t file)
+{
+	vec_push(&f->im.space->maps, (struct mapping){ .start = start, .len = len, .pgoff = pgoff,
+						       .file = file, .path = "/f" });
+}
+
+static void test_ranges_are_sorted(void **state)
+{
+	const struct er_range *r;
+	struct fixture f;
+
+	begin(&f);
+	map(&f, 0x7000, 0x1000, 0x3000, 5);
+	map(&f, 0x1000, 0x2000, 0x1000, 9);
+	publisher_add(f.p, &f.im, 123, 4);
+	r = f.maps.ranges + f.im.ranges.first;
+	assert_true(r[0].start == 0x1000 && r[0].end == 0x3000 && r[0].frame == er_frame(9, 0x1000));
+	assert_true(r[1].start == 0x7000 && r[1].end == 0x8000 && r[1].frame == er_frame(5, 0x3000));
+	assert_true(f.im.ranges.start_time == 123 && f.im.ranges.exec_id == 4);
+	end(&f);
+}
+
+/* A walk may still read the old ones. */
+static void test_a_change_goes_to_another_place(void **state)
+{
+	uint32_t first, second;
+	struct fixture f;
+
+	begin(&f);
+	map(&f, 0x1000, 0x1000, 0, 1);
+	publisher_update(f.p, f.now);
+	publisher_add(f.p, &f.im, 1, 1);
+	first = f.im.ranges.first;
+	map(&f, 0x5000, 0x1000, 0, 2);
+	publisher_changed(f.p, &f.im);
+	publisher_update(f.p, f.now + 1);
+	second = f.im.ranges.first;
+	assert_int_not_equal(first, second);
+	assert_true(f.maps.ranges[first].start == 0x1000 && !f.maps.ranges[first + 1].start);
+	publisher_changed(f.p, &f.im);
+	publisher_update(f.p, f.now + SEC / 2);
+	assert_int_not_equal(f.im.ranges.first, first);
+	publisher_changed(f.p, &f.im);
+	publisher_update(f.p, f.now + 2ULL * SEC);
+	assert_int_equal(f.im.ranges.first, first);
+	end(&f);
+}
+
+static void test_without_room_nothing_is_written(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	for (int i = 0; i <= ER_SPACE_RANGES; i++)
+		map(&f, 0x1000 * i, 0x1000, 0, 1);
+	publisher_add(f.p, &f.im, 1, 1);
+	assert_int_equal(publisher_full(f.p), 1);
+	assert_int_equal(f.im.ranges.room, 0);
+	assert_int_equal(f.maps.ranges[0].end, 0);
+	end(&f);
+}
+
+/* --- addresses --- */
+
+static void test_a_frame_is_where_the_image_maps_it(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	map(&f, 0x400000, 0x1000, 0x2000, 3);
+	map(&f, 0x7f0000, 0x1000, 0x2000, 3);
+	f.im.space->maps.data[1].time_ns = 5;
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x2010)), 0x7f0010);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x3000)), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, er_frame(4, 0x2010)), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, 0x1234), 0x1234);
+	end(&f);
+}
+
+/* --- room for tables --- */
+
+static void test_words_come_back_after_a_while(void **state)
+{
+	struct words w;
+	uint32_t a, b, c;
+
+	words_init(&w, 100);
+	assert_true(words_take(&w, 60, 4, SEC, &a) && a == 0);
+	assert_true(words_take(&w, 30, 4, SEC, &b) && b == 60);
+	words_give(&w, a, 60, SEC);
+	assert_false(words_take(&w, 20, 4, SEC + 1, &c));
+	assert_false(words_take(&w, 10, 4, SEC + 1, &c)); /* 90 is not aligned */
+	assert_true(words_take(&w, 8, 4, SEC + 1, &c) && c == 92);
+	assert_true(words_take(&w, 60, 4, 2ULL * SEC, &c) && c == 0);
+	words_fini(&w);
+}
+
+static void test_words_join_and_are_aligned(void **state)
+{
+	struct words w;
+	uint32_t at[4], c;
+
+	words_init(&w, 64);
+	for (int i = 0; i < 4; i++)
+		assert_true(words_take(&w, 15, 4, SEC, &at[i]));
+	assert_int_equal(at[1], 16);
+	for (int i = 0; i < 4; i++)
+		words_give(&w, at[i], 15, SEC);
+	assert_int_equal(w.used, 0);
+	assert_true(words_take(&w, 64, 4, 3ULL * SEC, &c));
+	assert_int_equal(c, 0);
+	words_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_file_has_one_number),
+		cmocka_unit_test(test_what_has_no_inode_goes_by_name),
+		cmocka_unit_test(test_numbers_are_bounded),
+		cmocka_unit_test(test_ranges_are_sorted),
+		cmocka_unit_test(test_a_change_goes_to_another_place),
+		cmocka_unit_test(test_without_room_nothing_is_written),
+		cmocka_unit_test(test_a_frame_is_where_the_image_maps_it),
+		cmocka_unit_test(test_words_come_back_after_a_while),
+		cmocka_unit_test(test_words_join_and_are_aligned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/raws.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "user/record/stacks.h"
+#include "user/space/procmap.h"
+#include "user/unwind/unwinder.h"
+
+enum {
+	PATIENCE_NS = 300000000, /* shorter than an image is kept after its end */
+	MAX_BYTES = 32 << 20,    /* waiting */
+};
+
+struct raws {
+	struct stacks *stacks;
+	struct unwinder *unwinder;
+	VEC(struct er_stack *) waiting;
+	struct map ids; /* of those that wait; no values */
+	size_t bytes;
+	struct walk walk;
+};
+
+struct raws *raws_new(struct stacks *stacks, struct unwinder *unwinder)
+{
+	struct raws *r = xcalloc(1, sizeof(*r));
+
+	r->stacks = stacks;
+	r->unwinder = unwinder;
+	return r;
+}
+
+void raws_free(struct raws *r)
+{
+	if (!r)
+		return;
+	vec_for_each(s, &r->waiting)
+		free(*s);
+	vec_free(&r->waiting);
+	map_free(&r->ids);
+	free(r);
+}
+
+static struct er_raw *raw_of(const struct er_stack *s)
+{
+	return (struct er_raw *)&s->pcs[s->nkernel];
+}
+
+static size_t size_of(const struct er_stack *s)
+{
+	return sizeof(*s) + s->nkernel * sizeof(s->pcs[0]) + sizeof(struct er_raw) +
+	       raw_of(s)->nbytes;
+}
+
+void raws_take(struct raws *r, const struct er_stack *s)
+{
+	struct er_stack *copy = xmalloc(size_of(s));
+
+	memcpy(copy, s, size_of(s));
+	vec_push(&r->waiting, copy);
+	map_put(&r->ids, s->id, NULL);
+	r->bytes += size_of(s);
+}
+
+/* As if BPF had walked it. */
+static void hand_on(struct raws *r, const struct er_stack *s, const struct walk *w)
+{
+	struct {
+		struct er_stack s;
+		uint64_t pcs[ER_MAX_FRAMES];
+	} walked = { .s = *s };
+
+	walked.s.flags &= ~ER_STACK_RAW;
+	walked.s.end = w->end;
+	walked.s.nuser = w->n;
+	if (w->end == ER_END_DEPTH)
+		walked.s.flags |= ER_STACK_USER_TRUNCATED;
+	memcpy(walked.pcs, s->pcs, s->nkernel * sizeof(s->pcs[0]));
+	memcpy(walked.pcs + s->nkernel, w->frames, w->n * sizeof(w->frames[0]));
+	stacks_keep_equal(r->stacks, &walked.s);
+}
+
+static bool walk_one(struct raws *r, struct procmap *pm, const struct er_stack *s, bool last)
+{
+	struct image *im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
+
+	if (!im) {
+		r->walk.n = 0;
+		r->walk.end = ER_END_NO_MAPPING;
+	} else {
+		unwinder_meet(r->unwinder, im, s);
+		if (!unwinder_walk(r->unwinder, im, raw_of(s), last, &r->walk))
+			return false;
+	}
+	hand_on(r, s, &r->walk);
+	return true;
+}
+
+void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
+{
+	size_t n = 0;
+
+	vec_for_each(s, &r->waiting) {
+		bool late = last || r->bytes > MAX_BYTES ||
+			    (*s)->h.time_ns + PATIENCE_NS < now_ns;
+
+		if (!walk_one(r, pm, *s, late)) {
+			r->waiting.data[n++] = *s;
+			continue;
+		}
+		r->bytes -= size_of(*s);
+		map_remove(&r->ids, (*s)->id);
+		free(*s);
+	}
+	r->waiting.len = n;
+}
+
+bool raws_pending(const struct raws *r, uint64_t id)
+{
+	return map_get(&r->ids, id);
+}
+
+size_t raws_waiting(const struct raws *r)
+{
+	return r->waiting.len;
+}

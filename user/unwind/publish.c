@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/publish.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "loaders/unwind.h"
+
+enum {
+	SMALLEST = 4,       /* log 2 of the least room that is given */
+	CLASSES = 15 - SMALLEST,
+	GRACE_NS = 1000000000, /* longer than any walk takes */
+};
+
+_Static_assert(1 << (SMALLEST + CLASSES - 1) == ER_SPACE_RANGES, "the largest room");
+
+/* A place that nothing refers to; programs may read it until GRACE_NS later. */
+struct free_place {
+	uint32_t first;
+	uint64_t since_ns;
+};
+
+struct publisher {
+	struct unwind_maps *maps;
+	struct er_range *ranges;
+	uint32_t used; /* places were given from the front up to here */
+	VEC(struct free_place) free[CLASSES]; /* by log 2 of their room, oldest first */
+	VEC(struct image *) changed;
+	VEC(struct er_range) sorted;
+	uint64_t now_ns, nfull;
+};
+
+struct publisher *publisher_new(struct unwind_maps *maps)
+{
+	struct publisher *p = xcalloc(1, sizeof(*p));
+
+	p->maps = maps;
+	p->ranges = unwind_maps_ranges(maps);
+	return p;
+}
+
+void publisher_free(struct publisher *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < CLASSES; i++)
+		vec_free(&p->free[i]);
+	vec_free(&p->changed);
+	vec_free(&p->sorted);
+	free(p);
+}
+
+/* --- places --- */
+
+static unsigned class_of(size_t n)
+{
+	unsigned c = 0;
+
+	while ((size_t)1 << (c + SMALLEST) < n)
+		c++;
+	return c;
+}
+
+static bool take_place(struct publisher *p, unsigned class, uint32_t *first)
+{
+	uint32_t room = 1 << (class + SMALLEST);
+
+	if (p->free[class].len && p->free[class].data[0].since_ns + GRACE_NS < p->now_ns) {
+		*first = p->free[class].data[0].first;
+		memmove(p->free[class].data, p->free[class].data + 1,
+			--p->free[class].len * sizeof(struct free_place));
+		return true;
+	}
+	if (p->used + room > ER_MAX_RANGES)
+		return false;
+	*first = p->used;
+	p->used += room;
+	return true;
+}
+
+static void give_place(struct publisher *p, struct image *im)
+{
+	struct image_ranges *r = &im->ranges;
+
+	if (r->room)
+		vec_push(&p->free[class_of(r->room)], (struct free_place){ r->first, p->now_ns });
+	r->room = 0;
+}
+
+/* --- publishing --- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct er_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_ranges(struct publisher *p, const struct space *sp)
+{
+	p->sorted.len = 0;
+	vec_for_each(m, &sp->maps)
+		vec_push(&p->sorted, (struct er_range){
+			.start = m->start, .end = m->start + m->len,
+			.frame = m->file ? er_frame(m->file, m->pgoff) : 0 });
+	vec_sort(&p->sorted, by_start);
+}
+
+static struct er_space_key key_of(const struct image *im)
+{
+	return (struct er_space_key){ .start_time = im->ranges.start_time, .tgid = im->pid,
+				      .exec_id = im->ranges.exec_id };
+}
+
+/* A new place each time: a walk sees the old ranges or the new, never some of each. */
+static void publish(struct publisher *p, struct image *im)
+{
+	struct er_space_key key = key_of(im);
+	struct er_space space = { .tag = er_space_tag(&key) };
+	unsigned class;
+
+	sort_ranges(p, im->space);
+	class = class_of(p->sorted.len);
+	give_place(p, im);
+	if (class < CLASSES && take_place(p, class, &space.first)) {
+		memcpy(p->ranges + space.first, p->sorted.data, p->sorted.len * sizeof(*p->ranges));
+		space.n = p->sorted.len;
+		im->ranges.first = space.first;
+		im->ranges.room = 1 << (class + SMALLEST);
+	} else {
+		p->nfull++;
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	unwind_maps_space(p->maps, &key, &space);
+	im->ranges.changed = false;
+}
+
+void publisher_add(struct publisher *p, struct image *im, uint64_t start_time, uint32_t exec_id)
+{
+	if (im->ranges.known)
+		return;
+	im->ranges.known = true;
+	im->ranges.start_time = start_time;
+	im->ranges.exec_id = exec_id;
+	publish(p, im);
+}
+
+void publisher_changed(struct publisher *p, struct image *im)
+{
+	vec_push(&p->changed, im);
+}
+
+void publisher_update(struct publisher *p, uint64_t now_ns)
+{
+	p->now_ns = now_ns;
+	vec_for_each(im, &p->changed)
+		publish(p, *im);
+	p->changed.len = 0;
+}
+
+static void not_changed(struct publisher *p, const struct image *im)
+{
+	for (size_t i = 0; i < p->changed.len; i++)
+		if (p->changed.data[i] == im)
+			p->changed.data[i--] = p->changed.data[--p->changed.len];
+}
+
+void publisher_forget(struct publisher *p, struct image *im, uint64_t now_ns)
+{
+	struct er_space_key key = key_of(im);
+
+	if (!im->ranges.known)
+		return;
+	p->now_ns = now_ns;
+	if (im->ranges.changed)
+		not_changed(p, im);
+	unwind_maps_space(p->maps, &key, NULL);
+	give_place(p, im);
+}
+
+uint64_t publisher_full(const struct publisher *p)
+{
+	return p->nfull;
+}

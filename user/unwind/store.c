@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/vec.h"
+#include "loaders/unwind.h"
+#include "user/space/mapped.h"
+#include "user/space/procmap.h"
+#include "user/unwind/table.h"
+#include "user/unwind/words.h"
+
+enum { MAX_TRIES = 3 /* to open a file, by different processes as a rule */ };
+
+struct stored {
+	int fd;             /* -1: not open */
+	uint32_t first, n;  /* words of its table; n 0: none */
+	uint64_t dev, ino;
+	unsigned tries;
+};
+
+struct store {
+	struct unwind_maps *maps;
+	struct er_unwind_file *files;
+	struct words words;
+	VEC(struct stored) stored; /* by file number */
+	struct store_counts counts;
+	uint64_t now_ns;
+	bool fresh; /* tables have come since store_poll */
+};
+
+struct store *store_new(struct unwind_maps *maps)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->maps = maps;
+	s->files = unwind_maps_files(maps);
+	words_init(&s->words, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
+	return s;
+}
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	vec_for_each(f, &s->stored)
+		closep(&f->fd);
+	vec_free(&s->stored);
+	words_fini(&s->words);
+	free(s);
+}
+
+static struct stored *stored_at(struct store *s, uint32_t file)
+{
+	while (s->stored.len <= file)
+		vec_push(&s->stored, (struct stored){ .fd = -1 });
+	return &s->stored.data[file];
+}
+
+/* --- room --- */
+
+static void set_state(struct store *s, uint32_t file, enum er_file_state state)
+{
+	__atomic_store_n(&s->files[file].state, state, __ATOMIC_SEQ_CST);
+}
+
+static void drop_table(struct store *s, uint32_t file)
+{
+	struct stored *f = stored_at(s, file);
+
+	set_state(s, file, ER_FILE_EVICTED);
+	words_give(&s->words, f->first, f->n, s->now_ns);
+	s->counts.bytes -= f->n * 4ULL;
+	s->counts.evicted++;
+	f->n = 0;
+}
+
+/* The table that no walk needed for the longest time; 0: there is none. */
+static uint32_t coldest(const struct store *s)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i < s->stored.len; i++)
+		if (s->stored.data[i].n && (!found || s->files[i].used < s->files[found].used))
+			found = i;
+	return found;
+}
+
+static bool make_chunks(struct store *s, uint32_t first, uint32_t n)
+{
+	for (uint32_t slot = first / ER_CHUNK_WORDS; slot <= (first + n - 1) / ER_CHUNK_WORDS; slot++)
+		if (!unwind_maps_chunk(s->maps, slot))
+			return false;
+	return true;
+}
+
+static void copy_words(struct store *s, uint32_t first, const uint32_t *words, uint32_t n)
+{
+	while (n) {
+		uint32_t in = first % ER_CHUNK_WORDS, part = ER_CHUNK_WORDS - in;
+
+		part = part < n ? part : n;
+		memcpy(unwind_maps_chunk(s->maps, first / ER_CHUNK_WORDS) + in, words, part * 4ULL);
+		first += part;
+		words += part;
+		n -= part;
+	}
+}
+
+/* --- publishing --- */
+
+static void publish_inode(struct store *s, uint32_t file)
+{
+	const struct stored *f = stored_at(s, file);
+	struct er_inode key = { .ino = f->ino, .dev = (f->dev >> 32) << 20 | (f->dev & 0xfffff) };
+
+	if (f->ino)
+		unwind_maps_inode(s->maps, &key, file);
+}
+
+/* False: there is no room for it now. */
+static bool put_table(struct store *s, uint32_t file, const struct unwind_table *t)
+{
+	struct stored *f = stored_at(s, file);
+	struct er_unwind_file *to = &s->files[file];
+	uint32_t first;
+
+	if (!words_take(&s->words, t->nwords, ER_RULE_WORDS, s->now_ns, &first))
+		return false;
+	if (!make_chunks(s, first, t->nwords)) {
+		words_give(&s->words, first, t->nwords, s->now_ns);
+		return false;
+	}
+	copy_words(s, first, t->words, t->nwords);
+	to->first = t->file.first;
+	to->blocks = t->file.blocks;
+	to->nrows = t->file.nrows;
+	to->nrules = t->file.nrules;
+	to->index = first + t->file.index;
+	to->rows = first + t->file.rows;
+	to->rules = first + t->file.rules;
+	to->used = s->now_ns / 1000000000;
+	to->generation++;
+	f->first = first;
+	f->n = t->nwords;
+	s->counts.bytes += f->n * 4ULL;
+	s->counts.built++;
+	set_state(s, file, ER_FILE_READY);
+	return true;
+}
+
+static void take_table(struct store *s, uint32_t file, const struct unwind_table *t)
+{
+	while (!put_table(s, file, t)) {
+		uint32_t cold = coldest(s);
+
+		if (!cold) {
+			s->counts.refused++;
+			set_state(s, file, ER_FILE_EVICTED);
+			return;
+		}
+		drop_table(s, cold);
+	}
+	publish_inode(s, file);
+}
+
+/* --- building --- */
+
+static int build(int fd, struct unwind_table *ret)
+{
+	struct unwind_input in = { 0 };
+	struct stat st;
+	void *p;
+	int err;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	in.elf = p;
+	in.elf_size = st.st_size;
+	err = unwind_table_build(&in, ret);
+	munmap(p, st.st_size);
+	return err;
+}
+
+void store_want(struct store *s, pid_t pid, const struct mapping *m)
+{
+	enum er_file_state state = m->file ? s->files[m->file].state : ER_FILE_NO_CFI;
+	struct unwind_table table;
+	struct stored *f;
+
+	if (state != ER_FILE_UNKNOWN && state != ER_FILE_EVICTED)
+		return;
+	f = stored_at(s, m->file);
+	f->dev = m->dev;
+	f->ino = m->ino;
+	if (f->fd < 0)
+		f->fd = mapped_open(pid, m);
+	if (f->fd < 0) {
+		if (++f->tries >= MAX_TRIES) {
+			s->counts.failed++;
+			set_state(s, m->file, ER_FILE_NO_CFI);
+		}
+		return;
+	}
+	s->fresh = true;
+	if (build(f->fd, &table)) {
+		s->counts.failed++;
+		set_state(s, m->file, ER_FILE_NO_CFI);
+		publish_inode(s, m->file);
+		return;
+	}
+	take_table(s, m->file, &table);
+	unwind_table_free(&table);
+}
+
+bool store_poll(struct store *s, uint64_t now_ns)
+{
+	bool fresh = s->fresh;
+
+	s->now_ns = now_ns;
+	s->fresh = false;
+	return fresh;
+}
+
+bool store_code(void *self, uint32_t file, uint64_t offset, uint64_t *ret)
+{
+	struct store *s = self;
+
+	return file < s->stored.len && s->stored.data[file].fd >= 0 &&
+	       pread(s->stored.data[file].fd, ret, sizeof(*ret), offset) == sizeof(*ret);
+}
+
+void store_counts(const struct store *s, struct store_counts *ret)
+{
+	*ret = s->counts;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/unwinder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "user/unwind/publish.h"
+
+struct unwinder {
+	struct unwind_maps *maps;
+	struct publisher *publisher;
+	struct store *store;
+};
+
+struct unwinder *unwinder_new(struct unwind_maps *maps)
+{
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+
+	u->maps = maps;
+	u->publisher = publisher_new(maps);
+	u->store = store_new(maps);
+	return u;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	publisher_free(u->publisher);
+	store_free(u->store);
+	free(u);
+}
+
+void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s)
+{
+	publisher_add(u->publisher, im, s->start_time, s->exec_id);
+}
+
+void unwinder_changed(struct unwinder *u, struct image *im)
+{
+	publisher_changed(u->publisher, im);
+}
+
+void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
+{
+	publisher_forget(u->publisher, im, now_ns);
+}
+
+bool unwinder_update(struct unwinder *u, uint64_t now_ns)
+{
+	publisher_update(u->publisher, now_ns);
+	return store_poll(u->store, now_ns);
+}
+
+bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw, bool last,
+		   struct walk *ret)
+{
+	const struct walk_source src = {
+		.maps = u->maps, .space = im->space, .code = store_code, .ctx = u->store,
+	};
+	const struct mapping *asked = NULL;
+
+	for (;;) {
+		walk_raw(&src, raw, last, ret);
+		if (last || !ret->lacking)
+			return true;
+		if (ret->lacking == asked)
+			return false;
+		asked = ret->lacking;
+		store_want(u->store, im->pid, asked);
+	}
+}
+
+void unwinder_write(const struct unwinder *u, struct buf *b)
+{
+	struct store_counts c;
+
+	store_counts(u->store, &c);
+	buf_printf(b, "<tables built=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
+		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64 "\"/>\n",
+		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher));
+}

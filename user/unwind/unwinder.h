@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder's side of user stacks: tells BPF what is mapped where and how to find callers
+ * there, and walks what BPF could not walk yet. Ties publish.h, store.h and rawwalk.h together.
+ */
+#ifndef USER_UNWIND_UNWINDER_H
+#define USER_UNWIND_UNWINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "bpf/er_event.h"
+#include "user/unwind/store.h"
+#include "user/unwind/rawwalk.h"
+
+struct buf;
+struct image;
+struct unwinder;
+struct unwind_maps;
+
+/* `maps` is borrowed. */
+struct unwinder *unwinder_new(struct unwind_maps *maps);
+void unwinder_free(struct unwinder *u); /* NULL: nothing */
+
+/* A stack of the image came: BPF is told of its mappings, if it was not. */
+void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s);
+/* Hooks of the procmap. */
+void unwinder_changed(struct unwinder *u, struct image *im);
+void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
+/* Take in mappings that changed, and tables that were built; true: there are new tables. */
+bool unwinder_update(struct unwinder *u, uint64_t now_ns);
+
+/*
+ * Walk a raw stack of the image. False: it ends for want of a table, which is asked for, and
+ * with `last` or when no table will come the walk goes on by frame pointers: true.
+ */
+bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw, bool last,
+		   struct walk *ret);
+
+/* The element <tables> of recorder.xml. */
+void unwinder_write(const struct unwinder *u, struct buf *b);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Room for tables: runs of 32-bit words below a limit, given and taken back. What was taken
+ * back is not given again before GRACE later, since BPF may still read it.
+ */
+#ifndef USER_UNWIND_WORDS_H
+#define USER_UNWIND_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+
+enum { WORDS_GRACE_NS = 200000000 }; /* a walk takes microseconds */
+
+struct words_run {
+	uint32_t first, n;
+	uint64_t since_ns; /* free since then */
+};
+
+struct words {
+	uint32_t limit;
+	VEC(struct words_run) free; /* sorted, neighbours apart or of different times */
+	uint32_t used;              /* words given */
+};
+
+void words_init(struct words *w, uint32_t limit);
+void words_fini(struct words *w);
+/* n words, aligned to `align` (a power of two), into *first; false: there is no such run now. */
+bool words_take(struct words *w, uint32_t n, uint32_t align, uint64_t now_ns, uint32_t *first);
+void words_give(struct words *w, uint32_t first, uint32_t n, uint64_t now_ns);
+
+#endif
