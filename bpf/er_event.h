@@ -247,6 +247,13 @@ struct er_counts {
 	__u64 hotplugs;    /* how often the CPU came online or went: its perf events ended */
 };
 
+/* System calls of one number, in a map by number and CPU that user space reads. */
+enum { ER_MAX_SYSCALLS = 512 };
+
+struct er_calls {
+	__u64 calls, errors; /* errors: those that returned one */
+};
+
 /* The programs, by which their cost is kept. */
 enum er_prog {
 	ER_PROG_CLOCK,

@@ -50,6 +50,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/begin.bpf.h"
+#include "bpf/calls.bpf.h"
 #include "bpf/cost.bpf.h"
 #include "bpf/edge.bpf.h"
 #include "bpf/end.bpf.h"
@@ -358,7 +359,7 @@ int er_sys_enter(void *ctx)
 }
 
 SEC("raw_tp/sys_exit")
-int er_sys_exit(void *ctx)
+int BPF_PROG(er_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct er_cpu *c = er_this_cpu();
 	__u64 began;
@@ -367,6 +368,7 @@ int er_sys_exit(void *ctx)
 		return 0;
 	began = cost_begin(c, ER_PROG_SYS_EXIT);
 	split_exit(c, bpf_ktime_get_ns());
+	calls_count(ret);
 	cost_end(c, ER_PROG_SYS_EXIT, began);
 	return 0;
 }

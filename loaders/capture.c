@@ -251,6 +251,13 @@ void capture_counter_records(const struct capture *c, int cpu, uint64_t *produce
 			loaders[i]->counter_records(c->selves[i], cpu, produced, lost);
 }
 
+void capture_calls(const struct capture *c, struct er_calls *ret)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->calls)
+			loaders[i]->calls(c->selves[i], ret);
+}
+
 uint32_t capture_unfinished(const struct capture *c)
 {
 	return rings_unfinished(c->rings);

@@ -153,6 +153,11 @@ void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
 /* COUNTER records of a CPU, which struct er_counts does not have. */
 void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost);
+/*
+ * System calls by number, ER_MAX_SYSCALLS of them, added to *ret; none without `split`.
+ * Takes a millisecond: for the end of a recording.
+ */
+void capture_calls(const struct capture *c, struct er_calls *ret);
 /* After the stop: threads that were ending then and did not get to it in time. */
 uint32_t capture_unfinished(const struct capture *c);
 /* Losses by thread and second; fn is called for each. */

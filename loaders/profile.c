@@ -110,6 +110,8 @@ static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan 
 		skel->data->er_distance = plan->wait_interval_ns;
 	if (!plan->states)
 		bpf_map__set_max_entries(skel->maps.er_spilled, 1);
+	if (!skel->rodata->er_split)
+		bpf_map__set_max_entries(skel->maps.er_calls, 1);
 }
 
 /* What this kernel may lack, or this recording does not want, is not loaded. */
@@ -410,6 +412,24 @@ static enum stack_method profile_stack_method(const void *self)
 	return p->stack_method;
 }
 
+static void profile_calls(const void *self, struct er_calls *ret)
+{
+	const struct profile *p = self;
+	int ncpus = libbpf_num_possible_cpus();
+	struct er_calls *by_cpu = xcalloc(ncpus, sizeof(*by_cpu));
+
+	for (uint32_t nr = 0; p->skel->rodata->er_split && nr < ER_MAX_SYSCALLS; nr++) {
+		if (bpf_map__lookup_elem(p->skel->maps.er_calls, &nr, sizeof(nr), by_cpu,
+					 ncpus * sizeof(*by_cpu), 0))
+			continue;
+		for (int cpu = 0; cpu < ncpus; cpu++) {
+			ret[nr].calls += by_cpu[cpu].calls;
+			ret[nr].errors += by_cpu[cpu].errors;
+		}
+	}
+	free(by_cpu);
+}
+
 const struct loader profile_loader = {
 	.wanted = profile_wanted,
 	.open = profile_open,
@@ -422,4 +442,5 @@ const struct loader profile_loader = {
 	.cpus_changed = profile_cpus_changed,
 	.follow_cpus = profile_follow_cpus,
 	.stack_method = profile_stack_method,
+	.calls = profile_calls,
 };

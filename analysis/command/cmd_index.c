@@ -154,8 +154,6 @@ static const struct command rows[] = {
 	  .help = "list the experiments" },
 	{ SECTION_INDEX, "states", .type = "States", .help = "list the microstates" },
 	{ SECTION_INDEX, "reasons", .type = "Reasons", .help = "list the reasons of waits" },
-	{ SECTION_INDEX, "syscalls", .type = "Syscalls",
-	  .help = "list the system calls that waited" },
 	{ SECTION_INDEX, "comms", .type = "Comms", .help = "list the names of threads" },
 	{ SECTION_INDEX, "cgroups", .type = "Cgroups", .help = "list the cgroups" },
 	{ SECTION_INDEX, "datasize", .type = "Datasize",

@@ -64,6 +64,8 @@ static const struct command rows[] = {
 	  .help = "list what threads waited for, by reason and stack" },
 	{ SECTION_WAITS, "longest", .view = view_longest,
 	  .help = "list the longest single waits, with thread, reason, stack and end" },
+	{ SECTION_WAITS, "syscalls", .view = view_syscalls,
+	  .help = "list system calls: waits in each by state, and calls and errors" },
 	{ SECTION_WAITS, "runqueue", .view = view_runqueue,
 	  .help = "list waits for a CPU, and who had it" },
 	{ SECTION_WAITS, "locks", .args = "[address]", .max = 1, .words = locks_words, .run = cmd_locks,

@@ -24,7 +24,6 @@ static const struct objtype builtins[] = {
 	{ OBJ_INDEX, "Duration", "DURATION", true },
 	{ OBJ_INDEX, "States", "STATE", true },
 	{ OBJ_INDEX, "Reasons", "REASON", true },
-	{ OBJ_INDEX, "Syscalls", "SYSCALL", true },
 	{ OBJ_INDEX, "Comms", "COMM", true },
 	{ OBJ_INDEX, "Cgroups", "CGROUP", true },
 	{ OBJ_MEMORY, "Vline_64B", VIRTUAL(6), true },

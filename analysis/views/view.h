@@ -124,6 +124,7 @@ int view_runqueue(struct view_state *v, struct table *t, struct diag *d);
 /* User locks, each address alone or together by where they are taken. */
 int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d);
 /* Who ended whose waits. */
+int view_syscalls(struct view_state *v, struct table *t, struct diag *d);
 int view_longest(struct view_state *v, struct table *t, struct diag *d);
 int view_wakers(struct view_state *v, struct table *t, struct diag *d);
 /* What one thread waited for and why that took so long: its number, PID/TID, or its name. */

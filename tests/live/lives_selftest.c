@@ -133,6 +133,39 @@ static void test_end_in_a_storm(void)
 	       unsettled);
 }
 
+/* Calls that no other program makes: one fails each time, one never does. */
+enum { RARE_BAD = SYS_afs_syscall, RARE_GOOD = SYS_sched_rr_get_interval, RARE_CALLS = 7 };
+
+static void call_rarely(void)
+{
+	struct timespec t;
+
+	for (int i = 0; i < RARE_CALLS; i++) {
+		syscall(RARE_BAD);
+		syscall(RARE_GOOD, 0, &t);
+	}
+	syscall(RARE_GOOD, 0, NULL); /* EFAULT */
+}
+
+static void test_calls(void)
+{
+	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .split = true };
+	struct er_calls calls[ER_MAX_SYSCALLS] = { 0 };
+	struct capture *c = begin(&plan);
+
+	waitpid(child(call_rarely), NULL, 0);
+	end(c);
+	capture_calls(c, calls);
+	result("system calls by number",
+	       calls[RARE_BAD].calls == RARE_CALLS && calls[RARE_BAD].errors == RARE_CALLS &&
+		       calls[RARE_GOOD].calls == RARE_CALLS + 1 && calls[RARE_GOOD].errors == 1,
+	       "%llu calls, %llu failed; %llu calls, %llu failed",
+	       (unsigned long long)calls[RARE_BAD].calls, (unsigned long long)calls[RARE_BAD].errors,
+	       (unsigned long long)calls[RARE_GOOD].calls,
+	       (unsigned long long)calls[RARE_GOOD].errors);
+	capture_close(c);
+}
+
 enum { WRITES = 500, NAPS = 20, WRITTEN = 100, READ = 4096 };
 
 /* So many calls and bytes, and no other. */
@@ -440,7 +473,8 @@ int main(int argc, char **argv)
 {
 	static const struct selftest cases[] = {
 		{ "births", test_births },	 { "short", test_short_lives },
-		{ "usage", test_usage },	 { "reuse", test_reuse },	 { "never", test_never_ran },
+		{ "usage", test_usage }, { "calls", test_calls },
+				{ "reuse", test_reuse },	 { "never", test_never_ran },
 		{ "across", test_across },	 { "times", test_times },
 		{ "losses", test_losses },	 { "target", test_target },
 		{ "storm", test_end_in_a_storm },

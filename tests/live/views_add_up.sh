@@ -12,7 +12,7 @@ must_record all.er -F '=^(spin|contend)$' -p high -q 0 -- \
 states="total user system trap textpfault datapfault kernelpfault lock sleep wait stop kcpu"
 metrics=$(for m in $states; do printf 'e.%s:' "$m"; done)name
 lists="functions pcs lines threads processes cpus samples seconds experiment_ids states reasons
-	syscalls comms cgroups"
+	comms cgroups"
 pid=$("$er_print" -experiment_list all.er | awk '/_contend_PID/ { print $3; exit }')
 
 # Rows that do not add up, with rounding of a row to a thousandth allowed; the total is kept.

@@ -71,6 +71,39 @@ static void test_holder_unknown(void **state)
 	fixture_free(&o);
 }
 
+/* --- system calls --- */
+
+/* Waits by system call and state; what the recorder counted stands beside them. */
+static void test_system_calls(void **state)
+{
+	struct wait_info info = { .reason = REASON_PIPE, .length_ns = 5 * MS };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	info.syscall = 0; /* read */
+	exp_builder_wait(o.builder, 1, "main>k:a", MS_SLEEP, 5, &info);
+	exp_builder_wait(o.builder, 1, "main>k:a", MS_WAIT_CPU, 2, &info);
+	info.syscall = 202; /* futex */
+	exp_builder_wait(o.builder, 2, "main>k:b", MS_USER_LOCK, 9, &info);
+	expwriter_text(exp_builder_writer(o.builder), "recorder.xml",
+		       "<syscall number=\"0\" calls=\"70\" errors=\"3\"/>\n"
+		       "<syscall number=\"39\" calls=\"4\" errors=\"0\"/>\n");
+	fixture_open(&o);
+	assert_int_equal(view_syscalls(&o.view, &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 4);
+	assert_string_equal(text_of(&t, 1), "futex");
+	assert_int_equal(row_of(&t, "futex")->cells[column_of(&t, "User", "Lock")].i, 9 * MS);
+	assert_int_equal(row_of(&t, "read")->cells[0].i, 70);
+	assert_int_equal(row_of(&t, "read")->cells[1].i, 3);
+	assert_int_equal(row_of(&t, "read")->cells[column_of(&t, "Waited", NULL)].i, 7 * MS);
+	assert_int_equal(row_of(&t, "read")->cells[column_of(&t, "Wait", "CPU")].i, 2 * MS);
+	assert_int_equal(row_of(&t, "getpid")->cells[0].i, 4);
+	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 74);
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* --- microstates --- */
 
 static void open_states(struct opened *o, const char *threads)
@@ -326,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
+		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_foreign),

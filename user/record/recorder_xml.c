@@ -307,6 +307,24 @@ static void write_drops(const struct recorder_xml *a, struct buf *b)
 			   capture_unfinished(a->capture));
 }
 
+static void write_calls(const struct recorder_xml *a, struct buf *b)
+{
+	struct er_calls calls[ER_MAX_SYSCALLS] = { 0 };
+
+	if (!a->closed)
+		return;
+	capture_calls(a->capture, calls);
+	for (int i = 0; i < ER_MAX_SYSCALLS; i++) {
+		if (!calls[i].calls)
+			continue;
+		buf_puts(b, "<syscall");
+		number(b, "number", i);
+		number(b, "calls", calls[i].calls);
+		number(b, "errors", calls[i].errors);
+		buf_puts(b, "/>\n");
+	}
+}
+
 /* With these the files of this kernel can be found anywhere. */
 static void write_kernel(const struct recorder_xml *a, struct buf *b)
 {
@@ -335,6 +353,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	capture_losses(a->capture, write_loss,
 		       &(struct loss_ctx){ b, a->start_ns, a->stop_ns });
 	write_costs(a, b);
+	write_calls(a, b);
 	write_kernel(a, b);
 }
 
