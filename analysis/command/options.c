@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command line of er_print: any command is an option, in any order and
- * number, and the rest are experiments. All of it is read before anything is
- * opened, so that a slip at the end costs no waiting.
+ * number, or a word of its own; the rest are experiments. All of it is read
+ * before anything is opened, so that a slip at the end costs no waiting.
  */
 #include <ctype.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/command/command.h"
+#include "analysis/command/newest.h"
 #include "analysis/command/shell.h"
 
 struct action {
@@ -23,6 +26,7 @@ struct command_line {
 	VEC(struct action) actions;
 	VEC(char *) experiments;
 	struct objtypes types; /* built-in ones, and those that an option to come defines */
+	char *newest; /* none was named: the one that is taken */
 	bool version, keep_going;
 };
 
@@ -51,7 +55,7 @@ static void note_definition(struct command_line *cl, const struct action *a)
 /* Take the option at *argv with its arguments. How many words it was, or -1 after reporting. */
 static int take_option(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
-	const char *name = argv[0] + (argv[0][1] == '-' ? 2 : 1);
+	const char *name = argv[0] + (argv[0][0] == '-') + !strncmp(argv[0], "--", 2);
 	struct action a = { .argv = argv, .argc = 1 };
 
 	if (!strcmp(argv[0], "-")) {
@@ -80,6 +84,12 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	return a.argc;
 }
 
+/* "functions" of `er_print functions test.1.er`: nothing that can be meant as a path. */
+static bool is_command_word(const char *s)
+{
+	return *s && !strpbrk(s, "./") && access(s, F_OK);
+}
+
 static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
 	for (int i = 1; i < argc;) {
@@ -89,7 +99,7 @@ static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
 			cl->version = true;
 		else if (!strcmp(argv[i], "-keep-going") || !strcmp(argv[i], "--keep-going"))
 			cl->keep_going = true;
-		else if (argv[i][0] == '-')
+		else if (argv[i][0] == '-' || is_command_word(argv[i]))
 			n = take_option(cl, argc - i, argv + i, d);
 		else
 			vec_push(&cl->experiments, argv[i]);
@@ -120,17 +130,42 @@ static void usage(const struct shell *sh, const struct command_line *cl)
 		fprintf(stderr, "%s: no experiment is named: '%s' is the argument of -%s\n",
 			sh->program, b.data, last->command->name);
 	} else if (last) {
-		fprintf(stderr, "%s: no experiment is named\n", sh->program);
+		fprintf(stderr, "%s: no experiment is named, and there is none in this directory\n",
+			sh->program);
 	}
 	buf_free(&b);
 	fprintf(stderr,
-		"usage: %s [-command [argument] | -script file | -keep-going | - | -V]... experiment...\n"
-		"       an experiment is a directory *.er or a group file *.erg;\n"
+		"usage: %s [-command [argument] | -script file | -keep-going | - | -V]... [experiment...]\n"
+		"       an experiment is a directory *.er or a group file *.erg; without any, the\n"
+		"       newest in this directory; the dash before a command may be left out;\n"
 		"       %s -help lists the commands\n", sh->program, sh->program);
+}
+
+/*
+ * A line's only limit counts for all of it, wherever it stands; of several each counts from
+ * where it stands. The one that was carried out, or NULL.
+ */
+static const struct action *run_only_limit(struct shell *sh, const struct command_line *cl)
+{
+	const struct action *only = NULL;
+	size_t n = 0;
+
+	vec_for_each(a, &cl->actions) {
+		if (!a->command || strcmp(a->command->name, "limit"))
+			continue;
+		only = a;
+		n++;
+	}
+	if (n != 1)
+		return NULL;
+	shell_run(sh, only->command, only->argc, only->argv);
+	return only;
 }
 
 static void run_actions(struct shell *sh, const struct command_line *cl)
 {
+	const struct action *done = run_only_limit(sh, cl);
+
 	if (!cl->actions.len)
 		shell_keyboard(sh);
 	vec_for_each(a, &cl->actions) {
@@ -138,6 +173,8 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 			shell_note_rest(sh);
 		if (sh->quit || sh->gone || sh->ended)
 			break;
+		if (a == done)
+			continue;
 		if (a->type)
 			shell_run(sh, a->command, 2, (char *[]){ (char *)a->command->name, a->type });
 		else if (a->command)
@@ -147,11 +184,30 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 	}
 }
 
+/* -1: there is none, or one seems to have become the argument of an option. */
+static int take_newest(struct shell *sh, struct command_line *cl)
+{
+	const struct action *last = cl->actions.len ? &cl->actions.data[cl->actions.len - 1] : NULL;
+	struct buf b = { 0 };
+
+	if (last && last->argc > 1 && (is_experiment_name(last->argv[last->argc - 1]) ||
+				       is_group_name(last->argv[last->argc - 1])))
+		return -1;
+	cl->newest = newest_experiment();
+	if (!cl->newest)
+		return -1;
+	vec_push(&cl->experiments, cl->newest);
+	buf_put_printable(&b, cl->newest);
+	fprintf(stderr, "%s: %s, the newest experiment here\n", sh->program, b.data);
+	buf_free(&b);
+	return 0;
+}
+
 static int run(struct shell *sh, struct command_line *cl)
 {
 	if (cl->version)
 		return shell_run(sh, command_find("version", &sh->diag), 1, NULL) != 0;
-	if (!cl->experiments.len && !all_bare(cl)) {
+	if (!cl->experiments.len && !all_bare(cl) && take_newest(sh, cl)) {
 		usage(sh, cl);
 		return 1;
 	}
@@ -173,5 +229,6 @@ int shell_main(struct shell *sh, int argc, char **argv)
 	objtypes_free(&cl.types);
 	vec_free(&cl.actions);
 	vec_free(&cl.experiments);
+	free(cl.newest);
 	return status;
 }
