@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Commands that choose what of the data is reported: experiments, filters. */
+#include <string.h>
+
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
@@ -12,21 +14,148 @@ static void set_filter(struct view_state *v, struct filter *f)
 	view_state_changed(v);
 }
 
-static int cmd_filters(struct shell *sh, int argc, char **argv)
+static void put_filter(const char *arg, struct buf *b)
 {
-	struct view_state *v = &sh->view;
-	const char *text;
+	buf_puts(b, arg);
+}
 
-	if (argc > 1) {
-		struct filter *f = filter_parse(sh->session, &v->types, argv[1], &sh->diag);
+static void put_pid(const char *arg, struct buf *b)
+{
+	buf_printf(b, "PID IN (%s)", arg);
+}
 
-		if (!f)
-			return -1;
-		set_filter(v, f);
+static void put_comm(const char *arg, struct buf *b)
+{
+	buf_puts(b, "COMM IN (\"");
+	for (; *arg; arg++)
+		buf_printf(b, "%s%c", *arg == '"' ? "\\" : "", *arg);
+	buf_puts(b, "\")");
+}
+
+static void put_from(const char *arg, struct buf *b)
+{
+	buf_printf(b, "TSTAMP >= %s", arg);
+}
+
+static void put_to(const char *arg, struct buf *b)
+{
+	buf_printf(b, "TSTAMP < %s", arg);
+}
+
+/* The commands whose arguments together are the filter. */
+static const struct {
+	const char *name;
+	void (*put)(const char *arg, struct buf *b); /* the expression that an argument means */
+	const char *chars, *last; /* what it may consist of, and end in; NULL anything */
+	const char *wants;
+} parts[FILTER_PARTS] = {
+	[FILTER_EXPRESSION] = { "filters", put_filter, NULL, NULL, NULL },
+	[FILTER_PID] = { "pid", put_pid, "0123456789,", "0123456789", "numbers, joined by commas" },
+	[FILTER_COMM] = { "comm", put_comm, NULL, NULL, NULL },
+	[FILTER_FROM] = { "from", put_from, "0123456789.numsNUMS", "s",
+			  "a time with its unit: 3s, 1500ms, 20us or 7ns" },
+	[FILTER_TO] = { "to", put_to, "0123456789.numsNUMS", "s",
+			"a time with its unit: 3s, 1500ms, 20us or 7ns" },
+};
+
+/* One part alone, so that what is wrong with it is shown in it. */
+static int check_part(struct shell *sh, enum filter_part part, const char *arg)
+{
+	size_t n = strlen(arg);
+	struct buf b = { 0 };
+	struct filter *f;
+
+	if (parts[part].chars && (arg[strspn(arg, parts[part].chars)] ||
+				  !strchr(parts[part].last, arg[n - 1])))
+		return diag_error(&sh->diag, "%s '%s': not %s", parts[part].name, arg,
+				  parts[part].wants);
+	parts[part].put(arg, &b);
+	f = filter_parse(sh->session, &sh->view.types, b.data, &sh->diag);
+	buf_free(&b);
+	filter_free(f);
+	return f ? 0 : -1;
+}
+
+/* All parts, joined by && where they are several. */
+static struct filter *whole_filter(struct shell *sh)
+{
+	bool several = false;
+	struct filter *f;
+	struct buf b = { 0 };
+
+	buf_puts(&b, "");
+	for (int i = 0, n = 0; i < FILTER_PARTS; i++)
+		several |= sh->filter_parts[i] && n++;
+	for (int i = 0; i < FILTER_PARTS; i++) {
+		bool quoted = several && i == FILTER_EXPRESSION;
+
+		if (!sh->filter_parts[i])
+			continue;
+		buf_puts(&b, b.len ? " && " : "");
+		buf_puts(&b, quoted ? "(" : "");
+		parts[i].put(sh->filter_parts[i], &b);
+		buf_puts(&b, quoted ? ")" : "");
 	}
-	text = v->filter ? filter_text(v->filter) : NULL;
+	f = filter_parse(sh->session, &sh->view.types, b.data, &sh->diag);
+	buf_free(&b);
+	return f;
+}
+
+/* An empty argument takes the part away. */
+static int set_part(struct shell *sh, enum filter_part part, const char *arg)
+{
+	char *old = sh->filter_parts[part];
+	struct filter *f;
+
+	if (*arg && check_part(sh, part, arg))
+		return -1;
+	sh->filter_parts[part] = *arg ? xstrdup(arg) : NULL;
+	f = whole_filter(sh);
+	if (!f) {
+		free(sh->filter_parts[part]);
+		sh->filter_parts[part] = old;
+		return -1;
+	}
+	free(old);
+	set_filter(&sh->view, f);
+	return 0;
+}
+
+static int filter_command(struct shell *sh, enum filter_part part, int argc, char **argv)
+{
+	const char *text = sh->filter_parts[part];
+
+	if (argc > 1)
+		return set_part(sh, part, argv[1]);
+	if (part == FILTER_EXPRESSION)
+		text = sh->view.filter ? filter_text(sh->view.filter) : NULL;
 	shell_reply(sh, text && *text ? text : "none");
 	return 0;
+}
+
+static int cmd_filters(struct shell *sh, int argc, char **argv)
+{
+	return filter_command(sh, FILTER_EXPRESSION, argc, argv);
+}
+
+static int cmd_pid(struct shell *sh, int argc, char **argv)
+{
+	return filter_command(sh, FILTER_PID, argc, argv);
+}
+
+static int cmd_comm(struct shell *sh, int argc, char **argv)
+{
+	return filter_command(sh, FILTER_COMM, argc, argv);
+}
+
+static int cmd_from(struct shell *sh, int argc, char **argv)
+{
+	return filter_command(sh, FILTER_FROM, argc, argv);
+}
+
+static int cmd_to(struct shell *sh, int argc, char **argv)
+{
+	return filter_command(sh, FILTER_TO, argc, argv);
 }
 
 typedef int (*list_view)(struct view_state *v, struct table *t, struct diag *d);
@@ -65,6 +194,8 @@ static int cmd_cpu_select(struct shell *sh, int argc, char **argv)
 	return choose(sh, SELECT_CPU, argv[1], view_cpu_list);
 }
 
+#define PART .max = 1, .option_args = 1, .filters = true
+
 #define SELECTION .args = "list", .min = 1, .max = 1, .option_args = 1, .filters = true
 
 static const struct command rows[] = {
@@ -81,6 +212,14 @@ static const struct command rows[] = {
 	{ SECTION_EXPERIMENTS, "filters", .args = "[filter_expression]", .max = 1, .option_args = 1,
 	  .run = cmd_filters, .filters = true,
 	  .help = "report only what this is true for, or show it" },
+	{ SECTION_EXPERIMENTS, "pid", .args = "[pid,...]", PART, .run = cmd_pid,
+	  .help = "report only these processes" },
+	{ SECTION_EXPERIMENTS, "comm", .args = "[regexp]", PART, .run = cmd_comm,
+	  .help = "report only threads of such names" },
+	{ SECTION_EXPERIMENTS, "from", .args = "[time]", PART, .run = cmd_from,
+	  .help = "report only what ended then or later: from 3s" },
+	{ SECTION_EXPERIMENTS, "to", .args = "[time]", PART, .run = cmd_to,
+	  .help = "report only what ended before: to 5s" },
 	{ SECTION_EXPERIMENTS, "describe", .view = view_describe,
 	  .help = "list what filters can ask for" },
 	{ SECTION_EXPERIMENTS, "sample_select", SELECTION, .run = cmd_sample_select,

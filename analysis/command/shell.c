@@ -25,6 +25,10 @@ static void close_all(struct shell *sh)
 	}
 	session_free(sh->session);
 	vec_free(&sh->call_chain);
+	for (int i = 0; i < FILTER_PARTS; i++) {
+		free(sh->filter_parts[i]);
+		sh->filter_parts[i] = NULL;
+	}
 	vec_for_each(p, &sh->paths)
 		free(*p);
 	vec_free(&sh->paths);

@@ -39,6 +39,9 @@ struct input {
 	struct words words;
 };
 
+/* Commands whose arguments together are the filter (cmd_select.c). */
+enum filter_part { FILTER_EXPRESSION, FILTER_PID, FILTER_COMM, FILTER_FROM, FILTER_TO, FILTER_PARTS };
+
 struct shell {
 	const char *program;  /* before each message */
 	line_reader keyboard; /* reads a terminal; NULL: standard input is read plainly */
@@ -60,6 +63,7 @@ struct shell {
 	unsigned nfailed;     /* commands */
 	size_t ntroubles;     /* messages of the experiments that the user was told of */
 	const char *viewmode; /* NULL: user */
+	char *filter_parts[FILTER_PARTS]; /* arguments; NULL: none. They end with what is open. */
 	bool inlines; /* inlined calls have frames, but not under viewmode machine */
 	bool keep_going;      /* a batch goes on after a command that failed */
 	bool ended;           /* a command of a batch failed: no further one is run */
