@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One capture: the rings, and the loaders that feed them. Stopping leaves
- * records outside the rings, too (`last`); they are handed out after them.
+ * One capture: the rings and the loaders that fill them. Stopping also produces records outside
+ * the rings (`last`), which are drained after them.
  */
 #include "loaders/capture.h"
 
@@ -48,7 +48,7 @@ static int open_all(struct capture *c, const struct capture_plan *plan, struct d
 	return err;
 }
 
-/* What the kernel lacks says more than the step that failed; to try it takes a moment. */
+/* If a feature is missing, report that instead of the step that failed. Probing takes a moment. */
 static void say_why(struct diag *d, const struct diag *step)
 {
 	const struct feature *f = features_missing();
@@ -163,7 +163,10 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 	return err;
 }
 
-/* Records behind their heads, whole unless the kernel's iterator failed. */
+/*
+ * Each record follows its struct er_last. The last one is incomplete if the kernel's iterator
+ * failed.
+ */
 static int drain_last(struct capture *c, capture_fn fn, void *ctx)
 {
 	int n = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A running capture: BPF programs loaded and attached, one ring a CPU, drained
- * by the caller. The order is fixed: open, start, drain as often as wanted,
- * stop, drain until nothing comes, close. Nothing here knows of experiments.
+ * A running capture: loaded and attached BPF programs, which write records into one ring buffer
+ * per CPU. The caller drains the rings. The order of calls is fixed: open, start, drain
+ * repeatedly, stop, drain until no record comes, close. This layer knows nothing about
+ * experiments.
  */
 #ifndef LOADERS_CAPTURE_H
 #define LOADERS_CAPTURE_H
@@ -20,160 +21,185 @@ struct diag;
 struct capture;
 struct unwind_maps;
 
-/* -T: one thread (pid and tid), all threads of a process (tid 0), a kernel thread (pid 0). */
+/*
+ * What option -T selects: one thread (pid and tid), all threads of a process (tid 0), or a
+ * kernel thread (pid 0).
+ */
 struct capture_target {
 	pid_t pid, tid;
 };
 
-/* How the stack of a wait is come by, best first. A recording has one way for all. */
+/*
+ * How the stacks of waits are captured, best method first. A recording uses one method for all
+ * waits.
+ */
 enum stack_method {
-	STACKS_BEST,   /* in a plan: the best that this kernel and these privileges allow */
-	STACKS_EXIT,   /* when the thread is back, by the tracepoint after a switch (6.16) */
-	STACKS_FINISH, /* when it is back, by a probe at finish_task_switch */
-	STACKS_LEAVE,  /* when it leaves the CPU, if the wait is foretold to be recorded */
-	STACKS_NONE,   /* not at all */
+	STACKS_BEST,   /* in a plan: the best that kernel and privileges allow */
+	STACKS_EXIT,   /* when the thread runs again, by the tracepoint after a switch (6.16) */
+	STACKS_FINISH, /* when it runs again, by a kprobe at finish_task_switch */
+	STACKS_LEAVE,  /* when it leaves the CPU, if the wait is predicted to be recorded */
+	STACKS_NONE,   /* waits have no stacks */
 };
 
 enum {
-	TRACE_OFF = 0, /* waits are chosen by sample points */
-	TRACE_ALL = 1, /* every wait is recorded; else those of so many ns or more */
+	TRACE_OFF = 0, /* record only waits that contain a sample point */
+	TRACE_ALL = 1, /* record every wait; larger values: waits of at least so many ns */
 };
 
 enum { WAIT_INTERVAL_NS = 10000000 };
 
-/* What is given up when recording costs too much; each level gives up those above it, too. */
+/*
+ * What the recorder stops doing when recording costs too much. Each level includes the levels
+ * above it.
+ */
 enum capture_shedding {
 	SHED_NOTHING,
 	SHED_WAKER_STACKS,
-	SHED_USER_STACKS, /* of waits */
-	SHED_SHORT_STACKS, /* of waits that are shorter than the distance of the sample points */
+	SHED_USER_STACKS, /* no user stacks of waits */
+	SHED_SHORT_STACKS, /* no stacks of waits shorter than the sample distance */
 };
 
 /* An event to count, as perf_event_open(2) takes it. */
 struct capture_counter {
-	const char *name;  /* what messages call it; borrowed */
-	uint32_t type;     /* PERF_TYPE_HARDWARE, …, or that of a unit in sysfs */
+	const char *name;  /* the name used in messages; borrowed */
+	uint32_t type;     /* PERF_TYPE_HARDWARE, …, or the type of a PMU in sysfs */
 	uint64_t config, config1, config2;
-	uint64_t interval; /* events from one overflow to the next */
-	bool no_user, no_kernel; /* leave out what happens in that mode */
-	bool precise;      /* wanted: say exactly which instruction it was, as far as the CPU can */
+	uint64_t interval; /* number of events between two overflows */
+	bool no_user, no_kernel; /* do not count in this mode */
+	bool precise;      /* ask for the least skid that the CPU offers (precise_ip) */
 };
 
-/* What a counter came to, over all CPUs; known after the stop. */
+/* Totals of a counter over all CPUs; complete after capture_stop. */
 struct capture_counted {
-	uint64_t events;    /* that it counted itself */
-	uint64_t seen;      /* of these, those of overflows that were seen, recorded or not */
-	uint64_t enabled_ns, running_ns; /* less running: it shared the unit with others */
+	uint64_t events;    /* read from the counter itself */
+	uint64_t seen;      /* events of overflows that reached BPF, recorded or not */
+	uint64_t enabled_ns, running_ns; /* running < enabled: the PMU was shared */
 };
 
 struct capture_plan {
-	uint64_t interval_ns;    /* of the clock on each CPU; 0: no clock, and no states */
-	bool idle;               /* sample idle CPUs, too */
-	bool exclude_self;       /* leave out the process `self` */
+	uint64_t interval_ns;    /* sampling interval of each CPU; 0: no samples, no states */
+	bool idle;               /* also sample idle CPUs */
+	bool exclude_self;       /* do not record the process `self` */
 	pid_t self;
-	size_t ring_bytes;       /* per CPU, a power of two; 0: default, which is larger for tracing */
-	const struct capture_target *targets; /* none: the whole system */
+	size_t ring_bytes;       /* per CPU, a power of two; 0: default, larger for tracing */
+	const struct capture_target *targets; /* NULL: record the whole system */
 	size_t ntargets;
-	bool states;             /* WAIT and TOTAL records: where all the time of threads goes */
-	uint64_t wait_interval_ns; /* distance of the sample points off the CPU; 0: the default */
-	uint64_t trace_ns;       /* enum above, or a threshold in ns */
-	bool split;              /* user and system time exact, at the price of system call edges */
-	bool raw_stacks;         /* the caller walks stacks whose tables come later (ER_STACK_RAW) */
-	bool waker_stacks;       /* the stack of who ended a wait, too */
-	enum stack_method stack_method;    /* one that this kernel lacks is an error */
-	const struct capture_counter *counters; /* none: they are not even loaded */
+	bool states;             /* send WAIT and TOTAL records: time per thread and state */
+	uint64_t wait_interval_ns; /* distance of sample points in off-CPU time; 0: the default */
+	uint64_t trace_ns;       /* TRACE_OFF, TRACE_ALL or a threshold in ns */
+	bool split;              /* exact user and system time; programs run at system calls */
+	bool raw_stacks;         /* the caller walks user stacks that BPF has no table for */
+	bool waker_stacks;       /* also record the stack of the waker */
+	enum stack_method stack_method;    /* a method that the kernel lacks is an error */
+	const struct capture_counter *counters; /* NULL: the counter programs are not loaded */
 	size_t ncounters;        /* up to ER_MAX_COUNTERS */
-	bool verbose;            /* let libbpf say on stderr what it does */
+	bool verbose;            /* libbpf writes its messages to stderr */
 };
 
 /*
- * Can this be counted here, and precisely? 0, or -errno: on the first CPU that is online.
- * *precise may be NULL.
+ * Try to open this counter on the first online CPU. Returns 0, or -errno. *precise says on
+ * entry whether precision is wanted, and on return whether the counter has it; NULL: not
+ * wanted.
  */
 int capture_try_counter(const struct capture_counter *c, bool *precise);
 
-/* Load. 0, or -errno after one sentence with the remedy. */
+/*
+ * Load the programs. Returns 0, or -errno after a report that names the remedy. Release *ret
+ * with capture_close.
+ */
 int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret);
 /*
- * Attach and begin; *start_ns is the CLOCK_MONOTONIC moment from which on time
- * counts. After it no call here needs a capability, but for capture_follow_cpus.
+ * Attach the programs and start. Time is counted from *start_ns (CLOCK_MONOTONIC). Returns 0,
+ * or -errno after a report. Later calls need no capability, except capture_follow_cpus.
  */
 int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d);
 
 typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
 
 /*
- * Hand out what the rings hold, waiting up to timeout_ms (0: do not wait) for
- * the first record. Returns the number of records, or -errno (-EINTR: a
- * signal). Each ring comes in its own order; rings are not merged. A ring wakes
- * the caller only when it is a quarter full: drain every 100 ms or so anyway.
+ * Pass every record in the rings to fn. If there is none, wait up to timeout_ms for the first
+ * (0: do not wait). Returns the number of records, or -errno (-EINTR: a signal). Records of one
+ * ring come in their order; rings are not merged. A ring wakes the caller only when it is a
+ * quarter full, so drain about every 100 ms anyway.
  */
 int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
 /*
- * While it runs, without capabilities. A longer distance of the sample points:
- * fewer waits are recorded, each stands for more.
+ * Both may be called while the capture runs and need no capability. With a longer distance of
+ * sample points fewer waits are recorded, and each counts for more time.
  */
 void capture_set_shedding(struct capture *c, enum capture_shedding level);
 void capture_set_distance(struct capture *c, uint64_t ns);
 /*
- * Has a CPU come online or gone since it was last followed? Looks at memory only; a CPU
- * that comes or goes makes capture_fd readable.
+ * Whether a CPU came online or went offline since capture_follow_cpus last handled it. Reads
+ * memory only. Such a change makes capture_fd readable.
  */
 bool capture_cpus_changed(const struct capture *c);
 /*
- * CPUs that came online lack their clock: open it again, and tell of each, with 0, or
- * -errno when it could not be opened, which needs the capability that opening did.
+ * The perf events of a CPU end when it goes offline. Open new ones on each CPU that came back,
+ * and call fn for it with 0, or with -errno if that failed. It needs the capabilities that
+ * opening needed (PRIVILEGE_CPU).
  */
 void capture_follow_cpus(struct capture *c, void (*fn)(void *ctx, int cpu, int err), void *ctx);
-/* The way in use; STACKS_NONE without states. */
+/* The method in use; STACKS_NONE if states are not recorded. */
 enum stack_method capture_stack_method(const struct capture *c);
-/* "sched_exit_tp", "finish_task_switch", "switch-out", "none": for the header. */
+/*
+ * The method's name in the experiment's header: "sched_exit_tp", "finish_task_switch",
+ * "switch-out" or "none".
+ */
 const char *stack_method_name(enum stack_method method);
 
-/* The maps of the walk of user stacks, which the caller fills; borrowed. */
+/* The maps that BPF programs walk user stacks with. The caller fills them; borrowed. */
 struct unwind_maps *capture_unwind(const struct capture *c);
-/* A descriptor that polls readable when a ring wants draining; borrowed. */
+/* A descriptor that polls readable when a ring should be drained; borrowed. */
 int capture_fd(const struct capture *c);
 
 /*
- * Detach the clock, and have every thread's time since its last sample sent as
- * a residual record, its open wait as a WAIT and where its time went as a TOTAL.
- * Drain after it until nothing comes. *stop_ns is when time
- * ceased to count. Returns late, a few tens of milliseconds as a rule, when
- * threads have just ended: the kernel lets their last time be seen only then.
- * At either end of the recording a running thread's time is known to a
- * scheduler tick.
+ * Stop the clock and detach the programs. For every thread this sends its time since its last
+ * sample as a residual record, its open wait as a WAIT, and its time per state as a TOTAL.
+ * Drain afterwards until no record comes. Time is counted until *stop_ns. Returns 0, or -errno
+ * after a report.
+ *
+ * The call takes a few tens of milliseconds, at most about 2 s, if threads have just ended: the
+ * kernel shows their last time only after their last switch. At both ends of the recording the
+ * time of a running thread is accurate to a scheduler tick.
  */
 int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
 void capture_close(struct capture *c);
 
-int capture_ncpus(const struct capture *c); /* possible CPUs: ids are below this */
+int capture_ncpus(const struct capture *c); /* the number of possible CPUs; CPU ids are below it */
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
-/* Of the plan's counter of that place. */
+/* `counter` is an index into the plan's counters. */
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
-/* COUNTER records of a CPU, which struct er_counts does not have. */
+/* COUNTER records of a CPU; struct er_counts does not include them. */
 void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost);
 /*
- * System calls by number, ER_MAX_SYSCALLS of them, added to *ret; none without `split`.
- * Takes a millisecond: for the end of a recording.
+ * Adds the counts of each system call to ret[number], an array of ER_MAX_SYSCALLS. Adds nothing
+ * without `split`. Takes a millisecond: call it at the end of a recording.
  */
 void capture_calls(const struct capture *c, struct er_calls *ret);
-/* After the stop: threads that were ending then and did not get to it in time. */
+/*
+ * Threads that were exiting at the stop and whose last switch did not come in time; their last
+ * time is not recorded. Valid after capture_stop.
+ */
 uint32_t capture_unfinished(const struct capture *c);
-/* Losses by thread and second; fn is called for each. */
+/* Calls fn for each thread and second that lost records, with their number n. */
 void capture_losses(const struct capture *c,
 		    void (*fn)(void *ctx, const struct er_loss_key *k, uint64_t n), void *ctx);
 
 /*
- * What the programs cost so far, by their own account: one run in ER_COST_EVERY
- * measures itself, and stands for all. The way into a program is not in it.
+ * What the BPF programs have cost so far. One run in ER_COST_EVERY measures itself, and the
+ * total is extrapolated from these runs. The kernel's cost of calling a program is not
+ * included.
  */
 struct capture_cost {
 	const char *program;
-	uint64_t runs, ns; /* of all runs */
+	uint64_t runs, ns; /* of all runs, measured or not */
 };
 
-/* Fills up to max rows, of programs in use; returns how many there are. */
+/*
+ * Fills up to max rows, one for each program that ran; returns how many such programs there
+ * are, which may exceed max.
+ */
 size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t max);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct clock {
 	int fd;            /* -1: the CPU was offline */
-	uint64_t hotplugs; /* of its CPU, as far as we have followed */
+	uint64_t hotplugs; /* hotplug events of its CPU that were handled */
 };
 
 struct clocks {
@@ -26,7 +26,7 @@ static int clock_error(struct diag *d, int err)
 {
 	long paranoid = kernel_sysctl("perf_event_paranoid", 2);
 
-	/* Debian and Ubuntu have levels above 2, which only CAP_SYS_ADMIN passes. */
+	/* Debian and Ubuntu have levels above 2, which need CAP_SYS_ADMIN. */
 	if (err == -EACCES || err == -EPERM)
 		return diag_errno(d, -err,
 				  "cannot open the clock event of a CPU: run as root, or with the "
@@ -121,7 +121,7 @@ static int open_again(struct clocks *c, int cpu, struct clock *clock)
 	return err ? err : perf_event_enable(fd);
 }
 
-/* Of the CPU of the i-th ring, so far. */
+/* Hotplug events so far of the i-th ring's CPU. */
 static uint64_t hotplugs(const struct clocks *c, int i)
 {
 	const volatile struct er_cpu *cpu = rings_cpu_state(c->rings, rings_cpu(c->rings, i));
@@ -141,13 +141,13 @@ void clocks_follow(struct clocks *c, void (*fn)(void *ctx, int cpu, int err), vo
 {
 	for (int i = 0; i < rings_nrings(c->rings); i++) {
 		int cpu = rings_cpu(c->rings, i), err;
-		uint64_t n = hotplugs(c, i); /* read first: whatever comes later is seen again */
+		uint64_t n = hotplugs(c, i); /* read first: a later change is seen again */
 
 		if (n == c->clocks[i].hotplugs)
 			continue;
 		c->clocks[i].hotplugs = n;
 		err = open_again(c, cpu, &c->clocks[i]);
-		if (err != -ENODEV) /* it went, or has gone again */
+		if (err != -ENODEV) /* the CPU is offline */
 			fn(ctx, cpu, err);
 	}
 }

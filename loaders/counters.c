@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loader of bpf/counter.bpf.c: a perf event for each counter on each CPU. */
+/* The loader of bpf/counter.bpf.c. It opens a perf event for each counter on each CPU. */
 #include "loaders/loader.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "loaders/targets.h"
 #include "loaders/typed.h"
 
-/* A counter on a CPU; -1: the CPU was offline. */
+/* One counter on one CPU; -1: the CPU was offline. */
 struct event {
 	int fd, link;
 };
@@ -31,11 +31,11 @@ struct counters {
 	struct counter_bpf *skel;
 	struct capture_counter *defs;
 	size_t n;
-	struct event *events;         /* n a ring */
-	uint64_t *hotplugs;           /* of each ring's CPU, as far as we have followed */
-	bool alone;                   /* no clock: nobody else tells of CPUs that come */
-	bool imprecise;               /* a counter was wanted precise, and is not */
-	struct capture_counted *sums; /* of events that are closed, and after the stop of all */
+	struct event *events;         /* n for each ring */
+	uint64_t *hotplugs;           /* hotplug events handled, for each ring's CPU */
+	bool alone;                   /* no clock loader: this one reports CPUs that came online */
+	bool imprecise;               /* a counter should be precise and is not */
+	struct capture_counted *sums; /* counts of closed events; after the stop of all events */
 	const struct er_counter_cpu *cpus;
 	size_t cpus_size;
 };
@@ -76,7 +76,7 @@ static void counters_close(void *self)
 	free(c);
 }
 
-/* --- what the kernel says no to --- */
+/* --- when the kernel refuses a counter --- */
 
 static int denied(struct diag *d, const struct capture_counter *def, int err)
 {
@@ -145,7 +145,7 @@ int capture_try_counter(const struct capture_counter *def, bool *precise)
 	return 0;
 }
 
-/* On one CPU. 0, also when it is offline, or -errno; *bad is the counter that failed. */
+/* Open all counters on one CPU. Returns 0, or -errno; *bad is then the counter that failed. */
 static int open_cpu(struct counters *c, int ring, size_t *bad)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -162,7 +162,7 @@ static int open_cpu(struct counters *c, int ring, size_t *bad)
 	return 0;
 }
 
-/* ENODEV is what an offline CPU says, and on one that is online an event that does not exist. */
+/* ENODEV means that the CPU is offline or, if it is online, that the event does not exist. */
 static bool online(int cpu)
 {
 	struct cpu_list l;
@@ -231,7 +231,7 @@ static int load(struct counters *c, const struct capture_plan *plan)
 	skel->rodata->er_idle = plan->idle;
 	targets_size(skel->maps.er_targets, plan);
 	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
-	/* Where there is a clock its loader has that program already. */
+	/* If the clock is recorded, its loader has this program already. */
 	bpf_program__set_autoload(skel->progs.er_cpuhp, c->alone && skel->rodata->er_perf_step);
 	bpf_map__set_autocreate(skel->maps.er_threads, false);
 	err = rings_bind(c->rings, skel->obj);
@@ -357,7 +357,7 @@ static bool counters_cpus_changed(const void *self)
 	return false;
 }
 
-/* An event ends with its CPU, and still says what it had counted. */
+/* An event ends when its CPU goes offline; its count can still be read. */
 static int open_again(struct counters *c, int ring)
 {
 	size_t bad;
@@ -379,7 +379,7 @@ static void counters_follow_cpus(void *self, void (*fn)(void *ctx, int cpu, int 
 	struct counters *c = self;
 
 	for (int ring = 0; ring < rings_nrings(c->rings); ring++) {
-		uint64_t n = hotplugs(c, ring); /* read first: whatever comes later is seen again */
+		uint64_t n = hotplugs(c, ring); /* read first: a later change is seen again */
 		int err;
 
 		if (n == c->hotplugs[ring])
@@ -391,7 +391,7 @@ static void counters_follow_cpus(void *self, void (*fn)(void *ctx, int cpu, int 
 	}
 }
 
-/* --- what came of it --- */
+/* --- results --- */
 
 static void counters_counted(const void *self, size_t counter, struct capture_counted *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs there are: ids are below the number of possible ones, and may have gaps. */
+/* Lists of CPUs. CPU ids are below the number of possible CPUs; there may be gaps. */
 #ifndef LOADERS_CPUS_H
 #define LOADERS_CPUS_H
 
@@ -8,15 +8,15 @@ struct cpu_list {
 	int n;
 };
 
-/* Read a kernel list such as "0-3,8"; -EINVAL when it is none. */
+/* Parse a kernel list such as "0-3,8". Returns 0, or -EINVAL if the text is not such a list. */
 int cpus_parse(const char *text, struct cpu_list *ret);
 /* The CPUs online now; release with cpus_free. 0, or -errno. */
 int cpus_online(struct cpu_list *ret);
-/* Those that are there, online or not. */
+/* All CPUs present in the machine, online or not; otherwise like cpus_online. */
 int cpus_present(struct cpu_list *ret);
 /*
- * Number of a step of CPUs that come or go, by the kernel's list of them; 0: there is none
- * of that name, or CPUs do neither here.
+ * The number of a CPU hotplug state, by its name in the kernel's list
+ * (/sys/devices/system/cpu/hotplug/states); 0 if there is no such state, or no hotplug.
  */
 unsigned cpus_hotplug_step(const char *name);
 void cpus_free(struct cpu_list *l);

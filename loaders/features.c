@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One row a feature, with a function that tries it. A function returns 0, or
- * the errno that says why not; the words are in the row.
+ * One row per feature, with a function that tries it. The function returns 0, or an errno that
+ * gives the reason; the row has the words.
  */
 #include "loaders/features.h"
 
@@ -107,7 +107,10 @@ static int try_counters(void)
 	return closed(open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES));
 }
 
-/* "return 0" as a program of the type, attached to the kernel's type `target` when there is one. */
+/*
+ * Load "return 0" as a program of this type, attached to the kernel's type `target` (NULL:
+ * none). Returns a descriptor, or -1 with errno.
+ */
 static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char *target,
 		unsigned kind)
 {
@@ -154,7 +157,7 @@ static int try_finish(void)
 	return stack_method_allowed(STACKS_FINISH, false) ? 0 : ENOENT;
 }
 
-/* Loading is not enough: lockdown and missing ftrace show at the attachment. */
+/* Loading is not enough: only the attachment fails under lockdown or without ftrace. */
 static int try_fentry(void)
 {
 	__cleanup(closep) int prog =
@@ -181,7 +184,10 @@ static int try_storage(void)
 	return ok == 1 ? 0 : ok < 0 ? -ok : EPERM;
 }
 
-/* Can the map of this process be read? 0, an errno, or -1 if the process says nothing. */
+/*
+ * Try to read a process's maps. Returns 0, an errno, or -1 if the process is no evidence: it is
+ * gone or has no mappings.
+ */
 static int try_maps_of(const char *pid)
 {
 	__cleanup(freep) char *path = xasprintf("/proc/%s/maps", pid);
@@ -201,7 +207,10 @@ static void closedirp(DIR **dir)
 		closedir(*dir);
 }
 
-/* One process of another user is enough: a security module may hide a few from root, too. */
+/*
+ * One readable process of another user is enough: a security module may hide a few even from
+ * root.
+ */
 static int try_others(void)
 {
 	__cleanup(closedirp) DIR *dir = opendir("/proc");
@@ -224,7 +233,10 @@ static int try_others(void)
 	return err;
 }
 
-/* Of an ordinary caller's recorder, none of the capabilities changes it. */
+/*
+ * Only root's recorder may read them: privilege_begin() gives up the capabilities that override
+ * file permissions.
+ */
 static int try_binaries(void)
 {
 	return privilege_root() ? 0 : EACCES;
@@ -334,8 +346,9 @@ static bool may_trace(void)
 }
 
 /*
- * What would help. Who may not even ask learns nothing of the kernel: what is
- * denied needs capabilities first, and then perhaps what is said to those who have them.
+ * The remedy for a failure. A caller without the capabilities for BPF and perf gets "permission
+ * denied" for every feature, whatever the kernel supports. So it is told to get these first;
+ * the row's own remedy may follow at the next try.
  */
 static const char *remedy_of(const struct feature *f, int err)
 {

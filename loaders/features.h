@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this kernel and these privileges allow, found out by trying, and in
- * words: what is missing, what that costs, what would enable it.
+ * Which features this kernel and these privileges allow. Each feature is tried; a failure is
+ * described in words: what is missing, what is lost without it, what would enable it.
  */
 #ifndef LOADERS_FEATURES_H
 #define LOADERS_FEATURES_H
@@ -13,19 +13,25 @@
 struct feature {
 	const char *name;    /* "clock events" */
 	bool ok, required;
-	bool naming;         /* without it recordings are made, and lack names or show others' */
-	char why[160];       /* when not ok: what the kernel said */
+	bool naming;         /* recording works without it, but names are missing or wrong */
+	char why[160];       /* if not ok: the kernel's reason */
 	const char *cost;    /* what is lost without it */
 	const char *remedy;  /* what would enable it */
 };
 
-/* Try them all; the rows live until the program ends. */
+/* Try all features, once; the rows stay valid until the program ends. */
 const struct feature *features_probe(size_t *n);
-/* The first required feature that is missing, or NULL: the one sentence for the user. */
+/* The first required feature that is missing, or NULL. */
 const struct feature *features_missing(void);
-/* Process numbers here are those that the kernel records: this is no container. */
+/*
+ * Whether process IDs seen here are the host's, which the kernel records. False in a container
+ * with its own PID namespace.
+ */
 bool features_host_numbers(void);
-/* Try only those that names need, which costs next to nothing; tell of each that is missing. */
+/*
+ * Try only the features that names depend on, which is cheap, and call `missing` for each that
+ * is missing. The row is valid during the call only.
+ */
 void features_naming(void (*missing)(void *ctx, const struct feature *f), void *ctx);
 
 #endif

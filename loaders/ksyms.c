@@ -15,7 +15,10 @@
 #include "bpf/er_ksym.h"
 #include "bpf/ksyms.skel.h"
 
-/* The kernel takes a function to end where the next one begins, be it in another module. */
+/*
+ * For the kernel a function extends to the next symbol, even if that is in another module.
+ * Larger sizes are not believed.
+ */
 static const uint64_t SIZE_MAX_BELIEVED = 256 * 1024;
 
 struct ksyms {

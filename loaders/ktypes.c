@@ -17,8 +17,8 @@
 #include "analysis/base/vec.h"
 
 enum {
-	EVERY = 64,                /* the place of each so manyth type is kept */
-	SIZE_MAX_TAKEN = 64 << 20, /* ten times what there is */
+	EVERY = 64,                /* the offset of each 64th type is kept */
+	SIZE_MAX_TAKEN = 64 << 20, /* ten times the size of a present kernel's types */
 };
 
 struct ktypes {
@@ -28,17 +28,17 @@ struct ktypes {
 	const char *types, *types_end;
 	const char *strings;
 	size_t strings_len;
-	VEC(uint32_t) places; /* of the types EVERY * i, from `types` on */
-	size_t ntypes;        /* all, and type 0, which is not in the file */
-	struct map wanted;    /* hash of a name to the name */
+	VEC(uint32_t) places; /* offsets of the types 1 + EVERY * i in `types` */
+	size_t ntypes;        /* including type 0, which is not in the file */
+	struct map wanted;    /* from a name's hash to the name */
 	struct arena names;
-	uint64_t starts[(1 << 16) / 64]; /* the first two characters of what is wanted */
+	uint64_t starts[(1 << 16) / 64]; /* bitmap of the first two characters of wanted names */
 	VEC(struct ktypes_found) found;
 };
 
 /* --- the file --- */
 
-/* sysfs gives 4 KB at a time, whatever is asked for. */
+/* sysfs returns at most 4 KB at a time. */
 static int read_file(struct ktypes *k, int fd)
 {
 	size_t at = 0;
@@ -87,7 +87,7 @@ static int find_sections(struct ktypes *k)
 	k->types_end = k->types + h->type_len;
 	k->strings = k->file + h->hdr_len + h->str_off;
 	k->strings_len = h->str_len;
-	/* So that each string ends. */
+	/* The last byte must be 0, so that every string ends. */
 	return k->strings[0] || k->strings[k->strings_len - 1] ? -EINVAL : 0;
 }
 
@@ -126,7 +126,7 @@ const char *ktypes_string(const struct ktypes *k, uint32_t offset)
 	return offset < k->strings_len ? k->strings + offset : "";
 }
 
-/* --- looking through it --- */
+/* --- searching --- */
 
 static uint16_t start_of(const char *name)
 {
@@ -142,7 +142,7 @@ void ktypes_want(struct ktypes *k, const char *name)
 	k->starts[start / 64] |= 1ULL << start % 64;
 }
 
-/* Our copy of the name; NULL: not wanted. Most differ in their first two characters. */
+/* Our copy of the name; NULL: not wanted. The bitmap rejects most names by two characters. */
 static const char *wanted(const struct ktypes *k, const char *name)
 {
 	uint16_t start = start_of(name);
@@ -155,7 +155,7 @@ static const char *wanted(const struct ktypes *k, const char *name)
 		       (const char *)(uintptr_t)*at : NULL;
 }
 
-/* A type with what belongs to it; 0 when its kind is not known. */
+/* The size of a type with its data; 0 if its kind is unknown. */
 static size_t size_of(const struct btf_type *t)
 {
 	static const struct {

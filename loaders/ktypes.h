@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's type information (BTF), as far as it is asked for. It has some
- * 150,000 types; libbpf copies them twice, and goes through all of them for each type and
- * each tracepoint of a program: 15 ms of CPU time at each start, and 11 MB. Here they are
- * mapped where the kernel allows it (6.16), and gone through once.
+ * The parts of the kernel's type information (BTF) that the recorder needs. A kernel has some
+ * 150,000 types. libbpf copies them twice and searches all of them for each type and each
+ * tracepoint of a program, which costs 15 ms of CPU time and 11 MB at each start. Here they are
+ * mapped, if the kernel allows it (6.16), and searched once for all names. Order: open, want,
+ * look, then ask.
  */
 #ifndef LOADERS_KTYPES_H
 #define LOADERS_KTYPES_H
@@ -15,34 +16,42 @@ struct btf;
 struct btf_type;
 struct ktypes;
 
-/* `path`: NULL for the running kernel's. 0; -EINVAL when it is none; else -errno. */
+/*
+ * path NULL: the running kernel's types. Returns 0; -EINVAL if the file is not BTF; otherwise
+ * -errno. Release *ret with ktypes_close.
+ */
 int ktypes_open(const char *path, struct ktypes **ret);
-void ktypes_close(struct ktypes *k); /* NULL: nothing */
+void ktypes_close(struct ktypes *k); /* NULL is allowed */
 
-/* What ktypes_look is to find, of whatever kind: the name is copied. */
+/* Make ktypes_look search for types with this name, of any kind. The name is copied. */
 void ktypes_want(struct ktypes *k, const char *name);
 /*
- * Find all that is wanted; once. 0; -EOPNOTSUPP when there are types of a kind that we do
- * not know, for what lies behind them cannot be found; -EINVAL when they are damaged.
+ * Search all types for the wanted names. Call it once. Returns 0; -EOPNOTSUPP if a type has an
+ * unknown kind, because its size is unknown and nothing after it can be read; -EINVAL if the
+ * types are damaged.
  */
 int ktypes_look(struct ktypes *k);
 
-/* The number of the first type of this wanted name and kind (BTF_KIND_…); 0: there is none. */
+/* The id of the first type with this wanted name and kind (BTF_KIND_…); 0: none. */
 uint32_t ktypes_id(const struct ktypes *k, const char *name, unsigned kind);
-/* That of one name of the running kernel, at the price of a pass; 0: there is none. */
+/* The same for one name of the running kernel; searches all types at each call. */
 uint32_t ktypes_running_id(const char *name, unsigned kind);
 
 /*
- * An excerpt: of each struct and union that `local` has as well, all that bear the name,
- * with those members whose names occur in `local`. It is what libbpf needs to relocate fields
- * (also to ask whether they exist) of programs that were compiled with `local`; not to
- * relocate values of enumerations. ktypes_want_types, then ktypes_look, come before it.
+ * An excerpt of the kernel's types. It has every kernel struct and union that shares its name
+ * with one in `local`. Of their members it has those whose names occur anywhere in `local`.
+ * That is enough for libbpf to relocate fields, or test that they exist, in programs compiled
+ * with `local`; enumeration values cannot be relocated with it. First call ktypes_want_types,
+ * then ktypes_look.
  */
 void ktypes_want_types(struct ktypes *k, const struct btf *local);
-/* To be released with btf__free; NULL, and errno, when it cannot be made. */
+/* Returns NULL and sets errno on failure. Release it with btf__free. */
 struct btf *ktypes_excerpt(const struct ktypes *k, const struct btf *local);
 
-/* For the excerpt: all that was found, type by number, name by offset. */
+/*
+ * For ktypes_excerpt.c: the types found, a type by its id (NULL: no such id), a string by its
+ * offset ("" if out of range).
+ */
 struct ktypes_found {
 	uint32_t id;
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An excerpt of the kernel's types. Members are taken by their names alone: a few more than
- * are needed do no harm, for libbpf itself decides which it means.
+ * Makes an excerpt of the kernel's types. Members are chosen by name alone, in whatever type
+ * they are. A few more than needed do no harm, because libbpf still resolves each field itself.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,19 +14,22 @@
 #include "analysis/base/vec.h"
 #include "loaders/ktypes.h"
 
-enum { DEPTH_MAX = 32 }; /* of what holds what; the kernel's have five */
+enum { DEPTH_MAX = 32 }; /* of nested types; the kernel's nest five deep */
 
 struct excerpt {
 	const struct ktypes *k;
 	struct btf *out;
-	struct map members; /* hashes of the names of members that are wanted */
-	struct map done;    /* number of a type to that in `out` */
+	struct map members; /* hashes of wanted members' names */
+	struct map done;    /* from a kernel type's id to its id in `out` */
 	int depth;
 };
 
-/* --- what is wanted --- */
+/* --- choosing names --- */
 
-/* "task_struct" of "task_struct___old", which is another view of the same: 11. */
+/*
+ * The length without the flavour suffix: "task_struct___old" is another view of "task_struct",
+ * so 11.
+ */
 static size_t plain_len(const char *name)
 {
 	const char *flavour = strstr(name, "___");
@@ -61,7 +64,7 @@ static void want_members(struct excerpt *x, const struct btf *local)
 	}
 }
 
-/* What has no name may hold what is wanted. */
+/* An anonymous member may contain wanted ones. */
 static bool is_wanted(const struct excerpt *x, const char *name)
 {
 	return !*name || map_get(&x->members, hash_bytes(name, strlen(name)));
@@ -89,7 +92,7 @@ static int add_fields(struct excerpt *x, const struct btf_type *t, const struct 
 	return err;
 }
 
-/* Types of members come first: a member is added to what was added last. */
+/* Copy the members' types first: libbpf adds a field to the type that was added last. */
 static int copy_composite(struct excerpt *x, const struct btf_type *t)
 {
 	const char *name = ktypes_string(x->k, t->name_off);
@@ -139,11 +142,14 @@ static int copy_new(struct excerpt *x, const struct btf_type *t)
 	case BTF_KIND_UNION:
 		return copy_composite(x, t);
 	default:
-		return 0; /* nothing that a member could be */
+		return 0; /* no kind that a member can have */
 	}
 }
 
-/* The type, or what it is another name of, in the excerpt: its number there, or -errno. */
+/*
+ * Copy a type into the excerpt, without typedefs and qualifiers. Returns its id there, or
+ * -errno.
+ */
 static int copy(struct excerpt *x, uint32_t id)
 {
 	const struct btf_type *t = ktypes_type(x->k, id);

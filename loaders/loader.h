@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A loader turns one BPF skeleton into a running collector: a row of verbs.
- * capture.c owns the rings and the list of loaders; a new kind of data is a new
- * loader and a row in that list.
+ * A loader runs the BPF programs of one skeleton; it is a table of functions. capture.c owns
+ * the rings and the list of loaders. A new kind of program is a new loader and a row in that
+ * list.
  */
 #ifndef LOADERS_LOADER_H
 #define LOADERS_LOADER_H
@@ -16,23 +16,27 @@ struct diag;
 struct rings;
 
 /*
- * Each returns 0, or -errno after a report; what open() reports is said only
- * when no required feature is missing. After start() no verb needs a capability but follow_cpus.
+ * Functions that return int, except drain, return 0, or -errno after a report. A report of open
+ * is shown only if no required feature is missing. After start no function needs a capability,
+ * except follow_cpus.
  */
 struct loader {
-	/* Does the plan ask for it? The other verbs of one that is not wanted are not called. */
+	/* Whether the plan needs this loader. If not, only close is called, with NULL. */
 	bool (*wanted)(const struct capture_plan *plan);
-	/* Open, set the knobs, load; *self is what the other verbs are given. */
+	/* Open the skeleton, set its variables, load it. *self is passed to the other functions. */
 	int (*open)(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
 		    void **self);
-	/* Attach and begin. Time counts from start_ns on. */
+	/* Attach and start. Time is counted from start_ns. */
 	int (*start)(void *self, uint64_t start_ns, struct diag *d);
-	/* Detach. Records that come of stopping are appended to `last`, each whole. */
+	/*
+	 * Detach. Records that stopping produces are appended to `last`, each behind a struct
+	 * er_last.
+	 */
 	int (*stop)(void *self, uint64_t stop_ns, struct buf *last, struct diag *d);
-	void (*close)(void *self); /* NULL: nothing */
-	/* Records that found no room in the rings; how many. */
+	void (*close)(void *self); /* NULL is allowed */
+	/* Pass on records that did not fit into the rings. Returns their number. */
 	int (*drain)(void *self, capture_fn fn, void *ctx);
-	/* What capture.h says of them; NULL: does not apply. */
+	/* Like the functions of capture.h with these names; NULL: does not apply. */
 	void (*set_shedding)(void *self, enum capture_shedding level);
 	void (*set_distance)(void *self, uint64_t ns);
 	bool (*cpus_changed)(const void *self);

@@ -12,8 +12,8 @@
 #include "loaders/capture.h"
 
 /*
- * A period and not a frequency: the kernel then neither adapts nor refuses it.
- * The hrtimer behind it has a floor of 10,000 ns.
+ * A period, not a frequency: the kernel neither adapts a period nor refuses it. The hrtimer
+ * behind it has a minimum of 10,000 ns.
  */
 int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle)
 {
@@ -31,7 +31,7 @@ int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle)
 }
 
 /*
- * Not with PERF_SAMPLE_PERIOD: the kernel would then have software counters overflow at each
+ * Do not set PERF_SAMPLE_PERIOD: with it the kernel lets software counters overflow at every
  * event.
  */
 static int counter_open(int cpu, const struct capture_counter *c, unsigned precise)
@@ -54,7 +54,7 @@ static int counter_open(int cpu, const struct capture_counter *c, unsigned preci
 	return fd < 0 ? -errno : fd;
 }
 
-/* As precise as it can be: 3 says that there is no skid, 1 that it is always the same. */
+/* Try the most precise level first. precise_ip 3 means no skid, 1 constant skid. */
 int perf_counter_open(int cpu, const struct capture_counter *c, bool *precise)
 {
 	for (unsigned level = *precise ? 3 : 0; level; level--) {
@@ -69,7 +69,7 @@ int perf_counter_open(int cpu, const struct capture_counter *c, bool *precise)
 
 int perf_counter_read(int fd, struct capture_counted *sum)
 {
-	uint64_t v[3]; /* as the read_format says */
+	uint64_t v[3]; /* in the order of read_format */
 	ssize_t n = read(fd, v, sizeof(v));
 
 	if (n != sizeof(v))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Perf events, one on each CPU that has a ring. */
+/* Opening, reading and switching perf events. Each function handles one event on one CPU. */
 #ifndef LOADERS_PERF_EVENT_H
 #define LOADERS_PERF_EVENT_H
 
@@ -9,21 +9,21 @@
 struct capture_counted;
 struct capture_counter;
 
-/* A clock event, disabled; the descriptor, or -errno. */
+/* Open a disabled clock event. Returns the descriptor, or -errno. */
 int perf_clock_open(int cpu, uint64_t interval_ns, bool exclude_idle);
 /*
- * A counter, disabled, with its interval; the descriptor, or -errno. `precise` in: whether
- * that is wanted; out: whether it is so.
+ * Open a disabled counter with its interval. Returns the descriptor, or -errno. *precise says
+ * on entry whether precision is wanted, and on return whether the counter has it.
  */
 int perf_counter_open(int cpu, const struct capture_counter *c, bool *precise);
-/* What it has counted so far, added up. 0, or -errno. */
+/* Add what the counter has counted to `sum`. Returns 0, or -errno. */
 int perf_counter_read(int fd, struct capture_counted *sum);
 int perf_event_enable(int fd);
 int perf_event_disable(int fd);
-/* It runs the BPF program at each tick; closing it ends that. 0, or -errno. */
+/* Run the BPF program at each overflow, until the event is closed. Returns 0, or -errno. */
 int perf_event_run(int fd, int prog_fd);
 
-/* A number from /proc/sys/kernel, `otherwise` when it cannot be read. */
+/* A number from /proc/sys/kernel; `otherwise` if it cannot be read. */
 long kernel_sysctl(const char *name, long otherwise);
 
 #endif

@@ -14,14 +14,17 @@
 #define CAP(name) (1ULL << CAP_##name)
 
 /*
- * What an ordinary caller's recorder may use, of what was granted. None of it changes what
- * files it may read or write.
+ * The granted capabilities that an ordinary caller's recorder may use. None of them changes
+ * which files it may read or write.
  */
 static const uint64_t of_capture = CAP(BPF) | CAP(PERFMON) | CAP(SYS_ADMIN) | CAP(IPC_LOCK) |
 				   CAP(SYS_RESOURCE) | CAP(SYS_NICE);
 static const uint64_t of_proc = CAP(SYS_PTRACE);
 static const uint64_t of_maps = CAP(BPF);
-/* Root's: binaries that only their owner may read, and /proc/PID/map_files. */
+/*
+ * Kept by root's recorder, for binaries that only their owner may read and for
+ * /proc/PID/map_files.
+ */
 static const uint64_t of_root = CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH) | CAP(CHECKPOINT_RESTORE);
 
 static struct {
@@ -29,14 +32,14 @@ static struct {
 	uint64_t permitted, effective;
 } now;
 
-/* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
+/* Debian's and Ubuntu's kernels have levels above 2, where CAP_PERFMON is not enough. */
 static uint64_t of_cpu(void)
 {
 	return kernel_sysctl("perf_event_paranoid", 2) > 2 ? CAP(PERFMON) | CAP(SYS_ADMIN) :
 							     CAP(PERFMON);
 }
 
-/* Of this thread; the recorder has no other. */
+/* Sets this thread's capabilities. The recorder has only one thread. */
 static int set(uint64_t permitted, uint64_t effective)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -64,7 +67,7 @@ static int held(uint64_t *permitted, uint64_t *effective)
 	return 0;
 }
 
-/* A set-user-id or set-group-id program becomes its caller and keeps the capabilities. */
+/* A set-user-id or set-group-id program takes on its caller's IDs and keeps its capabilities. */
 static int become_caller(void)
 {
 	if (getuid() == geteuid() && getgid() == getegid())

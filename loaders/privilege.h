@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the recorder may do beyond the rights of its caller, and when.
+ * When the recorder uses rights that its caller does not have.
  *
- * An ordinary caller's recorder (with file capabilities, or set-user-id) has no capability
- * in effect. So the kernel itself checks, with the caller's own rights, every file that the
- * recorder opens or creates: experiments, groups, binaries, debug files. A capability takes
- * effect only between privilege_take() and privilege_return(), and nothing in between opens a
- * path that the caller or a recorded process chose. Capabilities that let a process pass by
- * file permissions are given up at the start. A recorder that root started keeps its rights.
+ * If an ordinary user starts the recorder (with file capabilities or set-user-id), no
+ * capability is in effect. So the kernel checks every file that the recorder opens or creates
+ * with the caller's own rights: experiments, groups, binaries, debug files. A capability takes
+ * effect only between privilege_take() and privilege_return(), and code between them opens no
+ * path that the caller or a recorded process chose. Capabilities that override file permissions
+ * are given up at the start. A recorder that root started keeps its rights.
  */
 #ifndef LOADERS_PRIVILEGE_H
 #define LOADERS_PRIVILEGE_H
@@ -18,24 +18,25 @@
 struct diag;
 
 enum privilege {
-	PRIVILEGE_CAPTURE, /* load programs, open events; nothing is left of it after the drop */
+	PRIVILEGE_CAPTURE, /* load programs, open events; gone after privilege_drop */
 	PRIVILEGE_PROC,    /* look at other users' processes in /proc */
 	PRIVILEGE_CPU,     /* open the events of a CPU that came online */
 	PRIVILEGE_MAPS,    /* make maps for unwind tables */
 };
 
-/* Become the caller. Call it first. 0; -errno after a message. */
-int privilege_begin(struct diag *d);
 /*
- * Give up for good what only PRIVILEGE_CAPTURE needs. A failure is reported as a warning.
+ * Take on the caller's user and group IDs, and put all capabilities out of effect. Call it
+ * first. Returns 0, or -errno after a report.
  */
+int privilege_begin(struct diag *d);
+/* Give up for good the capabilities that only PRIVILEGE_CAPTURE needs. A failure is a warning. */
 void privilege_drop(struct diag *d);
-/* Whether the caller is root, whose rights the recorder then has. */
+/* Whether the caller is root. The recorder then keeps root's rights. */
 bool privilege_root(void);
 
 /*
- * Have it take effect, as far as it is held; returns what was in effect before, for
- * privilege_return(). Without privilege_begin() they change nothing.
+ * Put the capabilities of `p` into effect, as far as they were granted. Returns the set that
+ * was in effect before, for privilege_return(). Without privilege_begin() both do nothing.
  */
 uint64_t privilege_take(enum privilege p);
 void privilege_return(uint64_t before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loader of bpf/profile.bpf.c; see there for what its programs do. */
+/* The loader of bpf/profile.bpf.c, where its programs are explained. */
 #include "loaders/loader.h"
 
 #include <errno.h>
@@ -26,11 +26,11 @@
 #include "loaders/stack_method.h"
 
 enum {
-	/* Below the iterator's own 32 KiB, so that no record is refused for want of room. */
+	/* Less than the iterator's own 32 KiB, so that every record fits. */
 	ITER_READ = 16 << 10,
-	/* How long to wait for threads that are about to end. */
+	/* How long to wait for threads that are exiting. */
 	FINISH_STEP_MS = 1,
-	FINISH_MAX_MS = 2000, /* as long as one may wait for a CPU on a crowded machine */
+	FINISH_MAX_MS = 2000, /* a thread may wait this long for a CPU on a crowded machine */
 	CLOCK_TRIES = 1000,
 };
 
@@ -48,8 +48,8 @@ struct profile {
 	struct profile_bpf *skel;
 	uint64_t interval_ns;
 	enum stack_method stack_method;
-	uint64_t nspilled; /* handed out */
-	int begin_fd, end_fd; /* iterators, made while capabilities are held */
+	uint64_t nspilled; /* spilled TOTAL records that were drained */
+	int begin_fd, end_fd; /* iterators, created while capabilities are held */
 	struct clocks *clocks;
 };
 
@@ -87,7 +87,10 @@ static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
 	targets_size(skel->maps.er_targets, plan);
 }
 
-/* Of the kernel's coarse clocks, which go on at ticks, with an eighth for ticks that are late. */
+/*
+ * The period of the kernel's tick, from the resolution of its coarse clocks, plus an eighth
+ * because ticks may be late. 0: unknown.
+ */
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;
@@ -114,7 +117,7 @@ static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan 
 		bpf_map__set_max_entries(skel->maps.er_calls, 1);
 }
 
-/* What this kernel may lack, or this recording does not want, is not loaded. */
+/* Do not load programs that the kernel may lack or the recording does not need. */
 static void choose_programs(struct profile_bpf *skel, const struct capture_plan *plan,
 			    enum stack_method method)
 {
@@ -140,7 +143,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		bpf_program__set_autoload(rows[i].prog, rows[i].wanted);
 }
 
-/* Where it is not allowed, stacks of waits begin with the tracepoint's own frames. */
+/* If this fails, stacks of waits begin with the tracepoint's own frames. */
 static void look_up(struct profile_bpf *skel)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
@@ -222,11 +225,11 @@ static int make_iter(struct bpf_program *prog, int *fd)
 	if (!link)
 		return -errno;
 	*fd = bpf_iter_create(bpf_link__fd(link));
-	bpf_link__destroy(link); /* the iterator holds what it needs */
+	bpf_link__destroy(link); /* the iterator keeps its own reference */
 	return *fd < 0 ? -errno : 0;
 }
 
-/* Run an iterator over all threads to its end; what it writes is appended to `out`. */
+/* Run an iterator over all threads to its end; append its output to `out`. */
 static int run_iter(int fd, struct buf *out)
 {
 	char bytes[ITER_READ];
@@ -240,7 +243,7 @@ static int run_iter(int fd, struct buf *out)
 	return n < 0 ? -errno : 0;
 }
 
-/* A program that was not loaded is not wanted. */
+/* A program that was not loaded is not needed. */
 static int attach_one(struct bpf_program *prog, struct bpf_link **link)
 {
 	if (!bpf_program__autoload(prog))
@@ -261,7 +264,7 @@ static int attach_kprobe(struct bpf_program *prog, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
-/* The run queue's clock becomes known at a switch: make one. */
+/* er_switch learns the offset of the run queue's clock at the first switch: cause one. */
 static int learn_clock(const struct profile_bpf *skel)
 {
 	const struct timespec moment = { .tv_nsec = 20000 };
@@ -273,9 +276,9 @@ static int learn_clock(const struct profile_bpf *skel)
 }
 
 /*
- * In this order: of a thread that er_exit has counted er_switch must see the
- * end; who records a chosen wait is there before waits are chosen; the clock is known
- * before anything begins by it.
+ * The order matters. er_switch must see the end of every thread that er_exit has counted, so it
+ * comes before er_exit. The program that records a chosen wait comes before those that choose
+ * waits. The clock's offset is known before any program uses it.
  */
 static int attach_programs(struct profile_bpf *skel)
 {
@@ -309,7 +312,7 @@ static int attach(struct profile *p)
 	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
-/* The kernel stops an event for the rest of a tick that comes more often than this allows. */
+/* The kernel disables an event that exceeds this rate for the rest of the tick. */
 static void warn_throttle(const struct profile *p, struct diag *d)
 {
 	long max = kernel_sysctl("perf_event_max_sample_rate", 100000);
@@ -339,7 +342,7 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
-/* Those that do not make it are counted, capture_unfinished. */
+/* capture_unfinished counts threads that do not finish in time. */
 static void await_ends(const struct profile *p)
 {
 	const struct timespec step = { .tv_nsec = FINISH_STEP_MS * 1000000 };

@@ -17,9 +17,9 @@
 #include "loaders/unwind.h"
 
 enum {
-	RING_DEFAULT = 2 << 20, /* seconds of records at 1 kHz, for when the drain gets no CPU */
-	RING_TRACE = 16 << 20,  /* a third of a second at 300,000 waits a second, likewise */
-	RING_TOTAL = 64 << 20, /* the default shrinks on machines with many CPUs */
+	RING_DEFAULT = 2 << 20, /* seconds of records at 1 kHz, if the drain gets no CPU */
+	RING_TRACE = 16 << 20,  /* a third of a second at 300,000 waits/s, likewise */
+	RING_TOTAL = 64 << 20, /* all rings: the default per ring shrinks on many CPUs */
 	RING_MIN = 64 << 10,
 };
 
@@ -36,9 +36,9 @@ struct rings {
 	uint64_t hash_seed;
 	struct unwind_maps *unwind;
 	struct ring_buffer *rb;
-	struct ring_ctx *ctxs; /* a ring */
+	struct ring_ctx *ctxs; /* one per ring */
 	int *fds;
-	capture_fn fn; /* of the drain under way */
+	capture_fn fn; /* of the drain in progress */
 	void *fn_ctx;
 };
 
@@ -79,7 +79,7 @@ static int add_ring(struct rings *r, int cpu)
 	return r->rb ? 0 : err;
 }
 
-/* It is made after a ring, the size of which does not matter to it: one page. */
+/* Creating the outer map needs a ring as a template. Its size does not matter: one page. */
 static int make_outer(struct rings *r)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
@@ -294,7 +294,7 @@ int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 	n = ring_buffer__consume(r->rb);
 	if (n || !timeout_ms)
 		return n;
-	/* Records below the wake-up mark lie there without a wake-up: look again after the wait. */
+	/* Records below the wake-up mark cause no wake-up: look again after the wait. */
 	n = ring_buffer__poll(r->rb, timeout_ms);
 	return n ? n : ring_buffer__consume(r->rb);
 }

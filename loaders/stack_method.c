@@ -7,7 +7,7 @@
 
 #include "analysis/base/alloc.h"
 
-/* The compiler may have made a variant of it, with its dot and letters behind the name. */
+/* The compiler may have made a variant, whose name has a dot and a suffix. */
 const char *stack_method_finish_symbol(char *ret, size_t size)
 {
 	static const char name[] = "finish_task_switch";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the stack of a wait can be come by on this kernel, and the best of it. */
+/* Which methods of capturing the stacks of waits this kernel allows, and the best of them. */
 #ifndef LOADERS_STACK_METHOD_H
 #define LOADERS_STACK_METHOD_H
 
@@ -8,17 +8,21 @@
 
 #include "loaders/capture.h"
 
-/* STACKS_EXIT's: the kernel has a type "btf_trace_…" for each tracepoint (BTF_KIND_TYPEDEF). */
+/* The kernel has STACKS_EXIT's tracepoint if it has this type (BTF_KIND_TYPEDEF). */
 #define STACKS_EXIT_TYPE "btf_trace_sched_exit_tp"
 
 /*
- * Does this kernel, do these privileges allow it? STACKS_LEAVE and STACKS_NONE always.
- * `can_exit`: it has STACKS_EXIT_TYPE, which the caller has found out where he looks for others.
+ * Whether the kernel and the privileges allow the method. STACKS_LEAVE and STACKS_NONE always
+ * work. `can_exit` says whether the kernel has STACKS_EXIT_TYPE; the caller looks it up
+ * together with its other types.
  */
 bool stack_method_allowed(enum stack_method method, bool can_exit);
-/* The way of a capture: what the plan names, or the best; STACKS_NONE without states. */
+/* The method for a capture: the plan's, or the best allowed one; STACKS_NONE without states. */
 enum stack_method stack_method_choose(const struct capture_plan *plan, bool can_exit);
-/* What finish_task_switch is called in this kernel; NULL when it cannot be found. */
+/*
+ * The symbol of finish_task_switch in this kernel, copied to `ret`; NULL if there is none or it
+ * does not fit.
+ */
 const char *stack_method_finish_symbol(char *ret, size_t size);
 
 #endif

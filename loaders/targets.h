@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the loaders of programs that take stacks of chosen threads have in common. */
+/*
+ * The er_targets map, which limits a recording to chosen threads, and the limit of frames. All
+ * loaders use them.
+ */
 #ifndef LOADERS_TARGETS_H
 #define LOADERS_TARGETS_H
 
@@ -8,11 +11,11 @@
 struct bpf_map;
 struct capture_plan;
 
-/* Before the load: room in er_targets for those of the plan. */
+/* Before the load: size er_targets for the plan's targets. */
 void targets_size(struct bpf_map *map, const struct capture_plan *plan);
-/* After it: put them in. 0, or -errno. */
+/* After the load: write the plan's targets into the map. Returns 0, or -errno. */
 int targets_fill(const struct bpf_map *map, const struct capture_plan *plan);
-/* How many frames the kernel lets a stack have, up to ER_MAX_KERNEL_FRAMES. */
+/* The most kernel frames that the kernel captures of one stack, up to ER_MAX_KERNEL_FRAMES. */
 uint32_t stack_limit(void);
 
 #endif

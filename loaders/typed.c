@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libbpf calls our handlers for the sections in question in place of its own. Until it
- * loads a program that is an ordinary raw tracepoint to it, for which it asks for no types;
- * then the handler says what it is, and of which of the kernel's types.
+ * libbpf calls our handlers for these sections instead of its own. We register the programs as
+ * raw tracepoints, because libbpf searches no types for those. Just before the load our handler
+ * sets the real program type and the kernel type that it attaches to.
  */
 #include "loaders/typed.h"
 
@@ -22,8 +22,8 @@
 #include "loaders/ktypes.h"
 
 static const struct section {
-	const char *name;   /* "tp_btf/sched_switch" is of "tp_btf/" */
-	const char *prefix; /* "btf_trace_sched_switch" is the kernel's type of that */
+	const char *name;   /* the section's prefix: "tp_btf/" in "tp_btf/sched_switch" */
+	const char *prefix; /* the type's prefix: "btf_trace_" in "btf_trace_sched_switch" */
 	unsigned kind;
 	enum bpf_attach_type attach;
 	uint32_t flags;
@@ -36,12 +36,12 @@ static const struct section {
 enum { NSECTIONS = sizeof(sections) / sizeof(*sections) };
 
 struct typed {
-	struct ktypes *types; /* until it is loaded */
-	int excerpt;          /* a file in memory */
+	struct ktypes *types; /* NULL after the load */
+	int excerpt;          /* a memfd */
 	char path[32];
 };
 
-static struct typed *loading; /* whose programs the handlers are called for */
+static struct typed *loading; /* the one whose programs the handlers prepare */
 
 static const struct section *section_of(const struct bpf_program *prog)
 {
@@ -53,7 +53,7 @@ static const struct section *section_of(const struct bpf_program *prog)
 	return NULL;
 }
 
-/* What the kernel calls the type of its arguments; malloc'ed, NULL when it has none. */
+/* The name of the kernel type that a program attaches to; malloc'ed; NULL: none. */
 static char *target_of(const struct bpf_program *prog)
 {
 	const struct section *s = section_of(prog);
@@ -74,7 +74,7 @@ bool typed_has(const struct typed *t, const char *name, unsigned kind)
 	return ktypes_id(t->types, name, kind);
 }
 
-/* As libbpf is about to load it. */
+/* Called by libbpf just before it loads the program. */
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
 	opts->attach_btf_id = target_id(loading, prog);
@@ -82,7 +82,10 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, lo
 	return opts->attach_btf_id ? bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING) : -ESRCH;
 }
 
-/* Once: libbpf 1.1 frees its list of handlers when the last is taken back, and goes on with it. */
+/*
+ * Register once and never unregister: libbpf 1.1 frees its list of handlers with the last one
+ * and then uses it again.
+ */
 static int add_handlers(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads programs for which the kernel's types matter: those whose arguments it has types
- * for (SEC "tp_btf/", "iter/", "iter.s/") and those whose fields are relocated (CO-RE). libbpf is
- * handed what it would look for itself, from one pass over the kernel's types (ktypes.h).
+ * Loads BPF programs that depend on the kernel's types: programs with typed arguments (SEC
+ * "tp_btf/", "iter/", "iter.s/") and programs with relocated fields (CO-RE). libbpf would
+ * search the kernel's types for each of them; here one pass finds all (ktypes.h), and libbpf
+ * gets the results. Order: typed_open, open the object, typed_look, load it, typed_loaded.
  */
 #ifndef LOADERS_TYPED_H
 #define LOADERS_TYPED_H
@@ -14,20 +15,29 @@ struct bpf_object;
 struct bpf_program;
 struct typed;
 
-/* Before the object is opened. 0 or -errno. One at a time: until typed_loaded. */
+/*
+ * Call it before opening the object. Returns 0, or -errno. Only one may be open until
+ * typed_loaded. Release *ret with typed_close.
+ */
 int typed_open(struct typed **ret);
-/* For bpf_object_open_opts.btf_custom_path; empty until typed_look. */
+/* The path for bpf_object_open_opts.btf_custom_path; the file is empty until typed_look. */
 const char *typed_path(const struct typed *t);
-/* Before the object is loaded: the pass, for what it needs and for one name more (NULL: none). 0 or -errno. */
+/*
+ * Call it before loading the object: search the kernel's types for what the object needs, and
+ * for the type `also` (NULL: none). Returns 0, or -errno.
+ */
 int typed_look(struct typed *t, const struct bpf_object *obj, const char *also);
-/* Until it is loaded: has the kernel a type of a name that was looked for (BTF_KIND_…)? */
+/*
+ * Whether the kernel has a type of this name and kind (BTF_KIND_…), which must be among those
+ * searched for. Valid until typed_loaded.
+ */
 bool typed_has(const struct typed *t, const char *name, unsigned kind);
-/* After it is loaded: what took memory goes. */
+/* Call it after the load, failed or not: releases the types. */
 void typed_loaded(struct typed *t);
-/* NULL: nothing. */
+/* NULL is allowed. */
 void typed_close(struct typed *t);
 
-/* As bpf_program__attach: any program but iterators. */
+/* Like bpf_program__attach, for any program but iterators. */
 struct bpf_link *typed_attach(const struct bpf_program *prog);
 
 #endif

@@ -37,7 +37,7 @@ static int make_hash(const char *name, size_t key_size, size_t value_size, size_
 	return fd < 0 ? -errno : fd;
 }
 
-/* All of an array's elements, from the descriptor; 0 or -errno. */
+/* Map all of an array's elements. Returns 0 or -errno. */
 static int map_array(int fd, size_t bytes, void *ret)
 {
 	void *p = fd < 0 ? NULL :
@@ -141,7 +141,7 @@ struct er_range *unwind_maps_ranges(const struct unwind_maps *m)
 	return m->ranges;
 }
 
-/* The kernel keeps the array as long as it is in the slot. */
+/* The kernel keeps the array as long as the slot refers to it. */
 uint32_t *unwind_maps_chunk(struct unwind_maps *m, uint32_t slot)
 {
 	__cleanup(closep) int fd = -1;

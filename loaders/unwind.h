@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps behind the walk of user stacks, on the user's side: tables by file (bpf/unwind.h),
- * executable ranges by process (bpf/frame.h). Made once and bound into every BPF object, like
- * the rings. What they hold is the business of user/unwind/. Plain stores change the arrays;
- * a program may read them at any moment.
+ * The maps that BPF programs walk user stacks with: unwind tables by file (bpf/unwind.h) and
+ * executable ranges by process (bpf/frame.h). They are created once and bound into every BPF
+ * object, like the rings. user/unwind/ decides what is in them. The arrays are changed by plain
+ * stores; a program may read them at any moment.
  */
 #ifndef LOADERS_UNWIND_H
 #define LOADERS_UNWIND_H
@@ -18,31 +18,31 @@
 
 struct bpf_object;
 
-enum { UNWIND_MAX_CHUNKS = 40 }; /* MiB: together with all else 60 MB at most */
+enum { UNWIND_MAX_CHUNKS = 40 }; /* 1 MiB each; with the other maps at most 60 MB */
 
 struct unwind_maps {
 	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd;
 	struct er_unwind_file *files;
 	struct er_range *ranges;
-	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not made yet */
+	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not created yet */
 };
 
-/* 0 or -errno, not reported. */
+/* Returns 0, or -errno without a report. Release *ret with unwind_maps_close. */
 int unwind_maps_open(struct unwind_maps **ret);
 void unwind_maps_close(struct unwind_maps *m);
-/* Make the object, opened and not yet loaded, use these maps; -errno without a report. */
+/* Make an opened, not yet loaded object use these maps. Returns 0, or -errno without a report. */
 int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj);
 
-/* ER_MAX_FILES of them, by file number. */
+/* An array of ER_MAX_FILES, by file number. */
 struct er_unwind_file *unwind_maps_files(const struct unwind_maps *m);
-/* ER_MAX_RANGES of them. */
+/* An array of ER_MAX_RANGES. */
 struct er_range *unwind_maps_ranges(const struct unwind_maps *m);
 /*
- * The words of chunk `slot`, below UNWIND_MAX_CHUNKS; made when first asked for
- * (PRIVILEGE_MAPS). NULL, and errno.
+ * The words of chunk `slot`, which is below UNWIND_MAX_CHUNKS. The first call for a slot
+ * creates the chunk (PRIVILEGE_MAPS). Returns NULL with errno on failure.
  */
 uint32_t *unwind_maps_chunk(struct unwind_maps *m, uint32_t slot);
-/* Word `at` of the table space; NULL: it lies in no chunk. */
+/* The word `at` of the table space; NULL: its chunk does not exist. */
 static inline const uint32_t *unwind_maps_word(const struct unwind_maps *m, uint32_t at)
 {
 	uint32_t slot = at / ER_CHUNK_WORDS;
@@ -51,10 +51,10 @@ static inline const uint32_t *unwind_maps_word(const struct unwind_maps *m, uint
 							     NULL;
 }
 
-/* Publish the space under the key, or with NULL take it back. 0 or -errno. */
+/* Publish the address space under the key; NULL removes it. Returns 0 or -errno. */
 int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 		      const struct er_space *space);
-/* Publish the number of a file by its inode; 0 takes it back. 0 or -errno. */
+/* Publish a file's number by its inode; 0 removes it. Returns 0 or -errno. */
 int unwind_maps_inode(struct unwind_maps *m, const struct er_inode *inode, uint32_t file);
 
 #endif
