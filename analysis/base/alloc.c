@@ -80,16 +80,16 @@ void fclosep(void *fp)
 }
 
 /*
- * Chunks grow with their arena. From MAPPED on they are pages of their own, which
- * come zeroed, and huge ones where the kernel has them: to touch a hundred megabytes
- * in pages of 4 KB takes longer than to fill them.
+ * Each chunk is twice as large as the one before, up to CHUNK_MOST. Chunks of MAPPED bytes or
+ * more are mapped: they come zeroed, and use huge pages if the kernel has them. Touching a
+ * hundred megabytes in pages of 4 KB takes longer than filling them.
  */
 enum { ARENA_ALIGN = 16, CHUNK_LEAST = 4 * 1024, CHUNK_MOST = 8 << 20, MAPPED = 4 << 20 };
 
 struct arena_chunk {
 	struct arena_chunk *next;
 	size_t size;
-	_Alignas(ARENA_ALIGN) char data[]; /* what is handed out begins behind the rest */
+	_Alignas(ARENA_ALIGN) char data[]; /* allocations begin here */
 };
 
 static void *pages(size_t size)
@@ -151,7 +151,7 @@ void arena_join(struct arena *a, struct arena *from)
 {
 	struct arena_chunk **end = &a->chunks;
 
-	/* Behind our own: the first one is what is handed out of. */
+	/* Append them: allocations come from the first chunk, which must stay first. */
 	if (!a->chunks)
 		a->used = from->used;
 	while (*end)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory for tools: every function here returns memory or ends the program with
- * one sentence. Sizes that come from a file must be checked against that file
- * before they get here. Arenas own what lives as long as its experiment.
+ * Memory for tools. Every allocating function returns memory, or prints one sentence and ends
+ * the program. A size that comes from a file must be checked against that file first. An arena
+ * holds objects that live as long as their experiment.
  */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
@@ -14,7 +14,7 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc_array(void *p, size_t n, size_t size);
-/* By this name libiberty asks for it. */
+/* libiberty calls it by this name. */
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
@@ -26,8 +26,8 @@ void closep(int *fd);
 void fclosep(void *fp);
 
 /*
- * An arena hands out memory that is freed all at once. Zero-initialised memory,
- * aligned to 16 bytes; a zeroed struct arena is an empty arena.
+ * An arena allocates memory that is freed all at once. The memory is zeroed and aligned to 16
+ * bytes. A zeroed struct arena is an empty arena. One thread at a time may use it.
  */
 struct arena {
 	struct arena_chunk *chunks;
@@ -36,7 +36,7 @@ struct arena {
 
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
-/* Take over all that another arena has; it is empty then. */
+/* Take over all memory of `from`, which is empty afterwards. */
 void arena_join(struct arena *a, struct arena *from);
 void arena_free(struct arena *a);
 

@@ -69,7 +69,10 @@ void buf_free(struct buf *b)
 	*b = (struct buf){ 0 };
 }
 
-/* Bytes of the well-formed, printable UTF-8 sequence at s, or 0. RFC 3629, section 4. */
+/*
+ * The length in bytes of the well-formed, printable UTF-8 sequence at s, or 0. RFC 3629,
+ * section 4.
+ */
 static int utf8_len(const unsigned char *s)
 {
 	unsigned lo = 0x80, hi = 0xbf;
@@ -119,7 +122,7 @@ void buf_put_printable(struct buf *b, const char *str)
 		size_t plain = 0;
 		int n;
 
-		/* Nearly all text: at once. */
+		/* Nearly all text is plain ASCII: append it in one piece. */
 		while (s[plain] >= ' ' && s[plain] < 0x7f)
 			plain++;
 		buf_add(b, s, plain);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A growing byte buffer for building text and packets. A zeroed struct buf is
- * empty; data is NUL-terminated after every call here, the NUL not counted.
+ * A growing byte buffer for building text and packets. A zeroed struct buf is empty. After
+ * every call that appends, data ends with a NUL, which len does not count.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -15,9 +15,9 @@ struct buf {
 	size_t len, cap;
 };
 
-/* Room for n more bytes and the NUL. */
+/* Make room for n more bytes and the NUL. */
 void buf_reserve(struct buf *b, size_t n);
-/* Here, for a report is made of millions of these. */
+/* Inline, because a report takes millions of calls. */
 static inline void buf_add(struct buf *b, const void *p, size_t n)
 {
 	if (b->cap - b->len <= n)
@@ -30,15 +30,15 @@ static inline void buf_add(struct buf *b, const void *p, size_t n)
 
 void buf_puts(struct buf *b, const char *s);
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
-/* n zero bytes; returns where they start, valid until the next call. */
+/* Append n zero bytes. Returns where they start, valid until the next call. */
 void *buf_zero(struct buf *b, size_t n);
 void buf_clear(struct buf *b);
 void buf_free(struct buf *b);
 
 /*
- * Text that a terminal may see: control characters, malformed UTF-8 and characters that hide
- * or turn the direction of writing (hidden.h) become \xHH, a byte each. Names come from other
- * people's programs and other people's files.
+ * Append text in a form that is safe on a terminal. Control characters, malformed UTF-8 and
+ * characters that are invisible or change the direction of writing (hidden.h) become \xHH, one
+ * for each byte. Names come from other people's programs and files, and may be hostile.
  */
 void buf_put_printable(struct buf *b, const char *s);
 

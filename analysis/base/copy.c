@@ -30,10 +30,10 @@ int fd_write(int fd, const void *p, size_t n)
 
 struct copy {
 	int in, out;
-	off_t base; /* where the copy begins in `out` */
+	off_t base; /* offset in `out` of the copy's first byte */
 	uint64_t *room;
 	const volatile int *stop;
-	char *chunk; /* NULL as long as the kernel copies by itself */
+	char *chunk; /* NULL while copy_file_range works */
 };
 
 static bool stopped(const struct copy *c)
@@ -41,7 +41,10 @@ static bool stopped(const struct copy *c)
 	return c->stop && *c->stop;
 }
 
-/* By reading and writing, where the kernel cannot do it alone. What was copied, or -errno. */
+/*
+ * Copy by reading and writing, where copy_file_range does not work. Returns the bytes copied,
+ * or -errno.
+ */
 static ssize_t copy_by_hand(struct copy *c, off_t at, size_t n)
 {
 	ssize_t got = pread(c->in, c->chunk, n, at);
@@ -68,7 +71,7 @@ static ssize_t copy_some(struct copy *c, off_t at, size_t n)
 	return copy_by_hand(c, at, n);
 }
 
-/* All of [from, to), or up to where the file ends by now. */
+/* Copy [from, to), or up to the end of the file if it has become shorter. */
 static int copy_data(struct copy *c, off_t from, off_t to)
 {
 	while (from < to) {
@@ -101,7 +104,7 @@ static int copy_extents(struct copy *c, off_t size)
 
 		if (data < 0 && errno == ENXIO)
 			break;
-		/* A file system that knows nothing of holes: all is data. */
+		/* A file system without SEEK_DATA: all is data. */
 		if (data < 0)
 			data = hole;
 		hole = lseek(c->in, data, SEEK_HOLE);
@@ -123,7 +126,10 @@ int fd_copy(int in, int out, uint64_t *room, const volatile int *stop)
 		return -errno;
 	err = copy_extents(&c, st.st_size);
 	free(c.chunk);
-	/* What ends with a hole has its length; what was cut short meanwhile has its new one. */
+	/*
+	 * Set the length, for a file that ends with a hole. If the file was truncated
+	 * meanwhile, use its new length.
+	 */
 	if (!err && (fstat(in, &st) < 0 || ftruncate(out, c.base + st.st_size) < 0))
 		err = -errno;
 	return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bounded reader over bytes that nobody vouches for. Reading past the end
- * yields zeros and sets `bad`; nothing is ever read outside [p, end).
- * Integers are in native order unless `swap` is set; no alignment is needed.
+ * A bounded reader over untrusted bytes. Reading past the end returns zeros and sets `bad`;
+ * nothing outside [p, end) is ever read. Integers are in native byte order unless `swap` is
+ * set. They need no alignment.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -15,7 +15,7 @@
 struct cursor {
 	const unsigned char *p, *end;
 	bool swap; /* the file's byte order is not this machine's */
-	bool bad;  /* something was read past the end */
+	bool bad;  /* set by a read past the end, or a LEB128 number that is too long */
 };
 
 static inline size_t cursor_left(const struct cursor *c)
@@ -23,7 +23,10 @@ static inline size_t cursor_left(const struct cursor *c)
 	return c->end - c->p;
 }
 
-/* n bytes and step over them; NULL, and bad, when there are not so many. */
+/*
+ * Returns the next n bytes and steps over them. If fewer are left, returns NULL, sets `bad` and
+ * steps to the end.
+ */
 static inline const void *cursor_bytes(struct cursor *c, size_t n)
 {
 	const void *p = c->p;
@@ -74,9 +77,12 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	return c->swap ? __builtin_bswap64(v) : v;
 }
 
-enum { LEB128_MAX = 10 }; /* bytes of a LEB128 number of 64 bits; a longer one sets `bad` */
+enum { LEB128_MAX = 10 }; /* the most bytes of a 64-bit LEB128 number; a longer one sets `bad` */
 
-/* The bits of a LEB128 number, how many its bytes have, and whether they are of a negative one. */
+/*
+ * Reads a LEB128 number. Returns its bits; *bits is how many its bytes carry, *negative whether
+ * the number is negative if it is signed.
+ */
 static inline uint64_t cursor_leb(struct cursor *c, unsigned *bits, bool *negative)
 {
 	uint64_t v = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where errors and warnings go. A tool owns a sink that prints, an experiment
- * owns one that keeps; libraries report into the one they are given and never
- * print or exit. Messages read "subject 'name': what failed: why", in lower
- * case, without a full stop, and say the remedy where there is one.
+ * A sink for errors, warnings and notes. A tool owns one that prints, an experiment one that
+ * keeps its messages. Libraries report into the sink they are given; they never print or exit.
+ * Messages read "subject 'name': what failed: why: remedy", in lower case, without a full stop.
+ * A NULL sink ignores them.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
@@ -24,20 +24,23 @@ struct diag {
 	struct diag_msg *msgs;
 	size_t nmsgs, cap;
 	size_t nerrors, nwarnings;
-	size_t dropped; /* kept messages end at DIAG_MAX: hostile files could make millions */
+	size_t dropped; /* messages beyond DIAG_MAX: hostile files could cause millions */
 };
 
 enum { DIAG_MAX = 1000 };
 
-/* Report and return the value a caller passes on: -1, or -err for the errno form (err > 0). */
+/*
+ * Report, and return the value that the caller passes on: -1, or -err for diag_errno (err > 0),
+ * which appends strerror(err).
+ */
 __attribute__((format(printf, 2, 3))) int diag_error(struct diag *d, const char *fmt, ...);
 __attribute__((format(printf, 3, 4))) int diag_errno(struct diag *d, int err, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void diag_warn(struct diag *d, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void diag_note(struct diag *d, const char *fmt, ...);
 
 /*
- * A line that is no diagnostic, on f (stdout, stderr); a newline is added. Names in it are made
- * printable, as in all of the above.
+ * Print a line that is no diagnostic to f (stdout, stderr), and a newline. Names in it are made
+ * printable, as in all messages.
  */
 __attribute__((format(printf, 2, 3))) void diag_say(FILE *f, const char *fmt, ...);
 

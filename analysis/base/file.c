@@ -13,15 +13,18 @@
 
 #include "analysis/base/alloc.h"
 
-/* A file is sparse when it claims more than so many bytes, and so many times what it has. */
+/*
+ * A file is sparse if its size is at least SPARSE_MIN bytes and more than SPARSE_TIMES its
+ * blocks.
+ */
 #define SPARSE_MIN (1LL << 30)
 enum { SPARSE_TIMES = 16, BLOCK = 512 };
 
 static atomic_size_t pages_lost;
 
 /*
- * Behind the end of the file: a page of zeros takes the place, and the access is
- * done again. Any other SIGBUS ends us as it should.
+ * An access behind the end of a truncated file: map a page of zeros there; the access is then
+ * repeated. Any other SIGBUS ends the program, as without the handler.
  */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
@@ -123,7 +126,7 @@ int file_open_place(int place)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
-	/* What `place` refers to cannot be exchanged, unlike a name. */
+	/* A descriptor, unlike a name, always refers to the file that was checked. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
 	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file read whole: mapped, so that a large one costs no memory of ours. What
- * is lent from it is valid until file_close. Only regular files are opened.
+ * A whole file, mapped, so that a large one takes no memory of the process. Pointers into it
+ * are valid until file_close. Only regular files are opened.
  *
- * A file may shrink while it is mapped: others write it. What is gone then
- * reads as zeros (file_guard), as holes do.
+ * Other programs may truncate a file while it is mapped. The missing part then reads as zeros
+ * (file_guard), like a hole.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -15,50 +15,52 @@
 
 struct file {
 	const unsigned char *data; /* NULL when empty */
-	size_t size;  /* of what is lent */
-	size_t sparse; /* bytes behind the first hole that are not: see file_open_at */
+	size_t size;  /* bytes at `data` */
+	size_t sparse; /* bytes from the first hole on that are not in `data`: see file_open_at */
 	dev_t dev;
 	ino_t ino;
 	int64_t mtime_ns;
 };
 
 /*
- * Open path relative to dirfd (AT_FDCWD for the current directory). 0 or
- * -errno; never reports, for a missing file is often no error. -EINVAL for
- * what is not a regular file. Of a huge file that is nearly all hole only what
- * comes before the first hole is lent: nobody wrote the rest, and to walk
- * through it would take for ever.
+ * Open and map `path`, relative to dirfd (AT_FDCWD: the current directory). Returns 0, or
+ * -errno without a report, because a missing file is often no error; -EINVAL if it is no
+ * regular file. Of a huge file that is nearly all hole only the part before the first hole is
+ * mapped: nobody wrote the rest, and reading it would take too long.
  */
 int file_open_at(int dirfd, const char *path, struct file *ret);
 /*
- * The same, but -ELOOP where path's last component is a symbolic link: for files that others
- * made, which are not to have us read what only we may.
+ * The same, but -ELOOP if the last component of `path` is a symbolic link. For files that other
+ * users create: they must not make us read a file that only we may read.
  */
 int file_open_plain_at(int dirfd, const char *path, struct file *ret);
-/* Take over an open descriptor (closed in any case). */
+/* The same for an open descriptor, which is always closed. */
 int file_open_fd(int fd, struct file *ret);
 void file_close(struct file *f);
 /*
- * A descriptor to read a regular file by other means, or -1. What is no file is not even
- * opened: to open a device may do something.
+ * Open a regular file for reading. Returns a descriptor, or -1. Other kinds of files are not
+ * even opened, because opening a device may have effects.
  */
 int file_open_regular(const char *path);
-/* The same for the file that `place` (opened with O_PATH; stays the caller's) refers to; -errno. */
+/*
+ * The same for the file that `place` refers to (opened with O_PATH; the caller closes it).
+ * Returns a descriptor, or -errno.
+ */
 int file_open_place(int place);
 
 /*
- * What was read of [from, to) need not stay in memory; it is read again when it is
- * asked for. Who walks through a large file says so behind himself.
+ * The pages of [from, to) need not stay in memory; they are read again when used. A caller that
+ * walks through a large file releases the part behind it.
  */
 void file_release(const struct file *f, size_t from, size_t to);
 
 /*
- * Have pages of mapped files that are no longer there read as zeros from now
- * on, in all threads, instead of ending the program by SIGBUS. file_open_…
- * sees to it; who maps files by other means (libelf) may call it, too.
+ * From now on, in all threads, an access to a mapped file behind its end reads zeros instead of
+ * ending the program by SIGBUS. file_open_at and its variants call this. Code that maps files
+ * by other means (libelf) may call it, too.
  */
 void file_guard(void);
-/* How many pages were replaced so far. */
+/* The number of pages replaced by zeros so far. */
 size_t file_pages_lost(void);
 
 #endif

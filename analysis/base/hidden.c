@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * From Unicode 15: Default_Ignorable_Code_Point (whose unassigned code points are in it, for
- * later versions), Bidi_Control, the line and paragraph separators, and format characters
- * (general category Cf) that have no glyph. Sorted.
+ * From Unicode 15: Default_Ignorable_Code_Point (including its unassigned code points, which
+ * later versions may use), Bidi_Control, the line and paragraph separators, and format
+ * characters (general category Cf) without a glyph. Sorted.
  */
 static const struct {
 	uint32_t first, last;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Characters that a reader cannot see, or that change what a reader sees: those that turn the
- * direction of writing, format characters, those of no width, and line separators. With them a
- * name can look like another one.
+ * Characters that are invisible or change how other text looks: controls of writing direction,
+ * format characters, characters without width, and line separators. With them one name can look
+ * like another.
  */
 #ifndef BASE_HIDDEN_H
 #define BASE_HIDDEN_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the code point is one of them. Control characters are not its business. */
+/* Whether the code point is one of these. Control characters are not included. */
 bool is_hidden(uint32_t c);
 
 #endif

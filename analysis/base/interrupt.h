@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ctrl-C while a report is made. Whatever may take long asks from time to time whether
- * somebody gave it up, and comes to an end; what it had found by then is thrown away,
- * what it had written ends with a whole line. A second Ctrl-C does what it did before.
+ * Ctrl-C while a report is computed. Code that may take long calls interrupt_pending from time
+ * to time, and stops early when it is true. Unfinished results are discarded; text that was
+ * written ends with a whole line. A second Ctrl-C acts as without this.
  */
 #ifndef BASE_INTERRUPT_H
 #define BASE_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* From now on SIGINT is noted, once; nothing when it is ignored. */
+/* Note the next SIGINT. Does nothing if SIGINT is ignored. */
 void interrupt_arm(void);
-/* As before. Whether one was noted, which is forgotten now. */
+/* Restore the old handling. Returns whether a SIGINT was noted, and forgets it. */
 bool interrupt_disarm(void);
-/* Whether one was noted. From any thread. */
+/* Whether a SIGINT was noted. Any thread may call it. */
 bool interrupt_pending(void);
 
 #endif

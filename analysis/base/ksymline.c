@@ -8,20 +8,20 @@ struct word {
 	size_t len;
 };
 
-/* One more than the value of a hexadecimal digit, 0 for all else. */
+/* The value of a hexadecimal digit plus one; 0 for other characters. */
 static const unsigned char hex_digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
 	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Control characters are in no name: they end a word, too. */
+/* No name contains control characters, so they end a word, too. */
 static bool in_word(char c)
 {
 	return (unsigned char)c > ' ';
 }
 
-/* The next word of [*p, end); its length is 0 when there is none. */
+/* The next word of [*p, end); length 0: none. */
 static struct word next_word(const char **p, const char *end)
 {
 	const char *s = *p;
@@ -37,7 +37,7 @@ static struct word next_word(const char **p, const char *end)
 	return w;
 }
 
-/* The number that the next word of [*p, end) is, if it is one and fits. */
+/* Reads the next word of [*p, end) as a hexadecimal number. False if it is none or does not fit. */
 static bool next_hex(const char **p, const char *end, uint64_t *ret)
 {
 	const char *s = *p, *first;
@@ -59,8 +59,8 @@ static bool is_module(struct word w)
 }
 
 /*
- * What follows the address: a type and a name, or a size before these. Both a size and
- * a type can be one letter ("d"), so the number of words decides.
+ * After the address come a type and a name, or a size, a type and a name. A size and a type can
+ * both be one letter ("d"), so the number of words decides.
  */
 bool ksym_line_parse(const char *p, const char *end, struct ksym_line *ret)
 {

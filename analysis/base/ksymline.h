@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A line of a list of kernel symbols: of /proc/kallsyms, "ADDR TYPE NAME", or of an
- * experiment's kallmodsyms, "ADDR SIZE TYPE NAME", each with "[MODULE]" behind it where the
- * symbol is not of the kernel itself. Numbers are hexadecimal and words stand apart by
- * blanks or tabs. There are a quarter of a million lines in a kernel's list: nothing is
- * copied and nothing is changed.
+ * Parses one line of a list of kernel symbols: "ADDR TYPE NAME" in /proc/kallsyms, "ADDR SIZE
+ * TYPE NAME" in an experiment's kallmodsyms. "[MODULE]" follows if the symbol is in a module.
+ * Numbers are hexadecimal; blanks or tabs separate words. A kernel's list has a quarter of a
+ * million lines, so nothing is copied or modified.
  */
 #ifndef BASE_KSYMLINE_H
 #define BASE_KSYMLINE_H
@@ -16,12 +15,12 @@
 struct ksym_line {
 	uint64_t addr, size;
 	bool sized; /* the line gives a size */
-	char type;  /* as nm(1) has it */
-	const char *name, *module; /* where they stand in the line; module NULL: none is named */
-	size_t name_len, module_len; /* neither is 0 where there is one */
+	char type;  /* as in nm(1) */
+	const char *name, *module; /* in the line, without NUL; module NULL: the kernel itself */
+	size_t name_len, module_len; /* 0 only for a module that is NULL */
 };
 
-/* The line from p up to end (its newline, or where the text ends). False when it is none. */
+/* Parse the line in [p, end), without its newline. Returns false if it is malformed. */
 bool ksym_line_parse(const char *p, const char *end, struct ksym_line *ret);
 
 #endif

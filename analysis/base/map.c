@@ -20,7 +20,7 @@ uint64_t *map_put(struct map *m, uint64_t key, bool *fresh)
 	struct map_slot *s;
 	bool is_new;
 
-	/* At most 2/3 full: probes stay short. */
+	/* At most 2/3 full, so that probes stay short. */
 	if (m->len * 3 >= m->cap * 2)
 		grow(m);
 	s = map_slot_of(m, key);
@@ -47,7 +47,7 @@ void map_remove(struct map *m, uint64_t key)
 		return;
 	}
 	hole = i = map_slot_of(m, key) - m->slots;
-	/* Close the gap: move up what its probe would no longer reach. */
+	/* Close the gap: move up entries that a probe would no longer reach. */
 	for (;;) {
 		size_t home;
 

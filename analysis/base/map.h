@@ -13,12 +13,12 @@
 #include "analysis/base/alloc.h"
 
 /*
- * A free slot is one whose key is 0, so that a slot is no more than two words:
- * tables of a hundred thousand keys are walked at the speed of the cache. The
- * key 0 itself has a slot of its own behind the others.
+ * A slot with key 0 is free, so a slot needs only two words, and tables of a hundred thousand
+ * keys are scanned at the speed of the cache. The key 0 itself has an extra slot behind the
+ * others.
  */
 struct map {
-	struct map_slot *slots; /* cap of them, and that of key 0 */
+	struct map_slot *slots; /* cap + 1; the last is for key 0 */
 	size_t len, cap;
 	bool has_zero;
 };
@@ -37,7 +37,7 @@ static inline uint64_t hash64(uint64_t x)
 	return x ^ (x >> 33);
 }
 
-/* The slot of the key, or the free one where it belongs. Of a map that has slots. */
+/* The key's slot, or the free slot where it belongs. The map must have slots. */
 static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
 {
 	size_t i = hash64(key) & (m->cap - 1);
@@ -60,9 +60,12 @@ static inline uint64_t *map_get(const struct map *m, uint64_t key)
 	return s->key || (!key && m->has_zero) ? &s->value : NULL;
 }
 
-/* The value's place, 0 if the key is new; `*fresh` (may be NULL) says whether it is. */
+/*
+ * Returns where the key's value is stored, and adds the key with value 0 if it is new; valid
+ * until the next map_put. `*fresh` (may be NULL) says whether it is new.
+ */
 uint64_t *map_put(struct map *m, uint64_t key, bool *fresh);
-/* Take the key out, if it is there. Not while walking the map. */
+/* Remove the key, if present. Do not call it while walking the map. */
 void map_remove(struct map *m, uint64_t key);
 void map_free(struct map *m);
 
@@ -70,7 +73,7 @@ void map_free(struct map *m);
 	for (struct map_slot *s = (m)->slots; s && s <= (m)->slots + (m)->cap; s++)                \
 		if (s->key || (s == (m)->slots + (m)->cap && (m)->has_zero))
 
-/* Have the key's place in the cache by the time map_get asks for it. */
+/* Start loading the key's slot into the cache, for a map_get soon. */
 static inline void map_prefetch(const struct map *m, uint64_t key)
 {
 	if (m->cap)
@@ -78,12 +81,12 @@ static inline void map_prefetch(const struct map *m, uint64_t key)
 }
 
 uint64_t hash_bytes(const void *p, size_t n);
-/* The same for words, several times faster; another value than that of their bytes. */
+/* The same for words, several times faster. The hash differs from that of the bytes. */
 uint64_t hash_words(const uint64_t *p, size_t n);
 
 /*
- * Interned strings: equal strings have equal ids, ids count from 0, and
- * a string lives, at a fixed address, until the table is freed.
+ * Interned strings. Equal strings have equal ids, and ids count from 0. A string stays at a
+ * fixed address until the table is freed.
  */
 struct strtab {
 	struct map by_hash;

@@ -28,7 +28,7 @@ static void *part_run(void *arg)
 	return NULL;
 }
 
-/* The first of them here. A thread that cannot be had is done without. */
+/* Part 0 runs in this thread, and so does each part whose thread cannot be created. */
 void parallel_run(void (*fn)(void *ctx, size_t i), void *ctx, size_t n)
 {
 	struct part parts[PARALLEL_MAX];

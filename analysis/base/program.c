@@ -13,7 +13,7 @@ static void fill_streams(void)
 {
 	static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
 
-	/* From 0 up, so that what is opened gets the number that was looked at. */
+	/* In ascending order, because open() returns the lowest free number. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			open("/dev/null", modes[fd] | O_CLOEXEC);
@@ -50,6 +50,6 @@ int program_end(const char *program, int status)
 	if (err)
 		diag_errno(&d, err, "cannot write the output");
 	else if (ferror(stdout) && !status)
-		diag_error(&d, "cannot write the output"); /* whose errno is long gone */
+		diag_error(&d, "cannot write the output"); /* the errno of that write is lost */
 	return status || (!err && !ferror(stdout)) ? status : 1;
 }

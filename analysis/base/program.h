@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What main() of each program does first and last. */
+/* The first and the last thing that main() of each program does. */
 #ifndef BASE_PROGRAM_H
 #define BASE_PROGRAM_H
 
@@ -7,30 +7,31 @@
 
 struct diag;
 
-/* Files that reading one experiment, or writing one, may have open at a time. */
+/* The most files that reading or writing one experiment has open at a time. */
 enum { PROGRAM_FILES = 32 };
 
 /*
- * Standard streams and limits as the rest of the program may take them for granted.
+ * Prepare the standard streams and the limit of open files.
  *
- * er_cp 2>&-: the first file that is opened would become standard error, and a warning
- * be written into it. What is closed is /dev/null now, opened so that standard output
- * still cannot be written to; programs that are started find it closed.
+ * If a standard stream is closed (er_cp 2>&-), the first file opened would become, say,
+ * standard error, and warnings would be written into it. So closed streams are opened on
+ * /dev/null. Standard output still cannot be written to, and started programs inherit the
+ * streams closed.
  *
- * 0, or the status to exit with, after a sentence by the program.
+ * Returns 0, or the exit status after a report.
  */
 int program_begin(const char *program);
 
 /*
- * Have so many files open at a time. A file that cannot be opened for want of a
- * descriptor would count as one that is not there, and a report lack its data: where
- * the hard limit is below that, this is an error, reported. 0 or -1.
+ * Allow so many open files. A file that cannot be opened because descriptors ran out would
+ * count as missing, and a report would lack its data. So it is an error if the hard limit is
+ * lower. Returns 0, or -1 after a report.
  */
 int program_files(size_t files, struct diag *d);
 
 /*
- * The status; but when what was printed did not get out, 1 instead of 0, after a
- * sentence by the program (which may have said so itself, and then has another status).
+ * Flush standard output. Returns `status`; if output was lost and `status` is 0, it returns 1
+ * after a report. A program that has reported the loss itself passes another status.
  */
 int program_end(const char *program, int status);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A typed growable array, used by value: `VEC(struct row) rows = { 0 };`.
- * Pointers into it are valid until the next push. An element may be read as
- * v.data[i] for i < v.len.
+ * A typed growable array, used by value: `VEC(struct row) rows = { 0 };`. Pointers into it are
+ * valid until the next push. Elements are v.data[i] for i < v.len.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -23,7 +22,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* Append a value, which may be reckoned from the vector as it is. */
+/* Append a value. The expression may use the vector's present elements. */
 #define vec_push(v, ...)                                                                           \
 	do {                                                                                       \
 		vec_reserve(v, (v)->len + 1);                                                      \
@@ -40,8 +39,8 @@
 	} while (0)
 
 /*
- * How many elements from the front on have a member not above the value, in a
- * vector sorted by that member: the last of these is the one to look at.
+ * For a vector sorted by `member`: the number of leading elements whose member is at most
+ * `value`. The last of them is at this number - 1.
  */
 #define vec_upto(v, member, value)                                                                 \
 	({                                                                                         \
