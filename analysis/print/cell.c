@@ -14,7 +14,7 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 			    "6061626364656667686970717273747576777879"
 			    "8081828384858687888990919293949596979899";
 
-/* The digits of n before `end`; returns where they begin. */
+/* Writes the digits of n so that they end at `end`; returns where they begin. */
 static char *digits_before(char *end, uint64_t n)
 {
 	for (; n >= 100; n /= 100)
@@ -25,7 +25,7 @@ static char *digits_before(char *end, uint64_t n)
 	return end;
 }
 
-/* So many thousandths, or hundredths, with their point. */
+/* Write n thousandths, or n hundredths, as a decimal number. */
 static char *thousandths_before(char *end, uint32_t n)
 {
 	*--end = '0' + n % 10;
@@ -42,13 +42,12 @@ static char *hundredths_before(char *end, uint32_t n)
 }
 
 /*
- * What is as large as this, and what stands so near the middle of two last digits
- * that a product's own rounding might decide, is left to printf, which is exact:
- * it alone knows the number that is nearest to a quotient.
+ * Very large values, and values so close to a rounding tie that a product may round wrongly,
+ * use printf, which is exact.
  */
 enum { FIXED_END = 1000000000 };
 
-/* The double as so many units of the last digit. False where printf must say it. */
+/* Convert to units of the last digit. False: use printf. */
 static bool to_fixed(double d, double power, uint32_t *ret)
 {
 	double scaled = d * power, rest;
@@ -61,7 +60,7 @@ static bool to_fixed(double d, double power, uint32_t *ret)
 	return !(rest > 0.499999 && rest < 0.500001);
 }
 
-/* The same of an integer and so many of it to a unit. */
+/* The same for an integer; `unit` of it make one unit of the last digit. */
 static bool to_units(int64_t i, int64_t unit, uint32_t *ret)
 {
 	int64_t n = i / unit, rest = i % unit;
@@ -83,7 +82,7 @@ char *cell_number(const struct cell *c, char *end)
 	case CELL_MSEC:
 		if (!c->i)
 			return memcpy(end - 2, "0.", 2);
-		/* Two calls, for the compiler then knows what it divides by. */
+		/* Two calls with constants, which the compiler divides by faster. */
 		if (c->kind == CELL_TIME ? !to_units(c->i, 1000000, &n) : !to_units(c->i, 1000, &n))
 			return NULL;
 		return thousandths_before(end, n);
@@ -107,7 +106,7 @@ static bool is_negative(const struct cell *c)
 	return c->kind == CELL_RATIO || c->kind == CELL_PERCENT ? c->d < 0 : c->i < 0;
 }
 
-/* As printf says it, but for exactly nothing. */
+/* As printf formats it, except that exactly 0 is "0.". */
 static void put_double(struct buf *b, double d, int digits)
 {
 	if (d != 0)
@@ -192,7 +191,7 @@ bool cell_is_nothing(const struct cell *c)
 	}
 }
 
-/* The letter at the middle of each of `width` equal parts. */
+/* Write the letter at the middle of each of `width` equal parts. */
 void bar_put(struct buf *b, const char *letters, size_t width)
 {
 	size_t n = strlen(letters);
@@ -203,7 +202,7 @@ void bar_put(struct buf *b, const char *letters, size_t width)
 
 enum { HIST_MAX = 64 };
 
-/* Linear, against the row's highest; what there is at all can be seen. */
+/* Heights are linear and relative to the row's highest count. Every count above 0 is visible. */
 void hist_put(struct buf *b, const char *counts)
 {
 	static const char ramp[] = " .:-=+*#";
@@ -224,8 +223,8 @@ void hist_put(struct buf *b, const char *counts)
 }
 
 /*
- * A rail takes three columns and no rail two, as in gprofng's call tree: the
- * same rows are the same bytes in both programs.
+ * A rail takes three columns, a missing rail two, as in gprofng's call tree, so that the same
+ * rows are the same bytes in both programs.
  */
 void tree_put(struct tree *tr, struct buf *b, const struct row *r)
 {
@@ -244,7 +243,10 @@ void tree_free(struct tree *tr)
 	vec_free(&tr->rails);
 }
 
-/* The character at s and its bytes; well-formed UTF-8 is expected, a stray byte is taken alone. */
+/*
+ * Decode the character at s; returns its length in bytes. Expects well-formed UTF-8; a stray
+ * byte counts as one character.
+ */
 static size_t decode(const unsigned char *s, wchar_t *ret)
 {
 	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc0 ? 2 : 1;

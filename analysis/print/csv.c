@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Comma-separated values as spreadsheets read them (RFC 4180): one heading line,
- * quotes only where a cell needs them. A tree or a panel has a column more, the
- * depth or the number of the panel; the mark of a panel's own function stays in
- * its name.
+ * Comma-separated values as spreadsheets read them (RFC 4180): one heading line, and quotes
+ * only around cells that need them. A tree has an extra column for the depth, panels have one
+ * for the panel's number. The mark of a panel's own function is part of its name.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The delimited form, as gprofng prints its lists: four heading rows and every
- * cell in double quotes. A quote inside a cell is doubled (RFC 4180), which
- * gprofng forgets. Marks and trees stand in the name, as in the text.
+ * The delimited form, like gprofng's: four heading rows, and every cell in double quotes. A
+ * quote inside a cell is doubled (RFC 4180), which gprofng does not do. Marks and tree prefixes
+ * are part of the name, as in the text form.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void delimited_begin(struct printer *p, const struct table *t)
 {
 }
 
-/* Headings as programs know them from gprofng; the "%%" is what it prints. */
+/* Headings as gprofng prints them; programs rely on them, also on its "%%". */
 static void put_title(struct buf *b, const struct column *c, int line)
 {
 	const char *unit = c->title[2];

@@ -45,7 +45,7 @@ static void widen(size_t *width, size_t to)
 	*width = *width < to ? to : *width;
 }
 
-/* What a column takes; of text that wraps, what it needs at least. */
+/* The width of a column with its gap; for text that wraps, its least width. */
 static size_t column_width(const struct table *t, size_t column)
 {
 	const struct column *c = &t->columns.data[column];
@@ -71,7 +71,7 @@ static size_t column_width(const struct table *t, size_t column)
 	return width + GAP;
 }
 
-/* The spare column that goes first: of the most spare ones the last. */
+/* The index of the column to drop next: the last one with the highest `spare`; -1: none. */
 static int most_spare(const struct table *t, const bool *kept)
 {
 	int found = -1;
@@ -85,7 +85,7 @@ static int most_spare(const struct table *t, const bool *kept)
 	return found;
 }
 
-/* All columns of one spareness go together: seconds without their percent would puzzle. */
+/* Drop all columns with the same `spare` together: seconds without their percent would confuse. */
 static void drop(const struct table *t, int spare, const size_t *widths, bool *kept, size_t *total)
 {
 	for (size_t i = 0; i < t->columns.len; i++) {
@@ -96,7 +96,7 @@ static void drop(const struct table *t, int spare, const size_t *widths, bool *k
 	}
 }
 
-/* Whether columns went for want of room. */
+/* Decide which columns to keep. Returns whether some were dropped because they do not fit. */
 static bool choose(const struct table *t, size_t width, bool *kept, size_t *bar)
 {
 	size_t *widths = xcalloc(t->columns.len, sizeof(*widths)), total = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which columns of a table a person gets to see: those with something in them,
- * and of the spare ones as many as a line of the terminal has room for. Bars
- * take the room that is left.
+ * Chooses the columns of a table that people see: those that are not empty and, of the spare
+ * ones, as many as fit into a line of the terminal. Bars use the remaining room.
  */
 #ifndef PRINT_FIT_H
 #define PRINT_FIT_H
@@ -13,16 +12,16 @@
 
 #include "analysis/views/table.h"
 
-/*
- * Characters in a line: what COLUMNS says, else of the terminal that the file
- * is; 0: there is no end.
- */
+/* Characters per line: from COLUMNS, otherwise from the terminal that f is; 0: no limit. */
 size_t fit_width(FILE *f);
-/* Whether it is a terminal that shows colours, and nobody asked for none (NO_COLOR). */
+/* Whether f is a terminal that shows colours, and NO_COLOR is not set. */
 bool fit_colours(FILE *f);
-/* Whether the table has columns to choose from, or bars. */
+/* Whether table_fit would change the table: it has columns to choose from, or bars. */
 bool table_needs_fit(const struct table *t);
-/* The table as it is to be shown; lends t's text. The caller's to free. width 0: no end. */
+/*
+ * Make the table to be shown in `width` characters (0: no limit). It borrows t's text; the
+ * caller frees it with table_free.
+ */
 void table_fit(const struct table *t, size_t width, struct table *ret);
 
 #endif

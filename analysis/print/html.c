@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A page that needs nothing but itself: no script, no other file. Its head is
- * written before the first table of a file; HTML wants no end. What people and
- * programs named is escaped, whatever it is.
+ * A self-contained page: no script, no other file. The head is written before a file's first
+ * table; HTML needs no end. All names are escaped.
  */
 #include <string.h>
 
@@ -114,7 +113,7 @@ static void html_row(struct printer *p, const struct table *t, const struct row 
 	buf_puts(&p->out, "</tr>\n");
 }
 
-/* Notes follow the table they are about. */
+/* Notes follow their table. */
 static void html_note(struct printer *p, const char *text)
 {
 	if (!p->nnotes++)

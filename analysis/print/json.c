@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON (RFC 8259): one object a table and a line, {"name", "title", "columns",
- * "rows", "notes"}. Numbers are whole, not cut to what a person reads: times in
- * the unit of their column with all their digits. A reply is {"message"}.
+ * JSON (RFC 8259): one object per table, on a line: {"name", "title", "columns", "rows",
+ * "notes"}. Numbers keep all their digits; times are in the unit of their column. A reply is
+ * {"message"}.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "analysis/print/printer.h"
 
-/* Text that is printable, but for the ends of lines: what JSON itself uses is left. */
+/* Escape printable text, which may have newlines, for a JSON string. */
 static void put_escaped(struct buf *b, const char *s)
 {
 	for (size_t n; *s; s += n) {
@@ -74,7 +74,7 @@ static void json_heading(struct printer *p, const struct table *t)
 	buf_puts(&p->out, "],\"rows\":[");
 }
 
-/* i / 10^digits, without what follows the last digit that is not 0. */
+/* Append i / 10^digits without trailing zeros. */
 static void put_decimal(struct buf *b, int64_t i, int digits)
 {
 	uint64_t n = i < 0 ? -(uint64_t)i : (uint64_t)i, power = 1;

@@ -23,7 +23,10 @@ void printer_fini(struct printer *p)
 	tree_free(&p->tree);
 }
 
-/* Quotes delimit the cells themselves; a tab is the one control character that tables use. */
+/*
+ * A quote is no delimiter, because quotes enclose cells. Of the control characters only tab is
+ * one.
+ */
 static bool is_delimiter(const char *mode)
 {
 	return mode[0] && !mode[1] && mode[0] != '"' &&
@@ -90,7 +93,7 @@ static void survey(struct printer *p, const struct table *t)
 	p->is_tree = p->has_marks = p->has_groups = false;
 	p->group = t->rows.len ? t->rows.data[0].group : 0;
 	p->tree.rails.len = 0;
-	buf_clear(&p->cell); /* another form may have left something */
+	buf_clear(&p->cell); /* another form may have left text in it */
 	vec_for_each(r, &t->rows) {
 		p->is_tree |= r->depth > 0;
 		p->has_marks |= r->mark != '\0';
@@ -113,7 +116,7 @@ static void print(struct printer *p, const struct table *t)
 	survey(p, t);
 	p->ops->begin(p, t);
 	p->ops->heading(p, t);
-	/* Lines of text know nothing of each other but where a group begins, and a tree's rails. */
+	/* In text only the start of a group and a tree's rails depend on earlier lines. */
 	if (p->ops == &text_printer && !p->is_tree)
 		print_slices(p, t);
 	else
@@ -130,7 +133,10 @@ void printer_print(struct printer *p, const struct table *t)
 {
 	struct table fitted;
 
-	/* What people read. A page scrolls: its lines have no end, but columns of nothing go. */
+	/*
+	 * Forms for people. An HTML page scrolls, so its lines have no limit, but it omits
+	 * empty columns, too.
+	 */
 	if (p->ops == &text_printer) {
 		p->width = fit_width(p->file);
 		p->colours = fit_colours(p->file);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * To turn a million rows into text takes longer than to find them. Slices of
- * rows become text on several CPUs at once, each in a printer of its own, and are
- * written in their order.
+ * Formatting a million rows takes longer than computing them. So slices of rows are formatted
+ * on several CPUs at once, each by a copy of the printer, and then written in order.
  */
 #include <string.h>
 
@@ -27,7 +26,7 @@ static void slice_run(void *ctx, size_t n)
 		s->printer.ops->row(&s->printer, s->table, &s->table->rows.data[i]);
 }
 
-/* In pieces of whole lines: it may be given up in between. */
+/* Write pieces of whole lines, and check for an interrupt between them. */
 static void write_slice(struct printer *p)
 {
 	size_t at = 0;
@@ -54,7 +53,7 @@ void print_slices(struct printer *p, const struct table *t)
 		slices[i] = (struct slice){ .printer = *p, .table = t };
 		slices[i].printer.out = slices[i].printer.cell = (struct buf){ 0 };
 	}
-	/* Nobody may be reading any more. */
+	/* After a write error the reader may be gone: stop. */
 	while (at < t->rows.len && !ferror(p->file) && !interrupt_pending()) {
 		size_t n = 0;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text for a terminal. Numbers stand right, names left; columns that show the
- * same metric in different units stand close together under one heading. All
- * widths are known before the first line, so a table is walked twice.
+ * Text for a terminal. Numbers are aligned right, names left. Columns that show the same metric
+ * in different units stand close together under one heading. All widths must be known before
+ * the first line, so the rows are read twice.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void pad(struct buf *b, size_t n)
 		buf_add(b, blanks, n);
 }
 
-/* No line ends in blanks: text is copied, compared and searched. */
+/* Remove trailing blanks: people copy, compare and search the text. */
 static void end_line(struct buf *b)
 {
 	while (b->len && b->data[b->len - 1] == ' ')
@@ -36,7 +36,7 @@ static bool same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-/* Lines of headings: the group that is compared, then the titles. */
+/* Heading lines: the compared group, then the titles. */
 enum { LINE_GROUP = 0, LINE_UNIT = 3, NLINES = 4 };
 
 static const char *title(const struct table *t, size_t column, int line)
@@ -55,7 +55,7 @@ static bool shares_heading(const struct table *t, size_t column)
 	       c[-1].group == c->group;
 }
 
-/* Points stand below each other: behind "0." comes the room of its missing digits. */
+/* Decimal points are aligned: "0." is followed by blanks for its missing digits. */
 static size_t blanks_after(const struct cell *c)
 {
 	switch (c->kind) {
@@ -72,7 +72,7 @@ static size_t blanks_after(const struct cell *c)
 	}
 }
 
-/* Append the cell with what stands before it in its column. */
+/* Append the cell's text, with its mark and tree prefix. */
 static void put_text(struct printer *p, struct buf *b, const struct row *r, size_t column)
 {
 	const struct cell *c = &r->cells[column];
@@ -92,7 +92,7 @@ static void put_text(struct printer *p, struct buf *b, const struct row *r, size
 	pad(b, blanks_after(c));
 }
 
-/* The same by itself, in p->cell. */
+/* The same text in p->cell, alone. */
 static const char *cell_text(struct printer *p, const struct row *r, size_t column)
 {
 	buf_clear(&p->cell);
@@ -107,8 +107,8 @@ static void widen(size_t *width, size_t to)
 }
 
 /*
- * Text that nothing follows is never padded on the right, so its column need
- * not be as wide: the last name of a list, or a path where numbers stand.
+ * Text with nothing to its right is not padded, so its column need not be as wide: the last
+ * name of a list, or a path in a column of numbers.
  */
 static bool runs_over(const struct table *t, const struct row *r, size_t column)
 {
@@ -121,7 +121,7 @@ static bool runs_over(const struct table *t, const struct row *r, size_t column)
 	return true;
 }
 
-/* Whether of two cells of that kind the one further from 0 is the wider one. */
+/* Whether, among cells of this kind, a number further from 0 is at least as wide. */
 static bool grows(const struct cell *c)
 {
 	return !c->n && !c->estimate && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
@@ -133,7 +133,7 @@ static bool is_below(const struct cell *a, const struct cell *b)
 	return a->kind == CELL_PERCENT ? a->d < b->d : a->i < b->i;
 }
 
-/* The least and the greatest number of each kind in a column; blank when there is none. */
+/* The least and the greatest number of each kind in a column; blank if there is none. */
 struct extremes {
 	struct cell least[CELL_KINDS], greatest[CELL_KINDS];
 };
@@ -155,7 +155,7 @@ static void measure_cell(struct printer *p, const struct row *r, size_t column)
 	widen(&p->layout.data[column].width, text_width(cell_text(p, r, column)));
 }
 
-/* Blank: there was no number of that kind. */
+/* A blank cell adds no width. */
 static void measure_number(struct printer *p, const struct cell *c, size_t column)
 {
 	buf_clear(&p->cell);
@@ -163,7 +163,7 @@ static void measure_number(struct printer *p, const struct cell *c, size_t colum
 	widen(&p->layout.data[column].width, p->cell.len + blanks_after(c));
 }
 
-/* Of numbers only the extreme ones are turned into text. */
+/* Only a column's extreme numbers are formatted to measure it. */
 static void measure_cells(struct printer *p, const struct table *t)
 {
 	struct extremes *all = xcalloc(t->columns.len, sizeof(*all));
@@ -275,8 +275,8 @@ static void put_aligned(struct printer *p, const char *s, size_t width, bool rig
 }
 
 /*
- * A number with the blanks before it, in one piece, for nearly all cells are numbers.
- * False when it is none, or too wide for that.
+ * Append a number with the blanks before it in one piece, as nearly all cells are numbers.
+ * False if the cell is no common number, or the column is too wide.
  */
 static bool put_number(struct printer *p, const struct cell *c, const struct column_layout *l)
 {
@@ -295,7 +295,7 @@ static bool put_number(struct printer *p, const struct cell *c, const struct col
 	return true;
 }
 
-/* The text of other cells: left in its column, and in the last one as it is; right as numbers. */
+/* Text is aligned left, and not padded in the last column; numbers are aligned right. */
 static void put_cell(struct printer *p, const struct table *t, const struct row *r, size_t column)
 {
 	const struct column_layout *l = &p->layout.data[column];
@@ -310,7 +310,10 @@ static void put_cell(struct printer *p, const struct table *t, const struct row 
 		put_aligned(p, cell_text(p, r, column), l->width, right);
 }
 
-/* Headings over several columns stand left, over one they stand as its cells do. */
+/*
+ * A heading over several columns is aligned left; one over a single column is aligned like its
+ * cells.
+ */
 static void put_title(struct printer *p, const struct table *t, size_t column, int line)
 {
 	const struct column_layout *l = &p->layout.data[column];
@@ -349,7 +352,7 @@ static void text_heading(struct printer *p, const struct table *t)
 	}
 }
 
-/* Bytes of the text that a line has room for: up to the last link that does not pass it. */
+/* The bytes of a chain ("a < b < c") that fit on a line: up to the last link within `room`. */
 static size_t first_line(const char *s, size_t room)
 {
 	size_t fits = 0;
@@ -363,8 +366,8 @@ static size_t first_line(const char *s, size_t room)
 }
 
 /*
- * A bar in colours: each letter has one of six, always the same; the factors keep
- * those apart that stand side by side most often. A dot stays as it is, for most
+ * Print a bar in colours. Each letter always has the same one of six; the factors give
+ * different colours to letters that often stand side by side. Dots have no colour, because most
  * of most bars is sleep.
  */
 static void put_coloured(struct printer *p, const char *bar, size_t width)
@@ -385,7 +388,7 @@ static void put_coloured(struct printer *p, const char *bar, size_t width)
 
 enum { WRAP_INDENT = 16 };
 
-/* Text that is too long for the rest of the line goes on below, further left. */
+/* Continue text that is too long on the next line, indented by WRAP_INDENT. */
 static void put_wrapped(struct printer *p, const char *s, size_t at)
 {
 	size_t room = p->width > at ? p->width - at : 0;
@@ -436,7 +439,7 @@ static void text_say(struct printer *p, const char *text)
 	buf_puts(&p->out, "\n");
 }
 
-/* Bytes of the text up to the last blank that lets them fit; all, where none does. */
+/* The bytes up to the last blank within `room`; all bytes if there is none. */
 static size_t whole_words(const char *s, size_t room)
 {
 	size_t fits = 0;
@@ -446,7 +449,7 @@ static size_t whole_words(const char *s, size_t room)
 	return fits && strlen(s) > room ? fits : strlen(s);
 }
 
-/* A sentence, broken where the line ends. */
+/* Print a note, wrapped at the width. */
 static void text_note(struct printer *p, const char *text)
 {
 	const char *s;
@@ -463,7 +466,7 @@ static void text_note(struct printer *p, const char *text)
 	} while (*s++ == ' ' && *s);
 }
 
-/* A blank line after each table: reports of many commands stay apart. */
+/* A blank line separates the reports of several commands. */
 static void text_end(struct printer *p, const struct table *t)
 {
 	buf_puts(&p->out, "\n");
