@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_archive: its command line. */
+/* The command line of er_archive. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #include "analysis/symbols/archive.h"
 #include "analysis/symbols/elfsyms.h"
 
-/* Whether an object is to be archived, and its addresses that stacks lead through. */
+/* Whether to archive an object, and its addresses that occur in stacks. */
 struct wanted {
 	bool is;
 	VEC(uint64_t) used;
@@ -34,14 +34,14 @@ struct archiver {
 	struct session *session;
 	const char *path;
 	int expdir;
-	uid_t owner;  /* of the experiment */
-	int archives; /* archives/, -1 until something goes there */
+	uid_t owner;  /* the experiment's */
+	int archives; /* archives/; -1 until the first file is archived */
 	struct diag *d;   /* errors */
-	struct buf log;   /* warnings, a line each */
+	struct buf log;   /* warnings, one per line */
 	struct wanted *wanted; /* by object id */
 };
 
-/* A warning: for the experiment's archive.log, and for the user unless -q. */
+/* Warn in the experiment's archive.log and, unless -q, on the terminal. */
 __attribute__((format(printf, 2, 3))) static void warn(struct archiver *a, const char *fmt, ...)
 {
 	va_list ap;
@@ -66,7 +66,7 @@ static bool is_chosen(const struct archiver *a, const char *path)
 	       (!a->plan->has_only || !regexec(&a->plan->only, path, 0, NULL, 0));
 }
 
-/* Put the file at fd where archives of `path` go. 0 or -1 after reporting. */
+/* Archive the file at fd under `path`. Returns 0, or -1 after a report. */
 static int put(struct archiver *a, int fd, const char *path)
 {
 	const struct archive_plan *plan = a->plan;
@@ -92,7 +92,10 @@ static int put(struct archiver *a, int fd, const char *path)
 	return archive_link(a->archives, plan->common, path, a->d);
 }
 
-/* The file as it was recorded, if the experiment's owner may have it. -1 and why. */
+/*
+ * Open the file as it was recorded, if the experiment's owner may read it. Returns a
+ * descriptor, or -1 with the reason in *why.
+ */
 static int open_recorded(const struct archiver *a, const char *path, const char **why)
 {
 	int fd = session_open_recorded(a->session, path, why);
@@ -119,7 +122,10 @@ static int archive_object(struct archiver *a, const struct loadobj *o)
 	return fd < 0 ? 0 : put(a, fd, o->path);
 }
 
-/* The sources of one object. Of a library they are mostly elsewhere: one warning for all. */
+/*
+ * Archive the sources of one object. A library's sources are mostly not on this machine, so
+ * there is one warning for all of them.
+ */
 static int archive_sources(struct archiver *a, const struct wanted *w, const char *path)
 {
 	const char *why;
@@ -162,7 +168,10 @@ static void want_mapped(struct archiver *a, const struct experiment *e)
 	}
 }
 
-/* Mark the frames of all stacks of the experiment; `met` grows with the session's frames. */
+/*
+ * Mark the frames of all the experiment's stacks in `met`, which grows with the session's
+ * frames.
+ */
 static void meet_frames(struct archiver *a, struct experiment *e, struct buf *met)
 {
 	const struct session *s = a->session;
@@ -201,7 +210,7 @@ static void choose(struct archiver *a)
 		if (a->plan->only_used && !((*e)->founder && a->plan->only_founder))
 			meet_frames(a, *e, &met);
 	}
-	/* Only now are all objects known. */
+	/* All objects are known only after that. */
 	a->wanted = xcalloc(s->objects.len, sizeof(*a->wanted));
 	vec_for_each(e, &s->experiments) {
 		if (!a->plan->only_used && !((*e)->founder && a->plan->only_founder))
@@ -236,7 +245,7 @@ static int archive_files(struct archiver *a)
 	return err;
 }
 
-/* Files of another machine may have the same names and other contents. */
+/* Another machine's files may have the same names and different contents. */
 static int check_host(const struct archiver *a)
 {
 	const struct experiment *e = a->session->experiments.data[0];
@@ -273,7 +282,7 @@ static int archive_open_experiment(struct archiver *a)
 	return err;
 }
 
-/* A descendant's archives are in its founder. */
+/* Descendants have no archives of their own; the founder has them. */
 static int check_founder(const struct operand *p, struct diag *d)
 {
 	__cleanup(closep) int fd = openat(p->dir, "log.xml", O_PATH | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a reader elsewhere needs goes into archives/ of the founder. By default
- * that is the names of functions (symbol files); copies of the files bring
- * disassembly, and of the sources annotated source.
+ * Puts the files that a reader on another machine needs into archives/ of the founder. By
+ * default these are function names (symbol files). Copies of the object files also allow
+ * disassembly, and copies of the sources annotated source.
  */
 #ifndef FILES_ARCHIVER_H
 #define FILES_ARCHIVER_H
@@ -18,23 +18,23 @@ struct experiment;
 struct archive_plan {
 	bool nothing;
 	bool objects, sources;
-	bool only_used;    /* those that a recorded stack leads through */
-	bool only_founder; /* what the founder mentions, not what its descendants do */
-	bool quiet;        /* warnings go into archive.log of the experiment alone */
-	bool force;        /* write what is there again, whatever machine it is of */
+	bool only_used;    /* only files with code in a recorded stack */
+	bool only_founder; /* only files of the founder, not of its descendants */
+	bool quiet;        /* warnings go only into the experiment's archive.log */
+	bool force;        /* replace existing archives; accept another machine's experiment */
 	enum archive_mode mode;
-	char *common; /* absolute path of a directory for many experiments, NULL none */
-	regex_t only; /* paths, if has_only */
+	char *common; /* absolute path of a directory shared by experiments; NULL: none */
+	regex_t only; /* archive only paths that match; valid if has_only */
 	bool has_only;
 };
 
-/* 0, also after warnings, or -1 after reporting. */
+/* Returns 0, also after warnings, or -1 after a report. */
 int archive_experiment(const char *path, const struct archive_plan *plan, struct diag *d);
 
 /*
- * What er_print does when it opens an experiment whose recorder came to no end:
- * archive the names of its functions, if that was not done, it is of this machine
- * and nobody records any more. True when something was archived now. Silent.
+ * er_print calls this when it opens an experiment whose recorder did not end properly. Archives
+ * the function names if that was not done, the experiment is from this machine and nothing
+ * records into it. Returns true if something was archived. Reports nothing.
  */
 bool archive_abandoned(const struct experiment *e);
 

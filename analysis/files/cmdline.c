@@ -25,7 +25,7 @@ void tool_catch_signals(void)
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
 		struct sigaction old;
 
-		/* Whoever started us with nohup wants no end at SIGHUP. */
+		/* A program started with nohup must not end at SIGHUP. */
 		if (!sigaction(caught[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(caught[i], &act, NULL);
 	}
@@ -58,7 +58,10 @@ static const struct tool_option *find(const struct tool *t, int letter)
 	return NULL;
 }
 
-/* ":Vhnqa:…": the colon in front has getopt tell a missing argument from an unknown option. */
+/*
+ * ":Vhnqa:…". With the leading colon getopt distinguishes a missing argument from an unknown
+ * option.
+ */
 static char *letters(const struct tool *t)
 {
 	struct buf b = { 0 };
@@ -108,7 +111,7 @@ int tool_parse(const struct tool *t, int argc, char **argv, void *settings, stru
 	int c;
 
 	opterr = 0;
-	optind = 0; /* also when a test calls us a second time */
+	optind = 0; /* restart getopt: tests parse more than once */
 	while ((c = getopt_long(argc, argv, spec, words, NULL)) != -1) {
 		int status = take_option(t, c, argv, settings, d);
 

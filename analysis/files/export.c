@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * er_export: all that is in an experiment as text, one record a line, nothing
- * resolved and nothing summed. For people who want to see what is on disk.
+ * er_export prints everything in an experiment as text, one record per line. It resolves no
+ * addresses and sums up nothing: it shows what is on disk.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,10 @@
 #include "analysis/files/operand.h"
 #include "analysis/files/tool.h"
 
-/* The line that is being built. Texts are of other people's making: printable, in quotes,
- * in which " and \ have a \ before them. */
+/*
+ * The line being built. Texts may be hostile: they are made printable and quoted, with a \
+ * before each " and \.
+ */
 struct line {
 	FILE *file;
 	struct buf text;
@@ -52,7 +54,7 @@ static void put_hex(struct line *l, const char *name, uint64_t value)
 	buf_printf(&l->text, " %s=0x%" PRIx64, name, value);
 }
 
-/* Nanoseconds as seconds. */
+/* Append nanoseconds as seconds. */
 static void put_time(struct line *l, int64_t ns)
 {
 	uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -153,7 +155,7 @@ static void put_field(struct line *l, const struct packet *p, const struct exp_f
 	size_t n;
 
 	if (f->type != ER_STRING) {
-		/* Shorter packets of a kind end before their last fields. */
+		/* A shorter packet of this kind lacks its last fields. */
 		if (f->offset + er_type_size(f->type) <= p->size) {
 			buf_puts(&l->text, " ");
 			buf_put_printable(&l->text, f->name);

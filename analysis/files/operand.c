@@ -70,7 +70,7 @@ bool operand_inside(int inner, int outer)
 	return false;
 }
 
-/* What recorders, ours and gprofng's, and those who work on experiments put there. */
+/* The files that er_kernel, gprofng's collector and the tools create in an experiment. */
 static bool belongs(const char *name)
 {
 	static const char *const known[] = {

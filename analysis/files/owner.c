@@ -23,7 +23,7 @@ struct identity {
 	int ngroups;
 };
 
-/* Of a user whom nobody knows: no groups. */
+/* A user without an account has no groups. */
 static void identity_of(uid_t uid, struct identity *id)
 {
 	__cleanup(freep) char *text = xmalloc(PASSWD_TEXT);
@@ -38,7 +38,10 @@ static void identity_of(uid_t uid, struct identity *id)
 		id->ngroups = 0;
 }
 
-/* For files, and this thread, only; the system call, because glibc's has all threads do it. */
+/*
+ * Take on an identity for access to files, in this thread only. A direct system call, because
+ * glibc's setgroups changes all threads.
+ */
 static bool take(const struct identity *id)
 {
 	if (syscall(SYS_setgroups, id->ngroups, id->groups) < 0)
@@ -55,7 +58,10 @@ static bool same_file(const struct stat *st, int fd)
 	return !fstat(fd, &open) && st->st_dev == open.st_dev && st->st_ino == open.st_ino;
 }
 
-/* Opened as the user, by root. Taking root's identity again cannot fail, or nothing is right. */
+/*
+ * As root, try to open the file as this user. Returning to root's identity cannot fail; if it
+ * did, the program must not go on.
+ */
 static bool opens_as(uid_t owner, int fd, const char *path)
 {
 	struct identity *theirs = xcalloc(1, sizeof(*theirs)), *ours = xcalloc(1, sizeof(*ours));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the owner of an experiment may read. An experiment says itself which files belong to
- * it; when its owner is another user than the one who archives it, files that only the latter
- * may read are not to get into it.
+ * What the owner of an experiment may read. An experiment itself names the files to archive. If
+ * another user than its owner archives it, files that only that user may read must not get into
+ * it.
  */
 #ifndef FILES_OWNER_H
 #define FILES_OWNER_H
@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 /*
- * Whether the user may read the file that is open at fd, by this absolute path. Always true of
- * the calling user. Another file at the path, by now or for that user, does not count.
- * Root asks the kernel with that user's identity. Others go by the modes of the file and
- * of the directories above it, and regard no group.
+ * Whether `owner` may read the file open at fd, by its absolute path. Always true if `owner` is
+ * the calling user. False if the path now leads to another file, or does so for `owner`. If
+ * root calls, the kernel decides, with the owner's identity. Otherwise the permission bits of
+ * the file and of the directories above it decide, and groups are ignored.
  */
 bool owner_may_read(uid_t owner, int fd, const char *path);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether somebody still records into an experiment. Ours says so and gives its
- * process; gprofng's collector is a library in the process that is recorded. A
- * number alone proves nothing, it may be another process by now.
+ * Whether something still records into an experiment. er_kernel writes that, and its process
+ * ID, into recorder.xml. gprofng's collector is a library in the recorded process. A process ID
+ * alone proves nothing, because another process may have it by now.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,9 +18,9 @@
 #include "analysis/files/operand.h"
 
 struct signs {
-	bool elsewhere, closed; /* log.xml: of another machine; has its event exit */
+	bool elsewhere, closed; /* log.xml: from another machine; has the exit event */
 	int64_t target;         /* log.xml: the process that was recorded */
-	int64_t recorder;       /* recorder.xml: ours, 0 when it has ended */
+	int64_t recorder;       /* recorder.xml: er_kernel's process; 0: it has ended */
 };
 
 static void on_log(void *ctx, const struct xml_element *el)
@@ -46,7 +46,10 @@ static void on_recorder(void *ctx, const struct xml_element *el)
 		s->recorder = xml_get_int(el, "pid", 0);
 }
 
-/* When the file was written last, seconds since the epoch; 0 when there is none. */
+/*
+ * Parse a file. Returns when it was last written, in seconds since the epoch; 0: there is no
+ * such file.
+ */
 static int64_t parse(int dir, const char *name, struct signs *s,
 		     void (*start)(void *ctx, const struct xml_element *el))
 {
@@ -63,7 +66,10 @@ static int64_t parse(int dir, const char *name, struct signs *s,
 	return written;
 }
 
-/* The first line of a file of /proc that begins with `word`, behind it; NULL none. To be freed. */
+/*
+ * The rest of the first line of a file in /proc that begins with `word`; NULL: none. The caller
+ * frees it.
+ */
 static char *proc_line(const char *path, const char *word)
 {
 	__cleanup(fclosep) FILE *f = fopen(path, "re");
@@ -80,14 +86,14 @@ static char *proc_line(const char *path, const char *word)
 	return NULL;
 }
 
-/* When the process was started, seconds since the epoch; -1 when there is none. */
+/* When the process started, in seconds since the epoch; -1: there is no such process. */
 static int64_t process_start(int64_t pid)
 {
 	enum { STARTTIME = 22, STATE = 3 }; /* fields of /proc/PID/stat, proc(5) */
 	__cleanup(freep) char *path = xasprintf("/proc/%" PRId64 "/stat", pid);
 	__cleanup(freep) char *stat = proc_line(path, "");
 	__cleanup(freep) char *boot = proc_line("/proc/stat", "btime ");
-	/* The second field is a name in parentheses and may hold anything. */
+	/* The second field is a name in parentheses that may contain any characters. */
 	char *at = stat ? strrchr(stat, ')') : NULL;
 
 	for (int field = STATE; at && field <= STARTTIME; field++)

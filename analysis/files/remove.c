@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_rm: experiments, and groups: their experiments first, then the group file. */
+/* er_rm removes experiments, and groups: first their experiments, then the group file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,8 +15,8 @@
 
 struct settings {
 	bool force;
-	bool outside; /* members of groups, wherever they are */
-	int group;    /* the group's directory, of whose members it is about; -1: no group */
+	bool outside; /* also remove members outside the group's directory */
+	int group;    /* directory of the group whose members are removed; -1: no group */
 };
 
 static int set_force(void *settings, const char *arg, struct diag *d)
@@ -31,7 +31,7 @@ static int set_outside(void *settings, const char *arg, struct diag *d)
 	return 0;
 }
 
-/* A group may have been written by others: it is not to name what lies elsewhere. */
+/* Another user may have written the group, so it must not name experiments elsewhere. */
 static int check_inside(const struct settings *s, const struct operand *p, struct diag *d)
 {
 	if (s->group < 0 || s->outside || operand_inside(p->dir, s->group))
@@ -63,7 +63,7 @@ static int remove_experiment(const char *path, const struct settings *s, struct 
 	return err;
 }
 
-/* A member that is gone already does not keep the group file. */
+/* If a member no longer exists, the group file is still removed. */
 static int remove_member(const struct settings *s, const char *path, struct diag *d)
 {
 	struct stat st;
@@ -74,7 +74,10 @@ static int remove_member(const struct settings *s, const char *path, struct diag
 	return 0;
 }
 
-/* Whether it may go, before any other goes. One whose directory is gone is gone, too. */
+/*
+ * Check that a member may be removed, before any is. A member whose directory no longer exists
+ * passes.
+ */
 static int check_member(const struct settings *s, const char *path, struct diag *d)
 {
 	struct operand p;

@@ -15,7 +15,10 @@ static void add(const struct lineinfo *l, uint32_t file, struct strtab *ret)
 		strtab_id(ret, path);
 }
 
-/* Where the instruction is from, and the calls that were inlined around it. */
+/*
+ * Add the instruction's source file, those of the calls inlined around it, and that of its
+ * compilation unit.
+ */
 static void add_address(struct lineinfo *l, uint64_t vaddr, struct strtab *ret)
 {
 	struct inlined calls[INLINED_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The programs beside er_print that handle whole experiments. Each takes the
- * command line and returns the exit status: 0, 1 when something could not be
- * done (and was reported), 2 for a wrong command line.
+ * The tools that handle whole experiments. Each main function takes the command line and
+ * returns the exit status: 0; 1 if something failed, which was reported; 2 for a wrong command
+ * line.
  */
 #ifndef FILES_TOOL_H
 #define FILES_TOOL_H

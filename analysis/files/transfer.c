@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * er_cp and er_mv. What appears under the new name is complete: it is copied
- * under a name of ours in the same directory and renamed, and a rename takes
- * nobody's place (RENAME_NOREPLACE).
+ * er_cp and er_mv. An experiment appears under its new name only when it is complete: it is
+ * copied under a temporary name in the same directory and then renamed. The rename replaces
+ * nothing (RENAME_NOREPLACE).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "analysis/files/tool.h"
 #include "analysis/files/tree.h"
 
-/* One experiment on its way. */
+/* One experiment that is copied or moved. */
 struct transfer_job {
 	enum transfer how;
 	struct operand from, to;
@@ -35,7 +35,7 @@ static const char *verb(enum transfer how)
 	return how == TRANSFER_COPY ? "copy" : "move";
 }
 
-/* renameat2 where it is known; else a look and a rename, which is the best there is. */
+/* If renameat2 is not supported, check and then rename, which is not atomic. */
 static int rename_noreplace(int from, const char *name, const struct operand *to)
 {
 	if (!renameat2(from, name, to->dir, to->name, RENAME_NOREPLACE))
@@ -57,7 +57,7 @@ static int rename_failed(const struct transfer_job *j, int err)
 	return -1;
 }
 
-/* Copy, and give the copy its name. */
+/* Copy under a temporary name, then rename. */
 static int copy_over(const struct transfer_job *j)
 {
 	__cleanup(freep) char *temporary = xasprintf(".%ld.%s", (long)getpid(), j->from.name);
@@ -93,7 +93,7 @@ static int move_over(const struct transfer_job *j)
 			  j->from.path, j->to.path);
 }
 
-/* What speaks against it before anything is touched. 0, or -1 after reporting. */
+/* Check for errors before anything is changed. Returns 0, or -1 after a report. */
 static int check(const struct transfer_job *j, int fd)
 {
 	__cleanup(freep) char *recorder = experiment_recorder(fd);
@@ -114,7 +114,7 @@ static int check(const struct transfer_job *j, int fd)
 	return 0;
 }
 
-/* The experiment at `from` to the new name `to`. 0 or -1. */
+/* Copy or move the experiment `from` to the new name `to`. Returns 0, or -1 after a report. */
 static int transfer_one(enum transfer how, const char *from, const char *to, struct diag *d)
 {
 	struct transfer_job j = { .how = how, .from = { .dir = -1 }, .to = { .dir = -1 }, .d = d };
@@ -139,7 +139,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* To the same name in a directory. */
+/* Copy or move into a directory, keeping the name. */
 static int transfer_into(enum transfer how, const char *from, const char *dir, struct diag *d)
 {
 	struct operand p;
@@ -154,7 +154,7 @@ static int transfer_into(enum transfer how, const char *from, const char *dir, s
 	return err;
 }
 
-/* Create the group file `to` with the text; it must not be there. */
+/* Create the group file `to` with this text. An existing file is an error. */
 static int write_group(const char *to, const struct buf *text, struct diag *d)
 {
 	__cleanup(closep) int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -169,7 +169,10 @@ static int write_group(const char *to, const struct buf *text, struct diag *d)
 	return -1;
 }
 
-/* The experiments of a group, and a group file that names them in their new place. */
+/*
+ * Copy or move a group's experiments into a directory, and write a group file there that names
+ * them.
+ */
 static int transfer_group(enum transfer how, const char *path, const char *dir, struct diag *d)
 {
 	__cleanup(freep) char *to = xasprintf("%s/%s", dir, base_of(path));

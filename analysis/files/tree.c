@@ -16,7 +16,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
 
-/* An experiment has three levels. Each open one costs a descriptor. */
+/* An experiment has three levels. Each open level costs a descriptor. */
 enum { DEPTH_MAX = 32 };
 
 struct entry {
@@ -27,9 +27,9 @@ struct entry {
 typedef VEC(struct entry) entry_vec;
 
 /*
- * The recorder flushes stacks and maps before packets, and the event exit last.
- * Copied the other way round, the log first, then packets, then what they refer
- * to, all that the copy mentions is in it.
+ * The recorder writes stacks and maps before the packets that refer to them, and the exit event
+ * last. The copy goes the other way: first the log, then packets, then the rest. So everything
+ * that the copy refers to is in the copy.
  */
 static int rank_of(const char *name)
 {
@@ -58,7 +58,7 @@ static void entries_free(entry_vec *v)
 	vec_free(v);
 }
 
-/* The entries of the directory open at fd (stays the caller's). 0 or -errno. */
+/* Read the entries of the directory open at fd, which the caller keeps. Returns 0 or -errno. */
 static int entries_read(int fd, entry_vec *ret)
 {
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -93,8 +93,10 @@ static void keep_attributes(const struct tree_copy *c, const struct stat *st, in
 {
 	const struct timespec times[2] = { st->st_atim, st->st_mtim };
 
-	/* Before the mode: a change of owner takes the set-id bits away. What we may not keep, we
-	 * do not. */
+	/*
+	 * Before the mode, because a change of owner clears the set-id bits. Failures are
+	 * ignored: an attribute that the caller may not set is not kept.
+	 */
 	if (c->owners && fchown(out, st->st_uid, st->st_gid) < 0)
 		errno = 0;
 	if (fchmod(out, st->st_mode & 0777) < 0 || futimens(out, times) < 0)
@@ -143,7 +145,7 @@ static int copy_entry(const struct tree_copy *c, int depth, struct diag *d)
 	struct stat st;
 
 	if (fstatat(c->from, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		/* The recorder replaces files; a temporary one may be gone by now. */
+		/* The recorder replaces files: a temporary file may no longer exist. */
 		return errno == ENOENT ? 0 : diag_errno(d, errno, "%s: cannot read", c->path);
 	}
 	if (S_ISDIR(st.st_mode))
@@ -213,7 +215,7 @@ int tree_copy(const struct tree_copy *c, struct diag *d)
 /* --- removing --- */
 
 struct removal {
-	dev_t dev; /* of the tree */
+	dev_t dev; /* the tree's file system */
 	struct diag *d;
 };
 
@@ -225,7 +227,7 @@ static int remove_entry(const struct removal *r, int dir, const char *name, cons
 {
 	if (!unlinkat(dir, name, 0) || errno == ENOENT)
 		return 0;
-	/* POSIX wants EPERM for a directory, Linux says EISDIR. */
+	/* For a directory POSIX specifies EPERM; Linux returns EISDIR. */
 	if (errno != EISDIR && errno != EPERM)
 		return diag_errno(r->d, errno, "%s: cannot remove", path);
 	return remove_dir(r, dir, name, path, depth);

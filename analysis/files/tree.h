@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Directory trees the size of an experiment, copied and removed. Directories
- * are entered by descriptor and never through a symbolic link, so that nothing
- * outside the tree is read, written or removed whatever others do meanwhile.
+ * Copies and removes directory trees of the size of an experiment. Directories are opened
+ * relative to a descriptor, never through a symbolic link. So nothing outside the tree is read,
+ * written or removed, whatever other programs do meanwhile.
  */
 #ifndef FILES_TREE_H
 #define FILES_TREE_H
@@ -10,23 +10,25 @@
 struct diag;
 
 /*
- * Copy the directory `name` of `from` to a new one `copy` in `to`: directories,
- * regular files, symbolic links as they are; what else there is is passed over
- * with a warning. Modes and times are kept, and owners if `owners` (and we may).
- * An experiment that grows meanwhile is copied so that the copy can be read.
- * 0, or -1 after reporting; then there is no copy. `path` is what messages call
- * the directory.
+ * Copy the directory `name` in `from` to a new directory `copy` in `to`. Directories, regular
+ * files and symbolic links are copied; other files are skipped with a warning. Modes and times
+ * are kept, and owners if `owners` is set and the caller may. An experiment that is being
+ * recorded is copied in an order that leaves the copy readable. Returns 0, or -1 after a
+ * report; then no copy remains. Messages call the directory `path`.
  */
 struct tree_copy {
 	int from, to;
 	const char *name, *copy, *path;
 	int owners;
-	const volatile int *stop; /* becomes other than 0: give up; may be NULL */
+	const volatile int *stop; /* nonzero: give up; may be NULL */
 };
 
 int tree_copy(const struct tree_copy *c, struct diag *d);
 
-/* Remove the directory `name` of dir and all in it; not into other file systems. 0 or -1. */
+/*
+ * Remove the directory `name` in `dir` and all that it contains. Other file systems mounted in
+ * it are an error. Returns 0, or -1 after a report.
+ */
 int tree_remove(int dir, const char *name, const char *path, struct diag *d);
 
 #endif
