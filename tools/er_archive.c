@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_archive: makes experiments readable elsewhere. Everything is in analysis/files/. */
+/* er_archive makes experiments readable on other machines. The code is in analysis/files/. */
 #include "analysis/base/program.h"
 #include "analysis/files/tool.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_export: prints the raw data of experiments. Everything is in analysis/files/. */
+/* er_export prints the raw data of experiments. The code is in analysis/files/. */
 #include "analysis/base/program.h"
 #include "analysis/files/tool.h"
 

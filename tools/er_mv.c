@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_mv: moves and renames experiments. Everything is in analysis/files/. */
+/* er_mv moves and renames experiments. The code is in analysis/files/. */
 #include "analysis/base/program.h"
 #include "analysis/files/tool.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_print: reports on experiments. Everything is in analysis/; see analysis/command/shell.h. */
+/* er_print reports on experiments. The code is in analysis/; see analysis/command/shell.h. */
 #include <locale.h>
 #include <signal.h>
 
@@ -14,15 +14,18 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status;
-	/* Names are UTF-8 whatever the user's locale says; numbers keep their point. */
+	/* Names are UTF-8 in any locale; numbers keep their decimal point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	/* `er_print … | head` ends by EPIPE, an `outfile` to a pipe with a message. */
+	/*
+	 * A write to a closed pipe fails with EPIPE: `er_print … | head` then ends, an
+	 * `outfile` to a pipe gives a message.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	shell_init(&sh, "er_print", edit_read_line);
 	status = shell_main(&sh, argc, argv);
 	shell_fini(&sh);
 	if (sh.interrupted) {
-		/* Ends as if it had not been caught, so that a script that runs this one ends, too. */
+		/* End by SIGINT, as without a handler, so that a calling script ends, too. */
 		signal(SIGINT, SIG_DFL);
 		raise(SIGINT);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* er_src: source and disassembly of an object; see analysis/command/ersrc.h. */
+/* er_src shows the source and disassembly of an object; see analysis/command/ersrc.h. */
 #include <locale.h>
 
 #include "analysis/base/program.h"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Install the Debian packages that are missing: install-deps.sh [build|test|bench]
-# what building and the demo need, what the tests need as well (this without an
-# argument), and what make bench measures against. Does nothing, and needs no
-# root, on a machine that has them all.
+#
+# "build" is for building and the demo, "test" (the default) also for the tests, "bench"
+# also for the tools that make bench compares with. If nothing is missing, it does nothing
+# and needs no root.
 set -eu
 
 build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev
@@ -42,7 +43,7 @@ echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# The lists of one source may be out of reach and everything be in the others.
+# One package source may be out of reach while the others have everything.
 apt-get update >"$log" 2>&1 || true
 if ! apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
 	why=$(sed -n 's/^[EW]: //p' "$log" | head -n 1)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make install: install.sh OUTPUT DESTDIR PREFIX; make uninstall: the same with "remove"
-# behind it, which takes away the files of the same names.
+# make install runs install.sh OUTPUT DESTDIR PREFIX. make uninstall adds "remove", which
+# removes the files that an installation would write.
 #
 # `gprofng collect kernel` runs gp-collect-kernel (binutils before 2.44) or
-# gprofng-collect-kernel from the directory of gprofng itself. Both links go
-# beside our programs; and, unless a package is being made (DESTDIR), beside a
-# gprofng that lives elsewhere, too. What somebody else has put there stays.
+# gprofng-collect-kernel from gprofng's own directory. Links with both names go beside our
+# programs. Unless a package is being built (DESTDIR), they also go beside a gprofng that is
+# installed elsewhere. A file of another owner is never replaced.
 set -eu
 
 usage() { echo "usage: install.sh OUTPUT DESTDIR PREFIX [remove]" >&2; exit 2; }
@@ -18,7 +18,7 @@ bin=$destdir$prefix/bin
 man=$destdir$prefix/share/man
 links="gp-collect-kernel gprofng-collect-kernel"
 
-# link DIRECTORY TARGET: both names, unless a file of another owner has the name.
+# link DIRECTORY TARGET: create both links, unless another program's file has the name.
 link()
 {
 	for name in $links; do
@@ -34,7 +34,7 @@ link()
 	done
 }
 
-# put MODE DIRECTORY FILE…
+# put MODE DIRECTORY FILE…: install the files, or remove them.
 put()
 {
 	local mode=$1 dir=$2 file
@@ -58,7 +58,7 @@ link "$bin" er_kernel
 theirs=$(dirname "$(readlink -f "$gprofng")")
 [ "$theirs" != "$(readlink -f "$bin")" ] || exit 0
 if [ -w "$theirs" ]; then
-	# One that leads to somebody else's copy stays when ours goes.
+	# A link to another installation's er_kernel stays when this one is removed.
 	[ -z "$remove" ] ||
 		[ "$(readlink "$theirs/gp-collect-kernel")" = "$(readlink -f "$bin")/er_kernel" ] || exit 0
 	link "$theirs" "$(readlink -f "$bin")/er_kernel"
