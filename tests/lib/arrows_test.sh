@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Which folder may include which (docs/architecture.md): reads the #include
-# lines and fails on an arrow that points up. A row: folder, what it may use.
+# Which folder may include which (docs/architecture.md). Fails for each #include line that
+# points upwards. A row has a folder and the folders that it may use.
 . "$(dirname "$0")/tap.sh"
 
 while read -r folder allowed; do

@@ -3,18 +3,18 @@
 #
 # make check: build everything, run every test, count.
 #	check.sh [unit|live]
-# Each case is one line (tap.sh says which); the last line is the count, and the
-# status is not 0 when a case failed. With "unit", what needs no kernel of ours;
-# with "live", the recordings only. As an ordinary user it runs to its end; what
-# needs root is skipped with that reason.
+# "unit" runs the tests that load nothing into the kernel, "live" only the recordings. Each
+# case is one line (see tap.sh). The last line is the count, and the status is not 0 if a
+# case failed. An ordinary user can run it, too: tests that need root are skipped with that
+# reason.
 #
-# A live test meets whatever else the machine does. One that fails is run once
-# more after all others; the second result counts, and what the first one said
-# is shown behind "again:". Each test has a time limit, its line "# Time limit:
-# N s" or $limit_default, twice as much when it runs again, and none goes on later than $CHECK_MINUTES after the start.
+# Other programs on the machine may disturb a live test. One that fails is run again after
+# all others: the second result counts, and the first output is shown after "again:". A
+# test's time limit is its line "# Time limit: N s", or $limit_default; it doubles when the
+# test runs again. No live test runs longer than $CHECK_MINUTES after the start.
 set -u
 
-unset CDPATH # else cd prints where it went
+unset CDPATH # with CDPATH cd prints the directory
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top" || exit 2
 . tests/lib/env.sh
@@ -32,7 +32,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 O
 
 say() { tee -a "$results"; }
 
-# build NAME MAKE-ARGUMENTS…: one line; all that make said when it failed.
+# build NAME MAKE-ARGUMENTS…: one line, and make's output if it failed.
 build()
 {
 	local name=$1 warnings
@@ -47,7 +47,7 @@ build()
 	fi
 }
 
-# A cmocka program speaks TAP; what it planned and did not report has failed.
+# A cmocka program prints TAP. A planned case without a result has failed.
 run_unit()
 {
 	local t
@@ -70,8 +70,8 @@ run_unit()
 	done
 }
 
-# attempt LIMIT PROGRAM ARGUMENTS…: it prints cases itself, and they land in $log;
-# silence, a crash and the end of its time are failures. 0 when there is none.
+# attempt LIMIT PROGRAM ARGUMENTS…: run a test that prints its cases, and write them to
+# $log. Silence, a crash and a timeout are failures. Status 0: no case failed.
 attempt()
 {
 	local limit=$1 name status begin=$SECONDS why=
@@ -128,7 +128,7 @@ run_fuzz()
 	fi | say
 }
 
-# The smaller of what a live test may take and what is left for all; 0: nothing is.
+# A live test's time limit in seconds, at most the time left for all; 0: none is left.
 time_for()
 {
 	local limit= left=$((deadline - SECONDS))
@@ -153,7 +153,7 @@ run_live()
 	fi
 }
 
-# What failed, once more: the load of the machine may have been another's.
+# Run failed live tests again: another program may have loaded the machine.
 run_again()
 {
 	local t limit factor=2
@@ -180,7 +180,7 @@ live()
 	run_again
 }
 
-# Failures stand at the end with what was seen, so that the end of a log suffices.
+# Repeat failures and their output at the end, so that the end of a log suffices.
 summary()
 {
 	[ ${#again[@]} = 0 ] || echo "Run again: ${again[*]##*/}"

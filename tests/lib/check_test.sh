@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh itself, on a tree of stubs: what fails once and then not, what fails
-# twice, what hangs, what says nothing, and the end of the log.
+# check.sh itself, run on stub tests: one fails once and then passes, one fails twice, one
+# hangs, one prints nothing. Also checks the end of the log.
 . "$(dirname "$0")/tap.sh"
 
 mkdir -p tree/tests/lib tree/tests/live tree/tools

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # make demo: demo.sh OUTPUT
-# Records this whole system for about ten seconds under a load that computes,
-# makes system calls, and waits for locks and for the disk; then asks er_print
-# what there was.
+#
+# Records the whole system for about ten seconds, under a load that computes, makes system
+# calls, and waits for locks and the disk. Then er_print reports on it.
 set -u
 
 O=$(cd "$1" && pwd) || exit 1
@@ -15,7 +15,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# The load: everything in a directory of its own that goes away with it.
+# The load works in its own directory, which is removed at the end.
 cat >"$work/load" <<END
 #!/bin/sh
 cd "$work"
@@ -33,9 +33,9 @@ END
 chmod +x "$work/load"
 
 say() { printf "\n--- %s\n" "$*"; }
-# As a shell wants it to be typed.
+# Quote arguments for a shell.
 quoted() { for a; do case $a in *[!A-Za-z0-9_./,:%=+-]*) printf " '%s'" "$a" ;; *) printf ' %s' "$a" ;; esac; done; }
-# A terminal has 80 to 100 columns. What settings reply is no report.
+# Reports are 100 columns wide, as terminals have 80 to 100.
 report() { say "er_print$(quoted "$@")"; COLUMNS=100 "$er_print" "$@"; }
 
 last=$(ls -d ktest.*.er 2>/dev/null | sed -n 's/^ktest\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n1)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# install-deps.sh: what it asks apt-get for, and the one sentence when that fails.
+# install-deps.sh: which packages it requests from apt-get, and its message if that fails.
 . "$(dirname "$0")/tap.sh"
 
-# A machine of our own making: $have is installed, $who calls, apt-get says $apt.
+# A simulated machine: the packages $have are installed, $who is the user's id, $apt is
+# apt-get's error.
 mkdir bin
 stub() { { echo '#!/bin/sh'; cat; } >"bin/$1" && chmod +x "bin/$1"; }
 stub dpkg-query <<'END'

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The files and functions that the pages of docs/ name are there.
+# The files and functions that the pages of docs/ name exist.
 . "$(dirname "$0")/tap.sh"
 
 (cd "$top" && find analysis bpf kernel_er loaders user tools tests docs Makefile -type f) >files
-# What is made up, in the example of howto-view.md: all that has `inner` in its name.
+# howto-view.md has invented names, which contain `inner`: skip them.
 for page in "$top"/docs/howto-packet.md "$top"/docs/howto-view.md "$top"/docs/architecture.md \
 	"$top"/docs/testing.md; do
 	grep -o '`[^`]*`' "$page" | tr -d '`' | grep -v inner | sort -u >named

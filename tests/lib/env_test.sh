@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# env.sh and tap.sh: what a user has set for himself decides nothing, neither does where
-# the checkout lies.
+# env.sh and tap.sh: neither a user's settings nor the checkout's path changes results.
 . "$(dirname "$0")/tap.sh"
 
 mkdir -p "a b/tests/lib" "a b/tests/live" "a b/out" home "t m p"

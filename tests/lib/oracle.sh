@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For tests that have gprofng and er_print read the same experiment. Source it
-# after tap.sh. What differs is listed, never passed over. gprofng knows the
-# delimiter only for lists; trees and panels are compared as text, blanks folded.
+# For tests that compare gprofng and er_print on the same experiment. Source it after
+# tap.sh. Every difference is reported. gprofng has the delimited form only for lists; trees
+# and panels are compared as text, with blanks folded.
 
-# gprofng shows parts that a compiler split off functions as what their symbols say.
+# gprofng shows parts that a compiler split off functions under their own symbols.
 echo viewmode machine >.er.rc
 
-# Any process of the machine may be recorded, whatever its name: gprofng prints control
-# characters as they are, er_print their numbers.
+# Any process may be recorded, whatever its name. gprofng prints control characters
+# unchanged, er_print as numbers.
 for c in 01 02 03 04 05 06 07 08 0b 0c 0d 0e 0f 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f 7f; do
 	printf "%s\n" "s/\\x$c/\\\\x$c/g"
 done >control.sed
 theirs() { gprofng display text "$@" 2>theirs.err | sed -f "$tmp/control.sed"; }
-# Like gprofng, er_print goes on after a command that fails. Tabs are also gprofng's layout.
+# Like gprofng, er_print continues after a failed command. gprofng also uses tabs for
+# layout.
 ours() { "$er_print" -keep-going "$@" 2>/dev/null | sed 's/\\x09/\t/g'; }
 
-# collect_traced OPTIONS EXPERIMENT…: of tests/synprog/traced, by gprofng's own recorder.
+# collect_traced OPTIONS EXPERIMENT…: record tests/synprog/traced with gprofng's own
+# recorder.
 collect_traced()
 {
 	local options=$1 exp
@@ -32,7 +34,8 @@ collect_traced()
 	done
 }
 
-# equal_rows NAME [COMMAND]: of the files `theirs` and `ours`; or the command finds them near enough.
+# equal_rows NAME [COMMAND]: the files `theirs` and `ours` are equal, or the command
+# succeeds, which checks that they are near enough.
 equal_rows()
 {
 	if [ ! -s theirs ]; then
@@ -45,8 +48,9 @@ equal_rows()
 	fi
 }
 
-# Rows of CSV, alike but for one in the last of three digits: sums of the same times, one
-# of which gprofng has in microseconds, are rounded to different sides of a half.
+# CSV rows are alike if numbers differ by at most 1 in the third digit after the point. Both
+# programs sum the same times, but gprofng has one of them in microseconds, so sums may
+# round differently.
 times_alike()
 {
 	awk -F'","' '{ gsub(/^"|"$/, ""); seen[$NF] = 1
@@ -55,11 +59,11 @@ times_alike()
 			if ((v[1, name, i] - v[0, name, i]) ^ 2 > 0.0011 ^ 2) exit 1 }' theirs ours
 }
 
-# Rows only, in an order of their own: ties have no promised order. A function without
-# time in the metrics shown is left out: gprofng lists it when it has some in another
-# metric, er_print does not (P-014).
+# The rows, sorted, because ties have no defined order. Functions whose shown metrics are
+# all 0 are left out: gprofng lists them if another metric is not 0, er_print does not.
 list_rows() { grep '^"[0-9.]' | grep -vE '^("0\.",)+"[^0-9]' | sort; }
-# A panel begins with an empty line; its rows are sorted, the panels keep their centre.
+# A panel begins with an empty line. Each of its rows is printed with the panel's centre;
+# then all are sorted.
 panel_rows()
 {
 	awk '{ sub(/^ +/, "") }
@@ -72,7 +76,7 @@ panel_rows()
 			n = 0
 		}' | sort
 }
-# A row with its depth. Bars make the indent of a level differ, so levels are counted.
+# A tree's rows with their depth. Rails change the indent of a level, so levels are counted.
 tree_rows()
 {
 	awk '/\+-/ { at = index($0, "+-"); while (n && indent[n] >= at) n--
@@ -82,10 +86,10 @@ tree_rows()
 }
 object_rows() { sed -n 's/^[ 0-9.-]*\(<[^>]*>\).*/\1/p' | sort -u; }
 
-# The two may know one function by different names: of several at an address
-# each picks by a rule of its own, and gprofng says <static>@ADDRESS where it does
-# not read .gnu_debugdata. `renames` holds theirs and ours, for the same address;
-# it is printed, and in gprofng's rows theirs is then replaced by ours.
+# The programs may show different names for one function. If several symbols have an
+# address, each chooses by its own rule, and gprofng shows <static>@ADDRESS because it does
+# not read .gnu_debugdata. `renames` has gprofng's and our name for the same address. It is
+# printed, and in gprofng's rows its name is replaced by ours.
 all_renames()
 {
 	theirs -printmode , -metrics "$2:address:size:name" -functions "$1" >addr.theirs
@@ -105,8 +109,8 @@ all_renames()
 			if (name !~ /^</) next } }' addr.ours addr.theirs
 }
 
-# One <static>@ of gprofng's may be several functions of ours: such rows cannot be
-# compared, and are left out on both sides (`vague`).
+# One <static>@ of gprofng may cover several of our functions. Such rows cannot be compared;
+# both sides omit them (`vague`).
 keep_clear()
 {
 	: >vague
@@ -136,7 +140,7 @@ without_vague()
 		  print }' vague -
 }
 
-# Of several metrics.
+# find_all_renames EXPERIMENT METRIC…: the renames for several metrics.
 find_all_renames()
 {
 	local exp=$1 m
@@ -146,7 +150,7 @@ find_all_renames()
 	keep_clear
 }
 
-# Dots in the kernel's names are written as other characters, for gprofng (docs/format.md).
+# In kernel names dots are written as other characters, for gprofng (docs/format.md).
 rename()
 {
 	sed 's/`·/`/; s/·/./g' | awk -F'\t' 'FILENAME == "renames" { new[$1] = $2; next }
@@ -169,7 +173,8 @@ same()
 	equal_rows "$name"
 }
 
-# compare NAME EXPERIMENT METRIC…: of the packets that `filters` leaves, if it is set.
+# compare NAME EXPERIMENT METRIC…: compare the views; with `filters` set, only the packets
+# that it selects.
 compare()
 {
 	local name=$1 exp=$2 m only=${filters:+-filters $filters}
@@ -186,10 +191,10 @@ compare()
 	same "$name objects" object_rows "$exp" "" -objects
 }
 
-# --- lists by anything else, compared by numbers and, where they are the same, names ---
+# --- other lists, compared by their numbers and, where both have them, names ---
 
-# The rows of a list in CSV, blanks folded, "0." as 0.000 (gprofng calls some small
-# times nothing at all); rows without any number but 0 are left out of both sides.
+# The rows of a CSV list: blanks folded, "0." as 0.000 (gprofng rounds some small times to
+# that), rows without a nonzero number omitted.
 csv_numbers()
 {
 	grep '^"[0-9. -]' | sed 's/  */ /g; s/" /"/g; s/"\([0-9]*\)\."/"\1.000"/g' |
@@ -199,9 +204,10 @@ csv_numbers()
 # The same without names, for lists whose names differ.
 csv_unnamed() { csv_numbers | sed 's/,"[^"]*[^0-9."][^"]*"$//' | sort; }
 
-# With `may_be_empty` set neither may print rows: on a busy machine nothing falls into a second.
-# same_list NAME ROWS EXPERIMENT THEIR-OPTIONS OUR-OPTIONS: `theirs_more`, a sed script,
-# evens out what is listed in docs/oracle.md; `alike`, a command, says what is equal as well.
+# same_list NAME ROWS EXPERIMENT THEIR-OPTIONS OUR-OPTIONS: compare two lists. `theirs_more`
+# and `ours_more` are sed scripts that remove the differences listed in docs/oracle.md.
+# `alike` is a command that also accepts near equality. If `may_be_empty` is set, both lists
+# may be empty: on a busy machine a second may have no sample.
 same_list()
 {
 	local name=$1 rows=$2 exp=$3
@@ -215,8 +221,8 @@ same_list()
 	fi
 }
 
-# Rows of text of so many numbers and a name, as CSV: for reports that gprofng prints as
-# text whatever the mode.
+# text_numbers N: convert text rows of N numbers and a name to CSV, for reports that gprofng
+# prints as text in every mode.
 text_numbers()
 {
 	awk -v n="$1" '{ for (i = 1; i <= n; i++) if ($i !~ /^[0-9.]+$/) next

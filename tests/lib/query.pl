@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Questions to experiments, answered by no code of ours:
+# Queries on experiments, independent of our own code:
 #	perl query.pl 'COLUMN… from TABLE [where CONDITION] [by COLUMN…]' EXPERIMENT…
-# prints a line for each row, tab separated. A column is an expression, without blanks but
-# in parentheses, or one of count(), sum(E), min(E), max(E), distinct(E); with one of these there is a line
-# for each value of the other columns, and of those behind "by", which are not printed.
-# Expressions are Perl's; names are those of columns:
+# prints a line for each row, tab separated. A column is an expression, with blanks only in
+# parentheses, or an aggregate: count(), sum(E), min(E), max(E), distinct(E). With an
+# aggregate there is a line for each combination of values of the other columns and of the
+# "by" columns, which are not printed. Expressions are Perl's; names are column names:
 #
 #	query 'sum(NTICK) from packets where MSTATE eq SLEEP && THRID == 17' x.er
 #	query 'CPUID distinct(SEQ) from packets where ON_CPU' x.er
 #
-# TABLE packets: the clock packets of the experiments and of all their sub-experiments, also
-# those of waits. Columns are the fields that each log.xml describes, 0 where a packet has no
-# such field. MSTATE and REASON are words, each flag of WFLAGS is a column (REST, TRACED, …),
-# and ON_CPU says whether MSTATE is a time on a CPU.
+# TABLE packets: the clock packets, including those of waits, of the experiments and all
+# their sub-experiments. Columns are the fields that each log.xml describes; a field that a
+# packet lacks is 0. MSTATE and REASON are words. Each flag of WFLAGS is a column (REST,
+# TRACED, …). ON_CPU says whether MSTATE is a state on a CPU.
 #
 # Any other TABLE: the elements of that name in log.xml, recorder.xml and threads.xml.
-# Columns are attributes, 0 where an element has none; words need quotes there:
+# Columns are attributes; one that an element lacks is 0. Words need quotes here:
 #
 #	query 'tstamp from event where kind eq "exit"' x.er
 #
-# Status: 0, or 2 when the question is wrong. An experiment that is not there has no rows.
+# Status: 0, or 2 if the query is wrong. A missing experiment has no rows.
 use strict;
 use warnings;
 
-# In the order of their numbers on disk; tests/unit/test_packet.c compares with packet.h.
+# In the order of their numbers on disk; tests/unit/test_packet.c compares them with
+# packet.h.
 my @state = qw(USER SYSTEM TRAP TFAULT DFAULT KFAULT USER_LOCK SLEEP WAIT_CPU STOPPED
 	LINUX_CPU KERNEL_CPU);
 my @reason = qw(NONE DISK NETWORK PIPE POLL TIMER CHILD USER_LOCK KERNEL_LOCK FILE_LOCK
@@ -60,12 +61,12 @@ my ($columns, $table, $condition, $by) =
 shift;
 my $packets = $table eq 'packets';
 
-# An expression with each name replaced by what the function makes of it.
+# An expression with each name replaced by the function's result.
 sub translate
 {
 	my ($text, $name) = @_;
 
-	# TRACED is a reason as well as a flag: behind eq and ne it is a word.
+	# TRACED is both a reason and a flag: after eq and ne it is a word.
 	$text =~ s/\b(eq|ne)\s+([A-Z_]+)\b/$1 '$2'/g if $packets;
 	while ($packets && $text =~ /\b(?:eq|ne) '(\w+)'/g) {
 		wrong("'$1': no state and no reason") unless $word{$1};
@@ -106,7 +107,7 @@ my $name = $packets ? \&packet_name : \&element_name;
 
 my $where = translate($condition // 1, $name);
 
-# At blanks that are in no parentheses.
+# Split at blanks outside parentheses.
 sub columns_of
 {
 	my (@column, $depth);
@@ -131,7 +132,7 @@ for (columns_of($columns)) {
 
 push @keys, translate($_, $name) for columns_of($by // '');
 
-# What is done with a row, as code: print it, or add it to its group.
+# The code that handles a row: print it, or add it to its group.
 my %group;
 my $row = '';
 if (!@sums) {
@@ -151,13 +152,13 @@ if (!@sums) {
 	}
 }
 
-# The fields of each kind of clock packets, and the file that they are in.
+# The fields of each kind of clock packet, and the file that has the packets.
 sub described
 {
 	my $dir = shift;
 	my (%kind, $kind, $file);
 
-	open my $f, '<', "$dir/log.xml" or return; # killed as it was made
+	open my $f, '<', "$dir/log.xml" or return; # the recorder was killed before it wrote the log
 	while (<$f>) {
 		$file = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
 		$kind = $1 if /<profpckt kind="(8|6[4-7])"/;
@@ -168,7 +169,7 @@ sub described
 	return ($file, \%kind);
 }
 
-# A function that takes a packet of that kind and size.
+# A function that handles a packet of this kind and size.
 sub compiled
 {
 	my ($at, $size) = @_;
@@ -200,8 +201,8 @@ sub ask_packets
 	my ($n, $kind);
 	for (my $i = 0; $i + 4 <= length $all; $i += $n) {
 		($n, $kind) = unpack 'SS', substr $all, $i, 4;
-		last unless $n; # zeros behind the packets
-		next unless $kind == 8 || $kind >= 64 && $kind < 68; # stacks may stand among them
+		last unless $n; # zeros follow the packets
+		next unless $kind == 8 || $kind >= 64 && $kind < 68; # stacks may be there, too
 		($take{"$kind $n"} //= compiled($kinds->{$kind} // {}, $n))->(substr $all, $i, $n);
 	}
 }
@@ -230,7 +231,7 @@ sub ask_elements
 	}
 }
 
-no warnings; # of words that are used as numbers, and the like
+no warnings; # about words used as numbers, and the like
 if ($packets) {
 	ask_packets($_) for map { ($_, parts($_)) } @ARGV;
 	compiled({}, 0);

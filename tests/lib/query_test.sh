@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# query.pl: what it says of experiments whose content is known, and that a wrong question is
-# refused.
+# query.pl: its results for experiments with known content, and its refusal of wrong
+# queries.
 . "$(dirname "$0")/tap.sh"
 
 query() { perl "$top/tests/lib/query.pl" "$@"; }
@@ -17,7 +17,7 @@ says()
 	[ "$got" = "$3 " ] && ok "$1" || not_ok "$1" "got '$got', not '$3'"
 }
 
-# Of states.1.er er_print says the same (states_oracle.sh).
+# er_print agrees on states.1.er (states_oracle.sh).
 total() { "$er_print" -printmode , -metrics "e.$1:name" -functions states.1.er 2>/dev/null | sed -n 's/^"\(.*\)","<Total>"$/\1/p'; }
 for state in USER:user SLEEP:sleep USER_LOCK:lock WAIT_CPU:wait STOPPED:stop DFAULT:datapfault; do
 	check_that "the sum of ${state%:*} is er_print's" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Every test that docs/requirements-status.md names is there.
+# Every test that docs/requirements-status.md names exists.
 . "$(dirname "$0")/tap.sh"
 
 status=$top/docs/requirements-status.md

@@ -1,27 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What can be measured of the style: every file says its licence, a function fits a
-# screen, a file has one subject, a line fits its columns.
+# Measurable rules of style: every file names its licence, a function fits a screen, a file
+# has a limited size, a line has a limited width.
 . "$(dirname "$0")/tap.sh"
 
-# The habits are 60, 500 and 100; a text that people read is not cut in two.
+# The aims are 60, 500 and 100. A line with a string may be longer, so that text is not
+# split.
 FUNCTION_LINES=60 FILE_LINES=550 COLUMNS_MAX=120 COLUMNS_TEXT=140
 
-# none NAME: nothing comes from standard input.
+# none NAME: the case passes if standard input is empty.
 none()
 {
 	found=$(cat)
 	[ -z "$found" ] && ok "$1" || not_ok "$1" "$found"
 }
 
-# Of the tree, whether or not git knows it; tables of the kernel's own names are not ours.
+# All files in the tree, also those unknown to git. Tables of the kernel's own names are
+# left out.
 cd "$top" || exit 1
 find bpf loaders kernel_er user analysis tools tests -name '*.[ch]' >"$tmp/c"
 find tools tests .ci -name '*.sh' >"$tmp/sh"
 check_that "there are sources" "$(wc -l <"$tmp/c") > 300 && $(wc -l <"$tmp/sh") > 50"
 
-# A function begins at its name, in the first column, and ends with a brace there.
+# A function begins with its name in the first column and ends with a brace there.
 functions()
 {
 	xargs awk -v most="$1" '
@@ -33,8 +35,8 @@ functions()
 		}'
 }
 
-# columns MOST MOST-WITH-TEXT: a tab goes to the next multiple of 8, a character may have
-# several bytes.
+# columns MOST MOST-WITH-TEXT: lists lines that are too wide. A tab advances to the next
+# multiple of 8; a character may have several bytes.
 columns()
 {
 	xargs awk -v most="$1" -v text="$2" '
@@ -58,7 +60,7 @@ xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/sh" | none "sh:
 functions $FUNCTION_LINES <"$tmp/c" | none "functions below $FUNCTION_LINES lines"
 xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
 	none "files of $FILE_LINES lines at most"
-# begun: those whose first line names a shell and that cannot be run, or the other way about.
+# begun: lists scripts that name a shell and are not executable, or the other way round.
 begun()
 {
 	while read -r file; do
@@ -69,7 +71,7 @@ begun()
 begun <"$tmp/sh" | none "sh: what names its shell can be run"
 columns $COLUMNS_MAX $COLUMNS_TEXT <"$tmp/c" | none "C: $COLUMNS_MAX columns at most"
 
-# These checks see what they are for.
+# The checks above find what they should find.
 mkdir "$tmp/x"
 { echo "static int f(void)"; yes "{" | head -n 70; echo "}"; printf '\t%093d\n' 0; } >"$tmp/x/long.c"
 check_that "a long function is found" "$(echo "$tmp/x/long.c" | functions 60 | wc -l) == 1"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For tests written in sh; source it first. A test says one line a case,
+# For tests written in sh; source it first. A test prints one line per case,
 #	ok NAME | not ok NAME | skip NAME: REASON
-# and after a failure what it saw, each line behind a "#". $test is the name of
-# the file, $tmp a directory of its own, gone at the end.
+# and after a failure its details, each line after a "#". $test is the file's name, $tmp its
+# own directory, which is removed at the end.
 
-unset CDPATH # else cd prints where it went
+unset CDPATH # with CDPATH cd prints the directory
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/lib/env.sh"
 O=${O:-$top/.output/build}
@@ -30,7 +30,7 @@ cd "$tmp" || exit 1
 ok() { echo "ok $test: $1"; }
 skip() { echo "skip $test: $1: $2"; }
 
-# not_ok NAME [WHAT-WAS-SEEN]
+# not_ok NAME [DETAILS]
 not_ok()
 {
 	failures=$((failures + 1))
@@ -38,7 +38,7 @@ not_ok()
 	[ -z "${2:-}" ] || printf '%s\n' "$2" | head -n 40 | sed 's/^/#   /'
 }
 
-# check NAME COMMAND…: the command must succeed; what it printed is shown when not.
+# check NAME COMMAND…: the command must succeed; if not, its output is shown.
 check()
 {
 	local name=$1 out
@@ -46,7 +46,8 @@ check()
 	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$* (status $?): $out"; fi
 }
 
-# check_that NAME CONDITION-OF-AWK WHAT…: arithmetic, with the numbers shown when wrong.
+# check_that NAME AWK-CONDITION DETAILS…: the arithmetic condition must hold; if not, its
+# numbers are shown.
 check_that()
 {
 	if awk "BEGIN { exit !($2) }" 2>/dev/null; then ok "$1"; else not_ok "$1" "$2  ${3:-}"; fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For tests of the experiment tools; source it first. They need neither root
-# nor this kernel: the experiments are those of the golden tests.
+# For tests of the experiment tools; source it first. They need no root and no recording:
+# they use the golden tests' experiments.
 
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -12,9 +12,9 @@ for make in make_fixtures make_waits make_kinds make_counters; do
 	"$O/tests/golden/$make" fixtures || { not_ok "$make"; exit 1; }
 done
 
-# fresh: an empty current directory, to be filled by put.
+# fresh: change to a new empty directory, for put to fill.
 fresh() { cd "$tmp" && chmod -R u+rwx work 2>/dev/null; rm -rf work && mkdir work && cd work; }
-# put FIXTURE NAME…: copies under these names.
+# put FIXTURE NAME…: copy the fixture to each of these names.
 put()
 {
 	local from=$1 n
@@ -22,8 +22,9 @@ put()
 	for n; do cp -R "$tmp/fixtures/$from" "$n"; done
 }
 
-# refuses NAME WORDS COMMAND…: not status 0, one sentence on standard error that has
-# the words, nothing on standard output, and no entry here made or gone.
+# refuses NAME WORDS COMMAND…: the command must fail with status 1 or 2, print one line with
+# the words on standard error and nothing on standard output, and create or remove no entry
+# here.
 refuses()
 {
 	local name=$1 words=$2 status before after
