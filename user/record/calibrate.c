@@ -71,7 +71,7 @@ static uint64_t measure(void)
 	return ns;
 }
 
-uint64_t calibrate_cost(void)
+static uint64_t cost_here(void)
 {
 	cpu_set_t old, one;
 	uint64_t ns;
@@ -88,12 +88,10 @@ uint64_t calibrate_cost(void)
 
 uint64_t calibrate_threshold_of(uint64_t cost_ns)
 {
-	return FACTOR * cost_ns;
+	return FACTOR * (cost_ns ? cost_ns : USUAL_NS);
 }
 
 uint64_t calibrate_threshold(void)
 {
-	uint64_t ns = calibrate_cost();
-
-	return calibrate_threshold_of(ns ? ns : USUAL_NS);
+	return calibrate_threshold_of(cost_here());
 }

@@ -12,9 +12,7 @@
 
 /* In ns. Takes some milliseconds; a plausible constant where it cannot be measured. */
 uint64_t calibrate_threshold(void);
-/* What a switch to another thread and back costs here, in ns; 0: it cannot be measured. */
-uint64_t calibrate_cost(void);
-/* The threshold for a cost, both in ns. */
+/* The threshold for a measured cost, both in ns; cost 0: it could not be measured. */
 uint64_t calibrate_threshold_of(uint64_t cost_ns);
 
 #endif
