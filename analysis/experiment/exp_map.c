@@ -77,8 +77,10 @@ void map_read(struct experiment *e, int dirfd)
 {
 	struct file f;
 
-	if (!exp_file(e, dirfd, "map.xml", &f))
+	if (!exp_file(e, dirfd, "map.xml", &f)) {
+		diag_warn(&e->diag, "map.xml: missing: functions of programs have no names");
 		return;
+	}
 	log_read(e, "map.xml", &f);
 	file_close(&f);
 }

@@ -136,7 +136,9 @@ static void overview_open(struct experiment *e, int dirfd)
 {
 	size_t rest;
 
-	exp_file(e, dirfd, "overview", &e->overview);
+	/* A followed process has none: the founder's usage is that of the whole system. */
+	if (!exp_file(e, dirfd, "overview", &e->overview) && !is_sub_name(e->name))
+		diag_warn(&e->diag, "overview: missing: usage and samples are not known");
 	rest = e->overview.size % usage_record_size(e->wordsize);
 	if (rest)
 		diag_warn(&e->diag, "overview: %zu byte%s at the end %s no record", rest,

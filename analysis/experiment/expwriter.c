@@ -114,6 +114,14 @@ static struct expwriter *writer_new(int dirfd, const char *name, const struct ex
 	return w;
 }
 
+/* No experiment is without these files, not even one that nothing is recorded into. */
+static int make_compulsory(int dirfd)
+{
+	int err = write_new(dirfd, fixed_files[OUT_MAP], "");
+
+	return err ? err : write_new(dirfd, fixed_files[OUT_USAGE], "");
+}
+
 /* The directory, and what is to be in it from the first moment on. 0 or -errno. */
 static int begin(struct expwriter *w, const struct exp_header *h)
 {
@@ -123,7 +131,9 @@ static int begin(struct expwriter *w, const struct exp_header *h)
 	if (fd < 0)
 		return fd;
 	log_header(w, h);
-	err = w->founder ? parts_share(w, fd) : expwriter_flush(w);
+	err = w->founder ? parts_share(w, fd) : make_compulsory(fd);
+	if (!err && !w->founder)
+		err = expwriter_flush(w);
 	if (err)
 		unmake_dir(w);
 	return err;

@@ -61,6 +61,15 @@ static void make_foreign(const char *dir, const char *log)
 
 	assert_int_equal(mkdir(path, 0700), 0);
 	put_file(dir, "f.1.er", "log.xml", log, strlen(log));
+	put_file(dir, "f.1.er", "map.xml", "", 0);
+	put_file(dir, "f.1.er", "overview", "", 0);
+}
+
+static void remove_foreign(const char *dir)
+{
+	__cleanup(freep) char *command = xasprintf("rm -r '%s/f.1.er'", dir);
+
+	assert_int_equal(system(command), 0);
 }
 
 static const char foreign_log[] =
@@ -100,6 +109,28 @@ static void the_header_is_read(void **state)
 	assert_int_equal(e->diag.nmsgs, 0);
 	experiment_close(e);
 	experiment_close(NULL);
+}
+
+/* log.xml is asked for when an experiment is opened; without the others it is said what is lost. */
+static void missing_files_are_reported(void **state)
+{
+	static const char *const files[] = { "map.xml", "overview" };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct experiment *e;
+		char *path = xasprintf("%s/f.1.er/%s", (char *)*state, files[i]);
+		char *want = xasprintf("%s: missing: ", files[i]);
+
+		make_foreign(*state, foreign_log);
+		assert_int_equal(unlink(path), 0);
+		e = open_in(*state, "f.1.er");
+		assert_int_equal(e->diag.nmsgs, 1);
+		assert_non_null(strstr(e->diag.msgs[0].text, want));
+		experiment_close(e);
+		remove_foreign(*state);
+		free(path);
+		free(want);
+	}
 }
 
 static void what_is_no_experiment_is_refused(void **state)
@@ -470,6 +501,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_header_is_read),
+		CASE(missing_files_are_reported),
 		CASE(what_is_no_experiment_is_refused),
 		CASE(blocks_and_holes_are_passed_over),
 		CASE(the_other_byte_order_is_swapped),

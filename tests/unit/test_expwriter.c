@@ -166,7 +166,9 @@ static void a_removed_directory_is_noticed(void **state)
 	expwriter_text(w, "notes", "one");
 	assert_int_equal(expwriter_flush(w), 0);
 	unlinkat(fd, "notes", 0);
-	unlinkat(fd, "log.xml", 0);
+	assert_int_equal(unlinkat(fd, "log.xml", 0), 0);
+	assert_int_equal(unlinkat(fd, "map.xml", 0), 0); /* there from the beginning, as is */
+	assert_int_equal(unlinkat(fd, "overview", 0), 0);
 	assert_int_equal(unlinkat(dirfd, "t.1.er", AT_REMOVEDIR), 0);
 	expwriter_text(w, "notes", "two");
 	assert_int_equal(expwriter_flush(w), -ENOENT);
@@ -185,6 +187,7 @@ static void planted_links_are_not_followed(void **state)
 
 	w = new_writer(*state, "t.1.er", &dirfd);
 	tempdir_write(*state, "victim", "", 0);
+	assert_int_equal(unlink(map), 0);
 	assert_int_equal(symlink(victim, map), 0);
 	expwriter_function(w, 0, 1, 2, "f");
 	assert_int_equal(expwriter_flush(w), -ELOOP);
