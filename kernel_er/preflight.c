@@ -104,6 +104,8 @@ static void preview_times(const struct plan *plan, FILE *out)
 			(unsigned long long)c->event.interval);
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
+	else
+		fprintf(out, "usage samples:  at the start and the end\n");
 	if (plan->begin_ns)
 		fprintf(out, "begins:         after %.3f s\n", plan->begin_ns / 1e9);
 	if (plan->end_ns)

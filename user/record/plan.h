@@ -37,7 +37,7 @@ struct plan {
 	uint64_t quiet_ns;      /* before and after the load */
 	uint64_t limit_bytes;   /* of profile data and archives; 0: unlimited */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
-	unsigned sample_s;      /* period of usage samples; 0: none */
+	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */
 	const char *comments[MAX_COMMENTS];
 	size_t ncomments;

@@ -157,8 +157,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	number(b, "archive", a->plan->archiving != ARCHIVE_NOTHING);
 	buf_puts(b, "/>\n");
 	write_capture(a, b);
-	if (a->plan->sample_s)
-		write_uncounted(a, b);
+	write_uncounted(a, b);
 }
 
 static void write_ring(struct buf *b, const char *element, int cpu, uint64_t produced,

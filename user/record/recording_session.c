@@ -333,8 +333,7 @@ static void end(struct recording_session *s)
 	stop_capture(s);
 	drain_rest(s);
 	/* Of the moment when time ceased to count; threads' states are drained up to it by now. */
-	if (s->plan->sample_s)
-		put_sample(s, s->usage_end, "end");
+	put_sample(s, s->usage_end, "end");
 	flush(s);
 	s->recorder_xml.closed = true;
 	recording_session_recorder_xml(s);

@@ -228,8 +228,7 @@ int recording_session_begin(struct recording_session *s)
 		features_naming(tell_lack, s);
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
-	if (s->plan->sample_s)
-		recording_session_sample(s, "start");
+	recording_session_sample(s, "start");
 	if (s->plan->begin_ns)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (recording_session_capture(s) < 0)
