@@ -92,7 +92,7 @@ ended "no interrupt did" "!WAKER_IRQ" net SLEEP
 for kind in sleep:SLEEP futex:USER_LOCK timeout:SLEEP; do
 	ended "a timer ended the waits" "WAKER_IRQ && WAKER_TIMER" ${kind%:*} ${kind#*:}
 done
-"$er_print" -filters "REASON==POLL && LWPID==$(awk -F'\t' '$2 == "timeout" { print $4 }' truths)" -wakers r.er >wakers.out 2>&1
+"$er_print" -filters "REASON==POLL && TID==$(awk -F'\t' '$2 == "timeout" { print $4 }' truths)" -wakers r.er >wakers.out 2>&1
 check_that "er_print shows the timer as who ended them" \
 	"$(grep -c '<timer> -> ' wakers.out) > 0" "$(head -n 20 wakers.out)"
 ended "its peer held the lock" "HOLDER == $(peer_of mutex)" mutex USER_LOCK

@@ -55,7 +55,8 @@ check_that "a thread that ends during the run: what it ran is there" \
 	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
 check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
-kthread=$(awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }' /proc/[0-9]*/stat)
+# A process may end while the list is read, and awk stops at a file that has gone.
+kthread=$(cat /proc/[0-9]*/stat 2>/dev/null | awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }')
 record kthread.er -p high -t 1 -T "0/$kthread"
 check "-T 0/kthread runs" "$er_print" -header full kthread.er
 check_that "and records nobody else" \

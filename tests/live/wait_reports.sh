@@ -44,8 +44,9 @@ report "waits: for pipes, with the stack" '^ *[0-9.]+ +[0-9.]+ +[0-9]+ .*pipe_re
 report "waits: numbers are exact where all are traced" '^Lengths by decade' -waits
 check "waits: none is said to be an estimate" sh -c '! grep -q "^Sampled" report'
 report "locks: main waits for its threads to end" 'lock at 0x|locks taken' -locks
-report "wakers: its threads wake each other" ' contend -> contend$' -wakers
+# The process by its name or, where its path has blanks, its threads by theirs in parentheses.
+report "wakers: its threads wake each other" '[ (]contend\)? -> .*contend\)?$' -wakers
 report "runqueue: a histogram" 'us \|#' -runqueue
 main=$("$er_print" -printmode , -filters 'COMM == "contend" && PID == TID' -microstates w.er 2>/dev/null |
 	sed -n 's/.*TID \([0-9]*\).*/\1/p' | head -n 1)
-report "wakechain: main waited for a thread that ended the wait" 'ended by contend' -wakechain "$main"
+report "wakechain: main waited for a thread that ended the wait" 'ended by .*contend' -wakechain "$main"
