@@ -172,6 +172,26 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	find_end(e);
 }
 
+/*
+ * Whether it is of the whole system: the founder's set of states tells, and where it has no clock
+ * the collector's name. (A setting of our own in log.xml would be an error to gprofng.) A part
+ * has what its founder has.
+ */
+static void find_scope(struct experiment *e)
+{
+	const char er_kernel[] = "er_kernel ";
+
+	vec_for_each(st, &e->streams) {
+		if (!e->founder && st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
+			e->system_wide = true;
+	}
+	if (!strncmp(e->collector, er_kernel, strlen(er_kernel)) ||
+	    (e->founder && e->founder->system_wide))
+		e->system_wide = true;
+	/* The founder, and its part for all that was not followed. */
+	e->many_processes = e->system_wide && (!e->founder || !e->pid);
+}
+
 /* Closes dirfd. The name is the last component of the path. */
 static struct experiment *open_dirfd(int dirfd, const char *path, struct experiment *founder,
 				     struct diag *d)
@@ -199,6 +219,7 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	e->wordsize = 64;
 	read_files(e, fd, &log);
 	file_close(&log);
+	find_scope(e);
 	if (founder && !e->ncpus) { /* er_kernel lists the CPUs once */
 		e->ncpus = founder->ncpus;
 		e->mhz = founder->mhz;

@@ -133,6 +133,8 @@ struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
 	unsigned group;              /* 1, 2, … what is compared; set by the opener */
 	struct experiment *founder;  /* NULL: is one */
+	bool system_wide;            /* a recording of the whole system, or any part of one */
+	bool many_processes;         /* packets name their process, in LWPID */
 	const char *path;            /* as given, or founder path + "/" + name */
 	const char *name;            /* last component */
 	const char *version, *collector, *hostname, *arch, *os, *cwd, *command, *notes;

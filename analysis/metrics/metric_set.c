@@ -145,7 +145,7 @@ static unsigned clock_sets(const struct experiment *e, int numstates)
 {
 	unsigned sets = set_bit(numstates);
 
-	if (!experiment_is_system_wide(e))
+	if (!e->system_wide)
 		return sets;
 	return sets | IN_SYSTEM_WIDE | (sets & IN_ALL ? IN_SYSTEM_WIDE_ALL : 0);
 }

@@ -42,37 +42,6 @@ struct stream_pass {
 	const struct leaks *leaks;
 };
 
-static bool is_er_kernels(const struct experiment *e)
-{
-	return !strncmp(e->collector, "er_kernel ", strlen("er_kernel "));
-}
-
-/* Whether it is the kernel's own part of an er_kernel recording, which may be without a clock. */
-static bool is_kernel(const struct experiment *e)
-{
-	if (!e->founder && is_er_kernels(e))
-		return true;
-	vec_for_each(st, &e->streams) {
-		if (st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Whether packets say themselves which process they belong to, in LWPID: the
- * founder of a kernel recording and its part for all that was not followed.
- */
-static bool has_many_processes(const struct experiment *e)
-{
-	return (!e->founder && is_kernel(e)) || (!e->pid && experiment_is_system_wide(e));
-}
-
-bool experiment_is_system_wide(const struct experiment *e)
-{
-	return is_kernel(e->founder ? e->founder : e) || is_er_kernels(e);
-}
-
 /* The tag that this stream has the counter of that name under, or -1. */
 static int counter_tag(const struct exp_stream *st, const char *name)
 {
@@ -118,7 +87,7 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		return;
 	if (m->select) {
 		sp->select = stream_field(st, m->select);
-		mask = experiment_is_system_wide(e) ? m->kstates : m->states;
+		mask = e->system_wide ? m->kstates : m->states;
 	}
 	if (m->tag >= 0) {
 		int tag = counter_tag(st, m->name);
@@ -341,14 +310,14 @@ static int64_t lwp_field(const struct hit *h)
 
 int64_t hit_thrid(const struct hit *h)
 {
-	if (experiment_is_system_wide(h->e))
+	if (h->e->system_wide)
 		return hit_thread(h);
 	return experiment_thread_number(h->e, hit_thread(h));
 }
 
 int64_t hit_lwpid(const struct hit *h)
 {
-	if (experiment_is_system_wide(h->e))
+	if (h->e->system_wide)
 		return hit_pid(h);
 	return experiment_lwp_number(h->e, lwp_field(h));
 }
@@ -360,7 +329,7 @@ int64_t hit_cpu(const struct hit *h)
 
 int64_t hit_pid(const struct hit *h)
 {
-	return has_many_processes(h->e) ? lwp_field(h) : h->e->pid;
+	return h->e->many_processes ? lwp_field(h) : h->e->pid;
 }
 
 /*

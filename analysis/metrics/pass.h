@@ -42,9 +42,6 @@ struct amount {
 	int64_t value;   /* in the metric's unit */
 };
 
-/* Whether it is any part of an er_kernel recording, also a followed process that was opened alone. */
-bool experiment_is_system_wide(const struct experiment *e);
-
 typedef void (*hit_fn)(void *ctx, const struct hit *h, const struct amount *amounts, size_t n);
 
 /* Told a little before a hit of that stack may come, to have what it needs in the cache. */

@@ -102,7 +102,7 @@ static struct index_key index_key(struct index_tally *it, const struct hit *h)
 /* The number that filters and selections take, where it is not the system's id. */
 static void put_number(struct experiment *e, int64_t tid, struct buf *b)
 {
-	int64_t n = experiment_is_system_wide(e) ? tid : experiment_thread_number(e, tid);
+	int64_t n = e->system_wide ? tid : experiment_thread_number(e, tid);
 
 	if (n != tid)
 		buf_printf(b, ", thread %" PRId64, n);
