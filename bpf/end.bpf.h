@@ -40,12 +40,14 @@ static __always_inline void asleep_user(union stack_scratch *st, const struct sa
 /* The stack of a thread that sleeps; written out when it is new. */
 static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sample *sm)
 {
-	union stack_scratch *st = stack_begin(sm, SCRATCH_ITER);
-	__u32 n;
+	union stack_scratch *st;
+	__u32 key = 0, n;
 	long got;
 
+	st = bpf_map_lookup_elem(&er_asleep, &key);
 	if (!st)
 		return 0;
+	stack_init(st, sm);
 	got = bpf_get_task_stack(sm->task, st->s.pcs, er_max_frames * 8, 0);
 	n = got > 0 ? (__u32)got / 8 : 0;
 	if (!n)

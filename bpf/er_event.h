@@ -79,7 +79,10 @@ struct er_stack {
 	__u64 pcs[];
 };
 
-enum { ER_RAW_BYTES = 8192 }; /* the most that is copied of a stack */
+enum {
+	ER_RAW_BYTES = 8 << 10,         /* the most that is copied of a stack, */
+	ER_RAW_ASLEEP_BYTES = 24 << 10, /* of a thread that sleeps when the recording ends */
+};
 
 /* Behind the kernel frames of an ER_STACK_RAW stack: user registers and the top of the stack. */
 struct er_raw {

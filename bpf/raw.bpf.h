@@ -65,16 +65,30 @@ struct raw_copy {
 	__u32 nbytes;
 };
 
+/* Of the one iterator. */
+struct asleep_scratch {
+	__u64 raw[RAW_WORDS + (ER_RAW_ASLEEP_BYTES - ER_RAW_BYTES) / 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct asleep_scratch);
+} er_asleep SEC(".maps");
+
 /* `asleep` is known when this is compiled: the helper behind it is for sleepable programs only. */
 static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep)
 {
+	const __u32 most = asleep ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES;
+	const __u32 words = RAW_WORDS + (most - ER_RAW_BYTES) / 8;
 	__u32 to = w->to + w->nbytes / 8;
 	const void *from = (void *)(w->sp + w->nbytes);
 	void *at;
 
-	if (w->nbytes + size > ER_RAW_BYTES || to > RAW_WORDS - size / 8)
+	if (w->nbytes + size > most || to > words - size / 8)
 		return false;
-	at = &w->st->raw[to];
+	at = (__u64 *)w->st + to;
 	if (asleep ? bpf_copy_from_user_task(at, size, from, w->asleep, 0) :
 		     bpf_probe_read_user(at, size, from))
 		return false;
@@ -111,7 +125,8 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 	raw = (struct er_raw *)&st->s.pcs[at];
 	copy_regs(raw->regs, regs);
 	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
-	bpf_loop(ER_RAW_BYTES / RAW_BLOCK, sleeps ? raw_block_asleep : raw_block, &w, 0);
+	bpf_loop((sleeps ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES) / RAW_BLOCK,
+		 sleeps ? raw_block_asleep : raw_block, &w, 0);
 	raw_end(&w, sleeps);
 	raw->nbytes = w.nbytes;
 	st->s.flags |= ER_STACK_RAW;
@@ -132,7 +147,7 @@ static __always_inline __u32 raw_size(const union stack_scratch *st, __u32 nkern
 	if (nkernel > ER_MAX_KERNEL_FRAMES)
 		return 0;
 	raw = (const struct er_raw *)&st->s.pcs[nkernel];
-	return sizeof(*raw) + (raw->nbytes & (2 * ER_RAW_BYTES - 1));
+	return sizeof(*raw) + (raw->nbytes & 0xffff);
 }
 
 #endif

@@ -312,7 +312,8 @@ static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(c, ER_KIND_STACK);
 	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
-	if (size <= sizeof(*st) && stack_write(st, size, raw, seq))
+	if (size <= (seq ? sizeof(struct asleep_scratch) : sizeof(*st)) &&
+	    stack_write(st, size, raw, seq))
 		return true;
 	er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
 	return false;
@@ -372,6 +373,16 @@ static __always_inline __u64 stack_finish(union stack_scratch *st, const struct 
 	return er_stack_publish(st, sm->cpu, sm->tid);
 }
 
+static __always_inline void stack_init(union stack_scratch *st, const struct sample *sm)
+{
+	st->s.flags = 0;
+	st->s.end = ER_END_NOT;
+	st->s.h.time_ns = sm->now;
+	st->s.tgid = sm->tgid;
+	st->s.start_time = sm->start_time;
+	st->s.exec_id = sm->task->self_exec_id;
+}
+
 static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
 							enum scratch_user user)
 {
@@ -379,14 +390,8 @@ static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
 	__u32 key = user;
 
 	st = bpf_map_lookup_elem(&er_scratch, &key);
-	if (!st)
-		return NULL;
-	st->s.flags = 0;
-	st->s.end = ER_END_NOT;
-	st->s.h.time_ns = sm->now;
-	st->s.tgid = sm->tgid;
-	st->s.start_time = sm->start_time;
-	st->s.exec_id = sm->task->self_exec_id;
+	if (st)
+		stack_init(st, sm);
 	return st;
 }
 

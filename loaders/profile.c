@@ -26,8 +26,11 @@
 #include "loaders/stack_method.h"
 
 enum {
-	/* Less than the iterator's own 32 KiB, so that every record fits. */
-	ITER_READ = 16 << 10,
+	/*
+	 * All records of a thread, a raw stack among them, have to fit into the iterator's own
+	 * 32 KiB together with what was not read yet.
+	 */
+	ITER_READ = 4 << 10,
 	/* How long to wait for threads that are exiting. */
 	FINISH_STEP_MS = 1,
 	FINISH_MAX_MS = 2000, /* a thread may wait this long for a CPU on a crowded machine */

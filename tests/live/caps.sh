@@ -41,9 +41,9 @@ check_that "root lacks nothing of that" \
 
 # Capabilities of a process beyond those: cap_dac_read_search 2, cap_sys_ptrace 19,
 # cap_checkpoint_restore 40, by which root's recorder reads what is mapped, are in effect; an
-# ordinary user's has none in effect. It could have cap_sys_ptrace, and for CPUs that come online
-# cap_perfmon 38, where the kernel wants that cap_sys_admin 21.
-keeps=$((1 << 2 | 1 << 19 | 1 << 40)) ptrace=$((1 << 19)) opens=$((1 << 38))
+# ordinary user's has none in effect. It could have cap_sys_ptrace, for unwind tables cap_bpf 39,
+# and for CPUs that come online cap_perfmon 38, where the kernel wants that cap_sys_admin 21.
+keeps=$((1 << 2 | 1 << 19 | 1 << 40)) ptrace=$((1 << 19)) opens=$((1 << 38 | 1 << 39))
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || opens=$((opens | 1 << 21))
 too_many() { echo $((0x$(awk '$1 == "'"$2"':" { print $2 }' "/proc/$1/status") & ~$3)); }
 

@@ -35,6 +35,8 @@
 enum {
 	TAKEN_MAX = 64 << 20, /* bytes */
 	RELIEF_EVERY = 64,    /* records: tens of microseconds */
+	LAST_TABLES_NS = 1000000000,
+	LAST_TABLES_STEP_MS = 50,
 };
 
 struct drain *drain_new(const struct drain_parts *parts)
@@ -46,7 +48,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->stacks = stacks_new(parts->recording);
 	dr->ends = ends_new();
 	if (parts->unwind) {
-		dr->unwinder = unwinder_new(parts->unwind);
+		dr->unwinder = unwinder_new(parts->unwind, parts->worker);
 		dr->raws = raws_new(dr->stacks, dr->unwinder);
 	}
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
@@ -130,7 +132,7 @@ static bool is_raw(const void *at, size_t size)
 {
 	const struct er_raw *raw = at;
 
-	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_BYTES && raw->nbytes % 8 == 0 &&
+	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_ASLEEP_BYTES && raw->nbytes % 8 == 0 &&
 	       size >= sizeof(*raw) + raw->nbytes;
 }
 
@@ -248,14 +250,32 @@ static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 	}
 }
 
+/*
+ * Those that can be walked by now. After the last record there is a moment for tables that are
+ * being built.
+ */
+static void walk_raws(struct drain *dr, bool last)
+{
+	uint64_t t = now_ns(), until = t + LAST_TABLES_NS;
+	bool tables = unwinder_update(dr->unwinder, t);
+
+	raws_process(dr->raws, dr->procmap, last ? 0 : t, tables, false);
+	if (!last)
+		return;
+	while (raws_waiting(dr->raws) && now_ns() < until &&
+	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS)) {
+		tables = unwinder_update(dr->unwinder, now_ns());
+		raws_process(dr->raws, dr->procmap, 0, tables, false);
+	}
+	raws_process(dr->raws, dr->procmap, now_ns(), true, true);
+}
+
 void drain_process(struct drain *dr, bool last)
 {
 	struct buf batch = dr->taken, waited = dr->waiting;
 
-	if (dr->unwinder) {
-		unwinder_update(dr->unwinder, now_ns());
-		raws_process(dr->raws, dr->procmap, now_ns(), last);
-	}
+	if (dr->raws)
+		walk_raws(dr, last);
 	/* More may be taken meanwhile: it is for the next time. */
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;

@@ -16,6 +16,7 @@ struct buf;
 struct drain;
 struct exp_usage;
 struct unwind_maps;
+struct unwind_worker;
 
 /* All of it is borrowed, and must outlive the drain. */
 struct drain_parts {
@@ -24,6 +25,7 @@ struct drain_parts {
 	const struct follow *follow;
 	struct drops *drops;
 	struct unwind_maps *unwind; /* of the capture; NULL: no stack is raw */
+	struct unwind_worker *worker; /* builds tables; NULL: there are none */
 	bool targets; /* -T: times off a CPU are <SLEEPING> and <STALLED> */
 	int ncpus; /* CPU ids are below this */
 };

@@ -12,7 +12,7 @@
 #include "user/unwind/unwinder.h"
 
 enum {
-	PATIENCE_NS = 300000000, /* shorter than an image is kept after its end */
+	PATIENCE_NS = 1200000000, /* shorter than an image is kept after its end */
 	MAX_BYTES = 32 << 20,    /* waiting */
 };
 
@@ -21,7 +21,7 @@ struct raws {
 	struct unwinder *unwinder;
 	VEC(struct er_stack *) waiting;
 	struct map ids; /* of those that wait; no values */
-	size_t bytes;
+	size_t bytes, tried; /* tried: so many of the first were walked already */
 	struct walk walk;
 };
 
@@ -100,23 +100,23 @@ static bool walk_one(struct raws *r, struct procmap *pm, const struct er_stack *
 	return true;
 }
 
-void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
+void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool tables, bool last)
 {
-	size_t n = 0;
+	size_t n = 0, tried = r->tried;
 
-	vec_for_each(s, &r->waiting) {
-		bool late = last || r->bytes > MAX_BYTES ||
-			    (*s)->h.time_ns + PATIENCE_NS < now_ns;
+	for (size_t i = 0; i < r->waiting.len; i++) {
+		struct er_stack *s = r->waiting.data[i];
+		bool late = last || r->bytes > MAX_BYTES || s->h.time_ns + PATIENCE_NS < now_ns;
 
-		if (!walk_one(r, pm, *s, late)) {
-			r->waiting.data[n++] = *s;
+		if ((i < tried && !tables && !late) || !walk_one(r, pm, s, late)) {
+			r->waiting.data[n++] = s;
 			continue;
 		}
-		r->bytes -= size_of(*s);
-		map_remove(&r->ids, (*s)->id);
-		free(*s);
+		r->bytes -= size_of(s);
+		map_remove(&r->ids, s->id);
+		free(s);
 	}
-	r->waiting.len = n;
+	r->waiting.len = r->tried = n;
 }
 
 bool raws_pending(const struct raws *r, uint64_t id)

@@ -26,8 +26,11 @@ void raws_free(struct raws *r); /* NULL: nothing */
 
 /* A well-formed ER_STACK_RAW stack. */
 void raws_take(struct raws *r, const struct er_stack *s);
-/* Walk those that can be; with `last` all of them. The procmap is up to date. */
-void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last);
+/*
+ * Walk those that can be; with `last` all of them. The procmap is up to date. `tables`: some
+ * have come since the last call. `now_ns` 0: none has waited too long.
+ */
+void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool tables, bool last);
 /* The stack of this id is still to be walked: records that have it wait. */
 bool raws_pending(const struct raws *r, uint64_t id);
 size_t raws_waiting(const struct raws *r);

@@ -15,7 +15,7 @@
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
-#define KEEP_NS 500000000ULL /* how long an ended process may still get records */
+#define KEEP_NS 1500000000ULL /* how long an ended process may still get records: raws.c */
 
 /* --- what ends it --- */
 
@@ -240,6 +240,7 @@ static void do_what_is_due(struct recording_session *s)
 static void run(struct recording_session *s)
 {
 	while (!s->over) {
+		s->fds.data[s->worker_at].fd = s->worker ? unwind_worker_fd(s->worker) : -1;
 		look_for_the_end(s, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
 		if (s->over)
 			break;
@@ -374,6 +375,7 @@ static void recording_session_fini(struct recording_session *s)
 	load_fini(&s->load);
 	procmap_free(s->procmap);
 	drain_free(s->drain);
+	unwind_worker_stop(s->worker);
 	binaries_free(s->binaries);
 	capture_close(s->capture);
 	sideband_close(s->sideband);

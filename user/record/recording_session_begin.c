@@ -97,7 +97,7 @@ static int open_capture(struct recording_session *s)
 		.trace_ns = s->control.trace_ns,
 		.split = s->plan->exact_user,
 		.waker_stacks = s->plan->states,
-		.raw_stacks = true,
+		.raw_stacks = s->worker,
 		.stack_method = s->plan->stack_method,
 	};
 
@@ -150,6 +150,7 @@ static void open_drain(struct recording_session *s)
 		return;
 	parts.ncpus = capture_ncpus(s->capture);
 	parts.unwind = capture_unwind(s->capture);
+	parts.worker = s->worker;
 	s->drain = drain_new(&parts);
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);
@@ -205,6 +206,21 @@ static void watch_all(struct recording_session *s)
 		watch(s, capture_fd(s->capture));
 	for (size_t i = 0; i < n; i++)
 		watch(s, fds[i]);
+	s->worker_at = s->fds.len;
+	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
+}
+
+/* Without it stacks are walked by frame pointers. It gets nothing of what is opened from here on. */
+static void start_worker(struct recording_session *s)
+{
+	struct diag step = { 0 };
+
+	if (!plan_profiles(s->plan))
+		return;
+	s->worker = unwind_worker_start(&step);
+	for (size_t i = 0; i < step.nmsgs; i++)
+		diag_warn(s->d, "%s: user stacks follow frame pointers", step.msgs[i].text);
+	diag_free(&step);
 }
 
 int recording_session_begin(struct recording_session *s)
@@ -220,6 +236,7 @@ int recording_session_begin(struct recording_session *s)
 	if (raise_fd_limit(s->d) < 0)
 		return -1;
 	raise_priority();
+	start_worker(s); /* goes first as well: stacks wait for its tables */
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
 	if (open_capture(s) < 0 || open_book(s) < 0)
 		return -1;

@@ -27,6 +27,7 @@
 #include "user/space/binaries.h"
 #include "user/space/procmap.h"
 #include "user/space/sideband.h"
+#include "user/unwind/worker.h"
 
 /* What is polled first; the load only if there is one. Then come the rings and the side band. */
 enum { FD_SIGNAL, FD_LOAD };
@@ -45,6 +46,8 @@ struct recording_session {
 	struct binaries *binaries;
 	struct recording *recording;
 	struct drain *drain;
+	struct unwind_worker *worker; /* builds unwind tables; NULL: could not be started */
+	size_t worker_at;             /* where it is in fds; its descriptor may become another */
 	struct recorder_xml recorder_xml;
 	struct exp_usage usage_base, usage_end; /* when time begins to count, and ceases to */
 	struct live live;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/unwind/store.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -15,6 +12,7 @@
 #include "user/space/procmap.h"
 #include "user/unwind/table.h"
 #include "user/unwind/words.h"
+#include "user/unwind/worker.h"
 
 enum { MAX_TRIES = 3 /* to open a file, by different processes as a rule */ };
 
@@ -31,15 +29,16 @@ struct store {
 	struct words words;
 	VEC(struct stored) stored; /* by file number */
 	struct store_counts counts;
+	struct unwind_worker *worker; /* NULL: there are no tables */
 	uint64_t now_ns;
-	bool fresh; /* tables have come since store_poll */
 };
 
-struct store *store_new(struct unwind_maps *maps)
+struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
 	s->maps = maps;
+	s->worker = worker;
 	s->files = unwind_maps_files(maps);
 	words_init(&s->words, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
 	return s;
@@ -172,29 +171,24 @@ static void take_table(struct store *s, uint32_t file, const struct unwind_table
 
 /* --- building --- */
 
-static int build(int fd, struct unwind_table *ret)
+/* It will have no table: its code is walked by frame pointers. */
+static void give_up(struct store *s, uint32_t file)
 {
-	struct unwind_input in = { 0 };
-	struct stat st;
-	void *p;
-	int err;
+	s->counts.failed++;
+	set_state(s, file, ER_FILE_NO_CFI);
+	publish_inode(s, file);
+}
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	in.elf = p;
-	in.elf_size = st.st_size;
-	err = unwind_table_build(&in, ret);
-	munmap(p, st.st_size);
-	return err;
+static void submit(struct store *s, uint32_t file, int fd)
+{
+	set_state(s, file, ER_FILE_PENDING);
+	if (!s->worker || unwind_worker_submit(s->worker, file, fd, -1) < 0)
+		give_up(s, file);
 }
 
 void store_want(struct store *s, pid_t pid, const struct mapping *m)
 {
 	enum er_file_state state = m->file ? s->files[m->file].state : ER_FILE_NO_CFI;
-	struct unwind_table table;
 	struct stored *f;
 
 	if (state != ER_FILE_UNKNOWN && state != ER_FILE_EVICTED)
@@ -204,31 +198,36 @@ void store_want(struct store *s, pid_t pid, const struct mapping *m)
 	f->ino = m->ino;
 	if (f->fd < 0)
 		f->fd = mapped_open(pid, m);
-	if (f->fd < 0) {
-		if (++f->tries >= MAX_TRIES) {
-			s->counts.failed++;
-			set_state(s, m->file, ER_FILE_NO_CFI);
-		}
-		return;
-	}
-	s->fresh = true;
-	if (build(f->fd, &table)) {
-		s->counts.failed++;
-		set_state(s, m->file, ER_FILE_NO_CFI);
-		publish_inode(s, m->file);
-		return;
-	}
-	take_table(s, m->file, &table);
-	unwind_table_free(&table);
+	if (f->fd >= 0)
+		submit(s, m->file, f->fd);
+	else if (++f->tries >= MAX_TRIES)
+		give_up(s, m->file);
 }
 
 bool store_poll(struct store *s, uint64_t now_ns)
 {
-	bool fresh = s->fresh;
+	struct unwind_result r;
+	bool fresh = false;
 
 	s->now_ns = now_ns;
-	s->fresh = false;
+	while (s->worker && unwind_worker_next(s->worker, &r)) {
+		if (r.err)
+			give_up(s, r.key);
+		else
+			take_table(s, r.key, &r.table);
+		fresh = true;
+	}
 	return fresh;
+}
+
+bool store_is_half_full(const struct store *s)
+{
+	return s->words.used > s->words.limit / 2;
+}
+
+bool store_waits(const struct store *s)
+{
+	return s->worker && unwind_worker_waiting(s->worker);
 }
 
 bool store_code(void *self, uint32_t file, uint64_t offset, uint64_t *ret)

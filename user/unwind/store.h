@@ -17,6 +17,7 @@
 struct mapping;
 struct store;
 struct unwind_maps;
+struct unwind_worker;
 
 struct store_counts {
 	uint64_t built, failed; /* tables; failed: files that have none, or cannot be read */
@@ -25,14 +26,17 @@ struct store_counts {
 	uint64_t bytes;         /* of the tables there are */
 };
 
-/* `maps` is borrowed. */
-struct store *store_new(struct unwind_maps *maps);
+/* Both are borrowed; without a worker no file has a table. */
+struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void store_free(struct store *s); /* NULL: nothing */
 
 /* The table of the mapping's file is needed; `pid` has it mapped. Asked for as often as one likes. */
 void store_want(struct store *s, pid_t pid, const struct mapping *m);
-/* Take in tables that have been built since; true: there are some. */
+/* Take in what has been built since; true: there is some. */
 bool store_poll(struct store *s, uint64_t now_ns);
+bool store_is_half_full(const struct store *s);
+/* Tables are being built. */
+bool store_waits(const struct store *s);
 /* 8 bytes of the file; for struct walk_source, ctx is the store. */
 bool store_code(void *s, uint32_t file, uint64_t offset, uint64_t *ret);
 void store_counts(const struct store *s, struct store_counts *ret);

@@ -2,25 +2,31 @@
 #include "user/unwind/unwinder.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "user/unwind/publish.h"
+#include "user/unwind/worker.h"
+
+enum { LARGE_TEXT = 16 << 20 /* bytes: its table comes when a walk lacks it */ };
 
 struct unwinder {
 	struct unwind_maps *maps;
 	struct publisher *publisher;
 	struct store *store;
+	struct unwind_worker *worker;
 };
 
-struct unwinder *unwinder_new(struct unwind_maps *maps)
+struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 
 	u->maps = maps;
+	u->worker = worker;
 	u->publisher = publisher_new(maps);
-	u->store = store_new(maps);
+	u->store = store_new(maps, worker);
 	return u;
 }
 
@@ -33,9 +39,20 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
+/* A walk that lacks one table would find out about the next only when that one is there. */
+static void want_all(struct unwinder *u, const struct image *im)
+{
+	vec_for_each(m, &im->space->maps)
+		if (m->len <= LARGE_TEXT && !store_is_half_full(u->store))
+			store_want(u->store, im->pid, m);
+}
+
 void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s)
 {
+	if (im->ranges.known)
+		return;
 	publisher_add(u->publisher, im, s->start_time, s->exec_id);
+	want_all(u, im);
 }
 
 void unwinder_changed(struct unwinder *u, struct image *im)
@@ -52,6 +69,17 @@ bool unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
 	publisher_update(u->publisher, now_ns);
 	return store_poll(u->store, now_ns);
+}
+
+bool unwinder_wait(struct unwinder *u, int timeout_ms)
+{
+	struct pollfd fd = { .events = POLLIN };
+
+	if (!store_waits(u->store))
+		return false;
+	fd.fd = unwind_worker_fd(u->worker);
+	poll(&fd, 1, timeout_ms);
+	return true;
 }
 
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw, bool last,

@@ -19,9 +19,10 @@ struct buf;
 struct image;
 struct unwinder;
 struct unwind_maps;
+struct unwind_worker;
 
-/* `maps` is borrowed. */
-struct unwinder *unwinder_new(struct unwind_maps *maps);
+/* Both are borrowed; without a worker (NULL) there are no tables. */
+struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void unwinder_free(struct unwinder *u); /* NULL: nothing */
 
 /* A stack of the image came: BPF is told of its mappings, if it was not. */
@@ -31,6 +32,9 @@ void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
 /* Take in mappings that changed, and tables that were built; true: there are new tables. */
 bool unwinder_update(struct unwinder *u, uint64_t now_ns);
+
+/* Wait up to so long for a table that is being built; false: none is. */
+bool unwinder_wait(struct unwinder *u, int timeout_ms);
 
 /*
  * Walk a raw stack of the image. False: it ends for want of a table, which is asked for, and
