@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attach OBJECT [NS]: loads a BPF object and attaches all its programs until a
- * signal; those for perf events to a clock of so many nanoseconds on each CPU.
+ * attach OBJECT [NS]: loads a BPF object and attaches all its programs until a signal. Programs
+ * for perf events run on a clock with this interval in ns, on each CPU.
  */
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As er_kernel has its clocks. */
+/* The same clock events as er_kernel's. */
 static int attach_clocks(const struct bpf_program *program, unsigned long long interval_ns)
 {
 	struct perf_event_attr attr = {

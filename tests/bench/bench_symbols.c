@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_symbols ELF: what the symbol table of a file costs to build and to ask,
- * and what libdw as it comes costs. Prints lines of "name value unit".
+ * bench_symbols ELF [ELF-WITH-DWARF]: the time to build and search the symbol table of a file,
+ * and the same with plain libdw. Prints lines "name value unit".
  */
 #include <fcntl.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static double now_ns(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* The same addresses in every run: pseudo-random places between first and last function. */
+/* The same addresses in every run: pseudo-random, between the first and the last function. */
 static uint64_t address(const struct sym *syms, size_t n, uint64_t i)
 {
 	uint64_t first = syms[0].addr, end = syms[n - 1].addr + syms[n - 1].size;
@@ -102,7 +102,7 @@ static void bench_dwfl(const char *path, const uint64_t *addrs)
 	dwfl_end(dwfl);
 }
 
-/* What the kernel takes to write its list, read to nowhere. */
+/* The time the kernel takes to produce its list, which is discarded. */
 static double kernel_list_ns(void)
 {
 	static char text[1 << 20];
@@ -114,7 +114,10 @@ static double kernel_list_ns(void)
 	return now_ns() - t;
 }
 
-/* In turn with the kernel's own part; the least of each, for both meet what else goes on. */
+/*
+ * Measure in turn with the kernel's own part. Other load only adds time, so the least of each
+ * counts.
+ */
 static void bench_kallsyms(void)
 {
 	double kernel = INFINITY, all = INFINITY;
@@ -136,7 +139,7 @@ static void bench_kallsyms(void)
 	printf("kallsyms_kernel %.1f ms\n", kernel / 1e6);
 }
 
-/* An experiment of so many kernel symbols, their names as long as a kernel's mostly are. */
+/* Write an experiment with n kernel symbols, whose names are about as long as a kernel's. */
 static bool write_ksyms(int dirfd, const char *name, size_t n)
 {
 	struct diag d = { .prefix = "bench_symbols" };
@@ -157,7 +160,10 @@ static bool write_ksyms(int dirfd, const char *name, size_t n)
 	return expwriter_close(w) == 0;
 }
 
-/* Opening it, which is little else. In the current directory. */
+/*
+ * The time to open such an experiment, which is mostly reading the symbols. Uses the current
+ * directory.
+ */
 static void bench_experiment_ksyms(void)
 {
 	static const char name[] = "ksyms.1.er";
@@ -179,7 +185,7 @@ static void bench_experiment_ksyms(void)
 	tree_remove(dirfd, name, name, &d);
 }
 
-/* Of the section as it is unpacked; 0 where there is none. */
+/* The uncompressed size of .debug_info; 0: none. */
 static size_t debug_info_size(int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -194,7 +200,7 @@ static size_t debug_info_size(int fd)
 	return size;
 }
 
-/* Lines and inlined calls of all functions of a file that has DWARF, every 64 bytes. */
+/* Look up lines and inlined calls every 64 bytes in all functions of a file with DWARF. */
 static void bench_lines(const char *path)
 {
 	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fixed_work THREADS SLICES TURNS: each thread does the same computation SLICES
- * times, TURNS of it each; prints the seconds of CPU time that each slice took. What
- * interrupts and their programs cost is in all slices.
+ * fixed_work THREADS SLICES TURNS: each thread computes SLICES slices of TURNS equal turns.
+ * Prints the seconds of CPU time of each slice. The times include interrupts and the BPF
+ * programs that run in them.
  */
 #include <pthread.h>
 #include <stdio.h>

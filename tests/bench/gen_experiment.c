@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Write an experiment of so many samples, distinct stacks and frames a stack,
- * for measuring readers:
+ * Writes an experiment with given numbers of samples, distinct stacks and frames per stack, for
+ * measuring readers:
  *
  *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits]]]]]
  *
- * 3,000 functions; a stack walks through them at random, always the same way
- * for the same numbers. What it prints is what a reader must add up to. Waits are
- * those of 1,000 threads: for 500 locks, for messages of each other, for a CPU.
+ * By default there are 3,000 functions. Stacks are random, but the same for the same numbers.
+ * It prints the totals that a reader must show. The waits are those of 1,000 threads: for 500
+ * locks, for messages from each other, and for a CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static void write_functions(struct expwriter *w, uint64_t nfunctions)
 	}
 }
 
-/* One root for all, then whatever comes. */
+/* All stacks have the same root; the other frames are random. */
 static void write_stacks(struct expwriter *w, uint64_t nstacks, uint64_t nframes,
 			 uint64_t nfunctions)
 {
@@ -111,7 +111,7 @@ static void write_waits(struct expwriter *w, uint64_t nwaits, uint64_t nstacks)
 	}
 }
 
-/* The writer takes a name in a directory, whose descriptor it borrows: open until the end. */
+/* The writer borrows the directory's descriptor, so it stays open until the end. */
 static int create(const char *path, const struct exp_header *h, struct diag *d,
 		  struct expwriter **ret)
 {

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What all parts of make bench share; sourced by run.sh, which sets O, work,
-# rounds and seconds and changes into $work.
+# Functions that all parts of make bench share. run.sh sources it, sets O, work, rounds and
+# seconds, and changes into $work.
+#
 # shellcheck shell=bash
 
 step() { echo "… $*" >&2; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
-# What others on the machine take comes on top; the least of many runs has least of it.
+# The least of many runs: other programs on the machine only add time.
 least() { sort -g | head -n 1; }
-# What only one in ten undercuts: others on the machine are in the slow ones, the recorder in all.
+# The tenth percentile. Other programs slow some of the runs, the recorder slows all.
 tenth() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 9) / 10)] : "nan" }'; }
-# The middle half: from … to …
+# The first and third quartiles.
 middle() { sort -g | awk -v f="${1:-%.3f}" '{ v[NR] = $1 } END {
 	printf f " … " f, v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'; }
 calc() { awk "BEGIN { printf \"${2:-%.4g}\\n\", $1 }"; }
-# start COMMAND…: a background job with a process group of its own, until stop_jobs.
+# start COMMAND…: a background job with its own process group, until stop_jobs.
 start() { setsid "$@" >/dev/null 2>&1 & jobs+=($!); }
 stop_jobs()
 {
@@ -35,10 +36,10 @@ row()
 }
 
 perf_record() { perf record -q -a -g "$@" >/dev/null 2>&1; }
-# column N FILE…: field N of what measure wrote.
+# column N FILE…: field N of measure's output.
 column() { local n=$1; shift; cat "$@" | awk -v n="$n" '{ print $n }'; }
 
-# Something that computes, waits, makes system calls and switches; until stop_jobs.
+# A load that computes, waits, makes system calls and switches, until stop_jobs.
 mixed_load()
 {
 	start "$syn/contend" 1000
@@ -47,16 +48,14 @@ mixed_load()
 	start perf bench sched messaging -g 4 -l 1000000
 }
 
-# --- A load without and with each recorder, in turn ---
-#
-# A turn prints what slices of a load took, in CPU time: what others on the machine take
-# is not in it. Of a turn the tenth percentile counts, of a turn with a recorder its ratio to
-# the mean of those before and after it, which have none, and of these ratios the median.
+# A turn prints the CPU time of slices of a load, which excludes other programs. The result
+# of a turn is its tenth percentile. A turn with a recorder is divided by the mean of the
+# turns before and after it, which have none. The median of these ratios counts.
 
-# Nanoseconds that a process has been on a CPU.
+# The nanoseconds that a process has run.
 cpu_ns() { cat "/proc/$1/task"/*/schedstat 2>/dev/null | awk '{ ns += $1 } END { printf "%.0f\n", ns }'; }
 
-# A recorder is ready when it has come to rest; 1 if it ended.
+# Wait until a recorder is idle after its start; status 1 if it ended.
 come_to_rest()
 {
 	local before now i
@@ -79,8 +78,9 @@ stop_recorder()
 	wait "$1" 2>/dev/null
 }
 
-# beside TURN NAME COMMAND…: one turn with this recorder and one without. Into ratio_NAME goes
-# the ratio, into share_NAME the part of all CPUs that the recorder used; 1 if it does not run here.
+# beside TURN NAME COMMAND…: one turn with this recorder and one without. Appends the ratio
+# to ratio_NAME, and the recorder's share of all CPUs to share_NAME. Status 1 if the
+# recorder does not run here.
 beside()
 {
 	local turn=$1 name=$2 pid with before=$without from used status=0
@@ -98,7 +98,7 @@ beside()
 		status=1
 	fi
 	stop_recorder $pid
-	# ext4 is slow to make files where many were deleted in the last minutes.
+	# ext4 creates files slowly where many were deleted in the last minutes.
 	[ ! -e RUN.er ] || mv RUN.er "kept.$((kept++)).er"
 	rm -f RUN.data*
 	without=$($turn | tenth)
@@ -108,8 +108,8 @@ beside()
 }
 kept=0
 
-# in_turn TURN ROUNDS LIST: LIST prints lines of NAME COMMAND…, each of which records the whole
-# system until SIGINT, into RUN.er or RUN.data.
+# in_turn TURN ROUNDS LIST: measure several recorders in turn. LIST prints lines "NAME
+# COMMAND…"; each command records the whole system until SIGINT, into RUN.er or RUN.data.
 in_turn()
 {
 	local turn=$1 i name command left=" "
@@ -124,7 +124,7 @@ in_turn()
 	done
 }
 
-# empty_program SECTION: empty.o, with a program that does nothing, for $bench/attach.
+# empty_program SECTION: build empty.o, a BPF program that does nothing, for $bench/attach.
 empty_program()
 {
 	clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -x c -c - -o empty.o <<END

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * measure FILE COMMAND…: runs the command and writes to FILE one line:
- * elapsed seconds, CPU seconds, peak resident kilobytes, exit status; those of
- * the command and of what it waited for.
+ * measure FILE COMMAND…: runs the command and writes one line to FILE: elapsed seconds, CPU
+ * seconds, peak resident kilobytes, exit status. They include the children that the command
+ * waited for.
  */
 #include <errno.h>
 #include <stdio.h>

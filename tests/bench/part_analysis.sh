@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What reading costs: analysis, symbols. Sourced by run.sh.
+# The cost of reading: analysis, symbols. Sourced by run.sh.
+#
 # shellcheck shell=bash
 
 bench_analysis()
@@ -8,7 +9,8 @@ bench_analysis()
 	local i n theirs ours rss perf_time
 	step "analysis of 1,000,000 samples"
 	"$bench/gen_experiment" big.er 1000000 20000 30 || return
-	# Twice half a minute is enough, with ours before and after: the machine is not always as fast.
+	# gprofng runs twice for half a minute, er_print before and after it, because the
+	# machine's speed varies.
 	for i in 1 2; do
 		"$measure" "print_ours.$i" "$er_print" -functions big.er >/dev/null
 		"$measure" "print_theirs.$i" gprofng display text -functions big.er >/dev/null 2>&1

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reading much: large (ten million samples), callers (a million rows), waits (a
+# Reading large experiments: large (ten million samples), callers (a million rows), waits (a
 # million), compare (two experiments), open (a thousand processes). Sourced by run.sh.
+#
 # shellcheck shell=bash
 
-# print_cost NAME ARGUMENTS…: er_print, `rounds` times; sets elapsed (median) and rss_mb.
+# print_cost NAME ARGUMENTS…: run er_print `rounds` times; sets elapsed (median) and rss_mb
+# (maximum).
 print_cost()
 {
 	local name=$1 i

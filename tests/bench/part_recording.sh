@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What recording costs: sample, slowdown, recorder, losses. Sourced by run.sh.
+# The cost of recording: sample, slowdown, recorder, losses. Sourced by run.sh.
+#
 # shellcheck shell=bash
 
-# --- A clock sample, by the kernel's own accounting ---
+# --- The time of a clock sample, measured by the kernel ---
 
-# Runs and nanoseconds of our clock programs since they were loaded.
+# The runs and nanoseconds of our clock programs since they were loaded.
 clock_cost() { bpftool prog show 2>/dev/null | awk '
 	/^[0-9]+: perf_event/ { for (i = 1; i < NF; i++) {
 		if ($i == "run_time_ns") ns += $(i + 1)
 		if ($i == "run_cnt") n += $(i + 1) } }
 	END { printf "%.0f %.0f\n", n, ns }'; }
 
-# sample_cost NAME CONDITION: while the load that was started runs.
+# sample_cost NAME CONDITION: measure while the started load runs.
 sample_cost()
 {
 	local name=$1 condition=$2 i runs ns m frames
@@ -43,7 +44,7 @@ bench_sample()
 	echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
-# Kernel frames a sample, of those that have any, under the load that runs, by perf itself.
+# Kernel frames per sample that has any, under the running load, measured by perf.
 mean_kernel_frames()
 {
 	perf_record -F 999 -o frames.data -- sleep 2
@@ -54,10 +55,10 @@ mean_kernel_frames()
 	rm -f frames.data
 }
 
-# --- What recording costs the recorded ---
+# --- The slowdown of recorded programs ---
 
-# Three seconds on all CPUs, in slices of 20 ms: that a program begins costs a recorder more than
-# its samples of a second.
+# Three seconds on all CPUs, in slices of 20 ms. One turn starts the program only once,
+# because a start costs a recorder more than a second's samples.
 work_turn() { "$bench/fixed_work" "$(nproc)" 150 60; }
 
 clock_recorders()
@@ -69,7 +70,8 @@ slow_empty $bench/attach empty.o 1001000
 END
 }
 
-# slowdowns NAME: percent, of each pair: by what its interrupts take and what it takes itself.
+# slowdowns NAME: for each pair the slowdown in percent, by the recorder's interrupts and by
+# its own CPU time.
 slowdowns() { paste "ratio_$1" "share_$1" | awk '{ printf "%.4f\n", ($1 / (1 - $2) - 1) * 100 }'; }
 
 bench_slowdown()
@@ -88,13 +90,13 @@ bench_slowdown()
 		"$(slowdowns slow_empty | median | xargs printf %.2f) % ($(slowdowns slow_empty | middle %.2f))" 1
 }
 
-# --- What recording costs itself ---
+# --- The recorder's own CPU time and output ---
 
-# What a reader needs of an experiment: perf.data holds no binaries either.
+# An experiment's size without archives: perf.data holds no binaries either.
 size_of() { du -sb --exclude=archives "$1" | cut -f1; }
 
-# record_ours NAME ROUND [OPTION…]. What was recorded stays until the end of all: ext4
-# is slow to make files where many were deleted in the last minutes.
+# record_ours NAME ROUND [OPTION…]: record once. Experiments are kept until the end, because
+# ext4 creates files slowly where many were deleted in the last minutes.
 record_ours()
 {
 	local name=$1 i=$2 er="$1.$2.er"
@@ -103,7 +105,7 @@ record_ours()
 	size_of "$er" >>"${name}_size"
 }
 
-# rows_of NAME CONDITION PERF: what NAME cost against what PERF did.
+# rows_of NAME CONDITION PERF: print rows that compare NAME with perf's run PERF.
 rows_of()
 {
 	local ours perfs size_ours size_perf
@@ -116,9 +118,9 @@ rows_of()
 		"$size_ours <= $size_perf / 2"
 }
 
-# record_all NAME CONDITION: while the load that was started runs, with everything that is
-# recorded by default, and with what perf records: clock samples alone. Neither recorder
-# has a load, so that rusage is its own alone: perf's is a sleep, er_kernel's is none.
+# record_all NAME CONDITION: record the started load with all default data, and with clock
+# samples alone, as perf does. The recorders start no load of their own (perf's is a sleep,
+# er_kernel has none), so rusage is the recorder's alone.
 record_all()
 {
 	local name=$1 i
@@ -146,7 +148,7 @@ bench_recorder()
 
 # --- Losses ---
 
-# lost EXPERIMENT: records and stacks, as the recorder wrote down.
+# lost EXPERIMENT: lost records and stacks, as recorder.xml counts them.
 lost() { grep -o ' lost="[0-9]*"' "$1/recorder.xml" | tr -dc '0-9\n' | awk '{ n += $1 } END { print NR ? n : "unknown" }'; }
 
 bench_losses()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What microstates cost where threads switch most: switches, messaging, states,
-# bpf, storm. Sourced by run.sh.
+# The cost of microstates with many context switches: switches, messaging, states, bpf,
+# storm. Sourced by run.sh.
+#
 # shellcheck shell=bash
 
 # --- perf bench sched pipe on one CPU ---
@@ -20,10 +21,10 @@ bpftrace bpftrace -q -e tracepoint:sched:sched_switch{@[kstack,ustack]=count();}
 END
 }
 
-# Microseconds an operation of the pinned pipe.
+# Microseconds per operation of a pipe pinned to one CPU.
 pipe_us() { taskset -c 0 perf bench sched pipe -l "${1:-200000}" 2>/dev/null | awk '/usecs\/op/ { print $1 }'; }
 
-# The same in slices of 5 ms.
+# The same load in slices of 5 ms.
 pipe_turn() { "$bench/pipe_pair" 80 2000; }
 
 bench_switches()
@@ -74,11 +75,12 @@ bench_messaging()
 
 messaging_s() { perf bench sched messaging -g 10 -l 2000 2>/dev/null | awk '/Total time/ { print $3 }'; }
 
-# --- What it takes of the machine ---
+# --- The recorder's own needs ---
 
 switches_now() { awk '$1 == "ctxt" { print $2 }' /proc/stat; }
 
-# 1,200,000 switches, of which every one is a wait: the recorder's own CPU time, memory, end.
+# 1,200,000 switches, each of which is a wait: the recorder's CPU time and memory, and its
+# time before and after the recording.
 bench_states()
 {
 	local i begin ended switches
@@ -104,14 +106,14 @@ bench_states()
 		"$(calc "$(median <states_around)" %.2f) s" "$(median <states_around) <= 0.5"
 }
 
-# Runs and nanoseconds since they were loaded of the programs whose names match.
+# The runs and nanoseconds, since they were loaded, of the programs whose names match.
 programs_cost() { bpftool prog show 2>/dev/null | awk -v names="$1" '
 	/^[0-9]+:/ && $0 ~ " name " names { for (i = 1; i < NF; i++) {
 		if ($i == "run_time_ns") ns += $(i + 1)
 		if ($i == "run_cnt") n += $(i + 1) } }
 	END { printf "%.0f %.0f\n", n, ns }'; }
 
-# Nanoseconds of a program that does nothing.
+# The nanoseconds of a program that does nothing.
 empty_ns()
 {
 	local runs ns
@@ -147,7 +149,7 @@ bench_bpf()
 		"$(calc "$(least <bpf_ns)" %.0f) ns (an empty one: ${empty:-unknown, taken as 60} ns)" "$(least <bpf_ns) <= 300"
 }
 
-# Both CPUs switch as fast as they can: at least 500,000 a second, or what there is.
+# All CPUs switch as fast as they can: 500,000 a second, or as many as the machine can.
 bench_storm()
 {
 	local begin rate pid i

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pipe_pair SLICES OPERATIONS: what "perf bench sched pipe" does, on CPU 0: two processes
- * hand a word to each other over two pipes, there and back an operation. Prints the
- * microseconds of CPU time an operation, of both, for each slice of so many of them. One of
- * the two always runs: where nobody else wants the CPU that is the time elapsed, to 0.05 %.
+ * pipe_pair SLICES OPERATIONS: the same load as "perf bench sched pipe", on CPU 0. Two
+ * processes pass a word to each other over two pipes; there and back is one operation. For each
+ * slice of OPERATIONS it prints the CPU time of both processes per operation, in microseconds.
+ * One of the two always runs, so without other load on the CPU this is the elapsed time, to
+ * 0.05 %.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # make bench [QUICK=1] [ROUNDS=3] [PARTS="NAME…"]: run.sh OUTPUT
-# Measures what must be reached, the peers in turn in the same run, medians of
-# several rounds; prints a table and, after a run of everything, writes
-# docs/performance.md. QUICK: two minutes, one round of short recordings.
-# PARTS: only these, by name. A part is a function bench_NAME of a file
-# part_*.sh, which adds the name to `parts` (and to `quick`).
+#
+# Measures every figure that has a target. Peers run in turn in the same run; medians of
+# several rounds count. Prints a table and, after a full run, writes docs/performance.md.
+# QUICK: two minutes, one round of short recordings. PARTS: only these parts. A part is a
+# function bench_NAME in a file part_*.sh, which adds the name to `parts` (and to `quick`).
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 O=$(cd "$1" && pwd) || exit 1
 QUICK=${QUICK:-} PARTS=${PARTS:-}
 rounds=${QUICK:+1} rounds=${rounds:-${ROUNDS:-3}}
-seconds=${QUICK:+8} seconds=${seconds:-20} # of a recording whose CPU time counts
+seconds=${QUICK:+8} seconds=${seconds:-20} # length of recordings whose CPU time counts
 er_kernel=$O/bin/er_kernel er_print=$O/bin/er_print
 syn=$O/tests/synprog bench=$O/tests/bench
 measure=$bench/measure
@@ -31,7 +31,7 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-# Nobody cleans up behind SIGKILL: a process of its own sees to the kernel's setting.
+# SIGKILL prevents the cleanup: a separate process restores the kernel's setting.
 setsid bash -c "while kill -0 $$ 2>/dev/null; do sleep 1; done
 	echo $stats >/proc/sys/kernel/bpf_stats_enabled" >/dev/null 2>&1 &
 disown
