@@ -2,12 +2,11 @@
 /*
  * fuzz_experiment [-n count] [-s seed] [-1 number] [experiment.er]
  *
- * Damages an experiment (by default one with some of everything) `count` times
- * and has the whole engine read and report it each time (report.c). Mutation k of seed s
- * is always the same damage: -1 k does that one alone, in this process, and
- * leaves the damaged experiment behind. Children do the work in batches, on all
- * CPUs, so that a crash names its number, and a hang or a hunger for memory is
- * seen.
+ * Damages an experiment (by default one with some of everything) `count` times. Each time the
+ * whole engine reads and reports it (report.c). Mutation k of seed s is always the same damage:
+ * -1 k does only that one, in this process, and keeps the damaged experiment. Children process
+ * batches on all CPUs, so that crashes, hangs and excessive memory are detected, and a crash or
+ * hang names its mutation.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +35,7 @@ struct seed_file {
 };
 
 struct fuzzer {
-	char *dir;        /* the damaged copy, an experiment */
+	char *dir;        /* the damaged copy of the experiment */
 	VEC(struct seed_file) files;
 	uint64_t seed;
 	volatile uint64_t *current; /* shared with the children */
@@ -60,7 +59,7 @@ static void load_file(struct fuzzer *f, const char *from, const char *path)
 	vec_push(&f->files, file);
 }
 
-/* Copy `from`/`below`, one level of directories deep, and keep what is in it. */
+/* Copy `from`/`below`, one level of directories deep, and keep its files in memory. */
 static void load_dir(struct fuzzer *f, const char *from, const char *below)
 {
 	__cleanup(freep) char *source = xasprintf("%s/%s", from, below);
@@ -104,7 +103,7 @@ static void one_mutation(const struct fuzzer *f, uint64_t number, bool keep)
 		tempdir_write(f->dir, file->path, file->data.data, file->data.len);
 }
 
-/* Mutations [from, to) in a child. False: it did not come back well. */
+/* Run mutations [from, to) in a child. False: one failed. */
 static bool batch(const struct fuzzer *f, uint64_t from, uint64_t to)
 {
 	struct rusage usage;
@@ -160,7 +159,7 @@ static void fini(struct fuzzer *f)
 	free(f->dir);
 }
 
-/* One mutation in this process; the damaged experiment stays. */
+/* Run one mutation in this process and keep the damaged experiment. */
 static void alone(struct fuzzer *f, const char *experiment, uint64_t number)
 {
 	char *base = tempdir_new();
@@ -174,7 +173,7 @@ static void alone(struct fuzzer *f, const char *experiment, uint64_t number)
 	free(base);
 }
 
-/* Mutations [from, to) in a directory of our own. False: one did not come back well. */
+/* Run mutations [from, to) in a new directory. False: one failed. */
 static bool share(struct fuzzer *f, const char *experiment, uint64_t from, uint64_t to)
 {
 	char *base = tempdir_new();
@@ -190,7 +189,7 @@ static bool share(struct fuzzer *f, const char *experiment, uint64_t from, uint6
 	return good;
 }
 
-/* All mutations, a share for each CPU. */
+/* Run all mutations, divided among the CPUs. */
 static bool all(struct fuzzer *f, const char *experiment, uint64_t count)
 {
 	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -11,7 +11,7 @@
 #include "analysis/base/alloc.h"
 #include "tests/fixtures/tempdir.h"
 
-/* Numbers are in stored corpora: append only. */
+/* Stored corpora contain these numbers: append only. */
 static const char *const names[] = {
 	"log.xml", "map.xml", "data.frameinfo", "profile", "synctrace", "hwcounters", "heaptrace",
 	"iotrace", "overview", "kallmodsyms", "recorder.xml", "threads.xml", "notes",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An experiment as one string of bytes, so that a fuzzer can change all of it: for
- * each file a byte that says which, three with its length, low first, and what
- * is in it. Any string is an experiment.
+ * An experiment as one byte string, so that a fuzzer can change all of it. For each file there
+ * is a byte with its number, three bytes with its length, lowest first, and its content. Every
+ * byte string is a valid experiment in this form.
  */
 #ifndef FUZZ_PACK_H
 #define FUZZ_PACK_H
@@ -11,14 +11,14 @@
 
 #include "analysis/base/buf.h"
 
-/* The one sub-experiment that an experiment in this form may have. */
+/* The only sub-experiment that this form can have. */
 #define PACK_SUB "_work_PID_2.1.er"
 
-/* Add the file of that name below the experiment; files that have no number are left out. */
+/* Append the file with this name in the experiment; files without a number are left out. */
 void pack_add(struct buf *b, const char *name, const void *data, size_t size);
-/* A path for pack_write, in a directory of one's own that stays; to be freed. */
+/* A path for pack_write in a new directory, which stays. The caller frees it. */
 char *pack_path(void);
-/* Make the directory `dir` that experiment. Aborts when it cannot. */
+/* Turn the directory `dir` into this experiment. Aborts on failure. */
 void pack_write(const char *dir, const void *data, size_t size);
 
 #endif

@@ -28,7 +28,7 @@ void report_quietly(void)
 	stderr = nowhere();
 }
 
-/* Every packet, every field of it, and the stack it refers to. */
+/* Read every packet, each of its fields, and the stack it refers to. */
 static void walk_packets(const struct experiment *e, volatile uint64_t *sink)
 {
 	vec_for_each(s, &e->streams) {
@@ -65,7 +65,10 @@ static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
 		*sink += element_int(el, "lost");
 }
 
-/* These write files, read others, or end the run; `help` is the same for all experiments. */
+/*
+ * Commands that write files, read other files or end the run are left out. So is `help`, which
+ * does not depend on the experiment.
+ */
 static bool is_left_out(const struct command *c)
 {
 	static const char *const names[] = { "outfile", "appendfile", "script", "quit", "help",
@@ -86,7 +89,7 @@ static void run_with(struct shell *sh, const struct command *c, char *arg)
 	shell_run(sh, c, n + 1, argv);
 }
 
-/* Without arguments first, for some of those that take one change what the others show. */
+/* Commands without arguments first, because some with arguments change what others show. */
 static void run_all(struct shell *sh)
 {
 	static char function[] = "main", all[] = "all";

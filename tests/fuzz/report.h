@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that a fuzzer has done with an experiment that somebody damaged. */
+/* Runs everything on an experiment that a fuzzer damaged. */
 #ifndef FUZZ_REPORT_H
 #define FUZZ_REPORT_H
 
 struct shell;
 
-/* What the library says from now on goes nowhere; sanitizers write past it. */
+/*
+ * From now on the library's messages are discarded. Sanitizers write to the descriptor itself,
+ * so their reports still appear.
+ */
 void report_quietly(void);
-/* Open the experiment, walk all its records, run every command. */
+/* Open the experiment, read all its records, run every command. */
 void report_experiment(const char *path);
-/* A shell with the experiment open, whose output goes nowhere; NULL when it does not open. */
+/*
+ * A shell that has the experiment open and whose output is discarded; NULL if it does not open.
+ * Release it with report_close.
+ */
 struct shell *report_open(const char *path);
 void report_close(struct shell *sh);
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # make fuzz: run.sh OUTPUT
-# Runs each target for FUZZ_SECONDS (15) from seeds made of the fixtures and of
-# the golden tests; with FUZZ_CORPUS=DIR what is found is kept there and serves the
-# next run. One line a target; an input that ends a target badly stays in
-# OUTPUT/crashes and is named.
+#
+# Runs each target for FUZZ_SECONDS (15), from seeds made of the fixtures and the golden
+# tests. With FUZZ_CORPUS=DIR new inputs are kept there and used in the next run. Prints one
+# line per target. An input that crashes a target is kept in OUTPUT/crashes and named.
 set -u
 
-unset CDPATH # else cd prints where it went
+unset CDPATH # with CDPATH cd prints the directory
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/lib/env.sh"
 O=$(cd "$1" && pwd) || exit 2
@@ -21,7 +21,7 @@ failed=0
 "$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
 mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$O/crashes"
 
-# Expressions and commands, as people write them in the golden tests.
+# Expressions and commands from the golden tests.
 n=0
 grep -hoE "filters? '[^']*'" "$top"/tests/golden/*/cmd | sed "s/^[^']*'//; s/'$//" | sort -u |
 	while read -r line; do n=$((n + 1)); printf '%s' "$line" >"$work/filter/$n"; done
@@ -35,7 +35,7 @@ for flags in "-gdwarf-5 -O2" "-gdwarf-4 -O2 -gz" "-gdwarf-2 -O1"; do
 	${CC:-gcc} $flags -nostdlib -shared -o "$work/elf/so$((n += 1))" "$work/small.c" 2>/dev/null
 done
 
-# Sections of call frame information; the byte before one says which form it has.
+# Sections of call frame information; the first byte says which form the section has.
 ${CC:-gcc} -O2 -g -c -fexceptions -o "$work/eh.o" "$work/small.c" &&
 	${CC:-gcc} -O2 -g -c -fno-asynchronous-unwind-tables -o "$work/debug.o" "$work/small.c"
 for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
@@ -48,7 +48,7 @@ done
 for kind in experiment xml elf ehframe unwind filter script; do
 	dir=$work/$kind
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
-	# Interceptors see memcmp and strcmp; leaks are looked for at the end.
+	# Interceptors observe memcmp and strcmp; leaks are checked at the end.
 	if (cd "$work" && TMPDIR=$work timeout $((seconds * 4 + 120)) "$O/tests/fuzz/target_$kind" \
 		-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
 		-print_final_stats=1 -artifact_prefix="$O/crashes/$kind-" $dir) >"$work/log" 2>&1; then

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seeds DIR: where fuzzers begin. DIR/experiment/, xml/, elf/ and unwind/ get one
- * file each of what the fixtures are made of; run.sh writes the texts.
+ * seeds DIR: writes the fuzzers' first inputs. DIR/experiment/, xml/, elf/ and unwind/ get
+ * files from the fixtures; run.sh writes the text inputs.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static bool is_xml(const char *name)
 	return dot && !strcmp(dot, ".xml");
 }
 
-/* Every file of the directory `below` of the experiment at `path`. */
+/* Add every file in the directory `below` of the experiment at `path`. */
 static void add_files(const char *dir, const char *path, const char *below, struct buf *all)
 {
 	char *from = xasprintf("%s/%s", path, below);
@@ -99,7 +99,7 @@ static void elf_seeds(const char *dir)
 					      .build_id = "\x12\xab", .debuglink = "x.debug" });
 }
 
-/* Frames of several kinds, that of a signal among them. */
+/* Frames of several kinds, including a signal frame. */
 static void unwind_seeds(const char *dir)
 {
 	static const struct cfi_image_fn fns[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What libFuzzer calls in each target_*.c. The programs are built by `make fuzz`
- * with clang; run.sh runs them, each from seeds that seeds.c makes.
+ * The functions that libFuzzer calls in each target_*.c. `make fuzz` builds the programs with
+ * clang; run.sh runs each from the seeds of seeds.c.
  */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H

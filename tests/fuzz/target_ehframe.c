@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call frame information. The first byte of the input chooses the section's form, the
- * rest is the section. What the iterator gives must lie inside it.
+ * Call frame information. The first byte of the input chooses the section's form, the rest is
+ * the section. Everything that the iterator returns must lie inside it.
  */
 #include "tests/fuzz/target.h"
 

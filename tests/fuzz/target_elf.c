@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF file: its symbols, its DWARF, its code, and the symbol file made of it. */
+/* An ELF file: its symbols, its DWARF, its code, and the symbol file written from it. */
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

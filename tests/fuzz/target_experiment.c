@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A whole experiment directory, in the form of pack.h, and every command on it. */
+/* A whole experiment, in the form of pack.h, with every command run on it. */
 #include "tests/fuzz/target.h"
 
 #include "tests/fuzz/pack.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A filter expression, parsed as one and as an index, and applied to every packet. */
+/* A filter expression: parsed as a filter and as an index, and applied to every packet. */
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A script, as `script`, standard input and .er.rc files have them. fopen is
- * ours here (ld --wrap): what a script names is neither read nor written.
+ * A script, as read from `script`, standard input and .er.rc files. fopen is replaced (ld
+ * --wrap), so that the script neither reads nor writes files.
  */
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF file, which is its own debug file too: its unwind table, and walks by it. */
+/* An ELF file, which is also its own debug file: its unwind table, and walks by it. */
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* A stack whose words are return addresses into the file. */
+/* A stack whose words are return addresses into the file, and frame addresses. */
 static bool read_word(void *ctx, uint64_t at, uint64_t *value)
 {
 	if (at < STACK || at >= STACK + WORDS * 8)

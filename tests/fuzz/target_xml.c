@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The XML dialect: as such, and as the log, the maps and our own account of an experiment. */
+/*
+ * The XML dialect: the parser alone, and the files log.xml, map.xml, recorder.xml and
+ * threads.xml of an experiment.
+ */
 #include "tests/fuzz/target.h"
 
 #include <string.h>
