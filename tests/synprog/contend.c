@@ -2,11 +2,10 @@
 /*
  * contend seconds
  *
- * The load of the demo, one thread or pair of threads for each thing a system
- * waits for: two that compute and fight for a mutex, two that pass a byte
- * through a pair of pipes, one that writes to the disk and waits for it. The
- * file is made in the working directory and removed at once. Says how often
- * each came round, and getrusage.
+ * The demo's load. Some threads for each thing that a system waits for: two compute and contend
+ * for a mutex, two pass a byte through a pair of pipes, one writes to the disk and waits for
+ * it. The file is created in the working directory and unlinked at once. Prints how many rounds
+ * each thread made, and getrusage.
  */
 #include <fcntl.h>
 #include <pthread.h>

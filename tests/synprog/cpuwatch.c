@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a thread has run so far, every 10 ms, until it is gone: "cpuwatch PID/task/TID".
- * A line has CLOCK_MONOTONIC and the kernel's figure (schedstat, to a tick), both in s.
+ * cpuwatch PID/task/TID: prints a thread's CPU time every 10 ms, until the thread is gone. A
+ * line has CLOCK_MONOTONIC and the kernel's figure (schedstat, accurate to a tick), both in
+ * seconds.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * deep distinct|same depth seconds
  *
- * Burns CPU at the bottom of a call chain: of up to 600 distinct functions
- * d000 … d599, or of one recursive function. With more than 512 the stack is deeper than
- * the recorder keeps, so that the root's side must be reported as truncated.
+ * Burns CPU time at the bottom of a call chain: of up to 600 distinct functions d000 … d599, or
+ * of one recursive function. With more than 512 the stack is deeper than the recorder keeps, so
+ * the recorder must report that the frames nearest the root are missing.
  */
 #include "tests/synprog/truth.h"
 

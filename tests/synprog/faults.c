@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * faults PAGES SWITCHES: touches so many pages from user mode, has the kernel touch as many
- * in a system call, and leaves the CPU so many times; says what the kernel has counted of each:
+ * faults PAGES SWITCHES: touches PAGES pages in user mode, lets the kernel touch as many in
+ * system calls, and leaves the CPU SWITCHES times. Prints the kernel's count of each:
  *
  *	pid PID
  *	touch_pages MINFLT
@@ -44,7 +44,7 @@ static void touch_pages(volatile char *p, size_t n)
 		p[i * PAGE] = 1;
 }
 
-/* Page by page: a system call that faults may stop at what it got. */
+/* Page by page, because a system call that faults may stop early. */
 static void kernel_touches(char *p, size_t n)
 {
 	int fd = open("/dev/zero", O_RDONLY);

@@ -2,9 +2,9 @@
 /*
  * forktree children execs seconds
  *
- * Forks `children` processes that burn CPU in child_work, and `execs` more that
- * exec this program again under the name "treeleaf" and burn it in exec_work;
- * meanwhile burns it in parent_work. Each process says its own: name:pid, CPU.
+ * Forks `children` processes that burn CPU time in child_work, and `execs` more that exec this
+ * program again under the name "treeleaf" and burn it in exec_work. Meanwhile the parent burns
+ * it in parent_work. Each process prints "name:pid" and its CPU time.
  */
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The actors of states.c, and what they can wait for. System calls that block are
- * made by raw_call, so that the function that waits is seen in the user stack.
+ * The actors of states.c, and the kinds of waits. Blocking system calls use raw_call, so that
+ * the user stack shows the function that waits.
  */
 #ifndef SYNPROG_KINDS_H
 #define SYNPROG_KINDS_H
@@ -27,18 +27,18 @@
 
 struct kind;
 
-/* In memory that forked processes share. */
+/* In memory shared with forked processes. */
 struct actor {
 	const struct kind *kind;
 	const char *dir;
 	double seconds;
 	pthread_t thread;
-	pid_t child; /* that plays it, 0: a thread of ours does */
+	pid_t child; /* the process that runs the actor; 0: a thread of this process */
 	pid_t pid, tid, peer;
 	double must, wall, cpu, user, system, runq;
-	double part[2]; /* alternate: of `must` in either function */
+	double part[2]; /* alternate: the part of `must` in each function */
 	atomic_int done;
-	/* The kind's own. */
+	/* Used by the kind. */
 	int fd[2], back[2], file;
 	char *map;
 	long turn;
@@ -47,14 +47,14 @@ struct actor {
 
 struct kind {
 	const char *name;
-	void (*wait)(struct actor *a);    /* one wait, again and again */
-	void (*peer)(struct actor *a);    /* one turn of who ends the waits */
+	void (*wait)(struct actor *a);    /* makes one wait; called repeatedly */
+	void (*peer)(struct actor *a);    /* one turn of the thread that ends the waits */
 	int (*setup)(struct actor *a);    /* 0, or -1 and errno */
-	void (*release)(struct actor *a); /* a peer that waits for the actor that is done */
+	void (*release)(struct actor *a); /* frees a peer that still waits for the actor */
 	int own_process;
 };
 
-/* Around what blocks; in states.c. */
+/* Called before and after each wait; in states.c. */
 static void wait_begins(struct actor *a);
 static void wait_ends(struct actor *a);
 
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void wait_sleep(struct actor *a)
 	wait_ends(a);
 }
 
-/* A lock that nobody holds and nobody lets go. */
+/* A futex that no thread ever wakes: the timeout ends the wait. */
 static __attribute__((noinline)) void wait_futex(struct actor *a)
 {
 	struct timespec ts = { 0, SHORT_US * 1000 };
@@ -105,7 +105,7 @@ static void wait_alternate(struct actor *a)
 	a->part[a->turn++ % 2] += a->must - before;
 }
 
-/* --- a byte comes from the peer --- */
+/* --- waits for a byte from the peer --- */
 
 static __attribute__((noinline)) void wait_read(struct actor *a)
 {
@@ -175,7 +175,7 @@ static __attribute__((noinline)) void wait_epoll(struct actor *a)
 		truth_die("states: read");
 }
 
-/* Nobody ends these but the clock. */
+/* Only a timeout ends these waits. */
 static __attribute__((noinline)) void wait_timeout(struct actor *a)
 {
 	struct timeval tv = { 0, SHORT_US };
@@ -202,7 +202,10 @@ static int setup_timeout(struct actor *a)
 		       0;
 }
 
-/* --- a lock that the peer holds: it says when, and waits until the actor had it, too --- */
+/*
+ * --- waits for a lock that the peer holds; the peer announces each turn and waits until the
+ * actor had the lock ---
+ */
 
 static void say_turn(int fd)
 {
@@ -248,7 +251,7 @@ static __attribute__((noinline)) void peer_mutex(struct actor *a)
 	await_turn(a->back[0]);
 }
 
-/* Two open files: a lock belongs to one. */
+/* Open the file anew, because a lock belongs to one open file. */
 static int open_lock(struct actor *a, int flags)
 {
 	char name[4096];
@@ -284,7 +287,7 @@ static __attribute__((noinline)) void peer_flock(struct actor *a)
 	await_turn(a->back[0]);
 }
 
-/* The lock of an address space: the peer has it while it fills its mapping. */
+/* Waits for the lock of the address space, which the peer holds while it populates its mapping. */
 static __attribute__((noinline)) void wait_klock(struct actor *a)
 {
 	long p;
@@ -324,7 +327,7 @@ static __attribute__((noinline)) void wait_child(struct actor *a)
 	wait_ends(a);
 }
 
-/* A process of its own lets us go on, every now and then. */
+/* A separate process continues this one from time to time. */
 static int setup_stop(struct actor *a)
 {
 	pid_t us = getpid(), pid = fork();
@@ -342,7 +345,7 @@ static int setup_stop(struct actor *a)
 	_exit(0);
 }
 
-/* To this very thread, so that it is stopped before it goes on. */
+/* Send the signal to this thread, so that the thread stops before it goes on. */
 static __attribute__((noinline)) void wait_stop(struct actor *a)
 {
 	wait_begins(a);
@@ -359,7 +362,7 @@ static int make_file(struct actor *a, int flags)
 
 	snprintf(name, sizeof(name), "%s/states.%s", a->dir, a->kind->name);
 	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
-	memset(page, 0xc3, sizeof(page)); /* as code: return */
+	memset(page, 0xc3, sizeof(page)); /* as x86 code: return */
 	for (int i = 0; fd >= 0 && i < FILE_PAGES; i++)
 		if (write(fd, page, sizeof(page)) != sizeof(page))
 			return -1;
@@ -401,7 +404,7 @@ static __attribute__((noinline)) void wait_fsync(struct actor *a)
 	wait_ends(a);
 }
 
-/* Every page once, then none of them is in memory any more. */
+/* After each page was used once, drop all of them from memory. */
 static void map_again(struct actor *a)
 {
 	if (a->map)
@@ -438,7 +441,7 @@ static __attribute__((noinline)) void wait_tfault(struct actor *a)
 	wait_ends(a);
 }
 
-/* --- the CPU: all of this kind on one --- */
+/* --- waits for a CPU: all threads of this kind run on the same one --- */
 
 static __attribute__((noinline)) void wait_runq(struct actor *a)
 {

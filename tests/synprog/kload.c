@@ -2,9 +2,8 @@
 /*
  * kload seconds
  *
- * Walks through much of the kernel: files made, renamed and removed, memory
- * mapped and touched, sockets, signals, /proc read. Says how many rounds of
- * each there were, and getrusage.
+ * Uses many parts of the kernel: creates, renames and removes files, maps and touches memory,
+ * uses sockets and signals, reads /proc. Prints the rounds of each, and getrusage.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -2,9 +2,8 @@
 /*
  * many processes [parallel [milliseconds]]
  *
- * Thousands of short processes, `parallel` of them alive at a time (default 1),
- * each burning `milliseconds` (default none). Says how many there were and what
- * they cost by getrusage.
+ * Runs thousands of short processes, `parallel` of them at a time (default 1); each burns
+ * `milliseconds` of CPU time (default none). Prints their number and their cost by getrusage.
  */
 #include <sys/wait.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread that is renamed: computes and sleeps under one name, and then under the other.
- * Usage: renames FIRST SECOND SECONDS. Says for each name the CPU time of the thread and,
- * as NAME-slept, how long it slept.
+ * renames FIRST SECOND SECONDS: a thread computes and sleeps under one name, then under
+ * another. Prints for each name the thread's CPU time and, as NAME-slept, how long it slept.
  */
 #include <sys/prctl.h>
 

@@ -2,10 +2,9 @@
 /*
  * spin [-t threads] [-w seconds] [caller>]function:seconds …
  *
- * Burns user CPU time in functions by name. Functions: alpha beta gamma delta;
- * callers: outer inner (inner is itself called by outer). Each thread does all
- * steps. -w sleeps first. Says per function and caller what its threads burnt
- * inside it (inclusive), each thread's CPU time, and getrusage.
+ * Burns user CPU time in named functions. Functions: alpha beta gamma_ delta; callers: outer
+ * inner (outer calls inner). Each thread does all steps. -w sleeps first. Prints the inclusive
+ * CPU time of each function and caller over all threads, each thread's CPU time, and getrusage.
  */
 #include <pthread.h>
 #include <sys/syscall.h>

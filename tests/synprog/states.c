@@ -2,20 +2,20 @@
 /*
  * states [-d directory] [-p] kind:seconds …
  *
- * Threads that wait, each for one kind of thing only and for so many seconds, all
- * at the same time; a kind that others must not feel has a process of its own.
- * "kind" tells what for, and after whom a thread is named; whoever ends its waits
- * is a thread "kind-peer". The directory is on a disk, for those that need one.
+ * Runs threads that wait, all at the same time. Each waits for one kind of thing only, for the
+ * given seconds. A kind that would disturb other threads has its own process. A thread has its
+ * kind's name; the thread that ends its waits is called "kind-peer". Kinds that need a disk use
+ * the directory.
  *
- * Says of each thread, tab separated: "thread", kind, PID, TID, TID of the peer (0
- * none), and in seconds: how long it must have been in the state of its kind
- * (around each wait the clock's time without the CPU time and without the time
- * that it could run and had no CPU, by the kernel's own figures), and over all:
- * the clock's time, CPU time, user, system, run-queue wait.
+ * Prints a line for each thread, tab separated: "thread", kind, PID, TID, the peer's TID (0:
+ * none), and these times in seconds: the time that it must have been in its kind's state, and
+ * over its whole life elapsed time, CPU time, user time, system time and run-queue wait. The
+ * first is summed around each wait: elapsed time minus CPU time and minus time waiting for a
+ * CPU, by the kernel's own figures.
  *
- * With -p they do not end when their time is over: they say "parked" and are
- * asleep in a futex, until standard input ends, so that a recording can end
- * between, and what the kernel counted stands still.
+ * With -p the threads do not end when their time is over. The program prints "parked", and they
+ * sleep in a futex until standard input ends. So a recording can end in between, while the
+ * kernel's counts do not change.
  */
 #include "tests/synprog/kinds.h"
 
@@ -23,7 +23,7 @@ enum { MAX_ACTORS = 24 };
 
 static __thread int schedstat = -1;
 
-/* The thread's run-queue wait, which is exact while it runs. */
+/* The thread's run-queue wait so far, which is exact while the thread runs. */
 static double runq_now(void)
 {
 	unsigned long long ran, waited;
@@ -40,8 +40,8 @@ static double runq_now(void)
 }
 
 /*
- * Time off the CPU that was no waiting for one, so far, up to a constant. The clocks
- * belong together only if the thread had its CPU all the while they were read.
+ * The time off the CPU so far, without waits for a CPU, up to a constant. The clocks are
+ * consistent only if the thread did not lose its CPU between reading them.
  */
 static double blocked_now(void)
 {
@@ -76,7 +76,7 @@ static void sum_up(struct actor *a, double begin)
 	a->runq = runq_now();
 }
 
-/* In memory that processes share: how many are parked, and when that is over. */
+/* Shared by all processes: how many threads are parked, and whether they may end. */
 static struct {
 	atomic_int parked, over;
 } *park;
@@ -88,7 +88,7 @@ static void stay(void)
 		syscall(SYS_futex, &park->over, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-/* Of a thread that is parked, exact: it does not run. */
+/* Exact for a parked thread, because it does not run. */
 static void read_schedstat(struct actor *a)
 {
 	unsigned long long ran, waited;
@@ -104,7 +104,7 @@ static void read_schedstat(struct actor *a)
 	fclose(f);
 }
 
-/* All n threads asleep; then to the end of standard input. */
+/* Wait until all n threads sleep, then until standard input ends. */
 static void hold(struct actor *actors, int n)
 {
 	char byte;
@@ -152,7 +152,7 @@ static void *act_peer(void *arg)
 	return NULL;
 }
 
-/* In the calling process: the actor and its peer, to their end. */
+/* Run the actor and its peer in this process until they end. */
 static void *play(void *arg)
 {
 	struct actor *a = arg;
@@ -165,7 +165,7 @@ static void *play(void *arg)
 	if (pthread_create(&actor, NULL, act, a))
 		truth_die("states: pthread_create");
 	pthread_join(actor, NULL);
-	/* Its peer may be waiting for the actor's next turn. */
+	/* The peer may still wait for the actor's next turn. */
 	if (a->kind->release)
 		a->kind->release(a);
 	if (a->kind->peer)
@@ -186,7 +186,7 @@ static void start(struct actor *a)
 	if (pid < 0)
 		truth_die("states: fork");
 	if (pid) {
-		a->child = pid; /* in the parent only: the memory is shared */
+		a->child = pid; /* only in the parent, because the memory is shared */
 		return;
 	}
 	play(a);
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 		return 2;
 	while (optind < argc)
 		parse(argv[optind++], dir, &actors[n++]);
-	/* Processes first: a fork copies no other thread. */
+	/* Processes first, because fork copies only the calling thread. */
 	for (int own = 1; own >= 0; own--)
 		for (int i = 0; i < n; i++)
 			if (actors[i].kind->own_process == own)

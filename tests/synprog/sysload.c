@@ -2,10 +2,9 @@
 /*
  * sysload kind:seconds …
  *
- * System time of known kinds: zero (megabyte reads of /dev/zero: hardly any
- * user time), ppid (the shortest system call, in a loop), null (small writes to
- * /dev/null), map (mmap, touch, munmap: page faults). Says per kind the thread
- * CPU time spent in it, and getrusage.
+ * Uses system time of known kinds: zero (reads a megabyte of /dev/zero; hardly any user time),
+ * ppid (the shortest system call, in a loop), null (small writes to /dev/null), map (mmap,
+ * touch, munmap: page faults). Prints for each kind the thread's CPU time, and getrusage.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

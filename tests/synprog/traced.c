@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Something of every kind that gprofng's collector records: CPU time in several
- * threads, waits for a mutex, memory that is freed and memory that is not, files,
- * pipes and calls that fail, a child that does the same, and a program it starts.
- *	traced DIR: files are made in DIR
+ * traced DIR
+ *
+ * Does some of everything that gprofng's collector records: CPU time in several threads, waits
+ * for a mutex, memory that is freed and memory that is not, files, pipes and calls that fail, a
+ * child that does the same, and a program that the child starts. Creates files in DIR.
  */
 #include <fcntl.h>
 #include <pthread.h>

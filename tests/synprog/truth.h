@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every workload shares: burning a known amount of CPU time, and saying
- * afterwards what was burnt, one `name<TAB>seconds` a line on standard output.
- * A workload is an oracle: what it prints comes from the kernel's own clocks,
- * never from counting.
+ * Shared by all workloads: functions that burn a known amount of CPU time, and print the
+ * amounts, one `name<TAB>seconds` per line on standard output. Tests compare recordings with
+ * these figures, so they come from the kernel's own clocks, never from counting.
  */
 #ifndef SYNPROG_TRUTH_H
 #define SYNPROG_TRUTH_H
@@ -33,8 +32,8 @@ static inline double truth_thread_cpu(void)
 }
 
 /*
- * One turn of pure user time, some hundred microseconds: long enough that the
- * system call that reads the thread's clock between two turns does not count.
+ * One turn of pure user time, some hundred microseconds. The system call that reads the
+ * thread's clock between two turns is negligible beside it.
  */
 #define TRUTH_TURN(state)                                                       \
 	do {                                                                    \
@@ -43,7 +42,10 @@ static inline double truth_thread_cpu(void)
 		__asm__ volatile("" : "+r"(state));                             \
 	} while (0)
 
-/* Define void name(double *acc, double seconds): burns it here, adds what was burnt to *acc. */
+/*
+ * Define void name(double *acc, double seconds): burns CPU time in this function and adds the
+ * time to *acc.
+ */
 #define TRUTH_BURNER(name)                                                      \
 	static __attribute__((noinline)) void name(double *acc, double seconds) \
 	{                                                                       \
@@ -57,7 +59,7 @@ static inline double truth_thread_cpu(void)
 		*acc += now - start;                                            \
 	}
 
-/* One line in one write, so that processes sharing a pipe do not mix theirs. */
+/* One write per line, so that processes that share a pipe do not mix their lines. */
 static inline void truth_say(const char *name, double seconds)
 {
 	char line[160];
@@ -81,8 +83,8 @@ static inline double truth_seconds(struct timeval tv)
 }
 
 /*
- * user, system and their sum, as the kernel accounts for `who`; prefix "" or
- * "children-". For the process itself, its number, too: `pid`.
+ * Print user and system time and their sum for `who`, by getrusage; the prefix is "" or
+ * "children-". For the process itself also print its `pid`.
  */
 static inline void truth_say_usage(const char *prefix, int who)
 {
@@ -101,9 +103,8 @@ static inline void truth_say_usage(const char *prefix, int who)
 }
 
 /*
- * The system call instruction itself, in the function that is the truth: libc's
- * wrappers keep no frame pointer, and an unwinder that follows frame pointers
- * then misses their caller.
+ * The system call instruction itself, inlined into the workload's function. libc's wrappers
+ * keep no frame pointer, so an unwinder that follows frame pointers would miss their caller.
  */
 static inline __attribute__((always_inline)) long raw_call4(long nr, long a, long b, long c, long d)
 {
