@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Code of another machine: what the cross compiler makes, in er_src and in an
-# experiment that is said to be recorded there. libopcodes for it comes with the
-# cross binutils, which the compiler needs.
+# Code of another architecture: the cross compiler's output, in er_src and in an experiment
+# that claims to be recorded there. libopcodes for it comes with the cross binutils, which
+# the compiler needs.
 . "$(dirname "$0")/../lib/tools.sh"
 
 gcc=aarch64-linux-gnu-gcc
@@ -14,7 +14,7 @@ $gcc -O2 -g -fPIC -nostdlib -shared -Wl,-z,max-page-size=4096,-Ttext=0x2000 -o w
 	$gcc -O2 -g -c -o work.o "$src/work.c" || { not_ok "objects are built"; exit 1; }
 cp "$src/work.c" "$src/mix.h" .
 
-# has NAME PATTERN COMMAND…: status 0 and a line like that.
+# has NAME PATTERN COMMAND…: the command must succeed and print a matching line.
 has()
 {
 	local name=$1 pattern=$2

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_archive: names and files of what was mapped come into the experiment, from
-# where they are, and nothing that others plant there leads elsewhere.
+# er_archive: names and copies of mapped files get into the experiment, from their own
+# paths. Files that other users plant there have no effect elsewhere.
 . "$(dirname "$0")/../lib/tools.sh"
 
-# mapped NAME: rec.1.er with its code from a program of ours, $tmp/work/prog, and
-# from a library that no stack mentions. The program is older than the recording.
+# mapped NAME: a copy of rec.1.er whose code is in a program, $tmp/work/prog, and in a
+# library that no stack uses. The program is older than the recording.
 mapped()
 {
 	put rec.1.er "$1"
@@ -53,7 +53,7 @@ check "-m" er_archive -m 'li[b]$' a.er
 check_that "chooses" "\"$(files a.er)\" == \"lib\"" "$(ls a.er/archives)"
 check "-a off" er_archive -a off a.er
 
-# A program whose sources are here.
+# A program whose sources are in this directory.
 fresh
 mapped a.er
 printf 'int other(void);\nint main(void)\n{\n\treturn other();\n}\n' >one.c
@@ -67,7 +67,7 @@ check_that "is all" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/a
 echo >>two.c && rm -rf a.er/archives
 check_that "a changed source is not taken" "$(er_archive -m two -a src a.er 2>&1 |
 	grep -c '1 of its .* source files are not here, changed since') == 1 && \"$(files a.er)\" == \"\""
-# The stacks of rec.1.er have one address 0x10 bytes into the mapping.
+# All stacks of rec.1.er have one address, 0x10 bytes into the mapping.
 rm -rf a.er/archives && touch -d '2020-02-02' two.c
 main=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
 sed -i "s/foffset=\"+0x1000\"/foffset=\"+0x$(printf '%x' $((0x$main - 0xc)))\"/" a.er/map.xml
@@ -88,7 +88,7 @@ functions a.er >one && functions b.er >two
 check "er_print finds it" cmp one two
 check_that "er_print names functions by it" "$(functions a.er | grep -c 'no functions found') == 0" "$(functions a.er)"
 
-# Warnings: on standard error, and kept in the experiment.
+# Warnings go to standard error and into the experiment.
 fresh
 mapped a.er gone
 er_archive a.er 2>"$tmp/err"
@@ -116,14 +116,15 @@ check "a group" er_archive g.erg
 check_that "its members" "\"$(files a.er)\" == \"lib prog\""
 check "another machine, by force" er_archive -F -q s.er
 
-# What is no program is no load object, and is not copied.
+# A file that is no ELF file is no load object and is not copied.
 fresh
 mapped a.er && echo precious >lib && touch -d '2020-02-02' lib
 er_archive -A a.er 2>"$tmp/err"
 check_that "what is no ELF file is no object" "\"$(files a.er)\" == \"prog\" &&
 	$(grep -c 'lib: is not archived: it is no ELF file' "$tmp/err") == 1" "$(cat "$tmp/err")"
 
-# An experiment says itself what belongs to it: of another owner's, only what that one may read.
+# An experiment itself names its files. If another user owns it, only files that this user
+# may read are archived.
 if [ "$(id -u)" != 0 ]; then
 	skip "another owner's experiment" "needs root"
 else
@@ -149,7 +150,7 @@ else
 		"\"$(files a.er)\" == \"prog two.c\"" "$(ls a.er/archives; cat "$tmp/err")"
 fi
 
-# er_print does it for an experiment whose recorder came to no end, once.
+# er_print archives an experiment whose recorder did not end properly, once.
 fresh
 mapped a.er && cp -R a.er closed.er && sed -i '/kind="exit"/d' a.er/log.xml && cp -R a.er other.er
 sed -i 's/hostname="[^"]*"/hostname="elsewhere"/' other.er/log.xml
@@ -159,7 +160,7 @@ check_that "once" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 
 er_print -functions closed.er other.er >/dev/null 2>&1
 check_that "neither what was closed nor another machine's" "$(ls -d closed.er/archives other.er/archives 2>/dev/null | wc -l) == 0"
 
-# What others planted.
+# Files that other users planted.
 fresh
 mapped a.er && mkdir outside && ln -s ../outside a.er/archives
 er_archive a.er 2>/dev/null

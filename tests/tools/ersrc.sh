@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_src on objects that this machine's compiler makes of tests/fixtures/source:
-# shared object, object file, stripped, without line numbers; and wrong ones.
+# er_src on objects that the local compiler builds from tests/fixtures/source: a shared
+# object, an object file, stripped, without line numbers; and on wrong files.
 . "$(dirname "$0")/../lib/tools.sh"
 
 src=$top/tests/fixtures/source
@@ -13,7 +13,8 @@ build -g -shared -o work.so && build -g -c -o work.o && build -g -c -ffunction-s
 	{ not_ok "objects are built"; exit 1; }
 cp "$src/work.c" "$src/mix.h" .
 
-# has NAME PATTERN COMMAND…: status 0, nothing said, and a line like that.
+# has NAME PATTERN COMMAND…: the command must succeed, print no message, and print a
+# matching line.
 has()
 {
 	local name=$1 pattern=$2
@@ -51,7 +52,8 @@ echo "scc inline" >.er.rc && echo "sthresh 50" >>.er.rc
 has "remarks from .er.rc" "Function mix inlined" er_src -source hot work.so
 rm .er.rc
 
-# A function of two files, with a line before its first one, that calls through a slot.
+# A function with lines from two files and a line before its first one, which calls through
+# a PLT slot.
 cat >early.c <<END
 int before;
 int target(int);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export: every record is there, as text that a terminal may see.
+# er_export prints every record, as text that is safe on a terminal.
 . "$(dirname "$0")/../lib/tools.sh"
 
 fresh

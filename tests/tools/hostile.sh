@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Whatever stands in the place of a file of an experiment: every command ends,
-# by itself, with what can be read; no control character reaches the terminal;
-# `header` or a message says that something is wrong; nothing outside is touched.
+# Any file of an experiment may be damaged or replaced. Every command still ends by itself,
+# with the data that can be read. No control character reaches the terminal. `header` or a
+# message reports the damage. Nothing outside the experiment is touched.
 . "$(dirname "$0")/../lib/tools.sh"
 
-# Every command without an argument. Those that need one say so.
+# Every command, without arguments. Commands that need one say so.
 er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' |
 	grep -vxE 'quit|help|script|outfile|appendfile' >"$tmp/commands"
 check_that "there are commands" "$(wc -l <"$tmp/commands") > 30"
 
-# all_views EXPERIMENT: 0 when it ended by itself, in time and printably.
+# all_views EXPERIMENT: status 0 if er_print ended by itself, in time, with printable
+# output.
 all_views()
 {
 	timeout 60 er_print -keep-going -script "$tmp/commands" "$1" >"$tmp/out" 2>"$tmp/err" </dev/null
@@ -23,7 +24,7 @@ all_views()
 	fi
 }
 
-# exported EXPERIMENT: the same of er_export and er_archive.
+# exported EXPERIMENT: the same for er_export and er_archive.
 exported()
 {
 	timeout 60 er_export "$1" >"$tmp/out2" 2>"$tmp/err2" </dev/null
@@ -32,7 +33,7 @@ exported()
 	[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/out2"
 }
 
-# What is put in the place of file $1.
+# Ways to damage or replace the file $1.
 missing() { rm "$1"; }
 empty() { : >"$1"; }
 half() { truncate -s $(($(stat -c %s "$1") / 2)) "$1"; }
@@ -59,7 +60,8 @@ entities() { sed -E 's/="([^"]*)"/="\&lol;\&#x1b;\&amp;amp;\1"/g' "$1" >"$1.new"
 damages="missing empty half cut_end one_more fifo directory device elsewhere dangling circle unreadable sparse ones noise twice
 	escapes raw_escapes huge negative upwards entities"
 [ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
-# Every kind of file once: those of one experiment, and what only others have.
+# Every kind of file once: those of one experiment, and others that only other experiments
+# have.
 files="$(cd "$tmp/fixtures" && find sys.1.er -type f)
 	waits.1.er/threads.xml waits.1.er/names.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
 	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters"
@@ -77,7 +79,7 @@ for damage in $damages; do
 x.er" ] || bad="$bad $path: wrote outside;"
 		case $damage in
 		cut_end | one_more | fifo | directory | device | elsewhere | circle | unreadable | ones | noise)
-			# A text without its end, or with more, may be a text.
+			# A text that lacks its end, or has more, may still be valid.
 			case $damage:$file in cut_end:*.xml | cut_end:*kallmodsyms | one_more:*kallmodsyms) continue ;; esac
 			case $damage:$file in one_more:notes | cut_end:notes) continue ;; esac
 			! grep -q precious "$tmp/out" || bad="$bad $path: followed;"
@@ -89,7 +91,7 @@ x.er" ] || bad="$bad $path: wrote outside;"
 	[ -z "$bad" ] && ok "$damage" || not_ok "$damage" "$bad"
 done
 
-# Names of descendants are others' choice, too.
+# Other users choose the names of descendants, too.
 fresh
 put sys.1.er x.er
 mv x.er/_work_PID_12.1.er "x.er/_$(printf '\033[31m\nx')_PID_12.1.er"
@@ -98,7 +100,8 @@ check "names of descendants" all_views x.er
 check "… exported" exported x.er
 check_that "… a link is no descendant" "$(er_print -experiment_list x.er 2>/dev/null | grep -c '_up\|_self') == 0"
 
-# What hides or turns the direction of writing, in each format, in exports and in messages.
+# Characters that are invisible or change the direction of writing: in each format, in
+# exports and in messages.
 hidden=$(printf '\u202e\u200b\u2066\ufeff\u00ad\U000e0041')
 shows_hidden() { grep -P '[\x{ad}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{e0000}-\x{e0fff}]' "$@"; }
 fresh
@@ -121,14 +124,14 @@ check_that "exports and messages, too" \
 	"$(shows_hidden out err | wc -l) == 0 && $(grep -c 'xe2.*x80.*xae' out) > 0 &&
 	$(grep -c 'xe2.x80.xae' err) > 0" "$(shows_hidden out err | cat -v | head -n 3)"
 
-# Deep in each other.
+# Deeply nested directories.
 fresh
 put rec.1.er x.er
 (cd x.er && for i in $(seq 200); do mkdir _d.er && cd _d.er || exit; done)
 check "descendants in descendants" all_views x.er
 refuses "er_cp does not follow for ever" "too deep" er_cp x.er y.er
 
-# An archive that is none.
+# Damaged archives.
 fresh
 put rec.1.er good.er
 cp "$O/bin/er_export" prog && touch -d '2020-02-02' prog
@@ -143,7 +146,7 @@ for damage in $damages; do
 	rm -rf x.er
 done
 
-# A file that is cut while it is read: what is gone counts as nothing.
+# A file that is truncated while it is read: the missing data counts as empty.
 fresh
 put sys.1.er x.er
 for i in $(seq 12); do cat x.er/profile x.er/profile >p && mv p x.er/profile; done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Ctrl-C while er_print is in the middle of a long report: it writes to a pipe that is full,
-# so that it cannot have come to the end. Alone it ends, by the signal, and what it wrote
-# ends with a whole line; at a terminal only the report does.
+# Ctrl-C while er_print prints a long report. It writes to a full pipe, so the report cannot
+# be finished yet. Started alone, er_print ends by the signal, and its output ends with a
+# whole line. At a terminal only the report ends.
 . "$(dirname "$0")/../lib/tap.sh"
 
 gen=$O/tests/bench/gen_experiment
@@ -14,7 +14,7 @@ whole=$(wc -l <whole)
 mkfifo fifo
 rm -f .er.rc
 
-# Given up: less than all, whole lines, and a word that it is not all.
+# The report is interrupted: shorter, whole lines, and a note that it is incomplete.
 check_rest()
 {
 	local lines=$(wc -l <got)
@@ -26,7 +26,7 @@ check_rest()
 		not_ok "$1: the rest is as it was" "$(head -n $((lines - 5)) got | diff - "$2" | head -n 5)"
 }
 
-# A shell has what it starts in the background ignore Ctrl-C.
+# A shell makes background commands ignore Ctrl-C, so reset that.
 env --default-signal=INT "$er_print" -outfile fifo -functions -functions big.1.er 2>err &
 pid=$!
 exec 3<fifo
@@ -41,7 +41,7 @@ grep -q "interrupted" err && ok "alone: a word" || not_ok "alone: a word" "$(cat
 head -n $(($(wc -l <got) - 5)) whole >expected
 check_rest alone expected
 
-# What is ignored from the start stays so.
+# A signal that is ignored at the start stays ignored.
 (trap '' INT; exec "$er_print" -outfile fifo -functions big.1.er) 2>err &
 pid=$!
 exec 3<fifo
@@ -51,7 +51,7 @@ cat <&3 >>got
 wait $pid && cmp -s got whole && ok "ignored: all of it" || not_ok "ignored: all of it" "$(cat err)"
 exec 3<&-
 
-# At a terminal; its keyboard is a pipe here.
+# At a terminal, whose keyboard is a pipe.
 command -v script >/dev/null || { skip "at a terminal" "there is no script(1)"; exit 0; }
 mkfifo keys
 env --default-signal=INT script -qec "$er_print big.1.er" typed <keys >screen 2>&1 &
@@ -61,7 +61,7 @@ printf 'outfile fifo\nfunctions\n' >&4
 exec 3<fifo
 head -c 1 <&3 >got
 printf '\003' >&4
-# The kernel has sent the signal when its echo is there.
+# When the echo appears the kernel has sent the signal.
 for i in $(seq 100); do grep -q '\^C' screen && break; sleep 0.1; done
 cat <&3 >>got &
 reader=$!

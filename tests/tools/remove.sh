@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_rm: removes experiments and groups, and nothing else.
+# er_rm removes experiments and groups, and nothing else.
 . "$(dirname "$0")/../lib/tools.sh"
 
 fresh
@@ -18,7 +18,7 @@ check_that "a group: its experiments and its file" "$? == 0 && \"$(ls dir)\" == 
 	"$(ls dir; cat "$tmp/err")"
 check_that "a member that is gone is said" "$(grep -c "gone.er': is not there" "$tmp/err") == 1" "$(cat "$tmp/err")"
 
-# A group names only what lies below its own directory, unless -a says otherwise.
+# A group may only name experiments below its own directory, unless -a is given.
 fresh
 mkdir -p dir/sub elsewhere
 put rec.1.er dir/a.er dir/sub/b.er elsewhere/c.er
@@ -51,7 +51,7 @@ check_that "-f removes no more than without" "$(ls -d a.er plain.er file link.er
 check "an empty one, as a killed recorder may leave" er_rm empty.er
 check "-V" er_rm -V
 
-# What lies in an experiment may lead outside; what is outside stays.
+# Links in an experiment may lead outside; their targets stay.
 fresh
 mkdir outside && echo precious >outside/file
 put rec.1.er a.er

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a program is started with. Standard streams that are full or closed: every program
-# says that its output did not get out, and what it writes elsewhere is what it writes with
-# open ones. Limits: nothing is left out in silence.
+# How programs are started. If standard streams are full or closed, every program reports
+# that its output was lost, and writes the same files as with open streams. If limits are
+# low, nothing is left out silently.
 . "$(dirname "$0")/../lib/tools.sh"
 
-# unwritten NAME COMMAND…: to where nothing can be written: status 1, a sentence.
+# unwritten NAME COMMAND…: with output that cannot be written, the command must end with
+# status 1 and a message.
 unwritten()
 {
 	local name=$1 to
@@ -33,14 +34,14 @@ unwritten "er_export" er_export a.er
 unwritten "er_src" er_src -func /bin/true
 [ ! -x "$O/bin/er_kernel" ] || unwritten "er_kernel -n" er_kernel -n
 
-# Too few descriptors: what cannot be opened would count as not there.
+# With too few descriptors, files that cannot be opened would count as missing.
 for tool in "er_print -functions" er_export er_archive "er_cp a.er" er_rm; do
 	(ulimit -n 20 && refuses "${tool%% *}: too few files may be open" "raise the limit" \
 		$tool a.er)
 done
 (ulimit -S -n 20 && check "er_print: takes what the hard limit allows" er_print -functions a.er)
 
-# What would be standard error then must not be a file of the experiment.
+# If standard error is closed, a file of the experiment must not take its descriptor.
 for tool in er_cp er_mv "er_archive -d ."; do
 	fresh
 	mkdir open closed

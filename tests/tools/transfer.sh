@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_cp and er_mv: what arrives, what is refused, what is left behind.
+# er_cp and er_mv: what they copy, what they refuse, what they leave behind.
 . "$(dirname "$0")/../lib/tools.sh"
 
 for tool in er_cp er_mv; do
@@ -57,7 +57,8 @@ for tool in er_cp er_mv; do
 	$tool a.er >"$tmp/out" 2>"$tmp/err"
 	check_that "$tool: one operand is too few" "$? == 2 && $(grep -c usage: "$tmp/err") == 1"
 
-	# What others planted in an experiment is copied as it is, or left out; never read.
+	# Files that other users planted in an experiment are copied unchanged or left out,
+	# never read.
 	fresh
 	put rec.1.er a.er
 	mkdir a.er/archives && echo secret >outside && ln -s ../../outside a.er/archives/x
@@ -69,7 +70,7 @@ for tool in er_cp er_mv; do
 		"$(grep -c 'profile2: is neither' "$tmp/err") == 1" "$(cat "$tmp/err")"
 done
 
-# A recorder that lives. This shell plays its part: it was started before the file was written.
+# A running recorder: this shell acts as one, as it was started before the file was written.
 fresh
 put rec.1.er a.er
 sed -i -e '/kind="exit"/d' -e "s/hostname=\"[^\"]*\"/hostname=\"$(uname -n)\"/" a.er/log.xml
@@ -81,7 +82,7 @@ echo '<recorder version="1" pid="1" state="running"/>' >a.er/recorder.xml
 touch -d '1990-01-01' a.er/recorder.xml
 check "er_mv: a process of the same number is no recorder" er_mv a.er d.er
 
-# A disk that is full, and another file system.
+# A full disk, and another file system.
 [ "$(id -u)" = 0 ] || { skip "small file system" "needs root"; exit; }
 fresh
 mkdir small
