@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For the scripts that run.sh runs inside its machine, by busybox; source it first.
+# For the scripts that run.sh runs in its virtual machine, by busybox; source it first.
 cd /tmp || exit 1
 
-# says NAME CONDITION-OF-AWK WHAT; this awk has no powers
+# says NAME AWK-CONDITION DETAILS: the condition must hold. Busybox's awk has no power
+# operator.
 says()
 {
 	if awk "BEGIN { exit !($2) }"; then echo "ok $1"; else
@@ -12,18 +13,19 @@ says()
 	fi
 }
 
-# The number behind a name in what a workload said: truth NAME FILE
+# truth NAME FILE: a number that a workload printed.
 truth() { awk -v n="$1" '$1 == n { s += $2 } END { print s + 0 }' "$2"; }
 
-# Inclusive seconds on a CPU of a function, 0 when it is not there: seconds FUNCTION EXPERIMENT [FILTER]
+# seconds FUNCTION EXPERIMENT [FILTER]: a function's inclusive CPU time; 0 if it is not
+# listed.
 seconds()
 {
 	er_print -printmode , ${3:+-filters "$3"} -metrics i.totalcpu:name -functions "$2" 2>/dev/null |
 		awk -F'","' -v n="$1\"" '{ sub(/^"/, "") } $2 == n { print $1; f = 1 } END { if (!f) print 0 }'
 }
 
-# Threads whose times do not hold: their parts must add up, and none may end after the
-# recording: wrong_threads EXPERIMENT
+# wrong_threads EXPERIMENT: lists threads whose parts do not add up to their total, or that
+# end after the recording.
 wrong_threads()
 {
 	awk -v over="$(sed -n 's/.*event kind="exit" tstamp="\([0-9.]*\).*/\1/p' "$1/log.xml")" '

@@ -3,17 +3,17 @@
 #
 # The live selftests on Debian's stock kernel, in qemu without KVM.
 #	run.sh OUTPUT [VERSION]
-# VERSION picks the kernel package, 6.1 by default. The kernel is unpacked below
-# .output/vm and never installed; the initramfs holds busybox, every
-# tests/live/*_selftest, the recorder with tests/vm/guest/*.sh, and the libraries that
-# ldd names. ONLY="hotplug.sh …" runs just these, SMP=4 on more CPUs. There is a disk with ext4 at /var/tmp; both are built into these kernels,
-# as is NVMe, which it hangs on. Times are an emulator's: only what must hold anywhere
-# is expected to.
+# VERSION chooses the kernel package, by default 6.1. The kernel is unpacked below
+# .output/vm and never installed. The initramfs has busybox, every tests/live/*_selftest,
+# the recorder with tests/vm/guest/*.sh, and their libraries, as ldd lists them.
+# ONLY="hotplug.sh …" runs only these scripts, SMP=4 uses more CPUs. An ext4 disk is mounted
+# at /var/tmp, attached by NVMe; these kernels have both drivers built in. Emulated times
+# are not real, so tests expect only what holds on any machine.
 #
-# Each test inside has a time limit. What it took too long for, and what a
-# machine that died did not come to, is skipped with that reason: an emulator on
-# a busy machine proves nothing by being slow. What said "not ok" is run again, and
-# has failed if it says so again; what it said at first stands behind "# again:".
+# Each test inside has a time limit. A test that exceeds it, and tests that a stopped
+# machine did not reach, are skipped with that reason: slowness on a busy, emulated machine
+# proves nothing. A test that says "not ok" is run again, and fails if it says so again; its
+# first output follows "# again:".
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,13 +23,13 @@ vm=.output/vm
 init=$vm/init.$version
 disk=$vm/disk.$version
 log=$vm/$version.log
-test_limit=${TEST_LIMIT:-90} # seconds inside, which pass as outside
+test_limit=${TEST_LIMIT:-90} # in seconds, which pass inside as outside
 vm_limit=${VM_LIMIT:-450}
 
 skip() { echo "skip vm $version: $*"; exit 0; }
 
-# Package lists may be missing or older than the archive: then once more with new ones.
-apt() # ARGUMENTS…
+# Package lists may be missing or out of date: then update them and try again.
+apt()
 {
 	timeout 120 apt-get "$@" >"$vm/apt.log" 2>&1 && return
 	[ "$(id -u)" = 0 ] && timeout 60 apt-get update >"$vm/apt.log" 2>&1 &&
@@ -44,7 +44,7 @@ need()
 		skip "cannot install $2: $(tail -n 1 "$vm/apt.log")"
 }
 
-# The newest matching package: its file name without the directory.
+# The newest matching package.
 kernel_package()
 {
 	apt-cache search --names-only "^linux-image-$version\\.[0-9.+bpodebu-]*-cloud-amd64-unsigned\$" |
@@ -69,7 +69,7 @@ get_kernel()
 	kernel=$(ls "$vm/$version"/boot/vmlinuz-*)
 }
 
-# put PROGRAM…: into /bin, and what it is linked with at the same places.
+# put PROGRAM…: copy programs into /bin, and their libraries to the same paths.
 put()
 {
 	for program; do
@@ -86,7 +86,7 @@ make_init()
 {
 	rm -rf "$init"
 	mkdir -p "$init/bin" "$init/proc" "$init/sys" "$init/dev" "$init/tmp" "$init/var/tmp"
-	# Busybox comes without arithmetic: its sleep knows no parts of a second.
+	# Debian's busybox is built without fractional sleep, so use the host's.
 	put "$(command -v busybox)" "$(command -v sleep)" $selftests "$out/bin/er_kernel" "$out/bin/er_print" \
 		"$out/tests/synprog/spin" "$out/tests/synprog/sysload" "$out/tests/synprog/faults"
 	cp "$here"/guest.sh "$here"/guest/*.sh "$init/bin/"
@@ -127,7 +127,8 @@ make_disk()
 		skip "cannot make a disk: $(tail -n 1 "$vm/mkfs.log")"
 }
 
-# Their cases under the name of this machine, and an end for each; not 0 when one failed.
+# Print the cases under this machine's name, and one for a test that did not end. The status
+# is not 0 if a case failed.
 report()
 {
 	awk -v vm="vm $version" -v died="$1" -v limit="$test_limit" -v all="$tests" '
@@ -167,8 +168,8 @@ mkdir -p "$vm" 2>/dev/null && rm -f "$log" "$log".* 2>/dev/null && : 2>/dev/null
 	skip "cannot write to $vm"
 selftests=$(ls "$out"/tests/live/*_selftest 2>/dev/null)
 [ -n "$selftests" ] || skip "no selftest is built"
-# Those last that may leave the machine as it was not. suspend.sh is for ONLY: on a busy machine
-# some of what the clock jumps over a suspend to memory is still missed.
+# Tests that may leave the machine changed run last. suspend.sh runs only by ONLY: on a busy
+# machine some clock jumps over a suspend to memory are still missed.
 tests=${ONLY:-smoke.sh $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')hotplug.sh limits.sh full.sh}
 need qemu-system-x86_64 qemu-system-x86
 need busybox busybox-static
@@ -176,10 +177,11 @@ need mkfs.ext4 e2fsprogs
 get_kernel
 make_init
 make_disk
-# Without cx16: qemu 7.2 breaks the flags of cmpxchg16b when an interrupt comes, and
-# with them the kernel's allocator (double fault in __kmalloc).
-# What is typed into its monitor wakes it where it was suspended, by either way, and
-# means nothing else.
+# Without cx16: qemu 7.2 corrupts the flags of cmpxchg16b when an interrupt comes, and then
+# the kernel's allocator fails (double fault in __kmalloc).
+#
+# The commands sent to qemu's monitor wake the machine after either kind of suspend, and
+# otherwise do nothing.
 { while sleep 2; do printf 'system_wakeup\nsendkey ctrl\n'; done; } 2>/dev/null | timeout -k 10 "$vm_limit" qemu-system-x86_64 -accel tcg,thread=single -cpu max,-cx16 -m 1024 -smp "${SMP:-2}" \
 	-drive "if=none,id=disk,format=raw,cache=unsafe,file=$disk" -device nvme,drive=disk,serial=disk \
 	-display none -serial "file:$log.raw" -monitor stdio -no-reboot -kernel "$kernel" -initrd "$init.cpio.gz" \

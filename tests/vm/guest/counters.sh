@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Counters on this kernel: faults and switches of a function against getrusage's, with a
-# clock and without; and of a CPU that goes offline and comes back.
+# Counters on this kernel: a function's faults and switches compared with getrusage, with
+# and without a clock; and counters of a CPU that goes offline and comes back.
 . /bin/guest.sh
 
-# Events of a metric in a function: events FUNCTION METRIC EXPERIMENT
+# events FUNCTION METRIC EXPERIMENT: a metric's events in a function.
 events()
 {
 	er_print -printmode , -metrics "$2:name" -functions "$3" 2>/dev/null |

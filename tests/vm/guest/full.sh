@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A full disk ends the recording with one sentence, and what is there can be read.
+# A full disk ends the recording with one message, and the data on it can be read.
 . /bin/guest.sh
 
-# full DIRECTORY: of which no more than a little is free
+# full DIRECTORY NAME: record to a directory that has little space left.
 full()
 {
 	er_kernel -d "$1" -o f.er -p 0.2 -F on -t 60 >out 2>err
@@ -22,7 +22,7 @@ mkdir small
 mount -t tmpfs -o size=512k small small
 full small tmpfs
 umount small
-# A disk but for half a megabyte.
+# Fill the disk up to half a megabyte.
 free=$(df -k /var/tmp | awk 'END { print $4 }')
 if fallocate -l $(((free - 512) * 1024)) /var/tmp/rest; then
 	full /var/tmp ext4

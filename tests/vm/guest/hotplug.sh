@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# CPUs go offline and come back while a recording goes on: the last one, from which
-# the recorder is not, then the one that it is on.
+# CPUs go offline and come back during a recording: first the last CPU, while the recorder
+# runs on another, then the recorder's own.
 . /bin/guest.sh
 
 last=$(ls -d /sys/devices/system/cpu/cpu[0-9]* | sed 's/.*cpu//' | sort -n | tail -n 1)
 switch=/sys/devices/system/cpu/cpu$last/online
 [ -w "$switch" ] || { echo "skip CPU $last cannot be taken offline"; exit 0; }
 
-# The load, `sh hotplug.sh load`: alpha before and meanwhile, where it may; beta on the
-# CPU that was away.
+# The load: alpha runs before and during the change, on any CPU; then beta on the CPU that
+# was offline.
 cat >load <<END
 spin alpha:1 >alpha &
 sleep 0.3
@@ -38,7 +38,8 @@ try()
 		want=$(truth $f $f) got=$(seconds $f h.er)
 		says "$1: $f has its time" "$got > 0.95 * $want && $got < 1.05 * $want" "$got of $want; $(er_print -metrics i.totalcpu:name -limit 12 -functions h.er 2>&1)"
 	done
-	# What the CPU ran before we were told that it was there has its time, not its stack.
+	# Before the recorder learns that the CPU is back, its threads have times but no
+	# samples.
 	got=$(seconds beta h.er "CPUID==$last")
 	says "$1: samples come from the CPU that is back" "$got > 0.5 * $want" \
 		"$got of $want; $(er_print -cpus h.er 2>&1)"

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What holds threads back by order: cgroups of version 2 with a limit of CPU time, of
-# memory, frozen. The reason must be said, for as long as the kernel says at the least:
-# what such a thread waits for a CPU afterwards is the same wait.
+# Limits that make threads wait: cgroup v2 limits of CPU time and memory, and a freeze. The
+# recorded reason must be right, for at least as long as the kernel says: a thread's later
+# wait for a CPU is part of the same wait.
 . /bin/guest.sh
 
 group=/sys/fs/cgroup/limits
 echo "+cpu +memory" >/sys/fs/cgroup/cgroup.subtree_control
 mkdir -p $group || { echo "skip limits: no cgroup can be made"; exit 0; }
 
-# run NAME COMMAND…: in the group, recorded
+# run NAME COMMAND…: record the command, which runs in the group.
 run()
 {
 	name=$1
@@ -21,7 +21,7 @@ run()
 	er_print -printmode , -metrics e.total:name -reasons l.er >reasons 2>err
 }
 
-# Seconds that a reason has of the load, in all its states: of REASON
+# of REASON: the load's seconds with this reason, in all states.
 of()
 {
 	er_print -printmode , -filters "REASON==$1 && PID==$pid" -metrics e.total:name -functions l.er 2>>err |
@@ -37,7 +37,8 @@ says "throttled: the reason is that" "$want > 0.1 && $got > 0.5 * $want" \
 	"$got s, by the kernel $want; $(cat reasons)"
 echo max >$group/cpu.max
 
-# More than it may have, and nothing that could be taken from it: it is made to sleep.
+# The load uses more memory than its limit, and none of it can be reclaimed: the kernel
+# makes it sleep.
 if [ -e $group/memory.high ]; then
 	echo 8M >$group/memory.high
 	cat >/bin/hog <<-'END'
@@ -48,7 +49,7 @@ if [ -e $group/memory.high ]; then
 	chmod +x /bin/hog
 	run "memory.high" hog
 	pid=$(awk '$1 == "pid" { print int($2) }' out)
-	sleep 2.5 # the kernel adds up its figure every two seconds
+	sleep 2.5 # the kernel updates its figure every two seconds
 	want=$(sed -n 's/^some.*total=//p' $group/memory.pressure | awk '{ print $1 / 1000000 }')
 	got=$(of RECLAIM)
 	says "memory.high: the reason is reclaim" "$want > 0.1 && $got > 0.3 * $want" \

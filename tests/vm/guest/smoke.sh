@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Inside the machine of run.sh: records with er_kernel, reads with er_print. In
-# an emulator nobody knows what a second is; sums must agree all the same.
+# In the virtual machine of run.sh: records with er_kernel, reads with er_print. Emulated
+# seconds are not real, but sums must agree.
 . /bin/guest.sh
 
 er_kernel -o s.er -p high -q 0 -- spin alpha:2 beta:1 >out 2>err

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The machine is suspended while a recording goes on: to memory, whereby all CPUs but
-# the first go away, and to idle. Whoever runs the emulator wakes it.
+# The machine is suspended during a recording: to memory, which takes all CPUs but the first
+# offline, and to idle. run.sh wakes it.
 . /bin/guest.sh
 
 cat >load <<'END'
 spin alpha:0.5 >before
 slept >slept
-for try in 1 2 3 4 5; do # it is refused when a key is pressed just then
+for try in 1 2 3 4 5; do # refused if a key is pressed at that moment
 	echo $1 >/sys/power/state 2>/dev/null && break
 done
 slept >>slept
 spin alpha:0.5 >after
 END
 
-# How long the machine has been suspended since it was booted, in seconds.
+# The seconds that the machine was suspended since boot.
 cat >/bin/slept <<'END'
 #!/bin/sh
 now=$(sed -n 's/^now at \([0-9]*\) nsecs/\1/p' /proc/timer_list)
