@@ -31,8 +31,8 @@ static int clock_error(struct diag *d, int err)
 		return diag_errno(d, -err,
 				  "cannot open the clock event of a CPU: run as root, or with the "
 				  "capabilities cap_bpf and cap_perfmon%s",
-				  paranoid > 2 ? "; lower kernel.perf_event_paranoid to 2 for them to "
-						 "serve, or add cap_sys_admin" : "");
+				  paranoid > 2 ? "; they suffice only if kernel.perf_event_paranoid is 2 or "
+						 "less: lower it, or add cap_sys_admin" : "");
 	if (err == -EMFILE)
 		return diag_errno(d, EMFILE,
 				  "cannot open a clock event for each CPU: raise the "

@@ -85,8 +85,8 @@ static int denied(struct diag *d, const struct capture_counter *def, int err)
 	return diag_errno(d, -err,
 			  "-h %s: counters of the whole system are denied: run as root, or with the "
 			  "capabilities cap_bpf and cap_perfmon%s", def->name,
-			  paranoid > 2 ? "; lower kernel.perf_event_paranoid to 2 for them to serve, or add "
-					 "cap_sys_admin" : "");
+			  paranoid > 2 ? "; they suffice only if kernel.perf_event_paranoid is 2 or less: "
+					 "lower it, or add cap_sys_admin" : "");
 }
 
 static int no_unit(struct diag *d, const struct capture_counter *def, int err)
@@ -95,9 +95,9 @@ static int no_unit(struct diag *d, const struct capture_counter *def, int err)
 	    def->type == PERF_TYPE_RAW)
 		return diag_errno(d, -err,
 				  "-h %s: this machine, or virtual machine, has no such hardware counter: "
-				  "record where the CPU's counters can be had (a host, or a guest that is "
-				  "given a PMU), or take one that er_kernel -h lists", def->name);
-	return diag_errno(d, -err, "-h %s: the kernel has no such event: er_kernel -h lists those there are",
+				  "record on a host or on a guest with a PMU, or choose a counter that "
+				  "er_kernel -h lists", def->name);
+	return diag_errno(d, -err, "-h %s: the kernel has no such event: choose one that er_kernel -h lists",
 			  def->name);
 }
 
@@ -113,13 +113,13 @@ static int counter_error(struct diag *d, const struct capture_counter *def, int 
 	case EOPNOTSUPP:
 		return no_unit(d, def, err);
 	case EBUSY:
-		return diag_errno(d, -err, "-h %s: another program holds the counter: end it, or take "
+		return diag_errno(d, -err, "-h %s: another program uses the counter: end it, or choose "
 					   "another counter", def->name);
 	case EINVAL:
 	case ERANGE:
 		return diag_errno(d, -err,
-				  "-h %s: the kernel refuses the event, an attribute, or that it interrupts: "
-				  "take one that er_kernel -h lists", def->name);
+				  "-h %s: the kernel refuses the event, one of its attributes, or interrupts "
+				  "from it: choose a counter that er_kernel -h lists", def->name);
 	case EMFILE:
 		return diag_errno(d, -err, "-h %s: cannot open a counter on each CPU: raise the limit of "
 					   "open files (ulimit -n)", def->name);
@@ -311,8 +311,8 @@ static int counters_start(void *self, uint64_t start_ns, struct diag *d)
 	int err = 0;
 
 	if (c->imprecise)
-		diag_warn(d, "-h +…: this machine cannot say exactly which instruction it was: a "
-			     "recorded place may be a few instructions late");
+		diag_warn(d, "-h +…: this machine cannot name the exact instruction of an event: "
+			     "recorded addresses may be a few instructions late");
 	if (bpf_program__autoload(c->skel->progs.er_cpuhp)) {
 		c->skel->links.er_cpuhp = bpf_program__attach(c->skel->progs.er_cpuhp);
 		err = c->skel->links.er_cpuhp ? 0 : -errno;

@@ -323,7 +323,7 @@ static void warn_throttle(const struct profile *p, struct diag *d)
 
 	if (max > 0 && rate > max)
 		diag_warn(d,
-			  "the kernel limits sampling to %ld a second, %ld were asked for: raise "
+			  "the kernel limits sampling to %ld samples a second, and %ld were requested: raise "
 			  "kernel.perf_event_max_sample_rate (CPU time stays exact)",
 			  max, rate);
 }

@@ -23,7 +23,7 @@ bench) packages="$build $test $bench" ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
-	echo "install-deps: not a Debian system: not looked whether what these packages hold is there:" \
+	echo "install-deps: not a Debian system: install the equivalents of these packages:" \
 		$packages >&2
 	exit 0
 fi
@@ -47,7 +47,7 @@ trap 'rm -f "$log"' EXIT
 apt-get update >"$log" 2>&1 || true
 if ! apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
 	why=$(sed -n 's/^[EW]: //p' "$log" | head -n 1)
-	echo "install-deps: apt-get cannot install$missing (${why:-it does not say why}):" \
-		"see to the network and to /etc/apt, then try again" >&2
+	echo "install-deps: apt-get cannot install$missing (${why:-no reason given}):" \
+		"check the network and /etc/apt, then try again" >&2
 	exit 1
 fi

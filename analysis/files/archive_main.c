@@ -94,8 +94,8 @@ static int archive_one(void *plan, const char *path, struct diag *d)
 static const struct tool_option options[] = {
 	{ 'n', NULL, "archive for this experiment only, not for its descendants", set_only_founder },
 	{ 'q', NULL, "no warnings; they are in archive.log of the experiment", set_quiet },
-	{ 'A', NULL, "copy the load objects whole, as -a ldobjects", set_copies },
-	{ 'F', NULL, "write archives again that are there; ignored with -n and -m", set_force },
+	{ 'A', NULL, "copy whole load objects, like -a ldobjects", set_copies },
+	{ 'F', NULL, "replace existing archives; ignored with -n and -m", set_force },
 	{ 'a', "what", "copy: off, on, ldobjects, src, usedldobjects, usedsrc", set_what },
 	{ 'd', "directory", "keep the files in this directory, for many experiments", set_common },
 	{ 'm', "regex", "only files whose path matches", set_only },

@@ -289,7 +289,7 @@ static int check_founder(const struct operand *p, struct diag *d)
 
 	if (p->name[0] != '_' || fd < 0)
 		return 0;
-	return diag_error(d, "experiment '%s': is part of another one: archive that", p->path);
+	return diag_error(d, "experiment '%s': is part of another experiment: archive that one", p->path);
 }
 
 int archive_experiment(const char *path, const struct archive_plan *plan, struct diag *d)

@@ -124,7 +124,7 @@ int remove_main(int argc, char **argv)
 	static const struct tool_option options[] = {
 		{ 'a', NULL, "all members of a group, also those outside the group's directory",
 		  set_outside },
-		{ 'f', NULL, "remove also what is being recorded; no messages, always status 0",
+		{ 'f', NULL, "also remove experiments being recorded; no messages, always status 0",
 		  set_force },
 	};
 	const struct tool t = { .name = "er_rm", .synopses = synopses, .options = options,

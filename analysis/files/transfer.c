@@ -89,8 +89,8 @@ static int move_over(const struct transfer_job *j)
 		return -1;
 	if (!tree_remove(j->from.dir, j->from.name, j->from.path, j->d))
 		return 0;
-	return diag_error(j->d, "experiment '%s': is complete in '%s', what is left here can go",
-			  j->from.path, j->to.path);
+	return diag_error(j->d, "experiment '%s': is complete in '%s', but cannot be removed here: "
+			  "remove it", j->from.path, j->to.path);
 }
 
 /* Check for errors before anything is changed. Returns 0, or -1 after a report. */
@@ -109,8 +109,8 @@ static int check(const struct transfer_job *j, int fd)
 		return diag_error(j->d, "experiment '%s': is still being recorded by %s: "
 				  "end that first", j->from.path, recorder);
 	if (recorder)
-		diag_warn(j->d, "experiment '%s': is still being recorded by %s: the copy ends "
-			  "where the recording stands", j->from.path, recorder);
+		diag_warn(j->d, "experiment '%s': is still being recorded by %s: the copy has "
+			  "what is recorded so far", j->from.path, recorder);
 	return 0;
 }
 
@@ -214,7 +214,8 @@ static int transfer_all(enum transfer how, const struct operands *o, struct diag
 	int err = 0;
 
 	if (!into && o->n > 2)
-		return diag_error(d, "'%s': is no directory: several experiments go into one", to);
+		return diag_error(d, "'%s': is no directory: name one as the last operand, to hold "
+				  "several experiments", to);
 	if (!into && is_group_name(o->v[0]))
 		return diag_error(d, "group '%s': goes into a directory, with its experiments: "
 				  "name one instead of '%s'", o->v[0], to);

@@ -189,7 +189,7 @@ static int copy_dir(const struct tree_copy *c, int depth, struct diag *d)
 	if (from < 0 || fstat(from, &st) < 0)
 		return diag_errno(d, from < 0 ? -from : errno, "%s: cannot open", c->path);
 	if (depth > DEPTH_MAX)
-		return diag_error(d, "%s: directories lie too deep in each other", c->path);
+		return diag_error(d, "%s: directories are nested too deep", c->path);
 	if (mkdirat(c->to, c->copy, 0700) < 0)
 		return diag_errno(d, errno, "%s: cannot create the copy", c->path);
 	to = open_dir(c->to, c->copy);
@@ -261,7 +261,7 @@ static int remove_dir(const struct removal *r, int dir, const char *name, const 
 	if (st.st_dev != r->dev)
 		return diag_error(r->d, "%s: is on another file system: unmount it first", path);
 	if (depth > DEPTH_MAX)
-		return diag_error(r->d, "%s: directories lie too deep in each other", path);
+		return diag_error(r->d, "%s: directories are nested too deep", path);
 	if (remove_entries(r, fd, path, depth + 1))
 		return -1;
 	if (unlinkat(dir, name, AT_REMOVEDIR) < 0)

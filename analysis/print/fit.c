@@ -168,7 +168,6 @@ void table_fit(const struct table *t, size_t width, struct table *ret)
 	vec_for_each(n, &t->notes)
 		vec_push(&ret->notes, *n);
 	if (dropped)
-		vec_push(&ret->notes, "Columns were left out for want of room; a wider terminal or a file "
-			 "has them.");
+		vec_push(&ret->notes, "Some columns do not fit: widen the terminal, or write to a file.");
 	free(kept);
 }

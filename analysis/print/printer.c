@@ -60,8 +60,8 @@ int printer_set_mode(struct printer *p, const char *mode)
 	}
 	if (!is_delimiter(mode))
 		return diag_error(p->diag,
-				  "printmode '%s': unknown form; there are text, html, csv, "
-				  "json and one delimiter character such as ','",
+				  "printmode '%s': unknown form: write text, html, csv, json or "
+				  "one delimiter character such as ','",
 				  mode);
 	p->ops = &delimited_printer;
 	p->delimiter = mode[0];

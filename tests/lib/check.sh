@@ -189,7 +189,7 @@ summary()
 		/^not ok / { f++; failed = failed "\n  " $0; detail = 12; next }
 		detail > 0 && /^#/ { failed = failed "\n    " substr($0, 1, 300); detail-- }
 		END {
-			if (late) print "Not done, for want of time (CHECK_MINUTES):" late
+			if (late) print "Not done because time ran out (CHECK_MINUTES):" late
 			if (f) print "Failed:" failed
 			printf "%d passed, %d failed, %d skipped\n", p, f, s
 			exit f > 0 || p == 0
@@ -198,7 +198,7 @@ summary()
 
 case $what in all | unit | live) ;; *) echo "usage: check.sh [unit|live]" >&2; exit 2 ;; esac
 if ! tools/install-deps.sh >"$log" 2>&1; then
-	{ echo "skip packages: not all that are needed are installed: what lacks them fails"
+	{ echo "skip packages: needed packages are missing: tests that need them fail"
 		sed 's/^/#   /' "$log"; } | say
 fi
 [ "$what" = live ] || unit

@@ -54,4 +54,4 @@ check_that "what is good when run again is good" \
 CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "beyond the time for all: skipped, with the reason" \
 	"$(grep -c '^skip .*minutes of make check are over' out) == 3" "$(cat out)"
-check "and the end says which" grep -q '^Not done, for want of time (CHECK_MINUTES): absent flaky good$' out
+check "and the end says which" grep -q '^Not done because time ran out (CHECK_MINUTES): absent flaky good$' out

@@ -52,7 +52,7 @@ check_that "and what is measured against" "$(grep -c 'gcc .*libcmocka.*bpftrace'
 apt="Unable to locate package dwz" have=all-but who=0
 deps
 check_that "what apt-get cannot do is one sentence with its reason" "$status == 1 &&
-	$(grep -c '^install-deps: apt-get cannot .*(Unable to locate package dwz): see to' out) == 1 &&
+	$(grep -c '^install-deps: apt-get cannot .*(Unable to locate package dwz): check the' out) == 1 &&
 	$(wc -l <out) == 2" "$(cat out)"
 check_that "nothing is left behind" "$(ls "$tmp/left" | wc -l) == 0" "$(ls "$tmp/left")"
 
