@@ -8,6 +8,7 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/command/command.h"
 #include "analysis/files/archiver.h"
+#include "analysis/command/pager.h"
 #include "analysis/command/rc.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
@@ -109,7 +110,7 @@ static int flush_output(struct shell *sh)
 
 int shell_print(struct shell *sh, struct table *t, int rc)
 {
-	if (!rc && !interrupt_pending())
+	if (!rc && !interrupt_pending() && !(sh->typed && pager_print(&sh->printer, t)))
 		printer_print(&sh->printer, t);
 	table_free(t);
 	return rc;

@@ -138,8 +138,8 @@ void printer_print(struct printer *p, const struct table *t)
 	 * empty columns, too.
 	 */
 	if (p->ops == &text_printer) {
-		p->width = fit_width(p->file);
-		p->colours = fit_colours(p->file);
+		p->width = fit_width(p->device ? p->device : p->file);
+		p->colours = fit_colours(p->device ? p->device : p->file);
 	} else if (p->ops == &html_printer) {
 		p->width = 0;
 	}

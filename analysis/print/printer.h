@@ -40,6 +40,7 @@ struct printer {
 	char delimiter;      /* delimited form; '\0' otherwise */
 	struct diag *diag;   /* receives notes in forms for programs; borrowed */
 	FILE *file;          /* borrowed; changed by printer_set_file */
+	FILE *device;        /* the terminal behind a pager, for widths and colours; NULL: file */
 	bool page_open;      /* html: the file already has the page's head */
 
 	/* Valid while a table is printed. */
