@@ -219,6 +219,15 @@ static void measure_titles(struct printer *p, const struct table *t)
 	}
 }
 
+/* What follows looks so on a terminal that has colours. */
+static const char STYLE_TITLE[] = "\033[1m", STYLE_WARNING[] = "\033[91m", STYLE_PLAIN[] = "\033[m";
+
+static void style(struct printer *p, const char *code)
+{
+	if (p->colours)
+		buf_puts(&p->out, code);
+}
+
 /* A title may have several lines. */
 static void put_lines(struct printer *p, const char *text)
 {
@@ -253,7 +262,9 @@ static void text_begin(struct printer *p, const struct table *t)
 		measure_titles(p, t);
 	}
 	if (t->title) {
+		style(p, STYLE_TITLE);
 		put_lines(p, t->title);
+		style(p, STYLE_PLAIN);
 		buf_puts(&p->out, "\n");
 	}
 }
@@ -457,6 +468,8 @@ static void text_note(struct printer *p, const char *text)
 	buf_clear(&p->cell);
 	buf_put_printable(&p->cell, text);
 	s = p->cell.data ? p->cell.data : "";
+	if (!strncmp(s, "***", 3))
+		style(p, STYLE_WARNING);
 	do {
 		size_t n = whole_words(s, p->width ? p->width : SIZE_MAX);
 
@@ -464,6 +477,8 @@ static void text_note(struct printer *p, const char *text)
 		buf_puts(&p->out, "\n");
 		s += n;
 	} while (*s++ == ' ' && *s);
+	if (!strncmp(text, "***", 3))
+		style(p, STYLE_PLAIN);
 }
 
 /* A blank line separates the reports of several commands. */

@@ -26,6 +26,14 @@ check_that "lines have the width of the terminal" \
 typed 12 'head -n 1 >paged' waits 'limit 3' functions
 grep -q 'Functions sorted' screen && ok "a pager that is left early does no harm" ||
 	not_ok "a pager that is left early does no harm" "$(cat screen)"
+unset NO_COLOR
+typed 12 'cat >paged' waits
+grep -q "$(printf '\033')\[1mWaits" paged && ok "titles stand out on a terminal" ||
+	not_ok "titles stand out on a terminal" "$(head -n 3 paged)"
+NO_COLOR=1
+export NO_COLOR
+typed 12 'cat >paged' waits 'microstates'
+! grep -q "$(printf '\033')" paged && ok "NO_COLOR is obeyed" || not_ok "NO_COLOR is obeyed" "$(head -n 3 paged)"
 typed 200 'cat >paged' waits
 [ ! -e paged ] && grep -q 'Waits by reason' screen && ok "what fits is shown as it is" ||
 	not_ok "what fits is shown as it is" "$(cat screen)"
