@@ -107,7 +107,7 @@ static void find_files(struct session *s, const char *name, size_t nmet, path_ve
 
 		func_lines(s, s->funcs.data[i], &rows);
 		vec_for_each (r, &rows)
-			add_path(ret, r->place.file, name);
+			add_path(ret, r->src.file, name);
 		vec_free(&rows);
 	}
 }

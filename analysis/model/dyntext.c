@@ -143,7 +143,7 @@ const struct machine *dynamic_machine(struct session *s, const struct func *f)
 										     : NULL;
 }
 
-bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
 {
 	struct cursor c = { 0 };
 	struct dynamic dyn;
@@ -162,7 +162,7 @@ bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, str
 	if (line && dyn.source && dyn.source_max) {
 		char *path = xstrndup(dyn.source, dyn.source_max);
 
-		*ret = (struct place){ strtab_intern(&s->names, path), line };
+		*ret = (struct srcline){ strtab_intern(&s->names, path), line };
 		free(path);
 	}
 	file_close(&file);

@@ -106,7 +106,7 @@ void kernel_image_free(struct kernel_image *k);
 /* dyntext.c: code bytes of dynamic functions, up to n of them from an offset on. */
 size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n);
 /* Their lines, in offsets from the start. */
-bool dynamic_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
+bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret);
 /* Their machine, that of the experiment; NULL when no code is known. */
 const struct machine *dynamic_machine(struct session *s, const struct func *f);
 

@@ -132,7 +132,7 @@ static uint32_t first_line(struct session *s, const struct func *f)
 	if (rows.len && func_inlined(s, f, rows.data[0].offset, &outermost, 1))
 		line = outermost.call.line;
 	else if (rows.len)
-		line = rows.data[0].place.line;
+		line = rows.data[0].src.line;
 	vec_free(&rows);
 	return line;
 }

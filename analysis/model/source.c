@@ -77,13 +77,13 @@ static const char *path_of(struct session *s, const struct lineinfo *l, uint32_t
 	return strtab_intern(&s->names, lineinfo_path(l, file));
 }
 
-static struct place place_of(struct session *s, const struct lineinfo *l, uint32_t file,
-			     uint32_t line)
+static struct srcline srcline_of(struct session *s, const struct lineinfo *l, uint32_t file,
+				 uint32_t line)
 {
-	return (struct place){ .file = path_of(s, l, file), .line = line };
+	return (struct srcline){ .file = path_of(s, l, file), .line = line };
 }
 
-bool func_written(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+bool func_written(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
 {
 	uint64_t addr;
 	struct lineinfo *l = lines_of(s, f, &addr);
@@ -92,14 +92,14 @@ bool func_written(struct session *s, const struct func *f, uint64_t offset, stru
 	if (offset == FRAME_OUTLINED)
 		return false;
 	if (!l)
-		return dynamic_place(s, f, offset, ret);
+		return dynamic_srcline(s, f, offset, ret);
 	if (!lineinfo_find(l, addr + offset, &at) || at.file == LINE_FILE_NONE)
 		return false;
-	*ret = place_of(s, l, at.file, at.line);
+	*ret = srcline_of(s, l, at.file, at.line);
 	return true;
 }
 
-bool func_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret)
+bool func_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
 {
 	uint64_t addr;
 	struct lineinfo *l = lines_of(s, f, &addr);
@@ -109,7 +109,7 @@ bool func_place(struct session *s, const struct func *f, uint64_t offset, struct
 		return false;
 	if (l && lineinfo_inlined(l, addr + offset, &outermost, 1) && outermost.line &&
 	    outermost.file != LINE_FILE_NONE) {
-		*ret = place_of(s, l, outermost.file, outermost.line);
+		*ret = srcline_of(s, l, outermost.file, outermost.line);
 		return true;
 	}
 	return func_written(s, f, offset, ret);
@@ -132,18 +132,18 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 			.symbol = calls[i].symbol,
 			.declared = calls[i].declared == LINE_FILE_NONE ?
 					    NULL : path_of(s, l, calls[i].declared),
-			.call = place_of(s, l, calls[i].file, calls[i].line),
+			.call = srcline_of(s, l, calls[i].file, calls[i].line),
 		};
 	return n;
 }
 
-bool frame_place(struct session *s, const struct frame *frame, struct place *ret)
+bool frame_srcline(struct session *s, const struct frame *frame, struct srcline *ret)
 {
 	struct inlined_at calls[INLINED_MAX];
 	size_t n;
 
 	if (!frame->depth)
-		return func_place(s, frame->func, frame->offset, ret);
+		return func_srcline(s, frame->func, frame->offset, ret);
 	n = func_inlined(s, frame->body, frame->offset, calls, INLINED_MAX);
 	if (frame->depth >= n)
 		return func_written(s, frame->body, frame->offset, ret);
@@ -188,7 +188,7 @@ void func_lines(struct session *s, const struct func *f, line_code_vec *ret)
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].line && rows[i].file != LINE_FILE_NONE)
 			vec_push(ret, (struct line_code){
-					      .place = place_of(s, l, rows[i].file, rows[i].line),
+					      .src = srcline_of(s, l, rows[i].file, rows[i].line),
 					      .offset = rows[i].addr - addr });
 	}
 }

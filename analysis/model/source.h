@@ -22,7 +22,7 @@
 struct machine;
 
 /* A source line. Paths are interned: equal paths are equal pointers. */
-struct place {
+struct srcline {
 	const char *file;
 	uint32_t line;
 };
@@ -31,15 +31,15 @@ struct inlined_at {
 	const char *name;     /* what was called; NULL unknown */
 	const char *symbol;   /* its mangled name; NULL: the same */
 	const char *declared; /* in which file; interned; NULL unknown */
-	struct place call;    /* from where */
+	struct srcline call;  /* from where */
 };
 
 /* The line of the function itself, for inlined code that of the outermost call. False: unknown. */
-bool func_place(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
+bool func_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret);
 /* Where the frame's function was: at the call of the frame inside it, or in its own code. */
-bool frame_place(struct session *s, const struct frame *frame, struct place *ret);
+bool frame_srcline(struct session *s, const struct frame *frame, struct srcline *ret);
 /* The line as it was written. */
-bool func_written(struct session *s, const struct func *f, uint64_t offset, struct place *ret);
+bool func_written(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret);
 /* The inlined calls around it, the outermost first: how many; at most max are stored. */
 size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 		    struct inlined_at *ret, size_t max);
@@ -54,7 +54,7 @@ bool func_is_part_of(struct session *s, const struct func *part, const struct fu
 
 /* A line that has code, though perhaps none that counts, and the code's place. */
 struct line_code {
-	struct place place;
+	struct srcline src;
 	uint64_t offset; /* in the function */
 };
 

@@ -26,8 +26,8 @@ static uint32_t first_line(struct session *s, const struct func *f, const char *
 
 	func_lines(s, f, &rows);
 	for (size_t i = 0; !line && i < rows.len; i++) {
-		if (rows.data[i].place.file == file)
-			line = rows.data[i].place.line;
+		if (rows.data[i].src.file == file)
+			line = rows.data[i].src.line;
 	}
 	vec_free(&rows);
 	return line;
@@ -113,7 +113,7 @@ bool annotate_place(const struct annotate *a, const struct func *f, uint64_t off
 	struct inlined_at calls[INLINED_MAX];
 	struct session *s = a->v->session;
 	size_t n = func_inlined(s, f, offset, calls, INLINED_MAX);
-	struct place at;
+	struct srcline at;
 
 	for (size_t i = 0; a->file && i < n; i++) {
 		if (calls[i].call.file == a->file && calls[i].call.line) {
@@ -167,9 +167,9 @@ static uint32_t known_key(struct map *keys, uint64_t what)
 /* Where inlined calls have frames: each frame counts for one line, that of its function. */
 static uint32_t frame_key(struct annotate *a, const struct frame *frame)
 {
-	struct place at;
+	struct srcline at;
 
-	if (!frame_place(a->v->session, frame, &at))
+	if (!frame_srcline(a->v->session, frame, &at))
 		return known_key(&a->keys, no_line_key(frame->func));
 	return known_key(&a->keys, at.file == a->file ? at.line :
 				   other_file_key(a, frame->func, at.file));
@@ -186,7 +186,7 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 	struct keying *k = ctx;
 	struct annotate *a = k->a;
 	const struct func *f = frame->func;
-	struct place at;
+	struct srcline at;
 	uint32_t line;
 
 	if (whole || f->id >= k->n || !k->listed[f->id])
@@ -215,7 +215,7 @@ static void sum_lines(struct annotate *a)
 /* Of a function's code that was written in another file: its index line leads there. */
 static void add_other_file(struct annotate *a, const struct func *f, uint64_t offset)
 {
-	struct place at;
+	struct srcline at;
 	uint32_t line;
 
 	if (!annotate_place(a, f, offset, &line) &&
@@ -232,8 +232,8 @@ static void add_code_lines(struct annotate *a)
 		rows.len = 0;
 		func_lines(a->v->session, f->func, &rows);
 		for (size_t i = 0; i < rows.len; i++) {
-			if (rows.data[i].place.file == a->file)
-				known_key(&a->keys, rows.data[i].place.line);
+			if (rows.data[i].src.file == a->file)
+				known_key(&a->keys, rows.data[i].src.line);
 			else
 				add_other_file(a, f->func, rows.data[i].offset);
 		}
@@ -466,11 +466,11 @@ static void annotate_title(struct annotate *a)
 static const char *source_of(struct session *s, const struct func *f)
 {
 	const char *file = func_source(s, f);
-	struct place at;
+	struct srcline at;
 
 	if (file && touches(s, f, file))
 		return file;
-	return func_place(s, f, 0, &at) ? at.file : file;
+	return func_srcline(s, f, 0, &at) ? at.file : file;
 }
 
 /* A file by its last part or more, among those that the function has lines of. */
@@ -484,8 +484,8 @@ static const char *file_of_func(struct session *s, const struct func *f, const c
 	for (size_t i = 0; !found && i < rows.len; i++) {
 		size_t n = func_inlined(s, f, rows.data[i].offset, calls, INLINED_MAX);
 
-		if (path_is_named(rows.data[i].place.file, name))
-			found = rows.data[i].place.file;
+		if (path_is_named(rows.data[i].src.file, name))
+			found = rows.data[i].src.file;
 		for (size_t k = 0; !found && k < n; k++) {
 			if (path_is_named(calls[k].call.file, name))
 				found = calls[k].call.file;

@@ -199,13 +199,13 @@ static void put_lines_to(struct disassembly *dis, uint32_t line)
 /* The line of an instruction: of the file that is shown, or as it was written elsewhere. */
 static uint32_t insn_line(struct disassembly *dis, uint64_t offset, bool *here)
 {
-	struct place at;
+	struct srcline at;
 	uint32_t line;
 
 	*here = annotate_place(&dis->a, dis->func, offset, &line);
 	if (*here)
 		return line;
-	return func_place(dis->a.v->session, dis->func, offset, &at) ? at.line : 0;
+	return func_srcline(dis->a.v->session, dis->func, offset, &at) ? at.line : 0;
 }
 
 static void put_function(struct disassembly *dis, const struct listed_func *f)

@@ -9,7 +9,7 @@ void put_inlined(struct buf *b, struct session *s, const struct func *f, uint64_
 {
 	struct inlined_at calls[INLINED_MAX];
 	size_t n = func_inlined(s, f, offset, calls, INLINED_MAX);
-	struct place at;
+	struct srcline at;
 
 	if (n > INLINED_MAX)
 		n = INLINED_MAX;

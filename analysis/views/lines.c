@@ -22,7 +22,7 @@ struct entry {
 	bool whole;	    /* stands for all of it */
 	bool outlined;	    /* the calls of its outlined code, which no instruction made */
 	uint64_t offset;    /* of a pc */
-	struct place place; /* line 0: none */
+	struct srcline src; /* line 0: none */
 };
 
 struct listing {
@@ -64,9 +64,9 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 
 	if (!whole && frame->offset == FRAME_OUTLINED)
 		return outlined_entry(l, e.func);
-	if (whole || !frame_place(l->v->session, frame, &e.place))
+	if (whole || !frame_srcline(l->v->session, frame, &e.src))
 		return whole_key(l, whole ? whole : e.func);
-	hash = hash64((uintptr_t)e.place.file ^ hash64((uint64_t)e.func->id << 32 | e.place.line));
+	hash = hash64((uintptr_t)e.src.file ^ hash64((uint64_t)e.func->id << 32 | e.src.line));
 	return known_key(l, hash, e);
 }
 
@@ -81,7 +81,7 @@ static uint32_t pc_key(void *ctx, const struct frame *frame, const struct func *
 	if (frame->offset == FRAME_OUTLINED)
 		return outlined_entry(l, e.func);
 	if (!map_get(&l->keys, hash))
-		func_place(l->v->session, e.func, e.offset, &e.place);
+		func_srcline(l->v->session, e.func, e.offset, &e.src);
 	return known_key(l, hash, e);
 }
 
@@ -91,9 +91,9 @@ static void put_line_name(struct listing *l, struct buf *b, const struct entry *
 {
 	const char *label = func_label(l->v, e->func, l->t);
 
-	if (e->place.line)
-		buf_printf(b, "%s, line %u in \"%s\"", label, e->place.line,
-			   base_name(e->place.file));
+	if (e->src.line)
+		buf_printf(b, "%s, line %u in \"%s\"", label, e->src.line,
+			   base_name(e->src.file));
 	else if (e->whole && e->func->obj->show != SHOW_ALL)
 		buf_puts(b, label);
 	else
@@ -108,8 +108,8 @@ static void put_pc_name(struct listing *l, struct buf *b, const struct entry *e)
 	if (e->whole)
 		return;
 	buf_printf(b, " + 0x%08llX", (unsigned long long)e->offset);
-	if (e->place.line)
-		buf_printf(b, ", line %u in \"%s\"", e->place.line, base_name(e->place.file));
+	if (e->src.line)
+		buf_printf(b, ", line %u in \"%s\"", e->src.line, base_name(e->src.file));
 	put_inlined(&inlined, l->v->session, e->func, e->offset);
 	if (inlined.len) {
 		while (b->len + 1 < INLINED_AT)
@@ -142,7 +142,7 @@ static const char *entry_name(struct listing *l, const struct entry *e)
 static void line_extent(struct session *s, const struct entry *e, uint64_t *first, uint64_t *bytes)
 {
 	line_code_vec rows = { 0 };
-	struct place at;
+	struct srcline at;
 
 	*first = UINT64_MAX;
 	*bytes = 0;
@@ -151,8 +151,8 @@ static void line_extent(struct session *s, const struct entry *e, uint64_t *firs
 		uint64_t offset = rows.data[i].offset;
 		uint64_t end = i + 1 < rows.len ? rows.data[i + 1].offset : e->func->size;
 
-		if (end <= offset || !func_place(s, e->func, offset, &at) ||
-		    at.file != e->place.file || at.line != e->place.line)
+		if (end <= offset || !func_srcline(s, e->func, offset, &at) ||
+		    at.file != e->src.file || at.line != e->src.line)
 			continue;
 		*bytes += end - offset;
 		*first = offset < *first ? offset : *first;
@@ -171,7 +171,7 @@ static const struct func *entry_extent(struct listing *l, const struct entry *e)
 	*f = (struct func){ .obj = e->func->obj, .addr = e->func->addr, .name = "", .mangled = "" };
 	if (e->func->flags & FUNC_PSEUDO)
 		return f;
-	if (l->kind == PLACES_LINES && e->place.line)
+	if (l->kind == PLACES_LINES && e->src.line)
 		line_extent(l->v->session, e, &first, &f->size);
 	f->addr += first;
 	return f;
@@ -282,7 +282,7 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
 						    .excl = r->excl,
 						    .incl = r->incl,
 						    .func = r->func,
-						    .source = e && e->place.line ? e->place.file
+						    .source = e && e->src.line ? e->src.file
 										 : NULL });
 	}
 	listing_free(&l, &p, &rows);

@@ -41,7 +41,7 @@ static void gather_inlined(struct annotate *a, const struct func *f, struct rema
 	func_lines(s, f, &rows);
 	for (size_t i = 0; i < rows.len; i++) {
 		size_t n = func_inlined(s, f, rows.data[i].offset, calls, INLINED_MAX);
-		struct place at;
+		struct srcline at;
 
 		for (size_t k = 0; k < n && k < INLINED_MAX; k++) {
 			if (calls[k].call.file != a->file || !calls[k].name)

@@ -143,7 +143,7 @@ static void code_of_a_program_that_is_gone(void **state)
 static void lines_and_code_of_the_recorded_kernel(void **state)
 {
 	static const char id[] = "<kernel module=\"vmlinux\" build_id=\"0123456789abcdef\"/>\n";
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	unsigned char code;
 	struct func *f;
@@ -154,7 +154,7 @@ static void lines_and_code_of_the_recorded_kernel(void **state)
 	expwriter_replace(exp_builder_writer(o.builder), "recorder.xml", id);
 	fixture_open(&o);
 	f = the_func(&o, "vfs_read");
-	assert_true(func_place(o.session, f, 16, &at));
+	assert_true(func_srcline(o.session, f, 16, &at));
 	assert_int_equal(at.line, 42);
 	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
 	assert_int_equal(code, 0xc3);
@@ -163,14 +163,14 @@ static void lines_and_code_of_the_recorded_kernel(void **state)
 
 static void without_a_build_id_nothing_is_served(void **state)
 {
-	struct place at;
+	struct srcline at;
 	struct opened o;
 
 	fixture_new(&o);
 	serve(o.dir);
 	exp_builder_profile(o.builder, 1, "k:vfs_read", MS_SYSTEM, 1);
 	fixture_open(&o);
-	assert_false(func_place(o.session, the_func(&o, "vfs_read"), 16, &at));
+	assert_false(func_srcline(o.session, the_func(&o, "vfs_read"), 16, &at));
 	fixture_free(&o);
 }
 

@@ -209,7 +209,7 @@ static void frames_have_the_lines_of_their_functions(void **state)
 	const struct session *s;
 	const struct stack *st;
 	struct library l;
-	struct place at;
+	struct srcline at;
 
 	compiled_library(&l);
 	met(&l, 1, 0, pc_in(&l, "outer", "middle>leaf"));
@@ -222,7 +222,7 @@ static void frames_have_the_lines_of_their_functions(void **state)
 		const struct frame *f = &s->frames.data[s->stack_frames.data[st->first + i]];
 
 		assert_string_equal(f->func->name, rows[i].func);
-		assert_true(frame_place(l.o.session, f, &at));
+		assert_true(frame_srcline(l.o.session, f, &at));
 		assert_int_equal(at.line, rows[i].line);
 		assert_string_equal(f->body->name, "outer");
 		assert_int_equal(f->depth, 2 - i);
@@ -276,7 +276,7 @@ static void a_call_inlined_into_itself_has_two_frames(void **state)
 {
 	const struct session *s;
 	const struct stack *st;
-	struct place at[3];
+	struct srcline at[3];
 	struct library l;
 
 	library_new(&l, "sed '/^\t.long\t0x1fd/{N;s/0x1fd\\(\\n.*LBB2[25]\\)/0x1e1\\1/}' "
@@ -290,7 +290,7 @@ static void a_call_inlined_into_itself_has_two_frames(void **state)
 	st = &s->stacks.data[session_resolve(l.o.session, s->experiments.data[0], 0, 0)];
 	assert_int_equal(st->n, 3);
 	for (uint32_t i = 0; i < st->n; i++)
-		assert_true(frame_place(
+		assert_true(frame_srcline(
 			l.o.session, &s->frames.data[s->stack_frames.data[st->first + i]], &at[i]));
 	assert_string_equal(base_name(at[0].file), "mix.h");
 	assert_string_equal(base_name(at[1].file), "work.c");

@@ -123,7 +123,7 @@ static struct func *open_beside_vmlinux(struct opened *o, const char *const *nam
 static void lines_of_a_module_come_from_its_file(void **state)
 {
 	static const char *const names[] = { "mod_init", "mod_read", NULL };
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	unsigned char code;
 	struct func *f;
@@ -135,11 +135,11 @@ static void lines_of_a_module_come_from_its_file(void **state)
 	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
 	f = the_func(&o, "mod_read");
-	assert_true(func_place(o.session, f, 16, &at));
+	assert_true(func_srcline(o.session, f, 16, &at));
 	assert_int_equal(at.line, 20);
 	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
 	assert_int_equal(code, 0xc3);
-	assert_false(func_place(o.session, the_func(&o, "entry"), 16, &at));
+	assert_false(func_srcline(o.session, the_func(&o, "entry"), 16, &at));
 	fixture_free(&o);
 }
 
@@ -164,7 +164,7 @@ static void compressed_modules_are_unpacked(void **state)
 							packs[i].pack);
 		unsigned char code;
 		struct opened o;
-		struct place at;
+		struct srcline at;
 		struct func *f;
 
 		if (system(packs[i].there)) /* Debian has no zstd by itself */
@@ -176,7 +176,7 @@ static void compressed_modules_are_unpacked(void **state)
 		fixture_open(&o);
 		search_set(session_search(o.session), o.dir);
 		f = the_func(&o, "mod_read");
-		assert_int_equal(func_place(o.session, f, 16, &at), packs[i].good);
+		assert_int_equal(func_srcline(o.session, f, 16, &at), packs[i].good);
 		assert_int_equal(func_code(o.session, f, 0, &code, 1), packs[i].good);
 		assert_int_equal(f->obj->diag.nwarnings, !packs[i].good);
 		fixture_free(&o);
@@ -186,13 +186,13 @@ static void compressed_modules_are_unpacked(void **state)
 static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
 {
 	const struct machine *m;
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	unsigned char code;
 	struct func *f = open_beside_vmlinux(&o, same_order);
 
 	search_set(session_search(o.session), o.dir);
-	assert_true(func_place(o.session, f, 16, &at));
+	assert_true(func_srcline(o.session, f, 16, &at));
 	assert_int_equal(at.line, 20);
 	assert_string_equal(base_name(at.file), "kernel.c");
 	assert_int_equal(func_code(o.session, f, 0, &code, 1), 1);
@@ -208,7 +208,7 @@ static void functions_that_only_a_sub_experiment_mentions_count(void **state)
 {
 	static const char *const names[] = { "mod_init", "mod_read", NULL };
 	struct exp_builder *sub;
-	struct place at;
+	struct srcline at;
 	struct opened o;
 
 	fixture_new_kernel(&o);
@@ -219,7 +219,7 @@ static void functions_that_only_a_sub_experiment_mentions_count(void **state)
 	write_functions(o.dir, names, "gcc -c -o my_mod.ko kernel.s");
 	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
-	assert_true(func_place(o.session, the_func(&o, "mod_read"), 16, &at));
+	assert_true(func_srcline(o.session, the_func(&o, "mod_read"), 16, &at));
 	assert_int_equal(at.line, 20);
 	fixture_free(&o);
 }
@@ -228,7 +228,7 @@ static void functions_that_only_a_sub_experiment_mentions_count(void **state)
 static void sections_of_a_module_move_each_for_itself(void **state)
 {
 	static const char *const names[] = { "mod_a", "mod_b", "mod_c", NULL };
-	struct place at;
+	struct srcline at;
 	struct opened o;
 
 	fixture_new(&o);
@@ -248,9 +248,9 @@ static void sections_of_a_module_move_each_for_itself(void **state)
 			"echo 'function mod_late, 77' >>kernel.s; gcc -c -o my_mod.ko kernel.s");
 	fixture_open(&o);
 	search_set(session_search(o.session), o.dir);
-	assert_true(func_place(o.session, the_func(&o, "mod_late"), 16, &at));
+	assert_true(func_srcline(o.session, the_func(&o, "mod_late"), 16, &at));
 	assert_int_equal(at.line, 77);
-	assert_true(func_place(o.session, the_func(&o, "mod_b"), 16, &at));
+	assert_true(func_srcline(o.session, the_func(&o, "mod_b"), 16, &at));
 	assert_int_equal(at.line, 20);
 	fixture_free(&o);
 }
@@ -284,13 +284,13 @@ static void a_module_s_calls_to_the_kernel_have_names(void **state)
 /* Found once the path leads there: what was not found is looked for again. */
 static void a_new_search_path_is_tried(void **state)
 {
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	struct func *f = open_beside_vmlinux(&o, same_order);
 
-	assert_false(func_place(o.session, f, 16, &at));
+	assert_false(func_srcline(o.session, f, 16, &at));
 	search_set(session_search(o.session), o.dir);
-	assert_true(func_place(o.session, f, 16, &at));
+	assert_true(func_srcline(o.session, f, 16, &at));
 	fixture_free(&o);
 }
 
@@ -298,7 +298,7 @@ static void a_new_search_path_is_tried(void **state)
 static void the_recorded_build_id_decides(void **state)
 {
 	static const char right[] = "0123456789abcdef", wrong[] = "0123456789abcdee";
-	struct place at;
+	struct srcline at;
 	struct opened o;
 
 	for (int i = 0; i < 3; i++) {
@@ -316,7 +316,7 @@ static void the_recorded_build_id_decides(void **state)
 		fixture_open(&o);
 		search_set(session_search(o.session), o.dir);
 		/* One that is no build id is as good as none. */
-		assert_int_equal(func_place(o.session, the_func(&o, "vfs_read"), 16, &at), i != 1);
+		assert_int_equal(func_srcline(o.session, the_func(&o, "vfs_read"), 16, &at), i != 1);
 		fixture_free(&o);
 	}
 }
@@ -324,7 +324,7 @@ static void the_recorded_build_id_decides(void **state)
 /* Two kernels in one session: each function is of the one it was recorded in. */
 static void two_boots_have_their_own_files(void **state)
 {
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	struct exp_builder *other;
 	__cleanup(freep) char *path = NULL;
@@ -344,8 +344,8 @@ static void two_boots_have_their_own_files(void **state)
 	session_find_funcs(o.session, "do_sys", &found);
 	assert_int_equal(found.len, 2);
 	/* The first one's file is there, the second one's is not. */
-	assert_int_not_equal(func_place(o.session, found.data[0], 16, &at),
-			     func_place(o.session, found.data[1], 16, &at));
+	assert_int_not_equal(func_srcline(o.session, found.data[0], 16, &at),
+			     func_srcline(o.session, found.data[1], 16, &at));
 	vec_free(&found);
 	fixture_free(&o);
 }
@@ -354,12 +354,12 @@ static void two_boots_have_their_own_files(void **state)
 static void vmlinux_of_another_kernel_is_not_used(void **state)
 {
 	static const char *const names[] = { "entry", "other", "do_sys", "vfs_read", NULL };
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	struct func *f = open_beside_vmlinux(&o, names);
 
 	search_set(session_search(o.session), o.dir);
-	assert_false(func_place(o.session, f, 16, &at));
+	assert_false(func_srcline(o.session, f, 16, &at));
 	assert_true(f->obj->diag.nwarnings >= 1);
 	assert_non_null(strstr(f->obj->diag.msgs[0].text, "not the kernel that was recorded"));
 	fixture_free(&o);
@@ -396,7 +396,7 @@ static void write_dyntext(struct opened *o, uint64_t vaddr)
 static void dynamic_functions_have_the_code_that_was_recorded(void **state)
 {
 	unsigned char code[64];
-	struct place at;
+	struct srcline at;
 	struct opened o;
 	struct func *f;
 
@@ -408,10 +408,10 @@ static void dynamic_functions_have_the_code_that_was_recorded(void **state)
 	assert_int_equal(func_code(o.session, f, 1, code, sizeof(code)), 15);
 	assert_int_equal(code[0], 0x90);
 	assert_int_equal(func_code(o.session, f, 99, code, sizeof(code)), 0);
-	assert_true(func_place(o.session, f, 1, &at) && at.line == 7);
-	assert_true(func_place(o.session, f, 2, &at) && at.line == 9);
+	assert_true(func_srcline(o.session, f, 1, &at) && at.line == 7);
+	assert_true(func_srcline(o.session, f, 2, &at) && at.line == 9);
 	assert_string_equal(at.file, "/jit/script.js");
-	assert_false(func_place(o.session, the_func(&o, "main"), 0, &at));
+	assert_false(func_srcline(o.session, the_func(&o, "main"), 0, &at));
 	assert_int_equal(func_code(o.session, the_func(&o, "main"), 0, code, 1), 0);
 	fixture_free(&o);
 }
