@@ -36,7 +36,7 @@ struct out {
 	struct buf buf;
 	uint64_t size;   /* of the file: what was written into it */
 	bool packets;    /* readers take a zero for its end */
-	size_t place;    /* among the open files, if the ticket is still the place's */
+	size_t slot;     /* among the open files, if the ticket is still the place's */
 	uint64_t ticket; /* 0: not open */
 };
 
