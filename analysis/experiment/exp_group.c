@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Group files: a first line that says so, then one experiment a line. */
+/* Group files: a fixed first line, then one experiment a line. */
 #include "analysis/experiment/experiment.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 const char group_first_line[] = "#analyzer experiment group";
 
-/* The line at *p without its end, stepping behind it; a copy, or NULL at the end. */
+/* A copy of the line at *p without its newline; *p moves behind it. NULL at the end. */
 static char *next_line(const char **p, const char *end)
 {
 	const char *s = *p, *nl;
@@ -48,7 +48,7 @@ static int open_group(const char *path, struct file *f, struct diag *d)
 	return diag_error(d, "group '%s': the first line is not '%s'", path, group_first_line);
 }
 
-/* Names are relative to the group's own directory. */
+/* Names are relative to the directory of the group file. */
 static char *beside(const char *group, const char *name)
 {
 	const char *slash = strrchr(group, '/');
@@ -79,7 +79,10 @@ int group_read(const char *path, str_vec *ret, struct diag *d)
 	return 0;
 }
 
-/* What has to be written to an existing or new (empty) file for the name to stand in it. */
+/*
+ * The bytes to append for this experiment: the first line if the file is new (empty), a
+ * newline if its last line lacks one, and the entry.
+ */
 static void put_entry(struct buf *b, const struct file *f, const char *experiment)
 {
 	if (!f->size)
@@ -89,7 +92,7 @@ static void put_entry(struct buf *b, const struct file *f, const char *experimen
 	buf_printf(b, "%s\n", experiment);
 }
 
-/* Append the entry to the open group. 0 or -errno; -EPROTO when it is not one. */
+/* Append the entry to the open group. 0 or -errno; -EPROTO if the file is not a group. */
 static int add_entry(int fd, const char *experiment)
 {
 	struct buf b = { 0 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which file each I/O packet is about. Only the packet of an open has a name;
- * others have a descriptor, which means what it was opened for last. So packets
- * are followed in order of time: an open with a name begins a file, one of a
- * copied descriptor (IOOFD) begins another with the same name, one without
- * either is a pipe or a socket, and a close ends what the descriptor means.
+ * Finds the file of each I/O packet. Only the packet of an open has a name; other
+ * packets have a descriptor, which means the file it was last opened for. So packets
+ * are followed in order of time. An open with a name begins a file. An open of a copied
+ * descriptor (IOOFD) begins another file with the same name. An open with neither is a
+ * pipe or a socket. A close ends the descriptor's meaning.
  */
 #include "analysis/experiment/experiment_impl.h"
 
@@ -23,7 +23,7 @@ struct timed {
 struct follower {
 	struct experiment *e;
 	struct io_fields f;
-	struct map by_fd; /* to index into io_files */
+	struct map by_fd; /* descriptor to index into io_files */
 };
 
 static uint32_t add_file(struct follower *fl, const char *name, int64_t fd)
@@ -32,7 +32,7 @@ static uint32_t add_file(struct follower *fl, const char *name, int64_t fd)
 	return fl->e->io_files.len - 1;
 }
 
-/* The fixed ones come first, so that their numbers are known. */
+/* The fixed entries come first: their indexes are constants (IO_FILE_…). */
 static void add_fixed(struct follower *fl)
 {
 	static const char *const names[] = { "<no file>", "<stdin>", "<stdout>", "<stderr>",
@@ -44,7 +44,7 @@ static void add_fixed(struct follower *fl)
 		if (i >= 1 && i <= 3)
 			*map_put(&fl->by_fd, i - 1, NULL) = file;
 	}
-	/* gprofng numbers from 10 on, too. */
+	/* gprofng, too, numbers files from 10. */
 	while (fl->e->io_files.len < IO_FILE_FIRST)
 		add_file(fl, "<no file>", -1);
 }

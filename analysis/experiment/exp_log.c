@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log.xml: what was recorded, where and when, and what the packets look like. map.xml has the
- * same grammar, and may go on with what log.xml began: as a rule it says which code was where.
+ * log.xml: what was recorded, where and when, and the layout of the packets. map.xml
+ * has the same grammar. It says where code was mapped, and in a sub-experiment of
+ * er_kernel it also continues log.xml.
  */
 #include "analysis/experiment/experiment_impl.h"
 
 struct log_reader {
 	struct experiment *e;
-	const char *file; /* its name */
-	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* whose text comes */
-	/* The <profile> we are in, or were in last: collect puts <profpckt> behind its end, too. */
+	const char *file; /* its name, for messages */
+	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* the open element */
+	/* The current <profile>, or the last one: collect writes <profpckt> behind its end, too. */
 	int64_t ptimer_us, threshold_us;
 	int numstates;
 	const char *fname;
-	size_t stream; /* whose <field> come; NO_STREAM none */
-	size_t first_stream; /* of this profile: those that its fname is for */
+	size_t stream; /* the stream that <field>s belong to, or NO_STREAM */
+	size_t first_stream; /* of this profile; fname is the file of all streams from here */
 	VEC(struct exp_counter) counters;
 };
 
@@ -163,7 +164,7 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 	r->stream = e->streams.len - 1;
 }
 
-/* What people call a field that the log gives no such name. */
+/* A shown name for a field to which the log gives none. */
 static const char *known_uname(enum er_packet kind, const char *name)
 {
 	const struct packet_desc *d = packet_desc(kind);
@@ -192,7 +193,7 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 	}
 	s = &r->e->streams.data[r->stream];
 	if (s->waits && stream_field(s, xml_get(el, "name")).offset)
-		return; /* the fields that packets of all these kinds have */
+		return; /* a field that several of these kinds have */
 	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),
 				.uname = exp_attr(r->e, el, "uname"), .offset = offset, .type = id };
 	if (!*f.uname)
@@ -204,7 +205,7 @@ static void on_run(struct log_reader *r, const struct xml_element *el)
 {
 	struct experiment *e = r->e;
 
-	/* collect writes it twice; damage must not move the beginning. */
+	/* collect writes the event twice; a damaged second one must not move the start. */
 	if (e->opened)
 		return;
 	e->start_ns = xml_get_time(el, "tstamp", 0);
@@ -215,8 +216,8 @@ static void on_run(struct log_reader *r, const struct xml_element *el)
 }
 
 /*
- * A process that starts another program goes on in an experiment of its own: this one has
- * come to its end, unless that failed. It has no event exit.
+ * exec ends an experiment, unless it fails: the new program gets an experiment of its
+ * own. The old one has no event exit.
  */
 static void note_end(struct experiment *e, const char *kind, int64_t time_ns)
 {
@@ -242,7 +243,7 @@ static void on_event(struct log_reader *r, const struct xml_element *el)
 		return;
 	if (kind && !strcmp(kind, "run")) {
 		on_run(r, el);
-		ev.time_ns = 0; /* its own stamp is absolute */
+		ev.time_ns = 0; /* only this event's stamp is absolute */
 	} else if (kind) {
 		note_end(e, kind, ev.time_ns);
 	}
@@ -308,7 +309,7 @@ static void on_end(void *ctx, const char *name)
 		r->stream = NO_STREAM;
 }
 
-/* All counters write packets of the same two kinds, told apart by tag. */
+/* Counters share two kinds of packets; the tag tells which counter a packet is of. */
 static void share_counters(struct log_reader *r)
 {
 	vec_for_each(s, &r->e->streams) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map.xml and kallmodsyms: which code was where, and when. */
+/* map.xml and kallmodsyms: which code was mapped where, and when. */
 #include "analysis/experiment/experiment_impl.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void on_dynfunc(struct experiment *e, const struct xml_element *el, struc
 	m->name = exp_attr(e, el, "funcname");
 }
 
-/* Java methods (jcm) are counted, what is unknown is left out. */
+/* Java methods (jcm) are only counted; unknown objects are ignored. */
 static const struct map_object {
 	const char *name;
 	void (*fill)(struct experiment *e, const struct xml_element *el, struct exp_map *m);
@@ -91,8 +91,8 @@ static char *copy_word(struct experiment *e, const char *s, size_t n)
 }
 
 /*
- * The kernel's name of a function. The writer puts a middle dot for each dot, and one in
- * front of names that gprofng would ignore (docs/format.md).
+ * The kernel's own name of a function. The writer replaces each dot by a middle dot,
+ * and puts one in front of names that gprofng would ignore (docs/format.md).
  */
 static char *kernel_name(struct experiment *e, const char *s, size_t n)
 {
@@ -113,7 +113,7 @@ static char *kernel_name(struct experiment *e, const char *s, size_t n)
 	return name;
 }
 
-/* Neighbours are mostly of one module: its name is kept once. */
+/* Neighbouring symbols are mostly of one module: they share one copy of its name. */
 static const char *module_name(struct experiment *e, const struct ksym_line *l)
 {
 	const char *last = e->ksyms.len ? e->ksyms.data[e->ksyms.len - 1].module : "vmlinux";
@@ -125,7 +125,7 @@ static const char *module_name(struct experiment *e, const struct ksym_line *l)
 	return copy_word(e, l->module, l->module_len);
 }
 
-/* Functions have a size here; false when the line is no symbol at all. */
+/* Lines have a size here, unlike in /proc/kallsyms. False: the line is no symbol. */
 static bool add_ksym(struct experiment *e, const char *p, const char *end)
 {
 	struct ksym_line l;
@@ -133,7 +133,10 @@ static bool add_ksym(struct experiment *e, const char *p, const char *end)
 
 	if (!ksym_line_parse(p, end, &l) || !l.sized)
 		return false;
-	/* Of no size: they say where the kernel is, and its functions are in the founder. */
+	/*
+	 * Symbols without a size only give the range of the kernel; the founder has its
+	 * functions.
+	 */
 	if ((l.type != 't' && l.type != 'T') || !l.size)
 		return true;
 	k = (struct exp_ksym){ .addr = l.addr, .size = l.size, .module = module_name(e, &l),
@@ -149,7 +152,7 @@ static int by_addr(const void *pa, const void *pb)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-/* They mostly are in order: as the kernel lists them, and as they were first met. */
+/* They are usually in order already, so check before sorting. */
 static void sort_ksyms(struct experiment *e)
 {
 	for (size_t i = 1; i < e->ksyms.len; i++) {
@@ -180,7 +183,7 @@ static void read_list(struct experiment *e, int dirfd, const char *name)
 	file_close(&f);
 }
 
-/* The functions of a part are its founder's, also when the part is opened alone. */
+/* The kernel functions of a sub-experiment are in its founder, even when it is opened alone. */
 void ksyms_read(struct experiment *e, int dirfd)
 {
 	read_list(e, dirfd, "kallmodsyms");

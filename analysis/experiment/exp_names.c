@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* names.xml: what threads were called, and since when. */
+/* names.xml: the names of threads, and since when each was in use. */
 #include "analysis/experiment/experiment_impl.h"
 
 struct reading {

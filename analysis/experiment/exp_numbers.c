@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of threads and LWPs of user experiments. */
+/* Numbers threads and LWPs of user experiments from 1. */
 #include "analysis/experiment/experiment_impl.h"
 
 static void number(struct map *numbers, int64_t id)

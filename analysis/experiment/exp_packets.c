@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walking data files. Their one structure is the head of each packet, {u16
- * size, u16 type}. Collectors that preallocate leave holes: a size of 0 means
- * that nothing more comes before the next boundary of 16 KiB. A size that
- * cannot be is treated alike, and counted.
+ * Walks data files. Each packet has a head {u16 size, u16 type}; files have no other
+ * structure. Collectors that preallocate leave holes: a size of 0 means that nothing
+ * more comes before the next 16 KiB boundary. An impossible size is skipped likewise,
+ * and counted.
  */
 #include "analysis/experiment/experiment_impl.h"
 
@@ -25,7 +25,10 @@ static inline bool next_packet(const unsigned char *data, uint64_t size, bool sw
 		unsigned n = load16(p, swap);
 
 		if (n >= HEAD && n <= size - *pos) {
-			/* Packets are aligned; the size of one that ends in a string may not be. */
+			/*
+			 * Packets are aligned, but the size of one that ends in a
+			 * string may not be.
+			 */
 			*pos += (n + 3) & ~3u;
 			*ret = (struct packet){ .p = p, .size = n, .swap = swap };
 			*type = load16(p + 2, swap);
@@ -34,7 +37,7 @@ static inline bool next_packet(const unsigned char *data, uint64_t size, bool sw
 		*nbad += n != 0;
 		*pos = (*pos / BOUNDARY + 1) * BOUNDARY;
 	}
-	/* Too little for a head: no packet was begun there, unless it was damaged. */
+	/* Too few bytes for a head: they are zeros unless the file is damaged. */
 	for (; *pos < size; ++*pos) {
 		*nbad += data[*pos] != 0;
 		if (data[*pos])
@@ -59,13 +62,13 @@ size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 	const struct file *f = &it->stream->file;
 	unsigned kind = it->stream->kind, type;
 	bool waits = it->stream->waits;
-	struct packet_iter at = *it; /* not it: what is written through ret might be it */
+	struct packet_iter at = *it; /* a copy, as ret might point into *it */
 	size_t n = 0;
 
 	while (n < max &&
 	       next_packet(f->data, f->size, at.swap, &at.pos, &at.nbad, &ret[n], &type))
 		n += type == kind || (waits && is_wait_kind(type));
-	/* A file of hundreds of megabytes is not to stay in memory for being walked through. */
+	/* Give back what was read, so that a walk does not keep hundreds of megabytes in memory. */
 	if (at.pos - at.released >= WINDOW) {
 		file_release(f, at.released, at.pos);
 		at.released = at.pos;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data.frameinfo. A stack is a list of pcs, or the beginning of one and a link
- * to the node where it goes on; nodes are the lists of other stacks and of UID
- * packets. Links may come before what they refer to, so the file is read in two
- * passes: collect the nodes, then put the stacks together.
+ * data.frameinfo. A stack is a list of pcs, or the leaf end of one and a link to the
+ * node that has the rest. Nodes are the lists of other stacks and of UID packets. A
+ * link may come before its node, so the file is read in two passes: collect the nodes,
+ * then assemble the stacks.
  *
- * Links also allow a small file to describe very much: a chain shared by a
- * million stacks, a circle. All stacks together may take so many steps and pcs
- * as follows from the size of the file; those that come after are cut off.
+ * With links a small file can describe very much: a long chain shared by a million
+ * stacks, or a loop. So the links and pcs of all stacks together are limited in
+ * proportion to the file's size. A stack that exceeds the limit is cut.
  */
 #include "analysis/experiment/experiment_impl.h"
 
@@ -27,15 +27,15 @@ struct reader {
 	struct experiment *e;
 	unsigned pcsize;
 	VEC(struct node) nodes;
-	struct map by_uid;     /* to index into nodes */
-	VEC(uint32_t) of_stack; /* the node of each of e->stacks, or NO_NODE */
+	struct map by_uid;     /* uid to index into nodes */
+	VEC(uint32_t) of_stack; /* the node of each stack in e->stacks, or NO_NODE */
 	uint64_t budget;
 	uint64_t nbad, nbroken, ncut;
 };
 
 #define NO_NODE UINT32_MAX
 
-/* The bytes of a node are pcs, and a uid at the end when it is linked. */
+/* A node is a list of pcs, followed by the uid of the next node if it is linked. */
 static bool parse_node(struct reader *r, struct cursor *c, bool linked, struct node *ret)
 {
 	size_t n = cursor_left(c);
@@ -54,7 +54,7 @@ static bool parse_node(struct reader *r, struct cursor *c, bool linked, struct n
 	return true;
 }
 
-/* The first of a uid counts. */
+/* Add a node. If a uid comes twice the first one is found by links. Returns the node's index. */
 static uint32_t add_node(struct reader *r, uint64_t uid, const struct node *node)
 {
 	bool fresh;
@@ -66,7 +66,7 @@ static uint32_t add_node(struct reader *r, uint64_t uid, const struct node *node
 	return r->nodes.len - 1;
 }
 
-/* One info record off the cursor; *ret is its node when it is a native stack. False: broken. */
+/* Read one info record. *ret is the index of its node if it is a native stack. False: damaged. */
 static bool parse_info(struct reader *r, struct cursor *c, uint32_t *ret)
 {
 	struct cursor info = *c;
@@ -82,7 +82,7 @@ static bool parse_info(struct reader *r, struct cursor *c, uint32_t *ret)
 	if ((kind & ~COMPRESSED) != KIND_NATIVE)
 		return true;
 	if (hsize == INFO_HEAD) {
-		/* No list at all: the stack is the node of that uid. */
+		/* The record has no list: the stack is the node with this uid. */
 		vec_push(&r->nodes, (struct node){ .linked = true, .link = uid });
 		*ret = r->nodes.len - 1;
 		return true;
@@ -147,13 +147,13 @@ static void put_pcs(struct reader *r, const struct node *node)
 		memcpy(e->stack_pcs.data + at, node->pcs, (size_t)node->npcs * 8);
 		return;
 	}
-	/* Markers are negative numbers of whatever width. */
+	/* Markers are negative, so narrow pcs are sign-extended. */
 	for (; at < e->stack_pcs.len; at++)
 		e->stack_pcs.data[at] = r->pcsize == 8 ? cursor_u64(&c) :
 				       (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 }
 
-/* The node to go on with, NULL at the end or where the link leads nowhere (*broken). */
+/* The next node; NULL at the end, or (*broken) if the link's node does not exist. */
 static const struct node *follow(struct reader *r, const struct node *node, bool *broken)
 {
 	const uint64_t *next = node->linked ? map_get(&r->by_uid, node->link) : NULL;
@@ -162,7 +162,7 @@ static const struct node *follow(struct reader *r, const struct node *node, bool
 	return next ? &r->nodes.data[*next] : NULL;
 }
 
-/* All pcs of a stack, leaf first. */
+/* Append all pcs of a stack to stack_pcs, leaf first. */
 static void resolve(struct reader *r, struct exp_stack *s, uint32_t index)
 {
 	struct experiment *e = r->e;
@@ -209,7 +209,7 @@ static void report(struct reader *r, uint64_t nbad)
 	}
 }
 
-/* Indexes into stack_pcs have 32 bits. */
+/* Indexes into stack_pcs have 32 bits, which also limits the budget. */
 static uint64_t budget_of(uint64_t file_size)
 {
 	uint64_t budget = file_size * BUDGET_PER_BYTE + BUDGET_MIN;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* threads.xml: where all the time of each thread went, by the kernel's exact counters. */
+/* threads.xml: all the time of each thread, from the kernel's exact counters. */
 #include <stddef.h>
 
 #include "analysis/experiment/experiment_impl.h"
 
-/* Attributes that are numbers, and where they go, besides those of states. None can be negative. */
+/* Numeric attributes and their members, without those of states. None can be negative. */
 static const struct number {
 	const char *name;
 	size_t member;
@@ -33,7 +33,7 @@ static int64_t *member(struct exp_thread *th, const struct number *n)
 	return (int64_t *)((char *)th + n->member);
 }
 
-/* Whether the number can be true; one that cannot be is 0. */
+/* Read a number; a negative one becomes 0. False: it was negative. */
 static bool read_number(const struct xml_element *el, const char *name, int64_t *ret)
 {
 	*ret = xml_get_int(el, name, 0);
@@ -58,7 +58,7 @@ static bool read_states(struct exp_thread *th, const struct xml_element *el)
 	return ok;
 }
 
-/* Whether the numbers can be true; what cannot be is set to 0. */
+/* Read all numbers; impossible ones are corrected. False: there were some. */
 static bool read_numbers(struct exp_thread *th, const struct xml_element *el)
 {
 	bool ok = read_states(th, el);
@@ -109,7 +109,7 @@ void threads_read(struct experiment *e, int dirfd)
 			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");
 }
 
-/* Together they may be more than 64 bits hold, in a file that is wrong: then it is just much. */
+/* In a damaged file the sum may exceed 64 bits: it saturates. */
 int64_t thread_sum(const struct exp_thread *th)
 {
 	__int128 sum = th->run_ns;

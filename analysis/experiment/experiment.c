@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening one experiment. It may be growing while we read. The writer flushes
- * maps and stacks before the packets that use them; the files are opened here
- * in the opposite order, packets first, so that whatever a packet refers to is
- * in what we read after it.
+ * Opens one experiment, which may still be growing. The writer flushes maps and stacks
+ * before the packets that use them. The reader opens the files in the opposite order,
+ * packets first; so everything that a packet refers to is in the files opened after it.
  */
 #include "analysis/experiment/experiment_impl.h"
 #include "analysis/experiment/usage.h"
@@ -84,7 +83,7 @@ static void notes_read(struct experiment *e, int dirfd)
 	file_close(&f);
 }
 
-/* Without the event exit, the last thing that has a time is the end. */
+/* An experiment without an event exit ends at the latest time it contains. */
 static void find_end(struct experiment *e)
 {
 	if (e->closed)
@@ -101,7 +100,7 @@ static void find_end(struct experiment *e)
 		while (tstamp.offset && packet_next(&it, &p)) {
 			int64_t t;
 
-			/* Some other clock's, or nonsense: no end can be taken from it. */
+			/* The time is from another clock, or damaged: ignore it. */
 			if (__builtin_sub_overflow(packet_int(&p, tstamp), e->start_ns, &t))
 				continue;
 			e->end_ns = t > e->end_ns ? t : e->end_ns;
@@ -115,7 +114,7 @@ static void init_strings(struct experiment *e)
 	e->notes = e->process = e->dversion = "";
 }
 
-/* The name a command goes by: the base name of its first word. */
+/* Name the process after its command: the base name of the first word. */
 static void set_process(struct experiment *e)
 {
 	size_t n = strcspn(e->command, " \t\n");
@@ -123,7 +122,7 @@ static void set_process(struct experiment *e)
 	char *slash;
 
 	memcpy(word, e->command, n);
-	/* "postgres: walwriter", as servers name their parts. */
+	/* "postgres: walwriter": servers title their processes like this. */
 	if (n && word[n - 1] == ':')
 		word[--n] = '\0';
 	slash = memrchr(word, '/', n);
@@ -173,9 +172,9 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 }
 
 /*
- * Whether it is of the whole system: the founder's set of states tells, and where it has no clock
- * the collector's name. (A setting of our own in log.xml would be an error to gprofng.) A part
- * has what its founder has.
+ * Whether this is a recording of the whole system. The founder's set of states tells; if it has
+ * no clock packets, the collector's name does. (gprofng rejects a setting of our own in log.xml.)
+ * A part takes it from its founder.
  */
 static void find_scope(struct experiment *e)
 {
@@ -188,11 +187,11 @@ static void find_scope(struct experiment *e)
 	if (!strncmp(e->collector, er_kernel, strlen(er_kernel)) ||
 	    (e->founder && e->founder->system_wide))
 		e->system_wide = true;
-	/* The founder, and its part for all that was not followed. */
+	/* The founder, and the part for all processes that were not followed. */
 	e->many_processes = e->system_wide && (!e->founder || !e->pid);
 }
 
-/* Closes dirfd. The name is the last component of the path. */
+/* Open the experiment in dirfd, which this closes. Its name is path's last component. */
 static struct experiment *open_dirfd(int dirfd, const char *path, struct experiment *founder,
 				     struct diag *d)
 {
@@ -256,7 +255,7 @@ struct experiment *experiment_open_sub(struct experiment *founder, const char *n
 		diag_error(&founder->diag, "sub-experiment '%s': not a name of one", name);
 		return NULL;
 	}
-	/* The name has no slash: O_NOFOLLOW guards the whole of it. */
+	/* The name has no slash, so O_NOFOLLOW covers the whole path. */
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		diag_errno(&founder->diag, errno, "sub-experiment '%s': cannot open", name);
@@ -296,7 +295,7 @@ void experiment_close(struct experiment *e)
 
 static const char digits[] = "0123456789";
 
-/* Two runs of digits by value; 0 if they are equal but for leading zeros. */
+/* Compare two runs of digits by value; leading zeros do not count. */
 static int compare_numbers(const char *a, const char *b)
 {
 	size_t na, nb;
@@ -309,8 +308,8 @@ static int compare_numbers(const char *a, const char *b)
 }
 
 /*
- * By name, numbers in it by value: _x_PID_999 before _x_PID_1000. gprofng has this order, and
- * EXPID must mean the same experiment in both.
+ * By name; numbers in it compare by value: _x_PID_999 before _x_PID_1000. gprofng has
+ * the same order, so EXPID means the same experiment in both.
  */
 static int by_name(const void *pa, const void *pb)
 {

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the reader share; nobody else includes this. */
+/* What the source files of the reader share. Only they include this. */
 #ifndef EXPERIMENT_EXPERIMENT_IMPL_H
 #define EXPERIMENT_EXPERIMENT_IMPL_H
 
 #include "analysis/experiment/experiment.h"
 
 /*
- * A file of the experiment by name; false when it cannot be had. That it is
- * missing is no fault, anything else is reported.
+ * Open a file of the experiment by name. False if it cannot be opened; a missing file
+ * is not an error, everything else is reported.
  */
 bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *ret);
-/* Parse a file of elements; a fault is reported with its line. */
+/* Parse a file of XML elements; a fault is reported with its line. */
 void exp_parse(struct experiment *e, const char *name, const struct file *f,
 	       const struct xml_handler *h, void *ctx);
-/* A copy of an attribute in the experiment's arena, "" for none. */
+/* Copy an attribute into the experiment's arena; "" if there is none. */
 const char *exp_attr(struct experiment *e, const struct xml_element *el, const char *name);
 
-/* Each reads one file, if it is there. */
+/* Each reads one file if it exists. */
 void log_read(struct experiment *e, const char *name, const struct file *f);
 void map_read(struct experiment *e, int dirfd);
-/* Whether an event is of kind map or unmap, which are kept in e->maps. */
+/* Keep a map or unmap event in e->maps. False: the event is of another kind. */
 bool map_event(struct experiment *e, const struct xml_element *el);
 void ksyms_read(struct experiment *e, int dirfd);
 void stacks_read(struct experiment *e, int dirfd);
 void recorder_read(struct experiment *e, int dirfd);
 void threads_read(struct experiment *e, int dirfd);
 void names_read(struct experiment *e, int dirfd);
-/* Once the log is read. */
+/* Open the data files; log.xml must have been read. */
 void streams_open(struct experiment *e, int dirfd);
 
-/* A walk over the packets of a file, whatever their type. */
+/* A walk over the packets of a file, of every type. */
 struct raw_iter {
 	const unsigned char *data;
 	uint64_t size, pos, nbad;

@@ -36,7 +36,7 @@ int open_dir(const struct expwriter *w)
 	return fd;
 }
 
-/* Make the directory and remember which one it is. It, open, or -errno. */
+/* Create the directory and remember its device and inode. Returns its descriptor or -errno. */
 static int make_dir(struct expwriter *w)
 {
 	struct stat st;
@@ -56,7 +56,7 @@ static int make_dir(struct expwriter *w)
 	return fd;
 }
 
-/* Of an experiment that could not be begun nothing stays. */
+/* Remove all that was created, after an error in expwriter_create. */
 static void unmake_dir(struct expwriter *w)
 {
 	for (int i = 0; i < OUT_COUNT; i++) {
@@ -75,7 +75,7 @@ static int out_free(struct out *o)
 	return err;
 }
 
-/* 0, or -errno of the last file that could not be closed well. */
+/* 0, or -errno of the last file that could not be closed. */
 static int writer_free(struct expwriter *w)
 {
 	int err = 0, e;
@@ -114,7 +114,7 @@ static struct expwriter *writer_new(int dirfd, const char *name, const struct ex
 	return w;
 }
 
-/* No experiment is without these files, not even one that nothing is recorded into. */
+/* Create the files that every experiment has, even one without data. 0 or -errno. */
 static int make_compulsory(int dirfd)
 {
 	int err = write_new(dirfd, fixed_files[OUT_MAP], "");
@@ -122,7 +122,7 @@ static int make_compulsory(int dirfd)
 	return err ? err : write_new(dirfd, fixed_files[OUT_USAGE], "");
 }
 
-/* The directory, and what is to be in it from the first moment on. 0 or -errno. */
+/* Create the directory and the files that exist from the start. 0 or -errno. */
 static int begin(struct expwriter *w, const struct exp_header *h)
 {
 	__cleanup(closep) int fd = make_dir(w);

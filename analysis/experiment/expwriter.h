@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes one experiment directory (a founder or a sub-experiment) in format
- * 12.4. Every call appends to a buffer in memory; expwriter_flush brings the
- * buffers to the files as whole records, referenced things first (stacks, maps
- * and kernel symbols before the packets that use them), so that what is on disk
- * can be read at any moment. There may be thousands of writers: they share a
- * bounded number of descriptors that stay open between flushes, and all belong to
- * one thread.
+ * Writes one experiment directory (a founder or a sub-experiment) in format 12.4. Every
+ * call appends to a buffer in memory. expwriter_flush writes the buffers to the files
+ * as whole records, referenced data first: stacks, maps and kernel symbols before the
+ * packets that use them. So the files on disk can be read at any moment. There may be
+ * thousands of writers. They share a bounded number of descriptors that stay open
+ * between flushes, so all of them must be used by one thread.
  *
- * Times are absolute nanoseconds of one clock (CLOCK_MONOTONIC); the writer
- * turns them into the relative stamps that the XML files want.
+ * Times are absolute nanoseconds of CLOCK_MONOTONIC; the writer converts them to the
+ * relative stamps of the XML files.
  */
 #ifndef EXPERIMENT_EXPWRITER_H
 #define EXPERIMENT_EXPWRITER_H
@@ -42,48 +41,49 @@ struct exp_header {
 	size_t ncpus;
 	pid_t pid, ppid, pgrp, sid;
 	const char *cwd;
-	const char *command;      /* argument list, blank separated */
-	int wordsize;             /* 32 or 64: of the process; on disk it is 64 */
-	uint64_t start_ns;        /* event run, absolute */
+	const char *command;      /* argument list, separated by blanks */
+	int wordsize;             /* of the process, 32 or 64; the file always says 64 */
+	uint64_t start_ns;        /* absolute; event run */
 	time_t start_epoch;
 	uint64_t sample_period_s; /* 0: none */
 };
 
 /*
- * Make directory `name` (mode 0700) below dirfd and write its header. 0, or
- * -errno after reporting: -EEXIST when the name is taken. `ret` is the caller's
- * to close; dirfd must stay open until then. The name must end in ".er". After an
- * error nothing of it is there.
+ * Create directory `name` (mode 0700) below dirfd and write its header. The name must
+ * end in ".er". 0, or -errno after reporting; -EEXIST if the name is taken. On an error
+ * nothing is left behind. The caller closes *ret with expwriter_close; dirfd must stay
+ * open until then.
  */
 int expwriter_create(int dirfd, const char *name, const struct exp_header *h, struct diag *d,
 		     struct expwriter **ret);
 /*
- * The parts of a recording: sub-experiments of one founder that have all but their
- * process, maps and packets in common. What packets they have is announced first, by
- * calls of expwriter_clock_profile and the like for the founder between begin and end.
- * A part has no profile, ksym, sample or text of its own: kernel symbols are the
- * founder's, which is to be flushed before the part and must stay open longer.
+ * Parts: the sub-experiments of one recording. They differ from each other only in
+ * process, maps and packets. Between begin and end, calls of expwriter_clock_profile
+ * and the like on the founder announce the packets of all parts. A part has no profile,
+ * ksym, sample or text of its own. It uses the founder's kernel symbols, so flush the
+ * founder before a part and close it after all parts.
  */
 void expwriter_parts_begin(struct expwriter *founder, const struct exp_header *h);
 void expwriter_parts_end(struct expwriter *founder);
 int expwriter_create_part(struct expwriter *founder, const char *name, const struct exp_header *h,
 			  struct diag *d, struct expwriter **ret);
-/* Flush and free; the event exit must have been written before. Result as of expwriter_flush. */
+/* Flush and free. Call expwriter_exit before. Returns what expwriter_flush returns. */
 int expwriter_close(struct expwriter *w);
 
 /*
- * Bring what is buffered to disk. 0 or -errno (-ENOSPC, -EDQUOT, …; -ESTALE, -ENOENT when
- * somebody else changed the files or removed them), not
- * reported. A record is on disk whole or not at all: a short write is undone.
- * After a failure the writer drops what it is given.
+ * Write the buffers to disk. 0, or -errno without reporting: -ENOSPC, -EDQUOT, …;
+ * -ESTALE or -ENOENT if another process changed or removed the files. A record is on
+ * disk whole or not at all: a short write is undone. After an error all data given to
+ * the writer is dropped.
  */
 int expwriter_flush(struct expwriter *w);
-/* Bytes buffered, and bytes on disk. */
+/* Bytes in buffers, and bytes on disk. */
 size_t expwriter_pending(const struct expwriter *w);
 uint64_t expwriter_bytes(const struct expwriter *w);
 /*
- * The directory, for files of other modules (archives, sub-experiments), or
- * -errno; borrowed. It is opened when first asked for and stays open from then on.
+ * The descriptor of the directory, borrowed, or -errno. Other modules put files there
+ * (archives, sub-experiments). The first call opens it; it stays open until the writer
+ * is closed.
  */
 int expwriter_dirfd(struct expwriter *w);
 const char *expwriter_name(const struct expwriter *w);
@@ -91,34 +91,35 @@ const char *expwriter_name(const struct expwriter *w);
 /* --- log.xml --- */
 
 /*
- * Announce packets of a kind, once; `attrs` is ready XML for its <profile> or
- * NULL. Where the same file holds two kinds, announce both.
+ * Announce a kind of packets, once; `attrs` is ready XML for its <profile>, or NULL. If
+ * a file has two kinds, announce both.
  */
 void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *attrs);
 /*
- * Announce clock packets: weights are NTICK × ptimer_us microseconds. Only with
- * `waits` is their struct wait_info written.
+ * Announce clock packets, each with a weight of NTICK × ptimer_us microseconds. struct
+ * wait_info is written only with `waits`.
  */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits);
 
-/* A counter: `tag` is what its packets say (HWCTAG). */
+/* A counter; its packets have `tag` in field HWCTAG. */
 struct exp_counter_desc {
 	int tag;
-	const char *name;     /* keyword of metric lists */
+	const char *name;     /* name in metric lists */
 	const char *int_name; /* what was counted */
 	const char *label;
 	int64_t interval;
-	bool cycles;          /* counts are clock ticks: readers may show them as a time */
+	bool cycles;          /* counts are clock ticks, which readers may show as a time */
 };
 
-/* Announce counter packets (HWC) and all counters, once; none: nothing. */
+/* Announce counter packets (HWC) and all counters, once. Does nothing if there are none. */
 void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n);
-/* An event: kind "sample", "exit", "pause", "resume", … `attrs` is ready XML or NULL. */
+/* Write an event: kind "sample", "exit", "pause", "resume", …; `attrs` is ready XML or NULL. */
 void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
 /*
- * Something to tell the reader: kind "comment", "cwarn" or "cerror". Small ids
- * are gprofng's, which shows its own text for them: ours begin at EXP_MSG_OURS.
+ * Write a message for the reader of the report: kind "comment", "cwarn" or "cerror".
+ * For ids of its own, which are small, gprofng shows its own text: ours begin at
+ * EXP_MSG_OURS.
  */
 enum { EXP_MSG_OURS = 1000 };
 void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t time_ns,
@@ -131,19 +132,22 @@ struct exp_segment {
 	uint64_t time_ns, vaddr, size, foffset;
 	unsigned modes; /* R1 W2 X4, shared 8 */
 	const char *name;
-	bool *written; /* set when it is: something recorded lies in it; NULL: nobody asks */
+	bool *written; /* set when the segment is written, as a stack has a pc in it; may be NULL */
 };
 
-/* Before the stacks that lie in it; on disk once a stack does (expwriter_map.c). */
+/*
+ * Add a segment, before the stacks with pcs in it. It is written when a stack has one
+ * (exceptions: expwriter_map.c).
+ */
 void expwriter_segment(struct expwriter *w, const struct exp_segment *s);
 void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr);
-/* A function that no file has: a pseudo frame, generated code. */
+/* Add a function that is in no file: a pseudo frame, or generated code. */
 void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
 			const char *name);
 /*
- * A kernel symbol of type t. The first one also declares the load object
- * LinuxKernel. Dots become '·' as the format needs; module NULL is vmlinux. False: it
- * was written before.
+ * Add a kernel symbol of type t. The first one also declares the load object
+ * LinuxKernel. Dots become '·', as the format requires; module NULL means vmlinux.
+ * False: the address was added before.
  */
 bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const char *name,
 		    const char *module);
@@ -151,33 +155,35 @@ bool expwriter_ksym(struct expwriter *w, uint64_t addr, uint64_t size, const cha
 /* --- packets --- */
 
 /*
- * A call stack: uid (not 0, unique in the experiment; clock packets have 32 bits for it), pcs
- * leaf first. Longer
- * than a packet can hold (8,187 frames): cut and marked truncated. Callers that
- * several stacks have in common are written once.
+ * Add a call stack: pcs leaf first; uid not 0 and unique in the experiment (32 bits if
+ * clock packets use it). A stack longer than a packet (8,187 frames) is cut and marked
+ * truncated. Callers that several stacks share are written once.
  */
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs);
-/* Free what is known of callers: they are written again, which harms nothing. */
+/* Forget which callers were written, to free memory. They are written again if they recur. */
 void expwriter_forget(struct expwriter *w);
 
 /*
- * A packet of any kind from the values of its fields, in the order of its
- * packet_desc; `string` is the value of the STRING field, if it has one.
+ * Write a packet of any kind. `values` has one value for each field of its packet_desc,
+ * in order; `string` is the value of the STRING field, or NULL.
  */
 void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *values,
 		      const char *string);
 
-/* What a clock packet of a time off a CPU says besides: the fields behind SEQ in packet.c. */
+/* What a clock packet says about time off a CPU: the fields after SEQ in packet.c. */
 struct wait_info {
 	enum er_reason reason;
-	int32_t syscall;      /* number, -1 none; on disk it is 1 more */
+	int32_t syscall;      /* number, -1 none; the file has number + 1 */
 	uint32_t flags;       /* enum er_wflag */
-	uint64_t length_ns;   /* of this part of the wait: blocked, or for a CPU */
+	uint64_t length_ns;   /* this part of the wait: blocked, or waiting for a CPU */
 	uint64_t object;      /* lock or fault address, 0 none */
-	/* WAIT_CPU: who had the CPU; USER_LOCK: who held the lock; 0 unknown. */
+	/*
+	 * WAIT_CPU: the thread that had the CPU; USER_LOCK: the thread that held the
+	 * lock; 0 unknown.
+	 */
 	uint32_t holder, holder_pid;
 	uint32_t waker, waker_pid; /* 0 unknown */
-	uint32_t waker_stack; /* uid, in the experiment of the waker's process; 0 none */
+	uint32_t waker_stack; /* uid in the experiment of the waker's process; 0 none */
 };
 
 struct clock_packet {
@@ -186,21 +192,21 @@ struct clock_packet {
 	uint64_t time_ns;
 	uint32_t stack; /* uid */
 	enum er_mstate state;
-	uint32_t nticks;  /* above 2^31-1 it is written as several packets */
-	uint32_t seq;     /* number of the ring record on its CPU: field SEQ, ours */
+	uint32_t nticks;  /* more than 2^31-1 become several packets */
+	uint32_t seq;     /* number of the ring record on its CPU: our field SEQ */
 	const struct wait_info *wait; /* NULL: on a CPU, or nothing is known */
 };
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p);
 
-/* Append to `overview` and write the sample event that belongs to it. */
+/* Append a record to `overview` and write its sample event. */
 void expwriter_sample(struct expwriter *w, const struct exp_usage *u, const char *label);
 
-/* --- files of ours, which other readers ignore --- */
+/* --- our own files, which other readers ignore --- */
 
-/* Append a line (ended here by a newline) to a text file of the experiment, such as "notes". */
+/* Append a line to a text file of the experiment, such as "notes". Adds the newline. */
 void expwriter_text(struct expwriter *w, const char *file, const char *line);
-/* Replace a small file as a whole, atomically. 0 or -errno. */
+/* Replace a small file atomically. 0 or -errno. */
 int expwriter_replace(struct expwriter *w, const char *file, const char *text);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that writers have open. To open a file costs ten times what it costs
- * to append to it, and a few hundred processes are flushed several times a second:
- * what was written to lately stays open. All writers share the slots, because
- * there may be thousands of them; whoever wants one takes it from the file that
- * was not written to since the hand came by (the clock algorithm).
+ * Keeps files of writers open. Opening a file costs ten times as much as appending to
+ * it, and a few hundred processes are flushed several times a second, so recently
+ * written files stay open. There may be thousands of writers; they share one table of
+ * slots. When all slots are used, the clock algorithm picks the one to reuse: one whose
+ * file was not written since the hand last passed it.
  *
- * A file holds the ticket of its slot, not a pointer, and the slot the ticket of
- * its file: when they differ, the slot is another file's by now.
+ * A file refers to its slot by index and ticket. If the slot now has another ticket, it
+ * was given to another file.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
@@ -16,7 +16,7 @@
 
 #include "analysis/base/alloc.h"
 
-enum { MAX_SLOTS = 1024, SHARE = 4 /* of the descriptors we may have: the others have uses, too */ };
+enum { MAX_SLOTS = 1024, SHARE = 4 /* fraction of our descriptors (1/4) */ };
 
 struct slot {
 	uint64_t ticket; /* 0: free */
@@ -61,7 +61,7 @@ int out_fd(const struct out *o, struct tail **tail)
 	return p->fd;
 }
 
-/* Failing, it leaves zeros, as if we had been killed. */
+/* If this fails the preallocated zeros stay, as after a SIGKILL. */
 static int close_file(struct slot *p)
 {
 	int err = tail_close(&p->tail, p->fd);
@@ -75,7 +75,7 @@ static int vacate(struct slot *p)
 	int err = close_file(p);
 
 	p->ticket = 0;
-	/* With the last one the list goes, too: nothing is left behind. */
+	/* The last one frees the table, so that nothing is leaked. */
 	if (!--open_files.nused) {
 		vec_free(&open_files.slots);
 		open_files.hand = 0;
@@ -83,7 +83,7 @@ static int vacate(struct slot *p)
 	return err;
 }
 
-/* A slot that is free, or was not used for a round. */
+/* A free slot, or one that was not used since the hand last passed. */
 static size_t find_slot(void)
 {
 	for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the buffers to the files. A buffer holds whole records, and a file only
- * ever grows by a whole buffer: when the disk is full in the middle of one, the
- * file is cut back to where it was. So whatever stops the recorder, and
- * whenever, each file ends with a whole record and refers to nothing missing.
+ * Writes the buffers to the files. A buffer holds whole records, and a file grows only
+ * by a whole buffer: if the disk fills up in the middle, the file is cut back to its
+ * old size. So whenever the recorder is stopped, each file ends with a whole record and
+ * refers to nothing missing.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
@@ -18,7 +18,7 @@
 
 enum { NEW_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
-/* 0 or -errno; *done is how much was written. */
+/* 0 or -errno; *done is the number of bytes written. */
 static int write_all(int fd, const char *p, size_t n, size_t *done)
 {
 	for (*done = 0; *done < n;) {
@@ -35,7 +35,7 @@ static int write_all(int fd, const char *p, size_t n, size_t *done)
 	return 0;
 }
 
-/* We alone write to it: its last `done` bytes are ours. 0 or -errno. */
+/* Remove the last `done` bytes, which are ours: only we append to the file. 0 or -errno. */
 static int undo(int fd, size_t done)
 {
 	struct stat st;
@@ -43,11 +43,11 @@ static int undo(int fd, size_t done)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if ((uint64_t)st.st_size < done)
-		return -ESTALE; /* somebody else cut it */
+		return -ESTALE; /* another process cut the file */
 	return ftruncate(fd, st.st_size - done) < 0 ? -errno : 0;
 }
 
-/* A descriptor or -errno. */
+/* Open or create a regular file for appending. A descriptor or -errno. */
 static int open_file(int dirfd, const char *file)
 {
 	int fd = openat(dirfd, file, NEW_FILE | O_APPEND, 0600);
@@ -65,7 +65,10 @@ static int open_file(int dirfd, const char *file)
 	return err ? err : fd;
 }
 
-/* The open file. *dirfd is the directory, opened here when it is -1. */
+/*
+ * The descriptor of the file, opened if necessary, or -errno. If *dirfd is -1, it is
+ * set to the directory, opened here.
+ */
 static int get_file(struct expwriter *w, int *dirfd, struct out *o, struct tail **tail)
 {
 	int fd = out_fd(o, tail);
@@ -82,8 +85,8 @@ static int get_file(struct expwriter *w, int *dirfd, struct out *o, struct tail 
 }
 
 /*
- * The whole buffer or nothing of it. 0 or -errno; -ESTALE when it does not end where it must:
- * somebody else cut the file, or wrote to it.
+ * Append the whole buffer or nothing. 0 or -errno; -ESTALE if the file then has an
+ * unexpected size, because another process cut it or wrote to it.
  */
 static int append(int fd, const struct out *o)
 {
@@ -128,7 +131,7 @@ static int flush_list(struct expwriter *w, int *dirfd, struct out *outs, size_t 
 	return 0;
 }
 
-/* The event exit, once all else is there, through the file that has the others. */
+/* Write the exit event, after everything else, to the file that has the other events. */
 static int flush_exit(struct expwriter *w, int *dirfd)
 {
 	struct buf *exit = out_buf(w, OUT_EXIT);
@@ -151,7 +154,7 @@ static int flush_all(struct expwriter *w, int *dirfd)
 			err = flush_list(w, dirfd, w->packets.data, w->packets.len);
 		else
 			err = flush_out(w, dirfd, &w->fixed[i]);
-		if (i == OUT_LOG) /* which is the file of this one, too */
+		if (i == OUT_LOG) /* the exit event is in the same file */
 			w->fixed[OUT_EXIT].size = w->fixed[OUT_LOG].size;
 	}
 	return err ? err : flush_exit(w, dirfd);
@@ -186,8 +189,9 @@ static void drop_all(struct expwriter *w)
 }
 
 /*
- * What is open does not tell that its directory was removed. Of the founder, the
- * one whose directory stays open, it is asked: the recording would go nowhere.
+ * Detect that the directory was removed; an open descriptor does not tell. Only
+ * directories that stay open are checked, such as the founder's: without it the
+ * recording is lost.
  */
 static int check_dir(const struct expwriter *w)
 {
@@ -231,7 +235,7 @@ int write_new(int dirfd, const char *file, const char *text)
 	return fd < 0 ? -errno : write_all(fd, text, strlen(text), &done);
 }
 
-/* Works after a failed flush, too: the file may say how the recording ended. */
+/* Also works after a failed flush: the file may say how the recording ended. */
 int expwriter_replace(struct expwriter *w, const char *file, const char *text)
 {
 	__cleanup(freep) char *temp = xasprintf("%s.new", file);

@@ -40,9 +40,8 @@ static void put_system(struct buf *b, const struct exp_header *h)
 }
 
 /*
- * wsize says how wide the addresses on disk are, and these have 64 bits in any
- * process: its stacks go on into the kernel. That the process itself has 32 is
- * said in a comment (log_header).
+ * wsize is the width of addresses on disk. It is 64 for every process, as stacks go on
+ * into the kernel. A comment says that a process itself has 32 (log_header).
  */
 static void put_process(struct buf *b, const struct exp_header *h)
 {
@@ -89,7 +88,7 @@ void log_header(struct expwriter *w, const struct exp_header *h)
 				  "the process has 32-bit addresses");
 }
 
-/* Readers want to know the width of words before they read stacks, and these before map.xml. */
+/* Readers need the word size before they read stacks, and they read stacks before map.xml. */
 void log_common(struct expwriter *w, const struct exp_header *h)
 {
 	struct buf *b = &w->common;
@@ -137,7 +136,7 @@ void expwriter_profile(struct expwriter *w, enum er_packet kind, const char *att
 	buf_puts(b, "</profile>\n");
 }
 
-/* In a part packets stand behind the stacks that they mention: opening a second file costs more. */
+/* In a part, packets are in the same file as stacks: opening a second file would cost more. */
 void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_stateset states,
 			     bool waits)
 {
@@ -166,8 +165,9 @@ void expwriter_parts_end(struct expwriter *w)
 }
 
 /*
- * As simulated counters: of these gprofng takes label and unit from here, of others from
- * tables of CPUs, by a number (cpuver) that nobody assigns any more.
+ * Counters are written as simulated ones. For these gprofng takes label and unit from
+ * here; for others it uses tables of CPUs, by a number (cpuver) that is no longer
+ * assigned.
  */
 static void put_counter(struct buf *b, const struct exp_counter_desc *c, bool last)
 {
@@ -179,7 +179,7 @@ static void put_counter(struct buf *b, const struct exp_counter_desc *c, bool la
 		   c->interval, c->cycles, c->tag, last ? "" : "/");
 }
 
-/* Each in an element of its own; the last one describes the packets of all. */
+/* Each counter has an element; the last one describes the packets of all. */
 void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n)
 {
 	struct buf *b = out_buf(w, OUT_LOG);
@@ -213,7 +213,10 @@ void expwriter_message(struct expwriter *w, const char *kind, int id, uint64_t t
 
 	buf_printf(b, "<event kind=\"%s\" id=\"%d\"", kind, id);
 	put_stamp(w, b, "tstamp", time_ns);
-	/* gprofng shows the text of a comment only as an attribute, that of others only as text. */
+	/*
+	 * gprofng shows a comment's text only from an attribute, other messages' only
+	 * from the element.
+	 */
 	if (!strcmp(kind, "comment")) {
 		xml_attr(b, "text", text);
 		buf_puts(b, "/>\n");

@@ -7,7 +7,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/experiment/xml.h"
 
-/* Readers take `size` for an int. */
+/* Readers store `size` in an int. */
 #define SEGMENT_MAX ((uint64_t)1 << 30)
 
 enum { NAME_MAX_BYTES = 255, MODES_RX = 5, SEGMENTS_HELD = 64 };
@@ -23,7 +23,7 @@ static void put_segment(const struct expwriter *w, struct buf *b, const struct e
 	buf_puts(b, "/>\n");
 }
 
-/* A segment whatever its size. */
+/* Write a segment; one larger than SEGMENT_MAX is split. */
 static void write_segment(struct expwriter *w, const struct exp_segment *s)
 {
 	struct exp_segment part = *s;
@@ -41,7 +41,7 @@ static void write_segment(struct expwriter *w, const struct exp_segment *s)
 		*s->written = true;
 }
 
-/* Write it now if it is held back. */
+/* Write a segment that is held back. */
 static void release(struct expwriter *w, struct held_segment *h)
 {
 	if (h->written)
@@ -50,7 +50,7 @@ static void release(struct expwriter *w, struct held_segment *h)
 	write_segment(w, &h->s);
 }
 
-/* Release all that overlap [start, start + size); false: there are none. */
+/* Write all segments that overlap [start, start + size). False: there are none. */
 static bool release_range(struct expwriter *w, uint64_t start, uint64_t size)
 {
 	bool any = false;
@@ -73,10 +73,10 @@ void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs)
 }
 
 /*
- * Most of the libraries of a short-lived process never meet a sample: segments
- * are held back until a stack mentions them. Not those that come to a place
- * where something was before, nor any once a stack had pcs in no segment: such
- * a stack may be used again and then mean this one.
+ * Most libraries of a short-lived process never appear in a stack, so a segment is held
+ * back until a stack has a pc in it. Two kinds are written at once: a segment where
+ * another was mapped before, and every segment after a stack had a pc in no segment,
+ * because that stack may recur and its pc may then lie in the new segment.
  */
 void expwriter_segment(struct expwriter *w, const struct exp_segment *s)
 {
@@ -115,9 +115,8 @@ void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, u
 }
 
 /*
- * gprofng passes over symbols that begin so (they were data once), and some of
- * them are functions today: event_sched_in takes CPU time. A middle dot in
- * front brings them back.
+ * gprofng ignores symbols with these prefixes, as they once named data. Some are
+ * functions today: event_sched_in takes CPU time. A middle dot in front prevents that.
  */
 static bool is_skipped_prefix(const char *name)
 {
@@ -135,7 +134,7 @@ static bool is_skipped_prefix(const char *name)
 	return false;
 }
 
-/* A name as a line of kallmodsyms may hold it: no blanks, no dots, at most 255 bytes. */
+/* Append a name as kallmodsyms allows it: no blanks, no dots, at most 255 bytes. */
 static void put_ksym_name(struct buf *b, const char *name)
 {
 	static const char middle_dot[] = "\xc2\xb7";
@@ -153,7 +152,7 @@ static void put_ksym_name(struct buf *b, const char *name)
 	}
 }
 
-/* Readers find the kernel's functions in kallmodsyms, and ask for no address here. */
+/* Readers find kernel functions by kallmodsyms, so the address here does not matter. */
 void put_kernel(const struct expwriter *w, struct buf *b)
 {
 	put_segment(w, b, &(struct exp_segment){ .time_ns = w->start_ns, .size = 4096,

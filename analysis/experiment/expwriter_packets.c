@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* tsize has 16 bits. */
+/* The size field of a packet (tsize) has 16 bits. */
 enum { PACKET_MAX = 65528 };
 
 static void put_value(unsigned char *packet, const struct field_desc *f, int64_t value)
@@ -25,7 +25,7 @@ static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *
 
 	if (!w->has_stacks)
 		put_no_stack(w);
-	/* Only of clock packets gprofng does not care which file they are in. */
+	/* gprofng accepts clock packets in any file, other kinds only in their own. */
 	p = buf_zero(w->founder && is_clock(d->kind) ? out_buf(w, OUT_FRAMES) :
 							     out_find(w, OUT_PACKETS, d->fname), size);
 	put16(p, size);
@@ -49,7 +49,7 @@ void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *v
 	}
 }
 
-/* The shortest that has room for what is known. */
+/* The shortest kind with room for all that is known. */
 static enum er_packet kind_of(const struct wait_info *i)
 {
 	if (i->object)
@@ -76,7 +76,7 @@ void expwriter_clock(struct expwriter *w, const struct clock_packet *p)
 {
 	uint32_t left = p->nticks;
 
-	/* NTICK is signed on disk. */
+	/* NTICK is a signed field. */
 	do {
 		uint32_t n = left > INT32_MAX ? INT32_MAX : left;
 

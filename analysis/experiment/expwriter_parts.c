@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a recording have in common: hundreds of processes each have an
- * experiment, and to make a file costs more than to fill it. What their log.xml says
- * is the same in all, and so is the range of the kernel's code; both are made once, in
- * the founder's directory, and linked into the others. What is a part's own stands in
- * its map.xml: log.xml and map.xml have one grammar and are read one after the other.
+ * Files that the parts of a recording share. Hundreds of processes each have an
+ * experiment, and creating a file costs more than filling it. All parts have the same
+ * log.xml and the same range of kernel code. Both files are made once, in the founder's
+ * directory, and linked into the parts. The data of one part is in its map.xml: log.xml
+ * and map.xml have the same grammar and are read in that order.
  *
- * Kernel functions are in the founder's kallmodsyms alone. gprofng has one load object
- * for all of them, but wants a file that says which addresses are the kernel's: two
- * functions without size.
+ * Kernel functions are only in the founder's kallmodsyms. gprofng has one load object
+ * for all of them, but needs a file in each experiment that gives the range of the
+ * kernel: two functions without size.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* The names that the founder has them by. */
+/* The names of the shared files in the founder's directory. */
 #define COMMON_LOG   "common.xml"
 #define COMMON_KSYMS "common.kallmodsyms"
 
 #ifdef __x86_64__
-/* Above the direct map; what a walk without frame pointers takes for pcs is mostly not in there. */
+/*
+ * Above the direct map. Words that a walk without frame pointers mistakes for pcs are
+ * mostly below.
+ */
 #define KERNEL_BEGIN "ffffffff80000000"
 #define KERNEL_END   "ffffffffff000000"
 #else
@@ -30,7 +33,7 @@
 
 static const char kernel_range[] = KERNEL_BEGIN " 0 t <kernel>\n" KERNEL_END " 0 t <kernel>\n";
 
-/* 0 or -errno. */
+/* Create the shared files once. 0 or -errno. */
 static int make_common(struct expwriter *w)
 {
 	int err = w->has_common ? 0 : write_new(w->dirfd, COMMON_LOG, w->common.data);
@@ -44,7 +47,7 @@ static int make_common(struct expwriter *w)
 	return 0;
 }
 
-/* A link; a copy where there can be none, or no more of them. 0 or -errno. */
+/* Link a file into a part; copy it if it cannot be linked (more often). 0 or -errno. */
 static int share(struct expwriter *part, int dirfd, const char *common, const char *file,
 		 const char *text)
 {

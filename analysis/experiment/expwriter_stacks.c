@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data.frameinfo. The exact pc of the leaf makes nearly every stack a new one,
- * while most of its callers have been there before. So callers are nodes (UID
- * packets) that stacks share: a stack, or a node, is some pcs and a link to the
- * node where it goes on.
+ * Writes data.frameinfo. Nearly every stack is new because of the exact pc of its leaf,
+ * but most of its callers have been seen before. So stacks share callers as nodes (UID
+ * packets): a stack or a node is a list of pcs and a link to the node that continues
+ * it.
  *
- * Many callers never come again, and a node for them would be lost: a tail of a
- * stack is made a node when it comes for the second time, and the longest one that has
- * come is taken. What came is remembered up to
- * a bound; a node that was forgotten is written again, with the same uid for the
- * same pcs, and readers take either.
+ * Many callers occur only once, and a node for them would be wasted. A tail of a stack
+ * (its callers from some frame on) becomes a node when it is seen for the second time;
+ * the longest such tail is used. The set of seen tails is bounded. A node that was
+ * forgotten is written again with the same uid and the same pcs, and readers accept
+ * both.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
 /*
- * tsize has 16 bits and counts the heads, too. A tail must be worth its packet,
- * and short enough for readers that limit what a stack may expand to
- * (exp_stacks.c: eight pcs and links for a byte; a stack with a link has 48 bytes).
+ * The size field (tsize) has 16 bits and includes the heads. A tail must be long enough
+ * to be worth a packet. It must also be short enough for readers that limit how far a
+ * stack expands: exp_stacks.c allows eight pcs and links for each byte, and a stack
+ * with a link takes 48 bytes.
  */
 enum { FRAME_HEAD = 16, INFO_HEAD = 16, INFO_NATIVE = 1, PACKET_MAX = 65528, UID_HEAD = 16,
        FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8, TAIL_MIN = 3, TAIL_MAX = 256,
        CHAIN_MAX = 64, TAILS_KNOWN = 1 << 16 };
 
 #define LINKED (1u << 31)
-#define NODE   ((uint64_t)1 << 63) /* keeps uids of nodes apart from those of stacks */
+#define NODE   ((uint64_t)1 << 63) /* distinguishes uids of nodes from uids of stacks */
 #define KERNEL ((uint64_t)1 << 63)
 
-/* The pcs at p, and the link behind them when there is one (0: none). */
+/* Store the pcs at p, followed by the link unless it is 0. */
 static void put_pcs(unsigned char *p, const uint64_t *pcs, size_t n, uint64_t link)
 {
 	if (n)
@@ -66,7 +67,7 @@ static void put_frame(struct expwriter *w, uint64_t uid, const uint64_t *pcs, si
 	w->has_stacks = true;
 }
 
-/* The uids that the tails of a stack have as nodes: of pcs[i] and all behind it uids[i]. */
+/* The uids of a stack's tails as nodes: uids[i] is for pcs[i] to the end. */
 static void name_tails(const uint64_t *pcs, size_t n, uint64_t *uids)
 {
 	uint64_t h = 0;
@@ -77,7 +78,10 @@ static void name_tails(const uint64_t *pcs, size_t n, uint64_t *uids)
 	}
 }
 
-/* The uid of the node for the tail at `at`, which has come before; written if it is not there. */
+/*
+ * The uid of the node for the tail that begins at `at` and was seen before. Writes the
+ * node if it does not exist.
+ */
 static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t at,
 			size_t n)
 {
@@ -97,8 +101,9 @@ static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t
 }
 
 /*
- * Where the longest tail of a stack begins that has come before, and its node in *link; n: there
- * is none. A tail that has come has all shorter ones with it.
+ * Find the longest tail of a stack that was seen before. Returns where it begins, with
+ * its node in *link; n if there is none. If a tail was seen, all shorter ones were,
+ * too.
  */
 static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uint64_t *link)
 {
@@ -143,7 +148,7 @@ void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, siz
 	while (user < npcs && pcs[user] & KERNEL)
 		user++;
 	n = share_tail(w, pcs, npcs, &link);
-	/* The segments of callers that came before are written. */
+	/* The segments of shared callers were written with the first stack. */
 	if (n > user)
 		release_segments(w, pcs + user, n - user);
 	if (npcs > FRAMES_MAX)
@@ -152,7 +157,7 @@ void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, siz
 		put_frame(w, uid, pcs, n, link);
 }
 
-/* Readers pass over an experiment whose stacks are an empty file: put something there. */
+/* Readers reject an experiment if data.frameinfo is empty, so write a packet without meaning. */
 void put_no_stack(struct expwriter *w)
 {
 	unsigned char *p = buf_zero(out_buf(w, OUT_FRAMES), FRAME_HEAD);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that grow by little and often. A few hundred processes are flushed five
- * times a second, some hundred bytes each, and write(2) takes 6 us for that on ext4, most of
- * it to note the new size and time of the file. So the end of such a file of
- * packets is preallocated and mapped, as collect does with its files, and what is
- * flushed is copied there: that outlives SIGKILL just as well. Behind it are
- * zeros, which end a file of packets for every reader; closing cuts them off.
+ * Appends to packet files by a mapping. A few hundred processes are flushed five times
+ * a second, with some hundred bytes each, and write(2) takes 6 us for that on ext4,
+ * mostly to update the file's size and time. So the end of such a file is preallocated
+ * and mapped, as gprofng collect does, and data is copied there. Like written data, it
+ * survives a SIGKILL. Behind it are zeros, which end a packet file for every reader;
+ * closing the file cuts them off.
  *
- * This is a short cut, never a need: what cannot be mapped is written. So are
- * large pieces, for a fresh page of a mapping costs more than a write.
+ * This is only an optimization: files that cannot be mapped are written. So are large
+ * pieces, because faulting in a fresh page costs more than a write.
  *
- * Somebody else may cut the file meanwhile. What is copied behind its end goes
- * nowhere (file_guard), and what is copied into the page that it ends in is noticed when the
- * next piece is mapped or the file is closed. Either is an error: -ESTALE.
+ * Another process may cut the file meanwhile. A copy behind the new end is discarded
+ * (file_guard). A copy to the page that the file now ends in is noticed when the next
+ * piece is mapped or the file is closed. Both are errors: -ESTALE.
  */
 #include "analysis/experiment/expwriter_impl.h"
 
@@ -27,17 +27,17 @@
 #include "analysis/base/file.h"
 
 enum {
-	SMALL = 1024,   /* bytes of a piece */
-	OFTEN = 4,      /* so many of them in turn */
-	CHUNK = 16 << 10, /* mapped at a time; to where readers go on that meet a zero */
-	WORD = 4,       /* a packet's size and kind */
+	SMALL = 1024,   /* a piece below this many bytes is small */
+	OFTEN = 4,      /* map after so many small pieces in a row */
+	CHUNK = 16 << 10, /* mapped at a time; readers that meet a zero skip to this boundary */
+	WORD = 4,       /* a packet's size and type */
 };
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-/* Others may lack the block when the page is touched, and that is SIGBUS. */
+/* Other file systems may find no block when the page is touched: SIGBUS. */
 static bool keeps_what_it_allocates(int fd)
 {
 	struct statfs fs;
@@ -57,7 +57,7 @@ static bool begin(struct tail *t, int fd)
 	return true;
 }
 
-/* Is the file as long as we made it? */
+/* Whether the file still has the size that we gave it. */
 static bool is_whole(const struct tail *t, int fd)
 {
 	struct stat st;
@@ -72,7 +72,10 @@ static void unmap(struct tail *t)
 	t->map = NULL;
 }
 
-/* Map the file from the page that its data end in, with room for n bytes. 1, 0 or -errno. */
+/*
+ * Map the file from its last page of data, with room for n more bytes. 1: mapped. 0:
+ * cannot be mapped. -errno.
+ */
 static int extend(struct tail *t, int fd, size_t n)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
@@ -85,7 +88,7 @@ static int extend(struct tail *t, int fd, size_t n)
 	t->end = (t->size + n + CHUNK - 1) & ~(uint64_t)(CHUNK - 1);
 	if (fallocate(fd, 0, t->size, t->end - t->size) < 0) {
 		t->end = 0;
-		return ftruncate(fd, t->size) < 0 ? -errno : 0; /* it may have come half the way */
+		return ftruncate(fd, t->size) < 0 ? -errno : 0; /* undo a partial allocation */
 	}
 	p = mmap(NULL, t->end - t->start, PROT_READ | PROT_WRITE, MAP_SHARED, fd, t->start);
 	t->map = p == MAP_FAILED ? NULL : p;
@@ -93,8 +96,8 @@ static int extend(struct tail *t, int fd, size_t n)
 }
 
 /*
- * Its first word comes last: until then a zero stands there, and the file ends before it.
- * 1 or -errno.
+ * Append to the mapping. The first word is stored last: until then it is zero, so
+ * readers see the end of the file there. 1 or -errno.
  */
 static int copy(struct tail *t, const char *data, size_t n)
 {

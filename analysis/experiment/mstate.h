@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Microstates, the states that a thread can be in, and all the names that each has: one row a
- * state. Files, metrics, columns and messages take them from here.
+ * Microstates: the states a thread can be in. The table has one row a state with all
+ * its names; files, metrics, columns and messages take them from here.
  */
 #ifndef EXPERIMENT_MSTATE_H
 #define EXPERIMENT_MSTATE_H
@@ -12,7 +12,7 @@
 
 struct exp_usage;
 
-/* The field MSTATE of clock packets; values are on disk. */
+/* Field MSTATE of clock packets. The values are on disk. */
 enum er_mstate {
 	MS_USER = 0,
 	MS_SYSTEM = 1,
@@ -29,37 +29,37 @@ enum er_mstate {
 	MS_COUNT
 };
 
-/* profile/@numstates is a magic number that says which states a recorder tells apart. */
+/* profile/@numstates: a code for the set of states that a recorder distinguishes. */
 enum er_stateset {
 	STATES_LINUX = 1,  /* gprofng collect: LINUX_CPU */
-	STATES_USER = 2,   /* er_kernel's followed processes: USER SYSTEM KERNEL_CPU */
-	STATES_KERNEL = 3, /* er_kernel's founder: KERNEL_CPU */
-	STATES_ALL = 10,   /* the ten of Solaris */
+	STATES_USER = 2,   /* followed processes of er_kernel: USER SYSTEM KERNEL_CPU */
+	STATES_KERNEL = 3, /* the founder of er_kernel: KERNEL_CPU */
+	STATES_ALL = 10,   /* the ten states of Solaris */
 };
 
-/* A name that a state does not have is NULL. */
+/* A name is NULL if the state does not have one. */
 struct mstate_desc {
 	enum er_mstate state;
 	bool on_cpu;
 	const char *name;     /* "USER_LOCK": in filters */
-	const char *uname;    /* "User Lock": for people, also as a metric's short name */
-	const char *title[2]; /* the heading of a column, in two lines */
-	char letter;          /* in bars; 0: shown as another state */
+	const char *uname;    /* "User Lock": in reports; short name of the metric */
+	const char *title[2]; /* column heading, in two lines */
+	char letter;          /* in bars; 0: drawn as another state */
 	const char *metric, *metric_alias; /* "lock", "ulock" */
 	const char *metric_uname;          /* "User Lock Time" */
 	/*
-	 * Attributes of its time and of its waits in threads.xml; the first also names its time in
-	 * usage/@uncounted of recorder.xml.
+	 * Attributes in threads.xml: the state's time, and its number of waits. `attr`
+	 * also names its time in usage/@uncounted of recorder.xml.
 	 */
 	const char *attr, *count_attr;
-	const char *unsampled; /* the function of its time that no sampled stack covers */
+	const char *unsampled; /* pseudo function for time that no sampled stack covers */
 	const char *rest;      /* the same time as a reason of waits */
-	size_t usage;          /* its time in struct exp_usage; 0: it has none there */
+	size_t usage;          /* offset of its time in struct exp_usage; 0: none */
 };
 
 extern const struct mstate_desc mstate_descs[MS_COUNT]; /* by state */
 
-/* The time of a state that has some (desc->usage) in a usage record, nanoseconds. */
+/* The time of a state in a usage record, in nanoseconds. desc->usage must not be 0. */
 uint64_t *mstate_usage(struct exp_usage *u, const struct mstate_desc *desc);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The head of all kinds but clock packets. */
+/* The first fields of all kinds except clock packets. */
 #define HEAD_FIELDS                                                                                \
 	{ "LWPID", "Lightweight process id", 8, ER_INT64 },                                        \
 	{ "THRID", "Thread number", 16, ER_INT64 },                                                \
@@ -11,7 +11,7 @@
 	{ "TSTAMP", "High resolution timestamp", 32, ER_INT64 }
 #define COMMON_FIELDS HEAD_FIELDS, { "FRINFO", NULL, 40, ER_INT64 }
 
-/* By far the most frequent kind, hence without holes; narrower than gprofng's own 56 bytes. */
+/* By far the most frequent kind: packed without holes, and shorter than gprofng's 56 bytes. */
 #define CLOCK_FIELDS                                                                               \
 	{ "LWPID", "Lightweight process id", 4, ER_INT32 },                                        \
 	{ "THRID", "Thread number", 8, ER_INT32 },                                                 \
@@ -20,13 +20,14 @@
 	{ "FRINFO", NULL, 24, ER_UINT32 },                                                         \
 	{ "MSTATE", "Thread state", 28, ER_INT32 },                                                \
 	{ "NTICK", "Duration", 32, ER_INT32 },                                                     \
-	{ "SEQ", "Sequence number on its CPU", 36, ER_UINT32 } /* ours, as all that follow */
+	{ "SEQ", "Sequence number on its CPU", 36, ER_UINT32 } /* ours, as are all that follow */
 
 static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
 
 /*
- * Of times off a CPU. What most of them lack comes last, and they end before it: there is a kind for
- * each length, since gprofng reads all fields of a kind, whether or not a packet is so long.
+ * Fields about time off a CPU. Those that most packets lack come last, and a packet
+ * ends before them. Each length is a kind of its own, because gprofng reads all fields
+ * of a kind even if a packet is shorter.
  */
 static const struct field_desc wait_fields[] = {
 	CLOCK_FIELDS,
@@ -45,10 +46,10 @@ static const struct field_desc wait_fields[] = {
 	{ "WOBJ", "Address waited for", 80, ER_UINT64 },
 };
 
-/* What collectors wrote before there was MSTATE: ticks by state since the packet before. */
+/* Old collectors, before MSTATE existed, wrote ticks by state since the previous packet. */
 static const struct field_desc prof_fields[] = {
 	HEAD_FIELDS,
-	{ "FRINFO", NULL, 40, ER_UINT32 }, /* gprofng wants one type in both kinds of clock packets */
+	{ "FRINFO", NULL, 40, ER_UINT32 }, /* gprofng requires the type of CLOCK's FRINFO */
 	{ "UCPU", "User CPU", 48, ER_INT32 },
 	{ "SCPU", "System CPU", 52, ER_INT32 },
 	{ "TRAP", "Trap CPU", 56, ER_INT32 },

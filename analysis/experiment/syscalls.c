@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbers of Linux 6.18. From 424 on they are the same on every machine;
- * below, AArch64 and RISC-V share the generic ones.
+ * System call numbers of Linux 6.18. From 424 on they are the same on all machines.
+ * Below, AArch64 and RISC-V use the generic table.
  */
 #include "analysis/experiment/syscalls.h"
 
@@ -189,7 +189,7 @@ static const char *const common[] = {
 
 #define COUNT(a) ((int64_t)(sizeof(a) / sizeof((a)[0])))
 
-/* The machine's own table, NULL for one that is not known. */
+/* The table of an architecture; NULL: unknown architecture. */
 static const char *const *own_table(const char *arch, int64_t *n)
 {
 	if (!strcmp(arch, "x86_64")) {

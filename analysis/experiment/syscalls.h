@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of system calls. The table is ours: an experiment may come from another machine. */
+/*
+ * Names of system calls. We have our own tables because an experiment may come from
+ * another machine.
+ */
 #ifndef EXPERIMENT_SYSCALLS_H
 #define EXPERIMENT_SYSCALLS_H
 
 #include <stdint.h>
 
-/* arch as log.xml names it ("x86_64"). NULL: no call of that number is known there. */
+/* The name of a system call; arch as in log.xml ("x86_64"). NULL: unknown. */
 const char *syscall_name(const char *arch, int64_t number);
-/* In either case of letters; -1 not known. */
+/* The number of a system call; case does not matter. -1: unknown. */
 int syscall_number(const char *arch, const char *name);
 
 #endif

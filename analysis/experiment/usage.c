@@ -7,7 +7,7 @@
 
 enum { HEAD = 8, NSEC = 1000000000 };
 
-/* Where a member stands in a record of 8-byte words; times are {seconds, nanoseconds}. */
+/* Offset of a member in a record of 8-byte words. Times are {seconds, nanoseconds}. */
 struct usage_field {
 	uint16_t member, offset;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Usage records: what a sample says of the resources that a process, or the system, has used. */
+/* Usage records: a sample's account of the resources used by a process or the system. */
 #ifndef EXPERIMENT_USAGE_H
 #define EXPERIMENT_USAGE_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Process-wide usage, a record of `overview`: cumulative, times in nanoseconds.
- * On disk it is an array of words (Solaris' prusage_t), 504 bytes where words
- * have 8 bytes.
+ * A record of `overview`: usage of the whole process, cumulative; times in nanoseconds.
+ * On disk it is an array of words (Solaris' prusage_t): 504 bytes if words have 8
+ * bytes.
  */
 struct exp_usage {
 	uint64_t time_ns, create_ns, real_ns, user_ns, system_ns, trap_ns, tfault_ns, dfault_ns,
@@ -23,9 +23,12 @@ struct exp_usage {
 enum { USAGE_SIZE = 504 };
 
 void usage_encode(const struct exp_usage *u, unsigned char rec[USAGE_SIZE]);
-/* The size of a record for words of 32 or 64 bits. */
+/* The size of a record in bytes, for words of 32 or 64 bits. */
 size_t usage_record_size(int wordsize);
-/* A record of usage_record_size(wordsize) bytes; wordsize in bits, swap: other byte order. */
+/*
+ * Decode a record of usage_record_size(wordsize) bytes. wordsize is in bits; swap: the
+ * record has the other byte order.
+ */
 void usage_decode(const unsigned char *rec, int wordsize, bool swap, struct exp_usage *ret);
 
 #endif

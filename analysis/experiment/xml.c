@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A scanner, not a tree: it knows where a tag begins and ends and keeps no
- * stack, so that no nesting, however deep, can cost anything. The decoded
- * strings of one element live in one buffer, addressed by offsets until it no
- * longer moves.
+ * A scanner that builds no tree: it recognizes tags and keeps no stack, so nesting of
+ * any depth costs nothing. The decoded strings of an element share one buffer. They are
+ * addressed by offsets until the buffer stops growing.
  */
 #include "analysis/experiment/xml.h"
 
@@ -22,7 +21,7 @@ static const struct entity {
 
 enum { NENTITIES = sizeof(entities) / sizeof(entities[0]) };
 
-/* '%' itself too: "5%20%" must not come back as "5 ". */
+/* '%' is escaped, too: "5%20%" must not be read back as "5 ". */
 static bool is_plain(unsigned char c)
 {
 	return c == '\t' || c == '\n' || (c >= 0x20 && c < 0x7f && c != '%');
@@ -68,7 +67,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Unsigned number in base 10 or 16 at *s, saturating; false when there is no digit. */
+/* Parse an unsigned number in base 10 or 16 (0x) at *s; saturates. False: no digit. */
 static bool number(const char **s, unsigned base, uint64_t *ret)
 {
 	const char *begin;
@@ -148,9 +147,9 @@ struct parser {
 	const char *begin, *p, *end;
 	const struct xml_handler *handler;
 	void *ctx;
-	size_t depth;       /* of open elements */
-	const char *junk;   /* the first text that is in no element, NULL none */
-	struct buf strings; /* decoded, NUL-terminated, of the current element or text */
+	size_t depth;       /* number of open elements */
+	const char *junk;   /* the first text outside of any element; NULL: none */
+	struct buf strings; /* decoded, NUL-terminated; of the current element or text */
 };
 
 static bool is_space(char c)
@@ -171,7 +170,7 @@ static bool looking_at(const struct parser *ps, const char *s)
 	return (size_t)(ps->end - ps->p) >= n && !memcmp(ps->p, s, n);
 }
 
-/* Step behind the next `s`; false at the end of data. */
+/* Move behind the next `s`. False: there is none; moves to the end of data. */
 static bool skip_past(struct parser *ps, const char *s)
 {
 	const char *hit = memmem(ps->p, ps->end - ps->p, s, strlen(s));
@@ -180,7 +179,7 @@ static bool skip_past(struct parser *ps, const char *s)
 	return hit;
 }
 
-/* Decode one character at s; returns how many bytes it took. NULs yield nothing. */
+/* Decode the character at s. Returns how many bytes it took. A NUL yields nothing. */
 static size_t decode_one(struct buf *b, const char *s, size_t n)
 {
 	char c = *s;
@@ -205,7 +204,7 @@ static size_t decode_one(struct buf *b, const char *s, size_t n)
 	return used;
 }
 
-/* Append the decoded bytes and a NUL to the strings; returns where they start. */
+/* Append the decoded bytes and a NUL to the strings. Returns their offset. */
 static size_t decode(struct parser *ps, const char *s, size_t n)
 {
 	size_t start = ps->strings.len;
@@ -221,7 +220,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.' || c == ':';
 }
 
-/* A name at p, copied to the strings; false when there is none. */
+/* Copy the name at p to the strings. False: there is none. */
 static bool parse_name(struct parser *ps, size_t *ret)
 {
 	const char *s = ps->p;
@@ -284,7 +283,7 @@ static void hand_out_end(struct parser *ps)
 		ps->handler->end(ps->ctx, ps->strings.data);
 }
 
-/* An element from behind its '<'. Attributes above XML_MAX_ATTRS are passed over. */
+/* Parse an element from behind its '<'. Attributes beyond XML_MAX_ATTRS are skipped. */
 static bool parse_start(struct parser *ps)
 {
 	struct attr_offsets attrs[XML_MAX_ATTRS];
@@ -314,7 +313,7 @@ static bool parse_start(struct parser *ps)
 	return true;
 }
 
-/* The closing tag from behind its "</". */
+/* Parse a closing tag from behind its "</". */
 static bool parse_end(struct parser *ps)
 {
 	size_t name;
