@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Several names of one address: which of them is shown, and the list of the others. */
+/* An address may have several names. This decides which one is shown and lists the others. */
 #ifndef SYMBOLS_ALIASES_H
 #define SYMBOLS_ALIASES_H
 
@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Order names, the one to be shown first: the alphabetically last. Names that a compiler
- * made of others come after them: "foo" is shown, not gcc's "foo.localalias".
+ * Sorts the name to show first: the alphabetically last. Names with a dot, which
+ * compilers derive from others, come after all names without: "foo" is shown, not gcc's
+ * "foo.localalias".
  */
 static inline int alias_cmp(const char *a, const char *b)
 {
@@ -19,7 +20,7 @@ static inline int alias_cmp(const char *a, const char *b)
 	return strcmp(b, a);
 }
 
-/* Whether a list of names, separated by blanks, has this one. NULL is the empty list. */
+/* Whether the list, separated by blanks, contains the name. NULL is the empty list. */
 static inline bool alias_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file appears under its name only when it is complete: it is written under
- * a temporary one and renamed. Names come from paths that other users choose,
- * so nothing here walks through a symlink or leaves archives/.
+ * An archive is written under a temporary name and renamed when it is complete. Its
+ * name derives from a path chosen by other users, so no symbolic link is followed and
+ * nothing is written outside archives/.
  */
 #include "analysis/symbols/archive.h"
 
@@ -25,13 +25,13 @@
 
 enum {
 	HASH_CHARS = 11,
-	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,	  /* with "_HASH" behind it */
-	BASENAME_CUT = BASENAME_MAX_LEN - 1 - HASH_CHARS, /* with two of them */
+	BASENAME_MAX_LEN = 255 - 1 - HASH_CHARS,	  /* leaves room for "_HASH" */
+	BASENAME_CUT = BASENAME_MAX_LEN - 1 - HASH_CHARS, /* leaves room for "_HASH" twice */
 };
 
 static const char dirname[] = "archives";
 
-/* CRC-64 of polynomial 0x807, most significant bit first, no inversions. */
+/* CRC-64, polynomial 0x807, most significant bit first, no inversion. */
 static uint64_t crc64(const char *p, size_t n)
 {
 	uint64_t crc = 0;
@@ -78,7 +78,7 @@ static int open_dir(int expdir)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The file that a link made by archive_link leads to; -ELOOP for any other link. */
+/* Open the target of a link made by archive_link; -ELOOP for any other link. */
 static int open_linked(int dir, const char *name, int flags)
 {
 	char target[PATH_MAX];
@@ -140,7 +140,7 @@ static int write_symbols(int in, int out, const char *path, const struct archive
 	return 0;
 }
 
-/* Of what is not there in the end nothing is counted. */
+/* Write the archive. On an error *room is restored. */
 static int fill(int in, int out, const char *path, const struct archive_order *o, struct diag *d)
 {
 	uint64_t room = o->room ? *o->room : 0;
@@ -153,7 +153,7 @@ static int fill(int in, int out, const char *path, const struct archive_order *o
 	return err;
 }
 
-/* The fresh temporary file; one of a killed process with our number is in the way at most. */
+/* Create the temporary file; removes one left by a killed process that had our pid. */
 static int open_temporary(int dir, const char *name)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * archives/ of an experiment: the ELF files a reader elsewhere needs, under
- * names derived from their paths (docs/format.md). Either whole files, or
- * symbol files: the same sections and addresses with the code left out, which
- * is all that function names need.
+ * The directory archives/ of an experiment: ELF files that a reader on another machine
+ * needs, under names derived from their paths (docs/format.md). They are either whole
+ * files, or symbol files: the same sections and addresses without the code, enough for
+ * function names.
  */
 #ifndef SYMBOLS_ARCHIVE_H
 #define SYMBOLS_ARCHIVE_H
@@ -15,10 +15,10 @@ struct diag;
 
 enum archive_mode { ARCHIVE_SYMBOLS, ARCHIVE_COPY };
 
-/* What to do with an archive that is there already. */
+/* What to do if the archive exists. */
 enum archive_old {
 	ARCHIVE_KEEP,
-	ARCHIVE_UPGRADE, /* replace it when it is smaller than the file: a symbol file by a copy */
+	ARCHIVE_UPGRADE, /* replace a symbol file by a copy: an archive smaller than the file */
 	ARCHIVE_REPLACE,
 };
 
@@ -26,35 +26,39 @@ enum archive_old {
 struct archive_order {
 	enum archive_mode mode;
 	enum archive_old old;
-	uint64_t *room;           /* bytes that archives may still take; NULL: any number */
-	const volatile int *stop; /* other than 0: end at once; NULL: never */
+	uint64_t *room;           /* bytes that archives may still take; NULL: no limit */
+	const volatile int *stop; /* stop at once when not 0; NULL: never */
 };
 
-/* "libc.so.6_dnWuQRcLhw9" for "/usr/lib/x86_64-linux-gnu/libc.so.6"; freed by the caller. */
+/*
+ * The archive's name for a path: "libc.so.6_dnWuQRcLhw9" for
+ * "/usr/lib/x86_64-linux-gnu/libc.so.6". The caller frees it.
+ */
 char *archive_name(const char *path);
 /*
- * Write the ELF file open at fd (stays the caller's) as the archive of `path`
- * into archives/ below expdir, made when missing. An existing archive is kept.
- * 0 or -errno after reporting; a failure leaves no partial file.
+ * Archive the ELF file open at fd (the caller closes it), under the name of `path`, in
+ * archives/ below expdir, which is created if missing. An existing archive is kept. 0
+ * or -errno after reporting; no partial file is left.
  */
 int archive_add(int expdir, int fd, const char *path, enum archive_mode mode, struct diag *d);
-/* archives/ below expdir, made when missing; -errno after reporting. */
+/* Open archives/ below expdir, creating it if missing. A descriptor, or -errno after reporting. */
 int archive_dir(int expdir, struct diag *d);
 /*
- * The same as archive_add into the open directory `dir`, which may serve many experiments.
- * *room becomes less by what the archive takes; -EFBIG when it does not suffice. -EINTR when
- * it was stopped.
+ * Like archive_add, but into the open directory `dir`, which many experiments may
+ * share. Subtracts the archive's size from *room; -EFBIG if it is too small. -EINTR if
+ * *stop ended it.
  */
 int archive_put(int dir, int fd, const char *path, const struct archive_order *o, struct diag *d);
 /*
- * Have the archive of path in `dir`, an archives/, be that in the directory
- * `common` (a path): by a symbolic link. What is there is replaced.
+ * Make the archive of `path` in `dir`, an archives/ directory, a symbolic link to the
+ * one in the directory `common` (a path). Replaces what is there. 0 or -errno after
+ * reporting.
  */
 int archive_link(int dir, const char *common, const char *path, struct diag *d);
 /*
- * Open the archive of path, read only; -errno when there is none. A link is
- * followed only to a file that has the archive's own name, as archive_link
- * makes them, and is no link again.
+ * Open the archive of path read-only; -errno if there is none. A symbolic link is
+ * followed only if archive_link could have made it: to an absolute path with the
+ * archive's own name, which is no link itself.
  */
 int archive_open(int expdir, const char *path);
 

@@ -14,7 +14,7 @@
 #include "analysis/symbols/elfsyms.h"
 
 struct code {
-	int fd; /* ours */
+	int fd; /* we close it */
 	struct machine machine;
 	elf_segments parts; /* by address */
 };
@@ -29,7 +29,7 @@ static struct machine machine_of(Elf *elf)
 				 .big_endian = eh.e_ident[EI_DATA] == ELFDATA2MSB };
 }
 
-/* Sections tell code that was left out from code; a file without any has segments only. */
+/* Only sections tell whether code was left out; a file without sections has only its segments. */
 static void add_parts(struct code *c, Elf *elf)
 {
 	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
@@ -62,7 +62,7 @@ static int part_cmp(const void *pa, const void *pb)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-/* Takes over fd. */
+/* Takes ownership of fd. */
 static struct code *code_new(int fd, bool segments_only)
 {
 	struct code *c = xcalloc(1, sizeof(*c));

@@ -54,7 +54,7 @@ static void add_table(struct datasyms *d, Elf *elf, unsigned type)
 			if (is_variable(&s))
 				add_symbol(d, elf, &sh, &s);
 		}
-		return; /* the standard has one of a type */
+		return; /* the standard allows one table of a type */
 	}
 }
 
@@ -79,7 +79,7 @@ static int by_addr(const void *a, const void *b)
 	return alias_cmp(da->name, db->name);
 }
 
-/* Keep one name of each address, by the rule for functions. */
+/* Keep one name of each address, chosen as for functions. */
 static void sort_symbols(struct datasyms *d)
 {
 	size_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Variables of one ELF file: what its symbol tables say of objects in memory, and
- * the slots that hold addresses of other objects' functions, as "NAME@got".
- * Addresses are those of the file's own address space (p_vaddr).
+ * Variables of one ELF file: the objects in memory of its symbol tables, and the slots
+ * with addresses of other objects' functions, named "NAME@got". Addresses are the
+ * file's own (p_vaddr).
  */
 #ifndef SYMBOLS_DATASYMS_H
 #define SYMBOLS_DATASYMS_H
@@ -17,13 +17,16 @@ struct datasym {
 
 struct datasyms;
 
-/* Of the file open at fd, which stays the caller's; NULL when it is no ELF file or has none. */
+/*
+ * Read the file open at fd, which the caller closes. NULL if it is no ELF file or has
+ * no variables.
+ */
 struct datasyms *datasyms_open(int fd);
 void datasyms_free(struct datasyms *d);
 size_t datasyms_count(const struct datasyms *d);
 /* The variable that covers the address, or NULL. */
 const struct datasym *datasyms_find(const struct datasyms *d, uint64_t vaddr);
-/* The address at which the byte at this file offset is linked; (uint64_t)-1 when none is. */
+/* The address of the byte at a file offset; (uint64_t)-1 if it is not mapped. */
 uint64_t datasyms_vaddr(const struct datasyms *d, uint64_t offset);
 
 #endif

@@ -21,13 +21,13 @@
 
 enum {
 	UNPACKED_MAX = 64 * 1024 * 1024,
-	UNPACK_RATIO_MAX = 256, /* symbols shrink to a tenth */
+	UNPACK_RATIO_MAX = 256, /* bounds a hostile file: symbols compress to a tenth */
 	UNPACK_MEMORY = 128 * 1024 * 1024,
 	CRC_CHUNK = 256 * 1024,
-	CRC_SIZE_MAX = 1 << 30, /* a few seconds; what is larger has a build id */
+	CRC_SIZE_MAX = 1 << 30, /* a few seconds; larger files have a build id */
 };
 
-/* 1: has this build id, 0: has another one, -1: has none. */
+/* 1: the file has this build id. 0: it has another one. -1: it has none. */
 static int same_build_id(int fd, const char *id)
 {
 	__cleanup(freep) char *got = elf_file_build_id(fd);
@@ -92,8 +92,8 @@ static int open_candidate(char *path, const char *id, GElf_Word crc, struct diag
 }
 
 /*
- * The name in .gnu_debuglink and the checksum of that file; NULL: there is none. libdw
- * reads it, too, but of that the recorder would need nothing else: to load it takes 0.4 ms.
+ * The name in .gnu_debuglink and that file's checksum; NULL: none. libdw could read it,
+ * too, but loading libdw takes 0.4 ms and the recorder needs it for nothing else.
  */
 static const char *debuglink(Elf *elf, GElf_Word *crc)
 {
@@ -125,7 +125,7 @@ static int open_by_debuglink(Elf *elf, const char *root, const char *path, const
 	if (!link || !*link || strchr(link, '/') || !slash)
 		return -1;
 	dirlen = slash - path;
-	/* A debuglink with the binary's own name would find the binary in its own folder. */
+	/* A debuglink equal to the binary's own name would find the binary itself. */
 	fd = strcmp(link, slash + 1)
 		     ? open_candidate(xasprintf("%.*s/%s", dirlen, path, link), id, crc, d, found)
 		     : -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols that a distribution takes out of a binary: the separate debug
- * file, found by build id or debuglink and checked to belong, and the xz
- * compressed one that Fedora leaves inside.
+ * Symbols that a distribution strips from a binary. They are in a separate debug file,
+ * found by build id or debuglink and checked to match the binary; or in an xz
+ * compressed ELF file inside the binary (.gnu_debugdata, Fedora).
  */
 #ifndef SYMBOLS_DEBUGFILE_H
 #define SYMBOLS_DEBUGFILE_H
@@ -14,21 +14,20 @@
 struct diag;
 
 /*
- * Open the debug file of elf, whose own path is `path` (may be NULL) and whose
- * build id is `id` (may be NULL). -1 when there is none; one that does not
- * belong to the binary is reported as a warning and not used. *found is its
- * path, malloc'ed.
+ * Open the debug file of elf. `path` is the binary's own path and `id` its build id;
+ * both may be NULL. A descriptor, or -1 if there is none; one that does not match the
+ * binary causes a warning and is not used. The caller frees *found, its path.
  */
 int debugfile_open(Elf *elf, const char *root, const char *path, const char *id, struct diag *d,
 		   char **found);
 /*
- * Open the dwz file that a debug file in folder `dir` names (.gnu_debugaltlink):
- * by build id, or by its name. -1 when there is none that belongs; -EINVAL when
- * what bears the name is no regular file.
+ * Open the dwz file named by a debug file in directory `dir` (.gnu_debugaltlink): by
+ * build id, or by its name. -1 if none matches; -EINVAL if the named file is not a
+ * regular file.
  */
 int debugfile_open_alt(const char *root, const char *dir, const char *name, const char *id,
 		       struct diag *d, char **found);
-/* The decompressed .gnu_debugdata, malloc'ed; NULL when there is none or it is damaged. */
+/* The decompressed .gnu_debugdata; the caller frees it. NULL if there is none or it is damaged. */
 void *debugdata_unpack(Elf *elf, size_t *size, struct diag *d);
 
 #endif

@@ -9,7 +9,10 @@
 
 #include "analysis/base/diag.h"
 
-/* What we use of libdebuginfod.so.1; it brings a network library along, and is rarely there. */
+/*
+ * The functions we use of libdebuginfod.so.1. It is loaded at run time, because it
+ * depends on a network library and is rarely installed.
+ */
 struct client {
 	void *(*begin)(void);
 	int (*find)(void *client, const unsigned char *build_id, int len, char **path);
@@ -54,7 +57,7 @@ static int ask(const char *build_id, bool executable, struct diag *d)
 			     "install libdebuginfod1");
 		return -1;
 	}
-	/* 0: it is text */
+	/* 0: the id is text */
 	fd = (executable ? c->find_executable : c->find)(client, (const unsigned char *)build_id, 0,
 							 NULL);
 	c->end(client);

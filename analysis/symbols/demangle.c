@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names come from other people's files. libiberty bounds its recursion and the
- * length of a C++ name, but back references let a short name stand for an
- * endless one. So C++ and Rust are written through a callback that leaves the
- * demangler once the result is too long to be of use (both keep their state on
- * the stack, so nothing is lost), and D, which has no callback, is not tried on
- * names with many back references.
+ * Names come from untrusted files. libiberty bounds its recursion and the length of a
+ * C++ name, but with back references a short name can expand without end. So C++ and
+ * Rust are demangled through a callback that jumps out once the result is too long;
+ * both keep their state on the stack, so nothing leaks. D has no callback; names with
+ * many back references are not demangled.
  */
 #include "analysis/symbols/demangle.h"
 
@@ -23,7 +22,7 @@ enum {
 	RESULT_MAX = 64 * 1024,
 	RUST_NAME_MAX = 4096,
 	D_NAME_MAX = 1024,
-	D_BACKREFS_MAX = 16, /* each can double the result */
+	D_BACKREFS_MAX = 16, /* each can double the length */
 };
 
 struct result {
@@ -76,7 +75,7 @@ static char *demangle_symbol(const char *name, int with_params)
 
 	if (name[0] != '_')
 		return NULL;
-	/* Old Rust names are C++ names with a hash at the end: ask Rust first. */
+	/* Old Rust names are C++ names that end in a hash, so try Rust first. */
 	if (is_rust(name))
 		s = run(rust_demangle_callback, name, options);
 	if (!s && (name[1] == 'Z' || !strncmp(name, "_GLOBAL_", 8)))

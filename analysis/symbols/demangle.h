@@ -3,7 +3,10 @@
 #ifndef SYMBOLS_DEMANGLE_H
 #define SYMBOLS_DEMANGLE_H
 
-/* The long form (with parameters) or the short one (without), malloc'ed; NULL when not mangled. */
+/*
+ * The long name (with parameters) or the short one (without); the caller frees it.
+ * NULL: not mangled.
+ */
 char *demangle(const char *name, int with_params);
 
 #endif

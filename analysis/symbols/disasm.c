@@ -13,7 +13,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/symbols/opcodes.h"
 
-enum { MNEMONIC_WIDTH = 6 }; /* as libopcodes' own text of x86 has it */
+enum { MNEMONIC_WIDTH = 6 }; /* as libopcodes pads x86 mnemonics */
 
 static const struct {
 	unsigned elf_machine;
@@ -21,7 +21,7 @@ static const struct {
 	enum bfd_architecture arch;
 	unsigned long mach;
 	const char *name;
-	const char *debian; /* what Debian's library for it is called after, and the package */
+	const char *debian; /* machine name in Debian's library and package names */
 	const char *package;
 } machines[] = {
 	{ EM_X86_64, true, bfd_arch_i386, bfd_mach_x86_64, "x86-64", "amd64", "x86-64" },
@@ -86,7 +86,7 @@ static void put_address(bfd_vma addr, struct disassemble_info *info)
 	buf_free(&name);
 }
 
-/* What could not be read is shown as such by the caller: no message. */
+/* Report nothing: the caller shows code that could not be read. */
 static void ignore_memory_error(int status, bfd_vma addr, struct disassemble_info *info)
 {
 }
@@ -148,7 +148,10 @@ static void trim(struct buf *b, size_t from)
 		b->data[--b->len] = '\0';
 }
 
-/* Some machines' text has tabs: behind the name, which is padded here, and before remarks. */
+/*
+ * Replace tabs, which some machines' text has after the mnemonic (padded here) and
+ * before comments.
+ */
 static void replace_tabs(struct buf *b, size_t from)
 {
 	__cleanup(freep) char *text = xstrdup(b->data + from);

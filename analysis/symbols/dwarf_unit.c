@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One compile unit, as libdw tells it: its ranges, its line table, and the tree of
- * its entries walked once for inlined calls. Types, variables and all else that
- * holds no code is stepped over; siblings must go forward, whatever the file says.
+ * Reads one compile unit through libdw: its ranges, its line table, and its tree of
+ * entries, walked once for inlined calls. Entries that cannot contain code are skipped.
+ * A sibling must come after its entry in the file, so that a damaged file cannot cause
+ * a loop.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -51,12 +52,12 @@ struct unit_files {
 	Dwarf_Files *files;
 	size_t n;
 	const char *dir;
-	VEC(uint32_t) ids; /* by number in the unit, + 1; 0: not asked for yet */
+	VEC(uint32_t) ids; /* number in the unit, to our number + 1; 0: not looked up yet */
 };
 
 static uint32_t unit_file(struct lineinfo *l, struct unit_files *uf, const char *path)
 {
-	/* libdw's word for number 0, which tables before DWARF 5 do not have. */
+	/* libdw's name for file 0, which tables before DWARF 5 do not have. */
 	if (!path || !*path || !strcmp(path, "???"))
 		return LINE_FILE_NONE;
 	return lineinfo_file(l, uf->dir, path);
@@ -118,12 +119,12 @@ static const char *linkage_name(Dwarf_Die *die)
 	Dwarf_Attribute attr;
 	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
 
-	/* The same before DWARF 4. */
+	/* The attribute's name before DWARF 4. */
 	return name ? name :
 		      dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
 }
 
-/* The file that it is declared in: a number in the unit that says so, which may be another one. */
+/* The file of the declaration: a number in the unit that declares it, which may be another unit. */
 static uint32_t declared_in(struct lineinfo *l, Dwarf_Die *die)
 {
 	struct unit_files uf = { 0 };
@@ -139,7 +140,7 @@ static uint32_t declared_in(struct lineinfo *l, Dwarf_Die *die)
 	return unit_file(l, &uf, dwarf_filesrc(uf.files, file, NULL, NULL));
 }
 
-/* The abstract function that a call is an instance of; its names are the file's. */
+/* The abstract function that a call is an instance of. Its names are borrowed from the file. */
 static const struct inline_callee *callee_of(struct walk *w, Dwarf_Die *die)
 {
 	static const struct inline_callee unknown = { .file = LINE_FILE_NONE };
@@ -178,8 +179,8 @@ static uint32_t add_call(struct walk *w, Dwarf_Die *die, uint32_t outer)
 }
 
 /*
- * Whether inlined calls may stand below it. A function without code is a template of
- * others, and yet a class of its own, a lambda's say, may have functions with code.
+ * Whether an entry may contain inlined calls. A class within a function may: for
+ * instance a lambda's, which has a function with code.
  */
 static bool holds_code(Dwarf_Die *die, int tag, bool in_function)
 {
@@ -218,11 +219,11 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t outer, int
 				      in_function || tag == DW_TAG_subprogram);
 		more = dwarf_siblingof(&die, &next);
 		if (!more && next.addr <= die.addr)
-			break; /* a file that leads in circles */
+			break; /* a damaged file with a loop */
 	}
 }
 
-/* The code's description is in another file: its lines are here, its inlined calls are not. */
+/* Split DWARF: this file has the unit's lines, but not its inlined calls. Warn once. */
 static void tell_split(struct lineinfo *l, Dwarf_Die *die)
 {
 	const char *name = attr_string(die, DW_AT_dwo_name);
@@ -250,7 +251,7 @@ void unit_name(struct lineinfo *l, struct unit *u)
 	uf.dir = attr_string(&die, DW_AT_comp_dir);
 	u->producer = attr_string(&die, DW_AT_producer);
 	u->file = unit_file(l, &uf, attr_string(&die, DW_AT_name));
-	/* A skeleton has no name; its first file is meant. */
+	/* A skeleton unit has no name: use its first file. */
 	if (u->file == LINE_FILE_NONE && !dwarf_getsrcfiles(&die, &uf.files, &uf.n))
 		u->file = file_number(l, &uf, uf.n > 1);
 	vec_free(&uf.ids);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entries are length, id, content. An FDE's id says where its CIE is. FDEs of one CIE
- * mostly stand together, so the last CIE is kept and others are read anew when they are
- * asked for: that takes a bounded time, which keeps the whole linear.
+ * An entry is length, id, content. An FDE's id locates its CIE. FDEs of one CIE are
+ * mostly adjacent, so the last CIE is kept, and another one is read again when it is
+ * needed. Reading a CIE takes bounded time, so the whole stays linear.
  */
 #include "analysis/symbols/ehframe.h"
 
@@ -13,14 +13,14 @@
 
 enum {
 	AUGMENTATION_MAX = 16,
-	LENGTH_64 = 0xffffffff, /* the length is in the 8 bytes behind */
+	LENGTH_64 = 0xffffffff, /* escape: the length is in the next 8 bytes */
 	HDR_VERSION = 1,
 	HDR_ROW = 8,
 	FORMAT = 0x0f,
 	RELATIVE_TO = 0x70,
 };
 
-/* An entry's content behind its id. */
+/* The content of an entry after its id. */
 struct entry {
 	struct cursor c;
 	size_t offset, id_offset, next;
@@ -45,7 +45,7 @@ static uint64_t absolute(struct cursor *c, unsigned addr_size)
 	return addr_size == 8 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* A number in one of the formats; false: there is no such format. */
+/* Read a number in one of the formats. False: unknown format or no more data. */
 static bool read_number(struct cursor *c, unsigned format, unsigned addr_size, uint64_t *ret)
 {
 	switch (format) {
@@ -81,7 +81,7 @@ static bool read_number(struct cursor *c, unsigned format, unsigned addr_size, u
 	return !c->bad;
 }
 
-/* What a pointer at this offset is relative to; false: not known. */
+/* The base of a pointer at this offset. False: unknown. */
 static bool read_base(const struct ehframe_section *s, unsigned char encoding, size_t at,
 		      uint64_t *ret)
 {
@@ -105,7 +105,7 @@ static uint64_t cut_to(uint64_t addr, unsigned addr_size)
 	return addr_size == 8 ? addr : (uint32_t)addr;
 }
 
-/* A relative pointer whose number is 0 is null, not its base. */
+/* A relative pointer that reads as 0 is null, not its base. */
 static bool read_pointer(const struct ehframe_section *s, struct cursor *c, unsigned char encoding,
 			 unsigned addr_size, uint64_t *ret)
 {
@@ -135,8 +135,9 @@ bool ehframe_pointer(const struct ehframe_section *s, unsigned char encoding, un
 /* --- entries --- */
 
 /*
- * Read the entry's head. False: the section ends here or in the middle of it. An entry of
- * length 0 marks the end to a reader that was given no size; others may follow it.
+ * Read the head of an entry. False: the section ends before or inside it. An entry of
+ * length 0 is an end mark for readers that do not know the section's size; other
+ * entries may follow it.
  */
 static bool read_entry(const struct ehframe_section *s, size_t offset, struct entry *ret)
 {
@@ -152,7 +153,7 @@ static bool read_entry(const struct ehframe_section *s, size_t offset, struct en
 		return false;
 	*ret = (struct entry){ .offset = offset, .id_offset = content, .next = content + length };
 	ret->c = section_cursor(s, content, ret->next);
-	/* .eh_frame has ids of 4 bytes whatever the length. */
+	/* In .eh_frame ids always have 4 bytes. */
 	wide &= s->debug_frame;
 	ret->id = wide ? cursor_u64(&ret->c) : cursor_u32(&ret->c);
 	ret->is_cie = ret->id == (!s->debug_frame ? 0 : wide ? UINT64_MAX : UINT32_MAX);
@@ -161,7 +162,7 @@ static bool read_entry(const struct ehframe_section *s, size_t offset, struct en
 
 /* --- CIEs --- */
 
-/* Read the letters' data. False: a letter that is not known. */
+/* Read the data of augmentation letters. False: unknown letter. */
 static bool read_augmentation(const struct ehframe_section *s, struct ehframe_cie *cie,
 			      const char *letters, struct cursor *c)
 {
@@ -179,7 +180,7 @@ static bool read_augmentation(const struct ehframe_section *s, struct ehframe_ci
 		case 'P':
 			cie->personality = true;
 			encoding = cursor_u8(c);
-			/* Aligned ones have bytes of padding before them. */
+			/* Aligned pointers have padding before them. */
 			if ((encoding & RELATIVE_TO) == DW_EH_PE_aligned ||
 			    !read_number(c, encoding & FORMAT, s->addr_size, &number))
 				return false;
@@ -200,7 +201,7 @@ static bool read_augmentation(const struct ehframe_section *s, struct ehframe_ci
 	return !c->bad;
 }
 
-/* The sizes that version 4 has; false: those of a machine with segments. */
+/* Read the sizes that version 4 has. False: unsupported, such as segment selectors. */
 static bool read_sizes(struct ehframe_cie *cie, unsigned version, struct cursor *c)
 {
 	if (version < 4)
@@ -242,14 +243,14 @@ static bool read_cie(const struct ehframe_section *s, struct entry *e, struct eh
 	return !c->bad;
 }
 
-/* Where the CIE of an FDE is; false: nowhere in the section. */
+/* The offset of an FDE's CIE. False: outside the section. */
 static bool cie_offset(const struct ehframe_section *s, const struct entry *fde, size_t *ret)
 {
 	*ret = s->debug_frame ? fde->id : fde->id_offset - fde->id;
 	return *ret < s->size;
 }
 
-/* Have e->cie be the FDE's. */
+/* Set e->cie to the FDE's CIE. */
 static bool find_cie(struct ehframe *e, const struct entry *fde)
 {
 	struct entry at;
@@ -266,7 +267,7 @@ static bool find_cie(struct ehframe *e, const struct entry *fde)
 
 /* --- FDEs --- */
 
-/* False: damaged. One of nothing has pc_begin == pc_end. */
+/* False: damaged. An empty FDE has pc_begin == pc_end. */
 static bool read_fde(struct ehframe *e, struct entry *entry, struct ehframe_fde *fde)
 {
 	const struct ehframe_cie *cie = &e->cie;
@@ -277,7 +278,7 @@ static bool read_fde(struct ehframe *e, struct entry *entry, struct ehframe_fde 
 	    !read_pointer(e->section, c, cie->pointer, cie->addr_size, &fde->pc_begin) ||
 	    !read_number(c, cie->pointer & FORMAT, cie->addr_size, &size))
 		return false;
-	/* Code of a discarded section is at 0. */
+	/* Linkers set discarded code to address 0. */
 	if (!fde->pc_begin)
 		size = 0;
 	fde->pc_end = fde->pc_begin + size;

@@ -8,16 +8,16 @@
 #include "analysis/base/buf.h"
 
 enum {
-	SECTIONS_MAX = 4096, /* linked files have some dozens */
+	SECTIONS_MAX = 4096, /* linked files have a few dozen */
 	SECTION_NAMES_MAX = 1024 * 1024,
 	NOTE_SIZE_MAX = 1024 * 1024,
 	TABLE_SIZE_MAX = 1024 * 1024 * 1024, /* a sparse file may claim any size */
 	NAME_MAX_LEN = 32 * 1024,
 	BUILD_ID_MAX = 64,
 	/*
-	 * Linkers let names share their tails, so that the names together are
-	 * longer than their string table, but hardly twice. A file whose names
-	 * all overlap could ask for its size squared.
+	 * Names may share their tails in a string table, so their lengths add up to
+	 * more than the table, but hardly twice. In a hostile file all names could
+	 * overlap, for work quadratic in its size.
 	 */
 	NAME_SHARING_MAX = 8,
 };
@@ -75,7 +75,7 @@ static void add_region(elf_regions *r, uint64_t start, uint64_t size)
 		vec_push(r, (struct elf_region){ .start = start, .end = start + size });
 }
 
-/* Regions that overlap become one; neighbours stay, a function ends with its section. */
+/* Merge overlapping regions. Adjacent ones stay apart, because functions end with their section. */
 static void merge_regions(elf_regions *r)
 {
 	size_t n = 0;
@@ -133,7 +133,7 @@ const struct elf_region *elf_find_region(const elf_regions *r, uint64_t vaddr)
 	return n && vaddr < r->data[n - 1].end ? &r->data[n - 1] : NULL;
 }
 
-/* Linkers define these around sections; they are no functions. */
+/* Symbols that linkers define around sections; not functions. */
 static bool is_linker_mark(const char *name)
 {
 	static const char *const marks[] = { "etext", "_etext", "__etext", "__executable_start" };
@@ -158,11 +158,11 @@ static bool is_function(const GElf_Sym *s)
 	return false;
 }
 
-/* A string table of our own: the file is closed long before the names die. */
+/* A copy of a string table, as names outlive the open file. */
 struct strings {
 	char *data;
-	size_t len;    /* up to and with its last NUL */
-	size_t budget; /* what its names may add up to */
+	size_t len;    /* up to and including its last NUL */
+	size_t budget; /* limit for the sum of the names' lengths */
 };
 
 static struct strings copy_strings(Elf *elf, size_t index, struct arena *a)
@@ -185,7 +185,7 @@ static struct strings copy_strings(Elf *elf, size_t index, struct arena *a)
 	return s;
 }
 
-/* The name at this offset, without a version ("memcpy@@GLIBC_2.14"); NULL when it is none. */
+/* The name at this offset, without its version ("memcpy@@GLIBC_2.14"); NULL if it is invalid. */
 static const char *string_at(struct strings *s, size_t offset)
 {
 	char *name, *version;
@@ -199,12 +199,12 @@ static const char *string_at(struct strings *s, size_t offset)
 		return NULL;
 	s->budget -= len;
 	version = memchr(name + 1, '@', len - 1);
-	if (version && strcmp(version, "@plt")) /* of a symbol file: part of the name */
-		*version = '\0'; /* cuts names that share this tail at the same place */
+	if (version && strcmp(version, "@plt")) /* @plt is part of a symbol file's names */
+		*version = '\0'; /* also cuts names that share this tail, at the same place */
 	return name;
 }
 
-/* The section of what other files define; SHN_UNDEF when there is none, as in linked files. */
+/* The section with symbols of other files; SHN_UNDEF if there is none, as in linked files. */
 static size_t elsewhere_section(Elf *elf)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR | SHF_EXCLUDE;
@@ -258,7 +258,10 @@ static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const elf_r
 	return ret->len - before;
 }
 
-/* The standard has one table of a type; a file with more could have one read a thousand times. */
+/*
+ * The first table of a type. The standard allows one; reading more would let a file
+ * have one read a thousand times.
+ */
 static Elf_Scn *find_table(Elf *elf, unsigned type, GElf_Shdr *sh)
 {
 	Elf_Scn *s = NULL;
@@ -321,7 +324,7 @@ char *elf_build_id(Elf *elf)
 	GElf_Shdr sh;
 	GElf_Phdr ph;
 
-	/* Sections first: in a symbol archive only they know where the note is. */
+	/* Sections first: in a symbol file only they locate the note. */
 	for (Elf_Scn *s = NULL; !id && (s = elf_nextscn(elf, s));)
 		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTE_SIZE_MAX)
 			id = note_build_id(elf_getdata(s, NULL));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of an ELF file concerns functions, as it stands in the file: executable
- * regions, load segments, raw symbols. symtab.c makes the table of it. Nothing
- * here trusts a count, an offset or a string of the file.
+ * The parts of an ELF file that concern functions, unprocessed: executable regions,
+ * load segments and raw symbols. symtab.c builds its table from these. No count, offset
+ * or string of the file is trusted.
  */
 #ifndef SYMBOLS_ELFSYMS_H
 #define SYMBOLS_ELFSYMS_H
@@ -29,47 +29,48 @@ typedef VEC(struct elf_region) elf_regions;
 typedef VEC(struct elf_segment) elf_segments;
 
 /*
- * An untyped symbol may be a function of hand-written assembler, and counts for less.
- * What is defined elsewhere has an address only so that what refers to it has one
- * (relocate.h); it is no function of this file.
+ * RAW_UNTYPED: perhaps a function written in assembler; typed symbols take precedence.
+ * RAW_ELSEWHERE: defined in another file. It has an address only so that references to
+ * it have a target (relocate.h); it is not a function of this file.
  */
 enum rawsym_flags { RAW_GLOBAL = 1, RAW_UNTYPED = 2, RAW_ELSEWHERE = 4 };
 
 struct rawsym {
 	uint64_t addr, size;
-	const char *name; /* in the arena given to elfsyms_add */
+	const char *name; /* in the arena passed to elfsyms_add */
 	unsigned flags;
 };
 
 typedef VEC(struct rawsym) rawsyms;
 
 /*
- * A linked file (executable, shared object, debug file) with a believable
- * number of sections; the work below is bounded for these only.
+ * Whether this is a linked file (executable, shared object, debug file) with a
+ * plausible number of sections. The work of the functions below is bounded only for
+ * such files.
  */
 bool elf_is_linked(Elf *elf);
-/* Of one: the file ends before its sections, as half a copy does. */
+/* Whether a linked file ends before its sections do, like an incomplete copy. */
 bool elf_is_cut(Elf *elf);
-/* Executable regions, sorted and apart from each other; of sections, or else of segments. */
+/* The executable regions, sorted and disjoint: sections, or segments if there are no sections. */
 void elf_get_regions(Elf *elf, elf_regions *ret);
 void elf_get_segments(Elf *elf, elf_segments *ret);
 const struct elf_region *elf_find_region(const elf_regions *r, uint64_t vaddr);
 
 /*
- * Append the function symbols that lie in the regions from all symbol tables of
- * one type (SHT_SYMTAB, SHT_DYNSYM). Returns how many; *nbad counts those that
- * were left out because their table or their name is damaged.
+ * Append the function symbols that lie in the regions, from the symbol table of one
+ * type (SHT_SYMTAB or SHT_DYNSYM). Returns how many. Adds to *nbad those skipped
+ * because their table or name is damaged.
  */
 size_t elfsyms_add(Elf *elf, unsigned type, const elf_regions *regions, struct arena *a,
 		   rawsyms *ret, size_t *nbad);
 
-/* The section of this name, NULL if there is none. */
+/* The section with this name; NULL if there is none. */
 Elf_Scn *elf_section(Elf *elf, const char *name);
-/* Hexadecimal build id, malloc'ed; NULL none. */
+/* The build id in hexadecimal; the caller frees it. NULL: none. */
 char *elf_build_id(Elf *elf);
-/* The same of an open file; NULL also for what is no ELF file. */
+/* The same for an open file; NULL also if it is not an ELF file. */
 char *elf_file_build_id(int fd);
-/* Whether the file begins as ELF files do. */
+/* Whether the file begins with the ELF magic number. */
 bool elf_file(int fd);
 
 #endif

@@ -7,7 +7,7 @@
 #include "analysis/base/cursor.h"
 #include "analysis/symbols/ehframe.h"
 
-enum { FRAMES_SIZE_MAX = 256 * 1024 * 1024 }; /* the largest seen has 20 MB */
+enum { FRAMES_SIZE_MAX = 256 * 1024 * 1024 }; /* the largest one seen has 20 MB */
 
 static bool section_of_data(Elf *elf, Elf_Data *d, uint64_t addr, struct ehframe_section *ret)
 {
@@ -24,7 +24,7 @@ static bool section_of_data(Elf *elf, Elf_Data *d, uint64_t addr, struct ehframe
 	return true;
 }
 
-/* The section's content; false: it has none. */
+/* Get the section's content. False: it has none. */
 static bool find_section(Elf *elf, const char *name, struct ehframe_section *ret)
 {
 	Elf_Scn *scn = elf_section(elf, name);
@@ -51,7 +51,7 @@ static void add_frames(const struct ehframe_section *s, const elf_regions *regio
 		add_range(regions, f.pc_begin, f.pc_end, ret);
 }
 
-/* The FDEs that rows of .eh_frame_hdr name: they are sorted, those of .eh_frame often are not. */
+/* Add the FDEs in the rows of .eh_frame_hdr, which are sorted; .eh_frame often is not. */
 static void add_rows(const struct ehframe_section *header, const struct ehframe_hdr *h,
 		     const struct ehframe_section *frames, const elf_regions *regions,
 		     elf_regions *ret)
@@ -83,7 +83,7 @@ static void add_by_sections(Elf *elf, const elf_regions *regions, elf_regions *r
 
 /* --- without section headers --- */
 
-/* The bytes of the file from an address on, to the end of its segment. */
+/* The bytes from an address to the end of its segment. */
 static bool segment_from(Elf *elf, uint64_t vaddr, struct ehframe_section *ret)
 {
 	size_t n = 0;
@@ -107,7 +107,7 @@ static bool segment_from(Elf *elf, uint64_t vaddr, struct ehframe_section *ret)
 	return false;
 }
 
-/* .eh_frame_hdr, by its program header. */
+/* Find .eh_frame_hdr through its program header. */
 static bool find_header(Elf *elf, struct ehframe_section *ret)
 {
 	size_t n = 0;
@@ -122,7 +122,7 @@ static bool find_header(Elf *elf, struct ehframe_section *ret)
 	return false;
 }
 
-/* Where .eh_frame ends is not known then: the rows of the table say where FDEs are. */
+/* The size of .eh_frame is unknown here, so use the rows of .eh_frame_hdr. */
 static void add_by_segments(Elf *elf, const elf_regions *regions, elf_regions *ret)
 {
 	struct ehframe_section header, frames;
@@ -147,7 +147,7 @@ static void put_uleb(struct buf *b, uint64_t v)
 	} while (v);
 }
 
-/* Of each the distance from the end of the one before, and its size. */
+/* Each range is stored as its distance from the end of the previous one, and its size. */
 void framestarts_pack(const struct elf_region *ranges, size_t n, struct buf *b)
 {
 	uint64_t at = 0;
@@ -194,7 +194,10 @@ static bool is_sorted(const elf_regions *r)
 	return true;
 }
 
-/* Of ranges that begin together the longest stays; one ends where the next begins. */
+/*
+ * Make ranges disjoint: of those with the same start keep the longest; each ends where
+ * the next begins.
+ */
 static void make_apart(elf_regions *r)
 {
 	size_t n = 0;

@@ -10,13 +10,13 @@ enum {
 	TABLE_SIZE_MAX = 1024 * 1024 * 1024,
 };
 
-/* Words of the header, behind its eight bytes. */
+/* Indexes of words in the header, after its first eight bytes. */
 enum { W_NFUNCS = 0, W_TEXT = 2, W_NAMES = 3, W_FUNCTIONS = 7 };
 
 struct table {
 	const unsigned char *p;
 	size_t size;
-	uint64_t n, text, names, functions; /* offsets from p, but for text */
+	uint64_t n, text, names, functions; /* offsets from p, except text */
 };
 
 static uint32_t u32(const unsigned char *p)
@@ -35,7 +35,7 @@ static uint64_t word(const struct table *t, unsigned i)
 	return v;
 }
 
-/* The magic number of Go 1.18 or 1.20, two zeros, the smallest step of a pc, the size of a word. */
+/* Checks the magic number (Go 1.18 or 1.20), two zeros, the smallest pc step, and the word size. */
 static bool is_header(const unsigned char *p)
 {
 	uint32_t magic = u32(p);
@@ -44,7 +44,7 @@ static bool is_header(const unsigned char *p)
 	       (p[6] == 1 || p[6] == 4) && p[7] == 8;
 }
 
-/* Whether the table at p fits into what is left of its section. */
+/* Read the header at p. False: the table does not fit into the rest of its section. */
 static bool read_header(struct table *t, uint64_t text_section)
 {
 	if (t->size < HEADER_SIZE || !is_header(t->p))
@@ -90,7 +90,7 @@ static bool find_table(Elf *elf, struct table *t)
 	return false;
 }
 
-/* The name of the function whose description lies at this offset behind the table's begin. */
+/* The name of the function whose description is at this offset from the table's start. */
 static const char *name_of(const struct table *t, uint32_t offset, size_t *len)
 {
 	uint64_t at = t->functions + offset, name;
@@ -130,7 +130,7 @@ size_t gosyms_add(Elf *elf, const elf_regions *regions, struct arena *a, rawsyms
 			continue;
 		own = arena_alloc(a, len + 1);
 		memcpy(own, name, len + 1);
-		room += len; /* names of one table share no bytes */
+		room += len; /* names in one table do not overlap */
 		vec_push(ret, (struct rawsym){
 				      .addr = t.text + start, .size = end - start, .name = own });
 	}

@@ -46,8 +46,8 @@ static void put_point(struct inline_index *x, uint64_t addr, uint32_t call)
 }
 
 /*
- * The open ranges are a stack, each within the one below it. What ends before the
- * next one begins is closed first, so points come in the order of their addresses.
+ * Open ranges form a stack, each inside the one below. Before a range is opened those
+ * that end earlier are closed, so points are created in address order.
  */
 void inline_finish(struct inline_index *x)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms has no sizes. A function ends at the next symbol, which is the truth
- * inside a run of functions and a lie before a gap: behind the last function of
- * a module lies whatever the next allocation holds. Three things bound it:
+ * kallsyms has no sizes. A function normally ends at the next symbol. That is right
+ * within a run of functions, but wrong before a gap: after a module's last function
+ * comes whatever the next allocation holds. Three rules bound it:
  *
- * - symbols that are no functions (data, and the marks the linker script sets
- *   around text sections) end a function and get no name of their own;
- * - where the next symbol is not text of the same owner, or unbelievably far,
- *   a function ends with the page it starts in: text shares no page with data
- *   or with another owner;
- * - BPF programs lie in 2 MB regions that hold nothing else, so the last one
- *   of a region may be as long as programs get.
+ * - Symbols that are not functions (data, and the linker script's marks around text
+ *   sections) end a function, but get no name of their own.
+ * - If the next symbol is not text of the same owner, or is too far away, a function
+ *   ends with the page it starts in: text shares no page with data or another owner.
+ * - BPF programs are in 2 MB regions that hold nothing else, so the last one in a region
+ *   may be as long as BPF programs get.
  */
 #include "analysis/symbols/kallsyms.h"
 
@@ -33,12 +32,12 @@
 #define MB (1024 * KB)
 
 enum {
-	TEXT_SIZE_MAX = 256 * 1024 * 1024, /* 50 times what a big kernel has */
-	EXACT_MAX = 10, /* length of the longest of the marks that are whole names */
+	TEXT_SIZE_MAX = 256 * 1024 * 1024, /* 50 times that of a big kernel */
+	EXACT_MAX = 10, /* length of the longest mark that is a whole name */
 };
 
-static const uint64_t PAGE = 4 * KB;	   /* the smallest there is: cuts early, never late */
-static const uint64_t FUNC_MAX = 256 * KB; /* beyond it, the distance is a gap */
+static const uint64_t PAGE = 4 * KB;	   /* the smallest page size: cuts early, never late */
+static const uint64_t FUNC_MAX = 256 * KB; /* a longer distance is a gap */
 static const uint64_t BPF_MAX = 64 * KB;
 static const uint64_t BPF_REGION = 2 * MB;
 
@@ -51,13 +50,13 @@ struct entry {
 };
 
 struct kallsyms {
-	struct textblocks *text; /* of the file; names point into it */
+	struct textblocks *text; /* the file; names point into it */
 	VEC(struct ksym) syms;
 };
 
 static const char vmlinux[] = "vmlinux";
 
-/* Labels that the linker script puts around sections of text; no code is theirs. */
+/* Labels that the linker script puts around text sections; they are not functions. */
 static bool is_mark(const char *name)
 {
 	static const char *const exact[] = { "_text",	   "_stext",	 "_etext",
@@ -72,7 +71,7 @@ static bool is_mark(const char *name)
 		if (!strcmp(name, exact[i]))
 			return true;
 	if (name[1] != '_' || (name[len - 1] != 't' && name[len - 1] != 'd'))
-		return false; /* nearly all of some ten thousand names */
+		return false; /* true for nearly all names, some ten thousand */
 	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
 		size_t n = strlen(tails[i]);
 
@@ -86,7 +85,7 @@ static enum rank rank_of(char type, const char *name)
 {
 	if (type != 't' && type != 'T' && type != 'w' && type != 'W')
 		return NO_TEXT;
-	/* ARM's mapping symbols and assembler labels are places, not functions. */
+	/* ARM's mapping symbols and assembler labels are not functions. */
 	if (name[0] == '$' || (name[0] == '.' && name[1] == 'L'))
 		return NO_TEXT;
 	if (is_mark(name))
@@ -94,7 +93,7 @@ static enum rank rank_of(char type, const char *name)
 	return TEXT;
 }
 
-/* The line from `line` to `end`, which may be written into: names are ended where they stand. */
+/* Parse the line in [line, end). The text is modified: names are NUL-terminated in place. */
 static bool parse_line(char *line, const char *end, struct entry *e)
 {
 	struct ksym_line l;
@@ -118,7 +117,7 @@ static int entry_cmp(const void *pa, const void *pb)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-/* Of two symbols at one address the one to keep. */
+/* Which of two symbols at one address to keep. */
 static const struct entry *better(const struct entry *a, const struct entry *b)
 {
 	if (a->rank != b->rank)
@@ -136,7 +135,7 @@ static bool same_owner(const struct entry *a, const struct entry *b)
 	return a->module == b->module || !strcmp(a->module, b->module);
 }
 
-/* How far a function reaches, `next` being what follows, NULL after the last. */
+/* The size of a function; `next` is the following symbol, NULL for the last. */
 static uint64_t extent(const struct entry *e, const struct entry *next)
 {
 	uint64_t room = next ? next->addr - e->addr : UINT64_MAX - e->addr;
@@ -163,7 +162,7 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 
 	for (char *line = text, *end, *next; *line; line = next) {
 		end = strchrnul(line, '\n');
-		next = *end ? end + 1 : end; /* before the newline becomes the end of a name */
+		next = *end ? end + 1 : end; /* parsing overwrites the newline with a NUL */
 		if (parse_line(line, end, &e))
 			vec_push(ret, e);
 		else
@@ -171,7 +170,10 @@ static void parse_text(char *text, entries *ret, size_t *nbad)
 	}
 }
 
-/* Most of the time the kernel is writing its list: lines are parsed meanwhile. 0 or -1. */
+/*
+ * Parse lines while the kernel is still generating the list, which takes most of the
+ * time. 0 or -1.
+ */
 static int parse_all(struct kallsyms *k, const char *name, entries *ret, size_t *nbad,
 		     struct diag *d)
 {
@@ -187,9 +189,8 @@ static int parse_all(struct kallsyms *k, const char *name, entries *ret, size_t 
 }
 
 /*
- * The kernel lists its own symbols by address, and those of modules and BPF
- * programs, a few thousand at most, behind them as they come: sort these, and
- * move what belongs in front of them.
+ * The kernel lists its own symbols by address. Those of modules and BPF programs, a few
+ * thousand at most, follow unsorted: sort these and merge them in.
  */
 static void sort(entries *all)
 {
@@ -214,7 +215,7 @@ static void sort(entries *all)
 	vec_free(&tail);
 }
 
-/* The symbol to keep of those at the address of *at, which moves on to the next address. */
+/* The symbol to keep of those at the address of *at; moves *at to the next address. */
 static const struct entry *take(const struct entry **at, const struct entry *end)
 {
 	const struct entry *best = *at;

@@ -22,8 +22,8 @@
 
 enum {
 	/*
-	 * What sections may unpack to. Compilers come to a tenth of it; a row of a
-	 * line table costs libdw fifty bytes for one of the file.
+	 * Limits for the uncompressed size of sections. Compilers reach a tenth of
+	 * this. For each byte of a line table, libdw uses up to fifty bytes.
 	 */
 	UNPACKED_FREE = 4 * 1024 * 1024,
 	UNPACKED_RATIO = 16,
@@ -42,7 +42,7 @@ static bool has_dwarf(Elf *elf)
 	return s && gelf_getshdr(s, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size;
 }
 
-/* Whether the debug sections unpack to sizes that a compiler could have made of this file. */
+/* Whether the debug sections' uncompressed sizes are plausible for a file of this size. */
 static bool sizes_are_sane(Elf *elf, int fd)
 {
 	struct stat st;
@@ -64,8 +64,8 @@ static bool sizes_are_sane(Elf *elf, int fd)
 }
 
 /*
- * Take over a descriptor. The file's ELF handle when it has DWARF, else NULL, and
- * it is closed. dwz leaves open what kind of ELF file it writes.
+ * Takes ownership of fd. Returns the ELF handle if the file has DWARF; otherwise closes
+ * fd and returns NULL. dwz files may have any ELF type.
  */
 static Elf *open_dwarf(int fd, bool dwz, struct diag *d, const char *name)
 {
@@ -89,7 +89,7 @@ static const char *debug_root(const struct symtab_opts *o)
 	return o->debug_root ? o->debug_root : "/usr/lib/debug";
 }
 
-/* The object itself, or its debug file. */
+/* Find DWARF in the object itself or in its debug file. */
 static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
 {
 	const char *name = o->path ? o->path : "the file";
@@ -122,7 +122,7 @@ static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
 	return false;
 }
 
-/* libdw 0.188 trusts that the last string of a section ends in it. */
+/* Check that string sections end in a NUL: libdw 0.188 relies on it. */
 static bool strings_end(Elf *elf)
 {
 	static const char *const names[] = { ".debug_str", ".debug_line_str", ".zdebug_str" };
@@ -150,7 +150,10 @@ static Dwarf *begin(struct lineinfo *l, Elf *elf, const char *name)
 	return NULL;
 }
 
-/* What dwz took out of many debug files. False when libdw must not look for it either. */
+/*
+ * Open the dwz file that holds shared DWARF. False: libdw must not be used, as it would
+ * look for the file itself.
+ */
 static bool find_alt(struct lineinfo *l, const struct symtab_opts *o)
 {
 	const char *name, *slash = strrchr(l->source, '/');
@@ -196,7 +199,7 @@ static int unit_range_cmp(const void *pa, const void *pb)
 	return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* A unit that does not say where its code is has its line table asked. */
+/* For a unit that does not name its code: take the ranges from its line table. */
 static void ranges_of_rows(struct lineinfo *l, uint32_t unit)
 {
 	struct unit *u = &l->units.data[unit];
@@ -299,7 +302,7 @@ void lineinfo_free(struct lineinfo *l)
 
 /* --- files --- */
 
-/* Without empty parts, "." and "..": the same file has one number. */
+/* A path without empty parts, "." and "..", so that each file has one number. */
 static char *clean_path(const char *dir, const char *path)
 {
 	char *full = *path == '/' || !dir ? xstrdup(path) : xasprintf("%s/%s", dir, path);
@@ -323,7 +326,7 @@ static char *clean_path(const char *dir, const char *path)
 		memmove(to, from, n);
 		to += n;
 		if (n == 2 && from[0] == '.' && from[1] == '.')
-			floor = to; /* leads out of where it began: stays */
+			floor = to; /* a leading ".." stays */
 	}
 	*to = '\0';
 	return full;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lineinfo.c (files, units, questions) and dwarf_unit.c (reading one unit) share. */
+/* Shared by lineinfo.c (files, units, lookups) and dwarf_unit.c (reading one unit). */
 #ifndef SYMBOLS_LINEINFO_IMPL_H
 #define SYMBOLS_LINEINFO_IMPL_H
 
@@ -13,15 +13,15 @@
 #include "analysis/symbols/lineinfo.h"
 
 struct unit {
-	Dwarf_Off die; /* of the compile unit, in .debug_info */
+	Dwarf_Off die; /* of the compile unit's entry, in .debug_info */
 	bool read, named;
-	uint32_t file;		   /* its main source */
-	const char *producer;	   /* NULL unknown */
-	VEC(struct line_row) rows; /* by address; those of one address as in the table */
+	uint32_t file;		   /* its main source file */
+	const char *producer;	   /* NULL: unknown */
+	VEC(struct line_row) rows; /* by address; rows of one address in table order */
 	struct inline_index calls;
 };
 
-/* Code of a unit. */
+/* Code that belongs to a unit. */
 struct unit_range {
 	uint64_t lo, hi;
 	uint32_t unit;
@@ -30,12 +30,12 @@ struct unit_range {
 struct lineinfo {
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
-	int fd, alt_fd; /* ours; -1 none */
-	size_t budget; /* how many more ranges are believed */
+	int fd, alt_fd; /* we close them; -1: none */
+	size_t budget; /* limit for further ranges */
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* by lo */
-	struct strtab paths;	       /* by file */
-	struct map callees;	       /* abstract functions, by the place of their entry */
+	struct strtab paths;	       /* file number to path */
+	struct map callees;	       /* offset of an abstract function's entry, to its callee */
 	struct arena arena;	       /* struct inline_callee */
 	struct diag *diag;
 	bool split_told;
@@ -44,16 +44,16 @@ struct lineinfo {
 
 /* dwarf_unit.c */
 
-/* The ranges of code that the unit's own entry names; false when it names none. */
+/* Add the code ranges named by the unit's own entry. False: it names none. */
 bool unit_add_ranges(struct lineinfo *l, uint32_t unit);
-/* Its main source and its compiler, from its own entry. */
+/* Set a unit's main source file and compiler from its own entry. */
 void unit_name(struct lineinfo *l, struct unit *u);
-/* Lines and inlined calls of a unit. */
+/* Read the lines and inlined calls of a unit. */
 void unit_read(struct lineinfo *l, struct unit *u);
 
 /* lineinfo.c */
 
-/* The number of a path. */
+/* The number of a path, which is added if new. */
 uint32_t lineinfo_file(struct lineinfo *l, const char *dir, const char *path);
 
 #endif

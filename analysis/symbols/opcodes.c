@@ -8,7 +8,7 @@
 static const struct opcodes own = { init_disassemble_info, disassembler,
 				    disassemble_init_for_target, disassemble_free_target };
 
-/* BINUTILS_VERSION is of the headers; "" when it is not known. */
+/* BINUTILS_VERSION is the version of the headers; "" if unknown. */
 static bool load(const char *machine, struct opcodes *ret)
 {
 	__cleanup(freep) char *name =

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libopcodes: our own copy of it, which knows the machine that we were built for, and
- * the shared ones that Debian has for others, libopcodes-VERSION-MACHINE.so (of
- * binutils-aarch64-linux-gnu and its like) and libopcodes-VERSION-multiarch.so (of
- * binutils-multiarch). Its interface changes with each version, so only those of the
- * same version are used.
+ * libopcodes. Our own copy knows the machine that er_print was built for. For other
+ * machines Debian's shared libraries are loaded: libopcodes-VERSION-MACHINE.so
+ * (packages like binutils-aarch64-linux-gnu) or libopcodes-VERSION-multiarch.so
+ * (binutils-multiarch). The interface changes with each version, so only the version
+ * that we were built with is used.
  */
 #ifndef SYMBOLS_OPCODES_H
 #define SYMBOLS_OPCODES_H
 
 #include <stdbool.h>
 
-/* bfd.h wants to be included by a program that was configured as binutils are. */
+/* bfd.h refuses to be included unless PACKAGE is defined, as in binutils' own programs. */
 #define PACKAGE		"er_print"
 #define PACKAGE_VERSION ER_VERSION
 #include <dis-asm.h>
@@ -26,8 +26,8 @@ struct opcodes {
 };
 
 /*
- * A library that decodes this architecture, whose name in Debian is `debian`; false:
- * none is here. It stays loaded.
+ * Find a library that decodes this architecture; `debian` is the MACHINE in Debian's
+ * library name. False: none is installed. The library stays loaded.
  */
 bool opcodes_for(enum bfd_architecture arch, bool big, unsigned long mach, const char *debian,
 		 struct opcodes *ret);

@@ -10,12 +10,12 @@ enum {
 	NAME_MAX_LEN = 1024, /* every entry copies its name */
 };
 
-/* What is called through the slot that holds its address. */
+/* The functions called through slots that hold their addresses. */
 struct slots {
 	unsigned machine;
 	struct map symbol;   /* slot to index of a dynamic symbol */
-	struct map resolver; /* slot to the address of the function that chooses one (IFUNC) */
-	struct map chosen;   /* such an address to its name, const char *; NULL: none */
+	struct map resolver; /* slot to the address of its resolver function (IFUNC) */
+	struct map chosen;   /* resolver address to its name, const char *; NULL: unknown */
 	Elf_Data *syms, *strings;
 };
 
@@ -68,7 +68,10 @@ static size_t find_dynsym(Elf *elf, struct slots *s)
 	return 0;
 }
 
-/* Whether there are any. A static program has no dynamic symbols, and yet functions to choose. */
+/*
+ * Read the slots; false if there are none. A static program has no dynamic symbols, but
+ * may have IFUNCs.
+ */
 static bool find_slots(Elf *elf, struct slots *s)
 {
 	size_t dynsym = find_dynsym(elf, s);
@@ -80,7 +83,10 @@ static bool find_slots(Elf *elf, struct slots *s)
 	return s->symbol.len || s->resolver.len;
 }
 
-/* The names of the functions that choose, which are those of what they choose; as S-016. */
+/*
+ * Name the resolvers. A resolver has the name of the function it selects. Of several
+ * names the alphabetically last is used.
+ */
 static void name_chosen(struct slots *s, const rawsyms *syms)
 {
 	for (size_t i = 0; s->chosen.len && i < syms->len; i++) {
@@ -123,7 +129,9 @@ static const char *slot_name(const struct slots *s, uint64_t slot, size_t *len)
 
 static const char endbr64[] = "\xf3\x0f\x1e\xfa";
 
-/* The slot that an entry jumps through, 0 if it does not: [endbr64] [bnd] jmp *displacement(%rip).
+/*
+ * The slot that an entry jumps through; 0: no such jump. Matches [endbr64] [bnd] jmp
+ * *displacement(%rip).
  */
 static uint64_t entry_slot(const unsigned char *code, size_t size, uint64_t vaddr)
 {
@@ -167,7 +175,7 @@ static void add_entries(const struct slots *s, const Elf_Data *d, const GElf_Shd
 	const unsigned char *code = d->d_buf;
 	size_t step = sh->sh_entsize;
 
-	/* Static programs do not say: 16 bytes with an endbr64, 8 without. */
+	/* Static programs do not give the size of entries: 16 bytes with endbr64, otherwise 8. */
 	if (!step)
 		step = d->d_size >= 16 && !memcmp(code, endbr64, 4) ? 16 : 8;
 	for (size_t at = 0; at + step <= d->d_size && at / step < ENTRIES_MAX; at += step)
@@ -179,7 +187,7 @@ static void add_entries(const struct slots *s, const Elf_Data *d, const GElf_Shd
 
 enum { ARM_BTI_C = 0xd503245f, ARM_ENTRY = 16 };
 
-/* The slot that the two instructions load from, 0 if they are others. */
+/* The slot that these two instructions load from; 0: they are other instructions. */
 static uint64_t arm_slot(const uint32_t insn[2], uint64_t vaddr)
 {
 	int64_t page;

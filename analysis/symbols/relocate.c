@@ -15,12 +15,12 @@
 
 enum { SECTIONS_MAX = 65279, ALIGN_MAX = 4096, ELSEWHERE_SIZE = 16 };
 
-/* A copy of the file, 64 bit and little-endian, as x86-64 and AArch64 are. */
+/* A copy of the file; 64 bit, little-endian (x86-64, AArch64). */
 struct image {
 	unsigned char *p;
 	size_t size;
 	Elf64_Shdr *sections; /* in p */
-	size_t n;	      /* with that of what is defined elsewhere, the last one */
+	size_t n;	      /* includes the last one: symbols of other files */
 	unsigned machine;
 };
 
@@ -47,7 +47,7 @@ static bool open_image(struct image *im)
 	return true;
 }
 
-/* A table of sections with one more, behind all else. */
+/* Move the section table to the end of the file, with room for one more section. */
 static void add_section(struct image *im)
 {
 	size_t at = (im->size + 7) & ~7UL, size = im->n * sizeof(Elf64_Shdr);
@@ -68,7 +68,7 @@ static void add_section(struct image *im)
 	im->size = at + size + sizeof(Elf64_Shdr);
 }
 
-/* One behind the other, code as everything else that is loaded. */
+/* Give each loaded section an address, one after the other. */
 static void place_sections(struct image *im)
 {
 	uint64_t at = 0;
@@ -86,7 +86,7 @@ static void place_sections(struct image *im)
 	}
 }
 
-/* The symbols of a table that lies in the file, aligned. */
+/* The symbols of a table that lies inside the file and is aligned. */
 static Elf64_Sym *symbols(const struct image *im, size_t index, size_t *n)
 {
 	const Elf64_Shdr *s = index < im->n ? &im->sections[index] : NULL;
@@ -99,7 +99,7 @@ static Elf64_Sym *symbols(const struct image *im, size_t index, size_t *n)
 	return (Elf64_Sym *)(im->p + s->sh_offset);
 }
 
-/* The next place among those of what is defined elsewhere. */
+/* Give a symbol of another file the next address in the extra section. */
 static void place_elsewhere(struct image *im, Elf64_Sym *sym)
 {
 	Elf64_Shdr *s = &im->sections[im->n - 1];
@@ -126,14 +126,16 @@ static void place_symbols(struct image *im)
 	}
 }
 
-/* A branch counts words, in the lower 26 bits of its instruction. */
+/* AArch64 branches count words, in the lower 26 bits of the instruction. */
 static bool is_arm_branch(const struct image *im, unsigned type)
 {
 	return im->machine == EM_AARCH64 &&
 	       (type == R_AARCH64_CALL26 || type == R_AARCH64_JUMP26);
 }
 
-/* How many bytes a relocation fills, 0: none of those that matter here; *pc: it counts from itself.
+/*
+ * The number of bytes that a relocation fills; 0: a type that does not matter here.
+ * *pc: it is relative to its own address.
  */
 static size_t width(const struct image *im, unsigned type, bool *pc)
 {

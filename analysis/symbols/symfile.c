@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Section numbers stay as they are, so that whatever refers to one by number
- * stays true; the new tables are added behind. The layout is ours: program
- * headers, then the sections that keep their content, one after the other.
+ * Sections keep their numbers, so references by number stay valid; new tables are
+ * appended. The layout is ours: program headers, then the sections with content, one
+ * after the other.
  */
 #include "analysis/symbols/symfile.h"
 
@@ -33,7 +33,7 @@ struct symfile {
 	Elf *in, *out;
 	GElf_Ehdr ehdr;
 	size_t nsections;
-	uint64_t at; /* where the next content goes */
+	uint64_t at; /* offset of the next content */
 	struct buf names, strings, unnamed;
 	VEC(GElf_Sym) syms;
 	size_t nlocal;
@@ -62,7 +62,7 @@ static bool write_headers(struct symfile *f)
 	return true;
 }
 
-/* Give a section content, at the next place that suits it. */
+/* Give a section content at the next suitable offset. */
 static bool put_content(struct symfile *f, Elf_Scn *s, GElf_Shdr *sh, const void *p, size_t size,
 			Elf_Type type)
 {
@@ -78,13 +78,16 @@ static bool put_content(struct symfile *f, Elf_Scn *s, GElf_Shdr *sh, const void
 	sh->sh_offset = f->at;
 	sh->sh_size = size;
 	if (sh->sh_addralign & (sh->sh_addralign - 1) || sh->sh_addralign > 8 || !sh->sh_addralign)
-		sh->sh_addralign = 1; /* a hostile one: libelf refuses it */
+		sh->sh_addralign = 1; /* hostile value: libelf would refuse it */
 	d->d_align = sh->sh_addralign;
 	f->at += size;
 	return gelf_update_shdr(s, sh);
 }
 
-/* What readers use besides .symtab: names of dynamic symbols, notes (the build id). */
+/*
+ * Whether a section keeps its content: what readers need besides .symtab, such as names
+ * of dynamic symbols and notes (the build id).
+ */
 static bool keeps_content(Elf *in, size_t index, const GElf_Shdr *sh)
 {
 	GElf_Shdr user;
@@ -129,7 +132,7 @@ static size_t add_string(struct buf *b, const char *s, size_t len)
 	return at;
 }
 
-/* Once for all symbols: there may be a hundred thousand. */
+/* List the code sections once: there may be a hundred thousand symbols to look up. */
 static void find_code(struct symfile *f)
 {
 	GElf_Shdr sh;
@@ -141,7 +144,7 @@ static void find_code(struct symfile *f)
 								  .index = elf_ndxscn(s) });
 }
 
-/* The executable section of an address; functions have one by construction. */
+/* The executable section of an address. Every function lies in one. */
 static size_t section_of(const struct symfile *f, uint64_t vaddr)
 {
 	vec_for_each(c, &f->code)
@@ -162,7 +165,10 @@ static void add_symbol(struct symfile *f, const struct sym *s, const char *name,
 			   });
 }
 
-/* Local symbols come first in a symbol table. Aliases are local, so that the kept name stays. */
+/*
+ * A symbol table has local symbols first. Aliases become local, so that the kept name
+ * is still preferred.
+ */
 static void collect_symbols(struct symfile *f, const struct symtab *t)
 {
 	size_t n;
@@ -186,7 +192,7 @@ static void collect_symbols(struct symfile *f, const struct symtab *t)
 			add_symbol(f, s, s->name, strlen(s->name), STB_GLOBAL);
 }
 
-/* The symbols in the memory form of the file's class, as libelf converts them; malloc'ed. */
+/* The symbols in libelf's memory form for the file's class; the caller frees it. */
 static void *symbols_image(struct symfile *f, size_t *size)
 {
 	bool wide = gelf_getclass(f->in) == ELFCLASS64;
@@ -227,7 +233,7 @@ static bool copy_names(struct symfile *f)
 	return true;
 }
 
-/* Where functions without a symbol are; it is left out when all have one. */
+/* Add the bounds of functions without a symbol; omitted if there are none. */
 static bool add_unnamed(struct symfile *f)
 {
 	GElf_Shdr sh = { .sh_type = SHT_PROGBITS, .sh_addralign = 1 };
@@ -240,7 +246,7 @@ static bool add_unnamed(struct symfile *f)
 	return s && put_content(f, s, &sh, f->unnamed.data, f->unnamed.len, ELF_T_BYTE);
 }
 
-/* .symtab, .strtab and .shstrtab behind the sections of the original. */
+/* Add .symtab, .strtab and .shstrtab after the original sections. */
 static bool add_tables(struct symfile *f, const void *symbols, size_t size)
 {
 	Elf_Scn *symtab = elf_newscn(f->out), *strtab = elf_newscn(f->out),
@@ -276,9 +282,9 @@ static bool add_tables(struct symfile *f, const void *symbols, size_t size)
 }
 
 /*
- * gprofng finds a function by the offset its section had in the original file,
- * so the headers must keep it. libelf would fill the file up to there with
- * zeros; the offsets are therefore put back behind its back.
+ * gprofng finds a function by its section's offset in the original file, so headers
+ * must keep that offset. libelf would fill the file up to there with zeros; so the
+ * offsets are patched in afterwards.
  */
 static int restore_offset(struct symfile *f, int fd, size_t index, const GElf_Shdr *sh)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From raw symbols to a table that answers: sort; one entry for each address;
- * ends for the symbols without a size; and for each symbol the next one outward
- * that reaches further, so that a lookup steps over nested symbols at once.
+ * Builds the lookup table from raw symbols: sort; keep one entry for each address; give
+ * ends to symbols without a size. For each symbol it also stores the nearest one before
+ * it that ends later, so that a lookup skips nested symbols.
  */
 #include "analysis/symbols/symtab.h"
 
@@ -27,15 +27,15 @@
 enum {
 	NEST_MAX = 64, /* outward steps of a lookup; compilers nest two deep */
 	ALIASES_MAX = 1024,
-	NAMED_ENOUGH = 10, /* symbols for one function without: no server is asked */
+	NAMED_ENOUGH = 10, /* symbols per unnamed function: with more no server is asked */
 	NONE = UINT32_MAX,
 };
 
 struct symtab {
 	VEC(struct sym) syms;
-	uint32_t *outer; /* for each symbol the nearest before it that ends later, or NONE */
+	uint32_t *outer; /* the nearest symbol before it that ends later, or NONE */
 	elf_regions regions;
-	elf_regions unnamed; /* functions that no symbol covers, sorted and apart */
+	elf_regions unnamed; /* functions without a symbol, sorted and disjoint */
 	elf_segments segments;
 	char *build_id, *source;
 	struct arena arena; /* names */
@@ -43,7 +43,7 @@ struct symtab {
 
 /* --- the table --- */
 
-/* By address; of one address functions come before labels, and the name to be shown first. */
+/* By address; at one address functions before labels, then the name to be shown first. */
 static int raw_cmp(const void *pa, const void *pb)
 {
 	const struct rawsym *a = *(const struct rawsym *const *)pa;
@@ -81,7 +81,7 @@ static const char *join_aliases(struct arena *a, const struct rawsym *keep,
 	return ret;
 }
 
-/* One symbol of those at an address, [r, end): the first by raw_cmp names it. */
+/* Merge the symbols [r, end) of one address; the first by raw_cmp gives the name. */
 static struct sym merge(struct symtab *t, const struct rawsym *r, const struct rawsym *end)
 {
 	struct sym s = { .addr = r->addr,
@@ -89,7 +89,7 @@ static struct sym merge(struct symtab *t, const struct rawsym *r, const struct r
 			 .elsewhere = r->flags & RAW_ELSEWHERE };
 	const struct rawsym *last = r;
 
-	/* Untyped names beside a function are labels: they neither name it nor make it longer. */
+	/* Untyped names beside a function are labels: they add neither name nor size. */
 	while (last < end && !((last->flags ^ r->flags) & RAW_UNTYPED))
 		last++;
 	for (const struct rawsym *p = r; p < last; p++) {
@@ -100,7 +100,7 @@ static struct sym merge(struct symtab *t, const struct rawsym *r, const struct r
 	return s;
 }
 
-/* Sizes end with their region. A symbol without one within another is a label, and left out. */
+/* Cut sizes at the end of the region. Drops a symbol without a size inside another one: a label. */
 static void bound_sizes(struct symtab *t)
 {
 	uint64_t reach = 0;
@@ -139,7 +139,7 @@ static void link_outward(struct symtab *t)
 	}
 }
 
-/* By their addresses in memory: qsort moves a pointer three times as fast as a symbol. */
+/* Sort by address in memory: qsort moves a pointer three times as fast as a symbol. */
 static void sort_raw(rawsyms *raw)
 {
 	const struct rawsym **order = xcalloc(raw->len, sizeof(*order));
@@ -182,7 +182,7 @@ struct sources {
 	struct diag *d;
 	rawsyms raw;
 	size_t nbad;
-	struct buf names; /* of the sources, for `objects` */
+	struct buf names; /* names of the sources, for `objects` */
 };
 
 static size_t add(struct sources *s, Elf *elf, unsigned type, const char *source)
@@ -238,7 +238,7 @@ static size_t add_go(struct sources *s, Elf *elf)
 	return n;
 }
 
-/* Code without content: an archive's symbol file, made where the debug file may have been missing. */
+/* Whether code has no content: a symbol file, perhaps made where the debug file was missing. */
 static bool is_symbol_file(Elf *elf)
 {
 	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
@@ -252,7 +252,7 @@ static bool is_symbol_file(Elf *elf)
 	return false;
 }
 
-/* Where functions are that have no symbol: those that no symbol from before them covers. */
+/* Find functions without a symbol: ranges that no symbol covers from before their start. */
 static void read_unnamed(struct symtab *t, Elf *elf)
 {
 	elf_regions all = { 0 };
@@ -378,7 +378,7 @@ uint64_t symtab_vaddr(const struct symtab *t, uint64_t offset)
 {
 	uint64_t found = -1;
 
-	/* An offset may be mapped twice (headers in a data segment): code is what is asked for. */
+	/* An offset may be mapped twice (headers in a data segment): prefer the code. */
 	for (size_t i = 0; i < t->segments.len; i++) {
 		const struct elf_segment *s = &t->segments.data[i];
 
@@ -398,7 +398,7 @@ const struct elf_region *symtab_unnamed(const struct symtab *t, size_t *n)
 	return t->unnamed.data;
 }
 
-/* Cut [*start, *end), which has the address in it, where something else begins or ends. */
+/* Shorten [*start, *end), which contains vaddr, at a boundary `at`. */
 static void cut(uint64_t vaddr, uint64_t at, uint64_t *start, uint64_t *end)
 {
 	if (at <= vaddr && at > *start)

@@ -10,18 +10,18 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/vec.h"
 
-/* Small enough for little to be left when the last one has come. */
+/* Small, so that little remains to be processed after the last block arrives. */
 enum { BLOCK = 128 * 1024 };
 
 struct textblocks {
 	int fd;
 	size_t most, total;
-	/* The reader's: what it read behind the last newline. */
+	/* Used by the reader only: bytes it read after the last newline. */
 	char *rest;
 	size_t nrest;
 	bool threaded;
 	pthread_t reader;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects all that follows */
 	pthread_cond_t more;
 	VEC(char *) blocks;
 	size_t taken;
@@ -29,7 +29,7 @@ struct textblocks {
 	int err;
 };
 
-/* Fill up to `room` bytes. Fewer at the end and after an error, which goes to *err. */
+/* Read up to `room` bytes; returns how many. Fewer at the end or after an error, stored in *err. */
 static size_t fill(int fd, char *text, size_t room, int *err)
 {
 	size_t len = 0;
@@ -48,7 +48,7 @@ static size_t fill(int fd, char *text, size_t room, int *err)
 	return len;
 }
 
-/* Lines up to the last whole one; what is behind it goes before the next block. */
+/* Cut a block after its last newline; the rest goes to the next block. */
 static char *cut(struct textblocks *t, char *text, size_t len)
 {
 	char *end = memrchr(text, '\n', len);
@@ -64,7 +64,7 @@ static char *cut(struct textblocks *t, char *text, size_t len)
 	return text;
 }
 
-/* Read one block more. False when it was the last. */
+/* Read one more block. False: it was the last. */
 static bool read_block(struct textblocks *t)
 {
 	size_t len = t->nrest + BLOCK;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of a file that takes long to read, as those do that the kernel writes
- * while it is asked: in blocks of whole lines, read by a thread of its own while
- * its owner works on those before. Without a thread it is the same, one after the
- * other.
+ * Reads text that arrives slowly, such as kernel files that are generated while they
+ * are read. A second thread reads blocks of whole lines while the caller processes
+ * earlier blocks. If no thread can be started the caller reads the blocks itself.
  */
 #ifndef SYMBOLS_TEXTBLOCKS_H
 #define SYMBOLS_TEXTBLOCKS_H
@@ -12,15 +11,14 @@
 
 struct textblocks;
 
-/* From where fd stands on, at most `most` bytes. The descriptor is borrowed until the end. */
+/* Read fd from its current offset, at most `most` bytes. fd is borrowed until textblocks_free. */
 struct textblocks *textblocks_open(int fd, size_t most);
 /*
- * The next block, ended by NUL, to be changed as its owner likes; valid until
- * textblocks_free. The last line may lack its newline. NULL at the end, and after
- * an error.
+ * The next block, ended by NUL; its last line may lack the newline. The caller may
+ * modify it; it is valid until textblocks_free. NULL at the end and after an error.
  */
 char *textblocks_next(struct textblocks *t);
-/* After the end: 0, or the errno; EFBIG when there was more than `most`. */
+/* After the last block: 0 or an errno; EFBIG if there were more than `most` bytes. */
 int textblocks_error(const struct textblocks *t);
 void textblocks_free(struct textblocks *t);
 

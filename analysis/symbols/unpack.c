@@ -19,7 +19,7 @@ enum { STEP = 256 * 1024, UNPACKED_MAX = 512 * 1024 * 1024, DECODER_MEMORY = 256
 
 const char *const unpack_endings[] = { ".xz", ".zst", ".gz", NULL };
 
-/* Where the content goes; `step` is room for some of it. */
+/* Receives the content; `step` is a buffer for part of it. */
 struct target {
 	int fd;
 	size_t size;
@@ -60,7 +60,7 @@ static bool unpack_xz(const struct file *in, struct target *t)
 static bool unpack_gz(const struct file *in, struct target *t)
 {
 	z_stream s = { .next_in = (unsigned char *)in->data, .avail_in = in->size };
-	int r = inflateInit2(&s, 16 + MAX_WBITS); /* gzip's header and sum */
+	int r = inflateInit2(&s, 16 + MAX_WBITS); /* gzip's header and checksum */
 
 	while (r == Z_OK) {
 		s.next_out = t->step;

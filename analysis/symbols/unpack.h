@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that are compressed as a whole, as distributions' kernel modules are: .gz, .xz, .zst. */
+/* Files compressed as a whole, like kernel modules of distributions: .gz, .xz, .zst. */
 #ifndef SYMBOLS_UNPACK_H
 #define SYMBOLS_UNPACK_H
 
 struct diag;
 
-/* How their names may end: ".xz" and its like; NULL ends. */
+/* File name endings (".xz" …), ended by NULL. */
 extern const char *const unpack_endings[];
 
 /*
- * Takes over fd. A memory file of its content if it is compressed, by what stands in it
- * and not by its name; else fd itself. -1 after a warning about `path` when it is damaged or
- * becomes larger than any module.
+ * Takes ownership of fd. If its content (not its name) is compressed, returns a memory
+ * file with the uncompressed content; otherwise fd itself. -1 after a warning about
+ * `path` if it is damaged or larger than any kernel module.
  */
 int unpack_open(int fd, const char *path, struct diag *d);
 
