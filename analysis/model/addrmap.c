@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A mapping covers a rectangle in the plane of address and time. What replaces
- * a part of it cuts the rectangle, and each cut makes at most two new ones, so
- * n changes leave at most 3n disjoint pieces.
+ * A mapping is a rectangle in the plane of addresses and times. A change that replaces
+ * a part of it cuts the rectangle. Each cut adds at most two pieces, so n changes leave
+ * at most 3n disjoint pieces.
  *
- * While changes come in, the live pieces are in a search tree whose comparison
- * calls overlapping ranges equal: tfind with a range finds any live piece that
- * it touches. Afterwards the pieces lie sorted by their first address, each
- * with the highest end of all before it, and a question walks down from the
- * last piece that begins at or below the address. Real address spaces answer
- * in a step or two. Made-up ones may not, so the steps are counted, and when
- * they run out addresses are unknown rather than the reader stuck.
+ * While changes are added, live pieces are in a search tree. Its comparison treats
+ * overlapping ranges as equal, so tfind with a range finds any live piece that overlaps
+ * it. Afterwards the pieces are sorted by first address, each with the highest end of
+ * all before it. A lookup goes down from the last piece that begins at or below the
+ * address. Real address spaces take one or two steps. Hostile ones may take many, so
+ * steps are counted; when the limit is reached addresses are unknown.
  */
 #include "analysis/model/addrmap.h"
 
@@ -28,14 +27,14 @@ struct piece {
 	struct span life;
 	uint32_t mapping;
 	uint64_t reach; /* highest hi of this and all pieces before it */
-	struct piece *other; /* while changes come in: the next of the same mapping */
+	struct piece *other; /* next piece of the same mapping, while changes are added */
 	bool dead;
 };
 
 struct addrmap {
 	VEC(struct mapping) mappings;
 	VEC(struct piece *) pieces_of; /* by mapping */
-	VEC(struct piece) pieces; /* the dead, and after addrmap_finish all */
+	VEC(struct piece) pieces; /* dead ones; after addrmap_finish all */
 	void *live;               /* tsearch tree of struct piece */
 	struct arena arena;
 	uint64_t steps;
@@ -66,7 +65,7 @@ struct addrmap *addrmap_new(void)
 
 static void keep_node(void *p)
 {
-	/* pieces live in the arena */
+	/* pieces are freed with the arena */
 }
 
 void addrmap_free(struct addrmap *m)
@@ -89,10 +88,10 @@ static void live_add(struct addrmap *m, struct piece piece)
 	p->other = m->pieces_of.data[piece.mapping];
 	m->pieces_of.data[piece.mapping] = p;
 	if (!tsearch(p, &m->live, piece_cmp))
-		abort(); /* out of memory inside libc's tree */
+		abort(); /* libc's tree is out of memory */
 }
 
-/* End the life of p within [lo, hi); one that began at the same moment never was. */
+/* End the life of p within [lo, hi). A piece that began at the same moment is dropped. */
 static void live_end(struct addrmap *m, struct piece *p, uint64_t lo, uint64_t hi, int64_t time_ns)
 {
 	struct piece dead = *p;
@@ -128,7 +127,7 @@ void addrmap_add(struct addrmap *m, int64_t time_ns, const struct mapping *what)
 
 		if (old->lo <= new.lo && old->hi >= new.hi &&
 		    same_place(&m->mappings.data[old->mapping], what))
-			return; /* told twice */
+			return; /* the same change again */
 		live_end(m, old, new.lo, new.hi, time_ns);
 		left.hi = new.lo;
 		right.lo = new.hi;
@@ -147,7 +146,7 @@ void addrmap_unmap(struct addrmap *m, int64_t time_ns, uint64_t vaddr)
 	struct piece at = { .lo = vaddr, .hi = vaddr + 1 };
 	struct piece **found = tfind(&at, &m->live, piece_cmp);
 
-	/* What a later mapping cut into pieces ends as a whole. */
+	/* Ends all pieces that later mappings left of this one. */
 	for (struct piece *p = found ? m->pieces_of.data[(*found)->mapping] : NULL; p; p = p->other) {
 		if (!p->dead)
 			live_end(m, p, 0, UINT64_MAX, time_ns);
@@ -180,9 +179,12 @@ const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_
 				   struct span *valid)
 {
 	const struct piece *best = NULL;
-	int64_t from = INT64_MIN; /* when what was here last ended */
+	int64_t from = INT64_MIN; /* when the previous piece here ended */
 
-	/* The piece whose end is the first after time_ns is here, or comes next. */
+	/*
+	 * Of all pieces with pc, take the one that ends first after time_ns: it is
+	 * mapped now, or comes next.
+	 */
 	for (size_t i = vec_upto(&m->pieces, lo, pc); i > 0; i--) {
 		const struct piece *p = &m->pieces.data[i - 1];
 

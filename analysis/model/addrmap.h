@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The address space of one experiment as it changed over time: which mapping
- * an address belonged to at a moment, and for how long that answer holds.
+ * The address space of one experiment as it changed over time. It tells which mapping
+ * an address belonged to at a given time, and for which span of time that answer holds.
  */
 #ifndef MODEL_ADDRMAP_H
 #define MODEL_ADDRMAP_H
@@ -13,12 +13,12 @@
 struct func;
 struct loadobj;
 
-/* What lies at [vaddr, vaddr+size): a part of an object, or one function without a file. */
+/* What is mapped at [vaddr, vaddr+size): a part of an object, or one function without a file. */
 struct mapping {
 	uint64_t vaddr, size;
 	int64_t foffset;
 	struct loadobj *obj;
-	struct func *func; /* NULL: look into obj */
+	struct func *func; /* NULL: the mapping is of obj */
 };
 
 struct addrmap;
@@ -27,12 +27,12 @@ struct addrmap *addrmap_new(void);
 void addrmap_free(struct addrmap *m);
 
 /*
- * Changes, in the order of their times. What a new mapping covers is replaced; an
- * unmapping ends all that is left of the mapping at that address.
+ * Changes, in order of time. A new mapping replaces what it overlaps. An unmapping ends
+ * all remaining pieces of the mapping at that address.
  */
 void addrmap_add(struct addrmap *m, int64_t time_ns, const struct mapping *what);
 void addrmap_unmap(struct addrmap *m, int64_t time_ns, uint64_t vaddr);
-/* After the last change and before the first question. */
+/* Call after the last change and before the first addrmap_find. */
 void addrmap_finish(struct addrmap *m);
 
 struct span {
@@ -40,13 +40,13 @@ struct span {
 };
 
 /*
- * The mapping of pc at the time, or NULL. An address that nothing held yet
- * belongs to what comes next: a map record may be later than its first use.
- * *valid is narrowed to the times that have the same answer.
+ * The mapping of pc at a time; NULL: none. An address that was not mapped yet belongs
+ * to the next mapping there, because a map record may be later than its first use.
+ * *valid is narrowed to the times with the same answer.
  */
 const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_ns,
 				   struct span *valid);
-/* Whether hostile maps made addrmap_find give up on some addresses. */
+/* Whether addrmap_find gave up on some addresses because the maps were too complex (hostile). */
 bool addrmap_exhausted(const struct addrmap *m);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address to the load object that lies there, by the nearest mapping
- * at or below it: recordings may have the mappings of code only, and what is
- * zero at the start of a program is in no file. Where that mapping stands in the
- * file says how far the object was moved, and its symbols the rest.
+ * Finds the load object at a data address, by the nearest mapping at or below it. The
+ * mapping may lie below because recordings may have only the mappings of code, and
+ * zero-initialized data is in no file. The mapping's file offset gives the distance by
+ * which the object was moved; then its symbol table gives the variable.
  */
 #include "analysis/model/dataobj.h"
 
@@ -14,7 +14,7 @@
 struct data_file {
 	bool read;
 	struct datasyms *syms; /* NULL: none */
-	struct map met;        /* address of those that were met, to struct dataobj * */
+	struct map met;        /* address of a variable already asked for, to struct dataobj * */
 };
 
 struct data_objects {
@@ -52,7 +52,10 @@ void data_objects_free(struct data_objects *d)
 	vec_free(&d->files);
 }
 
-/* An archive may be a symbol file, which has functions only: the file with most variables counts. */
+/*
+ * Use the file with the most variables: an archive may be a symbol file, which has only
+ * functions.
+ */
 static bool use_symbols(struct loadobj *o, int fd, void *ctx)
 {
 	struct datasyms *syms = datasyms_open(fd);
@@ -80,7 +83,7 @@ static struct data_file *file_of(struct session *s, struct data_objects *d, stru
 	return f;
 }
 
-/* The mapping of a file at or nearest below the address, as it was at the time. */
+/* The mapping of a file at, or nearest below, an address at a time. */
 static const struct exp_map *mapping_below(const struct experiment *e, uint64_t vaddr,
 					   int64_t time_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an address of data belongs to: a variable that a load object's symbol
- * table names, or else nothing known, with the reason (L-032, L-033). Types
- * are not looked into: what part of a variable was used is its offset.
+ * Data objects: the variable of a load object's symbol table that an address belongs
+ * to. If there is none the data object is "<Unknown> (why)". Types are not read; an
+ * offset tells which part of a variable was accessed.
  */
 #ifndef MODEL_DATAOBJ_H
 #define MODEL_DATAOBJ_H
@@ -13,20 +13,20 @@
 
 struct dataobj {
 	uint32_t id;
-	const char *name;          /* of the variable, or "<Unknown> (why)" */
+	const char *name;          /* the variable's, or "<Unknown> (why)" */
 	const struct loadobj *obj; /* NULL: unknown */
 	uint64_t addr, size;       /* in the object's own address space */
 };
 
 /*
- * The data object at an address that a packet of e has, at a time relative to
- * its start. *offset is how far behind its beginning. Lives as long as the session.
+ * The data object at an address in a packet of e, at a time relative to e's start.
+ * *offset is the distance from the data object's start. Valid as long as the session.
  */
 const struct dataobj *session_data_object(struct session *s, const struct experiment *e,
 					  uint64_t vaddr, int64_t time_ns, uint64_t *offset);
 /*
- * The name of the variable at an address of the object's own address space, and how far
- * behind its beginning; NULL: none. Lives as long as the session.
+ * The name of the variable at an address in the object's own address space; NULL: none.
+ * *offset is the distance from its start. Valid as long as the session.
  */
 const char *object_data_name(struct session *s, struct loadobj *o, uint64_t addr,
 			     uint64_t *offset);

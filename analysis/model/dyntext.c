@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an experiment recorded of functions that have no file: their bytes, source
- * file and line table (S-026), in the file dyntext. A record says where the function
- * lay, those behind it belong to it.
+ * Reads `dyntext`, where an experiment has functions without a file: their code, source
+ * file and line table. A record gives a function's address; the records after it belong
+ * to that function.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 enum { DYN_HEADER = 1, DYN_CODE = 2, DYN_LINES = 3, DYN_SOURCE = 4 };
 enum { DYN_HEAD_SIZE = 8, DYN_HEADER_SIZE = 24 };
 
-/* What is known of one function; pointers into the file. */
+/* The data of one function; pointers into the file. */
 struct dynamic {
 	const unsigned char *code;
 	size_t size;
@@ -46,7 +46,7 @@ static void take(struct dynamic *dyn, uint32_t type, const unsigned char *p, siz
 	}
 }
 
-/* The records of the function at vaddr; of several times the last ones. */
+/* Read the records of the function at vaddr. If it has several, the last ones are used. */
 static bool read_records(const struct file *file, bool swap, uint64_t vaddr, struct dynamic *ret)
 {
 	struct cursor c = { .p = file->data, .end = file->data + file->size, .swap = swap };
@@ -74,7 +74,7 @@ static bool read_records(const struct file *file, bool swap, uint64_t vaddr, str
 	return any;
 }
 
-/* Most recordings have none: found out once. */
+/* Whether any experiment has dyntext, checked once: most do not. */
 static bool any_dyntext(struct session *s)
 {
 	if (s->impl->dyntext == DYNTEXT_UNKNOWN) {
@@ -90,7 +90,7 @@ static bool any_dyntext(struct session *s)
 	return s->impl->dyntext == DYNTEXT_SOME;
 }
 
-/* The function's records in any experiment, which stays open in *file until file_close. */
+/* Find the function's records in any experiment. *file stays open until file_close. */
 static const struct experiment *find(struct session *s, const struct func *f, struct file *file,
 				     struct dynamic *ret)
 {
@@ -124,7 +124,7 @@ size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, vo
 	return n;
 }
 
-/* The log names machines in words of its time: "x86_64", "aarch64". */
+/* Translate the log's machine names ("x86_64", "aarch64"). */
 const struct machine *dynamic_machine(struct session *s, const struct func *f)
 {
 	static const struct machine x86 = { .elf_machine = EM_X86_64, .wide = true };

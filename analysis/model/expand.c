@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames that nobody recorded: of calls that the compiler inlined, and of functions whose
- * code was split off. What was inlined at a place is found once and kept.
+ * Adds frames that were not recorded: of calls that the compiler inlined, and of
+ * functions whose code was split off. The inlined calls at a location are looked up
+ * once and kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 
 enum { INLINED_MAX = 64 };
 
-/* The frames of the inlined calls at a recorded frame: `n` from ids[first] on, innermost first. */
+/*
+ * The inlined calls at a recorded frame: frames ids[first] to ids[first + n - 1],
+ * innermost first.
+ */
 struct inlined_frames {
 	uint32_t first, n;
 	bool known;
@@ -19,7 +23,7 @@ struct inlined_frames {
 struct expansions {
 	VEC(struct inlined_frames) by_frame; /* by frame id */
 	VEC(uint32_t) ids;
-	VEC(uint32_t) stack; /* the one in hand */
+	VEC(uint32_t) stack; /* being expanded */
 };
 
 void expansions_free(struct expansions *x)
@@ -41,7 +45,7 @@ static struct expansions *expansions_of(struct session *s)
 
 /* --- inlined calls --- */
 
-/* A kernel's function goes by its module, too: "vmlinux`mix". */
+/* A kernel function's name includes its module: "vmlinux`mix". */
 static struct func *inlined_func(struct session *s, const struct func *body,
 				 const struct inlined_at *call)
 {
@@ -92,7 +96,10 @@ static void push_inlined(struct session *s, struct expansions *x, uint32_t frame
 
 /* --- outlined code --- */
 
-/* Cold code is jumped to; of a function that calls another part of itself the frame is there. */
+/*
+ * Whether the caller's recorded frame is the part's call. Cold code is jumped to, never
+ * called; other parts may be called by their own function.
+ */
 static bool made_the_call(const struct func *parent, const struct func *part,
 			  const struct func *caller)
 {
@@ -102,8 +109,8 @@ static bool made_the_call(const struct func *parent, const struct func *part,
 }
 
 /*
- * A frame of the function behind each part of one. A frame is known to be a part when its
- * function is: parts of parts lie around each other.
+ * Add a frame for each function that f was split off. A part may have been split off
+ * another part, so this continues until a function is no part.
  */
 static void push_parents(struct session *s, struct expansions *x, struct func *f,
 			 const struct func *caller)

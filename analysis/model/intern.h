@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dense ids for records that the caller keeps in an array: equal records are to
- * get one id. The table knows hashes and ids, the caller compares. A zeroed
+ * Gives dense ids to records that the caller keeps in an array, so that equal records
+ * have one id. The table stores hashes and ids; the caller compares records. A zeroed
  * struct is an empty table.
  *
- * Slots hold no more than half a hash and an id, so that the table of a hundred
- * thousand records still lies in the cache.
+ * A slot holds half a hash and an id, no more, so that the table of a hundred thousand
+ * records fits into the CPU's cache.
  */
 #ifndef MODEL_INTERN_H
 #define MODEL_INTERN_H
@@ -18,7 +18,7 @@
 
 struct intern_slot {
 	uint32_t hash;
-	uint32_t id1; /* id + 1; 0: free */
+	uint32_t id1; /* id + 1; 0: free slot */
 };
 
 struct intern {
@@ -26,10 +26,10 @@ struct intern {
 	size_t cap, len;
 };
 
-/* A walk over the ids that have a hash. */
+/* An iteration over the ids with one hash. */
 struct intern_probe {
 	uint32_t hash;
-	size_t at; /* slot to look at next, wraps around */
+	size_t at; /* next slot to look at; wraps around */
 };
 
 static inline struct intern_probe intern_probe(uint64_t hash)
@@ -39,7 +39,7 @@ static inline struct intern_probe intern_probe(uint64_t hash)
 	return (struct intern_probe){ .hash = half, .at = half };
 }
 
-/* The next of them + 1, or 0: while ((id1 = intern_next(t, &probe))). */
+/* The next id + 1, or 0: while ((id1 = intern_next(t, &probe))). */
 static inline uint32_t intern_next(const struct intern *t, struct intern_probe *p)
 {
 	while (t->cap) {
@@ -73,10 +73,10 @@ static inline void intern_grow(struct intern *t)
 	free(old.slots);
 }
 
-/* Give the next id to a new record. */
+/* Add a record; returns its new id. */
 static inline uint32_t intern_add(struct intern *t, uint64_t hash)
 {
-	/* At most 2/3 full: probes stay short. */
+	/* Fill at most 2/3, so that probe sequences stay short. */
 	if (t->len * 3 >= t->cap * 2)
 		intern_grow(t);
 	intern_place(t, (struct intern_slot){ intern_probe(hash).hash, ++t->len });

@@ -69,7 +69,7 @@ void kernel_boots_free(kernel_boots *boots)
 	vec_free(boots);
 }
 
-/* How many symbols begin at or below the address. */
+/* The number of symbols that begin at or below the address. */
 static size_t upto(const struct kernel_boot *b, uint64_t addr)
 {
 	size_t lo = 0, hi = b->syms.len;
@@ -116,7 +116,7 @@ const struct exp_ksym *kernel_boot_sym(const struct kernel_boot *b, uint64_t add
 	return k && addr - k->addr < k->size ? k : NULL;
 }
 
-/* It becomes part of paths and addresses of servers. */
+/* Build ids come from the file and are used in paths and URLs: allow only hexadecimal digits. */
 static bool is_build_id(const char *id)
 {
 	size_t n = strlen(id);

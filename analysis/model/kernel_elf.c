@@ -38,7 +38,7 @@ static void put_names(struct kernel_elf *k)
 	}
 }
 
-/* The address of a function as it was recorded; 0: there is none or more than one. */
+/* The address of the function with a recorded name; 0: none, or ambiguous. */
 static uint64_t by_name(const struct kernel_elf *k, const char *name)
 {
 	uint64_t *at = map_get(&k->by_name, hash_bytes(name, strlen(name)));
@@ -46,7 +46,10 @@ static uint64_t by_name(const struct kernel_elf *k, const char *name)
 	return at ? *at : 0;
 }
 
-/* Whether the recorded functions are in this file; of vmlinux one in common is no proof. */
+/*
+ * Whether the file has the recorded functions; sets k->distance. For vmlinux a single
+ * match proves nothing.
+ */
 static bool measure(struct kernel_elf *k, const struct kernel_boot *boot, const char *module,
 		    bool proven)
 {
@@ -70,7 +73,7 @@ static bool measure(struct kernel_elf *k, const struct kernel_boot *boot, const 
 	return proven || (best > !strcmp(module, vmlinux) && best * 10 >= met * 9);
 }
 
-/* 1: it is the recorded file, 0: another one, -1: the build ids do not tell. */
+/* 1: the recorded file. 0: another build. -1: a build id is missing. */
 static int same_build(int fd, const struct kernel_boot *boot, const char *module)
 {
 	const char *want = kernel_boot_build_id(boot, module);

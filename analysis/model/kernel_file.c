@@ -17,7 +17,7 @@
 
 enum { TREE_DEPTH_MAX = 12 };
 
-/* "6.1.0-53-amd64" of "Linux 6.1.0-53-amd64"; only what may be a part of a file's name. */
+/* "6.1.0-53-amd64" from "Linux 6.1.0-53-amd64". NULL unless it is valid in a file name. */
 static const char *release_of(const char *os)
 {
 	const char *blank = strrchr(os, ' ');
@@ -88,7 +88,7 @@ static void add_vmlinux(struct kernel_files *kf)
 		vec_push(&kf->paths, xasprintf("%s%s%s", places[i][0], kf->release, places[i][1]));
 }
 
-/* As the distributions' debug packages have it, whatever the release is called. */
+/* Debug packages have files by build id, independent of the release. */
 static void add_by_build_id(struct kernel_files *kf)
 {
 	if (kf->build_id)
@@ -96,7 +96,7 @@ static void add_by_build_id(struct kernel_files *kf)
 					       kf->build_id, kf->build_id + 2));
 }
 
-/* An experiment that does not tell the build id may be of the kernel that runs here. */
+/* If the experiment has no build id but is of the running release, use the running kernel's. */
 static int from_debuginfod(struct kernel_files *kf, char **path)
 {
 	__cleanup(freep) char *running = NULL;
@@ -137,7 +137,7 @@ void kernel_files_init(struct kernel_files *kf, const struct search_path *sp,
 		add_modules(kf);
 }
 
-/* Whether there is something in the file, which may be compressed; *fd is it. */
+/* Whether a file is not empty; *fd becomes the uncompressed file. */
 static bool usable(struct kernel_files *kf, int *fd, const char *path)
 {
 	if (*fd >= 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's lines and code. Its symbols are in the experiment, at the addresses
- * it ran at; lines and code are in a vmlinux and in files of modules, at those they
- * were linked for (kernel_elf.h says which files are the right ones). Without a file,
- * code is that of the running kernel, if the function is there under the same name.
+ * Lines and code of the kernel. Its symbols are in the experiment, at the addresses
+ * where they ran. Lines and code are in files of vmlinux and modules, at linked
+ * addresses; kernel_elf.h decides which files match. Without a file, code is read from
+ * the running kernel, if the function has the same name and address there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +17,27 @@
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 
-/* vmlinux or a module of one boot, as files have it. */
+/* vmlinux or a module of one boot, with its files. */
 struct image {
 	const struct kernel_boot *boot;
 	const char *module; /* interned */
 	bool tried;
-	const struct kernel_elf *lines, *code; /* the file that has them, or NULL */
+	const struct kernel_elf *lines, *code; /* the file that has them; NULL: none */
 	VEC(struct kernel_elf *) files;
 };
 
 struct kernel_image {
 	kernel_boots boots;
-	size_t nexperiments;	    /* that boots are of */
-	unsigned searched;	    /* which state of the search path files were looked for in */
-	VEC(struct image *) images; /* those that were asked for */
-	struct map by_func;	    /* id to index into images, + 1; 0: none */
+	size_t nexperiments;	    /* number of experiments that boots covers */
+	unsigned searched;	    /* search.changes when files were last searched */
+	VEC(struct image *) images; /* all used so far */
+	struct map by_func;	    /* function id, to index into images + 1; 0: none */
 	bool running_tried;
 	struct code *running;	/* /proc/kcore */
-	struct kallsyms *names; /* of the running kernel */
+	struct kallsyms *names; /* symbols of the running kernel */
 };
 
-/* What was not found may be found, once there are more experiments or another search path. */
+/* With more experiments or another search path, images that lack a file are searched again. */
 static struct kernel_image *kernel_image(struct session *s)
 {
 	struct kernel_image *k = s->impl->kernel;
@@ -68,7 +68,7 @@ static void take(struct image *im, struct kernel_elf *file)
 	im->code = code ? file : im->code;
 }
 
-/* Files of the release until both lines and code are there. */
+/* Try files of the release until both lines and code are found. */
 static void find_files(struct session *s, struct image *im, struct loadobj *o)
 {
 	struct kernel_files files = { 0 };
@@ -110,7 +110,7 @@ static size_t image_index(struct session *s, struct kernel_image *k,
 	return k->images.len - 1;
 }
 
-/* Of the function `module`name`; 0: there is none. */
+/* The index + 1 of the image of function `module`name`; 0: none. */
 static size_t index_of(struct session *s, struct kernel_image *k, const struct func *f)
 {
 	size_t n = strcspn(f->mangled, "`");
@@ -122,7 +122,7 @@ static size_t index_of(struct session *s, struct kernel_image *k, const struct f
 	return image_index(s, k, boot, strtab_intern(&s->names, module)) + 1;
 }
 
-/* The image that a function is in, or NULL. */
+/* The image of a function; NULL: none. */
 static const struct image *image_of(struct session *s, const struct func *f)
 {
 	struct kernel_image *k = kernel_image(s);
@@ -146,7 +146,7 @@ struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t 
 	return im && im->lines && kernel_elf_addr(im->lines, f, addr) ? im->lines->lines : NULL;
 }
 
-/* Whether the running kernel has this function where the recorded one had it. */
+/* Whether the running kernel has this function at the recorded address. */
 static bool is_running(const struct kernel_image *k, const struct func *f)
 {
 	const struct ksym *sym = k->names ? kallsyms_find(k->names, f->addr) : NULL;
@@ -182,7 +182,10 @@ static const char *name_in_file(const struct image *im, uint64_t addr, uint64_t 
 	return sym ? sym->name : NULL;
 }
 
-/* In the function's own file, or in vmlinux: another module's may claim what is not its own. */
+/*
+ * Look in the function's own file, then in vmlinux. Other modules are not tried: their
+ * ranges may overlap.
+ */
 static const char *name_in_files(const struct kernel_image *k, const struct image *own,
 				 uint64_t addr, uint64_t *offset)
 {
@@ -197,7 +200,7 @@ static const char *name_in_files(const struct kernel_image *k, const struct imag
 	return name;
 }
 
-/* The recording keeps only the symbols that were met; files have all. */
+/* A recording has only the symbols of its stacks; files have all. */
 const char *kernel_name_at(struct session *s, const struct func *near, uint64_t addr,
 			   uint64_t *offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the model share and nobody else sees: the intern tables
- * of a session and the way from a pc to a frame.
+ * What the source files of the model share: the intern tables of a session, and the
+ * functions that turn a pc into a frame. Only they include this.
  */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
@@ -16,20 +16,20 @@
 #include "analysis/model/session.h"
 #include "analysis/model/source.h"
 
-/* What stack `index` of an experiment came to while its addresses meant the same. */
+/* What stack `index` of an experiment resolves to during a span of time. */
 struct resolution {
 	struct span valid;
 	uint32_t stack;
-	uint32_t next; /* of the same index, + 1 */
+	uint32_t next; /* next resolution of the same index, + 1 */
 };
 
-/* The resolver of one experiment; made at its first question. */
+/* The resolver of one experiment. Created by its first use. */
 struct resolver {
 	struct addrmap *map;
-	VEC(uint32_t) fixed;         /* by stack index: what it is at all times, + 1 */
-	VEC(uint32_t) first;         /* for the others: into resolutions, + 1 */
+	VEC(uint32_t) fixed;         /* by stack index: the stack, if always the same, + 1 */
+	VEC(uint32_t) first;         /* by index of other stacks: first resolution + 1 */
 	VEC(struct resolution) resolutions;
-	struct map frame_by_pc;      /* frame + 1, of addresses that mean one thing for ever */
+	struct map frame_by_pc;      /* frame + 1, of addresses whose meaning never changes */
 	bool warned;
 };
 
@@ -41,73 +41,77 @@ struct sym;
 
 struct session_impl {
 	struct search_path search;
-	struct kernel_image *kernel; /* kernel_image.c; NULL: not asked for yet */
+	struct kernel_image *kernel; /* kernel_image.c; NULL: not needed yet */
 	VEC(struct resolver) resolvers; /* by experiment id - 1 */
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
 	uint32_t unknown_stack;
-	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* whether any experiment has one */
-	struct data_objects *data;   /* dataobj.c; NULL: not asked for yet */
+	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* in any experiment */
+	struct data_objects *data;   /* dataobj.c; NULL: not needed yet */
 	struct names names;
-	size_t names_of; /* how many experiments they are of */
-	struct map by_process;       /* founder's id << 32 | pid: the last experiment's id */
-	VEC(uint32_t) same_process;  /* by experiment id - 1: the one before it of that process */
+	size_t names_of; /* number of experiments that `names` covers */
+	struct map by_process;       /* founder id << 32 | pid, to the last experiment's id */
+	VEC(uint32_t) same_process; /* by experiment id - 1: the previous one of the same process */
 	VEC(uint32_t) scratch;
-	bool no_subs;         /* none are opened */
-	regex_t *only_subs;   /* those that match are; NULL: all */
-	bool as_recorded;     /* outlined code is called by nobody */
-	bool inlined;	      /* inlined calls have frames */
-	struct expansions *expansions; /* expand.c; NULL: nothing was asked for yet */
-	size_t outlined;      /* how many functions are parts of others */
+	bool no_subs;         /* open no sub-experiments */
+	regex_t *only_subs;   /* open only those that match; NULL: all */
+	bool as_recorded;     /* do not show calls of outlined code */
+	bool inlined;	      /* show frames of inlined calls */
+	struct expansions *expansions; /* expand.c; NULL: not needed yet */
+	size_t outlined;      /* number of functions that are parts of others */
 };
 
 /* object.c */
 
-/* The load object of a path, made when new. */
+/* The load object of a path; created if new. */
 struct loadobj *object_get(struct session *s, const char *path);
-/* One that stands for no file. */
+/* A load object without a file. */
 struct loadobj *object_pseudo(struct session *s, const char *path, const char *name);
-/* The function at an address of an object, by that name; made when new. */
+/* The function at an object's address with this name; created if new. */
 struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
 		      const char *name, unsigned flags);
-/* The inlined calls of a function, by its name and the file that declares it (interned, or NULL). */
+/* The function for inlined calls of a name that srcfile declares (interned, or NULL). */
 struct func *func_get_inlined(struct session *s, struct loadobj *o, const char *name,
 			      const char *srcfile);
 /*
- * The function that holds the byte at `offset` of the file, and where that byte
- * is in the object's own addresses. `m` bounds what is known of a file without
- * symbols. Opens the object's symbols at the first call.
+ * The function that contains the byte at `offset` of the mapped file. *addr is the
+ * byte's address in the object's own address space. `m` bounds the function if the file
+ * has no symbols. The first call reads the object's symbols.
  */
 struct func *object_func(struct session *s, const struct mapping *m, uint64_t offset,
 			 uint64_t *addr);
 void object_free(struct loadobj *o);
 /*
- * Hand the files of an object, open, to `use`, until one is taken: the archive, then
- * what is at the recorded path if it is the same build. Whether one was taken.
+ * Call `use` with each file of an object, open, until it accepts one: first the
+ * archive, then the file at the recorded path if it is the same build. True: one was
+ * accepted.
  */
 bool object_files(struct session *s, struct loadobj *o,
 		  bool (*use)(struct loadobj *o, int fd, void *ctx), void *ctx);
-/* Open its symbols, if that was not done. */
+/* Read the object's symbols unless that was tried before. */
 void object_load(struct session *s, struct loadobj *o);
-/* The function of one of its symbols; made when new. */
+/* The function of one of an object's symbols; created if new. */
 struct func *object_symbol_func(struct session *s, struct loadobj *o, const struct sym *sym);
 
 /* kernel_image.c: vmlinux, and the running kernel. */
 
-/* The lines of a function of the kernel; *addr becomes its address in them. NULL: none. */
+/* The line table with a kernel function; *addr becomes the function's address in it. NULL: none. */
 struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t *addr);
-/* Its code, likewise. */
+/* The code with a kernel function; *addr as in kernel_lines. */
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr);
-/* The symbol at an address of the kernel that `near` is of, and how far behind it; NULL unknown. */
+/*
+ * The symbol at an address of the kernel that `near` belongs to; *offset is the
+ * distance from its start. NULL: unknown.
+ */
 const char *kernel_name_at(struct session *s, const struct func *near, uint64_t addr,
 			   uint64_t *offset);
 void kernel_image_free(struct kernel_image *k);
 
-/* dyntext.c: code bytes of dynamic functions, up to n of them from an offset on. */
+/* dyntext.c: code bytes of a dynamic function, up to n from an offset on. Returns how many. */
 size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n);
-/* Their lines, in offsets from the start. */
+/* The line at an offset into a dynamic function. False: unknown. */
 bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret);
-/* Their machine, that of the experiment; NULL when no code is known. */
+/* The machine of a dynamic function, taken from the experiment; NULL: no code was recorded. */
 const struct machine *dynamic_machine(struct session *s, const struct func *f);
 
 /* dataobj.c */
@@ -116,7 +120,10 @@ void data_objects_free(struct data_objects *d);
 
 /* expand.c */
 
-/* The stack of recorded frames, with those of inlined calls and outlined code if they are shown. */
+/*
+ * Intern a stack of recorded frames, after adding frames of inlined calls and outlined
+ * code if these are shown.
+ */
 uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n);
 void expansions_free(struct expansions *x);
 
@@ -124,11 +131,11 @@ void expansions_free(struct expansions *x);
 
 struct resolver *resolver_of(struct session *s, struct experiment *e);
 void resolver_free(struct resolver *r);
-/* Resolve all stacks anew. */
+/* Forget all resolutions, so that stacks are resolved again. */
 void resolver_forget(struct resolver *r);
-/* A frame of no inlined call. */
+/* The frame of a function's own code. */
 uint32_t frame_get(struct session *s, struct func *f, uint64_t offset);
-/* The one of these members. */
+/* The frame with these members; created if new. */
 uint32_t frame_intern(struct session *s, const struct frame *f);
 uint32_t stack_get(struct session *s, const uint32_t *frames, size_t n);
 

@@ -64,7 +64,7 @@ static void free_dated(struct dated_names *d)
 	map_free(&d->first);
 }
 
-/* The names of the key: *n of them, or NULL. */
+/* The names of a key, and their number in *n; NULL: none. */
 static const struct dated_name *find_dated(const struct dated_names *d, uint64_t k, size_t *n)
 {
 	const uint64_t *first = map_get(&d->first, k);
@@ -83,7 +83,7 @@ static const struct dated_name *find_dated(const struct dated_names *d, uint64_t
 	return all;
 }
 
-/* How many of these are not later than then. */
+/* The number of names whose time is not later than time_ns. */
 static size_t upto(const struct dated_name *all, size_t n, int64_t time_ns)
 {
 	size_t lo = 0, hi = n;
@@ -101,7 +101,7 @@ static size_t upto(const struct dated_name *all, size_t n, int64_t time_ns)
 
 /* --- what the experiments say --- */
 
-/* Of a recording that has names.xml, its threads have dates that are better than these. */
+/* For recordings without names.xml, which would have the times of renames. */
 static void add_threads(struct names *n, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -123,7 +123,7 @@ static void add_threads(struct names *n, const struct experiment *e)
 		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm);
 }
 
-/* What comes from files may be any number. */
+/* Saturates: times from files may be any number. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	int64_t ret;
@@ -131,7 +131,10 @@ static int64_t sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &ret) ? (a < 0 ? INT64_MIN : INT64_MAX) : ret;
 }
 
-/* After an exec one process has two experiments, the first of which ended then. */
+/*
+ * A process that executes another program has two experiments; the name of the first is
+ * valid until it ends.
+ */
 static void add_program(struct names *n, const struct experiment *e)
 {
 	const struct experiment *founder = e->founder ? e->founder : e;
@@ -141,7 +144,7 @@ static void add_program(struct names *n, const struct experiment *e)
 	add_dated(&n->programs, key(e, e->pid), end, e->pid, e->process);
 }
 
-/* A process has the last name of its main thread, or else of any. */
+/* A process takes the last name of its main thread, or of any thread if that is unknown. */
 static void name_processes(struct names *n)
 {
 	vec_for_each(t, &n->threads.all) {
@@ -194,7 +197,10 @@ const char *names_thread_at(const struct names *n, const struct experiment *e, i
 	return len ? all[i ? i - 1 : 0].name : NULL;
 }
 
-/* The last name of the thread in that process: another process may have had its number since. */
+/*
+ * The last name of a thread while it was in this process: another process may have
+ * reused its tid.
+ */
 static const char *thread_in(const struct names *n, const struct experiment *e, int64_t pid,
 			     int64_t tid)
 {
@@ -230,7 +236,7 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 	return name ? name : names_process(n, e, pid);
 }
 
-/* Who woke or had the CPU is told with the kernel's own process number, the thread's. */
+/* The kernel reports a kernel thread's tid as its pid (waker, holder): return 0 then. */
 static int64_t true_pid(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid)
 {
 	return pid == tid && !names_process(n, e, pid) && thread_in(n, e, 0, tid) ? 0 : pid;
@@ -251,7 +257,7 @@ void names_put_thread(const struct names *n, const struct experiment *e, int64_t
 		return;
 	}
 	buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, process, pid, tid);
-	/* The kernel cuts names off: a main thread's is then the beginning of its process's. */
+	/* The kernel truncates names: a main thread's name is then a prefix of its process's. */
 	if (comm && strncmp(comm, process, strlen(comm)))
 		buf_printf(b, " (%s)", comm);
 }
@@ -300,7 +306,7 @@ const struct names *session_names(struct session *s)
 {
 	struct names *n = &s->impl->names;
 
-	/* An experiment that came or went since may have been the one that knew. */
+	/* Rebuild after experiments were added or removed. */
 	if (s->impl->names_of == s->experiments.len)
 		return n;
 	names_free(n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes and threads are called: from log.xml, names.xml and threads.xml (of older
- * recordings also recorder.xml). A thread may be renamed: packets have the name that it had
- * at their time, rows of lists the last one.
+ * Names of processes and threads, from log.xml, names.xml and threads.xml (in older
+ * recordings also recorder.xml). A thread may be renamed. A packet has the name that
+ * was valid at its time; rows of lists show the last name.
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
@@ -13,36 +13,36 @@
 struct buf;
 
 struct dated_name {
-	uint64_t key;   /* founder id << 32 | number of the thread or the process */
-	int64_t at_ns;  /* from the start of the founder */
-	uint32_t order; /* among those of one time: the last of them holds */
-	int32_t pid;    /* of a thread: its process, 0: a kernel thread */
+	uint64_t key;   /* founder id << 32 | tid or pid */
+	int64_t at_ns;  /* relative to the founder's start */
+	uint32_t order; /* of names with one time the last is valid */
+	int32_t pid;    /* of a thread: its process; 0: a kernel thread */
 	const char *name;
 };
 
 /* Sorted by key, then by time. */
 struct dated_names {
 	VEC(struct dated_name) all;
-	struct map first; /* key, to the first of it in `all` */
+	struct map first; /* key, to index of its first name in `all` */
 };
 
 struct names {
-	struct dated_names threads;  /* called so from then on. Numbers come again: perhaps another's */
-	struct dated_names programs; /* of followed processes: called so until then */
-	struct map processes; /* founder id << 32 | pid, to const char *: the main thread's last name */
-	struct map cgroups;   /* founder id << 32 | tid, likewise: paths */
+	struct dated_names threads;  /* valid from at_ns on; a reused tid may be another thread's */
+	struct dated_names programs; /* of followed processes: valid until at_ns */
+	struct map processes; /* founder id << 32 | pid, to const char *: main thread's last name */
+	struct map cgroups;   /* founder id << 32 | tid, to const char *: path */
 };
 
-/* What the threads of one kind have together; a name is NULL when it is not known. */
+/* What threads with the same names have in common. A name is NULL if unknown. */
 struct thread_kind {
 	const char *process, *comm;
 	int64_t tid;
 };
 
 void names_free(struct names *n);
-/* The last name; NULL when it is not known. */
+/* A thread's last name; NULL: unknown. */
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid);
-/* The name at that time, in nanoseconds from the start of the founder. */
+/* A thread's name at a time, in nanoseconds since the founder's start; NULL: unknown. */
 const char *names_thread_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns);
 const char *names_process(const struct names *n, const struct experiment *e, int64_t pid);
@@ -50,24 +50,24 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 			     int64_t time_ns);
 
 /*
- * Append the name with its ids, as lists show it: "app, PID 12, TID 13 (worker)",
- * "app, PID 12", "kworker/0:1, kernel thread 5". pid 0: a kernel thread; so is
- * one whose number is its process's, where threads are known.
+ * Append a thread's names and ids: "app, PID 12, TID 13 (worker)", "app, PID 12",
+ * "kworker/0:1, kernel thread 5". It is a kernel thread if pid is 0, or if pid equals
+ * tid and the thread is known as one.
  */
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		      struct buf *b);
 void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 		       struct buf *b);
-/* The kind of a thread by its names at that time. */
+/* The names of a thread's process and of the thread itself, at a time. */
 struct thread_kind names_kind(const struct names *n, const struct experiment *e, int64_t pid,
 			      int64_t tid, int64_t time_ns);
-/* Without ids: "app", "app (worker)". */
+/* Append names without ids: "app", "app (worker)". */
 void names_put_kind(const struct thread_kind *k, struct buf *b);
 
-/* The path of its cgroup, or NULL. */
+/* The path of a thread's cgroup; NULL: unknown. */
 const char *names_cgroup(const struct names *n, const struct experiment *e, int64_t tid);
 
-/* Those of a session, kept by it. */
+/* The names in a session's experiments; the session owns them. */
 const struct names *session_names(struct session *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Load objects and their functions. Symbols are read when the first address
- * asks for them: from the archives of any founder, or else from the recorded
- * path, unless the file there was changed after the recording ended.
+ * Load objects and their functions. The first address in an object makes its symbols be
+ * read: from the archive of any founder, or from the recorded path, unless the file
+ * there was modified after the recording ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static void func_set_names(struct session *s, struct func *f, const char *name)
 	free(brief);
 }
 
-/* Of inlined functions the name and the file count, of others the name and the address. */
+/* Inlined functions are equal by name and source file, others by name and address. */
 static bool is_same(const struct func *f, const struct func *want)
 {
 	return f->obj == want->obj && f->addr == want->addr && f->srcfile == want->srcfile &&
@@ -153,7 +153,7 @@ struct func *func_get(struct session *s, struct loadobj *o, uint64_t addr, uint6
 					      .flags = flags });
 }
 
-/* "mix (inlined)", as perf lists it. */
+/* "mix (inlined)", as in perf. */
 static void mark_inlined(struct session *s, const char **name)
 {
 	__cleanup(freep) char *marked = xasprintf("%s (inlined)", *name);
@@ -177,7 +177,7 @@ struct func *func_get_inlined(struct session *s, struct loadobj *o, const char *
 	return f;
 }
 
-/* Whether the file at fd is one that the experiments cannot have seen. */
+/* Whether the file was modified after the last experiment ended. */
 static bool changed_since(const struct session *s, const struct stat *st)
 {
 	int64_t end = s->experiments.len ? 0 : INT64_MAX;
@@ -186,7 +186,7 @@ static bool changed_since(const struct session *s, const struct stat *st)
 		const struct experiment *e = s->experiments.data[i];
 		int64_t e_end, took = e->end_ns / 1000000000 + 1;
 
-		/* A log may say anything: what overflows has not changed since. */
+		/* Times in the log may be any number; on overflow the file counts as unchanged. */
 		if (__builtin_add_overflow(e->start_epoch, took, &e_end))
 			e_end = INT64_MAX;
 		end = e_end > end ? e_end : end;
@@ -238,8 +238,8 @@ static int open_recorded(const struct session *s, struct loadobj *o)
 }
 
 /*
- * Takes over fd: object files and kernel modules, which may be compressed, are read as if they
- * were linked.
+ * Takes ownership of fd. Object files and kernel modules, which may be compressed, are
+ * converted so that they can be read as linked files.
  */
 static int as_linked(struct loadobj *o, int fd)
 {
@@ -278,7 +278,10 @@ static void object_open(struct session *s, struct loadobj *o)
 		diag_warn(&o->diag, "%s: no symbols: its functions have no names", o->path);
 }
 
-/* Of the build that the symbols are of; without build ids, not changed since. */
+/*
+ * Whether the file has the build id of the object's symbols; without build ids, whether
+ * it is unchanged.
+ */
 static bool same_build(const struct session *s, const struct loadobj *o, int fd)
 {
 	const char *id = o->symtab ? symtab_build_id(o->symtab) : NULL;
@@ -316,8 +319,8 @@ bool object_files(struct session *s, struct loadobj *o,
 }
 
 /*
- * Code that no symbol covers, named by its file offset: a function by call frame information
- * (`known`), or one for a whole stretch.
+ * A function without a symbol, named by its file offset. `known`: its bounds are from
+ * call frame information; otherwise it is all the code between its neighbours.
  */
 static struct func *static_func(struct session *s, struct loadobj *o, uint64_t addr, uint64_t size,
 				uint64_t offset, bool known)

@@ -8,7 +8,7 @@
 #include "analysis/symbols/demangle.h"
 #include "analysis/symbols/symtab.h"
 
-static const uint64_t SEVERAL = 1ULL << 63; /* symbols of an object have the name */
+static const uint64_t SEVERAL = 1ULL << 63; /* several symbols of an object have the name */
 
 size_t outlined_from(const char *symbol)
 {
@@ -62,7 +62,7 @@ static bool is_called(const struct sym *sym, const char *name, size_t len)
 	return false;
 }
 
-/* The one of those that have the name that is of the same compile unit. */
+/* Of the symbols with the name, the one in f's compile unit. */
 static struct func *of_same_unit(struct session *s, const struct func *f, const struct sym *syms,
 				 size_t n, size_t len)
 {
@@ -119,8 +119,8 @@ struct func *func_parent(struct session *s, const struct func *f)
 /* --- names --- */
 
 /*
- * The line that the part begins with; 0: unknown. Of several rows for its first address that
- * is the first one: the last, which counts for the instruction, is often the prologue's.
+ * The line where the part begins; 0: unknown. If several rows have its first address
+ * the first row is used: the last one, which otherwise counts, is often the prologue's.
  */
 static uint32_t first_line(struct session *s, const struct func *f)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From recorded addresses to frames. A pc is looked up in the address map of
- * its experiment, or else, for kernel addresses, among its kernel symbols. The
- * answer carries the span of time in which it holds; a stack's span is where
- * those of its pcs overlap. For nearly all stacks that is for ever, and they
- * are resolved once.
+ * Turns recorded addresses into frames. A pc is looked up in its experiment's address
+ * map and, if it is a kernel address, in the experiment's kernel symbols. Each answer
+ * holds for a span of time; a stack's span is the intersection of its pcs' spans. For
+ * nearly all stacks it is unlimited, and they are resolved once.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,7 +90,7 @@ static struct loadobj *dynamic_object(struct session *s)
 	return object_pseudo(s, "DYNAMIC_FUNCTIONS", "<DYNAMIC_FUNCTIONS>");
 }
 
-/* A name in angle brackets stands for no code: it is one function wherever it lies. */
+/* A name in angle brackets is not code: it is one function at whatever address. */
 static struct func *dynamic_func(struct session *s, const struct exp_map *em, const char *name)
 {
 	if (name[0] == '<')
@@ -109,9 +108,8 @@ static void add_dynamic(struct session *s, struct addrmap *map, const struct exp
 }
 
 /*
- * A function without a file; or the extent of a dynamic module, whose named
- * functions are the records just before it and whose rest is code without a
- * symbol.
+ * Add a function without a file, or a dynamic module. A module's named functions are
+ * the records just before its own; the rest of its range is code without a symbol.
  */
 static void add_function(struct session *s, struct addrmap *map, const struct experiment *e,
 			 const struct exp_map *em)
@@ -148,7 +146,7 @@ static void add_segment(struct session *s, struct addrmap *map, const struct exp
 	if (!(em->modes & 4) || !em->name || !*em->name)
 		return;
 	if (!strcmp(em->name, "LinuxKernel")) {
-		kernel_object(s); /* its functions are the experiment's ksyms */
+		kernel_object(s); /* functions are found in the experiment's ksyms */
 		return;
 	}
 	addrmap_add(map, em->time_ns, &(struct mapping){
@@ -177,7 +175,7 @@ static struct addrmap *build_map(struct session *s, const struct experiment *e)
 		case EXP_MAP_UNMAP:
 			addrmap_unmap(map, em->time_ns, em->vaddr);
 			break;
-		case EXP_MAP_DYNFUNC: /* with its module */
+		case EXP_MAP_DYNFUNC: /* added with its module */
 			break;
 		}
 	}
@@ -304,7 +302,7 @@ void resolver_free(struct resolver *r)
 	map_free(&r->frame_by_pc);
 }
 
-/* A stack that was not met before, or not under this state of the address map. */
+/* Resolve a stack for a state of the address map that is new to it. */
 static uint32_t resolve_new(struct session *s, struct experiment *e, struct resolver *r,
 			    size_t index, int64_t time_ns)
 {
@@ -325,7 +323,7 @@ static uint32_t resolve_new(struct session *s, struct experiment *e, struct reso
 	return res.stack;
 }
 
-/* Out of line, so that the way of nearly all packets, below, has no registers to save. */
+/* Not inlined, so that the fast path in session_resolve saves no registers. */
 static __attribute__((noinline)) uint32_t resolve_at(struct session *s, struct experiment *e,
 						     size_t index, int64_t time_ns)
 {
@@ -346,7 +344,7 @@ uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index,
 {
 	const struct resolver *r = &s->impl->resolvers.data[e->id - 1];
 
-	/* -1 is no index either. */
+	/* Index -1 fails this comparison, too. */
 	if ((size_t)index < r->fixed.len && r->fixed.data[index])
 		return r->fixed.data[index] - 1;
 	return resolve_at(s, e, index, time_ns);

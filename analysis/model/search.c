@@ -94,7 +94,7 @@ int search_map(struct search_path *sp, const char *from, const char *to, struct 
 
 /* --- looking --- */
 
-/* Take over a path: a descriptor and the path, or -1. */
+/* Takes ownership of path. Opens it and stores it in *found; -1: cannot be opened. */
 static int try_path(char *path, char **found)
 {
 	int fd = file_open_regular(path);
@@ -106,7 +106,7 @@ static int try_path(char *path, char **found)
 	return fd;
 }
 
-/* An experiment is nobody's tree of sources: only what is archived under the file's own name. */
+/* An experiment has no source tree: only the archive of the file's own name is tried. */
 static int try_archive(const struct experiment *e, const char *path, char **found)
 {
 	int dir = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;

@@ -61,7 +61,7 @@ int session_descendants(struct session *s, const char *which, struct diag *d)
 	return 0;
 }
 
-/* A lineage is the name of a sub-experiment without ".er": "_f1_x1". */
+/* A sub-experiment's lineage is its name without ".er": "_f1_x1". */
 static bool is_wanted(const struct session *s, const struct experiment *sub)
 {
 	__cleanup(freep) char *lineage = xstrndup(sub->name, strlen(sub->name) - 3);
@@ -93,7 +93,7 @@ void session_free(struct session *s)
 	free(s->impl);
 	vec_for_each(o, &s->objects)
 		object_free(*o);
-	/* Subs before the founders that they refer to. */
+	/* Close subs before the founders they refer to. */
 	for (size_t i = s->experiments.len; i > 0; i--)
 		experiment_close(s->experiments.data[i - 1]);
 	vec_free(&s->experiments);
@@ -113,7 +113,7 @@ static uint64_t process_key(const struct experiment *founder, int64_t pid)
 	return (uint64_t)founder->id << 32 | (uint32_t)pid;
 }
 
-/* A process id may have come twice: those of one id are a chain, the last one first. */
+/* A process id may be reused: experiments with the same pid form a list, the last one first. */
 static void add_experiment(struct session *s, struct experiment *e)
 {
 	uint64_t *last;
@@ -133,7 +133,7 @@ uint32_t session_no_stack(const struct session *s)
 	return s->impl->unknown_stack;
 }
 
-/* The experiment of that process that has the stack; NULL none. */
+/* The experiment of a process that has the stack; NULL: none. */
 static struct experiment *process_with_stack(struct session *s, const struct experiment *founder,
 					     int64_t pid, uint64_t uid)
 {
@@ -214,7 +214,7 @@ int session_add(struct session *s, const char *path)
 	return ret;
 }
 
-/* The name behind the module's. */
+/* Compare the name after the module's. */
 static bool is_named_in_module(const char *name, const char *want)
 {
 	const char *tick = strchr(name, '`');
@@ -222,7 +222,7 @@ static bool is_named_in_module(const char *name, const char *want)
 	return tick && !strcmp(tick + 1, want);
 }
 
-/* A kernel function goes by "vmlinux`vfs_read", and by "vfs_read"; any by its aliases. */
+/* A kernel function matches "vmlinux`vfs_read" and "vfs_read"; any function matches its aliases. */
 static bool is_named(const struct func *f, const char *name)
 {
 	return !strcmp(f->name, name) || !strcmp(f->long_name, name) ||
@@ -231,7 +231,7 @@ static bool is_named(const struct func *f, const char *name)
 				   is_named_in_module(f->mangled, name)));
 }
 
-/* A part goes by what lists call it, too. */
+/* A part also matches the name that lists show. */
 static bool is_part_named(struct session *s, const struct func *f, const char *name)
 {
 	size_t n = strlen(name), symbol = strlen(f->mangled);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a tool has open: experiments, and the nouns they share. Load objects,
- * functions and frames are made once for all experiments, so that the same
- * libc function in fifty processes is one function. Ids are dense and start at
- * 0, for arrays beside them.
+ * What a tool has open: the experiments, and the objects that they share. Load objects,
+ * functions and frames exist once for all experiments: a libc function in fifty
+ * processes is one function. Ids are dense and start at 0, so that other data can be
+ * kept in arrays.
  */
 #ifndef MODEL_SESSION_H
 #define MODEL_SESSION_H
@@ -17,78 +17,81 @@
 #include "analysis/base/vec.h"
 #include "analysis/experiment/experiment.h"
 
-/* Whether an object's functions are shown one by one, as one line, or not below its entries. */
+/*
+ * How an object's functions are shown: one by one, as one line, or only where other
+ * objects call into it.
+ */
 enum show { SHOW_ALL, SHOW_HIDE, SHOW_API };
 
 struct loadobj {
 	uint32_t id;
-	const char *path; /* as recorded; pseudo objects: "<Total>", "<Unknown>", "LinuxKernel", … */
-	const char *name; /* as lists show it: "<libc.so.6>", or the pseudo name */
+	const char *path; /* as recorded; pseudo objects: "<Total>", "LinuxKernel", … */
+	const char *name; /* in lists: "<libc.so.6>", or the pseudo name */
 	bool pseudo;
 	bool kernel;
 	enum show show;
-	struct func *hidden;  /* the line that stands for a hidden object; made when asked for */
+	struct func *hidden;  /* the line for a hidden object; created when needed */
 	struct symtab *symtab;
 	struct lineinfo *lines; /* source.h */
 	struct code *code;
 	bool lines_tried, code_tried;
-	const char *opened_as; /* the file whose symbols are in use, NULL none */
-	struct diag diag;      /* warnings about it, shown by `objects` */
-	bool tried;             /* to open it */
+	const char *opened_as; /* the file that symbols were read from; NULL: none */
+	struct diag diag;      /* warnings; `objects` shows them */
+	bool tried;             /* symbols were looked for */
 	size_t nsyms;
-	struct map by_name; /* outline.c: of names, hashed, index of the symbol + 1 */
+	struct map by_name; /* outline.c: hash of a name, to index of the symbol + 1 */
 };
 
 enum func_flags {
-	FUNC_PSEUDO = 1 << 0, /* stands for no code: <Total>, <Unknown>, <Truncated-stack>, … */
+	FUNC_PSEUDO = 1 << 0, /* not code: <Total>, <Unknown>, <Truncated-stack>, … */
 	FUNC_STATIC = 1 << 1, /* <static>@0x…: code without a symbol */
-	FUNC_INLINED = 1 << 2, /* its calls that were inlined: it has no code of its own */
+	FUNC_INLINED = 1 << 2, /* inlined calls of a function; has no code of its own */
 };
 
-/* What is known of a part that was split off another function; made by outline.h. */
+/* About a part that was split off a function; filled by outline.h. */
 struct outline {
-	struct func *parent; /* NULL: not known */
-	const char *names[2]; /* short, long; NULL: not asked for yet */
+	struct func *parent; /* NULL: unknown */
+	const char *names[2]; /* short, long; NULL: not needed yet */
 	bool known;	      /* the parent was looked for */
 };
 
 struct func {
 	uint32_t id;
 	struct loadobj *obj;
-	const char *name;       /* as shown by `name short`: demangled, without parameters */
-	const char *long_name;  /* demangled in full */
+	const char *name;       /* `name short`: demangled, without parameters */
+	const char *long_name;  /* fully demangled */
 	const char *mangled;
-	const char *aliases;    /* NULL none */
-	const char *srcfile;    /* where an inlined one is declared; NULL unknown */
+	const char *aliases;    /* NULL: none */
+	const char *srcfile;    /* of an inlined function: its declaration's file; NULL: unknown */
 	uint64_t addr, size;    /* in the object's own address space */
 	unsigned flags;
-	struct outline *outline; /* NULL: it is no part of another function */
+	struct outline *outline; /* NULL: not a part of another function */
 };
 
-/* The call of outlined code, which no instruction made: the offset of no code. */
+/* The offset of a frame whose call no instruction made: a call of outlined code. */
 static const uint64_t FRAME_OUTLINED = UINT64_MAX;
 
 /*
- * A place in code: what a stack is made of. Interned: the same place has one frame. Where
- * calls were inlined one place has several frames, if they are shown: of the function whose
- * code it is, its body, and of each inlined call that the place lies in.
+ * A location in code; stacks consist of frames. Interned: equal frames have one id. If
+ * calls were inlined at a location and are shown, it has several frames: one for the
+ * function whose code it is (its body), and one for each inlined call around it.
  */
 struct frame {
 	struct func *func;
-	struct func *body; /* whose code it is: func itself, or a function with FUNC_INLINED's body */
+	struct func *body; /* the code's function: func, or the one that func was inlined into */
 	uint64_t offset;   /* from the start of body, or FRAME_OUTLINED */
-	uint32_t depth;	   /* 0: func's own; of an inlined call: 1 if body's code has it, 2 … */
+	uint32_t depth;	   /* 0: func's own code; n: the n-th level of inlined calls in body */
 };
 
-/* A resolved stack, interned over all experiments: frames leaf first, root last. */
+/* A resolved stack, interned over all experiments. Frames are leaf first. */
 struct stack {
-	uint32_t first; /* into session.stack_frames, of frame ids */
+	uint32_t first; /* index into session.stack_frames, which has frame ids */
 	uint32_t n;
 };
 
 struct session {
-	VEC(struct experiment *) experiments; /* founders and subs, by id; each owned */
-	VEC(const char *) groups; /* names: each session_add makes one, to compare with others */
+	VEC(struct experiment *) experiments; /* founders and subs, by id - 1; owned */
+	VEC(const char *) groups; /* names; each session_add makes a group, for comparison */
 	VEC(struct loadobj *) objects;
 	VEC(struct func *) funcs;
 	VEC(struct frame) frames;
@@ -97,7 +100,7 @@ struct session {
 	struct func *total, *unknown, *truncated, *unwind_failed;
 	struct strtab names;
 	struct arena arena;
-	struct diag *diag;            /* the tool's own; borrowed */
+	struct diag *diag;            /* the tool's; borrowed */
 	struct session_impl *impl;    /* intern tables, search path */
 };
 
@@ -105,68 +108,68 @@ struct session *session_new(struct diag *d);
 void session_free(struct session *s);
 
 /*
- * Which sub-experiments session_add opens from now on (P-110): "on" all, "off"
- * none, "=regex" those whose name without its suffix, the lineage, or whose
- * program's name it matches. 0, or -1 after reporting.
+ * Set which sub-experiments session_add opens from now on: "on" all, "off" none,
+ * "=REGEX" those whose lineage (the name without its suffix) or program name matches.
+ * 0, or -1 after reporting.
  */
 int session_descendants(struct session *s, const char *which, struct diag *d);
 /*
- * Open an experiment (with its sub-experiments) or a group file. 0, or -1
- * after reporting; what was opened before stays.
+ * Open an experiment, with its sub-experiments, or a group file. 0, or -1 after
+ * reporting; experiments opened before the error stay.
  */
 int session_add(struct session *s, const char *path);
 
 /*
- * The resolved stack of stack `index` of e as it stood at time_ns (relative):
- * an id into s->stacks. Each distinct stack is resolved once for each state of
- * the address map it was seen under. Index -1 gives the stack <Unknown>.
+ * Resolve stack `index` of e at time_ns (relative to e's start). Returns an id into
+ * s->stacks. A stack is resolved once for each state of the address map. Index -1 gives
+ * the stack <Unknown>.
  */
 uint32_t session_resolve(struct session *s, struct experiment *e, int64_t index, int64_t time_ns);
 
-/* What session_resolve gives for no stack: of one frame, <Unknown>. */
+/* The id of the stack <Unknown>, which has one frame. */
 uint32_t session_no_stack(const struct session *s);
 /*
- * The resolved stack that another process' packet refers to: looked for in the
- * experiments of process pid of the same recording, then in the one of all that
- * were not followed, then in the founder. time_ns is absolute. <Unknown> when
- * nobody has it, or for uid 0.
+ * Resolve a stack that a packet of another process refers to. It is looked for in the
+ * experiments of process pid in the same recording, then in the experiment of all
+ * processes that were not followed, then in the founder. time_ns is absolute. <Unknown>
+ * if it is not found or uid is 0.
  */
 uint32_t session_resolve_in_process(struct session *s, const struct experiment *founder, int64_t pid,
 				    uint64_t uid, int64_t time_ns);
 
 /*
- * The functions of that name (short, long or mangled), in id order, of all
- * stacks recorded; freed with vec_free.
+ * The functions with this name (short, long or mangled), by id, in all recorded stacks;
+ * the caller frees the vector with vec_free.
  */
 typedef VEC(struct func *) func_vec;
 void session_find_funcs(struct session *s, const char *name, func_vec *ret);
-/* The object by path or by name, with or without its brackets, or NULL. */
+/* An object by path or by name, with or without angle brackets; NULL: none. */
 struct loadobj *session_find_object(struct session *s, const char *name);
-/* Make all load objects that the maps name known, not only those with samples. */
+/* Create all load objects that the maps name, not only those with samples. */
 void session_load_objects(struct session *s);
 /*
- * The file of that path, as it was recorded: -1 with *why ("no such file") when
- * it cannot be had or was changed since the last of the experiments ended.
+ * Open a recorded file. -1 with *why ("no such file") if it cannot be opened, or was
+ * modified after the last experiment ended.
  */
 int session_open_recorded(const struct session *s, const char *path, const char **why);
-/* An object that no experiment names, with all its functions. What is wrong is in its diag. */
+/* Add an object that no experiment names, with all its functions. Problems go into its diag. */
 struct loadobj *session_add_object(struct session *s, const char *path);
-/* Where source files are looked for (search.h). */
+/* Where source files are searched (search.h). */
 struct search_path *session_search(struct session *s);
 /*
- * Whether stacks show outlined code as called by the function that it was split off, under a
- * name that says so (outline.h), which is so from the start; or as recorded. Tallies made
- * before no longer hold.
+ * Show outlined code as called by the function that it was split off, under a name that
+ * says so (outline.h); or as recorded. On by default. Tallies made before become
+ * invalid.
  */
 void session_show_outlined(struct session *s, bool on);
 bool session_shows_outlined(const struct session *s);
 /*
- * Whether stacks have frames of inlined calls; not so from the start. It needs the DWARF of
- * all objects in stacks, which may have to be fetched. Tallies made before no longer hold.
+ * Show frames of inlined calls. Off by default: it needs the DWARF of all objects in
+ * stacks, which may have to be downloaded. Tallies made before become invalid.
  */
 void session_show_inlined(struct session *s, bool on);
 bool session_shows_inlined(const struct session *s);
-/* The line that stands for a hidden object. */
+/* The function that represents a hidden object in lists. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 
 #endif

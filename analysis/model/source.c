@@ -27,7 +27,7 @@ static bool use_code(struct loadobj *o, int fd, void *ctx)
 	return o->code;
 }
 
-/* Its file is not here, its build id is known: a server that the user named may have it. */
+/* Ask the debuginfod server for an object whose file is not here, if its build id is known. */
 static void ask_for_code(struct loadobj *o)
 {
 	const char *id = o->symtab ? symtab_build_id(o->symtab) : NULL;
@@ -37,7 +37,7 @@ static void ask_for_code(struct loadobj *o)
 		use_code(o, fd, NULL);
 }
 
-/* The lines of the function's object, *addr its address in them. */
+/* The line table of the function's object; *addr is the function's address in it. */
 static struct lineinfo *lines_of(struct session *s, const struct func *f, uint64_t *addr)
 {
 	struct loadobj *o = f->obj;
@@ -216,7 +216,7 @@ const struct machine *func_machine(struct session *s, const struct func *f)
 
 /* --- functions --- */
 
-/* Of the kernel's functions, whose parts are not known otherwise, by name alone. */
+/* Parts of kernel functions are recognized by their name alone. */
 static bool is_kernel_part(const struct func *part, const struct func *f)
 {
 	size_t n = strlen(f->mangled);
