@@ -6,11 +6,11 @@
 #include "analysis/base/alloc.h"
 #include "analysis/model/session.h"
 
-/* The functions of a stack, each once: how many stacks it has, or with `fill` which. */
+/* Visit the functions of each stack once: count their stacks or, with `fill`, store them. */
 static void index_stacks(struct stack_index *x, bool fill)
 {
 	const struct tally *t = x->tally;
-	uint32_t *last = xcalloc(t->nfuncs, sizeof(*last)); /* the stack it was met in, + 1 */
+	uint32_t *last = xcalloc(t->nfuncs, sizeof(*last)); /* stack of its last occurrence + 1 */
 
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		const uint32_t *funcs = t->path_funcs.data;
@@ -36,7 +36,7 @@ void stack_index_init(struct stack_index *x, const struct tally *t)
 	*x = (struct stack_index){ .tally = t };
 	x->end = xcalloc(t->nfuncs, sizeof(*x->end));
 	index_stacks(x, false);
-	/* Filled in, each list ends where now it begins. */
+	/* After filling, each end has moved from the list's begin to its end. */
 	for (size_t i = 0; i < t->nfuncs; i++) {
 		size_t n = x->end[i];
 
@@ -81,7 +81,7 @@ void callers_init(struct callers *f, const struct stack_index *x)
 	f->total = xcalloc(t->nmetrics, sizeof(*f->total));
 }
 
-/* values NULL make the neighbour known with nothing. */
+/* With values NULL, add the neighbour without adding values. */
 static void add_neighbour(const struct tally *t, struct neighbours *side, uint32_t func,
 			  const int64_t *values)
 {
@@ -102,7 +102,7 @@ static void forget(struct neighbours *side)
 	side->funcs.len = side->values.len = 0;
 }
 
-/* Whether the piece stands there, in a path from its innermost function on outwards. */
+/* Whether the piece is at this position of a path, from its innermost function outwards. */
 static bool stands_at(const uint32_t *path, struct func *const *funcs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -129,7 +129,7 @@ static void add_stack(struct callers *f, uint32_t id, struct func *const *funcs,
 			tally_add(t, f->self, sums);
 		if (sums)
 			tally_add(t, f->total, sums);
-		sums = NULL; /* what it has of the stack counts once */
+		sums = NULL; /* count the piece's values of this stack only once */
 	}
 }
 

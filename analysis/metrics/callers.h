@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Callers and callees: of a function, or of a piece of a stack, functions that
- * called each other in that order, the outermost first. What each is handed of
- * the piece's time is said at the top of tally.c.
+ * Callers and callees of a function, or of a sequence of functions that called each
+ * other (a piece of a stack, outermost first). The top of tally.c tells how the piece's
+ * time is attributed to them.
  */
 #ifndef METRICS_CALLERS_H
 #define METRICS_CALLERS_H
@@ -11,18 +11,18 @@
 
 struct func;
 
-/* The functions on one side of a piece, in no order. */
+/* The functions on one side of a piece, unordered. */
 struct neighbours {
-	VEC(uint32_t) funcs;  /* ids */
-	VEC(int64_t) values;  /* the tally's nmetrics of each, one after the other */
-	uint32_t *place;      /* by function id: its place in funcs + 1, or 0 */
+	VEC(uint32_t) funcs;  /* function ids */
+	VEC(int64_t) values;  /* nmetrics values of each function */
+	uint32_t *place;      /* by function id: index into funcs + 1, or 0 */
 };
 
-/* By function the stacks that it is in. */
+/* For each function, the stacks that contain it. */
 struct stack_index {
 	const struct tally *tally;
 	uint32_t *stacks;
-	size_t *end;          /* by function id: where its stacks end and the next one's begin */
+	size_t *end;          /* by function id: end of its stacks; the next one's begin there */
 };
 
 /* The tally is borrowed until stack_index_free. */
@@ -30,21 +30,21 @@ void stack_index_init(struct stack_index *x, const struct tally *t);
 void stack_index_free(struct stack_index *x);
 size_t stack_index_count(const struct stack_index *x, uint32_t func);
 
-/* The piece that was asked for last. */
+/* The callers and callees of one piece. */
 struct callers {
 	const struct stack_index *index;
 	const struct tally *tally;
 	struct neighbours callers, callees;
-	int64_t *self;        /* of stacks that end with it */
-	int64_t *total;       /* of all stacks that it stands in */
+	int64_t *self;        /* of stacks whose leaf end is the piece */
+	int64_t *total;       /* of all stacks that contain the piece */
 };
 
-/* The index is borrowed until callers_free; several threads may share one. */
+/* The index is borrowed until callers_free. Several threads may share one. */
 void callers_init(struct callers *f, const struct stack_index *x);
 /*
- * Fill in what stands around a piece of n > 0 functions, in place of the one
- * before. With recursion the place nearest the leaf counts. <Total> alone calls
- * what is outermost.
+ * Replace the contents by the callers and callees of a piece of n > 0 functions. With
+ * recursion only the occurrence nearest the leaf counts. The caller of outermost
+ * functions is <Total>.
  */
 void callers_find(struct callers *f, struct func *const *funcs, size_t n);
 void callers_free(struct callers *f);

@@ -9,7 +9,7 @@
 struct builder {
 	struct calltree *tree;
 	const struct tally *t;
-	struct map child_at; /* node number << 32 | function, to node number */
+	struct map child_at; /* node << 32 | function, to node */
 	VEC(struct tree_node *) nodes;
 };
 

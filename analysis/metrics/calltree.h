@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call tree of a tally: a node for each distinct way from <Total> to a function. */
+/* The call tree of a tally: a node for each distinct path from <Total> to a function. */
 #ifndef METRICS_CALLTREE_H
 #define METRICS_CALLTREE_H
 
@@ -13,7 +13,7 @@ struct tally;
 struct tree_node {
 	uint32_t func;
 	uint32_t nchildren;
-	struct tree_node *children; /* a list, in order of first appearance until sorted */
+	struct tree_node *children; /* a list, in order of first occurrence until sorted */
 	struct tree_node *next;
 	int64_t *values;            /* inclusive, by metric id */
 };

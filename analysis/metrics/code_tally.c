@@ -18,10 +18,10 @@ struct summing {
 	const struct tally *t;
 	code_key key;
 	void *ctx;
-	VEC(uint32_t) by_frame;	 /* key + 2, CODE_KEY_NONE as 1; 0: not asked */
-	struct map by_whole;	 /* function id: the same */
-	VEC(uint32_t) last_seen; /* by key: the stack it was last counted for, + 1 */
-	VEC(uint32_t) keys;	 /* of the stack in hand, leaf last */
+	VEC(uint32_t) by_frame;	 /* key + 2; CODE_KEY_NONE is 1; 0: not asked */
+	struct map by_whole;	 /* function id, to the same */
+	VEC(uint32_t) last_seen; /* by key: last stack counted + 1 */
+	VEC(uint32_t) keys;	 /* of the current stack, leaf last */
 };
 
 static uint32_t ask(struct summing *s, const struct frame *f, const struct func *whole)
@@ -51,7 +51,7 @@ static uint32_t key_of(struct summing *s, uint32_t frame, const struct func *who
 	return *known - 2; /* 1 becomes CODE_KEY_NONE */
 }
 
-/* The keys of a stack from its root, where the entries into objects are known. */
+/* The keys of a stack, from its root: entries into objects are recognized in that order. */
 static void stack_keys(struct summing *s, uint32_t id)
 {
 	struct session *ss = s->session;
@@ -71,7 +71,7 @@ static void stack_keys(struct summing *s, uint32_t id)
 	}
 }
 
-/* Sums that keys got while earlier stacks were walked stay where they are. */
+/* Grow the sums of keys; existing sums are kept. */
 static void make_room(struct summing *s, size_t *cap)
 {
 	struct code_tally *p = s->p;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums of what is smaller than a function: pcs, source lines, instructions. The
- * caller says which key a frame belongs to; the rest is as in tally.h: exclusive
- * is what the leaf's key has, inclusive what each key in a stack has, once.
+ * Sums for units smaller than a function: pcs, source lines, instructions. The caller
+ * maps each frame to a key. Otherwise this is like tally.h: the exclusive value is that
+ * of stacks whose leaf has the key; the inclusive value is that of all stacks with the
+ * key, each counted once.
  */
 #ifndef METRICS_CODE_TALLY_H
 #define METRICS_CODE_TALLY_H
@@ -18,10 +19,10 @@ struct tally;
 enum { CODE_KEY_NONE = UINT32_MAX };
 
 /*
- * The key of a frame, from 0 on without gaps, or CODE_KEY_NONE: it is not counted.
- * `whole` is NULL, or what stands for the frame because its object is not shown
- * function by function; then the frame's own place must not be told. Asked once
- * for each frame and `whole`.
+ * The key of a frame, numbered from 0 without gaps, or CODE_KEY_NONE to ignore the
+ * frame. `whole` is NULL or the function that represents the frame, because its object
+ * is not shown in full; then the key must not depend on the frame's location. Called
+ * once for each frame and `whole`.
  */
 typedef uint32_t (*code_key)(void *ctx, const struct frame *frame, const struct func *whole);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Comparing groups of experiments. Each metric gets a copy for each group, with
- * an id of its own behind those of all metrics, and a packet adds to its metric
- * and to the copy of its group. So every array of values holds what each group
- * has, and whatever is made of metric lists and values (functions, callers, the
- * tree, index lists, lines, …) is compared without knowing of it; only columns.c
- * puts a metric's copies side by side.
+ * Comparison of groups of experiments. Each metric gets a copy for each group, with an
+ * id after those of all metrics. A packet adds to its metric and to the copy of its
+ * group. So every array of values has the values of each group, and everything built
+ * from metric lists and values (functions, callers, the tree, index lists, lines, …) is
+ * compared without extra code. Only columns.c places the copies of a metric side by
+ * side.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 
-/* As many columns as a person can read, and as much memory as that may take. */
+/* Bounds the columns, for readability, and memory. */
 enum { GROUPS_MAX = 16 };
 
 size_t metric_set_width(const struct metric_set *ms)
@@ -32,7 +32,7 @@ static void clear(struct metric_set *ms)
 	ms->compare = COMPARE_OFF;
 }
 
-/* The copies of a metric stand together: those of metric m from m * ngroups on. */
+/* The copies of a metric are adjacent: those of metric m begin at m * ngroups. */
 static void add_copies(struct metric_set *ms, const struct session *s, const struct metric *m)
 {
 	size_t n = ms->all.len, ngroups = s->groups.len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The enumerations: names of microstates, reasons, system calls, and kinds of calls traced. */
+/* The enumerations: names of microstates, wait reasons, system calls, and traced calls. */
 #include <string.h>
 #include <strings.h>
 
@@ -75,7 +75,7 @@ static const char *call_name(const struct experiment *e, int64_t value)
 	return value == -1 ? "<no system call>" : syscall_name(e->arch, value);
 }
 
-/* By the machine of the first experiment. */
+/* System call numbers are those of the first experiment's machine. */
 static bool call_value(const struct session *s, const char *name, int64_t *ret)
 {
 	int nr = s->experiments.len ? syscall_number(s->experiments.data[0]->arch, name) : -1;

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expressions over packets (requirements P-076 to P-081): C's operators over
- * 64-bit integers with C's precedence, sets, and texts. One grammar serves
- * filters and the definitions of index and memory objects.
+ * Expressions over packets: C's operators on 64-bit integers with C's precedence, sets,
+ * and texts. Filters and the definitions of index and memory objects share one grammar.
  *
- * Numbers: constants, TRUE and FALSE, the properties of property.h, any field
- * that the packets have, and the index of an object type by its name. Names are
- * read in either case.
+ * Numbers: constants, TRUE and FALSE, the properties of property.h, the fields of
+ * packets, and the value of an object type, by its name. Names are not case sensitive.
  *
- * Names of values (SLEEP, DISK, futex) stand right of what has such values, by
- * itself or in a list: STATE == SLEEP, SYSCALL IN (read, write).
+ * Names of values (SLEEP, DISK, futex) may stand to the right of something that has
+ * such values, alone or in a list: STATE == SLEEP, SYSCALL IN (read, write).
  *
  * Sets: STACK (the functions of the stack, leaf first), FNAME("regexp") and
- * LNAME("regexp") (functions by their name, and by their load object's; the
- * expression must match the whole name), and lists (1,2,3).
+ * LNAME("regexp") (functions by their name, or by their load object's; the expression
+ * must match the whole name), and lists (1,2,3).
  *
- * x IN set: every element of x is in the set; SOME IN: at least one is;
- * ORDERED IN: all are, in the order of x, not necessarily side by side.
+ * x IN set: all elements of x are in the set. SOME IN: at least one is. ORDERED IN: all
+ * are, in the order of x, but not necessarily adjacent.
  *
- * Texts: what is a text (COMM, IOFNAME) is compared by ==, != and IN with
- * regular expressions in quotes that must match all of it.
+ * Texts (COMM, IOFNAME) are compared by ==, != and IN with quoted regular expressions,
+ * which must match the whole text.
  *
- * A packet that lacks what is asked for is neither equal nor unequal to
- * anything: the comparison and what follows from it are not known, and a filter
- * keeps only what it is known to be true for. HAS_PROP(name) asks whether.
+ * If a packet lacks a value, comparisons with it and what depends on them are unknown.
+ * A filter keeps only packets for which it is known to be true. HAS_PROP(name) tests
+ * whether a value is known.
  */
 #ifndef METRICS_FILTER_H
 #define METRICS_FILTER_H
@@ -39,30 +37,34 @@ struct selection;
 struct session;
 
 /*
- * NULL after reporting: the reason with the column, then the expression with a
- * caret below the character. An empty text is true. types NULL: none.
+ * Parse a filter. NULL after reporting the reason and column, then the expression with
+ * a caret below the wrong character. An empty text is true. types may be NULL. Free
+ * with filter_free.
  */
 struct filter *filter_parse(const struct session *s, const struct objtypes *types,
 			    const char *text, struct diag *d);
-/* The same for an expression that may be a text, too, to tell objects by; not empty. */
+/* Parse the expression of an object type. It must not be empty, and its value may be a text. */
 struct filter *filter_parse_index(const struct session *s, const struct objtypes *types,
 				  const char *text, struct diag *d);
-/* One without an expression, for a selection. */
+/* A filter without an expression, for a selection. */
 struct filter *filter_new(void);
 void filter_free(struct filter *f);
-/* NULL when it has no expression. */
+/* The expression; NULL if there is none. */
 const char *filter_text(const struct filter *f);
-/* What else a packet must be in; NULL anything. Borrowed. */
+/* Also require that packets are in a selection; NULL: no selection. Borrowed. */
 void filter_select(struct filter *f, const struct selection *sel);
-/* Remembers per function and per stack what cannot change: f is written to. */
+/* Whether a packet passes. Caches results by function and by stack, so f is modified. */
 bool filter_match(struct filter *f, const struct hit *h);
 
-/* What an index expression is of a packet. */
+/* The value of an index expression for a packet. */
 struct value filter_value(struct filter *f, const struct hit *h);
-/* Whether it is a text; then what it is, or NULL, lent until the next call. */
+/*
+ * Whether the value is a text; and the text for a packet, NULL if unknown, valid until
+ * the next call.
+ */
 bool filter_is_text(const struct filter *f);
 const char *filter_string(struct filter *f, const struct hit *h);
-/* The enumeration that its values belong to, or NULL. */
+/* The enumeration of the expression's values; NULL: none. */
 const struct enumeration *filter_values(const struct filter *f);
 
 #endif

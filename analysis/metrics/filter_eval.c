@@ -32,7 +32,7 @@ static bool matches(const struct node *n, const char *name)
 	return regexec(&n->regex, name, 0, NULL, 0) == 0;
 }
 
-/* A load object is known by its path, its last component, and that in brackets. */
+/* A load object matches by its path, its last component, or that in angle brackets. */
 static bool matches_object(const struct node *n, const struct loadobj *o)
 {
 	const char *base = strrchr(o->path, '/');
@@ -40,7 +40,7 @@ static bool matches_object(const struct node *n, const struct loadobj *o)
 	return matches(n, o->name) || matches(n, o->path) || matches(n, base ? base + 1 : o->path);
 }
 
-/* "vfs_read" of the kernel's "vmlinux`vfs_read"; else the name. */
+/* "vfs_read" for the kernel's "vmlinux`vfs_read"; otherwise the name itself. */
 static const char *without_module(const struct func *f, const char *name)
 {
 	const char *tick = f->obj->kernel ? strchr(name, '`') : NULL;
@@ -48,7 +48,7 @@ static const char *without_module(const struct func *f, const char *name)
 	return tick ? tick + 1 : name;
 }
 
-/* A function goes by each name that reports can show. */
+/* A function matches by any name that reports can show. */
 static bool matches_func(const struct node *n, const struct func *f)
 {
 	const char *const names[] = { f->name, f->long_name, f->mangled };
@@ -90,7 +90,7 @@ static uint32_t stack_len(const struct hit *h)
 	return h->session->stacks.data[h->stack].n;
 }
 
-/* The only data object that a packet can ask for is its own. */
+/* Only the packet's own data object can be tested. */
 static bool data_in(const struct node *n, const struct hit *h, int64_t value)
 {
 	uint64_t offset;
@@ -99,7 +99,7 @@ static bool data_in(const struct node *n, const struct hit *h, int64_t value)
 	return o && o->obj && o->id == value && matches(n, o->name);
 }
 
-/* Whether the value is in the set; a number is the set of itself. */
+/* Whether the value is in the set; a number is a set of one. */
 static bool contains(struct node *set, const struct hit *h, int64_t value)
 {
 	switch (set->kind) {
@@ -128,7 +128,7 @@ static bool contains(struct node *set, const struct hit *h, int64_t value)
 	}
 }
 
-/* How many elements of a set are in another one, are not, and are not known. */
+/* How many elements of one set are in another, are not, and are unknown. */
 struct count {
 	size_t in, out, unknown;
 };
@@ -158,12 +158,12 @@ static void count_in(struct node *a, struct node *b, const struct hit *h, struct
 	}
 }
 
-/* Known as soon as one is in; else all must be known. */
+/* The result is known if one element is in, or if all are known. */
 static struct value some_in(struct node *a, struct node *b, const struct hit *h)
 {
 	struct count c = { 0 };
 
-	/* The other way round: a stack is short, the functions of a name may be many. */
+	/* Swapped: a stack is short, but many functions may have the name. */
 	if (a->kind == NODE_FUNCS && b->kind == NODE_STACK)
 		count_in(b, a, h, &c);
 	else
@@ -181,7 +181,7 @@ static struct value all_in(struct node *a, struct node *b, const struct hit *h)
 	return known(c.in > 0 && c.out == 0);
 }
 
-/* The elements of a list, met one after the other on the way through the other set. */
+/* Finds the elements of list a in order while walking through set b. */
 static struct value ordered_in(struct node *a, struct node *b, const struct hit *h)
 {
 	size_t at = 0, n;
@@ -217,7 +217,7 @@ static struct value eval_in_cached(struct node *n, const struct hit *h)
 	return known(*k == YES);
 }
 
-/* Arithmetic wraps; a division by zero is 0, for a filter has no way to fail. */
+/* Arithmetic wraps. Division by zero is 0, because a filter cannot report errors. */
 static int64_t arithmetic(enum op op, int64_t a, int64_t b)
 {
 	uint64_t ua = a, ub = b;
@@ -243,7 +243,7 @@ static int64_t arithmetic(enum op op, int64_t a, int64_t b)
 	}
 }
 
-/* False if either side is, whatever the other; likewise true for ||. */
+/* && is false if one side is false, even if the other is unknown; || likewise with true. */
 static struct value eval_logical(struct node *n, const struct hit *h)
 {
 	bool decides = n->op == OP_OR;
@@ -299,7 +299,7 @@ static struct value eval_field(struct node *n, const struct hit *h)
 	return ref.offset ? known(packet_int(h->packet, ref)) : unknown;
 }
 
-/* Lent until the next call for a text of this node. */
+/* The text of a node, valid until the next call for this node. */
 static const char *text_of(struct node *n, const struct hit *h)
 {
 	const char *bytes;
@@ -353,7 +353,7 @@ static struct value eval(struct node *n, const struct hit *h)
 	case NODE_UNARY: return eval_unary(n, h);
 	case NODE_BINARY: return eval_binary(n, h);
 	case NODE_COND: return eval_cond(n, h);
-	default: return unknown; /* sets stand only beside IN, texts in MATCH */
+	default: return unknown; /* sets are only used with IN, texts with MATCH */
 	}
 }
 
@@ -361,7 +361,7 @@ static void nothing(void *ctx, const struct hit *h, const struct amount *amounts
 {
 }
 
-/* A set of functions is those of all stacks, so that all must have been resolved. */
+/* Resolve all stacks once, because a set of functions is drawn from all stacks. */
 static void know_functions(struct filter *f, const struct hit *h)
 {
 	static const struct metric_set none;

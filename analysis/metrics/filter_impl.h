@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tree that the parser of filter expressions makes and the evaluator walks. */
+/* The tree of a filter expression: filter_parse.c builds it, filter_eval.c evaluates it. */
 #ifndef METRICS_FILTER_IMPL_H
 #define METRICS_FILTER_IMPL_H
 
@@ -20,9 +20,9 @@ enum op {
 enum node_kind {
 	NODE_CONST,
 	NODE_PROPERTY, /* a number: get */
-	NODE_FIELD,    /* a field by name */
-	NODE_TEXT,     /* a text: text, or a field */
-	NODE_MATCH,    /* the text a, against each of the regular expressions items */
+	NODE_FIELD,    /* a number: a field by name */
+	NODE_TEXT,     /* a text: property, or field */
+	NODE_MATCH,    /* compares the text a with the regular expressions in items */
 	NODE_HAS,      /* whether a is known */
 	NODE_UNARY, NODE_BINARY, NODE_COND,
 	NODE_LIST, NODE_STACK, NODE_FUNCS, NODE_DATA, /* sets */
@@ -39,42 +39,45 @@ struct node {
 	int64_t value;
 	struct value (*get)(const struct hit *h);
 	const char *(*text)(const struct hit *h);
-	const struct enumeration *values; /* names of what it may be; NULL none */
+	const struct enumeration *values; /* names of its values; NULL: none */
 	VEC(struct node *) items;       /* LIST, MATCH */
 	const char *field;              /* FIELD, TEXT */
-	const struct exp_stream *last;  /* the stream that ref is about */
+	const struct exp_stream *last;  /* the stream that ref was looked up in */
 	struct field_ref ref;
-	regex_t regex;                  /* FUNCS, DATA, and items of MATCH */
+	regex_t regex;                  /* FUNCS, DATA, and the items of MATCH */
 	bool has_regex, by_object;
 	byte_vec funcs;               /* FUNCS: enum known, by function */
-	bool stack_only;                /* IN of sets that only the stack decides */
-	byte_vec stacks;              /* then: enum known, by stack */
-	struct buf string;              /* TEXT: of a field, which has no NUL at its end */
+	bool stack_only;                /* IN, with a result that depends only on the stack */
+	byte_vec stacks;              /* cached results: enum known, by stack */
+	struct buf string;              /* TEXT: NUL-terminated copy of a field */
 };
 
 struct filter {
 	char *text;
-	struct node *root;          /* NULL: true */
+	struct node *root;          /* NULL: always true */
 	const struct selection *selection;
-	VEC(struct node *) nodes; /* all of them, each owned */
+	VEC(struct node *) nodes; /* all nodes; owned */
 	VEC(char *) names;
-	bool needs_all_functions; /* asks for functions as a set, so all must be known first */
+	bool needs_all_functions; /* has sets of functions, so all functions must be known first */
 };
 
-/* What parser and names share. */
+/* Shared by parser and names. */
 struct parser {
-	const char *what; /* "filter", for messages */
+	const char *what; /* "filter" etc., for messages */
 	const char *text, *p;
 	const struct session *session;
 	const struct objtypes *types;
-	const struct enumeration *values; /* of the left operand: its names may stand here */
+	const struct enumeration *values; /* of the left operand; their names are allowed here */
 	struct diag *diag;
 	struct filter *f;
 	int depth;
 	bool failed;
 };
 
-/* filter_parse.c. NULL after reporting, once for an expression, what is wrong at `at`. */
+/*
+ * filter_parse.c. Report what is wrong at `at`, only the first time for an expression.
+ * Returns NULL.
+ */
 struct node *parse_fail(struct parser *ps, const char *at, const char *what);
 struct node *parse_cond(struct parser *ps);
 struct node *node_new(struct parser *ps, enum node_kind kind);
@@ -82,12 +85,12 @@ void skip_blanks(struct parser *ps);
 bool parse_accept(struct parser *ps, const char *token);
 bool parse_expect(struct parser *ps, const char *token, const char *what);
 
-/* filter_names.c. An operand that begins with a letter, or with a quote. */
+/* filter_names.c. Parse an operand that begins with a letter or a quote. */
 struct node *parse_name(struct parser *ps);
 struct node *parse_value_in_quotes(struct parser *ps);
-/* A regular expression in quotes, or several in parentheses, that the text is compared with. */
+/* Parse what a text is compared with: a quoted regular expression, or several in parentheses. */
 struct node *parse_match(struct parser *ps, struct node *text, enum op op);
-/* The leaf's function, which only the stack decides. */
+/* Whether this is the leaf's function, which depends only on the stack. */
 bool node_is_leaf(const struct node *n);
 
 static inline bool name_char(char c)

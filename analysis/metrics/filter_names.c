@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Operands that have a name: values of an enumeration, sets, functions with an
- * argument in quotes, properties, object types, and fields of the packets.
+ * Operands with a name: values of an enumeration, sets, functions with a quoted
+ * argument, properties, object types, and fields of packets.
  */
 #include <string.h>
 #include <strings.h>
@@ -17,7 +17,7 @@ bool node_is_leaf(const struct node *n)
 	return n->kind == NODE_PROPERTY && n->get == leaf->get;
 }
 
-/* "…" or '…', a backslash before a quote taking it literally. */
+/* Parse "…" or '…'; a backslash makes the next quote literal. */
 static char *parse_string(struct parser *ps)
 {
 	char quote, *s, *to;
@@ -42,7 +42,7 @@ static char *parse_string(struct parser *ps)
 	return NULL;
 }
 
-/* A node of this kind that has the regular expression, for the whole of what it is matched with. */
+/* A node with a regular expression, anchored to match the whole string. */
 static struct node *regex_new(struct parser *ps, enum node_kind kind, const char *text,
 			      const char *at)
 {
@@ -152,7 +152,7 @@ static struct node *parse_lname(struct parser *ps)
 	return parse_funcs(ps, true);
 }
 
-/* DNAME("regexp"): the data objects of such names; alone, the name of the packet's. */
+/* DNAME("regexp"): data objects by name. Alone, it tests the packet's data object. */
 static struct node *parse_dname(struct parser *ps)
 {
 	struct node *n;
@@ -193,7 +193,10 @@ static struct node *parse_false(struct parser *ps)
 	return number_new(ps, 0);
 }
 
-/* The stack in all its forms is one: there are no Java or OpenMP frames to tell apart. */
+/*
+ * gprofng's words for stacks all mean the one stack: Java and OpenMP frames are not
+ * distinguished.
+ */
 static const struct word {
 	const char *name;
 	struct node *(*parse)(struct parser *ps);
@@ -204,7 +207,7 @@ static const struct word {
 	{ "TRUE", parse_true },	   { "FALSE", parse_false },
 };
 
-/* The type of a field in any of the packets, -1 for no such field. */
+/* The type of a field in any stream; -1: there is no such field. */
 static int field_type(const struct session *s, const char *name)
 {
 	vec_for_each(e, &s->experiments) {
@@ -233,7 +236,7 @@ static struct node *field_new(struct parser *ps, const char *name, int type)
 	return n;
 }
 
-/* An object type stands for its expression, which was found right when it was defined. */
+/* An object type is replaced by its expression, which was checked when it was defined. */
 static struct node *type_new(struct parser *ps, const struct objtype *t)
 {
 	const char *text = ps->text, *p = ps->p;
@@ -249,7 +252,7 @@ static struct node *type_new(struct parser *ps, const struct objtype *t)
 	return n;
 }
 
-/* name in capitals, at `start`. */
+/* Parse a name; `name` is in capitals, `start` is where it begins. */
 static struct node *name_new(struct parser *ps, const char *name, const char *start)
 {
 	const struct property *prop = property_find(name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recursive descent for operands, precedence climbing for binary operators,
- * which are rows of a table. Depth and size are bounded, for the evaluator
- * recurses along the tree. What begins with a letter is in filter_names.c.
+ * Parses operands by recursive descent, and binary operators, which are rows of a
+ * table, by precedence climbing. Depth and size are bounded because the evaluator is
+ * recursive. Operands that begin with a letter are in filter_names.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,10 +19,10 @@ struct binary {
 	const char *token;
 	enum op op;
 	int precedence;
-	bool word; /* not followed by a name character */
+	bool word; /* must not be followed by a name character */
 };
 
-/* Longer tokens before their prefixes. */
+/* Tokens must come before their prefixes. */
 static const struct binary binaries[] = {
 	{ "||", OP_OR, 1, false },	{ "&&", OP_AND, 2, false },
 	{ "==", OP_EQ, 6, false },	{ "!=", OP_NE, 6, false },
@@ -37,7 +37,7 @@ static const struct binary binaries[] = {
 	{ "IN", OP_IN, 7, true },
 };
 
-/* How far right a terminal shows what stands behind these bytes. */
+/* The number of columns that a terminal needs for these bytes. */
 static int columns(const char *text, size_t n)
 {
 	__cleanup(freep) char *copy = xstrndup(text, n);
@@ -98,15 +98,15 @@ bool parse_expect(struct parser *ps, const char *token, const char *what)
 	return false;
 }
 
-/* Times are in nanoseconds, and may be written with a unit and a fraction. */
+/* Times are in nanoseconds; a unit and a fraction may be given. */
 static const struct {
 	const char *name;
 	int64_t ns;
 } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
 
-enum { SCALE_MAX = 1000000000 }; /* of a fraction: nine digits say all that a second has */
+enum { SCALE_MAX = 1000000000 }; /* nine digits of a fraction are nanoseconds of a second */
 
-/* The nanoseconds of a unit at *p, stepped over; 0: there is none. */
+/* Parse a unit at *p. Returns its nanoseconds; 0: there is none. */
 static int64_t unit_at(const char **p)
 {
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -120,7 +120,7 @@ static int64_t unit_at(const char **p)
 	return 0;
 }
 
-/* "3s", "1.5ms": false when it is no such time, or one that is too long. */
+/* Parse "3s" or "1.5ms". False: not a time, or too large. */
 static bool time_at(const char **p, int64_t *ret)
 {
 	const char *s = *p, *digits = s;
@@ -161,7 +161,7 @@ static struct node *parse_number(struct parser *ps)
 	return n;
 }
 
-/* (expression), or (a, b, …), a set. */
+/* (expression), or a set (a, b, …). */
 static struct node *parse_parens(struct parser *ps)
 {
 	struct node *first = parse_cond(ps), *list;
@@ -245,7 +245,7 @@ static struct node *parse_unary(struct parser *ps)
 	return n;
 }
 
-/* The operator at the current place, stepped over when it binds tightly enough. */
+/* Accept the operator at the current position if its precedence is high enough. */
 static const struct binary *accept_binary(struct parser *ps, int precedence)
 {
 	const char *start;
@@ -284,7 +284,7 @@ static bool is_in(enum op op)
 	return op == OP_IN || op == OP_SOME_IN || op == OP_ORDERED_IN;
 }
 
-/* Operators, operands and where they stand: a at `left`, b behind `right`. */
+/* Two operands and where they are: a begins at `left`, b ends before `right`. */
 struct pair {
 	enum op op;
 	struct node *a, *b;
@@ -313,7 +313,7 @@ static struct node *binary_new(struct parser *ps, const struct pair *p)
 
 static struct node *parse_binary(struct parser *ps, int precedence);
 
-/* What stands right of an operator: names of values are those of the left operand. */
+/* Parse the right operand; names of the left operand's values are allowed. */
 static struct node *parse_right(struct parser *ps, const struct binary *op, const struct node *a)
 {
 	const struct enumeration *outer = ps->values;
@@ -357,7 +357,7 @@ static struct node *parse_binary(struct parser *ps, int precedence)
 	return ps->failed ? NULL : p.a;
 }
 
-/* a ? b : c behind its condition, which began at `at`. */
+/* Parse the branches of a ? b : c; the condition begins at `at`. */
 static struct node *parse_branches(struct parser *ps, struct node *a, const char *at)
 {
 	struct node *n = node_new(ps, NODE_COND);

@@ -11,41 +11,41 @@
 #include "analysis/model/session.h"
 
 struct leaks {
-	struct map by_packet; /* its address to bytes; only what leaked */
+	struct map by_packet; /* packet address, to leaked bytes; leaks only */
 	VEC(struct heap_peak) peaks;
 };
 
-/* One packet of heaptrace, read. */
+/* A decoded packet of heaptrace. */
 struct heap_event {
 	const unsigned char *packet;
 	int64_t time_ns;
-	size_t order; /* in the file: settles equal times */
+	size_t order; /* in the file; breaks ties of equal times */
 	enum heap_type type;
 	uint64_t size, addr, old_addr;
 };
 
 typedef VEC(struct heap_event) event_vec;
 
-/* Memory that is in use. */
+/* An allocated block. */
 struct chunk {
 	const unsigned char *packet;
 	uint64_t addr, size;
-	uint64_t left;       /* bytes of it that are in use */
+	uint64_t left;       /* bytes still in use */
 };
 
 struct matching {
 	VEC(struct chunk) chunks;
-	VEC(size_t) mapped;       /* chunks that were mapped */
-	struct map by_addr;       /* to the chunk that begins there, + 1; 0: none does now */
+	VEC(size_t) mapped;       /* chunks that are mappings */
+	struct map by_addr;       /* address, to the chunk that begins there + 1; 0: none */
 	struct heap_peak peak;
 	uint64_t in_use;
-	size_t looked_at;         /* mappings, for the partial unmappings so far */
+	size_t looked_at;         /* mappings examined by partial unmappings so far */
 };
 
-/* So much looking for the parts of mappings ends at some time in any file. */
+/* Bounds the time that a hostile file can take. */
 enum { LOOK_AT_MOST = 100 * 1000 * 1000 };
 
-/* packets: as of replay_all(). */
+/* packets: as in replay_all. */
 static void read_events(const struct experiment *e, const struct exp_stream *st,
 			const struct map *packets, event_vec *ret)
 {
@@ -98,7 +98,7 @@ static void allocate(struct matching *m, const struct heap_event *ev)
 
 	if (!ev->addr)
 		return;
-	/* What was there before must have been freed by a call that was not recorded. */
+	/* A block already there must have been freed by a call that was not recorded. */
 	release(m, ev->addr);
 	vec_push(&m->chunks, (struct chunk){ .packet = ev->packet, .addr = ev->addr,
 					     .size = ev->size, .left = ev->size });
@@ -108,7 +108,7 @@ static void allocate(struct matching *m, const struct heap_event *ev)
 	m->in_use += ev->size;
 }
 
-/* The range is a mapping as a rule, but may be a part of one, or span several. */
+/* Usually the range is one whole mapping, but it may be a part of one, or span several. */
 static void unmap(struct matching *m, uint64_t addr, uint64_t size)
 {
 	uint64_t end = addr + size < addr ? UINT64_MAX : addr + size;
@@ -155,7 +155,10 @@ static void replay(struct matching *m, const struct heap_event *ev)
 	}
 }
 
-/* Only these packets, by their addresses; NULL: all. matching_free() is due. */
+/*
+ * Replay an experiment's packets; if `packets` is not NULL, only those with these
+ * addresses. Call matching_free afterwards.
+ */
 static void replay_all(struct matching *m, struct experiment *e, const struct exp_stream *st,
 		       const struct map *packets)
 {

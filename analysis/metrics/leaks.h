@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which allocations were never freed. A leak is an allocation without a
- * matching free, whether or not something still points to it (M-076). Packets
- * are matched in order of time, each experiment by itself: another process has
- * other memory. A realloc frees what it was given and allocates anew; of a
- * mapping that was unmapped in part the rest is a leak.
+ * Allocations that were never freed. An allocation without a matching free is a leak,
+ * even if something still points to it. Packets are matched in order of time,
+ * separately for each experiment, as processes have separate memory. A realloc frees
+ * the old block and allocates a new one. If a mapping was unmapped in part, the rest is
+ * a leak.
  */
 #ifndef METRICS_LEAKS_H
 #define METRICS_LEAKS_H
@@ -18,28 +18,32 @@ struct map;
 struct packet;
 struct session;
 
-/* Field HTYPE; values are gprofng's and on disk. */
+/* Field HTYPE. The values are gprofng's and on disk. */
 enum heap_type { HEAP_MALLOC, HEAP_FREE, HEAP_REALLOC, HEAP_MMAP, HEAP_MUNMAP };
 
-/* How much memory an experiment had allocated at most. */
+/* The highest amount of memory that an experiment had allocated. */
 struct heap_peak {
 	const struct experiment *e;
 	uint64_t bytes;
-	int64_t time_ns; /* relative to the founder's start, when that was reached first */
+	int64_t time_ns; /* when first reached; relative to the founder's start */
 };
 
 struct leaks;
 
-/* NULL when no heap data were recorded. Valid as long as the session's experiments are. */
+/*
+ * NULL if no heap data were recorded. Valid as long as the session's experiments. Free
+ * with leaks_free.
+ */
 struct leaks *leaks_new(const struct session *s);
 void leaks_free(struct leaks *l);
-/* The bytes of an allocation's packet that were never freed; 0: all were. l may be NULL. */
+/* The bytes of an allocation's packet that were never freed; 0: none. l may be NULL. */
 uint64_t leaks_of(const struct leaks *l, const struct packet *p);
-/* By experiment, of those with heap data. */
+/* The peaks of all experiments with heap data. */
 const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n);
 /*
- * The highest peak of any experiment, of what these packets allocated (keys: their addresses,
- * as in struct packet); of equal ones the last experiment's. ret->e is NULL where they had none.
+ * The highest peak in any experiment of memory allocated by these packets (keys are
+ * addresses, as in struct packet). Of equal peaks the last experiment's is taken.
+ * ret->e is NULL if there is none.
  */
 void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Metrics as a table, and the grammar of metric lists (requirements M-038 to
- * M-056). A metric is a row: keyword, label, unit, the packet kind it is read
- * from, the field that is its value and the microstates that count. A new
- * metric is a new row; no view changes.
+ * The table of metrics, and the grammar of metric lists. A metric is a row: keyword,
+ * label, unit, the kind of packets it is read from, the field with its value, and the
+ * microstates that count. A new metric is a new row; no view changes.
  */
 #ifndef METRICS_METRIC_H
 #define METRICS_METRIC_H
@@ -21,39 +20,42 @@ struct session;
 
 enum metric_unit { UNIT_TIME /* ns */, UNIT_COUNT, UNIT_BYTES, UNIT_RATIO /* of two metrics */ };
 
-/* How groups of experiments stand beside each other: `compare`. */
+/* How `compare` shows groups of experiments side by side. */
 enum compare { COMPARE_OFF, COMPARE_ON, COMPARE_DELTA, COMPARE_RATIO };
 
 struct metric {
 	uint32_t id;
 	const char *name;  /* keyword: "user" */
-	const char *alias; /* another keyword, of older releases; NULL none */
+	const char *alias; /* keyword of older releases; NULL: none */
 	const char *uname; /* "User CPU Time" */
 	const char *abbr;  /* column heading: "User CPU" */
 	enum metric_unit unit;
 	enum er_packet kind;
-	const char *select; /* field that decides whether a packet counts; NULL: all do */
-	uint64_t states;    /* values of it that count, as a bit mask; clock: of enum er_mstate */
-	uint64_t kstates;   /* the same in what er_kernel recorded */
-	bool main_thread;   /* only packets of the thread whose number is the PID */
-	const char *value;  /* field that is the value; "1": count packets */
-	const char *minus;  /* field that is subtracted from it; NULL none */
-	int64_t scale;      /* value × scale = unit; clock: also × the stream's ptimer */
+	const char *select; /* field that decides whether a packet counts; NULL: all count */
+	uint64_t states;    /* its values that count, a bit mask; for clock: of enum er_mstate */
+	uint64_t kstates;   /* the same for recordings of er_kernel */
+	bool main_thread;   /* only packets of the thread whose tid is the pid */
+	const char *value;  /* field with the value; "1": count packets */
+	const char *minus;  /* field to subtract from the value; NULL: none */
+	int64_t scale;      /* value × scale is in the unit; clock: also × ptimer */
 	int tag;            /* hardware counters; -1 otherwise */
-	int64_t mhz;        /* > 0: counts are cycles at this speed, shown as time, too */
-	int64_t ps;         /* > 0: counts are multiples of so many picoseconds */
-	bool leaked;        /* only allocations that were never freed; value: their bytes, or "1" */
-	uint32_t num, den;  /* UNIT_RATIO: the ids of the metrics that it is the ratio of */
-	/* While groups are compared (compare.c): its copies, one for each group. */
+	int64_t mhz;        /* > 0: counts are cycles at this speed, also shown as time */
+	int64_t ps;         /* > 0: a count is so many picoseconds */
+	bool leaked;        /* only allocations never freed; value: bytes, or "1" */
+	uint32_t num, den;  /* UNIT_RATIO: ids of its two metrics */
+	/* While groups are compared (compare.c): the metric's copies, one a group. */
 	const struct metric *groups;
 	size_t ngroups;
 	enum compare compare;
-	/* Of a copy: the packets of which group count, and its name; 0 and NULL: of all. */
+	/*
+	 * A copy's group and the group's name; 0 and NULL in the metric itself, which
+	 * counts all packets.
+	 */
 	unsigned group;
 	const char *group_name;
 };
 
-/* A ratio is kept, and sorted, as so many millionth. */
+/* Ratios are stored and sorted in millionths. */
 enum { RATIO_UNIT = 1000000 };
 
 enum static_metric { STATIC_NAME, STATIC_ADDRESS, STATIC_SIZE };
@@ -78,89 +80,89 @@ struct metric_sort {
 	bool reverse;
 };
 
-/* Which list a spec is for: decides the flavors that it may use. */
+/* The kind of list that a spec is for; it decides which flavors are allowed. */
 enum list_kind { LIST_FUNCS, LIST_CALLERS, LIST_INDEX, LIST_DATA };
 
-/* The metrics that the data of the session's experiments support, in standard order. */
+/* The metrics that the recorded data support, in standard order. */
 struct metric_set {
 	VEC(struct metric) all;
-	bool targets;             /* only chosen threads were recorded: kthr tells (K-031) */
-	VEC(struct metric) compared; /* copies of them, one a group; empty: nothing is compared */
+	bool targets;             /* only chosen threads were recorded, so kthr is a default */
+	VEC(struct metric) compared; /* a copy for each metric and group; empty: no comparison */
 	enum compare compare;
-	struct leaks *leaks;      /* NULL without heap data */
-	char *dmetrics, *dsort;   /* what .er.rc files say (P-107, P-108), in order; NULL nothing */
+	struct leaks *leaks;      /* NULL: no heap data */
+	char *dmetrics, *dsort;   /* text from .er.rc files, in order; NULL: none */
 };
 
 void metric_set_init(struct metric_set *ms, const struct session *s);
 void metric_set_free(struct metric_set *ms);
 const struct metric *metric_find(const struct metric_set *ms, const char *name);
 int64_t metric_ratio(const struct metric *m, const int64_t *values);
-/*
- * What a row has of a metric, given its values by metric id; of a ratio, which
- * has no sum of its own, millionths.
- */
+/* The value of a metric, from a row's values by metric id. A ratio is computed, in millionths. */
 static inline int64_t metric_value(const struct metric *m, const int64_t *values)
 {
 	return m->unit == UNIT_RATIO ? metric_ratio(m, values) : values[m->id];
 }
-/* How long an array of values by metric id is: copies have ids behind those of all metrics. */
+/* The length of an array of values by metric id. Copies have ids after those of all metrics. */
 size_t metric_set_width(const struct metric_set *ms);
 /*
- * Compare the session's groups, or no longer. 0, or -1 after reporting. Lists and
+ * Begin or end comparing the session's groups. 0, or -1 after reporting. Lists and
  * sorts stay valid; arrays of values, such as a tally's, do not.
  */
 int metric_set_compare(struct metric_set *ms, const struct session *s, enum compare how,
 		       struct diag *d);
-/* Add to what the defaults are made of; text is copied. Before the lists are made. */
+/* Add text of .er.rc files to the defaults; it is copied. Call before lists are made. */
 void metric_set_defaults(struct metric_set *ms, const char *dmetrics, const char *dsort);
-/* Whether values can be shown as time, and a value in nanoseconds. */
+/* Whether a metric's values can be shown as time; and a value in nanoseconds. */
 bool metric_has_time(const struct metric *m);
 int64_t metric_time_ns(const struct metric *m, int64_t value);
 
 /*
- * Parse a spec such as "ie.%user:name" or "default". 0, or -1 after reporting
- * what is wrong, *ret untouched. `name` is added at the end when missing.
+ * Parse a spec such as "ie.%user:name" or "default". 0, or -1 after reporting; then
+ * *ret is unchanged. `name` is added at the end if missing.
  */
 int metric_list_parse(const struct metric_set *ms, enum list_kind kind, const char *spec,
 		      struct diag *d, struct metric_list *ret);
 /*
- * The default for the data that was recorded: what dmetrics says, then what is
- * built in (M-060 to M-065), of each metric and flavor the first that is said.
+ * The default list for the recorded data: from dmetrics, then built in. For each metric
+ * and flavor the first entry is used.
  */
 void metric_list_default(const struct metric_set *ms, enum list_kind kind, struct metric_list *ret);
 /*
- * Whether a text is a list of keywords, of metrics that may or may not have been
- * recorded; a colon at the end does no harm. 0, or -1 after reporting.
+ * Check that a text is a list of metric keywords, whether these were recorded or not. A
+ * colon at the end is allowed. 0, or -1 after reporting.
  */
 int metric_list_check(const char *spec, struct diag *d);
-/* The callers-callees list that follows from a function list (P-022). */
+/* Derive the callers-callees list from a function list: its metrics as attributed values. */
 void metric_list_callers(const struct metric_list *funcs, struct metric_list *ret);
-/* The index-object list that follows from a function list: exclusive and static only. */
+/* Derive the index-object list from a function list: exclusive and static metrics only. */
 void metric_list_index(const struct metric_list *funcs, struct metric_list *ret);
-/* The data list that follows: data-derived metrics of counters with addresses, and static ones (P-048). */
+/*
+ * Derive the data list from a function list: data-derived metrics of counters with
+ * addresses, and static ones.
+ */
 void metric_list_data(const struct metric_list *funcs, struct metric_list *ret);
-/* Whether its packets have a data address, so that it has data-derived values. */
+/* Whether the metric's packets have data addresses, so that it has data-derived values. */
 bool metric_has_addresses(const struct metric *m);
-/* As `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
+/* Append the list as `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
 void metric_list_print(const struct metric_list *l, struct buf *b);
 void metric_list_free(struct metric_list *l);
 
 /*
- * Choose a sort from a spec (first entry that is visible in the list, "-"
- * reverses, "!" matches hidden ones, "default"). 0, or -1 after a warning.
+ * Choose a sort from a spec: the first entry that is visible in the list. "-" reverses,
+ * "!" also matches hidden columns; or "default". 0, or -1 after a warning.
  */
 int metric_sort_parse(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		      const char *spec, struct diag *d, struct metric_sort *ret);
 /*
- * What dsort says of a list, then the first shown exclusive metric, inclusive
- * metric, or the name.
+ * The default sort of a list: from dsort; otherwise by the first shown exclusive
+ * metric, the first inclusive one, or the name.
  */
 void metric_sort_default(const struct metric_set *ms, const struct metric_list *l,
 			 enum list_kind kind, struct metric_sort *ret);
-/* The callers-callees order that follows from a function order (P-024). */
+/* Derive the callers-callees sort from a function sort. */
 void metric_sort_callers(const struct metric_sort *funcs, struct metric_sort *ret);
 void metric_sort_print(const struct metric_sort *s, struct buf *b);
-/* "Exclusive User CPU Time", as headings say it. */
+/* Append "Exclusive User CPU Time", as in headings. */
 void metric_sort_describe(const struct metric_sort *s, struct buf *b);
 
 #endif

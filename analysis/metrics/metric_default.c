@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The metrics and the order that lists have before anybody chooses. What .er.rc
- * files say comes first; what is built in is a specification of the same kind,
- * so that one keyword of a file, hidden ones included, replaces one of it.
+ * Default metrics and sort of lists. Entries of .er.rc files come first. The built-in
+ * defaults are a specification of the same form, so an entry of a file, even a hidden
+ * one, replaces the built-in entry of that metric.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,10 @@
 #include "analysis/metrics/metric_impl.h"
 
 /*
- * Clock data: of a recording by er_kernel all CPU time, so that kernel and user
- * functions stand in one order, and how much of it is the kernel's, which is the
- * more of use where a function calls it; where er_kernel followed chosen threads
- * alone (-T) also the time that they were in the kernel without a CPU (K-031). Of
- * others user (M-060, M-065), else all
- * CPU time. Cycles are a time, other counters are counts (M-062); of ratios only
- * the exclusive one tells something about the function.
+ * For clock data of er_kernel: all CPU time, so that kernel and user functions are in
+ * one order, and the kernel's part of it, inclusive because that is more useful for
+ * callers. With chosen threads (-T) also their time in the kernel without a CPU. For
+ * other recordings: user CPU time, or all CPU time if there is no user time.
  */
 static const char *clock_default(const struct metric_set *ms)
 {
@@ -35,7 +32,7 @@ static const char events_default[] =
 	"i.sync:i.syncn:"
 	"i.ioreadtime:i.iowritetime:i.ioothertime:i.ioerrortime";
 
-/* Index and data lists have one flavor of a metric, whatever the function list has. */
+/* Index and data lists show one flavor of a metric, whatever the function list shows. */
 static void in_flavor_of(enum list_kind kind, struct metric_list *l)
 {
 	struct metric_list ret = { 0 };
@@ -53,7 +50,7 @@ static void in_flavor_of(enum list_kind kind, struct metric_list *l)
 	*l = ret;
 }
 
-/* The columns of a specification that the list lacks; what was not recorded is passed over. */
+/* Add the columns of a spec that the list lacks; metrics that were not recorded are skipped. */
 static void add_missing(const struct metric_set *ms, const char *spec, struct metric_list *l)
 {
 	__cleanup(freep) char *copy = xstrdup(spec);
@@ -106,7 +103,7 @@ void metric_list_default(const struct metric_set *ms, enum list_kind kind, struc
 	*ret = l;
 }
 
-/* Whether one of the keywords matches. */
+/* Sort by the first keyword that matches a column; false: none does. */
 static bool sort_by(const struct metric_set *ms, const struct metric_list *l, enum list_kind kind,
 		    const char *spec, struct metric_sort *ret)
 {

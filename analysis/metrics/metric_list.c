@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The grammar of metric lists: keywords with colons between them, a keyword
- * being flavors (a e i d), visibility (. % + !) and a name, the first two in
- * any order. A name alone means exclusive and inclusive, as gprofng has it.
+ * The grammar of metric lists: keywords separated by colons. A keyword is flavors (a e
+ * i d) and visibility (. % + !), in any order, and a name. A name alone means exclusive
+ * and inclusive, as in gprofng.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +23,11 @@ static const struct static_row {
 
 enum { NSTATICS = sizeof(static_rows) / sizeof(static_rows[0]), FLAVORS_MAX = 8 };
 
-/* One keyword, taken apart. */
+/* A parsed keyword. */
 struct keyword {
 	enum flavor flavors[FLAVORS_MAX];
 	size_t nflavors;
-	unsigned vis; /* as written: time is '.', value is '+' */
+	unsigned vis; /* as written: '.' is time, '+' is value */
 	const char *name;
 };
 
@@ -51,7 +51,7 @@ static void add_flavor(struct keyword *k, enum flavor f)
 	k->flavors[k->nflavors++] = f;
 }
 
-/* Letters are flavors only when a visibility is among them: "insts" is a name. */
+/* Letters are flavors only together with a visibility: "insts" is a name. */
 static void take_apart(const char *word, struct keyword *k)
 {
 	size_t n = strspn(word, "eiad.%+!");
@@ -69,12 +69,12 @@ static void take_apart(const char *word, struct keyword *k)
 	k->name = word + n;
 }
 
-/* What the visibility means for this metric. */
+/* Apply a visibility to a metric. */
 static unsigned vis_for(const struct metric *m, unsigned vis)
 {
 	unsigned ret = vis & (VIS_PERCENT | VIS_HIDDEN);
 
-	/* A ratio is no part of anything, and no time. */
+	/* A ratio has no percentage and no time. */
 	if (m->unit == UNIT_RATIO)
 		return vis & VIS_HIDDEN ? VIS_HIDDEN : VIS_VALUE;
 	if (vis & VIS_TIME)
@@ -140,7 +140,7 @@ int metric_list_check(const char *spec, struct diag *d)
 	return 0;
 }
 
-/* Files of defaults (d NULL) write "!." for what is hidden, to say what it would be shown as. */
+/* In .er.rc files (d is NULL) "!." hides a column and says how it is shown if made visible. */
 static int check(enum list_kind kind, struct keyword *k, const char *word, struct diag *d)
 {
 	if (!d && k->vis & VIS_HIDDEN)
@@ -262,7 +262,7 @@ void metric_list_callers(const struct metric_list *funcs, struct metric_list *re
 	end_with_name(ret);
 }
 
-/* The metrics of a list in one flavor, and the name. */
+/* Derive a list: the metrics in one flavor, and the name. */
 static void follow(const struct metric_list *funcs, enum flavor flavor, struct metric_list *ret)
 {
 	*ret = (struct metric_list){ 0 };
@@ -344,14 +344,14 @@ void metric_list_free(struct metric_list *l)
 
 /* --- sorting --- */
 
-/* Callers and callees are sorted by what is attributed to them (P-024). */
+/* Callers and callees are sorted by attributed values. */
 static bool sorts(enum list_kind kind, enum flavor f)
 {
 	return flavor_allowed(kind, f) &&
 	       (kind != LIST_CALLERS || f == FLAVOR_ATTR || f == FLAVOR_STATIC);
 }
 
-/* The column of the list that the keyword means; hidden ones only when it says "!". */
+/* Find the column that a keyword means; hidden ones only with "!". */
 static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 		       enum list_kind kind, const struct keyword *k, struct metric_sort *ret)
 {
@@ -363,7 +363,7 @@ static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 	if (!k->nflavors)
 		default_flavors(kind, &all);
 	if (!k->nflavors && add_static(&wanted, k))
-		; /* found below */
+		; /* handled below */
 	else if (m)
 		add_dynamic(&wanted, &all, m);
 	vec_for_each(w, &wanted.cols) {
@@ -382,7 +382,7 @@ static bool sort_match(const struct metric_set *ms, const struct metric_list *l,
 	return found;
 }
 
-/* `any` and `hwc`: the first shown column, of the first flavor that has one. */
+/* `any` and `hwc`: the first shown column of the first flavor that has one. */
 static bool sort_any(const struct metric_list *l, enum list_kind kind, const struct keyword *k,
 		     struct metric_sort *ret)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which metrics there are, and which of them the recorded data support.
+ * All metrics, and which of them the recorded data support.
  *
- * The names are gprofng's, so that a script serves both programs; the aliases
- * are those of the older releases (requirements M-001 to M-035).
+ * Names are gprofng's, so that a script works with both programs; aliases are those of
+ * older releases.
  *
- * kcpu is CPU time in kernel mode wherever it was recorded: state KERNEL_CPU in
- * every experiment, and in the followed processes of a kernel experiment also
- * SYSTEM and TRAP. cpu is all time on a CPU that such a recording knows: what user
- * and kcpu add up to. In such a recording system, totalcpu, total and wall include
- * KERNEL_CPU, the kernel time of processes that were not followed; gprofng leaves it
- * out of all four. kthr is a thread's time in the kernel, on a CPU or not: kcpu and
- * all that threads waited.
+ * kcpu is CPU time in kernel mode: state KERNEL_CPU in every experiment, and in
+ * followed processes of a kernel experiment also SYSTEM and TRAP. cpu is all time on a
+ * CPU in such a recording: user plus kcpu. There system, totalcpu, total and wall
+ * include KERNEL_CPU, the kernel time of processes that were not followed; gprofng
+ * leaves it out of all four. kthr is a thread's time in the kernel, with or without a
+ * CPU: kcpu plus all waits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +31,14 @@ enum {
 	OTHER = BIT(MS_KFAULT) | BIT(MS_SLEEP) | BIT(MS_STOPPED),
 };
 
-/* In which sets of states a clock metric makes sense; er_kernel's packets add a set of their own. */
+/* The sets of states for which a clock metric makes sense; er_kernel's packets add another set. */
 enum {
 	IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_SYSTEM_WIDE = 16,
 	IN_SYSTEM_WIDE_ALL = 32,
 	IN_ER = IN_USER | IN_KERNEL_SET,
 };
 
-/* A metric of one state has the names of its row in mstate_descs. */
+/* A metric of one state takes its names from the state's row in mstate_descs. */
 struct clock_row {
 	unsigned sets, states;
 	const char *name, *uname, *abbr;
@@ -71,7 +70,7 @@ static const struct clock_row clock_rows[] = {
 enum { HEAP_ALLOCATES = 1 << HEAP_MALLOC | 1 << HEAP_REALLOC | 1 << HEAP_MMAP };
 enum { IO_ERRORS = 0x1f << 5 };
 
-/* Rows of the other kinds: every field of struct metric stands here. */
+/* Metrics of other kinds; all fields of struct metric may be set here. */
 static const struct metric event_rows[] = {
 	{ .kind = ER_PKT_SYNC, .name = "sync", .uname = "Sync Wait Time", .abbr = "Sync Wait",
 	  .unit = UNIT_TIME, .value = "TSTAMP", .minus = "SRQST" },
@@ -119,7 +118,7 @@ static const struct metric event_rows[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* At most so many: hostile logs may name counters without end. */
+/* A limit, because hostile logs may name any number of counters. */
 enum { METRICS_MAX = 128 };
 
 static void add(struct metric_set *ms, struct metric m)
@@ -151,8 +150,8 @@ static unsigned clock_sets(const struct experiment *e, int numstates)
 }
 
 /*
- * In an er_kernel recording kernel mode is KERNEL_CPU, but SYSTEM and TRAP where a process is
- * followed: the states that a metric of the one has besides.
+ * In recordings of er_kernel kernel mode is KERNEL_CPU; where a process is followed it
+ * is SYSTEM and TRAP. Returns the states to add to a metric that has one of the two.
  */
 static unsigned kernel_states(unsigned states)
 {
@@ -222,7 +221,7 @@ static void add_counter(struct metric_set *ms, const struct experiment *e,
 		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });
 }
 
-/* Instructions per cycle and its inverse, where both counters were recorded. */
+/* Instructions per cycle and its inverse, if both counters were recorded. */
 static const struct ratio_row {
 	const char *name, *uname, *abbr, *num, *den;
 } ratio_rows[] = {

@@ -9,7 +9,10 @@
 #include "analysis/base/diag.h"
 #include "analysis/metrics/filter.h"
 
-/* Addresses below 256 are none: a counter that could not tell recorded a small number there. */
+/*
+ * Addresses below 256 are not addresses: counters put small numbers there when the
+ * address is unknown.
+ */
 #define VIRTUAL(bits)  "VADDR>255?(VADDR>>" #bits "<<" #bits "):-1"
 #define PHYSICAL(bits) "PADDR>0?(PADDR>>" #bits "<<" #bits "):-1"
 

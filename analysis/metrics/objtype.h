@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Types of index and memory objects: a name, and the expression whose value for
- * a packet is the object that it belongs to (P-050 to P-062). -1, and what is
- * not known, is <Unknown>.
+ * Types of index and memory objects. A type is a name and an expression; the
+ * expression's value for a packet identifies the object of the packet. -1 and unknown
+ * values are <Unknown>.
  */
 #ifndef METRICS_OBJTYPE_H
 #define METRICS_OBJTYPE_H
@@ -24,19 +24,18 @@ struct objtype {
 	bool builtin;
 };
 
-/* A zeroed struct has none. */
+/* A zeroed struct is empty. */
 struct objtypes {
-	VEC(struct objtype) all; /* built-in ones first */
+	VEC(struct objtype) all; /* built-in types first */
 };
 
 void objtypes_init(struct objtypes *t);
 void objtypes_free(struct objtypes *t);
-/* The type of that name, in either case of letters; NULL none, or types is NULL. */
+/* The type with this name, in upper or lower case; NULL: none, or types is NULL. */
 const struct objtype *objtype_find(const struct objtypes *types, const char *name);
 /*
- * Define one. 0, or -1 after reporting: the name has other characters than
- * letters, digits and _, does not begin with a letter, or is taken; or the
- * expression is wrong.
+ * Define a type. 0, or -1 after reporting: the name is taken, does not begin with a
+ * letter or has characters besides letters, digits and _; or the expression is wrong.
  */
 int objtype_define(struct objtypes *types, const struct session *s, enum objkind kind,
 		   const char *name, const char *text, struct diag *d);

@@ -9,16 +9,16 @@
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 
-/* So many packets have their stacks looked up together, so that cache misses overlap. */
+/* The stacks of so many packets are looked up together, so that cache misses overlap. */
 enum { BATCH = 16 };
 
-/* A metric as one stream has it. */
+/* How a metric is read from one stream. */
 struct source {
 	uint32_t metric;
-	bool counts;      /* packets, whatever their values */
-	bool leaked;      /* only what was never freed, and of that */
+	bool counts;      /* count packets, ignoring values */
+	bool leaked;      /* only allocations never freed, and their leaked bytes */
 	bool main_thread;
-	uint64_t selects; /* of which values of the selecting field, as a bit mask */
+	uint64_t selects; /* values of the selecting field that count, a bit mask */
 	struct field_ref value, minus;
 	int64_t scale;
 };
@@ -26,23 +26,22 @@ struct source {
 enum { SOURCES_MAX = 255, SELECTS = 64 };
 
 /*
- * All metrics of a kind select packets by the same field, or all take every
- * packet. Of the sources of a value those that take only the main thread's
- * packets come last.
+ * All metrics of a kind select packets by the same field, or take every packet. In a
+ * selecting value's sources, those that take only the main thread's packets come last.
  */
 struct stream_pass {
 	struct source sources[SOURCES_MAX];
 	size_t nsources;
 	struct field_ref select;
 	struct {
-		uint8_t sources[SOURCES_MAX], n, nall; /* all of them; for all threads */
-		bool plain; /* they all add the same field at one scale */
+		uint8_t sources[SOURCES_MAX], n, nall; /* n: all; nall: for all threads */
+		bool plain; /* all add the same field at one scale */
 	} by_select[SELECTS];
 	struct hit_fields fields;
 	const struct leaks *leaks;
 };
 
-/* The tag that this stream has the counter of that name under, or -1. */
+/* The tag of a counter in this stream, by its name; -1: none. */
 static int counter_tag(const struct exp_stream *st, const char *name)
 {
 	vec_for_each(c, &st->counters) {
@@ -58,7 +57,7 @@ static int64_t scaled(int64_t value, int64_t scale)
 	return (int64_t)((uint64_t)value * (uint64_t)scale);
 }
 
-/* Of packets that have a field for each state, those of the states that count. */
+/* For packets with a field for each state: add the fields of the states that count. */
 static void add_states(struct stream_pass *sp, const struct exp_stream *st, const struct metric *m)
 {
 	static const char *const fields[] = { "UCPU", "SCPU", "TRAP", "TFLT", "DFLT", "KFLT", "ULCK",
@@ -106,7 +105,10 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 	sp->sources[sp->nsources++] = src;
 }
 
-/* Whether all sources of a selecting value take one field as it is: the packets of a clock do. */
+/*
+ * Whether all sources of a selecting value take one field unmodified, like those of
+ * clock packets.
+ */
 static bool is_plain(const struct stream_pass *sp, int select)
 {
 	const struct source *first = &sp->sources[sp->by_select[select].sources[0]];
@@ -121,7 +123,7 @@ static bool is_plain(const struct stream_pass *sp, int select)
 	return true;
 }
 
-/* The sources of each selecting value, those for all threads (main false) or the others. */
+/* List the sources of each selecting value: those for all threads, or those for the main thread. */
 static void select_sources(struct stream_pass *sp, bool main_thread)
 {
 	for (size_t i = 0; i < sp->nsources; i++) {
@@ -180,7 +182,7 @@ static int64_t leaked_value(uint64_t bytes, bool counts)
 	return counts ? bytes > 0 : (int64_t)bytes;
 }
 
-/* Neighbouring sources mostly read the same field: read it once. */
+/* Adjacent sources mostly use the same field, so it is read once. */
 static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, struct amount *ret)
 {
 	int64_t select = sp->select.offset ? packet_int(h->packet, sp->select) : 0;
@@ -234,7 +236,7 @@ static int64_t minus64(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* The next packets of the stream, and the stack of each. */
+/* Read the next packets of the stream and resolve their stacks. */
 static size_t next_batch(const struct pass *ps, const struct hit *h, struct packet_iter *it,
 			 struct packet packets[BATCH], uint32_t stacks[BATCH])
 {
@@ -333,8 +335,8 @@ int64_t hit_pid(const struct hit *h)
 }
 
 /*
- * Samples end at their events, which belong to them, and begin after the one before;
- * those of a sub-experiment without any are its founder's.
+ * A sample extends from the previous sample event to its own, inclusive. A
+ * sub-experiment without samples uses its founder's.
  */
 int64_t hit_sample(const struct hit *h)
 {
@@ -380,7 +382,7 @@ int64_t hit_reason(const struct hit *h)
 	return packet_int(h->packet, h->fields->reason);
 }
 
-/* On disk it is one more, so that a short packet, where every field is 0, has none. */
+/* The field is the number + 1, so a short packet, whose missing fields read as 0, has none. */
 int64_t hit_syscall(const struct hit *h)
 {
 	return packet_int(h->packet, h->fields->syscall) - 1;

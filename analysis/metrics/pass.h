@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one loop over all packets of a session: filter, then what each packet
- * adds to which metric. Tallies and index lists differ only in what they do
- * with a hit.
+ * The single loop over all packets of a session. It applies the filter, then determines
+ * what each packet adds to which metrics. Tallies and index lists only differ in what
+ * they do with a hit.
  */
 #ifndef METRICS_PASS_H
 #define METRICS_PASS_H
@@ -27,14 +27,14 @@ struct hit_fields {
 		waker, waker_pid, waker_stack;
 };
 
-/* One packet that passed the filter. What few ask for is read when they do: hit_time, … */
+/* A packet that passed the filter. Rarely needed values are read on request: hit_time, … */
 struct hit {
 	struct session *session;
 	struct experiment *e;
 	const struct exp_stream *stream;
 	const struct hit_fields *fields;
 	const struct packet *packet;
-	uint32_t stack;   /* resolved: into session.stacks */
+	uint32_t stack;   /* index into session.stacks, resolved */
 };
 
 struct amount {
@@ -44,24 +44,24 @@ struct amount {
 
 typedef void (*hit_fn)(void *ctx, const struct hit *h, const struct amount *amounts, size_t n);
 
-/* Told a little before a hit of that stack may come, to have what it needs in the cache. */
+/* Called shortly before a hit with this stack may follow, to prefetch its data. */
 typedef void (*ahead_fn)(void *ctx, uint32_t stack);
 
 /*
- * filter NULL: everything. Packets that add to no metric are handed out, too.
- * ahead may be NULL.
+ * Run over all packets; filter may be NULL. Packets that add to no metric are
+ * delivered, too. ahead may be NULL.
  */
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
 	      ahead_fn ahead, void *ctx);
 
-/* Nanoseconds from the start of the founder. */
+/* Nanoseconds since the founder's start. */
 int64_t hit_time(const struct hit *h);
-/* The system's id. */
+/* The system's thread id. */
 int64_t hit_thread(const struct hit *h);
 /*
- * What THRID and LWPID are in filters and selections. In an er_kernel recording: the
- * system's thread id, and the process (0: a kernel thread). In a user experiment: the
- * thread's and the LWP's number, from 1.
+ * THRID and LWPID in filters and selections. In a recording by er_kernel: the system's
+ * thread id, and the process id (0: a kernel thread). In a user experiment: the number
+ * of the thread and of the LWP, from 1.
  */
 int64_t hit_thrid(const struct hit *h);
 int64_t hit_lwpid(const struct hit *h);
@@ -72,29 +72,29 @@ int64_t hit_cpu(const struct hit *h);
  * LWPID; 0: a kernel thread); otherwise the experiment's own.
  */
 int64_t hit_pid(const struct hit *h);
-/* The number of the sample that a hit fell into, -1 none. */
+/* The number of the sample that the hit is in; -1: none. */
 int64_t hit_sample(const struct hit *h);
 
 /*
- * Of clock packets; every one of these is what its "none" says for packets of
- * other kinds, of times on a CPU, and of recordings that have no such field.
+ * For clock packets. The value is "none" for other kinds, for times on a CPU, and if
+ * the recording lacks the field.
  */
 int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
-bool hit_is_wait(const struct hit *h);         /* a time off a CPU */
-int64_t hit_weight(const struct hit *h);       /* nanoseconds it stands for; 0 none */
+bool hit_is_wait(const struct hit *h);         /* time off a CPU */
+int64_t hit_weight(const struct hit *h);       /* nanoseconds that the packet represents; 0 none */
 int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
-int64_t hit_syscall(const struct hit *h);      /* its number; -1 none */
+int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
 uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
-int64_t hit_wait_length(const struct hit *h);  /* nanoseconds it really was; 0 not known */
+int64_t hit_wait_length(const struct hit *h);  /* actual length in nanoseconds; 0 unknown */
 uint64_t hit_wait_object(const struct hit *h); /* address; 0 none */
 int64_t hit_holder(const struct hit *h);       /* thread; 0 none */
 int64_t hit_holder_pid(const struct hit *h);
 int64_t hit_waker(const struct hit *h);        /* thread; 0 none */
 int64_t hit_waker_pid(const struct hit *h);
-/* Into session.stacks, resolved in the waker's own experiment; <Unknown> for none. */
+/* Index into session.stacks, resolved in the waker's experiment; <Unknown> if there is none. */
 uint32_t hit_waker_stack(const struct hit *h);
 
-/* Sums wrap instead of overflowing: values come from files. */
+/* Sums wrap on overflow: values come from files. */
 static inline void add_to(int64_t *sum, int64_t value)
 {
 	*sum = (int64_t)((uint64_t)*sum + (uint64_t)value);

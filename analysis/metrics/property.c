@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The properties. Names are gprofng's where it has one for the same thing, so
- * that a filter serves both programs.
+ * The properties. Names are gprofng's if it has one for the same thing, so that a
+ * filter works with both programs.
  */
 #include "analysis/metrics/property.h"
 
@@ -18,7 +18,7 @@ static struct value known(int64_t i)
 
 static const struct value unknown = { 0, false };
 
-/* A field by name: for what is asked of few packets. */
+/* Look a field up by name, for properties that are rarely used. */
 static struct value field(const struct hit *h, const char *name)
 {
 	struct field_ref ref = stream_field(h->stream, name);
@@ -76,7 +76,7 @@ static struct value get_own_time(const struct hit *h)
 	return known(minus(packet_int(h->packet, h->fields->time), h->e->start_ns));
 }
 
-/* When what a packet is about began, absolute: the packet is written at its end. */
+/* The absolute time when the packet's event began; the packet is written at its end. */
 static struct value requested(const struct hit *h)
 {
 	return field(h, h->stream->kind == ER_PKT_SYNC ? "SRQST" : "IORQST");
@@ -138,7 +138,7 @@ static struct value get_mhz(const struct hit *h)
 	return h->e->mhz > 0 ? known(h->e->mhz) : unknown;
 }
 
-/* 0 for what moves no bytes, as gprofng has it. */
+/* 0 for calls that move no bytes, as in gprofng. */
 static struct value get_bytes(const struct hit *h)
 {
 	struct value v = field(h, h->stream->kind == ER_PKT_IO ? "IONBYTE" : "HSIZE");
@@ -146,7 +146,7 @@ static struct value get_bytes(const struct hit *h)
 	return v.known ? v : known(0);
 }
 
-/* 1, 4, 16, … bytes: the smallest that is not less; -1 for a failed call. */
+/* The smallest of 1, 4, 16, … bytes that is not less; -1: the call failed. */
 static struct value get_size_class(const struct hit *h)
 {
 	int64_t n = get_bytes(h).i, limit = 1;
@@ -158,7 +158,7 @@ static struct value get_size_class(const struct hit *h)
 	return known(limit < n ? limit + 1 : limit);
 }
 
-/* 1 µs, 10 µs, …: the smallest that is not less. */
+/* The smallest of 1 µs, 10 µs, … that is not less. */
 static struct value get_duration_class(const struct hit *h)
 {
 	int64_t n = get_duration(h).i, limit = 1000;
@@ -170,7 +170,7 @@ static struct value get_duration_class(const struct hit *h)
 	return known(limit < n ? limit + 1 : limit);
 }
 
-/* The thread's name at that time, or else its process's. */
+/* The thread's name at the packet's time; if unknown, its process's. */
 static const char *get_comm(const struct hit *h)
 {
 	const struct names *n = session_names(h->session);
@@ -191,7 +191,7 @@ static struct value get_file(const struct hit *h)
 	return file ? known(file) : unknown;
 }
 
-/* Also of packets that have no more than a descriptor. */
+/* The file's name, also for packets that have only a descriptor. */
 static const char *get_file_name(const struct hit *h)
 {
 	uint32_t file = experiment_io_file(h->e, h->packet);
@@ -270,7 +270,7 @@ const struct property properties[] = {
 
 const size_t nproperties = sizeof(properties) / sizeof(properties[0]);
 
-/* Other names of rows, gprofng's. */
+/* Other names for rows, from gprofng. */
 static const struct {
 	const char *name, *means;
 } aliases[] = {

@@ -145,7 +145,7 @@ static int by_first(const void *a, const void *b)
 	return (ra->first > rb->first) - (ra->first < rb->first);
 }
 
-/* Sort, and join what touches. */
+/* Sort ranges, and join those that touch. */
 static void tidy(range_vec *v)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static void tidy(range_vec *v)
 	v->len = n;
 }
 
-/* What the parts say of one experiment. False: nothing. */
+/* Collect what the parts say about an experiment. False: nothing. */
 static bool gather(const part_vec *parts, int64_t id, bool *all, range_vec *ret)
 {
 	bool named = false;

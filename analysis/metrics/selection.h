@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What sample_select, thread_select, lwp_select and cpu_select choose: for each
- * experiment, which of its samples, threads, LWPs and CPUs count (P-073 to P-075).
+ * experiment, which of its samples, threads, LWPs and CPUs count.
  *
  *	list = part { "+" part }     part = [ which ":" ] which
  *	which = "all" | range { "," range }     range = number [ "-" number ]
  *
- * In a part, the first `which` are experiments, all if it is missing. The
- * experiments of the latest list hold for all four: others are off, one that
- * comes back has everything selected but what the list says.
+ * The first `which` of a part is experiments; all if it is missing. The experiments of
+ * the latest list apply to all four selections: other experiments are off. An
+ * experiment that is switched on again has everything selected except as the list says.
  */
 #ifndef METRICS_SELECTION_H
 #define METRICS_SELECTION_H
@@ -32,23 +32,23 @@ struct range {
 
 typedef VEC(struct range) range_vec;
 
-/* Of one experiment. */
+/* The selection of one experiment. */
 struct chosen {
 	bool off;
 	bool all[SELECT_KINDS];
-	range_vec ranges[SELECT_KINDS]; /* where not all: sorted, apart */
+	range_vec ranges[SELECT_KINDS]; /* if not all: sorted, disjoint */
 };
 
 /* A zeroed struct selects everything. */
 struct selection {
-	VEC(struct chosen) experiments; /* by id - 1; what is beyond is selected */
+	VEC(struct chosen) experiments; /* by id - 1; those beyond the end are selected */
 };
 
-/* 0, or -1 after reporting the wrong character; then nothing changed. */
+/* Parse a list. 0, or -1 after reporting the wrong character; then nothing is changed. */
 int selection_parse(struct selection *sel, const struct session *s, enum select_kind kind,
 		    const char *text, struct diag *d);
 bool selection_match(const struct selection *sel, const struct hit *h);
-/* Whether anything of that experiment is selected. */
+/* Whether anything of an experiment is selected. */
 bool selection_has(const struct selection *sel, unsigned experiment);
 /* Whether sample, thread, LWP or CPU `id` of an experiment is selected. */
 bool selection_has_id(const struct selection *sel, unsigned experiment, enum select_kind kind,

@@ -2,26 +2,25 @@
 /*
  * From packets to functions.
  *
- * A million packets share some thousands of stacks, so the pass over the
- * packets only adds to the sums of a stack: an array of metrics each. All that
- * walks frames does so once per distinct stack.
+ * A million packets share some thousand stacks. So the pass over packets only adds to
+ * the sums of a stack, an array with one value a metric. Everything that walks frames
+ * is done once for each distinct stack.
  *
- * Exclusive: what a stack has goes to its leaf. Inclusive: to each distinct
- * function in it, once, however often it stands there (S-009).
+ * Exclusive: a stack's value goes to its leaf. Inclusive: it goes to each distinct
+ * function in the stack, once, however often the function occurs.
  *
- * Attributed: what function F has of a stack is handed to it by one caller and
- * handed on to one callee, or else F's exclusive sum would not come out. With
- * recursion F stands in the stack more than once; what counts is where it is
- * innermost, nearest the leaf. Its neighbours there get the whole amount, its
- * neighbours elsewhere are its callers and callees with nothing (S-010, T-21).
- * So for every function the callers' amounts add up to its inclusive value, and
- * so do the callees' with its exclusive value (S-005). This is what gprofng
- * prints, too.
+ * Attributed: for each stack that contains function F, exactly one caller and one
+ * callee get the stack's value; otherwise the sums below would not be right. With
+ * recursion F occurs more than once; only the occurrence nearest the leaf counts. Its
+ * neighbours there get the whole value. F's neighbours at other occurrences are listed
+ * as callers and callees with 0. So for every function the callers' values add up to
+ * its inclusive value, and the callees' values plus its exclusive value do, too.
+ * gprofng prints the same.
  *
- * Hidden load objects: frames of one object that follow each other become a
- * single one, its function the object itself; shown as API only, it is the
- * outermost of them, through which the object was entered. Everything above
- * then applies to the shown path.
+ * Hidden load objects: adjacent frames of one object are merged into one frame, whose
+ * function is the object itself. With "API only" it is the outermost of the merged
+ * functions, through which the object was entered. All rules above then apply to the
+ * shown path.
  */
 #include "analysis/metrics/tally.h"
 
@@ -33,7 +32,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 
-/* Out of line, so that add_hit has no registers to save. */
+/* Not inlined, so that add_hit saves no registers. */
 static __attribute__((noinline)) void stacks_grow(struct tally *t, uint32_t stack)
 {
 	size_t want = (size_t)stack + 1, old = t->nstacks;
@@ -84,7 +83,10 @@ struct func *shown_func(struct session *s, struct func *f, struct func *caller)
 	return f;
 }
 
-/* Built from the root, where API entries are known, and stored leaf first: from its end on. */
+/*
+ * Built from the root, where API entries are recognized, but stored leaf first: so
+ * filled from the end.
+ */
 static void build_path(struct tally *t, struct session *s, uint32_t id)
 {
 	const struct stack *st = &s->stacks.data[id];
@@ -132,7 +134,7 @@ void tally_add(const struct tally *t, int64_t *to, const int64_t *sums)
 static void sum_functions(struct tally *t, const struct session *s)
 {
 	size_t nm = t->nmetrics;
-	uint32_t *last_seen; /* by function: the stack it was last counted for, + 1 */
+	uint32_t *last_seen; /* by function: last stack counted + 1 */
 
 	t->nfuncs = s->funcs.len;
 	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each function has of each metric, for the packets that a filter lets
- * through and with load objects shown as they are set at the time of the call.
- * Values stand in arrays of `nmetrics`, by metric id. Callers and callees:
- * callers.h.
+ * The values of each function by metric, for the packets that pass a filter. Load
+ * objects are shown or hidden as set when the tally is made. Values are arrays of
+ * `nmetrics`, indexed by metric id. Callers and callees: callers.h.
  */
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H
@@ -18,37 +17,37 @@ struct func;
 struct metric_set;
 struct session;
 
-/* A stack as it is shown: hidden frames collapsed. Leaf first. */
+/* A stack as it is shown, with hidden frames merged. Leaf first. */
 struct path {
-	uint32_t first, n; /* into tally.path_funcs */
+	uint32_t first, n; /* range in tally.path_funcs */
 };
 
 struct tally {
 	const struct session *session;
 	size_t nmetrics, nstacks, nfuncs;
 	int64_t *by_stack;      /* nstacks × nmetrics */
-	unsigned char *seen;    /* by stack: at least one packet had it */
-	struct path *paths;     /* by stack; of those not seen empty */
+	unsigned char *seen;    /* by stack: a packet had it */
+	struct path *paths;     /* by stack; empty if the stack was not seen */
 	VEC(uint32_t) path_funcs; /* function ids */
 	int64_t *excl, *incl;   /* nfuncs × nmetrics */
 	int64_t *total, *zeros;
-	VEC(uint32_t) met;      /* metrics that any stack has something of: of all states, a few */
+	VEC(uint32_t) met;      /* metrics for which a stack has a value: few */
 	uint64_t npackets;
 };
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
-/* Add what a stack, or several, has. */
+/* Add the sums of stacks to `to`. */
 void tally_add(const struct tally *t, int64_t *to, const int64_t *sums);
 
 /*
- * The function that stands for a frame, given the one shown for its caller (NULL
- * at the root). Where its object is not shown in full and it is the caller's
- * again, the two are one.
+ * The function shown for a frame; `caller` is the one shown for its caller (NULL at the
+ * root). If the frame's object is not shown in full and the caller is in the same
+ * object, they are merged.
  */
 struct func *shown_func(struct session *s, struct func *f, struct func *caller);
 
-/* Zeros for a function that became known after the tally was made. */
+/* Zeros for a function created after the tally. */
 static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)
 {
 	return func < t->nfuncs ? &t->excl[func * t->nmetrics] : t->zeros;

@@ -51,7 +51,10 @@ void timelines_add(struct timelines *tl, const struct hit *h)
 							  .tid = hit_thread(h) });
 		*at = tl->threads.len;
 	}
-	/* What is no single wait has no place in time, and some have no time at all. */
+	/*
+	 * Remainders are not single waits and have no position in time; some activities
+	 * have no duration.
+	 */
 	if (a.begin < a.end && !(a.flags & WFLAG_REST))
 		vec_push(&tl->threads.data[*at - 1].acts, a);
 }

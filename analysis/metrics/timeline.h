@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each thread did when, as far as packets tell: a wait stands from its
- * beginning to its end, a clock sample for the CPU time up to it. Between them
- * nothing is known, and where a thread ran and slept by turns the two overlap.
+ * What each thread did at what time, as far as packets tell. A wait extends from its
+ * beginning to its end. A clock sample extends back by the CPU time it represents.
+ * Nothing is known about the time between, and the two overlap if a thread alternated
+ * between running and sleeping.
  */
 #ifndef METRICS_TIMELINE_H
 #define METRICS_TIMELINE_H
@@ -16,12 +17,12 @@
 struct experiment;
 struct hit;
 
-/* There may be millions of these: no wider than what er_kernel records. */
+/* There may be millions, so fields have the width that er_kernel records. */
 struct activity {
-	int64_t begin, end;    /* nanoseconds from the start of the founder */
-	int64_t weight;        /* nanoseconds it stands for */
+	int64_t begin, end;    /* nanoseconds since the founder's start */
+	int64_t weight;        /* nanoseconds that the packet represents */
 	uint32_t stack;        /* resolved */
-	uint32_t waker_stack;  /* of a wait that a thread ended; resolved */
+	uint32_t waker_stack;  /* resolved; of a wait that a thread ended */
 	uint8_t state, reason; /* enum er_mstate, er_reason */
 	uint16_t flags;        /* enum er_wflag */
 	uint32_t waker, waker_pid, holder, holder_pid; /* 0 none */
@@ -30,24 +31,24 @@ struct activity {
 struct timeline {
 	const struct experiment *founder;
 	int64_t pid, tid;
-	VEC(struct activity) acts; /* by end, once sorted */
+	VEC(struct activity) acts; /* sorted by end, after timelines_sort */
 };
 
 struct timelines {
-	struct map by_thread; /* founder's id << 32 | tid: index + 1 */
+	struct map by_thread; /* founder id << 32 | tid, to index + 1 */
 	VEC(struct timeline) threads;
 };
 
-/* What a clock packet tells. */
+/* The activity in a clock packet. */
 struct activity activity_of(const struct hit *h);
 void timelines_add(struct timelines *tl, const struct hit *h);
-/* Once all are added. */
+/* Call after all activities were added. */
 void timelines_sort(struct timelines *tl);
 void timelines_free(struct timelines *tl);
-/* Those of a thread, or NULL when it did nothing that was recorded. */
+/* The activities of a thread; NULL: none were recorded. */
 const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *founder,
 				   int64_t tid);
-/* The first activity that ends after a time. */
+/* The index of the first activity that ends after a time. */
 size_t timeline_after(const struct timeline *t, int64_t time);
 
 #endif

@@ -11,17 +11,17 @@
 
 /* The waits of one thread in one state. */
 struct wait_cell {
-	int64_t exact;      /* by the recorder's count; 0: not known */
-	double traced;      /* packets that are one wait each */
-	double sampled;     /* what the sampled packets would count by themselves */
-	int64_t sampled_ns; /* what they weigh */
-	int64_t rest_ns;    /* what packets for the remainder weigh */
-	uint64_t marks;     /* of all estimates but the last */
-	const unsigned char *last; /* the packet of the last estimate */
+	int64_t exact;      /* by the recorder's count; 0: unknown */
+	double traced;      /* traced packets, one wait each */
+	double sampled;     /* sum of the sampled packets' own estimates */
+	int64_t sampled_ns; /* weight of sampled packets */
+	int64_t rest_ns;    /* weight of packets for the remainder */
+	uint64_t marks;     /* of all estimates except the last */
+	const unsigned char *last; /* packet of the last estimate */
 };
 
 struct wait_counts {
-	struct map by_key; /* index into cells */
+	struct map by_key; /* to index into cells */
 	VEC(struct wait_cell) cells;
 };
 
@@ -59,7 +59,7 @@ static void add_threads(struct wait_counts *wc, const struct experiment *e)
 	}
 }
 
-/* Stolen time is no wait of its own: it interrupts a thread that has a CPU. */
+/* Stolen time is not a wait of its own: it interrupts a thread that has a CPU. */
 static bool is_no_wait(const struct hit *h)
 {
 	int64_t reason = hit_reason(h);
@@ -142,7 +142,7 @@ void wait_counts_free(struct wait_counts *wc)
 	free(wc);
 }
 
-/* The waits that the estimates of a cell share: those that were not traced. */
+/* The waits of a cell that estimates share: those that were not traced. */
 static double shared(const struct wait_cell *cell)
 {
 	double n = (double)cell->exact - cell->traced;
@@ -150,7 +150,7 @@ static double shared(const struct wait_cell *cell)
 	return n > 0 ? n : 0;
 }
 
-/* Time of sampled packets and of the remainder shares the waits, each by its part of the time. */
+/* Sampled packets and the remainder share the waits in proportion to their time. */
 static double share(const struct wait_cell *cell, int64_t ns)
 {
 	double all = (double)cell->sampled_ns + (double)cell->rest_ns;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many waits a packet is counted as.
+ * The number of waits that a packet counts as.
  *
  * The recorder counts the waits of each thread and state exactly (threads.xml). It
- * records a sample of them with stacks, chosen in proportion to length. A sampled packet
- * alone would count as weight / length waits, an estimate with a large error where
- * waits are short. So these estimates are scaled, for each thread and state, such that
- * they add up to the exact count (a ratio estimator: Cochran, Sampling Techniques,
- * ch. 6). A packet for the remainder of a total counts as many waits as fit its
- * share of the time. A traced wait counts as one.
+ * records a sample of them with stacks, chosen in proportion to length. A sampled
+ * packet alone would count as weight / length waits, an estimate with a large error if
+ * waits are short. So these estimates are scaled, for each thread and state, to add up
+ * to the exact count (a ratio estimator: Cochran, Sampling Techniques, ch. 6). A packet
+ * for the remainder of a total counts as many waits as its share of the time. A traced
+ * wait counts as one.
  *
- * A sum is exact if it has either all or none of the estimates of each thread and state.
- * To tell, each estimate has a random mark, and the marks of one thread and state add
- * up to 0: a sum whose marks add up to 0 is exact, but for one chance in 2^64.
+ * A sum is exact if it has either all or none of the estimates of each thread and
+ * state. To detect this, each estimate has a random mark, and the marks of one thread
+ * and state add up to 0. A sum whose marks add up to 0 is exact, with an error
+ * probability of 2^-64.
  */
 #ifndef METRICS_WAITCOUNT_H
 #define METRICS_WAITCOUNT_H
@@ -25,17 +26,17 @@ struct metric_set;
 struct session;
 struct wait_counts;
 
-/* What one packet adds to a sum of waits. */
+/* What a packet adds to a number of waits. */
 struct wait_count {
 	double n;
 	uint64_t mark; /* 0: exact by itself */
-	bool unscaled; /* an estimate that no exact count corrects: an older recording */
+	bool unscaled; /* an estimate without an exact count to scale to: an older recording */
 };
 
-/* Looks at all packets of the session, whatever is filtered. Never NULL. */
+/* Reads all packets of the session, ignoring filters. Never NULL. Free with wait_counts_free. */
 struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms);
 void wait_counts_free(struct wait_counts *wc);
-/* Of a time off a CPU; n is 0 where the number of waits is not known. */
+/* For a packet of time off a CPU. n is 0 if the number of waits is unknown. */
 struct wait_count wait_counts_of(const struct wait_counts *wc, const struct hit *h);
 
 #endif

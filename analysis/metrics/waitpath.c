@@ -9,9 +9,9 @@
 #include "analysis/model/session.h"
 
 /*
- * Kernel functions that say nothing of a wait: the way into the scheduler, and
- * the way into the kernel. (The frames <SLEEPING> and <STALLED> of recordings of
- * chosen threads say what the report's headings do.) A name that ends in '*' stands for all that begin so.
+ * Kernel functions that tell nothing about a wait: the path into the scheduler and the
+ * entry into the kernel. The frames <SLEEPING> and <STALLED> of recordings of chosen
+ * threads repeat the report's headings. A trailing '*' matches any ending.
  */
 static const char *const dull_names[] = {
 	"__schedule", "schedule", "schedule_timeout", "schedule_idle", "preempt_schedule*",
@@ -40,8 +40,8 @@ static bool is_dull_name(const char *name)
 }
 
 /*
- * Of processes that were not followed a stack ends in "<bash_PID_12>". Those of
- * all shells are one stack here: the function of the first stands for all.
+ * Stacks of processes that were not followed end in a frame like "<bash_PID_12>". All
+ * processes of a program are one function here: that of its first process.
  */
 static uint32_t same_program(struct wait_paths *wp, const struct func *f)
 {
@@ -93,7 +93,7 @@ void wait_paths_free(struct wait_paths *wp)
 	strtab_free(&wp->program_names);
 }
 
-/* The path at the end of funcs, from `from` on: one that is known, or a new one. */
+/* The path stored in funcs from `from` on: an existing equal path, or a new one. */
 static uint32_t path_id(struct wait_paths *wp, size_t from)
 {
 	size_t n = wp->funcs.len - from;
@@ -115,7 +115,7 @@ static uint32_t path_id(struct wait_paths *wp, size_t from)
 	return intern_add(&wp->ids, hash);
 }
 
-/* A function that calls itself is there once. */
+/* Append a function unless it is the same as the last one. */
 static void put_func(struct wait_paths *wp, size_t from, const struct func *f)
 {
 	uint32_t id = same_program(wp, f);
@@ -125,8 +125,8 @@ static void put_func(struct wait_paths *wp, size_t from, const struct func *f)
 }
 
 /*
- * By name: "__x64_sys_read" is what a system call comes to, whether or not the stack has the
- * entry into the kernel below it.
+ * By name: "__x64_sys_read" is a system call, whether or not the stack also has the
+ * kernel entry.
  */
 static bool is_syscall(const struct func *f)
 {
@@ -141,7 +141,7 @@ static bool is_syscall(const struct func *f)
 	return false;
 }
 
-/* "do_syscall_64": what called it was a system call, whatever that is called. */
+/* "do_syscall_64": its callee is a system call, whatever its name. */
 static bool is_entry(const struct func *f)
 {
 	static const char *const names[] = { "do_syscall_64", "x64_sys_call", "do_int80_emulation",
@@ -155,7 +155,10 @@ static bool is_entry(const struct func *f)
 	return false;
 }
 
-/* Of the path at the end of funcs, leaf first: what is between its leaf and the system call. */
+/*
+ * Fold what is between the leaf and the system call, in the path stored from `from` on,
+ * leaf first.
+ */
 static void fold_kernel(struct wait_paths *wp, size_t from, bool entered)
 {
 	const struct session *s = wp->session;
@@ -171,7 +174,7 @@ static void fold_kernel(struct wait_paths *wp, size_t from, bool entered)
 	wp->funcs.len -= nkernel - 3;
 }
 
-/* Root first, as shown_func wants it; then turned round. */
+/* Append functions from the root, as shown_func requires, then reverse them. */
 static void put_funcs(struct wait_paths *wp, uint32_t stack)
 {
 	struct session *s = wp->session;

@@ -8,24 +8,24 @@
 #include "analysis/model/session.h"
 #include "analysis/model/source.h"
 
-/* The C library and what belongs to it, by the last part of the path. */
+/* The C library and its companions, by the last component of the path. */
 static const char *const libc_files[] = {
 	"libc.so*", "libc-[0-9]*.so*", "libpthread.so*", "libpthread-[0-9]*.so*", "ld-linux*.so*",
 	"ld-[0-9]*.so*", "ld.so*", "libc.musl-*.so*", "ld-musl-*.so*",
 };
 
 /*
- * A thread waits in `wait` and was called by `caller`, with any functions between. NULL: `wait`
- * alone tells. Names are those of `name short`.
+ * Patterns of idle threads: the thread waits in `wait`, which `caller` called directly
+ * or indirectly. caller NULL: `wait` alone is enough. Names are those of `name short`.
  */
 static const struct {
 	const char *wait, *caller;
 } idle_rules[] = {
-	/* Go: a thread (M) that has no goroutine to run */
+	/* Go: a thread (M) without a goroutine to run */
 	{ "runtime.stopm", NULL }, { "runtime.findRunnable", NULL },
 	{ "runtime.findrunnable", NULL }, { "runtime.notesleep", NULL },
 	{ "runtime.notetsleep*", NULL },
-	/* Java's HotSpot: workers of the collectors, compiler threads, service threads */
+	/* Java's HotSpot: garbage collector workers, compiler threads, service threads */
 	{ "*Monitor::wait*", "GangWorker::*" }, { "*Monitor::wait*", "AbstractGangWorker::*" },
 	{ "*Semaphore::wait*", "GangWorker::*" }, { "*Semaphore::wait*", "WorkerThread::run" },
 	{ "*Monitor::wait*", "WorkerThread::run" },
@@ -46,7 +46,7 @@ static bool is_libc(const struct loadobj *o)
 	return false;
 }
 
-/* NULL: several functions of the kernel. */
+/* The function of an id; NULL for WAIT_PATH_FOLDED. */
 static const struct func *func_of(const struct session *s, uint32_t id)
 {
 	return id == WAIT_PATH_FOLDED ? NULL : s->funcs.data[id];
@@ -64,7 +64,7 @@ const struct func *wait_taker(const struct session *s, const uint32_t *funcs, si
 	return NULL;
 }
 
-/* The first function from `from` on that is called so; n: none. */
+/* The index of the first function from `from` on that matches the pattern; n: none. */
 static size_t find(const struct session *s, const uint32_t *funcs, size_t from, size_t n,
 		   const char *pattern)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the functions of a wait's stack say beyond where it was: who took the lock, and
- * whether the thread had anything to do. Both go by names, in tables.
+ * What the functions of a wait's stack tell about its role: which function took the
+ * lock, and whether the thread was idle. Both are recognized by name, in tables.
  */
 #ifndef METRICS_WAITROLES_H
 #define METRICS_WAITROLES_H
@@ -14,14 +14,14 @@ struct func;
 struct session;
 
 /*
- * The function that took the lock: of function ids, leaf first, the first one of a program
- * outside the C library. NULL: the stack shows none.
+ * The function that took the lock: the first one of a program outside the C library, in
+ * function ids leaf first. NULL: the stack has none.
  */
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
- * Whether the thread is one that a language runtime (Go, Java) keeps for work to come, and
- * waits for that: such a wait is no contention. False also where no name tells.
+ * Whether the thread is an idle worker of a language runtime (Go, Java): its wait is
+ * not contention. Also false if no name tells.
  */
 bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n);
 

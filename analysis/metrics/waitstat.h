@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics of a set of waits: time, number, mean and longest length, and how many
- * are how long. waitcount.h says how many waits a packet counts as, and when a
- * number is exact.
+ * Statistics of a set of waits: time, number, mean and longest length, and the
+ * distribution of lengths. waitcount.h tells how many waits a packet counts as, and
+ * when a number is exact.
  */
 #ifndef METRICS_WAITSTAT_H
 #define METRICS_WAITSTAT_H
@@ -20,38 +20,38 @@ enum { WAIT_DECADES = 9 };
 enum { WAIT_OCTAVES = 40 };
 
 struct wait_stat {
-	int64_t time_ns;    /* all of it */
-	int64_t counted_ns; /* of packets whose number of waits is known */
+	int64_t time_ns;    /* total */
+	int64_t counted_ns; /* of packets with a known number of waits */
 	int64_t longest_ns; /* of recorded waits */
 	double count;
-	double estimated;   /* the part of count that estimates contribute */
+	double estimated;   /* the part of count that comes from estimates */
 	double squares;     /* sum of the squares of these estimates */
-	uint64_t marks;     /* see waitcount.h */
+	uint64_t marks;     /* see waitcount.h; 0: count is exact */
 	bool unscaled;
-	double decades[WAIT_DECADES]; /* of waits whose lengths were recorded */
-	/* While experiments are compared: the same of each group, ngroups of them. */
+	double decades[WAIT_DECADES]; /* of waits with a recorded length */
+	/* While groups are compared: the statistics of each group, ngroups of them. */
 	struct wait_stat *groups;
 	unsigned ngroups;
 };
 
-/* ngroups 0: nothing is compared. */
+/* ngroups 0: no comparison. */
 void wait_stat_init(struct wait_stat *ws, unsigned ngroups);
 void wait_stat_fini(struct wait_stat *ws);
 
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
-/* Both have the same number of groups. */
+/* Add `from` to `to`. Both have the same number of groups. */
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
-/* Mean length in nanoseconds; 0 where no count is known. */
+/* Mean length in nanoseconds; 0: no count is known. */
 int64_t wait_stat_mean(const struct wait_stat *ws);
-/* Is count an estimate? Otherwise it is what the recorder counted. */
+/* Whether count is an estimate; otherwise it is the recorder's count. */
 bool wait_stat_is_estimate(const struct wait_stat *ws);
 /*
- * The standard error of count, in waits; `all` is the set that ws is a part of and
- * whose count is exact. By the residuals of a ratio estimator (Cochran, Sampling
- * Techniques, 6.4), as if each wait had been sampled by itself. 0 where count is exact.
+ * The standard error of count, in waits; 0 if count is exact. `all` is a set that
+ * contains ws and has an exact count. Computed from the residuals of a ratio estimator
+ * (Cochran, Sampling Techniques, 6.4), as if each wait had been sampled independently.
  */
 double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all);
-/* Into decades, octaves. */
+/* The index of a length into decades, octaves. */
 unsigned wait_decade(int64_t ns);
 unsigned wait_octave(int64_t ns);
 
