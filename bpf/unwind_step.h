@@ -15,6 +15,7 @@
 #define ER_UNWIND_STEP_H
 
 #include "bpf/unwind.h"
+#include "bpf/unwind_code.h"
 
 struct unwind_env;
 
@@ -42,7 +43,6 @@ enum {
 	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
 	UNWIND_SIGNAL_RIP = 168,   /* and its rip */
 	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a frame pointer may name */
-	UNWIND_LEAF_REACH = 4096,  /* bytes from the start of a function without a frame */
 };
 
 struct unwind_regs {
@@ -277,60 +277,67 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 }
 
 /*
- * Whether a call instruction ends where `code`, 8 bytes of it, ends: call rel32, or
- * FF /2 with its 2, 3, 4, 6 or 7 bytes.
+ * Whether the prologue is among the `n` bytes before ip, n up to UNWIND_BACK: it is (_MADE),
+ * it is not (_NOT_YET), or it may be undone.
  */
-static inline bool unwind_is_call(__u64 code)
+static inline enum unwind_leaf_code unwind_look_back(struct unwind_env *env, __u64 ip, __u64 n)
 {
-	__u64 ff2[] = { code >> 48, code >> 40, code >> 32, code >> 16, code >> 8 };
+	struct unwind_scan scan = { 0 };
+	__u64 word;
 
-	if ((code >> 24 & 0xff) == 0xe8)
-		return true;
-	for (__u32 i = 0; i < sizeof(ff2) / sizeof(ff2[0]); i++)
-		if ((ff2[i] & 0x38ff) == 0x10ff)
-			return true;
-	return false;
+	for (__u32 i = 0; i < UNWIND_BACK; i += 8) {
+		if (!unwind_read(env, ip - UNWIND_BACK + i, &word))
+			return UNWIND_FRAME_UNSURE;
+		unwind_scan_back(&scan, word, i, UNWIND_BACK - n);
+	}
+	if (scan.other)
+		return UNWIND_FRAME_UNSURE;
+	return scan.found ? UNWIND_FRAME_MADE : UNWIND_FRAME_NOT_YET;
 }
 
-/* How far above sp the frame of a function that keeps a frame pointer is, by its next bytes. */
-enum unwind_leaf_code {
-	UNWIND_FRAME_MADE,    /* rbp is the frame's */
-	UNWIND_FRAME_PUSHED,  /* rbp is the caller's, also at sp */
-	UNWIND_FRAME_NOT_YET, /* rbp is the caller's, the return address at sp */
-};
-
-static inline enum unwind_leaf_code unwind_leaf_code(__u64 code)
+/* The frame is made, unless the prologue is still to come. */
+static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __u64 ip)
 {
-	__u8 first = code;
+	struct unwind_scan scan = { 0 };
+	__u64 word;
 
-	if (first == 0x55 || (code & 0xffffffff) == 0xfa1e0ff3) /* push %rbp; endbr64 */
-		return UNWIND_FRAME_NOT_YET;
-	if ((code & 0xffff) == 0x25ff || (code & 0xffffff) == 0x25fff2) /* jmp *mem: a PLT entry */
-		return UNWIND_FRAME_NOT_YET;
-	if (first == 0xc3 || first == 0xc2 || (code & 0xffff) == 0xc3f3) /* ret; rep ret */
-		return UNWIND_FRAME_NOT_YET;
-	if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov %rsp,%rbp */
-		return UNWIND_FRAME_PUSHED;
-	return UNWIND_FRAME_MADE;
+	for (__u32 i = 0; i < UNWIND_AHEAD; i += 8) {
+		if (!unwind_read(env, ip + i, &word))
+			break;
+		unwind_scan_ahead(&scan, word);
+	}
+	return scan.found ? UNWIND_FRAME_UNSURE : UNWIND_FRAME_MADE;
 }
 
 /*
- * Whether a function without a frame runs: the word at sp follows a direct call to code
- * shortly before ip that does not begin by pushing rbp.
+ * Whether the leaf's frame is made, if it may be. The word at sp tells, with the code from
+ * the function's beginning, if that is known, or else right before ip:
+ *
+ *	rbp	it has been pushed only just, or the word is left over
+ *	follows a call	it is the return address, as the frame is not made yet, no longer, or
+ *		never; or it is left over
+ *	other	the frame is made, unless the prologue is still to come
  */
-static inline bool unwind_is_frameless(struct unwind_env *env, const struct unwind_regs *r)
+static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
+						      const struct unwind_regs *r)
 {
-	__u64 ra, code, begin;
+	__u64 word, code = 0, n;
+	enum unwind_leaf_code kind;
+	bool pushed, called;
 
-	if (!unwind_read(env, r->sp, &ra) || !unwind_read(env, ra - 8, &code) ||
-	    (code >> 24 & 0xff) != 0xe8)
-		return false;
-	begin = ra + (__s64)(__s32)(code >> 32);
-	if (begin > r->ip || r->ip - begin > UNWIND_LEAF_REACH || !unwind_read(env, begin, &code))
-		return false;
-	if ((code & 0xffffffff) == 0xfa1e0ff3) /* endbr64 */
-		code >>= 32;
-	return (__u8)code != 0x55;
+	if (!unwind_read(env, r->sp, &word))
+		return UNWIND_FRAME_UNSURE;
+	pushed = word == r->bp && r->sp != r->bp;
+	called = !pushed && unwind_read(env, word - 8, &code) && unwind_is_call(code);
+	if (!pushed && !called)
+		return unwind_look_ahead(env, r->ip);
+	n = called ? r->ip - unwind_call_target(word, code) : ~0ULL;
+	kind = unwind_look_back(env, r->ip, n <= UNWIND_BACK ? n : UNWIND_BACK);
+	if (kind != UNWIND_FRAME_NOT_YET)
+		return kind;
+	if (pushed)
+		return UNWIND_FRAME_PUSHED;
+	return n <= UNWIND_BACK ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
 }
 
 /*
@@ -340,23 +347,25 @@ static inline bool unwind_is_frameless(struct unwind_env *env, const struct unwi
  */
 static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_regs *r)
 {
-	__u64 at = r->bp, code = 0, ra = 0, bp = r->bp;
+	__u64 at = r->bp, code = 0, before = 0, ra = 0, bp = r->bp;
 	enum unwind_leaf_code kind = UNWIND_FRAME_MADE;
 
 	if (r->flags & UNWIND_EXACT) {
-		if (!unwind_read(env, r->ip, &code))
+		if (!unwind_read(env, r->ip, &code) || !unwind_read(env, r->ip - 8, &before))
 			return ER_END_FAULT;
-		kind = unwind_leaf_code(code);
-		if (kind == UNWIND_FRAME_MADE && unwind_is_frameless(env, r))
-			kind = UNWIND_FRAME_NOT_YET;
+		kind = unwind_leaf_code(before, code);
+		if (kind == UNWIND_FRAME_MADE)
+			kind = unwind_leaf_frame(env, r);
 	}
 	if (kind == UNWIND_FRAME_NOT_YET)
 		at = r->sp - 8;
 	else if (kind == UNWIND_FRAME_PUSHED)
 		at = r->sp;
+	else if (kind == UNWIND_FRAME_UNSURE)
+		return ER_END_NO_CFI;
 	else if (!at)
 		return ER_END_FP_ZERO;
-	else if (at & 7 || at < r->sp || at - r->sp > UNWIND_FP_REACH)
+	else if (at & 7 || at - r->sp > UNWIND_FP_REACH) /* nor below sp */
 		return ER_END_NO_CFI;
 	if (kind != UNWIND_FRAME_NOT_YET && !unwind_read(env, at, &bp))
 		return ER_END_FAULT;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a few bytes of x86-64 code tell of a frame: for code that keeps frame pointers and
+ * has no unwind information. Bytes come in words of 8, the first one lowest. Nothing is
+ * disassembled, so a byte may be part of another instruction: answers that could be wrong
+ * for that are UNWIND_FRAME_UNSURE.
+ *
+ * Scans are arithmetic without branches: the verifier of BPF would follow each branch in
+ * each turn of a loop.
+ */
+#ifndef ER_UNWIND_CODE_H
+#define ER_UNWIND_CODE_H
+
+enum {
+	UNWIND_BACK = 64,  /* bytes of code before ip that are searched for a prologue */
+	UNWIND_AHEAD = 32, /* and from ip on */
+};
+
+/* How far the function is with its frame. */
+enum unwind_leaf_code {
+	UNWIND_FRAME_MADE,    /* rbp is the frame's */
+	UNWIND_FRAME_PUSHED,  /* rbp is the caller's, also at sp */
+	UNWIND_FRAME_NOT_YET, /* or no longer: rbp is the caller's, the return address at sp */
+	UNWIND_FRAME_UNSURE,
+};
+
+static inline __u64 unwind_byte(__u64 word, __u32 i)
+{
+	return word >> 8 * i & 0xff;
+}
+
+/* 1 if v, which is below 2^63, is 0; else 0. */
+static inline __u64 unwind_is_zero(__u64 v)
+{
+	asm volatile("" : "+r"(v)); /* or the compiler makes a branch of it */
+	return (v - 1) >> 63;
+}
+
+/*
+ * Whether a call instruction ends where `code`, 8 bytes of it, ends: call rel32, or
+ * FF /2 with its 2, 3, 4, 6 or 7 bytes.
+ */
+static inline bool unwind_is_call(__u64 code)
+{
+	__u64 call = unwind_is_zero(unwind_byte(code, 3) ^ 0xe8);
+
+	call |= unwind_is_zero((code >> 48 & 0x38ff) ^ 0x10ff);
+	call |= unwind_is_zero((code >> 40 & 0x38ff) ^ 0x10ff);
+	call |= unwind_is_zero((code >> 32 & 0x38ff) ^ 0x10ff);
+	call |= unwind_is_zero((code >> 16 & 0x38ff) ^ 0x10ff);
+	call |= unwind_is_zero((code >> 8 & 0x38ff) ^ 0x10ff);
+	return call;
+}
+
+/* Where the direct call goes that ends at `ra`, by the 8 bytes that end there; 0: none does. */
+static inline __u64 unwind_call_target(__u64 ra, __u64 code)
+{
+	return unwind_byte(code, 3) == 0xe8 ? ra + (__s64)(__s32)(code >> 32) : 0;
+}
+
+/* Whether rbp was restored right before a jump, which calls another function: pop %rbp; leave. */
+static inline bool unwind_is_tail_jump(__u64 before, __u64 code)
+{
+	__u8 last = unwind_byte(before, 7), jump = code;
+
+	if (last == 0x5d && (unwind_byte(before, 6) & 0xf1) == 0x41) /* pop %r13 */
+		return false;
+	return (last == 0x5d || last == 0xc9) &&
+	       (jump == 0xe9 || jump == 0xeb || (code & 0x38ff) == 0x20ff);
+}
+
+/* Whether a realigned frame is being left, by `leave; lea -N(%reg),%rsp`: rbp is the caller's. */
+static inline bool unwind_is_realigned_end(__u64 before, __u64 code)
+{
+	return (code & 0xf8ffff) == 0x608d49 || (before >> 32 & 0xf8ffff) == 0x608d49;
+}
+
+/* By the 8 bytes before ip, and those there. UNWIND_FRAME_MADE is only the likeliest then. */
+static inline enum unwind_leaf_code unwind_leaf_code(__u64 before, __u64 code)
+{
+	__u8 first = code;
+
+	if (first == 0x55 || (code & 0xffffffff) == 0xfa1e0ff3) /* push %rbp; endbr64 */
+		return UNWIND_FRAME_NOT_YET;
+	if ((code & 0xffff) == 0x25ff || (code & 0xffffff) == 0x25fff2) /* jmp *mem: a PLT entry */
+		return UNWIND_FRAME_NOT_YET;
+	if (first == 0xc3 || first == 0xc2 || (code & 0xffff) == 0xc3f3) /* ret; rep ret */
+		return UNWIND_FRAME_NOT_YET;
+	if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov %rsp,%rbp */
+		return UNWIND_FRAME_PUSHED;
+	if (unwind_is_realigned_end(before, code))
+		return UNWIND_FRAME_UNSURE;
+	if (unwind_is_tail_jump(before, code))
+		return UNWIND_FRAME_NOT_YET;
+	return UNWIND_FRAME_MADE;
+}
+
+/* A scan for `mov %rsp,%rbp`, which completes a prologue. Zeroed: nothing was seen. */
+struct unwind_scan {
+	__u64 window; /* the last 3 bytes */
+	__u64 found;  /* 1: it is there */
+	__u64 other;  /* 1: and behind it what may restore rbp; or, ahead, the code ends before it */
+};
+
+static inline __u64 unwind_scan_byte(struct unwind_scan *s, __u64 byte)
+{
+	s->window = (s->window << 8 | byte) & 0xffffff;
+	return unwind_is_zero(s->window ^ 0x4889e5) | unwind_is_zero(s->window ^ 0x488bec);
+}
+
+/* The next 8 bytes before ip, after `at` others; the first `skip` of them all do not count. */
+static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 at, __u64 skip)
+{
+	for (__u32 i = 0; i < 8; i++) {
+		__u64 byte = unwind_byte(word, i), counts = 1 ^ (at + i - skip) >> 63;
+		__u64 made, undone;
+
+		s->window *= counts;
+		made = counts & unwind_scan_byte(s, byte * counts);
+		undone = unwind_is_zero(byte ^ 0x5d) | unwind_is_zero(byte ^ 0xc9);
+		s->other = (s->other | (s->found & undone)) & (1 ^ made);
+		s->found |= made;
+	}
+}
+
+/* The next 8 bytes from ip on, up to a return or a jump. */
+static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
+{
+	for (__u32 i = 0; i < 8; i++) {
+		__u64 byte = unwind_byte(word, i);
+
+		s->found |= unwind_scan_byte(s, byte) & (1 ^ s->other);
+		s->other |= unwind_is_zero(byte ^ 0xc3) | unwind_is_zero(byte ^ 0xcc) |
+			    unwind_is_zero(byte ^ 0xe9);
+	}
+}
+
+#endif

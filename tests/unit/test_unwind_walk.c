@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks over stacks made up word by word. The code is an image whose pcs are its file
+ * offsets; memory is a list of words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/fixtures/cfi_image.h"
+#include "user/unwind/walk.h"
+
+enum { SP = 0x7000000, FRAMES = 16, WORDS = 32, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
+
+/* Functions of the image, by where they begin in its text. */
+enum {
+	LEAF = 0x000,     /* CFA rsp+16, rbp at CFA-16 */
+	MIDDLE = 0x100,   /* CFA rsp+32 */
+	FRAME = 0x180,    /* CFA rbp+16, rbp at CFA-16 */
+	START = 0x200,    /* outermost */
+	RESTORER = 0x300, /* signal frame */
+	VFORK = 0x340,    /* return address in rdi, CFA rsp+0 */
+	PLT = 0x400,
+	ALIGNED = 0x440,  /* CFA r10+0, rbp at *(rbp+0) */
+	INDEX = 0x480,    /* CFA *(rsp + 8 + 8 * r9) + 8 */
+	BROKEN = 0x4c0,
+	BY_RBX = 0x500,   /* CFA rbx+16, so that all rules say where rbx is */
+	SAVES_RBX = 0x540, /* CFA rsp+24, rbx at CFA-16 */
+	LOSES_RBX = 0x580, /* CFA rsp+16, rbx at a place that no rule can say */
+	NO_ENTRY = 0x1000,
+};
+
+static const struct cfi_image_fn fns[] = {
+	CFI_FN(LEAF, LEAF + 0x20, "\x0e\x10\x86\x02"),
+	CFI_FN(MIDDLE, MIDDLE + 0x20, "\x0e\x20"),
+	CFI_FN(MIDDLE + 0x20, MIDDLE + 0x40, "\x0e\x40"),
+	CFI_FN(FRAME, FRAME + 0x20, "\x0c\x06\x10\x86\x02"),
+	CFI_FN(START, START + 0x20, "\x07\x10"),
+	{ RESTORER - 1, RESTORER + 9,
+	  "\x0f\x04\x77\xa0\x01\x06\x10\x06\x03\x77\xf8\x00\x10\x10\x03\x77\xa8\x01", 18, true },
+	CFI_FN(VFORK, VFORK + 0x20, "\x0e\x00\x09\x10\x05"),
+	CFI_FN(PLT, PLT + 0x20, "\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"),
+	CFI_FN(ALIGNED, ALIGNED + 0x20, "\x0c\x0a\x00\x10\x06\x02\x76\x00"),
+	CFI_FN(INDEX, INDEX + 0x20, "\x0f\x0a\x77\x08\x79\x00\x38\x1e\x22\x06\x23\x08"),
+	CFI_FN(BROKEN, BROKEN + 0x20, "\x1f"),
+	CFI_FN(BY_RBX, BY_RBX + 0x20, "\x0c\x03\x10"),
+	CFI_FN(SAVES_RBX, SAVES_RBX + 0x20, "\x0e\x18\x83\x02"),
+	CFI_FN(LOSES_RBX, LOSES_RBX + 0x20, "\x0e\x10\x16\x03\x01\x30"),
+};
+
+struct word {
+	uint64_t at, value;
+};
+
+struct world {
+	struct buf file;
+	struct unwind_table t;
+	const struct word *words;
+	const uint64_t *regs; /* by DWARF number; NULL: not captured */
+};
+
+static struct world world;
+
+static int build(void **state)
+{
+	cfi_image(&world.file, fns, sizeof(fns) / sizeof(fns[0]), INT3);
+	return unwind_table_build(&(struct unwind_input){ .elf = world.file.data,
+							  .elf_size = world.file.len },
+				  &world.t);
+}
+
+static int drop(void **state)
+{
+	unwind_table_free(&world.t);
+	buf_free(&world.file);
+	return 0;
+}
+
+static bool read_word(void *ctx, uint64_t at, uint64_t *value)
+{
+	for (const struct word *w = world.words; w && w->at; w++) {
+		if (w->at == at) {
+			*value = w->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum er_end find(void *ctx, uint64_t pc, struct unwind_place *ret)
+{
+	if (pc >= world.file.len)
+		return ER_END_NO_MAPPING;
+	*ret = (struct unwind_place){ &world.t, pc };
+	return ER_END_NOT;
+}
+
+static bool leaf_reg(void *ctx, unsigned reg, uint64_t *value)
+{
+	*value = world.regs ? world.regs[reg] : 0;
+	return world.regs;
+}
+
+static const struct unwind_source source = { read_word, find, leaf_reg, NULL };
+
+/* A walk, and what it must give: pcs up to a 0. */
+struct expected {
+	enum er_end end;
+	uint64_t pcs[FRAMES];
+};
+
+static void check(const struct unwind_leaf *leaf, const struct word *words, const uint64_t *regs,
+		  const struct expected *want)
+{
+	uint64_t pcs[FRAMES];
+	struct unwind_walked w;
+	size_t n = 0;
+
+	world.words = words;
+	world.regs = regs;
+	w = unwind_walk(&source, leaf, pcs, FRAMES);
+	while (n < FRAMES && want->pcs[n])
+		n++;
+	assert_int_equal(w.end, want->end);
+	assert_int_equal(w.n, n);
+	assert_memory_equal(pcs, want->pcs, n * sizeof(*pcs));
+}
+
+#define CHECK(end, pc, sp_, bp_, regs, words, ...)                                                 \
+	check(&(struct unwind_leaf){ TEXT + (pc), sp_, bp_ }, (const struct word[])words, regs,    \
+	      &(struct expected){ end, { TEXT + (pc), ##__VA_ARGS__ } })
+#define LIST(...) { __VA_ARGS__, { 0, 0 } }
+
+/* A call that is a function's last instruction returns to the next function's begin. */
+static void callers(void **state)
+{
+	CHECK(ER_END_PROVEN, LEAF + 4, SP, SP + 0x100, NULL,
+	      LIST({ SP, SP + 0x30 }, { SP + 8, TEXT + MIDDLE + 0x20 },
+		   { SP + 0x28, TEXT + FRAME + 8 }, { SP + 0x30, 0 }, { SP + 0x38, TEXT + START + 5 }),
+	      TEXT + MIDDLE + 0x20, TEXT + FRAME + 8, TEXT + START + 5);
+	/* the leaf itself is where its pc says */
+	CHECK(ER_END_PROVEN, MIDDLE + 0x20, SP, 0, NULL, LIST({ SP + 0x38, TEXT + START + 5 }),
+	      TEXT + START + 5);
+}
+
+static void plt(void **state)
+{
+	CHECK(ER_END_PROVEN, PLT + 10, SP, 0, NULL,
+	      LIST({ SP, TEXT + START + 5 }, { SP + 8, TEXT + MIDDLE }), TEXT + START + 5);
+	CHECK(ER_END_PROVEN, PLT + 11, SP, 0, NULL,
+	      LIST({ SP, TEXT + MIDDLE }, { SP + 8, TEXT + START + 5 }), TEXT + START + 5);
+}
+
+/* Registers are known at the leaf, and where a signal interrupted, from the signal frame. */
+static void registers(void **state)
+{
+	uint64_t regs[16] = { [3] = SP + 0x20, [5] = TEXT + START + 5, [9] = 2, [10] = SP + 0x40 };
+	static const uint64_t none[16] = { 0 };
+
+	CHECK(ER_END_PROVEN, VFORK + 4, SP, 0, regs, LIST({ SP, 0 }), TEXT + START + 5);
+	CHECK(ER_END_REGISTER, VFORK + 4, SP, 0, NULL, LIST({ SP, 0 }));
+	CHECK(ER_END_PROVEN, INDEX + 4, SP, 0, regs,
+	      LIST({ SP + 8 + 16, SP + 0x50 }, { SP + 0x50, TEXT + START + 5 }), TEXT + START + 5);
+	CHECK(ER_END_REGISTER, LEAF + 4, SP, 0, regs, LIST({ SP, 0 }, { SP + 8, TEXT + INDEX + 5 }),
+	      TEXT + INDEX + 5);
+	/* a handler on another stack; r10 at 40 + 16, rbp at 120, rsp at 160, rip at 168 */
+	CHECK(ER_END_PROVEN, MIDDLE + 4, SP, 0, none,
+	      LIST({ SP + 24, TEXT + RESTORER }, { SP + 32 + 56, SP - 0x40 }, { SP + 32 + 120, SP - 0x60 },
+		   { SP + 32 + 160, SP - 0x80 }, { SP + 32 + 168, TEXT + ALIGNED },
+		   { SP - 0x60, 1 }, { SP - 0x48, TEXT + START + 5 }),
+	      TEXT + RESTORER, TEXT + ALIGNED, TEXT + START + 5);
+}
+
+/* rbp is read from its slot while it points into the frame, and kept when it does not. */
+static void realigned(void **state)
+{
+	uint64_t regs[16] = { [10] = SP + 0x40 };
+	const struct word words[] = LIST({ SP + 0x38, TEXT + FRAME + 8 }, { SP + 0x20, SP + 0x80 },
+					 { SP + 0x80, 0 }, { SP + 0x88, TEXT + START + 5 });
+	const struct expected want = { ER_END_PROVEN, { TEXT + ALIGNED + 4, TEXT + FRAME + 8,
+							TEXT + START + 5 } };
+
+	check(&(struct unwind_leaf){ TEXT + ALIGNED + 4, SP, SP + 0x20 }, words, regs, &want);
+	check(&(struct unwind_leaf){ TEXT + ALIGNED + 4, SP + 0x30, SP + 0x80 }, words, regs, &want);
+}
+
+/* The loader's lazy binding: a frame found by rbx, which a callee saved, kept, or lost. */
+static void by_rbx(void **state)
+{
+	uint64_t regs[16] = { [3] = SP + 0x50 };
+
+	CHECK(ER_END_PROVEN, SAVES_RBX + 4, SP, 0, regs,
+	      LIST({ SP + 8, SP + 0x60 }, { SP + 16, TEXT + BY_RBX + 5 },
+		   { SP + 0x60 + 8, TEXT + START + 5 }), TEXT + BY_RBX + 5, TEXT + START + 5);
+	CHECK(ER_END_PROVEN, MIDDLE + 4, SP, 0, regs,
+	      LIST({ SP + 24, TEXT + BY_RBX + 5 }, { SP + 0x50 + 8, TEXT + START + 5 }),
+	      TEXT + BY_RBX + 5, TEXT + START + 5);
+	CHECK(ER_END_REGISTER, LOSES_RBX + 4, SP, 0, regs,
+	      LIST({ SP + 8, TEXT + BY_RBX + 5 }, { SP + 0x50 + 8, TEXT + START + 5 }), TEXT + BY_RBX + 5);
+}
+
+static void ends(void **state)
+{
+	struct word deep[WORDS] = { 0 };
+	uint64_t pcs[FRAMES];
+	struct unwind_walked w;
+
+	CHECK(ER_END_RA_ZERO, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0 }));
+	CHECK(ER_END_FAULT, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 16, 1 }));
+	CHECK(ER_END_FAULT, LEAF + 4, SP, 0, NULL, LIST({ SP + 8, TEXT + MIDDLE + 5 }));
+	CHECK(ER_END_BAD_RULE, BROKEN + 4, SP, 0, NULL, LIST({ SP, 1 }));
+	CHECK(ER_END_NO_MAPPING, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0x7fff00001000 }), 0x7fff00001000);
+	/* the leaf's frame may end at sp, a caller's may not, and nobody's below it */
+	CHECK(ER_END_NOT_RISING, FRAME + 4, SP, SP - 0x20, NULL, LIST({ SP, 1 }));
+	CHECK(ER_END_NOT_RISING, LEAF + 4, SP, 0, NULL, LIST({ SP, SP }, { SP + 8, TEXT + FRAME + 5 }),
+	      TEXT + FRAME + 5);
+	for (int i = 0; i < WORDS - 1; i++)
+		deep[i] = (struct word){ SP + 24 + i * 32, TEXT + MIDDLE + 5 };
+	world.words = deep;
+	w = unwind_walk(&source, &(struct unwind_leaf){ TEXT + MIDDLE + 5, SP, 0 }, pcs, FRAMES);
+	assert_int_equal(w.end, ER_END_DEPTH);
+	assert_int_equal(w.n, FRAMES);
+}
+
+/* --- code without entries --- */
+
+#define CALL 0xe8000000 /* in the word of which the last 5 bytes are the call's */
+
+/* `call rel32` that ends at `ra` and goes to `to`, as the 8 bytes before ra. */
+static uint64_t call_to(uint64_t ra, uint64_t to)
+{
+	return (uint64_t)(uint32_t)(to - ra) << 32 | CALL;
+}
+
+enum {
+	PC = TEXT + NO_ENTRY + 0x80,
+	/* return addresses where the frame is made, where rbp is pushed, and at sp */
+	RA_MADE = TEXT + START + 5,
+	RA_PUSHED = TEXT + START + 6,
+	RA_SP = TEXT + START + 7,
+	FAR_OFF = PC - 0x1000,
+	BEGIN = PC - 0x20,
+};
+
+/* What the word at sp is. */
+enum at_sp { OTHER, RBP, CALLED, CALLED_FAR, CALLED_INDIRECT };
+
+struct leaf_case {
+	const char *before, *at; /* code up to ip, and from there on; NOP around it */
+	enum at_sp sp;
+	uint64_t ra; /* 0: the walk must end */
+};
+
+#define MOV "\x48\x89\xe5" /* mov %rsp,%rbp */
+#define POP "\x5d"
+#define LEAVE "\xc9"
+
+static const struct leaf_case leaf_cases[] = {
+	{ "", "\x55", CALLED_INDIRECT, RA_SP },		    /* push %rbp */
+	{ "", "\xf3\x0f\x1e\xfa", CALLED_INDIRECT, RA_SP }, /* endbr64 */
+	{ MOV, "\xc3", CALLED_INDIRECT, RA_SP },	    /* ret */
+	{ MOV, "\xf3\xc3", CALLED_INDIRECT, RA_SP },
+	{ MOV, "\xc2\x08", CALLED_INDIRECT, RA_SP },
+	{ "", "\xff\x25", CALLED_INDIRECT, RA_SP }, /* jmp *mem: a PLT entry */
+	{ "", "\xf2\xff\x25", CALLED_INDIRECT, RA_SP },
+	{ "\x55", MOV, RBP, RA_PUSHED },
+	{ "\x55", "\x48\x8b\xec", RBP, RA_PUSHED },
+	{ "\x55", MOV, OTHER, RA_PUSHED },
+	/* a jump behind what restores rbp calls another function */
+	{ MOV POP, "\xe9", CALLED_INDIRECT, RA_SP },
+	{ MOV LEAVE, "\xeb", CALLED_INDIRECT, RA_SP },
+	{ MOV LEAVE, "\xff\xe0", CALLED_INDIRECT, RA_SP },
+	{ MOV "\x41\x5d", "\xe9", CALLED, 0 }, /* pop %r13 is none of these */
+	{ MOV LEAVE, "\x49\x8d\x65\xf0", OTHER, 0 }, /* a realigned frame is left */
+	{ MOV LEAVE "\x49\x8d\x62\xf8", "\x41\x5d", OTHER, 0 },
+	/* inside a function: by the word at sp */
+	{ MOV, "\x89", OTHER, RA_MADE },
+	{ "", "\x89", OTHER, RA_MADE },
+	{ "", "\x89\xc8" MOV, OTHER, 0 },	/* the prologue comes yet */
+	{ "", "\x89\xc8\xc3" MOV, OTHER, RA_MADE }, /* it is the next function's */
+	{ MOV, "\x89", CALLED, RA_MADE },
+	{ "\x48\x8b\xec", "\x89", CALLED, RA_MADE },
+	{ "", "\x89", CALLED, RA_SP },
+	{ MOV POP, "\x89", CALLED, 0 },
+	{ MOV LEAVE, "\x89", CALLED, 0 },
+	{ MOV POP MOV, "\x89", CALLED, RA_MADE },
+	{ "", "\x89", CALLED_FAR, 0 },
+	{ MOV, "\x89", CALLED_FAR, RA_MADE },
+	{ "", "\x89", CALLED_INDIRECT, 0 },
+	{ MOV, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ "\x55", "\x89", RBP, RA_PUSHED },
+	{ MOV, "\x89", RBP, RA_MADE },
+	/* a prologue before the function begins is another's: 0x20 bytes and more away */
+	{ MOV "................................", "\x89", CALLED, RA_SP },
+	{ MOV "............................", "\x89", CALLED, RA_MADE },
+};
+
+static void leaf_case(const struct leaf_case *c)
+{
+	static const uint64_t at_sp[] = { 1, SP + 0x40, RA_SP, RA_SP, RA_SP };
+	unsigned char code[128];
+	struct word words[WORDS] = {
+		{ SP, at_sp[c->sp] }, { SP + 8, RA_PUSHED }, { SP + 0x40, 0 }, { SP + 0x48, RA_MADE },
+		{ RA_MADE - 8, call_to(RA_MADE, BEGIN) }, { RA_PUSHED - 8, call_to(RA_PUSHED, BEGIN) },
+		{ RA_SP - 8, call_to(RA_SP, c->sp == CALLED_FAR ? FAR_OFF : BEGIN) },
+	};
+	struct expected want = { c->ra ? ER_END_PROVEN : ER_END_NO_CFI, { PC, c->ra } };
+
+	if (c->sp == CALLED_INDIRECT)
+		words[6].value = 0xd0ff000000000000; /* call *%rax */
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 64 - strlen(c->before), c->before, strlen(c->before));
+	memcpy(code + 64, c->at, strlen(c->at));
+	for (int i = 0; i < 16; i++) {
+		words[7 + i].at = PC - 64 + i * 8;
+		memcpy(&words[7 + i].value, code + i * 8, 8);
+	}
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL, &want);
+}
+
+static void leaf_frames(void **state)
+{
+	for (size_t i = 0; i < sizeof(leaf_cases) / sizeof(leaf_cases[0]); i++) {
+		print_message("%zu ", i);
+		leaf_case(&leaf_cases[i]);
+	}
+	print_message("\n");
+}
+
+/* What is before a return address: each form of a call, and others. */
+static void calls(void **state)
+{
+	static const struct { const char *code; bool is; } cases[] = {
+		{ "\x90\x90\x90\xe8\x01\x02\x03\x04", true },	{ "\x90\x90\x90\x90\x90\x90\xff\xd0", true },
+		{ "\x90\x90\x90\x90\x90\x41\xff\xd4", true },	{ "\x90\x90\x90\x90\x90\xff\x50\x08", true },
+		{ "\x90\x90\x90\x90\xff\x54\x24\x08", true },	{ "\x90\x90\xff\x15\x01\x02\x03\x04", true },
+		{ "\x90\xff\x94\x24\x01\x02\x03\x04", true },	{ "\x90\x90\x90\xe9\x01\x02\x03\x04", false },
+		{ "\x90\x90\x90\x90\x90\x90\xff\xe0", false },	{ "\x90\x90\x90\x90\x90\x90\x90\x90", false },
+		{ "\x90\x90\x90\xff\x10\x90\x90\x90", false },	{ "\xff\x10\x90\x90\x90\x90\x90\x90", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct word words[] = { { PC, 0x89 }, { PC - 8, 0 }, { SP, 1 }, { SP + 0x40, 0 },
+					{ SP + 0x48, RA_MADE }, { RA_MADE - 8, 0 }, { 0, 0 } };
+
+		memcpy(&words[5].value, cases[i].code, 8);
+		check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
+		      &(struct expected){ cases[i].is ? ER_END_PROVEN : ER_END_NO_CFI,
+					  { PC, cases[i].is ? RA_MADE : 0 } });
+	}
+}
+
+/* The first of a chain is checked; the others are found by what it saved. */
+static void frame_pointers(void **state)
+{
+	enum { NEXT = TEXT + NO_ENTRY + 0x90 };
+	const struct word chain[] = {
+		{ PC, 0x89 }, { PC - 8, 0 }, { SP, 1 }, { SP + 0x40, SP + 0x60 }, { SP + 0x48, NEXT },
+		{ NEXT - 8, call_to(NEXT, PC) }, { SP + 0x60, 0 }, { SP + 0x68, RA_MADE }, { 0, 0 } };
+	static const struct { uint64_t bp; enum er_end end; } bad[] = {
+		{ 0, ER_END_FP_ZERO }, { SP - 8, ER_END_NO_CFI }, { SP + 0x41, ER_END_NO_CFI },
+		{ SP + (2 << 20), ER_END_NO_CFI }, { SP + 0x100, ER_END_FAULT },
+	};
+
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, chain, NULL,
+	      &(struct expected){ ER_END_PROVEN, { PC, NEXT, RA_MADE } });
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		check(&(struct unwind_leaf){ PC, SP, bad[i].bp }, chain, NULL,
+		      &(struct expected){ bad[i].end, { PC } });
+	/* nor is the code known */
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, chain + 1, NULL,
+	      &(struct expected){ ER_END_FAULT, { PC } });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(callers),   cmocka_unit_test(plt),	cmocka_unit_test(registers),
+		cmocka_unit_test(realigned), cmocka_unit_test(by_rbx), cmocka_unit_test(ends),
+		cmocka_unit_test(leaf_frames), cmocka_unit_test(calls),
+		cmocka_unit_test(frame_pointers),
+	};
+
+	return cmocka_run_group_tests(tests, build, drop);
+}
