@@ -9,7 +9,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/print/cell.h"
 
-enum { GAP = 2, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40 };
+enum { GAP = 2, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40,
+       WRAP_LEAST = 16 };
 
 size_t fit_width(FILE *f)
 {
@@ -56,6 +57,8 @@ static size_t column_width(const struct table *t, size_t column)
 		widen(&width, text_width(c->title[i] ? c->title[i] : ""));
 	if (c->kind == CELL_BAR)
 		widen(&width, BAR_LEAST);
+	if (c->wrap && column)
+		widen(&width, WRAP_LEAST);
 	vec_for_each(r, &t->rows) {
 		const struct cell *cell = &r->cells[column];
 

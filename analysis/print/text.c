@@ -397,25 +397,42 @@ static void put_coloured(struct printer *p, const char *bar, size_t width)
 	pad(&p->out, w < width ? width - w : 0);
 }
 
-enum { WRAP_INDENT = 16 };
+/* The bytes up to the last blank within `room`; all bytes if there is none. */
+static size_t whole_words(const char *s, size_t room)
+{
+	size_t fits = 0;
 
-/* Continue text that is too long on the next line, indented by WRAP_INDENT. */
+	for (const char *blank = s; (blank = strchr(blank, ' ')) && (size_t)(blank - s) <= room; blank++)
+		fits = blank - s;
+	return fits && strlen(s) > room ? fits : strlen(s);
+}
+
+enum { WRAP_INDENT = 16, LINE_INDENT = 4 };
+
+/*
+ * Continue text that is too long on the next line, indented: at a link, or at a blank if one
+ * name alone is too long.
+ */
 static void put_wrapped(struct printer *p, const char *s, size_t at)
 {
+	size_t indent = at ? WRAP_INDENT : LINE_INDENT;
 	size_t room = p->width > at ? p->width - at : 0;
 
 	while (*s) {
-		size_t n = first_line(s, room);
+		size_t n = first_line(s, room), words = n > room ? whole_words(s, room) : n;
+		bool link = words >= n;
 
+		n = link ? n : words;
 		buf_add(&p->out, s, n);
 		s += n;
 		if (!*s)
 			break;
 		end_line(&p->out);
-		pad(&p->out, WRAP_INDENT);
-		buf_puts(&p->out, "<");
-		s += 2;
-		room = p->width > WRAP_INDENT ? p->width - WRAP_INDENT : 0;
+		pad(&p->out, indent);
+		if (link)
+			buf_puts(&p->out, "<");
+		s += link ? 2 : 1;
+		room = p->width > indent ? p->width - indent : 0;
 	}
 }
 
@@ -448,16 +465,6 @@ static void text_say(struct printer *p, const char *text)
 {
 	buf_put_printable(&p->out, text);
 	buf_puts(&p->out, "\n");
-}
-
-/* The bytes up to the last blank within `room`; all bytes if there is none. */
-static size_t whole_words(const char *s, size_t room)
-{
-	size_t fits = 0;
-
-	for (const char *blank = s; (blank = strchr(blank, ' ')) && (size_t)(blank - s) <= room; blank++)
-		fits = blank - s;
-	return fits && strlen(s) > room ? fits : strlen(s);
 }
 
 /* Print a note, wrapped at the width. */

@@ -352,6 +352,7 @@ int view_header_short(struct view_state *v, const struct experiment *e, struct t
 {
 	t->name = "header";
 	text_column(t, NULL);
+	t->columns.data[0].wrap = true;
 	vec_for_each(ep, &v->session->experiments)
 		experiment_check_packets(*ep);
 	vec_for_each(ep, &v->session->experiments) {
@@ -369,6 +370,7 @@ int view_header(struct view_state *v, const struct experiment *e, struct table *
 {
 	t->name = "header";
 	text_column(t, NULL);
+	t->columns.data[0].wrap = true;
 	vec_for_each(ep, &v->session->experiments)
 		experiment_check_packets(*ep);
 	vec_for_each(ep, &v->session->experiments) {
@@ -388,6 +390,7 @@ int view_header_all(struct view_state *v, const struct experiment *e, struct tab
 {
 	t->name = "header";
 	text_column(t, NULL);
+	t->columns.data[0].wrap = true;
 	vec_for_each(ep, &v->session->experiments) {
 		experiment_check_packets(*ep);
 		if (t->rows.len)

@@ -151,9 +151,10 @@ static void put_columns(struct table *t, const char *heading, bool errors)
 		[COL_COUNT] = { .kind = CELL_COUNT, .title = { "Waits" } },
 		[COL_ERROR] = { .kind = CELL_COUNT, .title = { "Waits", "Std.", "Error" },
 				.full = { "Waits Standard", "Error" } },
-		[COL_MEAN] = { .kind = CELL_MSEC, .title = { "Mean", NULL, "ms" } },
-		[COL_LONGEST] = { .kind = CELL_MSEC, .title = { "Longest", NULL, "ms" } },
-		[COL_LENGTHS] = { .kind = CELL_HIST, .title = { "Lengths", NULL, "<u  m  s>" } },
+		[COL_MEAN] = { .kind = CELL_MSEC, .title = { "Mean", NULL, "ms" }, .spare = 1 },
+		[COL_LONGEST] = { .kind = CELL_MSEC, .title = { "Longest", NULL, "ms" }, .spare = 2 },
+		[COL_LENGTHS] = { .kind = CELL_HIST, .title = { "Lengths", NULL, "<u  m  s>" },
+				  .spare = 3 },
 		[COL_TEXT] = { .kind = CELL_TEXT, .wrap = true },
 	};
 
