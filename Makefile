@@ -81,6 +81,13 @@ $(O)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
+# `er_print -help command` says what the manual page says.
+$(O)/analysis/command/helptext.inc: docs/man/er_print.1 tools/helptext.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && awk -f tools/helptext.awk $< > $@
+
+$(O)/analysis/command/helptext.o: $(O)/analysis/command/helptext.inc
+
 # BPF: source, object, skeleton. vmlinux.h is ours and small (CO-RE), so that a
 # build needs no BTF of the machine it runs on.
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)

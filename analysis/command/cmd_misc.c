@@ -63,8 +63,8 @@ static const struct command rows[] = {
 	{ SECTION_MISC, "script", ARGS_FILE, .run = cmd_script,
 	  .help = "run the commands in this file" },
 	{ SECTION_MISC, "version", .bare = true, .run = cmd_version, .help = "show the version" },
-	{ SECTION_MISC, "help", "h", .args = "[command]", .max = 1, .bare = true, .run = cmd_help,
-	  .help = "list the commands, or one" },
+	{ SECTION_MISC, "help", "h", .args = "[command]", .max = 1, .bare = true,
+	  .takes_command = true, .run = cmd_help, .help = "list the commands, or explain one" },
 	{ SECTION_MISC, "quit", "exit", .bare = true, .run = cmd_quit,
 	  .help = "end the script or the session" },
 };

@@ -7,6 +7,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "analysis/command/helptext.h"
 
 static const char *const section_titles[] = {
 	[SECTION_FUNCTIONS] = "Functions and metrics",
@@ -97,6 +98,17 @@ const struct command *command_find(const char *name, struct diag *d)
 	return n == 1 ? found : NULL;
 }
 
+bool command_is_named(const char *name)
+{
+	const struct command *c;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		if (is_named(c, name))
+			return true;
+	}
+	return false;
+}
+
 int command_check_args(const struct command *c, int nargs, struct diag *d)
 {
 	if (nargs >= c->min && nargs <= c->max)
@@ -123,12 +135,32 @@ static void help_line(struct buf *out, const struct command *c)
 	buf_free(&b);
 }
 
+/* The text of the manual page, and how it is used: as the page shows it, or at its plainest. */
+static void help_in_full(struct buf *out, const struct command *c)
+{
+	const struct command_text *t = command_text(c->name);
+	int needed = c->min ? strcspn(c->args, "[") : 0;
+
+	buf_printf(out, "%s%s%s: %s\n", c->name, c->args ? " " : "", c->args ? c->args : "", c->help);
+	if (!t)
+		return;
+	buf_printf(out, "\n%s\nExample:\n", t->text);
+	if (t->example)
+		buf_printf(out, "  %s\n", t->example);
+	else if (c->rc_only)
+		buf_printf(out, "  %s %s\n", c->name, c->args ? c->args : "");
+	else
+		buf_printf(out, "  $ er_print -%s%s%.*s%stest.1.er\n", c->name, needed ? " " : "",
+			   needed, needed ? c->args : "",
+			   needed && c->args[needed - 1] == ' ' ? "" : " ");
+}
+
 void command_help(const struct command *only, struct buf *out)
 {
 	const struct command *c, *before = NULL;
 
 	if (only) {
-		help_line(out, only);
+		help_in_full(out, only);
 		return;
 	}
 	for (size_t i = 0; (c = command_at(i)); i++, before = c) {

@@ -63,6 +63,7 @@ struct command {
 	int option_args;
 	const char *const *words; /* what an argument may be, up to a NULL; NULL none */
 	bool filters; /* chooses what of the data is reported: reports must not run without it */
+	bool takes_command; /* its argument is the name of a command */
 	bool bare; /* makes sense without an experiment */
 	enum rc_use rc;
 	enum rc_time rc_time;
@@ -120,11 +121,13 @@ const struct command *command_at(size_t n);
  * case of letters. NULL after reporting: unknown, or candidates.
  */
 const struct command *command_find(const char *name, struct diag *d);
+/* Whether a command has that very name or alias. */
+bool command_is_named(const char *name);
 /* `indxobj name`, `memobj name` for the objects of that type; NULL: no such type. (cmd_index.c) */
 const struct command *command_of_type(const struct objtypes *types, const char *name);
 /* 0, or -1 after reporting how the command is used. */
 int command_check_args(const struct command *c, int nargs, struct diag *d);
-/* Append all commands with their help, by section; or one, unless NULL. */
+/* Append all commands with a line each, by section; or one with its text, unless NULL. */
 void command_help(const struct command *only, struct buf *b);
 
 #endif

@@ -37,6 +37,8 @@ static bool is_argument(const struct command *c, const char *s)
 		if (!strcmp(s, c->words[i]))
 			return true;
 	}
+	if (c->takes_command && command_is_named(s))
+		return true;
 	return !strcmp(s, "all") || (*s && s[strspn(s, "0123456789")] == '\0');
 }
 
