@@ -80,7 +80,7 @@ struct er_stack {
 };
 
 enum {
-	ER_RAW_BYTES = 8 << 10,         /* the most that is copied of a stack, */
+	ER_RAW_BYTES = 16 << 10,        /* the most that is copied of a stack, */
 	ER_RAW_ASLEEP_BYTES = 24 << 10, /* of a thread that sleeps when the recording ends */
 };
 

@@ -61,8 +61,21 @@ struct {
 	__type(value, struct er_unwind_file);
 } er_files SEC(".maps");
 
-/* One walk. */
+/*
+ * A rule that was found within this second. A stack's callers are the same from sample to sample,
+ * and an index, a row and a rule are three cache lines each, cold as a rule.
+ */
+struct rule_kept {
+	__u64 frame;  /* where it applies, as er_frame has it; 0: none */
+	__u32 second, pad;
+	struct er_unwind_rule rule;
+};
+
+enum { RULES_KEPT = 256 }; /* a power of two */
+
+/* One walk, and what is kept for the next one of this CPU and scratch_user. */
 struct unwind_env {
+	struct rule_kept kept[RULES_KEPT];
 	__u64 window[WINDOW_WORDS];
 	__u64 base, bytes; /* of what the window holds */
 	__u64 leaf[ER_DWARF_COUNT];
@@ -185,6 +198,29 @@ __noinline int er_frame_step(struct unwind_env *env)
 	return env ? unwind_step(env, &env->r, &env->rule) : ER_END_FAULT;
 }
 
+static __always_inline struct rule_kept *rule_slot(struct unwind_env *env, __u64 frame)
+{
+	return &env->kept[(frame * 0x9e3779b97f4a7c15ULL) >> 56 & (RULES_KEPT - 1)];
+}
+
+static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
+{
+	struct rule_kept *k = rule_slot(env, frame);
+	int end;
+
+	if (k->frame == frame && k->second == env->second) {
+		env->rule = k->rule;
+		return ER_END_NOT;
+	}
+	end = er_rule_find(env, er_frame_file(frame), er_frame_offset(frame));
+	if (end)
+		return end;
+	k->frame = frame;
+	k->second = env->second;
+	k->rule = env->rule;
+	return ER_END_NOT;
+}
+
 /* Where r.ip is, into env->frame, and its rule, into env->rule; 0, or why there is none. */
 static __always_inline enum er_end frame_find(struct unwind_env *env)
 {
@@ -200,7 +236,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 	if (!env->pc.range.frame)
 		return ER_END_NOT;
 	env->frame = pc_frame(&env->pc, env->r.ip);
-	return er_rule_find(env, er_frame_file(env->frame), er_frame_offset(env->frame - (env->r.ip - pc)));
+	return rule_at(env, env->frame - (env->r.ip - pc));
 }
 
 /* User space will be able to tell, when it has built the table or heard of the mapping. */

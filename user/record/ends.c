@@ -43,7 +43,7 @@ static const char *const words[ER_END_COUNT] = {
 	[ER_END_NOT_RISING] = "caller's frame below its callee's",
 	[ER_END_RA_ZERO] = "return address 0",
 	[ER_END_DEPTH] = "deeper than 512 frames",
-	[ER_END_SHORT] = "deeper than the 8 KB that were copied",
+	[ER_END_SHORT] = "deeper than what was copied of it",
 };
 
 static const char *const kinds[ENDS_KINDS] = { [ENDS_CPU] = "cpu", [ENDS_WAITS] = "waits" };
