@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# User stacks of a distribution's programs, as they come: how much of their time has complete
+# stacks, what that costs, and perf's share of stacks that reach the program's start, by frame
+# pointers and by DWARF. Sourced by run.sh.
+# shellcheck shell=bash
+
+# Programs by the name of what they run; each load goes on until stop_jobs.
+unwind_python3() { start python3 -c 'import re
+while True: re.sub("a", "b", "banana" * 50); sorted(range(1000), key=lambda x: -x)'; }
+unwind_perl() { start perl -e 'sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } f(20) while 1'; }
+unwind_bash() { start bash -c 'f() { local i; for i in {1..500}; do :; done; echo "$1" | { read -r x; }; }; while :; do f $RANDOM; done'; }
+unwind_openssl() { start bash -c 'while :; do openssl speed -seconds 1 rsa2048 sha256; done'; }
+unwind_git() { start bash -c "cd '$top' && while :; do git log --stat -n 200; git grep -c struct; done"; }
+unwind_cc1() { start bash -c "cd '$top' && while :; do gcc -O2 -D_GNU_SOURCE -DER_VERSION='\"1\"' -I. -c -o '$work/x.o' analysis/base/map.c; done"; }
+unwind_redis() { start redis-server --port 6390 --save '' && sleep 0.5 && start redis-benchmark -p 6390 -l -q -t get,set,lrange; }
+unwind_nginx()
+{
+	mkdir -p nginx && echo hello >nginx/index.html
+	cat >nginx/conf <<-END
+		daemon off; pid $work/nginx/pid; error_log $work/nginx/log; worker_processes 1; user root;
+		events {} http { access_log off; keepalive_requests 1000000000;
+		server { listen 127.0.0.1:6391; root $work/nginx; } }
+	END
+	start nginx -c "$work/nginx/conf" && sleep 0.5
+	start perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("127.0.0.1:6391");
+		while (1) { print $s "GET / HTTP/1.1\r\nHost: x\r\n\r\n"; sysread $s, $x, 65536 }'
+}
+unwind_postgres()
+{
+	local bin
+	bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
+	rm -rf /tmp/er_bench_pg && install -d -o postgres /tmp/er_bench_pg
+	(cd /tmp && setpriv --reuid=postgres --regid=postgres --clear-groups \
+		"$bin/initdb" -D /tmp/er_bench_pg/data >/dev/null 2>&1)
+	start setpriv --reuid=postgres --regid=postgres --clear-groups "$bin/postgres" \
+		-D /tmp/er_bench_pg/data -p 6392 -k /tmp/er_bench_pg
+	sleep 2
+	"$bin/pgbench" -h /tmp/er_bench_pg -p 6392 -U postgres -i -q postgres >/dev/null 2>&1
+	start "$bin/pgbench" -h /tmp/er_bench_pg -p 6392 -U postgres -T 1000 postgres
+}
+# Processes that live about 5 ms, one after the other.
+unwind_short() { start bash -c 'while :; do perl -e "my \$n; \$n += \$_ for 1 .. 50000"; done'; }
+
+# label, load, program as er_print names it (Debian's redis-server is a link), what must be installed and is its name for perf, per cent to reach
+unwind_programs()
+{
+	cat <<-END
+		redis redis redis-check-rdb redis-server 99.9
+		nginx nginx nginx nginx 99.9
+		PostgreSQL postgres postgres postgres 99.9
+		git git git git 99.9
+		cc1 cc1 cc1 cc1 99.9
+		perl perl perl perl 99.9
+		python3 python3 python3.11 python3 99.9
+		openssl openssl openssl openssl 99.9
+		bash bash bash bash 99.9
+		short-lived short perl perl 95
+	END
+}
+
+# unwind_shares EXPERIMENT PROGRAM: complete per cent on CPUs and in waits, seconds of both.
+unwind_shares()
+{
+	"$er_print" -printmode , -unwinding "$1" | awk -F'","' -v p="$2" '{ gsub(/^"|"$/, "") }
+		$5 == p { printf "%.3f %.3f %.3f %.3f\n", $2, $4, $1, $3 }'
+}
+
+# unwind_perf FILE PROGRAM: per cent of its user stacks that reach the start of a program or thread.
+unwind_perf()
+{
+	perf script --no-inline -i "$1" -F comm,ip,sym 2>/dev/null | awk -v p="${2%%.*}" '
+		function done() { if (user) { n++; whole += start } user = start = 0 }
+		/^[^ \t]/ { done(); want = index($0, substr(p, 1, 15)) == 1; next }
+		want && NF && $1 !~ /^ffffffff/ { user = 1 }
+		want && /_start|__libc_start|clone|start_thread| main$/ { start = 1 }
+		END { done(); printf "%.1f", n ? 100 * whole / n : -1 }'
+}
+
+unwind_one()
+{
+	local label=$1 load=$2 program=$3 needs=$4 least=$5 fp dwarf shares
+	rm -rf unwind.er
+	"unwind_$load" && sleep 1
+	"$er_kernel" -A off -o unwind.er -t "$((seconds / 2))" >/dev/null 2>&1
+	perf record -q -a -F 99 --call-graph fp -o fp.data -- sleep 3 >/dev/null 2>&1
+	perf record -q -a -F 99 --call-graph dwarf -o dwarf.data -- sleep 3 >/dev/null 2>&1
+	stop_jobs
+	shares=$(unwind_shares unwind.er "$program")
+	fp=$(unwind_perf fp.data "$needs") dwarf=$(unwind_perf dwarf.data "$needs")
+	rm -f fp.data dwarf.data
+	set -- ${shares:-nan nan 0 0}
+	row "user stacks of $label complete, by time" "$least %" \
+		"$1 % on CPUs, $2 % of waits (perf fp $fp %, dwarf $dwarf % of samples)" \
+		"$1 >= $least && ($2 >= $least || $4 == 0)"
+}
+
+# The recorder's, BPF's and perf's CPU time and bytes, with stacks of 20 frames and more.
+unwind_cost()
+{
+	local ours theirs bytes perf_bytes
+	step "cost of user stacks, against perf record --call-graph dwarf"
+	unwind_python3; unwind_perl
+	sleep 1
+	rm -rf unwind.er
+	"$er_kernel" -A off -o unwind.er -p high --states off -t "$((seconds / 2))" >/dev/null 2>&1
+	ours=$("$er_print" -header 1 unwind.er | awk '/^Recording cost/ {
+		for (i = 1; i < NF; i++) if ($i == "er_kernel" || $i == "BPF") s += $(i + 1); print s }')
+	bytes=$(du -sb unwind.er | cut -f1)
+	"$measure" dwarf.cost perf record -q -a -F 999 --call-graph dwarf -o dwarf.data -- sleep "$((seconds / 2))" >/dev/null 2>&1
+	stop_jobs
+	theirs=$(column 2 dwarf.cost) perf_bytes=$(stat -c %s dwarf.data)
+	rm -f dwarf.data
+	row "user stacks at 1 kHz, CPU time" "a tenth of perf's (dwarf)" \
+		"$(calc "$ours" %.2f) s against $(calc "$theirs" %.2f) s" "$ours * 10 <= $theirs"
+	row "… bytes" "a fiftieth" "$(calc "$bytes / 1e6" %.1f) MB against $(calc "$perf_bytes / 1e6" %.1f) MB" \
+		"$bytes * 50 <= $perf_bytes"
+}
+
+# By the name that its threads have: cc1 and postgres are not in PATH.
+unwind_has() { command -v "$1" || gcc -print-prog-name="$1" | grep / || ls /usr/lib/postgresql/*/bin/"$1"; } >/dev/null 2>&1
+
+bench_unwind()
+{
+	local label load program needs least
+	while read -r label load program needs least; do
+		unwind_has "$needs" || { step "no $needs: $label is left out"; continue; }
+		step "user stacks of $label"
+		unwind_one "$label" "$load" "$program" "$needs" "$least"
+	done < <(unwind_programs)
+	unwind_cost
+}
+
+parts+=(unwind)
