@@ -101,12 +101,15 @@ all_renames()
 		split(part[3], p, ":0x"); object = p[1]; at = hex(p[2]); name = part[5] }
 	!/^"[0-9.]+","[0-9.]+","[0-9]+:0x/ { next }
 	FILENAME == "addr.ours" { row(); known[name]; n++; from[n] = at; to[n] = at + part[4]; obj[n] = object
-		called[n] = name; next }
-	{ row(); if (name in known || !at || (name ~ /^</ && name !~ /^<static>/)) next
+		called[n] = name; where[at, part[4]] = object; next }
+	# Each numbers objects its own way: those with code of one size at one address are the same.
+	!second { row(); if (at && (at, part[4]) in where) ours[object] = where[at, part[4]]; next }
+	{ row(); if (object in ours) object = ours[object]
+	  if (name in known || !at || (name ~ /^</ && name !~ /^<static>/)) next
 	  for (i = 1; i <= n; i++)
 		if (obj[i] == object && (at == from[i] || (name ~ /^<static>/ && from[i] < at + part[4] && at < to[i]))) {
 			print name "\t" called[i]
-			if (name !~ /^</) next } }' addr.ours addr.theirs
+			if (name !~ /^</) next } }' addr.ours addr.theirs second=1 addr.theirs
 }
 
 # One <static>@ of gprofng may cover several of our functions. Such rows cannot be compared;

@@ -10,7 +10,9 @@
 check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/contend"
 [ -f w.er/threads.xml ] || { not_ok "threads.xml is there"; exit 1; }
 
-"$er_print" -printmode , -filters 'COMM == "contend"' -microstates w.er 2>/dev/null >states
+# By process: COMM leaves out what its first thread did before it started the program.
+pid=$(query 'pid from thread where comm eq "contend"' w.er | head -n 1)
+"$er_print" -printmode , -filters "PID == $pid" -microstates w.er 2>/dev/null >states
 query 'tid (end-begin)/1e9 from thread' w.er >walls
 awk -F'","' '
 	FILENAME == "walls" { split($0, of, "\t"); wall[of[1]] = of[2]; next }
