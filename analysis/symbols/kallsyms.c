@@ -41,7 +41,7 @@ static const uint64_t FUNC_MAX = 256 * KB; /* a longer distance is a gap */
 static const uint64_t BPF_MAX = 64 * KB;
 static const uint64_t BPF_REGION = 2 * MB;
 
-enum rank { TEXT, MARK, NO_TEXT };
+enum rank { GLOBAL_TEXT, LOCAL_TEXT, MARK, NO_TEXT };
 
 struct entry {
 	uint64_t addr, size; /* size 0: not given */
@@ -90,7 +90,7 @@ static enum rank rank_of(char type, const char *name)
 		return NO_TEXT;
 	if (is_mark(name))
 		return MARK;
-	return TEXT;
+	return type == 't' ? LOCAL_TEXT : GLOBAL_TEXT;
 }
 
 /* Parse the line in [line, end). The text is modified: names are NUL-terminated in place. */
@@ -234,7 +234,7 @@ static void build(struct kallsyms *k, const entries *all)
 	vec_reserve(&k->syms, all->len);
 	for (const struct entry *e = take(&at, end); e; e = next) {
 		next = take(&at, end);
-		if (e->rank != TEXT || !e->addr)
+		if (e->rank > LOCAL_TEXT || !e->addr)
 			continue;
 		vec_push(&k->syms, (struct ksym){ .addr = e->addr, .size = extent(e, next),
 						  .name = e->name, .module = e->module });

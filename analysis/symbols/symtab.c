@@ -43,7 +43,11 @@ struct symtab {
 
 /* --- the table --- */
 
-/* By address; at one address functions before labels, then the name to be shown first. */
+/*
+ * By address; at one address functions before labels, then the name to be shown first. A
+ * global name goes before a local one: those of glibc (__GI__IO_do_write) are there only where
+ * its debug symbols are, and the name shown must not depend on that.
+ */
 static int raw_cmp(const void *pa, const void *pb)
 {
 	const struct rawsym *a = *(const struct rawsym *const *)pa;
@@ -53,6 +57,8 @@ static int raw_cmp(const void *pa, const void *pb)
 		return a->addr < b->addr ? -1 : 1;
 	if ((a->flags ^ b->flags) & RAW_UNTYPED)
 		return a->flags & RAW_UNTYPED ? 1 : -1;
+	if ((a->flags ^ b->flags) & RAW_GLOBAL)
+		return a->flags & RAW_GLOBAL ? -1 : 1;
 	return alias_cmp(a->name, b->name);
 }
 

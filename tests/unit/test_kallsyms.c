@@ -72,7 +72,7 @@ static void test_find(void **state)
 	check(k, 0xffffffff80ffffff, NULL, NULL);
 	check(k, 0xffffffff81000000, "vmlinux", "startup");
 	check(k, 0xffffffff8100003f, "vmlinux", "startup");
-	check(k, 0xffffffff81000040, "vmlinux", "zlocal"); /* the last, if local */
+	check(k, 0xffffffff81000040, "vmlinux", "afoo"); /* global, and the last of these */
 	check(k, 0xffffffff81000150, "vmlinux", "foo.isra.0");
 	check(k, 0xffffffff81000210, NULL, NULL); /* between a mark and a function */
 	check(k, 0xffffffff81000240, "vmlinux", "schedule");

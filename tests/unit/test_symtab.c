@@ -81,8 +81,8 @@ static void check_names(const struct symtab *t)
 	assert_string_equal(s->aliases, "afoo _foo");
 	assert_int_equal(s->size, 0x40);
 	check(t, 0x1040, NULL);
-	check(t, 0x1110, "zlocal"); /* the last, if local; a compiler's name comes after all */
-	assert_string_equal(symtab_find(t, 0x1110)->aliases, "alocal zlocal.localalias");
+	check(t, 0x1110, "alocal"); /* global before local; a compiler's name after plain ones */
+	assert_string_equal(symtab_find(t, 0x1110)->aliases, "zlocal.localalias zlocal");
 	check(t, 0x1120, NULL);
 	check(t, 0x12ff, "sizeless"); /* up to the next */
 	check(t, 0x130f, "outer");
