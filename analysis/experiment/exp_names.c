@@ -41,6 +41,6 @@ void names_read(struct experiment *e, int dirfd)
 	exp_parse(e, "names.xml", &f, &handler, &r);
 	file_close(&f);
 	if (r.nwrong)
-		diag_warn(&e->diag, "names.xml: %llu name%s with a number that cannot be",
+		diag_warn(&e->diag, "names.xml: %llu name%s with an impossible number",
 			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");
 }

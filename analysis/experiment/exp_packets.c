@@ -80,9 +80,9 @@ size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 void packet_iter_report(const struct packet_iter *it, struct experiment *e, struct exp_stream *s)
 {
 	if (it->nbad && !s->reported)
-		diag_warn(&e->diag, "%s: %llu place%s cannot be read and %s passed over", s->fname,
+		diag_warn(&e->diag, "%s: %llu place%s cannot be read and %s skipped", s->fname,
 			  (unsigned long long)it->nbad, it->nbad == 1 ? "" : "s",
-			  it->nbad == 1 ? "is" : "are");
+			  it->nbad == 1 ? "was" : "were");
 	s->reported = true;
 }
 

@@ -196,10 +196,10 @@ static void report(struct reader *r, uint64_t nbad)
 		uint64_t n;
 		const char *what;
 	} faults[] = {
-		{ nbad, "places cannot be read and are passed over" },
+		{ nbad, "places cannot be read and were skipped" },
 		{ r->nbad, "records are damaged" },
-		{ r->nbroken, "stacks go on where there is nothing; shown as truncated" },
-		{ r->ncut, "stacks are cut off, for the file claims more than it can hold" },
+		{ r->nbroken, "stacks lack their outer callers: shown as truncated" },
+		{ r->ncut, "stacks were cut: they exceed what a file of this size may hold" },
 	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {

@@ -105,7 +105,7 @@ void threads_read(struct experiment *e, int dirfd)
 	exp_parse(e, "threads.xml", &f, &handler, &r);
 	file_close(&f);
 	if (r.nwrong)
-		diag_warn(&e->diag, "threads.xml: %llu thread%s with a number that cannot be",
+		diag_warn(&e->diag, "threads.xml: %llu thread%s with an impossible number",
 			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");
 }
 

@@ -36,9 +36,9 @@ void exp_parse(struct experiment *e, const char *name, const struct file *f,
 	int rc = xml_parse(f->data, f->size, h, ctx, &line);
 
 	if (rc > 0)
-		diag_warn(&e->diag, "%s: line %zu is no element and is passed over", name, line);
+		diag_warn(&e->diag, "%s: line %zu: text outside of elements is ignored", name, line);
 	if (rc < 0)
-		diag_warn(&e->diag, "%s: line %zu cannot be read; it and what follows is ignored",
+		diag_warn(&e->diag, "%s: line %zu is damaged: it and all after it is ignored",
 			  name, line);
 }
 
@@ -137,10 +137,10 @@ static void overview_open(struct experiment *e, int dirfd)
 
 	/* A followed process has none: the founder's usage is that of the whole system. */
 	if (!exp_file(e, dirfd, "overview", &e->overview) && !is_sub_name(e->name))
-		diag_warn(&e->diag, "overview: missing: usage and samples are not known");
+		diag_warn(&e->diag, "overview: missing: usage and samples are unknown");
 	rest = e->overview.size % usage_record_size(e->wordsize);
 	if (rest)
-		diag_warn(&e->diag, "overview: %zu byte%s at the end %s no record", rest,
+		diag_warn(&e->diag, "overview: the last %zu byte%s %s not a whole record", rest,
 			  rest == 1 ? "" : "s", rest == 1 ? "is" : "are");
 }
 
@@ -154,14 +154,15 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	}
 	log_read(e, "log.xml", log);
 	if (!e->opened)
-		diag_warn(&e->diag, "log.xml: no event run; times are not known");
+		diag_warn(&e->diag, "log.xml: no event run: times are unknown");
 	streams_open(e, dirfd);
 	overview_open(e, dirfd);
 	stacks_read(e, dirfd);
 	map_read(e, dirfd);
 	set_process(e);
 	if (e->njava)
-		diag_warn(&e->diag, "Java stacks and methods (%llu) are passed over: machine stacks are shown",
+		diag_warn(&e->diag,
+			  "Java stacks and methods (%llu) are skipped: machine stacks are shown",
 			  (unsigned long long)e->njava);
 	ksyms_read(e, dirfd);
 	notes_read(e, dirfd);
@@ -252,7 +253,7 @@ struct experiment *experiment_open_sub(struct experiment *founder, const char *n
 	int fd;
 
 	if (!is_sub_name(name)) {
-		diag_error(&founder->diag, "sub-experiment '%s': not a name of one", name);
+		diag_error(&founder->diag, "sub-experiment '%s': not a sub-experiment's name", name);
 		return NULL;
 	}
 	/* The name has no slash, so O_NOFOLLOW covers the whole path. */

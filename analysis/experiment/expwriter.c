@@ -146,7 +146,7 @@ static int create(struct expwriter *founder, int dirfd, const char *name,
 	int err;
 
 	if (!good_name(name))
-		return diag_errno(d, EINVAL, "experiment '%s': not a name that ends in .er", name);
+		return diag_errno(d, EINVAL, "experiment '%s': the name does not end in .er", name);
 	w = writer_new(dirfd, name, h);
 	w->founder = founder;
 	err = begin(w, h);

@@ -56,8 +56,7 @@ int metric_set_compare(struct metric_set *ms, const struct session *s, enum comp
 
 	if (how != COMPARE_OFF && n > GROUPS_MAX)
 		return diag_error(d,
-				  "compare: %zu experiments and groups are more than the %d that "
-				  "can stand side by side",
+				  "compare: %zu experiments and groups: at most %d can be compared",
 				  n, GROUPS_MAX);
 	clear(ms);
 	if (how == COMPARE_OFF || n < 2)

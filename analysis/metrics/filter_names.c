@@ -118,7 +118,7 @@ struct node *parse_value_in_quotes(struct parser *ps)
 	int64_t value;
 
 	if (!ps->values)
-		return parse_fail(ps, at, "a text stands where a number should");
+		return parse_fail(ps, at, "a number should stand here, not a text");
 	text = parse_string(ps);
 	if (!text)
 		return NULL;

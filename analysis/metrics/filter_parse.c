@@ -185,9 +185,9 @@ static struct node *parse_parens(struct parser *ps)
 static bool is_number(struct parser *ps, const struct node *n, const char *at)
 {
 	if (node_is_set(n))
-		parse_fail(ps, at, "a set stands where a number should; sets stand beside IN");
+		parse_fail(ps, at, "a number should stand here, not a set; sets stand beside IN");
 	else if (n->kind == NODE_TEXT)
-		parse_fail(ps, at, "a text stands where a number should; texts are compared by ==, "
+		parse_fail(ps, at, "a number should stand here, not a text; texts are compared by ==, "
 				   "!= and IN");
 	return !ps->failed;
 }

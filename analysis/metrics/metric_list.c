@@ -146,7 +146,7 @@ static int check(enum list_kind kind, struct keyword *k, const char *word, struc
 	if (!d && k->vis & VIS_HIDDEN)
 		k->vis = VIS_HIDDEN;
 	if ((k->vis & VIS_HIDDEN) && (k->vis & ~VIS_HIDDEN))
-		return diag_error(d, "metric '%s': '!' cannot stand beside '.', '%%' or '+'", word);
+		return diag_error(d, "metric '%s': '!' cannot go with '.', '%%' or '+'", word);
 	if (!k->vis)
 		k->vis = VIS_TIME;
 	if (!k->nflavors)
@@ -208,7 +208,7 @@ int metric_list_add_word(const struct metric_set *ms, enum list_kind kind, const
 		return diag_error(d, "metric '%s': no data of that name was recorded; metric_list lists what was",
 				  word);
 	if (kind == LIST_DATA && !metric_has_addresses(named))
-		return diag_error(d, "metric '%s': was recorded without addresses of data", word);
+		return diag_error(d, "metric '%s': was recorded without data addresses", word);
 	add_dynamic(l, &k, named);
 	return 0;
 }

@@ -90,8 +90,8 @@ static void find_files(struct session *s, struct image *im, struct loadobj *o)
 	kernel_files_free(&files);
 	if (!im->lines)
 		diag_note(&o->diag,
-			  "no source lines of %s: install linux-image-*-dbg, or have it "
-			  "in the search path (setpath)",
+			  "no source lines of %s: install linux-image-*-dbg, or add "
+			  "its folder to the search path (setpath)",
 			  im->module);
 }
 

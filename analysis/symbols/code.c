@@ -108,7 +108,7 @@ struct code *code_open_kernel(const char *path, struct diag *d)
 	}
 	c = code_new(fd, true);
 	if (!c)
-		diag_error(d, "%s: cannot read the running kernel's code: no ELF core file", name);
+		diag_error(d, "%s: cannot read the running kernel's code: not an ELF core", name);
 	return c;
 }
 

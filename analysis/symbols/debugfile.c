@@ -206,7 +206,7 @@ void *debugdata_unpack(Elf *elf, size_t *size, struct diag *d)
 	r = unpack(&s, in, &out);
 	lzma_end(&s);
 	if (r != LZMA_STREAM_END) {
-		diag_warn(d, ".gnu_debugdata: not used: it does not unpack to a sane size");
+		diag_warn(d, ".gnu_debugdata: not used: its uncompressed size is implausible");
 		buf_free(&out);
 		return NULL;
 	}

@@ -97,11 +97,11 @@ static int refuse(const struct machine *m, struct diag *d)
 		if (machines[i].elf_machine == m->elf_machine && machines[i].wide == m->wide)
 			return diag_error(
 				d,
-				"disassembly: no libopcodes of binutils %s is here that knows %s "
+				"disassembly: no installed libopcodes of binutils %s decodes %s "
 				"code: install binutils-%s-linux-gnu or binutils-multiarch",
 				BINUTILS_VERSION, machines[i].name, machines[i].package);
 	}
-	return diag_error(d, "disassembly: code of ELF machine %u is not known here",
+	return diag_error(d, "disassembly: code of ELF machine %u is not supported",
 			  m->elf_machine);
 }
 

@@ -272,7 +272,7 @@ struct kallsyms *kallsyms_read(int fd, const char *name, struct diag *d)
 		goto fail;
 	}
 	if (nbad)
-		diag_warn(d, "%s: %zu lines are no symbols and were left out", name, nbad);
+		diag_warn(d, "%s: %zu lines are not symbols and were skipped", name, nbad);
 	vec_free(&all);
 	return k;
 fail:

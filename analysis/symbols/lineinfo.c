@@ -75,8 +75,8 @@ static Elf *open_dwarf(int fd, bool dwz, struct diag *d, const char *name)
 		if (sizes_are_sane(elf, fd))
 			return elf;
 		diag_warn(d,
-			  "%s: its debug sections are not used: they claim to unpack to more than "
-			  "any compiler writes",
+			  "%s: its debug sections are not used: their uncompressed size is "
+			  "implausible",
 			  name);
 	}
 	elf_end(elf);
@@ -171,7 +171,7 @@ static bool find_alt(struct lineinfo *l, const struct symtab_opts *o)
 	buf_free(&hex);
 	if (l->alt_fd == -EINVAL) {
 		diag_warn(l->diag,
-			  "%s: its lines are not used: the dwz file '%s' is no regular file",
+			  "%s: its lines are not used: the dwz file '%s' is not a regular file",
 			  l->source, name);
 		return false;
 	}

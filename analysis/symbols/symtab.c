@@ -315,7 +315,7 @@ static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o
 		read_unnamed(t, elf);
 	}
 	if (s.nbad)
-		diag_warn(d, "%zu symbols are damaged and were left out", s.nbad);
+		diag_warn(d, "%zu symbols are damaged and were skipped", s.nbad);
 	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");
 	vec_free(&s.raw);
 	buf_free(&s.names);
@@ -331,12 +331,12 @@ struct symtab *symtab_open(int fd, const struct symtab_opts *o, struct diag *d)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || !elf_is_linked(elf)) {
-		diag_error(d, "%s: no executable or shared object, or damaged", path);
+		diag_error(d, "%s: not an executable or shared object, or damaged", path);
 		elf_end(elf);
 		return NULL;
 	}
 	if (elf_is_cut(elf))
-		diag_warn(d, "%s: is cut short: its sections are missing, and with them names", path);
+		diag_warn(d, "%s: is incomplete: the sections with its names are missing", path);
 	t = xcalloc(1, sizeof(*t));
 	elf_get_regions(elf, &t->regions);
 	elf_get_segments(elf, &t->segments);

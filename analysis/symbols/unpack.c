@@ -121,7 +121,7 @@ int unpack_open(int fd, const char *path, struct diag *d)
 	t = xcalloc(1, sizeof(*t));
 	t->fd = ret = memfd_create("unpacked", MFD_CLOEXEC);
 	if (ret < 0 || !unpack(&in, t)) {
-		diag_warn(d, "%s: not used: it does not unpack to a sane size", path);
+		diag_warn(d, "%s: not used: it is damaged or implausibly large", path);
 		if (ret >= 0)
 			close(ret);
 		ret = -1;

@@ -83,17 +83,17 @@ has "a function by its other name" "<Function: early>" er_src -disasm also early
 cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
 head -c 4000 work.so >half.so
-check_that "half a file: says so" "$(er_src -func half.so 2>&1 | grep -c 'half.so: is cut short') == 1"
+check_that "half a file: says so" "$(er_src -func half.so 2>&1 | grep -c 'half.so: is incomplete') == 1"
 refuses "no such item" "no function and no source file.*er_src: -func" er_src -source nothing work.so
 mkdir lost && cp "$src/work.c" "$src/mix.h" lost && gcc -O2 -g -shared -nostdlib -fPIC -o lost.so "$PWD/lost/work.c"
 rm -rf lost
 refuses "no such source" "run it in the directory of the source" er_src -source hot lost.so
 gzip -k plain.so work.so && head -c 2000 work.so.gz >cut.so.gz
 has "compressed: functions" " hot$" er_src -func work.so.gz
-refuses "compressed and cut short" "does not unpack" er_src cut.so.gz
+refuses "compressed and cut short" "it is damaged or implausibly large" er_src cut.so.gz
 refuses "no line numbers" "compile with -g" er_src plain.so
 refuses "no such object" "No such file" er_src gone.so
-refuses "no object" "no executable" er_src "$src/work.c"
+refuses "no object" "not an executable" er_src "$src/work.c"
 refuses "a directory" "no regular file" er_src "$tmp"
 refuses "an option that is none" "unknown" er_src -metrics e.user work.so
 refuses "an option without its argument" "needs an argument" er_src work.so -disasm

@@ -311,7 +311,7 @@ static void circles_and_lost_ends_are_cut(void **state)
 	e = open_in(*state, "f.1.er");
 	assert_int_equal(e->stacks.len, 10000);
 	assert_stack(e, 100, truncated, 1);
-	assert_true(said(e, "claims more than it can hold"));
+	assert_true(said(e, "exceed what a file of this size may hold"));
 	experiment_close(e);
 
 	buf_clear(&b);
@@ -320,7 +320,7 @@ static void circles_and_lost_ends_are_cut(void **state)
 	put_file(*state, "f.1.er", "data.frameinfo", b.data, b.len);
 	e = open_in(*state, "f.1.er");
 	assert_stack(e, 100, truncated, 1);
-	assert_true(said(e, "1 stacks go on where there is nothing"));
+	assert_true(said(e, "1 stacks lack their outer callers"));
 	experiment_close(e);
 	buf_free(&b);
 }
@@ -515,7 +515,7 @@ static void nonsense_in_the_log_is_told_and_passed_over(void **state)
 	assert_true(said(e, "field 'B' has no known type or place"));
 	assert_true(said(e, "packet kind 8 is described twice"));
 	assert_true(said(e, "-4 is not a kind of packet"));
-	assert_true(said(e, "log.xml: line 2 cannot be read"));
+	assert_true(said(e, "log.xml: line 2 is damaged"));
 	assert_true(said(e, "no event run"));
 	assert_false(e->opened);
 	experiment_close(e);

@@ -114,7 +114,7 @@ static void test_nonsense(void **state)
 	assert_int_equal(e->threads.data[0].off_ns[MS_SLEEP], 0);
 	assert_int_equal(e->threads.data[1].end_ns, 10);
 	assert_int_equal(thread_sum(&e->threads.data[2]), INT64_MAX);
-	assert_true(said(e, "threads.xml: 4 threads with a number that cannot be"));
+	assert_true(said(e, "threads.xml: 4 threads with an impossible number"));
 	experiment_close(e);
 }
 
@@ -125,7 +125,7 @@ static void test_cut_off(void **state)
 					 "<thread pid=\"1\" tid=\"2\" ru");
 
 	assert_int_equal(e->threads.len, 1);
-	assert_true(said(e, "threads.xml: line 2 cannot be read"));
+	assert_true(said(e, "threads.xml: line 2 is damaged"));
 	experiment_close(e);
 }
 
