@@ -16,7 +16,7 @@
 
 #include "analysis/base/alloc.h"
 
-enum { MAX_SLOTS = 1024, SHARE = 4 /* fraction of our descriptors (1/4) */ };
+enum { MAX_SLOTS = 1024, SHARE = 4 /* use 1/4 of our descriptors: the rest has other uses */ };
 
 struct slot {
 	uint64_t ticket; /* 0: free */

@@ -15,7 +15,9 @@
  * For clock data of er_kernel: all CPU time, so that kernel and user functions are in
  * one order, and the kernel's part of it, inclusive because that is more useful for
  * callers. With chosen threads (-T) also their time in the kernel without a CPU. For
- * other recordings: user CPU time, or all CPU time if there is no user time.
+ * other recordings: user CPU time, or all CPU time if there is no user time. Of
+ * counters (events_default), cycles are a time and others are counts; of ratios only
+ * the exclusive one tells something about the function.
  */
 static const char *clock_default(const struct metric_set *ms)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An archive is written under a temporary name and renamed when it is complete. Its
- * name derives from a path chosen by other users, so no symbolic link is followed and
- * nothing is written outside archives/.
+ * name derives from a path chosen by other users, so no symbolic link is followed,
+ * except those that archive_link makes, and nothing is written outside archives/.
  */
 #include "analysis/symbols/archive.h"
 

@@ -179,8 +179,8 @@ static uint32_t add_call(struct walk *w, Dwarf_Die *die, uint32_t outer)
 }
 
 /*
- * Whether an entry may contain inlined calls. A class within a function may: for
- * instance a lambda's, which has a function with code.
+ * Whether an entry may contain inlined calls. An abstract function may, although it has
+ * no code: a class in it, such as a lambda's, may have functions with code.
  */
 static bool holds_code(Dwarf_Die *die, int tag, bool in_function)
 {
