@@ -39,19 +39,19 @@ TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "fails" "$? == 1" "$(cat out)"
 check_that "counts" "$(tail -n 1 out | grep -c '^4 passed, 3 failed, 1 skipped$') == 1" "$(cat out)"
 check_that "a second result counts" "$(grep -c '^ok flaky: now' out) == 1" "$(cat out)"
-check_that "and the first is shown" "$(grep -c '^again: not ok flaky: at first' out) == 1" "$(cat out)"
-check_that "what hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 2 s' out) == 1" "$(cat out)"
+check_that "the first result is shown, too" "$(grep -c '^again: not ok flaky: at first' out) == 1" "$(cat out)"
+check_that "a test that hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 2 s' out) == 1" "$(cat out)"
 check_that "silence is a failure" "$(grep -c '^not ok mute: no case reported' out) == 1" "$(cat out)"
 sed -n '/^Failed:/,$p' out >end
 for what in 'not ok bad: always' 'seen: 42' 'not ok hangs' 'not ok mute'; do
-	check "the end says: $what" grep -q "$what" end
+	check "the summary shows: $what" grep -q "$what" end
 done
 
 rm tree/tests/live/bad.sh tree/tests/live/hangs.sh tree/tests/live/mute.sh once
 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
-check_that "what is good when run again is good" \
+check_that "a test that passes when run again has passed" \
 	"$? == 0 && $(tail -n 1 out | grep -c '^3 passed, 0 failed, 1 skipped$') == 1" "$(cat out)"
 CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
-check_that "beyond the time for all: skipped, with the reason" \
+check_that "when the total time is over, tests are skipped with the reason" \
 	"$(grep -c '^skip .*minutes of make check are over' out) == 3" "$(cat out)"
-check "and the end says which" grep -q '^Not done because time ran out (CHECK_MINUTES): absent flaky good$' out
+check "the summary names the skipped tests" grep -q '^Not done because time ran out (CHECK_MINUTES): absent flaky good$' out

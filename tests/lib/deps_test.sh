@@ -31,27 +31,27 @@ deps()
 
 have=all who=1000 apt=
 deps
-check_that "silent where nothing is missing" "$status == 0 && $(wc -c <out) == 0" "$(cat out)"
-check_that "and asks nobody" "$(wc -l <apt.calls) == 0" "$(cat apt.calls)"
+check_that "silent if nothing is missing" "$status == 0 && $(wc -c <out) == 0" "$(cat out)"
+check_that "apt-get is not called" "$(wc -l <apt.calls) == 0" "$(cat apt.calls)"
 
 have="gcc make" who=1000
 deps
-check_that "an ordinary user is told in one line what is missing" "$status == 1 &&
+check_that "an ordinary user gets one line with the missing packages" "$status == 1 &&
 	$(wc -l <out) == 1 && $(grep -c '^install-deps: missing packages: clang.*as root' out) == 1" "$(cat out)"
 
 have= who=0
 deps build
-check_that "root gets it, also when the lists of one source failed" "$status == 0 &&
+check_that "root gets the packages, even if one source is out of reach" "$status == 0 &&
 	$(grep -c '^install .* gcc .*libbpf-dev' apt.calls) == 1" "$(cat out apt.calls)"
-check_that "for the demo nothing that only tests need" "$(grep -c libcmocka apt.calls) == 0"
+check_that "build installs no packages that only tests need" "$(grep -c libcmocka apt.calls) == 0"
 deps
-check_that "for the tests that as well" "$(grep -c 'gcc .*libcmocka' apt.calls) == 1"
+check_that "test installs them, too" "$(grep -c 'gcc .*libcmocka' apt.calls) == 1"
 deps bench
-check_that "and what is measured against" "$(grep -c 'gcc .*libcmocka.*bpftrace' apt.calls) == 1"
+check_that "bench also installs the peers" "$(grep -c 'gcc .*libcmocka.*bpftrace' apt.calls) == 1"
 
 apt="Unable to locate package dwz" have=all-but who=0
 deps
-check_that "what apt-get cannot do is one sentence with its reason" "$status == 1 &&
+check_that "a failure of apt-get is one sentence with its reason" "$status == 1 &&
 	$(grep -c '^install-deps: apt-get cannot .*(Unable to locate package dwz): check the' out) == 1 &&
 	$(wc -l <out) == 2" "$(cat out)"
 check_that "nothing is left behind" "$(ls "$tmp/left" | wc -l) == 0" "$(ls "$tmp/left")"

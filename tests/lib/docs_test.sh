@@ -21,5 +21,5 @@ for page in "$top"/docs/howto-packet.md "$top"/docs/howto-view.md "$top"/docs/ar
 					"$top"/Makefile || echo "$word"
 		done >unknown
 	gone="$gone $(tr '\n' ' ' <unknown)"
-	check_that "${page##*/}: what it names is there" "\"$(echo $gone)\" == \"\"" "$gone"
+	check_that "${page##*/}: named files and functions exist" "\"$(echo $gone)\" == \"\"" "$gone"
 done

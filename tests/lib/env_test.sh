@@ -20,9 +20,9 @@ check "a program runs" sh -c 'printf "#!/bin/sh\n" >x && chmod +x x && ./x'
 END_OF_TEST
 (umask 077 && cd "a b" && env CDPATH=. COLUMNS=40 NO_COLOR=1 DEBUGINFOD_URLS=http://x HOME="$tmp/home" \
 	TZ=Asia/Kolkata LC_ALL=de_DE.UTF-8 TMPDIR="$tmp/t m p" O=out sh tests/live/one.sh) >out 2>&1
-check_that "tests have an environment of their own" "$(grep -c '^ok one: ' out) == 8 && $(wc -l <out) == 8" "$(cat out)"
-check_that "and leave nothing" "$(ls "t m p" | wc -l) == 0" "$(ls "t m p")"
+check_that "tests have their own environment" "$(grep -c '^ok one: ' out) == 8 && $(wc -l <out) == 8" "$(cat out)"
+check_that "tests remove their directories" "$(ls "t m p" | wc -l) == 0" "$(ls "t m p")"
 
 mkdir closed && : >file
-check_that "a directory where no program runs is passed over" \
+check_that "a directory where programs cannot run is skipped" \
 	"\"$(usable_dir /proc "$tmp/file" "$tmp/closed" "$tmp")\" == \"$tmp/closed\""

@@ -33,7 +33,7 @@ for o in work.so work.o; do
 	has "$o: instructions" "\] +[0-9a-f]+:  ret$" er_src -disasm hot $o
 	has "$o: names are padded, without tabs" ":  mov    w[0-9]" er_src -disasm work $o
 	has "$o: calls have names" ":  bl? +[0-9a-f]+ <(hot|warm)" er_src -disasm work $o
-	has "$o: inlined code is told" "<-- mix mix.h:" er_src -disasm hot $o
+	has "$o: inlined code is marked" "<-- mix mix.h:" er_src -disasm hot $o
 	has "$o: bytes" "\] +[0-9a-f]+:  ([0-9a-f]{2} ){4}" er_src -dcc hex:nosrc -disasm hot $o
 done
 

@@ -26,23 +26,23 @@ mapped a.er
 functions() { er_print -printmode , -functions "$1" 2>/dev/null | grep -v '<Total>'; }
 functions a.er >"$tmp/before"
 check "names" er_archive a.er
-check_that "of both objects, not of the kernel" "\"$(files a.er)\" == \"lib prog\"" "$(ls a.er/archives)"
+check_that "both objects, not the kernel" "\"$(files a.er)\" == \"lib prog\"" "$(ls a.er/archives)"
 rm -f prog lib
 functions a.er >"$tmp/after"
 check "are the same without the files" cmp "$tmp/before" "$tmp/after"
 check "again, without the files" er_archive a.er
-check_that "nothing to warn of then" "! $(test -e a.er/archive.log; echo $((! $?)))"
+check_that "there is no warning then" "! $(test -e a.er/archive.log; echo $((! $?)))"
 
 fresh
 mapped a.er
 check "used objects only" er_archive -a usedldobjects a.er
 check_that "is one" "\"$(files a.er)\" == \"prog\"" "$(ls a.er/archives)"
 check "as copies" cmp prog a.er/archives/prog_*
-check "names do not replace a copy" er_archive a.er
+check "symbol files do not replace a copy" er_archive a.er
 check "still a copy" cmp prog a.er/archives/prog_*
-check "-A replaces names" er_archive -A a.er
+check "-A replaces symbol files with copies" er_archive -A a.er
 check "by a copy" cmp lib a.er/archives/lib_*
-check "-F writes names again" er_archive -F a.er
+check "-F replaces symbol files" er_archive -F a.er
 check_that "in place of the copy" "$(stat -c %s a.er/archives/prog_*) < $(stat -c %s prog)"
 er_archive -A a.er && er_archive -F -m nothing a.er
 check "-F is ignored with -m" cmp prog a.er/archives/prog_*
@@ -60,12 +60,12 @@ printf 'int other(void);\nint main(void)\n{\n\treturn other();\n}\n' >one.c
 printf 'int other(void)\n{\n\treturn 0;\n}\n' >two.c
 ${CC:-gcc} -g -o prog one.c two.c && touch -d '2020-02-02' prog one.c two.c
 check "-a src" er_archive -q -m 'one|two' -a src a.er
-check_that "is the sources alone" "\"$(files a.er)\" == \"one.c two.c\"" "$(ls a.er/archives)"
+check_that "-a src archives only the sources" "\"$(files a.er)\" == \"one.c two.c\"" "$(ls a.er/archives)"
 check "whole" cmp one.c a.er/archives/one.c_*
 check "-a on" er_archive -q -m "$PWD" -a on a.er
 check_that "is all" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/archives)"
 echo >>two.c && rm -rf a.er/archives
-check_that "a changed source is not taken" "$(er_archive -m two -a src a.er 2>&1 |
+check_that "a changed source is not archived" "$(er_archive -m two -a src a.er 2>&1 |
 	grep -c '1 of its .* source files are not here, changed since') == 1 && \"$(files a.er)\" == \"\""
 # All stacks of rec.1.er have one address, 0x10 bytes into the mapping.
 rm -rf a.er/archives && touch -d '2020-02-02' two.c
@@ -93,11 +93,11 @@ fresh
 mapped a.er gone
 er_archive a.er 2>"$tmp/err"
 check_that "a missing object is a warning" "$? == 0 && $(grep -c "prog: is not archived: no such file" "$tmp/err") == 1" "$(cat "$tmp/err")"
-check_that "and kept" "$(grep -c 'prog: is not archived' a.er/archive.log) == 1"
+check_that "the warning is in archive.log" "$(grep -c 'prog: is not archived' a.er/archive.log) == 1"
 check_that "-q says nothing" "\"$(er_archive -q a.er 2>&1)\" == \"\""
 cp "$syn/spin" prog
-check_that "a changed one is not taken" "$(er_archive a.er 2>&1 | grep -c 'prog: is not archived: changed after') == 1"
-check_that "as its name is missing" "\"$(files a.er)\" == \"lib\""
+check_that "a changed object is not archived" "$(er_archive a.er 2>&1 | grep -c 'prog: is not archived: changed after') == 1"
+check_that "its symbol file is missing" "\"$(files a.er)\" == \"lib\""
 
 fresh
 mapped a.er && ln -s a.er link.er && mkdir plain.er && echo x >plain.er/x
@@ -114,13 +114,13 @@ refuses "-m without argument" "needs an argument" er_archive -m
 printf '#analyzer experiment group\na.er\n' >g.erg
 check "a group" er_archive g.erg
 check_that "its members" "\"$(files a.er)\" == \"lib prog\""
-check "another machine, by force" er_archive -F -q s.er
+check "another machine, with -F" er_archive -F -q s.er
 
 # A file that is no ELF file is no load object and is not copied.
 fresh
 mapped a.er && echo precious >lib && touch -d '2020-02-02' lib
 er_archive -A a.er 2>"$tmp/err"
-check_that "what is no ELF file is no object" "\"$(files a.er)\" == \"prog\" &&
+check_that "a file that is no ELF file is no object" "\"$(files a.er)\" == \"prog\" &&
 	$(grep -c 'lib: is not archived: it is no ELF file' "$tmp/err") == 1" "$(cat "$tmp/err")"
 
 # An experiment itself names its files. If another user owns it, only files that this user
@@ -137,16 +137,16 @@ else
 	${CC:-gcc} -g -o prog one.c two.c "$PWD/closed/three.c" && touch -d '2020-02-02' prog lib *.c closed/*.c
 	chmod 600 one.c && chmod 700 lib && chmod 755 . && cp -R a.er mine.er && chown -R 65534 a.er
 	er_archive -m "$PWD" -a on a.er 2>"$tmp/err"
-	check_that "of another owner's experiment, only what that one may read" \
+	check_that "only files that another owner may read are archived" \
 		"\"$(files a.er)\" == \"prog two.c\"" "$(ls a.er/archives; cat "$tmp/err")"
-	check_that "and says so" "$(grep -c 'lib: is not archived: the owner of the experiment may not read it' \
+	check_that "a message says so" "$(grep -c 'lib: is not archived: the owner of the experiment may not read it' \
 		"$tmp/err") == 1" "$(cat "$tmp/err")"
 	er_archive -m "$PWD" -a on mine.er 2>"$tmp/err"
-	check_that "of one's own, all" "\"$(files mine.er)\" == \"lib one.c prog three.c two.c\"" "$(ls mine.er/archives)"
+	check_that "all files of one's own experiment are archived" "\"$(files mine.er)\" == \"lib one.c prog three.c two.c\"" "$(ls mine.er/archives)"
 	rm -rf a.er && mv mine.er a.er && rm -rf a.er/archives && chown 65533 a.er && chmod -R a+rwX a.er
 	chown 65534 one.c lib
 	setpriv --reuid=65534 --regid=65534 --clear-groups er_archive -m "$PWD" -a on a.er 2>"$tmp/err"
-	check_that "an ordinary user goes by the modes of files" \
+	check_that "for an ordinary user the permission bits decide" \
 		"\"$(files a.er)\" == \"prog two.c\"" "$(ls a.er/archives; cat "$tmp/err")"
 fi
 
@@ -154,17 +154,17 @@ fi
 fresh
 mapped a.er && cp -R a.er closed.er && sed -i '/kind="exit"/d' a.er/log.xml && cp -R a.er other.er
 sed -i 's/hostname="[^"]*"/hostname="elsewhere"/' other.er/log.xml
-check_that "er_print archives what was abandoned" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 1"
+check_that "er_print archives an abandoned experiment" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 1"
 check_that "both objects" "\"$(files a.er)\" == \"lib prog\""
 check_that "once" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 0"
 er_print -functions closed.er other.er >/dev/null 2>&1
-check_that "neither what was closed nor another machine's" "$(ls -d closed.er/archives other.er/archives 2>/dev/null | wc -l) == 0"
+check_that "neither a closed experiment nor another machine's" "$(ls -d closed.er/archives other.er/archives 2>/dev/null | wc -l) == 0"
 
 # Files that other users planted.
 fresh
 mapped a.er && mkdir outside && ln -s ../outside a.er/archives
 er_archive a.er 2>/dev/null
-check_that "archives/ that leads elsewhere is refused" "$? == 1 && $(ls outside | wc -l) == 0"
+check_that "an archives/ that is a link is refused" "$? == 1 && $(ls outside | wc -l) == 0"
 rm a.er/archives && mkdir a.er/archives && echo keep >victim
 name=$(put rec.1.er n.er; mapped n.er; er_archive n.er; ls n.er/archives | grep prog)
 ln -s "$PWD/victim" "a.er/archives/$name"

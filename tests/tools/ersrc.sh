@@ -34,10 +34,10 @@ for o in work.so work.o apart.o; do
 	has "$o: source of a file" "<Function: warm>" er_src -src work.c $o
 	has "$o: source of a header" "x \*= 0x5bd1e995" er_src -src "hot'mix.h'" $o
 	has "$o: all by tag -1" "<Function: work>" er_src -source all -1 $o
-	has "$o: what was inlined" "Function twice inlined from source file work.c" \
+	has "$o: inlined functions" "Function twice inlined from source file work.c" \
 		er_src -scc inline -source hot $o
 	has "$o: calls have names" "<(hot|warm)" er_src -disasm work $o
-	has "$o: inlined code is told" "<-- twice work.c:9 <-- mix mix.h:" er_src -disasm hot $o
+	has "$o: inlined code is marked" "<-- twice work.c:9 <-- mix mix.h:" er_src -disasm hot $o
 	has "$o: bytes" "\] +[0-9a-f]+:  ([0-9a-f]{2} )+" er_src -dcc hex:nosrc -disasm hot $o
 	has "$o: no source between" "^ +\[" er_src -dcc nosrc -disasm all -1 $o
 done
@@ -71,7 +71,7 @@ END
 printf '\tn ^= target(n + 3);\n' >part.h
 gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o early.so early.c || not_ok "early.so is built"
 has "a line before the function's first" "^ +1\. int before;" er_src -disasm early early.so
-check "that line stands once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
+check "that line is shown once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
 has "calls through slots have names" "call .*<target@got>" er_src -disasm early early.so
 has "source leads to the other file" "<Function: early, instructions from source file part.h>" \
 	er_src -source early early.so
@@ -95,6 +95,6 @@ refuses "no line numbers" "compile with -g" er_src plain.so
 refuses "no such object" "No such file" er_src gone.so
 refuses "no object" "not an executable" er_src "$src/work.c"
 refuses "a directory" "no regular file" er_src "$tmp"
-refuses "an option that is none" "unknown" er_src -metrics e.user work.so
+refuses "an unknown option" "unknown" er_src -metrics e.user work.so
 refuses "an option without its argument" "needs an argument" er_src work.so -disasm
 refuses "two objects" "one object at a time" er_src work.so work.o

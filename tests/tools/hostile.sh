@@ -129,7 +129,7 @@ fresh
 put rec.1.er x.er
 (cd x.er && for i in $(seq 200); do mkdir _d.er && cd _d.er || exit; done)
 check "descendants in descendants" all_views x.er
-refuses "er_cp does not follow for ever" "too deep" er_cp x.er y.er
+refuses "er_cp stops at too deep nesting" "too deep" er_cp x.er y.er
 
 # Damaged archives.
 fresh

@@ -20,10 +20,10 @@ check_rest()
 	local lines=$(wc -l <got)
 
 	check_that "$1: the report is cut short" "$lines > 10 && $lines < $whole - 100" "$lines of $whole"
-	[ -z "$(tail -c 1 got)" ] && ok "$1: no half line" || not_ok "$1: no half line" "$(tail -n 1 got)"
+	[ -z "$(tail -c 1 got)" ] && ok "$1: the output ends with a whole line" || not_ok "$1: the output ends with a whole line" "$(tail -n 1 got)"
 	tail -n 2 got | grep -q "^Interrupted" && ok "$1: it says so" || not_ok "$1: it says so" "$(tail -n 2 got)"
-	head -n $((lines - 5)) got | cmp -s - "$2" && ok "$1: the rest is as it was" ||
-		not_ok "$1: the rest is as it was" "$(head -n $((lines - 5)) got | diff - "$2" | head -n 5)"
+	head -n $((lines - 5)) got | cmp -s - "$2" && ok "$1: the lines before the end are unchanged" ||
+		not_ok "$1: the lines before the end are unchanged" "$(head -n $((lines - 5)) got | diff - "$2" | head -n 5)"
 }
 
 # A shell makes background commands ignore Ctrl-C, so reset that.
@@ -37,7 +37,7 @@ wait $pid
 status=$?
 exec 3<&-
 check_that "alone: status 130" "$status == 130" "$status"
-grep -q "interrupted" err && ok "alone: a word" || not_ok "alone: a word" "$(cat err)"
+grep -q "interrupted" err && ok "alone: a message says so" || not_ok "alone: a message says so" "$(cat err)"
 head -n $(($(wc -l <got) - 5)) whole >expected
 check_rest alone expected
 
@@ -48,7 +48,7 @@ exec 3<fifo
 head -c 1 <&3 >got
 kill -INT $pid
 cat <&3 >>got
-wait $pid && cmp -s got whole && ok "ignored: all of it" || not_ok "ignored: all of it" "$(cat err)"
+wait $pid && cmp -s got whole && ok "ignored: the report is complete" || not_ok "ignored: the report is complete" "$(cat err)"
 exec 3<&-
 
 # At a terminal, whose keyboard is a pipe.
@@ -72,5 +72,5 @@ exec 3<&-
 wait $reader
 head -n $(($(wc -l <got) - 5)) whole >expected
 check_rest "at a terminal" expected
-grep -q 'er_print: interrupted' screen && grep -q '^er_print [0-9]' screen && ok "at a terminal: the next command is carried out" ||
-	not_ok "at a terminal: the next command is carried out" "$(tail -n 20 screen)"
+grep -q 'er_print: interrupted' screen && grep -q '^er_print [0-9]' screen && ok "at a terminal: the next command runs" ||
+	not_ok "at a terminal: the next command runs" "$(tail -n 20 screen)"

@@ -16,7 +16,7 @@ printf '#analyzer experiment group\na.er\n\n# remark\nb.er\ngone.er\n' >dir/g.er
 er_rm dir/g.erg 2>"$tmp/err"
 check_that "a group: its experiments and its file" "$? == 0 && \"$(ls dir)\" == \"\" && \"$(echo *)\" == \"c.er dir\"" \
 	"$(ls dir; cat "$tmp/err")"
-check_that "a member that is gone is said" "$(grep -c "gone.er': is not there" "$tmp/err") == 1" "$(cat "$tmp/err")"
+check_that "a missing member is reported" "$(grep -c "gone.er': is not there" "$tmp/err") == 1" "$(cat "$tmp/err")"
 
 # A group may only name experiments below its own directory, unless -a is given.
 fresh
@@ -27,7 +27,7 @@ for member in ../elsewhere/c.er "$PWD/elsewhere/c.er" link/c.er sub/../../elsewh
 	printf '#analyzer experiment group\na.er\n%s\n' "$member" >dir/g.erg
 	refuses "a member outside: ${member#$PWD/}" "lies outside the directory of its group" er_rm dir/g.erg
 done
-check_that "-f does not take it either" "\"$(er_rm -f dir/g.erg; ls elsewhere dir | tr '\n' ' ')\" == \"dir: a.er g.erg link sub  elsewhere: c.er \"" \
+check_that "-f does not remove it either" "\"$(er_rm -f dir/g.erg; ls elsewhere dir | tr '\n' ' ')\" == \"dir: a.er g.erg link sub  elsewhere: c.er \"" \
 	"$(ls elsewhere dir)"
 printf '#analyzer experiment group\na.er\nsub/b.er\n%s\n' "$PWD/elsewhere/c.er" >dir/g.erg
 check "-a does" er_rm -a dir/g.erg
@@ -39,16 +39,16 @@ mkdir plain.er empty.er && echo x >plain.er/thesis.tex && echo x >file && ln -s 
 printf '#analyzer experiment group\nplain.er\n' >g.erg
 echo x >bad.erg
 refuses "missing" "No such file" er_rm gone.er
-refuses "a directory that is none" "no log.xml" er_rm plain.er
+refuses "a directory that is no experiment" "no log.xml" er_rm plain.er
 refuses "a file" "ends in .er" er_rm file
 refuses "a link" "symbolic link" er_rm link.er
 refuses "a dot" "not the name" er_rm ..
-refuses "a group with a wrong member stays" "no log.xml" er_rm g.erg
+refuses "a group with a wrong member is kept" "no log.xml" er_rm g.erg
 refuses "a file that is no group" "first line" er_rm bad.erg
 refuses "unknown option" "no such option" er_rm -r a.er
 check_that "-f is silent" "\"$(er_rm -f gone.er plain.er link.er bad.erg gone.erg 2>&1; echo $?)\" == \"0\""
 check_that "-f removes no more than without" "$(ls -d a.er plain.er file link.er g.erg bad.erg | wc -l) == 6"
-check "an empty one, as a killed recorder may leave" er_rm empty.er
+check "an empty experiment, as a killed recorder may leave" er_rm empty.er
 check "-V" er_rm -V
 
 # Links in an experiment may lead outside; their targets stay.
@@ -66,4 +66,4 @@ sed -i -e '/kind="exit"/d' -e "s/hostname=\"[^\"]*\"/hostname=\"$(uname -n)\"/" 
 echo "<recorder version=\"1\" pid=\"$$\" state=\"running\"/>" >a.er/recorder.xml
 refuses "still being recorded" "still being recorded by er_kernel (process $$)" er_rm a.er
 check "still being recorded, -f" er_rm -f a.er
-check "-f took it" test ! -e a.er
+check "-f removed it" test ! -e a.er

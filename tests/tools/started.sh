@@ -39,7 +39,7 @@ for tool in "er_print -functions" er_export er_archive "er_cp a.er" er_rm; do
 	(ulimit -n 20 && refuses "${tool%% *}: too few files may be open" "raise the limit" \
 		$tool a.er)
 done
-(ulimit -S -n 20 && check "er_print: takes what the hard limit allows" er_print -functions a.er)
+(ulimit -S -n 20 && check "er_print: raises the soft limit to the hard limit" er_print -functions a.er)
 
 # If standard error is closed, a file of the experiment must not take its descriptor.
 for tool in er_cp er_mv "er_archive -d ."; do
@@ -53,7 +53,7 @@ for tool in er_cp er_mv "er_archive -d ."; do
 	(cd closed && $tool $args <&- >&- 2>&-)
 	status=$?
 	rm -f open/out
-	check "$tool: nothing goes astray when all three are closed" \
+	check "$tool: writes the same files with all streams closed" \
 		diff -r -x archive.log open closed
-	check_that "$tool: its status then" "$status < 2"
+	check_that "$tool: exits with status 0 or 1 with all streams closed" "$status < 2"
 done

@@ -22,7 +22,7 @@ for tool in er_cp er_mv; do
 	put rec.1.er b.er
 	mkdir dir
 	check "$tool several into a directory" $tool a.er/ b.er dir
-	check_that "$tool: both are in it" "\"$(ls dir | tr '\n' ' ')\" == \"a.er b.er \""
+	check_that "$tool: both are in the directory" "\"$(ls dir | tr '\n' ' ')\" == \"a.er b.er \""
 
 	fresh
 	mkdir dir other
@@ -64,9 +64,9 @@ for tool in er_cp er_mv; do
 	mkdir a.er/archives && echo secret >outside && ln -s ../../outside a.er/archives/x
 	mkfifo a.er/profile2
 	timeout 20 $tool a.er c.er >"$tmp/out" 2>"$tmp/err"
-	check_that "$tool: a planted link and a fifo end it well" "$? == 0" "$(cat "$tmp/err")"
+	check_that "$tool: a planted link and a fifo do no harm" "$? == 0" "$(cat "$tmp/err")"
 	check_that "$tool: the link is a link" "\"$(readlink c.er/archives/x)\" == \"../../outside\""
-	[ $tool = er_mv ] || check_that "er_cp: the fifo is said to be left out" \
+	[ $tool = er_mv ] || check_that "er_cp: a warning says that the fifo is left out" \
 		"$(grep -c 'profile2: is neither' "$tmp/err") == 1" "$(cat "$tmp/err")"
 done
 
@@ -94,10 +94,10 @@ put rec.1.er big.er fit.er keep.er
 head -c 1000000 /dev/zero >big.er/archive.log
 for tool in er_cp er_mv; do
 	refuses "$tool: full disk" "No space left" $tool big.er small/new.er
-	check_that "$tool: full disk, the first is whole" "$(stat -c %s big.er/archive.log) == 1000000"
+	check_that "$tool: full disk, the source is intact" "$(stat -c %s big.er/archive.log) == 1000000"
 done
 check "er_cp to another file system" er_cp fit.er small
 same "er_cp: arrived" keep.er small/fit.er
 check "er_mv to another file system" er_mv fit.er small/moved.er
 same "er_mv: arrived" keep.er small/moved.er
-check "er_mv: gone here" test ! -e fit.er
+check "er_mv: the source is removed" test ! -e fit.er

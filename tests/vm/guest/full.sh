@@ -9,10 +9,10 @@ full()
 {
 	er_kernel -d "$1" -o f.er -p 0.2 -F on -t 60 >out 2>err
 	status=$?
-	says "full $2: it ends by itself, and not well" "$status == 1" "status $status"
+	says "full $2: it ends by itself with status 1" "$status == 1" "status $status"
 	says "full $2: one sentence" "$(wc -l <err) == 1 && $(grep -c 'No space' err) == 1" "$(cat err)"
 	er_print -functions "$1/f.er" >functions 2>err
-	says "full $2: what is there is read" "$? == 0 && $(grep -c '<Total>' functions) == 1" "$(cat err)"
+	says "full $2: the data on the disk can be read" "$? == 0 && $(grep -c '<Total>' functions) == 1" "$(cat err)"
 	rm -rf "$1/f.er"
 }
 

@@ -30,7 +30,7 @@ try()
 	wrong=$(wrong_threads h.er)
 	says "$1: the states of all threads add up" "${#wrong} == 0" "$wrong"
 	er_print -header full h.er >header 2>&1
-	says "$1: the header says that the CPU went and came" \
+	says "$1: the header says that the CPU went offline and came back" \
 		"$(grep -c "CPU $last went offline or came online: 2 times" header) == 1" "$(cat header)"
 	wrong=$(grep -E '\*\*\*|not sampled|could not' header)
 	says "$1: nothing is wrong or lost" "${#wrong} == 0" "$wrong"

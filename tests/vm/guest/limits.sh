@@ -33,7 +33,7 @@ run throttled spin alpha:0.2
 pid=$(awk '$1 == "pid" { print int($2) }' out)
 want=$(awk '$1 == "throttled_usec" { print $2 / 1000000 }' $group/cpu.stat)
 got=$(of THROTTLED)
-says "throttled: the reason is that" "$want > 0.1 && $got > 0.5 * $want" \
+says "throttled: the reason is THROTTLED" "$want > 0.1 && $got > 0.5 * $want" \
 	"$got s, by the kernel $want; $(cat reasons)"
 echo max >$group/cpu.max
 
@@ -71,6 +71,6 @@ chmod +x /bin/thaw
 run frozen "sh -c 'echo pid \$\$; exec spin alpha:1'"
 pid=$(awk '$1 == "pid" { print int($2); exit }' out)
 got=$(of FROZEN)
-says "frozen: the reason is that" "$got > 0.45" "$got s; $(cat out reasons)"
+says "frozen: the reason is FROZEN" "$got > 0.45" "$got s; $(cat out reasons)"
 wait
 rmdir $group

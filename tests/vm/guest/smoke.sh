@@ -17,8 +17,8 @@ got=$(er_print -printmode , -filters "PID==$(awk '$1 == "pid" { print int($2) }'
 	-metrics e.totalcpu:name -functions s.er 2>>err | awk -F'","' '/<Total>/ { sub(/^"/, ""); print $1 }')
 says "the sum is what the kernel counted" "${got:-0} > 0.97 * $want && ${got:-0} < 1.03 * $want" "$got of $want; $(cat err)"
 er_print -header full s.er >header 2>&1
-says "nothing is said to be wrong" "$(grep -c . header) > 5" "$(cat header)"
+says "the header is printed" "$(grep -c . header) > 5" "$(cat header)"
 er_kernel --check >check 2>&1
 says "--check runs" "$? == 0 && $(wc -l <check) > 3" "$(cat check)"
-says "and finds the kernel's symbols, as root" "$(grep -c '^no .*kernel symbols' check) == 0" "$(cat check)"
+says "--check finds the kernel's symbols, as root" "$(grep -c '^no .*kernel symbols' check) == 0" "$(cat check)"
 sed 's/^/# /' check
