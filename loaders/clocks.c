@@ -19,7 +19,7 @@ struct clocks {
 	uint64_t interval_ns;
 	bool idle;
 	int prog_fd;
-	struct clock *clocks; /* one a ring */
+	struct clock *clocks; /* one per ring */
 };
 
 static int clock_error(struct diag *d, int err)

@@ -21,7 +21,7 @@ enum privilege {
 	PRIVILEGE_CAPTURE, /* load programs, open events; gone after privilege_drop */
 	PRIVILEGE_PROC,    /* look at other users' processes in /proc */
 	PRIVILEGE_CPU,     /* open the events of a CPU that came online */
-	PRIVILEGE_MAPS,    /* make maps for unwind tables */
+	PRIVILEGE_MAPS,    /* create maps for unwind tables */
 };
 
 /*

@@ -27,8 +27,8 @@
 
 enum {
 	/*
-	 * All records of a thread, a raw stack among them, have to fit into the iterator's own
-	 * 32 KiB together with what was not read yet.
+	 * Leaves room in the iterator's own 32 KiB for all records of one thread, with a raw
+	 * stack, beside records that are not read yet.
 	 */
 	ITER_READ = 4 << 10,
 	/* How long to wait for threads that are exiting. */
