@@ -17,6 +17,7 @@
 #include "analysis/model/model.h"
 #include "analysis/symbols/archive.h"
 #include "analysis/symbols/code.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/demangle.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo.h"
@@ -257,7 +258,7 @@ static int as_linked(struct loadobj *o, int fd)
 
 static void object_open(struct session *s, struct loadobj *o)
 {
-	struct symtab_opts opts = { .path = o->path, .ask = true };
+	struct symtab_opts opts = { .path = o->path, .ask = debuginfod_open };
 	__cleanup(closep) int fd = open_archived(s, o);
 	bool archived = fd >= 0;
 	size_t n = 0;

@@ -18,7 +18,6 @@
 #include "analysis/base/vec.h"
 #include "analysis/symbols/aliases.h"
 #include "analysis/symbols/debugfile.h"
-#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/framestarts.h"
 #include "analysis/symbols/gosyms.h"
@@ -281,7 +280,7 @@ static void read_unnamed(struct symtab *t, Elf *elf)
 
 static size_t add_served(struct sources *s)
 {
-	__cleanup(closep) int fd = debuginfod_open(s->t->build_id, s->d);
+	__cleanup(closep) int fd = s->opts->ask(s->t->build_id, s->d);
 	Elf *debug = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	size_t n = 0;
 

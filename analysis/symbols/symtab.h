@@ -33,7 +33,11 @@ struct symtab;
 struct symtab_opts {
 	const char *debug_root; /* NULL: "/usr/lib/debug"; "": use no debug files */
 	const char *path;	/* where the file was, for its debuglink; may be NULL */
-	bool ask;		/* ask a server (debuginfod.h) if many functions have no name */
+	/*
+	 * Asked for a debug file if many functions have no name: debuginfod_open, or NULL. A
+	 * pointer, so that the recorder does not contain code that loads a library.
+	 */
+	int (*ask)(const char *build_id, struct diag *d);
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include "analysis/model/source.h"
 #include "analysis/symbols/archive.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 #include "tests/fixtures/tempdir.h"
@@ -91,7 +92,7 @@ static void names_of_a_stripped_program(void **state)
 	t = symtab_open(fd, &opts, &d);
 	assert_null(symtab_find(t, 0x1000000));
 	symtab_free(t);
-	opts.ask = true;
+	opts.ask = debuginfod_open;
 	t = symtab_open(fd, &opts, &d);
 	assert_non_null(symtab_find(t, 0x1000000));
 	assert_string_equal(symtab_find(t, 0x1000000)->name, "vfs_read");
