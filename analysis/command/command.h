@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands of er_print as one table. From its rows come the parser of
- * scripts and of the command line, completion, `help`, the order of the man
- * page, and the test that each command is documented and has a golden case.
+ * The commands of er_print as one table. Its rows drive the parser of scripts and of the command
+ * line, completion, `help` and the order of the man page. A test checks that each command is
+ * documented and has a golden case.
  */
 #ifndef COMMAND_COMMAND_H
 #define COMMAND_COMMAND_H
@@ -35,43 +35,44 @@ enum section {
 	SECTION_MISC,
 };
 
-/* Which lines of .er.rc files with a command count. A line that fails never does. */
+/* Which of several .er.rc lines with the same command take effect. A line that fails never does. */
 enum rc_use {
-	RC_NEVER,     /* it stands in none */
-	RC_FIRST,     /* the first that sets something */
-	RC_EVERY,     /* all, in order */
-	RC_FROM_LAST, /* all, the last first: what two of them say of a thing, the first decides */
+	RC_NEVER,     /* not allowed in .er.rc files */
+	RC_FIRST,     /* the first line that sets something */
+	RC_EVERY,     /* all lines, in order */
+	RC_FROM_LAST, /* all lines, last first: if two disagree, the first one decides */
 };
 
-/* When they are carried out. */
+/* When the lines are executed. */
 enum rc_time {
-	RC_OPENED,  /* all is set up */
+	RC_OPENED,  /* after everything is set up */
 	RC_OPENING, /* before experiments are opened */
-	RC_METRICS, /* before lists of metrics are made */
+	RC_METRICS, /* before the metric lists are made */
 };
 
 struct command {
 	enum section section;
 	const char *name;
-	const char *alias; /* NULL none */
-	const char *args;  /* as help shows them; NULL none */
-	int min, max;      /* how many arguments it takes */
+	const char *alias; /* NULL: none */
+	const char *args;  /* as shown by help; NULL: none */
+	int min, max;      /* number of arguments */
 	/*
-	 * How many it takes as an option, where an argument cannot be told from
-	 * what follows; beyond them a number, "all" or one of `words` is taken.
+	 * Number of arguments if the command is given as an option, where arguments cannot be
+	 * told from what follows. A further argument is taken if it is a number, "all" or one of
+	 * `words`.
 	 */
 	int option_args;
-	const char *const *words; /* what an argument may be, up to a NULL; NULL none */
-	bool filters; /* chooses what of the data is reported: reports must not run without it */
+	const char *const *words; /* allowed arguments, ended by NULL; NULL: any */
+	bool filters; /* selects the data that is reported: if it fails, reports must not run */
 	bool takes_command; /* its argument is the name of a command */
-	bool bare; /* makes sense without an experiment */
+	bool bare; /* works without an experiment */
 	enum rc_use rc;
 	enum rc_time rc_time;
-	bool rc_only; /* stands in .er.rc files and nowhere else */
+	bool rc_only; /* allowed in .er.rc files only */
 
 	/*
-	 * What it does: prints the objects of a type, prints a view, or runs. run:
-	 * 0, or -1 after reporting; argv[0] is the command's name, argc counts it.
+	 * The action, one of three: print the objects of `type`, print a view, or call `run`. run
+	 * returns 0, or -1 after reporting; argv[0] is the command's name and argc counts it.
 	 */
 	const char *type;
 	int (*view)(struct view_state *v, struct table *t, struct diag *d);
@@ -80,8 +81,8 @@ struct command {
 };
 
 /*
- * Each cmd_*.c owns its rows and shows them by one of these; command.c puts them
- * together. A new file of commands: one line here, one in command.c.
+ * The rows of one cmd_*.c, which exports them as one of these; command.c joins them. A new file
+ * of commands needs one line here and one in command.c.
  */
 struct command_rows {
 	const struct command *rows;
@@ -106,28 +107,33 @@ extern const struct command_rows default_commands; /* cmd_defaults.c */
 extern const struct command_rows mapfile_commands; /* cmd_mapfile.c */
 extern const struct command_rows misc_commands;   /* cmd_misc.c */
 
-/* The arguments that many rows have. */
+/* Arguments that many rows share. */
 #define ARGS_METRIC_SPEC .args = "[metric_spec]", .max = 1, .option_args = 1
 #define ARGS_FUNCTION    .args = "function [n]", .min = 1, .max = 2, .option_args = 1
 #define ARGS_EXPERIMENT  .args = "[experiment_id | all]", .max = 1
 #define ARGS_OBJECTS     .args = "object,... | all", .min = 1, .max = 1, .option_args = 1
 #define ARGS_FILE        .args = "file", .min = 1, .max = 1, .option_args = 1
 
-/* All commands by section, within one in the order of files and rows; NULL past the last. */
+/* The nth command: by section, then by the order of files and rows; NULL after the last. */
 const struct command *command_at(size_t n);
 
 /*
- * The command of that name or alias, or that it is the beginning of, in any
- * case of letters. NULL after reporting: unknown, or candidates.
+ * Find a command by its name, its alias or a unique beginning, in any case of letters. NULL after
+ * reporting that it is unknown or which candidates there are.
  */
 const struct command *command_find(const char *name, struct diag *d);
-/* Whether a command has that very name or alias. */
+/* Whether a command has exactly this name or alias. */
 bool command_is_named(const char *name);
-/* `indxobj name`, `memobj name` for the objects of that type; NULL: no such type. (cmd_index.c) */
+/*
+ * `indxobj name` or `memobj name` for the objects of that type; NULL: no such type. (cmd_index.c)
+ */
 const struct command *command_of_type(const struct objtypes *types, const char *name);
-/* 0, or -1 after reporting how the command is used. */
+/* Check the number of arguments. Returns 0, or -1 after reporting how the command is used. */
 int command_check_args(const struct command *c, int nargs, struct diag *d);
-/* Append all commands with a line each, by section; or one with its text, unless NULL. */
+/*
+ * Append one line for each command, by section. If `only` is not NULL, append that command with
+ * its text.
+ */
 void command_help(const struct command *only, struct buf *b);
 
 #endif

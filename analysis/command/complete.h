@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the word at the end of an unfinished command may become: commands, and what
- * the command takes there. Knows nothing of keyboards (edit.c does).
+ * Completes the last word of an unfinished command: names of commands, and arguments that the
+ * command takes there. Reading the keyboard is left to edit.c.
  */
 #ifndef COMMAND_COMPLETE_H
 #define COMMAND_COMPLETE_H
@@ -15,8 +15,8 @@ struct shell;
 typedef VEC(char *) candidate_vec;
 
 /*
- * line: what stands before the word, NULL or blank where the word is the first. Appends
- * candidates that begin with the word, each once, to be freed. False: the command takes
+ * `line` is the text before the word; NULL or blank if the word is the first. Appends each
+ * candidate that begins with the word once; the caller frees them. False: the command takes
  * something there that is not known here, such as a file.
  */
 bool complete_word(struct shell *sh, const char *line, const char *word, candidate_vec *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keyboard: line editing, history and completion (complete.h), by
- * libedit. Apart from the rest, so that only a tool that wants it links it.
+ * The keyboard: line editing, history and completion (complete.h), using libedit. It is a file of
+ * its own so that only tools that need libedit link it.
  */
 #ifndef COMMAND_EDIT_H
 #define COMMAND_EDIT_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The experiment that is meant when none is named. */
+/* The experiment that is used if the user names none. */
 #ifndef COMMAND_NEWEST_H
 #define COMMAND_NEWEST_H
 
 /*
- * The name of the experiment in the working directory whose log.xml was written last, of
- * several the one whose name sorts last; links are not followed. NULL: there is none. Freed
- * by the caller.
+ * The name of the experiment in the working directory whose log.xml was written last. If several
+ * were written at that time, it is the one whose name sorts last. Links are not followed. NULL if
+ * there is none. The caller frees it.
  */
 char *newest_experiment(void);
 

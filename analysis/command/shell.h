@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What runs commands: the open session with the settings that commands change,
- * where output goes, and where commands come from. Each command's messages are
- * kept until its output is written and then go to standard error, after it.
+ * Runs commands. The shell has the open session, the settings that commands change, where output
+ * goes and where commands come from. The messages of a command are kept until its output is
+ * written, and then go to standard error.
  */
 #ifndef COMMAND_SHELL_H
 #define COMMAND_SHELL_H
@@ -22,110 +22,116 @@ struct command;
 struct input;
 
 /*
- * A line without its newline, to be freed; NULL at the end. May set in->dropped:
- * the person gave up the command that this line would have belonged to.
+ * Reads a line without its newline, which the caller frees; NULL at the end. It may set
+ * in->dropped: the user cancelled the command that the line belongs to.
  */
 typedef char *(*line_reader)(struct input *in, const char *prompt);
 
 /* Where commands are read from. */
 struct input {
 	line_reader read;
-	struct shell *shell; /* of a person: whose experiments names are completed from */
-	FILE *file;       /* for a reader of files */
-	const char *name; /* for messages; NULL: a person, who sees the line */
+	struct shell *shell; /* keyboard only: its experiments give the names for completion */
+	FILE *file;       /* read_file_line only */
+	const char *name; /* for messages; NULL: typed by a person, who sees the line */
 	unsigned line;
 	bool dropped;
 	struct buf text;  /* the logical line */
 	struct words words;
 };
 
-/* Commands whose arguments together are the filter (cmd_select.c). */
+/* Commands whose arguments are combined into the filter (cmd_select.c). */
 enum filter_part { FILTER_EXPRESSION, FILTER_PID, FILTER_COMM, FILTER_FROM, FILTER_TO, FILTER_PARTS };
 
 struct shell {
-	const char *program;  /* before each message */
-	line_reader keyboard; /* reads a terminal; NULL: standard input is read plainly */
+	const char *program;  /* printed before each message */
+	line_reader keyboard; /* reads a terminal; NULL: standard input is read without editing */
 	struct diag diag;
 	struct session *session;
 	struct metric_set metric_set;
 	struct view_state view;
-	bool opened;          /* the three above are set up */
-	VEC(char *) paths;    /* of what is open, as it was named */
+	bool opened;          /* session, metric_set and view are set up */
+	VEC(char *) paths;    /* of the open experiments, as the user named them */
 	func_vec call_chain;    /* functions that called each other, for csingle and its like */
 	struct printer printer;
-	FILE *file;           /* of outfile, appendfile; NULL: printer.file is not ours */
+	/* opened by outfile or appendfile; NULL: printer.file belongs to the caller */
+	FILE *file;
 	char *file_name;
-	struct rc *rc;        /* what .er.rc files say; NULL: not read yet */
-	bool in_rc;           /* one of them is read, or a line carried out */
-	const struct command *asking; /* the running command, given no argument; NULL: others */
-	struct input *input;  /* that the running command came from; NULL: the command line */
-	unsigned depth;       /* of scripts in scripts */
-	unsigned nfailed;     /* commands */
-	size_t ntroubles;     /* messages of the experiments that the user was told of */
+	struct rc *rc;        /* contents of the .er.rc files; NULL: not read yet */
+	bool in_rc;           /* an .er.rc file is being read, or one of its lines executed */
+	/* the running command if it has no argument; otherwise NULL */
+	const struct command *asking;
+	struct input *input;  /* source of the running command; NULL: the command line */
+	unsigned depth;       /* nesting of scripts */
+	unsigned nfailed;     /* number of commands that failed */
+	size_t ntroubles;     /* number of the experiments' messages that the user was shown */
 	const char *viewmode; /* NULL: user */
-	char *filter_parts[FILTER_PARTS]; /* arguments; NULL: none. They end with what is open. */
-	bool inlines; /* inlined calls have frames, but not under viewmode machine */
-	bool keep_going;      /* a batch goes on after a command that failed */
-	bool ended;           /* a command of a batch failed: no further one is run */
+	char *filter_parts[FILTER_PARTS]; /* arguments; NULL: none. Freed with the session. */
+	bool inlines; /* inlined calls have frames, except under viewmode machine */
+	bool keep_going;      /* a batch continues after a command that failed */
+	bool ended;           /* a command of a batch failed: run no further command */
 	bool rest_noted;      /* the user was told that further commands are not run */
 	VEC(const struct command *) failed_filters; /* no report runs until these succeed */
-	bool quit;            /* leave the input being read */
-	bool gone;            /* nobody reads the output any more: stop without a word */
-	bool typed;           /* commands are typed on a terminal: Ctrl-C ends one, not all */
-	bool interrupted;     /* it ended all */
-	unsigned running;     /* of commands in commands */
+	bool quit;            /* stop reading this input */
+	bool gone;            /* the reader of the output has closed it: stop without a message */
+	/* commands are typed on a terminal: Ctrl-C ends one command, not the tool */
+	bool typed;
+	bool interrupted;     /* Ctrl-C ended the tool */
+	unsigned running;     /* nesting of commands */
 };
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard);
 void shell_fini(struct shell *sh);
 
 /*
- * Open the experiments instead of what is open; settings begin anew. What cannot
- * be opened is reported. 0 when there is one at least, or -1, nothing changed.
+ * Open these experiments in place of those that are open, and reset the settings. Reports what
+ * cannot be opened. Returns 0 if at least one was opened; otherwise -1, with nothing changed.
  */
 int shell_open(struct shell *sh, char *const *paths, size_t n);
 
-/* Have the session show what viewmode and inlines choose. */
+/* Apply viewmode and inlines to the session. */
 void shell_show_calls(const struct shell *sh, struct session *s);
-/* Without any, for a tool that shows objects: of the defaults files scc, dcc and cc count. */
+/*
+ * Open without experiments, for a tool that shows objects. Of the defaults files only scc, dcc
+ * and cc take effect.
+ */
 void shell_open_bare(struct shell *sh);
-/* Write out what was printed, then say what there is to say. -1 when it cannot be written. */
+/* Flush the output, then print the messages. Returns -1 if the output cannot be written. */
 int shell_messages(struct shell *sh);
 
 /*
- * Run one command: arguments, the command, its messages. 0 or -1; after -1 sh->ended is
- * set unless the shell keeps going.
+ * Run one command: check its arguments, run it, print its messages. Returns 0 or -1. After -1
+ * sh->ended is set unless the shell keeps going.
  */
 int shell_run(struct shell *sh, const struct command *c, int argc, char **argv);
 /* Tell the user, once, that the commands after the failed one are not run. */
 void shell_note_rest(struct shell *sh);
 /*
- * Run the commands of an input to its end, to `quit`, or to a command that fails (a person at
- * a terminal types on); takes over its buffers.
+ * Run the commands of an input until its end, `quit`, or a failed command; failures do not stop a
+ * person at a terminal. Frees the input's buffers.
  */
 void shell_read(struct shell *sh, struct input *in);
 /*
- * The words of the next command of an input in in->words: lines joined by a
- * backslash or by an open quote. False at the end.
+ * Read the words of the next command into in->words. Lines are joined by a backslash or an open
+ * quote. False at the end.
  */
 bool shell_next_words(struct shell *sh, struct input *in);
-/* Print what was reported as warnings: of defaults nothing is an error. */
+/* Print the reported messages as warnings, because no message about defaults is an error. */
 void shell_warnings(struct shell *sh);
-/* Commands from standard input: with prompt and editing on a terminal. */
+/* Run commands from standard input. A terminal gets a prompt and line editing. */
 void shell_keyboard(struct shell *sh);
-/* The reader of in->file. */
+/* A line_reader for in->file. */
 char *read_file_line(struct input *in, const char *prompt);
 
-/* Print what a view made, if it did (rc 0), free it and hand on rc. */
+/* Print the table if its view returned rc 0. Free the table and return rc. */
 int shell_print(struct shell *sh, struct table *t, int rc);
-/* "COMMAND: text", what is set now, when the running command was given no argument. */
+/* Print the current setting as "COMMAND: text" if the running command has no argument. */
 void shell_reply(struct shell *sh, const char *text);
-/* The same under the name of the command that sets it. */
+/* The same with `setting` in place of the running command's name. */
 void shell_reply_as(struct shell *sh, const char *setting, const char *text);
 
 /*
- * All of er_print: options, experiments, commands. The exit status; 128 + SIGINT when
- * sh->interrupted.
+ * The whole of er_print: options, experiments, commands. Returns the exit status, or 128 + SIGINT
+ * if sh->interrupted is set.
  */
 int shell_main(struct shell *sh, int argc, char **argv);
 

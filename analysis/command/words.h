@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a line of commands falls into words. Blanks separate; a double quote at
- * the start of a word runs to the next one, with \" for a quote inside; within
- * a word quotes are ordinary, so that filter expressions need none. A word that
- * starts with # begins a comment; a line that starts with @ is one.
+ * Splits a line of commands into words. Blanks separate words. A double quote at the start of a
+ * word runs to the next double quote; \" is a quote inside. Quotes within a word are ordinary
+ * characters, so filter expressions need no escapes. A word that starts with # begins a comment.
+ * A line that starts with @ is a comment.
  */
 #ifndef COMMAND_WORDS_H
 #define COMMAND_WORDS_H
@@ -17,9 +17,9 @@ struct words {
 	VEC(char *) v;
 };
 
-/* Replace what is in ret by the words of line. False when a quote is still open at the end. */
+/* Replace the words in ret by those of line. False if a quote is still open at the end. */
 bool words_split(struct words *ret, const char *line);
-/* Whether a physical line ends in the backslash that joins the next one. */
+/* Whether a physical line ends in a backslash, which joins the next line to it. */
 bool line_continues(const char *line);
 void words_free(struct words *w);
 

@@ -12,8 +12,6 @@
 
 enum { TAB = 8, LINES_MAX = 16 * 1024 * 1024, LINE_MAX_LEN = 4096, INLINED_MAX = 64 };
 
-/* --- the functions --- */
-
 static bool has_func(const struct annotate *a, const struct func *f)
 {
 	return map_get(&a->listed, f->id);
@@ -49,7 +47,10 @@ static bool belongs(struct annotate *a, const struct func *f)
 	return a->alone ? func_is_part_of(a->v->session, f, a->func) : func_same_unit(a->v->session, a->func, f);
 }
 
-/* All functions of the unit of `f`, those without samples too; or those of its name. */
+/*
+ * Add all functions of the compilation unit of `f`, with or without samples, or those of its name
+ * only.
+ */
 static void add_around(struct annotate *a, const struct func *f)
 {
 	struct session *s = a->v->session;
@@ -77,7 +78,9 @@ static bool is_hidden(const struct session *s, const struct func *f)
 	return f->flags & FUNC_INLINED && !session_shows_inlined(s);
 }
 
-/* A file that no function was asked for: of the units that it is the source of, or that include it.
+/*
+ * Add the functions of a file that was asked for without a function: those of each unit that the
+ * file is the source of or that includes it.
  */
 static void add_of_file(struct annotate *a)
 {
@@ -106,8 +109,6 @@ static int listed_cmp(const void *pa, const void *pb)
 	return (a->func->addr > b->func->addr) - (a->func->addr < b->func->addr);
 }
 
-/* --- sums --- */
-
 bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset, uint32_t *line)
 {
 	struct inlined_at calls[INLINED_MAX];
@@ -127,7 +128,10 @@ bool annotate_place(const struct annotate *a, const struct func *f, uint64_t off
 	return true;
 }
 
-/* What stands for no line of the file: of a function what has no line, and the nth of a->others. */
+/*
+ * A key that is no line of the file. Each function has one for code without a line, and each of
+ * a->others has one.
+ */
 static uint64_t no_line_key(const struct func *f)
 {
 	return 1ULL << 40 | f->id;
@@ -138,7 +142,7 @@ static uint64_t other_key(size_t n)
 	return 1ULL << 41 | n;
 }
 
-/* The calls of outlined code, which no line made. */
+/* The key of calls in outlined code, which no line made. */
 static uint64_t outlined_key(const struct func *f)
 {
 	return 1ULL << 42 | f->id;
@@ -164,7 +168,10 @@ static uint32_t known_key(struct map *keys, uint64_t what)
 	return *at - 1;
 }
 
-/* Where inlined calls have frames: each frame counts for one line, that of its function. */
+/*
+ * The key where inlined calls have frames. Each frame then counts for one line: the line of its
+ * own function.
+ */
 static uint32_t frame_key(struct annotate *a, const struct frame *frame)
 {
 	struct srcline at;
@@ -177,7 +184,7 @@ static uint32_t frame_key(struct annotate *a, const struct frame *frame)
 
 struct keying {
 	struct annotate *a;
-	unsigned char *listed; /* by function id */
+	unsigned char *listed; /* indexed by function id */
 	size_t n;
 };
 
@@ -212,7 +219,10 @@ static void sum_lines(struct annotate *a)
 	free(k.listed);
 }
 
-/* Of a function's code that was written in another file: its index line leads there. */
+/*
+ * Give the function an index line for code that comes from another file; the line names that
+ * file.
+ */
 static void add_other_file(struct annotate *a, const struct func *f, uint64_t offset)
 {
 	struct srcline at;
@@ -223,7 +233,7 @@ static void add_other_file(struct annotate *a, const struct func *f, uint64_t of
 		known_key(&a->keys, other_file_key(a, f, at.file));
 }
 
-/* Lines with code but without samples: they show zeros. Lines without code are blank. */
+/* Give lines with code but without samples zeros; lines without code stay blank. */
 static void add_code_lines(struct annotate *a)
 {
 	line_code_vec rows = { 0 };
@@ -240,8 +250,6 @@ static void add_code_lines(struct annotate *a)
 	}
 	vec_free(&rows);
 }
-
-/* --- the text --- */
 
 static void read_text(struct annotate *a)
 {
@@ -287,8 +295,6 @@ static void put_source(const struct annotate *a, struct buf *b, uint32_t line)
 		while (++column % TAB);
 	}
 }
-
-/* --- rows --- */
 
 static void add_columns(struct annotate *a)
 {
@@ -357,7 +363,10 @@ static void index_line(struct annotate *a, const struct func *f, const char *wha
 		annotate_fill(a, r, key);
 }
 
-/* The function's next file by name: an index into a->others, or their number. */
+/*
+ * The function's next file in order of name: an index into a->others, or their number if there
+ * are no more.
+ */
 static size_t next_other(const struct annotate *a, const struct func *f, const char *after)
 {
 	size_t next = a->others.len;
@@ -372,7 +381,7 @@ static size_t next_other(const struct annotate *a, const struct func *f, const c
 	return next;
 }
 
-/* A line for each file that code of the function was written in (S-047). */
+/* Add an index line for each other file that code of the function comes from. */
 static void index_others(struct annotate *a, const struct func *f)
 {
 	const char *file = "";
@@ -446,7 +455,7 @@ static void put_object(struct buf *b, const char *label, const struct loadobj *o
 		buf_printf(b, " (found in %s)", o->opened_as);
 }
 
-/* "Source file: …", "Object file: …", "Load Object: …" as the table's title. */
+/* Set the table's title: "Source file: …", "Object file: …", "Load Object: …". */
 static void annotate_title(struct annotate *a)
 {
 	const struct func *f = a->func ? a->func : a->funcs.len ? a->funcs.data[0].func : NULL;
@@ -473,7 +482,7 @@ static const char *source_of(struct session *s, const struct func *f)
 	return func_srcline(s, f, 0, &at) ? at.file : file;
 }
 
-/* A file by its last part or more, among those that the function has lines of. */
+/* The file whose path ends in this name, among the files that the function has lines of. */
 static const char *file_of_func(struct session *s, const struct func *f, const char *name)
 {
 	struct inlined_at calls[INLINED_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What annotated source and annotated disassembly share: the text of the file,
- * the functions in question, the sums of its lines, columns and marks.
+ * Shared by annotated source and annotated disassembly: the text of the source file, the
+ * functions shown, the sums for its lines, the columns and the marks.
  */
 #ifndef VIEWS_ANNOTATE_H
 #define VIEWS_ANNOTATE_H
@@ -12,19 +12,20 @@
 #include "analysis/model/source.h"
 #include "analysis/views/view.h"
 
-/* The text of a source file by lines, which count from 1. */
+/* The text of a source file, split into lines. Lines count from 1. */
 struct source_text {
 	struct file file;
-	VEC(uint32_t) starts; /* of lines 1, 2, …; one more than there are */
-	char *found;	      /* where it is; NULL: it could not be read */
+	/* where lines 1, 2, … start; it has one entry more than there are lines */
+	VEC(uint32_t) starts;
+	char *found;	      /* path where the file was found; NULL: it could not be read */
 };
 
 struct listed_func {
 	const struct func *func;
-	uint32_t first_line; /* where it begins in the file; 0: nowhere */
+	uint32_t first_line; /* its first line in the file; 0: it has none there */
 };
 
-/* Code of a function that was written in another file than the one shown. */
+/* Code of a function that comes from another file than the one shown. */
 struct other_file {
 	const struct func *func;
 	const char *file; /* interned */
@@ -33,50 +34,62 @@ struct other_file {
 struct annotate {
 	struct view_state *v;
 	struct table *t;
-	const struct func *func;       /* what was asked for */
+	const struct func *func;       /* the function that was asked for */
 	const char *file;	       /* path, interned; NULL: no line is known */
-	bool alone;		       /* only this function counts */
+	bool alone;		       /* show only this function */
 	VEC(struct listed_func) funcs; /* by first line, then by address */
-	struct map listed;       /* their ids */
+	struct map listed;       /* ids of these functions */
 	struct source_text text;
 	struct metric_list metrics; /* without names, sizes, addresses */
-	struct map keys;	    /* of lines, and of what functions have elsewhere: key + 1 */
-	VEC(struct other_file) others; /* in the order that they were met */
+	struct map keys;	    /* of lines, and of functions' code from other files: key + 1 */
+	VEC(struct other_file) others; /* in the order in which they were met */
 	struct code_tally sums;	    /* by key */
 	size_t text_column;
 };
 
 /*
- * Gather all this for a function: its columns are added to the table. `file` is as
- * in view_source. 0, or -1 after reporting.
+ * Collect all this for a function and add its columns to the table. `file` is as for view_source.
+ * Returns 0, or -1 after reporting.
  */
 int annotate_init(struct annotate *a, struct view_state *v, const struct func *f, const char *file,
 		  struct table *t, struct diag *d);
 void annotate_free(struct annotate *a);
 
-/* The place of an instruction in the file, as far out as it is in it; false: elsewhere. */
+/*
+ * The line of the file that an instruction belongs to. Of several inlined calls in this file the
+ * outermost counts. False: the instruction comes from another file.
+ */
 bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset,
 		    uint32_t *line);
-/* A row with text; blank metrics. */
+/* Add a row with text and blank metrics. */
 struct row *annotate_row(struct annotate *a, const char *text);
 /* Fill the metrics of a row. */
 void annotate_values(struct annotate *a, struct row *r, const int64_t *excl, const int64_t *incl);
-/* The same by a key: a line, for one. Zeros where nothing was met; false: no such key. */
+/*
+ * Fill a row's metrics by key, for example that of a line. They are zeros if no packet had the
+ * key; false: no such key.
+ */
 bool annotate_fill(struct annotate *a, struct row *r, uint64_t key);
-/* A source line; its metrics if it has code and `values` is set. */
+/* Add a source line, with its metrics if it has code and `values` is set. */
 void annotate_line(struct annotate *a, uint32_t line, bool values);
 /*
- * Add the index lines of a function, which stand before its first line. `classes` (of
- * enum remark) says whether to add the line that has only its name: REMARK_BASIC. A
- * function without a line in the file gets that one only with `always`, or if it has time.
+ * Add the index lines of a function, which are shown before its first line. The line that has
+ * only the function's name is added if `classes` (of enum remark) has REMARK_BASIC. For a
+ * function without a line in the file it is added only with `always` or if the function has time.
  */
 void annotate_index(struct annotate *a, const struct listed_func *f, unsigned classes,
 		    bool always);
-/* What to do about a source file that was not found: the commands, where there are any. */
+/*
+ * What the user can do about a source file that was not found. Names commands if the tool has
+ * them.
+ */
 const char *annotate_remedy(const struct annotate *a);
-/* How many lines the file has; 0 when it could not be read. */
+/* Number of lines of the file; 0 if it could not be read. */
 uint32_t annotate_nlines(const struct annotate *a);
-/* Mark the rows whose value in any column is at least so many percent of the column's largest. */
+/*
+ * Mark the rows whose value in any column is at least `threshold` percent of the column's
+ * largest.
+ */
 void annotate_mark(struct annotate *a, double threshold);
 
 #endif

@@ -8,25 +8,27 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
 
-/* What all panels have in common. */
+/* What all panels share. */
 struct drawing {
 	struct view_state *v;
 	const struct tally *tally;
 	struct stack_index index;
-	int64_t *rank; /* by function: its place in the order of names */
+	int64_t *rank; /* by function: its position in the order of names */
 };
 
-/* Panels that follow each other. */
+/* A run of consecutive panels. */
 struct panels {
 	const struct drawing *g;
 	struct table *t;
-	struct callers sums; /* in the middle: its total is 100 % of attributed */
-	struct cell **known;      /* by function: the cells that it has in every panel, or NULL */
+	/* sums of the function in the middle; its total is 100 % of the attributed values */
+	struct callers sums;
+	/* by function: its cells, which are the same in every panel; or NULL */
+	struct cell **known;
 	ranked_vec ranked;        /* the neighbours that are being added */
 	int group;
 };
 
-/* Of a function, whatever panel it stands in; the attributed ones blank. */
+/* The cells of a function, the same in every panel; attributed cells are blank. */
 static const struct cell *cells_of(struct panels *p, const struct func *f)
 {
 	struct row r = { .cells = p->known[f->id] };
@@ -75,7 +77,10 @@ static void add_neighbours(struct panels *p, const struct neighbours *side)
 		add_row(p, r->func, r->attr, '\0');
 }
 
-/* Callers, the functions themselves, the last of them with what is their own, callees. */
+/*
+ * Add a panel: callers, then the chain of functions, then callees. The last function of the chain
+ * has its own values.
+ */
 static void add_panel(struct panels *p, struct func *const *funcs, size_t n)
 {
 	callers_find(&p->sums, funcs, n);
@@ -86,7 +91,10 @@ static void add_panel(struct panels *p, struct func *const *funcs, size_t n)
 	p->group++;
 }
 
-/* Names are compared once, not in every panel; and made now, for panels are drawn by several threads. */
+/*
+ * Rank names once, so that panels need not compare them. This is done before several threads draw
+ * panels.
+ */
 static void rank_names(struct drawing *g)
 {
 	static const struct metric_sort by_name = { .col = { .stat = STATIC_NAME } };
@@ -156,7 +164,7 @@ int view_callers(struct view_state *v, struct func *const *funcs, size_t n, stru
 	return 0;
 }
 
-/* The panels of some functions that follow each other, in a table of their own. */
+/* Consecutive panels in a table of their own, which one thread draws. */
 struct share {
 	const struct drawing *g;
 	const struct ranked *funcs;
@@ -177,7 +185,7 @@ static void share_draw(void *ctx, size_t i)
 	panels_free(&p);
 }
 
-/* The functions in n shares of about as many neighbours. */
+/* Divide the functions into n runs with about the same number of neighbours each. */
 static void share_out(const struct drawing *g, const ranked_vec *funcs, struct share *shares, size_t n)
 {
 	size_t all = 0, sofar = 0, at = 0;

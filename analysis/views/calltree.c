@@ -11,12 +11,12 @@ struct drawing {
 	struct view_state *v;
 	struct table *t;
 	const struct tally *tally;
-	struct metric_list columns; /* attributed */
+	struct metric_list columns; /* attributed metrics */
 	struct metric_sort sort;
 	size_t limit;
 };
 
-/* Each metric of the function list once, attributed. */
+/* Make a list of attributed metrics; each metric of the function list occurs once. */
 static void tree_columns(const struct metric_list *funcs, struct metric_list *ret)
 {
 	struct metric_list callers;
@@ -29,7 +29,10 @@ static void tree_columns(const struct metric_list *funcs, struct metric_list *re
 	metric_list_free(&callers);
 }
 
-/* A node whose listed metrics are all zero is left out, and so are those below it. */
+/*
+ * Whether to show a node. A node whose listed metrics are all zero is left out with all nodes
+ * below it.
+ */
 static bool shown(const struct drawing *g, const struct tree_node *n)
 {
 	vec_for_each(c, &g->columns.cols) {

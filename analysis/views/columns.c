@@ -14,7 +14,7 @@ static const char *const short_flavors[] = { NULL, "Excl.", "Incl.", "Attr.", "D
 static const char *const full_flavors[] = { NULL, "Exclusive", "Inclusive", "Attributed",
 					    "Data Derived" };
 
-/* The order in which one metric's visibilities stand side by side. */
+/* The order of a metric's visibilities from left to right. */
 static const struct shape {
 	unsigned vis;
 	enum cell_kind kind;
@@ -57,7 +57,7 @@ static size_t ncopies(const struct metric *m)
 	return m->ngroups ? m->ngroups : 1;
 }
 
-/* What is compared with the first group says so in the place of its unit. */
+/* The unit in the heading. It says how a value is compared with that of the first group. */
 static const char *unit_of(const struct metric *m, const struct shape *shape)
 {
 	if (m->group < 2 || shape->kind == CELL_PERCENT || m->compare == COMPARE_ON)
@@ -156,7 +156,7 @@ struct cell metric_plain_cell(const struct metric *m, int64_t value)
 	return metric_cell(metric_has_time(m) ? &time : &count, m, value, 0);
 }
 
-/* How many times what the first group has; of nothing, nothing is as much. */
+/* The ratio to the first group's value; 1 if both are zero. */
 static double times(int64_t value, int64_t base)
 {
 	if (!base)
@@ -173,7 +173,7 @@ struct cell compared_to(enum compare how, enum cell_kind kind, int64_t value, in
 	return (struct cell){ .kind = kind, .i = value };
 }
 
-/* A value beside that of the first group. */
+/* The cell of a value that is compared with the first group's. */
 static struct cell compared_cell(const struct shape *shape, const struct metric *m, int64_t value,
 				 int64_t base)
 {
@@ -186,7 +186,7 @@ static struct cell compared_cell(const struct shape *shape, const struct metric 
 	return cell;
 }
 
-/* The cells of one group's copy of a metric; how many there are. */
+/* Fill the cells of a metric for one group. Returns their number. */
 static size_t fill_shapes(struct cell *cells, const struct metric_col *c, size_t group,
 			  const int64_t *values, const int64_t *whole)
 {
@@ -210,7 +210,7 @@ static size_t fill_shapes(struct cell *cells, const struct metric_col *c, size_t
 	return n;
 }
 
-/* How many cells a metric has in a row. */
+/* Number of cells that a metric has in a row. */
 static size_t ncells(const struct metric_col *c)
 {
 	unsigned vis = c->vis & (VIS_TIME | VIS_VALUE | VIS_PERCENT);
@@ -345,7 +345,7 @@ static const int64_t *ranked_values(const struct ranked *r, enum flavor f)
 	return f == FLAVOR_EXCL || f == FLAVOR_DATA ? r->excl : f == FLAVOR_INCL ? r->incl : r->attr;
 }
 
-/* While differences are compared what differs most comes first. */
+/* The sort value if differences are compared: the largest difference comes first. */
 static int64_t difference(const struct metric *m, const int64_t *values)
 {
 	int64_t d = metric_value(copy_of(m, m->ngroups - 1), values) -

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data objects, the variables that addresses of data lie in: as a list, one by
- * one, and with the offsets that were used in blocks of 32 bytes (P-045 to P-047).
+ * Data objects: the variables that contain the recorded data addresses. They are shown as a list,
+ * one by one, or with the offsets that were accessed, in blocks of 32 bytes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +45,7 @@ int view_data_objects(struct view_state *v, struct table *t, struct diag *d)
 	return index_print(v, &spec, t, d);
 }
 
-/* What a data object, or a place in it, has of each metric. */
+/* The metrics of a data object or of a block in it. */
 struct part {
 	const struct dataobj *object;
 	int64_t offset; /* -1: the whole object */
@@ -54,7 +54,8 @@ struct part {
 
 struct parts {
 	VEC(struct part) all;
-	struct map by_place; /* hash of object and offset + 1, to index + 1 of all */
+	/* hash of object and offset + 1; maps to an index into `all`, plus 1 */
+	struct map by_place;
 	size_t nmetrics;
 	int64_t *total;
 };
@@ -130,7 +131,7 @@ static int by_object(const void *a, const void *b)
 	return (pa->offset > pb->offset) - (pa->offset < pb->offset);
 }
 
-/* Objects in the order of the list, the places of each in that of their offsets. */
+/* Objects are in the order of the list, and the blocks of each in order of offset. */
 int view_data_layout(struct view_state *v, struct table *t, struct diag *d)
 {
 	ranked_vec objects = { 0 };
@@ -187,7 +188,7 @@ static void put_summary(struct view_state *v, struct table *t, const struct part
 	put_textf(t, table_row(t), 0, "  Load Object: %s", o->obj->path);
 }
 
-/* The nth of that name, 0 the only one; or NULL after reporting. */
+/* The nth object of this name; with n 0 the name must be unique. NULL after reporting. */
 static const struct part *choose_part(const struct parts *p, const char *name, size_t nth,
 				      struct diag *d)
 {

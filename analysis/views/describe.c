@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * describe: what expressions can ask for, and which of the loaded data has it.
- * First the properties, then fields that only a packet's description tells of,
- * then sets and functions, then object types.
+ * describe: what expressions can use, and which of the loaded data has it. First the properties,
+ * then fields that only the packets' descriptions define, then sets and functions, then object
+ * types.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "analysis/metrics/property.h"
 #include "analysis/views/columns.h"
 
-/* The kinds of data of a session, each once: "Clock", … */
+/* The name of a kind of data: "Clock", … */
 static const char *kind_name(enum er_packet kind)
 {
 	switch (kind) {
@@ -23,7 +23,6 @@ static const char *kind_name(enum er_packet kind)
 	default: return "other";
 	}
 }
-
 
 static void add(struct table *t, const char *name, const char *data, const char *label)
 {
@@ -39,7 +38,7 @@ static bool stream_has(const struct exp_stream *st, const struct property *p, co
 	return p ? property_in_stream(p, st) : stream_field(st, field).offset != 0;
 }
 
-/* Whether any packet says so: threads have names where a recorder wrote them. */
+/* Whether any packet has this text. Threads have names only if the recorder wrote them. */
 static bool text_known(const struct session *s, const struct property *p)
 {
 	bool comm = !strcmp(p->name, "COMM");
@@ -55,7 +54,7 @@ static bool text_known(const struct session *s, const struct property *p)
 	return false;
 }
 
-/* "clock, I/O", "all", or that nothing has it. */
+/* The kinds of data that have it: "clock, I/O", "all", or "not recorded". */
 static const char *data_with(const struct session *s, const struct property *p, const char *field,
 			     struct buf *b)
 {
@@ -102,7 +101,7 @@ static bool has_name(const name_vec *v, const char *name)
 	return false;
 }
 
-/* Fields of the packets that are no property. */
+/* Add the packets' fields that are not properties. */
 static void add_fields(struct table *t, const struct session *s)
 {
 	name_vec done = { 0 };

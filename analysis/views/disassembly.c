@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Annotated disassembly: the instructions of a function, each with what was met
- * there, between the source lines that they come from (S-051). A caller's pc lies
- * inside its call instruction and counts for it.
+ * Annotated disassembly: the instructions of a function with their metrics, between the source
+ * lines that they come from. A caller's pc lies inside its call instruction and counts for it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,17 +27,16 @@ struct disassembly {
 	struct annotate a;
 	struct disasm *decoder;
 	unsigned classes;
-	uint32_t shown;    /* source lines up to this one were */
-	uint32_t skipped;  /* but for those up to this one, before the function's first */
-	struct map before; /* those of them that were shown after all */
+	uint32_t shown;    /* source lines up to this one have been shown */
+	/* lines up to this one, before the function's first line, are left out */
+	uint32_t skipped;
+	struct map before; /* those of them that were shown because code comes from them */
 
-	/* Of the function in hand. */
+	/* The current function. */
 	const struct func *func;
 	VEC(struct instruction) insns;
-	struct code_tally sums; /* by instruction */
+	struct code_tally sums; /* indexed by instruction */
 };
-
-/* --- decoding --- */
 
 static bool name_address(void *ctx, uint64_t addr, struct buf *b)
 {
@@ -114,8 +112,6 @@ static int decode(struct disassembly *dis, const struct func *f, struct diag *d)
 	return n ? 0 : no_code(f, d);
 }
 
-/* --- sums --- */
-
 static uint32_t insn_key(void *ctx, const struct frame *frame, const struct func *whole)
 {
 	struct disassembly *dis = ctx;
@@ -135,8 +131,6 @@ static void fill_insn(struct disassembly *dis, struct row *r, size_t i)
 	else
 		annotate_values(&dis->a, r, zeros, zeros);
 }
-
-/* --- rows --- */
 
 static void put_bytes(struct buf *b, struct session *s, const struct func *f,
 		      const struct instruction *insn)
@@ -177,8 +171,8 @@ static void put_insn(struct disassembly *dis, size_t i, uint32_t line)
 }
 
 /*
- * All source up to a line stands before its first instruction, each line once. Code may
- * come from a line before the function's first, such as a C++ member's initializer: that
+ * Show all source lines up to this one before its first instruction, each line once. Code may
+ * come from a line before the function's first, such as the initializer of a C++ member; that
  * line is shown alone.
  */
 static void put_lines_to(struct disassembly *dis, uint32_t line)
@@ -196,7 +190,9 @@ static void put_lines_to(struct disassembly *dis, uint32_t line)
 		annotate_line(&dis->a, dis->shown + 1, dis->classes & REMARK_ASRC);
 }
 
-/* The line of an instruction: of the file that is shown, or as it was written elsewhere. */
+/*
+ * The line of an instruction: in the file that is shown, or in the file that the code comes from.
+ */
 static uint32_t insn_line(struct disassembly *dis, uint64_t offset, bool *here)
 {
 	struct srcline at;
@@ -210,7 +206,7 @@ static uint32_t insn_line(struct disassembly *dis, uint64_t offset, bool *here)
 
 static void put_function(struct disassembly *dis, const struct listed_func *f)
 {
-	/* The function's own source begins with its first line. */
+	/* Begin with the first line of the function's own source. */
 	if (f->first_line > 1 && dis->shown < f->first_line - 1) {
 		for (uint32_t line = dis->skipped + 1; line <= dis->shown; line++)
 			map_put(&dis->before, line, NULL);
@@ -231,7 +227,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 	code_tally_free(&dis->sums);
 }
 
-/* The function that was asked for with its parts; or all of a file. */
+/* Whether to show a function: the one that was asked for and its parts, or all of a file. */
 static bool wanted(const struct annotate *a, const struct func *f)
 {
 	return !a->func || func_is_part_of(a->v->session, f, a->func);

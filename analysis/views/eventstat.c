@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* heapstat and iostat: how many calls of which size, the least, the largest, the sum. */
+/* heapstat and iostat: numbers of calls by size; least size, largest size and sum. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 
-/* Ranges of sizes as gprofng has them; each holds what is up to its end, and not in one before. */
+/* Ranges of sizes, as in gprofng. A range holds sizes up to its end that no earlier range holds. */
 static const struct size_range {
 	const char *name;
 	uint64_t end;
@@ -25,7 +25,7 @@ static const struct size_range {
 
 enum { NRANGES = sizeof(ranges) / sizeof(ranges[0]) };
 
-/* What is known of one kind of calls. */
+/* The statistics of one kind of calls. */
 struct stat {
 	uint64_t in_range[NRANGES], calls, bytes, least, most;
 	int64_t time_ns, longest_ns;
@@ -46,7 +46,7 @@ static void stat_add(struct stat *s, uint64_t bytes, int64_t ns)
 	add_to(&s->time_ns, ns);
 }
 
-/* A group of lines: its title, then label and value. */
+/* A group of lines: a title, then labels and values. */
 struct lines {
 	struct table *t;
 	int group;
@@ -81,7 +81,7 @@ static void seconds(struct lines *l, const char *label, int64_t ns)
 	r->cells[1] = (struct cell){ .kind = CELL_TIME, .i = ns };
 }
 
-/* A call takes microseconds: milliseconds with three digits behind the point. */
+/* Calls take microseconds, so times are milliseconds with three decimals. */
 static void milliseconds(struct lines *l, const char *label, int64_t ns)
 {
 	struct row *r = table_row(l->t);
@@ -106,7 +106,7 @@ static void columns(struct table *t, const char *name)
 	vec_push(&t->columns, (struct column){ .kind = CELL_COUNT });
 }
 
-/* The field of the stream that the hits are of now. */
+/* The field in the stream of the current hits. */
 struct field_cache {
 	const struct exp_stream *stream;
 	struct field_ref type, size, start;
@@ -127,7 +127,7 @@ struct heap_stat {
 	const struct leaks *leaks;
 	struct field_cache fields;
 	struct stat allocated, leaked;
-	struct map *passed; /* with a filter: addresses of the packets that it left */
+	struct map *passed; /* addresses of the packets that pass the filter; unused without one */
 };
 
 static void add_heap(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -221,7 +221,10 @@ struct io_stat {
 
 static void add_io(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
-	/* By field IOTYPE: read, write, open, close, other; the same having failed. */
+	/*
+	 * Classes by field IOTYPE: read, write, open, close, other; then the same for failed
+	 * calls.
+	 */
 	static const enum io_class classes[] = {
 		IO_READ, IO_WRITE, IO_OTHER, IO_OTHER, IO_OTHER,
 		IO_ERROR, IO_ERROR, IO_ERROR, IO_ERROR, IO_ERROR,

@@ -25,7 +25,7 @@ int view_experiment_list(struct view_state *v, struct table *t, struct diag *d)
 	return 0;
 }
 
-/* Samples lie between their events: of n events there are n-1. */
+/* Samples are the periods between events: n events make n-1 samples. */
 static int64_t count_samples(const struct experiment *e)
 {
 	int64_t n = 0;
@@ -35,11 +35,14 @@ static int64_t count_samples(const struct experiment *e)
 	return n ? n - 1 : 0;
 }
 
-/* How many of each an experiment has: of samples by its events, else by its packets. */
+/*
+ * How many samples, threads, LWPs and CPUs an experiment has. Samples are counted by its events,
+ * the others by its packets.
+ */
 struct counts {
 	struct map seen[SELECT_KINDS]; /* keys: experiment id << 32 | number */
 	size_t n;
-	int64_t *of[SELECT_KINDS];     /* by experiment id - 1 */
+	int64_t *of[SELECT_KINDS];     /* indexed by experiment id - 1 */
 };
 
 static void count_one(struct counts *c, enum select_kind kind, const struct hit *h, int64_t number)

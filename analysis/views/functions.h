@@ -7,9 +7,9 @@
 
 typedef VEC(struct ranked) ranked_vec;
 
-/* Whether anything of the list is not zero: what has nothing is not listed (P-014). */
+/* Whether any value of the list is not zero. Functions whose values are all zero are not listed. */
 bool values_listed(const struct metric_list *l, const int64_t *incl);
-/* Cut to the limit; freed with vec_free. */
+/* The list, cut to the limit; free with vec_free. */
 void functions_ranked(struct view_state *v, ranked_vec *ret);
 
 #endif

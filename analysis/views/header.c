@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is to know of an experiment before its numbers are believed: how
- * it was recorded, and what is missing. The recorder's own account
- * (recorder.xml) is checked against the packets: on each CPU their numbers
- * (field SEQ) and the losses must add up to what was produced.
+ * header: how an experiment was recorded and what it lacks. It tells a reader whether the numbers
+ * can be believed. The recorder's own counts (recorder.xml) are checked against the packets: for
+ * each CPU the packet numbers (field SEQ) and the losses must add up to the records produced.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -105,7 +104,7 @@ static void put_shed(struct table *t, const struct exp_element *el)
 			 second, what);
 }
 
-/* As er_kernel -T was told: a process, a thread, or a kernel thread. */
+/* A target as er_kernel -T took it: a process, a thread, or a kernel thread. */
 static void put_target(struct table *t, int64_t pid, int64_t tid)
 {
 	if (!pid)
@@ -116,7 +115,7 @@ static void put_target(struct table *t, int64_t pid, int64_t tid)
 		put_line(t, "  Only PID %" PRId64 ", TID %" PRId64, pid, tid);
 }
 
-/* What was recorded less than all, at a command or to keep to a budget. */
+/* How the recording was limited, by an option or to keep to a budget. */
 static void put_target_lines(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -131,7 +130,7 @@ static void put_target_lines(struct table *t, const struct experiment *e)
 	}
 }
 
-/* How waits were recorded, and what was shed to keep to a budget. */
+/* How waits were recorded, and what was left out to keep to a budget. */
 static void put_capture(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -169,7 +168,7 @@ static void put_streams(struct table *t, const struct experiment *e)
 		put_line(t, "  Periodic sampling, %" PRId64 " secs.", e->sample_period_s);
 }
 
-/* The program that the process went on as, in another experiment; NULL: it ended otherwise. */
+/* The experiment of the program that the process executed next; NULL if it ended in another way. */
 static const char *exec_of(const struct experiment *e)
 {
 	const char *program = NULL;
@@ -209,7 +208,7 @@ static void put_times(struct table *t, const struct experiment *e)
 	put_line(t, "Data Collection Duration: %.9f", (double)e->end_ns / 1e9);
 }
 
-/* Of a sub-experiment among all the others: only what its founder does not say. */
+/* One of many sub-experiments: add only what its founder does not say. */
 static void put_brief(struct table *t, const struct experiment *e)
 {
 	put_line(t, "Experiment: %s", e->path);
@@ -243,7 +242,7 @@ static void put_one(struct table *t, const struct session *s, const struct exper
 	loss_report_free(a);
 }
 
-/* "Sun Nov 22 05:12:16 2026, for 10.016 sec., on vm: Linux 6.1.0, 2 CPUs" */
+/* Add "Sun Nov 22 05:12:16 2026, for 10.016 sec., on vm: Linux 6.1.0, 2 CPUs". */
 static void put_recorded(struct table *t, const struct experiment *e)
 {
 	char text[64] = "";
@@ -255,7 +254,7 @@ static void put_recorded(struct table *t, const struct experiment *e)
 		put_line(t, "Ended by exec of '%s'", exec_of(e));
 }
 
-/* "Clock-profiling, microstates; I/O-tracing", and how. */
+/* Add the kinds of data and how they were recorded: "Clock-profiling, microstates; I/O-tracing". */
 static void put_data(struct table *t, const struct experiment *e)
 {
 	struct buf b = { 0 };
@@ -273,7 +272,7 @@ static void put_data(struct table *t, const struct experiment *e)
 	buf_free(&b);
 }
 
-/* What was said of an experiment; that it was not closed only if its founder was. */
+/* Number of messages about an experiment. "Not closed" counts only if its founder was closed. */
 static size_t count_messages(const struct experiment *e)
 {
 	size_t n = e->diag.nmsgs + e->diag.dropped;
@@ -285,7 +284,7 @@ static size_t count_messages(const struct experiment *e)
 	return n;
 }
 
-/* Of many processes a line each; in full only those with messages. */
+/* Add one line for each followed process; describe in full only those that have messages. */
 static void put_followed(struct table *t, const struct session *s, const struct experiment *founder)
 {
 	size_t n = 0;
@@ -311,7 +310,7 @@ static void put_followed(struct table *t, const struct session *s, const struct 
 	}
 }
 
-/* How many processes were followed, and of how many there is something to say. */
+/* Add the number of followed processes and how many of them have messages. */
 static void put_processes(struct table *t, const struct session *s, const struct experiment *founder)
 {
 	size_t n = 0, told = 0;
@@ -328,7 +327,7 @@ static void put_processes(struct table *t, const struct session *s, const struct
 		put_line(t, "*** %zu of them ha%s messages", told, told == 1 ? "s" : "ve");
 }
 
-/* The lines that matter. */
+/* Add the most important lines. */
 static void put_short(struct table *t, const struct session *s, const struct experiment *e)
 {
 	struct loss_report *a = e->founder ? NULL : loss_report_new(s, e);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists by what a packet belongs to: index objects and memory objects. What
- * that is says the type's expression; threads, processes and experiments are
- * told apart by more than one number, and their lists have keys of their own.
- * Process and thread ids are the system's own; in a kernel experiment a kernel
- * thread has process id 0 (K-036), and counts as a process of its own.
+ * Lists of the objects that packets belong to: index objects and memory objects. The type's
+ * expression gives a packet's object. Threads, processes and experiments need more than one
+ * number to be told apart, so their lists have keys of their own. Process and thread ids are the
+ * system's. In a kernel experiment a kernel thread has process id 0 and counts as a process of
+ * its own.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct index_tally {
 	struct filter *index;
 	size_t nmetrics;
 	struct intern ids;
-	struct strtab texts;           /* what keys of a text index are ids of */
+	struct strtab texts;           /* the texts whose ids are the keys of a text index */
 	VEC(struct index_key) keys;
-	VEC(struct experiment *) seen_in; /* by key: which has a packet of it */
+	VEC(struct experiment *) seen_in; /* by key: an experiment that has a packet with it */
 	VEC(int64_t) values; /* keys × nmetrics */
 	int64_t *total;
 };
@@ -85,7 +85,7 @@ static const struct index_special *special_of(const struct objtype *type)
 	return NULL;
 }
 
-/* What is not known is -1 (P-055). */
+/* An unknown value is -1. */
 static struct index_key index_key(struct index_tally *it, const struct hit *h)
 {
 	struct value v;
@@ -99,7 +99,7 @@ static struct index_key index_key(struct index_tally *it, const struct hit *h)
 	return (struct index_key){ .a = v.known ? v.i : -1 };
 }
 
-/* The number that filters and selections take, where it is not the system's id. */
+/* Append the number that filters and selections take, if it differs from the system's id. */
 static void put_number(struct experiment *e, int64_t tid, struct buf *b)
 {
 	int64_t n = e->system_wide ? tid : experiment_thread_number(e, tid);
@@ -182,7 +182,7 @@ static void add_row(const struct metric_list *l, struct table *t, const char *na
 		     &(struct values){ .excl = values, .whole = total, .name = name });
 }
 
-/* Numbers go in their order also by name: second 2 before second 10. */
+/* Whether names sort as numbers: second 2 before second 10. */
 static bool by_number(const struct index_tally *it, const struct metric_sort *sort)
 {
 	bool name = sort->col.flavor == FLAVOR_STATIC;
@@ -278,7 +278,7 @@ int view_index(struct view_state *v, const struct objtype *type, struct table *t
 	if (type->kind == OBJ_MEMORY) {
 		spec.metrics = &v->dmetrics;
 		spec.sort = &v->dsort;
-		spec.only = ER_PKT_MHWC; /* others have no address of data (P-080) */
+		spec.only = ER_PKT_MHWC; /* packets of other kinds have no data address */
 		if (!data_recorded(v->session))
 			return diag_error(d, "%s: no counter was recorded with data addresses",
 					  type->name);

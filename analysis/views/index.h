@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists by what a packet belongs to: what index, memory and I/O lists share. */
+/* Lists of the objects that packets belong to; shared by index, memory and I/O lists. */
 #ifndef VIEWS_INDEX_H
 #define VIEWS_INDEX_H
 
@@ -12,9 +12,9 @@
 
 struct buf;
 
-/* What tells objects apart that a number does not. */
+/* Identifies an object that one number cannot identify. */
 struct index_key {
-	const struct experiment *e; /* the founder, or where it matters the experiment */
+	const struct experiment *e; /* the founder, or the experiment itself if that matters */
 	int64_t a, b;
 };
 
@@ -26,17 +26,17 @@ struct index_special {
 
 struct index_spec {
 	const struct objtype *type;
-	const struct index_special *special; /* NULL: by the type's expression */
+	const struct index_special *special; /* NULL: the type's expression makes the keys */
 	const char *title;                   /* NULL: the type's name */
-	enum er_packet only;                 /* of this kind of packets; 0 of all */
+	enum er_packet only;                 /* only packets of this kind; 0: all packets */
 	const struct metric_list *metrics;
 	const struct metric_sort *sort;
 };
 
-/* <Total>, then the objects in order, cut to the limit. 0, or -1 after reporting. */
+/* Add <Total>, then the objects in order, cut to the limit. Returns 0, or -1 after reporting. */
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d);
-/* Whether any counter was recorded with addresses of data. */
+/* Whether a counter was recorded with the addresses of data. */
 bool data_recorded(const struct session *s);
 /* Append the name of the object `index`, which is not -1. (index_label.c) */
 void index_put_label(const struct objtype *type, int64_t index, struct buf *b);

@@ -26,7 +26,7 @@ struct unit {
 	const char *name;
 };
 
-/* In the largest unit that divides it. */
+/* Append a value in the largest unit that divides it. */
 static void put_unit(const struct unit *units, int64_t value, struct buf *b)
 {
 	while (units->factor > 1 && (value < units->factor || value % units->factor))
@@ -34,7 +34,10 @@ static void put_unit(const struct unit *units, int64_t value, struct buf *b)
 	buf_printf(b, "%" PRId64 "%s", value / units->factor, units->name);
 }
 
-/* Classes end at powers of `step`; the last one, one above a power, has no end. */
+/*
+ * Append the bounds of a size class. Classes end at powers of `step`. The last class has no end;
+ * its limit is a power plus 1.
+ */
 static void class_label(const struct unit *units, int64_t first, int64_t step, int64_t limit,
 			struct buf *b)
 {

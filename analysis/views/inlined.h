@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How reports name a place in code. */
+/* How reports name a location in code. */
 #ifndef VIEWS_INLINED_H
 #define VIEWS_INLINED_H
 
@@ -8,8 +8,9 @@
 struct buf;
 
 /*
- * Append " <-- twice a.c:7 <-- mix inl.h:3": the inlined calls around a pc, the
- * outermost first, each with the place in what it called. Nothing when there are none.
+ * Append the inlined calls around a pc: " <-- twice a.c:7 <-- mix inl.h:3". The outermost comes
+ * first, and each has its location in the function that it called. Appends nothing if there are
+ * none.
  */
 void put_inlined(struct buf *b, struct session *s, const struct func *f, uint64_t offset);
 

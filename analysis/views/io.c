@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* I/O by file, and by file as it was opened. */
+/* I/O by file name, and by each opening of a file. */
 #include <inttypes.h>
 
 #include "analysis/base/buf.h"
@@ -22,7 +22,7 @@ static void add_column(struct metric_list *l, const struct metric *m, unsigned v
 	vec_push(&l->cols, (struct metric_col){ .flavor = FLAVOR_EXCL, .metric = m, .vis = vis });
 }
 
-/* The I/O metrics of the index lists; where they have none, all that there are. */
+/* The I/O metrics of the index lists; if these have none, all I/O metrics. */
 static void io_metrics(const struct view_state *v, struct metric_list *l, struct metric_sort *sort)
 {
 	*l = (struct metric_list){ 0 };

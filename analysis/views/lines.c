@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of lines and of pcs. What has no line, and what is not shown function by
- * function, is one entry a function or object. Inlined code counts where it was
- * inlined, at the line of the outermost call; where inlined calls have frames, at the lines
- * of these. A pc is the function's whose code it is in either case.
+ * Lists of lines and of pcs. Code without a line is one entry for each function. Code of an
+ * object that does not show its functions is one entry for each object. Inlined code counts at
+ * the line of the outermost call; where inlined calls have frames, it counts at the lines of
+ * these. A pc always belongs to the function that contains its code.
  */
 #include "analysis/metrics/code_tally.h"
 
@@ -15,13 +15,13 @@
 #include "analysis/views/inlined.h"
 #include "analysis/views/summary.h"
 
-enum { INLINED_AT = 40 }; /* column of a pc's inlined calls */
+enum { INLINED_AT = 40 }; /* column of the inlined calls at a pc */
 
 struct entry {
 	const struct func *func;
-	bool whole;	    /* stands for all of it */
-	bool outlined;	    /* the calls of its outlined code, which no instruction made */
-	uint64_t offset;    /* of a pc */
+	bool whole;	    /* the entry covers the whole function or object */
+	bool outlined;	    /* calls of the function's outlined code, which no instruction made */
+	uint64_t offset;    /* of the pc */
 	struct srcline src; /* line 0: none */
 };
 
@@ -29,7 +29,7 @@ struct listing {
 	struct view_state *v;
 	struct table *t;
 	enum place_kind kind;
-	VEC(struct entry) entries; /* by key */
+	VEC(struct entry) entries; /* indexed by key */
 	struct map keys;	   /* of lines and of functions: key + 1 */
 };
 
@@ -85,8 +85,6 @@ static uint32_t pc_key(void *ctx, const struct frame *frame, const struct func *
 	return known_key(l, hash, e);
 }
 
-/* --- names --- */
-
 static void put_line_name(struct listing *l, struct buf *b, const struct entry *e)
 {
 	const char *label = func_label(l->v, e->func, l->t);
@@ -136,8 +134,6 @@ static const char *entry_name(struct listing *l, const struct entry *e)
 	return name;
 }
 
-/* --- sizes and addresses --- */
-
 /* The stretches of the line table that count for the line: the first one, and all together. */
 static void line_extent(struct session *s, const struct entry *e, uint64_t *first, uint64_t *bytes)
 {
@@ -162,7 +158,7 @@ static void line_extent(struct session *s, const struct entry *e, uint64_t *firs
 		*first = 0;
 }
 
-/* What the columns of size and address show: a function as small as the entry. */
+/* A function with the extent of the entry, for the columns of size and address. */
 static const struct func *entry_extent(struct listing *l, const struct entry *e)
 {
 	struct func *f = arena_alloc(&l->t->arena, sizeof(*f));
@@ -176,8 +172,6 @@ static const struct func *entry_extent(struct listing *l, const struct entry *e)
 	f->addr += first;
 	return f;
 }
-
-/* --- the lists --- */
 
 static bool shows_extent(const struct view_state *v)
 {
@@ -200,7 +194,7 @@ static struct ranked rank_entry(struct listing *l, const struct code_tally *p, s
 				.index = key };
 }
 
-/* <Total>, then all that has something, in order, up to the limit. */
+/* List <Total>, then the entries that are not zero, in order, up to the limit. */
 static void rank_all(struct listing *l, const struct code_tally *p, bool extent, ranked_vec *ret)
 {
 	const struct tally *tally = view_tally(l->v);

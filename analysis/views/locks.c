@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locks: user locks that threads waited for. A lock is an address in a process.
- * Where each of many objects has a lock, all are taken at the same place: locks
- * of the same program that were waited for with a stack in common are one here,
- * unless addresses are asked for.
+ * locks: user locks that threads waited for. A lock is an address in a process. Where many
+ * objects each have a lock, all of these are taken at the same place. The report therefore joins
+ * locks of one program that were waited for with a common stack, unless addresses are asked for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,18 +15,18 @@
 
 enum { KEY_LOCK, KEY_WAITER, KEY_PATH, KEY_HOLDER, KEY_WAKER, KEY_WAKER_PATH };
 
-/* What the report knows of a lock, beside the set. */
+/* What the report adds to a lock of the set. */
 struct group {
-	uint32_t process; /* text key: its name */
-	uint32_t leader;  /* of those that are one: the lock that they are listed under */
+	uint32_t process; /* text key of the process's name */
+	uint32_t leader;  /* the lock that joined locks are listed under */
 };
 
 struct locks {
-	struct wait_report w; /* the first, for it is what the report's functions are given */
+	struct wait_report w; /* first member: the report's functions are given its address */
 	bool by_address;
 	struct lock_set set;
-	VEC(struct group) groups; /* by lock */
-	struct wait_stat idle;    /* waits of idle threads of runtimes, which no lock has */
+	VEC(struct group) groups; /* indexed by lock */
+	struct wait_stat idle;    /* waits of runtimes' idle threads, which belong to no lock */
 };
 
 static uint32_t lock_id(struct locks *ls, const struct hit *h)
@@ -80,8 +79,8 @@ static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
 }
 
 /*
- * The lock that a wait without an address goes to, such as time between samples:
- * one that was waited for at the same place, else one for all of its program.
+ * The lock for a wait without an address, such as time between samples. It is a lock that was
+ * waited for at the same place; if there is none, one for the whole program.
  */
 static uint32_t lock_for(const struct locks *ls, const struct wait_sum *s, const struct map *by_place,
 			 struct map *unknown)
@@ -158,7 +157,10 @@ static const char *waker_of(struct wait_report *w, const struct wait_sum *s)
 	return ret;
 }
 
-/* Where a lock is taken, as its waits' stacks tell: by one function, by several, by none. */
+/*
+ * The function that takes a lock, according to the stacks of its waits. There may be one
+ * function, several, or none.
+ */
 static const char *taken_in(struct locks *ls, uint32_t lock)
 {
 	const struct func *taker = NULL;
@@ -178,7 +180,7 @@ static const char *taken_in(struct locks *ls, uint32_t lock)
 	return func_name(ls->w.v, taker);
 }
 
-/* What a group is called: its process and its name or address, or how many it has. */
+/* Name a group by its process and its name or address, or by its number of locks. */
 static void put_heading(struct locks *ls, const struct wait_sum *s)
 {
 	const struct user_lock *l = &ls->set.all.data[s->key[KEY_LOCK]];
@@ -216,7 +218,7 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	map_free(&processes);
 }
 
-/* Where no holder is known at all there is nothing to say of holders. */
+/* Whether no holder is known for any wait; the report then says nothing about holders. */
 static bool nobody_known(const struct wait_report *w, const sum_vec *sums, unsigned mask)
 {
 	return mask == 1 << KEY_HOLDER && sums->len == 1 &&

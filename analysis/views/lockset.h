@@ -9,8 +9,9 @@
 struct user_lock {
 	const struct experiment *founder;
 	int64_t pid;
-	uint64_t address; /* 0: not known */
-	const struct experiment *e; /* of the first wait for it, and when that ended */
+	uint64_t address; /* 0: unknown */
+	/* experiment of the first wait for the lock, and when that wait ended */
+	const struct experiment *e;
 	int64_t time_ns;
 };
 
@@ -18,15 +19,15 @@ struct lock_set {
 	struct session *session;
 	struct intern ids;
 	VEC(struct user_lock) all;
-	VEC(char *) names; /* by lock; NULL: not asked for yet */
+	VEC(char *) names; /* indexed by lock; NULL: not looked up yet */
 };
 
 void lock_set_free(struct lock_set *ls);
-/* The lock that a wait was for: an index into all. */
+/* The lock that a wait was for, as an index into `all`. */
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h);
 /*
- * The global variable that a lock is in, "app`queue_lock", "libx.so.1`pool+0x28"; "" if the
- * address lies in none or no symbol names it. Lives as long as the set.
+ * The global variable that contains the lock: "app`queue_lock", "libx.so.1`pool+0x28". "" if the
+ * address is in no known variable. The text lives as long as the set.
  */
 const char *lock_set_name(struct lock_set *ls, uint32_t lock);
 

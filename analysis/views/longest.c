@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * longest: single waits, the longest first: when, how long, which thread, why, where,
- * and what ended it. A wait longer than one and a half sampling distances is always
- * recorded, so that the list is complete above that length.
+ * longest: single waits, the longest first: when it happened, how long it was, the thread, the
+ * reason, the stack, and what ended it. A wait longer than 1.5 sampling distances is always
+ * recorded, so the list is complete above that length.
  */
 #include <string.h>
 
@@ -12,27 +12,27 @@
 
 enum { SHOWN = 20 };
 
-/* What a row needs of a wait: packets are seen once, and most are not shown. */
+/* What a row needs to know of a wait. Packets are read once, and most are not shown. */
 struct long_wait {
 	int64_t length_ns, end_ns;
 	const struct experiment *e;
 	int64_t pid, tid;
 	const char *reason;
-	const char *end;  /* what ended it, where that was no thread; NULL */
-	int64_t other_pid, other; /* the thread that ended it, or had the CPU; 0 none */
+	const char *end;  /* what ended it, if not a thread; otherwise NULL */
+	int64_t other_pid, other; /* the thread that ended it or had the CPU; 0: none */
 	bool for_cpu;
 	uint32_t stack, waker_stack;
 };
 
 struct longest {
-	struct wait_report w; /* the first: reports are given this */
+	struct wait_report w; /* first member: the report's functions are given its address */
 	size_t most;
 	VEC(struct long_wait) waits;
 	bool no_work;         /* kernel threads without work were left out */
-	int64_t floor_ns;     /* shorter ones are not among the longest */
+	int64_t floor_ns;     /* waits shorter than this are not among the longest */
 };
 
-/* Ties go by time and thread, so that the order of packets does not show. */
+/* Ties are broken by time and thread, so that the order of packets does not matter. */
 static int by_length(const void *pa, const void *pb)
 {
 	const struct long_wait *a = pa, *b = pb;
@@ -44,7 +44,7 @@ static int by_length(const void *pa, const void *pb)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* Memory stays bounded: now and then all but the longest are forgotten. */
+/* Bound memory: from time to time drop all but the longest waits. */
 static void forget_short(struct longest *l)
 {
 	vec_sort(&l->waits, by_length);
@@ -105,7 +105,7 @@ static const char *thread_text(struct longest *l, const struct long_wait *lw)
 	return keep(l->w.t, &b);
 }
 
-/* Append the other thread's name and `then`, if there is one. */
+/* Append the other thread's name and `then`, if there is another thread. */
 static void put_other(struct longest *l, const struct long_wait *lw, struct buf *b, const char *then)
 {
 	if (!lw->other)

@@ -12,7 +12,7 @@
 
 enum { CPUS_MAX = 65536 };
 
-/* The numbers of the packets of one CPU, over the founder and its sub-experiments. */
+/* The packet numbers of one CPU, from the founder and all its sub-experiments. */
 struct ring {
 	VEC(uint32_t) seqs[RING_KINDS];
 };
@@ -23,7 +23,7 @@ struct loss_report {
 	VEC(struct ring) by_cpu;
 };
 
-/* RING_KINDS: what is left of a total, which no record of its own brought. */
+/* The kind of a record. RING_KINDS: synthetic packets that have no ring record. */
 static enum ring_kind kind_of(const struct exp_stream *st, const struct packet *p,
 			      struct field_ref state, struct field_ref flags)
 {
@@ -63,7 +63,10 @@ static int seq_cmp(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* One record may have become several packets of the same number: count numbers. */
+/*
+ * Count distinct numbers, because one record may have become several packets with the same
+ * number.
+ */
 static uint64_t ring_distinct(struct ring *r, enum ring_kind kind)
 {
 	uint64_t n = 0;
@@ -74,7 +77,7 @@ static uint64_t ring_distinct(struct ring *r, enum ring_kind kind)
 	return n;
 }
 
-/* Sum of an attribute over the elements of a name. */
+/* Sum of an attribute over all elements of this name. */
 static uint64_t sum_of(const struct experiment *e, const char *element, const char *attr)
 {
 	uint64_t sum = 0;
@@ -86,7 +89,7 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
-/* The elements of recorder.xml, and what their records are called. */
+/* The elements of recorder.xml, and the name of their records. */
 static const struct {
 	const char *element, *what;
 } ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" },
@@ -148,7 +151,7 @@ static struct record_loss record_losses(struct loss_report *a)
 	return r;
 }
 
-/* Which threads lost records, in which second. */
+/* List the threads that lost records and the seconds in which they did. */
 static void put_losers(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -166,9 +169,9 @@ static void put_losers(struct table *t, const struct experiment *e)
 }
 
 /*
- * A counter says itself what it came to. What it has more than its overflows, beyond the
- * interval that it was in on each CPU, nobody saw: the kernel held overflows back, or they came
- * while a program ran there.
+ * Compare each counter's own total with its overflows. The total may exceed them by one interval
+ * on each CPU. Any further excess was not recorded: the kernel held overflows back, or they
+ * occurred while a BPF program ran.
  */
 static void put_counters(struct table *t, const struct experiment *e)
 {
@@ -201,7 +204,7 @@ static void put_counted(struct table *t, const struct experiment *e)
 	}
 }
 
-/* What every experiment may have too little of, said only when there is any. */
+/* Shortages that any experiment may have; each line is shown only if its count is not zero. */
 static const struct {
 	const char *attr, *one, *many;
 } stack_rows[] = {
@@ -230,7 +233,7 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 	}
 }
 
-/* What the machine went through meanwhile. */
+/* Add what happened to the machine during the recording. */
 static void put_machine(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
@@ -244,7 +247,7 @@ static void put_machine(struct table *t, const struct experiment *e)
 	}
 }
 
-/* Where our figures are not the kernel's, on purpose, and by how much. */
+/* Add where our figures differ from the kernel's by design, and by how much. */
 static void put_differences(struct table *t, const struct experiment *e)
 {
 	uint64_t moves = 0, ns = 0, threads = 0;
@@ -260,7 +263,7 @@ static void put_differences(struct table *t, const struct experiment *e)
 			 "sleep here", threads, plural(threads), moves, plural(moves), ns / 1e9);
 }
 
-/* The recorder's own CPU time holds its start and its end: the share is an upper bound. */
+/* Add the recorder's CPU time. It includes startup and shutdown, so the share is an upper bound. */
 static void put_cost(struct table *t, const struct experiment *e)
 {
 	double self = (sum_of(e, "self", "user_ns") + sum_of(e, "self", "system_ns")) / 1e9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recorder's account of itself, as lines of `header`. */
+/* What the recorder reports about its own losses and costs, as lines of `header`. */
 #ifndef VIEWS_LOSS_REPORT_H
 #define VIEWS_LOSS_REPORT_H
 
@@ -8,14 +8,17 @@
 
 struct loss_report;
 
-/* Checked against the packets; NULL for a founder that has no recorder.xml. */
+/* Compares the recorder's counts with the packets. NULL if the founder has no recorder.xml. */
 struct loss_report *loss_report_new(const struct session *s, const struct experiment *founder);
 void loss_report_free(struct loss_report *a);
-/* What was lost and what recording cost: two lines, if all is well. All take NULL. */
+/*
+ * What was lost and what recording cost: two lines if nothing was lost. This function and those
+ * below accept NULL.
+ */
 void loss_report_brief(struct table *t, struct loss_report *a);
-/* The same, whose records were lost, and where figures are less than complete. */
+/* The same, with the processes whose records were lost and the figures that are incomplete. */
 void loss_report_summary(struct table *t, struct loss_report *a);
-/* By CPU and by BPF program. */
+/* Losses and costs by CPU and by BPF program. */
 void loss_report_details(struct table *t, struct loss_report *a);
 
 #endif

@@ -17,9 +17,9 @@
 /* What the recorder counted as dropped (recorder.xml), and what each kind means. */
 static const struct {
 	const char *kind;
-	const char *old; /* how recorders without kinds say it */
-	bool lost;       /* something is missing, not only told in less detail */
-	const char *one, *many; /* after the number */
+	const char *old; /* the wording of recorders that do not write kinds */
+	bool lost;       /* data is missing; false: data is only less detailed */
+	const char *one, *many; /* text after the number */
 } drops[] = {
 	{ "record", "unknown ring records", true,
 	  "record is of a kind that er_kernel does not know: report this as a bug",
@@ -91,7 +91,7 @@ static const struct exp_element *find(const struct experiment *e, const char *na
 	return NULL;
 }
 
-/* Old recorders have no element `limit`, only the number of records beyond it. */
+/* Recorders before the element `limit` wrote only the number of records beyond it. */
 static bool limit_reached(const struct experiment *e)
 {
 	if (find(e, "limit"))
@@ -124,7 +124,10 @@ static void count_unarchived(const struct experiment *e, int dir, struct strtab 
 	}
 }
 
-/* Binaries whose code is in stacks and that archives/ lacks, though the recorder was to add them. */
+/*
+ * Number of binaries with code in stacks that the recorder should have added to archives/ but did
+ * not.
+ */
 static size_t unarchived(const struct session *s, const struct experiment *founder)
 {
 	const struct exp_element *recorder = find(founder, "recorder");
@@ -155,7 +158,7 @@ static const struct {
 } record_names[RING_KINDS] = { { "sample", "samples" }, { "wait", "waits" },
 			       { "overflow of counters", "overflows of counters" } };
 
-/* ", " and at last " and ": parts of a sentence. */
+/* Put ", " or a final " and " between the parts of a sentence. */
 static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -172,7 +175,10 @@ static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 	free(text);
 }
 
-/* "61 samples, 231 waits and 15961 overflows of counters": of what there was any. */
+/*
+ * Say that nothing was lost, with the counts that are not zero: "61 samples, 231 waits and 15961
+ * overflows of counters".
+ */
 static void put_nothing_lost(struct table *t, const struct record_loss *r)
 {
 	struct buf b = { 0 };
@@ -191,7 +197,7 @@ static void put_nothing_lost(struct table *t, const struct record_loss *r)
 	buf_free(&b);
 }
 
-/* How much is gone, and that sums are therefore too small. */
+/* Say how much was lost, and that sums are too small by it. */
 static void put_lost(struct table *t, const struct record_loss *r, uint64_t stacks)
 {
 	struct buf b = { 0 };
@@ -218,7 +224,7 @@ static void put_lost(struct table *t, const struct record_loss *r, uint64_t stac
 	buf_free(&b);
 }
 
-/* What ended the packets early: the size limit, an error, a recorder that was killed. */
+/* Say why packets end early: the size limit, an error, or a killed recorder. */
 static void put_ends(struct table *t, const struct experiment *e)
 {
 	const struct exp_element *limit = find(e, "limit"), *unwritten = find(e, "unwritten");
@@ -238,7 +244,7 @@ static void put_ends(struct table *t, const struct experiment *e)
 			 "killed, or could not write; what it lost in its last second is not known");
 }
 
-/* What got lost on the way, and what is not there without a known reason. */
+/* Say how many records were lost on the way, and how many are missing for no known reason. */
 static void put_records(struct table *t, const struct experiment *e, const struct record_loss *r)
 {
 	bool explained = limit_reached(e) || find(e, "unwritten") || !e->closed;

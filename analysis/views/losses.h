@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a recording lacks, as one sentence and a line for each cause: what happened, what it
- * means for the reader, what to do. "Nothing was lost" is said here and nowhere else, and
- * only if no cause is known.
+ * What a recording lacks: one sentence, and one line for each cause. A line says what happened,
+ * what it means for the reader and what to do. Only this file prints "Nothing was lost", and only
+ * if no cause is known.
  */
 #ifndef VIEWS_LOSSES_H
 #define VIEWS_LOSSES_H
@@ -10,15 +10,15 @@
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 
-/* Samples, waits and overflows of counters are numbered each for themselves. */
+/* Samples, waits and counter overflows each have their own sequence of numbers. */
 enum ring_kind { RING_CLOCK, RING_WAIT, RING_COUNTER, RING_KINDS };
 
-/* Records by kind: sent by BPF, lost on the way, and not among the packets though recorded. */
+/* Records by kind: sent by BPF, lost on the way, and recorded but not among the packets. */
 struct record_loss {
 	uint64_t produced[RING_KINDS], lost[RING_KINDS], missing[RING_KINDS];
 };
 
-/* The lines for a founder that has a recorder.xml. */
+/* Add the lines for a founder that has a recorder.xml. */
 void losses_put(struct table *t, const struct session *s, const struct experiment *founder,
 		const struct record_loss *records);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * microstates while experiments are compared: for each kind of thread the share of its time
- * in each state, side by side. Process and thread numbers differ between recordings, so that
- * rows go by name.
+ * microstates with experiments compared: for each kind of thread the share of its time in each
+ * state, side by side. Process and thread numbers differ between recordings, so rows are
+ * identified by name.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"
 
-/* Of one name in one group. */
+/* One name's times in one group. */
 struct share {
 	int64_t ns[MS_COUNT], total;
 };
@@ -24,15 +24,15 @@ struct comparison {
 	struct view_state *v;
 	bool by_process;
 	size_t ngroups;
-	struct strtab names;     /* ids are rows */
+	struct strtab names;     /* ids are row numbers */
 	VEC(struct share) shares; /* rows × groups */
-	struct share *totals;    /* by group */
+	struct share *totals;    /* indexed by group */
 };
 
 struct compared_row {
 	size_t row;
-	int64_t key;      /* most first */
-	const char *name; /* settles ties */
+	int64_t key;      /* sort value, largest first */
+	const char *name; /* breaks ties */
 };
 
 static uint32_t row_of(struct comparison *c, const struct hit *h)
@@ -74,7 +74,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	add_share(&c->totals[group], state, hit_weight(h));
 }
 
-/* Is any time in the state, in any group? */
+/* Whether any group has time in the state. */
 static bool occurs(const struct comparison *c, enum er_mstate state)
 {
 	for (size_t g = 0; g < c->ngroups; g++) {
@@ -145,7 +145,10 @@ static void put_row(const struct comparison *c, struct table *t, const struct sh
 	put_text(r, n, arena_strdup(&t->arena, name));
 }
 
-/* How much the last group's seconds differ from the first's in the state where most do; not asleep. */
+/*
+ * The largest difference, in seconds of one state, between the last group and the first. Sleep
+ * does not count.
+ */
 static int64_t difference(const struct comparison *c, const struct share *shares)
 {
 	int64_t most = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * microstates: where the time of each thread, or process, went. The states come
- * from the packets, so that every filter works. They are compared with
- * threads.xml, the exact times: what no packet stands for is a column of its own,
- * and said below. Under a filter that is done for rows of which it leaves every
- * packet; the others are parts, and no exact time is known of a part.
+ * microstates: where the time of each thread or process went. The states come from the packets,
+ * so every filter works. They are checked against the exact times of threads.xml: time that no
+ * packet covers has a column of its own and a note. Under a filter only rows that keep all their
+ * packets are checked; the exact time of the other rows is unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,16 +27,17 @@ const size_t nmicrostate_columns = NSTATES;
 
 struct key {
 	const struct experiment *founder;
-	int64_t pid, tid; /* tid 0: a process, but of kernel threads */
+	int64_t pid, tid; /* tid 0: the whole process, unless it is a kernel thread */
 };
 
 struct entry {
 	struct key key;
 	int64_t ns[MS_COUNT];
-	int64_t wall;      /* by threads.xml; 0 not known */
-	uint64_t nthreads; /* in threads.xml */
+	int64_t wall;      /* from threads.xml; 0: unknown */
+	uint64_t nthreads; /* threads listed in threads.xml */
 	uint64_t npackets;
-	uint64_t nall;     /* packets with a state, whatever the filter: more than npackets in a part */
+	/* packets with a state before the filter; more than npackets if the filter cuts the row */
+	uint64_t nall;
 };
 
 struct microstates {
@@ -48,7 +48,7 @@ struct microstates {
 	size_t nmetrics;
 	struct intern ids;
 	VEC(struct entry) entries;
-	VEC(int64_t) values; /* entries × nmetrics, to sort by */
+	VEC(int64_t) values; /* entries × nmetrics; sort keys */
 };
 
 static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
@@ -62,7 +62,7 @@ static uint64_t hash_of(const struct key *k)
 	return hash64(k->founder->id ^ hash64(k->pid + hash64(k->tid)));
 }
 
-/* NULL: there is none. Valid until the next is added. */
+/* NULL if there is none. Valid until the next entry is added. */
 static struct entry *find_entry(struct microstates *m, const struct key *k)
 {
 	struct intern_probe probe = intern_probe(hash_of(k));
@@ -99,7 +99,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 
 	if (state < 0 || state >= MS_COUNT)
 		return;
-	/* The kernel's own part knows only that a thread was in the kernel. */
+	/* MS_KERNEL_CPU says only that the thread was in the kernel: count it as MS_SYSTEM. */
 	if (state == MS_KERNEL_CPU)
 		state = MS_SYSTEM;
 	k = key_of(m, h->e, hit_pid(h), hit_thread(h));
@@ -111,7 +111,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
 }
 
-/* Without the filter: of whom it left everything. */
+/* Count unfiltered packets, to find the rows that the filter did not touch. */
 static void count_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct microstates *m = ctx;
@@ -128,7 +128,7 @@ static bool is_part(const struct entry *e)
 	return e->nall > e->npackets;
 }
 
-/* Who has no packet at all is a row of its own, but not where a filter may have left it out. */
+/* Add rows for threads without packets, unless the filter may have removed their packets. */
 static void add_walls(struct microstates *m)
 {
 	vec_for_each(ep, &m->v->session->experiments) {
@@ -155,15 +155,15 @@ static int64_t sum_of(const struct entry *e)
 }
 
 /*
- * One in a thousand, and a millisecond, and a microsecond for each packet, which
- * has whole ones: what states may be off by without a word.
+ * Whether the states differ by more than the tolerance: one in a thousand, plus a millisecond,
+ * plus a microsecond for each packet, because packets have whole microseconds.
  */
 static bool is_off(const struct entry *e, int64_t by)
 {
 	return by > 1000000 + (int64_t)e->npackets * 1000 && by > e->wall / 1000;
 }
 
-/* What no packet stands for. */
+/* Time that no packet covers. */
 static int64_t lacks(const struct entry *e)
 {
 	int64_t lack = e->wall - sum_of(e);
@@ -176,7 +176,10 @@ static int64_t whole_of(const struct entry *e)
 	return sum_of(e) + lacks(e);
 }
 
-/* A letter each hundredth, states in their order; rounding errors go to the next. */
+/*
+ * Draw one letter for each hundredth, with states in order. Rounding errors carry over to the
+ * next state.
+ */
 static void put_bar(struct table *t, struct cell *cell, const struct entry *e)
 {
 	int64_t whole = whole_of(e), upto = 0;
@@ -214,8 +217,8 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 }
 
 /*
- * Where there is no room seconds go first, for total and percent say it, too; then
- * of the states that most programs never are in those that have little.
+ * What is left out first on a narrow terminal: the columns of seconds, because total and percent
+ * imply them; then rare states that have little time.
  */
 enum { SPARE_RARE = 1, SPARE_SECONDS = 2 };
 
@@ -249,7 +252,7 @@ static void put_columns(struct table *t, const struct entry *total)
 
 enum { LEGEND_WIDTH = 78 };
 
-/* One letter's meaning, on the next line where this one is full. */
+/* Add one letter's meaning, on a new line if this one is full. */
 static void put_letter(struct table *t, struct buf *b, char letter, const char *name)
 {
 	if (b->len && b->len + strlen(name) + 4 > LEGEND_WIDTH) {
@@ -260,7 +263,7 @@ static void put_letter(struct table *t, struct buf *b, char letter, const char *
 	buf_printf(b, "%s%c %s", !b->len ? "States: " : b->len > 2 ? ", " : "", letter, name);
 }
 
-/* Only the letters that occur. */
+/* Explain only the letters that occur. */
 static void put_legend(struct table *t, const struct entry *total)
 {
 	struct buf b = { 0 };
@@ -277,7 +280,7 @@ static void put_legend(struct table *t, const struct entry *total)
 	buf_free(&b);
 }
 
-/* What was compared, where nothing is amiss. */
+/* Note what was checked, if all of it agrees. */
 static void put_checked(const struct microstates *m, struct table *t, int64_t wall, size_t nthreads,
 			size_t nparts)
 {
@@ -340,7 +343,7 @@ static void put_notes(struct microstates *m, struct table *t, const struct entry
 		put_note(t, "Not compared with the time in the recording: there is no threads.xml.");
 }
 
-/* A thread that never was in a state is no row, as in other lists. */
+/* Leave out threads without time, as other lists do. */
 static void put_entries(struct microstates *m, struct table *t, const struct entry *total)
 {
 	const struct names *names = session_names(m->v->session);
@@ -377,13 +380,13 @@ static void add_up(const struct microstates *m, struct entry *total)
 	vec_for_each(e, &m->entries) {
 		for (int i = 0; i < MS_COUNT; i++)
 			add_to(&total->ns[i], e->ns[i]);
-		/* What one row lacks another one's surplus does not make up. */
+		/* Add row by row, so that one row's surplus cannot hide another row's lack. */
 		add_to(&total->wall, whole_of(e));
 		total->npackets += e->npackets;
 	}
 }
 
-/* A metric of the states' own, or what index lists are sorted by. */
+/* Sort by a metric of the microstates, or by the sort metric of index lists. */
 static int choose_sort(struct microstates *m, const char *by, struct diag *d)
 {
 	const struct metric *metric = by ? metric_find(m->v->metric_set, by) : NULL;

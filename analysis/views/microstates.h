@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the reports on microstates share. */
+/* Shared by the reports on microstates. */
 #ifndef VIEWS_MICROSTATES_H
 #define VIEWS_MICROSTATES_H
 
@@ -11,11 +11,11 @@
 struct table;
 struct view_state;
 
-/* The states side by side, in this order: those on a CPU, then waits. */
+/* The order of the columns: states on a CPU first, then waits. */
 extern const enum er_mstate microstate_columns[];
 extern const size_t nmicrostate_columns;
 
-/* The report while experiments are compared. 0. */
+/* The report for compared experiments. Returns 0. */
 int view_microstates_compared(struct view_state *v, bool by_process, struct table *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Load objects: how they are shown, what they have of each metric, what was wrong with them. */
+/* Load objects: whether they show their functions, their metrics, and the messages about them. */
 #include <string.h>
 
 #include "analysis/base/buf.h"
@@ -40,7 +40,10 @@ int view_object_list(struct view_state *v, struct table *t, struct diag *d)
 	return 0;
 }
 
-/* Exclusive: over its functions. Inclusive: a stack counts once for each object in it (S-008). */
+/*
+ * Exclusive values are sums over the object's functions. For inclusive values a stack counts once
+ * for each object in it.
+ */
 struct object_sums {
 	int64_t *excl, *incl;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* overview: what was recorded of which kind, and how much of it is selected. */
+/* overview: which kinds of data were recorded, and how much of each is selected. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reading the experiments has cost so far, and how much came of it. */
+/* procstats: what reading the experiments has cost so far, and how much data it read. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>

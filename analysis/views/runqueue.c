@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * runqueue: waits for a CPU. Who had the CPU in the meantime, who wanted it, how
- * long that took each time, and where the threads were that had to wait.
+ * runqueue: waits for a CPU. It shows which threads had the CPU in the meantime, which threads
+ * waited for it, how long each wait took, and where the waiting threads were.
  */
 #include <string.h>
 
@@ -13,11 +13,14 @@
 enum { KEY_REASON, KEY_HOLDER, KEY_WAITER, KEY_PATH };
 
 struct runqueue {
-	struct wait_report w; /* the first, for it is what the report's functions are given */
+	struct wait_report w; /* first member: the report's functions are given its address */
 	struct wait_stat octaves[WAIT_OCTAVES];
 };
 
-/* Who had the CPU when the wait ended: by its thread 0 nobody had. */
+/*
+ * The key of the thread that had the CPU when the wait ended; thread 0 means that the CPU was
+ * idle.
+ */
 static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 {
 	if (wait_holder(h))
@@ -64,7 +67,7 @@ static const char *path_of(struct wait_report *w, const struct wait_sum *s)
 	return wait_path_text(w, s->key[KEY_PATH]);
 }
 
-/* All of it, by one key. */
+/* Add all sums by one key. */
 static void put_by(struct wait_report *w, int key, const char *heading, const char *more,
 		   const char *(*text)(struct wait_report *w, const struct wait_sum *s))
 {
@@ -80,7 +83,7 @@ static void put_by(struct wait_report *w, int key, const char *heading, const ch
 	wait_bag_free(&by);
 }
 
-/* "4 us", "16 ms": the beginning of an octave, in the unit that has few digits. */
+/* Append the beginning of an octave in the unit that needs fewest digits: "4 us", "16 ms". */
 static void put_octave(struct buf *b, unsigned octave)
 {
 	uint64_t us = octave ? (uint64_t)1 << (octave - 1) : 0;
@@ -95,7 +98,9 @@ static void put_octave(struct buf *b, unsigned octave)
 
 enum { BAR_WIDTH = 30 };
 
-/* From the shortest that came to the longest, those in between that never did included. */
+/*
+ * Add a row for each octave from the shortest wait to the longest, including those without waits.
+ */
 static void put_histogram(struct runqueue *rq)
 {
 	unsigned first = WAIT_OCTAVES, last = 0;

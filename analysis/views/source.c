@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Annotated source: the lines of a file, each with what was met in its code. Of
- * lines without code the metrics are blank, of lines that nobody met zero (S-044).
+ * Annotated source: the lines of a file with the metrics of their code. Metrics are blank for
+ * lines without code and zero for lines that have code but no samples.
  */
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
@@ -10,7 +10,7 @@
 
 enum { INLINED_MAX = 64 };
 
-/* What was inlined where: a remark of the compiler, so to say (S-062). */
+/* Where a function was inlined, shown like a compiler's remark. */
 struct remark_at {
 	uint32_t line;
 	const char *name, *from;
@@ -28,7 +28,7 @@ static int remark_cmp(const void *pa, const void *pb)
 }
 
 struct remarks {
-	VEC(struct remark_at) at; /* by line */
+	VEC(struct remark_at) at; /* indexed by line */
 	size_t next;
 };
 
@@ -106,7 +106,7 @@ static int line_cmp(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Lines that the file does not have any more keep their numbers and values. */
+/* Lines beyond the end of the file keep their numbers and values. */
 static void put_beyond(struct annotate *a)
 {
 	VEC(uint32_t) lines = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events by common call stack: leaks, allocations, I/O. The sums of each stack
- * are the tally's; a stack is its numbers and, below them, its frames.
+ * Events by common call stack: leaks, allocations, I/O. The tally has the sums of each stack. A
+ * stack is shown as its numbers with its frames below.
  */
 #include <inttypes.h>
 
@@ -13,10 +13,12 @@ enum { METRICS_MOST = 12 };
 
 struct stack_list {
 	const char *name, *title;
-	const char *label;                  /* "Leak": of which number 1, 2, … */
-	const char *metrics[METRICS_MOST];  /* up to NULL, the columns */
-	const char *order[METRICS_MOST];    /* up to NULL: by the first; equal ones by the next */
-	const char *missing;                /* what was not recorded then, and what records it */
+	const char *label;                  /* "Leak": the label that is numbered 1, 2, … */
+	const char *metrics[METRICS_MOST];  /* the columns, ended by NULL */
+	/* sort metrics, ended by NULL: the next one breaks ties */
+	const char *order[METRICS_MOST];
+	/* the data that is missing if the metrics were not recorded, and what records it */
+	const char *missing;
 };
 
 static const struct stack_list lists[] = {
@@ -58,7 +60,7 @@ static int entry_cmp(const void *pa, const void *pb)
 	return (a->stack > b->stack) - (a->stack < b->stack);
 }
 
-/* The metrics of those names, up to a NULL; false when one was not recorded. */
+/* Find the metrics of these names, ended by NULL; false if one was not recorded. */
 static bool find(const struct view_state *v, const char *const *names, const struct metric **ret)
 {
 	size_t n = 0;
@@ -87,7 +89,10 @@ static void put_numbers(struct row *r, const struct metric *const *m, const int6
 		r->cells[i] = metric_plain_cell(m[i], values[m[i]->id]);
 }
 
-/* Leaf first. A frame of no code of its own, such as <Truncated-stack>, has no place in it. */
+/*
+ * Add the frames, leaf first. A frame without code of its own, such as <Truncated-stack>, has no
+ * offset.
+ */
 static void put_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
 {
 	const struct session *s = v->session;

@@ -17,7 +17,10 @@ void view_state_init(struct view_state *v, struct session *s, const struct metri
 	metric_sort_default(ms, &v->imetrics, LIST_INDEX, &v->isort);
 }
 
-/* The sort of functions in the one flavor that a list has, or what its own first metric is. */
+/*
+ * Sort a list as functions are sorted, but by the list's own flavor; if it lacks that metric, by
+ * its first one.
+ */
 static void sort_follows(const struct view_state *v, const struct metric_list *l,
 			 enum list_kind kind, struct metric_sort *ret)
 {

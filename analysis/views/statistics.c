@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * statistics and sample_detail: the resources used, as the recorder noted them
- * at each sample point. A sample is what lies between two points; those that
- * are not selected do not count.
+ * statistics and sample_detail: the resources that were used, as the recorder noted them at each
+ * sample point. A sample is the time between two points. Samples that are not selected do not
+ * count.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -12,13 +12,13 @@
 #include "analysis/views/columns.h"
 
 struct usage_row {
-	const char *label, *name; /* name: as in recorder.xml, element usage */
+	const char *label, *name; /* name: attribute of element usage in recorder.xml */
 	size_t member;
 };
 
 #define ROW(label, m) { label, #m, offsetof(struct exp_usage, m) }
 
-/* Times by state, in gprofng's order. */
+/* Times by state, in the order of gprofng. */
 static const enum er_mstate times[] = { MS_USER,   MS_SYSTEM, MS_TRAP,    MS_USER_LOCK, MS_DFAULT,
 					MS_TFAULT, MS_KFAULT, MS_STOPPED, MS_WAIT_CPU,  MS_SLEEP };
 
@@ -33,15 +33,15 @@ static const struct usage_row counts[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The words of a usage record that are sums. */
+/* The members of a usage record that are sums, counted in words. */
 enum { WORDS = offsetof(struct exp_usage, nthreads) / sizeof(uint64_t) };
 
-/* What was used in a time; times from the start of the experiment. */
+/* What was used in a period; times count from the start of the experiment. */
 struct used {
 	struct exp_usage usage;
 	int64_t start_ns, end_ns, duration_ns;
 	size_t nsamples;
-	const struct experiment *e; /* whose; NULL: of several */
+	const struct experiment *e; /* NULL: several experiments */
 };
 
 static uint64_t member(const struct exp_usage *u, const struct usage_row *r)
@@ -56,7 +56,7 @@ static uint64_t state_time(const struct exp_usage *u, enum er_mstate state)
 	return *mstate_usage(&copy, &mstate_descs[state]);
 }
 
-/* Records are cumulative: what the later has more than the earlier. Sums wrap, as all do. */
+/* Records are cumulative: add the difference of two records. Wraps around as unsigned sums do. */
 static void add_difference(struct exp_usage *to, const struct exp_usage *from,
 			   const struct exp_usage *until)
 {
@@ -66,7 +66,7 @@ static void add_difference(struct exp_usage *to, const struct exp_usage *from,
 		sum[i] += ((const uint64_t *)until)[i] - ((const uint64_t *)from)[i];
 }
 
-/* The sample points of an experiment, in order: record i belongs to event i. */
+/* The sample points of an experiment, in order. Record i belongs to event i. */
 typedef VEC(const struct exp_event *) point_vec;
 
 static void points_of(const struct experiment *e, point_vec *ret)
@@ -89,8 +89,8 @@ static uint64_t all_times(const struct exp_usage *u)
 }
 
 /*
- * The sample that ends at point i, which is not the first. What its states do not
- * fill of it was slept, as gprofng has it: many recorders leave that out.
+ * The sample that ends at point i; i is not 0. Time that its states do not cover counts as sleep,
+ * as in gprofng, because many recorders leave sleep out.
  */
 static void sample_used(const struct experiment *e, const point_vec *points, size_t i,
 			struct used *ret)
@@ -129,7 +129,7 @@ static bool is_selected(const struct view_state *v, const struct experiment *e,
 	return selection_has_id(&v->selection, e->id, SELECT_SAMPLE, point->id);
 }
 
-/* All selected samples of an experiment. */
+/* The sum of all selected samples of an experiment. */
 static void experiment_used(const struct view_state *v, const struct experiment *e,
 			    struct used *ret)
 {
@@ -146,8 +146,6 @@ static void experiment_used(const struct view_state *v, const struct experiment 
 	}
 	vec_free(&points);
 }
-
-/* --- lines --- */
 
 struct lines {
 	struct table *t;
@@ -175,7 +173,7 @@ static void put_time(struct lines *l, const char *label, int64_t ns, uint64_t wh
 	time_cells(line(l, label), ns, whole);
 }
 
-/* The recorder says what its zeros mean. */
+/* Whether the resource was counted. The recorder says which of its zeros mean that it was not. */
 static bool is_counted(const struct used *u, const char *name)
 {
 	size_t len = strlen(name);
@@ -199,7 +197,7 @@ static void put_state(struct lines *l, const struct used *u, const struct mstate
 	struct row *r = line(l, NULL);
 
 	put_textf(l->t, r, 0, "%s:", state->uname);
-	/* What nothing else fills was slept. */
+	/* Sleep includes the time that no other state covers. */
 	if (is_counted(u, state->attr) || state->state == MS_SLEEP)
 		time_cells(r, state_time(&u->usage, state->state), whole);
 	else
@@ -233,7 +231,7 @@ static void put_used(struct lines *l, const struct used *u, bool interval)
 	}
 }
 
-/* A block of lines of its own. */
+/* Begin a new block of lines. */
 static void begin(struct lines *l)
 {
 	if (l->t->rows.len)
@@ -255,8 +253,9 @@ static void put_experiment(struct view_state *v, struct lines *l, const struct e
 }
 
 /*
- * Of er_kernel's followed processes the founder's samples tell: they have none of
- * their own. Where only one experiment has any, it is the sum. How many have.
+ * Add the sum over all experiments, and return how many have samples. Processes that er_kernel
+ * follows have none of their own; the founder's samples cover them. If only one experiment has
+ * samples, they are the sum.
  */
 static size_t put_sum(struct view_state *v, struct lines *l)
 {

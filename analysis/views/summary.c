@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of one function: fsummary, fsingle; of a line, of a pc. */
+/* The summary of one function (fsummary, fsingle), of a line, or of a pc. */
 #include "analysis/views/summary.h"
 
 #include <string.h>

@@ -8,12 +8,13 @@
 struct summary_item {
 	const char *label;
 	const int64_t *excl, *incl; /* by metric id */
-	const struct func *func;    /* its size and address may be those of a part */
+	/* gives size and address; may be that of a part of the label's code */
+	const struct func *func;
 	const char *source;         /* file; NULL unknown */
 };
 
 void summary_columns(struct table *t);
-/* A panel; `group` is its number. */
+/* Add a panel; `group` is its number. */
 void summary_put(struct view_state *v, struct table *t, int group, const struct summary_item *item);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscalls: for each system call how long threads waited in it, in which states, and how
- * often; and how many calls there were and failed, where the recorder counted them.
+ * syscalls: for each system call how long threads waited in it and in which states. If the
+ * recorder counted calls, also how many there were and how many failed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct calls {
 	struct strtab names; /* ids are indexes into `all` */
 	VEC(struct call) all;
 	struct call total;
-	bool counted;        /* calls are known */
+	bool counted;        /* the numbers of calls are known */
 };
 
 static struct call *call_at(struct calls *c, const char *arch, int64_t number)
@@ -60,7 +60,9 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	add_to(&c->total.off_ns[hit_state(h)], hit_weight(h));
 }
 
-/* The recorder's counts are of the whole recording: under a filter they say nothing. */
+/*
+ * Add the recorder's counts. They cover the whole recording, so they are left out under a filter.
+ */
 static void add_counts(struct calls *c)
 {
 	vec_for_each(e, &c->v->session->experiments) {

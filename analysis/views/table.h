@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a view yields and a printer prints: columns and rows, numbers still
- * numbers. A list is rows at depth 0, a tree has depth, callers-callees is
- * groups. No view knows how a row is printed, no printer what a metric is.
+ * A table: views fill it, printers print it. It has columns and rows, and its numbers are still
+ * numbers. The rows of a list have depth 0, those of a tree have their depth, and the panels of
+ * callers-callees are groups. A view does not know how a row is printed; a printer does not know
+ * what a metric is.
  */
 #ifndef VIEWS_TABLE_H
 #define VIEWS_TABLE_H
@@ -15,21 +16,21 @@
 #include "analysis/base/vec.h"
 
 enum cell_kind {
-	CELL_BLANK,   /* 0: what was zeroed is blank */
+	CELL_BLANK,   /* 0: a zeroed cell is blank */
 	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
 	CELL_MSEC,    /* i: nanoseconds, shown as milliseconds with three decimals; 0 as "0." */
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
 	CELL_RATIO,   /* d: shown with three decimals; 0 as "0." */
 	CELL_COUNT,   /* i */
-	CELL_TIMES,   /* d: how many times, shown as "x 1.500"; what is beyond 99.999 as such */
+	CELL_TIMES,   /* d: a factor, shown as "x 1.500"; above 99.999 as "x >99.999" */
 	CELL_ADDRESS, /* i; n: object id, printed as "2:0x00001234" */
 	CELL_TEXT,    /* s: lives in the table's arena or longer; printers make it printable */
 	/*
-	 * s: shares of a whole, TABLE_BAR letters of one each hundredth, drawn for a
-	 * person; the numbers stand in other columns, so other forms leave it out.
+	 * s: shares of a whole: TABLE_BAR letters, one for each hundredth. Only people see it;
+	 * other output forms leave it out, because other columns have the numbers.
 	 */
 	CELL_BAR,
-	CELL_HIST,    /* s: counts with blanks between them; for a person a character each */
+	CELL_HIST,    /* s: counts separated by blanks; people see one character for each */
 };
 
 enum { CELL_KINDS = CELL_HIST + 1 };
@@ -38,8 +39,9 @@ enum { TABLE_BAR = 100 };
 
 struct cell {
 	enum cell_kind kind;
-	int n;        /* of an address see there; of other numbers, not 0: a difference, with sign */
-	bool estimate; /* a number that people see with a "~" before it */
+	/* CELL_ADDRESS: object id; other numbers: not 0 for a difference, shown with its sign */
+	int n;
+	bool estimate; /* people see this number with a "~" before it */
 	union {
 		int64_t i;
 		double d;
@@ -50,22 +52,26 @@ struct cell {
 struct column {
 	enum cell_kind kind;
 	const char *title[3]; /* "Excl.", "User CPU", "sec." ; NULL: blank */
-	const char *full[2];  /* the first two in full, for machines; NULL: as title */
-	const char *group;    /* stands above: of which experiments; NULL: of all */
+	/* the first two lines unabbreviated, for machine-readable output; NULL: as title */
+	const char *full[2];
+	/* heading above the titles: the experiments that the column is for; NULL: all */
+	const char *group;
 	bool sorted;          /* the rows are sorted by this metric */
-	/* For people only: what machines read has all columns. */
-	bool optional;        /* left out where every cell is nothing */
+	/* These three are for people only: machine-readable output has all columns. */
+	bool optional;        /* left out if every cell is empty */
 	bool hidden;          /* left out */
-	int spare;            /* left out where lines would be too long; the highest first, 0 never */
-	bool wrap;            /* the last: goes on below where a line is too long, between " < " */
+	/* order of leaving out where lines would be too long: highest first; 0 never */
+	int spare;
+	/* last column only: a line that is too long is continued below, split at " < " */
+	bool wrap;
 };
 
 struct row {
 	int depth;      /* trees */
 	int group;      /* rows of one panel; a printer separates groups */
-	char mark;      /* '*' the row a panel is about; '\0' none */
+	char mark;      /* '*' for the row that a panel is about; '\0' none */
 	int more;       /* trees: has a later sibling */
-	struct cell *cells; /* one a column */
+	struct cell *cells; /* one for each column */
 };
 
 struct table {
@@ -77,9 +83,12 @@ struct table {
 	struct arena arena;
 };
 
-/* A new row of blank cells at the end; valid until the next one. */
+/* Append a row of blank cells. The pointer is valid until the next call. */
 struct row *table_row(struct table *t);
-/* Move the rows and notes of another table of the same columns to the end; it is empty then. */
+/*
+ * Move the rows and notes of `from` to the end of this table and leave `from` empty. Both have
+ * the same columns.
+ */
 void table_append(struct table *t, struct table *from);
 void table_free(struct table *t);
 

@@ -9,11 +9,11 @@
 
 enum part { ON_CPU, WAITING, PARTS };
 
-/* Walks that have a name in common: of a program, or of a way to end. */
+/* The sum of walks with the same name: the name of a program, or of how a walk ended. */
 struct sum {
 	const char *name;
 	int64_t ns[PARTS], complete_ns[PARTS];
-	const char *worst; /* the way in which most of the rest ended */
+	const char *worst; /* how most of the incomplete walks ended */
 	int64_t worst_ns;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the walks of user stacks ended, as the recorder counted it (<walk> in recorder.xml): by
- * time, and apart for samples on a CPU and for waits. Filters do not apply.
+ * How the walks of user stacks ended, as the recorder counted it (<walk> in recorder.xml). Shares
+ * are of time, apart for samples on a CPU and for waits. Filters do not apply.
  */
 #ifndef VIEWS_UNWINDING_H
 #define VIEWS_UNWINDING_H
@@ -9,7 +9,7 @@
 #include "analysis/experiment/experiment.h"
 #include "analysis/views/table.h"
 
-/* Lines of `header`: the share that is complete, and each way in which others ended. */
+/* Lines of `header`: the share of complete stacks, and of each way in which the others ended. */
 void unwinding_summary(struct table *t, const struct experiment *founder);
 
 #endif

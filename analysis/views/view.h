@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The views: each fills a table from the session as the current settings see
- * it. Views are pure: they change neither session nor settings, and report
- * what they cannot do into d, returning -1.
+ * The views. Each fills a table from the session under the current settings. A view changes
+ * neither the session nor the settings. It reports into d what it cannot do and returns -1.
  */
 #ifndef VIEWS_VIEW_H
 #define VIEWS_VIEW_H
@@ -22,16 +21,17 @@ struct tally;
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 
 /*
- * Classes of remarks between lines. Those of Sun's compilers that DWARF has nothing
- * of are known by name only.
+ * Classes of remarks between lines. Some are of Sun's compilers and have no counterpart in DWARF;
+ * their names are accepted and nothing else.
  */
 enum remark {
-	REMARK_BASIC = 1 << 0,   /* where a function begins; index lines with times always show */
+	/* index lines where a function begins; those with times are always shown */
+	REMARK_BASIC = 1 << 0,
 	REMARK_VERSION = 1 << 1, /* compiler and options */
 	REMARK_INLINE = 1 << 2,  /* what was inlined into a line */
 	REMARK_OTHER = 1 << 3,   /* parallel, query, loop, pipe, memops, fe, codegen, cf */
 	REMARK_HEX = 1 << 4,     /* disassembly: the bytes of instructions */
-	REMARK_SRC = 1 << 5,     /* disassembly: source lines between */
+	REMARK_SRC = 1 << 5,     /* disassembly: source lines between instructions */
 	REMARK_ASRC = 1 << 6,    /* the same with metrics */
 };
 
@@ -39,9 +39,10 @@ enum { REMARKS_SOURCE = 1 << 0, REMARKS_DISASM = 1 << 1 };
 
 /* How source and disassembly are shown. */
 struct annotation {
-	double sthresh, dthresh; /* percent of the largest value, from which on a line is marked */
+	double sthresh, dthresh; /* a line is marked from this percentage of the largest value on */
 	unsigned scc, dcc;       /* of enum remark */
-	unsigned rc_decided;     /* which of both an .er.rc file has set: REMARKS_… */
+	/* the classes of source and of disassembly that an .er.rc file has set: REMARKS_… */
+	unsigned rc_decided;
 };
 
 struct view_state {
@@ -49,56 +50,60 @@ struct view_state {
 	const struct metric_set *metric_set;
 	struct metric_list metrics, cmetrics, imetrics, dmetrics;
 	struct metric_sort sort, csort, isort, dsort;
-	size_t limit; /* rows, <Total> one of them, as gprofng counts (T-28); 0: all */
+	size_t limit; /* most rows shown, counting <Total> as gprofng does; 0: all */
 	enum name_form name;
 	bool name_object;      /* append "[object]" */
 	bool errors;           /* show standard errors of estimated counts */
-	bool all_frames;       /* stacks of waits: each function of the kernel */
-	struct filter *filter; /* NULL: everything; heeds selection */
+	bool all_frames;       /* stacks of waits show every kernel function */
+	/* NULL: everything; includes the selection of samples, threads, LWPs and CPUs */
+	struct filter *filter;
 	struct selection selection;
 	struct objtypes types;
 	struct annotation annotation;
 	struct tally *tally;   /* made by view_tally, thrown away when a setting above changes */
 };
 
-/* Set up with the defaults of the session's data; release. */
+/* Initialize with the defaults for the session's data; release. */
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms);
 void view_state_fini(struct view_state *v);
 /* Call after experiments, filter or shown objects changed. */
 void view_state_changed(struct view_state *v);
 
-/* The lists of index, memory and data objects and their sorts follow those of functions. */
+/*
+ * Give the lists of index, memory and data objects the metrics and sort order of the function
+ * list.
+ */
 void view_objects_follow(struct view_state *v);
 void view_sorts_follow(struct view_state *v);
 
 int view_functions(struct view_state *v, struct table *t, struct diag *d);
-/* Panels for all functions in sort order. */
+/* One panel for each function, in sort order. */
 int view_callers_callees(struct view_state *v, struct table *t, struct diag *d);
-/* The panel of one function, or of functions that called each other, the outermost first. */
+/* The panel of one function, or of a chain of functions that called each other, outermost first. */
 int view_callers(struct view_state *v, struct func *const *funcs, size_t n, struct table *t,
 		  struct diag *d);
 int view_calltree(struct view_state *v, struct table *t, struct diag *d);
 /* The summary of one function, or of all listed ones (fsummary, fsingle). */
 int view_summary(struct view_state *v, const struct func *only, struct table *t, struct diag *d);
 
-/* The objects of a type, with exclusive (index objects) or data-derived metrics. */
+/* The objects of a type: exclusive metrics for index objects, otherwise data-derived metrics. */
 int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d);
 /*
- * Data objects: all, one by its name (the nth of that name, from 1; 0: there must be
- * one), and each with the offsets that were used.
+ * Data objects: all of them; one by name (n counts from 1 among equal names; with 0 the name must
+ * be unique); and all of them, each with the offsets that were accessed.
  */
 int view_data_objects(struct view_state *v, struct table *t, struct diag *d);
 int view_data_single(struct view_state *v, const char *name, size_t nth, struct table *t,
 		     struct diag *d);
 int view_data_layout(struct view_state *v, struct table *t, struct diag *d);
-/* The types. */
+/* The types of index objects. */
 int view_indxobj_list(struct view_state *v, struct table *t, struct diag *d);
 int view_mobj_list(struct view_state *v, struct table *t, struct diag *d);
 
 /*
- * Annotated source and disassembly. Of a function with the file it was compiled
- * from; with `file` NULL of all functions of that unit, and with a file's name of
- * this function alone, as that file has it (P-032, P-033).
+ * Annotated source and disassembly of a function, as the file that it was compiled from has it.
+ * With `file` NULL all functions of that compilation unit are shown. With the name of a file only
+ * this function is shown, as that file has it.
  */
 int view_source(struct view_state *v, const struct func *f, const char *file, struct table *t,
 		struct diag *d);
@@ -112,8 +117,8 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
 			struct diag *d);
 
 /*
- * Where the time of each thread or process went, checked against what there was,
- * sorted by a metric or with NULL as index lists are.
+ * Time of each thread or process by microstate, checked against its total time. Rows are sorted
+ * by a metric, or as index lists are if it is NULL.
  */
 int view_microstates(struct view_state *v, bool by_process, const char *sort_by, struct table *t,
 		     struct diag *d);
@@ -121,40 +126,42 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 int view_waits(struct view_state *v, struct table *t, struct diag *d);
 /* Waits for a CPU. */
 int view_runqueue(struct view_state *v, struct table *t, struct diag *d);
-/* User locks, each address alone or together by where they are taken. */
+/* User locks: one row for each address, or one for all locks taken at the same place. */
 int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d);
 /* Who ended whose waits. */
 int view_syscalls(struct view_state *v, struct table *t, struct diag *d);
 int view_longest(struct view_state *v, struct table *t, struct diag *d);
 int view_wakers(struct view_state *v, struct table *t, struct diag *d);
-/* What one thread waited for and why that took so long: its number, PID/TID, or its name. */
+/*
+ * What one thread waited for, and why those waits took so long. The thread is named by its
+ * number, by PID/TID, or by its name.
+ */
 int view_wakechain(struct view_state *v, const char *thread, struct table *t, struct diag *d);
 
-/* Traced calls by common call stack, and what sizes they had. */
+/* Traced calls by common call stack, and the sizes that they had. */
 enum stacks_kind { STACKS_LEAKS, STACKS_ALLOCS, STACKS_HEAP, STACKS_IO };
 int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d);
 int view_heapstat(struct view_state *v, struct table *t, struct diag *d);
 int view_iostat(struct view_state *v, struct table *t, struct diag *d);
-/* I/O by file name, and by file as it was opened. */
+/* I/O by file name, and by each opening of a file. */
 int view_ioactivity(struct view_state *v, struct table *t, struct diag *d);
 int view_iodetail(struct view_state *v, struct table *t, struct diag *d);
 
-/* Load objects: with their state (object_list); with metrics and messages (objects). */
+/* Load objects: with their state (object_list), or with metrics and messages (objects). */
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);
 int view_experiment_list(struct view_state *v, struct table *t, struct diag *d);
-/* What is selected of each experiment's samples, threads, LWPs or CPUs, and how many it has. */
+/* For each experiment, the selected samples, threads, LWPs or CPUs and how many there are. */
 int view_sample_list(struct view_state *v, struct table *t, struct diag *d);
 int view_thread_list(struct view_state *v, struct table *t, struct diag *d);
 int view_lwp_list(struct view_state *v, struct table *t, struct diag *d);
 int view_cpu_list(struct view_state *v, struct table *t, struct diag *d);
-/* What filters and index expressions can ask for. */
+/* The names that filters and index expressions can use. */
 int view_describe(struct view_state *v, struct table *t, struct diag *d);
 /*
- * header, overview, statistics: NULL means all experiments; statistics are then
- * the sum. The header then has
- * a line for each followed process, and those with messages; view_header_all
- * has all in full.
+ * header, overview and statistics. NULL means all experiments; statistics are then their sum. The
+ * header then has one line for each followed process and names the processes that have messages.
+ * view_header_all shows everything in full.
  */
 int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
 		      struct diag *d);
@@ -165,14 +172,13 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 		  struct diag *d);
 int view_statistics(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);
-/* Also each of them by itself; each sample by itself. */
+/* Statistics of each experiment as well; statistics of each sample. */
 int view_statistics_all(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);
-/* How much of each program's time has complete user stacks. */
+/* The share of each program's time that has complete user stacks. */
 int view_unwinding(struct view_state *v, struct table *t, struct diag *d);
 int view_procstats(struct view_state *v, struct table *t, struct diag *d);
 int view_sample_detail(struct view_state *v, const struct experiment *e, struct table *t,
 		       struct diag *d);
-
 
 #endif

@@ -56,7 +56,7 @@ static int64_t difference(const struct wait_stat *ws)
 	return d < 0 ? -d : d;
 }
 
-/* Keys settle ties: the order of packets must not decide that of a report. */
+/* Keys break ties, so that the order of packets does not change a report. */
 static int keys_cmp(const struct wait_sum *a, const struct wait_sum *b)
 {
 	return memcmp(a->key, b->key, sizeof(a->key));
@@ -164,7 +164,7 @@ static void put_columns(struct table *t, const char *heading, bool errors)
 	t->columns.data[COL_ERROR].hidden = !errors;
 }
 
-/* A group's columns, when groups are compared. */
+/* The columns of each group when groups are compared. */
 enum { GROUP_TIME, GROUP_COUNT, GROUP_MEAN, GROUP_COLUMNS };
 
 static void put_group_columns(struct wait_report *w, const char *heading)
@@ -216,7 +216,7 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 	if (ws->count <= 0)
 		return;
 	w->estimates |= estimate;
-	/* A wait that was recorded is at least one, whatever its share of the estimate. */
+	/* Show at least 1: the wait was recorded, whatever its share of the estimate. */
 	r->cells[COL_COUNT] = (struct cell){ .kind = CELL_COUNT, .estimate = estimate,
 					     .i = ws->count < 1 ? 1 : (int64_t)(ws->count + 0.5) };
 	r->cells[COL_ERROR] = (struct cell){ .kind = CELL_COUNT,
@@ -258,7 +258,7 @@ void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt
 	free(text);
 }
 
-/* Append some functions of a path. Of the kernel's names only those of modules say where. */
+/* Append functions of a path. Kernel names get an object only if it is a module. */
 static void put_funcs(struct wait_report *w, struct buf *b, const uint32_t *funcs, size_t n)
 {
 	static const char kernel[] = "vmlinux`";
@@ -371,7 +371,7 @@ size_t wait_rows_shown(const struct wait_report *w, size_t n)
 {
 	size_t most = w->v->limit ? w->v->limit : ROWS_SHOWN;
 
-	/* A row for the rest would take the room of the one that it stands for. */
+	/* One row for the remainder would take as much room as the single row that it sums up. */
 	return n <= most || (!w->v->limit && n == most + 1) ? n : most;
 }
 

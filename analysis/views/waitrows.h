@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the reports on waits share: sums by any combination of keys, the columns,
- * and the names of threads, wakers and stacks.
+ * Shared by the reports on waits: sums by any combination of keys, the columns, and the names of
+ * threads, wakers and stacks.
  */
 #ifndef VIEWS_WAITROWS_H
 #define VIEWS_WAITROWS_H
@@ -17,7 +17,10 @@
 
 struct hit;
 
-/* Waits that have all keys in common. What a key means is the report's. */
+/*
+ * A bag of sums: waits whose keys are all equal are added up. The report decides what each key
+ * means.
+ */
 enum { WAIT_KEYS = 6 };
 
 struct wait_sum {
@@ -26,7 +29,7 @@ struct wait_sum {
 };
 
 struct wait_bag {
-	unsigned ngroups; /* of the sums; set before the first is made */
+	unsigned ngroups; /* of each sum; set it before the first sum is made */
 	bool by_difference;
 	struct intern ids;
 	VEC(struct wait_sum) sums;
@@ -34,23 +37,24 @@ struct wait_bag {
 
 typedef VEC(const struct wait_sum *) sum_vec;
 
-/* The sum of these keys, made when new; valid until the next call. */
+/* The sum for these keys, made if it is new. The pointer is valid until the next call. */
 struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS]);
 void wait_bag_free(struct wait_bag *bag);
 /*
- * Add up the sums of `from` by the keys that `mask` has a bit for, the others
- * being 0, into an empty bag.
+ * Add up the sums of `from` in an empty bag. Keys whose bit is set in `mask` are kept; the others
+ * become 0.
  */
 void wait_bag_by(const struct wait_bag *from, unsigned mask, struct wait_bag *ret);
 /*
- * Those whose first n keys are these; freed with vec_free. Most time first; while differences
- * are compared, the largest difference between the last group and the first one first.
+ * The sums whose first n keys are these; free with vec_free. The sum with the most time comes
+ * first. If the report compares differences, it is the one with the largest difference between
+ * the last group and the first.
  */
 void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret);
-/* All of it; release it with wait_stat_fini. */
+/* The sum of the whole bag; release it with wait_stat_fini. */
 struct wait_stat wait_bag_total(const struct wait_bag *bag);
 
-/* What a report on waits works with. */
+/* The state of a report on waits. */
 struct wait_report {
 	struct view_state *v;
 	struct table *t;
@@ -59,83 +63,86 @@ struct wait_report {
 	struct wait_counts *counts;
 	bool estimates;        /* a row has an estimated count */
 	struct wait_paths paths;
-	struct strtab texts;   /* names as keys */
-	struct map kinds;      /* hash of a struct thread_kind: the key of its text + 1 */
+	struct strtab texts;   /* names that are used as keys */
+	struct map kinds;      /* hash of a struct thread_kind to the key of its text + 1 */
 	struct wait_bag bag;
 	struct wait_stat total;
-	int group;             /* of the rows that are put */
+	int group;             /* the group of the rows that are added */
 };
 
-/* For a report of another shape than struct wait_view; the end adds notes, too. */
+/* For a report that does not fit struct wait_view. wait_report_end also adds the notes. */
 void wait_report_init(struct wait_report *w, struct view_state *v, struct table *t);
 void wait_report_end(struct wait_report *w);
-/* Take a wait into the bag; returns what it was counted as. */
+/* Add a wait to the bag. Returns how it was counted. */
 struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
 				  const uint32_t key[WAIT_KEYS]);
-/* Say that there are no `what`, such as "waits", and why that may be. */
+/* Note that there are no `what`, such as "waits", and why that may be so. */
 void wait_nothing(struct wait_report *w, const char *what);
 
-/* A report: what it is called, which waits it takes into the bag, and what it puts of them. */
+/* One kind of report: its name, which waits it adds to the bag, and which rows it makes of them. */
 struct wait_view {
 	const char *name, *title;
-	const char *heading; /* of the last column, the text */
-	const char *what;    /* "waits": what there may be none of */
-	hit_fn add;          /* its ctx is the report */
+	const char *heading; /* of the last column, which has the text */
+	const char *what;    /* what the report says it has none of: "waits" */
+	hit_fn add;          /* its ctx is the struct wait_report */
 	void (*put)(struct wait_report *w);
 };
 
 /*
- * Make the report in an empty table: the columns time, share, waits, their error, mean,
- * longest, lengths and text, and below it the notes that explain them. *w may be the first
- * member of something that is the report's own.
+ * Make the report in an empty table. The columns are time, share, waits, their error, mean,
+ * longest, lengths and text; notes below explain them. *w may be the first member of a larger
+ * struct of the report.
  */
 void wait_report_run(struct wait_report *w, const struct wait_view *view, struct view_state *v,
 		     struct table *t);
 
-/* A row; its text is printf's. */
+/* Add a row; fmt is as for printf. */
 __attribute__((format(printf, 3, 4))) void wait_row(struct wait_report *w,
 						    const struct wait_stat *ws, const char *fmt, ...);
-/* The text of a path, leaf first: "futex_wait < lock < work". Lives as long as the table. */
+/* The text of a path, leaf first: "futex_wait < lock < work". It lives as long as the table. */
 const char *wait_path_text(struct wait_report *w, uint32_t path);
 /*
- * At most so many rows below a heading, as `limit` says or else what a person
- * reads; the last of them may stand for the rest.
+ * How many of n rows to show below a heading: at most `limit`, or without one as many as a person
+ * reads. The last of them may be the sum of those not shown.
  */
 size_t wait_rows_shown(const struct wait_report *w, size_t n);
 
 /*
- * The same in brief: the function that waited and, of a program, the first three
- * functions that it waited from: "futex_wait < .. < lock < work".
+ * The same, shortened to the function that waited and the first three functions of the program
+ * that it waited from: "futex_wait < .. < lock < work".
  */
 const char *wait_path_brief(struct wait_report *w, uint32_t path);
 /*
- * A row for each of the sums, indented, and one for those that are not shown:
- * "(7 more stacks)" with "stack" for more.
+ * Add an indented row for each sum and one row for the sums not shown. That row says "(7 more
+ * stacks)" if `more` is "stack".
  */
 void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 	       const char *(*text)(struct wait_report *w, const struct wait_sum *s));
 
-/* Keys. */
+/* Functions that make keys. */
 uint32_t wait_text_key(struct wait_report *w, const char *text);
 const char *wait_key_text(const struct wait_report *w, uint32_t key);
-/* What the threads of one kind have in common. */
+/* The key of a thread's kind: what threads of one kind have in common. */
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid);
 /*
- * The thread that held what was waited for, or had the CPU; 0 unknown. A lock's
- * word may look like a thread's number and be none: where threads.xml has all
- * threads, it must be one of them.
+ * The thread that held what was waited for, or that had the CPU; 0 if unknown. A lock's word may
+ * look like a thread's number without being one. If threads.xml lists all threads, the number
+ * must be among them.
  */
 int64_t wait_holder(const struct hit *h);
-/* Whether a thread is known that ended the wait: not a timer, nor another interrupt. */
+/* Whether a known thread ended the wait, and not a timer or another interrupt. */
 bool wait_has_waker(const struct hit *h);
-/* What ended a wait that no thread ended: "<timer>", "<disk>", WAIT_TIMEOUT … */
+/* The name of what ended a wait if no thread did: "<timer>", "<disk>", WAIT_TIMEOUT … */
 const char *wait_interrupt_name(const struct hit *h);
 #define WAIT_TIMEOUT "<timeout>"
 #define WAIT_OPEN    "<still waiting>"
 #define WAIT_REST    "<between samples>"
-/* The kind of thread that ended the wait, or in brackets what did: WAIT_TIMEOUT. */
+/*
+ * The key of the kind of thread that ended the wait. If no thread did, the key of a name in
+ * brackets, such as WAIT_TIMEOUT.
+ */
 uint32_t wait_waker_key(struct wait_report *w, const struct hit *h);
-/* As people say it; where no reason was recorded, the state. */
+/* The reason in words; the state if no reason was recorded. */
 const char *wait_reason_name(const struct hit *h);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * waits: where time goes while nobody computes, by reason and, below each, by stack.
- */
+/* waits: time off the CPU by reason, and by stack below each reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +12,11 @@ enum { KEY_HEADING, KEY_REASON, KEY_PATH, KEY_LOCK };
 /* The reasons why a thread waits for a CPU are listed under one heading. */
 #define WAIT_FOR_CPU "wait for a CPU"
 
-/* Threads that a language runtime keeps for work to come wait for a lock of its own. */
+/* Idle threads of a language runtime wait for a lock that belongs to the runtime. */
 #define IDLE_RUNTIME "no work, in a language runtime"
 
 struct waits {
-	struct wait_report w; /* the first, for it is what the report's functions are given */
+	struct wait_report w; /* first member: the report's functions are given its address */
 	struct lock_set locks;
 };
 
@@ -42,7 +40,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	wait_report_add(w, h, key);
 }
 
-/* Of threads that have nothing to do there is always most, and nothing to learn. */
+/* Whether the thread had no work. These waits take the most time and tell the least. */
 static bool is_no_work(const struct wait_report *w, const struct wait_sum *s)
 {
 	const char *reason = wait_key_text(w, s->key[KEY_HEADING]);
@@ -64,7 +62,7 @@ static const char *path_of(struct wait_report *w, const struct wait_sum *s)
 	return ret;
 }
 
-/* A row for each reason below a heading, after a row for their sum unless that is the reason. */
+/* Add a row for each reason below a heading. Waits for a CPU first get a row with their sum. */
 static void put_heading(struct wait_report *w, const struct wait_bag *by_reason,
 			const struct wait_sum *heading)
 {
@@ -79,7 +77,7 @@ static void put_heading(struct wait_report *w, const struct wait_bag *by_reason,
 	vec_free(&reasons);
 }
 
-/* The stacks of one reason. */
+/* Add the stacks of one reason. */
 static void put_stacks(struct wait_report *w, const struct wait_sum *reason)
 {
 	sum_vec sums;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wakechain: for one thread what it waited for, who ended the wait, and what
- * that thread did meanwhile; where it waited itself, the same of it, and so on.
- * Each branch has the part of the first thread's time that it accounts for.
- *
- * What a thread did between a and b is what its packets tell of that time. They
- * are samples: where they tell nothing nothing is said, where they tell of a part
- * the rest is a branch of its own, and where they overlap each has its share.
+ * wakechain: what one thread waited for, which thread ended each wait, and what that thread did
+ * meanwhile. If that thread waited, the report goes on with its waits in the same way. Each
+ * branch shows its part of the first thread's time.
+ * What a thread did between two times is taken from its packets. Packets are samples. A time
+ * without packets gets no branch; if packets cover part of the time, the rest is a branch of its
+ * own; where packets overlap, they share the time.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,7 +22,7 @@
 
 enum { DEPTH_MAX = 6, STEPS_MAX = 4000000 };
 
-/* Branches below this share of the whole are told together. */
+/* Branches below this share of the whole are shown as one. */
 static const double small = 0.01;
 
 struct branch {
@@ -35,14 +34,15 @@ struct branch {
 struct chain {
 	struct wait_report w;
 	struct timelines lines;
-	const struct timeline *of;  /* the thread that is asked about */
-	VEC(struct activity) waits; /* its own, as the filter lets them through */
-	const struct timeline *path[DEPTH_MAX + 1]; /* who waits for whom, now */
+	const struct timeline *of;  /* the thread that the user asked about */
+	VEC(struct activity) waits; /* of that thread, after the filter */
+	/* the threads of the current branch: each waits for the next */
+	const struct timeline *path[DEPTH_MAX + 1];
 	struct branch root;
 	uint64_t nsteps;
 };
 
-/* The branch of that text, to which so much time is added. */
+/* Add time to the branch with this text; make it if it is new. */
 static struct branch *branch_at(struct chain *c, struct branch *parent, double time, const char *text)
 {
 	struct branch **at = &parent->children;
@@ -96,7 +96,7 @@ static char *thread_text(struct chain *c, int64_t pid, int64_t tid)
 static void follow(struct chain *c, struct branch *b, int64_t tid, int64_t from, int64_t to,
 		   double time, int depth);
 
-/* That thread had what was waited for, or ended the wait. */
+/* Append the thread that had what was waited for, or that ended the wait. */
 static void put_thread(struct chain *c, struct branch *b, const struct activity *a, double time,
 		       int depth, bool waker)
 {
@@ -112,14 +112,14 @@ static void put_thread(struct chain *c, struct branch *b, const struct activity 
 	follow(c, who, tid, a->begin, a->end, time, depth);
 }
 
-/* See wait_holder. */
+/* As in wait_holder. */
 static bool has_holder(const struct chain *c, const struct activity *a)
 {
 	return a->holder && (!c->of->founder->threads.len ||
 			     names_thread(c->w.names, c->of->founder, a->holder));
 }
 
-/* Who is to blame for a wait, and what it did meanwhile. */
+/* Find the thread that caused a wait, and follow what it did meanwhile. */
 static void put_cause(struct chain *c, struct branch *b, const struct activity *a, double time,
 		      int depth)
 {
@@ -163,7 +163,10 @@ static void put_activity(struct chain *c, struct branch *b, const struct activit
 	part.end = a->end < to ? a->end : to;
 	b = branch_put(c, b, time, "meanwhile waiting, %s: %s", reason_text(a),
 		       path_text(c, a->stack));
-	/* That somebody gave it work is the beginning of what is asked here. */
+	/*
+	 * A wait for work ends when another thread gives work. The chain does not go on from
+	 * there.
+	 */
 	if (a->reason != REASON_NO_WORK)
 		put_cause(c, b, &part, time, depth + 1);
 }
@@ -184,7 +187,7 @@ static bool on_path(const struct chain *c, const struct timeline *line, int dept
 	return false;
 }
 
-/* What a thread did in that time, of which `time` nanoseconds are to be shared out. */
+/* Add branches for what a thread did in this period; they share `time` nanoseconds. */
 static void follow(struct chain *c, struct branch *b, int64_t tid, int64_t from, int64_t to,
 		   double time, int depth)
 {
@@ -232,8 +235,6 @@ static void put_waits(struct chain *c)
 		put_cause(c, b, a, (double)a->weight, 1);
 	}
 }
-
-/* --- the tree as rows --- */
 
 static struct row *put_branch(struct chain *c, double time, int depth, bool more, const char *text)
 {
@@ -294,8 +295,6 @@ static void put_columns(struct table *t)
 	text_column(t, "Wait, who ended it, what that thread did meanwhile");
 }
 
-/* --- the thread that is asked about --- */
-
 static void collect(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	timelines_add(&((struct chain *)ctx)->lines, h);
@@ -311,7 +310,7 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 	vec_push(&c->waits, activity_of(h));
 }
 
-/* "13", "12/13" as er_kernel -T has it, or a name. */
+/* Whether `text` names the thread: "13", "12/13" as for er_kernel -T, or a name. */
 static bool is_thread(const struct chain *c, const struct timeline *t, const char *text)
 {
 	const char *comm = names_thread(c->w.names, t->founder, t->tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wakers: who ended whose waits, with what the one waited for and where the other
- * one was. Time is how long the woken thread had waited.
+ * wakers: which threads ended the waits of which others, what the waiting thread waited for, and
+ * where the waking thread was. Time is how long the woken thread had waited.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void put_ways(struct wait_report *w, const struct wait_sum *pair)
 	vec_free(&ways);
 }
 
-/* Nobody is known to have ended these. */
+/* Whether nothing is known to have ended these waits. */
 static bool has_no_end(const struct wait_report *w, const struct wait_sum *s)
 {
 	const char *waker = wait_key_text(w, s->key[KEY_WAKER]);
@@ -65,7 +65,7 @@ static bool has_no_end(const struct wait_report *w, const struct wait_sum *s)
 	return !strcmp(waker, WAIT_OPEN) || !strcmp(waker, WAIT_REST);
 }
 
-/* What has an end before what has none, each in its order. */
+/* List rows with a known end before those without, each in sort order. */
 static void put_ends_first(const struct wait_report *w, sum_vec *pairs)
 {
 	sum_vec sorted = { 0 };
