@@ -11,7 +11,7 @@
 
 enum { FACTOR = 6, BATCHES = 5, ROUNDS = 100, USUAL_NS = 5000 };
 
-/* Give back each byte that comes, until none does. */
+/* Send back each byte, until the other end closes. */
 static void echo(int in, int out)
 {
 	char c;
@@ -21,7 +21,7 @@ static void echo(int in, int out)
 	_exit(0);
 }
 
-/* The shortest of several batches: whatever else runs here makes them longer. */
+/* Take the shortest of several batches: other programs that run make a batch longer. */
 static uint64_t round_ns(int to, int from)
 {
 	uint64_t best = UINT64_MAX, t;
@@ -76,7 +76,7 @@ static uint64_t cost_here(void)
 	cpu_set_t old, one;
 	uint64_t ns;
 
-	/* Both on one CPU: a switch is to be measured, not an idle CPU that wakes up. */
+	/* Run both on one CPU, to measure a switch and not the wakeup of an idle CPU. */
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_getaffinity(0, sizeof(old), &old) < 0 || sched_setaffinity(0, sizeof(one), &one) < 0)

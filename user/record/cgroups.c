@@ -19,11 +19,11 @@ enum { MAX_DEPTH = 32, MAX_GROUPS = 65536 };
 struct cgroups {
 	const char *root; /* NULL: there is none */
 	struct strtab paths;
-	struct map by_id; /* to an id of `paths` */
+	struct map by_id; /* inode number to an id of `paths` */
 	uint64_t looked_ns;
 };
 
-/* The unified hierarchy stands alone, or beside those of version 1. */
+/* The unified hierarchy is mounted alone, or next to those of version 1. */
 static const char *mounted(void)
 {
 	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };

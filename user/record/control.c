@@ -9,8 +9,8 @@
 #define GOVERNOR_NS 1000000000ULL
 
 /*
- * As far apart as the clock's ticks, but not nearer than its default: there are
- * many more threads that wait than CPUs, and their totals are exact anyway.
+ * Use the clock's interval, but not less than its default: many more threads wait than there are
+ * CPUs, and the totals are exact at any distance.
  */
 uint64_t control_distance(const struct plan *plan)
 {
@@ -27,7 +27,7 @@ void control_init(struct control *s, const struct plan *plan)
 	if (plan->trace_ns == TRACE_CALIBRATED)
 		s->trace_ns = calibrate_threshold();
 	governor_init(&s->governor, plan->budget, ncpus);
-	/* What is traced is not chosen by points. */
+	/* Traced waits are not chosen by sample points. */
 	pace_init(&s->pace, plan->trace_ns ? 0 : control_distance(plan), ncpus);
 }
 
@@ -41,7 +41,7 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
 }
 
-/* All that recording has cost: BPF programs, and this process. */
+/* The whole cost of the recording in ns: the BPF programs and this process. */
 static uint64_t cost_so_far(const struct control *s)
 {
 	struct capture_cost rows[ER_PROG_COUNT];

@@ -2,25 +2,22 @@
 /*
  * The drain.
  *
- * There is one thread, and so there are no locks: the session's loop calls, in
- * this order, capture_drain (which copies the records of all rings into `taken`
- * by drain_take), sideband_drain (which brings the procmap up to date), and
- * drain_process. So when a record is looked at, everything that happened to its
- * process before it is known: the fork that made it, the exec that replaced its
- * program, the mappings. While drain_process writes, which may take seconds for a batch that
- * is large or needs directories, the rings are emptied into `taken` for the next
- * time, and the recording ends when it is to. An image that ended is kept for a moment longer, and
- * the record's own time chooses between the images of a process.
+ * There is one thread and no lock. The session's loop calls three functions in this order:
+ * capture_drain copies the records of all rings into `taken` (drain_take), sideband_drain brings
+ * the procmap up to date, and drain_process writes packets. So when drain_process handles a
+ * record, the procmap knows every earlier event of its process: fork, exec, mappings.
+ * drain_process may take seconds for a batch that is large or needs new directories. Meanwhile the
+ * rings are emptied into `taken` for the next batch, and the recording can end in time. An image
+ * that has ended is kept a little longer; a record's time selects the image of its process.
  *
- * BPF may send a stack after the first record that has it: another CPU was about
- * to, and the rings are drained one after the other. So a batch takes in all
- * stacks (drain_take) before it places the others (drain_process), and one whose
- * stack is still not there waits for the next batch, once. Whoever waited in
- * vain is shown as <Stack-lost> and counted.
+ * A stack may come after the first record that refers to it: another CPU sends it, and the rings
+ * are drained one after the other. So drain_take keeps all stacks of a batch before drain_process
+ * writes the other records. A record whose stack is still missing waits for one more batch. Then
+ * it is shown as <Stack-lost> and counted.
  *
- * Shutdown: capture_stop, drain_take of the rest with the residuals and totals,
- * drain_process(last), then the recording is closed. Totals come after all waits of
- * their thread, so that what they find lacking is the rest.
+ * Shutdown: capture_stop, drain_take of the last records with residuals and totals,
+ * drain_process(last), then the recording is closed. A total comes after all waits of its thread,
+ * so the time that no packet has by then is the remainder.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +106,7 @@ void drain_packet(struct drain *dr, struct output *p, bool followed, const struc
 	c->lwp = drain_lwp(a, followed);
 	c->thread = a->task->tid;
 	thread_names_note(dr->names, a->task, a->kthread, c->time_ns);
-	/* Half an hour and more: as many packets as it takes. */
+	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;
 		output_clock(dr->parts.recording, p, c);
@@ -213,7 +210,7 @@ static bool write_packets(struct drain *dr, const void *record, bool last_chance
 	}
 }
 
-/* A stack of it is still to be walked. */
+/* True if a stack of the record is still to be walked. */
 static bool is_waiting(const struct drain *dr, const void *record)
 {
 	const struct er_header *h = record;
@@ -232,7 +229,7 @@ static bool is_waiting(const struct drain *dr, const void *record)
 	return false;
 }
 
-/* `last_chance`: a stack that is not there now, and not known to come, never will be. */
+/* `last_chance`: write the record even if its stack is missing, unless it is being walked. */
 static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 {
 	unsigned n = 0;
@@ -251,8 +248,8 @@ static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 }
 
 /*
- * Those that can be walked by now. After the last record there is a moment for tables that are
- * being built.
+ * Walk the raw stacks whose tables are ready. After the last record, wait a moment for tables that
+ * are being built.
  */
 static void walk_raws(struct drain *dr, bool last)
 {
@@ -276,7 +273,7 @@ void drain_process(struct drain *dr, bool last)
 
 	if (dr->raws)
 		walk_raws(dr, last);
-	/* More may be taken meanwhile: it is for the next time. */
+	/* Records may be taken meanwhile; they belong to the next batch. */
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;
 	write_all(dr, &waited, true);
@@ -301,7 +298,7 @@ void drain_usage(const struct drain *dr, struct exp_usage *u)
 			*mstate_usage(u, &mstate_descs[i]) = dr->state_ns[i];
 	if (!dr->parts.targets)
 		return;
-	/* Beside the waits of a few threads stands what these few had of the CPUs. */
+	/* With targets only their waits are recorded, so count only their time on the CPUs. */
 	u->user_ns = dr->state_ns[MS_USER];
 	u->system_ns = dr->state_ns[MS_SYSTEM] + dr->state_ns[MS_KERNEL_CPU];
 	u->trap_ns = 0;

@@ -11,7 +11,7 @@
 #include "analysis/experiment/xml.h"
 #include "user/space/procmap.h"
 
-enum { MAX_PROGRAMS = 512 }; /* beyond: counted together */
+enum { MAX_PROGRAMS = 512 }; /* more are counted together */
 
 #define OTHERS "<other programs>"
 
@@ -28,7 +28,7 @@ struct ends {
 	VEC(struct program *) programs;
 };
 
-/* What readers show. */
+/* The names that reports show. */
 static const char *const words[ER_END_COUNT] = {
 	[ER_END_PROVEN] = "complete",
 	[ER_END_FP_ZERO] = "frame pointer 0, probably complete",

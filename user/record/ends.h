@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the walks of user stacks ended: for each program, and for samples and waits apart, how
- * many stacks and how much time ended in which way (enum er_end). Written into recorder.xml.
+ * Counts how the walks of user stacks ended (enum er_end), per program, and for samples and
+ * waits separately: number of stacks and time. recorder.xml has the result.
  */
 #ifndef USER_RECORD_ENDS_H
 #define USER_RECORD_ENDS_H
@@ -21,10 +21,10 @@ enum ends_kind { ENDS_CPU, ENDS_WAITS, ENDS_KINDS };
 struct ends *ends_new(void);
 void ends_free(struct ends *e); /* NULL: nothing */
 
-/* A record of the image, whose stack ended so, has this weight. ER_END_NOT: there was no walk. */
+/* Count one record of the image: how its walk ended (ER_END_NOT: there was none), its weight. */
 void ends_count(struct ends *e, struct image *im, enum ends_kind kind, enum er_end end,
 		uint64_t weight_ns);
-/* One element for each program, kind and way. */
+/* Write one element for each program, kind and end. */
 void ends_write(const struct ends *e, struct buf *b);
 
 #endif

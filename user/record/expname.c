@@ -13,9 +13,9 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/experiment.h"
 
-enum { MAX_NUMBER = 999999999 }; /* larger ones are part of a name */
+enum { MAX_NUMBER = 999999999 }; /* a larger number is part of the stem */
 
-/* N when name is STEM.N.er, else -1. */
+/* Returns N if name is STEM.N.er, else -1. */
 static long number_in(const char *name, const char *stem, size_t stemlen)
 {
 	char *end;
@@ -56,7 +56,7 @@ static bool taken(int dirfd, const char *name)
 	return !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
-/* The length of STEM in STEM.N.er, or 0. */
+/* Returns the length of STEM in STEM.N.er, or 0. */
 static size_t stem_length(const char *name)
 {
 	size_t len = strlen(name) - strlen(".er");
@@ -72,7 +72,7 @@ static char *next_name(int dirfd, const char *stem, size_t stemlen)
 	long n = highest(dirfd, stem, stemlen);
 	char *name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
 
-	/* One above the largest number may be there. */
+	/* The name with the number after the largest may exist. */
 	while (taken(dirfd, name)) {
 		free(name);
 		name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
@@ -80,7 +80,7 @@ static char *next_name(int dirfd, const char *stem, size_t stemlen)
 	return name;
 }
 
-/* -o: keep the name, or take the next number. */
+/* With -o: keep the name, or take the next number. */
 static int choose_number(struct expname *n, const char *wanted, struct diag *d)
 {
 	size_t stem = stem_length(wanted);
@@ -107,7 +107,7 @@ static void default_name(struct expname *n, const struct plan *plan)
 	n->name = next_name(n->dirfd, stem, strlen(stem) - (plan->group ? strlen(".erg") : 0));
 }
 
-/* -d, then the directory part of -o. */
+/* Join -d and the directory part of -o. */
 static char *directory(const struct plan *plan)
 {
 	const char *slash = plan->name ? strrchr(plan->name, '/') : NULL;
@@ -132,7 +132,7 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 	if (ret->dirfd < 0)
 		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
 					    "with -d", dir);
-	/* Asked of the effective identity: nothing may be left behind when it fails later. */
+	/* Check with the effective identity now: a later failure could leave files behind. */
 	if (faccessat(ret->dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
 					    "with -d", dir);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the experiment is called, and the directory that it is made in. */
+/* Chooses the name of the experiment and the directory in which it is made. */
 #ifndef USER_RECORD_NAMES_H
 #define USER_RECORD_NAMES_H
 
@@ -15,14 +15,15 @@ struct expname {
 };
 
 /*
- * Choose: -o as it is; a taken STEM.N.er becomes STEM.M.er, M one above the
- * highest in use, with a warning; without -o the stem is the group's or ktest.
- * 0, or -errno after reporting. Nothing is created. Free with expname_free.
+ * Choose the name. With -o it is used as given; if STEM.N.er exists it becomes STEM.M.er, where M
+ * is one above the highest number in use, with a warning. Without -o the stem is the group's, or
+ * "ktest". Creates nothing. Returns 0, or -errno after reporting. Free with expname_free.
  */
 int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d);
 /*
- * Enter the experiment, which exists by now, into its group: one beside it by its
- * last component, any other by its absolute path. 0 or -errno after reporting.
+ * Add the experiment, which must exist, to its group file. The entry is the experiment's last
+ * component if both are in the same directory, else its absolute path. Returns 0, or -errno
+ * after reporting.
  */
 int expname_join_group(const struct expname *n, struct diag *d);
 void expname_free(struct expname *n);

@@ -28,7 +28,7 @@ void follow_fini(struct follow *f)
 	f->mode = FOLLOW_OFF;
 }
 
-/* A name may hold anything but NUL: keep what is good in a file name. */
+/* A comm may contain any byte but NUL: keep those that are safe in a file name. */
 void follow_stem(const struct image *im, char *ret, size_t size)
 {
 	char comm[sizeof(im->comm)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -F: which processes get an experiment of their own. */
+/* Implements -F: which processes get a sub-experiment. */
 #ifndef USER_RECORD_FOLLOW_H
 #define USER_RECORD_FOLLOW_H
 
@@ -14,15 +14,15 @@ struct follow {
 	regex_t re; /* FOLLOW_MATCHING */
 };
 
-/* The plan's expression is known to compile: the option parser tried it. */
+/* The plan's expression must compile; the option parser has checked that. */
 void follow_init(struct follow *f, const struct plan *plan);
 void follow_fini(struct follow *f);
 /*
- * With an expression: it must match, as a whole, the process's name, the base
- * name of its program, its PID, or the name of its sub-experiment.
+ * True if the image gets a sub-experiment. An expression must match the whole of the process's
+ * name, of its program's base name, of its PID, or of its sub-experiment's name.
  */
 bool follow_wants(const struct follow *f, const struct image *im);
-/* "_comm_PID_n": the sub-experiment's name without number and suffix. */
+/* Writes "_comm_PID_n", the sub-experiment's name without number and suffix. */
 void follow_stem(const struct image *im, char *ret, size_t size);
 
 #endif

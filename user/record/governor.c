@@ -6,8 +6,8 @@
 #include "analysis/experiment/xml.h"
 
 enum {
-	PATIENCE = 5,       /* looks before something is given back */
-	MAX_CHANGES = 1000, /* kept; a governor that swings for hours says no more by then */
+	PATIENCE = 5,       /* checks before a level is restored */
+	MAX_CHANGES = 1000, /* kept; if it swings for hours more tell nothing new */
 };
 
 #define SECOND_NS 1000000000ULL
@@ -48,7 +48,7 @@ bool governor_look(struct governor *g, uint64_t time_ns, uint64_t cost_ns)
 		return false;
 	g->last_ns = time_ns;
 	g->last_cost_ns = cost_ns;
-	if (first || cost_ns < spent) /* the start is not what recording costs */
+	if (first || cost_ns < spent) /* the cost of starting is not the cost of recording */
 		return false;
 	cost = (double)spent / ((double)elapsed * g->ncpus);
 	if (cost > g->budget && g->level < SHED_SHORT_STACKS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the header of an experiment says of this machine and this command. */
+/* Collects what the header of an experiment says about this machine and this command. */
 #ifndef USER_RECORD_HOST_H
 #define USER_RECORD_HOST_H
 

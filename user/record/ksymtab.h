@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that kernel addresses are in, each asked for once. The kernel
- * answers while we record, and so for modules and BPF programs that are gone at
- * the end; an answer stays true, for what is recorded is what ran then.
+ * Finds the kernel function of an address. Each address is looked up once, while the recording
+ * runs, so that functions of modules and BPF programs are found that are gone at its end. An
+ * answer is kept: it is true for the code that ran then.
  */
 #ifndef USER_RECORD_KSYMTAB_H
 #define USER_RECORD_KSYMTAB_H
@@ -17,19 +17,19 @@ struct diag;
 struct ksymtab;
 
 /*
- * path NULL: ask the running kernel; else a file like /proc/kallsyms, for tests.
- * NULL after one sentence with the remedy.
+ * path NULL: use the running kernel's symbols; tests give a file like /proc/kallsyms instead.
+ * Returns NULL after one sentence with the remedy.
  */
 struct ksymtab *ksymtab_open(const char *path, struct diag *d);
 void ksymtab_close(struct ksymtab *k);
-/* These addresses will be looked for: ask for them together. */
+/* Look up these addresses together: ksymtab_find will be called for each of them. */
 void ksymtab_expect(struct ksymtab *k, const uint64_t *pcs, size_t n);
-/* The function that covers the address, or NULL. It lives as long as the table. */
+/* Returns the function that contains the address, or NULL. It is valid as long as the table. */
 const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc);
 
-/* "vmlinux" and modules that functions were found in, with the build ids of those that have one. */
+/* "vmlinux" or a module in which functions were found. */
 struct ksym_module {
-	const char *name, *build_id; /* in hexadecimal; they live as long as the table */
+	const char *name, *build_id; /* hexadecimal, NULL if none; valid as long as the table */
 };
 typedef VEC(struct ksym_module) ksym_modules;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a terminal is told while we record, one line, and when it is over. */
+/* Shows the state of the recording: one line while it runs, a summary when it is over. */
 #ifndef USER_RECORD_LIVE_H
 #define USER_RECORD_LIVE_H
 
@@ -12,7 +12,7 @@ struct diag;
 
 struct live {
 	bool on;
-	uint64_t drawn_ns; /* when it was last drawn; 0: it is not on the screen */
+	uint64_t drawn_ns; /* when the line was last drawn; 0: it is not on the screen */
 };
 
 struct live_state {
@@ -22,15 +22,15 @@ struct live_state {
 };
 
 void live_init(struct live *l);
-/* Draw, if it is time to. */
+/* Draw the line, unless it was drawn a moment ago. */
 void live_draw(struct live *l, const struct live_state *s);
-/* Take the line off the screen. */
+/* Erase the line. */
 void live_clear(struct live *l);
 /* The text of the line: "1.2 s  1 sample  2 waits  0 lost  12.3 MB". */
 void live_format(const struct live_state *s, char *ret, unsigned size);
-/* Warn of what was lost, if anything was. */
+/* Warn of losses, if there were any. */
 void live_losses(const struct record_counts *n, struct diag *d);
-/* What the experiment holds, on stderr. */
+/* Print to stderr what the experiment contains. */
 void live_summary(const char *path, const struct record_counts *n, size_t nprocesses,
 		  uint64_t bytes);
 /* "12.3 MB" */

@@ -21,20 +21,20 @@ enum {
 enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
 enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
 
-/* -s on: a threshold that the session measures, see calibrate.h. */
+/* -s on: the session measures the threshold, see calibrate.h. */
 #define TRACE_CALIBRATED UINT64_MAX
 
 struct plan {
-	uint64_t interval_ns;   /* of the clock; 0: no clock profiling */
+	uint64_t interval_ns;   /* between clock samples; 0: no clock profiling */
 	counter_list counters;  /* -h */
-	bool states;            /* microstates, too; never without a clock */
+	bool states;            /* record microstates; needs clock profiling */
 	uint64_t trace_ns;      /* -s: TRACE_OFF, TRACE_ALL, TRACE_CALIBRATED, or a threshold */
-	bool exact_user;        /* user and system time by system call edges */
-	enum stack_method stack_method;   /* of taking the stacks of waits */
-	double budget;          /* share of all CPU time that recording may take; 0: no matter */
+	bool exact_user;        /* measure user and system time at each system call */
+	enum stack_method stack_method;   /* how the stacks of waits are captured */
+	double budget;          /* share of all CPU time that recording may take; 0: unlimited */
 	uint64_t begin_ns;      /* -t: recording is paused until then … */
-	uint64_t end_ns;        /* … and ends then; 0: with the load, or by a signal */
-	uint64_t quiet_ns;      /* before and after the load */
+	uint64_t end_ns;        /* … and ends then; 0: when the load ends, or by a signal */
+	uint64_t quiet_ns;      /* recorded before and after the load */
 	uint64_t limit_bytes;   /* of profile data and archives; 0: unlimited */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
@@ -47,12 +47,12 @@ struct plan {
 	VEC(struct capture_target) targets;
 	bool leave_stopped;     /* -x */
 	bool idle, no_self, verbose;
-	const char *kallsyms;   /* NULL: the running kernel's; tests name another */
-	char **argv;            /* of the recording tool, for the header */
+	const char *kallsyms;   /* NULL: the running kernel's; tests give a file */
+	char **argv;            /* the recording tool's, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 };
 
-/* Is anything recorded with stacks? */
+/* True if the plan has clock samples or counters. */
 static inline bool plan_profiles(const struct plan *p)
 {
 	return p->interval_ns || p->counters.len;

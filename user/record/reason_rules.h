@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kernel functions and system calls say about a wait: one table of each. */
+/* Two tables: which reason for a wait a kernel function or a system call implies. */
 #ifndef USER_RECORD_REASON_RULES_H
 #define USER_RECORD_REASON_RULES_H
 
@@ -8,29 +8,30 @@
 
 #include "analysis/experiment/packet.h"
 
-/* Of several functions the one of the lowest rank decides; any order will do. */
-#define REASON_RANK_NONE UINT_MAX /* the function says nothing */
+/* The function with the lowest rank decides the reason of a stack, wherever it is in it. */
+#define REASON_RANK_NONE UINT_MAX /* the function implies no reason */
 
 unsigned reason_rank(const char *function);
-/* REASON_OTHER for REASON_RANK_NONE. */
+/* Returns REASON_OTHER for REASON_RANK_NONE. */
 enum er_reason reason_of_rank(unsigned rank);
 
-/* By the functions of a kernel stack, in any order; REASON_OTHER when none says anything. */
+/* The reason that the functions of a kernel stack imply, in any order; else REASON_OTHER. */
 enum er_reason reason_of_functions(const char *const *names, size_t n);
-/* By the number of a system call; REASON_OTHER likewise. */
+/* The reason that the number of a system call implies; else REASON_OTHER. */
 enum er_reason reason_of_syscall(int nr);
 
 /*
- * Whose doing a waking in an interrupt is, by the functions on the way to it, leaf
- * first: what a thread sends to its own machine is delivered in a soft interrupt
- * that it runs itself, within its call. Others wait for any interrupt to end.
+ * What a kernel function says about the cause of a wakeup in interrupt context. The waker's stack
+ * is searched from the leaf. Data that a thread sends to its own machine are delivered in a soft
+ * interrupt that the thread runs itself, within its system call; then the thread is the waker.
+ * Other soft interrupts run at the end of some hardware interrupt.
  */
 enum doing {
 	DOING_UNSAID,
-	DOING_TIMER,     /* a timer has run out, and that is why somebody is woken */
-	DOING_DELIVERS,  /* something that was sent on this machine */
-	DOING_THREAD,    /* a thread lets soft interrupts in */
-	DOING_INTERRUPT, /* an interrupt came upon it */
+	DOING_TIMER,     /* a timer has expired and wakes the thread */
+	DOING_DELIVERS,  /* delivers data that were sent on this machine */
+	DOING_THREAD,    /* a thread runs pending soft interrupts itself */
+	DOING_INTERRUPT, /* an interrupt stopped the running thread */
 };
 
 enum doing reason_doing(const char *function);

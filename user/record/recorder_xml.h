@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recorder.xml in the founder: what the recording produced, lost, left out and
- * cost. Rewritten as a whole about once a second and at the end, so that a
- * killed recorder leaves one that is a second old and says state="running".
+ * Writes recorder.xml in the founder: what the recording produced, lost, left out and cost. The
+ * file is rewritten about once a second and at the end. A killed recorder therefore leaves a file
+ * that is a second old and says state="running".
  */
 #ifndef USER_RECORD_ACCOUNT_H
 #define USER_RECORD_ACCOUNT_H
@@ -23,31 +23,31 @@ struct exp_usage;
 struct recorder_xml {
 	const struct plan *plan;
 	const struct capture *capture; /* NULL: nothing is profiled */
-	const struct drain *drain;     /* NULL likewise */
+	const struct drain *drain;     /* NULL: nothing is profiled */
 	const struct drops *drops;
 	const struct control *control;
 	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
 	uint64_t start_ns, start_asleep_ns;
-	uint64_t began_ns, stop_ns; /* when time began to count, and ceased to; 0: not yet */
+	uint64_t began_ns, stop_ns; /* when the capture began and ended; 0: not yet */
 	bool closed;
 	int unwritten; /* the error of a write that ended the recording; 0: none */
 };
 
-/* How long the machine has been suspended since it was booted. */
+/* How long the machine has been suspended since boot, in ns. */
 uint64_t recorder_xml_asleep_ns(void);
 
 /* The text of recorder.xml. */
 void recorder_xml_write(const struct recorder_xml *a, struct buf *ret);
 
-/* What the capture has counted of the whole system, into a usage sample. */
+/* Put what the capture has counted for the whole system into a usage sample. */
 void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u);
 
 struct record_counts {
-	uint64_t produced, recorded, lost; /* clock records, residuals with them */
+	uint64_t produced, recorded, lost; /* clock records, residuals included */
 	uint64_t stacks_lost;
 	uint64_t waits, waits_lost; /* recorded, lost */
-	uint64_t overflows, overflows_lost; /* of counters; recorded, lost */
-	bool states, counters;      /* waits, overflows are recorded at all */
+	uint64_t overflows, overflows_lost; /* counter overflows recorded, lost */
+	bool states, counters;      /* the recording has waits, overflows */
 };
 
 void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret);

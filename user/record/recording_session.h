@@ -9,9 +9,9 @@
 struct diag;
 
 /*
- * Record into the experiment `name`, as planned. The caller has checked that the plan
- * can be carried out. Returns the exit status of the tool: the load's if there is a load
- * and the recording succeeded, else 0; 1 after a message.
+ * Record into the experiment `name`, as planned. The caller has checked the plan with preflight.
+ * Returns the exit status of the tool. It is 1, after a message, if the recording failed; else
+ * that of the load; 0 if there is no load.
  */
 int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d);
 

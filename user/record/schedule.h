@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When things are due in a recording. */
+/* The schedule of a recording: when each kind of work is due. */
 #ifndef USER_RECORD_SCHEDULE_H
 #define USER_RECORD_SCHEDULE_H
 
@@ -12,27 +12,27 @@ enum due {
 	DUE_BEGIN,   /* the capture, after a pause (-t) */
 	DUE_LOAD,    /* the load, after its quiet period */
 	DUE_SAMPLE,  /* a usage sample (-S) */
-	DUE_RECORDER_XML, /* the recorder's account of itself */
+	DUE_RECORDER_XML, /* rewriting recorder.xml */
 	DUE_TICK,    /* records to disk */
 	DUE_END,
 	DUE_COUNT
 };
 
-/* Absolute times; UINT64_MAX: not, or not any more. */
+/* Absolute times in ns of CLOCK_MONOTONIC; UINT64_MAX: never, or no longer. */
 struct schedule {
 	uint64_t at[DUE_COUNT];
 	uint64_t every[DUE_COUNT]; /* 0: once */
 };
 
-/* CLOCK_MONOTONIC. */
+/* The time of CLOCK_MONOTONIC in ns. */
 uint64_t now_ns(void);
 
 void schedule_init(struct schedule *s, const struct plan *plan, uint64_t start_ns);
-/* Is it due? Then it is not any more, or is the next time. */
+/* True if it is due at t; then its next time is set, or it is taken off the schedule. */
 bool schedule_due(struct schedule *s, enum due what, uint64_t t);
-/* Not later than that. */
+/* End the recording at t at the latest. */
 void schedule_end_by(struct schedule *s, uint64_t t);
-/* For poll(2): until something is due. */
+/* The milliseconds from t until something is due, for poll(2). */
 int schedule_wait_ms(const struct schedule *s, uint64_t t);
 
 #endif

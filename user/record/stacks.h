@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks that BPF sent, by their ids, and what becomes of them in an
- * experiment. A definition is kept as long as there is room, because the same
- * stack may be wanted by a second experiment (the founder's kernel stacks, the
- * image after an exec). When the store is full it is emptied: BPF sends again
- * only what it has itself forgotten, so records may lose a stack then.
+ * Keeps the stacks that BPF sent, by id, and writes them into experiments. A definition is kept
+ * after its first use because a second experiment may need it (the founder's kernel stacks, the
+ * image after an exec). When the store is full it is emptied. BPF sends a stack again only after
+ * BPF itself has forgotten it, so some records may then lose their stack.
  */
 #ifndef USER_RECORD_STACKS_H
 #define USER_RECORD_STACKS_H
@@ -23,33 +22,33 @@ struct stacks;
 struct stacks *stacks_new(struct recording *recording);
 void stacks_free(struct stacks *st);
 
-/* A well-formed definition; one that is there already is passed over. */
+/* Keep a well-formed definition. An id that is already known is ignored. */
 void stacks_keep(struct stacks *st, const struct er_stack *s);
 /*
- * A stack that was raw, under an id of its own: shared with all that are equal to it. s->id is
- * changed.
+ * Keep a stack that was raw. Its id is unique; its frames are kept once for all equal stacks.
+ * Changes s->id.
  */
 void stacks_keep_equal(struct stacks *st, struct er_stack *s);
-/* Why its walk of user frames ended; ER_END_NOT: it is not there, or has none. */
+/* Why the walk of its user frames ended; ER_END_NOT: unknown stack, or there was no walk. */
 enum er_end stacks_end(const struct stacks *st, uint64_t id);
-/* Definitions that came, repeated ones too. */
+/* The number of definitions that came, repeated ones included. */
 uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);
-/* It is there, and has frames in user mode: of no kernel thread, then. */
+/* True if the stack is known and has user frames. A kernel thread's stack has none. */
 bool stacks_has_user(const struct stacks *st, uint64_t id);
-/* Its kernel frames, leaf first, valid until the next stacks_keep; NULL: not there. */
+/* Its kernel frames, leaf first, valid until the next stacks_keep; NULL: unknown stack. */
 const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);
 
-/* How a stack is shown. Names are functions that stand for no code; NULL: none. */
+/* How a stack is shown. leaf and root name pseudo functions; NULL: none. */
 struct stack_shape {
-	bool with_user;   /* its user frames, too */
-	const char *leaf; /* below all others */
-	const char *root; /* above all others */
+	bool with_user;   /* show its user frames */
+	const char *leaf; /* called by all other frames */
+	const char *root; /* calls all other frames */
 };
 
 /*
- * The uid of the stack in the output, written when it is new there; 0 when its
- * definition is not here.
+ * Returns the uid of the stack in the output, and writes the stack if it is new there. 0 if the
+ * stack is unknown.
  */
 uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		      const struct stack_shape *shape);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of threads, with dates. A thread is renamed when it executes another
- * program, or as it likes; each ring record says what its thread was called then.
- * A line of names.xml is written when that differs from what the lines so far
- * say, so that a reader finds the name of every packet by thread and time.
- * Records of one thread may come out of order, since each CPU has its own ring.
- * Memory is bounded: what is known of many threads is forgotten together, and
- * written again. Not thread safe: only the drain calls this.
+ * Records the names of threads over time. A thread gets a new name when it executes another
+ * program, or whenever it sets one; each ring record has the name of its thread at that time. A
+ * line of names.xml is written when that name differs from what the earlier lines say, so that a
+ * reader finds the name for every packet by thread and time. The records of one thread may come
+ * out of order, since each CPU has its own ring. Memory is bounded: when there are too many
+ * threads all are forgotten, and their names are written again. Not thread safe: only the drain
+ * calls this.
  */
 #ifndef USER_RECORD_THREAD_NAMES_H
 #define USER_RECORD_THREAD_NAMES_H
@@ -22,7 +22,7 @@ struct thread_names;
 struct thread_names *thread_names_new(struct recording *recording);
 void thread_names_free(struct thread_names *n);
 
-/* The thread has a packet of that time, and was called task->comm then. */
+/* Note that the thread has a packet at time_ns and that its name was task->comm then. */
 void thread_names_note(struct thread_names *n, const struct er_task *task, bool kthread,
 		       uint64_t time_ns);
 
