@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The counters that every kernel knows by number, and what we call them. */
+/* The counters that every kernel has under a fixed number, and our names for them. */
 #ifndef USER_COUNTER_NAMES_H
 #define USER_COUNTER_NAMES_H
 
@@ -9,9 +9,9 @@
 #include "user/counters/counters.h"
 
 /*
- * Aliases are those of gprofng where it has one. `interval` is the default: of what is
- * frequent about 300 overflows a second of a busy CPU; `least` is refused to go below, for the
- * CPU would do nothing but overflow.
+ * Aliases are gprofng's where it has one. `interval` is the default interval; for frequent events
+ * it gives about 300 overflows a second on a busy CPU. Intervals below `least` are refused: the
+ * CPU would do nothing but handle overflows.
  */
 struct counter_name {
 	const char *name, *kernel, *label; /* kernel: "PERF_COUNT_HW_INSTRUCTIONS" */
@@ -19,18 +19,18 @@ struct counter_name {
 	uint64_t config;
 	uint64_t interval, least;
 	enum counter_unit unit;
-	bool kernel_only; /* happens in kernel mode by its nature: one metric, without K_ */
-	const char *words; /* of the list: "CPU-cycles", "load events" */
+	bool kernel_only; /* occurs only in kernel mode: one metric, without K_ */
+	const char *words; /* for the list of counters: "CPU-cycles", "load events" */
 };
 
 /* Aliases; they end with a NULL name. */
 extern const struct counter_name counter_aliases[];
-/* The kernel's own names, likewise. */
+/* The kernel's own names; they end with a NULL name. */
 extern const struct counter_name counter_kernel_names[];
 
-/* By either table or as a cache event ("L1-dcache-load-misses"); false: none of these. */
+/* Find a name in either table, or as a cache event ("L1-dcache-load-misses"). False if unknown. */
 bool counter_name_find(const char *name, struct counter_name *ret);
-/* Call for each cache event that has a name; the row is valid during the call. */
+/* Call fn for each cache event that has a name; the row is valid during the call. */
 void counter_cache_names(void (*fn)(void *ctx, const struct counter_name *n), void *ctx);
 
 #endif

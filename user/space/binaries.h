@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files behind mappings. Keeps each distinct one open from its first sight,
- * so that what is deleted, replaced or inside a container can still be archived
- * at the end, and gives each a name that no other file of the recording has.
+ * Keeps the files behind mappings. Each distinct file is opened when it is first seen and stays
+ * open, so that it can be archived at the end even if it was deleted, replaced, or is inside a
+ * container. Each file gets a name that no other file of the recording has.
  */
 #ifndef USER_BINARIES_H
 #define USER_BINARIES_H
@@ -21,38 +21,38 @@ struct binaries;
 /* A mapped file. */
 struct binary {
 	/*
-	 * What to record for the mapping: its path; or, when another file was seen
-	 * under that path, one that goes through the /proc/PID/root of the process.
+	 * The name to record for the mapping: its path. If another file was seen under that path,
+	 * a path through the process's /proc/PID/root instead.
 	 */
 	const char *name;
-	bool wanted;     /* the caller's to set: something recorded lies in it */
-	/* The module's own. */
+	bool wanted;     /* the caller sets this if a recorded address is in the file */
+	/* Private to binaries.c. */
 	int fd;          /* -1: archived, or cannot be read */
 	bool unreadable; /* it cannot be archived */
-	bool left;       /* there was no room for it */
+	bool left;       /* there was no room for its archive */
 };
 
 /*
- * keep: open files for archives, which take `room` bytes at most; expdir is the founder's
- * directory (a duplicate is taken).
+ * keep: open files, to archive them in at most `room` bytes. expdir is the founder's directory;
+ * its descriptor is duplicated.
  */
 struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir);
 void binaries_free(struct binaries *b);
 /*
- * The file of the mapping; it lives as long as `b`. NULL when there are too many
- * files: it goes by the path of the mapping then, and is not archived.
+ * Returns the file of the mapping, valid as long as `b`. NULL if there are too many files: use the
+ * path of the mapping as its name; it is not archived.
  */
 struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m);
 /*
- * Write the archives of what is wanted, in not more than `room` bytes and in what is left of that
- * of binaries_new(), until *stop is other than 0. Failures go to d and are counted; -ENOSPC,
- * -EDQUOT and -EINTR end it and are returned.
+ * Write the archives of the wanted files. They take at most `room` bytes, and at most what is left
+ * of the room given to binaries_new(). Stops when *stop is not 0. Failures are reported to d and
+ * counted. Returns 0, or -ENOSPC, -EDQUOT or -EINTR, which end it.
  */
 int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop, struct diag *d);
 
-/* How many of those that are wanted cannot be archived. */
+/* How many wanted files cannot be archived. */
 size_t binaries_unreadable(const struct binaries *b);
-/* How many of those that are wanted are not archived, but could be: stopped, or for want of room. */
+/* How many wanted files could be archived but were not: archiving was stopped, or had no room. */
 size_t binaries_left(const struct binaries *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading /proc: what a process is called, what it has mapped. Any of it may be gone. */
+/* Reads /proc: names and mappings of processes. A process may end during any call. */
 #ifndef USER_PROCFS_H
 #define USER_PROCFS_H
 
@@ -15,30 +15,31 @@ struct maps_line {
 	const char *path; /* "" for none; points into the line */
 };
 
-/* Parse a line of /proc/PID/maps, which is cut at its newline. */
+/* Parse a line of /proc/PID/maps. Writes a NUL over its newline. */
 bool procfs_maps_line(char *line, struct maps_line *ret);
 /*
- * Call fn for each executable mapping, in the order of their addresses: the kernel is asked
- * for just these (PROCMAP_QUERY, 6.11), or all lines of `maps` are read. 0; -errno when it is gone.
+ * Call fn for each executable mapping, in the order of their addresses. Linux 6.11 and later can
+ * list only these (PROCMAP_QUERY); before that all lines of `maps` are read. Returns 0, or -errno
+ * if the process has ended.
  */
 int procfs_code(pid_t pid, void (*fn)(void *ctx, const struct maps_line *l), void *ctx);
 /* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
-/* Its command line, blanks between the words; "" when there is none. */
+/* Its command line, words separated by blanks; "" if there is none. */
 void procfs_cmdline(pid_t pid, struct buf *ret);
 
 struct procfs_stat {
-	char comm[16]; /* with what it escapes */
+	char comm[16]; /* with the escapes of /proc/PID/stat */
 	pid_t ppid;
-	unsigned nthreads; /* also those that have ended and were not waited for */
+	unsigned nthreads; /* includes threads that have ended but were not waited for */
 	bool kthread;
 };
 
-/* What /proc/PID/stat says; false, and nothing known, when it is gone. */
+/* Read /proc/PID/stat. False if the process has ended; *ret is not valid then. */
 bool procfs_stat(pid_t pid, struct procfs_stat *ret);
-/* Threads of the process, 0 when it is gone. */
+/* The number of the process's threads, 0 if it has ended. */
 unsigned procfs_nthreads(pid_t pid);
-/* Call fn for each process there is. */
+/* Call fn for each process. */
 void procfs_for_each(void (*fn)(void *ctx, pid_t pid), void *ctx);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel tells of processes while we record: fork, exec, exit, names
- * and executable mappings of the whole system, from a perf `dummy` event on
- * every CPU. Hands out events and keeps nothing.
+ * Delivers the kernel's events about the processes of the whole system: fork, exec, exit, new
+ * names and executable mappings. They come from a perf `dummy` event on every CPU. Nothing is
+ * kept here.
  */
 #ifndef USER_SIDEBAND_H
 #define USER_SIDEBAND_H
@@ -29,22 +29,23 @@ struct proc_event {
 
 typedef void (*proc_event_fn)(void *ctx, const struct proc_event *e);
 
-/* Open on every CPU that is online. NULL after one sentence with the remedy. */
+/* Open an event on every online CPU. Returns NULL after one sentence with the remedy. */
 struct sideband *sideband_open(struct diag *d);
 void sideband_close(struct sideband *s);
 /*
- * The CPU has come online: its events ended when it went. 0, or -errno; needs CAP_PERFMON
- * where opening did. What its processes have done since it came back will not be told.
+ * Open the event of a CPU again that has come online; the old event ended when the CPU went
+ * offline. Returns 0 or -errno. Needs CAP_PERFMON if sideband_open needed it. Events between the
+ * CPU's return and this call are not delivered.
  */
 int sideband_reopen(struct sideband *s, int cpu);
-/* Hand out what is there, of all CPUs in the order of time. */
+/* Deliver the events that are in the rings, of all CPUs in the order of time. */
 void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx);
-/* Records that found no room, up to now: asks the kernel. */
+/* The number of records that found no room so far, read from the kernel. */
 uint64_t sideband_lost(const struct sideband *s);
-/* The descriptors, for poll: readable when a ring is half full. */
+/* The descriptors for poll(2); one is readable when its ring is half full. */
 const int *sideband_fds(const struct sideband *s, size_t *n);
 
-/* Read one raw perf record, checked against its size; false when it is none of ours. */
+/* Parse one raw perf record, checked against its size; false if it is of no use here. */
 bool sideband_parse(const void *record, size_t size, struct proc_event *ret);
 
 #endif

@@ -6,21 +6,21 @@
 #include "user/space/procmap.h"
 
 /*
- * Each of these is given back by space_put; the last one frees. *total counts
- * the mappings of all spaces that were made with it, and outlives them.
+ * space_new and space_share each return a reference; space_put gives it back, and the last one
+ * frees the space. *total counts the mappings of all spaces made with it and must outlive them.
  */
 struct space *space_new(size_t *total);
 struct space *space_share(struct space *sp);
 void space_put(struct space *sp);
 
-/* Files hold symbols; memory of other kinds (JIT code, shared memory, devices) does not. */
+/* True if the path is a file that may have symbols: not JIT code, shared memory or a device. */
 bool space_wants(const char *path);
 /*
- * The mapping came into the image's space, which becomes the image's own. What
- * it overlays has gone; the hooks are told. False when there is no room for it.
+ * Add a mapping to the image's space, which is no longer shared afterwards. Removes the mappings
+ * that it overlays, and calls the hooks. False if there is no room.
  */
 bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
-/* Memory that holds no symbols came where the mapping says: what it overlays has gone. */
+/* Memory without symbols was mapped at the place of m: remove the mappings that it overlays. */
 void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
 
 #endif
