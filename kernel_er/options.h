@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of er_kernel: one table gives the parser and the usage text. */
+/* Parses the command line of er_kernel. One table drives the parser and the usage text. */
 #ifndef KERNEL_ER_OPTIONS_H
 #define KERNEL_ER_OPTIONS_H
 
@@ -26,8 +26,8 @@ struct options {
 };
 
 /*
- * Fill *ret from the arguments. 0, or -1 after one sentence that says what to
- * write instead. Free with options_free in either case.
+ * Fill *ret from the arguments. Returns 0, or -1 after one sentence that says what to write
+ * instead. Free with options_free in either case.
  */
 int options_parse(int argc, char **argv, struct options *ret, struct diag *d);
 void options_free(struct options *o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the option parser share; nobody else includes this. */
+/* Shared by the parts of the option parser only. */
 #ifndef KERNEL_ER_OPTIONS_IMPL_H
 #define KERNEL_ER_OPTIONS_IMPL_H
 
@@ -16,7 +16,7 @@ typedef int (*option_fn)(struct options *o, const char *arg, struct diag *d);
 struct option_row {
 	int letter;       /* 0: long only */
 	const char *name; /* NULL: short only */
-	const char *arg;  /* NULL: takes none; in brackets: may be missing at the end of the line */
+	const char *arg;  /* NULL: no argument; in brackets: optional as the last word */
 	const char *help;
 	option_fn fn;
 };
