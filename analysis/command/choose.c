@@ -18,7 +18,7 @@ unsigned long choose_number(const char *s)
 	return errno || *end || *s < '0' || *s > '9' ? 0 : n;
 }
 
-/* Two files of one name, in different directories. */
+/* Whether another object of the same name, in another directory, has one of these functions. */
 static bool has_namesake(const func_vec *found, const struct loadobj *obj)
 {
 	vec_for_each(f, found) {
@@ -79,8 +79,6 @@ struct func *choose_function(struct shell *sh, int argc, char **argv)
 	return f;
 }
 
-/* --- code --- */
-
 typedef VEC(const char *) path_vec;
 
 static void add_path(path_vec *all, const char *path, const char *name)
@@ -95,8 +93,8 @@ static void add_path(path_vec *all, const char *path, const char *name)
 }
 
 /*
- * Source files of that name: of units first, and only else those that they include,
- * of the functions that were met: the others may be very many.
+ * Find source files by name. Files of compilation units come first. If none matches, the files
+ * that functions with samples include are tried; those of all functions may be very many.
  */
 static void find_files(struct session *s, const char *name, size_t nmet, path_vec *ret)
 {
@@ -140,7 +138,10 @@ static int choose_file(struct shell *sh, int argc, char **argv, size_t nmet,
 	return rc;
 }
 
-/* Functions of that name that were met, or else that any object has. How many were met at all. */
+/*
+ * Find functions by name: those with samples, or if there are none those of any object. Returns
+ * how many functions with samples there are.
+ */
 static size_t find_code(struct session *s, const char *name, func_vec *ret)
 {
 	size_t n, nmet;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands on data that no recorder we read writes: who knows them is told so,
- * and what comes nearest, rather than that there is no such command.
+ * Commands for data that no supported recorder writes. They say so and suggest the nearest
+ * command.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const struct absent {
 	{ "omp_task", "OpenMP tasks", "functions lists their bodies" },
 };
 
-/* Commands may be shortened and written in capitals: find the row as the table does. */
+/* Commands may be abbreviated and in any case of letters, so find the row as the table does. */
 static int cmd_absent(struct shell *sh, int argc, char **argv)
 {
 	const char *name = argv[0] + strspn(argv[0], "-");

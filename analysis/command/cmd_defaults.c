@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands of .er.rc files alone: what reports begin with, and what a display would show. */
+/*
+ * Commands that only .er.rc files may have: initial settings of reports, and settings of a
+ * graphical display.
+ */
 #include <string.h>
 
 #include "analysis/command/command.h"
@@ -26,7 +29,7 @@ static int cmd_en_desc(struct shell *sh, int argc, char **argv)
 	return session_descendants(sh->session, argv[1], &sh->diag);
 }
 
-/* One word of a list for the timeline; the part in brackets may be left out. */
+/* One word of a list for the timeline; the part in brackets is optional. */
 struct choice {
 	const char *least, *rest;
 };
@@ -56,7 +59,10 @@ static int check_choices(struct shell *sh, char **argv, const struct choice *cho
 	}
 }
 
-/* Of the two that exclude each other the last wins (P-113): nothing here depends on it. */
+/*
+ * Accepted for compatibility. If two words exclude each other the last one wins; no report
+ * depends on it.
+ */
 static int cmd_tlmode(struct shell *sh, int argc, char **argv)
 {
 	static const struct choice modes[] = {
@@ -77,7 +83,7 @@ static int cmd_tldata(struct shell *sh, int argc, char **argv)
 	return check_choices(sh, argv, data, false);
 }
 
-/* Pages of a display, named as commands: what one does not know is its own matter. */
+/* The pages of a graphical display, named like commands. Unknown names are ignored. */
 static int cmd_tabs(struct shell *sh, int argc, char **argv)
 {
 	return 0;

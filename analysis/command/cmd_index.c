@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of index objects and memory objects. A type's name is a command, too:
- * built-in index types have rows of their own, of all others the name stands
- * for indxobj or memobj with it.
+ * Lists of index objects and memory objects. The name of a type is a command, too. Built-in index
+ * types have rows of their own in the table. The names of all other types mean indxobj or memobj
+ * with that type.
  */
 #include <string.h>
 #include <strings.h>
@@ -12,7 +12,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-/* A type of the kind by its name, or by the beginning of no other one's. */
+/* A type of this kind by its name or by a unique beginning of it. */
 static const struct objtype *find_type(const struct objtypes *types, enum objkind kind,
 				       const char *name)
 {
@@ -52,7 +52,10 @@ static int cmd_memobj(struct shell *sh, int argc, char **argv)
 	return print_type(sh, OBJ_MEMORY, argv[1]);
 }
 
-/* A type that has the name of a command could not be told from it. */
+/*
+ * Define a type. Names of commands are refused, because the type could not be told from the
+ * command.
+ */
 static int define(struct shell *sh, enum objkind kind, char **argv)
 {
 	const struct command *c;

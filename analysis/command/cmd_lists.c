@@ -25,7 +25,7 @@ static int cmd_fsingle(struct shell *sh, int argc, char **argv)
 	return f ? show_summary(sh, f) : -1;
 }
 
-/* The panel of the functions that csingle and those below it put together. */
+/* Show the panel of the call chain that csingle and the commands after it built. */
 static int show_call_chain(struct shell *sh)
 {
 	struct table t = { 0 };

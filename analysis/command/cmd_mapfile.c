@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapfile: in which order a linker should lay out the functions of a load object
- * (P-115). Solaris' linker took a map; LLD takes the names of symbols, one a
- * line, with # for comments (--symbol-ordering-file), in an object compiled with
- * -ffunction-sections.
+ * mapfile: the order in which a linker should place the functions of a load object. Solaris'
+ * linker took a map. LLD takes names of symbols, one on each line, with # for comments
+ * (--symbol-ordering-file). The object has to be compiled with -ffunction-sections.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "analysis/command/shell.h"
 #include "analysis/views/functions.h"
 
-/* A name that would not be one line of such a file is none of a linker's, either. */
+/* Whether a name fits on one line of such a file. Linkers do not accept other names either. */
 static bool is_plain(const char *name)
 {
 	return *name && *name != '#' && *name != '<' && !name[strcspn(name, " \t\r\n\033")];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands on metric lists. The function list leads: the lists of
- * callers-callees and of index objects follow it, and their sorts follow its
- * sort, whenever it changes (P-015, P-022, P-024).
+ * Commands on metric lists. The function list leads. When it changes, the lists of
+ * callers-callees and of index objects follow it; when its sort order changes, theirs follow.
  */
 #include <string.h>
 
@@ -75,7 +74,7 @@ static int cmd_cmetrics(struct shell *sh, int argc, char **argv)
 {
 	struct metric_list *l = &sh->view.cmetrics, following = { 0 };
 
-	/* By default they follow the function list, as it is now (P-022). */
+	/* The default is to follow the current function list. */
 	if (argc > 1 && !strcmp(argv[1], "default")) {
 		metric_list_callers(&sh->view.metrics, &following);
 		replace(l, &following);
@@ -110,7 +109,7 @@ static void add_metric(struct table *t, const char *keyword, const char *label)
 	r->cells[1] = (struct cell){ .kind = CELL_TEXT, .s = label };
 }
 
-/* The visibilities that make a difference for a metric. */
+/* The visibilities that a metric can have. */
 static const char *visibilities(const struct metric *m)
 {
 	if (m->unit == UNIT_RATIO)
@@ -130,8 +129,8 @@ static void add_statics(struct table *t, bool all)
 }
 
 /*
- * A list of metrics and its order, with the commands that set them, and what may stand in it:
- * all in these flavors.
+ * Print a list of metrics and its sort order, the commands that set them, and all metrics that
+ * the list can have in these flavors.
  */
 static int list_metrics(struct shell *sh, const char *name, const char *const settings[2],
 			const char *flavors,
@@ -191,13 +190,13 @@ static const char *const compare_words[] = {
 	[COMPARE_RATIO] = "ratio",
 };
 
-/* The tally has other columns then. */
+/* Discard the tally, because comparing changes its columns. */
 static int set_compare(struct shell *sh, enum compare how)
 {
 	if (metric_set_compare(&sh->metric_set, sh->session, how, &sh->diag))
 		return -1;
 	view_state_changed(&sh->view);
-	/* In a .er.rc it waits for sessions with more. */
+	/* In .er.rc files the setting is kept for sessions with several experiments. */
 	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
 		return diag_error(&sh->diag,
 				  "compare: there is one experiment or group, nothing to compare "

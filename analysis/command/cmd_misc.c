@@ -5,7 +5,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-/* A script that runs itself ends somewhere. */
+/* Limits the nesting of scripts, because a script may run itself. */
 enum { MAX_DEPTH = 16 };
 
 static int cmd_script(struct shell *sh, int argc, char **argv)

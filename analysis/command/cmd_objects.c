@@ -9,10 +9,9 @@
 typedef VEC(struct loadobj *) object_vec;
 
 /*
- * The next object of a list a,b,"c,d". A name may itself hold commas, quoted or
- * not: the shortest run up to a comma that names an object is taken. NULL,
- * after reporting, when there is none; a file of defaults may name what another
- * experiment has.
+ * The next object of a list a,b,"c,d". Names may contain commas, quoted or not, so the shortest
+ * text before a comma that names an object is taken. NULL after reporting that no object has the
+ * name. For .er.rc files nothing is reported, because other experiments may have that object.
  */
 static struct loadobj *next_object(struct shell *sh, const char **list)
 {
@@ -40,7 +39,10 @@ static struct loadobj *next_object(struct shell *sh, const char **list)
 	return NULL;
 }
 
-/* A path means one object, a name all that have it: two programs' libc.so.6 (P-083). */
+/*
+ * Add the objects that an argument names. A path means one object. A name means all objects of
+ * that name, such as two programs' libc.so.6.
+ */
 static void add_object(const struct session *s, struct loadobj *named, bool by_path,
 		       object_vec *ret)
 {
@@ -50,7 +52,7 @@ static void add_object(const struct session *s, struct loadobj *named, bool by_p
 	}
 }
 
-/* All named objects, so that a wrong name changes nothing. 0, or -1 after reporting. */
+/* Find all named objects first, so that a wrong name changes nothing. 0, or -1 after reporting. */
 static int find_objects(struct shell *sh, const char *list, object_vec *ret)
 {
 	session_load_objects(sh->session);

@@ -7,7 +7,7 @@
 
 typedef VEC(char *) path_vec;
 
-/* The paths that are open, as copies: opening replaces them. */
+/* Copy the paths of the open experiments, because opening replaces the list. */
 static void copy_paths(const struct shell *sh, path_vec *ret)
 {
 	vec_for_each(p, &sh->paths)
@@ -22,7 +22,7 @@ static int reopen(struct shell *sh, path_vec *paths)
 	vec_for_each(p, paths)
 		free(*p);
 	vec_free(paths);
-	/* What failed is reported and counted once, as this command. */
+	/* Failures were reported. Count them as one failure of this command. */
 	rc = rc || sh->nfailed > failed ? -1 : 0;
 	sh->nfailed = failed;
 	return rc;

@@ -8,7 +8,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-/* A page that is appended to goes on. */
+/* Whether the file already has text; appending then continues an HTML page. */
 static bool is_begun(FILE *f)
 {
 	struct stat st;
@@ -26,7 +26,7 @@ static void use_file(struct shell *sh, FILE *f, FILE *owned, const char *name)
 	sh->file_name = name ? xstrdup(name) : NULL;
 }
 
-/* What was written to the old file is on it before the new one, perhaps the same, is opened. */
+/* Open a new output file. The old one is written out first, because both may be the same file. */
 static int open_output(struct shell *sh, const char *command, const char *name, const char *mode)
 {
 	FILE *f;
@@ -82,7 +82,7 @@ static const char *const name_forms[] = {
 	[NAME_SHORT] = "short", [NAME_LONG] = "long", [NAME_MANGLED] = "mangled",
 };
 
-/* Sun's words and gprofng's. */
+/* The format names of Sun's er_print and of gprofng. */
 static const struct {
 	const char *word;
 	bool object;
@@ -128,8 +128,9 @@ static int cmd_name(struct shell *sh, int argc, char **argv)
 }
 
 /*
- * User and expert differ in the stacks of waits; machine also shows what compilers made of
- * functions (S-025). Java and OpenMP, which they are for in gprofng, nothing records today.
+ * User and expert differ in the stacks of waits; machine also shows the separate functions into
+ * which compilers moved code. gprofng's modes are for Java and OpenMP, which no supported recorder
+ * records.
  */
 static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 {
@@ -152,7 +153,10 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-/* Off from the start: it needs the DWARF of all objects in stacks, and gprofng has no such frames. */
+/*
+ * Off by default, because it needs the DWARF of all objects in stacks and gprofng has no such
+ * frames.
+ */
 static int cmd_inlines(struct shell *sh, int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
@@ -166,7 +170,7 @@ static int cmd_inlines(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-/* Silent when it sets: a delimiter is for programs, and text needs no word. */
+/* Prints no reply when it sets the mode, because programs read delimited output. */
 static int cmd_printmode(struct shell *sh, int argc, char **argv)
 {
 	struct buf b = { 0 };

@@ -9,7 +9,7 @@
 typedef int (*exp_view)(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);
 
-/* `[experiment_id | all]` */
+/* Run a report whose argument is `[experiment_id | all]`. */
 static int experiment_report(struct shell *sh, exp_view view, int argc, char **argv)
 {
 	struct table t = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands that choose what of the data is reported: experiments, filters. */
+/* Commands that choose which data is reported: experiments, selections and filters. */
 #include <string.h>
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-/* Filter and selection hold together: a filter without expression carries a selection. */
+/* Replace the filter, keep the selection. A filter without an expression can carry a selection. */
 static void set_filter(struct view_state *v, struct filter *f)
 {
 	filter_free(v->filter);
@@ -42,11 +42,13 @@ static void put_to(const char *arg, struct buf *b)
 	buf_printf(b, "TSTAMP < %s", arg);
 }
 
-/* The commands whose arguments together are the filter. */
+/* The commands whose arguments are combined into the filter. */
 static const struct {
 	const char *name;
-	void (*put)(const char *arg, struct buf *b); /* the expression that an argument means */
-	const char *chars, *last; /* what it may consist of, and end in; NULL anything */
+	/* writes the expression that the argument means */
+	void (*put)(const char *arg, struct buf *b);
+	/* characters that the argument may have, and those it may end in; NULL: any */
+	const char *chars, *last;
 	const char *wants;
 } parts[FILTER_PARTS] = {
 	[FILTER_EXPRESSION] = { "filters", put_filter, NULL, NULL, NULL },
@@ -58,7 +60,7 @@ static const struct {
 			"a time with its unit: 3s, 1500ms, 20us or 7ns" },
 };
 
-/* One part alone, so that what is wrong with it is shown in it. */
+/* Check one part alone, so that the message shows the faulty text within that part. */
 static int check_part(struct shell *sh, enum filter_part part, const char *arg)
 {
 	size_t n = strlen(arg);
@@ -76,7 +78,7 @@ static int check_part(struct shell *sh, enum filter_part part, const char *arg)
 	return f ? 0 : -1;
 }
 
-/* All parts, joined by && where they are several. */
+/* Build the filter from all parts; several are joined by &&. */
 static struct filter *whole_filter(struct shell *sh)
 {
 	bool several = false;
@@ -101,7 +103,7 @@ static struct filter *whole_filter(struct shell *sh)
 	return f;
 }
 
-/* An empty argument takes the part away. */
+/* Set one part; an empty argument removes it. */
 static int set_part(struct shell *sh, enum filter_part part, const char *arg)
 {
 	char *old = sh->filter_parts[part];
@@ -160,7 +162,7 @@ static int cmd_to(struct shell *sh, int argc, char **argv)
 
 typedef int (*list_view)(struct view_state *v, struct table *t, struct diag *d);
 
-/* Select, and show what is selected (P-074). */
+/* Change the selection and show what is selected. */
 static int choose(struct shell *sh, enum select_kind kind, const char *text, list_view list)
 {
 	struct table t = { 0 };

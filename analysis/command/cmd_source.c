@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines and pcs, annotated source and disassembly, and where sources are looked for. */
+/* Lines and pcs, annotated source and disassembly, and the directories searched for sources. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,6 @@ static int cmd_psummary(struct shell *sh, int argc, char **argv)
 {
 	return summarize_places(sh, PLACES_PCS);
 }
-
-/* --- source and disassembly --- */
 
 typedef int (*annotated_view)(struct view_state *v, const struct func *f, const char *file,
 			      struct table *t, struct diag *d);
@@ -101,9 +99,9 @@ static int cmd_dthresh(struct shell *sh, int argc, char **argv)
 }
 
 /*
- * Set or show the remarks of source, of disassembly, or of both. In .er.rc files the
- * first line decides, for each of the two: `scc none` before `cc all` leaves source
- * without remarks.
+ * Set or show the remark classes of source, of disassembly, or of both. In .er.rc files the first
+ * line decides for source and for disassembly separately: after `scc none`, `cc all` leaves
+ * source without remarks.
  */
 static int remarks(struct shell *sh, int argc, char **argv, unsigned *source, unsigned *disasm)
 {
@@ -137,8 +135,6 @@ static int cmd_cc(struct shell *sh, int argc, char **argv)
 {
 	return remarks(sh, argc, argv, &sh->view.annotation.scc, &sh->view.annotation.dcc);
 }
-
-/* --- where files are looked for --- */
 
 static int cmd_setpath(struct shell *sh, int argc, char **argv)
 {
@@ -178,7 +174,7 @@ static int cmd_pathmap(struct shell *sh, int argc, char **argv)
 	return 0;
 }
 
-/* gprofng's, for what collect preloads: nothing here depends on it. */
+/* Accepted because gprofng has it for libraries that collect preloads. It has no effect here. */
 static int cmd_preload_libdirs(struct shell *sh, int argc, char **argv)
 {
 	return 0;

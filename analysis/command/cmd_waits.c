@@ -5,7 +5,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 
-/* Of what, and by which metric, in any order. */
+/* The arguments are threads or processes, and the sort metric, in any order. */
 static int cmd_microstates(struct shell *sh, int argc, char **argv)
 {
 	bool processes = false;

@@ -25,7 +25,7 @@ static const char *const section_titles[] = {
 	[SECTION_MISC] = "Other",
 };
 
-/* The files of commands. Within a section their rows stand in this order. */
+/* The files of commands. Within a section rows are listed in this order. */
 static const struct command_rows *const files[] = {
 	&list_commands, &source_commands, &metric_commands, &event_commands, &index_commands,
 	&wait_commands, &select_commands, &open_commands, &object_commands, &output_commands,
@@ -127,7 +127,7 @@ static void help_line(struct buf *out, const struct command *c)
 
 	buf_printf(&b, "%s%s%s%s%s", c->name, c->alias ? ", " : "", c->alias ? c->alias : "",
 		   c->args ? " " : "", c->args ? c->args : "");
-	/* What is too long for its column has a line of its own. */
+	/* Text that is too long for its column gets a line of its own. */
 	if (b.len > 30)
 		buf_printf(out, "  %s\n  %30s  %s\n", b.data, "", c->help);
 	else
@@ -135,7 +135,10 @@ static void help_line(struct buf *out, const struct command *c)
 	buf_free(&b);
 }
 
-/* The text of the manual page, and how it is used: as the page shows it, or at its plainest. */
+/*
+ * Print the manual page's text and an example: the one from the page, or the shortest possible
+ * command.
+ */
 static void help_in_full(struct buf *out, const struct command *c)
 {
 	const struct command_text *t = command_text(c->name);

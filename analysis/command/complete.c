@@ -13,7 +13,10 @@
 
 enum { CANDIDATES_MAX = 5000 };
 
-/* The word falls into what stays as it is, such as the list so far, and the rest. */
+/*
+ * The word consists of a part that is kept, such as the list typed so far, and the part that is
+ * completed.
+ */
 struct completion {
 	struct shell *sh;
 	const char *word;
@@ -22,7 +25,7 @@ struct completion {
 	candidate_vec *ret;
 };
 
-/* Names with blanks need quotes: nobody gets there by completion. */
+/* Offer a name. Names with blanks need quotes, so they are not offered. */
 static void offer(struct completion *c, const char *name)
 {
 	const char *rest = c->word + c->kept;
@@ -44,7 +47,7 @@ static void offer_commands(struct completion *c)
 	}
 }
 
-/* Those of a list end at a colon or a comma. */
+/* Keep the list up to its last separator, a colon or a comma. */
 static void keep_list(struct completion *c, char separator)
 {
 	const char *last = strrchr(c->word, separator);
@@ -69,7 +72,7 @@ static void offer_metrics(struct completion *c)
 		offer(c, (const char *[]){ "name", "size", "address" }[i]);
 }
 
-/* They are known once stacks were read. */
+/* Offer functions. They are known only after stacks have been read. */
 static void offer_functions(struct completion *c)
 {
 	view_tally(&c->sh->view);
@@ -98,7 +101,7 @@ static void offer_properties(struct completion *c)
 	offer_types(c);
 }
 
-/* By what the command's arguments are called in `help`. */
+/* What to offer for each argument, by the argument's name in `help`. */
 static const struct {
 	const char *args;
 	void (*offer)(struct completion *c);
@@ -108,7 +111,7 @@ static const struct {
 	{ "[filter_expression]", offer_properties },
 };
 
-/* "[on|off|delta|ratio]" */
+/* Offer the words of "[on|off|delta|ratio]". */
 static void offer_choices(struct completion *c, const char *args)
 {
 	__cleanup(freep) char *copy = xstrdup(args);
@@ -177,7 +180,10 @@ static bool offer_all(struct completion *c, const char *line)
 	return !command || offer_arguments(c, command);
 }
 
-/* What was typed is replaced by what all have in common: that must not be less. */
+/*
+ * The editor replaces what was typed by the common beginning of all candidates. Drop candidates
+ * if that would remove typed characters.
+ */
 static void drop_if_unlike(candidate_vec *v, size_t n)
 {
 	bool unlike = false;

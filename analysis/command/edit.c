@@ -12,11 +12,11 @@
 #include "analysis/command/complete.h"
 #include "analysis/command/shell.h"
 
-/* Whose commands are typed, and what the word may become: libedit hands nothing on. */
+/* The shell and the candidates of completion; static, because libedit passes no context. */
 static struct shell *shell;
 static candidate_vec candidates;
 
-/* The caller's to free, as it wants each. */
+/* Return the next candidate. The caller frees it. */
 static char *next_candidate(const char *text, int again)
 {
 	static size_t next;
@@ -26,7 +26,7 @@ static char *next_candidate(const char *text, int again)
 	return next < candidates.len ? candidates.data[next++] : NULL;
 }
 
-/* Files are libedit's own business. */
+/* Complete the word; libedit itself completes files. */
 static char **complete(const char *text, int start, int end)
 {
 	__cleanup(freep) char *line = xasprintf("%.*s", start, rl_line_buffer);
@@ -36,7 +36,7 @@ static char **complete(const char *text, int start, int end)
 	return candidates.len ? rl_completion_matches(text, next_candidate) : NULL;
 }
 
-/* Ctrl-C drops the command being typed, not the session with its settings. */
+/* Ctrl-C cancels the command being typed and keeps the session and its settings. */
 static sigjmp_buf interrupted;
 
 static void drop_line(int sig)

@@ -36,8 +36,6 @@ static const char usage[] =
 	"item: function, file, function'file', or all; tag: the number of one among several\n"
 	"of that name, or -1 for all of them. Without options: -source all -1.\n";
 
-/* --- what is shown --- */
-
 static int name_cmp(const void *pa, const void *pb)
 {
 	const struct func *a = *(struct func *const *)pa, *b = *(struct func *const *)pb;
@@ -91,7 +89,7 @@ static int show(struct ersrc *x, annotated_view view, const struct func *f, cons
 	return shell_print(&x->sh, &t, view(&x->sh.view, f, file, &t, &x->sh.diag));
 }
 
-/* File by file; then, for disassembly, the functions that come from none. */
+/* Show all files; for disassembly then the functions that belong to no file. */
 static int show_all(struct ersrc *x, annotated_view view)
 {
 	VEC(const char *) files = { 0 };
@@ -124,7 +122,7 @@ static int show_all(struct ersrc *x, annotated_view view)
 	return rc;
 }
 
-/* Tag -1: every function of that name, or every file. */
+/* Show the matches of a name; tag -1 means every function of that name, or every file. */
 static int show_each(struct ersrc *x, annotated_view view, char *option, char *item)
 {
 	func_vec found = { 0 };
@@ -165,13 +163,11 @@ static int show_item(struct ersrc *x, annotated_view view, char *option, char *i
 	return rc;
 }
 
-/* --- the command line --- */
-
 struct option {
 	const char *name;
 	int args;
 	bool tag;	     /* a number, -1 or all may follow */
-	const char *command; /* of er_print, that does it; NULL: it is here */
+	const char *command; /* the er_print command that implements it; NULL: implemented here */
 };
 
 static const struct option options[] = {
@@ -208,7 +204,7 @@ static const struct option *find_option(const char *word)
 	return NULL;
 }
 
-/* How many words the option at argv takes, or -1 after reporting. */
+/* Take the option at argv. Returns its number of words, or -1 after reporting. */
 static int take_option(struct ersrc_line *line, int argc, char **argv, struct diag *d)
 {
 	const struct option *o = find_option(argv[0]);
@@ -255,8 +251,6 @@ static bool asks(const struct ersrc_line *line, const char *one, const char *oth
 	return false;
 }
 
-/* --- running --- */
-
 static int run_action(struct ersrc *x, const struct action *a)
 {
 	const struct option *o = a->option;
@@ -264,7 +258,7 @@ static int run_action(struct ersrc *x, const struct action *a)
 	if (o->command) {
 		int rc;
 
-		x->sh.in_rc = true; /* no replies between what is shown */
+		x->sh.in_rc = true; /* print no replies between the listings */
 		rc = command_find(o->command, &x->sh.diag)->run(&x->sh, 2, a->argv);
 		x->sh.in_rc = false;
 		return rc;

@@ -10,7 +10,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/experiment/experiment.h"
 
-/* When log.xml of the experiment was written; false: it is no experiment. */
+/* The time at which the experiment's log.xml was written; false: it is not an experiment. */
 static bool written(const char *name, struct timespec *ret)
 {
 	__cleanup(freep) char *log = xasprintf("%s/log.xml", name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line of er_print: any command is an option, in any order and
- * number, or a word of its own; the rest are experiments. All of it is read
- * before anything is opened, so that a slip at the end costs no waiting.
+ * The command line of er_print. Any command may be given as an option, in any order and number,
+ * or as a word. The other words are experiments. All of it is parsed before experiments are
+ * opened, so that a mistake at the end is reported at once.
  */
 #include <ctype.h>
 #include <signal.h>
@@ -16,21 +16,21 @@
 #include "analysis/command/shell.h"
 
 struct action {
-	const struct command *command; /* NULL: read the keyboard */
+	const struct command *command; /* NULL: read from the keyboard */
 	int argc;
 	char **argv;
-	char *type; /* the option was the name of an object type: the command's argument */
+	char *type; /* argument of the command if the option was the name of an object type */
 };
 
 struct command_line {
 	VEC(struct action) actions;
 	VEC(char *) experiments;
-	struct objtypes types; /* built-in ones, and those that an option to come defines */
-	char *newest; /* none was named: the one that is taken */
+	struct objtypes types; /* built-in types, and types that an earlier option defines */
+	char *newest; /* the newest experiment, taken because none was named */
 	bool version, keep_going;
 };
 
-/* Whether it can be nothing but an argument. */
+/* Whether a word can only be an argument. */
 static bool is_argument(const struct command *c, const char *s)
 {
 	for (size_t i = 0; c->words && c->words[i]; i++) {
@@ -42,7 +42,10 @@ static bool is_argument(const struct command *c, const char *s)
 	return !strcmp(s, "all") || (*s && s[strspn(s, "0123456789")] == '\0');
 }
 
-/* Whether it is right is found when it is carried out; the name counts as an option from now on. */
+/*
+ * Note the name of a type that an option defines, so that it is accepted as an option from here
+ * on. The definition is checked when it is executed.
+ */
 static void note_definition(struct command_line *cl, const struct action *a)
 {
 	bool memory = !strcmp(a->command->name, "mobj_define");
@@ -51,10 +54,13 @@ static void note_definition(struct command_line *cl, const struct action *a)
 		return;
 	vec_push(&cl->types.all, (struct objtype){
 		.kind = memory ? OBJ_MEMORY : OBJ_INDEX, .name = a->argv[1], .text = "",
-		.builtin = true, /* its strings are not ours */ });
+		.builtin = true, /* the type does not own its strings */ });
 }
 
-/* Take the option at *argv with its arguments. How many words it was, or -1 after reporting. */
+/*
+ * Take the option at *argv with its arguments. Returns its number of words, or -1 after
+ * reporting.
+ */
 static int take_option(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
 	const char *name = argv[0] + (argv[0][0] == '-') + !strncmp(argv[0], "--", 2);
@@ -86,7 +92,10 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	return a.argc;
 }
 
-/* "functions" of `er_print functions test.1.er`: nothing that can be meant as a path. */
+/*
+ * Whether a word is a command, as in `er_print functions test.1.er`, and cannot be meant as a
+ * path.
+ */
 static bool is_command_word(const char *s)
 {
 	return *s && !strpbrk(s, "./") && access(s, F_OK);
@@ -121,7 +130,10 @@ static bool all_bare(const struct command_line *cl)
 	return cl->actions.len;
 }
 
-/* The experiment may have gone into an option whose argument was left out. */
+/*
+ * Report usage. If an option's argument was left out, the option may have taken the experiment as
+ * its argument.
+ */
 static void usage(const struct shell *sh, const struct command_line *cl)
 {
 	const struct action *last = cl->actions.len ? &cl->actions.data[cl->actions.len - 1] : NULL;
@@ -144,8 +156,8 @@ static void usage(const struct shell *sh, const struct command_line *cl)
 }
 
 /*
- * A line's only limit counts for all of it, wherever it stands; of several each counts from
- * where it stands. The one that was carried out, or NULL.
+ * A single limit on the line applies to the whole line, wherever it is. If there are several,
+ * each applies to what follows it. Returns the limit that was executed, or NULL.
  */
 static const struct action *run_only_limit(struct shell *sh, const struct command_line *cl)
 {
@@ -186,7 +198,10 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 	}
 }
 
-/* -1: there is none, or one seems to have become the argument of an option. */
+/*
+ * Use the newest experiment. -1 if there is none, or if an option seems to have taken an
+ * experiment as its argument.
+ */
 static int take_newest(struct shell *sh, struct command_line *cl)
 {
 	const struct action *last = cl->actions.len ? &cl->actions.data[cl->actions.len - 1] : NULL;

@@ -10,10 +10,10 @@
 
 #include "analysis/print/printer.h"
 
-/* Lines beside the rows: a title, headings, the prompt. */
+/* Lines that are not rows: title, headings, prompt. */
 enum { OTHER_LINES = 6 };
 
-/* Lines of the terminal that the file is; 0: it is none. */
+/* Number of lines of the terminal; 0 if the file is not a terminal. */
 static size_t terminal_lines(FILE *f)
 {
 	struct winsize size;
@@ -23,7 +23,7 @@ static size_t terminal_lines(FILE *f)
 	return size.ws_row;
 }
 
-/* NULL: the user wants none. */
+/* NULL: the user turned paging off. */
 static const char *pager_command(void)
 {
 	const char *pager = getenv("PAGER");
@@ -33,7 +33,7 @@ static const char *pager_command(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-/* Print to the pager as to the terminal that it writes to. */
+/* Print to the pager in the form for a terminal, because the pager writes to one. */
 static void print_to(struct printer *p, const struct table *t, FILE *pipe)
 {
 	FILE *terminal = p->file;
@@ -55,13 +55,13 @@ bool pager_print(struct printer *p, const struct table *t)
 	if (!lines || !command || p->ops != &text_printer ||
 	    t->rows.len + t->notes.len + OTHER_LINES <= lines)
 		return false;
-	/* A screen is left as it is; colours pass; less ends by itself if all fits after all. */
+	/* less options: leave the screen's text, pass colours through, exit if all of it fits. */
 	setenv("LESS", "FRSX", 0);
 	fflush(p->file);
 	pipe = popen(command, "we");
 	if (!pipe)
 		return false;
-	/* Ctrl-C is for the pager; one that is left early closes the pipe. */
+	/* Ctrl-C belongs to the pager. A pager that exits early closes the pipe. */
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGPIPE, &ignore, &old_pipe);
 	print_to(p, t, pipe);

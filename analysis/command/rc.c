@@ -13,10 +13,10 @@
 
 struct rc_line {
 	const struct command *command;
-	const char *file; /* struct rc has it */
+	const char *file; /* owned by struct rc */
 	unsigned line;
 	struct words words;
-	bool decided; /* the last time that lines were carried out, it set something */
+	bool decided; /* the line set something when it was last executed */
 };
 
 struct rc_file {
@@ -30,7 +30,7 @@ struct rc {
 	VEC(struct rc_line) lines;
 };
 
-/* Check a line and keep it, with its words. */
+/* Check a line, and keep it with its words. */
 static void take_line(struct shell *sh, struct rc *rc, struct input *in, const char *file)
 {
 	const struct command *c;
@@ -49,7 +49,7 @@ static void take_line(struct shell *sh, struct rc *rc, struct input *in, const c
 	in->words = (struct words){ 0 };
 }
 
-/* The home directory may be the current one: its file is read once. */
+/* The home directory may be the current directory. Its file is read once. */
 static bool is_new(const struct rc *rc, const struct stat *st)
 {
 	vec_for_each(f, &rc->files) {
@@ -76,7 +76,7 @@ static void read_lines(struct shell *sh, struct rc *rc, FILE *f, char *path)
 	buf_free(&in.text);
 }
 
-/* A fifo in a directory of somebody else's must not hold us up. */
+/* Do not block: the current directory may be another user's and contain a fifo. */
 static FILE *open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -84,7 +84,7 @@ static FILE *open_file(const char *path)
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
-/* A file that is not there is no fault. Takes over path. */
+/* Read a file; a missing file is not an error. Takes ownership of path. */
 static void read_rc(struct shell *sh, struct rc *rc, char *path)
 {
 	__cleanup(fclosep) FILE *f = open_file(path);
@@ -127,21 +127,21 @@ void rc_free(struct rc *rc)
 	free(rc);
 }
 
-/* Run a line as a command of a script, but silently; a failure is a warning. */
+/* Run a line as a command of a script, but without output; a failure is a warning. */
 static void run_line(struct shell *sh, struct rc_line *l)
 {
 	struct input in = { .name = l->file, .line = l->line }, *outer = sh->input;
 
 	sh->input = &in;
 	sh->in_rc = true;
-	/* A command without an argument asks for a setting: it decides nothing. */
+	/* A command without an argument shows a setting and sets nothing. */
 	l->decided = !l->command->run(sh, l->words.v.len, l->words.v.data) && l->words.v.len > 1;
 	shell_warnings(sh);
 	sh->in_rc = false;
 	sh->input = outer;
 }
 
-/* Whether an earlier line has decided what this one would set. */
+/* Whether an earlier line has already set what this line would set. */
 static bool is_decided(const struct rc *rc, const struct rc_line *l)
 {
 	if (l->command->rc != RC_FIRST)

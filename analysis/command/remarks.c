@@ -10,12 +10,12 @@
 
 enum { REMARK_ALL = REMARK_BASIC | REMARK_VERSION | REMARK_INLINE | REMARK_OTHER };
 
-/* A class by the letters it needs at least. */
+/* A class and the least number of letters that its name may be shortened to. */
 static const struct class
 {
 	const char *least, *rest;
 	unsigned set, clear;
-	bool disasm; /* of disassembly only */
+	bool disasm; /* for disassembly only */
 	bool alone;
 } classes[] = {
 	{ "b", "asic", REMARK_BASIC, 0, false, false },
@@ -82,7 +82,7 @@ int remarks_parse(const char *list, unsigned *source, unsigned *disasm, struct d
 		return diag_error(d, "all and none stand alone in a list of classes");
 	if (source)
 		*source = all;
-	/* What concerns the form alone leaves the remarks as they are. */
+	/* Classes that only change the form of disassembly leave the remarks as they are. */
 	if (disasm)
 		*disasm = form | (words || !forms ? all : *disasm & REMARK_ALL);
 	return 0;

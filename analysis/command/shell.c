@@ -17,7 +17,7 @@ void shell_init(struct shell *sh, const char *program, line_reader keyboard)
 	printer_init(&sh->printer, stdout, &sh->diag);
 }
 
-/* What is open, and the settings that depend on it. */
+/* Close the experiments and free the settings that depend on them. */
 static void close_all(struct shell *sh)
 {
 	if (sh->opened) {
@@ -49,7 +49,7 @@ void shell_fini(struct shell *sh)
 	rc_free(sh->rc);
 }
 
-/* Say what the command had to say, after its output: "er_print: script:3: text". */
+/* Print the command's messages after its output: "er_print: script:3: text". */
 static void messages(struct shell *sh)
 {
 	static const char *const words[] = { "", "warning: ", "" };
@@ -85,7 +85,10 @@ void shell_warnings(struct shell *sh)
 	messages(sh);
 }
 
-/* A reader that went away is no error; a disk that is full is one, reported once. */
+/*
+ * Flush the output. A reader that closed it is no error. Another failure, such as a full disk, is
+ * an error and is reported once.
+ */
 static int flush_output(struct shell *sh)
 {
 	FILE *f = sh->printer.file;
@@ -133,7 +136,7 @@ void shell_reply(struct shell *sh, const char *text)
 		shell_reply_as(sh, sh->asking->name, text);
 }
 
-/* A filter that failed must not let a report show what it would have left out. */
+/* Whether a filter failed; a report would then show data that the filter should have removed. */
 static bool lacks_filter(const struct shell *sh, const struct command *c)
 {
 	return sh->failed_filters.len && c->section != SECTION_EXPERIMENTS &&
@@ -164,8 +167,8 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 }
 
 /*
- * Something is wrong with the experiments: say so once, and again when more was
- * found; `header` has the details.
+ * Tell the user once that the experiments have problems, and again when more were found. `header`
+ * shows the details.
  */
 static void note_troubles(struct shell *sh)
 {
@@ -191,7 +194,10 @@ static void note_troubles(struct shell *sh)
 			  "first; see header", n, nmessages, e->path);
 }
 
-/* The command was given up: what it had found is not all. A person types on, a script ends. */
+/*
+ * The user interrupted the command, so its results are incomplete. A person at a terminal goes on
+ * typing; a script ends.
+ */
 static void give_up(struct shell *sh)
 {
 	if (sh->opened)
@@ -206,7 +212,10 @@ static void count_failure(struct shell *sh)
 	sh->ended = !sh->keep_going;
 }
 
-/* Under -keep-going reports wait until each filter and selection that failed has succeeded. */
+/*
+ * Note a filter or selection that failed. Under -keep-going no report runs until each of them has
+ * succeeded.
+ */
 static void note_filter(struct shell *sh, const struct command *c, bool failed)
 {
 	size_t n = 0;
@@ -264,7 +273,7 @@ void shell_show_calls(const struct shell *sh, struct session *s)
 	session_show_inlined(s, sh->inlines && !machine);
 }
 
-/* The paths that could be opened; n of them were asked for. */
+/* Open what can be opened of n paths; paths that failed are dropped. */
 static struct session *open_paths(struct shell *sh, char *const *paths, size_t n, bool *ok)
 {
 	struct session *old = sh->session, *s = session_new(&sh->diag);
@@ -285,7 +294,7 @@ static void set_up(struct shell *sh)
 {
 	sh->ntroubles = 0;
 	note_troubles(sh);
-	messages(sh); /* before those of defaults, which name a file and a line */
+	messages(sh); /* first, because messages about defaults name a file and a line */
 	metric_set_init(&sh->metric_set, sh->session);
 	rc_run(sh, RC_METRICS);
 	view_state_init(&sh->view, sh->session, &sh->metric_set);
@@ -294,7 +303,10 @@ static void set_up(struct shell *sh)
 	rc_run(sh, RC_OPENED);
 }
 
-/* Before symbols are read: those of the archives count first. */
+/*
+ * Archive the symbols of experiments whose recorder did not finish. This comes before symbols are
+ * read, because archived symbols take precedence.
+ */
 static void archive_all_abandoned(struct shell *sh)
 {
 	vec_for_each(e, &sh->session->experiments) {
@@ -351,8 +363,6 @@ int shell_messages(struct shell *sh)
 	return rc;
 }
 
-/* --- where commands come from --- */
-
 char *read_file_line(struct input *in, const char *prompt)
 {
 	char *line = NULL;
@@ -365,7 +375,7 @@ char *read_file_line(struct input *in, const char *prompt)
 	}
 	if (n && line[n - 1] == '\n')
 		line[--n] = '\0';
-	/* A zero byte would hide the rest of the line; like this it is seen in the message. */
+	/* A zero byte would hide the rest of the line. Replace it, so that the message shows it. */
 	for (ssize_t i = 0; i < n; i++) {
 		if (!line[i])
 			line[i] = '\1';
@@ -447,7 +457,7 @@ void shell_read(struct shell *sh, struct input *in)
 	while (!sh->quit && !sh->gone && !sh->ended && !interrupt_pending() &&
 	       next_command(sh, in)) {
 		run_words(sh, &in->words);
-		if (in->shell) /* a person reads the message and types on */
+		if (in->shell) /* a person reads the message and goes on typing */
 			sh->ended = sh->rest_noted = false;
 	}
 	sh->quit = false;

@@ -11,7 +11,7 @@ static void drop_all(struct words *w)
 	w->v.len = 0;
 }
 
-/* The quoted word at *s, which stands behind the opening quote. */
+/* Add the quoted word at *s, which points behind the opening quote. */
 static bool quoted(struct words *w, const char **s)
 {
 	char *word = xmalloc(strlen(*s) + 1);

@@ -27,7 +27,7 @@ const size_t nmicrostate_columns = NSTATES;
 
 struct key {
 	const struct experiment *founder;
-	int64_t pid, tid; /* tid 0: the whole process, unless it is a kernel thread */
+	int64_t pid, tid; /* tid 0: a whole process; kernel threads always have their tid */
 };
 
 struct entry {
@@ -218,7 +218,7 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 
 /*
  * What is left out first on a narrow terminal: the columns of seconds, because total and percent
- * imply them; then rare states that have little time.
+ * show the same; then rare states that have little time.
  */
 enum { SPARE_RARE = 1, SPARE_SECONDS = 2 };
 

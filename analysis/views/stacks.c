@@ -90,8 +90,8 @@ static void put_numbers(struct row *r, const struct metric *const *m, const int6
 }
 
 /*
- * Add the frames, leaf first. A frame without code of its own, such as <Truncated-stack>, has no
- * offset.
+ * Add the frames, leaf first. A frame without code of its own, such as <Truncated-stack>, is
+ * shown without a location.
  */
 static void put_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
 {

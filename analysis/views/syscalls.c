@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscalls: for each system call how long threads waited in it and in which states. If the
- * recorder counted calls, also how many there were and how many failed.
+ * syscalls: for each system call how often and how long threads waited in it, and in which
+ * states. If the recorder counted calls, also how many there were and how many failed.
  */
 #include <stdlib.h>
 #include <string.h>

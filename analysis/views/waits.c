@@ -40,7 +40,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	wait_report_add(w, h, key);
 }
 
-/* Whether the thread had no work. These waits take the most time and tell the least. */
+/* Whether the threads had no work. These waits take the most time and tell the least. */
 static bool is_no_work(const struct wait_report *w, const struct wait_sum *s)
 {
 	const char *reason = wait_key_text(w, s->key[KEY_HEADING]);

@@ -3,6 +3,7 @@
  * wakechain: what one thread waited for, which thread ended each wait, and what that thread did
  * meanwhile. If that thread waited, the report goes on with its waits in the same way. Each
  * branch shows its part of the first thread's time.
+ *
  * What a thread did between two times is taken from its packets. Packets are samples. A time
  * without packets gets no branch; if packets cover part of the time, the rest is a branch of its
  * own; where packets overlap, they share the time.
