@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports on how experiments were recorded. */
+/* Reports on how experiments were recorded, such as header and statistics. */
 #include <string.h>
 
 #include "analysis/command/choose.h"

@@ -210,7 +210,7 @@ static const struct command rows[] = {
 	{ SECTION_SOURCE, "cc", ARGS_CLASSES, .run = cmd_cc, .rc = RC_EVERY,
 	  .help = "scc and dcc at once" },
 	{ SECTION_SOURCE, "setpath", ARGS_DIRS, .run = cmd_setpath, .rc = RC_FIRST,
-	  .rc_time = RC_OPENING, /* before any addpath */
+	  .rc_time = RC_OPENING, /* executed before any addpath */
 	  .help = "choose where sources are looked for, or show it" },
 	{ SECTION_SOURCE, "addpath", ARGS_DIRS, .run = cmd_addpath, .rc = RC_EVERY,
 	  .help = "look for sources here, too" },

@@ -35,7 +35,7 @@ struct input {
 	const char *name; /* for messages; NULL: typed by a person, who sees the line */
 	unsigned line;
 	bool dropped;
-	struct buf text;  /* the logical line */
+	struct buf text;  /* the logical line: physical lines joined */
 	struct words words;
 };
 
@@ -51,14 +51,14 @@ struct shell {
 	struct view_state view;
 	bool opened;          /* session, metric_set and view are set up */
 	VEC(char *) paths;    /* of the open experiments, as the user named them */
-	func_vec call_chain;    /* functions that called each other, for csingle and its like */
+	func_vec call_chain;    /* the chain that csingle, cappend and the like built */
 	struct printer printer;
 	/* opened by outfile or appendfile; NULL: printer.file belongs to the caller */
 	FILE *file;
 	char *file_name;
 	struct rc *rc;        /* contents of the .er.rc files; NULL: not read yet */
 	bool in_rc;           /* an .er.rc file is being read, or one of its lines executed */
-	/* the running command if it has no argument; otherwise NULL */
+	/* the running command if it was given no argument; otherwise NULL */
 	const struct command *asking;
 	struct input *input;  /* source of the running command; NULL: the command line */
 	unsigned depth;       /* nesting of scripts */

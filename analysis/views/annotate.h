@@ -37,10 +37,11 @@ struct annotate {
 	const struct func *func;       /* the function that was asked for */
 	const char *file;	       /* path, interned; NULL: no line is known */
 	bool alone;		       /* show only this function */
-	VEC(struct listed_func) funcs; /* by first line, then by address */
+	VEC(struct listed_func) funcs; /* sorted by first line, then by address */
 	struct map listed;       /* ids of these functions */
 	struct source_text text;
-	struct metric_list metrics; /* without names, sizes, addresses */
+	/* the function list's metrics without names, sizes and addresses */
+	struct metric_list metrics;
 	struct map keys;	    /* of lines, and of functions' code from other files: key + 1 */
 	VEC(struct other_file) others; /* in the order in which they were met */
 	struct code_tally sums;	    /* by key */
@@ -63,7 +64,7 @@ bool annotate_place(const struct annotate *a, const struct func *f, uint64_t off
 		    uint32_t *line);
 /* Add a row with text and blank metrics. */
 struct row *annotate_row(struct annotate *a, const char *text);
-/* Fill the metrics of a row. */
+/* Fill a row's metrics from arrays indexed by metric id. */
 void annotate_values(struct annotate *a, struct row *r, const int64_t *excl, const int64_t *incl);
 /*
  * Fill a row's metrics by key, for example that of a line. They are zeros if no packet had the

@@ -24,7 +24,7 @@ struct panels {
 	struct callers sums;
 	/* by function: its cells, which are the same in every panel; or NULL */
 	struct cell **known;
-	ranked_vec ranked;        /* the neighbours that are being added */
+	ranked_vec ranked;        /* the callers or callees that are being added */
 	int group;
 };
 

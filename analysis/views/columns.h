@@ -11,9 +11,10 @@
  */
 struct values {
 	const int64_t *excl, *incl, *attr; /* excl has data-derived values, too */
-	const int64_t *whole;      /* 100 % of exclusive and inclusive */
-	const int64_t *attr_whole; /* 100 % of attributed */
-	const struct func *func;   /* for static metrics; NULL none */
+	const int64_t *whole;      /* totals: 100 % of exclusive and inclusive values */
+	const int64_t *attr_whole; /* totals: 100 % of attributed values */
+	/* gives the static metrics, such as size and address; NULL: none */
+	const struct func *func;
 	const char *name;
 };
 

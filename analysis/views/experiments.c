@@ -40,7 +40,8 @@ static int64_t count_samples(const struct experiment *e)
  * the others by its packets.
  */
 struct counts {
-	struct map seen[SELECT_KINDS]; /* keys: experiment id << 32 | number */
+	/* by kind of selection; keys: experiment id << 32 | number */
+	struct map seen[SELECT_KINDS];
 	size_t n;
 	int64_t *of[SELECT_KINDS];     /* indexed by experiment id - 1 */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions that a list shows, in its order: <Total> first. */
+/* The functions of the function list, in its order: <Total> first. */
 #ifndef VIEWS_FUNCTIONS_H
 #define VIEWS_FUNCTIONS_H
 

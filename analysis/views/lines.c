@@ -134,7 +134,7 @@ static const char *entry_name(struct listing *l, const struct entry *e)
 	return name;
 }
 
-/* The stretches of the line table that count for the line: the first one, and all together. */
+/* Ranges of the line table that belong to the line: where the first begins, and bytes of all. */
 static void line_extent(struct session *s, const struct entry *e, uint64_t *first, uint64_t *bytes)
 {
 	line_code_vec rows = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The user locks of a report: a lock is an address in a process. */
+/* The user locks of a report. A lock is identified by its address and its process. */
 #ifndef VIEWS_LOCKSET_H
 #define VIEWS_LOCKSET_H
 

@@ -14,7 +14,7 @@
 #include "analysis/symbols/archive.h"
 #include "analysis/views/columns.h"
 
-/* What the recorder counted as dropped (recorder.xml), and what each kind means. */
+/* What the recorder counted as dropped (recorder.xml), and what each kind of drop means. */
 static const struct {
 	const char *kind;
 	const char *old; /* the wording of recorders that do not write kinds */

@@ -10,7 +10,7 @@ struct summary_item {
 	const int64_t *excl, *incl; /* by metric id */
 	/* gives size and address; may be that of a part of the label's code */
 	const struct func *func;
-	const char *source;         /* file; NULL unknown */
+	const char *source;         /* file name; NULL: unknown */
 };
 
 void summary_columns(struct table *t);

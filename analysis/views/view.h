@@ -30,14 +30,14 @@ enum remark {
 	REMARK_VERSION = 1 << 1, /* compiler and options */
 	REMARK_INLINE = 1 << 2,  /* what was inlined into a line */
 	REMARK_OTHER = 1 << 3,   /* parallel, query, loop, pipe, memops, fe, codegen, cf */
-	REMARK_HEX = 1 << 4,     /* disassembly: the bytes of instructions */
+	REMARK_HEX = 1 << 4,     /* disassembly: the bytes of each instruction */
 	REMARK_SRC = 1 << 5,     /* disassembly: source lines between instructions */
-	REMARK_ASRC = 1 << 6,    /* the same with metrics */
+	REMARK_ASRC = 1 << 6,    /* disassembly: source lines with metrics */
 };
 
 enum { REMARKS_SOURCE = 1 << 0, REMARKS_DISASM = 1 << 1 };
 
-/* How source and disassembly are shown. */
+/* Settings of annotated source and disassembly. */
 struct annotation {
 	double sthresh, dthresh; /* a line is marked from this percentage of the largest value on */
 	unsigned scc, dcc;       /* of enum remark */
@@ -52,7 +52,7 @@ struct view_state {
 	struct metric_sort sort, csort, isort, dsort;
 	size_t limit; /* most rows shown, counting <Total> as gprofng does; 0: all */
 	enum name_form name;
-	bool name_object;      /* append "[object]" */
+	bool name_object;      /* function names end in "[object]" */
 	bool errors;           /* show standard errors of estimated counts */
 	bool all_frames;       /* stacks of waits show every kernel function */
 	/* NULL: everything; includes the selection of samples, threads, LWPs and CPUs */
@@ -60,13 +60,13 @@ struct view_state {
 	struct selection selection;
 	struct objtypes types;
 	struct annotation annotation;
-	struct tally *tally;   /* made by view_tally, thrown away when a setting above changes */
+	struct tally *tally;   /* made by view_tally; discarded when a setting above changes */
 };
 
 /* Initialize with the defaults for the session's data; release. */
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms);
 void view_state_fini(struct view_state *v);
-/* Call after experiments, filter or shown objects changed. */
+/* Call this when experiments, the filter or the shown objects have changed. */
 void view_state_changed(struct view_state *v);
 
 /*
@@ -122,13 +122,15 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
  */
 int view_microstates(struct view_state *v, bool by_process, const char *sort_by, struct table *t,
 		     struct diag *d);
-/* Times off the CPU: by reason and stack. */
+/* Time off the CPU by reason and stack. */
 int view_waits(struct view_state *v, struct table *t, struct diag *d);
 /* Waits for a CPU. */
 int view_runqueue(struct view_state *v, struct table *t, struct diag *d);
 /* User locks: one row for each address, or one for all locks taken at the same place. */
 int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d);
-/* Who ended whose waits. */
+/*
+ * Waits in system calls; the longest single waits; which threads ended the waits of which others.
+ */
 int view_syscalls(struct view_state *v, struct table *t, struct diag *d);
 int view_longest(struct view_state *v, struct table *t, struct diag *d);
 int view_wakers(struct view_state *v, struct table *t, struct diag *d);

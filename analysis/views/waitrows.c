@@ -258,7 +258,7 @@ void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt
 	free(text);
 }
 
-/* Append functions of a path. Kernel names get an object only if it is a module. */
+/* Append functions of a path. A kernel function's object is shown only if it is a module. */
 static void put_funcs(struct wait_report *w, struct buf *b, const uint32_t *funcs, size_t n)
 {
 	static const char kernel[] = "vmlinux`";
