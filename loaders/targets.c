@@ -32,5 +32,5 @@ uint32_t stack_limit(void)
 {
 	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_KERNEL_FRAMES);
 
-	return frames > 0 && frames < ER_MAX_KERNEL_FRAMES ? frames : ER_MAX_FRAMES;
+	return frames > 0 && frames < ER_MAX_KERNEL_FRAMES ? frames : ER_MAX_KERNEL_FRAMES;
 }

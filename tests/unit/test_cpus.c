@@ -9,6 +9,7 @@
 
 #include "loaders/cpus.h"
 #include "loaders/rings.h"
+#include "loaders/targets.h"
 
 static void test_lists(void **state)
 {
@@ -49,9 +50,16 @@ static void test_not_lists(void **state)
 	}
 }
 
+/* Kernel stacks as long as the limit are cut; a larger limit would hide that. */
+static void test_stack_limit(void **state)
+{
+	assert_in_range(stack_limit(), 1, ER_MAX_KERNEL_FRAMES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stack_limit),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_not_lists),
 		cmocka_unit_test(test_exits_across_cpus),
