@@ -41,22 +41,16 @@ struct {
 
 const volatile bool er_idle; /* record idle CPUs, too */
 
-static __always_inline void count_loss(struct er_counter_cpu *cc, const struct sample *sm)
+static __always_inline void send_overflow(const struct sample *sm, __u64 stack, __u32 counter,
+					  __u64 weight)
 {
-	__sync_fetch_and_add(&cc->lost, 1);
-	er_lost(sm->cpu, ER_KIND_COUNTER, sm->now, sm->tgid, sm->tid);
-}
-
-static __always_inline void send_overflow(struct er_counter_cpu *cc, const struct sample *sm,
-					  __u64 stack, __u32 counter, __u64 weight)
-{
-	__u32 seq = __sync_fetch_and_add(&cc->produced, 1);
+	__u32 seq = er_number(sm->cpu, ER_KIND_COUNTER);
 	struct er_counter *r = NULL;
 
 	if (sm->ring)
 		r = bpf_ringbuf_reserve(sm->ring, sizeof(*r), 0);
 	if (!r) {
-		count_loss(cc, sm);
+		er_lost(sm->cpu, ER_KIND_COUNTER, sm->now, sm->tgid, sm->tid);
 		return;
 	}
 	sample_fill(&r->at, sm, ER_KIND_COUNTER, seq, stack, weight);
@@ -90,6 +84,6 @@ int er_overflow(struct bpf_perf_event_data *ctx)
 		return 0;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
-	send_overflow(cc, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
+	send_overflow(&sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
 	return 0;
 }

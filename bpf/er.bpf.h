@@ -86,7 +86,7 @@ __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgi
 
 	if (!c)
 		return 0;
-	if (kind < ER_KIND_COUNT)
+	if (kind < ER_KIND_COUNT) /* the verifier wants to know */
 		__sync_fetch_and_add(&c->counts.lost[kind], 1);
 	n = bpf_map_lookup_elem(&er_losses, &key);
 	if (n)

@@ -27,10 +27,8 @@ enum er_kind {
 	ER_KIND_WAIT,     /* struct er_wait: a wait that was chosen to be recorded */
 	ER_KIND_TOTAL,    /* struct er_total: where all the time of a thread went, sent when */
 			  /* the thread or the recording ends */
-	ER_KIND_COUNT,    /* those above are counted in struct er_counts */
-	ER_KIND_COUNTER = ER_KIND_COUNT, /* struct er_counter: a counter overflowed; numbered and */
-			  /* counted in struct er_counter_cpu, for few recordings have any */
-	ER_KIND_ALL
+	ER_KIND_COUNTER,  /* struct er_counter: a counter overflowed */
+	ER_KIND_COUNT
 };
 
 enum {
@@ -305,7 +303,7 @@ struct er_cpu {
 	struct er_split left;  /* of the last thread that left unseen */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 384, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 448, "ring contract");
 _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 
@@ -315,7 +313,6 @@ _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 
  * itself has more, beyond the interval it is in, overflowed unseen.
  */
 struct er_counter_cpu {
-	__u64 produced, lost; /* records */
 	__u64 events[ER_MAX_COUNTERS];
 } __attribute__((aligned(64)));
 

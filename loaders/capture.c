@@ -246,14 +246,6 @@ void capture_counted(const struct capture *c, size_t counter, struct capture_cou
 			loaders[i]->counted(c->selves[i], counter, ret);
 }
 
-void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost)
-{
-	*produced = *lost = 0;
-	for (int i = 0; i < NLOADERS; i++)
-		if (c->selves[i] && loaders[i]->counter_records)
-			loaders[i]->counter_records(c->selves[i], cpu, produced, lost);
-}
-
 void capture_calls(const struct capture *c, struct er_calls *ret)
 {
 	for (int i = 0; i < NLOADERS; i++)

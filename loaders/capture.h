@@ -170,8 +170,6 @@ int capture_ncpus(const struct capture *c); /* the number of possible CPUs; CPU 
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
 /* `counter` is an index into the plan's counters. */
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
-/* COUNTER records of a CPU; struct er_counts does not include them. */
-void capture_counter_records(const struct capture *c, int cpu, uint64_t *produced, uint64_t *lost);
 /*
  * Adds the counts of each system call to ret[number], an array of ER_MAX_SYSCALLS. Adds nothing
  * without `split`. Takes a millisecond: call it at the end of a recording.

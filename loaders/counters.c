@@ -404,14 +404,6 @@ static void counters_counted(const void *self, size_t counter, struct capture_co
 		ret->seen += c->cpus[cpu].events[counter];
 }
 
-static void counters_records(const void *self, int cpu, uint64_t *produced, uint64_t *lost)
-{
-	const struct counters *c = self;
-
-	*produced = c->cpus[cpu].produced;
-	*lost = c->cpus[cpu].lost;
-}
-
 const struct loader counter_loader = {
 	.wanted = counters_wanted,
 	.open = counters_open,
@@ -421,5 +413,4 @@ const struct loader counter_loader = {
 	.cpus_changed = counters_cpus_changed,
 	.follow_cpus = counters_follow_cpus,
 	.counted = counters_counted,
-	.counter_records = counters_records,
 };

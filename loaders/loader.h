@@ -44,7 +44,6 @@ struct loader {
 	enum stack_method (*stack_method)(const void *self);
 	void (*counted)(const void *self, size_t counter, struct capture_counted *ret);
 	void (*calls)(const void *self, struct er_calls *ret);
-	void (*counter_records)(const void *self, int cpu, uint64_t *produced, uint64_t *lost);
 };
 
 extern const struct loader profile_loader;

@@ -137,6 +137,14 @@ const struct packet_desc packet_descs[] = {
 
 const size_t npacket_descs = sizeof(packet_descs) / sizeof(packet_descs[0]);
 
+const struct ring_desc ring_descs[ER_RINGS] = {
+	[ER_RING_CLOCK] = { "ring", "sample", "samples", ER_PKT_CLOCK },
+	[ER_RING_WAIT] = { "waitring", "wait", "waits", ER_PKT_WAIT },
+	[ER_RING_TOTAL] = { "totalring", NULL, NULL, ER_PKT_EMPTY },
+	[ER_RING_COUNTER] = { "counterring", "overflow of a counter", "overflows of counters",
+				ER_PKT_HWC },
+};
+
 const struct packet_desc *packet_desc(enum er_packet kind)
 {
 	for (size_t i = 0; i < npacket_descs; i++) {

@@ -53,6 +53,20 @@ struct packet_desc {
 extern const struct packet_desc packet_descs[];
 extern const size_t npacket_descs;
 
+/*
+ * What is counted on each CPU as it is recorded: an element of recorder.xml for each CPU, with
+ * how many were produced, recorded and lost. Packets carry the number in SEQ.
+ */
+enum er_ring { ER_RING_CLOCK, ER_RING_WAIT, ER_RING_TOTAL, ER_RING_COUNTER, ER_RINGS };
+
+struct ring_desc {
+	const char *element;
+	const char *one, *many;  /* "sample", "samples"; NULL: told nobody */
+	enum er_packet packet;   /* that has the number; EMPTY: none */
+};
+
+extern const struct ring_desc ring_descs[ER_RINGS];
+
 /* Whether packets of the kind are clock packets of time off a CPU. */
 static inline bool is_wait_kind(unsigned kind)
 {

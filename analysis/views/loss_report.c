@@ -14,7 +14,7 @@ enum { CPUS_MAX = 65536 };
 
 /* The packet numbers of one CPU, from the founder and all its sub-experiments. */
 struct ring {
-	VEC(uint32_t) seqs[RING_KINDS];
+	VEC(uint32_t) seqs[ER_RINGS];
 };
 
 struct loss_report {
@@ -23,32 +23,41 @@ struct loss_report {
 	VEC(struct ring) by_cpu;
 };
 
-/* The kind of a record. RING_KINDS: synthetic packets that have no ring record. */
-static enum ring_kind kind_of(const struct exp_stream *st, const struct packet *p,
-			      struct field_ref state, struct field_ref flags)
+/* What packets of the stream are counted as; ER_RINGS: nothing. */
+static enum er_ring ring_of(const struct exp_stream *st)
+{
+	int ring = 0;
+
+	while (ring < ER_RINGS && ring_descs[ring].packet != st->kind)
+		ring++;
+	return ring;
+}
+
+/* Clock packets are samples, waits, or (ER_RINGS) the rest of a total, which had no record. */
+static enum er_ring ring_of_packet(enum er_ring ring, const struct packet *p,
+				   struct field_ref state, struct field_ref flags)
 {
 	int64_t ms = packet_int(p, state);
 
-	if (st->kind == ER_PKT_HWC)
-		return RING_COUNTER;
-	if (ms < 0 || ms >= MS_COUNT || mstate_descs[ms].on_cpu)
-		return RING_CLOCK;
-	return packet_int(p, flags) & WFLAG_REST ? RING_KINDS : RING_WAIT;
+	if (ring != ER_RING_CLOCK || ms < 0 || ms >= MS_COUNT || mstate_descs[ms].on_cpu)
+		return ring;
+	return packet_int(p, flags) & WFLAG_REST ? ER_RINGS : ER_RING_WAIT;
 }
 
 static void rings_read(struct loss_report *a, const struct experiment *e, const struct exp_stream *st)
 {
 	struct field_ref seq = stream_field(st, "SEQ"), cpu = stream_field(st, "CPUID");
 	struct field_ref state = stream_field(st, "MSTATE"), flags = stream_field(st, "WFLAGS");
+	enum er_ring of_stream = ring_of(st);
 	struct packet_iter it;
 	struct packet p;
 
 	packet_iter_init(&it, e, st);
 	while (packet_next(&it, &p)) {
 		uint64_t c = packet_int(&p, cpu);
-		enum ring_kind kind = kind_of(st, &p, state, flags);
+		enum er_ring kind = ring_of_packet(of_stream, &p, state, flags);
 
-		if (!seq.offset || c >= CPUS_MAX || kind == RING_KINDS)
+		if (!seq.offset || c >= CPUS_MAX || kind == ER_RINGS)
 			continue;
 		while (a->by_cpu.len <= c)
 			vec_push(&a->by_cpu, (struct ring){ 0 });
@@ -63,11 +72,8 @@ static int seq_cmp(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/*
- * Count distinct numbers, because one record may have become several packets with the same
- * number.
- */
-static uint64_t ring_distinct(struct ring *r, enum ring_kind kind)
+/* One record may have become several packets of the same number: count numbers. */
+static uint64_t ring_distinct(struct ring *r, enum er_ring kind)
 {
 	uint64_t n = 0;
 
@@ -89,29 +95,25 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
-/* The elements of recorder.xml, and the name of their records. */
-static const struct {
-	const char *element, *what;
-} ring_rows[RING_KINDS] = { { "ring", "" }, { "waitring", " waits" },
-			    { "counterring", " overflows" } };
-
-static void put_ring(struct table *t, struct loss_report *a, enum ring_kind kind, bool wrong_only)
+static void put_ring(struct table *t, struct loss_report *a, enum er_ring kind, bool wrong_only)
 {
+	const struct ring_desc *ring = &ring_descs[kind];
+
 	vec_for_each(el, &a->e->recorder) {
 		int64_t cpu = element_int(el, "cpu");
 		uint64_t produced = element_int(el, "produced");
 		uint64_t recorded = element_int(el, "recorded"), lost = element_int(el, "lost");
 		uint64_t found = 0;
 
-		if (strcmp(el->name, ring_rows[kind].element))
+		if (strcmp(el->name, ring->element))
 			continue;
 		if (cpu >= 0 && (size_t)cpu < a->by_cpu.len)
 			found = ring_distinct(&a->by_cpu.data[cpu], kind);
 		if (wrong_only && recorded + lost == produced && found == recorded)
 			continue;
-		put_line(t, "  CPU %" PRId64 ": %" PRIu64 "%s produced, %" PRIu64 " recorded, %" PRIu64
-			 " lost; %" PRIu64 " in the packets%s", cpu, produced, ring_rows[kind].what,
-			 recorded, lost, found,
+		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " %s produced, %" PRIu64 " recorded, %" PRIu64
+			 " lost; %" PRIu64 " in the packets%s", cpu, produced,
+			 produced == 1 ? ring->one : ring->many, recorded, lost, found,
 			 recorded + lost == produced && found == recorded ? "" :
 			 recorded + lost != produced ?
 				 "  *** recorded and lost do not add up to produced" :
@@ -121,8 +123,10 @@ static void put_ring(struct table *t, struct loss_report *a, enum ring_kind kind
 
 static void put_rings(struct table *t, struct loss_report *a, bool wrong_only)
 {
-	for (int kind = 0; kind < RING_KINDS; kind++)
-		put_ring(t, a, kind, wrong_only);
+	for (int kind = 0; kind < ER_RINGS; kind++) {
+		if (ring_descs[kind].one)
+			put_ring(t, a, kind, wrong_only);
+	}
 }
 
 static const char *plural(uint64_t n)
@@ -134,14 +138,18 @@ static struct record_loss record_losses(struct loss_report *a)
 {
 	struct record_loss r = { 0 };
 
-	for (int kind = 0; kind < RING_KINDS; kind++) {
-		r.produced[kind] = sum_of(a->e, ring_rows[kind].element, "produced");
-		r.lost[kind] = sum_of(a->e, ring_rows[kind].element, "lost");
+	for (int kind = 0; kind < ER_RINGS; kind++) {
+		const struct ring_desc *ring = &ring_descs[kind];
+
+		if (!ring->one)
+			continue;
+		r.produced[kind] = sum_of(a->e, ring->element, "produced");
+		r.lost[kind] = sum_of(a->e, ring->element, "lost");
 		vec_for_each(el, &a->e->recorder) {
 			uint64_t cpu = element_int(el, "cpu"), found = 0;
 			uint64_t recorded = element_int(el, "recorded");
 
-			if (strcmp(el->name, ring_rows[kind].element))
+			if (strcmp(el->name, ring->element))
 				continue;
 			if (cpu < a->by_cpu.len)
 				found = ring_distinct(&a->by_cpu.data[cpu], kind);
@@ -310,7 +318,7 @@ struct loss_report *loss_report_new(const struct session *s, const struct experi
 		if (*ep != founder && (*ep)->founder != founder)
 			continue;
 		vec_for_each(st, &(*ep)->streams) {
-			if (st->kind == ER_PKT_CLOCK || st->kind == ER_PKT_HWC)
+			if (ring_of(st) < ER_RINGS)
 				rings_read(a, *ep, st);
 		}
 	}
@@ -322,7 +330,7 @@ void loss_report_free(struct loss_report *a)
 	if (!a)
 		return;
 	vec_for_each(r, &a->by_cpu) {
-		for (int kind = 0; kind < RING_KINDS; kind++)
+		for (int kind = 0; kind < ER_RINGS; kind++)
 			vec_free(&r->seqs[kind]);
 	}
 	vec_free(&a->by_cpu);

@@ -153,12 +153,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static const struct {
-	const char *one, *many;
-} record_names[RING_KINDS] = { { "sample", "samples" }, { "wait", "waits" },
-			       { "overflow of counters", "overflows of counters" } };
-
-/* Put ", " or a final " and " between the parts of a sentence. */
+/* ", " and at last " and ": parts of a sentence. */
 static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -184,14 +179,14 @@ static void put_nothing_lost(struct table *t, const struct record_loss *r)
 	struct buf b = { 0 };
 	size_t left = 0;
 
-	for (int k = 0; k < RING_KINDS; k++)
+	for (int k = 0; k < ER_RINGS; k++)
 		left += r->produced[k] != 0;
-	for (int k = 0; k < RING_KINDS; k++) {
+	for (int k = 0; k < ER_RINGS; k++) {
 		uint64_t n = r->produced[k];
 
-		if (n || (k == RING_CLOCK && !left))
+		if (n || (k == ER_RING_CLOCK && !left))
 			put_part(&b, left ? --left : 0, "%" PRIu64 " %s", n,
-				 n == 1 ? record_names[k].one : record_names[k].many);
+				 n == 1 ? ring_descs[k].one : ring_descs[k].many);
 	}
 	put_line(t, "Nothing was lost: %s produced, all recorded.", b.data);
 	buf_free(&b);
@@ -204,16 +199,16 @@ static void put_lost(struct table *t, const struct record_loss *r, uint64_t stac
 	size_t left = stacks != 0;
 	bool time = false;
 
-	for (int k = 0; k < RING_KINDS; k++)
+	for (int k = 0; k < ER_RINGS; k++)
 		left += r->lost[k] + r->missing[k] != 0;
-	for (int k = 0; k < RING_KINDS; k++) {
+	for (int k = 0; k < ER_RINGS; k++) {
 		uint64_t n = r->lost[k] + r->missing[k];
 
 		if (!n)
 			continue;
-		time |= k != RING_WAIT || r->missing[k];
+		time |= k != ER_RING_WAIT || r->missing[k];
 		put_part(&b, --left, "%" PRIu64 " of %" PRIu64 " %s (%.2f %%)", n, r->produced[k],
-			 r->produced[k] == 1 ? record_names[k].one : record_names[k].many,
+			 r->produced[k] == 1 ? ring_descs[k].one : ring_descs[k].many,
 			 percent_of(n, r->produced[k]));
 	}
 	if (stacks)
@@ -248,16 +243,18 @@ static void put_ends(struct table *t, const struct experiment *e)
 static void put_records(struct table *t, const struct experiment *e, const struct record_loss *r)
 {
 	bool explained = limit_reached(e) || find(e, "unwritten") || !e->closed;
-	uint64_t lost = r->lost[RING_CLOCK] + r->lost[RING_COUNTER], missing = 0;
+	uint64_t lost = 0, missing = 0;
 
-	for (int k = 0; k < RING_KINDS; k++)
+	for (int k = 0; k < ER_RINGS; k++) {
+		lost += k == ER_RING_WAIT ? 0 : r->lost[k];
 		missing += r->missing[k];
+	}
 	if (lost)
 		put_line(t, "  %" PRIu64 " record%s found no room in a ring, for er_kernel did not get a CPU "
 			 "in time: record at a lower rate (-p, or larger intervals of -h)", lost, plural(lost));
-	if (r->lost[RING_WAIT])
+	if (r->lost[ER_RING_WAIT])
 		put_line(t, "  %" PRIu64 " wait%s found no room in a ring: their time is in the totals, only "
-			 "their stacks are missing", r->lost[RING_WAIT], plural(r->lost[RING_WAIT]));
+			 "their stacks are missing", r->lost[ER_RING_WAIT], plural(r->lost[ER_RING_WAIT]));
 	if (missing && !explained)
 		put_line(t, "  %" PRIu64 " record%s were recorded and are not in the experiment: files of it "
 			 "are damaged or missing", missing, plural(missing));
@@ -289,7 +286,7 @@ void losses_put(struct table *t, const struct session *s, const struct experimen
 	uint64_t nstacks = stacks ? element_int(stacks, "lost") : 0, records = 0;
 	size_t narchives = unarchived(s, founder);
 
-	for (int k = 0; k < RING_KINDS; k++)
+	for (int k = 0; k < ER_RINGS; k++)
 		records += r->lost[k] + r->missing[k];
 	if (records || nstacks)
 		put_lost(t, r, nstacks);

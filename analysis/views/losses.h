@@ -10,12 +10,12 @@
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 
-/* Samples, waits and counter overflows each have their own sequence of numbers. */
-enum ring_kind { RING_CLOCK, RING_WAIT, RING_COUNTER, RING_KINDS };
-
-/* Records by kind: sent by BPF, lost on the way, and recorded but not among the packets. */
+/*
+ * Records of the kinds that have names: sent by BPF, lost on the way, and not among the packets
+ * though recorded.
+ */
 struct record_loss {
-	uint64_t produced[RING_KINDS], lost[RING_KINDS], missing[RING_KINDS];
+	uint64_t produced[ER_RINGS], lost[ER_RINGS], missing[ER_RINGS];
 };
 
 /* Add the lines for a founder that has a recorder.xml. */

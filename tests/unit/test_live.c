@@ -9,19 +9,23 @@
 #include "analysis/base/diag.h"
 #include "user/record/live.h"
 
+/* Samples are shown always. */
+#define COUNTS(...) ((struct record_counts){ .of = { __VA_ARGS__ } })
+
 static void test_line(void **state)
 {
 	static const struct {
 		struct live_state s;
 		const char *line;
 	} cases[] = {
-		{ { .elapsed_ns = 1234567890, .counts = { .recorded = 1 } },
+		{ { .elapsed_ns = 1234567890, .counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 1 }) },
 		  "1.2 s  1 sample  0 lost  0 B" },
 		{ { .elapsed_ns = 500000000, .bytes = 1500, .paused = true,
-		    .counts = { .recorded = 2, .waits = 1, .states = true } },
+		    .counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 2 },
+				       [ER_KIND_WAIT] = { .recorded = 1, .wanted = true }) },
 		  "0.5 s  2 samples  1 wait  0 lost  1.5 KB  paused" },
-		{ { .counts = { .recorded = 0, .waits = 7, .states = true, .lost = 2,
-				.waits_lost = 3 } },
+		{ { .counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .lost = 2 },
+				       [ER_KIND_WAIT] = { .recorded = 7, .lost = 3, .wanted = true }) },
 		  "0.0 s  0 samples  7 waits  5 lost  0 B" },
 	};
 	char line[256];
@@ -36,10 +40,11 @@ static void test_losses(void **state)
 {
 	struct diag d = { 0 };
 
-	live_losses(&(struct record_counts){ .recorded = 5, .produced = 5 }, &d);
+	live_losses(&COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 5, .produced = 5 }), &d);
 	assert_int_equal(d.nmsgs, 0);
-	live_losses(&(struct record_counts){ .produced = 1, .lost = 1, .waits = 3,
-					      .waits_lost = 2, .stacks_lost = 1 }, &d);
+	live_losses(&COUNTS([ER_KIND_CLOCK] = { .produced = 1, .lost = 1 },
+			     [ER_KIND_WAIT] = { .produced = 5, .recorded = 3, .lost = 2 },
+			     [ER_KIND_STACK] = { .produced = 1, .lost = 1 }), &d);
 	assert_string_equal(d.msgs[0].text, "lost: 1 of 1 sample, 2 of 5 waits, 1 stack: "
 					    "er_print -header says whose");
 	diag_free(&d);

@@ -152,7 +152,7 @@ static void test_account(void **state)
 	assert_true(has_line(&t, "The scheduler moved 2 sleeping threads, 3 times: 2.000 sec. that "
 				 "schedstat counts"));
 	assert_true(has_line(&t, "*** Lost: 2 of 5 samples (40.00 %) and 1 stack: times and counts"));
-	assert_true(has_line(&t, "5 produced, 3 recorded, 2 lost; 3 in the packets"));
+	assert_true(has_line(&t, "5 samples produced, 3 recorded, 2 lost; 3 in the packets"));
 	assert_false(has_line(&t, "***  not as many"));
 	assert_true(has_line(&t, "in second 4: 2 clock records of PID 12, TID 13"));
 	assert_true(has_line(&t, "7 user stacks were deeper than was recorded (140.00 %"));

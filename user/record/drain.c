@@ -125,49 +125,13 @@ static void append(struct buf *b, const void *record, size_t size)
 	buf_zero(b, padded - size);
 }
 
-static bool is_raw(const void *at, size_t size)
-{
-	const struct er_raw *raw = at;
-
-	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_ASLEEP_BYTES && raw->nbytes % 8 == 0 &&
-	       size >= sizeof(*raw) + raw->nbytes;
-}
-
-static bool is_stack(const void *record, size_t size)
-{
-	const struct er_stack *s = record;
-	size_t npcs;
-
-	if (size < sizeof(*s) || s->nkernel > ER_MAX_KERNEL_FRAMES || s->nuser > ER_MAX_USER_FRAMES)
-		return false;
-	npcs = (size_t)s->nkernel + s->nuser;
-	if (size < sizeof(*s) + npcs * sizeof(s->pcs[0]))
-		return false;
-	return !(s->flags & ER_STACK_RAW) ||
-	       (!s->nuser && is_raw(&s->pcs[npcs], size - sizeof(*s) - npcs * sizeof(s->pcs[0])));
-}
-
-static bool well_formed(const void *record, size_t size)
+/* The row of the record's kind, if it is what it says it is; else NULL. */
+static const struct data_kind *well_formed(const void *record, size_t size)
 {
 	const struct er_header *h = record;
+	const struct data_kind *k = size < sizeof(*h) ? NULL : data_kind(h->kind);
 
-	if (size < sizeof(*h))
-		return false;
-	switch (h->kind) {
-	case ER_KIND_STACK:
-		return is_stack(record, size);
-	case ER_KIND_CLOCK:
-	case ER_KIND_RESIDUAL:
-		return size >= sizeof(struct er_clock);
-	case ER_KIND_WAIT:
-		return size >= sizeof(struct er_wait);
-	case ER_KIND_TOTAL:
-		return size >= sizeof(struct er_total);
-	case ER_KIND_COUNTER:
-		return size >= sizeof(struct er_counter) &&
-		       ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
-	}
-	return false;
+	return k && size >= k->size && (!k->valid || k->valid(record, size)) ? k : NULL;
 }
 
 static void take_stack(struct drain *dr, const struct er_stack *s)
@@ -181,51 +145,33 @@ static void take_stack(struct drain *dr, const struct er_stack *s)
 void drain_take(void *ctx, int cpu, const void *record, size_t size)
 {
 	struct drain *dr = ctx;
-	const struct er_header *h = record;
+	const struct data_kind *k = well_formed(record, size);
 
-	if (cpu < 0 || cpu >= dr->parts.ncpus || !well_formed(record, size)) {
+	if (cpu < 0 || cpu >= dr->parts.ncpus || !k) {
 		dr->parts.drops->n[DROP_RECORD]++;
 		return;
 	}
-	dr->rings[cpu].recorded[h->kind == ER_KIND_RESIDUAL ? ER_KIND_CLOCK : h->kind]++;
-	if (h->kind == ER_KIND_STACK)
-		take_stack(dr, record);
-	else
+	dr->rings[cpu].recorded[k->counted_as]++;
+	if (k->write)
 		append(&dr->taken, record, size);
-}
-
-static bool write_packets(struct drain *dr, const void *record, bool last_chance)
-{
-	const struct er_header *h = record;
-
-	switch (h->kind) {
-	case ER_KIND_WAIT:
-		return write_wait(dr, record, last_chance);
-	case ER_KIND_TOTAL:
-		return write_total(dr, record, last_chance);
-	case ER_KIND_COUNTER:
-		return write_overflow(dr, record, last_chance);
-	default:
-		return write_sample(dr, record, last_chance);
-	}
+	else
+		take_stack(dr, record);
 }
 
 /* True if a stack of the record is still to be walked. */
 static bool is_waiting(const struct drain *dr, const void *record)
 {
 	const struct er_header *h = record;
-	const struct er_wait *w = record;
-	const struct er_total *t = record;
+	uint64_t ids[KIND_STACKS];
+	size_t n;
 
 	if (!dr->raws || !raws_waiting(dr->raws))
 		return false;
-	if (h->kind == ER_KIND_WAIT)
-		return raws_pending(dr->raws, w->stack) || raws_pending(dr->raws, w->waker_stack);
-	if (h->kind != ER_KIND_TOTAL) /* a counter's overflow begins like a clock sample */
-		return raws_pending(dr->raws, ((const struct er_clock *)record)->stack);
-	for (int i = 0; i < ER_OFF_STATES; i++)
-		if (raws_pending(dr->raws, t->rest_stack[i]))
+	n = data_kind(h->kind)->stacks(record, ids);
+	for (size_t i = 0; i < n; i++) {
+		if (raws_pending(dr->raws, ids[i]))
 			return true;
+	}
 	return false;
 }
 
@@ -237,11 +183,12 @@ static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 	for (size_t at = 0; at < b->len;) {
 		uint64_t size;
 		const void *record = b->data + at + sizeof(size);
+		const struct er_header *h = record;
 
 		if (++n % RELIEF_EVERY == 0)
 			recording_relieve(dr->parts.recording);
 		memcpy(&size, b->data + at, sizeof(size));
-		if (is_waiting(dr, record) || !write_packets(dr, record, last_chance))
+		if (is_waiting(dr, record) || !data_kind(h->kind)->write(dr, record, last_chance))
 			append(&dr->waiting, record, size);
 		at += sizeof(size) + ((size + 7) & ~7ULL);
 	}

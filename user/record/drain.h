@@ -55,7 +55,7 @@ bool drain_is_behind(const struct drain *dr);
 void drain_process(struct drain *dr, bool last);
 
 struct ring_count {
-	__u64 recorded[ER_KIND_ALL]; /* RESIDUAL is counted as CLOCK, as in the ring */
+	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
 };
 
 /*

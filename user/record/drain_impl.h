@@ -13,6 +13,7 @@
 #include "analysis/experiment/mstate.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
+#include "user/record/kinds.h"
 #include "user/record/raws.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
@@ -73,12 +74,12 @@ int64_t drain_lwp(const struct actor *a, bool followed);
 void drain_packet(struct drain *dr, struct output *p, bool followed, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
 
-/* --- one kind of record each. False: its stack has not come yet, and nothing was written. --- */
+/* --- one kind of record each, as struct data_kind has it --- */
 
-bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chance);
-bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance);
-bool write_wait(struct drain *dr, const struct er_wait *w, bool last_chance);
-bool write_total(struct drain *dr, const struct er_total *t, bool last_chance);
+bool write_overflow(struct drain *dr, const void *record, bool last_chance);
+bool write_sample(struct drain *dr, const void *record, bool last_chance);
+bool write_wait(struct drain *dr, const void *record, bool last_chance);
+bool write_total(struct drain *dr, const void *record, bool last_chance);
 
 /* --- waits.c, also for totals.c --- */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/live.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 
 #define REDRAW_NS 500000000ULL
@@ -31,32 +33,38 @@ void live_format_bytes(uint64_t bytes, char *ret, unsigned size)
 }
 
 /* "1 sample", "2 samples" */
-static void count(char *ret, unsigned size, uint64_t n, const char *one, const char *many)
+static void put_count(struct buf *b, uint64_t n, const struct ring_desc *ring)
 {
-	snprintf(ret, size, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+	buf_printf(b, "%" PRIu64 " %s", n, n == 1 ? ring->one : ring->many);
 }
 
-/* "3 samples  2 waits  0 lost"; waits and overflows only where they are recorded. */
-static void format_counts(const struct record_counts *n, const char *gap, char *ret, unsigned size)
+/* "3 samples  2 waits  0 lost": of each kind that is recorded. */
+static void put_counts(const struct record_counts *n, const char *gap, struct buf *b)
 {
-	char samples[40], waits[40], overflows[40];
+	uint64_t lost = 0;
 
-	count(samples, sizeof(samples), n->recorded, "sample", "samples");
-	count(waits, sizeof(waits), n->waits, "wait", "waits");
-	count(overflows, sizeof(overflows), n->overflows, "overflow", "overflows");
-	snprintf(ret, size, "%s%s%s%s%s%s%llu lost", samples, gap, n->states ? waits : "",
-		 n->states ? gap : "", n->counters ? overflows : "", n->counters ? gap : "",
-		 (unsigned long long)(n->lost + n->waits_lost + n->overflows_lost));
+	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+		const struct kind_count *c = &n->of[kind];
+
+		if (!c->wanted)
+			continue;
+		put_count(b, c->recorded, data_kind(kind)->ring);
+		buf_puts(b, gap);
+		lost += c->lost;
+	}
+	buf_printf(b, "%" PRIu64 " lost", lost);
 }
 
 void live_format(const struct live_state *s, char *ret, unsigned size)
 {
-	char counts[128], bytes[32];
+	struct buf b = { 0 };
+	char bytes[32];
 
-	format_counts(&s->counts, "  ", counts, sizeof(counts));
+	put_counts(&s->counts, "  ", &b);
 	live_format_bytes(s->bytes, bytes, sizeof(bytes));
-	snprintf(ret, size, "%.1f s  %s  %s%s", s->elapsed_ns / 1e9, counts, bytes,
+	snprintf(ret, size, "%.1f s  %s  %s%s", s->elapsed_ns / 1e9, b.data, bytes,
 		 s->paused ? "  paused" : "");
+	buf_free(&b);
 }
 
 void live_draw(struct live *l, const struct live_state *s)
@@ -74,32 +82,36 @@ void live_draw(struct live *l, const struct live_state *s)
 
 void live_losses(const struct record_counts *n, struct diag *d)
 {
-	char samples[40], waits[40], stacks[40];
+	const struct kind_count *stacks = &n->of[ER_KIND_STACK];
+	struct buf b = { 0 };
 
-	if (n->overflows_lost)
-		diag_warn(d, "lost: %llu of %llu overflows of counters: er_print -header says whose; a larger "
-			     "interval makes fewer",
-			  (unsigned long long)n->overflows_lost,
-			  (unsigned long long)(n->overflows + n->overflows_lost));
-	if (!n->lost && !n->stacks_lost && !n->waits_lost)
-		return;
-	count(samples, sizeof(samples), n->produced, "sample", "samples");
-	count(waits, sizeof(waits), n->waits + n->waits_lost, "wait", "waits");
-	count(stacks, sizeof(stacks), n->stacks_lost, "stack", "stacks");
-	diag_warn(d, "lost: %llu of %s, %llu of %s, %s: er_print -header says whose",
-		  (unsigned long long)n->lost, samples, (unsigned long long)n->waits_lost, waits,
-		  stacks);
+	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+		const struct ring_desc *ring = data_kind(kind)->ring;
+
+		if (!ring || !ring->one || !n->of[kind].lost)
+			continue;
+		buf_printf(&b, "%s%" PRIu64 " of ", b.len ? ", " : "", n->of[kind].lost);
+		put_count(&b, n->of[kind].produced, ring);
+	}
+	if (stacks->lost)
+		buf_printf(&b, "%s%" PRIu64 " stack%s", b.len ? ", " : "", stacks->lost,
+			   stacks->lost == 1 ? "" : "s");
+	if (b.len)
+		diag_warn(d, "lost: %s: er_print -header says whose", b.data);
+	buf_free(&b);
 }
 
 void live_summary(const char *path, const struct record_counts *n, size_t nprocesses,
 		  uint64_t bytes)
 {
-	char counts[128], processes[40], size[32];
+	struct buf b = { 0 };
+	char size[32];
 
-	format_counts(n, ", ", counts, sizeof(counts));
-	count(processes, sizeof(processes), nprocesses, "process", "processes");
+	put_counts(n, ", ", &b);
 	live_format_bytes(bytes, size, sizeof(size));
-	diag_say(stderr, "er_kernel: %s: %s, %s, %s", path, counts, processes, size);
+	diag_say(stderr, "er_kernel: %s: %s, %zu process%s, %s", path, b.data, nprocesses,
+		 nprocesses == 1 ? "" : "es", size);
+	buf_free(&b);
 }
 
 void live_clear(struct live *l)

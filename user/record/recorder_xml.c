@@ -160,35 +160,19 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	write_uncounted(a, b);
 }
 
-static void write_ring(struct buf *b, const char *element, int cpu, uint64_t produced,
-		       uint64_t recorded, uint64_t lost)
+static void write_ring(const struct recorder_xml *a, int cpu, const struct er_counts *c,
+		       enum er_kind kind, struct buf *b)
 {
-	if (!produced)
+	const struct ring_desc *ring = data_kind(kind)->ring;
+
+	if (!ring || !c->produced[kind])
 		return;
-	buf_printf(b, "<%s", element);
+	buf_printf(b, "<%s", ring->element);
 	number(b, "cpu", cpu);
-	number(b, "produced", produced);
-	number(b, "recorded", recorded);
-	number(b, "lost", lost);
+	number(b, "produced", c->produced[kind]);
+	number(b, "recorded", drain_ring(a->drain, cpu)->recorded[kind]);
+	number(b, "lost", c->lost[kind]);
 	buf_puts(b, "/>\n");
-}
-
-/* Residuals are numbered and counted with the samples. */
-static const struct {
-	const char *element;
-	enum er_kind kind;
-} rings[] = {
-	{ "ring", ER_KIND_CLOCK }, { "waitring", ER_KIND_WAIT }, { "totalring", ER_KIND_TOTAL },
-};
-
-/* Overflows of counters, which struct er_counts does not have. */
-static void write_counter_ring(const struct recorder_xml *a, int cpu, struct buf *b)
-{
-	uint64_t produced, lost;
-
-	capture_counter_records(a->capture, cpu, &produced, &lost);
-	write_ring(b, "counterring", cpu, produced,
-		   drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER], lost);
 }
 
 static void write_rings(const struct recorder_xml *a, struct buf *b)
@@ -206,13 +190,8 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
 		sum.nmissed += c.nmissed;
-		for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-			enum er_kind k = rings[i].kind;
-
-			write_ring(b, rings[i].element, cpu, c.produced[k],
-				   drain_ring(a->drain, cpu)->recorded[k], c.lost[k]);
-		}
-		write_counter_ring(a, cpu, b);
+		for (int kind = 0; kind < ER_KIND_COUNT; kind++)
+			write_ring(a, cpu, &c, kind, b);
 	}
 	buf_puts(b, "<stacks");
 	number(b, "defined", drain_stacks(a->drain));
@@ -247,15 +226,14 @@ static uint64_t loss_second(const struct loss_ctx *l, uint64_t clock_second)
 
 static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 {
-	static const char *const kinds[ER_KIND_ALL] = { "stack", "clock", "residual", "wait", "total",
-							    "counter" };
+	const struct data_kind *kind = data_kind(k->kind);
 	struct loss_ctx *l = ctx;
 
 	buf_puts(l->b, "<loss");
 	number(l->b, "second", loss_second(l, k->second));
 	number(l->b, "pid", k->tgid);
 	number(l->b, "tid", k->tid);
-	xml_attr(l->b, "kind", k->kind < ER_KIND_ALL ? kinds[k->kind] : "unknown");
+	xml_attr(l->b, "kind", kind ? kind->word : "unknown");
 	number(l->b, "count", n);
 	buf_puts(l->b, "/>\n");
 }
@@ -380,21 +358,20 @@ void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u)
 
 void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret)
 {
-	uint64_t produced, lost;
 	struct er_counts c;
 
-	*ret = (struct record_counts){ .states = a->plan->states,
-					.counters = a->plan->counters.len > 0 };
+	*ret = (struct record_counts){ 0 };
+	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+		const struct data_kind *k = data_kind(kind);
+
+		ret->of[kind].wanted = k->wanted && k->wanted(a->plan);
+	}
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
 		capture_counts(a->capture, cpu, &c);
-		ret->produced += c.produced[ER_KIND_CLOCK];
-		ret->recorded += drain_ring(a->drain, cpu)->recorded[ER_KIND_CLOCK];
-		ret->lost += c.lost[ER_KIND_CLOCK];
-		ret->stacks_lost += c.lost[ER_KIND_STACK];
-		ret->waits += drain_ring(a->drain, cpu)->recorded[ER_KIND_WAIT];
-		ret->waits_lost += c.lost[ER_KIND_WAIT];
-		capture_counter_records(a->capture, cpu, &produced, &lost);
-		ret->overflows += drain_ring(a->drain, cpu)->recorded[ER_KIND_COUNTER];
-		ret->overflows_lost += lost;
+		for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+			ret->of[kind].produced += c.produced[kind];
+			ret->of[kind].recorded += drain_ring(a->drain, cpu)->recorded[kind];
+			ret->of[kind].lost += c.lost[kind];
+		}
 	}
 }

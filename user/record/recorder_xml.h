@@ -13,6 +13,7 @@
 #include "analysis/base/buf.h"
 #include "user/record/drain.h"
 #include "user/record/drops.h"
+#include "user/record/kinds.h"
 #include "user/record/ksymtab.h"
 #include "user/record/plan.h"
 #include "user/record/control.h"
@@ -41,14 +42,6 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *ret);
 
 /* Put what the capture has counted for the whole system into a usage sample. */
 void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u);
-
-struct record_counts {
-	uint64_t produced, recorded, lost; /* clock records, residuals included */
-	uint64_t stacks_lost;
-	uint64_t waits, waits_lost; /* recorded, lost */
-	uint64_t overflows, overflows_lost; /* counter overflows recorded, lost */
-	bool states, counters;      /* the recording has waits, overflows */
-};
 
 void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret);
 

@@ -194,7 +194,7 @@ static void show(struct recording_session *s, uint64_t t)
 
 	recorder_xml_counts(&s->recorder_xml, &n);
 	if (s->capturing)
-		control_adjust(&s->control, t, n.waits + n.waits_lost);
+		control_adjust(&s->control, t, n.of[ER_KIND_WAIT].produced);
 	live_draw(&s->live, &(struct live_state){
 		.now_ns = t,
 		.elapsed_ns = t - s->start_ns,
@@ -267,6 +267,11 @@ static void say_how_it_went(const struct recording_session *s)
 
 	recorder_xml_counts(&s->recorder_xml, &n);
 	live_losses(&n, s->d);
+	if (s->drops.limit_ns)
+		diag_warn(s->d, "experiment '%s': -L was reached after %.3f s: %llu later records are "
+				"missing: raise it, or record for a shorter time", s->name->path,
+			  s->drops.limit_ns > s->start_ns ? (s->drops.limit_ns - s->start_ns) / 1e9 : 0.0,
+			  (unsigned long long)s->drops.n[DROP_LIMIT]);
 	if (s->live.on || s->plan->verbose)
 		live_summary(s->name->path, &n, recording_nsubs(s->recording), recording_bytes(s->recording));
 }

@@ -72,8 +72,9 @@ static bool is_full(struct drain *dr, uint64_t time_ns)
 	return true;
 }
 
-bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
+bool write_sample(struct drain *dr, const void *record, bool last_chance)
 {
+	const struct er_clock *c = record;
 	struct route at = route_of(c);
 	bool user = c->flags & ER_CLOCK_USER ||
 		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
@@ -91,8 +92,9 @@ bool write_sample(struct drain *dr, const struct er_clock *c, bool last_chance)
 	return true;
 }
 
-bool write_overflow(struct drain *dr, const struct er_counter *c, bool last_chance)
+bool write_overflow(struct drain *dr, const void *record, bool last_chance)
 {
+	const struct er_counter *c = record;
 	struct route at = route_of(&c->at);
 	enum counter_mode mode = c->at.flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
 

@@ -151,8 +151,9 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 		put_stolen(dr, t, own, stolen);
 }
 
-bool write_total(struct drain *dr, const struct er_total *t, bool last_chance)
+bool write_total(struct drain *dr, const void *record, bool last_chance)
 {
+	const struct er_total *t = record;
 	struct actor a = actor_of(t);
 	struct output *own;
 

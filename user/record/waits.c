@@ -173,8 +173,9 @@ static bool makes_output(const struct drain *dr, const struct er_wait *w)
 	return dr->parts.targets || (w->flags & whole) != whole;
 }
 
-bool write_wait(struct drain *dr, const struct er_wait *w, bool last_chance)
+bool write_wait(struct drain *dr, const void *record, bool last_chance)
 {
+	const struct er_wait *w = record;
 	struct off_time t;
 	struct output *own;
 
