@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86-64: what a thread's user registers say. Another architecture is another such file. */
+/* x86-64: reads a thread's user registers. Another architecture needs its own such file. */
 #ifndef ARCH_BPF_H
 #define ARCH_BPF_H
 
 enum {
 	ARCH_USER_CS = 0x33,
 	ARCH_USER32_CS = 0x23,
-	ARCH_STACK_SIZE = 16384, /* of a thread in the kernel */
+	ARCH_STACK_SIZE = 16384, /* of a thread's kernel stack */
 };
 
 static __always_inline struct pt_regs *arch_user_regs(struct task_struct *p)
@@ -14,7 +14,7 @@ static __always_inline struct pt_regs *arch_user_regs(struct task_struct *p)
 	return (struct pt_regs *)bpf_task_pt_regs(p);
 }
 
-/* The system call that the thread is in, below 0 when it came in by an exception or interrupt. */
+/* The thread's system call; below 0 if an exception or interrupt brought it into the kernel. */
 static __always_inline long arch_syscall(const struct pt_regs *regs)
 {
 	return regs->orig_ax;
@@ -25,7 +25,7 @@ static __always_inline bool arch_is_32bit(const struct pt_regs *regs)
 	return regs->cs == ARCH_USER32_CS;
 }
 
-/* futex(address, op, val): its own call numbers, and those of a 32-bit program. */
+/* futex(address, op, val): call numbers of 64-bit and of 32-bit programs. */
 struct futex_args {
 	__u64 address;
 	__u32 op, val;
@@ -41,7 +41,7 @@ static __always_inline bool arch_futex(const struct pt_regs *regs, struct futex_
 		return nr == FUTEX_32 || nr == TIME64_32 || nr == WAITV || nr == WAIT;
 	}
 	*a = (struct futex_args){ regs->di, regs->si, regs->dx };
-	if (nr == WAITV || nr == WAIT) /* op and val are elsewhere, or many */
+	if (nr == WAITV || nr == WAIT) /* op and val are elsewhere, or there are several */
 		a->op = a->val = 0;
 	return nr == FUTEX || nr == WAITV || nr == WAIT;
 }

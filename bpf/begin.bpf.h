@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Beginnings. A thread that is older than the recording is met by an iterator
- * over all threads, in the state that it is in: its CPU time so far counts as
- * reported, and its open wait has its beginning here. One born later starts from 0,
- * and waits for a CPU that its parent has yet to ask for. One born since the recording
- * began, before er_newtask was there to see it, starts from 0, too.
+ * How a thread's accounting begins. An iterator visits all threads that are older than the
+ * recording. It takes a thread in its present state: CPU time so far counts as reported, and an
+ * open wait begins now. A thread that is born later starts from 0 and first waits for a CPU. A
+ * thread that was born after the recording began, but before er_newtask was attached, also starts
+ * from 0.
  */
 #ifndef BEGIN_BPF_H
 #define BEGIN_BPF_H
@@ -12,7 +12,7 @@
 #include "bpf/edge.bpf.h"
 #include "bpf/sample.bpf.h"
 
-/* As er_switch sees it: on_cpu changes a moment later than the tracepoint fires. */
+/* True if the thread runs in the view of er_switch: on_cpu changes just after the tracepoint. */
 static __always_inline bool task_runs(struct task_struct *p)
 {
 	struct rq *rq = task_rq_copy(p);
@@ -20,7 +20,7 @@ static __always_inline bool task_runs(struct task_struct *p)
 	return rq && BPF_CORE_READ(rq, curr) == p;
 }
 
-/* The run time up to `clk` of any thread. */
+/* The run time of any thread up to `clk`. */
 static __always_inline __u64 run_time_now(struct task_struct *p, __u64 clk)
 {
 	struct rq *rq;
@@ -75,11 +75,11 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 		begin_states(t, p, clk, sum);
 	if (er_states && thread_is_new(p))
 		begin_at_birth(t, p);
-	/* Who is dead already never was there. */
+	/* Threads that are already dead are ignored. */
 	t->state |= p->__state & TASK_DEAD_STATE ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
 }
 
-/* By the parent, before the child can run. */
+/* The parent runs this, before the child can run. */
 static __always_inline void begin_child(struct er_thread *t, struct task_struct *p,
 					struct task_struct *parent)
 {
@@ -94,7 +94,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 	t->waker_start = leader_start(parent);
 }
 
-/* Its total so far went under another number; what follows is another thread's. */
+/* Its total so far was sent under the old number; it continues as another thread. */
 static __always_inline void begin_again(struct er_thread *t, struct task_struct *p, __u64 clk,
 					__u64 sum)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls, counted by number as they return, with those that failed. Only where the
- * edges of system calls are looked at anyway (split.bpf.h).
+ * Counts system calls and their errors by number, when they return. Only used if the edges of
+ * system calls are traced anyway (split.bpf.h).
  */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
@@ -16,7 +16,7 @@ struct {
 	__type(value, struct er_calls);
 } er_calls SEC(".maps");
 
-/* The 32-bit calls of 64-bit kernels have other numbers: they are not counted. */
+/* 32-bit calls on a 64-bit kernel have other numbers and are not counted. */
 static __always_inline void calls_count(__s64 ret)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

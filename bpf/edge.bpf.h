@@ -2,18 +2,17 @@
 /*
  * The edges between states: a thread leaves the CPU, comes back, is woken.
  *
- * The wait for a CPU is the kernel's own (sched_info): what it has added up,
- * and at the switch in, which comes before it adds, the time since the thread
- * was queued. A thread that leaves the CPU runnable waits for a CPU all the time
- * that it is away, also when its cgroup is throttled and takes it out of the queue.
+ * The wait for a CPU is the kernel's own figure (sched_info): its sum so far, plus the time since
+ * the thread was queued if the kernel has not added that yet, as at the switch in. A thread that
+ * leaves the CPU runnable waits for a CPU until it is back, even if its cgroup is throttled and
+ * takes it out of the queue.
  *
- * Two edges of a thread come in turn, as a rule. Some kernels hide the switches of
- * threads of their own (seen: those of a hypervisor's agent, 7 of 6,600), and with
- * them who comes after. When such a thread leaves, the kernel still knows when it
- * came: the edge is made up for then, exactly, but without the stack. Any other that
- * does not come in turn is counted (nmissed), and the time is not charged to a state
- * here: what the kernel has not charged as running total.bpf.h counts as
- * waiting for a CPU.
+ * The edges of a thread normally alternate. Some kernels hide switches of certain threads (seen
+ * with a hypervisor's agent, 7 of 6,600 switches), and then the thread that runs next has no edge
+ * either. When that thread leaves, the kernel still knows when it came: the missing edge is added
+ * with its exact time, but without a stack. Other edges out of turn are counted (nmissed), and
+ * their time is not charged to a state here. total.bpf.h counts what the kernel did not charge as
+ * running as waiting for a CPU.
  */
 #ifndef EDGE_BPF_H
 #define EDGE_BPF_H
@@ -26,7 +25,7 @@
 const volatile __u64 er_trace_ns; /* 0: waits are chosen by sample points */
 const volatile bool er_waker_stacks;
 
-/* The kernel's figure up to `clk`, also of a thread that is queued. */
+/* The kernel's figure of waiting for a CPU up to `clk`; the thread may still be queued. */
 static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 {
 	__u64 delay = p->sched_info.run_delay, queued = p->sched_info.last_queued;
@@ -35,8 +34,8 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 }
 
 /*
- * `t` leaves its CPU runnable: is its cgroup throttled, and for how long was it so far? For
- * its queue may be throttled while it waits there.
+ * `t` leaves its CPU runnable. Note whether its cgroup is throttled, and for how long it has been
+ * so far: the cgroup may also be throttled while the thread waits in its queue.
  */
 static __always_inline void throttle_leave(struct er_thread *t, struct cfs_rq *queue)
 {
@@ -55,7 +54,7 @@ static __always_inline void throttle_come(struct er_thread *t, struct task_struc
 
 enum { POLICY_DEADLINE = 6 };
 
-/* Or has a deadline thread used up its own run time? */
+/* A deadline thread may also have used up its own run time. */
 static __always_inline void throttle_deadline(struct er_thread *t, struct task_struct *p)
 {
 	struct sched_dl_entity *dl = &p->dl;
@@ -65,8 +64,8 @@ static __always_inline void throttle_deadline(struct er_thread *t, struct task_s
 }
 
 /*
- * The time since the last edge. What the clock jumped over meanwhile is none, and
- * none since the thread began.
+ * The time since the last edge, without jumps of the clock. Moves t->begin forward by the jumps,
+ * so that they are not in the thread's whole time either.
  */
 static __always_inline __u64 edge_length(struct er_thread *t, __u64 clk)
 {
@@ -93,12 +92,12 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
 }
 
 /*
- * A thread that sleeps and yet is down as queued: since 6.12 the scheduler keeps
- * some sleepers in the queue for a while, and when it moves one of these to
- * another CPU it notes the time of that. Seen: a thread that was in pthread_join()
- * for 8 s and by the kernel's figure waited 8 s for a CPU. What that figure has come to
- * while it slept is set aside: by so much ours is less, on purpose. Not of a thread
- * that was born just before it could be seen, whose figure counts from its birth.
+ * A sleeping thread that the kernel counts as queued. Since 6.12 the scheduler keeps some sleepers
+ * in the queue for a while, and when it moves one to another CPU it notes that as the time of
+ * queueing. Seen: a thread was in pthread_join() for 8 s, and the kernel's figure said that it
+ * waited 8 s for a CPU. What the kernel's figure gained during sleep goes to moved_ns, so our wait
+ * for a CPU is deliberately smaller by that. This does not apply to a thread that was born just
+ * before it could be seen: its figure counts from its birth.
  */
 static __always_inline void edge_moved(struct er_thread *t, __u64 delay)
 {
@@ -111,7 +110,7 @@ static __always_inline void edge_moved(struct er_thread *t, __u64 delay)
 	t->delay = delay;
 }
 
-/* The thread is to wait for a CPU from now on. */
+/* The thread waits for a CPU from now on. */
 static __always_inline void edge_woken(struct er_thread *t, struct task_struct *p)
 {
 	if (t->where != WHERE_BLOCKED ||
@@ -120,7 +119,7 @@ static __always_inline void edge_woken(struct er_thread *t, struct task_struct *
 	edge_moved(t, queue_wait(p, clock_now()));
 }
 
-/* The kernel's figure of a thread that is off its CPU when the recording begins or ends. */
+/* The kernel's figure for a thread that is off the CPU when the recording begins or ends. */
 static __always_inline __u64 queue_wait_open(struct er_thread *t, struct task_struct *p, __u64 clk)
 {
 	if (!p->__state)
@@ -130,14 +129,14 @@ static __always_inline __u64 queue_wait_open(struct er_thread *t, struct task_st
 	return p->sched_info.run_delay;
 }
 
-/* Charge the time off the CPU up to `clk`, of which a part was queued; its length. */
+/* Charge the time off the CPU up to `clk`, its queued part to ER_OFF_CPU. Returns its length. */
 static __always_inline __u64 charge_interval(struct er_thread *t, __u64 clk, __u64 delay,
 					 struct er_off_interval *off)
 {
 	__u64 len = edge_length(t, clk), runq = delay - t->delay;
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
 
-	if ((__s64)runq < 0) /* edge_moved set aside more than the kernel came to */
+	if ((__s64)runq < 0) /* edge_moved subtracted more than the kernel's figure */
 		runq = 0;
 	if (t->where == WHERE_QUEUED || runq > len)
 		runq = len;
@@ -152,7 +151,7 @@ static __always_inline __u64 charge_interval(struct er_thread *t, __u64 clk, __u
 	return len;
 }
 
-/* Give the parts of the interval their weights; is it to be recorded? */
+/* Set the weights of the interval's parts. True if the interval is to be recorded. */
 static __always_inline bool choose_interval(struct er_thread *t, __u64 len, struct er_off_interval *off)
 {
 	if (er_trace_ns) {
@@ -168,7 +167,7 @@ static __always_inline bool choose_interval(struct er_thread *t, __u64 len, stru
 	return off->blocked_weight || off->runq_weight;
 }
 
-/* STACKS_LEAVE: a long wait is remembered over some short ones, for many threads have both. */
+/* STACKS_LEAVE: remember a long wait over some short ones, because many threads have both. */
 static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -179,7 +178,7 @@ static __always_inline void leave_learn(struct er_thread *t, __u64 len)
 	t->lasted[s] = len > last ? len : last;
 }
 
-/* STACKS_LEAVE: will this wait be chosen? As long as a late one, twice as long to be safe. */
+/* STACKS_LEAVE: may this wait be chosen? Assumes at most twice the remembered length. */
 static __always_inline bool leave_foretold(const struct er_thread *t)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1), last = t->lasted[s];
@@ -187,7 +186,7 @@ static __always_inline bool leave_foretold(const struct er_thread *t)
 	return !last || last * 2ULL >= (er_trace_ns ? er_trace_ns : t->points.left[s]);
 }
 
-/* An interval that ends without a switch in that was seen; is it to be recorded? */
+/* End an interval whose switch in was not seen. True if it is to be recorded. */
 static __always_inline bool interval_until(struct er_thread *t, __u64 clk, __u64 delay)
 {
 	struct er_off_interval off = {};
@@ -202,8 +201,8 @@ static __always_inline bool interval_until(struct er_thread *t, __u64 clk, __u64
 enum come { COME_UNNOTED, COME_BACK, COME_OWED };
 
 /*
- * A thread comes back to a CPU. Is its interval recorded, and when: as soon as it is
- * there, or at its next edge, when it is the current one?
+ * A thread comes back to a CPU. Returns whether its interval is recorded, and when: as soon as the
+ * thread runs (COME_BACK), or at its next edge, when it is the current thread (COME_OWED).
  */
 __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
 {
@@ -227,14 +226,14 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 	off.oncpu_tid = oncpu;
 	off.oncpu_tgid = oncpu >> 32;
 	t->off = off;
-	/* A new thread does not come back through the scheduler's end. */
+	/* A new thread does not return through the end of the scheduler's switch. */
 	if (er_stack_method == ER_STACKS_FINISH || (er_stack_method == ER_STACKS_EXIT && !(t->wflags & ER_WAIT_NEW)))
 		return COME_BACK;
 	t->owed = 1;
 	return COME_OWED;
 }
 
-/* The current thread came unseen: when it did, the kernel says. */
+/* The switch in of the current thread was not seen; the kernel knows its time. */
 static __always_inline void edge_late(struct er_thread *t, struct task_struct *p, struct er_cpu *c)
 {
 	__u64 clk = p->sched_info.last_arrival;
@@ -262,7 +261,7 @@ __noinline int er_finish(struct er_thread *t, struct er_cpu *c, __u64 clk)
 	return 0;
 }
 
-/* What of the current thread is still to be said when it is about to leave, or to end. */
+/* Send what is still owed for the current thread, before it leaves the CPU or ends. */
 static __always_inline void edge_finish(struct er_thread *t, struct er_cpu *c, __u64 clk)
 {
 	if (t->where != WHERE_ON || t->owed)
@@ -280,7 +279,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 	edge_finish(t, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
-	edge_length(t, clk); /* what the clock jumped while it ran is none of its time */
+	edge_length(t, clk); /* takes jumps of the clock while it ran out of its time */
 	edge_at(t, clk);
 	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {

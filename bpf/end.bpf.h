@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of the recording, seen by an iterator over all threads: open waits are
- * closed and get their stacks, then come totals and residuals. All of it is
- * written into the iterator's own file: no ring to overflow however many threads
- * there are. Each record stands behind a struct er_last.
+ * The end of the recording. An iterator visits all threads: it closes open waits and takes their
+ * stacks, then it writes totals and residuals. All of this goes into the iterator's own file, so
+ * that no ring can overflow, however many threads there are. A struct er_last precedes each record.
  *
- * A thread is closed first, and no edge counts any more. It may run all the
- * time; whoever takes CPU time out of its storage does so with a compare and swap,
- * so that a thread that ends meanwhile has its time sent once.
+ * A thread is closed first; from then on its edges no longer count. The thread may still run. Code
+ * that takes CPU time out of its storage does so by compare and swap, so that a thread that ends
+ * meanwhile has its time sent once.
  *
- * The stack of a sleeping thread is copied with its own page tables, which may sleep;
- * therefore the iterator is a sleepable one. User space walks it (raw.bpf.h). A thread that sleeps
- * uninterruptibly may hold what that needs, and has its kernel frames only.
+ * The user stack of a sleeping thread is copied through the thread's page tables. That may sleep,
+ * so the iterator is sleepable. User space walks the copy (raw.bpf.h). A thread in uninterruptible
+ * sleep may hold a lock that the copy needs, so only its kernel frames are taken.
  */
 #ifndef END_BPF_H
 #define END_BPF_H
@@ -19,7 +18,7 @@
 #include "bpf/begin.bpf.h"
 #include "bpf/residual.bpf.h"
 
-/* What user space needs to walk the user's frames. */
+/* Copy what user space needs to walk the user frames. */
 static __always_inline void asleep_user(union stack_scratch *st, const struct sample *sm, __u32 at)
 {
 	struct task_struct *p = sm->task;
@@ -37,7 +36,7 @@ static __always_inline void asleep_user(union stack_scratch *st, const struct sa
 	raw_take(st, regs, p, at, true);
 }
 
-/* The stack of a thread that sleeps; written out when it is new. */
+/* The stack of a sleeping thread; written if it is new. */
 static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sample *sm)
 {
 	union stack_scratch *st;
@@ -117,7 +116,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->task.tgid, r->task.tid);
 }
 
-/* The residual into the file, which has room: the loader reads in small pieces. */
+/* Write the residual into the file, which has room: the loader reads it in small pieces. */
 static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
 					 struct task_struct *p, struct er_thread *t, __u64 sum)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What all our BPF programs share: the rings, the counters, the table of
- * losses, and how a record is reserved, numbered and submitted. The maps are
- * made by loaders/rings.c and bound by name, so that all programs feed the
- * same rings.
+ * Shared by all our BPF programs: the rings, the counters, the table of losses, and the functions
+ * that reserve, number and submit a record. loaders/rings.c creates the maps and binds them by
+ * name, so that all programs use the same rings.
  */
 #ifndef ER_BPF_H
 #define ER_BPF_H
@@ -15,7 +14,7 @@ struct ring {
 	__uint(max_entries, 4096);
 };
 
-/* By CPU id; a CPU that was not even there at the start has none. */
+/* By CPU id. A CPU that was not present at the start has no ring. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -38,7 +37,7 @@ struct {
 	__type(value, __u64);
 } er_losses SEC(".maps");
 
-/* A ring wants draining when this much is in it; 0 never. Set before loading. */
+/* Wake the reader when a ring holds this many bytes; 0: never. Set before loading. */
 const volatile __u32 er_wake_bytes;
 
 static __always_inline struct er_cpu *er_this_cpu(void)
@@ -55,13 +54,13 @@ static __always_inline void *er_this_ring(void)
 	return bpf_map_lookup_elem(&er_rings, &cpu);
 }
 
-/* The next number of this kind on this CPU; an interrupt may come in between, hence atomic. */
+/* The next number of this kind on this CPU. Atomic, because an interrupt may come in between. */
 static __always_inline __u32 er_number(struct er_cpu *c, enum er_kind seq_kind)
 {
 	return __sync_fetch_and_add(&c->counts.produced[seq_kind], 1);
 }
 
-/* Readers poll; they are woken only when a ring fills faster than that. */
+/* Readers poll at intervals. They are woken only if a ring fills faster. */
 static __always_inline __u64 er_wakeup(void *ring)
 {
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= er_wake_bytes)
@@ -70,9 +69,8 @@ static __always_inline __u64 er_wakeup(void *ring)
 }
 
 /*
- * A record found no room: say how many, whose, and when. Functions that are not static, here
- * and elsewhere, are verified by themselves, once; in their places they were walked again for
- * each way that leads there.
+ * A record found no room: count it, by thread and second. The verifier checks a function that is
+ * not static once, by itself; inlined, it would check it again on each path that reaches it.
  */
 __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgid, __u32 tid)
 {
@@ -96,7 +94,7 @@ __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgi
 	return 0;
 }
 
-/* Into the file of the iterator at the end of the recording. */
+/* Write into the file of the iterator at the end of the recording. */
 static __always_inline bool last_write(struct seq_file *seq, const void *record, __u32 size)
 {
 	struct er_last head = { .size = size, .cpu = bpf_get_smp_processor_id() };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPUs that come and go. Each object that has perf events includes it; one of them is attached. */
+/* CPU hotplug. Each object with perf events includes this file; one of them is attached. */
 #ifndef HOTPLUG_BPF_H
 #define HOTPLUG_BPF_H
 
 #include "bpf/er.bpf.h"
 
-const volatile __u32 er_perf_step; /* where a CPU that comes or goes begins or ceases to have events */
+const volatile __u32 er_perf_step; /* the hotplug step at which a CPU's perf events begin or end */
 
 /*
- * A CPU comes or goes, and with it its perf events: the loader opens them anew, and
- * is woken so as to be there before other threads are.
+ * A CPU comes online or goes offline, and its perf events end. The loader opens them again. It is
+ * woken at once, to do that before other threads run there.
  */
 SEC("raw_tp/cpuhp_exit")
 int BPF_PROG(er_cpuhp, __u32 cpu, int state, __u32 step)
@@ -19,7 +19,7 @@ int BPF_PROG(er_cpuhp, __u32 cpu, int state, __u32 step)
 
 	if (!c || step != er_perf_step)
 		return 0;
-	c->tick_ns = 0; /* what an idle CPU was away is not idle time */
+	c->tick_ns = 0; /* time that an idle CPU was offline is not idle time */
 	__sync_fetch_and_add(&c->counts.hotplugs, 1);
 	wake = ring ? bpf_ringbuf_reserve(ring, sizeof(__u64), 0) : NULL;
 	if (wake)

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sample points: laid along each thread's time in one state, at distances of
- * er_distance on average. A part of a wait that contains points is recorded and
- * weighs what these points close. Distances are uniform between 1/2 and 3/2 of the
- * mean, and what remains behind a point is carried on: a fixed distance falls
- * in step with the load, and a restart at each wait never sees the short ones.
- * A point weighs no more than what went by, so that weights never exceed the time.
- * For the sake of threads that do not live long the first one comes after a uniform
- * part of a quarter of the mean, and the second after half of it.
+ * Sample points on each thread's time in each state, er_distance apart on average. A part of a wait
+ * that contains points is recorded; its weight is the sum of the distances that end at its points.
+ * Distances are random, uniform between 1/2 and 3/2 of the mean: a fixed distance could fall in
+ * step with the load. The time after the last point counts towards the next one, in a later wait;
+ * if each wait started anew short ones would never be chosen. A point's weight is at most the time
+ * that has passed, so weights never exceed the time. For short-lived threads the first point comes
+ * after a random part of a quarter of the mean, and the second after half of the mean.
  */
 #ifndef POINTS_BPF_H
 #define POINTS_BPF_H
 
 enum {
-	POINTS_STATES = 8, /* ER_OFF_STATES, made a power of two for the verifier */
-	POINTS_WALK = 6,   /* points of one wait that are laid one by one */
+	POINTS_STATES = 8, /* ER_OFF_STATES, rounded up to a power of two for the verifier */
+	POINTS_WALK = 6,   /* points of one wait that are set one by one */
 };
 
-/* Of a thread, by state. */
+/* A thread's points, by state. */
 struct er_points {
-	__u32 left[POINTS_STATES]; /* to the next point */
-	__u32 gap[POINTS_STATES];  /* distance that this point will close */
+	__u32 left[POINTS_STATES]; /* ns to the next point */
+	__u32 gap[POINTS_STATES];  /* the distance that ends at this point */
 };
 
 __u64 er_distance = 10000000; /* user space may change it at any time; below 2^31 */
@@ -30,7 +29,7 @@ static __always_inline __u32 points_random(__u32 below)
 	return (__u64)bpf_get_prandom_u32() * below >> 32;
 }
 
-/* The distance behind one of `last`. */
+/* The distance that follows the distance `last`. */
 static __always_inline __u32 points_gap(__u32 last)
 {
 	__u32 d = er_distance;
@@ -41,9 +40,9 @@ static __always_inline __u32 points_gap(__u32 last)
 }
 
 /*
- * A part of `len` ns reached the point, `left` ns ahead. Lay the next points; the
- * distances that were closed. Of a long part the last point is laid at once, as
- * it would lie: less than a mean distance before the end.
+ * A part of `len` ns has reached the next point, which was `left` ns ahead. Sets the following
+ * points; returns the sum of the distances that ended. In a long part the last point is set
+ * directly, less than a mean distance before the end, where it would have come to lie.
  */
 __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len);
 __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
@@ -85,7 +84,7 @@ __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 	return weight;
 }
 
-/* The weight of a part of a wait, 0: not to be recorded. */
+/* The weight of a part of a wait; 0: do not record it. */
 static __always_inline __u64 points_weigh(struct er_points *t, __u32 state, __u64 len)
 {
 	__u32 left;

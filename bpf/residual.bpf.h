@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Residuals: the CPU time of a thread since its last sample, sent when the thread
- * or the recording ends.
+ * Residuals: the CPU time of a thread since its last sample. Sent when the thread or the
+ * recording ends.
  */
 #ifndef RESIDUAL_BPF_H
 #define RESIDUAL_BPF_H
@@ -9,7 +9,7 @@
 #include "bpf/er.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* The last sample says nothing about a program that was started since. */
+/* The last sample tells nothing about a program that was executed since. */
 static __always_inline bool sample_holds(const struct er_thread *t, struct task_struct *p)
 {
 	return t->state & THREAD_SAMPLED && t->exec_id == p->self_exec_id;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A clock sample: who runs, where, and how much CPU time of the thread it stands for.
+ * A clock sample: the running thread, its stack, and the CPU time that the sample represents.
  *
- * Weights. The scheduler keeps the run time of each thread, to the nanosecond,
- * in se.sum_exec_runtime, brought up to date at each switch and tick. `reported`
- * is how much of it has been sent; a sample sends the rest, and so the records
- * of a thread add up to the kernel's own figure whatever the timer does. Between
- * two scheduler ticks the figure stands still, and most samples of a 1 ms clock
- * would weigh nothing and every fourth one 4 ms; therefore the running part is
- * added: the event's prev_count is local_clock() of this very moment, the clock
- * that exec_start is in, less what the run queue deducts for interrupts and
- * steal. Should the sum be ahead of the kernel by that, the next sample weighs
- * less. A sample is sent also when its weight is 0.
+ * Weights. The scheduler keeps the run time of each thread in se.sum_exec_runtime, to the
+ * nanosecond, and updates it at each switch and tick. `reported` is the part that has been sent. A
+ * sample sends the difference, so the records of a thread add up to the kernel's own figure,
+ * whatever the timer does. Between two scheduler ticks the figure does not change: with a 1 ms
+ * clock most samples would weigh nothing and every fourth one 4 ms. So the time since the last
+ * update is added. The event's prev_count is local_clock() at this moment; exec_start is in the
+ * same clock, less what the run queue deducts for interrupts and stolen time. If the sum is thus
+ * ahead of the kernel's figure, the next sample weighs less. A sample is sent even if its weight
+ * is 0.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
@@ -23,12 +22,12 @@
 #include "bpf/thread.bpf.h"
 
 enum {
-	RUNNING_MAX_NS = 2000000000, /* beyond it the clocks cannot be the same */
+	RUNNING_MAX_NS = 2000000000, /* with a larger value the clocks cannot be the same */
 };
 
 const volatile __u64 er_interval_ns;
 
-/* local_clock() of this event: perf has just read it to count the event. */
+/* local_clock() at this event: perf has just read it to count the event. */
 static __always_inline __u64 event_clock(void *ctx)
 {
 	struct bpf_perf_event_data_kern *kern = ctx;
@@ -41,14 +40,14 @@ static __always_inline __u64 event_clock(void *ctx)
 	return clock;
 }
 
-/* The run time, as the kernel will say when it looks, up to `clock`, as its run queue counts. */
+/* The run time up to `clock` (run queue's clock), as the kernel's next update will have it. */
 static __always_inline __u64 run_time_at(struct task_struct *p, __u64 clock)
 {
 	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime;
 	__s64 running;
 
 	barrier();
-	if (p->se.exec_start != began) /* another CPU is bringing it up to date */
+	if (p->se.exec_start != began) /* another CPU is updating it */
 		return sum;
 	running = clock - began;
 	if (running < 0 || running > RUNNING_MAX_NS)
@@ -88,7 +87,7 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	return thread_take(t, sum);
 }
 
-/* What a clock sample and an overflow of a counter have in common. */
+/* Fill in the fields that a clock sample and a counter's overflow have in common. */
 static __always_inline void sample_fill(struct er_clock *r, const struct sample *sm,
 					enum er_kind kind, __u32 seq, __u64 stack, __u64 weight)
 {
@@ -117,7 +116,7 @@ static __always_inline void send_sample(const struct sample *sm, __u64 stack, __
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
-/* Of the current thread. By a function, for else the verifier tries all that follows with each. */
+/* A function keeps the verifier from checking all following code for each value it may return. */
 __noinline __u32 er_sample_flags(__u64 cs)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

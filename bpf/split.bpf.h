@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Exact user time, at the edges of system calls. There are millions of these a
- * second: the user time of the thread that runs is kept by its CPU, in one word, and
- * an edge is a clock reading and an addition. In a system call the word is the
- * thread's user time so far; in user mode it is that less CLOCK_MONOTONIC of now,
- * and so below 0 (nobody has run for longer than the machine). One word is never
- * half written, for those that read it from another CPU.
+ * Exact user time, measured at the edges of system calls. There may be millions of edges a second,
+ * so the user time of the running thread is kept per CPU in one word, and an edge costs one clock
+ * reading and one addition. Inside a system call the word is the thread's user time so far. In user
+ * mode it is that minus CLOCK_MONOTONIC at the thread's entry to user mode, which is below 0,
+ * because no thread has run for longer than the machine. Another CPU may read the word at any time;
+ * one word is never half written.
  *
- * Whose word it is stands beside it. A thread that finds another's came unseen
- * (edge.bpf.h), or was running when the recording began: what it has done since, the
- * edge itself tells, for it enters the kernel from user mode only. Before a word of a
- * thread that left unseen is overwritten, it is put by for when the thread comes again.
+ * The thread's number is next to the word. If a thread finds another thread's word, its switch in
+ * was not seen (edge.bpf.h), or it was running when the recording began. The edge itself tells what
+ * the thread did since then: a system call is entered from user mode only. If the other thread left
+ * unseen, its word is saved for its return before it is overwritten.
  *
- * Faults and interrupts in user mode count as user time here: an edge at each would
- * cost more than they do.
+ * Faults and interrupts in user mode count as user time here: tracing each of them would cost more
+ * than they take.
  */
 #ifndef SPLIT_BPF_H
 #define SPLIT_BPF_H
@@ -30,7 +30,7 @@ static __always_inline __u64 split_user(__s64 word, __u64 now)
 	return word < 0 ? word + now : word;
 }
 
-/* How long `p` has been on its CPU, and in the recording, up to `clk`. */
+/* How long `p` has been on its CPU up to `clk`, counted within the recording. */
 static __always_inline __u64 split_since(const struct er_thread *t, struct task_struct *p,
 					 __u64 clk)
 {
@@ -41,7 +41,7 @@ static __always_inline __u64 split_since(const struct er_thread *t, struct task_
 	return clk > came ? clk - came : 0;
 }
 
-/* The current thread, in user mode up to now, finds another's word; its user time. */
+/* The current thread was in user mode until now and finds another's word. Its user time. */
 __noinline __u64 er_split_take(struct er_cpu *c, __u64 now, bool user)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -79,14 +79,14 @@ static __always_inline void split_exit(struct er_cpu *c, __u64 now)
 		c->split.word -= now;
 }
 
-/* A clock sample finds the current thread in user mode, and perhaps no edge has said so. */
+/* A clock sample finds the current thread in user mode; perhaps no edge was seen for that. */
 static __always_inline void split_seen(struct er_cpu *c, __u64 now)
 {
 	if (!split_owned(c))
 		c->split.word = er_split_take(c, now, true) - now;
 }
 
-/* The current thread leaves its CPU. Before its last edge is forgotten. */
+/* The current thread leaves its CPU. Call this before its last edge is overwritten. */
 static __always_inline void split_leave(struct er_thread *t, struct task_struct *p,
 					struct er_cpu *c, __u64 clk)
 {
@@ -103,7 +103,7 @@ static __always_inline void split_leave(struct er_thread *t, struct task_struct 
 		t->split_user += split_since(t, p, clk);
 }
 
-/* It left unseen, when it was queued at the latest: what the CPU has kept of it. */
+/* The thread left unseen, at the latest when it was queued: use the word that the CPU saved. */
 static __always_inline void split_recover(struct er_thread *t, struct task_struct *p)
 {
 	__u32 cpu = t->split_cpu, tid = p->pid;
@@ -118,7 +118,7 @@ static __always_inline void split_recover(struct er_thread *t, struct task_struc
 	t->ncalls += s.calls;
 }
 
-/* `p` comes; t NULL: nothing is known of it. */
+/* `p` gets the CPU; t NULL: nothing is known about it. */
 static __always_inline void split_come(struct er_thread *t, struct task_struct *p,
 				       struct er_cpu *c)
 {
@@ -135,7 +135,7 @@ static __always_inline void split_come(struct er_thread *t, struct task_struct *
 	t->split_cpu = bpf_get_smp_processor_id();
 }
 
-/* Of `tid`, which runs, perhaps elsewhere: what it would take along if it left now. */
+/* The user time that `tid` would have if it left now. It runs, perhaps on another CPU. */
 static __always_inline void split_peek(struct er_thread *t, struct task_struct *p, __u32 tid)
 {
 	struct rq *rq = task_rq_copy(p);
@@ -152,7 +152,7 @@ static __always_inline void split_peek(struct er_thread *t, struct task_struct *
 	t->ncalls += c->split.calls;
 }
 
-/* Of a thread that has its recording begin: what went before does not count. */
+/* The recording of a thread begins: its user time so far does not count. */
 static __always_inline void split_begin(struct er_thread *t, struct task_struct *p)
 {
 	t->split_in = !p->mm || task_syscall(p) >= 0;
@@ -161,7 +161,7 @@ static __always_inline void split_begin(struct er_thread *t, struct task_struct 
 	t->ncalls = -t->ncalls;
 }
 
-/* The current thread got another number in an exec, and begins again. */
+/* An exec gave the current thread another number: its accounting begins again. */
 static __always_inline void split_again(struct er_thread *t, struct task_struct *p,
 					struct er_cpu *c)
 {

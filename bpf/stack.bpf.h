@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call stacks: both are walked, hashed into an id together with the address
- * space they belong to, and sent when nobody has sent them before. A record then
- * refers to them by the id.
+ * Call stacks. The kernel stack and the user stack are walked and hashed into one id. A stack is
+ * sent if it was not sent before. Records refer to it by the id.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
@@ -20,10 +19,10 @@ enum {
 };
 
 /*
- * Ids of stacks that were sent, in the line that their low bits name. In a full
- * line a new one takes the place of any other, which is sent again when it comes
- * again; so it is when two CPUs write to one line at a time. An LRU hash cost
- * 0.5 us more a sample, and 5 MB to clear at each start.
+ * The ids of stacks that were sent. The low bits of an id choose its line. In a full line a new id
+ * replaces a random one, whose stack is sent again when it comes again. Two CPUs that write to one
+ * line at the same time may also cause that. An LRU hash would cost 0.5 us more per sample, and
+ * clearing 5 MB at each start.
  */
 struct seen_line {
 	__u64 ids[SEEN_WAYS];
@@ -36,13 +35,13 @@ struct {
 	__type(value, struct seen_line);
 } er_seen SEC(".maps");
 
-/* Who may be at a stack at the same time on one CPU: each interrupts those behind it. */
+/* The contexts that may take a stack at the same time on one CPU. Each may interrupt later ones. */
 enum scratch_user {
 	SCRATCH_CLOCK,  /* the timer's interrupt */
 	SCRATCH_WAKING, /* interrupts are off */
 	SCRATCH_SWITCH,
 	SCRATCH_EXEC,
-	SCRATCH_ITER,   /* one at a time, but may be put off the CPU */
+	SCRATCH_ITER,   /* one at a time, but it may be preempted */
 	SCRATCH_COUNT
 };
 
@@ -60,21 +59,21 @@ struct {
 	__type(value, struct unwind_env);
 } er_walks SEC(".maps");
 
-const volatile __u64 er_hash_seed; /* secret, so that nobody can make stacks collide */
-const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of the kernel's */
+const volatile __u64 er_hash_seed; /* secret, so that programs cannot make stacks collide */
+const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of kernel frames */
 
-/* What a sample is made of, gathered once and before any branch: see task_rq. */
+/* The data for a sample, gathered once and before any branch; see task_rq. */
 struct sample {
 	struct task_struct *task;
 	struct mm_struct *mm;
-	struct rq *rq; /* NULL: not to be had on this kernel */
+	struct rq *rq; /* NULL: not available on this kernel */
 	struct er_cpu *cpu;
 	void *ring;
 	__u64 now;
 	__u64 start_time;
 	__u32 tgid, tid;
 	__u32 flags;
-	bool no_user;  /* leave out the user's part */
+	bool no_user;  /* leave out user frames */
 };
 
 static __always_inline __u64 mix(__u64 h, __u64 x)
@@ -105,10 +104,10 @@ static long hash_block(__u32 block, struct hash_walk *w)
 }
 
 /*
- * Of `n` frames. In blocks, the last one filled up with ones: of a plain loop the verifier
- * goes through each turn, 2,500 instructions in each program. Kernel addresses have the bit
- * ER_FRAME_FILE, too: a frame without it is an address that means something in this
- * program of this process only.
+ * Hashes `n` frames, in blocks; the last block is filled up with ones. The verifier would check
+ * each round of a plain loop, 2,500 instructions in each program. Kernel addresses have the bit
+ * ER_FRAME_FILE set too. A frame without it is a user address, which is valid only in this program
+ * of this process.
  */
 __noinline __u64 er_stack_hash(union stack_scratch *st, __u32 n)
 {
@@ -139,7 +138,7 @@ static __always_inline bool seen_has(const struct seen_line *line, __u64 id)
 	return false;
 }
 
-/* In a free place, or in one that chance names. */
+/* Store the id in a free slot, or in a random one. */
 static __always_inline void seen_add(struct seen_line *line, __u64 id, __u64 chance)
 {
 	for (int i = 0; i < SEEN_WAYS; i++) {
@@ -152,8 +151,8 @@ static __always_inline void seen_add(struct seen_line *line, __u64 id, __u64 cha
 }
 
 /*
- * The kernel clears what it does not fill, 1 KiB for a stack of ten frames:
- * ask for a few frames, and for all of them when there are more.
+ * The kernel clears the part of the buffer that it does not fill, 1 KiB for a stack of ten frames.
+ * So ask for a few frames first, and for all only if there are more.
  */
 static __always_inline long get_stack(void *ctx, __u64 *pcs, __u64 flags)
 {
@@ -166,7 +165,7 @@ static __always_inline long get_stack(void *ctx, __u64 *pcs, __u64 flags)
 	return bpf_get_stack(ctx, pcs, er_max_frames * 8, flags);
 }
 
-/* Say of the kernel's frames, `got` bytes of them, what is to be known; their number. */
+/* Set number and flags for `got` bytes of kernel frames. Returns their number. */
 __noinline __u32 er_kernel_walked(union stack_scratch *st, struct er_cpu *c, long got)
 {
 	if (!st || !c)
@@ -192,7 +191,7 @@ static __always_inline __u32 walk_kernel(void *ctx, union stack_scratch *st,
 	return er_kernel_walked(st, sm->cpu, get_stack(ctx, st->s.pcs, skip & 0xff));
 }
 
-/* In an exec the registers are those of the program before, the memory perhaps no more. */
+/* During an exec the registers are the old program's, but its memory may already be gone. */
 static __always_inline bool in_execve(struct task_struct *task)
 {
 	return BPF_CORE_READ_BITFIELD(task, in_execve);
@@ -204,7 +203,7 @@ static __always_inline bool has_user_stack(const struct sample *sm)
 	       !sm->no_user && !in_execve(sm->task);
 }
 
-/* Say of the user's frames, `got` of them, what is to be known; their number. */
+/* Set number and flags for `got` user frames. Returns their number. */
 __noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, __u32 end)
 {
 	if (!st || !c)
@@ -221,19 +220,19 @@ __noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32
 	return got;
 }
 
-/* After a system call the user's pc is where it returns to; else where it was. */
+/* In a system call the user pc is its return address; else it is the interrupted instruction. */
 static __always_inline bool user_exact(const struct sample *sm, const struct pt_regs *regs)
 {
 	return sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0;
 }
 
-/* 32-bit code: by the kernel's own walk, which knows its frame pointers. */
+/* 32-bit code: use the kernel's walk, which knows 32-bit frame pointers. */
 static __always_inline __u32 walk_user32(void *ctx, union stack_scratch *st, __u32 at,
 					 const struct sample *sm)
 {
 	long got;
 
-	barrier_var(at); /* bounded right before its use, as in send_stack */
+	barrier_var(at); /* bound it right before its use, as in send_stack */
 	if (at > ER_MAX_KERNEL_FRAMES)
 		return 0;
 	got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
@@ -241,7 +240,7 @@ static __always_inline __u32 walk_user32(void *ctx, union stack_scratch *st, __u
 	return er_user_walked(st, sm->cpu, got, got >= er_max_frames ? ER_END_DEPTH : ER_END_FP_ZERO);
 }
 
-/* Set out for a walk of the current thread; its number of frames is 0 so far. */
+/* Prepare a walk of the current thread; it has no frames yet. */
 static __always_inline void walk_begin(struct unwind_env *env, const struct sample *sm,
 				       const struct pt_regs *regs)
 {
@@ -287,7 +286,7 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 	return er_user_walked(st, sm->cpu, env->n, env->end);
 }
 
-/* Into the ring; `seq` is known when this is compiled, NULL but in the last iterator. */
+/* Send into the ring. `seq` is a compile-time constant: NULL except in the last iterator. */
 static __always_inline bool stack_write(const union stack_scratch *st, __u32 size, bool wake,
 					struct seq_file *seq)
 {
@@ -300,7 +299,7 @@ static __always_inline bool stack_write(const union stack_scratch *st, __u32 siz
 					   wake ? BPF_RB_FORCE_WAKEUP : er_wakeup(ring));
 }
 
-/* The reader is to publish what a raw stack lacks: it is woken at once. */
+/* Wake the reader at once, so that it publishes the tables that a raw stack needs. */
 static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c, __u32 tid,
 				       struct seq_file *seq)
 {
@@ -311,7 +310,7 @@ static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c
 		size += raw_size(st, st->s.nkernel);
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(c, ER_KIND_STACK);
-	barrier_var(size); /* bounded right before its use, or 6.1 loses the bound in a spill */
+	barrier_var(size); /* bound it right before its use, or 6.1 loses the bound in a spill */
 	if (size <= (seq ? sizeof(struct asleep_scratch) : sizeof(*st)) &&
 	    stack_write(st, size, raw, seq))
 		return true;
@@ -319,7 +318,7 @@ static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c
 	return false;
 }
 
-/* A stack is seen only once it is written: a lost definition is tried again. */
+/* An id is noted only after its stack was sent, so a lost definition is sent again. */
 static __always_inline void send_new(union stack_scratch *st, struct er_cpu *c, __u32 tid,
 				     struct seq_file *seq)
 {
@@ -330,7 +329,7 @@ static __always_inline void send_new(union stack_scratch *st, struct er_cpu *c, 
 		seen_add(line, st->s.id, st->s.h.time_ns >> 4);
 }
 
-/* Of a raw stack: its own. */
+/* The unique id of a raw stack. */
 static __always_inline __u64 raw_id(const union stack_scratch *st)
 {
 	__u64 h = mix(er_hash_seed, st->s.h.time_ns);
@@ -340,7 +339,7 @@ static __always_inline __u64 raw_id(const union stack_scratch *st)
 	return h ? h : 1;
 }
 
-/* Give the stack its id, which is returned, and send it if it is new. */
+/* Compute the stack's id and send the stack if it is new. Returns the id. */
 static __always_inline __u64 stack_publish(union stack_scratch *st, struct er_cpu *c, __u32 tid,
 					   struct seq_file *seq)
 {
@@ -360,7 +359,7 @@ __noinline __u64 er_stack_publish(union stack_scratch *st, struct er_cpu *c, __u
 	return st && c ? stack_publish(st, c, tid, NULL) : 0;
 }
 
-/* Send the stack that was walked, if it is new; its id, 0 when there is no frame at all. */
+/* Send the walked stack if it is new. Returns its id, or 0 if it has no frame. */
 static __always_inline __u64 stack_finish(union stack_scratch *st, const struct sample *sm,
 					  __u32 nkernel, __u32 nuser, struct seq_file *seq)
 {
@@ -395,7 +394,7 @@ static __always_inline union stack_scratch *stack_begin(const struct sample *sm,
 	return st;
 }
 
-/* Walk both stacks, send them if they are new; the id, 0 when there is no frame at all. */
+/* Walk both stacks and send them if they are new. Returns the id, or 0 if there is no frame. */
 static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
 					  enum scratch_user user)
 {

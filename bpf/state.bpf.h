@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the microstates a thread is in that blocks, found when it leaves the
- * CPU: the scheduler's state, then how it came into the kernel.
+ * Finds the microstate of a thread that blocks, when it leaves the CPU: from the scheduler's state,
+ * then from how the thread entered the kernel.
  *
- * A fault from user mode shows as no system call (orig_ax below 0): nothing else
- * that user mode runs into blocks, but stops and exit, which are asked first.
- * It was an instruction fetch if the instruction cannot be read: that is what
- * the fault is about. The tracepoint page_fault_user knows the address, too,
- * but costs 60 ns and more at each of a million minor faults: only where waits are
- * traced, which has its price anyway.
+ * Outside a system call (orig_ax below 0) the thread entered by a fault from user mode: other
+ * exceptions do not block, and stops and exit are checked first. If the user instruction cannot be
+ * read, the fault was an instruction fetch. The tracepoint page_fault_user also knows the address,
+ * but it costs 60 ns or more at each of perhaps a million minor faults. It is used only if waits
+ * are traced, which costs more anyway.
  *
- * A fault from kernel mode, in a system call that touches user memory, is seen by
- * the tracepoint page_fault_kernel, which is rare. It notes how many faults the
- * thread has had; the kernel counts one when it is done. So as long as the
- * number stands the thread is still in that fault.
+ * A fault from kernel mode happens in a system call that touches user memory. The tracepoint
+ * page_fault_kernel sees it; it fires rarely. It notes the thread's number of faults, which the
+ * kernel raises when a fault is done. While the number is the same, the thread is in that fault.
  */
 #ifndef STATE_BPF_H
 #define STATE_BPF_H
@@ -57,7 +55,7 @@ static __always_inline __u32 task_faults(struct task_struct *p)
 	return p->maj_flt + p->min_flt;
 }
 
-/* Of the running thread: its own memory says who holds what it waits for; 0 unknown. */
+/* The holder of the lock for which the running thread waits, read from its memory; 0: unknown. */
 static __always_inline __u32 futex_holder(const struct futex_args *a)
 {
 	__u32 cmd = a->op & FUTEX_CMD_MASK, word;
@@ -78,11 +76,11 @@ static __always_inline __u32 futex_holder(const struct futex_args *a)
 	    bpf_probe_read_user(&m, sizeof(m), (void *)a->address))
 		return 0;
 	if (m.lock != MUTEX_CONTENDED || m.kind >= MUTEX_KINDS || m.owner >= MAX_TID || !m.nusers)
-		return 0; /* some other lock with such a word */
+		return 0; /* another kind of lock with such a word */
 	return m.owner;
 }
 
-/* The user instruction cannot be read: the page it is in was what faulted. */
+/* True if the user instruction cannot be read: its page has caused the fault. */
 static __always_inline bool fault_is_text(const struct pt_regs *regs)
 {
 	char c;
@@ -106,7 +104,7 @@ static __always_inline bool task_in_iowait(struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
-/* `current`: the thread's memory is at hand. */
+/* `current`: the thread is the current one, so its memory can be read. */
 static __always_inline enum er_off_state blocked_state(struct er_thread *t, struct task_struct *p,
 						       bool current)
 {
@@ -138,7 +136,7 @@ static __always_inline enum er_off_state blocked_state(struct er_thread *t, stru
 	return ER_OFF_KFAULT;
 }
 
-/* The state that `p` goes into with the scheduler's state `st`, which is not 0. */
+/* The state that `p` enters; `st` is the scheduler's state and is not 0. */
 static __always_inline enum er_off_state off_state(struct er_thread *t, struct task_struct *p,
 						   __u32 st, bool current)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept for each thread, which threads are wanted, and how much CPU
- * time of theirs has not been reported.
+ * The storage of each thread, the choice of threads to record, and the CPU time of a thread that
+ * has not been reported yet.
  */
 #ifndef THREAD_BPF_H
 #define THREAD_BPF_H
@@ -16,23 +16,23 @@ enum {
 };
 
 enum thread_state {
-	THREAD_KNOWN = 1 << 0,   /* `reported` means something */
-	THREAD_SAMPLED = 1 << 1, /* `stack` and `flags` do */
+	THREAD_KNOWN = 1 << 0,   /* `reported` is valid */
+	THREAD_SAMPLED = 1 << 1, /* `stack` and `flags` are valid */
 	THREAD_DYING = 1 << 2,   /* counted in er_cpu.dying */
-	THREAD_CLOSED = 1 << 3,  /* the recording ended for it, nothing more is owed */
+	THREAD_CLOSED = 1 << 3,  /* its recording has ended; nothing more is to be sent */
 };
 
-/* Where a thread is, for its states. */
+/* Whether a thread is on or off the CPU. */
 enum thread_where {
-	WHERE_UNKNOWN, /* no edge of it was seen yet */
+	WHERE_UNKNOWN, /* no edge was seen yet */
 	WHERE_ON,      /* on a CPU */
-	WHERE_BLOCKED, /* off, and until it is queued in `off_state` */
-	WHERE_QUEUED,  /* off, runnable all the time */
+	WHERE_BLOCKED, /* off the CPU; in `off_state` until it is queued */
+	WHERE_QUEUED,  /* off the CPU, runnable all the time */
 };
 
 enum { OFF_SLOTS = POINTS_STATES };
 
-#define WAKER_IN_INTERRUPT 0x80000000u /* in waker_tid; numbers stay far below */
+#define WAKER_IN_INTERRUPT 0x80000000u /* set in waker_tid; thread numbers are far below */
 
 /* An interval off the CPU. */
 struct er_off_interval {
@@ -41,58 +41,58 @@ struct er_off_interval {
 };
 
 /*
- * In the order of use: a switch touches the first three cache lines, which among
- * hundreds of threads is most of what it costs.
+ * Fields are in the order of use. A switch touches the first three cache lines; with hundreds of
+ * threads those cache misses are most of its cost.
  */
 struct er_thread {
-	/* At each switch. */
-	__u64 since;      /* clk of the last edge; all clk are in the run queue's clock */
+	/* Used at each switch. */
+	__u64 since;      /* clk of the last edge; every clk is in the run queue's clock */
 	__u64 delay;      /* the kernel's run queue wait of the thread, accounted for so far */
 	__u32 state;      /* enum thread_state */
 	__u16 where;      /* enum thread_where */
 	__u16 off_state;  /* enum er_off_state of the blocked part */
-	__u32 wflags;     /* enum er_wait_flags, of the present wait */
-	__s32 syscall;    /* it was in when it left the CPU, -1 none */
-	__u32 owed;       /* an interval was chosen, its record is to be sent at the next edge */
-	__u32 kfault;     /* faults it had when it entered one from kernel mode, + 1; 0 none */
+	__u32 wflags;     /* enum er_wait_flags of the present wait */
+	__s32 syscall;    /* that it was in when it left the CPU; -1: none */
+	__u32 owed;       /* an interval was chosen; its record is sent at the next edge */
+	__u32 kfault;     /* faults before the one from kernel mode, + 1; 0: none */
 	__u32 waker_tgid, waker_tid;
 	__u64 waker_start;
 	__u64 off_ns[OFF_SLOTS];
 	struct er_points points;
-	__u32 off_n[OFF_SLOTS]; /* intervals that off_ns adds up */
-	__u64 split_user; /* SPLIT: user time up to when it left, see split.bpf.h */
+	__u32 off_n[OFF_SLOTS]; /* number of intervals in off_ns */
+	__u64 split_user; /* SPLIT: user time when it left the CPU, see split.bpf.h */
 	__u64 ncalls;     /* SPLIT: system calls */
-	__u32 split_in;   /* SPLIT: it left in a system call */
-	__u32 split_cpu;  /* SPLIT: where it came last */
+	__u32 split_in;   /* SPLIT: it left the CPU in a system call */
+	__u32 split_cpu;  /* SPLIT: the CPU it got last */
 
-	/* At clock samples. */
-	__u64 reported;   /* of its sum_exec_runtime */
+	/* Used at clock samples. */
+	__u64 reported;   /* part of its sum_exec_runtime that was sent */
 	__u64 start_time; /* of the process */
 	__u64 stack;      /* of the last sample */
-	__u64 exec_id;    /* of the program that the last sample saw */
+	__u64 exec_id;    /* of the program that ran at the last sample */
 	__u32 flags;      /* of the last sample, enum er_clock_flags */
 
-	/* At faults, locks, and waits that are recorded. */
+	/* Used at faults, locks, and waits that are recorded. */
 	__u64 address;    /* of the lock, of the fault; states LOCK and faults */
-	__u64 touched;    /* by the last fault that was seen */
+	__u64 touched;    /* address, by the last fault that was seen */
 	__u32 futex_op, holder; /* state LOCK */
 	__u64 waker_stack, early_stack;
 	struct er_off_interval off;
-	__u64 weighed[OFF_SLOTS]; /* what WAIT records that were sent stand for */
+	__u64 weighed[OFF_SLOTS]; /* time that sent WAIT records represent */
 	__u64 rest_stack[OFF_SLOTS];
-	__u32 lasted[OFF_SLOTS];  /* a late wait that began in the state; STACKS_LEAVE */
+	__u32 lasted[OFF_SLOTS];  /* STACKS_LEAVE: length of a recent wait in the state */
 
-	/* At begin and end. */
+	/* Used at begin and end. */
 	__u64 begin;      /* clk */
 	__u64 begin_ns;   /* the same in CLOCK_MONOTONIC */
 	__u64 run0, utime0, stime0, nvcsw0, nivcsw0, minflt0, majflt0;
 	__u64 rchar0, wchar0, read0, write0;
 	__u64 split_user0; /* SPLIT: user time before the recording */
-	__u64 throttled_ns; /* of its cgroup on its CPU, when it was preempted */
-	__u64 moved_ns;   /* of sleep, down as waiting for a CPU: edge_moved */
+	__u64 throttled_ns; /* its cgroup's, on its CPU, when it was preempted */
+	__u64 moved_ns;   /* sleep that the kernel counts as waiting for a CPU: edge_moved */
 	__u32 nmoved;
 	__u32 total_flags;
-	__u32 tid;        /* when it began to exit; an exec may then give its number away */
+	__u32 tid;        /* its number when it began to exit; an exec may then reassign it */
 };
 
 struct {
@@ -115,7 +115,7 @@ struct {
 
 const volatile bool er_states; /* WAIT and TOTAL records are wanted */
 const volatile bool er_has_targets;
-const volatile __u32 er_self; /* a process to leave out, 0 none */
+const volatile __u32 er_self; /* a process to leave out; 0: none */
 
 __u64 er_start_ns; /* threads born from here on count from 0 */
 __u64 er_stop_ns;  /* threads born from here on do not count */
@@ -145,13 +145,13 @@ static __always_inline bool thread_is_new(struct task_struct *p)
 	return p->start_time >= er_start_ns;
 }
 
-/* By a copy, not a pointer: see task_rq. */
+/* Copies the field instead of following a pointer: see task_rq. */
 static __always_inline __u64 leader_start(struct task_struct *p)
 {
 	return BPF_CORE_READ(p, group_leader, start_time);
 }
 
-/* Whose record it is. `tid` is the thread's own number: an exec may have given it another since. */
+/* Fill in the thread of a record. `tid` is its number then: an exec may have changed it since. */
 static __always_inline void task_fill(struct er_task *r, struct task_struct *p, __u64 start_time,
 				      __u32 tid)
 {
@@ -161,7 +161,7 @@ static __always_inline void task_fill(struct er_task *r, struct task_struct *p, 
 	bpf_core_read_str(r->comm, sizeof(r->comm), &p->comm);
 }
 
-/* Not under a run queue's lock: it may allocate. */
+/* Must not be called under a run queue's lock: it may allocate. */
 static __always_inline struct er_thread *thread_get(struct task_struct *p, __u64 start_time)
 {
 	struct er_thread *t;
@@ -178,8 +178,9 @@ static __always_inline struct er_thread *thread_find(struct task_struct *p)
 }
 
 /*
- * Not of interest, or born too late. A thread that already has a storage counts whatever its
- * birth: er_stop_ns is set a moment after the time it holds, and the thread may have sent waits.
+ * True if the thread is not to be recorded, or was born too late. A thread that has a storage
+ * counts whenever it was born: er_stop_ns is set a moment after the time in it, and the thread may
+ * have sent waits in between.
  */
 static __always_inline bool thread_ignored(struct task_struct *p)
 {
@@ -187,7 +188,7 @@ static __always_inline bool thread_ignored(struct task_struct *p)
 	       (er_stop_ns && p->start_time >= er_stop_ns && !thread_find(p));
 }
 
-/* False for a thread older than the recording that er_begin missed: it is known from now on. */
+/* False for a thread older than the recording that er_begin missed; it counts from now on. */
 static __always_inline bool thread_know(struct er_thread *t, struct task_struct *p, __u64 sum)
 {
 	if (t->state & THREAD_KNOWN)
@@ -199,7 +200,7 @@ static __always_inline bool thread_know(struct er_thread *t, struct task_struct 
 	return false;
 }
 
-/* CPU time not yet reported up to `sum`, which becomes reported; 0 if another took it. */
+/* Take the unreported CPU time up to `sum`, and mark it reported. 0 if another CPU took it. */
 static __always_inline __u64 thread_take(struct er_thread *t, __u64 sum)
 {
 	__u64 reported = t->reported;

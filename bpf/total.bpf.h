@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where all the time of a thread went. From begin to end in the run queue's
- * clock, less what was off the CPU, is what was on it: so the parts add up by
- * construction. On the CPU the thread ran as long as the kernel has charged it.
- * The rest of that time the hypervisor took, or an interrupt where the kernel accounts
- * interrupts apart. The thread could run and had no CPU then: the rest counts as waiting
- * for a CPU, and `stolen_ns` says how much of that wait it is.
+ * The total of a thread: all its time by state. Time on the CPU is the time from begin to end, in
+ * the run queue's clock, minus the time off the CPU, so the parts add up by construction. On the
+ * CPU the thread ran for the time that the kernel has charged to it. The hypervisor took the
+ * remainder, or interrupts did if the kernel accounts them separately. The thread could run then
+ * but had no CPU, so the remainder counts as waiting for a CPU; `stolen_ns` is that part.
  *
- * A total that finds no room in its ring is put by in a queue, which the reader
- * empties: stacks may be lost, totals may not.
+ * A total that finds no room in its ring goes to a queue, which the reader empties: stacks may be
+ * lost, totals may not.
  */
 #ifndef TOTAL_BPF_H
 #define TOTAL_BPF_H
@@ -110,7 +109,7 @@ static __always_inline bool irq_time_is_apart(void)
 	return bpf_core_field_exists(rq->prev_irq_time);
 }
 
-/* All of it but the number. */
+/* Fill in everything except the number. */
 static __always_inline void total_fill(struct er_total *r, struct task_struct *p,
 				       const struct er_thread *t, __u64 clk, __u64 ran, __u32 tid)
 {
@@ -143,7 +142,7 @@ static __always_inline struct er_total *total_scratch(enum scratch_user user)
 	return bpf_map_lookup_elem(&er_scratch, &key);
 }
 
-/* Of the thread that was `tid` and now goes; `sum` is its run time. */
+/* Send the total of a thread that ends; its number was `tid`, `sum` is its run time. */
 static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
 				       const struct er_thread *t, __u64 clk, __u64 sum,
 				       __u32 tid, enum scratch_user user)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record of a wait, and its stack as it looks in the thread that is back.
- * Such a walk begins in ourselves and in the tracepoint; how many frames these
- * are differs between kernels, and changes when another tracer comes. So frames
- * are left out as far as __schedule(), as often as it was the last time.
+ * Sends the record of a wait, with its stack, which is walked when the thread runs again. The walk
+ * begins in our program and in the tracepoint. Their number of frames differs between kernels and
+ * changes when another tracer is attached. So frames up to __schedule() are left out; their number
+ * at the last walk is tried first.
  */
 #ifndef WAIT_BPF_H
 #define WAIT_BPF_H
@@ -20,10 +20,10 @@ enum {
 
 const volatile __u32 er_stack_method;
 
-__u64 er_schedule_pc; /* of __schedule(); 0 not known */
+__u64 er_schedule_pc; /* of __schedule(); 0: unknown */
 __u32 er_shedding;        /* enum er_shedding; user space changes it at any time */
 
-/* Frames before __schedule(), one a program that walks. */
+/* Number of frames below __schedule(), for each program that walks. */
 __u32 er_skip_back, er_skip_leave;
 
 static __always_inline bool in_schedule(__u64 pc)
@@ -67,7 +67,7 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 	sm->no_user = er_shedding >= ER_SHED_USER_STACKS;
 }
 
-/* Of the running thread, from __schedule() outwards. */
+/* The running thread's stack, from __schedule() towards its callers. */
 static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u32 *skip)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_SWITCH);
@@ -80,7 +80,7 @@ static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u3
 	return stack_finish(st, sm, nkernel, nuser, NULL);
 }
 
-/* Nobody wakes a thread that could run. Who blocks is woken anew, so the last waker is its. */
+/* A runnable thread has no waker. A blocked thread is always woken: the last waker is its own. */
 static __always_inline void fill_waker(struct er_wait *r, const struct er_thread *t)
 {
 	bool woken = !(t->wflags & (ER_WAIT_PREEMPTED | ER_WAIT_OPEN_END));
@@ -92,7 +92,7 @@ static __always_inline void fill_waker(struct er_wait *r, const struct er_thread
 	r->flags = woken && t->waker_tid & WAKER_IN_INTERRUPT ? ER_WAIT_WAKER_IRQ : 0;
 }
 
-/* All but the number and the stack. */
+/* Fill in everything except the number and the stack. */
 static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 				      const struct er_thread *t)
 {
@@ -121,7 +121,7 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->pad = 0;
 }
 
-/* What a record that was sent stands for no longer is a rest. */
+/* Time that a sent record represents is no longer part of the remainder. */
 static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 {
 	__u32 s = t->off_state & (OFF_SLOTS - 1);
@@ -136,7 +136,7 @@ static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 	}
 }
 
-/* Of the current thread. */
+/* Send the record for the current thread. */
 __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -164,14 +164,14 @@ __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 	return 0;
 }
 
-/* A short wait was chosen by chance, and stacks of those are given up. */
+/* True for a wait that was chosen by chance while stacks of short waits are shed. */
 static __always_inline bool wait_sheds_stack(const struct er_thread *t)
 {
 	return er_shedding >= ER_SHED_SHORT_STACKS &&
 	       t->off.blocked_ns + t->off.runq_ns < er_distance;
 }
 
-/* The thread is back and runs: take its stack, send the record. */
+/* The thread runs again: take its stack and send the record. */
 static __always_inline void wait_back(void *ctx, struct er_cpu *c)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

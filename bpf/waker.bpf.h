@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who wakes a thread. Noted at each waking, for whether the wait is to be
- * recorded shows only when it is over. In an interrupt the running thread is merely who
- * was interrupted.
+ * Notes the waker at each wakeup, because only the end of a wait shows whether it is recorded. In
+ * an interrupt the running thread is only the thread that was interrupted.
  */
 #ifndef WAKER_BPF_H
 #define WAKER_BPF_H
@@ -10,12 +9,11 @@
 #include "bpf/edge.bpf.h"
 
 /*
- * Interrupts that come in the kernel run on a stack of their own; one that comes
- * in user mode runs on the thread's, with registers that are no system call's.
- * (The count of preemption, where the kernel keeps it, cannot be had without all of
- * kallsyms.) The context lies on the stack that is in use. Its address comes
- * by the way of a difference of pointers, which is all that the verifier
- * allows to make a number of.
+ * True in an interrupt. An interrupt from kernel mode runs on a stack of its own. One from user
+ * mode runs on the thread's stack, and its registers are not those of a system call. (The kernel's
+ * preemption count cannot be read without all of kallsyms.) The program's context is on the stack
+ * in use. Its address is computed as a difference of pointers, because the verifier allows no
+ * other way to turn a pointer into a number.
  */
 static __always_inline bool in_interrupt(void *ctx, struct task_struct *p)
 {
@@ -29,7 +27,7 @@ static __always_inline bool in_interrupt(void *ctx, struct task_struct *p)
 	       arch_syscall(arch_user_regs(p)) < 0;
 }
 
-/* Has the wait that ends reached its threshold or its next point, so that it will be recorded? */
+/* True if the wait has reached its threshold or next sample point, so that it will be recorded. */
 static __always_inline bool waker_matters(const struct er_thread *t)
 {
 	__u64 reached = t->since;
