@@ -11,18 +11,18 @@
 #include "loaders/ksyms.h"
 #include "loaders/privilege.h"
 
-enum { MAX_PCS = 1 << 20 }; /* known; beyond: forgotten, and asked for again */
+enum { MAX_PCS = 1 << 20 }; /* kept; when there are more all are forgotten and looked up again */
 
-/* A function of vmlinux, which stays where it is: it answers for all of its addresses. */
+/* A function of vmlinux. It never moves, so one entry serves all of its addresses. */
 struct fixed {
 	uint64_t addr;
 	const struct ksym *s;
 };
 
 struct ksymtab {
-	struct ksyms *kernel;  /* one of the two */
+	struct ksyms *kernel;  /* one of the two is used */
 	struct kallsyms *file;
-	struct map by_pc;      /* to struct ksym *, 0 none; all but those that are in `fixed` */
+	struct map by_pc;      /* to struct ksym *, 0: none; without those in `fixed` */
 	struct map by_start;   /* likewise */
 	struct map known;      /* modules, by the address of their names */
 	ksym_modules modules;
@@ -65,7 +65,7 @@ void ksymtab_close(struct ksymtab *k)
 	free(k);
 }
 
-/* Asked for now: at the end the module may be gone. */
+/* Look it up now: at the end of the recording the module may be gone. */
 static const char *keep_module(struct ksymtab *k, const char *name)
 {
 	__cleanup(freep) char *id = NULL;
@@ -99,8 +99,8 @@ static void add_fixed(struct ksymtab *k, const struct ksym *s)
 }
 
 /*
- * A function is kept once for all of its addresses, unless another has taken its place;
- * code of modules and BPF programs comes and goes.
+ * Keep a function once for all of its addresses, unless another function is now at its place: code
+ * of modules and BPF programs is loaded and unloaded.
  */
 static const struct ksym *keep(struct ksymtab *k, const struct ksyms_answer *a)
 {

@@ -74,7 +74,7 @@ void live_draw(struct live *l, const struct live_state *s)
 	if (!l->on || s->now_ns - l->drawn_ns < REDRAW_NS)
 		return;
 	live_format(s, line, sizeof(line));
-	/* \033[K: to the end of the line, where an older one was longer */
+	/* \033[K erases to the end of the line: the last text may have been longer */
 	fprintf(stderr, "\r%s\033[K", line);
 	fflush(stderr);
 	l->drawn_ns = s->now_ns;

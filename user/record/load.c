@@ -37,7 +37,7 @@ static bool in_path(const char *name)
 		__cleanup(freep) char *file = NULL;
 
 		end = strchrnul(p, ':');
-		/* An empty entry is the current directory. */
+		/* An empty entry of PATH means the current directory. */
 		file = end == p ? xasprintf("./%s", name) :
 				  xasprintf("%.*s/%s", (int)(end - p), p, name);
 		if (runnable(file))
@@ -55,7 +55,7 @@ int load_check(char *const *argv, struct diag *d)
 	return -ENOENT;
 }
 
-/* What the recorder's capabilities or set-user-id bit granted is not the load's. */
+/* Drop what the recorder's capabilities or set-user-id bit granted: the load must not have it. */
 static int become_caller(void)
 {
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -69,7 +69,7 @@ static void child(int gate, char *const *argv, bool stop, const sigset_t *mask)
 	char go;
 	int err;
 
-	/* The other end closes without a word when there will be no recording. */
+	/* If there will be no recording the other end is closed without writing. */
 	if (read(gate, &go, 1) != 1)
 		_exit(STATUS_CANNOT_RUN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -117,7 +117,7 @@ static void set_status(struct load *l, int status)
 	l->status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The exec traps; let go of the load with a stop signal pending. */
+/* The exec traps. Detach from the load with a stop signal pending. */
 static void leave_stopped(struct load *l)
 {
 	int status;

@@ -2,13 +2,13 @@
 #include "user/record/pace.h"
 
 enum {
-	MANY = 1000,      /* waits that are chosen, a second and CPU */
-	FEW = MANY / 4,   /* twice as many would not be many */
-	WIDEST = 64,      /* times the distance that was asked for */
+	MANY = 1000,      /* chosen waits per second and CPU */
+	FEW = MANY / 4,   /* even twice as many is below MANY */
+	WIDEST = 64,      /* largest multiple of the distance that was asked for */
 };
 
 #define SECOND_NS 1000000000ULL
-#define LOOK_NS   200000000ULL /* a rate over less says little */
+#define LOOK_NS   200000000ULL /* a rate over a shorter time is too inaccurate */
 
 void pace_init(struct pace *p, uint64_t base_ns, unsigned ncpus)
 {

@@ -20,8 +20,8 @@ struct raws {
 	struct stacks *stacks;
 	struct unwinder *unwinder;
 	VEC(struct er_stack *) waiting;
-	struct map ids; /* of those that wait; no values */
-	size_t bytes, tried; /* tried: so many of the first were walked already */
+	struct map ids; /* of waiting stacks; no values */
+	size_t bytes, tried; /* tried: the first so many in `waiting` were already tried */
 	struct walk walk;
 };
 
@@ -66,7 +66,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	r->bytes += size_of(s);
 }
 
-/* As if BPF had walked it. */
+/* Hand on the walked stack as if BPF had sent it. */
 static void hand_on(struct raws *r, const struct er_stack *s, const struct walk *w)
 {
 	struct {

@@ -7,15 +7,15 @@
 #include "analysis/base/map.h"
 #include "user/record/reason_rules.h"
 
-/* Kept; beyond: forgotten, and looked at again. */
+/* The number of results kept. When there are more all are forgotten and found again. */
 enum { MAX_STACKS = 1 << 18, MAX_FUNCTIONS = 1 << 16 };
 
 struct reasons {
 	struct recording *recording;
 	struct stacks *stacks;
-	struct map ranks;    /* of functions by pc: reason_rank of its name */
+	struct map ranks;    /* pc to reason_rank of its function's name */
 	struct map by_stack; /* id to reason */
-	struct map doings;   /* stacks of wakers: id to enum waking */
+	struct map doings;   /* id of a waker's stack to enum waking */
 };
 
 struct reasons *reasons_new(struct recording *recording, struct stacks *stacks)
@@ -37,7 +37,7 @@ void reasons_free(struct reasons *r)
 	free(r);
 }
 
-/* The functions of a kernel are few, and their names need not be compared twice. */
+/* A kernel has few functions, so the rank of each pc is kept. */
 static unsigned rank_of_pc(struct reasons *r, uint64_t pc)
 {
 	const char *name;
@@ -76,7 +76,7 @@ static enum er_reason of_stack(struct reasons *r, uint64_t id)
 	return *map_put(&r->by_stack, id, NULL) = reason_of_rank(best);
 }
 
-/* In a fault, unless it waited there for memory or a lock. */
+/* The reason is the fault, unless the thread waited in it for memory or a lock. */
 static enum er_reason of_fault(enum er_reason by_stack)
 {
 	return by_stack == REASON_KERNEL_LOCK || by_stack == REASON_RECLAIM ? by_stack :
@@ -88,7 +88,7 @@ static bool says_nothing(enum er_reason r)
 	return r == REASON_NONE || r == REASON_OTHER;
 }
 
-/* A kernel thread that has no work. One that could be killed waits for something (TASK_KILLABLE). */
+/* A kernel thread without work. In state D (ER_WAIT_KILLABLE) it waits for something. */
 static bool idles(const struct er_wait *w)
 {
 	return w->flags & ER_WAIT_KTHREAD && !(w->flags & ER_WAIT_KILLABLE);
@@ -143,11 +143,11 @@ enum er_reason reason_rest(struct reasons *r, enum er_off_state state, uint64_t 
 	struct er_wait w = { .state = state, .stack = stack, .syscall = -1,
 			     .flags = kthread ? ER_WAIT_KTHREAD : 0 };
 
-	/* Woken or preempted, some of both. */
+	/* The remainder mixes waits after wakeups and after preemption. */
 	return state == ER_OFF_CPU ? REASON_NONE : reason_blocked(r, &w);
 }
 
-/* What says who it was comes first: callers are what it came upon. */
+/* The first frame from the leaf that tells the cause decides. Its callers were interrupted. */
 static enum waking whose_doing(struct reasons *r, const uint64_t *pcs, size_t n)
 {
 	bool delivers = false;
@@ -165,7 +165,7 @@ static enum waking whose_doing(struct reasons *r, const uint64_t *pcs, size_t n)
 			break;
 		case DOING_THREAD:
 			return delivers ? WAKING_THREAD : WAKING_INTERRUPT;
-		case DOING_INTERRUPT: /* further up is what it came upon */
+		case DOING_INTERRUPT: /* the callers are the interrupted code */
 			return WAKING_INTERRUPT;
 		}
 	}

@@ -5,19 +5,18 @@
 #include <sys/syscall.h>
 
 struct function_rule {
-	const char *pattern; /* a name, or with a '*' at its end how names begin */
+	const char *pattern; /* a name, or with a final '*' the beginning of names */
 	enum er_reason reason;
 };
 
 /*
- * The first row that any function of a stack matches decides. So what says most
- * stands first: a mutex that is waited for in the middle of an fsync is a lock,
- * a disk block that is waited for there is the fsync; main functions of kernel
- * threads, which are in every stack of theirs, are last. Names are those of 6.1
- * to 6.18; ".isra.0" and the like are not looked at.
+ * The first row that any function of a stack matches decides, so the most specific functions come
+ * first. A wait for a mutex during an fsync has the reason lock; a wait for a disk block there has
+ * the reason fsync. Main functions of kernel threads come last, since every stack of such a thread
+ * has one. Names are those of Linux 6.1 to 6.18; suffixes such as ".isra.0" are ignored.
  */
 static const struct function_rule functions[] = {
-	/* Held up by somebody else, wherever it was. */
+	/* Stopped from outside, wherever the thread was. */
 	{ "__refrigerator", REASON_FROZEN },
 	{ "ptrace_stop", REASON_TRACED },
 	{ "do_signal_stop", REASON_STOPPED },
@@ -68,7 +67,7 @@ static const struct function_rule functions[] = {
 	{ "vfs_coredump", REASON_EXIT },
 	{ "do_coredump", REASON_EXIT },
 
-	/* Writing back what was written. */
+	/* Writing data back. */
 	{ "jbd2_log_wait_commit", REASON_WRITEBACK },
 	{ "jbd2_complete_transaction", REASON_WRITEBACK },
 	{ "jbd2_journal_commit_transaction", REASON_WRITEBACK },
@@ -102,7 +101,7 @@ static const struct function_rule functions[] = {
 	{ "handle_mm_fault", REASON_FAULT },
 	{ "do_mem_abort", REASON_FAULT },
 
-	/* For any of several things. */
+	/* Waiting for any of several events. */
 	{ "io_cqring_wait*", REASON_IO_URING },
 	{ "io_uring_cancel*", REASON_IO_URING },
 	{ "io_sq_thread", REASON_IO_URING },
@@ -157,7 +156,7 @@ static const struct function_rule functions[] = {
 	{ "usleep_range*", REASON_TIMER },
 	{ "fsleep", REASON_TIMER },
 
-	{ "do_wait", REASON_CHILD }, /* not do_wait_intr*, which wait for anything */
+	{ "do_wait", REASON_CHILD }, /* not do_wait_intr*, which wait for other things */
 	{ "__do_wait", REASON_CHILD },
 	{ "kernel_wait*", REASON_CHILD },
 	{ "wait_for_vfork_done", REASON_CHILD },
@@ -239,7 +238,7 @@ static const struct function_rule functions[] = {
 	{ "rcu_gp_fqs_loop", REASON_KERNEL_SYNC },
 	{ "rcu_tasks_wait_gp", REASON_KERNEL_SYNC },
 
-	/* Main functions of kernel threads: below them stands what was being done, if anything. */
+	/* Main functions of kernel threads. The frames they call show what a thread did. */
 	{ "process_one_work", REASON_OTHER },
 	{ "io_worker_handle_work", REASON_OTHER },
 	{ "worker_thread", REASON_NO_WORK },
@@ -280,7 +279,7 @@ static const struct function_rule functions[] = {
 
 enum { NFUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
-/* Where the stack says nothing, or there is none. */
+/* Used if there is no stack, or if it implies no reason. */
 static const struct {
 	int nr;
 	enum er_reason reason;
@@ -337,7 +336,7 @@ static const struct {
 	{ SYS_exit_group, REASON_EXIT },
 };
 
-/* A '*' stands for any run of characters; a name ends at its first dot. */
+/* A '*' matches any characters. A name ends at its first dot. */
 static bool matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *retry = NULL;
@@ -404,7 +403,7 @@ enum doing reason_doing(const char *name)
 		enum doing doing;
 	} rules[] = {
 		{ "hrtimer_wakeup", DOING_TIMER },  /* nanosleep, poll, select, epoll, futex */
-		/* schedule_timeout(): what runs then, process_timeout(), jumps on and is not seen. */
+		/* schedule_timeout(): its timer's process_timeout() tail-calls and has no frame. */
 		{ "__run_timers", DOING_TIMER },
 		{ "run_timer_softirq", DOING_TIMER },
 		{ "alarmtimer_nsleep_wakeup", DOING_TIMER },

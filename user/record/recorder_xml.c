@@ -19,7 +19,7 @@ static void number(struct buf *b, const char *name, uint64_t v)
 	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
 }
 
-/* In words for people, and the parts for programs. */
+/* Written as a text for people and as single attributes for programs. */
 static void write_how(const struct recorder_xml *a, struct buf *b)
 {
 	struct buf how = { 0 };
@@ -70,8 +70,8 @@ static void write_capture(const struct recorder_xml *a, struct buf *b)
 }
 
 /*
- * Fields of usage samples that are 0 because nobody counts them: names as in struct
- * exp_usage. Without states switches all count as voluntary.
+ * Fields of usage samples that are 0 because nothing counts them, named as in struct exp_usage.
+ * Without states all switches count as voluntary.
  */
 static void write_uncounted(const struct recorder_xml *a, struct buf *b)
 {
@@ -101,13 +101,13 @@ uint64_t recorder_xml_asleep_ns(void)
 	return (all.tv_sec - awake.tv_sec) * 1000000000ULL + all.tv_nsec - awake.tv_nsec;
 }
 
-/* Of the machine: what it went through. */
+/* Events of the machine during the recording: suspends, CPUs that came online or went offline. */
 static void write_machine(const struct recorder_xml *a, struct buf *b)
 {
-	int64_t asleep = recorder_xml_asleep_ns() - a->start_asleep_ns; /* may be a moment below 0 */
+	int64_t asleep = recorder_xml_asleep_ns() - a->start_asleep_ns; /* may be just below 0 */
 	struct er_counts c;
 
-	if (asleep > MOMENT_NS) { /* between two readings */
+	if (asleep > MOMENT_NS) { /* more than the time between two readings */
 		buf_puts(b, "<suspended");
 		number(b, "ns", asleep);
 		buf_puts(b, "/>\n");
@@ -123,7 +123,7 @@ static void write_machine(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
-/* What ended the packets before the recording ended. */
+/* What ended the packets before the end of the recording: -L, or a failed write. */
 static void write_ends(const struct recorder_xml *a, struct buf *b)
 {
 	if (a->drops->limit_ns) {
@@ -208,12 +208,12 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 
 struct loss_ctx {
 	struct buf *b;
-	uint64_t start_ns, stop_ns; /* stop 0: not yet */
+	uint64_t start_ns, stop_ns; /* stop_ns 0: not yet */
 };
 
 /*
- * The second of the recording. The kernel's side counts losses by seconds of the clock, which
- * begin between two of ours; a record may also be lost while the recording ends.
+ * The second of the recording. BPF counts losses by seconds of CLOCK_MONOTONIC, which do not begin
+ * at the same moment as the recording's. A record may also be lost while the recording ends.
  */
 static uint64_t loss_second(const struct loss_ctx *l, uint64_t clock_second)
 {
@@ -302,7 +302,7 @@ static void write_calls(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
-/* With these the files of this kernel can be found anywhere. */
+/* With these build ids the kernel's files can be found on other machines. */
 static void write_kernel(const struct recorder_xml *a, struct buf *b)
 {
 	if (!a->ksyms)

@@ -20,7 +20,7 @@
 enum {
 	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
-	LITTLE = 8192, /* bytes: not worth opening five files for, if more may come */
+	LITTLE = 8192, /* bytes; too few to open five files for, if more may come */
 	PTIMER_US = 1,
 };
 
@@ -40,7 +40,7 @@ void recording_relieve(struct recording *b)
 	b->relief(b->relief_ctx);
 }
 
-/* Which packets the founder has, or its parts; waits never in a founder. */
+/* Announce the packets of the founder or a sub-experiment. A founder never has waits. */
 static void announce(struct recording *b, enum er_stateset states)
 {
 	struct expwriter *w = b->founder.w;
@@ -126,7 +126,7 @@ int recording_close(struct recording *b, uint64_t time_ns)
 	return err;
 }
 
-/* Only files: nothing has been recorded yet, so there is no sub-experiment. */
+/* The founder has only files: nothing is recorded yet, so there is no sub-experiment. */
 static void remove_files(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -171,7 +171,7 @@ void recording_touch(struct recording *b, struct output *p)
 
 /* --- sub-experiments --- */
 
-/* Nobody else makes names in there: the next number of a stem need not be searched for. */
+/* Only this code makes names there, so the next number of a stem is known without a search. */
 static void next_name(struct recording *b, const char *stem, char *ret, size_t size)
 {
 	uint32_t id = strtab_id(&b->stems, stem);
@@ -188,7 +188,7 @@ static int create(struct recording *b, const struct image *im, const char *name,
 	struct buf command = { 0 };
 	int err;
 
-	/* What runs under the PID now is the image, or has taken its place. */
+	/* The PID now belongs to the image or to its successor. */
 	if (!im->end_ns)
 		procfs_cmdline(im->pid, &command);
 	h.command = command.len ? command.data : im->comm;
@@ -327,7 +327,7 @@ void output_clock(struct recording *b, struct output *p, const struct clock_pack
 	recording_touch(b, p);
 }
 
-/* Most processes are short, and done with by the second flush: one in place of two. */
+/* Most processes are short and have ended by the second flush: one write instead of two. */
 static bool can_wait(struct output *p)
 {
 	if (p->waited || expwriter_pending(p->w) > LITTLE)
@@ -341,7 +341,7 @@ int recording_flush(struct recording *b)
 	size_t n = 0;
 
 	flush_output(b, &b->founder);
-	/* Pages refer to nothing in each other: any order will do. */
+	/* Outputs do not refer to each other, so they are flushed in any order. */
 	vec_for_each(p, &b->dirty) {
 		if (*p == &b->founder)
 			continue;

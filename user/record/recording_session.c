@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loop of a session, and its end. */
+/* The loop of a session and its end. */
 #include "user/record/recording_session.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static bool signalled(struct recording_session *s)
 	return true;
 }
 
-/* The load has ended, or never came to run: the quiet period after it, then the end. */
+/* The load has ended or could not run: schedule the end after the quiet period. */
 static void load_ended(struct recording_session *s)
 {
 	load_reap(&s->load, false);
@@ -37,7 +37,7 @@ static void load_ended(struct recording_session *s)
 	s->fds.data[FD_LOAD].fd = -1;
 }
 
-/* A signal that people end programs by needs no word. */
+/* No message for signals with which users normally end a program. */
 static void say_signal(struct recording_session *s)
 {
 	if (s->signal == SIGINT || s->signal == SIGTERM || s->signal == SIGQUIT)
@@ -46,7 +46,7 @@ static void say_signal(struct recording_session *s)
 	diag_warn(s->d, "the recording ends: signal %d came (%s)", s->signal, strsignal(s->signal));
 }
 
-/* Wait up to so long for it, or for the first `nfds` of what is polled. */
+/* Wait at most this long, or until one of the first `nfds` descriptors is ready. */
 static void look_for_the_end(struct recording_session *s, size_t nfds, int timeout_ms)
 {
 	if (poll(s->fds.data, nfds, timeout_ms) < 0) {
@@ -65,7 +65,7 @@ static void look_for_the_end(struct recording_session *s, size_t nfds, int timeo
 	s->over |= schedule_due(&s->due, DUE_END, now_ns());
 }
 
-/* Time ceases to count. What the rings hold by then is drained afterwards. */
+/* Stop the capture. Records that are still in the rings are drained afterwards. */
 static void stop_capture(struct recording_session *s)
 {
 	if (!s->stop_ns) {
@@ -126,12 +126,12 @@ void recording_session_recorder_xml(struct recording_session *s)
 	}
 	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
 	recorder_xml_write(&s->recorder_xml, &text);
-	/* A disk that is full says so at the next flush. */
+	/* A full disk is reported at the next flush. */
 	expwriter_replace(output_writer(recording_founder(s->recording)), "recorder.xml", text.data);
 	buf_free(&text);
 }
 
-/* A CPU has come online, perhaps again. */
+/* A CPU has come online, for the first time or again. */
 static void cpu_came(void *ctx, int cpu, int err)
 {
 	struct recording_session *s = ctx;
@@ -149,7 +149,7 @@ static void follow_cpus(struct recording_session *s)
 	before = privilege_take(PRIVILEGE_CPU);
 	capture_follow_cpus(s->capture, cpu_came, s);
 	privilege_return(before);
-	/* What processes did on it since then, nobody told. */
+	/* The events of processes on it since then were not delivered. */
 	sideband_drain(s->sideband, procmap_apply, s->procmap);
 	procmap_catch_up(s->procmap, s->pumped_ns);
 }
@@ -165,7 +165,7 @@ static void pump(struct recording_session *s)
 	drain_process(s->drain, false);
 }
 
-/* Once; `what` could not be done. */
+/* Report once that `what` could not be done. */
 static void say_unwritten(struct recording_session *s, int err, const char *what)
 {
 	live_clear(&s->live);
@@ -228,7 +228,7 @@ static void do_what_is_due(struct recording_session *s)
 		resume(s, t);
 	if (schedule_due(&s->due, DUE_LOAD, t))
 		load_go(&s->load, s->d);
-	/* When time has ceased to count in the meantime, the last one is to come. */
+	/* If the capture has stopped meanwhile, the last usage sample follows later. */
 	if (schedule_due(&s->due, DUE_SAMPLE, t) && !s->stop_ns)
 		recording_session_sample(s, "periodic");
 	if (schedule_due(&s->due, DUE_RECORDER_XML, t))
@@ -283,7 +283,7 @@ static void on_signal(int sig)
 	archiving_stopped = sig;
 }
 
-/* While archives are written, an ending signal stops that, and another one ends the recorder. */
+/* While archives are written, the first ending signal stops that; a second ends the recorder. */
 static void let_signals_stop(struct recording_session *s, bool on)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
@@ -296,7 +296,7 @@ static void let_signals_stop(struct recording_session *s, bool on)
 	s->interrupted |= archiving_stopped != 0;
 }
 
-/* Of what -L leaves; where profile data filled it, a tenth of it, for without names it is little use. */
+/* The part of -L that is left. If profile data filled it, a tenth of -L: names need archives. */
 static uint64_t room_for_archives(const struct recording_session *s, uint64_t recorded)
 {
 	uint64_t limit = s->plan->limit_bytes;
@@ -338,7 +338,7 @@ static void end(struct recording_session *s)
 
 	stop_capture(s);
 	drain_rest(s);
-	/* Of the moment when time ceased to count; threads' states are drained up to it by now. */
+	/* A sample for the end of the capture; the states of threads are drained up to it. */
 	put_sample(s, s->usage_end, "end");
 	flush(s);
 	s->recorder_xml.closed = true;
@@ -354,7 +354,7 @@ static void end(struct recording_session *s)
 	archive(s, recorded);
 }
 
-/* The load goes on by itself after -t; a signal ends the wait for it. */
+/* After -t the load continues by itself. A signal ends the wait for it. */
 static int await_load(struct recording_session *s)
 {
 	struct load *l = &s->load;

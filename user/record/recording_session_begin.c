@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The beginning of a session: signals, limits, the load, the capture, the experiment. */
+/* The beginning of a session: sets up signals, limits, the load, the capture, the experiment. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
-/* Whether the caller had the signal ignored, as nohup does: that stays so. */
+/* True if the caller had the signal ignored, as nohup does. It then stays ignored. */
 static bool ignored(int sig)
 {
 	struct sigaction act;
@@ -24,7 +24,7 @@ static bool ignored(int sig)
 	return !sigaction(sig, NULL, &act) && act.sa_handler == SIG_IGN;
 }
 
-/* All signals that would end a process that knows nothing of them, but for those of faults. */
+/* All signals whose default action ends a process, except those of faults. */
 static void fill_ending(sigset_t *set)
 {
 	static const int always[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -53,8 +53,9 @@ int recording_session_take_signals(struct recording_session *s)
 }
 
 /*
- * Programs, maps, two events for each CPU and the files of some sub-experiments must fit.
- * Archives keep binaries open: take what the hard limit allows. The load has its own.
+ * Raise the limit of open files to the hard limit. Needed are BPF programs and maps, two events
+ * for each CPU, files of some sub-experiments, and binaries kept open for archives. The load keeps
+ * its own limit.
  */
 static int raise_fd_limit(struct diag *d)
 {
@@ -68,10 +69,9 @@ static int raise_fd_limit(struct diag *d)
 }
 
 /*
- * On a machine with more to do than it has CPUs, rings fill up while the recorder
- * waits for its turn, and what it does before it records took seconds. It uses
- * little: let it go first where that is allowed. The load was forked before, and
- * keeps the caller's priority.
+ * Raise the recorder's priority where that is allowed. On an overloaded machine the rings fill up
+ * while the recorder waits for a CPU, and its preparations took seconds. It uses little CPU time.
+ * The load was forked before and keeps the caller's priority.
  */
 static void raise_priority(void)
 {
@@ -161,7 +161,7 @@ static void open_drain(struct recording_session *s)
 	s->recorder_xml.drain = s->drain;
 }
 
-/* From here on time counts. */
+/* The capture starts here. */
 int recording_session_capture(struct recording_session *s)
 {
 	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
@@ -175,7 +175,7 @@ int recording_session_capture(struct recording_session *s)
 	return 0;
 }
 
-/* Who reads the experiment is to know why names are missing in it, as is who records. */
+/* Both the user who records and a reader of the experiment learn why names are missing. */
 static void tell_lack(void *ctx, const struct feature *f)
 {
 	struct recording_session *s = ctx;
@@ -193,7 +193,7 @@ static void watch(struct recording_session *s, int fd)
 	vec_push(&s->fds, (struct pollfd){ .fd = fd, .events = POLLIN });
 }
 
-/* As FD_SIGNAL and FD_LOAD say. */
+/* In the order of FD_SIGNAL and FD_LOAD. */
 static void watch_all(struct recording_session *s)
 {
 	size_t n = 0;
@@ -210,7 +210,7 @@ static void watch_all(struct recording_session *s)
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
 }
 
-/* Without it stacks are walked by frame pointers. It gets nothing of what is opened from here on. */
+/* Without the worker stacks are walked by frame pointers. It inherits nothing opened later. */
 static void start_worker(struct recording_session *s)
 {
 	struct diag step = { 0 };
@@ -230,13 +230,13 @@ int recording_session_begin(struct recording_session *s)
 	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
 					  &s->old_mask, s->d) < 0)
 		return -1;
-	/* After the fork: the load keeps the caller's. Then writing fails, and we can say so. */
+	/* Ignored after the fork, so the load keeps the caller's action. A write fails instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (raise_fd_limit(s->d) < 0)
 		return -1;
 	raise_priority();
-	start_worker(s); /* goes first as well: stacks wait for its tables */
+	start_worker(s); /* inherits the priority: stacks wait for its tables */
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
 	if (open_capture(s) < 0 || open_book(s) < 0)
 		return -1;
@@ -250,7 +250,7 @@ int recording_session_begin(struct recording_session *s)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (recording_session_capture(s) < 0)
 		return -1;
-	/* A duration is that of the recording: reading /proc and attaching may have taken a while. */
+	/* A duration counts from here: reading /proc and attaching may have taken a while. */
 	schedule_init(&s->due, s->plan, now_ns());
 	recording_session_recorder_xml(s);
 	watch_all(s);

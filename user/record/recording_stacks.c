@@ -5,7 +5,7 @@
 #include "user/record/recording_impl.h"
 
 enum {
-	/* Of all experiments; beyond: forgotten, and written again. With callers 200 bytes each. */
+	/* Stacks of all experiments. When there are more they are forgotten; 200 bytes each. */
 	MAX_STACKS_KNOWN = 1 << 18,
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
@@ -26,8 +26,8 @@ uint32_t output_stack_uid(const struct output *p, uint64_t id)
 }
 
 /*
- * The functions of a stack's kernel part, which the founder has for all. Its leaf is new as a
- * rule, its callers are not.
+ * Write the functions of a stack's kernel part. The founder has them for all experiments. The leaf
+ * is usually new; the callers usually are not.
  */
 static void write_ksyms(struct recording *b, const uint64_t *pcs, size_t n)
 {
@@ -86,8 +86,8 @@ uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const 
 }
 
 /*
- * At the same address in every experiment, so that readers may take them for one function; the
- * unsampled parts of the states off a CPU come behind these.
+ * These have the same address in every experiment, so that readers may treat them as one function.
+ * The pseudo functions for the unsampled parts of the states off the CPU follow them.
  */
 static const char *const everywhere[] = {
 	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
@@ -111,8 +111,8 @@ struct pseudo {
 };
 
 /*
- * Most outputs have no pseudo functions of their own. Without room for one more, a name that
- * is there already keeps its function, and all others share that of OTHERS.
+ * Most outputs have no pseudo functions of their own. When there is no room for one more, known
+ * names keep their functions, and all other names share that of OTHERS.
  */
 static struct pseudo pseudo_find(struct recording *b, struct output *p, const char *name)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who gets a record: the image's sub-experiment when -F wants it and there is
- * room; else the founder, for times on a CPU, or _others, for times off one; and
- * never two of them. Kernel threads and idle CPUs have no image. A process that
- * is not followed has its kernel stacks, and its user time as one frame
- * <comm_PID_n>.
+ * Chooses the one experiment for a record: the image's sub-experiment if -F selects the image and
+ * there is room. Otherwise it is the founder for time on the CPU, and _others for time off the
+ * CPU. Kernel threads and idle CPUs have no image. Packets of a process that is not followed have
+ * its kernel stacks, and one frame <comm_PID_n> instead of user frames.
  *
  * The drain owns the outputs only through image->owner; procmap_expire or the recording
  * ends them.
@@ -15,7 +14,7 @@
 #include "user/record/drain_impl.h"
 #include "user/record/schedule.h"
 
-/* The owner of an image that -F does not want, or for which there was no room. */
+/* Marks an image that -F does not select, or for which there was no room. */
 static char not_followed;
 
 static struct output *own_output(const struct image *im)

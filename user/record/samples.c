@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is recorded on a CPU: clock samples, residuals, and overflows of counters. */
+/* Turns clock samples, residuals and counter overflows into packets. */
 #include <string.h>
 
 #include "user/record/drain_impl.h"
 
-/* Where a record goes: a sample, or what an overflow has in common with one. */
+/* The destination of a sample, or of the part that an overflow shares with a sample. */
 struct route {
 	const struct er_clock *record;
 	struct actor actor;
@@ -13,7 +13,7 @@ struct route {
 	uint32_t uid;   /* of the stack in the output */
 };
 
-/* An idle CPU has no process, as a kernel thread has none. */
+/* Like a kernel thread, an idle CPU has no process. */
 static struct route route_of(const struct er_clock *c)
 {
 	bool kthread = c->flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE);
@@ -21,7 +21,7 @@ static struct route route_of(const struct er_clock *c)
 	return (struct route){ .record = c, .actor = { .task = &c->task, .kthread = kthread } };
 }
 
-/* The function that stands for a sample that has no stack to show. */
+/* The pseudo function for a sample without a stack. */
 static uint32_t pseudo_stack(struct drain *dr, const struct route *at)
 {
 	char name[64];
@@ -40,12 +40,12 @@ static bool is_pseudo(const struct route *at)
 	       (!at->followed && at->record->flags & ER_CLOCK_USER);
 }
 
-/* Page and stack, written where they are new. False: the stack is not there yet. */
+/* Find output and stack; new ones are written. False: the stack has not come yet. */
 static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 {
 	struct output *own;
 
-	/* What never had a sample gets no directory for a residual. */
+	/* A process without a sample gets no directory for a residual. */
 	own = route_output(dr, &at->actor, at->record->h.time_ns, !(at->record->flags & ER_CLOCK_UNSAMPLED));
 	at->output = own ? own : recording_founder(dr->parts.recording);
 	at->followed = own;
@@ -63,7 +63,7 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 	return true;
 }
 
-/* Asked first: beyond the limit no stack is written, nor an experiment made, either. */
+/* Checked first: beyond the limit no stack is written and no experiment is made. */
 static bool is_full(struct drain *dr, uint64_t time_ns)
 {
 	if (!recording_full(dr->parts.recording))

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define SEC_NS  1000000000ULL
-#define TICK_NS 90000000ULL /* a killed recorder lacks two of these at most: 200 ms is promised */
+#define TICK_NS 90000000ULL /* a killed recorder loses two of these at most; we promise 200 ms */
 #define NEVER   UINT64_MAX
 
 uint64_t now_ns(void)
@@ -40,7 +40,7 @@ bool schedule_due(struct schedule *s, enum due what, uint64_t t)
 
 	if (t < s->at[what])
 		return false;
-	/* Usage samples keep their beat. A machine that stood still does not make up for ticks. */
+	/* Usage samples keep their period. Missed ticks are not made up for. */
 	if (!every)
 		s->at[what] = NEVER;
 	else
@@ -60,6 +60,6 @@ int schedule_wait_ms(const struct schedule *s, uint64_t t)
 
 	for (int i = 0; i < DUE_COUNT; i++)
 		next = s->at[i] < next ? s->at[i] : next;
-	/* Rounded up: to wake too early would be to spin. */
+	/* Round up: waking too early would make the loop spin. */
 	return next <= t ? 0 : (next - t + 999999) / 1000000;
 }

@@ -10,13 +10,13 @@
 #include "user/record/addresses.h"
 
 enum {
-	STORE_WORDS = 6 << 20, /* 48 MB of stacks: the recorder takes 100 MB at most */
+	STORE_WORDS = 6 << 20, /* 48 MB; the whole recorder takes at most 100 MB */
 	ENDS = 3,              /* frames that may be added: leaf, root, marker */
 };
 
 /* A stack in the store: this header, then nkernel pcs as they are written, nuser frames. */
 struct stored {
-	uint64_t id;        /* that of equal stacks, too */
+	uint64_t id;        /* shared by equal stacks */
 	uint16_t flags, end;
 	uint16_t nkernel, nuser;
 	uint64_t kernel_id; /* of its kernel part alone */
@@ -25,7 +25,7 @@ struct stored {
 
 struct stacks {
 	struct recording *recording;
-	struct map places; /* id to a place in the store */
+	struct map places; /* id to an index in the store */
 	VEC(uint64_t) store;
 	uint64_t n;
 };
@@ -87,8 +87,8 @@ uint64_t stacks_count(const struct stacks *st)
 }
 
 /*
- * The leaf's pc is exact; a caller's is its return address, and the byte before
- * that is inside the call instruction (experiment-format, "PC convention").
+ * The leaf's pc is exact. A caller's pc is a return address; 1 is subtracted, because the byte
+ * before it is inside the call instruction.
  */
 static void convert(struct stored *st, const struct er_stack *s)
 {
@@ -149,8 +149,8 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 }
 
 /*
- * A marker may only stand at the root. Below a kernel part that was cut off, the
- * user frames would have the wrong callees: they are left out.
+ * A marker for missing frames may only be at the root. If the kernel part was truncated, user
+ * frames would be shown as direct callers of the wrong kernel frame, so they are left out.
  */
 static size_t compose(const struct stored *s, const struct image *im, uint64_t root, uint64_t *pcs)
 {
@@ -173,7 +173,7 @@ static size_t compose(const struct stored *s, const struct image *im, uint64_t r
 	return n;
 }
 
-/* 0 for no name; the output writes the function when it is new. */
+/* The pc of a pseudo function, 0 without a name; a new one is written first. */
 static uint64_t pseudo_pc(struct stacks *st, struct output *p, const char *name)
 {
 	return name ? output_pseudo_pc(st->recording, p, name) : 0;

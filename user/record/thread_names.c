@@ -15,8 +15,8 @@
 #include "bpf/er_event.h"
 
 enum {
-	MAX_KNOWN = 1 << 15, /* threads; with their places in the map 4 MB */
-	RUNS = 2,            /* kept of a thread: records are late by less than two renamings */
+	MAX_KNOWN = 1 << 15, /* threads; 4 MB with their entries in the map */
+	RUNS = 2,            /* per thread: records are late by fewer than two renames */
 };
 
 /* A time in which all packets seen of a thread had one name. */
@@ -117,7 +117,7 @@ void thread_names_note(struct thread_names *n, const struct er_task *task, bool 
 		return;
 	}
 	put_line(n, task->tid, &new, time_ns);
-	/* Packets behind this one that are written already keep the name that they have. */
+	/* Later packets that are already written keep their name. */
 	if (i < k->n && time_ns < k->runs[i].last)
 		put_line(n, task->tid, &k->runs[i], time_ns + 1);
 	else

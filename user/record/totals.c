@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Totals. BPF's counters say where all the time of a thread went; the waits that
- * were recorded stand for less than that: the rest is made up here, one packet a
- * state, so that the packets of a thread add up to the counters. The counters
- * themselves become a line of threads.xml.
+ * Turns totals into packets. BPF counts all of a thread's time by state, but recorded waits
+ * represent only a part of it. The remainder is written here as one packet per state, so that the
+ * packets of a thread add up to BPF's counters. The counters become a line of threads.xml.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +16,7 @@ static struct actor actor_of(const struct er_total *t)
 	return (struct actor){ .task = &t->task, .kthread = t->flags & ER_TOTAL_KTHREAD };
 }
 
-/* The packet of a total in `state`; the caller says what it is about. */
+/* A packet of a total in `state`; the caller fills in the rest. */
 static struct off_time off_time_of(struct drain *dr, const struct er_total *t, struct output *own,
 				   enum er_off_state state, uint64_t ns)
 {
@@ -34,7 +33,7 @@ static struct off_time off_time_of(struct drain *dr, const struct er_total *t, s
 	};
 }
 
-/* Time that the thread had a CPU by its own account, and that the kernel did not charge. */
+/* Time in which the thread had a CPU but the kernel did not charge it. */
 static void put_stolen(struct drain *dr, const struct er_total *t, struct output *own, uint64_t ns)
 {
 	struct off_time off = off_time_of(dr, t, own, ER_OFF_CPU, ns);
@@ -142,7 +141,7 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 		drops_limit(dr->parts.drops, t->h.time_ns);
 		return;
 	}
-	/* No record of a wait is about stolen time, so that all of it is in the rest. */
+	/* No wait record contains stolen time, so all of it is in the remainder. */
 	if (state == ER_OFF_CPU)
 		stolen = t->stolen_ns < rest ? t->stolen_ns : rest;
 	if (rest > stolen)
@@ -161,7 +160,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 		if (t->rest_ns[i] && t->rest_stack[i] && !stacks_has(dr->stacks, t->rest_stack[i]))
 			return false;
 	}
-	/* What had no packet before gets no directory for a rest, unless it was asked for. */
+	/* A process without a packet gets no directory for a remainder, unless it is a target. */
 	own = route_output(dr, &a, t->end_ns, dr->parts.targets);
 	put_line(dr, t, own);
 	for (int i = 0; i < ER_OFF_STATES; i++)

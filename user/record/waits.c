@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waits. A record tells of one interval off the CPU: blocked, unless it was
- * preempted, and then waiting for a CPU. Each part that the record stands for
- * becomes a packet, which ends when that part did.
+ * Turns wait records into packets. A record describes one interval off the CPU: the thread was
+ * blocked, unless it was preempted, and then waited for a CPU. Each part with a weight becomes a
+ * packet, whose time is the end of that part.
  *
- * With -T the function of a time off a CPU is <SLEEPING> or <STALLED>, as Sun's
- * er_kernel has it, and the stack of the wait is who called it.
+ * With -T the leaf function of time off the CPU is <SLEEPING> or <STALLED>, as in Sun's er_kernel,
+ * and the stack of the wait calls it.
  */
 #include "user/record/drain_impl.h"
 
@@ -74,8 +74,8 @@ static uint32_t disk_flags(const struct er_wait *w)
 }
 
 /*
- * Into the experiment of who woke, made for this if the stack shows what that
- * program did; an interrupt has nothing to do with the program it came upon.
+ * Write the stack to the waker's experiment, and create that experiment if the stack shows its
+ * program's code. An interrupt has nothing to do with the program that it interrupted.
  */
 static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
 {
@@ -93,7 +93,7 @@ static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_
 			    &(struct stack_shape){ .with_user = own });
 }
 
-/* What seemed an interrupt's doing is perhaps that of the thread that ran. */
+/* A wakeup in an interrupt may have been caused by the thread that ran. */
 static uint32_t waker_flags(struct drain *dr, const struct er_wait *w)
 {
 	if (!(w->flags & ER_WAIT_WAKER_IRQ))
@@ -108,7 +108,7 @@ static uint32_t waker_flags(struct drain *dr, const struct er_wait *w)
 	}
 }
 
-/* What both parts say. */
+/* Fill in what both parts have in common. */
 static void fill_common(struct drain *dr, const struct er_wait *w, struct off_time *t)
 {
 	uint32_t waker = waker_flags(dr, w);
@@ -162,9 +162,8 @@ static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time 
 }
 
 /*
- * A thread that did nothing but wait from beginning to end is no reason to make
- * an experiment of its process: on most systems most processes are so. Unless
- * it was asked for.
+ * No experiment is made for a process because of a thread that only waited from beginning to end,
+ * unless it is a target: most processes of most systems only wait.
  */
 static bool makes_output(const struct drain *dr, const struct er_wait *w)
 {
@@ -194,7 +193,7 @@ bool write_wait(struct drain *dr, const void *record, bool last_chance)
 	t.followed = own;
 	t.output = off_output(dr, own);
 	t.pseudo = w->stack ? "<Stack-lost>" : "<Stack-not-taken>";
-	/* One of the two at least, so that each number that was recorded is there. */
+	/* Write at least one of the two, so that each recorded number is in the experiment. */
 	if (w->blocked_weight || !w->runq_weight)
 		put_blocked(dr, w, t);
 	if (w->runq_weight)
