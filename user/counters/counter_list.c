@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What er_kernel -h prints: the counters that there are, found out by trying. */
+/* Prints the list of er_kernel -h: the available counters, found by trying each. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -12,13 +12,13 @@ struct listing {
 	const char *units;
 	counter_try_fn try;
 	int n;       /* printed under this headline */
-	int denied;  /* an errno of those that we may not even try */
+	int denied;  /* an errno from counters that we may not try */
 };
 
-/* *note is what is to be said behind the unit, "" as a rule. */
+/* Sets *note to the text after the unit, usually "". */
 static bool available(struct listing *l, const struct capture_counter *c, const char **note)
 {
-	bool precise = c->type != PERF_TYPE_SOFTWARE; /* these have no place that could slip */
+	bool precise = c->type != PERF_TYPE_SOFTWARE; /* software events are always exact */
 	int err = l->try(c, precise ? &precise : NULL);
 
 	*note = precise && !err ? ", precise" : "";

@@ -13,11 +13,11 @@
 
 #define LIST_HINT "er_kernel -h lists those there are"
 
-/* A definition taken apart, all within one copy of it. */
+/* A definition split into its parts, which point into one copy of it. */
 struct definition {
 	const char *text;   /* as it was written, for messages */
 	char *name;
-	char *attributes;   /* behind the first '~', NULL none */
+	char *attributes;   /* after the first '~'; NULL: none */
 	const char *unit;   /* UNIT/EVENT/: the unit, and `name` is the event */
 	int reg;            /* -1 none */
 	bool precise;
@@ -51,7 +51,7 @@ static bool number(const char *s, uint64_t *ret)
 
 /* --- intervals --- */
 
-/* The factor of a word, as a fraction; false: it is no word for an interval. */
+/* The factor of a word, as a fraction. False: the word is not one for an interval. */
 static bool interval_word(const char *s, unsigned *times, unsigned *per)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static bool interval_word(const char *s, unsigned *times, unsigned *per)
 	return false;
 }
 
-/* Whether the text behind a definition is its interval, good or not. */
+/* True if the text after a definition is its interval, valid or not. */
 static bool is_interval(const char *s)
 {
 	unsigned times, per;
@@ -161,7 +161,7 @@ static int no_event(const struct definition *def, enum pmu_status status, struct
 	return diag_error(d, "-h '%s': no such counter: " LIST_HINT, def->text);
 }
 
-/* What is counted; the rest of the row is left to those who know nothing better. */
+/* Fill in the event. The other fields of the row keep their defaults. */
 static int find(const struct definition *def, const char *units, struct capture_counter *ev,
 		struct counter_name *row, struct diag *d)
 {
@@ -216,7 +216,7 @@ static int set_attribute(const struct definition *def, const char *units, const 
 	return 0;
 }
 
-/* Those that are no modes are appended to `kept`: they make it another counter. */
+/* Attributes that are not modes are appended to `kept`: they make it a different counter. */
 static int take_attributes(struct definition *def, const char *units, struct capture_counter *ev,
 			   struct buf *kept, struct diag *d)
 {
@@ -243,7 +243,7 @@ static int take_attributes(struct definition *def, const char *units, struct cap
 
 /* --- putting it together --- */
 
-/* Names go into metric lists, where these mean something. */
+/* Names are used in metric lists, where these characters have a meaning. */
 static char *metric_name(const char *prefix, const char *name)
 {
 	char *ret = xasprintf("%s%s", prefix, name);
@@ -280,7 +280,7 @@ static void counter_free(struct counter *c)
 	}
 }
 
-/* What is no good beside those that are there already. */
+/* Check for conflicts with the counters already in the list. */
 static int check_others(const counter_list *l, const struct counter *c, const char *text,
 			struct diag *d)
 {
@@ -304,7 +304,7 @@ static int check_others(const counter_list *l, const struct counter *c, const ch
 	return 0;
 }
 
-/* The definition in `copy`, which is taken apart, with its interval. */
+/* Parse the definition in `copy`, which is modified, and its interval. */
 static int parse_one(char *copy, const char *interval, const char *units, struct diag *d,
 		     counter_list *l)
 {

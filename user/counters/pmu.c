@@ -11,7 +11,7 @@
 
 enum { LINE = 512, MAX_BIT = 63 };
 
-/* The first line of a file below a unit; false: it is not there. */
+/* Read the first line of a file of a unit. False if there is no such file. */
 static bool read_line(const char *units, const char *unit, const char *sub, const char *name,
 		      char line[LINE])
 {
@@ -24,7 +24,7 @@ static bool read_line(const char *units, const char *unit, const char *sub, cons
 	return true;
 }
 
-/* The unit of the CPUs: "cpu", or on machines with several kinds of them the big ones'. */
+/* The CPUs' unit: "cpu", or on machines with several kinds of CPUs that of the big ones. */
 static const char *cpu_unit(const char *units)
 {
 	__cleanup(freep) char *path = xasprintf("%s/cpu/type", units);
@@ -58,7 +58,7 @@ static bool deposit(const char *ranges, uint64_t value, uint64_t *field)
 		}
 		s = end;
 		if (*s != ',')
-			return !*s && !value; /* more bits than there is room for */
+			return !*s && !value; /* false: the value has too many bits */
 	}
 }
 
@@ -97,7 +97,7 @@ enum pmu_status pmu_term(const char *units, const char *unit, const char *term, 
 	return field && deposit(ranges, value, field) ? PMU_OK : PMU_BAD;
 }
 
-/* "event=0x3c,umask=0x01,edge": a term without a value is 1. */
+/* Parse "event=0x3c,umask=0x01,edge"; a term without a value is 1. */
 static enum pmu_status apply(const char *units, const char *unit, char *terms,
 			     struct capture_counter *c)
 {
@@ -178,7 +178,7 @@ enum pmu_status pmu_event(const char *units, const char *unit, const char *event
 	return status;
 }
 
-/* Beside an event stand what its counts are to be multiplied by, and in which unit. */
+/* Next to an event are files with the scale and the unit of its counts; they are no events. */
 static bool is_event(const char *name)
 {
 	const char *dot = strrchr(name, '.');

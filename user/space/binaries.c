@@ -15,8 +15,8 @@
 #include "user/space/mapped.h"
 
 enum {
-	MAX_OPEN = 512,      /* beyond: archived at once, which costs time while recording */
-	MAX_FILES = 1 << 18, /* beyond: named by their paths, and not archived */
+	MAX_OPEN = 512,      /* more are archived at once, which costs time while recording */
+	MAX_FILES = 1 << 18, /* further files are named by their paths and not archived */
 };
 
 struct binaries {
@@ -26,11 +26,11 @@ struct binaries {
 	int expdir;
 	struct strtab strings;
 	struct map by_file; /* hash of path, device and inode to struct binary * */
-	struct map by_path; /* path (its id) to the file seen first under it */
+	struct map by_path; /* path (its id) to the first file seen under it */
 	VEC(struct binary *) files;
-	struct arena arena; /* which they are in */
+	struct arena arena; /* the memory of all struct binary */
 	size_t nopen;
-	size_t nbeyond; /* mappings of files beyond the bound */
+	size_t nbeyond; /* mappings of files beyond MAX_FILES */
 };
 
 struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir)

@@ -23,7 +23,7 @@
 
 enum { BCACHEFS_MAGIC = (int)0xca451a4e };
 
-/* What the kernel says of our own mapping that begins there. */
+/* What the kernel shows for our own mapping that begins at this address. */
 static bool own_mapping(uint64_t start, struct maps_line *ret)
 {
 	struct buf maps = { 0 };
@@ -40,7 +40,7 @@ static bool own_mapping(uint64_t start, struct maps_line *ret)
 	return found;
 }
 
-/* The vdso is the same in every process: ours will do. */
+/* The vdso is the same in every process, so use our own. */
 static int open_vdso(void)
 {
 	uint64_t base = getauxval(AT_SYSINFO_EHDR);
@@ -55,7 +55,7 @@ static int open_vdso(void)
 	return fd < 0 ? -EIO : fd;
 }
 
-/* Whether the numbers that stat(2) tells are those of the mapping. */
+/* True if device and inode from stat(2) are those of the mapping. */
 static bool same_numbers(int fd, const struct mapping *m)
 {
 	struct stat st;
@@ -64,7 +64,7 @@ static bool same_numbers(int fd, const struct mapping *m)
 	       ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == m->dev;
 }
 
-/* These may tell stat(2) other numbers than the kernel shows for mappings. */
+/* On these file systems stat(2) may give other numbers than the kernel shows for mappings. */
 static bool has_two_numbers(int fd)
 {
 	struct statfs fs;
@@ -73,7 +73,7 @@ static bool has_two_numbers(int fd)
 				     fs.f_type == BTRFS_SUPER_MAGIC || (int)fs.f_type == BCACHEFS_MAGIC);
 }
 
-/* What is shown for a mapping of this file is seen by mapping it. */
+/* To see what the kernel shows for a mapping of this file, map it. */
 static bool shown_alike(int fd, const struct mapping *m)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -110,7 +110,7 @@ static int take(int place, const struct mapping *m)
 	return same ? -ENOEXEC : -ESTALE;
 }
 
-/* /proc/PID/map_files leads to the mapped file itself, whatever has its name by now. */
+/* /proc/PID/map_files leads to the mapped file itself, even if another file now has its name. */
 static int open_map_file(pid_t pid, const struct mapping *m)
 {
 	char path[96];
@@ -122,7 +122,7 @@ static int open_map_file(pid_t pid, const struct mapping *m)
 	return take(place < 0 ? -errno : place, m);
 }
 
-/* By its path below the directory `root`, a "/". The kernel shows paths without links. */
+/* Open by its path below the directory `root`. The kernel shows paths without links. */
 static int open_below(const char *root, const struct mapping *m)
 {
 	const struct open_how how = { .flags = O_PATH | O_CLOEXEC,

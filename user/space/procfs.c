@@ -19,7 +19,7 @@ enum {
 	PF_KTHREAD = 0x00200000, /* the kernel's */
 };
 
-/* A number up to the delimiter, which is passed. */
+/* Read a number up to the delimiter, and skip the delimiter. */
 static bool take(char **at, int base, char delimiter, uint64_t *ret)
 {
 	char *end;
@@ -31,7 +31,7 @@ static bool take(char **at, int base, char delimiter, uint64_t *ret)
 	return true;
 }
 
-/* By hand: at the start there are thousands of lines, and sscanf takes ten times as long. */
+/* Without sscanf, which takes ten times as long: there are thousands of lines at the start. */
 bool procfs_maps_line(char *line, struct maps_line *ret)
 {
 	uint64_t major, minor;
@@ -46,7 +46,7 @@ bool procfs_maps_line(char *line, struct maps_line *ret)
 	if (!take(&p, 16, ' ', &ret->pgoff) || !take(&p, 16, ':', &major) ||
 	    !take(&p, 16, ' ', &minor))
 		return false;
-	/* Without a name the number of the file may end the line. */
+	/* The line may end after the inode number if there is no path. */
 	ret->ino = strtoull(p, &p, 10);
 	ret->dev = major << 32 | minor;
 	ret->exec = perms[2] == 'x';
@@ -188,7 +188,7 @@ bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 	char *open = NULL, *close = NULL;
 
 	*ret = (struct procfs_stat){ 0 };
-	/* The name in parentheses may itself hold parentheses: the last one ends it. */
+	/* The name in parentheses may itself contain parentheses; the last one ends it. */
 	if (!procfs_read(pid, "stat", &b)) {
 		buf_add(&b, "", 1);
 		open = strchr(b.data, '(');
@@ -214,7 +214,7 @@ unsigned procfs_nthreads(pid_t pid)
 	return !there || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
 }
 
-/* Where /proc hides the processes of others, reading the list needs the capability, too. */
+/* If /proc hides other users' processes, reading the list needs the capability too. */
 static struct dirent *next_entry(DIR *dir)
 {
 	uint64_t before = privilege_take(PRIVILEGE_PROC);

@@ -18,12 +18,12 @@ enum {
 
 struct process {
 	pid_t pid;
-	uint64_t start_time; /* as BPF names it; 0: no sample named it yet */
-	uint64_t born_ns;    /* of its fork record; 0: was there when we looked */
-	uint64_t gone_ns;    /* 0: lives */
-	bool alone;          /* its first thread is the only one that it ever had, as far as we know */
+	uint64_t start_time; /* as BPF reports it; 0: no record had it yet */
+	uint64_t born_ns;    /* time of its fork event; 0: existed at the scan */
+	uint64_t gone_ns;    /* 0: still runs */
+	bool alone;          /* as far as known it never had a second thread */
 	struct image *image; /* the newest */
-	struct process *older; /* a dead one with the same PID */
+	struct process *older; /* an ended process with the same PID */
 };
 
 struct procmap {
@@ -126,7 +126,7 @@ static void process_gone(struct procmap *pm, struct process *p, uint64_t time_ns
 	end_image(pm, p->image, time_ns);
 }
 
-/* Its name as it is, not with the escapes that it has in `stat`; release with buf_free. */
+/* Its name without the escapes of /proc/PID/stat; release with buf_free. */
 static struct buf read_comm(pid_t pid)
 {
 	struct buf comm = { 0 };
@@ -153,13 +153,13 @@ static void map_line(void *ctx, const struct maps_line *l)
 		 l->path);
 }
 
-/* What it has mapped, as having come then. */
+/* Read its mappings from /proc; they get this time. */
 static void read_maps(struct procmap *pm, struct image *im, uint64_t time_ns)
 {
 	procfs_code(im->pid, map_line, &(struct reader){ pm, im, time_ns });
 }
 
-/* What /proc says now. Kernel threads, the half of all, have no mappings to read. */
+/* Read its present state from /proc. Kernel threads, half of all processes, have no mappings. */
 static struct process *look_up(struct procmap *pm, pid_t pid, uint64_t born_ns)
 {
 	struct process *p = process_new(pm, pid, born_ns);
@@ -213,7 +213,7 @@ static void on_fork(struct procmap *pm, const struct proc_event *e)
 		return;
 	}
 	if (p)
-		process_gone(pm, p, e->time_ns); /* its exit record was lost */
+		process_gone(pm, p, e->time_ns); /* its exit event was lost */
 	p = process_new(pm, e->pid, e->time_ns);
 	if (!p)
 		return;
@@ -234,7 +234,7 @@ static void on_exec(struct procmap *pm, const struct proc_event *e, struct proce
 
 	if (!p->gone_ns)
 		end_image(pm, old, e->time_ns);
-	p->gone_ns = 0; /* exec by another thread than the first, which had ended */
+	p->gone_ns = 0; /* exec by a thread other than the first, which had ended */
 	image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings))->ppid = old->ppid;
 }
 
@@ -278,7 +278,7 @@ void procmap_apply(void *ctx, const struct proc_event *e)
 	}
 }
 
-/* Another name: another program, as a rule. One that is not known is looked up when it is needed. */
+/* A new name usually means a new program. An unknown process is looked up when it is needed. */
 static void catch_up_one(void *ctx, pid_t pid)
 {
 	struct procmap *pm = ctx;
@@ -305,8 +305,8 @@ void procmap_catch_up(struct procmap *pm, uint64_t since_ns)
 }
 
 /*
- * A process takes its start time shortly before its fork record is written. Of
- * several incarnations without a start time that could be it, the oldest is.
+ * A process gets its start time shortly before its fork event is written. If several processes of
+ * this PID without a known start time match, it is the oldest.
  */
 static bool could_be(const struct procmap *pm, const struct process *p, uint64_t start_time)
 {
@@ -382,8 +382,9 @@ static void free_image(struct procmap *pm, struct image *im)
 }
 
 /*
- * The first thread may end before the others: then the process goes on without it. To ask
- * for one that is gone takes 25 us on a busy machine, where most that end never had another.
+ * The first thread may end before the others; the process then continues without it. Asking /proc
+ * about an ended process takes 25 us on a busy machine, and most processes never had a second
+ * thread.
  */
 static bool lives_on(const struct procmap *pm, const struct image *im)
 {

@@ -19,7 +19,7 @@
 #include "loaders/cpus.h"
 
 enum {
-	/* With its head page just what kernel.perf_event_mlock_kb grants a CPU: 516 KB. */
+	/* With its head page exactly what kernel.perf_event_mlock_kb allows per CPU: 516 KB. */
 	RING_BYTES = 512 * 1024,
 };
 
@@ -39,7 +39,7 @@ struct sideband {
 	VEC(struct ring) rings;
 	struct buf copies;
 	VEC(struct pending) pending;
-	uint64_t lost; /* by events that have ended with their CPU */
+	uint64_t lost; /* by events that ended when their CPU went offline */
 	size_t pagesize;
 };
 
@@ -84,7 +84,7 @@ static void unmap_ring(const struct sideband *s, struct ring *r)
 	r->base = NULL;
 }
 
-/* 0, -errno; -ENODEV: the CPU has gone offline meanwhile. */
+/* 0 or -errno; -ENODEV: the CPU has gone offline meanwhile. */
 static int add_cpu(struct sideband *s, int cpu)
 {
 	struct ring r = { .cpu = cpu };
@@ -102,7 +102,7 @@ static int add_cpu(struct sideband *s, int cpu)
 	return 0;
 }
 
-/* Ids may have gaps: not all are below the number of CPUs. */
+/* CPU ids may have gaps, so an id may exceed the number of CPUs. */
 static int add_all(struct sideband *s)
 {
 	struct cpu_list online;
@@ -262,8 +262,8 @@ static void read_ring(struct sideband *s, struct ring *r)
 }
 
 /*
- * What found no room in the event's ring. The ring itself tells of it (PERF_RECORD_LOST) no
- * sooner than another record comes, which at the end of a recording may be never.
+ * The number of records that found no room in the event's ring. The ring reports it
+ * (PERF_RECORD_LOST) only with the next record, which may never come at the end of a recording.
  */
 static uint64_t lost_by(int fd)
 {
@@ -274,7 +274,7 @@ static uint64_t lost_by(int fd)
 	return read(fd, &counts, sizeof(counts)) == sizeof(counts) ? counts.lost : 0;
 }
 
-/* Under the same descriptor, which somebody polls. The old ring makes room for the new one. */
+/* Keep the descriptor number, which the session polls. Unmap the old ring before the new one. */
 static int replace_ring(struct sideband *s, struct ring *r, int old_fd)
 {
 	int fd = open_cpu(r->cpu);

@@ -8,7 +8,7 @@
 
 enum {
 	MAX_MAPPINGS = 16384,  /* of one image */
-	MAX_OF_ALL = 1 << 20,  /* 64 MB: more than 10,000 processes have that begin alike */
+	MAX_OF_ALL = 1 << 20,  /* 64 MB; enough for more than 10,000 similar processes */
 };
 
 struct space *space_new(size_t *total)
@@ -41,7 +41,7 @@ static void push(struct space *sp, const struct mapping *m)
 	++*sp->total;
 }
 
-/* The image's own space, to be changed. */
+/* The image's own space, copied if it was shared, so that it can be changed. */
 static struct space *space_own(struct image *im)
 {
 	struct space *shared = im->space;
@@ -76,7 +76,7 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
 	       a->path == b->path && a->ino == b->ino;
 }
 
-/* What is left of `old` on either side of a new mapping stays mapped. */
+/* The parts of `old` before and after a new mapping stay mapped. */
 static void keep_rest(const struct procmap_hooks *h, struct image *im, const struct mapping *old,
 		      const struct mapping *m)
 {
@@ -98,7 +98,7 @@ static void keep_rest(const struct procmap_hooks *h, struct image *im, const str
 	}
 }
 
-/* The kernel tells of what comes, never of what goes: what is overlaid has gone. */
+/* The kernel reports new mappings but no removals. A new mapping removes those it overlays. */
 static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
 {
 	struct space *sp = im->space;
@@ -114,7 +114,7 @@ static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, cons
 		--*sp->total;
 		if (im->owner && h->unmapped)
 			h->unmapped(h->ctx, im, &old, m->time_ns);
-		/* The pieces do not overlap m, so that meeting them again is harmless. */
+		/* The remaining parts do not overlap m, so visiting them again is harmless. */
 		keep_rest(h, im, &old, m);
 	}
 }
