@@ -13,7 +13,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-/* Record, or with -n say what would be recorded. The exit status. */
+/* Record, or with -n print what would be recorded. Returns the exit status. */
 static int record(const struct options *o, struct diag *d)
 {
 	const struct plan *plan = &o->plan;
@@ -61,9 +61,9 @@ static int perform(const struct options *o, struct diag *d)
 }
 
 /*
- * What is freed is used again in place of being given back: the symbols of one binary
- * have room where those of the one before had it. A fresh page takes 2 us, and to archive
- * what a compiler had run asked for 3,000 of them.
+ * Keep freed memory instead of returning it to the kernel: the symbols of one binary can reuse the
+ * memory of the last one's. A new page takes 2 us, and archiving the programs of one compiler run
+ * needed 3,000 of them.
  */
 static void keep_memory(void)
 {

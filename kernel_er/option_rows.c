@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each option: what it is called, what it may be given, what it puts into the plan. */
+/* The table of options: name, argument, and the function that puts it into the plan. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -12,9 +12,9 @@
 #include "kernel_er/options_impl.h"
 
 /*
- * The named intervals lie off the whole millisecond, so that sampling does not
- * keep step with what the system does on its ticks. The kernel does not fire a
- * clock event more often than every 10 µs; we count in whole microseconds.
+ * The named intervals are not whole milliseconds, so that sampling does not keep step with work
+ * that the system does on its ticks. The kernel fires a clock event at most every 10 µs. We count
+ * in whole microseconds.
  */
 enum {
 	INTERVAL_HIGH_NS = 997000,
@@ -33,7 +33,7 @@ struct choice {
 	uint64_t value;
 };
 
-/* The value of the word; a table ends with a NULL word. */
+/* Look up the value of a word; a table ends with a NULL word. */
 static bool choose(const struct choice *c, const char *arg, uint64_t *ret)
 {
 	for (; c->word; c++) {
@@ -45,7 +45,7 @@ static bool choose(const struct choice *c, const char *arg, uint64_t *ret)
 	return false;
 }
 
-/* A non-negative decimal number; *end is what follows it. */
+/* Parse a non-negative decimal number; *end points after it. */
 static bool number(const char *s, double *ret, char **end)
 {
 	if (*s != '.' && (*s < '0' || *s > '9'))
@@ -107,7 +107,7 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-/* "10", "1.5s", "2m"; *end is what follows. */
+/* Parse "10", "1.5s", "2m"; *end points after it. */
 static bool duration(const char *s, uint64_t *ns, char **end)
 {
 	double v;
@@ -263,7 +263,7 @@ static int opt_trace(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-/* Without an argument, as the last word of the line: a list of what there is. */
+/* -h without an argument, as the last word of the line: list the available counters. */
 static int opt_counters(struct options *o, const char *arg, struct diag *d)
 {
 	if (!arg)

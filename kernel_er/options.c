@@ -30,7 +30,7 @@ void options_usage(FILE *out)
 	}
 }
 
-/* '+': what follows the first word that is no option belongs to the load. */
+/* '+': the first word that is not an option begins the load. */
 static void getopt_tables(char *letters, struct option *longs)
 {
 	*letters++ = '+';
@@ -60,7 +60,7 @@ static const struct option_row *row_of(int c)
 	return NULL;
 }
 
-/* What getopt refused: its word, and what to do. 0 where an argument may be missing. */
+/* Report what getopt refused, and the remedy. 0 if the argument may be missing. */
 static int refuse(int c, char **argv, struct options *o, struct diag *d)
 {
 	const struct option_row *row = optopt ? row_of(optopt) : NULL;
@@ -78,7 +78,7 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 	return diag_error(d, "%s: no such option: er_kernel --help lists them", argv[optind - 1]);
 }
 
-/* What no single option can see. */
+/* Check combinations of options. */
 static int check_whole(const struct plan *p, struct diag *d)
 {
 	const char *needs_states = p->trace_ns ? "-s" : p->exact_user ? "--exact-user" :
@@ -103,7 +103,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 	struct option longs[MAX_ROWS + 1];
 	int c;
 
-	/* `gprofng collect kernel` says first by which name it was called. */
+	/* `gprofng collect kernel` first passes the name by which it was called. */
 	if (argc > 1 && !strncmp(argv[1], "--whoami=", strlen("--whoami="))) {
 		argv[1] = argv[0];
 		argv++;

@@ -45,7 +45,7 @@ static int check_target(const struct capture_target *t, struct diag *d)
 	return 0;
 }
 
-/* BPF goes by the host's numbers: others would silently choose other processes. */
+/* BPF uses PIDs of the initial namespace: others would silently select other processes. */
 static int check_numbers(const struct plan *plan, struct diag *d)
 {
 	if ((!plan->targets.len && !plan->no_self) || features_host_numbers())
