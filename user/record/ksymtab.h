@@ -29,7 +29,7 @@ const struct ksym *ksymtab_find(struct ksymtab *k, uint64_t pc);
 
 /* "vmlinux" or a module in which functions were found. */
 struct ksym_module {
-	const char *name, *build_id; /* hexadecimal, NULL if none; valid as long as the table */
+	const char *name, *build_id; /* hexadecimal; both valid as long as the table */
 };
 typedef VEC(struct ksym_module) ksym_modules;
 
