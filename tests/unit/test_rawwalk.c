@@ -37,6 +37,15 @@ static unsigned nreturns;
 
 /* --- what is walked --- */
 
+/* Copy the stack as BPF does: frames of other functions, which a sanitizer would not let us read. */
+static __attribute__((noinline, no_sanitize("address"))) void copy_stack(uint64_t sp)
+{
+	const volatile uint64_t *from = (const uint64_t *)sp;
+
+	for (size_t i = 0; i < 4096 / 8; i++)
+		raw.words[i] = from[i];
+}
+
 static __attribute__((noinline)) void take_raw(void)
 {
 	uint64_t sp;
@@ -47,7 +56,7 @@ static __attribute__((noinline)) void take_raw(void)
 			   "=m"(raw.head.regs[ER_DWARF_RBX]));
 	raw.head.regs[ER_DWARF_RSP] = sp;
 	raw.head.nbytes = 4096;
-	memcpy(raw.words, (void *)sp, 4096);
+	copy_stack(sp);
 }
 
 static __attribute__((noinline)) void deeper(int left)
@@ -148,6 +157,10 @@ static void test_callers_are_found(void **state)
 static void test_a_table_that_lacks_is_named(void **state)
 {
 	struct walk w = walk(false);
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* a sanitizer's frames lie between those that are looked for */
+#endif
 
 	assert_int_equal(w.end, ER_END_NO_TABLE);
 	assert_non_null(w.lacking);
