@@ -120,7 +120,8 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
-$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(unwind_obj)
+# Without what needs a loaded capture.
+$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o),$(unwind_obj))
 $(O)/tests/fuzz/target_unwind: | $(unwind_obj)
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
 $(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
