@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "user/record/live.h"
 
@@ -50,11 +51,39 @@ static void test_losses(void **state)
 	diag_free(&d);
 }
 
+static void test_end(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t nprocesses;
+		const char *line;
+	} cases[] = {
+		{ "a.er", 1, "wrote a.er: 1.2 s, 2 samples, 1 wait, 3 lost, 1 process, 1.5 KB; "
+			     "next: er_print functions a.er" },
+		{ "/tmp/my x's.er", 12, "wrote '/tmp/my x'\\''s.er': 1.2 s, 2 samples, 1 wait, 3 lost, "
+					"12 processes, 1.5 KB; next: er_print functions "
+					"'/tmp/my x'\\''s.er'" },
+	};
+	struct live_state s = { .elapsed_ns = 1234567890, .bytes = 1500,
+				.counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 2 },
+						 [ER_KIND_WAIT] = { .wanted = true, .recorded = 1,
+								    .lost = 3 }) };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buf b = { 0 };
+
+		live_format_end(cases[i].path, &s, cases[i].nprocesses, &b);
+		assert_string_equal(b.data, cases[i].line);
+		buf_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

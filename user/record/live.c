@@ -101,17 +101,35 @@ void live_losses(const struct record_counts *n, struct diag *d)
 	buf_free(&b);
 }
 
-void live_summary(const char *path, const struct record_counts *n, size_t nprocesses,
-		  uint64_t bytes)
+/* Append a path as one word of a shell's command line. */
+static void put_word(struct buf *b, const char *path)
 {
-	struct buf b = { 0 };
+	bool plain = !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_./+:@%,-")];
+
+	if (plain) {
+		buf_puts(b, path);
+		return;
+	}
+	buf_puts(b, "'");
+	for (const char *p = path; *p; p++)
+		buf_printf(b, *p == '\'' ? "'\\''" : "%c", *p);
+	buf_puts(b, "'");
+}
+
+void live_format_end(const char *path, const struct live_state *s, size_t nprocesses,
+		     struct buf *ret)
+{
 	char size[32];
 
-	put_counts(n, ", ", &b);
-	live_format_bytes(bytes, size, sizeof(size));
-	diag_say(stderr, "er_kernel: %s: %s, %zu process%s, %s", path, b.data, nprocesses,
-		 nprocesses == 1 ? "" : "es", size);
-	buf_free(&b);
+	buf_puts(ret, "wrote ");
+	put_word(ret, path);
+	buf_printf(ret, ": %.1f s, ", s->elapsed_ns / 1e9);
+	put_counts(&s->counts, ", ", ret);
+	live_format_bytes(s->bytes, size, sizeof(size));
+	buf_printf(ret, ", %zu process%s, %s; next: er_print functions ", nprocesses,
+		   nprocesses == 1 ? "" : "es", size);
+	put_word(ret, path);
 }
 
 void live_clear(struct live *l)

@@ -8,6 +8,7 @@
 
 #include "user/record/recorder_xml.h"
 
+struct buf;
 struct diag;
 
 struct live {
@@ -30,9 +31,12 @@ void live_clear(struct live *l);
 void live_format(const struct live_state *s, char *ret, unsigned size);
 /* Warn of losses, if there were any. */
 void live_losses(const struct record_counts *n, struct diag *d);
-/* Print to stderr what the experiment contains. */
-void live_summary(const char *path, const struct record_counts *n, size_t nprocesses,
-		  uint64_t bytes);
+/*
+ * Append what was recorded and the command to type next: "wrote a.er: 1.2 s, 3 samples, 0 lost,
+ * 2 processes, 12.3 MB; next: er_print functions a.er". The path is quoted for a shell if needed.
+ */
+void live_format_end(const char *path, const struct live_state *s, size_t nprocesses,
+		     struct buf *ret);
 /* "12.3 MB" */
 void live_format_bytes(uint64_t bytes, char *ret, unsigned size);
 

@@ -272,8 +272,19 @@ static void say_how_it_went(const struct recording_session *s)
 				"missing: raise it, or record for a shorter time", s->name->path,
 			  s->drops.limit_ns > s->start_ns ? (s->drops.limit_ns - s->start_ns) / 1e9 : 0.0,
 			  (unsigned long long)s->drops.n[DROP_LIMIT]);
-	if (s->live.on || s->plan->verbose)
-		live_summary(s->name->path, &n, recording_nsubs(s->recording), recording_bytes(s->recording));
+}
+
+/* The last line: what is on disk now, and how to read it. */
+static void say_what_next(const struct recording_session *s, const struct live_state *state,
+			  size_t nprocesses)
+{
+	struct buf b = { 0 };
+
+	if (s->failed || (!s->live.on && !s->plan->verbose))
+		return;
+	live_format_end(s->name->path, state, nprocesses, &b);
+	diag_say(stderr, "er_kernel: %s", b.data);
+	buf_free(&b);
 }
 
 static volatile int archiving_stopped;
@@ -333,7 +344,8 @@ static void archive(struct recording_session *s, uint64_t recorded)
 
 static void end(struct recording_session *s)
 {
-	uint64_t recorded;
+	struct live_state state = { 0 };
+	size_t nprocesses;
 	int err;
 
 	stop_capture(s);
@@ -346,12 +358,16 @@ static void end(struct recording_session *s)
 	live_clear(&s->live);
 	if (!s->failed)
 		say_how_it_went(s);
-	recorded = recording_bytes(s->recording);
+	recorder_xml_counts(&s->recorder_xml, &state.counts);
+	state.elapsed_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
+	state.bytes = recording_bytes(s->recording);
+	nprocesses = recording_nsubs(s->recording);
 	err = recording_close(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	s->recording = NULL;
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
-	archive(s, recorded);
+	archive(s, state.bytes);
+	say_what_next(s, &state, nprocesses);
 }
 
 /* After -t the load continues by itself. A signal ends the wait for it. */
