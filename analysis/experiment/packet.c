@@ -115,24 +115,25 @@ static const struct field_desc io_fields[] = {
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
 #define FIRST_FIELDS(f, lacks) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0]) - (lacks)
 
+#define CLOCK_FILE "profile", "profile", "Clock profiling data", "Clock Profiling", "clock"
+
 const struct packet_desc packet_descs[] = {
-	{ ER_PKT_CLOCK, "profile", "profile", "Clock profiling data", 40, FIELDS(clock_fields) },
-	{ ER_PKT_WAIT, "profile", "profile", "Clock profiling data", 88, FIELDS(wait_fields) },
-	{ ER_PKT_WAIT_SHORT, "profile", "profile", "Clock profiling data", 60,
-	  FIRST_FIELDS(wait_fields, 6) },
-	{ ER_PKT_WAIT_WOKEN, "profile", "profile", "Clock profiling data", 72,
-	  FIRST_FIELDS(wait_fields, 3) },
-	{ ER_PKT_WAIT_HELD, "profile", "profile", "Clock profiling data", 80,
-	  FIRST_FIELDS(wait_fields, 1) },
-	{ ER_PKT_PROF, "profile", "profile", "Clock profiling data", 88, FIELDS(prof_fields) },
-	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data", 64,
-	  FIELDS(sync_fields) },
-	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data", 64,
-	  FIELDS(hwc_fields) },
-	{ ER_PKT_HEAP, "heaptrace", "heaptrace", "Heap tracing data", 80, FIELDS(heap_fields) },
-	{ ER_PKT_MHWC, "hwcounter", "hwcounters", "Memory profiling data", 144,
-	  FIELDS(mhwc_fields) },
-	{ ER_PKT_IO, "iotrace", "iotrace", "I/O tracing data", 80, FIELDS(io_fields) },
+	{ ER_PKT_CLOCK, CLOCK_FILE, 40, FIELDS(clock_fields) },
+	{ ER_PKT_WAIT, CLOCK_FILE, 88, FIELDS(wait_fields) },
+	{ ER_PKT_WAIT_SHORT, CLOCK_FILE, 60, FIRST_FIELDS(wait_fields, 6) },
+	{ ER_PKT_WAIT_WOKEN, CLOCK_FILE, 72, FIRST_FIELDS(wait_fields, 3) },
+	{ ER_PKT_WAIT_HELD, CLOCK_FILE, 80, FIRST_FIELDS(wait_fields, 1) },
+	{ ER_PKT_PROF, CLOCK_FILE, 88, FIELDS(prof_fields) },
+	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data",
+	  "Synchronization Tracing", "synchronization", 64, FIELDS(sync_fields) },
+	{ ER_PKT_HWC, "hwcounter", "hwcounters", "Hardware counter profiling data",
+	  "Hardware Counters", "counters", 64, FIELDS(hwc_fields) },
+	{ ER_PKT_HEAP, "heaptrace", "heaptrace", "Heap tracing data", "Heap Tracing", "heap", 80,
+	  FIELDS(heap_fields) },
+	{ ER_PKT_MHWC, "hwcounter", "hwcounters", "Memory profiling data", "Hardware Counters",
+	  "counters with addresses", 144, FIELDS(mhwc_fields) },
+	{ ER_PKT_IO, "iotrace", "iotrace", "I/O tracing data", "I/O Tracing", "I/O", 80,
+	  FIELDS(io_fields) },
 };
 
 const size_t npacket_descs = sizeof(packet_descs) / sizeof(packet_descs[0]);

@@ -44,7 +44,9 @@ struct packet_desc {
 	enum er_packet kind;
 	const char *profile; /* name of its <profile> element */
 	const char *fname;   /* its file */
-	const char *uname;
+	const char *uname;   /* in log.xml and `header` */
+	const char *title;   /* of its metrics, in `overview` */
+	const char *word;    /* for the data, in `describe` */
 	uint16_t size;
 	const struct field_desc *fields;
 	size_t nfields;

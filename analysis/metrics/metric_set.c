@@ -70,8 +70,11 @@ static const struct clock_row clock_rows[] = {
 enum { HEAP_ALLOCATES = 1 << HEAP_MALLOC | 1 << HEAP_REALLOC | 1 << HEAP_MMAP };
 enum { IO_ERRORS = 0x1f << 5 };
 
-/* Metrics of other kinds; all fields of struct metric may be set here. */
-static const struct metric event_rows[] = {
+/*
+ * Metrics of other kinds, listed before and after those of counters. All fields of struct metric
+ * may be set here.
+ */
+static const struct metric rows_before_counters[] = {
 	{ .kind = ER_PKT_SYNC, .name = "sync", .uname = "Sync Wait Time", .abbr = "Sync Wait",
 	  .unit = UNIT_TIME, .value = "TSTAMP", .minus = "SRQST" },
 	{ .kind = ER_PKT_SYNC, .name = "syncn", .uname = "Sync Wait Count", .abbr = "Sync Wait Count",
@@ -88,6 +91,9 @@ static const struct metric event_rows[] = {
 	{ .kind = ER_PKT_HEAP, .name = "heapleakcnt", .alias = "leak", .uname = "Leaks",
 	  .abbr = "Leaks", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
 	  .leaked = true, .value = "1" },
+};
+
+static const struct metric rows_after_counters[] = {
 	{ .kind = ER_PKT_IO, .name = "ioreadtime", .uname = "Read Time", .abbr = "Read",
 	  .unit = UNIT_TIME, .select = "IOTYPE", .states = 1 << 0, .value = "TSTAMP",
 	  .minus = "IORQST" },
@@ -188,12 +194,24 @@ static void add_clock(struct metric_set *ms, unsigned sets)
 	}
 }
 
-static void add_events(struct metric_set *ms, enum er_packet kind)
+static bool has_kind(const struct session *s, enum er_packet kind)
 {
-	for (size_t i = 0; i < COUNT(event_rows); i++) {
-		struct metric m = event_rows[i];
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			if (st->kind == kind)
+				return true;
+		}
+	}
+	return false;
+}
 
-		if (m.kind != kind)
+static void add_events(struct metric_set *ms, const struct session *s, const struct metric *rows,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct metric m = rows[i];
+
+		if (!has_kind(s, m.kind))
 			continue;
 		m.kstates = m.states;
 		m.scale = 1;
@@ -258,7 +276,7 @@ static bool has_targets(const struct session *s)
 
 void metric_set_init(struct metric_set *ms, const struct session *s)
 {
-	unsigned sets = 0, kinds = 0;
+	unsigned sets = 0;
 
 	*ms = (struct metric_set){ 0 };
 	vec_for_each(e, &s->experiments) {
@@ -267,14 +285,11 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 				sets |= clock_sets(*e, st->numstates);
 			else if (st->kind == ER_PKT_PROF)
 				sets |= clock_sets(*e, STATES_ALL);
-			else if ((unsigned)st->kind < 32)
-				kinds |= 1u << st->kind;
 		}
 	}
 	ms->targets = has_targets(s);
 	add_clock(ms, sets);
-	add_events(ms, kinds & 1u << ER_PKT_SYNC ? ER_PKT_SYNC : ER_PKT_EMPTY);
-	add_events(ms, kinds & 1u << ER_PKT_HEAP ? ER_PKT_HEAP : ER_PKT_EMPTY);
+	add_events(ms, s, rows_before_counters, COUNT(rows_before_counters));
 	ms->leaks = leaks_new(s);
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
@@ -283,7 +298,7 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 		}
 	}
 	add_ratios(ms);
-	add_events(ms, kinds & 1u << ER_PKT_IO ? ER_PKT_IO : ER_PKT_EMPTY);
+	add_events(ms, s, rows_after_counters, COUNT(rows_after_counters));
 }
 
 void metric_set_free(struct metric_set *ms)

@@ -10,18 +10,12 @@
 #include "analysis/metrics/property.h"
 #include "analysis/views/columns.h"
 
-/* The name of a kind of data: "Clock", … */
-static const char *kind_name(enum er_packet kind)
+/* The word for a kind of data: "clock", … */
+static const char *kind_word(enum er_packet kind)
 {
-	switch (kind) {
-	case ER_PKT_CLOCK: return "clock";
-	case ER_PKT_SYNC: return "synchronization";
-	case ER_PKT_HWC: return "counters";
-	case ER_PKT_MHWC: return "counters with addresses";
-	case ER_PKT_HEAP: return "heap";
-	case ER_PKT_IO: return "I/O";
-	default: return "other";
-	}
+	const struct packet_desc *d = packet_desc(kind);
+
+	return d ? d->word : "other";
 }
 
 static void add(struct table *t, const char *name, const char *data, const char *label)
@@ -54,25 +48,37 @@ static bool text_known(const struct session *s, const struct property *p)
 	return false;
 }
 
+typedef VEC(const char *) name_vec;
+
+static bool has_name(const name_vec *v, const char *name)
+{
+	vec_for_each(n, v) {
+		if (!strcmp(*n, name))
+			return true;
+	}
+	return false;
+}
+
 /* The kinds of data that have it: "clock, I/O", "all", or "not recorded". */
 static const char *data_with(const struct session *s, const struct property *p, const char *field,
 			     struct buf *b)
 {
-	unsigned seen = 0;
+	name_vec seen = { 0 };
 
 	buf_clear(b);
 	if (p && !p->fields)
 		return !p->text || text_known(s, p) ? "all" : "not recorded";
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
-			unsigned bit = 1u << (st->kind & 31);
+			const char *word = kind_word(st->kind);
 
-			if (seen & bit || !stream_has(st, p, field))
+			if (has_name(&seen, word) || !stream_has(st, p, field))
 				continue;
-			seen |= bit;
-			buf_printf(b, "%s%s", b->len ? ", " : "", kind_name(st->kind));
+			vec_push(&seen, word);
+			buf_printf(b, "%s%s", b->len ? ", " : "", word);
 		}
 	}
+	vec_free(&seen);
 	return b->len ? b->data : "not recorded";
 }
 
@@ -88,17 +94,6 @@ static void add_properties(struct table *t, const struct session *s)
 			add(t, "", "", p->values->names);
 	}
 	buf_free(&b);
-}
-
-typedef VEC(const char *) name_vec;
-
-static bool has_name(const name_vec *v, const char *name)
-{
-	vec_for_each(n, v) {
-		if (!strcmp(*n, name))
-			return true;
-	}
-	return false;
 }
 
 /* Add the packets' fields that are not properties. */

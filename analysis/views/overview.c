@@ -22,20 +22,6 @@ static void put_experiment(struct table *t, const struct experiment *e)
 	put_textf(t, table_row(t), 0, "  Duration: %.3f sec.", (double)e->end_ns / 1e9);
 }
 
-static const char *kind_title(enum er_packet kind)
-{
-	switch (kind) {
-	case ER_PKT_CLOCK:
-	case ER_PKT_PROF: return "Clock Profiling";
-	case ER_PKT_SYNC: return "Synchronization Tracing";
-	case ER_PKT_HEAP: return "Heap Tracing";
-	case ER_PKT_HWC:
-	case ER_PKT_MHWC: return "Hardware Counters";
-	case ER_PKT_IO: return "I/O Tracing";
-	default: return "Other";
-	}
-}
-
 static bool is_listed(const struct metric_list *l, const struct metric *m)
 {
 	vec_for_each(c, &l->cols) {
@@ -52,7 +38,7 @@ static void put_metrics(struct view_state *v, struct table *t)
 	const char *title = NULL;
 
 	vec_for_each(m, &v->metric_set->all) {
-		const char *kind = kind_title(m->kind);
+		const char *kind = packet_desc(m->kind)->title;
 		struct row *r;
 
 		if (!title || strcmp(title, kind))
