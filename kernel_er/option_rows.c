@@ -86,7 +86,7 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 	double v;
 	char *end;
 
-	if (choose(named, arg, &o->plan.interval_ns))
+	if (choose(named, arg, &o->plan.capture.interval_ns))
 		return 0;
 	if (!number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
 		return diag_error(d, "-p '%s': not an interval: write on, high, low, off, or "
@@ -103,7 +103,7 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 		v = INTERVAL_MIN_NS;
 	}
 	/* Half a nanosecond: 0.0123 ms must not become 12 µs less one by binary fractions. */
-	o->plan.interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
+	o->plan.capture.interval_ns = (uint64_t)(v + 0.5) / INTERVAL_STEP_NS * INTERVAL_STEP_NS;
 	return 0;
 }
 
@@ -254,12 +254,12 @@ static int opt_trace(struct options *o, const char *arg, struct diag *d)
 	};
 	uint64_t us;
 
-	if (choose(words, arg, &o->plan.trace_ns))
+	if (choose(words, arg, &o->plan.capture.trace_ns))
 		return 0;
 	if (!whole(arg, MAX_TRACE_US, &us))
 		return diag_error(d, "-s '%s': not a threshold: write on, off, all, or microseconds "
 				     "such as 100", arg);
-	o->plan.trace_ns = us ? us * 1000 : TRACE_ALL;
+	o->plan.capture.trace_ns = us ? us * 1000 : TRACE_ALL;
 	return 0;
 }
 
@@ -278,13 +278,13 @@ static int opt_states(struct options *o, const char *arg, struct diag *d)
 
 	if (!choose(words, arg, &v))
 		return diag_error(d, "--states '%s': write on or off", arg);
-	o->plan.states = v;
+	o->plan.capture.states = v;
 	return 0;
 }
 
 static int opt_exact_user(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.exact_user = true;
+	o->plan.capture.split = true;
 	return 0;
 }
 
@@ -304,7 +304,7 @@ static int opt_stack_method(struct options *o, const char *arg, struct diag *d)
 {
 	for (int method = STACKS_BEST; method <= STACKS_NONE; method++) {
 		if (!strcmp(stack_method_name(method), arg)) {
-			o->plan.stack_method = method;
+			o->plan.capture.stack_method = method;
 			return 0;
 		}
 	}
@@ -365,13 +365,13 @@ static int opt_stopped(struct options *o, const char *arg, struct diag *d)
 
 static int opt_idle(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.idle = true;
+	o->plan.capture.idle = true;
 	return 0;
 }
 
 static int opt_no_self(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.no_self = true;
+	o->plan.capture.exclude_self = true;
 	return 0;
 }
 

@@ -81,13 +81,13 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 /* Check combinations of options. */
 static int check_whole(const struct plan *p, struct diag *d)
 {
-	const char *needs_states = p->trace_ns ? "-s" : p->exact_user ? "--exact-user" :
-				   p->stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
+	const char *needs_states = p->capture.trace_ns ? "-s" : p->capture.split ? "--exact-user" :
+				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
 
-	if (needs_states && !p->interval_ns)
+	if (needs_states && !p->capture.interval_ns)
 		return diag_error(d, "%s: there is nothing to do for it with -p off: leave one of the "
 				     "two out", needs_states);
-	if (needs_states && !p->states)
+	if (needs_states && !p->capture.states)
 		return diag_error(d, "%s: there is nothing to do for it with --states off: leave one "
 				     "of the two out", needs_states);
 	if (p->leave_stopped && !p->load)
@@ -112,8 +112,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 	*ret = (struct options){
 		.action = argc > 1 ? ACTION_RECORD : ACTION_USAGE,
 		.plan = {
-			.interval_ns = INTERVAL_ON_NS,
-			.states = true,
+			.capture = { .interval_ns = INTERVAL_ON_NS, .states = true },
 			.quiet_ns = 1000000000,
 			.limit_bytes = 2000ULL << 20,
 			.archive_bytes = 1000ULL << 20,
@@ -139,7 +138,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 		ret->plan.load = argv + optind;
 	if (check_whole(&ret->plan, d) < 0)
 		return -1;
-	ret->plan.states &= ret->plan.interval_ns > 0;
+	ret->plan.capture.states &= ret->plan.capture.interval_ns > 0;
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static int check_target(const struct capture_target *t, struct diag *d)
 /* BPF uses PIDs of the initial namespace: others would silently select other processes. */
 static int check_numbers(const struct plan *plan, struct diag *d)
 {
-	if ((!plan->targets.len && !plan->no_self) || features_host_numbers())
+	if ((!plan->targets.len && !plan->capture.exclude_self) || features_host_numbers())
 		return 0;
 	return diag_error(d, "%s: process numbers in this container are not those of the host, by "
 			     "which the kernel tells processes apart: record outside the container",
@@ -77,25 +77,25 @@ int preflight(const struct plan *plan, struct diag *d)
 
 static void preview_states(const struct plan *plan, FILE *out)
 {
-	if (!plan->interval_ns)
+	if (!plan->capture.interval_ns)
 		return;
-	fprintf(out, "microstates:    %s%s\n", plan->states ? "all ten" : "only those on a CPU",
-		plan->exact_user ? ", user and system time by each system call" : "");
-	if (plan->trace_ns == TRACE_CALIBRATED)
+	fprintf(out, "microstates:    %s%s\n", plan->capture.states ? "all ten" : "only those on a CPU",
+		plan->capture.split ? ", user and system time by each system call" : "");
+	if (plan->capture.trace_ns == TRACE_CALIBRATED)
 		fprintf(out, "traced waits:   those above a calibrated threshold\n");
-	else if (plan->trace_ns == TRACE_ALL)
+	else if (plan->capture.trace_ns == TRACE_ALL)
 		fprintf(out, "traced waits:   all\n");
-	else if (plan->trace_ns)
-		fprintf(out, "traced waits:   from %.3f ms on\n", plan->trace_ns / 1e6);
+	else if (plan->capture.trace_ns)
+		fprintf(out, "traced waits:   from %.3f ms on\n", plan->capture.trace_ns / 1e6);
 	if (plan->budget)
 		fprintf(out, "budget:         %g %% of all CPU time\n", 100 * plan->budget);
 }
 
 static void preview_times(const struct plan *plan, FILE *out)
 {
-	if (plan->interval_ns)
-		fprintf(out, "clock interval: %.3f ms on each CPU%s\n", plan->interval_ns / 1e6,
-		       plan->idle ? ", idle ones too" : "");
+	if (plan->capture.interval_ns)
+		fprintf(out, "clock interval: %.3f ms on each CPU%s\n", plan->capture.interval_ns / 1e6,
+		       plan->capture.idle ? ", idle ones too" : "");
 	else
 		fprintf(out, "clock interval: none\n");
 	preview_states(plan, out);

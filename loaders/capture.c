@@ -22,7 +22,9 @@
 #include "loaders/loader.h"
 #include "loaders/rings.h"
 
-static const struct loader *const loaders[] = { &profile_loader, &counter_loader };
+#define LOADER_ROW(name) &name,
+
+static const struct loader *const loaders[] = { LOADERS(LOADER_ROW) };
 
 enum { NLOADERS = sizeof(loaders) / sizeof(*loaders) };
 
@@ -36,6 +38,14 @@ struct capture {
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	return 0;
+}
+
+bool capture_wanted(const struct capture_plan *plan)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (loaders[i]->wanted(plan))
+			return true;
+	return false;
 }
 
 static int open_all(struct capture *c, const struct capture_plan *plan, struct diag *d)
@@ -100,7 +110,8 @@ bool capture_cpus_changed(const struct capture *c)
 	bool changed = false;
 
 	for (int i = 0; i < NLOADERS; i++)
-		changed |= c->selves[i] && loaders[i]->cpus_changed(c->selves[i]);
+		changed |= c->selves[i] && loaders[i]->cpus_changed &&
+			   loaders[i]->cpus_changed(c->selves[i]);
 	return changed;
 }
 

@@ -103,6 +103,9 @@ struct capture_plan {
  */
 int capture_try_counter(const struct capture_counter *c, bool *precise);
 
+/* Whether the plan asks for records of any kind. */
+bool capture_wanted(const struct capture_plan *plan);
+
 /*
  * Load the programs. Returns 0, or -errno after a report that names the remedy. Release *ret
  * with capture_close.

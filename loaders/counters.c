@@ -15,6 +15,7 @@
 #include "analysis/base/diag.h"
 #include "bpf/counter.skel.h"
 #include "loaders/cpus.h"
+#include "loaders/knobs.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
 #include "loaders/targets.h"
@@ -220,16 +221,8 @@ static int load(struct counters *c, const struct capture_plan *plan)
 	struct counter_bpf *skel = c->skel;
 	int err;
 
-	skel->rodata->er_wake_bytes = rings_wake_bytes(c->rings);
-	skel->rodata->er_hash_seed = rings_hash_seed(c->rings);
-	skel->rodata->er_raws = plan->raw_stacks;
-	skel->rodata->er_ring_bytes = rings_bytes(c->rings);
-	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
-	skel->rodata->er_has_targets = plan->ntargets > 0;
-	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
-	skel->rodata->er_max_frames = stack_limit();
+	knobs_set(skel, plan, c->rings);
 	skel->rodata->er_idle = plan->idle;
-	targets_size(skel->maps.er_targets, plan);
 	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
 	/* If the clock is recorded, its loader has this program already. */
 	bpf_program__set_autoload(skel->progs.er_cpuhp, c->alone && skel->rodata->er_perf_step);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A loader runs the BPF programs of one skeleton; it is a table of functions. capture.c owns
- * the rings and the list of loaders. A new kind of program is a new loader and a row in that
- * list.
+ * the rings and calls the loaders. A new kind of program is a new loader and a name in the list
+ * LOADERS.
  */
 #ifndef LOADERS_LOADER_H
 #define LOADERS_LOADER_H
@@ -46,7 +46,10 @@ struct loader {
 	void (*calls)(const void *self, struct er_calls *ret);
 };
 
-extern const struct loader profile_loader;
-extern const struct loader counter_loader;
+/* All loaders, in the order in which they start; they stop in the opposite order. */
+#define LOADERS(row) row(profile_loader) row(counter_loader)
+
+#define LOADER_DECLARATION(name) extern const struct loader name;
+LOADERS(LOADER_DECLARATION)
 
 #endif

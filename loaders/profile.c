@@ -18,7 +18,7 @@
 #include "bpf/profile.skel.h"
 #include "loaders/capture.h"
 #include "loaders/clocks.h"
-#include "loaders/cpus.h"
+#include "loaders/knobs.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
 #include "loaders/targets.h"
@@ -73,21 +73,6 @@ static void profile_close(void *self)
 	profile_bpf__destroy(p->skel);
 	typed_close(p->typed);
 	free(p);
-}
-
-static void set_knobs(struct profile_bpf *skel, const struct capture_plan *plan,
-		      const struct rings *rings)
-{
-	skel->rodata->er_wake_bytes = rings_wake_bytes(rings);
-	skel->rodata->er_interval_ns = plan->interval_ns;
-	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
-	skel->rodata->er_has_targets = plan->ntargets > 0;
-	skel->rodata->er_self = plan->exclude_self ? plan->self : 0;
-	skel->rodata->er_max_frames = stack_limit();
-	skel->rodata->er_hash_seed = rings_hash_seed(rings);
-	skel->rodata->er_raws = plan->raw_stacks;
-	skel->rodata->er_ring_bytes = rings_bytes(rings);
-	targets_size(skel->maps.er_targets, plan);
 }
 
 /*
@@ -159,7 +144,8 @@ static int load(struct profile *p, const struct capture_plan *plan)
 {
 	int err;
 
-	set_knobs(p->skel, plan, p->rings);
+	knobs_set(p->skel, plan, p->rings);
+	p->skel->rodata->er_interval_ns = plan->interval_ns;
 	set_state_knobs(p->skel, plan, p->stack_method);
 	choose_programs(p->skel, plan, p->stack_method);
 	err = rings_bind(p->rings, p->skel->obj);

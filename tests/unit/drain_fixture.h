@@ -67,8 +67,8 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	struct drain_parts parts;
 	struct procmap_hooks hooks = drain_hooks;
 
-	*f = (struct fixture){ .plan = { .interval_ns = 1000000, .states = true, .follow = follow,
-					 .follow_regexp = regexp, .kallsyms = kallsyms } };
+	*f = (struct fixture){ .plan = { .capture = { .interval_ns = 1000000, .states = true },
+					 .follow = follow, .follow_regexp = regexp, .kallsyms = kallsyms } };
 	if (fixture_counters)
 		assert_int_equal(counters_parse(fixture_counters, dir, &f->diag, &f->plan.counters), 0);
 	remove_experiment();

@@ -97,9 +97,9 @@ static void test_rings_are_emptied_meanwhile(void **state)
 	give_stack(&f, 77, 2, 2, 0);
 	give_clock(&f, TID, 77, 1000000, 0, 4000);
 	drain_process(f.drain, false);
-	assert_int_equal(drain_samples(f.drain), 1);
+	assert_int_equal(drain_written(f.drain, ER_KIND_CLOCK), 1);
 	drain_process(f.drain, false);
-	assert_int_equal(drain_samples(f.drain), 2);
+	assert_int_equal(drain_written(f.drain, ER_KIND_CLOCK), 2);
 	assert_false(drain_is_behind(f.drain));
 	e = finish(&f);
 	sub = open_sub(e, "_prog_PID_5000000.1.er");

@@ -46,7 +46,7 @@ static void test_intervals(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].line), 0);
-		assert_int_equal(options.plan.interval_ns, cases[i].ns);
+		assert_int_equal(options.plan.capture.interval_ns, cases[i].ns);
 		assert_int_equal(diag.nmsgs, 0);
 	}
 }
@@ -54,7 +54,7 @@ static void test_intervals(void **state)
 static void test_interval_below_resolution_warns(void **state)
 {
 	assert_int_equal(parse("-p 1u"), 0);
-	assert_int_equal(options.plan.interval_ns, 10000);
+	assert_int_equal(options.plan.capture.interval_ns, 10000);
 	assert_int_equal(diag.nwarnings, 1);
 }
 
@@ -115,7 +115,7 @@ static void test_load_keeps_its_options(void **state)
 	assert_int_equal(parse("-p high make -p -j2 -t"), 0);
 	assert_string_equal(options.plan.load[0], "make");
 	assert_string_equal(options.plan.load[1], "-p");
-	assert_int_equal(options.plan.interval_ns, 997000);
+	assert_int_equal(options.plan.capture.interval_ns, 997000);
 	assert_int_equal(parse("-- -odd"), 0);
 	assert_string_equal(options.plan.load[0], "-odd");
 }
@@ -165,13 +165,14 @@ static void test_states_and_traces(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(cases[i].line), 0);
-		assert_true(options.plan.trace_ns == cases[i].trace_ns);
-		assert_true(options.plan.states);
+		assert_true(options.plan.capture.trace_ns == cases[i].trace_ns);
+		assert_true(options.plan.capture.states);
 	}
 	assert_int_equal(parse("--states off"), 0);
-	assert_false(options.plan.states);
+	assert_false(options.plan.capture.states);
 	assert_int_equal(parse("--states=on --exact-user --budget 2% --wait-stacks switch-out"), 0);
-	assert_true(options.plan.states && options.plan.exact_user && options.plan.stack_method == STACKS_LEAVE);
+	assert_true(options.plan.capture.states && options.plan.capture.split);
+	assert_int_equal(options.plan.capture.stack_method, STACKS_LEAVE);
 	assert_true(options.plan.budget > 0.0199 && options.plan.budget < 0.0201);
 	assert_int_equal(parse("--budget 0.5"), 0);
 	assert_true(options.plan.budget > 0.0049 && options.plan.budget < 0.0051);
@@ -202,12 +203,12 @@ static void test_counters(void **state)
 	assert_int_equal(options.action, ACTION_RECORD);
 	assert_int_equal(options.plan.counters.len, 3);
 	assert_string_equal(options.plan.counters.data[2].name, "insts");
-	assert_int_equal(options.plan.interval_ns, 10007000); /* B-01: the clock stays on */
-	assert_true(options.plan.states);
+	assert_int_equal(options.plan.capture.interval_ns, 10007000); /* B-01: the clock stays on */
+	assert_true(options.plan.capture.states);
 	assert_string_equal(options.plan.load[1], "-h");
 	assert_int_equal(parse("-p off -h page-faults,1"), 0);
-	assert_int_equal(options.plan.interval_ns, 0);
-	assert_false(options.plan.states);
+	assert_int_equal(options.plan.capture.interval_ns, 0);
+	assert_false(options.plan.capture.states);
 	/* Alone, and as the last word. */
 	assert_int_equal(parse("-h"), 0);
 	assert_int_equal(options.action, ACTION_COUNTERS);

@@ -13,7 +13,7 @@ static void test_a_wait_is_two_packets(void **state)
 	give_stack(&f, 77, 2, 2, 0);
 	w.runq_weight = 1000000;
 	give_wait(&f, w);
-	assert_int_equal(drain_waits(f.drain), 0);
+	assert_int_equal(drain_written(f.drain, ER_KIND_WAIT), 0);
 	e = finish(&f);
 	sub = open_sub(e, "_prog_PID_5000000.1.er");
 	l = read_all_packets(sub);
@@ -335,7 +335,7 @@ static void test_wait_for_a_late_stack(void **state)
 	drain_process(f.drain, false);
 	drain_process(f.drain, false);
 	assert_int_equal(f.drops.n[DROP_STACK], 1);
-	assert_int_equal(drain_waits(f.drain), 2);
+	assert_int_equal(drain_written(f.drain, ER_KIND_WAIT), 2);
 	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_WAIT], 2);
 	e = finish(&f);
 	sub = open_sub(e, "_prog_PID_5000000.1.er");

@@ -14,21 +14,21 @@
  */
 uint64_t control_distance(const struct plan *plan)
 {
-	if (!plan->interval_ns || !plan->states)
+	if (!plan->capture.interval_ns || !plan->capture.states)
 		return 0;
-	return plan->interval_ns > WAIT_INTERVAL_NS ? plan->interval_ns : WAIT_INTERVAL_NS;
+	return plan->capture.interval_ns > WAIT_INTERVAL_NS ? plan->capture.interval_ns : WAIT_INTERVAL_NS;
 }
 
 void control_init(struct control *s, const struct plan *plan)
 {
 	unsigned ncpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	*s = (struct control){ .trace_ns = plan->trace_ns };
-	if (plan->trace_ns == TRACE_CALIBRATED)
+	*s = (struct control){ .trace_ns = plan->capture.trace_ns };
+	if (plan->capture.trace_ns == TRACE_CALIBRATED)
 		s->trace_ns = calibrate_threshold();
 	governor_init(&s->governor, plan->budget, ncpus);
 	/* Traced waits are not chosen by sample points. */
-	pace_init(&s->pace, plan->trace_ns ? 0 : control_distance(plan), ncpus);
+	pace_init(&s->pace, plan->capture.trace_ns ? 0 : control_distance(plan), ncpus);
 }
 
 void control_fini(struct control *s)

@@ -263,19 +263,9 @@ void drain_walks(const struct drain *dr, struct buf *b)
 		unwinder_write(dr->unwinder, b);
 }
 
-uint64_t drain_samples(const struct drain *dr)
+uint64_t drain_written(const struct drain *dr, enum er_kind kind)
 {
-	return dr->nsamples;
-}
-
-uint64_t drain_overflows(const struct drain *dr)
-{
-	return dr->noverflows;
-}
-
-uint64_t drain_waits(const struct drain *dr)
-{
-	return dr->nwaits;
+	return dr->nwritten[kind];
 }
 
 uint64_t drain_stacks(const struct drain *dr)

@@ -67,9 +67,8 @@ void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
 /* Write the elements of recorder.xml about walks of user stacks: how they ended, table sizes. */
 void drain_walks(const struct drain *dr, struct buf *b);
-uint64_t drain_samples(const struct drain *dr);
-uint64_t drain_overflows(const struct drain *dr);
-uint64_t drain_waits(const struct drain *dr);
+/* How many records of the kind were written as packets; RESIDUAL counts with CLOCK. */
+uint64_t drain_written(const struct drain *dr, enum er_kind kind);
 uint64_t drain_stacks(const struct drain *dr);
 
 #endif

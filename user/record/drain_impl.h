@@ -38,7 +38,7 @@ struct drain {
 	struct ring_count *rings;
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
-	uint64_t nsamples, nwaits, noverflows;
+	uint64_t nwritten[ER_KIND_COUNT];
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };
 
@@ -76,8 +76,9 @@ void drain_packet(struct drain *dr, struct output *p, bool followed, const struc
 
 /* --- one kind of record each, as struct data_kind has it --- */
 
-bool write_overflow(struct drain *dr, const void *record, bool last_chance);
 bool write_sample(struct drain *dr, const void *record, bool last_chance);
+/* Any record that begins with a struct er_clock, as the packet that its row of kinds.c names. */
+bool write_event(struct drain *dr, const void *record, bool last_chance);
 bool write_wait(struct drain *dr, const void *record, bool last_chance);
 bool write_total(struct drain *dr, const void *record, bool last_chance);
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/kinds.h"
 
+#include "analysis/experiment/expwriter.h"
+#include "user/record/counter_log.h"
 #include "user/record/drain_impl.h"
+
+enum { PTIMER_US = 1 };
 
 static bool raw_valid(const void *at, size_t size)
 {
@@ -30,8 +34,8 @@ static bool counter_valid(const void *record, size_t size)
 	return ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
 }
 
-/* Also of an overflow, which begins like a sample. */
-static size_t clock_stacks(const void *record, uint64_t ret[KIND_STACKS])
+/* Of all records that begin like a sample. */
+static size_t event_stacks(const void *record, uint64_t ret[KIND_STACKS])
 {
 	ret[0] = ((const struct er_clock *)record)->stack;
 	return 1;
@@ -57,7 +61,7 @@ static size_t total_stacks(const void *record, uint64_t ret[KIND_STACKS])
 
 static bool wants_states(const struct plan *plan)
 {
-	return plan->states;
+	return plan->capture.states;
 }
 
 static bool wants_counters(const struct plan *plan)
@@ -65,39 +69,103 @@ static bool wants_counters(const struct plan *plan)
 	return plan->counters.len > 0;
 }
 
-/* Samples are shown whether or not there is a clock: a recording without has none. */
-static bool always(const struct plan *plan)
+static bool wants_clock(const struct plan *plan)
 {
-	return true;
+	return plan->capture.interval_ns > 0;
+}
+
+/* A founder never has waits. */
+static void announce_clock(const struct plan *plan, struct expwriter *w, bool part)
+{
+	expwriter_clock_profile(w, PTIMER_US, part ? STATES_ALL : STATES_KERNEL,
+				part && plan->capture.states);
+}
+
+static void announce_counters(const struct plan *plan, struct expwriter *w, bool part)
+{
+	counters_announce(&plan->counters, w);
+}
+
+static void counter_values(const void *record, int64_t *ret)
+{
+	const struct er_counter *c = record;
+
+	*ret++ = counter_tag(c->counter, c->at.flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL);
+	*ret++ = c->at.weight;
+	*ret++ = c->at.h.seq;
 }
 
 static const struct data_kind kinds[ER_KIND_COUNT] = {
 	[ER_KIND_STACK] = {
-		"stack", NULL, ER_KIND_STACK, sizeof(struct er_stack), stack_valid,
+		.word = "stack",
+		.counted_as = ER_KIND_STACK,
+		.size = sizeof(struct er_stack),
+		.valid = stack_valid,
 	},
 	[ER_KIND_CLOCK] = {
-		"clock", &ring_descs[ER_RING_CLOCK], ER_KIND_CLOCK, sizeof(struct er_clock), NULL,
-		clock_stacks, write_sample, always,
+		.word = "clock",
+		.ring = &ring_descs[ER_RING_CLOCK],
+		.counted_as = ER_KIND_CLOCK,
+		.size = sizeof(struct er_clock),
+		.stacks = event_stacks,
+		.write = write_sample,
+		.wanted = wants_clock,
+		.announce = announce_clock,
 	},
 	[ER_KIND_RESIDUAL] = {
-		"residual", NULL, ER_KIND_CLOCK, sizeof(struct er_clock), NULL, clock_stacks,
-		write_sample,
+		.word = "residual",
+		.counted_as = ER_KIND_CLOCK,
+		.size = sizeof(struct er_clock),
+		.stacks = event_stacks,
+		.write = write_sample,
 	},
 	[ER_KIND_WAIT] = {
-		"wait", &ring_descs[ER_RING_WAIT], ER_KIND_WAIT, sizeof(struct er_wait), NULL,
-		wait_stacks, write_wait, wants_states,
+		.word = "wait",
+		.ring = &ring_descs[ER_RING_WAIT],
+		.counted_as = ER_KIND_WAIT,
+		.size = sizeof(struct er_wait),
+		.stacks = wait_stacks,
+		.write = write_wait,
+		.wanted = wants_states,
 	},
 	[ER_KIND_TOTAL] = {
-		"total", &ring_descs[ER_RING_TOTAL], ER_KIND_TOTAL, sizeof(struct er_total), NULL,
-		total_stacks, write_total,
+		.word = "total",
+		.ring = &ring_descs[ER_RING_TOTAL],
+		.counted_as = ER_KIND_TOTAL,
+		.size = sizeof(struct er_total),
+		.stacks = total_stacks,
+		.write = write_total,
 	},
 	[ER_KIND_COUNTER] = {
-		"counter", &ring_descs[ER_RING_COUNTER], ER_KIND_COUNTER, sizeof(struct er_counter),
-		counter_valid, clock_stacks, write_overflow, wants_counters,
+		.word = "counter",
+		.ring = &ring_descs[ER_RING_COUNTER],
+		.counted_as = ER_KIND_COUNTER,
+		.size = sizeof(struct er_counter),
+		.valid = counter_valid,
+		.stacks = event_stacks,
+		.write = write_event,
+		.wanted = wants_counters,
+		.packet = ER_PKT_HWC,
+		.values = counter_values,
+		.announce = announce_counters,
 	},
 };
 
 const struct data_kind *data_kind(uint32_t kind)
 {
 	return kind < ER_KIND_COUNT ? &kinds[kind] : NULL;
+}
+
+void kinds_announce(const struct plan *plan, struct expwriter *w, bool part)
+{
+	for (int i = 0; i < ER_KIND_COUNT; i++) {
+		const struct data_kind *k = &kinds[i];
+
+		if (!k->wanted || !k->wanted(plan))
+			continue;
+		if (k->announce)
+			k->announce(plan, w, part);
+		else if (k->packet)
+			expwriter_profile(w, k->packet, NULL);
+	}
 }

@@ -19,8 +19,12 @@
 #include "user/record/plan.h"
 
 struct drain;
+struct expwriter;
 
-enum { KIND_STACKS = ER_OFF_STATES }; /* the most that a record refers to */
+enum {
+	KIND_STACKS = ER_OFF_STATES, /* the most that a record refers to */
+	KIND_VALUES = 16,            /* fields of a packet that write_event writes, at most */
+};
 
 struct data_kind {
 	const char *word;         /* what losses in recorder.xml call it */
@@ -36,11 +40,26 @@ struct data_kind {
 	 * done; with `last_chance` it does without. NULL: kept as it comes (stacks).
 	 */
 	bool (*write)(struct drain *dr, const void *record, bool last_chance);
-	bool (*wanted)(const struct plan *plan); /* is it shown while recording, even if there is none */
+	/* Does the plan ask for it? Then it is shown while recording, even if there is none. */
+	bool (*wanted)(const struct plan *plan);
+	/*
+	 * The packet that write_event writes of a record; EMPTY: another function writes. `values`
+	 * fills in the packet's fields after FRINFO, in the order of packet.c; NULL: there are none.
+	 */
+	enum er_packet packet;
+	void (*values)(const void *record, int64_t *ret);
+	/*
+	 * Describe the kind's packets in log.xml: for the founder, or for all sub-experiments
+	 * (`part`). NULL: the description is packet.c's, if there is a packet.
+	 */
+	void (*announce)(const struct plan *plan, struct expwriter *w, bool part);
 };
 
 /* The row of a ring record's kind; NULL: there is none. */
 const struct data_kind *data_kind(uint32_t kind);
+
+/* Describe in log.xml the packets of all kinds that the plan asks for. */
+void kinds_announce(const struct plan *plan, struct expwriter *w, bool part);
 
 /* What has come of each kind so far, by the kernel's and the drain's counts. */
 struct record_counts {

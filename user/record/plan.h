@@ -21,16 +21,16 @@ enum {
 enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
 enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
 
-/* -s on: the session measures the threshold, see calibrate.h. */
+/* trace_ns for -s on: the session measures the threshold, see calibrate.h. */
 #define TRACE_CALIBRATED UINT64_MAX
 
 struct plan {
-	uint64_t interval_ns;   /* between clock samples; 0: no clock profiling */
+	/*
+	 * What the user chose; the session adds the rest before it opens the capture. trace_ns may
+	 * be TRACE_CALIBRATED.
+	 */
+	struct capture_plan capture;
 	counter_list counters;  /* -h */
-	bool states;            /* record microstates; needs clock profiling */
-	uint64_t trace_ns;      /* -s: TRACE_OFF, TRACE_ALL, TRACE_CALIBRATED, or a threshold */
-	bool exact_user;        /* measure user and system time at each system call */
-	enum stack_method stack_method;   /* how the stacks of waits are captured */
 	double budget;          /* share of all CPU time that recording may take; 0: unlimited */
 	uint64_t begin_ns;      /* -t: recording is paused until then … */
 	uint64_t end_ns;        /* … and ends then; 0: when the load ends, or by a signal */
@@ -46,16 +46,16 @@ struct plan {
 	const char *follow_regexp; /* FOLLOW_MATCHING */
 	VEC(struct capture_target) targets;
 	bool leave_stopped;     /* -x */
-	bool idle, no_self, verbose;
+	bool verbose;
 	const char *kallsyms;   /* NULL: the running kernel's; tests give a file */
 	char **argv;            /* the recording tool's, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 };
 
-/* True if the plan has clock samples or counters. */
+/* True if the plan needs a capture. */
 static inline bool plan_profiles(const struct plan *p)
 {
-	return p->interval_ns || p->counters.len;
+	return p->counters.len || capture_wanted(&p->capture);
 }
 
 #endif

@@ -24,18 +24,18 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 {
 	struct buf how = { 0 };
 
-	buf_puts(&how, a->plan->interval_ns ? "cpu-clock event on each CPU" :
+	buf_puts(&how, a->plan->capture.interval_ns ? "cpu-clock event on each CPU" :
 		       a->capture ? "no clock" : "none");
 	if (a->plan->counters.len)
 		buf_printf(&how, ", %zu counter%s", a->plan->counters.len,
 			   a->plan->counters.len == 1 ? "" : "s");
-	if (a->capture && a->plan->states)
+	if (a->capture && a->plan->capture.states)
 		buf_printf(&how, ", stacks of waits by %s", stack_method_name(capture_stack_method(a->capture)));
 	if (a->control->trace_ns > TRACE_ALL)
 		buf_printf(&how, ", waits from %.3f ms traced", (double)a->control->trace_ns / 1e6);
 	else if (a->control->trace_ns)
 		buf_puts(&how, ", all waits traced");
-	if (a->plan->exact_user)
+	if (a->plan->capture.split)
 		buf_puts(&how, ", user and system time by system calls");
 	xml_attr(b, "how", how.data);
 	buf_free(&how);
@@ -43,7 +43,7 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 
 static void write_capture(const struct recorder_xml *a, struct buf *b)
 {
-	bool states = a->capture && a->plan->states;
+	bool states = a->capture && a->plan->capture.states;
 
 	buf_puts(b, "<capture");
 	write_how(a, b);
@@ -57,7 +57,7 @@ static void write_capture(const struct recorder_xml *a, struct buf *b)
 		number(b, "trace_ns", a->control->trace_ns);
 		number(b, "distance_ns", a->control->pace.distance_ns);
 		number(b, "widest_ns", a->control->pace.widest_ns);
-		number(b, "split", a->plan->exact_user);
+		number(b, "split", a->plan->capture.split);
 	}
 	buf_puts(b, "/>\n");
 	vec_for_each(t, &a->plan->targets) {
@@ -78,9 +78,9 @@ static void write_uncounted(const struct recorder_xml *a, struct buf *b)
 	struct buf fields = { 0 };
 
 	buf_puts(&fields, "ioch");
-	if (!a->capture || !a->plan->exact_user)
+	if (!a->capture || !a->plan->capture.split)
 		buf_puts(&fields, " syscalls");
-	if (!a->capture || !a->plan->states) {
+	if (!a->capture || !a->plan->capture.states) {
 		buf_puts(&fields, " ictx nsignals");
 		for (int i = 0; i < MS_COUNT; i++)
 			if (!mstate_descs[i].on_cpu)
@@ -149,7 +149,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	xml_attr(b, "version", ER_VERSION);
 	number(b, "pid", getpid());
 	xml_attr(b, "state", a->closed ? "closed" : "running");
-	number(b, "interval_ns", a->plan->interval_ns);
+	number(b, "interval_ns", a->plan->capture.interval_ns);
 	buf_puts(&word, follow[a->plan->follow]);
 	buf_puts(&word, a->plan->follow == FOLLOW_MATCHING ? a->plan->follow_regexp : "");
 	xml_attr(b, "follow", word.data);
@@ -340,7 +340,7 @@ void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u)
 	struct er_counts c;
 	size_t n;
 
-	if (!a->capture || !a->plan->states)
+	if (!a->capture || !a->plan->capture.states)
 		return;
 	u->vctx = 0;
 	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {

@@ -11,7 +11,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "user/record/counter_log.h"
+#include "user/record/kinds.h"
 #include "user/record/ksymtab.h"
 #include "user/record/recording_impl.h"
 #include "user/record/schedule.h"
@@ -21,7 +21,6 @@ enum {
 	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
 	LITTLE = 8192, /* bytes; too few to open five files for, if more may come */
-	PTIMER_US = 1,
 };
 
 void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)
@@ -40,24 +39,14 @@ void recording_relieve(struct recording *b)
 	b->relief(b->relief_ctx);
 }
 
-/* Announce the packets of the founder or a sub-experiment. A founder never has waits. */
-static void announce(struct recording *b, enum er_stateset states)
-{
-	struct expwriter *w = b->founder.w;
-
-	if (b->clock)
-		expwriter_clock_profile(w, PTIMER_US, states, b->waits && states == STATES_ALL);
-	counters_announce(b->counters, w);
-}
-
 /* The founder lists the CPUs; on some machines there are hundreds. */
-static void announce_parts(struct recording *b)
+static void announce_parts(struct recording *b, const struct plan *plan)
 {
 	struct exp_header h = b->header;
 
 	h.ncpus = 0;
 	expwriter_parts_begin(b->founder.w, &h);
-	announce(b, STATES_ALL);
+	kinds_announce(plan, b->founder.w, true);
 	expwriter_parts_end(b->founder.w);
 }
 
@@ -70,9 +59,6 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
 	b->header = *h;
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
-	b->waits = plan->states;
-	b->clock = plan->interval_ns;
-	b->counters = &plan->counters;
 	b->ksyms = plan_profiles(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
 	if (plan_profiles(plan) && !b->ksyms) {
 		free(b);
@@ -84,8 +70,8 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
 		free(b);
 		return err;
 	}
-	announce(b, STATES_KERNEL);
-	announce_parts(b);
+	kinds_announce(plan, b->founder.w, false);
+	announce_parts(b, plan);
 	for (size_t i = 0; i < plan->ncomments; i++)
 		expwriter_text(b->founder.w, "notes", plan->comments[i]);
 	*ret = b;

@@ -33,9 +33,6 @@ struct recording {
 	struct strtab stems;  /* of sub-experiments' names; ids index `used` */
 	VEC(unsigned) used;   /* the highest number used with the stem */
 	uint64_t bytes, limit;
-	const counter_list *counters;
-	bool clock;           /* the recording has clock packets */
-	bool waits;           /* sub-experiments have packets of time off the CPU */
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct map callers;   /* kernel pcs of callers whose functions are written; no values */
 	bool fresh_ksyms;     /* the founder has kernel symbols that are not on disk yet */

@@ -84,23 +84,7 @@ static void raise_priority(void)
 static int open_capture(struct recording_session *s)
 {
 	struct capture_counter counters[ER_MAX_COUNTERS];
-	struct capture_plan cp = {
-		.counters = counters,
-		.interval_ns = s->plan->interval_ns,
-		.idle = s->plan->idle,
-		.exclude_self = s->plan->no_self,
-		.self = getpid(),
-		.targets = s->plan->targets.data,
-		.ntargets = s->plan->targets.len,
-		.states = s->plan->states,
-		.wait_interval_ns = control_distance(s->plan),
-		.trace_ns = s->control.trace_ns,
-		.split = s->plan->exact_user,
-		.waker_stacks = s->plan->states,
-		.raw_stacks = s->worker,
-		.stack_method = s->plan->stack_method,
-	};
-
+	struct capture_plan cp = s->plan->capture;
 	uint64_t before;
 	int err;
 
@@ -108,6 +92,14 @@ static int open_capture(struct recording_session *s)
 		return 0;
 	vec_for_each(c, &s->plan->counters)
 		counters[cp.ncounters++] = c->event;
+	cp.counters = counters;
+	cp.self = getpid();
+	cp.targets = s->plan->targets.data;
+	cp.ntargets = s->plan->targets.len;
+	cp.wait_interval_ns = control_distance(s->plan);
+	cp.trace_ns = s->control.trace_ns;
+	cp.waker_stacks = cp.states;
+	cp.raw_stacks = s->worker;
 	before = privilege_take(PRIVILEGE_CAPTURE);
 	err = capture_open(&cp, s->d, &s->capture);
 	if (err >= 0)

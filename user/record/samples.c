@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns clock samples, residuals and counter overflows into packets. */
+/* Turns clock samples, residuals and events such as counter overflows into packets. */
 #include <string.h>
 
 #include "user/record/drain_impl.h"
 
-/* The destination of a sample, or of the part that an overflow shares with a sample. */
+/* The destination of a sample or of an event, which begins like a sample. */
 struct route {
 	const struct er_clock *record;
 	struct actor actor;
@@ -86,27 +86,32 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	packet.stack = at.uid;
 	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
-	dr->nsamples++;
+	dr->nwritten[ER_KIND_CLOCK]++;
 	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
 	drain_packet(dr, at.output, at.followed, &at.actor, &packet, c->weight);
 	return true;
 }
 
-bool write_overflow(struct drain *dr, const void *record, bool last_chance)
+bool write_event(struct drain *dr, const void *record, bool last_chance)
 {
-	const struct er_counter *c = record;
-	struct route at = route_of(&c->at);
-	enum counter_mode mode = c->at.flags & ER_CLOCK_USER ? COUNTER_USER : COUNTER_KERNEL;
+	const struct er_clock *c = record;
+	const struct data_kind *kind = data_kind(c->h.kind);
+	struct route at = route_of(c);
+	int64_t values[KIND_VALUES];
 
-	if (is_full(dr, c->at.h.time_ns))
+	if (is_full(dr, c->h.time_ns))
 		return true;
 	if (!find_place(dr, &at, last_chance))
 		return false;
-	dr->noverflows++;
-	thread_names_note(dr->names, &c->at.task, at.actor.kthread, c->at.h.time_ns);
-	/* In the order of the fields of packet.c. */
-	output_packet(dr->parts.recording, at.output, ER_PKT_HWC, (const int64_t[]){
-		drain_lwp(&at.actor, at.followed), c->at.task.tid, c->at.cpu,
-		c->at.h.time_ns, at.uid, counter_tag(c->counter, mode), c->at.weight, c->at.h.seq });
+	dr->nwritten[c->h.kind]++;
+	thread_names_note(dr->names, &c->task, at.actor.kthread, c->h.time_ns);
+	values[0] = drain_lwp(&at.actor, at.followed);
+	values[1] = c->task.tid;
+	values[2] = c->cpu;
+	values[3] = c->h.time_ns;
+	values[4] = at.uid;
+	if (kind->values)
+		kind->values(record, &values[5]);
+	output_packet(dr->parts.recording, at.output, kind->packet, values);
 	return true;
 }

@@ -187,7 +187,7 @@ bool write_wait(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	if (w->stack && !stacks_has(dr->stacks, w->stack))
 		dr->parts.drops->n[DROP_STACK]++;
-	dr->nwaits++;
+	dr->nwritten[ER_KIND_WAIT]++;
 	fill_common(dr, w, &t);
 	own = route_output(dr, &t.actor, w->h.time_ns, makes_output(dr, w));
 	t.followed = own;

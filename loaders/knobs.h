@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The variables that every skeleton has whose programs send stacks (bpf/stack.bpf.h, thread.bpf.h). */
+#ifndef LOADERS_KNOBS_H
+#define LOADERS_KNOBS_H
+
+#include "loaders/capture.h"
+#include "loaders/cpus.h"
+#include "loaders/rings.h"
+#include "loaders/targets.h"
+
+/*
+ * Set them from the capture_plan, before the load, and size the map of targets. A macro, because
+ * each skeleton is a type of its own.
+ */
+#define knobs_set(skel, plan, rings)                                                               \
+	do {                                                                                       \
+		(skel)->rodata->er_wake_bytes = rings_wake_bytes(rings);                           \
+		(skel)->rodata->er_hash_seed = rings_hash_seed(rings);                             \
+		(skel)->rodata->er_ring_bytes = rings_bytes(rings);                                \
+		(skel)->rodata->er_raws = (plan)->raw_stacks;                                      \
+		(skel)->rodata->er_max_frames = stack_limit();                                     \
+		(skel)->rodata->er_perf_step = cpus_hotplug_step("perf:online");                   \
+		(skel)->rodata->er_has_targets = (plan)->ntargets > 0;                             \
+		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \
+		targets_size((skel)->maps.er_targets, plan);                                       \
+	} while (0)
+
+#endif
