@@ -112,20 +112,28 @@ static struct experiment *finish(struct fixture *f)
 	return e;
 }
 
-static inline void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
-		       uint32_t flags)
+/* A stack whose walk of user frames ended so. */
+static inline void give_ended(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
+			      uint32_t flags, enum er_end end)
 {
 	struct {
 		struct er_stack s;
 		uint64_t pcs[8];
 	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = id, .tgid = PID,
-		       .start_time = 1990, .nkernel = nkernel, .nuser = nuser, .flags = flags } };
+		       .start_time = 1990, .nkernel = nkernel, .nuser = nuser, .flags = flags,
+		       .end = end } };
 
 	for (int i = 0; i < nkernel; i++)
 		r.pcs[i] = 0xffffffff81001010 + 0x100 * i;
 	for (int i = 0; i < nuser; i++)
 		r.pcs[nkernel + i] = 0x401010 + 0x100 * i;
 	drain_take(f->drain, 0, &r, sizeof(r.s) + 8 * (nkernel + nuser));
+}
+
+static inline void give_stack(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
+			      uint32_t flags)
+{
+	give_ended(f, id, nkernel, nuser, flags, ER_END_NOT);
 }
 
 static inline struct experiment *open_sub(struct experiment *e, const char *name)

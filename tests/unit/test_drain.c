@@ -288,19 +288,28 @@ static void test_a_full_store_begins_anew(void **state)
 	stacks_free(st);
 }
 
+/* The second user frame of give_ended, a return address. */
+#define USER_ROOT (0x401110 - 1)
+
 static void test_cut_stacks_are_marked(void **state)
 {
 	static const struct {
 		uint16_t nkernel, nuser;
 		uint32_t flags;
+		enum er_end end;
 		int64_t npcs;
 		uint64_t last;
 	} cases[] = {
-		{ 1, 2, ER_STACK_USER_TRUNCATED, 4, ER_PC_TRUNCATED },
-		{ 1, 0, ER_STACK_USER_FAILED, 2, ER_PC_UNWIND_FAILED },
-		{ 2, 2, ER_STACK_KERNEL_TRUNCATED, 3, ER_PC_TRUNCATED },
-		{ 0, 2, ER_STACK_KERNEL_FAILED, 1, ER_PC_UNWIND_FAILED },
-		{ 0, 0, 0, 1, ER_PC_UNWIND_FAILED },
+		{ 1, 2, ER_STACK_USER_TRUNCATED, ER_END_DEPTH, 4, ER_PC_TRUNCATED },
+		{ 1, 0, ER_STACK_USER_FAILED, ER_END_FAULT, 2, ER_PC_UNWIND_FAILED },
+		{ 2, 2, ER_STACK_KERNEL_TRUNCATED, ER_END_PROVEN, 3, ER_PC_TRUNCATED },
+		{ 2, 2, ER_STACK_KERNEL_TRUNCATED, ER_END_NO_CFI, 3, ER_PC_TRUNCATED },
+		{ 0, 2, ER_STACK_KERNEL_FAILED, ER_END_PROVEN, 1, ER_PC_UNWIND_FAILED },
+		{ 0, 0, 0, ER_END_NOT, 1, ER_PC_UNWIND_FAILED },
+		{ 1, 2, 0, ER_END_PROVEN, 3, USER_ROOT },
+		{ 1, 2, 0, ER_END_FP_ZERO, 3, USER_ROOT },
+		{ 1, 2, 0, ER_END_NO_CFI, 4, ER_PC_UNWIND_FAILED },
+		{ 1, 2, 0, ER_END_SHORT, 4, ER_PC_UNWIND_FAILED },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -309,7 +318,7 @@ static void test_cut_stacks_are_marked(void **state)
 		struct clocks c;
 
 		begin(&f, FOLLOW_ALL, NULL);
-		give_stack(&f, 9, cases[i].nkernel, cases[i].nuser, cases[i].flags);
+		give_ended(&f, 9, cases[i].nkernel, cases[i].nuser, cases[i].flags, cases[i].end);
 		give_clock(&f, TID, 9, 1000, 0, 4000);
 		e = finish(&f);
 		sub = open_sub(e, "_prog_PID_5000000.1.er");

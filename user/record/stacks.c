@@ -149,12 +149,23 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 }
 
 /*
+ * The walk stopped below the thread's first frame. A frame pointer of 0 is not proof of the first
+ * frame, but no caller is known to be missing. A stack cut at ER_END_DEPTH has its own flag.
+ */
+static bool lacks_callers(const struct stored *s)
+{
+	return s->end != ER_END_NOT && s->end != ER_END_PROVEN && s->end != ER_END_FP_ZERO &&
+	       s->end != ER_END_DEPTH;
+}
+
+/*
  * A marker for missing frames may only be at the root. If the kernel part was truncated, user
  * frames would be shown as direct callers of the wrong kernel frame, so they are left out.
  */
 static size_t compose(const struct stored *s, const struct image *im, uint64_t root, uint64_t *pcs)
 {
 	uint32_t cut = ER_STACK_KERNEL_TRUNCATED, failed = ER_STACK_KERNEL_FAILED;
+	bool lacking = false;
 	size_t n = s->nkernel;
 
 	memcpy(pcs, s->pcs, n * sizeof(*pcs));
@@ -163,10 +174,11 @@ static size_t compose(const struct stored *s, const struct image *im, uint64_t r
 			pcs[n] = address_in_image(im, s->pcs[n]);
 		cut |= ER_STACK_USER_TRUNCATED;
 		failed |= ER_STACK_USER_FAILED;
+		lacking = lacks_callers(s);
 	}
 	if (s->flags & cut)
 		pcs[n++] = ER_PC_TRUNCATED;
-	else if (s->flags & failed || (!n && !root))
+	else if (s->flags & failed || lacking || (!n && !root))
 		pcs[n++] = ER_PC_UNWIND_FAILED;
 	else if (root)
 		pcs[n++] = root;
