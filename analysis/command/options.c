@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/interrupt.h"
 #include "analysis/command/command.h"
 #include "analysis/command/newest.h"
 #include "analysis/command/shell.h"
@@ -27,6 +28,7 @@ struct command_line {
 	VEC(char *) experiments;
 	struct objtypes types; /* built-in types, and types that an earlier option defines */
 	char *newest; /* the newest experiment, taken because none was named */
+	const struct front *front; /* NULL: the program is er_print */
 	bool version, keep_going;
 };
 
@@ -66,7 +68,7 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	const char *name = argv[0] + (argv[0][0] == '-') + !strncmp(argv[0], "--", 2);
 	struct action a = { .argv = argv, .argc = 1 };
 
-	if (!strcmp(argv[0], "-")) {
+	if (!strcmp(argv[0], "-") && !cl->front) {
 		vec_push(&cl->actions, a);
 		return 1;
 	}
@@ -79,6 +81,9 @@ static int take_option(struct command_line *cl, int argc, char **argv, struct di
 	a.command = command_find(name, d);
 	if (!a.command)
 		return -1;
+	if (cl->front && !cl->front->takes(a.command))
+		return diag_error(d, "-%s: is a command of er_print only: -h lists the options here",
+				  a.command->name);
 	while (a.argc <= a.command->option_args && a.argc < argc)
 		a.argc++;
 	if (a.argc <= a.command->option_args)
@@ -101,16 +106,29 @@ static bool is_command_word(const char *s)
 	return *s && !strpbrk(s, "./") && access(s, F_OK);
 }
 
+/* Returns the number of words of an option that the front takes; 0: none; -1 after reporting. */
+static int take_own(const struct command_line *cl, int argc, char **argv, struct diag *d)
+{
+	return cl->front && argv[0][0] == '-' ? cl->front->option(cl->front->ctx, argc, argv, d) : 0;
+}
+
 static int parse(struct command_line *cl, int argc, char **argv, struct diag *d)
 {
 	for (int i = 1; i < argc;) {
-		int n = 1;
+		int n = take_own(cl, argc - i, argv + i, d);
 
+		if (n) {
+			if (n < 0)
+				return -1;
+			i += n;
+			continue;
+		}
+		n = 1;
 		if (!strcmp(argv[i], "-V"))
 			cl->version = true;
 		else if (!strcmp(argv[i], "-keep-going") || !strcmp(argv[i], "--keep-going"))
 			cl->keep_going = true;
-		else if (argv[i][0] == '-' || is_command_word(argv[i]))
+		else if (argv[i][0] == '-' || (!cl->front && is_command_word(argv[i])))
 			n = take_option(cl, argc - i, argv + i, d);
 		else
 			vec_push(&cl->experiments, argv[i]);
@@ -148,6 +166,10 @@ static void usage(const struct shell *sh, const struct command_line *cl)
 			sh->program);
 	}
 	buf_free(&b);
+	if (cl->front) {
+		fputs(cl->front->usage, stderr);
+		return;
+	}
 	fprintf(stderr,
 		"usage: %s [-command [argument] | -script file | -keep-going | - | -V]... [experiment...]\n"
 		"       an experiment is a directory *.er or a group file *.erg; without any, the\n"
@@ -180,7 +202,7 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 {
 	const struct action *done = run_only_limit(sh, cl);
 
-	if (!cl->actions.len)
+	if (!cl->actions.len && !cl->front)
 		shell_keyboard(sh);
 	vec_for_each(a, &cl->actions) {
 		if (sh->ended)
@@ -220,32 +242,53 @@ static int take_newest(struct shell *sh, struct command_line *cl)
 	return 0;
 }
 
+/* What the front does at the end, unless something failed before. Ctrl-C ends it. */
+static void finish(struct shell *sh, const struct front *f)
+{
+	if (sh->nfailed || sh->interrupted)
+		return;
+	interrupt_arm();
+	sh->nfailed += f->finish(sh, f->ctx) != 0;
+	if (interrupt_disarm()) {
+		diag_note(&sh->diag, "interrupted: nothing was written");
+		sh->interrupted = true;
+	}
+	shell_messages(sh);
+}
+
 static int run(struct shell *sh, struct command_line *cl)
 {
 	if (cl->version)
 		return shell_run(sh, command_find("version", &sh->diag), 1, NULL) != 0;
-	if (!cl->experiments.len && !all_bare(cl) && take_newest(sh, cl)) {
+	if (!cl->experiments.len && (cl->front || !all_bare(cl)) && take_newest(sh, cl)) {
 		usage(sh, cl);
-		return 1;
+		return cl->front ? 2 : 1;
 	}
 	sh->keep_going = cl->keep_going;
 	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))
 		return 1;
 	run_actions(sh, cl);
+	if (cl->front)
+		finish(sh, cl->front);
 	return sh->interrupted ? 128 + SIGINT : sh->nfailed != 0;
 }
 
-int shell_main(struct shell *sh, int argc, char **argv)
+int shell_main_front(struct shell *sh, const struct front *f, int argc, char **argv)
 {
 	struct diag d = { .prefix = sh->program };
-	struct command_line cl = { 0 };
+	struct command_line cl = { .front = f };
 	int status;
 
 	objtypes_init(&cl.types);
-	status = parse(&cl, argc, argv, &d) ? 1 : run(sh, &cl);
+	status = parse(&cl, argc, argv, &d) ? (f ? 2 : 1) : run(sh, &cl);
 	objtypes_free(&cl.types);
 	vec_free(&cl.actions);
 	vec_free(&cl.experiments);
 	free(cl.newest);
 	return status;
+}
+
+int shell_main(struct shell *sh, int argc, char **argv)
+{
+	return shell_main_front(sh, NULL, argc, argv);
 }

@@ -135,4 +135,25 @@ void shell_reply_as(struct shell *sh, const char *setting, const char *text);
  */
 int shell_main(struct shell *sh, int argc, char **argv);
 
+/*
+ * Another program that takes experiments and some of er_print's commands as options. It reads no
+ * commands from standard input.
+ */
+struct front {
+	const char *usage; /* a text with all lines, printed when no experiment is named */
+	/* whether a command is an option of this program */
+	bool (*takes)(const struct command *c);
+	/*
+	 * Take an option of the program's own, with its arguments. Returns its number of words, 0
+	 * if it is not the program's own, or -1 after reporting.
+	 */
+	int (*option)(void *ctx, int argc, char **argv, struct diag *d);
+	/* What the program does once all options were executed. Returns 0, or -1 after reporting. */
+	int (*finish)(struct shell *sh, void *ctx);
+	void *ctx;
+};
+
+/* The same for such a program. Returns 2 if the command line is wrong. */
+int shell_main_front(struct shell *sh, const struct front *f, int argc, char **argv);
+
 #endif

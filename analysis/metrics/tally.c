@@ -87,16 +87,13 @@ struct func *shown_func(struct session *s, struct func *f, struct func *caller)
  * Built from the root, where API entries are recognized, but stored leaf first: so
  * filled from the end.
  */
-static void build_path(struct tally *t, struct session *s, uint32_t id)
+uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs)
 {
 	const struct stack *st = &s->stacks.data[id];
 	const uint32_t *frames = &s->stack_frames.data[st->first];
-	size_t first = t->path_funcs.len, at = first + st->n;
 	struct func *caller = NULL;
-	uint32_t *funcs;
+	uint32_t at = st->n;
 
-	vec_reserve(&t->path_funcs, at);
-	funcs = t->path_funcs.data;
 	for (uint32_t i = st->n; i > 0; i--) {
 		struct func *f = shown_func(s, s->frames.data[frames[i - 1]].func, caller);
 
@@ -104,10 +101,20 @@ static void build_path(struct tally *t, struct session *s, uint32_t id)
 			funcs[--at] = f->id;
 		caller = f;
 	}
-	t->paths[id] = (struct path){ .first = first, .n = first + st->n - at };
-	if (at > first)
-		memmove(&funcs[first], &funcs[at], t->paths[id].n * sizeof(*funcs));
-	t->path_funcs.len += t->paths[id].n;
+	if (at)
+		memmove(funcs, &funcs[at], (st->n - at) * sizeof(*funcs));
+	return st->n - at;
+}
+
+static void build_path(struct tally *t, struct session *s, uint32_t id)
+{
+	size_t first = t->path_funcs.len;
+	uint32_t n;
+
+	vec_reserve(&t->path_funcs, first + s->stacks.data[id].n);
+	n = shown_path(s, id, &t->path_funcs.data[first]);
+	t->paths[id] = (struct path){ .first = first, .n = n };
+	t->path_funcs.len += n;
 }
 
 static void metrics_met(struct tally *t)

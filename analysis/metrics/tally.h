@@ -46,6 +46,11 @@ void tally_add(const struct tally *t, int64_t *to, const int64_t *sums);
  * object, they are merged.
  */
 struct func *shown_func(struct session *s, struct func *f, struct func *caller);
+/*
+ * The functions shown for a stack, leaf first, as ids. There must be room for as many as
+ * the stack has frames. Returns how many there are.
+ */
+uint32_t shown_path(struct session *s, uint32_t stack, uint32_t *funcs);
 
 /* Zeros for a function created after the tally. */
 static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)

@@ -25,6 +25,7 @@ analysis/model      analysis/base analysis/experiment analysis/symbols
 analysis/metrics    analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/views      analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics
 analysis/print      analysis/base analysis/views
+analysis/export     analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics analysis/views
 analysis/files       analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/command    analysis
 tools               analysis

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The program er_export: with --to it writes a format of another program, with er_print's
+ * options for what is selected; without, the raw data.
+ */
+#ifndef COMMAND_EXPORTING_H
+#define COMMAND_EXPORTING_H
+
+#include <stdbool.h>
+
+/* Whether the command line has --to with the name of a format, or another option for it. */
+bool exporting_asked(int argc, char **argv);
+/* Returns the exit status, or -SIGINT if the user interrupted. */
+int exporting_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/export.h"
+
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/views/view.h"
+
+static const struct exporter *const exporters[] = {
+	&folded_exporter,
+};
+
+static const char *const roots[] = {
+	[ROOT_STATE] = "state", [ROOT_REASON] = "reason", [ROOT_PROCESS] = "process",
+};
+
+const struct exporter *exporter_at(size_t n)
+{
+	return n < sizeof(exporters) / sizeof(exporters[0]) ? exporters[n] : NULL;
+}
+
+const struct exporter *exporter_find(const char *name)
+{
+	const struct exporter *e;
+
+	for (size_t i = 0; (e = exporter_at(i)); i++) {
+		if (!strcmp(e->name, name))
+			return e;
+	}
+	return NULL;
+}
+
+int export_root_parse(const char *word, enum export_root *ret)
+{
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		if (!roots[i] || strcmp(roots[i], word))
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return -1;
+}
+
+/* The metric that the function list is sorted by, or the first one that can be added up. */
+static const struct metric *first_metric(const struct view_state *v)
+{
+	const struct metric *sorted = v->sort.col.metric;
+
+	if (sorted && sorted->unit != UNIT_RATIO)
+		return sorted;
+	vec_for_each(m, &v->metric_set->all) {
+		if (m->unit != UNIT_RATIO)
+			return m;
+	}
+	return NULL;
+}
+
+const struct metric *export_metric(const struct view_state *v, const char *keyword,
+				   enum export_root root, struct diag *d)
+{
+	bool states = root == ROOT_STATE || root == ROOT_REASON;
+	const struct metric *m;
+
+	if (!keyword) {
+		m = states ? metric_find(v->metric_set, "total") : NULL;
+		m = m ? m : first_metric(v);
+		if (!m)
+			diag_error(d, "the experiment has no data to export: see its messages with "
+				   "er_print -header");
+		return m;
+	}
+	m = metric_find(v->metric_set, keyword);
+	if (!m)
+		diag_error(d, "--metric '%s': not recorded here: er_print -metric_list lists what was",
+			   keyword);
+	else if (m->unit == UNIT_RATIO)
+		diag_error(d, "--metric '%s': a ratio cannot be added up over stacks: export its two "
+			   "metrics instead", keyword);
+	return m && m->unit != UNIT_RATIO ? m : NULL;
+}

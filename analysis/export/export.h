@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Exporters write what an experiment says in the format of another program. They read
+ * packets and stacks, not rows of reports, and they apply er_print's filter, selection and
+ * name format. An exporter is a row of a table and a file; docs/howto-export.md says how to
+ * add one.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct diag;
+struct metric;
+struct outfile;
+struct view_state;
+
+/* What stands at the root of each stack, above its outermost function. */
+enum export_root { ROOT_NONE, ROOT_STATE, ROOT_REASON, ROOT_PROCESS };
+
+struct export {
+	struct view_state *view;     /* session, metrics, filter and name format; borrowed */
+	const struct metric *metric; /* what stacks are weighted by, never a ratio; NULL: unchosen */
+	enum export_root root;
+	struct diag *diag;
+};
+
+struct exporter {
+	const char *name;   /* after --to */
+	const char *suffix; /* of the file's name, with its dot */
+	const char *help;
+	bool gzip;          /* the output is compressed */
+	bool weighted;      /* uses `metric` and `root`: --metric and --root are allowed */
+	/* Write everything into `out`. Returns 0, or -1 after a report. */
+	int (*write)(const struct export *x, struct outfile *out);
+};
+
+/* The nth exporter; NULL after the last. And the one of a name; NULL: there is none. */
+const struct exporter *exporter_at(size_t n);
+const struct exporter *exporter_find(const char *name);
+
+/* The word's root in *ret. Returns 0, or -1 if there is none of this name. */
+int export_root_parse(const char *word, enum export_root *ret);
+
+/*
+ * The metric of this keyword, or with NULL the default one: total time if stacks have roots
+ * of states or reasons, else the one that er_print sorts functions by. NULL after a report.
+ */
+const struct metric *export_metric(const struct view_state *v, const char *keyword,
+				   enum export_root root, struct diag *d);
+
+/* A row for each exporter, in its own file. */
+extern const struct exporter folded_exporter;
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The packets that pass the filter, added up by stack and by what else an exporter tells
+ * apart: state, reason, CPU, process or thread. For formats without times of single events.
+ */
+#ifndef EXPORT_GATHER_H
+#define EXPORT_GATHER_H
+
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
+#include "analysis/model/intern.h"
+
+struct experiment;
+struct export;
+
+enum gather_by {
+	BY_STATE = 1 << 0,
+	BY_REASON = 1 << 1,
+	BY_CPU = 1 << 2,
+	BY_PROCESS = 1 << 3,
+	BY_THREAD = 1 << 4, /* and by the name that the thread had */
+};
+
+/* What is not told apart is 0, cpu and state -1; so is what a packet lacks. */
+struct bucket_key {
+	const struct experiment *founder; /* NULL unless by process or thread */
+	const char *comm;                 /* interned by the session; NULL: unknown */
+	int64_t pid, tid;                 /* pid 0: a kernel thread, which always has its tid */
+	uint32_t stack;                   /* in session.stacks */
+	int32_t cpu, state;               /* enum er_mstate */
+	int32_t reason;                   /* enum er_reason; -1: on a CPU */
+};
+
+struct bucket {
+	struct bucket_key key;
+	int64_t samples;       /* clock packets, without remainders, which are no samples */
+	int64_t on_ns, off_ns; /* time on and off a CPU */
+	int64_t value;         /* of the chosen metric, in its unit */
+};
+
+struct gathered {
+	unsigned by;
+	VEC(struct bucket) buckets; /* in the order of their first packets */
+	struct intern ids;
+};
+
+/*
+ * Run over the packets. Buckets in which everything is 0 are left out. Returns 0; or -1
+ * after a report that nothing passes the filter, or silently if the user interrupted.
+ */
+int gather(const struct export *x, unsigned by, struct gathered *ret);
+void gathered_free(struct gathered *g);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The name of the frame above a stack: its state, its reason, or its process. */
+#ifndef EXPORT_ROOTNAME_H
+#define EXPORT_ROOTNAME_H
+
+#include <stdint.h>
+
+struct bucket_key;
+struct buf;
+struct export;
+
+/* Append the name of the root that x asks for; nothing for ROOT_NONE. */
+void root_put(const struct export *x, const struct bucket_key *k, struct buf *b);
+
+/* A microstate's name in reports; "No state" outside the table. A reason's; "On CPU" for -1. */
+const char *state_uname(int64_t state);
+const char *reason_uname(int64_t reason);
+
+#endif

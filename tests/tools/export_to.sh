@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to: what holds for all formats, and folded stacks.
+. "$(dirname "$0")/../lib/tools.sh"
+
+# total METRIC OPTIONS…: er_print's <Total>, in the unit of folded stacks: a time in
+# microseconds, anything else as it is. A count that can be shown as a time is "+METRIC".
+total()
+{
+	local metric=$1
+	case $metric in +*) ;; *) metric=.$metric ;; esac
+	shift
+	er_print -printmode json -metrics "e$metric" -limit 1 "$@" -functions 2>/dev/null |
+		awk -F'[][,]' '/"type":"seconds"/ { scale = 1e6 } /<Total>/ {
+			for (i = 1; i <= NF; i++)
+				if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * (scale ? scale : 1) }'
+}
+
+# folded OPTIONS…: the sum of the counts.
+folded() { er_export --to folded -o - "$@" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+
+fresh
+put waits.1.er w.er
+put sys.1.er s.er
+put states.1.er t.er
+put calls.1.er c.er
+put hwc.1.er h.er
+put cut.1.er cut.er
+put lacks.1.er lacks.er
+
+# Sums are those of er_print: every metric of recordings of all kinds, without traced times,
+# which are no whole microseconds, so that the last line may lose a part of one.
+for e in w s t c h cut lacks; do
+	bad= n=0
+	for listed in $(er_print -metric_list $e.er 2>/dev/null | sed -n 's/^ei\([.+%]*[A-Za-z_-]*\) .*/\1/p'); do
+		metric=${listed##*%}
+		case $listed in *IPC | *CPI) continue ;; .+*) shown=+$metric ;; *) shown=$metric ;; esac
+		want=$(total "$shown" $e.er) got=$(folded --metric "$metric" $e.er)
+		case $metric in sync | io*time) got=$((got + 0)) want=${want%.*} ;; esac
+		n=$((n + (want > 0)))
+		[ "${want:-0}" = "${got:-0}" ] || bad="$bad $metric: $got, not $want;"
+	done
+	check_that "$e: every metric adds up to er_print's total" "\"$bad\" == \"\" && $n > 0" "$bad"
+done
+for options in "-pid 12" "-comm worker" "-from 300ms -to 700ms" "-thread_select 13" "-filters STATE==SLEEP"; do
+	check_that "$options" "$(total total $options w.er) == $(folded --metric total $options w.er) &&
+		$(folded --metric total $options w.er) > 0"
+done
+for root in state reason process; do
+	check_that "--root $root keeps the sum" "$(total total w.er) == $(folded --metric total --root $root w.er)"
+done
+check_that "two experiments" "$(total user t.er c.er) == $(folded --metric user t.er c.er)"
+
+er_export --to folded --root state -o - w.er >out
+check_that "states as roots" "$(awk -F';' '{ print $1 }' out | sort -u | wc -l) == 11 &&
+	$(awk -F'[; ]' '$1 == "Sleep" { n += $NF } END { print n }' out) == $(total sleep w.er)" "$(cat out)"
+er_export --to folded --root reason -o - w.er >out
+check_that "reasons as roots" "$(grep -c '^disk;start_thread;work;load;.* 150000$' out) == 1 &&
+	$(grep -c '^On CPU;' out) > 0" "$(cat out)"
+er_export --to folded --root process -o - w.er >out
+check_that "processes as roots" "$(grep -c '^app, PID 12;main;serve;parse 100000$' out) == 1" "$(cat out)"
+er_export --to folded -o - -object_hide LinuxKernel w.er >out
+check_that "a hidden object is one frame" "$(grep -c 'ksys_write' out) == 0 &&
+	$(grep -c '^main;serve;<LinuxKernel> 50000$' out) == 1" "$(cat out)"
+
+# Files.
+fresh
+put rec.1.er a.er
+check "the name follows the experiment's" er_export --to folded a.er
+check_that "and the format's" "$(cat a.folded | wc -l) == 1" "$(ls)"
+check_that "nothing else is left" "\"$(echo *)\" == \"a.er a.folded\""
+mkdir d && ln -s ../real d/link && echo old >real
+er_export --to folded -o d/link a.er
+check_that "a link's target is replaced" "$(grep -c '^main;r;r;r 1000$' real) == 1 && $([ -L d/link ]; echo $?) == 0"
+check_that "permissions are those of a new file" "\"$(umask 027; er_export --to folded -o m a.er; stat -c %a m)\" == 640"
+rm -f m
+mkfifo pipe && cat pipe >got & sleep 0.2
+[ -p pipe ] && er_export --to folded -o pipe a.er
+wait
+check_that "a pipe is written, not replaced" "$(wc -l <got) == 1 && $([ -p pipe ]; echo $?) == 0"
+er_export --to folded -o - a.er 2>err | true
+check_that "a closed pipe is no error" "$(wc -l <err) == 0" "$(cat err)"
+
+fresh
+put rec.1.er a.er
+put hostile.1.er bad.er
+put tree.1.er none.er
+: >none.er/profile
+echo precious >old
+refuses "unknown format" "unknown format: there are folded" er_export --to flame a.er
+refuses "no format" "--to" er_export -o x a.er
+refuses "unknown root" "state, reason and process" er_export --to folded --root cpu a.er
+refuses "unknown metric" "metric_list" er_export --to folded --metric cycles a.er
+refuses "a ratio" "ratio" er_export --to folded --metric IPC -o x "$tmp/fixtures/hwc.1.er"
+refuses "a command of er_print" "is a command of er_print only" er_export --to folded -functions a.er
+refuses "no argument" "needs an argument" er_export a.er --to
+refuses "a missing experiment" "No such file" er_export --to folded gone.er
+refuses "a missing directory" "No such file.*choose another file" er_export --to folded -o no/x a.er
+refuses "a directory" "Is a directory" er_export --to folded -o a.er a.er
+refuses "a full disk" "No space left" er_export --to folded -o /dev/full a.er
+refuses "a faulty filter" "" sh -c 'er_export --to folded -o x -pid abc a.er 2>&1 >/dev/null | head -n 1 >&2; exit 1'
+refuses "nothing passes" "nothing to export" er_export --to folded -o old -pid 99 a.er
+refuses "an empty experiment" "nothing to export\|no data to export" er_export --to folded -o old none.er
+check_that "an old file is kept when an export fails" "\"$(cat old)\" == \"precious\""
+
+# Hostile names.
+er_export --to folded -o - bad.er >out 2>err
+check_that "no control characters" "$(grep -c '[[:cntrl:]]' out) == 0 && $(wc -l <out) == 3" "$(cat -v out)"
+check_that "UTF-8 stays" "$(grep -c 'résumé 2000$' out) == 1"
+long=$(printf '%065536d' 0 | tr 0 'x')
+sed -i "s/name=\"main\"/name=\"$long;y\"/" a.er/map.xml
+er_export --to folded -o - a.er >out
+check_that "a name of 64 KB is whole; its semicolon separates nothing" \
+	"$(wc -c <out) > 65536 && $(awk -F';' '{ print NF }' out) == 4 && $(grep -c 'x:y;r;r;r 1000$' out) == 1" "$(tail -c 100 out)"
