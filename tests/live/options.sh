@@ -185,8 +185,11 @@ check_that "-A copy: the whole file" \
 # -x: the load waits for somebody to let it go
 "$er_kernel" -o x.er -x -q 0 -- "$syn/spin" beta:0.1 >x.out 2>x.err &
 pid=$!
-until load=$(pgrep -P $pid) || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-sleep 1
+load=
+until [ -n "$load" ] || ! kill -0 $pid 2>/dev/null; do
+	load=$(sed -n 's/.*the load is process \([0-9]*\), stopped.*/\1/p' x.err)
+	sleep 0.05
+done
 check_that "-x: the load is left stopped" \
 	"$(awk '$1 == "State:" { print ($2 ~ /[tT]/) }' "/proc/$load/status") == 1" "$(cat x.err)"
 kill -CONT "$load"
