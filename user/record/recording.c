@@ -99,12 +99,23 @@ static void recording_free(struct recording *b)
 	free(b);
 }
 
+/* An image that ended shortly before the recording does has not expired yet. */
+static uint64_t end_of(const struct output *p, uint64_t time_ns)
+{
+	uint64_t end = p->image ? p->image->end_ns : 0;
+
+	return end && end < time_ns ? end : time_ns;
+}
+
 int recording_close(struct recording *b, uint64_t time_ns)
 {
 	int err, err_founder;
 
-	while (b->open.len)
-		recording_end(b, b->open.data[b->open.len - 1], time_ns);
+	while (b->open.len) {
+		struct output *last = b->open.data[b->open.len - 1];
+
+		recording_end(b, last, end_of(last, time_ns));
+	}
 	expwriter_exit(b->founder.w, time_ns);
 	err_founder = output_close(&b->founder);
 	err = b->error ? b->error : err_founder;
