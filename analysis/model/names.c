@@ -161,7 +161,8 @@ static void names_init(struct names *n, const struct session *s)
 	vec_for_each(e, &s->experiments) {
 		if (!(*e)->founder)
 			add_threads(n, *e);
-		if ((*e)->pid && *(*e)->process)
+		/* An experiment of many processes names its recorder. */
+		if ((*e)->pid && *(*e)->process && !(*e)->many_processes)
 			add_program(n, *e);
 	}
 	sort_dated(&n->threads);

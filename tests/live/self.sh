@@ -4,6 +4,9 @@
 # What the recorder says of itself; idle CPUs; usage samples.
 . "$(dirname "$0")/../lib/live.sh"
 
+# The sum of all numbers that come before the name, in lines of CSV.
+csv_seconds() { awk -F'","' '{ for (i = 1; i < NF; i++) { gsub(/"/, "", $i); s += $i } } END { printf "%.3f", s }'; }
+
 "$er_kernel" -o self.er -F on -p high -t 3 >out 2>err &
 pid=$!
 wait $pid
@@ -17,6 +20,25 @@ samples=$(query 'count() from event where kind eq "sample"' self.er)
 span=$(event_time self.er exit)
 check_that "T-10: a sample a second, one at the start, one at the end" \
 	"$samples >= 4 && $samples <= int($span) + 3" "$samples in $span s"
+
+# What the recording itself cost is one row, although it is followed like everything else.
+"$er_print" -printmode , -metrics e.user:e.kcpu:name -functions self.er >functions 2>/dev/null
+"$er_print" -printmode , -metrics e.user:e.kcpu:name -comms self.er >comms 2>/dev/null
+"$er_print" -printmode , -metrics e.totalcpu:name -processes self.er >processes 2>/dev/null
+"$er_print" -printmode , -metrics e.totalcpu:name -threads self.er >threads 2>/dev/null
+check_that "the recorder's own time is one function" "$(grep -c '"<Recording>"$' functions) == 1" \
+	"$(grep -c . functions) functions"
+check_that "and one name, with the same time" \
+	"$(grep '"<Recording>"$' functions | csv_seconds) > 0 &&
+	 $(grep '"<Recording>"$' functions | csv_seconds) == $(grep '"<Recording>"$' comms | csv_seconds)" \
+	"$(grep '<Recording>' functions comms)"
+for list in processes threads; do
+	check_that "its $list are marked, and add up to it" \
+		"$(grep -c "\"<Recording>, PID $pid[,\"]" $list) == 1 &&
+		 ($(grep '"<Recording>, ' $list | csv_seconds) - $(grep '"<Recording>"$' comms | csv_seconds))^2 <= 0.004^2" \
+		"$(grep -E "Recording|PID $pid" $list comms)"
+done
+check_that "it has no experiment of its own" "$(ls -d self.er/_*_PID_$pid.* 2>/dev/null | wc -l) == 0"
 
 idle=$("$er_print" -printmode , -functions self.er | grep -c '<IDLE>')
 check_that "idle CPUs are not recorded" "$idle == 0"

@@ -32,6 +32,9 @@ static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work
 /* Of the next fixture, as behind -h; NULL: none. */
 static const char *fixture_counters;
 
+/* The process that the next fixtures take for the recorder; 0: none. */
+static pid_t fixture_recorder;
+
 struct fixture {
 	int dirfd;
 	struct plan plan;
@@ -79,7 +82,7 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	follow_init(&f->follow, &f->plan);
 	parts = (struct drain_parts){ .recording = f->recording, .binaries = f->binaries,
 				      .follow = &f->follow, .drops = &f->drops, .ncpus = NCPUS,
-				      .targets = targets };
+				      .recorder = fixture_recorder, .targets = targets };
 	f->drain = drain_new(&parts);
 	hooks.ctx = f->drain;
 	f->procmap = procmap_new(&hooks);

@@ -130,6 +130,37 @@ static void test_not_followed_is_one_frame(void **state)
 	experiment_close(e);
 }
 
+/* Also its kernel frames, its name, and with -F on. */
+static void test_the_recorder_is_one_frame(void **state)
+{
+	static const uint32_t flags[] = { 0, ER_CLOCK_USER, ER_CLOCK_UNSAMPLED };
+
+	fixture_recorder = PID;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct fixture f;
+		struct experiment *e;
+		struct clocks c;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		give_stack(&f, 77, 2, 3, ER_STACK_USER_EXACT);
+		give_clock(&f, TID, 77, 5000, flags[i], 4000);
+		e = finish(&f);
+		c = read_clocks(e);
+		assert_int_equal(c.n, 1);
+		assert_int_equal(c.ticks, 5);
+		assert_int_equal(c.lwp, PID);
+		assert_int_equal(c.state, flags[i] ? MS_USER : MS_KERNEL_CPU);
+		assert_int_equal(c.npcs, 1);
+		assert_int_equal(e->maps.len, 1);
+		assert_string_equal(e->maps.data[0].name, "<Recording>");
+		assert_true(e->maps.data[0].vaddr == c.pcs[0]);
+		assert_int_equal(e->names.len, 1);
+		assert_string_equal(e->names.data[0].comm, "<Recording>");
+		experiment_close(e);
+	}
+	fixture_recorder = 0;
+}
+
 /* Its directory cannot be made: that is counted, and the founder has its packets. */
 static void test_no_room_for_an_experiment(void **state)
 {
@@ -394,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_followed_goes_to_its_own),
 		cmocka_unit_test(test_rings_are_emptied_meanwhile),
 		cmocka_unit_test(test_not_followed_is_one_frame),
+		cmocka_unit_test(test_the_recorder_is_one_frame),
 		cmocka_unit_test(test_no_room_for_an_experiment),
 		cmocka_unit_test(test_not_followed_kernel_part),
 		cmocka_unit_test(test_expression_is_whole),

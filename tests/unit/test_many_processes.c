@@ -3,7 +3,7 @@
 #include "tests/unit/drain_fixture.h"
 
 enum {
-	NPROCESSES = 62000, /* the output has room for 61,426 */
+	NPROCESSES = 62000, /* the output has room for 61,425 */
 	US_EACH = 3,
 };
 

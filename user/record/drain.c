@@ -74,6 +74,7 @@ void drain_free(struct drain *dr)
 	reasons_free(dr->reasons);
 	cgroups_free(dr->cgroups);
 	thread_names_free(dr->names);
+	vec_free(&dr->recorders);
 	free(dr->rings);
 	free(dr);
 }
@@ -105,7 +106,7 @@ void drain_packet(struct drain *dr, struct output *p, bool followed, const struc
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, followed);
 	c->thread = a->task->tid;
-	thread_names_note(dr->names, a->task, a->kthread, c->time_ns);
+	thread_names_note(dr->names, a->task, a->comm, a->kthread, c->time_ns);
 	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
@@ -39,24 +40,36 @@ struct drain {
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
 	uint64_t nwritten[ER_KIND_COUNT];
+	VEC(struct er_task) recorders; /* seen so far; for PIDs and start times */
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };
 
 /* --- route.c --- */
 
-/* The thread of a record: what route.c needs to know about it. */
+/* The thread of a record. */
 struct actor {
 	const struct er_task *task; /* in the record */
+	const char *comm;           /* its name, as in struct er_task; RECORDING for the recorder's */
 	bool kthread;
+	bool recorder;              /* of the recorder, or of the process that builds unwind tables */
 };
+
+/* The name and the only frame of the recorder's own threads: what the recording itself cost. */
+#define RECORDING "<Recording>"
+
+struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthread,
+			 uint64_t time_ns);
 
 /*
  * Returns the sub-experiment of the process at that time. NULL for a kernel thread and for a
- * process that -F does not select or that found no room. With `make` false also NULL if the
+ * process that -F does not select or that found no room, and for the recorder. With `make` false also NULL if the
  * process has no sub-experiment yet.
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
-/* Writes "<comm_PID_n>", the pseudo frame that replaces all user frames of such a process. */
+/*
+ * Writes the pseudo frame that replaces all user frames of such a process: "<comm_PID_n>", or
+ * RECORDING, which replaces the kernel frames as well.
+ */
 void route_pseudo_name(const struct actor *a, char *ret, size_t size);
 /* Count how the walk of the stack ended, under the program that the thread ran. */
 void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, enum ends_kind kind,

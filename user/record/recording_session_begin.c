@@ -132,6 +132,7 @@ static void open_drain(struct recording_session *s)
 		.binaries = s->binaries,
 		.follow = &s->follow,
 		.drops = &s->drops,
+		.recorder = getpid(),
 		.targets = s->plan->targets.len,
 	};
 

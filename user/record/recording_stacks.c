@@ -91,7 +91,7 @@ uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const 
  */
 static const char *const everywhere[] = {
 	"<IDLE>", "<Unsampled-CPU>", "<Stack-lost>", OTHERS, "<Stack-not-taken>",
-	"<SLEEPING>", "<STALLED>",
+	"<SLEEPING>", "<STALLED>", "<Recording>",
 };
 
 enum {

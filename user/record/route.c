@@ -3,7 +3,8 @@
  * Chooses the one experiment for a record: the image's sub-experiment if -F selects the image and
  * there is room. Otherwise it is the founder for time on the CPU, and _others for time off the
  * CPU. Kernel threads and idle CPUs have no image. Packets of a process that is not followed have
- * its kernel stacks, and one frame <comm_PID_n> instead of user frames.
+ * its kernel stacks, and one frame <comm_PID_n> instead of user frames. Packets of the recorder's
+ * own processes have only the frame <Recording>, so that a reader does not take them for load.
  *
  * The drain owns the outputs only through image->owner; procmap_expire or the recording
  * ends them.
@@ -13,8 +14,9 @@
 
 #include "user/record/drain_impl.h"
 #include "user/record/schedule.h"
+#include "user/unwind/worker.h"
 
-/* Marks an image that -F does not select, or for which there was no room. */
+/* Marks an image that -F does not select, the recorder's, or one for which there was no room. */
 static char not_followed;
 
 static struct output *own_output(const struct image *im)
@@ -64,6 +66,43 @@ const struct procmap_hooks drain_hooks = {
 	.forget = on_forget,
 };
 
+/*
+ * The recorder's own processes: itself, and for unwind tables a supervisor with a child. A child
+ * whose parent has ended has another parent, but the supervisor ends last.
+ */
+static bool is_recorder(const struct drain *dr, const struct image *im)
+{
+	const struct drain_parts *p = &dr->parts;
+	pid_t supervisor = p->worker ? unwind_worker_pid(p->worker) : 0;
+
+	return (p->recorder && im->pid == p->recorder) ||
+	       (supervisor && (im->pid == supervisor || im->ppid == supervisor));
+}
+
+static bool of_recorder(struct drain *dr, const struct er_task *task, uint64_t time_ns)
+{
+	const struct image *im;
+
+	vec_for_each(known, &dr->recorders) {
+		if (known->tgid == task->tgid && known->start_time == task->start_time)
+			return true;
+	}
+	im = procmap_image(dr->procmap, task->tgid, task->start_time, time_ns);
+	if (!im || !is_recorder(dr, im))
+		return false;
+	vec_push(&dr->recorders, *task);
+	return true;
+}
+
+struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthread,
+			 uint64_t time_ns)
+{
+	bool recorder = !kthread && of_recorder(dr, task, time_ns);
+
+	return (struct actor){ .task = task, .comm = recorder ? RECORDING : task->comm,
+			       .kthread = kthread, .recorder = recorder };
+}
+
 static void make_output(struct drain *dr, struct image *im)
 {
 	const struct drain_parts *p = &dr->parts;
@@ -71,7 +110,7 @@ static void make_output(struct drain *dr, struct image *im)
 	char stem[64];
 
 	follow_stem(im, stem, sizeof(stem));
-	if (follow_wants(p->follow, im))
+	if (!is_recorder(dr, im) && follow_wants(p->follow, im))
 		output = recording_add(p->recording, im, p->binaries, stem);
 	im->owner = output ? (void *)output : &not_followed;
 }
@@ -103,6 +142,9 @@ void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, 
 
 void route_pseudo_name(const struct actor *a, char *ret, size_t size)
 {
-	snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->task->comm, sizeof(a->task->comm)),
-		 a->task->comm, a->task->tgid);
+	if (a->recorder)
+		snprintf(ret, size, "%s", RECORDING);
+	else
+		snprintf(ret, size, "<%.*s_PID_%u>", (int)strnlen(a->comm, sizeof(a->task->comm)),
+			 a->comm, a->task->tgid);
 }

@@ -14,11 +14,12 @@ struct route {
 };
 
 /* Like a kernel thread, an idle CPU has no process. */
-static struct route route_of(const struct er_clock *c)
+static struct route route_of(struct drain *dr, const struct er_clock *c)
 {
 	bool kthread = c->flags & (ER_CLOCK_KTHREAD | ER_CLOCK_IDLE);
 
-	return (struct route){ .record = c, .actor = { .task = &c->task, .kthread = kthread } };
+	return (struct route){ .record = c,
+			       .actor = route_actor(dr, &c->task, kthread, c->h.time_ns) };
 }
 
 /* The pseudo function for a sample without a stack. */
@@ -28,7 +29,7 @@ static uint32_t pseudo_stack(struct drain *dr, const struct route *at)
 
 	if (at->record->flags & ER_CLOCK_IDLE)
 		return output_pseudo(dr->parts.recording, at->output, "<IDLE>");
-	if (at->record->flags & ER_CLOCK_UNSAMPLED)
+	if (at->record->flags & ER_CLOCK_UNSAMPLED && !at->actor.recorder)
 		return output_pseudo(dr->parts.recording, at->output, "<Unsampled-CPU>");
 	route_pseudo_name(&at->actor, name, sizeof(name));
 	return output_pseudo(dr->parts.recording, at->output, name);
@@ -36,7 +37,7 @@ static uint32_t pseudo_stack(struct drain *dr, const struct route *at)
 
 static bool is_pseudo(const struct route *at)
 {
-	return at->record->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) ||
+	return at->record->flags & (ER_CLOCK_IDLE | ER_CLOCK_UNSAMPLED) || at->actor.recorder ||
 	       (!at->followed && at->record->flags & ER_CLOCK_USER);
 }
 
@@ -75,7 +76,7 @@ static bool is_full(struct drain *dr, uint64_t time_ns)
 bool write_sample(struct drain *dr, const void *record, bool last_chance)
 {
 	const struct er_clock *c = record;
-	struct route at = route_of(c);
+	struct route at = route_of(dr, c);
 	bool user = c->flags & ER_CLOCK_USER ||
 		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
 	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
@@ -96,7 +97,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 {
 	const struct er_clock *c = record;
 	const struct data_kind *kind = data_kind(c->h.kind);
-	struct route at = route_of(c);
+	struct route at = route_of(dr, c);
 	int64_t values[KIND_VALUES];
 
 	if (is_full(dr, c->h.time_ns))
@@ -104,7 +105,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 	if (!find_place(dr, &at, last_chance))
 		return false;
 	dr->nwritten[c->h.kind]++;
-	thread_names_note(dr->names, &c->task, at.actor.kthread, c->h.time_ns);
+	thread_names_note(dr->names, &c->task, at.actor.comm, at.actor.kthread, c->h.time_ns);
 	values[0] = drain_lwp(&at.actor, at.followed);
 	values[1] = c->task.tid;
 	values[2] = c->cpu;

@@ -97,8 +97,8 @@ static void insert(struct known *k, unsigned at, const struct run *r)
 	k->n += k->n < RUNS;
 }
 
-void thread_names_note(struct thread_names *n, const struct er_task *task, bool kthread,
-		       uint64_t time_ns)
+void thread_names_note(struct thread_names *n, const struct er_task *task, const char *comm,
+		       bool kthread, uint64_t time_ns)
 {
 	struct run new = { .first = time_ns, .last = time_ns, .pid = kthread ? 0 : task->tgid };
 	struct known *k = known_of(n, task->tid);
@@ -106,7 +106,7 @@ void thread_names_note(struct thread_names *n, const struct er_task *task, bool 
 
 	/* Idle CPUs share number 0, and each adds its own number to the name. */
 	if (task->tid)
-		memcpy(new.comm, task->comm, strnlen(task->comm, sizeof(task->comm) - 1));
+		memcpy(new.comm, comm, strnlen(comm, sizeof(new.comm) - 1));
 	else
 		strcpy(new.comm, "swapper");
 	while (i < k->n && k->runs[i].first > time_ns)

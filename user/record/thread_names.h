@@ -22,8 +22,11 @@ struct thread_names;
 struct thread_names *thread_names_new(struct recording *recording);
 void thread_names_free(struct thread_names *n);
 
-/* Note that the thread has a packet at time_ns and that its name was task->comm then. */
-void thread_names_note(struct thread_names *n, const struct er_task *task, bool kthread,
-		       uint64_t time_ns);
+/*
+ * Note that the thread has a packet at time_ns and that its name was `comm` then: 16 bytes, ended
+ * by a NUL if it is shorter.
+ */
+void thread_names_note(struct thread_names *n, const struct er_task *task, const char *comm,
+		       bool kthread, uint64_t time_ns);
 
 #endif

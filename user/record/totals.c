@@ -11,9 +11,9 @@
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
 
-static struct actor actor_of(const struct er_total *t)
+static struct actor actor_of(struct drain *dr, const struct er_total *t)
 {
-	return (struct actor){ .task = &t->task, .kthread = t->flags & ER_TOTAL_KTHREAD };
+	return route_actor(dr, &t->task, t->flags & ER_TOTAL_KTHREAD, t->end_ns);
 }
 
 /* A packet of a total in `state`; the caller fills in the rest. */
@@ -23,7 +23,7 @@ static struct off_time off_time_of(struct drain *dr, const struct er_total *t, s
 	return (struct off_time){
 		.output = off_output(dr, own),
 		.followed = own,
-		.actor = actor_of(t),
+		.actor = actor_of(dr, t),
 		.state = state,
 		.time_ns = t->end_ns,
 		.weight_ns = ns,
@@ -106,13 +106,14 @@ static uint64_t since_start(const struct drain *dr, uint64_t t)
 	return t > start ? t - start : 0;
 }
 
-static void put_line(struct drain *dr, const struct er_total *t, struct output *own)
+static void put_line(struct drain *dr, const struct er_total *t, const struct actor *a,
+		     struct output *own)
 {
 	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
 	char comm[sizeof(t->task.comm) + 1] = "";
 	struct buf b = { 0 };
 
-	memcpy(comm, t->task.comm, sizeof(t->task.comm));
+	memcpy(comm, a->comm, strnlen(a->comm, sizeof(t->task.comm)));
 	buf_puts(&b, "<thread");
 	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->task.tgid);
 	number(&b, "tid", t->task.tid);
@@ -153,7 +154,7 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 bool write_total(struct drain *dr, const void *record, bool last_chance)
 {
 	const struct er_total *t = record;
-	struct actor a = actor_of(t);
+	struct actor a = actor_of(dr, t);
 	struct output *own;
 
 	for (int i = 0; i < ER_OFF_STATES && !last_chance; i++) {
@@ -162,7 +163,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	}
 	/* A process without a packet gets no directory for a remainder, unless it is a target. */
 	own = route_output(dr, &a, t->end_ns, dr->parts.targets);
-	put_line(dr, t, own);
+	put_line(dr, t, &a, own);
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		put_rests(dr, t, own, i);
 	return true;

@@ -44,17 +44,14 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 		route_pseudo_name(&t->actor, root, sizeof(root));
 		shape.root = root;
 	}
-	if (t->stack)
+	if (t->actor.recorder && !leaf)
+		packet.stack = output_pseudo(dr->parts.recording, t->output, RECORDING);
+	else if (t->stack)
 		packet.stack = stacks_write(dr->stacks, t->output, t->stack, &shape);
 	if (!packet.stack)
 		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
 	route_count_end(dr, &t->actor, t->time_ns, ENDS_WAITS, t->stack, t->weight_ns);
 	drain_packet(dr, t->output, t->followed, &t->actor, &packet, t->weight_ns);
-}
-
-static struct actor actor_of(const struct er_wait *w)
-{
-	return (struct actor){ .task = &w->task, .kthread = w->flags & ER_WAIT_KTHREAD };
 }
 
 static uint32_t disk_flags(const struct er_wait *w)
@@ -114,7 +111,7 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 	uint32_t waker = waker_flags(dr, w);
 
 	*t = (struct off_time){
-		.actor = actor_of(w),
+		.actor = route_actor(dr, &w->task, w->flags & ER_WAIT_KTHREAD, w->h.time_ns),
 		.stack = w->stack,
 		.cpu = w->cpu,
 		.seq = w->h.seq,

@@ -342,6 +342,11 @@ bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret)
 	return true;
 }
 
+pid_t unwind_worker_pid(const struct unwind_worker *w)
+{
+	return w->sock < 0 ? 0 : w->pid;
+}
+
 int unwind_worker_fd(const struct unwind_worker *w)
 {
 	return w->sock;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "user/unwind/table.h"
 
@@ -66,6 +67,8 @@ int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void
 int unwind_worker_fd(const struct unwind_worker *w);
 /* The next result, without waiting; false: none is ready. Call it every second if jobs wait. */
 bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret);
+/* The process that was started. It starts others, its children. 0: it is gone for good. */
+pid_t unwind_worker_pid(const struct unwind_worker *w);
 /* Jobs that have no result yet. */
 size_t unwind_worker_waiting(const struct unwind_worker *w);
 
