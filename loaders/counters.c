@@ -222,6 +222,7 @@ static int load(struct counters *c, const struct capture_plan *plan)
 	int err;
 
 	knobs_set(skel, plan, c->rings);
+	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
 	skel->rodata->er_idle = plan->idle;
 	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
 	/* If the clock is recorded, its loader has this program already. */

@@ -4,7 +4,6 @@
 #define LOADERS_KNOBS_H
 
 #include "loaders/capture.h"
-#include "loaders/cpus.h"
 #include "loaders/rings.h"
 #include "loaders/targets.h"
 
@@ -19,7 +18,6 @@
 		(skel)->rodata->er_ring_bytes = rings_bytes(rings);                                \
 		(skel)->rodata->er_raws = (plan)->raw_stacks;                                      \
 		(skel)->rodata->er_max_frames = stack_limit();                                     \
-		(skel)->rodata->er_perf_step = cpus_hotplug_step("perf:online");                   \
 		(skel)->rodata->er_has_targets = (plan)->ntargets > 0;                             \
 		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \
 		targets_size((skel)->maps.er_targets, plan);                                       \

@@ -18,6 +18,7 @@
 #include "bpf/profile.skel.h"
 #include "loaders/capture.h"
 #include "loaders/clocks.h"
+#include "loaders/cpus.h"
 #include "loaders/knobs.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
@@ -145,6 +146,7 @@ static int load(struct profile *p, const struct capture_plan *plan)
 	int err;
 
 	knobs_set(p->skel, plan, p->rings);
+	p->skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
 	p->skel->rodata->er_interval_ns = plan->interval_ns;
 	set_state_knobs(p->skel, plan, p->stack_method);
 	choose_programs(p->skel, plan, p->stack_method);
