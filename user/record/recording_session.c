@@ -150,7 +150,7 @@ static void follow_cpus(struct recording_session *s)
 	capture_follow_cpus(s->capture, cpu_came, s);
 	privilege_return(before);
 	/* The events of processes on it since then were not delivered. */
-	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	procmap_catch_up(s->procmap, s->pumped_ns);
 }
 
@@ -161,7 +161,7 @@ static void pump(struct recording_session *s)
 	follow_cpus(s);
 	s->pumped_ns = now_ns();
 	capture_drain(s->capture, 0, drain_take, s->drain);
-	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	drain_process(s->drain, false);
 }
 
@@ -257,7 +257,7 @@ static void drain_rest(struct recording_session *s)
 		return;
 	while (capture_drain(s->capture, 0, drain_take, s->drain) > 0)
 		continue;
-	sideband_drain(s->sideband, procmap_apply, s->procmap);
+	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	drain_process(s->drain, true);
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
 #include "loaders/cpus.h"
+#include "user/space/eventqueue.h"
 
 enum {
 	/* With its head page exactly what kernel.perf_event_mlock_kb allows per CPU: 516 KB. */
@@ -28,17 +29,10 @@ struct ring {
 	void *base; /* the head page, then RING_BYTES of records; NULL: there is none */
 };
 
-/* A record copied out of its ring, to be sorted by time. */
-struct pending {
-	uint64_t time_ns;
-	size_t offset, size;
-};
-
 struct sideband {
 	VEC(int) fds;
 	VEC(struct ring) rings;
-	struct buf copies;
-	VEC(struct pending) pending;
+	struct eventqueue queue;
 	uint64_t lost; /* by events that ended when their CPU went offline */
 	size_t pagesize;
 };
@@ -145,8 +139,7 @@ void sideband_close(struct sideband *s)
 		close(*fd);
 	vec_free(&s->rings);
 	vec_free(&s->fds);
-	vec_free(&s->pending);
-	buf_free(&s->copies);
+	eventqueue_free(&s->queue);
 	free(s);
 }
 
@@ -220,23 +213,13 @@ bool sideband_parse(const void *record, size_t size, struct proc_event *ret)
 	return false;
 }
 
-/* Copy `size` bytes that may wrap around the end of the ring. */
-static void copy_out(struct sideband *s, const char *data, uint64_t at, size_t size)
+/* Queue the record of `size` bytes at `at`. It may wrap around the end of the ring. */
+static void queue_record(struct sideband *s, const char *data, uint64_t at, size_t size)
 {
 	size_t off = at % RING_BYTES;
 	size_t first = size < RING_BYTES - off ? size : RING_BYTES - off;
 
-	buf_add(&s->copies, data + off, first);
-	buf_add(&s->copies, data, size - first);
-}
-
-static void note_record(struct sideband *s, size_t offset, size_t size)
-{
-	const char *r = s->copies.data + offset;
-	uint64_t time_ns;
-
-	memcpy(&time_ns, r + size - sizeof(time_ns), sizeof(time_ns));
-	vec_push(&s->pending, (struct pending){ time_ns, offset, size });
+	eventqueue_add(&s->queue, data + off, first, data, size - first);
 }
 
 static void read_ring(struct sideband *s, struct ring *r)
@@ -247,15 +230,13 @@ static void read_ring(struct sideband *s, struct ring *r)
 	uint64_t tail = page->data_tail;
 
 	while (tail < head) {
-		size_t offset = s->copies.len;
 		struct perf_event_header h;
 
 		/* Records are 8 bytes aligned, so a header never wraps. */
 		memcpy(&h, data + tail % RING_BYTES, sizeof(h));
 		if (h.size < sizeof(h) + sizeof(uint64_t) || h.size > head - tail)
 			break;
-		copy_out(s, data, tail, h.size);
-		note_record(s, offset, h.size);
+		queue_record(s, data, tail, h.size);
 		tail += h.size;
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
@@ -306,30 +287,13 @@ int sideband_reopen(struct sideband *s, int cpu)
 	return add_cpu(s, cpu);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pending *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->offset < y->offset ? -1 : 1;
-}
-
-void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx)
+void sideband_drain(struct sideband *s, uint64_t until_ns, proc_event_fn fn, void *ctx)
 {
 	vec_for_each(r, &s->rings) {
 		if (r->base)
 			read_ring(s, r);
 	}
-	vec_sort(&s->pending, by_time);
-	vec_for_each(p, &s->pending) {
-		struct proc_event e;
-
-		if (sideband_parse(s->copies.data + p->offset, p->size, &e))
-			fn(ctx, &e);
-	}
-	s->pending.len = 0;
-	buf_clear(&s->copies);
+	eventqueue_deliver(&s->queue, until_ns, fn, ctx);
 }
 
 uint64_t sideband_lost(const struct sideband *s)

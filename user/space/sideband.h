@@ -38,8 +38,11 @@ void sideband_close(struct sideband *s);
  * CPU's return and this call are not delivered.
  */
 int sideband_reopen(struct sideband *s, int cpu);
-/* Deliver the events that are in the rings, of all CPUs in the order of time. */
-void sideband_drain(struct sideband *s, proc_event_fn fn, void *ctx);
+/*
+ * Read all rings and deliver the events up to until_ns, a time before the call, in the order of
+ * time. What came while the rings were read waits for the next call: see eventqueue.h.
+ */
+void sideband_drain(struct sideband *s, uint64_t until_ns, proc_event_fn fn, void *ctx);
 /* The number of records that found no room so far, read from the kernel. */
 uint64_t sideband_lost(const struct sideband *s);
 /* The descriptors for poll(2); one is readable when its ring is half full. */
