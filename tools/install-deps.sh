@@ -12,7 +12,7 @@ build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-
 	liblzma-dev libiberty-dev libedit-dev libcap-dev linux-libc-dev binutils-dev
 	libzstd-dev procps util-linux"
 test="git libclang-rt-dev binutils ca-certificates libcap2-bin libcmocka-dev
-	linux-perf dwz mandoc"
+	linux-perf dwz mandoc golang-go protobuf-compiler"
 bench="libbpf-tools bpftrace"
 
 case ${1:-test} in

@@ -51,6 +51,6 @@ const struct metric *export_metric(const struct view_state *v, const char *keywo
 				   enum export_root root, struct diag *d);
 
 /* A row for each exporter, in its own file. */
-extern const struct exporter folded_exporter;
+extern const struct exporter folded_exporter, pprof_exporter;
 
 #endif

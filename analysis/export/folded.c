@@ -43,7 +43,7 @@ static void put_stack(struct buf *b, const struct export *x, const struct bucket
 	uint32_t n;
 
 	vec_reserve(&funcs, s->stacks.data[k->key.stack].n);
-	n = shown_path(s, k->key.stack, funcs.data);
+	n = shown_path(s, k->key.stack, funcs.data, NULL);
 	root_put(x, &k->key, &root);
 	if (root.len)
 		put_frame(b, root.data);

@@ -87,7 +87,7 @@ struct func *shown_func(struct session *s, struct func *f, struct func *caller)
  * Built from the root, where API entries are recognized, but stored leaf first: so
  * filled from the end.
  */
-uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs)
+uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs, uint32_t *shown)
 {
 	const struct stack *st = &s->stacks.data[id];
 	const uint32_t *frames = &s->stack_frames.data[st->first];
@@ -96,13 +96,20 @@ uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs)
 
 	for (uint32_t i = st->n; i > 0; i--) {
 		struct func *f = shown_func(s, s->frames.data[frames[i - 1]].func, caller);
+		bool whole = f->obj->show == SHOW_ALL;
 
-		if (f->obj->show == SHOW_ALL || f != caller)
+		if (whole || f != caller) {
 			funcs[--at] = f->id;
+			if (shown)
+				shown[at] = whole ? frames[i - 1] : SHOWN_MERGED;
+		}
 		caller = f;
 	}
-	if (at)
+	if (at && st->n > at) {
 		memmove(funcs, &funcs[at], (st->n - at) * sizeof(*funcs));
+		if (shown)
+			memmove(shown, &shown[at], (st->n - at) * sizeof(*shown));
+	}
 	return st->n - at;
 }
 
@@ -112,7 +119,7 @@ static void build_path(struct tally *t, struct session *s, uint32_t id)
 	uint32_t n;
 
 	vec_reserve(&t->path_funcs, first + s->stacks.data[id].n);
-	n = shown_path(s, id, &t->path_funcs.data[first]);
+	n = shown_path(s, id, &t->path_funcs.data[first], NULL);
 	t->paths[id] = (struct path){ .first = first, .n = n };
 	t->path_funcs.len += n;
 }

@@ -47,10 +47,12 @@ void tally_add(const struct tally *t, int64_t *to, const int64_t *sums);
  */
 struct func *shown_func(struct session *s, struct func *f, struct func *caller);
 /*
- * The functions shown for a stack, leaf first, as ids. There must be room for as many as
- * the stack has frames. Returns how many there are.
+ * The functions shown for a stack, leaf first, as ids, and the frame of each: SHOWN_MERGED
+ * if its object is not shown in full. `frames` may be NULL. There must be room for as many
+ * as the stack has frames. Returns how many there are.
  */
-uint32_t shown_path(struct session *s, uint32_t stack, uint32_t *funcs);
+static const uint32_t SHOWN_MERGED = UINT32_MAX;
+uint32_t shown_path(struct session *s, uint32_t stack, uint32_t *funcs, uint32_t *frames);
 
 /* Zeros for a function created after the tally. */
 static inline const int64_t *tally_excl(const struct tally *t, uint32_t func)

@@ -92,6 +92,7 @@ refuses "unknown format" "unknown format: there are folded" er_export --to flame
 refuses "no format" "--to" er_export -o x a.er
 refuses "unknown root" "state, reason and process" er_export --to folded --root cpu a.er
 refuses "unknown metric" "metric_list" er_export --to folded --metric cycles a.er
+refuses "a metric for a format with all of them" "has no meaning for pprof" er_export --to pprof --metric user a.er
 refuses "a ratio" "ratio" er_export --to folded --metric IPC -o x "$tmp/fixtures/hwc.1.er"
 refuses "a command of er_print" "is a command of er_print only" er_export --to folded -functions a.er
 refuses "no argument" "needs an argument" er_export a.er --to
