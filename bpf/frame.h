@@ -7,7 +7,10 @@
  * offset: equal in all processes, whatever address the file is mapped at. Else it is an
  * address of the process, in code that belongs to no file known to the recorder.
  *
- * A process's executable mappings are ranges in one array that all processes share. A space
+ * BPF finds the mapping of an address in the kernel's own data (bpf/vma.bpf.h) and its file by
+ * the inode. On kernels before 6.4 that works once in an interrupt. For these, and for moments
+ * in which a process's mappings change, user space publishes what it knows: a process's
+ * executable mappings are ranges in one array that all processes share. A space
  * says where those of one program run are: of the process (tgid, start_time) between two
  * execs. The kernel counts the execs of a thread (self_exec_id), so that ranges of the
  * program before can never be applied to the program after.
@@ -66,7 +69,10 @@ static inline __u32 er_space_tag(const struct er_space_key *key)
 	return key->tgid * 31 + key->exec_id + (__u32)key->start_time;
 }
 
-/* A file by what the kernel says of a mapping. The device as the kernel keeps it. */
+/*
+ * A file by what the kernel says of a mapping. The device as the kernel keeps it. The vdso is
+ * inode 0 of device 0.
+ */
 struct er_inode {
 	__u64 ino;
 	__u32 dev, pad;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address of a process to a file and an offset (bpf/frame.h). User space publishes
- * the ranges of a process when the first record of it comes. Until then, and for
- * mappings that user space has not heard of yet, the kernel is asked for the mapping
- * (bpf_find_vma): in an interrupt that works once a sample, because the lock that it
- * takes is given back by work that runs when the interrupt is over.
+ * From an address of a process to a file and an offset (bpf/frame.h). The kernel's tree of
+ * mappings is asked (bpf/vma.bpf.h), and what it says is kept as long as the mappings do not
+ * change. While they change, and on kernels before 6.4, the ranges that user space publishes
+ * of a process it has heard of serve, and then bpf_find_vma(), which in an interrupt works once
+ * a sample.
  */
 #ifndef SPACE_BPF_H
 #define SPACE_BPF_H
 
 #include "bpf/frame.h"
+#include "bpf/vma.bpf.h"
 
 enum { SPACE_SEARCH = 16 }; /* halvings of ER_SPACE_RANGES, and one more */
 
@@ -43,29 +44,49 @@ enum pc_found {
 	PC_STRANGE, /* in a file that BPF does not know */
 };
 
-/* What is known of one process, for one walk. */
+enum { RANGES_KEPT = 8 };
+
+/* What is known of one process, for one walk; `kept` for the next ones, too. */
 struct pc_lookup {
 	struct er_range range; /* the last one found */
-	__u32 first, n;        /* the process's ranges */
-	bool known;            /* there are any */
-	bool has_file;         /* PC_STRANGE: see above */
+	__u32 first, n;        /* the ranges that user space published */
 	__u64 pgoff;
 	struct er_inode inode;
+	bool has_file, executable;
+	struct mm_struct *mm;
+	struct vma_state now;
+	/* Ranges of this process in this state of its mappings. */
+	struct er_space_key key;
+	struct vma_state state;
+	__u32 nkept;           /* counts on: the next one replaces the oldest */
+	struct er_range kept[RANGES_KEPT];
+	struct vma_search search;
 };
 
 static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u32 tgid,
-				     __u32 exec_id)
+				     __u32 exec_id, struct mm_struct *mm)
 {
 	struct er_space_key key = { .start_time = start_time, .tgid = tgid, .exec_id = exec_id };
 	struct er_space *space = bpf_map_lookup_elem(&er_spaces, &key);
 
 	l->range.start = l->range.end = 0;
 	l->first = l->n = 0;
-	l->known = space && space->tag == er_space_tag(&key);
-	if (!l->known)
+	if (space && space->tag == er_space_tag(&key)) {
+		l->first = space->first;
+		l->n = space->n;
+	}
+	l->mm = mm;
+	if (!vma_can_search(mm))
 		return;
-	l->first = space->first;
-	l->n = space->n;
+	vma_state(mm, &l->now);
+	if (l->key.start_time == start_time && l->key.tgid == tgid && l->key.exec_id == exec_id &&
+	    l->state.mm == l->now.mm && l->state.seq == l->now.seq && !l->now.writer)
+		return;
+	l->key = key;
+	l->state = l->now;
+	l->nkept = 0;
+	for (int i = 0; i < RANGES_KEPT; i++)
+		l->kept[i].end = 0;
 }
 
 static __always_inline bool pc_in_range(const struct pc_lookup *l, __u64 pc)
@@ -97,56 +118,123 @@ static __always_inline bool pc_in_space(struct pc_lookup *l, __u64 pc)
 	return true;
 }
 
+/* Of a mapping, into the look-up; the vdso has no file, and inode 0 of device 0. */
+static __always_inline void vma_take(struct pc_lookup *l, struct vm_area_struct *vma)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct mm_struct *mm = l->mm;
+
+	l->range.start = BPF_CORE_READ(vma, vm_start);
+	l->range.end = BPF_CORE_READ(vma, vm_end);
+	l->range.frame = 0;
+	l->executable = !bpf_core_field_exists(vma->vm_flags) ||
+			BPF_CORE_READ(vma, vm_flags) & VM_EXECUTABLE;
+	l->pgoff = l->inode.ino = l->inode.dev = l->inode.pad = 0;
+	l->has_file = file || l->range.start == (__u64)BPF_CORE_READ(mm, context.vdso);
+	if (!file)
+		return;
+	l->pgoff = BPF_CORE_READ(vma, vm_pgoff) << PAGE_BITS;
+	l->inode.ino = BPF_CORE_READ(file, f_inode, i_ino);
+	l->inode.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+}
+
 static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct pc_lookup **ctx)
 {
-	struct pc_lookup *l = *ctx;
-	struct file *file = vma->vm_file;
-
-	l->range.start = vma->vm_start;
-	l->range.end = vma->vm_end;
-	l->range.frame = 0;
-	l->has_file = file;
-	if (!file)
-		return 0;
-	l->pgoff = vma->vm_pgoff << 12;
-	l->inode.ino = file->f_inode->i_ino;
-	l->inode.dev = file->f_inode->i_sb->s_dev;
-	l->inode.pad = 0;
+	vma_take(*ctx, vma);
 	return 0;
 }
 
 enum { EBUSY = 16 };
 
-static __always_inline enum pc_found pc_ask_kernel(struct pc_lookup *l, __u64 pc)
+/* Find the mapping of `pc` with the lock, into l->range and what else vma_take() sets. */
+static __always_inline enum pc_found pc_ask_locked(struct pc_lookup *l, __u64 pc)
 {
 	struct pc_lookup *ctx = l;
+	long err = bpf_find_vma(bpf_get_current_task_btf(), pc, on_vma, &ctx, 0);
+
+	return !err ? PC_FOUND : err == -EBUSY ? PC_BUSY : PC_NOWHERE;
+}
+
+static __always_inline enum pc_found pc_ask_tree(struct pc_lookup *l, __u64 pc)
+{
+	struct vm_area_struct *vma = NULL;
+
+	if (l->now.writer && !vma_tree_has_rcu(l->mm))
+		return PC_BUSY;
+	vma = vma_search(&l->search, l->mm, pc);
+	if (vma)
+		vma_take(l, vma);
+	if (!l->search.found || !vma_unchanged(l->mm, &l->now, vma))
+		return PC_BUSY;
+	return vma && pc_in_range(l, pc) ? PC_FOUND : PC_NOWHERE;
+}
+
+/* Give l->range the number of its file. */
+static __always_inline enum pc_found pc_number(struct pc_lookup *l)
+{
 	struct er_inode key; /* 6.1 takes keys from the stack only */
 	__u32 *file;
-	long err;
 
-	err = bpf_find_vma(bpf_get_current_task_btf(), pc, on_vma, &ctx, 0);
-	if (err)
-		return err == -EBUSY ? PC_BUSY : PC_NOWHERE;
+	if (!l->executable)
+		return PC_NOWHERE;
 	if (!l->has_file)
 		return PC_FOUND;
 	key = l->inode;
 	file = bpf_map_lookup_elem(&er_inodes, &key);
-	if (!file) {
-		l->range.end = 0; /* the next pc there is as strange */
+	if (!file)
 		return PC_STRANGE;
-	}
 	l->range.frame = er_frame(*file, l->pgoff);
 	return PC_FOUND;
+}
+
+static __always_inline bool pc_in_kept(struct pc_lookup *l, __u64 pc)
+{
+	for (int i = 0; i < RANGES_KEPT; i++) {
+		if (pc >= l->kept[i].start && pc < l->kept[i].end) {
+			l->range = l->kept[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 pc)
+{
+	enum pc_found found;
+
+	if (pc_in_kept(l, pc))
+		return PC_FOUND;
+	found = pc_ask_tree(l, pc);
+	if (found == PC_FOUND)
+		found = pc_number(l);
+	if (found != PC_FOUND)
+		l->range.end = 0;
+	else if (!l->now.writer)
+		l->kept[l->nkept++ % RANGES_KEPT] = l->range;
+	return found;
 }
 
 /* Find the mapping of `pc`, of the current process: l->range when it is PC_FOUND. */
 __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 {
+	enum pc_found found;
+
 	if (!l)
 		return PC_NOWHERE;
-	if (pc_in_range(l, pc) || pc_in_space(l, pc))
+	if (pc_in_range(l, pc))
 		return PC_FOUND;
-	return pc_ask_kernel(l, pc);
+	if (vma_can_search(l->mm)) {
+		found = pc_find_in_tree(l, pc);
+		return found == PC_BUSY && pc_in_space(l, pc) ? PC_FOUND : found;
+	}
+	if (pc_in_space(l, pc))
+		return PC_FOUND;
+	found = pc_ask_locked(l, pc);
+	if (found == PC_FOUND)
+		found = pc_number(l);
+	if (found != PC_FOUND)
+		l->range.end = 0;
+	return found;
 }
 
 /* The frame of `ip`, in or at the end of the range that was found. */

@@ -254,7 +254,7 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->second = sm->now / 1000000000;
 	env->n = env->lacks = 0;
 	env->untabled = !er_raws;
-	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id);
+	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }
 
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,

@@ -119,7 +119,60 @@ struct sched_dl_entity {
 	unsigned int dl_throttled : 1;
 };
 
-struct mm_struct;
+/* A tree of mappings: include/linux/maple_tree.h. */
+struct maple_tree {
+	unsigned int ma_flags;
+	void *ma_root;
+};
+
+struct maple_metadata {
+	unsigned char end;
+};
+
+struct maple_range_64 {
+	struct maple_pnode *parent;
+	long unsigned int pivot[15];
+	void *slot[16];
+	struct maple_metadata meta;
+};
+
+struct maple_arange_64 {
+	struct maple_pnode *parent;
+	long unsigned int pivot[9];
+	void *slot[10];
+	struct maple_metadata meta;
+};
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t count, owner; /* not with PREEMPT_RT */
+};
+
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+typedef struct seqcount {
+	unsigned int sequence;
+} seqcount_t;
+
+struct mm_struct {
+	struct maple_tree mm_mt;
+	struct rw_semaphore mmap_lock;
+	seqcount_t mm_lock_seq; /* CONFIG_PER_VMA_LOCK, from 6.13 on */
+	mm_context_t context;
+};
+
+struct mm_struct___int {
+	int mm_lock_seq; /* from 6.4 to 6.12 */
+};
+
+struct vm_area_struct___int {
+	int vm_lock_seq; /* likewise */
+};
 
 struct super_block {
 	unsigned int s_dev;
@@ -136,8 +189,11 @@ struct file {
 
 struct vm_area_struct {
 	long unsigned int vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	long unsigned int vm_flags;
 	long unsigned int vm_pgoff;
 	struct file *vm_file;
+	unsigned int vm_lock_seq; /* CONFIG_PER_VMA_LOCK */
 };
 
 struct task_io_accounting {

@@ -119,7 +119,7 @@ static void publish_inode(struct store *s, uint32_t file)
 	const struct stored *f = stored_at(s, file);
 	struct er_inode key = { .ino = f->ino, .dev = (f->dev >> 32) << 20 | (f->dev & 0xfffff) };
 
-	if (f->ino)
+	if (f->ino || !f->dev)
 		unwind_maps_inode(s->maps, &key, file);
 }
 

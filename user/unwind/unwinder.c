@@ -17,6 +17,7 @@ struct unwinder {
 	struct publisher *publisher;
 	struct store *store;
 	struct unwind_worker *worker;
+	uint64_t nwalked; /* raw stacks */
 };
 
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker)
@@ -92,8 +93,10 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 
 	for (;;) {
 		walk_raw(&src, raw, last, ret);
-		if (last || !ret->lacking)
+		if (last || !ret->lacking) {
+			u->nwalked++;
 			return true;
+		}
 		if (ret->lacking == asked)
 			return false;
 		asked = ret->lacking;
@@ -107,6 +110,8 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 
 	store_counts(u->store, &c);
 	buf_printf(b, "<tables built=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
-		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64 "\"/>\n",
-		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher));
+		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64
+		   "\" walked=\"%" PRIu64 "\"/>\n",
+		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
+		   u->nwalked);
 }

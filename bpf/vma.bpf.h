@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds a mapping of the current process in the kernel's own tree (mm->mm_mt, a maple tree).
+ * The tree is read without its lock, so this works in every context and any number of times.
+ * bpf_find_vma() takes the lock; in an interrupt that works once.
+ *
+ * What is found counts only if it cannot have changed meanwhile, as with the kernel's own look-ups
+ * without the lock (lock_vma_under_rcu, from 6.4 on). One of these must hold:
+ *
+ *	no writer held mmap_lock before and after, and the number that each writer increments
+ *	(mm_lock_seq) is the same;
+ *	the writer is the current thread, which this program has interrupted;
+ *	the writer is another thread, and has not marked the mapping (vm_lock_seq).
+ *
+ * With a writer the tree must be one for readers under RCU. A node that was freed while it was
+ * read is garbage, but reading it does no harm.
+ */
+#ifndef VMA_BPF_H
+#define VMA_BPF_H
+
+#include "bpf/er.bpf.h"
+
+enum {
+	MAPLE_NODE_MASK = 255, /* nodes are aligned; the bits below hold the type */
+	MAPLE_TYPE_SHIFT = 3,
+	MAPLE_TYPE_MASK = 15,
+	MAPLE_LEAF_64 = 1,
+	MAPLE_RANGE_64 = 2,
+	MAPLE_ARANGE_64 = 3,
+	MAPLE_PIVOTS = 15,     /* of a leaf or range node */
+	MAPLE_APIVOTS = 9,
+	MAPLE_LEVELS = 12,     /* more than any process has */
+	PAGE_BITS = 12,
+	MAPLE_USE_RCU = 2,     /* MT_FLAGS_USE_RCU */
+	RWSEM_WRITER = 1,      /* in the count */
+	RWSEM_FLAGS = 7,       /* in the owner */
+	VM_EXECUTABLE = 4,
+};
+
+/* The state of an address space: equal states have equal mappings. */
+struct vma_state {
+	__u64 mm;
+	__u32 seq;
+	bool writer; /* a writer holds the lock, */
+	bool own;    /* the current thread */
+};
+
+struct vma_search {
+	__u64 at;    /* an entry of the tree: a node with its type; at the end the mapping */
+	__u64 max;   /* last address that the entry covers */
+	__u64 page;  /* that is searched for */
+	__u64 pivots[MAPLE_PIVOTS + 1];
+	bool found;  /* `at` is the mapping, or 0: there is none */
+};
+
+static __always_inline bool vma_can_search(struct mm_struct *mm)
+{
+	return (bpf_core_field_exists(mm->mm_lock_seq) ||
+		bpf_core_field_exists(((struct mm_struct___int *)mm)->mm_lock_seq)) &&
+	       bpf_core_field_exists(mm->mmap_lock.count) && bpf_core_field_exists(mm->mm_mt);
+}
+
+static __always_inline void vma_state(struct mm_struct *mm, struct vma_state *s)
+{
+	struct mm_struct___int *older = (void *)mm;
+	__u64 count = RWSEM_WRITER, owner = 0;
+
+	s->mm = (__u64)mm;
+	s->seq = 0;
+	bpf_core_read(&count, sizeof(count), &mm->mmap_lock.count);
+	bpf_core_read(&owner, sizeof(owner), &mm->mmap_lock.owner);
+	if (bpf_core_field_exists(mm->mm_lock_seq))
+		bpf_core_read(&s->seq, sizeof(s->seq), &mm->mm_lock_seq);
+	else
+		bpf_core_read(&s->seq, sizeof(s->seq), &older->mm_lock_seq);
+	s->writer = count & RWSEM_WRITER;
+	s->own = s->writer && (owner & ~(__u64)RWSEM_FLAGS) == bpf_get_current_task();
+}
+
+static __always_inline bool vma_tree_has_rcu(struct mm_struct *mm)
+{
+	return BPF_CORE_READ(mm, mm_mt.ma_flags) & MAPLE_USE_RCU;
+}
+
+/* No writer can have changed `vma` (NULL: that there is none) since the state `before`. */
+static __always_inline bool vma_unchanged(struct mm_struct *mm, const struct vma_state *before,
+					  struct vm_area_struct *vma)
+{
+	struct vm_area_struct___int *older = (void *)vma;
+	struct vma_state now;
+	__u32 mark = 0;
+
+	vma_state(mm, &now);
+	if (before->seq != now.seq || before->writer != now.writer)
+		return false;
+	if (!now.writer || now.own)
+		return true;
+	if (!vma)
+		return false;
+	if (bpf_core_field_exists(vma->vm_lock_seq))
+		bpf_core_read(&mark, sizeof(mark), &vma->vm_lock_seq);
+	else
+		bpf_core_read(&mark, sizeof(mark), &older->vm_lock_seq);
+	return mark != now.seq && BPF_CORE_READ(vma, vm_mm) == mm;
+}
+
+/* The number of a node's pivots that are in use, as ma_data_end() in lib/maple_tree.c tells it. */
+static __always_inline __u32 maple_end(const struct vma_search *s, __u64 node, bool arange)
+{
+	struct maple_arange_64 *a = (void *)node;
+	struct maple_range_64 *r = (void *)node;
+	__u64 last = s->pivots[MAPLE_PIVOTS - 1];
+	__u8 end = 0;
+
+	if (arange)
+		bpf_core_read(&end, sizeof(end), &a->meta.end);
+	else if (last)
+		return last == s->max ? MAPLE_PIVOTS - 1 : MAPLE_PIVOTS;
+	else
+		bpf_core_read(&end, sizeof(end), &r->meta.end);
+	return end & 15;
+}
+
+/* How many of the first `end` pivots lie below the page; without branches for the verifier. */
+static __always_inline __u32 maple_slot(const struct vma_search *s, __u64 end)
+{
+	__u64 n = 0;
+
+#pragma unroll
+	for (__u64 i = 0; i < MAPLE_PIVOTS; i++)
+		n += ((s->pivots[i] >> PAGE_BITS) - s->page) >> 63 & (i - end) >> 63;
+	return n;
+}
+
+/* One level down; not 0: this was the last. */
+static long maple_down(__u32 level, struct vma_search **ctx)
+{
+	struct vma_search *s = *ctx;
+	__u64 node = s->at & ~(__u64)MAPLE_NODE_MASK, parent = node, slots;
+	__u32 type = s->at >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK, end, n;
+	struct maple_arange_64 *a = (void *)node;
+	struct maple_range_64 *r = (void *)node;
+	bool arange = type == MAPLE_ARANGE_64;
+
+	if (!arange && type != MAPLE_RANGE_64 && type != MAPLE_LEAF_64)
+		return 1;
+	bpf_core_read(&parent, sizeof(parent), &r->parent);
+	if ((parent & ~(__u64)MAPLE_NODE_MASK) == node) /* dead */
+		return 1;
+	if (arange)
+		bpf_core_read(s->pivots, MAPLE_APIVOTS * 8, &a->pivot);
+	else
+		bpf_core_read(s->pivots, MAPLE_PIVOTS * 8, &r->pivot);
+	end = maple_end(s, node, arange);
+	n = maple_slot(s, end);
+	slots = arange ? bpf_core_field_offset(a->slot) : bpf_core_field_offset(r->slot);
+	if (bpf_probe_read_kernel(&s->at, sizeof(s->at), (void *)(node + slots + 8 * n)))
+		return 1;
+	if (n < end)
+		s->max = s->pivots[n & 15];
+	s->found = type == MAPLE_LEAF_64;
+	return s->found;
+}
+
+/* The mapping of `pc`, if s->found; its fields are to be read before vma_unchanged(). */
+static __always_inline struct vm_area_struct *vma_search(struct vma_search *s,
+							 struct mm_struct *mm, __u64 pc)
+{
+	struct vma_search *ctx = s;
+	__u64 root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+
+	s->found = false;
+	s->page = pc >> PAGE_BITS;
+	s->max = ~0ULL;
+	s->at = root;
+	if ((root & 3) == 2)
+		bpf_loop(MAPLE_LEVELS, maple_down, &ctx, 0);
+	if (s->found && s->at & 3)
+		s->found = false;
+	return s->found ? (struct vm_area_struct *)s->at : NULL;
+}
+
+#endif
