@@ -119,6 +119,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 			.sample_s = 1,
 			.archiving = ARCHIVE_NAMES,
 			.follow = FOLLOW_ALL,
+			.max_subs = 4096,
 			.argv = argv,
 		},
 	};

@@ -118,7 +118,10 @@ static void preview_times(const struct plan *plan, FILE *out)
 
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out)
 {
-	static const char *const follow[] = { "none", "all", "those that match " };
+	static const char *const follow[] = {
+		[FOLLOW_OFF] = "none", [FOLLOW_SHARED] = "all, in an experiment a program",
+		[FOLLOW_ALL] = "all", [FOLLOW_MATCHING] = "those that match ",
+	};
 	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
 
 	diag_say(out, "experiment:     %s", name->path);

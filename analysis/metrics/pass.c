@@ -196,7 +196,7 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 		return 0;
 	sources = sp->by_select[select].sources;
 	n = sp->by_select[select].nall;
-	if (n < sp->by_select[select].n && hit_thread(h) == h->e->pid)
+	if (n < sp->by_select[select].n && hit_thread(h) == hit_pid(h))
 		n = sp->by_select[select].n;
 	if (sp->by_select[select].plain && n) {
 		src = &sp->sources[sources[0]];

@@ -42,10 +42,10 @@ static const struct {
 	  "thread ended just as the recording stopped: the last of its CPU time is missing",
 	  "threads ended just as the recording stopped: the last of their CPU time is missing" },
 	{ "experiment", "processes without an experiment of their own", false,
-	  "time a process got no experiment of its own (too many, or no room for it): its user code is one "
-	  "frame, <NAME_PID_n>; follow fewer with -F =regexp",
-	  "times a process got no experiment of its own (too many, or no room for it): its user code is one "
-	  "frame, <NAME_PID_n>; follow fewer with -F =regexp" },
+	  "time a process got no experiment, because none could be made: its user code is one frame, "
+	  "<NAME_PID_n>; free some space on the disk",
+	  "times a process got no experiment, because none could be made: its user code is one frame, "
+	  "<NAME_PID_n>; free some space on the disk" },
 	{ "pseudo", "processes shown together", false,
 	  "sample is of a process that is one of <other processes>, for there were too many to have a "
 	  "frame each; follow some with -F =regexp",

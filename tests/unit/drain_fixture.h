@@ -35,6 +35,9 @@ static const char *fixture_counters;
 /* The process that the next fixtures take for the recorder; 0: none. */
 static pid_t fixture_recorder;
 
+/* Of the next fixture: processes with an experiment of their own. */
+static size_t fixture_max_subs = 4096;
+
 struct fixture {
 	int dirfd;
 	struct plan plan;
@@ -71,7 +74,8 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	struct procmap_hooks hooks = drain_hooks;
 
 	*f = (struct fixture){ .plan = { .capture = { .interval_ns = 1000000, .states = true },
-					 .follow = follow, .follow_regexp = regexp, .kallsyms = kallsyms } };
+					 .follow = follow, .follow_regexp = regexp, .kallsyms = kallsyms,
+					 .max_subs = fixture_max_subs } };
 	if (fixture_counters)
 		assert_int_equal(counters_parse(fixture_counters, dir, &f->diag, &f->plan.counters), 0);
 	remove_experiment();

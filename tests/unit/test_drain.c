@@ -161,7 +161,7 @@ static void test_the_recorder_is_one_frame(void **state)
 	fixture_recorder = 0;
 }
 
-/* Its directory cannot be made: that is counted, and the founder has its packets. */
+/* No directory can be made: that is counted, and the founder has its packets. */
 static void test_no_room_for_an_experiment(void **state)
 {
 	char path[96];
@@ -170,6 +170,8 @@ static void test_no_room_for_an_experiment(void **state)
 
 	begin(&f, FOLLOW_ALL, NULL);
 	snprintf(path, sizeof(path), "%s/t.er/_prog_PID_%d.1.er", dir, PID);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/t.er/_unknown.1.er", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
 	give_stack(&f, 77, 0, 3, ER_STACK_USER_EXACT);
 	give_clock(&f, TID, 77, 5000, ER_CLOCK_USER, 4000);

@@ -21,3 +21,10 @@ uint64_t address_in_image(const struct image *im, uint64_t frame)
 	}
 	return found ? found->start + (offset - found->pgoff) : ADDRESS_UNKNOWN;
 }
+
+_Static_assert(ER_MAX_FILES <= POOL_BASE >> ER_FRAME_OFFSET_BITS, "places stay below the kernel");
+
+uint64_t address_in_pool(uint64_t frame)
+{
+	return frame & ER_FRAME_FILE ? POOL_BASE | (frame & ~ER_FRAME_FILE) : frame;
+}

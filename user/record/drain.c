@@ -93,18 +93,18 @@ static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_ms
 	return ns / 1000;
 }
 
-int64_t drain_lwp(const struct actor *a, bool followed)
+int64_t drain_lwp(const struct actor *a, const struct output *p)
 {
-	return followed ? a->task->tid : a->kthread ? 0 : a->task->tgid;
+	return output_image(p) ? a->task->tid : a->kthread ? 0 : a->task->tgid;
 }
 
-void drain_packet(struct drain *dr, struct output *p, bool followed, const struct actor *a,
+void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns)
 {
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
 
 	dr->state_ns[c->state] += weight_ns;
-	c->lwp = drain_lwp(a, followed);
+	c->lwp = drain_lwp(a, p);
 	c->thread = a->task->tid;
 	thread_names_note(dr->names, a->task, a->comm, a->kthread, c->time_ns);
 	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. */

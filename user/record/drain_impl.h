@@ -61,9 +61,9 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 			 uint64_t time_ns);
 
 /*
- * Returns the sub-experiment of the process at that time. NULL for a kernel thread and for a
- * process that -F does not select or that found no room, and for the recorder. With `make` false also NULL if the
- * process has no sub-experiment yet.
+ * Returns the sub-experiment of the process at that time: its own, or that of its program. NULL
+ * for a kernel thread, for the recorder, for a process that -F does not select, and if none could
+ * be made. With `make` false also NULL if the process has none yet.
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /*
@@ -78,13 +78,13 @@ void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, 
 /* --- drain.c --- */
 
 /* LWPID of a packet: in an experiment of many processes the process ID, 0 for a kernel thread. */
-int64_t drain_lwp(const struct actor *a, bool followed);
+int64_t drain_lwp(const struct actor *a, const struct output *p);
 /*
  * Write a packet of this weight, or several if one cannot hold it. Nanoseconds that do not fill
  * a microsecond are carried to a later packet of the same thread and state, so that sums are
  * exact. Fills in THRID, and LWPID by drain_lwp.
  */
-void drain_packet(struct drain *dr, struct output *p, bool followed, const struct actor *a,
+void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
 
 /* --- one kind of record each, as struct data_kind has it --- */

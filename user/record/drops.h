@@ -10,7 +10,7 @@ enum drop {
 	DROP_RECORD,     /* a ring record of unknown kind or size */
 	DROP_STACK,      /* a sample whose stack never came: shown as <Stack-lost> */
 	DROP_LIMIT,      /* a sample beyond the -L limit */
-	DROP_EXPERIMENT, /* a process without room for an experiment of its own */
+	DROP_EXPERIMENT, /* a process for which no experiment could be made */
 	DROP_PSEUDO,     /* a process shown as <other processes> */
 	DROP_SIDEBAND,   /* records of processes and mappings lost by the kernel */
 	DROP_PROCESS,    /* processes and mappings not kept */

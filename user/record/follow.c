@@ -49,7 +49,7 @@ bool follow_wants(const struct follow *f, const struct image *im)
 	const char *names[] = { im->comm, image_file(im), pid, stem };
 
 	if (f->mode != FOLLOW_MATCHING)
-		return f->mode == FOLLOW_ALL;
+		return f->mode != FOLLOW_OFF;
 	snprintf(pid, sizeof(pid), "%d", im->pid);
 	follow_stem(im, stem, sizeof(stem));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

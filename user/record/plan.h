@@ -18,7 +18,8 @@ enum {
 	MAX_COMMENTS = 10,
 };
 
-enum follow_mode { FOLLOW_OFF, FOLLOW_ALL, FOLLOW_MATCHING };
+/* -F: processes of a program share a sub-experiment with SHARED, else each has its own. */
+enum follow_mode { FOLLOW_OFF, FOLLOW_SHARED, FOLLOW_ALL, FOLLOW_MATCHING };
 enum archiving { ARCHIVE_NOTHING, ARCHIVE_NAMES, ARCHIVE_WHOLE };
 
 /* trace_ns for -s on: the session measures the threshold, see calibrate.h. */
@@ -44,6 +45,7 @@ struct plan {
 	enum archiving archiving;
 	enum follow_mode follow;
 	const char *follow_regexp; /* FOLLOW_MATCHING */
+	size_t max_subs;        /* processes with a sub-experiment of their own; others share */
 	VEC(struct capture_target) targets;
 	bool leave_stopped;     /* -x */
 	bool verbose;

@@ -142,7 +142,10 @@ static void write_ends(const struct recorder_xml *a, struct buf *b)
 
 static void write_recorder(const struct recorder_xml *a, struct buf *b)
 {
-	static const char *const follow[] = { "off", "on", "=" };
+	static const char *const follow[] = {
+		[FOLLOW_OFF] = "off", [FOLLOW_SHARED] = "on", [FOLLOW_ALL] = "all",
+		[FOLLOW_MATCHING] = "=",
+	};
 	struct buf word = { 0 };
 
 	buf_puts(b, "<recorder");

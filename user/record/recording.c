@@ -18,7 +18,6 @@
 #include "user/space/procfs.h"
 
 enum {
-	MAX_SUBS = 4096,
 	RELIEF_NS = 4 * 1000 * 1000,
 	LITTLE = 8192, /* bytes; too few to open five files for, if more may come */
 };
@@ -59,6 +58,7 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
 	b->header = *h;
 	b->drops = drops;
 	b->limit = plan->limit_bytes;
+	b->max_subs = plan->max_subs;
 	b->ksyms = plan_profiles(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
 	if (plan_profiles(plan) && !b->ksyms) {
 		free(b);
@@ -92,6 +92,8 @@ static void recording_free(struct recording *b)
 {
 	vec_free(&b->dirty);
 	vec_free(&b->open);
+	vec_free(&b->pool_files);
+	map_free(&b->pools);
 	strtab_free(&b->stems);
 	vec_free(&b->used);
 	map_free(&b->callers);
@@ -178,69 +180,66 @@ static void next_name(struct recording *b, const char *stem, char *ret, size_t s
 	snprintf(ret, size, "%s.%u.er", stem, ++b->used.data[id]);
 }
 
-static int create(struct recording *b, const struct image *im, const char *name, struct output *p)
+/* Fill in what the header says about the image's process; release *command after use. */
+static void describe(struct exp_header *h, const struct image *im, struct buf *command)
 {
-	struct exp_header h = b->header;
-	struct diag quiet = { 0 };
-	struct buf command = { 0 };
-	int err;
-
 	/* The PID now belongs to the image or to its successor. */
 	if (!im->end_ns)
-		procfs_cmdline(im->pid, &command);
-	h.command = command.len ? command.data : im->comm;
-	h.pid = im->pid;
-	h.ppid = im->ppid;
-	h.pgrp = h.sid = 0;
+		procfs_cmdline(im->pid, command);
+	h->command = command->len ? command->data : im->comm;
+	h->pid = im->pid;
+	h->ppid = im->ppid;
+}
+
+struct output *output_create(struct recording *b, const struct image *im, const char *stem,
+			     const char *command)
+{
+	struct output *p = xcalloc(1, sizeof(*p));
+	struct exp_header h = b->header;
+	struct diag quiet = { 0 };
+	struct buf own_command = { 0 };
+	char name[96];
+	int err = b->error;
+
+	h.pid = h.ppid = h.pgrp = h.sid = 0;
 	h.cwd = "";
-	err = expwriter_create_part(b->founder.w, name, &h, &quiet, &p->w);
-	buf_free(&command);
+	h.command = command;
+	if (im)
+		describe(&h, im, &own_command);
+	p->image = im;
+	next_name(b, stem, name, sizeof(name));
+	if (!err)
+		err = expwriter_create_part(b->founder.w, name, &h, &quiet, &p->w);
+	buf_free(&own_command);
 	diag_free(&quiet);
-	return err;
+	if (err < 0) {
+		free(p);
+		return NULL;
+	}
+	vec_push(&b->open, p);
+	recording_touch(b, p);
+	return p;
 }
 
 struct output *recording_others(struct recording *b)
 {
-	static const struct image nobody = { .end_ns = 1, .comm = "others" };
-	struct output *p;
-
 	if (b->others || b->no_others)
 		return b->others ? b->others : &b->founder;
-	p = xcalloc(1, sizeof(*p));
-	if (b->error || create(b, &nobody, "_others_PID_0.1.er", p) < 0) {
-		b->no_others = true;
-		free(p);
-		return &b->founder;
-	}
-	vec_push(&b->open, p);
-	recording_touch(b, p);
-	return b->others = p;
+	b->others = output_create(b, NULL, "_others_PID_0", "others");
+	b->no_others = !b->others;
+	return b->others ? b->others : &b->founder;
 }
 
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem)
 {
-	struct output *p = NULL;
-	char name[96];
+	struct output *p = b->nsubs < b->max_subs ? output_create(b, im, stem, NULL) : NULL;
 
-	if (b->nsubs < MAX_SUBS && !b->error) {
-		p = xcalloc(1, sizeof(*p));
-		p->image = im;
-		next_name(b, stem, name, sizeof(name));
-		if (create(b, im, name, p) < 0) {
-			free(p);
-			p = NULL;
-		}
-	}
-	if (!p) {
-		b->drops->n[DROP_EXPERIMENT]++;
+	if (!p)
 		return NULL;
-	}
 	b->nsubs++;
-	vec_push(&b->open, p);
 	vec_for_each(m, &im->space->maps)
 		output_map(b, p, binaries, im->pid, m);
-	recording_touch(b, p);
 	recording_relieve(b);
 	return p;
 }
@@ -385,7 +384,7 @@ uint64_t recording_bytes(const struct recording *b)
 
 size_t recording_nsubs(const struct recording *b)
 {
-	return b->nsubs;
+	return b->nsubs + b->npools;
 }
 
 bool recording_full(const struct recording *b)

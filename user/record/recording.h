@@ -52,7 +52,7 @@ struct expwriter *output_writer(struct output *p);
 const struct image *output_image(const struct output *p);
 /*
  * Create a sub-experiment for the image, with its present address space; `binaries` names the
- * mapped files. If there is no room for one more this is counted and NULL is returned.
+ * mapped files. NULL if there are as many as the plan allows, or if it cannot be created.
  */
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem);

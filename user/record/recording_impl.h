@@ -10,11 +10,27 @@
 #include "analysis/base/vec.h"
 #include "user/record/recording.h"
 
+/* A file that processes have mapped; pools.c has their numbers (user/space/files.h). */
+enum { POOL_PARTS = 8 }; /* of one file; most have one */
+
+struct pool_part {
+	uint64_t from, to; /* offsets in the file */
+};
+
+struct pool_file {
+	const char *name; /* NULL: nothing is known of it */
+	struct binary *binary; /* NULL: it is not archived */
+	struct pool_part parts[POOL_PARTS];
+	unsigned nparts;
+};
+
 struct output {
 	struct expwriter *w;
 	const struct image *image; /* NULL: covers many processes */
 	struct map stacks;        /* those written: id to uid */
-	struct map shown;         /* pcs of the pseudo functions that are written */
+	bool pool;                /* shared by the processes of a program, see pools.h */
+	/* pcs of the pseudo functions that are written; in a pool also parts of files */
+	struct map shown;
 	struct strtab pseudo;     /* pseudo functions of this output; the id gives the address */
 	uint64_t bytes;           /* included in the recording's bytes */
 	bool dirty;
@@ -25,10 +41,14 @@ struct recording {
 	struct exp_header header;
 	struct output founder;
 	struct output *others; /* NULL: not made yet */
+	struct map pools;      /* number of a program's file, to struct output * */
+	size_t npools;
+	VEC(struct pool_file) pool_files; /* by number */
 	bool no_others;      /* making `others` failed */
 	VEC(struct output *) dirty;
 	VEC(struct output *) open;
-	size_t nsubs, nknown; /* nknown: stacks in the maps of all outputs */
+	size_t nsubs, max_subs; /* with one process each */
+	size_t nknown;        /* stacks in the maps of all outputs */
 	uint32_t last_uid;    /* of a stack; unique among all outputs: packets refer across */
 	struct strtab stems;  /* of sub-experiments' names; ids index `used` */
 	VEC(unsigned) used;   /* the highest number used with the stem */
@@ -43,6 +63,12 @@ struct recording {
 	uint64_t relieved_ns;      /* when it was last called */
 };
 
+/*
+ * Create a sub-experiment, named by the stem and a number: for the image, or for many processes
+ * (NULL), which are named by `command`. NULL if that fails.
+ */
+struct output *output_create(struct recording *b, const struct image *im, const char *stem,
+			     const char *command);
 /* Mark the output as having data to flush. */
 void recording_touch(struct recording *b, struct output *p);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses the one experiment for a record: the image's sub-experiment if -F selects the image and
- * there is room. Otherwise it is the founder for time on the CPU, and _others for time off the
- * CPU. Kernel threads and idle CPUs have no image. Packets of a process that is not followed have
- * its kernel stacks, and one frame <comm_PID_n> instead of user frames. Packets of the recorder's
- * own processes have only the frame <Recording>, so that a reader does not take them for load.
+ * Chooses the one experiment for a record: the image's sub-experiment if -F selects the image, or
+ * its program's if there is no room for one more. Otherwise it is the founder for time on the CPU,
+ * and _others for time off the CPU. Kernel threads and idle CPUs have no image. Packets of a process
+ * that is not followed have its kernel stacks, and one frame <comm_PID_n> instead of user frames.
+ * Packets of the recorder's own processes have only the frame <Recording>, so that a reader does
+ * not take them for load.
  *
  * The drain owns the outputs only through image->owner; procmap_expire or the recording
  * ends them.
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "user/record/drain_impl.h"
+#include "user/record/pools.h"
 #include "user/record/schedule.h"
 #include "user/unwind/worker.h"
 
@@ -28,7 +30,11 @@ static void on_mapped(void *ctx, struct image *im, const struct mapping *m)
 {
 	struct drain *dr = ctx;
 
-	if (own_output(im))
+	if (!own_output(im))
+		return;
+	if (output_is_pool(im->owner))
+		pool_map(dr->parts.recording, dr->parts.binaries, im->pid, m);
+	else
 		output_map(dr->parts.recording, im->owner, dr->parts.binaries, im->pid, m);
 }
 
@@ -36,7 +42,7 @@ static void on_unmapped(void *ctx, struct image *im, const struct mapping *m, ui
 {
 	struct drain *dr = ctx;
 
-	if (own_output(im))
+	if (own_output(im) && !output_is_pool(im->owner))
 		output_unmap(dr->parts.recording, im->owner, m, time_ns);
 }
 
@@ -52,7 +58,7 @@ static void on_forget(void *ctx, struct image *im)
 {
 	struct drain *dr = ctx;
 
-	if (own_output(im))
+	if (own_output(im) && !output_is_pool(im->owner))
 		recording_end(dr->parts.recording, im->owner, im->end_ns);
 	im->owner = NULL;
 	if (dr->unwinder)
@@ -110,8 +116,12 @@ static void make_output(struct drain *dr, struct image *im)
 	char stem[64];
 
 	follow_stem(im, stem, sizeof(stem));
-	if (!is_recorder(dr, im) && follow_wants(p->follow, im))
-		output = recording_add(p->recording, im, p->binaries, stem);
+	if (!is_recorder(dr, im) && follow_wants(p->follow, im)) {
+		if (p->follow->mode != FOLLOW_SHARED)
+			output = recording_add(p->recording, im, p->binaries, stem);
+		if (!output)
+			output = recording_pool(p->recording, im, p->binaries);
+	}
 	im->owner = output ? (void *)output : &not_followed;
 }
 

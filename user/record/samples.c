@@ -89,7 +89,7 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
 	dr->nwritten[ER_KIND_CLOCK]++;
 	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
-	drain_packet(dr, at.output, at.followed, &at.actor, &packet, c->weight);
+	drain_packet(dr, at.output, &at.actor, &packet, c->weight);
 	return true;
 }
 
@@ -106,7 +106,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	dr->nwritten[c->h.kind]++;
 	thread_names_note(dr->names, &c->task, at.actor.comm, at.actor.kthread, c->h.time_ns);
-	values[0] = drain_lwp(&at.actor, at.followed);
+	values[0] = drain_lwp(&at.actor, at.output);
 	values[1] = c->task.tid;
 	values[2] = c->cpu;
 	values[3] = c->h.time_ns;

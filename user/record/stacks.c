@@ -7,7 +7,8 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "user/record/addresses.h"
+#include "bpf/frame.h"
+#include "user/record/pools.h"
 
 enum {
 	STORE_WORDS = 6 << 20, /* 48 MB; the whole recorder takes at most 100 MB */
@@ -162,16 +163,17 @@ static bool lacks_callers(const struct stored *s)
  * A marker for missing frames may only be at the root. If the kernel part was truncated, user
  * frames would be shown as direct callers of the wrong kernel frame, so they are left out.
  */
-static size_t compose(const struct stored *s, const struct image *im, uint64_t root, uint64_t *pcs)
+static size_t compose(struct stacks *st, struct output *p, const struct stored *s,
+		      const struct stack_shape *shape, uint64_t root, uint64_t *pcs)
 {
 	uint32_t cut = ER_STACK_KERNEL_TRUNCATED, failed = ER_STACK_KERNEL_FAILED;
 	bool lacking = false;
 	size_t n = s->nkernel;
 
 	memcpy(pcs, s->pcs, n * sizeof(*pcs));
-	if (im && !(s->flags & (cut | failed))) {
+	if (shape->with_user && !(s->flags & (cut | failed))) {
 		for (; n < (size_t)s->nkernel + s->nuser; n++)
-			pcs[n] = address_in_image(im, s->pcs[n]);
+			pcs[n] = output_address(st->recording, p, s->pcs[n]);
 		cut |= ER_STACK_USER_TRUNCATED;
 		failed |= ER_STACK_USER_FAILED;
 		lacking = lacks_callers(s);
@@ -209,6 +211,6 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		return uid;
 	pcs[0] = leaf;
 	n = !!leaf;
-	n += compose(s, shape->with_user ? output_image(p) : NULL, root, pcs + n);
+	n += compose(st, p, s, shape, root, pcs + n);
 	return output_stack(st->recording, p, whole, pcs, n, s->nkernel + !!leaf);
 }

@@ -51,7 +51,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 	if (!packet.stack)
 		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
 	route_count_end(dr, &t->actor, t->time_ns, ENDS_WAITS, t->stack, t->weight_ns);
-	drain_packet(dr, t->output, t->followed, &t->actor, &packet, t->weight_ns);
+	drain_packet(dr, t->output, &t->actor, &packet, t->weight_ns);
 }
 
 static uint32_t disk_flags(const struct er_wait *w)

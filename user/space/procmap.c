@@ -458,16 +458,22 @@ struct procmap_counts procmap_counts(const struct procmap *pm)
 	return pm->counts;
 }
 
-const char *image_file(const struct image *im)
+const struct mapping *image_program(const struct image *im)
 {
 	const struct mapping *first = NULL;
-	const char *slash;
 
 	/* The kernel maps the program itself before its loader and its libraries. */
 	vec_for_each(m, &im->space->maps) {
 		if (*m->path == '/' && (!first || m->time_ns < first->time_ns))
 			first = m;
 	}
-	slash = first ? strrchr(first->path, '/') : NULL;
+	return first;
+}
+
+const char *image_file(const struct image *im)
+{
+	const struct mapping *program = image_program(im);
+	const char *slash = program ? strrchr(program->path, '/') : NULL;
+
 	return slash ? slash + 1 : "";
 }

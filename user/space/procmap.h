@@ -100,7 +100,9 @@ void procmap_expire(struct procmap *pm, uint64_t before_ns);
 const struct files *procmap_files(const struct procmap *pm);
 size_t procmap_nimages(const struct procmap *pm);
 struct procmap_counts procmap_counts(const struct procmap *pm);
-/* Base name of the file that the image runs; "" if unknown. */
+/* The mapping of the file that the image runs, valid until its next change; NULL: unknown. */
+const struct mapping *image_program(const struct image *im);
+/* Base name of that file; "" if unknown. */
 const char *image_file(const struct image *im);
 
 #endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sub-experiments that the processes of a program share. */
+#include <linux/types.h>
+
+#include "bpf/frame.h"
+#include "tests/unit/drain_fixture.h"
+#include "user/record/addresses.h"
+#include "user/space/files.h"
+
+enum {
+	LIBRARY_INO = 900,
+	KERNEL = 1, /* the first map record of each sub-experiment is that of the kernel */
+};
+
+/* What happens to process `pid`. Its mappings are of inode `ino`. */
+struct history {
+	struct fixture *f;
+	pid_t pid;
+};
+
+static void happens(const struct history *h, enum proc_event_kind kind, uint64_t t, const char *name)
+{
+	procmap_apply(h->f->procmap, &(struct proc_event){ .kind = kind, .time_ns = t, .pid = h->pid,
+							   .tid = h->pid, .ppid = 1, .name = name });
+}
+
+static void maps(const struct history *h, uint64_t t, const char *path, uint64_t ino, uint64_t addr,
+		 uint64_t pgoff, uint64_t len)
+{
+	procmap_apply(h->f->procmap, &(struct proc_event){
+		.kind = PROC_MMAP, .time_ns = t, .pid = h->pid, .tid = h->pid, .name = path,
+		.addr = addr, .pgoff = pgoff, .len = len, .dev = 1, .ino = ino });
+}
+
+/* A process runs `program`, and a library that is mapped elsewhere in each process. */
+static struct history begins(struct fixture *f, pid_t pid, const char *program, uint64_t ino)
+{
+	struct history h = { f, pid };
+
+	happens(&h, PROC_FORK, 2000, NULL);
+	happens(&h, PROC_EXEC, 2100, "prog");
+	maps(&h, 2200, program, ino, 0x400000, 0, 0x1000);
+	maps(&h, 2300, "/lib/libnone.so", LIBRARY_INO, 0x7f0000000000 + 0x100000ULL * (pid - PID),
+	     0x5000, 0x2000);
+	return h;
+}
+
+static uint32_t number(struct fixture *f, const char *path, uint64_t ino)
+{
+	const struct mapping m = { .path = path, .dev = 1, .ino = ino };
+
+	return files_number((struct files *)procmap_files(f->procmap), &m);
+}
+
+static void give_frames(struct fixture *f, uint64_t id, const uint64_t *frames, size_t n)
+{
+	struct {
+		struct er_stack s;
+		uint64_t pcs[8];
+	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = id, .tgid = PID,
+		       .start_time = 1990, .nuser = n, .flags = ER_STACK_USER_EXACT } };
+
+	memcpy(r.pcs, frames, n * sizeof(*frames));
+	drain_take(f->drain, 0, &r, sizeof(r.s) + n * sizeof(*frames));
+}
+
+static void give_sample(struct fixture *f, pid_t pid, uint64_t stack, uint64_t us)
+{
+	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .seq = f->seq++, .time_ns = 4000 },
+			      .task = { .start_time = 1990, .tgid = pid, .tid = pid, .comm = "prog" },
+			      .stack = stack, .weight = us * 1000, .flags = ER_CLOCK_USER };
+
+	drain_take(f->drain, 0, &c, sizeof(c));
+}
+
+/* A packet; its stack as the reader has it. */
+struct seen {
+	int64_t lwp, thread, ticks, uid, npcs;
+	const uint64_t *pcs;
+};
+
+static size_t read_packets(const struct experiment *e, struct seen *ret, size_t max)
+{
+	const struct exp_stream *s = &e->streams.data[0];
+	struct packet_iter it;
+	struct packet p;
+	size_t n = 0;
+
+	packet_iter_init(&it, e, s);
+	while (packet_next(&it, &p)) {
+		struct seen *to = &ret[n++];
+		int64_t i = experiment_stack(e, packet_int(&p, stream_field(s, "FRINFO")));
+
+		assert_true(n <= max && i >= 0);
+		to->lwp = packet_int(&p, stream_field(s, "LWPID"));
+		to->thread = packet_int(&p, stream_field(s, "THRID"));
+		to->ticks = packet_int(&p, stream_field(s, "NTICK"));
+		to->uid = packet_int(&p, stream_field(s, "FRINFO"));
+		to->npcs = e->stacks.data[i].npcs;
+		to->pcs = &e->stack_pcs.data[e->stacks.data[i].first];
+	}
+	return n;
+}
+
+static void test_processes_share_stacks(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *pool;
+	struct seen seen[4];
+	const struct exp_map *lib;
+	uint64_t frames[2];
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	begins(&f, PID + 1, "/bin/none", 800);
+	begins(&f, PID + 2, "/bin/none", 800);
+	frames[0] = er_frame(number(&f, "/lib/libnone.so", LIBRARY_INO), 0x5010);
+	frames[1] = er_frame(number(&f, "/bin/none", 800), 0x21);
+	give_frames(&f, 77, frames, 2);
+	give_sample(&f, PID + 1, 77, 3);
+	give_sample(&f, PID + 2, 77, 5);
+	e = finish(&f);
+	pool = open_sub(e, "_none.1.er");
+	assert_true(pool->many_processes);
+	assert_int_equal(pool->pid, 0);
+	assert_string_equal(pool->command, "/bin/none");
+	assert_int_equal(read_packets(pool, seen, 4), 2);
+	assert_int_equal(pool->stacks.len, 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(seen[i].lwp, PID + 1 + i);
+		assert_int_equal(seen[i].thread, PID + 1 + i);
+		assert_int_equal(seen[i].npcs, 2);
+	}
+	assert_int_equal(seen[0].uid, seen[1].uid);
+	/* Each file has one segment; addresses are its place and the offset. */
+	assert_int_equal(pool->maps.len, KERNEL + 2);
+	lib = &pool->maps.data[KERNEL];
+	assert_int_equal(lib->vaddr, address_in_pool(er_frame(er_frame_file(frames[0]), 0x5000)));
+	assert_int_equal(lib->size, 0x2000);
+	assert_int_equal(lib->foffset, 0x5000);
+	assert_string_equal(lib->name, "/lib/libnone.so");
+	assert_int_equal(seen[0].pcs[0], lib->vaddr + 0x10);
+	assert_int_equal(seen[0].pcs[1], address_in_pool(frames[1]) - 1);
+	experiment_close(pool);
+	experiment_close(e);
+}
+
+/* A part that two processes map differently is in one segment only. */
+static void test_parts_do_not_overlap(void **state)
+{
+	const uint64_t offsets[] = { 0x10, 0x1800, 0x3800, 0x5800 };
+	const uint64_t from[] = { 0, 0x1000, 0x3000, 0x5000 };
+	struct history h[3];
+	struct fixture f;
+	struct experiment *e, *pool;
+	uint64_t frame;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	for (int i = 0; i < 3; i++)
+		h[i] = begins(&f, PID + 1 + i, "/bin/none", 800);
+	maps(&h[0], 2400, "/lib/parts.so", 700, 0x10000000, 0x1000, 0x2000);
+	maps(&h[1], 2400, "/lib/parts.so", 700, 0x20000000, 0x4000, 0x1000);
+	maps(&h[2], 2400, "/lib/parts.so", 700, 0x30000000, 0, 0x6000);
+	frame = er_frame(number(&f, "/bin/none", 800), 0x21);
+	give_frames(&f, 77, &frame, 1);
+	for (int i = 0; i < 3; i++)
+		give_sample(&f, PID + 1 + i, 77, 1);
+	for (int i = 0; i < 4; i++) {
+		frame = er_frame(number(&f, "/lib/parts.so", 700), offsets[i]);
+		give_frames(&f, 1 + i, &frame, 1);
+		give_sample(&f, PID + 1, 1 + i, 1);
+	}
+	e = finish(&f);
+	pool = open_sub(e, "_none.1.er");
+	assert_int_equal(pool->maps.len, KERNEL + 1 + 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pool->maps.data[KERNEL + 1 + i].foffset, from[i]);
+	experiment_close(pool);
+	experiment_close(e);
+}
+
+/* -F =regexp and -F all: as many as there is room for have experiments of their own. */
+static void test_beyond_the_limit(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub, *pool;
+	struct seen seen[4];
+	uint64_t frame;
+
+	fixture_max_subs = 1;
+	begin(&f, FOLLOW_ALL, NULL);
+	fixture_max_subs = 4096;
+	for (int i = 1; i <= 3; i++)
+		begins(&f, PID + i, "/bin/none", 800);
+	frame = er_frame(number(&f, "/bin/none", 800), 0x21);
+	give_frames(&f, 77, &frame, 1);
+	for (int i = 1; i <= 3; i++)
+		give_sample(&f, PID + i, 77, i);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000001.1.er");
+	assert_int_equal(sub->pid, PID + 1);
+	assert_int_equal(read_packets(sub, seen, 4), 1);
+	assert_int_equal(seen[0].pcs[0], 0x400021);
+	pool = open_sub(e, "_none.1.er");
+	assert_int_equal(read_packets(pool, seen, 4), 2);
+	assert_int_equal(seen[0].ticks + seen[1].ticks, 5);
+	assert_int_equal(seen[0].pcs[0], address_in_pool(frame));
+	assert_int_equal(f.drops.n[DROP_EXPERIMENT], 0);
+	experiment_close(sub);
+	experiment_close(pool);
+	experiment_close(e);
+}
+
+/* Programs of one name are told apart by their files; beyond 1,024 programs all share one pool. */
+static void test_many_programs(void **state)
+{
+	enum { PROGRAMS = 1030 };
+	struct fixture f;
+	struct experiment *e, *last;
+	struct seen seen[8];
+	str_vec subs = { 0 };
+	uint64_t frame;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	for (int i = 1; i <= PROGRAMS; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/bin/%d/none", i);
+		begins(&f, PID + i, path, 1000 + i);
+		frame = er_frame(number(&f, path, 1000 + i), 0x21);
+		give_frames(&f, i, &frame, 1);
+		give_sample(&f, PID + i, i, 1);
+	}
+	e = finish(&f);
+	experiment_subs(e, &subs);
+	assert_int_equal(subs.len, 1025);
+	vec_for_each(name, &subs)
+		free(*name);
+	vec_free(&subs);
+	last = open_sub(e, "_programs.1.er");
+	assert_int_equal(read_packets(last, seen, 8), PROGRAMS - 1024);
+	assert_int_equal(last->maps.len, KERNEL + PROGRAMS - 1024);
+	assert_string_equal(last->maps.data[KERNEL].name, "/bin/1025/none");
+	experiment_close(last);
+	experiment_close(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_processes_share_stacks),
+		cmocka_unit_test(test_parts_do_not_overlap),
+		cmocka_unit_test(test_beyond_the_limit),
+		cmocka_unit_test(test_many_programs),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/pools.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+#include "bpf/frame.h"
+#include "user/record/addresses.h"
+#include "user/record/recording_impl.h"
+
+enum { MAX_POOLS = 1024 };
+
+#define OTHER_PROGRAMS UINT64_MAX /* a key; no file has this number */
+
+bool output_is_pool(const struct output *p)
+{
+	return p->pool;
+}
+
+/* --- the files that are mapped --- */
+
+static struct pool_file *file_of(struct recording *b, uint32_t number)
+{
+	while (b->pool_files.len <= number)
+		vec_push(&b->pool_files, (struct pool_file){ 0 });
+	return &b->pool_files.data[number];
+}
+
+/*
+ * Add the part [from, to) of a file, without what is known already: parts never overlap, for
+ * readers take a segment that overlaps another for its successor.
+ */
+static void add_part(struct pool_file *f, uint64_t from, uint64_t to)
+{
+	for (unsigned i = 0; i < f->nparts; i++) {
+		const struct pool_part *have = &f->parts[i];
+
+		if (from >= have->to || to <= have->from)
+			continue;
+		if (from < have->from)
+			add_part(f, from, have->from);
+		from = have->to;
+		if (from >= to)
+			return;
+	}
+	if (f->nparts < POOL_PARTS)
+		f->parts[f->nparts++] = (struct pool_part){ from, to };
+}
+
+void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const struct mapping *m)
+{
+	struct pool_file *f = m->file ? file_of(b, m->file) : NULL;
+
+	if (!f)
+		return;
+	if (!f->name) {
+		f->binary = binaries_get(binaries, pid, m);
+		f->name = f->binary ? f->binary->name : m->path;
+	}
+	add_part(f, m->pgoff, m->pgoff + m->len);
+}
+
+/* --- pools --- */
+
+/* "_cc1", a name for the directory; its number and suffix follow. */
+static void pool_stem(const struct image *im, char *ret, size_t size)
+{
+	const char *name = image_file(im);
+	size_t n = 1;
+
+	*ret = '_';
+	for (; *name && n + 1 < size; name++) {
+		unsigned char c = *name;
+
+		ret[n++] = isascii(c) && (isalnum(c) || strchr(".+-", c)) ? c : '_';
+	}
+	ret[n] = 0;
+	if (n == 1)
+		snprintf(ret, size, "_unknown");
+}
+
+/* `im` is one of the processes; NULL: of a program that shares with others. */
+static struct output *make_pool(struct recording *b, const struct image *im)
+{
+	const struct mapping *program = im ? image_program(im) : NULL;
+	char stem[64] = "_programs";
+	struct output *p;
+
+	if (im)
+		pool_stem(im, stem, sizeof(stem));
+	p = output_create(b, NULL, stem, program ? program->path : stem + 1);
+	if (!p)
+		return NULL;
+	p->pool = true;
+	b->npools++;
+	return p;
+}
+
+/* Programs are told apart by the number of their file. 0: it has none. */
+static struct output *find_pool(struct recording *b, const struct image *im)
+{
+	const struct mapping *program = image_program(im);
+	uint64_t *at, key = program ? program->file : 0;
+
+	if (b->npools >= MAX_POOLS && !map_get(&b->pools, key))
+		key = OTHER_PROGRAMS;
+	at = map_put(&b->pools, key, NULL);
+	if (!*at)
+		*at = (uintptr_t)make_pool(b, key == OTHER_PROGRAMS ? NULL : im);
+	return (struct output *)(uintptr_t)*at;
+}
+
+struct output *recording_pool(struct recording *b, const struct image *im,
+			      struct binaries *binaries)
+{
+	struct output *p = find_pool(b, im);
+
+	if (!p) {
+		b->drops->n[DROP_EXPERIMENT]++;
+		return NULL;
+	}
+	vec_for_each(m, &im->space->maps)
+		pool_map(b, binaries, im->pid, m);
+	return p;
+}
+
+/* --- addresses --- */
+
+static void write_part(struct recording *b, struct output *p, uint32_t number, unsigned i)
+{
+	struct pool_file *f = &b->pool_files.data[number];
+	const struct pool_part *part = &f->parts[i];
+	bool fresh;
+
+	map_put(&p->shown, (uint64_t)number * POOL_PARTS + i + POOL_BASE, &fresh);
+	if (!fresh)
+		return;
+	expwriter_segment(p->w, &(struct exp_segment){
+		.time_ns = b->header.start_ns,
+		.vaddr = address_in_pool(er_frame(number, part->from)),
+		.size = part->to - part->from,
+		.foffset = part->from,
+		.modes = 5,
+		.name = f->name,
+		.written = f->binary ? &f->binary->wanted : NULL });
+}
+
+static void write_place(struct recording *b, struct output *p, uint64_t frame)
+{
+	uint32_t number = er_frame_file(frame);
+	uint64_t offset = er_frame_offset(frame);
+	const struct pool_file *f = number < b->pool_files.len ? &b->pool_files.data[number] : NULL;
+
+	for (unsigned i = 0; f && i < f->nparts; i++)
+		if (offset >= f->parts[i].from && offset < f->parts[i].to)
+			write_part(b, p, number, i);
+}
+
+uint64_t output_address(struct recording *b, struct output *p, uint64_t frame)
+{
+	if (p->image)
+		return address_in_image(p->image, frame);
+	if (frame & ER_FRAME_FILE)
+		write_place(b, p, frame);
+	return address_in_pool(frame);
+}
