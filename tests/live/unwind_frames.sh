@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks in a recording, by chains of calls that are known: deep recursion, realigned
+# stacks, signal handlers on a stack of their own, threads, vfork, PLT entries, the vdso,
+# libraries that are loaded one after the other at the same address, and assembly without
+# unwind information; dynamic, static and static-PIE programs, and musl's. A stack may be
+# cut, which it must say at its root. It may never be wrong.
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v gcc >/dev/null || skip_all "gcc is not installed"
+source=$top/tests/fixtures/source
+flags="-O1 -w -D_GNU_SOURCE -I$top -fomit-frame-pointer -fno-optimize-sibling-calls -pthread"
+seconds=0.4
+
+# library NAME FRAME FUNCTION FLAGS…; program BUILD COMPILER ARGUMENTS…
+library() { gcc $flags "-DFRAME=$2" "-DFUNCTION=$3" "$source/frames_library.c" "${@:4}" -o "$1"; }
+program() { $2 $flags "$source/frames.c" "${@:3}" -o "fr_$1" 2>gcc.err; }
+
+library touch.so 24 small -shared -fPIC && library small.so 24 small -shared -fPIC &&
+	library large.so 3000 large -shared -fPIC && library touch.o 24 small -c ||
+	skip_all "gcc does not build libraries"
+
+# build, case, the least share of complete stacks, and the chain, as chain.pl reads it
+cases()
+{
+	cat <<-'END'
+		dyn plain 0.97 main;case_plain;deep*3;burn_all;burn
+		dyn deep 0.97 main;case_deep;deep*500;burn_all;burn
+		dyn deeper 0 main;case_deeper;deep*700;burn_all;burn
+		dyn aligned 0.97 main;case_aligned;aligned;variable;burn_all;burn
+		dyn signal 0.97 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
+		dyn thread 0.97 thread;deep*2;burn_all;burn
+		dyn vfork 0.97 main;case_vfork;burn_all;burn
+		dyn plt 0.97 main;case_plt;nothing@plt
+		cf plt 0.97 main;case_plt;nothing@plt
+		now plt 0.97 main;case_plt;nothing
+		dyn vdso 0.97 main;case_vdso;clock_gettime;.*\[vdso\].*
+		dyn dlopen 0.97 main;case_dlopen;loaded;(small|large);burn
+		dyn asmcall 0 none;no_entry_calls;burn_all;burn
+		dyn asmloop 0 none;no_entry_loops
+		st plain 0.97 main;case_plain;deep*3;burn_all;burn
+		st signal 0.97 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
+		st thread 0.97 thread;deep*2;burn_all;burn
+		st vfork 0.97 main;case_vfork;burn_all;burn
+		sp plain 0.97 main;case_plain;deep*3;burn_all;burn
+		sp signal 0.97 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
+		sp thread 0.97 thread;deep*2;burn_all;burn
+		musl plain 0 main;case_plain;deep*3;burn_all;burn
+		musl signal 0 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
+		musl thread 0.97 thread;deep*2;burn_all;burn
+		musls plain 0 main;case_plain;deep*3;burn_all;burn
+	END
+}
+
+program dyn gcc ./touch.so -Wl,-z,lazy -g || skip_all "gcc: $(head -n 1 gcc.err)"
+program cf gcc ./touch.so -fcf-protection -Wl,-z,lazy,-z,ibtplt
+program now gcc ./touch.so -Wl,-z,now -fno-plt
+program st gcc -DNO_DLOPEN touch.o -static
+program sp gcc -DNO_DLOPEN touch.o -static-pie
+if command -v musl-gcc >/dev/null; then
+	program musl musl-gcc -DNO_DLOPEN touch.o
+	program musls musl-gcc -DNO_DLOPEN touch.o -static
+fi
+
+# Its loader's library path is not the tests' directory: libraries are named by a path.
+while read -r build name share chain; do
+	[ ! -e "fr_$build" ] || { cp "fr_$build" "fr_${build}_$name" && echo "fr_${build}_$name"; }
+done < <(cases) >programs
+must_record frames.er -F '=fr_.*' -p high -q 0 -- sh -c \
+	"while read -r p; do ./\$p $seconds ./small.so ./large.so >\$p.out; done <programs"
+
+# complete PROGRAM: per cent of its waits, by the recorder's own account.
+complete()
+{
+	"$er_print" -printmode , -unwinding frames.er |
+		awk -F'","' -v p="$1" '{ gsub(/^"|"$/, "") } $5 == p { print $4 + 0 }'
+}
+
+while read -r build name share chain; do
+	program=fr_${build}_$name
+	[ -e "$program" ] || { skip "$build $name" "cannot be built here"; continue; }
+	for e in frames.er/_"$program"_PID_*.er; do
+		"$O/bin/er_export" --to folded -o - --metric totalcpu "$e" 2>/dev/null
+	done | tee "$program.folded" | perl "$top/tests/lib/chain.pl" "$chain" >chain
+	read -r whole cut wrong <chain
+	check_that "$build $name: $whole s whole, $cut cut, $wrong wrong" \
+		"$wrong == 0 && $whole >= $share * ($whole + $cut) && $whole + $cut > 0.2 * $seconds" \
+		"$(tail -n +2 chain; head -n 5 "$program.folded" | cut -c1-200)"
+	[ "$share" != 0 ] || check_that "$build $name: no stack claims to be complete" "$whole == 0"
+done < <(cases)
+
+# The parent's registers are in no frame of vfork: its return address is in a register.
+check_that "vfork: the waits of both have complete stacks" "$(complete fr_dyn_vfork) >= 97" \
+	"$(complete fr_dyn_vfork)"
+for lib in small large; do
+	want=$(truth fr_dyn_dlopen.out $([ $lib = small ] && echo first || echo second))
+	got=$(sed -n "s/.*;$lib;burn.* \([0-9]*\)$/\1/p" fr_dyn_dlopen.folded |
+		awk '{ us += $1 } END { print us / 1e6 }')
+	check_that "dlopen: $lib has no time of the other library" "$got <= 1.02 * $want" "$got of $want"
+done
+check_that "dlopen: the second library was where the first had been" \
+	"$(truth fr_dyn_dlopen.out same-place) == 1"
