@@ -29,7 +29,8 @@ for signal in INT TERM QUIT; do
 	ended_by "SIG$signal" $signal
 	check_that "SIG$signal: status 0" "$? == 0" "$(cat err)"
 done
-for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PWR STKFLT XCPU RTMIN RTMAX; do
+# 16 is STKFLT, a name that dash's kill does not know.
+for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PWR 16 XCPU RTMIN RTMAX; do
 	ended_by "SIG$signal" $signal
 	check_that "SIG$signal: status 0, and is named" "$? == 0 && $(grep -c 'signal [0-9]* came' err) == 1" \
 		"$(cat err)"
