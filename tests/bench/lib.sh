@@ -9,8 +9,24 @@ step() { echo "… $*" >&2; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
 # The least of many runs: other programs on the machine only add time.
 least() { sort -g | head -n 1; }
-# The tenth percentile. Other programs slow some of the runs, the recorder slows all.
-tenth() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 9) / 10)] : "nan" }'; }
+# The tenth percentile of each column. Other programs slow some of the runs, the recorder slows
+# all.
+tenth()
+{
+	local all i
+	all=$(cat)
+	for i in $(seq "$(echo "$all" | awk 'NR == 1 { print NF ? NF : 1 }')"); do
+		echo "$all" | awk -v i="$i" '{ print $i }' | sort -g |
+			awk 'NF { v[++n] = $1 } END { print n ? v[int((n + 9) / 10)] : "nan" }'
+	done | paste -sd' '
+}
+# beside_ratio WITH BEFORE AFTER: WITH to the mean of the others, column by column.
+beside_ratio()
+{
+	printf '%s\n' "$@" | awk '{ for (i = 1; i <= NF; i++) v[NR, i] = $i } END {
+		for (i = 1; i <= NF; i++)
+			printf "%.5f%s", 2 * v[1, i] / (v[2, i] + v[3, i]), i < NF ? " " : "\n" }'
+}
 # The first and third quartiles.
 middle() { sort -g | awk -v f="${1:-%.3f}" '{ v[NR] = $1 } END {
 	printf f " … " f, v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'; }
@@ -48,8 +64,9 @@ mixed_load()
 	start perf bench sched messaging -g 4 -l 1000000
 }
 
-# A turn prints the CPU time of slices of a load, which excludes other programs. The result
-# of a turn is its tenth percentile. A turn with a recorder is divided by the mean of the
+# A turn prints the CPU time of slices of a load, which excludes other programs, and whatever
+# else it measures of them in more columns. The result of a turn is the tenth percentile of each
+# column. A turn with a recorder is divided by the mean of the
 # turns before and after it, which have none. The median of these ratios counts.
 
 # The nanoseconds that a process has run.
@@ -103,7 +120,7 @@ beside()
 	rm -f RUN.data*
 	without=$($turn | tenth)
 	[ $status = 0 ] || return 1
-	calc "2 * $with / ($before + $without)" %.5f >>"ratio_$name"
+	beside_ratio "$with" "$before" "$without" >>"ratio_$name"
 	echo "$used" >>"share_$name"
 }
 kept=0
