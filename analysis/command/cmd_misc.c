@@ -35,7 +35,7 @@ static int cmd_version(struct shell *sh, int argc, char **argv)
 	struct buf b = { 0 };
 
 	buf_printf(&b, "%s %s\n", sh->program, ER_VERSION);
-	printer_lines(&sh->printer, b.data);
+	printer_prose(&sh->printer, b.data);
 	buf_free(&b);
 	return 0;
 }
@@ -48,7 +48,7 @@ static int cmd_help(struct shell *sh, int argc, char **argv)
 	if (argc > 1 && !(only = command_find(argv[1], &sh->diag)))
 		return -1;
 	command_help(only, &b);
-	printer_lines(&sh->printer, b.data);
+	printer_prose(&sh->printer, b.data);
 	buf_free(&b);
 	return 0;
 }

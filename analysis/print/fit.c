@@ -9,8 +9,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/print/cell.h"
 
-enum { GAP = 2, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40,
-       WRAP_LEAST = 16 };
+enum { GAP = 2, GAP_SHARED = 1, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40,
+       WRAP_LEAST = 12, BRANCH_LEAST = 40 };
 
 size_t fit_width(FILE *f)
 {
@@ -32,6 +32,19 @@ bool fit_colours(FILE *f)
 	return isatty(fileno(f)) && term && strcmp(term, "dumb") && !(no && *no);
 }
 
+static bool same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+bool column_shares_heading(const struct table *t, size_t column)
+{
+	const struct column *c = &t->columns.data[column];
+
+	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]) &&
+	       c[-1].group == c->group;
+}
+
 static bool column_is_nothing(const struct table *t, size_t column)
 {
 	vec_for_each(r, &t->rows) {
@@ -46,12 +59,33 @@ static void widen(size_t *width, size_t to)
 	*width = *width < to ? to : *width;
 }
 
+/* The room for a text of this width. Text that wraps needs less, but the rails of its tree. */
+static size_t needed(const struct column *c, const struct row *r, const struct cell *cell,
+		     size_t width)
+{
+	size_t rails = cell->kind == CELL_TEXT ? RAIL * r->depth : 0;
+
+	if (!c->wrap)
+		return width + rails;
+	return !rails ? 0 : width + rails < BRANCH_LEAST ? width + rails : BRANCH_LEAST;
+}
+
+/* The column before it stays as long as this one does only if both have the same `spare`. */
+static size_t gap_before(const struct table *t, size_t column)
+{
+	const struct column *c = &t->columns.data[column];
+
+	if (!column)
+		return 0;
+	return c[-1].spare == c->spare && column_shares_heading(t, column) ? GAP_SHARED : GAP;
+}
+
 /* The width of a column with its gap; for text that wraps, its least width. */
 static size_t column_width(const struct table *t, size_t column)
 {
 	const struct column *c = &t->columns.data[column];
 	struct buf b = { 0 };
-	size_t width = 0;
+	size_t width = 0, gap = gap_before(t, column);
 
 	for (int i = 0; i < 3; i++)
 		widen(&width, text_width(c->title[i] ? c->title[i] : ""));
@@ -67,11 +101,11 @@ static size_t column_width(const struct table *t, size_t column)
 			hist_put(&b, cell->s);
 		else
 			cell_put(&b, cell);
-		if (b.data && !c->wrap)
-			widen(&width, text_width(b.data) + (cell->kind == CELL_TEXT ? RAIL * r->depth : 0));
+		if (b.data)
+			widen(&width, needed(c, r, cell, text_width(b.data)));
 	}
 	buf_free(&b);
-	return width + GAP;
+	return width + gap;
 }
 
 /* The index of the column to drop next: the last one with the highest `spare`; -1: none. */
@@ -145,10 +179,10 @@ static void copy_row(const struct row *from, const bool *kept, size_t bar, struc
 	}
 }
 
-bool table_needs_fit(const struct table *t)
+bool table_needs_fit(const struct table *t, size_t width)
 {
 	vec_for_each(c, &t->columns) {
-		if (c->optional || c->hidden || c->spare || c->kind == CELL_BAR)
+		if (c->optional || c->hidden || (width && c->spare) || c->kind == CELL_BAR)
 			return true;
 	}
 	return false;

@@ -16,8 +16,10 @@
 size_t fit_width(FILE *f);
 /* Whether f is a terminal that shows colours, and NO_COLOR is not set. */
 bool fit_colours(FILE *f);
-/* Whether table_fit would change the table: it has columns to choose from, or bars. */
-bool table_needs_fit(const struct table *t);
+/* Whether table_fit could change the table: it has columns to choose from, or bars. */
+bool table_needs_fit(const struct table *t, size_t width);
+/* Whether the column stands under one heading with the column before it: same metric, another unit. */
+bool column_shares_heading(const struct table *t, size_t column);
 /*
  * Make the table to be shown in `width` characters (0: no limit). It borrows t's text; the
  * caller frees it with table_free.

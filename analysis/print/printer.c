@@ -143,7 +143,7 @@ void printer_print(struct printer *p, const struct table *t)
 	} else if (p->ops == &html_printer) {
 		p->width = 0;
 	}
-	if ((p->ops != &text_printer && p->ops != &html_printer) || !table_needs_fit(t)) {
+	if ((p->ops != &text_printer && p->ops != &html_printer) || !table_needs_fit(t, p->width)) {
 		print(p, t);
 		return;
 	}
@@ -166,6 +166,16 @@ void printer_lines(struct printer *p, const char *text)
 		json_lines(p, text);
 	else
 		buf_puts(&p->out, text);
+	printer_flush(p, 0);
+}
+
+void printer_prose(struct printer *p, const char *text)
+{
+	p->width = fit_width(p->device ? p->device : p->file);
+	if (p->ops == &text_printer && p->width)
+		text_prose(p, text);
+	else
+		printer_lines(p, text);
 	printer_flush(p, 0);
 }
 

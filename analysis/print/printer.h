@@ -77,12 +77,19 @@ void printer_print(struct printer *p, const struct table *t);
 /* Print a line outside tables, such as a command's reply. */
 void printer_say(struct printer *p, const char *line);
 
-/* Print lines unchanged, such as help: in html as preformatted text, in json as a message. */
+/* Print lines unchanged, for a program: in html as preformatted text, in json as a message. */
 void printer_lines(struct printer *p, const char *text);
+/*
+ * Print lines for people, such as help: in text a line that is too long is continued below, under
+ * the text behind its last gap of two blanks.
+ */
+void printer_prose(struct printer *p, const char *text);
 
 /* printer_lines for html and json. */
 void html_lines(struct printer *p, const char *text);
 void json_lines(struct printer *p, const char *text);
+/* printer_prose for text that is limited to p->width. */
+void text_prose(struct printer *p, const char *text);
 
 /*
  * For printers: whether any column has a title; append a column's full name, with its unit if

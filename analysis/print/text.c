@@ -8,33 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/print/fit.h"
 #include "analysis/print/printer.h"
+#include "analysis/print/wrap.h"
 
 enum { GAP_METRIC = 1, GAP_COLUMN = 2 };
-
-static void pad(struct buf *b, size_t n)
-{
-	static const char blanks[] = "                                ";
-	const size_t most = sizeof(blanks) - 1;
-
-	for (; n > most; n -= most)
-		buf_add(b, blanks, most);
-	if (n)
-		buf_add(b, blanks, n);
-}
-
-/* Remove trailing blanks: people copy, compare and search the text. */
-static void end_line(struct buf *b)
-{
-	while (b->len && b->data[b->len - 1] == ' ')
-		b->len--;
-	buf_puts(b, "\n");
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
 
 /* Heading lines: the compared group, then the titles. */
 enum { LINE_GROUP = 0, LINE_UNIT = 3, NLINES = 4 };
@@ -45,14 +23,6 @@ static const char *title(const struct table *t, size_t column, int line)
 	const char *s = line == LINE_GROUP ? c->group : c->title[line - 1];
 
 	return s ? s : "";
-}
-
-static bool shares_heading(const struct table *t, size_t column)
-{
-	const struct column *c = &t->columns.data[column];
-
-	return column && same(c[-1].title[0], c->title[0]) && same(c[-1].title[1], c->title[1]) &&
-	       c[-1].group == c->group;
 }
 
 /* Decimal points are aligned: "0." is followed by blanks for its missing digits. */
@@ -89,7 +59,7 @@ static void put_text(struct printer *p, struct buf *b, const struct row *r, size
 		buf_puts(b, c->s);
 	else
 		cell_put(b, c);
-	pad(b, blanks_after(c));
+	line_pad(b, blanks_after(c));
 }
 
 /* The same text in p->cell, alone. */
@@ -108,11 +78,13 @@ static void widen(size_t *width, size_t to)
 
 /*
  * Text with nothing to its right is not padded, so its column need not be as wide: the last
- * name of a list, or a path in a column of numbers.
+ * name of a list, or a path or an address in a column of times.
  */
 static bool runs_over(const struct table *t, const struct row *r, size_t column)
 {
-	if (r->cells[column].kind != CELL_TEXT)
+	enum cell_kind kind = r->cells[column].kind;
+
+	if (kind != CELL_TEXT && (kind != CELL_ADDRESS || t->columns.data[column].kind == kind))
 		return false;
 	for (size_t i = column + 1; i < t->columns.len; i++) {
 		if (r->cells[i].kind != CELL_BLANK)
@@ -236,8 +208,9 @@ static void put_lines(struct printer *p, const char *text)
 
 		end = strchrnul(text, '\n');
 		line = xstrndup(text, end - text);
-		buf_put_printable(&p->out, line);
-		buf_puts(&p->out, "\n");
+		buf_clear(&p->cell);
+		buf_put_printable(&p->cell, line);
+		line_put(p, p->cell.data ? p->cell.data : "", 0, 0);
 		free(line);
 	}
 }
@@ -248,7 +221,7 @@ static void text_begin(struct printer *p, const struct table *t)
 
 	p->layout.len = 0;
 	for (size_t i = 0; i < t->columns.len; i++) {
-		bool shares = shares_heading(t, i);
+		bool shares = column_shares_heading(t, i);
 
 		vec_push(&p->layout, (struct column_layout){
 			.gap = !i ? 0 : shares ? GAP_METRIC : GAP_COLUMN, .span = !shares });
@@ -279,10 +252,10 @@ static void put_aligned(struct printer *p, const char *s, size_t width, bool rig
 	size_t w = text_width(s), fill = w < width ? width - w : 0;
 
 	if (right)
-		pad(&p->out, fill);
+		line_pad(&p->out, fill);
 	buf_puts(&p->out, s);
 	if (!right)
-		pad(&p->out, fill);
+		line_pad(&p->out, fill);
 }
 
 /*
@@ -314,7 +287,7 @@ static void put_cell(struct printer *p, const struct table *t, const struct row 
 
 	if (right && (int)column != p->name_column && put_number(p, &r->cells[column], l))
 		return;
-	pad(&p->out, l->gap);
+	line_pad(&p->out, l->gap);
 	if (!right && column + 1 == t->columns.len)
 		put_text(p, &p->out, r, column);
 	else
@@ -334,7 +307,7 @@ static void put_title(struct printer *p, const struct table *t, size_t column, i
 	if ((int)column == p->name_column && p->has_marks)
 		buf_puts(&p->cell, " ");
 	buf_put_printable(&p->cell, title(t, column, line));
-	pad(&p->out, l->gap);
+	line_pad(&p->out, l->gap);
 	if (line == LINE_UNIT)
 		put_aligned(p, p->cell.data, l->width, right);
 	else
@@ -359,21 +332,8 @@ static void text_heading(struct printer *p, const struct table *t)
 			if (line == LINE_UNIT || p->layout.data[i].span)
 				put_title(p, t, i, line);
 		}
-		end_line(&p->out);
+		line_end(&p->out);
 	}
-}
-
-/* The bytes of a chain ("a < b < c") that fit on a line: up to the last link within `room`. */
-static size_t first_line(const char *s, size_t room)
-{
-	size_t fits = 0;
-
-	for (const char *link = s; (link = strstr(link, " < ")); link += 3) {
-		if ((size_t)(link - s) > room && fits)
-			break;
-		fits = link - s;
-	}
-	return fits && strlen(s) > room ? fits : strlen(s);
 }
 
 /*
@@ -394,46 +354,15 @@ static void put_coloured(struct printer *p, const char *bar, size_t width)
 			buf_printf(&p->out, "\033[9%dm%.*s\033[m", 1 + *s * 6 % 13 % 6, (int)n, s);
 		s += n;
 	}
-	pad(&p->out, w < width ? width - w : 0);
+	line_pad(&p->out, w < width ? width - w : 0);
 }
 
-/* The bytes up to the last blank within `room`; all bytes if there is none. */
-static size_t whole_words(const char *s, size_t room)
+/* Whether a line that is too long is continued below: text with nothing to its right is. */
+static bool wraps(const struct printer *p, const struct table *t, const struct row *r, size_t column)
 {
-	size_t fits = 0;
+	const struct column *c = &t->columns.data[column];
 
-	for (const char *blank = s; (blank = strchr(blank, ' ')) && (size_t)(blank - s) <= room; blank++)
-		fits = blank - s;
-	return fits && strlen(s) > room ? fits : strlen(s);
-}
-
-enum { WRAP_INDENT = 16, LINE_INDENT = 4 };
-
-/*
- * Continue text that is too long on the next line, indented: at a link, or at a blank if one
- * name alone is too long.
- */
-static void put_wrapped(struct printer *p, const char *s, size_t at)
-{
-	size_t indent = at ? WRAP_INDENT : LINE_INDENT;
-	size_t room = p->width > at ? p->width - at : 0;
-
-	while (*s) {
-		size_t n = first_line(s, room), words = n > room ? whole_words(s, room) : n;
-		bool link = words >= n;
-
-		n = link ? n : words;
-		buf_add(&p->out, s, n);
-		s += n;
-		if (!*s)
-			break;
-		end_line(&p->out);
-		pad(&p->out, indent);
-		if (link)
-			buf_puts(&p->out, "<");
-		s += link ? 2 : 1;
-		room = p->width > indent ? p->width - indent : 0;
-	}
+	return p->width && r->cells[column].kind == CELL_TEXT && !c->verbatim && runs_over(t, r, column);
 }
 
 static void text_row(struct printer *p, const struct table *t, const struct row *r)
@@ -445,46 +374,44 @@ static void text_row(struct printer *p, const struct table *t, const struct row 
 	p->group = r->group;
 	for (size_t i = 0; i < t->columns.len; i++) {
 		const struct column_layout *l = &p->layout.data[i];
-		bool wraps = t->columns.data[i].wrap && p->width;
+		bool wrapped = wraps(p, t, r, i);
 		bool coloured = p->colours && r->cells[i].kind == CELL_BAR;
 
-		if (wraps || coloured)
-			pad(&p->out, l->gap);
-		if (wraps)
-			put_wrapped(p, cell_text(p, r, i), at + l->gap);
+		if (wrapped || coloured)
+			line_pad(&p->out, l->gap);
+		if (wrapped && p->is_tree && !p->has_marks && (int)i == p->name_column)
+			line_put_branch(p, cell_text(p, r, i), at + l->gap, r);
+		else if (wrapped)
+			line_put_names(p, cell_text(p, r, i), at + l->gap);
 		else if (coloured)
 			put_coloured(p, cell_text(p, r, i), l->width);
 		else
 			put_cell(p, t, r, i);
 		at += l->gap + l->width;
 	}
-	end_line(&p->out);
+	line_end(&p->out);
 }
+
+enum { SAY_INDENT = 4 };
 
 static void text_say(struct printer *p, const char *text)
 {
-	buf_put_printable(&p->out, text);
-	buf_puts(&p->out, "\n");
+	buf_clear(&p->cell);
+	buf_put_printable(&p->cell, text);
+	line_put(p, p->cell.data ? p->cell.data : "", 0, SAY_INDENT);
 }
 
 /* Print a note, wrapped at the width. */
 static void text_note(struct printer *p, const char *text)
 {
-	const char *s;
+	bool warning = !strncmp(text, "***", 3);
 
 	buf_clear(&p->cell);
 	buf_put_printable(&p->cell, text);
-	s = p->cell.data ? p->cell.data : "";
-	if (!strncmp(s, "***", 3))
+	if (warning)
 		style(p, STYLE_WARNING);
-	do {
-		size_t n = whole_words(s, p->width ? p->width : SIZE_MAX);
-
-		buf_add(&p->out, s, n);
-		buf_puts(&p->out, "\n");
-		s += n;
-	} while (*s++ == ' ' && *s);
-	if (!strncmp(text, "***", 3))
+	line_put(p, p->cell.data ? p->cell.data : "", 0, strspn(text, " "));
+	if (warning)
 		style(p, STYLE_PLAIN);
 }
 

@@ -306,6 +306,7 @@ static void add_columns(struct annotate *a)
 	columns_add(a->t, &a->metrics, NULL);
 	a->text_column = a->t->columns.len;
 	text_column(a->t, NULL);
+	a->t->columns.data[a->text_column].verbatim = true;
 }
 
 struct row *annotate_row(struct annotate *a, const char *text)

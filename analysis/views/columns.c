@@ -72,8 +72,9 @@ static enum cell_kind kind_of(const struct metric *m, const struct shape *shape)
 	return m->unit == UNIT_RATIO ? CELL_RATIO : shape->kind;
 }
 
+/* `spare`: where lines would be too long, the columns of the last metric are left out first. */
 static void add_shapes(struct table *t, const struct metric_col *c, const struct metric *m,
-		       bool sorted)
+		       bool sorted, int spare)
 {
 	for (size_t i = 0; i < NSHAPES; i++) {
 		if (!(c->vis & shapes[i].vis))
@@ -81,13 +82,16 @@ static void add_shapes(struct table *t, const struct metric_col *c, const struct
 		vec_push(&t->columns, (struct column){
 			.kind = kind_of(m, &shapes[i]), .group = m->group_name,
 			.title = { short_flavors[c->flavor], m->abbr, unit_of(m, &shapes[i]) },
-			.full = { full_flavors[c->flavor], m->uname }, .sorted = sorted });
+			.full = { full_flavors[c->flavor], m->uname }, .sorted = sorted,
+			.spare = spare });
 	}
 }
 
 void columns_add(struct table *t, const struct metric_list *l, const struct metric_sort *sort)
 {
 	vec_for_each(c, &l->cols) {
+		int spare = is_sort(c, sort) ? 0 : c - l->cols.data + 1;
+
 		if (c->vis & VIS_HIDDEN)
 			continue;
 		if (c->flavor == FLAVOR_STATIC) {
@@ -95,8 +99,10 @@ void columns_add(struct table *t, const struct metric_list *l, const struct metr
 			continue;
 		}
 		for (size_t g = 0; g < ncopies(c->metric); g++)
-			add_shapes(t, c, copy_of(c->metric, g), is_sort(c, sort) && !g);
+			add_shapes(t, c, copy_of(c->metric, g), !spare && !g, spare);
 	}
+	if (t->columns.len && t->columns.data[t->columns.len - 1].kind == CELL_TEXT)
+		t->columns.data[t->columns.len - 1].wrap = true;
 }
 
 double percent_of(int64_t value, int64_t whole)

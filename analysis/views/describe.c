@@ -138,7 +138,7 @@ int view_describe(struct view_state *v, struct table *t, struct diag *d)
 	t->name = "describe";
 	text_column(t, "Name");
 	text_column(t, "Data");
-	text_column(t, "Explanation");
+	text_column(t, "Meaning");
 	add_properties(t, v->session);
 	add_fields(t, v->session);
 	add_words(t);

@@ -137,10 +137,10 @@ enum { COL_BEGIN, COL_LENGTH, COL_THREAD, COL_REASON, COL_WHERE };
 static void put_columns(struct table *t)
 {
 	static const struct column columns[] = {
-		[COL_BEGIN] = { .kind = CELL_TIME, .title = { "Begin", "", "sec." } },
+		[COL_BEGIN] = { .kind = CELL_TIME, .title = { "Begin", "", "sec." }, .spare = 1 },
 		[COL_LENGTH] = { .kind = CELL_MSEC, .title = { "Length", NULL, "ms" }, .sorted = true },
 		[COL_THREAD] = { .kind = CELL_TEXT, .title = { "Thread" } },
-		[COL_REASON] = { .kind = CELL_TEXT, .title = { "Reason" } },
+		[COL_REASON] = { .kind = CELL_TEXT, .title = { "Reason" }, .spare = 2 },
 		[COL_WHERE] = { .kind = CELL_TEXT, .title = { "Stack; end" }, .wrap = true },
 	};
 

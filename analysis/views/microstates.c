@@ -218,18 +218,21 @@ static void put_entry(struct table *t, const struct entry *e, const char *name)
 
 /*
  * What is left out first on a narrow terminal: the columns of seconds, because total and percent
- * show the same; then rare states that have little time.
+ * show the same; then rare states that have little time; then all rare states.
  */
-enum { SPARE_RARE = 1, SPARE_SECONDS = 2 };
+enum { SPARE_OTHER = 1, SPARE_RARE, SPARE_SECONDS };
 
 static int spare_of(const struct entry *total, size_t state)
 {
 	static const unsigned common = 1 << MS_USER | 1 << MS_SYSTEM | 1 << MS_WAIT_CPU |
 				       1 << MS_USER_LOCK | 1 << MS_SLEEP;
 
-	if (state == NSTATES || common >> microstate_columns[state] & 1)
+	if (state == NSTATES)
+		return SPARE_OTHER;
+	if (common >> microstate_columns[state] & 1)
 		return 0;
-	return percent_of(total->ns[microstate_columns[state]], whole_of(total)) < 1 ? SPARE_RARE : 0;
+	return percent_of(total->ns[microstate_columns[state]], whole_of(total)) < 1 ? SPARE_RARE :
+										      SPARE_OTHER;
 }
 
 static void put_columns(struct table *t, const struct entry *total)
@@ -250,7 +253,7 @@ static void put_columns(struct table *t, const struct entry *total)
 	vec_push(&t->columns, (struct column){ .kind = CELL_TEXT, .title = { "Name" } });
 }
 
-enum { LEGEND_WIDTH = 78 };
+enum { LEGEND_WIDTH = 58 };
 
 /* Add one letter's meaning, on a new line if this one is full. */
 static void put_letter(struct table *t, struct buf *b, char letter, const char *name)

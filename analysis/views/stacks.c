@@ -111,14 +111,16 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 	}
 }
 
-static void put_columns(struct table *t, const struct metric *const *m)
+/* On a narrow terminal the last metrics are left out first, the one that sorts never. */
+static void put_columns(struct table *t, const struct metric *const *m, const struct metric *sort)
 {
-	for (; *m; m++)
+	for (int spare = 1; *m; m++, spare++)
 		vec_push(&t->columns, (struct column){
 			.kind = metric_has_time(*m) ? CELL_TIME : CELL_COUNT,
 			.title = { (*m)->abbr, NULL, metric_has_time(*m) ? "sec." : NULL },
-			.full = { (*m)->uname } });
+			.full = { (*m)->uname }, .spare = *m == sort ? 0 : spare });
 	text_column(t, "Name");
+	t->columns.data[t->columns.len - 1].wrap = true;
 }
 
 static void put_entries(struct view_state *v, struct table *t, const struct stack_list *l,
@@ -149,7 +151,7 @@ int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, st
 				  l->missing);
 	t->name = l->name;
 	t->title = l->title;
-	put_columns(t, metrics);
+	put_columns(t, metrics, order[0]);
 	tally = view_tally(v);
 	for (uint32_t id = 0; id < tally->nstacks; id++) {
 		const int64_t *values = &tally->by_stack[id * tally->nmetrics];

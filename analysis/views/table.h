@@ -62,8 +62,12 @@ struct column {
 	bool hidden;          /* left out */
 	/* order of leaving out where lines would be too long: highest first; 0 never */
 	int spare;
-	/* last column only: a line that is too long is continued below, split at " < " */
+	/*
+	 * last column only: the table keeps its other columns rather than have these lines whole.
+	 * A line that is too long is continued below, split at " < " or else at a blank.
+	 */
 	bool wrap;
+	bool verbatim;        /* last column only: lines of a file, never continued below */
 };
 
 struct row {

@@ -293,7 +293,7 @@ static void put_columns(struct table *t)
 	vec_push(&t->columns, (struct column){ .kind = CELL_TIME, .title = { "Time", "", "sec." },
 					       .sorted = true });
 	vec_push(&t->columns, (struct column){ .kind = CELL_PERCENT, .title = { "Time", "", "%" } });
-	text_column(t, "Wait, who ended it, what that thread did meanwhile");
+	text_column(t, "Wait, what ended it, what that thread did");
 }
 
 static void collect(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)

@@ -67,10 +67,10 @@ static void assert_fit(size_t width, size_t ncolumns, size_t bar)
 static void columns_go_by_what_they_are_worth(void **state)
 {
 	assert_fit(0, NCOLUMNS - 1, 25);
-	assert_fit(90, NCOLUMNS - 1, 25);
-	assert_fit(76, NCOLUMNS - 1, 11);
-	assert_fit(70, NCOLUMNS - 2, 12);
-	assert_fit(64, NCOLUMNS - 3, 13);
+	assert_fit(90, NCOLUMNS - 1, 27);
+	assert_fit(76, NCOLUMNS - 1, 13);
+	assert_fit(70, NCOLUMNS - 2, 14);
+	assert_fit(64, NCOLUMNS - 3, 15);
 	assert_fit(40, NCOLUMNS - 3, 10);
 }
 

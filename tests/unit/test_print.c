@@ -152,7 +152,31 @@ static void notes_are_broken_at_blanks_where_the_line_ends(void **state)
 		"The line has room for forty characters,\n"
 		"and this note is longer than two of them\n"
 		"are.\n"
-		"0123456789012345678901234567890123456789012345 has no blank\n"
+		"0123456789012345678901234567890123456789012345\n"
+		"has no blank\n"
+		"\n");
+	unsetenv("COLUMNS");
+	drop(&t);
+}
+
+static void names_are_continued_between_the_rails_of_a_tree(void **state)
+{
+	struct table t = list_table();
+
+	add(&t, (struct row){ 0 }, 1000000000, 100, "<Total>");
+	add(&t, (struct row){ .depth = 1, .more = 1 }, 500000000, 50, "a name of several words");
+	add(&t, (struct row){ .depth = 1 }, 500000000, 50, "another of several words");
+	t.title = NULL;
+	setenv("COLUMNS", "40", 1);
+	assert_printed(&t, "text",
+		"Excl.         Name\n"
+		"User CPU\n"
+		" sec.      %\n"
+		"1.000 100.00  +-<Total>\n"
+		"0.500  50.00    +-a name of several\n"
+		"                |    words\n"
+		"0.500  50.00    +-another of several\n"
+		"                    words\n"
 		"\n");
 	unsetenv("COLUMNS");
 	drop(&t);
@@ -356,6 +380,7 @@ int main(void)
 		cmocka_unit_test(width_is_what_a_terminal_shows),
 		cmocka_unit_test(text_aligns_numbers_and_shares_headings),
 		cmocka_unit_test(notes_are_broken_at_blanks_where_the_line_ends),
+		cmocka_unit_test(names_are_continued_between_the_rails_of_a_tree),
 		cmocka_unit_test(panels_stand_apart_with_their_centre_marked),
 		cmocka_unit_test(trees_have_rails_where_siblings_follow),
 		cmocka_unit_test(delimited_is_for_programs),
