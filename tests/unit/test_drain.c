@@ -363,6 +363,58 @@ static void test_cut_stacks_are_marked(void **state)
 	}
 }
 
+static void map_file(struct fixture *f, uint64_t t, uint64_t addr, const char *path, uint64_t ino)
+{
+	procmap_apply(f->procmap, &(struct proc_event){ .kind = PROC_MMAP, .time_ns = t, .pid = PID,
+							.tid = PID, .addr = addr, .len = 0x1000,
+							.name = path, .ino = ino });
+}
+
+/*
+ * A library is unmapped, another is mapped there, and the first one elsewhere. One stack, which
+ * comes at three times, is shown at the addresses of its time. After the first change the walk
+ * cannot have been right.
+ */
+static void test_frames_are_where_files_were_then(void **state)
+{
+	static const struct {
+		uint64_t times[3];
+		int64_t npcs;
+		uint64_t last;
+	} cases[] = {
+		{ { 4000, 6000, 3000 }, 1, 0x70000f },
+		{ { 3000, 6000, 4000 }, 1, ER_PC_UNWIND_FAILED },
+		{ { 3000, 4000, 6000 }, 1, 0x90000f },
+	};
+	struct {
+		struct er_stack s;
+		uint64_t pc;
+	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = 9, .tgid = PID,
+		       .start_time = 1990, .nuser = 1, .end = ER_END_PROVEN },
+		.pc = er_frame(1, 0x10) };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+		struct experiment *e, *sub;
+		struct clocks c;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		map_file(&f, 2200, 0x700000, "/a", 1);
+		map_file(&f, 3500, 0x700000, "/b", 2);
+		map_file(&f, 5000, 0x900000, "/a", 1);
+		drain_take(f.drain, 0, &r, sizeof(r));
+		for (int k = 0; k < 3; k++)
+			give_clock(&f, TID, 9, 1000, 0, cases[i].times[k]);
+		e = finish(&f);
+		sub = open_sub(e, "_prog_PID_5000000.1.er");
+		c = read_clocks(sub);
+		assert_int_equal(c.npcs, cases[i].npcs);
+		assert_int_equal(c.pcs[0], cases[i].last);
+		experiment_close(sub);
+		experiment_close(e);
+	}
+}
+
 static void test_exec_begins_another(void **state)
 {
 	struct fixture f;
@@ -437,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_residuals_count_with_samples),
 		cmocka_unit_test(test_a_full_store_begins_anew),
 		cmocka_unit_test(test_cut_stacks_are_marked),
+		cmocka_unit_test(test_frames_are_where_files_were_then),
 		cmocka_unit_test(test_exec_begins_another),
 		cmocka_unit_test(test_founders_own),
 		cmocka_unit_test(test_garbage_is_counted),

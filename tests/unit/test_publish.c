@@ -155,10 +155,66 @@ static void test_a_frame_is_where_the_image_maps_it(void **state)
 	map(&f, 0x400000, 0x1000, 0x2000, 3);
 	map(&f, 0x7f0000, 0x1000, 0x2000, 3);
 	f.im.space->maps.data[1].time_ns = 5;
-	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x2010)), 0x7f0010);
-	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x3000)), ADDRESS_UNKNOWN);
-	assert_int_equal(address_in_image(&f.im, er_frame(4, 0x2010)), ADDRESS_UNKNOWN);
-	assert_int_equal(address_in_image(&f.im, 0x1234), 0x1234);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x2010), 9), 0x7f0010);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x3000), 9), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, er_frame(4, 0x2010), 9), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, 0x1234, 9), 0x1234);
+	end(&f);
+}
+
+/* A library, and another where it had been. A record is about what was mapped at its time. */
+static void test_a_frame_is_where_it_was_mapped_then(void **state)
+{
+	static const struct procmap_hooks none;
+	struct mapping m = { .start = 0x700000, .len = 0x1000, .time_ns = 10, .path = "/a", .file = 3 };
+	struct fixture f;
+
+	begin(&f);
+	space_add(&f.im, &m, &none);
+	m = (struct mapping){ .start = 0x700000, .len = 0x1000, .time_ns = 20, .path = "/b", .file = 4 };
+	space_add(&f.im, &m, &none);
+	m = (struct mapping){ .start = 0x900000, .len = 0x1000, .time_ns = 30, .path = "/a", .file = 3 };
+	space_add(&f.im, &m, &none);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x10), 19), 0x700010);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x10), 20), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, er_frame(3, 0x10), 30), 0x900010);
+	assert_int_equal(address_in_image(&f.im, er_frame(4, 0x10), 19), ADDRESS_UNKNOWN);
+	assert_int_equal(address_in_image(&f.im, er_frame(4, 0x10), 20), 0x700010);
+	assert_false(address_is_stale(&f.im, er_frame(3, 0x10), 19));
+	assert_true(address_is_stale(&f.im, er_frame(3, 0x10), 20));
+	assert_false(address_is_stale(&f.im, er_frame(3, 0x10), 30));
+	assert_false(address_is_stale(&f.im, er_frame(3, 0x10), 5)); /* not yet */
+	assert_false(address_is_stale(&f.im, er_frame(5, 0x10), 20)); /* never known */
+	assert_false(address_is_stale(&f.im, 0x1234, 20));
+	assert_int_equal(space_age(f.im.space, 19), 1);
+	assert_int_equal(space_age(f.im.space, 20), 3);
+	assert_int_equal(space_age(f.im.space, 30), 4);
+	assert_int_equal(space_at(f.im.space, 0x700000, 19)->file, 3);
+	assert_int_equal(space_at(f.im.space, 0x700000, 20)->file, 4);
+	assert_null(space_at(f.im.space, 0x900000, 29));
+	end(&f);
+}
+
+/* A child shares its parent's history until one of them changes, and then has a copy. */
+static void test_removed_mappings_are_bounded(void **state)
+{
+	static const struct procmap_hooks none;
+	struct fixture f;
+
+	begin(&f);
+	for (int i = 0; i < SPACE_OLD + 10; i++) {
+		struct mapping m = { .start = 0x700000, .len = 0x1000, .time_ns = i, .path = "/a",
+				     .ino = i, .file = i + 1 };
+		struct space *shared = i == SPACE_OLD ? space_share(f.im.space) : NULL;
+
+		space_add(&f.im, &m, &none);
+		if (shared)
+			space_put(shared);
+	}
+	assert_int_equal(f.im.space->old.len, SPACE_OLD);
+	assert_int_equal(space_age(f.im.space, SPACE_OLD + 9), 2 * (SPACE_OLD + 9) + 1);
+	assert_int_equal(space_at(f.im.space, 0x700000, SPACE_OLD + 8)->file, SPACE_OLD + 9);
+	assert_null(space_at(f.im.space, 0x700000, 1));
 	end(&f);
 }
 
@@ -207,6 +263,8 @@ int main(void)
 		cmocka_unit_test(test_a_change_goes_to_another_place),
 		cmocka_unit_test(test_without_room_nothing_is_written),
 		cmocka_unit_test(test_a_frame_is_where_the_image_maps_it),
+		cmocka_unit_test(test_a_frame_is_where_it_was_mapped_then),
+		cmocka_unit_test(test_removed_mappings_are_bounded),
 		cmocka_unit_test(test_words_come_back_after_a_while),
 		cmocka_unit_test(test_words_join_and_are_aligned),
 	};

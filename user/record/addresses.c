@@ -5,21 +5,27 @@
 
 #include "bpf/frame.h"
 #include "user/space/procmap.h"
+#include "user/space/space.h"
 
-uint64_t address_in_image(const struct image *im, uint64_t frame)
+static const struct mapping *mapping_of(const struct image *im, uint64_t frame, uint64_t time_ns)
 {
-	uint32_t file = er_frame_file(frame);
-	uint64_t offset = er_frame_offset(frame);
-	const struct mapping *found = NULL;
+	return space_file_at(im->space, er_frame_file(frame), er_frame_offset(frame), time_ns);
+}
+
+uint64_t address_in_image(const struct image *im, uint64_t frame, uint64_t time_ns)
+{
+	const struct mapping *m;
 
 	if (!(frame & ER_FRAME_FILE))
 		return frame;
-	vec_for_each(m, &im->space->maps) {
-		if (m->file == file && offset - m->pgoff < m->len &&
-		    (!found || m->time_ns > found->time_ns))
-			found = m;
-	}
-	return found ? found->start + (offset - found->pgoff) : ADDRESS_UNKNOWN;
+	m = mapping_of(im, frame, time_ns);
+	return m ? m->start + (er_frame_offset(frame) - m->pgoff) : ADDRESS_UNKNOWN;
+}
+
+bool address_is_stale(const struct image *im, uint64_t frame, uint64_t time_ns)
+{
+	return frame & ER_FRAME_FILE && !mapping_of(im, frame, time_ns) &&
+	       space_removed(im->space, er_frame_file(frame), er_frame_offset(frame), time_ns);
 }
 
 _Static_assert(ER_MAX_FILES <= POOL_BASE >> ER_FRAME_OFFSET_BITS, "places stay below the kernel");

@@ -8,6 +8,7 @@
 #ifndef USER_RECORD_ADDRESSES_H
 #define USER_RECORD_ADDRESSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct image;
@@ -18,11 +19,16 @@ enum { ADDRESS_UNKNOWN = 0 }; /* in no file and no function: reports show <Unkno
 #define POOL_BASE (1ULL << 62)
 
 /*
- * Returns the frame's address in the image. A frame that is an address is returned as it is; a
- * frame that is an offset in a file is looked up in the image's newest mapping of that offset.
- * ADDRESS_UNKNOWN if no known mapping of the image has it.
+ * Returns the frame's address in the image at that time. A frame that is an address is returned as
+ * it is; a frame that is an offset in a file is looked up in the newest mapping of that offset.
+ * ADDRESS_UNKNOWN if no known mapping of the image had it.
  */
-uint64_t address_in_image(const struct image *im, uint64_t frame);
+uint64_t address_in_image(const struct image *im, uint64_t frame, uint64_t time_ns);
+/*
+ * Whether the frame's file had been unmapped by that time. The walk then used mappings that were
+ * out of date: the frame is not true, nor are its callers.
+ */
+bool address_is_stale(const struct image *im, uint64_t frame, uint64_t time_ns);
 /*
  * Returns the frame's address in a shared experiment. A frame that is an address is returned as
  * it is: it is below POOL_BASE, and reports show <Unknown>.

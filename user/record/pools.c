@@ -160,10 +160,10 @@ static void write_place(struct recording *b, struct output *p, uint64_t frame)
 			write_part(b, p, number, i);
 }
 
-uint64_t output_address(struct recording *b, struct output *p, uint64_t frame)
+uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, uint64_t time_ns)
 {
 	if (p->image)
-		return address_in_image(p->image, frame);
+		return address_in_image(p->image, frame, time_ns);
 	if (frame & ER_FRAME_FILE)
 		write_place(b, p, frame);
 	return address_in_pool(frame);

@@ -28,9 +28,9 @@ struct output *recording_pool(struct recording *b, const struct image *im,
 void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const struct mapping *m);
 bool output_is_pool(const struct output *p);
 /*
- * The address of a user frame in an output with user frames. In a pool the segment around the
+ * The address of a user frame, at that time, in an output with user frames. In a pool the segment around the
  * address is written first, if it is new there.
  */
-uint64_t output_address(struct recording *b, struct output *p, uint64_t frame);
+uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, uint64_t time_ns);
 
 #endif

@@ -93,7 +93,7 @@ static bool walk_one(struct raws *r, struct procmap *pm, const struct er_stack *
 		r->walk.end = ER_END_NO_MAPPING;
 	} else {
 		unwinder_meet(r->unwinder, im, s);
-		if (!unwinder_walk(r->unwinder, im, raw_of(s), last, &r->walk))
+		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, last, &r->walk))
 			return false;
 	}
 	hand_on(r, s, &r->walk);

@@ -54,7 +54,8 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 		at->uid = pseudo_stack(dr, at);
 	else
 		at->uid = stacks_write(dr->stacks, at->output, at->record->stack,
-				       &(struct stack_shape){ .with_user = own });
+				       &(struct stack_shape){ .with_user = own,
+						      .time_ns = at->record->h.time_ns });
 	if (!at->uid && !last_chance)
 		return false;
 	if (!at->uid) {

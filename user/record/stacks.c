@@ -8,7 +8,9 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "bpf/frame.h"
+#include "user/record/addresses.h"
 #include "user/record/pools.h"
+#include "user/space/space.h"
 
 enum {
 	STORE_WORDS = 6 << 20, /* 48 MB; the whole recorder takes at most 100 MB */
@@ -160,6 +162,27 @@ static bool lacks_callers(const struct stored *s)
 }
 
 /*
+ * Write the addresses of the user frames behind the `n` of the kernel; returns how many there are
+ * then. Sets *lacking and stops at a frame that is not true.
+ */
+static size_t add_user(struct stacks *st, struct output *p, const struct stored *s,
+		       uint64_t time_ns, uint64_t *pcs, bool *lacking)
+{
+	const struct image *im = output_image(p);
+	size_t n = s->nkernel;
+
+	*lacking = lacks_callers(s);
+	for (; n < (size_t)s->nkernel + s->nuser; n++) {
+		if (im && address_is_stale(im, s->pcs[n], time_ns)) {
+			*lacking = true;
+			break;
+		}
+		pcs[n] = output_address(st->recording, p, s->pcs[n], time_ns);
+	}
+	return n;
+}
+
+/*
  * A marker for missing frames may only be at the root. If the kernel part was truncated, user
  * frames would be shown as direct callers of the wrong kernel frame, so they are left out.
  */
@@ -172,11 +195,9 @@ static size_t compose(struct stacks *st, struct output *p, const struct stored *
 
 	memcpy(pcs, s->pcs, n * sizeof(*pcs));
 	if (shape->with_user && !(s->flags & (cut | failed))) {
-		for (; n < (size_t)s->nkernel + s->nuser; n++)
-			pcs[n] = output_address(st->recording, p, s->pcs[n]);
+		n = add_user(st, p, s, shape->time_ns, pcs, &lacking);
 		cut |= ER_STACK_USER_TRUNCATED;
 		failed |= ER_STACK_USER_FAILED;
-		lacking = lacks_callers(s);
 	}
 	if (s->flags & cut)
 		pcs[n++] = ER_PC_TRUNCATED;
@@ -204,6 +225,8 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 
 	if (s && !shape->with_user)
 		whole = s->kernel_id;
+	else if (output_image(p))
+		whole ^= space_age(output_image(p)->space, shape->time_ns) << 40;
 	if (leaf || root)
 		whole = hash64(whole ^ leaf << 32 ^ root);
 	uid = output_stack_uid(p, whole);

@@ -42,6 +42,7 @@ const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);
 /* How a stack is shown. leaf and root name pseudo functions; NULL: none. */
 struct stack_shape {
 	bool with_user;   /* show its user frames */
+	uint64_t time_ns; /* of the record: user frames are where files were mapped then */
 	const char *leaf; /* called by all other frames */
 	const char *root; /* calls all other frames */
 };

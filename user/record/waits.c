@@ -31,7 +31,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 {
 	const char *leaf = target_leaf(dr, t->state);
 	char root[64];
-	struct stack_shape shape = { .with_user = t->followed, .leaf = leaf };
+	struct stack_shape shape = { .with_user = t->followed, .leaf = leaf, .time_ns = t->time_ns };
 	struct clock_packet packet = {
 		.cpu = t->cpu,
 		.time_ns = t->time_ns,
@@ -87,7 +87,7 @@ static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_
 		own = route_output(dr, &a, w->h.time_ns,
 				 own_doing && stacks_has_user(dr->stacks, w->waker_stack));
 	return stacks_write(dr->stacks, own ? own : recording_founder(dr->parts.recording), w->waker_stack,
-			    &(struct stack_shape){ .with_user = own });
+			    &(struct stack_shape){ .with_user = own, .time_ns = w->h.time_ns });
 }
 
 /* A wakeup in an interrupt may have been caused by the thread that ran. */

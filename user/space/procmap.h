@@ -27,10 +27,18 @@ struct mapping {
 	uint32_t file;    /* the file's number (user/space/files.h); 0: none */
 };
 
+/* A mapping that a later one removed: records from before may still come. */
+struct old_mapping {
+	struct mapping m;
+	uint64_t until_ns;
+};
+
 struct space {
 	unsigned refs; /* a forked child shares it with its parent until either changes it */
 	size_t *total; /* mappings of all spaces; the bound applies to their sum */
 	VEC(struct mapping) maps;
+	VEC(struct old_mapping) old; /* the last SPACE_OLD that were removed, the oldest first */
+	uint64_t nold;               /* how many were removed in all */
 };
 
 struct process;

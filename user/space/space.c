@@ -32,6 +32,7 @@ void space_put(struct space *sp)
 		return;
 	*sp->total -= sp->maps.len;
 	vec_free(&sp->maps);
+	vec_free(&sp->old);
 	free(sp);
 }
 
@@ -51,6 +52,9 @@ static struct space *space_own(struct image *im)
 	im->space = space_new(shared->total);
 	vec_for_each(m, &shared->maps)
 		push(im->space, m);
+	vec_for_each(o, &shared->old)
+		vec_push(&im->space->old, *o);
+	im->space->nold = shared->nold;
 	space_put(shared);
 	return im->space;
 }
@@ -98,6 +102,14 @@ static void keep_rest(const struct procmap_hooks *h, struct image *im, const str
 	}
 }
 
+static void keep_old(struct space *sp, const struct mapping *m, uint64_t until_ns)
+{
+	if (sp->old.len == SPACE_OLD)
+		memmove(sp->old.data, sp->old.data + 1, --sp->old.len * sizeof(*sp->old.data));
+	vec_push(&sp->old, (struct old_mapping){ *m, until_ns });
+	sp->nold++;
+}
+
 /* The kernel reports new mappings but no removals. A new mapping removes those it overlays. */
 static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
 {
@@ -112,6 +124,7 @@ static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, cons
 		}
 		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
 		--*sp->total;
+		keep_old(sp, &old, m->time_ns);
 		if (im->owner && h->unmapped)
 			h->unmapped(h->ctx, im, &old, m->time_ns);
 		/* The remaining parts do not overlap m, so visiting them again is harmless. */
@@ -149,6 +162,72 @@ void space_clear(struct image *im, const struct mapping *m, const struct procmap
 			return;
 		}
 	}
+}
+
+/* --- what was mapped at a time --- */
+
+/* Where nothing was ever removed, a mapping that is dated too late does no harm. */
+static bool is_mapped(const struct space *sp, const struct mapping *m, uint64_t time_ns)
+{
+	return m->time_ns <= time_ns || !sp->nold;
+}
+
+static bool was_mapped(const struct old_mapping *o, uint64_t time_ns)
+{
+	return o->m.time_ns <= time_ns && time_ns < o->until_ns;
+}
+
+const struct mapping *space_at(const struct space *sp, uint64_t addr, uint64_t time_ns)
+{
+	vec_for_each(m, &sp->maps)
+		if (addr - m->start < m->len && is_mapped(sp, m, time_ns))
+			return m;
+	vec_for_each(o, &sp->old)
+		if (addr - o->m.start < o->m.len && was_mapped(o, time_ns))
+			return &o->m;
+	return NULL;
+}
+
+static bool maps_offset(const struct mapping *m, uint32_t file, uint64_t offset)
+{
+	return m->file == file && offset - m->pgoff < m->len;
+}
+
+const struct mapping *space_file_at(const struct space *sp, uint32_t file, uint64_t offset,
+				    uint64_t time_ns)
+{
+	const struct mapping *found = NULL;
+
+	vec_for_each(m, &sp->maps)
+		if (maps_offset(m, file, offset) && is_mapped(sp, m, time_ns) &&
+		    (!found || m->time_ns > found->time_ns))
+			found = m;
+	vec_for_each(o, &sp->old)
+		if (maps_offset(&o->m, file, offset) && was_mapped(o, time_ns) &&
+		    (!found || o->m.time_ns > found->time_ns))
+			found = &o->m;
+	return found;
+}
+
+bool space_removed(const struct space *sp, uint32_t file, uint64_t offset, uint64_t time_ns)
+{
+	vec_for_each(o, &sp->old)
+		if (maps_offset(&o->m, file, offset) && o->until_ns <= time_ns)
+			return true;
+	return false;
+}
+
+uint64_t space_age(const struct space *sp, uint64_t time_ns)
+{
+	uint64_t n = 2 * sp->nold; /* removed, and before that added */
+
+	if (!n)
+		return 0;
+	vec_for_each(o, &sp->old)
+		n -= (o->until_ns > time_ns) + (o->m.time_ns > time_ns);
+	vec_for_each(m, &sp->maps)
+		n += m->time_ns <= time_ns;
+	return n;
 }
 
 bool space_wants(const char *path)

@@ -23,4 +23,21 @@ bool space_add(struct image *im, const struct mapping *m, const struct procmap_h
 /* Memory without symbols was mapped at the place of m: remove the mappings that it overlays. */
 void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
 
+enum { SPACE_OLD = 64 };
+
+/*
+ * What was mapped at that time: the mapping of an address, or the newest one of a file's
+ * offset; NULL: none that is known. Valid until the space changes.
+ */
+const struct mapping *space_at(const struct space *sp, uint64_t addr, uint64_t time_ns);
+const struct mapping *space_file_at(const struct space *sp, uint32_t file, uint64_t offset,
+				    uint64_t time_ns);
+/* Whether a mapping of this offset of the file had been removed by that time. */
+bool space_removed(const struct space *sp, uint32_t file, uint64_t offset, uint64_t time_ns);
+/*
+ * How often what is mapped had changed by that time; 0 if no mapping was ever removed, as then a
+ * file's place is the same at any time.
+ */
+uint64_t space_age(const struct space *sp, uint64_t time_ns);
+
 #endif

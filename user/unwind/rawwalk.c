@@ -5,6 +5,7 @@
 
 #include "bpf/unwind_step.h"
 #include "loaders/unwind.h"
+#include "user/space/space.h"
 
 struct unwind_env {
 	const struct walk_source *src;
@@ -17,11 +18,7 @@ static const struct mapping *mapping_of(struct unwind_env *env, uint64_t pc)
 {
 	if (env->mapping && pc - env->mapping->start < env->mapping->len)
 		return env->mapping;
-	vec_for_each(m, &env->src->space->maps) {
-		if (pc - m->start < m->len)
-			return env->mapping = m;
-	}
-	return NULL;
+	return env->mapping = space_at(env->src->space, pc, env->src->time_ns);
 }
 
 static bool read_code(struct unwind_env *env, uint64_t at, uint64_t *value)

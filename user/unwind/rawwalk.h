@@ -21,7 +21,8 @@ struct unwind_maps;
 /* What a walk reads; all of it is borrowed. */
 struct walk_source {
 	const struct unwind_maps *maps; /* the tables */
-	const struct space *space;      /* of the process at that time */
+	const struct space *space;      /* of the process */
+	uint64_t time_ns;               /* when the stack was copied */
 	/* 8 bytes of code of a mapped file at an offset; false: cannot be read. NULL likewise. */
 	bool (*code)(void *ctx, uint32_t file, uint64_t offset, uint64_t *ret);
 	void *ctx;

@@ -83,11 +83,12 @@ bool unwinder_wait(struct unwinder *u, int timeout_ms)
 	return true;
 }
 
-bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw, bool last,
-		   struct walk *ret)
+bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+		   uint64_t time_ns, bool last, struct walk *ret)
 {
 	const struct walk_source src = {
-		.maps = u->maps, .space = im->space, .code = store_code, .ctx = u->store,
+		.maps = u->maps, .space = im->space, .time_ns = time_ns, .code = store_code,
+		.ctx = u->store,
 	};
 	const struct mapping *asked = NULL;
 

@@ -37,11 +37,11 @@ bool unwinder_update(struct unwinder *u, uint64_t now_ns);
 bool unwinder_wait(struct unwinder *u, int timeout_ms);
 
 /*
- * Walk a raw stack of the image. False: it ends for want of a table, which is asked for, and
- * with `last` or when no table will come the walk goes on by frame pointers: true.
+ * Walk a raw stack of the image, which was copied at time_ns. False: a table is missing, and
+ * was asked for. With `last`, or when no table will come, the walk goes on by frame pointers: true.
  */
-bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw, bool last,
-		   struct walk *ret);
+bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+		   uint64_t time_ns, bool last, struct walk *ret);
 
 /* The element <tables> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
