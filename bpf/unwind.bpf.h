@@ -174,6 +174,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+{
+	return er_pc_find(&env->pc, pc) == PC_FOUND && !env->pc.range.frame;
+}
+
 /* The rule of a place in a file, into env->rule; 0, or why there is none. */
 __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 {

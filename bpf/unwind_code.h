@@ -14,6 +14,7 @@
 enum {
 	UNWIND_BACK = 64,  /* bytes of code before ip that are searched for a prologue */
 	UNWIND_AHEAD = 32, /* and from ip on */
+	UNWIND_FAR = 512,  /* bytes before ip that are searched for where the function begins */
 };
 
 /* How far the function is with its frame. */
@@ -120,6 +121,30 @@ static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 at,
 		undone = unwind_is_zero(byte ^ 0x5d) | unwind_is_zero(byte ^ 0xc9);
 		s->other = (s->other | (s->found & undone)) & (1 ^ made);
 		s->found |= made;
+	}
+}
+
+/* What a scan met last: a prologue, padding between functions, a return behind an epilogue. */
+enum unwind_met { UNWIND_MET_NONE, UNWIND_MET_PROLOGUE, UNWIND_MET_PADDING, UNWIND_MET_RETURN };
+
+struct unwind_far {
+	__u64 window; /* the last 4 bytes */
+	__u64 met;    /* enum unwind_met */
+	__u64 returns; /* 0: returns do not count */
+};
+
+/* push %rbp; mov %rsp,%rbp in its two encodings; int3 or hlt twice; pop %rbp or leave, and ret. */
+static inline void unwind_scan_far(struct unwind_far *s, __u64 word)
+{
+	for (__u32 i = 0; i < 8; i++) {
+		__u64 w = s->window = (s->window << 8 | unwind_byte(word, i)) & 0xffffffff;
+		__u64 two = w & 0xffff, met;
+
+		met = unwind_is_zero(w ^ 0x554889e5) | unwind_is_zero(w ^ 0x55488bec);
+		met += 2 * (unwind_is_zero(two ^ 0xcccc) | unwind_is_zero(two ^ 0xf4f4));
+		met += 3 * s->returns * (unwind_is_zero(two ^ 0x5dc3) | unwind_is_zero(two ^ 0x5dc2) |
+					 unwind_is_zero(two ^ 0xc9c3));
+		s->met = s->met * unwind_is_zero(met) + met;
 	}
 }
 

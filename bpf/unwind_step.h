@@ -2,7 +2,7 @@
 /*
  * One step of a stack walk: from the registers of a frame to those of its caller.
  * The same source runs in BPF and in user space. A file that includes this defines
- * struct unwind_env and the four functions declared below.
+ * struct unwind_env and the five functions declared below.
  *
  * Three registers are carried from frame to frame: ip, sp and rbp. All others are
  * known at the leaf only, and again in a frame that a signal interrupted, where
@@ -30,6 +30,9 @@ static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwin
 
 /* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
 static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
+
+/* Whether pc lies in executable memory without a file: code that a program generates. */
+static inline bool unwind_generated(struct unwind_env *env, __u64 pc);
 
 enum unwind_frame_flags {
 	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: the leaf, or after a signal */
@@ -310,6 +313,25 @@ static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __
 }
 
 /*
+ * The same where the function may begin far before ip. A return between the prologue and ip
+ * may be the function's end: but not in generated code, whose functions are padded.
+ */
+static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u64 ip)
+{
+	struct unwind_far scan = { .returns = !unwind_generated(env, ip) };
+	__u64 word;
+
+	for (__u32 i = 0; i < UNWIND_FAR; i += 8) {
+		if (!unwind_read(env, ip - UNWIND_FAR + i, &word))
+			return UNWIND_FRAME_UNSURE;
+		unwind_scan_far(&scan, word);
+	}
+	if (scan.met == UNWIND_MET_PROLOGUE)
+		return UNWIND_FRAME_MADE;
+	return scan.met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
+}
+
+/*
  * Whether the leaf's frame is made, if it may be. The word at sp tells, with the code from
  * the function's beginning, if that is known, or else right before ip:
  *
@@ -337,13 +359,14 @@ static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
 		return kind;
 	if (pushed)
 		return UNWIND_FRAME_PUSHED;
-	return n <= UNWIND_BACK ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
+	return n <= UNWIND_BACK ? UNWIND_FRAME_NOT_YET : unwind_look_far(env, r->ip);
 }
 
 /*
  * Step by the frame pointer: code without an entry. The frame must lie above sp and
  * near it, and the return address of the first such frame must follow a call: in code
- * that does not keep frame pointers, rbp holds anything.
+ * that does not keep frame pointers, rbp holds anything. Java's interpreter makes frames
+ * that return to generated code without a call.
  */
 static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_regs *r)
 {
@@ -376,7 +399,8 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 	if (!(r->flags & UNWIND_FP_CHAIN)) {
 		if (!unwind_read(env, ra - 8, &code))
 			return ER_END_FAULT;
-		if (!unwind_is_call(code))
+		if (!unwind_is_call(code) &&
+		    !(unwind_generated(env, r->ip) && unwind_generated(env, ra)))
 			return ER_END_NO_CFI;
 	}
 	*r = (struct unwind_regs){

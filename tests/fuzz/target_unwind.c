@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t.file.index + t.file.blocks + 1 != t.file.rows || t.file.rows + t.file.nrows != t.nwords)
 		abort();
 	for (uint64_t at = 0; at < 0x8000; at += 0x100) {
-		const struct unwind_source s = { read_word, find, NULL, &t };
+		const struct unwind_source s = { .read = read_word, .find = find, .ctx = &t };
 		const struct unwind_leaf leaf = { t.file.first + at, STACK, STACK + 64 };
 		uint64_t pcs[FRAMES];
 

@@ -16,7 +16,7 @@
 #include "tests/fixtures/cfi_image.h"
 #include "user/unwind/walk.h"
 
-enum { SP = 0x7000000, FRAMES = 16, WORDS = 32, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
+enum { SP = 0x7000000, FRAMES = 16, WORDS = 98, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
 
 /* Functions of the image, by where they begin in its text. */
 enum {
@@ -63,6 +63,7 @@ struct world {
 	struct unwind_table t;
 	const struct word *words;
 	const uint64_t *regs; /* by DWARF number; NULL: not captured */
+	bool generated;       /* all code belongs to no file */
 };
 
 static struct world world;
@@ -107,7 +108,13 @@ static bool leaf_reg(void *ctx, unsigned reg, uint64_t *value)
 	return world.regs;
 }
 
-static const struct unwind_source source = { read_word, find, leaf_reg, NULL };
+static bool generated(void *ctx, uint64_t pc)
+{
+	return world.generated;
+}
+
+static const struct unwind_source source = { .read = read_word, .find = find, .reg = leaf_reg,
+					     .generated = generated };
 
 /* A walk, and what it must give: pcs up to a 0. */
 struct expected {
@@ -258,8 +265,12 @@ struct leaf_case {
 };
 
 #define MOV "\x48\x89\xe5" /* mov %rsp,%rbp */
+#define PUSH "\x55" MOV
 #define POP "\x5d"
 #define LEAVE "\xc9"
+
+/* 96 bytes that say nothing. */
+#define FAR "................................................................................................"
 
 static const struct leaf_case leaf_cases[] = {
 	{ "", "\x55", CALLED_INDIRECT, RA_SP },		    /* push %rbp */
@@ -299,12 +310,32 @@ static const struct leaf_case leaf_cases[] = {
 	/* a prologue before the function begins is another's: 0x20 bytes and more away */
 	{ MOV "................................", "\x89", CALLED, RA_SP },
 	{ MOV "............................", "\x89", CALLED, RA_MADE },
+	/* where the function begins is not known: by what is met last, 512 bytes from ip on */
+	{ PUSH FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ "\x55\x48\x8b\xec" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ MOV FAR, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH FAR, "\x89", CALLED_FAR, RA_MADE },
+	{ PUSH "\xcc\xcc" FAR, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH "\xf4\xf4" FAR, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH "\xcc" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH POP "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH LEAVE "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH POP "\xc2" FAR, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH FAR FAR FAR FAR FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH FAR FAR FAR FAR FAR FAR, "\x89", CALLED_INDIRECT, 0 },
+};
+
+/* In code without a file a return does not end a function. */
+static const struct leaf_case generated_cases[] = {
+	{ PUSH POP "\xc3" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH POP "\xc3\xcc\xcc" FAR, "\x89", CALLED_INDIRECT, RA_SP },
 };
 
 static void leaf_case(const struct leaf_case *c)
 {
 	static const uint64_t at_sp[] = { 1, SP + 0x40, RA_SP, RA_SP, RA_SP };
-	unsigned char code[128];
+	enum { BEFORE = 640 };
+	unsigned char code[BEFORE + 64];
 	struct word words[WORDS] = {
 		{ SP, at_sp[c->sp] }, { SP + 8, RA_PUSHED }, { SP + 0x40, 0 }, { SP + 0x48, RA_MADE },
 		{ RA_MADE - 8, call_to(RA_MADE, BEGIN) }, { RA_PUSHED - 8, call_to(RA_PUSHED, BEGIN) },
@@ -315,10 +346,11 @@ static void leaf_case(const struct leaf_case *c)
 	if (c->sp == CALLED_INDIRECT)
 		words[6].value = 0xd0ff000000000000; /* call *%rax */
 	memset(code, 0x90, sizeof(code));
-	memcpy(code + 64 - strlen(c->before), c->before, strlen(c->before));
-	memcpy(code + 64, c->at, strlen(c->at));
-	for (int i = 0; i < 16; i++) {
-		words[7 + i].at = PC - 64 + i * 8;
+	assert_true(strlen(c->before) <= BEFORE);
+	memcpy(code + BEFORE - strlen(c->before), c->before, strlen(c->before));
+	memcpy(code + BEFORE, c->at, strlen(c->at));
+	for (size_t i = 0; i < sizeof(code) / 8; i++) {
+		words[7 + i].at = PC - BEFORE + i * 8;
 		memcpy(&words[7 + i].value, code + i * 8, 8);
 	}
 	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL, &want);
@@ -330,6 +362,10 @@ static void leaf_frames(void **state)
 		print_message("%zu ", i);
 		leaf_case(&leaf_cases[i]);
 	}
+	world.generated = true;
+	for (size_t i = 0; i < sizeof(generated_cases) / sizeof(generated_cases[0]); i++)
+		leaf_case(&generated_cases[i]);
+	world.generated = false;
 	print_message("\n");
 }
 
@@ -354,6 +390,20 @@ static void calls(void **state)
 		      &(struct expected){ cases[i].is ? ER_END_PROVEN : ER_END_NO_CFI,
 					  { PC, cases[i].is ? RA_MADE : 0 } });
 	}
+}
+
+/* Java's interpreter returns to generated code that no call precedes. */
+static void interpreted_frames(void **state)
+{
+	const struct word words[] = { { PC, 0x89 }, { PC - 8, 0 }, { SP, 1 }, { SP + 0x40, 0 },
+				      { SP + 0x48, RA_MADE }, { RA_MADE - 8, 0 }, { 0, 0 } };
+
+	for (int i = 0; i < 2; i++) {
+		world.generated = i;
+		check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
+		      &(struct expected){ i ? ER_END_PROVEN : ER_END_NO_CFI, { PC, i ? RA_MADE : 0 } });
+	}
+	world.generated = false;
 }
 
 /* The first of a chain is checked; the others are found by what it saved. */
@@ -384,6 +434,7 @@ int main(void)
 		cmocka_unit_test(callers),   cmocka_unit_test(plt),	cmocka_unit_test(registers),
 		cmocka_unit_test(realigned), cmocka_unit_test(by_rbx), cmocka_unit_test(ends),
 		cmocka_unit_test(leaf_frames), cmocka_unit_test(calls),
+		cmocka_unit_test(interpreted_frames),
 		cmocka_unit_test(frame_pointers),
 	};
 

@@ -71,6 +71,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+{
+	return false; /* only mappings of files are known here */
+}
+
 static enum er_end find_rule(struct unwind_env *env, const struct mapping *m, uint64_t pc,
 			     struct er_unwind_rule *rule)
 {

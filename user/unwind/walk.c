@@ -46,6 +46,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+{
+	return env->s->generated && env->s->generated(env->s->ctx, pc);
+}
+
 /* From one frame to its caller. */
 static enum er_end step(const struct unwind_source *s, struct unwind_regs *r)
 {

@@ -27,6 +27,8 @@ struct unwind_source {
 	enum er_end (*find)(void *ctx, uint64_t pc, struct unwind_place *ret);
 	/* A register of the leaf by its DWARF number; false: not captured. NULL: none is. */
 	bool (*reg)(void *ctx, unsigned reg, uint64_t *value);
+	/* Whether pc lies in code that belongs to no file. NULL: none does. */
+	bool (*generated)(void *ctx, uint64_t pc);
 	void *ctx;
 };
 
