@@ -7,7 +7,7 @@
 #include "analysis/views/view.h"
 
 static const struct exporter *const exporters[] = {
-	&folded_exporter, &pprof_exporter,
+	&folded_exporter, &pprof_exporter, &perfetto_exporter,
 };
 
 static const char *const roots[] = {
@@ -39,6 +39,12 @@ int export_root_parse(const char *word, enum export_root *ret)
 		return 0;
 	}
 	return -1;
+}
+
+int export_nothing(const struct export *x)
+{
+	return diag_error(x->diag, "nothing to export: no data passes the filter: widen it, or see "
+			  "er_print -overview for what was recorded");
 }
 
 /* The metric that the function list is sorted by, or the first one that can be added up. */

@@ -50,7 +50,10 @@ int export_root_parse(const char *word, enum export_root *ret);
 const struct metric *export_metric(const struct view_state *v, const char *keyword,
 				   enum export_root root, struct diag *d);
 
+/* Report that nothing passes the filter. Returns -1. */
+int export_nothing(const struct export *x);
+
 /* A row for each exporter, in its own file. */
-extern const struct exporter folded_exporter, pprof_exporter;
+extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter;
 
 #endif

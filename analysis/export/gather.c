@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "analysis/base/diag.h"
 #include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/export/export.h"
@@ -102,8 +101,7 @@ int gather(const struct export *x, unsigned by, struct gathered *ret)
 	gathered_free(ret);
 	if (interrupt_pending())
 		return -1;
-	return diag_error(x->diag, "nothing to export: no data passes the filter: widen it, or see "
-			  "er_print -overview for what was recorded");
+	return export_nothing(x);
 }
 
 void gathered_free(struct gathered *g)

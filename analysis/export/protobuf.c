@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/export/protobuf.h"
 
+#include <endian.h>
 #include <string.h>
 
-enum { VARINT = 0, LENGTH = 2, VARINT_MAX = 10 };
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, VARINT_MAX = 10 };
 
 static size_t varint(unsigned char to[VARINT_MAX], uint64_t v)
 {
@@ -26,6 +27,22 @@ void pb_uint(struct buf *b, unsigned field, uint64_t value)
 {
 	put_varint(b, field << 3 | VARINT);
 	put_varint(b, value);
+}
+
+void pb_fixed64(struct buf *b, unsigned field, uint64_t value)
+{
+	uint64_t little = htole64(value);
+
+	put_varint(b, field << 3 | FIXED64);
+	buf_add(b, &little, sizeof(little));
+}
+
+void pb_double(struct buf *b, unsigned field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	pb_fixed64(b, field, bits);
 }
 
 void pb_bytes(struct buf *b, unsigned field, const void *p, size_t n)

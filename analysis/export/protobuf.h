@@ -13,6 +13,9 @@
 
 /* An integer, bool or enum field; negative values of int32 and int64 fields as their two's complement. */
 void pb_uint(struct buf *b, unsigned field, uint64_t value);
+/* A fixed64 field, and a double. */
+void pb_fixed64(struct buf *b, unsigned field, uint64_t value);
+void pb_double(struct buf *b, unsigned field, double value);
 /* A string, bytes or message field. */
 void pb_bytes(struct buf *b, unsigned field, const void *p, size_t n);
 void pb_string(struct buf *b, unsigned field, const char *s);

@@ -20,7 +20,7 @@ struct activity activity_of(const struct hit *h)
 	bool wait = hit_is_wait(h);
 	struct activity a = {
 		.end = end, .weight = weight, .stack = h->stack, .state = hit_state(h),
-		.begin = minus(end, wait ? hit_wait_length(h) : weight),
+		.begin = minus(end, wait ? hit_wait_length(h) : weight), .cpu = hit_cpu(h),
 		.waker_stack = session_no_stack(h->session),
 	};
 

@@ -26,6 +26,7 @@ struct activity {
 	uint8_t state, reason; /* enum er_mstate, er_reason */
 	uint16_t flags;        /* enum er_wflag */
 	uint32_t waker, waker_pid, holder, holder_pid; /* 0 none */
+	int32_t cpu;           /* on which it ended; -1 unknown */
 };
 
 struct timeline {

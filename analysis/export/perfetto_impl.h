@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the source files of the Perfetto exporter share. A trace is a sequence of packets
+ * (perfetto.dev, protos/perfetto/trace/). Stacks, frames, functions and files are interned:
+ * a packet that is the first to use one also defines it.
+ */
+#ifndef EXPORT_PERFETTO_IMPL_H
+#define EXPORT_PERFETTO_IMPL_H
+
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+
+struct experiment;
+struct export;
+struct outfile;
+struct session;
+struct timeline;
+struct timelines;
+
+/* Field numbers that several files use. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10, PACKET_TRACK_EVENT = 11, PACKET_INTERNED = 12,
+	PACKET_SEQUENCE_FLAGS = 13, PACKET_SYSTEM_INFO = 45, PACKET_DEFAULTS = 59,
+	PACKET_TRACK = 60, PACKET_PERF_SAMPLE = 66,
+};
+
+struct perfetto {
+	const struct export *x;
+	struct session *session;
+	struct outfile *out;
+	bool begun;                 /* a packet was written */
+	struct buf packet, message, inner; /* under construction */
+	struct buf interned;        /* definitions for the present packet */
+	struct buf text;
+	struct map stacks, frames, funcs, objects; /* ids that are defined */
+	struct strtab sources;
+	VEC(uint32_t) path, path_frames; /* scratch: the present stack */
+	VEC(uint64_t) ids;
+	uint64_t flow;              /* the last flow id */
+};
+
+/* Printable text; valid until the next call. */
+const char *perfetto_text(struct perfetto *p, const char *s);
+/* Finish p->packet and write it. `time` is absolute, in nanoseconds; 0: it has no time. */
+void perfetto_put(struct perfetto *p, int64_t time);
+
+/* The id of a stack in packets; defines it in p->interned if it is new. (perfetto_stacks.c) */
+uint64_t perfetto_stack(struct perfetto *p, uint32_t stack);
+
+/* Waits as slices with their stacks, reasons, holders and wakers. (perfetto_waits.c) */
+void perfetto_waits(struct perfetto *p, const struct timelines *tl);
+
+/*
+ * Switches and wakings of threads all of whose waits were recorded, as the kernel's trace
+ * events. Returns the number of threads that have gaps and so are left out. (perfetto_sched.c)
+ */
+size_t perfetto_sched(struct perfetto *p, const struct timelines *tl);
+
+/* The names of a thread and a process; never NULL. Not printable yet. */
+const char *perfetto_thread_name(struct perfetto *p, const struct experiment *founder, int64_t tid);
+const char *perfetto_process_name(struct perfetto *p, const struct experiment *founder,
+				  int64_t pid, int64_t tid);
+/* A thread's process in the trace. A kernel thread is a process of its own. */
+static inline int64_t perfetto_pid(int64_t pid, int64_t tid)
+{
+	return pid ? pid : tid;
+}
+
+#endif
