@@ -53,8 +53,8 @@ void data_objects_free(struct data_objects *d)
 }
 
 /*
- * Use the file with the most variables: an archive may be a symbol file, which has only
- * functions.
+ * Use the file with the most variables: an archive may be a symbol file, which has no
+ * constants.
  */
 static bool use_symbols(struct loadobj *o, int fd, void *ctx)
 {

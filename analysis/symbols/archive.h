@@ -3,7 +3,7 @@
  * The directory archives/ of an experiment: ELF files that a reader on another machine
  * needs, under names derived from their paths (docs/format.md). They are either whole
  * files, or symbol files: the same sections and addresses without the code, enough for
- * function names.
+ * the names of functions, and of variables that are written, such as locks.
  */
 #ifndef SYMBOLS_ARCHIVE_H
 #define SYMBOLS_ARCHIVE_H

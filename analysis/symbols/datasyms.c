@@ -8,7 +8,13 @@
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/plt.h"
 
-enum { SYMBOLS_MAX = 4 << 20, NAME_MAX_LEN = 4096 };
+enum {
+	SYMBOLS_MAX = 4 << 20,
+	NAME_MAX_LEN = 4096,
+	/* Of one file, for its archive. */
+	WRITTEN_MAX = 1 << 17,
+	WRITTEN_NAMES_MAX = 8 << 20,
+};
 
 struct datasyms {
 	VEC(struct datasym) all; /* sorted by address, one at each */
@@ -154,4 +160,67 @@ uint64_t datasyms_vaddr(const struct datasyms *d, uint64_t offset)
 			return s->vaddr + (offset - s->offset);
 	}
 	return (uint64_t)-1;
+}
+
+/* The range that is read-only once the program's relocations are done: C++'s vtables, mostly. */
+static struct elf_region relro(Elf *elf)
+{
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return (struct elf_region){ 0 };
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_GNU_RELRO)
+			return (struct elf_region){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz };
+	return (struct elf_region){ 0 };
+}
+
+static bool is_written(Elf *elf, const GElf_Sym *s, const struct elf_region *constant)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_WRITE;
+	Elf_Scn *scn = is_variable(s) ? elf_getscn(elf, s->st_shndx) : NULL;
+	GElf_Shdr sh;
+
+	return scn && gelf_getshdr(scn, &sh) && (sh.sh_flags & flags) == flags &&
+	       !(sh.sh_flags & SHF_TLS) &&
+	       !(s->st_value >= constant->start && s->st_value < constant->end);
+}
+
+static void give_written(Elf *elf, const GElf_Shdr *sh, Elf_Data *data, size_t nsyms,
+			 void (*fn)(void *ctx, const GElf_Sym *s, const char *name), void *ctx)
+{
+	struct elf_region constant = relro(elf);
+	size_t given = 0, bytes = 0;
+	GElf_Sym s;
+
+	for (size_t i = 1; i < nsyms && given < WRITTEN_MAX && gelf_getsym(data, i, &s); i++) {
+		const char *name = is_written(elf, &s, &constant) ?
+					   elf_strptr(elf, sh->sh_link, s.st_name) : NULL;
+		size_t n = name ? strnlen(name, NAME_MAX_LEN) : 0;
+
+		if (!n || n == NAME_MAX_LEN || n > WRITTEN_NAMES_MAX - bytes)
+			continue;
+		fn(ctx, &s, name);
+		given++;
+		bytes += n;
+	}
+}
+
+void datasyms_written(Elf *elf, void (*fn)(void *ctx, const GElf_Sym *s, const char *name),
+		      void *ctx)
+{
+	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB || !entry)
+			continue;
+		data = elf_getdata(scn, NULL);
+		if (data && data->d_buf)
+			give_written(elf, &sh, data, data->d_size / entry, fn, ctx);
+		return; /* the standard allows one table of a type */
+	}
 }

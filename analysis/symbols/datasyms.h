@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gelf.h>
+
 struct datasym {
 	uint64_t addr, size;
 	const char *name;
@@ -28,5 +30,14 @@ size_t datasyms_count(const struct datasyms *d);
 const struct datasym *datasyms_find(const struct datasyms *d, uint64_t vaddr);
 /* The address of the byte at a file offset; (uint64_t)-1 if it is not mapped. */
 uint64_t datasyms_vaddr(const struct datasyms *d, uint64_t offset);
+
+
+/*
+ * Call fn for the variables of .symtab that a program may write to, as locks are: constants and
+ * thread-local variables are left out. `name` is valid during the call. Neither their number nor
+ * the length of their names is unlimited, whatever the file says.
+ */
+void datasyms_written(Elf *elf, void (*fn)(void *ctx, const GElf_Sym *s, const char *name),
+		      void *ctx);
 
 #endif

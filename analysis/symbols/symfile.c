@@ -18,6 +18,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "analysis/symbols/datasyms.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/framestarts.h"
 #include "analysis/symbols/symtab.h"
@@ -165,6 +166,19 @@ static void add_symbol(struct symfile *f, const struct sym *s, const char *name,
 			   });
 }
 
+static void add_variable(void *ctx, const GElf_Sym *s, const char *name)
+{
+	struct symfile *f = ctx;
+
+	vec_push(&f->syms, (GElf_Sym){
+				   .st_name = add_string(&f->strings, name, strlen(name)),
+				   .st_info = GELF_ST_INFO(STB_LOCAL, STT_OBJECT),
+				   .st_shndx = s->st_shndx,
+				   .st_value = s->st_value,
+				   .st_size = s->st_size,
+			   });
+}
+
 /*
  * A symbol table has local symbols first. Aliases become local, so that the kept name
  * is still preferred.
@@ -186,6 +200,7 @@ static void collect_symbols(struct symfile *f, const struct symtab *t)
 				add_symbol(f, s, a, end - a, STB_LOCAL);
 		}
 	}
+	datasyms_written(f->in, add_variable, f);
 	f->nlocal = f->syms.len;
 	for (const struct sym *s = syms; s < syms + n; s++)
 		if (s->global)

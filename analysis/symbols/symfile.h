@@ -4,8 +4,9 @@
  * addresses of another one, but without code and data (SHT_NOBITS). Its .symtab has all
  * functions from the original's symbols, its .gnu_debugdata and its separate debug
  * file; functions without a symbol keep their bounds (framestarts.h). So it gives the
- * same function names on a machine that has none of these files. er_print and gprofng
- * 2.40 accept it in place of the original. It cannot be disassembled.
+ * same function names on a machine that has none of these files. Variables of the original's
+ * .symtab that are written have their names, too: a lock is such a variable. er_print and
+ * gprofng 2.40 accept it in place of the original. It cannot be disassembled.
  */
 #ifndef SYMBOLS_SYMFILE_H
 #define SYMBOLS_SYMFILE_H

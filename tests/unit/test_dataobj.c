@@ -6,13 +6,18 @@
 #include <fcntl.h>
 #include <link.h>
 #include <limits.h>
+#include <sys/mman.h>
 
 #include "analysis/symbols/archive.h"
 #include "analysis/symbols/datasyms.h"
+#include "analysis/symbols/symfile.h"
+#include "analysis/symbols/symtab.h"
 #include "tests/unit/session_fixture.h"
 
 static char initialized[100] = "not zero";
 static long zeroed[64];
+static const char constant[] = "a constant";
+static const char *const relocated[] = { constant, initialized };
 
 static int own_fd(void)
 {
@@ -49,6 +54,35 @@ static void test_symbols(void **state)
 	assert_null(datasyms_find(d, UINT64_MAX));
 	datasyms_free(d);
 	datasyms_free(NULL);
+}
+
+static const struct datasym *find_in(const struct datasyms *d, const volatile void *p)
+{
+	return datasyms_find(d, (uintptr_t)p - own_bias());
+}
+
+/* A symbol file has no code and no constants, but the variables that may be locks. */
+static void test_symbol_file(void **state)
+{
+	const struct symtab_opts opts = { .path = "/proc/self/exe" };
+	__cleanup(closep) int fd = own_fd();
+	__cleanup(closep) int archived = memfd_create("archived", MFD_CLOEXEC);
+	struct datasyms *d;
+	struct diag diag = { 0 };
+
+	assert_int_equal(symfile_write(fd, archived, &opts, &diag), 0);
+	d = datasyms_open(archived);
+	assert_non_null(d);
+	assert_string_equal(find_in(d, &zeroed[3])->name, "zeroed");
+	assert_int_equal(find_in(d, &zeroed[3])->size, sizeof(zeroed));
+	assert_string_equal(find_in(d, initialized)->name, "initialized");
+	assert_null(find_in(d, constant));
+	assert_null(find_in(d, relocated));
+	datasyms_free(d);
+	d = datasyms_open(fd);
+	assert_string_equal(find_in(d, constant)->name, "constant");
+	assert_string_equal(find_in(d, relocated)->name, "relocated");
+	datasyms_free(d);
 }
 
 static void test_no_elf(void **state)
@@ -155,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbol_file),
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_lock_names),
