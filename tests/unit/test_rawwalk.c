@@ -194,6 +194,57 @@ static void test_a_copy_may_be_too_short(void **state)
 	assert_true(w.frames[1] == frame_of(returns[0]));
 }
 
+/* Eight bytes are read, or none. */
+static void test_a_word_that_is_copied_in_part_is_not_read(void **state)
+{
+	uint64_t nbytes = raw.head.nbytes;
+	struct walk w;
+	size_t i = 0;
+
+	while (raw.words[i] != returns[0])
+		i++;
+	raw.head.nbytes = i * 8 + 4;
+	w = walk(false);
+	raw.head.nbytes = nbytes;
+	assert_int_equal(w.end, ER_END_SHORT);
+	assert_int_equal(w.n, 1);
+}
+
+/* call *%rax, wherever one looks */
+static bool only_calls(void *ctx, uint32_t file, uint64_t offset, uint64_t *ret)
+{
+	*ret = 0xd0ff000000000000;
+	return true;
+}
+
+static void test_a_stack_deeper_than_frames_are_kept(void **state)
+{
+	static struct {
+		struct er_raw head;
+		uint64_t words[2 * ER_MAX_USER_FRAMES + 16];
+	} deep;
+	struct walk_source src = { .maps = &f.maps, .space = f.space, .code = only_calls };
+	uint64_t sp = 0x7000000000, n = sizeof(deep.words) / 8, pc = 0;
+	struct walk w;
+
+	vec_for_each(m, &f.space->maps)
+		pc = m->file == LIBC ? m->start + 64 : pc;
+	for (uint64_t i = 0; i + 3 < n; i += 2) {
+		deep.words[i + 2] = sp + (i + 4) * 8;
+		deep.words[i + 3] = pc;
+	}
+	deep.words[0] = 1;
+	deep.head.regs[ER_DWARF_RIP] = pc;
+	deep.head.regs[ER_DWARF_RSP] = sp;
+	deep.head.regs[ER_DWARF_RBP] = sp + 16;
+	deep.head.nbytes = sizeof(deep.words);
+	f.maps.files[LIBC].state = ER_FILE_NO_CFI;
+	walk_raw(&src, &deep.head, false, &w);
+	f.maps.files[LIBC].state = ER_FILE_UNKNOWN;
+	assert_int_equal(w.end, ER_END_DEPTH);
+	assert_int_equal(w.n, ER_MAX_USER_FRAMES);
+}
+
 static void test_a_return_address_that_is_nowhere_is_no_frame(void **state)
 {
 	uint64_t *slot = NULL;
@@ -217,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_a_table_that_lacks_is_named),
 		cmocka_unit_test(test_without_a_table_by_frame_pointers),
 		cmocka_unit_test(test_a_copy_may_be_too_short),
+		cmocka_unit_test(test_a_word_that_is_copied_in_part_is_not_read),
+		cmocka_unit_test(test_a_stack_deeper_than_frames_are_kept),
 		cmocka_unit_test(test_a_return_address_that_is_nowhere_is_no_frame),
 	};
 

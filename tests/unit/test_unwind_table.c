@@ -237,6 +237,22 @@ static void overlaps(void **state)
 	unmake(&m);
 }
 
+/* Rows of the first function that begin inside the second are not the second's. */
+static void overlapped_rows(void **state)
+{
+	/* advance_loc 0x30, to CFA rsp+32 */
+	const struct cfi_image_fn fns[] = { CFI_FN(0, 0x80, "\x0e\x10\x70\x0e\x20"),
+					    CFI_FN(0x20, 0x80, "\x0e\x18") };
+	struct made m = make(fns, COUNT(fns), RET);
+
+	assert_int_equal(at(&m, 0x1f).cfa_off, 16);
+	assert_int_equal(at(&m, 0x20).cfa_off, 24);
+	assert_int_equal(at(&m, 0x7f).cfa_off, 24);
+	assert_rule(&m, 0x80, nothing);
+	assert_int_equal(m.t.file.nrows, 3);
+	unmake(&m);
+}
+
 /* Code that is not in the file, and none at all. */
 static void outside(void **state)
 {
@@ -406,7 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form),   cmocka_unit_test(signal_frame),
 		cmocka_unit_test(rows_in_blocks), cmocka_unit_test(gaps),
-		cmocka_unit_test(overlaps),    cmocka_unit_test(outside),
+		cmocka_unit_test(overlaps), cmocka_unit_test(overlapped_rows),    cmocka_unit_test(outside),
 		cmocka_unit_test(many_rules),  cmocka_unit_test(paddings),
 		cmocka_unit_test(equals_libdw), cmocka_unit_test(damaged),
 	};

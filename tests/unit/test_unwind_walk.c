@@ -428,6 +428,33 @@ static void frame_pointers(void **state)
 	      &(struct expected){ ER_END_FAULT, { PC } });
 }
 
+/* Where rbp is the caller's, its frame is not proven yet. A return address of 0 ends a chain. */
+static void frame_pointers_of_callers(void **state)
+{
+	enum { NEXT = TEXT + NO_ENTRY + 0x90 };
+	struct word words[] = { { PC, 0x55 }, { PC - 8, 0 }, { SP, NEXT }, { NEXT - 8, call_to(NEXT, PC) },
+				{ SP + 0x40, SP + 0x60 }, { SP + 0x48, RA_MADE }, { RA_MADE - 8, 0x9090 },
+				{ 0, 0 }, { 0, 0 } };
+	struct unwind_walked w;
+	uint64_t pcs[FRAMES];
+
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
+	      &(struct expected){ ER_END_NO_CFI, { PC, NEXT } });
+	words[6].value = call_to(RA_MADE, PC);
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
+	      &(struct expected){ ER_END_PROVEN, { PC, NEXT, RA_MADE } });
+	words[5].value = TEXT + MIDDLE + 4; /* whose caller is found by a rule */
+	words[6] = (struct word){ TEXT + MIDDLE - 4, call_to(TEXT + MIDDLE + 4, PC) };
+	words[7] = (struct word){ SP + 0x50 + 24, RA_MADE };
+	w = unwind_walk(&source, &(struct unwind_leaf){ PC, SP, SP + 0x40 }, pcs, FRAMES);
+	assert_int_equal(w.end, ER_END_PROVEN);
+	assert_int_equal(w.n, 4);
+	assert_true(w.frame_pointers);
+	words[5].value = 0;
+	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
+	      &(struct expected){ ER_END_RA_ZERO, { PC, NEXT } });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,7 +462,7 @@ int main(void)
 		cmocka_unit_test(realigned), cmocka_unit_test(by_rbx), cmocka_unit_test(ends),
 		cmocka_unit_test(leaf_frames), cmocka_unit_test(calls),
 		cmocka_unit_test(interpreted_frames),
-		cmocka_unit_test(frame_pointers),
+		cmocka_unit_test(frame_pointers), cmocka_unit_test(frame_pointers_of_callers),
 	};
 
 	return cmocka_run_group_tests(tests, build, drop);
