@@ -39,6 +39,22 @@ unwind_postgres()
 	"$bin/pgbench" -h /tmp/er_bench_pg -p 6392 -U postgres -i -q postgres >/dev/null 2>&1
 	start "$bin/pgbench" -h /tmp/er_bench_pg -p 6392 -U postgres -T 1000 postgres
 }
+unwind_node() { start node -e 'const o = i => ({ a: i, b: String(i) });
+	for (;;) JSON.parse(JSON.stringify(Array.from({ length: 500 }, (_, i) => o(i)).sort((x, y) => y.a - x.a)));'; }
+unwind_java()
+{
+	mkdir -p java && cat >java/Load.java <<-'END'
+		import java.util.*;
+		class Load {
+			static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+			public static void main(String[] a) {
+				for (;;) { Map<String, Integer> m = new TreeMap<>();
+					for (int i = 0; i < 2000; i++) m.put("k" + i, fib(12)); }
+			}
+		}
+	END
+	start java java/Load.java && sleep 3
+}
 # Processes that live about 5 ms, one after the other.
 unwind_short() { start bash -c 'while :; do perl -e "my \$n; \$n += \$_ for 1 .. 50000"; done'; }
 
@@ -55,6 +71,8 @@ unwind_programs()
 		python3 python3 python3.11 python3 99.9
 		openssl openssl openssl openssl 99.9
 		bash bash bash bash 99.9
+		node node node node 99.5
+		java java java java 0
 		short-lived short perl perl 95
 	END
 }
@@ -117,6 +135,26 @@ unwind_cost()
 		"$bytes * 50 <= $perf_bytes"
 }
 
+# Turns of a pipe between two processes, whose waits have user stacks or none at all.
+unwind_waits()
+{
+	cat <<-END
+		stacks $er_kernel -A off -o RUN.er
+		none $er_kernel -A off --wait-stacks none -o RUN.er
+	END
+}
+
+unwind_pipe()
+{
+	local with without
+	step "sched pipe, with and without stacks of waits"
+	rm -f ratio_stacks ratio_none
+	in_turn pipe_turn $((QUICK ? 2 : rounds * 2)) unwind_waits
+	with=$(median <ratio_stacks) without=$(median <ratio_none)
+	row "perf bench sched pipe, with stacks of waits" "no slower than without them: 1.03" \
+		"$(times_of stacks) against $(times_of none)" "$with <= 1.03 * $without"
+}
+
 # By the name that its threads have: cc1 and postgres are not in PATH.
 unwind_has() { command -v "$1" || gcc -print-prog-name="$1" | grep / || ls /usr/lib/postgresql/*/bin/"$1"; } >/dev/null 2>&1
 
@@ -129,6 +167,7 @@ bench_unwind()
 		unwind_one "$label" "$load" "$program" "$needs" "$least"
 	done < <(unwind_programs)
 	unwind_cost
+	unwind_pipe
 }
 
 parts+=(unwind)
