@@ -85,11 +85,11 @@ static int check_whole(const struct plan *p, struct diag *d)
 				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
 
 	if (needs_states && !p->capture.interval_ns)
-		return diag_error(d, "%s: there is nothing to do for it with -p off: leave one of the "
-				     "two out", needs_states);
+		return diag_error(d, "%s: has no effect with -p off: leave one of the two "
+				     "out", needs_states);
 	if (needs_states && !p->capture.states)
-		return diag_error(d, "%s: there is nothing to do for it with --states off: leave one "
-				     "of the two out", needs_states);
+		return diag_error(d, "%s: has no effect with --states off: leave one of the "
+				     "two out", needs_states);
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')

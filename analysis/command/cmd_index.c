@@ -137,7 +137,7 @@ static int cmd_data_single(struct shell *sh, int argc, char **argv)
 
 	if (argc > 2 && !nth)
 		return diag_error(&sh->diag,
-				  "data_single: '%s': a number from 1 on should stand here",
+				  "data_single: '%s': not a number from 1 upwards",
 				  argv[2]);
 	return shell_print(sh, &t, view_data_single(&sh->view, argv[1], nth, &t, &sh->diag));
 }

@@ -72,10 +72,9 @@ static int remove_one(struct shell *sh, const char *command, bool first)
 {
 	if (sh->call_chain.len < 2)
 		return diag_error(&sh->diag,
-				  "%s: there is %s to take away from; csingle, cprepend and "
-				  "cappend put functions together",
-				  command,
-				  sh->call_chain.len ? "one function only, nothing" : "nothing");
+				  "%s: the chain has %s: csingle, cprepend and cappend put functions "
+				  "into it",
+				  command, sh->call_chain.len ? "only one function" : "no function");
 	sh->call_chain.len--;
 	if (first)
 		memmove(sh->call_chain.data, sh->call_chain.data + 1,
@@ -106,13 +105,13 @@ static const struct command rows[] = {
 	{ SECTION_CALLERS, "csingle", ARGS_FUNCTION, .run = cmd_csingle,
 	  .help = "show one function with callers and callees" },
 	{ SECTION_CALLERS, "cprepend", ARGS_FUNCTION, .run = cmd_cprepend,
-	  .help = "the same, this function having called them" },
+	  .help = "put this function before the chain of csingle" },
 	{ SECTION_CALLERS, "cappend", ARGS_FUNCTION, .run = cmd_cappend,
-	  .help = "the same, this function having been called" },
+	  .help = "put this function after the chain of csingle" },
 	{ SECTION_CALLERS, "crmfirst", .run = cmd_crmfirst,
-	  .help = "the same without the first of them" },
+	  .help = "remove the first function of the chain" },
 	{ SECTION_CALLERS, "crmlast", .run = cmd_crmlast,
-	  .help = "the same without the last of them" },
+	  .help = "remove the last function of the chain" },
 	{ SECTION_CALLERS, "calltree", "ctree", .view = view_calltree,
 	  .help = "show who called whom as a tree" },
 };

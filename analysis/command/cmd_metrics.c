@@ -199,8 +199,8 @@ static int set_compare(struct shell *sh, enum compare how)
 	/* In .er.rc files the setting is kept for sessions with several experiments. */
 	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
 		return diag_error(&sh->diag,
-				  "compare: there is one experiment or group, nothing to compare "
-				  "it with; name two, or add_exp another first");
+				  "compare: only one experiment or group is open: name two, or "
+				  "open another with add_exp");
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static int cmd_compare(struct shell *sh, int argc, char **argv)
 			how = i;
 	}
 	if (argc > 1 && how < 0)
-		return diag_error(&sh->diag, "compare '%s': there are on, off, delta and ratio",
+		return diag_error(&sh->diag, "compare '%s': write on, off, delta or ratio",
 				  argv[1]);
 	if (argc > 1 && set_compare(sh, how))
 		return -1;

@@ -14,7 +14,7 @@ static int cmd_script(struct shell *sh, int argc, char **argv)
 	struct input in = { .read = read_file_line, .name = argv[1] };
 
 	if (sh->depth == MAX_DEPTH)
-		return diag_error(&sh->diag, "script '%s': more than %d scripts within each other",
+		return diag_error(&sh->diag, "script '%s': scripts are nested more than %d deep",
 				  argv[1], MAX_DEPTH);
 	f = fopen(argv[1], "re");
 	if (!f) {

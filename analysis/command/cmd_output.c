@@ -38,7 +38,7 @@ static int open_output(struct shell *sh, const char *command, const char *name, 
 	}
 	f = fopen(name, mode);
 	if (!f) {
-		diag_errno(&sh->diag, errno, "%s '%s': cannot open, output stays where it was",
+		diag_errno(&sh->diag, errno, "%s '%s': cannot open: output is not redirected",
 			   command, name);
 		return -1;
 	}
@@ -108,8 +108,8 @@ static int parse_name(struct shell *sh, const char *text)
 		known = true;
 	}
 	if (form < 0 || !known)
-		return diag_error(&sh->diag, "name '%s': unknown form; there are long, short and "
-				  "mangled, each with :soname or :nosoname", text);
+		return diag_error(&sh->diag, "name '%s': unknown form: write long, short or "
+				  "mangled, each with or without :soname or :nosoname", text);
 	sh->view.name = form;
 	sh->view.name_object = object;
 	return 0;
@@ -147,7 +147,7 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 		return 0;
 	}
 	if (argc > 1)
-		return diag_error(&sh->diag, "viewmode '%s': there are user, expert and machine",
+		return diag_error(&sh->diag, "viewmode '%s': write user, expert or machine",
 				  argv[1]);
 	shell_reply(sh, sh->viewmode ? sh->viewmode : modes[0]);
 	return 0;
@@ -160,7 +160,7 @@ static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 static int cmd_inlines(struct shell *sh, int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
-		return diag_error(&sh->diag, "inlines '%s': there are on and off", argv[1]);
+		return diag_error(&sh->diag, "inlines '%s': write on or off", argv[1]);
 	if (argc > 1) {
 		sh->inlines = !strcmp(argv[1], "on");
 		shell_show_calls(sh, sh->session);

@@ -223,7 +223,7 @@ static const struct command rows[] = {
 	{ SECTION_EXPERIMENTS, "to", .args = "[time]", PART, .run = cmd_to,
 	  .help = "report only what ended before: to 5s" },
 	{ SECTION_EXPERIMENTS, "describe", .view = view_describe,
-	  .help = "list what filters can ask for" },
+	  .help = "list what filter expressions can use" },
 	{ SECTION_EXPERIMENTS, "sample_select", SELECTION, .run = cmd_sample_select,
 	  .help = "report only these samples" },
 	{ SECTION_EXPERIMENTS, "thread_select", SELECTION, .run = cmd_thread_select,

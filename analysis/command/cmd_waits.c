@@ -27,7 +27,7 @@ static int cmd_locks(struct shell *sh, int argc, char **argv)
 	struct table t = { 0 };
 
 	if (argc > 1 && !by_address)
-		return diag_error(&sh->diag, "locks '%s': there is 'address', for a lock an address",
+		return diag_error(&sh->diag, "locks '%s': unknown: write address for a row for each address",
 				  argv[1]);
 	return shell_print(sh, &t, view_locks(&sh->view, by_address, &t, &sh->diag));
 }

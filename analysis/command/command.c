@@ -117,8 +117,8 @@ int command_check_args(const struct command *c, int nargs, struct diag *d)
 		return diag_error(d, "%s: takes no argument", c->name);
 	if (nargs < c->min)
 		return diag_error(d, "%s: needs an argument: %s %s", c->name, c->name, c->args);
-	return diag_error(d, "%s: too many arguments: %s %s; one with blanks in it stands in "
-			  "double quotes", c->name, c->name, c->args);
+	return diag_error(d, "%s: too many arguments: %s %s; put double quotes around "
+			  "one with blanks", c->name, c->name, c->args);
 }
 
 static void help_line(struct buf *out, const struct command *c)

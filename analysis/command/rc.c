@@ -41,7 +41,7 @@ static void take_line(struct shell *sh, struct rc *rc, struct input *in, const c
 	if (!c || command_check_args(c, in->words.v.len - 1, &sh->diag))
 		return;
 	if (c->rc == RC_NEVER) {
-		diag_error(&sh->diag, "%s: is no command of this file", c->name);
+		diag_error(&sh->diag, "%s: not allowed in this file", c->name);
 		return;
 	}
 	vec_push(&rc->lines, (struct rc_line){ .command = c, .file = file, .line = in->line,

@@ -65,7 +65,7 @@ int remarks_parse(const char *list, unsigned *source, unsigned *disasm, struct d
 		if (!c || (c->disasm && !disasm))
 			return diag_error(
 				d,
-				"'%.*s': no class of remarks; there are basic, version, "
+				"'%.*s': not a class of remarks; the classes are basic, version, "
 				"parallel, query, loop, pipe, inline, memops, fe, codegen, cf, "
 				"all and none%s",
 				(int)n, list, disasm ? ", hex, nohex, src, nosrc and asrc" : "");
@@ -79,7 +79,7 @@ int remarks_parse(const char *list, unsigned *source, unsigned *disasm, struct d
 		list += n + (list[n] == ':');
 	}
 	if (alone && words > 1)
-		return diag_error(d, "all and none stand alone in a list of classes");
+		return diag_error(d, "all and none cannot be combined with other classes");
 	if (source)
 		*source = all;
 	/* Classes that only change the form of disassembly leave the remarks as they are. */

@@ -149,8 +149,8 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
 
 	if (c->rc_only)
 		return diag_error(&sh->diag,
-				  "%s: stands only in .er.rc files, for what reports begin "
-				  "with",
+				  "%s: is allowed only in .er.rc files, where it sets a "
+				  "default",
 				  c->name);
 	if (command_check_args(c, argc - 1, &sh->diag))
 		return -1;
@@ -250,8 +250,8 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 	rc = perform(sh, c, argc, argv);
 	sh->asking = NULL;
 	if (file_pages_lost() > lost)
-		diag_warn(&sh->diag, "a file became shorter while it was read: what is gone "
-			  "counts as nothing");
+		diag_warn(&sh->diag, "a file became shorter while it was read: the missing "
+			  "part is left out");
 	if (sh->opened && strcmp(c->name, "header"))
 		note_troubles(sh);
 	if (flush_output(sh))
@@ -312,8 +312,8 @@ static void archive_all_abandoned(struct shell *sh)
 	vec_for_each(e, &sh->session->experiments) {
 		if (archive_abandoned(*e))
 			diag_note(&sh->diag,
-				  "experiment '%s': its recorder came to no end: the names "
-				  "of its functions are archived now",
+				  "experiment '%s': its recorder did not end normally: "
+				  "function names are archived now",
 				  (*e)->path);
 	}
 }

@@ -118,14 +118,14 @@ struct node *parse_value_in_quotes(struct parser *ps)
 	int64_t value;
 
 	if (!ps->values)
-		return parse_fail(ps, at, "a number should stand here, not a text");
+		return parse_fail(ps, at, "a number is expected here, not text");
 	text = parse_string(ps);
 	if (!text)
 		return NULL;
 	if (!ps->values->value(ps->session, text, &value))
 		return parse_fail(ps, at,
-				  "no value of what stands left has this name; describe lists "
-				  "them");
+				  "the operand on the left has no value of this name; describe lists "
+				  "its values");
 	return number_new(ps, value);
 }
 
@@ -273,7 +273,7 @@ static struct node *name_new(struct parser *ps, const char *name, const char *st
 	return parse_fail(
 		ps, start,
 		ps->values
-			? "neither a value of what stands left nor a property; describe lists them"
+			? "neither a property nor a value of the operand on the left; describe lists both"
 			: "no property, object type or field has this name; describe lists them");
 }
 

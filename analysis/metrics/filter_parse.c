@@ -185,10 +185,10 @@ static struct node *parse_parens(struct parser *ps)
 static bool is_number(struct parser *ps, const struct node *n, const char *at)
 {
 	if (node_is_set(n))
-		parse_fail(ps, at, "a number should stand here, not a set; sets stand beside IN");
+		parse_fail(ps, at, "a number is expected here, not a set; only IN takes sets");
 	else if (n->kind == NODE_TEXT)
-		parse_fail(ps, at, "a number should stand here, not a text; texts are compared by ==, "
-				   "!= and IN");
+		parse_fail(ps, at, "a number is expected here, not text; text is compared by ==, "
+				   "!= or IN");
 	return !ps->failed;
 }
 
@@ -230,8 +230,8 @@ static struct node *parse_operand(struct parser *ps)
 		return parse_name(ps);
 	if (*ps->p == '"' || *ps->p == '\'')
 		return parse_value_in_quotes(ps);
-	return parse_fail(ps, ps->p, *ps->p ? "an operand should stand here" :
-					"the expression ends where an operand should stand");
+	return parse_fail(ps, ps->p, *ps->p ? "an operand is expected here" :
+					"the expression ends where an operand is expected");
 }
 
 static struct node *parse_unary(struct parser *ps)
@@ -265,7 +265,7 @@ static const struct binary *accept_binary(struct parser *ps, int precedence)
 			return b;
 		skip_blanks(ps);
 		if (strncasecmp(ps->p, "IN", 2) || name_char(ps->p[2])) {
-			parse_fail(ps, ps->p, "IN should stand here");
+			parse_fail(ps, ps->p, "IN is expected here");
 			return NULL;
 		}
 		ps->p += 2;
@@ -298,7 +298,7 @@ static struct node *binary_new(struct parser *ps, const struct pair *p)
 
 	if (in ? p->b->kind == NODE_TEXT :
 		 !is_number(ps, p->a, p->left) || !is_number(ps, p->b, p->right))
-		return in ? parse_fail(ps, p->right, "a text is not in a set of numbers") : NULL;
+		return in ? parse_fail(ps, p->right, "text cannot be in a set of numbers") : NULL;
 	n = node_new(ps, NODE_BINARY);
 	if (!n)
 		return NULL;
@@ -399,11 +399,11 @@ static struct filter *parse_all(struct parser *ps, bool text_too)
 	f->root = parse_cond(ps);
 	skip_blanks(ps);
 	if (f->root && *ps->p)
-		parse_fail(ps, ps->p, "an operator should stand here");
+		parse_fail(ps, ps->p, "an operator is expected here");
 	else if (f->root && node_is_set(f->root))
 		parse_fail(ps, ps->text, "the expression is a set, not a number");
 	else if (f->root && !text_too && f->root->kind == NODE_TEXT)
-		parse_fail(ps, ps->p, "the text is compared with nothing");
+		parse_fail(ps, ps->p, "the text is not compared with anything");
 	if (!ps->failed)
 		return f;
 	filter_free(f);

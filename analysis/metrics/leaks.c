@@ -198,8 +198,8 @@ static void match(struct leaks *l, struct experiment *e, const struct exp_stream
 	}
 	if (m.looked_at > LOOK_AT_MOST)
 		diag_warn(&e->diag,
-			  "heaptrace: too many mappings are unmapped in part; of some all "
-			  "is taken for leaked");
+			  "heaptrace: too many mappings were unmapped in part: some count "
+			  "as leaked as a whole");
 	vec_push(&l->peaks, m.peak);
 	matching_free(&m);
 }

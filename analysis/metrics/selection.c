@@ -38,7 +38,7 @@ static int read_number(struct reader *r, int64_t *ret)
 	char *end;
 
 	if (*at < '0' || *at > '9')
-		return fail(r, at, "a number or 'all' should stand here");
+		return fail(r, at, "a number or 'all' is expected here");
 	errno = 0;
 	*ret = strtoll(at, &end, 10);
 	if (errno)
@@ -124,7 +124,7 @@ static int read_parts(struct reader *r, part_vec *parts)
 		if (!*r->p)
 			return 0;
 		if (*r->p != '+')
-			return fail(r, r->p, "',', '+' or the end should stand here");
+			return fail(r, r->p, "',', '+' or the end of the list is expected here");
 		r->p++;
 	}
 }

@@ -49,7 +49,7 @@ int session_descendants(struct session *s, const char *which, struct diag *d)
 		return 0;
 	}
 	if (which[0] != '=' || !which[1])
-		return diag_error(d, "en_desc '%s': there are on, off and =regex", which);
+		return diag_error(d, "en_desc '%s': write on, off or =regex", which);
 	re = xcalloc(1, sizeof(*re));
 	if (regcomp(re, which + 1, REG_EXTENDED | REG_NOSUB)) {
 		free(re);

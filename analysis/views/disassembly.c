@@ -76,7 +76,7 @@ static int no_code(const struct func *f, struct diag *d)
 	const struct diag *why = &f->obj->diag;
 
 	if (f->flags & FUNC_PSEUDO)
-		return diag_error(d, "disasm '%s': it stands for no code", f->name);
+		return diag_error(d, "disasm '%s': it has no code", f->name);
 	if (f->obj->kernel)
 		return diag_error(
 			d,

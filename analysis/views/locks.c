@@ -134,7 +134,7 @@ static const char *waiter_of(struct wait_report *w, const struct wait_sum *s)
 static const char *holder_of(struct wait_report *w, const struct wait_sum *s)
 {
 	const char *name = wait_key_text(w, s->key[KEY_HOLDER]);
-	char *text = *name ? xasprintf("%s had it", name) : xstrdup("(who had it is not known)");
+	char *text = *name ? xasprintf("%s had it", name) : xstrdup("(holder unknown)");
 	const char *ret = arena_strdup(&w->t->arena, text);
 
 	free(text);

@@ -196,8 +196,8 @@ static void put_counters(struct table *t, const struct experiment *e)
 				 "unseen; a larger interval makes them fewer", name, events - seen, events,
 				 percent_of(events - seen, events));
 		if (running < 0.999 * enabled)
-			put_line(t, "*** Counter %s: counted %.1f %% of the time, for it shared the unit with "
-				 "others; record fewer at once", name, 100 * running / enabled);
+			put_line(t, "*** Counter %s: counted %.1f %% of the time, because it shared the unit "
+				 "with others; record fewer at once", name, 100 * running / enabled);
 	}
 }
 

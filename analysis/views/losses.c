@@ -33,8 +33,8 @@ static const struct {
 	  "records about processes and mappings were lost in the kernel: some code may be <Unknown>; "
 	  "record when the machine is less busy" },
 	{ "process", "processes and mappings beyond the bound", true,
-	  "process or mapping was one too many to be kept: its code is <Unknown>",
-	  "processes and mappings were too many to be kept: their code is <Unknown>" },
+	  "process or mapping exceeded a limit of the recorder: its code is <Unknown>",
+	  "processes and mappings exceeded a limit of the recorder: their code is <Unknown>" },
 	{ "cpu", "CPUs that came online and were not sampled from then on", true,
 	  "time a CPU came online and could not be sampled: what ran on it from then on is missing",
 	  "times a CPU came online and could not be sampled: what ran on it from then on is missing" },
@@ -47,10 +47,10 @@ static const struct {
 	  "times a process got no experiment, because none could be made: its user code is one frame, "
 	  "<NAME_PID_n>; free some space on the disk" },
 	{ "pseudo", "processes shown together", false,
-	  "sample is of a process that is one of <other processes>, for there were too many to have a "
-	  "frame each; follow some with -F =regexp",
-	  "samples are of processes that are one frame together, <other processes>, for there were too "
-	  "many to have one each; follow some with -F =regexp" },
+	  "sample is under <other processes>, because there were too many processes for a frame each; "
+	  "follow some with -F =regexp",
+	  "samples are under <other processes>, because there were too many processes for a frame each; "
+	  "follow some with -F =regexp" },
 	{ "late", "processes known only from /proc", false,
 	  "process was found in /proc only: what it had mapped before that is not known",
 	  "processes were found in /proc only: what they had mapped before that is not known" },
@@ -235,8 +235,8 @@ static void put_ends(struct table *t, const struct experiment *e)
 			 "missing; free some space, or choose another place with -d",
 			 element_get(unwritten, "error") ? element_get(unwritten, "error") : "");
 	if (!e->closed)
-		put_line(t, "  The recording has not come to its end: its recorder is still at work, was "
-			 "killed, or could not write; what it lost in its last second is not known");
+		put_line(t, "  The recording was not closed: its recorder still runs, was killed, or could "
+			 "not write; losses of its last second are not known");
 }
 
 /* Say how many records were lost on the way, and how many are missing for no known reason. */
@@ -250,7 +250,7 @@ static void put_records(struct table *t, const struct experiment *e, const struc
 		missing += r->missing[k];
 	}
 	if (lost)
-		put_line(t, "  %" PRIu64 " record%s found no room in a ring, for er_kernel did not get a CPU "
+		put_line(t, "  %" PRIu64 " record%s found no room in a ring, because er_kernel did not get a CPU "
 			 "in time: record at a lower rate (-p, or larger intervals of -h)", lost, plural(lost));
 	if (r->lost[ER_RING_WAIT])
 		put_line(t, "  %" PRIu64 " wait%s found no room in a ring: their time is in the totals, only "
@@ -298,7 +298,7 @@ void losses_put(struct table *t, const struct session *s, const struct experimen
 	put_ends(t, founder);
 	put_records(t, founder, r);
 	if (narchives)
-		put_line(t, "  %zu binar%s not archived, for archiving was interrupted or had no room: "
+		put_line(t, "  %zu binar%s not archived, because archiving was interrupted or had no room: "
 			 "functions may have no names on another machine; er_archive adds %s",
 			 narchives, narchives == 1 ? "y is" : "ies are", narchives == 1 ? "it" : "them");
 	put_drops(t, founder);

@@ -291,11 +291,11 @@ static void put_checked(const struct microstates *m, struct table *t, int64_t wa
 		put_note(t, "No time in a state %s.", m->v->filter ? "passes the filter" :
 			 "was recorded");
 	else if (nparts == m->entries.len)
-		put_note(t, "Not compared with the time in the recording: the filter left a part of "
-			 "%s.", nparts == 1 ? "the row" : "each row");
+		put_note(t, "Not compared with the time in the recording: the filter cut %s.",
+			 nparts == 1 ? "the row" : "each row");
 	else if (nparts)
-		put_note(t, "Checked: the states of %zu of %zu rows, the others are parts by the "
-			 "filter, add up to their time in the recording, %.3f sec. of %zu thread%s.",
+		put_note(t, "Checked %zu of %zu rows: their states add up to their time in the "
+			 "recording, %.3f sec. of %zu thread%s. Rows cut by the filter cannot be checked.",
 			 m->entries.len - nparts, m->entries.len, wall / 1e9, nthreads,
 			 nthreads == 1 ? "" : "s");
 	else

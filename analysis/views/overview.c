@@ -63,6 +63,6 @@ int view_overview(struct view_state *v, const struct experiment *e, struct table
 			put_experiment(t, *ep);
 	}
 	put_metrics(v, t);
-	vec_push(&t->notes, "[X] stands before the metrics of lists; `metrics' chooses them.");
+	vec_push(&t->notes, "[X] marks the metrics that lists show; `metrics' chooses them.");
 	return 0;
 }

@@ -27,7 +27,7 @@ static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 		return wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h));
 	if (hit_wait_flags(h) & WFLAG_REST)
 		return wait_text_key(w, WAIT_REST);
-	return wait_text_key(w, hit_wait_length(h) ? "<nobody: it was idle>" : "<unknown>");
+	return wait_text_key(w, hit_wait_length(h) ? "<none: it was idle>" : "<unknown>");
 }
 
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t namounts)
@@ -116,7 +116,7 @@ static void put_histogram(struct runqueue *rq)
 	if (first == WAIT_OCTAVES)
 		return;
 	rq->w.group++;
-	wait_row(&rq->w, &rq->w.total, "From a length on:");
+	wait_row(&rq->w, &rq->w.total, "At least this long:");
 	for (unsigned i = first; i <= last; i++) {
 		struct wait_stat *ws = &rq->octaves[i];
 		int marks = (int)(ws->count / max * BAR_WIDTH + 0.5);

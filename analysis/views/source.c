@@ -149,7 +149,7 @@ static void put_file(struct annotate *a)
 static int no_lines(const struct view_state *v, const struct func *f, struct diag *d)
 {
 	if (f->flags & FUNC_PSEUDO)
-		return diag_error(d, "source '%s': it stands for no code", func_name(v, f));
+		return diag_error(d, "source '%s': it has no code", func_name(v, f));
 	if (f->obj->kernel)
 		return diag_error(
 			d,

@@ -340,7 +340,7 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 
 void wait_nothing(struct wait_report *w, const char *what)
 {
-	const char *why = w->v->filter ? "the filter lets none through" :
+	const char *why = w->v->filter ? "the filter excludes all of them" :
 					 "er_kernel records them with clock profiling";
 
 	w->t->columns.len = 0;

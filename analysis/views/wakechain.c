@@ -140,7 +140,7 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 		branch_at(c, b, time, "still waiting at the end");
 	} else if (a->flags & WFLAG_WAKER_IRQ) {
 		branch_at(c, b, time, a->state == MS_USER_LOCK ? "gave up after a timeout" :
-				      a->flags & WFLAG_WAKER_TIMER || a->reason == REASON_TIMER ? "its time had come" :
+				      a->flags & WFLAG_WAKER_TIMER || a->reason == REASON_TIMER ? "its timer expired" :
 				      "ended by an interrupt");
 		if (has_holder(c, a))
 			put_thread(c, b, a, time, depth, false);
@@ -199,12 +199,12 @@ static void follow(struct chain *c, struct branch *b, int64_t tid, int64_t from,
 	if (!line || to <= from)
 		return;
 	if (on_path(c, line, depth)) {
-		branch_at(c, b, time, line == c->of ? "which is the thread itself: a circle, cut here" :
-				      "who is above already: a circle, cut here");
+		branch_at(c, b, time, line == c->of ? "the thread itself again: cut here" :
+				      "a thread from above again: cut here");
 		return;
 	}
 	if (depth == DEPTH_MAX) {
-		branch_at(c, b, time, "and so on: cut here");
+		branch_at(c, b, time, "too deep: cut here");
 		return;
 	}
 	c->path[depth] = line;
@@ -364,8 +364,8 @@ static void put_chain(struct chain *c)
 		wait_nothing(&c->w, "waits of that thread");
 	}
 	if (c->nsteps > STEPS_MAX)
-		put_note(c->w.t, "*** Too much to follow in full: cut after %d steps; a filter on "
-			 "TSTAMP makes it less.", STEPS_MAX);
+		put_note(c->w.t, "*** Not followed in full: cut after %d steps; choose a shorter "
+			 "time with from and to.", STEPS_MAX);
 }
 
 int view_wakechain(struct view_state *v, const char *thread, struct table *t, struct diag *d)

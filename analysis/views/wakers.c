@@ -105,7 +105,7 @@ int view_wakers(struct view_state *v, struct table *t, struct diag *d)
 {
 	static const struct wait_view view = { .name = "wakers",
 					       .title = "Who ended whose waits, most time first",
-					       .heading = "Waker -> who waited",
+					       .heading = "Waker -> waiting thread",
 					       .what = "waits",
 					       .add = add_wait,
 					       .put = put_pairs };

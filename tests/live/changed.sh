@@ -47,7 +47,7 @@ spoil()
 	finish
 	check_that "$1: ends by itself, and not well" "${status%%,*} == 1" "status $status; $(cat record.err)"
 	check_that "$1: one sentence" \
-		"$(wc -l <record.err) == 1 && $(grep -c 'somebody else removed or changed' record.err) == 1" \
+		"$(wc -l <record.err) == 1 && $(grep -c 'another program removed or changed' record.err) == 1" \
 		"$(cat record.err)"
 	[ "$3" = nothing ] || check "$1: what is left is read" "$er_print" -header -functions x.er
 }
@@ -68,6 +68,6 @@ size=$(cat y.er/_spin*/data.frameinfo | wc -c)
 sleep 1
 kill -INT $recorder
 finish
-check_that "moved: goes on where it is" "$status == 0 && $(grep -c 'somebody else' record.err) == 0 &&
+check_that "moved: goes on where it is" "$status == 0 && $(grep -c 'another program' record.err) == 0 &&
 	$(cat y.er/_spin*/data.frameinfo | wc -c) > $size" "status $status; $(cat record.err)"
 check "moved: it is whole" sh -c "'$er_print' -header full y.er >header && ! grep 'not closed' header"

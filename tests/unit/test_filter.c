@@ -270,7 +270,7 @@ static void test_caret(void **state)
 
 	open_two(&o);
 	assert_null(filter_parse(o.session, NULL, "COMM==\"r\xc3\xa9\" $", &o.diag));
-	assert_string_equal(o.diag.msgs[0].text, "filter: column 13: an operator should stand here");
+	assert_string_equal(o.diag.msgs[0].text, "filter: column 13: an operator is expected here");
 	assert_string_equal(o.diag.msgs[1].text, "  COMM==\"r\xc3\xa9\" $");
 	assert_string_equal(o.diag.msgs[2].text, "             ^");
 	assert_null(filter_parse(o.session, NULL, "COMM==\"\x01\" $", &o.diag));

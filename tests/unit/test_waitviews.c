@@ -202,8 +202,8 @@ static void test_unchecked(void **state)
 	open_states(&o, "<thread pid=\"4711\" tid=\"1\" end=\"100000000\" run=\"60000000\"/>"
 			"<thread pid=\"4711\" tid=\"2\" end=\"100000000\" run=\"10000000\"/>");
 	assert_checked(&o, "THRID == 1", "Checked: the states of each row");
-	assert_checked(&o, "THRID == 1 || MSTATE == 1", "Checked: the states of 1 of 2 rows");
-	assert_checked(&o, "THRID == 1 && MSTATE == 0", "the filter left a part of the row");
+	assert_checked(&o, "THRID == 1 || MSTATE == 1", "Checked 1 of 2 rows: their states add up");
+	assert_checked(&o, "THRID == 1 && MSTATE == 0", "the filter cut the row");
 	fixture_free(&o);
 }
 
@@ -218,10 +218,10 @@ static void test_interrupts(void **state)
 		const char *row, *chain;
 	} cases[] = {
 		{ MS_SLEEP, REASON_POLL, 0, "<interrupt> -> test", "ended by an interrupt" },
-		{ MS_SLEEP, REASON_POLL, WFLAG_WAKER_TIMER, "<timer> -> test", "its time had come" },
+		{ MS_SLEEP, REASON_POLL, WFLAG_WAKER_TIMER, "<timer> -> test", "its timer expired" },
 		{ MS_SLEEP, REASON_NETWORK, 0, "<network> -> test", "ended by an interrupt" },
-		{ MS_SLEEP, REASON_NETWORK, WFLAG_WAKER_TIMER, "<timer> -> test", "its time had come" },
-		{ MS_SLEEP, REASON_TIMER, 0, "<timer> -> test", "its time had come" },
+		{ MS_SLEEP, REASON_NETWORK, WFLAG_WAKER_TIMER, "<timer> -> test", "its timer expired" },
+		{ MS_SLEEP, REASON_TIMER, 0, "<timer> -> test", "its timer expired" },
 		{ MS_SLEEP, REASON_DISK, 0, "<disk> -> test", "ended by an interrupt" },
 		{ MS_USER_LOCK, REASON_USER_LOCK, WFLAG_WAKER_TIMER, "<timeout> -> test",
 		  "gave up after a timeout" },
@@ -321,7 +321,7 @@ static void test_circle(void **state)
 	}
 	fixture_open(&o);
 	assert_int_equal(view_wakechain(&o.view, "1", &t, &o.diag), 0);
-	row_of(&t, "which is the thread itself: a circle, cut here");
+	row_of(&t, "the thread itself again: cut here");
 	vec_for_each(r, &t.rows)
 		sum += r->depth == 1 ? r->cells[0].i : 0;
 	assert_int_equal(sum, 10 * MS);

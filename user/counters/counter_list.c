@@ -98,7 +98,7 @@ void counters_print(FILE *out, const char *units, counter_try_fn try)
 	pmu_events(units, print_event, &l);
 	print_none(&l);
 	if (l.denied)
-		fprintf(out, "\nNot tried, for that is denied (%s): run as root to see what there is.\n",
+		fprintf(out, "\nNot tried: access is denied (%s): run as root to list them.\n",
 			strerror(l.denied));
 	else if (try(&cycles, NULL))
 		fprintf(out, "\nHardware counters: not available: %s: needs a machine, or a virtual machine, "

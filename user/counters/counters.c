@@ -11,7 +11,7 @@
 #include "user/counters/counter_names.h"
 #include "user/counters/pmu.h"
 
-#define LIST_HINT "er_kernel -h lists those there are"
+#define LIST_HINT "er_kernel -h lists the counters"
 
 /* A definition split into its parts, which point into one copy of it. */
 struct definition {
@@ -156,8 +156,8 @@ static int no_event(const struct definition *def, enum pmu_status status, struct
 	if (status == PMU_NO_UNIT)
 		return diag_error(d, "-h '%s': there is no unit '%s': " LIST_HINT, def->text, def->unit);
 	if (status == PMU_BAD)
-		return diag_error(d, "-h '%s': the event wants values, or has what we do not understand: "
-				     "write the CPU's own number of it", def->text);
+		return diag_error(d, "-h '%s': the event needs values, or its description is not understood: "
+				     "write the CPU's raw number for it", def->text);
 	return diag_error(d, "-h '%s': no such counter: " LIST_HINT, def->text);
 }
 
@@ -208,11 +208,10 @@ static int set_attribute(const struct definition *def, const char *units, const 
 	if (ev->type == PERF_TYPE_RAW || ev->type >= PERF_TYPE_MAX)
 		status = pmu_term(units, def->unit, name, value, ev);
 	if (status == PMU_BAD)
-		return diag_error(d, "-h '%s': attribute %s has no room for that value", def->text, name);
+		return diag_error(d, "-h '%s': the value is too large for attribute %s", def->text, name);
 	if (status)
-		return diag_error(d, "-h '%s': the counter has no attribute '%s': each has user and "
-				     "system, those with a number of their own what the unit's format in "
-				     "sysfs lists", def->text, name);
+		return diag_error(d, "-h '%s': the counter has no attribute '%s': all have user and "
+				     "system, raw ones also those in the unit's format in sysfs", def->text, name);
 	return 0;
 }
 

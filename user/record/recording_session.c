@@ -170,8 +170,8 @@ static void say_unwritten(struct recording_session *s, int err, const char *what
 {
 	live_clear(&s->live);
 	if (err == -ESTALE || err == -ENOENT || err == -ENOTDIR)
-		diag_error(s->d, "experiment '%s': somebody else removed or changed what was recorded, "
-				 "%s: record again, and touch nothing of it meanwhile", s->name->path,
+		diag_error(s->d, "experiment '%s': another program removed or changed recorded files, "
+				 "%s: record again, and leave the experiment alone meanwhile", s->name->path,
 			   what);
 	else
 		diag_errno(s->d, -err, "experiment '%s': cannot be written, %s: free some space, or "
