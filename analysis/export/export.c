@@ -7,7 +7,7 @@
 #include "analysis/views/view.h"
 
 static const struct exporter *const exporters[] = {
-	&folded_exporter, &pprof_exporter, &perfetto_exporter,
+	&folded_exporter, &pprof_exporter, &perfetto_exporter, &speedscope_exporter,
 };
 
 static const char *const roots[] = {

@@ -54,6 +54,7 @@ const struct metric *export_metric(const struct view_state *v, const char *keywo
 int export_nothing(const struct export *x);
 
 /* A row for each exporter, in its own file. */
-extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter;
+extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter,
+	speedscope_exporter;
 
 #endif

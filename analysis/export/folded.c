@@ -97,23 +97,13 @@ static void write_lines(const struct lines *l, int64_t unit, struct outfile *out
 	free(order);
 }
 
-static unsigned by_root(enum export_root root)
-{
-	static const unsigned by[] = {
-		[ROOT_NONE] = 0, [ROOT_STATE] = BY_STATE, [ROOT_REASON] = BY_STATE | BY_REASON,
-		[ROOT_PROCESS] = BY_PROCESS,
-	};
-
-	return by[root];
-}
-
 static int folded_write(const struct export *x, struct outfile *out)
 {
 	struct lines lines = { 0 };
 	struct buf text = { 0 };
 	struct gathered g;
 
-	if (gather(x, by_root(x->root), &g))
+	if (gather(x, root_by(x->root), &g))
 		return -1;
 	vec_for_each(b, &g.buckets) {
 		if (!b->value)

@@ -4,7 +4,6 @@
 #include "analysis/base/buf.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
-#include "analysis/export/export.h"
 #include "analysis/export/gather.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view.h"
@@ -19,6 +18,16 @@ const char *reason_uname(int64_t reason)
 	if (reason < 0)
 		return "On CPU";
 	return reason < REASON_COUNT ? reason_descs[reason].uname : "unknown";
+}
+
+unsigned root_by(enum export_root root)
+{
+	static const unsigned by[] = {
+		[ROOT_NONE] = 0, [ROOT_STATE] = BY_STATE, [ROOT_REASON] = BY_STATE | BY_REASON,
+		[ROOT_PROCESS] = BY_PROCESS,
+	};
+
+	return by[root];
 }
 
 void root_put(const struct export *x, const struct bucket_key *k, struct buf *b)

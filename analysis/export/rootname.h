@@ -5,10 +5,13 @@
 
 #include <stdint.h>
 
+#include "analysis/export/export.h"
+
 struct bucket_key;
 struct buf;
-struct export;
 
+/* What `gather` has to tell apart for a root: enum gather_by. */
+unsigned root_by(enum export_root root);
 /* Append the name of the root that x asks for; nothing for ROOT_NONE. */
 void root_put(const struct export *x, const struct bucket_key *k, struct buf *b);
 

@@ -6,40 +6,19 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/base/json.h"
 #include "analysis/print/printer.h"
-
-/* Escape printable text, which may have newlines, for a JSON string. */
-static void put_escaped(struct buf *b, const char *s)
-{
-	for (size_t n; *s; s += n) {
-		n = strcspn(s, "\"\\\n");
-		buf_add(b, s, n);
-		if (s[n])
-			buf_printf(b, "\\%c", s[n] == '\n' ? 'n' : s[n]);
-		n += s[n] != '\0';
-	}
-}
-
-static void put_string(struct printer *p, const char *s)
-{
-	buf_clear(&p->cell);
-	buf_put_printable(&p->cell, s ? s : "");
-	buf_puts(&p->out, "\"");
-	put_escaped(&p->out, p->cell.data ? p->cell.data : "");
-	buf_puts(&p->out, "\"");
-}
 
 static void json_begin(struct printer *p, const struct table *t)
 {
 	buf_puts(&p->out, "{\"name\":");
-	put_string(p, t->name);
+	json_put_string(&p->out, t->name);
 	if (t->title) {
 		__cleanup(freep) char *title = printer_title(t);
 
 		buf_puts(&p->out, ",\"title\":");
-		put_string(p, title);
+		json_put_string(&p->out, title);
 	}
 	p->nrows = p->nnotes = 0;
 }
@@ -66,7 +45,7 @@ static void json_heading(struct printer *p, const struct table *t)
 
 		column_put_name(&name, c, false);
 		buf_printf(&p->out, "%s{\"name\":", i ? "," : "");
-		put_string(p, name.data);
+		json_put_string(&p->out, name.data);
 		buf_printf(&p->out, ",\"type\":\"%s\"%s}", type_of(c),
 			   c->sorted ? ",\"sorted\":true" : "");
 		buf_free(&name);
@@ -117,7 +96,7 @@ static void put_cell(struct printer *p, const struct cell *c)
 		buf_clear(&p->cell);
 		cell_put_value(&p->cell, c);
 		buf_puts(&p->out, "\"");
-		put_escaped(&p->out, p->cell.data ? p->cell.data : "");
+		json_put_escaped(&p->out, p->cell.data ? p->cell.data : "");
 		buf_puts(&p->out, "\"");
 	}
 }
@@ -143,7 +122,7 @@ static void json_row(struct printer *p, const struct table *t, const struct row 
 static void json_note(struct printer *p, const char *text)
 {
 	buf_puts(&p->out, p->nnotes++ ? "," : "],\"notes\":[");
-	put_string(p, text);
+	json_put_string(&p->out, text);
 }
 
 static void json_end(struct printer *p, const struct table *t)
@@ -154,14 +133,14 @@ static void json_end(struct printer *p, const struct table *t)
 static void json_say(struct printer *p, const char *text)
 {
 	buf_puts(&p->out, "{\"message\":");
-	put_string(p, text);
+	json_put_string(&p->out, text);
 	buf_puts(&p->out, "}\n");
 }
 
 void json_lines(struct printer *p, const char *text)
 {
 	buf_puts(&p->out, "{\"message\":\"");
-	put_escaped(&p->out, text);
+	json_put_escaped(&p->out, text);
 	buf_puts(&p->out, "\"}\n");
 }
 
