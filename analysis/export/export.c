@@ -8,6 +8,7 @@
 
 static const struct exporter *const exporters[] = {
 	&folded_exporter, &pprof_exporter, &perfetto_exporter, &speedscope_exporter,
+	&firefox_exporter,
 };
 
 static const char *const roots[] = {

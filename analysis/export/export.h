@@ -55,6 +55,6 @@ int export_nothing(const struct export *x);
 
 /* A row for each exporter, in its own file. */
 extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter,
-	speedscope_exporter;
+	speedscope_exporter, firefox_exporter;
 
 #endif

@@ -31,7 +31,7 @@ exported()
 	[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/out2" || return 1
 	timeout 60 er_export --to folded --root process -o - "$1" >"$tmp/out2" 2>"$tmp/err2" </dev/null
 	[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/out2" "$tmp/err2" || return 1
-	for format in pprof perfetto speedscope; do
+	for format in pprof perfetto speedscope firefox; do
 		timeout 60 er_export --to $format -o - "$1" >"$tmp/out2" 2>"$tmp/err2" </dev/null
 		[ $? -le 1 ] && ! grep -q '[[:cntrl:]]' "$tmp/err2" || return 1
 	done
