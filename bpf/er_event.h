@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ring contract: every record that BPF may send to user space. Both sides compile this file.
- * Kinds and fields are only ever appended; sizes are asserted.
+ * Kinds and fields are only ever appended; sizes are asserted. user/record/kinds.c has a row for
+ * each kind: its size, its checks and what writes its packets.
  *
  * Each CPU has a ring. Each record carries a number, which counts the records of its kind on its
  * CPU from 0. A record that finds no room in the ring uses up its number, so a number that never

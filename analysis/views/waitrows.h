@@ -132,7 +132,7 @@ uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid
 int64_t wait_holder(const struct hit *h);
 /* Whether a known thread ended the wait, and not a timer or another interrupt. */
 bool wait_has_waker(const struct hit *h);
-/* The name of what ended a wait if no thread did: "<timer>", "<disk>", WAIT_TIMEOUT … */
+/* The name of a wakeup without a waking thread: "<timer>", "<disk>", WAIT_TIMEOUT … */
 const char *wait_interrupt_name(const struct hit *h);
 #define WAIT_TIMEOUT "<timeout>"
 #define WAIT_OPEN    "<still waiting>"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * make_fixtures DIR: the experiments that the golden cases report on, the same
- * bytes each time. tree.1.er is the tree of requirement T-20, one unit being
+ * bytes each time. tree.1.er is the tree of Sun's worked example, one unit being
  * 10 ms; sys.1.er is a system recording with a followed process and a second;
- * rec.1.er recurses (T-21); twin.1.er has a function of the same name as sys.1.er;
+ * rec.1.er recurses; twin.1.er has a function of the same name as sys.1.er;
  * calls.1.er has traced calls and counters; cut.1.er was not closed; hostile.1.er
  * has names that a terminal must not see.
  */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What archives may take: holes take nothing and remain, -L and --archive-limit are kept, a signal
+# Limits of archives: holes take no space and stay holes, -L and --archive-limit hold, a signal
 # ends archiving at once.
 . "$(dirname "$0")/../lib/live.sh"
 
@@ -10,7 +10,7 @@ on_exit=clean_up
 clean_up() { umount -l "$ram"; }
 mkdir "$ram" && mount -t tmpfs -o size=3G er-archive "$ram" || skip_all "no tmpfs can be mounted"
 
-# program DIRECTORY TAIL-MB: spin under the name prog, with so much behind it.
+# program DIRECTORY TAIL-MB: spin under the name prog, with this many MB appended.
 program()
 {
 	cp "$syn/spin" "$1/prog"
@@ -25,7 +25,7 @@ copy()
 	must_record "$exp" -p high -F =prog -A copy -q 0 "$@" -- "$dir/prog" alpha:0.5
 }
 archives() { ls "$1/archives" 2>/dev/null | grep -c "^$2"; }
-# What it takes on the disk, in MB.
+# Its size on the disk, in MB.
 taken() { du -sm "$1/archives" | cut -f 1; }
 
 cp "$syn/spin" prog && truncate -s 1T prog || skip_all "this file system has no large files"
@@ -47,7 +47,7 @@ check_that "so does er_mv to another file system" "$(taken "$ram/moved.er") < 50
 	$(stat -c %s "$ram"/moved.er/archives/prog_*) == 1099511627776" "$(ls -ls "$ram"/moved.er/archives)"
 "$O/bin/er_rm" "$ram/moved.er" sparse.er
 
-# A debug file has to have the right checksum: of a terabyte none is computed.
+# A debug file needs the right checksum: none is computed for a file of a terabyte.
 if objcopy --remove-section .note.gnu.build-id "$syn/spin" prog 2>/dev/null; then
 	echo small >far && objcopy --add-gnu-debuglink=far prog && truncate -s 1T far
 	begin=$SECONDS
@@ -90,7 +90,7 @@ check_that "SIGTERM ends archiving at once" "$status == 0 && $took < 1000000 &&
 	"$took us, status $status: $(cat err; ls -lA stopped.er/archives)"
 check_that "and a message says so" "$(grep -c 'archiving was interrupted' err) == 1" "$(cat err)"
 
-# The same of er_archive.
+# The same with er_archive.
 must_record later.er -p high -F =prog -A off -q 0 -- "$ram/prog" alpha:0.5
 "$O/bin/er_archive" -A later.er 2>err &
 pid=$!

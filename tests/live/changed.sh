@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Somebody cuts files of an experiment while it is recorded, removes it, or parts of it:
-# the recording ends with one sentence, and what is left can be read. One that is
-# moved goes on where it is; er_mv refuses.
+# Another program cuts files of an experiment while it is recorded, or removes all or some of them:
+# the recording ends with one sentence, and the rest can be read. An experiment that is
+# moved is recorded on in its new place; er_mv refuses to move it.
 . "$(dirname "$0")/../lib/live.sh"
 
 "$syn/spin" alpha:120 >/dev/null &
@@ -25,7 +25,7 @@ begin()
 	done
 }
 
-# finish: the status; -1 if it took more than a minute to end by itself.
+# finish: the exit status; -1 if the recorder did not end within a minute.
 finish()
 {
 	local tries=600
@@ -39,7 +39,7 @@ finish()
 	[ $tries -gt 0 ] || status="-1, after a minute and SIGINT"
 }
 
-# spoil NAME COMMAND: once; `left` is whether there is something to be read
+# spoil NAME COMMAND: run it once; `left` says whether something can be read
 spoil()
 {
 	begin

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Processes in namespaces of their own: programs that are nowhere else, two of them
-# under one path; numbers are the host's; cgroups. And a recorder in a container.
+# Processes in their own namespaces: programs that exist only there, two of them
+# under one path; process IDs of the host; cgroups; a recorder in a container.
 . "$(dirname "$0")/../lib/live.sh"
 
 unshare --fork --pid --mount-proc true 2>/dev/null || skip_all "namespaces cannot be made"
 
-# contained PROGRAM ARGUMENTS…: a copy that is on a file system of its own, /mnt/er/$prog. The
-# name is this test's alone: another checkout may run its tests at the same time.
+# contained PROGRAM ARGUMENTS…: run a copy from its own file system, /mnt/er/$prog. The
+# name is unique to this test, because another checkout may run its tests at the same time.
 export prog=prog$$
 cat >contained <<'END'
 mount -t tmpfs er-test /mnt && mkdir /mnt/er && cp "$1" "/mnt/er/$prog" || exit 1

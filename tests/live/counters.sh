@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Counters that overflow: against what the kernel has counted of the same program, against
-# the counter's own sum, and against gprofng. The kernel's own events, which every
-# machine has; where it has a PMU, cycles, too.
+# Overflows of counters, compared with the kernel's counts of the same program, with
+# the counter's own sum, and with gprofng. Software events, which every
+# machine has; with a PMU also cycles.
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 
@@ -15,7 +15,7 @@ count_of()
 }
 pid_of_faults() { sed -n 's/^pid[[:space:]]*//p' out; }
 
-# Overflows that found no room: lost_of EXPERIMENT
+# The number of overflows that were lost: lost_of EXPERIMENT
 lost_of() { query 'sum(lost) from counterring' "$1"; }
 
 # Recorded + lost = produced, on each CPU.
@@ -27,7 +27,7 @@ adds_up()
 	check_that "$1: the packets have all numbers" "$(grep -c 'do not add up\|not as many as' header) == 0" "$(cat header)"
 }
 
-# Each event by itself. A fault may be met by another first, or come again: 1 %.
+# Each event alone. Another thread may take a fault first, or it may repeat: 1 %.
 must_record one.er -F '=faults' -q 0 -h minor-faults,1,context-switches,1 -- "$syn/faults" 5000 400
 cp record.out out
 p="PID==$(pid_of_faults)"
@@ -45,14 +45,14 @@ check_that "a function that touches no pages has no faults" \
 	"$(count_of leave_often e.minor-faults one.er "$p") == 0"
 adds_up one.er
 
-# A counter's own sum and its overflows differ by what nobody saw: little.
+# A counter's own sum and its overflows differ only by overflows that were not seen: few.
 read -r events seen <<END
 $(query 'events seen from counter where name eq "minor-faults"' one.er)
 END
 check_that "overflows are nearly all that the counter has" \
 	"$seen <= $events && $events - $seen <= 0.02 * $events + 20" "$seen of $events"
 
-# One in so many: a packet stands for all of them. Where an interval begins is chance.
+# Each packet represents a whole interval of events. The start of an interval is random.
 must_record some.er -F '=faults' -q 0 -h page-faults,50 -- "$syn/faults" 20000
 cp record.out out
 p="PID==$(pid_of_faults)"
@@ -63,7 +63,7 @@ check_that "one fault in 50 stands for 50" \
 check_that "multiples of the interval" "$got % 50 == 0"
 adds_up some.er
 
-# Without a clock; what is not followed is the founder's.
+# Without a clock; packets of processes that are not followed are in the founder.
 must_record off.er -F off -p off -q 0 -h minor-faults,1 -- "$syn/faults" 3000
 cp record.out out
 pid=$(pid_of_faults)
@@ -74,7 +74,7 @@ check_that "not followed: all of the user's faults are one function" \
 [ -e off.er/profile ] && not_ok "-p off: no clock packets" || ok "-p off: no clock packets"
 adds_up off.er
 
-# -T: nobody else's.
+# -T: no packets of other processes.
 "$syn/spin" alpha:3 >/dev/null &
 spin=$!
 must_record target.er -T $spin -q 0 -h context-switches,1,page-faults,1 -t 1
@@ -86,7 +86,7 @@ check_that "-T: only the target" "$others == 0" \
 	"$("$er_print" -metrics e.context-switches:name -processes target.er)"
 
 if command -v gprofng >/dev/null; then
-	# Of several names at an address in libc each picks its own: numbers, and our functions by name.
+	# For several names at an address in libc the programs choose differently: compare numbers only.
 	: >renames
 	for m in e.minor-faults e.K_minor-faults e.context-switches; do
 		same_list "gprofng: $m, functions" csv_unnamed one.er "-metrics $m:name -functions" \
@@ -105,7 +105,7 @@ else
 	skip "gprofng reads counters" "gprofng is not installed"
 fi
 
-# What there is, and one sentence for what there is not, which leaves nothing behind.
+# Counters that exist, and one sentence for those that do not, which leave nothing behind.
 "$er_kernel" -h >list
 check_that "-h lists the kernel's own events" "$(grep -c '^  page-faults,101 (' list) == 1" "$(cat list)"
 if grep -q '^  cycles,' list; then
@@ -119,7 +119,7 @@ else
 fi
 record none.er -h nothing -q 0 true && not_ok "an unknown counter is refused" || ok "an unknown counter is refused"
 
-# Without -h nobody loads the program or says a word of counters.
+# Without -h the counter program is not loaded, and nothing mentions counters.
 must_record plain.er -q 0 true
 check_that "no counters, nothing of them" "$(grep -c 'hwsimctr\|hwcounter' plain.er/log.xml) + \
 	$(grep -c '<counter' plain.er/recorder.xml) == 0 && $(ls plain.er | grep -c hwcounters) == 0"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Stacks deeper than the recorder keeps: cut at the root's side, shown and
-# counted; the leaf's side is not concerned (T-33).
+# Stacks deeper than the recorder's limit: truncated at the root, shown and
+# counted; frames near the leaf are complete.
 . "$(dirname "$0")/../lib/live.sh"
 
 for kind in distinct same; do

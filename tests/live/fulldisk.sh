@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Time limit: 400 s
-# A full disk ends the recording with one message; what is there can be read.
+# A full disk ends the recording with one message; the data written so far can be read.
 . "$(dirname "$0")/../lib/live.sh"
 
 mkdir small
@@ -27,7 +27,7 @@ check_that "with what was recorded" \
 		grep -c '<Total>') == 1"
 check "opens in gprofng" opens_in_gprofng small/full.er
 
-# The same for a limit of the caller's, which would kill by a signal (blocks of 512 bytes).
+# The same for the caller's file size limit, which normally kills by a signal (blocks of 512 bytes).
 "$syn/kload" 100 >/dev/null 2>&1 &
 load=$!
 (ulimit -f 200; exec timeout 90 "$er_kernel" -o limit.er -p 0.2 -t 100) >record.out 2>record.err

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Files that a recorder with capabilities must not take. An ordinary user runs er_kernel with
-# more capabilities than the README grants, and tries to have it copy a file of root's:
+# Files that a recorder with capabilities must not copy. An ordinary user runs er_kernel with
+# more capabilities than the README grants, and tries to make it copy a file of root:
 # in a private mount a program has the inode number of the secret, and once it is mapped its
 # name, or the name of its directory, becomes a link to the secret.
 . "$(dirname "$0")/../lib/live.sh"
@@ -33,8 +33,8 @@ echo "s3cr3t" >secrets/text && chmod 600 secrets/text
 sed s/gamma_/s3cr3t/g "$syn/spin" >secrets/elf && chmod 700 secrets/elf
 install -m 700 secrets/elf secrets/prog
 
-# attack HOW INODE TARGET: a program with that inode number in a private mount, which waits until
-# its name was exchanged for a link to TARGET, and burns time while it is recorded.
+# attack HOW INODE TARGET: a program with this inode number in a private mount. It waits until
+# its name is replaced by a link to TARGET, and burns CPU time while it is recorded.
 cat >attack <<END
 #!/bin/bash
 mount -t tmpfs er-attack $shared || exit 1
@@ -54,10 +54,10 @@ END
 chmod 755 attack
 mkfifo -m 666 fifo && exec 8<>fifo
 
-# Whether the experiment holds a line of the secret.
+# Whether the experiment contains a line of the secret.
 leaked() { grep -rlF "s3cr3t" "$1" 2>/dev/null | wc -l; }
 
-# run CASE ARCHIVING HOW SECRET: the attack, with a recording of it.
+# run CASE ARCHIVING HOW SECRET: record the attack.
 run()
 {
 	local exp=home/$1.er secret=secrets/$4 target=$tmp/secrets/$4
@@ -76,18 +76,18 @@ run "text-copy" copy name text
 run "elf-copy" copy name elf
 run "elf-symbols" on name elf
 
-# In the recorder's own mount namespace, the name leads to the secret, too.
+# In the recorder's own mount namespace the name also leads to the secret.
 ln -s "$tmp/secrets" "$shared/d"
 run "own-namespace" copy name prog
 rm "$shared/d"
 
-# kept NAME EXPERIMENT: there is an archive of the program, which has its functions.
+# kept NAME EXPERIMENT: the program has an archive with its functions.
 kept()
 {
 	check "$1" grep -qs alpha "$2"/archives/prog_*
 }
 
-# What the same user may read is archived as before: in a mount of his own, …
+# Files that the user may read are archived: in the user's own mount, …
 own="mount -t tmpfs er-own $shared && cp \"\$syn/spin\" $shared/prog && exec $shared/prog alpha:1"
 $nobody ./capable -o home/own.er -p high -F =prog -q 0 -- unshare -Urm sh -c "$own" >out 2>err
 kept "a program in a private mount of the caller's" home/own.er
@@ -130,7 +130,7 @@ else
 	skip "a program on an overlay" "there is no overlayfs here"
 fi
 
-# What is mapped but is no program is no archive, not even for root.
+# A mapped file that is not ELF is not archived, not even for root.
 cat >text.c <<'END'
 #include <fcntl.h>
 #include <sys/mman.h>

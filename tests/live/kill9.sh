@@ -3,8 +3,8 @@
 #
 # kill -9 at 20 random moments: the experiment opens, says that it was not
 # closed, and lacks at most the last 200 ms; where the recorder had to wait for a
-# CPU or the disk before it was killed, or the CPUs were taken away from this
-# machine, so much more. Half of the times it must be 200 ms all the same.
+# CPU or the disk before it was killed, or the hypervisor took the CPUs away, it
+# may lack that much more. Half of the times it must lack at most 200 ms.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 

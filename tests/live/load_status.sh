@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The load's exit status is passed on, its streams and its identity are its own.
+# er_kernel passes on the load's exit status; the load keeps its own streams and identity.
 . "$(dirname "$0")/../lib/live.sh"
 
 status_is() # NAME STATUS LOAD…
@@ -18,7 +18,7 @@ status_is "a load that ends well" 0 true
 status_is "a load that does not" 3 sh -c 'exit 3'
 status_is "a load that is killed" 137 sh -c 'kill -9 $$'
 
-# What is there and may be run, and yet cannot be.
+# A file that exists and is executable, but cannot be run.
 printf '#!/nowhere/interpreter\n' >script && chmod +x script
 status_is "a load that cannot be run" 127 ./script
 timeout 60 "$er_kernel" -o x.er -q 0 -x ./script >out 2>err

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Nothing is lost silently. Per CPU: produced = recorded + lost in recorder.xml,
-# and the packets' own numbers (SEQ) bear it out: as many different ones as were
+# and the packets' own numbers (SEQ) agree: as many different numbers as records were
 # recorded, as many missing as were lost.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
-# rings EXPERIMENT ELEMENT: CPU and how many were recorded, of those that recorded any.
+# rings EXPERIMENT ELEMENT: each CPU with records, and their number.
 rings() { query "cpu recorded from $2 where recorded > 0" "$1" | sort -n; }
 
 # numbers EXPERIMENT CONDITION: CPU, different numbers among the packets. A weight may be
-# spread over several packets; they share a number. What is left of totals has no record.
+# spread over several packets, which share a number. Remainders of totals have no record.
 numbers() { query "CPUID distinct(SEQ) from packets where $2" "$1" | sort -n; }
 
-# accounts EXPERIMENT ELEMENT CONDITION: what was recorded, by the recorder and by packets.
+# accounts EXPERIMENT ELEMENT CONDITION: the recorder's count of records, and that of the packets.
 accounts()
 {
 	rings "$1" "$2" >rings
@@ -54,7 +54,7 @@ check_that "an easy load: nothing is lost" "$(lost easy.er) + $(lost easy.er wai
 "$er_print" -header full easy.er >header 2>&1
 check "the header speaks of losses" grep -qiE 'lost' header
 
-# A recorder that is stopped cannot drain: what the rings do not hold is lost.
+# A stopped recorder cannot drain: records that do not fit into the rings are lost.
 "$er_kernel" -o stopped.er -F on -p 0.02 -t 8 >out 2>err &
 pid=$!
 until [ -s stopped.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -62,7 +62,7 @@ until [ -s stopped.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; do
 "$syn/kload" 4 >/dev/null 2>&1 &
 kill -STOP $pid
 sleep 4
-# Programs that start on one CPU, more than the kernel's ring of such records has room for.
+# More program starts on one CPU than the kernel's ring of side band records can hold.
 cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 taskset -c "$cpu" sh -c 'i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done'
 kill -CONT $pid

@@ -12,7 +12,7 @@ cpu_of()
 		2>/dev/null | total_cpu
 }
 
-# What is below a sample at a change of names, or before the first, is the later name's.
+# Time between a change of names and the sample before it counts for the later name.
 near() { echo "($1 - $2)^2 <= ($2 * 0.02 + 0.004)^2"; }
 
 # by_name EXPERIMENT WHAT
@@ -49,14 +49,14 @@ cp record.out out
 by_name off.er "not followed, no states"
 
 # The recording ends before it has forgotten what the process ran first. The first program's name
-# sorts behind the second's, so that the order of the directory cannot make this right.
+# sorts after the second's, so that the order of the directory cannot hide an error.
 cp "$syn/spin" a_spin
 must_record last.er -p high -- sh -c "i=0; while [ \$i -lt 50000 ]; do i=\$((i + 1)); done; exec ./a_spin alpha:0.3"
 "$er_print" -processes last.er >list 2>&1
 check_that "a process has the name of its last program" \
 	"$(ls -d last.er/_sh_PID_* | wc -l) > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
 
-# What sh forks is called sh at first; CPU time of before is little, but of the program all.
+# A child of sh is called sh until its exec: little CPU time before, all of the program's after.
 must_record exec.er -p high -F =spin -- sh -c "$syn/spin alpha:0.8; :"
 cp record.out out
 got=$(cpu_of 'COMM=="spin"' exec.er)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # er_kernel's options: each wrong input gives one sentence, a status that is not
-# 0, and nothing left behind; names, groups, comments, times (T-12 to T-18, T-39).
+# 0, and nothing left behind; names, groups, comments, times.
 . "$(dirname "$0")/../lib/live.sh"
 
 # refused NAME ARGUMENTS…
@@ -64,26 +64,26 @@ packet_times()
 }
 
 for i in 1 2 3; do "$er_kernel" -t 0.3 >/dev/null 2>err; done
-check_that "T-12: ktest.1.er, .2, .3" "$(ls -d ktest.[123].er | wc -l) == 3" "$(ls; cat err)"
+check_that "ktest.1.er, .2, .3" "$(ls -d ktest.[123].er | wc -l) == 3" "$(ls; cat err)"
 
 mkdir a.er
 record a.er -t 1
-check_that "T-13: a name that is taken" "$? != 0 && $(ls a.er | wc -l) == 0" "$(cat record.err)"
+check_that "a name that is taken" "$? != 0 && $(ls a.er | wc -l) == 0" "$(cat record.err)"
 mkdir a.3.er a.7.er
 record a.3.er -t 0.3
-check_that "T-13: a number that is taken: the next" "$? == 0 && $(ls -d a.8.er | wc -l) == 1 &&
+check_that "a number that is taken: the next" "$? == 0 && $(ls -d a.8.er | wc -l) == 1 &&
 	$(wc -l <record.err) >= 1" "$(cat record.err)"
 
 for i in 1 2; do "$er_kernel" -g grp.erg -t 0.3 >/dev/null 2>err; done
 want='#analyzer experiment group
 grp.1.er
 grp.2.er'
-[ "$(cat grp.erg)" = "$want" ] && ok "T-14: a group" || not_ok "T-14: a group" "$(cat grp.erg err)"
+[ "$(cat grp.erg)" = "$want" ] && ok "a group" || not_ok "a group" "$(cat grp.erg err)"
 
-# Lower bounds are exact; the upper ones leave a busy machine seconds. What a load had of
-# the CPU in the time that is recorded depends on what else there is: never more than that time.
+# Lower bounds are exact; upper bounds allow a busy machine some seconds. The load's CPU
+# time in the recording depends on other programs, but is never more than its duration.
 must_record t2.er -t 2
-check_that "T-16: -t 2" "$(duration t2.er) >= 1.99 && $(duration t2.er) < 10" "$(duration t2.er)"
+check_that "-t 2" "$(duration t2.er) >= 1.99 && $(duration t2.er) < 10" "$(duration t2.er)"
 must_record t1-2.er -p high -F =spin -q 0 -t 1-2 -- "$syn/spin" alpha:3
 pids=$(pid_of record.out)
 got=$(seconds_of alpha i.totalcpu t1-2.er)
@@ -91,12 +91,12 @@ begin=$(event_time t1-2.er resume) end=$(duration t1-2.er)
 read -r first last own <<END
 $(packet_times t1-2.er)
 END
-check_that "T-16: -t 1-2 begins at one second and ends at two" \
+check_that "-t 1-2 begins at one second and ends at two" \
 	"$begin >= 1 && $begin < 6 && $end >= 1.99 && $end < 10" "from $begin to $end"
-check_that "T-16: and records in between, nothing before, nothing after" \
+check_that "and records in between, nothing before, nothing after" \
 	"$own >= 1 && $last <= $end + 0.01 && $got > 0 && $got <= $end - $begin + 0.01" \
 	"got $got from $own to $last"
-check_that "T-16: and the load runs to its end" "$(truth record.out alpha) >= 3"
+check_that "and the load runs to its end" "$(truth record.out alpha) >= 3"
 must_record t1-0.er -p high -F =spin -q 0 -t 1-0 -- \
 	sh -c '"$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:2.5' "$syn"
 pids=$(pid_of record.out)
@@ -104,26 +104,26 @@ got=$(seconds_of alpha i.totalcpu t1-0.er)
 read -r first last own <<END
 $(packet_times t1-0.er)
 END
-# What it ran from its first packet on, by the kernel's own figures read every 10 ms.
+# Its CPU time from its first packet on, by the kernel's figures, read every 10 ms.
 read -r least most <<END
 $(ran_between watched $(recorded_from_to t1-0.er "$pids"))
 END
-check_that "T-16: -t 1-0 records to the end" \
+check_that "-t 1-0 records to the end" \
 	"$got >= 0.99 * $least - 0.02 && $got <= $most + 0.02 && $got > 0" "got $got, ran $least to $most"
-check_that "T-16: and nothing of the first second" "$own >= 1" "first packet at $own"
+check_that "and nothing of the first second" "$own >= 1" "first packet at $own"
 
 must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
-check "T-18: ten comments" grep -q 'ten & more' notes.er/notes
-check_that "T-18: the header begins with them" \
+check "ten comments" grep -q 'ten & more' notes.er/notes
+check_that "the header begins with them" \
 	"$("$er_print" -header full notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
 
 mkdir quiet && cd quiet || exit 1
 "$er_kernel" -p on -q 1 -- sleep 2 >/dev/null 2>err &
 pid=$!
 sleep 2
-check "T-39: can be read while it is written" "$er_print" -functions ktest.1.er
+check "can be read while it is written" "$er_print" -functions ktest.1.er
 wait $pid
-check_that "T-39: quiet before and after" "$(duration ktest.1.er) >= 3.9 &&
+check_that "quiet before and after" "$(duration ktest.1.er) >= 3.9 &&
 	$(duration ktest.1.er) < 20" "$(duration ktest.1.er); $(cat err)"
 cd .. || exit 1
 
@@ -132,9 +132,9 @@ check_that "-n records nothing" "$? == 0 && $(ls -d dry.er 2>/dev/null | wc -l) 
 check "-V" "$er_kernel" -V
 check "--check" "$er_kernel" --check
 record p.er -p 5m -t 0.3
-check "T-02: -p 5m" grep -q 'ptimer="' p.er/log.xml
+check "-p 5m" grep -q 'ptimer="' p.er/log.xml
 record big.er -p 2000 -t 0.3
-check_that "T-03: above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
+check_that "above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
 record limit.er -L 1 -p high -t 2
 check "-L 1 opens" "$er_print" -header full limit.er
 check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
@@ -142,10 +142,10 @@ check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
 # -S: usage samples; -L: a limit that is reached keeps further profile data out.
 sample_count() { query 'count() from event where kind eq "sample"' "$1"; }
 must_record s1.er -S 1 -t 2.5 -p off
-# Exactly by unit:schedule; here one may be left out, when the recorder has no turn until the end.
+# unit:schedule tests this exactly; here one may be missing if the recorder gets no CPU at the end.
 check_that "-S 1: one a second, the start and the end" \
 	"$(sample_count s1.er) >= 3 && $(sample_count s1.er) <= int($(duration s1.er)) + 2" "$(sample_count s1.er) in $(duration s1.er) s"
-# However long it takes afterwards to take in what the kernel still has.
+# It may then take any time to drain the records that the kernel still has.
 must_record s2.er -q 0 "$syn/forktree" 30 0 0.01
 for e in s1 s2; do
 	check_that "-S: the last one is of the time that was recorded ($e)" \
@@ -160,10 +160,10 @@ check_that "-S off: the start and the end alone" "$(sample_count s0.er) == 2" "$
 busy=$!
 on_exit='kill '$busy
 # -p 0.1 of one busy CPU: 10,000 packets a second, 96 bytes each: 1 MB in 1 s; the
-# kernel's frames come on top. What the header says was left out must be told.
+# kernel's frames are extra. The header must say what was left out.
 must_record full.er -L 1 -p 0.1 -t 7
 left=$(query 'sum(count) from dropped where what =~ "samples beyond the size limit"' full.er)
-# Profile data: each process that is followed has some kilobytes of other files.
+# Only profile data: each followed process has some kilobytes of other files, too.
 size=$(find full.er \( -name profile -o -name data.frameinfo \) -printf '%s\n' |
 	awk '{ s += $1 } END { print s + 0 }')
 check_that "-L 1: stops near a megabyte" "$size > 300000 && $size < 3000000" "$size bytes"
@@ -182,7 +182,7 @@ check_that "-A copy: the whole file" \
 	"$(find copy.er/archives -type f -name 'spin*' -size "$(stat -c %s "$syn/spin")"c | wc -l) == 1" \
 	"$(find copy.er/archives -type f -ls)"
 
-# -x: the load waits for somebody to let it go
+# -x: the load stays stopped until it is continued
 "$er_kernel" -o x.er -x -q 0 -- "$syn/spin" beta:0.1 >x.out 2>x.err &
 pid=$!
 load=

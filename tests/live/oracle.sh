@@ -14,7 +14,7 @@ must_record off.er -F off -p high -q 0 -- sh -c "$load"
 compare "-F off" off.er kcpu
 
 total() { "$@" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; exit }'; }
-# Programs of ours: for stripped ones each program names code without symbols its own way.
+# Our own programs, with symbols: er_print and gprofng name code without symbols differently.
 must_record on.er -F '=^(spin|sysload)$' -p high -q 0 -- sh -c "$load"
 compare "followed" on.er user
 # Ours has the kernel time of processes that were not followed, too: state 11.
@@ -23,7 +23,7 @@ got=$(total ours -printmode , -metrics e.system:name -functions on.er)
 want=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
 check_that "our system is all kernel time" "($got - $want)^2 < 0.0011^2" "$got, $want"
 
-# KCPU as a person means it: ours is gprofng's kernel CPU and its system CPU.
+# Our KCPU is all kernel time: gprofng's kernel CPU and its system CPU.
 kcpu=$(total theirs -printmode , -metrics e.kcpu:name -functions on.er)
 system=$(total theirs -printmode , -metrics e.system:name -functions on.er)
 got=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)

@@ -3,8 +3,8 @@
 #
 # gprofng's own recordings, of every kind of data that it records here, read by
 # Debian's gprofng display text and by er_print: every command that both have
-# must print the same numbers. What may differ is in docs/oracle.md, and evened
-# out here by name.
+# must print the same numbers. docs/oracle.md lists what may differ, and this script removes
+# each such difference by name.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
 
@@ -16,11 +16,11 @@ counts="syncn heapalloccnt heapallocbytes ioreadcnt ioreadbytes iowritecnt iowri
 	ioerrorcnt"
 times="sync ioreadtime iowritetime ioothertime ioerrortime"
 e_counts=$(for m in $counts; do printf 'e+%s:' "$m"; done)name
-# Times of synchronization are whole microseconds of each call to gprofng: compared below.
+# gprofng rounds each call's synchronization time to microseconds: compared below.
 e_times=$(for m in totalcpu ${times#sync }; do printf 'e.%s:' "$m"; done)name
 
 find_all_renames all.er $clock $times $counts
-# Each names ticks within the collector itself, which is stripped, its own way.
+# The programs name ticks within the collector, which is stripped, differently.
 hide="-object_hide libgp-collector.so"
 for m in $clock ioothertime $counts; do
 	may_be_empty=$([ $m != ioothertime ] || echo 1) # less than half a millisecond in all
@@ -47,7 +47,7 @@ same "objects" object_rows all.er "" -objects
 
 # Index objects. Threads and processes have other names and numbers: their rows are compared.
 for type in CPUs Samples Seconds Datasize Duration; do
-	# what ours knows better of the duration of allocations: see docs/oracle.md
+	# er_print knows the duration of allocations better: see docs/oracle.md
 	metrics=$e_counts
 	[ $type != Duration ] || metrics=e+syncn:e+ioreadcnt:e+iowritecnt:e+ioothercnt:name
 	same_list "$type counts" csv_numbers all.er "-metrics $metrics -indxobj $type" \
@@ -57,7 +57,7 @@ for type in CPUs Samples Seconds Datasize Duration; do
 		"-metrics $e_times -indxobj $type"
 	alike=
 done
-# A process that started another program is two to gprofng: only its first is compared.
+# gprofng shows a process with an exec as two: only the first is compared.
 for type in Threads Processes Experiment_IDs; do
 	same_list "$type counts" csv_unnamed all.er \
 		"-metrics $e_counts -filters 'EXPID<3' -indxobj $type" \
@@ -75,7 +75,7 @@ define "TSTAMP/100000000" "$e_counts"
 define "EXPID" "$e_times"
 define "(TSTAMP>500000000)?CPUID:-1" "$e_counts"
 
-# Filters, of which gprofng lets through what lacks the property.
+# Filters: in gprofng packets that lack the property pass.
 filter()
 {
 	local theirs_filter=$1 our_filter=${2:-$1}
@@ -122,7 +122,7 @@ for spec in 1:1 1 2:1+3:all all:1; do
 		"-metrics $e_counts -sample_select $spec -functions" \
 		"-metrics $e_counts -outfile /dev/null -sample_select $spec -outfile - -functions"
 done
-# A CPU may have been met by a tick alone, which is no count.
+# A CPU may have only ticks and no counter packets.
 may_be_empty=1
 for cpu in $cpus; do
 	same_list "cpu_select $cpu" csv_numbers all.er "-metrics $e_counts -filters 'CPUID==$cpu' -functions" \
@@ -163,7 +163,7 @@ same_list "group, Experiment_IDs" csv_unnamed two.erg \
 	"-metrics $e_counts -filters 'EXPID!=3' -indxobj Experiment_IDs" \
 	"-metrics $e_counts -filters 'EXPID!=3' -indxobj Experiment_IDs"
 
-# Lists of experiments and of what can be selected.
+# Lists of experiments and of selectable objects.
 list_of() { "$@" 2>/dev/null | grep '^ *[0-9]' | awk '{ $1 = $1; print }'; }
 for c in experiment_list sample_list thread_list lwp_list cpu_list; do
 	list_of theirs -$c all.er >theirs

@@ -9,7 +9,7 @@
 
 collect_traced "-p hi -s all -H on -i on" one.er two.er
 
-# Side by side. gprofng prints the values of each in this form, whatever is asked for.
+# Comparison: gprofng always prints the values of each experiment.
 metrics=ei+heapalloccnt:ei+ioreadcnt:i+syncn:name
 find_all_renames "one.er two.er" heapalloccnt ioreadcnt syncn >/dev/null 2>&1
 numbers() { grep '^"[0-9]' | sed 's/,"[^"]*"$//' | grep -v '^"0"\(,"0"\)*$' | sort; }
@@ -27,7 +27,7 @@ for how in delta ratio; do
 	equal_rows "compare $how: <Total>"
 done
 
-# Calls by common stack: how many, how many bytes.
+# Calls by common stack: their number and bytes.
 calls_of() { sed -n 's/^[A-Z][a-z]* #[0-9]*, Instances = \([0-9]*\), Bytes [A-Z][a-z]* = \([0-9]*\)$/\1 \2/p' | sort; }
 for c in leaks allocs; do
 	theirs -$c one.er | calls_of >theirs
@@ -35,7 +35,7 @@ for c in leaks allocs; do
 		sort >ours
 	equal_rows "$c by stack"
 done
-# What is equal to the peak at another time is shown by gprofng, too.
+# gprofng also shows later times with the same peak.
 theirs -heapstat one.er | grep -v 'Time of peak' | awk '/[0-9] *$/ { print $NF }' >theirs
 ours -printmode csv -heapstat one.er | grep -v 'Time of peak' | awk -F, '$2 != "" { print $2 }' >ours
 equal_rows "heapstat"
@@ -44,7 +44,7 @@ theirs -iostat one.er | sed '/^Other/,$d' | sizes_of >theirs
 ours -printmode csv -iostat one.er | sed '/^Other/,$d' | sizes_of >ours
 equal_rows "iostat: reads and writes"
 
-# Of one experiment: the last digit of the average depends on nanoseconds that records round.
+# One experiment only: the average's last digit depends on nanoseconds that records round.
 values()
 {
 	sed 's/( *[0-9.]* *%)//' | awk -F: 'NF == 2 && !/Label|Experiment|Start|End|Average/ {
@@ -54,7 +54,7 @@ theirs -statistics 1 one.er | values >theirs
 ours -statistics 1 one.er | values >ours
 equal_rows "statistics"
 
-# Panels of functions that called each other; gprofng shows what is attributed.
+# Panels of functions that called each other; gprofng shows attributed values.
 panel() { tac | sed '/^Callers and/q' | grep -E '^ *[0-9]+ ' | awk '{ print $1, $NF }' | grep -v '<static>' | sort; }
 metrics="-metrics i+heapalloccnt:name"
 theirs $metrics -csingle keep 1 -cprepend use_memory 1 one.er | panel >theirs

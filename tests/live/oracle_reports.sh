@@ -4,8 +4,8 @@
 # Reports that gprofng prints as text whatever the mode: panels of functions, lines and
 # addresses, stacks of allocations and of I/O, statistics, lists of metrics; the order of
 # sorted lists and what a limit leaves; several experiments at once, and compared. Each
-# report of both is made into lines of label and value, and these must be equal. What
-# may differ is in docs/oracle.md.
+# report of both is turned into lines of label and value, which must be equal.
+# docs/oracle.md lists what may differ.
 # Time limit: 600 s
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
@@ -13,7 +13,7 @@
 collect_traced "-p hi -s all -H on -i on -F on" a.er b.er
 find_all_renames a.er totalcpu syncn heapalloccnt ioreadcnt iowritecnt ioothercnt ioerrorcnt
 
-# Seen once: a time in the middle of two last digits that gprofng's panels rounded the other way.
+# Seen once: a time halfway between two last digits, which gprofng's panels rounded the other way.
 nearly()
 {
 	[ "$(wc -l <theirs)" = "$(wc -l <ours)" ] && paste -d'\t' theirs ours | awk -F'\t' '
@@ -37,7 +37,7 @@ both()
 }
 
 # "label value of title" of each line of a panel, without percents, which have a digit more in
-# ours. What one shows as no time, and the other as 0.000, is the same.
+# ours. "0." and "0.000" are the same.
 panels()
 {
 	awk '{ gsub(/\t/, " ") }
@@ -183,7 +183,7 @@ totals()
 }
 both "overview" totals -overview a.er
 both "overview, filtered" totals -filters 'EXPID==1' -overview a.er
-# A process may end before its first tick: the totals are all nothing then, as they are here.
+# A process may end before its first tick: all totals are 0 then, here too.
 both "overview, nothing left" totals -filters 'CPUID==9999' -overview a.er
 
 # Every keyword with each of its flavors.
@@ -206,7 +206,7 @@ both "object_list, one shown" objects -object_select traced -object_list a.er
 
 # --- order and limit: of the column that a list is sorted by ---
 
-# <Total> is ours at the top (P-014), where gprofng sorts it among the others.
+# <Total> is ours at the top, where gprofng sorts it among the others.
 column() { grep '^"[0-9]' | grep -v '"<Total>"' | sed 's/^"//; s/".*//; s/^0\.$/0.000/' | grep -vE '^0(\.000)?$'; }
 # Ticks within the collector, which is stripped, are in rows of several functions each.
 for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i+ioothercnt; do

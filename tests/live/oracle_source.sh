@@ -4,8 +4,8 @@
 # lines, pcs, source and disasm of a followed process and of one that gprofng
 # collected: Debian's gprofng and er_print give each line, address and instruction of
 # the program the same numbers. Its code is built so that gprofng 2.40 can read it:
-# DWARF 4, one row of the line table for an address. What is folded away, and why
-# ours is right, stands in docs/oracle.md.
+# DWARF 4, one row of the line table for an address. docs/oracle.md says which differences
+# are removed, and why ours is right.
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 
@@ -102,8 +102,8 @@ compare()
 # Exclusive and inclusive seconds of a function, of a report in CSV.
 times_of() { awk -F'","' -v name="$1" '{ sub(/^"/, ""); sub(/"$/, "") } $3 == name { print $1, $2 }' "$2"; }
 
-# What a compiler split off a function: as recorded it is gprofng's; shown as a part of the
-# function, that has its time in its inclusive metrics, once.
+# Code that the compiler split off a function: shown as recorded it equals gprofng's; shown as a
+# part, its time is in the function's inclusive metrics once.
 split_off()
 {
 	local list="-printmode , -metrics ei.user:name -functions" part

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# An experiment is its owner's; nothing follows a link that others planted.
+# Only the owner can read an experiment; planted links are not followed.
 . "$(dirname "$0")/../lib/live.sh"
 
 umask 0
@@ -27,7 +27,7 @@ ln -s "$tmp/precious" shared/g.erg
 "$er_kernel" -d shared -g g.erg -t 0.3 >/dev/null 2>err
 check_that "a planted group is not written through" "$(cat precious | wc -l) == 1" "$(cat precious err)"
 
-# Without standard error: what is said must not go into the first file that was opened.
+# Without standard error, messages must not go into the first file that was opened.
 "$er_kernel" -o closed.er -v -t 0.3 2>&-
 check_that "messages do not land in an experiment" \
 	"$? == 0 && $(grep -rl 'Creating experiment' closed.er | wc -l) == 0" "$(ls closed.er)"

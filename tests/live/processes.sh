@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Several processes, forks and execs; who is followed (-F); no tick twice.
+# Several processes, forks and execs; followed processes (-F); no tick is recorded twice.
 . "$(dirname "$0")/../lib/live.sh"
 
 near() { check_that "$1" "($2 - $3)^2 <= (0.02 * $3 + 0.003)^2" "got $2, truth $3"; }

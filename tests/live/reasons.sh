@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Why each wait was, who held what was waited for, and who ended it: threads that
+# Reasons, lock holders and wakers of waits: threads that
 # wait for one kind of thing (tests/synprog/states.c) against the packets, and
 # against er_print.
 # Time limit: 400 s
@@ -22,7 +22,7 @@ must_record r.er -p high -F on -q 0 -- "$syn/states" -d "$disk" sleep:2 futex:2 
 	epoll:2 timeout:2 mutex:2 flock:2 klock:2 child:2 stop:2 disk:2 fsync:2 dfault:2 tfault:2 runq:2 runq:2
 grep '^thread' record.out >truths
 
-# tid_of KIND, peer_of KIND: the thread of that kind, and its peer, as the workload has said.
+# tid_of KIND, peer_of KIND: the thread of that kind, and its peer, as the workload reports them.
 tid_of() { awk -F'\t' -v k="$1" '$2 == k { print $4; exit }' truths; }
 peer_of() { awk -F'\t' -v k="$1" '$2 == k { print $5; exit }' truths; }
 
@@ -46,7 +46,7 @@ reason_is()
 	read -r got n <<-END
 	$(share "$part" NTICK "THRID == $tid && MSTATE ne WAIT_CPU")
 	END
-	# A machine with much else to do: the recorder takes fewer, and the share says nothing.
+	# On a busy machine the recorder samples fewer waits, and the share means nothing.
 	if [ "$n" -lt 10 ] && [ "$(query 'widest_ns from capture' r.er)" -ge 10000000 ]; then
 		skip "$kind: the reason is $name" "only $n of its waits were recorded here"
 		return
@@ -86,9 +86,9 @@ ended()
 for kind in pipe event net epoll; do
 	ended "its peer ended the waits" "WAKER == $(peer_of $kind)" $kind SLEEP
 done
-# What is sent over the loopback device arrives in a soft interrupt, of the sender's own.
+# Data sent over the loopback device arrives in a soft interrupt in the sender's thread.
 ended "no interrupt did" "!WAKER_IRQ" net SLEEP
-# A few have no waker's stack: they were a moment longer than they seemed when they were ended.
+# A few have no waker's stack: at the wakeup they still seemed too short to be recorded.
 for kind in sleep:SLEEP futex:USER_LOCK timeout:SLEEP; do
 	ended "a timer ended the waits" "WAKER_IRQ && WAKER_TIMER" ${kind%:*} ${kind#*:}
 done
@@ -108,7 +108,7 @@ other=$(share "HOLDER == $two" 1 "THRID == $one && MSTATE eq WAIT_CPU")
 check_that "a wait for a CPU names who had it" "${known% *} >= 0.9 && ${other% *} > 0" \
 	"known $known, the other $other"
 
-# What er_print says of reasons are the same sums.
+# er_print's sums of reasons are the same.
 "$er_print" -printmode csv -metrics e.total:name -reasons r.er 2>/dev/null >reasons.csv
 for kind in PIPE:pipe TIMER:timer CHILD:child; do
 	want=$(query "sum(NTICK/1e6) from packets where REASON eq ${kind%:*}" r.er)

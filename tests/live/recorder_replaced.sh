@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Two programs under one path, one after the other, and both gone in the end:
+# Two programs under one path, one after the other, and neither exists at the end:
 # each function keeps its name.
 . "$(dirname "$0")/../lib/live.sh"
 

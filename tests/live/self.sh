@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the recorder says of itself; idle CPUs; usage samples.
+# The recorder's own cost; idle CPUs; usage samples.
 . "$(dirname "$0")/../lib/live.sh"
 
 # The sum of all numbers that come before the name, in lines of CSV.
@@ -18,10 +18,10 @@ check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) 
 
 samples=$(query 'count() from event where kind eq "sample"' self.er)
 span=$(event_time self.er exit)
-check_that "T-10: a sample a second, one at the start, one at the end" \
+check_that "a sample a second, one at the start, one at the end" \
 	"$samples >= 4 && $samples <= int($span) + 3" "$samples in $span s"
 
-# What the recording itself cost is one row, although it is followed like everything else.
+# The recording's own cost is one row, also with -F on.
 "$er_print" -printmode , -metrics e.user:e.kcpu:name -functions self.er >functions 2>/dev/null
 "$er_print" -printmode , -metrics e.user:e.kcpu:name -comms self.er >comms 2>/dev/null
 "$er_print" -printmode , -metrics e.totalcpu:name -processes self.er >processes 2>/dev/null
@@ -57,11 +57,11 @@ fi
 "$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
 pid=$!
 wait $pid
-# An experiment of its own it may have, for the stacks of whom it woke.
+# Nothing names er_kernel then.
 check_that "--no-self leaves no time of er_kernel" "$(query "count() from thread where tid == $pid" noself.er) == 0"
 check_that "and no packet of it" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
 
-# What nobody counted is not shown as 0.
+# Values that are not counted are not shown as 0.
 "$er_print" -statistics self.er >stat
 check "system calls are not counted as a rule, and it says so" grep -q '^System calls: *not counted' stat
 check_that "involuntary switches are" "$(awk '/^Involuntary/ { print $4 + 0 }' stat) + $(awk '/^Voluntary/ { print $4 + 0 }' stat) > 0" "$(cat stat)"

@@ -4,7 +4,7 @@
 # Signals end a recording cleanly, with and without a load: none leaves it open.
 . "$(dirname "$0")/../lib/live.sh"
 
-# A background job of sh ignores SIGINT; er_kernel is to end by it all the same.
+# A background job of sh ignores SIGINT; er_kernel must still end by it.
 ended_by()
 {
 	local name=$1 signal=$2
@@ -35,7 +35,7 @@ for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PWR 16 XCPU RTMIN RTMAX; do
 	check_that "SIG$signal: status 0, and is named" "$? == 0 && $(grep -c 'signal [0-9]* came' err) == 1" \
 		"$(cat err)"
 done
-# Whoever had it ignored wants it so.
+# A signal that the caller ignored stays ignored.
 env --ignore-signal=USR1 "$er_kernel" -o ignored.er -t 1 >out 2>err &
 pid=$!
 until [ -s ignored.er/log.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

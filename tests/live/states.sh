@@ -3,12 +3,12 @@
 #
 # Threads that know the states they are in (tests/synprog/states.c), against
 # what is recorded of them: the exact times (threads.xml), what er_print shows
-# of them, what gprofng shows, and the stacks. Under each way of taking stacks of
+# of them, what gprofng shows, and the stacks. With each method of capturing stacks of
 # waits that this kernel allows.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
-# A disk of our own where we may mount one; a directory on a disk else.
+# A disk of our own if we may mount one; otherwise a directory on a disk.
 disk=$tmp
 if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
 	mount -o loop image mnt 2>/dev/null; then
@@ -90,7 +90,7 @@ judge()
 $wrong"
 }
 
-# exact EXPERIMENT NAME: what must hold of every thread to the kernel's own figures.
+# exact EXPERIMENT NAME: every thread's times must equal the kernel's figures.
 exact()
 {
 	thread_times "$1" >times
@@ -109,7 +109,7 @@ exact()
 }
 
 # stacks_1_3 EXPERIMENT NAME: A waits a millisecond, B three, in turn. By the stacks that
-# were sampled, within four times what so many samples may be off: there is one in the
+# were sampled, within four standard errors: there is one sample in each
 # distance of the sample points, which the recorder may have widened where it had to.
 stacks_1_3()
 {
@@ -173,7 +173,7 @@ else
 	skip "gprofng shows the ten states" "it is not installed"
 fi
 
-# The default interval, and every way of taking stacks, by force.
+# The default interval, and each stack method.
 for way in best sched_exit_tp finish_task_switch switch-out none; do
 	if ! observe $way.er "sleep:2 futex:2 alternate:4 pipe:2 mutex:2 stop:2 runq:2 runq:2 runq:2" \
 		--wait-stacks $way; then

@@ -11,7 +11,7 @@ command -v gprofng >/dev/null || { skip "gprofng prints the same" "gprofng is no
 
 rows() { grep '^"[0-9.]' | sort; }
 
-# A view may list what is 0 in the metric shown, or not: both are right.
+# A view may or may not list rows that are 0 in the shown metric: both are right.
 nonzero() { grep -vE '^"0\.","0\."'; }
 
 # same METRIC VIEW [METRIC-OF-GPROFNG]
@@ -41,7 +41,7 @@ for view in functions cpus samples seconds; do
 	[ $same = 15 ] && ok "$view: the same rows in all 15 metrics"
 done
 
-# The names of old stand for sums that gprofng has no name for: owait is three states.
+# The older names mean sums that gprofng has no name for: owait is three states.
 sum() { "$er_print" -printmode , -metrics "e.$1:name" -functions states.1.er 2>/dev/null |
 	awk -F'"' '$4 == "<Total>" { print $2 * 1000; exit }'; }
 check "owait is sleep, stop and kernelpfault" \

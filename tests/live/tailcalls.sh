@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# T-32: of A calls B calls C calls D, where B and C end in their calls and the
-# compiler made jumps of them, A is who called each (S-039).
+# A calls B, B calls C and C calls D. The compiler turned the last calls of B and C into jumps,
+# so A is the caller of each.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gcc >/dev/null || skip_all "gcc is not installed"

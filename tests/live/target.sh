@@ -19,7 +19,7 @@ watch=$!
 must_record thread.er -p high -t 2 -T "$spin/$thread"
 sleep 0.1
 kill $watch
-# By the kernel's own figures, read every 10 ms: at both ends it says it to a tick, and
+# Compared with the kernel's figures, read every 10 ms: they are exact to a tick at both ends, and
 # the first packet comes an interval after the beginning.
 pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
@@ -44,7 +44,7 @@ want=$("$er_print" -printmode , -metrics e.total:name -functions process.er 2>/d
 check_that "statistics are those of its threads" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
 	"statistics $got, packets $want"
 
-# It ends, and its process after it, in the middle of the recording.
+# The thread ends in the middle of the recording, and then its process.
 "$syn/spin" -t 2 alpha:1.5 >ends.out &
 short=$!
 wait_threads $short 2

@@ -3,7 +3,7 @@
 #
 # User stacks of stripped programs without frame pointers: perl, as the distribution has it,
 # and processes of it that live a few milliseconds. Complete by the recorder's own account,
-# and all time is below the function that calls main().
+# and all time is under the function that calls main().
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 

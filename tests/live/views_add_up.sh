@@ -63,7 +63,7 @@ middle=$("$er_print" -header 1 all.er |
 	awk '/Recorded for/ { printf "%.0f", ($(NF - 2) + $NF) / 2 * 1e9 }')
 check_views "the first half" -filters "TSTAMP<$middle"
 
-# What a filter leaves of a process as a whole is compared; a part of it cannot be.
+# Rows that a filter keeps as a whole are compared; parts of rows cannot be.
 report=$("$er_print" -filters "PID==$pid" -microstates all.er)
 check "microstates of one process are compared with its exact times" \
 	sh -c 'echo "$1" | grep -qE "^Checked: the states of each row|^[*]{3} .*time in the recording"' sh "$report"

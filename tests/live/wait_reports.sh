@@ -19,7 +19,7 @@ awk -F'","' '
 	match($0, /TID [0-9]+/) {
 		tid = substr($0, RSTART + 4, RLENGTH - 4); sum = substr($1, 2); n++
 		off = sum > wall[tid] ? sum - wall[tid] : wall[tid] - sum
-		# 0.1 %, and what rounding to milliseconds and a last microsecond may cost.
+		# 0.1 %, plus rounding to milliseconds and a last microsecond.
 		if (off > wall[tid] / 1000 + 0.001) { print tid ": " sum " of " wall[tid]; bad++ } }
 	END { print n " threads"; exit bad > 0 || n < 6 }' walls states >sums
 status=$?

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Times off a CPU, from the command line to the packets: what is chosen and what is
-# traced, what is shown as asleep and stalled, and that gprofng finds the same sums.
+# Times off a CPU, from the command line to the packets: sampled and traced
+# waits, <SLEEPING> and <STALLED>, and the same sums in gprofng.
 . "$(dirname "$0")/../lib/live.sh"
 
 sh -c 'while :; do sleep 0.02; sleep 0.003; done' &
@@ -43,7 +43,7 @@ else
 	skip "gprofng has the same sums" "gprofng is not installed"
 fi
 
-# Traced: no wait that is shorter, and of what was long enough each.
+# Traced: no shorter wait, and every wait that is long enough.
 must_record traced.er -s 10000 -t 3 -T $loop
 check_that "-s 10000: some waits are traced" \
 	"$(query 'count() from packets where TRACED' traced.er) >= 3"
@@ -63,7 +63,7 @@ must_record exact.er --exact-user -t 1 -T $spin
 check_that "--exact-user: the thread's user time is exact" \
 	"$(grep -c 'split="1"' exact.er/threads.xml) == 1" "$(cat exact.er/threads.xml)"
 
-# A budget that nothing can keep: all is shed that can be, and written down.
+# A budget that cannot be kept: everything that can be shed is shed, and recorded as such.
 must_record budget.er --budget 0.001 -p high -t 8
 check_that "--budget: what was shed is written down" \
 	"$(grep -c '<shed .*stacks of short waits' budget.er/recorder.xml) >= 1" \

@@ -29,7 +29,7 @@ static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work
 			      "ffffffff81002000 t anon_pipe_read\nffffffff81003000 t vfs_read\n"
 			      "ffffffff81004000 t after\n";
 
-/* Of the next fixture, as behind -h; NULL: none. */
+/* The counters of the next fixture, as after -h; NULL: none. */
 static const char *fixture_counters;
 
 /* The process that the next fixtures take for the recorder; 0: none. */
@@ -119,7 +119,7 @@ static struct experiment *finish(struct fixture *f)
 	return e;
 }
 
-/* A stack whose walk of user frames ended so. */
+/* A stack whose user walk ended this way. */
 static inline void give_ended(struct fixture *f, uint64_t id, uint16_t nkernel, uint16_t nuser,
 			      uint32_t flags, enum er_end end)
 {

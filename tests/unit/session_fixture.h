@@ -75,7 +75,7 @@ static inline void fixture_free(struct opened *o)
 	free(command);
 }
 
-/* The function of that name, which must be one. */
+/* The only function with this name. */
 static inline struct func *the_func(struct opened *o, const char *name)
 {
 	func_vec found = { 0 };
@@ -116,7 +116,7 @@ static inline int64_t total(struct opened *o, const char *metric)
 	return view_tally(&o->view)->total[metric_id(o, metric)] / BUILDER_TICK_NS;
 }
 
-/* What a caller (or callee) hands to a function; -1 when it is none of them. */
+/* The value that a caller (or callee) contributes to a function; -1: it is not one of them. */
 static inline int64_t attributed(struct opened *o, bool callers, const char *func,
 				 const char *neighbour, const char *metric)
 {

@@ -159,7 +159,10 @@ static void test_symbols(void **state)
 	}
 }
 
-/* What only a debug file or .gnu_debugdata knows is in the archive too: here, of a dynsym. */
+/*
+ * Names that only a debug file or .gnu_debugdata has are archived, too: here, for a file with a
+ * dynsym.
+ */
 static void test_symbols_of_stripped(void **state)
 {
 	struct image im = whole;
@@ -230,7 +233,7 @@ static void test_refused(void **state)
 	assert_int_equal(entries(), 0);
 	assert_int_equal(archive_open(expdir, path), -ENOENT);
 
-	/* A folder of archives/ that leads elsewhere. */
+	/* archives/ is a link to another directory. */
 	assert_int_equal(unlinkat(expdir, "archives", AT_REMOVEDIR), 0);
 	assert_int_equal(symlinkat("/tmp", expdir, "archives"), 0);
 	assert_true(archive_add(expdir, fd, path, ARCHIVE_COPY, &d) < 0);
@@ -255,7 +258,7 @@ static void test_planted(void **state)
 	assert_int_equal(archive_open(expdir, path), -EINVAL);
 }
 
-/* A link that archive_link made is followed, and none in its place that leads elsewhere. */
+/* A link that archive_link made is followed; another link in its place is not. */
 static void test_common(void **state)
 {
 	__cleanup(freep) char *name = archive_name(path);
@@ -281,7 +284,7 @@ static void test_common(void **state)
 	close(fd);
 }
 
-/* A symbol file gives way to a copy, a copy to nothing but force. */
+/* A copy replaces a symbol file; only force replaces a copy. */
 static void test_upgrade(void **state)
 {
 	int archives = archive_dir(expdir, NULL), fd = elf_image(&whole);
@@ -307,7 +310,7 @@ static void test_upgrade(void **state)
 	close(fd);
 }
 
-/* A write that fails leaves nothing: here the limit of the file's size stands for a full disk. */
+/* A failed write leaves no file. A file size limit simulates a full disk. */
 static void test_full(void **state)
 {
 	struct rlimit was, tiny = { .rlim_cur = 512 };
@@ -329,7 +332,7 @@ static void test_full(void **state)
 	close(fd);
 }
 
-/* Any byte of the file may lie; writing its symbol file must survive that. */
+/* Writing a symbol file survives any damaged byte of the original. */
 static void test_flipped_bytes(void **state)
 {
 	static const unsigned char values[] = { 0, 0x7f, 0xff };

@@ -270,7 +270,7 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	arena_free(&a);
 }
 
-/* What is large comes in other ways than what is small, and is as much the arena's own. */
+/* Large allocations take another path than small ones; the arena owns both. */
 static void arena_memory_grows(void **state)
 {
 	enum { PIECE = 100000, PIECES = 400 };
@@ -369,7 +369,7 @@ static void files_are_regular_or_refused(void **state)
 	rmdir(dir);
 }
 
-/* An open file without a name, of that size. */
+/* An open file of this size, without a name. */
 static int file_of(off_t size)
 {
 	int fd = memfd_create("test_base", MFD_CLOEXEC);
@@ -414,7 +414,7 @@ static void one_interrupt_is_noted(void **state)
 {
 	struct sigaction now;
 
-	signal(SIGINT, SIG_DFL); /* make check & has it ignored */
+	signal(SIGINT, SIG_DFL); /* a background job has it ignored */
 	interrupt_arm();
 	assert_false(interrupt_pending());
 	raise(SIGINT);

@@ -49,14 +49,14 @@ static bool has_archives(const struct place *p)
 	return !access(p->archives, F_OK);
 }
 
-/* At an address where this process has nothing: by its path, then. */
+/* Nothing is mapped at this address, so the file is found by its path. */
 static struct mapping mapped(const struct place *p, uint64_t ino)
 {
 	return (struct mapping){ .start = 0x1000, .len = 0x1000, .dev = 1, .ino = ino,
 				 .path = p->file };
 }
 
-/* The mapping of what is under that name, link or not. */
+/* A mapping of the file under this name, whether or not it is a link. */
 static struct mapping mapped_there(const struct place *p)
 {
 	struct mapping m;
@@ -68,7 +68,7 @@ static struct mapping mapped_there(const struct place *p)
 	return m;
 }
 
-/* This program, under that name. */
+/* Put a copy of this program under this name. */
 static struct mapping put_elf(const struct place *p)
 {
 	char command[160];
@@ -78,7 +78,7 @@ static struct mapping put_elf(const struct place *p)
 	return mapped_there(p);
 }
 
-/* What is under that name is not taken. */
+/* The file under this name must not be taken. */
 static void refuse(const struct place *p, const struct mapping *m)
 {
 	struct binaries *b = binaries_new(true, ARCHIVE_COPY, UINT64_MAX, p->fd);
@@ -100,7 +100,7 @@ static void test_deleted_file_is_archived(void **state)
 	f = binaries_get(b, getpid(), &m);
 	assert_string_equal(f->name, p.file);
 	assert_int_equal(unlink(p.file), 0);
-	/* What no stack mentions is not archived. */
+	/* A file that no stack mentions is not archived. */
 	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
 	assert_false(has_archives(&p));
 	f->wanted = true;
@@ -121,14 +121,14 @@ static void test_replaced_file_has_a_name_of_its_own(void **state)
 	snprintf(other, sizeof(other), "/proc/4711/root%s", p.file);
 	assert_string_equal(binaries_get(b, 4710, &first)->name, p.file);
 	assert_string_equal(binaries_get(b, 4711, &second)->name, other);
-	/* Whoever maps it then: the file has one name. */
+	/* The file has one name, whichever process maps it. */
 	assert_string_equal(binaries_get(b, 4712, &second)->name, other);
 	assert_string_equal(binaries_get(b, 4713, &first)->name, p.file);
 	binaries_free(b);
 	clean_up(&p);
 }
 
-/* Another file has the name by now, with another number or on another device. */
+/* The name now belongs to another file: another inode or another device. */
 static void test_other_file_is_not_taken(void **state)
 {
 	struct place p = set_up();
@@ -142,7 +142,7 @@ static void test_other_file_is_not_taken(void **state)
 	clean_up(&p);
 }
 
-/* The file itself, but by a link, of its own name or of a directory's: paths of mappings have none. */
+/* Links are not followed, in the last component or before: paths of mappings have no links. */
 static void test_no_link_is_followed(void **state)
 {
 	struct place p = set_up();
@@ -174,7 +174,7 @@ static void test_what_is_no_program_is_not_taken(void **state)
 	clean_up(&p);
 }
 
-/* To open a device may do something: what is no file is not even opened. */
+/* Only regular files are opened, because opening a device may have side effects. */
 static void test_what_is_no_file_is_not_opened(void **state)
 {
 	struct place p = set_up();

@@ -42,7 +42,7 @@ static int64_t ticks(struct asked *a, const int64_t *values)
 	return values[metric_id(&a->opened, "user")] / BUILDER_TICK_NS;
 }
 
-/* What that neighbour hands on; -1: it is none. */
+/* The attributed value of a caller or callee; -1: it is not one. */
 static int64_t of(struct asked *a, const struct neighbours *side, const char *name)
 {
 	uint32_t id = the_func(&a->opened, name)->id;
@@ -103,7 +103,7 @@ static void stacks_end_somewhere(void **state)
 	asked_free(&a);
 }
 
-/* <Total> calls what is outermost, and all is its own. */
+/* <Total> calls the outermost functions and includes all time. */
 static void total_calls_the_roots(void **state)
 {
 	const struct callers *f;
@@ -125,7 +125,7 @@ static void total_calls_the_roots(void **state)
 	asked_free(&a);
 }
 
-/* A function that became known after the tally was made has nothing. */
+/* A function that was created after the tally has no time. */
 static void what_is_new_has_no_neighbours(void **state)
 {
 	struct func late = { 0 }, *piece = &late;
@@ -141,7 +141,7 @@ static void what_is_new_has_no_neighbours(void **state)
 	asked_free(&a);
 }
 
-/* Stacks of an experiment that has no data to be added up: found by libFuzzer. */
+/* An experiment with stacks but without data (found by libFuzzer). */
 static void neighbours_are_known_without_metrics(void **state)
 {
 	struct diag d = { 0 };
@@ -170,7 +170,7 @@ static void neighbours_are_known_without_metrics(void **state)
 	diag_free(&d);
 }
 
-/* S-005, S-010: with recursion the place nearest the leaf has it all, the others nothing. */
+/* In a recursion the frame nearest the leaf gets all of the time, the others nothing. */
 static void recursion_counts_once(void **state)
 {
 	const struct callers *f;

@@ -14,7 +14,7 @@ static const struct tree_node *child(struct opened *o, const struct tree_node *n
 	return NULL;
 }
 
-/* Recursion is depth, not a loop; every level has what goes through it. */
+/* Recursion adds levels to the tree; each level has the time that passes through it. */
 static void test_tree(void **state)
 {
 	const struct tree_node *main_node, *r;
@@ -41,7 +41,7 @@ static void test_tree(void **state)
 	fixture_free(&o);
 }
 
-/* Rows in order of the metric, depth first, and a rail where a sibling follows. */
+/* Rows are in depth-first order, sorted by the metric, with a rail where a sibling follows. */
 static void test_rows(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any tree of directories will do: a group is one, and its id the inode number. */
+/* Any directory tree works: a cgroup is a directory, and its id the inode number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_paths(void **state)
 	tempdir_remove(root);
 }
 
-/* A group that is new is found when the tree is looked through again, a second later at least. */
+/* A new cgroup is found when the tree is scanned again, at least a second later. */
 static void test_new_group(void **state)
 {
 	char *root = tempdir_new();
@@ -50,7 +50,7 @@ static void test_new_group(void **state)
 
 	assert_non_null(cgroups_path(c, make_group(root, "")));
 	id = make_group(root, "/late");
-	if (!cgroups_path(c, id)) /* it is there already on a machine that took a second for this */
+	if (!cgroups_path(c, id)) /* a slow machine may have scanned again already */
 		sleep(1);
 	assert_string_equal(cgroups_path(c, id), "/late");
 	cgroups_free(c);

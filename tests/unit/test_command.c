@@ -79,7 +79,7 @@ static void names_may_be_shortened(void **state)
 	assert_string_equal(found("experiment_l"), "experiment_list");
 	assert_string_equal(found("gprof"), "callers-callees");
 	assert_string_equal(found("ctree"), "calltree");
-	/* the whole name of one, though the beginning of another */
+	/* the full name of one command and a prefix of another */
 	assert_string_equal(found("metrics"), "metrics");
 	assert_string_equal(found("objects"), "objects");
 	assert_string_equal(found("ex"), "none");
@@ -109,7 +109,7 @@ static void arguments_are_counted(void **state)
 	diag_free(&d);
 }
 
-/* What a new row may have forgotten. */
+/* Checks that a new row of the table is complete. */
 static void rows_are_whole(void **state)
 {
 	const struct command *c, *before = NULL;

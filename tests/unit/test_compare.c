@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Groups beside each other: every array of values holds what each group has. */
+/* Comparison of groups: every array of values has the values of each group. */
 #include "tests/unit/session_fixture.h"
 
 /* t.1.er has 3 + 1 ticks of user time in f and g; u.1.er has 5 in f. */
@@ -39,7 +39,7 @@ static void groups_have_their_own_values(void **state)
 	const int64_t *f;
 
 	open_two(&o);
-	/* what could not be opened is no group */
+	/* an experiment that could not be opened is no group */
 	assert_int_equal(o.session->groups.len, 2);
 	assert_int_equal(metric_set_compare(&o.metrics, o.session, COMPARE_ON, &o.diag), 0);
 	view_state_changed(&o.view);

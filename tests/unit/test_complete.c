@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the word before the cursor may become. */
+/* Completion of the word before the cursor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 static struct shell sh;
 
-/* What is offered, each followed by a bar. */
+/* The offered words, each followed by a bar. */
 static void assert_offers(const char *line, const char *word, bool known, const char *joined)
 {
 	candidate_vec v = { 0 };
@@ -38,7 +38,7 @@ static void commands_come_first(void **state)
 	assert_offers("  ", "callers", true, "callers-callees|");
 	assert_offers("", "FSI", true, "fsingle|");
 	assert_offers("", "Thr", true, "Threads|");
-	assert_offers("", "dmet", true, ""); /* stands only in .er.rc */
+	assert_offers("", "dmet", true, ""); /* allowed only in .er.rc */
 	assert_offers("", "nosuch", true, "");
 }
 
@@ -70,7 +70,7 @@ static void files_are_not_known(void **state)
 	assert_offers("open_exp ", "t", false, "");
 }
 
-/* What was typed must not be replaced by the less that all have in common. */
+/* A common prefix that is shorter than what was typed must not replace it. */
 static void unlike_ones_are_not_offered(void **state)
 {
 	assert_offers("filters ", "thr", true, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The governor and the pace, told what recording cost and how many waits came. */
+/* The governor and the pace, given costs of recording and numbers of waits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define SECOND 1000000000ULL
 #define MS     1000000ULL
 
-/* One second more, in which recording cost so many ms. */
+/* Advance by one second in which recording cost this many ms. */
 static bool second(struct governor *g, uint64_t *t, uint64_t *cost, uint64_t ms)
 {
 	*t += SECOND;
@@ -36,10 +36,10 @@ static void test_sheds_and_gives_back(void **state)
 		assert_true(second(&g, &t, &cost, 41));
 		assert_int_equal(g.level, level);
 	}
-	assert_false(second(&g, &t, &cost, 500)); /* nothing more to shed: totals never */
+	assert_false(second(&g, &t, &cost, 500)); /* nothing more to shed: totals are never shed */
 	assert_int_equal(g.level, SHED_SHORT_STACKS);
 	for (int i = 0; i < 20; i++)
-		assert_false(second(&g, &t, &cost, 25)); /* within the budget is not far below it */
+		assert_false(second(&g, &t, &cost, 25)); /* not far below the budget */
 	for (int i = 0; i < 4; i++)
 		assert_false(second(&g, &t, &cost, 10));
 	assert_true(second(&g, &t, &cost, 10));
@@ -81,7 +81,7 @@ static void test_clock_that_stands_still(void **state)
 	governor_free(&g);
 }
 
-/* What was before the first look is the start; costs that step back say nothing. */
+/* The first call sets the base; a cost that decreases is ignored. */
 static void test_looks_that_do_not_count(void **state)
 {
 	struct governor g;
@@ -100,16 +100,16 @@ static void test_pace_follows_the_rate(void **state)
 	uint64_t t = SECOND, waits = 0;
 
 	pace_init(&p, 10 * MS, 2);
-	assert_false(pace_look(&p, t, 1000000)); /* what was before does not count */
+	assert_false(pace_look(&p, t, 1000000)); /* waits before the first look do not count */
 	waits = 1000000;
 	assert_false(pace_look(&p, t += SECOND, waits += 1900));
 	assert_true(pace_look(&p, t += SECOND, waits += 2100));
 	assert_int_equal(p.distance_ns, 20 * MS);
-	assert_false(pace_look(&p, t + 10 * MS, waits + 5000)); /* too soon to say */
+	assert_false(pace_look(&p, t + 10 * MS, waits + 5000)); /* too early to decide */
 	assert_false(pace_look(&p, t += SECOND, waits += 1000));
 	for (int i = 0; i < 20; i++)
 		pace_look(&p, t += SECOND, waits += 1000000);
-	assert_int_equal(p.distance_ns, 640 * MS); /* there is an end to it */
+	assert_int_equal(p.distance_ns, 640 * MS); /* the largest distance */
 	for (int i = 0; i < 20; i++)
 		pace_look(&p, t += SECOND, waits += 100);
 	assert_int_equal(p.distance_ns, 10 * MS);
@@ -125,7 +125,7 @@ static void test_pace_off(void **state)
 		assert_false(pace_look(&p, i * SECOND, i * 100000));
 }
 
-/* More than a system call takes, and less than anybody would notice. */
+/* Longer than a system call, and too short to notice. */
 static void test_calibration(void **state)
 {
 	uint64_t ns = calibrate_threshold();
@@ -138,8 +138,8 @@ static void test_threshold(void **state)
 {
 	assert_true(calibrate_threshold_of(1000) > 5 * 1000);
 	assert_true(calibrate_threshold_of(1000) < 7 * 1000);
-	assert_in_range(calibrate_threshold_of(0), 1000, SECOND); /* it could not be measured */
-	/* Six times whatever was measured. */
+	assert_in_range(calibrate_threshold_of(0), 1000, SECOND); /* cost unknown */
+	/* Six times the measured cost. */
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(calibrate_threshold() % 6, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copies of files: holes, bounds, interruptions. Files of the test's own, without names. */
+/* Copies of files: holes, limits, interruptions. The test's files have no names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -78,7 +78,10 @@ static void test_by_hand(void **state)
 	__cleanup(closep) int in = nameless(), out = nameless(), shm = -1;
 	__cleanup(closep) int proc = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 
-	/* From another file system the kernel may not copy by itself; and it says that it is empty. */
+	/*
+	 * The kernel may refuse to copy from another file system, and /proc files claim to be
+	 * empty.
+	 */
 	assert_int_equal(fd_copy(proc, out, NULL, NULL), 0);
 	assert_int_equal(state_of(out).st_size, 0);
 	shm = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -95,7 +95,7 @@ static void test_aliases(void **state)
 	c = one("dtlbm");
 	assert_int_equal(c->event.type, PERF_TYPE_HW_CACHE);
 	assert_int_equal(c->event.config, PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
-	/* What happens in the kernel by its nature is one metric. */
+	/* An event that always happens in the kernel is one metric. */
 	c = one("context-switches,1");
 	assert_int_equal(c->event.type, PERF_TYPE_SOFTWARE);
 	assert_null(c->metrics[COUNTER_USER].name);
@@ -107,7 +107,7 @@ static void test_raw_names_and_numbers(void **state)
 {
 	const struct counter *c = one("instructions");
 
-	assert_int_equal(c->event.interval, 1000003); /* T-07 */
+	assert_int_equal(c->event.interval, 1000003);
 	assert_string_equal(c->metrics[COUNTER_USER].label, "instructions Events");
 	c = one("LLC-store-misses");
 	assert_int_equal(c->event.config, PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_WRITE << 8 |
@@ -118,7 +118,7 @@ static void test_raw_names_and_numbers(void **state)
 	assert_int_equal(c->event.interval, 1000003);
 	assert_string_equal(c->metrics[COUNTER_USER].name, "0x1c2");
 	assert_int_equal(one("450,2000")->event.config, 450);
-	/* A numeric name stands behind an interval, even an empty one. */
+	/* A numeric name must follow an interval, even an empty one. */
 	assert_int_equal(parse("cycles,,0x1c2,lo,insts"), 0);
 	assert_int_equal(list.len, 3);
 	assert_int_equal(list.data[1].event.config, 0x1c2);
@@ -134,7 +134,7 @@ static void test_units(void **state)
 	assert_int_equal(c->event.config1, 3);
 	assert_string_equal(c->metrics[COUNTER_USER].name, "mem-loads");
 	assert_int_equal(one("stalled")->event.config, 0x018000a1);
-	c = one("clockticks"); /* of whatever unit has it */
+	c = one("clockticks"); /* of any unit that has it */
 	assert_int_equal(c->event.type, 19);
 	assert_int_equal(one("uncore_imc/clockticks/,5000")->event.type, 19);
 	assert_int_equal(one("uncore_imc/clockticks/~event=7,on")->event.config, 7);
@@ -151,17 +151,17 @@ static void test_attributes(void **state)
 	assert_string_equal(c->metrics[COUNTER_KERNEL].name, "K_0x3c~umask=0x10~cmask=0x2");
 	assert_int_equal(c->reg, 1);
 	assert_int_equal(diag.nwarnings, 1);
-	/* The bits above the first range go into the second. */
+	/* Bits that exceed the first range go into the second. */
 	assert_true(one("0x3c~event=0x1a5")->event.config == 0x1000000a5ULL);
 	c = one("+mem-loads~ldlat=0x1e");
 	assert_true(c->event.precise);
 	assert_int_equal(c->event.config1, 30);
-	/* Modes apart, the same counter twice. */
+	/* The same counter twice, once for each mode. */
 	assert_int_equal(parse("cycles~user=0,hi,cycles~system=0"), 0);
 	assert_int_equal(list.len, 2);
 }
 
-/* T-06 */
+/* Words and numbers for intervals. */
 static void test_intervals(void **state)
 {
 	static const struct {
@@ -185,7 +185,7 @@ static void test_several(void **state)
 	assert_int_equal(parse("cycles,on,insts,hi,page-faults"), 0);
 	assert_int_equal(list.len, 3);
 	assert_string_equal(list.data[1].name, "insts");
-	/* Another -h adds to it. */
+	/* A second -h adds to the list. */
 	assert_int_equal(counters_parse("dcm", units, &diag, &list), 0);
 	assert_int_equal(list.len, 4);
 	assert_int_equal(counter_tag(3, COUNTER_KERNEL), 7);
@@ -208,7 +208,7 @@ static void test_refused(void **state)
 		if (parse(specs[i]) == 0)
 			fail_msg("accepted: %s", specs[i]);
 		assert_int_equal(diag.nerrors, 1);
-		assert_non_null(strstr(diag.msgs[0].text, ": ")); /* what, and the remedy */
+		assert_non_null(strstr(diag.msgs[0].text, ": ")); /* the error and the remedy */
 	}
 }
 
@@ -217,7 +217,7 @@ static int none(const struct capture_counter *c, bool *precise)
 	return c->type == PERF_TYPE_SOFTWARE ? 0 : -ENOENT;
 }
 
-/* Precise are instructions, and software events are not asked. */
+/* Precise addresses are requested for instructions, not for software events. */
 static int any(const struct capture_counter *c, bool *precise)
 {
 	assert_true(!precise == (c->type == PERF_TYPE_SOFTWARE ||
@@ -244,7 +244,7 @@ __attribute__((noinline)) static char *printed(counter_try_fn try)
 	return text;
 }
 
-/* Well-known ones first (C-081), in the form of collect (C-082, C-083). */
+/* Well-known counters first, in collect's form. */
 static void test_list(void **state)
 {
 	char *text = printed(any);
@@ -278,7 +278,7 @@ static void test_list_says_why_not(void **state)
 	free(text);
 }
 
-/* Whatever the list names is accepted as it stands there. */
+/* Every name in the list is accepted as it is printed. */
 static void accepted(void *ctx, const struct counter_name *n)
 {
 	const struct counter *c = one(n->name);

@@ -28,7 +28,7 @@ static void test_lists(void **state)
 	cpus_free(&l);
 }
 
-/* A thread that exits may be moved in the middle of it. */
+/* A thread may be moved to another CPU while it exits. */
 static void test_exits_across_cpus(void **state)
 {
 	struct er_cpu cpus[3] = { { .dying = 7, .dead = 5 }, { .dying = 3, .dead = 5 } };

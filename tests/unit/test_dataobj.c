@@ -141,8 +141,8 @@ static void test_objects(void **state)
 }
 
 /*
- * A lock in a global variable is named by it. The archive may have functions only: then the
- * file itself is asked.
+ * A lock in a global variable has the variable's name. If the archive has no variables,
+ * the file itself is read.
  */
 static void test_lock_names(void **state)
 {

@@ -70,14 +70,14 @@ static void lines_of_a_stripped_program(void **state)
 	assert_true(lineinfo_find(l, 0x1000000, &at));
 	assert_int_equal(at.line, 42);
 	lineinfo_free(l);
-	setenv("DEBUGINFOD_URLS", "", 1); /* nobody is asked then */
+	setenv("DEBUGINFOD_URLS", "", 1); /* then no server is asked */
 	assert_null(lineinfo_open(fd, &opts, &d));
 	assert_int_equal(d.nmsgs, 0);
 	diag_free(&d);
 	tempdir_remove(dir);
 }
 
-/* Only for readers that ask, and if a symbol is missing. */
+/* The server is asked only if the reader wants that and a symbol is missing. */
 static void names_of_a_stripped_program(void **state)
 {
 	char *dir = tempdir_new();
@@ -98,7 +98,7 @@ static void names_of_a_stripped_program(void **state)
 	assert_string_equal(symtab_find(t, 0x1000000)->name, "vfs_read");
 	assert_string_equal(symtab_source(t), "debuginfod");
 	symtab_free(t);
-	/* A program whose functions have names is its own source. */
+	/* No debug file is needed for a program that has symbols. */
 	close(fd);
 	free(path);
 	path = xasprintf("%s/0123456789abcdef", dir);
@@ -140,7 +140,7 @@ static void code_of_a_program_that_is_gone(void **state)
 	fixture_free(&o);
 }
 
-/* Of a kernel that runs nowhere near: its build id was recorded. */
+/* A kernel that does not run here is found by its recorded build id. */
 static void lines_and_code_of_the_recorded_kernel(void **state)
 {
 	static const char id[] = "<kernel module=\"vmlinux\" build_id=\"0123456789abcdef\"/>\n";

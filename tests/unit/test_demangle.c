@@ -62,7 +62,7 @@ static void test_names(void **state)
 	}
 }
 
-/* void (S, S) of void (S, S) of …: each of 36 levels doubles what the name stands for. */
+/* void (S, S) of void (S, S) of …: each of 36 levels doubles the demangled name. */
 static void test_exponential(void **state)
 {
 	static const char ids[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -74,7 +74,7 @@ static void test_exponential(void **state)
 
 		buf_printf(&b, "Fv%s%sE", sub, sub);
 	}
-	check(b.data, 0, "f"); /* a good name, only too long with its parameters */
+	check(b.data, 0, "f"); /* the name is good, but too long with its parameters */
 	assert_null(demangle(b.data, 1));
 	buf_free(&b);
 }

@@ -67,7 +67,7 @@ static void x86_instructions_are_text(void **state)
 	check(&x86, all, sizeof(all) / sizeof(all[0]));
 }
 
-/* What is cut off or no code is one byte of data, and reading goes on. */
+/* A truncated or invalid instruction is shown as one byte of data; decoding continues. */
 static void no_code_is_data(void **state)
 {
 	struct diag d = { 0 };
@@ -97,7 +97,7 @@ static void unknown_machine_is_refused(void **state)
 	diag_free(&d);
 }
 
-/* AArch64 is known, or it is said that it is not. */
+/* AArch64 is decoded, or an error says that it cannot be. */
 static void aarch64_is_text_or_refused(void **state)
 {
 	static const struct machine m = { .elf_machine = EM_AARCH64, .wide = true };

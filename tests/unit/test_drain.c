@@ -22,7 +22,7 @@ struct clocks {
 	uint64_t pcs[16];
 };
 
-/* What the clock packets hold: sums, and the last one in full. */
+/* The clock packets of an experiment: sums, and the last one in full. */
 static struct clocks read_clocks(const struct experiment *e)
 {
 	struct clocks ret = { 0 };
@@ -77,7 +77,7 @@ static void test_followed_goes_to_its_own(void **state)
 	experiment_close(e);
 }
 
-/* Once; the recording calls it while it makes the experiment of the first sample. */
+/* The recording calls this once, while it creates the experiment of the first sample. */
 static void give_more(void *ctx)
 {
 	struct fixture *f = ctx;
@@ -264,7 +264,7 @@ static void test_stack_may_come_late(void **state)
 	experiment_close(e);
 }
 
-/* At the end nothing waits any more: what came last has its packet, too. */
+/* The last batch does not wait for missing stacks: every record gets its packet. */
 static void test_the_last_batch_does_not_wait(void **state)
 {
 	struct fixture f;
@@ -300,7 +300,7 @@ static void test_residuals_count_with_samples(void **state)
 	experiment_close(finish(&f));
 }
 
-/* A full store is emptied, once: what comes then is there again. */
+/* A full store is emptied once; stacks that come later are kept again. */
 static void test_a_full_store_begins_anew(void **state)
 {
 	enum { PCS = ER_MAX_FRAMES, WORDS = 6 << 20, ENOUGH = WORDS / PCS };

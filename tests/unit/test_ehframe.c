@@ -135,7 +135,7 @@ static void test_pcrel(void **state)
 	buf_free(&b);
 }
 
-/* One FDE of a CIE with this encoding of pointers; false: it was not taken. */
+/* Parse one FDE of a CIE with this pointer encoding; false: it was rejected. */
 static bool with_encoding(unsigned char encoding, uint64_t begin, uint64_t size, unsigned n,
 			  uint64_t data_base, struct ehframe_fde *f, size_t *at)
 {
@@ -331,14 +331,14 @@ static void test_other_machines(void **state)
 	assert_false(ehframe_next(&e, &f));
 	assert_false(e.cut);
 
-	/* Code that reaches out of the addresses that there are. */
+	/* Code beyond the last address. */
 	memset(&big[25], 0xff, 4);
 	ehframe_begin(&e, &s);
 	assert_false(ehframe_next(&e, &f));
 	assert_int_equal(e.nbad, 1);
 }
 
-/* An end mark in the middle, an FDE without a CIE, and a length that reaches out. */
+/* An end mark in the middle, an FDE without a CIE, and a length beyond the section. */
 static void test_damaged(void **state)
 {
 	struct buf b = { 0 };
@@ -369,7 +369,7 @@ static void test_damaged(void **state)
 	assert_int_equal(e.nbad, 3);
 	assert_false(ehframe_next(&e, &f));
 
-	/* Augmentation data that reaches out of its entry. */
+	/* Augmentation data beyond its entry. */
 	b.data[last + 16] = 0x7f;
 	ehframe_begin(&e, &s);
 	assert_false(ehframe_next(&e, &f));
@@ -398,7 +398,7 @@ static void test_header(void **state)
 	ehframe_hdr_row(&s, &h, 1, &pc, &fde);
 	assert_int_equal(pc, SECTION - 0xf00);
 	assert_int_equal(fde, SECTION + 0x130);
-	b.data[8] = 9; /* more rows than there is room */
+	b.data[8] = 9; /* more rows than fit */
 	assert_true(ehframe_hdr_read(&s, &h));
 	assert_int_equal(h.nfdes, 2);
 	b.data[3] = DW_EH_PE_omit;
@@ -417,7 +417,7 @@ static bool inside(const struct ehframe_section *s, const struct ehframe_bytes *
 	return b->p >= s->data && b->p + b->size <= s->data + s->size;
 }
 
-/* Whatever the damage, it ends, and what it gives lies inside. */
+/* With any damage the parser ends, and its results lie inside the section. */
 static void test_mutations(void **state)
 {
 	struct random r = { .state = 7 };
@@ -427,7 +427,7 @@ static void test_mutations(void **state)
 	for (int i = 0; i < 20; i++)
 		put_fde(&whole, cie, -0x1000 + i * 0x50, 0x50, 4, true);
 	for (int i = 0; i < 20000; i++) {
-		/* A block of its own, so that the sanitizer sees what reads outside. */
+		/* A separate block, so that the sanitizer sees reads beyond it. */
 		unsigned char *own;
 		struct buf b = { 0 };
 		struct ehframe_section s;

@@ -45,7 +45,7 @@ static bool section_data(Elf *elf, const char *name, struct ehframe_section *ret
 	return true;
 }
 
-/* The CIE at the offset says the same as ours. */
+/* Compare the CIE at the offset with ours. */
 static void check_cie(const char *ident, Elf_Data *data, bool eh, const struct ehframe_cie *cie)
 {
 	Dwarf_CFI_Entry entry;
@@ -66,7 +66,7 @@ static void check_cie(const char *ident, Elf_Data *data, bool eh, const struct e
 	assert_int_equal(entry.cie.augmentation[0] == 'z', cie->sized);
 }
 
-/* Each FDE that libdw finds, in turn; those of nothing are passed over by ours. */
+/* Compare each FDE that libdw finds; our parser skips empty ones. */
 static size_t check_section(Elf *elf, const struct ehframe_section *s)
 {
 	const char *ident = elf_getident(elf, NULL);
@@ -103,7 +103,7 @@ static size_t check_section(Elf *elf, const struct ehframe_section *s)
 	return n;
 }
 
-/* The linker's table has each FDE with its begin. */
+/* The linker's table has the start of each FDE. */
 static size_t check_table(const struct ehframe_section *frame, const struct ehframe_section *hdr)
 {
 	struct ehframe_hdr h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What gprofng makes of what the writer leaves, where it is installed. */
+/* gprofng, where it is installed, reads what the writer wrote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What `gprofng display text` prints, or NULL where there is none. */
+/* The output of `gprofng display text`; NULL: gprofng is not installed. */
 static char *gprofng(const char *dir, const char *commands)
 {
 	__cleanup(freep) char *line = xasprintf(
@@ -86,7 +86,7 @@ static void gprofng_reads_the_same_numbers(void **state)
 
 enum { TAILS = 3, LEAVES = 20, DEPTH = 30, STACKS = TAILS * LEAVES, FIRST_UID = 1000 };
 
-/* Stack i: one of some tails, one of some leaves, and every other one in the kernel. */
+/* Stack i: combines a few tails and leaves; every other stack is in the kernel. */
 static size_t make_stack(struct exp_builder *b, int i, uint64_t *pcs)
 {
 	int tail = i % TAILS, leaf = i / TAILS;
@@ -120,7 +120,7 @@ static void add_plain(struct buf *b, uint64_t uid, const uint64_t *pcs, size_t n
 	buf_add(b, pcs, n * 8);
 }
 
-/* All stacks, read back; what they would be without links goes to `plain`. */
+/* Read all stacks back; `plain` gets their size without links. */
 static void check_stacks(const char *path, uint64_t pcs[][DEPTH + 8], const size_t *n,
 			 struct buf *plain)
 {
@@ -220,7 +220,7 @@ static void our_order(const char *dir, str_vec *ret)
 	diag_free(&d);
 }
 
-/* EXPID is the same experiment to both: numbers in names count by their value. */
+/* EXPID names the same experiment in both: numbers in names sort by value. */
 static void sub_experiments_have_the_same_numbers(void **state)
 {
 	static const char *const names[] = { "_s_PID_1000.1.er", "_s_PID_999.1.er", "_f10.er",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which file an I/O packet is about, by the opens, copies and closes before it. */
+/* The file of an I/O packet, from the opens, copies and closes before it. */
 #include "tests/unit/session_fixture.h"
 
 enum { READ, WRITE, OPEN, CLOSE, OTHER, ERRORS };
@@ -14,14 +14,14 @@ struct call {
 
 #define PIPE "<pipe(), socket(), or other fds>"
 
-/* In the order in which they are written, which is not that of time. */
+/* In the order of writing, which is not the order of time. */
 static const struct call calls[] = {
 	{ 10, OPEN, 3, 0, "/a", 10, "/a" },
 	{ 30, READ, 3, 0, "", 10, "/a" },
 	{ 60, READ, 3, 0, "", 12, "/b" },
 	{ 20, WRITE, 3, 0, "", 10, "/a" },
 	{ 40, CLOSE, 3, 0, "", 10, "/a" },
-	{ 45, READ, 3, 0, "", 11, PIPE },       /* opened by what was not traced */
+	{ 45, READ, 3, 0, "", 11, PIPE },       /* opened by a call that was not traced */
 	{ 50, OPEN, 3, 0, "/b", 12, "/b" },
 	{ 70, OPEN, 4, 3, "", 13, "/b" },       /* dup(3) */
 	{ 80, CLOSE, 3, 0, "", 12, "/b" },
@@ -78,7 +78,7 @@ static void test_files(void **state)
 	fixture_free(&o);
 }
 
-/* Other packets are about no file, and there may be no I/O at all. */
+/* Other packets have no file, and an experiment may have no I/O. */
 static void test_none(void **state)
 {
 	struct packet p = { 0 };

@@ -67,7 +67,7 @@ static size_t count_packets(struct experiment *e)
 	return n;
 }
 
-/* What their logs say: clock packets with waits or without. */
+/* Their logs: clock packets with and without waits. */
 static void announce(struct expwriter *founder, unsigned ptimer_us, bool waits)
 {
 	expwriter_parts_begin(founder, &header);
@@ -165,7 +165,7 @@ static void parts_have_files_in_common(void **state)
 	experiment_close(part);
 }
 
-/* Where there are no links, for lack of the original here, a part has copies. */
+/* A part has copies if it cannot have links, because the original is missing. */
 static void parts_can_do_without_links(void **state)
 {
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er/_b_PID_8.1.er", (char *)*state);
@@ -185,7 +185,7 @@ static void parts_can_do_without_links(void **state)
 	close(dirfd);
 }
 
-/* Whether a line of what `gprofng display text` prints is this one. */
+/* Whether `gprofng display text` prints this line. */
 static bool gprofng_prints(const char *dir, const char *commands, const char *line)
 {
 	__cleanup(freep) char *cmd = xasprintf("cd '%s' && ASAN_OPTIONS= LC_ALL=C gp-display-text %s t.1.er "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading experiments: ours, others', and what is damaged. */
+/* Reading experiments: ours, other collectors', damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void put_file(const char *dir, const char *exp, const char *file, const v
 	tempdir_write(dir, path, p, n);
 }
 
-/* An experiment of another's making: log.xml given, the rest to be added. */
+/* An experiment of another collector: this log.xml; the caller adds the other files. */
 static void make_foreign(const char *dir, const char *log)
 {
 	__cleanup(freep) char *path = xasprintf("%s/f.1.er", dir);
@@ -111,7 +111,7 @@ static void the_header_is_read(void **state)
 	experiment_close(NULL);
 }
 
-/* log.xml is asked for when an experiment is opened; without the others it is said what is lost. */
+/* An experiment needs log.xml to open; a warning names each other file that is missing. */
 static void missing_files_are_reported(void **state)
 {
 	static const char *const files[] = { "map.xml", "overview" };
@@ -184,7 +184,7 @@ static void blocks_and_holes_are_passed_over(void **state)
 	buf_add(&b, empty, sizeof(empty));
 	buf_zero(&b, 996);
 	put_clock(&b, 8, 1, 10);
-	put_clock(&b, 12, 1, 5000); /* a kind nobody knows */
+	put_clock(&b, 12, 1, 5000); /* an unknown kind */
 	buf_zero(&b, 16384 - b.len);
 	put_clock(&b, 8, 1, 100);
 	buf_add(&b, closed, sizeof(closed));
@@ -197,7 +197,7 @@ static void blocks_and_holes_are_passed_over(void **state)
 	assert_int_equal(nbad, 0);
 	experiment_close(e);
 
-	/* A size that cannot be costs the rest of its 16 KiB. */
+	/* An impossible size makes the rest of its 16 KiB unreadable. */
 	memset(b.data + 12, 0xff, 2);
 	put_file(*state, "f.1.er", "profile", b.data, 2 * 12);
 	e = open_in(*state, "f.1.er");

@@ -39,7 +39,7 @@ static void test_next_number(void **state)
 	tempdir_remove(dir);
 }
 
-/* Numbers that no recording reaches are part of a name. */
+/* A number too large for a recording counts as part of the name. */
 static void test_huge_numbers(void **state)
 {
 	static const char *const huge[] = {

@@ -5,7 +5,7 @@
 #include "tests/fixtures/tempdir.h"
 #include "tests/unit/session_fixture.h"
 
-/* What an exporter writes with a metric; the caller frees it. */
+/* The output of an exporter for a metric; the caller frees it. */
 static char *exported(struct opened *o, const char *format, const char *metric)
 {
 	struct export x = { .view = &o->view, .diag = &o->diag };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the writer leaves on disk. */
+/* The files that the writer leaves on disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void the_directory_is_private_and_new(void **state)
 	close(dirfd);
 }
 
-/* A limit of file sizes that nothing keeps to stands for a disk that is full. */
+/* A file size limit simulates a full disk. */
 static void what_cannot_be_begun_leaves_nothing(void **state)
 {
 	__cleanup(freep) char *path = xasprintf("%s/full.er", (char *)*state);
@@ -203,7 +203,7 @@ static void planted_links_are_not_followed(void **state)
 	close(dirfd);
 }
 
-/* The file size limit plays the full disk: a write stops in the middle of a record. */
+/* A file size limit simulates a full disk: a write stops in the middle of a record. */
 static void a_short_write_is_undone(void **state)
 {
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
@@ -229,7 +229,7 @@ static void a_short_write_is_undone(void **state)
 	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
 	assert_int_equal(st.st_size, 40 * 1000);
 
-	/* From now on it drops what it gets, but can still say why. */
+	/* From now on the writer drops its input, but still reports why. */
 	expwriter_clock(w, &p);
 	expwriter_exit(w, header.start_ns);
 	assert_int_equal(expwriter_replace(w, "recorder.xml", "<full/>\n"), 0);
@@ -279,7 +279,7 @@ static void kernel_symbols_are_written_once_and_readable(void **state)
 	close(dirfd);
 }
 
-/* map.xml so far, "" while there is none. */
+/* The present map.xml; "" if there is none. */
 static char *map_of(struct expwriter *w, const char *dir)
 {
 	struct stat st;
@@ -309,7 +309,7 @@ static void add_segment(struct expwriter *w, uint64_t vaddr, const char *name)
 						    .name = name, .written = &written[name[1] - 'a'] });
 }
 
-/* Those that say they were written are those on disk. */
+/* The segments that are reported as written are those on disk. */
 static void assert_written(const char *names)
 {
 	for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++)
@@ -333,12 +333,12 @@ static void segments_are_written_when_mentioned(void **state)
 	expwriter_stack(w, 2, in_b, 2);
 	assert_maps(w, dir, "b");
 	assert_written("b");
-	/* What comes to the place of another, and what leaves. */
+	/* A segment replaces another, and one is removed. */
 	add_segment(w, 0x3800, "/e");
 	assert_maps(w, dir, "bcde");
 	expwriter_unmap(w, 1, 0x1000);
 	assert_maps(w, dir, "bcdea");
-	/* The stack may be used again once something is there. */
+	/* The stack may be used again once something is mapped there. */
 	add_segment(w, 0x5000, "/f");
 	expwriter_stack(w, 3, &stray, 1);
 	add_segment(w, 0x9000, "/g");
@@ -389,7 +389,7 @@ static size_t count_packets(struct experiment *e)
 	return n;
 }
 
-/* What is flushed by little and often goes into a mapping of the file's end, where it can be mapped. */
+/* Small, frequent flushes go into a mapping of the file's end, if it can be mapped. */
 static void little_and_often_is_all_there(void **state)
 {
 	enum { FLUSHES = 1000, SIZE = FLUSHES * 40 };
@@ -406,7 +406,7 @@ static void little_and_often_is_all_there(void **state)
 		expwriter_clock(w, &p);
 		assert_int_equal(expwriter_flush(w), 0);
 	}
-	/* As a reader sees it while we write, and after SIGKILL. */
+	/* The file as a reader sees it while we write, and after SIGKILL. */
 	e = experiment_open(dir, NULL);
 	assert_int_equal(count_packets(e), FLUSHES);
 	assert_int_equal(e->diag.nerrors, 0);
@@ -422,7 +422,7 @@ static void little_and_often_is_all_there(void **state)
 	close(dirfd);
 }
 
-/* A packet is flushed so many times, then the file cut to `size`. */
+/* Flush a packet this many times, then cut the file to `size`. */
 static struct expwriter *write_and_cut(const char *dir, int nflushes, off_t size, int *dirfd)
 {
 	const struct clock_packet p = { .nticks = 1, .thread = 1 };
@@ -439,8 +439,8 @@ static struct expwriter *write_and_cut(const char *dir, int nflushes, off_t size
 }
 
 /*
- * Somebody else cuts a file, mapped (after many flushes) or not: it is noticed, at the
- * next flush where nothing of the page is left that goes on, at the end in any case.
+ * Another program cuts a file, mapped (after many flushes) or not. The writer notices it at the
+ * next flush if the page is gone, and otherwise at the end.
  */
 static void a_file_that_was_cut_is_noticed(void **state)
 {
@@ -483,7 +483,7 @@ static void stacks_are_never_an_empty_file(void **state)
 	close(dirfd);
 }
 
-/* Names of what counters there are, one element each; packets described once, behind the last. */
+/* One element for each counter; the packets are described once, after the last. */
 static void counters_are_announced(void **state)
 {
 	const struct exp_counter_desc counters[] = {

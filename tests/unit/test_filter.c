@@ -13,7 +13,7 @@ static void open_two(struct opened *o)
 	fixture_open(o);
 }
 
-/* The ticks that a filter lets through. */
+/* The sum of ticks that pass a filter. */
 static int64_t ticks(struct opened *o, const char *text)
 {
 	struct filter *f = filter_parse(o->session, &o->view.types, text, &o->diag);
@@ -27,7 +27,7 @@ static int64_t ticks(struct opened *o, const char *text)
 
 struct filter_row {
 	const char *text;
-	int64_t ticks; /* that it lets through */
+	int64_t ticks; /* that pass it */
 };
 
 static void assert_filters(const struct filter_row *rows, size_t n)
@@ -43,7 +43,7 @@ static void assert_filters(const struct filter_row *rows, size_t n)
 	fixture_free(&o);
 }
 
-/* T-37, and the operators. */
+/* Operators, precedence and properties. */
 static void test_expressions(void **state)
 {
 	static const struct filter_row rows[] = {
@@ -131,7 +131,7 @@ static void test_function_names(void **state)
 	fixture_free(&o);
 }
 
-/* What a packet lacks is neither equal nor unequal. */
+/* A property that a packet lacks is neither equal nor unequal to anything. */
 static void test_lacking(void **state)
 {
 	static const struct filter_row rows[] = {
@@ -243,7 +243,7 @@ static void test_errors(void **state)
 	fixture_free(&o);
 }
 
-/* Depth and length have an end. */
+/* Depth and length are limited. */
 static void test_bounds(void **state)
 {
 	static const char *const parts[] = { "(", "!", "1+", "1?1:", "(1," };
@@ -263,7 +263,7 @@ static void test_bounds(void **state)
 	fixture_free(&o);
 }
 
-/* The caret stands below the character, whatever a terminal makes of those before it. */
+/* The caret is below the character, also after wide and control characters. */
 static void test_caret(void **state)
 {
 	struct opened o;

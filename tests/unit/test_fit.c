@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which columns a person sees, bars, histograms, and text that goes on below. */
+/* Columns for people, bars, histograms, and text that is continued on the next line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void assert_fit(size_t width, size_t ncolumns, size_t bar)
 	table_free(&t);
 }
 
-/* What is empty goes always; of the spare ones the highest first; the bar takes the rest. */
+/* Empty columns are left out; then spare ones, highest first; the bar takes the remaining room. */
 static void columns_go_by_what_they_are_worth(void **state)
 {
 	assert_fit(0, NCOLUMNS - 1, 25);
@@ -137,7 +137,7 @@ static void long_text_goes_on_below(void **state)
 	table_free(&t);
 }
 
-/* A machine gets every column; a bar says nothing that the numbers do not. */
+/* Output for programs has every column except bars, which only repeat numbers. */
 static void machines_get_all(void **state)
 {
 	struct table t = the_table();

@@ -36,7 +36,7 @@ static void write_text(const char *dir, const char *file, const char *text)
 	tempdir_write(dir, file, text, strlen(text));
 }
 
-/* Requirement T-14. */
+/* The three forms of a group file. */
 static void experiments_are_added_line_by_line(void **state)
 {
 	__cleanup(freep) char *path = xasprintf("%s/grp.erg", (char *)*state);

@@ -106,7 +106,7 @@ static void library_free(struct library *l)
 	fixture_free(&l->o);
 }
 
-/* Where the function's code has just these calls inlined, the outermost first; as it ran. */
+/* The address in the function with exactly these inlined calls, outermost first. */
 static uint64_t pc_in(struct library *l, const char *func, const char *chain)
 {
 	size_t n;
@@ -230,7 +230,7 @@ static void frames_have_the_lines_of_their_functions(void **state)
 	library_free(&l);
 }
 
-/* Code of a call that went to the cold part is called by that, which the function jumped to. */
+/* A call from the cold part has the cold part as its caller. */
 static void calls_in_cold_parts_are_below_their_function(void **state)
 {
 	struct library l;
@@ -252,7 +252,7 @@ static void calls_in_cold_parts_are_below_their_function(void **state)
 	library_free(&l);
 }
 
-/* What calls itself through inlined calls counts once in what it includes. */
+/* A function that calls itself through inlined calls counts once in its inclusive value. */
 static void recursion_counts_once(void **state)
 {
 	struct library l;
@@ -299,7 +299,7 @@ static void a_call_inlined_into_itself_has_two_frames(void **state)
 	library_free(&l);
 }
 
-/* Static functions of one name that different files declare are not the same. */
+/* Static functions with the same name in different files are different functions. */
 static void namesakes_stay_apart(void **state)
 {
 	const char *name = "same (inlined)";

@@ -173,7 +173,7 @@ static void test_damaged(void **state)
 	diag_free(&d);
 }
 
-/* What covers an address is found by its first and its last byte: no two overlap. */
+/* The symbol of a first and of a last byte is the same: no two symbols overlap. */
 static void test_whole(void **state)
 {
 	struct diag d = { 0 };

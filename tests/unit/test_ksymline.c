@@ -12,7 +12,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/ksymline.h"
 
-/* From memory that ends where the line does: what looks further is seen by the sanitizers. */
+/* The memory ends with the line, so that sanitizers see reads beyond it. */
 static bool parse(const char *text, char *all, size_t size)
 {
 	size_t n = strlen(text);
@@ -71,7 +71,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* A control character is in no name. */
+/* Names with control characters are rejected. */
 static void test_hostile(void **state)
 {
 	static const char line[] = "10 t a\0b";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the kernel prints an address, taken apart; and, where we may, the kernel itself asked. */
+/* Parsing of the kernel's address format; with permission, questions to the kernel itself. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static void test_parse(void **state)
 
 enum { EVERY = 100 };
 
-/* The function at the next EVERY-th line of the kernel's list that one begins at, or NULL. */
+/* The function at the next EVERY-th line of the kernel's list; NULL: none left. */
 static const struct ksym *next_listed(FILE *list, const struct kallsyms *all)
 {
 	char line[512], type;
@@ -71,7 +71,7 @@ static const struct ksym *next_listed(FILE *list, const struct kallsyms *all)
 	return NULL;
 }
 
-/* Functions all over the kernel: at their address, in their middle, as kallsyms has them. */
+/* Functions from all of the kernel, asked at their start and middle, as in kallsyms. */
 static void test_against_kallsyms(void **state)
 {
 	struct diag d = { 0 };

@@ -26,7 +26,7 @@ struct image {
 	int trace, iterator;
 };
 
-/* So many that what lies behind them is found by more than one step. */
+/* Enough to need more than one step to find what follows. */
 static void fill(struct btf *b, int integer, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ static void test_numbers(void **state)
 	assert_int_equal(ktypes_id(k, "bpf_iter_task", BTF_KIND_FUNC), im->iterator);
 	assert_int_equal(ktypes_id(k, "missing", BTF_KIND_STRUCT), 0);
 	assert_int_equal(ktypes_id(k, "t", BTF_KIND_STRUCT), 0);
-	assert_int_equal(ktypes_id(k, "inner", BTF_KIND_STRUCT), 0); /* nobody wanted it */
+	assert_int_equal(ktypes_id(k, "inner", BTF_KIND_STRUCT), 0); /* it was not requested */
 	assert_non_null(ktypes_found(k, &n));
 	assert_int_equal(n, 4);
 	for (uint32_t id = 1; id < btf__type_cnt(im->btf); id++)
@@ -157,7 +157,10 @@ static void test_numbers(void **state)
 	ktypes_close(k);
 }
 
-/* "name@bit offset:bits" of each member, behind one another; where there is no name, what it holds. */
+/*
+ * "name@bit offset:bits" of all members in a row; members of an unnamed one are listed in its
+ * place.
+ */
 static void describe(const struct btf *b, int id, char *ret, size_t size)
 {
 	const struct btf_type *t = btf__type_by_id(b, id);
@@ -174,7 +177,7 @@ static void describe(const struct btf *b, int id, char *ret, size_t size)
 	}
 }
 
-/* What programs would be compiled with: another view of task, and something of our own. */
+/* The types of the programs: another view of task, and a type of our own. */
 static struct btf *local_types(void)
 {
 	static const char *const members[] = { "flags", "in", "high", "parent", "comm", "colour" };
@@ -236,7 +239,7 @@ static int look(const char *path)
 	return err;
 }
 
-/* Each is damaged in one place. */
+/* Each case is damaged in one place. */
 static void test_damaged(void **state)
 {
 	static const struct {

@@ -44,7 +44,7 @@ static void what_is_not_freed_is_a_leak(void **state)
 	assert_leaks(&o, 20, 1);
 }
 
-/* Threads write in the order of their own buffers. */
+/* Each thread's packets are in order; the file is not. */
 static void time_decides_not_the_file(void **state)
 {
 	struct opened o;
@@ -66,7 +66,7 @@ static void an_address_is_used_again(void **state)
 	assert_leaks(&o, 7, 1);
 }
 
-/* The call that freed it was not recorded: the first allocation is no leak. */
+/* The free was not recorded: the first allocation is no leak. */
 static void an_address_is_given_out_twice(void **state)
 {
 	struct opened o;
@@ -79,7 +79,7 @@ static void an_address_is_given_out_twice(void **state)
 	assert_leaks(&o, 7 + 0x2000, 2);
 }
 
-/* A clock may show two calls the same time: then the file decides. */
+/* If two calls have the same time, their order in the file decides. */
 static void the_file_decides_between_equal_times(void **state)
 {
 	struct opened o;
@@ -138,7 +138,7 @@ static void the_peak_is_known(void **state)
 	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
 	heap(&o, 20, HEAP_MALLOC, 50, 0x2000, 0);
 	heap(&o, 30, HEAP_FREE, 0, 0x1000, 0);
-	heap(&o, 40, HEAP_MALLOC, 100, 0x3000, 0); /* as high again: the first time counts */
+	heap(&o, 40, HEAP_MALLOC, 100, 0x3000, 0); /* the same peak again */
 	fixture_open(&o);
 	p = leaks_peaks(o.metrics.leaks, &n);
 	assert_int_equal(n, 1);
@@ -159,7 +159,7 @@ static void of_all_packets(struct experiment *e, struct map *packets)
 	}
 }
 
-/* One process is named with its time: the last. */
+/* Only the last of the processes with the highest peak is named. */
 static void of_equal_peaks_the_last_counts(void **state)
 {
 	struct map packets = { 0 };
@@ -221,7 +221,7 @@ static void ratios_are_of_what_a_row_has(void **state)
 	assert_int_equal(metric_value(metric_find(&o.metrics, "IPC"), f), RATIO_UNIT / 4);
 	assert_int_equal(metric_value(metric_find(&o.metrics, "CPI"), f), 4 * RATIO_UNIT);
 	assert_null(metric_find(&o.metrics, "K_IPC"));
-	/* of nothing there is no ratio */
+	/* no ratio without events */
 	f = tally_excl(view_tally(&o.view), the_func(&o, "main")->id);
 	assert_int_equal(metric_value(metric_find(&o.metrics, "IPC"), f), 0);
 	fixture_free(&o);

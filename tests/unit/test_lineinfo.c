@@ -2,7 +2,7 @@
 /*
  * Lines and inlined calls of objects that the machine's own compiler makes of
  * tests/fixtures/source, in the forms that DWARF comes in, and of damaged ones.
- * The compiler may order code as it likes; asked is what it must not change.
+ * The compiler may reorder code; the tests check only what it must not change.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -249,7 +249,7 @@ static void debug_file_is_found_by_link_and_by_id(void **state)
 	check_file("apart.so", root);
 }
 
-/* A server on this disk; the network is asked by nobody. */
+/* A server on this disk; nothing uses the network. */
 static void debuginfod_is_asked_when_it_is_configured(void **state)
 {
 	__cleanup(freep) char *root = xasprintf("%s/root", dir);
@@ -388,7 +388,7 @@ static void damaged_files_are_read_without_harm(void **state)
 		struct lineinfo *l;
 
 		buf_add(&b, data, size);
-		/* Behind the headers, where the sections are; the rest is test_symtab's. */
+		/* Damage after the headers, in the sections; test_symtab does the rest. */
 		for (size_t k = random_below(&random, 8) + 1; k > 0; k--)
 			b.data[0x1000 + random_below(&random, size - 0x1000)] =
 				random_next(&random);
@@ -465,7 +465,7 @@ static void intervals_are_cut_where_calls_begin_and_end(void **state)
 	inline_add_range(&x, a, 100, 200);
 	inline_add_range(&x, b, 110, 140);
 	inline_add_range(&x, b, 100, 105); /* in two places, and beginning with its caller */
-	inline_add_range(&x, d, 140, 999); /* longer than its caller: cut */
+	inline_add_range(&x, d, 140, 999); /* cut, because it is longer than its caller */
 	inline_add_range(&x, e, 200, 210);
 	inline_add_range(&x, e, 300, 300); /* nothing */
 	inline_finish(&x);

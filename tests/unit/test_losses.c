@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `header` says of losses, by what the recorder wrote and what is there. */
+/* Losses in `header`, from the recorder's counts and the packets. */
 #include "tests/unit/session_fixture.h"
 
 
@@ -12,7 +12,7 @@ static const char *line_with(const struct table *t, const char *part)
 	return NULL;
 }
 
-/* Two samples, numbers 0 and 1, and what the recorder says of them. */
+/* Two samples, numbers 0 and 1, and the recorder's counts. */
 static void header_of(const char *recorder, bool closed, struct table *t)
 {
 	struct opened o;
@@ -47,7 +47,7 @@ static void test_nothing(void **state)
 	table_free(&t);
 }
 
-/* Each of these keeps "Nothing was lost" from being said, and says what to do. */
+/* Each of these causes replaces "Nothing was lost" by a remedy. */
 static void test_causes(void **state)
 {
 	static const struct {
@@ -91,7 +91,7 @@ static void test_causes(void **state)
 	}
 }
 
-/* Told in less detail is not lost. */
+/* Data that is shown in less detail is not lost. */
 static void test_details(void **state)
 {
 	char *text = xasprintf("%s<dropped kind=\"late\" what=\"x\" count=\"2\"/>\n", whole);
@@ -104,7 +104,7 @@ static void test_details(void **state)
 	table_free(&t);
 }
 
-/* A binary that is in a stack and in no archive; nobody knows of one that was to be left out. */
+/* A binary is in a stack and not in the archives, and it was not left out on purpose. */
 static void test_archives(void **state)
 {
 	struct table t;
@@ -122,7 +122,7 @@ static void test_archives(void **state)
 	table_free(&t);
 }
 
-/* What a killed recorder lost at last is not known. */
+/* The last losses of a killed recorder are unknown. */
 static void test_not_closed(void **state)
 {
 	struct table t;

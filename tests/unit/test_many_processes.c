@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* More processes than an output has pseudo functions: no time is under another's name. */
+/* More processes than pseudo functions: no time is shown under another process's name. */
 #include "tests/unit/drain_fixture.h"
 
 enum {
@@ -77,7 +77,7 @@ static void test_nothing_is_misnamed(void **state)
 	assert_int_equal(n.own + n.others, NPROCESSES + 1);
 	assert_true(n.own > 61000 && n.others > 500);
 	assert_int_equal(f.drops.n[DROP_PSEUDO], n.others);
-	/* A name that is there keeps its function when there is no room for others. */
+	/* A known name keeps its function when there is no room for new ones. */
 	assert_true(n.last_is_own);
 	experiment_close(e);
 }

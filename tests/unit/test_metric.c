@@ -22,7 +22,7 @@ static void assert_list(struct opened *o, enum list_kind kind, const char *spec,
 	buf_free(&b);
 }
 
-/* T-22, T-23 and the grammar around them. */
+/* The grammar of metric specifications. */
 static void test_grammar(void **state)
 {
 	static const struct {
@@ -51,7 +51,7 @@ static void test_grammar(void **state)
 	fixture_free(&o);
 }
 
-/* T-26: an error leaves the list as it was. */
+/* After an error the list is unchanged. */
 static void test_bad_lists(void **state)
 {
 	static const char *const bad[] = { "bogus", "e.bogus", "e!.user", "a.user", "d.user", "", "e.",
@@ -74,7 +74,7 @@ static void test_bad_lists(void **state)
 	fixture_free(&o);
 }
 
-/* T-24: only "!" reaches what is hidden. */
+/* Only "!" selects hidden metrics. */
 static void test_sort(void **state)
 {
 	static const char *const ignored[] = { "i%user", "i.user", "i+user", "bogus", "e.bogus" };
@@ -117,7 +117,7 @@ static void assert_printed(const struct metric_list *l, const char *want)
 	buf_free(&b);
 }
 
-/* What follows from the function list (P-022), and the defaults (M-065). */
+/* Lists that follow the function list, and the defaults. */
 static void test_derived(void **state)
 {
 	struct metric_list l = { 0 }, c, i;
@@ -159,7 +159,7 @@ static void assert_default(struct opened *o, const char *dmetrics, const char *w
 	o->metrics.dmetrics = NULL;
 }
 
-/* What files say goes before what is built in, metric by metric (M-054, P-106, P-107). */
+/* For each metric, defaults from files come before built-in ones. */
 static void test_dmetrics(void **state)
 {
 	struct opened o;
@@ -191,7 +191,7 @@ static void assert_dsort(struct opened *o, const char *dsort, const char *want)
 	o->metrics.dsort = NULL;
 }
 
-/* The first that matches; hidden ones by "!" only (P-108). */
+/* The first metric that matches; hidden ones only with "!". */
 static void test_dsort(void **state)
 {
 	struct opened o;
@@ -244,7 +244,7 @@ static void open_kernel_recording(struct opened *o, const char *name)
 	free(path);
 }
 
-/* kcpu is kernel mode wherever it was recorded, and what it and user add up to is the default. */
+/* kcpu is kernel mode in all experiments; the default metric is the sum of it and user. */
 static void test_kcpu(void **state)
 {
 	struct opened o;

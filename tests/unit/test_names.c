@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What processes and threads are called. */
+/* Names of processes and threads. */
 #include "analysis/model/names.h"
 #include "tests/unit/session_fixture.h"
 
@@ -67,13 +67,13 @@ static void test_threads(void **state)
 	assert_kind(&o, 12, 14, 0, "server-of-thing");
 	assert_kind(&o, 99, 99, 0, "TID 99");
 	assert_put(&o, names_put_thread, 0, 5, "kworker/0:1, kernel thread 5");
-	/* Who woke is told with the kernel's own process number. */
+	/* The kernel reports a kernel thread that woke another with its tid as the pid. */
 	assert_put(&o, names_put_thread, 5, 5, "kworker/0:1, kernel thread 5");
 	assert_put(&o, names_put_process, 0, 5, "kworker/0:1, kernel thread 5");
 	fixture_free(&o);
 }
 
-/* Packets have the name of their time, rows the last; the number of a thread may come again. */
+/* A packet has the name of its time, a row the last one; tids may be reused. */
 static void test_renamed(void **state)
 {
 	const struct names *n;
@@ -109,7 +109,7 @@ static void test_renamed(void **state)
 	fixture_free(&o);
 }
 
-/* Of a followed process each program has an experiment, which ends when the next begins. */
+/* Each program of a followed process has an experiment, which ends at the next exec. */
 static void test_program_at(void **state)
 {
 	struct exp_builder *first, *last;
@@ -132,7 +132,7 @@ static void test_program_at(void **state)
 	fixture_free(&o);
 }
 
-/* A log may say anything: times that overflow are the last ones there are. */
+/* A log may have any number: times that overflow are clamped. */
 static void test_times_that_cannot_be(void **state)
 {
 	__cleanup(freep) char *edit = NULL;
@@ -157,7 +157,7 @@ static void test_times_that_cannot_be(void **state)
 	fixture_free(&o);
 }
 
-/* Servers name their parts: "postgres: walwriter". */
+/* Servers rename their processes: "postgres: walwriter". */
 static void test_command(void **state)
 {
 	struct exp_builder *sub;

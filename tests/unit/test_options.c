@@ -75,7 +75,7 @@ static void test_times(void **state)
 	}
 }
 
-/* On a terminal of 80 columns no line of it goes on below. */
+/* No line is longer than 80 columns. */
 static void test_usage(void **state)
 {
 	char *text = NULL;
@@ -190,7 +190,7 @@ static void test_states_refused(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(parse(lines[i]), -1);
 		assert_int_equal(diag.nerrors, 1);
-		assert_non_null(strchr(diag.msgs[0].text, ':')); /* what, why, and the remedy */
+		assert_non_null(strchr(diag.msgs[0].text, ':')); /* error, reason, remedy */
 	}
 	parse("--budget");
 	assert_string_equal(diag.msgs[0].text,
@@ -203,7 +203,7 @@ static void test_counters(void **state)
 	assert_int_equal(options.action, ACTION_RECORD);
 	assert_int_equal(options.plan.counters.len, 3);
 	assert_string_equal(options.plan.counters.data[2].name, "insts");
-	assert_int_equal(options.plan.capture.interval_ns, 10007000); /* B-01: the clock stays on */
+	assert_int_equal(options.plan.capture.interval_ns, 10007000); /* the clock stays on */
 	assert_true(options.plan.capture.states);
 	assert_string_equal(options.plan.load[1], "-h");
 	assert_int_equal(parse("-p off -h page-faults,1"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts split off functions: whose they are, what they are called, who called them. */
+/* Parts that were split off functions: their function, their name, their callers. */
 #include "analysis/model/outline.h"
 #include "analysis/model/source.h"
 #include "tests/unit/session_fixture.h"
@@ -61,7 +61,7 @@ static void open_library(struct opened *o, const char *flags, void (*record)(str
 	fixture_open(o);
 }
 
-/* In one function called by others, the root first; -1 ends. */
+/* A stack of functions, the root first; -1 ends it. */
 static void met(struct opened *o, uint32_t ticks, const int *stack)
 {
 	struct buf b = { 0 };
@@ -74,7 +74,7 @@ static void met(struct opened *o, uint32_t ticks, const int *stack)
 
 #define MET(o, ticks, ...) met(o, ticks, (const int[]){ __VA_ARGS__, -1 })
 
-/* By its place: names may be several functions'. */
+/* Found by address, because several functions may have the same name. */
 static struct func *func_at(struct opened *o, enum which which)
 {
 	view_tally(&o->view);

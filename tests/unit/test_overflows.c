@@ -30,7 +30,7 @@ struct sums {
 	size_t npcs;
 };
 
-/* By tag, and the last one in full. */
+/* Sums by tag, and the last packet in full. */
 static struct sums read_overflows(const struct experiment *e)
 {
 	const struct exp_stream *s = counters_of(e);
@@ -188,7 +188,7 @@ static void test_garbage_is_counted(void **state)
 	experiment_close(finish(&f));
 }
 
-/* Neither in the log nor in the directory is anything of counters. */
+/* Neither the log nor the directory mentions counters. */
 static void test_no_counters(void **state)
 {
 	struct fixture f;

@@ -64,7 +64,7 @@ static void states_are_sound(void **state)
 	assert_int_equal(usages, STATES_ALL);
 }
 
-/* A value that no other field of no other packet has, and that uses all bits of the type. */
+/* A value that no other field of any packet has, using all bits of the type. */
 static int64_t value_of(const struct field_desc *f, int n)
 {
 	int64_t wide = (int64_t)hash64((uint64_t)f->offset << 8 | n);
@@ -208,7 +208,7 @@ static void usage_of_others_is_understood(void **state)
 	assert_int_equal(u.system_ns, 0);
 }
 
-/* tests/lib/query.pl is no code of ours, so it has the numbers of states and the like itself. */
+/* tests/lib/query.pl shares no code with us, so it has its own numbers of states. */
 static void queries_have_the_names(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a hit says of a time off a CPU, and of the thread that ended it. */
+/* The parts of a hit that describe time off a CPU and the waking thread. */
 #include "analysis/metrics/pass.h"
 #include "tests/unit/session_fixture.h"
 
@@ -90,7 +90,7 @@ static void test_wait(void **state)
 	fixture_free(&o);
 }
 
-/* A packet of a time on a CPU ends before the fields: nothing is known there. */
+/* A packet of time on a CPU ends before these fields: they are unknown. */
 static void test_none(void **state)
 {
 	struct seen seen;
@@ -114,8 +114,8 @@ static void test_none(void **state)
 }
 
 /*
- * In the part for all that was not followed packets say their process, and a
- * stack of one of those processes is found there.
+ * In the part for processes that are not followed, packets name their process, and a
+ * stack of such a process is found there.
  */
 static void test_others(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sample points of waits, the code that runs in the kernel: do the records
- * stand for the time in proportion, whatever the order of the waits?
+ * represent the time in proportion, for any order of the waits?
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,9 @@ static uint32_t bpf_get_prandom_u32(void)
 
 enum { US = 1000, MS = 1000000 };
 
-/* Waits in turn, of these lengths, over `total` ns: the share of the first in the weight. */
+/*
+ * Alternating waits of these lengths over `total` ns; returns the first one's share of the weight.
+ */
 static double share(const uint32_t *lens, int n, uint64_t total)
 {
 	struct er_points p = { 0 };
@@ -47,7 +49,9 @@ static double share(const uint32_t *lens, int n, uint64_t total)
 		first += i ? 0 : w;
 		assert_true(all <= time);
 	}
-	/* What is not weighed yet is less than the longest distance, twice for the last of a long wait. */
+	/*
+	 * The time not yet weighed is below the longest distance, or twice that after a long wait.
+	 */
 	assert_true(time - all < 2 * er_distance);
 	return (double)first / all;
 }
@@ -88,7 +92,7 @@ static void test_long_always(void **state)
 	}
 }
 
-/* However long, weights end less than two distances short of the time, and never beyond it. */
+/* The weights of a wait of any length are at most two distances below its time, and never above. */
 static void test_very_long(void **state)
 {
 	for (int i = 0; i < 1000; i++) {

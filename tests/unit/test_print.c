@@ -29,7 +29,7 @@ static void assert_cell(struct cell c, const char *want)
 	buf_free(&b);
 }
 
-/* T-25: nothing is "0.", what rounds to nothing is not. */
+/* Zero is "0."; a value that only rounds to zero is not. */
 static void numbers_show_nothing_and_next_to_nothing(void **state)
 {
 	assert_cell((struct cell)TIME(0), "0.");
@@ -95,7 +95,7 @@ static void drop(struct table *t)
 	arena_free(&t->arena);
 }
 
-/* What the table is in that mode; said gets what went to the diag. */
+/* The table in this mode; `said` gets the messages. */
 static char *printed(const struct table *t, const char *mode, struct diag *d)
 {
 	struct printer p;
@@ -223,7 +223,7 @@ static void trees_have_rails_where_siblings_follow(void **state)
 	drop(&t);
 }
 
-/* gprofng's heading rows to the letter; a quote in a name is doubled. */
+/* The heading rows equal gprofng's; a quote in a name is doubled. */
 static void delimited_is_for_programs(void **state)
 {
 	struct table t = list_table();
@@ -297,7 +297,7 @@ static void json_has_all_digits_and_escapes(void **state)
 	drop(&t);
 }
 
-/* Whatever a name is, it is text of the page; the head stands once in a file. */
+/* Any name is text of the page; a file has one head. */
 static void html_escapes_names(void **state)
 {
 	struct table t = list_table();

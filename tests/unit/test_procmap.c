@@ -124,7 +124,7 @@ static void test_reused_pid_is_told_apart(void **state)
 	procmap_free(pm);
 }
 
-/* No record of it: /proc is asked, once, and that is counted. */
+/* Without a record of the process /proc is read once, and that is counted. */
 static void test_unannounced_process_is_counted(void **state)
 {
 	struct procmap *pm = fresh();
@@ -161,7 +161,7 @@ static void *wait_for_end(void *end)
 	return NULL;
 }
 
-/* Of one that has another thread: unless nobody told of that, and then /proc is not asked. */
+/* A record of another thread makes the process known; then /proc is not read. */
 static void test_first_thread_ends_before_others(void **state)
 {
 	static const struct {
@@ -218,7 +218,7 @@ static void test_overlaid_mapping_goes(void **state)
 	map_at(pm, 110, PID, 0x10000, 0x10000, "/lib/whole");
 	map_at(pm, 120, PID, 0x14000, 0x2000, "/lib/middle");
 	assert_int_equal(im->space->maps.len, 3);
-	assert_int_equal(seen.mapped, 4); /* whole; two pieces of it, and the middle */
+	assert_int_equal(seen.mapped, 4); /* the whole, two pieces of it, and the middle */
 	assert_int_equal(seen.unmapped, 1);
 	vec_for_each(m, &im->space->maps) {
 		if (m->start == 0x16000)
@@ -282,7 +282,7 @@ static void test_stat(void **state)
 		assert_true(st.kthread);
 }
 
-/* Its exec was not told: /proc says what it runs, and nothing new the second time. */
+/* The exec was missed: /proc has the program; the second time nothing is new. */
 static void test_what_was_missed_is_caught_up(void **state)
 {
 	struct procmap *pm = fresh();
@@ -335,7 +335,7 @@ static void keep_line(void *ctx, const struct maps_line *l)
 	all->at[all->n++] = *l;
 }
 
-/* What a kernel answers that can be asked for code alone is what the lines of all say. */
+/* A kernel that lists only code lists the same as the lines of all mappings. */
 static void test_code_is_what_the_lines_say(void **state)
 {
 	static struct lines got;
@@ -393,7 +393,7 @@ static void test_raw_records(void **state)
 	assert_int_equal(e.pid, 5);
 	assert_int_equal(e.time_ns, 77);
 	assert_string_equal(e.name, "name");
-	memset(r.comm, 'x', sizeof(r.comm)); /* no end to the name */
+	memset(r.comm, 'x', sizeof(r.comm)); /* a name without a NUL */
 	assert_false(sideband_parse(&r, sizeof(r), &e));
 	r.h.type = PERF_RECORD_MMAP2;
 	assert_false(sideband_parse(&r, sizeof(r), &e));
@@ -402,7 +402,7 @@ static void test_raw_records(void **state)
 	assert_false(sideband_parse(&r, sizeof(r), &e));
 }
 
-/* Each process is below its own bound, all together are not; what ends makes room again. */
+/* Each process is below its limit, all together exceed theirs; a process that ends makes room. */
 static void test_all_mappings_are_bounded(void **state)
 {
 	enum { MAPPINGS = 15000, CHILDREN = 75 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What BPF is told of processes: numbers of files, ranges, room for tables. No BPF is needed. */
+/* Data that is published to BPF: numbers of files, ranges, room for tables. Needs no BPF. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +162,7 @@ static void test_a_frame_is_where_the_image_maps_it(void **state)
 	end(&f);
 }
 
-/* A library, and another where it had been. A record is about what was mapped at its time. */
+/* A library, and another one mapped in its place. A record refers to the mapping of its time. */
 static void test_a_frame_is_where_it_was_mapped_then(void **state)
 {
 	static const struct procmap_hooks none;

@@ -170,7 +170,7 @@ static void test_a_table_that_lacks_is_named(void **state)
 	f.maps.files[LIBC].state = ER_FILE_UNKNOWN;
 }
 
-/* It goes on as far as it can, and says all the same why it is not proven. */
+/* The walk continues as far as it can, and says why it is not proven. */
 static void test_without_a_table_by_frame_pointers(void **state)
 {
 	struct walk w;

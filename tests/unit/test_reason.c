@@ -152,11 +152,11 @@ static void test_syscalls(void **state)
 	assert_int_equal(reason_of_syscall(SYS_ppoll), REASON_POLL);
 	assert_int_equal(reason_of_syscall(SYS_futex), REASON_USER_LOCK);
 	assert_int_equal(reason_of_syscall(SYS_clock_nanosleep), REASON_TIMER);
-	assert_int_equal(reason_of_syscall(SYS_read), REASON_OTHER); /* of what? */
+	assert_int_equal(reason_of_syscall(SYS_read), REASON_OTHER); /* of what kind is unknown */
 	assert_int_equal(reason_of_syscall(-1), REASON_OTHER);
 }
 
-/* No stack was taken: what the record itself says. */
+/* Without a stack the record's own fields decide. */
 static void test_without_a_stack(void **state)
 {
 	static const struct {

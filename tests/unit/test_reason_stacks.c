@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a thread waited and what woke it, where the record's state and flags and the stack both count. */
+/* Reasons of waits and wakers where both the record's flags and the stack matter. */
 #include "tests/unit/drain_fixture.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
@@ -86,7 +86,7 @@ static void test_blocked(void **state)
 	}
 }
 
-/* What a thread's total has more than its waits: its last wait's stack speaks for it. */
+/* The remainder of a thread's total gets the reason of its last wait's stack. */
 static void test_rest(void **state)
 {
 	struct kernel k;

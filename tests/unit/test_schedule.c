@@ -13,7 +13,7 @@
 
 static const uint64_t start = 5 * SEC + 7;
 
-/* How often it is due from `from` to `to`, looked at every `step` ns. */
+/* The number of times it is due between `from` and `to`, if checked every `step` ns. */
 static unsigned times(struct schedule *s, enum due what, uint64_t from, uint64_t to, uint64_t step)
 {
 	unsigned n = 0;
@@ -32,13 +32,13 @@ static void usage_samples_keep_their_beat(void **state)
 	schedule_init(&s, &plan, start);
 	assert_int_equal(times(&s, DUE_SAMPLE, 0, SEC - 1, SEC / 10 - 1), 0);
 	assert_int_equal(times(&s, DUE_SAMPLE, SEC, plan.end_ns, SEC / 10), 2);
-	/* Who comes late finds all that were due, and then the next in its time. */
+	/* A late caller finds all that were due, and then the next one on time. */
 	schedule_init(&s, &plan, start);
 	assert_int_equal(times(&s, DUE_SAMPLE, 19 * SEC / 5, 4 * SEC - 1, 1000000), 3);
 	assert_true(schedule_due(&s, DUE_SAMPLE, start + 4 * SEC));
 }
 
-/* A machine that stood still does not make up for ticks. */
+/* After a pause missed ticks are not made up for. */
 static void ticks_are_not_made_up_for(void **state)
 {
 	const struct plan plan = { 0 };

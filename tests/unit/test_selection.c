@@ -81,7 +81,7 @@ static void test_lists(void **state)
 	fixture_free(&o);
 }
 
-/* The latest list of experiments holds for all kinds (P-075, T-36). */
+/* The latest list of experiments applies to all kinds of selection. */
 static void test_experiments(void **state)
 {
 	struct opened o;

@@ -77,7 +77,7 @@ static void check_names(const struct symtab *t)
 	const struct sym *s = symtab_find(t, 0x1000);
 
 	check(t, 0xfff, NULL);
-	check(t, 0x1000, "foo"); /* T-35 */
+	check(t, 0x1000, "foo");
 	assert_string_equal(s->aliases, "afoo _foo");
 	assert_int_equal(s->size, 0x40);
 	check(t, 0x1040, NULL);

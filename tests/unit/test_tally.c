@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/unit/session_fixture.h"
 
-/* T-20: the worked example of the book, every number. */
+/* The worked example of Sun's manual, every number. */
 static void test_worked_example(void **state)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static void test_worked_example(void **state)
 	fixture_free(&o);
 }
 
-/* T-21: recursion counts once, and is attributed where it is innermost. */
+/* Recursion counts once, and is attributed at the innermost call. */
 static void test_recursion(void **state)
 {
 	struct opened o;
@@ -60,7 +60,7 @@ static void test_recursion(void **state)
 	fixture_free(&o);
 }
 
-/* S-005 with indirect recursion: callers sum to inclusive, callees to inclusive - exclusive. */
+/* With indirect recursion, callers sum to inclusive, callees to inclusive - exclusive. */
 static void test_identity(void **state)
 {
 	struct opened o;

@@ -80,7 +80,7 @@ struct form {
 #define FORM(what, bytes, ...) { what, bytes, sizeof(bytes) - 1, { __VA_ARGS__ } }
 #define RA .ra_off = -8
 
-/* What holds one byte into a function after these instructions. */
+/* The rule at a function's second byte after these instructions. */
 static const struct form forms[] = {
 	FORM("def_cfa_offset", "\x0e\x20", .cfa = ER_CFA_SP, .cfa_off = 32, RA),
 	FORM("def_cfa_register rbp", "\x0d\x06", .cfa = ER_CFA_FP, .cfa_off = 8, RA),
@@ -119,7 +119,7 @@ static const struct form forms[] = {
 	     .cfa_off = 8, .cfa_add = 10, RA),
 	FORM("rsp + n by expression", "\x0f\x02\x77\x18", .cfa = ER_CFA_SP, .cfa_off = 24, RA),
 	FORM("val_offset rsp 0", "\x14\x07\x00", .cfa = ER_CFA_SP, .cfa_off = 8, RA),
-	/* what no rule can say */
+	/* forms that no rule can express */
 	FORM("register rsp in r8", "\x09\x07\x08", .cfa = ER_CFA_BAD),
 	FORM("val_offset rbp", "\x14\x06\x01", .cfa = ER_CFA_BAD),
 	FORM("val_expression rbp", "\x16\x06\x02\x77\x08", .cfa = ER_CFA_BAD),
@@ -206,8 +206,8 @@ static void gaps(void **state)
 	struct made m = make(fns, COUNT(fns), INT3);
 
 	assert_rule(&m, 0x18, entry);
-	assert_rule(&m, 0x28, entry); /* padding, which never runs, takes no row */
-	assert_rule(&m, 0x40, nothing); /* more than padding may be */
+	assert_rule(&m, 0x28, entry); /* padding gets no row, because it never runs */
+	assert_rule(&m, 0x40, nothing); /* more than the longest padding */
 	assert_rule(&m, 0x98, entry);
 	assert_int_equal(m.t.file.nrows, 4);
 	unmake(&m);
@@ -221,7 +221,7 @@ static void gaps(void **state)
 
 static void overlaps(void **state)
 {
-	/* out of order; the one that begins later wins, of two at one place the first */
+	/* out of order; the function that begins later wins; of two at the same start the first */
 	const struct cfi_image_fn fns[] = { CFI_FN(0x100, 0x200, "\x0e\x18"), CFI_FN(0, 0x180, "\x0e\x10"),
 					    CFI_FN(0x300, 0x400, "\x0e\x20"), CFI_FN(0x300, 0x380, "\x0e\x28"),
 					    CFI_FN(0x340, 0x350, "\x0e\x30") };

@@ -184,7 +184,7 @@ static void registers(void **state)
 	      TEXT + RESTORER, TEXT + ALIGNED, TEXT + START + 5);
 }
 
-/* rbp is read from its slot while it points into the frame, and kept when it does not. */
+/* rbp is read from a slot inside the frame; otherwise it is unchanged. */
 static void realigned(void **state)
 {
 	uint64_t regs[16] = { [10] = SP + 0x40 };
@@ -223,7 +223,7 @@ static void ends(void **state)
 	CHECK(ER_END_FAULT, LEAF + 4, SP, 0, NULL, LIST({ SP + 8, TEXT + MIDDLE + 5 }));
 	CHECK(ER_END_BAD_RULE, BROKEN + 4, SP, 0, NULL, LIST({ SP, 1 }));
 	CHECK(ER_END_NO_MAPPING, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0x7fff00001000 }), 0x7fff00001000);
-	/* the leaf's frame may end at sp, a caller's may not, and nobody's below it */
+	/* the leaf's frame may end at sp, a caller's may not; no frame may end below it */
 	CHECK(ER_END_NOT_RISING, FRAME + 4, SP, SP - 0x20, NULL, LIST({ SP, 1 }));
 	CHECK(ER_END_NOT_RISING, LEAF + 4, SP, 0, NULL, LIST({ SP, SP }, { SP + 8, TEXT + FRAME + 5 }),
 	      TEXT + FRAME + 5);
@@ -237,7 +237,7 @@ static void ends(void **state)
 
 /* --- code without entries --- */
 
-#define CALL 0xe8000000 /* in the word of which the last 5 bytes are the call's */
+#define CALL 0xe8000000 /* in a word whose last 5 bytes are the call's */
 
 /* `call rel32` that ends at `ra` and goes to `to`, as the 8 bytes before ra. */
 static uint64_t call_to(uint64_t ra, uint64_t to)

@@ -43,7 +43,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Wait for a result. */
+/* The next result; waits for it. */
 static struct unwind_result result(struct unwind_worker *w)
 {
 	struct unwind_result r = { 0 };
@@ -114,7 +114,7 @@ static void many(void **state)
 	assert_int_equal(unwind_worker_stats(*state).built, JOBS);
 }
 
-/* Files without a table, and what is no file. */
+/* Files without a table, and things that are no files. */
 static void without(void **state)
 {
 	const char *const names[] = { "/etc/passwd", "/proc/self/status", "/dev/null", "/" };
@@ -171,7 +171,7 @@ static pid_t worker_pid(pid_t before)
 	return 0;
 }
 
-/* A worker that is killed costs the job it was at; the next one is done by another. */
+/* If a worker is killed, only its current job is lost; another worker does the next. */
 static void broken(void **state)
 {
 	const struct cfi_image_fn fn = CFI_FN(0, 0x10, "\x0e\x10");
@@ -181,7 +181,7 @@ static void broken(void **state)
 	assert_true(pid > 0);
 	cfi_image(&b, &fn, 1, 0xcc);
 	for (int i = 0; i < 3; i++) {
-		kill(pid, SIGSTOP); /* so that the jobs are with it when it ends */
+		kill(pid, SIGSTOP); /* so that it has jobs when it ends */
 		for (int k = 0; k < 3; k++)
 			assert_int_equal(unwind_worker_submit_bytes(*state, k, b.data, b.len), 0);
 		kill(pid, i == 1 ? SIGALRM : SIGKILL);
@@ -199,7 +199,7 @@ static void broken(void **state)
 	buf_free(&b);
 }
 
-/* A file that shrinks while it is mapped ends the worker, no more. */
+/* A file that shrinks while it is mapped ends only the worker. */
 static void shrinking(void **state)
 {
 	int fd = memfd_create("shrinks", MFD_CLOEXEC);
@@ -222,7 +222,7 @@ static void shrinking(void **state)
 	assert_true(unwind_worker_stats(*state).broke);
 }
 
-/* Without its supervisor it is gone, and says so. */
+/* Without a supervisor no worker is left, and jobs fail with -ESHUTDOWN. */
 static void gone(void **state)
 {
 	const struct cfi_image_fn fn = CFI_FN(0, 0x10, "\x0e\x10");
@@ -257,7 +257,7 @@ static unsigned long long status_of(pid_t pid, const char *name, const char *for
 	return v;
 }
 
-/* Of both processes: no capability, no way to one, no file but sockets and /dev/null. */
+/* Both processes have no capability, no way to get one, and only sockets and /dev/null open. */
 static void has_nothing(void **state)
 {
 	pid_t pids[2];
@@ -291,7 +291,7 @@ static void has_nothing(void **state)
 	}
 }
 
-/* How a process in the sandbox ends that does this. */
+/* The exit status of a process in the sandbox that does this. */
 static int end_of(void (*act)(void))
 {
 	int socks[2], status;
@@ -367,7 +367,7 @@ static void forbidden(void **state)
 				       act_make_code, act_kill, act_socket, act_prctl };
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* its own calls are not among the allowed ones */
+	skip(); /* the sanitizer's own system calls are not allowed */
 #endif
 	assert_int_equal(end_of(act_nothing), 0);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)

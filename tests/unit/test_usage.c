@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Usage of this system, against what this process does to it. */
+/* Usage of the system, compared with what this process does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@ static const char *name_of(const struct table *t, size_t row)
 	return t->rows.data[row].cells[t->columns.len - 1].s;
 }
 
-/* <Total> first, then by the metric, ties by name; the limit counts <Total> (T-28). */
+/* <Total> first, then by the metric, ties by name; the limit counts <Total>. */
 static void test_functions(void **state)
 {
 	static const char *const want[] = { "<Total>", "zeta", "alpha", "main" };
@@ -80,7 +80,7 @@ static void assert_index(struct opened *o, const char *type, const char *const *
 	table_free(&t);
 }
 
-/* The system's own ids, and the number that filters take; a sub-experiment has its own process. */
+/* Rows have the system's ids and the numbers for filters; a sub-experiment has its own process. */
 static void test_index(void **state)
 {
 	static const char *const cpus[] = { "<Total>", "CPU 3", "CPU 0" };
@@ -122,7 +122,7 @@ static void header_of(struct opened *o, struct table *t)
 	assert_int_equal(view_header(&o->view, NULL, t, &o->diag), 0);
 }
 
-/* The account is checked against the packets: one of three is missing here. */
+/* The recorder's counts are compared with the packets: one of three is missing. */
 static void test_account(void **state)
 {
 	struct table t;
@@ -165,7 +165,7 @@ static void test_account(void **state)
 	fixture_free(&o);
 }
 
-/* How waits were recorded, what of them was lost, and what a budget cost. */
+/* How waits were recorded, losses of waits, and effects of a budget. */
 static void test_capture(void **state)
 {
 	struct table t;
@@ -199,7 +199,7 @@ static void test_capture(void **state)
 	fixture_free(&o);
 }
 
-/* Counters: what each came to by itself, what of that nobody saw, and what was lost. */
+/* Counters: each one's own count, the overflows that were not seen, and losses. */
 static void test_counters(void **state)
 {
 	struct table t;
@@ -238,7 +238,7 @@ static const struct row *row_of(const struct table *t, const char *label)
 	return NULL;
 }
 
-/* The recorder says which zeros are none; of "lock" and "Input blocks" only one is meant. */
+/* The recorder lists the fields that it does not count; other zeros are real. */
 static void test_uncounted(void **state)
 {
 	struct exp_usage usage = { .time_ns = 1000000000 };
@@ -278,7 +278,7 @@ static void test_not_closed(void **state)
 	fixture_free(&o);
 }
 
-/* No view minds an experiment without packets. */
+/* Every view works on an experiment without packets. */
 /* However many CPUs share the work, each function's panel is the one that it has alone. */
 static void all_panels_are_those_of_each(void **state)
 {

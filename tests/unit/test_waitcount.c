@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many waits packets count as, exactly and by estimate. */
+/* Numbers of waits, exact and estimated. */
 #include "analysis/metrics/waitstat.h"
 #include "tests/unit/waitviews_fixture.h"
 
@@ -10,7 +10,10 @@ static void test_counts(void **state)
 	struct opened o;
 
 	fixture_new(&o);
-	/* 10 ms in waits of 2: five of them. One of 30 alone, traced. 7 ms that nobody knows. */
+	/*
+	 * 10 ms in waits of 2 ms count as five; a traced wait of 30 ms as one; 7 ms are a
+	 * remainder.
+	 */
 	put_wait(&o, 1, "main>k:a", MS_SLEEP, 10,
 		 (struct wait_info){ .reason = REASON_PIPE, .length_ns = 2 * MS });
 	put_wait(&o, 1, "main>k:a", MS_SLEEP, 30,
@@ -83,7 +86,7 @@ static void open_counted(struct opened *o)
 	fixture_open(o);
 }
 
-/* Estimates add up to the exact counts; what has all of a thread's waits in a state is exact. */
+/* Estimates add up to the exact counts; a row with all of a thread's waits in a state is exact. */
 static void test_scaled_counts(void **state)
 {
 	struct table t = { 0 };
@@ -159,7 +162,7 @@ static void test_traced_counts(void **state)
 	fixture_free(&o);
 }
 
-/* A share p of n equal estimates, of which k are in the row: as if k were binomial. */
+/* A row has k of n equal estimates: its error is that of a binomial k. */
 static void test_error(void **state)
 {
 	struct wait_stat all = { .estimated = 100, .squares = 100, .marks = 0 };
@@ -219,7 +222,7 @@ static void test_buckets(void **state)
 	assert_int_equal(wait_octave(INT64_MAX), WAIT_OCTAVES - 1);
 }
 
-/* Of many waits the longest are kept, whatever the order they come in. */
+/* The longest of many waits are kept, in any order of arrival. */
 static void test_longest(void **state)
 {
 	struct table t = { 0 };

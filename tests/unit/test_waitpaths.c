@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reports make of the stacks of waits: paths, who took a lock, who is idle. */
+/* Stacks of waits in reports: paths, takers of locks, idle threads. */
 #include "tests/unit/waitviews_fixture.h"
 
-/* What all waits have says nothing; what is left over must be something. */
+/* Frames that all waits share are left out, but at least one frame stays. */
 static void test_paths(void **state)
 {
 	struct table t = { 0 };
@@ -25,7 +25,7 @@ static void test_paths(void **state)
 	fixture_free(&o);
 }
 
-/* What is between the wait and the system call is one entry, and stacks that differ there are one. */
+/* Frames between the wait and the system call are folded; stacks that differ only there are one. */
 static void test_folded(void **state)
 {
 	static const struct wait_info info = { .length_ns = MS };
@@ -107,7 +107,7 @@ static void test_taker(void **state)
 	fixture_free(&o);
 }
 
-/* Threads that a runtime keeps for work to come wait for no lock; others of it do. */
+/* Idle worker threads of a runtime do not wait for a lock; its other threads may. */
 static void test_idle_runtimes(void **state)
 {
 	static const char *const idle[] = {

@@ -98,9 +98,9 @@ static void test_open_ends_of_two_parts(void **state)
 	begin(&f, FOLLOW_ALL, NULL);
 	give_stack(&f, 77, 1, 0, 0);
 	w.runq_weight = 1000000;
-	w.flags = ER_WAIT_OPEN_START; /* it came in the middle of the blocked part */
+	w.flags = ER_WAIT_OPEN_START; /* began in the middle of the blocked part */
 	give_wait(&f, w);
-	w.flags = ER_WAIT_OPEN_END; /* and left in that of the other */
+	w.flags = ER_WAIT_OPEN_END; /* and ended in the middle of the other */
 	give_wait(&f, w);
 	w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
 	w.blocked_ns = w.blocked_weight = 0;
@@ -118,7 +118,7 @@ static void test_open_ends_of_two_parts(void **state)
 	experiment_close(e);
 }
 
-/* A record that stands for nothing has a packet all the same, by which its number is known. */
+/* A record without weight also gets a packet, so that its number is in the experiment. */
 static void test_no_weight_and_a_holder(void **state)
 {
 	struct fixture f;
@@ -271,7 +271,7 @@ static void give_woken(struct fixture *f, uint16_t nuser, uint32_t flags)
 	give_wait(f, w);
 }
 
-/* The one who woke is a process of its own: its stack is in its experiment. */
+/* The waker is another followed process: its stack is in that process's experiment. */
 static void test_waker_stack_is_in_its_experiment(void **state)
 {
 	struct fixture f;
@@ -293,8 +293,8 @@ static void test_waker_stack_is_in_its_experiment(void **state)
 }
 
 /*
- * An experiment of the waker's own would show nothing of its program: of its stack only the
- * kernel's part is known, or an interrupt came upon it. The stack is in the founder then.
+ * The waker gets no experiment if its stack has only kernel frames, or if an interrupt
+ * interrupted it: it would show nothing of its program. The stack is in the founder then.
  */
 static void test_waker_without_an_experiment(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports on states and waits, against experiments of which the answers are known. */
+/* Reports on states and waits of experiments with known answers. */
 #include "analysis/metrics/waitpath.h"
 #include "tests/unit/waitviews_fixture.h"
 
@@ -18,7 +18,7 @@ static size_t column_of(const struct table *t, const char *first, const char *se
 
 /* --- locks --- */
 
-/* One place that takes many locks is one; a lock that is taken at two places is one, too. */
+/* Many locks taken at one place are one row; so is a lock that is taken at two places. */
 static void test_locks(void **state)
 {
 	struct table t = { 0 };
@@ -29,7 +29,7 @@ static void test_locks(void **state)
 	lock_wait(&o, "main>a>lock", 0x2000, 0);
 	lock_wait(&o, "main>b>lock", 0x2000, WFLAG_WAKER_IRQ);
 	lock_wait(&o, "main>c>lock", 0x3000, 0);
-	/* Time between samples, of places that two locks have: it makes them no one. */
+	/* Time between samples at places that two locks share does not merge the locks. */
 	put_wait(&o, 2, "main>a>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
 	put_wait(&o, 2, "main>c>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
 	put_wait(&o, 2, "main>d", MS_USER_LOCK, 2, (struct wait_info){ .flags = WFLAG_REST });
@@ -52,7 +52,7 @@ static void test_locks(void **state)
 	fixture_free(&o);
 }
 
-/* A word that looks like a thread's number, where all threads are known, and is none. */
+/* A lock word that looks like a tid, but is not one of the known threads. */
 static void test_holder_unknown(void **state)
 {
 	struct table t = { 0 };
@@ -73,7 +73,7 @@ static void test_holder_unknown(void **state)
 
 /* --- system calls --- */
 
-/* Waits by system call and state; what the recorder counted stands beside them. */
+/* Waits by system call and state, next to the recorder's counts. */
 static void test_system_calls(void **state)
 {
 	struct wait_info info = { .reason = REASON_PIPE, .length_ns = 5 * MS };
@@ -146,7 +146,7 @@ static void test_states(void **state)
 	fixture_free(&o);
 }
 
-/* What no packet stands for is seen, in its row and below; what is too much, too. */
+/* Missing time and excess time are reported, in the row and in the notes. */
 static void test_missing(void **state)
 {
 	struct table t = { 0 };
@@ -186,7 +186,7 @@ static void assert_checked(struct opened *o, const char *filter, const char *not
 	table_free(&t);
 }
 
-/* There is nothing to compare with; or only a part is looked at. */
+/* Without threads.xml, or with a filter, rows cannot be checked. */
 static void test_unchecked(void **state)
 {
 	struct table t = { 0 };
@@ -304,7 +304,7 @@ static void test_chain(void **state)
 	fixture_free(&o);
 }
 
-/* Two threads that wait for each other: cut, and said; the time is not counted twice. */
+/* Two threads that wait for each other: the chain is cut with a note, and no time counts twice. */
 static void test_circle(void **state)
 {
 	struct table t = { 0 };

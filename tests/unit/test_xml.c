@@ -11,7 +11,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/experiment/xml.h"
 
-/* What the parser says, one line: "<name a=b>", "text", "</name>". */
+/* The parser's events on one line: "<name a=b>", "text", "</name>". */
 static void say_start(void *ctx, const struct xml_element *e)
 {
 	buf_printf(ctx, "<%s", e->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times off a CPU given to a drain by hand, and the packets that came of them. */
+/* Times off a CPU that tests give to a drain, and the packets that result. */
 #ifndef WAITS_FIXTURE_H
 #define WAITS_FIXTURE_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/unit/drain_fixture.h"
 
-/* A clock packet with all that it says. */
+/* A clock packet with all its fields. */
 struct seen {
 	int64_t lwp, thread, time, state, ticks, reason, syscall, flags, length, object, holder,
 		holder_pid, waker, waker_pid, waker_stack, uid;

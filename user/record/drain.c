@@ -15,6 +15,9 @@
  * writes the other records. A record whose stack is still missing waits for one more batch. Then
  * it is shown as <Stack-lost> and counted.
  *
+ * The table of kinds.c knows each kind of record: its least size, its checks, the stacks that it
+ * refers to and the function that writes its packets.
+ *
  * Shutdown: capture_stop, drain_take of the last records with residuals and totals,
  * drain_process(last), then the recording is closed. A total comes after all waits of its thread,
  * so the time that no packet has by then is the remainder.
