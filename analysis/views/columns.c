@@ -330,6 +330,12 @@ void put_note(struct table *t, const char *fmt, ...)
 	vec_push(&t->notes, arena_strdup(&t->arena, text));
 }
 
+void put_excluded(struct table *t)
+{
+	put_note(t, "The filter excludes all data; comms, processes and threads, without a filter, "
+		 "list the names and numbers.");
+}
+
 static int compare64(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);

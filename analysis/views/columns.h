@@ -52,6 +52,8 @@ __attribute__((format(printf, 4, 5))) void put_textf(struct table *t, struct row
 __attribute__((format(printf, 2, 3))) void put_line(struct table *t, const char *fmt, ...);
 /* Add a line after the table. */
 __attribute__((format(printf, 2, 3))) void put_note(struct table *t, const char *fmt, ...);
+/* Note that no packet passes the filter: a name in it may be misspelt. */
+void put_excluded(struct table *t);
 /* The tally for the current settings; made at the first call. */
 struct tally *view_tally(struct view_state *v);
 

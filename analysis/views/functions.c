@@ -65,6 +65,8 @@ int view_functions(struct view_state *v, struct table *t, struct diag *d)
 
 		columns_fill(table_row(t), &v->metrics, &values);
 	}
+	if (v->filter && !tally->npackets)
+		put_excluded(t);
 	vec_free(&funcs);
 	return 0;
 }

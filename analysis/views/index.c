@@ -266,6 +266,8 @@ int index_print(struct view_state *v, const struct index_spec *spec, struct tabl
 	it.total = xcalloc(it.nmetrics, sizeof(*it.total));
 	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, &it);
 	add_rows(v, t, &it, session_names(v->session));
+	if (v->filter && !it.keys.len)
+		put_excluded(t);
 	tally_free_index(&it);
 	return 0;
 }

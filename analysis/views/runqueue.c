@@ -96,7 +96,7 @@ static void put_octave(struct buf *b, unsigned octave)
 		buf_printf(b, "%5llu us", (unsigned long long)us);
 }
 
-enum { BAR_WIDTH = 30 };
+enum { BAR_WIDTH = 14 }; /* the row then fits 80 columns */
 
 /*
  * Add a row for each octave from the shortest wait to the longest, including those without waits.
@@ -124,7 +124,7 @@ static void put_histogram(struct runqueue *rq)
 
 		put_octave(&b, i);
 		buf_printf(&b, " |%.*s", ws->count > 0 && !marks ? 1 : marks,
-			   "##############################");
+			   "##############");
 		memset(ws->decades, 0, sizeof(ws->decades));
 		wait_row(&rq->w, ws, "  %s", b.data);
 		buf_free(&b);
