@@ -50,6 +50,7 @@ cases()
 		musl signal 0 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
 		musl thread 0.97 thread;deep*2;burn_all;burn
 		musls plain 0 main;case_plain;deep*3;burn_all;burn
+		go deep 0.97 main.main;main.deep*3;main.burn
 	END
 }
 
@@ -63,12 +64,47 @@ if command -v musl-gcc >/dev/null; then
 	program musls musl-gcc -DNO_DLOPEN touch.o -static
 fi
 
+# Go has .debug_frame only, compressed.
+if command -v go >/dev/null; then
+	cat >main.go <<-'END'
+		package main
+
+		import "time"
+
+		var sink int
+
+		//go:noinline
+		func burn(end time.Time) {
+			for time.Now().Before(end) {
+				for i := 0; i < 1000000; i++ {
+					sink += i
+				}
+			}
+		}
+
+		//go:noinline
+		func deep(n int, end time.Time) {
+			if n > 1 {
+				deep(n-1, end)
+			} else {
+				burn(end)
+			}
+			sink++
+		}
+
+		func main() { deep(3, time.Now().Add(1500*time.Millisecond)) }
+	END
+	HOME=$tmp GO111MODULE=off go build -o fr_go main.go 2>gcc.err
+fi
+
 # Its loader's library path is not the tests' directory: libraries are named by a path.
 while read -r build name share chain; do
 	[ ! -e "fr_$build" ] || { cp "fr_$build" "fr_${build}_$name" && echo "fr_${build}_$name"; }
 done < <(cases) >programs
+# The tables of libraries are built while the first program runs; it is not judged.
+cp fr_dyn fr_first_plain
 must_record frames.er -F '=fr_.*' -p high -q 0 -- sh -c \
-	"while read -r p; do ./\$p $seconds ./small.so ./large.so >\$p.out; done <programs"
+	"./fr_first_plain 0.5; while read -r p; do ./\$p $seconds ./small.so ./large.so >\$p.out; done <programs"
 
 # complete PROGRAM: per cent of its waits, by the recorder's own account.
 complete()

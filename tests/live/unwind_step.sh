@@ -37,6 +37,8 @@ gcc-O2 -O2
 lazy -O2 -Wl,-z,lazy -fcf-protection
 O0 -O0
 O3 -O3 -march=x86-64-v2
+debug_frame -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables
+debug_frame,compressed -O2 -g -gz=zlib -fno-asynchronous-unwind-tables -fno-unwind-tables
 static -O2 -static
 static-pie -O2 -static-pie
 LIST

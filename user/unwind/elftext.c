@@ -112,9 +112,12 @@ static void cut_at_end(struct ehframe_section *s)
 	s->size = at;
 }
 
-/* A section by its name and its address, 0 for any; false: none with bytes in the file. */
+/*
+ * A section by its name and its address, 0 for any; false: none with bytes in the file. Without
+ * `compressed` (NULL) a compressed section does not count.
+ */
 static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *name, uint64_t addr,
-		    struct ehframe_section *ret)
+		    struct ehframe_section *ret, bool *compressed)
 {
 	size_t n = strlen(name) + 1;
 	Elf64_Shdr strings, s;
@@ -123,13 +126,15 @@ static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *na
 	if (!get_shdr(e, h, h->e_shstrndx, &strings))
 		return false;
 	for (unsigned i = 0; get_shdr(e, h, i, &s); i++) {
-		if (s.sh_type == SHT_NOBITS || s.sh_flags & SHF_COMPRESSED ||
+		if (s.sh_type == SHT_NOBITS || (s.sh_flags & SHF_COMPRESSED && !compressed) ||
 		    s.sh_offset > e->size || s.sh_size > e->size - s.sh_offset || !s.sh_size ||
 		    strings.sh_offset > e->size || (addr && s.sh_addr != addr) ||
 		    !get(e, strings.sh_offset + s.sh_name, found, n) || memcmp(found, name, n))
 			continue;
 		*ret = (struct ehframe_section){ .data = e->data + s.sh_offset, .size = s.sh_size,
 						 .addr = s.sh_addr, .addr_size = 8 };
+		if (compressed)
+			*compressed = s.sh_flags & SHF_COMPRESSED;
 		return true;
 	}
 	return false;
@@ -160,7 +165,7 @@ bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret)
 	if (!get_header(e, &h))
 		return false;
 	addr = ehframe_addr(e, &h);
-	if (section(e, &h, ".eh_frame", addr, ret))
+	if (section(e, &h, ".eh_frame", addr, ret, NULL))
 		return true;
 	if (!addr || !bytes_at(e, &h, addr, ret))
 		return false;
@@ -173,18 +178,18 @@ bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset
 	struct ehframe_section s;
 	Elf64_Ehdr h;
 
-	if (!get_header(e, &h) || !section(e, &h, name, 0, &s))
+	if (!get_header(e, &h) || !section(e, &h, name, 0, &s, NULL))
 		return false;
 	*offset = s.data - e->data;
 	*size = s.size;
 	return true;
 }
 
-bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret)
+bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret, bool *compressed)
 {
 	Elf64_Ehdr h;
 
-	if (!get_header(e, &h) || !section(e, &h, ".debug_frame", 0, ret))
+	if (!get_header(e, &h) || !section(e, &h, ".debug_frame", 0, ret, compressed))
 		return false;
 	ret->debug_frame = true;
 	return true;

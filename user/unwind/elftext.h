@@ -40,7 +40,7 @@ bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret);
 bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
 /* Where a section is in the file; false: there is none by that name, or not in the file. */
 bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size);
-/* .debug_frame, uncompressed; false: none. */
-bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret);
+/* .debug_frame, as it is in the file; false: none. debugframe.h uncompresses it. */
+bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret, bool *compressed);
 
 #endif

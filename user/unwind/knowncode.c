@@ -20,7 +20,7 @@ struct bytes {
 
 static const struct bytes endbr = BYTES("\xf3\x0f\x1e\xfa");
 
-static const struct er_unwind_rule outermost = { .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
+const struct er_unwind_rule knowncode_outermost = { .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
 
 /* The kernel's signal frame: struct sigcontext behind 40 bytes of struct ucontext. */
 static const struct er_unwind_rule signal_frame = {
@@ -77,7 +77,7 @@ static void find_entry(const struct knowncode *k, uint64_t begin, uint64_t end, 
 				stop = after_call(e, code, last);
 	}
 	if (stop)
-		found(ctx, entry, stop - e->data, &outermost);
+		found(ctx, entry, stop - e->data, &knowncode_outermost);
 }
 
 /* .init and .fini: calls between one subtraction from rsp and its addition. */
@@ -148,5 +148,14 @@ void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, known
 	if (end - begin > SEARCH_MAX)
 		return;
 	find_bytes(e, &restorer, begin, end, 1, &signal_frame, found, ctx);
-	find_bytes(e, &clone, begin, end, 0, &outermost, found, ctx);
+	find_bytes(e, &clone, begin, end, 0, &knowncode_outermost, found, ctx);
+}
+
+/* nop; call goexit1, which does not return; nop */
+bool knowncode_is_goexit(const struct elftext *e, uint64_t begin, uint64_t end)
+{
+	enum { SIZE = 1 + CALL_BYTES + 1, NOP = 0x90 };
+	const unsigned char *p = e->data + begin;
+
+	return end - begin == SIZE && p[0] == NOP && p[1] == CALL && p[SIZE - 1] == NOP;
 }

@@ -8,6 +8,7 @@
 #define USER_UNWIND_KNOWNCODE_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,12 @@ void knowncode_init(struct knowncode *k, const struct elftext *e);
 /* Report what is known of the code at file offsets [begin, end), which has no entries. */
 void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		  void *ctx);
+
+/*
+ * Whether an entry of .debug_frame is that of Go's runtime.goexit, to which a goroutine's first
+ * function would return: the end of the stack, although the entry does not say so.
+ */
+bool knowncode_is_goexit(const struct elftext *e, uint64_t begin, uint64_t end);
+extern const struct er_unwind_rule knowncode_outermost;
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "analysis/base/vec.h"
 #include "user/unwind/cfi.h"
+#include "user/unwind/debugframe.h"
 #include "user/unwind/elftext.h"
 #include "user/unwind/knowncode.h"
 #include "user/unwind/padding.h"
@@ -90,7 +91,10 @@ static void add_section(struct builder *b, const struct ehframe_section *s)
 		b->addr = f.pc_begin;
 		span.row = b->rows.len;
 		span.order = b->spans.len;
-		cfi_run(&b->cfi, s, &f, add_row, b);
+		if (s->debug_frame && knowncode_is_goexit(b->elf, span.begin, span.end))
+			add_row(b, b->addr, &knowncode_outermost);
+		else
+			cfi_run(&b->cfi, s, &f, add_row, b);
 		span.nrows = b->rows.len - span.row;
 		vec_push(&b->spans, span);
 	}
@@ -278,15 +282,17 @@ static void add_known_in(struct builder *b, const struct elftext_segment *seg)
 static void read_sections(struct builder *b, const struct elftext *debug)
 {
 	struct ehframe_section s;
+	struct debugframe f;
 	size_t n;
 
 	if (elftext_ehframe(b->elf, &s))
 		add_section(b, &s);
 	arrange(b);
 	n = b->spans.len;
-	if (elftext_debugframe(debug, &s)) {
-		add_section(b, &s);
+	if (debugframe_open(&f, debug)) {
+		add_section(b, &f.section);
 		arrange_rest(b, n);
+		debugframe_close(&f);
 	}
 }
 
