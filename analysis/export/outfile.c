@@ -14,7 +14,8 @@
 #include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
 
-enum { GZIP_WINDOW = 15 + 16 /* zlib: with a gzip header */, GZIP_LEVEL = 6, CHUNK = 1 << 16 };
+/* Level 6 took half of the time of an export and saved 9 to 14 % of the size. */
+enum { GZIP_WINDOW = 15 + 16 /* zlib: with a gzip header */, GZIP_LEVEL = 2, CHUNK = 1 << 16 };
 
 static int open_gzip(struct outfile *o)
 {

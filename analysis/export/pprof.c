@@ -51,6 +51,7 @@ struct pprof {
 	struct buf message, inner, text;
 	VEC(uint32_t) funcs, frames; /* of the present stack */
 	VEC(uint64_t) ids;           /* its locations */
+	uint32_t located;            /* 1 + that stack; 0: none yet */
 };
 
 /* What the locations of a mapping have. */
@@ -123,11 +124,14 @@ static uint64_t location(struct pprof *p, size_t from, size_t to)
 	return number;
 }
 
-/* The locations of a stack, leaf first, into p->ids. */
+/* The locations of a stack, leaf first, into p->ids. They stay for samples that follow with it. */
 static void locate(struct pprof *p, uint32_t stack)
 {
 	uint32_t n = p->session->stacks.data[stack].n;
 
+	if (p->located == stack + 1)
+		return;
+	p->located = stack + 1;
 	vec_reserve(&p->funcs, n);
 	vec_reserve(&p->frames, n);
 	n = shown_path(p->session, stack, p->funcs.data, p->frames.data);
@@ -210,6 +214,13 @@ static void put_sample(struct pprof *p, const struct bucket *b)
 	put_message(p, PROFILE_SAMPLE);
 }
 
+static int by_stack(const void *pa, const void *pb)
+{
+	const struct bucket *a = pa, *b = pb;
+
+	return (a->key.stack > b->key.stack) - (a->key.stack < b->key.stack);
+}
+
 static void put_types(struct pprof *p)
 {
 	static const char *const types[][2] = {
@@ -274,6 +285,7 @@ static int pprof_write(const struct export *x, struct outfile *out)
 		return -1;
 	strtab_id(&p.strings, "");
 	put_types(&p);
+	vec_sort(&g.buckets, by_stack);
 	vec_for_each(b, &g.buckets) {
 		if (b->samples || b->on_ns || b->off_ns)
 			put_sample(&p, b);
