@@ -257,8 +257,8 @@ static void put_all(struct perfetto *p, const struct timelines *tl)
 	gaps = perfetto_sched(p, tl);
 	if (gaps)
 		diag_note(p->x->diag, "%zu of %zu threads have waits without an event or were cut by the "
-			  "filter: only their recorded waits are drawn; er_kernel -s all records all "
-			  "waits", gaps, tl->threads.len);
+			  "filter: only their recorded waits are drawn%s", gaps, tl->threads.len,
+			  waits_are_complete(p->session) ? "" : "; er_kernel -s all records all waits");
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
