@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counter overflows: a perf event on each CPU for each counter runs er_overflow every time
- * it has counted as many events as it was told to, which sends who ran, where, and how many
- * events that stands for. An object of its own: who records no counters does not load it.
+ * Counter overflows: each counter has a perf event on each CPU, which runs er_overflow every time
+ * it has counted its interval of events. er_overflow sends the running thread, its stacks, and the
+ * number of events that the record represents. These programs are an object of their own, which is
+ * loaded only if counters are recorded.
  *
- * Which counter it is, its link says (the cookie); how many events, the kernel: the
- * period that has just run out. Hardware counters interrupt by an NMI, software ones call
- * from where they are counted: out of a page fault, or the scheduler with the run queue
- * locked. All that is touched here may be in any of these: maps that exist, rings, user memory
- * that is there. Another program of a perf event is never interrupted: the kernel
- * leaves out whichever comes second on a CPU. Such overflows are not seen, and neither
- * are those that the kernel keeps back because there are too many (throttling); both show as the
- * difference between what the counter says at the end and `events`.
+ * The link's cookie is the number of the counter. The kernel gives the number of events: the
+ * period that has just ended. Hardware counters interrupt by an NMI; software ones call
+ * er_overflow where they are counted: in a page fault, or in the scheduler with the run queue
+ * locked. So the program uses only what is safe in all of these: existing maps, rings, user memory
+ * that is present. The kernel never runs two programs of perf events nested on a CPU, and skips
+ * the second. It also holds overflows back if there are too many (throttling). Both kinds are not
+ * seen; they are the difference between the counter's own value at the end and `events`.
  *
- * Cost, by the kernel's account: 0.6 us an overflow, with page faults each of which is one (6.18,
- * 2 virtual CPUs).
+ * Cost, by the kernel's statistics: 0.6 us for each overflow, measured with page faults that all
+ * overflow (6.18, 2 virtual CPUs).
  *
- * A stack that clock samples have sent is sent once more: ids are the same, for the seed
- * is, but each object knows only what it has sent itself.
+ * A stack that clock samples have already sent is sent again. Its id is the same, because the seed
+ * is, but each object knows only the stacks that it has sent itself.
  */
 #include "bpf/vmlinux.h"
 

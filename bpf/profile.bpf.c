@@ -1,47 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The programs. Two things are recorded.
+ * The programs that record the clock and the states of threads.
  *
- * The clock: a perf event on each CPU runs er_clock, which sends who ran, where,
- * and how much CPU time of the thread that stands for (sample.bpf.h).
+ * The clock: a perf event on each CPU runs er_clock. It sends the running thread, its stacks, and
+ * the thread's CPU time since its last record (sample.bpf.h).
  *
- * States, if asked for: each thread's time on and off the CPU is kept in its
- * storage, exactly, at the edges between (edge.bpf.h): er_switch when it leaves
- * the CPU and comes back, er_waking for who woke it. Waits that contain sample points
- * (points.bpf.h) are recorded with their stacks. These cannot be walked at the
- * switch, for the thread that comes is not the current one yet: er_back does it
- * at the end of the scheduler (6.16), er_back_kprobe right after the switch. Where
- * there is neither, the stack is taken when the thread leaves, if a long wait is
- * foretold. Cost: a switch with nothing to record reads no clock and walks no stack.
+ * States, if asked for: each thread's time on and off the CPU is counted exactly in its storage,
+ * at the edges (edge.bpf.h). er_switch runs when a thread leaves the CPU or comes back; er_waking
+ * notes the waker. Waits that contain a sample point (points.bpf.h) are recorded with their
+ * stacks. The stack cannot be walked in er_switch, because the thread that comes back is not yet
+ * the current one. er_back walks it at the end of the scheduler (6.16), or er_back_kprobe right
+ * after the switch. If the kernel allows neither, the stack is taken when the thread leaves and a
+ * long wait is predicted. A switch with nothing to record reads no clock and walks no stack.
  *
- * Ends. The last piece of a thread, since its last sample, is a residual, and where
- * its time went a total. Both are final only when the thread has been switched
- * away for good, so er_switch looks for a dead thread at each switch. Tried instead:
- * sched_process_free, which comes a grace period later and costs nothing at
- * other switches. It left 3 to 50 of 1,000 threads of a process without an end
- * for more than 6 s after the last of them was gone (6.18, idle CPUs), so that
- * a recording could neither wait for them nor do without. er_exit puts by, while
- * the thread is whole, whose it is: at the last switch its group leader may be
- * gone. Threads between the two are counted (dying, dead); the loader waits a
- * moment for them at the stop. What the recording's end does is in end.bpf.h.
+ * Ends: when a thread ends, its CPU time since its last sample is sent as a residual, and its
+ * times by state as a total. Both are final only at its last switch, so er_switch checks at each
+ * switch whether the thread is dead. The alternative is sched_process_free, which comes a grace
+ * period later and costs nothing at other switches. But of 1,000 threads of a process it missed 3
+ * to 50 for more than 6 s after the last had ended (6.18, idle CPUs): too long to wait for, and
+ * too many to leave out. er_exit saves the identity of the thread while it is complete, because at
+ * the last switch its group leader may be gone. Threads between the two are counted (dying, dead);
+ * at the stop the loader waits for them for a moment. end.bpf.h has the end of the recording.
  *
- * Who may interrupt whom: er_clock runs in the timer's interrupt and is never
- * interrupted by itself; er_waking runs with interrupts off, and in them; the others
- * can be interrupted by both. They share nothing but the numbers, which are
- * atomic, and the thread's storage, of which er_clock touches the part of its own
- * only while the thread runs, and er_waking the waker only.
+ * Concurrency: er_clock runs in the timer's interrupt and never interrupts itself. er_waking runs
+ * with interrupts off, also in interrupts. These two can interrupt all others. The programs share
+ * only the record numbers, which are atomic, and the thread's storage. There er_clock touches only
+ * its own fields, and only while the thread runs; er_waking touches only the waker.
  *
- * Cost, by our own account (6.18, 2 virtual CPUs), with "sched pipe" on one CPU and with
- * "sched messaging", where 400 threads keep the caches cold: er_switch 77 and
- * 350 ns, er_waking 44 and 180, a recorded wait with both stacks 1.1 us when every
- * one is, and 5 to 7 when few are; a clock sample at 1 kHz 3.1 us in either. By the kernel's,
- * which has 55 ns for an empty program: er_switch 87, er_waking 75 to 86, er_back with
- * nothing to do 56. Of what they do a reading of the clock is 29 ns, a copy of kernel memory 7,
- * an atomic addition 6, a look-up of a thread's storage 4, all else 1 to 2.
+ * Cost, by our own measurement (6.18, 2 virtual CPUs), with "sched pipe" on one CPU, and with
+ * "sched messaging", where 400 threads keep the caches cold: er_switch 77 and 350 ns, er_waking 44
+ * with interrupts off, also in interrupts. These two can interrupt all others. The programs share
+ * are; a clock sample at 1 kHz 3.1 us in both. By the kernel's statistics, which show 55 ns for an
+ * empty program: er_switch 87, er_waking 75 to 86, er_back with nothing to do 56 ns. Parts:
+ * reading the clock 29 ns, copying kernel memory 7, an atomic addition 6, finding a thread's
+ * storage 4, everything else 1 to 2.
  *
- * With PERF_SAMPLE_CALLCHAIN in the event a clock sample takes 1.5 us less by BPF's account,
- * for perf then walks before the program is entered; the load took as long, so it
- * is not done.
+ * PERF_SAMPLE_CALLCHAIN in the event makes a clock sample 1.5 us faster by BPF's statistics,
+ * because perf then walks the stack before the program runs. The load was no faster, so it is not
+ * used.
  */
 #include "bpf/vmlinux.h"
 

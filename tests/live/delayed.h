@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sleeper that is down as queued (bpf/edge.bpf.h, edge_woken), by force. Who has had more
- * than its share when it blocks stays in the run queue (6.12); who is moved from there is
- * noted as queued at that time, and by the kernel's figure waits for a CPU as long as it
- * sleeps. So it runs against two others on its CPU, sleeps, and is told at once to go to
- * another CPU.
+ * Forces a sleeper that the scheduler counts as queued (bpf/edge.bpf.h, edge_woken). A thread that
+ * has used more than its share when it blocks stays in the run queue (6.12). If it is moved to
+ * another CPU there, the scheduler notes it as queued at that time, and counts its sleep as waiting
+ * for a CPU. So the thread here runs against two others on its CPU, sleeps, and is told at once to
+ * move to another CPU.
  */
 #ifndef DELAYED_H
 #define DELAYED_H
@@ -19,7 +19,7 @@
 
 enum { DELAYED_ROUNDS = 20, DELAYED_MS = 20, DELAYED_SPINNERS = 2 };
 
-/* Shared by the sleeper and who moves it. */
+/* Shared by the sleeper and the thread that moves it. */
 struct delayed {
 	atomic_int sleeps;  /* how many sleeps have begun */
 	unsigned forced;    /* sleeps that the kernel took for waits */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An instruction is a row of `instructions`: its operands, and what it does to the
- * state. Each change of address reports the state that held up to there, if it
- * differs from the one reported before. DWARF 5, 6.4.2, has the instructions; the
- * System V ABI for x86-64 and the LSB have .eh_frame's differences.
+ * An instruction is a row of `instructions`: its operands, and what it does to the state. Each
+ * advance of the address reports the state before it, if that differs from the last reported
+ * one. DWARF 5, 6.4.2, defines the instructions; the System V ABI for x86-64 and the LSB have
+ * .eh_frame's differences.
  */
 #include "user/unwind/cfi.h"
 
@@ -105,7 +105,7 @@ static void set_bx(struct er_unwind_rule *r, const struct cfi_place *p)
 		r->flags |= slot << ER_RULE_BX_SHIFT;
 }
 
-/* The caller's rsp must be the CFA: a walk takes it for that. */
+/* The caller's rsp must be the CFA, because a walk assumes it. */
 static bool sp_is_cfa(const struct cfi_state *s)
 {
 	switch (s->sp.kind) {
@@ -129,7 +129,7 @@ static struct er_unwind_rule rule_of(const struct run *r)
 	set_cfa(&rule, &r->s);
 	set_bp(&rule, &r->s.bp);
 	set_ra(&rule, &r->s.ra);
-	if (r->s.ra.kind == CFI_UNDEFINED) /* the end of the stack, whatever else is said */
+	if (r->s.ra.kind == CFI_UNDEFINED) /* the end of the stack, whatever the other rules are */
 		return (struct er_unwind_rule){ .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
 	if (rule.cfa == ER_CFA_BAD || rule.cfa == ER_CFA_NO_ENTRY || !sp_is_cfa(&r->s))
 		return (struct er_unwind_rule){ .cfa = ER_CFA_BAD };
@@ -147,7 +147,7 @@ static void report(struct run *r, const struct er_unwind_rule *rule)
 	r->has_last = true;
 }
 
-/* --- what instructions do; false: not to be understood --- */
+/* --- effects of instructions; false: not understood --- */
 
 static bool advance_to(struct run *r, uint64_t pc)
 {
@@ -181,7 +181,7 @@ static bool do_nothing(struct run *r, const struct operands *o)
 	return true;
 }
 
-/* Where the state keeps a register; NULL: it is not followed. */
+/* The state's field for a register; NULL: the register is not followed. */
 static struct cfi_place *place_of(struct cfi_state *s, int64_t reg)
 {
 	switch (reg) {

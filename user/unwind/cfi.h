@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Run the call frame instructions of an FDE: which unwind rule holds from which
- * address on. Only what a walk needs is followed: the CFA, rbp, rsp and the return
- * address of x86-64 code. A form that no er_unwind_rule can express becomes a rule
- * with ER_CFA_BAD, never an approximation.
+ * Runs the call frame instructions of an FDE: which unwind rule holds from which address on.
+ * Only the CFA, rbp, rsp and the return address of x86-64 code are followed. A form that no
+ * er_unwind_rule can express becomes a rule with ER_CFA_BAD, never an approximation.
  *
- * The instructions are untrusted bytes. Work is linear in their number; nothing is
- * allocated.
+ * The instructions are untrusted bytes. Work is linear in their number; nothing is allocated.
  */
 #ifndef USER_UNWIND_CFI_H
 #define USER_UNWIND_CFI_H

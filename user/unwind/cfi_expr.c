@@ -53,7 +53,7 @@ static bool read_chain(const struct ehframe_bytes *expr, struct chain *ret)
 }
 
 /*
- * In a PLT entry one more word is on the stack from its push on:
+ * In a PLT entry the stack has one more word after the push:
  * rsp + 8 + ((rip & 15) >= threshold) * 8.
  */
 static bool is_plt(const struct ehframe_bytes *expr, unsigned *threshold)
@@ -73,7 +73,7 @@ static bool is_plt(const struct ehframe_bytes *expr, unsigned *threshold)
 }
 
 /*
- * Assembly that keeps its caller's stack pointer behind an array of its own:
+ * Assembly that saves its caller's stack pointer after an array:
  * *(rsp + off + 8 * register) + add.
  */
 static bool is_index(const struct ehframe_bytes *expr, struct cfi_state *s)

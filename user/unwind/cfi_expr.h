@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognize the DWARF expressions that unwind information of x86-64 uses: a register
- * plus an offset, what memory holds there, and that of a PLT entry. Others are
- * reported as such; nothing is evaluated.
+ * Recognizes the DWARF expressions in unwind information of x86-64: a register plus an offset,
+ * the memory at that address, and the expression of PLT entries. Others are reported as such;
+ * nothing is evaluated.
  */
 #ifndef USER_UNWIND_CFI_EXPR_H
 #define USER_UNWIND_CFI_EXPR_H

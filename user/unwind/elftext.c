@@ -140,7 +140,7 @@ static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *na
 	return false;
 }
 
-/* Where the program header says that .eh_frame is: what unwinders go by at run time. */
+/* .eh_frame by the program header, which unwinders use at run time. */
 static uint64_t ehframe_addr(const struct elftext *e, const Elf64_Ehdr *h)
 {
 	struct ehframe_section s;

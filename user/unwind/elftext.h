@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an unwind table needs of an ELF file in memory: where its code lies, in the file
- * and in addresses, and its call frame information. The file is untrusted bytes; nothing
- * outside them is read and nothing is allocated. No library is used, so a process
- * without privileges can read others' files with it.
+ * The parts of an ELF file in memory that an unwind table needs: where its code is, in the
+ * file and in addresses, and its call frame information. The file is untrusted bytes; nothing
+ * outside them is read and nothing is allocated. No library is used, so a process without
+ * privileges can read others' files with it.
  */
 #ifndef USER_UNWIND_ELFTEXT_H
 #define USER_UNWIND_ELFTEXT_H

@@ -5,10 +5,10 @@
 #include <string.h>
 
 enum {
-	START_MAX = 128, /* bytes of a program's start that are looked at */
+	START_MAX = 128, /* bytes of a program's start that are examined */
 	CALL = 0xe8,
 	CALL_BYTES = 5,
-	SEARCH_MAX = 1 << 20, /* a gap that is larger is a language without entries */
+	SEARCH_MAX = 1 << 20, /* a larger gap is code of a language without entries */
 };
 
 struct bytes {
@@ -104,7 +104,7 @@ static void find_section(const struct elftext *e, uint64_t at, uint64_t n, uint6
 }
 
 /*
- * Each place where the bytes are. A frame's return address is looked up one byte before it,
+ * Find each occurrence of the bytes. A return address is looked up one byte before it,
  * so code that is only returned to has its rule from there on.
  */
 static void find_bytes(const struct elftext *e, const struct bytes *b, uint64_t begin, uint64_t end,

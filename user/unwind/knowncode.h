@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Code that often has no call frame information but whose frames are known from its bytes:
- * where a program starts, .init and .fini, a signal handler's return, and where musl
- * starts a thread. The bytes are untrusted; an exact match is needed.
+ * where a program starts, .init and .fini, a signal handler's return, and where musl starts a
+ * thread. The bytes are untrusted; an exact match is needed.
  */
 #ifndef USER_UNWIND_KNOWNCODE_H
 #define USER_UNWIND_KNOWNCODE_H
@@ -19,7 +19,7 @@
 typedef void knowncode_fn(void *ctx, uint64_t begin, uint64_t end,
 			  const struct er_unwind_rule *rule);
 
-/* Where the file's special places are, found once. Fields are private. */
+/* The special places of a file, found once. Fields are private. */
 struct knowncode {
 	const struct elftext *elf;
 	uint64_t entry; /* file offsets; 0: none */
@@ -29,7 +29,7 @@ struct knowncode {
 };
 
 void knowncode_init(struct knowncode *k, const struct elftext *e);
-/* Report what is known of the code at file offsets [begin, end), which has no entries. */
+/* Report known rules for code without entries at file offsets [begin, end). */
 void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		  void *ctx);
 

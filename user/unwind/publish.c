@@ -8,14 +8,14 @@
 #include "loaders/unwind.h"
 
 enum {
-	SMALLEST = 4,       /* log 2 of the least room that is given */
+	SMALLEST = 4,       /* log 2 of the smallest room */
 	CLASSES = 15 - SMALLEST,
 	GRACE_NS = 1000000000, /* longer than any walk takes */
 };
 
 _Static_assert(1 << (SMALLEST + CLASSES - 1) == ER_SPACE_RANGES, "the largest room");
 
-/* A place that nothing refers to; programs may read it until GRACE_NS later. */
+/* A place that is no longer referred to; BPF programs may read it for GRACE_NS more. */
 struct free_place {
 	uint32_t first;
 	uint64_t since_ns;
@@ -24,7 +24,7 @@ struct free_place {
 struct publisher {
 	struct unwind_maps *maps;
 	struct er_range *ranges;
-	uint32_t used; /* places were given from the front up to here */
+	uint32_t used; /* places before this one were given out */
 	VEC(struct free_place) free[CLASSES]; /* by log 2 of their room, oldest first */
 	VEC(struct image *) changed;
 	VEC(struct er_range) sorted;
@@ -113,7 +113,7 @@ static struct er_space_key key_of(const struct image *im)
 				      .exec_id = im->ranges.exec_id };
 }
 
-/* A new place each time: a walk sees the old ranges or the new, never some of each. */
+/* A new place each time, so that a walk sees either the old ranges or the new ones. */
 static void publish(struct publisher *p, struct image *im)
 {
 	struct er_space_key key = key_of(im);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells BPF what is mapped where: the executable ranges of images (bpf/frame.h). An image is
- * published when the first record of it has come, for only then is it known how the kernel
- * names it; from then on changes follow. What was published before stays readable for a
- * while, because a walk may be reading it.
+ * Publishes the executable ranges of images to BPF (bpf/frame.h). An image is published when
+ * its first record has come, because only then its key in the kernel is known. Changes follow
+ * from then on. Old ranges stay readable for a while, because a walk may still read them.
  */
 #ifndef USER_UNWIND_PUBLISH_H
 #define USER_UNWIND_PUBLISH_H
@@ -19,16 +18,16 @@ struct unwind_maps;
 struct publisher *publisher_new(struct unwind_maps *maps);
 void publisher_free(struct publisher *p); /* NULL: nothing */
 
-/* The image is that process's, between these execs: publish it, unless it is published. */
+/* Publish the image, unless it is published; its process and count of execs are the key. */
 void publisher_add(struct publisher *p, struct image *im, uint64_t start_time, uint32_t exec_id);
-/* What has changed of it since; a hook of the procmap (`changed`), so it is done later. */
+/* Note that its mappings changed. This is a hook of the procmap, so publishing comes later. */
 void publisher_changed(struct publisher *p, struct image *im);
-/* Do it: once mappings have been taken in. */
+/* Publish noted changes, after new mappings were read. */
 void publisher_update(struct publisher *p, uint64_t now_ns);
 /* The image is about to be freed. */
 void publisher_forget(struct publisher *p, struct image *im, uint64_t now_ns);
 
-/* Images that found no room: BPF asks the kernel for their mappings. */
+/* The number of images without room: BPF asks the kernel for their mappings. */
 uint64_t publisher_full(const struct publisher *p);
 
 #endif

@@ -11,7 +11,7 @@ struct unwind_env {
 	const struct walk_source *src;
 	const struct er_raw *raw;
 	const struct mapping *mapping; /* the last one found */
-	bool beyond;                   /* it read stack that was not copied */
+	bool beyond;                   /* the walk read stack that was not copied */
 };
 
 static const struct mapping *mapping_of(struct unwind_env *env, uint64_t pc)
@@ -100,7 +100,7 @@ static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *
 	const struct mapping *m = mapping_of(env, pc);
 
 	rule->cfa = ER_CFA_NO_ENTRY;
-	if (!m && ret->n) /* a return address that is nowhere is none */
+	if (!m && ret->n) /* a return address in no mapping is not one */
 		return ER_END_NO_MAPPING;
 	if (m && m->file)
 		frame = er_frame(m->file, m->pgoff + (r->ip - m->start));

@@ -12,7 +12,7 @@
 
 struct rules {
 	VEC(struct er_unwind_rule) list;
-	/* The module's own: numbers by hash of the rule, and the one asked for last. */
+	/* Private: numbers by hash of the rule, and the last one asked for. */
 	uint32_t *slots;
 	size_t nslots;
 	unsigned last;

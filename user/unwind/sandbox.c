@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filters list what is allowed; everything else ends the process. Calls that take a
- * protection may not ask for PROT_EXEC. Both filters hold in the worker, so the
- * supervisor's must allow all that the worker's does.
+ * The filters list the allowed system calls; any other ends the process. Calls that take a
+ * protection may not ask for PROT_EXEC. Both filters hold in the worker, so the supervisor's
+ * must allow all that the worker's does.
  */
 #include "user/unwind/sandbox.h"
 
@@ -34,7 +34,7 @@ enum {
 	X32 = 0x40000000, /* the bit of system calls of the x32 ABI */
 };
 
-/* With whether the third argument is a protection. */
+/* A system call, and whether its third argument is a protection. */
 struct allowed {
 	int nr;
 	bool has_prot;
@@ -123,7 +123,7 @@ static int keep_only(const int keep[SANDBOX_FDS])
 
 	if (null < 0)
 		return -errno;
-	/* Out of the way first: any of them may be where another goes. */
+	/* Move all away first, because each may occupy another's target number. */
 	for (int i = 0; i < SANDBOX_FDS; i++)
 		if ((high[i] = fcntl(keep[i], F_DUPFD, SANDBOX_FD + SANDBOX_FDS)) < 0)
 			return -errno;
@@ -177,7 +177,7 @@ int sandbox_supervisor(const int keep[SANDBOX_FDS])
 {
 	int err;
 
-	/* A signal from the terminal is for the recorder, which then ends us. */
+	/* The recorder handles signals of the terminal, and then ends this process. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

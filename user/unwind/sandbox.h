@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Give up, for good, whatever a process that reads hostile files does not need. Two steps:
- * the supervisor may still make processes and limit them further, the worker may only
- * receive descriptors, map them for reading, and answer.
+ * Permanently gives up everything that a process that parses hostile files does not need, in
+ * two steps. The supervisor may still start processes and restrict them further. The worker
+ * may only receive descriptors, map them for reading, and answer.
  */
 #ifndef USER_UNWIND_SANDBOX_H
 #define USER_UNWIND_SANDBOX_H

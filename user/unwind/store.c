@@ -80,7 +80,7 @@ static void drop_table(struct store *s, uint32_t file)
 	f->n = 0;
 }
 
-/* The table that no walk needed for the longest time; 0: there is none. */
+/* The table that was not used for the longest time; 0: there is none. */
 static uint32_t coldest(const struct store *s)
 {
 	uint32_t found = 0;
@@ -171,7 +171,7 @@ static void take_table(struct store *s, uint32_t file, const struct unwind_table
 
 /* --- building --- */
 
-/* It will have no table: its code is walked by frame pointers. */
+/* The file gets no table: its code is walked by frame pointers. */
 static void give_up(struct store *s, uint32_t file)
 {
 	s->counts.failed++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind tables of files, where BPF reads them. A table is built when a walk first lacks it,
- * by a process without privileges (user/unwind/worker.h), and shared by all processes that
- * map the file. The file stays open meanwhile, so that its inode is given to no other. Memory is
- * bounded: the tables that no walk needed for the longest time make room for new ones, and are
- * built again when they are needed.
+ * Keeps the unwind tables of files where BPF reads them. A table is built when a walk first
+ * needs it, by a process without privileges (user/unwind/worker.h), and shared by all
+ * processes that map the file. The file stays open meanwhile, so that its inode is not reused.
+ * Memory is bounded: the least recently used tables make room for new ones, and are built
+ * again when needed.
  */
 #ifndef USER_UNWIND_STORE_H
 #define USER_UNWIND_STORE_H
@@ -22,7 +22,7 @@ struct unwind_worker;
 struct store_counts {
 	uint64_t built, failed; /* tables; failed: files that have none, or cannot be read */
 	uint64_t evicted;
-	uint64_t refused;       /* tables larger than all memory there is for them */
+	uint64_t refused;       /* tables larger than the memory for all tables */
 	uint64_t bytes;         /* of the tables there are */
 };
 
@@ -30,9 +30,9 @@ struct store_counts {
 struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void store_free(struct store *s); /* NULL: nothing */
 
-/* The table of the mapping's file is needed; `pid` has it mapped. Asked for as often as one likes. */
+/* Request the table of the mapping's file; `pid` has it mapped. May be called at any rate. */
 void store_want(struct store *s, pid_t pid, const struct mapping *m);
-/* Take in what has been built since; true: there is some. */
+/* Publish tables that were built meanwhile; true: there are new ones. */
 bool store_poll(struct store *s, uint64_t now_ns);
 bool store_is_half_full(const struct store *s);
 /* Tables are being built. */

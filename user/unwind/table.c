@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each FDE becomes a span of the file with its rows. The spans are sorted by where they
- * begin, overlaps are cut off, and the rows are written in order; a row that says the
- * same as the one before it is left out.
+ * Each FDE becomes a span of the file with its rows. The spans are sorted by their start,
+ * overlaps are cut off, and the rows are written in order. A row that is the same as the one
+ * before it is left out.
  */
 #include "user/unwind/table.h"
 
@@ -19,14 +19,14 @@
 
 enum {
 	ROWS_MAX = 1 << 26,
-	PADDING_MAX = 64, /* bytes between functions that may be nothing but padding */
+	PADDING_MAX = 64, /* longest padding between functions */
 };
 
 /* A function's code: file offsets [begin, end), and its rows. */
 struct span {
 	uint64_t begin, end;
 	uint32_t row, nrows;
-	uint32_t order; /* the earlier one in the section wins where two begin at one place */
+	uint32_t order; /* of two with the same start the earlier one in the section wins */
 };
 
 struct row {
@@ -113,7 +113,7 @@ static void merge(const struct span *in, struct span *out, size_t from, size_t m
 		out[i] = b == to || (a < middle && before(&in[a], &in[b])) ? in[a++] : in[b++];
 }
 
-/* The C library's qsort asks the system how much memory it has; the sandbox forbids that. */
+/* The C library's qsort asks for the size of memory, which the sandbox forbids. */
 static void sort(struct builder *b)
 {
 	size_t n = b->spans.len, sorted = 1;
@@ -121,7 +121,7 @@ static void sort(struct builder *b)
 
 	while (sorted < n && before(&in[sorted - 1], &in[sorted]))
 		sorted++;
-	if (sorted >= n) /* as linkers leave them, mostly */
+	if (sorted >= n) /* usual: linkers sort them */
 		return;
 	out = xmalloc(b->spans.cap * sizeof(*out));
 	for (size_t width = 1; width < n; width *= 2) {
@@ -137,7 +137,7 @@ static void sort(struct builder *b)
 	free(out);
 }
 
-/* Sort the spans and cut their overlaps off; those of which nothing is left go. */
+/* Sort the spans, cut off overlaps, and remove spans that become empty. */
 static void arrange(struct builder *b)
 {
 	size_t n = 0;
@@ -155,7 +155,7 @@ static void arrange(struct builder *b)
 	b->spans.len = n;
 }
 
-/* The same without what overlaps the first `n` spans, which are arranged. */
+/* The same, and without overlaps with the first `n` spans, which are already arranged. */
 static void arrange_rest(struct builder *b, size_t n)
 {
 	size_t keep = n;
@@ -250,7 +250,7 @@ static int write_table(struct builder *b, struct unwind_table *t)
 	return 0;
 }
 
-/* Rules for code that needs none, in the gaps between the spans. */
+/* Rules for code that needs no entry, in the gaps between the spans. */
 static void add_known(void *ctx, uint64_t begin, uint64_t end, const struct er_unwind_rule *rule)
 {
 	struct builder *b = ctx;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Build the unwind table of one file (bpf/unwind.h) from its call frame information.
- * Functions may overlap or come in any order; where two claim the same code, the one
- * that begins later wins, as with .eh_frame_hdr's binary search.
+ * Builds the unwind table of one file (bpf/unwind.h) from its call frame information.
+ * Functions may overlap and come in any order; if two claim the same code, the one that begins
+ * later wins, as with .eh_frame_hdr's binary search.
  *
- * The files are untrusted bytes. Time is linear in their size but for one sort of the
+ * The files are untrusted bytes. Time is linear in their size, except for one sort of the
  * functions, and memory is at most 16 bytes for each byte of call frame information.
  */
 #ifndef USER_UNWIND_TABLE_H
@@ -32,7 +32,7 @@ struct unwind_counts {
 	size_t text;         /* bytes of executable segments */
 };
 
-/* A table: its words, and where in them its parts begin (file.index, rows, rules). */
+/* A table: its words, and the offsets of its parts (file.index, rows, rules). */
 struct unwind_table {
 	struct er_unwind_file file;
 	__u32 *words;
@@ -41,7 +41,7 @@ struct unwind_table {
 };
 
 /*
- * 0, and a table to be freed. -ENOEXEC: not an ELF file of x86-64, or damaged;
+ * Returns 0 and a table that the caller frees. -ENOEXEC: not an ELF file of x86-64, or damaged;
  * -ENODATA: it has no call frame information; -EFBIG: more than the format can hold.
  */
 int unwind_table_build(const struct unwind_input *in, struct unwind_table *ret);

@@ -10,7 +10,8 @@
 #include "user/unwind/publish.h"
 #include "user/unwind/worker.h"
 
-enum { LARGE_TEXT = 16 << 20 /* bytes: its table comes when a walk lacks it */ };
+/* In bytes. The table of a file with more code is built only when a walk needs it. */
+enum { LARGE_TEXT = 16 << 20 };
 
 struct unwinder {
 	struct unwind_maps *maps;
@@ -40,7 +41,7 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* A walk that lacks one table would find out about the next only when that one is there. */
+/* Otherwise a walk would request its tables one after the other. */
 static void want_all(struct unwinder *u, const struct image *im)
 {
 	vec_for_each(m, &im->space->maps)

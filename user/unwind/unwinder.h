@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorder's side of user stacks: tells BPF what is mapped where and how to find callers
- * there, and walks what BPF could not walk yet. Ties publish.h, store.h and rawwalk.h together.
+ * The recorder's side of user stacks: publishes mappings and unwind tables to BPF, and walks
+ * stacks that BPF could not walk yet. Connects publish.h, store.h and rawwalk.h.
  */
 #ifndef USER_UNWIND_UNWINDER_H
 #define USER_UNWIND_UNWINDER_H
@@ -25,20 +25,20 @@ struct unwind_worker;
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void unwinder_free(struct unwinder *u); /* NULL: nothing */
 
-/* A stack of the image came: BPF is told of its mappings, if it was not. */
+/* A stack of the image came: publish its mappings, unless they are published. */
 void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s);
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
-/* Take in mappings that changed, and tables that were built; true: there are new tables. */
+/* Publish changed mappings and new tables; true: there are new tables. */
 bool unwinder_update(struct unwinder *u, uint64_t now_ns);
 
-/* Wait up to so long for a table that is being built; false: none is. */
+/* Wait up to timeout_ms for a table that is being built; false: none is. */
 bool unwinder_wait(struct unwinder *u, int timeout_ms);
 
 /*
- * Walk a raw stack of the image, which was copied at time_ns. False: a table is missing, and
- * was asked for. With `last`, or when no table will come, the walk goes on by frame pointers: true.
+ * Walk a raw stack of the image that was copied at time_ns. False: a table is missing and
+ * was requested. With `last`, or if no table will come, the walk continues by frame pointers: true.
  */
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret);

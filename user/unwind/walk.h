@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walk a user stack in user space, by the same steps as BPF (bpf/unwind_step.h):
- * for stacks that were captured as registers and a piece of memory because their
- * files had no tables yet, and for tests.
+ * Walks a user stack in user space, by the same steps as BPF (bpf/unwind_step.h): for stacks
+ * that were captured as registers and a piece of memory because their files had no tables yet,
+ * and for tests.
  */
 #ifndef USER_UNWIND_WALK_H
 #define USER_UNWIND_WALK_H
@@ -19,11 +19,11 @@ struct unwind_place {
 	uint64_t offset;
 };
 
-/* What a walk asks for. All get `ctx`. */
+/* Functions that a walk calls. All get `ctx`. */
 struct unwind_source {
 	/* 8 bytes of memory; false: not captured, or not readable. */
 	bool (*read)(void *ctx, uint64_t at, uint64_t *value);
-	/* ER_END_NOT and the place of a pc, or why the walk ends there. */
+	/* Returns ER_END_NOT and the place of a pc, or why the walk ends there. */
 	enum er_end (*find)(void *ctx, uint64_t pc, struct unwind_place *ret);
 	/* A register of the leaf by its DWARF number; false: not captured. NULL: none is. */
 	bool (*reg)(void *ctx, unsigned reg, uint64_t *value);

@@ -36,7 +36,7 @@ static bool may_be_read(const struct words_run *r, uint64_t now_ns)
 	return r->since_ns && r->since_ns + WORDS_GRACE_NS > now_ns;
 }
 
-/* Neighbours that may be given again are one run. */
+/* Merge adjacent free runs. */
 static void join(struct words *w, uint64_t now_ns)
 {
 	for (size_t i = 0; i + 1 < w->free.len;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Our side. Jobs wait in a queue; as many as there are slots are with the worker, so that
- * it has the next one while the last reply is looked at. The process is never started
- * again from here: by now we have what it should not inherit.
+ * The recorder's side. Jobs wait in a queue; the worker has up to one job for each slot, so
+ * that it has the next one while the last reply is processed. The process is never started
+ * again from here, because by now it would inherit too much.
  */
 #include "user/unwind/worker.h"
 
@@ -24,7 +24,7 @@ enum {
 	SILENT_SECONDS = UNWIND_JOB_SECONDS * 2, /* the worker's own alarm did not end it */
 	SHARED = WORKER_SLOTS * UNWIND_TABLE_BYTES,
 	KEEP_BYTES = 1 << 20, /* of a slot's memory between jobs */
-	LATE_MAX = 1000,      /* late replies; more are not by accident */
+	LATE_MAX = 1000,      /* late replies; more are no accident */
 };
 
 struct job {
@@ -34,7 +34,7 @@ struct job {
 };
 
 struct unwind_worker {
-	int sock, control; /* -1: gone for good */
+	int sock, control; /* -1: the process has ended */
 	pid_t pid;
 	char *areas;
 	VEC(struct job) jobs; /* in order; those before `first` are done */
@@ -65,7 +65,7 @@ static void supervisor(const int fds[SANDBOX_FDS], void *areas)
 	_exit(0);
 }
 
-/* 0 or -errno. The process says that it is ready, or why it is not. */
+/* Returns 0 or -errno: the process reports that it is ready, or why it is not. */
 static int launch(struct unwind_worker *w)
 {
 	int jobs[2], control[2], err = -ECHILD;
@@ -107,7 +107,7 @@ struct unwind_worker *unwind_worker_start(struct diag *d)
 	int err = 0;
 
 	w->sock = w->control = -1;
-	/* Pages come when tables are written. */
+	/* Pages are allocated when tables are written. */
 	w->areas = mmap(NULL, SHARED, PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (w->areas == MAP_FAILED)
@@ -166,7 +166,7 @@ static bool send_job(struct unwind_worker *w, const struct job *j)
 	return sendmsg(w->sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(message);
 }
 
-/* Send as many of those that wait as there are slots. */
+/* Send waiting jobs while there are free slots. */
 static void feed(struct unwind_worker *w)
 {
 	while (w->sock >= 0 && w->sent < WORKER_SLOTS && w->first + w->sent < w->jobs.len) {
@@ -182,7 +182,7 @@ static void feed(struct unwind_worker *w)
 	}
 }
 
-/* The memory of a large table is given back. */
+/* Return the memory of a large table to the system. */
 static void take_back(struct unwind_worker *w)
 {
 	if (w->lent)
@@ -251,7 +251,7 @@ static void count(struct unwind_worker_stats *s, const struct unwind_result *r)
 	}
 }
 
-/* The parts follow each other and fill the words: the reply may be made up. */
+/* The parts must follow each other and fill the words: the reply is not trusted. */
 static bool sound(const struct worker_reply *r)
 {
 	const struct er_unwind_file *f = &r->file;
@@ -262,7 +262,7 @@ static bool sound(const struct worker_reply *r)
 	       words <= UNWIND_TABLE_BYTES / sizeof(__u32) && !(f->first % ER_BLOCK_BYTES);
 }
 
-/* The oldest job that is with the worker is done. */
+/* The worker's oldest job is done. */
 static void finish(struct unwind_worker *w, const struct worker_reply *r, int err,
 		   struct unwind_result *ret)
 {
@@ -296,7 +296,7 @@ static bool next_dropped(struct unwind_worker *w, struct unwind_result *ret)
 	return true;
 }
 
-/* Nothing came. A worker that has been silent for too long is ended by its supervisor. */
+/* Nothing came. Have the supervisor end a worker that was silent for too long. */
 static void check_silence(struct unwind_worker *w)
 {
 	if (!w->sent || now_s() - w->heard_s < SILENT_SECONDS)
@@ -307,8 +307,8 @@ static void check_silence(struct unwind_worker *w)
 }
 
 /*
- * The worker ended between two jobs, by another's hand: the next job was counted as lost,
- * and the worker's successor has done it after all.
+ * The worker was killed between two jobs: the next job was counted as lost, but
+ * the worker's successor did it.
  */
 static bool is_late(const struct unwind_worker *w, const struct worker_reply *r)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Build unwind tables in a process of its own. It reads files that others chose, so it has
- * nothing that could be taken from it: no capabilities, no user of its own where we are
- * root, no files but the one it is sent, and a handful of system calls. A file that breaks
- * it costs that file's table; a supervisor, which reads none, starts it again.
+ * Builds unwind tables in a separate process. It parses files of other users, so it has
+ * nothing worth stealing: no capabilities, the user nobody if the recorder is root, no open
+ * file except those it is sent, and a handful of system calls. A file that crashes it costs
+ * only that file's table: a supervisor process, which parses nothing, starts it again.
  *
- * Jobs are answered in the order they were submitted. A file whose table takes longer than
- * UNWIND_JOB_SECONDS is given up. What comes back is bounded here, but not trusted to be
- * right: whoever walks by it checks each number.
+ * Results come in the order of the jobs. A table that takes longer than UNWIND_JOB_SECONDS is
+ * given up. The recorder checks the size of results, not their truth: a walk checks each
+ * number that it uses.
  *
- * Start it before anything is opened or mapped that the process should not inherit. Not
- * thread safe.
+ * Start it before opening or mapping anything that the process must not inherit. Not thread
+ * safe.
  */
 #ifndef USER_UNWIND_WORKER_H
 #define USER_UNWIND_WORKER_H
@@ -33,9 +33,9 @@ struct unwind_worker;
 struct unwind_result {
 	uint64_t key; /* of the job */
 	/*
-	 * 0; or what unwind_table_build returns, -ENODATA and -ENOEXEC among others;
-	 * -ECONNRESET: the file broke the worker; -ETIMEDOUT: it took too long; -EBADMSG: the
-	 * reply makes no sense; -ESHUTDOWN: the process is gone for good.
+	 * 0; an error of unwind_table_build such as -ENODATA or -ENOEXEC;
+	 * -ECONNRESET: the file crashed the worker; -ETIMEDOUT: it took too long; -EBADMSG: the
+	 * reply is inconsistent; -ESHUTDOWN: the process has ended and is not started again.
 	 */
 	int err;
 	/* The table, when err is 0. Its words are valid until the next call of the module. */
@@ -46,28 +46,28 @@ struct unwind_worker_stats {
 	uint64_t built;     /* jobs that gave a table */
 	uint64_t without;   /* files without call frame information, or not of x86-64 */
 	uint64_t failed;    /* any other error */
-	uint64_t broke;     /* of these, files that ended the worker or took too long */
+	uint64_t broke;     /* of these, files that crashed the worker or took too long */
 	uint64_t text;      /* bytes of code of the files with a table */
 	uint64_t cpu_ns;    /* CPU time of the builds */
 };
 
-/* NULL when the process or its sandbox cannot be had, which is reported to d. */
+/* NULL after a report if the process or its sandbox cannot be created. */
 struct unwind_worker *unwind_worker_start(struct diag *d);
 /* Ends the process; jobs that wait are dropped. NULL is allowed. */
 void unwind_worker_stop(struct unwind_worker *w);
 
 /*
- * Have the table of a file built. `fd` is duplicated; debug_fd is the file's debug file,
- * or -1. 0 or -errno: the worker is gone for good (-ESHUTDOWN), or no descriptor is left.
+ * Request the table of a file. `fd` is duplicated; debug_fd is the file's debug file, or -1.
+ * Returns 0, or -errno: -ESHUTDOWN if the worker has ended, or an error of duplicating.
  */
 int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debug_fd);
 /* The same for a vdso, whose bytes are copied. */
 int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n);
-/* Readable when unwind_worker_next may have a result; -1: the process is gone for good. */
+/* Readable when unwind_worker_next may have a result; -1: the process has ended. */
 int unwind_worker_fd(const struct unwind_worker *w);
 /* The next result, without waiting; false: none is ready. Call it every second if jobs wait. */
 bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret);
-/* The process that was started. It starts others, its children. 0: it is gone for good. */
+/* The process that was started. Its children build the tables. 0: it has ended. */
 pid_t unwind_worker_pid(const struct unwind_worker *w);
 /* Jobs that have no result yet. */
 size_t unwind_worker_waiting(const struct unwind_worker *w);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other side: a supervisor that has nothing and a worker that has less. The worker
- * receives a job and the file, maps it, builds, writes the words to the job's area, and
- * replies. Whatever ends it - a fault, the alarm, a forbidden call - the supervisor says so
- * and starts another.
+ * The processes: a supervisor with few rights and a worker with fewer. The worker receives a
+ * job and the file, maps it, builds the table, writes it to the job's area, and replies. If it
+ * ends (a fault, the alarm, a forbidden call) the supervisor reports that and starts another.
  */
 #include <errno.h>
 #include <poll.h>
@@ -130,7 +129,7 @@ static void work(int sock, char *areas)
 	}
 }
 
-/* Wait until the worker has ended; kill it when we are told to, or when nobody needs it. */
+/* Wait until the worker has ended; kill it if told to, or if the recorder is gone. */
 static int await(pid_t pid, int control, bool *told)
 {
 	struct pollfd fds[2] = { { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
