@@ -86,6 +86,8 @@ struct unwind_env {
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
 	__u32 n;           /* frames found */
+	bool generated;    /* r.ip is in code that belongs to no file, */
+	bool unproven;     /* or the walk ends: see unwind_generated */
 	bool untabled;     /* go on by frame pointers where a table is missing, */
 	__u32 lacks;       /* and this is why: the first time */
 };
@@ -176,7 +178,10 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 
 static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
 {
-	return er_pc_find(&env->pc, pc) == PC_FOUND && !env->pc.range.frame;
+	if (pc == env->r.ip)
+		return env->generated;
+	env->unproven = true;
+	return true;
 }
 
 /* The rule of a place in a file, into env->rule; 0, or why there is none. */
@@ -234,6 +239,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 
 	env->rule.cfa = ER_CFA_NO_ENTRY;
 	env->frame = env->r.ip;
+	env->generated = found == PC_FOUND && !env->pc.range.frame;
 	if (found == PC_NOWHERE)
 		return ER_END_NO_MAPPING;
 	if (found != PC_FOUND)
@@ -272,6 +278,11 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 	struct unwind_env *env = w->env;
 	enum er_end end = frame_find(env);
 
+	if (env->unproven && !env->generated) {
+		env->end = ER_END_NO_CFI;
+		return 1;
+	}
+	env->unproven = false;
 	if (end_is_for_now(end)) {
 		env->end = end;
 		if (!env->untabled)

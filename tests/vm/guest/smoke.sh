@@ -16,9 +16,12 @@ says "a function has its time" "${got:-0} > 0.95 * $alpha && ${got:-0} < 1.05 * 
 got=$(er_print -printmode , -filters "PID==$(awk '$1 == "pid" { print int($2) }' out)" \
 	-metrics e.totalcpu:name -functions s.er 2>>err | awk -F'","' '/<Total>/ { sub(/^"/, ""); print $1 }')
 says "the sum is what the kernel counted" "${got:-0} > 0.97 * $want && ${got:-0} < 1.03 * $want" "$got of $want; $(cat err)"
-er_print -printmode , -unwinding s.er >unwinding 2>&1
-got=$(awk -F'","' '{ gsub(/^"|"$/, "") } $5 == "spin" { print $2 + 0 }' unwinding)
-says "its user stacks are complete" "${got:-0} >= 95" "$(cat unwinding)"
+# Emulated, tables and mappings come too late for some stacks. They say so, and do not count.
+late='end="(no unwind table yet|mapping could not be looked up at that moment)"'
+got=$(grep '<walk program="spin" of="cpu"' s.er/recorder.xml | grep -vE "$late" |
+	awk '{ match($0, / ns="[0-9]+/); ns = substr($0, RSTART + 5, RLENGTH - 5)
+		all += ns; if (/complete="1"/) whole += ns } END { print (all > 1e9 ? 100 * whole / all : 0) }')
+says "its user stacks are complete" "$got >= 99" "$(grep '<walk program="spin"' s.er/recorder.xml)"
 er_print -header full s.er >header 2>&1
 says "the header is printed" "$(grep -c . header) > 5" "$(cat header)"
 er_kernel --check >check 2>&1
