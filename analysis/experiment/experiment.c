@@ -115,20 +115,23 @@ static void init_strings(struct experiment *e)
 }
 
 /* Name the process after its command: the base name of the first word. */
-static void set_process(struct experiment *e)
+const char *exp_program_name(struct experiment *e, const char *command)
 {
-	size_t n = strcspn(e->command, " \t\n");
+	size_t n = strcspn(command, " \t\n");
 	char *word = arena_alloc(&e->arena, n + 1);
 	char *slash;
 
-	memcpy(word, e->command, n);
+	memcpy(word, command, n);
 	/* "postgres: walwriter": servers title their processes like this. */
 	if (n && word[n - 1] == ':')
 		word[--n] = '\0';
 	slash = memrchr(word, '/', n);
-	e->process = slash ? slash + 1 : word;
-	if (!strcmp(e->command, "(fork)"))
-		e->process = "";
+	return slash ? slash + 1 : word;
+}
+
+static void set_process(struct experiment *e)
+{
+	e->process = strcmp(e->command, "(fork)") ? exp_program_name(e, e->command) : "";
 }
 
 static void overview_open(struct experiment *e, int dirfd)
@@ -169,6 +172,7 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	recorder_read(e, dirfd);
 	threads_read(e, dirfd);
 	names_read(e, dirfd);
+	processes_read(e, dirfd);
 	find_end(e);
 }
 
@@ -283,6 +287,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->recorder);
 	vec_free(&e->threads);
 	vec_free(&e->names);
+	vec_free(&e->processes);
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);
 	map_free(&e->thread_numbers);

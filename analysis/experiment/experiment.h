@@ -122,6 +122,13 @@ struct exp_name {
 	const char *comm;
 };
 
+/* An element of processes.xml: a program that a process ran from begin_ns on. */
+struct exp_process {
+	int64_t pid;
+	int64_t begin_ns; /* relative to the start of this experiment */
+	const char *name; /* of the program */
+};
+
 /*
  * The subject of I/O packets: one opening of a file, or one of the fixed entries below
  * ("<stdin>", "<Other IO activity>", …).
@@ -168,6 +175,7 @@ struct experiment {
 	VEC(struct exp_element) recorder; /* in file order; empty if another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; empty without microstates */
 	VEC(struct exp_name) names;       /* in file order */
+	VEC(struct exp_process) processes; /* in file order */
 	VEC(struct exp_io_file) io_files; /* built by the first experiment_io_file */
 	struct map io_by_packet;     /* address of a packet, to index into io_files */
 	bool io_followed;

@@ -26,6 +26,12 @@ void stacks_read(struct experiment *e, int dirfd);
 void recorder_read(struct experiment *e, int dirfd);
 void threads_read(struct experiment *e, int dirfd);
 void names_read(struct experiment *e, int dirfd);
+void processes_read(struct experiment *e, int dirfd);
+/*
+ * The base name of a command's first word, without the colon of a title ("postgres: walwriter").
+ * "" for an empty command. The experiment owns it.
+ */
+const char *exp_program_name(struct experiment *e, const char *command);
 /* Open the data files; log.xml must have been read. */
 void streams_open(struct experiment *e, int dirfd);
 

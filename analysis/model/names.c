@@ -131,17 +131,23 @@ static int64_t sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &ret) ? (a < 0 ? INT64_MIN : INT64_MAX) : ret;
 }
 
+static void add_programs(struct names *n, const struct experiment *e)
+{
+	vec_for_each(p, &e->processes)
+		add_dated(&n->programs, key(e, p->pid), p->begin_ns, p->pid, p->name);
+}
+
 /*
  * A process that executes another program has two experiments; the name of the first is
  * valid until it ends.
  */
-static void add_program(struct names *n, const struct experiment *e)
+static void add_sub(struct names *n, const struct experiment *e)
 {
 	const struct experiment *founder = e->founder ? e->founder : e;
 	int64_t end = sum(e->start_ns, e->end_ns);
 
 	end = sum(end, founder->start_ns == INT64_MIN ? INT64_MAX : -founder->start_ns);
-	add_dated(&n->programs, key(e, e->pid), end, e->pid, e->process);
+	add_dated(&n->subs, key(e, e->pid), end, e->pid, e->process);
 }
 
 /* A process takes the last name of its main thread, or of any thread if that is unknown. */
@@ -159,14 +165,17 @@ static void names_init(struct names *n, const struct session *s)
 {
 	*n = (struct names){ 0 };
 	vec_for_each(e, &s->experiments) {
-		if (!(*e)->founder)
+		if (!(*e)->founder) {
 			add_threads(n, *e);
+			add_programs(n, *e);
+		}
 		/* An experiment of many processes names its recorder. */
 		if ((*e)->pid && *(*e)->process && !(*e)->many_processes)
-			add_program(n, *e);
+			add_sub(n, *e);
 	}
 	sort_dated(&n->threads);
 	sort_dated(&n->programs);
+	sort_dated(&n->subs);
 	name_processes(n);
 }
 
@@ -174,6 +183,7 @@ void names_free(struct names *n)
 {
 	free_dated(&n->threads);
 	free_dated(&n->programs);
+	free_dated(&n->subs);
 	map_free(&n->processes);
 	map_free(&n->cgroups);
 }
@@ -220,6 +230,8 @@ const char *names_process(const struct names *n, const struct experiment *e, int
 	size_t len;
 	const struct dated_name *all = find_dated(&n->programs, key(e, pid), &len);
 
+	if (!len)
+		all = find_dated(&n->subs, key(e, pid), &len);
 	return len ? all[len - 1].name : get(&n->processes, key(e, pid));
 }
 
@@ -230,6 +242,10 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 	const struct dated_name *all = find_dated(&n->programs, key(e, pid), &len);
 	const char *name;
 
+	i = upto(all, len, time_ns);
+	if (len)
+		return all[i ? i - 1 : 0].name;
+	all = find_dated(&n->subs, key(e, pid), &len);
 	i = time_ns > INT64_MIN ? upto(all, len, time_ns - 1) : 0;
 	if (len)
 		return all[i < len ? i : len - 1].name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of processes and threads, from log.xml, names.xml and threads.xml (in older
+ * Names of processes and threads, from processes.xml, names.xml and threads.xml (in older
  * recordings also recorder.xml). A thread may be renamed. A packet has the name that
  * was valid at its time; rows of lists show the last name.
  */
@@ -28,7 +28,8 @@ struct dated_names {
 
 struct names {
 	struct dated_names threads;  /* valid from at_ns on; a reused tid may be another thread's */
-	struct dated_names programs; /* of followed processes: valid until at_ns */
+	struct dated_names programs; /* of followed processes; valid from at_ns on */
+	struct dated_names subs; /* the same without processes.xml; valid until at_ns */
 	struct map processes; /* founder id << 32 | pid, to const char *: main thread's last name */
 	struct map cgroups;   /* founder id << 32 | tid, to const char *: path */
 };

@@ -132,6 +132,35 @@ static void test_program_at(void **state)
 	fixture_free(&o);
 }
 
+/* processes.xml has the programs of all processes, also of those that share an experiment. */
+static void test_programs_from_a_table(void **state)
+{
+	const struct names *n;
+	struct exp_builder *sub;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	sub = exp_builder_sub(o.builder, "_a_PID_12.1.er", "/bin/other", 12);
+	exp_builder_close(sub);
+	expwriter_text(exp_builder_writer(o.builder), "processes.xml",
+		       "<process pid=\"12\" begin=\"200\" comm=\"a\" command=\"/bin/load x\"/>\n"
+		       "<process pid=\"12\" comm=\"a\" command=\"/bin/sh -c load\"/>\n"
+		       "<process pid=\"13\" begin=\"5\" comm=\"only\"/>\n"
+		       "<process pid=\"-1\" begin=\"5\" comm=\"bad\"/>\n"
+		       "<process pid=\"14\" begin=\"-5\" comm=\"bad\"/>\n");
+	fixture_open(&o);
+	n = session_names(o.session);
+	assert_string_equal(names_process_at(n, founder(&o), 12, INT64_MIN), "sh");
+	assert_string_equal(names_process_at(n, founder(&o), 12, 199), "sh");
+	assert_string_equal(names_process_at(n, founder(&o), 12, 200), "load");
+	assert_string_equal(names_process(n, founder(&o), 12), "load");
+	assert_string_equal(names_process(n, founder(&o), 13), "only");
+	assert_null(names_process(n, founder(&o), 14));
+	assert_int_equal(founder(&o)->processes.len, 3);
+	assert_int_equal(founder(&o)->diag.nmsgs, 1);
+	fixture_free(&o);
+}
+
 /* A log may have any number: times that overflow are clamped. */
 static void test_times_that_cannot_be(void **state)
 {
@@ -179,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_program_at),
+		cmocka_unit_test(test_programs_from_a_table),
 		cmocka_unit_test(test_times_that_cannot_be),
 	};
 

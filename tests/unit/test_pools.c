@@ -131,6 +131,10 @@ static void test_processes_share_stacks(void **state)
 		assert_int_equal(seen[i].npcs, 2);
 	}
 	assert_int_equal(seen[0].uid, seen[1].uid);
+	assert_int_equal(e->processes.len, 2);
+	assert_int_equal(e->processes.data[1].pid, PID + 2);
+	assert_int_equal(e->processes.data[1].begin_ns, 1100);
+	assert_string_equal(e->processes.data[1].name, "prog");
 	/* Each file has one segment; addresses are its place and the offset. */
 	assert_int_equal(pool->maps.len, KERNEL + 2);
 	lib = &pool->maps.data[KERNEL];

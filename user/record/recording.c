@@ -15,7 +15,6 @@
 #include "user/record/ksymtab.h"
 #include "user/record/recording_impl.h"
 #include "user/record/schedule.h"
-#include "user/space/procfs.h"
 
 enum {
 	RELIEF_NS = 4 * 1000 * 1000,
@@ -180,37 +179,24 @@ static void next_name(struct recording *b, const char *stem, char *ret, size_t s
 	snprintf(ret, size, "%s.%u.er", stem, ++b->used.data[id]);
 }
 
-/* Fill in what the header says about the image's process; release *command after use. */
-static void describe(struct exp_header *h, const struct image *im, struct buf *command)
-{
-	/* The PID now belongs to the image or to its successor. */
-	if (!im->end_ns)
-		procfs_cmdline(im->pid, command);
-	h->command = command->len ? command->data : im->comm;
-	h->pid = im->pid;
-	h->ppid = im->ppid;
-}
-
 struct output *output_create(struct recording *b, const struct image *im, const char *stem,
 			     const char *command)
 {
 	struct output *p = xcalloc(1, sizeof(*p));
 	struct exp_header h = b->header;
 	struct diag quiet = { 0 };
-	struct buf own_command = { 0 };
 	char name[96];
 	int err = b->error;
 
-	h.pid = h.ppid = h.pgrp = h.sid = 0;
+	h.pid = im ? im->pid : 0;
+	h.ppid = im ? im->ppid : 0;
+	h.pgrp = h.sid = 0;
 	h.cwd = "";
 	h.command = command;
-	if (im)
-		describe(&h, im, &own_command);
 	p->image = im;
 	next_name(b, stem, name, sizeof(name));
 	if (!err)
 		err = expwriter_create_part(b->founder.w, name, &h, &quiet, &p->w);
-	buf_free(&own_command);
 	diag_free(&quiet);
 	if (err < 0) {
 		free(p);
@@ -231,9 +217,9 @@ struct output *recording_others(struct recording *b)
 }
 
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
-		      const char *stem)
+		      const char *stem, const char *command)
 {
-	struct output *p = b->nsubs < b->max_subs ? output_create(b, im, stem, NULL) : NULL;
+	struct output *p = b->nsubs < b->max_subs ? output_create(b, im, stem, command) : NULL;
 
 	if (!p)
 		return NULL;
@@ -370,6 +356,11 @@ void recording_thread(struct recording *b, const char *line)
 void recording_name(struct recording *b, const char *line)
 {
 	expwriter_text(b->founder.w, "names.xml", line);
+}
+
+void recording_process(struct recording *b, const char *line)
+{
+	expwriter_text(b->founder.w, "processes.xml", line);
 }
 
 uint64_t recording_start(const struct recording *b)

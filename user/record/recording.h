@@ -51,11 +51,11 @@ struct expwriter *output_writer(struct output *p);
 /* The image whose addresses the output shows; NULL: it covers many processes. */
 const struct image *output_image(const struct output *p);
 /*
- * Create a sub-experiment for the image, with its present address space; `binaries` names the
- * mapped files. NULL if there are as many as the plan allows, or if it cannot be created.
+ * Create a sub-experiment for the image, with its present address space and this command line;
+ * `binaries` names the mapped files. NULL if there are as many as the plan allows, or if it cannot be created.
  */
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
-		      const char *stem);
+		      const char *stem, const char *command);
 /* The image has ended: write the sub-experiment's exit event and close its files. */
 void recording_end(struct recording *b, struct output *p, uint64_t time_ns);
 
@@ -80,9 +80,10 @@ uint32_t output_pseudo(struct recording *b, struct output *p, const char *name);
 const char *recording_ksym_name(struct recording *b, uint64_t pc);
 /* The kernel's symbols; NULL: nothing is profiled. */
 const struct ksymtab *recording_ksyms(const struct recording *b);
-/* Append a line to threads.xml, to names.xml. */
+/* Append a line to threads.xml, to names.xml, to processes.xml. */
 void recording_thread(struct recording *b, const char *line);
 void recording_name(struct recording *b, const char *line);
+void recording_process(struct recording *b, const char *line);
 /* Write the event `run`. */
 uint64_t recording_start(const struct recording *b);
 /* Write a packet that is not a clock packet; values as in expwriter_packet. */

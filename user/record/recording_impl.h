@@ -65,7 +65,7 @@ struct recording {
 
 /*
  * Create a sub-experiment, named by the stem and a number: for the image, or for many processes
- * (NULL), which are named by `command`. NULL if that fails.
+ * (NULL). `command` says what it runs. NULL if that fails.
  */
 struct output *output_create(struct recording *b, const struct image *im, const char *stem,
 			     const char *command);

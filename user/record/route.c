@@ -15,6 +15,7 @@
 
 #include "user/record/drain_impl.h"
 #include "user/record/pools.h"
+#include "user/record/processes.h"
 #include "user/record/schedule.h"
 #include "user/unwind/worker.h"
 
@@ -112,17 +113,24 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 static void make_output(struct drain *dr, struct image *im)
 {
 	const struct drain_parts *p = &dr->parts;
+	struct buf command = { 0 };
 	struct output *output = NULL;
 	char stem[64];
 
+	im->owner = &not_followed;
+	if (is_recorder(dr, im) || !follow_wants(p->follow, im))
+		return;
+	process_command(im, &command);
 	follow_stem(im, stem, sizeof(stem));
-	if (!is_recorder(dr, im) && follow_wants(p->follow, im)) {
-		if (p->follow->mode != FOLLOW_SHARED)
-			output = recording_add(p->recording, im, p->binaries, stem);
-		if (!output)
-			output = recording_pool(p->recording, im, p->binaries);
+	if (p->follow->mode != FOLLOW_SHARED)
+		output = recording_add(p->recording, im, p->binaries, stem, command.data);
+	if (!output)
+		output = recording_pool(p->recording, im, p->binaries);
+	if (output) {
+		im->owner = output;
+		process_note(p->recording, output, im, command.data);
 	}
-	im->owner = output ? (void *)output : &not_followed;
+	buf_free(&command);
 }
 
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make)

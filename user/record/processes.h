@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of processes, processes.xml: a line for each program that a followed process ran. It
+ * is written when the program's first record comes, because its command line can be read only
+ * while it runs.
+ */
+#ifndef USER_RECORD_PROCESSES_H
+#define USER_RECORD_PROCESSES_H
+
+#include "user/record/recording.h"
+
+struct buf;
+struct image;
+
+/*
+ * Append the image's command line, its arguments separated by blanks; its name if it has ended.
+ * The result is never empty.
+ */
+void process_command(const struct image *im, struct buf *ret);
+/* Write the line of an image; its packets are in `p`. */
+void process_note(struct recording *b, struct output *p, const struct image *im,
+		  const char *command);
+
+#endif
