@@ -315,7 +315,7 @@ static int opt_stack_method(struct options *o, const char *arg, struct diag *d)
 static int opt_follow(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = {
-		{ "off", FOLLOW_OFF }, { "on", FOLLOW_ALL }, { "all", FOLLOW_ALL }, { NULL, 0 },
+		{ "off", FOLLOW_OFF }, { "on", FOLLOW_SHARED }, { "all", FOLLOW_ALL }, { NULL, 0 },
 	};
 	regex_t re;
 	char why[128];
@@ -417,7 +417,7 @@ const struct option_row option_rows[] = {
 	{ 't', NULL, "duration", "record 30 s, 2m, or from-to (5-15; 5-0: to the end)",
 	  opt_time },
 	{ 'q', NULL, "seconds", "quiet period before and after the load (1)", opt_quiet },
-	{ 'F', NULL, "on|off|all|=regexp", "processes that get an experiment of their own (on)",
+	{ 'F', NULL, "on|off|all|=regexp", "processes whose functions are shown (on)",
 	  opt_follow },
 	{ 'T', NULL, "pid/tid", "only PID/TID, PID, or 0/TID (kernel); repeatable", opt_target },
 	{ 'o', NULL, "name.er", "name of the experiment (ktest.N.er, the next free)",

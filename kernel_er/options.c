@@ -118,7 +118,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 			.archive_bytes = 1000ULL << 20,
 			.sample_s = 1,
 			.archiving = ARCHIVE_NAMES,
-			.follow = FOLLOW_ALL,
+			.follow = FOLLOW_SHARED,
 			.max_subs = 4096,
 			.argv = argv,
 		},

@@ -287,6 +287,7 @@ static size_t count_messages(const struct experiment *e)
 /* Add one line for each followed process; describe in full only those that have messages. */
 static void put_followed(struct table *t, const struct session *s, const struct experiment *founder)
 {
+	char pid[24];
 	size_t n = 0;
 
 	vec_for_each(ep, &s->experiments) {
@@ -299,8 +300,9 @@ static void put_followed(struct table *t, const struct session *s, const struct 
 			put_line(t, "Followed processes; `header ID' shows one in full, `header all' each:");
 			put_line(t, "    ID        PID    Seen until  Messages  Process");
 		}
-		put_line(t, "%6u %10" PRId64 " %8.3f sec. %9zu  %s", e->id, e->pid, e->end_ns / 1e9,
-			 count_messages(e), *e->process ? e->process : "(unknown)");
+		snprintf(pid, sizeof(pid), "%" PRId64, e->pid);
+		put_line(t, "%6u %10s %8.3f sec. %9zu  %s", e->id, e->pid ? pid : "all of it",
+			 e->end_ns / 1e9, count_messages(e), *e->process ? e->process : "(unknown)");
 	}
 	vec_for_each(ep, &s->experiments) {
 		if ((*ep)->founder != founder || !count_messages(*ep))
@@ -321,10 +323,13 @@ static void put_processes(struct table *t, const struct session *s, const struct
 		n++;
 		told += count_messages(*ep) != 0;
 	}
-	if (n)
-		put_line(t, "Processes: %zu followed%s", n, told ? "" : ", no messages");
+	if (!n)
+		return;
+	/* Without a table of processes each has an experiment of its own. */
+	put_line(t, "Processes: %zu followed%s",
+		 founder->processes.len ? founder->processes.len : n, told ? "" : ", no messages");
 	if (told)
-		put_line(t, "*** %zu of them ha%s messages", told, told == 1 ? "s" : "ve");
+		put_line(t, "*** %zu of their experiments ha%s messages", told, told == 1 ? "s" : "ve");
 }
 
 /* Add the most important lines. */

@@ -128,3 +128,11 @@ wait_threads()
 
 # pid_of FILE: the process ID that a workload printed.
 pid_of() { awk -F'\t' '$1 == "pid" { printf "%d\n", $2 }' "$1"; }
+
+# experiment_of PID EXPERIMENT: the sub-experiment with the packets of the process's last program.
+experiment_of()
+{
+	grep "^<process pid=\"$1\" " "$2"/processes.xml |
+		sed 's/.* begin="\([0-9]*\)".* experiment="\([^"]*\)".*/\1 \2/; s/.* experiment="/0 /; s/"\/>$//' |
+		sort -n | tail -n 1 | cut -d' ' -f2
+}

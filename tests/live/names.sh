@@ -54,7 +54,7 @@ cp "$syn/spin" a_spin
 must_record last.er -p high -- sh -c "i=0; while [ \$i -lt 50000 ]; do i=\$((i + 1)); done; exec ./a_spin alpha:0.3"
 "$er_print" -processes last.er >list 2>&1
 check_that "a process has the name of its last program" \
-	"$(ls -d last.er/_sh_PID_* | wc -l) > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
+	"$(grep -c 'command="sh -c i=0' last.er/processes.xml) > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
 
 # A child of sh is called sh until its exec: little CPU time before, all of the program's after.
 must_record exec.er -p high -F =spin -- sh -c "$syn/spin alpha:0.8; :"

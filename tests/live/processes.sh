@@ -18,14 +18,26 @@ for who in parent child exec; do
 done
 for who in parent child exec; do
 	pid=$(awk -F'[:\t]' -v w=$who '$1 == w { print $2; exit }' tree)
-	check "the $who has its own experiment" sh -c "ls -d on.er/_*_PID_$pid.*er"
+	check "the $who is in the table" grep -q "^<process pid=\"$pid\" " on.er/processes.xml
+	check "the $who shares an experiment" test "$(experiment_of "$pid" on.er)" = _forktree.1.er
+	check "the $who has a row" sh -c "\"$er_print\" -processes on.er | grep -q ', PID $pid$'"
 done
+check_that "the time of a process is its own" "$("$er_print" -printmode , -filters \
+	"PID==$(pid_of one)" -metrics e.user:name -functions on.er 2>/dev/null | csv_rows |
+	awk -F'\t' '$2 == "alpha" { a = $1 } $2 == "beta" { b = $1 } END { print (a > 0.5) - b }') == 1"
+check "opens in gprofng" opens_in_gprofng on.er
 
 pids=
 
 # Every tick carries CPU and number: each pair once over all experiments.
 doubled=$(query 'count() from packets where ON_CPU by CPUID SEQ' on.er | grep -cvx 1)
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
+
+must_record all.er -F all -p high -- sh -c "$load"
+for who in parent child exec; do
+	pid=$(awk -F'[:\t]' -v w=$who '$1 == w { print $2; exit }' tree)
+	check "-F all: the $who has its own experiment" sh -c "ls -d all.er/_*_PID_$pid.*er"
+done
 
 must_record off.er -F off -p high -- sh -c "$load"
 check "-F off follows nobody" sh -c '! ls -d off.er/_*.er 2>/dev/null | grep -v /_others_PID_0'

@@ -162,7 +162,7 @@ wrong=$(perl -e '
 # gprofng's own display, of all ten, a thread a row.
 if command -v gprofng >/dev/null; then
 	ten=e.user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
-	sub=$(ls -d all.er/_states_PID_"$(pid_of out)".*er)
+	sub=all.er/$(experiment_of "$(pid_of out)" all.er)
 	rows() { grep '^"[0-9.]' | sed 's/,"[^"]*"$//' | sort; }
 	gprofng display text -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >theirs
 	"$er_print" -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >ours

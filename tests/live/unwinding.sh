@@ -14,7 +14,7 @@ complete()
 		awk -F'","' -v p="$2" '{ gsub(/^"|"$/, "") } $5 == p { print $2 + 0, $4 + 0 }'
 }
 
-must_record recursion.er -F on -q 0 -- perl -e '
+must_record recursion.er -F all -q 0 -- perl -e '
 	sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) }
 	my $end = time + 4; while (time < $end) { f(16); select undef, undef, undef, 0.02 }'
 set -- $(complete recursion.er perl) 0 0

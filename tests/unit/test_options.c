@@ -139,7 +139,7 @@ static void test_defaults_and_words(void **state)
 	assert_int_equal(options.action, ACTION_RECORD);
 	assert_int_equal(options.plan.limit_bytes, 2000ULL << 20);
 	assert_int_equal(options.plan.sample_s, 1);
-	assert_int_equal(options.plan.follow, FOLLOW_ALL);
+	assert_int_equal(options.plan.follow, FOLLOW_SHARED);
 	assert_int_equal(options.plan.archiving, ARCHIVE_NAMES);
 	assert_int_equal(options.plan.quiet_ns, 1000000000);
 	assert_int_equal(parse("-L none -S off -F =ng.* -A copy -q 0 -x -n -V true"), 0);

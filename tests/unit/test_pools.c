@@ -5,20 +5,23 @@
 #include "bpf/frame.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/addresses.h"
+#include "user/record/pools.h"
 #include "user/space/files.h"
 
 enum {
 	LIBRARY_INO = 900,
+	THREADS = 1000, /* from the number of a process to that of its thread */
 	KERNEL = 1, /* the first map record of each sub-experiment is that of the kernel */
 };
 
-/* What happens to process `pid`. Its mappings are of inode `ino`. */
+/* A process to which events happen. */
 struct history {
 	struct fixture *f;
 	pid_t pid;
 };
 
-static void happens(const struct history *h, enum proc_event_kind kind, uint64_t t, const char *name)
+static void happens(const struct history *h, enum proc_event_kind kind, uint64_t t,
+		    const char *name)
 {
 	procmap_apply(h->f->procmap, &(struct proc_event){ .kind = kind, .time_ns = t, .pid = h->pid,
 							   .tid = h->pid, .ppid = 1, .name = name });
@@ -67,7 +70,8 @@ static void give_frames(struct fixture *f, uint64_t id, const uint64_t *frames, 
 static void give_sample(struct fixture *f, pid_t pid, uint64_t stack, uint64_t us)
 {
 	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .seq = f->seq++, .time_ns = 4000 },
-			      .task = { .start_time = 1990, .tgid = pid, .tid = pid, .comm = "prog" },
+			      .task = { .start_time = 1990, .tgid = pid, .tid = pid + THREADS,
+				.comm = "prog" },
 			      .stack = stack, .weight = us * 1000, .flags = ER_CLOCK_USER };
 
 	drain_take(f->drain, 0, &c, sizeof(c));
@@ -127,7 +131,7 @@ static void test_processes_share_stacks(void **state)
 	assert_int_equal(pool->stacks.len, 1);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(seen[i].lwp, PID + 1 + i);
-		assert_int_equal(seen[i].thread, PID + 1 + i);
+		assert_int_equal(seen[i].thread, PID + 1 + i + THREADS);
 		assert_int_equal(seen[i].npcs, 2);
 	}
 	assert_int_equal(seen[0].uid, seen[1].uid);
@@ -248,6 +252,65 @@ static void test_many_programs(void **state)
 	experiment_close(e);
 }
 
+/* Code that is in no file has an address in its process only. */
+static void test_generated_code(void **state)
+{
+	const uint64_t generated = 0x7e0000001234;
+	struct fixture f;
+	struct experiment *e, *sub, *pool;
+	struct seen seen[4];
+	uint64_t frames[2];
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	begins(&f, PID + 1, "/bin/none", 800);
+	begins(&f, PID + 2, "/bin/none", 800);
+	frames[0] = er_frame(number(&f, "/bin/none", 800), 0x21);
+	give_frames(&f, 1, frames, 1);
+	frames[1] = generated;
+	give_frames(&f, 2, frames, 2);
+	give_frames(&f, 3, &generated, 1);
+	for (int i = 1; i <= 3; i++)
+		give_sample(&f, PID + 1, i, 1);
+	give_sample(&f, PID + 2, 2, 1);
+	e = finish(&f);
+	/* A caller may be a mistake of the walk. */
+	pool = open_sub(e, "_none.1.er");
+	assert_int_equal(read_packets(pool, seen, 4), 3);
+	assert_int_equal(seen[1].pcs[1], generated - 1);
+	sub = open_sub(e, "_prog_PID_5000001.1.er");
+	assert_int_equal(read_packets(sub, seen, 4), 1);
+	assert_int_equal(seen[0].lwp, PID + 1 + THREADS);
+	assert_int_equal(seen[0].pcs[0], generated);
+	experiment_close(sub);
+	experiment_close(pool);
+	experiment_close(e);
+}
+
+/* The test's own process: data lies behind the code, and the heap behind data is no file's. */
+static int variable = 1;
+
+static void test_data_of_a_file(void **state)
+{
+	uint64_t data = (uintptr_t)&variable, far = data + (1ULL << 30), place;
+	const struct mapping *code;
+	const struct image *im;
+	struct output *pool, *founder;
+	struct fixture f;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	im = procmap_image(f.procmap, getpid(), 1, 4000);
+	code = image_program(im);
+	assert_true(code->start < data);
+	pool = recording_pool(f.recording, im, f.binaries);
+	founder = recording_founder(f.recording);
+	place = output_address(f.recording, pool, er_frame(code->file, code->pgoff), 4000);
+	assert_int_equal(output_data(f.recording, pool, im, data), place + (data - code->start));
+	assert_int_equal(output_data(f.recording, pool, im, far), far);
+	assert_int_equal(output_data(f.recording, pool, im, 0x1000), 0x1000);
+	assert_int_equal(output_data(f.recording, founder, im, data), data);
+	experiment_close(finish(&f));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_parts_do_not_overlap),
 		cmocka_unit_test(test_beyond_the_limit),
 		cmocka_unit_test(test_many_programs),
+		cmocka_unit_test(test_generated_code),
+		cmocka_unit_test(test_data_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -67,6 +67,15 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /*
+ * A stack of the thread has shown code that is in no file. If the process shares a sub-experiment
+ * it gets one of its own, if there is room: addresses of such code mean something in its process
+ * only. Returns its output from now on.
+ */
+struct output *route_own(struct drain *dr, const struct actor *a, uint64_t time_ns);
+/* The address of the data of the thread's process in the output. */
+uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, struct output *p,
+		    uint64_t address);
+/*
  * Writes the pseudo frame that replaces all user frames of such a process: "<comm_PID_n>", or
  * RECORDING, which replaces the kernel frames as well.
  */

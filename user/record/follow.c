@@ -14,6 +14,9 @@ void follow_init(struct follow *f, const struct plan *plan)
 	__cleanup(freep) char *whole = NULL;
 
 	*f = (struct follow){ .mode = plan->follow };
+	/* Targets are few, and their own addresses are wanted. */
+	if (f->mode == FOLLOW_SHARED && plan->targets.len)
+		f->mode = FOLLOW_ALL;
 	if (f->mode != FOLLOW_MATCHING)
 		return;
 	whole = xasprintf("^(%s)$", plan->follow_regexp);

@@ -11,6 +11,7 @@
 #include "bpf/frame.h"
 #include "user/record/addresses.h"
 #include "user/record/recording_impl.h"
+#include "user/space/extent.h"
 
 enum { MAX_POOLS = 1024 };
 
@@ -167,4 +168,33 @@ uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, u
 	if (frame & ER_FRAME_FILE)
 		write_place(b, p, frame);
 	return address_in_pool(frame);
+}
+
+/* The mapping of a file that is nearest below the address. */
+static const struct mapping *mapping_below(const struct image *im, uint64_t address)
+{
+	const struct mapping *best = NULL;
+
+	vec_for_each(m, &im->space->maps) {
+		if (m->start <= address && (!best || m->start > best->start))
+			best = m;
+	}
+	return best && best->file ? best : NULL;
+}
+
+uint64_t output_data(struct recording *b, struct output *p, const struct image *im,
+		     uint64_t address)
+{
+	const struct mapping *m = p->pool ? mapping_below(im, address) : NULL;
+	struct pool_file *f = m ? file_of(b, m->file) : NULL;
+
+	if (!f || !f->name)
+		return address;
+	if (!f->has_extent)
+		f->extent = extent_of_file(im->pid, m);
+	f->has_extent = true;
+	if (address - m->start + m->pgoff >= f->extent)
+		return address;
+	write_place(b, p, er_frame(m->file, m->pgoff));
+	return address_in_pool(er_frame(m->file, m->pgoff)) + (address - m->start);
 }

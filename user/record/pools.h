@@ -28,9 +28,15 @@ struct output *recording_pool(struct recording *b, const struct image *im,
 void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const struct mapping *m);
 bool output_is_pool(const struct output *p);
 /*
- * The address of a user frame, at that time, in an output with user frames. In a pool the segment around the
- * address is written first, if it is new there.
+ * The address of a user frame, at that time, in an output with user frames. In a pool the segment
+ * around the address is written first, if it is new there.
  */
 uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, uint64_t time_ns);
+/*
+ * The address in an output of data that the image has at `address`. In a pool, data of a file is
+ * shown at the file's place, so that readers find the variable; other addresses are unchanged.
+ */
+uint64_t output_data(struct recording *b, struct output *p, const struct image *im,
+		     uint64_t address);
 
 #endif

@@ -216,13 +216,22 @@ struct output *recording_others(struct recording *b)
 	return b->others ? b->others : &b->founder;
 }
 
+bool recording_is_crowded(const struct recording *b)
+{
+	return b->nsubs >= b->max_subs;
+}
+
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command)
 {
-	struct output *p = b->nsubs < b->max_subs ? output_create(b, im, stem, command) : NULL;
+	struct output *p = NULL;
 
-	if (!p)
+	if (!recording_is_crowded(b))
+		p = output_create(b, im, stem, command);
+	if (!p) {
+		b->max_subs = b->nsubs; /* do not try again: there is no room on the disk */
 		return NULL;
+	}
 	b->nsubs++;
 	vec_for_each(m, &im->space->maps)
 		output_map(b, p, binaries, im->pid, m);

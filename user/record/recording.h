@@ -56,6 +56,8 @@ const struct image *output_image(const struct output *p);
  */
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command);
+/* True if recording_add has no room any more. */
+bool recording_is_crowded(const struct recording *b);
 /* The image has ended: write the sub-experiment's exit event and close its files. */
 void recording_end(struct recording *b, struct output *p, uint64_t time_ns);
 

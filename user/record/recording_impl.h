@@ -22,6 +22,8 @@ struct pool_file {
 	struct binary *binary; /* NULL: it is not archived */
 	struct pool_part parts[POOL_PARTS];
 	unsigned nparts;
+	uint64_t extent; /* user/space/extent.h; 0: unknown */
+	bool has_extent; /* it was looked for */
 };
 
 struct output {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Chooses the one experiment for a record: the image's sub-experiment if -F selects the image, or
- * its program's if there is no room for one more. Otherwise it is the founder for time on the CPU,
- * and _others for time off the CPU. Kernel threads and idle CPUs have no image. Packets of a process
- * that is not followed have its kernel stacks, and one frame <comm_PID_n> instead of user frames.
+ * its program's. Otherwise it is the founder for time on the CPU, and _others for time off the
+ * CPU. Kernel threads and idle CPUs have no image. Packets of a process that is not followed have
+ * its kernel stacks, and one frame <comm_PID_n> instead of user frames.
  * Packets of the recorder's own processes have only the frame <Recording>, so that a reader does
  * not take them for load.
  *
@@ -110,27 +110,54 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 			       .kthread = kthread, .recorder = recorder };
 }
 
-static void make_output(struct drain *dr, struct image *im)
+/* Find an output for the image, of its own if that is wanted and possible. NULL: no directory. */
+static struct output *adopt(struct drain *dr, struct image *im, bool own)
 {
 	const struct drain_parts *p = &dr->parts;
 	struct buf command = { 0 };
 	struct output *output = NULL;
 	char stem[64];
 
-	im->owner = &not_followed;
-	if (is_recorder(dr, im) || !follow_wants(p->follow, im))
-		return;
 	process_command(im, &command);
 	follow_stem(im, stem, sizeof(stem));
-	if (p->follow->mode != FOLLOW_SHARED)
+	if (own)
 		output = recording_add(p->recording, im, p->binaries, stem, command.data);
 	if (!output)
 		output = recording_pool(p->recording, im, p->binaries);
-	if (output) {
-		im->owner = output;
+	if (output)
 		process_note(p->recording, output, im, command.data);
-	}
 	buf_free(&command);
+	return output;
+}
+
+static void make_output(struct drain *dr, struct image *im)
+{
+	const struct follow *follow = dr->parts.follow;
+	struct output *output = NULL;
+
+	if (!is_recorder(dr, im) && follow_wants(follow, im))
+		output = adopt(dr, im, follow->mode != FOLLOW_SHARED);
+	im->owner = output ? (void *)output : &not_followed;
+}
+
+struct output *route_own(struct drain *dr, const struct actor *a, uint64_t time_ns)
+{
+	struct image *im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
+	struct output *output = own_output(im);
+
+	if (!output || !output_is_pool(output) || recording_is_crowded(dr->parts.recording))
+		return output;
+	return im->owner = adopt(dr, im, true);
+}
+
+uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, struct output *p,
+		    uint64_t address)
+{
+	const struct image *im = NULL;
+
+	if (address && output_is_pool(p))
+		im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
+	return im ? output_data(dr->parts.recording, p, im, address) : address;
 }
 
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make)

@@ -48,6 +48,8 @@ static bool find_place(struct drain *dr, struct route *at, bool last_chance)
 
 	/* A process without a sample gets no directory for a residual. */
 	own = route_output(dr, &at->actor, at->record->h.time_ns, !(at->record->flags & ER_CLOCK_UNSAMPLED));
+	if (own && stacks_in_no_file(dr->stacks, at->record->stack))
+		own = route_own(dr, &at->actor, at->record->h.time_ns);
 	at->output = own ? own : recording_founder(dr->parts.recording);
 	at->followed = own;
 	if (is_pseudo(at))

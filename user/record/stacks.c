@@ -76,6 +76,15 @@ bool stacks_has_user(const struct stacks *st, uint64_t id)
 	return s && s->nuser;
 }
 
+/* Only the leaf: callers may be the mistakes of a walk that failed. */
+bool stacks_in_no_file(const struct stacks *st, uint64_t id)
+{
+	const struct stored *s = find(st, id);
+
+	return s && s->nuser && s->flags & ER_STACK_USER_EXACT &&
+	       !(s->pcs[s->nkernel] & ER_FRAME_FILE);
+}
+
 const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n)
 {
 	const struct stored *s = find(st, id);

@@ -36,6 +36,8 @@ uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);
 /* True if the stack is known and has user frames. A kernel thread's stack has none. */
 bool stacks_has_user(const struct stacks *st, uint64_t id);
+/* True if the thread itself ran user code that is in no file: generated code. */
+bool stacks_in_no_file(const struct stacks *st, uint64_t id);
 /* Its kernel frames, leaf first, valid until the next stacks_keep; NULL: unknown stack. */
 const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);
 

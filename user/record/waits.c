@@ -131,7 +131,7 @@ static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_ti
 	t.time_ns = w->h.time_ns - w->runq_ns;
 	t.weight_ns = w->blocked_weight;
 	t.info.length_ns = w->blocked_ns;
-	t.info.object = w->address;
+	t.info.object = route_data(dr, &t.actor, w->h.time_ns, t.output, w->address);
 	t.info.holder = w->holder_tid;
 	t.info.holder_pid = w->holder_tid ? w->task.tgid : 0;
 	t.info.reason = reason_blocked(dr->reasons, w);
