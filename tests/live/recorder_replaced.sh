@@ -10,11 +10,13 @@ for f in first second; do
 	echo "void $f(void) { for (volatile long i = 0; i < 600000000; i++) ; } int main(void) { $f(); }" |
 		gcc -g -O0 -x c -o $f -
 done
+# The name is this test's alone: another checkout may run its tests at the same time.
+prog=prog$$
 must_record r.er -p high -q 0 -- sh -c \
-	'cp first prog; ./prog & wait; rm prog; cp second prog; ./prog; rm prog'
+	'cp first $0; ./$0 & wait; rm $0; cp second $0; ./$0; rm $0' "$prog"
 rm -f first second
 for f in first second; do
 	got=$(seconds_of $f i.totalcpu r.er)
 	check_that "$f has its name" "$got > 0.1" "got $got: $("$er_print" -functions r.er | head -n 20)"
 done
-check_that "and its archive" "$(find r.er/archives -name 'prog_*' | wc -l) == 2" "$(ls r.er/archives)"
+check_that "and its archive" "$(find r.er/archives -name "${prog}_*" | wc -l) == 2" "$(ls r.er/archives)"
