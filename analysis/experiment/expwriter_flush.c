@@ -109,7 +109,7 @@ static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
 	fd = get_file(w, dirfd, o, &tail);
 	if (fd < 0)
 		return fd;
-	done = o->packets ? tail_append(tail, fd, o->buf.data, o->buf.len) : 0;
+	done = o->packets ? tail_append(tail, fd, o->size, o->buf.data, o->buf.len) : 0;
 	if (!done)
 		done = append(fd, o);
 	if (done < 0)

@@ -125,10 +125,10 @@ struct tail {
 };
 
 /*
- * Append a small piece, if such pieces are frequent. 1: done. 0: the caller must write
- * it. -errno: -ESTALE if another process cut the file.
+ * Append a small piece, if such pieces are frequent, to a file of `size` bytes of data. 1: done.
+ * 0: the caller must write it. -errno: -ESTALE if another process cut the file.
  */
-int tail_append(struct tail *t, int fd, const char *data, size_t n);
+int tail_append(struct tail *t, int fd, uint64_t size, const char *data, size_t n);
 /* Cut the file to the size of its data, before it is closed. 0 or -errno, as tail_append. */
 int tail_close(struct tail *t, int fd);
 

@@ -46,15 +46,18 @@ static bool keeps_what_it_allocates(int fd)
 				     fs.f_type == TMPFS_MAGIC);
 }
 
-static bool begin(struct tail *t, int fd)
+/* 1: the file, of `size` bytes, can be mapped. 0: it cannot. -ESTALE: it has another size. */
+static int begin(struct tail *t, int fd, uint64_t size)
 {
 	struct stat st;
 
 	if (!keeps_what_it_allocates(fd) || fstat(fd, &st) < 0)
-		return false;
-	t->size = st.st_size;
+		return 0;
+	if ((uint64_t)st.st_size != size)
+		return -ESTALE;
+	t->size = size;
 	file_guard();
-	return true;
+	return 1;
 }
 
 /* Whether the file still has the size that we gave it. */
@@ -111,7 +114,7 @@ static int copy(struct tail *t, const char *data, size_t n)
 	return file_pages_lost() == lost ? 1 : -ESTALE;
 }
 
-int tail_append(struct tail *t, int fd, const char *data, size_t n)
+int tail_append(struct tail *t, int fd, uint64_t size, const char *data, size_t n)
 {
 	int ready = 1;
 
@@ -121,9 +124,9 @@ int tail_append(struct tail *t, int fd, const char *data, size_t n)
 		t->nsmall = n < SMALL ? t->nsmall + 1 : 0;
 		if (t->nsmall < OFTEN)
 			return 0;
-		t->refused = !begin(t, fd);
+		ready = begin(t, fd, size);
 	}
-	if (!t->refused && (!t->map || t->size + n > t->end))
+	if (ready > 0 && (!t->map || t->size + n > t->end))
 		ready = extend(t, fd, n);
 	if (ready < 0)
 		return ready;

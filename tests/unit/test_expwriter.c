@@ -439,8 +439,8 @@ static struct expwriter *write_and_cut(const char *dir, int nflushes, off_t size
 }
 
 /*
- * Another program cuts a file, mapped (after many flushes) or not. The writer notices it at the
- * next flush if the page is gone, and otherwise at the end.
+ * Another program cuts a file that is mapped (after many flushes), about to be (after three) or
+ * neither. The writer notices it at the next flush if the page is gone, and otherwise at the end.
  */
 static void a_file_that_was_cut_is_noticed(void **state)
 {
@@ -448,8 +448,8 @@ static void a_file_that_was_cut_is_noticed(void **state)
 		int nflushes;
 		off_t size;
 		bool at_once;
-	} cases[] = { { 2, 0, true }, { 2, 50, true }, { 50, 0, true }, { 500, 4096, true },
-		      { 50, 2100, false }, { 50, 2200, false } };
+	} cases[] = { { 2, 0, true }, { 2, 50, true }, { 3, 50, true }, { 50, 0, true },
+		      { 500, 4096, true }, { 50, 2100, false }, { 50, 2200, false } };
 	const struct clock_packet p = { .nticks = 1, .thread = 1 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
