@@ -5,6 +5,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/rc.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/view.h"
 
 typedef VEC(struct loadobj *) object_vec;
 

@@ -5,6 +5,7 @@
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/view.h"
 
 typedef int (*exp_view)(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);

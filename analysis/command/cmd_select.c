@@ -4,6 +4,8 @@
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/metrics/filter.h"
+#include "analysis/views/view.h"
 
 /* Replace the filter, keep the selection. A filter without an expression can carry a selection. */
 static void set_filter(struct view_state *v, struct filter *f)

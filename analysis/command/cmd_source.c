@@ -10,6 +10,7 @@
 #include "analysis/command/shell.h"
 #include "analysis/model/search.h"
 #include "analysis/model/source.h"
+#include "analysis/views/view.h"
 
 static int list_places(struct shell *sh, enum place_kind kind)
 {

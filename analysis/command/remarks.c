@@ -6,7 +6,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "analysis/views/view.h"
+#include "analysis/views/annotation.h"
 
 enum { REMARK_ALL = REMARK_BASIC | REMARK_VERSION | REMARK_INLINE | REMARK_OTHER };
 

@@ -10,6 +10,7 @@
 #include "analysis/files/archiver.h"
 #include "analysis/command/pager.h"
 #include "analysis/command/rc.h"
+#include "analysis/views/view.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
 {

@@ -15,7 +15,7 @@
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
 #include "analysis/print/printer.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 struct command;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Group files: a fixed first line, then one experiment a line. */
-#include "analysis/experiment/experiment.h"
+#include "analysis/experiment/exp_group.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,8 @@
  * descriptor (IOOFD) begins another file with the same name. An open with neither is a
  * pipe or a socket. A close ends the descriptor's meaning.
  */
+#include "analysis/experiment/exp_io.h"
+
 #include "analysis/experiment/experiment_impl.h"
 
 enum io_type { IO_READ, IO_WRITE, IO_OPEN, IO_CLOSE, IO_OTHER, IO_ERRORS };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map.xml and kallmodsyms: which code was mapped where, and when. */
+#include "analysis/experiment/exp_map.h"
+
 #include "analysis/experiment/experiment_impl.h"
 
 #include <stdlib.h>

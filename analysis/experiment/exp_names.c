@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* names.xml: the names of threads, and since when each was in use. */
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment_impl.h"
 
 struct reading {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers threads and LWPs of user experiments from 1. */
+#include "analysis/experiment/exp_numbers.h"
+
 #include "analysis/experiment/experiment_impl.h"
 
 static void number(struct map *numbers, int64_t id)

@@ -5,6 +5,8 @@
  * more comes before the next 16 KiB boundary. An impossible size is skipped likewise,
  * and counted.
  */
+#include "analysis/experiment/exp_packets.h"
+
 #include "analysis/experiment/experiment_impl.h"
 
 enum { HEAD = 4, BOUNDARY = 16 * 1024, WINDOW = 4 << 20 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* processes.xml: the programs that followed processes ran, and since when. */
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment_impl.h"
 
 struct reading {

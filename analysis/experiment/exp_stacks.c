@@ -9,6 +9,8 @@
  * stacks, or a loop. So the links and pcs of all stacks together are limited in
  * proportion to the file's size. A stack that exceeds the limit is cut.
  */
+#include "analysis/experiment/exp_stacks.h"
+
 #include "analysis/experiment/experiment_impl.h"
 
 #include "analysis/base/cursor.h"

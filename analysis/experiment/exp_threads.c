@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* threads.xml: all the time of each thread, from the kernel's exact counters. */
+#include "analysis/experiment/exp_threads.h"
+
 #include <stddef.h>
 
 #include "analysis/experiment/experiment_impl.h"

@@ -4,6 +4,7 @@
  * before the packets that use them. The reader opens the files in the opposite order,
  * packets first; so everything that a packet refers to is in the files opened after it.
  */
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment_impl.h"
 #include "analysis/experiment/usage.h"
 
@@ -363,44 +364,4 @@ void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *re
 	size_t size = usage_record_size(e->wordsize);
 
 	usage_decode(e->overview.data + i * size, e->wordsize, e->swap, ret);
-}
-
-static void keep_element(void *ctx, const struct xml_element *el)
-{
-	struct experiment *e = ctx;
-	struct xml_attr *attrs = arena_alloc(&e->arena, el->nattrs * sizeof(*attrs));
-
-	for (size_t i = 0; i < el->nattrs; i++) {
-		attrs[i].name = arena_strdup(&e->arena, el->attrs[i].name);
-		attrs[i].value = arena_strdup(&e->arena, el->attrs[i].value);
-	}
-	vec_push(&e->recorder, (struct exp_element){
-		.name = arena_strdup(&e->arena, el->name), .attrs = attrs, .nattrs = el->nattrs });
-}
-
-void recorder_read(struct experiment *e, int dirfd)
-{
-	static const struct xml_handler handler = { .start = keep_element };
-	struct file f;
-
-	if (!exp_file(e, dirfd, "recorder.xml", &f))
-		return;
-	exp_parse(e, "recorder.xml", &f, &handler, e);
-	file_close(&f);
-}
-
-const char *element_get(const struct exp_element *el, const char *name)
-{
-	for (size_t i = 0; i < el->nattrs; i++) {
-		if (!strcmp(el->attrs[i].name, name))
-			return el->attrs[i].value;
-	}
-	return NULL;
-}
-
-int64_t element_int(const struct exp_element *el, const char *name)
-{
-	struct xml_element one = { .nattrs = 1, .attrs = { { name, element_get(el, name) } } };
-
-	return one.attrs[0].value ? xml_get_int(&one, name, 0) : 0;
 }

@@ -3,7 +3,9 @@
 #ifndef EXPERIMENT_EXPERIMENT_IMPL_H
 #define EXPERIMENT_EXPERIMENT_IMPL_H
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
+#include "analysis/experiment/xml.h"
 
 /*
  * Open a file of the experiment by name. False if it cannot be opened; a missing file

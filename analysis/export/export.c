@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 static const struct exporter *const exporters[] = {
 	&folded_exporter, &pprof_exporter, &perfetto_exporter, &speedscope_exporter,

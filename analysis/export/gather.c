@@ -5,10 +5,12 @@
 
 #include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
+#include "analysis/base/wrap.h"
 #include "analysis/export/export.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/names.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 struct gathering {
 	struct gathered *g;

@@ -6,7 +6,7 @@
 #include "analysis/experiment/packet.h"
 #include "analysis/export/gather.h"
 #include "analysis/model/names.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 const char *state_uname(int64_t state)
 {

@@ -15,6 +15,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_map.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
 #include "analysis/files/owner.h"

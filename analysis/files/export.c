@@ -9,8 +9,14 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_stacks.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/usage.h"
+#include "analysis/experiment/xml.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
 #include "analysis/files/tool.h"

@@ -11,6 +11,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/experiment.h"
 
 int operand_init(struct operand *p, const char *path, struct diag *d)

@@ -7,6 +7,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"

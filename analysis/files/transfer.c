@@ -17,6 +17,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/copy.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"

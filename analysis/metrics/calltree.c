@@ -2,7 +2,7 @@
 #include "analysis/metrics/calltree.h"
 
 #include "analysis/base/map.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/base/wrap.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/session.h"
 

@@ -8,7 +8,7 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/base/wrap.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/session.h"
 

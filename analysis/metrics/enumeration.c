@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/experiment/mstate.h"
+#include "analysis/experiment/packet.h"
 #include "analysis/experiment/syscalls.h"
 #include "analysis/metrics/property.h"
 #include "analysis/model/session.h"

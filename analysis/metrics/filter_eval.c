@@ -3,7 +3,9 @@
 
 #include "analysis/base/interrupt.h"
 #include "analysis/metrics/filter_impl.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/metric.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/metrics/selection.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/session.h"

@@ -8,6 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/vec.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/filter.h"
 
 enum op {

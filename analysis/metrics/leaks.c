@@ -7,6 +7,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/model/session.h"
 

@@ -16,9 +16,11 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
-#include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 
 #define BIT(state) (1u << (state))

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "analysis/base/interrupt.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/metrics/filter.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/model/session.h"
@@ -51,12 +54,6 @@ static int counter_tag(const struct exp_stream *st, const char *name)
 	return -1;
 }
 
-/* Wraps, as all sums do. */
-static int64_t scaled(int64_t value, int64_t scale)
-{
-	return (int64_t)((uint64_t)value * (uint64_t)scale);
-}
-
 /* For packets with a field for each state: add the fields of the states that count. */
 static void add_states(struct stream_pass *sp, const struct exp_stream *st, const struct metric *m)
 {
@@ -69,7 +66,7 @@ static void add_states(struct stream_pass *sp, const struct exp_stream *st, cons
 		if (m->states >> i & 1 && ref.offset && sp->nsources < SOURCES_MAX)
 			sp->sources[sp->nsources++] = (struct source){
 				.metric = m->id, .main_thread = m->main_thread, .value = ref,
-				.selects = UINT64_MAX, .scale = scaled(m->scale, st->ptimer_us) };
+				.selects = UINT64_MAX, .scale = wrap_times(m->scale, st->ptimer_us) };
 	}
 }
 
@@ -100,7 +97,7 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 	if (m->minus)
 		src.minus = stream_field(st, m->minus);
 	if (m->kind == ER_PKT_CLOCK)
-		src.scale = scaled(m->scale, st->ptimer_us);
+		src.scale = wrap_times(m->scale, st->ptimer_us);
 	src.selects = mask;
 	sp->sources[sp->nsources++] = src;
 }
@@ -135,34 +132,11 @@ static void select_sources(struct stream_pass *sp, bool main_thread)
 	}
 }
 
-static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
-{
-	f->state = stream_field(st, "MSTATE");
-	f->ticks = stream_field(st, "NTICK");
-	f->reason = stream_field(st, "REASON");
-	f->syscall = stream_field(st, "SYSCALL");
-	f->wflags = stream_field(st, "WFLAGS");
-	f->length = stream_field(st, "WLEN");
-	f->object = stream_field(st, "WOBJ");
-	f->holder = stream_field(st, "HOLDER");
-	f->holder_pid = stream_field(st, "HOLDERPID");
-	f->waker = stream_field(st, "WAKER");
-	f->waker_pid = stream_field(st, "WAKERPID");
-	f->waker_stack = stream_field(st, "WAKERSTACK");
-}
-
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
-	*sp = (struct stream_pass){ .fields = {
-		.time = stream_field(st, "TSTAMP"),
-		.stack = stream_field(st, "FRINFO"),
-		.thread = stream_field(st, "THRID"),
-		.lwp = stream_field(st, "LWPID"),
-		.cpu = stream_field(st, "CPUID"),
-	}, .leaks = ms->leaks };
-	if (st->kind == ER_PKT_CLOCK)
-		wait_fields(&sp->fields, st);
+	*sp = (struct stream_pass){ .leaks = ms->leaks };
+	hit_fields_init(&sp->fields, st);
 	vec_for_each(m, &ms->all)
 		add_source(sp, e, st, m);
 	vec_for_each(m, &ms->compared) {
@@ -200,7 +174,7 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 		n = sp->by_select[select].n;
 	if (sp->by_select[select].plain && n) {
 		src = &sp->sources[sources[0]];
-		value = scaled(packet_int(h->packet, src->value), src->scale);
+		value = wrap_times(packet_int(h->packet, src->value), src->scale);
 		for (size_t i = 0; i < n; i++)
 			ret[i] = (struct amount){ sp->sources[sources[i]].metric, value };
 		return n;
@@ -217,7 +191,7 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 			ret[i].value = leaked_value(leaks_of(sp->leaks, h->packet), src->counts);
 		if (src->minus.offset)
 			add_to(&ret[i].value, -(uint64_t)packet_int(h->packet, src->minus));
-		ret[i].value = scaled(ret[i].value, src->scale);
+		ret[i].value = wrap_times(ret[i].value, src->scale);
 	}
 	return n;
 }
@@ -230,11 +204,6 @@ struct pass {
 	ahead_fn ahead;
 	void *ctx;
 };
-
-static int64_t minus64(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 /* Read the next packets of the stream and resolve their stacks. */
 static size_t next_batch(const struct pass *ps, const struct hit *h, struct packet_iter *it,
@@ -251,7 +220,7 @@ static size_t next_batch(const struct pass *ps, const struct hit *h, struct pack
 		int64_t tstamp = packet_int(&packets[i], h->fields->time);
 
 		stacks[i] = session_resolve(ps->session, h->e, experiment_stack(h->e, uids[i]),
-					    minus64(tstamp, h->e->start_ns));
+					    wrap_minus(tstamp, h->e->start_ns));
 		if (ps->ahead)
 			ps->ahead(ps->ctx, stacks[i]);
 	}
@@ -291,142 +260,4 @@ void pass_run(struct session *s, const struct metric_set *ms, struct filter *fil
 		vec_for_each(st, &(*e)->streams)
 			run_stream(&ps, *e, st);
 	}
-}
-
-int64_t hit_time(const struct hit *h)
-{
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
-
-	return minus64(packet_int(h->packet, h->fields->time), founder->start_ns);
-}
-
-int64_t hit_thread(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->thread);
-}
-
-static int64_t lwp_field(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->lwp);
-}
-
-int64_t hit_thrid(const struct hit *h)
-{
-	if (h->e->system_wide)
-		return hit_thread(h);
-	return experiment_thread_number(h->e, hit_thread(h));
-}
-
-int64_t hit_lwpid(const struct hit *h)
-{
-	if (h->e->system_wide)
-		return hit_pid(h);
-	return experiment_lwp_number(h->e, lwp_field(h));
-}
-
-int64_t hit_cpu(const struct hit *h)
-{
-	return h->fields->cpu.offset ? packet_int(h->packet, h->fields->cpu) : -1;
-}
-
-int64_t hit_pid(const struct hit *h)
-{
-	return h->e->many_processes ? lwp_field(h) : h->e->pid;
-}
-
-/*
- * A sample extends from the previous sample event to its own, inclusive. A
- * sub-experiment without samples uses its founder's.
- */
-int64_t hit_sample(const struct hit *h)
-{
-	const struct experiment *e = h->e;
-	bool own = false, begun = false;
-	int64_t t = hit_time(h);
-
-	vec_for_each(ev, &e->events)
-		own |= !strcmp(ev->kind, "sample");
-	if (!own && e->founder)
-		e = e->founder;
-	else if (e->founder)
-		t = minus64(t, minus64(e->start_ns, e->founder->start_ns));
-	vec_for_each(ev, &e->events) {
-		if (strcmp(ev->kind, "sample"))
-			continue;
-		if (t < ev->time_ns || (t == ev->time_ns && begun))
-			return ev->id;
-		begun = true;
-	}
-	return -1;
-}
-
-int64_t hit_state(const struct hit *h)
-{
-	return h->fields->state.offset ? packet_int(h->packet, h->fields->state) : -1;
-}
-
-bool hit_is_wait(const struct hit *h)
-{
-	int64_t state = hit_state(h);
-
-	return state >= 0 && state < MS_COUNT && !mstate_descs[state].on_cpu;
-}
-
-int64_t hit_weight(const struct hit *h)
-{
-	return scaled(packet_int(h->packet, h->fields->ticks), scaled(h->stream->ptimer_us, 1000));
-}
-
-int64_t hit_reason(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->reason);
-}
-
-/* The field is the number + 1, so a short packet, whose missing fields read as 0, has none. */
-int64_t hit_syscall(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->syscall) - 1;
-}
-
-uint32_t hit_wait_flags(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->wflags);
-}
-
-int64_t hit_wait_length(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->length);
-}
-
-uint64_t hit_wait_object(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->object);
-}
-
-int64_t hit_holder(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->holder);
-}
-
-int64_t hit_holder_pid(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->holder_pid);
-}
-
-int64_t hit_waker(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->waker);
-}
-
-int64_t hit_waker_pid(const struct hit *h)
-{
-	return packet_int(h->packet, h->fields->waker_pid);
-}
-
-uint32_t hit_waker_stack(const struct hit *h)
-{
-	return session_resolve_in_process(h->session, h->e->founder ? h->e->founder : h->e,
-					  hit_waker_pid(h),
-					  packet_int(h->packet, h->fields->waker_stack),
-					  packet_int(h->packet, h->fields->time));
 }

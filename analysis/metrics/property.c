@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_io.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
@@ -24,11 +27,6 @@ static struct value field(const struct hit *h, const char *name)
 	struct field_ref ref = stream_field(h->stream, name);
 
 	return ref.offset ? known(packet_int(h->packet, ref)) : unknown;
-}
-
-static int64_t minus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 static struct value get_thread(const struct hit *h)
@@ -73,7 +71,7 @@ static struct value get_absolute_time(const struct hit *h)
 
 static struct value get_own_time(const struct hit *h)
 {
-	return known(minus(packet_int(h->packet, h->fields->time), h->e->start_ns));
+	return known(wrap_minus(packet_int(h->packet, h->fields->time), h->e->start_ns));
 }
 
 /* The absolute time when the packet's event began; the packet is written at its end. */
@@ -87,7 +85,7 @@ static struct value get_duration(const struct hit *h)
 	struct value start = requested(h);
 
 	if (start.known)
-		return known(minus(packet_int(h->packet, h->fields->time), start.i));
+		return known(wrap_minus(packet_int(h->packet, h->fields->time), start.i));
 	if (h->fields->length.offset && hit_is_wait(h))
 		return known(hit_wait_length(h));
 	return unknown;
@@ -97,7 +95,7 @@ static struct value get_start(const struct hit *h)
 {
 	struct value length = requested(h).known ? get_duration(h) : unknown;
 
-	return known(minus(hit_time(h), length.known ? length.i : 0));
+	return known(wrap_minus(hit_time(h), length.known ? length.i : 0));
 }
 
 static struct value get_expid(const struct hit *h)
@@ -206,7 +204,7 @@ const struct dataobj *hit_data_object(const struct hit *h, uint64_t *offset)
 	if (!vaddr.offset)
 		return NULL;
 	return session_data_object(h->session, h->e, packet_int(h->packet, vaddr),
-				   minus(packet_int(h->packet, h->fields->time), h->e->start_ns),
+				   wrap_minus(packet_int(h->packet, h->fields->time), h->e->start_ns),
 				   offset);
 }
 

@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/metrics/pass.h"
+struct exp_stream;
+struct experiment;
+struct hit;
+struct session;
 
 /* The value of an expression for a packet. Unknown: the packet has no such data. */
 struct value {

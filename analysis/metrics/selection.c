@@ -8,7 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/model/session.h"
 
 struct part {

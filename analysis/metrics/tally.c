@@ -28,6 +28,8 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/wrap.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"

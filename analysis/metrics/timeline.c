@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/timeline.h"
 
-#include "analysis/metrics/pass.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/model/session.h"
 
 static uint64_t thread_key(const struct experiment *founder, int64_t tid)

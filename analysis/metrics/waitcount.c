@@ -6,6 +6,9 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 

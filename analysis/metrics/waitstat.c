@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "analysis/base/alloc.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/metrics/hit.h"
 
 unsigned wait_decade(int64_t ns)
 {

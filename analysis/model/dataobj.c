@@ -7,6 +7,7 @@
  */
 #include "analysis/model/dataobj.h"
 
+#include "analysis/experiment/exp_map.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/datasyms.h"
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_recorder.h"
+
 enum { BUILD_ID_MIN = 4, BUILD_ID_MAX = 128 };
 
 static struct kernel_boot *boot_of_founder(kernel_boots *boots, const struct experiment *founder)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_map.h"
 #include "analysis/symbols/code.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo.h"

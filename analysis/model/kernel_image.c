@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/experiment/exp_map.h"
 #include "analysis/model/kernel_elf.h"
 #include "analysis/model/kernel_file.h"
 #include "analysis/model/model.h"

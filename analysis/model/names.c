@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/model/model.h"
 
 static uint64_t key(const struct experiment *e, int64_t id)

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_stacks.h"
+#include "analysis/experiment/packet.h"
 #include "analysis/model/model.h"
 
 uint32_t frame_intern(struct session *s, const struct frame *f)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/experiment/exp_group.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/aliases.h"
 

@@ -10,7 +10,7 @@
 #include "analysis/base/map.h"
 #include "analysis/metrics/code_tally.h"
 #include "analysis/model/source.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 /* The text of a source file, split into lines. Lines count from 1. */
 struct source_text {

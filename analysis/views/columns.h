@@ -3,7 +3,10 @@
 #ifndef VIEWS_COLUMNS_H
 #define VIEWS_COLUMNS_H
 
+#include "analysis/model/session.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 /*
  * The values of one row. Arrays are indexed by metric id; with NULL the cells of that flavor are

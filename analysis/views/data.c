@@ -8,6 +8,9 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/wrap.h"
+#include "analysis/metrics/hit.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/metrics/property.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/views/functions.h"

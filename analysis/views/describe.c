@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/property.h"
 #include "analysis/views/columns.h"
 

@@ -5,6 +5,8 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
+#include "analysis/base/wrap.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
 

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/expwriter.h"
 #include "analysis/views/loss_report.h"
 #include "analysis/views/columns.h"

@@ -15,6 +15,10 @@
 #include "analysis/model/intern.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/index.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_numbers.h"
+#include "analysis/metrics/filter.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/model/names.h"
 
 struct index_tally {

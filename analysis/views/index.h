@@ -5,12 +5,15 @@
 
 #include <stdint.h>
 
+#include "analysis/experiment/packet.h"
 #include "analysis/metrics/objtype.h"
-#include "analysis/metrics/pass.h"
 #include "analysis/model/names.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 struct buf;
+struct diag;
+struct hit;
+struct table;
 
 /* Identifies an object that one number cannot identify. */
 struct index_key {

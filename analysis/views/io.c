@@ -4,7 +4,10 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_io.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/index.h"
+#include "analysis/views/view.h"
 
 static bool recorded(const struct session *s)
 {

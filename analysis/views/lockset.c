@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/source.h"
 #include "analysis/symbols/demangle.h"

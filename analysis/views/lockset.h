@@ -3,8 +3,14 @@
 #ifndef VIEWS_LOCKSET_H
 #define VIEWS_LOCKSET_H
 
-#include "analysis/metrics/pass.h"
+#include <stdint.h>
+
+#include "analysis/base/vec.h"
 #include "analysis/model/intern.h"
+
+struct experiment;
+struct hit;
+struct session;
 
 struct user_lock {
 	const struct experiment *founder;

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/losses.h"
 #include "analysis/views/unwinding.h"

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/model/intern.h"
 #include "analysis/symbols/archive.h"
 #include "analysis/views/columns.h"

@@ -7,6 +7,7 @@
 #ifndef VIEWS_LOSSES_H
 #define VIEWS_LOSSES_H
 
+#include "analysis/experiment/packet.h"
 #include "analysis/model/session.h"
 #include "analysis/views/table.h"
 

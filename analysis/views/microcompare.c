@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"

@@ -10,6 +10,9 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/base/wrap.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/symbols/symtab.h"
 #include "analysis/views/functions.h"

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/experiment/mstate.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/experiment/usage.h"
 #include "analysis/views/columns.h"
 

@@ -3,7 +3,11 @@
 #ifndef VIEWS_SUMMARY_H
 #define VIEWS_SUMMARY_H
 
-#include "analysis/views/view.h"
+#include <stdint.h>
+
+struct func;
+struct table;
+struct view_state;
 
 struct summary_item {
 	const char *label;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/syscalls.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"
 #include "analysis/views/waitrows.h"

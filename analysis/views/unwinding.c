@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/map.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/views/columns.h"
 
 enum part { ON_CPU, WAITING, PARTS };

@@ -9,72 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/metrics/filter.h"
-#include "analysis/metrics/metric.h"
-#include "analysis/metrics/objtype.h"
-#include "analysis/metrics/selection.h"
-#include "analysis/model/session.h"
-#include "analysis/views/table.h"
-
-struct tally;
-
-enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
-
-/*
- * Classes of remarks between lines. Some are of Sun's compilers and have no counterpart in DWARF;
- * their names are accepted and nothing else.
- */
-enum remark {
-	/* index lines where a function begins; those with times are always shown */
-	REMARK_BASIC = 1 << 0,
-	REMARK_VERSION = 1 << 1, /* compiler and options */
-	REMARK_INLINE = 1 << 2,  /* what was inlined into a line */
-	REMARK_OTHER = 1 << 3,   /* parallel, query, loop, pipe, memops, fe, codegen, cf */
-	REMARK_HEX = 1 << 4,     /* disassembly: the bytes of each instruction */
-	REMARK_SRC = 1 << 5,     /* disassembly: source lines between instructions */
-	REMARK_ASRC = 1 << 6,    /* disassembly: source lines with metrics */
-};
-
-enum { REMARKS_SOURCE = 1 << 0, REMARKS_DISASM = 1 << 1 };
-
-/* Settings of annotated source and disassembly. */
-struct annotation {
-	double sthresh, dthresh; /* a line is marked from this percentage of the largest value on */
-	unsigned scc, dcc;       /* of enum remark */
-	/* the classes of source and of disassembly that an .er.rc file has set: REMARKS_… */
-	unsigned rc_decided;
-};
-
-struct view_state {
-	struct session *session;
-	const struct metric_set *metric_set;
-	struct metric_list metrics, cmetrics, imetrics, dmetrics;
-	struct metric_sort sort, csort, isort, dsort;
-	size_t limit; /* most rows shown, counting <Total> as gprofng does; 0: all */
-	enum name_form name;
-	bool name_object;      /* function names end in "[object]" */
-	bool errors;           /* show standard errors of estimated counts */
-	bool all_frames;       /* stacks of waits show every kernel function */
-	/* NULL: everything; includes the selection of samples, threads, LWPs and CPUs */
-	struct filter *filter;
-	struct selection selection;
-	struct objtypes types;
-	struct annotation annotation;
-	struct tally *tally;   /* made by view_tally; discarded when a setting above changes */
-};
-
-/* Initialize with the defaults for the session's data; release. */
-void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms);
-void view_state_fini(struct view_state *v);
-/* Call this when experiments, the filter or the shown objects have changed. */
-void view_state_changed(struct view_state *v);
-
-/*
- * Give the lists of index, memory and data objects the metrics and sort order of the function
- * list.
- */
-void view_objects_follow(struct view_state *v);
-void view_sorts_follow(struct view_state *v);
+struct diag;
+struct experiment;
+struct func;
+struct objtype;
+struct table;
+struct view_state;
 
 int view_functions(struct view_state *v, struct table *t, struct diag *d);
 /* One panel for each function, in sort order. */

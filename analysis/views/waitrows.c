@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 
 enum { ROWS_SHOWN = 8 };

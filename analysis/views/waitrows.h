@@ -13,7 +13,7 @@
 #include "analysis/metrics/waitstat.h"
 #include "analysis/model/intern.h"
 #include "analysis/model/names.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 struct hit;
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/experiment/mstate.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"

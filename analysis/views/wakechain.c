@@ -16,7 +16,8 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "analysis/metrics/pass.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "analysis/experiment/mstate.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/waitrows.h"
 

@@ -7,6 +7,9 @@
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/usage.h"
 

@@ -19,6 +19,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/metrics/callers.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/model/session.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
 #include "tests/fixtures/exp_builder.h"

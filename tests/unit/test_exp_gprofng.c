@@ -12,6 +12,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"

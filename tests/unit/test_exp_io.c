@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file of an I/O packet, from the opens, copies and closes before it. */
+#include "analysis/experiment/exp_io.h"
+#include "analysis/experiment/exp_packets.h"
 #include "tests/unit/session_fixture.h"
 
 enum { READ, WRITE, OPEN, CLOSE, OTHER, ERRORS };

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/expwriter.h"
 #include "tests/fixtures/tempdir.h"

@@ -13,6 +13,10 @@
 #include <cmocka.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/usage.h"
 #include "tests/fixtures/exp_builder.h"
@@ -473,32 +477,6 @@ static void everything_of_the_rich_one_is_there(void **state)
 	experiment_close(e);
 }
 
-static void the_log_says_what_is_system_wide(void **state)
-{
-	static const struct {
-		const char *log;
-		bool system_wide;
-	} logs[] = {
-		{ "<event kind=\"run\" tstamp=\"1.0\"/>", false },
-		{ "<collector>er_kernel 0.1.0</collector>", true },
-		{ "<collector>er_kernels 1</collector>", false },
-		{ "<profile name=\"profile\" numstates=\"3\"><profdata fname=\"profile\"/>"
-		  "<profpckt kind=\"8\"/></profile>", true },
-	};
-
-	for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {
-		__cleanup(freep) char *clear = xasprintf("rm -rf '%s/f.1.er'", (char *)*state);
-		struct experiment *e;
-
-		assert_int_equal(system(clear), 0);
-		make_foreign(*state, logs[i].log);
-		e = open_in(*state, "f.1.er");
-		assert_int_equal(e->system_wide, logs[i].system_wide);
-		assert_int_equal(e->many_processes, logs[i].system_wide);
-		experiment_close(e);
-	}
-}
-
 static void nonsense_in_the_log_is_told_and_passed_over(void **state)
 {
 	struct experiment *e;
@@ -540,7 +518,6 @@ int main(void)
 		CASE(sub_experiments_are_sorted_by_numbers),
 		CASE(everything_of_the_rich_one_is_there),
 		CASE(nonsense_in_the_log_is_told_and_passed_over),
-		CASE(the_log_says_what_is_system_wide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

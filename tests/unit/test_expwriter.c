@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that the writer leaves on disk. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,16 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"

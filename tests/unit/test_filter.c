@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/filter.h"
+#include "analysis/metrics/pass.h"
 #include "tests/unit/session_fixture.h"
 
 enum { SECOND = 1000 }; /* in ticks */

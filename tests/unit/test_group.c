@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/tempdir.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaks: allocations and frees matched in order of time; ratios of counters. */
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/leaks.h"
 #include "tests/unit/session_fixture.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* More processes than pseudo functions: no time is shown under another process's name. */
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 enum {

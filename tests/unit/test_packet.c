@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/usage.h"
 #include "tests/fixtures/exp_builder.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of a hit that describe time off a CPU and the waking thread. */
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "tests/unit/session_fixture.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Selections by lists of numbers, and definitions of object types. */
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/objtype.h"
 #include "analysis/metrics/selection.h"
 #include "tests/unit/session_fixture.h"

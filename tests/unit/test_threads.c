@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TOTAL records in; threads.xml and packets of what no wait stands for out. */
+#include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
 static struct er_total total_of(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers of waits, exact and estimated. */
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/waitstat.h"
 #include "tests/unit/waitviews_fixture.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* WAIT records in; clock packets and stacks out. */
+#include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
 static void test_a_wait_is_two_packets(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reports on states and waits of experiments with known answers. */
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/waitpath.h"
 #include "tests/unit/waitviews_fixture.h"
 

@@ -5,6 +5,8 @@
 
 #include <sys/syscall.h>
 
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 /* A clock packet with all its fields. */

@@ -11,7 +11,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "analysis/experiment/experiment.h"
+#include "analysis/experiment/exp_group.h"
 
 enum { MAX_NUMBER = 999999999 }; /* a larger number is part of the stem */
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/view_state.h"
+
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* recorder.xml: what er_kernel reports about its own recording. */
+#ifndef EXPERIMENT_EXP_RECORDER_H
+#define EXPERIMENT_EXP_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct xml_attr;
+
+/* An element. */
+struct exp_element {
+	const char *name;
+	const struct xml_attr *attrs;
+	size_t nattrs;
+};
+
+/* An attribute as text (NULL: none), or as an integer (0: none). */
+const char *element_get(const struct exp_element *el, const char *name);
+int64_t element_int(const struct exp_element *el, const char *name);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The threads of an experiment: how each spent its time (threads.xml), and its names (names.xml).
+ * The programs that its processes ran (processes.xml).
+ */
+#ifndef EXPERIMENT_EXP_THREADS_H
+#define EXPERIMENT_EXP_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/experiment/mstate.h"
+
+/*
+ * An element of threads.xml: how one recorded thread spent its time. Times are
+ * nanoseconds and never negative. run_ns and all off_ns add up to end_ns - begin_ns;
+ * thread_sum adds them.
+ */
+struct exp_thread {
+	int64_t pid, tid;            /* pid 0: a kernel thread */
+	const char *comm, *cgroup;
+	const char *experiment;      /* sub-experiment with the thread's packets; "": the founder */
+	int64_t begin_ns, end_ns;    /* relative to the start of this experiment */
+	int64_t run_ns, user_ns, system_ns;
+	int64_t off_ns[MS_COUNT];    /* time by state; 0 for states on a CPU */
+	int64_t off_n[MS_COUNT];     /* number of waits in off_ns; all 0 if not recorded */
+	int64_t stolen_ns;           /* part of off_ns[MS_WAIT_CPU]: had the CPU, was not charged */
+	int64_t nwaits, npreempted, minflt, majflt;
+	int64_t nmoved, moved_ns;    /* sleeps that schedstat counts as CPU waits; not in off_ns */
+	bool born, ended;            /* the thread began, ended during the recording */
+	bool split;                  /* user_ns and system_ns are exact */
+};
+
+/* An element of names.xml: the thread's name from at_ns until its next element. */
+struct exp_name {
+	int64_t pid, tid; /* pid 0: a kernel thread */
+	int64_t at_ns;    /* relative to the start of this experiment */
+	const char *comm;
+};
+
+/* An element of processes.xml: a program that a process ran from begin_ns on. */
+struct exp_process {
+	int64_t pid;
+	int64_t begin_ns; /* relative to the start of this experiment */
+	const char *name; /* of the program */
+};
+
+/* run_ns plus all off_ns, in nanoseconds; saturates. */
+int64_t thread_sum(const struct exp_thread *th);
+
+#endif

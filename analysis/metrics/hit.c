@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/metrics/hit.h"
+
+#include <string.h>
+
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_numbers.h"
+#include "analysis/experiment/mstate.h"
+#include "analysis/model/session.h"
+
+static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
+{
+	f->state = stream_field(st, "MSTATE");
+	f->ticks = stream_field(st, "NTICK");
+	f->reason = stream_field(st, "REASON");
+	f->syscall = stream_field(st, "SYSCALL");
+	f->wflags = stream_field(st, "WFLAGS");
+	f->length = stream_field(st, "WLEN");
+	f->object = stream_field(st, "WOBJ");
+	f->holder = stream_field(st, "HOLDER");
+	f->holder_pid = stream_field(st, "HOLDERPID");
+	f->waker = stream_field(st, "WAKER");
+	f->waker_pid = stream_field(st, "WAKERPID");
+	f->waker_stack = stream_field(st, "WAKERSTACK");
+}
+
+void hit_fields_init(struct hit_fields *f, const struct exp_stream *st)
+{
+	*f = (struct hit_fields){
+		.time = stream_field(st, "TSTAMP"),
+		.stack = stream_field(st, "FRINFO"),
+		.thread = stream_field(st, "THRID"),
+		.lwp = stream_field(st, "LWPID"),
+		.cpu = stream_field(st, "CPUID"),
+	};
+	if (st->kind == ER_PKT_CLOCK)
+		wait_fields(f, st);
+}
+
+int64_t hit_time(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+
+	return wrap_minus(packet_int(h->packet, h->fields->time), founder->start_ns);
+}
+
+int64_t hit_thread(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->thread);
+}
+
+static int64_t lwp_field(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->lwp);
+}
+
+int64_t hit_thrid(const struct hit *h)
+{
+	if (h->e->system_wide)
+		return hit_thread(h);
+	return experiment_thread_number(h->e, hit_thread(h));
+}
+
+int64_t hit_lwpid(const struct hit *h)
+{
+	if (h->e->system_wide)
+		return hit_pid(h);
+	return experiment_lwp_number(h->e, lwp_field(h));
+}
+
+int64_t hit_cpu(const struct hit *h)
+{
+	return h->fields->cpu.offset ? packet_int(h->packet, h->fields->cpu) : -1;
+}
+
+int64_t hit_pid(const struct hit *h)
+{
+	return h->e->many_processes ? lwp_field(h) : h->e->pid;
+}
+
+/*
+ * A sample extends from the previous sample event to its own, inclusive. A
+ * sub-experiment without samples uses its founder's.
+ */
+int64_t hit_sample(const struct hit *h)
+{
+	const struct experiment *e = h->e;
+	bool own = false, begun = false;
+	int64_t t = hit_time(h);
+
+	vec_for_each(ev, &e->events)
+		own |= !strcmp(ev->kind, "sample");
+	if (!own && e->founder)
+		e = e->founder;
+	else if (e->founder)
+		t = wrap_minus(t, wrap_minus(e->start_ns, e->founder->start_ns));
+	vec_for_each(ev, &e->events) {
+		if (strcmp(ev->kind, "sample"))
+			continue;
+		if (t < ev->time_ns || (t == ev->time_ns && begun))
+			return ev->id;
+		begun = true;
+	}
+	return -1;
+}
+
+int64_t hit_state(const struct hit *h)
+{
+	return h->fields->state.offset ? packet_int(h->packet, h->fields->state) : -1;
+}
+
+bool hit_is_wait(const struct hit *h)
+{
+	int64_t state = hit_state(h);
+
+	return state >= 0 && state < MS_COUNT && !mstate_descs[state].on_cpu;
+}
+
+int64_t hit_weight(const struct hit *h)
+{
+	return wrap_times(packet_int(h->packet, h->fields->ticks), wrap_times(h->stream->ptimer_us, 1000));
+}
+
+int64_t hit_reason(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->reason);
+}
+
+/* The field is the number + 1, so a short packet, whose missing fields read as 0, has none. */
+int64_t hit_syscall(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->syscall) - 1;
+}
+
+uint32_t hit_wait_flags(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->wflags);
+}
+
+int64_t hit_wait_length(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->length);
+}
+
+uint64_t hit_wait_object(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->object);
+}
+
+int64_t hit_holder(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->holder);
+}
+
+int64_t hit_holder_pid(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->holder_pid);
+}
+
+int64_t hit_waker(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->waker);
+}
+
+int64_t hit_waker_pid(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->waker_pid);
+}
+
+uint32_t hit_waker_stack(const struct hit *h)
+{
+	return session_resolve_in_process(h->session, h->e->founder ? h->e->founder : h->e,
+					  hit_waker_pid(h),
+					  packet_int(h->packet, h->fields->waker_stack),
+					  packet_int(h->packet, h->fields->time));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A packet that passed the filter, and what it says. */
+#ifndef METRICS_HIT_H
+#define METRICS_HIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/experiment/exp_packets.h"
+
+struct experiment;
+struct session;
+
+/*
+ * Where the packets of a stream have their fields: first those of every kind, then those of clock
+ * packets of time off a CPU. A field that the stream lacks has offset 0.
+ */
+struct hit_fields {
+	struct field_ref time, stack, thread, lwp, cpu;
+	struct field_ref state, ticks, reason, syscall, wflags, length, object, holder, holder_pid,
+		waker, waker_pid, waker_stack;
+};
+
+/* A packet that passed the filter. Rarely needed values are read on request: hit_time, … */
+struct hit {
+	struct session *session;
+	struct experiment *e;
+	const struct exp_stream *stream;
+	const struct hit_fields *fields;
+	const struct packet *packet;
+	uint32_t stack;   /* index into session.stacks, resolved */
+};
+
+/* Find the fields of the stream's packets. */
+void hit_fields_init(struct hit_fields *f, const struct exp_stream *st);
+
+/* Nanoseconds since the founder's start. */
+int64_t hit_time(const struct hit *h);
+/* The system's thread id. */
+int64_t hit_thread(const struct hit *h);
+/*
+ * THRID and LWPID in filters and selections. In a recording by er_kernel: the system's
+ * thread id, and the process id (0: a kernel thread). In a user experiment: the number
+ * of the thread and of the LWP, from 1.
+ */
+int64_t hit_thrid(const struct hit *h);
+int64_t hit_lwpid(const struct hit *h);
+/* -1: unknown. */
+int64_t hit_cpu(const struct hit *h);
+/*
+ * The process ID. If the experiment covers many processes it is the packet's (field
+ * LWPID; 0: a kernel thread); otherwise the experiment's own.
+ */
+int64_t hit_pid(const struct hit *h);
+/* The number of the sample that the hit is in; -1: none. */
+int64_t hit_sample(const struct hit *h);
+
+/*
+ * For clock packets. The value is "none" for other kinds, for times on a CPU, and if
+ * the recording lacks the field.
+ */
+int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
+bool hit_is_wait(const struct hit *h);         /* time off a CPU */
+int64_t hit_weight(const struct hit *h);       /* nanoseconds that the packet represents; 0 none */
+int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
+int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
+uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
+int64_t hit_wait_length(const struct hit *h);  /* actual length in nanoseconds; 0 unknown */
+uint64_t hit_wait_object(const struct hit *h); /* address; 0 none */
+int64_t hit_holder(const struct hit *h);       /* thread; 0 none */
+int64_t hit_holder_pid(const struct hit *h);
+int64_t hit_waker(const struct hit *h);        /* thread; 0 none */
+int64_t hit_waker_pid(const struct hit *h);
+/* Index into session.stacks, resolved in the waker's experiment; <Unknown> if there is none. */
+uint32_t hit_waker_stack(const struct hit *h);
+
+#endif
