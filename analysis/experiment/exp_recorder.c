@@ -44,3 +44,15 @@ int64_t element_int(const struct exp_element *el, const char *name)
 
 	return one.attrs[0].value ? xml_get_int(&one, name, 0) : 0;
 }
+
+/* Recorders that do not write a scope record the whole system. */
+bool recorder_system_wide(const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *scope = element_get(el, "scope");
+
+		if (!strcmp(el->name, "recorder"))
+			return !scope || !strcmp(scope, "system");
+	}
+	return false;
+}

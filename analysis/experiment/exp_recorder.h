@@ -3,9 +3,11 @@
 #ifndef EXPERIMENT_EXP_RECORDER_H
 #define EXPERIMENT_EXP_RECORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct experiment;
 struct xml_attr;
 
 /* An element. */
@@ -18,5 +20,7 @@ struct exp_element {
 /* An attribute as text (NULL: none), or as an integer (0: none). */
 const char *element_get(const struct exp_element *el, const char *name);
 int64_t element_int(const struct exp_element *el, const char *name);
+/* Whether the recorder says that it recorded the whole system, or a part of it by choice (-T). */
+bool recorder_system_wide(const struct experiment *e);
 
 #endif

@@ -5,6 +5,7 @@
  * packets first; so everything that a packet refers to is in the files opened after it.
  */
 #include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/experiment_impl.h"
 #include "analysis/experiment/usage.h"
 
@@ -178,21 +179,24 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 }
 
 /*
- * Whether this is a recording of the whole system. The founder's set of states tells; if it has
- * no clock packets, the collector's name does. (gprofng rejects a setting of our own in log.xml.)
- * A part takes it from its founder.
+ * Whether this is a recording of the whole system. recorder.xml tells, which only founders have.
+ * A part that is opened without its founder, and a recording by Sun's er_kernel, are known by their
+ * clock packets. (gprofng rejects a setting of our own in log.xml.)
  */
+static bool is_system_wide(const struct experiment *e)
+{
+	vec_for_each(st, &e->streams) {
+		if (st->kind == ER_PKT_CLOCK && (st->numstates == STATES_KERNEL ||
+						 !strcmp(st->fname, "data.frameinfo")))
+			return true;
+	}
+	return recorder_system_wide(e);
+}
+
+/* A part takes it from its founder. */
 static void find_scope(struct experiment *e)
 {
-	const char er_kernel[] = "er_kernel ";
-
-	vec_for_each(st, &e->streams) {
-		if (!e->founder && st->kind == ER_PKT_CLOCK && st->numstates == STATES_KERNEL)
-			e->system_wide = true;
-	}
-	if (!strncmp(e->collector, er_kernel, strlen(er_kernel)) ||
-	    (e->founder && e->founder->system_wide))
-		e->system_wide = true;
+	e->system_wide = e->founder ? e->founder->system_wide : is_system_wide(e);
 	/* The founder, and the part for all processes that were not followed. */
 	e->many_processes = e->system_wide && (!e->founder || !e->pid);
 }

@@ -150,6 +150,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 
 	buf_puts(b, "<recorder");
 	xml_attr(b, "version", ER_VERSION);
+	xml_attr(b, "scope", "system");
 	number(b, "pid", getpid());
 	xml_attr(b, "state", a->closed ? "closed" : "running");
 	number(b, "interval_ns", a->plan->capture.interval_ns);
