@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/export/export.h"
+#include "analysis/metrics/filter.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
 

@@ -17,6 +17,11 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_stacks.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment.h"
 #include "user/record/drain.h"
 

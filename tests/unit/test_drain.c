@@ -2,10 +2,6 @@
 /* Ring records in, experiments out, read back with the reader. */
 #include <sys/stat.h>
 
-#include "analysis/experiment/exp_map.h"
-#include "analysis/experiment/exp_packets.h"
-#include "analysis/experiment/exp_stacks.h"
-#include "analysis/experiment/exp_threads.h"
 #include "user/record/stacks.h"
 #include "tests/unit/drain_fixture.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Overflows of counters in, packets out, read back with the reader. */
-#include "analysis/experiment/exp_packets.h"
-#include "analysis/experiment/exp_stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that are renamed: each packet has the name that its thread had at its time. */
-#include "analysis/experiment/exp_packets.h"
-#include "analysis/experiment/exp_threads.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 #include "tests/unit/drain_fixture.h"
