@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/experiment/xml.h"
+
 struct experiment;
-struct xml_attr;
 
 /* An element. */
 struct exp_element {

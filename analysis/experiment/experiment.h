@@ -20,15 +20,13 @@
 #include "analysis/base/file.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/experiment/exp_io.h"
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_stacks.h"
+#include "analysis/experiment/exp_threads.h"
 
-struct exp_element;
-struct exp_io_file;
-struct exp_ksym;
-struct exp_map;
-struct exp_name;
-struct exp_stack;
-struct exp_stream;
-struct exp_thread;
 struct exp_usage;
 
 struct exp_event {
@@ -112,5 +110,13 @@ bool is_group_name(const char *path);
  */
 typedef VEC(char *) str_vec;
 void experiment_subs(const struct experiment *e, str_vec *ret);
+
+/* The index of a stack into e->stacks, or -1. */
+static inline int64_t experiment_stack(const struct experiment *e, uint64_t uid)
+{
+	const uint64_t *index = map_get(&e->stack_by_uid, uid);
+
+	return index ? (int64_t)*index : -1;
+}
 
 #endif

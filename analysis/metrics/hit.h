@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/experiment.h"
 
-struct experiment;
 struct session;
 
 /*

@@ -150,6 +150,25 @@ static size_t unarchived(const struct session *s, const struct experiment *found
 	return n > unreadable ? n - unreadable : 0;
 }
 
+/* Why binaries are not archived. Recorders before the element `archives` did not say it. */
+static const char *archives_reason(const struct experiment *founder)
+{
+	static const char *const reasons[][2] = {
+		{ "interrupted", "archiving was interrupted" },
+		{ "no room", "the archives had no room (--archive-limit, -L)" },
+		{ "failed", "the archives could not be written" },
+		{ "running", "archiving has not ended: its recorder is still at work, or was killed" },
+	};
+	const struct exp_element *el = find(founder, "archives");
+	const char *state = el ? element_get(el, "state") : NULL;
+
+	for (size_t i = 0; state && i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (!strcmp(state, reasons[i][0]))
+			return reasons[i][1];
+	}
+	return "archiving was interrupted or had no room";
+}
+
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
@@ -300,8 +319,9 @@ void losses_put(struct table *t, const struct session *s, const struct experimen
 	put_ends(t, founder);
 	put_records(t, founder, r);
 	if (narchives)
-		put_line(t, "  %zu binar%s not archived, because archiving was interrupted or had no room: "
-			 "functions may have no names on another machine; er_archive adds %s",
-			 narchives, narchives == 1 ? "y is" : "ies are", narchives == 1 ? "it" : "them");
+		put_line(t, "  %zu binar%s not archived, because %s: functions may have no names on "
+			 "another machine; er_archive adds %s", narchives,
+			 narchives == 1 ? "y is" : "ies are", archives_reason(founder),
+			 narchives == 1 ? "it" : "them");
 	put_drops(t, founder);
 }

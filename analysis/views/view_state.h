@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/metrics/filter.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/objtype.h"
 #include "analysis/metrics/selection.h"
+#include "analysis/model/session.h"
 #include "analysis/views/annotation.h"
 
-struct filter;
-struct session;
 struct tally;
 
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };

@@ -60,6 +60,19 @@ xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/sh" | none "sh:
 functions $FUNCTION_LINES <"$tmp/c" | none "functions below $FUNCTION_LINES lines"
 xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
 	none "files of $FILE_LINES lines at most"
+# guards: lists headers whose include guard does not end in the file's name, or is another's, too.
+guards()
+{
+	while read -r file; do
+		guard=$(sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$/\1/p' "$file" | head -n 1)
+		name=$(basename "$file" | tr 'a-z.' 'A-Z_')
+		case _$guard in *_$name) ;; *) echo "$file: guard '$guard'" ;; esac
+		echo "$guard" >>"$tmp/guards"
+	done
+	sort "$tmp/guards" | uniq -d | sed 's/$/: a guard of two files/'
+	rm "$tmp/guards"
+}
+grep '\.h$' "$tmp/c" | grep -v ^tests/fixtures/source/ | guards | none "include guards have their file's name"
 # begun: lists scripts that name a shell and are not executable, or the other way round.
 begun()
 {
@@ -79,3 +92,7 @@ check_that "a wide line is found" "$(echo "$tmp/x/long.c" | columns 100 110 | wc
 	$(echo "$tmp/x/long.c" | columns 101 0 | wc -l) == 0"
 printf '#!/bin/sh\n' >"$tmp/x/shell"
 check_that "a script that cannot be run is found" "$(echo "$tmp/x/shell" | begun | wc -l) == 1"
+printf '#ifndef X_OTHER_H\n' >"$tmp/x/one.h"
+check_that "a guard of another name is found" "$(echo "$tmp/x/one.h" | guards | wc -l) == 1"
+check_that "a guard of two files is found" \
+	"$(printf '%s\n' "$tmp/x/one.h" "$tmp/x/one.h" | guards | grep -c 'two files') == 1"

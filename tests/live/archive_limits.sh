@@ -25,6 +25,8 @@ copy()
 	must_record "$exp" -p high -F =prog -A copy -q 0 "$@" -- "$dir/prog" alpha:0.5
 }
 archives() { ls "$1/archives" 2>/dev/null | grep -c "^$2"; }
+# told EXPERIMENT TEXT: lines of the header that have it.
+told() { "$er_print" -header "$1" | tr '\n' ' ' | tr -s ' ' | grep -c "$2"; }
 # Its size on the disk, in MB.
 taken() { du -sm "$1/archives" | cut -f 1; }
 
@@ -63,8 +65,8 @@ check_that "what is larger than --archive-limit is left out, the others are not"
 	"$(archives own.er prog_) == 0 && $(archives own.er libc) == 1 && $(taken own.er) <= 16" \
 	"$(ls -ls own.er/archives; cat record.err)"
 check_that "and a message says so" \
-	"$(grep -c '1 binaries are not archived, for want of room: raise --archive-limit' record.err) == 1" \
-	"$(cat record.err)"
+	"$(grep -c '1 binaries are not archived, for want of room: raise --archive-limit' record.err) == 1 &&
+	$(told own.er 'the archives had no room') == 1" "$(cat record.err; "$er_print" -header own.er)"
 copy counts.er "$ram" -L 32
 check_that "archives count towards -L" "$(archives counts.er prog_) == 0 && $(taken counts.er) <= 32" \
 	"$(ls -ls counts.er/archives; cat record.err)"
@@ -72,36 +74,37 @@ copy fits.er "$ram" -L 200
 check_that "what fits is archived" "$(archives fits.er prog_) == 1 && $(wc -l <record.err) == 0" \
 	"$(ls -ls fits.er/archives; cat record.err)"
 
-# A signal while a large binary is copied.
+# stop_archiving EXPERIMENT PID: end the process while it copies a large binary. Sets status, and
+# took: microseconds from the signal to the end.
+stop_archiving()
+{
+	local begin
+	until compgen -G "$1/archives/.new.*" >/dev/null &&
+		[ "$(stat -c %s "$1"/archives/.new.* 2>/dev/null || echo 0)" -gt 100000000 ] ||
+		! kill -0 $2 2>/dev/null; do :; done
+	kill -TERM $2
+	begin=${EPOCHREALTIME/./}
+	wait $2
+	status=$?
+	took=$((${EPOCHREALTIME/./} - begin))
+}
+
 program "$ram" 2000
 "$er_kernel" -o stopped.er -p high -F =prog -A copy -L unlimited --archive-limit unlimited -q 0 -- \
 	"$ram/prog" alpha:0.5 >out 2>err &
-pid=$!
-until compgen -G "stopped.er/archives/.new.*" >/dev/null &&
-	[ "$(stat -c %s stopped.er/archives/.new.* 2>/dev/null || echo 0)" -gt 100000000 ] ||
-	! kill -0 $pid 2>/dev/null; do :; done
-kill -TERM $pid
-begin=${EPOCHREALTIME/./}
-wait $pid
-status=$?
-took=$((${EPOCHREALTIME/./} - begin))
+stop_archiving stopped.er $!
 check_that "SIGTERM ends archiving at once" "$status == 0 && $took < 1000000 &&
 	$(archives stopped.er prog_) == 0 && $(ls -A stopped.er/archives | grep -c '^\.new') == 0" \
 	"$took us, status $status: $(cat err; ls -lA stopped.er/archives)"
 check_that "and a message says so" "$(grep -c 'archiving was interrupted' err) == 1" "$(cat err)"
+check_that "and the experiment, until er_archive adds the rest" \
+	"$(told stopped.er 'not archived, because archiving was interrupted') == 1" \
+	"$("$er_print" -header stopped.er)"
 
 # The same with er_archive.
 must_record later.er -p high -F =prog -A off -q 0 -- "$ram/prog" alpha:0.5
 "$O/bin/er_archive" -A later.er 2>err &
-pid=$!
-until compgen -G "later.er/archives/.new.*" >/dev/null &&
-	[ "$(stat -c %s later.er/archives/.new.* 2>/dev/null || echo 0)" -gt 100000000 ] ||
-	! kill -0 $pid 2>/dev/null; do :; done
-kill -TERM $pid
-begin=${EPOCHREALTIME/./}
-wait $pid
-status=$?
-took=$((${EPOCHREALTIME/./} - begin))
+stop_archiving later.er $!
 check_that "SIGTERM ends er_archive at once" "$status == 1 && $took < 1000000 &&
 	$(archives later.er prog_) == 0 && $(ls -A later.er/archives | grep -c '^\.new') == 0" \
 	"$took us, status $status: $(cat err; ls -lA later.er/archives)"

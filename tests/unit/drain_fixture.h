@@ -111,7 +111,8 @@ static struct experiment *finish(struct fixture *f)
 	struct experiment *e;
 
 	drain_process(f->drain, true);
-	assert_int_equal(recording_close(f->recording, 9000000), 0);
+	assert_int_equal(recording_finish(f->recording, 9000000), 0);
+	assert_int_equal(recording_close(f->recording), 0);
 	procmap_free(f->procmap);
 	drain_free(f->drain);
 	binaries_free(f->binaries);

@@ -37,20 +37,6 @@ static void test_line(void **state)
 	}
 }
 
-static void test_losses(void **state)
-{
-	struct diag d = { 0 };
-
-	live_losses(&COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 5, .produced = 5 }), &d);
-	assert_int_equal(d.nmsgs, 0);
-	live_losses(&COUNTS([ER_KIND_CLOCK] = { .produced = 1, .lost = 1 },
-			     [ER_KIND_WAIT] = { .produced = 5, .recorded = 3, .lost = 2 },
-			     [ER_KIND_STACK] = { .produced = 1, .lost = 1 }), &d);
-	assert_string_equal(d.msgs[0].text, "lost: 1 of 1 sample, 2 of 5 waits, 1 stack: "
-					    "er_print -header says whose");
-	diag_free(&d);
-}
-
 static void test_end(void **state)
 {
 	static const struct {
@@ -82,7 +68,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_end),
 	};
 

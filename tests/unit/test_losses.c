@@ -122,6 +122,33 @@ static void test_archives(void **state)
 	table_free(&t);
 }
 
+/* Why a binary is not archived, as the recorder says it; old recorders did not. */
+static void test_archives_reason(void **state)
+{
+	static const struct {
+		const char *element, *reason;
+	} rows[] = {
+		{ "", "because archiving was interrupted or had no room: " },
+		{ "<archives state=\"interrupted\" left=\"1\"/>", "because archiving was interrupted: " },
+		{ "<archives state=\"no room\" left=\"1\"/>", "because the archives had no room " },
+		{ "<archives state=\"failed\" left=\"1\"/>", "because the archives could not be written: " },
+		{ "<archives state=\"running\" left=\"0\"/>", "because archiving has not ended: " },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = xasprintf("<recorder state=\"closed\" archive=\"1\"/>\n%s\n"
+				       "<ring cpu=\"0\" produced=\"2\" recorded=\"2\" lost=\"0\"/>\n",
+				       rows[i].element);
+		struct table t;
+
+		header_of(text, true, &t);
+		free(text);
+		assert_non_null(line_with(&t, "1 binary is not archived"));
+		assert_non_null(line_with(&t, rows[i].reason));
+		table_free(&t);
+	}
+}
+
 /* The last losses of a killed recorder are unknown. */
 static void test_not_closed(void **state)
 {
@@ -138,7 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_details), cmocka_unit_test(test_archives),
-		cmocka_unit_test(test_not_closed),
+		cmocka_unit_test(test_archives_reason), cmocka_unit_test(test_not_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,8 @@ static void test_limit_keeps_totals(void **state)
 	struct er_total t = total_of();
 
 	begin(&f, FOLLOW_ALL, NULL);
-	recording_close(f.recording, 9000000);
+	recording_finish(f.recording, 9000000);
+	recording_close(f.recording);
 	remove_experiment();
 	f.plan.limit_bytes = 1;
 	const struct exp_header h = { .collector = "t", .hostname = "h", .arch = "x86_64", .os = "L",

@@ -3,8 +3,8 @@
  * Adjusts the capture while it runs: the distance between sample points (pace.h) and, if there
  * is a budget, what the capture leaves out to save cost (governor.h).
  */
-#ifndef USER_RECORD_STEER_H
-#define USER_RECORD_STEER_H
+#ifndef USER_RECORD_CONTROL_H
+#define USER_RECORD_CONTROL_H
 
 #include <stdint.h>
 

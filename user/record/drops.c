@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/drops.h"
 
-const char *const drop_kinds[DROP_COUNT] = {
-	[DROP_RECORD] = "record",
-	[DROP_STACK] = "stack",
-	[DROP_LIMIT] = "limit",
-	[DROP_EXPERIMENT] = "experiment",
-	[DROP_PSEUDO] = "pseudo",
-	[DROP_SIDEBAND] = "sideband",
-	[DROP_PROCESS] = "process",
-	[DROP_LATE] = "late",
-	[DROP_ARCHIVE] = "archive",
-	[DROP_CPU] = "cpu",
-};
-
-const char *const drop_names[DROP_COUNT] = {
-	[DROP_RECORD] = "unknown ring records",
-	[DROP_STACK] = "samples whose stack was lost",
-	[DROP_LIMIT] = "samples beyond the size limit",
-	[DROP_EXPERIMENT] = "processes without an experiment",
-	[DROP_PSEUDO] = "processes shown together",
-	[DROP_SIDEBAND] = "records of processes and mappings",
-	[DROP_PROCESS] = "processes and mappings beyond the bound",
-	[DROP_LATE] = "processes known only from /proc",
-	[DROP_ARCHIVE] = "binaries that could not be archived",
-	[DROP_CPU] = "CPUs that came online and were not sampled from then on",
+const struct drop_desc drop_descs[DROP_COUNT] = {
+	[DROP_RECORD] = { "record", "unknown ring records", "unknown record", "unknown records",
+			  EFFECT_TOO_SMALL },
+	[DROP_STACK] = { "stack", "samples whose stack was lost", "stack of a sample or wait",
+			 "stacks of samples and waits", EFFECT_NO_STACK },
+	[DROP_LIMIT] = { "limit", "samples beyond the size limit" },
+	[DROP_EXPERIMENT] = { "experiment", "processes without an experiment",
+			      "experiment of a process", "experiments of processes",
+			      EFFECT_ONE_FRAME },
+	[DROP_PSEUDO] = { "pseudo", "processes shown together" },
+	[DROP_SIDEBAND] = { "sideband", "records of processes and mappings",
+			    "record of processes and mappings", "records of processes and mappings",
+			    EFFECT_UNKNOWN },
+	[DROP_PROCESS] = { "process", "processes and mappings beyond the bound",
+			   "process or mapping", "processes and mappings", EFFECT_UNKNOWN },
+	[DROP_LATE] = { "late", "processes known only from /proc" },
+	[DROP_ARCHIVE] = { "archive", "binaries that could not be archived" },
+	[DROP_CPU] = { "cpu", "CPUs that came online and were not sampled from then on",
+		       "CPU that came online", "CPUs that came online", EFFECT_TOO_SMALL },
 };
 
 void drops_limit(struct drops *d, uint64_t time_ns)

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-/* recorder.xml has a word (drop_kinds) and a sentence (drop_names) for each kind. */
 enum drop {
 	DROP_RECORD,     /* a ring record of unknown kind or size */
 	DROP_STACK,      /* a sample whose stack never came: shown as <Stack-lost> */
@@ -25,8 +24,22 @@ struct drops {
 	uint64_t limit_ns; /* time of the first record beyond the -L limit; 0: none */
 };
 
-extern const char *const drop_kinds[DROP_COUNT];
-extern const char *const drop_names[DROP_COUNT];
+/* What a loss means for the reader of reports. */
+enum drop_effect {
+	EFFECT_TOO_SMALL = 1 << 0,  /* times and counts are too small */
+	EFFECT_NO_STACK = 1 << 1,   /* time without a stack */
+	EFFECT_UNKNOWN = 1 << 2,    /* code without a name */
+	EFFECT_ONE_FRAME = 1 << 3,  /* all code of a process is one function */
+	EFFECT_COUNT = 4,
+};
+
+struct drop_desc {
+	const char *kind, *what; /* in recorder.xml */
+	const char *one, *many;  /* in the recorder's message at the end; NULL: it is not told there */
+	unsigned effects;        /* of enum drop_effect */
+};
+
+extern const struct drop_desc drop_descs[DROP_COUNT];
 
 /* Count a record beyond the -L limit; time_ns is the record's time. */
 void drops_limit(struct drops *d, uint64_t time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chooses the name of the experiment and the directory in which it is made. */
-#ifndef USER_RECORD_NAMES_H
-#define USER_RECORD_NAMES_H
+#ifndef USER_RECORD_EXPNAME_H
+#define USER_RECORD_EXPNAME_H
 
 #include "user/record/plan.h"
 

@@ -80,27 +80,6 @@ void live_draw(struct live *l, const struct live_state *s)
 	l->drawn_ns = s->now_ns;
 }
 
-void live_losses(const struct record_counts *n, struct diag *d)
-{
-	const struct kind_count *stacks = &n->of[ER_KIND_STACK];
-	struct buf b = { 0 };
-
-	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
-		const struct ring_desc *ring = data_kind(kind)->ring;
-
-		if (!ring || !ring->one || !n->of[kind].lost)
-			continue;
-		buf_printf(&b, "%s%" PRIu64 " of ", b.len ? ", " : "", n->of[kind].lost);
-		put_count(&b, n->of[kind].produced, ring);
-	}
-	if (stacks->lost)
-		buf_printf(&b, "%s%" PRIu64 " stack%s", b.len ? ", " : "", stacks->lost,
-			   stacks->lost == 1 ? "" : "s");
-	if (b.len)
-		diag_warn(d, "lost: %s: er_print -header says whose", b.data);
-	buf_free(&b);
-}
-
 /* Append a path as one word of a shell's command line. */
 static void put_word(struct buf *b, const char *path)
 {

@@ -9,7 +9,6 @@
 #include "user/record/recorder_xml.h"
 
 struct buf;
-struct diag;
 
 struct live {
 	bool on;
@@ -29,8 +28,6 @@ void live_draw(struct live *l, const struct live_state *s);
 void live_clear(struct live *l);
 /* The text of the line: "1.2 s  1 sample  2 waits  0 lost  12.3 MB". */
 void live_format(const struct live_state *s, char *ret, unsigned size);
-/* Warn of losses, if there were any. */
-void live_losses(const struct record_counts *n, struct diag *d);
 /*
  * Append what was recorded and the command to type next: "wrote a.er: 1.2 s, 3 samples, 0 lost,
  * 2 processes, 12.3 MB; next: er_print functions a.er". The path is quoted for a shell if needed.

@@ -140,6 +140,22 @@ static void write_ends(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
+static void write_archives(const struct recorder_xml *a, struct buf *b)
+{
+	static const char *const states[] = {
+		[ARCHIVES_RUNNING] = "running", [ARCHIVES_COMPLETE] = "complete",
+		[ARCHIVES_INTERRUPTED] = "interrupted", [ARCHIVES_NO_ROOM] = "no room",
+		[ARCHIVES_FAILED] = "failed",
+	};
+
+	if (a->archives == ARCHIVES_NONE)
+		return;
+	buf_puts(b, "<archives");
+	xml_attr(b, "state", states[a->archives]);
+	number(b, "left", a->unarchived);
+	buf_puts(b, "/>\n");
+}
+
 static void write_recorder(const struct recorder_xml *a, struct buf *b)
 {
 	static const char *const follow[] = {
@@ -282,7 +298,7 @@ static void write_drop(struct buf *b, const char *kind, const char *what, uint64
 static void write_drops(const struct recorder_xml *a, struct buf *b)
 {
 	for (int i = 0; i < DROP_COUNT; i++)
-		write_drop(b, drop_kinds[i], drop_names[i], a->drops->n[i]);
+		write_drop(b, drop_descs[i].kind, drop_descs[i].what, a->drops->n[i]);
 	if (a->closed && a->capture)
 		write_drop(b, "unfinished", "threads that ended at the stop, their last CPU time is missing",
 			   capture_unfinished(a->capture));
@@ -326,6 +342,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	write_machine(a, b);
 	write_drops(a, b);
 	write_ends(a, b);
+	write_archives(a, b);
 	if (!a->capture)
 		return;
 	write_rings(a, b);

@@ -4,8 +4,8 @@
  * file is rewritten about once a second and at the end. A killed recorder therefore leaves a file
  * that is a second old and says state="running".
  */
-#ifndef USER_RECORD_ACCOUNT_H
-#define USER_RECORD_ACCOUNT_H
+#ifndef USER_RECORD_RECORDER_XML_H
+#define USER_RECORD_RECORDER_XML_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,16 @@
 
 struct exp_usage;
 
+/* The state of the archives, which are written after the capture. */
+enum archives {
+	ARCHIVES_NONE,        /* none are wanted, or it is not time yet */
+	ARCHIVES_RUNNING,     /* being written; if this stays, the recorder was killed */
+	ARCHIVES_COMPLETE,
+	ARCHIVES_INTERRUPTED, /* by a signal */
+	ARCHIVES_NO_ROOM,     /* -L or --archive-limit */
+	ARCHIVES_FAILED,      /* the disk, or the recording failed before */
+};
+
 struct recorder_xml {
 	const struct plan *plan;
 	const struct capture *capture; /* NULL: nothing is profiled */
@@ -31,6 +41,8 @@ struct recorder_xml {
 	uint64_t start_ns, start_asleep_ns;
 	uint64_t began_ns, stop_ns; /* when the capture began and ended; 0: not yet */
 	bool closed;
+	enum archives archives;
+	size_t unarchived; /* binaries that could be archived and were not */
 	int unwritten; /* the error of a write that ended the recording; 0: none */
 };
 

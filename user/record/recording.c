@@ -108,9 +108,9 @@ static uint64_t end_of(const struct output *p, uint64_t time_ns)
 	return end && end < time_ns ? end : time_ns;
 }
 
-int recording_close(struct recording *b, uint64_t time_ns)
+int recording_finish(struct recording *b, uint64_t time_ns)
 {
-	int err, err_founder;
+	int err;
 
 	while (b->open.len) {
 		struct output *last = b->open.data[b->open.len - 1];
@@ -118,8 +118,14 @@ int recording_close(struct recording *b, uint64_t time_ns)
 		recording_end(b, last, end_of(last, time_ns));
 	}
 	expwriter_exit(b->founder.w, time_ns);
-	err_founder = output_close(&b->founder);
-	err = b->error ? b->error : err_founder;
+	err = expwriter_flush(b->founder.w);
+	return b->error ? b->error : err;
+}
+
+int recording_close(struct recording *b)
+{
+	int err = output_close(&b->founder);
+
 	recording_free(b);
 	return err;
 }

@@ -4,8 +4,8 @@
  * written once, and before anything that refers to it: a kernel symbol before the stacks that
  * contain it, a stack before its packets.
  */
-#ifndef USER_RECORD_BOOK_H
-#define USER_RECORD_BOOK_H
+#ifndef USER_RECORD_RECORDING_H
+#define USER_RECORD_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,12 @@ struct output; /* one experiment */
  */
 int recording_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct recording **ret);
-/* Write the exit events, flush, free. Returns 0 or -errno; reports nothing. */
-int recording_close(struct recording *b, uint64_t time_ns);
+/*
+ * Write the exit events and flush: the experiment is complete. Only recording_close may follow, and
+ * what replaces a file of the founder. Both return 0 or -errno and report nothing.
+ */
+int recording_finish(struct recording *b, uint64_t time_ns);
+int recording_close(struct recording *b);
 /* Free the recording without writing, and remove the founder's directory. */
 void recording_discard(struct recording *b, int dirfd, const char *name);
 

@@ -12,6 +12,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/usage.h"
 #include "loaders/privilege.h"
+#include "user/record/lost.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
@@ -266,7 +267,7 @@ static void say_how_it_went(const struct recording_session *s)
 	struct record_counts n;
 
 	recorder_xml_counts(&s->recorder_xml, &n);
-	live_losses(&n, s->d);
+	lost_say(s->name->path, &n, &s->drops, s->d);
 	if (s->drops.limit_ns)
 		diag_warn(s->d, "experiment '%s': -L was reached after %.3f s: %llu later records are "
 				"missing: raise it, or record for a shorter time", s->name->path,
@@ -322,8 +323,10 @@ static void archive(struct recording_session *s, uint64_t recorded)
 	size_t left;
 	int err;
 
-	if (s->failed)
+	if (s->failed) {
+		s->recorder_xml.archives = ARCHIVES_FAILED;
 		return;
+	}
 	let_signals_stop(s, true);
 	err = binaries_archive(s->binaries, room_for_archives(s, recorded), &archiving_stopped,
 			       s->plan->verbose ? s->d : NULL);
@@ -340,6 +343,10 @@ static void archive(struct recording_session *s, uint64_t recorded)
 				"raise --archive-limit or -L, or add them with er_archive",
 			  s->name->path, left);
 	s->failed = err < 0 && err != -EINTR;
+	s->recorder_xml.archives = err == -EINTR ? ARCHIVES_INTERRUPTED :
+				   err < 0 ? ARCHIVES_FAILED :
+				   left ? ARCHIVES_NO_ROOM : ARCHIVES_COMPLETE;
+	s->recorder_xml.unarchived = left;
 }
 
 static void end(struct recording_session *s)
@@ -354,6 +361,8 @@ static void end(struct recording_session *s)
 	put_sample(s, s->usage_end, "end");
 	flush(s);
 	s->recorder_xml.closed = true;
+	if (s->plan->archiving != ARCHIVE_NOTHING)
+		s->recorder_xml.archives = ARCHIVES_RUNNING;
 	recording_session_recorder_xml(s);
 	live_clear(&s->live);
 	if (!s->failed)
@@ -362,11 +371,16 @@ static void end(struct recording_session *s)
 	state.elapsed_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
 	state.bytes = recording_bytes(s->recording);
 	nprocesses = recording_nsubs(s->recording);
-	err = recording_close(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
+	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
+	if (err && !s->failed)
+		say_unwritten(s, err, "its end is missing");
+	if (s->plan->archiving != ARCHIVE_NOTHING)
+		archive(s, state.bytes);
+	recording_session_recorder_xml(s);
+	err = recording_close(s->recording);
 	s->recording = NULL;
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
-	archive(s, state.bytes);
 	say_what_next(s, &state, nprocesses);
 }
 

@@ -108,7 +108,7 @@ static int open_capture(struct recording_session *s)
 	return s->sideband ? 0 : -1;
 }
 
-static int open_book(struct recording_session *s)
+static int open_recording(struct recording_session *s)
 {
 	s->start_ns = now_ns();
 	s->host.header.start_ns = s->start_ns;
@@ -231,7 +231,7 @@ int recording_session_begin(struct recording_session *s)
 	raise_priority();
 	start_worker(s); /* inherits the priority: stacks wait for its tables */
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
-	if (open_capture(s) < 0 || open_book(s) < 0)
+	if (open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
 	if (s->capture)
