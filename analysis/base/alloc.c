@@ -48,16 +48,22 @@ char *xstrndup(const char *s, size_t n)
 	return check(strndup(s, n));
 }
 
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return check(vasprintf(&s, fmt, ap) < 0 ? NULL : s);
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	return check(n < 0 ? NULL : s);
+	return s;
 }
 
 void freep(void *pp)

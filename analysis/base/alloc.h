@@ -7,6 +7,7 @@
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #define __cleanup(fn) __attribute__((cleanup(fn)))
@@ -19,6 +20,7 @@ void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
+__attribute__((format(printf, 1, 0))) char *xvasprintf(const char *fmt, va_list ap);
 
 /* Scope guards: `__cleanup(freep) char *s`, `__cleanup(closep) int fd`. */
 void freep(void *pp);

@@ -40,8 +40,7 @@ static void emit(struct diag *d, enum diag_level level, int err, const char *fmt
 		return;
 	d->nerrors += level == DIAG_ERROR;
 	d->nwarnings += level == DIAG_WARNING;
-	if (vasprintf(&text, fmt, ap) < 0)
-		return;
+	text = xvasprintf(fmt, ap);
 	if (err) {
 		char *with_reason = xasprintf("%s: %s", text, strerror(err));
 
@@ -100,11 +99,9 @@ void diag_say(FILE *f, const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (text)
-		buf_put_printable(&b, text);
+	buf_put_printable(&b, text);
 	fprintf(f, "%s\n", b.data ? b.data : "");
 	buf_free(&b);
 	free(text);

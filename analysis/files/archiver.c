@@ -49,11 +49,8 @@ __attribute__((format(printf, 2, 3))) static void warn(struct archiver *a, const
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (!text)
-		return;
 	buf_put_printable(&a->log, text);
 	buf_puts(&a->log, "\n");
 	if (!a->plan->quiet)

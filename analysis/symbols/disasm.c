@@ -45,11 +45,9 @@ struct disasm {
 
 static void vappend(struct buf *b, const char *fmt, va_list ap)
 {
-	char *text = NULL;
+	__cleanup(freep) char *text = xvasprintf(fmt, ap);
 
-	if (vasprintf(&text, fmt, ap) >= 0)
-		buf_puts(b, text);
-	free(text);
+	buf_puts(b, text);
 }
 
 static __attribute__((format(printf, 2, 3))) int append(void *stream, const char *fmt, ...)

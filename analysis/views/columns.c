@@ -293,10 +293,8 @@ void put_text(struct row *r, size_t column, const char *text)
 
 static void vput(struct table *t, struct row *r, size_t column, const char *fmt, va_list ap)
 {
-	__cleanup(freep) char *text = NULL;
+	__cleanup(freep) char *text = xvasprintf(fmt, ap);
 
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = xstrdup("");
 	put_text(r, column, arena_strdup(&t->arena, text));
 }
 
@@ -324,8 +322,7 @@ void put_note(struct table *t, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = xstrdup("");
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	vec_push(&t->notes, arena_strdup(&t->arena, text));
 }

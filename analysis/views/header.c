@@ -353,14 +353,20 @@ static void put_short(struct table *t, const struct session *s, const struct exp
 	loss_report_free(a);
 }
 
-int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
-		      struct diag *d)
+/* Begin the table. Packets that cannot be read are reported in the experiments' messages. */
+static void begin(struct view_state *v, struct table *t)
 {
 	t->name = "header";
 	text_column(t, NULL);
 	t->columns.data[0].wrap = true;
 	vec_for_each(ep, &v->session->experiments)
 		experiment_check_packets(*ep);
+}
+
+int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
+		      struct diag *d)
+{
+	begin(v, t);
 	vec_for_each(ep, &v->session->experiments) {
 		if ((*ep)->founder)
 			continue;
@@ -374,11 +380,7 @@ int view_header_short(struct view_state *v, const struct experiment *e, struct t
 
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d)
 {
-	t->name = "header";
-	text_column(t, NULL);
-	t->columns.data[0].wrap = true;
-	vec_for_each(ep, &v->session->experiments)
-		experiment_check_packets(*ep);
+	begin(v, t);
 	vec_for_each(ep, &v->session->experiments) {
 		if (e ? e != *ep : (*ep)->founder != NULL)
 			continue;
@@ -394,11 +396,8 @@ int view_header(struct view_state *v, const struct experiment *e, struct table *
 int view_header_all(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d)
 {
-	t->name = "header";
-	text_column(t, NULL);
-	t->columns.data[0].wrap = true;
+	begin(v, t);
 	vec_for_each(ep, &v->session->experiments) {
-		experiment_check_packets(*ep);
 		if (t->rows.len)
 			put_line(t, RULE);
 		put_one(t, v->session, *ep);

@@ -180,14 +180,13 @@ static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 
 static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 {
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	buf_printf(b, "%s%s", b->len ? left ? ", " : " and " : "", text ? text : "");
+	buf_printf(b, "%s%s", b->len ? left ? ", " : " and " : "", text);
 	free(text);
 }
 

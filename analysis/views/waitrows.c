@@ -246,16 +246,15 @@ static void put_stat(struct wait_report *w, struct row *r, const struct wait_sta
 void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt, ...)
 {
 	struct row *r = table_row(w->t);
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	r->group = w->group;
 	put_stat(w, r, ws);
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	put_text(r, w->t->columns.len - 1, arena_strdup(&w->t->arena, text ? text : ""));
+	put_text(r, w->t->columns.len - 1, arena_strdup(&w->t->arena, text));
 	free(text);
 }
 

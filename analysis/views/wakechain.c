@@ -67,8 +67,7 @@ branch_put(struct chain *c, struct branch *parent, double time, const char *fmt,
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = xstrdup("");
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	b = branch_at(c, parent, time, text);
 	free(text);

@@ -17,11 +17,8 @@ TRUTH_BURNER(exec_work)
 static void start_child(double seconds)
 {
 	double cpu = 0;
-	pid_t pid = fork();
 
-	if (pid < 0)
-		truth_die("fork");
-	if (pid)
+	if (truth_fork())
 		return;
 	child_work(&cpu, seconds);
 	truth_say_id("child", getpid(), cpu);
@@ -30,11 +27,7 @@ static void start_child(double seconds)
 
 static void start_exec(const char *seconds)
 {
-	pid_t pid = fork();
-
-	if (pid < 0)
-		truth_die("fork");
-	if (pid)
+	if (truth_fork())
 		return;
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

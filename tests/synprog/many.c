@@ -14,11 +14,8 @@ TRUTH_BURNER(short_work)
 static void start(double seconds)
 {
 	double cpu = 0;
-	pid_t pid = fork();
 
-	if (pid < 0)
-		truth_die("fork");
-	if (pid)
+	if (truth_fork())
 		return;
 	if (seconds > 0)
 		short_work(&cpu, seconds);

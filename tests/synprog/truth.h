@@ -133,4 +133,14 @@ static inline __attribute__((noreturn)) void truth_die(const char *what)
 	exit(1);
 }
 
+/* fork, or end the program. */
+static inline pid_t truth_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		truth_die("fork");
+	return pid;
+}
+
 #endif

@@ -17,18 +17,6 @@
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 /* The output of `gprofng display text`; NULL: gprofng is not installed. */
 static char *gprofng(const char *dir, const char *commands)
 {
@@ -253,15 +241,13 @@ static void sub_experiments_have_the_same_numbers(void **state)
 	vec_free(&subs);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(gprofng_reads_the_same_numbers),
-		CASE(sub_experiments_have_the_same_numbers),
-		CASE(shared_callers_change_nothing),
-		CASE(recursion_is_read_as_written),
+		TEMPDIR_CASE(gprofng_reads_the_same_numbers),
+		TEMPDIR_CASE(sub_experiments_have_the_same_numbers),
+		TEMPDIR_CASE(shared_callers_change_nothing),
+		TEMPDIR_CASE(recursion_is_read_as_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,18 +20,6 @@
 #include "analysis/experiment/expwriter.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 static const struct exp_header header = {
 	.collector = "c", .hostname = "h", .arch = "x86_64", .os = "Linux", .cwd = "/",
 	.command = "a b", .wordsize = 64, .start_ns = 5000000000,
@@ -212,14 +200,12 @@ static void gprofng_reads_parts(void **state)
 	assert_false(gprofng_prints(*state, "-header", "Error"));
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(parts_have_files_in_common),
-		CASE(parts_can_do_without_links),
-		CASE(gprofng_reads_parts),
+		TEMPDIR_CASE(parts_have_files_in_common),
+		TEMPDIR_CASE(parts_can_do_without_links),
+		TEMPDIR_CASE(gprofng_reads_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,18 +23,6 @@
 #include "tests/fixtures/exp_rich.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 static struct experiment *open_in(const char *dir, const char *name)
 {
 	__cleanup(freep) char *path = xasprintf("%s/%s", dir, name);
@@ -499,25 +487,23 @@ static void nonsense_in_the_log_is_told_and_passed_over(void **state)
 	experiment_close(e);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(the_header_is_read),
-		CASE(missing_files_are_reported),
-		CASE(what_is_no_experiment_is_refused),
-		CASE(blocks_and_holes_are_passed_over),
-		CASE(the_other_byte_order_is_swapped),
-		CASE(old_clock_packets_are_read),
-		CASE(linked_stacks_are_put_together),
-		CASE(circles_and_lost_ends_are_cut),
-		CASE(an_unclosed_experiment_says_so),
-		CASE(exec_is_an_end),
-		CASE(sub_experiments_are_found),
-		CASE(sub_experiments_are_sorted_by_numbers),
-		CASE(everything_of_the_rich_one_is_there),
-		CASE(nonsense_in_the_log_is_told_and_passed_over),
+		TEMPDIR_CASE(the_header_is_read),
+		TEMPDIR_CASE(missing_files_are_reported),
+		TEMPDIR_CASE(what_is_no_experiment_is_refused),
+		TEMPDIR_CASE(blocks_and_holes_are_passed_over),
+		TEMPDIR_CASE(the_other_byte_order_is_swapped),
+		TEMPDIR_CASE(old_clock_packets_are_read),
+		TEMPDIR_CASE(linked_stacks_are_put_together),
+		TEMPDIR_CASE(circles_and_lost_ends_are_cut),
+		TEMPDIR_CASE(an_unclosed_experiment_says_so),
+		TEMPDIR_CASE(exec_is_an_end),
+		TEMPDIR_CASE(sub_experiments_are_found),
+		TEMPDIR_CASE(sub_experiments_are_sorted_by_numbers),
+		TEMPDIR_CASE(everything_of_the_rich_one_is_there),
+		TEMPDIR_CASE(nonsense_in_the_log_is_told_and_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,18 +25,6 @@
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 static const struct exp_header header = {
 	.collector = "c", .hostname = "h", .arch = "x86_64", .os = "Linux", .cwd = "/",
 	.command = "a \"<b>\" 5%20%", .wordsize = 64, .start_ns = 5000000000,
@@ -461,8 +449,8 @@ static void a_file_that_was_cut_is_noticed(void **state)
 		assert_true(err == -ESTALE || (!err && !cases[i].at_once));
 		assert_int_equal(expwriter_close(w), -ESTALE);
 		close(dirfd);
-		teardown(state);
-		setup(state);
+		tempdir_teardown(state);
+		tempdir_setup(state);
 	}
 }
 
@@ -525,25 +513,23 @@ static void counters_are_announced(void **state)
 	close(dirfd);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(counters_are_announced),
-		CASE(the_directory_is_private_and_new),
-		CASE(what_cannot_be_begun_leaves_nothing),
-		CASE(descriptors_are_shared),
-		CASE(a_removed_directory_is_noticed),
-		CASE(planted_links_are_not_followed),
-		CASE(a_short_write_is_undone),
-		CASE(the_exit_event_is_the_last_thing),
-		CASE(kernel_symbols_are_written_once_and_readable),
-		CASE(segments_are_written_when_mentioned),
-		CASE(large_things_are_split),
-		CASE(little_and_often_is_all_there),
-		CASE(a_file_that_was_cut_is_noticed),
-		CASE(stacks_are_never_an_empty_file),
+		TEMPDIR_CASE(counters_are_announced),
+		TEMPDIR_CASE(the_directory_is_private_and_new),
+		TEMPDIR_CASE(what_cannot_be_begun_leaves_nothing),
+		TEMPDIR_CASE(descriptors_are_shared),
+		TEMPDIR_CASE(a_removed_directory_is_noticed),
+		TEMPDIR_CASE(planted_links_are_not_followed),
+		TEMPDIR_CASE(a_short_write_is_undone),
+		TEMPDIR_CASE(the_exit_event_is_the_last_thing),
+		TEMPDIR_CASE(kernel_symbols_are_written_once_and_readable),
+		TEMPDIR_CASE(segments_are_written_when_mentioned),
+		TEMPDIR_CASE(large_things_are_split),
+		TEMPDIR_CASE(little_and_often_is_all_there),
+		TEMPDIR_CASE(a_file_that_was_cut_is_noticed),
+		TEMPDIR_CASE(stacks_are_never_an_empty_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

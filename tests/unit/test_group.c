@@ -13,18 +13,6 @@
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 static void names_free(str_vec *v)
 {
 	vec_for_each(s, v)
@@ -122,12 +110,12 @@ static void links_and_missing_files_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(experiments_are_added_line_by_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_are_relative_to_the_group, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_line_without_end_is_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_group_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_group_of_nothing_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(links_and_missing_files_are_refused, setup, teardown),
+		TEMPDIR_CASE(experiments_are_added_line_by_line),
+		TEMPDIR_CASE(names_are_relative_to_the_group),
+		TEMPDIR_CASE(a_line_without_end_is_ended),
+		TEMPDIR_CASE(what_is_no_group_is_left_alone),
+		TEMPDIR_CASE(a_group_of_nothing_is_told),
+		TEMPDIR_CASE(links_and_missing_files_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,18 +14,6 @@
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
-static int setup(void **state)
-{
-	*state = tempdir_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	tempdir_remove(*state);
-	return 0;
-}
-
 static struct experiment *open_with(const char *dir, const char *threads)
 {
 	__cleanup(freep) char *path = xasprintf("%s/t.1.er", dir);
@@ -130,15 +118,13 @@ static void test_cut_off(void **state)
 	experiment_close(e);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_all_of_it),
-		CASE(test_none),
-		CASE(test_nonsense),
-		CASE(test_cut_off),
+		TEMPDIR_CASE(test_all_of_it),
+		TEMPDIR_CASE(test_none),
+		TEMPDIR_CASE(test_nonsense),
+		TEMPDIR_CASE(test_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
