@@ -98,7 +98,7 @@ check_that "SIGTERM ends archiving at once" "$status == 0 && $took < 1000000 &&
 	"$took us, status $status: $(cat err; ls -lA stopped.er/archives)"
 check_that "and a message says so" "$(grep -c 'archiving was interrupted' err) == 1" "$(cat err)"
 check_that "and the experiment, until er_archive adds the rest" \
-	"$(told stopped.er 'not archived, because archiving was interrupted') == 1" \
+	"$(told stopped.er 'not archived, because archiving was interrupted: ') == 1" \
 	"$("$er_print" -header stopped.er)"
 
 # The same with er_archive.
