@@ -122,6 +122,8 @@ static void test_processes_share_stacks(void **state)
 	give_frames(&f, 77, frames, 2);
 	give_sample(&f, PID + 1, 77, 3);
 	give_sample(&f, PID + 2, 77, 5);
+	drain_process(f.drain, true);
+	assert_int_equal(recording_nprocesses(f.recording), 2);
 	e = finish(&f);
 	pool = open_sub(e, "_none.1.er");
 	assert_true(pool->many_processes);

@@ -376,6 +376,7 @@ void recording_name(struct recording *b, const char *line)
 void recording_process(struct recording *b, const char *line)
 {
 	expwriter_text(b->founder.w, "processes.xml", line);
+	b->nprocesses++;
 }
 
 uint64_t recording_start(const struct recording *b)
@@ -391,6 +392,11 @@ uint64_t recording_bytes(const struct recording *b)
 size_t recording_nsubs(const struct recording *b)
 {
 	return b->nsubs + b->npools;
+}
+
+size_t recording_nprocesses(const struct recording *b)
+{
+	return b->nprocesses;
 }
 
 bool recording_full(const struct recording *b)

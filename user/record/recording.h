@@ -102,7 +102,9 @@ void output_clock(struct recording *b, struct output *p, const struct clock_pack
  */
 int recording_flush(struct recording *b);
 uint64_t recording_bytes(const struct recording *b);
+/* The number of sub-experiments; that of programs which followed processes ran. */
 size_t recording_nsubs(const struct recording *b);
+size_t recording_nprocesses(const struct recording *b);
 /* True if the limit of -L is reached. */
 bool recording_full(const struct recording *b);
 

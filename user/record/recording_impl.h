@@ -50,6 +50,7 @@ struct recording {
 	VEC(struct output *) dirty;
 	VEC(struct output *) open;
 	size_t nsubs, max_subs; /* with one process each */
+	size_t nprocesses;    /* lines of processes.xml */
 	size_t nknown;        /* stacks in the maps of all outputs */
 	uint32_t last_uid;    /* of a stack; unique among all outputs: packets refer across */
 	struct strtab stems;  /* of sub-experiments' names; ids index `used` */

@@ -370,7 +370,7 @@ static void end(struct recording_session *s)
 	recorder_xml_counts(&s->recorder_xml, &state.counts);
 	state.elapsed_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
 	state.bytes = recording_bytes(s->recording);
-	nprocesses = recording_nsubs(s->recording);
+	nprocesses = recording_nprocesses(s->recording);
 	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
