@@ -20,7 +20,7 @@ check_that "one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
 check "opens" "$er_print" -header -functions small/full.er
 "$er_print" -header small/full.er >header 2>&1
 check_that "the header does not say that nothing was lost" \
-	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'not come to its end' header) == 1" \
+	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'could not be written to its end' header) == 1" \
 	"$(cat header)"
 check_that "with what was recorded" \
 	"$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions small/full.er 2>/dev/null |
