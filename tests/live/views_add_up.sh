@@ -68,4 +68,4 @@ report=$("$er_print" -filters "PID==$pid" -microstates all.er)
 check "microstates of one process are compared with its exact times" \
 	sh -c 'echo "$1" | grep -qE "^Checked: the states of each row|^[*]{3} .*time in the recording"' sh "$report"
 report=$("$er_print" -filters "PID==$pid && TSTAMP%2==0" -microstates all.er)
-check "microstates say what is a part" sh -c 'echo "$1" | grep -q "part"' sh "$report"
+check "microstates say what is a part" sh -c 'echo "$1" | grep -q "the filter cut"' sh "$report"
