@@ -112,6 +112,42 @@ static __always_inline void raw_end(struct raw_copy *w, bool asleep)
 		raw_read(w, size, asleep);
 }
 
+struct raw_patch {
+	union stack_scratch *st;
+	struct return_instance *ri;
+	__u64 sp, trampoline;
+	__u32 to, nbytes;
+};
+
+static long raw_patch_one(__u32 i, struct raw_patch *w)
+{
+	struct return_instance *ri = w->ri;
+	__u64 off;
+	__u32 at;
+
+	if (!ri)
+		return 1;
+	off = BPF_CORE_READ(ri, stack) - w->sp;
+	at = w->to + off / 8;
+	if (!(off & 7) && off < w->nbytes && at < RAW_WORDS && w->st->raw[at] == w->trampoline)
+		w->st->raw[at] = BPF_CORE_READ(ri, orig_ret_vaddr);
+	w->ri = BPF_CORE_READ(ri, next);
+	return 0;
+}
+
+/* Put the return addresses into the copy that probes have replaced on the stack. */
+static __always_inline void raw_patch(const struct raw_copy *w, struct task_struct *p)
+{
+	struct returns r;
+	struct raw_patch patch = { .st = w->st, .sp = w->sp, .to = w->to, .nbytes = w->nbytes };
+
+	returns_begin(&r, p, p->mm);
+	patch.ri = (void *)r.first;
+	patch.trampoline = r.trampoline;
+	if (r.first)
+		bpf_loop(RETURNS_MAX, raw_patch_one, &patch, 0);
+}
+
 /* Registers and stack behind the `at` frames of the kernel. */
 static __always_inline void raw_take(union stack_scratch *st, const struct pt_regs *regs,
 				     struct task_struct *asleep, __u32 at, bool sleeps)
@@ -128,6 +164,7 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 	bpf_loop((sleeps ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES) / RAW_BLOCK,
 		 sleeps ? raw_block_asleep : raw_block, &w, 0);
 	raw_end(&w, sleeps);
+	raw_patch(&w, asleep ? asleep : bpf_get_current_task_btf());
 	raw->nbytes = w.nbytes;
 	st->s.flags |= ER_STACK_RAW;
 }

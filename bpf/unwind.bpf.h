@@ -16,6 +16,7 @@
 #include "bpf/er.bpf.h"
 #include "bpf/space.bpf.h"
 #include "bpf/unwind_step.h"
+#include "bpf/uprobe.bpf.h"
 
 enum {
 	HASH_BLOCK = 8, /* frames hashed at a time */
@@ -82,6 +83,7 @@ struct unwind_env {
 	struct unwind_regs r;
 	struct er_unwind_rule rule;
 	struct pc_lookup pc;
+	struct returns returns;
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
@@ -174,6 +176,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 		return false;
 	*value = env->leaf[reg];
 	return true;
+}
+
+static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
+{
+	return returns_true(&env->returns, slot, ra);
 }
 
 static inline bool unwind_generated(struct unwind_env *env, __u64 pc)

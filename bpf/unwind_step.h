@@ -2,7 +2,7 @@
 /*
  * One step of a stack walk: from the registers of a frame to those of its caller.
  * The same source runs in BPF and in user space. A file that includes this defines
- * struct unwind_env and the five functions declared below.
+ * struct unwind_env and the six functions declared below.
  *
  * Three registers are carried from frame to frame: ip, sp and rbp. All others are
  * known at the leaf only, and again in a frame that a signal interrupted, where
@@ -30,6 +30,9 @@ static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwin
 
 /* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
 static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
+
+/* The return address that stood at `slot`, where `ra` is now: a probe may have replaced it. */
+static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra);
 
 /* Whether pc lies in executable memory without a file: code that a program generates. */
 static inline bool unwind_generated(struct unwind_env *env, __u64 pc);
@@ -194,7 +197,10 @@ static inline enum er_end unwind_ra(struct unwind_env *env, const struct unwind_
 		at = r->sp;
 	else if (rule->ra == ER_RA_FP)
 		at = r->bp;
-	return unwind_read(env, at + rule->ra_off, ra) ? ER_END_NOT : ER_END_FAULT;
+	if (!unwind_read(env, at + rule->ra_off, ra))
+		return ER_END_FAULT;
+	*ra = unwind_true_return(env, at + rule->ra_off, *ra);
+	return ER_END_NOT;
 }
 
 static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_regs *r,
@@ -394,6 +400,7 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 		return ER_END_FAULT;
 	if (!unwind_read(env, at + 8, &ra))
 		return ER_END_FAULT;
+	ra = unwind_true_return(env, at + 8, ra);
 	if (!ra)
 		return ER_END_RA_ZERO;
 	if (!(r->flags & UNWIND_FP_CHAIN)) {

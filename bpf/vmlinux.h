@@ -159,7 +159,27 @@ typedef struct seqcount {
 	unsigned int sequence;
 } seqcount_t;
 
+/* CONFIG_UPROBES */
+struct return_instance {
+	long unsigned int stack; /* address of the slot */
+	long unsigned int orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
+struct xol_area {
+	long unsigned int vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
+	struct uprobes_state uprobes_state;
 	struct maple_tree mm_mt;
 	struct rw_semaphore mmap_lock;
 	seqcount_t mm_lock_seq; /* CONFIG_PER_VMA_LOCK, from 6.13 on */
@@ -224,6 +244,7 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	int pagefault_disabled;
+	struct uprobe_task *utask; /* CONFIG_UPROBES */
 	char comm[16];
 };
 

@@ -71,6 +71,12 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+/* The copy has true addresses: bpf/raw.bpf.h puts them there. */
+static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
+{
+	return ra;
+}
+
 static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
 {
 	return false; /* only mappings of files are known here */

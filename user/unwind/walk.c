@@ -46,6 +46,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
+{
+	return ra;
+}
+
 static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
 {
 	return env->s->generated && env->s->generated(env->s->ctx, pc);
