@@ -15,6 +15,9 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
 #include "bpf/space.bpf.h"
+/* Verified once, whatever n is. */
+#define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
+
 #include "bpf/unwind_step.h"
 #include "bpf/uprobe.bpf.h"
 
@@ -84,12 +87,12 @@ struct unwind_env {
 	struct er_unwind_rule rule;
 	struct pc_lookup pc;
 	struct returns returns;
+	struct unwind_look look;
+	bool generated;    /* r.ip is in executable memory without a file */
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
 	__u32 n;           /* frames found */
-	bool generated;    /* r.ip is in code that belongs to no file, */
-	bool unproven;     /* or the walk ends: see unwind_generated */
 	bool untabled;     /* go on by frame pointers where a table is missing, */
 	__u32 lacks;       /* and this is why: the first time */
 };
@@ -183,12 +186,14 @@ static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64
 	return returns_true(&env->returns, slot, ra);
 }
 
-static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+static inline bool unwind_generated(struct unwind_env *env)
 {
-	if (pc == env->r.ip)
-		return env->generated;
-	env->unproven = true;
-	return true;
+	return env->generated;
+}
+
+static inline struct unwind_look *unwind_look(struct unwind_env *env)
+{
+	return &env->look;
 }
 
 /* The rule of a place in a file, into env->rule; 0, or why there is none. */
@@ -285,11 +290,10 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 	struct unwind_env *env = w->env;
 	enum er_end end = frame_find(env);
 
-	if (env->unproven && !env->generated) {
+	if (env->r.flags & UNWIND_UNCALLED && !env->generated) {
 		env->end = ER_END_NO_CFI;
 		return 1;
 	}
-	env->unproven = false;
 	if (end_is_for_now(end)) {
 		env->end = end;
 		if (!env->untabled)

@@ -2,7 +2,8 @@
 /*
  * One step of a stack walk: from the registers of a frame to those of its caller.
  * The same source runs in BPF and in user space. A file that includes this defines
- * struct unwind_env and the six functions declared below.
+ * struct unwind_env and the seven functions declared below, and may define
+ * unwind_repeat.
  *
  * Three registers are carried from frame to frame: ip, sp and rbp. All others are
  * known at the leaf only, and again in a frame that a signal interrupted, where
@@ -16,6 +17,15 @@
 
 #include "bpf/unwind.h"
 #include "bpf/unwind_code.h"
+
+/* Call fn(i, ctx) for i from 0 to n - 1, until it does not return 0. */
+#ifndef unwind_repeat
+#define unwind_repeat(n, fn, ctx)                                       \
+	do {                                                            \
+		for (__u32 i_ = 0; i_ < (n) && !(fn)(i_, ctx); i_++)    \
+			;                                               \
+	} while (0)
+#endif
 
 struct unwind_env;
 
@@ -34,8 +44,12 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 /* The return address that stood at `slot`, where `ra` is now: a probe may have replaced it. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra);
 
-/* Whether pc lies in executable memory without a file: code that a program generates. */
-static inline bool unwind_generated(struct unwind_env *env, __u64 pc);
+/* Whether r.ip of this step lies in executable memory without a file: in generated code. */
+static inline bool unwind_generated(struct unwind_env *env);
+
+/* Where a look at code keeps its state: the stack of a BPF program has no room for it. */
+struct unwind_look;
+static inline struct unwind_look *unwind_look(struct unwind_env *env);
 
 enum unwind_frame_flags {
 	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: the leaf, or after a signal */
@@ -43,6 +57,7 @@ enum unwind_frame_flags {
 	UNWIND_USED_FP = 1 << 2,  /* some frame so far was found by a frame pointer */
 	UNWIND_FP_CHAIN = 1 << 3, /* rbp comes from a frame that was found by a frame pointer */
 	UNWIND_BX = 1 << 4,       /* bx is known */
+	UNWIND_UNCALLED = 1 << 5, /* no call precedes ip: it must be generated code */
 };
 
 enum {
@@ -285,37 +300,84 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 	return ER_END_NOT;
 }
 
+/* Words of code from `at` on, and what has been seen in them. */
+struct unwind_look {
+	__u64 at;
+	__u64 skip;   /* bytes that do not count */
+	__u64 unread; /* 1: a word could not be read */
+	struct unwind_scan scan;
+	struct unwind_far far;
+};
+
+static inline struct unwind_look *unwind_look_begin(struct unwind_env *env, __u64 at)
+{
+	struct unwind_look *l = unwind_look(env);
+
+	*l = (struct unwind_look){ .at = at };
+	return l;
+}
+
+static inline bool unwind_look_word(struct unwind_env *env, __u32 i, __u64 *word)
+{
+	struct unwind_look *l = unwind_look(env);
+
+	l->unread = !unwind_read(env, l->at + i * 8, word);
+	return !l->unread;
+}
+
+static long unwind_look_back_word(__u32 i, struct unwind_env **ctx)
+{
+	struct unwind_look *l = unwind_look(*ctx);
+	__u64 word;
+
+	if (!unwind_look_word(*ctx, i, &word))
+		return 1;
+	unwind_scan_back(&l->scan, word, i * 8, l->skip);
+	return 0;
+}
+
 /*
  * Whether the prologue is among the `n` bytes before ip, n up to UNWIND_BACK: it is (_MADE),
  * it is not (_NOT_YET), or it may be undone.
  */
 static inline enum unwind_leaf_code unwind_look_back(struct unwind_env *env, __u64 ip, __u64 n)
 {
-	struct unwind_scan scan = { 0 };
+	struct unwind_look *l = unwind_look_begin(env, ip - UNWIND_BACK);
+
+	l->skip = UNWIND_BACK - n;
+	unwind_repeat(UNWIND_BACK / 8, unwind_look_back_word, &env);
+	if (l->unread || l->scan.other)
+		return UNWIND_FRAME_UNSURE;
+	return l->scan.found ? UNWIND_FRAME_MADE : UNWIND_FRAME_NOT_YET;
+}
+
+static long unwind_look_ahead_word(__u32 i, struct unwind_env **ctx)
+{
 	__u64 word;
 
-	for (__u32 i = 0; i < UNWIND_BACK; i += 8) {
-		if (!unwind_read(env, ip - UNWIND_BACK + i, &word))
-			return UNWIND_FRAME_UNSURE;
-		unwind_scan_back(&scan, word, i, UNWIND_BACK - n);
-	}
-	if (scan.other)
-		return UNWIND_FRAME_UNSURE;
-	return scan.found ? UNWIND_FRAME_MADE : UNWIND_FRAME_NOT_YET;
+	if (!unwind_look_word(*ctx, i, &word))
+		return 1;
+	unwind_scan_ahead(&unwind_look(*ctx)->scan, word);
+	return 0;
 }
 
 /* The frame is made, unless the prologue is still to come. */
 static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __u64 ip)
 {
-	struct unwind_scan scan = { 0 };
+	struct unwind_look *l = unwind_look_begin(env, ip);
+
+	unwind_repeat(UNWIND_AHEAD / 8, unwind_look_ahead_word, &env);
+	return l->scan.found ? UNWIND_FRAME_UNSURE : UNWIND_FRAME_MADE;
+}
+
+static long unwind_look_far_word(__u32 i, struct unwind_env **ctx)
+{
 	__u64 word;
 
-	for (__u32 i = 0; i < UNWIND_AHEAD; i += 8) {
-		if (!unwind_read(env, ip + i, &word))
-			break;
-		unwind_scan_ahead(&scan, word);
-	}
-	return scan.found ? UNWIND_FRAME_UNSURE : UNWIND_FRAME_MADE;
+	if (!unwind_look_word(*ctx, i, &word))
+		return 1;
+	unwind_scan_far(&unwind_look(*ctx)->far, word);
+	return 0;
 }
 
 /*
@@ -324,17 +386,14 @@ static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __
  */
 static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u64 ip)
 {
-	struct unwind_far scan = { .returns = !unwind_generated(env, ip) };
-	__u64 word;
+	struct unwind_look *l = unwind_look_begin(env, ip - UNWIND_FAR);
 
-	for (__u32 i = 0; i < UNWIND_FAR; i += 8) {
-		if (!unwind_read(env, ip - UNWIND_FAR + i, &word))
-			return UNWIND_FRAME_UNSURE;
-		unwind_scan_far(&scan, word);
-	}
-	if (scan.met == UNWIND_MET_PROLOGUE)
+	l->far.returns = !unwind_generated(env);
+	unwind_repeat(UNWIND_FAR / 8, unwind_look_far_word, &env);
+	if (!l->unread && l->far.met == UNWIND_MET_PROLOGUE)
 		return UNWIND_FRAME_MADE;
-	return scan.met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
+	return !l->unread && l->far.met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET :
+								UNWIND_FRAME_UNSURE;
 }
 
 /*
@@ -372,12 +431,13 @@ static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
  * Step by the frame pointer: code without an entry. The frame must lie above sp and
  * near it, and the return address of the first such frame must follow a call: in code
  * that does not keep frame pointers, rbp holds anything. Java's interpreter makes frames
- * that return to generated code without a call.
+ * that return to generated code without a call: the walker checks that (UNWIND_UNCALLED).
  */
 static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_regs *r)
 {
 	__u64 at = r->bp, code = 0, before = 0, ra = 0, bp = r->bp;
 	enum unwind_leaf_code kind = UNWIND_FRAME_MADE;
+	__u32 uncalled = 0;
 
 	if (r->flags & UNWIND_EXACT) {
 		if (!unwind_read(env, r->ip, &code) || !unwind_read(env, r->ip - 8, &before))
@@ -406,13 +466,14 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 	if (!(r->flags & UNWIND_FP_CHAIN)) {
 		if (!unwind_read(env, ra - 8, &code))
 			return ER_END_FAULT;
-		if (!unwind_is_call(code) &&
-		    !(unwind_generated(env, r->ip) && unwind_generated(env, ra)))
+		uncalled = unwind_is_call(code) ? 0 : UNWIND_UNCALLED;
+		if (uncalled && !unwind_generated(env))
 			return ER_END_NO_CFI;
 	}
 	*r = (struct unwind_regs){
 		.ip = ra, .sp = at + 16, .bp = bp,
-		.flags = UNWIND_USED_FP | (kind == UNWIND_FRAME_MADE ? UNWIND_FP_CHAIN : 0),
+		.flags = UNWIND_USED_FP | uncalled |
+			 (kind == UNWIND_FRAME_MADE ? UNWIND_FP_CHAIN : 0),
 	};
 	return ER_END_NOT;
 }

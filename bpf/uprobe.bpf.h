@@ -12,15 +12,11 @@
 enum { RETURNS_MAX = 64 }; /* the kernel's MAX_URETPROBE_DEPTH */
 
 struct returns {
-	__u64 first;      /* the newest struct return_instance; 0: none */
+	__u64 first;   /* the newest struct return_instance; 0: none */
 	__u64 trampoline;
-};
-
-/* A search for one slot. */
-struct returns_walk {
-	struct return_instance *ri;
-	__u64 slot;
-	__u64 address; /* the true one; 0: not found */
+	__u64 at;      /* a search: the next instance, */
+	__u64 slot;    /* the address of the slot, */
+	__u64 address; /* and what stood there; 0: not found */
 };
 
 static __always_inline void returns_begin(struct returns *r, struct task_struct *p,
@@ -33,29 +29,31 @@ static __always_inline void returns_begin(struct returns *r, struct task_struct 
 		r->trampoline = BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
 }
 
-static long returns_look(__u32 i, struct returns_walk *w)
+static long returns_look(__u32 i, struct returns **ctx)
 {
-	struct return_instance *ri = w->ri;
+	struct returns *r = *ctx;
+	struct return_instance *ri = (void *)r->at;
 
 	if (!ri)
 		return 1;
-	if (BPF_CORE_READ(ri, stack) == w->slot) {
-		w->address = BPF_CORE_READ(ri, orig_ret_vaddr);
+	if (BPF_CORE_READ(ri, stack) == r->slot) {
+		r->address = BPF_CORE_READ(ri, orig_ret_vaddr);
 		return 1;
 	}
-	w->ri = BPF_CORE_READ(ri, next);
+	r->at = (__u64)BPF_CORE_READ(ri, next);
 	return 0;
 }
 
 /* What stood in the stack's word `slot`, which now holds `ra`. */
-static __always_inline __u64 returns_true(const struct returns *r, __u64 slot, __u64 ra)
+static __always_inline __u64 returns_true(struct returns *r, __u64 slot, __u64 ra)
 {
-	struct returns_walk w = { .ri = (void *)r->first, .slot = slot };
-
 	if (!r->first || ra != r->trampoline)
 		return ra;
-	bpf_loop(RETURNS_MAX, returns_look, &w, 0);
-	return w.address ? w.address : ra;
+	r->at = r->first;
+	r->slot = slot;
+	r->address = 0;
+	bpf_loop(RETURNS_MAX, returns_look, &r, 0);
+	return r->address ? r->address : ra;
 }
 
 #endif

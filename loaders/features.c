@@ -166,6 +166,14 @@ static int try_fentry(void)
 	return prog < 0 ? errno : closed(bpf_raw_tracepoint_open(NULL, prog));
 }
 
+/* BPF finds mappings as lock_vma_under_rcu() does: bpf/vma.bpf.h. */
+static int try_vma_lock(void)
+{
+	if (!ktypes_running_id("lock_vma_under_rcu", BTF_KIND_FUNC))
+		return ENOENT;
+	return ktypes_running_id("rwbase_rt", BTF_KIND_STRUCT) ? ENOTSUP : 0;
+}
+
 static int try_kprobes(void)
 {
 	return try_file("/sys/bus/event_source/devices/kprobe/type");
@@ -292,8 +300,9 @@ static const struct {
 	    .remedy = root_or_ptrace },
 	  try_others },
 	{ { "binaries that only others may read",
-	    .cost = "functions of programs that you may not read have no names: files are opened "
-		    "with your own rights, even with cap_dac_read_search",
+	    .cost = "functions of programs that you may not read have no names, and user stacks "
+		    "end there unless they keep frame pointers: files are opened with your own "
+		    "rights, even with cap_dac_read_search",
 	    .remedy = root_alone },
 	  try_binaries },
 	{ { "process numbers of the host", .naming = true,
@@ -304,6 +313,11 @@ static const struct {
 	{ { "hardware counters", .cost = "no counter profiles",
 	    .remedy = "needs a machine, or a virtual machine, with a performance counter unit" },
 	  try_counters },
+	{ { "mappings without a lock",
+	    .cost = "the first user stacks of a process are copied and walked later, and stacks "
+		    "through code that a program generates may end there",
+	    .remedy = "needs Linux 6.4 or later with CONFIG_PER_VMA_LOCK, without PREEMPT_RT" },
+	  try_vma_lock },
 	{ { "tracepoint after a switch",
 	    .cost = "a probe after a switch takes the stacks of waits, which costs more",
 	    .remedy = "needs Linux 6.16 or later" },

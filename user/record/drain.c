@@ -205,17 +205,17 @@ static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 static void walk_raws(struct drain *dr, bool last)
 {
 	uint64_t t = now_ns(), until = t + LAST_TABLES_NS;
-	bool tables = unwinder_update(dr->unwinder, t);
 
-	raws_process(dr->raws, dr->procmap, last ? 0 : t, tables, false);
+	unwinder_update(dr->unwinder, t);
+	raws_process(dr->raws, dr->procmap, last ? 0 : t, false);
 	if (!last)
 		return;
 	while (raws_waiting(dr->raws) && now_ns() < until &&
 	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS)) {
-		tables = unwinder_update(dr->unwinder, now_ns());
-		raws_process(dr->raws, dr->procmap, 0, tables, false);
+		unwinder_update(dr->unwinder, now_ns());
+		raws_process(dr->raws, dr->procmap, 0, false);
 	}
-	raws_process(dr->raws, dr->procmap, now_ns(), true, true);
+	raws_process(dr->raws, dr->procmap, now_ns(), true);
 }
 
 void drain_process(struct drain *dr, bool last)

@@ -16,12 +16,17 @@ enum {
 	MAX_BYTES = 32 << 20,    /* waiting */
 };
 
+struct waiting {
+	struct er_stack *stack;
+	uint32_t lacks; /* the file whose table the last walk lacked; 0: not walked yet */
+};
+
 struct raws {
 	struct stacks *stacks;
 	struct unwinder *unwinder;
-	VEC(struct er_stack *) waiting;
+	VEC(struct waiting) waiting;
 	struct map ids; /* of waiting stacks; no values */
-	size_t bytes, tried; /* tried: the first so many in `waiting` were already tried */
+	size_t bytes;
 	struct walk walk;
 };
 
@@ -38,8 +43,8 @@ void raws_free(struct raws *r)
 {
 	if (!r)
 		return;
-	vec_for_each(s, &r->waiting)
-		free(*s);
+	vec_for_each(w, &r->waiting)
+		free(w->stack);
 	vec_free(&r->waiting);
 	map_free(&r->ids);
 	free(r);
@@ -61,7 +66,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	struct er_stack *copy = xmalloc(size_of(s));
 
 	memcpy(copy, s, size_of(s));
-	vec_push(&r->waiting, copy);
+	vec_push(&r->waiting, (struct waiting){ .stack = copy });
 	map_put(&r->ids, s->id, NULL);
 	r->bytes += size_of(s);
 }
@@ -84,39 +89,45 @@ static void hand_on(struct raws *r, const struct er_stack *s, const struct walk 
 	stacks_keep_equal(r->stacks, &walked.s);
 }
 
-static bool walk_one(struct raws *r, struct procmap *pm, const struct er_stack *s, bool last)
+static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, bool last)
 {
-	struct image *im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
+	const struct er_stack *s = w->stack;
+	struct image *im;
 
+	if (!last && w->lacks && unwinder_builds(r->unwinder, w->lacks))
+		return false;
+	im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
 	if (!im) {
 		r->walk.n = 0;
 		r->walk.end = ER_END_NO_MAPPING;
 	} else {
 		unwinder_meet(r->unwinder, im, s);
-		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, last, &r->walk))
+		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, last, &r->walk)) {
+			w->lacks = r->walk.lacking->file;
 			return false;
+		}
 	}
 	hand_on(r, s, &r->walk);
 	return true;
 }
 
-void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool tables, bool last)
+void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
 {
-	size_t n = 0, tried = r->tried;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->waiting.len; i++) {
-		struct er_stack *s = r->waiting.data[i];
-		bool late = last || r->bytes > MAX_BYTES || s->h.time_ns + PATIENCE_NS < now_ns;
+		struct waiting w = r->waiting.data[i];
+		bool late = last || r->bytes > MAX_BYTES || w.stack->h.time_ns + PATIENCE_NS < now_ns;
 
-		if ((i < tried && !tables && !late) || !walk_one(r, pm, s, late)) {
-			r->waiting.data[n++] = s;
+		if (!walk_one(r, pm, &w, late)) {
+			r->waiting.data[n++] = w;
 			continue;
 		}
-		r->bytes -= size_of(s);
-		map_remove(&r->ids, s->id);
-		free(s);
+		r->bytes -= size_of(w.stack);
+		map_remove(&r->ids, w.stack->id);
+		free(w.stack);
 	}
-	r->waiting.len = r->tried = n;
+	r->waiting.len = n;
 }
 
 bool raws_pending(const struct raws *r, uint64_t id)

@@ -29,9 +29,9 @@ void raws_free(struct raws *r); /* NULL: nothing */
 void raws_take(struct raws *r, const struct er_stack *s);
 /*
  * Walk the stacks whose tables are ready; with `last` walk all. The procmap must be up to date.
- * `tables`: new tables have come since the last call. `now_ns` 0: no stack has waited too long.
+ * `now_ns` 0: no stack has waited too long.
  */
-void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool tables, bool last);
+void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last);
 /* True if the stack of this id is still to be walked; records with that id must wait. */
 bool raws_pending(const struct raws *r, uint64_t id);
 size_t raws_waiting(const struct raws *r);

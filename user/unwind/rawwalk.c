@@ -8,6 +8,7 @@
 #include "user/space/space.h"
 
 struct unwind_env {
+	struct unwind_look look;
 	const struct walk_source *src;
 	const struct er_raw *raw;
 	const struct mapping *mapping; /* the last one found */
@@ -77,9 +78,14 @@ static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64
 	return ra;
 }
 
-static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+static inline bool unwind_generated(struct unwind_env *env)
 {
 	return false; /* only mappings of files are known here */
+}
+
+static inline struct unwind_look *unwind_look(struct unwind_env *env)
+{
+	return &env->look;
 }
 
 static enum er_end find_rule(struct unwind_env *env, const struct mapping *m, uint64_t pc,
@@ -106,6 +112,8 @@ static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *
 	const struct mapping *m = mapping_of(env, pc);
 
 	rule->cfa = ER_CFA_NO_ENTRY;
+	if (r->flags & UNWIND_UNCALLED) /* generated code has no mapping here */
+		return ER_END_NO_CFI;
 	if (!m && ret->n) /* a return address in no mapping is not one */
 		return ER_END_NO_MAPPING;
 	if (m && m->file)

@@ -204,10 +204,9 @@ void store_want(struct store *s, pid_t pid, const struct mapping *m)
 		give_up(s, m->file);
 }
 
-bool store_poll(struct store *s, uint64_t now_ns)
+void store_poll(struct store *s, uint64_t now_ns)
 {
 	struct unwind_result r;
-	bool fresh = false;
 
 	s->now_ns = now_ns;
 	while (s->worker && unwind_worker_next(s->worker, &r)) {
@@ -215,9 +214,7 @@ bool store_poll(struct store *s, uint64_t now_ns)
 			give_up(s, r.key);
 		else
 			take_table(s, r.key, &r.table);
-		fresh = true;
 	}
-	return fresh;
 }
 
 bool store_is_half_full(const struct store *s)

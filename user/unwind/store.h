@@ -32,8 +32,8 @@ void store_free(struct store *s); /* NULL: nothing */
 
 /* Request the table of the mapping's file; `pid` has it mapped. May be called at any rate. */
 void store_want(struct store *s, pid_t pid, const struct mapping *m);
-/* Publish tables that were built meanwhile; true: there are new ones. */
-bool store_poll(struct store *s, uint64_t now_ns);
+/* Publish tables that were built meanwhile. */
+void store_poll(struct store *s, uint64_t now_ns);
 bool store_is_half_full(const struct store *s);
 /* Tables are being built. */
 bool store_waits(const struct store *s);

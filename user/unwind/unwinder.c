@@ -7,6 +7,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
+#include "loaders/unwind.h"
 #include "user/unwind/publish.h"
 #include "user/unwind/worker.h"
 
@@ -67,10 +68,15 @@ void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 	publisher_forget(u->publisher, im, now_ns);
 }
 
-bool unwinder_update(struct unwinder *u, uint64_t now_ns)
+void unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
 	publisher_update(u->publisher, now_ns);
-	return store_poll(u->store, now_ns);
+	store_poll(u->store, now_ns);
+}
+
+bool unwinder_builds(const struct unwinder *u, uint32_t file)
+{
+	return unwind_maps_files(u->maps)[file].state == ER_FILE_PENDING;
 }
 
 bool unwinder_wait(struct unwinder *u, int timeout_ms)

@@ -30,9 +30,11 @@ void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
-/* Publish changed mappings and new tables; true: there are new tables. */
-bool unwinder_update(struct unwinder *u, uint64_t now_ns);
+/* Publish changed mappings and new tables. */
+void unwinder_update(struct unwinder *u, uint64_t now_ns);
 
+/* The file's table is being built. */
+bool unwinder_builds(const struct unwinder *u, uint32_t file);
 /* Wait up to timeout_ms for a table that is being built; false: none is. */
 bool unwinder_wait(struct unwinder *u, int timeout_ms);
 

@@ -6,8 +6,10 @@
 #include "bpf/unwind_step.h"
 
 struct unwind_env {
+	struct unwind_look look;
 	const struct unwind_source *s;
 	const struct unwind_table *t;
+	bool generated;
 };
 
 static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
@@ -51,9 +53,14 @@ static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64
 	return ra;
 }
 
-static inline bool unwind_generated(struct unwind_env *env, __u64 pc)
+static inline bool unwind_generated(struct unwind_env *env)
 {
-	return env->s->generated && env->s->generated(env->s->ctx, pc);
+	return env->generated;
+}
+
+static inline struct unwind_look *unwind_look(struct unwind_env *env)
+{
+	return &env->look;
 }
 
 /* From one frame to its caller. */
@@ -61,11 +68,14 @@ static enum er_end step(const struct unwind_source *s, struct unwind_regs *r)
 {
 	struct er_unwind_rule rule = { .cfa = ER_CFA_NO_ENTRY };
 	struct unwind_place place;
-	struct unwind_env env = { s, NULL };
+	struct unwind_env env = { .s = s };
 	enum er_end end = s->find(s->ctx, unwind_lookup_pc(r), &place);
 
 	if (end)
 		return end;
+	env.generated = s->generated && s->generated(s->ctx, r->ip);
+	if (r->flags & UNWIND_UNCALLED && !env.generated)
+		return ER_END_NO_CFI;
 	env.t = place.table;
 	if (env.t) {
 		end = unwind_find(&env, &env.t->file, place.offset, &rule);
