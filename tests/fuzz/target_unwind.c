@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/report.h"
+#include "user/unwind/table.h"
 #include "user/unwind/walk.h"
 
 enum { FRAMES = 64, STACK = 0x7000, WORDS = 64 };
@@ -26,10 +27,16 @@ static bool read_word(void *ctx, uint64_t at, uint64_t *value)
 	return true;
 }
 
-static enum er_end find(void *ctx, uint64_t pc, struct unwind_place *ret)
+static enum er_end find(void *ctx, uint64_t pc, uint64_t ip, struct unwind_place *ret)
 {
-	*ret = (struct unwind_place){ ctx, pc };
+	ret->file = &((const struct unwind_table *)ctx)->file;
+	ret->offset = pc;
 	return ER_END_NOT;
+}
+
+static const uint32_t *table_words(void *ctx, uint32_t at, uint32_t n)
+{
+	return unwind_table_words(ctx, at, n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t.file.index + t.file.blocks + 1 != t.file.rows || t.file.rows + t.file.nrows != t.nwords)
 		abort();
 	for (uint64_t at = 0; at < 0x8000; at += 0x100) {
-		const struct unwind_source s = { .read = read_word, .find = find, .ctx = &t };
+		const struct unwind_source s = { .read = read_word, .find = find, .words = table_words,
+						 .ctx = &t };
 		const struct unwind_leaf leaf = { t.file.first + at, STACK, STACK + 64 };
 		uint64_t pcs[FRAMES];
 

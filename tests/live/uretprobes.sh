@@ -29,19 +29,14 @@ for function in main inner outer alpha; do
 		skip_all "cannot set a uretprobe: $(cat err)"
 done
 
-# complete EXPERIMENT: per cent of the time of spin on CPUs
-complete()
-{
-	"$er_print" -printmode , -unwinding "$1" |
-		awk -F'","' '{ gsub(/^"|"$/, "") } $5 == "spin" { print $2 + 0, $4 + 0 }'
-}
-
 must_record probed.er -F '=^spin$' -p high -q 0 -- "$syn/spin" 'outer>alpha:1'
 hits=$(awk -v f="$syn/spin" '$1 == f && $2 == "alpha" { print $3 }' $events/uprobe_profile)
 check_that "the probe is hit" "${hits:-0} >= 1" "$(cat $events/uprobe_profile)"
-set -- $(complete probed.er) 0 0
-check_that "stacks on CPUs are complete" "$1 >= 99" "$1 %: $("$er_print" -header 1 probed.er | grep -A6 'User stacks')"
+# Another spin may run at the same time.
 pids=$(truth record.out pid | cut -d. -f1)
+all=$(seconds_of '<Total>' i.user probed.er)
+failed=$(seconds_of '<Stack-unwind-failed>' i.user probed.er)
+check_that "stacks on CPUs are complete" "$failed <= 0.01 * $all && $all > 0.5" "$failed of $all: $pids"
 all=$(seconds_of alpha e.user probed.er)
 for function in inner outer main __libc_start_call_main; do
 	got=$(seconds_of $function i.user probed.er)

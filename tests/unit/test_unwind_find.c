@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "user/unwind/table.h"
 #include "user/unwind/walk.h"
 
 struct word {
@@ -55,13 +56,19 @@ static bool read_word(void *ctx, uint64_t at, uint64_t *value)
 	return false;
 }
 
-static enum er_end find(void *ctx, uint64_t pc, struct unwind_place *ret)
+static enum er_end find(void *ctx, uint64_t pc, uint64_t ip, struct unwind_place *ret)
 {
-	*ret = (struct unwind_place){ &hand.t, pc };
+	ret->file = &hand.t.file;
+	ret->offset = pc;
 	return ER_END_NOT;
 }
 
-static const struct unwind_source source = { .read = read_word, .find = find };
+static const uint32_t *table_words(void *ctx, uint32_t at, uint32_t n)
+{
+	return unwind_table_words(&hand.t, at, n);
+}
+
+static const struct unwind_source source = { .read = read_word, .find = find, .words = table_words };
 
 /* Walk from a pc in the table; two words of the stack are known. Returns the caller, or 0. */
 static uint64_t caller_by_hand(uint64_t pc, enum er_end *end)

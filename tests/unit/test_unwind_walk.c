@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/fixtures/cfi_image.h"
+#include "user/unwind/table.h"
 #include "user/unwind/walk.h"
 
 enum { SP = 0x7000000, FRAMES = 16, WORDS = 98, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
@@ -94,12 +95,18 @@ static bool read_word(void *ctx, uint64_t at, uint64_t *value)
 	return false;
 }
 
-static enum er_end find(void *ctx, uint64_t pc, struct unwind_place *ret)
+static enum er_end find(void *ctx, uint64_t pc, uint64_t ip, struct unwind_place *ret)
 {
 	if (pc >= world.file.len)
 		return ER_END_NO_MAPPING;
-	*ret = (struct unwind_place){ &world.t, pc };
+	ret->file = &world.t.file;
+	ret->offset = pc;
 	return ER_END_NOT;
+}
+
+static const uint32_t *table_words(void *ctx, uint32_t at, uint32_t n)
+{
+	return unwind_table_words(&world.t, at, n);
 }
 
 static bool leaf_reg(void *ctx, unsigned reg, uint64_t *value)
@@ -113,8 +120,8 @@ static bool generated(void *ctx, uint64_t pc)
 	return world.generated;
 }
 
-static const struct unwind_source source = { .read = read_word, .find = find, .reg = leaf_reg,
-					     .generated = generated };
+static const struct unwind_source source = { .read = read_word, .find = find, .words = table_words,
+					     .reg = leaf_reg, .generated = generated };
 
 /* A walk, and what it must give: pcs up to a 0. */
 struct expected {
@@ -222,7 +229,8 @@ static void ends(void **state)
 	CHECK(ER_END_FAULT, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 16, 1 }));
 	CHECK(ER_END_FAULT, LEAF + 4, SP, 0, NULL, LIST({ SP + 8, TEXT + MIDDLE + 5 }));
 	CHECK(ER_END_BAD_RULE, BROKEN + 4, SP, 0, NULL, LIST({ SP, 1 }));
-	CHECK(ER_END_NO_MAPPING, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0x7fff00001000 }), 0x7fff00001000);
+	/* a return address that is nowhere is no frame */
+	CHECK(ER_END_NO_MAPPING, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0x7fff00001000 }));
 	/* the leaf's frame may end at sp, a caller's may not; no frame may end below it */
 	CHECK(ER_END_NOT_RISING, FRAME + 4, SP, SP - 0x20, NULL, LIST({ SP, 1 }));
 	CHECK(ER_END_NOT_RISING, LEAF + 4, SP, 0, NULL, LIST({ SP, SP }, { SP + 8, TEXT + FRAME + 5 }),

@@ -3,154 +3,110 @@
 
 #include <string.h>
 
-#include "bpf/unwind_step.h"
 #include "loaders/unwind.h"
 #include "user/space/space.h"
+#include "user/unwind/walk.h"
 
-struct unwind_env {
-	struct unwind_look look;
+struct raw_walk {
 	const struct walk_source *src;
 	const struct er_raw *raw;
 	const struct mapping *mapping; /* the last one found */
+	bool untabled;
 	bool beyond;                   /* the walk read stack that was not copied */
+	enum er_end lacks;             /* the first table that was missing: why, */
+	const struct mapping *lacking; /* and whose */
 };
 
-static const struct mapping *mapping_of(struct unwind_env *env, uint64_t pc)
+static const struct mapping *mapping_of(struct raw_walk *w, uint64_t pc)
 {
-	if (env->mapping && pc - env->mapping->start < env->mapping->len)
-		return env->mapping;
-	return env->mapping = space_at(env->src->space, pc, env->src->time_ns);
+	if (w->mapping && pc - w->mapping->start < w->mapping->len)
+		return w->mapping;
+	return w->mapping = space_at(w->src->space, pc, w->src->time_ns);
 }
 
-static bool read_code(struct unwind_env *env, uint64_t at, uint64_t *value)
+static bool read_code(struct raw_walk *w, uint64_t at, uint64_t *value)
 {
-	const struct mapping *m = mapping_of(env, at);
+	const struct mapping *m = mapping_of(w, at);
 
-	return m && m->file && env->src->code &&
-	       env->src->code(env->src->ctx, m->file, m->pgoff + (at - m->start), value);
+	return m && m->file && w->src->code &&
+	       w->src->code(w->src->ctx, m->file, m->pgoff + (at - m->start), value);
 }
 
-static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
+static bool read_copy(void *ctx, uint64_t at, uint64_t *value)
 {
-	uint64_t sp = env->raw->regs[ER_DWARF_RSP], off = at - sp, got;
+	struct raw_walk *w = ctx;
+	uint64_t sp = w->raw->regs[ER_DWARF_RSP], off = at - sp;
 
-	if (at >= sp && off + sizeof(*value) <= env->raw->nbytes) {
-		memcpy(value, (const char *)env->raw->bytes + off, sizeof(*value));
+	if (at >= sp && off + sizeof(*value) <= w->raw->nbytes) {
+		memcpy(value, (const char *)w->raw->bytes + off, sizeof(*value));
 		return true;
 	}
-	if (!read_code(env, at, &got)) {
-		env->beyond |= at >= sp;
-		return false;
-	}
-	*value = got;
-	return true;
+	if (read_code(w, at, value))
+		return true;
+	w->beyond |= at >= sp;
+	return false;
 }
 
-static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word)
+static const uint32_t *table_words(void *ctx, uint32_t at, uint32_t n)
 {
-	const uint32_t *p = unwind_maps_word(env->src->maps, at);
+	const struct raw_walk *w = ctx;
 
-	if (p)
-		*word = *p;
-	return p;
+	return unwind_maps_word(w->src->maps, at & ~(n - 1));
 }
 
-static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwind_rule *rule)
+static bool leaf_reg(void *ctx, unsigned reg, uint64_t *value)
 {
-	const uint32_t *p = unwind_maps_word(env->src->maps, at & ~(__u32)(ER_RULE_WORDS - 1));
+	const struct raw_walk *w = ctx;
 
-	if (p)
-		memcpy(rule, p, sizeof(*rule));
-	return p;
-}
-
-static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value)
-{
 	if (reg >= ER_DWARF_COUNT)
 		return false;
-	*value = env->raw->regs[reg];
+	*value = w->raw->regs[reg];
 	return true;
 }
 
-/* The copy has true addresses: bpf/raw.bpf.h puts them there. */
-static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
+static enum er_end end_of_state(uint32_t state)
 {
-	return ra;
+	if (state <= ER_FILE_PENDING)
+		return ER_END_NO_TABLE;
+	return state == ER_FILE_EVICTED ? ER_END_EVICTED : ER_END_NOT;
 }
 
-static inline bool unwind_generated(struct unwind_env *env)
+static enum er_end find_place(void *ctx, uint64_t pc, uint64_t ip, struct unwind_place *ret)
 {
-	return false; /* only mappings of files are known here */
-}
+	struct raw_walk *w = ctx;
+	const struct mapping *m = mapping_of(w, pc);
+	const struct er_unwind_file *f;
+	enum er_end end;
 
-static inline struct unwind_look *unwind_look(struct unwind_env *env)
-{
-	return &env->look;
-}
-
-static enum er_end find_rule(struct unwind_env *env, const struct mapping *m, uint64_t pc,
-			     struct er_unwind_rule *rule)
-{
-	const struct er_unwind_file *f = &unwind_maps_files(env->src->maps)[m->file];
-
+	if (!m)
+		return ER_END_NO_MAPPING;
 	if (!m->file)
 		return ER_END_NOT;
-	if (f->state <= ER_FILE_PENDING)
-		return ER_END_NO_TABLE;
-	if (f->state == ER_FILE_EVICTED)
-		return ER_END_EVICTED;
-	if (f->state != ER_FILE_READY)
-		return ER_END_NOT;
-	return unwind_find(env, f, m->pgoff + (pc - m->start), rule);
-}
-
-/* The frame of r, into ret, and how to step from it. ER_END_NOT: there is a rule, or none. */
-static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *r,
-			      struct walk *ret, struct er_unwind_rule *rule)
-{
-	uint64_t pc = unwind_lookup_pc(r), frame = r->ip;
-	const struct mapping *m = mapping_of(env, pc);
-
-	rule->cfa = ER_CFA_NO_ENTRY;
-	if (r->flags & UNWIND_UNCALLED) /* generated code has no mapping here */
-		return ER_END_NO_CFI;
-	if (!m && ret->n) /* a return address in no mapping is not one */
-		return ER_END_NO_MAPPING;
-	if (m && m->file)
-		frame = er_frame(m->file, m->pgoff + (r->ip - m->start));
-	if (ret->n == ER_MAX_USER_FRAMES)
-		return ER_END_DEPTH;
-	ret->frames[ret->n++] = frame;
-	return m ? find_rule(env, m, pc, rule) : ER_END_NO_MAPPING;
-}
-
-static bool is_for_now(enum er_end end)
-{
-	return end == ER_END_NO_TABLE || end == ER_END_EVICTED;
+	ret->frame = er_frame(m->file, m->pgoff + (ip - m->start));
+	ret->offset = m->pgoff + (pc - m->start);
+	f = &unwind_maps_files(w->src->maps)[m->file];
+	ret->file = f->state == ER_FILE_READY ? f : NULL;
+	end = end_of_state(f->state);
+	if (end && !w->lacks) {
+		w->lacks = end;
+		w->lacking = m;
+	}
+	return w->untabled ? ER_END_NOT : end;
 }
 
 void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool untabled,
 	      struct walk *ret)
 {
-	struct unwind_env env = { .src = src, .raw = raw };
-	struct unwind_regs r = { .ip = raw->regs[ER_DWARF_RIP], .sp = raw->regs[ER_DWARF_RSP],
-				 .bp = raw->regs[ER_DWARF_RBP], .flags = UNWIND_EXACT | UNWIND_LEAF };
-	enum er_end end, lacks = ER_END_NOT;
-	struct er_unwind_rule rule;
+	struct raw_walk w = { .src = src, .raw = raw, .untabled = untabled };
+	const struct unwind_source source = { .read = read_copy, .find = find_place,
+					      .words = table_words, .reg = leaf_reg, .ctx = &w };
+	const struct unwind_leaf leaf = { .ip = raw->regs[ER_DWARF_RIP], .sp = raw->regs[ER_DWARF_RSP],
+					  .bp = raw->regs[ER_DWARF_RBP] };
+	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, ER_MAX_USER_FRAMES);
 
-	ret->n = 0;
-	ret->lacking = NULL;
-	do {
-		end = next_frame(&env, &r, ret, &rule);
-		if (is_for_now(end)) {
-			ret->lacking = ret->lacking ? ret->lacking : env.mapping;
-			lacks = lacks ? lacks : end;
-			end = untabled ? ER_END_NOT : end;
-		}
-		if (!end)
-			end = unwind_step(&env, &r, &rule);
-	} while (!end);
-	if (end == ER_END_FAULT && env.beyond)
-		end = ER_END_SHORT;
-	ret->end = lacks ? lacks : end;
+	ret->n = walked.n;
+	ret->lacking = w.lacking;
+	ret->end = w.lacks ? w.lacks : walked.end;
+	if (ret->end == ER_END_FAULT && w.beyond)
+		ret->end = ER_END_SHORT;
 }

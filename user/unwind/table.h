@@ -40,6 +40,12 @@ struct unwind_table {
 	struct unwind_counts counts;
 };
 
+/* `n` words of the table from `at` on; NULL: it has no such words. */
+static inline const __u32 *unwind_table_words(const struct unwind_table *t, size_t at, size_t n)
+{
+	return at < t->nwords && t->nwords - at >= n ? t->words + at : NULL;
+}
+
 /*
  * Returns 0 and a table that the caller frees. -ENOEXEC: not an ELF file of x86-64, or damaged;
  * -ENODATA: it has no call frame information; -EFBIG: more than the format can hold.

@@ -8,7 +8,6 @@
 struct unwind_env {
 	struct unwind_look look;
 	const struct unwind_source *s;
-	const struct unwind_table *t;
 	bool generated;
 };
 
@@ -24,18 +23,20 @@ static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
 
 static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word)
 {
-	if (at >= env->t->nwords)
-		return false;
-	*word = env->t->words[at];
-	return true;
+	const uint32_t *p = env->s->words(env->s->ctx, at, 1);
+
+	if (p)
+		*word = *p;
+	return p;
 }
 
 static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwind_rule *rule)
 {
-	if (at >= env->t->nwords || env->t->nwords - at < ER_RULE_WORDS)
-		return false;
-	memcpy(rule, env->t->words + at, sizeof(*rule));
-	return true;
+	const uint32_t *p = env->s->words(env->s->ctx, at, ER_RULE_WORDS);
+
+	if (p)
+		memcpy(rule, p, sizeof(*rule));
+	return p;
 }
 
 static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value)
@@ -48,6 +49,7 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+/* A copied stack has true addresses: bpf/raw.bpf.h puts them there. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {
 	return ra;
@@ -64,43 +66,50 @@ static inline struct unwind_look *unwind_look(struct unwind_env *env)
 }
 
 /* From one frame to its caller. */
-static enum er_end step(const struct unwind_source *s, struct unwind_regs *r)
+static enum er_end step(struct unwind_env *env, struct unwind_regs *r,
+			const struct unwind_place *place)
 {
 	struct er_unwind_rule rule = { .cfa = ER_CFA_NO_ENTRY };
-	struct unwind_place place;
-	struct unwind_env env = { .s = s };
-	enum er_end end = s->find(s->ctx, unwind_lookup_pc(r), &place);
+	enum er_end end = place->file ? unwind_find(env, place->file, place->offset, &rule) :
+					ER_END_NOT;
 
-	if (end)
-		return end;
-	env.generated = s->generated && s->generated(s->ctx, r->ip);
-	if (r->flags & UNWIND_UNCALLED && !env.generated)
+	return end ? end : unwind_step(env, r, &rule);
+}
+
+/* Where r is. ER_END_NOT: the walk goes on from there; w->n tells whether it was written. */
+static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *r,
+			      struct unwind_walked *w, uint64_t *frames, size_t max,
+			      struct unwind_place *place)
+{
+	uint64_t pc = unwind_lookup_pc(r);
+	enum er_end end;
+
+	*place = (struct unwind_place){ .frame = r->ip };
+	end = env->s->find(env->s->ctx, pc, r->ip, place);
+	env->generated = !end && env->s->generated && env->s->generated(env->s->ctx, pc);
+	if (r->flags & UNWIND_UNCALLED && !env->generated)
 		return ER_END_NO_CFI;
-	env.t = place.table;
-	if (env.t) {
-		end = unwind_find(&env, &env.t->file, place.offset, &rule);
-		if (end)
-			return end;
-	}
-	return unwind_step(&env, r, &rule);
+	if (end == ER_END_NO_MAPPING && w->n)
+		return end;
+	if (w->n == max)
+		return ER_END_DEPTH;
+	frames[w->n++] = place->frame;
+	return end;
 }
 
 struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unwind_leaf *leaf,
-				 uint64_t *pcs, size_t max)
+				 uint64_t *frames, size_t max)
 {
 	struct unwind_regs r = { .ip = leaf->ip, .sp = leaf->sp, .bp = leaf->bp,
 				 .flags = UNWIND_EXACT | UNWIND_LEAF };
-	struct unwind_walked w = { .n = 1, .end = ER_END_NOT };
+	struct unwind_walked w = { .end = ER_END_NOT };
+	struct unwind_env env = { .s = s };
+	struct unwind_place place;
 
-	pcs[0] = r.ip;
 	while (!w.end) {
-		if (w.n == max) {
-			w.end = ER_END_DEPTH;
-			break;
-		}
-		w.end = step(s, &r);
+		w.end = next_frame(&env, &r, &w, frames, max, &place);
 		if (!w.end)
-			pcs[w.n++] = r.ip;
+			w.end = step(&env, &r, &place);
 	}
 	w.frame_pointers = r.flags & UNWIND_USED_FP;
 	return w;
