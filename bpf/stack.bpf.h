@@ -60,6 +60,7 @@ struct {
 } er_walks SEC(".maps");
 
 const volatile __u64 er_hash_seed; /* secret, so that programs cannot make stacks collide */
+const volatile __u32 er_stack_method; /* of waits: enum er_stack_method */
 const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of kernel frames */
 
 /* The data for a sample, gathered once and before any branch; see task_rq. */
@@ -258,6 +259,32 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }
 
+/* Kernels from 6.13 on give a tracing program a stack of its own for each call. */
+struct bpf_prog_aux___private {
+	void *priv_stack_ptr;
+} __attribute__((preserve_access_index));
+
+/*
+ * True where a walk does not fit: the switch program's own calls and those of a walk need more
+ * than the 512 bytes that older kernels give all calls together.
+ */
+static __always_inline bool has_no_room(enum scratch_user user)
+{
+	return user == SCRATCH_SWITCH && er_stack_method == ER_STACKS_LEAVE &&
+	       !bpf_core_field_exists(((struct bpf_prog_aux___private *)0)->priv_stack_ptr);
+}
+
+/* Copy the stack for a walk in user space. False: it may not be copied now. */
+static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const struct sample *sm,
+				      __u32 end)
+{
+	if (!raw_allowed(sm->tgid, sm->now) || !raw_fits(sm->ring))
+		return false;
+	st->s.end = end;
+	er_raw_take(st, at);
+	return true;
+}
+
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
 				       const struct sample *sm, enum scratch_user user)
 {
@@ -273,14 +300,16 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		st->s.flags |= ER_STACK_USER_EXACT;
 	if (arch_is_32bit(regs))
 		return walk_user32(ctx, st, at, sm);
+	if (has_no_room(user)) {
+		if (er_raws && copy_user(st, at, sm, ER_END_NO_TABLE))
+			return 0;
+		return er_user_walked(st, sm->cpu, 0, ER_END_NO_TABLE);
+	}
 	walk_begin(env, sm, regs);
 	er_walk_user(st, env, at);
 	if (end_is_for_now(env->end) && !env->untabled) {
-		if (raw_allowed(sm->tgid, sm->now) && raw_fits(sm->ring)) {
-			st->s.end = env->end;
-			er_raw_take(st, at);
+		if (copy_user(st, at, sm, env->end))
 			return 0;
-		}
 		env->untabled = true;
 		er_walk_user(st, env, at);
 	}

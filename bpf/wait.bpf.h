@@ -18,8 +18,6 @@ enum {
 	OWN_FRAMES = 12, /* at most */
 };
 
-const volatile __u32 er_stack_method;
-
 __u64 er_schedule_pc; /* of __schedule(); 0: unknown */
 __u32 er_shedding;        /* enum er_shedding; user space changes it at any time */
 
