@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/base/interrupt.h"
 #include "analysis/base/json.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
 #include "analysis/export/firefox_impl.h"
+#include "analysis/export/gather.h"
 #include "analysis/export/outfile.h"
 #include "analysis/export/rootname.h"
-#include "analysis/metrics/pass.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view.h"
@@ -306,24 +305,13 @@ static void put_meta(struct firefox *f)
 	put_extra(f);
 }
 
-static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
-{
-	timelines_add(ctx, h);
-}
-
 static int firefox_write(const struct export *x, struct outfile *out)
 {
 	struct firefox f = { .x = x, .session = x->view->session, .out = out };
-	struct timelines tl = { 0 };
-	int rc = 0;
+	struct timelines tl;
+	int rc = gather_timelines(x, &tl);
 
-	pass_run(f.session, x->view->metric_set, x->view->filter, add_hit, NULL, &tl);
-	if (interrupt_pending())
-		rc = -1;
-	else if (!tl.threads.len)
-		rc = export_nothing(x);
 	if (!rc) {
-		timelines_sort(&tl);
 		put_meta(&f);
 		put_threads(&f, &tl);
 		firefox_put_tables(&f);

@@ -9,6 +9,7 @@
 #include "analysis/export/export.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
+#include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view_state.h"
 
@@ -110,4 +111,23 @@ void gathered_free(struct gathered *g)
 {
 	vec_free(&g->buckets);
 	intern_free(&g->ids);
+}
+
+static void add_activity(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	timelines_add(ctx, h);
+}
+
+int gather_timelines(const struct export *x, struct timelines *ret)
+{
+	struct view_state *v = x->view;
+
+	*ret = (struct timelines){ 0 };
+	pass_run(v->session, v->metric_set, v->filter, add_activity, NULL, ret);
+	if (interrupt_pending())
+		return -1;
+	if (!ret->threads.len)
+		return export_nothing(x);
+	timelines_sort(ret);
+	return 0;
 }

@@ -13,6 +13,7 @@
 
 struct experiment;
 struct export;
+struct timelines;
 
 enum gather_by {
 	BY_STATE = 1 << 0,
@@ -51,5 +52,7 @@ struct gathered {
  */
 int gather(const struct export *x, unsigned by, struct gathered *ret);
 void gathered_free(struct gathered *g);
+/* The same for what each thread did. Release with timelines_free, also after a failure. */
+int gather_timelines(const struct export *x, struct timelines *ret);
 
 #endif

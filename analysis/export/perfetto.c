@@ -9,13 +9,12 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
-#include "analysis/base/interrupt.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
+#include "analysis/export/gather.h"
 #include "analysis/export/outfile.h"
 #include "analysis/export/perfetto_impl.h"
 #include "analysis/export/protobuf.h"
-#include "analysis/metrics/pass.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view.h"
@@ -261,26 +260,14 @@ static void put_all(struct perfetto *p, const struct timelines *tl)
 			  waits_are_complete(p->session) ? "" : "; er_kernel -s all records all waits");
 }
 
-static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
-{
-	timelines_add(ctx, h);
-}
-
 static int perfetto_write(const struct export *x, struct outfile *out)
 {
 	struct perfetto p = { .x = x, .session = x->view->session, .out = out };
-	struct timelines tl = { 0 };
-	int rc = 0;
+	struct timelines tl;
+	int rc = gather_timelines(x, &tl);
 
-	pass_run(p.session, x->view->metric_set, x->view->filter, add_hit, NULL, &tl);
-	if (interrupt_pending())
-		rc = -1;
-	else if (!tl.threads.len)
-		rc = export_nothing(x);
-	if (!rc) {
-		timelines_sort(&tl);
+	if (!rc)
 		put_all(&p, &tl);
-	}
 	timelines_free(&tl);
 	perfetto_free(&p);
 	return rc;

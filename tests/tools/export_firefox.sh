@@ -5,6 +5,7 @@
 # their sums are er_print's. The Firefox Profiler is not in npm's registry, so it does not read
 # them here.
 . "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
 
 command -v node >/dev/null || skip_all "node is not installed"
 cat >"$tmp/read.js" <<'EOJ'
@@ -67,15 +68,6 @@ EOJ
 # profile EXPERIMENT OPTIONS…
 profile() { er_export --to firefox -o p.gz "$@" 2>err && node "$tmp/read.js" p.gz >out 2>>err; }
 
-# total METRIC OPTIONS…: er_print's <Total> in nanoseconds.
-total()
-{
-	local metric=$1
-	shift
-	er_print -printmode json -metrics "e.$metric" -limit 1 "$@" -functions 2>/dev/null |
-		awk -F'[][,]' '/<Total>/ { for (i = 1; i <= NF; i++)
-			if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * 1e9 }'
-}
 # raw EXPERIMENT: the weight of recorded waits, without remainders, in nanoseconds.
 raw()
 {
@@ -85,12 +77,7 @@ raw()
 }
 sum() { sed -n "s/^$1 //p" out; }
 
-fresh
-put waits.1.er w.er
-put sys.1.er s.er
-put states.1.er t.er
-put cut.1.er cut.er
-put hostile.1.er bad.er
+export_fixtures
 for e in w s t cut bad; do
 	profile $e.er
 	check_that "$e: whole and consistent" "$? == 0" "$(cat err)"

@@ -4,6 +4,7 @@
 # er_export --to perfetto: protoc decodes the traces, by a subset of Perfetto's own
 # definitions, and what is in them is what er_print says.
 . "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
 
 command -v protoc >/dev/null || skip_all "protoc is not installed: apt-get install protobuf-compiler"
 
@@ -23,16 +24,6 @@ packets()
 		/^}/ { if (is) print line; next }
 		$1 == kind && $2 == "{" { is = 1 }
 		/: / { name = $1; sub(/^ *[a-z0-9_]*: /, ""); line = line " " name $0 }' text
-}
-
-# total METRIC OPTIONS…: er_print's <Total> in nanoseconds.
-total()
-{
-	local metric=$1
-	shift
-	er_print -printmode json -metrics "e.$metric" -limit 1 "$@" -functions 2>/dev/null |
-		awk -F'[][,]' '/<Total>/ { for (i = 1; i <= NF; i++)
-			if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * 1e9 }'
 }
 
 # raw FIELD EXPERIMENT: the sum of a field over recorded waits, without remainders.
@@ -62,12 +53,7 @@ slices_ns()
 		END { for (i in begun) bad = 1; printf "%.0f\n", bad ? -1 : n }'
 }
 
-fresh
-put waits.1.er w.er
-put sys.1.er s.er
-put states.1.er t.er
-put cut.1.er cut.er
-put hostile.1.er bad.er
+export_fixtures
 for e in w s t cut bad; do
 	trace $e.er
 	check_that "$e: protoc decodes it, and knows every field" "$? == 0 &&

@@ -3,6 +3,7 @@
 #
 # er_export --to pprof: pprof itself reads the profiles, and its sums are er_print's.
 . "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
 
 if command -v pprof >/dev/null; then pprof() { command pprof "$@"; }
 elif command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q format; then pprof() { go tool pprof "$@"; }
@@ -22,22 +23,7 @@ column()
 		/^samples\/count/ { on = 1 } END { printf "%.0f\n", sum }' raw
 }
 
-# total METRIC OPTIONS…: er_print's <Total> in nanoseconds.
-total()
-{
-	local metric=$1
-	shift
-	er_print -printmode json -metrics "e.$metric" -limit 1 "$@" -functions 2>/dev/null |
-		awk -F'[][,]' '/<Total>/ { for (i = 1; i <= NF; i++)
-			if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * 1e9 }'
-}
-
-fresh
-put waits.1.er w.er
-put sys.1.er s.er
-put states.1.er t.er
-put cut.1.er cut.er
-put hostile.1.er bad.er
+export_fixtures
 for e in w s t cut bad; do
 	profile $e.er
 	check_that "$e: pprof reads it" "$? == 0" "$(cat err)"

@@ -4,6 +4,7 @@
 # er_export --to speedscope: the files are valid by speedscope's own schema, and their sums are
 # er_print's.
 . "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
 . "$top/tests/lib/npm.sh"
 need_npm speedscope@1.25.0 ajv@8.17.1
 
@@ -28,25 +29,10 @@ EOJ
 # profiles EXPERIMENT OPTIONS…
 profiles() { er_export --to speedscope -o s.json "$@" 2>err && node "$tmp/read.js" s.json >out 2>>err; }
 
-# total METRIC OPTIONS…: er_print's <Total>; a time in nanoseconds.
-total()
-{
-	local metric=$1
-	shift
-	er_print -printmode json -metrics "e.$metric" -limit 1 "$@" -functions 2>/dev/null |
-		awk -F'[][,]' '/"type":"seconds"/ { scale = 1e9 } /<Total>/ { for (i = 1; i <= NF; i++)
-			if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * (scale ? scale : 1) }'
-}
 first() { awk -F'\t' 'NR == 1 { print $3 }' out; }
 others() { awk -F'\t' 'NR > 1 { n += $3 } END { printf "%.0f\n", n }' out; }
 
-fresh
-put waits.1.er w.er
-put sys.1.er s.er
-put states.1.er t.er
-put calls.1.er c.er
-put cut.1.er cut.er
-put hostile.1.er bad.er
+export_fixtures
 for e in w:cpu w:total s:cpu t:total t:sleep c:user c:heapallocbytes c:cycles cut:user bad:user; do
 	metric=${e#*:}
 	case $metric in cycles) want=10000030 ;; *) want=$(total "$metric" ${e%:*}.er) ;; esac

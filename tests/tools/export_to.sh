@@ -3,30 +3,15 @@
 #
 # er_export --to: what holds for all formats, and folded stacks.
 . "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
 
-# total METRIC OPTIONS…: er_print's <Total>, in the unit of folded stacks: a time in
-# microseconds, anything else as it is. A count that can be shown as a time is "+METRIC".
-total()
-{
-	local metric=$1
-	case $metric in +*) ;; *) metric=.$metric ;; esac
-	shift
-	er_print -printmode json -metrics "e$metric" -limit 1 "$@" -functions 2>/dev/null |
-		awk -F'[][,]' '/"type":"seconds"/ { scale = 1e6 } /<Total>/ {
-			for (i = 1; i <= NF; i++)
-				if ($i ~ /"cells":/) printf "%.0f\n", $(i + 1) * (scale ? scale : 1) }'
-}
+per_second=1000000 # folded stacks count microseconds
 
 # folded OPTIONS…: the sum of the counts.
 folded() { er_export --to folded -o - "$@" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 
-fresh
-put waits.1.er w.er
-put sys.1.er s.er
-put states.1.er t.er
-put calls.1.er c.er
+export_fixtures
 put hwc.1.er h.er
-put cut.1.er cut.er
 put lacks.1.er lacks.er
 
 # Sums are those of er_print: every metric of recordings of all kinds, without traced times,
