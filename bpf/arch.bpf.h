@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86-64: reads a thread's user registers. Another architecture needs its own such file. */
+/*
+ * Reads a thread's user registers on x86-64. Another architecture needs its own version of this
+ * file.
+ */
 #ifndef ARCH_BPF_H
 #define ARCH_BPF_H
 
@@ -14,7 +17,10 @@ static __always_inline struct pt_regs *arch_user_regs(struct task_struct *p)
 	return (struct pt_regs *)bpf_task_pt_regs(p);
 }
 
-/* The thread's system call; below 0 if an exception or interrupt brought it into the kernel. */
+/*
+ * The number of the thread's system call; below 0 if an exception or an interrupt entered the
+ * kernel.
+ */
 static __always_inline long arch_syscall(const struct pt_regs *regs)
 {
 	return regs->orig_ax;
@@ -25,7 +31,7 @@ static __always_inline bool arch_is_32bit(const struct pt_regs *regs)
 	return regs->cs == ARCH_USER32_CS;
 }
 
-/* futex(address, op, val): call numbers of 64-bit and of 32-bit programs. */
+/* Numbers of futex(address, op, val) for 64-bit and 32-bit programs. */
 struct futex_args {
 	__u64 address;
 	__u32 op, val;

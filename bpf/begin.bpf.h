@@ -12,7 +12,7 @@
 #include "bpf/edge.bpf.h"
 #include "bpf/sample.bpf.h"
 
-/* True if the thread runs in the view of er_switch: on_cpu changes just after the tracepoint. */
+/* True if the thread is running as er_switch sees it. on_cpu changes just after the tracepoint. */
 static __always_inline bool task_runs(struct task_struct *p)
 {
 	struct rq *rq = task_rq_copy(p);
@@ -94,7 +94,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 	t->waker_start = leader_start(parent);
 }
 
-/* Its total so far was sent under the old number; it continues as another thread. */
+/* The total under the old number was sent. The thread continues as another thread. */
 static __always_inline void begin_again(struct er_thread *t, struct task_struct *p, __u64 clk,
 					__u64 sum)
 {

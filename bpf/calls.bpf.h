@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts system calls and their errors by number, when they return. Only used if the edges of
- * system calls are traced anyway (split.bpf.h).
+ * Counts system calls and their errors by number, when they return. Used only if entries and
+ * returns of system calls are traced anyway (split.bpf.h).
  */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H

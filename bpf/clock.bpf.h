@@ -31,10 +31,10 @@ __u32 er_njumps;
 __u32 er_measured; /* up to SETTLED */
 
 /*
- * The run queue of the thread's CPU, present or last. For each pointer that a program follows the
- * verifier searches the kernel's whole BTF four times (0.8 ms), once for each path that reaches
- * it. Copying the field costs the verifier nothing, but 10 ns at run time. So code that runs at
- * each switch or sample follows pointers, once and before any branch.
+ * The run queue of the CPU that the thread runs on or last ran on. For each pointer that a program
+ * follows the verifier searches the kernel's whole BTF four times (0.8 ms), once for each path that
+ * reaches it. Copying the field costs the verifier nothing, but takes 10 ns at run time. Therefore
+ * code that runs at each switch or sample follows pointers once, before any branch.
  */
 static __always_inline struct cfs_rq *task_queue(struct task_struct *p)
 {
@@ -48,7 +48,7 @@ static __always_inline struct rq *task_rq(struct task_struct *p)
 	return queue ? queue->rq : NULL;
 }
 
-/* The same by copying the fields: the result cannot be followed as a pointer. */
+/* The same by copying the fields. The result cannot be followed as a pointer. */
 static __always_inline struct rq *task_rq_copy(struct task_struct *p)
 {
 	return bpf_core_field_exists(p->se.cfs_rq) ? BPF_CORE_READ(p, se.cfs_rq, rq) : NULL;

@@ -5,13 +5,13 @@
  * number of events that the record represents. These programs are an object of their own, which is
  * loaded only if counters are recorded.
  *
- * The link's cookie is the number of the counter. The kernel gives the number of events: the
- * period that has just ended. Hardware counters interrupt by an NMI; software ones call
- * er_overflow where they are counted: in a page fault, or in the scheduler with the run queue
- * locked. So the program uses only what is safe in all of these: existing maps, rings, user memory
- * that is present. The kernel never runs two programs of perf events nested on a CPU, and skips
- * the second. It also holds overflows back if there are too many (throttling). Both kinds are not
- * seen; they are the difference between the counter's own value at the end and `events`.
+ * The link's cookie is the number of the counter. The kernel gives the number of events: the period
+ * that has just ended. Hardware counters interrupt by an NMI; software ones call er_overflow where
+ * they are counted: in a page fault, or in the scheduler with the run queue locked. So the program
+ * uses only what is safe in all of these: existing maps, rings, user memory that is present. The
+ * kernel never runs two programs of perf events nested on a CPU, and skips the second. It also
+ * holds overflows back if there are too many (throttling). The program sees neither kind. Their
+ * number is the counter's own value at the end minus `events`.
  *
  * Cost, by the kernel's statistics: 0.6 us for each overflow, measured with page faults that all
  * overflow (6.18, 2 virtual CPUs).
@@ -59,7 +59,9 @@ static __always_inline void send_overflow(const struct sample *sm, __u64 stack, 
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
-/* Bounded right before its use, or 6.1 loses the bound in a spill. */
+/*
+ * Bounded directly before its use: on 6.1 the verifier loses the bound when the value is spilled.
+ */
 static __always_inline void count_events(struct er_counter_cpu *cc, __u32 counter, __u64 n)
 {
 	barrier_var(counter);

@@ -34,8 +34,8 @@ static __always_inline __u64 queue_wait(struct task_struct *p, __u64 clk)
 }
 
 /*
- * `t` leaves its CPU runnable. Note whether its cgroup is throttled, and for how long it has been
- * so far: the cgroup may also be throttled while the thread waits in its queue.
+ * The thread `t` leaves its CPU runnable. Note whether its cgroup is throttled, and for how long it
+ * has been so far: the cgroup may also be throttled while the thread waits in its queue.
  */
 static __always_inline void throttle_leave(struct er_thread *t, struct cfs_rq *queue)
 {
@@ -110,7 +110,7 @@ static __always_inline void edge_moved(struct er_thread *t, __u64 delay)
 	t->delay = delay;
 }
 
-/* The thread waits for a CPU from now on. */
+/* From now on the thread waits for a CPU. */
 static __always_inline void edge_woken(struct er_thread *t, struct task_struct *p)
 {
 	if (t->where != WHERE_BLOCKED ||
@@ -279,7 +279,7 @@ __noinline int er_leave(struct er_thread *t, struct er_cpu *c, __u64 clk, bool p
 	edge_finish(t, c, clk);
 	if (er_split)
 		split_leave(t, p, c, clk);
-	edge_length(t, clk); /* takes jumps of the clock while it ran out of its time */
+	edge_length(t, clk); /* edge_length removes clock jumps during its run */
 	edge_at(t, clk);
 	t->wflags = task_in_iowait(p) ? ER_WAIT_IO : 0;
 	if (preempted || !st) {

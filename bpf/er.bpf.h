@@ -69,8 +69,8 @@ static __always_inline __u64 er_wakeup(void *ring)
 }
 
 /*
- * A record found no room: count it, by thread and second. The verifier checks a function that is
- * not static once, by itself; inlined, it would check it again on each path that reaches it.
+ * A record found no room: count it by thread and second. The function is not static, so the
+ * verifier checks it once, and not again on each path that reaches it.
  */
 __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgid, __u32 tid)
 {
@@ -84,7 +84,7 @@ __noinline int er_lost(struct er_cpu *c, enum er_kind kind, __u64 now, __u32 tgi
 
 	if (!c)
 		return 0;
-	if (kind < ER_KIND_COUNT) /* the verifier wants to know */
+	if (kind < ER_KIND_COUNT) /* the verifier needs this check */
 		__sync_fetch_and_add(&c->counts.lost[kind], 1);
 	n = bpf_map_lookup_elem(&er_losses, &key);
 	if (n)

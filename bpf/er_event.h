@@ -47,8 +47,8 @@ struct er_header {
 /* The thread of a record. Every record except a stack has this directly after its header. */
 struct er_task {
 	__u64 start_time; /* of the process (group leader); with tgid it identifies the process */
-	__u32 tgid, tid;  /* in the initial PID namespace */
-	char comm[16];    /* of the thread at this time; bytes after the NUL are undefined */
+	__u32 tgid, tid;  /* PID and TID in the initial PID namespace */
+	char comm[16];    /* name of the thread at this time; bytes after the NUL are undefined */
 };
 
 enum er_stack_flags {
@@ -61,9 +61,10 @@ enum er_stack_flags {
 };
 
 /*
- * Kernel frames, then user frames. Leaf first; callers as return addresses. A user frame is an
- * offset in a file, or an address if no file is known (bpf/frame.h). The id is a hash of the
- * frames, and of the process too if a user frame is an address. The id of a raw stack is unique.
+ * Kernel frames, then user frames, each leaf first. Callers are return addresses. A user frame is
+ * an offset in a file, or an address if no file is known (bpf/frame.h). The id is a hash of the
+ * frames. If a user frame is an address, the hash includes the process. The id of a raw stack is
+ * unique.
  */
 struct er_stack {
 	struct er_header h;
@@ -93,7 +94,7 @@ enum er_clock_flags {
 	ER_CLOCK_USER = 1 << 0,      /* the CPU was in user mode */
 	ER_CLOCK_KTHREAD = 1 << 1,   /* a thread without an address space */
 	ER_CLOCK_IDLE = 1 << 2,      /* the CPU was idle; weight is time, not CPU time */
-	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual; no sample since the thread began or did exec */
+	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual: no sample since birth or exec */
 };
 
 struct er_clock {
@@ -183,8 +184,8 @@ enum er_total_flags {
 
 /*
  * All of a thread's time inside the recording: run_ns and off_ns[] add up to end_ns - begin_ns.
- * `rest_ns` is the part of off_ns that no sent WAIT record represents. The time that lost records
- * represented is in it.
+ * `rest_ns` is the part of off_ns that no sent WAIT record represents. It includes the time of lost
+ * records.
  */
 struct er_total {
 	struct er_header h;
@@ -205,8 +206,8 @@ struct er_total {
 	__u32 flags;                 /* enum er_total_flags */
 	/*
 	 * The part of the thread's sleep that the kernel (schedstat) counts as waiting for a CPU,
-	 * because the sleeping thread was moved to another CPU; see bpf/edge.bpf.h. As waiting for
-	 * a CPU it is in no other field here.
+	 * because the sleeping thread was moved to another CPU (bpf/edge.bpf.h). No other field
+	 * here counts it as waiting for a CPU.
 	 */
 	__u64 moved_ns;
 	__u32 nmoved;                /* number of such sleeps */
@@ -241,7 +242,7 @@ struct er_counts {
 	__u64 stack_kernel_truncated, stack_user_truncated; /* samples, not definitions */
 	__u64 stack_kernel_failed, stack_user_failed;
 	__u64 no_storage;  /* samples and ends of threads that got no task storage; weight is one */
-			   /* interval, or 0 if a later record will have the time */
+			   /* interval, or 0 if a later record will include the time */
 	__u64 loss_unattributed; /* losses that found no room in the table of er_loss_key */
 	__u64 nvoluntary, ninvoluntary; /* switches, except of idle CPUs; only with states */
 	__u64 nsignals;    /* signals delivered; only with states */
@@ -271,7 +272,10 @@ enum er_prog {
 	ER_PROG_COUNT
 };
 
-/* Every ER_COST_EVERY-th run is measured. It is prime, so as not to fall in step with the load. */
+/*
+ * Every ER_COST_EVERY-th run is measured. The number is prime, so that it does not keep step with
+ * the load.
+ */
 enum { ER_COST_EVERY = 61 };
 
 struct er_cost {

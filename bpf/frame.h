@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where user code is: the form of a user frame, and the tables with which BPF turns an
- * address of a process into that form. Compiles on both sides.
+ * Where user code is: the form of a user frame, and the tables with which BPF turns an address of a
+ * process into that form. Compiles on both sides.
  *
- * A user frame is a 64-bit value. With ER_FRAME_FILE set it is a file's number and a file
- * offset: equal in all processes, whatever address the file is mapped at. Else it is an
+ * A user frame is a 64-bit value. If ER_FRAME_FILE is set, it is a file's number and a file offset.
+ * It is then equal in all processes, whatever address the file is mapped at. Otherwise it is an
  * address of the process, in code that belongs to no file known to the recorder.
  *
- * BPF finds the mapping of an address in the kernel's own data (bpf/vma.bpf.h) and its file by
- * the inode. On kernels before 6.4 that works once in an interrupt. For these, and for moments
- * in which a process's mappings change, user space publishes what it knows: a process's
- * executable mappings are ranges in one array that all processes share. A space
- * says where those of one program run are: of the process (tgid, start_time) between two
- * execs. The kernel counts the execs of a thread (self_exec_id), so that ranges of the
- * program before can never be applied to the program after.
+ * BPF finds the mapping of an address in the kernel's own data (bpf/vma.bpf.h), and its file by the
+ * inode. On kernels before 6.4 this works only once in an interrupt. For these kernels, and while a
+ * process's mappings change, user space publishes the mappings that it knows. The executable
+ * mappings of a process are ranges in one array, which all processes share. A space says which
+ * ranges belong to one program run, that is, to the process (tgid, start_time) between two execs.
+ * The kernel counts the execs of a thread (self_exec_id), so the ranges of one program are never
+ * applied to the next one.
  */
 #ifndef ER_FRAME_H
 #define ER_FRAME_H
@@ -56,7 +56,7 @@ struct er_space_key {
 };
 
 /*
- * `tag` tells whether it is that of the key: a map's element may be given to another key
+ * `tag` shows whether the element belongs to the key. A map may give an element to another key
  * while a program reads it.
  */
 struct er_space {
@@ -70,8 +70,8 @@ static inline __u32 er_space_tag(const struct er_space_key *key)
 }
 
 /*
- * A file by what the kernel says of a mapping. The device as the kernel keeps it. The vdso is
- * inode 0 of device 0.
+ * A file, identified by what the kernel keeps for a mapping. The device number is in the kernel's
+ * own encoding. The vdso is inode 0 of device 0.
  */
 struct er_inode {
 	__u64 ino;

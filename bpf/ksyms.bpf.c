@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names kernel addresses: user space puts some into er_ksyms, runs the program
- * and reads "name+0xoffset/0xsize [module]" there. The kernel's whole list has
- * five megabytes, of which a recording needs a few hundred lines.
+ * Names kernel addresses. User space puts addresses into er_ksyms, runs the program, and reads
+ * "name+0xoffset/0xsize [module]" there. The kernel's whole list has five megabytes; a recording
+ * needs a few hundred lines of it.
  */
 #include "bpf/vmlinux.h"
 
@@ -33,6 +33,6 @@ static long name_one(__u32 i, void *ctx)
 SEC("syscall")
 int er_name(void *ctx)
 {
-	bpf_loop(ER_KSYMS, name_one, NULL, 0); /* not a loop, which the verifier walks to its end */
+	bpf_loop(ER_KSYMS, name_one, NULL, 0); /* the verifier would walk a plain loop to its end */
 	return 0;
 }

@@ -41,8 +41,8 @@ static __always_inline __u32 points_gap(__u32 last)
 
 /*
  * A part of `len` ns has reached the next point, which was `left` ns ahead. Sets the following
- * points; returns the sum of the distances that ended. In a long part the last point is set
- * directly, less than a mean distance before the end, where it would have come to lie.
+ * points. Returns the sum of the distances that ended. In a long part only the first points are set
+ * one by one; the last one is then placed at random, less than a mean distance before the end.
  */
 __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len);
 __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)

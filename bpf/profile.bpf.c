@@ -5,22 +5,22 @@
  * The clock: a perf event on each CPU runs er_clock. It sends the running thread, its stacks, and
  * the thread's CPU time since its last record (sample.bpf.h).
  *
- * States, if asked for: each thread's time on and off the CPU is counted exactly in its storage,
- * at the edges (edge.bpf.h). er_switch runs when a thread leaves the CPU or comes back; er_waking
- * notes the waker. Waits that contain a sample point (points.bpf.h) are recorded with their
- * stacks. The stack cannot be walked in er_switch, because the thread that comes back is not yet
- * the current one. er_back walks it at the end of the scheduler (6.16), or er_back_kprobe right
- * after the switch. If the kernel allows neither, the stack is taken when the thread leaves and a
- * long wait is predicted. A switch with nothing to record reads no clock and walks no stack.
+ * States, if asked for: each thread's time on and off the CPU is counted exactly in its storage, at
+ * the edges (edge.bpf.h). er_switch runs when a thread leaves the CPU or comes back; er_waking
+ * notes the waker. Waits that contain a sample point (points.bpf.h) are recorded with their stacks.
+ * The stack cannot be walked in er_switch, because the thread that comes back is not yet the
+ * current one. er_back walks it at the end of the scheduler (6.16), or er_back_kprobe right after
+ * the switch. If the kernel allows neither, the stack is taken when the thread leaves and a long
+ * wait is predicted. A switch with nothing to record reads no clock and walks no stack.
  *
- * Ends: when a thread ends, its CPU time since its last sample is sent as a residual, and its
- * times by state as a total. Both are final only at its last switch, so er_switch checks at each
- * switch whether the thread is dead. The alternative is sched_process_free, which comes a grace
- * period later and costs nothing at other switches. But of 1,000 threads of a process it missed 3
- * to 50 for more than 6 s after the last had ended (6.18, idle CPUs): too long to wait for, and
- * too many to leave out. er_exit saves the identity of the thread while it is complete, because at
- * the last switch its group leader may be gone. Threads between the two are counted (dying, dead);
- * at the stop the loader waits for them for a moment. end.bpf.h has the end of the recording.
+ * Ends: when a thread ends, its CPU time since its last sample is sent as a residual, and its times
+ * by state as a total. Both are final only at its last switch, so er_switch checks at each switch
+ * whether the thread is dead. The alternative is sched_process_free, which comes a grace period
+ * later and costs nothing at other switches. But of 1,000 threads of a process it missed 3 to 50
+ * for more than 6 s after the last had ended (6.18, idle CPUs): too long to wait for, and too many
+ * to leave out. er_exit saves the identity of the thread while it is complete, because at the last
+ * switch its group leader may be gone. Threads between the two are counted (dying, dead); at the
+ * stop the loader waits for them for a moment. end.bpf.h has the end of the recording.
  *
  * Concurrency: er_clock runs in the timer's interrupt and never interrupts itself. er_waking runs
  * with interrupts off, also in interrupts. These two can interrupt all others. The programs share
@@ -29,15 +29,15 @@
  *
  * Cost, by our own measurement (6.18, 2 virtual CPUs), with "sched pipe" on one CPU, and with
  * "sched messaging", where 400 threads keep the caches cold: er_switch 77 and 350 ns, er_waking 44
- * with interrupts off, also in interrupts. These two can interrupt all others. The programs share
- * are; a clock sample at 1 kHz 3.1 us in both. By the kernel's statistics, which show 55 ns for an
- * empty program: er_switch 87, er_waking 75 to 86, er_back with nothing to do 56 ns. Parts:
+ * and 180 ns; a recorded wait with both stacks 1.1 us if every wait is recorded, 5 to 7 us if few
+ * are; a clock sample at 1 kHz 3.1 us with either. By the kernel's statistics, which show 55 ns for
+ * an empty program: er_switch 87, er_waking 75 to 86, er_back with nothing to do 56 ns. Parts:
  * reading the clock 29 ns, copying kernel memory 7, an atomic addition 6, finding a thread's
  * storage 4, everything else 1 to 2.
  *
- * PERF_SAMPLE_CALLCHAIN in the event makes a clock sample 1.5 us faster by BPF's statistics,
- * because perf then walks the stack before the program runs. The load was no faster, so it is not
- * used.
+ * PERF_SAMPLE_CALLCHAIN is not used. With it perf walks the kernel stack itself, before it calls
+ * the program. BPF's statistics then show 1.5 us less for a clock sample, because they do not
+ * count the walk. The measured load ran no faster.
  */
 #include "bpf/vmlinux.h"
 
@@ -97,7 +97,9 @@ __noinline int er_dead(struct er_thread *t, struct er_cpu *c, __u64 clk)
 	return 0;
 }
 
-/* STACKS_LEAVE: the stack of the thread that leaves, if its wait is foretold to be recorded. */
+/*
+ * STACKS_LEAVE: take the stack of the thread that leaves, if its wait is predicted to be recorded.
+ */
 static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task_struct *p,
 					struct er_thread *t)
 {
@@ -142,7 +144,7 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 	if (er_split)
 		split_come(t, p, c);
 	if (!t || t->state & THREAD_CLOSED || t->where == WHERE_UNKNOWN)
-		return; /* a thread that is not known yet begins when it leaves */
+		return; /* a thread seen for the first time begins when it leaves */
 	come = er_come(t, c, clk, delay, oncpu);
 	if (come == COME_BACK)
 		c->back = p->pid;
@@ -150,7 +152,7 @@ static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
 		throttle_come(t, p);
 }
 
-/* As the kernel counts them for the thread that leaves. */
+/* The kernel's own count of switches for the thread that leaves. */
 static __always_inline void count_switch(struct er_cpu *c, bool involuntary)
 {
 	if (involuntary)
@@ -241,7 +243,7 @@ int BPF_PROG(er_newtask, struct task_struct *p)
 	if (!c)
 		return 0;
 	began = cost_begin(c, ER_PROG_NEWTASK);
-	/* Also one that was on its way when the recording ended: nobody would close it. */
+	/* er_stop_ns: nobody would close a thread that is born after the recording has ended. */
 	t = er_stop_ns || thread_ignored(p) ? NULL : thread_get(p, leader_start(p));
 	if (t)
 		begin_child(t, p, bpf_get_current_task_btf());
@@ -283,7 +285,10 @@ static __always_inline void exec_renumber(struct er_cpu *c, struct task_struct *
 		split_again(t, p, c);
 }
 
-/* A thread that was not the leader takes the leader's number: under the old one it ends. */
+/*
+ * A thread that was not the leader takes the leader's number. Its accounting under the old number
+ * ends.
+ */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(er_exec, struct task_struct *p, pid_t old_tid)
 {
@@ -301,7 +306,7 @@ int BPF_PROG(er_exec, struct task_struct *p, pid_t old_tid)
 	return 0;
 }
 
-/* Not ours nor others' attempts to read memory that may not be there. */
+/* Faults of reads that may fail, ours and those of other BPF programs, are not counted. */
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(er_fault, unsigned long address)
 {
@@ -369,7 +374,7 @@ int BPF_PROG(er_sys_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-/* Too rare to have its cost measured. */
+/* Runs too rarely for its cost to matter. */
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(er_signal)
 {
@@ -380,7 +385,7 @@ int BPF_PROG(er_signal)
 	return 0;
 }
 
-/* Run once, by the loader: far cheaper than to look through /proc/kallsyms. */
+/* The loader runs it once. Reading /proc/kallsyms would take far longer. */
 SEC("syscall")
 int er_look_up(void *ctx)
 {
@@ -398,7 +403,7 @@ int er_begin(struct bpf_iter__task *ctx)
 	if (!p || !thread_wanted(p))
 		return 0;
 	t = thread_get(p, leader_start(p));
-	if (t) /* else its first sample finds and counts that */
+	if (t) /* otherwise its first sample finds that no storage is left, and counts it */
 		begin_thread(t, p);
 	return 0;
 }

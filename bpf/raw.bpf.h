@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw stacks: registers and a copy of the stack, for user space to walk. Sent when a table or
- * a mapping is not known yet, and of threads that sleep when the recording ends, whose memory
- * can only be read by a helper that walks cannot use. Each process may send so many at a
- * time, so that one whose tables never come does not fill the rings.
+ * Raw stacks: registers and a copy of the stack, which user space walks. Two cases need one: a
+ * table or a mapping is not known yet, or the thread sleeps when the recording ends. A sleeping
+ * thread's memory can be read only by a helper that walks cannot use. The number of raw stacks of a
+ * process is limited within a period: a process whose tables never come must not fill the rings.
  */
 #ifndef RAW_BPF_H
 #define RAW_BPF_H
@@ -12,7 +12,7 @@
 
 enum {
 	RAW_BLOCK = 1024,   /* bytes copied at a time */
-	RAW_PIECE_MIN = 64, /* where the stack ends, smaller ones */
+	RAW_PIECE_MIN = 64, /* the smallest piece, copied near the end of the stack */
 	RAW_PROCESSES = 1024,
 	RAW_BURST = 64,     /* of one process within RAW_PERIOD_NS */
 	RAW_PERIOD_NS = 500000000,
@@ -51,7 +51,7 @@ static __always_inline bool raw_allowed(__u32 tgid, __u64 now)
 	return true;
 }
 
-/* Not where records are about to be lost. */
+/* False if the ring is half full: other records would soon be lost. */
 static __always_inline bool raw_fits(void *ring)
 {
 	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < er_ring_bytes / 2;
@@ -65,7 +65,7 @@ struct raw_copy {
 	__u32 nbytes;
 };
 
-/* Of the one iterator. */
+/* Scratch of the iterator; there is only one. */
 struct asleep_scratch {
 	__u64 raw[RAW_WORDS + (ER_RAW_ASLEEP_BYTES - ER_RAW_BYTES) / 8];
 };
@@ -77,7 +77,10 @@ struct {
 	__type(value, struct asleep_scratch);
 } er_asleep SEC(".maps");
 
-/* `asleep` is known when this is compiled: the helper behind it is for sleepable programs only. */
+/*
+ * `asleep` is known at compile time: the helper that it selects is allowed in sleepable programs
+ * only.
+ */
 static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep)
 {
 	const __u32 most = asleep ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES;
@@ -135,7 +138,7 @@ static long raw_patch_one(__u32 i, struct raw_patch *w)
 	return 0;
 }
 
-/* Put the return addresses into the copy that probes have replaced on the stack. */
+/* Undo in the copy what probes did to return addresses on the stack. */
 static __always_inline void raw_patch(const struct raw_copy *w, struct task_struct *p)
 {
 	struct returns r;
@@ -148,7 +151,7 @@ static __always_inline void raw_patch(const struct raw_copy *w, struct task_stru
 		bpf_loop(RETURNS_MAX, raw_patch_one, &patch, 0);
 }
 
-/* Registers and stack behind the `at` frames of the kernel. */
+/* Write registers and stack behind the `at` kernel frames. */
 static __always_inline void raw_take(union stack_scratch *st, const struct pt_regs *regs,
 				     struct task_struct *asleep, __u32 at, bool sleeps)
 {

@@ -9,7 +9,7 @@
 #include "bpf/er.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* The last sample tells nothing about a program that was executed since. */
+/* The last sample is valid only for the program that ran then, not for one executed since. */
 static __always_inline bool sample_holds(const struct er_thread *t, struct task_struct *p)
 {
 	return t->state & THREAD_SAMPLED && t->exec_id == p->self_exec_id;

@@ -8,9 +8,8 @@
  * whatever the timer does. Between two scheduler ticks the figure does not change: with a 1 ms
  * clock most samples would weigh nothing and every fourth one 4 ms. So the time since the last
  * update is added. The event's prev_count is local_clock() at this moment; exec_start is in the
- * same clock, less what the run queue deducts for interrupts and stolen time. If the sum is thus
- * ahead of the kernel's figure, the next sample weighs less. A sample is sent even if its weight
- * is 0.
+ * same clock, less what the run queue deducts for interrupts and stolen time. If the sum runs ahead
+ * of the kernel's figure, the next sample weighs less. A sample is sent even if its weight is 0.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
@@ -40,7 +39,7 @@ static __always_inline __u64 event_clock(void *ctx)
 	return clock;
 }
 
-/* The run time up to `clock` (run queue's clock), as the kernel's next update will have it. */
+/* The run time up to `clock` (run queue's clock), as the kernel's next update will compute it. */
 static __always_inline __u64 run_time_at(struct task_struct *p, __u64 clock)
 {
 	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime;
@@ -116,7 +115,9 @@ static __always_inline void send_sample(const struct sample *sm, __u64 stack, __
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
-/* A function keeps the verifier from checking all following code for each value it may return. */
+/*
+ * A function of its own, so that the verifier does not check all later code for each return value.
+ */
 __noinline __u32 er_sample_flags(__u64 cs)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

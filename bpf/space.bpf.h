@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address of a process to a file and an offset (bpf/frame.h). The kernel's tree of
- * mappings is asked (bpf/vma.bpf.h), and what it says is kept as long as the mappings do not
- * change. While they change, and on kernels before 6.4, the ranges that user space publishes
- * of a process it has heard of serve, and then bpf_find_vma(), which in an interrupt works once
- * a sample.
+ * Turns an address of a process into a file and an offset (bpf/frame.h). The kernel's tree of
+ * mappings is searched first (bpf/vma.bpf.h). The result is kept as long as the process's mappings
+ * do not change. While they change, and on kernels before 6.4, two others are tried: the ranges
+ * that user space has published for the process, then bpf_find_vma(), which works once for each
+ * sample in an interrupt.
  */
 #ifndef SPACE_BPF_H
 #define SPACE_BPF_H
@@ -29,7 +29,7 @@ struct {
 	__type(value, struct er_range);
 } er_ranges SEC(".maps");
 
-/* Files that have a table, by what a mapping says of them; values are file numbers. */
+/* The numbers of files that have a table. The key is what the kernel keeps for a mapping's file. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -46,7 +46,7 @@ enum pc_found {
 
 enum { RANGES_KEPT = 8 };
 
-/* What is known of one process, for one walk; `kept` for the next ones, too. */
+/* What is known about one process during one walk. `kept` is used by later walks, too. */
 struct pc_lookup {
 	struct er_range range; /* the last one found */
 	__u32 first, n;        /* the ranges that user space published */
@@ -55,10 +55,10 @@ struct pc_lookup {
 	bool has_file, executable;
 	struct mm_struct *mm;
 	struct vma_state now;
-	/* Ranges of this process in this state of its mappings. */
+	/* Ranges of the process `key`, valid while its mappings are in the state `state`. */
 	struct er_space_key key;
 	struct vma_state state;
-	__u32 nkept;           /* counts on: the next one replaces the oldest */
+	__u32 nkept;           /* found so far; a new one replaces the oldest */
 	struct er_range kept[RANGES_KEPT];
 	struct vma_search search;
 };
@@ -118,7 +118,9 @@ static __always_inline bool pc_in_space(struct pc_lookup *l, __u64 pc)
 	return true;
 }
 
-/* Of a mapping, into the look-up; the vdso has no file, and inode 0 of device 0. */
+/*
+ * Copy a mapping's fields into the look-up. The vdso has no file; it becomes inode 0 of device 0.
+ */
 static __always_inline void vma_take(struct pc_lookup *l, struct vm_area_struct *vma)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
@@ -146,7 +148,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 
 enum { EBUSY = 16 };
 
-/* Find the mapping of `pc` with the lock, into l->range and what else vma_take() sets. */
+/* Find the mapping of `pc` with the lock. Sets l->range and the fields that vma_take() sets. */
 static __always_inline enum pc_found pc_ask_locked(struct pc_lookup *l, __u64 pc)
 {
 	struct pc_lookup *ctx = l;
@@ -169,10 +171,10 @@ static __always_inline enum pc_found pc_ask_tree(struct pc_lookup *l, __u64 pc)
 	return vma && pc_in_range(l, pc) ? PC_FOUND : PC_NOWHERE;
 }
 
-/* Give l->range the number of its file. */
+/* Put the number of its file into l->range. */
 static __always_inline enum pc_found pc_number(struct pc_lookup *l)
 {
-	struct er_inode key; /* 6.1 takes keys from the stack only */
+	struct er_inode key; /* on 6.1 a key must be on the stack */
 	__u32 *file;
 
 	if (!l->executable)
@@ -214,7 +216,7 @@ static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 
 	return found;
 }
 
-/* Find the mapping of `pc`, of the current process: l->range when it is PC_FOUND. */
+/* Find the mapping of `pc` in the current process. If the result is PC_FOUND, it is in l->range. */
 __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 {
 	enum pc_found found;
@@ -237,7 +239,7 @@ __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 	return found;
 }
 
-/* The frame of `ip`, in or at the end of the range that was found. */
+/* The frame for `ip`, which lies in the found range or at its end. */
 static __always_inline __u64 pc_frame(const struct pc_lookup *l, __u64 ip)
 {
 	return l->range.frame ? l->range.frame + (ip - l->range.start) : ip;

@@ -41,7 +41,10 @@ static __always_inline __u64 split_since(const struct er_thread *t, struct task_
 	return clk > came ? clk - came : 0;
 }
 
-/* The current thread was in user mode until now and finds another's word. Its user time. */
+/*
+ * The current thread was in user mode until now, and the word is another thread's. Returns the
+ * current thread's user time.
+ */
 __noinline __u64 er_split_take(struct er_cpu *c, __u64 now, bool user)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -79,7 +82,7 @@ static __always_inline void split_exit(struct er_cpu *c, __u64 now)
 		c->split.word -= now;
 }
 
-/* A clock sample finds the current thread in user mode; perhaps no edge was seen for that. */
+/* A clock sample finds the current thread in user mode. No edge may have been seen for that. */
 static __always_inline void split_seen(struct er_cpu *c, __u64 now)
 {
 	if (!split_owned(c))
@@ -103,7 +106,10 @@ static __always_inline void split_leave(struct er_thread *t, struct task_struct 
 		t->split_user += split_since(t, p, clk);
 }
 
-/* The thread left unseen, at the latest when it was queued: use the word that the CPU saved. */
+/*
+ * The thread left without being seen, at the latest when it was queued. Use the word that the CPU
+ * saved.
+ */
 static __always_inline void split_recover(struct er_thread *t, struct task_struct *p)
 {
 	__u32 cpu = t->split_cpu, tid = p->pid;
@@ -118,7 +124,7 @@ static __always_inline void split_recover(struct er_thread *t, struct task_struc
 	t->ncalls += s.calls;
 }
 
-/* `p` gets the CPU; t NULL: nothing is known about it. */
+/* The thread `p` gets the CPU. If t is NULL nothing is known about it. */
 static __always_inline void split_come(struct er_thread *t, struct task_struct *p,
 				       struct er_cpu *c)
 {
@@ -135,7 +141,7 @@ static __always_inline void split_come(struct er_thread *t, struct task_struct *
 	t->split_cpu = bpf_get_smp_processor_id();
 }
 
-/* The user time that `tid` would have if it left now. It runs, perhaps on another CPU. */
+/* The user time of `tid` as if it left now. It runs, perhaps on another CPU. */
 static __always_inline void split_peek(struct er_thread *t, struct task_struct *p, __u32 tid)
 {
 	struct rq *rq = task_rq_copy(p);

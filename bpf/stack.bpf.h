@@ -152,8 +152,8 @@ static __always_inline void seen_add(struct seen_line *line, __u64 id, __u64 cha
 }
 
 /*
- * The kernel clears the part of the buffer that it does not fill, 1 KiB for a stack of ten frames.
- * So ask for a few frames first, and for all only if there are more.
+ * The kernel clears the part of the buffer that it does not fill: 1 KiB for a stack of ten frames.
+ * So a few frames are requested first, and all only if there are more.
  */
 static __always_inline long get_stack(void *ctx, __u64 *pcs, __u64 flags)
 {
@@ -227,7 +227,7 @@ static __always_inline bool user_exact(const struct sample *sm, const struct pt_
 	return sm->flags & ER_CLOCK_USER || arch_syscall(regs) < 0;
 }
 
-/* 32-bit code: use the kernel's walk, which knows 32-bit frame pointers. */
+/* For 32-bit code use the kernel's walk: it knows 32-bit frame pointers. */
 static __always_inline __u32 walk_user32(void *ctx, union stack_scratch *st, __u32 at,
 					 const struct sample *sm)
 {
@@ -259,14 +259,14 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }
 
-/* Kernels from 6.13 on give a tracing program a stack of its own for each call. */
+/* From 6.13 on the kernel gives a tracing program a stack of its own for each call. */
 struct bpf_prog_aux___private {
 	void *priv_stack_ptr;
 } __attribute__((preserve_access_index));
 
 /*
- * True where a walk does not fit: the switch program's own calls and those of a walk need more
- * than the 512 bytes that older kernels give all calls together.
+ * True if a walk does not fit here. Kernels before 6.13 limit the stack of all nested calls to 512
+ * bytes. The switch program's own calls and those of a walk need more.
  */
 static __always_inline bool has_no_room(enum scratch_user user)
 {
@@ -274,7 +274,7 @@ static __always_inline bool has_no_room(enum scratch_user user)
 	       !bpf_core_field_exists(((struct bpf_prog_aux___private *)0)->priv_stack_ptr);
 }
 
-/* Copy the stack for a walk in user space. False: it may not be copied now. */
+/* Copy the stack for a walk in user space. Returns false if a copy is not allowed now. */
 static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const struct sample *sm,
 				      __u32 end)
 {

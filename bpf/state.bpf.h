@@ -46,7 +46,7 @@ struct pthread_mutex {
 
 enum {
 	MUTEX_CONTENDED = 2,   /* value of the lock word */
-	MUTEX_KINDS = 1 << 9,  /* types, robust, PI, protocol, elision are below */
+	MUTEX_KINDS = 1 << 9,  /* types, robust, PI, protocol and elision use the lower bits */
 	MAX_TID = 4 << 20,
 };
 

@@ -41,8 +41,8 @@ struct er_off_interval {
 };
 
 /*
- * Fields are in the order of use. A switch touches the first three cache lines; with hundreds of
- * threads those cache misses are most of its cost.
+ * Fields are in the order of use. A switch touches the first three cache lines. With hundreds of
+ * threads the cache misses on these lines are most of a switch's cost.
  */
 struct er_thread {
 	/* Used at each switch. */
@@ -52,7 +52,7 @@ struct er_thread {
 	__u16 where;      /* enum thread_where */
 	__u16 off_state;  /* enum er_off_state of the blocked part */
 	__u32 wflags;     /* enum er_wait_flags of the present wait */
-	__s32 syscall;    /* that it was in when it left the CPU; -1: none */
+	__s32 syscall;    /* system call that it was in when it left the CPU; -1: none */
 	__u32 owed;       /* an interval was chosen; its record is sent at the next edge */
 	__u32 kfault;     /* faults before the one from kernel mode, + 1; 0: none */
 	__u32 waker_tgid, waker_tid;
@@ -92,7 +92,7 @@ struct er_thread {
 	__u64 moved_ns;   /* sleep that the kernel counts as waiting for a CPU: edge_moved */
 	__u32 nmoved;
 	__u32 total_flags;
-	__u32 tid;        /* its number when it began to exit; an exec may then reassign it */
+	__u32 tid;        /* its number when it began to exit; an exec may change it afterwards */
 };
 
 struct {
@@ -179,7 +179,7 @@ static __always_inline struct er_thread *thread_find(struct task_struct *p)
 
 /*
  * True if the thread is not to be recorded, or was born too late. A thread that has a storage
- * counts whenever it was born: er_stop_ns is set a moment after the time in it, and the thread may
+ * always counts: er_stop_ns is set a moment after the time that it contains, and the thread may
  * have sent waits in between.
  */
 static __always_inline bool thread_ignored(struct task_struct *p)

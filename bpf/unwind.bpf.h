@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walk of user frames: one for clock samples, counters, waits and wakers, always of
- * the current thread. Tables say where the caller's frame is (bpf/unwind.h), code without an
- * entry is stepped through by its frame pointer, with the checks of bpf/unwind_step.h.
- *
- * Reading user memory is most of the cost: 1 KiB of the stack is copied at a time, which
- * holds 5 to 8 frames as a rule.
- *
- * Each function that is not static is verified by itself, once.
+ * The walk of user frames of the current thread. Clock samples, counters, waits and wakers all use
+ * it. Tables say where the caller's frame is (bpf/unwind.h). Code without an entry is stepped
+ * through by its frame pointer, with the checks of bpf/unwind_step.h. Most of the cost is reading
+ * user memory, so 1 KiB of the stack is copied at a time, which usually holds 5 to 8 frames. The
+ * verifier checks each non-static function once.
  */
 #ifndef UNWIND_BPF_H
 #define UNWIND_BPF_H
@@ -15,7 +12,7 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
 #include "bpf/space.bpf.h"
-/* Verified once, whatever n is. */
+/* The verifier checks this once for every n. */
 #define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
 
 #include "bpf/unwind_step.h"
@@ -27,7 +24,7 @@ enum {
 		    ER_MAX_KERNEL_FRAMES,
 };
 
-/* What a stack is made in: frames, or a raw stack (bpf/raw.bpf.h). */
+/* The buffer for a stack: frames, or a raw stack (bpf/raw.bpf.h). */
 union stack_scratch {
 	struct er_stack s;
 	__u64 frames[sizeof(struct er_stack) / 8 + ER_MAX_FRAMES + HASH_BLOCK];
@@ -35,7 +32,7 @@ union stack_scratch {
 };
 
 enum {
-	WINDOW_WORDS = 128, /* 512 B cost 80 ns a frame, 1 KiB 55, 2 KiB 55 */
+	WINDOW_WORDS = 128, /* ns a frame: 80 with 512 bytes, 55 with 1 KiB, 55 with 2 KiB */
 	WINDOW_BYTES = WINDOW_WORDS * 8,
 	WINDOW_BELOW = 64,  /* registers are saved below the return address */
 	WINDOW_REACH = UNWIND_FP_REACH,
@@ -56,7 +53,7 @@ struct {
 	__array(values, struct chunk);
 } er_chunks SEC(".maps");
 
-/* By file number. */
+/* Unwind tables by file number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -66,18 +63,18 @@ struct {
 } er_files SEC(".maps");
 
 /*
- * A rule that was found within this second. A stack's callers are the same from sample to sample,
- * and an index, a row and a rule are three cache lines each, cold as a rule.
+ * A rule that was found within this second. The callers in a stack are mostly the same from sample
+ * to sample. Finding a rule touches three cache lines (index, row, rule), which are usually cold.
  */
 struct rule_kept {
-	__u64 frame;  /* where it applies, as er_frame has it; 0: none */
+	__u64 frame;  /* the frame it applies to; 0: none */
 	__u32 second, pad;
 	struct er_unwind_rule rule;
 };
 
 enum { RULES_KEPT = 256 }; /* a power of two */
 
-/* One walk, and what is kept for the next one of this CPU and scratch_user. */
+/* One walk, and what is kept for the next walk of this CPU and context. */
 struct unwind_env {
 	struct rule_kept kept[RULES_KEPT];
 	__u64 window[WINDOW_WORDS];
@@ -93,8 +90,8 @@ struct unwind_env {
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
 	__u32 n;           /* frames found */
-	bool untabled;     /* go on by frame pointers where a table is missing, */
-	__u32 lacks;       /* and this is why: the first time */
+	bool untabled;     /* continue by frame pointers where a table is missing; */
+	__u32 lacks;       /* the first reason for that */
 };
 
 static __always_inline bool read_once(__u64 at, __u64 *value)
@@ -112,7 +109,7 @@ static __always_inline bool window_move(struct unwind_env *env, __u64 base)
 		env->bytes = WINDOW_BYTES;
 		return true;
 	}
-	/* The stack may end with this page. */
+	/* The page after this one may not be readable. */
 	if (left >= WINDOW_BYTES)
 		return false;
 	left &= WINDOW_BYTES - 8;
@@ -127,7 +124,7 @@ static __always_inline bool window_has(const struct unwind_env *env, __u64 at)
 	return at >= env->base && at - env->base < env->bytes;
 }
 
-/* What is no stack, code for instance, does not move the window. */
+/* Memory that is not the stack, such as code, does not move the window. */
 static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
 {
 	if (at & 7 || at - env->r.sp >= WINDOW_REACH)
@@ -196,7 +193,10 @@ static inline struct unwind_look *unwind_look(struct unwind_env *env)
 	return &env->look;
 }
 
-/* The rule of a place in a file, into env->rule; 0, or why there is none. */
+/*
+ * Find the rule of a place in a file and copy it to env->rule. Returns 0, or the reason why there
+ * is none.
+ */
 __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 {
 	struct er_unwind_file *f = bpf_map_lookup_elem(&er_files, &file);
@@ -243,7 +243,10 @@ static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 	return ER_END_NOT;
 }
 
-/* Where r.ip is, into env->frame, and its rule, into env->rule; 0, or why there is none. */
+/*
+ * Find the place of r.ip (env->frame) and its rule (env->rule). Returns 0, or the reason why there
+ * is none.
+ */
 static __always_inline enum er_end frame_find(struct unwind_env *env)
 {
 	__u64 pc = unwind_lookup_pc(&env->r);
@@ -262,7 +265,10 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 	return rule_at(env, env->frame - (env->r.ip - pc));
 }
 
-/* User space will be able to tell, when it has built the table or heard of the mapping. */
+/*
+ * True if a walk in user space can succeed later, with a table or mapping that it does not have
+ * yet.
+ */
 static __always_inline bool end_is_for_now(__u32 end)
 {
 	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
@@ -301,7 +307,7 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 		env->lacks = env->lacks ? env->lacks : end;
 		end = ER_END_NOT;
 	}
-	/* A return address that is nowhere is none. */
+	/* A return address outside all mappings is not a frame. */
 	if (!(end == ER_END_NO_MAPPING && env->n) && !frame_put(w, env->frame))
 		end = ER_END_DEPTH;
 	if (!end)
@@ -311,9 +317,9 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 }
 
 /*
- * The user's frames of the current thread, from the registers in env->r on, behind the `at`
- * of the kernel. Says why it ends in env->end. Called again after an end for now it goes on
- * by frame pointers.
+ * Walk the user frames of the current thread from the registers in env->r, and store them behind
+ * the `at` kernel frames. env->end says why the walk ended. If it ended for now only, another call
+ * continues by frame pointers.
  */
 __noinline int er_walk_user(union stack_scratch *st, struct unwind_env *env, __u32 at)
 {
@@ -327,7 +333,7 @@ __noinline int er_walk_user(union stack_scratch *st, struct unwind_env *env, __u
 	return 0;
 }
 
-/* By DWARF's numbers. */
+/* Registers by DWARF number. */
 static __always_inline void copy_regs(__u64 *to, const struct pt_regs *regs)
 {
 	const __u64 by_number[ER_DWARF_COUNT] = {

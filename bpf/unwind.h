@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables: how to find a caller's frame from any instruction of a file's
- * code. User space builds a table from the file's .eh_frame; BPF walks stacks with
- * it. Compiles on both sides; sizes are asserted. unwind_step.h reads the tables.
+ * Unwind tables: how to find a caller's frame from any instruction of a file's code. User space
+ * builds a table from the file's .eh_frame; BPF walks stacks with it. Compiles on both sides; sizes
+ * are asserted. unwind_step.h reads the tables.
  *
- * A table belongs to the content of one file and all processes share it. It is
- * addressed by file offset, so no load bias is needed:
+ * A table belongs to the content of one file and all processes share it. It is addressed by file
+ * offset, so no load bias is needed:
  *
- *	offset = pc - (start of the mapping) + (file offset of the mapping)
+ * 	offset = pc - (start of the mapping) + (file offset of the mapping)
  *
- * A caller's frame is looked up with its return address - 1, which lies inside the
- * call instruction. The leaf, and a frame that a signal interrupted, are looked up
- * with the pc itself.
+ * A caller's frame is looked up with its return address - 1, which lies inside the call
+ * instruction. The leaf, and a frame that a signal interrupted, are looked up with the pc itself.
  *
- * Storage. All tables share one space of 32-bit words. It is cut into chunks of
- * ER_CHUNK_WORDS; each chunk is a mmapable BPF array with one element, in slot
- * WORD / ER_CHUNK_WORDS of an array of maps. A part of a table (index, rows, rules)
- * lies in consecutive words and may continue in the next chunk. A word or a rule is
- * aligned to its size, so it never crosses the end of a chunk.
+ * Storage. All tables share one space of 32-bit words. It is cut into chunks of ER_CHUNK_WORDS;
+ * each chunk is a mmapable BPF array with one element, in slot WORD / ER_CHUNK_WORDS of an array of
+ * maps. A part of a table (index, rows, rules) lies in consecutive words and may continue in the
+ * next chunk. A word or a rule is aligned to its size, so it never crosses the end of a chunk.
  *
  * One file has three parts, at the word positions that its er_unwind_file gives:
  *
- *	index  blocks + 1 words. Word i is the number of rows that begin before block
- *	       i, and a block is ER_BLOCK_BYTES of text. So the rows that begin inside
- *	       block i are index[i] .. index[i + 1] - 1, and the row in effect at its
- *	       start is index[i] - 1, unless index[i] is 0: then the text has no entry.
- *	rows   sorted; the low 16 bits of the file offset at which the row begins, and
- *	       the number of its rule << 16. A row holds until the next one. The end of
- *	       a function is a row with ER_RULE_NO_ENTRY, unless another function
- *	       begins there.
- *	rules  struct er_unwind_rule, each once. Rule 0 is ER_RULE_NO_ENTRY.
+ * 	index  blocks + 1 words. Word i is the number of rows that begin before block
+ * 	       i, and a block is ER_BLOCK_BYTES of text. So the rows that begin inside
+ * 	       block i are index[i] .. index[i + 1] - 1, and the row in effect at its
+ * 	       start is index[i] - 1, unless index[i] is 0: then the text has no entry.
+ * 	rows   sorted; the low 16 bits of the file offset at which the row begins, and
+ * 	       the number of its rule << 16. A row holds until the next one. The end of
+ * 	       a function is a row with ER_RULE_NO_ENTRY, unless another function
+ * 	       begins there.
+ * 	rules  struct er_unwind_rule, each once. Rule 0 is ER_RULE_NO_ENTRY.
  *
- * Nothing here is trusted to be right: a reader checks each number before use.
+ * A reader trusts nothing here: it checks each number before use.
  */
 #ifndef ER_UNWIND_H
 #define ER_UNWIND_H
@@ -46,7 +44,7 @@ enum {
 	ER_UNWIND_FRAMES = 512,   /* the deepest walk */
 };
 
-/* Where the canonical frame address is: the caller's stack pointer after the return. */
+/* Where the canonical frame address (CFA) is. It is the caller's stack pointer after the return. */
 enum er_cfa {
 	ER_CFA_NO_ENTRY, /* no unwind information for this code */
 	ER_CFA_SP,       /* sp + cfa_off */
@@ -66,7 +64,7 @@ enum er_bp {
 	ER_BP_CFA,  /* *(CFA + bp_off) */
 	ER_BP_FP,   /* *(rbp + bp_off) */
 	ER_BP_SP,   /* *(sp + bp_off) */
-	ER_BP_REG,  /* in register `bp_off`: only where registers are known */
+	ER_BP_REG,  /* in register `bp_off`; possible only where registers are known */
 	ER_BP_LOST, /* nowhere: the caller must not need it */
 	ER_BP_COUNT
 };
@@ -82,8 +80,8 @@ enum er_ra {
 };
 
 /*
- * Flags. rbx is followed only in files that need it: the dynamic loader finds the frame of
- * its lazy binding by rbx. Bits 2 to 7 are where it is then: *(CFA - 8 * bits), 0: not there.
+ * Flags. Only files that need rbx have rules for it: the dynamic loader finds the frame of its lazy
+ * binding by rbx. Bits 2 to 7 then say where rbx is saved: *(CFA - 8 * bits); 0: not saved.
  */
 enum er_rule_flags {
 	ER_RULE_SIGNAL = 1 << 0,  /* the kernel made this frame for a signal handler's return */
@@ -91,7 +89,7 @@ enum er_rule_flags {
 	ER_RULE_BX_SHIFT = 2,
 };
 
-/* Registers by DWARF's numbers for x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15, rip. */
+/* Registers by their DWARF number for x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15, rip. */
 enum er_dwarf_reg { ER_DWARF_RBX = 3, ER_DWARF_RBP = 6, ER_DWARF_RSP = 7, ER_DWARF_RIP = 16, ER_DWARF_COUNT };
 
 struct er_unwind_rule {
@@ -102,7 +100,7 @@ struct er_unwind_rule {
 	__u8 cfa;     /* enum er_cfa */
 	__u8 bp : 4;  /* enum er_bp */
 	__u8 ra : 4;  /* enum er_ra */
-	__u8 reg;     /* of the CFA in the low 4 bits, of ER_RA_REG in the high 4 */
+	__u8 reg;     /* low 4 bits: register of the CFA; high 4 bits: register of ER_RA_REG */
 	__u8 flags;   /* enum er_rule_flags, and where rbx is */
 };
 
@@ -115,9 +113,9 @@ enum er_file_state {
 };
 
 /*
- * A file's table. User space writes it in the order parts, then `state`; it leaves
- * READY before any part is overwritten, and overwrites only after each walk that may
- * have seen READY has ended.
+ * The table of a file. User space writes the parts first and `state` last. Before it overwrites a
+ * part it takes `state` back from READY, and waits until every walk that may have seen READY has
+ * ended.
  */
 struct er_unwind_file {
 	__u64 first;      /* file offset of the first block, a multiple of ER_BLOCK_BYTES */
@@ -149,7 +147,7 @@ enum er_end {
 	ER_END_NOT_RISING, /* the caller's frame would lie below its callee's */
 	ER_END_RA_ZERO,    /* the return address is 0 */
 	ER_END_DEPTH,      /* more than ER_UNWIND_FRAMES, or than was asked for */
-	ER_END_SHORT,      /* a copy of the stack ended before the walk did */
+	ER_END_SHORT,      /* the copy of the stack is too short */
 	ER_END_COUNT
 };
 

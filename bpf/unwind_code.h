@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a few bytes of x86-64 code tell of a frame: for code that keeps frame pointers and
- * has no unwind information. Bytes come in words of 8, the first one lowest. Nothing is
- * disassembled, so a byte may be part of another instruction: answers that could be wrong
- * for that are UNWIND_FRAME_UNSURE.
- *
- * Scans are arithmetic without branches: the verifier of BPF would follow each branch in
- * each turn of a loop.
+ * What a few bytes of x86-64 code say about a frame. Used for code that keeps frame pointers and
+ * has no unwind information. Code is read in words of 8 bytes, the first byte lowest. Nothing is
+ * disassembled, so a byte may be in the middle of another instruction. Where that could give a
+ * wrong answer, the answer is UNWIND_FRAME_UNSURE. The scans use arithmetic without branches,
+ * because the verifier would follow each branch in each round of a loop.
  */
 #ifndef ER_UNWIND_CODE_H
 #define ER_UNWIND_CODE_H
@@ -14,14 +12,14 @@
 enum {
 	UNWIND_BACK = 64,  /* bytes of code before ip that are searched for a prologue */
 	UNWIND_AHEAD = 32, /* and from ip on */
-	UNWIND_FAR = 512,  /* bytes before ip that are searched for where the function begins */
+	UNWIND_FAR = 512,  /* bytes before ip that are searched for the function's beginning */
 };
 
-/* How far the function is with its frame. */
+/* How much of its frame the function has set up. */
 enum unwind_leaf_code {
 	UNWIND_FRAME_MADE,    /* rbp is the frame's */
-	UNWIND_FRAME_PUSHED,  /* rbp is the caller's, also at sp */
-	UNWIND_FRAME_NOT_YET, /* or no longer: rbp is the caller's, the return address at sp */
+	UNWIND_FRAME_PUSHED,  /* rbp is the caller's and is saved at sp */
+	UNWIND_FRAME_NOT_YET, /* nor any longer: rbp is the caller's, the return address at sp */
 	UNWIND_FRAME_UNSURE,
 };
 
@@ -30,16 +28,16 @@ static inline __u64 unwind_byte(__u64 word, __u32 i)
 	return word >> 8 * i & 0xff;
 }
 
-/* 1 if v, which is below 2^63, is 0; else 0. */
+/* 1 if v is 0, else 0. v is below 2^63. */
 static inline __u64 unwind_is_zero(__u64 v)
 {
-	asm volatile("" : "+r"(v)); /* or the compiler makes a branch of it */
+	asm volatile("" : "+r"(v)); /* otherwise the compiler makes a branch of it */
 	return (v - 1) >> 63;
 }
 
 /*
- * Whether a call instruction ends where `code`, 8 bytes of it, ends: call rel32, or
- * FF /2 with its 2, 3, 4, 6 or 7 bytes.
+ * Whether a call instruction ends at the end of `code`, 8 bytes: call rel32, or FF /2 with its 2,
+ * 3, 4, 6 or 7 bytes.
  */
 static inline bool unwind_is_call(__u64 code)
 {
@@ -53,13 +51,19 @@ static inline bool unwind_is_call(__u64 code)
 	return call;
 }
 
-/* Where the direct call goes that ends at `ra`, by the 8 bytes that end there; 0: none does. */
+/*
+ * The target of the direct call that ends at `ra`, from the 8 bytes before `ra`; 0: there is no
+ * such call.
+ */
 static inline __u64 unwind_call_target(__u64 ra, __u64 code)
 {
 	return unwind_byte(code, 3) == 0xe8 ? ra + (__s64)(__s32)(code >> 32) : 0;
 }
 
-/* Whether rbp was restored right before a jump, which calls another function: pop %rbp; leave. */
+/*
+ * Whether the code restored rbp (pop %rbp or leave) directly before a jump. Such a jump calls
+ * another function.
+ */
 static inline bool unwind_is_tail_jump(__u64 before, __u64 code)
 {
 	__u8 last = unwind_byte(before, 7), jump = code;
@@ -70,13 +74,19 @@ static inline bool unwind_is_tail_jump(__u64 before, __u64 code)
 	       (jump == 0xe9 || jump == 0xeb || (code & 0x38ff) == 0x20ff);
 }
 
-/* Whether a realigned frame is being left, by `leave; lea -N(%reg),%rsp`: rbp is the caller's. */
+/*
+ * Whether the code leaves a realigned frame by `leave; lea -N(%reg),%rsp`. Then rbp is the
+ * caller's.
+ */
 static inline bool unwind_is_realigned_end(__u64 before, __u64 code)
 {
 	return (code & 0xf8ffff) == 0x608d49 || (before >> 32 & 0xf8ffff) == 0x608d49;
 }
 
-/* By the 8 bytes before ip, and those there. UNWIND_FRAME_MADE is only the likeliest then. */
+/*
+ * Decides by the 8 bytes before ip and the 8 bytes at ip. UNWIND_FRAME_MADE is then only the
+ * likeliest answer.
+ */
 static inline enum unwind_leaf_code unwind_leaf_code(__u64 before, __u64 code)
 {
 	__u8 first = code;
@@ -96,11 +106,11 @@ static inline enum unwind_leaf_code unwind_leaf_code(__u64 before, __u64 code)
 	return UNWIND_FRAME_MADE;
 }
 
-/* A scan for `mov %rsp,%rbp`, which completes a prologue. Zeroed: nothing was seen. */
+/* A scan for `mov %rsp,%rbp`, which completes a prologue. All zero: nothing has been scanned. */
 struct unwind_scan {
 	__u64 window; /* the last 3 bytes */
 	__u64 found;  /* 1: it is there */
-	__u64 other;  /* 1: and behind it what may restore rbp; or, ahead, the code ends before it */
+	__u64 other;  /* 1: code that may restore rbp follows it; ahead of ip: code ends before it */
 };
 
 static inline __u64 unwind_scan_byte(struct unwind_scan *s, __u64 byte)
@@ -109,7 +119,10 @@ static inline __u64 unwind_scan_byte(struct unwind_scan *s, __u64 byte)
 	return unwind_is_zero(s->window ^ 0x4889e5) | unwind_is_zero(s->window ^ 0x488bec);
 }
 
-/* The next 8 bytes before ip, after `at` others; the first `skip` of them all do not count. */
+/*
+ * Scan the next 8 bytes before ip, after `at` earlier ones. The first `skip` bytes before ip do not
+ * count.
+ */
 static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 at, __u64 skip)
 {
 	for (__u32 i = 0; i < 8; i++) {
@@ -124,7 +137,7 @@ static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 at,
 	}
 }
 
-/* What a scan met last: a prologue, padding between functions, a return behind an epilogue. */
+/* What a scan met last: a prologue, padding between functions, or a return after an epilogue. */
 enum unwind_met { UNWIND_MET_NONE, UNWIND_MET_PROLOGUE, UNWIND_MET_PADDING, UNWIND_MET_RETURN };
 
 struct unwind_far {
@@ -133,7 +146,10 @@ struct unwind_far {
 	__u64 returns; /* 0: returns do not count */
 };
 
-/* push %rbp; mov %rsp,%rbp in its two encodings; int3 or hlt twice; pop %rbp or leave, and ret. */
+/*
+ * Patterns: push %rbp; mov %rsp,%rbp in its two encodings; int3 or hlt twice; pop %rbp or leave,
+ * then ret.
+ */
 static inline void unwind_scan_far(struct unwind_far *s, __u64 word)
 {
 	for (__u32 i = 0; i < 8; i++) {
@@ -148,7 +164,7 @@ static inline void unwind_scan_far(struct unwind_far *s, __u64 word)
 	}
 }
 
-/* The next 8 bytes from ip on, up to a return or a jump. */
+/* Scan the next 8 bytes from ip on, up to a return or a jump. */
 static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 {
 	for (__u32 i = 0; i < 8; i++) {

@@ -41,29 +41,31 @@ static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwin
 /* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
 static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
 
-/* The return address that stood at `slot`, where `ra` is now: a probe may have replaced it. */
+/* The true return address at `slot`, which holds `ra` now. A probe may have replaced it. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra);
 
-/* Whether r.ip of this step lies in executable memory without a file: in generated code. */
+/* Whether r.ip of this step lies in generated code, that is, executable memory without a file. */
 static inline bool unwind_generated(struct unwind_env *env);
 
-/* Where a look at code keeps its state: the stack of a BPF program has no room for it. */
+/*
+ * The memory for scans of code. It is not on the stack: a BPF program's stack has no room for it.
+ */
 struct unwind_look;
 static inline struct unwind_look *unwind_look(struct unwind_env *env);
 
 enum unwind_frame_flags {
-	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: the leaf, or after a signal */
+	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: at the leaf, or after a signal */
 	UNWIND_LEAF = 1 << 1,     /* all registers are known, by unwind_leaf_reg */
 	UNWIND_USED_FP = 1 << 2,  /* some frame so far was found by a frame pointer */
 	UNWIND_FP_CHAIN = 1 << 3, /* rbp comes from a frame that was found by a frame pointer */
 	UNWIND_BX = 1 << 4,       /* bx is known */
-	UNWIND_UNCALLED = 1 << 5, /* no call precedes ip: it must be generated code */
+	UNWIND_UNCALLED = 1 << 5, /* no call precedes ip, so it must be generated code */
 };
 
 enum {
 	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
 	UNWIND_SIGNAL_RIP = 168,   /* and its rip */
-	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a frame pointer may name */
+	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a step by frame pointer accepts */
 };
 
 struct unwind_regs {
@@ -72,15 +74,15 @@ struct unwind_regs {
 	__u32 flags; /* enum unwind_frame_flags */
 };
 
-/* Where to look a frame up: inside the call, unless ip is exact. */
+/* The pc to look a frame up by: inside the call instruction, unless ip is exact. */
 static inline __u64 unwind_lookup_pc(const struct unwind_regs *r)
 {
 	return r->flags & UNWIND_EXACT ? r->ip : r->ip - 1;
 }
 
 /*
- * The rule for file offset `off`; ER_END_NOT when it was found, which may be a rule
- * that says ER_CFA_NO_ENTRY. A binary search over the rows of one block.
+ * Find the rule for file offset `off`, by a binary search over the rows of one block. Returns
+ * ER_END_NOT if there is one; it may be a rule that says ER_CFA_NO_ENTRY.
  */
 static inline enum er_end unwind_find(struct unwind_env *env, const struct er_unwind_file *f,
 				      __u64 off, struct er_unwind_rule *rule)
@@ -141,7 +143,7 @@ static inline __u32 unwind_saved_at(__u32 reg)
 	}
 }
 
-/* A register other than rbp and rsp, where they are known. */
+/* A register other than rbp and rsp, in a frame where it is known. */
 static inline enum er_end unwind_reg(struct unwind_env *env, const struct unwind_regs *r,
 				     __u32 reg, __u64 *value)
 {
@@ -232,8 +234,8 @@ static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_
 	if (rule->bp == ER_BP_FP) {
 		at = r->bp;
 		/*
-		 * gcc says this of the whole epilogue of a realigned function. Once rbp is
-		 * restored it no longer points into the frame.
+		 * gcc gives this rule for the whole epilogue of a realigned function. But once rbp
+		 * is restored it no longer points into the frame.
 		 */
 		if (at + rule->bp_off - r->sp >= cfa - r->sp) {
 			*bp = at;
@@ -245,7 +247,7 @@ static inline enum er_end unwind_bp(struct unwind_env *env, const struct unwind_
 	return unwind_read(env, at + rule->bp_off, bp) ? ER_END_NOT : ER_END_FAULT;
 }
 
-/* The caller's rbx, where the rule says it. False: it is not known. */
+/* The caller's rbx, if the rule says where it is. False: it is not known. */
 static inline bool unwind_bx(struct unwind_env *env, const struct unwind_regs *r,
 			     const struct er_unwind_rule *rule, __u64 cfa, __u64 *bx)
 {
@@ -257,15 +259,15 @@ static inline bool unwind_bx(struct unwind_env *env, const struct unwind_regs *r
 }
 
 /*
- * A caller's frame lies above its callee's. Only a signal handler may run on another
- * stack, and only where ip is exact may a frame have no bytes left.
+ * A caller's frame lies above its callee's. There are two exceptions: a signal handler may run on
+ * another stack, and a frame may be empty where ip is exact.
  */
 static inline bool unwind_rises(const struct unwind_regs *r, __u64 cfa)
 {
 	return r->flags & UNWIND_EXACT ? cfa >= r->sp : cfa > r->sp;
 }
 
-/* Step by a rule other than ER_CFA_NO_ENTRY. */
+/* Step by a rule. The rule is not ER_CFA_NO_ENTRY. */
 static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_regs *r,
 					 const struct er_unwind_rule *rule)
 {
@@ -300,7 +302,7 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 	return ER_END_NOT;
 }
 
-/* Words of code from `at` on, and what has been seen in them. */
+/* Words of code from `at` on, and what the scans have seen in them. */
 struct unwind_look {
 	__u64 at;
 	__u64 skip;   /* bytes that do not count */
@@ -337,8 +339,8 @@ static long unwind_look_back_word(__u32 i, struct unwind_env **ctx)
 }
 
 /*
- * Whether the prologue is among the `n` bytes before ip, n up to UNWIND_BACK: it is (_MADE),
- * it is not (_NOT_YET), or it may be undone.
+ * Whether the prologue is among the `n` bytes before ip (n is at most UNWIND_BACK): _MADE if it is,
+ * _NOT_YET if it is not, _UNSURE if it may have been undone.
  */
 static inline enum unwind_leaf_code unwind_look_back(struct unwind_env *env, __u64 ip, __u64 n)
 {
@@ -361,7 +363,7 @@ static long unwind_look_ahead_word(__u32 i, struct unwind_env **ctx)
 	return 0;
 }
 
-/* The frame is made, unless the prologue is still to come. */
+/* The frame is made, unless the prologue still lies ahead. */
 static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __u64 ip)
 {
 	struct unwind_look *l = unwind_look_begin(env, ip);
@@ -381,8 +383,8 @@ static long unwind_look_far_word(__u32 i, struct unwind_env **ctx)
 }
 
 /*
- * The same where the function may begin far before ip. A return between the prologue and ip
- * may be the function's end: but not in generated code, whose functions are padded.
+ * The same if the function may begin far before ip. A return between the prologue and ip may be the
+ * end of the function. In generated code it is not: functions there are padded.
  */
 static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u64 ip)
 {
@@ -397,13 +399,14 @@ static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u6
 }
 
 /*
- * Whether the leaf's frame is made, if it may be. The word at sp tells, with the code from
- * the function's beginning, if that is known, or else right before ip:
+ * Whether the leaf's frame is made. Called if the code at ip does not show it. The word at sp and
+ * the code decide. The code is read from the function's beginning if that is known, else from
+ * shortly before ip. The word is:
  *
- *	rbp	it has been pushed only just, or the word is left over
- *	follows a call	it is the return address, as the frame is not made yet, no longer, or
- *		never; or it is left over
- *	other	the frame is made, unless the prologue is still to come
+ *	rbp	it has just been pushed, or the word is a remnant of an earlier call
+ *	after a call	the return address, because the frame is not made yet, is no longer
+ *		there, or is never made; or a remnant
+ *	other	the frame is made, unless the prologue still lies ahead
  */
 static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
 						      const struct unwind_regs *r)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Return addresses that a uretprobe has replaced. Such a probe writes the address of the kernel's
- * trampoline (in the mapping [uprobes]) over the function's return address on the stack. The true
- * address is in a list of the thread's task, with the address of its slot on the stack.
+ * Finds return addresses that a uretprobe has replaced. Such a probe overwrites the function's
+ * return address on the stack with the address of the kernel's trampoline (the mapping [uprobes]).
+ * The true address is in a list of the thread's task, together with the address of its slot on the
+ * stack.
  */
 #ifndef UPROBE_BPF_H
 #define UPROBE_BPF_H
@@ -14,9 +15,9 @@ enum { RETURNS_MAX = 64 }; /* the kernel's MAX_URETPROBE_DEPTH */
 struct returns {
 	__u64 first;   /* the newest struct return_instance; 0: none */
 	__u64 trampoline;
-	__u64 at;      /* a search: the next instance, */
+	__u64 at;      /* state of a search: the next instance, */
 	__u64 slot;    /* the address of the slot, */
-	__u64 address; /* and what stood there; 0: not found */
+	__u64 address; /* and the address found; 0: none */
 };
 
 static __always_inline void returns_begin(struct returns *r, struct task_struct *p,
@@ -44,7 +45,7 @@ static long returns_look(__u32 i, struct returns **ctx)
 	return 0;
 }
 
-/* What stood in the stack's word `slot`, which now holds `ra`. */
+/* The return address that stood in the stack's word `slot`, which now holds `ra`. */
 static __always_inline __u64 returns_true(struct returns *r, __u64 slot, __u64 ra)
 {
 	if (!r->first || ra != r->trampoline)

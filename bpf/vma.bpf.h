@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds a mapping of the current process in the kernel's own tree (mm->mm_mt, a maple tree).
- * The tree is read without its lock, so this works in every context and any number of times.
- * bpf_find_vma() takes the lock; in an interrupt that works once.
+ * Finds a mapping of the current process in the kernel's own tree (mm->mm_mt, a maple tree). The
+ * tree is read without its lock, so this works in every context and any number of times.
+ * bpf_find_vma() takes the lock, which works only once in an interrupt.
  *
  * What is found counts only if it cannot have changed meanwhile, as with the kernel's own look-ups
  * without the lock (lock_vma_under_rcu, from 6.4 on). One of these must hold:
  *
- *	no writer held mmap_lock before and after, and the number that each writer increments
- *	(mm_lock_seq) is the same;
- *	the writer is the current thread, which this program has interrupted;
- *	the writer is another thread, and has not marked the mapping (vm_lock_seq).
+ * 	no writer held mmap_lock before and after, and the number that each writer increments
+ * 	(mm_lock_seq) is the same;
+ * 	the writer is the current thread, which this program has interrupted;
+ * 	the writer is another thread, and has not marked the mapping (vm_lock_seq).
  *
- * With a writer the tree must be one for readers under RCU. A node that was freed while it was
- * read is garbage, but reading it does no harm.
+ * With a writer the tree must be one for readers under RCU. A node that was freed while it was read
+ * is garbage, but reading it does no harm.
  */
 #ifndef VMA_BPF_H
 #define VMA_BPF_H
@@ -82,7 +82,10 @@ static __always_inline bool vma_tree_has_rcu(struct mm_struct *mm)
 	return BPF_CORE_READ(mm, mm_mt.ma_flags) & MAPLE_USE_RCU;
 }
 
-/* No writer can have changed `vma` (NULL: that there is none) since the state `before`. */
+/*
+ * True if no writer can have changed `vma` since the state `before`. NULL: no writer can have added
+ * a mapping.
+ */
 static __always_inline bool vma_unchanged(struct mm_struct *mm, const struct vma_state *before,
 					  struct vm_area_struct *vma)
 {
@@ -104,7 +107,7 @@ static __always_inline bool vma_unchanged(struct mm_struct *mm, const struct vma
 	return mark != now.seq && BPF_CORE_READ(vma, vm_mm) == mm;
 }
 
-/* The number of a node's pivots that are in use, as ma_data_end() in lib/maple_tree.c tells it. */
+/* The number of pivots in use in a node, computed as by ma_data_end() in lib/maple_tree.c. */
 static __always_inline __u32 maple_end(const struct vma_search *s, __u64 node, bool arange)
 {
 	struct maple_arange_64 *a = (void *)node;
@@ -121,7 +124,9 @@ static __always_inline __u32 maple_end(const struct vma_search *s, __u64 node, b
 	return end & 15;
 }
 
-/* How many of the first `end` pivots lie below the page; without branches for the verifier. */
+/*
+ * The number of pivots below the page, among the first `end`. Without branches, for the verifier.
+ */
 static __always_inline __u32 maple_slot(const struct vma_search *s, __u64 end)
 {
 	__u64 n = 0;
@@ -132,7 +137,7 @@ static __always_inline __u32 maple_slot(const struct vma_search *s, __u64 end)
 	return n;
 }
 
-/* One level down; not 0: this was the last. */
+/* Go one level down. Returns nonzero at the last level. */
 static long maple_down(__u32 level, struct vma_search **ctx)
 {
 	struct vma_search *s = *ctx;
@@ -162,7 +167,10 @@ static long maple_down(__u32 level, struct vma_search **ctx)
 	return s->found;
 }
 
-/* The mapping of `pc`, if s->found; its fields are to be read before vma_unchanged(). */
+/*
+ * Find the mapping of `pc`; s->found says whether there is one. Read its fields before
+ * vma_unchanged().
+ */
 static __always_inline struct vm_area_struct *vma_search(struct vma_search *s,
 							 struct mm_struct *mm, __u64 pc)
 {

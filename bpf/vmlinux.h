@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel types that our programs touch, kept by hand: only fields in use.
- * Offsets are filled in at load time from the BTF of the running kernel
- * (CO-RE), so order and neighbours do not matter here, names do.
+ * The kernel types that our programs use, maintained by hand: only the fields in use. The loader
+ * fills in offsets from the BTF of the running kernel (CO-RE), so names matter here, but order and
+ * neighbours do not.
  */
 #ifndef VMLINUX_H
 #define VMLINUX_H
@@ -31,7 +31,7 @@ typedef __u32 __wsum;
 
 enum { false = 0, true = 1 };
 
-/* User API of bpf(2): values are fixed for ever. */
+/* The user API of bpf(2); its values never change. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
@@ -69,7 +69,7 @@ struct perf_event {
 
 struct pt_regs;
 
-/* What a perf_event program's context really is. */
+/* What the context of a perf_event program really is. */
 struct bpf_perf_event_data_kern {
 	struct pt_regs *regs;
 	struct perf_event *event;
@@ -253,9 +253,9 @@ struct task_struct {
 #endif
 
 /*
- * Fixed as well: the registers, which ptrace(2) hands out as they lie, and what iterators
- * are given. What is looked up are fields of structs and unions, by the excerpt of the kernel's types
- * that loaders/ktypes.h makes: values of enumerations are not in it.
+ * These layouts are fixed, too: the registers as ptrace(2) copies them, and the contexts of
+ * iterators. Fields of structs and unions are looked up in the excerpt of the kernel's types that
+ * loaders/ktypes.h makes. It does not contain values of enumerations.
  */
 struct pt_regs {
 	long unsigned int r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
@@ -275,7 +275,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* The context as the verifier shows it, user API: the registers in the order of ptrace(2). */
+/* The context as the verifier presents it (user API): the registers in the order of ptrace(2). */
 enum { ER_REG_CS = 17, ER_NREGS = 21 };
 
 struct bpf_perf_event_data {

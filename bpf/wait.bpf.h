@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends the record of a wait, with its stack, which is walked when the thread runs again. The walk
- * begins in our program and in the tracepoint. Their number of frames differs between kernels and
- * changes when another tracer is attached. So frames up to __schedule() are left out; their number
- * at the last walk is tried first.
+ * Sends the record of a wait, with its stack, which is walked when the thread runs again. A walk
+ * begins with the frames of our program and of the tracepoint. Their number differs between
+ * kernels, and changes when another tracer is attached. So frames up to __schedule() are left out.
+ * The number that was right at the last walk is tried first.
  */
 #ifndef WAIT_BPF_H
 #define WAIT_BPF_H
@@ -21,7 +21,7 @@ enum {
 __u64 er_schedule_pc; /* of __schedule(); 0: unknown */
 __u32 er_shedding;        /* enum er_shedding; user space changes it at any time */
 
-/* Number of frames below __schedule(), for each program that walks. */
+/* The number of frames below __schedule(), for each program that walks. */
 __u32 er_skip_back, er_skip_leave;
 
 static __always_inline bool in_schedule(__u64 pc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Notes the waker at each wakeup, because only the end of a wait shows whether it is recorded. In
- * an interrupt the running thread is only the thread that was interrupted.
+ * an interrupt the running thread did not wake anyone: the interrupt did.
  */
 #ifndef WAKER_BPF_H
 #define WAKER_BPF_H
