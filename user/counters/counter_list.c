@@ -12,7 +12,7 @@ struct listing {
 	const char *units;
 	counter_try_fn try;
 	int n;       /* printed under this headline */
-	int denied;  /* an errno from counters that we may not try */
+	int denied;  /* the error of counters that may not be tried; 0: none */
 };
 
 /* Sets *note to the text after the unit, usually "". */

@@ -18,7 +18,7 @@ struct definition {
 	const char *text;   /* as it was written, for messages */
 	char *name;
 	char *attributes;   /* after the first '~'; NULL: none */
-	const char *unit;   /* UNIT/EVENT/: the unit, and `name` is the event */
+	const char *unit;   /* UNIT/EVENT/: the unit; `name` is then the event */
 	int reg;            /* -1 none */
 	bool precise;
 };
@@ -115,7 +115,7 @@ static int take_register(struct definition *def, char *slash, struct diag *d)
 	return 0;
 }
 
-/* UNIT/EVENT/ at the beginning: where its rest goes on; NULL: there is none. */
+/* UNIT/EVENT/ at the beginning: the text after it. NULL: there is none. */
 static char *take_unit(struct definition *def)
 {
 	char *first = strchr(def->name, '/'), *second = first ? strchr(first + 1, '/') : NULL;

@@ -24,7 +24,7 @@ static bool read_line(const char *units, const char *unit, const char *sub, cons
 	return true;
 }
 
-/* The CPUs' unit: "cpu", or on machines with several kinds of CPUs that of the big ones. */
+/* The unit of the CPUs: "cpu". On machines with several kinds of CPUs: the unit of the big ones. */
 static const char *cpu_unit(const char *units)
 {
 	__cleanup(freep) char *path = xasprintf("%s/cpu/type", units);
@@ -178,7 +178,10 @@ enum pmu_status pmu_event(const char *units, const char *unit, const char *event
 	return status;
 }
 
-/* Next to an event are files with the scale and the unit of its counts; they are no events. */
+/*
+ * The directory also has files with the scale and the unit of an event's counts. They are not
+ * events.
+ */
 static bool is_event(const char *name)
 {
 	const char *dot = strrchr(name, '.');

@@ -162,7 +162,7 @@ void drain_take(void *ctx, int cpu, const void *record, size_t size)
 		take_stack(dr, record);
 }
 
-/* True if a stack of the record is still to be walked. */
+/* True if a stack of the record has still to be walked. */
 static bool is_waiting(const struct drain *dr, const void *record)
 {
 	const struct er_header *h = record;

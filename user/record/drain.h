@@ -26,7 +26,8 @@ struct drain_parts {
 	struct drops *drops;
 	struct unwind_maps *unwind; /* the capture's; NULL: no stack is raw */
 	struct unwind_worker *worker; /* builds unwind tables; NULL: there are none */
-	pid_t recorder; /* this process; its helpers are children of the worker's; 0: unknown */
+	pid_t recorder; /* this process; 0: unknown. Its helpers are children of the worker's */
+			/* process */
 	bool targets; /* -T: time off the CPU is shown as <SLEEPING> and <STALLED> */
 	int ncpus; /* CPU ids are below this */
 };

@@ -67,12 +67,12 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /*
- * A stack of the thread has shown code that is in no file. If the process shares a sub-experiment
- * it gets one of its own, if there is room: addresses of such code mean something in its process
- * only. Returns its output from now on.
+ * Call it when a stack of the thread has shown code that is in no file. Addresses of such code are
+ * meaningful in one process only. So a process that shares a sub-experiment gets its own, if there
+ * is room. Returns the output to use from now on.
  */
 struct output *route_own(struct drain *dr, const struct actor *a, uint64_t time_ns);
-/* The address of the data of the thread's process in the output. */
+/* The address, in the output, of data of the thread's process. */
 uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, struct output *p,
 		    uint64_t address);
 /*
@@ -80,7 +80,7 @@ uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, s
  * RECORDING, which replaces the kernel frames as well.
  */
 void route_pseudo_name(const struct actor *a, char *ret, size_t size);
-/* Count how the walk of the stack ended, under the program that the thread ran. */
+/* Count how the walk of the stack ended, for the program that the thread ran. */
 void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, enum ends_kind kind,
 		     uint64_t stack, uint64_t weight_ns);
 
@@ -99,7 +99,7 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 /* --- one kind of record each, as struct data_kind has it --- */
 
 bool write_sample(struct drain *dr, const void *record, bool last_chance);
-/* Any record that begins with a struct er_clock, as the packet that its row of kinds.c names. */
+/* Writes any record that begins with a struct er_clock. Its row in kinds.c names the packet. */
 bool write_event(struct drain *dr, const void *record, bool last_chance);
 bool write_wait(struct drain *dr, const void *record, bool last_chance);
 bool write_total(struct drain *dr, const void *record, bool last_chance);

@@ -7,7 +7,7 @@
 
 enum {
 	PATIENCE = 5,       /* checks before a level is restored */
-	MAX_CHANGES = 1000, /* kept; if it swings for hours more tell nothing new */
+	MAX_CHANGES = 1000, /* changes that are kept; later ones would add nothing new */
 };
 
 #define SECOND_NS 1000000000ULL

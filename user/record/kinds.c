@@ -34,7 +34,7 @@ static bool counter_valid(const void *record, size_t size)
 	return ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
 }
 
-/* Of all records that begin like a sample. */
+/* Applies to all records that begin like a sample. */
 static size_t event_stacks(const void *record, uint64_t ret[KIND_STACKS])
 {
 	ret[0] = ((const struct er_clock *)record)->stack;

@@ -24,7 +24,7 @@ static unsigned effect_of(int kind)
 	return kind == ER_KIND_WAIT || kind == ER_KIND_STACK ? EFFECT_NO_STACK : EFFECT_TOO_SMALL;
 }
 
-/* "2 of 5 waits, 1 stack". Returns what it means. */
+/* "2 of 5 waits, 1 stack". Returns the effects on reports. */
 static unsigned put_records(const struct record_counts *n, struct buf *b)
 {
 	unsigned means = 0;

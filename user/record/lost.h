@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the recorder says at the end about what it lost. `header` tells the details. */
+/* The recorder's message at the end about what it lost. er_print's `header` has the details. */
 #ifndef USER_RECORD_LOST_H
 #define USER_RECORD_LOST_H
 

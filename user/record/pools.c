@@ -32,8 +32,8 @@ static struct pool_file *file_of(struct recording *b, uint32_t number)
 }
 
 /*
- * Add the part [from, to) of a file, without what is known already: parts never overlap, for
- * readers take a segment that overlaps another for its successor.
+ * Add the part [from, to) of a file, except what is already known. Parts never overlap, because
+ * readers take a segment that overlaps an earlier one for its replacement.
  */
 static void add_part(struct pool_file *f, uint64_t from, uint64_t to)
 {
@@ -67,7 +67,7 @@ void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const s
 
 /* --- pools --- */
 
-/* "_cc1", a name for the directory; its number and suffix follow. */
+/* "_cc1": the directory's name, before its number and suffix. */
 static void pool_stem(const struct image *im, char *ret, size_t size)
 {
 	const char *name = image_file(im);
@@ -84,7 +84,7 @@ static void pool_stem(const struct image *im, char *ret, size_t size)
 		snprintf(ret, size, "_unknown");
 }
 
-/* `im` is one of the processes; NULL: of a program that shares with others. */
+/* `im` is one of the processes. NULL: the pool of programs that share. */
 static struct output *make_pool(struct recording *b, const struct image *im)
 {
 	const struct mapping *program = im ? image_program(im) : NULL;
@@ -101,7 +101,7 @@ static struct output *make_pool(struct recording *b, const struct image *im)
 	return p;
 }
 
-/* Programs are told apart by the number of their file. 0: it has none. */
+/* A program is identified by the number of its file. 0: it has none. */
 static struct output *find_pool(struct recording *b, const struct image *im)
 {
 	const struct mapping *program = image_program(im);

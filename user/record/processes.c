@@ -13,7 +13,7 @@ enum { COMMAND_MAX = 256 }; /* bytes; those of compilers have thousands */
 
 void process_command(const struct image *im, struct buf *ret)
 {
-	/* After its end the PID belongs to the next program, or to another process. */
+	/* After the process's end the PID may belong to another process. */
 	if (!im->end_ns)
 		procfs_cmdline(im->pid, ret);
 	if (!ret->len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of processes, processes.xml: a line for each program that a followed process ran. It
- * is written when the program's first record comes, because its command line can be read only
+ * Writes the table of processes, processes.xml: a line for each program that a followed process
+ * ran. The line is written at the program's first record, because its command line can be read only
  * while it runs.
  */
 #ifndef USER_RECORD_PROCESSES_H
@@ -13,8 +13,8 @@ struct buf;
 struct image;
 
 /*
- * Append the image's command line, its arguments separated by blanks; its name if it has ended.
- * The result is never empty.
+ * Append the image's command line, with blanks between its arguments. If the process has ended,
+ * append its name. The result is never empty.
  */
 void process_command(const struct image *im, struct buf *ret);
 /* Write the line of an image; its packets are in `p`. */

@@ -12,20 +12,20 @@
 #include "user/unwind/unwinder.h"
 
 enum {
-	PATIENCE_NS = 1200000000, /* shorter than an image is kept after its end */
+	PATIENCE_NS = 1200000000, /* less than the time for which an ended image is kept */
 	MAX_BYTES = 32 << 20,    /* waiting */
 };
 
 struct waiting {
 	struct er_stack *stack;
-	uint32_t lacks; /* the file whose table the last walk lacked; 0: not walked yet */
+	uint32_t lacks; /* the file whose table was missing in the last walk; 0: not walked yet */
 };
 
 struct raws {
 	struct stacks *stacks;
 	struct unwinder *unwinder;
 	VEC(struct waiting) waiting;
-	struct map ids; /* of waiting stacks; no values */
+	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
 	struct walk walk;
 };
@@ -71,7 +71,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	r->bytes += size_of(s);
 }
 
-/* Hand on the walked stack as if BPF had sent it. */
+/* Pass the walked stack on as if BPF had sent it. */
 static void hand_on(struct raws *r, const struct er_stack *s, const struct walk *w)
 {
 	struct {

@@ -25,7 +25,7 @@ struct unwinder;
 struct raws *raws_new(struct stacks *stacks, struct unwinder *unwinder);
 void raws_free(struct raws *r); /* NULL: nothing */
 
-/* A well-formed ER_STACK_RAW stack. */
+/* Takes a well-formed ER_STACK_RAW stack. */
 void raws_take(struct raws *r, const struct er_stack *s);
 /*
  * Walk the stacks whose tables are ready; with `last` walk all. The procmap must be up to date.

@@ -21,7 +21,7 @@
 
 struct exp_usage;
 
-/* The state of the archives, which are written after the capture. */
+/* The state of the archives. They are written after the capture. */
 enum archives {
 	ARCHIVES_NONE,        /* none are wanted, or it is not time yet */
 	ARCHIVES_RUNNING,     /* being written; if this stays, the recorder was killed */

@@ -18,7 +18,7 @@
 
 enum {
 	RELIEF_NS = 4 * 1000 * 1000,
-	LITTLE = 8192, /* bytes; too few to open five files for, if more may come */
+	LITTLE = 8192, /* bytes; an output with less to write waits, if more may come */
 };
 
 void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)

@@ -29,8 +29,9 @@ struct output; /* one experiment */
 int recording_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct recording **ret);
 /*
- * Write the exit events and flush: the experiment is complete. Only recording_close may follow, and
- * what replaces a file of the founder. Both return 0 or -errno and report nothing.
+ * Write the exit events and flush: the experiment is then complete. Afterwards only recording_close
+ * may be called, and functions that replace a file of the founder. Both return 0 or -errno and
+ * report nothing.
  */
 int recording_finish(struct recording *b, uint64_t time_ns);
 int recording_close(struct recording *b);
@@ -38,7 +39,7 @@ int recording_close(struct recording *b);
 void recording_discard(struct recording *b, int dirfd, const char *name);
 
 /*
- * Have fn called every few milliseconds while directories and files are written. That may take
+ * Have fn called every few milliseconds while directories and files are written. Writing may take
  * long, and fn can empty the rings meanwhile. fn must not use the recording.
  */
 void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx);
@@ -102,7 +103,7 @@ void output_clock(struct recording *b, struct output *p, const struct clock_pack
  */
 int recording_flush(struct recording *b);
 uint64_t recording_bytes(const struct recording *b);
-/* The number of sub-experiments; that of programs which followed processes ran. */
+/* The number of sub-experiments. The number of programs that followed processes ran. */
 size_t recording_nsubs(const struct recording *b);
 size_t recording_nprocesses(const struct recording *b);
 /* True if the limit of -L is reached. */

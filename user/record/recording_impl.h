@@ -18,7 +18,7 @@ struct pool_part {
 };
 
 struct pool_file {
-	const char *name; /* NULL: nothing is known of it */
+	const char *name; /* NULL: unknown */
 	struct binary *binary; /* NULL: it is not archived */
 	struct pool_part parts[POOL_PARTS];
 	unsigned nparts;

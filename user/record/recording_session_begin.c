@@ -203,7 +203,10 @@ static void watch_all(struct recording_session *s)
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
 }
 
-/* Without the worker stacks are walked by frame pointers. It inherits nothing opened later. */
+/*
+ * Without the worker, stacks are walked by frame pointers. Start it now, so that it inherits no
+ * descriptor that is opened later.
+ */
 static void start_worker(struct recording_session *s)
 {
 	struct diag step = { 0 };
@@ -243,7 +246,9 @@ int recording_session_begin(struct recording_session *s)
 		expwriter_event(w, "pause", s->start_ns, NULL);
 	else if (recording_session_capture(s) < 0)
 		return -1;
-	/* A duration counts from here: reading /proc and attaching may have taken a while. */
+	/*
+	 * The duration (-t) counts from here. Reading /proc and attaching may have taken a while.
+	 */
 	schedule_init(&s->due, s->plan, now_ns());
 	recording_session_recorder_xml(s);
 	watch_all(s);

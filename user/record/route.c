@@ -110,7 +110,10 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 			       .kthread = kthread, .recorder = recorder };
 }
 
-/* Find an output for the image, of its own if that is wanted and possible. NULL: no directory. */
+/*
+ * Find an output for the image; its own if that is wanted and possible. NULL: no directory could be
+ * made.
+ */
 static struct output *adopt(struct drain *dr, struct image *im, bool own)
 {
 	const struct drain_parts *p = &dr->parts;

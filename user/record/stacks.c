@@ -161,8 +161,9 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 }
 
 /*
- * The walk stopped below the thread's first frame. A frame pointer of 0 is not proof of the first
- * frame, but no caller is known to be missing. A stack cut at ER_END_DEPTH has its own flag.
+ * The walk stopped below the thread's first frame. A frame pointer of 0 does not prove that the
+ * first frame was reached, but then no caller is known to be missing. A stack that was cut at
+ * ER_END_DEPTH has a flag of its own.
  */
 static bool lacks_callers(const struct stored *s)
 {
@@ -171,8 +172,8 @@ static bool lacks_callers(const struct stored *s)
 }
 
 /*
- * Write the addresses of the user frames behind the `n` of the kernel; returns how many there are
- * then. Sets *lacking and stops at a frame that is not true.
+ * Write the addresses of the user frames behind the `n` kernel frames. Returns the number of all
+ * frames. At a wrong frame this stops and sets *lacking.
  */
 static size_t add_user(struct stacks *st, struct output *p, const struct stored *s,
 		       uint64_t time_ns, uint64_t *pcs, bool *lacking)
@@ -217,7 +218,7 @@ static size_t compose(struct stacks *st, struct output *p, const struct stored *
 	return n;
 }
 
-/* The pc of a pseudo function, 0 without a name; a new one is written first. */
+/* The pc of a pseudo function; 0 if there is no name. A new function is written first. */
 static uint64_t pseudo_pc(struct stacks *st, struct output *p, const char *name)
 {
 	return name ? output_pseudo_pc(st->recording, p, name) : 0;

@@ -29,7 +29,10 @@ void stacks_keep(struct stacks *st, const struct er_stack *s);
  * Changes s->id.
  */
 void stacks_keep_equal(struct stacks *st, struct er_stack *s);
-/* Why the walk of its user frames ended; ER_END_NOT: unknown stack, or there was no walk. */
+/*
+ * Returns why the walk of the user frames ended. ER_END_NOT: the stack is unknown, or there was no
+ * walk.
+ */
 enum er_end stacks_end(const struct stacks *st, uint64_t id);
 /* The number of definitions that came, repeated ones included. */
 uint64_t stacks_count(const struct stacks *st);
@@ -44,7 +47,7 @@ const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);
 /* How a stack is shown. leaf and root name pseudo functions; NULL: none. */
 struct stack_shape {
 	bool with_user;   /* show its user frames */
-	uint64_t time_ns; /* of the record: user frames are where files were mapped then */
+	uint64_t time_ns; /* time of the record; selects the mappings for user frames */
 	const char *leaf; /* called by all other frames */
 	const char *root; /* calls all other frames */
 };

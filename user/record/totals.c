@@ -33,7 +33,7 @@ static struct off_time off_time_of(struct drain *dr, const struct er_total *t, s
 	};
 }
 
-/* Time in which the thread had a CPU but the kernel did not charge it. */
+/* Time in which the thread had a CPU that the kernel did not charge to it. */
 static void put_stolen(struct drain *dr, const struct er_total *t, struct output *own, uint64_t ns)
 {
 	struct off_time off = off_time_of(dr, t, own, ER_OFF_CPU, ns);

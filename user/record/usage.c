@@ -11,12 +11,12 @@
 #include "analysis/experiment/usage.h"
 #include "user/record/schedule.h"
 
-/* A line of a file under /proc: its first word, and which of the numbers behind it goes where. */
+/* A line of a file under /proc: its first word, and the field for each number after it. */
 struct source {
 	const char *file, *word;
 	unsigned column;
 	size_t offset;
-	unsigned scale; /* times what; 0: ticks of USER_HZ */
+	unsigned scale; /* multiplier; 0: the number is in ticks of USER_HZ */
 };
 
 #define INTO(m) offsetof(struct exp_usage, m)
@@ -24,11 +24,10 @@ struct source {
 enum { TICKS = 0, ONE = 1, KB_BLOCKS = 2 }; /* a block is 512 bytes, as in getrusage(2) */
 
 /*
- * Rows of one file stand together; numbers for one field are added up. What no
- * file tells of the whole system stays 0 here: signals, system calls, characters, and
- * which switches were not voluntary (all count as voluntary, those of idle CPUs, too). What
- * the capture counts of these recorder_xml_usage() fills in. Times off a CPU are of
- * threads, and the drain knows them.
+ * Rows of one file are adjacent. Several numbers for one field are added up. Some fields have no
+ * source for the whole system and stay 0 here: signals, system calls, characters. All switches
+ * count as voluntary, those of idle CPUs included. recorder_xml_usage() fills in what the capture
+ * counts. Times off a CPU come from the drain.
  */
 static const struct source sources[] = {
 	{ "/proc/stat", "cpu", 0, INTO(user_ns), TICKS },   /* user */
@@ -51,7 +50,7 @@ static const struct source sources[] = {
 
 enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), FILE_MAX = 1 << 20 };
 
-/* The whole text, to be freed; "" when it cannot be read. */
+/* The whole text, or "" if it cannot be read. The caller frees it. */
 static char *slurp(const char *path)
 {
 	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -64,7 +63,7 @@ static char *slurp(const char *path)
 	return text;
 }
 
-/* snmp has each line twice, first with words in place of the numbers. */
+/* snmp has two lines with each first word. The first of them has words instead of numbers. */
 static bool has_numbers(const char *p)
 {
 	p += strspn(p, " ");
@@ -122,13 +121,13 @@ void usage_now(struct exp_usage *ret)
 void usage_since(struct exp_usage *u, const struct exp_usage *base)
 {
 	struct exp_usage b = *base;
-	uint64_t done = 0; /* a bit an entry: several rows fill one field */
+	uint64_t done = 0; /* one bit for each field, because several rows fill one field */
 
 	for (int i = 0; i < NSOURCES; i++) {
 		size_t offset = sources[i].offset;
 		uint64_t bit = 1ULL << offset / sizeof(uint64_t);
 
-		/* a counter may step back: network namespaces and CPUs come and go */
+		/* a counter may go down: network namespaces and CPUs come and go */
 		if (!(done & bit))
 			*field(u, offset) -= *field(u, offset) > *field(&b, offset) ?
 						     *field(&b, offset) : *field(u, offset);

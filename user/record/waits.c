@@ -159,8 +159,8 @@ static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time 
 }
 
 /*
- * No experiment is made for a process because of a thread that only waited from beginning to end,
- * unless it is a target: most processes of most systems only wait.
+ * A thread that only waited, from the recording's beginning to its end, is no reason to make an
+ * experiment for its process, unless it is a target. Most processes only wait.
  */
 static bool makes_output(const struct drain *dr, const struct er_wait *w)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Raw perf records of several rings, delivered in the order of time. The rings are read one after
- * the other. So a process's exec, in a ring read later, may be here while its fork, in a ring read
- * earlier, is not: a reader delivers only what is older than the moment at which it began to read.
+ * the other. A process's exec may therefore be read before its fork: the exec from a ring read
+ * late, the fork in a ring read too early. So a reader delivers only records that are older than
+ * the moment at which it began to read.
  */
 #ifndef USER_SPACE_EVENTQUEUE_H
 #define USER_SPACE_EVENTQUEUE_H
@@ -17,7 +18,7 @@ struct queued_event {
 	size_t offset, size;
 };
 
-/* Zero is an empty queue. */
+/* All zero is an empty queue. */
 struct eventqueue {
 	struct buf bytes;
 	VEC(struct queued_event) events;
@@ -31,8 +32,8 @@ void eventqueue_free(struct eventqueue *q);
 void eventqueue_add(struct eventqueue *q, const char *head, size_t nhead, const char *tail,
 		    size_t ntail);
 /*
- * Deliver the records up to this time, those of equal time in the order of their arrival. Later
- * ones stay. Records that sideband_parse refuses are dropped.
+ * Deliver the records up to this time. Records of equal time keep the order of their arrival. Later
+ * records stay. Records that sideband_parse refuses are dropped.
  */
 void eventqueue_deliver(struct eventqueue *q, uint64_t until_ns, proc_event_fn fn, void *ctx);
 

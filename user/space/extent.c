@@ -11,7 +11,7 @@
 
 enum { MAX_SEGMENTS = 64, PAGE = 4096 };
 
-/* The file is untrusted: what is read is checked, and sums wrap around. */
+/* The file is untrusted: values are checked, and sums may wrap around without harm. */
 static unsigned read_segments(int fd, Elf64_Phdr ret[MAX_SEGMENTS])
 {
 	Elf64_Ehdr h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Says how far a mapped ELF file extends in memory. The recorder knows only mappings of code; the
- * data of a file follows its code.
+ * Returns how far a mapped ELF file extends in memory. The recorder knows only mappings of code; a
+ * file's data follows its code.
  */
 #ifndef USER_SPACE_EXTENT_H
 #define USER_SPACE_EXTENT_H
@@ -12,9 +12,9 @@
 struct mapping;
 
 /*
- * The end of the file's memory, counted like offsets in the file from the mapping on: an address
- * a >= m->start belongs to the file if a - m->start + m->pgoff is less. Opens the file. 0 if it
- * cannot be read or is no 64-bit ELF file; else at most EXTENT_MAX.
+ * The end of the file's memory, counted like an offset in the file. An address a >= m->start
+ * belongs to the file if a - m->start + m->pgoff is less than the result. Opens the file. At most
+ * EXTENT_MAX; 0 if the file cannot be read or is not a 64-bit ELF file.
  */
 #define EXTENT_MAX (1ULL << 38)
 uint64_t extent_of_file(pid_t pid, const struct mapping *m);

@@ -23,7 +23,7 @@
 
 enum { BCACHEFS_MAGIC = (int)0xca451a4e };
 
-/* What the kernel shows for our own mapping that begins at this address. */
+/* What the kernel shows for our own mapping at this address. */
 static bool own_mapping(uint64_t start, struct maps_line *ret)
 {
 	struct buf maps = { 0 };
@@ -73,7 +73,7 @@ static bool has_two_numbers(int fd)
 				     fs.f_type == BTRFS_SUPER_MAGIC || (int)fs.f_type == BCACHEFS_MAGIC);
 }
 
-/* To see what the kernel shows for a mapping of this file, map it. */
+/* To learn what the kernel shows for a mapping of this file, map it. */
 static bool shown_alike(int fd, const struct mapping *m)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -88,7 +88,7 @@ static bool shown_alike(int fd, const struct mapping *m)
 	return alike;
 }
 
-/* Takes over the descriptor of a place (O_PATH), or an error. */
+/* Takes ownership of the O_PATH descriptor `place`, or passes on its error. */
 static int take(int place, const struct mapping *m)
 {
 	__cleanup(closep) int owned = place;
@@ -144,7 +144,7 @@ int mapped_open(pid_t pid, const struct mapping *m)
 
 	if (*m->path == '[')
 		return open_vdso();
-	/* For others it would pass by the permissions of directories. */
+	/* Only for root: map_files bypasses the permissions of directories. */
 	if (privilege_root())
 		fd = open_map_file(pid, m);
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the file behind a mapping. The mapped process may be hostile: its path may lead
- * somewhere else by now, or have been made to look right from the start. So a file is taken
- * only if it has the device and the inode number that the kernel shows for the mapping, if it
- * is a regular ELF file, and if no symbolic link was followed to it. It is opened with the
- * caller's own rights, unless the caller is root (loaders/privilege.h).
+ * Opens the file behind a mapping. The mapped process may be hostile: its path may lead somewhere
+ * else by now, or may have been a trap from the start. A file is therefore accepted only if three
+ * things hold. It has the device and the inode number that the kernel shows for the mapping. It is
+ * a regular ELF file. No symbolic link was followed to it. It is opened with the caller's own
+ * rights, unless the caller is root (loaders/privilege.h).
  */
 #ifndef USER_SPACE_MAPPED_H
 #define USER_SPACE_MAPPED_H
@@ -14,8 +14,9 @@
 #include "user/space/procmap.h"
 
 /*
- * The file behind the mapping of process pid, open for reading; the vdso's image for "[vdso]".
- * -errno: -ESTALE when another file is there now, -ENOEXEC when it is not an ELF file.
+ * Returns a descriptor, open for reading, of the file behind the mapping of process pid; for
+ * "[vdso]" of the vdso's image. Or -errno: -ESTALE if another file is there now, -ENOEXEC if it is
+ * not an ELF file.
  */
 int mapped_open(pid_t pid, const struct mapping *m);
 

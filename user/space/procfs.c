@@ -31,7 +31,7 @@ static bool take(char **at, int base, char delimiter, uint64_t *ret)
 	return true;
 }
 
-/* Without sscanf, which takes ten times as long: there are thousands of lines at the start. */
+/* Does not use sscanf, which takes ten times as long. There are thousands of lines at the start. */
 bool procfs_maps_line(char *line, struct maps_line *ret)
 {
 	uint64_t major, minor;
@@ -161,7 +161,10 @@ void procfs_cmdline(pid_t pid, struct buf *ret)
 	buf_add(ret, "", 0);
 }
 
-/* ") S ppid pgrp session tty tpgid flags … num_threads", not by sscanf: see procfs_maps_line. */
+/*
+ * Parses ") S ppid pgrp session tty tpgid flags … num_threads", without sscanf: see
+ * procfs_maps_line.
+ */
 static bool stat_numbers(const char *close, struct procfs_stat *ret)
 {
 	enum { PPID = 0, FLAGS = 5, NTHREADS = 16, N };

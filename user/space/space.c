@@ -166,7 +166,7 @@ void space_clear(struct image *im, const struct mapping *m, const struct procmap
 
 /* --- what was mapped at a time --- */
 
-/* Where nothing was ever removed, a mapping that is dated too late does no harm. */
+/* If nothing was ever removed, a mapping with too late a date does no harm. */
 static bool is_mapped(const struct space *sp, const struct mapping *m, uint64_t time_ns)
 {
 	return m->time_ns <= time_ns || !sp->nold;
@@ -219,7 +219,7 @@ bool space_removed(const struct space *sp, uint32_t file, uint64_t offset, uint6
 
 uint64_t space_age(const struct space *sp, uint64_t time_ns)
 {
-	uint64_t n = 2 * sp->nold; /* removed, and before that added */
+	uint64_t n = 2 * sp->nold; /* a removed mapping was added before: two changes */
 
 	if (!n)
 		return 0;

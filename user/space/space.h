@@ -26,8 +26,8 @@ void space_clear(struct image *im, const struct mapping *m, const struct procmap
 enum { SPACE_OLD = 64 };
 
 /*
- * What was mapped at that time: the mapping of an address, or the newest one of a file's
- * offset; NULL: none that is known. Valid until the space changes.
+ * What was mapped at that time: the mapping of an address, or the newest mapping of a file's
+ * offset. NULL: none is known. Valid until the space changes.
  */
 const struct mapping *space_at(const struct space *sp, uint64_t addr, uint64_t time_ns);
 const struct mapping *space_file_at(const struct space *sp, uint32_t file, uint64_t offset,
@@ -35,8 +35,8 @@ const struct mapping *space_file_at(const struct space *sp, uint32_t file, uint6
 /* Whether a mapping of this offset of the file had been removed by that time. */
 bool space_removed(const struct space *sp, uint32_t file, uint64_t offset, uint64_t time_ns);
 /*
- * How often what is mapped had changed by that time; 0 if no mapping was ever removed, as then a
- * file's place is the same at any time.
+ * How many changes of the mappings had happened by that time. 0 if no mapping was ever removed,
+ * because then each file has one place at all times.
  */
 uint64_t space_age(const struct space *sp, uint64_t time_ns);
 

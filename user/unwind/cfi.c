@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An instruction is a row of `instructions`: its operands, and what it does to the state. Each
- * advance of the address reports the state before it, if that differs from the last reported
- * one. DWARF 5, 6.4.2, defines the instructions; the System V ABI for x86-64 and the LSB have
- * .eh_frame's differences.
+ * An instruction is a row of `instructions`: its operands, and its effect on the state. Each
+ * instruction that advances the address first reports the state, if it differs from the last
+ * reported one. The instructions are defined in DWARF 5, 6.4.2; the differences of .eh_frame are in
+ * the System V ABI for x86-64 and the LSB.
  */
 #include "user/unwind/cfi.h"
 
@@ -18,8 +18,8 @@ enum {
 	REMEMBERED = 32,     /* states that can be remembered at a time; compilers nest two */
 	CIE_BYTES_MAX = 256, /* initial instructions are run for many FDEs; real ones have 10 */
 	PRIMARY = 0xc0,      /* the opcode's bits of an instruction with its operand inside */
-	OFF_MAX = 1 << 30,   /* of an offset; so that sums cannot overflow */
-	BX_SLOTS = 63,       /* words below the CFA where a rule can say that rbx is */
+	OFF_MAX = 1 << 30,   /* limit of an offset, so that sums cannot overflow */
+	BX_SLOTS = 63,       /* words below the CFA in which a rule can place rbx */
 };
 
 struct run {
@@ -129,7 +129,7 @@ static struct er_unwind_rule rule_of(const struct run *r)
 	set_cfa(&rule, &r->s);
 	set_bp(&rule, &r->s.bp);
 	set_ra(&rule, &r->s.ra);
-	if (r->s.ra.kind == CFI_UNDEFINED) /* the end of the stack, whatever the other rules are */
+	if (r->s.ra.kind == CFI_UNDEFINED) /* the end of the stack, whatever the other rules say */
 		return (struct er_unwind_rule){ .cfa = ER_CFA_SP, .ra = ER_RA_NONE };
 	if (rule.cfa == ER_CFA_BAD || rule.cfa == ER_CFA_NO_ENTRY || !sp_is_cfa(&r->s))
 		return (struct er_unwind_rule){ .cfa = ER_CFA_BAD };
@@ -417,7 +417,10 @@ static int64_t read_operand(struct run *r, unsigned kind, unsigned op, struct op
 	}
 }
 
-/* Run to the end of the instructions or of the FDE's code; false: not understood from there on. */
+/*
+ * Run to the end of the instructions or of the FDE's code. False: an instruction was not
+ * understood.
+ */
 static bool run(struct run *r, const struct ehframe_bytes *code)
 {
 	r->c = (struct cursor){ .p = code->p, .end = code->p + code->size,

@@ -6,7 +6,7 @@
 
 #include "analysis/base/cursor.h"
 
-/* register + off, then, if deref: what is in memory there + add. */
+/* register + off. If deref: the memory there, + add. */
 struct chain {
 	unsigned reg;
 	bool deref;
@@ -73,8 +73,8 @@ static bool is_plt(const struct ehframe_bytes *expr, unsigned *threshold)
 }
 
 /*
- * Assembly that saves its caller's stack pointer after an array:
- * *(rsp + off + 8 * register) + add.
+ * In assembly that saves its caller's stack pointer after an array: *(rsp + off + 8 * register) +
+ * add.
  */
 static bool is_index(const struct ehframe_bytes *expr, struct cfi_state *s)
 {

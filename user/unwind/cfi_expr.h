@@ -11,9 +11,9 @@
 
 #include "user/unwind/cfi.h"
 
-/* Set the CFA of `s` to the value of the expression; ER_CFA_BAD when it has another form. */
+/* Set the CFA of `s` to the value of the expression. If it has another form, set ER_CFA_BAD. */
 void cfi_expr_cfa(struct cfi_state *s, const struct ehframe_bytes *expr);
-/* Where a register was saved, by an expression for the address; CFI_OTHER: another form. */
+/* Where a register was saved. The expression gives the address. CFI_OTHER: another form. */
 struct cfi_place cfi_expr_place(const struct ehframe_bytes *expr);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "analysis/base/alloc.h"
 
-/* Replace the compressed bytes of f->section by what they contain. */
+/* Replace the compressed bytes of f->section by the uncompressed ones. */
 static bool inflate_section(struct debugframe *f)
 {
 	struct ehframe_section *s = &f->section;

@@ -7,7 +7,7 @@
 
 enum { PHDRS_MAX = 256 };
 
-/* Copy n bytes at the offset; false: the file does not have them. */
+/* Copy n bytes from the offset. False: they are outside the file. */
 static bool get(const struct elftext *e, uint64_t offset, void *ret, size_t n)
 {
 	if (offset > e->size || n > e->size - offset)
@@ -38,7 +38,7 @@ static bool get_shdr(const struct elftext *e, const Elf64_Ehdr *h, unsigned i, E
 	return get(e, h->e_shoff + i * sizeof(*ret), ret, sizeof(*ret));
 }
 
-/* The bytes that a segment has in the file; false: none. */
+/* The bytes of a segment in the file. False: it has none. */
 static bool file_part(const struct elftext *e, const Elf64_Phdr *p, struct elftext_segment *ret)
 {
 	if (p->p_offset >= e->size || !p->p_filesz)
@@ -79,7 +79,7 @@ bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret)
 	return false;
 }
 
-/* From an address to the end of its segment's bytes in the file; false: not in the file. */
+/* From an address to the end of its segment's bytes in the file. False: not in the file. */
 static bool bytes_at(const struct elftext *e, const Elf64_Ehdr *h, uint64_t addr,
 		     struct ehframe_section *ret)
 {
@@ -97,7 +97,7 @@ static bool bytes_at(const struct elftext *e, const Elf64_Ehdr *h, uint64_t addr
 	return false;
 }
 
-/* The section's size up to the entry of length 0 that ends it: no header says its size. */
+/* The section's size, up to its last entry, which has length 0. No header gives this size. */
 static void cut_at_end(struct ehframe_section *s)
 {
 	size_t at = 0;
@@ -113,8 +113,8 @@ static void cut_at_end(struct ehframe_section *s)
 }
 
 /*
- * A section by its name and its address, 0 for any; false: none with bytes in the file. Without
- * `compressed` (NULL) a compressed section does not count.
+ * Find a section by its name, and by its address unless that is 0. False: there is none with bytes
+ * in the file. If `compressed` is NULL, compressed sections are skipped.
  */
 static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *name, uint64_t addr,
 		    struct ehframe_section *ret, bool *compressed)
@@ -140,7 +140,7 @@ static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *na
 	return false;
 }
 
-/* .eh_frame by the program header, which unwinders use at run time. */
+/* Find .eh_frame by the program header that unwinders use at run time. */
 static uint64_t ehframe_addr(const struct elftext *e, const Elf64_Ehdr *h)
 {
 	struct ehframe_section s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of an ELF file in memory that an unwind table needs: where its code is, in the
- * file and in addresses, and its call frame information. The file is untrusted bytes; nothing
- * outside them is read and nothing is allocated. No library is used, so a process without
- * privileges can read others' files with it.
+ * Finds the parts of an ELF file that an unwind table needs: its code, by file offset and by
+ * address, and its call frame information. The file is untrusted: nothing outside its bytes is
+ * read. Nothing is allocated and no library is used, so a process without privileges can read other
+ * users' files with it.
  */
 #ifndef USER_UNWIND_ELFTEXT_H
 #define USER_UNWIND_ELFTEXT_H
@@ -30,17 +30,17 @@ struct elftext {
 };
 
 /*
- * 0; -ENOEXEC: not an ELF file of x86-64, or one that is damaged. A file without
+ * Returns 0, or -ENOEXEC if this is not an ELF file of x86-64 or is damaged. A file without
  * executable segments has nsegments 0. `data` must stay as long as `ret`.
  */
 int elftext_open(struct elftext *ret, const void *data, size_t size);
-/* The file offset of an address of code; false: it is in no executable segment. */
+/* The file offset of an address of code. False: it is in no executable segment. */
 bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret);
-/* .eh_frame, as the program headers give it or else the section headers; false: none. */
+/* .eh_frame, found by the program headers or else by the section headers. False: there is none. */
 bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
-/* Where a section is in the file; false: there is none by that name, or not in the file. */
+/* Where a section is in the file. False: there is no section of that name in the file. */
 bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size);
-/* .debug_frame, as it is in the file; false: none. debugframe.h uncompresses it. */
+/* .debug_frame as it is in the file; debugframe.h uncompresses it. False: there is none. */
 bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret, bool *compressed);
 
 #endif

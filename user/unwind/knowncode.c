@@ -33,7 +33,7 @@ static bool begins(const unsigned char *p, const unsigned char *end, const struc
 	return (size_t)(end - p) >= with->n && !memcmp(p, with->p, with->n);
 }
 
-/* The end of the first call in [p, end) that goes to code of the file; NULL: none. */
+/* The end of the first call in [p, end) to code in this file. NULL: there is none. */
 static const unsigned char *after_call(const struct elftext *e, const unsigned char *p,
 				       const unsigned char *end)
 {
@@ -50,8 +50,8 @@ static const unsigned char *after_call(const struct elftext *e, const unsigned c
 }
 
 /*
- * Where the kernel starts the program; nothing called it. A C library clears rbp there
- * and calls; glibc's dynamic loader calls, and jumps to the program by r12.
+ * The code at which the kernel starts the program; it has no caller. A C library's start clears rbp
+ * and then calls. glibc's dynamic loader calls, and jumps to the program by r12.
  */
 static void find_entry(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		       void *ctx)
@@ -80,7 +80,7 @@ static void find_entry(const struct knowncode *k, uint64_t begin, uint64_t end, 
 		found(ctx, entry, stop - e->data, &knowncode_outermost);
 }
 
-/* .init and .fini: calls between one subtraction from rsp and its addition. */
+/* .init and .fini: calls between a subtraction from rsp and its addition. */
 static void find_section(const struct elftext *e, uint64_t at, uint64_t n, uint64_t begin,
 			 uint64_t end, knowncode_fn *found, void *ctx)
 {
@@ -104,8 +104,8 @@ static void find_section(const struct elftext *e, uint64_t at, uint64_t n, uint6
 }
 
 /*
- * Find each occurrence of the bytes. A return address is looked up one byte before it,
- * so code that is only returned to has its rule from there on.
+ * Find each occurrence of the bytes. A return address is looked up one byte before it. Code that is
+ * only returned to therefore has its rule from that byte on.
  */
 static void find_bytes(const struct elftext *e, const struct bytes *b, uint64_t begin, uint64_t end,
 		       unsigned before, const struct er_unwind_rule *rule, knowncode_fn *found,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code that often has no call frame information but whose frames are known from its bytes:
- * where a program starts, .init and .fini, a signal handler's return, and where musl starts a
- * thread. The bytes are untrusted; an exact match is needed.
+ * Frames of code that usually has no call frame information, but is known by its bytes: the start
+ * of a program, .init and .fini, the return from a signal handler, and the start of a thread in
+ * musl. The bytes are untrusted, and only an exact match counts.
  */
 #ifndef USER_UNWIND_KNOWNCODE_H
 #define USER_UNWIND_KNOWNCODE_H
@@ -34,8 +34,8 @@ void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, known
 		  void *ctx);
 
 /*
- * Whether an entry of .debug_frame is that of Go's runtime.goexit, to which a goroutine's first
- * function would return: the end of the stack, although the entry does not say so.
+ * Whether an entry of .debug_frame is that of Go's runtime.goexit. A goroutine's first function
+ * returns to it, so it is the end of the stack, but the entry does not say so.
  */
 bool knowncode_is_goexit(const struct elftext *e, uint64_t begin, uint64_t end);
 extern const struct er_unwind_rule knowncode_outermost;

@@ -3,10 +3,10 @@
 
 enum { NOP = 0x90, INT3 = 0xcc, OPERAND_SIZE = 0x66, CS = 0x2e };
 
-/* The length of NOP with a memory operand, 0F 1F /0, its opcode included; 0: another instruction. */
+/* The length of a NOP with a memory operand (0F 1F /0), opcode included. 0: another instruction. */
 static size_t long_nop(const unsigned char *p, size_t n)
 {
-	/* By the operand's form: no displacement, 8 or 32 bits, each with and without SIB. */
+	/* By the form of the operand: no displacement, 8 or 32 bits, each with and without SIB. */
 	static const unsigned char lengths[256] = {
 		[0x00] = 3, [0x40] = 4, [0x44] = 5, [0x80] = 7, [0x84] = 8,
 	};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes between functions that align the next one and never run. */
+/* Bytes between functions. They align the next function and never run. */
 #ifndef USER_UNWIND_PADDING_H
 #define USER_UNWIND_PADDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether all n bytes are no-operations as assemblers and linkers write them, INT3 or 0. */
+/* Whether all n bytes are padding as assemblers and linkers write it: no-operations, INT3 or 0. */
 bool is_padding(const unsigned char *p, size_t n);
 
 #endif

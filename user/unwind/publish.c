@@ -15,7 +15,7 @@ enum {
 
 _Static_assert(1 << (SMALLEST + CLASSES - 1) == ER_SPACE_RANGES, "the largest room");
 
-/* A place that is no longer referred to; BPF programs may read it for GRACE_NS more. */
+/* A place that nothing refers to any more. BPF programs may still read it for GRACE_NS. */
 struct free_place {
 	uint32_t first;
 	uint64_t since_ns;
@@ -24,7 +24,7 @@ struct free_place {
 struct publisher {
 	struct unwind_maps *maps;
 	struct er_range *ranges;
-	uint32_t used; /* places before this one were given out */
+	uint32_t used; /* places below this one have been given out */
 	VEC(struct free_place) free[CLASSES]; /* by log 2 of their room, oldest first */
 	VEC(struct image *) changed;
 	VEC(struct er_range) sorted;

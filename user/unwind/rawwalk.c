@@ -12,8 +12,8 @@ struct raw_walk {
 	const struct er_raw *raw;
 	const struct mapping *mapping; /* the last one found */
 	bool untabled;
-	bool beyond;                   /* the walk read stack that was not copied */
-	enum er_end lacks;             /* the first table that was missing: why, */
+	bool beyond;                   /* the walk needed memory that was not copied */
+	enum er_end lacks;             /* why the first missing table was missing, */
 	const struct mapping *lacking; /* and whose */
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks raw stacks in user space: the copy that BPF sent because a table or a mapping was not
- * known at that moment (struct er_raw). The step from frame to frame is the one that BPF
- * takes, bpf/unwind_step.h.
+ * Walks raw stacks in user space. BPF sends a copy of the stack (struct er_raw) if a table or a
+ * mapping is not known at that moment. The steps are those of BPF's walk, bpf/unwind_step.h.
  */
 #ifndef USER_UNWIND_RAWWALK_H
 #define USER_UNWIND_RAWWALK_H
@@ -18,12 +17,15 @@
 
 struct unwind_maps;
 
-/* The data that a walk reads; all borrowed. */
+/* The data that a walk reads. All of it is borrowed. */
 struct walk_source {
 	const struct unwind_maps *maps; /* the tables */
 	const struct space *space;      /* of the process */
 	uint64_t time_ns;               /* when the stack was copied */
-	/* 8 bytes of code of a mapped file at an offset; false, or NULL: cannot be read. */
+	/*
+	 * Read 8 bytes of code of a mapped file at an offset. False, or a NULL function: not
+	 * readable.
+	 */
 	bool (*code)(void *ctx, uint32_t file, uint64_t offset, uint64_t *ret);
 	void *ctx;
 };
@@ -36,8 +38,8 @@ struct walk {
 };
 
 /*
- * Walks the stack. Ends at the first file without a table. With `untabled` it continues by frame
- * pointers, but reports the same end. `raw` has its nbytes bytes.
+ * Walks the stack. The walk ends at the first file without a table. With `untabled` it continues by
+ * frame pointers, but reports the same end. `raw` must have its nbytes bytes.
  */
 void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool untabled,
 	      struct walk *ret);

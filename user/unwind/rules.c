@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FIRST_SLOTS = 1024 }; /* a power of two, as all sizes */
+enum { FIRST_SLOTS = 1024 }; /* all sizes are powers of two */
 
 static size_t slot_of(const struct rules *r, const struct er_unwind_rule *rule)
 {
@@ -14,7 +14,7 @@ static size_t slot_of(const struct rules *r, const struct er_unwind_rule *rule)
 	return (h ^ h >> 32) & (r->nslots - 1);
 }
 
-/* The slot that has the rule, or the empty one where it belongs. */
+/* The slot of the rule, or the empty slot where it belongs. */
 static uint32_t *find(struct rules *r, const struct er_unwind_rule *rule)
 {
 	size_t at = slot_of(r, rule);

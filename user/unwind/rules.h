@@ -12,7 +12,7 @@
 
 struct rules {
 	VEC(struct er_unwind_rule) list;
-	/* Private: numbers by hash of the rule, and the last one asked for. */
+	/* Private: a map from a rule's hash to its number, and the last rule asked for. */
 	uint32_t *slots;
 	size_t nslots;
 	unsigned last;
@@ -21,8 +21,8 @@ struct rules {
 void rules_init(struct rules *r);
 void rules_fini(struct rules *r);
 /*
- * The rule's number; it is added if it is new. When there are ER_RULE_MAX - 1 already,
- * a new one gets the number of a rule with ER_CFA_BAD.
+ * Returns the rule's number, and adds the rule if it is new. If there are already ER_RULE_MAX - 1
+ * rules, a new one gets the number of a rule with ER_CFA_BAD.
  */
 unsigned rules_number(struct rules *r, const struct er_unwind_rule *rule);
 

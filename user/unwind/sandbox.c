@@ -81,7 +81,7 @@ static void add_return(struct filter *f, unsigned what)
 	add(f, BPF_RET | BPF_K, 0, 0, what);
 }
 
-/* The system call's number is loaded, before and after. */
+/* The system call's number is loaded both before and after this. */
 static void add_calls(struct filter *f, const struct allowed *calls, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

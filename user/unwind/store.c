@@ -80,7 +80,7 @@ static void drop_table(struct store *s, uint32_t file)
 	f->n = 0;
 }
 
-/* The table that was not used for the longest time; 0: there is none. */
+/* The table that has been unused for the longest time; 0: there is none. */
 static uint32_t coldest(const struct store *s)
 {
 	uint32_t found = 0;
@@ -123,7 +123,7 @@ static void publish_inode(struct store *s, uint32_t file)
 		unwind_maps_inode(s->maps, &key, file);
 }
 
-/* False: there is no room for it now. */
+/* Returns false if there is no room for it now. */
 static bool put_table(struct store *s, uint32_t file, const struct unwind_table *t)
 {
 	struct stored *f = stored_at(s, file);

@@ -30,14 +30,17 @@ struct store_counts {
 struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void store_free(struct store *s); /* NULL: nothing */
 
-/* Request the table of the mapping's file; `pid` has it mapped. May be called at any rate. */
+/*
+ * Request the table of the mapping's file, which process `pid` has mapped. May be called at any
+ * rate.
+ */
 void store_want(struct store *s, pid_t pid, const struct mapping *m);
 /* Publish tables that were built meanwhile. */
 void store_poll(struct store *s, uint64_t now_ns);
 bool store_is_half_full(const struct store *s);
-/* Tables are being built. */
+/* Whether tables are being built. */
 bool store_waits(const struct store *s);
-/* 8 bytes of the file; for struct walk_source, ctx is the store. */
+/* Reads 8 bytes of the file, for struct walk_source. ctx is the store. */
 bool store_code(void *s, uint32_t file, uint64_t offset, uint64_t *ret);
 void store_counts(const struct store *s, struct store_counts *ret);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each FDE becomes a span of the file with its rows. The spans are sorted by their start,
- * overlaps are cut off, and the rows are written in order. A row that is the same as the one
- * before it is left out.
+ * Each FDE becomes a span of the file with its rows. The spans are sorted by their start. Overlaps
+ * are cut off. Then the rows are written in order, without rows that equal the row before them.
  */
 #include "user/unwind/table.h"
 
@@ -26,7 +25,7 @@ enum {
 struct span {
 	uint64_t begin, end;
 	uint32_t row, nrows;
-	uint32_t order; /* of two with the same start the earlier one in the section wins */
+	uint32_t order; /* with equal starts, the earlier one in the section wins */
 };
 
 struct row {
@@ -42,7 +41,7 @@ struct builder {
 	struct rules rules;
 	VEC(struct span) spans;
 	VEC(struct row) rows;
-	struct span *span;      /* the one that is being read */
+	struct span *span;      /* the span that is being read, */
 	uint64_t addr;          /* and the address of its beginning */
 	struct unwind_counts *counts;
 	bool full;
@@ -62,7 +61,7 @@ static void add_row(void *ctx, uint64_t pc, const struct er_unwind_rule *rule)
 	vec_push(&b->rows, (struct row){ .off = pc - b->addr, .rule = rules_number(&b->rules, rule) });
 }
 
-/* Whether an FDE's code lies in one executable segment, and where in the file. */
+/* Whether an FDE's code lies in one executable segment; where it lies in the file. */
 static bool place(const struct builder *b, const struct ehframe_fde *f, struct span *ret)
 {
 	uint64_t last;
@@ -113,7 +112,10 @@ static void merge(const struct span *in, struct span *out, size_t from, size_t m
 		out[i] = b == to || (a < middle && before(&in[a], &in[b])) ? in[a++] : in[b++];
 }
 
-/* The C library's qsort asks for the size of memory, which the sandbox forbids. */
+/*
+ * Sorting is done here: the C library's qsort asks for the size of memory, which the sandbox
+ * forbids.
+ */
 static void sort(struct builder *b)
 {
 	size_t n = b->spans.len, sorted = 1;
@@ -155,7 +157,10 @@ static void arrange(struct builder *b)
 	b->spans.len = n;
 }
 
-/* The same, and without overlaps with the first `n` spans, which are already arranged. */
+/*
+ * The same for more spans. Also removes overlaps with the first `n` spans, which are arranged
+ * already.
+ */
 static void arrange_rest(struct builder *b, size_t n)
 {
 	size_t keep = n;
@@ -182,7 +187,7 @@ struct writer {
 	size_t nrows;
 	__u32 *index;
 	uint64_t first;
-	size_t block; /* the first whose index is not written yet */
+	size_t block; /* the first block whose index is not written yet */
 	unsigned rule;
 };
 
@@ -228,13 +233,13 @@ static int write_table(struct builder *b, struct unwind_table *t)
 
 	if (last->end - w.first > UINT32_MAX)
 		return -EFBIG;
-	blocks = (last->end - w.first) / ER_BLOCK_BYTES + 1; /* the row of the end included */
+	blocks = (last->end - w.first) / ER_BLOCK_BYTES + 1; /* includes the row of the end */
 	t->file.first = w.first;
 	t->file.blocks = blocks;
 	t->file.nrules = nrules;
 	t->file.index = nrules * ER_RULE_WORDS;
 	t->file.rows = t->file.index + blocks + 1;
-	/* Each row, and the end of each span. */
+	/* Write each row, and a row for the end of each span. */
 	t->words = xcalloc(t->file.rows + b->rows.len + b->spans.len, sizeof(*t->words));
 	memcpy(t->words, b->rules.list.data, nrules * sizeof(*b->rules.list.data));
 	w.index = t->words + t->file.index;
@@ -250,7 +255,7 @@ static int write_table(struct builder *b, struct unwind_table *t)
 	return 0;
 }
 
-/* Rules for code that needs no entry, in the gaps between the spans. */
+/* Rules for code that is known without an entry, in the gaps between the spans. */
 static void add_known(void *ctx, uint64_t begin, uint64_t end, const struct er_unwind_rule *rule)
 {
 	struct builder *b = ctx;

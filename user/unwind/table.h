@@ -27,8 +27,8 @@ struct unwind_counts {
 	size_t functions;    /* FDEs with code in the file */
 	size_t bad_entries;  /* entries that were skipped: damaged, or of an unknown form */
 	size_t outside;      /* FDEs whose code is not in the file's executable segments */
-	size_t cfi_rows;     /* rows as the call frame information has them */
-	size_t bad_rows;     /* of these, rows that no rule can express */
+	size_t cfi_rows;     /* rows in the call frame information */
+	size_t bad_rows;     /* rows among them that no rule can express */
 	size_t text;         /* bytes of executable segments */
 };
 
@@ -47,8 +47,8 @@ static inline const __u32 *unwind_table_words(const struct unwind_table *t, size
 }
 
 /*
- * Returns 0 and a table that the caller frees. -ENOEXEC: not an ELF file of x86-64, or damaged;
- * -ENODATA: it has no call frame information; -EFBIG: more than the format can hold.
+ * Returns 0 and a table, which the caller frees. Or -ENOEXEC: not an ELF file of x86-64, or
+ * damaged. -ENODATA: no call frame information. -EFBIG: more than the format can hold.
  */
 int unwind_table_build(const struct unwind_input *in, struct unwind_table *ret);
 void unwind_table_free(struct unwind_table *t);

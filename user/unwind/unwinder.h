@@ -25,7 +25,7 @@ struct unwind_worker;
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void unwinder_free(struct unwinder *u); /* NULL: nothing */
 
-/* A stack of the image came: publish its mappings, unless they are published. */
+/* A stack of the image has come: publish its mappings, unless that has been done. */
 void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s);
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
@@ -33,19 +33,20 @@ void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
 /* Publish changed mappings and new tables. */
 void unwinder_update(struct unwinder *u, uint64_t now_ns);
 
-/* The file's table is being built. */
+/* Whether the file's table is being built. */
 bool unwinder_builds(const struct unwinder *u, uint32_t file);
-/* Wait up to timeout_ms for a table that is being built; false: none is. */
+/* Wait up to timeout_ms for a table that is being built. False: none is. */
 bool unwinder_wait(struct unwinder *u, int timeout_ms);
 
 /*
- * Walk a raw stack of the image that was copied at time_ns. False: a table is missing and
- * was requested. With `last`, or if no table will come, the walk continues by frame pointers: true.
+ * Walk a raw stack of the image that was copied at time_ns. Returns false if a table is missing; it
+ * has then been requested. With `last`, or if the table will never come, the walk continues by
+ * frame pointers and the result is true.
  */
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret);
 
-/* The element <tables> of recorder.xml. */
+/* Write the element <tables> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
 
 #endif

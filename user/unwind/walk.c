@@ -49,7 +49,7 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
-/* A copied stack has true addresses: bpf/raw.bpf.h puts them there. */
+/* A copied stack already has the true addresses: see bpf/raw.bpf.h. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {
 	return ra;
@@ -65,7 +65,7 @@ static inline struct unwind_look *unwind_look(struct unwind_env *env)
 	return &env->look;
 }
 
-/* From one frame to its caller. */
+/* Go from one frame to its caller. */
 static enum er_end step(struct unwind_env *env, struct unwind_regs *r,
 			const struct unwind_place *place)
 {
@@ -76,7 +76,9 @@ static enum er_end step(struct unwind_env *env, struct unwind_regs *r,
 	return end ? end : unwind_step(env, r, &rule);
 }
 
-/* Where r is. ER_END_NOT: the walk goes on from there; w->n tells whether it was written. */
+/*
+ * Find the code of r. ER_END_NOT: the walk continues there. w->n shows whether a frame was written.
+ */
 static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *r,
 			      struct unwind_walked *w, uint64_t *frames, size_t max,
 			      struct unwind_place *place)

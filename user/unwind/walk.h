@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walk a user stack in user space, by the same steps as BPF (bpf/unwind_step.h):
- * for stacks that were captured as registers and a piece of memory because their
- * files had no tables yet, and for tests.
+ * Walks a user stack in user space, by the same steps as BPF (bpf/unwind_step.h). Used for stacks
+ * that were captured as registers and a piece of memory because their files had no tables yet, and
+ * by tests.
  */
 #ifndef USER_UNWIND_WALK_H
 #define USER_UNWIND_WALK_H
@@ -17,26 +17,29 @@
 
 /* Where a pc lies: the table of the file, and the offset in the file. */
 struct unwind_place {
-	const struct er_unwind_file *file; /* NULL: the file has no unwind information */
+	const struct er_unwind_file *file; /* NULL: no unwind information */
 	uint64_t offset;
-	uint64_t frame; /* what the walk writes; unless set it is the pc */
+	uint64_t frame; /* the frame that the walk writes; by default the pc */
 };
 
-/* What a walk asks for. All get `ctx`. */
+/* The functions that a walk calls. All get `ctx`. */
 struct unwind_source {
-	/* 8 bytes of memory; false: not captured, or not readable. */
+	/* Read 8 bytes of memory. False: not captured, or not readable. */
 	bool (*read)(void *ctx, uint64_t at, uint64_t *value);
 	/*
-	 * ER_END_NOT and the place of `pc`, or why the walk ends there. `ip` is the frame's: pc,
-	 * or the return address behind it. A return address of which it says ER_END_NO_MAPPING
-	 * is none, and not written.
+	 * Find the place of `pc`. Returns ER_END_NOT, or why the walk ends there. `ip` is the
+	 * frame's own address: pc, or the return address after it. If the result for a return
+	 * address is ER_END_NO_MAPPING, it is not a return address and no frame is written.
 	 */
 	enum er_end (*find)(void *ctx, uint64_t pc, uint64_t ip, struct unwind_place *ret);
-	/* `n` words of the last place's table; NULL: it has no such words. */
+	/* `n` words of the last place's table. NULL: it has no such words. */
 	const uint32_t *(*words)(void *ctx, uint32_t at, uint32_t n);
-	/* A register of the leaf by its DWARF number; false: not captured. NULL: none is. */
+	/*
+	 * Read a register of the leaf by its DWARF number. False: not captured. NULL: no register
+	 * is.
+	 */
 	bool (*reg)(void *ctx, unsigned reg, uint64_t *value);
-	/* Whether pc lies in code that belongs to no file. NULL: none does. */
+	/* Whether pc lies in code that belongs to no file. NULL: never. */
 	bool (*generated)(void *ctx, uint64_t pc);
 	void *ctx;
 };
@@ -52,8 +55,8 @@ struct unwind_walked {
 };
 
 /*
- * Write the stack's frames, the leaf's first, at most `max` of them: callers as return addresses,
- * what a signal interrupted as the exact pc.
+ * Write at most `max` frames of the stack, leaf first. Callers are return addresses; code that a
+ * signal interrupted is an exact pc.
  */
 struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unwind_leaf *leaf,
 				 uint64_t *frames, size_t max);

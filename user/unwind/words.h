@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Room for tables: runs of 32-bit words below a limit, given and taken back. What was taken
- * back is not given again before GRACE later, since BPF may still read it.
+ * Manages room for tables: runs of 32-bit words below a limit. A run that is given back is not used
+ * again before GRACE has passed, because BPF may still read it.
  */
 #ifndef USER_UNWIND_WORDS_H
 #define USER_UNWIND_WORDS_H
@@ -21,13 +21,15 @@ struct words_run {
 
 struct words {
 	uint32_t limit;
-	VEC(struct words_run) free; /* sorted, neighbours apart or of different times */
+	VEC(struct words_run) free; /* sorted; adjacent runs differ in their times */
 	uint32_t used;              /* words given */
 };
 
 void words_init(struct words *w, uint32_t limit);
 void words_fini(struct words *w);
-/* n words, aligned to `align` (a power of two), into *first; false: there is no such run now. */
+/*
+ * Allocate n words, aligned to `align` (a power of two), at *first. False: no such run is free now.
+ */
 bool words_take(struct words *w, uint32_t n, uint32_t align, uint64_t now_ns, uint32_t *first);
 void words_give(struct words *w, uint32_t first, uint32_t n, uint64_t now_ns);
 

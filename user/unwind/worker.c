@@ -39,10 +39,10 @@ struct unwind_worker {
 	char *areas;
 	VEC(struct job) jobs; /* in order; those before `first` are done */
 	size_t first, sent;   /* `sent` jobs from there on are with the worker */
-	uint64_t numbers, done; /* of the last job, and of the last one that is done */
+	uint64_t numbers, done; /* numbers of the last job, and of the last one done */
 	unsigned nlate;
 	uint64_t heard_s;     /* when the worker last answered or had nothing to do */
-	char *lent;           /* the area of the last result, if it is large; else NULL */
+	char *lent;           /* memory of the last result, if it is large; else NULL */
 	struct unwind_worker_stats stats;
 };
 
@@ -182,7 +182,7 @@ static void feed(struct unwind_worker *w)
 	}
 }
 
-/* Return the memory of a large table to the system. */
+/* Give the memory of a large table back to the system. */
 static void take_back(struct unwind_worker *w)
 {
 	if (w->lent)
@@ -296,7 +296,7 @@ static bool next_dropped(struct unwind_worker *w, struct unwind_result *ret)
 	return true;
 }
 
-/* Nothing came. Have the supervisor end a worker that was silent for too long. */
+/* Nothing came. If the worker has been silent for too long, tell the supervisor to end it. */
 static void check_silence(struct unwind_worker *w)
 {
 	if (!w->sent || now_s() - w->heard_s < SILENT_SECONDS)
@@ -307,8 +307,8 @@ static void check_silence(struct unwind_worker *w)
 }
 
 /*
- * The worker was killed between two jobs: the next job was counted as lost, but
- * the worker's successor did it.
+ * The worker was killed between two jobs. The next job was counted as lost, but the new worker did
+ * it.
  */
 static bool is_late(const struct unwind_worker *w, const struct worker_reply *r)
 {
@@ -329,7 +329,7 @@ bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret)
 	}
 	if (n == sizeof(r) && is_late(w, &r) && w->nlate++ < LATE_MAX)
 		return false;
-	/* A reply to no job comes from a worker that has been taken over. */
+	/* A reply that belongs to no job: an attacker controls the worker. */
 	if (n != sizeof(r) || !w->sent || (r.number && r.number != w->jobs.data[w->first].number)) {
 		end_process(w);
 		return next_dropped(w, ret);

@@ -53,7 +53,7 @@ struct unwind_worker_stats {
 
 /* NULL after a report if the process or its sandbox cannot be created. */
 struct unwind_worker *unwind_worker_start(struct diag *d);
-/* Ends the process; jobs that wait are dropped. NULL is allowed. */
+/* Ends the process. Waiting jobs are dropped. NULL is allowed. */
 void unwind_worker_stop(struct unwind_worker *w);
 
 /*
@@ -63,9 +63,12 @@ void unwind_worker_stop(struct unwind_worker *w);
 int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debug_fd);
 /* The same for a vdso, whose bytes are copied. */
 int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n);
-/* Readable when unwind_worker_next may have a result; -1: the process has ended. */
+/*
+ * A descriptor that polls readable when unwind_worker_next may have a result; -1: the process has
+ * ended.
+ */
 int unwind_worker_fd(const struct unwind_worker *w);
-/* The next result, without waiting; false: none is ready. Call it every second if jobs wait. */
+/* The next result, without waiting. False: none is ready. Call it every second while jobs wait. */
 bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret);
 /* The process that was started. Its children build the tables. 0: it has ended. */
 pid_t unwind_worker_pid(const struct unwind_worker *w);

@@ -32,7 +32,10 @@ static uint64_t cpu_now(void)
 	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Receive a job and its descriptors; -1 in those that were not sent. False: the end. */
+/*
+ * Receive a job and its descriptors; a descriptor that was not sent is -1. False: there are no more
+ * jobs.
+ */
 static bool receive(int sock, struct worker_job *job, int fds[2])
 {
 	union {
@@ -129,7 +132,7 @@ static void work(int sock, char *areas)
 	}
 }
 
-/* Wait until the worker has ended; kill it if told to, or if the recorder is gone. */
+/* Wait until the worker has ended. Kill it if told to, or if the recorder is gone. */
 static int await(pid_t pid, int control, bool *told)
 {
 	struct pollfd fds[2] = { { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },

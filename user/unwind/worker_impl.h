@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the two sides of worker.h say to each other. */
+/* The messages between the two sides of worker.h. */
 #ifndef USER_UNWIND_WORKER_IMPL_H
 #define USER_UNWIND_WORKER_IMPL_H
 
@@ -11,8 +11,8 @@
 #include "user/unwind/worker.h"
 
 /*
- * The shared memory has one area a slot. A slot belongs to the worker from its job until
- * its reply, and to us from there until the next job for it.
+ * The shared memory has one area for each slot. From its job to its reply a slot belongs to the
+ * worker; afterwards it belongs to the recorder until the next job.
  */
 enum { WORKER_SLOTS = 2 };
 
@@ -33,8 +33,8 @@ struct worker_reply {
 };
 
 /*
- * What the supervisor's process runs; returns when we are gone. On `control` it gets a byte
- * when the worker has been silent for too long.
+ * Runs in the supervisor's process; returns when the recorder is gone. A byte on `control` says
+ * that the worker has been silent for too long.
  */
 void worker_supervise(int sock, int control, void *areas);
 
