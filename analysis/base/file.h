@@ -30,8 +30,8 @@ struct file {
  */
 int file_open_at(int dirfd, const char *path, struct file *ret);
 /*
- * The same, but -ELOOP if the last component of `path` is a symbolic link. For files that other
- * users create: they must not make us read a file that only we may read.
+ * The same, but -ELOOP if the last component of `path` is a symbolic link. Use it for files that
+ * other users create: a link must not make us read a file that only we may read.
  */
 int file_open_plain_at(int dirfd, const char *path, struct file *ret);
 /* The same for an open descriptor, which is always closed. */

@@ -60,8 +60,8 @@ static int check_choices(struct shell *sh, char **argv, const struct choice *cho
 }
 
 /*
- * Accepted for compatibility. If two words exclude each other the last one wins; no report
- * depends on it.
+ * Accepted for compatibility; no report depends on it. If two words exclude each other the last one
+ * wins.
  */
 static int cmd_tlmode(struct shell *sh, int argc, char **argv)
 {

@@ -112,7 +112,7 @@ static const struct own_option {
 	{ "to", set_format }, { "o", set_output }, { "metric", set_metric }, { "root", set_root },
 };
 
-/* One of our own options; NULL: none. er_print's -to has a time, which begins with a digit. */
+/* One of our own options; NULL: none. er_print's -to takes a time, which begins with a digit. */
 static const struct own_option *own_option(int argc, char **argv)
 {
 	const char *name = argv[0] + (argv[0][0] == '-') + !strncmp(argv[0], "--", 2);
@@ -218,7 +218,7 @@ static int run(const struct front *f, FILE *nowhere, int argc, char **argv)
 	int status;
 
 	shell_init(&sh, "er_export", NULL);
-	/* Selections list what is selected; here nobody asked for that. */
+	/* A selection command lists what is selected. An export must not print that. */
 	printer_set_file(&sh.printer, nowhere, false);
 	status = shell_main_front(&sh, f, argc, argv);
 	shell_fini(&sh);

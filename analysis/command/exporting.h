@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program er_export: with --to it writes a format of another program, with er_print's
- * options for what is selected; without, the raw data.
+ * The program er_export. With --to it writes the format of another program, and er_print's options
+ * select the data. Without --to it prints the raw data.
  */
 #ifndef COMMAND_EXPORTING_H
 #define COMMAND_EXPORTING_H

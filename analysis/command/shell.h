@@ -153,7 +153,7 @@ struct front {
 	void *ctx;
 };
 
-/* The same for such a program. Returns 2 if the command line is wrong. */
+/* The whole of such a program. Returns its exit status; 2 if the command line is wrong. */
 int shell_main_front(struct shell *sh, const struct front *f, int argc, char **argv);
 
 #endif

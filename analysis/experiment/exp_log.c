@@ -10,7 +10,7 @@ struct log_reader {
 	struct experiment *e;
 	const char *file; /* its name, for messages */
 	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* the open element */
-	/* The current <profile>, or the last one: collect writes <profpckt> behind its end, too. */
+	/* The current <profile>, or the last one: collect writes <profpckt> after its end, too. */
 	int64_t ptimer_us, threshold_us;
 	int numstates;
 	const char *fname;
@@ -243,7 +243,7 @@ static void on_event(struct log_reader *r, const struct xml_element *el)
 		return;
 	if (kind && !strcmp(kind, "run")) {
 		on_run(r, el);
-		ev.time_ns = 0; /* only this event's stamp is absolute */
+		ev.time_ns = 0; /* the stamp of this event alone is absolute */
 	} else if (kind) {
 		note_end(e, kind, ev.time_ns);
 	}

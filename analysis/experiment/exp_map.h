@@ -18,7 +18,7 @@ struct exp_map {
 struct exp_ksym {
 	uint64_t addr, size;
 	const char *name;   /* ready to show, with the kernel's own dots */
-	const char *module; /* "vmlinux" when the line names none */
+	const char *module; /* "vmlinux" if the line names none */
 };
 
 #endif

@@ -179,9 +179,9 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 }
 
 /*
- * Whether this is a recording of the whole system. recorder.xml tells, which only founders have.
- * A part that is opened without its founder, and a recording by Sun's er_kernel, are known by their
- * clock packets. (gprofng rejects a setting of our own in log.xml.)
+ * Whether this is a recording of the whole system. In founders recorder.xml says so. A part that is
+ * opened without its founder, and a recording by Sun's er_kernel, are recognized by their clock
+ * packets. (An attribute of our own in log.xml is not possible: gprofng rejects it.)
  */
 static bool is_system_wide(const struct experiment *e)
 {
@@ -193,11 +193,13 @@ static bool is_system_wide(const struct experiment *e)
 	return recorder_system_wide(e);
 }
 
-/* A part takes it from its founder. */
+/* A part inherits this from its founder. */
 static void find_scope(struct experiment *e)
 {
 	e->system_wide = e->founder ? e->founder->system_wide : is_system_wide(e);
-	/* The founder, and the part for all processes that were not followed. */
+	/*
+	 * True for the founder, and for the part that holds all processes that were not followed.
+	 */
 	e->many_processes = e->system_wide && (!e->founder || !e->pid);
 }
 

@@ -178,8 +178,8 @@ struct wait_info {
 	uint64_t length_ns;   /* this part of the wait: blocked, or waiting for a CPU */
 	uint64_t object;      /* lock or fault address, 0 none */
 	/*
-	 * WAIT_CPU: the thread that had the CPU; USER_LOCK: the thread that held the
-	 * lock; 0 unknown.
+	 * WAIT_CPU: the thread that had the CPU. USER_LOCK: the thread that held the lock. 0:
+	 * unknown.
 	 */
 	uint32_t holder, holder_pid;
 	uint32_t waker, waker_pid; /* 0 unknown */

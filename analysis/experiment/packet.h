@@ -56,15 +56,15 @@ extern const struct packet_desc packet_descs[];
 extern const size_t npacket_descs;
 
 /*
- * What is counted on each CPU as it is recorded: an element of recorder.xml for each CPU, with
- * how many were produced, recorded and lost. Packets carry the number in SEQ.
+ * How records of each kind are counted. recorder.xml has an element for each CPU, with the numbers
+ * of records produced, recorded and lost. Packets have the record's number in SEQ.
  */
 enum er_ring { ER_RING_CLOCK, ER_RING_WAIT, ER_RING_TOTAL, ER_RING_COUNTER, ER_RINGS };
 
 struct ring_desc {
 	const char *element;
-	const char *one, *many;  /* "sample", "samples"; NULL: told nobody */
-	enum er_packet packet;   /* that has the number; EMPTY: none */
+	const char *one, *many;  /* "sample", "samples"; NULL: not shown */
+	enum er_packet packet;   /* the packet that has the number; EMPTY: none */
 };
 
 extern const struct ring_desc ring_descs[ER_RINGS];

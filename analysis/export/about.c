@@ -9,7 +9,7 @@
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
 
-/* Waits that are at least this long all have packets, in nanoseconds; 0: none. 1: all waits. */
+/* All waits of at least this length have packets, in nanoseconds. 0: none. 1: all waits. */
 static int64_t trace_threshold(const struct experiment *founder)
 {
 	vec_for_each(el, &founder->recorder) {

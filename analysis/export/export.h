@@ -16,12 +16,12 @@ struct metric;
 struct outfile;
 struct view_state;
 
-/* What stands at the root of each stack, above its outermost function. */
+/* What the root of each stack shows, above its outermost function. */
 enum export_root { ROOT_NONE, ROOT_STATE, ROOT_REASON, ROOT_PROCESS };
 
 struct export {
 	struct view_state *view;     /* session, metrics, filter and name format; borrowed */
-	const struct metric *metric; /* what stacks are weighted by, never a ratio; NULL: unchosen */
+	const struct metric *metric; /* the weight of stacks, never a ratio; NULL: not chosen */
 	enum export_root root;
 	struct diag *diag;
 };
@@ -36,16 +36,16 @@ struct exporter {
 	int (*write)(const struct export *x, struct outfile *out);
 };
 
-/* The nth exporter; NULL after the last. And the one of a name; NULL: there is none. */
+/* The nth exporter; NULL after the last. The exporter of a name; NULL: there is none. */
 const struct exporter *exporter_at(size_t n);
 const struct exporter *exporter_find(const char *name);
 
-/* The word's root in *ret. Returns 0, or -1 if there is none of this name. */
+/* Put the word's root into *ret. Returns 0, or -1 if the word names no root. */
 int export_root_parse(const char *word, enum export_root *ret);
 
 /*
- * The metric of this keyword, or with NULL the default one: total time if stacks have roots
- * of states or reasons, else the one that er_print sorts functions by. NULL after a report.
+ * The metric of this keyword. With NULL the default one: total time if the roots of stacks are
+ * states or reasons, else the metric that er_print sorts functions by. Returns NULL after a report.
  */
 const struct metric *export_metric(const struct view_state *v, const char *keyword,
 				   enum export_root root, struct diag *d);
@@ -53,7 +53,7 @@ const struct metric *export_metric(const struct view_state *v, const char *keywo
 /* Report that nothing passes the filter. Returns -1. */
 int export_nothing(const struct export *x);
 
-/* A row for each exporter, in its own file. */
+/* One row for each exporter, defined in the exporter's own file. */
 extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter,
 	speedscope_exporter, firefox_exporter;
 

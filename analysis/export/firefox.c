@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A processed profile for the Firefox Profiler (profiler.firefox.com), version 60; newer
- * versions of the program upgrade it. A thread has its CPU samples, weighted by the CPU time
- * that they represent, and its recorded waits as markers with stacks. The weights of waits
- * are samples of a track of their own, so that the tree of CPU time has no waits in it.
+ * A processed profile for the Firefox Profiler (profiler.firefox.com), version 60; newer versions
+ * of the program upgrade it. A thread has its CPU samples, weighted by the CPU time that they
+ * represent. Its recorded waits are markers with stacks. The weights of waits are samples on a
+ * separate track, so that the tree of CPU time contains no waits.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const char head[] =
 	"{\"key\":\"waker\",\"label\":\"Waker\",\"format\":\"string\"},"
 	"{\"key\":\"color\",\"format\":\"string\",\"hidden\":true}]}],\n";
 
-/* Colours of the waits of each state, out of the program's own. */
+/* The colours of waits by state, chosen from the program's own. */
 static const char *const colours[MS_COUNT] = {
 	[MS_TFAULT] = "purple", [MS_DFAULT] = "purple", [MS_KFAULT] = "purple",
 	[MS_USER_LOCK] = "orange", [MS_SLEEP] = "blue", [MS_WAIT_CPU] = "red",
@@ -151,7 +151,7 @@ static void put_category(struct firefox *f, const struct activity *a)
 	buf_printf(&f->out->buf, "%d", FIREFOX_WAIT);
 }
 
-/* `,"key":"name (TID 12)"`; nothing for no thread. */
+/* `,"key":"name (TID 12)"`; nothing if there is no thread. */
 static void put_thread(struct firefox *f, const char *key, const struct experiment *e, int64_t tid)
 {
 	const char *name = names_thread(session_names(f->session), e, tid);
@@ -213,7 +213,7 @@ static void put_no_markers(struct firefox *f)
 
 /* --- threads --- */
 
-/* A kernel thread is a process of its own. */
+/* A kernel thread counts as a process of its own. */
 static int64_t process_of(const struct timeline *t)
 {
 	return t->pid ? t->pid : t->tid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the source files of the Firefox Profiler exporter share: the tables that all threads
- * of a profile refer to. They grow while threads are written, and are written last.
+ * Shared by the source files of the Firefox Profiler exporter: the tables that all threads of a
+ * profile refer to. They grow while threads are written, so they are written last.
  */
 #ifndef EXPORT_FIREFOX_IMPL_H
 #define EXPORT_FIREFOX_IMPL_H

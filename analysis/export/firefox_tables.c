@@ -14,9 +14,9 @@
 
 
 
-/* Keys of frames that represent a function of a hidden object begin here. */
+/* Frames that represent a function of a hidden object have keys from here on. */
 static const uint64_t MERGED = (uint64_t)1 << 32;
-/* JavaScript's numbers are exact up to here; addresses of the kernel are larger. */
+/* JavaScript represents integers exactly up to here. Kernel addresses are larger. */
 static const uint64_t EXACT_MAX = (uint64_t)1 << 53;
 
 void firefox_free(struct firefox *f)
@@ -81,7 +81,7 @@ static enum firefox_category category(const struct func *func)
 	return func->flags & FUNC_PSEUDO ? FIREFOX_OTHER : FIREFOX_USER;
 }
 
-/* Fill in what is known of a frame of an object that is shown in full. */
+/* Fill in what is known about a frame of an object that is shown in full. */
 static void locate(struct firefox *f, const struct frame *frame, struct firefox_frame *ret)
 {
 	uint64_t address = frame->body->addr + frame->offset;
@@ -175,7 +175,7 @@ static void end_table(struct firefox *f, size_t n)
 	buf_printf(&f->out->buf, "\"length\":%zu},", n);
 }
 
-/* -1 is null. */
+/* -1 becomes null. */
 static void put_index(struct buf *b, int64_t index)
 {
 	if (index < 0)
@@ -342,5 +342,5 @@ void firefox_put_tables(struct firefox *f)
 	put_funcs(f);
 	/* Last, because the tables above add names. */
 	put_column(f, "stringArray", f->strings.len, put_string);
-	b->data[b->len - 1] = '}'; /* in place of the last comma */
+	b->data[b->len - 1] = '}'; /* replaces the last comma */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folded stacks, as flamegraph.pl, inferno, speedscope and others read them: one line for
- * each stack, "root;child;leaf COUNT". A time is counted in microseconds, anything else in
- * the metric's unit. Counts add up to er_print's <Total>.
+ * Folded stacks, as read by flamegraph.pl, inferno, speedscope and others. Each stack is one line,
+ * "root;child;leaf COUNT". Times are counted in microseconds, anything else in the metric's unit.
+ * The counts add up to er_print's <Total>.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 
-/* Stacks that differ in addresses only have the same line. */
+/* Stacks that differ only in addresses become one line. */
 struct lines {
 	struct strtab texts;
 	VEC(int64_t) values; /* by id of the text */
@@ -72,8 +72,8 @@ static int by_text(const void *pa, const void *pb, void *ctx)
 }
 
 /*
- * Divide times so that no rounding is lost: what a line loses, the next one gets. Recorders
- * count in whole microseconds, so this happens only to traced times.
+ * Round times to microseconds so that the sum stays exact: what rounding takes from one line is
+ * added to the next. Recorders count in whole microseconds, so only traced times are rounded.
  */
 static void write_lines(const struct lines *l, int64_t unit, struct outfile *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The packets that pass the filter, added up by stack and by what else an exporter tells
- * apart: state, reason, CPU, process or thread. For formats without times of single events.
+ * Adds up the packets that pass the filter by stack, and by what else an exporter distinguishes:
+ * state, reason, CPU, process or thread. For formats that have no times of single events.
  */
 #ifndef EXPORT_GATHER_H
 #define EXPORT_GATHER_H
@@ -20,12 +20,12 @@ enum gather_by {
 	BY_REASON = 1 << 1,
 	BY_CPU = 1 << 2,
 	BY_PROCESS = 1 << 3,
-	BY_THREAD = 1 << 4, /* and by the name that the thread had */
+	BY_THREAD = 1 << 4, /* and by the thread's name at that time */
 };
 
-/* What is not told apart is 0, cpu and state -1; so is what a packet lacks. */
+/* A value that is not distinguished, or that the packet lacks, is 0; cpu and state are then -1. */
 struct bucket_key {
-	const struct experiment *founder; /* NULL unless by process or thread */
+	const struct experiment *founder; /* NULL if processes are not distinguished */
 	const char *comm;                 /* interned by the session; NULL: unknown */
 	int64_t pid, tid;                 /* pid 0: a kernel thread, which always has its tid */
 	uint32_t stack;                   /* in session.stacks */
@@ -35,7 +35,7 @@ struct bucket_key {
 
 struct bucket {
 	struct bucket_key key;
-	int64_t samples;       /* clock packets, without remainders, which are no samples */
+	int64_t samples;       /* clock packets, except remainders */
 	int64_t on_ns, off_ns; /* time on and off a CPU */
 	int64_t value;         /* of the chosen metric, in its unit */
 };
@@ -47,12 +47,12 @@ struct gathered {
 };
 
 /*
- * Run over the packets. Buckets in which everything is 0 are left out. Returns 0; or -1
- * after a report that nothing passes the filter, or silently if the user interrupted.
+ * Go over the packets. Buckets in which everything is 0 are left out. Returns 0. Returns -1 after a
+ * report that nothing passes the filter; or without a report if the user interrupted.
  */
 int gather(const struct export *x, unsigned by, struct gathered *ret);
 void gathered_free(struct gathered *g);
-/* The same for what each thread did. Release with timelines_free, also after a failure. */
+/* The same for the activities of each thread. Release with timelines_free, also after a failure. */
 int gather_timelines(const struct export *x, struct timelines *ret);
 
 #endif

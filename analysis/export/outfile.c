@@ -24,7 +24,7 @@ static int open_gzip(struct outfile *o)
 	       Z_OK ? 0 : -1;
 }
 
-/* The permissions that a program's new file has. */
+/* The permissions of a program's new file. */
 static mode_t new_mode(void)
 {
 	mode_t mask = umask(0);
@@ -34,8 +34,8 @@ static mode_t new_mode(void)
 }
 
 /*
- * Open a temporary file beside the final one. A symbolic link stays: the file that it leads
- * to is replaced.
+ * Open a temporary file next to the final one. If the final name is a symbolic link, the link stays
+ * and the file that it leads to is replaced.
  */
 static int open_temp(struct outfile *o)
 {
@@ -108,7 +108,7 @@ static void put_gzip(struct outfile *o, int how)
 
 bool outfile_flush(struct outfile *o, size_t at_least)
 {
-	/* zlib counts in 32 bits. */
+	/* zlib's counts have 32 bits. */
 	if (o->buf.len < at_least || !o->buf.len)
 		return !o->err;
 	if (o->gz && !o->err)

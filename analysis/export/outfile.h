@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file that an export goes to. It appears under its name when it is complete, in place
- * of an older one; until then it has a temporary name beside it. Standard output, devices
- * and pipes are written directly.
+ * The file that an export is written to. The file gets its name, and replaces an older one, only
+ * when it is complete; until then it has a temporary name in the same directory. Standard output,
+ * devices and pipes are written directly.
  */
 #ifndef EXPORT_OUTFILE_H
 #define EXPORT_OUTFILE_H
@@ -25,18 +25,18 @@ struct outfile {
 };
 
 /*
- * Open the output; "-" is standard output. Returns 0, or -1 after a report; then nothing is
- * to be freed.
+ * Open the output; "-" is standard output. Returns 0, or -1 after a report; then there is nothing
+ * to free.
  */
 int outfile_open(struct outfile *o, const char *path, bool gzip, struct diag *d);
 /*
- * Write the buffer if it holds at least so many bytes. Returns whether all writes went well
- * so far; a caller that is told otherwise can stop.
+ * Write the buffer if it holds at least so many bytes. Returns whether all writes have succeeded so
+ * far; if not, the caller can stop.
  */
 bool outfile_flush(struct outfile *o, size_t at_least);
 /*
- * Write the rest and give the file its name. Returns 0, or -1 after a report; then an older
- * file of that name is unchanged. A closed pipe is no error. Frees everything.
+ * Write the rest and give the file its name. Returns 0, or -1 after a report; an older file of that
+ * name is then unchanged. A closed pipe is no error. Frees everything.
  */
 int outfile_commit(struct outfile *o, struct diag *d);
 /* Remove what was written. Frees everything. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace for Perfetto. It has a CPU sample for each recorded one, with its stack; each
- * recorded wait as a slice; and for threads all of whose waits were recorded the scheduler's
- * events, from which Perfetto draws thread states and CPUs. Time that nothing was recorded
- * about is left empty. Times are CLOCK_MONOTONIC.
+ * A trace for Perfetto. Each recorded CPU sample is a sample with its stack. Each recorded wait is
+ * a slice. If all waits of a thread were recorded, the trace also has the scheduler's events of
+ * that thread, from which Perfetto draws thread states and CPUs. Times without recorded data are
+ * left empty. Times are CLOCK_MONOTONIC.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,10 @@ static void put_clock(struct perfetto *p, unsigned clock, int64_t ns)
 	pb_message(&p->message, CLOCKS_CLOCK, &p->inner);
 }
 
-/* The trace's clock beside the time of day, and the kernel, whose version tells states apart. */
+/*
+ * The trace's clock together with the time of day, and the kernel's version, from which Perfetto
+ * knows the numbers of task states.
+ */
 static void put_machine(struct perfetto *p, const struct experiment *e)
 {
 	const char *os = strncmp(e->os, "Linux ", 6) ? e->os : e->os + 6;
@@ -146,7 +149,9 @@ static int by_time(const void *pa, const void *pb)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* The timebase of a CPU is the CPU time of its samples so far, and so keeps their weights. */
+/*
+ * The timebase of a CPU is the CPU time of its samples so far. This preserves the samples' weights.
+ */
 static void put_sample(struct perfetto *p, const struct sample *s, uint64_t timebase)
 {
 	const struct timeline *t = s->thread;
@@ -200,7 +205,7 @@ static void put_losses(struct perfetto *p, const struct experiment *founder)
 	}
 }
 
-/* The lines about the recording as marks at its beginning, on a track of their own. */
+/* The lines about the recording, as marks at its beginning on a separate track. */
 static void put_about(struct perfetto *p)
 {
 	int64_t begin = p->session->experiments.data[0]->start_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the source files of the Perfetto exporter share. A trace is a sequence of packets
- * (perfetto.dev, protos/perfetto/trace/). Stacks, frames, functions and files are interned:
- * a packet that is the first to use one also defines it.
+ * Shared by the source files of the Perfetto exporter. A trace is a sequence of packets
+ * (perfetto.dev, protos/perfetto/trace/). Stacks, frames, functions and files are interned: the
+ * first packet that uses one also defines it.
  */
 #ifndef EXPORT_PERFETTO_IMPL_H
 #define EXPORT_PERFETTO_IMPL_H
@@ -20,7 +20,7 @@ struct session;
 struct timeline;
 struct timelines;
 
-/* Field numbers that several files use. */
+/* Field numbers that several source files use. */
 enum {
 	TRACE_PACKET = 1,
 	PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_TIMESTAMP = 8,
@@ -56,16 +56,16 @@ uint64_t perfetto_stack(struct perfetto *p, uint32_t stack);
 void perfetto_waits(struct perfetto *p, const struct timelines *tl);
 
 /*
- * Switches and wakings of threads all of whose waits were recorded, as the kernel's trace
- * events. Returns the number of threads that have gaps and so are left out. (perfetto_sched.c)
+ * Switches and wakings, as the kernel's trace events, of threads all of whose waits were recorded.
+ * Returns the number of threads that were left out because they have gaps. (perfetto_sched.c)
  */
 size_t perfetto_sched(struct perfetto *p, const struct timelines *tl);
 
-/* The names of a thread and a process; never NULL. Not printable yet. */
+/* The names of a thread and of a process. Never NULL. The caller must make them printable. */
 const char *perfetto_thread_name(struct perfetto *p, const struct experiment *founder, int64_t tid);
 const char *perfetto_process_name(struct perfetto *p, const struct experiment *founder,
 				  int64_t pid, int64_t tid);
-/* A thread's process in the trace. A kernel thread is a process of its own. */
+/* A thread's process in the trace. A kernel thread counts as a process of its own. */
 static inline int64_t perfetto_pid(int64_t pid, int64_t tid)
 {
 	return pid ? pid : tid;

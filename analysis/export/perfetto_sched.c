@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scheduler's events (sched_switch, sched_waking) of threads whose waits were all
- * recorded. A thread runs between its waits, on the CPU on which its last wait ended. The
- * CPU that it had before its first wait is not known, so its first event is its waking or its
- * getting a CPU.
+ * The scheduler's events (sched_switch, sched_waking) of threads all of whose waits were recorded.
+ * Between two waits a thread runs on the CPU on which the first of them ended. Its CPU before its
+ * first wait is not known, so its first event is either its waking or the switch to it.
  */
 #include <string.h>
 
@@ -19,30 +18,31 @@ enum {
 	SWITCH_NEXT_COMM = 5, SWITCH_NEXT_PID = 6, SWITCH_NEXT_PRIO = 7,
 	WAKING_COMM = 1, WAKING_PID = 2, WAKING_PRIO = 3, WAKING_SUCCESS = 4, WAKING_CPU = 5,
 	FLAG_HARDIRQ = 8,
-	PRIO = 120, /* the default one: priorities are not recorded */
+	PRIO = 120, /* the default priority; priorities are not recorded */
 };
 
-/* The kernel's task states, as sched_switch has them since 4.14. */
+/* The kernel's task states, with the numbers that sched_switch uses since 4.14. */
 enum {
 	STATE_S = 1, STATE_D = 2, STATE_T = 4, STATE_TRACED = 8, STATE_X = 0x10, STATE_I = 0x80,
 	STATE_R_PLUS = 0x100,
 };
 
 /*
- * The two clocks of a recorded wait, that of its end and that of its length, differ by less
- * than this. So do the times at which one thread left a CPU and the next one got it.
+ * A wait's end and its length come from two clocks, which differ by less than this. The same bound
+ * applies between the time at which a thread leaves a CPU and the time at which the next one gets
+ * it.
  */
 enum { SKEW_NS = 1000 };
 
-/* A time on a CPU, between two waits. */
+/* A time on a CPU between two waits. */
 struct stay {
 	int64_t enters, leaves; /* absolute; leaves INT64_MAX: not in the recording */
 	const struct timeline *thread;
-	int64_t state;          /* of the task from `leaves` on */
+	int64_t state;          /* the task's state after it leaves */
 	int32_t cpu;
 };
 
-/* A switch or, with `woken`, a waking. NULL threads are the idle thread. */
+/* A switch or, with `woken`, a waking. A NULL thread is the idle thread. */
 struct sched_event {
 	int64_t time;
 	const struct stay *leaves, *enters;
@@ -51,7 +51,7 @@ struct sched_event {
 	int32_t cpu;
 };
 
-/* What the recording counted exactly about the threads that had an id. */
+/* The recorder's exact counts of the threads that had an id. */
 struct exact {
 	int64_t off_ns;
 	int64_t ended_ns; /* when the last of them ended; -1: it did not */
@@ -94,7 +94,7 @@ static const struct exact *exact_of(const struct sched *s, const struct timeline
 	return at ? &s->exact.data[*at - 1] : NULL;
 }
 
-/* What sched_switch would have said. The recording has the reason instead of the state. */
+/* What sched_switch would have reported. The recording has the reason instead of the state. */
 static int64_t task_state(const struct activity *a)
 {
 	if (a->state == MS_WAIT_CPU)
@@ -107,7 +107,7 @@ static int64_t task_state(const struct activity *a)
 	return a->reason == REASON_NO_WORK ? STATE_I : STATE_S;
 }
 
-/* Whether the recorded waits are all waits of the thread: they add up to its exact total. */
+/* Whether the recorded waits are all of the thread's waits, that is, add up to its exact total. */
 static bool is_complete(const struct sched *s, const struct timeline *t)
 {
 	const struct exact *e = exact_of(s, t);
@@ -146,7 +146,7 @@ static void add_waking(struct sched *s, const struct timeline *t, const struct a
 			.time = t->founder->start_ns + a->end, .cpu = a->cpu, .woken = a, .thread = t });
 }
 
-/* Adjacent waits are one absence: asleep, then runnable. */
+/* Adjacent waits are one absence: first asleep, then runnable. */
 static void add_thread(struct sched *s, const struct timeline *t)
 {
 	int64_t ended = exact_of(s, t)->ended_ns;
@@ -197,8 +197,8 @@ static void add_switch(struct sched *s, int64_t time, const struct stay *leaves,
 }
 
 /*
- * A CPU has one thread at a time, so a thread has left when the next one gets the CPU. Between
- * stays that are further apart the CPU was idle, or had a thread that is left out.
+ * A CPU has one thread at a time, so a thread has left when the next one gets the CPU. If there is
+ * a gap between two stays, the CPU was idle or had a thread that is left out.
  */
 static void add_switches(struct sched *s)
 {
@@ -223,7 +223,7 @@ static void add_switches(struct sched *s)
 	vec_sort(&s->events, by_time);
 }
 
-/* Write the event in p->message, which lacks its time and thread. */
+/* Add its time and thread to the event in p->message, and write it. */
 static void put_bundle(struct perfetto *p, const struct sched_event *e, int64_t pid)
 {
 	pb_uint(&p->message, FTRACE_TIMESTAMP, e->time);
@@ -255,7 +255,7 @@ static void put_switch(struct perfetto *p, const struct sched_event *e)
 	put_bundle(p, e, prev ? prev->tid : 0);
 }
 
-/* An interrupt's waking is said to be one, and to be the idle thread's. */
+/* A waking by an interrupt is attributed to the idle thread and marked as an interrupt's. */
 static void put_waking(struct perfetto *p, const struct sched_event *e)
 {
 	bool irq = e->woken->flags & WFLAG_WAKER_IRQ;

@@ -19,7 +19,7 @@ enum {
 	STACK_ID = 1, STACK_FRAMES = 2,
 };
 
-/* Ids of frames that represent a function of a hidden object begin here. */
+/* Frames that represent a function of a hidden object have ids from here on. */
 static const uint64_t MERGED = (uint64_t)1 << 32;
 
 static void define_string(struct perfetto *p, unsigned field, uint64_t id, const void *s, size_t n)
@@ -43,7 +43,7 @@ static int hex_digit(char c)
 	return at ? at - digits : -1;
 }
 
-/* A build id, in bytes as Perfetto has it. Returns whether there is one. */
+/* Append a build id in bytes, as Perfetto requires. Returns whether there is one. */
 static bool define_build_id(struct perfetto *p, const struct loadobj *o)
 {
 	const char *hex = o->symtab ? symtab_build_id(o->symtab) : NULL;
@@ -57,7 +57,7 @@ static bool define_build_id(struct perfetto *p, const struct loadobj *o)
 	return n;
 }
 
-/* The id of an object's mapping. Perfetto puts a / before each part of a path. */
+/* The id of an object's mapping. Perfetto puts a / before each component of a path. */
 static uint64_t mapping(struct perfetto *p, const struct loadobj *o)
 {
 	bool fresh, build_id;
@@ -95,7 +95,7 @@ static uint64_t source(struct perfetto *p, const char *file)
 	return id + 1;
 }
 
-/* frame NULL: a function of an object that is not shown in full. */
+/* frame NULL: the function of an object that is not shown in full. */
 static uint64_t define_frame(struct perfetto *p, uint32_t frame_id, const struct func *f)
 {
 	bool merged = frame_id == SHOWN_MERGED, fresh;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recorded waits: a track below each thread's own, with a slice for each wait. Arrows lead
- * from the holder of a lock or CPU to the wait's beginning, and from the waker to its end.
+ * Recorded waits: each thread has an extra track, with a slice for each wait. Arrows lead from the
+ * holder of a lock or CPU to the beginning of the wait, and from the waker to its end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum {
 	ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10,
 };
 
-/* Two tracks of each thread. The ids of other tracks are smaller. */
+/* Each thread has two tracks. The ids of all other tracks are smaller. */
 enum track { TRACK_OF_THREAD, TRACK_OF_WAITS, TRACKS };
 
 struct waits {
@@ -34,7 +34,7 @@ static uint64_t track_id(const struct experiment *founder, int64_t tid, enum tra
 	return (uint64_t)founder->id << 34 | (uint64_t)(uint32_t)tid << 2 | which;
 }
 
-/* Describe both tracks of a thread at their first use; returns the id of one. */
+/* Describe both tracks of a thread at their first use. Returns the id of one. */
 static uint64_t track(struct waits *w, const struct experiment *founder, int64_t pid, int64_t tid,
 		      enum track which)
 {
@@ -144,7 +144,7 @@ static void put_begin(struct waits *w, const struct timeline *t, const struct ac
 	put_event(p, begin);
 }
 
-/* A thread that an interrupt stopped did not wake anybody. */
+/* A thread that was stopped by an interrupt is not the waker. */
 static bool has_waker(const struct activity *a)
 {
 	return a->waker && !(a->flags & (WFLAG_WAKER_IRQ | WFLAG_OPEN_END));
@@ -170,7 +170,9 @@ static void put_wait(struct waits *w, const struct timeline *t, const struct act
 	put_event(p, end);
 }
 
-/* Waits of a thread follow each other. If a damaged recording says otherwise, they are cut. */
+/*
+ * The waits of a thread must not overlap. In a damaged recording they may, and then they are cut.
+ */
 void perfetto_waits(struct perfetto *p, const struct timelines *tl)
 {
 	struct waits w = { .p = p };

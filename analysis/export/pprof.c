@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pprof profile (github.com/google/pprof, proto/profile.proto). A sample is a stack of one
- * thread in one state on one CPU, with three values: recorded samples, time on a CPU, and
- * time off it.
- *
- * Addresses are those of the files, not of a process: a function that many processes map at
- * different places is one function. So each load object has one mapping that spans all
- * addresses, which pprof takes as addresses that are already adjusted.
+ * A pprof profile (github.com/google/pprof, proto/profile.proto). A sample is a stack of one thread
+ * in one state on one CPU. It has three values: recorded samples, time on a CPU, and time off it.
+ * Addresses are file addresses, so a function that processes map at different places is one
+ * function. Therefore each load object has a single mapping that spans all addresses; pprof then
+ * takes addresses as already adjusted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,15 +49,15 @@ struct pprof {
 	struct buf message, inner, text;
 	VEC(uint32_t) funcs, frames; /* of the present stack */
 	VEC(uint64_t) ids;           /* its locations */
-	uint32_t located;            /* 1 + that stack; 0: none yet */
+	uint32_t located;            /* 1 + the stack whose locations are in `ids`; 0: none yet */
 };
 
-/* What the locations of a mapping have. */
+/* Which details the locations of a mapping have. */
 enum has { HAS_SEEN = 1, HAS_LINES = 2, HAS_INLINED = 4 };
 
 static const uint64_t MERGED = (uint64_t)1 << 32;
 
-/* The number of a text, made printable. */
+/* The number of a text, which is made printable. */
 static uint64_t string_id(struct pprof *p, const char *s)
 {
 	buf_clear(&p->text);
@@ -96,8 +94,8 @@ static enum has put_line_of(struct pprof *p, const struct func *f, const struct 
 }
 
 /*
- * Write the location of the frames from `from` to `to`, which has the code, and return its
- * id. They are one place in the code: calls inlined into a function.
+ * Write one location for the frames from `from` to `to`, and return its id. They are a function and
+ * the calls inlined into it at one place; `to` is the frame that has the code.
  */
 static uint64_t location(struct pprof *p, size_t from, size_t to)
 {
@@ -124,7 +122,10 @@ static uint64_t location(struct pprof *p, size_t from, size_t to)
 	return number;
 }
 
-/* The locations of a stack, leaf first, into p->ids. They stay for samples that follow with it. */
+/*
+ * Put the ids of a stack's locations, leaf first, into p->ids. Later samples with the same stack
+ * reuse them.
+ */
 static void locate(struct pprof *p, uint32_t stack)
 {
 	uint32_t n = p->session->stacks.data[stack].n;
@@ -188,7 +189,7 @@ static void put_label(struct pprof *p, const char *key, const char *text)
 	pb_message(&p->message, SAMPLE_LABEL, &p->inner);
 }
 
-/* Numbers are texts, too: pprof drops numbers that are 0, such as the CPU 0. */
+/* Numbers are written as texts, too, because pprof drops numbers that are 0, such as CPU 0. */
 static void put_number(struct pprof *p, const char *key, int64_t number)
 {
 	char text[24];
@@ -253,7 +254,7 @@ static void put_about(struct pprof *p)
 	table_free(&t);
 }
 
-/* Last, because everything else adds to it. The text 0 is empty. */
+/* Written last, because everything else adds texts. Text 0 is empty. */
 static void put_strings(struct pprof *p)
 {
 	for (size_t i = 0; i < p->strings.len; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Protocol buffer messages, appended to a buffer field by field. A message within a message
- * is built in a buffer of its own first.
+ * Appends protocol buffer messages to a buffer, field by field. A message inside a message is first
+ * built in a buffer of its own.
  */
 #ifndef EXPORT_PROTOBUF_H
 #define EXPORT_PROTOBUF_H
@@ -11,7 +11,10 @@
 
 #include "analysis/base/buf.h"
 
-/* An integer, bool or enum field; negative values of int32 and int64 fields as their two's complement. */
+/*
+ * An integer, bool or enum field. Negative values of int32 and int64 fields are written as two's
+ * complement.
+ */
 void pb_uint(struct buf *b, unsigned field, uint64_t value);
 /* A fixed64 field, and a double. */
 void pb_fixed64(struct buf *b, unsigned field, uint64_t value);

@@ -10,12 +10,15 @@
 struct bucket_key;
 struct buf;
 
-/* What `gather` has to tell apart for a root: enum gather_by. */
+/* What `gather` has to distinguish for a root: enum gather_by. */
 unsigned root_by(enum export_root root);
-/* Append the name of the root that x asks for; nothing for ROOT_NONE. */
+/* Append the name of the root for x; nothing for ROOT_NONE. */
 void root_put(const struct export *x, const struct bucket_key *k, struct buf *b);
 
-/* A microstate's name in reports; "No state" outside the table. A reason's; "On CPU" for -1. */
+/*
+ * The name of a microstate in reports; "No state" outside the table. The name of a reason; "On CPU"
+ * for -1.
+ */
 const char *state_uname(int64_t state);
 const char *reason_uname(int64_t reason);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file for speedscope (speedscope.app/file-format-schema.json): a profile of all threads,
- * then one of each thread, the largest first. Samples with one stack are added up, because
- * speedscope gets slow with some hundred thousand samples; so the order of samples in it
- * is not that of time.
+ * A file for speedscope (speedscope.app/file-format-schema.json): a profile of all threads, then
+ * one of each thread, the largest first. Samples with the same stack are added up, because
+ * speedscope gets slow with some hundred thousand samples. The samples are therefore not in order
+ * of time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static size_t new_frame(struct speedscope *s, const char *name, const char *file
 	return s->nframes++;
 }
 
-/* A frame is a function: speedscope adds up by frames, not by names. */
+/* One frame for each function: speedscope adds up by frames, not by names. */
 static size_t function_frame(struct speedscope *s, uint32_t id)
 {
 	uint64_t *at = map_put(&s->funcs, id, NULL);
@@ -63,7 +63,7 @@ static size_t function_frame(struct speedscope *s, uint32_t id)
 	return *at - 1;
 }
 
-/* The frame of a bucket's root. False: it has none. */
+/* The frame for the root of a bucket. False: it has no root. */
 static bool root_frame(struct speedscope *s, const struct bucket_key *k, size_t *ret)
 {
 	uint32_t id;

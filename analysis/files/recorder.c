@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether something still records into an experiment. er_kernel writes that, and its process
- * ID, into recorder.xml. gprofng's collector is a library in the recorded process. A process ID
- * alone proves nothing, because another process may have it by now.
+ * Whether something still records into an experiment. er_kernel writes its state and its process ID
+ * into recorder.xml. gprofng's collector is a library in the recorded process. A process ID alone
+ * proves nothing, because another process may have it by now.
  */
 #include <fcntl.h>
 #include <inttypes.h>

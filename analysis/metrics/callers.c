@@ -102,7 +102,10 @@ static void forget(struct neighbours *side)
 	side->funcs.len = side->values.len = 0;
 }
 
-/* Whether the piece is at this position of a path, from its innermost function outwards. */
+/*
+ * Whether the piece occurs at this position of a path. It is compared from its innermost function
+ * outwards.
+ */
 static bool stands_at(const uint32_t *path, struct func *const *funcs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

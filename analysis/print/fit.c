@@ -59,7 +59,10 @@ static void widen(size_t *width, size_t to)
 	*width = *width < to ? to : *width;
 }
 
-/* The room for a text of this width. Text that wraps needs less, but the rails of its tree. */
+/*
+ * The room that a text of this width needs. Text that wraps needs less, but at least the rails of
+ * its tree.
+ */
 static size_t needed(const struct column *c, const struct row *r, const struct cell *cell,
 		     size_t width)
 {
@@ -70,7 +73,7 @@ static size_t needed(const struct column *c, const struct row *r, const struct c
 	return !rails ? 0 : width + rails < BRANCH_LEAST ? width + rails : BRANCH_LEAST;
 }
 
-/* The column before it stays as long as this one does only if both have the same `spare`. */
+/* With the same `spare`, this column and the one before it are kept or dropped together. */
 static size_t gap_before(const struct table *t, size_t column)
 {
 	const struct column *c = &t->columns.data[column];

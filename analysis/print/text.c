@@ -93,7 +93,7 @@ static bool runs_over(const struct table *t, const struct row *r, size_t column)
 	return true;
 }
 
-/* Whether, among cells of this kind, a number further from 0 is at least as wide. */
+/* Whether a number further from 0 is at least as wide, among cells of this kind. */
 static bool grows(const struct cell *c)
 {
 	return !c->n && !c->estimate && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
@@ -191,7 +191,7 @@ static void measure_titles(struct printer *p, const struct table *t)
 	}
 }
 
-/* What follows looks so on a terminal that has colours. */
+/* Colour the text that follows, if the terminal has colours. */
 static const char STYLE_TITLE[] = "\033[1m", STYLE_WARNING[] = "\033[91m", STYLE_PLAIN[] = "\033[m";
 
 static void style(struct printer *p, const char *code)

@@ -61,7 +61,7 @@ static bool has_name(const name_vec *v, const char *name)
 	return false;
 }
 
-/* The kinds of data that have it: "clock, I/O", "all", or "not recorded". */
+/* The kinds of data that have this value: "clock, I/O", "all", or "not recorded". */
 static const char *data_with(const struct session *s, const struct property *p, const char *field,
 			     struct buf *b)
 {

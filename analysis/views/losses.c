@@ -174,7 +174,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* ", " and at last " and ": parts of a sentence. */
+/* Join the parts of a sentence: ", " between them, " and " before the last. */
 static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -111,7 +111,7 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 	}
 }
 
-/* On a narrow terminal the last metrics are left out first, the one that sorts never. */
+/* On a narrow terminal the last metrics are left out first. The sort metric is never left out. */
 static void put_columns(struct table *t, const struct metric *const *m, const struct metric *sort)
 {
 	for (int spare = 1; *m; m++, spare++)

@@ -35,7 +35,7 @@ struct view_state {
 	struct tally *tally;   /* made by view_tally; discarded when a setting above changes */
 };
 
-/* Initialize with the defaults for the session's data; release. */
+/* Initialize with the defaults for the session's data. Release. */
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms);
 void view_state_fini(struct view_state *v);
 /* Call this when experiments, the filter or the shown objects have changed. */
