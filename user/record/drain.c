@@ -62,6 +62,17 @@ void drain_set_procmap(struct drain *dr, struct procmap *pm)
 	dr->procmap = pm;
 }
 
+void drain_restart(struct drain *dr)
+{
+	procmap_disown(dr->procmap);
+	thread_names_free(dr->names);
+	dr->names = thread_names_new(dr->parts.recording);
+	ends_clear(dr->ends);
+	memset(dr->rings, 0, dr->parts.ncpus * sizeof(*dr->rings));
+	memset(dr->nwritten, 0, sizeof(dr->nwritten));
+	memset(dr->state_ns, 0, sizeof(dr->state_ns));
+}
+
 void drain_free(struct drain *dr)
 {
 	if (!dr)

@@ -55,6 +55,11 @@ bool drain_is_behind(const struct drain *dr);
  * before them. `last`: no records follow, so a record without its stack is written without it.
  */
 void drain_process(struct drain *dr, bool last);
+/*
+ * The recording goes on in another experiment: forget its outputs, and what of names and counts was
+ * written there. Processes, mappings and stacks stay known. Call it after recording_finish.
+ */
+void drain_restart(struct drain *dr);
 
 struct ring_count {
 	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */

@@ -89,6 +89,12 @@ void ends_count(struct ends *e, struct image *im, enum ends_kind kind, enum er_e
 	sum->ns += weight_ns;
 }
 
+void ends_clear(struct ends *e)
+{
+	vec_for_each(p, &e->programs)
+		**p = (struct program){ 0 };
+}
+
 static void write_sum(struct buf *b, const char *program, enum ends_kind kind, enum er_end end,
 		      const struct ends_sum *sum)
 {

@@ -24,6 +24,8 @@ void ends_free(struct ends *e); /* NULL: nothing */
 /* Count one record of the image: how its walk ended (ER_END_NOT: there was none), its weight. */
 void ends_count(struct ends *e, struct image *im, enum ends_kind kind, enum er_end end,
 		uint64_t weight_ns);
+/* Set all counts to 0. Programs keep their numbers. */
+void ends_clear(struct ends *e);
 /* Write one element for each program, kind and end. */
 void ends_write(const struct ends *e, struct buf *b);
 

@@ -97,7 +97,7 @@ static struct output *make_pool(struct recording *b, const struct image *im)
 	if (!p)
 		return NULL;
 	p->pool = true;
-	b->npools++;
+	b->segment->npools++;
 	return p;
 }
 
@@ -107,9 +107,9 @@ static struct output *find_pool(struct recording *b, const struct image *im)
 	const struct mapping *program = image_program(im);
 	uint64_t *at, key = program ? program->file : 0;
 
-	if (b->npools >= MAX_POOLS && !map_get(&b->pools, key))
+	if (b->segment->npools >= MAX_POOLS && !map_get(&b->segment->pools, key))
 		key = OTHER_PROGRAMS;
-	at = map_put(&b->pools, key, NULL);
+	at = map_put(&b->segment->pools, key, NULL);
 	if (!*at)
 		*at = (uintptr_t)make_pool(b, key == OTHER_PROGRAMS ? NULL : im);
 	return (struct output *)(uintptr_t)*at;
@@ -141,7 +141,7 @@ static void write_part(struct recording *b, struct output *p, uint32_t number, u
 	if (!fresh)
 		return;
 	expwriter_segment(p->w, &(struct exp_segment){
-		.time_ns = b->header.start_ns,
+		.time_ns = b->segment->header.start_ns,
 		.vaddr = address_in_pool(er_frame(number, part->from)),
 		.size = part->to - part->from,
 		.foffset = part->from,

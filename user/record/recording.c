@@ -38,14 +38,53 @@ void recording_relieve(struct recording *b)
 }
 
 /* The founder lists the CPUs; on some machines there are hundreds. */
-static void announce_parts(struct recording *b, const struct plan *plan)
+static void announce_parts(struct segment *s, const struct plan *plan)
 {
-	struct exp_header h = b->header;
+	struct exp_header h = s->header;
 
 	h.ncpus = 0;
-	expwriter_parts_begin(b->founder.w, &h);
-	kinds_announce(plan, b->founder.w, true);
-	expwriter_parts_end(b->founder.w);
+	expwriter_parts_begin(s->founder.w, &h);
+	kinds_announce(plan, s->founder.w, true);
+	expwriter_parts_end(s->founder.w);
+}
+
+static void segment_free(struct segment *s)
+{
+	vec_free(&s->dirty);
+	vec_free(&s->open);
+	map_free(&s->pools);
+	strtab_free(&s->stems);
+	vec_free(&s->used);
+	map_free(&s->callers);
+	free(s);
+}
+
+/* Create an empty experiment. 0, or -errno after reporting. */
+static int segment_open(const struct plan *plan, int dirfd, const char *name,
+			const struct exp_header *h, struct diag *d, struct segment **ret)
+{
+	struct segment *s = xcalloc(1, sizeof(*s));
+	int err = expwriter_create(dirfd, name, h, d, &s->founder.w);
+
+	if (err) {
+		segment_free(s);
+		return err;
+	}
+	s->header = *h;
+	s->max_subs = plan->max_subs;
+	kinds_announce(plan, s->founder.w, false);
+	announce_parts(s, plan);
+	for (size_t i = 0; i < plan->ncomments; i++)
+		expwriter_text(s->founder.w, "notes", plan->comments[i]);
+	*ret = s;
+	return 0;
+}
+
+static void recording_free(struct recording *b)
+{
+	vec_free(&b->pool_files);
+	ksymtab_close(b->ksyms);
+	free(b);
 }
 
 int recording_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
@@ -54,25 +93,15 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
 	struct recording *b = xcalloc(1, sizeof(*b));
 	int err;
 
-	b->header = *h;
 	b->drops = drops;
-	b->limit = plan->limit_bytes;
-	b->max_subs = plan->max_subs;
+	b->plan = plan;
 	b->ksyms = plan_profiles(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
-	if (plan_profiles(plan) && !b->ksyms) {
-		free(b);
-		return -EPERM;
-	}
-	err = expwriter_create(dirfd, name, h, d, &b->founder.w);
+	err = plan_profiles(plan) && !b->ksyms ? -EPERM :
+						 segment_open(plan, dirfd, name, h, d, &b->segment);
 	if (err) {
-		ksymtab_close(b->ksyms);
-		free(b);
+		recording_free(b);
 		return err;
 	}
-	kinds_announce(plan, b->founder.w, false);
-	announce_parts(b, plan);
-	for (size_t i = 0; i < plan->ncomments; i++)
-		expwriter_text(b->founder.w, "notes", plan->comments[i]);
 	*ret = b;
 	return 0;
 }
@@ -87,19 +116,6 @@ static int output_close(struct output *p)
 	return err;
 }
 
-static void recording_free(struct recording *b)
-{
-	vec_free(&b->dirty);
-	vec_free(&b->open);
-	vec_free(&b->pool_files);
-	map_free(&b->pools);
-	strtab_free(&b->stems);
-	vec_free(&b->used);
-	map_free(&b->callers);
-	ksymtab_close(b->ksyms);
-	free(b);
-}
-
 /* An image that ended shortly before the recording does has not expired yet. */
 static uint64_t end_of(const struct output *p, uint64_t time_ns)
 {
@@ -112,19 +128,27 @@ int recording_finish(struct recording *b, uint64_t time_ns)
 {
 	int err;
 
-	while (b->open.len) {
-		struct output *last = b->open.data[b->open.len - 1];
+	while (b->segment->open.len) {
+		struct output *last = b->segment->open.data[b->segment->open.len - 1];
 
 		recording_end(b, last, end_of(last, time_ns));
 	}
-	expwriter_exit(b->founder.w, time_ns);
-	err = expwriter_flush(b->founder.w);
-	return b->error ? b->error : err;
+	expwriter_exit(b->segment->founder.w, time_ns);
+	err = expwriter_flush(b->segment->founder.w);
+	return b->segment->error ? b->segment->error : err;
+}
+
+static int segment_close(struct segment *s)
+{
+	int err = output_close(&s->founder);
+
+	segment_free(s);
+	return err;
 }
 
 int recording_close(struct recording *b)
 {
-	int err = output_close(&b->founder);
+	int err = segment_close(b->segment);
 
 	recording_free(b);
 	return err;
@@ -145,14 +169,28 @@ static void remove_files(int dirfd, const char *name)
 
 void recording_discard(struct recording *b, int dirfd, const char *name)
 {
-	output_close(&b->founder);
-	recording_free(b);
+	recording_close(b);
 	remove_files(dirfd, name);
+}
+
+int recording_prepare(struct recording *b, int dirfd, const char *name, const struct exp_header *h,
+		      struct diag *d)
+{
+	return segment_open(b->plan, dirfd, name, h, d, &b->next);
+}
+
+int recording_switch(struct recording *b)
+{
+	int err = segment_close(b->segment);
+
+	b->segment = b->next;
+	b->next = NULL;
+	return err;
 }
 
 struct output *recording_founder(struct recording *b)
 {
-	return &b->founder;
+	return &b->segment->founder;
 }
 
 const struct image *output_image(const struct output *p)
@@ -170,7 +208,7 @@ void recording_touch(struct recording *b, struct output *p)
 	if (p->dirty)
 		return;
 	p->dirty = true;
-	vec_push(&b->dirty, p);
+	vec_push(&b->segment->dirty, p);
 }
 
 /* --- sub-experiments --- */
@@ -178,21 +216,21 @@ void recording_touch(struct recording *b, struct output *p)
 /* Only this code makes names there, so the next number of a stem is known without a search. */
 static void next_name(struct recording *b, const char *stem, char *ret, size_t size)
 {
-	uint32_t id = strtab_id(&b->stems, stem);
+	uint32_t id = strtab_id(&b->segment->stems, stem);
 
-	if (id == b->used.len)
-		vec_push(&b->used, 0);
-	snprintf(ret, size, "%s.%u.er", stem, ++b->used.data[id]);
+	if (id == b->segment->used.len)
+		vec_push(&b->segment->used, 0);
+	snprintf(ret, size, "%s.%u.er", stem, ++b->segment->used.data[id]);
 }
 
 struct output *output_create(struct recording *b, const struct image *im, const char *stem,
 			     const char *command)
 {
 	struct output *p = xcalloc(1, sizeof(*p));
-	struct exp_header h = b->header;
+	struct exp_header h = b->segment->header;
 	struct diag quiet = { 0 };
 	char name[96];
-	int err = b->error;
+	int err = b->segment->error;
 
 	h.pid = im ? im->pid : 0;
 	h.ppid = im ? im->ppid : 0;
@@ -202,29 +240,29 @@ struct output *output_create(struct recording *b, const struct image *im, const 
 	p->image = im;
 	next_name(b, stem, name, sizeof(name));
 	if (!err)
-		err = expwriter_create_part(b->founder.w, name, &h, &quiet, &p->w);
+		err = expwriter_create_part(b->segment->founder.w, name, &h, &quiet, &p->w);
 	diag_free(&quiet);
 	if (err < 0) {
 		free(p);
 		return NULL;
 	}
-	vec_push(&b->open, p);
+	vec_push(&b->segment->open, p);
 	recording_touch(b, p);
 	return p;
 }
 
 struct output *recording_others(struct recording *b)
 {
-	if (b->others || b->no_others)
-		return b->others ? b->others : &b->founder;
-	b->others = output_create(b, NULL, "_others_PID_0", "others");
-	b->no_others = !b->others;
-	return b->others ? b->others : &b->founder;
+	if (b->segment->others || b->segment->no_others)
+		return b->segment->others ? b->segment->others : &b->segment->founder;
+	b->segment->others = output_create(b, NULL, "_others_PID_0", "others");
+	b->segment->no_others = !b->segment->others;
+	return b->segment->others ? b->segment->others : &b->segment->founder;
 }
 
 bool recording_is_crowded(const struct recording *b)
 {
-	return b->nsubs >= b->max_subs;
+	return b->segment->nsubs >= b->segment->max_subs;
 }
 
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
@@ -235,10 +273,10 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 	if (!recording_is_crowded(b))
 		p = output_create(b, im, stem, command);
 	if (!p) {
-		b->max_subs = b->nsubs; /* do not try again: there is no room on the disk */
+		b->segment->max_subs = b->segment->nsubs; /* do not try again: there is no room on the disk */
 		return NULL;
 	}
-	b->nsubs++;
+	b->segment->nsubs++;
 	vec_for_each(m, &im->space->maps)
 		output_map(b, p, binaries, im->pid, m);
 	recording_relieve(b);
@@ -250,17 +288,17 @@ static int flush_output(struct recording *b, struct output *p)
 	uint64_t bytes;
 	int err;
 
-	if (p == &b->founder)
-		b->fresh_ksyms = false;
-	else if (b->fresh_ksyms)
-		flush_output(b, &b->founder);
+	if (p == &b->segment->founder)
+		b->segment->fresh_ksyms = false;
+	else if (b->segment->fresh_ksyms)
+		flush_output(b, &b->segment->founder);
 	err = expwriter_flush(p->w);
 	bytes = expwriter_bytes(p->w);
-	b->bytes += bytes - p->bytes;
+	b->segment->bytes += bytes - p->bytes;
 	p->bytes = bytes;
 	p->dirty = p->waited = false;
-	if (err && !b->error)
-		b->error = err;
+	if (err && !b->segment->error)
+		b->segment->error = err;
 	recording_relieve(b);
 	return err;
 }
@@ -271,18 +309,18 @@ void recording_end(struct recording *b, struct output *p, uint64_t time_ns)
 
 	expwriter_exit(p->w, time_ns);
 	flush_output(b, p);
-	for (size_t i = 0; i < b->dirty.len; i++) {
-		if (b->dirty.data[i] == p)
-			b->dirty.data[i--] = b->dirty.data[--b->dirty.len];
+	for (size_t i = 0; i < b->segment->dirty.len; i++) {
+		if (b->segment->dirty.data[i] == p)
+			b->segment->dirty.data[i--] = b->segment->dirty.data[--b->segment->dirty.len];
 	}
-	for (size_t i = 0; i < b->open.len; i++) {
-		if (b->open.data[i] == p)
-			b->open.data[i--] = b->open.data[--b->open.len];
+	for (size_t i = 0; i < b->segment->open.len; i++) {
+		if (b->segment->open.data[i] == p)
+			b->segment->open.data[i--] = b->segment->open.data[--b->segment->open.len];
 	}
-	b->nknown -= p->stacks.len;
+	b->segment->nknown -= p->stacks.len;
 	err = output_close(p);
-	if (err && !b->error)
-		b->error = err;
+	if (err && !b->segment->error)
+		b->segment->error = err;
 	free(p);
 }
 
@@ -290,7 +328,7 @@ void output_map(struct recording *b, struct output *p, struct binaries *binaries
 	      const struct mapping *m)
 {
 	struct binary *file = binaries_get(binaries, pid, m);
-	uint64_t start = b->header.start_ns;
+	uint64_t start = b->segment->header.start_ns;
 
 	expwriter_segment(p->w, &(struct exp_segment){
 					.time_ns = m->time_ns > start ? m->time_ns : start,
@@ -305,7 +343,7 @@ void output_map(struct recording *b, struct output *p, struct binaries *binaries
 
 void output_unmap(struct recording *b, struct output *p, const struct mapping *m, uint64_t time_ns)
 {
-	uint64_t start = b->header.start_ns;
+	uint64_t start = b->segment->header.start_ns;
 
 	output_forget_stacks(b, p);
 	expwriter_unmap(p->w, time_ns > start ? time_ns : start, m->start);
@@ -337,18 +375,18 @@ int recording_flush(struct recording *b)
 {
 	size_t n = 0;
 
-	flush_output(b, &b->founder);
+	flush_output(b, &b->segment->founder);
 	/* Outputs do not refer to each other, so they are flushed in any order. */
-	vec_for_each(p, &b->dirty) {
-		if (*p == &b->founder)
+	vec_for_each(p, &b->segment->dirty) {
+		if (*p == &b->segment->founder)
 			continue;
 		if (can_wait(*p))
-			b->dirty.data[n++] = *p;
+			b->segment->dirty.data[n++] = *p;
 		else
 			flush_output(b, *p);
 	}
-	b->dirty.len = n;
-	return b->error;
+	b->segment->dirty.len = n;
+	return b->segment->error;
 }
 
 const struct ksymtab *recording_ksyms(const struct recording *b)
@@ -365,41 +403,41 @@ const char *recording_ksym_name(struct recording *b, uint64_t pc)
 
 void recording_thread(struct recording *b, const char *line)
 {
-	expwriter_text(b->founder.w, "threads.xml", line);
+	expwriter_text(b->segment->founder.w, "threads.xml", line);
 }
 
 void recording_name(struct recording *b, const char *line)
 {
-	expwriter_text(b->founder.w, "names.xml", line);
+	expwriter_text(b->segment->founder.w, "names.xml", line);
 }
 
 void recording_process(struct recording *b, const char *line)
 {
-	expwriter_text(b->founder.w, "processes.xml", line);
-	b->nprocesses++;
+	expwriter_text(b->segment->founder.w, "processes.xml", line);
+	b->segment->nprocesses++;
 }
 
 uint64_t recording_start(const struct recording *b)
 {
-	return b->header.start_ns;
+	return b->segment->header.start_ns;
 }
 
 uint64_t recording_bytes(const struct recording *b)
 {
-	return b->bytes;
+	return b->segment->bytes;
 }
 
 size_t recording_nsubs(const struct recording *b)
 {
-	return b->nsubs + b->npools;
+	return b->segment->nsubs + b->segment->npools;
 }
 
 size_t recording_nprocesses(const struct recording *b)
 {
-	return b->nprocesses;
+	return b->segment->nprocesses;
 }
 
 bool recording_full(const struct recording *b)
 {
-	return b->limit && b->bytes >= b->limit;
+	return b->plan->limit_bytes && b->segment->bytes >= b->plan->limit_bytes;
 }

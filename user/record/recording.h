@@ -24,7 +24,7 @@ struct output; /* one experiment */
 
 /*
  * Create the founder `name` in the directory dirfd. Returns 0, or -errno after reporting. End it
- * with recording_close or recording_discard. The header's strings must outlive the recording.
+ * with recording_close or recording_discard. The header's strings and the plan must outlive the recording.
  */
 int recording_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
 	      struct drops *drops, struct diag *d, struct recording **ret);
@@ -35,6 +35,22 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
  */
 int recording_finish(struct recording *b, uint64_t time_ns);
 int recording_close(struct recording *b);
+/*
+ * A recording may continue in another experiment, its next segment:
+ *
+ *	recording_prepare(b, …);      the next experiment exists, and nothing is written there yet
+ *	… write the last packets …
+ *	recording_finish(b, time_ns); the present experiment is complete
+ *	… forget all outputs: drain_restart() …
+ *	recording_switch(b);          from now on everything is written into the next experiment
+ *
+ * Each segment is complete in itself: stacks, maps, symbols and names are written again when they
+ * are used again. If recording_prepare fails, after reporting, the present experiment goes on.
+ * recording_switch returns 0, or -errno of the experiment that it closed.
+ */
+int recording_prepare(struct recording *b, int dirfd, const char *name, const struct exp_header *h,
+		      struct diag *d);
+int recording_switch(struct recording *b);
 /* Free the recording without writing, and remove the founder's directory. */
 void recording_discard(struct recording *b, int dirfd, const char *name);
 

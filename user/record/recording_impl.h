@@ -39,13 +39,16 @@ struct output {
 	bool waited;              /* the last flush skipped it: too little data */
 };
 
-struct recording {
+/*
+ * What belongs to one experiment on disk: its outputs, and what is already written into them.
+ * recording_switch replaces all of it.
+ */
+struct segment {
 	struct exp_header header;
 	struct output founder;
 	struct output *others; /* NULL: not made yet */
 	struct map pools;      /* number of a program's file, to struct output * */
 	size_t npools;
-	VEC(struct pool_file) pool_files; /* by number */
 	bool no_others;      /* making `others` failed */
 	VEC(struct output *) dirty;
 	VEC(struct output *) open;
@@ -55,12 +58,20 @@ struct recording {
 	uint32_t last_uid;    /* of a stack; unique among all outputs: packets refer across */
 	struct strtab stems;  /* of sub-experiments' names; ids index `used` */
 	VEC(unsigned) used;   /* the highest number used with the stem */
-	uint64_t bytes, limit;
-	struct ksymtab *ksyms; /* NULL: nothing is profiled */
+	uint64_t bytes;
 	struct map callers;   /* kernel pcs of callers whose functions are written; no values */
 	bool fresh_ksyms;     /* the founder has kernel symbols that are not on disk yet */
+	int error;            /* -errno of a flush that failed */
+};
+
+/* What is known of the system stays here when one segment follows another. */
+struct recording {
+	const struct plan *plan;
+	struct segment *segment; /* in use */
+	struct segment *next;    /* made by recording_prepare; NULL: none */
+	VEC(struct pool_file) pool_files; /* by number */
+	struct ksymtab *ksyms; /* NULL: nothing is profiled */
 	struct drops *drops;
-	int error; /* -errno of a flush that failed */
 	void (*relief)(void *ctx); /* NULL: none */
 	void *relief_ctx;
 	uint64_t relieved_ns;      /* when it was last called */

@@ -34,14 +34,14 @@ static void write_ksyms(struct recording *b, const uint64_t *pcs, size_t n)
 	bool fresh = true;
 
 	if (n > 1)
-		map_put(&b->callers, hash_words(pcs + 1, n - 1), &fresh);
+		map_put(&b->segment->callers, hash_words(pcs + 1, n - 1), &fresh);
 	if (!fresh)
 		n = 1;
 	ksymtab_expect(b->ksyms, pcs, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct ksym *s = ksymtab_find(b->ksyms, pcs[i]);
 
-		b->fresh_ksyms |= s && expwriter_ksym(b->founder.w, s->addr, s->size, s->name,
+		b->segment->fresh_ksyms |= s && expwriter_ksym(b->segment->founder.w, s->addr, s->size, s->name,
 						      s->module);
 	}
 }
@@ -54,17 +54,17 @@ static void forget_stacks(struct output *p)
 
 void output_forget_stacks(struct recording *b, struct output *p)
 {
-	b->nknown -= p->stacks.len;
+	b->segment->nknown -= p->stacks.len;
 	forget_stacks(p);
 }
 
 static void forget_all_stacks(struct recording *b)
 {
-	forget_stacks(&b->founder);
-	vec_for_each(p, &b->open)
+	forget_stacks(&b->segment->founder);
+	vec_for_each(p, &b->segment->open)
 		forget_stacks(*p);
-	map_free(&b->callers);
-	b->nknown = 0;
+	map_free(&b->segment->callers);
+	b->segment->nknown = 0;
 }
 
 uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const uint64_t *pcs, size_t npcs,
@@ -72,17 +72,17 @@ uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const 
 {
 	size_t pseudo = nkernel && pcs[0] < PSEUDO_END;
 
-	if (b->nknown >= MAX_STACKS_KNOWN)
+	if (b->segment->nknown >= MAX_STACKS_KNOWN)
 		forget_all_stacks(b);
-	if (b->last_uid == UINT32_MAX)
+	if (b->segment->last_uid == UINT32_MAX)
 		return 0;
-	*map_put(&p->stacks, id, NULL) = ++b->last_uid;
-	b->nknown++;
+	*map_put(&p->stacks, id, NULL) = ++b->segment->last_uid;
+	b->segment->nknown++;
 	if (nkernel > pseudo)
 		write_ksyms(b, pcs + pseudo, nkernel - pseudo);
-	expwriter_stack(p->w, b->last_uid, pcs, npcs);
+	expwriter_stack(p->w, b->segment->last_uid, pcs, npcs);
 	recording_touch(b, p);
-	return b->last_uid;
+	return b->segment->last_uid;
 }
 
 /*
@@ -136,7 +136,7 @@ uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *nam
 
 	map_put(&p->shown, pc, &fresh);
 	if (fresh)
-		expwriter_function(p->w, b->header.start_ns, pc, 1, f.name);
+		expwriter_function(p->w, b->segment->header.start_ns, pc, 1, f.name);
 	return pc;
 }
 

@@ -413,6 +413,14 @@ void procmap_expire(struct procmap *pm, uint64_t before_ns)
 	pm->ended.len -= n - nagain;
 }
 
+void procmap_disown(struct procmap *pm)
+{
+	map_for_each(s, &pm->by_pid)
+		for (struct process *p = (struct process *)(uintptr_t)s->value; p; p = p->older)
+			for (struct image *im = p->image; im; im = im->older)
+				im->owner = NULL;
+}
+
 struct procmap *procmap_new(const struct procmap_hooks *hooks)
 {
 	struct procmap *pm = xcalloc(1, sizeof(*pm));

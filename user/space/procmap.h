@@ -101,6 +101,8 @@ void procmap_apply(void *pm, const struct proc_event *e);
  * if the table is full.
  */
 struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns);
+/* Set the owner of every image to NULL. */
+void procmap_disown(struct procmap *pm);
 /* Forget the images that ended before before_ns. */
 void procmap_expire(struct procmap *pm, uint64_t before_ns);
 
