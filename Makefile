@@ -88,6 +88,13 @@ $(O)/analysis/command/helptext.inc: docs/man/er_print.1 tools/helptext.awk
 
 $(O)/analysis/command/helptext.o: $(O)/analysis/command/helptext.inc
 
+# The page's application is a part of the exporter.
+$(O)/analysis/export/page_app.inc: tools/page_app.sh $(wildcard analysis/export/page/*)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && tools/page_app.sh analysis/export/page > $@
+
+$(O)/analysis/export/page_app.o: $(O)/analysis/export/page_app.inc
+
 # BPF: source, object, skeleton. vmlinux.h is ours and small (CO-RE), so that a
 # build needs no BTF of the machine it runs on.
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 
 #include "analysis/command/command.h"
+#include "analysis/command/exporting.h"
 #include "analysis/command/shell.h"
+#include "analysis/export/export.h"
 
 /* Whether the file already has text; appending then continues an HTML page. */
 static bool is_begun(FILE *f)
@@ -54,6 +56,11 @@ static int cmd_outfile(struct shell *sh, int argc, char **argv)
 static int cmd_appendfile(struct shell *sh, int argc, char **argv)
 {
 	return open_output(sh, "appendfile", argv[1], "ae");
+}
+
+static int cmd_page(struct shell *sh, int argc, char **argv)
+{
+	return exporting_write(sh, &page_exporter, argv[1]);
 }
 
 static int cmd_limit(struct shell *sh, int argc, char **argv)
@@ -190,6 +197,8 @@ static const struct command rows[] = {
 	  .help = "write to this file; - stdout, -- stderr" },
 	{ SECTION_OUTPUT, "appendfile", ARGS_FILE, .run = cmd_appendfile,
 	  .help = "write to the end of this file" },
+	{ SECTION_OUTPUT, "page", ARGS_FILE, .run = cmd_page,
+	  .help = "write everything as a page for a web browser" },
 	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1, .run = cmd_limit,
 	  .help = "print the first n entries, all for 0" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,

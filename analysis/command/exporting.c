@@ -156,19 +156,32 @@ static char *default_output(const struct shell *sh, const struct exporter *e)
 	return ret;
 }
 
+static int write_to(const struct exporter *e, const struct export *x, const char *path)
+{
+	struct outfile out;
+
+	if (outfile_open(&out, path, e->gzip, x->diag))
+		return -1;
+	if (e->write(x, &out) || interrupt_pending()) {
+		outfile_abandon(&out);
+		return -1;
+	}
+	return outfile_commit(&out, x->diag);
+}
+
+int exporting_write(struct shell *sh, const struct exporter *e, const char *path)
+{
+	struct export x = { .view = &sh->view, .diag = &sh->diag };
+
+	return write_to(e, &x, path);
+}
+
 static int write_export(struct shell *sh, const struct exporting *ex, const struct export *x)
 {
 	__cleanup(freep) char *name = ex->output ? xstrdup(ex->output) :
 						   default_output(sh, ex->exporter);
-	struct outfile out;
 
-	if (outfile_open(&out, name, ex->exporter->gzip, x->diag))
-		return -1;
-	if (ex->exporter->write(x, &out) || interrupt_pending()) {
-		outfile_abandon(&out);
-		return -1;
-	}
-	if (outfile_commit(&out, x->diag))
+	if (write_to(ex->exporter, x, name))
 		return -1;
 	if (!ex->output)
 		diag_note(x->diag, "wrote '%s'", name);

@@ -8,6 +8,15 @@
 
 #include <stdbool.h>
 
+struct exporter;
+struct shell;
+
+/*
+ * Write what the shell shows in this format, which takes neither metric nor root, into a file;
+ * "-" is standard output. Returns 0, or -1 after a report.
+ */
+int exporting_write(struct shell *sh, const struct exporter *e, const char *path);
+
 /* Whether the command line has --to with the name of a format, or another option for it. */
 bool exporting_asked(int argc, char **argv);
 /* Returns the exit status, or -SIGINT if the user interrupted. */

@@ -7,8 +7,8 @@
 #include "analysis/views/view_state.h"
 
 static const struct exporter *const exporters[] = {
-	&folded_exporter, &pprof_exporter, &perfetto_exporter, &speedscope_exporter,
-	&firefox_exporter,
+	&page_exporter, &folded_exporter, &pprof_exporter, &perfetto_exporter,
+	&speedscope_exporter, &firefox_exporter,
 };
 
 static const char *const roots[] = {

@@ -55,6 +55,6 @@ int export_nothing(const struct export *x);
 
 /* One row for each exporter, defined in the exporter's own file. */
 extern const struct exporter folded_exporter, pprof_exporter, perfetto_exporter,
-	speedscope_exporter, firefox_exporter;
+	speedscope_exporter, firefox_exporter, page_exporter;
 
 #endif

@@ -7,7 +7,7 @@
 (cd "$top" && find analysis bpf kernel_er loaders user tools tests docs Makefile -type f) >files
 # howto-view.md has invented names, which contain `inner`: skip them.
 for page in "$top"/docs/howto-packet.md "$top"/docs/howto-view.md "$top"/docs/architecture.md \
-	"$top"/docs/howto-export.md "$top"/docs/testing.md "$top"/docs/start.md; do
+	"$top"/docs/howto-export.md "$top"/docs/howto-page.md "$top"/docs/testing.md "$top"/docs/start.md; do
 	grep -o '`[^`]*`' "$page" | tr -d '`' | grep -v inner | sort -u >named
 	gone=
 	for word in $(grep -xE '[A-Za-z_./0-9]+\.(c|h|sh|md)' named); do

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Adds up the events that pass a filter. All views show these sums. Times are microseconds;
+// they are whole, and exact below 2^53.
+import { NSTATES } from './data.js'
+import { isFiltered } from './store.js'
+import { makeFilter } from './filter.js'
+
+function emptySums(data) {
+	return {
+		cpu: new Float64Array(data.npaths), wait: new Float64Array(data.npaths),
+		threadStates: new Float64Array(data.nthreads * NSTATES),
+		classUs: new Float64Array(data.classes.length), classN: new Uint32Array(data.classes.length),
+		n: 0, partial: false,
+	}
+}
+
+// The sums under the state's filter. While events are still decoded, `partial` is set if they
+// are needed.
+export function aggregate(data, state) {
+	const sums = emptySums(data)
+	if (!isFiltered(state))
+		addIndex(data, sums)
+	if (isFiltered(state) || data.whole) {
+		const only = isFiltered(state) ? sums : emptySums(data)
+		const filter = makeFilter(data, state)
+		for (const chunk of data.chunks)
+			addChunkSums(data, chunk, filter, only)
+		sums.classUs = only.classUs
+		sums.classN = only.classN
+		sums.n = only.n
+	}
+	sums.partial = isFiltered(state) && !data.whole
+	finish(data, sums)
+	return sums
+}
+
+// Without a filter the index has the sums.
+function addIndex(data, sums) {
+	sums.cpu.set(data.pathCpu)
+	sums.wait.set(data.pathWait)
+	data.threads.forEach((t, i) => {
+		for (const [state, us] of Object.entries(t.us))
+			sums.threadStates[i * NSTATES + Number(state)] += us
+	})
+	sums.n = data.nevents
+}
+
+// The index of the first event of a chunk at a time or later.
+export function firstAt(chunk, time) {
+	let lo = 0, hi = chunk.n
+	while (lo < hi) {
+		const mid = (lo + hi) >> 1
+		if (chunk.base + chunk.time[mid] < time)
+			lo = mid + 1
+		else
+			hi = mid
+	}
+	return lo
+}
+
+function addChunkSums(data, chunk, filter, sums) {
+	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
+	const { thread, cls, path, weight, cpu } = chunk
+	const { cpu: cpuSums, wait: waitSums, threadStates, classUs, classN } = sums
+	const isWait = data.isWait, stateOf = Uint8Array.from(data.classes, c => c.state)
+	const threadOk = filter.thread, classOk = filter.cls, pathOk = filter.path, cpus = filter.cpus
+	let n = 0
+	for (let i = lo; i < hi; i++) {
+		const c = cls[i], t = thread[i], p = path[i]
+		if ((threadOk && !threadOk[t]) || (classOk && !classOk[c]) || (pathOk && !pathOk[p]) ||
+		    (cpus && !cpus.has(cpu[i])))
+			continue
+		const w = weight[i]
+		if (isWait[c])
+			waitSums[p] += w
+		else
+			cpuSums[p] += w
+		threadStates[t * NSTATES + stateOf[c]] += w
+		classUs[c] += w
+		classN[c]++
+		n++
+	}
+	sums.n += n
+}
+
+function finish(data, sums) {
+	sums.states = new Float64Array(NSTATES)
+	sums.threads = new Float64Array(data.nthreads)
+	for (let t = 0; t < data.nthreads; t++) {
+		for (let s = 0; s < NSTATES; s++) {
+			const us = sums.threadStates[t * NSTATES + s]
+			sums.states[s] += us
+			sums.threads[t] += us
+		}
+	}
+	sums.total = sums.states.reduce((a, b) => a + b, 0)
+	sums.totalCpu = sums.states.reduce((a, us, s) => a + (data.states[s].cpu ? us : 0), 0)
+	sums.totalWait = sums.total - sums.totalCpu
+}
+
+// The time of each path by a metric: cpu, wait or total.
+export function pathTimes(sums, metric) {
+	if (metric === 'cpu')
+		return sums.cpu
+	if (metric === 'wait')
+		return sums.wait
+	return sums.cpu.map((us, i) => us + sums.wait[i])
+}
+
+export function metricTotal(sums, metric) {
+	return metric === 'cpu' ? sums.totalCpu : metric === 'wait' ? sums.totalWait : sums.total
+}
+
+export const metricNames = { cpu: 'CPU time', wait: 'Waits', total: 'Thread time' }

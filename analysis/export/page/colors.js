@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Colours, told apart by the colour-blind and the same in light and dark.
+
+const byState = {
+	USER: '#2f7fd0', SYSTEM: '#e0662b', TRAP: '#d48ac6', LINUX_CPU: '#4aa3a3', KERNEL_CPU: '#e0662b',
+	WAIT_CPU: '#efd23b', USER_LOCK: '#9b3260', TFAULT: '#3f9f7f', DFAULT: '#1f7a4d', KFAULT: '#8f9a2e',
+	STOPPED: '#6f6a66', SLEEP: '#b9bec6',
+}
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+
+export const isDark = () => dark.matches
+
+export function onTheme(fn) {
+	dark.addEventListener('change', fn)
+}
+
+export function stateColor(name) {
+	return name === 'SLEEP' ? (isDark() ? '#4b525c' : '#c9ced6') : byState[name] || '#888'
+}
+
+// The colours of the surroundings, as the style has them.
+export function themeColors() {
+	const style = getComputedStyle(document.documentElement)
+	const get = name => style.getPropertyValue(name).trim()
+	return { back: get('--back'), panel: get('--panel'), text: get('--text'), faint: get('--faint'), line: get('--line'),
+		accent: get('--accent'), hover: get('--hover') }
+}
+
+function hash(text) {
+	let h = 2166136261
+	for (let i = 0; i < text.length; i++)
+		h = Math.imul(h ^ text.charCodeAt(i), 16777619)
+	return h >>> 0
+}
+
+// A function's colour: warm in the kernel; else a hue of its load object.
+export function funcColor(data, func) {
+	if (func < 0)
+		return isDark() ? '#3a414b' : '#dfe3e8'
+	const object = data.objects[data.func_objects[func]]
+	const shade = hash(data.funcs[func]) % 12
+	if (object[2])
+		return `hsl(${22 + shade} ${isDark() ? 52 : 78}% ${isDark() ? 40 + shade / 2 : 72 + shade / 2}%)`
+	const hue = 165 + hash(object[0]) % 110
+	return `hsl(${hue} ${isDark() ? 34 : 52}% ${isDark() ? 38 + shade / 2 : 74 + shade / 2}%)`
+}

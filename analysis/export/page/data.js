@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the page holds: the index, and the events as they are decoded. Nothing here changes
+// after it was read.
+import { inflate, readInts, reader, sections } from './pack.js'
+import { workerText } from './decode.js'
+
+export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
+export const NSTATES = 12
+
+// --- elements of the file ---
+
+// Calls found(kind, base64) for each pack, as the browser reads them; then ended().
+export function watchPacks(found, ended) {
+	const taken = new Set()
+	const look = over => {
+		for (const e of document.querySelectorAll('script[data-pack]')) {
+			// An element is complete when something follows it.
+			if (taken.has(e) || !(over || e.nextElementSibling))
+				continue
+			taken.add(e)
+			const text = e.textContent
+			e.textContent = ''
+			found(e.dataset.pack, text)
+		}
+	}
+	const observer = new MutationObserver(() => look(false))
+	const finish = () => { observer.disconnect(); look(true); ended() }
+	observer.observe(document.body, { childList: true })
+	if (document.readyState === 'loading')
+		document.addEventListener('DOMContentLoaded', finish)
+	else
+		finish()
+}
+
+// --- the index ---
+
+export async function readIndex(base64) {
+	const s = sections(await inflate(base64))
+	const data = JSON.parse(new TextDecoder().decode(s.json))
+	data.nthreads = data.threads.length
+	data.isWait = Uint8Array.from(data.classes, c => data.states[c.state].cpu ? 0 : 1)
+	readTree(data, s.tree)
+	readPaths(data, s.pths)
+	readMips(data, s.mips)
+	nameProcesses(data)
+	meetStates(data)
+	data.chunks = []
+	data.ndecoded = 0
+	return data
+}
+
+function readTree(data, bytes) {
+	const parent = [0], func = [-1], depth = [0]
+	for (const r = reader(bytes); r.more;) {
+		const p = parent.length - r.uint()
+		parent.push(p)
+		func.push(r.uint())
+		depth.push(depth[p] + 1)
+	}
+	data.tree = { n: parent.length, parent: Uint32Array.from(parent), func: Int32Array.from(func),
+		depth: Uint16Array.from(depth) }
+	linkChildren(data.tree)
+	markOutermost(data.tree, data.funcs.length)
+}
+
+// The children of node i are children[first[i]] to children[first[i + 1] - 1].
+function linkChildren(tree) {
+	const first = new Uint32Array(tree.n + 1)
+	for (let i = 1; i < tree.n; i++)
+		first[tree.parent[i] + 1]++
+	for (let i = 0; i < tree.n; i++)
+		first[i + 1] += first[i]
+	const next = first.slice(), children = new Uint32Array(tree.n)
+	for (let i = 1; i < tree.n; i++)
+		children[next[tree.parent[i]]++] = i
+	tree.first = first
+	tree.children = children
+}
+
+// A node is outermost if no caller of it is the same function. An inclusive time is the sum
+// over a function's outermost nodes.
+function markOutermost(tree, nfuncs) {
+	const open = new Uint32Array(nfuncs), outermost = new Uint8Array(tree.n)
+	const stack = [], at = tree.first.slice(0, tree.n)
+	stack.push(0)
+	while (stack.length) {
+		const node = stack[stack.length - 1]
+		if (at[node] < tree.first[node + 1]) {
+			const child = tree.children[at[node]++]
+			outermost[child] = open[tree.func[child]]++ ? 0 : 1
+			stack.push(child)
+		} else {
+			stack.pop()
+			if (node)
+				open[tree.func[node]]--
+		}
+	}
+	tree.outermost = outermost
+}
+
+function readPaths(data, bytes) {
+	const node = [], cpu = [], wait = []
+	for (const r = reader(bytes); r.more;) {
+		node.push(r.uint())
+		cpu.push(r.int())
+		wait.push(r.int())
+	}
+	data.npaths = node.length
+	data.pathNode = Uint32Array.from(node)
+	data.pathCpu = Float64Array.from(cpu)
+	data.pathWait = Float64Array.from(wait)
+}
+
+// Of each thread the shares of states in each bin, in 255ths: bins[bin * NSTATES + state].
+function readMips(data, bytes) {
+	const r = reader(bytes)
+	data.mips = data.threads.map(() => {
+		const n = r.uint(), bins = new Uint8Array(n * NSTATES)
+		for (let i = 0; i < n; i++) {
+			const mask = r.uint()
+			for (let s = 0; s < NSTATES; s++) {
+				if (mask >> s & 1)
+					bins[i * NSTATES + s] = r.byte()
+			}
+		}
+		return { n, bins }
+	})
+}
+
+// The states that occur, in the order of reports. Time of KERNEL_CPU counts as SYSTEM.
+function meetStates(data) {
+	const met = new Set(data.threads.flatMap(t => Object.keys(t.us).map(Number)))
+	if (met.has(11))
+		met.add(1)
+	data.states_met = data.state_order.filter(s => met.has(s))
+}
+
+// Processes in order of the time that their threads did not sleep, and threads within them.
+function nameProcesses(data) {
+	const sleep = data.states.findIndex(s => s.name === 'SLEEP')
+	const byKey = new Map()
+	data.threads.forEach((t, i) => {
+		t.index = i
+		t.active = 0
+		for (const [state, us] of Object.entries(t.us))
+			t.active += Number(state) === sleep ? us * 1e-9 : us
+		const key = t.exp + ':' + t.pid
+		if (!byKey.has(key))
+			byKey.set(key, { key, exp: t.exp, pid: t.pid, threads: [], active: 0,
+				name: t.pid ? t.process : 'Kernel threads' })
+		const p = byKey.get(key)
+		p.threads.push(i)
+		p.active += t.active
+		t.key = key
+	})
+	data.processes = [...byKey.values()].filter(p => p.threads.some(i => data.threads[i].n))
+	data.processes.sort((a, b) => b.active - a.active)
+	for (const p of data.processes) {
+		p.threads = p.threads.filter(i => data.threads[i].n)
+		p.threads.sort((a, b) => data.threads[b].active - data.threads[a].active)
+	}
+}
+
+// --- events ---
+
+// Decodes packs in two workers, in order of their arrival; calls done(chunk) for each.
+export function eventDecoder(data, done, failed) {
+	const about = { nthreads: data.nthreads, isWait: data.isWait }
+	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
+	const waiting = [], idle = []
+	const next = () => {
+		while (waiting.length && idle.length)
+			idle.pop().postMessage({ base64: waiting.shift(), about })
+	}
+	for (let i = 0; i < 2; i++) {
+		const w = new Worker(url)
+		w.onmessage = e => {
+			idle.push(w)
+			if (e.data.error)
+				failed(e.data.error)
+			else
+				done(e.data.chunk)
+			next()
+		}
+		w.onerror = e => failed(e.message)
+		idle.push(w)
+	}
+	return base64 => { waiting.push(base64); next() }
+}
+
+export function addChunk(data, chunk) {
+	data.chunks.push(chunk)
+	data.chunks.sort((a, b) => a.first - b.first)
+	data.ndecoded += chunk.n
+	data.whole = data.ndecoded === data.nevents
+}
+
+// The row of event i in the columns of waits.
+export function waitRow(data, chunk, i) {
+	let row = chunk.rows[i >> 8]
+	for (let k = i & ~255; k < i; k++)
+		row += data.isWait[chunk.cls[k]]
+	return row
+}
+
+// All that is known of event i of a chunk.
+export function eventAt(data, chunk, i) {
+	const c = data.classes[chunk.cls[i]]
+	const wait = data.isWait[chunk.cls[i]]
+	const end = chunk.base + chunk.time[i]
+	const e = { chunk, i, id: chunk.first + i, end, weight: chunk.weight[i], class: c, wait: !!wait,
+		state: c.state, thread: chunk.thread[i], path: chunk.path[i], cpu: chunk.cpu[i],
+		begin: end - chunk.length[i], waker: -1, holder: -1, wakerPath: -1 }
+	if (!wait)
+		return e
+	const row = waitRow(data, chunk, i)
+	e.waker = chunk.waker[row] - 1
+	e.holder = chunk.holder[row] - 1
+	e.wakerPath = chunk.wakerPath[row] - 1
+	return e
+}
+
+export function eventById(data, id) {
+	for (const c of data.chunks) {
+		if (id >= c.first && id < c.first + c.n)
+			return eventAt(data, c, id - c.first)
+	}
+	return null
+}
+
+// Functions of a path, root first.
+export function pathFuncs(data, path) {
+	return nodeFuncs(data, data.pathNode[path])
+}
+
+export function nodeFuncs(data, node) {
+	const ret = []
+	for (; node; node = data.tree.parent[node])
+		ret.push(data.tree.func[node])
+	return ret.reverse()
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Decodes packs of events, in workers. Like pack.js, this may use pack.js and nothing else.
+import { inflate, readInts, readUints, reader, sections } from './pack.js'
+
+// The narrowest array that has all values, which are whole and not negative.
+export function narrow(values) {
+	let max = 0, min = 0
+	for (let i = 0; i < values.length; i++) {
+		if (values[i] > max)
+			max = values[i]
+		if (values[i] < min)
+			min = values[i]
+	}
+	return min >= 0 && max < 2 ** 32 ? Uint32Array.from(values) : values
+}
+
+// Indexes of events grouped by thread, and where each thread's begin.
+export function groupByThread(thread, nthreads) {
+	const first = new Uint32Array(nthreads + 1), order = new Uint32Array(thread.length)
+	for (let i = 0; i < thread.length; i++)
+		first[thread[i] + 1]++
+	for (let t = 0; t < nthreads; t++)
+		first[t + 1] += first[t]
+	const next = first.slice()
+	for (let i = 0; i < thread.length; i++)
+		order[next[thread[i]]++] = i
+	return { first, order }
+}
+
+// Columns of events; those of wakers and holders have a row for each wait only (waitRow).
+export async function decodeEvents(base64, about) {
+	const s = sections(await inflate(base64))
+	const head = reader(s.evts)
+	const first = head.uint(), n = head.uint()
+	const delta = readInts(s.time, n, new Float64Array(n))
+	const time = new Float64Array(n)
+	let at = 0
+	for (let i = 0; i < n; i++) {
+		at += delta[i]
+		time[i] = at
+	}
+	const base = n ? time[0] : 0
+	for (let i = 0; i < n; i++)
+		delta[i] = time[i] - base
+	const cls = readUints(s.clas, n, new Uint16Array(n))
+	const thread = readUints(s.thrd, n, about.nthreads < 65536 ? new Uint16Array(n) : new Uint32Array(n))
+	const weight = readInts(s.wght, n, new Float64Array(n))
+	const isWait = about.isWait
+	const rows = new Uint32Array((n >> 8) + 2)
+	let nwaits = 0
+	for (let i = 0; i < n; i++) {
+		if (!(i & 255))
+			rows[i >> 8] = nwaits
+		nwaits += isWait[cls[i]]
+	}
+	const extra = readInts(s.leng, nwaits, new Float64Array(nwaits)), length = delta.slice()
+	for (let i = 0, w = 0; i < n; i++)
+		length[i] = weight[i] + (isWait[cls[i]] ? extra[w++] : 0)
+	const chunk = {
+		first, n, base, time: narrow(delta), thread, cls, weight: narrow(weight), rows, nwaits,
+		path: readUints(s.path, n, new Uint32Array(n)),
+		cpu: readInts(s.cpus, n, new Int16Array(n)),
+		length: narrow(length),
+		waker: readUints(s.wakr, nwaits, new Uint32Array(nwaits)),
+		wakerPath: readUints(s.wkpt, nwaits, new Uint32Array(nwaits)),
+		holder: readUints(s.hold, nwaits, new Uint32Array(nwaits)),
+	}
+	return Object.assign(chunk, groupBy(thread, about.nthreads))
+}
+
+function groupBy(thread, nthreads) {
+	const g = groupByThread(thread, nthreads)
+	return { threadFirst: g.first, threadOrder: g.order }
+}
+
+// The text of the worker: the functions above, and what it does with a message.
+export function workerText() {
+	const parts = [inflate, sections, readUints, readInts, reader, narrow, groupByThread, groupBy, decodeEvents]
+	return parts.map(String).join('\n') + `
+onmessage = async e => {
+	try {
+		const chunk = await decodeEvents(e.data.base64, e.data.about)
+		const buffers = Object.values(chunk).filter(v => ArrayBuffer.isView(v)).map(v => v.buffer)
+		postMessage({ chunk }, buffers)
+	} catch (error) {
+		postMessage({ error: String(error) })
+	}
+}`
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Makes elements. Text is always set as text, never as HTML: names in recordings are hostile.
+
+// An element "tag.class", its properties, and its children: nodes or texts.
+export function el(what, props, ...children) {
+	const [tag, ...classes] = what.split('.')
+	const e = document.createElement(tag)
+	if (classes.length)
+		e.className = classes.join(' ')
+	for (const [name, value] of Object.entries(props || {})) {
+		if (name.startsWith('on'))
+			e.addEventListener(name.slice(2), value)
+		else if (name in e && name !== 'list')
+			e[name] = value
+		else
+			e.setAttribute(name, value)
+	}
+	e.append(...children.flat().filter(c => c !== null && c !== undefined && c !== false))
+	return e
+}
+
+export function byId(id) {
+	return document.getElementById(id)
+}
+
+// A canvas sized to its element, in device pixels. Returns its context, scaled to CSS pixels.
+export function fitCanvas(canvas, width, height) {
+	const ratio = window.devicePixelRatio || 1
+	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio))
+	if (canvas.width !== w || canvas.height !== h) {
+		canvas.width = w
+		canvas.height = h
+		canvas.style.width = width + 'px'
+		canvas.style.height = height + 'px'
+	}
+	const c = canvas.getContext('2d', { alpha: false })
+	c.setTransform(ratio, 0, 0, ratio, 0, 0)
+	return c
+}
+
+// Calls fn before the next frame, once for any number of calls.
+export function onFrame(fn) {
+	let asked = false
+	return () => {
+		if (asked)
+			return
+		asked = true
+		requestAnimationFrame(() => { asked = false; fn() })
+	}
+}
+
+export function copyText(text) {
+	if (navigator.clipboard && window.isSecureContext)
+		return navigator.clipboard.writeText(text).catch(() => copyBySelection(text))
+	return copyBySelection(text)
+}
+
+function copyBySelection(text) {
+	const area = el('textarea', { value: text, className: 'offscreen' })
+	document.body.append(area)
+	area.select()
+	document.execCommand('copy')
+	area.remove()
+}

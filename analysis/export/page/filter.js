@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The filter: masks by thread, class of event, path and CPU, and er_print's words for it.
+import { duration } from './format.js'
+
+// Masks have 1 for what passes; a mask is null where all pass.
+export function makeFilter(data, state) {
+	return {
+		from: state.from === null ? -Infinity : state.from,
+		to: state.to === null ? Infinity : state.to,
+		thread: threadMask(data, state),
+		cls: classMask(data, state),
+		path: state.func === null ? null : pathMask(data, state.func),
+		cpus: state.cpus.length ? new Set(state.cpus) : null,
+	}
+}
+
+function threadMask(data, state) {
+	if (!state.processes.length && !state.threads.length)
+		return null
+	const keys = new Set(state.processes), ids = new Set(state.threads)
+	return Uint8Array.from(data.threads, (t, i) =>
+		(!keys.size || keys.has(t.key)) && (!ids.size || ids.has(i)) ? 1 : 0)
+}
+
+function classMask(data, state) {
+	if (!state.states.length && !state.reasons.length)
+		return null
+	const states = new Set(state.states), reasons = new Set(state.reasons)
+	return Uint8Array.from(data.classes, c => {
+		const isWait = !data.states[c.state].cpu
+		return (!states.size || states.has(c.state)) &&
+			(!reasons.size || (isWait && reasons.has(c.reason))) ? 1 : 0
+	})
+}
+
+// Paths that contain the function.
+export function pathMask(data, func) {
+	const tree = data.tree, has = new Uint8Array(tree.n)
+	for (let i = 1; i < tree.n; i++)
+		has[i] = tree.func[i] === func || has[tree.parent[i]] ? 1 : 0
+	return Uint8Array.from(data.pathNode, node => has[node])
+}
+
+// --- in words ---
+
+const quote = text => "'" + text.replace(/'/g, "'\\''") + "'"
+
+// A regular expression of er_print that matches exactly this text.
+function literal(text) {
+	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/["\\]/g, '\\$&')
+}
+
+function anyOf(name, values) {
+	return values.length === 1 ? `${name} == ${values[0]}` : `${name} IN (${values.join(',')})`
+}
+
+// The expression for er_print -filters, without the times; '' if there is none.
+export function filterExpression(data, state) {
+	const parts = []
+	const several = data.experiments.length > 1
+	if (state.processes.length) {
+		const all = state.processes.map(key => data.processes.find(p => p.key === key)).filter(Boolean)
+		const exprs = all.map(p => several ? `(PID == ${p.pid} && EXPID == ${p.exp})` : String(p.pid))
+		parts.push(several ? exprs.join(' || ') : anyOf('PID', exprs))
+	}
+	if (state.threads.length) {
+		const all = state.threads.map(i => data.threads[i]).filter(Boolean)
+		parts.push(anyOf('TID', all.map(t => t.tid)))
+	}
+	if (state.cpus.length)
+		parts.push(anyOf('CPUID', state.cpus))
+	if (state.states.length)
+		parts.push(anyOf('STATE', state.states.map(s => data.states[s].name)))
+	if (state.reasons.length)
+		parts.push(anyOf('REASON', state.reasons.map(r => data.reasons[r] ? data.reasons[r].name : r)))
+	if (state.func !== null)
+		parts.push(`FNAME("${literal(data.funcs[state.func])}") SOME IN STACK`)
+	return parts.length > 1 ? parts.map(p => p.includes(' || ') ? `(${p})` : p).join(' && ') :
+		parts.join('')
+}
+
+// What to write after er_print for the same numbers.
+export function filterCommand(data, state) {
+	const words = []
+	const expr = filterExpression(data, state)
+	if (state.from !== null)
+		words.push('-from', state.from + 'us')
+	if (state.to !== null)
+		words.push('-to', state.to + 'us')
+	if (expr)
+		words.push('-filters', quote(expr))
+	return words.join(' ')
+}
+
+// The parts of the filter for people: [text, patch that removes it].
+export function filterParts(data, state) {
+	const parts = []
+	if (state.from !== null || state.to !== null) {
+		const from = state.from === null ? data.begin : state.from
+		const to = state.to === null ? data.end : state.to
+		parts.push([`${(from / 1e6).toFixed(6)} to ${(to / 1e6).toFixed(6)} s (${duration(to - from)})`,
+			{ from: null, to: null }])
+	}
+	for (const key of state.processes) {
+		const p = data.processes.find(q => q.key === key)
+		parts.push([p ? p.name : key, { processes: state.processes.filter(k => k !== key) }])
+	}
+	for (const i of state.threads)
+		parts.push([data.threads[i] ? data.threads[i].name : 'thread', { threads: state.threads.filter(k => k !== i) }])
+	for (const c of state.cpus)
+		parts.push(['CPU ' + c, { cpus: state.cpus.filter(k => k !== c) }])
+	for (const s of state.states)
+		parts.push([data.states[s] ? data.states[s].uname : 'state', { states: state.states.filter(k => k !== s) }])
+	for (const r of state.reasons)
+		parts.push([data.reasons[r] ? data.reasons[r].uname : 'reason', { reasons: state.reasons.filter(k => k !== r) }])
+	if (state.func !== null)
+		parts.push(['in the stack: ' + data.funcs[state.func], { func: null }])
+	return parts
+}
+
+// The state without what this recording does not have: an address may be of another one.
+export function checkedState(data, state) {
+	const within = n => i => Number.isInteger(i) && i >= 0 && i < n
+	const patch = {
+		threads: state.threads.filter(within(data.nthreads)),
+		processes: state.processes.filter(k => data.processes.some(p => p.key === k)),
+		states: state.states.filter(within(data.states.length)),
+		reasons: state.reasons.filter(within(256)),
+	}
+	for (const key of ['func', 'selected'])
+		patch[key] = within(data.funcs.length)(state[key]) ? state[key] : null
+	return patch
+}

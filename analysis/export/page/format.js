@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers as er_print writes them. Times are whole microseconds unless a name says otherwise.
+
+// As printf's %.*f: a value exactly between two numbers is rounded to the even one.
+export function fixed(d, digits) {
+	const scaled = Math.abs(d) * 10 ** digits
+	const text = d.toFixed(digits)
+	if (Math.abs(scaled - Math.floor(scaled) - 0.5) > 1e-6)
+		return text
+	const exact = Math.abs(d).toFixed(60)
+	const at = exact.indexOf('.') + 1 + digits
+	if (!/^50*$/.test(exact.slice(at)))
+		return text
+	const down = exact.slice(0, at).replace(/\.$/, '')
+	const even = Number(down[down.length - 1]) % 2 === 0
+	return even ? (d < 0 ? '-' : '') + down : text
+}
+
+// "0.123"; nothing at all is "0.".
+export function seconds(us) {
+	return us ? fixed(us * 1000 / 1e9, 3) : '0.'
+}
+
+export function percent(part, whole) {
+	const p = percentOf(part, whole)
+	return p ? fixed(p, 2) : '0.'
+}
+
+// er_print divides seconds, so that the last digit rounds in the same way.
+export function percentOf(part, whole) {
+	return whole ? (part * 1000 / 1e9) / (whole * 1000 / 1e9) * 100 : 0
+}
+
+const units = [[1e6, 's'], [1e3, 'ms'], [1, 'µs']]
+
+// A length of time for people: "12.3 ms".
+export function duration(us) {
+	const abs = Math.abs(us)
+	for (const [scale, unit] of units) {
+		if (abs >= scale || scale === 1) {
+			const v = us / scale
+			const digits = abs / scale >= 100 ? 0 : abs / scale >= 10 ? 1 : 2
+			return (scale === 1 ? String(Math.round(v)) : v.toFixed(digits)) + ' ' + unit
+		}
+	}
+	return ''
+}
+
+// A moment with all its digits, in seconds: "1.234567".
+export function moment(us) {
+	return (us / 1e6).toFixed(6)
+}
+
+export function count(n) {
+	return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ')
+}
+
+// A long text without its middle.
+export function shorten(text, max) {
+	if (text.length <= max)
+		return text
+	const half = (max - 1) >> 1
+	return text.slice(0, max - 1 - half) + '…' + text.slice(-half)
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Keys of the whole page, and the overlay that lists all keys.
+import { byId, el } from './dom.js'
+import { clearedFilter } from './store.js'
+
+const keys = [
+	['Timeline', [['drag', 'choose a range'], ['click', 'look at an interval; on a name: only this thread or process'],
+		['Ctrl click', 'on names: several'], ['Ctrl wheel, + -', 'zoom'], ['Shift wheel, ← →', 'move in time'],
+		['double click', 'zoom to the interval'], ['0', 'show everything'], ['Enter', 'filter by the shown range'],
+		['Esc', 'remove the range']]],
+	['Tables', [['↑ ↓ Page Home End', 'move'], ['Enter, double click', 'filter by this row'], ['click on a heading', 'sort']]],
+	['Flame graph', [['click', 'zoom to a frame and select its function'], ['Backspace', 'one step back'], ['0, Esc', 'whole graph']]],
+]
+
+export function makeHelp(page, views) {
+	const general = [...views.map(v => [v.key, v.title]), ['/', 'search functions'], ['c', 'clear the filter'], ['f', 'only stacks with the selected function'],
+		['m', 'next metric'], ['?', 'this help']]
+	const dialog = el('dialog', { ariaLabel: 'Help' },
+		el('h2', {}, 'Keys'),
+		el('div.keys', {}, ...[['Everywhere', general], ...keys].map(([title, rows]) => el('div', {}, el('h3', {}, title),
+			el('dl', {}, ...rows.flatMap(([key, text]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, text)]))))),
+		el('button', { type: 'button', onclick: () => dialog.close() }, 'Close'))
+	document.body.append(dialog)
+	byId('help').addEventListener('click', () => dialog.showModal())
+	window.addEventListener('keydown', e => globalKey(page, views, dialog, e))
+}
+
+function globalKey(page, views, dialog, e) {
+	if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open)
+		return
+	const { state, store } = page
+	const view = views.find(v => v.key === e.key)
+	const metrics = ['cpu', 'wait', 'total']
+	const acts = {
+		'?': () => dialog.showModal(),
+		'/': () => { store.set({ view: 'flame' }); byId('search').focus() },
+		c: () => store.set(clearedFilter()),
+		f: () => store.set({ func: state.func === null ? state.selected : null }),
+		m: () => store.set({ metric: metrics[(metrics.indexOf(state.metric) + 1) % metrics.length] }),
+	}
+	if (view)
+		store.set({ view: view.id })
+	else if (e.key in acts)
+		acts[e.key]()
+	else
+		return
+	e.preventDefault()
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The lanes of the timeline: which there are, and what to draw in one.
+import { NSTATES } from './data.js'
+import { firstAt } from './aggregate.js'
+
+// {kind: 'process' | 'thread' | 'cpus' | 'cpu', name, …} from top to bottom. Closed groups
+// have only their heading.
+export function makeLanes(data, state, closed, sums) {
+	const lanes = []
+	const cpus = cpuNumbers(data)
+	const only = new Set(state.threads), processes = new Set(state.processes)
+	if (cpus.length) {
+		lanes.push({ kind: 'group', key: 'cpus', name: 'CPUs', count: cpus.length, threads: null })
+		if (!closed.has('cpus'))
+			cpus.forEach(cpu => lanes.push({ kind: 'cpu', cpu, name: 'CPU ' + cpu }))
+	}
+	for (const p of data.processes) {
+		if (processes.size && !processes.has(p.key))
+			continue
+		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!sums || sums.threads[t]))
+		if (!threads.length)
+			continue
+		lanes.push({ kind: 'group', key: p.key, name: p.name, count: threads.length, process: p, threads })
+		if (!closed.has(p.key))
+			threads.forEach(t => lanes.push({ kind: 'thread', thread: t, name: threadLabel(data.threads[t]) }))
+	}
+	return lanes
+}
+
+// Below the heading of its process a thread needs no more than its own name and number.
+function threadLabel(t) {
+	return t.pid ? `${t.comm || 'thread'} ${t.tid}` : `${t.comm || 'kernel thread'} ${t.tid}`
+}
+
+function cpuNumbers(data) {
+	const seen = new Set()
+	for (const chunk of data.chunks) {
+		if (!chunk.cpuSet) {
+			chunk.cpuSet = new Set()
+			for (let i = 0; i < chunk.n; i++)
+				chunk.cpuSet.add(chunk.cpu[i])
+		}
+		chunk.cpuSet.forEach(c => c >= 0 && seen.add(c))
+	}
+	return [...seen].sort((a, b) => a - b)
+}
+
+// Calls fn(chunk, i) for the events of a thread that end in a chunk after `from`, until fn
+// returns true.
+export function eachOfThread(data, thread, from, fn) {
+	for (const chunk of data.chunks) {
+		let lo = chunk.threadFirst[thread], hi = chunk.threadFirst[thread + 1]
+		const end = hi
+		while (lo < hi) {
+			const mid = (lo + hi) >> 1
+			if (chunk.base + chunk.time[chunk.threadOrder[mid]] <= from)
+				lo = mid + 1
+			else
+				hi = mid
+		}
+		for (; lo < end; lo++) {
+			if (fn(chunk, chunk.threadOrder[lo]))
+				return
+		}
+	}
+}
+
+// The time of each state in each of n bins of [from, to), with what is recorded apart from what
+// a packet represents beyond its own length.
+export function binThread(data, thread, from, to, n) {
+	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
+	const late = to + longestOf(data)
+	eachOfThread(data, thread, from, (chunk, i) => {
+		const end = chunk.base + chunk.time[i]
+		if (end > late)
+			return true
+		addToBins(data, chunk, i, bins, from, width, n)
+		return false
+	})
+	return bins
+}
+
+// The longest time over which any event extends, so that a search for events can end.
+function longestOf(data) {
+	if (data.longestFor === data.chunks.length)
+		return data.longest
+	let longest = 0
+	for (const chunk of data.chunks) {
+		for (let i = 0; i < chunk.n; i++)
+			longest = Math.max(longest, chunk.weight[i], chunk.length[i])
+	}
+	data.longestFor = data.chunks.length
+	return data.longest = longest
+}
+
+function spreadOf(chunk, i) {
+	return Math.max(chunk.weight[i], chunk.length[i])
+}
+
+function addToBins(data, chunk, i, bins, from, width, n) {
+	const cls = data.classes[chunk.cls[i]]
+	const spread = spreadOf(chunk, i), weight = chunk.weight[i]
+	if (cls.flags & 32 || spread <= 0 || weight <= 0)
+		return
+	const end = (chunk.base + chunk.time[i] - from) / width, begin = Math.max(0, end - spread / width)
+	const share = weight / spread
+	for (let b = Math.floor(begin), last = Math.min(n, end); b < last; b++)
+		bins[b * NSTATES + cls.state] += (Math.min(last, b + 1) - Math.max(begin, b)) * share
+}
+
+// The same for a CPU: what its clock samples say.
+export function binCpu(data, cpu, from, to, n) {
+	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
+	for (const chunk of data.chunks) {
+		if (!chunk.cpuSet || !chunk.cpuSet.has(cpu))
+			continue
+		const hi = firstAt(chunk, to + 1e6)
+		for (let i = firstAt(chunk, from); i < hi; i++) {
+			if (chunk.cpu[i] === cpu && !data.isWait[chunk.cls[i]])
+				addToBins(data, chunk, i, bins, from, width, n)
+		}
+	}
+	return bins
+}
+
+// The event of a thread at a time: the recorded interval that covers it, the shortest first;
+// else the one that ends next.
+export function eventNear(data, thread, time) {
+	let best = null, bestSpread = Infinity, next = null
+	eachOfThread(data, thread, time, (chunk, i) => {
+		const end = chunk.base + chunk.time[i]
+		if (data.classes[chunk.cls[i]].flags & 32)
+			return false
+		next = next || { chunk, i }
+		const length = chunk.length[i]
+		if (end - length <= time && length < bestSpread) {
+			best = { chunk, i }
+			bestSpread = length
+		}
+		return end > time + longestOf(data)
+	})
+	return best || next
+}

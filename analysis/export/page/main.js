@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Puts the page together: data, store, views. A view is a row of `views` and a file.
+import { byId, el, onFrame } from './dom.js'
+import { addChunk, eventDecoder, readIndex, watchPacks } from './data.js'
+import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
+import { aggregate, metricNames } from './aggregate.js'
+import { checkedState } from './filter.js'
+import { makeVerdict } from './view_verdict.js'
+import { makeFilterBar } from './view_filter.js'
+import { makeTimeline } from './view_timeline.js'
+import { makeDetails } from './view_details.js'
+import { flameView } from './view_flame.js'
+import { functionsView } from './view_functions.js'
+import { threadsView } from './view_threads.js'
+import { waitsView } from './view_waits.js'
+import { aboutView } from './view_about.js'
+import { makeHelp } from './help.js'
+
+const views = [flameView, functionsView, threadsView, waitsView, aboutView]
+
+const page = { data: null, state: null, sums: null, store: null, event: null }
+
+function fail(text) {
+	byId('status').textContent = text
+	byId('status').className = 'bad'
+}
+
+// --- starting ---
+
+function start(data) {
+	page.data = data
+	page.store = makeStore(location.hash)
+	page.state = page.store.state
+	Object.assign(page.state, checkedState(data, page.state))
+	document.title = data.experiments.map(e => e.name).join(', ') + ': er_kernel'
+	byId('title').textContent = data.experiments.map(e => e.command || e.name).join(', ')
+	byId('title').title = data.about.join('\n')
+	byId('host').textContent = data.experiments.map(e => e.host).filter((h, i, a) => a.indexOf(h) === i).join(', ')
+	page.sums = aggregate(data, page.state)
+	page.verdict = makeVerdict(byId('verdict'), page)
+	page.filterBar = makeFilterBar(byId('filter'), page)
+	page.timeline = makeTimeline(byId('timeline'), page)
+	page.details = makeDetails(byId('details'), page)
+	page.goTo = goTo
+	makeTabs()
+	makeHelp(page, views)
+	page.store.listen(changed)
+	window.addEventListener('hashchange', () => {
+		if (stateText(page.state) !== location.hash)
+			page.store.set({ ...defaults, ...parseState(location.hash) })
+	})
+	updateAll()
+	document.body.classList.add('ready')
+	performance.mark('er-first-paint')
+}
+
+function makeTabs() {
+	page.views = {}
+	byId('tabs').append(...views.map(v => el('button', { type: 'button', role: 'tab', id: 'tab-' + v.id,
+		title: `Key ${v.key}`, onclick: () => page.store.set({ view: v.id }) }, v.title)))
+	const metric = el('select', { id: 'metric', ariaLabel: 'Metric', onchange: e => page.store.set({ metric: e.target.value }) },
+		...Object.entries(metricNames).map(([value, name]) => el('option', { value }, name)))
+	byId('tools').append(el('label', {}, 'Metric ', metric))
+}
+
+// A view is made when it is first shown.
+function shownView() {
+	const v = views.find(w => w.id === page.state.view) || views[0]
+	for (const w of views) {
+		const on = w === v
+		byId('tab-' + w.id).setAttribute('aria-selected', String(on))
+		if (page.views[w.id])
+			page.views[w.id].root.hidden = !on
+	}
+	if (!page.views[v.id]) {
+		const root = el('section.view', { id: 'view-' + v.id, role: 'tabpanel', ariaLabel: v.title })
+		byId('views').append(root)
+		page.views[v.id] = Object.assign(v.make(root, page), { root })
+	}
+	return page.views[v.id]
+}
+
+// --- changes ---
+
+function updateAll() {
+	byId('metric').value = page.state.metric
+	page.details.update(page)
+	page.verdict.update(page)
+	page.filterBar.update(page)
+	page.timeline.update(page)
+	shownView().update(page)
+}
+
+const drawTimelineOnly = ['viewFrom', 'viewTo']
+
+function changed(keys) {
+	history.replaceState(null, '', location.pathname + location.search + stateText(page.state))
+	if ([...keys].every(k => drawTimelineOnly.includes(k))) {
+		page.timeline.draw()
+		return
+	}
+	if ([...keys].some(k => filterKeys.includes(k)))
+		refresh()
+	else
+		updateAll()
+}
+
+function refresh() {
+	const begin = performance.now()
+	page.sums = aggregate(page.data, page.state)
+	updateAll()
+	performance.measure('er-filter', { start: begin, end: performance.now() })
+}
+
+function goTo(thread, time) {
+	const { data, state, store } = page
+	const span = (state.viewTo === null ? data.end : state.viewTo) - (state.viewFrom === null ? data.begin : state.viewFrom)
+	const patch = {}
+	if (state.threads.length && !state.threads.includes(thread))
+		patch.threads = []
+	if (state.processes.length && !state.processes.includes(data.threads[thread].key))
+		patch.processes = []
+	store.set(patch)
+	page.timeline.zoom(time - span / 2, time + span / 2)
+	page.timeline.reveal(thread)
+	const near = page.timeline.eventAt(thread, time)
+	if (near !== null)
+		store.set({ event: near })
+}
+
+// --- reading ---
+
+const progress = onFrame(() => {
+	const { data } = page
+	byId('status').textContent = data.whole ? '' : `reading ${Math.floor(data.ndecoded / data.nevents * 100)} %`
+})
+
+function run() {
+	const early = []
+	let decode = null
+	const ready = readyIndex => readyIndex.then(data => {
+		start(data)
+		decode = eventDecoder(data, chunk => {
+			addChunk(data, chunk)
+			progress()
+			if (data.whole) {
+				performance.mark('er-decoded')
+				refresh()
+				document.body.classList.add('decoded')
+			}
+		}, fail)
+		early.splice(0).forEach(decode)
+	}).catch(error => fail('The page cannot be shown: ' + error.message))
+	let found = false
+	watchPacks((kind, base64) => {
+		if (kind === 'index') {
+			found = true
+			ready(readIndex(base64))
+		} else if (kind === 'events') {
+			decode ? decode(base64) : early.push(base64)
+		}
+	}, () => found || fail('The file is cut: it has no data.'))
+}
+
+if (typeof DecompressionStream === 'undefined')
+	fail('This browser is too old: it lacks DecompressionStream. Take Chromium 80, Firefox 113 or a later one.')
+else
+	run()

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads packs (docs/howto-page.md). These functions also run in workers, which are made from
+// their text: they may use each other and nothing else.
+
+export async function inflate(base64) {
+	let bytes
+	if (Uint8Array.fromBase64) {
+		bytes = Uint8Array.fromBase64(base64)
+	} else {
+		const text = atob(base64)
+		bytes = new Uint8Array(text.length)
+		for (let i = 0; i < text.length; i++)
+			bytes[i] = text.charCodeAt(i)
+	}
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+	return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+// The sections by tag, as parts of the bytes.
+export function sections(bytes) {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+	const ret = {}
+	for (let at = 0; at + 8 <= bytes.length;) {
+		const tag = String.fromCharCode(...bytes.subarray(at, at + 4))
+		const n = view.getUint32(at + 4, true)
+		ret[tag] = bytes.subarray(at + 8, at + 8 + n)
+		at += 8 + n
+	}
+	return ret
+}
+
+// Reads n varints into out and returns it. Values above 2^53 lose their last digits.
+export function readUints(bytes, n, out) {
+	let at = 0
+	for (let i = 0; i < n; i++) {
+		let b = bytes[at++], v = b & 127, scale = 128
+		while (b > 127) {
+			b = bytes[at++]
+			v += (b & 127) * scale
+			scale *= 128
+		}
+		out[i] = v
+	}
+	return out
+}
+
+export function readInts(bytes, n, out) {
+	let at = 0
+	for (let i = 0; i < n; i++) {
+		let b = bytes[at++], v = b & 127, scale = 128
+		while (b > 127) {
+			b = bytes[at++]
+			v += (b & 127) * scale
+			scale *= 128
+		}
+		out[i] = v % 2 ? -(v + 1) / 2 : v / 2
+	}
+	return out
+}
+
+// An iterator over single values, for sections that mix them.
+export function reader(bytes) {
+	let at = 0
+	const uint = () => {
+		let b = bytes[at++], v = b & 127, scale = 128
+		while (b > 127) {
+			b = bytes[at++]
+			v += (b & 127) * scale
+			scale *= 128
+		}
+		return v
+	}
+	return {
+		uint,
+		int: () => { const v = uint(); return v % 2 ? -(v + 1) / 2 : v / 2 },
+		byte: () => bytes[at++],
+		get more() { return at < bytes.length },
+	}
+}

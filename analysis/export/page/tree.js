@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Sums of paths, as a call tree and by function.
+
+// The inclusive time of each node of the tree.
+export function nodeTimes(data, pathUs) {
+	const tree = data.tree, us = new Float64Array(tree.n)
+	for (let p = 0; p < data.npaths; p++)
+		us[data.pathNode[p]] += pathUs[p]
+	for (let i = tree.n - 1; i > 0; i--)
+		us[tree.parent[i]] += us[i]
+	return us
+}
+
+// Exclusive and inclusive time of each function, as er_print's functions.
+export function functionTimes(data, pathUs) {
+	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
+	const excl = new Float64Array(data.funcs.length), incl = new Float64Array(data.funcs.length)
+	for (let p = 0; p < data.npaths; p++) {
+		const node = data.pathNode[p]
+		if (node)
+			excl[tree.func[node]] += pathUs[p]
+	}
+	for (let i = 1; i < tree.n; i++) {
+		if (tree.outermost[i])
+			incl[tree.func[i]] += nodeUs[i]
+	}
+	return { excl, incl }
+}
+
+// --- trees to draw: {func, us, depth, from} with children made on demand ---
+
+// From the root: callees below callers.
+export function topDown(data, pathUs) {
+	const tree = data.tree, us = nodeTimes(data, pathUs)
+	const make = (node, depth) => ({ func: tree.func[node], us: us[node], depth, node })
+	return {
+		root: make(0, 0),
+		children(item, least) {
+			const ret = []
+			for (let k = tree.first[item.node]; k < tree.first[item.node + 1]; k++) {
+				const c = tree.children[k]
+				if (us[c] >= least && us[c] > 0)
+					ret.push(make(c, item.depth + 1))
+			}
+			return ret.sort((a, b) => b.us - a.us)
+		},
+	}
+}
+
+// Items of a merged tree have parts: nodes of the call tree with their share of time.
+function merged(data, root, move) {
+	return {
+		root,
+		children(item, least) {
+			const byFunc = new Map()
+			for (let i = 0; i < item.nodes.length; i++)
+				move(item.nodes[i], item.shares[i], (node, us) => {
+					const func = data.tree.func[node]
+					let child = byFunc.get(func)
+					if (!child) {
+						child = { func, us: 0, depth: item.depth + 1, nodes: [], shares: [] }
+						byFunc.set(func, child)
+					}
+					child.us += us
+					child.nodes.push(node)
+					child.shares.push(us)
+				})
+			return [...byFunc.values()].filter(c => c.us >= least && c.us > 0).sort((a, b) => b.us - a.us)
+		},
+	}
+}
+
+// From the leaves: callers below callees. With `func`, only from that function's calls.
+export function bottomUp(data, pathUs, func = null) {
+	const root = { func: -1, us: 0, depth: 0, nodes: [], shares: [] }
+	const tree = data.tree
+	if (func !== null) {
+		const us = nodeTimes(data, pathUs)
+		root.func = func
+		for (let i = 1; i < tree.n; i++) {
+			if (tree.func[i] !== func || !us[i] || !tree.outermost[i])
+				continue
+			root.us += us[i]
+			root.nodes.push(i)
+			root.shares.push(us[i])
+		}
+		return merged(data, root, (node, us, put) => tree.parent[node] && put(tree.parent[node], us))
+	}
+	for (let p = 0; p < data.npaths; p++) {
+		if (!pathUs[p])
+			continue
+		root.us += pathUs[p]
+		root.nodes.push(data.pathNode[p])
+		root.shares.push(pathUs[p])
+	}
+	// The root has the leaves themselves; below it each node moves to its caller.
+	const tree2 = merged(data, root, (node, us, put) => tree.parent[node] && put(tree.parent[node], us))
+	const first = merged(data, root, (node, us, put) => node && put(node, us))
+	return { root, children: (item, least) => (item === root ? first : tree2).children(item, least) }
+}
+
+// What a function calls, over all its outermost calls.
+export function calleesOf(data, pathUs, func) {
+	const tree = data.tree, us = nodeTimes(data, pathUs)
+	const root = { func, us: 0, depth: 0, nodes: [], shares: [] }
+	for (let i = 1; i < tree.n; i++) {
+		if (tree.func[i] !== func || !us[i] || !tree.outermost[i])
+			continue
+		root.us += us[i]
+		root.nodes.push(i)
+		root.shares.push(us[i])
+	}
+	return merged(data, root, (node, _, put) => {
+		for (let k = tree.first[node]; k < tree.first[node + 1]; k++) {
+			const c = tree.children[k]
+			if (us[c])
+				put(c, us[c])
+		}
+	})
+}

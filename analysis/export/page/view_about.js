@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was recorded, what was lost, what is exact, and what the file gives away.
+import { el } from './dom.js'
+import { count } from './format.js'
+
+export const aboutView = {
+	id: 'about', title: 'About', key: '9',
+	make(root) {
+		const body = el('div.text')
+		root.append(body)
+		return {
+			update({ data }) {
+				body.replaceChildren(
+					el('h2', {}, 'The recording'),
+					...data.about.map(line => el('p.pre', {}, line)),
+					el('h2', {}, 'What is exact'),
+					el('p', {}, data.complete ? 'Every wait was recorded: all times are exact to the microsecond.' :
+						'Sums of states are exact over the whole recording. Which waits have stacks is a sample, in proportion to their length: times by function, reason or range are estimates.'),
+					el('p', {}, `The page has ${count(data.nevents)} events of ${count(data.nthreads)} threads.`),
+					el('h2', {}, 'What this file gives away'),
+					el('p', {}, 'Names of functions, load objects with their paths, threads and processes, the command line, the name of the host, and when it all ran. No contents of memory or files.'))
+			},
+		}
+	},
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/page_events.h"
+
+#include <stdlib.h>
+
+#include "analysis/base/interrupt.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/packet.h"
+#include "analysis/export/export.h"
+#include "analysis/metrics/hit.h"
+#include "analysis/metrics/pass.h"
+#include "analysis/views/view_state.h"
+
+enum { NS_PER_US = 1000 };
+
+static int64_t to_us(int64_t ns)
+{
+	return ns / NS_PER_US - (ns % NS_PER_US < 0);
+}
+
+static uint32_t thread_index(struct page_events *p, const struct experiment *e, int64_t pid,
+			     int64_t tid)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+	uint64_t hash = hash64(founder->id ^ hash64(pid + hash64(tid)));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	while ((id1 = intern_next(&p->thread_ids, &probe))) {
+		const struct page_thread *t = &p->threads.data[id1 - 1];
+
+		if (t->founder == founder && t->pid == pid && t->tid == tid)
+			return id1 - 1;
+	}
+	vec_push(&p->threads, (struct page_thread){ .founder = founder, .pid = pid, .tid = tid });
+	return intern_add(&p->thread_ids, hash);
+}
+
+static uint32_t class_index(struct page_events *p, const struct event_class *c)
+{
+	uint64_t key = (uint64_t)c->state << 56 | (uint64_t)c->reason << 48 |
+		       (uint64_t)c->flags << 32 | (uint32_t)c->syscall;
+	bool fresh;
+	uint64_t *at = map_put(&p->class_ids, key, &fresh);
+
+	if (fresh) {
+		*at = p->classes.len;
+		vec_push(&p->classes, *c);
+	}
+	return *at;
+}
+
+/* Paths are numbered when all stacks are known: until then events have stacks of the session. */
+static void read_wait(struct page_events *p, const struct hit *h, struct page_event *ev)
+{
+	int64_t waker = hit_waker(h), holder = hit_holder(h);
+
+	ev->length = to_us(hit_wait_length(h));
+	if (waker > 0) {
+		ev->waker = 1 + thread_index(p, h->e, hit_waker_pid(h), waker);
+		ev->waker_path = hit_waker_stack(h);
+		ev->waker_path = ev->waker_path == session_no_stack(h->session) ? 0 :
+										  ev->waker_path + 1;
+	}
+	if (holder > 0)
+		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct page_events *p = ctx;
+	int64_t state = hit_state(h);
+	struct event_class c = { .syscall = -1 };
+	struct page_event ev;
+	struct page_thread *th;
+
+	if (state < 0 || state >= MS_COUNT)
+		return;
+	c.state = state;
+	ev = (struct page_event){
+		.end = to_us(hit_time(h)), .weight = hit_weight(h) / NS_PER_US,
+		.path = h->stack, .cpu = hit_cpu(h),
+		.thread = thread_index(p, h->e, hit_pid(h), hit_thread(h)),
+	};
+	if (hit_is_wait(h)) {
+		int64_t reason = hit_reason(h);
+
+		c.reason = reason >= 0 && reason < REASON_COUNT ? reason : UINT8_MAX;
+		c.flags = hit_wait_flags(h);
+		c.syscall = hit_syscall(h);
+		read_wait(p, h, &ev);
+	}
+	ev.event_class = class_index(p, &c);
+	p->classes.data[ev.event_class].n++;
+	th = &p->threads.data[ev.thread];
+	add_to(&th->us[state], ev.weight);
+	th->n++;
+	vec_push(&p->all, ev);
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct page_event *a = pa, *b = pb;
+
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* --- numbering by frequency --- */
+
+/* The path of a stack, which gets one more use. `by_node` has the path + 1 of each leaf. */
+static uint32_t use_path(struct page_events *p, struct session *s, struct map *by_node,
+			 uint32_t stack)
+{
+	uint64_t *at;
+
+	if (!p->path_of[stack]) {
+		uint32_t node = page_tree_add(&p->tree, s, stack);
+
+		at = map_put(by_node, node, NULL);
+		if (!*at) {
+			vec_push(&p->paths, (struct page_path){ .node = node });
+			*at = p->paths.len;
+		}
+		p->path_of[stack] = *at;
+	}
+	p->paths.data[p->path_of[stack] - 1].n++;
+	return p->path_of[stack] - 1;
+}
+
+static void add_to_path(struct page_events *p, const struct page_event *ev)
+{
+	struct page_path *path = &p->paths.data[ev->path];
+
+	if (class_is_wait(&p->classes.data[ev->event_class]))
+		add_to(&path->wait_us, ev->weight);
+	else
+		add_to(&path->cpu_us, ev->weight);
+}
+
+static void number_paths(struct page_events *p, struct session *s)
+{
+	struct map by_node = { 0 };
+
+	p->path_of = xcalloc(s->stacks.len + 1, sizeof(*p->path_of));
+	vec_for_each(ev, &p->all) {
+		ev->path = use_path(p, s, &by_node, ev->path);
+		if (ev->waker_path)
+			ev->waker_path = 1 + use_path(p, s, &by_node, ev->waker_path - 1);
+		add_to_path(p, ev);
+	}
+	map_free(&by_node);
+}
+
+struct rank {
+	size_t n;
+	uint32_t index;
+};
+
+static int by_count(const void *pa, const void *pb)
+{
+	const struct rank *a = pa, *b = pb;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/*
+ * Put the elements with the largest n first. Returns the new index of each old one; the caller
+ * frees it.
+ */
+#define rank_by_count(v)                                                                           \
+	({                                                                                         \
+		struct rank *ranks = xcalloc((v)->len + 1, sizeof(*ranks));                        \
+		__typeof__((v)->data) sorted = xcalloc((v)->len + 1, sizeof(*sorted));             \
+		uint32_t *to = xcalloc((v)->len + 1, sizeof(*to));                                 \
+		for (size_t i = 0; i < (v)->len; i++)                                              \
+			ranks[i] = (struct rank){ (v)->data[i].n, i };                             \
+		qsort(ranks, (v)->len, sizeof(*ranks), by_count);                                  \
+		for (size_t i = 0; i < (v)->len; i++) {                                            \
+			sorted[i] = (v)->data[ranks[i].index];                                     \
+			to[ranks[i].index] = i;                                                    \
+		}                                                                                  \
+		free(ranks);                                                                       \
+		free((v)->data);                                                                   \
+		(v)->data = sorted;                                                                \
+		to;                                                                                \
+	})
+
+static void rank_all(struct page_events *p)
+{
+	uint32_t *paths = rank_by_count(&p->paths), *classes = rank_by_count(&p->classes);
+
+	vec_for_each(ev, &p->all) {
+		ev->path = paths[ev->path];
+		ev->event_class = classes[ev->event_class];
+		if (ev->waker_path)
+			ev->waker_path = 1 + paths[ev->waker_path - 1];
+	}
+	free(paths);
+	free(classes);
+}
+
+/* --- threads --- */
+
+/* The recorded life of each thread that has events. */
+static void read_lives(struct page_events *p, const struct session *s)
+{
+	size_t known = p->threads.len;
+
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(th, &(*e)->threads) {
+			uint32_t i = thread_index(p, *e, th->pid, th->tid);
+
+			/* Several lives with one id: from the first begin to the last end. */
+			if (i >= known)
+				continue;
+			struct page_thread *t = &p->threads.data[i];
+			bool first = !t->begin && !t->end;
+			int64_t begin = to_us(th->begin_ns), end = to_us(th->end_ns);
+
+			t->begin = first || begin < t->begin ? begin : t->begin;
+			t->end = first || end > t->end ? end : t->end;
+		}
+	}
+	p->threads.len = known;
+}
+
+int page_events_read(const struct export *x, struct page_events *ret)
+{
+	struct view_state *v = x->view;
+
+	*ret = (struct page_events){ 0 };
+	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, ret);
+	if (interrupt_pending())
+		return -1;
+	if (!ret->all.len)
+		return export_nothing(x);
+	number_paths(ret, v->session);
+	rank_all(ret);
+	vec_sort(&ret->all, by_end);
+	read_lives(ret, v->session);
+	return 0;
+}
+
+void page_events_free(struct page_events *p)
+{
+	vec_free(&p->all);
+	vec_free(&p->classes);
+	vec_free(&p->threads);
+	vec_free(&p->paths);
+	page_tree_free(&p->tree);
+	intern_free(&p->thread_ids);
+	map_free(&p->class_ids);
+	free(p->path_of);
+}

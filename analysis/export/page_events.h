@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The events of the page: each packet that passes the filter and has a state. Their threads,
+ * classes and call paths are numbered, most frequent classes and paths first, so that the
+ * numbers are small.
+ */
+#ifndef EXPORT_PAGE_EVENTS_H
+#define EXPORT_PAGE_EVENTS_H
+
+#include <stdint.h>
+
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/mstate.h"
+#include "analysis/export/page_tree.h"
+#include "analysis/model/intern.h"
+
+struct experiment;
+struct export;
+
+/* Times are whole microseconds since the founder's start, rounded down. */
+struct page_event {
+	int64_t end;
+	int64_t weight;  /* microseconds that the packet represents; packets have no fractions */
+	int64_t length;  /* of a wait: how long it was */
+	uint32_t thread;
+	uint32_t path;   /* page_events.paths */
+	uint32_t event_class;
+	uint32_t waker, holder; /* index of the thread + 1; 0: none */
+	uint32_t waker_path;    /* + 1; 0: none */
+	int32_t cpu;     /* -1: unknown */
+};
+
+/* What many events have in common. */
+struct event_class {
+	uint8_t state, reason; /* enum er_mstate, er_reason */
+	uint16_t flags;        /* enum er_wflag */
+	int32_t syscall;       /* -1: none */
+	size_t n;              /* events */
+};
+
+struct page_thread {
+	const struct experiment *founder;
+	int64_t pid, tid;         /* pid 0: a kernel thread */
+	int64_t us[MS_COUNT];     /* time by state */
+	size_t n;                 /* events; 0: only a waker or holder */
+	int64_t begin, end;       /* its life as recorded, in microseconds; both 0: unknown */
+};
+
+/* A distinct call path of events. */
+struct page_path {
+	uint32_t node;            /* in the tree: the leaf */
+	size_t n;                 /* events and wakers */
+	int64_t cpu_us, wait_us;
+};
+
+struct page_events {
+	VEC(struct page_event) all; /* by end */
+	VEC(struct event_class) classes;
+	VEC(struct page_thread) threads;
+	VEC(struct page_path) paths;
+	struct page_tree tree;
+	struct intern thread_ids;
+	struct map class_ids;
+	uint32_t *path_of; /* by stack of the session: path + 1 */
+};
+
+/*
+ * Read the events. Returns 0; or -1 after a report that nothing passes the filter, or silently
+ * if the user interrupted. Release with page_events_free, also after a failure.
+ */
+int page_events_read(const struct export *x, struct page_events *ret);
+void page_events_free(struct page_events *p);
+
+static inline bool class_is_wait(const struct event_class *c)
+{
+	return !mstate_descs[c->state].on_cpu;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/page_index.h"
+
+#include <inttypes.h>
+
+#include "analysis/base/json.h"
+#include "analysis/experiment/packet.h"
+#include "analysis/experiment/syscalls.h"
+#include "analysis/export/about.h"
+#include "analysis/export/export.h"
+#include "analysis/export/outfile.h"
+#include "analysis/export/page_events.h"
+#include "analysis/export/page_mips.h"
+#include "analysis/export/page_pack.h"
+#include "analysis/metrics/filter.h"
+#include "analysis/model/names.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/microstates.h"
+
+struct indexing {
+	const struct export *x;
+	const struct page_events *events;
+	struct buf *b;
+	struct buf name;
+	int64_t begin, end; /* of everything, in microseconds */
+};
+
+/* Begin the nth element of an array or the nth member of an object. */
+static void comma(struct buf *b, size_t n)
+{
+	buf_puts(b, n ? "," : "");
+}
+
+static void put_member(struct buf *b, const char *name, const char *text)
+{
+	buf_printf(b, ",\"%s\":", name);
+	if (text)
+		json_put_string(b, text);
+	else
+		buf_puts(b, "null");
+}
+
+static void put_about(struct indexing *in)
+{
+	struct view_state *v = in->x->view;
+	const char *filter = v->filter ? filter_text(v->filter) : NULL;
+	struct table t;
+
+	about(in->x, &t);
+	buf_puts(in->b, ",\"about\":[");
+	for (size_t i = 0; i < t.rows.len; i++) {
+		comma(in->b, i);
+		json_put_string(in->b, t.rows.data[i].cells[0].s);
+	}
+	buf_puts(in->b, "]");
+	table_free(&t);
+	put_member(in->b, "filter", filter && *filter ? filter : NULL);
+	buf_printf(in->b, ",\"complete\":%s",
+		   waits_are_complete(v->session) ? "true" : "false");
+}
+
+static void put_experiments(struct indexing *in)
+{
+	size_t n = 0;
+
+	buf_puts(in->b, ",\"experiments\":[");
+	vec_for_each(e, &in->x->view->session->experiments) {
+		if ((*e)->founder)
+			continue;
+		comma(in->b, n++);
+		buf_printf(in->b, "{\"id\":%" PRIu32, (*e)->id);
+		put_member(in->b, "name", (*e)->name);
+		put_member(in->b, "host", (*e)->hostname);
+		put_member(in->b, "command", (*e)->command);
+		buf_printf(in->b, ",\"end\":%" PRId64 "}", (*e)->end_ns / 1000);
+	}
+	buf_puts(in->b, "]");
+}
+
+/* The states in the order of reports; those that reports draw as another state come last. */
+static void put_states(struct indexing *in)
+{
+	buf_puts(in->b, ",\"states\":[");
+	for (int i = 0; i < MS_COUNT; i++) {
+		const struct mstate_desc *d = &mstate_descs[i];
+
+		comma(in->b, i);
+		buf_printf(in->b, "{\"cpu\":%s", d->on_cpu ? "true" : "false");
+		put_member(in->b, "name", d->name);
+		put_member(in->b, "uname", d->uname);
+		buf_puts(in->b, "}");
+	}
+	buf_puts(in->b, "],\"state_order\":[");
+	for (size_t i = 0; i < nmicrostate_columns; i++) {
+		comma(in->b, i);
+		buf_printf(in->b, "%d", microstate_columns[i]);
+	}
+	buf_puts(in->b, "],\"reasons\":[");
+	for (int i = 0; i < REASON_COUNT; i++) {
+		comma(in->b, i);
+		buf_puts(in->b, "{\"id\":");
+		buf_printf(in->b, "%d", i);
+		put_member(in->b, "name", reason_descs[i].name);
+		put_member(in->b, "uname", reason_descs[i].uname);
+		buf_puts(in->b, "}");
+	}
+	buf_puts(in->b, "]");
+}
+
+static void put_classes(struct indexing *in)
+{
+	const char *arch = in->x->view->session->experiments.data[0]->arch;
+
+	buf_puts(in->b, ",\"classes\":[");
+	for (size_t i = 0; i < in->events->classes.len; i++) {
+		const struct event_class *c = &in->events->classes.data[i];
+		const char *name = c->syscall >= 0 ? syscall_name(arch, c->syscall) : NULL;
+
+		comma(in->b, i);
+		buf_printf(in->b, "{\"state\":%d,\"reason\":%d,\"flags\":%d,\"syscall\":%" PRId32,
+			   c->state, c->reason, c->flags, c->syscall);
+		put_member(in->b, "call", name);
+		buf_puts(in->b, "}");
+	}
+	buf_puts(in->b, "]");
+}
+
+static void put_funcs(struct indexing *in)
+{
+	struct session *s = in->x->view->session;
+	const struct page_tree *tree = &in->events->tree;
+
+	buf_puts(in->b, ",\"funcs\":[");
+	for (size_t i = 0; i < tree->funcs.len; i++) {
+		comma(in->b, i);
+		json_put_string(in->b, func_name(in->x->view, s->funcs.data[tree->funcs.data[i]]));
+	}
+	buf_puts(in->b, "],\"func_objects\":[");
+	for (size_t i = 0; i < tree->funcs.len; i++) {
+		comma(in->b, i);
+		buf_printf(in->b, "%" PRIu32, s->funcs.data[tree->funcs.data[i]]->obj->id);
+	}
+	buf_puts(in->b, "],\"objects\":[");
+	for (size_t i = 0; i < s->objects.len; i++) {
+		comma(in->b, i);
+		buf_puts(in->b, "[");
+		json_put_string(in->b, s->objects.data[i]->name);
+		buf_puts(in->b, ",");
+		json_put_string(in->b, s->objects.data[i]->path);
+		buf_printf(in->b, ",%d]", s->objects.data[i]->kernel);
+	}
+	buf_puts(in->b, "]");
+}
+
+static void put_thread(struct indexing *in, const struct page_thread *t)
+{
+	const struct names *names = session_names(in->x->view->session);
+	size_t n = 0;
+
+	buf_printf(in->b, "{\"exp\":%" PRIu32 ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
+		   ",\"n\":%zu,\"begin\":%" PRId64 ",\"end\":%" PRId64,
+		   t->founder->id, t->pid, t->tid, t->n, t->begin, t->end);
+	buf_clear(&in->name);
+	names_put_thread(names, t->founder, t->pid, t->tid, &in->name);
+	put_member(in->b, "name", in->name.data);
+	buf_clear(&in->name);
+	names_put_process(names, t->founder, t->pid, t->tid, &in->name);
+	put_member(in->b, "process", in->name.data);
+	put_member(in->b, "comm", names_thread(names, t->founder, t->tid));
+	buf_puts(in->b, ",\"us\":{");
+	for (int i = 0; i < MS_COUNT; i++) {
+		if (!t->us[i])
+			continue;
+		comma(in->b, n++);
+		buf_printf(in->b, "\"%d\":%" PRId64, i, t->us[i]);
+	}
+	buf_puts(in->b, "}}");
+}
+
+static void put_threads(struct indexing *in)
+{
+	buf_puts(in->b, ",\"threads\":[");
+	for (size_t i = 0; i < in->events->threads.len; i++) {
+		comma(in->b, i);
+		put_thread(in, &in->events->threads.data[i]);
+	}
+	buf_puts(in->b, "]");
+}
+
+static void put_json(struct indexing *in)
+{
+	buf_puts(in->b, "{\"format\":1,\"version\":\"" ER_VERSION "\"");
+	buf_printf(in->b, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"nevents\":%zu", in->begin,
+		   in->end, in->events->all.len);
+	put_about(in);
+	put_experiments(in);
+	put_states(in);
+	put_classes(in);
+	put_funcs(in);
+	put_threads(in);
+	buf_puts(in->b, "}");
+}
+
+static void put_tree(struct pack *p, const struct page_tree *tree)
+{
+	pack_begin(p, "tree");
+	for (size_t i = 1; i < tree->nodes.len; i++) {
+		pack_uint(p, i - tree->nodes.data[i].parent);
+		pack_uint(p, tree->nodes.data[i].func);
+	}
+	pack_end(p);
+}
+
+static void put_paths(struct pack *p, const struct page_events *events)
+{
+	pack_begin(p, "pths");
+	vec_for_each(path, &events->paths) {
+		pack_uint(p, path->node);
+		pack_int(p, path->cpu_us);
+		pack_int(p, path->wait_us);
+	}
+	pack_end(p);
+}
+
+/* The whole recordings, and all events. */
+static void find_range(struct indexing *in)
+{
+	const struct page_events *events = in->events;
+
+	in->begin = events->all.data[0].end < 0 ? events->all.data[0].end : 0;
+	in->end = events->all.data[events->all.len - 1].end + 1;
+	vec_for_each(e, &in->x->view->session->experiments) {
+		int64_t end = (*e)->end_ns / 1000;
+
+		if (!(*e)->founder && end > in->end)
+			in->end = end;
+	}
+}
+
+bool put_index(const struct export *x, const struct page_events *events, struct outfile *out)
+{
+	struct pack p = { 0 };
+	struct indexing in = { .x = x, .events = events, .b = &p.bytes };
+	bool ok;
+
+	find_range(&in);
+	pack_begin(&p, "json");
+	put_json(&in);
+	pack_end(&p);
+	put_tree(&p, &events->tree);
+	put_paths(&p, events);
+	put_mips(&p, events, in.begin, in.end);
+	ok = pack_put(&p, "index", out);
+	pack_free(&p);
+	buf_free(&in.name);
+	return ok;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Packs: how data gets into the page. A pack is a sequence of sections, each a tag of four
+ * letters, a length (32 bits, little-endian) and bytes. In the page it is compressed (gzip) and
+ * written as base64 in a <script> element that is not executed. Integers in sections are
+ * varints (LEB128); signed ones are zigzag coded first. docs/howto-page.md lists the sections.
+ */
+#ifndef EXPORT_PAGE_PACK_H
+#define EXPORT_PAGE_PACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+
+struct outfile;
+
+/* A zeroed struct is an empty pack. */
+struct pack {
+	struct buf bytes;
+	size_t begin; /* of the open section's bytes */
+};
+
+/* Begin a section; end the one before with pack_end first. The tag has four letters. */
+void pack_begin(struct pack *p, const char *tag);
+void pack_end(struct pack *p);
+
+static inline void pack_uint(struct pack *p, uint64_t v)
+{
+	unsigned char bytes[10];
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = v | 0x80;
+	bytes[n++] = v;
+	buf_add(&p->bytes, bytes, n);
+}
+
+static inline void pack_int(struct pack *p, int64_t v)
+{
+	pack_uint(p, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+/*
+ * Write the pack as an element of the page and empty it. Returns whether all writes to the file
+ * went well so far.
+ */
+bool pack_put(struct pack *p, const char *kind, struct outfile *out);
+void pack_free(struct pack *p);
+
+/* Append bytes as base64. */
+void put_base64(struct buf *b, const unsigned char *p, size_t n);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/page_tree.h"
+
+#include "analysis/metrics/tally.h"
+#include "analysis/model/session.h"
+
+static uint32_t func_index(struct page_tree *t, uint32_t id)
+{
+	uint64_t *at = map_put(&t->by_func, id, NULL);
+
+	if (!*at) {
+		vec_push(&t->funcs, id);
+		*at = t->funcs.len;
+	}
+	return *at - 1;
+}
+
+static uint32_t child(struct page_tree *t, uint32_t parent, uint32_t func)
+{
+	uint64_t *at = map_put(&t->by_edge, (uint64_t)parent << 32 | func, NULL);
+
+	/* The root is no child, so 0 is free for "new". */
+	if (!*at) {
+		*at = t->nodes.len;
+		vec_push(&t->nodes, (struct page_node){ parent, func });
+	}
+	return *at;
+}
+
+uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack)
+{
+	uint32_t node = 0, n;
+
+	if (!t->nodes.len)
+		vec_push(&t->nodes, (struct page_node){ 0, 0 });
+	vec_reserve(&t->path, s->stacks.data[stack].n);
+	n = shown_path(s, stack, t->path.data, NULL);
+	while (n > 0)
+		node = child(t, node, func_index(t, t->path.data[--n]));
+	return node;
+}
+
+void page_tree_free(struct page_tree *t)
+{
+	vec_free(&t->nodes);
+	vec_free(&t->funcs);
+	map_free(&t->by_edge);
+	map_free(&t->by_func);
+	vec_free(&t->path);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The call tree of the page: a node for each distinct path from the root to a function. */
+#ifndef EXPORT_PAGE_TREE_H
+#define EXPORT_PAGE_TREE_H
+
+#include <stdint.h>
+
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
+
+struct session;
+
+struct page_node {
+	uint32_t parent; /* less than the node's own index; the root's is 0 */
+	uint32_t func;   /* index into page_tree.funcs; the root's has no meaning */
+};
+
+/* A zeroed struct is an empty tree. */
+struct page_tree {
+	VEC(struct page_node) nodes; /* the root is the first */
+	VEC(uint32_t) funcs;         /* ids in the session */
+	struct map by_edge;          /* parent << 32 | func, to node */
+	struct map by_func;          /* id in the session, to index in funcs + 1 */
+	VEC(uint32_t) path;          /* for page_tree_add */
+};
+
+/* The leaf of a stack of the session, as the session shows it. The nodes are added. */
+uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack);
+void page_tree_free(struct page_tree *t);
+
+#endif

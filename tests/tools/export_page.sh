@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: a browser shows the page without an error and without a request, and its
+# numbers are er_print's, also under a filter: the page says er_print's command for it.
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+. "$top/tests/lib/npm.sh"
+BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
+need_npm playwright-core@1.65.1
+export BROWSER test PATH
+
+cat >"$tmp/steps.js" <<'EOJ'
+// Times and names; the page also lists functions that only waited.
+const functions = rows => rows.map(r => [...r.slice(0, 4), r[6]]).filter((r, i) => !i || r[2] !== '0.')
+
+// The metric that the page calls CPU time.
+const metric = { w: 'cpu', s: 'cpu', t: 'totalcpu', c: 'totalcpu', cut: 'totalcpu', bad: 'totalcpu' }
+
+// Name and times of rows of er_print -microstates: total, then a pair of columns each state.
+function threads(rows) {
+	const sums = rows.map(r => [r[0], ...r.slice(1, -2).filter((_, i) => i % 2 === 0).slice(0, 11), r[r.length - 1]])
+	return sums.map(r => r.filter(f => f !== '0.'))
+}
+
+async function plain(t, file) {
+	const page = await t.openPage(t.browser, file + '.html')
+	const got = functions(await t.tableRows(page, 'functions'))
+	t.sameRows(file + ': functions', got, t.erPrint(['-metrics', 'ei.%' + metric[file] + ':name', '-functions', file + '.er']))
+	const states = (await t.tableRows(page, 'threads')).map(r => r.filter(f => f !== '0.'))
+	t.sameRows(file + ': states of threads', states, threads(t.erPrint(['-microstates', file + '.er'])))
+	t.check(file + ': no complaint, no request', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// What the page shows is what er_print says with the page's own command.
+async function compare(t, page, what) {
+	const command = t.shellWords(await page.textContent('.command')).slice(1)
+	t.check(what + ': the page says the command', command.length > 1, command.join(' '))
+	const got = functions(await t.tableRows(page, 'functions'))
+	t.sameRows(what + ': functions', got, t.erPrint([...command, '-metrics', 'ei.%cpu:name', '-functions', 'w.er']))
+	const states = (await t.tableRows(page, 'threads')).map(r => r.filter(f => f !== '0.'))
+	t.sameRows(what + ': states', states, threads(t.erPrint([...command, '-microstates', 'w.er'])))
+	return command.join(' ')
+}
+
+async function dragRange(page, from, to) {
+	const box = await page.locator('.lanes canvas').boundingBox()
+	const x = part => box.x + 230 + part * (box.width - 230)
+	await page.mouse.move(x(from), box.y + 60)
+	await page.mouse.down()
+	await page.mouse.move(x((from + to) / 2), box.y + 70, { steps: 4 })
+	await page.mouse.move(x(to), box.y + 70)
+	await page.mouse.up()
+}
+
+async function filters(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	await dragRange(page, 0.2, 0.8)
+	t.check('a range', /^-from \d+us -to \d+us$/.test(await compare(t, page, 'a range')), await page.textContent('.command'))
+	await page.click('#tab-functions')
+	await page.dblclick('#view-functions .tr:has-text("work")')
+	t.check('a function', /FNAME\("work"\) SOME IN STACK/.test(await compare(t, page, 'a range and a function')), '')
+	await page.keyboard.press('c')
+	t.check('c clears', await page.isHidden('.command'), '')
+	for (const state of ['User CPU', 'User Lock'])
+		await page.click(`.state:has-text("${state}")`)
+	await compare(t, page, 'two states')
+	const hash = await page.evaluate(() => location.hash)
+	const again = await t.openPage(t.browser, 'w.html', { hash })
+	await compare(t, again, 'the same from the address')
+	await page.keyboard.press('c')
+	await page.click('#tab-waits')
+	await page.dblclick('#view-waits .tr:has-text("disk")')
+	await compare(t, page, 'a reason')
+	await page.keyboard.press('c')
+	await page.click('#tab-threads')
+	await page.dblclick('#view-threads .tr:has-text("TID 13")')
+	await compare(t, page, 'a thread')
+	t.check('filters: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
+async function interval(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	const box = await page.locator('.lanes canvas').boundingBox()
+	const lanes = await page.evaluate(() => document.querySelector('.lanes').scrollHeight)
+	for (let y = 30; y < Math.min(lanes, box.height); y += 18) {
+		await page.mouse.click(box.x + 230 + 0.53 * (box.width - 230), box.y + y)
+		if (await page.isVisible('#details') && /worker\) *From 0\.500000/.test(await page.innerText('#details').then(s => s.replace(/\s+/g, ' '))))
+			break
+	}
+	const text = (await page.innerText('#details')).replace(/\s+/g, ' ')
+	t.check('an interval: thread, times, holder, waker, stack', /User Lock.*TID 13.*0\.500000.*0\.550000.*50\.0 ms.*Held by.*TID 14.*Ended by.*TID 14.*lock_queue/.test(text), text)
+	await page.click('#details dd .link >> nth=1')
+	const there = (await page.innerText('#details')).replace(/\s+/g, ' ')
+	t.check('the holder: one click', /Thread app, PID 12, TID 14/.test(there), there)
+	t.check('interval: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+module.exports = async t => {
+	for (const file of Object.keys(metric))
+		await plain(t, file)
+	await filters(t)
+	await interval(t)
+}
+EOJ
+
+export_fixtures
+for e in w s t c cut bad; do
+	check "$e: is written" er_export --to page -o $e.html $e.er
+done
+node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done
+check_that "the policy allows this script and this style only" \
+	"$(echo "$policy" | grep -cE "^default-src~'none';~script-src~'sha256-[^~]*';~style-src~'sha256-[^~]*';~worker-src~blob:;~img-src~data:;~base-uri~'none';~form-action~'none'$") == 1" "$policy"
+check_that "the application is smaller than 200 kB" "$(sed '/data-pack/,$d' w.html | wc -c) < 200000"

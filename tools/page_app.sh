@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# page_app.sh FOLDER: the application of the page as arrays of C, with the SHA-256 of its script
+# and its style, which the page's content security policy allows and nothing else. Modules are
+# joined into one block: import lines and the word export go. main.js comes last.
+set -eu
+export LC_ALL=C
+dir=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+others=$(find "$dir" -name '*.js' ! -name main.js | sort)
+{
+	printf "'use strict';\n{\n"
+	for f in $others "$dir/main.js"; do
+		printf '// %s\n' "${f##*/}"
+		sed -e '/^\/\/ SPDX/d' -e '/^import /d' -e 's/^export //' "$f"
+	done
+	printf '}\n'
+} >"$tmp/script"
+sed '/^\/\* SPDX/d' "$dir/page.css" >"$tmp/style"
+sed '/^<!-- SPDX/d' "$dir/page.html" >"$tmp/body"
+if grep -inE '</script|<!--|</style' "$tmp/script" "$tmp/style" >&2; then
+	echo "page_app.sh: the lines above would end their element of the page" >&2
+	exit 1
+fi
+
+# array NAME FILE
+array()
+{
+	printf 'static const unsigned char %s[] = {\n' "$1"
+	od -An -v -tu1 "$2" | sed 's/ *\([0-9][0-9]*\)/\1,/g'
+	printf '};\n'
+}
+
+for part in script style body; do
+	array "page_$part" "$tmp/$part"
+done
+for part in script style; do
+	printf 'static const unsigned char page_%s_sha[] = { %s };\n' "$part" \
+		"$(sha256sum "$tmp/$part" | cut -c1-64 | sed 's/../0x&,/g')"
+done
