@@ -5,6 +5,9 @@
  * open wait begins now. A thread that is born later starts from 0 and first waits for a CPU. A
  * thread that was born after the recording began, but before er_newtask was attached, also starts
  * from 0.
+ *
+ * The same iterator ends a pause. Threads that the pause closed (end.bpf.h) begin again, as if the
+ * recorder had just found them.
  */
 #ifndef BEGIN_BPF_H
 #define BEGIN_BPF_H
@@ -62,12 +65,46 @@ static __always_inline void begin_at_birth(struct er_thread *t, struct task_stru
 	t->total_flags = ER_TOTAL_BORN;
 }
 
-static __always_inline void begin_thread(struct er_thread *t, struct task_struct *p)
+/*
+ * Its total so far was sent. The sample points begin anew, too: the weight of the next one would
+ * include time that is in the old total.
+ */
+static __always_inline void begin_from_nothing(struct er_thread *t)
+{
+	for (int i = 0; i < OFF_SLOTS; i++) {
+		t->off_ns[i] = t->weighed[i] = t->rest_stack[i] = 0;
+		t->off_n[i] = t->points.left[i] = t->points.gap[i] = 0;
+	}
+	t->moved_ns = t->nmoved = 0;
+}
+
+/* The thread was closed by a pause that is over. */
+static __always_inline void begin_reset(struct er_thread *t)
+{
+	begin_from_nothing(t);
+	t->total_flags = ER_TOTAL_AGAIN;
+	t->owed = t->kfault = 0;
+	t->ncalls = 0;
+	t->where = WHERE_UNKNOWN;
+}
+
+/* From here on its edges count again. One that began to exit during the pause is awaited. */
+static __always_inline void begin_reopen(struct er_thread *t, struct er_cpu *c)
+{
+	if (__sync_fetch_and_and(&t->state, ~(THREAD_CLOSED | THREAD_SAMPLED)) & THREAD_DYING)
+		__sync_fetch_and_add(&c->dying, 1);
+}
+
+static __always_inline void begin_thread(struct er_thread *t, struct task_struct *p,
+					 struct er_cpu *c)
 {
 	__u64 clk = clock_now(), sum = run_time_now(p, clk);
+	bool dead = p->__state & TASK_DEAD_STATE, closed = t->state & THREAD_CLOSED;
 
-	if (t->where != WHERE_UNKNOWN) /* er_newtask saw it */
+	if (closed ? dead : t->where != WHERE_UNKNOWN) /* er_newtask saw it */
 		return;
+	if (closed)
+		begin_reset(t);
 	t->tid = p->pid;
 	if (!thread_is_new(p))
 		t->reported = sum;
@@ -76,7 +113,9 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 	if (er_states && thread_is_new(p))
 		begin_at_birth(t, p);
 	/* Threads that are already dead are ignored. */
-	t->state |= p->__state & TASK_DEAD_STATE ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
+	t->state |= dead ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
+	if (closed)
+		begin_reopen(t, c);
 }
 
 /* The parent runs this, before the child can run. */
@@ -98,9 +137,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 static __always_inline void begin_again(struct er_thread *t, struct task_struct *p, __u64 clk,
 					__u64 sum)
 {
-	for (int i = 0; i < OFF_SLOTS; i++)
-		t->off_ns[i] = t->weighed[i] = t->rest_stack[i] = 0;
-	t->moved_ns = t->nmoved = 0;
+	begin_from_nothing(t);
 	total_begin(t, p, clk);
 	t->run0 = sum;
 	t->total_flags = ER_TOTAL_BORN;

@@ -24,7 +24,7 @@ static __always_inline void calls_count(__s64 ret)
 	__u32 nr = arch_syscall(regs);
 	struct er_calls *calls;
 
-	if (arch_is_32bit(regs) || !thread_wanted(p))
+	if (arch_is_32bit(regs) || er_stop_ns || !thread_wanted(p))
 		return;
 	calls = bpf_map_lookup_elem(&er_calls, &nr);
 	if (!calls)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of the recording. An iterator visits all threads: it closes open waits and takes their
- * stacks, then it writes totals and residuals. All of this goes into the iterator's own file, so
- * that no ring can overflow, however many threads there are. A struct er_last precedes each record.
+ * The end of the recording, and the beginning of a pause. An iterator visits all threads: it closes
+ * open waits and takes their stacks, then it writes totals and residuals. All of this goes into the
+ * iterator's own file, so that no ring can overflow, however many threads there are. A struct
+ * er_last precedes each record.
  *
- * A thread is closed first; from then on its edges no longer count. The thread may still run. Code
- * that takes CPU time out of its storage does so by compare and swap, so that a thread that ends
- * meanwhile has its time sent once.
+ * A thread is closed first; from then on its edges no longer count, until the end of a pause opens
+ * it again (begin.bpf.h). Its next total then begins there, so no total contains paused time. The
+ * thread may still run. Code that takes CPU time out of its storage does so by compare and swap, so
+ * that a thread that ends meanwhile has its time sent once.
  *
  * The user stack of a sleeping thread is copied through the thread's page tables. That may sleep,
  * so the iterator is sleepable. User space walks the copy (raw.bpf.h). A thread in uninterruptible

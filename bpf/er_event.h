@@ -27,7 +27,7 @@ enum er_kind {
 			  /* counted (produced, lost) with CLOCK */
 	ER_KIND_WAIT,     /* struct er_wait: a wait that sample points or tracing chose */
 	ER_KIND_TOTAL,    /* struct er_total: all the time of a thread by state, sent when */
-			  /* the thread or the recording ends */
+			  /* the thread or the recording ends, or pauses */
 	ER_KIND_COUNTER,  /* struct er_counter: a counter overflowed */
 	ER_KIND_COUNT
 };
@@ -134,7 +134,8 @@ enum er_wait_flags {
 	ER_WAIT_KTHREAD = 1 << 0,
 	ER_WAIT_TRACED = 1 << 1,     /* reached the trace threshold; its weights are its lengths */
 	ER_WAIT_OPEN_START = 1 << 2, /* began before the recording; lengths count from its start */
-	ER_WAIT_OPEN_END = 1 << 3,   /* not over at the recording's end; lengths count to its end */
+	ER_WAIT_OPEN_END = 1 << 3,   /* not over at the recording's end; lengths count to its end; */
+				     /* a pause ends the recording for a while */
 	ER_WAIT_IO = 1 << 4,         /* the scheduler counts it as waiting for I/O */
 	ER_WAIT_KILLABLE = 1 << 5,   /* uninterruptible, state D */
 	ER_WAIT_PREEMPTED = 1 << 6,  /* was runnable when it left the CPU: blocked_ns is 0 */
@@ -180,6 +181,7 @@ enum er_total_flags {
 	ER_TOTAL_ENDED = 1 << 2, /* the thread ended during the recording */
 	ER_TOTAL_SPLIT = 1 << 3, /* user_ns and system_ns are exact, measured at system calls */
 	ER_TOTAL_IRQ_APART = 1 << 4, /* the kernel does not charge interrupts to threads */
+	ER_TOTAL_AGAIN = 1 << 5,     /* begins at the end of a pause: not the thread's first total */
 };
 
 /*

@@ -398,13 +398,14 @@ SEC("iter/task")
 int er_begin(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
+	struct er_cpu *c = er_this_cpu();
 	struct er_thread *t;
 
-	if (!p || !thread_wanted(p))
+	if (!p || !c || !thread_wanted(p))
 		return 0;
 	t = thread_get(p, leader_start(p));
 	if (t) /* otherwise its first sample finds that no storage is left, and counts it */
-		begin_thread(t, p);
+		begin_thread(t, p, c);
 	return 0;
 }
 
@@ -433,5 +434,6 @@ int er_end(struct bpf_iter__task *ctx)
 	if (er_states)
 		end_states(seq, c, p, t, clk, sum);
 	end_residual(seq, c, p, t, sum);
+	t->where = WHERE_UNKNOWN; /* er_waking has nothing to note for it any more */
 	return 0;
 }

@@ -19,7 +19,7 @@ enum thread_state {
 	THREAD_KNOWN = 1 << 0,   /* `reported` is valid */
 	THREAD_SAMPLED = 1 << 1, /* `stack` and `flags` are valid */
 	THREAD_DYING = 1 << 2,   /* counted in er_cpu.dying */
-	THREAD_CLOSED = 1 << 3,  /* its recording has ended; nothing more is to be sent */
+	THREAD_CLOSED = 1 << 3,  /* ended or paused: nothing more is to be sent */
 };
 
 /* Whether a thread is on or off the CPU. */
@@ -117,8 +117,8 @@ const volatile bool er_states; /* WAIT and TOTAL records are wanted */
 const volatile bool er_has_targets;
 const volatile __u32 er_self; /* a process to leave out; 0: none */
 
-__u64 er_start_ns; /* threads born from here on count from 0 */
-__u64 er_stop_ns;  /* threads born from here on do not count */
+__u64 er_start_ns; /* threads born from here on count from 0; the end of a pause sets it anew */
+__u64 er_stop_ns;  /* threads born from here on do not count; 0: neither paused nor stopped */
 
 static __always_inline bool target_has(__u32 tgid, __u32 tid)
 {

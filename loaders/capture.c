@@ -161,6 +161,29 @@ int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d)
 	return err;
 }
 
+int capture_pause(struct capture *c, uint64_t *time_ns, struct diag *d)
+{
+	int err = 0;
+
+	*time_ns = monotonic();
+	for (int i = NLOADERS - 1; i >= 0; i--) {
+		int e = c->selves[i] ? loaders[i]->pause(c->selves[i], *time_ns, &c->last, d) : 0;
+
+		err = err ? err : e;
+	}
+	return err;
+}
+
+int capture_resume(struct capture *c, uint64_t *time_ns, struct diag *d)
+{
+	int err = 0;
+
+	*time_ns = monotonic();
+	for (int i = 0; !err && i < NLOADERS; i++)
+		err = c->selves[i] ? loaders[i]->resume(c->selves[i], *time_ns, d) : 0;
+	return err;
+}
+
 int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 {
 	int err = 0;
@@ -193,7 +216,8 @@ static int drain_last(struct capture *c, capture_fn fn, void *ctx)
 		c->last_read += sizeof(head) + head.size;
 		n++;
 	}
-	c->last_read = c->last.len;
+	buf_clear(&c->last);
+	c->last_read = 0;
 	return n;
 }
 

@@ -167,6 +167,16 @@ int capture_fd(const struct capture *c);
  * time of a running thread is accurate to a scheduler tick.
  */
 int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
+/*
+ * Stop counting time from *time_ns on, as capture_stop does: every thread's residual, open wait
+ * and total are sent. Programs stay attached. After capture_resume each thread begins again at
+ * *time_ns, and sends another total at its end or at the next pause. So the totals of a thread add
+ * up to its time outside the pauses. Both need no capability since Linux 5.19, and take as long as
+ * a walk over all threads: some milliseconds for a thousand. They return 0, or -errno after a
+ * report. capture_stop may follow either.
+ */
+int capture_pause(struct capture *c, uint64_t *time_ns, struct diag *d);
+int capture_resume(struct capture *c, uint64_t *time_ns, struct diag *d);
 void capture_close(struct capture *c);
 
 int capture_ncpus(const struct capture *c); /* the number of possible CPUs; CPU ids are below it */

@@ -18,6 +18,7 @@ struct clocks {
 	const struct rings *rings;
 	uint64_t interval_ns;
 	bool idle;
+	bool enabled;
 	int prog_fd;
 	struct clock *clocks; /* one per ring */
 };
@@ -101,11 +102,13 @@ static int set_all(const struct clocks *c, int (*set)(int fd))
 
 int clocks_enable(struct clocks *c)
 {
+	c->enabled = true;
 	return set_all(c, perf_event_enable);
 }
 
 int clocks_disable(struct clocks *c)
 {
+	c->enabled = false;
 	return set_all(c, perf_event_disable);
 }
 
@@ -118,7 +121,7 @@ static int open_again(struct clocks *c, int cpu, struct clock *clock)
 	if (fd < 0)
 		return fd;
 	err = perf_event_run(fd, c->prog_fd);
-	return err ? err : perf_event_enable(fd);
+	return err || !c->enabled ? err : perf_event_enable(fd);
 }
 
 /* Hotplug events so far of the i-th ring's CPU. */

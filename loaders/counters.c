@@ -35,6 +35,7 @@ struct counters {
 	struct event *events;         /* n for each ring */
 	uint64_t *hotplugs;           /* hotplug events handled, for each ring's CPU */
 	bool alone;                   /* no clock loader: this one reports CPUs that came online */
+	bool paused;
 	bool imprecise;               /* a counter should be precise and is not */
 	struct capture_counted *sums; /* counts of closed events; after the stop of all events */
 	const struct er_counter_cpu *cpus;
@@ -287,7 +288,7 @@ static int start_event(struct counters *c, struct event *e, size_t counter)
 				  &opts);
 	if (e->link < 0)
 		return -errno;
-	return perf_event_enable(e->fd);
+	return c->paused ? 0 : perf_event_enable(e->fd);
 }
 
 static int start_cpu(struct counters *c, int ring)
@@ -316,16 +317,45 @@ static int counters_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the counters") : 0;
 }
 
-static int counters_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+static int set_all(struct counters *c, int (*set)(int fd))
 {
-	struct counters *c = self;
 	int err = 0;
 
 	for (size_t i = 0; i < c->n * rings_nrings(c->rings); i++) {
-		int e = c->events[i].fd < 0 ? 0 : perf_event_disable(c->events[i].fd);
+		int e = c->events[i].fd < 0 ? 0 : set(c->events[i].fd);
 
-		if (!e && c->events[i].fd >= 0)
-			e = perf_counter_read(c->events[i].fd, &c->sums[i % c->n]);
+		err = err ? err : e;
+	}
+	return err;
+}
+
+static int counters_pause(void *self, uint64_t time_ns, struct buf *last, struct diag *d)
+{
+	struct counters *c = self;
+	int err = set_all(c, perf_event_disable);
+
+	c->paused = true;
+	return err ? diag_errno(d, -err, "cannot pause the counters") : 0;
+}
+
+static int counters_resume(void *self, uint64_t time_ns, struct diag *d)
+{
+	struct counters *c = self;
+	int err = set_all(c, perf_event_enable);
+
+	c->paused = false;
+	return err ? diag_errno(d, -err, "cannot resume the counters") : 0;
+}
+
+static int counters_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+{
+	struct counters *c = self;
+	int err = set_all(c, perf_event_disable);
+
+	for (size_t i = 0; i < c->n * rings_nrings(c->rings); i++) {
+		int e = c->events[i].fd < 0 ? 0 :
+			perf_counter_read(c->events[i].fd, &c->sums[i % c->n]);
+
 		err = err ? err : e;
 	}
 	counter_bpf__detach(c->skel);
@@ -402,6 +432,8 @@ const struct loader counter_loader = {
 	.wanted = counters_wanted,
 	.open = counters_open,
 	.start = counters_start,
+	.pause = counters_pause,
+	.resume = counters_resume,
 	.stop = counters_stop,
 	.close = counters_close,
 	.cpus_changed = counters_cpus_changed,

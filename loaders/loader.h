@@ -28,6 +28,9 @@ struct loader {
 		    void **self);
 	/* Attach and start. Time is counted from start_ns. */
 	int (*start)(void *self, uint64_t start_ns, struct diag *d);
+	/* Like capture_pause and capture_resume; records as from stop. Stop may follow a pause. */
+	int (*pause)(void *self, uint64_t time_ns, struct buf *last, struct diag *d);
+	int (*resume)(void *self, uint64_t time_ns, struct diag *d);
 	/*
 	 * Detach. Records that stopping produces are appended to `last`, each behind a struct
 	 * er_last.

@@ -53,7 +53,8 @@ struct profile {
 	uint64_t interval_ns;
 	enum stack_method stack_method;
 	uint64_t nspilled; /* spilled TOTAL records that were drained */
-	int begin_fd, end_fd; /* iterators, created while capabilities are held */
+	int begin_fd, end_fd; /* iterators, created while capabilities are held; -1: used up */
+	bool paused;
 	struct clocks *clocks;
 };
 
@@ -209,29 +210,38 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	return 0;
 }
 
-static int make_iter(struct bpf_program *prog, int *fd)
+static int make_iter(struct bpf_program *prog, struct bpf_link **link, int *fd)
 {
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-
-	if (!link)
+	*link = bpf_program__attach_iter(prog, NULL);
+	if (!*link)
 		return -errno;
-	*fd = bpf_iter_create(bpf_link__fd(link));
-	bpf_link__destroy(link); /* the iterator keeps its own reference */
+	*fd = bpf_iter_create(bpf_link__fd(*link));
 	return *fd < 0 ? -errno : 0;
 }
 
-/* Run an iterator over all threads to its end; append its output to `out`. */
-static int run_iter(int fd, struct buf *out)
+/*
+ * Run an iterator over all threads to its end; append its output to `out`. An iterator runs once.
+ * The next one is made when it is needed, which takes no capability since Linux 5.19.
+ */
+static int run_iter(const struct bpf_link *link, int *fd, struct buf *out)
 {
 	char bytes[ITER_READ];
 	ssize_t n;
+	int err;
 
+	if (*fd < 0)
+		*fd = bpf_iter_create(bpf_link__fd(link));
+	if (*fd < 0)
+		return -errno;
 	do {
-		n = read(fd, bytes, sizeof(bytes));
+		n = read(*fd, bytes, sizeof(bytes));
 		if (n > 0)
 			buf_add(out, bytes, n);
 	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	err = n < 0 ? -errno : 0;
+	closep(fd);
+	*fd = -1;
+	return err;
 }
 
 /* A program that was not loaded is not needed. */
@@ -297,9 +307,9 @@ static int attach(struct profile *p)
 
 	if (err)
 		return err;
-	err = make_iter(skel->progs.er_begin, &p->begin_fd);
+	err = make_iter(skel->progs.er_begin, &skel->links.er_begin, &p->begin_fd);
 	if (!err)
-		err = make_iter(skel->progs.er_end, &p->end_fd);
+		err = make_iter(skel->progs.er_end, &skel->links.er_end, &p->end_fd);
 	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
@@ -316,21 +326,59 @@ static void warn_throttle(const struct profile *p, struct diag *d)
 			  max, rate);
 }
 
+/* All threads begin; the programs are attached. */
+static int begin_all(struct profile *p)
+{
+	struct buf none = { 0 };
+	int err = run_iter(p->skel->links.er_begin, &p->begin_fd, &none);
+
+	buf_free(&none);
+	return err ? err : clocks_enable(p->clocks);
+}
+
 static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 {
 	struct profile *p = self;
-	struct buf none = { 0 };
 	int err;
 
 	p->skel->bss->er_start_ns = start_ns;
 	warn_throttle(p, d);
 	err = attach(p);
-	if (!err)
-		err = run_iter(p->begin_fd, &none);
-	buf_free(&none);
-	if (!err)
-		err = clocks_enable(p->clocks);
+	err = err ? err : begin_all(p);
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
+}
+
+/* All threads end; what they still have to send is appended to `last`. */
+static int end_all(struct profile *p, uint64_t time_ns, struct buf *last)
+{
+	int err = clocks_disable(p->clocks), e;
+
+	p->skel->bss->er_stop_ns = time_ns;
+	e = run_iter(p->skel->links.er_end, &p->end_fd, last);
+	return err ? err : e;
+}
+
+/* Threads that are exiting now may send their last records a little later, as they leave. */
+static int profile_pause(void *self, uint64_t time_ns, struct buf *last, struct diag *d)
+{
+	struct profile *p = self;
+	int err = end_all(p, time_ns, last);
+
+	p->paused = true;
+	return err ? diag_errno(d, -err, "cannot pause the clock") : 0;
+}
+
+/* er_start_ns first: a thread born after er_stop_ns is cleared must not be older than the start. */
+static int profile_resume(void *self, uint64_t time_ns, struct diag *d)
+{
+	struct profile *p = self;
+	int err;
+
+	__atomic_store_n(&p->skel->bss->er_start_ns, time_ns, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->skel->bss->er_stop_ns, 0, __ATOMIC_SEQ_CST);
+	p->paused = false;
+	err = begin_all(p);
+	return err ? diag_errno(d, -err, "cannot resume the clock") : 0;
 }
 
 /* capture_unfinished counts threads that do not finish in time. */
@@ -345,11 +393,8 @@ static void await_ends(const struct profile *p)
 static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
 {
 	struct profile *p = self;
-	int err = clocks_disable(p->clocks), e;
+	int err = p->paused ? 0 : end_all(p, stop_ns, last);
 
-	p->skel->bss->er_stop_ns = stop_ns;
-	e = run_iter(p->end_fd, last);
-	err = err ? err : e;
 	await_ends(p);
 	profile_bpf__detach(p->skel);
 	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
@@ -428,6 +473,8 @@ const struct loader profile_loader = {
 	.wanted = profile_wanted,
 	.open = profile_open,
 	.start = profile_start,
+	.pause = profile_pause,
+	.resume = profile_resume,
 	.stop = profile_stop,
 	.close = profile_close,
 	.drain = profile_drain,

@@ -81,6 +81,7 @@ static void read_thread(void *ctx, const struct xml_element *el)
 		.pid = xml_get_int(el, "pid", -1), .tid = xml_get_int(el, "tid", -1),
 		.born = xml_get_int(el, "born", 0) == 1, .ended = xml_get_int(el, "ended", 0) == 1,
 		.split = xml_get_int(el, "split", 0) == 1,
+		.again = xml_get_int(el, "again", 0) == 1,
 	};
 
 	if (strcmp(el->name, "thread"))

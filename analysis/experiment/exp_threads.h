@@ -12,7 +12,8 @@
 #include "analysis/experiment/mstate.h"
 
 /*
- * An element of threads.xml: how one recorded thread spent its time. Times are
+ * An element of threads.xml: how one recorded thread spent its time. A thread has one more after
+ * each pause of the recording. Times are
  * nanoseconds and never negative. run_ns and all off_ns add up to end_ns - begin_ns;
  * thread_sum adds them.
  */
@@ -28,6 +29,7 @@ struct exp_thread {
 	int64_t nwaits, npreempted, minflt, majflt;
 	int64_t nmoved, moved_ns;    /* sleeps that schedstat counts as CPU waits; not in off_ns */
 	bool born, ended;            /* the thread began, ended during the recording */
+	bool again;                  /* continues an element: the recording was paused in between */
 	bool split;                  /* user_ns and system_ns are exact */
 };
 

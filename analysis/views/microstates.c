@@ -143,7 +143,7 @@ static void add_walls(struct microstates *m)
 			if (!e || is_part(e))
 				continue;
 			add_to(&e->wall, th->end_ns - th->begin_ns);
-			e->nthreads++;
+			e->nthreads += !th->again;
 		}
 	}
 }

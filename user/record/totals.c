@@ -96,6 +96,7 @@ static void put_counts(struct buf *b, const struct er_total *t)
 	attr(b, "write_bytes", t->write_bytes);
 	attr(b, "born", !!(t->flags & ER_TOTAL_BORN));
 	attr(b, "ended", !!(t->flags & ER_TOTAL_ENDED));
+	attr(b, "again", !!(t->flags & ER_TOTAL_AGAIN));
 	attr(b, "split", !!(t->flags & ER_TOTAL_SPLIT));
 }
 
