@@ -3,8 +3,10 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
+#include "kernel_er/ctl_client.h"
 #include "kernel_er/options.h"
 #include "kernel_er/preflight.h"
 #include "loaders/privilege.h"
@@ -40,6 +42,14 @@ static int list_counters(void)
 	return 0;
 }
 
+static int control(const struct options *o, struct diag *d)
+{
+	__cleanup(freep) char *request =
+		xasprintf("%s%s%s", o->ctl, o->ctl_arg ? " " : "", o->ctl_arg ? o->ctl_arg : "");
+
+	return ctl_client(request, o->ctl_pid, stdout, d);
+}
+
 static int perform(const struct options *o, struct diag *d)
 {
 	switch (o->action) {
@@ -53,6 +63,8 @@ static int perform(const struct options *o, struct diag *d)
 		return preflight_check();
 	case ACTION_COUNTERS:
 		return list_counters();
+	case ACTION_CTL:
+		return control(o, d);
 	case ACTION_PREVIEW:
 	case ACTION_RECORD:
 		break;

@@ -396,6 +396,18 @@ static int opt_check(struct options *o, const char *arg, struct diag *d)
 	return request(o, ACTION_CHECK);
 }
 
+static int opt_ctl(struct options *o, const char *arg, struct diag *d)
+{
+	o->ctl = arg;
+	return request(o, ACTION_CTL);
+}
+
+static int opt_pid(struct options *o, const char *arg, struct diag *d)
+{
+	o->ctl_pid = arg;
+	return 0;
+}
+
 static int opt_help(struct options *o, const char *arg, struct diag *d)
 {
 	return request(o, ACTION_USAGE);
@@ -436,6 +448,9 @@ const struct option_row option_rows[] = {
 	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
 	{ 0, "wait-stacks", "method", "how to capture stacks of waits (best); for tests",
 	  opt_stack_method },
+	{ 0, "ctl", "command", "tell a running one: pause, resume, status, stop, …",
+	  opt_ctl },
+	{ 0, "pid", "recorder", "which one: process ID, experiment, or socket", opt_pid },
 	{ 'n', NULL, NULL, "say what would be recorded, and record nothing", opt_preview },
 	{ 'v', NULL, NULL, "say more about the run", opt_verbose },
 	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },

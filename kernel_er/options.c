@@ -79,8 +79,9 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 }
 
 /* Check combinations of options. */
-static int check_whole(const struct plan *p, struct diag *d)
+static int check_whole(const struct options *o, struct diag *d)
 {
+	const struct plan *p = &o->plan;
 	const char *needs_states = p->capture.trace_ns ? "-s" : p->capture.split ? "--exact-user" :
 				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
 
@@ -90,6 +91,9 @@ static int check_whole(const struct plan *p, struct diag *d)
 	if (needs_states && !p->capture.states)
 		return diag_error(d, "%s: has no effect with --states off: leave one of the "
 				     "two out", needs_states);
+	if (o->ctl_pid && o->action == ACTION_RECORD)
+		return diag_error(d, "--pid: selects a recorder for --ctl, which is missing: "
+				     "-T records a process");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')
@@ -97,11 +101,29 @@ static int check_whole(const struct plan *p, struct diag *d)
 	return 0;
 }
 
+/* Parse options up to the load. The first word after --ctl's is its argument, not a load. */
+static int parse_all(int argc, char **argv, const char *letters, const struct option *longs,
+		     struct options *o, struct diag *d)
+{
+	int c;
+
+	for (;;) {
+		while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+			if (c == '?' || c == ':')
+				return refuse(c, argv, o, d);
+			if (row_of(c)->fn(o, optarg, d) < 0)
+				return -1;
+		}
+		if (!o->ctl || o->ctl_arg || optind == argc)
+			return 0;
+		o->ctl_arg = argv[optind++];
+	}
+}
+
 int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 {
 	char letters[3 * MAX_ROWS + 3];
 	struct option longs[MAX_ROWS + 1];
-	int c;
 
 	/* `gprofng collect kernel` first passes the name by which it was called. */
 	if (argc > 1 && !strncmp(argv[1], "--whoami=", strlen("--whoami="))) {
@@ -127,17 +149,13 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 	getopt_tables(letters, longs);
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		if (c == '?' || c == ':')
-			break;
-		if (row_of(c)->fn(ret, optarg, d) < 0)
-			return -1;
-	}
-	if ((c == '?' || c == ':') && refuse(c, argv, ret, d) < 0)
+	if (parse_all(argc, argv, letters, longs, ret, d) < 0)
 		return -1;
+	if (optind < argc && ret->ctl)
+		return diag_error(d, "--ctl %s: unexpected word '%s'", ret->ctl, argv[optind]);
 	if (optind < argc)
 		ret->plan.load = argv + optind;
-	if (check_whole(&ret->plan, d) < 0)
+	if (check_whole(ret, d) < 0)
 		return -1;
 	ret->plan.capture.states &= ret->plan.capture.interval_ns > 0;
 	return 0;

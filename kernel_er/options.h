@@ -17,12 +17,16 @@ enum action {
 	ACTION_VERSION,
 	ACTION_CHECK,
 	ACTION_COUNTERS, /* -h alone: list them */
+	ACTION_CTL,      /* --ctl: ask a running recorder */
 };
 
 /* The command line, parsed. */
 struct options {
 	enum action action;
 	struct plan plan; /* of the recording, for ACTION_RECORD and ACTION_PREVIEW */
+	const char *ctl;     /* ACTION_CTL: the command; borrowed, like the next two */
+	const char *ctl_arg; /* the word after it; NULL: none */
+	const char *ctl_pid; /* --pid; NULL: not given */
 };
 
 /*

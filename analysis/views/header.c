@@ -132,6 +132,23 @@ static void put_target_lines(struct table *t, const struct experiment *e)
 	}
 }
 
+/* When the capture ran, and for how long without pauses. */
+static void put_span(struct table *t, const struct experiment *e, const struct exp_element *capture)
+{
+	int64_t began = element_int(capture, "began_ns"), ended = element_int(capture, "ended_ns");
+	int64_t paused = 0;
+
+	if (!ended)
+		return;
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "paused"))
+			paused = element_int(el, "ns");
+	}
+	put_line(t, "  Recorded for %.3f sec., from second %.3f to %.3f%s",
+		 ((double)ended - (double)began - (double)paused) / 1e9, began / 1e9, ended / 1e9,
+		 paused ? ", without the pauses" : "");
+}
+
 /* How waits were recorded, and what was left out to keep to a budget. */
 static void put_capture(struct table *t, const struct experiment *e)
 {
@@ -140,10 +157,8 @@ static void put_capture(struct table *t, const struct experiment *e)
 
 		if (!strcmp(el->name, "capture") && how)
 			put_line(t, "  Captured by %s", how);
-		if (!strcmp(el->name, "capture") && element_int(el, "ended_ns"))
-			put_line(t, "  Recorded for %.3f sec., from second %.3f to %.3f",
-				 (element_int(el, "ended_ns") - element_int(el, "began_ns")) / 1e9,
-				 element_int(el, "began_ns") / 1e9, element_int(el, "ended_ns") / 1e9);
+		if (!strcmp(el->name, "capture"))
+			put_span(t, e, el);
 		if (!strcmp(el->name, "capture") && element_int(el, "distance_ns"))
 			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
 				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?

@@ -251,6 +251,10 @@ static void put_machine(struct table *t, const struct experiment *e)
 		if (!strcmp(el->name, "suspended"))
 			put_line(t, "  The machine was suspended for %.3f sec., which are in no time "
 				 "here", element_int(el, "ns") / 1e9);
+		else if (!strcmp(el->name, "paused"))
+			put_line(t, "  Paused %" PRId64 " time%s, %.3f sec. in all, which are in no "
+				 "thread's time", element_int(el, "count"),
+				 plural(element_int(el, "count")), element_int(el, "ns") / 1e9);
 		else if (!strcmp(el->name, "hotplug"))
 			put_line(t, "  CPU %" PRId64 " went offline or came online: %" PRId64 " time%s",
 				 element_int(el, "cpu"), element_int(el, "count"),

@@ -34,8 +34,9 @@ loaders             bpf/er_event.h bpf analysis/base
 user/space          analysis/base analysis/experiment analysis/symbols bpf/frame.h loaders
 user/unwind         analysis/base analysis/symbols bpf loaders user/space
 user/counters       analysis/base loaders
-user/record         analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/unwind bpf/er_event.h bpf/frame.h
-kernel_er           analysis/base user/record user/space user/counters loaders
+user/ctl            analysis/base
+user/record         user/ctl analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/unwind bpf/er_event.h bpf/frame.h
+kernel_er           analysis/base user/ctl user/record user/space user/counters loaders
 END
 
 outside=$(cd "$top" && grep -nE '^#include <(bpf|linux/bpf)' -r analysis tools)

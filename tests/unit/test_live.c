@@ -16,7 +16,7 @@
 static void test_line(void **state)
 {
 	static const struct {
-		struct live_state s;
+		struct status s;
 		const char *line;
 	} cases[] = {
 		{ { .elapsed_ns = 1234567890, .counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 1 }) },
@@ -50,7 +50,7 @@ static void test_end(void **state)
 					"12 processes, 1.5 KB; next: er_print functions "
 					"'/tmp/my x'\\''s.er'" },
 	};
-	struct live_state s = { .elapsed_ns = 1234567890, .bytes = 1500,
+	struct status s = { .elapsed_ns = 1234567890, .bytes = 1500,
 				.counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 2 },
 						 [ER_KIND_WAIT] = { .wanted = true, .recorded = 1,
 								    .lost = 3 }) };

@@ -75,6 +75,35 @@ static void test_times(void **state)
 	}
 }
 
+/* The words after --ctl are a request, not a load, wherever --pid stands. */
+static void test_control(void **state)
+{
+	static const struct {
+		const char *line, *ctl, *arg, *pid;
+	} cases[] = {
+		{ "--ctl pause", "pause", NULL, NULL },
+		{ "--ctl status --pid 12", "status", NULL, "12" },
+		{ "--pid a.er --ctl sample here", "sample", "here", "a.er" },
+		{ "--ctl sample here --pid 12", "sample", "here", "12" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(cases[i].line), 0);
+		assert_int_equal(options.action, ACTION_CTL);
+		assert_string_equal(options.ctl, cases[i].ctl);
+		assert_int_equal(!options.ctl_arg, !cases[i].arg);
+		assert_int_equal(!options.ctl_pid, !cases[i].pid);
+		if (cases[i].arg)
+			assert_string_equal(options.ctl_arg, cases[i].arg);
+		if (cases[i].pid)
+			assert_string_equal(options.ctl_pid, cases[i].pid);
+		assert_null(options.plan.load);
+	}
+	assert_int_equal(parse("--ctl sample one two"), -1);
+	assert_int_equal(parse("--pid 12 sleep 1"), -1);
+	assert_int_equal(parse("--ctl"), -1);
+}
+
 /* No line is longer than 80 columns. */
 static void test_usage(void **state)
 {
@@ -233,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_interval_below_resolution_warns),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_control),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_load_keeps_its_options),

@@ -53,6 +53,16 @@ static void ticks_are_not_made_up_for(void **state)
 	assert_int_equal(times(&s, DUE_END, 0, 100 * SEC, SEC), 0);
 }
 
+static void what_is_cancelled_is_never_due(void **state)
+{
+	const struct plan plan = { .begin_ns = SEC };
+	struct schedule s;
+
+	schedule_init(&s, &plan, start);
+	schedule_cancel(&s, DUE_BEGIN);
+	assert_int_equal(times(&s, DUE_BEGIN, 0, 10 * SEC, SEC), 0);
+}
+
 static void the_end_comes_once_and_may_come_earlier(void **state)
 {
 	const struct plan plan = { .end_ns = 9 * SEC, .begin_ns = SEC };
@@ -87,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usage_samples_keep_their_beat),
 		cmocka_unit_test(ticks_are_not_made_up_for),
+		cmocka_unit_test(what_is_cancelled_is_never_due),
 		cmocka_unit_test(the_end_comes_once_and_may_come_earlier),
 		cmocka_unit_test(waits_are_rounded_up),
 	};

@@ -41,11 +41,10 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
 }
 
-/* The whole cost of the recording in ns: the BPF programs and this process. */
-static uint64_t cost_so_far(const struct control *s)
+uint64_t control_cost(const struct control *s)
 {
 	struct capture_cost rows[ER_PROG_COUNT];
-	size_t n = capture_costs(s->capture, rows, ER_PROG_COUNT);
+	size_t n = s->capture ? capture_costs(s->capture, rows, ER_PROG_COUNT) : 0;
 	struct rusage ru;
 	uint64_t sum;
 
@@ -65,6 +64,6 @@ void control_adjust(struct control *s, uint64_t time_ns, uint64_t waits)
 	if (!s->governor.budget || time_ns - s->looked_ns < GOVERNOR_NS)
 		return;
 	s->looked_ns = time_ns;
-	if (governor_look(&s->governor, time_ns, cost_so_far(s)))
+	if (governor_look(&s->governor, time_ns, control_cost(s)))
 		capture_set_shedding(s->capture, s->governor.level);
 }

@@ -26,6 +26,11 @@ uint64_t control_distance(const struct plan *plan);
 /* Call before the capture is opened, and set `capture` afterwards. */
 void control_init(struct control *s, const struct plan *plan);
 void control_fini(struct control *s);
+/*
+ * The cost of the recording so far in ns of CPU time: of this process and, once `capture` is set,
+ * of the BPF programs.
+ */
+uint64_t control_cost(const struct control *s);
 /* May be called at any rate. `waits` counts the waits chosen so far, lost ones included. */
 void control_adjust(struct control *s, uint64_t time_ns, uint64_t waits);
 

@@ -19,6 +19,11 @@ static const char *const shed_names[] = {
 	[SHED_SHORT_STACKS] = "waker stacks, user stacks of waits, stacks of short waits",
 };
 
+const char *governor_left_out(enum capture_shedding level)
+{
+	return shed_names[level];
+}
+
 void governor_init(struct governor *g, double budget, unsigned ncpus)
 {
 	*g = (struct governor){ .budget = budget, .ncpus = ncpus ? ncpus : 1 };

@@ -38,6 +38,8 @@ void governor_free(struct governor *g);
  * True if the level has changed.
  */
 bool governor_look(struct governor *g, uint64_t time_ns, uint64_t cost_ns);
+/* What is left out at this level: "waker stacks"; "nothing". */
+const char *governor_left_out(enum capture_shedding level);
 /* Write the elements <budget> and <shed> of recorder.xml; times are relative to start_ns. */
 void governor_write(const struct governor *g, uint64_t start_ns, struct buf *b);
 

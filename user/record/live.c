@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/live.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,55 +18,19 @@ void live_init(struct live *l)
 	*l = (struct live){ .on = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") };
 }
 
-void live_format_bytes(uint64_t bytes, char *ret, unsigned size)
-{
-	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
-	double v = bytes;
-	unsigned i = 0;
-
-	while (v >= 1000 && i < sizeof(units) / sizeof(units[0]) - 1) {
-		v /= 1000;
-		i++;
-	}
-	snprintf(ret, size, i ? "%.1f %s" : "%.0f %s", v, units[i]);
-}
-
-/* "1 sample", "2 samples" */
-static void put_count(struct buf *b, uint64_t n, const struct ring_desc *ring)
-{
-	buf_printf(b, "%" PRIu64 " %s", n, n == 1 ? ring->one : ring->many);
-}
-
-/* "3 samples  2 waits  0 lost": of each kind that is recorded. */
-static void put_counts(const struct record_counts *n, const char *gap, struct buf *b)
-{
-	uint64_t lost = 0;
-
-	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
-		const struct kind_count *c = &n->of[kind];
-
-		if (!c->wanted)
-			continue;
-		put_count(b, c->recorded, data_kind(kind)->ring);
-		buf_puts(b, gap);
-		lost += c->lost;
-	}
-	buf_printf(b, "%" PRIu64 " lost", lost);
-}
-
-void live_format(const struct live_state *s, char *ret, unsigned size)
+void live_format(const struct status *s, char *ret, unsigned size)
 {
 	struct buf b = { 0 };
 	char bytes[32];
 
-	put_counts(&s->counts, "  ", &b);
-	live_format_bytes(s->bytes, bytes, sizeof(bytes));
+	status_counts(&s->counts, "  ", &b);
+	status_bytes(s->bytes, bytes, sizeof(bytes));
 	snprintf(ret, size, "%.1f s  %s  %s%s", s->elapsed_ns / 1e9, b.data, bytes,
 		 s->paused ? "  paused" : "");
 	buf_free(&b);
 }
 
-void live_draw(struct live *l, const struct live_state *s)
+void live_draw(struct live *l, const struct status *s)
 {
 	char line[256];
 
@@ -96,7 +59,7 @@ static void put_word(struct buf *b, const char *path)
 	buf_puts(b, "'");
 }
 
-void live_format_end(const char *path, const struct live_state *s, size_t nprocesses,
+void live_format_end(const char *path, const struct status *s, size_t nprocesses,
 		     struct buf *ret)
 {
 	char size[32];
@@ -104,8 +67,8 @@ void live_format_end(const char *path, const struct live_state *s, size_t nproce
 	buf_puts(ret, "wrote ");
 	put_word(ret, path);
 	buf_printf(ret, ": %.1f s, ", s->elapsed_ns / 1e9);
-	put_counts(&s->counts, ", ", ret);
-	live_format_bytes(s->bytes, size, sizeof(size));
+	status_counts(&s->counts, ", ", ret);
+	status_bytes(s->bytes, size, sizeof(size));
 	buf_printf(ret, ", %zu process%s, %s; next: er_print functions ", nprocesses,
 		   nprocesses == 1 ? "" : "es", size);
 	put_word(ret, path);

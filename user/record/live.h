@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "user/record/recorder_xml.h"
+#include "user/record/status.h"
 
 struct buf;
 
@@ -15,26 +15,18 @@ struct live {
 	uint64_t drawn_ns; /* when the line was last drawn; 0: it is not on the screen */
 };
 
-struct live_state {
-	uint64_t now_ns, elapsed_ns, bytes;
-	struct record_counts counts;
-	bool paused;
-};
-
 void live_init(struct live *l);
 /* Draw the line, unless it was drawn a moment ago. */
-void live_draw(struct live *l, const struct live_state *s);
+void live_draw(struct live *l, const struct status *s);
 /* Erase the line. */
 void live_clear(struct live *l);
 /* The text of the line: "1.2 s  1 sample  2 waits  0 lost  12.3 MB". */
-void live_format(const struct live_state *s, char *ret, unsigned size);
+void live_format(const struct status *s, char *ret, unsigned size);
 /*
  * Append what was recorded and the command to type next: "wrote a.er: 1.2 s, 3 samples, 0 lost,
  * 2 processes, 12.3 MB; next: er_print functions a.er". The path is quoted for a shell if needed.
  */
-void live_format_end(const char *path, const struct live_state *s, size_t nprocesses,
+void live_format_end(const char *path, const struct status *s, size_t nprocesses,
 		     struct buf *ret);
-/* "12.3 MB" */
-void live_format_bytes(uint64_t bytes, char *ret, unsigned size);
 
 #endif

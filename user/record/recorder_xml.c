@@ -11,6 +11,7 @@
 #include "analysis/experiment/usage.h"
 #include "analysis/experiment/xml.h"
 #include "user/record/counter_log.h"
+#include "user/record/schedule.h"
 
 enum { MOMENT_NS = 10000000 };
 
@@ -39,6 +40,17 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 		buf_puts(&how, ", user and system time by system calls");
 	xml_attr(b, "how", how.data);
 	buf_free(&how);
+}
+
+/* Up to the end of the capture, or up to now. */
+static void write_pauses(const struct recorder_xml *a, struct buf *b)
+{
+	if (!a->pauses.n)
+		return;
+	buf_puts(b, "<paused");
+	number(b, "count", a->pauses.n);
+	number(b, "ns", pauses_until(&a->pauses, a->stop_ns ? a->stop_ns : now_ns()));
+	buf_puts(b, "/>\n");
 }
 
 static void write_capture(const struct recorder_xml *a, struct buf *b)
@@ -177,6 +189,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	number(b, "archive", a->plan->archiving != ARCHIVE_NOTHING);
 	buf_puts(b, "/>\n");
 	write_capture(a, b);
+	write_pauses(a, b);
 	write_uncounted(a, b);
 }
 

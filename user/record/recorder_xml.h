@@ -15,6 +15,7 @@
 #include "user/record/drops.h"
 #include "user/record/kinds.h"
 #include "user/record/ksymtab.h"
+#include "user/record/pauses.h"
 #include "user/record/plan.h"
 #include "user/record/control.h"
 #include "loaders/capture.h"
@@ -40,6 +41,7 @@ struct recorder_xml {
 	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
 	uint64_t start_ns, start_asleep_ns;
 	uint64_t began_ns, stop_ns; /* when the capture began and ended; 0: not yet */
+	struct pauses pauses;
 	bool closed;
 	enum archives archives;
 	size_t unarchived; /* binaries that could be archived and were not */

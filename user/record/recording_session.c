@@ -191,18 +191,12 @@ static void flush(struct recording_session *s)
 
 static void show(struct recording_session *s, uint64_t t)
 {
-	struct record_counts n;
+	struct status status;
 
-	recorder_xml_counts(&s->recorder_xml, &n);
+	recording_session_status(s, t, &status);
 	if (s->capturing)
-		control_adjust(&s->control, t, n.of[ER_KIND_WAIT].produced);
-	live_draw(&s->live, &(struct live_state){
-		.now_ns = t,
-		.elapsed_ns = t - s->start_ns,
-		.counts = n,
-		.bytes = recording_bytes(s->recording),
-		.paused = s->capture && !s->capturing,
-	});
+		control_adjust(&s->control, t, status.counts.of[ER_KIND_WAIT].produced);
+	live_draw(&s->live, &status);
 }
 
 static void tick(struct recording_session *s, uint64_t t)
@@ -212,21 +206,16 @@ static void tick(struct recording_session *s, uint64_t t)
 		procmap_expire(s->procmap, t - KEEP_NS);
 	flush(s);
 	show(s, t);
-}
-
-static void resume(struct recording_session *s, uint64_t t)
-{
-	expwriter_event(output_writer(recording_founder(s->recording)), "resume", t, NULL);
-	if (recording_session_capture(s) < 0)
-		s->failed = s->over = true;
+	if (s->ctl)
+		ctl_server_tick(s->ctl, t);
 }
 
 static void do_what_is_due(struct recording_session *s)
 {
 	uint64_t t = now_ns();
 
-	if (schedule_due(&s->due, DUE_BEGIN, t))
-		resume(s, t);
+	if (schedule_due(&s->due, DUE_BEGIN, t) && recording_session_resume(s) < 0)
+		s->failed = s->over = true;
 	if (schedule_due(&s->due, DUE_LOAD, t))
 		load_go(&s->load, s->d);
 	/* If the capture has stopped meanwhile, the last usage sample follows later. */
@@ -246,6 +235,8 @@ static void run(struct recording_session *s)
 		if (s->over)
 			break;
 		pump(s);
+		if (s->ctl_at && s->fds.data[s->ctl_at].revents)
+			recording_session_serve(s);
 		do_what_is_due(s);
 	}
 }
@@ -276,7 +267,7 @@ static void say_how_it_went(const struct recording_session *s)
 }
 
 /* The last line: what is on disk now, and how to read it. */
-static void say_what_next(const struct recording_session *s, const struct live_state *state,
+static void say_what_next(const struct recording_session *s, const struct status *state,
 			  size_t nprocesses)
 {
 	struct buf b = { 0 };
@@ -351,10 +342,12 @@ static void archive(struct recording_session *s, uint64_t recorded)
 
 static void end(struct recording_session *s)
 {
-	struct live_state state = { 0 };
+	struct status state = { 0 };
 	size_t nprocesses;
 	int err;
 
+	if (s->ctl)
+		ctl_server_shut(s->ctl);
 	stop_capture(s);
 	drain_rest(s);
 	/* A sample for the end of the capture; the states of threads are drained up to it. */
@@ -418,6 +411,8 @@ static void recording_session_fini(struct recording_session *s)
 	control_fini(&s->control);
 	host_fini(&s->host);
 	vec_free(&s->fds);
+	ctl_server_close(s->ctl);
+	free(s->path);
 	if (s->sigfd >= 0)
 		close(s->sigfd);
 }

@@ -201,6 +201,8 @@ static void watch_all(struct recording_session *s)
 		watch(s, fds[i]);
 	s->worker_at = s->fds.len;
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
+	s->ctl_at = s->fds.len;
+	watch(s, s->ctl ? ctl_server_fd(s->ctl) : -1);
 }
 
 /*
@@ -217,6 +219,15 @@ static void start_worker(struct recording_session *s)
 	for (size_t i = 0; i < step.nmsgs; i++)
 		diag_warn(s->d, "%s: user stacks follow frame pointers", step.msgs[i].text);
 	diag_free(&step);
+}
+
+/* A recording that cannot be controlled is still a recording. */
+static void open_control(struct recording_session *s)
+{
+	const char *path = s->name->path;
+
+	s->path = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->host.header.cwd, path);
+	s->ctl = ctl_server_open(s->plan->verbose ? s->d : NULL);
 }
 
 int recording_session_begin(struct recording_session *s)
@@ -242,10 +253,13 @@ int recording_session_begin(struct recording_session *s)
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
 	recording_session_sample(s, "start");
-	if (s->plan->begin_ns)
+	if (s->plan->begin_ns) {
 		expwriter_event(w, "pause", s->start_ns, NULL);
-	else if (recording_session_capture(s) < 0)
+		pauses_begin(&s->recorder_xml.pauses, s->start_ns);
+	} else if (recording_session_capture(s) < 0) {
 		return -1;
+	}
+	open_control(s);
 	/*
 	 * The duration (-t) counts from here. Reading /proc and attaching may have taken a while.
 	 */

@@ -23,6 +23,8 @@
 #include "user/record/expname.h"
 #include "user/record/schedule.h"
 #include "user/record/control.h"
+#include "user/record/status.h"
+#include "user/ctl/server.h"
 #include "loaders/capture.h"
 #include "user/space/binaries.h"
 #include "user/space/procmap.h"
@@ -52,6 +54,9 @@ struct recording_session {
 	struct exp_usage usage_base, usage_end; /* at the begin and the end of the capture */
 	struct live live;
 	struct schedule due;
+	struct ctl_server *ctl;       /* NULL: there is no control socket */
+	size_t ctl_at;                /* its index in fds */
+	char *path;                   /* of the experiment, absolute */
 	struct control control;
 	uint64_t start_ns, stop_ns; /* stop: 0 while the capture runs */
 	uint64_t pumped_ns;         /* when records were last taken from the rings */
@@ -73,6 +78,18 @@ int recording_session_take_signals(struct recording_session *s);
 int recording_session_begin(struct recording_session *s);
 /* Start the capture and give up capabilities. 0, or -1 after a message. */
 int recording_session_capture(struct recording_session *s);
+
+/* --- recording_session_control.c --- */
+
+/*
+ * Take no records from now on, or take them again, and say so in the experiment. Nothing happens if
+ * that is the state already. 0, or -1 after a message: the recording cannot go on.
+ */
+int recording_session_pause(struct recording_session *s);
+int recording_session_resume(struct recording_session *s);
+void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
+/* Carry out requests that have come by the control socket. Never waits. */
+void recording_session_serve(struct recording_session *s);
 
 /* --- recording_session.c --- */
 

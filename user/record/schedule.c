@@ -48,6 +48,11 @@ bool schedule_due(struct schedule *s, enum due what, uint64_t t)
 	return true;
 }
 
+void schedule_cancel(struct schedule *s, enum due what)
+{
+	s->at[what] = NEVER;
+}
+
 void schedule_end_by(struct schedule *s, uint64_t t)
 {
 	if (t < s->at[DUE_END])

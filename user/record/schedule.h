@@ -30,6 +30,8 @@ uint64_t now_ns(void);
 void schedule_init(struct schedule *s, const struct plan *plan, uint64_t start_ns);
 /* True if it is due at t; then its next time is set, or it is taken off the schedule. */
 bool schedule_due(struct schedule *s, enum due what, uint64_t t);
+/* It is not to be done any more. */
+void schedule_cancel(struct schedule *s, enum due what);
 /* End the recording at t at the latest. */
 void schedule_end_by(struct schedule *s, uint64_t t);
 /* The milliseconds from t until something is due, for poll(2). */

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel_er/ctl_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "user/ctl/place.h"
+#include "user/ctl/server.h"
+
+enum {
+	MAX_REPLY = 16 << 10,
+	PATIENCE_MS = 30000, /* a recorder that writes to a slow disk answers late */
+	RETRY_MS = 50,
+};
+
+/* --- one recorder --- */
+
+/* ctl_connect, but wait if the recorder has as many connections as it takes at a time. */
+static int reach(int dirfd, const char *name)
+{
+	const struct timespec moment = { .tv_nsec = RETRY_MS * 1000000 };
+	int fd = ctl_connect(dirfd, name);
+
+	for (int ms = 0; fd == -EAGAIN && ms < PATIENCE_MS; ms += RETRY_MS) {
+		nanosleep(&moment, NULL);
+		fd = ctl_connect(dirfd, name);
+	}
+	return fd;
+}
+
+/* Wait for the reply. Returns it without its first byte, which goes to *ok; NULL: none came. */
+static char *receive(int fd, bool *ok)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	char text[MAX_REPLY + 1];
+	ssize_t n;
+
+	if (poll(&ready, 1, PATIENCE_MS) <= 0)
+		return NULL;
+	n = recv(fd, text, MAX_REPLY, MSG_DONTWAIT);
+	/* The recorder refused without reading the request; the reply comes after this error. */
+	if (n < 0 && errno == ECONNRESET)
+		n = recv(fd, text, MAX_REPLY, MSG_DONTWAIT);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	*ok = *text == CTL_OK;
+	return xstrdup(text + 1);
+}
+
+/* A recorder of another user refuses before it has the request: then sending fails. */
+static char *ask(int fd, const char *request, bool *ok)
+{
+	(void)!send(fd, request, strlen(request), MSG_NOSIGNAL);
+	return receive(fd, ok);
+}
+
+/* Line by line: a newline in a line would be made printable. */
+static void print(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		diag_say(out, "%.*s", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+/* The recorder ends its side when it has written everything. */
+static void await_end(int fd)
+{
+	char byte;
+
+	fcntl(fd, F_SETFL, 0);
+	while (recv(fd, &byte, 1, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+/* Send the request to the socket `name` (see ctl_connect), and print the reply. */
+static int carry_out(int dirfd, const char *name, const char *request, FILE *out, struct diag *d)
+{
+	int fd = reach(dirfd, name), status = 1;
+	bool ok = false;
+	char *text;
+
+	if (fd == -EACCES || fd == -EPERM)
+		return diag_error(d, "recorder '%s': only its user and root may control it", name), 1;
+	if (fd < 0)
+		return diag_errno(d, -fd, "recorder '%s': cannot be reached", name), 1;
+	text = ask(fd, request, &ok);
+	if (!text) {
+		diag_error(d, "recorder '%s': does not answer: it is busy, stopped, or just ending",
+			   name);
+	} else if (!ok) {
+		diag_error(d, "recorder '%s': %s", name, text);
+	} else {
+		print(out, text);
+		if (!strcmp(request, "stop"))
+			await_end(fd);
+		status = 0;
+	}
+	free(text);
+	close(fd);
+	return status;
+}
+
+/* --- which recorder --- */
+
+/* Remove names whose recorder was killed. True: the rest are recorders of another user. */
+static bool keep_living(int dirfd, ctl_names *names)
+{
+	bool foreign = false;
+	size_t n = 0;
+
+	vec_for_each(name, names) {
+		int fd = ctl_connect(dirfd, name->text);
+
+		if (fd >= 0)
+			close(fd);
+		foreign |= fd == -EACCES || fd == -EPERM;
+		if (fd >= 0 || fd == -EAGAIN)
+			names->data[n++] = *name;
+	}
+	names->len = n;
+	return foreign;
+}
+
+/* For a caller that is not root: whether root's recorders run. */
+static bool root_records(void)
+{
+	int dirfd = open(CTL_ROOT_PLACE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ctl_names names = { 0 };
+	bool records;
+
+	if (dirfd < 0)
+		return false;
+	ctl_place_list(dirfd, &names);
+	records = keep_living(dirfd, &names);
+	vec_free(&names);
+	close(dirfd);
+	return records;
+}
+
+/* The name of the recorder's experiment, without its directory; NULL: it did not say. */
+static char *experiment_of(int dirfd, const char *name)
+{
+	static const char word[] = "\nexperiment:";
+	int fd = reach(dirfd, name);
+	bool ok = false;
+	char *status = fd < 0 ? NULL : ask(fd, "status", &ok);
+	char *at = status ? strstr(status, word) : NULL, *ret = NULL, *slash;
+
+	if (at) {
+		at += strlen(word);
+		at += strspn(at, " ");
+		at[strcspn(at, "\n")] = '\0';
+		slash = strrchr(at, '/');
+		ret = xstrdup(slash ? slash + 1 : at);
+	}
+	free(status);
+	closep(&fd);
+	return ret;
+}
+
+static bool is_called(int dirfd, const char *name, const char *which)
+{
+	char *experiment;
+	bool same;
+
+	if (ctl_name_pid(which))
+		return !strcmp(name, which);
+	experiment = experiment_of(dirfd, name);
+	same = experiment && !strcmp(experiment, which);
+	free(experiment);
+	return same;
+}
+
+/* Remove the recorders that are not called `which`. */
+static void keep_called(int dirfd, ctl_names *names, const char *which)
+{
+	size_t n = 0;
+
+	vec_for_each(name, names) {
+		if (is_called(dirfd, name->text, which))
+			names->data[n++] = *name;
+	}
+	names->len = n;
+}
+
+static int refuse_none(const char *which, struct diag *d)
+{
+	if (geteuid() && root_records())
+		diag_error(d, "no recorder of yours runs%s; root's may be controlled by root only",
+			   which ? " under this name" : "");
+	else if (which)
+		diag_error(d, "--pid '%s': no recorder of yours has this process ID or experiment: "
+			      "er_kernel --ctl status lists them", which);
+	else
+		diag_error(d, "no recorder of yours runs, or it has no control socket: its option -v "
+			      "says why");
+	return 1;
+}
+
+static int refuse_many(int dirfd, const ctl_names *names, struct diag *d)
+{
+	struct buf list = { 0 };
+
+	vec_for_each(name, names) {
+		char *experiment = experiment_of(dirfd, name->text);
+
+		buf_printf(&list, "%s%s (%s)", list.len ? ", " : "", name->text,
+			   experiment ? experiment : "no answer");
+		free(experiment);
+	}
+	diag_error(d, "several recorders run: %s: choose one with --pid", list.data);
+	buf_free(&list);
+	return 1;
+}
+
+static int ask_all(int dirfd, const ctl_names *names, FILE *out, struct diag *d)
+{
+	int status = 0;
+
+	vec_for_each(name, names) {
+		if (name != names->data)
+			putc('\n', out);
+		status |= carry_out(dirfd, name->text, "status", out, d);
+	}
+	return status;
+}
+
+int ctl_client(const char *request, const char *which, FILE *out, struct diag *d)
+{
+	ctl_names names = { 0 };
+	char place[CTL_PLACE];
+	int dirfd, status;
+
+	if (which && strchr(which, '/'))
+		return carry_out(-1, which, request, out, d);
+	dirfd = ctl_place_open(false, place);
+	if (dirfd >= 0) {
+		ctl_place_list(dirfd, &names);
+		keep_living(dirfd, &names);
+	}
+	if (which)
+		keep_called(dirfd, &names, which);
+	if (!names.len)
+		status = refuse_none(which, d);
+	else if (names.len == 1)
+		status = carry_out(dirfd, names.data->text, request, out, d);
+	else if (!strcmp(request, "status"))
+		status = ask_all(dirfd, &names, out, d);
+	else
+		status = refuse_many(dirfd, &names, d);
+	vec_free(&names);
+	closep(&dirfd);
+	return status;
+}

@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Control of a running recorder: pause and resume with times that stay true, samples, the state,
+# the end; and clients that are hostile or may not.
+. "$(dirname "$0")/../lib/live.sh"
+
+place=/run/er_kernel
+
+# start EXPERIMENT ARGUMENTS…: a recorder in the background, $pid, once it listens.
+start()
+{
+	local exp=$1
+	shift
+	"$er_kernel" -o "$exp" "$@" >"$exp.out" 2>"$exp.err" &
+	pid=$!
+	until [ -S $place/$pid ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	[ -S $place/$pid ] || { not_ok "listens ($*)" "$(cat "$exp.err")"; exit 1; }
+}
+
+ctl() { local command=$1; shift; "$er_kernel" --ctl "$command" "$@" >ctl.out 2>ctl.err; }
+state_is() { ctl status --pid $pid && grep -q "^state: *$1\$" ctl.out; }
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
+
+# A pause in the middle of a load that knows its truth. cpuwatch has its CPU time by the clock.
+start pause.er -p high -q 0.3 -- \
+	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:4' "$syn"
+sleep 1.3
+check "is recording" state_is recording
+ctl pause --pid $pid && ok "pause" || not_ok "pause" "$(cat ctl.err)"
+check "is paused" state_is paused
+check_that "the state has the pause's time" "$(grep -c 's of it paused' ctl.out) == 1" "$(cat ctl.out)"
+sleep 0.5
+ctl sample 'halfway & on' --pid $pid && ok "sample" || not_ok "sample" "$(cat ctl.err)"
+ctl pause --pid $pid && ok "a second pause changes nothing" || not_ok "second pause" "$(cat ctl.err)"
+sleep 0.5
+ctl resume --pid pause.er && ok "resume, by the experiment's name" || not_ok "resume" "$(cat ctl.err)"
+sleep 1
+ctl stop --pid $pid && ok "stop" || not_ok "stop" "$(cat ctl.err)"
+check "stop returns when the experiment is complete" grep -q 'kind="exit"' pause.er/log.xml
+wait $pid
+check_that "the recorder's status is 0" "$? == 0" "$(cat pause.er.err)"
+check "its socket is gone" [ ! -e $place/$pid ]
+
+paused=$(event_time pause.er pause) resumed=$(event_time pause.er resume)
+check_that "the pause is in the experiment" "$resumed - $paused >= 1 && $resumed - $paused < 15" \
+	"from $paused to $resumed"
+check_that "one pause, one resume" "$(query 'count() from event where kind eq "pause"' pause.er) == 1 &&
+	$(query 'count() from event where kind eq "resume"' pause.er) == 1"
+check_that "the label is in the experiment" \
+	"$(grep -c 'label="halfway &amp; on"' pause.er/log.xml) == 1" "$(grep label pause.er/log.xml)"
+check_that "samples of usage go on during the pause" \
+	"$(query "count() from event where kind eq 'sample' && tstamp > $paused && tstamp < $resumed" pause.er) >= 2"
+
+# Each thread ends at the pause and begins again after it; none spans it.
+begun=$(query 'min(begin) from thread where again' pause.er)
+ended=$(query "max(end) from thread where end < $resumed * 1e9" pause.er)
+check_that "all threads end at the pause" "$ended / 1e9 - $paused < 1 && $ended > 0" "$ended, $paused"
+check_that "and begin again behind it" "$begun / 1e9 >= $resumed" "$begun, $resumed"
+check_that "no thread spans the pause" \
+	"$(query "count() from thread where begin < $paused * 1e9 && end > $resumed * 1e9" pause.er) == 0"
+check_that "no packet lies in the pause" "$(query "count() from packets where
+	TSTAMP - $(event_time pause.er run) * 1e9 > $ended + 1e6 &&
+	TSTAMP - $(event_time pause.er run) * 1e9 < $begun" pause.er) == 0"
+off=$(query 'sum(tfault + dfault + kfault + lock + sleep + wait + stop + run) from thread' pause.er)
+all=$(query 'sum(end - begin) from thread' pause.er)
+check_that "the states of all threads add up to their time outside the pause" \
+	"$off == $all && $all > 0" "$off of $all"
+
+# The load ran all the time. What is recorded is what it ran outside the pause.
+pids=$(pid_of pause.er.out)
+got=$("$er_print" -printmode , -filters "$(pid_filter)" -metrics e.user:e.kcpu:name -functions pause.er |
+	total_cpu)
+start=$(event_time pause.er run)
+read -r least1 most1 least2 most2 <<END
+$(ran_between watched 0 "$(awk "BEGIN { printf \"%.9f\", $start + $paused }")") $(
+	ran_between watched "$(awk "BEGIN { printf \"%.9f\", $start + $resumed }")" \
+		"$(awk "BEGIN { printf \"%.9f\", $start + $(event_time pause.er exit) }")")
+END
+check_that "CPU time outside the pause is recorded, and none inside" \
+	"$got >= 0.98 * ($least1 + $least2) - 0.05 && $got <= $most1 + $most2 + 0.05 && $least2 > 0.1" \
+	"got $got of $least1 + $least2 to $most1 + $most2"
+"$er_print" -header full pause.er >header
+check_that "the header tells of the pause" "$(grep -c 'Paused 1 time' header) == 1" "$(cat header)"
+"$er_print" -microstates pause.er >threads 2>&1
+check_that "the states of each thread add up" "$(grep -c "^Checked: the states of each row add up" threads) == 1" \
+	"$(tail -n 5 threads)"
+if command -v gprofng >/dev/null; then
+	check "gprofng opens it" opens_in_gprofng pause.er
+else
+	skip "gprofng opens it" "gprofng is not installed"
+fi
+
+# Requests that are wrong.
+start wrong.er -p on
+ctl dance --pid $pid
+refused $? && ok "an unknown command is one sentence" || not_ok "unknown command" "$(cat ctl.out ctl.err)"
+ctl "$(printf 'da\033[2Jnce')" --pid $pid
+check_that "control characters do not reach the terminal" "$(tr -d '\n[:print:]' <ctl.err | wc -c) == 0" \
+	"$(cat -v ctl.err)"
+ctl sample --pid $pid
+refused $? && ok "a sample needs a name" || not_ok "sample without name" "$(cat ctl.out ctl.err)"
+ctl pause --pid $pid now
+refused $? && ok "pause takes no argument" || not_ok "pause now" "$(cat ctl.out ctl.err)"
+ctl status --pid 1
+refused $? && ok "not a recorder is one sentence" || not_ok "--pid 1" "$(cat ctl.out ctl.err)"
+
+# Others may not.
+as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
+refused $? && ok "another user is refused by the file" || not_ok "another user" "$(cat ctl.out ctl.err)"
+chmod 666 $place/$pid
+as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
+refused $? && grep -q 'belongs to another user' ctl.err && ok "and by the recorder" ||
+	not_ok "another user, at an open socket" "$(cat ctl.out ctl.err)"
+chmod 600 $place/$pid
+check "it still records" state_is recording
+
+# Hostile clients: too long, not text, silent, many, many at once.
+rss() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$1/status"; }
+sockets() { ls -l "/proc/$1/fd" | grep -c socket:; }
+rss=$(rss $pid) sockets=$(sockets $pid)
+perl -MSocket -e '
+	$| = 1;
+	sub reach { socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0); connect($s, pack_sockaddr_un($ARGV[0])) ? $s : undef }
+	sub talk { my ($s, $text, $reply) = (reach(), @_, ""); send($s, $text, 0); recv($s, $reply, 9999, 0); $reply }
+	print talk("x" x 100000), "\n", talk("status\0pause"), "\n";
+	send(reach(), "status", 0) for 1 .. 300;
+	@silent = map { reach() } 1 .. 8;
+	$SIG{ALRM} = sub { exit };
+	alarm 8;
+	push @silent, reach() for 1 .. 30;
+	sleep 8' $place/$pid >replies 2>&1 &
+hostile=$!
+sleep 1
+check_that "a long and a binary request are refused" \
+	"$(grep -c '^-the request is' replies) == 2" "$(cat -v replies)"
+ctl status --pid $pid && ok "others are served beside them" || not_ok "served beside" "$(cat ctl.err)"
+kill $hostile 2>/dev/null
+wait $hostile 2>/dev/null
+check_that "memory does not grow by them" "$(rss $pid) - $rss < 8000" "$rss to $(rss $pid) KB"
+sleep 1.5
+check_that "nor do descriptors" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
+
+# Two at once, and one that was killed.
+first=$pid
+start second.er -p on
+ctl status
+check_that "status lists both" "$(grep -cE "^recorder: *($first|$pid)\$" ctl.out) == 2" "$(cat ctl.out)"
+ctl pause
+refused $? && grep -q "several recorders run: .*$first (wrong.er)" ctl.err && ok "others must choose" ||
+	not_ok "others must choose" "$(cat ctl.out ctl.err)"
+kill -9 $pid
+wait $pid 2>/dev/null
+check "a killed recorder leaves its socket" [ -S $place/$pid ]
+ctl status --pid $pid
+refused $? && ok "which is no recorder" || not_ok "killed recorder" "$(cat ctl.out ctl.err)"
+killed=$pid
+start third.er -p on
+check "the next recorder removes it" [ ! -e $place/$killed ]
+ctl stop --pid $pid
+ctl stop --pid $first
+wait
+
+# An ordinary user with capabilities has a directory of its own.
+command -v setcap >/dev/null || PATH=$PATH:/usr/sbin:/sbin
+chmod 755 "$tmp"
+install -m 755 "$er_kernel" capable
+mkdir -m 700 home run && chown 65534:65534 home run
+if ! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep capable 2>/dev/null; then
+	skip "an ordinary user" "file capabilities cannot be set here"
+	exit
+fi
+own() { (cd home && XDG_RUNTIME_DIR=$tmp/run as_nobody ../capable "$@"); }
+own -o own.er -p on >own.out 2>own.err &
+until [ -n "$(ls run/er_kernel 2>/dev/null)" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+own --ctl pause >ctl.out 2>ctl.err && ok "an ordinary user pauses the only recorder" ||
+	not_ok "ordinary user's pause" "$(cat ctl.err)"
+own --ctl resume && own --ctl status >ctl.out 2>ctl.err
+check_that "and resumes it" "$(grep -c 'state: *recording' ctl.out) == 1" "$(cat ctl.out ctl.err)"
+"$er_kernel" --ctl status --pid run/er_kernel/* >ctl.out 2>ctl.err && ok "root may, by the path" ||
+	not_ok "root, by the path" "$(cat ctl.err)"
+own --ctl stop
+wait
+check "and ends it" grep -q 'kind="exit"' home/own.er/log.xml
+chmod 777 run/er_kernel
+own -v -o loose.er -t 0.5 >own.out 2>own.err
+check_that "a directory that others may write is not used, and -v says so" \
+	"$(grep -c 'no control socket.*other users may write' own.err) == 1" "$(cat own.err)"

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of a recording, and its pauses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/buf.h"
+#include "user/record/pauses.h"
+#include "user/record/status.h"
+
+#define SEC 1000000000ULL
+
+static void test_text(void **state)
+{
+	const struct status s = {
+		.pid = 12, .experiment = "/tmp/a\n.er", .elapsed_ns = 5 * SEC / 2, .paused_ns = SEC,
+		.bytes = 1500, .cpu_ns = SEC / 4, .nprocesses = 3, .left_out = "nothing", .paused = true,
+		.counts = { .of = { [ER_KIND_CLOCK] = { .wanted = true, .recorded = 1, .lost = 2 } } },
+	};
+	struct buf b = { 0 };
+
+	status_text(&s, &b);
+	assert_string_equal(b.data, "recorder:    12\n"
+				    "experiment:  /tmp/a\\x0a.er\n"
+				    "state:       paused\n"
+				    "elapsed:     2.500 s, 1.000 s of it paused\n"
+				    "recorded:    1 sample, 2 lost\n"
+				    "left out:    nothing\n"
+				    "own CPU:     0.250 s\n"
+				    "written:     1.5 KB\n"
+				    "processes:   3\n");
+	buf_free(&b);
+}
+
+static void test_pauses(void **state)
+{
+	struct pauses p = { 0 };
+
+	assert_int_equal(pauses_until(&p, 100), 0);
+	pauses_begin(&p, 10);
+	assert_true(is_paused(&p));
+	assert_int_equal(pauses_until(&p, 15), 5);
+	pauses_end(&p, 20);
+	assert_false(is_paused(&p));
+	pauses_reset(&p); /* that one was before the capture */
+	assert_int_equal(p.before_ns, 10);
+	assert_int_equal(p.n, 0);
+	pauses_begin(&p, 30);
+	pauses_end(&p, 34);
+	pauses_begin(&p, 40);
+	assert_int_equal(p.n, 2);
+	assert_int_equal(pauses_until(&p, 43), 7);
+	assert_int_equal(pauses_until(&p, 39), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_pauses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

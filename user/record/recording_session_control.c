@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a user may do to a running session: pause, resume, take a usage sample, ask for its state,
+ * end it. Requests come by the control socket.
+ *
+ * A pause ends all intervals as the end of a recording does, and its end begins them anew. So a
+ * thread has one total for each stretch between pauses, and no total contains paused time. Side-band
+ * records are taken during a pause, too: processes and mappings stay known.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "loaders/privilege.h"
+#include "user/record/recording_session_impl.h"
+
+static struct expwriter *founder(struct recording_session *s)
+{
+	return output_writer(recording_founder(s->recording));
+}
+
+/* --- pausing --- */
+
+int recording_session_pause(struct recording_session *s)
+{
+	uint64_t t = now_ns();
+
+	schedule_cancel(&s->due, DUE_BEGIN);
+	if (is_paused(&s->recorder_xml.pauses))
+		return 0;
+	recording_session_sample(s, "pause");
+	if (s->capturing && capture_pause(s->capture, &t, s->d) < 0)
+		return -1;
+	expwriter_event(founder(s), "pause", t, NULL);
+	pauses_begin(&s->recorder_xml.pauses, t);
+	return 0;
+}
+
+int recording_session_resume(struct recording_session *s)
+{
+	struct pauses *p = &s->recorder_xml.pauses;
+	bool first = s->capture && !s->capturing;
+	uint64_t t = now_ns();
+
+	schedule_cancel(&s->due, DUE_BEGIN);
+	if (!is_paused(p))
+		return 0;
+	if (first ? recording_session_capture(s) < 0 :
+		    s->capturing && capture_resume(s->capture, &t, s->d) < 0)
+		return -1;
+	expwriter_event(founder(s), "resume", t, NULL);
+	pauses_end(p, t);
+	if (first)
+		pauses_reset(p);
+	recording_session_sample(s, "resume");
+	return 0;
+}
+
+/* --- the state --- */
+
+void recording_session_status(struct recording_session *s, uint64_t t, struct status *ret)
+{
+	*ret = (struct status){
+		.pid = getpid(),
+		.experiment = s->path,
+		.now_ns = t,
+		.elapsed_ns = t - s->start_ns,
+		.paused_ns = s->recorder_xml.pauses.before_ns +
+			     pauses_until(&s->recorder_xml.pauses, t),
+		.bytes = recording_bytes(s->recording),
+		.cpu_ns = control_cost(&s->control),
+		.nprocesses = recording_nprocesses(s->recording),
+		.left_out = governor_left_out(s->control.governor.level),
+		.paused = is_paused(&s->recorder_xml.pauses),
+	};
+	recorder_xml_counts(&s->recorder_xml, &ret->counts);
+}
+
+/* --- requests --- */
+
+/* Carry out a command; the reply is empty if all is well and there is nothing to tell. */
+typedef int (*command_fn)(struct recording_session *s, const char *arg, struct buf *reply);
+
+static int fail(struct recording_session *s, struct buf *reply)
+{
+	s->failed = s->over = true;
+	buf_puts(reply, "failed, and the recording ends: its own messages say why");
+	return -1;
+}
+
+static int do_pause(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	return recording_session_pause(s) < 0 ? fail(s, reply) : 0;
+}
+
+static int do_resume(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	return recording_session_resume(s) < 0 ? fail(s, reply) : 0;
+}
+
+static int do_sample(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	recording_session_sample(s, arg);
+	return 0;
+}
+
+static int do_status(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	struct status status;
+
+	recording_session_status(s, now_ns(), &status);
+	status_text(&status, reply);
+	return 0;
+}
+
+static int do_stop(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	s->over = s->interrupted = true;
+	return 0;
+}
+
+static const struct command {
+	const char *name;
+	const char *arg; /* what its argument is; NULL: it takes none */
+	bool keep;       /* keep the connection, whose end is the recorder's */
+	command_fn fn;
+} commands[] = {
+	{ "pause", NULL, false, do_pause },
+	{ "resume", NULL, false, do_resume },
+	{ "sample", "NAME", false, do_sample },
+	{ "status", NULL, false, do_status },
+	{ "stop", NULL, true, do_stop },
+};
+
+enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static int refuse_unknown(const char *name, struct buf *reply)
+{
+	buf_printf(reply, "'%s': no such command: write ", name);
+	for (int i = 0; i < NCOMMANDS; i++)
+		buf_printf(reply, "%s%s%s%s", i ? i + 1 < NCOMMANDS ? ", " : " or " : "",
+			   commands[i].name, commands[i].arg ? " " : "",
+			   commands[i].arg ? commands[i].arg : "");
+	return -1;
+}
+
+static int refuse_argument(const struct command *c, const char *arg, struct buf *reply)
+{
+	if (arg)
+		buf_printf(reply, "'%s' takes no argument: leave '%s' out", c->name, arg);
+	else
+		buf_printf(reply, "an argument is missing: write %s %s", c->name, c->arg);
+	return -1;
+}
+
+static int serve(void *ctx, char *request, struct buf *reply, bool *keep)
+{
+	struct recording_session *s = ctx;
+	char *arg = strchr(request, ' ');
+
+	if (arg)
+		*arg++ = '\0';
+	for (int i = 0; i < NCOMMANDS; i++) {
+		const struct command *c = &commands[i];
+
+		if (strcmp(c->name, request))
+			continue;
+		if (!c->arg != !(arg && *arg))
+			return refuse_argument(c, arg, reply);
+		*keep = c->keep;
+		return c->fn(s, arg, reply);
+	}
+	return refuse_unknown(request, reply);
+}
+
+void recording_session_serve(struct recording_session *s)
+{
+	if (s->ctl)
+		ctl_server_serve(s->ctl, now_ns(), serve, s);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/base/buf.h"
+
+void status_bytes(uint64_t bytes, char *ret, unsigned size)
+{
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
+	double v = bytes;
+	unsigned i = 0;
+
+	while (v >= 1000 && i < sizeof(units) / sizeof(units[0]) - 1) {
+		v /= 1000;
+		i++;
+	}
+	snprintf(ret, size, i ? "%.1f %s" : "%.0f %s", v, units[i]);
+}
+
+/* "1 sample", "2 samples" */
+static void put_count(struct buf *b, uint64_t n, const struct ring_desc *ring)
+{
+	buf_printf(b, "%" PRIu64 " %s", n, n == 1 ? ring->one : ring->many);
+}
+
+void status_counts(const struct record_counts *n, const char *gap, struct buf *ret)
+{
+	uint64_t lost = 0;
+
+	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+		const struct kind_count *c = &n->of[kind];
+
+		if (!c->wanted)
+			continue;
+		put_count(ret, c->recorded, data_kind(kind)->ring);
+		buf_puts(ret, gap);
+		lost += c->lost;
+	}
+	buf_printf(ret, "%" PRIu64 " lost", lost);
+}
+
+void status_text(const struct status *s, struct buf *ret)
+{
+	char bytes[32];
+
+	buf_printf(ret, "recorder:    %d\nexperiment:  ", s->pid);
+	buf_put_printable(ret, s->experiment);
+	buf_printf(ret, "\nstate:       %s\n", s->paused ? "paused" : "recording");
+	buf_printf(ret, "elapsed:     %.3f s", s->elapsed_ns / 1e9);
+	if (s->paused_ns)
+		buf_printf(ret, ", %.3f s of it paused", s->paused_ns / 1e9);
+	buf_puts(ret, "\nrecorded:    ");
+	status_counts(&s->counts, ", ", ret);
+	status_bytes(s->bytes, bytes, sizeof(bytes));
+	buf_printf(ret, "\nleft out:    %s\n", s->left_out);
+	buf_printf(ret, "own CPU:     %.3f s\n", s->cpu_ns / 1e9);
+	buf_printf(ret, "written:     %s\nprocesses:   %zu\n", bytes, s->nprocesses);
+}

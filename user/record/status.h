@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a recording has done so far: for the live line, --ctl status and --status. */
+#ifndef USER_RECORD_STATUS_H
+#define USER_RECORD_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "user/record/kinds.h"
+
+struct buf;
+
+struct status {
+	pid_t pid;              /* of the recorder */
+	const char *experiment; /* absolute path; borrowed */
+	uint64_t now_ns, elapsed_ns;
+	uint64_t paused_ns;     /* part of elapsed_ns; a pause that lasts is counted up to now */
+	uint64_t bytes;         /* written, without archives */
+	uint64_t cpu_ns;        /* of this process and its BPF programs */
+	size_t nprocesses;      /* programs that followed processes ran */
+	const char *left_out;   /* by --budget, now; "nothing" */
+	struct record_counts counts;
+	bool paused;
+};
+
+/* Append "3 samples", the gap, "2 waits", the gap, "0 lost": each kind that is recorded. */
+void status_counts(const struct record_counts *n, const char *gap, struct buf *ret);
+/* "12.3 MB" */
+void status_bytes(uint64_t bytes, char *ret, unsigned size);
+/* Append the status as lines "word:  value". The experiment's path is made printable. */
+void status_text(const struct status *s, struct buf *ret);
+
+#endif
