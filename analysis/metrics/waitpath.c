@@ -89,6 +89,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
 	vec_free(&wp->idle);
+	vec_free(&wp->role);
 	map_free(&wp->programs);
 	strtab_free(&wp->program_names);
 }
@@ -245,4 +246,18 @@ bool wait_path_idle(struct wait_paths *wp, uint32_t path)
 		wp->idle.data[path] = wait_is_idle(wp->session, funcs, n) ? 2 : 1;
 	}
 	return wp->idle.data[path] == 2;
+}
+
+enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n;
+
+	while (wp->role.len <= path)
+		vec_push(&wp->role, 0);
+	if (!wp->role.data[path]) {
+		n = wait_path_funcs(wp, path, &funcs);
+		wp->role.data[path] = wait_lock_role(wp->session, funcs, n) + 1;
+	}
+	return wp->role.data[path] - 1;
 }

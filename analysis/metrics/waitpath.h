@@ -17,6 +17,7 @@
 
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/metrics/waitroles.h"
 #include "analysis/model/intern.h"
 
 struct func;
@@ -36,6 +37,7 @@ struct wait_paths {
 	struct map programs;    /* id of a program's name, to its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0: not checked yet, 1: no, 2: yes */
 	VEC(unsigned char) idle; /* by path, the same */
+	VEC(unsigned char) role; /* by path: enum lock_role + 1; 0: not checked yet */
 };
 
 void wait_paths_init(struct wait_paths *wp, struct session *s, bool all_frames);
@@ -51,5 +53,7 @@ size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_
 const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
 /* Whether this is the wait of an idle thread of a language runtime (waitroles.h). */
 bool wait_path_idle(struct wait_paths *wp, uint32_t path);
+/* What a wait in state USER_LOCK with this path was for (waitroles.h). */
+enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path);
 
 #endif

@@ -37,6 +37,20 @@ static const struct {
 	{ "*Monitor::wait*", "WatcherThread::*" }, { "*Semaphore::wait*", "os::signal_wait" },
 };
 
+/* Functions that wait for an event, and functions that take a lock. */
+static const char *const event_names[] = {
+	"*pthread_cond_*", "*cnd_wait*", "*cnd_timedwait*", "*pthread_*join*", "*thrd_join*",
+	"*pthread_barrier_wait*", "*sem_wait*", "*sem_timedwait*", "*sem_clockwait*",
+	"*condition_variable*::wait*", "*Condvar*::wait*", "*thread::park*", "*Semaphore::wait*",
+	"*Monitor::wait*", "runtime.notesleep", "runtime.notetsleep*", "runtime.futexsleep*",
+};
+
+static const char *const lock_names[] = {
+	"*lll_lock_wait*", "*mutex*lock*", "*Mutex*::lock*", "*rwlock*lock*", "*spin_lock*",
+	"*spinlock*", "*Lock::lock*", "*lock_slow*", "*lock_contended*", "*AcquireLock*",
+	"*acquire_lock*", "lock_*", "*_lock", "runtime.lock2",
+};
+
 static bool is_libc(const struct loadobj *o)
 {
 	for (size_t i = 0; i < sizeof(libc_files) / sizeof(libc_files[0]); i++) {
@@ -87,4 +101,24 @@ bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n)
 			return true;
 	}
 	return false;
+}
+
+static bool has_any(const struct session *s, const uint32_t *funcs, size_t n,
+		    const char *const *names, size_t nnames)
+{
+	for (size_t i = 0; i < nnames; i++) {
+		if (find(s, funcs, 0, n, names[i]) < n)
+			return true;
+	}
+	return false;
+}
+
+/* Events first: a condition variable takes its mutex again before it returns. */
+enum lock_role wait_lock_role(const struct session *s, const uint32_t *funcs, size_t n)
+{
+	if (has_any(s, funcs, n, event_names, sizeof(event_names) / sizeof(event_names[0])))
+		return LOCK_EVENT;
+	if (has_any(s, funcs, n, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
+		return LOCK_LOCK;
+	return LOCK_UNKNOWN;
 }

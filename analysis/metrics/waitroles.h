@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the functions of a wait's stack tell about its role: which function took the
- * lock, and whether the thread was idle. Both are recognized by name, in tables.
+ * lock, whether the thread was idle, and whether it waited for a lock or for an event.
+ * They are recognized by name, in tables.
  */
 #ifndef METRICS_WAITROLES_H
 #define METRICS_WAITROLES_H
@@ -24,5 +25,17 @@ const struct func *wait_taker(const struct session *s, const uint32_t *funcs, si
  * not contention. Also false if no name tells.
  */
 bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n);
+
+/*
+ * What a thread in state USER_LOCK waited for. Programs wait for locks and for events by
+ * the same system call, so only the functions tell.
+ */
+enum lock_role {
+	LOCK_UNKNOWN, /* no name tells */
+	LOCK_EVENT,   /* a condition variable, a semaphore, the end of a thread */
+	LOCK_LOCK,    /* a mutex or another lock */
+};
+
+enum lock_role wait_lock_role(const struct session *s, const uint32_t *funcs, size_t n);
 
 #endif

@@ -45,6 +45,9 @@ static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count
 	int64_t length = hit_wait_length(h), weight = hit_weight(h);
 
 	add_to(&ws->time_ns, weight);
+	/* Packets have whole microseconds: a smaller difference is rounding. */
+	if (length && weight - length >= 1000 && !(hit_wait_flags(h) & WFLAG_REST))
+		ws->variance += (double)weight * (double)(weight - length);
 	ws->marks += n.mark;
 	ws->unscaled |= n.unscaled;
 	if (n.n <= 0)
@@ -77,6 +80,7 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 	to->count += from->count;
 	to->estimated += from->estimated;
 	to->squares += from->squares;
+	to->variance += from->variance;
 	to->marks += from->marks;
 	to->unscaled |= from->unscaled;
 	to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
@@ -104,4 +108,9 @@ double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all)
 	if (ws->unscaled)
 		return sqrt(ws->squares);
 	return sqrt(ws->squares * (1 - share) * (1 - share) + (others > 0 ? others : 0) * share * share);
+}
+
+double wait_stat_time_error(const struct wait_stat *ws)
+{
+	return sqrt(ws->variance);
 }

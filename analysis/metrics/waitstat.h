@@ -26,6 +26,7 @@ struct wait_stat {
 	double count;
 	double estimated;   /* the part of count that comes from estimates */
 	double squares;     /* sum of the squares of these estimates */
+	double variance;    /* of time_ns, from sampling, in ns squared */
 	uint64_t marks;     /* see waitcount.h; 0: count is exact */
 	bool unscaled;
 	double decades[WAIT_DECADES]; /* of waits with a recorded length */
@@ -51,6 +52,12 @@ bool wait_stat_is_estimate(const struct wait_stat *ws);
  * (Cochran, Sampling Techniques, 6.4), as if each wait had been sampled independently.
  */
 double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all);
+/*
+ * The standard error of time_ns, from sampling, in nanoseconds. A wait of length L that was
+ * sampled with probability L / w has the weight w (Horvitz and Thompson, 1952); waits that are
+ * always recorded add nothing. Time that is a remainder of an exact total adds nothing, either.
+ */
+double wait_stat_time_error(const struct wait_stat *ws);
 /* The index of a length into decades, octaves. */
 unsigned wait_decade(int64_t ns);
 unsigned wait_octave(int64_t ns);
