@@ -10,7 +10,6 @@
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/views/columns.h"
-#include "analysis/views/losses.h"
 #include "analysis/views/unwinding.h"
 
 enum { CPUS_MAX = 65536 };
@@ -137,11 +136,11 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static struct record_loss record_losses(struct loss_report *a)
+struct record_loss loss_report_records(struct loss_report *a)
 {
 	struct record_loss r = { 0 };
 
-	for (int kind = 0; kind < ER_RINGS; kind++) {
+	for (int kind = 0; a && kind < ER_RINGS; kind++) {
 		const struct ring_desc *ring = &ring_descs[kind];
 
 		if (!ring->one)
@@ -350,7 +349,7 @@ void loss_report_brief(struct table *t, struct loss_report *a)
 
 	if (!a)
 		return;
-	records = record_losses(a);
+	records = loss_report_records(a);
 	losses_put(t, a->session, a->e, &records);
 	put_counters(t, a->e);
 	put_cost(t, a->e);
@@ -363,7 +362,7 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 	if (!a)
 		return;
 	put_line(t, "%s", "");
-	records = record_losses(a);
+	records = loss_report_records(a);
 	losses_put(t, a->session, a->e, &records);
 	put_losers(t, a->e);
 	put_rings(t, a, true);

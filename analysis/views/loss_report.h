@@ -4,6 +4,7 @@
 #define VIEWS_LOSS_REPORT_H
 
 #include "analysis/model/session.h"
+#include "analysis/views/losses.h"
 #include "analysis/views/table.h"
 
 struct loss_report;
@@ -20,5 +21,8 @@ void loss_report_brief(struct table *t, struct loss_report *a);
 void loss_report_summary(struct table *t, struct loss_report *a);
 /* Losses and costs by CPU and by BPF program. */
 void loss_report_details(struct table *t, struct loss_report *a);
+
+/* Records produced, lost and missing; all 0 for NULL. */
+struct record_loss loss_report_records(struct loss_report *a);
 
 #endif

@@ -239,24 +239,37 @@ static void put_lost(struct table *t, const struct record_loss *r, uint64_t stac
 	buf_free(&b);
 }
 
-/* Say why packets end early: the size limit, an error, or a killed recorder. */
-static void put_ends(struct table *t, const struct experiment *e)
+size_t losses_ends(const struct experiment *e, char *ret[LOSSES_ENDS])
 {
 	const struct exp_element *limit = find(e, "limit"), *unwritten = find(e, "unwritten");
+	size_t n = 0;
 
 	if (limit)
-		put_line(t, "  The size limit was reached in second %.3f: what came later is missing; "
-			 "raise -L, or record for a shorter time", element_int(limit, "reached_ns") / 1e9);
+		ret[n++] = xasprintf("The size limit was reached in second %.3f: what came later is missing; "
+				     "raise -L, or record for a shorter time",
+				     element_int(limit, "reached_ns") / 1e9);
 	else if (limit_reached(e))
-		put_line(t, "  The size limit was reached: what came later is missing; raise -L, or "
-			 "record for a shorter time");
+		ret[n++] = xstrdup("The size limit was reached: what came later is missing; raise -L, or "
+				   "record for a shorter time");
 	if (unwritten)
-		put_line(t, "  The experiment could not be written to its end (%s): the last part is "
-			 "missing; free some space, or choose another place with -d",
-			 element_get(unwritten, "error") ? element_get(unwritten, "error") : "");
+		ret[n++] = xasprintf("The experiment could not be written to its end (%s): the last part is "
+				     "missing; free some space, or choose another place with -d",
+				     element_get(unwritten, "error") ? element_get(unwritten, "error") : "");
 	if (!e->closed)
-		put_line(t, "  The recording was not closed: its recorder still runs, was killed, or could "
-			 "not write; losses of its last second are not known");
+		ret[n++] = xstrdup("The recording was not closed: its recorder still runs, was killed, or could "
+				   "not write; losses of its last second are not known");
+	return n;
+}
+
+static void put_ends(struct table *t, const struct experiment *e)
+{
+	char *texts[LOSSES_ENDS];
+	size_t n = losses_ends(e, texts);
+
+	for (size_t i = 0; i < n; i++) {
+		put_line(t, "  %s", texts[i]);
+		free(texts[i]);
+	}
 }
 
 /* Say how many records were lost on the way, and how many are missing for no known reason. */

@@ -23,4 +23,12 @@ struct record_loss {
 void losses_put(struct table *t, const struct session *s, const struct experiment *founder,
 		const struct record_loss *records);
 
+/*
+ * Why the packets of a founder end early: the size limit, an error, a killed recorder. Puts one
+ * sentence for each reason, without a full stop, into `ret`; the caller frees them. Returns their
+ * number: 0 if the recording is whole.
+ */
+enum { LOSSES_ENDS = 3 };
+size_t losses_ends(const struct experiment *founder, char *ret[LOSSES_ENDS]);
+
 #endif
