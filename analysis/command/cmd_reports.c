@@ -5,6 +5,7 @@
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/findings/findings.h"
 #include "analysis/views/view.h"
 
 typedef int (*exp_view)(struct view_state *v, const struct experiment *e, struct table *t,
@@ -51,6 +52,8 @@ static int cmd_sample_detail(struct shell *sh, int argc, char **argv)
 static const char *const header_words[] = { "full", NULL };
 
 static const struct command rows[] = {
+	{ SECTION_REPORTS, "findings", .view = view_findings,
+	  .help = "say in a few sentences where the time went" },
 	{ SECTION_REPORTS, "header", .args = "[full | experiment_id | all]", .max = 1,
 	  .words = header_words, .run = cmd_header,
 	  .help = "describe experiments, with what was lost" },

@@ -198,12 +198,21 @@ static const struct action *run_only_limit(struct shell *sh, const struct comman
 	return only;
 }
 
+/* A person who names only an experiment first sees where the time went. */
+static void greet(struct shell *sh)
+{
+	if (sh->keyboard && isatty(STDIN_FILENO))
+		shell_run(sh, command_find("findings", &sh->diag), 1, NULL);
+}
+
 static void run_actions(struct shell *sh, const struct command_line *cl)
 {
 	const struct action *done = run_only_limit(sh, cl);
 
-	if (!cl->actions.len && !cl->front)
+	if (!cl->actions.len && !cl->front) {
+		greet(sh);
 		shell_keyboard(sh);
+	}
 	vec_for_each(a, &cl->actions) {
 		if (sh->ended)
 			shell_note_rest(sh);

@@ -24,8 +24,9 @@ analysis/symbols    analysis/base analysis/experiment
 analysis/model      analysis/base analysis/experiment analysis/symbols
 analysis/metrics    analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/views      analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics
+analysis/findings   analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics analysis/views
 analysis/print      analysis/base analysis/views
-analysis/export     analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics analysis/views
+analysis/export     analysis/base analysis/experiment analysis/symbols analysis/model analysis/metrics analysis/views analysis/findings
 analysis/files       analysis/base analysis/experiment analysis/symbols analysis/model
 analysis/command    analysis
 tools               analysis

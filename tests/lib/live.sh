@@ -12,6 +12,17 @@ bpftool prog show >/dev/null 2>&1 || skip_all "bpf(2) is not permitted here"
 [ -x "$er_kernel" ] && [ -x "$er_print" ] || { not_ok "programs are built"; exit 1; }
 export syn # loads given as sh text use "$syn/spin"; the path may have spaces
 
+# Mount a small file system of the test's own at $tmp/mnt. Fails if that is not permitted here.
+mount_own_disk()
+{
+	truncate -s 96M image && mkfs.ext4 -q image && mkdir mnt && mount -o loop image mnt
+} 2>/dev/null
+
+unmount_own_disk()
+{
+	cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; }
+} 2>/dev/null
+
 # record EXPERIMENT ARGUMENTS…: run er_kernel; its messages are in $tmp/record.err.
 record()
 {

@@ -6,16 +6,15 @@
 # against er_print.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/cgroups.sh"
 
 disk=$tmp
 on_exit=clean_up
-if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt; then
-	mount -o loop image mnt 2>/dev/null && disk=$tmp/mnt
-fi
+mount_own_disk && disk=$tmp/mnt
 clean_up()
 {
-	cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; } 2>/dev/null
-	[ -z "${group:-}" ] || rmdir "$group"
+	unmount_own_disk
+	[ ! -d "${group:-}" ] || rmdir "$group"
 }
 
 must_record r.er -p high -F on -q 0 -- "$syn/states" -d "$disk" sleep:2 futex:2 pipe:2 event:2 net:2 \
@@ -119,22 +118,8 @@ for kind in PIPE:pipe TIMER:timer CHILD:child; do
 		"got ${waits:-nothing}, packets $want"
 done
 
-# A cgroup that has used up its share of CPU. Both hierarchies, whichever is there.
-limit_cpu()
-{
-	if grep -qw cpu /sys/fs/cgroup/cgroup.controllers 2>/dev/null; then
-		echo +cpu >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
-		group=/sys/fs/cgroup/er-test-$$
-		mkdir "$group" 2>/dev/null && echo "20000 100000" >"$group/cpu.max"
-	elif [ -d /sys/fs/cgroup/cpu ]; then
-		group=/sys/fs/cgroup/cpu/er-test-$$
-		mkdir "$group" 2>/dev/null && echo 100000 >"$group/cpu.cfs_period_us" &&
-			echo 20000 >"$group/cpu.cfs_quota_us"
-	else
-		false
-	fi
-}
-if limit_cpu 2>/dev/null; then
+# A cgroup that has used up its share of CPU.
+if cpu_group; then
 	must_record t.er -p high -F on -q 0 -- sh -c "echo \$\$ >$group/cgroup.procs; exec \"\$syn/spin\" alpha:0.4"
 	tid=$(pid_of record.out)
 	got=$(query "sum(NTICK/1e6) from packets where THRID == $tid && MSTATE eq WAIT_CPU && REASON eq THROTTLED" t.er)
@@ -142,19 +127,18 @@ if limit_cpu 2>/dev/null; then
 	want=$(awk '$1 == "throttled_time" { print $2 / 1e9 } $1 == "throttled_usec" { print $2 / 1e6 }' "$group/cpu.stat")
 	check_that "throttled: the reason is THROTTLED" "$want > 0.2 && $got >= 0.4 * $want" \
 		"got $got s, the kernel held it back for $want s; $(cat "$group/cpu.stat"); $(reasons_of "$tid" t.er)"
+	rmdir "$group"
 else
 	skip "throttled" "no cgroup with a CPU limit can be made here"
 fi
 
 # Memory is short: memory.high holds a group back in reclaim.
-memory=/sys/fs/cgroup/er-mem-$$
-if grep -qw memory /sys/fs/cgroup/cgroup.controllers 2>/dev/null &&
-	{ echo +memory >/sys/fs/cgroup/cgroup.subtree_control; mkdir $memory; echo 8M >$memory/memory.high; } 2>/dev/null; then
+if memory_group; then
 	must_record m.er -p high -F on -q 0 -t 5 -- timeout 4 sh -c \
-		"echo \$\$ >$memory/cgroup.procs; exec perl -e '\$x = qq(x) x 40000000; sleep 1'"
+		"echo \$\$ >$group/cgroup.procs; exec perl -e '\$x = qq(x) x 40000000; sleep 1'"
 	check_that "memory.high: somebody waits for RECLAIM" \
 		"$(query 'count() from packets where REASON eq RECLAIM' m.er) > 0"
-	rmdir $memory
+	rmdir $group
 else
 	skip "reclaim" "no cgroup with a memory limit of the second version here"
 fi

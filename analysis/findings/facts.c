@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/findings/facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
+#include "analysis/metrics/hit.h"
+
+/* Packets of a thread, to see whether the filter kept all of them. */
+struct fact_thread {
+	uint32_t program;
+	uint64_t kept, all;
+};
+
+static const char recorder[] = "<Recording>";
+
+static uint32_t program_of(struct facts *f, const struct hit *h)
+{
+	int64_t pid = hit_pid(h);
+	struct thread_kind k = names_kind(f->w.names, h->e, pid, hit_thread(h), hit_time(h));
+	const char *name = k.process ? k.process : k.comm ? k.comm : "(unknown)";
+	uint32_t key = wait_text_key(&f->w, name);
+	bool fresh;
+	uint64_t *index = map_put(&f->by_name, key, &fresh);
+
+	if (fresh) {
+		*index = f->programs.len;
+		vec_push(&f->programs, (struct program){ .name = wait_key_text(&f->w, key),
+							 .kernel = !pid });
+	}
+	return *index;
+}
+
+static void add_pid(struct program *p, int64_t pid)
+{
+	for (size_t i = 0; i < p->npids && i < PROGRAM_PIDS; i++) {
+		if (p->pids[i] == pid)
+			return;
+	}
+	if (p->npids < PROGRAM_PIDS)
+		p->pids[p->npids] = pid;
+	p->npids += p->npids <= PROGRAM_PIDS;
+}
+
+static uint64_t thread_key(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+
+	return (uint64_t)founder->id << 32 | (uint32_t)hit_thread(h);
+}
+
+/* The program of a packet's thread; counts the packet. */
+static uint32_t count_packet(struct facts *f, const struct hit *h)
+{
+	uint32_t program = program_of(f, h);
+	bool fresh;
+	uint64_t *index = map_put(&f->by_thread, thread_key(h), &fresh);
+
+	if (fresh) {
+		*index = f->threads.len;
+		vec_push(&f->threads, (struct fact_thread){ .program = program });
+		add_pid(&f->programs.data[program], hit_pid(h));
+	}
+	f->threads.data[*index].kept++;
+	return program;
+}
+
+static void count_all(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct facts *f = ctx;
+	const uint64_t *index = map_get(&f->by_thread, thread_key(h));
+
+	if (index && hit_state(h) >= 0)
+		f->threads.data[*index].all++;
+}
+
+enum holdup facts_holdup(struct facts *f, const struct hit *h)
+{
+	enum holdup holdup = holdup_of(hit_state(h), hit_reason(h));
+	uint32_t path;
+
+	/* What a kernel thread waits for is its work. */
+	if (!hit_pid(h) && holdup > HOLDUP_STOLEN)
+		return HOLDUP_NONE;
+	if (holdup != HOLDUP_LOCK)
+		return holdup;
+	path = wait_path(&f->w.paths, h->stack);
+	if (wait_path_idle(&f->w.paths, path))
+		return HOLDUP_NONE;
+	switch (wait_path_role(&f->w.paths, path)) {
+	case LOCK_LOCK: return HOLDUP_LOCK;
+	case LOCK_EVENT: return HOLDUP_NONE;
+	default: return wait_holder(h) ? HOLDUP_LOCK : HOLDUP_NONE;
+	}
+}
+
+static void add_run(struct facts *f, uint32_t program, const struct hit *h)
+{
+	struct program *all = &f->programs.data[0], *p = &f->programs.data[program];
+	int64_t ns = hit_weight(h);
+	double square = (double)ns * (double)ns;
+
+	while (f->stacks.len <= h->stack)
+		vec_push(&f->stacks, (struct stack_time){ 0 });
+	add_to(&f->stacks.data[h->stack].ns, ns);
+	f->stacks.data[h->stack].squares += square;
+	f->run_squares += square;
+	add_to(&p->run_ns, ns);
+	add_to(&all->run_ns, ns);
+}
+
+static void add_holdup(struct facts *f, uint32_t program, enum holdup holdup, const struct hit *h)
+{
+	const char *cgroup = names_cgroup(f->w.names, h->e, hit_thread(h));
+	struct wait_count none = { 0 };
+	uint32_t key[WAIT_KEYS] = { 0 };
+
+	key[FACT_HOLDUP] = holdup;
+	key[FACT_PROGRAM] = program;
+	key[FACT_HOLDER] = wait_text_key(&f->w, "");
+	if (wait_holder(h) && !(hit_wait_flags(h) & WFLAG_REST))
+		key[FACT_HOLDER] = wait_thread_key(&f->w, h, hit_holder_pid(h), wait_holder(h));
+	key[FACT_PATH] = wait_path(&f->w.paths, h->stack);
+	if (holdup == HOLDUP_LOCK)
+		key[FACT_LOCK] = lock_set_id(&f->locks, h);
+	key[FACT_CGROUP] = wait_text_key(&f->w, cgroup ? cgroup : "");
+	wait_stat_add(wait_bag_at(&f->w.bag, key), h, none);
+	wait_stat_add(&f->programs.data[program].held[holdup], h, none);
+	wait_stat_add(&f->programs.data[0].held[holdup], h, none);
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct facts *f = ctx;
+	int64_t state = hit_state(h);
+	enum holdup holdup;
+	uint32_t program;
+
+	if (state < 0 || state >= MS_COUNT)
+		return;
+	program = count_packet(f, h);
+	f->first_ns = hit_time(h) < f->first_ns ? hit_time(h) : f->first_ns;
+	f->last_ns = hit_time(h) > f->last_ns ? hit_time(h) : f->last_ns;
+	if (!strcmp(f->programs.data[program].name, recorder))
+		return;
+	if (mstate_descs[state].on_cpu) {
+		add_run(f, program, h);
+		return;
+	}
+	add_to(&f->programs.data[program].wait_ns, hit_weight(h));
+	add_to(&f->programs.data[0].wait_ns, hit_weight(h));
+	holdup = facts_holdup(f, h);
+	if (holdup)
+		add_holdup(f, program, holdup, h);
+}
+
+static void add_busy(struct program *p)
+{
+	p->busy_ns = p->run_ns;
+	for (int i = 0; i < HOLDUPS; i++)
+		add_to(&p->busy_ns, p->held[i].time_ns);
+}
+
+void facts_init(struct facts *f, struct view_state *v, struct table *t)
+{
+	*f = (struct facts){ .locks.session = v->session, .first_ns = INT64_MAX,
+			      .last_ns = INT64_MIN };
+	wait_report_init(&f->w, v, t);
+	f->w.bag.ngroups = 0;
+	f->w.bag.by_difference = false;
+	vec_push(&f->programs, (struct program){ .name = "all programs" });
+	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, f);
+	if (v->filter)
+		pass_run(v->session, v->metric_set, NULL, count_all, NULL, f);
+	vec_for_each(th, &f->threads) {
+		if (th->all > th->kept)
+			f->programs.data[th->program].cut = f->programs.data[0].cut = true;
+	}
+	vec_for_each(p, &f->programs)
+		add_busy(p);
+	f->duration_ns = f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0;
+}
+
+void facts_free(struct facts *f)
+{
+	/* Without columns wait_report_end adds no notes. */
+	wait_report_end(&f->w);
+	lock_set_free(&f->locks);
+	vec_free(&f->programs);
+	map_free(&f->by_name);
+	vec_free(&f->stacks);
+	vec_free(&f->threads);
+	map_free(&f->by_thread);
+}
+
+const struct program *facts_all(const struct facts *f)
+{
+	return &f->programs.data[0];
+}
+
+bool program_put_pids(const struct program *p, struct buf *b)
+{
+	if (!p->npids || p->npids > PROGRAM_PIDS || p->kernel)
+		return false;
+	for (size_t i = 0; i < p->npids; i++)
+		buf_printf(b, "%s%" PRId64, i ? "," : "", p->pids[i]);
+	return true;
+}

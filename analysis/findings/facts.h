@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the rules know: the CPU time and the waits of each program, and what held it up, by
+ * holder, place, lock and cgroup. All of it comes from one pass over the packets that the filter
+ * keeps.
+ *
+ * A program is all processes of one name; a kernel thread is its own program. The recorder's own
+ * processes are left out.
+ */
+#ifndef FINDINGS_FACTS_H
+#define FINDINGS_FACTS_H
+
+#include "analysis/metrics/holdup.h"
+#include "analysis/views/lockset.h"
+#include "analysis/views/waitrows.h"
+
+/* The keys of the bag of hold-ups. */
+enum { FACT_HOLDUP, FACT_PROGRAM, FACT_HOLDER, FACT_PATH, FACT_LOCK, FACT_CGROUP };
+
+/* More processes than this are not listed. */
+enum { PROGRAM_PIDS = 4 };
+
+struct program {
+	const char *name;
+	bool kernel;       /* a kernel thread */
+	int64_t run_ns, wait_ns; /* on a CPU, off a CPU */
+	int64_t busy_ns;   /* on a CPU or held up */
+	bool cut;          /* the filter removed a part of a thread's packets */
+	int64_t pids[PROGRAM_PIDS];
+	size_t npids;      /* PROGRAM_PIDS + 1: more than these */
+	struct wait_stat held[HOLDUPS];
+};
+
+/* The CPU time of one stack. */
+struct stack_time {
+	int64_t ns;
+	double squares; /* of the packets' weights, in ns squared */
+};
+
+struct facts {
+	struct wait_report w; /* names, paths, and the bag of hold-ups */
+	struct lock_set locks;
+	VEC(struct program) programs; /* program 0: all of them */
+	struct map by_name;           /* text key of the name, to index */
+	VEC(struct stack_time) stacks; /* by stack */
+	double run_squares;
+	VEC(struct fact_thread) threads;
+	struct map by_thread;         /* founder id << 32 | tid, to index */
+	int64_t first_ns, last_ns;    /* ends of the first and last packet; first > last: none */
+	int64_t duration_ns;          /* between them */
+};
+
+/* `t` lends its arena to texts. Free with facts_free. */
+void facts_init(struct facts *f, struct view_state *v, struct table *t);
+void facts_free(struct facts *f);
+/* All programs together. */
+const struct program *facts_all(const struct facts *f);
+/* What held up a thread in a wait: holdup_of, and no more than the stack and the holder show. */
+enum holdup facts_holdup(struct facts *f, const struct hit *h);
+/* Add "12,13" to the buffer; false: the program has too many processes to list. */
+bool program_put_pids(const struct program *p, struct buf *b);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules on what held programs up: a CPU, a lock, a disk, page faults, … */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/findings/rules.h"
+#include "analysis/views/columns.h"
+
+/* The hold-ups of one program for one reason. */
+struct case_of {
+	struct facts *facts;
+	const struct program *program;
+	uint32_t key[2]; /* FACT_HOLDUP, FACT_PROGRAM */
+};
+
+/* The sums of the case by one more key, the most time first. Free both results. */
+static void sums_by(const struct case_of *c, int key, struct wait_bag *by, sum_vec *sums)
+{
+	wait_bag_by(&c->facts->w.bag, 1 << FACT_HOLDUP | 1 << FACT_PROGRAM | 1 << key, by);
+	wait_bag_sorted(by, c->key, 2, sums);
+}
+
+/*
+ * Append the thread that had what was waited for, and its share of the waits with a known
+ * holder. The error is that of a ratio of sampled times (Cochran, Sampling Techniques, 6.4).
+ */
+static void put_holder(const struct case_of *c, struct buf *b)
+{
+	double known = 0, variance = 0, share, of;
+	const struct wait_sum *top = NULL;
+	struct wait_bag by;
+	sum_vec sums;
+
+	sums_by(c, FACT_HOLDER, &by, &sums);
+	vec_for_each(s, &sums) {
+		if (!*wait_key_text(&c->facts->w, (*s)->key[FACT_HOLDER]))
+			continue;
+		top = top ? top : *s;
+		known += (double)(*s)->stat.time_ns;
+		variance += (*s)->stat.variance;
+	}
+	if (top && known > 0.1 * (double)c->program->held[c->key[0]].time_ns) {
+		share = (double)top->stat.time_ns / known;
+		of = top->stat.variance * (1 - share) * (1 - share) +
+		     (variance - top->stat.variance) * share * share;
+		buf_printf(b, "; `%s` had it ", wait_key_text(&c->facts->w, top->key[FACT_HOLDER]));
+		put_share(b, share, sqrt(of > 0 ? of : 0) / known);
+		buf_puts(b, " of that time");
+	}
+	vec_free(&sums);
+	wait_bag_free(&by);
+}
+
+/* Append the path that has the most of the time, if that is a half or more. */
+static void put_place(const struct case_of *c, struct buf *b)
+{
+	int64_t whole = c->program->held[c->key[0]].time_ns;
+	struct wait_bag by;
+	sum_vec sums;
+
+	sums_by(c, FACT_PATH, &by, &sums);
+	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2)
+		buf_printf(b, ", mostly in %s", wait_path_brief(&c->facts->w, sums.data[0]->key[FACT_PATH]));
+	vec_free(&sums);
+	wait_bag_free(&by);
+}
+
+static void put_cgroup(const struct case_of *c, struct buf *b)
+{
+	struct wait_bag by;
+	sum_vec sums;
+
+	sums_by(c, FACT_CGROUP, &by, &sums);
+	if (sums.len && *wait_key_text(&c->facts->w, sums.data[0]->key[FACT_CGROUP]))
+		buf_printf(b, ", mostly of cgroup `%s`",
+			   wait_key_text(&c->facts->w, sums.data[0]->key[FACT_CGROUP]));
+	vec_free(&sums);
+	wait_bag_free(&by);
+}
+
+/* Append the lock's variable if it has a name, else the function that took most of the locks. */
+static void put_lock(const struct case_of *c, struct buf *b)
+{
+	int64_t whole = c->program->held[HOLDUP_LOCK].time_ns;
+	const struct func *taker = NULL;
+	const char *name = "";
+	struct wait_bag by;
+	sum_vec sums;
+
+	sums_by(c, FACT_LOCK, &by, &sums);
+	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2)
+		name = lock_set_name(&c->facts->locks, sums.data[0]->key[FACT_LOCK]);
+	vec_free(&sums);
+	wait_bag_free(&by);
+	sums_by(c, FACT_PATH, &by, &sums);
+	if (sums.len)
+		taker = wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_PATH]);
+	if (*name)
+		buf_printf(b, " the lock `%s`%s", name, taker ? "," : "");
+	else
+		buf_puts(b, taker ? " a lock" : " a lock of its own");
+	if (taker)
+		buf_printf(b, " taken in %s", func_name(c->facts->w.v, taker));
+	vec_free(&sums);
+	wait_bag_free(&by);
+	put_holder(c, b);
+}
+
+/* What a sentence says: "6.1 s of 10.0 s that `x` waited were " + what + more. */
+static const struct {
+	const char *what, *command;
+	void (*more)(const struct case_of *c, struct buf *b);
+} says[HOLDUPS] = {
+	[HOLDUP_CPU] = { "for a CPU", "-runqueue", put_holder },
+	[HOLDUP_QUOTA] = { "for the CPU quota", "-runqueue", put_cgroup },
+	[HOLDUP_LOCK] = { "for", "-locks", put_lock },
+	[HOLDUP_KERNEL_LOCK] = { "for a lock in the kernel", "-waits", put_place },
+	[HOLDUP_FILE_LOCK] = { "for a file lock", "-waits", put_place },
+	[HOLDUP_DISK] = { "for the disk", "-waits", put_place },
+	[HOLDUP_FAULT] = { "for pages to be read in (page faults)", "-waits", put_place },
+	[HOLDUP_MEMORY] = { "for memory to be freed", "-waits", put_place },
+};
+
+/*
+ * The standard error of a hold-up's time. All waits for a CPU and all page faults of a thread are
+ * counted, so they have none. Other hold-ups are parts of a state, known from sampled waits.
+ */
+static double error_of(const struct program *p, enum holdup holdup)
+{
+	if (!p->cut && (holdup == HOLDUP_CPU || holdup == HOLDUP_FAULT))
+		return 0;
+	return wait_stat_time_error(&p->held[holdup]);
+}
+
+static void add_finding(struct finder *f, const struct rule *r, const struct program *p)
+{
+	const struct program *all = facts_all(&f->facts);
+	const struct wait_stat *held = &p->held[r->holdup];
+	struct case_of c = { &f->facts, p, { r->holdup, p - f->facts.programs.data } };
+	struct buf text = { 0 }, pids = { 0 }, command = { 0 }, filter = { 0 };
+
+	put_time(&text, held->time_ns);
+	buf_puts(&text, " of ");
+	put_time(&text, p->wait_ns);
+	buf_printf(&text, " that `%s` waited were %s", p->name, says[r->holdup].what);
+	says[r->holdup].more(&c, &text);
+	if (all->held[r->holdup].time_ns >= 2 * held->time_ns) {
+		buf_puts(&text, "; all programs together: ");
+		put_time(&text, all->held[r->holdup].time_ns);
+	}
+	buf_puts(&text, ".");
+	if (program_put_pids(p, &pids)) {
+		buf_printf(&command, "-pid %s ", pids.data);
+		buf_printf(&filter, "PID IN (%s) && ", pids.data);
+	}
+	buf_puts(&command, says[r->holdup].command);
+	buf_puts(&filter, holdup_filter(r->holdup));
+	finder_add(f, r, text.data, held->time_ns, error_of(p, r->holdup), command.data,
+		   filter.data);
+	buf_free(&text);
+	buf_free(&pids);
+	buf_free(&command);
+	buf_free(&filter);
+}
+
+/*
+ * The program that was held up most, of those that pass the thresholds. Sampling makes three
+ * standard errors of nothing once in 700 times.
+ */
+void find_holdup(struct finder *f, const struct rule *r)
+{
+	const struct program *all = facts_all(&f->facts), *worst = NULL;
+
+	vec_for_each(p, &f->facts.programs) {
+		const struct wait_stat *held = &p->held[r->holdup];
+
+		if (p == all || (double)held->time_ns < r->of_program * (double)p->busy_ns ||
+		    (double)held->time_ns < r->of_whole * (double)f->facts.duration_ns ||
+		    !held->time_ns || (double)held->time_ns < 3 * error_of(p, r->holdup))
+			continue;
+		if (!worst || held->time_ns > worst->held[r->holdup].time_ns)
+			worst = p;
+	}
+	if (worst)
+		add_finding(f, r, worst);
+}
+
+void find_stolen(struct finder *f, const struct rule *r)
+{
+	const struct program *all = facts_all(&f->facts);
+	int64_t stolen = all->held[HOLDUP_STOLEN].time_ns;
+	double had = (double)stolen + (double)all->run_ns;
+	struct buf text = { 0 };
+
+	if (stolen <= 0 || (double)stolen < r->of_program * had ||
+	    (double)stolen < r->of_whole * (double)f->facts.duration_ns)
+		return;
+	buf_puts(&text, "The hypervisor or interrupts took ");
+	put_time(&text, stolen);
+	buf_puts(&text, " of ");
+	put_time(&text, had);
+	buf_puts(&text, " that threads had a CPU.");
+	finder_add(f, r, text.data, stolen, 0, "-runqueue", holdup_filter(HOLDUP_STOLEN));
+	buf_free(&text);
+}

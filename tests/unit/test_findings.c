@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules of findings, each on an experiment with just that trouble. */
+#include "analysis/findings/findings.h"
+#include "analysis/metrics/filter.h"
+#include "tests/unit/waitviews_fixture.h"
+
+struct made {
+	struct opened o;
+	struct arena arena;
+	finding_vec found;
+};
+
+static void make(struct made *m)
+{
+	findings_make(&m->o.view, &m->arena, &m->found);
+}
+
+static void unmake(struct made *m)
+{
+	vec_free(&m->found);
+	arena_free(&m->arena);
+	fixture_free(&m->o);
+}
+
+static const struct finding *finding_of(const struct made *m, const char *rule)
+{
+	vec_for_each(g, &m->found) {
+		if (!strcmp(g->rule, rule))
+			return g;
+	}
+	return NULL;
+}
+
+/* A thread that computed for 100 ms, and waits of another one. */
+static void begin(struct made *m)
+{
+	*m = (struct made){ 0 };
+	fixture_new(&m->o);
+	exp_builder_profile(m->o.builder, 1, "main>work", MS_USER, 70);
+	exp_builder_profile(m->o.builder, 1, "main>rest", MS_USER, 30);
+}
+
+static const struct trouble {
+	const char *rule;
+	const char *stack;
+	enum er_mstate state;
+	enum er_reason reason;
+	unsigned holder;
+	bool exact;
+	const char *text, *command, *filter;
+} troubles[] = {
+	{ "cpu", "main>f", MS_WAIT_CPU, REASON_PREEMPTED, 3, true,
+	  "20 ms of 20 ms that `test` waited were for a CPU; `test` had it 100 % of that time.",
+	  "-pid 4711 -runqueue", "PID IN (4711) && STATE == WAIT_CPU" },
+	{ "quota", "main>f", MS_WAIT_CPU, REASON_THROTTLED, 0, true,
+	  "20 ms of 20 ms that `test` waited were for the CPU quota.", "-pid 4711 -runqueue",
+	  "PID IN (4711) && REASON == THROTTLED" },
+	{ "stolen", "main>f", MS_WAIT_CPU, REASON_STOLEN, 0, true,
+	  "The hypervisor or interrupts took 20 ms of 120 ms that threads had a CPU.", "-runqueue",
+	  "REASON IN (STOLEN, STOLEN_IRQ)" },
+	{ "lock", "main>f>pthread_mutex_lock", MS_USER_LOCK, REASON_USER_LOCK, 3, true,
+	  "20 ms of 20 ms that `test` waited were for a lock taken in pthread_mutex_lock; `test` had "
+	  "it 100 % of that time.", "-pid 4711 -locks", "PID IN (4711) && STATE == USER_LOCK" },
+	{ "kernel_lock", "main>f>k:down_write", MS_SLEEP, REASON_KERNEL_LOCK, 0, true,
+	  "were for a lock in the kernel, mostly in down_write < f < main.", "-pid 4711 -waits",
+	  "PID IN (4711) && REASON == KERNEL_LOCK" },
+	{ "file_lock", "main>f", MS_SLEEP, REASON_FILE_LOCK, 0, true,
+	  "were for a file lock, mostly in f < main.", "-pid 4711 -waits",
+	  "PID IN (4711) && REASON == FILE_LOCK" },
+	{ "disk", "main>f", MS_SLEEP, REASON_DISK, 0, true, "were for the disk, mostly in f < main.",
+	  "-pid 4711 -waits", "PID IN (4711) && REASON IN (DISK, WRITEBACK)" },
+	{ "disk", "main>f", MS_SLEEP, REASON_WRITEBACK, 0, true, "were for the disk", "-pid 4711 -waits",
+	  "PID IN (4711) && REASON IN (DISK, WRITEBACK)" },
+	{ "faults", "main>f", MS_DFAULT, REASON_DISK, 0, true,
+	  "were for pages to be read in (page faults), mostly in f < main.", "-pid 4711 -waits",
+	  "PID IN (4711) && STATE IN (TFAULT, DFAULT, KFAULT)" },
+	{ "memory", "main>f", MS_DFAULT, REASON_RECLAIM, 0, true,
+	  "were for memory to be freed, mostly in f < main.", "-pid 4711 -waits",
+	  "PID IN (4711) && REASON == RECLAIM" },
+};
+
+static void make_trouble(struct made *m, const struct trouble *t, unsigned ms)
+{
+	begin(m);
+	put_wait(&m->o, 2, t->stack, t->state, ms,
+		 (struct wait_info){ .reason = t->reason, .length_ns = ms * MS, .holder = t->holder,
+				     .holder_pid = t->holder ? BUILDER_PID : 0 });
+	fixture_open(&m->o);
+	make(m);
+}
+
+/* Each trouble is found, alone, with its figure, command and filter; the filter can be used. */
+static void test_each(void **state)
+{
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+		const struct trouble *t = &troubles[i];
+		const struct finding *g;
+		struct filter *filter;
+		struct made m;
+
+		make_trouble(&m, t, 20);
+		assert_int_equal(m.found.len, 2);
+		g = &m.found.data[0];
+		assert_string_equal(g->rule, t->rule);
+		if (!strstr(g->text, t->text))
+			fail_msg("'%s' has no '%s'", g->text, t->text);
+		assert_int_equal(g->figure_ns, 20 * MS);
+		assert_int_equal(g->exact, t->exact);
+		assert_string_equal(g->command, t->command);
+		assert_string_equal(g->filter, t->filter);
+		filter = filter_parse(m.o.session, NULL, g->filter, &m.o.diag);
+		assert_non_null(filter);
+		filter_free(filter);
+		assert_string_equal(m.found.data[1].rule, "computing");
+		unmake(&m);
+	}
+}
+
+/* Below a twentieth of the time that the data cover no rule speaks; stolen time below 2 %. */
+static void test_side_issues(void **state)
+{
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+		struct made m;
+
+		make_trouble(&m, &troubles[i], strcmp(troubles[i].rule, "stolen") ? 3 : 1);
+		assert_int_equal(m.found.len, 1);
+		assert_string_equal(m.found.data[0].rule, "computing");
+		unmake(&m);
+	}
+}
+
+/* A program that mostly computes is not slowed down by what is long only beside short ones. */
+static void test_small_share(void **state)
+{
+	struct made m;
+
+	begin(&m);
+	for (int i = 3; i < 9; i++) {
+		exp_builder_at(m.o.builder, 0);
+		exp_builder_profile(m.o.builder, i, "main>work", MS_USER, 100);
+	}
+	put_wait(&m.o, 2, "main>f", MS_SLEEP, 20,
+		 (struct wait_info){ .reason = REASON_DISK, .length_ns = 20 * MS });
+	fixture_open(&m.o);
+	make(&m);
+	assert_int_equal(m.found.len, 1);
+	unmake(&m);
+}
+
+/* What is much for a program that hardly ran may be little in the time that the data cover. */
+static void test_short(void **state)
+{
+	struct made m;
+
+	begin(&m);
+	put_wait(&m.o, 2, "main>f", MS_SLEEP, 30,
+		 (struct wait_info){ .reason = REASON_DISK, .length_ns = 30 * MS });
+	put_wait(&m.o, 2, "main>f", MS_SLEEP, 700,
+		 (struct wait_info){ .reason = REASON_TIMER, .length_ns = 700 * MS });
+	fixture_open(&m.o);
+	make(&m);
+	assert_null(finding_of(&m, "disk"));
+	unmake(&m);
+}
+
+/* Waits for work, and for events that a lock's system call waits for, hold nothing up. */
+static void test_healthy(void **state)
+{
+	static const struct {
+		const char *stack;
+		enum er_mstate state;
+		enum er_reason reason;
+	} idle[] = {
+		{ "main>f", MS_SLEEP, REASON_POLL },
+		{ "main>f", MS_SLEEP, REASON_TIMER },
+		{ "main>f", MS_SLEEP, REASON_CHILD },
+		{ "main>f", MS_SLEEP, REASON_NO_WORK },
+		{ "main>f", MS_STOPPED, REASON_STOPPED },
+		{ "main>f>pthread_cond_wait", MS_USER_LOCK, REASON_USER_LOCK },
+		{ "main>f>__pthread_clockjoin_ex", MS_USER_LOCK, REASON_USER_LOCK },
+		{ "main>f>sem_wait", MS_USER_LOCK, REASON_USER_LOCK },
+		{ "main>f>syscall", MS_USER_LOCK, REASON_USER_LOCK },
+		{ "main>runtime.futex>runtime.stopm", MS_USER_LOCK, REASON_USER_LOCK },
+	};
+	const struct finding *g;
+	struct made m;
+
+	begin(&m);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+		put_wait(&m.o, 2, idle[i].stack, idle[i].state, 500,
+			 (struct wait_info){ .reason = idle[i].reason, .length_ns = 500 * MS });
+	fixture_open(&m.o);
+	make(&m);
+	assert_int_equal(m.found.len, 1);
+	g = &m.found.data[0];
+	assert_string_equal(g->rule, "computing");
+	assert_non_null(strstr(g->text, "100 ms went into computing, and little held it up: work 70 % (+-"));
+	assert_non_null(strstr(g->text, "rest 30 % (+-"));
+	assert_true(g->exact);
+	assert_null(g->filter);
+	unmake(&m);
+}
+
+/*
+ * A sampled wait of 10 ms with a weight of 40 ms has a standard error of sqrt(40 * 30) ms: one is
+ * not enough for a finding, twelve are.
+ */
+static void test_error(void **state)
+{
+	struct made m;
+
+	for (int n = 1; n <= 12; n += 11) {
+		begin(&m);
+		for (int i = 0; i < n; i++)
+			put_wait(&m.o, 2, "main>f", MS_SLEEP, 40,
+				 (struct wait_info){ .reason = REASON_DISK, .length_ns = 10 * MS });
+		fixture_open(&m.o);
+		make(&m);
+		if (n == 1) {
+			assert_null(finding_of(&m, "disk"));
+		} else {
+			assert_non_null(finding_of(&m, "disk"));
+			assert_false(finding_of(&m, "disk")->exact);
+			assert_int_equal(finding_of(&m, "disk")->error_ns, 120 * MS);
+		}
+		unmake(&m);
+	}
+}
+
+/* Times are exact unless the filter removed a part of a thread's packets. */
+static void test_cut_by_filter(void **state)
+{
+	static const char *const filters[] = { "THRID == 2", "TSTAMP < 150ms" };
+	struct made m;
+
+	for (int i = 0; i < 2; i++) {
+		begin(&m);
+		for (int n = 0; n < 40; n++)
+			put_wait(&m.o, 2, "main>f", MS_WAIT_CPU, 3,
+				 (struct wait_info){ .reason = REASON_WOKEN, .length_ns = 2 * MS });
+		fixture_open(&m.o);
+		m.o.view.filter = filter_parse(m.o.session, NULL, filters[i], &m.o.diag);
+		assert_non_null(m.o.view.filter);
+		make(&m);
+		assert_non_null(finding_of(&m, "cpu"));
+		assert_int_equal(finding_of(&m, "cpu")->exact, !i);
+		unmake(&m);
+	}
+}
+
+/* client waits for front, which waits for back, which computes, or waits for the disk. */
+static void make_chain(struct made *m, bool disk)
+{
+	enum { CLIENT = 5, FRONT, BACK };
+	struct wait_info wait = { .reason = REASON_PIPE, .length_ns = 10 * MS,
+				  .waker_pid = BUILDER_PID };
+
+	*m = (struct made){ 0 };
+	fixture_new(&m->o);
+	for (unsigned i = 0; i < 40; i++) {
+		wait.waker = FRONT;
+		exp_builder_at(m->o.builder, i * 10 * MS);
+		put_wait(&m->o, CLIENT, "main>ask", MS_SLEEP, 10, wait);
+		wait.waker = BACK;
+		exp_builder_at(m->o.builder, i * 10 * MS);
+		put_wait(&m->o, FRONT, "main>pass", MS_SLEEP, 10, wait);
+		exp_builder_at(m->o.builder, i * 10 * MS);
+		if (disk)
+			put_wait(&m->o, BACK, "main>load", MS_SLEEP, 10,
+				 (struct wait_info){ .reason = REASON_DISK, .length_ns = 10 * MS });
+		else
+			exp_builder_profile(m->o.builder, BACK, "main>count", MS_USER, 10);
+	}
+	fixture_open(&m->o);
+	make(m);
+}
+
+static void test_chain(void **state)
+{
+	const struct finding *g;
+	struct made m;
+
+	for (int disk = 0; disk < 2; disk++) {
+		make_chain(&m, disk);
+		g = finding_of(&m, "chain");
+		assert_non_null(g);
+		assert_non_null(strstr(g->text, disk ? ", which waited for the disk." : ", which computed."));
+		assert_non_null(strstr(g->text, "`test` waited 400 ms for `test`, which waited for `test`"));
+		assert_int_equal(g->figure_ns, 400 * MS);
+		assert_false(g->exact);
+		assert_string_equal(g->command, "-wakechain 4711/5");
+		unmake(&m);
+	}
+}
+
+/* A recording that was cut, and one that lost samples; 9 in 1,000 do not matter. */
+static void test_losses(void **state)
+{
+	static const struct {
+		const char *recorder, *text;
+		bool exact;
+	} rows[] = {
+		{ "<ring cpu=\"0\" produced=\"2\" recorded=\"2\" lost=\"0\"/>"
+		  "<limit bytes=\"1\" reached_ns=\"40000000\"/>",
+		  "The recording lacks 60 ms: the size limit was reached in second 0.040: what came "
+		  "later is missing; raise -L, or record for a shorter time.", true },
+		{ "<unwritten error=\"File too large\"/>",
+		  "The recording ends early, after 100 ms: the experiment could not be written to its end "
+		  "(File too large): the last part is missing; free some space, or choose another place "
+		  "with -d.", true },
+		{ "<ring cpu=\"0\" produced=\"4\" recorded=\"2\" lost=\"2\"/>",
+		  "50.0 % of the clock samples (2 of 4) were lost, about 100 ms of CPU time: the times of "
+		  "functions are too small.", false },
+		{ "<ring cpu=\"0\" produced=\"1000\" recorded=\"2\" lost=\"9\"/>", NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = xasprintf("<recorder state=\"closed\" archive=\"0\"/>\n%s\n", rows[i].recorder);
+		struct made m;
+
+		begin(&m);
+		expwriter_text(exp_builder_writer(m.o.builder), "recorder.xml", text);
+		free(text);
+		fixture_open(&m.o);
+		make(&m);
+		assert_string_equal(m.found.data[0].rule, rows[i].text ? "losses" : "computing");
+		if (rows[i].text) {
+			assert_string_equal(m.found.data[0].text, rows[i].text);
+			assert_string_equal(m.found.data[0].command, "-header");
+			assert_int_equal(m.found.data[0].exact, rows[i].exact);
+		}
+		unmake(&m);
+	}
+}
+
+/* With all troubles at once there are seven sentences, by time, the CPU time last. */
+static void test_seven(void **state)
+{
+	struct made m;
+
+	begin(&m);
+	for (unsigned i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+		/* Each rule once: every one of them needs a tenth of the time. */
+		if (i && !strcmp(troubles[i].rule, troubles[i - 1].rule))
+			continue;
+		put_wait(&m.o, 2, troubles[i].stack, troubles[i].state, 1000 + i,
+			 (struct wait_info){ .reason = troubles[i].reason,
+					     .length_ns = (1000 + i) * (uint64_t)MS,
+					     .holder = troubles[i].holder, .holder_pid = BUILDER_PID });
+	}
+	fixture_open(&m.o);
+	make(&m);
+	assert_int_equal(m.found.len, FINDINGS_MAX);
+	assert_string_equal(m.found.data[0].rule, "memory");
+	assert_string_equal(m.found.data[FINDINGS_MAX - 1].rule, "computing");
+	for (size_t i = 1; i + 1 < m.found.len; i++)
+		assert_true(m.found.data[i - 1].figure_ns >= m.found.data[i].figure_ns);
+	unmake(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each),	  cmocka_unit_test(test_side_issues),
+		cmocka_unit_test(test_small_share), cmocka_unit_test(test_short),
+		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
+		cmocka_unit_test(test_chain),	  cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_seven),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
