@@ -11,7 +11,7 @@ ncpus=$(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l)
 cat >load <<'END'
 cpu=0
 while [ $cpu -lt $1 ]; do
-	taskset -c $cpu spin alpha:0.2 >spin.$cpu &
+	taskset -c $cpu spin alpha:0.5 >spin.$cpu &
 	cpu=$((cpu + 1))
 done
 for map in /proc/$PPID/fdinfo/*; do
@@ -31,13 +31,13 @@ wrong=$(grep -E '\*\*\*|not sampled' header)
 says "nothing is lost" "${#wrong} == 0" "$wrong"
 
 # The first sample of a program also has the time of its start, which takes long on emulated
-# CPUs; so there is no upper bound.
+# CPUs, and its last time can be in a sample of its end. So there is only a lower bound.
 er_print -printmode , -filters '(FNAME("^alpha$") SOME IN STACK)' -metrics e.totalcpu:name -cpus m.er >cpus 2>&1
 cpu=0 wrong=
 while [ $cpu -lt "$ncpus" ]; do
 	want=$(truth alpha spin.$cpu)
 	got=$(awk -F'"' -v n="CPU $cpu" '$4 == n { print $2 }' cpus)
-	awk "BEGIN { exit !($want > 0.15 && ${got:-0} > 0.9 * $want) }" || wrong="$wrong CPU $cpu: $got of $want;"
+	awk "BEGIN { exit !($want > 0.4 && ${got:-0} > 0.85 * $want) }" || wrong="$wrong CPU $cpu: $got of $want;"
 	cpu=$((cpu + 1))
 done
 says "each CPU has its program's time" "${#wrong} == 0" "$wrong"
