@@ -115,7 +115,7 @@ static double kernel_list_ns(void)
 }
 
 /*
- * Measure in turn with the kernel's own part. Other load only adds time, so the least of each
+ * Measured in turn with the kernel's own part. Other load only adds time, so the minimum of each
  * counts.
  */
 static void bench_kallsyms(void)

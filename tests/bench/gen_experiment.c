@@ -5,9 +5,9 @@
  *
  *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits]]]]]
  *
- * By default there are 3,000 functions. Stacks are random, but the same for the same numbers.
- * It prints the totals that a reader must show. The waits are those of 1,000 threads: for 500
- * locks, for messages from each other, and for a CPU.
+ * By default there are 3,000 functions. Stacks are random, but the same for the same numbers. It
+ * prints the totals that a reader must show. 1,000 threads wait for 500 locks, for messages from
+ * each other, and for a CPU.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,10 +7,10 @@
 
 step() { echo "… $*" >&2; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
-# The least of many runs: other programs on the machine only add time.
+# The minimum of many runs: other programs on the machine only add time.
 least() { sort -g | head -n 1; }
-# The tenth percentile of each column. Other programs slow some of the runs, the recorder slows
-# all.
+# The tenth percentile of each column. Other programs slow down some of the runs; the recorder slows
+# down all of them.
 tenth()
 {
 	local all i
@@ -20,7 +20,7 @@ tenth()
 			awk 'NF { v[++n] = $1 } END { print n ? v[int((n + 9) / 10)] : "nan" }'
 	done | paste -sd' '
 }
-# beside_ratio WITH BEFORE AFTER: WITH to the mean of the others, column by column.
+# beside_ratio WITH BEFORE AFTER: for each column, WITH divided by the mean of the others.
 beside_ratio()
 {
 	printf '%s\n' "$@" | awk '{ for (i = 1; i <= NF; i++) v[NR, i] = $i } END {
@@ -55,7 +55,7 @@ perf_record() { perf record -q -a -g "$@" >/dev/null 2>&1; }
 # column N FILE…: field N of measure's output.
 column() { local n=$1; shift; cat "$@" | awk -v n="$n" '{ print $n }'; }
 
-# A load that computes, waits, makes system calls and switches, until stop_jobs.
+# A load that computes, waits, makes system calls and switches. It runs until stop_jobs.
 mixed_load()
 {
 	start "$syn/contend" 1000
@@ -64,12 +64,12 @@ mixed_load()
 	start perf bench sched messaging -g 4 -l 1000000
 }
 
-# A turn prints the CPU time of slices of a load, which excludes other programs, and whatever
-# else it measures of them in more columns. The result of a turn is the tenth percentile of each
-# column. A turn with a recorder is divided by the mean of the
-# turns before and after it, which have none. The median of these ratios counts.
+# A turn prints one line for each slice of a load: its CPU time, which excludes other programs, and
+# possibly more columns. The result of a turn is the tenth percentile of each column. A turn with a
+# recorder is divided by the mean of the turns before and after it, which run without one. The
+# result is the median of these ratios.
 
-# The nanoseconds that a process has run.
+# The nanoseconds for which a process has run.
 cpu_ns() { cat "/proc/$1/task"/*/schedstat 2>/dev/null | awk '{ ns += $1 } END { printf "%.0f\n", ns }'; }
 
 # Wait until a recorder is idle after its start; status 1 if it ended.

@@ -57,8 +57,8 @@ mean_kernel_frames()
 
 # --- The slowdown of recorded programs ---
 
-# Three seconds on all CPUs, in slices of 20 ms. One turn starts the program only once,
-# because a start costs a recorder more than a second's samples.
+# Three seconds on all CPUs, in slices of 20 ms. A turn starts the program only once: a start costs
+# a recorder more than the samples of a second.
 work_turn() { "$bench/fixed_work" "$(nproc)" 150 60; }
 
 clock_recorders()

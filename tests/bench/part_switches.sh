@@ -21,13 +21,13 @@ bpftrace bpftrace -q -e tracepoint:sched:sched_switch{@[kstack,ustack]=count();}
 END
 }
 
-# Microseconds per operation of a pipe pinned to one CPU.
+# Microseconds for each operation of a pipe that is pinned to one CPU.
 pipe_us() { taskset -c 0 perf bench sched pipe -l "${1:-200000}" 2>/dev/null | awk '/usecs\/op/ { print $1 }'; }
 
 # The same load in slices of 5 ms.
 pipe_turn() { "$bench/pipe_pair" 80 2000; }
 
-# How many times as long with a recorder: CPU time, elapsed time, and how many pairs of turns.
+# The ratio with a recorder to without: CPU time, elapsed time; then the number of pairs of turns.
 times_of()
 {
 	printf '%s times CPU (%s), %s elapsed (%s), %d pairs' \
@@ -81,11 +81,11 @@ bench_messaging()
 
 messaging_s() { perf bench sched messaging -g 10 -l 2000 2>/dev/null | awk '/Total time/ { print $3 }'; }
 
-# --- The recorder's own needs ---
+# --- the recorder's own CPU time and memory ---
 
 switches_now() { awk '$1 == "ctxt" { print $2 }' /proc/stat; }
 
-# 1,200,000 switches, each of which is a wait: the recorder's CPU time and memory, and its
+# 1,200,000 switches, each of which is a wait. Reported: the recorder's CPU time and memory, and its
 # time before and after the recording.
 bench_states()
 {
@@ -155,7 +155,7 @@ bench_bpf()
 		"$(calc "$(least <bpf_ns)" %.0f) ns (an empty one: ${empty:-unknown, taken as 60} ns)" "$(least <bpf_ns) <= 300"
 }
 
-# All CPUs switch as fast as they can: 500,000 a second, or as many as the machine can.
+# All CPUs switch as fast as they can: 500,000 times a second, or as often as the machine allows.
 bench_storm()
 {
 	local begin rate pid i

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# User stacks of a distribution's programs, as they come: how much of their time has complete
-# stacks, what that costs, and perf's share of stacks that reach the program's start, by frame
-# pointers and by DWARF. Sourced by run.sh.
+# User stacks of unmodified programs of a distribution: how much of their time has complete stacks,
+# and what that costs. For comparison, perf's share of stacks that reach the program's start, by
+# frame pointers and by DWARF. Sourced by run.sh.
 # shellcheck shell=bash
 
-# Programs by the name of what they run; each load goes on until stop_jobs.
+# One function for each program, by the name of what it runs. A load runs until stop_jobs.
 unwind_python3() { start python3 -c 'import re
 while True: re.sub("a", "b", "banana" * 50); sorted(range(1000), key=lambda x: -x)'; }
 unwind_perl() { start perl -e 'sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } f(20) while 1'; }
@@ -55,10 +55,11 @@ unwind_java()
 	END
 	start java java/Load.java && sleep 3
 }
-# Processes that live about 5 ms, one after the other.
+# Processes that live for about 5 ms, one after the other.
 unwind_short() { start bash -c 'while :; do perl -e "my \$n; \$n += \$_ for 1 .. 50000"; done'; }
 
-# label, load, program as er_print names it (Debian's redis-server is a link), what must be installed and is its name for perf, per cent to reach
+# label, load, program name in er_print (Debian's redis-server is a link), the program that must be
+# installed and that perf shows, percentage to reach
 unwind_programs()
 {
 	cat <<-END
@@ -77,14 +78,16 @@ unwind_programs()
 	END
 }
 
-# unwind_shares EXPERIMENT PROGRAM: complete per cent on CPUs and in waits, seconds of both.
+# unwind_shares EXPERIMENT PROGRAM: percentage of complete stacks on CPUs and in waits, and the
+# seconds of both.
 unwind_shares()
 {
 	"$er_print" -printmode , -unwinding "$1" | awk -F'","' -v p="$2" '{ gsub(/^"|"$/, "") }
 		$5 == p { printf "%.3f %.3f %.3f %.3f\n", $2, $4, $1, $3 }'
 }
 
-# unwind_perf FILE PROGRAM: per cent of its user stacks that reach the start of a program or thread.
+# unwind_perf FILE PROGRAM: percentage of its user stacks that reach the start of a program or
+# thread.
 unwind_perf()
 {
 	perf script --no-inline -i "$1" -F comm,ip,sym 2>/dev/null | awk -v p="${2%%.*}" '
@@ -113,7 +116,7 @@ unwind_one()
 		"$1 >= $least && ($2 >= $least || $4 == 0)"
 }
 
-# The recorder's, BPF's and perf's CPU time and bytes, with stacks of 20 frames and more.
+# CPU time and bytes of the recorder, of BPF and of perf, with stacks of 20 frames and more.
 unwind_cost()
 {
 	local ours theirs bytes perf_bytes
@@ -135,7 +138,8 @@ unwind_cost()
 		"$bytes * 50 <= $perf_bytes"
 }
 
-# Turns of a pipe between two processes, whose waits have user stacks or none at all.
+# A pipe between two processes: turns in which waits have user stacks, and turns in which they have
+# none.
 unwind_waits()
 {
 	cat <<-END
@@ -155,7 +159,7 @@ unwind_pipe()
 		"$(times_of stacks) against $(times_of none)" "$with <= 1.03 * $without"
 }
 
-# By the name that its threads have: cc1 and postgres are not in PATH.
+# By the name of its threads, because cc1 and postgres are not in PATH.
 unwind_has() { command -v "$1" || gcc -print-prog-name="$1" | grep / || ls /usr/lib/postgresql/*/bin/"$1"; } >/dev/null 2>&1
 
 bench_unwind()

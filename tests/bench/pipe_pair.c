@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pipe_pair SLICES OPERATIONS: the same load as "perf bench sched pipe", on CPU 0. Two
- * processes pass a word to each other over two pipes; there and back is one operation. For each
- * slice of OPERATIONS it prints microseconds per operation: the CPU time of both processes, and
- * the elapsed time. One of the two always runs, but elapsed time holds what else the CPU did:
+ * pipe_pair SLICES OPERATIONS: the same load as "perf bench sched pipe", on CPU 0. Two processes
+ * pass a word to each other over two pipes; there and back is one operation. For each slice of
+ * OPERATIONS it prints microseconds per operation: the CPU time of both processes, and the elapsed
+ * time. One of the two processes always runs, but elapsed time also contains other work of the CPU:
  * other programs, and the hypervisor's.
  */
 #include <sched.h>

@@ -3,10 +3,11 @@
 #
 # make bench [QUICK=1] [ROUNDS=3] [PARTS="NAME…"]: run.sh OUTPUT
 #
-# Measures every figure that has a target. Peers run in turn in the same run; medians of
-# several rounds count. Prints a table and, after a full run, writes docs/performance.md.
-# QUICK: two minutes, one round of short recordings. PARTS: only these parts. A part is a
-# function bench_NAME in a file part_*.sh, which adds the name to `parts` (and to `quick`).
+# Measures every figure that has a target. Programs that are compared run in turn within one run.
+# The result is the median of several rounds. Prints a table and, after a full run, writes
+# docs/performance.md. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
+# part is a function bench_NAME in a file part_*.sh, which adds the name to `parts` (and to
+# `quick`).
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_code DIR WORK.so: code.1.er, an experiment that ran the functions of
- * tests/fixtures/source/work.s, archived as a copy; bare.1.er, the same without
- * any archive, so that neither names nor lines nor code are known; cold.1.er, which also
- * was in what is split off hot.
+ * make_code DIR WORK.so writes three experiments. code.1.er ran the functions of
+ * tests/fixtures/source/work.s and has a copy of the library in its archives. bare.1.er is the same
+ * without archives, so names, lines and code are unknown. cold.1.er also ran the code that the
+ * compiler split off hot().
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static const char path[] = "/opt/demo/work.so";
 
-/* .text, linked at 0x2000, ran at 0x7f0000001000. Callers' pcs are within the call. */
+/* .text is linked at 0x2000 and ran at 0x7f0000001000. A caller's pc lies inside its call. */
 struct stack {
 	const char *names;
 	unsigned ticks;
@@ -37,7 +37,7 @@ static const struct stack cold_stacks[] = {
 	{ "0x7f00000010cc>0x7f0000001077", 10 },	       /* work > hot */
 	{ "0x7f00000010cc>0x7f0000001003", 3 },	       /* work > (hot >) hot.cold */
 	{ "0x7f00000010cc>0x7f000000100c>0x7f0000001000", 20 }, /* the same > fail */
-	/* hot > hot.cold, as if hot had called itself */
+	/* hot > hot.cold: recorded as if hot() had called itself */
 	{ "0x7f00000010cc>0x7f0000001077>0x7f0000001003", 5 },
 	{ NULL, 0 },
 };

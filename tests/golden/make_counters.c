@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What er_kernel -h records: hwc.1.er, a kernel's part with a followed process, in which
- * cycles, instructions and faults were counted in both modes and switches in one; some
- * overflows were lost, some never seen, and one counter took turns with others.
+ * Writes hwc.1.er, as er_kernel -h records: a founder with a followed process. Cycles, instructions
+ * and faults were counted in both modes, switches in kernel mode only. Some overflows were lost,
+ * some were never seen, and one counter took turns with others.
  */
 #include <stdio.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_fixtures DIR: the experiments that the golden cases report on, the same
- * bytes each time. tree.1.er is the tree of Sun's worked example, one unit being
- * 10 ms; sys.1.er is a system recording with a followed process and a second;
- * rec.1.er recurses; twin.1.er has a function of the same name as sys.1.er;
- * calls.1.er has traced calls and counters; cut.1.er was not closed; hostile.1.er
- * has names that a terminal must not see.
+ * make_fixtures DIR writes the experiments for the golden cases; every run writes the same bytes.
+ * tree.1.er is the tree of Sun's worked example, with units of 10 ms. sys.1.er is a recording of
+ * the system with two followed processes. rec.1.er has recursion. twin.1.er has a function with the
+ * same name as one in sys.1.er. calls.1.er has traced calls and counters. cut.1.er was not closed.
+ * hostile.1.er has names that are dangerous for a terminal.
  */
 #include <stdio.h>
 
@@ -34,7 +33,7 @@ static void tree(const char *dir)
 	exp_builder_close(b);
 }
 
-/* Two functions `init`, and states other than user. */
+/* Two functions named `init`, and states other than user. */
 static void sys(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new_kernel(dir, "sys.1.er"), *sub;
@@ -64,7 +63,7 @@ static void recursion(const char *dir)
 	exp_builder_close(b);
 }
 
-/* Another `work` than that of sys.1.er. */
+/* A function `work` other than the one in sys.1.er. */
 static void twin(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new(dir, "twin.1.er");
@@ -106,7 +105,7 @@ static void trace_packet(struct exp_builder *b, enum er_packet kind, const char 
 	trace_packet(b, kind, stack, (const int64_t[]){ __VA_ARGS__ },                             \
 		     sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), string)
 
-/* An I/O call that took `us`: type, descriptor, bytes. */
+/* An I/O call of `us` microseconds: type, descriptor, bytes. */
 static void io(struct exp_builder *b, const char *stack, int type, int fd, int bytes, int us,
 	       const char *file)
 {
@@ -129,7 +128,7 @@ static void counters(struct exp_builder *b)
 	TRACE(b, ER_PKT_HWC, "main>rest", NULL, 0, 1000003);
 }
 
-/* All kinds of calls that gprofng traces, and two counters. */
+/* Every kind of call that gprofng traces, and two counters. */
 static void traced(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new(dir, "calls.1.er");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_kinds DIR: experiments with data of kinds that this machine may not be able
- * to record. mem.1.er: two counters with data addresses, l3 (tag 0) and loads (tag
- * 1), of which each answer is known; data.1.er: the
- * same of variables of a program; trace.1.er: synchronization, heap and I/O; old.1.er:
- * clock packets as they were once, and Java.
+ * make_kinds DIR writes experiments with kinds of data that this machine may be unable to record.
+ * mem.1.er has two counters with data addresses, l3 (tag 0) and loads (tag 1), with known results.
+ * data.1.er has the same for variables of a program. trace.1.er has synchronization, heap and I/O.
+ * old.1.er has clock packets in their old form, and Java.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,7 +27,7 @@ struct access {
 	uint64_t vaddr, paddr;
 };
 
-/* Two pages of 8 KB side by side, one far from them, one address that is none. */
+/* Two adjacent pages of 8 KB, one far away, and one address that is not valid. */
 static const struct access accesses[] = {
 	{ "main>scan", 0, 1000, PAGE(0) + 8, 0x1000 },
 	{ "main>scan", 0, 1000, PAGE(0) + 64, 0x1040 },
@@ -63,7 +62,7 @@ static void mem(const char *dir)
 	exp_builder_close(b);
 }
 
-/* Variables of this very program, as another one's: the archive has it. */
+/* Variables of this program itself, recorded as another program's; it is in the archive. */
 enum { PROGRAM = 0x5000000 };
 
 static long table_of_hits[16] = { 1 };
@@ -112,7 +111,7 @@ static void variables(const char *dir)
 
 enum { MS = 1000000 };
 
-/* Microseconds that a call took, and what it moved. */
+/* Duration of a call in microseconds, and the bytes that it moved. */
 static void put_io(struct exp_builder *b, const char *stack, int type, int fd, int64_t bytes, int us,
 		   const char *name)
 {
@@ -149,8 +148,8 @@ static void put_lock(struct exp_builder *b, const char *stack, int64_t us, int64
 enum { READ, WRITE, OPEN, CLOSE, OTHER, ERRORS };
 
 /*
- * Two files read and written through descriptor 3, one after the other, which is
- * one file opened twice and another; a pipe that was there before; and calls that fail.
+ * I/O on files. Descriptor 3 is used for one file, then for another; one of the files is opened
+ * twice. There is a pipe from before the recording, and there are calls that fail.
  */
 static void put_files(struct exp_builder *b)
 {
@@ -188,7 +187,7 @@ static void trace(const char *dir)
 	exp_builder_close(b);
 }
 
-/* What collectors wrote long ago: packets of several states; and what a Java program leaves. */
+/* The form of old collectors, with packets of several states, and the remains of a Java program. */
 static void old(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new(dir, "old.1.er");
@@ -214,7 +213,7 @@ static void old(const char *dir)
 		expwriter_packet(w, ER_PKT_PROF, values, NULL);
 	}
 	exp_builder_close(b);
-	/* Not by the writer, which wants its files to be as long as it made them. */
+	/* Written directly: the writer would report the changed file length. */
 	tempdir_append(dir, "old.1.er/map.xml", java, sizeof(java) - 1);
 }
 

@@ -35,7 +35,7 @@ enum { SYS_READ = 0, SYS_POLL = 7, SYS_NANOSLEEP = 35, SYS_FUTEX = 202, LOCK_A =
 
 struct wait {
 	int thread;
-	unsigned end, weight, length; /* ms; length 0: what is left over */
+	unsigned end, weight, length; /* ms; length 0: a remainder */
 	const char *stack;
 	enum er_mstate state;
 	enum er_reason reason;
@@ -168,7 +168,9 @@ static void put_waits(const struct recording *r, struct exp_builder *b, const st
 		if (w->waker_stack)
 			info.waker_stack = exp_builder_stack(of_process(r, w->waker_pid),
 							     w->waker_stack);
-		/* The builder takes a wait to have begun its weight ago; all that counts is its end. */
+		/*
+		 * The builder assumes that a wait began its weight ago. Only the end matters here.
+		 */
 		exp_builder_at(b, (uint64_t)w->end * BUILDER_TICK_NS -
 					  (uint64_t)w->weight * BUILDER_TICK_NS);
 		exp_builder_wait_of(b, pid, w->thread, w->stack, w->state, w->weight, &info);
@@ -208,7 +210,10 @@ static void record(const char *dir, const char *name, const char *end13, const c
 	finish(r.founder);
 }
 
-/* Each state at places and with times of its own, by two threads on two CPUs over three seconds. */
+/*
+ * Each state occurs at places and with times of its own, in two threads on two CPUs over three
+ * seconds.
+ */
 static void all_states(const char *dir)
 {
 	struct exp_builder *b = exp_builder_new(dir, "states.1.er");

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Golden tests of er_print: run.sh OUTPUT [--update] [case…]
-# A case is a directory: `cmd`, a shell script run where copies of the fixtures
-# are, and `expected`, what it prints (both streams) and its status if not 0.
-# One line a case; with --update, what changed is shown and becomes expected.
+#
+# A case is a directory with two files.
+# `cmd` is a shell script, which runs in a directory with copies of the fixtures. `expected` is its
+# output (both streams) and its status if that is not 0. Each case prints one line. With --update
+# the differences are shown and become the expected output.
 set -u
 
-unset CDPATH # else cd prints where it went
+unset CDPATH # with CDPATH cd prints the directory
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/env.sh"
 O=$(cd "$1" && pwd) || exit 2
@@ -23,7 +25,7 @@ failed=0
 ok() { echo "ok golden: $1"; }
 not_ok() { echo "not ok golden: $1"; failed=1; }
 
-# What a build or a day may change, and nothing else.
+# Replace what differs between builds or days, and nothing else.
 scrub() { sed 's/^er_print [0-9][0-9.]*$/er_print VERSION/'; }
 
 # run_case NAME
@@ -47,8 +49,8 @@ run_case()
 	rm -rf "${work:?}/$1"
 }
 
-# Every command that er_print lists has a case of its name and a place in the man page, refuses
-# arguments that it does not take and, if it takes any, has a case in which it fails.
+# Each command that er_print lists has a case of its name and an entry in the man page. It refuses
+# surplus arguments. If it takes arguments, one case shows how it fails.
 coverage()
 {
 	er_print -help | awk '/^  [a-z]/ { sub(/, [a-z_]+/, ""); print $1, /^  [^ ]+ [^ ]/ }' \
@@ -75,7 +77,7 @@ refuses()
 		grep -q "^er_print: standard input:1: $1: "
 }
 
-# A case that names the command and does not end well.
+# A case that names the command and ends with a failure.
 fails()
 {
 	grep -lE "^status [1-9]" "$here"/*/expected | while read -r f; do
@@ -91,7 +93,7 @@ mkdir "$work/fixtures"
 for make in make_fixtures make_waits make_kinds make_counters; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
-# Machine code for source and disassembly: x86-64, by this machine's assembler.
+# Assemble machine code for source and disassembly: x86-64, by this machine's assembler.
 source=$here/../fixtures/source
 gcc -shared -nostdlib -Wl,-z,noseparate-code,-Ttext=0x2000,--build-id=none,-Bsymbolic \
 	-o "$work/work.so" "$source/work.s" && "$O/tests/golden/make_code" "$work/fixtures" "$work/work.so" &&

@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Compare folded stacks, from standard input, with the chain of calls that is true:
+# Compare folded stacks, from standard input, with the known chain of calls:
 #	chain.pl 'main;case;deep*3;~;burn'
 # The chain goes from the root to the leaf. Each word is a regular expression for a
 # function's name; WORD*N is N calls; ~ is one to four frames of libraries. Before the
 # chain a complete stack has one to three frames that start the program or thread.
-# Stacks without the chain's last function are left out, and so is what that function calls.
+# Stacks without the chain's last function are ignored, and so are the functions that it calls.
 #
-# Prints seconds in whole stacks, in stacks that are cut and say so at their root, and in
-# wrong ones; then some of the wrong stacks.
+# Prints the seconds in whole stacks, in stacks that are cut (marked at their root), and in wrong
+# stacks. Then prints some of the wrong stacks.
 use strict;
 use warnings;
 
@@ -18,7 +18,7 @@ my $leaf = $chain[-1];
 my %us = (whole => 0, cut => 0, wrong => 0);
 my @wrong;
 
-# What a stack, leaf first, is: whole, cut or wrong.
+# Classifies a stack, leaf first: whole, cut or wrong.
 sub kind {
 	my ($marked, @frames) = @_;
 	my @want = reverse @chain;

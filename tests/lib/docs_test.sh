@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The files and functions that the pages of docs/ name exist.
+# Every file and function that a page of docs/ names must exist.
 . "$(dirname "$0")/tap.sh"
 
 (cd "$top" && find analysis bpf kernel_er loaders user tools tests docs Makefile -type f) >files

@@ -25,7 +25,7 @@ elsewhere=$(rows $folders | grep -vE '^(user/record/kinds|analysis/experiment/pa
 	not_ok "only the two tables have a row a kind" "$elsewhere"
 check_that "rows are found" "$(rows user/record/kinds.c analysis/experiment/packet.c | wc -l) > 8"
 
-# Counters are a kind like any other. Its program and its loader are its own.
+# Counters are a kind like any other, except for their own program and loader.
 named=$(grep -rlE --include='*.[ch]' 'ER_(KIND|RING)_COUNTER|struct er_counter\b|counter_loader' \
 	$folders | grep -vxF -f "$tmp/listed" | grep -vxE 'bpf/counter\.bpf\.c|loaders/counters\.c')
 [ -z "$named" ] && ok "a kind is named in these files" || not_ok "a kind is named in these files" "$named"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The manual pages have no lint warnings, and every option of --help.
+# The manual pages have no lint warnings and describe every option of --help.
 . "$(dirname "$0")/tap.sh"
 
 for program in "$O"/bin/er_*; do
@@ -9,7 +9,7 @@ for program in "$O"/bin/er_*; do
 	case $tool in *.*) continue ;; esac
 	page=$top/docs/man/$tool.1
 	[ -f "$page" ] || { not_ok "$tool.1 exists"; continue; }
-	# A page that includes another program's.
+	# A page that only includes another program's page.
 	source=$(sed -n 's/^\.so man1\///p' "$page")
 	[ -z "$source" ] || page=$top/docs/man/$source
 	missing=$("$program" --help 2>/dev/null | sed -n 's/^  -\([A-Za-z]\) .*/\1/p' | while read -r o; do

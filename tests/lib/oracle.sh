@@ -13,8 +13,8 @@ for c in 01 02 03 04 05 06 07 08 0b 0c 0d 0e 0f 10 11 12 13 14 15 16 17 18 19 1a
 	printf "%s\n" "s/\\x$c/\\\\x$c/g"
 done >control.sed
 theirs() { gprofng display text "$@" 2>theirs.err | sed -f "$tmp/control.sed"; }
-# Like gprofng, er_print continues after a failed command. gprofng also uses tabs for
-# layout.
+# gprofng continues after a failed command, so er_print must, too (-keep-going). gprofng also uses
+# tabs for layout.
 ours() { "$er_print" -keep-going "$@" 2>/dev/null | sed 's/\\x09/\t/g'; }
 
 # collect_traced OPTIONS EXPERIMENT…: record tests/synprog/traced with gprofng's own
@@ -34,8 +34,8 @@ collect_traced()
 	done
 }
 
-# equal_rows NAME [COMMAND]: the files `theirs` and `ours` are equal, or the command
-# succeeds, which checks that they are near enough.
+# equal_rows NAME [COMMAND]: the files `theirs` and `ours` are equal; with a command, it must
+# succeed: it checks that they are nearly equal.
 equal_rows()
 {
 	if [ ! -s theirs ]; then
@@ -49,8 +49,8 @@ equal_rows()
 }
 
 # CSV rows are alike if numbers differ by at most 1 in the third digit after the point. Both
-# programs sum the same times, but gprofng has one of them in microseconds, so sums may
-# round differently.
+# programs add up the same times, but gprofng has some of them in microseconds, so sums may round
+# differently.
 times_alike()
 {
 	awk -F'","' '{ gsub(/^"|"$/, ""); seen[$NF] = 1
@@ -102,7 +102,8 @@ all_renames()
 	!/^"[0-9.]+","[0-9.]+","[0-9]+:0x/ { next }
 	FILENAME == "addr.ours" { row(); known[name]; n++; from[n] = at; to[n] = at + part[4]; obj[n] = object
 		called[n] = name; where[at, part[4]] = object; next }
-	# Each numbers objects its own way: those with code of one size at one address are the same.
+	# Each program numbers objects in its own way. Objects with code of the same size at the
+	# same address are the same object.
 	!second { row(); if (at && (at, part[4]) in where) ours[object] = where[at, part[4]]; next }
 	{ row(); if (object in ours) object = ours[object]
 	  if (name in known || !at || (name ~ /^</ && name !~ /^<static>/)) next

@@ -66,7 +66,7 @@ sub translate
 {
 	my ($text, $name) = @_;
 
-	# TRACED is both a reason and a flag: after eq and ne it is a word.
+	# TRACED is both a reason and a flag. After eq and ne it is a word.
 	$text =~ s/\b(eq|ne)\s+([A-Z_]+)\b/$1 '$2'/g if $packets;
 	while ($packets && $text =~ /\b(?:eq|ne) '(\w+)'/g) {
 		wrong("'$1': no state and no reason") unless $word{$1};
@@ -231,7 +231,7 @@ sub ask_elements
 	}
 }
 
-no warnings; # about words used as numbers, and the like
+no warnings; # such as words used as numbers
 if ($packets) {
 	ask_packets($_) for map { ($_, parts($_)) } @ARGV;
 	compiled({}, 0);

@@ -8,7 +8,7 @@
 query() { perl "$top/tests/lib/query.pl" "$@"; }
 "$O/tests/golden/make_waits" . || { not_ok "make_waits"; exit 1; }
 
-# says QUESTION EXPERIMENT TEXT: lines and columns joined by blanks
+# says QUESTION EXPERIMENT TEXT: the answer, with its lines and columns joined by blanks, is TEXT
 says()
 {
 	local got
@@ -17,7 +17,7 @@ says()
 	[ "$got" = "$3 " ] && ok "$1" || not_ok "$1" "got '$got', not '$3'"
 }
 
-# er_print agrees on states.1.er (states_oracle.sh).
+# er_print gives the same results for states.1.er (states_oracle.sh).
 total() { "$er_print" -printmode , -metrics "e.$1:name" -functions states.1.er 2>/dev/null | sed -n 's/^"\(.*\)","<Total>"$/\1/p'; }
 for state in USER:user SLEEP:sleep USER_LOCK:lock WAIT_CPU:wait STOPPED:stop DFAULT:datapfault; do
 	check_that "the sum of ${state%:*} is er_print's" \

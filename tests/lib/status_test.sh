@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# docs/requirements-status.md: every test that it names exists, every row that is done
-# has one, no row is missing or there twice, and its first table counts the rows.
+# docs/requirements-status.md: every test that it names exists, every row that is done has a test,
+# no row is missing or duplicated, and its first table counts the rows.
 . "$(dirname "$0")/tap.sh"
 
-# Rows as "ID tab state tab tests"; a bar within a cell is written \|.
+# The rows as "ID tab state tab tests". Within a cell a bar is written \|.
 rows()
 {
 	awk '{ gsub(/\\\|/, "\001") } /^\| [A-Z]-[0-9]+ \|/ { split($0, c, / *\| */)
 		print c[2] "\t" c[5] "\t" c[6] }' "$1"
 }
 
-# What is named and does not exist, one a line: golden cases, unit:, live: and tools:.
+# Lists what the page names and does not exist: golden cases, unit:, live: and tools:.
 missing_tests()
 {
 	rows "$1" | cut -f3 | sed 's/([^)]*)//g; s/ *, */,/g; s/ *$//' | tr , '\n' | sort -u |
@@ -28,7 +28,7 @@ missing_tests()
 		done
 }
 
-# Rows without a known state, and those that are done and have no test.
+# Rows without a known state, and rows that are done but have no test.
 bad_rows()
 {
 	rows "$1" | awk -F'\t' '$1 ~ /^B/ { next }
@@ -37,8 +37,8 @@ bad_rows()
 		seen[$1]++ { print $1 ": there twice" }'
 }
 
-# The rows of the first table, as they must be: sections in the order of their letters.
-# Behind each letter stands how many CORE and USEFUL rows the requirements have.
+# The rows that the first table must have: sections in the order of their letters. The number after
+# each letter is that of its CORE and USEFUL rows in the requirements.
 true_summary()
 {
 	rows "$1" | awk -F'\t' '
@@ -61,7 +61,7 @@ shown_summary()
 		print $2, $3, $4, $5, $6, $7 }' "$1"
 }
 
-# check_page FILE: all that is wrong with it.
+# check_page FILE: lists everything that is wrong with it.
 check_page()
 {
 	missing_tests "$1" | sed 's/^/no such test: /'
@@ -75,7 +75,7 @@ wrong=$(check_page "$status")
 [ -z "$wrong" ] && ok "the page agrees with itself and with the tests" ||
 	not_ok "the page agrees with itself and with the tests" "$wrong"
 
-# What a change must not get past: found NAME SED-EXPRESSION WORDS
+# found NAME SED-EXPRESSION WORDS: the test must find this change of the page
 found()
 {
 	sed "$2" "$status" >changed.md

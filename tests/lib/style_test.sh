@@ -60,7 +60,8 @@ xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' <"$tmp/sh" | none "sh:
 functions $FUNCTION_LINES <"$tmp/c" | none "functions below $FUNCTION_LINES lines"
 xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
 	none "files of $FILE_LINES lines at most"
-# guards: lists headers whose include guard does not end in the file's name, or is another's, too.
+# guards: lists headers whose include guard does not end in the file's name, or is also another
+# header's.
 guards()
 {
 	while read -r file; do
@@ -73,7 +74,7 @@ guards()
 	rm "$tmp/guards"
 }
 grep '\.h$' "$tmp/c" | grep -v ^tests/fixtures/source/ | guards | none "include guards have their file's name"
-# begun: lists scripts that name a shell and are not executable, or the other way round.
+# begun: lists scripts that name a shell but are not executable, and the reverse.
 begun()
 {
 	while read -r file; do

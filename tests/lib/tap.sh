@@ -2,8 +2,8 @@
 #
 # For tests written in sh; source it first. A test prints one line per case,
 #	ok NAME | not ok NAME | skip NAME: REASON
-# and after a failure its details, each line after a "#". $test is the file's name, $tmp its
-# own directory, which is removed at the end.
+# and after a failure its details, in lines that begin with "#". $test is the
+# file's name, $tmp its own directory, which is removed at the end.
 
 unset CDPATH # with CDPATH cd prints the directory
 top=$(cd "$(dirname "$0")/../.." && pwd)

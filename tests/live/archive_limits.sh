@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Limits of archives: holes take no space and stay holes, -L and --archive-limit hold, a signal
-# ends archiving at once.
+# Limits of archives. Holes take no space and stay holes. -L and --archive-limit are obeyed. A
+# signal ends archiving at once.
 . "$(dirname "$0")/../lib/live.sh"
 
 ram=$tmp/ram
@@ -17,7 +17,7 @@ program()
 	head -c "$2M" /dev/zero | tr '\0' x >>"$1/prog"
 }
 
-# copy EXPERIMENT DIRECTORY OPTIONS…: a recording of prog that copies binaries.
+# copy EXPERIMENT DIRECTORY OPTIONS…: record prog and copy its binaries.
 copy()
 {
 	local exp=$1 dir=$2
@@ -25,9 +25,9 @@ copy()
 	must_record "$exp" -p high -F =prog -A copy -q 0 "$@" -- "$dir/prog" alpha:0.5
 }
 archives() { ls "$1/archives" 2>/dev/null | grep -c "^$2"; }
-# told EXPERIMENT TEXT: lines of the header that have it.
+# told EXPERIMENT TEXT: the lines of the header that contain the text.
 told() { "$er_print" -header "$1" | tr '\n' ' ' | tr -s ' ' | grep -c "$2"; }
-# Its size on the disk, in MB.
+# The experiment's size on the disk, in MB.
 taken() { du -sm "$1/archives" | cut -f 1; }
 
 cp "$syn/spin" prog && truncate -s 1T prog || skip_all "this file system has no large files"
@@ -49,7 +49,7 @@ check_that "so does er_mv to another file system" "$(taken "$ram/moved.er") < 50
 	$(stat -c %s "$ram"/moved.er/archives/prog_*) == 1099511627776" "$(ls -ls "$ram"/moved.er/archives)"
 "$O/bin/er_rm" "$ram/moved.er" sparse.er
 
-# A debug file needs the right checksum: none is computed for a file of a terabyte.
+# A debug file must have the right checksum. For a file of a terabyte none is computed.
 if objcopy --remove-section .note.gnu.build-id "$syn/spin" prog 2>/dev/null; then
 	echo small >far && objcopy --add-gnu-debuglink=far prog && truncate -s 1T far
 	begin=$SECONDS
@@ -75,7 +75,7 @@ check_that "what fits is archived" "$(archives fits.er prog_) == 1 && $(wc -l <r
 	"$(ls -ls fits.er/archives; cat record.err)"
 
 # stop_archiving EXPERIMENT PID: end the process while it copies a large binary. Sets status, and
-# took: microseconds from the signal to the end.
+# `took`: the microseconds from the signal to the end.
 stop_archiving()
 {
 	local begin
@@ -101,7 +101,7 @@ check_that "and the experiment, until er_archive adds the rest" \
 	"$(told stopped.er 'not archived, because archiving was interrupted: ') == 1" \
 	"$("$er_print" -header stopped.er)"
 
-# The same with er_archive.
+# The same for er_archive.
 must_record later.er -p high -F =prog -A off -q 0 -- "$ram/prog" alpha:0.5
 "$O/bin/er_archive" -A later.er 2>err &
 stop_archiving later.er $!

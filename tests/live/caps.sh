@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# An ordinary user: with file capabilities the recorder works, without them it
-# says what is missing; and the load gets none of them.
+# The recorder of an ordinary user. With file capabilities it works; without them it says what is
+# missing. The load gets none of the capabilities.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v setcap >/dev/null && command -v setpriv >/dev/null ||
@@ -28,7 +28,7 @@ check_that "the experiment is the caller's" "$(stat -c %u home/yes.er) == 65534"
 got=$(function_seconds e.kcpu home/yes.er | awk -F'\t' '$2 ~ /`/ { s += $1 } END { print s + 0 }')
 check_that "with names of kernel functions" "$got > 0" "$("$er_print" -functions home/yes.er | head)"
 
-# Capabilities do not let a caller record files that the caller may not read; --check says so.
+# Capabilities do not let a caller record files that the caller may not read. --check says so.
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep capable
 as_nobody ../capable --check >out 2>err
 check_that "--check says what is lost, with cap_dac_read_search, too" \
@@ -39,15 +39,17 @@ setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep capable
 check_that "root lacks nothing of that" \
 	"$(grep -c '^yes  binaries that only others may read' out) == 1" "$(cat out)"
 
-# More capabilities of a process: cap_dac_read_search 2, cap_sys_ptrace 19,
-# cap_checkpoint_restore 40, by which root's recorder reads what is mapped, are in effect; an
-# ordinary user's has none in effect. It could have cap_sys_ptrace, for unwind tables cap_bpf 39,
-# and for CPUs that come online cap_perfmon 38, where the kernel wants that cap_sys_admin 21.
+# Which capabilities the recorder has while it records, as numbers. Root's recorder has these in
+# effect, to read what is mapped: cap_dac_read_search 2, cap_sys_ptrace 19, cap_checkpoint_restore
+# 40. An ordinary user's recorder has none in effect. It is permitted cap_sys_ptrace; cap_bpf 39,
+# for unwind tables; and, for CPUs that come online, cap_perfmon 38, or cap_sys_admin 21 where the
+# kernel requires that.
 keeps=$((1 << 2 | 1 << 19 | 1 << 40)) ptrace=$((1 << 19)) opens=$((1 << 38 | 1 << 39))
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || opens=$((opens | 1 << 21))
 too_many() { echo $((0x$(awk '$1 == "'"$2"':" { print $2 }' "/proc/$1/status") & ~$3)); }
 
-# gives_up NAME EFFECTIVE PERMITTED EXPERIMENT COMMAND…: er_kernel has no others once it records.
+# gives_up NAME EFFECTIVE PERMITTED EXPERIMENT COMMAND…: while er_kernel records it has no other
+# capabilities.
 gives_up()
 {
 	local name=$1 effective=$2 permitted=$3 exp=$4 pid left
@@ -68,8 +70,8 @@ gives_up "an ordinary user" 0 $((ptrace | opens)) home/drop.er $user env --defau
 gives_up root $keeps $((keeps | opens)) root.er env --default-signal=INT \
 	"$er_kernel" -o root.er -p high
 
-# Files that a user names are opened with the user's own rights, whatever was granted, from start
-# to end: a directory, a group, a path below another process.
+# Files that a user names are opened with the user's own rights, whatever was granted, from start to
+# end: a directory, a group, a path below another process.
 mkdir -m 700 closed && mkdir -m 777 closed/open
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_dac_override+ep capable
 sleep 60 &
@@ -89,12 +91,12 @@ done
 (cd home && $user ../capable -o group.er -g /proc/$inside/cwd/g.erg -t 0.3) >out 2>err
 check_that "nor is a group made there" "$? != 0 && $(ls closed/open | wc -l) == 0" "$(cat err)"
 
-# The recorder asks no server and loads no library, which would have its privileges.
+# The recorder asks no server and loads no library: either would get its privileges.
 check_that "calls nothing that would run other code" \
 	"$(nm -D --undefined-only "$er_kernel" | grep -cE ' (dlopen|system|popen)') == 0 &&
 	$(nm "$er_kernel" | grep -c debuginfod) == 0"
 
-# A set-user-id recorder still acts for its caller, and so does the load.
+# A set-user-id recorder acts for its caller, and so does the load.
 mkdir open && chmod 777 open && mkdir -m 755 roots
 chmod 4755 plain
 setuid() { (cd open && $user ../plain "$@") >out 2>err; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The capture as an ordinary user, with file capabilities and nothing else.
+# The capture of an ordinary user with nothing but file capabilities.
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"

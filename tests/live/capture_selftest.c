@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures of workloads that know their CPU time, against the kernel's own
- * figures: of running threads, of short ones, of children; losses.
+ * Captures of workloads with known CPU time, compared with the kernel's own figures: running
+ * threads, short threads, children, losses.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,12 +36,12 @@ static void *spin(void *arg)
 	pthread_barrier_wait(&barrier); /* the capture runs */
 	spin_ms(s->ms);
 	atomic_fetch_add(&spun, 1);
-	pthread_barrier_wait(&barrier); /* done; asleep until the capture has stopped */
+	pthread_barrier_wait(&barrier); /* done; the thread sleeps until the capture has stopped */
 	pthread_barrier_wait(&barrier);
 	return NULL;
 }
 
-/* Past the barrier all are asleep a moment later, and the kernel's figures are current. */
+/* A moment after the barrier all threads sleep, and the kernel's figures are current. */
 static void finish_threads(void)
 {
 	pthread_barrier_wait(&barrier);
@@ -54,7 +54,9 @@ static void drain_until(struct capture *c, const atomic_int *done, int n)
 		capture_drain(c, 50, on_record, NULL);
 }
 
-/* Threads older than the recording: each one's weights against the kernel's figure for it. */
+/*
+ * Threads older than the recording: compares the weights of each thread with the kernel's figure.
+ */
 static void test_threads(void)
 {
 	enum { N = 3 };
@@ -88,7 +90,7 @@ static void test_threads(void)
 	lost = check_books("books", c);
 	result("nothing lost", !lost && !undefined_stacks(), "%llu lost, %zu stacks undefined",
 	       (unsigned long long)lost, undefined_stacks());
-	if (t.costs_runs < 1000) /* one in so many is measured, on each CPU */
+	if (t.costs_runs < 1000) /* on each CPU only one run in so many is measured */
 		printf("skip cost: %llu runs only\n", (unsigned long long)t.costs_runs);
 	else
 		result("cost", t.costs_ns > 0, "%llu ns a run of %llu",
@@ -104,7 +106,10 @@ static uint64_t other_threads_ns(void)
 	return now_ns(CLOCK_PROCESS_CPUTIME_ID) - now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* A thousand threads of a millisecond, most never sampled, against the process's own figure. */
+/*
+ * A thousand threads of a millisecond each, most of them never sampled. Compares them with the
+ * process's own figure.
+ */
 static void test_short_threads(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS + 7000 };
@@ -127,11 +132,11 @@ static void test_short_threads(void)
 	end(c);
 	own = map_get(&t.by_tid, getpid());
 	t.weight -= own ? *own : 0;
-	/* Threads as long as this, that the clock does not meet. */
+	/* Threads of this length that the clock never samples. */
 	share = 1 - want / 1000.0 / plan.interval_ns;
 	/*
-	 * The kernel adds a thread's time to its process before the thread's last
-	 * microseconds (2 each, measured at a load of 20), in an emulator many.
+	 * The kernel adds a thread's time to its process before the thread's last microseconds: 2
+	 * us each, measured at a load of 20, and more in an emulator.
 	 */
 	result("short threads",
 	       t.weight >= want * (1 - slack()) &&
@@ -157,7 +162,9 @@ static void only_children(void *ctx, int cpu, const void *record, size_t size)
 		others_ns += r->weight;
 }
 
-/* Children that were born and died within the recording, by getrusage of the parent. */
+/*
+ * Children that are born and die within the recording. Compares them with the parent's getrusage.
+ */
 static void test_children(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS + 7000 };
@@ -182,7 +189,7 @@ static void test_children(void)
 	capture_close(c);
 }
 
-/* Rings of a page lose; the books must still balance. */
+/* Rings of one page lose records. The counts must still balance. */
 static void test_losses(void)
 {
 	struct capture_plan plan = { .interval_ns = 200 * 1000, .ring_bytes = 4096 };
@@ -219,7 +226,10 @@ static void test_idle(void)
 	capture_close(c);
 }
 
-/* All capabilities are given up after the start. In a child, for it cannot take them back. */
+/*
+ * All capabilities are given up after the start. This runs in a child, because they cannot be
+ * regained.
+ */
 static void test_dropped_caps(void)
 {
 	int status = 0;

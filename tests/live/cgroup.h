@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cgroup for a test, of version 2 or 1, whichever has the controller here. */
+/* Makes a cgroup for a test, of version 2 or 1, whichever has the controller here. */
 #ifndef CGROUP_H
 #define CGROUP_H
 
@@ -25,8 +25,9 @@ static inline bool cgroup_put(const char *dir, const char *file, const char *tex
 }
 
 /*
- * One that has the file `v2`, or below the version 1 controller the file `v1`; either may be
- * NULL. Its path in a static buffer, NULL when there is none. Remove it with rmdir.
+ * Create a cgroup that has the file `v2`, or one below the version 1 controller that has the file
+ * `v1`. Either name may be NULL. Returns its path in a static buffer, or NULL if there is none.
+ * Remove it with rmdir.
  */
 static inline const char *cgroup_make(const char *v2, const char *controller, const char *v1)
 {

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Another program cuts files of an experiment while it is recorded, or removes all or some of them:
-# the recording ends with one sentence, and the rest can be read. An experiment that is
-# moved is recorded on in its new place; er_mv refuses to move it.
+# Another program cuts or removes files of an experiment while it is recorded. The recording ends
+# with one sentence, and the rest can be read. If an experiment is moved, recording continues in its
+# new place. er_mv refuses to move it.
 . "$(dirname "$0")/../lib/live.sh"
 
 "$syn/spin" alpha:120 >/dev/null &
@@ -11,7 +11,7 @@ load=$!
 on_exit=stop_load
 stop_load() { kill $load; }
 
-# begin: record, until the load has packets in a file that is mapped by now, or for a minute.
+# begin: record until the load has packets in a file that is mapped by then, or for a minute.
 begin()
 {
 	local tries=600
@@ -25,7 +25,7 @@ begin()
 	done
 }
 
-# finish: the exit status; -1 if the recorder did not end within a minute.
+# finish: prints the exit status; -1 if the recorder did not end within a minute.
 finish()
 {
 	local tries=600
@@ -39,7 +39,7 @@ finish()
 	[ $tries -gt 0 ] || status="-1, after a minute and SIGINT"
 }
 
-# spoil NAME COMMAND: run it once; `left` says whether something can be read
+# spoil NAME COMMAND: run the command once; `left` says whether anything can be read
 spoil()
 {
 	begin

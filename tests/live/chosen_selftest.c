@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The choice of waits, by sample points and by a threshold, and what a budget sheds of them. */
+/* The choice of waits by sample points and by a threshold, and what a budget sheds from them. */
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ static void short_and_long(void)
 	}
 }
 
-/* A threshold: all waits that are as long, and no other. */
+/* A threshold: all waits of at least this length are recorded, and no others. */
 static void test_threshold(void)
 {
 	struct capture_plan plan = states;
@@ -46,7 +46,7 @@ static void test_threshold(void)
 	capture_close(c);
 }
 
-/* Since the beginning, without what the thread waited for a CPU. */
+/* The time since boot without the time that this thread waited for a CPU. */
 static uint64_t not_queued_ns(void)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -69,8 +69,9 @@ static void one_to_three(void)
 }
 
 /*
- * Two waits in turn, 1 to 3: what the records weigh. Chosen at random they would
- * scatter as n independent ones do; the bound is 4 sigma of that.
+ * Two alternating waits, with times of 1 : 3. The records' weights must have this ratio, too. With
+ * a random choice the weights would scatter like those of n independent waits. The bound is 4 sigma
+ * of that.
  */
 static void test_proportion(void)
 {
@@ -116,7 +117,7 @@ static void read_bytes(void)
 		;
 }
 
-/* Of the waits of `tid` in read(2): how many there are, and have what. */
+/* Counts the waits of `tid` in read(2), and how many of them have each detail. */
 struct seen {
 	size_t n, woken, waker_stack, stack, user;
 };
@@ -140,7 +141,7 @@ static struct seen count_reads(uint32_t tid)
 	return ret;
 }
 
-/* A child whose waits this thread ends; at each level of shedding it has less of them. */
+/* This thread ends the waits of a child. At each level of shedding the waits have fewer details. */
 static void shed_at(enum capture_shedding level, uint64_t distance, struct seen *seen)
 {
 	enum { N = 5 };
@@ -176,7 +177,7 @@ static void test_shed(void)
 	struct seen s;
 
 	shed_at(SHED_NOTHING, 10 * MS, &s);
-	/* Five waits are so long that they are recorded; short ones may be, too. */
+	/* Five waits are long enough to be recorded certainly. Short ones may be recorded, too. */
 	result("wakers", s.woken >= 5, "%zu of %zu waits were ended by this thread", s.woken, s.n);
 	result("nothing shed", s.waker_stack >= 4 && s.user >= 4,
 	       "%zu stacks of wakers and %zu with user frames of %zu", s.waker_stack, s.user, s.n);

@@ -16,7 +16,7 @@ shift
 cd / && exec "/mnt/er/$prog" "$@"
 END
 cgroups=
-# Version 2, alone or beside version 1.
+# Version 2, alone or together with version 1.
 for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	[ ! -e $dir/cgroup.procs ] || [ ! -e $dir/cgroup.controllers ] || cgroups=$dir
 done

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Overflows of counters, compared with the kernel's counts of the same program, with
-# the counter's own sum, and with gprofng. Software events, which every
-# machine has; with a PMU also cycles.
+# Counter overflows, compared with the kernel's counts of the same program, with the counter's own
+# sum, and with gprofng. Uses software events, which every machine has, and cycles if there is a
+# PMU.
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 
-# Events of a metric in a function: count_of NAME METRIC EXPERIMENT [FILTER]
+# count_of NAME METRIC EXPERIMENT [FILTER]: the metric's events in a function
 count_of()
 {
 	"$er_print" -printmode , ${4:+-filters "$4"} -metrics "$2:name" -functions "$3" 2>/dev/null |
@@ -15,7 +15,7 @@ count_of()
 }
 pid_of_faults() { sed -n 's/^pid[[:space:]]*//p' out; }
 
-# The number of overflows that were lost: lost_of EXPERIMENT
+# lost_of EXPERIMENT: the number of lost overflows
 lost_of() { query 'sum(lost) from counterring' "$1"; }
 
 # Recorded + lost = produced, on each CPU.
@@ -27,7 +27,7 @@ adds_up()
 	check_that "$1: the packets have all numbers" "$(grep -c 'do not add up\|not as many as' header) == 0" "$(cat header)"
 }
 
-# Each event alone. Another thread may take a fault first, or it may repeat: 1 %.
+# Each event alone. Another thread may take a fault first, or a fault may repeat: 1 % is allowed.
 must_record one.er -F '=faults' -q 0 -h minor-faults,1,context-switches,1 -- "$syn/faults" 5000 400
 cp record.out out
 p="PID==$(pid_of_faults)"
@@ -45,14 +45,14 @@ check_that "a function that touches no pages has no faults" \
 	"$(count_of leave_often e.minor-faults one.er "$p") == 0"
 adds_up one.er
 
-# A counter's own sum and its overflows differ only by overflows that were not seen: few.
+# The counter's own sum differs from its overflows only by those that were not seen. There are few.
 read -r events seen <<END
 $(query 'events seen from counter where name eq "minor-faults"' one.er)
 END
 check_that "overflows are nearly all that the counter has" \
 	"$seen <= $events && $events - $seen <= 0.02 * $events + 20" "$seen of $events"
 
-# Each packet represents a whole interval of events. The start of an interval is random.
+# Each packet represents a whole interval of events. An interval begins at a random number.
 must_record some.er -F '=faults' -q 0 -h page-faults,50 -- "$syn/faults" 20000
 cp record.out out
 p="PID==$(pid_of_faults)"
@@ -74,7 +74,7 @@ check_that "not followed: all of the user's faults are one function" \
 [ -e off.er/profile ] && not_ok "-p off: no clock packets" || ok "-p off: no clock packets"
 adds_up off.er
 
-# -T: no packets of other processes.
+# With -T there are no packets of other processes.
 "$syn/spin" alpha:3 >/dev/null &
 spin=$!
 must_record target.er -T $spin -q 0 -h context-switches,1,page-faults,1 -t 1
@@ -86,7 +86,8 @@ check_that "-T: only the target" "$others == 0" \
 	"$("$er_print" -metrics e.context-switches:name -processes target.er)"
 
 if command -v gprofng >/dev/null; then
-	# For several names at an address in libc the programs choose differently: compare numbers only.
+	# If libc has several names at an address the programs choose differently. So only numbers
+	# are compared.
 	: >renames
 	for m in e.minor-faults e.K_minor-faults e.context-switches; do
 		same_list "gprofng: $m, functions" csv_unnamed one.er "-metrics $m:name -functions" \
@@ -105,7 +106,8 @@ else
 	skip "gprofng reads counters" "gprofng is not installed"
 fi
 
-# Counters that exist, and one sentence for those that do not, which leave nothing behind.
+# er_kernel -h lists the counters that exist. For any other one er_kernel prints one sentence and
+# leaves nothing behind.
 "$er_kernel" -h >list
 check_that "-h lists the kernel's own events" "$(grep -c '^  page-faults,101 (' list) == 1" "$(cat list)"
 if grep -q '^  cycles,' list; then

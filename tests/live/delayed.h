@@ -19,12 +19,12 @@
 
 enum { DELAYED_ROUNDS = 20, DELAYED_MS = 20, DELAYED_SPINNERS = 2 };
 
-/* Shared by the sleeper and the thread that moves it. */
+/* Shared by the sleeper and the mover, the thread that moves it. */
 struct delayed {
 	atomic_int sleeps;  /* how many sleeps have begun */
-	unsigned forced;    /* sleeps that the kernel took for waits */
-	uint64_t kernel_ns; /* waited for a CPU, by the kernel's figure */
-	uint64_t slept_ns;  /* at least, by what it asked for */
+	unsigned forced;    /* sleeps that the kernel counted as waits for a CPU */
+	uint64_t kernel_ns; /* time waited for a CPU, by the kernel's figure */
+	uint64_t slept_ns;  /* least time slept: the time requested */
 };
 
 static inline bool delayed_pin(pid_t pid, int cpu)
@@ -43,7 +43,7 @@ static inline void delayed_sleep(struct delayed *d)
 
 	delayed_pin(0, 0);
 	spin_ms(2);
-	/* What it waits before or after the kernel's figure is read is in `wall`, not in `queued`. */
+	/* Waits before or after the kernel's figure is read are in `wall`, not in `queued`. */
 	from = now_ns(CLOCK_MONOTONIC);
 	before = schedstat(getpid(), getpid());
 	atomic_fetch_add(&d->sleeps, 1);
@@ -52,11 +52,11 @@ static inline void delayed_sleep(struct delayed *d)
 	wall = now_ns(CLOCK_MONOTONIC) - from;
 	queued = after.delay - before.delay;
 	d->slept_ns += DELAYED_MS * MS;
-	/* It slept so long of the time, and cannot have waited then. */
+	/* It slept for so much of the time, and cannot have waited for a CPU meanwhile. */
 	d->forced += queued > wall - DELAYED_MS * MS + DELAYED_MS * MS / 2;
 }
 
-/* Each sleep is moved when it has begun; the mover must not wait for a CPU itself. */
+/* Move each sleep as soon as it has begun. The mover must not wait for a CPU itself. */
 static inline void delayed_move(struct delayed *d, pid_t pid)
 {
 	struct sched_param high = { .sched_priority = 1 };
@@ -85,7 +85,10 @@ static inline pid_t delayed_spinner(void)
 		spin_ms(1000);
 }
 
-/* Does it all in processes of its own; the sleeper's, or -1 where there are not two CPUs. */
+/*
+ * Run all of this in separate processes. Returns the sleeper's PID, or -1 if there are not two
+ * CPUs.
+ */
 static inline pid_t delayed_run(struct delayed *d)
 {
 	pid_t spinners[DELAYED_SPINNERS], mover, pid;

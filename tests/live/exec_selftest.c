@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that become another program. */
+/* Threads that execute another program. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +24,10 @@ static void exec_in_thread(void)
 	pthread_join(t, NULL);
 }
 
-/* The thread ends under its number, and goes on under the leader's, which had ended, too. */
+/*
+ * The thread's accounting ends under its own number and continues under the leader's. The leader
+ * had ended, too.
+ */
 static void test_exec(void)
 {
 	struct capture *c = begin(&states);
@@ -37,7 +40,7 @@ static void test_exec(void)
 	end(c);
 	old = thread_sum(pid, told->tid);
 	leader = thread_sum(pid, pid);
-	/* The totals of two CPUs come in any order. */
+	/* Totals from two CPUs may come in any order. */
 	for (size_t i = 0; i < totals.len; i++) {
 		const struct er_total *t = &totals.data[i];
 
@@ -54,7 +57,10 @@ static void test_exec(void)
 			       slept >= 45 * MS,
 		       "%u totals under its own number, %u under the leader's; slept %.1f ms",
 		       old->ntotals, leader->ntotals, ms(slept));
-		/* A microsecond or so is by how much the clocks' distance changed meanwhile. */
+		/*
+		 * In the meantime the distance between the two clocks may change by about a
+		 * microsecond.
+		 */
 		result("exec in a thread, begins where it ended",
 		       near(again, old->total.end_ns, 0, (emulated ? 20 : 1) * MS), "%.3f ms later",
 		       ((double)again - (double)old->total.end_ns) / MS);
@@ -70,8 +76,8 @@ static void spin_and_exec(void)
 }
 
 /*
- * What the new program ran is not laid on the stack that the old one was last seen
- * with. Unless it was sampled itself: it runs for a millisecond or so.
+ * Time of the new program is not attributed to the stack of the old program's last sample. The new
+ * program runs for about a millisecond, so it may also be sampled itself.
  */
 static void test_exec_forgets(void)
 {

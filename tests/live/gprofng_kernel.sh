@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Installed, `gprofng collect kernel` finds and runs our recorder.
+# After installation, `gprofng collect kernel` finds and runs our recorder.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gprofng >/dev/null || skip_all "gprofng is not installed"

@@ -17,7 +17,8 @@ setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep capable \
 $nobody unshare -Urm true 2>/dev/null || skip_all "an ordinary user can make no namespaces here"
 mkdir -m 777 home
 
-# The secrets lie on a tmpfs, where the attacker's files get the same inode numbers in turn.
+# The secrets are on a tmpfs, where the attacker's files get the same inode numbers one after the
+# other.
 on_exit=clean_up
 clean_up()
 {
@@ -57,7 +58,7 @@ mkfifo -m 666 fifo && exec 8<>fifo
 # Whether the experiment contains a line of the secret.
 leaked() { grep -rlF "s3cr3t" "$1" 2>/dev/null | wc -l; }
 
-# run CASE ARCHIVING HOW SECRET: record the attack.
+# run CASE ARCHIVING HOW SECRET: record while the attack runs.
 run()
 {
 	local exp=home/$1.er secret=secrets/$4 target=$tmp/secrets/$4
@@ -76,7 +77,7 @@ run "text-copy" copy name text
 run "elf-copy" copy name elf
 run "elf-symbols" on name elf
 
-# In the recorder's own mount namespace the name also leads to the secret.
+# In the recorder's own mount namespace the name leads to the secret, too.
 ln -s "$tmp/secrets" "$shared/d"
 run "own-namespace" copy name prog
 rm "$shared/d"
@@ -87,17 +88,17 @@ kept()
 	check "$1" grep -qs alpha "$2"/archives/prog_*
 }
 
-# Files that the user may read are archived: in the user's own mount, …
+# Files that the user may read are archived: in the user's own mount,
 own="mount -t tmpfs er-own $shared && cp \"\$syn/spin\" $shared/prog && exec $shared/prog alpha:1"
 $nobody ./capable -o home/own.er -p high -F =prog -q 0 -- unshare -Urm sh -c "$own" >out 2>err
 kept "a program in a private mount of the caller's" home/own.er
-# … of another user's process, …
+# of another user's process,
 cp "$syn/spin" prog && chmod 755 prog
 ./prog -w 0.3 alpha:1.5 >/dev/null &
 $nobody ./capable -o home/foreign.er -p high -F =prog -t 1.5 >out 2>err
 wait $!
 kept "a program of another user's that all may read" home/foreign.er
-# … but not if only its owner may read or find it.
+# but not if only their owner may read or find them.
 chmod 700 prog
 ./prog -w 0.3 alpha:1.5 >/dev/null &
 $nobody ./capable -o home/closed.er -p high -F =prog -t 1.5 >out 2>err
@@ -111,7 +112,7 @@ wait $!
 check_that "so is one in a directory of its owner's alone" \
 	"$(ls home/hidden.er/archives 2>/dev/null | grep -c '^prog_') == 0" "$(ls home/hidden.er/archives)"
 
-# An overlay shows other numbers for mappings than stat(2) tells.
+# An overlay shows other device and inode numbers for mappings than stat(2).
 mkdir -p lower upper work merged && cp hidden/prog lower/
 if mount -t overlay er-overlay -o "lowerdir=lower,upperdir=secrets,workdir=work" merged 2>/dev/null ||
 	mount -t overlay er-overlay -o "lowerdir=lower:upper" merged 2>/dev/null; then

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kill -9 at 20 random moments: the experiment opens, says that it was not
-# closed, and lacks at most the last 200 ms; where the recorder had to wait for a
-# CPU or the disk before it was killed, or the hypervisor took the CPUs away, it
-# may lack that much more. Half of the times it must lack at most 200 ms.
+# kill -9 at 20 random moments: the experiment opens, says that it was not closed, and lacks at most
+# the last 200 ms. If the recorder waited for a CPU or the disk before it was killed, or the
+# hypervisor took the CPUs away, it may lack that time as well. In half of the runs it must lack at
+# most 200 ms.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
@@ -14,7 +14,8 @@ on_exit=stop_load
 pid=
 stop_load() { kill $spin $pid 2>/dev/null; }
 
-# Seconds that the recorder could not write: no CPU, the disk, the hypervisor.
+# The seconds in which the recorder could not write: it had no CPU, waited for the disk, or the
+# hypervisor had the CPUs.
 held_up()
 {
 	awk -v stolen="$(awk '$1 == "cpu" { print $9 }' /proc/stat)" \
@@ -28,7 +29,7 @@ for i in $(seq 20); do
 	wait=$(awk -v seed="$((seed + i))" 'BEGIN { srand(seed); printf "%.3f", 0.3 + rand() * 1.2 }')
 	"$er_kernel" -o "k$i.er" -p high -F on >/dev/null 2>err &
 	pid=$!
-	before=$(held_up $pid) # from its start: what it waits for may have begun by then
+	before=$(held_up $pid) # from its start: a wait at the kill may have begun earlier
 	until [ -s "k$i.er/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 	sleep "$wait"
 	read -r now rest </proc/uptime
@@ -45,7 +46,7 @@ for i in $(seq 20); do
 	else
 		last=$(query 'max(TSTAMP/1e9) from packets where ON_CPU' "k$i.er")
 		echo "$now $last" | awk '{ print $1 - $2 }' >>lags
-		# uptime comes in hundredths; a busy CPU ticks every millisecond
+		# /proc/uptime has hundredths of a second; a busy CPU ticks every millisecond
 		check_that "$name: lacks at most 200 ms" "$now - $last <= 0.22 + $held" \
 			"ends at $last, killed at $now, was held up for $held s"
 	fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that are born, end, take over numbers, never run, sleep over the
- * whole recording; when waits were; totals when records are lost.
+ * Threads that are born, that end, that reuse numbers, that never run, and that sleep over the
+ * whole recording. Also the times of waits, and totals when records are lost.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static void make_threads(void)
 	}
 }
 
-/* Each thread that there was has one total, of a life that began and ended here. */
+/* Each thread has exactly one total, whose life began and ended within the recording. */
 static void test_births(void)
 {
 	struct capture *c = begin(&states);
@@ -89,7 +89,7 @@ static void fork_forever(void)
 	}
 }
 
-/* Threads with waits and no total. */
+/* Counts threads that have waits but no total. */
 static size_t count_without_total(void)
 {
 	bool *has = calloc(MAX_TID, 1);
@@ -105,7 +105,7 @@ static size_t count_without_total(void)
 	return n;
 }
 
-/* Processes that are being born, live, and die, all while the recording ends. */
+/* Processes are born, live and die while the recording ends. */
 static void test_end_in_a_storm(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .trace_ns = TRACE_ALL };
@@ -133,7 +133,7 @@ static void test_end_in_a_storm(void)
 	       unsettled);
 }
 
-/* Calls that no other program makes: one fails each time, one never does. */
+/* System calls that no other program makes: one always fails, one never does. */
 enum { RARE_BAD = SYS_afs_syscall, RARE_GOOD = SYS_sched_rr_get_interval, RARE_CALLS = 7 };
 
 static void call_rarely(void)
@@ -168,7 +168,7 @@ static void test_calls(void)
 
 enum { WRITES = 500, NAPS = 20, WRITTEN = 100, READ = 4096 };
 
-/* So many calls and bytes, and no other. */
+/* Makes a known number of calls and moves a known number of bytes. */
 static void use_things(void)
 {
 	static char room[READ];
@@ -191,7 +191,7 @@ static uint64_t waits_of(const struct er_total *t)
 	return n;
 }
 
-/* What a total says of usage is getrusage's, and /proc/PID/io's. */
+/* A total's usage figures equal those of getrusage and of /proc/PID/io. */
 static void test_usage(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true, .split = true };
@@ -205,7 +205,7 @@ static void test_usage(void)
 	end(c);
 	t = &thread_sum(pid, pid)->total;
 	kernel = ru.ru_nvcsw;
-	/* The last switch may come after the parent has asked. */
+	/* The last switch may come after the parent's query. */
 	result("voluntary switches", t->nwaits >= kernel && t->nwaits <= kernel + 2 && kernel >= NAPS,
 	       "%llu, getrusage %llu", (unsigned long long)t->nwaits, (unsigned long long)kernel);
 	result("waits of all states are these switches", waits_of(t) == t->nwaits && t->off_n[ER_OFF_CPU],
@@ -240,7 +240,7 @@ static void test_short_lives(void)
 	for (size_t i = 0; i < totals.len; i++)
 		n += totals.data[i].task.tgid > (uint32_t)pid && totals.data[i].flags & ER_TOTAL_BORN &&
 		     totals.data[i].flags & ER_TOTAL_ENDED && !strncmp(totals.data[i].task.comm, "lives", 5);
-	/* Numbers may wrap around: then some are below. */
+	/* Process numbers may wrap around; then some are smaller. */
 	result("short lives", n >= told->n * 9 / 10 && n <= told->n, "%u processes, %zu totals",
 	       told->n, n);
 	check_exact("short lives, sums");
@@ -302,8 +302,8 @@ static bool be_first(int cpu, int policy)
 }
 
 /*
- * A child that gets no CPU: its parent, of a class above, has the only one that it
- * may use, till the recording ends. In a process of its own, for it changes class.
+ * A child that gets no CPU: it may use only one, which its parent occupies, in a higher scheduling
+ * class, until the recording ends. This runs in a process of its own, because it changes its class.
  */
 static void never_ran(void)
 {
@@ -348,7 +348,9 @@ static void test_never_ran(void)
 	failures += status != 0;
 }
 
-/* Asleep from before the start till after the stop: one wait, open at both ends. */
+/*
+ * A thread that sleeps from before the start until after the stop has one wait, open at both ends.
+ */
 static void test_across(void)
 {
 	struct capture_plan plan = states;
@@ -387,7 +389,9 @@ static void test_across(void)
 		       t->off_ns[ER_OFF_SLEEP] == t->end_ns - t->begin_ns &&
 		       w->blocked_ns == t->off_ns[ER_OFF_SLEEP] && w->blocked_ns > 95 * MS,
 	       "slept %.1f of %.1f ms", ms(t->off_ns[ER_OFF_SLEEP]), ms(t->end_ns - t->begin_ns));
-	/* Of read(), its callers, main() and the program's arguments. */
+	/*
+	 * The stack consists of read(), its callers, main() and the code that starts the program.
+	 */
 	result("asleep all the time, stack", frames && *frames >> 16 && (*frames & 0xffff) >= 64,
 	       "%u kernel frames, %u words of the user's stack", frames ? (unsigned)(*frames >> 16) : 0,
 	       frames ? (unsigned)(*frames & 0xffff) : 0);
@@ -401,7 +405,7 @@ static void sleep_noting(void)
 	told->b_ns = now_ns(CLOCK_MONOTONIC);
 }
 
-/* When a wait was: after the clock was read before it, and before it was read behind it. */
+/* A wait lies between two readings of the clock, one before and one after it. */
 static void test_times(void)
 {
 	struct capture_plan all = { .interval_ns = 10 * MS, .states = true, .trace_ns = TRACE_ALL };
@@ -424,7 +428,10 @@ static void test_times(void)
 	capture_close(c);
 }
 
-/* A ring of a page: records are lost, totals are not, and what is lost shows as rest. */
+/*
+ * With a ring of one page, records are lost, but totals are not. Lost time appears in the
+ * remainder.
+ */
 static void test_losses(void)
 {
 	struct capture_plan plan = states;
@@ -450,7 +457,7 @@ static void test_losses(void)
 	capture_close(c);
 }
 
-/* Only the chosen threads are followed, off the CPU as well. */
+/* Only the chosen threads are recorded, off the CPU as well. */
 static void test_target(void)
 {
 	struct capture_target target = { .pid = getpid(), .tid = gettid() };

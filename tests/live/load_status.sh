@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_kernel passes on the load's exit status; the load keeps its own streams and identity.
+# er_kernel returns the load's exit status. The load keeps its own streams and identity.
 . "$(dirname "$0")/../lib/live.sh"
 
 status_is() # NAME STATUS LOAD…

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Nothing is lost silently. Per CPU: produced = recorded + lost in recorder.xml,
-# and the packets' own numbers (SEQ) agree: as many different numbers as records were
-# recorded, as many missing as were lost.
+# Nothing is lost silently. For each CPU recorder.xml says produced = recorded + lost. The packets'
+# own numbers (SEQ) must agree: as many distinct numbers as recorded records, and as many missing
+# numbers as lost ones.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
-# rings EXPERIMENT ELEMENT: each CPU with records, and their number.
+# rings EXPERIMENT ELEMENT: each CPU that has records, and their number.
 rings() { query "cpu recorded from $2 where recorded > 0" "$1" | sort -n; }
 
-# numbers EXPERIMENT CONDITION: CPU, different numbers among the packets. A weight may be
-# spread over several packets, which share a number. Remainders of totals have no record.
+# numbers EXPERIMENT CONDITION: each CPU, and its distinct numbers among the packets. Packets that
+# share a weight share its number. Remainders of totals have no record.
 numbers() { query "CPUID distinct(SEQ) from packets where $2" "$1" | sort -n; }
 
 # accounts EXPERIMENT ELEMENT CONDITION: the recorder's count of records, and that of the packets.
@@ -22,7 +22,7 @@ accounts()
 	accounts=$(query "cpu produced recorded lost from $2" "$1")
 }
 
-# numbered NAME: of the experiment and element that `accounts` was of
+# numbered NAME: the result of the last `accounts`
 numbered()
 {
 	cmp -s rings numbers && ok "$1" || not_ok "$1" "cpu produced recorded lost: $accounts
@@ -33,7 +33,7 @@ cpu packets: $(cat numbers)"
 balanced()
 {
 	accounts "$2" ring ON_CPU
-	# A CPU may be idle all the time.
+	# A CPU may have been idle all the time.
 	check_that "$1: every CPU has its account" \
 		"$(query 'count() from ring' "$2") >= $(nproc) && $(wc -l <rings) > 0" "$accounts"
 	check_that "$1: recorded + lost = produced" \
@@ -54,7 +54,7 @@ check_that "an easy load: nothing is lost" "$(lost easy.er) + $(lost easy.er wai
 "$er_print" -header full easy.er >header 2>&1
 check "the header speaks of losses" grep -qiE 'lost' header
 
-# A stopped recorder cannot drain: records that do not fit into the rings are lost.
+# A stopped recorder cannot drain the rings, so records that do not fit are lost.
 "$er_kernel" -o stopped.er -F on -p 0.02 -t 8 >out 2>err &
 pid=$!
 until [ -s stopped.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -62,7 +62,7 @@ until [ -s stopped.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; do
 "$syn/kload" 4 >/dev/null 2>&1 &
 kill -STOP $pid
 sleep 4
-# More program starts on one CPU than the kernel's ring of side band records can hold.
+# More program starts on one CPU than the kernel's ring of side-band records can hold.
 cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 taskset -c "$cpu" sh -c 'i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done'
 kill -CONT $pid

@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A thread is renamed, by itself or as it executes a program: time belongs to the name that
-# the thread had then, in filters and lists; rows of threads show the last name.
+# A thread gets another name, by its own call or by executing a program. Its time belongs to the
+# name that it had then, in filters and in lists. Rows of threads show the last name.
 . "$(dirname "$0")/../lib/live.sh"
 
-# CPU seconds of FILTER in EXPERIMENT
+# The CPU seconds that pass FILTER in EXPERIMENT
 cpu_of()
 {
 	"$er_print" -printmode , -filters "$1" -metrics e.user:e.kcpu:name -functions "$2" \
 		2>/dev/null | total_cpu
 }
 
-# Time between a change of names and the sample before it counts for the later name.
+# The time between the last sample before a change of names and the change counts for the later
+# name.
 near() { echo "($1 - $2)^2 <= ($2 * 0.02 + 0.004)^2"; }
 
 # by_name EXPERIMENT WHAT
@@ -48,16 +49,17 @@ must_record off.er -p high -F off --states off -- "$syn/renames" early later 0.4
 cp record.out out
 by_name off.er "not followed, no states"
 
-# The recording ends before it has forgotten what the process ran first. The first program's name
-# sorts after the second's, so that the order of the directory cannot hide an error.
+# The recording ends before the first program of the process is forgotten. The first program's name
+# sorts after the second's, so that the directory's order cannot hide an error.
 cp "$syn/spin" a_spin
 must_record last.er -p high -- sh -c "i=0; while [ \$i -lt 50000 ]; do i=\$((i + 1)); done; exec ./a_spin alpha:0.3"
 "$er_print" -processes last.er >list 2>&1
 check_that "a process has the name of its last program" \
 	"$(grep -c 'command="sh -c i=0' last.er/processes.xml) > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
 
-# A child of sh is called sh until its exec: little CPU time before, all of the program's after.
-# The name is this test's alone: another checkout may run its tests at the same time.
+# A child of sh has the name sh until its exec. It has little CPU time before that; the rest belongs
+# to the program. The program's name is unique to this test, because another checkout may run its
+# tests at the same time.
 spin=spin$$
 cp "$syn/spin" "$spin"
 must_record exec.er -p high -F "=$spin" -- sh -c "./$spin alpha:0.8; :"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_kernel's options: each wrong input gives one sentence, a status that is not
-# 0, and nothing left behind; names, groups, comments, times.
+# er_kernel's options. For each wrong input: one sentence, a status other than 0, and nothing left
+# behind. Also names, groups, comments, times.
 . "$(dirname "$0")/../lib/live.sh"
 
 # refused NAME ARGUMENTS…
@@ -54,7 +54,8 @@ refused "a load that is not there" ./none
 # duration EXPERIMENT: from start to the exit event
 duration() { event_time "$1" exit; }
 
-# When the first and the last packet came, and the first of $pids, seconds from the start.
+# The times, in seconds from the start, of the first and the last packet, and of the first packet of
+# $pids.
 packet_times()
 {
 	local start=$(event_time "$1" run)
@@ -104,7 +105,7 @@ got=$(seconds_of alpha i.totalcpu t1-0.er)
 read -r first last own <<END
 $(packet_times t1-0.er)
 END
-# Its CPU time from its first packet on, by the kernel's figures, read every 10 ms.
+# The load's CPU time from its first packet on, by the kernel's figures, which are read every 10 ms.
 read -r least most <<END
 $(ran_between watched $(recorded_from_to t1-0.er "$pids"))
 END
@@ -139,13 +140,13 @@ record limit.er -L 1 -p high -t 2
 check "-L 1 opens" "$er_print" -header full limit.er
 check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
 
-# -S: usage samples; -L: a limit that is reached keeps further profile data out.
+# -S: usage samples. -L: after the limit no more profile data is recorded.
 sample_count() { query 'count() from event where kind eq "sample"' "$1"; }
 must_record s1.er -S 1 -t 2.5 -p off
 # unit:schedule tests this exactly; here one may be missing if the recorder gets no CPU at the end.
 check_that "-S 1: one a second, the start and the end" \
 	"$(sample_count s1.er) >= 3 && $(sample_count s1.er) <= int($(duration s1.er)) + 2" "$(sample_count s1.er) in $(duration s1.er) s"
-# It may then take any time to drain the records that the kernel still has.
+# Draining the records that the kernel still has may then take any time.
 must_record s2.er -q 0 "$syn/forktree" 30 0 0.01
 for e in s1 s2; do
 	check_that "-S: the last one is of the time that was recorded ($e)" \
@@ -159,8 +160,8 @@ check_that "-S off: the start and the end alone" "$(sample_count s0.er) == 2" "$
 "$syn/spin" alpha:30 >/dev/null &
 busy=$!
 on_exit='kill '$busy
-# -p 0.1 of one busy CPU: 10,000 packets a second, 96 bytes each: 1 MB in 1 s; the
-# kernel's frames are extra. The header must say what was left out.
+# -p 0.1 on one busy CPU writes 10,000 packets a second of 96 bytes each, that is 1 MB in 1 s, plus
+# the kernel's frames. The header must say what was left out.
 must_record full.er -L 1 -p 0.1 -t 7
 left=$(query 'sum(count) from dropped where what =~ "samples beyond the size limit"' full.er)
 # Only profile data: each followed process has some kilobytes of other files, too.
@@ -174,7 +175,7 @@ check_that "-L 1: the header says what is missing, and why" \
 check_that "and counts what it leaves out" "${left:-0} > 0" "left out '$left', $size bytes"
 check "and samples go on" grep -q 'label="end"' full.er/log.xml
 
-# archives: off leaves no binaries, copy brings whole ones, as long as the original
+# -A off leaves no binaries; -A copy archives whole ones, of the original length
 must_record none.er -A off -F on -t 0.5
 check_that "-A off: no binaries" "$(find none.er/archives -type f 2>/dev/null | wc -l) == 0"
 must_record copy.er -A copy -F on -p high -t 0.5 -T $busy

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Debian's unmodified gprofng and our er_print open the same recordings of
-# er_kernel and must print the same rows. oracle_gprofng.sh does it with those of
-# gprofng's own recorder.
+# Debian's unmodified gprofng and our er_print read the same recordings of er_kernel and must print
+# the same rows. oracle_gprofng.sh does this for recordings of gprofng's own recorder.
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 
@@ -17,7 +16,7 @@ total() { "$@" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1; 
 # Our own programs, with symbols: er_print and gprofng name code without symbols differently.
 must_record on.er -F '=^(spin|sysload)$' -p high -q 0 -- sh -c "$load"
 compare "followed" on.er user
-# Ours has the kernel time of processes that were not followed, too: state 11.
+# Our total also has the kernel time of processes that were not followed: state 11.
 filters=MSTATE!=11 compare "followed" on.er system
 got=$(total ours -printmode , -metrics e.system:name -functions on.er)
 want=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
@@ -30,8 +29,8 @@ got=$(total ours -printmode , -metrics e.kcpu:name -functions on.er)
 check_that "our kcpu is gprofng's kcpu + system" "($got - ${kcpu:-0} - ${system:-0})^2 < 0.0021^2" \
 	"$got, $kcpu + $system"
 
-# Microstates: each experiment by itself, since names for no code (<Stack-not-taken>) are
-# a function of each experiment to gprofng. Its total lacks what the founder has of the kernel.
+# Microstates, in each experiment alone: for gprofng a name without code (<Stack-not-taken>) is a
+# separate function in each experiment. Its total lacks the founder's kernel time.
 must_record ms.er -F '=^(spin|contend)$' -p high -q 0 -- sh -c "$load; \"\$syn/contend\" >/dev/null 2>&1"
 states=user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
 find_all_renames ms.er user sleep >/dev/null
@@ -57,7 +56,7 @@ define()
 define "CPUID*100+MSTATE"
 define "TSTAMP/250000000"
 define "NTICK>1000?MSTATE:-1"
-waiting='MSTATE>=3 && MSTATE<=9' # gprofng reads more of a packet of a time on a CPU than there is
+waiting='MSTATE>=3 && MSTATE<=9' # gprofng reads beyond the end of packets of times on a CPU
 for f in "$waiting && REASON==7" "$waiting && (REASON IN (6,7))" "$waiting && WLEN>1000000" \
 	"MSTATE==6" "EXPID>1 && CPUID==0" "TSTAMP<300000000" '(FNAME(".*futex_wait") SOME IN STACK)'; do
 	same_list "microstates, filters $f" csv_unnamed ms.er "-metrics e.$states:name -filters '$f' -CPUs" \
@@ -66,7 +65,7 @@ done
 same_list "microstates, objects hidden" csv_numbers ms.er \
 	"-metrics e.$states:name -object_hide LinuxKernel -filters EXPID==2 -functions" \
 	"-metrics e.$states:name -object_hide LinuxKernel -filters EXPID==2 -functions"
-# The number of the first part whose name begins so.
+# The number of the first sub-experiment whose name begins like this.
 part() { ls -d ms.er ms.er/_*.er | grep -n "ms.er/_$1" | head -n 1 | cut -d: -f1; }
 for m in sleep:others user:spin; do
 	exp="EXPID==$(part "${m#*:}")" m=${m%:*}

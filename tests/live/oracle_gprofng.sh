@@ -10,7 +10,7 @@
 
 collect_traced "-p hi -s all -H on -i on -F on" all.er
 
-# Metrics by kind of data; leaks and I/O errors among them where they were recorded.
+# Metrics for each kind of data. Leaks and I/O errors are included if they were recorded.
 clock=totalcpu
 counts="syncn heapalloccnt heapallocbytes ioreadcnt ioreadbytes iowritecnt iowritebytes ioothercnt
 	ioerrorcnt"
@@ -23,7 +23,7 @@ find_all_renames all.er $clock $times $counts
 # The programs name ticks within the collector, which is stripped, differently.
 hide="-object_hide libgp-collector.so"
 for m in $clock ioothertime $counts; do
-	may_be_empty=$([ $m != ioothertime ] || echo 1) # less than half a millisecond in all
+	may_be_empty=$([ $m != ioothertime ] || echo 1) # less than half a millisecond in total
 	same_list "functions $m" csv_numbers all.er "-metrics ei.$m:name $hide -functions" \
 		"-metrics ei.$m:name $hide -functions"
 done
@@ -38,16 +38,18 @@ sync_of() { "$@" -printmode , -metrics i.sync:i+syncn:name -functions all.er 2>/
 	sed -n 's/^"\([0-9.]*\)","\([0-9]*\)","'"$function"'"$/\1 \2/p'; }
 for function in '<Total>' hold_lock pthread_mutex_lock; do
 	set -- $(sync_of theirs) $(sync_of ours)
-	# That one is the collector's own: unnamed where its library is stripped.
+	# This function belongs to the collector. It has no name if the collector's library is
+	# stripped.
 	[ $# -gt 0 ] || [ $function != pthread_mutex_lock ] || continue
 	check_that "functions sync, $function: equal but for a microsecond a call" \
 		"${4:-0} > 0 && $2 == ${4:-0} && ($1 - ${3:-0})^2 < (0.0011 + $2 / 1000000)^2" "$*"
 done
 same "objects" object_rows all.er "" -objects
 
-# Index objects. Threads and processes have other names and numbers: their rows are compared.
+# Index objects. Threads and processes have other names and numbers, so only their rows are
+# compared.
 for type in CPUs Samples Seconds Datasize Duration; do
-	# er_print knows the duration of allocations better: see docs/oracle.md
+	# er_print knows the durations of allocations more exactly: see docs/oracle.md
 	metrics=$e_counts
 	[ $type != Duration ] || metrics=e+syncn:e+ioreadcnt:e+iowritecnt:e+ioothercnt:name
 	same_list "$type counts" csv_numbers all.er "-metrics $metrics -indxobj $type" \
@@ -57,14 +59,14 @@ for type in CPUs Samples Seconds Datasize Duration; do
 		"-metrics $e_times -indxobj $type"
 	alike=
 done
-# gprofng shows a process with an exec as two: only the first is compared.
+# gprofng shows a process that did an exec as two. Only the first is compared.
 for type in Threads Processes Experiment_IDs; do
 	same_list "$type counts" csv_unnamed all.er \
 		"-metrics $e_counts -filters 'EXPID<3' -indxobj $type" \
 		"-metrics $e_counts -filters 'EXPID<3' -indxobj $type"
 done
 
-# Definitions: gprofng takes them from a script only.
+# Definitions: gprofng accepts them only in a script.
 define()
 {
 	printf 'indxobj_define Mine "%s"\nmetrics %s\nprintmode ,\nindxobj Mine\n' "$1" "$2" >defined
@@ -75,7 +77,7 @@ define "TSTAMP/100000000" "$e_counts"
 define "EXPID" "$e_times"
 define "(TSTAMP>500000000)?CPUID:-1" "$e_counts"
 
-# Filters: in gprofng packets that lack the property pass.
+# Filters. In gprofng, packets that lack the property pass.
 filter()
 {
 	local theirs_filter=$1 our_filter=${2:-$1}
@@ -102,8 +104,8 @@ filter 'HSIZE>1000' '!HAS_PROP(HSIZE) || HSIZE>1000'
 filter 'IOTYPE==1' '!HAS_PROP(IOTYPE) || IOTYPE==WRITE'
 filter 'IOFD==3 && CPUID>=0' '(!HAS_PROP(IOFD) || IOFD==3) && CPUID>=0'
 
-# Threads and LWPs have the same numbers. gprofng numbers those of a program that another
-# became apart, so that its experiment is left out. It selects in the first experiment only.
+# Threads and LWPs have the same numbers in both. gprofng numbers the threads of a program after an
+# exec separately, so its experiment is left out. It selects in the first experiment only.
 for f in THRID==1 THRID==2 'THRID IN (3,4)' 'THRID>2' LWPID==1 'LWPID IN (2,4)'; do
 	filter "EXPID<3 && ($f)"
 done
@@ -115,7 +117,7 @@ for kind in thread lwp; do
 	done
 done
 
-# Selections; that of CPUs is a filter to gprofng, too, but lets traced calls through.
+# Selections. For gprofng a selection of CPUs is a filter, too, but it lets traced calls pass.
 for spec in 1:1 1 2:1+3:all all:1; do
 	may_be_empty=$([ $spec != 1:1 ] || echo 1)
 	same_list "sample_select $spec" csv_numbers all.er \

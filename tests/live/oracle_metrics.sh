@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Comparing experiments, panels of several functions, leaks and statistics:
-# gprofng's display and er_print must print the same numbers for recordings of
-# gprofng's. What may differ is in docs/oracle.md.
+# Comparison of experiments, panels of several functions, leaks and statistics. For gprofng's
+# recordings, gprofng's display and er_print must print the same numbers. docs/oracle.md lists what
+# may differ.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
 
@@ -35,7 +35,7 @@ for c in leaks allocs; do
 		sort >ours
 	equal_rows "$c by stack"
 done
-# gprofng also shows later times with the same peak.
+# gprofng also shows later times at which the same peak was reached.
 theirs -heapstat one.er | grep -v 'Time of peak' | awk '/[0-9] *$/ { print $NF }' >theirs
 ours -printmode csv -heapstat one.er | grep -v 'Time of peak' | awk -F, '$2 != "" { print $2 }' >ours
 equal_rows "heapstat"
@@ -44,7 +44,7 @@ theirs -iostat one.er | sed '/^Other/,$d' | sizes_of >theirs
 ours -printmode csv -iostat one.er | sed '/^Other/,$d' | sizes_of >ours
 equal_rows "iostat: reads and writes"
 
-# One experiment only: the average's last digit depends on nanoseconds that records round.
+# Only one experiment: the last digit of the average depends on nanoseconds, which records round.
 values()
 {
 	sed 's/( *[0-9.]* *%)//' | awk -F: 'NF == 2 && !/Label|Experiment|Start|End|Average/ {

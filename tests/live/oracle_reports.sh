@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reports that gprofng prints as text whatever the mode: panels of functions, lines and
-# addresses, stacks of allocations and of I/O, statistics, lists of metrics; the order of
-# sorted lists and what a limit leaves; several experiments at once, and compared. Each
-# report of both is turned into lines of label and value, which must be equal.
-# docs/oracle.md lists what may differ.
+# Reports that gprofng prints as text in every mode: panels of functions, lines and addresses,
+# stacks of allocations and of I/O, statistics, lists of metrics; the order of sorted lists and what
+# a limit leaves; several experiments at once, and compared. Each report of both is turned into
+# lines of label and value, which must be equal. docs/oracle.md lists what may differ.
 # Time limit: 600 s
 . "$(dirname "$0")/../lib/tap.sh"
 . "$top/tests/lib/oracle.sh"
@@ -13,7 +12,7 @@
 collect_traced "-p hi -s all -H on -i on -F on" a.er b.er
 find_all_renames a.er totalcpu syncn heapalloccnt ioreadcnt iowritecnt ioothercnt ioerrorcnt
 
-# Seen once: a time halfway between two last digits, which gprofng's panels rounded the other way.
+# Seen once: gprofng's panels rounded a time halfway between two last digits the other way.
 nearly()
 {
 	[ "$(wc -l <theirs)" = "$(wc -l <ours)" ] && paste -d'\t' theirs ours | awk -F'\t' '
@@ -23,8 +22,8 @@ nearly()
 			if (t[i] != o[i] && !(t[i] ~ /^0\.[0-9]*$/ && (t[i] - o[i]) ^ 2 < 0.0011 ^ 2)) exit 1 }'
 }
 
-# both NAME ROWS OPTIONS…: the same lines, `rows` made of what each prints, in the same order,
-# or evened out by `finish` once the names are.
+# both NAME ROWS OPTIONS…: both programs print the same lines in the same order. ROWS converts each
+# program's output; `finish` removes allowed differences once names agree.
 finish=cat
 both()
 {
@@ -36,8 +35,8 @@ both()
 	equal_rows "$name" nearly
 }
 
-# "label value of title" of each line of a panel, without percents, which have a digit more in
-# ours. "0." and "0.000" are the same.
+# "label value of title" for each line of a panel. Percents are left out, because ours have one
+# digit more. "0." and "0.000" are equal.
 panels()
 {
 	awk '{ gsub(/\t/, " ") }
@@ -50,7 +49,7 @@ panels()
 		sed 's/ *$//' | sort
 }
 
-# The functions of the program itself, which both call the same.
+# The functions of the program itself, which have the same names in both.
 for f in main all use_files use_memory keep hold_lock '<Total>'; do
 	both "fsingle $f" panels -fsingle "$f" 1 a.er
 done
@@ -58,8 +57,8 @@ both "fsingle of two experiments" panels -fsingle use_memory 1 a.er b.er
 both "fsingle, filtered" panels -filters 'EXPID==2' -fsingle all 1 a.er
 both "fsummary, limit 1" panels -limit 1 -fsummary a.er
 
-# "what: function < function …" a line; offsets are compared by `pcs`, and differ where
-# the two know other functions. Numbers are those of gprofng, in its order.
+# "what: function < function …" on a line. `pcs` compares offsets, which differ where the programs
+# know different functions. Numbers are gprofng's, in its order.
 stacks()
 {
 	awk 'function flush() { if (what != "") print what ": " stack; what = stack = "" }
@@ -74,8 +73,8 @@ stacks()
 		END { flush() }' | sed 's/  */ /g; s/^ //'
 }
 
-# A frame a line behind its numbers, so that names are evened out; then a stack a line. Those
-# with as much have no promised order.
+# One frame on each line, after its numbers, so that names can be made equal; then one stack on each
+# line. Stacks with equal values have no defined order.
 frames() { stacks | sed 's/ *: /\n /; s/^\([^ 0-9]\)/ \1/' | sed 's/^\([0-9].*[^ ]\) *$/\1/' | grep -v '^ *$'; }
 a_line_each() { awk '/^[0-9]/ { if (stack) print stack; stack = $0; next } { stack = stack " <" $0 } END { print stack }' | sort; }
 finish=a_line_each
@@ -86,8 +85,9 @@ for c in leaks allocs; do
 done
 finish=cat
 
-# "numbers" and a frame a line of heap and iocallstack, each stack by itself: gprofng has one for
-# each process, so one process is compared. Bytes and counts; times are in function lists.
+# "numbers" and one frame on each line, for heap and iocallstack, each stack separately. gprofng has
+# one stack for each process, so one process is compared. Bytes and counts are compared here; times
+# in function lists.
 io_and_heap()
 {
 	awk 'function flush(  i) {
@@ -118,8 +118,9 @@ for c in heap iocallstack; do
 	done
 done
 
-# "step: side attributed function" of fragments, which grow with each command. gprofng has lines
-# for the sides; ours are where they stand beside the piece, which is marked.
+# "step: side attributed function" for panels of fragments, which grow with each command. gprofng
+# has a line for each side; in ours the side follows from the position relative to the marked
+# fragment.
 fragments()
 {
 	awk '/^Callers and callees/ { step++; side = "callers"; next }
@@ -146,7 +147,7 @@ fragments_of_both cappend -csingle all -cappend use_memory -cappend keep
 fragments_of_both crmfirst -csingle all -cappend use_memory -crmfirst
 fragments_of_both crmlast -csingle use_memory -cprepend all -crmlast
 
-# "report: label value" of statistics; times and their labels have other units and words.
+# "report: label value" for statistics. Times and their labels have other units and words.
 stats()
 {
 	awk '/^[A-Z].* (Statistics|Usage)$/ { report = $0 }
@@ -160,7 +161,7 @@ both "heapstat, small ones of one" stats -filters 'EXPID==1 && HSIZE<1000' -heap
 both "iostat" stats -iostat a.er
 both "iostat, filtered" stats -filters 'EXPID>1' -iostat a.er
 
-# "label value"; the counters of each sample are shown by ours only.
+# "label value". Only ours shows the counters of each sample.
 usage()
 {
 	awk 'match($0, /: +[0-9.]+/) { label = substr($0, 1, RSTART - 1); sub(/^ +/, "", label)
@@ -173,8 +174,8 @@ for e in 1 2; do
 done
 both "statistics, two experiments" usage -statistics 4 a.er b.er
 
-# "keyword value" of overview; not of times that may lie between two digits. No time is "0.000"
-# to gprofng and "0." to er_print.
+# "keyword value" for overview. Times that may lie between two digits are left out. A zero time is
+# "0.000" in gprofng and "0." in er_print.
 totals()
 {
 	grep -vE 'io[a-z]*time' |
@@ -183,7 +184,7 @@ totals()
 }
 both "overview" totals -overview a.er
 both "overview, filtered" totals -filters 'EXPID==1' -overview a.er
-# A process may end before its first tick: all totals are 0 then, here too.
+# A process may end before its first tick. Then all totals are 0, here too.
 both "overview, nothing left" totals -filters 'CPUID==9999' -overview a.er
 
 # Every keyword with each of its flavors.
@@ -193,8 +194,8 @@ keywords()
 }
 both "metric_list" keywords -metric_list a.er
 
-# Objects with their numbers; ours has one for functions made at run time.
-# gprofng prints the list after each choice, too.
+# Objects with their numbers. Ours has an object for functions made at run time. gprofng prints the
+# list after each choice as well.
 objects()
 {
 	sed -nE 's/^(show|hide|API only) +(<[^ ]*>) +([0-9]+) .*/\1 \2 \3/p' |
@@ -206,9 +207,9 @@ both "object_list, one shown" objects -object_select traced -object_list a.er
 
 # --- order and limit: of the column that a list is sorted by ---
 
-# <Total> is ours at the top, where gprofng sorts it among the others.
+# Ours has <Total> at the top; gprofng sorts it among the others.
 column() { grep '^"[0-9]' | grep -v '"<Total>"' | sed 's/^"//; s/".*//; s/^0\.$/0.000/' | grep -vE '^0(\.000)?$'; }
-# Ticks within the collector, which is stripped, are in rows of several functions each.
+# Ticks in the stripped collector are in rows with several functions each.
 for m in i+syncn i.totalcpu i+heapallocbytes i+ioreadbytes i+ioothercnt; do
 	for reverse in "" -; do
 		both "functions by $reverse$m" column -printmode , -metrics "$m:name" -sort "$reverse$m" \

@@ -17,16 +17,16 @@ cp "$top"/tests/fixtures/source/*.[ch] . &&
 	gcc -O2 -g -gdwarf-4 -gno-statement-frontiers -fno-omit-frame-pointer -o orc main.c work.c ||
 	{ not_ok "the program is built"; exit 1; }
 
-# gprofng 2.40 does not know the inlined calls yet when it looks up its first address, and
-# puts that one elsewhere; after any view of the source it knows them.
+# When gprofng 2.40 looks up its first address it does not know the inlined calls yet, and places
+# that address wrongly. After any view of the source it knows them.
 theirs() { gprofng display text -outfile ignored -source work -outfile - "$@" 2>theirs.err; }
 
-# Rows about the program's own files; ours double quotes inside a cell; inlined names are
-# wrong in gprofng beyond the first unit, and compared in the unit tests.
+# Rows about the program's own files. Ours doubles a quote inside a cell. gprofng's inlined names
+# are wrong beyond the first unit; the unit tests check ours.
 list_rows() { sed 's/""/"/g; s/ *<-- .*//; s/"*$//' | grep -E '^"[0-9.]+",.*line [0-9]+ in "(work|main)\.c$' | grep -v '^"0\.","0\."' | sort; }
 
-# Metrics and line of each source line that has time. gprofng shows what was inlined
-# into a line in a row of its own: it is added.
+# Metrics and line of each source line that has time. gprofng shows code that was inlined into a
+# line in a row of its own; this is added to the line.
 source_rows()
 {
 	awk '{ sub(/^## */, ""); sub(/^ +/, "") }
@@ -45,11 +45,11 @@ insn_rows()
 		grep -v '^0\. 0\. ' | sort
 }
 
-# Address of each instruction that is marked.
+# The address of each marked instruction.
 marked_rows() { sed -nE 's/^## .*\[[0-9?]+\] +([0-9a-f]+): .*/\1/p' | sort; }
 
-# "label value of title" of what lsummary and psummary tell of the program's own lines: of the
-# metric that both list them by.
+# "label value of title" from lsummary and psummary for the program's own lines, for the metric that
+# both list them by.
 summary_rows()
 {
 	awk '{ gsub(/\t/, " ") } /^[^ ].*line [0-9]+ in/ { sub(/ *<-- .*/, ""); title = $0; next }
@@ -75,7 +75,7 @@ same()
 	fi
 }
 
-# A line that gprofng shows in parts adds up to the last digit of each.
+# A line that gprofng shows in parts may differ by the last digit of each part.
 nearly()
 {
 	[ "$(cut -d' ' -f1 theirs)" = "$(cut -d' ' -f1 ours)" ] && paste -d' ' theirs ours | awk '
@@ -99,7 +99,7 @@ compare()
 	same "$1 source" source_rows "$2" -metrics "ei.$3:name" -source work
 }
 
-# Exclusive and inclusive seconds of a function, of a report in CSV.
+# Exclusive and inclusive seconds of a function in a CSV report.
 times_of() { awk -F'","' -v name="$1" '{ sub(/^"/, ""); sub(/"$/, "") } $3 == name { print $1, $2 }' "$2"; }
 
 # Code that the compiler split off a function: shown as recorded it equals gprofng's; shown as a
@@ -122,7 +122,7 @@ split_off()
 must_record followed.er -F '=^orc$' -p high -q 0 -A copy -- ./orc
 compare followed followed.er user
 if gprofng collect app -p hi -O app.er ./orc >/dev/null 2>&1; then
-	# As many samples as gprofng could take on a busy machine: perhaps a handful.
+	# gprofng may have taken only a handful of samples on a busy machine.
 	few=1 compare "collect app" app.er totalcpu
 else
 	skip "collect app" "gprofng collect app does not work here"

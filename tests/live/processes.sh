@@ -29,7 +29,7 @@ check "opens in gprofng" opens_in_gprofng on.er
 
 pids=
 
-# Every tick carries CPU and number: each pair once over all experiments.
+# Every tick has a CPU and a number. Each such pair occurs once in all experiments.
 doubled=$(query 'count() from packets where ON_CPU by CPUID SEQ' on.er | grep -cvx 1)
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reasons, lock holders and wakers of waits: threads that
-# wait for one kind of thing (tests/synprog/states.c) against the packets, and
-# against er_print.
+# Reasons, lock holders and wakers of waits. Each thread waits for one kind of thing
+# (tests/synprog/states.c). Checks the packets and er_print.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/cgroups.sh"
@@ -21,21 +20,21 @@ must_record r.er -p high -F on -q 0 -- "$syn/states" -d "$disk" sleep:2 futex:2 
 	epoll:2 timeout:2 mutex:2 flock:2 klock:2 child:2 stop:2 disk:2 fsync:2 dfault:2 tfault:2 runq:2 runq:2
 grep '^thread' record.out >truths
 
-# tid_of KIND, peer_of KIND: the thread of that kind, and its peer, as the workload reports them.
+# tid_of KIND, peer_of KIND: the thread of that kind and its peer, as reported by the workload.
 tid_of() { awk -F'\t' -v k="$1" '$2 == k { print $4; exit }' truths; }
 peer_of() { awk -F'\t' -v k="$1" '$2 == k { print $5; exit }' truths; }
 
-# share PART WEIGHT CONDITION: of the weight of the waits for which the condition holds, the
-# share for which PART does, and how many waits these are; rests of totals are no waits.
+# share PART WEIGHT CONDITION: among the waits for which CONDITION holds, the share of the weight
+# for which PART holds, too; and the number of these waits. Remainders of totals are not waits.
 share()
 {
 	query "sum(($2) * ($1)) sum($2) count() from packets where !ON_CPU && !REST && $3" r.er |
 		awk '{ printf "%.4f %d\n", $2 ? $1 / $2 : 0, $3 }'
 }
 
-# reason_is KIND REASON…: of the time that the kind waited, but for a CPU, nearly all is for
-# the first reason, or for one of the others, which have their part (handing on a turn, taking
-# pages out of memory again).
+# reason_is KIND REASON…: nearly all of the time that the kind waited, except for a CPU, has the
+# first reason or one of the others. The others are side effects, such as handing over a turn or
+# dropping pages from memory.
 reason_is()
 {
 	local kind=$1 name=$2 tid part got n r
@@ -73,8 +72,8 @@ reason_is fsync WRITEBACK DISK
 reason_is dfault FAULT DISK WRITEBACK
 reason_is tfault FAULT DISK WRITEBACK
 
-# ended NAME PART KIND STATE: of the waits of that kind in that state nearly all are so; by
-# their number, for a single one may have been ended by a signal.
+# ended NAME PART KIND STATE: nearly all waits of that kind in that state satisfy PART. Waits are
+# counted, because a signal may have ended a single one.
 ended()
 {
 	local got=$(share "$2" 1 "THRID == $(tid_of $3) && MSTATE eq $4")
@@ -87,7 +86,7 @@ for kind in pipe event net epoll; do
 done
 # Data sent over the loopback device arrives in a soft interrupt in the sender's thread.
 ended "no interrupt did" "!WAKER_IRQ" net SLEEP
-# A few have no waker's stack: at the wakeup they still seemed too short to be recorded.
+# A few have no waker's stack, because at the wakeup they still seemed too short to be recorded.
 for kind in sleep:SLEEP futex:USER_LOCK timeout:SLEEP; do
 	ended "a timer ended the waits" "WAKER_IRQ && WAKER_TIMER" ${kind%:*} ${kind#*:}
 done
@@ -98,7 +97,7 @@ ended "its peer held the lock" "HOLDER == $(peer_of mutex)" mutex USER_LOCK
 ended "its peer let it go" "WAKER == $(peer_of mutex)" mutex USER_LOCK
 ended "its peer let it go on" "WAKER == $(peer_of stop)" stop STOPPED
 
-# Waits for a CPU name who had it: of the two that share one, the other.
+# Waits for a CPU name the thread that had it: the other one of the two that share a CPU.
 read -r one two <<END
 $(awk -F'\t' '$2 == "runq" { print $4 }' truths | tr '\n' ' ')
 END
@@ -107,7 +106,7 @@ other=$(share "HOLDER == $two" 1 "THRID == $one && MSTATE eq WAIT_CPU")
 check_that "a wait for a CPU names who had it" "${known% *} >= 0.9 && ${other% *} > 0" \
 	"known $known, the other $other"
 
-# er_print's sums of reasons are the same.
+# er_print's sums for reasons are the same.
 "$er_print" -printmode csv -metrics e.total:name -reasons r.er 2>/dev/null >reasons.csv
 for kind in PIPE:pipe TIMER:timer CHILD:child; do
 	want=$(query "sum(NTICK/1e6) from packets where REASON eq ${kind%:*}" r.er)
@@ -118,12 +117,12 @@ for kind in PIPE:pipe TIMER:timer CHILD:child; do
 		"got ${waits:-nothing}, packets $want"
 done
 
-# A cgroup that has used up its share of CPU.
+# A cgroup that has used up its share of CPU time.
 if cpu_group; then
 	must_record t.er -p high -F on -q 0 -- sh -c "echo \$\$ >$group/cgroup.procs; exec \"\$syn/spin\" alpha:0.4"
 	tid=$(pid_of record.out)
 	got=$(query "sum(NTICK/1e6) from packets where THRID == $tid && MSTATE eq WAIT_CPU && REASON eq THROTTLED" t.er)
-	# The group's own figure: while it held the CPU back, in ns or us.
+	# The group's own figure of the time for which it was held back, in ns or us.
 	want=$(awk '$1 == "throttled_time" { print $2 / 1e9 } $1 == "throttled_usec" { print $2 / 1e6 }' "$group/cpu.stat")
 	check_that "throttled: the reason is THROTTLED" "$want > 0.2 && $got >= 0.4 * $want" \
 		"got $got s, the kernel held it back for $want s; $(cat "$group/cpu.stat"); $(reasons_of "$tid" t.er)"
@@ -132,7 +131,7 @@ else
 	skip "throttled" "no cgroup with a CPU limit can be made here"
 fi
 
-# Memory is short: memory.high holds a group back in reclaim.
+# Memory is short: memory.high makes the group reclaim memory.
 if memory_group; then
 	must_record m.er -p high -F on -q 0 -t 5 -- timeout 4 sh -c \
 		"echo \$\$ >$group/cgroup.procs; exec perl -e '\$x = qq(x) x 40000000; sleep 1'"

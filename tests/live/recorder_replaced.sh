@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Two programs under one path, one after the other, and neither exists at the end:
-# each function keeps its name.
+# Two programs use the same path, one after the other, and neither exists at the end. Each function
+# keeps its name.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gcc >/dev/null || skip_all "gcc is not installed"
@@ -10,7 +10,7 @@ for f in first second; do
 	echo "void $f(void) { for (volatile long i = 0; i < 600000000; i++) ; } int main(void) { $f(); }" |
 		gcc -g -O0 -x c -o $f -
 done
-# The name is this test's alone: another checkout may run its tests at the same time.
+# The name is unique to this test, because another checkout may run its tests at the same time.
 prog=prog$$
 must_record r.er -p high -q 0 -- sh -c \
 	'cp first $0; ./$0 & wait; rm $0; cp second $0; ./$0; rm $0' "$prog"

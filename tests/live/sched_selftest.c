@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time on a CPU and time in a run queue, against the kernel's own figures
- * (schedstat): threads that share a CPU, of all scheduling classes, in a cgroup that
- * is throttled; user and system time against getrusage.
+ * Time on a CPU and time in a run queue, compared with the kernel's own figures (schedstat).
+ * Threads share a CPU, have all scheduling classes, and are in a throttled cgroup. User and system
+ * time are compared with getrusage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_KIDS = 6 };
 
-/* Of a child, written by itself or by its parent when it is dead. */
+/* The figures of a child. It writes them itself, or its parent does when it is dead. */
 struct figures {
 	struct schedstat s;
 	uint64_t user, system;
@@ -31,15 +31,15 @@ static double share(void)
 	return emulated ? 0.03 : 0.005;
 }
 
-/* Waiting for a CPU as schedstat has it: stolen time is not in it, and sleepers that moved are. */
+/* Waiting for a CPU as schedstat defines it: without stolen time, with moved sleepers. */
 static uint64_t delay_of(const struct er_total *t)
 {
 	return t->off_ns[ER_OFF_CPU] - t->stolen_ns + t->moved_ns;
 }
 
 /*
- * The figures of a child that ended and was not reaped stand still; they are
- * read when it is a zombie.
+ * The figures of a child that has ended but was not reaped do not change. They are read while it is
+ * a zombie.
  */
 static void reap_with_figures(const pid_t *kids, int n)
 {
@@ -55,7 +55,7 @@ static void check_kid(const char *name, pid_t pid, const struct figures *f)
 	const struct er_total *t = &thread_sum(pid, pid)->total;
 	uint64_t slack = (emulated ? 20 : 1) * MS;
 
-	/* Of moved sleepers we say by how much our figure is less (edge_moved). */
+	/* For moved sleepers, moved_ns says by how much our figure is smaller (edge_moved). */
 	if (f->err) {
 		printf("skip %s: %s\n", name, strerror(f->err));
 		return;
@@ -82,7 +82,7 @@ static int some_cpu(void)
 	return sched_getcpu();
 }
 
-/* Fork `n` children that do `work`, within a capture. */
+/* Fork `n` children that do `work`, during a capture. */
 static void run_kids(const char *name, int n, void (*work)(int i))
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
@@ -104,7 +104,10 @@ static void run_kids(const char *name, int n, void (*work)(int i))
 	capture_close(c);
 }
 
-/* Who waits for a CPU did not have it; some of the waits here say that one of the others did. */
+/*
+ * A thread that waits for a CPU does not have it. Some of these waits name another thread that had
+ * it.
+ */
 static void check_oncpu(const char *name)
 {
 	size_t named = 0, wrong = 0;
@@ -129,7 +132,9 @@ static void spin_pinned(int i)
 	spin_ms(150);
 }
 
-/* Three on one CPU: each waits for it two thirds of the time, by the kernel's word. */
+/*
+ * Three threads on one CPU: by the kernel's figures each waits for it for two thirds of the time.
+ */
 static void test_spinners(void)
 {
 	cpu = some_cpu();
@@ -182,7 +187,10 @@ static void test_classes(void)
 	run_kids("scheduling classes", 5, work_in_class);
 }
 
-/* What is recorded of its waits for a CPU: all, what says that so and so had the CPU, or throttled. */
+/*
+ * Sums over a thread's recorded waits for a CPU: all; those that name `other` as the thread that
+ * had the CPU; those that were throttled.
+ */
 struct runq_sums {
 	uint64_t all, by_other, throttled;
 };
@@ -210,11 +218,14 @@ static bool set_class(uint32_t policy, uint32_t priority)
 	return !syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/* One thread must wait for another on its CPU; the second leaves the CPU now and then, and ends. */
+/*
+ * Two threads on one CPU. The first must wait for the second, which leaves the CPU now and then,
+ * and then ends.
+ */
 struct starved {
 	const char *name;
 	uint32_t policy, priority, other_policy, other_priority;
-	bool at_once; /* and the first has the CPU at once then, but for a few of the kernel's */
+	bool at_once; /* the first then gets the CPU at once, apart from a few kernel threads */
 };
 
 static void starve(const struct starved *s, int i)
@@ -298,7 +309,10 @@ static void overrun(int i)
 		spin_ms(20);
 }
 
-/* 20 ms of work at 4 ms of each 40: held back for 36 ms four times or more, whoever has the CPU. */
+/*
+ * 20 ms of work, 4 ms in each period of 40 ms: it is held back for 36 ms at least four times,
+ * whichever thread has the CPU.
+ */
 static void test_deadline(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
@@ -339,7 +353,7 @@ static void spin_throttled(int i)
 		figures[i].err = errno ? errno : EIO;
 }
 
-/* How often the kernel says that it was. */
+/* How often this happened, by the kernel's count. */
 static unsigned times_throttled(void)
 {
 	char path[128], line[128];
@@ -355,7 +369,7 @@ static unsigned times_throttled(void)
 	return n;
 }
 
-/* A quarter of a CPU for 50 ms of work: 150 ms or so of waiting for a CPU. */
+/* With a quarter of a CPU, 50 ms of work take about 150 ms of waiting for a CPU. */
 static void test_throttled(void)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
@@ -401,8 +415,8 @@ static void test_throttled(void)
 }
 
 /*
- * Here we differ from the kernel's figure on purpose: who sleeps does not wait for a
- * CPU. By how much is said, and so the two come together.
+ * Here our figure differs from the kernel's on purpose: a sleeping thread does not wait for a CPU.
+ * moved_ns has the difference, so the sum of the two must equal the kernel's figure.
  */
 static void test_delayed(void)
 {
@@ -435,7 +449,7 @@ static void test_delayed(void)
 	capture_close(c);
 }
 
-/* Long stretches in one mode each, by the thread's own CPU clock. */
+/* Long periods in one mode each, by the thread's own CPU clock. */
 static void spin_both(int i)
 {
 	static char room[8 << 20];
@@ -463,7 +477,7 @@ static pid_t fork_spinner(void)
 	return pid;
 }
 
-/* It runs from before the recording to beyond its end, and makes no system call. */
+/* It runs from before the recording until after its end, and makes no system call. */
 static void split_spinner(pid_t pid)
 {
 	const struct er_total *t = &thread_sum(pid, pid)->total;
@@ -473,7 +487,7 @@ static void split_spinner(pid_t pid)
 	       "user %.1f of %.1f ms", ms(t->user_ns), ms(t->run_ns));
 }
 
-/* Exact, at the edges of system calls. */
+/* Exact times, measured at the edges of system calls. */
 static void test_split(void)
 {
 	pid_t pid, spinner = fork_spinner();

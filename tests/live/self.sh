@@ -4,7 +4,7 @@
 # The recorder's own cost; idle CPUs; usage samples.
 . "$(dirname "$0")/../lib/live.sh"
 
-# The sum of all numbers that come before the name, in lines of CSV.
+# The sum of all numbers before the name, in lines of CSV.
 csv_seconds() { awk -F'","' '{ for (i = 1; i < NF; i++) { gsub(/"/, "", $i); s += $i } } END { printf "%.3f", s }'; }
 
 "$er_kernel" -o self.er -F on -p high -t 3 >out 2>err &
@@ -42,7 +42,7 @@ check_that "it has no experiment of its own" "$(ls -d self.er/_*_PID_$pid.* 2>/d
 
 idle=$("$er_print" -printmode , -functions self.er | grep -c '<IDLE>')
 check_that "idle CPUs are not recorded" "$idle == 0"
-# Hundredths of a second that the CPUs were idle, as the kernel counts them.
+# Hundredths of a second for which the CPUs were idle, by the kernel's count.
 idle_ticks() { awk '$1 == "cpu" { print $5 }' /proc/stat; }
 before=$(idle_ticks)
 must_record idle.er -p high --idle -t 1
@@ -57,7 +57,7 @@ fi
 "$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
 pid=$!
 wait $pid
-# Nothing names er_kernel then.
+# Then no row names er_kernel.
 check_that "--no-self leaves no time of er_kernel" "$(query "count() from thread where tid == $pid" noself.er) == 0"
 check_that "and no packet of it" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
 

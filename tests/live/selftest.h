@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the selftests of the capture share: results, clocks, and the kernel's own
- * figures to hold a capture against. They print "ok name: facts", "not ok name: facts" or "skip name: why". With an
- * argument: only the cases whose name contains it; with "emulated", all, and more
- * room between times that are not taken at the same instruction.
+ * Shared by the selftests of the capture: results, clocks, and the kernel's own figures for
+ * comparison. Each case prints "ok name: facts", "not ok name: facts" or "skip name: why". With an
+ * argument, only the cases whose name contains it run. With "emulated" all run, and times that are
+ * not taken at the same instruction may differ more.
  */
 #ifndef SELFTEST_H
 #define SELFTEST_H
@@ -71,7 +71,7 @@ static inline void spin_ms(int n)
 			;
 }
 
-/* Within a share of what is wanted, or so many nanoseconds. */
+/* True if the value is within this share of the wanted one, or within so many nanoseconds. */
 static inline bool near(uint64_t got, uint64_t want, double share, uint64_t ns)
 {
 	uint64_t apart = got > want ? got - want : want - got;
@@ -79,7 +79,7 @@ static inline bool near(uint64_t got, uint64_t want, double share, uint64_t ns)
 	return apart <= ns || apart <= share * want;
 }
 
-/* The kernel's own figures of a thread, the run time to a tick while it runs. */
+/* The kernel's own figures of a thread. Its run time is accurate to a tick while it runs. */
 struct schedstat {
 	unsigned long long run, delay;
 };
@@ -100,9 +100,9 @@ static inline struct schedstat schedstat(pid_t pid, pid_t tid)
 }
 
 /*
- * Wait until a child has ended and is off its CPU for good: on a machine with much
- * else to do it may have to wait for its last microseconds. Until then the kernel
- * says "running". It is not reaped: its figures can be read, and stand still.
+ * Wait until a child has ended and has left its CPU for good. On a busy machine the child may have
+ * to wait for a CPU for its last microseconds; until then the kernel says "running". The child is
+ * not reaped, so its figures can be read and do not change.
  */
 static inline void wait_dead(pid_t pid)
 {
@@ -120,7 +120,7 @@ static inline void wait_dead(pid_t pid)
 		if (f)
 			fclose(f);
 	} while (runs);
-	sleep_ms(1); /* it is about to be switched away */
+	sleep_ms(1); /* it is about to be switched out */
 }
 
 struct selftest {
@@ -132,7 +132,7 @@ static inline int selftest_main(int argc, char **argv, const struct selftest *ca
 {
 	const struct feature *missing = features_missing();
 
-	setvbuf(stdout, NULL, _IOLBF, 0); /* children inherit what is not written */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* otherwise children would inherit unwritten output */
 	if (missing) {
 		printf("skip capture: %s: %s\n", missing->name, missing->why);
 		return 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Signals end a recording cleanly, with and without a load: none leaves it open.
+# Signals end a recording cleanly, with and without a load. The experiment is always closed.
 . "$(dirname "$0")/../lib/live.sh"
 
 # A background job of sh ignores SIGINT; er_kernel must still end by it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Workloads that know their state: each is a process that does one kind of wait
- * over and over, and knows from the kernel how long it was off the CPU in it:
- * the time of the calls, less what it ran and waited for a CPU meanwhile.
+ * Workloads that know their state. Each is a process that repeats one kind of wait. It computes
+ * from the kernel's figures how long it was off the CPU in that state: the time of the calls, minus
+ * the time that it ran or waited for a CPU meanwhile.
  */
 #ifndef STATES_H
 #define STATES_H
@@ -31,23 +31,23 @@ enum {
 	PAGE = 4096,
 };
 
-/* Written by the workload, read by the test. */
+/* The workload writes this, and the test reads it. */
 struct truth {
-	uint64_t waited; /* must have been in the state */
+	uint64_t waited; /* time that must have been in the state */
 	uint64_t map;    /* where the file is mapped */
 	uint32_t holder; /* of the lock */
 	char skip[80];   /* why this cannot be done here */
 };
 
-/* A moment, and the kernel's figures of this thread at it. */
+/* A point in time, and the kernel's figures of this thread then. */
 struct stretch {
 	uint64_t wall;
 	struct schedstat s;
 };
 
 /*
- * The kernel brings a thread's figures up to date at a switch: make one. On a busy
- * machine the thread may lose its CPU between figures and clock: then once more.
+ * The kernel updates a thread's figures at a switch, so make one. On a busy machine the thread may
+ * lose its CPU between the figures and the clock; then try again.
  */
 static inline struct stretch stretch_now(void)
 {
@@ -115,7 +115,7 @@ static inline void do_futex(struct truth *t)
 		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &ts, NULL, 0);
 }
 
-/* A lock and a thread that holds it each time for a while. */
+/* A lock, and a thread that repeatedly holds it for a while. */
 struct held {
 	pthread_mutex_t mutex;
 	pthread_barrier_t barrier;
@@ -167,7 +167,7 @@ static inline void do_pi_mutex(struct truth *t)
 	do_lock(t, PTHREAD_PRIO_INHERIT);
 }
 
-/* A file of PAGES pages on a disk, each beginning with a return instruction. */
+/* A file of PAGES pages on a disk. Each page begins with a return instruction. */
 static inline int disk_file(struct truth *t)
 {
 	char page[PAGE] = { (char)0xc3 }, path[] = "/var/tmp/er-states.XXXXXX";
@@ -235,14 +235,14 @@ static inline void do_stop(struct truth *t)
 		raise(SIGSTOP);
 }
 
-/* The same, and the parent is its tracer. */
+/* The same with the parent as its tracer. */
 static inline void do_traced(struct truth *t)
 {
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	do_stop(t);
 }
 
-/* The parent of a vfork() waits till the child has gone. */
+/* The parent of a vfork() waits until the child has ended. */
 static inline void do_vfork(struct truth *t)
 {
 	for (volatile int i = 0; i < ROUNDS; i++) {
@@ -255,7 +255,7 @@ static inline void do_vfork(struct truth *t)
 	}
 }
 
-/* Runs till it has seen that it was frozen, for a second at most. */
+/* Runs until it has noticed that it was frozen, for at most a second. */
 static inline void do_frozen(struct truth *t)
 {
 	uint64_t start = now_ns(CLOCK_MONOTONIC), at = start, before;

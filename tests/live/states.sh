@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Threads that know the states they are in (tests/synprog/states.c), against
-# what is recorded of them: the exact times (threads.xml), what er_print shows
-# of them, what gprofng shows, and the stacks. With each method of capturing stacks of
-# waits that this kernel allows.
+# Threads that know which states they are in (tests/synprog/states.c), compared with what was
+# recorded: the exact times (threads.xml), er_print's and gprofng's display of them, and the stacks.
+# Repeated with each method of capturing stacks of waits that this kernel allows.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
-# A disk of our own if we may mount one; otherwise a directory on a disk.
+# A disk of our own if we may mount one; otherwise a directory on an existing disk.
 disk=$tmp
 if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
 	mount -o loop image mnt 2>/dev/null; then
@@ -17,8 +16,8 @@ if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
 fi
 unmount() { cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; } 2>/dev/null; }
 
-# observe EXPERIMENT KINDS OPTIONS…: while it records, `states` runs them to their
-# end and parks; what it says goes to `out`, one line a thread to `truths`.
+# observe EXPERIMENT KINDS OPTIONS…: record while `states` runs all kinds to their end and parks.
+# Its output goes to `out`, with one line for each thread to `truths`.
 observe()
 {
 	local exp=$1 kinds=$2 recorder pid status
@@ -46,10 +45,10 @@ observe()
 	[ -s truths ]
 }
 
-# thread_times EXPERIMENT: the names of the columns, then a line a thread, in seconds: where its
-# time went, `all` of it; `moved`, the part of its sleep that schedstat counts as waiting for a
-# CPU because the scheduler moved it (bpf/edge.bpf.h); and `stolen`, the part of its wait in
-# which it had a CPU that was stolen.
+# thread_times EXPERIMENT: a line with the names of the columns, then a line for each thread, in
+# seconds. The columns are its time in each state and `all`, their sum. `moved` is the part of its
+# sleep that schedstat counts as waiting for a CPU because the scheduler moved it (bpf/edge.bpf.h).
+# `stolen` is the part of its wait in which it had a CPU that was stolen.
 thread_times()
 {
 	echo tid all run user system tfault dfault kfault lock sleep wait stop moved stolen
@@ -57,7 +56,7 @@ thread_times()
 		lock/1e9 sleep/1e9 wait/1e9 stop/1e9 moved/1e9 stolen/1e9 from thread' "$1"
 }
 
-# The state that a kind must be in: a column of thread_times.
+# The state that a kind must be in, as a column of thread_times.
 column_of()
 {
 	case $1 in
@@ -68,8 +67,9 @@ column_of()
 	esac
 }
 
-# The threads whose times do not hold: judge NAME CONDITION-OF-AWK, with the truth as
-# kind pid tid peer must wall cpu user system runq, the row of times as r["all"] … r["stolen"].
+# judge NAME CONDITION-OF-AWK: the times of every thread must satisfy the condition. The workload's figures are
+# the variables kind pid tid peer must wall cpu user system runq; the recorded times are r["all"] …
+# r["stolen"].
 judge()
 {
 	local name=$1 condition=$2 wrong
@@ -108,9 +108,9 @@ exact()
 		'r["kfault"] + (kind == "tfault" ? 0 : r["tfault"]) + (kind == "dfault" ? 0 : r["dfault"]) + (kind == "stop" ? 0 : r["stop"]) <= 0.02 * wall + 0.02'
 }
 
-# stacks_1_3 EXPERIMENT NAME: A waits a millisecond, B three, in turn. By the stacks that
-# were sampled, within four standard errors: there is one sample in each
-# distance of the sample points, which the recorder may have widened where it had to.
+# stacks_1_3 EXPERIMENT NAME: function A waits for one millisecond and B for three, in turn. The
+# sampled stacks must show this ratio within four standard errors. There is one sample in each
+# distance of the sample points, and the recorder may have increased that distance.
 stacks_1_3()
 {
 	local a b p distance
@@ -131,8 +131,8 @@ fi
 exact all.er "1 ms"
 stacks_1_3 all.er "1 ms"
 
-# User and system time. Where getrusage itself goes by the timer's tick, both are
-# estimates: four times what so many ticks may be off comes on top.
+# User and system time. If getrusage itself counts the timer's ticks, both figures are estimates;
+# then four times the error of that many ticks is allowed as well.
 hz=$( (zcat /proc/config.gz || cat "/boot/config-$(uname -r)") 2>/dev/null | sed -n 's/^CONFIG_HZ=//p')
 "$er_print" -printmode csv -microstates threads all.er 2>/dev/null >microstates.csv
 awk -F'\t' '{ print $4, $9, $10 }' truths >usage
@@ -147,7 +147,7 @@ wrong=$(perl -e '
 		my $t = $t{$tid} or next;
 		my %r; @r{@head} = @f; $seen++;
 		my ($u, $s) = @$t;
-		next if ($u + $s) * $hz < 25; # so few ticks, in step with timers, tell nothing
+		next if ($u + $s) * $hz < 25; # with so few ticks, which may keep step with timers, no conclusion is possible
 		my $room = 4 * sqrt(($u + $s) / 4 * (1 / $hz + 0.001)); # whatever the share
 		for (["User CPU (sec.)", $u], ["System CPU (sec.)", $s]) {
 			my ($got, $want) = ($r{$$_[0]} || 0, $$_[1]);
@@ -159,7 +159,7 @@ wrong=$(perl -e '
 	print $bad' "${hz:-100}") || wrong="it cannot be judged: $wrong"
 [ -z "$wrong" ] && ok "user and system are getrusage's" || not_ok "user and system are getrusage's" "$wrong"
 
-# gprofng's own display, of all ten, a thread a row.
+# gprofng's own display of all ten states, one thread on each row.
 if command -v gprofng >/dev/null; then
 	ten=e.user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
 	sub=all.er/$(experiment_of "$(pid_of out)" all.er)

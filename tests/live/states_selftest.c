@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is each thread in the state that it must be in, for as long as it must be?
- * Workloads that know (states.h), all at a time, under each way of taking the
- * stacks of waits that this kernel allows.
+ * Checks that each thread is in the state that it must be in, and for the right time. All workloads
+ * (states.h) run at the same time, with each method of capturing stacks of waits that this kernel
+ * allows.
  */
 #include "tests/live/states.h"
 
@@ -69,7 +69,7 @@ static void work(struct job *j)
 	_exit(0);
 }
 
-/* Continue whoever stopped until all have ended. */
+/* Continue every process that stopped, until all have ended. */
 static void reap(struct job *jobs)
 {
 	int left = NWORKLOADS, status;
@@ -102,10 +102,10 @@ static bool is_workload(const struct job *j, const struct er_wait *w)
 	return w->task.tgid == (uint32_t)j->pid && w->task.tid == (uint32_t)j->pid;
 }
 
-/* Its recorded waits in the state. */
+/* The workload's recorded waits in its state. */
 struct seen_waits {
 	size_t n, walked, io;
-	size_t held, misheld; /* name the holder; name somebody else */
+	size_t held, misheld; /* waits that name the holder, or another thread */
 };
 
 static struct seen_waits count_waits(const struct job *j)
@@ -127,8 +127,8 @@ static struct seen_waits count_waits(const struct job *j)
 }
 
 /*
- * STACKS_LEAVE foretells, and so may miss some. Else a wait has no stack only where
- * the kernel hid the switch that ended it.
+ * STACKS_LEAVE predicts which waits will be recorded, so it may miss some stacks. With the other
+ * methods a wait has no stack only if the kernel hid the switch that ended it.
  */
 static bool stacks_right(enum stack_method way, const struct seen_waits *w)
 {
@@ -141,7 +141,7 @@ static void check_job(const struct job *j, enum stack_method way)
 {
 	const struct thread_sum *s = thread_sum(j->pid, j->pid);
 	uint64_t got = s->total.off_ns[j->w->state], want = j->truth->waited;
-	/* Taken by interrupts and the host; schedstat may be late by a tick at either end. */
+	/* Interrupts and the host take some time; schedstat may be late by a tick at either end. */
 	uint64_t slack = (emulated ? 30 : 9) * MS;
 	struct seen_waits seen = count_waits(j);
 	char name[64];
@@ -190,7 +190,7 @@ static void test_stack_method(enum stack_method way)
 	munmap(truths, sizeof(*truths) * NWORKLOADS);
 }
 
-/* Traced, waits in data faults say what was touched: a page of the file. */
+/* If waits are traced, a data fault has the touched address: a page of the file. */
 static void test_touched(void)
 {
 	static const struct workload w = { "data fault, traced", ER_OFF_DFAULT, NULL,
@@ -236,7 +236,7 @@ static bool freeze(const char *cgroup, bool on)
 	       cgroup_put(cgroup, "freezer.state", on ? "FROZEN" : "THAWED");
 }
 
-/* Waits of the job that say that it was frozen. */
+/* Counts the job's waits that are marked as frozen. */
 static size_t count_frozen(const struct job *j)
 {
 	size_t n = 0;
@@ -246,7 +246,7 @@ static size_t count_frozen(const struct job *j)
 	return n;
 }
 
-/* A process that runs is frozen with its cgroup for a while. */
+/* A running process is frozen together with its cgroup for a while. */
 static void frozen(const struct workload *w, const char *cgroup)
 {
 	struct capture_plan plan = { .interval_ns = 10 * MS, .states = true };
@@ -281,7 +281,9 @@ static void frozen(const struct workload *w, const char *cgroup)
 	munmap(job.truth, sizeof(*job.truth));
 }
 
-/* Of either version: the first has the kernel's freezer, the second stops as signals do. */
+/*
+ * With either version: version 1 has the kernel's freezer, version 2 stops threads like signals do.
+ */
 static void test_frozen(void)
 {
 	static const struct workload second = { "frozen cgroup", ER_OFF_STOP, do_frozen, NULL, 0 };

@@ -22,8 +22,8 @@ want=$(truth out children-cpu)
 got=$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions storm.er 2>/dev/null | total_cpu)
 check_that "holds what the processes used" "$got > 0.9 * $want" "got $got, getrusage $want"
 
-# Trace every wait of such a storm: more than can be written in time. The recording still ends on
-# time, and each thread with a packet has its totals.
+# Trace every wait of such a storm, which is more than can be written in time. The recording still
+# ends on time, and each thread with a packet has its total.
 "$syn/many" 1000000 8 0.2 >/dev/null 2>&1 &
 pid=$!
 record all.er -s all -t 2 -F on -A off

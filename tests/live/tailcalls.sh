@@ -33,7 +33,8 @@ gcc -O2 -fno-inline -fno-ipa-icf -fno-omit-frame-pointer -foptimize-sibling-call
 	skip_all "gcc: $(head -n 1 gcc.err)"
 must_record tail.er -F '=^tail$' -p high -q 0 -- ./tail
 
-# Which neighbours in a function's panel have at least half of what a burn takes: neighbours FUNCTION
+# neighbours FUNCTION: the neighbours in the function's panel that have at least half of a burn's
+# time
 neighbours()
 {
 	"$er_print" -printmode csv -cmetrics a.user:name -csingle "$1" tail.er 2>/dev/null |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that came out of a capture with states, by thread. */
+/* Collects all records of a capture with states, by thread. */
 #ifndef TAKEN_H
 #define TAKEN_H
 
@@ -8,7 +8,7 @@
 #include "loaders/capture.h"
 #include "tests/live/selftest.h"
 
-/* What a capture said of one thread; more than one total when its number was used again. */
+/* The records of one thread. It has more than one total if its number was used again. */
 struct thread_sum {
 	uint32_t tgid, tid;
 	unsigned ntotals, nwaits;
@@ -16,14 +16,14 @@ struct thread_sum {
 	uint64_t blocked[ER_OFF_STATES], runq;           /* of the waits: lengths */
 	uint64_t weight[ER_OFF_STATES];                  /* weights */
 	uint64_t cpu_weight;                             /* of clock samples and residuals */
-	uint64_t unsampled_weight;                       /* of those of no sample's stack */
+	uint64_t unsampled_weight;                       /* those without a sample's stack */
 };
 
 static VEC(struct thread_sum) threads;
 static VEC(struct er_wait) waits;
 static VEC(struct er_total) totals;
 static struct map thread_at;
-/* Id to kernel frames << 16 | user frames; of a raw stack words of the copy. */
+/* Maps a stack's id to kernel frames << 16 | user frames; for a raw stack, words of the copy. */
 static struct map stacks;
 static uint64_t ninexact; /* totals whose parts do not add up */
 
@@ -141,14 +141,14 @@ static inline uint64_t lost_records(const struct capture *c, enum er_kind kind)
 	return n;
 }
 
-/* Of all threads of the system, whatever they did. */
+/* Checks all threads of the system, whatever they did. */
 static inline void check_exact(const char *name)
 {
 	result(name, !ninexact && totals.len > 0, "%zu totals, %llu whose parts do not add up",
 	       totals.len, (unsigned long long)ninexact);
 }
 
-/* What no record stands for is what records that came do not, of each thread. */
+/* For each thread, the remainder must be the time off the CPU minus the weights of its records. */
 static inline void check_rest(const char *name)
 {
 	size_t wrong = 0, n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What came out of a capture of the clock, summed up, and children that use the CPU under it. */
+/* Adds up the records of a capture of the clock. Also children that use the CPU meanwhile. */
 #ifndef TALLIED_H
 #define TALLIED_H
 
@@ -11,14 +11,14 @@
 
 enum { CPUS = 4096 };
 
-/* What came out of a capture. */
+/* The sums of a capture. */
 struct tally {
 	struct map by_tid; /* weights, both kinds */
 	struct map stacks; /* ids defined */
 	struct map used;   /* ids that samples name */
 	uint64_t kinds[ER_KIND_COUNT];
 	uint64_t weight, unsampled, badsize;
-	uint32_t only_tgid;	   /* sum only this process into `weight` and `unsampled`, 0 all */
+	uint32_t only_tgid;	   /* sum only this process's weights; 0: all */
 	uint64_t foreign;	   /* records of other processes */
 	uint64_t per_cpu[CPUS][2]; /* stacks; clocks and residuals */
 	uint64_t costs_ns, costs_runs;
@@ -26,7 +26,7 @@ struct tally {
 
 static struct tally t;
 
-/* A share, where the kernel's figure is taken a moment apart. */
+/* The tolerance where the kernel's figure is taken a moment earlier or later. */
 static inline double slack(void)
 {
 	return emulated ? 0.05 : 0.005;
@@ -129,7 +129,10 @@ static inline void count_loss(void *ctx, const struct er_loss_key *k, uint64_t n
 	*(uint64_t *)ctx += n;
 }
 
-/* recorded + lost = produced, on each CPU; the table of losses agrees; returns the losses. */
+/*
+ * On each CPU recorded + lost = produced, and the table of losses agrees. Returns the number of
+ * losses.
+ */
 static inline uint64_t check_books(const char *name, struct capture *c)
 {
 	uint64_t lost = 0, listed = 0, unattributed = 0, wrong = 0;
@@ -164,8 +167,8 @@ static inline size_t undefined_stacks(void)
 }
 
 /*
- * The parent's figure takes what the child's stood at when it is reaped, and that
- * stands still between ticks: reap it when it is off its CPU for good.
+ * When a child is reaped its figure is added to the parent's. That figure changes only at ticks, so
+ * the child is reaped when it has left its CPU for good.
  */
 static inline void reap(pid_t pid)
 {

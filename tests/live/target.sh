@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# -T: one thread, one process, one kernel thread; and a target that is not there.
+# -T: one thread, one process, one kernel thread; and a target that does not exist.
 . "$(dirname "$0")/../lib/live.sh"
 
 "$syn/spin" -t 2 alpha:30 >/dev/null &
@@ -19,8 +19,8 @@ watch=$!
 must_record thread.er -p high -t 2 -T "$spin/$thread"
 sleep 0.1
 kill $watch
-# Compared with the kernel's figures, read every 10 ms: they are exact to a tick at both ends, and
-# the first packet comes an interval after the beginning.
+# The kernel's figures are read every 10 ms. They are exact to a tick at both ends, and the first
+# packet comes an interval after the beginning.
 pids=$spin
 got=$(seconds_of alpha i.totalcpu thread.er)
 read -r least most <<END
@@ -37,14 +37,14 @@ check_that "-T pid records all its threads" \
 	"$(query 'distinct(THRID) from packets where ON_CPU' process.er) == 2"
 check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
 
-# Statistics: times of the two threads, and not of all others on the CPUs.
+# Statistics: the times of the two threads only.
 got=$("$er_print" -statistics process.er 2>/dev/null | sed -n 's/^Total Thread Time.*: *//p')
 want=$("$er_print" -printmode , -metrics e.total:name -functions process.er 2>/dev/null |
 	awk -F'","' '$2 ~ /^<Total>/ { gsub(/"/, "", $1); print $1; exit }')
 check_that "statistics are those of its threads" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
 	"statistics $got, packets $want"
 
-# The thread ends in the middle of the recording, and then its process.
+# The thread ends in the middle of the recording; then its process ends.
 "$syn/spin" -t 2 alpha:1.5 >ends.out &
 short=$!
 wait_threads $short 2
@@ -55,7 +55,7 @@ check_that "a thread that ends during the run: what it ran is there" \
 	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
 check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
-# A process may end while the list is read, and awk stops at a file that has gone.
+# A process may end while the list is read. awk stops at a file that has disappeared.
 kthread=$(cat /proc/[0-9]*/stat 2>/dev/null | awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }')
 record kthread.er -p high -t 1 -T "0/$kthread"
 check "-T 0/kthread runs" "$er_print" -header full kthread.er

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Captures of one thread, of one process, of all but ourselves. */
+/* Captures of one thread, of one process, and of all processes but our own. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -8,7 +8,10 @@
 
 #include "tests/live/tallied.h"
 
-/* The first thread of a process, which has the number of that: not the children, not the others. */
+/*
+ * The first thread of a process, which has the process's number. Its children and the other threads
+ * are not captured.
+ */
 static void test_target_thread(void)
 {
 	struct capture_target target = { .pid = getpid(), .tid = gettid() };
@@ -49,7 +52,7 @@ static void test_target_process(void)
 			spin_ms(200);
 		_exit(0);
 	}
-	/* Asleep in read() before the recording: what it used until then. */
+	/* Sleeps in read() from before the recording; its CPU time until then does not count. */
 	clock_getcpuclockid(target.pid, &clock);
 	do {
 		used = now_ns(clock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Children that do something under a capture, and tell of it. */
+/* Children that do something during a capture and report it. */
 #ifndef TOLD_H
 #define TOLD_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/live/taken.h"
 
-/* What a child tells: in shared memory. */
+/* What a child reports, in shared memory. */
 static struct told {
 	uint32_t tid;
 	uint64_t a_ns, b_ns;
@@ -27,7 +27,7 @@ static inline pid_t child(void (*work)(void))
 	return pid;
 }
 
-/* Until the child sleeps: on a machine with much else to do it comes to that late. */
+/* Wait until the child sleeps. On a busy machine that may take a while. */
 static inline void wait_asleep(pid_t pid)
 {
 	char path[64], state = 0;
@@ -38,13 +38,13 @@ static inline void wait_asleep(pid_t pid)
 
 		sleep_ms(1);
 		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-			state = 'S'; /* it has gone: there is nothing to wait for */
+			state = 'S'; /* it has ended: there is nothing to wait for */
 		if (f)
 			fclose(f);
 	} while (state != 'S');
 }
 
-/* Before the first child. */
+/* Call this before the first child is started. */
 static inline void told_init(void)
 {
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

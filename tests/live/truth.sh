@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings of programs that know their own truth: which function burnt how
-# much CPU time, in user mode and in the kernel.
+# Recordings of programs that report how much CPU time each function burned, in user mode and in the
+# kernel.
 . "$(dirname "$0")/../lib/live.sh"
 
 # function_is NAME TRUTH-NAME METRIC INTERVAL EXPERIMENT: within 2 % or three samples.
@@ -15,7 +15,7 @@ function_is()
 		($got - $want)^2 <= (3 * $4)^2" "got $got, of $5"
 }
 
-# sum_is EXPERIMENT: all that the process used, within 0.5 % of getrusage.
+# sum_is EXPERIMENT: the process's whole CPU time, within 0.5 % of getrusage.
 sum_is()
 {
 	local want got

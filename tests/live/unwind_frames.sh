@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Stacks in a recording, by chains of calls that are known: deep recursion, realigned
-# stacks, signal handlers on a stack of their own, threads, vfork, PLT entries, the vdso,
-# libraries that are loaded one after the other at the same address, and assembly without
-# unwind information; dynamic, static and static-PIE programs, and musl's. A stack may be
-# cut, which it must say at its root. It may never be wrong.
+# Stacks in a recording, compared with known chains of calls: deep recursion, realigned stacks,
+# signal handlers on their own stack, threads, vfork, PLT entries, the vdso, libraries that are
+# loaded one after the other at the same address, and assembly without unwind information. The
+# programs are dynamic, static, static-PIE, and linked with musl. A stack may be cut if it says so
+# at its root. It may never be wrong.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gcc >/dev/null || skip_all "gcc is not installed"
@@ -21,7 +21,7 @@ library touch.so 24 small -shared -fPIC && library small.so 24 small -shared -fP
 	library large.so 3000 large -shared -fPIC && library touch.o 24 small -c ||
 	skip_all "gcc does not build libraries"
 
-# build, case, the least share of complete stacks, and the chain, as chain.pl reads it
+# build, case, least share of complete stacks, and the chain in the form of chain.pl
 cases()
 {
 	cat <<-'END'
@@ -64,7 +64,7 @@ if command -v musl-gcc >/dev/null; then
 	program musls musl-gcc -DNO_DLOPEN touch.o -static
 fi
 
-# Go has .debug_frame only, compressed.
+# Go programs have only .debug_frame, compressed.
 if command -v go >/dev/null; then
 	cat >main.go <<-'END'
 		package main
@@ -97,16 +97,16 @@ if command -v go >/dev/null; then
 	HOME=$tmp GO111MODULE=off go build -o fr_go main.go 2>gcc.err
 fi
 
-# Its loader's library path is not the tests' directory: libraries are named by a path.
+# Its loader's library path does not include the tests' directory, so libraries are named by a path.
 while read -r build name share chain; do
 	[ ! -e "fr_$build" ] || { cp "fr_$build" "fr_${build}_$name" && echo "fr_${build}_$name"; }
 done < <(cases) >programs
-# The tables of libraries are built while the first program runs; it is not judged.
+# The first program is not judged: the tables of libraries are built while it runs.
 cp fr_dyn fr_first_plain
 must_record frames.er -F '=fr_.*' -p high -q 0 -- sh -c \
 	"./fr_first_plain 0.5; while read -r p; do ./\$p $seconds ./small.so ./large.so >\$p.out; done <programs"
 
-# complete PROGRAM: per cent of its waits, by the recorder's own account.
+# complete PROGRAM: percentage of its waits with complete stacks, by the recorder's own count.
 complete()
 {
 	"$er_print" -printmode , -unwinding frames.er |
@@ -126,7 +126,7 @@ while read -r build name share chain; do
 	[ "$share" != 0 ] || check_that "$build $name: no stack claims to be complete" "$whole == 0"
 done < <(cases)
 
-# The parent's registers are in no frame of vfork: its return address is in a register.
+# vfork keeps its return address in a register, and no frame of it has the parent's registers.
 check_that "vfork: the waits of both have complete stacks" "$(complete fr_dyn_vfork) >= 97" \
 	"$(complete fr_dyn_vfork)"
 for lib in small large; do

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Programs of the distribution, stopped at random instants: the stack by the unwind tables
-# equals libdw's, which is what eu-stack prints. SAMPLES=1000 takes more of each program
-# than the 40 that make check takes.
+# Programs of the distribution, stopped at random instants. The stack walked by the unwind tables
+# must equal libdw's, which eu-stack prints. SAMPLES=1000 takes more samples of each program than
+# the 40 of make check.
 . "$(dirname "$0")/../lib/tap.sh"
 
 sampled=$O/tests/unwind/sampled
@@ -21,7 +21,7 @@ stop_jobs()
 has() { command -v "$1" >/dev/null || { skip "$1" "not installed"; false; }; }
 field() { echo "$1" | sed -n "s/.*$2 \([0-9]*\).*/\1/p"; }
 
-# equal NAME ARGUMENTS…: no stack is wrong; at most one of a hundred is cut.
+# equal NAME ARGUMENTS…: no stack is wrong, and at most one in a hundred is cut.
 equal()
 {
 	local name=$1 last n same wrong

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# At every instruction of compiled programs the stack by the unwind tables equals the one
-# that calls and returns made, and it is complete: own code built in several ways, and the
-# start of programs of the distribution.
+# At every instruction of a compiled program, the stack walked by the unwind tables must equal the
+# one that calls and returns made, and must be complete. Uses our own code, built in several ways,
+# and the start of programs of the distribution.
 . "$(dirname "$0")/../lib/tap.sh"
 
 step=$O/tests/unwind/step
 target=$top/tests/fixtures/source/unwind_target.c
 cc=$(command -v gcc || command -v clang) || { skip "unwind_step" "no C compiler"; exit 0; }
 
-# stepped NAME SHARE FIRST LAST COMMAND...: nothing wrong, and at least SHARE of all complete.
+# stepped NAME SHARE FIRST LAST COMMAND...: no stack is wrong, and at least SHARE of all are
+# complete.
 stepped()
 {
 	name=$1 share=$2
@@ -49,7 +50,8 @@ else
 	skip clang "not installed"
 fi
 
-# Frame pointers, and no entries: a stack may be cut where that cannot be told, and only there.
+# Code with frame pointers and without entries: a stack may be cut only where the caller cannot be
+# determined.
 for flags in -O0 -O2 "-O2 -fcf-protection"; do
 	for other in gcc clang; do
 		command -v $other >/dev/null || { skip "frame pointers, $other" "not installed"; continue; }

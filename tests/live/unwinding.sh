@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# User stacks of stripped programs without frame pointers: perl, as the distribution has it,
-# and processes of it that live a few milliseconds. Complete by the recorder's own account,
-# and all time is under the function that calls main().
+# User stacks of stripped programs without frame pointers: the distribution's perl, with one long
+# process and many that live for a few milliseconds. The stacks are complete by the recorder's own
+# count, and all time is under the function that calls main().
 . "$(dirname "$0")/../lib/live.sh"
 . "$top/tests/lib/oracle.sh"
 
-# complete EXPERIMENT PROGRAM: per cent of its time on CPUs, of its waits
+# complete EXPERIMENT PROGRAM: percentages of complete stacks, in its time on CPUs and in its waits
 complete()
 {
 	"$er_print" -printmode , -unwinding "$1" |
@@ -32,7 +32,7 @@ set -- $(complete short.er perl) 0 0
 check_that "processes of a few milliseconds: stacks are complete" "$1 >= 95" \
 	"$1 %: $("$er_print" -header 1 short.er | grep -A6 'User stacks')"
 
-# Code that cannot be unwound: its callers are missing, and reports say so at the root.
+# Code that cannot be unwound: callers are missing, and reports say so at the root.
 must_record blind.er -F '=^blind$' -p high -q 0 -- "$syn/blind" 1
 set -- $(complete blind.er blind) 100 100
 check_that "blind: its stacks are not complete" "$1 < 10" "$1 %"

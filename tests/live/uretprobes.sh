@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A uretprobe replaces return addresses on the stack by the address of the kernel's trampoline.
-# Stacks through probed functions are complete and have the true callers: on CPUs, and in
-# a thread that sleeps when the recording ends, whose stack is copied.
+# A uretprobe replaces return addresses on the stack with the address of the kernel's trampoline.
+# Stacks through probed functions must still be complete and have the true callers. Checked on CPUs,
+# and for a thread that sleeps when the recording ends, whose stack is copied.
 . "$(dirname "$0")/../lib/live.sh"
 
 events=/sys/kernel/tracing
@@ -32,7 +32,7 @@ done
 must_record probed.er -F '=^spin$' -p high -q 0 -- "$syn/spin" 'outer>alpha:1'
 hits=$(awk -v f="$syn/spin" '$1 == f && $2 == "alpha" { print $3 }' $events/uprobe_profile)
 check_that "the probe is hit" "${hits:-0} >= 1" "$(cat $events/uprobe_profile)"
-# Another spin may run at the same time.
+# Another program named spin may run at the same time.
 pids=$(truth record.out pid | cut -d. -f1)
 all=$(seconds_of '<Total>' i.user probed.er)
 failed=$(seconds_of '<Stack-unwind-failed>' i.user probed.er)
@@ -45,7 +45,7 @@ done
 check_that "no frame is in the trampoline" "$(seconds_of '[uprobes]' i.user probed.er) == 0" \
 	"$("$er_print" -metrics i.user:name -functions probed.er)"
 
-# Stopped inside the probed functions when the recording ends.
+# The thread is inside the probed functions when the recording ends.
 must_record asleep.er -F on -q 0 -- sh -c '"$syn/spin" "outer>alpha:9" >spin.out &
 	sleep 0.5; kill -STOP $!; echo $! >pid; sleep 0.8'
 pids=$(cat pid)

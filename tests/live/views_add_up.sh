@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One recording, one truth: with and without filters, the rows of every list add up
-# to its total in each state, all lists have the same total, and the thread-state
-# report has it, too, and adds up to the exact times of threads.xml.
+# All views of one recording agree, with and without filters: the rows of each list add up to its
+# total in each state, all lists have the same total, and so has the report on thread states, which
+# also adds up to the exact times of threads.xml.
 # Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
@@ -15,7 +15,7 @@ lists="functions pcs lines threads processes cpus samples seconds experiment_ids
 	comms cgroups"
 pid=$("$er_print" -experiment_list all.er | awk '/_contend_PID/ { print $3; exit }')
 
-# Rows that do not add up, with rounding of a row to a thousandth allowed; the total is kept.
+# Prints rows that do not add up; each row may be off by a thousandth. The total is kept.
 adds_up()
 {
 	"$er_print" -printmode , "$@" all.er 2>/dev/null | awk -F'","' '
@@ -28,7 +28,7 @@ adds_up()
 			if (!total || !rows) print "no rows" }'
 }
 
-# The report's times in the order of $states; the kernel's own part is system to it.
+# The report's times in the order of $states. It counts the kernel's own part as system.
 report_total()
 {
 	"$er_print" -printmode csv "$@" -microstates all.er 2>/dev/null | awk -F, '
@@ -58,12 +58,12 @@ check_views()
 check_views "all"
 check_views "one CPU" -filters CPUID==0
 check_views "one process" -filters "PID==$pid"
-# From the start of the founder: on a busy machine the recording begins a second later.
+# From the start of the founder. On a busy machine the recording may begin a second later.
 middle=$("$er_print" -header 1 all.er |
 	awk '/Recorded for/ { printf "%.0f", ($(NF - 2) + $NF) / 2 * 1e9 }')
 check_views "the first half" -filters "TSTAMP<$middle"
 
-# Rows that a filter keeps as a whole are compared; parts of rows cannot be.
+# Rows that the filter keeps as a whole are compared. Rows that it cuts cannot be.
 report=$("$er_print" -filters "PID==$pid" -microstates all.er)
 check "microstates of one process are compared with its exact times" \
 	sh -c 'echo "$1" | grep -qE "^Checked: the states of each row|^[*]{3} .*time in the recording"' sh "$report"

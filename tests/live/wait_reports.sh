@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The reports on waits, on a recording of threads that fight for a mutex, pass
-# bytes through pipes and write to the disk, each wait traced. What must be there
-# is there; and each thread's states add up to its time in the recording, which
-# the recorder has from counters that know nothing of packets.
+# The reports on waits, for a recording of threads that contend for a mutex, pass bytes through
+# pipes and write to the disk. Every wait is traced. The expected rows must be there. Each thread's
+# states must add up to its time in the recording, which the recorder counts independently of
+# packets.
 . "$(dirname "$0")/../lib/live.sh"
 
 check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/contend"
 [ -f w.er/threads.xml ] || { not_ok "threads.xml is there"; exit 1; }
 
-# By process: COMM leaves out what its first thread did before it started the program.
+# Select by process: COMM would leave out what its first thread did before it started the program.
 pid=$(query 'pid from thread where comm eq "contend"' w.er | head -n 1)
 "$er_print" -printmode , -filters "PID == $pid" -microstates w.er 2>/dev/null >states
 query 'tid (end-begin)/1e9 from thread' w.er >walls
@@ -19,11 +19,11 @@ awk -F'","' '
 	match($0, /TID [0-9]+/) {
 		tid = substr($0, RSTART + 4, RLENGTH - 4); sum = substr($1, 2); n++
 		off = sum > wall[tid] ? sum - wall[tid] : wall[tid] - sum
-		# 0.1 %, plus rounding to milliseconds and a last microsecond.
+		# The tolerance is 0.1 %, plus rounding to milliseconds and a last microsecond.
 		if (off > wall[tid] / 1000 + 0.001) { print tid ": " sum " of " wall[tid]; bad++ } }
 	END { print n " threads"; exit bad > 0 || n < 6 }' walls states >sums
 status=$?
-# The CPU time of a sample that found no room in its ring is in no packet.
+# If a sample found no room in its ring, its CPU time is in no packet.
 if [ $status != 0 ] && "$er_print" -header full w.er | grep -q '^\*\*\* Lost: [1-9][0-9]* of [0-9]* sample'; then
 	skip "the states of each of its threads add up to its time" \
 		"$("$er_print" -header full w.er | grep -m1 '^\*\*\* Lost')"
@@ -32,7 +32,7 @@ else
 fi
 [ "$failures" = 0 ] || sed 's/^/#   /' sums
 
-# report NAME PATTERN COMMAND…: the report has a line like that
+# report NAME PATTERN COMMAND…: the report must have a line that matches
 report()
 {
 	local name=$1 pattern=$2
@@ -46,7 +46,7 @@ report "waits: for pipes, with the stack" '^ *[0-9.]+ +[0-9.]+ +[0-9]+ .*pipe_re
 report "waits: numbers are exact where all are traced" '^Lengths by decade' -waits
 check "waits: none is said to be an estimate" sh -c '! grep -q "^Sampled" report'
 report "locks: main waits for its threads to end" 'lock at 0x|locks taken' -locks
-# The process by its name or, where its path has blanks, its threads by theirs in parentheses.
+# The process by its name. If its path has blanks, its threads by their names in parentheses.
 report "wakers: its threads wake each other" '[ (]contend\)? -> .*contend\)?$' -wakers
 report "runqueue: a histogram" 'us \|#' -runqueue
 main=$("$er_print" -printmode , -filters 'COMM == "contend" && PID == TID' -microstates w.er 2>/dev/null |

@@ -17,8 +17,8 @@ for tid in $loop $spin; do
 	for state in "SLEEP sleep" "WAIT_CPU wait" "USER_LOCK lock"; do
 		total=$(query "sum(${state#* }) from thread where tid == $tid" target.er)
 		got=$(query "sum(NTICK*1000) from packets where MSTATE eq ${state% *} && THRID == $tid" target.er)
-		# A microsecond may stay in the recorder for each state of a thread, or come from
-		# another thread with which it shares its place (drain.c, NCARRY).
+		# The recorder may keep back a microsecond for each state of a thread. It may also
+		# add one of another thread that uses the same slot (drain.c, NCARRY).
 		check_that "packets of thread $tid add up to its ${state#* }" \
 			"$total - $got > -1000 && $total - $got <= 100000" "$total, $got"
 	done
@@ -43,7 +43,7 @@ else
 	skip "gprofng has the same sums" "gprofng is not installed"
 fi
 
-# Traced: no shorter wait, and every wait that is long enough.
+# Traced: all waits that are long enough, and none that is shorter.
 must_record traced.er -s 10000 -t 3 -T $loop
 check_that "-s 10000: some waits are traced" \
 	"$(query 'count() from packets where TRACED' traced.er) >= 3"
@@ -63,7 +63,7 @@ must_record exact.er --exact-user -t 1 -T $spin
 check_that "--exact-user: the thread's user time is exact" \
 	"$(grep -c 'split="1"' exact.er/threads.xml) == 1" "$(cat exact.er/threads.xml)"
 
-# A budget that cannot be kept: everything that can be shed is shed, and recorded as such.
+# A budget that cannot be met: everything that can be shed is shed, and that is recorded.
 must_record budget.er --budget 0.001 -p high -t 8
 check_that "--budget: what was shed is written down" \
 	"$(grep -c '<shed .*stacks of short waits' budget.er/recorder.xml) >= 1" \

@@ -44,7 +44,7 @@ static void touch_pages(volatile char *p, size_t n)
 		p[i * PAGE] = 1;
 }
 
-/* Page by page, because a system call that faults may stop early. */
+/* Page by page: a system call that meets a fault may stop early. */
 static void kernel_touches(char *p, size_t n)
 {
 	int fd = open("/dev/zero", O_RDONLY);

@@ -2,9 +2,9 @@
 /*
  * forktree children execs seconds
  *
- * Forks `children` processes that burn CPU time in child_work, and `execs` more that exec this
- * program again under the name "treeleaf" and burn it in exec_work. Meanwhile the parent burns
- * it in parent_work. Each process prints "name:pid" and its CPU time.
+ * Forks two kinds of processes. `children` processes burn CPU time in child_work. `execs` processes
+ * execute this program again under the name "treeleaf" and burn CPU time in exec_work. Meanwhile
+ * the parent burns CPU time in parent_work. Each process prints "name:pid" and its CPU time.
  */
 #include <sys/wait.h>
 

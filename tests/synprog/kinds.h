@@ -38,7 +38,7 @@ struct actor {
 	double must, wall, cpu, user, system, runq;
 	double part[2]; /* alternate: the part of `must` in each function */
 	atomic_int done;
-	/* Used by the kind. */
+	/* Fields for the kind itself. */
 	int fd[2], back[2], file;
 	char *map;
 	long turn;
@@ -48,7 +48,7 @@ struct actor {
 struct kind {
 	const char *name;
 	void (*wait)(struct actor *a);    /* makes one wait; called repeatedly */
-	void (*peer)(struct actor *a);    /* one turn of the thread that ends the waits */
+	void (*peer)(struct actor *a);    /* makes one turn of the thread that ends the waits */
 	int (*setup)(struct actor *a);    /* 0, or -1 and errno */
 	void (*release)(struct actor *a); /* frees a peer that still waits for the actor */
 	int own_process;
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void wait_sleep(struct actor *a)
 	wait_ends(a);
 }
 
-/* A futex that no thread ever wakes: the timeout ends the wait. */
+/* Waits for a futex that no thread ever wakes. The timeout ends the wait. */
 static __attribute__((noinline)) void wait_futex(struct actor *a)
 {
 	struct timespec ts = { 0, SHORT_US * 1000 };
@@ -203,8 +203,8 @@ static int setup_timeout(struct actor *a)
 }
 
 /*
- * --- waits for a lock that the peer holds; the peer announces each turn and waits until the
- * actor had the lock ---
+ * --- waits for a lock that the peer holds. The peer announces each turn, and waits until the actor
+ * has had the lock ---
  */
 
 static void say_turn(int fd)

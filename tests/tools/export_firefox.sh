@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export --to firefox: the profiles have the tables of format 60, whole and consistent, and
-# their sums are er_print's. The Firefox Profiler is not in npm's registry, so it does not read
-# them here.
+# er_export --to firefox: the profiles have the tables of format 60, complete and consistent, and
+# their sums are er_print's. The Firefox Profiler is not in npm's registry, so no test loads the
+# profiles into it.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export --to perfetto: protoc decodes the traces, by a subset of Perfetto's own
-# definitions, and what is in them is what er_print says.
+# er_export --to perfetto: protoc decodes the traces with a subset of Perfetto's own definitions.
+# Their content must equal er_print's.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 
@@ -62,7 +62,7 @@ for e in w s t cut bad; do
 	[ "$cpu" ] || cpu=$(total totalcpu $e.er)
 	check_that "$e: the samples' time is the CPU time" "$(samples_ns) == $cpu" "$(samples_ns) $cpu"
 done
-# Waits of other threads of this fixture overlap, which cannot be.
+# In this fixture the waits of the other threads overlap, which cannot happen in a real recording.
 for pid in 20 40; do
 	trace -pid $pid w.er
 	check_that "slices are the recorded waits: PID $pid" "$(slices_ns) == $(total sleep -pid $pid w.er) && $(slices_ns) > 0"
@@ -102,8 +102,8 @@ check_that "frames go from the root to the leaf" "$(awk '
 		if (n == 3 && at[1] == "\"main\"" && at[2] == "\"serve\"" && at[3] == "\"parse\"") ok = 1 }
 	END { print ok + 0 }' text) == 1"
 
-# TID 20 has a packet for each of its waits: it runs from 200 to 400 and from 600 to 800 ms.
-# Those of TID 12 to 14 are sampled: nothing is said about them.
+# TID 20 has a packet for each of its waits, so it runs from 200 to 400 and from 600 to 800 ms. TID
+# 12 to 14 have sampled waits, so nothing is said about them.
 packets ftrace_events | sed 's/ *\(prev\|next\)_prio:[0-9]*//g' >sched
 # switch MS FROM STATE TO
 switch() { grep -c "timestamp:1000$1000000 .*prev_pid:$2 .*prev_state:$3 .*next_pid:$4 " sched; }

@@ -14,8 +14,8 @@ export_fixtures
 put hwc.1.er h.er
 put lacks.1.er lacks.er
 
-# Sums are those of er_print: every metric of recordings of all kinds, without traced times,
-# which are no whole microseconds, so that the last line may lose a part of one.
+# Sums equal er_print's, for every metric in recordings of all kinds. Traced times are excluded:
+# they are no whole microseconds, so the last line may lose a part of one.
 for e in w s t c h cut lacks; do
 	bad= n=0
 	for listed in $(er_print -metric_list $e.er 2>/dev/null | sed -n 's/^ei\([.+%]*[A-Za-z_-]*\) .*/\1/p'); do

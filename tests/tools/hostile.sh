@@ -66,8 +66,7 @@ entities() { sed -E 's/="([^"]*)"/="\&lol;\&#x1b;\&amp;amp;\1"/g' "$1" >"$1.new"
 damages="missing empty half cut_end one_more fifo directory device elsewhere dangling circle unreadable sparse ones noise twice
 	escapes raw_escapes huge negative upwards entities"
 [ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
-# Every kind of file once: those of one experiment, and others that only other experiments
-# have.
+# Every kind of file once: the files of one experiment, and files that only other experiments have.
 files="$(cd "$tmp/fixtures" && find sys.1.er -type f)
 	waits.1.er/threads.xml waits.1.er/names.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
 	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters"
@@ -85,7 +84,7 @@ for damage in $damages; do
 x.er" ] || bad="$bad $path: wrote outside;"
 		case $damage in
 		cut_end | one_more | fifo | directory | device | elsewhere | circle | unreadable | ones | noise)
-			# A text that lacks its end, or has more, may still be valid.
+			# A text that is cut short, or has something added, may still be valid.
 			case $damage:$file in cut_end:*.xml | cut_end:*kallmodsyms | one_more:*kallmodsyms) continue ;; esac
 			case $damage:$file in one_more:notes | cut_end:notes) continue ;; esac
 			[ $damage != cut_end ] || [ -s "$tmp/fixtures/$path" ] || continue

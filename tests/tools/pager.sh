@@ -8,7 +8,7 @@ fresh
 put waits.1.er waits.1.er
 rm -f .er.rc
 
-# typed ROWS PAGER COMMAND…: the commands are typed on a terminal of so many rows.
+# typed ROWS PAGER COMMAND…: type the commands on a terminal with this number of rows.
 typed()
 {
 	local rows=$1 pager=$2

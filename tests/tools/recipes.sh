@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Each recipe of er_print(1), run as it stands there, prints a report.
+# Each recipe of er_print(1) prints a report when it is run exactly as printed.
 . "$(dirname "$0")/../lib/tools.sh"
 fresh
 put waits.1.er before.er after.er ktest.1.er

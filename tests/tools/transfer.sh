@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_cp and er_mv: what they copy, what they refuse, what they leave behind.
+# er_cp and er_mv: what they copy, what they refuse, and what they leave behind.
 . "$(dirname "$0")/../lib/tools.sh"
 
 for tool in er_cp er_mv; do

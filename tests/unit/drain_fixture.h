@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A drain on a recording of its own, given records by hand, read back with the reader. */
+/*
+ * A drain with a recording of its own. Tests give it records and read the result back with the
+ * reader.
+ */
 #ifndef DRAIN_FIXTURE_H
 #define DRAIN_FIXTURE_H
 
@@ -34,13 +37,13 @@ static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work
 			      "ffffffff81002000 t anon_pipe_read\nffffffff81003000 t vfs_read\n"
 			      "ffffffff81004000 t after\n";
 
-/* The counters of the next fixture, as after -h; NULL: none. */
+/* The counters of the next fixture, as with -h; NULL: none. */
 static const char *fixture_counters;
 
-/* The process that the next fixtures take for the recorder; 0: none. */
+/* The process that the next fixtures treat as the recorder; 0: none. */
 static pid_t fixture_recorder;
 
-/* Of the next fixture: processes with an experiment of their own. */
+/* The number of processes that get an experiment of their own in the next fixture. */
 static size_t fixture_max_subs = 4096;
 
 struct fixture {

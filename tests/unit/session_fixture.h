@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A built experiment, opened, with its metrics and the settings of a report. */
+/* An open experiment made by exp_builder, with its metrics and the settings of a report. */
 #ifndef UNIT_SESSION_FIXTURE_H
 #define UNIT_SESSION_FIXTURE_H
 
@@ -97,7 +97,7 @@ static inline size_t metric_id(struct opened *o, const char *name)
 	return m->id;
 }
 
-/* In ticks of the builder. */
+/* A value in the builder's ticks. */
 static inline int64_t excl(struct opened *o, const char *func, const char *metric)
 {
 	const struct tally *t = view_tally(&o->view);

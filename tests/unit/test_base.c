@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The small library: vec, map, strtab, buf, cursor, diag, arena, file, parallel. */
+/* The base library: vec, map, strtab, buf, cursor, diag, arena, file, parallel. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -270,7 +270,7 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	arena_free(&a);
 }
 
-/* Large allocations take another path than small ones; the arena owns both. */
+/* Large allocations are handled differently from small ones. The arena owns both. */
 static void arena_memory_grows(void **state)
 {
 	enum { PIECE = 100000, PIECES = 400 };
@@ -414,7 +414,7 @@ static void one_interrupt_is_noted(void **state)
 {
 	struct sigaction now;
 
-	signal(SIGINT, SIG_DFL); /* a background job has it ignored */
+	signal(SIGINT, SIG_DFL); /* a background job ignores it */
 	interrupt_arm();
 	assert_false(interrupt_pending());
 	raise(SIGINT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names and archives of mapped files: files of this process, in a directory of the test's own. */
+/* Names and archives of mapped files. Uses files of this process, in a directory of the test. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

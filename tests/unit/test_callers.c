@@ -89,7 +89,7 @@ static void pieces_stand_in_order(void **state)
 	asked_free(&a);
 }
 
-/* The root's caller is <Total>. */
+/* The caller of the root function is <Total>. */
 static void stacks_end_somewhere(void **state)
 {
 	const struct callers *f;

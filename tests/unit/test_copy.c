@@ -49,7 +49,7 @@ static struct stat state_of(int fd)
 	return st;
 }
 
-/* A terabyte of hole with little in it, at both ends and in the middle. */
+/* A hole of a terabyte with little data: at both ends and in the middle. */
 static int sparse(void)
 {
 	int fd = nameless();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Definitions of counters, on a directory of units that the test makes. */
+/* Definitions of counters, with a directory of units that the test creates. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -232,7 +232,7 @@ static int denied(const struct capture_counter *c, bool *precise)
 	return -EACCES;
 }
 
-/* Not inlined: gcc 12 takes what open_memstream stores for the address of the variable. */
+/* Not inlined: otherwise gcc 12 confuses what open_memstream stores with the variable's address. */
 __attribute__((noinline)) static char *printed(counter_try_fn try)
 {
 	char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From an address of data to the variable there, by this program's own symbols. */
+/* Finds the variable at an address of data, with this program's own symbols. */
 #include "analysis/model/dataobj.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ static int own_fd(void)
 	return fd;
 }
 
-/* How far this program was moved from where it is linked. */
+/* The distance by which this program was moved from its linked address. */
 static uint64_t own_bias(void)
 {
 	Dl_info info;
@@ -61,7 +61,7 @@ static const struct datasym *find_in(const struct datasyms *d, const volatile vo
 	return datasyms_find(d, (uintptr_t)p - own_bias());
 }
 
-/* A symbol file has no code and no constants, but the variables that may be locks. */
+/* A symbol file has no code and no constants, but has the variables that may be locks. */
 static void test_symbol_file(void **state)
 {
 	const struct symtab_opts opts = { .path = "/proc/self/exe" };

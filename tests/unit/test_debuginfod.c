@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug files by build id, of the kernel and of a stripped program, from a server
- * that the user named. In place of libdebuginfod stands a library made here, under
- * its name, that looks into a directory.
+ * Debug files found by build id: of the kernel and of a stripped program, from a server that the
+ * user named. libdebuginfod is replaced by a library made here, with the same name, that looks into
+ * a directory.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void shell(const char *dir, const char *command)
 	assert_int_equal(system(line), 0);
 }
 
-/* In dir: the client, a program, the same stripped, and what the server has of it. */
+/* Create in dir: the client library, a program, a stripped copy of it, and the server's files. */
 static void serve(const char *dir)
 {
 	__cleanup(freep) char *client = xasprintf("%s/client.so", dir);
@@ -49,7 +49,7 @@ static void serve(const char *dir)
 	shell(dir, "gcc -nostdlib -static -Wl,-Ttext=0x1000000,-e0,--build-id=0x0123456789abcdef "
 		   "-o 0123456789abcdef served.s && "
 		   "strip -o stripped 0123456789abcdef");
-	assert_non_null(dlopen(client, RTLD_NOW)); /* stays: later ones go by its name */
+	assert_non_null(dlopen(client, RTLD_NOW)); /* later calls find it by its name */
 	setenv("DEBUGINFOD_URLS", dir, 1);
 }
 
@@ -112,7 +112,7 @@ static void names_of_a_stripped_program(void **state)
 	tempdir_remove(dir);
 }
 
-/* Its symbols are archived, its file is gone. */
+/* Its symbols are archived, and the file itself no longer exists. */
 static void code_of_a_program_that_is_gone(void **state)
 {
 	__cleanup(freep) char *path = NULL, *expdir = NULL;

@@ -130,7 +130,7 @@ static void test_not_followed_is_one_frame(void **state)
 	experiment_close(e);
 }
 
-/* Also its kernel frames, its name, and with -F on. */
+/* Checks its kernel frames and its name as well, and the same with -F on. */
 static void test_the_recorder_is_one_frame(void **state)
 {
 	static const uint32_t flags[] = { 0, ER_CLOCK_USER, ER_CLOCK_UNSAMPLED };
@@ -161,7 +161,7 @@ static void test_the_recorder_is_one_frame(void **state)
 	fixture_recorder = 0;
 }
 
-/* No directory can be made: that is counted, and the founder has its packets. */
+/* If no directory can be created this is counted, and the founder gets the packets. */
 static void test_no_room_for_an_experiment(void **state)
 {
 	char path[96];
@@ -283,7 +283,7 @@ static void test_the_last_batch_does_not_wait(void **state)
 	experiment_close(e);
 }
 
-/* As BPF numbers them. */
+/* Residuals are numbered together with samples, as in BPF. */
 static void test_residuals_count_with_samples(void **state)
 {
 	struct fixture f;
@@ -321,7 +321,7 @@ static void test_a_full_store_begins_anew(void **state)
 	stacks_free(st);
 }
 
-/* The second user frame of give_ended, a return address. */
+/* The pc of give_ended's second user frame, which is a return address. */
 #define USER_ROOT (0x401110 - 1)
 
 static void test_cut_stacks_are_marked(void **state)
@@ -371,9 +371,9 @@ static void map_file(struct fixture *f, uint64_t t, uint64_t addr, const char *p
 }
 
 /*
- * A library is unmapped, another is mapped there, and the first one elsewhere. One stack, which
- * comes at three times, is shown at the addresses of its time. After the first change the walk
- * cannot have been right.
+ * A library is unmapped, another one is mapped at its address, and later the first one elsewhere.
+ * One stack comes at three times and is shown at the addresses of each time. After the first change
+ * the walk must have been wrong.
  */
 static void test_frames_are_where_files_were_then(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call frame information: sections written byte by byte, and damaged ones. */
+/* Call frame information: sections written byte by byte, some of them damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static struct ehframe_section section_of(const struct buf *b)
 					 .addr_size = 8 };
 }
 
-/* An FDE of .eh_frame whose CIE is at `cie`; the encoded words are the caller's. */
+/* An FDE of .eh_frame whose CIE is at `cie`. The caller adds the encoded words. */
 static size_t put_fde(struct buf *b, size_t cie, uint64_t begin, uint64_t size, unsigned n,
 		      bool sized)
 {
@@ -191,7 +191,7 @@ static void test_encodings(void **state)
 	assert_false(with_encoding(0x05, 8, 8, 8, 0, &f, &at));
 }
 
-/* Code of sections that the linker discarded, and code that ends before it begins. */
+/* Code in sections that the linker discarded, and code that ends before it begins. */
 static void test_nothing(void **state)
 {
 	struct ehframe_fde f;
@@ -247,7 +247,7 @@ static void test_letters(void **state)
 	}
 }
 
-/* A CIE's length of 12 bytes leaves ids of .eh_frame as they are. */
+/* A CIE with a length of 12 bytes does not change the size of ids in .eh_frame. */
 static void test_wide(void **state)
 {
 	struct buf b = { 0 };
@@ -265,7 +265,7 @@ static void test_wide(void **state)
 	buf_free(&b);
 }
 
-/* .debug_frame: other ids, offsets from the section's begin, and all lengths. */
+/* .debug_frame has other ids, offsets from the section's beginning, and all forms of lengths. */
 static void test_debug_frame(void **state)
 {
 	for (int form = 0; form < 6; form++) {
@@ -338,7 +338,7 @@ static void test_other_machines(void **state)
 	assert_int_equal(e.nbad, 1);
 }
 
-/* An end mark in the middle, an FDE without a CIE, and a length beyond the section. */
+/* An end mark in the middle, an FDE without a CIE, and a length that exceeds the section. */
 static void test_damaged(void **state)
 {
 	struct buf b = { 0 };
@@ -369,7 +369,7 @@ static void test_damaged(void **state)
 	assert_int_equal(e.nbad, 3);
 	assert_false(ehframe_next(&e, &f));
 
-	/* Augmentation data beyond its entry. */
+	/* Augmentation data that exceeds its entry. */
 	b.data[last + 16] = 0x7f;
 	ehframe_begin(&e, &s);
 	assert_false(ehframe_next(&e, &f));

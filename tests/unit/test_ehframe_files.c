@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call frame information of a sample of this machine's files: libdw and the table that
- * the linker made must say the same. EHFRAME_ALL=1 takes every file instead of a sample.
+ * Call frame information in a sample of this machine's files. Our parser must agree with libdw and
+ * with the table that the linker made. EHFRAME_ALL=1 takes every file instead of a sample.
  */
 #include <elfutils/libdw.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gprofng, where it is installed, reads what the writer wrote. */
+/* gprofng, if it is installed, reads what the writer wrote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

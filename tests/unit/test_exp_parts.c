@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sub-experiments that have files in common: what is on disk, what is read, and what gprofng reads. */
+/*
+ * Sub-experiments that share files: what is on disk, what our reader reads, and what gprofng reads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +76,7 @@ static struct expwriter *new_part(struct expwriter *founder, const char *name, p
 	return w;
 }
 
-/* A function, a kernel function and a clock packet of nticks in either. */
+/* Add a function, a kernel function, and a clock packet of nticks in each of them. */
 static void fill_part(struct expwriter *founder, struct expwriter *w, uint32_t nticks)
 {
 	static const uint64_t kernel = 0xffffffff81000004, user = 0x1004;
@@ -91,7 +93,7 @@ static void fill_part(struct expwriter *founder, struct expwriter *w, uint32_t n
 	expwriter_exit(w, header.start_ns + 2000000000);
 }
 
-/* t.1.er, with parts of 100 and 20 ticks of 1 ms each way. */
+/* Create t.1.er with two parts, of 100 and of 20 ticks of 1 ms in each function. */
 static void write_parts(const char *dir)
 {
 	int dirfd;

@@ -331,7 +331,7 @@ static void an_unclosed_experiment_says_so(void **state)
 	experiment_close(e);
 }
 
-/* gprofng writes no event exit where a process goes on as another program. */
+/* gprofng writes no event exit if the process continues as another program. */
 static void exec_is_an_end(void **state)
 {
 	static const char *const more[] = {
@@ -390,7 +390,7 @@ static void sub_experiments_are_found(void **state)
 	vec_free(&subs);
 }
 
-/* gprofng gives them these numbers: test_exp_gprofng.c. */
+/* gprofng uses the same numbers: test_exp_gprofng.c. */
 static void sub_experiments_are_sorted_by_numbers(void **state)
 {
 	static const char *const sorted[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The name of the next experiment, among files that others put there. */
+/* The name of the next experiment, among files that other programs put there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

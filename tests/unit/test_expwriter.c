@@ -108,7 +108,10 @@ static size_t open_descriptors(void)
 
 enum { CROWD = 64 };
 
-/* Many writers under a low limit share its quarter, every line arrives, and nothing stays open. */
+/*
+ * Many writers under a low limit share a quarter of it. Every line is written, and nothing stays
+ * open.
+ */
 static void descriptors_are_shared(void **state)
 {
 	struct rlimit old, low;
@@ -132,7 +135,10 @@ static void descriptors_are_shared(void **state)
 			assert_true(open_descriptors() <= before + CROWD + low.rlim_cur / 4);
 		}
 	}
-	/* The last ones have the places, and with them these go: the first know only old ones. */
+	/*
+	 * The last files have the slots. Here they are closed, and the first files refer to slots
+	 * that no longer exist.
+	 */
 	for (int i = CROWD - 1; i >= 0; i--) {
 		__cleanup(freep) char *dir = xasprintf("%s/t.%d.er", (char *)*state, i);
 
@@ -427,8 +433,8 @@ static struct expwriter *write_and_cut(const char *dir, int nflushes, off_t size
 }
 
 /*
- * Another program cuts a file that is mapped (after many flushes), about to be (after three) or
- * neither. The writer notices it at the next flush if the page is gone, and otherwise at the end.
+ * Another program cuts a file that is mapped (after many flushes), about to be mapped (after three)
+ * or neither. If the page is gone the writer notices at the next flush; otherwise at the end.
  */
 static void a_file_that_was_cut_is_noticed(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far a file extends in memory, from headers as linkers and enemies write them. */
+/* How far a file extends in memory, with headers as linkers write them and with hostile ones. */
 #include "user/space/extent.h"
 
 #include <elf.h>
@@ -51,7 +51,7 @@ static void test_data_follows_code(void **state)
 	struct image im = image_of();
 
 	assert_int_equal(extent(&im, 0x1000), 0x14800 - 0x11000);
-	/* Nothing is known of a mapping that is not of code. */
+	/* If the mapping is not one of code, nothing is known. */
 	assert_int_equal(extent(&im, 0x2000), 0);
 	assert_int_equal(extent(&im, 0), 0);
 }

@@ -5,7 +5,7 @@
 
 enum { SECOND = 1000 }; /* in ticks */
 
-/* Thread 1 works for 3 s, thread 2 for 1 s after it; a packet stands at the end of its second. */
+/* Thread 1 works for 3 s, then thread 2 for 1 s. Each packet is at the end of its second. */
 static void open_two(struct opened *o)
 {
 	fixture_new(o);
@@ -101,8 +101,8 @@ static void test_units(void **state)
 }
 
 /*
- * A kernel function goes by its name with and without its module, with the kernel's own dots;
- * a C++ function by its short, its long and its mangled name.
+ * A kernel function matches with and without its module, by the kernel's own name with dots. A C++
+ * function matches by its short, its long and its mangled name.
  */
 static void test_function_names(void **state)
 {
@@ -188,7 +188,7 @@ static void test_texts(void **state)
 	assert_filters(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-/* Object types stand for their expressions. */
+/* An object type is replaced by its expression. */
 static void test_types(void **state)
 {
 	static const struct filter_row rows[] = {
@@ -204,7 +204,7 @@ static void test_types(void **state)
 	assert_filters(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-/* Each is one error that names the column; nothing leaks. */
+/* Each input is one error that names the column. Nothing leaks. */
 static void test_errors(void **state)
 {
 	static const struct {

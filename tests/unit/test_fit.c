@@ -57,7 +57,7 @@ static void assert_fit(size_t width, size_t ncolumns, size_t bar)
 	cell = &got.rows.data[0].cells[ncolumns - 2];
 	assert_int_equal(cell->kind, CELL_BAR);
 	assert_int_equal(strlen(cell->s), bar);
-	/* A quarter, to half a character. */
+	/* A quarter of the width, to half a character. */
 	assert_in_range(4 * strspn(cell->s, "U"), bar - 2, bar + 2);
 	table_free(&got);
 	table_free(&t);

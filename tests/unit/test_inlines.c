@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames of inlined calls: nested ones, in code that was split off a function, below
- * themselves, of functions that share a name, in the kernel. The compiler may order code
- * as it likes: stacks are made of addresses that its DWARF says lie in the calls.
+ * Frames of inlined calls: nested ones, in code that was split off a function, in themselves, of
+ * functions that share a name, and in the kernel. The compiler may order code in any way, so stacks
+ * are made of addresses that the DWARF assigns to the calls.
  */
 #include <fcntl.h>
 
@@ -69,7 +69,7 @@ static void put(struct library *l, const char *name, const char *text)
 	fclose(f);
 }
 
-/* Build lib.so in the experiment's directory, and open it beside the experiment. */
+/* Build lib.so in the experiment's directory, and open the experiment. */
 static void library_new(struct library *l, const char *command)
 {
 	__cleanup(freep) char *path = NULL, *build = NULL;
@@ -197,7 +197,7 @@ static void inlined_functions_have_the_names_of_their_symbols(void **state)
 	library_free(&l);
 }
 
-/* Each frame is where its function called the next one. */
+/* Each frame is at the place where its function called the next one. */
 static void frames_have_the_lines_of_their_functions(void **state)
 {
 	static const struct {
@@ -326,7 +326,7 @@ static void namesakes_stay_apart(void **state)
 	library_free(&l);
 }
 
-/* Functions 256 bytes apart, as the fixture has them; the pcs lie in what was inlined. */
+/* Functions 256 bytes apart, like the fixture's. The pcs lie in inlined calls. */
 static const char kernel[] = "#define AT __attribute__((aligned(256), noinline))\n"
 			     "static inline __attribute__((always_inline)) void helper(void)\n"
 			     "{ __asm__ volatile(\".skip 200, 0x90\"); }\n"

@@ -12,7 +12,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/ksymline.h"
 
-/* The memory ends with the line, so that sanitizers see reads beyond it. */
+/* The allocation ends with the line, so that sanitizers detect reads beyond it. */
 static bool parse(const char *text, char *all, size_t size)
 {
 	size_t n = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsing of the kernel's address format; with permission, questions to the kernel itself. */
+/* Parsing the kernel's format of addresses. With permission, also queries to the kernel. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static const struct ksym *next_listed(FILE *list, const struct kallsyms *all)
 	return NULL;
 }
 
-/* Functions from all of the kernel, asked at their start and middle, as in kallsyms. */
+/* Functions from the whole kernel, looked up by their start and middle, must equal kallsyms. */
 static void test_against_kallsyms(void **state)
 {
 	struct diag d = { 0 };

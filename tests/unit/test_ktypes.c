@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's types: a made-up kernel whose types are known, damaged ones, and this one. */
+/*
+ * The kernel's types: an invented kernel with known types, damaged types, and the running kernel's.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,11 +24,11 @@ struct image {
 	struct btf *btf;
 	int fd;
 	char path[32];
-	int task, other; /* the two structs of one name */
+	int task, other; /* two structs with the same name */
 	int trace, iterator;
 };
 
-/* Enough to need more than one step to find what follows. */
+/* Enough types that finding the next ones takes more than one step. */
 static void fill(struct btf *b, int integer, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -158,7 +160,7 @@ static void test_numbers(void **state)
 }
 
 /*
- * "name@bit offset:bits" of all members in a row; members of an unnamed one are listed in its
+ * "name@bit offset:bits" of all members in order. Members of an unnamed member are listed in its
  * place.
  */
 static void describe(const struct btf *b, int id, char *ret, size_t size)
@@ -177,7 +179,7 @@ static void describe(const struct btf *b, int id, char *ret, size_t size)
 	}
 }
 
-/* The types of the programs: another view of task, and a type of our own. */
+/* The types of the programs: another view of task, and a type that only they have. */
 static struct btf *local_types(void)
 {
 	static const char *const members[] = { "flags", "in", "high", "parent", "comm", "colour" };
@@ -283,7 +285,7 @@ static void test_damaged(void **state)
 	assert_int_equal(look("/proc/self/status"), -EINVAL);
 }
 
-/* The running kernel's, as libbpf numbers them. */
+/* The running kernel's types, with libbpf's ids. */
 static void test_this_kernel(void **state)
 {
 	static const struct {

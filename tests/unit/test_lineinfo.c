@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines and inlined calls of objects that the machine's own compiler makes of
- * tests/fixtures/source, in the forms that DWARF comes in, and of damaged ones.
- * The compiler may reorder code; the tests check only what it must not change.
+ * Lines and inlined calls. The machine's own compiler builds tests/fixtures/source with each form
+ * of DWARF; some objects are damaged. The compiler may reorder code, so the tests check only what
+ * it must not change.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Run a command in the test's directory; SRC in it is where the sources are. */
+/* Run a command in the test's directory. SRC in it is replaced by the directory of the sources. */
 static void shell(const char *command)
 {
 	__cleanup(freep) char *here = getcwd(NULL, 0);
@@ -118,7 +118,7 @@ static const char *base_of(const struct object *o, uint32_t file)
 	return slash ? slash + 1 : path;
 }
 
-/* How many bytes of the function have that chain of inlined calls, the outermost first. */
+/* Counts the bytes of the function that have this chain of inlined calls, outermost first. */
 static unsigned bytes_with(struct object *o, const char *func, const char *chain)
 {
 	const struct sym *s = sym_of(o, func);
@@ -218,7 +218,7 @@ static void dwarf_of_every_version_is_read(void **state)
 	}
 }
 
-/* A function within one that is inlined everywhere: only a template encloses it. */
+/* A function inside one that is inlined everywhere: it is enclosed only by a template. */
 static void functions_within_functions_have_their_inlined_calls(void **state)
 {
 	struct object o;
@@ -249,7 +249,7 @@ static void debug_file_is_found_by_link_and_by_id(void **state)
 	check_file("apart.so", root);
 }
 
-/* A server on this disk; nothing uses the network. */
+/* A server in a directory; nothing uses the network. */
 static void debuginfod_is_asked_when_it_is_configured(void **state)
 {
 	__cleanup(freep) char *root = xasprintf("%s/root", dir);
@@ -275,7 +275,7 @@ static void debuginfod_is_asked_when_it_is_configured(void **state)
 	unsetenv("DEBUGINFOD_URLS");
 }
 
-/* dwz shares what two debug files have in common, as Debian does with all of a package. */
+/* dwz moves what two debug files have in common to a third, as Debian does for a whole package. */
 static void dwz_file_is_read(void **state)
 {
 	struct object o;
@@ -330,7 +330,10 @@ static void unbelievable_sizes_are_refused(void **state)
 	size_t size;
 	char *data;
 	const uint64_t claim = 1ULL << 30;
-	/* ELFCOMPRESS_ZLIB, reserved, the size, of .debug_info: the first such header is enough. */
+	/*
+	 * ELFCOMPRESS_ZLIB, reserved, the size. The first such header, that of .debug_info, is
+	 * enough.
+	 */
 	static const char header[] = "\1\0\0\0\0\0\0\0";
 	char *at;
 
@@ -388,7 +391,7 @@ static void damaged_files_are_read_without_harm(void **state)
 		struct lineinfo *l;
 
 		buf_add(&b, data, size);
-		/* Damage after the headers, in the sections; test_symtab does the rest. */
+		/* Damage after the headers, in the sections. test_symtab damages the rest. */
 		for (size_t k = random_below(&random, 8) + 1; k > 0; k--)
 			b.data[0x1000 + random_below(&random, size - 0x1000)] =
 				random_next(&random);
@@ -464,8 +467,8 @@ static void intervals_are_cut_where_calls_begin_and_end(void **state)
 	inline_add_range(&x, c, 120, 130);
 	inline_add_range(&x, a, 100, 200);
 	inline_add_range(&x, b, 110, 140);
-	inline_add_range(&x, b, 100, 105); /* in two places, and beginning with its caller */
-	inline_add_range(&x, d, 140, 999); /* cut, because it is longer than its caller */
+	inline_add_range(&x, b, 100, 105); /* two ranges; one begins together with its caller */
+	inline_add_range(&x, d, 140, 999); /* cut, because it extends beyond its caller */
 	inline_add_range(&x, e, 200, 210);
 	inline_add_range(&x, e, 300, 300); /* nothing */
 	inline_finish(&x);

@@ -10,7 +10,7 @@
 #include "analysis/base/diag.h"
 #include "user/record/live.h"
 
-/* Samples are shown always. */
+/* Samples are always shown. */
 #define COUNTS(...) ((struct record_counts){ .of = { __VA_ARGS__ } })
 
 static void test_line(void **state)

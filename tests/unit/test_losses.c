@@ -51,7 +51,7 @@ static void test_nothing(void **state)
 static void test_causes(void **state)
 {
 	static const struct {
-		const char *more;   /* elements, behind those of a recording that lost nothing */
+		const char *more;   /* elements added to those of a recording without losses */
 		const char *headline, *cause;
 	} rows[] = {
 		{ "<limit bytes=\"1\" reached_ns=\"1500000000\"/>", "*** Not complete",

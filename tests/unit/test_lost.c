@@ -19,7 +19,7 @@
 static const struct {
 	struct record_counts n;
 	struct drops drops;
-	const char *lost; /* and what it means; NULL: nothing is said */
+	const char *lost; /* and its meaning; NULL: no message */
 } rows[] = {
 	{ .n.of[ER_KIND_CLOCK] = { .produced = 5, .recorded = 5 },
 	  .drops.n = { [DROP_LIMIT] = 1, [DROP_PSEUDO] = 1, [DROP_LATE] = 1, [DROP_ARCHIVE] = 1 } },

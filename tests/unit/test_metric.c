@@ -132,7 +132,7 @@ static void test_derived(void **state)
 	assert_printed(&i, "e.user:e%user:name");
 	metric_list_free(&l);
 	metric_list_free(&c);
-	/* The attributed metric is visible as both together; hidden only if both are. */
+	/* The attributed metric has the visibilities of both. It is hidden only if both are. */
 	metric_list_parse(&o.metrics, LIST_FUNCS, "e%user:i!user:address:i.total", &o.diag, &l);
 	metric_list_callers(&l, &c);
 	assert_printed(&c, "a%user:e%user:i!user:address:a.total:i.total:name");

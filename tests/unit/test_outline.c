@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts that were split off functions: their function, their name, their callers. */
+/*
+ * Parts that were split off functions: which function each belongs to, its name, and its callers.
+ */
 #include "analysis/model/outline.h"
 #include "analysis/model/source.h"
 #include "tests/unit/session_fixture.h"
@@ -31,7 +33,10 @@ static void names_of_parts_say_what_they_were_split_off(void **state)
 		assert_int_equal(outlined_from(names[i].symbol), strlen(names[i].parent));
 }
 
-/* 16 bytes each from LINKED on, in two compile units; "foo" is "foo2" too, which lists show. */
+/*
+ * Functions of 16 bytes each from LINKED on, in two compile units. "foo" has the alias "foo2",
+ * which lists show.
+ */
 enum { LINKED = 0x2000, OFFSET = 0x1000, EACH = 16 };
 
 #define RAN 0x7f0000001000ULL
@@ -96,9 +101,9 @@ static void parts_of_one_name(struct opened *o)
 {
 	MET(o, 1, BAR, FOO_COLD);
 	MET(o, 2, BAR, FOO, FOO_PART);       /* by its own function */
-	MET(o, 4, BAR, FOO_PART);            /* by one that foo was inlined into */
+	MET(o, 4, BAR, FOO_PART);            /* called by a function that foo was inlined into */
 	MET(o, 8, BAR, FOO_PART_COLD);       /* a part of a part */
-	MET(o, 16, BAR, FOO, FOO_COLD);      /* foo called itself: cold code is never called */
+	MET(o, 16, BAR, FOO, FOO_COLD);      /* foo called itself; cold code is never called */
 	MET(o, 32, BAR, LONE_PART, COLDER);  /* no such function */
 }
 

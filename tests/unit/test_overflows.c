@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Overflows of counters in, packets out, read back with the reader. */
+/* Overflows of counters become packets, which are read back with the reader. */
 #include "tests/unit/drain_fixture.h"
 
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,
@@ -30,7 +30,7 @@ struct sums {
 	size_t npcs;
 };
 
-/* Sums by tag, and the last packet in full. */
+/* Sums for each tag, and the last packet in full. */
 static struct sums read_overflows(const struct experiment *e)
 {
 	const struct exp_stream *s = counters_of(e);
@@ -114,7 +114,7 @@ static void test_names_and_labels(void **state)
 	experiment_close(e);
 }
 
-/* As clock samples: the user's part is one frame, LWPID the process. */
+/* As with clock samples, the user part is one frame and LWPID is the process. */
 static void test_not_followed(void **state)
 {
 	struct fixture f;

@@ -40,7 +40,7 @@ static void tables_are_sound(void **state)
 	assert_int_equal(er_type_parse("INT31"), -1);
 }
 
-/* Each state has the names that it needs, and no two have one of them in common. */
+/* Each state has the names that it needs, and no two states share a name. */
 static void states_are_sound(void **state)
 {
 	uint64_t letters = 0, usages = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sample points of waits, the code that runs in the kernel: do the records
- * represent the time in proportion, for any order of the waits?
+ * The sample points of waits, which is code that runs in the kernel. The records must represent the
+ * time in proportion, for any order of the waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static uint32_t bpf_get_prandom_u32(void)
 enum { US = 1000, MS = 1000000 };
 
 /*
- * Alternating waits of these lengths over `total` ns; returns the first one's share of the weight.
+ * Alternates waits of these two lengths for `total` ns. Returns the first one's share of the
+ * weight.
  */
 static double share(const uint32_t *lens, int n, uint64_t total)
 {
@@ -92,7 +93,9 @@ static void test_long_always(void **state)
 	}
 }
 
-/* The weights of a wait of any length are at most two distances below its time, and never above. */
+/*
+ * For a wait of any length the weight is at most two distances below the time, and never above it.
+ */
 static void test_very_long(void **state)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -106,8 +109,8 @@ static void test_very_long(void **state)
 }
 
 /*
- * Many threads with one wait each of 0.2 distances: the first point lies in 4 of 5 and
- * weighs 1 ms on average, few have a second one.
+ * Many threads with one wait each of 0.2 distances. In 4 of 5 waits there is a first point, which
+ * weighs 1 ms on average. Few waits have a second point.
  */
 static void test_short_lives(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sub-experiments that the processes of a program share. */
+/* Pools: sub-experiments that the processes of a program share. */
 #include <linux/types.h>
 
 #include "bpf/frame.h"
@@ -10,11 +10,11 @@
 
 enum {
 	LIBRARY_INO = 900,
-	THREADS = 1000, /* from the number of a process to that of its thread */
-	KERNEL = 1, /* the first map record of each sub-experiment is that of the kernel */
+	THREADS = 1000, /* added to a process's number to get its thread's */
+	KERNEL = 1, /* each sub-experiment's first map record is the kernel's */
 };
 
-/* A process to which events happen. */
+/* A process that events are reported for. */
 struct history {
 	struct fixture *f;
 	pid_t pid;
@@ -35,7 +35,9 @@ static void maps(const struct history *h, uint64_t t, const char *path, uint64_t
 		.addr = addr, .pgoff = pgoff, .len = len, .dev = 1, .ino = ino });
 }
 
-/* A process runs `program`, and a library that is mapped elsewhere in each process. */
+/*
+ * A process that runs `program` and has mapped a library. Each process maps it at another address.
+ */
 static struct history begins(struct fixture *f, pid_t pid, const char *program, uint64_t ino)
 {
 	struct history h = { f, pid };
@@ -77,7 +79,7 @@ static void give_sample(struct fixture *f, pid_t pid, uint64_t stack, uint64_t u
 	drain_take(f->drain, 0, &c, sizeof(c));
 }
 
-/* A packet; its stack as the reader has it. */
+/* A packet, and its stack as the reader returns it. */
 struct seen {
 	int64_t lwp, thread, ticks, uid, npcs;
 	const uint64_t *pcs;
@@ -141,7 +143,7 @@ static void test_processes_share_stacks(void **state)
 	assert_int_equal(e->processes.data[1].pid, PID + 2);
 	assert_int_equal(e->processes.data[1].begin_ns, 1100);
 	assert_string_equal(e->processes.data[1].name, "prog");
-	/* Each file has one segment; addresses are its place and the offset. */
+	/* Each file has one segment. An address is the file's place plus the offset. */
 	assert_int_equal(pool->maps.len, KERNEL + 2);
 	lib = &pool->maps.data[KERNEL];
 	assert_int_equal(lib->vaddr, address_in_pool(er_frame(er_frame_file(frames[0]), 0x5000)));
@@ -154,7 +156,7 @@ static void test_processes_share_stacks(void **state)
 	experiment_close(e);
 }
 
-/* A part that two processes map differently is in one segment only. */
+/* A part of a file that two processes map differently is in one segment only. */
 static void test_parts_do_not_overlap(void **state)
 {
 	const uint64_t offsets[] = { 0x10, 0x1800, 0x3800, 0x5800 };
@@ -188,7 +190,7 @@ static void test_parts_do_not_overlap(void **state)
 	experiment_close(e);
 }
 
-/* -F =regexp and -F all: as many as there is room for have experiments of their own. */
+/* -F =regexp and -F all: processes get experiments of their own while there is room. */
 static void test_beyond_the_limit(void **state)
 {
 	struct fixture f;
@@ -220,7 +222,10 @@ static void test_beyond_the_limit(void **state)
 	experiment_close(e);
 }
 
-/* Programs of one name are told apart by their files; beyond 1,024 programs all share one pool. */
+/*
+ * Programs of the same name are distinguished by their files. Beyond 1,024 programs all others
+ * share one pool.
+ */
 static void test_many_programs(void **state)
 {
 	enum { PROGRAMS = 1030 };
@@ -254,7 +259,7 @@ static void test_many_programs(void **state)
 	experiment_close(e);
 }
 
-/* Code that is in no file has an address in its process only. */
+/* The address of code that is in no file is valid in its process only. */
 static void test_generated_code(void **state)
 {
 	const uint64_t generated = 0x7e0000001234;
@@ -275,7 +280,7 @@ static void test_generated_code(void **state)
 		give_sample(&f, PID + 1, i, 1);
 	give_sample(&f, PID + 2, 2, 1);
 	e = finish(&f);
-	/* A caller may be a mistake of the walk. */
+	/* A caller outside all files may be an error of the walk, so it does not count. */
 	pool = open_sub(e, "_none.1.er");
 	assert_int_equal(read_packets(pool, seen, 4), 3);
 	assert_int_equal(seen[1].pcs[1], generated - 1);
@@ -288,7 +293,7 @@ static void test_generated_code(void **state)
 	experiment_close(e);
 }
 
-/* The test's own process: data lies behind the code, and the heap behind data is no file's. */
+/* In the test's own process data follows the code. The heap follows data, and is in no file. */
 static int variable = 1;
 
 static void test_data_of_a_file(void **state)

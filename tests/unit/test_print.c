@@ -60,7 +60,7 @@ static void width_is_what_a_terminal_shows(void **state)
 	assert_int_equal(text_width("\xc3"), 1);
 }
 
-/* A table of two numbers and a name, as a function list is. */
+/* A table with two numbers and a name, like a function list. */
 static struct table list_table(void)
 {
 	struct table t = { .name = "functions",
@@ -95,7 +95,7 @@ static void drop(struct table *t)
 	arena_free(&t->arena);
 }
 
-/* The table in this mode; `said` gets the messages. */
+/* Prints the table in this mode. `said` gets the messages. */
 static char *printed(const struct table *t, const char *mode, struct diag *d)
 {
 	struct printer p;
@@ -297,7 +297,7 @@ static void json_has_all_digits_and_escapes(void **state)
 	drop(&t);
 }
 
-/* Any name is text of the page; a file has one head. */
+/* Any name becomes text of the page. A file has only one head. */
 static void html_escapes_names(void **state)
 {
 	struct table t = list_table();
@@ -343,7 +343,7 @@ static void assert_digits(struct cell c, int digits, double value)
 	assert_cell(c, want);
 }
 
-/* The digits are printf's, also next to and in the middle between two of them. */
+/* The digits equal printf's, also next to a number halfway between two, and at it. */
 static void digits_are_those_of_printf(void **state)
 {
 	static const int64_t steps[] = { -1, 0, 1 };

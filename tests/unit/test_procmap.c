@@ -124,7 +124,7 @@ static void test_reused_pid_is_told_apart(void **state)
 	procmap_free(pm);
 }
 
-/* Without a record of the process /proc is read once, and that is counted. */
+/* If no event announced the process, /proc is read once, and that is counted. */
 static void test_unannounced_process_is_counted(void **state)
 {
 	struct procmap *pm = fresh();
@@ -218,7 +218,7 @@ static void test_overlaid_mapping_goes(void **state)
 	map_at(pm, 110, PID, 0x10000, 0x10000, "/lib/whole");
 	map_at(pm, 120, PID, 0x14000, 0x2000, "/lib/middle");
 	assert_int_equal(im->space->maps.len, 3);
-	assert_int_equal(seen.mapped, 4); /* the whole, two pieces of it, and the middle */
+	assert_int_equal(seen.mapped, 4); /* the whole, its two pieces, and the middle */
 	assert_int_equal(seen.unmapped, 1);
 	vec_for_each(m, &im->space->maps) {
 		if (m->start == 0x16000)
@@ -277,12 +277,12 @@ static void test_stat(void **state)
 	assert_int_equal(st.nthreads, 1);
 	assert_false(st.kthread);
 	assert_false(procfs_stat(-1, &st));
-	/* In a container it may be anything. */
+	/* In a container it may have any value. */
 	if (procfs_stat(2, &st) && !strcmp(st.comm, "kthreadd"))
 		assert_true(st.kthread);
 }
 
-/* The exec was missed: /proc has the program; the second time nothing is new. */
+/* The exec event was missed, so /proc has the program. The second time there is nothing new. */
 static void test_what_was_missed_is_caught_up(void **state)
 {
 	struct procmap *pm = fresh();
@@ -305,7 +305,7 @@ static void test_what_was_missed_is_caught_up(void **state)
 	procmap_free(pm);
 }
 
-/* One that /proc/PID/stat shows with escapes. */
+/* A name that /proc/PID/stat shows with escapes. */
 static void test_scan_takes_the_name_itself(void **state)
 {
 	static const char odd[] = "a\\b\tc";
@@ -335,7 +335,7 @@ static void keep_line(void *ctx, const struct maps_line *l)
 	all->at[all->n++] = *l;
 }
 
-/* A kernel that lists only code lists the same as the lines of all mappings. */
+/* A kernel that lists only code must give the same list as the lines of all mappings. */
 static void test_code_is_what_the_lines_say(void **state)
 {
 	static struct lines got;
@@ -402,7 +402,10 @@ static void test_raw_records(void **state)
 	assert_false(sideband_parse(&r, sizeof(r), &e));
 }
 
-/* Each process is below its limit, all together exceed theirs; a process that ends makes room. */
+/*
+ * Each process is below its limit, but together they exceed the limit for all. A process that ends
+ * makes room.
+ */
 static void test_all_mappings_are_bounded(void **state)
 {
 	enum { MAPPINGS = 15000, CHILDREN = 75 };

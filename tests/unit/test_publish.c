@@ -105,7 +105,7 @@ static void test_ranges_are_sorted(void **state)
 	end(&f);
 }
 
-/* A walk may still read the old ones. */
+/* A walk may still read the old ranges. */
 static void test_a_change_goes_to_another_place(void **state)
 {
 	uint32_t first, second;
@@ -162,7 +162,9 @@ static void test_a_frame_is_where_the_image_maps_it(void **state)
 	end(&f);
 }
 
-/* A library, and another one mapped in its place. A record refers to the mapping of its time. */
+/*
+ * A library is replaced by another one at its address. A record refers to the mapping at its time.
+ */
 static void test_a_frame_is_where_it_was_mapped_then(void **state)
 {
 	static const struct procmap_hooks none;

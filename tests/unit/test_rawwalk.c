@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Walks a raw stack of this very program, whose functions note where they return to. */
+/* Walks a raw stack of this program itself. Its functions note their return addresses. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,9 +35,11 @@ static struct {
 static uint64_t returns[DEPTH + 2]; /* the innermost first */
 static unsigned nreturns;
 
-/* --- what is walked --- */
+/* --- the stack that is walked --- */
 
-/* Copy the stack as BPF does: frames of other functions, which a sanitizer would not let us read. */
+/*
+ * Copy the stack like BPF. This reads frames of other functions, which a sanitizer would not allow.
+ */
 static __attribute__((noinline, no_sanitize("address"))) void copy_stack(uint64_t sp)
 {
 	const volatile uint64_t *from = (const uint64_t *)sp;
@@ -159,7 +161,7 @@ static void test_a_table_that_lacks_is_named(void **state)
 	struct walk w = walk(false);
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* a sanitizer's frames lie between those that are looked for */
+	skip(); /* with a sanitizer there are other frames between the expected ones */
 #endif
 
 	assert_int_equal(w.end, ER_END_NO_TABLE);
@@ -194,7 +196,7 @@ static void test_a_copy_may_be_too_short(void **state)
 	assert_true(w.frames[1] == frame_of(returns[0]));
 }
 
-/* Eight bytes are read, or none. */
+/* Either eight bytes are read or none. */
 static void test_a_word_that_is_copied_in_part_is_not_read(void **state)
 {
 	uint64_t nbytes = raw.head.nbytes;
@@ -210,7 +212,7 @@ static void test_a_word_that_is_copied_in_part_is_not_read(void **state)
 	assert_int_equal(w.n, 1);
 }
 
-/* call *%rax, wherever one looks */
+/* the code everywhere is call *%rax */
 static bool only_calls(void *ctx, uint32_t file, uint64_t offset, uint64_t *ret)
 {
 	*ret = 0xd0ff000000000000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel stacks as /proc/PID/stack of 6.1, 6.12 and 6.18 shows them, and what they mean. */
+/* Kernel stacks as /proc/PID/stack of Linux 6.1, 6.12 and 6.18 shows them, and their reasons. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,11 +152,11 @@ static void test_syscalls(void **state)
 	assert_int_equal(reason_of_syscall(SYS_ppoll), REASON_POLL);
 	assert_int_equal(reason_of_syscall(SYS_futex), REASON_USER_LOCK);
 	assert_int_equal(reason_of_syscall(SYS_clock_nanosleep), REASON_TIMER);
-	assert_int_equal(reason_of_syscall(SYS_read), REASON_OTHER); /* of what kind is unknown */
+	assert_int_equal(reason_of_syscall(SYS_read), REASON_OTHER); /* from any kind of file */
 	assert_int_equal(reason_of_syscall(-1), REASON_OTHER);
 }
 
-/* Without a stack the record's own fields decide. */
+/* Without a stack, the record's own fields decide. */
 static void test_without_a_stack(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reasons of waits and wakers where both the record's flags and the stack matter. */
+/* Reasons of waits and of wakeups that depend on both the record's flags and the stack. */
 #include "tests/unit/drain_fixture.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
@@ -13,7 +13,7 @@ struct kernel {
 	struct reasons *reasons;
 };
 
-/* A kernel that has these functions, and a stack of them: leaf first, blank separated. */
+/* A kernel with these functions, and a stack of them. Names are leaf first, separated by blanks. */
 static void kernel_with(struct kernel *k, const char *text)
 {
 	struct {
@@ -104,12 +104,17 @@ static void test_waking(void **state)
 		enum waking waking;
 	} cases[] = {
 		{ "try_to_wake_up hrtimer_wakeup asm_sysvec_apic_timer_interrupt", WAKING_TIMER },
-		/* A packet of the thread's own, delivered as its system call ends. */
+		/*
+		 * A packet that the thread itself sent is delivered at the end of its system call.
+		 */
 		{ "sock_def_readable process_backlog __local_bh_enable_ip tcp_sendmsg",
 		  WAKING_THREAD },
-		/* The softirq ran at that moment by chance. */
+		/* It was chance that the softirq ran at that moment. */
 		{ "sock_def_readable __local_bh_enable_ip tcp_sendmsg", WAKING_INTERRUPT },
-		/* An interrupt in a thread that delivers: the thread has no part in it. */
+		/*
+		 * An interrupt stops a thread that delivers data. The thread did not cause the
+		 * wakeup.
+		 */
 		{ "sock_def_readable __irq_exit_rcu process_backlog __local_bh_enable_ip",
 		  WAKING_INTERRUPT },
 		{ "sock_def_readable __irq_exit_rcu hrtimer_wakeup", WAKING_INTERRUPT },

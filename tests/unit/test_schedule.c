@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is due when, on a clock of our own. */
+/* What is due when, on a simulated clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static unsigned times(struct schedule *s, enum due what, uint64_t from, uint64_t
 	return n;
 }
 
-/* -S 1 -t 2.5: at 1 s and at 2 s, whatever else is done in between. */
+/* -S 1 -t 2.5: due at 1 s and at 2 s, independent of other work in between. */
 static void usage_samples_keep_their_beat(void **state)
 {
 	const struct plan plan = { .sample_s = 1, .end_ns = 5 * SEC / 2 };
@@ -32,7 +32,7 @@ static void usage_samples_keep_their_beat(void **state)
 	schedule_init(&s, &plan, start);
 	assert_int_equal(times(&s, DUE_SAMPLE, 0, SEC - 1, SEC / 10 - 1), 0);
 	assert_int_equal(times(&s, DUE_SAMPLE, SEC, plan.end_ns, SEC / 10), 2);
-	/* A late caller finds all that were due, and then the next one on time. */
+	/* A late caller finds everything that was due, and then the next one on time. */
 	schedule_init(&s, &plan, start);
 	assert_int_equal(times(&s, DUE_SAMPLE, 19 * SEC / 5, 4 * SEC - 1, 1000000), 3);
 	assert_true(schedule_due(&s, DUE_SAMPLE, start + 4 * SEC));
@@ -78,7 +78,7 @@ static void the_end_comes_once_and_may_come_earlier(void **state)
 	assert_int_equal(times(&s, DUE_END, 2 * SEC, 20 * SEC, SEC), 1);
 }
 
-/* A wait of less than a millisecond is one, or the recorder would spin until then. */
+/* A wait of less than a millisecond takes one; otherwise the recorder would spin. */
 static void waits_are_rounded_up(void **state)
 {
 	const struct plan plan = { .end_ns = SEC / 1000 + 1 };

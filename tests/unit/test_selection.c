@@ -7,7 +7,9 @@
 
 enum { NSAMPLES = 6, TICKS = 10 };
 
-/* Two processes with six samples each; in each sample thread 1 and thread 2 of both work. */
+/*
+ * Two processes with six samples each. In each sample thread 1 and thread 2 of both processes work.
+ */
 static void open_samples(struct opened *o)
 {
 	struct exp_builder *sub;
@@ -38,7 +40,7 @@ static int select_kind(struct opened *o, enum select_kind kind, const char *text
 	return selection_parse(&o->view.selection, o->session, kind, text, &o->diag);
 }
 
-/* In packets. */
+/* The number of packets. */
 static int64_t selected(struct opened *o)
 {
 	view_state_changed(&o->view);
@@ -99,7 +101,10 @@ static void test_experiments(void **state)
 	assert_string_equal(printed(&o, 2, SELECT_LWP), "all");
 	assert_string_equal(printed(&o, 2, SELECT_THREAD), "all");
 	assert_int_equal(selected(&o), 2);
-	/* What is inside the new list is kept, what comes back has everything. */
+	/*
+	 * Experiments in the new list keep their selection. An experiment that comes back has
+	 * everything selected.
+	 */
 	assert_int_equal(select_kind(&o, SELECT_THREAD, "2"), 0);
 	assert_string_equal(printed(&o, 2, SELECT_SAMPLE), "3");
 	assert_string_equal(printed(&o, 1, SELECT_SAMPLE), "all");
@@ -132,7 +137,7 @@ static void test_errors(void **state)
 		if (!strstr(o.diag.msgs[3 * i].text, want))
 			fail_msg("'%s' wants %s: %s", rows[i].text, want, o.diag.msgs[3 * i].text);
 	}
-	/* Nothing changed. */
+	/* A wrong list changes nothing. */
 	assert_string_equal(printed(&o, 1, SELECT_SAMPLE), "2");
 	assert_int_equal(selected(&o), 4);
 	fixture_free(&o);

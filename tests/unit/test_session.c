@@ -8,7 +8,10 @@ static const struct mapping *at(struct addrmap *m, uint64_t pc, int64_t t, struc
 	return addrmap_find(m, pc, t, valid);
 }
 
-/* What is replaced counts until then; what begins later counts before. */
+/*
+ * A mapping is valid until it is replaced. Before its beginning a mapping is valid, too, if there
+ * is none other.
+ */
 static void test_map_over_time(void **state)
 {
 	struct func f[3] = { 0 };
@@ -32,7 +35,10 @@ static void test_map_over_time(void **state)
 	addrmap_free(m);
 }
 
-/* A mapping that another one cut in two is gone when its beginning is; the other one stays. */
+/*
+ * A mapping was cut in two by another one. If it is unmapped at its beginning both pieces end, and
+ * the other one stays.
+ */
 static void test_unmapping_ends_all_pieces(void **state)
 {
 	struct func f[2] = { 0 };
@@ -53,7 +59,7 @@ static void test_unmapping_ends_all_pieces(void **state)
 	addrmap_free(m);
 }
 
-/* A mapping told twice changes nothing; one that covers the end of memory is no trap. */
+/* Reporting a mapping twice changes nothing. A mapping that covers the end of memory is handled. */
 static void test_map_odd(void **state)
 {
 	struct func f = { 0 };
@@ -73,7 +79,7 @@ static void test_map_odd(void **state)
 	addrmap_free(m);
 }
 
-/* Thousands of mappings on top of each other end, and are answered. */
+/* With thousands of mappings on top of each other, every lookup ends with an answer. */
 static void test_map_deep(void **state)
 {
 	struct func f[2] = { 0 };
@@ -89,7 +95,7 @@ static void test_map_deep(void **state)
 	addrmap_free(m);
 }
 
-/* One stack, two meanings of its address: two stacks of the session. */
+/* An address with two meanings: one recorded stack becomes two stacks of the session. */
 static void test_epochs(void **state)
 {
 	struct expwriter *w;
@@ -129,7 +135,7 @@ static void test_names(void **state)
 	fixture_free(&o);
 }
 
-/* A file that is gone: one function for the mapped stretch, and a warning of the object. */
+/* If a file no longer exists, its mapping is one function, and the object has a warning. */
 static void test_missing_object(void **state)
 {
 	struct loadobj *obj;
@@ -148,7 +154,10 @@ static void test_missing_object(void **state)
 	fixture_free(&o);
 }
 
-/* Ids in name order, functions shared, a kernel experiment's SYSTEM is KCPU. */
+/*
+ * Ids are in the order of names, functions are shared, and SYSTEM counts as KCPU in a kernel
+ * experiment.
+ */
 static void test_subs(void **state)
 {
 	struct exp_builder *a, *b;

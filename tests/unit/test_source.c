@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where source and code of functions come from: the search path, a vmlinux at
- * another address than the recorded kernel's, the dyntext file.
+ * Where source and code of functions are found: in the search path, in a vmlinux that is linked at
+ * other addresses than the recorded kernel's, and in the dyntext file.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -62,12 +62,12 @@ static void sources_are_looked_for_in_order(void **state)
 	check_found(&sp, "/build/reproducible/y/x.c", deep);
 	check_found(&sp, "debian/build/y/x.c", deep);
 	check_found(&sp, "/nowhere/x.c", NULL);
-	assert_int_equal(search_map(&sp, "/src", one, &d), 0); /* the first that is there counts */
+	assert_int_equal(search_map(&sp, "/src", one, &d), 0); /* the first existing one is used */
 	assert_int_equal(search_map(&sp, "/src", moved, &d), 0);
 	check_found(&sp, "/src/z.c", mapped);
 	check_found(&sp, "/srcs/z.c", NULL); /* no prefix: another name */
 	assert_int_equal(search_map(&sp, "", one, &d), -1);
-	search_set(&sp, "fifo"); /* no regular file: passed over, not waited for */
+	search_set(&sp, "fifo"); /* not a regular file: it is skipped, without waiting for it */
 	check_found(&sp, "/w.c", NULL);
 	buf_free(&b);
 	diag_free(&d);
@@ -85,7 +85,7 @@ static const char kernel_source[] =
 	"\\name:\n\t.loc 1 \\line\n\tret\n\t.skip 255, 0x90\n\t.size \\name, . - \\name\n"
 	"\t.endm\n";
 
-/* Functions 256 bytes apart, in this order, with a line each: 10, 20, … */
+/* Functions 256 bytes apart, in this order. Each has a line: 10, 20, … */
 static void write_functions(const char *dir, const char *const *names, const char *command)
 {
 	struct buf b = { 0 };
@@ -109,7 +109,7 @@ static void write_vmlinux(const char *dir, const char *const *names)
 static const char recorded[] = "k:vfs_read>k:do_sys>k:entry";
 static const char *const same_order[] = { "vfs_read", "do_sys", "entry", NULL };
 
-/* What was recorded, beside a vmlinux with these functions, for the tests to look for. */
+/* A recording and a vmlinux with these functions, for the tests to look up. */
 static struct func *open_beside_vmlinux(struct opened *o, const char *const *names)
 {
 	fixture_new(o);
@@ -119,7 +119,7 @@ static struct func *open_beside_vmlinux(struct opened *o, const char *const *nam
 	return the_func(o, "do_sys");
 }
 
-/* A module is a relocatable file; its name in the list of modules has no hyphen. */
+/* A module is a relocatable file. Its name in the list of modules has no hyphen. */
 static void lines_of_a_module_come_from_its_file(void **state)
 {
 	static const char *const names[] = { "mod_init", "mod_read", NULL };
@@ -143,7 +143,7 @@ static void lines_of_a_module_come_from_its_file(void **state)
 	fixture_free(&o);
 }
 
-/* As distributions have them; a damaged one is told of, and is no module. */
+/* Modules compressed as distributions do it. A damaged one causes a warning and is not used. */
 static void compressed_modules_are_unpacked(void **state)
 {
 	static const char *const names[] = { "mod_init", "mod_read", NULL };
@@ -203,7 +203,7 @@ static void kernel_lines_and_code_come_from_its_vmlinux(void **state)
 	fixture_free(&o);
 }
 
-/* Each experiment has the symbols that its own stacks mention; the kernel is one. */
+/* Each experiment has the symbols of its own stacks only. The kernel is the same for all. */
 static void functions_that_only_a_sub_experiment_mentions_count(void **state)
 {
 	static const char *const names[] = { "mod_init", "mod_read", NULL };
@@ -224,7 +224,7 @@ static void functions_that_only_a_sub_experiment_mentions_count(void **state)
 	fixture_free(&o);
 }
 
-/* A section of its own is loaded elsewhere than the rest; the name says which function it is. */
+/* A separate section is loaded elsewhere than the rest. The name identifies the function. */
 static void sections_of_a_module_move_each_for_itself(void **state)
 {
 	static const char *const names[] = { "mod_a", "mod_b", "mod_c", NULL };
@@ -232,7 +232,7 @@ static void sections_of_a_module_move_each_for_itself(void **state)
 	struct opened o;
 
 	fixture_new(&o);
-	/* What was recorded lies in the order of this stack: mod_late is the first here … */
+	/* The recorded order is that of this stack: mod_late comes first here … */
 	exp_builder_profile(o.builder, 1,
 			    "k:my_mod`mod_late>k:my_mod`mod_a>k:my_mod`mod_b>k:my_mod`mod_c",
 			    MS_SYSTEM, 1);
@@ -255,7 +255,7 @@ static void sections_of_a_module_move_each_for_itself(void **state)
 	fixture_free(&o);
 }
 
-/* What is called in another file has its name, and is no function of this one. */
+/* A function that is defined in another file has a name, but is not a function of this one. */
 static void a_module_s_calls_to_the_kernel_have_names(void **state)
 {
 	static const char *const names[] = { "mod_read", NULL };
@@ -281,7 +281,7 @@ static void a_module_s_calls_to_the_kernel_have_names(void **state)
 	fixture_free(&o);
 }
 
-/* Found once the path leads there: what was not found is looked for again. */
+/* What was not found is searched for again. It is found as soon as the path leads there. */
 static void a_new_search_path_is_tried(void **state)
 {
 	struct srcline at;
@@ -294,7 +294,7 @@ static void a_new_search_path_is_tried(void **state)
 	fixture_free(&o);
 }
 
-/* With a build id one function in common is enough, and all of them are not without it. */
+/* With a build id a single common function is enough. Without one, even all of them are not. */
 static void the_recorded_build_id_decides(void **state)
 {
 	static const char right[] = "0123456789abcdef", wrong[] = "0123456789abcdee";
@@ -315,13 +315,13 @@ static void the_recorded_build_id_decides(void **state)
 				"--build-id=0x0123456789abcdef -o vmlinux kernel.s");
 		fixture_open(&o);
 		search_set(session_search(o.session), o.dir);
-		/* One that is no build id is as good as none. */
+		/* An invalid build id counts as none. */
 		assert_int_equal(func_srcline(o.session, the_func(&o, "vfs_read"), 16, &at), i != 1);
 		fixture_free(&o);
 	}
 }
 
-/* Two kernels in one session: each function is of the one it was recorded in. */
+/* Two kernels in one session: each function belongs to the kernel that it was recorded in. */
 static void two_boots_have_their_own_files(void **state)
 {
 	struct srcline at;
@@ -332,7 +332,7 @@ static void two_boots_have_their_own_files(void **state)
 
 	fixture_new(&o);
 	exp_builder_profile(o.builder, 1, recorded, MS_SYSTEM, 1);
-	/* The same functions of another build, where they lie elsewhere and in another order. */
+	/* Another build: the same functions at other addresses and in another order. */
 	other = exp_builder_new(o.dir, "t.2.er");
 	exp_builder_profile(other, 1, "k:a>k:b>k:c>k:entry>k:vfs_read>k:do_sys", MS_SYSTEM, 1);
 	exp_builder_close(other);
@@ -343,14 +343,14 @@ static void two_boots_have_their_own_files(void **state)
 	search_set(session_search(o.session), o.dir);
 	session_find_funcs(o.session, "do_sys", &found);
 	assert_int_equal(found.len, 2);
-	/* The first one's file is there, the second one's is not. */
+	/* The first kernel's file exists, the second one's does not. */
 	assert_int_not_equal(func_srcline(o.session, found.data[0], 16, &at),
 			     func_srcline(o.session, found.data[1], 16, &at));
 	vec_free(&found);
 	fixture_free(&o);
 }
 
-/* Other distances between functions: another kernel, whatever its file is called. */
+/* With other distances between functions it is another kernel, whatever the file's name. */
 static void vmlinux_of_another_kernel_is_not_used(void **state)
 {
 	static const char *const names[] = { "entry", "other", "do_sys", "vfs_read", NULL };

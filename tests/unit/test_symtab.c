@@ -290,7 +290,7 @@ static void test_symbol_file_and_debug_file(void **state)
 	remove_dir(dir);
 }
 
-/* A file under the right name with another build id is not the binary's. */
+/* A file with the right name but another build id does not belong to the binary. */
 static void test_debug_of_another_build(void **state)
 {
 	const struct image stripped = { .build_id = "\x12\xab\xfe" };
@@ -378,7 +378,7 @@ static void test_debugdata(void **state)
 	symtab_free(t);
 	assert_int_equal(d.nwarnings, 0);
 
-	/* A bomb, and a damaged one. */
+	/* A decompression bomb, and a damaged one. */
 	im.debugdata_size = compress_xz(zeros, sizeof(zeros), packed, sizeof(packed));
 	symtab_free(open_image(&im, &no_debug, &d));
 	assert_int_equal(d.nwarnings, 1);
@@ -414,7 +414,9 @@ static void test_flipped_bytes(void **state)
 	int fd = elf_image(&whole);
 	ssize_t n = pread(fd, chunk, sizeof(chunk), 0);
 
-	/* The headers and all that follows the code; zeros in between are no structure. */
+	/*
+	 * Damage the headers and all bytes after the code. The zeros in between have no structure.
+	 */
 	for (ssize_t i = 0; i < n; i = i == IMAGE_OFFSET ? IMAGE_OFFSET + IMAGE_TEXT_SIZE : i + 1)
 		for (size_t v = 0; v < sizeof(values); v++) {
 			assert_int_equal(pwrite(fd, &values[v], 1, i), 1);
@@ -437,7 +439,7 @@ static void test_cut_short(void **state)
 	close(fd);
 }
 
-/* 2,000 functions around each other: a lookup gives up, it does not walk them all. */
+/* 2,000 nested functions: a lookup gives up instead of visiting them all. */
 static void test_nested(void **state)
 {
 	enum { N = 2000 };

@@ -32,7 +32,7 @@ static void test_unknown(void **state)
 	assert_int_equal(syscall_number("", "read"), -1);
 }
 
-/* The headers of the machine that runs this say the same. */
+/* The headers of this machine must agree. */
 static void test_this_machine(void **state)
 {
 	struct utsname u;

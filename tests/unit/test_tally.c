@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/unit/session_fixture.h"
 
-/* The worked example of Sun's manual, every number. */
+/* The worked example of Sun's manual, with every number. */
 static void test_worked_example(void **state)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static void test_worked_example(void **state)
 	fixture_free(&o);
 }
 
-/* Recursion counts once, and is attributed at the innermost call. */
+/* Recursion counts once and is attributed at the innermost call. */
 static void test_recursion(void **state)
 {
 	struct opened o;
@@ -60,7 +60,7 @@ static void test_recursion(void **state)
 	fixture_free(&o);
 }
 
-/* With indirect recursion, callers sum to inclusive, callees to inclusive - exclusive. */
+/* With indirect recursion the callers add up to inclusive, the callees to inclusive - exclusive. */
 static void test_identity(void **state)
 {
 	struct opened o;
@@ -100,7 +100,7 @@ static void test_states(void **state)
 	fixture_free(&o);
 }
 
-/* The user functions of a builder are of one object: hidden, they are one line. */
+/* All user functions of a builder belong to one object. If it is hidden they are one line. */
 static void test_hidden_object(void **state)
 {
 	struct loadobj *dynamic;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text in blocks of whole lines, read by a thread. */
+/* Text in blocks of whole lines, read by a second thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int file_of(const char *text, size_t n)
 	return fd;
 }
 
-/* The blocks one after the other are the text, and each but the last ends with a line. */
+/* Together the blocks are the text, and each but the last ends with a newline. */
 static void assert_blocks(const char *want, size_t n)
 {
 	__cleanup(closep) int fd = file_of(want, n);
@@ -66,7 +66,7 @@ static void blocks_are_whole_lines(void **state)
 	buf_free(&b);
 }
 
-/* A line that is longer than blocks are, with short ones before and behind it. */
+/* A line that is longer than a block, with short lines before and after it. */
 static void a_long_line_stays_whole(void **state)
 {
 	struct buf b = { 0 };
@@ -78,7 +78,7 @@ static void a_long_line_stays_whole(void **state)
 	buf_free(&b);
 }
 
-/* At the sizes where a read is just full. */
+/* Text sizes at which a read is exactly full. */
 static void ends_fall_anywhere(void **state)
 {
 	enum { BLOCK = 128 * 1024 };

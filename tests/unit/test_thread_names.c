@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that are renamed: each packet has the name that its thread had at its time. */
+/* Threads that are renamed. Each packet has the name of its thread at that time. */
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 #include "tests/unit/drain_fixture.h"
 
 enum { MAX_GIVEN = 40000 };
 
-/* What was given, by the weight of the packet in microseconds. */
+/* The given names, by the weight of the packet in microseconds. */
 static char given[MAX_GIVEN][16];
 static unsigned ngiven;
 
@@ -30,7 +30,7 @@ static void give_renaming(struct fixture *f, uint32_t tid, uint64_t time_ns, uns
 	give(f, tid, time_ns, comm);
 }
 
-/* How many packets have another name than was given; all must be there. */
+/* The number of packets with another name than the given one. All packets must be present. */
 static unsigned count_wrong(const struct experiment *e, const struct names *n)
 {
 	const struct exp_stream *s = &e->streams.data[0];
@@ -71,7 +71,9 @@ static void assert_named(struct fixture *f, size_t at_most_lines)
 	ngiven = 0;
 }
 
-/* The fork of a shell becomes a program: one line for each name, however many packets. */
+/*
+ * The fork of a shell executes a program: one line for each name, however many packets there are.
+ */
 static void test_exec(void **state)
 {
 	struct fixture f;
@@ -86,8 +88,8 @@ static void test_exec(void **state)
 }
 
 /*
- * The rings of two CPUs are emptied one after the other, so that what happened on the second
- * while the first wrote comes late. The thread moves, and is renamed, back and forth.
+ * The rings of two CPUs are emptied one after the other, so events on the second CPU come late. The
+ * thread moves between the CPUs and is renamed back and forth.
  */
 static void test_two_cpus(void **state)
 {
@@ -116,7 +118,7 @@ static void test_two_cpus(void **state)
 	assert_named(&f, BATCHES * PER_BATCH);
 }
 
-/* More threads than are kept: what is forgotten is written again. */
+/* More threads than can be kept: forgotten names are written again. */
 static void test_many_threads(void **state)
 {
 	enum { THREADS = 36000 };
@@ -130,7 +132,7 @@ static void test_many_threads(void **state)
 	assert_named(&f, THREADS + 100);
 }
 
-/* The number of a thread that ended is another process's: that has a line of its own. */
+/* Another process reuses the number of a thread that ended. It has a line of its own. */
 static void test_number_comes_again(void **state)
 {
 	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 5000 }, .weight = 1000,
@@ -150,7 +152,7 @@ static void test_number_comes_again(void **state)
 	ngiven = 0;
 }
 
-/* Each idle CPU has a name; they share a number, and have one line. */
+/* Idle CPUs share a thread number, and each has a name of its own. They have one line. */
 static void test_idle_is_one(void **state)
 {
 	struct experiment *e;

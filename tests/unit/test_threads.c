@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* threads.xml: what is written is read; what cannot be is told and passed over. */
+/* threads.xml: what was written is read back. Impossible values are reported and skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void test_none(void **state)
 	experiment_close(e);
 }
 
-/* Threads without an id are left out, times that cannot be are 0; sums do not overflow. */
+/* Threads without an id are left out, impossible times become 0, and sums do not overflow. */
 static void test_nonsense(void **state)
 {
 	struct experiment *e = open_with(*state,
@@ -107,7 +107,7 @@ static void test_nonsense(void **state)
 	experiment_close(e);
 }
 
-/* What was being written when the recorder was killed: the lines before it count. */
+/* The recorder was killed while it wrote a line: the lines before it count. */
 static void test_cut_off(void **state)
 {
 	struct experiment *e = open_with(*state, "<thread pid=\"1\" tid=\"1\" run=\"5\"/>\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the experiment tools share: command lines, places, trees. */
+/* Shared parts of the experiment tools: command lines, operands, trees. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,7 +125,7 @@ static void a_wrong_command_line_is_one_sentence(void **state)
 	}
 }
 
-/* --- places --- */
+/* --- operands --- */
 
 static void places_are_entries_of_open_directories(void **state)
 {

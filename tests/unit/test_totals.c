@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* TOTAL records in; threads.xml and packets of what no wait stands for out. */
+/* TOTAL records become lines of threads.xml and packets for remainders. */
 #include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
@@ -17,7 +17,7 @@ static struct er_total total_of(void)
 	return t;
 }
 
-/* Waits and rest together are the total, to the microsecond, whatever the pieces. */
+/* Waits and the remainder add up to the total, to the microsecond, whatever their lengths. */
 static void test_rest_makes_sums_exact(void **state)
 {
 	struct fixture f;
@@ -52,7 +52,7 @@ static void test_rest_makes_sums_exact(void **state)
 	experiment_close(e);
 }
 
-/* Stolen time is a packet of its own beside the rest of waiting for a CPU. */
+/* Stolen time is a packet of its own, separate from the remainder of waiting for a CPU. */
 static void test_stolen(void **state)
 {
 	struct fixture f;
@@ -80,7 +80,7 @@ static void test_stolen(void **state)
 	experiment_close(e);
 }
 
-/* The stack of a rest may come after the total that names it, as that of a wait may. */
+/* As with a wait, the stack of a remainder may come after the total that refers to it. */
 static void test_rest_waits_for_its_stack(void **state)
 {
 	struct fixture f;
@@ -143,7 +143,9 @@ static void test_threads_xml(void **state)
 		"preempted=\"4\" moves=\"2\" moved=\"30\" minflt=\"3\" majflt=\"2\" ended=\"1\" split=\"1\"/>\n");
 }
 
-/* A sample, a wait and what is left of a total are dropped and counted; the total itself is kept. */
+/*
+ * A sample, a wait and the remainder of a total are dropped and counted. The total itself is kept.
+ */
 static void test_limit_keeps_totals(void **state)
 {
 	const struct er_clock sample = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that no symbol table has: linkage entries, those of stripped Go programs, and
- * those whose place alone is known, from call frame information.
+ * Functions that are in no symbol table: PLT entries, functions of stripped Go programs, and
+ * functions of which only call frame information gives the bounds.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@
 
 static const struct symtab_opts no_debug = { .debug_root = "" };
 
-/* This program calls memfd_create of libc, through an entry that no symbol table has. */
+/* This program calls libc's memfd_create through a PLT entry, which is in no symbol table. */
 static void test_plt(void **state)
 {
 #ifdef __x86_64__
@@ -48,7 +48,7 @@ static void test_plt(void **state)
 #endif
 }
 
-/* A function that another one chooses when the program is loaded has an entry without a symbol. */
+/* A function that is chosen when the program is loaded (IFUNC) has a PLT entry without a symbol. */
 static void test_plt_of_chosen_functions(void **state)
 {
 #ifdef __x86_64__
@@ -66,7 +66,7 @@ static void test_plt_of_chosen_functions(void **state)
 
 	assert_int_equal(system(command), 0);
 	close(fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC); /* the linker made a new one */
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* the linker has created a new file */
 	t = symtab_open(fd, &no_debug, NULL);
 	assert_non_null(t);
 	s = symtab_syms(t, &n);
@@ -104,7 +104,7 @@ static const char go_program[] =
 	"funcs:\t.long 0, d1 - funcs, 32, d2 - funcs, 64\n"
 	"d1:\t.long 0, n1 - names\nd2:\t.long 32, n2 - names\n";
 
-/* A copy of a file's bytes in memory, open. */
+/* A memory file with a copy of a file's bytes. */
 static int memory_file(const char *p, size_t size)
 {
 	int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -113,7 +113,7 @@ static int memory_file(const char *p, size_t size)
 	return fd;
 }
 
-/* A stripped Go program has names; where its table is damaged, fewer. */
+/* A stripped Go program has names. If its table is damaged it has fewer. */
 static void test_go(void **state)
 {
 	char dir[] = "/tmp/er_unit_go_XXXXXX", elf[64 * 1024];
@@ -159,9 +159,9 @@ static void test_go(void **state)
 /* --- functions of stripped files --- */
 
 /*
- * first and third have call frame information, second has none. visible has a symbol, and
- * another one inside; of partly the first half has one. Hand-written ranges begin with
- * third, in it, in visible and where no code is.
+ * `first` and `third` have call frame information, `second` has none. `visible` has a symbol and
+ * contains another one. `partly` has a symbol for its first half. The hand-written ranges begin
+ * with third, inside it, inside visible, and at an address without code.
  */
 static const char stripped_program[] =
 	"\t.text\n"
@@ -231,7 +231,7 @@ static void check_unnamed(int fd)
 	symtab_free(t);
 }
 
-/* Without section headers there are no symbols, and the table of .eh_frame_hdr leads the way. */
+/* Without section headers there are no symbols; the table of .eh_frame_hdr has the functions. */
 static void check_without_sections(const char *elf, size_t size)
 {
 	const uint64_t none = 0;

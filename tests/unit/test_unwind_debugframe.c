@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* .debug_frame, plain and compressed, and sizes that are not true. */
+/* .debug_frame: plain, compressed, and with wrong sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void content(unsigned char *p)
 		p[i] = i / 7;
 }
 
-/* An ELF file whose .debug_frame has these bytes. */
+/* An ELF file with these bytes as .debug_frame. */
 static void make(struct image *m, const void *p, size_t n, uint64_t flags)
 {
 	Elf64_Ehdr h = { .e_ident = ELFMAG, .e_machine = EM_X86_64, .e_shentsize = sizeof(Elf64_Shdr),
@@ -52,7 +52,7 @@ static void make(struct image *m, const void *p, size_t n, uint64_t flags)
 	assert_int_equal(elftext_open(&m->elf, m->file.data, m->file.len), 0);
 }
 
-/* The same, compressed; the header claims `size` bytes, of method `type`. */
+/* The same, compressed. The header claims `size` bytes and the method `type`. */
 static void make_compressed(struct image *m, uint64_t size, uint32_t type)
 {
 	unsigned char plain[CONTENT], packed[sizeof(Elf64_Chdr) + CONTENT];
@@ -65,7 +65,7 @@ static void make_compressed(struct image *m, uint64_t size, uint32_t type)
 	make(m, packed, sizeof(h) + n, SHF_COMPRESSED);
 }
 
-/* Whether it can be read, and is what it should be. */
+/* Whether it can be read and has the expected content. */
 static bool reads(struct image *m)
 {
 	unsigned char want[CONTENT];
@@ -135,14 +135,14 @@ static void damaged(void **state)
 	memset(m.file.data + m.section + sizeof(Elf64_Chdr), 0xff, 8);
 	assert_false(reads(&m));
 	buf_free(&m.file);
-	/* a section that ends inside of the header, though the file goes on as if it did not */
+	/* a section that ends inside its header, although the file has more bytes */
 	make_compressed(&m, CONTENT, ELFCOMPRESS_ZLIB);
 	((Elf64_Shdr *)(m.file.data + sizeof(Elf64_Ehdr)))[SECTION].sh_size = sizeof(Elf64_Chdr) - 1;
 	assert_false(reads(&m));
 	buf_free(&m.file);
 }
 
-/* The end of a goroutine's stack, by all bytes of the function and its size. */
+/* The end of a goroutine's stack is recognized by all bytes of the function and by its size. */
 static void goexit_is_known(void **state)
 {
 	static const struct { const char *code; unsigned size; bool is; } cases[] = {

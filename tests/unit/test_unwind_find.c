@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Look-ups in tables made word by word: full ones, and such that contradict themselves. */
+/*
+ * Look-ups in tables that are written word by word: full ones, and ones that contradict themselves.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +24,7 @@ static struct {
 	struct unwind_table t;
 } hand;
 
-/* One block at HAND with a row for each byte: rules 1 and 2 in turn, both rsp + n. */
+/* One block at HAND with a row for each byte: rules 1 and 2 alternate; both are rsp + n. */
 static struct unwind_table *by_hand(void)
 {
 	struct er_unwind_rule rules[HAND_RULES] = {
@@ -70,7 +72,7 @@ static const uint32_t *table_words(void *ctx, uint32_t at, uint32_t n)
 
 static const struct unwind_source source = { .read = read_word, .find = find, .words = table_words };
 
-/* Walk from a pc in the table; two words of the stack are known. Returns the caller, or 0. */
+/* Walk from a pc in the table. Two words of the stack are known. Returns the caller, or 0. */
 static uint64_t caller_by_hand(uint64_t pc, enum er_end *end)
 {
 	static const struct word stack[] = { { SP + 8, 0x111111 }, { SP + 24, 0x222222 }, { 0, 0 } };
@@ -115,19 +117,19 @@ static void contradictions(void **state)
 	assert_int_equal(caller_by_hand(HAND + 1, &end), 0);
 	assert_int_equal(end, ER_END_BAD_RULE);
 	t = by_hand();
-	t->nwords = t->file.rows; /* rows behind the end of the words */
+	t->nwords = t->file.rows; /* rows after the end of the words */
 	assert_int_equal(caller_by_hand(HAND + 1, &end), 0);
 	assert_int_equal(end, ER_END_BAD_RULE);
 }
 
-/* Behind the last block, before the first, and where subtracting wraps: no entry. */
+/* After the last block, before the first one, and where a subtraction wraps around: no entry. */
 static void outside_of_blocks(void **state)
 {
 	struct unwind_table *t = by_hand();
 	enum er_end end;
 
 	assert_int_equal(caller_by_hand(HAND + ER_BLOCK_BYTES, &end), 0);
-	assert_int_equal(end, ER_END_FAULT); /* reads code, to step by the frame pointer */
+	assert_int_equal(end, ER_END_FAULT); /* a step by frame pointer reads code */
 	assert_int_equal(caller_by_hand(HAND - 1, &end), 0);
 	assert_int_equal(end, ER_END_FAULT);
 	t->file.first = 0 - (uint64_t)ER_BLOCK_BYTES;

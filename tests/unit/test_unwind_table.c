@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables: call frame information written byte by byte, this machine's libraries, damage. */
+/*
+ * Unwind tables: from call frame information written byte by byte, from this machine's libraries,
+ * and from damaged files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,7 @@ enum { COPIES = 3000, INT3 = 0xcc, RET = 0xc3 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A table of the functions, and the file it was made of. */
+/* A table of the functions, and the file that it was made from. */
 struct made {
 	struct buf file;
 	struct unwind_table t;
@@ -80,7 +83,7 @@ struct form {
 #define FORM(what, bytes, ...) { what, bytes, sizeof(bytes) - 1, { __VA_ARGS__ } }
 #define RA .ra_off = -8
 
-/* The rule at a function's second byte after these instructions. */
+/* The rule at the second byte of a function with these instructions. */
 static const struct form forms[] = {
 	FORM("def_cfa_offset", "\x0e\x20", .cfa = ER_CFA_SP, .cfa_off = 32, RA),
 	FORM("def_cfa_register rbp", "\x0d\x06", .cfa = ER_CFA_FP, .cfa_off = 8, RA),
@@ -175,7 +178,7 @@ static void signal_frame(void **state)
 
 static void rows_in_blocks(void **state)
 {
-	/* advance by 1, 0x100 and 0x345 with a push each, then back */
+	/* advance by 1, 0x100 and 0x345, with a push after each; then back */
 	static const char cfi[] = "\x41\x0e\x10\x03\x00\x01\x0e\x18\x03\x45\x03\x0e\x20\x04\x00\x10\x00\x00"
 				  "\x0e\x08";
 	const struct cfi_image_fn fn = CFI_FN(0x7, 0x1ff0, cfi);
@@ -192,7 +195,7 @@ static void rows_in_blocks(void **state)
 	assert_rule(&m, 0x1ff0, nothing);
 	assert_rule(&m, 0x1fff, nothing);
 	assert_rule(&m, 0x123456, nothing);
-	/* Two words a block at most: the index, and the rows that begin in it. */
+	/* A block has at most two words: the index, and the rows that begin in it. */
 	assert_int_equal(m.t.file.nrows, 6);
 	assert_int_equal(m.t.file.blocks, 0x20);
 	assert_int_equal(m.t.counts.cfi_rows, 5);
@@ -221,7 +224,9 @@ static void gaps(void **state)
 
 static void overlaps(void **state)
 {
-	/* out of order; the function that begins later wins; of two at the same start the first */
+	/*
+	 * functions out of order; the one that begins later wins; with equal starts the first one
+	 */
 	const struct cfi_image_fn fns[] = { CFI_FN(0x100, 0x200, "\x0e\x18"), CFI_FN(0, 0x180, "\x0e\x10"),
 					    CFI_FN(0x300, 0x400, "\x0e\x20"), CFI_FN(0x300, 0x380, "\x0e\x28"),
 					    CFI_FN(0x340, 0x350, "\x0e\x30") };
@@ -237,7 +242,7 @@ static void overlaps(void **state)
 	unmake(&m);
 }
 
-/* Rows of the first function that begin inside the second are not the second's. */
+/* Rows of the first function that begin inside the second one do not belong to the second. */
 static void overlapped_rows(void **state)
 {
 	/* advance_loc 0x30, to CFA rsp+32 */
@@ -253,7 +258,7 @@ static void overlapped_rows(void **state)
 	unmake(&m);
 }
 
-/* Code that is not in the file, and none at all. */
+/* Code that is not in the file, and no code at all. */
 static void outside(void **state)
 {
 	const struct cfi_image_fn fns[] = { CFI_FN(0, 0x10, ""),
@@ -332,7 +337,7 @@ static void *map_file(const char *path, size_t *size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Each row equals libdw's. */
+/* Each row must equal libdw's. */
 static void equals_libdw(void **state)
 {
 	static const char *const files[] = {
@@ -403,7 +408,7 @@ static void damaged(void **state)
 
 		buf_add(&b, whole.data, whole.len);
 		mutate(&r, &b, &whole);
-		exact = xmalloc(b.len + 1); /* so that a sanitizer sees its end */
+		exact = xmalloc(b.len + 1); /* a sanitizer then detects its end */
 		memcpy(exact, b.data, b.len);
 		if (!unwind_table_build(&(struct unwind_input){ exact, b.len, exact, b.len }, &t)) {
 			assert_whole(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks over stacks made up word by word. The code is an image whose pcs are its file
- * offsets; memory is a list of words.
+ * Walks over stacks that are written word by word. The code is an image whose pcs are its file
+ * offsets. Memory is a list of words.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { SP = 0x7000000, FRAMES = 16, WORDS = 98, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
 
-/* Functions of the image, by where they begin in its text. */
+/* The functions of the image, by their offset in its text. */
 enum {
 	LEAF = 0x000,     /* CFA rsp+16, rbp at CFA-16 */
 	MIDDLE = 0x100,   /* CFA rsp+32 */
@@ -31,9 +31,9 @@ enum {
 	ALIGNED = 0x440,  /* CFA r10+0, rbp at *(rbp+0) */
 	INDEX = 0x480,    /* CFA *(rsp + 8 + 8 * r9) + 8 */
 	BROKEN = 0x4c0,
-	BY_RBX = 0x500,   /* CFA rbx+16, so that all rules say where rbx is */
+	BY_RBX = 0x500,   /* CFA rbx+16; so all rules say where rbx is */
 	SAVES_RBX = 0x540, /* CFA rsp+24, rbx at CFA-16 */
-	LOSES_RBX = 0x580, /* CFA rsp+16, rbx at a place that no rule can say */
+	LOSES_RBX = 0x580, /* CFA rsp+16, rbx at a place that no rule can express */
 	NO_ENTRY = 0x1000,
 };
 
@@ -64,7 +64,7 @@ struct world {
 	struct unwind_table t;
 	const struct word *words;
 	const uint64_t *regs; /* by DWARF number; NULL: not captured */
-	bool generated;       /* all code belongs to no file */
+	bool generated;       /* all code is in no file */
 };
 
 static struct world world;
@@ -123,7 +123,7 @@ static bool generated(void *ctx, uint64_t pc)
 static const struct unwind_source source = { .read = read_word, .find = find, .words = table_words,
 					     .reg = leaf_reg, .generated = generated };
 
-/* A walk, and what it must give: pcs up to a 0. */
+/* Walk, and compare with the expected pcs, which end with a 0. */
 struct expected {
 	enum er_end end;
 	uint64_t pcs[FRAMES];
@@ -151,14 +151,16 @@ static void check(const struct unwind_leaf *leaf, const struct word *words, cons
 	      &(struct expected){ end, { TEXT + (pc), ##__VA_ARGS__ } })
 #define LIST(...) { __VA_ARGS__, { 0, 0 } }
 
-/* A call that is a function's last instruction returns to the next function's begin. */
+/*
+ * If a call is a function's last instruction, its return address is the next function's beginning.
+ */
 static void callers(void **state)
 {
 	CHECK(ER_END_PROVEN, LEAF + 4, SP, SP + 0x100, NULL,
 	      LIST({ SP, SP + 0x30 }, { SP + 8, TEXT + MIDDLE + 0x20 },
 		   { SP + 0x28, TEXT + FRAME + 8 }, { SP + 0x30, 0 }, { SP + 0x38, TEXT + START + 5 }),
 	      TEXT + MIDDLE + 0x20, TEXT + FRAME + 8, TEXT + START + 5);
-	/* the leaf itself is where its pc says */
+	/* the leaf itself is at its exact pc */
 	CHECK(ER_END_PROVEN, MIDDLE + 0x20, SP, 0, NULL, LIST({ SP + 0x38, TEXT + START + 5 }),
 	      TEXT + START + 5);
 }
@@ -171,7 +173,9 @@ static void plt(void **state)
 	      LIST({ SP, TEXT + MIDDLE }, { SP + 8, TEXT + START + 5 }), TEXT + START + 5);
 }
 
-/* Registers are known at the leaf, and where a signal interrupted, from the signal frame. */
+/*
+ * Registers are known at the leaf, and in a frame that a signal interrupted, from the signal frame.
+ */
 static void registers(void **state)
 {
 	uint64_t regs[16] = { [3] = SP + 0x20, [5] = TEXT + START + 5, [9] = 2, [10] = SP + 0x40 };
@@ -204,7 +208,7 @@ static void realigned(void **state)
 	check(&(struct unwind_leaf){ TEXT + ALIGNED + 4, SP + 0x30, SP + 0x80 }, words, regs, &want);
 }
 
-/* The loader's lazy binding: a frame found by rbx, which a callee saved, kept, or lost. */
+/* The dynamic loader's lazy binding: a frame found by rbx, which a callee saved, kept or lost. */
 static void by_rbx(void **state)
 {
 	uint64_t regs[16] = { [3] = SP + 0x50 };
@@ -229,9 +233,9 @@ static void ends(void **state)
 	CHECK(ER_END_FAULT, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 16, 1 }));
 	CHECK(ER_END_FAULT, LEAF + 4, SP, 0, NULL, LIST({ SP + 8, TEXT + MIDDLE + 5 }));
 	CHECK(ER_END_BAD_RULE, BROKEN + 4, SP, 0, NULL, LIST({ SP, 1 }));
-	/* a return address that is nowhere is no frame */
+	/* a return address outside all mappings is not a frame */
 	CHECK(ER_END_NO_MAPPING, MIDDLE + 4, SP, 0, NULL, LIST({ SP + 24, 0x7fff00001000 }));
-	/* the leaf's frame may end at sp, a caller's may not; no frame may end below it */
+	/* the leaf's frame may end at sp, a caller's frame may not; no frame may end below sp */
 	CHECK(ER_END_NOT_RISING, FRAME + 4, SP, SP - 0x20, NULL, LIST({ SP, 1 }));
 	CHECK(ER_END_NOT_RISING, LEAF + 4, SP, 0, NULL, LIST({ SP, SP }, { SP + 8, TEXT + FRAME + 5 }),
 	      TEXT + FRAME + 5);
@@ -255,7 +259,7 @@ static uint64_t call_to(uint64_t ra, uint64_t to)
 
 enum {
 	PC = TEXT + NO_ENTRY + 0x80,
-	/* return addresses where the frame is made, where rbp is pushed, and at sp */
+	/* return addresses: if the frame is made, if rbp is pushed, and at sp */
 	RA_MADE = TEXT + START + 5,
 	RA_PUSHED = TEXT + START + 6,
 	RA_SP = TEXT + START + 7,
@@ -263,11 +267,11 @@ enum {
 	BEGIN = PC - 0x20,
 };
 
-/* What the word at sp is. */
+/* The meaning of the word at sp. */
 enum at_sp { OTHER, RBP, CALLED, CALLED_FAR, CALLED_INDIRECT };
 
 struct leaf_case {
-	const char *before, *at; /* code up to ip, and from there on; NOP around it */
+	const char *before, *at; /* code up to ip, and from ip on; NOP around it */
 	enum at_sp sp;
 	uint64_t ra; /* 0: the walk must end */
 };
@@ -277,7 +281,7 @@ struct leaf_case {
 #define POP "\x5d"
 #define LEAVE "\xc9"
 
-/* 96 bytes that say nothing. */
+/* 96 bytes that give no information. */
 #define FAR "................................................................................................"
 
 static const struct leaf_case leaf_cases[] = {
@@ -291,18 +295,18 @@ static const struct leaf_case leaf_cases[] = {
 	{ "\x55", MOV, RBP, RA_PUSHED },
 	{ "\x55", "\x48\x8b\xec", RBP, RA_PUSHED },
 	{ "\x55", MOV, OTHER, RA_PUSHED },
-	/* a jump behind what restores rbp calls another function */
+	/* a jump after code that restores rbp calls another function */
 	{ MOV POP, "\xe9", CALLED_INDIRECT, RA_SP },
 	{ MOV LEAVE, "\xeb", CALLED_INDIRECT, RA_SP },
 	{ MOV LEAVE, "\xff\xe0", CALLED_INDIRECT, RA_SP },
-	{ MOV "\x41\x5d", "\xe9", CALLED, 0 }, /* pop %r13 is none of these */
-	{ MOV LEAVE, "\x49\x8d\x65\xf0", OTHER, 0 }, /* a realigned frame is left */
+	{ MOV "\x41\x5d", "\xe9", CALLED, 0 }, /* pop %r13 does not restore rbp */
+	{ MOV LEAVE, "\x49\x8d\x65\xf0", OTHER, 0 }, /* a realigned frame is being left */
 	{ MOV LEAVE "\x49\x8d\x62\xf8", "\x41\x5d", OTHER, 0 },
-	/* inside a function: by the word at sp */
+	/* inside a function the word at sp decides */
 	{ MOV, "\x89", OTHER, RA_MADE },
 	{ "", "\x89", OTHER, RA_MADE },
 	{ "", "\x89\xc8" MOV, OTHER, 0 },	/* the prologue comes yet */
-	{ "", "\x89\xc8\xc3" MOV, OTHER, RA_MADE }, /* it is the next function's */
+	{ "", "\x89\xc8\xc3" MOV, OTHER, RA_MADE }, /* this belongs to the next function */
 	{ MOV, "\x89", CALLED, RA_MADE },
 	{ "\x48\x8b\xec", "\x89", CALLED, RA_MADE },
 	{ "", "\x89", CALLED, RA_SP },
@@ -315,10 +319,15 @@ static const struct leaf_case leaf_cases[] = {
 	{ MOV, "\x89", CALLED_INDIRECT, RA_MADE },
 	{ "\x55", "\x89", RBP, RA_PUSHED },
 	{ MOV, "\x89", RBP, RA_MADE },
-	/* a prologue before the function begins is another's: 0x20 bytes and more away */
+	/*
+	 * a prologue before the function's beginning, 0x20 bytes or more away, is another
+	 * function's
+	 */
 	{ MOV "................................", "\x89", CALLED, RA_SP },
 	{ MOV "............................", "\x89", CALLED, RA_MADE },
-	/* where the function begins is not known: by what is met last, 512 bytes from ip on */
+	/*
+	 * the function's beginning is not known: the last pattern decides, up to 512 bytes from ip
+	 */
 	{ PUSH FAR, "\x89", CALLED_INDIRECT, RA_MADE },
 	{ "\x55\x48\x8b\xec" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
 	{ MOV FAR, "\x89", CALLED_INDIRECT, 0 },
@@ -377,7 +386,7 @@ static void leaf_frames(void **state)
 	print_message("\n");
 }
 
-/* What is before a return address: each form of a call, and others. */
+/* The code before a return address: each form of a call, and other instructions. */
 static void calls(void **state)
 {
 	static const struct { const char *code; bool is; } cases[] = {
@@ -414,7 +423,7 @@ static void interpreted_frames(void **state)
 	world.generated = false;
 }
 
-/* The first of a chain is checked; the others are found by what it saved. */
+/* The first frame of a chain is checked; the others are found by the rbp that it saved. */
 static void frame_pointers(void **state)
 {
 	enum { NEXT = TEXT + NO_ENTRY + 0x90 };
@@ -431,7 +440,7 @@ static void frame_pointers(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		check(&(struct unwind_leaf){ PC, SP, bad[i].bp }, chain, NULL,
 		      &(struct expected){ bad[i].end, { PC } });
-	/* nor is the code known */
+	/* the code is not known either */
 	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, chain + 1, NULL,
 	      &(struct expected){ ER_END_FAULT, { PC } });
 }
@@ -451,7 +460,7 @@ static void frame_pointers_of_callers(void **state)
 	words[6].value = call_to(RA_MADE, PC);
 	check(&(struct unwind_leaf){ PC, SP, SP + 0x40 }, words, NULL,
 	      &(struct expected){ ER_END_PROVEN, { PC, NEXT, RA_MADE } });
-	words[5].value = TEXT + MIDDLE + 4; /* whose caller is found by a rule */
+	words[5].value = TEXT + MIDDLE + 4; /* the caller of this frame is found by a rule */
 	words[6] = (struct word){ TEXT + MIDDLE - 4, call_to(TEXT + MIDDLE + 4, PC) };
 	words[7] = (struct word){ SP + 0x50 + 24, RA_MADE };
 	w = unwind_walk(&source, &(struct unwind_leaf){ PC, SP, SP + 0x40 }, pcs, FRAMES);

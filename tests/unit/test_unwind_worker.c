@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that builds unwind tables: its answers, what it may do, and its end. */
+/* The process that builds unwind tables: its answers, what it may do, and how it ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* The next result; waits for it. */
+/* Wait for the next result. */
 static struct unwind_result result(struct unwind_worker *w)
 {
 	struct unwind_result r = { 0 };
@@ -82,7 +82,7 @@ static void equals_direct_build(void **state)
 	munmap((void *)in.elf, in.elf_size);
 }
 
-/* Answers come in order, with the right tables, while more are asked for. */
+/* Answers come in order and have the right tables, while more are requested. */
 static void many(void **state)
 {
 	uint64_t answered = 0;
@@ -114,7 +114,7 @@ static void many(void **state)
 	assert_int_equal(unwind_worker_stats(*state).built, JOBS);
 }
 
-/* Files without a table, and things that are no files. */
+/* Files without a table, and other things than files. */
 static void without(void **state)
 {
 	const char *const names[] = { "/etc/passwd", "/proc/self/status", "/dev/null", "/" };
@@ -137,9 +137,9 @@ static void without(void **state)
 	assert_int_equal(unwind_worker_stats(*state).failed, 0);
 }
 
-/* --- what breaks it --- */
+/* --- attempts to break it --- */
 
-/* The only child of a process. */
+/* The process's only child. */
 static pid_t child_of(pid_t pid)
 {
 	__cleanup(freep) char *path = xasprintf("/proc/%d/task/%d/children", pid, pid);
@@ -151,14 +151,14 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-/* Have a job done, so that the process has its limits. */
+/* Have a job done. After it the process has its limits. */
 static void warm_up(struct unwind_worker *w)
 {
 	assert_int_equal(unwind_worker_submit_bytes(w, 0, "no ELF file", 11), 0);
 	assert_int_equal(result(w).err, -ENOEXEC);
 }
 
-/* The worker, as soon as there is one other than `before`. */
+/* Wait until there is a worker other than `before`. */
 static pid_t worker_pid(pid_t before)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
@@ -181,7 +181,7 @@ static void broken(void **state)
 	assert_true(pid > 0);
 	cfi_image(&b, &fn, 1, 0xcc);
 	for (int i = 0; i < 3; i++) {
-		kill(pid, SIGSTOP); /* so that it has jobs when it ends */
+		kill(pid, SIGSTOP); /* stopped, so that it has jobs when it ends */
 		for (int k = 0; k < 3; k++)
 			assert_int_equal(unwind_worker_submit_bytes(*state, k, b.data, b.len), 0);
 		kill(pid, i == 1 ? SIGALRM : SIGKILL);
@@ -222,7 +222,7 @@ static void shrinking(void **state)
 	assert_true(unwind_worker_stats(*state).broke);
 }
 
-/* Without a supervisor no worker is left, and jobs fail with -ESHUTDOWN. */
+/* Without a supervisor no worker remains, and jobs fail with -ESHUTDOWN. */
 static void gone(void **state)
 {
 	const struct cfi_image_fn fn = CFI_FN(0, 0x10, "\x0e\x10");
@@ -285,13 +285,13 @@ static void has_nothing(void **state)
 		while (dir && (e = readdir(dir)))
 			n += e->d_name[0] != '.';
 		if (dir)
-			assert_in_range(n, 4, i ? 4 : 6); /* the supervisor has one more socket, and its child */
+			assert_in_range(n, 4, i ? 4 : 6); /* the supervisor has a socket and its child, too */
 		if (dir)
 			closedir(dir);
 	}
 }
 
-/* The exit status of a process in the sandbox that does this. */
+/* The exit status of a process that does this in the sandbox. */
 static int end_of(void (*act)(void))
 {
 	int socks[2], status;

@@ -30,7 +30,10 @@ static void test_counts_go_up(void **state)
 	munmap(p, PAGES * PAGE);
 	usage_now(&u);
 	usage_since(&u, &base);
-	/* The kernel adds up the CPUs' counts in its own time: some may be missing, most not. */
+	/*
+	 * The kernel adds up the CPUs' counts only now and then. Some events may be missing, but
+	 * not most.
+	 */
 	assert_in_range(u.minflt, PAGES / 2, UINT32_MAX);
 	assert_true(u.real_ns > 0 && u.create_ns == base.time_ns);
 }
@@ -48,7 +51,10 @@ static uint64_t vmstat(const char *name)
 	return ret;
 }
 
-/* The kernel's count of page faults has the major ones; the record's of minor ones has not. */
+/*
+ * The kernel's count of page faults includes major ones; the record's count of minor faults does
+ * not.
+ */
 static void test_faults_are_told_apart(void **state)
 {
 	uint64_t all = vmstat("pgfault"), major = vmstat("pgmajfault");

@@ -41,7 +41,7 @@ static void test_functions(void **state)
 	fixture_free(&o);
 }
 
-/* Callers, the marked function, callees; recursion shows in both with its zero. */
+/* Callers, the marked function, callees. Recursion shows in both lists, with 0. */
 static void test_panel(void **state)
 {
 	static const struct {
@@ -279,7 +279,7 @@ static void test_not_closed(void **state)
 }
 
 /* Every view works on an experiment without packets. */
-/* However many CPUs share the work, each function's panel is the one that it has alone. */
+/* The panel of a function does not depend on how many CPUs share the work. */
 static void all_panels_are_those_of_each(void **state)
 {
 	struct table all = { 0 }, one = { 0 };
@@ -347,7 +347,7 @@ static void test_empty(void **state)
 	view_statistics(&o.view, NULL, &t, &o.diag);
 	table_free(&t);
 	vec_for_each(type, &o.view.types.all) {
-		bool memory = type->kind == OBJ_MEMORY; /* which no counter has an address of */
+		bool memory = type->kind == OBJ_MEMORY; /* no counter has its address */
 
 		assert_int_equal(view_index(&o.view, type, &t, &o.diag), memory ? -1 : 0);
 		assert_int_equal(t.rows.len, memory ? 0 : 1);

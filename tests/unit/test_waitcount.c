@@ -12,7 +12,7 @@ static void test_counts(void **state)
 
 	fixture_new(&o);
 	/*
-	 * 10 ms in waits of 2 ms count as five; a traced wait of 30 ms as one; 7 ms are a
+	 * 10 ms in waits of 2 ms count as five waits; a traced wait of 30 ms as one; 7 ms are a
 	 * remainder.
 	 */
 	put_wait(&o, 1, "main>k:a", MS_SLEEP, 10,
@@ -37,7 +37,7 @@ static void test_counts(void **state)
 	r = row_of(&t, "b < main");
 	assert_int_equal(r->cells[0].i, 7 * MS);
 	assert_int_equal(r->cells[2].kind, CELL_BLANK);
-	/* Kernel threads without work are counted, and their stacks are not told. */
+	/* Kernel threads without work are counted, but their stacks are not shown. */
 	assert_int_equal(row_of(&t, "no work")->cells[0].i, 3 * MS);
 	for (size_t i = 0; i < t.rows.len; i++)
 		assert_null(strstr(text_of(&t, i), "c < main"));
@@ -61,8 +61,8 @@ static void assert_counted(const struct table *t, const char *text, int64_t n, b
 }
 
 /*
- * Thread 1 slept 400 times, 40 ms in all. By themselves the sampled packets count as 10 of a
- * and 30 of b; the remainder is a quarter of the time. Thread 2 slept 5 times, all in b.
+ * Thread 1 slept 400 times, 40 ms in all. Unscaled, the sampled packets count as 10 waits of a and
+ * 30 of b; the remainder is a quarter of the time. Thread 2 slept 5 times, always in b.
  */
 static void open_counted(struct opened *o)
 {
@@ -87,7 +87,7 @@ static void open_counted(struct opened *o)
 	fixture_open(o);
 }
 
-/* Estimates add up to the exact counts; a row with all of a thread's waits in a state is exact. */
+/* Estimates add up to the exact counts. A row with all waits of a thread in a state is exact. */
 static void test_scaled_counts(void **state)
 {
 	struct table t = { 0 };
@@ -105,7 +105,10 @@ static void test_scaled_counts(void **state)
 	fixture_free(&o);
 }
 
-/* Under a filter the same estimates; a whole thread is exact, a part of it is not. */
+/*
+ * A filter does not change the estimates. A row with a whole thread is exact, a row with a part of
+ * it is not.
+ */
 static void test_filtered_counts(void **state)
 {
 	static const struct {
@@ -137,7 +140,7 @@ static void test_filtered_counts(void **state)
 	fixture_free(&o);
 }
 
-/* A traced wait is one; the others share what the thread's count has more. */
+/* A traced wait counts as one. The others share the rest of the thread's count. */
 static void test_traced_counts(void **state)
 {
 	struct table t = { 0 };
@@ -163,7 +166,7 @@ static void test_traced_counts(void **state)
 	fixture_free(&o);
 }
 
-/* A row has k of n equal estimates: its error is that of a binomial k. */
+/* If a row has k of n equal estimates its error is that of a binomial k. */
 static void test_error(void **state)
 {
 	struct wait_stat all = { .estimated = 100, .squares = 100, .marks = 0 };
@@ -176,9 +179,9 @@ static void test_error(void **state)
 }
 
 /*
- * Waits of 1, 3 and 40 ms in turn, chosen by sample points a jittered interval
- * apart as the recorder does: the numbers of all three come out the same, within
- * four times the error that so many samples have.
+ * Waits of 1, 3 and 40 ms in turn, chosen by sample points at jittered intervals, as the recorder
+ * does. The three estimated numbers must be equal, within four times the standard error for that
+ * number of samples.
  */
 static void test_unbiased(void **state)
 {
@@ -202,7 +205,7 @@ static void test_unbiased(void **state)
 		point -= left;
 		count[i % 3] += (double)weight / (double)lengths[i % 3];
 	}
-	/* 3,000 samples of the first, 9,000 of the second: 7 and 4 % are four sigma. */
+	/* 3,000 samples of the first kind, 9,000 of the second: 7 % and 4 % are four sigma. */
 	assert_in_range((long)count[0], (long)(0.93 * ROUNDS), (long)(1.07 * ROUNDS));
 	assert_in_range((long)count[1], (long)(0.96 * ROUNDS), (long)(1.04 * ROUNDS));
 	assert_in_range((long)count[2], (long)(0.98 * ROUNDS), (long)(1.02 * ROUNDS));
@@ -223,7 +226,7 @@ static void test_buckets(void **state)
 	assert_int_equal(wait_octave(INT64_MAX), WAIT_OCTAVES - 1);
 }
 
-/* The longest of many waits are kept, in any order of arrival. */
+/* The longest of many waits are kept, whatever the order of their arrival. */
 static void test_longest(void **state)
 {
 	struct table t = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stacks of waits in reports: paths, takers of locks, idle threads. */
+/* Stacks of waits in reports: paths, functions that take locks, idle threads. */
 #include "tests/unit/waitviews_fixture.h"
 
 /* Frames that all waits share are left out, but at least one frame stays. */
@@ -77,7 +77,10 @@ static void test_cpu_heading(void **state)
 	fixture_free(&o);
 }
 
-/* The taker is the first function of a program outside the C library, with or without gaps. */
+/*
+ * The function that took the lock is the first one of a program outside the C library, even if
+ * frames are missing.
+ */
 static void test_taker(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* WAIT records in; clock packets and stacks out. */
+/* WAIT records become clock packets and stacks. */
 #include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
@@ -88,7 +88,7 @@ static void test_states_and_flags(void **state)
 	}
 }
 
-/* An open end is that of the part that it belongs to. */
+/* An open end belongs to the part of the wait that it is in. */
 static void test_open_ends_of_two_parts(void **state)
 {
 	struct fixture f;
@@ -99,9 +99,9 @@ static void test_open_ends_of_two_parts(void **state)
 	begin(&f, FOLLOW_ALL, NULL);
 	give_stack(&f, 77, 1, 0, 0);
 	w.runq_weight = 1000000;
-	w.flags = ER_WAIT_OPEN_START; /* began in the middle of the blocked part */
+	w.flags = ER_WAIT_OPEN_START; /* it began in the middle of the blocked part */
 	give_wait(&f, w);
-	w.flags = ER_WAIT_OPEN_END; /* and ended in the middle of the other */
+	w.flags = ER_WAIT_OPEN_END; /* and ended in the middle of the other part */
 	give_wait(&f, w);
 	w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
 	w.blocked_ns = w.blocked_weight = 0;
@@ -166,7 +166,7 @@ static void test_reason_by_stack(void **state)
 	experiment_close(e);
 }
 
-/* A process that is not followed, and a kernel thread: with their kernel stacks, in one place. */
+/* A process that is not followed, and a kernel thread: one experiment has their kernel stacks. */
 static void test_others(void **state)
 {
 	struct fixture f;
@@ -254,7 +254,7 @@ static void test_targets_sleep_and_stall(void **state)
 
 enum { WAKER = 5000003 };
 
-/* A wait that another process ended, which has not been seen before; flags: of the wait. */
+/* A wait that was ended by another process, whose first record this is. `flags` are the wait's. */
 static void give_woken(struct fixture *f, uint16_t nuser, uint32_t flags)
 {
 	struct er_wait w = a_wait;
@@ -294,8 +294,8 @@ static void test_waker_stack_is_in_its_experiment(void **state)
 }
 
 /*
- * The waker gets no experiment if its stack has only kernel frames, or if an interrupt
- * interrupted it: it would show nothing of its program. The stack is in the founder then.
+ * The waker gets no experiment if its stack has only kernel frames, or if an interrupt stopped it:
+ * the stack would show nothing of its program. The stack is then in the founder.
  */
 static void test_waker_without_an_experiment(void **state)
 {

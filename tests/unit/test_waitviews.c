@@ -19,7 +19,7 @@ static size_t column_of(const struct table *t, const char *first, const char *se
 
 /* --- locks --- */
 
-/* Many locks taken at one place are one row; so is a lock that is taken at two places. */
+/* Many locks that are taken at one place are one row; so is a lock that is taken at two places. */
 static void test_locks(void **state)
 {
 	struct table t = { 0 };
@@ -30,7 +30,7 @@ static void test_locks(void **state)
 	lock_wait(&o, "main>a>lock", 0x2000, 0);
 	lock_wait(&o, "main>b>lock", 0x2000, WFLAG_WAKER_IRQ);
 	lock_wait(&o, "main>c>lock", 0x3000, 0);
-	/* Time between samples at places that two locks share does not merge the locks. */
+	/* Two locks share places. Time between samples there does not merge the locks. */
 	put_wait(&o, 2, "main>a>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
 	put_wait(&o, 2, "main>c>lock", MS_USER_LOCK, 1, (struct wait_info){ .flags = WFLAG_REST });
 	put_wait(&o, 2, "main>d", MS_USER_LOCK, 2, (struct wait_info){ .flags = WFLAG_REST });
@@ -53,7 +53,7 @@ static void test_locks(void **state)
 	fixture_free(&o);
 }
 
-/* A lock word that looks like a tid, but is not one of the known threads. */
+/* A lock word that looks like a tid but is not that of a known thread. */
 static void test_holder_unknown(void **state)
 {
 	struct table t = { 0 };
@@ -208,7 +208,7 @@ static void test_unchecked(void **state)
 	fixture_free(&o);
 }
 
-/* --- wakers that are no threads --- */
+/* --- wakers that are not threads --- */
 
 static void test_interrupts(void **state)
 {
@@ -251,8 +251,8 @@ static void test_interrupts(void **state)
 /* --- wake chains --- */
 
 /*
- * Thread 1 waits from 0 to 100 for 2, which computes from 0 to 30, waits for the
- * disk from 30 to 80, and is not seen from 80 on.
+ * Thread 1 waits from 0 to 100 for thread 2. Thread 2 computes from 0 to 30, waits for the disk
+ * from 30 to 80, and has no packets from 80 on.
  */
 static void open_chain(struct opened *o)
 {
@@ -305,7 +305,7 @@ static void test_chain(void **state)
 	fixture_free(&o);
 }
 
-/* Two threads that wait for each other: the chain is cut with a note, and no time counts twice. */
+/* Two threads wait for each other: the chain is cut with a note, and no time counts twice. */
 static void test_circle(void **state)
 {
 	struct table t = { 0 };
@@ -330,7 +330,7 @@ static void test_circle(void **state)
 	fixture_free(&o);
 }
 
-/* --- experiments without any of this --- */
+/* --- experiments without such data --- */
 
 static void test_foreign(void **state)
 {

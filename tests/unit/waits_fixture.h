@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times off a CPU that tests give to a drain, and the packets that result. */
+/* Times off a CPU that tests give to a drain, and the resulting packets. */
 #ifndef WAITS_FIXTURE_H
 #define WAITS_FIXTURE_H
 

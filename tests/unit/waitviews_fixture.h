@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits put into an experiment, and rows of the reports on them. */
+/* Waits added to an experiment, and rows of the reports on them. */
 #ifndef UNIT_WAITVIEWS_FIXTURE_H
 #define UNIT_WAITVIEWS_FIXTURE_H
 
@@ -12,7 +12,7 @@ static inline const char *text_of(const struct table *t, size_t row)
 	return t->rows.data[row].cells[t->columns.len - 1].s;
 }
 
-/* The row whose text begins so; it must be there. */
+/* The row whose text begins like this; it must exist. */
 static inline const struct row *row_of(const struct table *t, const char *text)
 {
 	for (size_t i = 0; i < t->rows.len; i++) {

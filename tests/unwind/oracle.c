@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Build the unwind tables of the files whose names standard input gives, and compare
- * every row with libdw's. Prints a line for each file that differs, and the sums.
+ * Builds the unwind tables of the files named on standard input and compares every row with
+ * libdw's. Prints a line for each file that differs, and the sums.
  */
 #include <errno.h>
 #include <fcntl.h>

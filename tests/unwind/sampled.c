@@ -47,7 +47,7 @@ static const char *const verdict_names[VERDICTS] = {
 static struct {
 	struct tracee t;
 	Dwfl *dwfl;
-	uint64_t maps; /* a hash of the mappings that dwfl has */
+	uint64_t maps; /* hash of the mappings that dwfl knows */
 	size_t samples, wanted, by_verdict[VERDICTS];
 } g = { .t.mem = -1 };
 
@@ -67,7 +67,7 @@ static uint64_t hash_maps(void)
 	return h;
 }
 
-/* Tell libdw the mappings anew. False: it cannot read them. */
+/* Tell libdw the present mappings. False: it cannot read them. */
 static bool report(void)
 {
 	if (g.dwfl)
@@ -105,7 +105,7 @@ static bool libdw_stack(struct stack *s)
 
 /* --- the comparison --- */
 
-/* Whether libdw knows how to step from the frame, otherwise than by rbp. */
+/* Whether libdw knows how to step from the frame by something other than rbp. */
 static bool libdw_knows(const struct stack *s, size_t frame)
 {
 	Dwarf_Addr pc = s->pcs[frame] - (frame > 0), bias;
@@ -167,14 +167,14 @@ static void sample(void)
 
 /* --- stopping the program --- */
 
-/* Its memory, which exec replaces. */
+/* Its memory. An exec replaces it. */
 static bool begin(pid_t pid)
 {
 	tracee_close(&g.t);
 	return tracee_open(&g.t, pid);
 }
 
-/* Stop it, let signals through on the way. False: it ended. */
+/* Stop the program. Signals that come first are delivered. False: it ended. */
 static bool stop(void)
 {
 	int status;
@@ -192,7 +192,7 @@ static bool stop(void)
 	return false;
 }
 
-/* Take samples until the program ends, or there are as many as wanted. */
+/* Take samples until the program ends or there are enough. */
 static void sample_process(pid_t pid)
 {
 	bool running = begin(pid);
@@ -210,7 +210,7 @@ static void sample_process(pid_t pid)
 	tracee_close(&g.t);
 }
 
-/* The command's process, which waits for a byte from *go before it begins. */
+/* Fork the command's process. It waits for a byte from *go before it begins. */
 static pid_t start(char **command, int *go)
 {
 	int fds[2];
@@ -245,7 +245,7 @@ static bool run(char **command)
 	return traced;
 }
 
-/* Again and again, but for a program that always ends before it is stopped. */
+/* Run the command repeatedly. Give up if it often ends before the first sample. */
 static void run_all(char **command)
 {
 	int idle = 0;

@@ -27,7 +27,7 @@
 enum { SHOWN = 10 };
 
 struct entry {
-	uint64_t pc, at; /* the return address, and where it lies */
+	uint64_t pc, at; /* the return address, and its place on the stack */
 };
 
 static struct {
@@ -77,7 +77,7 @@ static void compare(void)
 
 /* --- the shadow stack --- */
 
-/* The length of the call instruction at the bytes; 0: another instruction. */
+/* The length of the call instruction at the bytes; 0: it is another instruction. */
 static size_t call_length(const unsigned char *p)
 {
 	size_t rex = (p[0] & 0xf0) == 0x40 || p[0] == 0x3e || p[0] == 0xf2 ||
@@ -108,7 +108,7 @@ static void drop_below(uint64_t sp)
 		g.shadow.len--;
 }
 
-/* A handler has been entered: its frame's return address, then what it interrupted. */
+/* A handler has been entered. Push the interrupted pc, then the return address of its frame. */
 static void push_signal(const struct user_regs_struct *before)
 {
 	uint64_t ret = 0;
@@ -119,7 +119,7 @@ static void push_signal(const struct user_regs_struct *before)
 	g.signals++;
 }
 
-/* The handler's frame was taken down by sigreturn: what is above the interrupted pc goes too. */
+/* sigreturn removed the handler's frame. Entries above the interrupted pc are removed, too. */
 static void pop_signal(void)
 {
 	while (g.shadow.len && g.shadow.data[g.shadow.len - 1].at != UINT64_MAX)
@@ -135,7 +135,7 @@ static bool wait_stop(int *status)
 	return waitpid(g.t.pid, status, 0) == g.t.pid && WIFSTOPPED(*status);
 }
 
-/* Step over one instruction; the signal that stopped the program is delivered. False: it ended. */
+/* Step over one instruction and deliver the signal that stopped the program. False: it ended. */
 static bool step(void)
 {
 	struct user_regs_struct before = g.t.regs;

@@ -9,8 +9,8 @@ last=$(ls -d /sys/devices/system/cpu/cpu[0-9]* | sed 's/.*cpu//' | sort -n | tai
 switch=/sys/devices/system/cpu/cpu$last/online
 [ -w "$switch" ] || { echo "skip CPU $last cannot be taken offline"; exit 0; }
 
-# The load: alpha runs before and during the change, on any CPU; then beta on the CPU that
-# was offline.
+# The load: alpha runs before and during the change, on any CPU. Then beta runs on the CPU that was
+# offline.
 cat >load <<END
 spin alpha:1 >alpha &
 sleep 0.3
@@ -32,15 +32,14 @@ try()
 	er_print -header full h.er >header 2>&1
 	says "$1: the header says that the CPU went offline and came back" \
 		"$(grep -c "CPU $last went offline or came online: 2 times" header) == 1" "$(cat header)"
-	# Lines about user stacks, "n % and n %: why", are about the walks.
+	# Ignore the lines about walks of user stacks ("n % and n %: why").
 	wrong=$(grep -E '\*\*\*|not sampled|could not' header | grep -v ' % and ')
 	says "$1: nothing is wrong or lost" "${#wrong} == 0" "$wrong"
 	for f in alpha beta; do
 		want=$(truth $f $f) got=$(seconds $f h.er)
 		says "$1: $f has its time" "$got > 0.95 * $want && $got < 1.05 * $want" "$got of $want; $(er_print -metrics i.totalcpu:name -limit 12 -functions h.er 2>&1)"
 	done
-	# Before the recorder learns that the CPU is back, its threads have times but no
-	# samples.
+	# Until the recorder notices that the CPU is back, its threads have times but no samples.
 	got=$(seconds beta h.er "CPUID==$last")
 	says "$1: samples come from the CPU that is back" "$got > 0.5 * $want" \
 		"$got of $want; $(er_print -cpus h.er 2>&1)"

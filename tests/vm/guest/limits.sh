@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Limits that make threads wait: cgroup v2 limits of CPU time and memory, and a freeze. The
-# recorded reason must be right, for at least as long as the kernel says: a thread's later
-# wait for a CPU is part of the same wait.
+# Limits that make threads wait: cgroup v2 limits of CPU time and memory, and a freeze. The recorded
+# reason must be right, for at least the time that the kernel reports. A thread's later wait for a
+# CPU is part of the same wait.
 . /bin/guest.sh
 
 group=/sys/fs/cgroup/limits

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# In the virtual machine of run.sh: records with er_kernel, reads with er_print. Emulated
+# Runs in the virtual machine of run.sh: records with er_kernel, reads with er_print. Emulated
 # seconds are not real, but sums must agree.
 . /bin/guest.sh
 
@@ -16,7 +16,8 @@ says "a function has its time" "${got:-0} > 0.95 * $alpha && ${got:-0} < 1.05 * 
 got=$(er_print -printmode , -filters "PID==$(awk '$1 == "pid" { print int($2) }' out)" \
 	-metrics e.totalcpu:name -functions s.er 2>>err | awk -F'","' '/<Total>/ { sub(/^"/, ""); print $1 }')
 says "the sum is what the kernel counted" "${got:-0} > 0.97 * $want && ${got:-0} < 1.03 * $want" "$got of $want; $(cat err)"
-# Emulated, tables and mappings come too late for some stacks. They say so, and do not count.
+# In an emulator, tables and mappings come too late for some stacks. These stacks say so and do not
+# count.
 late='end="(no unwind table yet|mapping could not be looked up at that moment)"'
 got=$(grep '<walk program="spin" of="cpu"' s.er/recorder.xml | grep -vE "$late" |
 	awk '{ match($0, / ns="[0-9]+/); ns = substr($0, RSTART + 5, RLENGTH - 5)
