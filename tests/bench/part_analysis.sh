@@ -18,7 +18,7 @@ bench_analysis()
 	done
 	ours=$(column 1 print_ours.* | median) rss=$(column 3 print_ours.* | sort -g | tail -n1)
 	theirs=$(column 1 print_theirs.* | median)
-	row "er_print -functions, 1,000,000 samples, 20,000 stacks × 30" "gprofng's time / 100" \
+	row "er_print -functions, 1,000,000 samples, 20,000 stacks × 30" "1/100 of gprofng's time" \
 		"$(calc "$ours" %.3f) s against $(calc "$theirs" %.1f) s, $(calc "$theirs / $ours" %.0f) times" \
 		"$ours * 100 <= $theirs"
 	row "… memory" "200 MB" "$(calc "$rss / 1024" %.0f) MB" "$rss <= 200 * 1024"
@@ -34,7 +34,7 @@ bench_analysis()
 	done
 	perf_time=$(calc "$(column 1 report.* | median) * 1e6 / $n" %.3f)
 	rm -f many.data
-	row "… against perf report --stdio --children" "a fifth of its time" \
+	row "… against perf report --stdio --children" "1/5 of its time" \
 		"$(calc "$ours" %.3f) s against $perf_time s (scaled from $n samples)" \
 		"$ours * 5 <= $perf_time"
 }
@@ -47,10 +47,10 @@ bench_symbols()
 	"$bench/bench_symbols" "$binary" "$er_print" >symbols.out 2>&1
 	cat symbols.out >&2
 	ns=$(awk '/^symtab_find/ { print $2 }' symbols.out)
-	row "symbols, 20,000 addresses of cc1, $(calc "$(stat -Lc %s "$binary") / 1e6" %.0f) MB" "2 µs an address" \
+	row "symbols, 20,000 addresses of cc1, $(calc "$(stat -Lc %s "$binary") / 1e6" %.0f) MB" "2 µs per address" \
 		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-9999} <= 2000"
 	ns=$(awk '/^lines_find/ { print $2 }' symbols.out)
-	row "lines with inlined calls, addresses of er_print" "12 µs an address" \
+	row "lines with inlined calls, for addresses of er_print" "12 µs per address" \
 		"$(calc "${ns:-nan} / 1000" %.3f) µs" "${ns:-99999} <= 12000"
 	rate=$(awk '/^lines_build/ { print $2 }' symbols.out)
 	row "… reading its DWARF" "10 MB/s" "${rate:-nan} MB/s" "${rate:-0} >= 10"
@@ -58,8 +58,8 @@ bench_symbols()
 	row "kernel symbols, an experiment of 120,000" "50 ms" "${ms:-nan} ms" "${ms:-999} <= 50"
 	ms=$(awk '/^kallsyms_load/ { print $2 }' symbols.out)
 	kernel=$(awk '/^kallsyms_kernel/ { print $2 }' symbols.out)
-	row "… all of /proc/kallsyms, which the kernel writes" "50 ms" \
-		"${ms:-nan} ms, the kernel alone ${kernel:-nan} ms" "${ms:-999} <= 50"
+	row "… the whole of /proc/kallsyms" "50 ms" \
+		"${ms:-nan} ms, ${kernel:-nan} ms of it in the kernel" "${ms:-999} <= 50"
 }
 
 parts+=(analysis symbols)

@@ -82,11 +82,11 @@ bench_slowdown()
 	in_turn work_turn $((QUICK ? 2 : rounds * 4)) clock_recorders
 	ours=$(slowdowns slow_ours | median) perfs=$(slowdowns slow_perf | median)
 	row "slowdown by whole-system recording at 1,000 Hz" "1 %" \
-		"$(calc "$ours" %.2f) % ($(slowdowns slow_ours | middle %.2f), $(wc -l <ratio_slow_ours) pairs), of which itself $(calc "100 * $(median <share_slow_ours)" %.2f) %" \
+		"$(calc "$ours" %.2f) % ($(slowdowns slow_ours | middle %.2f), $(wc -l <ratio_slow_ours) pairs); the recorder itself took $(calc "100 * $(median <share_slow_ours)" %.2f) % of the CPU time" \
 		"$ours <= 1"
 	row "… against perf record -a -g -F 999" "no slower" \
 		"$(calc "$ours" %.2f) % against $(calc "$perfs" %.2f) % ($(slowdowns slow_perf | middle %.2f))" "$ours <= $perfs"
-	row "… of which the clock itself, with a BPF program that does nothing" "" \
+	row "… the clock alone, with an empty BPF program" "" \
 		"$(slowdowns slow_empty | median | xargs printf %.2f) % ($(slowdowns slow_empty | middle %.2f))" 1
 }
 
@@ -131,7 +131,7 @@ record_all()
 		stat -c %s "$name.data" >>"${name}_perf_size"
 		rm -f "$name.data"
 	done
-	rows_of "${name}_samples" "$2, clock samples only as perf (--states off)" "${name}_perf"
+	rows_of "${name}_samples" "$2, clock samples only, like perf (--states off)" "${name}_perf"
 	rows_of "${name}_states" "$2, with all states and waits (default)" "${name}_perf"
 }
 

@@ -44,7 +44,7 @@ bench_switches()
 	in_turn pipe_turn $((QUICK ? 2 : rounds * 4)) switch_recorders
 	cpu=$(median <ratio_er_kernel) elapsed=$(column 2 ratio_er_kernel | median)
 	row "perf bench sched pipe on one CPU, default settings" "1.15 times, CPU and elapsed" \
-		"$(times_of er_kernel); $(calc "${base%% *}" %.2f) µs of CPU an operation without" \
+		"$(times_of er_kernel); $(calc "${base%% *}" %.2f) µs of CPU per operation without it" \
 		"$cpu <= 1.15 && $elapsed <= 1.15"
 	[ ! -s ratio_er_kernel_split ] ||
 		row "… with exact user and system times" "1.36 times" "$(times_of er_kernel_split)" \
@@ -108,7 +108,7 @@ bench_states()
 	row "recorder's CPU time for 1,200,000 switches" "0.3 s" \
 		"$(calc "$(least <states_cpu)" %.2f) s" "$(least <states_cpu) <= 0.3"
 	row "… its memory" "100 MB" "$(calc "$(median <states_rss) / 1024" %.0f) MB" "$(median <states_rss) <= 102400"
-	row "… ready after the end, its beginning included" "0.5 s" \
+	row "… its time before and after the recording" "0.5 s" \
 		"$(calc "$(median <states_around)" %.2f) s" "$(median <states_around) <= 0.5"
 }
 
@@ -151,7 +151,7 @@ bench_bpf()
 		rm -rf bpf.er
 	done
 	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
-	row "BPF time a context switch at 10 ms, above an empty program" "300 ns" \
+	row "BPF time per context switch at 10 ms, less an empty program's" "300 ns" \
 		"$(calc "$(least <bpf_ns)" %.0f) ns (an empty one: ${empty:-unknown, taken as 60} ns)" "$(least <bpf_ns) <= 300"
 }
 

@@ -112,7 +112,7 @@ unwind_one()
 	rm -f fp.data dwarf.data
 	set -- ${shares:-nan nan 0 0}
 	row "user stacks of $label complete, by time" "$least %" \
-		"$1 % on CPUs, $2 % of waits (perf fp $fp %, dwarf $dwarf % of samples)" \
+		"$1 % on CPUs, $2 % of waits (perf: $fp % by frame pointers, $dwarf % by DWARF)" \
 		"$1 >= $least && ($2 >= $least || $4 == 0)"
 }
 
@@ -132,9 +132,9 @@ unwind_cost()
 	stop_jobs
 	theirs=$(column 2 dwarf.cost) perf_bytes=$(stat -c %s dwarf.data)
 	rm -f dwarf.data
-	row "user stacks at 1 kHz, CPU time" "a tenth of perf's (dwarf)" \
+	row "user stacks at 1 kHz, CPU time" "1/10 of perf's, by DWARF" \
 		"$(calc "$ours" %.2f) s against $(calc "$theirs" %.2f) s" "$ours * 10 <= $theirs"
-	row "… bytes" "a fiftieth" "$(calc "$bytes / 1e6" %.1f) MB against $(calc "$perf_bytes / 1e6" %.1f) MB" \
+	row "… bytes" "1/50" "$(calc "$bytes / 1e6" %.1f) MB against $(calc "$perf_bytes / 1e6" %.1f) MB" \
 		"$bytes * 50 <= $perf_bytes"
 }
 
@@ -155,7 +155,7 @@ unwind_pipe()
 	rm -f ratio_stacks ratio_none
 	in_turn pipe_turn $((QUICK ? 2 : rounds * 2)) unwind_waits
 	with=$(median <ratio_stacks) without=$(median <ratio_none)
-	row "perf bench sched pipe, with stacks of waits" "no slower than without them: 1.03" \
+	row "perf bench sched pipe, with stacks of waits" "1.03 times that without them" \
 		"$(times_of stacks) against $(times_of none)" "$with <= 1.03 * $without"
 }
 

@@ -52,12 +52,13 @@ write_page()
 	{
 		echo "# Performance"
 		echo
-		echo "Written by \`make bench\`; peers run in turn in the same run, medians of $rounds rounds or more."
+		echo "Written by \`make bench\`. Programs that are compared run in turn within one run. A figure is the"
+		echo "median of at least $rounds rounds; the range in parentheses is their middle half."
 		echo
 		echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
 		echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
 		echo
-		echo "| what | must reach | measured | met |"
+		echo "| what | target | measured | met |"
 		echo "|---|---|---|---|"
 		printf '%s\n' "${rows[@]}"
 	} >"$top/docs/performance.md"
@@ -71,7 +72,7 @@ for part in "${chosen[@]}"; do
 	*) echo "bench: no part '$part': parts are ${parts[*]}" >&2; exit 2 ;;
 	esac
 done
-printf '%-58s %-30s %-44s %s\n' what "must reach" measured met
+printf '%-58s %-30s %-44s %s\n' what "target" measured met
 for part in "${chosen[@]}"; do "bench_$part"; done
 if [ -z "$QUICK$PARTS" ]; then
 	write_page
