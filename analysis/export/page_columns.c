@@ -57,9 +57,10 @@ static void put_waker_path(struct pack *p, const struct page_event *ev,
 	pack_uint(p, ev->waker_path);
 }
 
+/* The holder of a lock usually ends the wait for it: 0 none, 1 the waker, else index + 2. */
 static void put_holder(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
-	pack_uint(p, ev->holder);
+	pack_uint(p, !ev->holder ? 0 : ev->holder == ev->waker ? 1 : ev->holder + 1);
 }
 
 static const struct {

@@ -34,11 +34,11 @@ async function plain(t, file) {
 }
 
 // What the page shows is what er_print says with the page's own command.
-async function compare(t, page, what) {
+async function compare(t, page, what, by = 'cpu') {
 	const command = t.shellWords(await page.textContent('.command')).slice(1)
 	t.check(what + ': the page says the command', command.length > 1, command.join(' '))
 	const got = functions(await t.tableRows(page, 'functions'))
-	t.sameRows(what + ': functions', got, t.erPrint([...command, '-metrics', 'ei.%cpu:name', '-functions', 'w.er']))
+	t.sameRows(what + ': functions', got, t.erPrint([...command, '-metrics', `ei.%${by}:name`, '-functions', 'w.er']))
 	const states = (await t.tableRows(page, 'threads')).map(r => r.filter(f => f !== '0.'))
 	t.sameRows(what + ': states', states, threads(t.erPrint([...command, '-microstates', 'w.er'])))
 	return command.join(' ')
@@ -81,6 +81,32 @@ async function filters(t) {
 	await page.context().close()
 }
 
+// A range cuts waits at its ends: 6 threads of 300 ms. Most is known, no wait counts twice.
+async function verdict(t) {
+	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=600000&to=900000' })
+	const times = await page.$$eval('.state b', all => all.map(b => Number(b.textContent.replace('~', ''))))
+	const sum = times.reduce((a, b) => a + b, 0)
+	t.check('a verdict on a range is about its length', Math.abs(sum - 1.8) < 0.1, times.join(' '))
+	const tops = await page.innerText('.tops')
+	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Longest waits:.*User Lock: user lock in futex 0\.450/s.test(tops), tops)
+	await page.click('.tops .link:has-text("user lock")')
+	await compare(t, page, 'a wait of the verdict', 'lock')
+	await page.context().close()
+}
+
+// More events than a pack has.
+async function packs(t) {
+	const page = await t.openPage(t.browser, 'big.html')
+	const got = functions(await t.tableRows(page, 'functions'))
+	t.sameRows('two packs: functions', got, t.erPrint(['-metrics', 'ei.%totalcpu:name', '-functions', 'big.er']))
+	await page.click('.state:has-text("User CPU")')
+	const command = t.shellWords(await page.textContent('.command')).slice(1)
+	t.sameRows('two packs: a state', functions(await t.tableRows(page, 'functions')),
+		t.erPrint([...command, '-metrics', 'ei.%totalcpu:name', '-functions', 'big.er']))
+	t.check('two packs: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 // worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
 async function interval(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -104,7 +130,9 @@ module.exports = async t => {
 	for (const file of Object.keys(metric))
 		await plain(t, file)
 	await filters(t)
+	await verdict(t)
 	await interval(t)
+	await packs(t)
 }
 EOJ
 
@@ -112,6 +140,9 @@ export_fixtures
 for e in w s t c cut bad; do
 	check "$e: is written" er_export --to page -o $e.html $e.er
 done
+"$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
+check "big: is written" er_export --to page -o big.html big.er
+check_that "big: two packs of events" "$(grep -c 'data-pack="events"' big.html) == 2"
 # Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
 HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
 for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done

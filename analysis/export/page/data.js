@@ -14,8 +14,9 @@ export function watchPacks(found, ended) {
 	const taken = new Set()
 	const look = over => {
 		for (const e of document.querySelectorAll('script[data-pack]')) {
-			// An element is complete when something follows it.
-			if (taken.has(e) || !(over || e.nextElementSibling))
+			// A pack is complete when the next one has begun.
+			const next = e.nextElementSibling
+			if (taken.has(e) || !(over || (next && next.dataset.pack)))
 				continue
 			taken.add(e)
 			const text = e.textContent
@@ -135,15 +136,19 @@ function meetStates(data) {
 	data.states_met = data.state_order.filter(s => met.has(s))
 }
 
-// Processes in order of the time that their threads did not sleep, and threads within them.
+// The share of a state's time that counts as activity: CPU time first, then what was wanted.
+function activity(state) {
+	return state.cpu ? 1 : state.name === 'SLEEP' || state.name === 'STOPPED' ? 1e-9 : 1e-4
+}
+
+// Processes in order of the activity of their threads, and threads within them.
 function nameProcesses(data) {
-	const sleep = data.states.findIndex(s => s.name === 'SLEEP')
 	const byKey = new Map()
 	data.threads.forEach((t, i) => {
 		t.index = i
 		t.active = 0
 		for (const [state, us] of Object.entries(t.us))
-			t.active += Number(state) === sleep ? us * 1e-9 : us
+			t.active += us * activity(data.states[state])
 		const key = t.exp + ':' + t.pid
 		if (!byKey.has(key))
 			byKey.set(key, { key, exp: t.exp, pid: t.pid, threads: [], active: 0,

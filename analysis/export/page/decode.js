@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decodes packs of events, in workers. Like pack.js, this may use pack.js and nothing else.
-import { inflate, readInts, readUints, reader, sections } from './pack.js'
+import { gunzip, inflate, readInts, readUints, reader, sections } from './pack.js'
 
 // The narrowest array that has all values, which are whole and not negative.
 export function narrow(values) {
@@ -25,6 +25,13 @@ export function groupByThread(thread, nthreads) {
 	for (let i = 0; i < thread.length; i++)
 		order[next[thread[i]]++] = i
 	return { first, order }
+}
+
+// Threads that held what was waited for, index + 1, from their codes.
+function holders(codes, waker) {
+	for (let i = 0; i < codes.length; i++)
+		codes[i] = codes[i] > 1 ? codes[i] - 1 : codes[i] && waker[i]
+	return codes
 }
 
 // Columns of events; those of wakers and holders have a row for each wait only (waitRow).
@@ -56,14 +63,15 @@ export async function decodeEvents(base64, about) {
 	const extra = readInts(s.leng, nwaits, new Float64Array(nwaits)), length = delta.slice()
 	for (let i = 0, w = 0; i < n; i++)
 		length[i] = weight[i] + (isWait[cls[i]] ? extra[w++] : 0)
+	const waker = readUints(s.wakr, nwaits, new Uint32Array(nwaits))
 	const chunk = {
 		first, n, base, time: narrow(delta), thread, cls, weight: narrow(weight), rows, nwaits,
 		path: readUints(s.path, n, new Uint32Array(n)),
 		cpu: readInts(s.cpus, n, new Int16Array(n)),
 		length: narrow(length),
-		waker: readUints(s.wakr, nwaits, new Uint32Array(nwaits)),
+		waker,
 		wakerPath: readUints(s.wkpt, nwaits, new Uint32Array(nwaits)),
-		holder: readUints(s.hold, nwaits, new Uint32Array(nwaits)),
+		holder: holders(readUints(s.hold, nwaits, new Uint32Array(nwaits)), waker),
 	}
 	return Object.assign(chunk, groupBy(thread, about.nthreads))
 }
@@ -75,7 +83,7 @@ function groupBy(thread, nthreads) {
 
 // The text of the worker: the functions above, and what it does with a message.
 export function workerText() {
-	const parts = [inflate, sections, readUints, readInts, reader, narrow, groupByThread, groupBy, decodeEvents]
+	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, groupByThread, groupBy, holders, decodeEvents]
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {

@@ -57,7 +57,7 @@ export function copyText(text) {
 
 function copyBySelection(text) {
 	const area = el('textarea', { value: text, className: 'offscreen' })
-	document.body.append(area)
+	document.querySelector('main').append(area)
 	area.select()
 	document.execCommand('copy')
 	area.remove()

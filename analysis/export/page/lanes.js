@@ -3,10 +3,10 @@
 import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
 
-// {kind: 'process' | 'thread' | 'cpus' | 'cpu', name, …} from top to bottom. Closed groups
+// A range hides no lane: a thread that slept through it is part of it. {kind: 'process' | 'thread' | 'cpus' | 'cpu', name, …} from top to bottom. Closed groups
 // have only their heading.
 export function makeLanes(data, state, closed, sums) {
-	const lanes = []
+	const lanes = [], byKind = state.states.length || state.reasons.length || state.cpus.length || state.func !== null
 	const cpus = cpuNumbers(data)
 	const only = new Set(state.threads), processes = new Set(state.processes)
 	if (cpus.length) {
@@ -17,7 +17,7 @@ export function makeLanes(data, state, closed, sums) {
 	for (const p of data.processes) {
 		if (processes.size && !processes.has(p.key))
 			continue
-		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!sums || sums.threads[t]))
+		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || sums.threads[t]))
 		if (!threads.length)
 			continue
 		lanes.push({ kind: 'group', key: p.key, name: p.name, count: threads.length, process: p, threads })
@@ -121,6 +121,19 @@ export function binCpu(data, cpu, from, to, n) {
 		}
 	}
 	return bins
+}
+
+// The sample of a CPU that covers a time, or ends next.
+export function cpuEventNear(data, cpu, time) {
+	for (const chunk of data.chunks) {
+		if (!chunk.cpuSet || !chunk.cpuSet.has(cpu))
+			continue
+		for (let i = firstAt(chunk, time); i < chunk.n; i++) {
+			if (chunk.cpu[i] === cpu && !data.isWait[chunk.cls[i]])
+				return { chunk, i }
+		}
+	}
+	return null
 }
 
 // The event of a thread at a time: the recorded interval that covers it, the shortest first;

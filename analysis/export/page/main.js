@@ -21,6 +21,7 @@ const views = [flameView, functionsView, threadsView, waitsView, aboutView]
 const page = { data: null, state: null, sums: null, store: null, event: null }
 
 function fail(text) {
+	page.failed = true
 	byId('status').textContent = text
 	byId('status').className = 'bad'
 }
@@ -132,6 +133,8 @@ function goTo(thread, time) {
 
 const progress = onFrame(() => {
 	const { data } = page
+	if (page.failed)
+		return
 	byId('status').textContent = data.whole ? '' : `reading ${Math.floor(data.ndecoded / data.nevents * 100)} %`
 })
 

@@ -12,8 +12,27 @@ export async function inflate(base64) {
 		for (let i = 0; i < text.length; i++)
 			bytes[i] = text.charCodeAt(i)
 	}
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-	return new Uint8Array(await new Response(stream).arrayBuffer())
+	return gunzip(bytes)
+}
+
+// The bytes of a gzip stream.
+export async function gunzip(bytes) {
+	const stream = new DecompressionStream('gzip'), writer = stream.writable.getWriter()
+	const written = writer.write(bytes).then(() => writer.close())
+	const parts = [], from = stream.readable.getReader()
+	let n = 0
+	for (let part = await from.read(); !part.done; part = await from.read()) {
+		parts.push(part.value)
+		n += part.value.length
+	}
+	await written
+	const ret = new Uint8Array(n)
+	n = 0
+	for (const part of parts) {
+		ret.set(part, n)
+		n += part.length
+	}
+	return ret
 }
 
 // The sections by tag, as parts of the bytes.

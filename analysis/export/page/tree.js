@@ -29,6 +29,15 @@ export function functionTimes(data, pathUs) {
 
 // --- trees to draw: {func, us, depth, from} with children made on demand ---
 
+// The children of an item that are wide enough, widest first. The item gets the sum and the
+// number of the others as `narrow`.
+function wideOnes(item, all, least) {
+	const wide = all.filter(c => c.us >= least && c.us > 0).sort((a, b) => b.us - a.us)
+	const us = all.reduce((sum, c) => sum + c.us, 0) - wide.reduce((sum, c) => sum + c.us, 0)
+	item.narrow = { us, n: all.length - wide.length }
+	return wide
+}
+
 // From the root: callees below callers.
 export function topDown(data, pathUs) {
 	const tree = data.tree, us = nodeTimes(data, pathUs)
@@ -39,10 +48,10 @@ export function topDown(data, pathUs) {
 			const ret = []
 			for (let k = tree.first[item.node]; k < tree.first[item.node + 1]; k++) {
 				const c = tree.children[k]
-				if (us[c] >= least && us[c] > 0)
+				if (us[c] > 0)
 					ret.push(make(c, item.depth + 1))
 			}
-			return ret.sort((a, b) => b.us - a.us)
+			return wideOnes(item, ret, least)
 		},
 	}
 }
@@ -65,7 +74,7 @@ function merged(data, root, move) {
 					child.nodes.push(node)
 					child.shares.push(us)
 				})
-			return [...byFunc.values()].filter(c => c.us >= least && c.us > 0).sort((a, b) => b.us - a.us)
+			return wideOnes(item, [...byFunc.values()], least)
 		},
 	}
 }

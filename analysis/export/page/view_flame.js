@@ -19,6 +19,8 @@ function place(boxes, tree, item, x, w, row, step, scale) {
 		place(boxes, tree, child, at, child.us * scale, row + step, step, scale)
 		at += child.us * scale
 	}
+	if (item.narrow.us * scale > 3)
+		boxes.push({ x: at, w: item.narrow.us * scale, row: row + step, item: { func: -1, us: item.narrow.us, n: item.narrow.n, up: item } })
 }
 
 // The item at the end of a path of functions, or as far as it goes.
@@ -140,6 +142,8 @@ function layout(f) {
 }
 
 export function itemName(data, item) {
+	if (item.n)
+		return `${item.n} narrow functions`
 	return item.func < 0 ? '<Total>' : data.funcs[item.func]
 }
 
@@ -217,7 +221,7 @@ function click(f, e) {
 	if (!b)
 		return
 	if (f.tree)
-		f.zoom = pathOf(b.item)
+		f.zoom = pathOf(b.item.n ? b.item.up : b.item)
 	f.page.store.set({ selected: b.item.func >= 0 ? b.item.func : null })
 	f.redo()
 }

@@ -28,7 +28,7 @@ export const threadsView = {
 						rows.push({ key: t, name: data.threads[t].name, total: sums.threads[t],
 							us: merge(sums.threadStates.slice(t * NSTATES, (t + 1) * NSTATES)) })
 				}
-				table.show(rows, { sort: state.sort.threads })
+				table.show(rows, { sort: state.sort.threads || [1, true] })
 			},
 		}
 	},

@@ -3,7 +3,7 @@
 // chooses a range, a click looks at an interval.
 import { el, fitCanvas, onFrame } from './dom.js'
 import { NSTATES } from './data.js'
-import { binCpu, binThread, eachOfThread, eventNear, makeLanes } from './lanes.js'
+import { binCpu, binThread, cpuEventNear, eachOfThread, eventNear, makeLanes } from './lanes.js'
 import { duration, moment } from './format.js'
 import { onTheme, stateColor, themeColors } from './colors.js'
 
@@ -123,7 +123,9 @@ function drawLane(t, c, colors, lane, y) {
 		drawRecorded(t, c, lane, from, to, y)
 	c.fillStyle = colors.panel
 	c.fillRect(0, y, LABEL, LANE - 1)
-	c.fillStyle = t.page.state.threads.includes(lane.thread) ? colors.accent : colors.text
+	const { state } = t.page
+	c.fillStyle = lane.kind === 'cpu' ? (state.cpus.includes(lane.cpu) ? colors.accent : colors.text) :
+		state.threads.includes(lane.thread) ? colors.accent : colors.text
 	c.save()
 	c.beginPath()
 	c.rect(0, y, LABEL - 6, LANE)
@@ -308,12 +310,13 @@ function onMove(t, x, y) {
 
 function showTip(t, x, y) {
 	const { data } = t.page, lane = laneAt(t, y)
-	t.tip.hidden = !lane || lane.kind !== 'thread' || x < LABEL
+	t.tip.hidden = !lane || lane.kind === 'group' || x < LABEL
 	if (t.tip.hidden)
 		return
-	const near = eventNear(data, lane.thread, timeAt(t, x))
+	const near = lane.kind === 'cpu' ? cpuEventNear(data, lane.cpu, timeAt(t, x)) : eventNear(data, lane.thread, timeAt(t, x))
 	const c = near && data.classes[near.chunk.cls[near.i]]
-	t.tip.replaceChildren(el('b', {}, data.threads[lane.thread].name), el('div', {}, moment(timeAt(t, x)) + ' s'),
+	const thread = lane.kind === 'cpu' ? near && near.chunk.thread[near.i] : lane.thread
+	t.tip.replaceChildren(el('b', {}, thread === null ? lane.name : data.threads[thread].name), el('div', {}, moment(timeAt(t, x)) + ' s'),
 		c ? el('div', {}, data.states[c.state].uname + (data.isWait[near.chunk.cls[near.i]] && data.reasons[c.reason] ?
 			', ' + data.reasons[c.reason].uname : '') + ', ' + duration(near.chunk.length[near.i])) : '')
 	t.tip.style.left = Math.min(x + 14, t.width - 330) + 'px'
@@ -352,8 +355,11 @@ function clickLane(t, lane, x, e) {
 	} else if (lane.kind === 'thread') {
 		const near = eventNear(data, lane.thread, timeAt(t, x))
 		store.set({ event: near ? near.chunk.first + near.i : null })
-	} else if (lane.kind === 'cpu') {
+	} else if (lane.kind === 'cpu' && x < LABEL) {
 		store.set({ cpus: toggled(state.cpus, lane.cpu) })
+	} else if (lane.kind === 'cpu') {
+		const near = cpuEventNear(data, lane.cpu, timeAt(t, x))
+		store.set({ event: near ? near.chunk.first + near.i : null })
 	}
 }
 

@@ -1,41 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the time went: the states as a bar, and their sums.
+// Where the time went: the states as a bar that adds up to the time of the threads; the functions
+// and waits that took most of it, each with a link.
 import { el } from './dom.js'
-import { percent, seconds } from './format.js'
+import { clippedStates, topWaits } from './range.js'
+import { duration, percent, seconds, shorten } from './format.js'
+import { functionTimes } from './tree.js'
 import { stateColor } from './colors.js'
+import { reasonName } from './view_waits.js'
 
 export function makeVerdict(root, page) {
-	const bar = el('div.bar', { role: 'img' })
-	const legend = el('div.legend')
-	const what = el('div.what')
-	root.append(what, bar, legend)
+	const bar = el('div.bar', { role: 'img' }), legend = el('div.legend'), what = el('div.what'), tops = el('div.tops')
+	root.append(what, bar, legend, tops)
 	return {
 		update({ data, state, sums }) {
-			const us = sums.states.slice()
-			us[1] += us[11]
-			us[11] = 0
-			const shown = data.states_met
-			const name = s => data.states[s].uname
-			bar.replaceChildren(...shown.map(s => {
-				const part = el('span', { title: `${name(s)}: ${seconds(us[s])} s, ${percent(us[s], sums.total)} %` })
-				part.style.flexGrow = us[s]
-				part.style.background = stateColor(data.states[s].name)
-				return part
-			}))
-			bar.setAttribute('aria-label', shown.map(s => `${name(s)} ${percent(us[s], sums.total)} percent`).join(', '))
-			legend.replaceChildren(...shown.map(s => {
-				const dot = el('i.dot')
-				dot.style.background = stateColor(data.states[s].name)
-				const on = state.states.includes(s)
-				return el('button.state' + (on ? '.on' : '') + (us[s] ? '' : '.none'), { type: 'button', title: 'Show only this state',
-					ariaPressed: String(on),
-					onclick: () => page.store.set({ states: on ? state.states.filter(k => k !== s) : [...state.states, s] }),
-				}, dot, name(s), el('b', {}, seconds(us[s])), el('small', {}, percent(us[s], sums.total) + ' %'))
-			}))
-			const nthreads = sums.threads.reduce((a, b) => a + (b ? 1 : 0), 0)
-			what.replaceChildren(el('b', {}, seconds(sums.total) + ' s'), ' of time in ',
-				el('b', {}, String(nthreads)), nthreads === 1 ? ' thread' : ' threads',
-				sums.partial ? ' (still being read)' : '')
+			const inRange = state.from !== null || state.to !== null
+			const clipped = inRange && data.whole ? clippedStates(data, state) : null
+			const us = clipped ? clipped.us : withSystem(sums.states)
+			const total = us.reduce((a, b) => a + b, 0)
+			const lack = clipped && clipped.lives !== null && !filteredByKind(state) ? Math.max(0, clipped.lives - total) : 0
+			// The estimate of a range may miss a little at its ends.
+			const unknown = lack > total / 1000 ? lack : 0
+			drawBar(bar, data, us, total + unknown, unknown)
+			legend.replaceChildren(...data.states_met.map(s => stateButton(page, s, us[s], total + unknown, clipped)))
+			if (unknown)
+				legend.append(el('span.hint', {}, `Not known ${seconds(Math.round(unknown))} s`))
+			what.replaceChildren(...sentence(data, state, sums, clipped))
+			tops.replaceChildren(...topLinks(page, data, state, sums))
 		},
 	}
+}
+
+// KERNEL_CPU counts as SYSTEM.
+function withSystem(states) {
+	const us = states.slice()
+	us[1] += us[11]
+	us[11] = 0
+	return us
+}
+
+const filteredByKind = state => state.states.length || state.reasons.length || state.cpus.length || state.func !== null
+
+function drawBar(bar, data, us, whole, unknown) {
+	const shown = data.states_met.filter(s => us[s])
+	bar.replaceChildren(...shown.map(s => {
+		const part = el('span', { title: `${data.states[s].uname}: ${seconds(Math.round(us[s]))} s, ${percent(us[s], whole)} %` })
+		part.style.flexGrow = us[s]
+		part.style.background = stateColor(data.states[s].name)
+		return part
+	}))
+	if (unknown) {
+		const part = el('span.unknown', { title: 'Not known' })
+		part.style.flexGrow = unknown
+		bar.append(part)
+	}
+	bar.setAttribute('aria-label', shown.map(s => `${data.states[s].uname} ${percent(us[s], whole)} percent`).join(', '))
+}
+
+function stateButton(page, s, us, whole, clipped) {
+	const { data, state } = page, on = state.states.includes(s)
+	const dot = el('i.dot')
+	dot.style.background = stateColor(data.states[s].name)
+	const time = (clipped && us && !data.complete ? '~' : '') + seconds(Math.round(us))
+	return el('button.state' + (on ? '.on' : '') + (us ? '' : '.none'), { type: 'button', title: on ? 'Show all states' : 'Show only this state',
+		ariaPressed: String(on),
+		onclick: () => page.store.set({ states: on ? state.states.filter(k => k !== s) : [...state.states, s] }),
+	}, dot, data.states[s].uname, el('b', {}, time), el('small', {}, percent(us, whole) + ' %'))
+}
+
+function sentence(data, state, sums, clipped) {
+	if (!clipped) {
+		const n = sums.threads.reduce((a, b) => a + (b ? 1 : 0), 0)
+		return [el('b', {}, seconds(sums.total) + ' s'), ' of time in ', el('b', {}, String(n)), n === 1 ? ' thread' : ' threads',
+			sums.partial ? ' (still being read)' : '']
+	}
+	const help = 'The bar and these times are cut at the ends of the range. The views below count each wait in full where it ends, as er_print -from -to does.'
+	return [el('b', {}, duration(clipped.length)), ' in ', el('b', {}, String(clipped.nthreads)),
+		clipped.nthreads === 1 ? ' thread' : ' threads', el('span.hint', { title: help },
+			data.complete ? '  exact, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range')]
+}
+
+function topLinks(page, data, state, sums) {
+	const ret = [], set = patch => page.store.set(patch)
+	const { excl } = functionTimes(data, sums.cpu)
+	const best = [...excl.keys()].filter(f => excl[f]).sort((a, b) => excl[b] - excl[a]).slice(0, 3)
+	if (best.length)
+		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { type: 'button', title: data.funcs[f],
+			onclick: () => set({ selected: f, view: 'flame', metric: 'cpu' }) }, `${shorten(data.funcs[f], 40)} ${seconds(excl[f])}`))))
+	const waits = data.whole ? topWaits(data, state, sums) : []
+	if (waits.length)
+		ret.push(el('span', {}, 'Longest waits:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w)))))
+	return ret
+}
+
+function waitLink(page, data, w) {
+	const c = w.class, who = w.holder || w.waker
+	const call = c.call ? ` in ${c.call}` : ''
+	const ret = [el('button.link', { type: 'button', title: 'Show only these waits',
+		onclick: () => page.store.set({ states: [c.state], reasons: [c.reason], metric: 'wait' }) },
+		`${data.states[c.state].uname}: ${reasonName(data, c.reason)}${call} ${seconds(w.us)}`)]
+	if (who)
+		ret.push(el('button.link', { type: 'button', title: 'Show only this thread',
+			onclick: () => page.store.set({ threads: [who.thread], states: [], reasons: [], metric: 'cpu' }) },
+			`(${!w.holder ? 'ended by' : data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'held by'} ${shorten(data.threads[who.thread].name, 36)})`))
+	return ret
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What happened within a range of time: intervals are cut at its ends. The sums of reports
+// instead count an event in full where it ends.
+import { NSTATES } from './data.js'
+import { firstAt } from './aggregate.js'
+import { makeFilter } from './filter.js'
+
+// The time of each state within state.from and state.to, and the time that these threads were
+// alive (null: not recorded). Only for a range.
+export function clippedStates(data, state) {
+	const filter = makeFilter(data, { ...state, from: null, to: null })
+	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
+	const us = new Float64Array(NSTATES), met = new Uint8Array(data.nthreads)
+	for (const chunk of data.chunks)
+		addClipped(data, chunk, filter, from, to, us, met)
+	us[1] += us[11]
+	us[11] = 0
+	let lives = 0, known = true, nthreads = 0
+	data.threads.forEach((t, i) => {
+		if (!met[i])
+			return
+		nthreads++
+		known = known && t.end > 0
+		lives += Math.max(0, Math.min(to, t.end) - Math.max(from, t.begin))
+	})
+	return { us, nthreads, lives: known ? lives : null, length: to - from }
+}
+
+function addClipped(data, chunk, filter, from, to, us, met) {
+	const { thread, cls, path, weight, length, time, cpu, base } = chunk
+	for (let i = firstAt(chunk, from); i < chunk.n; i++) {
+		const c = cls[i], w = weight[i], spread = Math.max(w, length[i])
+		const end = base + time[i], begin = end - spread
+		if (begin >= to || spread <= 0)
+			continue
+		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[c]) ||
+		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
+		    data.classes[c].flags & 32)
+			continue
+		us[data.classes[c].state] += w * (Math.min(end, to) - Math.max(begin, from)) / spread
+		met[thread[i]] = 1
+	}
+}
+
+// Time that events represent, by what they waited for (state, reason, call), with the holder
+// and the waker that have most of each. The largest first; waits without a need are left out.
+export function topWaits(data, state, sums) {
+	const kinds = new Map(), key = c => `${c.state} ${c.reason} ${c.call || ''}`
+	data.classes.forEach((c, i) => {
+		if (!data.isWait[i] || !sums.classUs[i] || isIdle(data, c))
+			return
+		const kind = kinds.get(key(c)) || { class: c, us: 0, holders: new Map(), wakers: new Map() }
+		kind.us += sums.classUs[i]
+		kinds.set(key(c), kind)
+	})
+	const top = [...kinds.values()].sort((a, b) => b.us - a.us).slice(0, 3)
+	const byClass = data.classes.map(c => top.find(k => key(k.class) === key(c)) || null)
+	const filter = makeFilter(data, state)
+	for (const chunk of data.chunks)
+		addBlame(data, chunk, filter, byClass)
+	for (const kind of top) {
+		kind.holder = largest(kind.holders)
+		kind.waker = largest(kind.wakers)
+	}
+	return top
+}
+
+// Sleep for its own sake: a timer, a worker without work.
+function isIdle(data, c) {
+	const reason = data.reasons[c.reason]
+	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
+}
+
+function addBlame(data, chunk, filter, byClass) {
+	const { thread, cls, path, weight, cpu } = chunk
+	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
+	let row = chunk.rows[lo >> 8]
+	for (let k = lo & ~255; k < lo; k++)
+		row += data.isWait[cls[k]]
+	for (let i = lo; i < hi; i++) {
+		const kind = byClass[cls[i]], r = row
+		row += data.isWait[cls[i]]
+		if (!kind || (filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[cls[i]]) ||
+		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])))
+			continue
+		const holder = chunk.holder[r], waker = data.classes[cls[i]].flags & 16 ? 0 : chunk.waker[r]
+		if (holder)
+			kind.holders.set(holder - 1, (kind.holders.get(holder - 1) || 0) + weight[i])
+		if (waker)
+			kind.wakers.set(waker - 1, (kind.wakers.get(waker - 1) || 0) + weight[i])
+	}
+}
+
+function largest(byThread) {
+	let best = null
+	byThread.forEach((us, thread) => {
+		if (!best || us > best.us)
+			best = { thread, us }
+	})
+	return best
+}
