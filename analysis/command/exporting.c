@@ -20,6 +20,7 @@ struct exporting {
 	const char *output;  /* as given; NULL: named after the experiment */
 	const char *metric;  /* keyword; NULL: default */
 	const char *root;    /* as given; NULL: none */
+	bool redact;
 	enum export_root root_kind;
 };
 
@@ -55,7 +56,7 @@ static void put_usage(struct buf *b)
 {
 	buf_puts(b, "usage: er_export [-V] [-h] experiment.er|group.erg...\n"
 		    "       er_export --to format [-o file] [--metric keyword] [--root what]\n"
-		    "                 [option of er_print]... [experiment.er|group.erg]...\n"
+		    "                 [--redact] [option of er_print]... [experiment.er|group.erg]...\n"
 		    "  Without --to: print the raw data as text. With it: write a file for another\n"
 		    "  program, of the newest experiment here if none is named.\n"
 		    "  --to format       ");
@@ -64,6 +65,7 @@ static void put_usage(struct buf *b)
 	buf_puts(b, "  -o file           write this file; - is standard output\n"
 		    "  --metric keyword  weight stacks by this metric of er_print -metric_list\n"
 		    "  --root what       begin each stack with its state, reason or process\n"
+		    "  --redact          leave out paths, command lines and host names\n"
 		    "  -h                print this\n"
 		    "  -V                print the version\n"
 		    "  Options of er_print:");
@@ -105,11 +107,19 @@ static int set_output(struct exporting *x, const char *word, struct diag *d)
 	return *word ? 0 : diag_error(d, "-o: needs the name of a file; - is standard output");
 }
 
+static int set_redact(struct exporting *x, const char *word, struct diag *d)
+{
+	x->redact = true;
+	return 0;
+}
+
 static const struct own_option {
 	const char *name;
 	int (*set)(struct exporting *x, const char *word, struct diag *d);
+	bool alone; /* takes no word */
 } own_options[] = {
-	{ "to", set_format }, { "o", set_output }, { "metric", set_metric }, { "root", set_root },
+	{ "to", set_format, false }, { "o", set_output, false }, { "metric", set_metric, false },
+	{ "root", set_root, false }, { "redact", set_redact, true },
 };
 
 /* One of our own options; NULL: none. er_print's -to takes a time, which begins with a digit. */
@@ -133,6 +143,8 @@ static int take_option(void *ctx, int argc, char **argv, struct diag *d)
 
 	if (!o)
 		return 0;
+	if (o->alone)
+		return o->set(ctx, NULL, d) ? -1 : 1;
 	if (argc < 2)
 		return diag_error(d, "%s: needs an argument: see er_export -h", argv[0]);
 	return o->set(ctx, argv[1], d) ? -1 : 2;
@@ -191,13 +203,17 @@ static int write_export(struct shell *sh, const struct exporting *ex, const stru
 static int finish(struct shell *sh, void *ctx)
 {
 	const struct exporting *ex = ctx;
-	struct export x = { .view = &sh->view, .root = ex->root_kind, .diag = &sh->diag };
+	struct export x = { .view = &sh->view, .root = ex->root_kind, .redact = ex->redact,
+			    .diag = &sh->diag };
 
 	if (!ex->exporter)
 		return diag_error(&sh->diag, "no format is named: add --to and one of er_export -h");
 	if (!ex->exporter->weighted && (ex->metric || ex->root))
 		return diag_error(&sh->diag, "--%s: has no meaning for %s, which has all times and states",
 				  ex->metric ? "metric" : "root", ex->exporter->name);
+	if (ex->redact && !ex->exporter->redacts)
+		return diag_error(&sh->diag, "--redact: %s cannot leave anything out: only page can",
+				  ex->exporter->name);
 	if (ex->exporter->weighted) {
 		x.metric = export_metric(&sh->view, ex->metric, x.root, &sh->diag);
 		if (!x.metric)

@@ -23,6 +23,7 @@ struct export {
 	struct view_state *view;     /* session, metrics, filter and name format; borrowed */
 	const struct metric *metric; /* the weight of stacks, never a ratio; NULL: not chosen */
 	enum export_root root;
+	bool redact;                 /* leave out paths, command lines and host names */
 	struct diag *diag;
 };
 
@@ -32,6 +33,7 @@ struct exporter {
 	const char *help;
 	bool gzip;          /* the output is compressed */
 	bool weighted;      /* uses `metric` and `root`: --metric and --root are allowed */
+	bool redacts;       /* heeds `redact`: --redact is allowed */
 	/* Write everything into `out`. Returns 0, or -1 after a report. */
 	int (*write)(const struct export *x, struct outfile *out);
 };

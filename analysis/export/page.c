@@ -27,6 +27,6 @@ static int page_write(const struct export *x, struct outfile *out)
 }
 
 const struct exporter page_exporter = {
-	.name = "page", .suffix = ".html", .write = page_write,
+	.name = "page", .suffix = ".html", .write = page_write, .redacts = true,
 	.help = "a page that shows everything in a web browser, without a network",
 };

@@ -2,6 +2,7 @@
 #include "analysis/export/page_index.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/base/json.h"
 #include "analysis/experiment/packet.h"
@@ -40,23 +41,44 @@ static void put_member(struct buf *b, const char *name, const char *text)
 		buf_puts(b, "null");
 }
 
+static bool has(const char *line, const char *word)
+{
+	return word && *word && strstr(line, word);
+}
+
+/* Whether a line names a path, a command or a host. */
+static bool tells(const struct session *s, const char *line)
+{
+	bool ret = strchr(line, '/');
+
+	vec_for_each(e, &s->experiments)
+		ret |= has(line, (*e)->name) || has(line, (*e)->hostname) || has(line, (*e)->command);
+	return ret;
+}
+
 static void put_about(struct indexing *in)
 {
 	struct view_state *v = in->x->view;
-	const char *filter = v->filter ? filter_text(v->filter) : NULL;
+	const char *filter = v->filter && !in->x->redact ? filter_text(v->filter) : NULL;
 	struct table t;
+	size_t n = 0;
 
 	about(in->x, &t);
 	buf_puts(in->b, ",\"about\":[");
 	for (size_t i = 0; i < t.rows.len; i++) {
-		comma(in->b, i);
-		json_put_string(in->b, t.rows.data[i].cells[0].s);
+		const char *line = t.rows.data[i].cells[0].s;
+
+		if (in->x->redact && tells(v->session, line))
+			continue;
+		comma(in->b, n++);
+		json_put_string(in->b, line);
 	}
 	buf_puts(in->b, "]");
 	table_free(&t);
 	put_member(in->b, "filter", filter && *filter ? filter : NULL);
-	buf_printf(in->b, ",\"complete\":%s",
-		   waits_are_complete(v->session) ? "true" : "false");
+	buf_printf(in->b, ",\"complete\":%s,\"redacted\":%s",
+		   waits_are_complete(v->session) ? "true" : "false",
+		   in->x->redact ? "true" : "false");
 }
 
 static void put_experiments(struct indexing *in)
@@ -69,9 +91,9 @@ static void put_experiments(struct indexing *in)
 			continue;
 		comma(in->b, n++);
 		buf_printf(in->b, "{\"id\":%" PRIu32, (*e)->id);
-		put_member(in->b, "name", (*e)->name);
-		put_member(in->b, "host", (*e)->hostname);
-		put_member(in->b, "command", (*e)->command);
+		put_member(in->b, "name", in->x->redact ? "Recording" : (*e)->name);
+		put_member(in->b, "host", in->x->redact ? "" : (*e)->hostname);
+		put_member(in->b, "command", in->x->redact ? "" : (*e)->command);
 		buf_printf(in->b, ",\"end\":%" PRId64 "}", (*e)->end_ns / 1000);
 	}
 	buf_puts(in->b, "]");
@@ -146,7 +168,7 @@ static void put_funcs(struct indexing *in)
 		buf_puts(in->b, "[");
 		json_put_string(in->b, s->objects.data[i]->name);
 		buf_puts(in->b, ",");
-		json_put_string(in->b, s->objects.data[i]->path);
+		json_put_string(in->b, in->x->redact ? "" : s->objects.data[i]->path);
 		buf_printf(in->b, ",%d]", s->objects.data[i]->kernel);
 	}
 	buf_puts(in->b, "]");

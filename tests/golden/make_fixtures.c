@@ -4,9 +4,11 @@
  * tree.1.er is the tree of Sun's worked example, with units of 10 ms. sys.1.er is a recording of
  * the system with two followed processes. rec.1.er has recursion. twin.1.er has a function with the
  * same name as one in sys.1.er. calls.1.er has traced calls and counters. cut.1.er was not closed.
- * hostile.1.er has names that are dangerous for a terminal.
+ * hostile.1.er has names that are dangerous for a terminal, markup.1.er names that end elements of
+ * HTML.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/base/diag.h"
 #include "tests/fixtures/exp_builder.h"
@@ -90,6 +92,20 @@ static void hostile(const char *dir)
 	exp_builder_close(b);
 }
 
+/* Names that end elements, reverse text, or do not fit anywhere. */
+static void markup(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new(dir, "markup.1.er");
+	char big[60000] = "main>";
+
+	memset(big + 5, 'x', sizeof(big) - 6);
+	exp_builder_profile(b, 1, "main></script <img src=x onerror=alert(1)", MS_USER, 5);
+	exp_builder_profile(b, 1, "main>\xe2\x80\xaegnp.exe", MS_USER, 3);
+	exp_builder_profile(b, 2, "main><!-- <b", MS_SLEEP, 2);
+	exp_builder_profile(b, 2, big, MS_USER, 4);
+	exp_builder_close(b);
+}
+
 static void trace_packet(struct exp_builder *b, enum er_packet kind, const char *stack,
 			 const int64_t *rest, size_t n, const char *string)
 {
@@ -169,6 +185,7 @@ int main(int argc, char **argv)
 	twin(argv[1]);
 	cut(argv[1]);
 	hostile(argv[1]);
+	markup(argv[1]);
 	traced(argv[1]);
 	return 0;
 }

@@ -107,6 +107,22 @@ async function packs(t) {
 	await page.context().close()
 }
 
+// Names that would end an element, run a script or reverse a line.
+async function markup(t) {
+	const page = await t.openPage(t.browser, 'm.html')
+	const names = (await t.tableRows(page, 'functions')).map(r => r[6])
+	t.check('markup in names is text', names.includes('</script <img src=x onerror=alert(1)'), names.join('\n').slice(0, 500))
+	t.check('marks that reverse text are shown as \\x', names.includes('\\xe2\\x80\\xaegnp.exe'), names.join('\n').slice(0, 500))
+	t.check('a name of 60 kB', names.some(n => n.length > 59000), '')
+	await page.dblclick('#view-functions .tr:has-text("xxx")')
+	t.check('a long name leaves room for the rest', await page.isVisible('.chip.clear, .chip') && await page.evaluate(() =>
+		document.documentElement.scrollWidth <= innerWidth && document.querySelector('#filter').offsetHeight < 40), '')
+	await page.click('#tab-flame')
+	t.check('no element from a name', await page.$('img') === null, '')
+	t.check('markup: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 // worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
 async function interval(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -133,6 +149,7 @@ module.exports = async t => {
 	await verdict(t)
 	await interval(t)
 	await packs(t)
+	await markup(t)
 }
 EOJ
 
@@ -140,11 +157,32 @@ export_fixtures
 for e in w s t c cut bad; do
 	check "$e: is written" er_export --to page -o $e.html $e.er
 done
+put markup.1.er m.er
+check "markup: is written" er_export --to page -o m.html m.er
+check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 0"
 "$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
 check "big: is written" er_export --to page -o big.html big.er
 check_that "big: two packs of events" "$(grep -c 'data-pack="events"' big.html) == 2"
+<<<<<<< HEAD
 # Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
 HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+=======
+
+# index FILE: the names in a page.
+index()
+{
+	node -e 'const s = require("fs").readFileSync(process.argv[1], "utf8").match(/data-pack="index">([^<]*)/)[1]
+		const b = require("zlib").gunzipSync(Buffer.from(s, "base64"))
+		console.log(b.subarray(8, 8 + b.readUInt32LE(4)).toString())' "$1"
+}
+check "--redact" er_export --to page --redact -o less.html w.er
+index w.html >all.json
+index less.html >less.json
+check_that "--redact leaves out paths, command and host" \
+	"$(grep -cE 'testhost|test args|/usr|w\.er' all.json) == 1 && $(grep -cE 'testhost|test args|/usr|w\.er' less.json) == 0" "$(cat less.json)"
+refuses "--redact of a format that tells all" "only page can" er_export --to pprof --redact -o x.gz w.er
+node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+>>>>>>> 594a92a (export: Leave out names of hosts and paths on request)
 for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done
 check_that "the policy allows this script and this style only" \
 	"$(echo "$policy" | grep -cE "^default-src~'none';~script-src~'sha256-[^~]*';~style-src~'sha256-[^~]*';~worker-src~blob:;~img-src~data:;~base-uri~'none';~form-action~'none'$") == 1" "$policy"

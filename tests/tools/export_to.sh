@@ -73,7 +73,7 @@ put hostile.1.er bad.er
 put tree.1.er none.er
 : >none.er/profile
 echo precious >old
-refuses "unknown format" "unknown format: there are folded" er_export --to flame a.er
+refuses "unknown format" "unknown format: there are page, folded" er_export --to flame a.er
 refuses "no format" "--to" er_export -o x a.er
 refuses "unknown root" "state, reason and process" er_export --to folded --root cpu a.er
 refuses "unknown metric" "metric_list" er_export --to folded --metric cycles a.er

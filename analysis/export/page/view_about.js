@@ -18,7 +18,9 @@ export const aboutView = {
 						'Sums of states are exact over the whole recording. Which waits have stacks is a sample, in proportion to their length: times by function, reason or range are estimates.'),
 					el('p', {}, `The page has ${count(data.nevents)} events of ${count(data.nthreads)} threads.`),
 					el('h2', {}, 'What this file gives away'),
-					el('p', {}, 'Names of functions, load objects with their paths, threads and processes, the command line, the name of the host, and when it all ran. No contents of memory or files.'))
+					el('p', {}, (data.redacted ? 'Names of functions, load objects, threads and processes. Paths, command lines and host names were left out.' :
+						'Names of functions, load objects with their paths, threads and processes; the command line, the name of the host and of the kernel, the date.') +
+						' Nothing of the contents of memory, files or packets.'))
 			},
 		}
 	},
