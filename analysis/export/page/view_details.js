@@ -37,10 +37,10 @@ function about(page, e) {
 		...(c.flags & FLAG.rest ? [] : row('From', moment(e.begin) + ' s' + (c.flags & FLAG.openStart ? ', began before the recording' : ''))),
 		...row('To', moment(e.end) + ' s' + (c.flags & FLAG.openEnd ? ', the recording ended' : '')),
 		...(c.flags & FLAG.rest ? [] : row('Length', duration(e.end - e.begin))),
-		...(e.weight !== e.end - e.begin ? row('Represents', `${seconds(e.weight)} s: an estimate from a sample`) : []),
+		...(Math.abs(e.weight - (e.end - e.begin)) > 1 ? row('Represents', `${seconds(e.weight)} s: an estimate from a sample`) : []),
 		...(e.wait ? row('Reason', reasonName(data, c.reason) + (c.call ? `, in ${c.call}` : '')) : []),
 		...(e.cpu >= 0 ? row('CPU', String(e.cpu)) : []),
-		...(e.holder >= 0 ? row('Held by', threadLink(page, e.holder, (e.begin + e.end) / 2)) : []),
+		...(e.holder >= 0 ? row(data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'Held by', threadLink(page, e.holder, (e.begin + e.end) / 2)) : []),
 		...(c.flags & FLAG.irq ? row('Ended by', c.flags & FLAG.timer ? 'a timer' : 'an interrupt') :
 			e.waker >= 0 ? row('Ended by', threadLink(page, e.waker, e.end)) : []),
 	]
