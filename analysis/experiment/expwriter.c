@@ -95,6 +95,7 @@ static int writer_free(struct expwriter *w)
 	map_free(&w->tails);
 	buf_free(&w->common);
 	closep(&w->dirfd);
+	closep(&w->reserve);
 	free(w->name);
 	free(w);
 	return err;
@@ -107,6 +108,7 @@ static struct expwriter *writer_new(int dirfd, const char *name, const struct ex
 	w->name = xstrdup(name);
 	w->parent = dirfd;
 	w->dirfd = -1;
+	w->reserve = -1;
 	w->start_ns = h->start_ns;
 	for (int i = 0; i < OUT_COUNT; i++)
 		w->fixed[i].file = fixed_files[i] ? xstrdup(fixed_files[i]) : NULL;
@@ -136,6 +138,8 @@ static int begin(struct expwriter *w, const struct exp_header *h)
 		err = expwriter_flush(w);
 	if (err)
 		unmake_dir(w);
+	else if (!w->founder)
+		w->reserve = reserve_space(fd);
 	return err;
 }
 

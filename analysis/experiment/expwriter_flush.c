@@ -16,6 +16,7 @@
 
 #include "analysis/base/alloc.h"
 
+enum { RESERVE = 256 << 10 }; /* bytes; recorder.xml of a thousand programs */
 enum { NEW_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
 /* 0 or -errno; *done is the number of bytes written. */
@@ -235,6 +236,18 @@ int write_new(int dirfd, const char *file, const char *text)
 	return fd < 0 ? -errno : write_all(fd, text, strlen(text), &done);
 }
 
+int reserve_space(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	/* The file keeps its size of 0, so a limit of file sizes does not apply. */
+	if (fd >= 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVE) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* Also works after a failed flush: the file may say how the recording ended. */
 int expwriter_replace(struct expwriter *w, const char *file, const char *text)
 {
@@ -245,6 +258,11 @@ int expwriter_replace(struct expwriter *w, const char *file, const char *text)
 	if (dirfd < 0)
 		return dirfd;
 	err = write_new(dirfd, temp, text);
+	if (err && w->reserve >= 0) {
+		close(w->reserve);
+		w->reserve = -1;
+		err = write_new(dirfd, temp, text);
+	}
 	if (!err && renameat(dirfd, temp, dirfd, file) < 0)
 		err = -errno;
 	if (err)

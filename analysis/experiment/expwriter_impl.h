@@ -51,6 +51,7 @@ struct expwriter {
 	char *name;
 	int parent;  /* borrowed: the directory that has `name` */
 	int dirfd;   /* -1 until expwriter_dirfd */
+	int reserve; /* a founder's: see reserve_space; -1: none */
 	dev_t dev;   /* identify the directory that we made */
 	ino_t ino;
 	uint64_t start_ns;
@@ -110,6 +111,12 @@ int parts_share(struct expwriter *part, int dirfd);
 void put_kernel(const struct expwriter *w, struct buf *b);
 /* Create a file with this text, replacing one of the same name. 0 or -errno. */
 int write_new(int dirfd, const char *file, const char *text);
+/*
+ * Take space on the disk for what is written after the disk has become full: expwriter_replace
+ * releases it if a file finds no room. The file has no name. A descriptor, or -1 if the file
+ * system cannot do this or has no room.
+ */
+int reserve_space(int dirfd);
 /* Write the segments that contain pcs of a stack. */
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Write a record to data.frameinfo, which must not be empty, when there is no stack. */
