@@ -44,7 +44,10 @@ enum pc_found {
 	PC_STRANGE, /* in a file that BPF does not know */
 };
 
-enum { RANGES_KEPT = 8 };
+enum {
+	RANGES_KEPT = 8,
+	FMODE_BACKING = 1 << 24 | 1 << 25, /* the second up to 6.13, then the first */
+};
 
 /* What is known about one process during one walk. `kept` is used by later walks, too. */
 struct pc_lookup {
@@ -52,6 +55,7 @@ struct pc_lookup {
 	__u32 first, n;        /* the ranges that user space published */
 	__u64 pgoff;
 	struct er_inode inode;
+	struct er_inode shown; /* what user space sees in place of `inode`; zeros: the same */
 	bool has_file, executable;
 	struct mm_struct *mm;
 	struct vma_state now;
@@ -118,6 +122,33 @@ static __always_inline bool pc_in_space(struct pc_lookup *l, __u64 pc)
 	return true;
 }
 
+static __always_inline void inode_take(struct inode *inode, struct er_inode *ret)
+{
+	ret->ino = BPF_CORE_READ(inode, i_ino);
+	ret->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+}
+
+/*
+ * A file of overlayfs is mapped as the file of the layer below it (struct backing_file). From
+ * Linux 6.8 on /proc/PID/maps shows the overlay's inode, from 6.18 on mmap events do so, too.
+ * The flag's bit has another meaning on other kernels. There `user_path` is behind the end of the
+ * file, and what is read does not agree with itself.
+ */
+static __always_inline void backing_take(struct pc_lookup *l, struct file *file)
+{
+	struct backing_file *backing = (void *)file;
+	struct dentry *dentry;
+	struct inode *inode;
+
+	if (!bpf_core_field_exists(backing->user_path) ||
+	    !(BPF_CORE_READ(file, f_mode) & FMODE_BACKING))
+		return;
+	dentry = BPF_CORE_READ(backing, user_path.dentry);
+	inode = BPF_CORE_READ(dentry, d_inode);
+	if (BPF_CORE_READ(dentry, d_sb) == BPF_CORE_READ(inode, i_sb))
+		inode_take(inode, &l->shown);
+}
+
 /*
  * Copy a mapping's fields into the look-up. The vdso has no file; it becomes inode 0 of device 0.
  */
@@ -132,12 +163,13 @@ static __always_inline void vma_take(struct pc_lookup *l, struct vm_area_struct 
 	l->executable = !bpf_core_field_exists(vma->vm_flags) ||
 			BPF_CORE_READ(vma, vm_flags) & VM_EXECUTABLE;
 	l->pgoff = l->inode.ino = l->inode.dev = l->inode.pad = 0;
+	l->shown.ino = l->shown.dev = l->shown.pad = 0;
 	l->has_file = file || l->range.start == (__u64)BPF_CORE_READ(mm, context.vdso);
 	if (!file)
 		return;
 	l->pgoff = BPF_CORE_READ(vma, vm_pgoff) << PAGE_BITS;
-	l->inode.ino = BPF_CORE_READ(file, f_inode, i_ino);
-	l->inode.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	inode_take(BPF_CORE_READ(file, f_inode), &l->inode);
+	backing_take(l, file);
 }
 
 static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct pc_lookup **ctx)
@@ -175,14 +207,18 @@ static __always_inline enum pc_found pc_ask_tree(struct pc_lookup *l, __u64 pc)
 static __always_inline enum pc_found pc_number(struct pc_lookup *l)
 {
 	struct er_inode key; /* on 6.1 a key must be on the stack */
-	__u32 *file;
+	__u32 *file = NULL;
 
 	if (!l->executable)
 		return PC_NOWHERE;
 	if (!l->has_file)
 		return PC_FOUND;
+	key = l->shown;
+	if (key.dev)
+		file = bpf_map_lookup_elem(&er_inodes, &key);
 	key = l->inode;
-	file = bpf_map_lookup_elem(&er_inodes, &key);
+	if (!file)
+		file = bpf_map_lookup_elem(&er_inodes, &key);
 	if (!file)
 		return PC_STRANGE;
 	l->range.frame = er_frame(*file, l->pgoff);

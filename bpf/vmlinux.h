@@ -203,8 +203,22 @@ struct inode {
 	struct super_block *i_sb;
 };
 
+struct dentry {
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
 struct file {
+	unsigned int f_mode;
 	struct inode *f_inode;
+};
+
+struct backing_file { /* from 6.5 on */
+	struct path user_path; /* from 6.8 on */
 };
 
 struct vm_area_struct {
