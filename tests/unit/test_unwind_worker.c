@@ -199,9 +199,29 @@ static void broken(void **state)
 	buf_free(&b);
 }
 
+/* Wait until the process has a mapping of the file, or has finished its job. */
+static void await_mapping(struct unwind_worker *w, pid_t pid, const char *name)
+{
+	struct pollfd done = { .fd = unwind_worker_fd(w), .events = POLLIN };
+	static char maps[1 << 16];
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	for (*maps = '\0'; !strstr(maps, name) && !poll(&done, 1, 0);) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n, len = 0;
+
+		while ((n = read(fd, maps + len, sizeof(maps) - 1 - len)) > 0)
+			len += n;
+		maps[len] = '\0';
+		close(fd);
+	}
+}
+
 /* A file that shrinks while it is mapped ends only the worker. */
 static void shrinking(void **state)
 {
+	pid_t pid = worker_pid(0);
 	int fd = memfd_create("shrinks", MFD_CLOEXEC);
 	struct stat st;
 
@@ -214,7 +234,7 @@ static void shrinking(void **state)
 		munmap(p, st.st_size);
 		close(exe);
 		assert_int_equal(unwind_worker_submit(*state, i, fd, -1), 0);
-		usleep(50 * (i % 60));
+		await_mapping(*state, pid, "shrinks");
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(result(*state).key, i);
 	}
