@@ -86,6 +86,7 @@ enum {
 /* Follows the kernel frames of an ER_STACK_RAW stack: user registers and the top of the stack. */
 struct er_raw {
 	__u64 regs[ER_DWARF_COUNT]; /* by DWARF number; `bytes` begins at regs[ER_DWARF_RSP] */
+	__u64 copied_ns;          /* the stack of a wait has the time when the wait began */
 	__u64 nbytes;             /* a multiple of 8 */
 	__u64 bytes[];
 };
@@ -243,6 +244,8 @@ struct er_counts {
 	__u64 lost[ER_KIND_COUNT];
 	__u64 stack_kernel_truncated, stack_user_truncated; /* samples, not definitions */
 	__u64 stack_kernel_failed, stack_user_failed;
+	__u64 copies_refused;  /* stacks not copied because their process had copied too many */
+	__u64 copies_unfitted; /* stacks not copied because the ring was half full */
 	__u64 no_storage;  /* samples and ends of threads that got no task storage; weight is one */
 			   /* interval, or 0 if a later record will include the time */
 	__u64 loss_unattributed; /* losses that found no room in the table of er_loss_key */

@@ -33,12 +33,11 @@ struct {
 const volatile bool er_raws; /* user space walks raw stacks */
 const volatile __u32 er_ring_bytes;
 
-static __always_inline bool raw_allowed(__u32 tgid, __u64 now)
+static __always_inline bool raw_allowed(__u32 tgid)
 {
+	__u64 now = bpf_ktime_get_ns(); /* a wait's record has the time when it began */
 	struct raw_budget fresh = { .since = now, .n = 1 }, *b;
 
-	if (!er_raws)
-		return false;
 	b = bpf_map_lookup_elem(&er_raw_budgets, &tgid);
 	if (!b) {
 		bpf_map_update_elem(&er_raw_budgets, &tgid, &fresh, BPF_ANY);
@@ -163,6 +162,7 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 		return;
 	raw = (struct er_raw *)&st->s.pcs[at];
 	copy_regs(raw->regs, regs);
+	raw->copied_ns = bpf_ktime_get_ns();
 	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
 	bpf_loop((sleeps ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES) / RAW_BLOCK,
 		 sleeps ? raw_block_asleep : raw_block, &w, 0);

@@ -278,8 +278,16 @@ static __always_inline bool has_no_room(enum scratch_user user)
 static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const struct sample *sm,
 				      __u32 end)
 {
-	if (!raw_allowed(sm->tgid, sm->now) || !raw_fits(sm->ring))
+	if (!er_raws)
 		return false;
+	if (!raw_fits(sm->ring)) {
+		sm->cpu->counts.copies_unfitted++;
+		return false;
+	}
+	if (!raw_allowed(sm->tgid)) {
+		sm->cpu->counts.copies_refused++;
+		return false;
+	}
 	st->s.end = end;
 	er_raw_take(st, at);
 	return true;

@@ -35,7 +35,7 @@
 #define ER_UNWIND_H
 
 enum {
-	ER_CHUNK_WORDS = 1 << 18, /* 1 MiB */
+	ER_CHUNK_WORDS = 1 << 19, /* 2 MiB */
 	ER_BLOCK_BYTES = 256,     /* text for one word of the index */
 	ER_BLOCK_ROWS = ER_BLOCK_BYTES, /* the most rows that a block can have */
 	ER_RULE_WORDS = 4,

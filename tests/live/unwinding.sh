@@ -32,6 +32,16 @@ set -- $(complete short.er perl) 0 0
 check_that "processes of a few milliseconds: stacks are complete" "$1 >= 95" \
 	"$1 %: $("$er_print" -header 1 short.er | grep -A6 'User stacks')"
 
+# A program that runs before the recording, and whose every wait is longer than a stack waits for
+# its table. Its file is new, so it has no table yet. The first wait asks for it.
+cp "$(command -v perl)" fresh
+./fresh -e 'select undef, undef, undef, 1.4 for 1 .. 6' &
+sleep 0.3
+must_record long.er -q 0 -t 6 </dev/null
+kill $! 2>/dev/null
+set -- $(complete long.er fresh) 0 0
+check_that "long waits: stacks are complete" "$2 >= 60" "$2 %: $(grep 'program="fresh"' long.er/recorder.xml)"
+
 # Code that cannot be unwound: callers are missing, and reports say so at the root.
 must_record blind.er -F '=^blind$' -p high -q 0 -- "$syn/blind" 1
 set -- $(complete blind.er blind) 100 100

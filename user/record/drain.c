@@ -274,8 +274,21 @@ const struct ring_count *drain_ring(const struct drain *dr, int cpu)
 void drain_walks(const struct drain *dr, struct buf *b)
 {
 	ends_write(dr->ends, b);
+	if (!dr->unwinder)
+		return;
+	unwinder_write(dr->unwinder, b);
+	raws_write(dr->raws, b);
+}
+
+void drain_relieve(struct drain *dr)
+{
 	if (dr->unwinder)
-		unwinder_write(dr->unwinder, b);
+		unwinder_relieve(dr->unwinder, now_ns());
+}
+
+uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns)
+{
+	return dr->raws ? raws_oldest(dr->raws, now_ns) : now_ns;
 }
 
 uint64_t drain_written(const struct drain *dr, enum er_kind kind)

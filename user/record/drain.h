@@ -55,6 +55,10 @@ bool drain_is_behind(const struct drain *dr);
  * before them. `last`: no records follow, so a record without its stack is written without it.
  */
 void drain_process(struct drain *dr, bool last);
+/* May be called while drain_process runs: publishes unwind tables that were built meanwhile. */
+void drain_relieve(struct drain *dr);
+/* The time of the oldest stack that is still to be walked, or now_ns. */
+uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns);
 /*
  * The recording goes on in another experiment: forget its outputs, and what of names and counts was
  * written there. Processes, mappings and stacks stay known. Call it after recording_finish.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/raws.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "user/record/stacks.h"
@@ -12,13 +14,21 @@
 #include "user/unwind/unwinder.h"
 
 enum {
-	PATIENCE_NS = 1200000000, /* less than the time for which an ended image is kept */
+	PATIENCE_NS = 1200000000,
 	MAX_BYTES = 32 << 20,    /* waiting */
 };
 
 struct waiting {
 	struct er_stack *stack;
-	uint32_t lacks; /* the file whose table was missing in the last walk; 0: not walked yet */
+	uint32_t lacks;    /* the file whose table was missing in the last walk; 0: not walked yet */
+	uint64_t since_ns; /* of the first walk that lacked a table; 0: not walked yet */
+};
+
+/* Why stacks were walked although a table was missing. */
+enum why_now { WAITS, LATE, CROWDED, LAST, WHY_COUNT };
+
+static const char *const why_words[WHY_COUNT] = {
+	[LATE] = "late", [CROWDED] = "crowded", [LAST] = "last",
 };
 
 struct raws {
@@ -27,6 +37,7 @@ struct raws {
 	VEC(struct waiting) waiting;
 	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
+	uint64_t ntaken, nlacking[WHY_COUNT];
 	struct walk walk;
 };
 
@@ -69,6 +80,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	vec_push(&r->waiting, (struct waiting){ .stack = copy });
 	map_put(&r->ids, s->id, NULL);
 	r->bytes += size_of(s);
+	r->ntaken++;
 }
 
 /* Pass the walked stack on as if BPF had sent it. */
@@ -89,12 +101,12 @@ static void hand_on(struct raws *r, const struct er_stack *s, const struct walk 
 	stacks_keep_equal(r->stacks, &walked.s);
 }
 
-static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, bool last)
+static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum why_now why)
 {
 	const struct er_stack *s = w->stack;
 	struct image *im;
 
-	if (!last && w->lacks && unwinder_builds(r->unwinder, w->lacks))
+	if (!why && w->lacks && unwinder_builds(r->unwinder, w->lacks))
 		return false;
 	im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
 	if (!im) {
@@ -102,13 +114,23 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, bool
 		r->walk.end = ER_END_NO_MAPPING;
 	} else {
 		unwinder_meet(r->unwinder, im, s);
-		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, last, &r->walk)) {
+		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, why, &r->walk)) {
 			w->lacks = r->walk.lacking->file;
 			return false;
 		}
+		r->nlacking[why] += r->walk.lacking != NULL;
 	}
 	hand_on(r, s, &r->walk);
 	return true;
+}
+
+static enum why_now why_now(const struct raws *r, const struct waiting *w, uint64_t now_ns, bool last)
+{
+	if (last)
+		return LAST;
+	if (w->since_ns && w->since_ns + PATIENCE_NS < now_ns)
+		return LATE;
+	return r->bytes > MAX_BYTES ? CROWDED : WAITS;
 }
 
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
@@ -117,9 +139,9 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
 
 	for (size_t i = 0; i < r->waiting.len; i++) {
 		struct waiting w = r->waiting.data[i];
-		bool late = last || r->bytes > MAX_BYTES || w.stack->h.time_ns + PATIENCE_NS < now_ns;
 
-		if (!walk_one(r, pm, &w, late)) {
+		if (!walk_one(r, pm, &w, why_now(r, &w, now_ns, last))) {
+			w.since_ns = w.since_ns ? w.since_ns : now_ns;
 			r->waiting.data[n++] = w;
 			continue;
 		}
@@ -138,4 +160,20 @@ bool raws_pending(const struct raws *r, uint64_t id)
 size_t raws_waiting(const struct raws *r)
 {
 	return r->waiting.len;
+}
+
+uint64_t raws_oldest(const struct raws *r, uint64_t now_ns)
+{
+	vec_for_each(w, &r->waiting)
+		if (w->stack->h.time_ns < now_ns)
+			now_ns = w->stack->h.time_ns;
+	return now_ns;
+}
+
+void raws_write(const struct raws *r, struct buf *b)
+{
+	buf_printf(b, "<copies taken=\"%" PRIu64 "\"", r->ntaken);
+	for (int why = LATE; why < WHY_COUNT; why++)
+		buf_printf(b, " %s=\"%" PRIu64 "\"", why_words[why], r->nlacking[why]);
+	buf_puts(b, "/>\n");
 }

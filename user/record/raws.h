@@ -16,6 +16,7 @@
 
 #include "bpf/er_event.h"
 
+struct buf;
 struct procmap;
 struct raws;
 struct stacks;
@@ -28,12 +29,17 @@ void raws_free(struct raws *r); /* NULL: nothing */
 /* Takes a well-formed ER_STACK_RAW stack. */
 void raws_take(struct raws *r, const struct er_stack *s);
 /*
- * Walk the stacks whose tables are ready; with `last` walk all. The procmap must be up to date.
+ * Walk the stacks whose tables are ready; with `last` walk all. A stack waits at most 1.2 s after
+ * the first call. The procmap must be up to date.
  * `now_ns` 0: no stack has waited too long.
  */
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last);
 /* True if the stack of this id is still to be walked; records with that id must wait. */
 bool raws_pending(const struct raws *r, uint64_t id);
 size_t raws_waiting(const struct raws *r);
+/* The time of the oldest stack that waits, or now_ns. Images of that time are still needed. */
+uint64_t raws_oldest(const struct raws *r, uint64_t now_ns);
+/* The element <copies> of recorder.xml. */
+void raws_write(const struct raws *r, struct buf *b);
 
 #endif

@@ -220,6 +220,8 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 		sum.stack_user_truncated += c.stack_user_truncated;
 		sum.stack_kernel_failed += c.stack_kernel_failed;
 		sum.stack_user_failed += c.stack_user_failed;
+		sum.copies_refused += c.copies_refused;
+		sum.copies_unfitted += c.copies_unfitted;
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
 		sum.nmissed += c.nmissed;
@@ -233,6 +235,8 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 	number(b, "user_truncated", sum.stack_user_truncated);
 	number(b, "kernel_failed", sum.stack_kernel_failed);
 	number(b, "user_failed", sum.stack_user_failed);
+	number(b, "copies_refused", sum.copies_refused);
+	number(b, "copies_unfitted", sum.copies_unfitted);
 	number(b, "no_storage", sum.no_storage);
 	number(b, "loss_unattributed", sum.loss_unattributed);
 	number(b, "missed", sum.nmissed);

@@ -16,7 +16,7 @@
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 
-#define KEEP_NS 1500000000ULL /* how long an ended process may still get records: raws.c */
+#define KEEP_NS 1500000000ULL /* how long an ended process may still get records */
 
 /* --- what ends it --- */
 
@@ -89,6 +89,7 @@ void recording_session_meanwhile(void *ctx)
 		return;
 	if (!drain_is_behind(s->drain))
 		capture_drain(s->capture, 0, drain_take, s->drain);
+	drain_relieve(s->drain);
 	look_for_the_end(s, nfds, 0);
 	if (s->over)
 		stop_capture(s);
@@ -203,7 +204,7 @@ static void tick(struct recording_session *s, uint64_t t)
 {
 	pump(s);
 	if (s->procmap)
-		procmap_expire(s->procmap, t - KEEP_NS);
+		procmap_expire(s->procmap, drain_oldest(s->drain, t) - KEEP_NS);
 	flush(s);
 	show(s, t);
 	if (s->ctl)

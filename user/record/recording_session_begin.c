@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
+
+enum { RECORDER_NICE = -20, RECORDER_SLICE_NS = 100000 };
 
 /* True if the caller had the signal ignored, as nohup does. It then stays ignored. */
 static bool ignored(int sig)
@@ -68,16 +71,32 @@ static int raise_fd_limit(struct diag *d)
 	return program_files(96 + 4 * (size_t)get_nprocs_conf(), d);
 }
 
+/* The first version of struct sched_attr, which libcs do not declare. */
+struct sched_attr_0 {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
 /*
  * Raise the recorder's priority where that is allowed. On an overloaded machine the rings fill up
  * while the recorder waits for a CPU, and its preparations took seconds. It uses little CPU time.
  * The load was forked before and keeps the caller's priority.
+ *
+ * Many kernels share the CPUs between sessions first, so that the nice value counts only among
+ * the programs of this session. From Linux 6.12 on a short slice lets a thread run soon after it
+ * woke, without a larger share of the time. Older kernels ignore it.
  */
 static void raise_priority(void)
 {
+	const struct sched_attr_0 attr = { .size = sizeof(attr), .nice = RECORDER_NICE,
+					   .runtime_ns = RECORDER_SLICE_NS };
 	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
 
-	setpriority(PRIO_PROCESS, 0, -20);
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 	privilege_return(before);
 }
 

@@ -14,13 +14,27 @@
 #include "user/unwind/words.h"
 #include "user/unwind/worker.h"
 
-enum { MAX_TRIES = 3 /* to open a file, by different processes as a rule */ };
+enum {
+	MAX_TRIES = 3, /* to open a file; its process may have ended, another may run it */
+	TRY_NS = 100000000,
+	EARLY_CHUNKS = 2, /* of 4 to 12 that most recordings need */
+	UNPLACED_NS = 1000000000, /* memory for a chunk may be lacking */
+};
 
 struct stored {
 	int fd;             /* -1: not open */
 	uint32_t first, n;  /* words of its table; n 0: none */
 	uint64_t dev, ino;
 	unsigned tries;
+	uint64_t tried_ns;  /* the last of them */
+	uint64_t needed_ns; /* by a stack, since then; 0: not */
+};
+
+/* A built table that waits for room. */
+struct unplaced {
+	uint32_t file;
+	uint64_t since_ns;
+	struct unwind_table table; /* its words are owned */
 };
 
 struct store {
@@ -28,19 +42,23 @@ struct store {
 	struct er_unwind_file *files;
 	struct words words;
 	VEC(struct stored) stored; /* by file number */
+	VEC(struct unplaced) unplaced;
 	struct store_counts counts;
 	struct unwind_worker *worker; /* NULL: there are no tables */
 	uint64_t now_ns;
 };
 
-struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker)
+struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker, uint32_t limit)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
 	s->maps = maps;
 	s->worker = worker;
 	s->files = unwind_maps_files(maps);
-	words_init(&s->words, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
+	words_init(&s->words, limit);
+	/* The kernel takes 10 to 20 ms to add a chunk. These are added before stacks wait for them. */
+	for (uint32_t slot = 0; slot < EARLY_CHUNKS && slot < limit / ER_CHUNK_WORDS; slot++)
+		unwind_maps_chunk(maps, slot);
 	return s;
 }
 
@@ -51,6 +69,9 @@ void store_free(struct store *s)
 	vec_for_each(f, &s->stored)
 		closep(&f->fd);
 	vec_free(&s->stored);
+	vec_for_each(u, &s->unplaced)
+		free(u->table.words);
+	vec_free(&s->unplaced);
 	words_fini(&s->words);
 	free(s);
 }
@@ -154,19 +175,78 @@ static bool put_table(struct store *s, uint32_t file, const struct unwind_table 
 	return true;
 }
 
-static void take_table(struct store *s, uint32_t file, const struct unwind_table *t)
+static void count_delay(struct store *s, uint32_t file)
 {
-	while (!put_table(s, file, t)) {
+	struct stored *f = stored_at(s, file);
+	uint64_t since = f->needed_ns, delay = since && s->now_ns > since ? s->now_ns - since : 0;
+
+	s->counts.delay_ns += delay;
+	s->counts.slow += delay > STORE_PROMPT_NS;
+	if (delay > s->counts.longest_ns)
+		s->counts.longest_ns = delay;
+	f->needed_ns = 0;
+}
+
+static bool place_table(struct store *s, uint32_t file, const struct unwind_table *t)
+{
+	if (!put_table(s, file, t))
+		return false;
+	publish_inode(s, file);
+	count_delay(s, file);
+	return true;
+}
+
+/* Drop the coldest tables until there is room for n words, at once or soon. False: too many. */
+static bool make_room(struct store *s, uint32_t n)
+{
+	while (!words_will_fit(&s->words, n, ER_RULE_WORDS)) {
 		uint32_t cold = coldest(s);
 
-		if (!cold) {
-			s->counts.refused++;
-			set_state(s, file, ER_FILE_EVICTED);
-			return;
-		}
+		if (!cold)
+			return false;
 		drop_table(s, cold);
 	}
-	publish_inode(s, file);
+	return true;
+}
+
+static void refuse(struct store *s, uint32_t file)
+{
+	s->counts.refused++;
+	set_state(s, file, ER_FILE_EVICTED);
+}
+
+static void take_table(struct store *s, uint32_t file, const struct unwind_table *t)
+{
+	struct unplaced u = { .file = file, .since_ns = s->now_ns, .table = *t };
+
+	if (s->unplaced.len == 0 && place_table(s, file, t))
+		return;
+	if (!make_room(s, t->nwords)) {
+		refuse(s, file);
+		return;
+	}
+	u.table.words = xmalloc(t->nwords * sizeof(*t->words));
+	memcpy(u.table.words, t->words, t->nwords * sizeof(*t->words));
+	vec_push(&s->unplaced, u);
+}
+
+/* In the order in which they came, so that none waits forever. */
+static void place_waiting(struct store *s)
+{
+	size_t done = 0;
+
+	vec_for_each(u, &s->unplaced) {
+		if (!make_room(s, u->table.nwords) || !place_table(s, u->file, &u->table)) {
+			if (u->since_ns + UNPLACED_NS > s->now_ns)
+				break;
+			refuse(s, u->file);
+		}
+		free(u->table.words);
+		done++;
+	}
+	s->unplaced.len -= done;
+	memmove(s->unplaced.data, s->unplaced.data + done,
+		s->unplaced.len * sizeof(*s->unplaced.data));
 }
 
 /* --- building --- */
@@ -186,22 +266,41 @@ static void submit(struct store *s, uint32_t file, int fd)
 		give_up(s, file);
 }
 
-void store_want(struct store *s, pid_t pid, const struct mapping *m)
+static void need(struct store *s, uint32_t file, uint64_t needed_ns)
+{
+	struct stored *f = stored_at(s, file);
+
+	if (f->needed_ns || !needed_ns)
+		return;
+	f->needed_ns = needed_ns;
+	if (s->worker)
+		unwind_worker_hurry(s->worker, file);
+}
+
+void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t needed_ns)
 {
 	enum er_file_state state = m->file ? s->files[m->file].state : ER_FILE_NO_CFI;
 	struct stored *f;
 
+	if (state == ER_FILE_PENDING)
+		need(s, m->file, needed_ns);
 	if (state != ER_FILE_UNKNOWN && state != ER_FILE_EVICTED)
 		return;
 	f = stored_at(s, m->file);
 	f->dev = m->dev;
 	f->ino = m->ino;
-	if (f->fd < 0)
+	if (f->fd < 0) {
+		if (f->tried_ns && s->now_ns < f->tried_ns + TRY_NS)
+			return;
 		f->fd = mapped_open(pid, m);
-	if (f->fd >= 0)
+		f->tried_ns = s->now_ns;
+	}
+	if (f->fd >= 0) {
 		submit(s, m->file, f->fd);
-	else if (++f->tries >= MAX_TRIES)
+		need(s, m->file, needed_ns);
+	} else if (++f->tries >= MAX_TRIES) {
 		give_up(s, m->file);
+	}
 }
 
 void store_poll(struct store *s, uint64_t now_ns)
@@ -209,6 +308,7 @@ void store_poll(struct store *s, uint64_t now_ns)
 	struct unwind_result r;
 
 	s->now_ns = now_ns;
+	place_waiting(s);
 	while (s->worker && unwind_worker_next(s->worker, &r)) {
 		if (r.err)
 			give_up(s, r.key);
@@ -224,7 +324,7 @@ bool store_is_half_full(const struct store *s)
 
 bool store_waits(const struct store *s)
 {
-	return s->worker && unwind_worker_waiting(s->worker);
+	return s->unplaced.len || (s->worker && unwind_worker_waiting(s->worker));
 }
 
 bool store_code(void *self, uint32_t file, uint64_t offset, uint64_t *ret)

@@ -4,7 +4,7 @@
  * needs it, by a process without privileges (user/unwind/worker.h), and shared by all
  * processes that map the file. The file stays open meanwhile, so that its inode is not reused.
  * Memory is bounded: the least recently used tables make room for new ones, and are built
- * again when needed.
+ * again when needed. A new table waits until no walk can still read what was there before.
  */
 #ifndef USER_UNWIND_STORE_H
 #define USER_UNWIND_STORE_H
@@ -24,17 +24,23 @@ struct store_counts {
 	uint64_t evicted;
 	uint64_t refused;       /* tables larger than the memory for all tables */
 	uint64_t bytes;         /* of the tables there are */
+	uint64_t slow;          /* tables ready later than STORE_PROMPT_NS after they were needed */
+	uint64_t delay_ns, longest_ns; /* the sum of these times, and the longest */
 };
 
-/* Both are borrowed; without a worker no file has a table. */
-struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker);
+#define STORE_PROMPT_NS 50000000ULL
+
+/* Both are borrowed; without a worker no file has a table. All tables have `limit` words. */
+struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker, uint32_t limit);
 void store_free(struct store *s); /* NULL: nothing */
 
 /*
  * Request the table of the mapping's file, which process `pid` has mapped. May be called at any
  * rate.
+ * needed_ns: the time of the stack that needs it; such tables are built first. 0: none needs it
+ * yet.
  */
-void store_want(struct store *s, pid_t pid, const struct mapping *m);
+void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t needed_ns);
 /* Publish tables that were built meanwhile. */
 void store_poll(struct store *s, uint64_t now_ns);
 bool store_is_half_full(const struct store *s);

@@ -29,7 +29,7 @@ struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *wo
 	u->maps = maps;
 	u->worker = worker;
 	u->publisher = publisher_new(maps);
-	u->store = store_new(maps, worker);
+	u->store = store_new(maps, worker, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
 	return u;
 }
 
@@ -42,12 +42,12 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* Otherwise a walk would request its tables one after the other. */
+/* Otherwise walks would request tables one after the other. */
 static void want_all(struct unwinder *u, const struct image *im)
 {
 	vec_for_each(m, &im->space->maps)
 		if (m->len <= LARGE_TEXT && !store_is_half_full(u->store))
-			store_want(u->store, im->pid, m);
+			store_want(u->store, im->pid, m, 0);
 }
 
 void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s)
@@ -55,7 +55,6 @@ void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *
 	if (im->ranges.known)
 		return;
 	publisher_add(u->publisher, im, s->start_time, s->exec_id);
-	want_all(u, im);
 }
 
 void unwinder_changed(struct unwinder *u, struct image *im)
@@ -71,6 +70,11 @@ void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 void unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
 	publisher_update(u->publisher, now_ns);
+	store_poll(u->store, now_ns);
+}
+
+void unwinder_relieve(struct unwinder *u, uint64_t now_ns)
+{
 	store_poll(u->store, now_ns);
 }
 
@@ -101,15 +105,19 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 
 	for (;;) {
 		walk_raw(&src, raw, last, ret);
-		if (last || !ret->lacking) {
-			u->nwalked++;
-			return true;
-		}
-		if (ret->lacking == asked)
-			return false;
+		if (!ret->lacking || ret->lacking == asked)
+			break;
+		/* Also for a stack that waits no longer: others will need the table. */
 		asked = ret->lacking;
-		store_want(u->store, im->pid, asked);
+		store_want(u->store, im->pid, asked, raw->copied_ns);
+		want_all(u, im);
+		if (last)
+			break;
 	}
+	if (ret->lacking && !last)
+		return false;
+	u->nwalked++;
+	return true;
 }
 
 void unwinder_write(const struct unwinder *u, struct buf *b)
@@ -119,7 +127,8 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 	store_counts(u->store, &c);
 	buf_printf(b, "<tables built=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
 		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64
-		   "\" walked=\"%" PRIu64 "\"/>\n",
+		   "\" walked=\"%" PRIu64 "\" slow=\"%" PRIu64 "\" delay_ns=\"%" PRIu64
+		   "\" longest_ns=\"%" PRIu64 "\"/>\n",
 		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
-		   u->nwalked);
+		   u->nwalked, c.slow, c.delay_ns, c.longest_ns);
 }

@@ -32,6 +32,8 @@ void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
 /* Publish changed mappings and new tables. */
 void unwinder_update(struct unwinder *u, uint64_t now_ns);
+/* Publish new tables only; changes no mapping and walks no stack. */
+void unwinder_relieve(struct unwinder *u, uint64_t now_ns);
 
 /* Whether the file's table is being built. */
 bool unwinder_builds(const struct unwinder *u, uint32_t file);

@@ -71,6 +71,20 @@ bool words_take(struct words *w, uint32_t n, uint32_t align, uint64_t now_ns, ui
 	return false;
 }
 
+bool words_will_fit(const struct words *w, uint32_t n, uint32_t align)
+{
+	for (size_t i = 0; i < w->free.len;) {
+		uint32_t first = w->free.data[i].first, end = first;
+
+		while (i < w->free.len && w->free.data[i].first == end)
+			end += w->free.data[i++].n;
+		first = (first + align - 1) & ~(align - 1);
+		if (end >= first && end - first >= n)
+			return true;
+	}
+	return false;
+}
+
 void words_give(struct words *w, uint32_t first, uint32_t n, uint64_t now_ns)
 {
 	size_t at = vec_upto(&w->free, first, first);

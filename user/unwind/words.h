@@ -31,6 +31,8 @@ void words_fini(struct words *w);
  * Allocate n words, aligned to `align` (a power of two), at *first. False: no such run is free now.
  */
 bool words_take(struct words *w, uint32_t n, uint32_t align, uint64_t now_ns, uint32_t *first);
+/* Whether there will be such a run when nothing that was given back is read any more. */
+bool words_will_fit(const struct words *w, uint32_t n, uint32_t align);
 void words_give(struct words *w, uint32_t first, uint32_t n, uint64_t now_ns);
 
 #endif

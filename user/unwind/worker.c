@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
 #include "user/unwind/sandbox.h"
@@ -28,9 +30,11 @@ enum {
 };
 
 struct job {
-	uint64_t key, number;
+	uint64_t key, number; /* number 0: not sent */
 	int fd, debug_fd;
 	uint32_t slot;
+	off_t size;
+	bool hurried;
 };
 
 struct unwind_worker {
@@ -39,7 +43,7 @@ struct unwind_worker {
 	char *areas;
 	VEC(struct job) jobs; /* in order; those before `first` are done */
 	size_t first, sent;   /* `sent` jobs from there on are with the worker */
-	uint64_t numbers, done; /* numbers of the last job, and of the last one done */
+	uint64_t numbers, done; /* numbers of the last job sent, and of the last one done */
 	unsigned nlate;
 	uint64_t heard_s;     /* when the worker last answered or had nothing to do */
 	char *lent;           /* memory of the last result, if it is large; else NULL */
@@ -56,9 +60,28 @@ static uint64_t now_s(void)
 
 /* --- the process --- */
 
+/*
+ * Many kernels share the CPUs between sessions first (sched_autogroup), so that a nice value counts
+ * only within its session. In a session of its own the process gets its tables done in time
+ * however busy the other sessions are.
+ */
+static void leave_session(void)
+{
+	__cleanup(closep) int fd = -1;
+
+	if (setsid() < 0)
+		return;
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "-20", 3) < 0)
+		return; /* not allowed: it runs at the same priority as others */
+}
+
 static void supervisor(const int fds[SANDBOX_FDS], void *areas)
 {
-	int err = sandbox_supervisor(fds);
+	int err;
+
+	leave_session();
+	err = sandbox_supervisor(fds);
 
 	if (send(SANDBOX_FD, &err, sizeof(err), MSG_NOSIGNAL) == sizeof(err) && !err)
 		worker_supervise(SANDBOX_FD, SANDBOX_FD + 1, areas);
@@ -172,11 +195,13 @@ static void feed(struct unwind_worker *w)
 	while (w->sock >= 0 && w->sent < WORKER_SLOTS && w->first + w->sent < w->jobs.len) {
 		struct job *j = &w->jobs.data[w->first + w->sent];
 
+		j->number = w->numbers + 1;
 		j->slot = j->number % WORKER_SLOTS;
 		if (!w->sent)
 			w->heard_s = now_s();
 		if (!send_job(w, j))
 			return;
+		w->numbers++;
 		close_job(j);
 		w->sent++;
 	}
@@ -192,13 +217,15 @@ static void take_back(struct unwind_worker *w)
 
 static int add_job(struct unwind_worker *w, uint64_t key, int fd, int debug_fd)
 {
-	struct job j = { .key = key, .fd = fd, .debug_fd = debug_fd, .number = ++w->numbers };
+	struct job j = { .key = key, .fd = fd, .debug_fd = debug_fd };
+	struct stat st;
 
 	if (w->first && w->first >= w->jobs.len / 2) {
 		w->jobs.len -= w->first;
 		memmove(w->jobs.data, w->jobs.data + w->first, w->jobs.len * sizeof(j));
 		w->first = 0;
 	}
+	j.size = fstat(fd, &st) ? 0 : st.st_size;
 	vec_push(&w->jobs, j);
 	take_back(w);
 	feed(w);
@@ -234,6 +261,23 @@ int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void
 		return err;
 	}
 	return add_job(w, key, fd, -1);
+}
+
+void unwind_worker_hurry(struct unwind_worker *w, uint64_t key)
+{
+	size_t to = w->first + w->sent, at;
+	struct job j;
+
+	for (at = to; at < w->jobs.len && w->jobs.data[at].key != key; at++)
+		continue;
+	if (at >= w->jobs.len)
+		return;
+	j = w->jobs.data[at];
+	j.hurried = true;
+	while (to < at && w->jobs.data[to].hurried && w->jobs.data[to].size <= j.size)
+		to++;
+	memmove(w->jobs.data + to + 1, w->jobs.data + to, (at - to) * sizeof(j));
+	w->jobs.data[to] = j;
 }
 
 /* --- results --- */

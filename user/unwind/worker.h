@@ -5,9 +5,9 @@
  * file except those it is sent, and a handful of system calls. A file that crashes it costs
  * only that file's table: a supervisor process, which parses nothing, starts it again.
  *
- * Results come in the order of the jobs. A table that takes longer than UNWIND_JOB_SECONDS is
- * given up. The recorder checks the size of results, not their truth: a walk checks each
- * number that it uses.
+ * Results come in the order of the jobs, except that hurried ones go first. A table that takes
+ * longer than UNWIND_JOB_SECONDS is given up. The recorder checks the size of results, not their
+ * truth: a walk checks each number that it uses.
  *
  * Start it before opening or mapping anything that the process must not inherit. Not thread
  * safe.
@@ -63,6 +63,11 @@ void unwind_worker_stop(struct unwind_worker *w);
 int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debug_fd);
 /* The same for a vdso, whose bytes are copied. */
 int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n);
+/*
+ * Do this job before those that are not hurried, and before larger files: a large one takes 50
+ * times as long as most. Nothing happens if there is no such job, or if it runs.
+ */
+void unwind_worker_hurry(struct unwind_worker *w, uint64_t key);
 /*
  * A descriptor that polls readable when unwind_worker_next may have a result; -1: the process has
  * ended.
