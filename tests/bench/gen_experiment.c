@@ -3,10 +3,12 @@
  * Writes an experiment with given numbers of samples, distinct stacks and frames per stack, for
  * measuring readers:
  *
- *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits]]]]]
+ *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits [sites]]]]]]
  *
- * By default there are 3,000 functions. Stacks are random, but the same for the same numbers. It
- * prints the totals that a reader must show. 1,000 threads wait for 500 locks, for messages from
+ * By default there are 3,000 functions. Stacks are random, but the same for the same numbers. With
+ * `sites`, at most 256, each function has so many calls, each of one function: a stack is a random
+ * walk through this graph, so functions × sites pcs are possible. Without, any function calls any.
+ * It prints the totals that a reader must show. 1,000 threads wait for 500 locks, for messages from
  * each other, and for a CPU.
  */
 #include <errno.h>
@@ -42,18 +44,43 @@ static void write_functions(struct expwriter *w, uint64_t nfunctions)
 	}
 }
 
+struct shape {
+	uint64_t nstacks, nframes, nfunctions;
+	uint64_t sites; /* calls of a function; 0: stacks follow no graph */
+};
+
 /* All stacks have the same root; the other frames are random. */
-static void write_stacks(struct expwriter *w, uint64_t nstacks, uint64_t nframes,
-			 uint64_t nfunctions)
+static void random_stack(const struct shape *s, uint64_t *state, uint64_t *pcs)
+{
+	for (uint64_t i = 0; i < s->nframes; i++)
+		pcs[i] = BASE + random_next(state) % s->nfunctions * FUNC_SIZE +
+			 random_next(state) % 16;
+	pcs[s->nframes - 1] = BASE;
+}
+
+/* From the root to the leaf: each call site always calls the same function. */
+static void walked_stack(const struct shape *s, uint64_t *state, uint64_t *pcs)
+{
+	uint64_t func = 0;
+
+	for (uint64_t i = s->nframes; i > 0; i--) {
+		uint64_t site = random_next(state) % s->sites;
+
+		pcs[i - 1] = BASE + func * FUNC_SIZE + site * (FUNC_SIZE / s->sites);
+		func = hash64(func << 8 | site) % s->nfunctions;
+	}
+}
+
+static void write_stacks(struct expwriter *w, const struct shape *s)
 {
 	uint64_t state = 1, pcs[FRAMES_MAX];
 
-	for (uint64_t id = 1; id <= nstacks; id++) {
-		for (uint64_t i = 0; i < nframes; i++)
-			pcs[i] = BASE + random_next(&state) % nfunctions * FUNC_SIZE +
-				 random_next(&state) % 16;
-		pcs[nframes - 1] = BASE;
-		expwriter_stack(w, id, pcs, nframes);
+	for (uint64_t id = 1; id <= s->nstacks; id++) {
+		if (s->sites)
+			walked_stack(s, &state, pcs);
+		else
+			random_stack(s, &state, pcs);
+		expwriter_stack(w, id, pcs, s->nframes);
 		if (expwriter_pending(w) > 1 << 20)
 			expwriter_flush(w);
 	}
@@ -138,10 +165,11 @@ static uint64_t argument(int argc, char **argv, int i, uint64_t def)
 int main(int argc, char **argv)
 {
 	uint64_t nsamples = argument(argc, argv, 2, 1000000);
-	uint64_t nstacks = argument(argc, argv, 3, 20000);
-	uint64_t nframes = argument(argc, argv, 4, 30);
-	uint64_t nfunctions = argument(argc, argv, 5, 3000);
-	uint64_t nwaits = argc > 6 ? argument(argc, argv, 6, 1) : 0;
+	struct shape shape = { .nstacks = argument(argc, argv, 3, 20000),
+			       .nframes = argument(argc, argv, 4, 30),
+			       .nfunctions = argument(argc, argv, 5, 3000),
+			       .sites = argc > 7 ? argument(argc, argv, 7, 1) : 0 };
+	uint64_t nwaits = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	struct diag d = { .prefix = "gen_experiment" };
 	struct exp_header h = { .collector = "gen_experiment", .hostname = "bench", .arch = "x86_64",
 				.os = "Linux", .pagesize = 4096, .npages = 1, .pid = 100, .cwd = "/",
@@ -149,18 +177,18 @@ int main(int argc, char **argv)
 				.start_epoch = 1700000000 };
 	struct expwriter *w;
 
-	if (argc < 2 || nframes > FRAMES_MAX) {
+	if (argc < 2 || shape.nframes > FRAMES_MAX || shape.sites > FUNC_SIZE) {
 		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames "
-		      "[functions [waits]]]]]\n", stderr);
+		      "[functions [waits [sites]]]]]]\n", stderr);
 		return 2;
 	}
 	if (create(argv[1], &h, &d, &w) < 0)
 		return 1;
 	expwriter_clock_profile(w, PTIMER_US, STATES_ALL, nwaits > 0);
-	write_functions(w, nfunctions);
-	write_stacks(w, nstacks, nframes, nfunctions);
-	write_samples(w, nsamples, nstacks);
-	write_waits(w, nwaits, nstacks);
+	write_functions(w, shape.nfunctions);
+	write_stacks(w, &shape);
+	write_samples(w, nsamples, shape.nstacks);
+	write_waits(w, nwaits, shape.nstacks);
 	expwriter_exit(w, start_ns + nsamples * 10000);
 	if (expwriter_close(w) < 0) {
 		fprintf(stderr, "gen_experiment: %s: could not be written\n", argv[1]);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reading large experiments: large (ten million samples), callers (a million rows), waits (a
-# million), compare (two experiments), open (a thousand processes). Sourced by run.sh.
+# Reading large experiments: large (ten million samples), callers (a million rows), stacks (with
+# very many pcs), waits (a million), compare (two experiments), open (a thousand
+# sub-experiments), processes (a hundred thousand). Sourced by run.sh.
 #
 # shellcheck shell=bash
 
@@ -64,6 +65,43 @@ bench_open()
 	rm -rf open.er
 }
 
+# Each target is seconds, or megabytes, or both; - is none.
+reading()
+{
+	local what=$1 seconds=$2 mb=$3 target
+	shift 3
+	print_cost reading "$@"
+	target="$([ "$seconds" = - ] || echo "$seconds s, ")$([ "$mb" = - ] || echo "$mb MB, ")"
+	row "$what" "${target%, }" "$(calc "$elapsed" %.3f) s, $rss_mb MB" \
+		"$elapsed <= ${seconds/#-/1e9} && $rss_mb <= ${mb/#-/1e9}"
+}
+
+bench_processes()
+{
+	local list
+	step "100,000 processes"
+	"$bench/gen_processes" processes.er 100000 >/dev/null || return
+	reading "er_print -functions, 100,000 processes of 50 programs" 3 500 -functions processes.er
+	for list in processes threads; do
+		reading "… -$list" 3 500 "-$list" processes.er
+	done
+	rm -rf processes.er
+}
+
+# Stacks are walks through a graph of calls, as those of programs.
+bench_stacks()
+{
+	local which="1,000,000 samples, 400,000 stacks × 40"
+	step "400,000 stacks"
+	"$bench/gen_experiment" stacks.er 1000000 400000 40 62500 0 16 >/dev/null || return
+	reading "er_print -functions, $which, 1 M pcs" 2 - -functions stacks.er
+	reading "… -callers-callees" 4 600 -callers-callees stacks.er
+	rm -rf stacks.er
+	"$bench/gen_experiment" stacks.er 1000000 400000 40 62500 0 256 >/dev/null || return
+	reading "er_print -functions, $which, 16 M pcs" - 1000 -functions stacks.er
+	rm -rf stacks.er
+}
+
 bench_waits()
 {
 	local list
@@ -92,4 +130,4 @@ bench_compare()
 	rm -rf one.er two.er
 }
 
-parts+=(large callers waits compare open)
+parts+=(large callers stacks waits compare open processes)
