@@ -103,12 +103,15 @@ static uint32_t frame_row(struct firefox *f, uint32_t frame_id, const struct fun
 	bool merged = frame_id == SHOWN_MERGED;
 	uint64_t *row = map_put(&f->frame_rows, merged ? MERGED | func->id : frame_id, NULL);
 	struct firefox_frame new = { .address = -1, .category = category(func) };
+	struct frame frame;
 
 	if (*row)
 		return *row - 1;
 	new.func = func_row(f, func);
-	if (!merged)
-		locate(f, &f->session->frames.data[frame_id], &new);
+	if (!merged) {
+		frame = frame_at(f->session, frame_id);
+		locate(f, &frame, &new);
+	}
 	vec_push(&f->frames, new);
 	*row = f->frames.len;
 	return *row - 1;

@@ -99,7 +99,8 @@ static uint64_t source(struct perfetto *p, const char *file)
 static uint64_t define_frame(struct perfetto *p, uint32_t frame_id, const struct func *f)
 {
 	bool merged = frame_id == SHOWN_MERGED, fresh;
-	const struct frame *frame = merged ? NULL : &p->session->frames.data[frame_id];
+	struct frame whole = merged ? (struct frame){ 0 } : frame_at(p->session, frame_id);
+	const struct frame *frame = merged ? NULL : &whole;
 	uint64_t id = 1 + (merged ? MERGED | f->id : frame_id), in, name, file = 0;
 	struct srcline at;
 

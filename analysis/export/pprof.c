@@ -103,7 +103,7 @@ static uint64_t location(struct pprof *p, size_t from, size_t to)
 	bool merged = frame_id == SHOWN_MERGED, fresh;
 	uint64_t key = merged ? MERGED | p->funcs.data[from] : frame_id;
 	uint64_t *id = map_put(&p->locations, key, &fresh), number;
-	const struct frame *code = merged ? NULL : &p->session->frames.data[frame_id];
+	struct frame code = merged ? (struct frame){ 0 } : frame_at(p->session, frame_id);
 	const struct func *f = p->session->funcs.data[p->funcs.data[to]];
 	unsigned has = HAS_SEEN;
 
@@ -112,11 +112,14 @@ static uint64_t location(struct pprof *p, size_t from, size_t to)
 	number = *id = p->locations.len;
 	pb_uint(&p->message, LOCATION_ID, number);
 	pb_uint(&p->message, LOCATION_MAPPING, f->obj->id + 1);
-	if (code && code->offset != FRAME_OUTLINED && !(f->flags & FUNC_PSEUDO))
-		pb_uint(&p->message, LOCATION_ADDRESS, code->body->addr + code->offset);
-	for (size_t i = from; i <= to; i++)
+	if (!merged && code.offset != FRAME_OUTLINED && !(f->flags & FUNC_PSEUDO))
+		pb_uint(&p->message, LOCATION_ADDRESS, code.body->addr + code.offset);
+	for (size_t i = from; i <= to; i++) {
+		if (!merged)
+			code = frame_at(p->session, p->frames.data[i]);
 		has |= put_line_of(p, p->session->funcs.data[p->funcs.data[i]],
-				   merged ? NULL : &p->session->frames.data[p->frames.data[i]]);
+				   merged ? NULL : &code);
+	}
 	put_message(p, PROFILE_LOCATION);
 	*map_put(&p->mappings, f->obj->id, NULL) |= has;
 	return number;
@@ -139,7 +142,7 @@ static void locate(struct pprof *p, uint32_t stack)
 	p->ids.len = 0;
 	for (uint32_t i = 0, to; i < n; i = to + 1) {
 		for (to = i; to + 1 < n && p->frames.data[to] != SHOWN_MERGED &&
-			     p->session->frames.data[p->frames.data[to]].depth; )
+			     frame_at(p->session, p->frames.data[to]).depth; )
 			to++;
 		vec_push(&p->ids, location(p, i, to));
 	}

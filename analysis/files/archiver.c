@@ -188,13 +188,13 @@ static void meet_frames(struct archiver *a, struct experiment *e, struct buf *me
 static void want_used(struct archiver *a, const struct buf *met)
 {
 	for (size_t i = 0; i < met->len; i++) {
-		const struct frame *f = &a->session->frames.data[i];
-		struct wanted *w = &a->wanted[f->func->obj->id];
+		struct frame f = frame_at(a->session, i);
+		struct wanted *w = &a->wanted[f.func->obj->id];
 
-		if (!met->data[i] || f->func->obj->path[0] != '/' || f->offset == FRAME_OUTLINED)
+		if (!met->data[i] || f.func->obj->path[0] != '/' || f.offset == FRAME_OUTLINED)
 			continue;
 		w->is = true;
-		vec_push(&w->used, f->body->addr + f->offset);
+		vec_push(&w->used, f.body->addr + f.offset);
 	}
 }
 

@@ -4,7 +4,20 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/wrap.h"
 #include "analysis/model/session.h"
+
+/* How many stacks ahead of their use their data, and their paths, are loaded into the cache. */
+enum { DATA_AHEAD = 8, PATHS_AHEAD = 16 };
+
+/* Add the stack to the function's list, or find it there as the last one. */
+static void put_stack(struct stack_index *x, uint32_t func, uint32_t id, uint32_t at, bool again)
+{
+	size_t i = x->end[func] - again;
+
+	x->stacks[i] = id;
+	x->at[i] = again || at > AT_ANY ? AT_ANY : at;
+}
 
 /* Visit the functions of each stack once: count their stacks or, with `fill`, store them. */
 static void index_stacks(struct stack_index *x, bool fill)
@@ -18,15 +31,28 @@ static void index_stacks(struct stack_index *x, bool fill)
 		for (uint32_t i = 0; i < t->paths[id].n; i++) {
 			uint32_t func = funcs[t->paths[id].first + i];
 
-			if (last[func] == id + 1)
-				continue;
+			bool again = last[func] == id + 1;
+
 			last[func] = id + 1;
 			if (fill)
-				x->stacks[x->end[func]] = id;
-			x->end[func]++;
+				put_stack(x, func, id, i, again);
+			x->end[func] += !again;
 		}
 	}
 	free(last);
+}
+
+/* Copy the sums that are not 0 in all stacks: they are few, so the copy fits into the cache. */
+static void copy_sums(struct stack_index *x)
+{
+	const struct tally *t = x->tally;
+	int64_t *to;
+
+	to = x->sums = xcalloc(t->nstacks * t->met.len, sizeof(*x->sums));
+	for (size_t id = 0; id < t->nstacks; id++) {
+		vec_for_each(m, &t->met)
+			*to++ = t->by_stack[id * t->nmetrics + *m];
+	}
 }
 
 void stack_index_init(struct stack_index *x, const struct tally *t)
@@ -44,13 +70,17 @@ void stack_index_init(struct stack_index *x, const struct tally *t)
 		at += n;
 	}
 	x->stacks = xcalloc(at, sizeof(*x->stacks));
+	x->at = xcalloc(at, sizeof(*x->at));
 	index_stacks(x, true);
+	copy_sums(x);
 }
 
 void stack_index_free(struct stack_index *x)
 {
 	free(x->stacks);
+	free(x->at);
 	free(x->end);
+	free(x->sums);
 }
 
 static const uint32_t *stacks_of(const struct stack_index *x, uint32_t func, size_t *n)
@@ -81,9 +111,20 @@ void callers_init(struct callers *f, const struct stack_index *x)
 	f->total = xcalloc(t->nmetrics, sizeof(*f->total));
 }
 
-/* With values NULL, add the neighbour without adding values. */
+static const int64_t *sums_of(const struct stack_index *x, uint32_t stack)
+{
+	return &x->sums[stack * x->tally->met.len];
+}
+
+static void add_sums(const struct tally *t, int64_t *to, const int64_t *sums)
+{
+	for (size_t i = 0; i < t->met.len; i++)
+		add_to(&to[t->met.data[i]], sums[i]);
+}
+
+/* With sums NULL, add the neighbour without adding values. */
 static void add_neighbour(const struct tally *t, struct neighbours *side, uint32_t func,
-			  const int64_t *values)
+			  const int64_t *sums)
 {
 	if (!side->place[func]) {
 		vec_push(&side->funcs, func);
@@ -91,8 +132,8 @@ static void add_neighbour(const struct tally *t, struct neighbours *side, uint32
 		for (size_t i = 0; i < t->nmetrics; i++)
 			vec_push(&side->values, 0);
 	}
-	if (values && t->nmetrics)
-		tally_add(t, &side->values.data[(side->place[func] - 1) * t->nmetrics], values);
+	if (sums && t->nmetrics)
+		add_sums(t, &side->values.data[(side->place[func] - 1) * t->nmetrics], sums);
 }
 
 static void forget(struct neighbours *side)
@@ -115,23 +156,26 @@ static bool stands_at(const uint32_t *path, struct func *const *funcs, size_t n)
 	return true;
 }
 
-static void add_stack(struct callers *f, uint32_t id, struct func *const *funcs, size_t n)
+/* at: the place of the piece in the stack's path, or AT_ANY. */
+static void add_stack(struct callers *f, uint32_t id, uint32_t at, struct func *const *funcs,
+		      size_t n)
 {
 	const struct tally *t = f->tally;
 	const uint32_t *path = &t->path_funcs.data[t->paths[id].first];
-	const int64_t *sums = &t->by_stack[id * t->nmetrics];
+	const int64_t *sums = sums_of(f->index, id);
 	uint32_t total = t->session->total->id, inner = funcs[n - 1]->id, len = t->paths[id].n;
+	uint32_t end = at == AT_ANY ? len : at + n;
 
-	for (uint32_t i = 0; i + n <= len; i++) {
+	for (uint32_t i = at == AT_ANY ? 0 : at; i + n <= end; i++) {
 		if (path[i] != inner || !stands_at(&path[i], funcs, n))
 			continue;
 		add_neighbour(t, &f->callers, i + n < len ? path[i + n] : total, sums);
 		if (i)
 			add_neighbour(t, &f->callees, path[i - 1], sums);
 		else
-			tally_add(t, f->self, sums);
+			add_sums(t, f->self, sums);
 		if (sums)
-			tally_add(t, f->total, sums);
+			add_sums(t, f->total, sums);
 		sums = NULL; /* count the piece's values of this stack only once */
 	}
 }
@@ -145,19 +189,37 @@ static void add_outermost(struct callers *f)
 
 		if (p->n)
 			add_neighbour(t, &f->callees, t->path_funcs.data[p->first + p->n - 1],
-				      &t->by_stack[id * t->nmetrics]);
+				      sums_of(f->index, id));
 	}
 	memcpy(f->self, t->total, t->nmetrics * sizeof(*f->self));
 	memcpy(f->total, t->total, t->nmetrics * sizeof(*f->total));
+}
+
+/* A function's stacks are spread over all memory: begin to load them while others are added. */
+static void load_ahead(const struct stack_index *x, const uint32_t *stacks, const uint8_t *at,
+		       size_t n)
+{
+	const struct tally *t = x->tally;
+
+	if (n > PATHS_AHEAD)
+		__builtin_prefetch(&t->paths[stacks[PATHS_AHEAD]]);
+	if (n <= DATA_AHEAD)
+		return;
+	__builtin_prefetch(sums_of(x, stacks[DATA_AHEAD]));
+	__builtin_prefetch(&t->path_funcs.data[t->paths[stacks[DATA_AHEAD]].first +
+					       at[DATA_AHEAD] % AT_ANY]);
 }
 
 static void add_stacks(struct callers *f, struct func *const *funcs, size_t n)
 {
 	size_t nstacks;
 	const uint32_t *stacks = stacks_of(f->index, funcs[0]->id, &nstacks);
+	const uint8_t *at = &f->index->at[stacks - f->index->stacks];
 
-	for (size_t i = 0; i < nstacks; i++)
-		add_stack(f, stacks[i], funcs, n);
+	for (size_t i = 0; i < nstacks; i++) {
+		load_ahead(f->index, &stacks[i], &at[i], nstacks - i);
+		add_stack(f, stacks[i], n == 1 ? at[i] : AT_ANY, funcs, n);
+	}
 }
 
 void callers_find(struct callers *f, struct func *const *funcs, size_t n)

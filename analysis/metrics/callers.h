@@ -22,8 +22,13 @@ struct neighbours {
 struct stack_index {
 	const struct tally *tally;
 	uint32_t *stacks;
+	uint8_t *at;          /* beside each stack: the function's place in its path, or AT_ANY */
 	size_t *end;          /* by function id: end of its stacks; the next one's begin there */
+	int64_t *sums;        /* by stack: the values of the tally's `met` metrics */
 };
+
+/* The function occurs more than once in the path, or far from its leaf. */
+enum { AT_ANY = UINT8_MAX };
 
 /* The tally is borrowed until stack_index_free. */
 void stack_index_init(struct stack_index *x, const struct tally *t);

@@ -35,19 +35,19 @@ static uint32_t ask(struct summing *s, const struct frame *f, const struct func 
 
 static uint32_t key_of(struct summing *s, uint32_t frame, const struct func *whole)
 {
-	const struct frame *f = &s->t->session->frames.data[frame];
+	struct frame f = frame_at(s->t->session, frame);
 	uint32_t *known;
 
 	if (whole) {
 		uint64_t *at = map_put(&s->by_whole, whole->id, NULL);
 
 		if (!*at)
-			*at = ask(s, f, whole);
+			*at = ask(s, &f, whole);
 		return *at - 2;
 	}
 	known = &s->by_frame.data[frame];
 	if (!*known)
-		*known = ask(s, f, NULL);
+		*known = ask(s, &f, NULL);
 	return *known - 2; /* 1 becomes CODE_KEY_NONE */
 }
 
@@ -61,7 +61,7 @@ static void stack_keys(struct summing *s, uint32_t id)
 	s->keys.len = 0;
 	for (uint32_t i = st->n; i > 0; i--) {
 		uint32_t frame = ss->stack_frames.data[st->first + i - 1];
-		struct func *f = ss->frames.data[frame].func;
+		struct func *f = frame_func(ss, frame);
 		struct func *shown = shown_func(ss, f, caller);
 
 		if (shown->obj->show == SHOW_ALL || shown != caller)

@@ -84,7 +84,7 @@ static const struct func *stack_func(const struct hit *h, uint32_t i)
 	const struct session *s = h->session;
 	const struct stack *st = &s->stacks.data[h->stack];
 
-	return s->frames.data[s->stack_frames.data[st->first + i]].func;
+	return frame_func(s, s->stack_frames.data[st->first + i]);
 }
 
 static uint32_t stack_len(const struct hit *h)

@@ -113,7 +113,7 @@ static struct value get_leaf(const struct hit *h)
 	const struct session *s = h->session;
 	const struct stack *st = &s->stacks.data[h->stack];
 
-	return known(s->frames.data[s->stack_frames.data[st->first]].func->id);
+	return known(frame_func(s, s->stack_frames.data[st->first])->id);
 }
 
 static struct value get_stack_id(const struct hit *h)

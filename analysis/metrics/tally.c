@@ -97,7 +97,7 @@ uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs, uint32_t *s
 	uint32_t at = st->n;
 
 	for (uint32_t i = st->n; i > 0; i--) {
-		struct func *f = shown_func(s, s->frames.data[frames[i - 1]].func, caller);
+		struct func *f = shown_func(s, frame_func(s, frames[i - 1]), caller);
 		bool whole = f->obj->show == SHOW_ALL;
 
 		if (whole || f != caller) {
@@ -141,7 +141,7 @@ static void metrics_met(struct tally *t)
 	free(met);
 }
 
-void tally_add(const struct tally *t, int64_t *to, const int64_t *sums)
+static void tally_add(const struct tally *t, int64_t *to, const int64_t *sums)
 {
 	vec_for_each(m, &t->met)
 		add_to(&to[*m], sums[*m]);

@@ -37,8 +37,6 @@ struct tally {
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
-/* Add the sums of stacks to `to`. */
-void tally_add(const struct tally *t, int64_t *to, const int64_t *sums);
 
 /*
  * The function shown for a frame; `caller` is the one shown for its caller (NULL at the

@@ -186,7 +186,7 @@ static void put_funcs(struct wait_paths *wp, uint32_t stack)
 
 	for (uint32_t i = st.n; i > 0; i--) {
 		uint32_t frame = s->stack_frames.data[st.first + i - 1];
-		struct func *f = shown_func(s, s->frames.data[frame].func, caller);
+		struct func *f = shown_func(s, frame_func(s, frame), caller);
 
 		entered |= is_dull(wp, f) && is_entry(f);
 		if ((f->obj->show == SHOW_ALL || f != caller) && !is_dull(wp, f))

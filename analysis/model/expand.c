@@ -79,7 +79,7 @@ static const struct inlined_frames *inlined_at_frame(struct session *s, struct e
 	while (x->by_frame.len <= frame)
 		vec_push(&x->by_frame, (struct inlined_frames){ 0 });
 	if (!x->by_frame.data[frame].known) {
-		struct inlined_frames found = find_inlined(s, x, s->frames.data[frame]);
+		struct inlined_frames found = find_inlined(s, x, frame_at(s, frame));
 
 		x->by_frame.data[frame] = found;
 	}
@@ -126,7 +126,7 @@ static bool has_parts(const struct session *s, const uint32_t *frames, size_t n)
 	if (!s->impl->outlined || s->impl->as_recorded)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (s->frames.data[frames[i]].func->outline)
+		if (frame_func(s, frames[i])->outline)
 			return true;
 	}
 	return false;
@@ -142,8 +142,8 @@ uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n)
 	x = expansions_of(s);
 	x->stack.len = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct func *f = s->frames.data[frames[i]].func;
-		struct func *caller = i + 1 < n ? s->frames.data[frames[i + 1]].func : NULL;
+		struct func *f = frame_func(s, frames[i]);
+		struct func *caller = i + 1 < n ? frame_func(s, frames[i + 1]) : NULL;
 
 		if (s->impl->inlined)
 			push_inlined(s, x, frames[i]);

@@ -29,7 +29,7 @@ struct resolver {
 	VEC(uint32_t) fixed;         /* by stack index: the stack, if always the same, + 1 */
 	VEC(uint32_t) first;         /* by index of other stacks: first resolution + 1 */
 	VEC(struct resolution) resolutions;
-	struct map frame_by_pc;      /* frame + 1, of addresses whose meaning never changes */
+	struct map frame_by_pc;      /* frames of addresses whose meaning never changes */
 	bool warned;
 };
 

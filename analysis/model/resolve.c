@@ -14,6 +14,27 @@
 #include "analysis/experiment/packet.h"
 #include "analysis/model/model.h"
 
+static bool is_frame(const struct session *s, const struct kept_frame *k, const struct frame *f)
+{
+	const struct kept_inlined *in;
+
+	if (k->func != f->func->id || k->offset != f->offset || !k->inlined != !f->depth)
+		return false;
+	in = k->inlined ? &s->inlined.data[k->inlined - 1] : NULL;
+	return !in || (in->body == f->body && in->depth == f->depth);
+}
+
+static void keep_frame(struct session *s, const struct frame *f)
+{
+	struct kept_frame k = { .func = f->func->id, .offset = f->offset };
+
+	if (f->depth) {
+		vec_push(&s->inlined, (struct kept_inlined){ f->body, f->depth });
+		k.inlined = s->inlined.len;
+	}
+	vec_push(&s->frames, k);
+}
+
 uint32_t frame_intern(struct session *s, const struct frame *f)
 {
 	struct intern *ids = &s->impl->frame_ids;
@@ -25,13 +46,10 @@ uint32_t frame_intern(struct session *s, const struct frame *f)
 		hash = hash64(hash ^ hash64((uint64_t)f->depth << 32 | f->body->id));
 	probe = intern_probe(hash);
 	while ((id1 = intern_next(ids, &probe))) {
-		const struct frame *have = &s->frames.data[id1 - 1];
-
-		if (have->func == f->func && have->offset == f->offset && have->body == f->body &&
-		    have->depth == f->depth)
+		if (is_frame(s, &s->frames.data[id1 - 1], f))
 			return id1 - 1;
 	}
-	vec_push(&s->frames, *f);
+	keep_frame(s, f);
 	return intern_add(ids, hash);
 }
 
@@ -226,6 +244,12 @@ static uint32_t mapped_frame(struct session *s, const struct mapping *m, uint64_
 	return frame_get(s, f, addr - f->addr);
 }
 
+/*
+ * When so many are known they are forgotten, to bound the table at 128 MB. Finding a frame again
+ * takes ten times as long as looking it up there.
+ */
+enum { KNOWN_PCS = (1 << 23) / 3 * 2 - 1 };
+
 static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resolver *r,
 			   uint64_t pc, int64_t time_ns, struct span *valid)
 {
@@ -238,6 +262,8 @@ static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resol
 		return *cached;
 	m = addrmap_find(r->map, pc, time_ns, &here);
 	frame = m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
+	if (r->frame_by_pc.len >= KNOWN_PCS)
+		map_free(&r->frame_by_pc);
 	if (here.from == INT64_MIN && here.to == INT64_MAX)
 		*map_put(&r->frame_by_pc, pc, NULL) = frame;
 	valid->from = here.from > valid->from ? here.from : valid->from;

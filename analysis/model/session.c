@@ -103,6 +103,7 @@ void session_free(struct session *s)
 	vec_free(&s->objects);
 	vec_free(&s->funcs);
 	vec_free(&s->frames);
+	vec_free(&s->inlined);
 	vec_free(&s->stacks);
 	vec_free(&s->stack_frames);
 	strtab_free(&s->names);

@@ -83,6 +83,21 @@ struct frame {
 	uint32_t depth;	   /* 0: func's own code; n: the n-th level of inlined calls in body */
 };
 
+/*
+ * A frame as it is kept: there may be ten million. frame_at and frame_func (below) read it. Most
+ * frames are a function's own code; the rest of the others is in an array.
+ */
+struct kept_frame {
+	uint32_t func;    /* id */
+	uint32_t inlined; /* 0: own code; else index into session.inlined + 1 */
+	uint64_t offset;
+};
+
+struct kept_inlined {
+	struct func *body;
+	uint32_t depth;
+};
+
 /* A resolved stack, interned over all experiments. Frames are leaf first. */
 struct stack {
 	uint32_t first; /* index into session.stack_frames, which has frame ids */
@@ -94,7 +109,8 @@ struct session {
 	VEC(const char *) groups; /* names; each session_add makes a group, for comparison */
 	VEC(struct loadobj *) objects;
 	VEC(struct func *) funcs;
-	VEC(struct frame) frames;
+	VEC(struct kept_frame) frames;
+	VEC(struct kept_inlined) inlined;
 	VEC(struct stack) stacks;
 	VEC(uint32_t) stack_frames;
 	struct func *total, *unknown, *truncated, *unwind_failed;
@@ -103,6 +119,24 @@ struct session {
 	struct diag *diag;            /* the tool's; borrowed */
 	struct session_impl *impl;    /* intern tables, search path */
 };
+
+static inline struct func *frame_func(const struct session *s, uint32_t id)
+{
+	return s->funcs.data[s->frames.data[id].func];
+}
+
+static inline struct frame frame_at(const struct session *s, uint32_t id)
+{
+	const struct kept_frame *k = &s->frames.data[id];
+	struct func *f = s->funcs.data[k->func];
+	const struct kept_inlined *in;
+
+	if (!k->inlined)
+		return (struct frame){ .func = f, .body = f, .offset = k->offset };
+	in = &s->inlined.data[k->inlined - 1];
+	return (struct frame){ .func = f, .body = in->body, .offset = k->offset,
+			       .depth = in->depth };
+}
 
 struct session *session_new(struct diag *d);
 void session_free(struct session *s);

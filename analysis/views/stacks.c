@@ -99,15 +99,15 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 	const struct stack *st = &s->stacks.data[stack];
 
 	for (uint32_t i = 0; i < st->n; i++) {
-		const struct frame *f = &s->frames.data[s->stack_frames.data[st->first + i]];
-		const char *name = func_label(v, f->func, t);
+		struct frame f = frame_at(s, s->stack_frames.data[st->first + i]);
+		const char *name = func_label(v, f.func, t);
 		struct row *r = table_row(t);
 
 		r->group = group;
-		if (f->func->flags & FUNC_PSEUDO || f->offset == FRAME_OUTLINED || f->depth)
+		if (f.func->flags & FUNC_PSEUDO || f.offset == FRAME_OUTLINED || f.depth)
 			put_textf(t, r, t->columns.len - 1, "  %s", name);
 		else
-			put_textf(t, r, t->columns.len - 1, "  %s + 0x%08" PRIX64, name, f->offset);
+			put_textf(t, r, t->columns.len - 1, "  %s + 0x%08" PRIX64, name, f.offset);
 	}
 }
 

@@ -37,11 +37,12 @@ enum { CELL_KINDS = CELL_HIST + 1 };
 
 enum { TABLE_BAR = 100 };
 
+/* 16 bytes: a table may have ten million. */
 struct cell {
-	enum cell_kind kind;
+	enum cell_kind kind : 8;
+	bool estimate; /* people see this number with a "~" before it */
 	/* CELL_ADDRESS: object id; other numbers: not 0 for a difference, shown with its sign */
 	int n;
-	bool estimate; /* people see this number with a "~" before it */
 	union {
 		int64_t i;
 		double d;

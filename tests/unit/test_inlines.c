@@ -219,13 +219,13 @@ static void frames_have_the_lines_of_their_functions(void **state)
 	st = &s->stacks.data[session_resolve(l.o.session, s->experiments.data[0], 0, 0)];
 	assert_int_equal(st->n, 3);
 	for (uint32_t i = 0; i < st->n; i++) {
-		const struct frame *f = &s->frames.data[s->stack_frames.data[st->first + i]];
+		struct frame f = frame_at(s, s->stack_frames.data[st->first + i]);
 
-		assert_string_equal(f->func->name, rows[i].func);
-		assert_true(frame_srcline(l.o.session, f, &at));
+		assert_string_equal(f.func->name, rows[i].func);
+		assert_true(frame_srcline(l.o.session, &f, &at));
 		assert_int_equal(at.line, rows[i].line);
-		assert_string_equal(f->body->name, "outer");
-		assert_int_equal(f->depth, 2 - i);
+		assert_string_equal(f.body->name, "outer");
+		assert_int_equal(f.depth, 2 - i);
 	}
 	library_free(&l);
 }
@@ -289,9 +289,11 @@ static void a_call_inlined_into_itself_has_two_frames(void **state)
 	s = l.o.session;
 	st = &s->stacks.data[session_resolve(l.o.session, s->experiments.data[0], 0, 0)];
 	assert_int_equal(st->n, 3);
-	for (uint32_t i = 0; i < st->n; i++)
-		assert_true(frame_srcline(
-			l.o.session, &s->frames.data[s->stack_frames.data[st->first + i]], &at[i]));
+	for (uint32_t i = 0; i < st->n; i++) {
+		struct frame f = frame_at(s, s->stack_frames.data[st->first + i]);
+
+		assert_true(frame_srcline(l.o.session, &f, &at[i]));
+	}
 	assert_string_equal(base_name(at[0].file), "mix.h");
 	assert_string_equal(base_name(at[1].file), "work.c");
 	assert_int_equal(at[1].line, 9);

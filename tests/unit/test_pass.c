@@ -21,7 +21,7 @@ static const char *leaf_name(const struct session *s, uint32_t stack)
 {
 	const struct stack *st = &s->stacks.data[stack];
 
-	return s->frames.data[s->stack_frames.data[st->first]].func->name;
+	return frame_func(s, s->stack_frames.data[st->first])->name;
 }
 
 static void look(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
