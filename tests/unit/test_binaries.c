@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -193,6 +194,34 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	clean_up(&p);
 }
 
+/* More files than may be open: nothing is archived before the end, and the others are counted. */
+static void test_many_files(void **state)
+{
+	enum { FILES = 600, LIMIT = 256 };
+	struct rlimit was, low;
+	struct place p = set_up();
+	struct mapping m = put_elf(&p);
+	struct binaries *b;
+	char name[96];
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	low = was;
+	low.rlim_cur = LIMIT;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	m.path = name;
+	for (int i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "%s/%d", p.dir, i);
+		assert_int_equal(link(p.file, name), 0);
+		binaries_get(b, getpid(), &m)->wanted = true;
+	}
+	assert_false(has_archives(&p));
+	assert_int_equal(binaries_unreadable(b), FILES - LIMIT / 4);
+	binaries_free(b);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	clean_up(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_no_link_is_followed),
 		cmocka_unit_test(test_what_is_no_program_is_not_taken),
 		cmocka_unit_test(test_what_is_no_file_is_not_opened),
+		cmocka_unit_test(test_many_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -15,7 +16,7 @@
 #include "user/space/mapped.h"
 
 enum {
-	MAX_OPEN = 512,      /* more are archived at once, which costs time while recording */
+	SHARE = 4,           /* a quarter of the files that may be open are for archives */
 	MAX_FILES = 1 << 18, /* further files are named by their paths and not archived */
 };
 
@@ -29,9 +30,16 @@ struct binaries {
 	struct map by_path; /* path (its id) to the first file seen under it */
 	VEC(struct binary *) files;
 	struct arena arena; /* the memory of all struct binary */
-	size_t nopen;
+	size_t nopen, max_open;
 	size_t nbeyond; /* mappings of files beyond MAX_FILES */
 };
+
+static size_t share_of_files(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_NOFILE, &l) < 0 ? 0 : l.rlim_cur / SHARE;
+}
 
 struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir)
 {
@@ -40,6 +48,7 @@ struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, 
 	b->keep = keep;
 	b->order = (struct archive_order){ .mode = mode, .room = &b->room };
 	b->room = room;
+	b->max_open = share_of_files();
 	b->expdir = keep ? fcntl(expdir, F_DUPFD_CLOEXEC, 0) : -1;
 	return b;
 }
@@ -81,15 +90,17 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 	return err;
 }
 
+/*
+ * Files beyond the limit are not archived. Archiving them at once would stop the recording
+ * meanwhile: an archive may take a second, and a hostile program may map thousands of files.
+ */
 static void keep_open(struct binaries *b, struct binary *f, pid_t pid, const struct mapping *m)
 {
-	f->fd = b->keep ? mapped_open(pid, m) : -1;
+	f->fd = b->keep && b->nopen < b->max_open ? mapped_open(pid, m) : -1;
 	if (f->fd >= 0)
 		b->nopen++;
 	else
 		f->unreadable = b->keep;
-	if (b->nopen > MAX_OPEN)
-		archive_one(b, f, NULL);
 }
 
 static const char *name_of(struct binaries *b, uint64_t file, pid_t pid, const struct mapping *m)

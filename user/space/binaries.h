@@ -2,7 +2,8 @@
 /*
  * Keeps the files behind mappings. Each distinct file is opened when it is first seen and stays
  * open, so that it can be archived at the end even if it was deleted, replaced, or is inside a
- * container. Each file gets a name that no other file of the recording has.
+ * container. A quarter of the files that this process may open are kept so; files beyond that
+ * are not archived. Each file gets a name that no other file of the recording has.
  */
 #ifndef USER_BINARIES_H
 #define USER_BINARIES_H
