@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,16 @@ enum {
 	UNPACK_RATIO_MAX = 256, /* bounds a hostile file: symbols compress to a tenth */
 	UNPACK_MEMORY = 128 * 1024 * 1024,
 	CRC_CHUNK = 256 * 1024,
-	CRC_SIZE_MAX = 1 << 30, /* a few seconds; larger files have a build id */
+	CRC_SIZE_MAX = 1 << 30, /* a second; larger files have a build id */
 };
+
+/*
+ * A hostile program may have thousands of names, and each of them this debug file. So there is a
+ * limit for the whole process, too.
+ */
+#define CRC_TOTAL_MAX (4ULL << 30)
+
+static atomic_ullong crc_total;
 
 /* 1: the file has this build id. 0: it has another one. -1: it has none. */
 static int same_build_id(int fd, const char *id)
@@ -64,7 +73,8 @@ static bool crc_matches(int fd, GElf_Word want)
 	struct stat st;
 	ssize_t n;
 
-	if (fstat(fd, &st) < 0 || st.st_size > CRC_SIZE_MAX)
+	if (fstat(fd, &st) < 0 || st.st_size > CRC_SIZE_MAX ||
+	    atomic_fetch_add(&crc_total, st.st_size) + st.st_size > CRC_TOTAL_MAX)
 		return false;
 	while ((n = pread(fd, chunk, CRC_CHUNK, at)) > 0) {
 		crc = crc32(crc, chunk, n);

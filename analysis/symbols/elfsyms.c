@@ -11,7 +11,8 @@ enum {
 	SECTIONS_MAX = 4096, /* linked files have a few dozen */
 	SECTION_NAMES_MAX = 1024 * 1024,
 	NOTE_SIZE_MAX = 1024 * 1024,
-	TABLE_SIZE_MAX = 1024 * 1024 * 1024, /* a sparse file may claim any size */
+	TABLE_SIZE_MAX = 512 * 1024 * 1024, /* a sparse file may claim any size */
+	FUNCTIONS_MAX = 4 << 20, /* of a table; more would fill the memory. A browser has 1 << 20 */
 	NAME_MAX_LEN = 32 * 1024,
 	BUILD_ID_MAX = 64,
 	/*
@@ -238,6 +239,10 @@ static size_t add_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const elf_r
 
 		if (!is_function(&s) || !elf_find_region(regions, s.st_value))
 			continue;
+		if (ret->len - before == FUNCTIONS_MAX) {
+			++*nbad;
+			continue;
+		}
 		name = string_at(&strings, s.st_name);
 		if (!name) {
 			++*nbad;

@@ -314,7 +314,7 @@ static void read_symbols(struct symtab *t, Elf *elf, const struct symtab_opts *o
 		read_unnamed(t, elf);
 	}
 	if (s.nbad)
-		diag_warn(d, "%zu symbols are damaged and were skipped", s.nbad);
+		diag_warn(d, "%zu symbols are damaged or too many and were skipped", s.nbad);
 	t->source = xstrdup(s.names.len ? s.names.data : "no symbols");
 	vec_free(&s.raw);
 	buf_free(&s.names);
