@@ -115,6 +115,18 @@ static int copy_extents(struct copy *c, off_t size)
 	return err;
 }
 
+/*
+ * Whether the copy cannot fit, as far as the file's blocks tell. Without this, a program with
+ * thousands of names for one large file would have it copied that often, and each time in vain.
+ */
+static bool too_large(const struct stat *st, const uint64_t *room)
+{
+	enum { BLOCK = 512 };
+	uint64_t blocks = (uint64_t)st->st_blocks * BLOCK;
+
+	return room && (blocks < (uint64_t)st->st_size ? blocks : (uint64_t)st->st_size) > *room;
+}
+
 int fd_copy(int in, int out, uint64_t *room, const volatile int *stop)
 {
 	struct copy c = { .in = in, .out = out, .base = lseek(out, 0, SEEK_CUR), .room = room,
@@ -124,6 +136,8 @@ int fd_copy(int in, int out, uint64_t *room, const volatile int *stop)
 
 	if (c.base < 0 || fstat(in, &st) < 0)
 		return -errno;
+	if (too_large(&st, room))
+		return -EFBIG;
 	err = copy_extents(&c, st.st_size);
 	free(c.chunk);
 	/*

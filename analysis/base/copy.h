@@ -13,7 +13,7 @@ int fd_write(int fd, const void *p, size_t n);
  * Holes stay holes; file systems that can share blocks do so. *room (NULL: no limit) is the
  * number of data bytes that may be written; it is reduced by those written. Returns 0 or
  * -errno: -EINTR if *stop (may be NULL) became nonzero meanwhile, -EFBIG if *room was too
- * small.
+ * small. Nothing is written if the file's blocks already tell that.
  */
 int fd_copy(int in, int out, uint64_t *room, const volatile int *stop);
 
