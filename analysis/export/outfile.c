@@ -34,18 +34,52 @@ static mode_t new_mode(void)
 }
 
 /*
- * Open a temporary file next to the final one. If the final name is a symbolic link, the link stays
- * and the file that it leads to is replaced.
+ * An existing file is replaced if the kernel lets us open it for writing: it refuses links of
+ * other users in /tmp (fs.protected_symlinks), which realpath follows. A symbolic link stays:
+ * the file that it leads to is replaced. 0 or -errno.
+ */
+static int resolve(struct outfile *o)
+{
+	__cleanup(closep) int fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat opened, found;
+	char *final;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	final = realpath(o->path, NULL);
+	if (!final)
+		return -errno;
+	free(o->path);
+	o->path = final;
+	if (fstat(fd, &opened) < 0 || stat(final, &found) < 0)
+		return -errno;
+	return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino ? 0 : -ESTALE;
+}
+
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? xstrndup(path, slash == path ? 1 : slash - path) : xstrdup(".");
+}
+
+/*
+ * The file has no name until it is complete, so nothing is left when the program is killed.
+ * Some file systems, such as NFS, have no files without a name: then it has a temporary one.
  */
 static int open_temp(struct outfile *o)
 {
-	char *final = realpath(o->path, NULL);
+	__cleanup(freep) char *dir = NULL;
+	int err = resolve(o);
 
-	if (final) {
-		free(o->path);
-		o->path = final;
-	}
+	if (err)
+		return err;
 	o->temp = xasprintf("%s.XXXXXX", o->path);
+	dir = directory_of(o->path);
+	o->fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	o->nameless = o->fd >= 0;
+	if (o->nameless)
+		return 0;
 	o->fd = mkostemp(o->temp, O_CLOEXEC);
 	if (o->fd >= 0 && fchmod(o->fd, new_mode()) == 0)
 		return 0;
@@ -130,6 +164,26 @@ static void outfile_free(struct outfile *o)
 	*o = (struct outfile){ .fd = -1 };
 }
 
+/* Give the file a temporary name. 0 or errno. */
+static int name_temp(struct outfile *o)
+{
+	enum { TRIES = 100 };
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	for (int i = 0; i < TRIES; i++) {
+		free(o->temp);
+		o->temp = xasprintf("%s.%ld.%d", o->path, (long)getpid(), i);
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW)) {
+			o->nameless = false;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return errno;
+}
+
 int outfile_commit(struct outfile *o, struct diag *d)
 {
 	int err;
@@ -137,6 +191,8 @@ int outfile_commit(struct outfile *o, struct diag *d)
 	outfile_flush(o, 0);
 	if (o->gz)
 		put_gzip(o, Z_FINISH);
+	if (!o->err && o->nameless)
+		o->err = name_temp(o);
 	if (o->closes && close(o->fd) && !o->err)
 		o->err = errno;
 	o->closes = false;
@@ -145,7 +201,7 @@ int outfile_commit(struct outfile *o, struct diag *d)
 	err = o->err == EPIPE && !o->temp ? 0 : o->err;
 	if (err)
 		diag_errno(d, err, "output '%s': cannot be written", o->path);
-	if (err && o->temp)
+	if (err && o->temp && !o->nameless)
 		unlink(o->temp);
 	outfile_free(o);
 	return err ? -1 : 0;
@@ -155,7 +211,7 @@ void outfile_abandon(struct outfile *o)
 {
 	if (o->closes && o->fd >= 0)
 		close(o->fd);
-	if (o->temp && o->fd >= 0)
+	if (o->temp && o->fd >= 0 && !o->nameless)
 		unlink(o->temp);
 	outfile_free(o);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file that an export is written to. The file gets its name, and replaces an older one, only
- * when it is complete; until then it has a temporary name in the same directory. Standard output,
- * devices and pipes are written directly.
+ * when it is complete. A program that is killed before leaves nothing, except on file systems
+ * without O_TMPFILE. Standard output, devices and pipes are written directly.
  */
 #ifndef EXPORT_OUTFILE_H
 #define EXPORT_OUTFILE_H
@@ -20,6 +20,7 @@ struct outfile {
 	int fd;
 	int err;               /* errno of the first failed write; 0: none */
 	char *path, *temp;     /* temp NULL: fd is written directly */
+	bool nameless;         /* the file has no name yet, not even `temp` */
 	bool closes;           /* fd is ours to close */
 	struct z_stream_s *gz; /* NULL: plain */
 };

@@ -64,6 +64,37 @@ mkfifo pipe && cat pipe >got & sleep 0.2
 [ -p pipe ] && er_export --to folded -o pipe a.er
 wait
 check_that "a pipe is written, not replaced" "$(wc -l <got) == 1 && $([ -p pipe ]; echo $?) == 0"
+# Killed while it writes, it leaves nothing.
+"$O/tests/bench/gen_experiment" big.1.er 40000 10000 10 20000 >/dev/null
+for signal in INT TERM KILL; do
+	mkdir $signal
+	env --default-signal=INT "$O/bin/er_export" --to perfetto -o $signal/x big.1.er 2>err &
+	pid=$!
+	until ls -l /proc/$pid/fd 2>/dev/null | grep -q "$PWD/$signal/" || ! kill -0 $pid 2>/dev/null; do :; done
+	kill -$signal $pid
+	wait $pid 2>/dev/null
+	check_that "SIG$signal leaves no file" "$? > 128 && $(ls $signal | wc -l) == 0" "$(ls -l $signal; cat err)"
+done
+rm -rf big.1.er INT TERM KILL
+as_other= # another user than root, who may write anywhere
+[ "$(id -u)" != 0 ] || as_other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if $as_other true 2>/dev/null; then
+	chmod 755 "$tmp" && chmod -R a+rX a.er && mkdir -m 777 open
+	echo precious >open/old && chmod 444 open/old
+	$as_other "$O/bin/er_export" --to folded -o open/old a.er 2>err
+	check_that "a file that may not be written is not replaced" \
+		"$? == 1 && $(grep -c precious open/old) == 1 && $(grep -c 'Permission denied: choose' err) == 1" "$(cat err)"
+	mkdir -m 1777 sticky && $as_other ln -s "$PWD/real" sticky/link && echo precious >real
+	if [ "$(cat /proc/sys/fs/protected_symlinks)" = 1 ] && [ "$(id -u)" = 0 ]; then
+		er_export --to folded -o sticky/link a.er 2>err
+		check_that "another user's link in a directory like /tmp is not followed" \
+			"$? == 1 && $(grep -c precious real) == 1" "$(cat err)"
+	else
+		skip "another user's link in a directory like /tmp" "needs root and fs.protected_symlinks"
+	fi
+else
+	skip "a file that may not be written" "setpriv is not installed"
+fi
 er_export --to folded -o - a.er 2>err | true
 check_that "a closed pipe is no error" "$(wc -l <err) == 0" "$(cat err)"
 
