@@ -115,7 +115,8 @@ struct {
 
 const volatile bool er_states; /* WAIT and TOTAL records are wanted */
 const volatile bool er_has_targets;
-const volatile __u32 er_self; /* a process to leave out; 0: none */
+const volatile __u32 er_self;   /* a process to leave out; 0: none */
+const volatile __u32 er_helper; /* with er_self: a second one, with its children; 0: none */
 
 __u64 er_start_ns; /* threads born from here on count from 0; the end of a pause sets it anew */
 __u64 er_stop_ns;  /* threads born from here on do not count; 0: neither paused nor stopped */
@@ -127,11 +128,19 @@ static __always_inline bool target_has(__u32 tgid, __u32 tid)
 	return bpf_map_lookup_elem(&er_targets, &key);
 }
 
+static __always_inline bool thread_is_self(struct task_struct *p, __u32 tgid)
+{
+	if (!er_self)
+		return false;
+	return tgid == er_self || (er_helper && (tgid == er_helper ||
+				   (__u32)BPF_CORE_READ(p, real_parent, tgid) == er_helper));
+}
+
 static __always_inline bool thread_wanted(struct task_struct *p)
 {
 	__u32 tgid = p->tgid, tid = p->pid;
 
-	if (er_self && tgid == er_self)
+	if (thread_is_self(p, tgid))
 		return false;
 	if (!er_has_targets)
 		return true;

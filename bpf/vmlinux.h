@@ -246,7 +246,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;
-	struct task_struct *group_leader;
+	struct task_struct *real_parent, *group_leader;
 	u64 start_time;
 	u64 self_exec_id;
 	long unsigned int jobctl;

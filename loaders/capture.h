@@ -79,8 +79,8 @@ struct capture_counted {
 struct capture_plan {
 	uint64_t interval_ns;    /* sampling interval of each CPU; 0: no samples, no states */
 	bool idle;               /* also sample idle CPUs */
-	bool exclude_self;       /* do not record the process `self` */
-	pid_t self;
+	bool exclude_self;       /* do not record `self`, `helper` and the children of `helper` */
+	pid_t self, helper;      /* helper 0: none */
 	size_t ring_bytes;       /* per CPU, a power of two; 0: default, larger for tracing */
 	const struct capture_target *targets; /* NULL: record the whole system */
 	size_t ntargets;

@@ -20,6 +20,7 @@
 		(skel)->rodata->er_max_frames = stack_limit();                                     \
 		(skel)->rodata->er_has_targets = (plan)->ntargets > 0;                             \
 		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \
+		(skel)->rodata->er_helper = (plan)->helper;                                        \
 		targets_size((skel)->maps.er_targets, plan);                                       \
 	} while (0)
 

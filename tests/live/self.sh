@@ -54,12 +54,22 @@ else
 	skip "but on request, as <IDLE>" "no CPU was idle for long: $idled hundredths of a second"
 fi
 
+# The process that builds unwind tables, and the one that watches it.
+helpers() { pgrep -P "$1" && pgrep -P "$(pgrep -P "$1" -d ,)"; }
+
 "$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
 pid=$!
+for i in $(seq 200); do [ "$(helpers $pid | wc -l)" -ge 2 ] && break; sleep 0.01; done
+helpers=$(helpers $pid | tr '\n' ' ')
 wait $pid
 # Then no row names er_kernel.
 check_that "--no-self leaves no time of er_kernel" "$(query "count() from thread where tid == $pid" noself.er) == 0"
 check_that "and no packet of it" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
+for helper in $helpers; do
+	check_that "nor of its helper" "$(query "count() from thread where tid == $helper" noself.er) == 0 &&
+		$(query "count() from packets where THRID == $helper" noself.er) == 0"
+done
+check_that "of which there are two" "$(echo $helpers | wc -w) == 2" "$helpers"
 
 # Values that are not counted are not shown as 0.
 "$er_print" -statistics self.er >stat

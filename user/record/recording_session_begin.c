@@ -113,6 +113,7 @@ static int open_capture(struct recording_session *s)
 		counters[cp.ncounters++] = c->event;
 	cp.counters = counters;
 	cp.self = getpid();
+	cp.helper = s->worker ? unwind_worker_pid(s->worker) : 0;
 	cp.targets = s->plan->targets.data;
 	cp.ntargets = s->plan->targets.len;
 	cp.wait_interval_ns = control_distance(s->plan);
