@@ -143,7 +143,7 @@ const char *stack_method_name(enum stack_method method)
 	return names[method];
 }
 
-static uint64_t monotonic(void)
+uint64_t capture_now_ns(void)
 {
 	struct timespec ts;
 
@@ -155,7 +155,7 @@ int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d)
 {
 	int err = 0;
 
-	*start_ns = monotonic();
+	*start_ns = capture_now_ns();
 	for (int i = 0; !err && i < NLOADERS; i++)
 		err = c->selves[i] ? loaders[i]->start(c->selves[i], *start_ns, d) : 0;
 	return err;
@@ -165,9 +165,9 @@ int capture_pause(struct capture *c, uint64_t *time_ns, struct diag *d)
 {
 	int err = 0;
 
-	*time_ns = monotonic();
+	*time_ns = capture_now_ns();
 	for (int i = NLOADERS - 1; i >= 0; i--) {
-		int e = c->selves[i] ? loaders[i]->pause(c->selves[i], *time_ns, &c->last, d) : 0;
+		int e = c->selves[i] ? loaders[i]->pause(c->selves[i], time_ns, &c->last, d) : 0;
 
 		err = err ? err : e;
 	}
@@ -178,7 +178,7 @@ int capture_resume(struct capture *c, uint64_t *time_ns, struct diag *d)
 {
 	int err = 0;
 
-	*time_ns = monotonic();
+	*time_ns = capture_now_ns();
 	for (int i = 0; !err && i < NLOADERS; i++)
 		err = c->selves[i] ? loaders[i]->resume(c->selves[i], *time_ns, d) : 0;
 	return err;
@@ -188,9 +188,9 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 {
 	int err = 0;
 
-	*stop_ns = monotonic();
+	*stop_ns = capture_now_ns();
 	for (int i = NLOADERS - 1; i >= 0; i--) {
-		int e = c->selves[i] ? loaders[i]->stop(c->selves[i], *stop_ns, &c->last, d) : 0;
+		int e = c->selves[i] ? loaders[i]->stop(c->selves[i], stop_ns, &c->last, d) : 0;
 
 		err = err ? err : e;
 	}

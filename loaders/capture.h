@@ -159,8 +159,9 @@ int capture_fd(const struct capture *c);
 /*
  * Stop the clock and detach the programs. For every thread this sends its time since its last
  * sample as a residual record, its open wait as a WAIT, and its time per state as a TOTAL.
- * Drain afterwards until no record comes. Time is counted until *stop_ns. Returns 0, or -errno
- * after a report.
+ * Drain afterwards until no record comes. Time is counted until *stop_ns at the latest. No
+ * record is dated after it, except by the microseconds between CLOCK_MONOTONIC and the
+ * scheduler's clock. Returns 0, or -errno after a report.
  *
  * The call takes a few tens of milliseconds, at most about 2 s, if threads have just ended: the
  * kernel shows their last time only after their last switch. At both ends of the recording the
@@ -177,6 +178,8 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
  */
 int capture_pause(struct capture *c, uint64_t *time_ns, struct diag *d);
 int capture_resume(struct capture *c, uint64_t *time_ns, struct diag *d);
+/* The time in records: CLOCK_MONOTONIC in nanoseconds. */
+uint64_t capture_now_ns(void);
 void capture_close(struct capture *c);
 
 int capture_ncpus(const struct capture *c); /* the number of possible CPUs; CPU ids are below it */

@@ -329,7 +329,7 @@ static int set_all(struct counters *c, int (*set)(int fd))
 	return err;
 }
 
-static int counters_pause(void *self, uint64_t time_ns, struct buf *last, struct diag *d)
+static int counters_pause(void *self, uint64_t *time_ns, struct buf *last, struct diag *d)
 {
 	struct counters *c = self;
 	int err = set_all(c, perf_event_disable);
@@ -347,7 +347,7 @@ static int counters_resume(void *self, uint64_t time_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot resume the counters") : 0;
 }
 
-static int counters_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+static int counters_stop(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d)
 {
 	struct counters *c = self;
 	int err = set_all(c, perf_event_disable);

@@ -29,13 +29,14 @@ struct loader {
 	/* Attach and start. Time is counted from start_ns. */
 	int (*start)(void *self, uint64_t start_ns, struct diag *d);
 	/* Like capture_pause and capture_resume; records as from stop. Stop may follow a pause. */
-	int (*pause)(void *self, uint64_t time_ns, struct buf *last, struct diag *d);
+	int (*pause)(void *self, uint64_t *time_ns, struct buf *last, struct diag *d);
 	int (*resume)(void *self, uint64_t time_ns, struct diag *d);
 	/*
 	 * Detach. Records that stopping produces are appended to `last`, each behind a struct
-	 * er_last.
+	 * er_last. *stop_ns is the time of the call; a loader that dates records later puts the
+	 * time after the last of them there.
 	 */
-	int (*stop)(void *self, uint64_t stop_ns, struct buf *last, struct diag *d);
+	int (*stop)(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d);
 	void (*close)(void *self); /* NULL is allowed */
 	/* Pass on records that did not fit into the rings. Returns their number. */
 	int (*drain)(void *self, capture_fn fn, void *ctx);

@@ -348,18 +348,22 @@ static int profile_start(void *self, uint64_t start_ns, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot start the clock") : 0;
 }
 
-/* All threads end; what they still have to send is appended to `last`. */
-static int end_all(struct profile *p, uint64_t time_ns, struct buf *last)
+/*
+ * All threads end; what they still have to send is appended to `last`. The walk dates a thread's
+ * last records as it comes to it, so *time_ns becomes the time after the walk.
+ */
+static int end_all(struct profile *p, uint64_t *time_ns, struct buf *last)
 {
 	int err = clocks_disable(p->clocks), e;
 
-	p->skel->bss->er_stop_ns = time_ns;
+	p->skel->bss->er_stop_ns = *time_ns;
 	e = run_iter(p->skel->links.er_end, &p->end_fd, last);
+	*time_ns = capture_now_ns();
 	return err ? err : e;
 }
 
 /* Threads that are exiting now may send their last records a little later, as they leave. */
-static int profile_pause(void *self, uint64_t time_ns, struct buf *last, struct diag *d)
+static int profile_pause(void *self, uint64_t *time_ns, struct buf *last, struct diag *d)
 {
 	struct profile *p = self;
 	int err = end_all(p, time_ns, last);
@@ -390,7 +394,7 @@ static void await_ends(const struct profile *p)
 		nanosleep(&step, NULL);
 }
 
-static int profile_stop(void *self, uint64_t stop_ns, struct buf *last, struct diag *d)
+static int profile_stop(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d)
 {
 	struct profile *p = self;
 	int err = p->paused ? 0 : end_all(p, stop_ns, last);

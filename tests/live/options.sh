@@ -54,13 +54,14 @@ refused "a load that is not there" ./none
 # duration EXPERIMENT: from start to the exit event
 duration() { event_time "$1" exit; }
 
-# The times, in seconds from the start, of the first and the last packet, and of the first packet of
-# $pids.
+# The times, in seconds from the start, of the first packet on a CPU, of the last packet, and of the
+# first packet of $pids.
 packet_times()
 {
 	local start=$(event_time "$1" run)
 
-	query "min(TSTAMP/1e9-$start) max(TSTAMP/1e9-$start) from packets where ON_CPU" "$1" | tr '\n' '\t'
+	query "min(TSTAMP/1e9-$start) from packets where ON_CPU" "$1" | tr '\n' '\t'
+	query "max(TSTAMP/1e9-$start) from packets" "$1" | tr '\n' '\t'
 	query "min(TSTAMP/1e9-$start) from packets where ON_CPU && THRID == $pids" "$1"
 }
 
@@ -85,6 +86,12 @@ grp.2.er'
 # time in the recording depends on other programs, but is never more than its duration.
 must_record t2.er -t 2
 check_that "-t 2" "$(duration t2.er) >= 1.99 && $(duration t2.er) < 10" "$(duration t2.er)"
+# The walk over the threads at the end takes milliseconds, and dates their last packets.
+read -r first last own <<END
+$(pids=0; packet_times t2.er)
+END
+check_that "no packet is dated after the end" "$last <= $(duration t2.er) + 0.0001" \
+	"the last after $last s, the end after $(duration t2.er) s"
 must_record t1-2.er -p high -F =spin -q 0 -t 1-2 -- "$syn/spin" alpha:3
 pids=$(pid_of record.out)
 got=$(seconds_of alpha i.totalcpu t1-2.er)
@@ -95,7 +102,7 @@ END
 check_that "-t 1-2 begins at one second and ends at two" \
 	"$begin >= 1 && $begin < 6 && $end >= 1.99 && $end < 10" "from $begin to $end"
 check_that "and records in between, nothing before, nothing after" \
-	"$own >= 1 && $last <= $end + 0.01 && $got > 0 && $got <= $end - $begin + 0.01" \
+	"$own >= 1 && $last <= $end + 0.0001 && $got > 0 && $got <= $end - $begin + 0.01" \
 	"got $got from $own to $last"
 check_that "and the load runs to its end" "$(truth record.out alpha) >= 3"
 must_record t1-0.er -p high -F =spin -q 0 -t 1-0 -- \
