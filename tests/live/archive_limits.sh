@@ -5,6 +5,8 @@
 # signal ends archiving at once.
 . "$(dirname "$0")/../lib/live.sh"
 
+# The name is this test's alone: another checkout may run its tests at the same time.
+prog=prog$$
 ram=$tmp/ram
 on_exit=clean_up
 clean_up() { umount -l "$ram"; }
@@ -13,8 +15,8 @@ mkdir "$ram" && mount -t tmpfs -o size=3G er-archive "$ram" || skip_all "no tmpf
 # program DIRECTORY TAIL-MB: spin under the name prog, with this many MB appended.
 program()
 {
-	cp "$syn/spin" "$1/prog"
-	head -c "$2M" /dev/zero | tr '\0' x >>"$1/prog"
+	cp "$syn/spin" "$1/$prog"
+	head -c "$2M" /dev/zero | tr '\0' x >>"$1/$prog"
 }
 
 # copy EXPERIMENT DIRECTORY OPTIONS…: record prog and copy its binaries.
@@ -22,7 +24,7 @@ copy()
 {
 	local exp=$1 dir=$2
 	shift 2
-	must_record "$exp" -p high -F =prog -A copy -q 0 "$@" -- "$dir/prog" alpha:0.5
+	must_record "$exp" -p high -F "=$prog" -A copy -q 0 "$@" -- "$dir/$prog" alpha:0.5
 }
 archives() { ls "$1/archives" 2>/dev/null | grep -c "^$2"; }
 # told EXPERIMENT TEXT: the lines of the header that contain the text.
@@ -30,48 +32,48 @@ told() { "$er_print" -header "$1" | tr '\n' ' ' | tr -s ' ' | grep -c "$2"; }
 # The experiment's size on the disk, in MB.
 taken() { du -sm "$1/archives" | cut -f 1; }
 
-cp "$syn/spin" prog && truncate -s 1T prog || skip_all "this file system has no large files"
+cp "$syn/spin" $prog && truncate -s 1T $prog || skip_all "this file system has no large files"
 begin=$SECONDS
 copy sparse.er . --archive-limit 100
 check_that "a sparse file of a terabyte is archived soon" \
-	"$(archives sparse.er prog_) == 1 && $((SECONDS - begin)) < 60" "$(cat record.err)"
+	"$(archives sparse.er "${prog}_") == 1 && $((SECONDS - begin)) < 60" "$(cat record.err)"
 check_that "with its length, and its holes" \
-	"$(stat -c %s sparse.er/archives/prog_*) == 1099511627776 && $(taken sparse.er) < 50" \
+	"$(stat -c %s sparse.er/archives/${prog}_*) == 1099511627776 && $(taken sparse.er) < 50" \
 	"$(ls -ls sparse.er/archives)"
-rm prog
+rm $prog
 begin=$SECONDS
 check_that "and can be read" "$(seconds_of alpha e.user sparse.er) > 0.3 && $((SECONDS - begin)) < 60"
 "$O/bin/er_cp" sparse.er copied.er
 check_that "er_cp keeps its holes" "$(taken copied.er) < 50 && $((SECONDS - begin)) < 120 &&
-	$(stat -c %s copied.er/archives/prog_*) == 1099511627776" "$(ls -ls copied.er/archives)"
+	$(stat -c %s copied.er/archives/${prog}_*) == 1099511627776" "$(ls -ls copied.er/archives)"
 "$O/bin/er_mv" copied.er "$ram/moved.er"
 check_that "so does er_mv to another file system" "$(taken "$ram/moved.er") < 50 &&
-	$(stat -c %s "$ram"/moved.er/archives/prog_*) == 1099511627776" "$(ls -ls "$ram"/moved.er/archives)"
+	$(stat -c %s "$ram"/moved.er/archives/${prog}_*) == 1099511627776" "$(ls -ls "$ram"/moved.er/archives)"
 "$O/bin/er_rm" "$ram/moved.er" sparse.er
 
 # A debug file must have the right checksum. For a file of a terabyte none is computed.
-if objcopy --remove-section .note.gnu.build-id "$syn/spin" prog 2>/dev/null; then
-	echo small >far && objcopy --add-gnu-debuglink=far prog && truncate -s 1T far
+if objcopy --remove-section .note.gnu.build-id "$syn/spin" $prog 2>/dev/null; then
+	echo small >far && objcopy --add-gnu-debuglink=far $prog && truncate -s 1T far
 	begin=$SECONDS
-	timeout 60 "$er_kernel" -o far.er -p high -F =prog -q 0 -- ./prog alpha:0.5 >out 2>err
+	timeout 60 "$er_kernel" -o far.er -p high -F "=$prog" -q 0 -- ./$prog alpha:0.5 >out 2>err
 	check_that "a debug file of a terabyte is left alone" "$? == 0 && $((SECONDS - begin)) < 60" \
 		"$(cat err)"
-	rm prog far
+	rm $prog far
 fi
 
 program "$ram" 64
 copy own.er "$ram" --archive-limit 16
 check_that "what is larger than --archive-limit is left out, the others are not" \
-	"$(archives own.er prog_) == 0 && $(archives own.er libc) == 1 && $(taken own.er) <= 16" \
+	"$(archives own.er "${prog}_") == 0 && $(archives own.er libc) == 1 && $(taken own.er) <= 16" \
 	"$(ls -ls own.er/archives; cat record.err)"
 check_that "and a message says so" \
 	"$(grep -c '1 binaries are not archived, for want of room: raise --archive-limit' record.err) == 1 &&
 	$(told own.er 'the archives had no room') == 1" "$(cat record.err; "$er_print" -header own.er)"
 copy counts.er "$ram" -L 32
-check_that "archives count towards -L" "$(archives counts.er prog_) == 0 && $(taken counts.er) <= 32" \
+check_that "archives count towards -L" "$(archives counts.er "${prog}_") == 0 && $(taken counts.er) <= 32" \
 	"$(ls -ls counts.er/archives; cat record.err)"
 copy fits.er "$ram" -L 200
-check_that "what fits is archived" "$(archives fits.er prog_) == 1 && $(wc -l <record.err) == 0" \
+check_that "what fits is archived" "$(archives fits.er "${prog}_") == 1 && $(wc -l <record.err) == 0" \
 	"$(ls -ls fits.er/archives; cat record.err)"
 
 # stop_archiving EXPERIMENT PID: end the process while it copies a large binary. Sets status, and
@@ -90,11 +92,11 @@ stop_archiving()
 }
 
 program "$ram" 2000
-"$er_kernel" -o stopped.er -p high -F =prog -A copy -L unlimited --archive-limit unlimited -q 0 -- \
-	"$ram/prog" alpha:0.5 >out 2>err &
+"$er_kernel" -o stopped.er -p high -F "=$prog" -A copy -L unlimited --archive-limit unlimited -q 0 -- \
+	"$ram/$prog" alpha:0.5 >out 2>err &
 stop_archiving stopped.er $!
 check_that "SIGTERM ends archiving at once" "$status == 0 && $took < 1000000 &&
-	$(archives stopped.er prog_) == 0 && $(ls -A stopped.er/archives | grep -c '^\.new') == 0" \
+	$(archives stopped.er "${prog}_") == 0 && $(ls -A stopped.er/archives | grep -c '^\.new') == 0" \
 	"$took us, status $status: $(cat err; ls -lA stopped.er/archives)"
 check_that "and a message says so" "$(grep -c 'archiving was interrupted' err) == 1" "$(cat err)"
 check_that "and the experiment, until er_archive adds the rest" \
@@ -102,9 +104,9 @@ check_that "and the experiment, until er_archive adds the rest" \
 	"$("$er_print" -header stopped.er)"
 
 # The same for er_archive.
-must_record later.er -p high -F =prog -A off -q 0 -- "$ram/prog" alpha:0.5
+must_record later.er -p high -F "=$prog" -A off -q 0 -- "$ram/$prog" alpha:0.5
 "$O/bin/er_archive" -A later.er 2>err &
 stop_archiving later.er $!
 check_that "SIGTERM ends er_archive at once" "$status == 1 && $took < 1000000 &&
-	$(archives later.er prog_) == 0 && $(ls -A later.er/archives | grep -c '^\.new') == 0" \
+	$(archives later.er "${prog}_") == 0 && $(ls -A later.er/archives | grep -c '^\.new') == 0" \
 	"$took us, status $status: $(cat err; ls -lA later.er/archives)"

@@ -15,6 +15,8 @@ install -m 755 "$er_kernel" capable
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep capable \
 	2>/dev/null || skip_all "this file system keeps no file capabilities"
 $nobody unshare -Urm true 2>/dev/null || skip_all "an ordinary user can make no namespaces here"
+# The name is this test's alone: another checkout may run its tests at the same time.
+prog=prog$$
 mkdir -m 777 home
 
 # The secrets are on a tmpfs, where the attacker's files get the same inode numbers one after the
@@ -32,7 +34,7 @@ shared=$(mktemp -d /tmp/er-shared.XXXXXX) && chmod 777 "$shared"
 touch secrets/{1,2,3,4}
 echo "s3cr3t" >secrets/text && chmod 600 secrets/text
 sed s/gamma_/s3cr3t/g "$syn/spin" >secrets/elf && chmod 700 secrets/elf
-install -m 700 secrets/elf secrets/prog
+install -m 700 secrets/elf secrets/$prog
 
 # attack HOW INODE TARGET: a program with this inode number in a private mount. It waits until
 # its name is replaced by a link to TARGET, and burns CPU time while it is recorded.
@@ -42,11 +44,11 @@ mount -t tmpfs er-attack $shared || exit 1
 mkdir $shared/d
 while f=$shared/d/f.\$((n += 1)); cp "$syn/spin" \$f; [ "\$(stat -c %i \$f)" -lt "\$2" ]; do :; done
 [ "\$(stat -c %i \$f)" = "\$2" ] || exit 1
-mv \$f $shared/d/prog
-$shared/d/prog -w 1.5 alpha:2 >/dev/null &
-while [ "\$(readlink /proc/\$!/exe)" != $shared/d/prog ]; do :; done
+mv \$f $shared/d/$prog
+$shared/d/$prog -w 1.5 alpha:2 >/dev/null &
+while [ "\$(readlink /proc/\$!/exe)" != $shared/d/$prog ]; do :; done
 case \$1 in
-name) rm $shared/d/prog && ln -s "\$3" $shared/d/prog ;;
+name) rm $shared/d/$prog && ln -s "\$3" $shared/d/$prog ;;
 directory) mv $shared/d $shared/was && ln -s "\${3%/*}" $shared/d ;;
 esac
 echo ready >&8
@@ -65,7 +67,7 @@ run()
 	$nobody unshare -Urm ./attack "$3" "$(stat -c %i "$secret")" "$target" &
 	attacker=$!
 	read -r -t 20 -u 8 _ || { not_ok "$1: the attack can be made"; return; }
-	$nobody ./capable -o "$exp" -p high -F =prog -A "$2" -t 3 >out 2>err
+	$nobody ./capable -o "$exp" -p high -F "=$prog" -A "$2" -t 3 >out 2>err
 	check_that "$1: is recorded" "$? == 0" "$(cat err)"
 	wait "$attacker"
 	attacker=
@@ -79,48 +81,48 @@ run "elf-symbols" on name elf
 
 # In the recorder's own mount namespace the name leads to the secret, too.
 ln -s "$tmp/secrets" "$shared/d"
-run "own-namespace" copy name prog
+run "own-namespace" copy name "$prog"
 rm "$shared/d"
 
 # kept NAME EXPERIMENT: the program has an archive with its functions.
 kept()
 {
-	check "$1" grep -qs alpha "$2"/archives/prog_*
+	check "$1" grep -qs alpha "$2"/archives/${prog}_*
 }
 
 # Files that the user may read are archived: in the user's own mount,
-own="mount -t tmpfs er-own $shared && cp \"\$syn/spin\" $shared/prog && exec $shared/prog alpha:1"
-$nobody ./capable -o home/own.er -p high -F =prog -q 0 -- unshare -Urm sh -c "$own" >out 2>err
+own="mount -t tmpfs er-own $shared && cp \"\$syn/spin\" $shared/$prog && exec $shared/$prog alpha:1"
+$nobody ./capable -o home/own.er -p high -F "=$prog" -q 0 -- unshare -Urm sh -c "$own" >out 2>err
 kept "a program in a private mount of the caller's" home/own.er
 # of another user's process,
-cp "$syn/spin" prog && chmod 755 prog
-./prog -w 0.3 alpha:1.5 >/dev/null &
-$nobody ./capable -o home/foreign.er -p high -F =prog -t 1.5 >out 2>err
+cp "$syn/spin" $prog && chmod 755 $prog
+./$prog -w 0.3 alpha:1.5 >/dev/null &
+$nobody ./capable -o home/foreign.er -p high -F "=$prog" -t 1.5 >out 2>err
 wait $!
 kept "a program of another user's that all may read" home/foreign.er
 # but not if only their owner may read or find them.
-chmod 700 prog
-./prog -w 0.3 alpha:1.5 >/dev/null &
-$nobody ./capable -o home/closed.er -p high -F =prog -t 1.5 >out 2>err
+chmod 700 $prog
+./$prog -w 0.3 alpha:1.5 >/dev/null &
+$nobody ./capable -o home/closed.er -p high -F "=$prog" -t 1.5 >out 2>err
 wait $!
 check_that "a program that only its owner may read is left out" \
-	"$(ls home/closed.er/archives 2>/dev/null | grep -c '^prog_') == 0" "$(ls home/closed.er/archives)"
-mkdir -m 700 hidden && chmod 755 prog && mv prog hidden/
-./hidden/prog -w 0.3 alpha:1.5 >/dev/null &
-$nobody ./capable -o home/hidden.er -p high -F =prog -t 1.5 >out 2>err
+	"$(ls home/closed.er/archives 2>/dev/null | grep -c "^${prog}_") == 0" "$(ls home/closed.er/archives)"
+mkdir -m 700 hidden && chmod 755 $prog && mv $prog hidden/
+./hidden/$prog -w 0.3 alpha:1.5 >/dev/null &
+$nobody ./capable -o home/hidden.er -p high -F "=$prog" -t 1.5 >out 2>err
 wait $!
 check_that "so is one in a directory of its owner's alone" \
-	"$(ls home/hidden.er/archives 2>/dev/null | grep -c '^prog_') == 0" "$(ls home/hidden.er/archives)"
+	"$(ls home/hidden.er/archives 2>/dev/null | grep -c "^${prog}_") == 0" "$(ls home/hidden.er/archives)"
 
 # An overlay shows other device and inode numbers for mappings than stat(2).
-mkdir -p lower upper work merged && cp hidden/prog lower/
+mkdir -p lower upper work merged && cp hidden/$prog lower/
 if mount -t overlay er-overlay -o "lowerdir=lower,upperdir=secrets,workdir=work" merged 2>/dev/null ||
 	mount -t overlay er-overlay -o "lowerdir=lower:upper" merged 2>/dev/null; then
 	for who in root caller; do
-		./merged/prog -w 0.3 alpha:1.5 >/dev/null &
+		./merged/$prog -w 0.3 alpha:1.5 >/dev/null &
 		case $who in
-		root) "$er_kernel" -o $who.er -p high -F =prog -t 1.5 >out 2>err ;;
-		caller) $nobody ./capable -o home/$who.er -p high -F =prog -t 1.5 >out 2>err ;;
+		root) "$er_kernel" -o $who.er -p high -F "=$prog" -t 1.5 >out 2>err ;;
+		caller) $nobody ./capable -o home/$who.er -p high -F "=$prog" -t 1.5 >out 2>err ;;
 		esac
 		wait $!
 	done
