@@ -163,10 +163,6 @@ check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 
 "$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
 check "big: is written" er_export --to page -o big.html big.er
 check_that "big: two packs of events" "$(grep -c 'data-pack="events"' big.html) == 2"
-<<<<<<< HEAD
-# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
-HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
-=======
 
 # index FILE: the names in a page.
 index()
@@ -181,8 +177,8 @@ index less.html >less.json
 check_that "--redact leaves out paths, command and host" \
 	"$(grep -cE 'testhost|test args|/usr|w\.er' all.json) == 1 && $(grep -cE 'testhost|test args|/usr|w\.er' less.json) == 0" "$(cat less.json)"
 refuses "--redact of a format that tells all" "only page can" er_export --to pprof --redact -o x.gz w.er
-node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
->>>>>>> 594a92a (export: Leave out names of hosts and paths on request)
+# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
+HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
 for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done
 check_that "the policy allows this script and this style only" \
 	"$(echo "$policy" | grep -cE "^default-src~'none';~script-src~'sha256-[^~]*';~style-src~'sha256-[^~]*';~worker-src~blob:;~img-src~data:;~base-uri~'none';~form-action~'none'$") == 1" "$policy"
