@@ -131,7 +131,7 @@ const struct dataobj *session_data_object(struct session *s, const struct experi
 		return &d->unknown[WHY_NO_ADDRESS];
 	if (!m)
 		return &d->unknown[WHY_NO_OBJECT];
-	o = object_get(s, m->name);
+	o = object_mapped(s, e, m->name);
 	f = file_of(s, d, o);
 	linked = f->syms ? datasyms_vaddr(f->syms, m->foffset) : (uint64_t)-1;
 	if (linked == (uint64_t)-1)

@@ -45,6 +45,8 @@ struct session_impl {
 	VEC(struct resolver) resolvers; /* by experiment id - 1 */
 	struct intern func_ids, frame_ids, stack_ids;
 	struct intern object_ids;
+	size_t nfounders, nfounders_of; /* number of founders among so many experiments */
+	struct map builds;           /* hash of founder and path, to its archived build id */
 	uint32_t unknown_stack;
 	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* in any experiment */
 	struct data_objects *data;   /* dataobj.c; NULL: not needed yet */
@@ -65,6 +67,11 @@ struct session_impl {
 
 /* The load object of a path; created if new. */
 struct loadobj *object_get(struct session *s, const char *path);
+/*
+ * The load object of a path in an experiment. Other recordings may have another build at that
+ * path, which is then another object: archives tell them apart by build id.
+ */
+struct loadobj *object_mapped(struct session *s, const struct experiment *e, const char *path);
 /* A load object without a file. */
 struct loadobj *object_pseudo(struct session *s, const char *path, const char *name);
 /* The function at an object's address with this name; created if new. */

@@ -62,18 +62,85 @@ struct loadobj *object_pseudo(struct session *s, const char *path, const char *n
 	return o;
 }
 
-struct loadobj *object_get(struct session *s, const char *path)
+static struct loadobj *object_made(struct session *s, const char *path)
 {
-	struct loadobj *o = object_by_path(s, path);
 	const char *base = strrchr(path, '/');
+	struct loadobj *o;
 	char *name;
 
-	if (o)
-		return o;
 	intern_add(&s->impl->object_ids, hash_bytes(path, strlen(path)));
 	name = xasprintf("<%s>", base && base[1] ? base + 1 : path);
 	o = object_new(s, path, name);
 	free(name);
+	return o;
+}
+
+struct loadobj *object_get(struct session *s, const char *path)
+{
+	struct loadobj *o = object_by_path(s, path);
+
+	return o ? o : object_made(s, path);
+}
+
+static size_t count_founders(struct session *s)
+{
+	struct session_impl *im = s->impl;
+
+	for (; im->nfounders_of < s->experiments.len; im->nfounders_of++)
+		im->nfounders += !s->experiments.data[im->nfounders_of]->founder;
+	return im->nfounders;
+}
+
+/* The build id of a path in the founder's archive; NULL: none. */
+static const char *archived_build(struct session *s, const struct experiment *founder,
+				  const char *path)
+{
+	bool fresh;
+	uint64_t *known = map_put(&s->impl->builds,
+				  hash_bytes(path, strlen(path)) ^ hash64(founder->id), &fresh);
+	__cleanup(closep) int dir = -1, fd = -1;
+	char *id;
+
+	if (!fresh)
+		return (const char *)(uintptr_t)*known;
+	dir = open(founder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = dir < 0 ? -1 : archive_open(dir, path);
+	id = fd < 0 ? NULL : elf_file_build_id(fd);
+	*known = id ? (uintptr_t)strtab_intern(&s->names, id) : 0;
+	free(id);
+	return (const char *)(uintptr_t)*known;
+}
+
+/* An object of that build, or one that nothing was asked of yet; NULL: none. */
+static struct loadobj *object_by_build(const struct session *s, const char *path, const char *build)
+{
+	struct intern_probe probe = intern_probe(hash_bytes(path, strlen(path)));
+	uint32_t id1;
+
+	while ((id1 = intern_next(&s->impl->object_ids, &probe))) {
+		struct loadobj *o = s->objects.data[id1 - 1];
+
+		if (!strcmp(o->path, path) && (o->build ? !strcmp(o->build, build) : !o->tried))
+			return o;
+	}
+	return NULL;
+}
+
+struct loadobj *object_mapped(struct session *s, const struct experiment *e, const char *path)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+	const char *build = count_founders(s) > 1 ? archived_build(s, founder, path) : NULL;
+	struct loadobj *o;
+
+	if (!build)
+		return object_get(s, path);
+	o = object_by_build(s, path, build);
+	if (!o)
+		o = object_made(s, path);
+	if (!o->build) {
+		o->build = build;
+		o->recording = founder;
+	}
 	return o;
 }
 
@@ -202,7 +269,7 @@ static int open_archived(const struct session *s, const struct loadobj *o)
 		__cleanup(closep) int dir = -1;
 		int fd;
 
-		if (e->founder)
+		if (e->founder || (o->recording && o->recording != e))
 			continue;
 		dir = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		fd = dir < 0 ? -1 : archive_open(dir, o->path);

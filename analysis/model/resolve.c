@@ -162,7 +162,8 @@ static struct loadobj *kernel_object(struct session *s)
 	return o;
 }
 
-static void add_segment(struct session *s, struct addrmap *map, const struct exp_map *em)
+static void add_segment(struct session *s, const struct experiment *e, struct addrmap *map,
+			const struct exp_map *em)
 {
 	if (!(em->modes & 4) || !em->name || !*em->name)
 		return;
@@ -172,7 +173,7 @@ static void add_segment(struct session *s, struct addrmap *map, const struct exp
 	}
 	addrmap_add(map, em->time_ns, &(struct mapping){
 		.vaddr = em->vaddr, .size = em->size, .foffset = em->foffset,
-		.obj = object_get(s, em->name) });
+		.obj = object_mapped(s, e, em->name) });
 }
 
 static struct addrmap *build_map(struct session *s, const struct experiment *e)
@@ -188,7 +189,7 @@ static struct addrmap *build_map(struct session *s, const struct experiment *e)
 
 		switch (em->what) {
 		case EXP_MAP_SEGMENT:
-			add_segment(s, map, em);
+			add_segment(s, e, map, em);
 			break;
 		case EXP_MAP_FUNCTION:
 			add_function(s, map, e, em);

@@ -91,6 +91,7 @@ void session_free(struct session *s)
 	data_objects_free(s->impl->data);
 	expansions_free(s->impl->expansions);
 	map_free(&s->impl->by_process);
+	map_free(&s->impl->builds);
 	vec_free(&s->impl->same_process);
 	free(s->impl);
 	vec_for_each(o, &s->objects)

@@ -26,6 +26,12 @@ enum show { SHOW_ALL, SHOW_HIDE, SHOW_API };
 struct loadobj {
 	uint32_t id;
 	const char *path; /* as recorded; pseudo objects: "<Total>", "LinuxKernel", … */
+	/*
+	 * Where several recordings have different builds of one path, each build is an object:
+	 * the archived build id, and the founder whose archive has it. NULL: not told apart.
+	 */
+	const char *build;
+	const struct experiment *recording;
 	const char *name; /* in lists: "<libc.so.6>", or the pseudo name */
 	bool pseudo;
 	bool kernel;
