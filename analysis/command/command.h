@@ -64,6 +64,7 @@ struct command {
 	int option_args;
 	const char *const *words; /* allowed arguments, ended by NULL; NULL: any */
 	bool filters; /* selects the data that is reported: if it fails, reports must not run */
+	bool whole_line; /* as an option, given once, it applies to what stands before it, too */
 	bool takes_command; /* its argument is the name of a command */
 	bool bare; /* works without an experiment */
 	enum rc_use rc;

@@ -178,24 +178,18 @@ static void usage(const struct shell *sh, const struct command_line *cl)
 }
 
 /*
- * A single limit on the line applies to the whole line, wherever it is. If there are several,
- * each applies to what follows it. Returns the limit that was executed, or NULL.
+ * Whether the action is the only one of its command on the line, and that command then applies to
+ * the whole line. If there are several, each applies to what follows it.
  */
-static const struct action *run_only_limit(struct shell *sh, const struct command_line *cl)
+static bool is_for_whole_line(const struct command_line *cl, const struct action *of)
 {
-	const struct action *only = NULL;
 	size_t n = 0;
 
-	vec_for_each(a, &cl->actions) {
-		if (!a->command || strcmp(a->command->name, "limit"))
-			continue;
-		only = a;
-		n++;
-	}
-	if (n != 1)
-		return NULL;
-	shell_run(sh, only->command, only->argc, only->argv);
-	return only;
+	if (!of->command || !of->command->whole_line)
+		return false;
+	vec_for_each(a, &cl->actions)
+		n += a->command == of->command;
+	return n == 1;
 }
 
 /* A person who names only an experiment first sees where the time went. */
@@ -207,8 +201,10 @@ static void greet(struct shell *sh)
 
 static void run_actions(struct shell *sh, const struct command_line *cl)
 {
-	const struct action *done = run_only_limit(sh, cl);
-
+	vec_for_each(a, &cl->actions) {
+		if (is_for_whole_line(cl, a))
+			shell_run(sh, a->command, a->argc, a->argv);
+	}
 	if (!cl->actions.len && !cl->front) {
 		greet(sh);
 		shell_keyboard(sh);
@@ -218,7 +214,7 @@ static void run_actions(struct shell *sh, const struct command_line *cl)
 			shell_note_rest(sh);
 		if (sh->quit || sh->gone || sh->ended)
 			break;
-		if (a == done)
+		if (is_for_whole_line(cl, a))
 			continue;
 		if (a->type)
 			shell_run(sh, a->command, 2, (char *[]){ (char *)a->command->name, a->type });
@@ -279,7 +275,9 @@ static int run(struct shell *sh, struct command_line *cl)
 	run_actions(sh, cl);
 	if (cl->front)
 		finish(sh, cl->front);
-	return sh->interrupted ? 128 + SIGINT : sh->nfailed != 0;
+	if (sh->interrupted)
+		return 128 + SIGINT;
+	return sh->nfailed ? 1 : sh->slower ? STATUS_SLOWER : 0;
 }
 
 int shell_main_front(struct shell *sh, const struct front *f, int argc, char **argv)

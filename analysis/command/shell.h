@@ -71,6 +71,7 @@ struct shell {
 	bool ended;           /* a command of a batch failed: run no further command */
 	bool rest_noted;      /* the user was told that further commands are not run */
 	VEC(const struct command *) failed_filters; /* no report runs until these succeed */
+	bool slower;          /* diff found that something got slower */
 	bool quit;            /* stop reading this input */
 	bool gone;            /* the reader of the output has closed it: stop without a message */
 	/* commands are typed on a terminal: Ctrl-C ends one command, not the tool */
@@ -130,9 +131,10 @@ void shell_reply(struct shell *sh, const char *text);
 void shell_reply_as(struct shell *sh, const char *setting, const char *text);
 
 /*
- * The whole of er_print: options, experiments, commands. Returns the exit status, or 128 + SIGINT
- * if sh->interrupted is set.
+ * The whole of er_print: options, experiments, commands. Returns the exit status: 0, 1 after a
+ * failure, STATUS_SLOWER, or 128 + SIGINT if sh->interrupted is set.
  */
+enum { STATUS_SLOWER = 3 };
 int shell_main(struct shell *sh, int argc, char **argv);
 
 /*

@@ -45,6 +45,7 @@ struct metric {
 	uint32_t num, den;  /* UNIT_RATIO: ids of its two metrics */
 	/* While groups are compared (compare.c): the metric's copies, one a group. */
 	const struct metric *groups;
+	const struct metric *squares; /* copies that add up squares, one a group; NULL: none */
 	size_t ngroups;
 	enum compare compare;
 	/*
@@ -53,6 +54,7 @@ struct metric {
 	 */
 	unsigned group;
 	const char *group_name;
+	bool squared; /* adds up the squares of packets' values, in microseconds squared */
 };
 
 /* Ratios are stored and sorted in millionths. */
@@ -110,6 +112,11 @@ size_t metric_set_width(const struct metric_set *ms);
  */
 int metric_set_compare(struct metric_set *ms, const struct session *s, enum compare how,
 		       struct diag *d);
+/*
+ * The same as COMPARE_ON, and each time also gets the sums of its packets' squares, from which
+ * standard errors are computed.
+ */
+int metric_set_compare_squares(struct metric_set *ms, const struct session *s, struct diag *d);
 /* Add text of .er.rc files to the defaults; it is copied. Call before lists are made. */
 void metric_set_defaults(struct metric_set *ms, const char *dmetrics, const char *dsort);
 /* Whether a metric's values can be shown as time; and a value in nanoseconds. */

@@ -21,6 +21,7 @@ struct source {
 	bool counts;      /* count packets, ignoring values */
 	bool leaked;      /* only allocations never freed, and their leaked bytes */
 	bool main_thread;
+	bool squared;
 	uint64_t selects; /* values of the selecting field that count, a bit mask */
 	struct field_ref value, minus;
 	int64_t scale;
@@ -74,11 +75,13 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
 	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
-			      .leaked = m->leaked, .counts = !strcmp(m->value, "1") };
+			      .leaked = m->leaked, .squared = m->squared, .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
 	if (st->kind == ER_PKT_PROF && m->kind == ER_PKT_CLOCK)
 		add_states(sp, st, m);
+	if (m->squared && m->kind != ER_PKT_CLOCK)
+		return;
 	if (m->kind != st->kind || m->unit == UNIT_RATIO || sp->nsources == SOURCES_MAX)
 		return;
 	if (m->select) {
@@ -113,7 +116,7 @@ static bool is_plain(const struct stream_pass *sp, int select)
 	for (int i = 0; i < sp->by_select[select].n; i++) {
 		const struct source *src = &sp->sources[sp->by_select[select].sources[i]];
 
-		if (src->counts || src->leaked || src->minus.offset || src->scale != first->scale ||
+		if (src->counts || src->leaked || src->squared || src->minus.offset || src->scale != first->scale ||
 		    src->value.offset != first->value.offset)
 			return false;
 	}
@@ -192,6 +195,8 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 		if (src->minus.offset)
 			add_to(&ret[i].value, -(uint64_t)packet_int(h->packet, src->minus));
 		ret[i].value = wrap_times(ret[i].value, src->scale);
+		if (src->squared)
+			ret[i].value = wrap_times(ret[i].value / 1000, ret[i].value / 1000);
 	}
 	return n;
 }

@@ -7,7 +7,7 @@
 
 void view_state_init(struct view_state *v, struct session *s, const struct metric_set *ms)
 {
-	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG,
+	*v = (struct view_state){ .session = s, .metric_set = ms, .name = NAME_LONG, .threshold = 0.05,
 				   .annotation = { .sthresh = 75, .dthresh = 75,
 						   .scc = REMARK_BASIC,
 						   .dcc = REMARK_BASIC | REMARK_SRC } };

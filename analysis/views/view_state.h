@@ -25,6 +25,7 @@ struct view_state {
 	size_t limit; /* most rows shown, counting <Total> as gprofng does; 0: all */
 	enum name_form name;
 	bool name_object;      /* function names end in "[object]" */
+	double threshold;      /* of diff: the least relative change that counts */
 	bool errors;           /* show standard errors of estimated counts */
 	bool all_frames;       /* stacks of waits show every kernel function */
 	/* NULL: everything; includes the selection of samples, threads, LWPs and CPUs */
