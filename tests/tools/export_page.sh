@@ -182,4 +182,4 @@ HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
 for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done
 check_that "the policy allows this script and this style only" \
 	"$(echo "$policy" | grep -cE "^default-src~'none';~script-src~'sha256-[^~]*';~style-src~'sha256-[^~]*';~worker-src~blob:;~img-src~data:;~base-uri~'none';~form-action~'none'$") == 1" "$policy"
-check_that "the application is smaller than 200 kB" "$(sed '/data-pack/,$d' w.html | wc -c) < 200000"
+check_that "the application is smaller than 200 kB" "$(sed '/^<script type="application.gzip"/,$d' w.html | wc -c) < 200000"

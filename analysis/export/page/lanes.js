@@ -34,15 +34,45 @@ function threadLabel(t) {
 
 function cpuNumbers(data) {
 	const seen = new Set()
-	for (const chunk of data.chunks) {
-		if (!chunk.cpuSet) {
-			chunk.cpuSet = new Set()
-			for (let i = 0; i < chunk.n; i++)
-				chunk.cpuSet.add(chunk.cpu[i])
-		}
-		chunk.cpuSet.forEach(c => c >= 0 && seen.add(c))
-	}
+	for (const chunk of data.chunks)
+		samplesByCpu(data, chunk).forEach((_, cpu) => cpu >= 0 && seen.add(cpu))
 	return [...seen].sort((a, b) => a - b)
+}
+
+// The clock samples of a chunk on each CPU, as indexes in order of time.
+function samplesByCpu(data, chunk) {
+	if (chunk.byCpu)
+		return chunk.byCpu
+	const lists = new Map()
+	for (let i = 0; i < chunk.n; i++) {
+		if (data.isWait[chunk.cls[i]])
+			continue
+		const list = lists.get(chunk.cpu[i])
+		list ? list.push(i) : lists.set(chunk.cpu[i], [i])
+	}
+	chunk.byCpu = new Map([...lists].map(([cpu, list]) => [cpu, Uint32Array.from(list)]))
+	return chunk.byCpu
+}
+
+// Calls fn(chunk, i) for the samples of a CPU that end at `from` or later, until fn returns true.
+function eachOfCpu(data, cpu, from, fn) {
+	for (const chunk of data.chunks) {
+		const list = samplesByCpu(data, chunk).get(cpu)
+		if (!list)
+			continue
+		let at = 0, hi = list.length
+		for (const first = firstAt(chunk, from); at < hi;) {
+			const mid = (at + hi) >> 1
+			if (list[mid] < first)
+				at = mid + 1
+			else
+				hi = mid
+		}
+		for (; at < list.length; at++) {
+			if (fn(chunk, list[at]))
+				return
+		}
+	}
 }
 
 // Calls fn(chunk, i) for the events of a thread that end in a chunk after `from`, until fn
@@ -111,29 +141,21 @@ function addToBins(data, chunk, i, bins, from, width, n) {
 // The same for a CPU: what its clock samples say.
 export function binCpu(data, cpu, from, to, n) {
 	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
-	for (const chunk of data.chunks) {
-		if (!chunk.cpuSet || !chunk.cpuSet.has(cpu))
-			continue
-		const hi = firstAt(chunk, to + 1e6)
-		for (let i = firstAt(chunk, from); i < hi; i++) {
-			if (chunk.cpu[i] === cpu && !data.isWait[chunk.cls[i]])
-				addToBins(data, chunk, i, bins, from, width, n)
-		}
-	}
+	eachOfCpu(data, cpu, from, (chunk, i) => {
+		const end = chunk.base + chunk.time[i]
+		if (end - spreadOf(chunk, i) > to && end > to + 1e6)
+			return true
+		addToBins(data, chunk, i, bins, from, width, n)
+		return false
+	})
 	return bins
 }
 
 // The sample of a CPU that covers a time, or ends next.
 export function cpuEventNear(data, cpu, time) {
-	for (const chunk of data.chunks) {
-		if (!chunk.cpuSet || !chunk.cpuSet.has(cpu))
-			continue
-		for (let i = firstAt(chunk, time); i < chunk.n; i++) {
-			if (chunk.cpu[i] === cpu && !data.isWait[chunk.cls[i]])
-				return { chunk, i }
-		}
-	}
-	return null
+	let found = null
+	eachOfCpu(data, cpu, time, (chunk, i) => { found = { chunk, i }; return true })
+	return found
 }
 
 // The event of a thread at a time: the recorded interval that covers it, the shortest first;

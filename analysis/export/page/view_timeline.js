@@ -23,7 +23,10 @@ export function makeTimeline(root, page) {
 	return {
 		update() {
 			t.lanes = makeLanes(page.data, page.state, t.closed, page.sums)
-			t.cache.clear()
+			// What a lane shows does not depend on the filter.
+			if (t.cachedFor !== page.data.whole)
+				t.cache.clear()
+			t.cachedFor = page.data.whole
 			t.draw()
 		},
 		draw: t.draw,

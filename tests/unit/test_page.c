@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The data of the page. tests/tools/export_page.sh shows pages in a browser. */
+#include "analysis/export/page_events.h"
+
+#include "analysis/export/export.h"
+#include "analysis/export/page_mips.h"
+#include "analysis/export/page_pack.h"
+#include "tests/unit/session_fixture.h"
+
+static void assert_bytes(const struct buf *b, const char *want, size_t n)
+{
+	assert_int_equal(b->len, n);
+	assert_memory_equal(b->data, want, n);
+}
+
+static void test_varints(void **state)
+{
+	struct pack p = { 0 };
+
+	pack_uint(&p, 0);
+	pack_uint(&p, 127);
+	pack_uint(&p, 128);
+	pack_uint(&p, 300);
+	assert_bytes(&p.bytes, "\x00\x7f\x80\x01\xac\x02", 6);
+	buf_clear(&p.bytes);
+	pack_int(&p, -1);
+	pack_int(&p, 1);
+	pack_int(&p, -64);
+	pack_int(&p, 64);
+	assert_bytes(&p.bytes, "\x01\x02\x7f\x80\x01", 5);
+	buf_clear(&p.bytes);
+	pack_int(&p, INT64_MIN);
+	assert_bytes(&p.bytes, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+	pack_free(&p);
+}
+
+static void test_sections(void **state)
+{
+	struct pack p = { 0 };
+
+	pack_begin(&p, "abcd");
+	pack_uint(&p, 5);
+	pack_end(&p);
+	pack_begin(&p, "none");
+	pack_end(&p);
+	assert_bytes(&p.bytes, "abcd\x01\0\0\0\x05none\0\0\0\0", 17);
+	pack_free(&p);
+}
+
+/* The examples of RFC 4648. */
+static void test_base64(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" }, { "foob", "Zm9vYg==" },
+		{ "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct buf b = { 0 };
+
+		put_base64(&b, (const unsigned char *)pairs[i][0], strlen(pairs[i][0]));
+		assert_string_equal(b.data, pairs[i][1]);
+		buf_free(&b);
+	}
+}
+
+/* Recursion, and a stack of two states: path numbers follow frequency. */
+static void build(struct opened *o)
+{
+	fixture_new(o);
+	exp_builder_profile(o->builder, 1, "main>rare", MS_USER, 7);
+	for (int i = 0; i < 3; i++)
+		exp_builder_profile(o->builder, 2, "main>often>often", MS_SYSTEM, 1);
+	exp_builder_profile(o->builder, 2, "main>often>often", MS_SLEEP, 5);
+	fixture_open(o);
+}
+
+static void test_events(void **state)
+{
+	struct page_events p;
+	struct opened o;
+
+	build(&o);
+	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &p), 0);
+	assert_int_equal(p.all.len, 5);
+	for (size_t i = 1; i < p.all.len; i++)
+		assert_true(p.all.data[i - 1].end <= p.all.data[i].end);
+	assert_int_equal(p.threads.len, 2);
+	assert_int_equal(p.threads.data[0].us[MS_USER], 7000);
+	assert_int_equal(p.threads.data[1].us[MS_SYSTEM], 3000);
+	assert_int_equal(p.threads.data[1].us[MS_SLEEP], 5000);
+	/* The most frequent path and class are the first. */
+	assert_int_equal(p.paths.len, 2);
+	assert_int_equal(p.paths.data[0].n, 4);
+	assert_int_equal(p.paths.data[0].cpu_us, 3000);
+	assert_int_equal(p.paths.data[0].wait_us, 5000);
+	assert_int_equal(p.paths.data[1].cpu_us, 7000);
+	assert_int_equal(p.classes.data[0].state, MS_SYSTEM);
+	assert_int_equal(p.all.data[0].path, 1);
+	/* root, main, rare, often, often */
+	assert_int_equal(p.tree.nodes.len, 5);
+	assert_int_equal(p.tree.funcs.len, 3);
+	for (size_t i = 1; i < p.tree.nodes.len; i++)
+		assert_true(p.tree.nodes.data[i].parent < i);
+	page_events_free(&p);
+	fixture_free(&o);
+}
+
+/* A thread on a CPU all the time fills each bin with its state. */
+static void test_overview(void **state)
+{
+	struct pack p = { 0 };
+	struct page_events events;
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 100);
+	fixture_open(&o);
+	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &events), 0);
+	put_mips(&p, &events, events.all.data[0].end - 100000, events.all.data[0].end);
+	/* Tag, length, 1024 bins; then of each bin the mask and one share. */
+	assert_int_equal(p.bytes.len, 8 + 2 + 1024 * 2);
+	for (size_t i = 10; i < p.bytes.len; i += 2) {
+		assert_int_equal((unsigned char)p.bytes.data[i], 1 << MS_USER);
+		assert_in_range((unsigned char)p.bytes.data[i + 1], 254, 255);
+	}
+	pack_free(&p);
+	page_events_free(&events);
+	fixture_free(&o);
+}
+
+static void test_nothing(void **state)
+{
+	struct page_events p;
+	struct opened o;
+
+	fixture_new(&o);
+	fixture_open(&o);
+	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &p), -1);
+	page_events_free(&p);
+	fixture_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_varints), cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_base64),  cmocka_unit_test(test_events),
+		cmocka_unit_test(test_overview), cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
