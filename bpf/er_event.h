@@ -183,6 +183,7 @@ enum er_total_flags {
 	ER_TOTAL_SPLIT = 1 << 3, /* user_ns and system_ns are exact, measured at system calls */
 	ER_TOTAL_IRQ_APART = 1 << 4, /* the kernel does not charge interrupts to threads */
 	ER_TOTAL_AGAIN = 1 << 5,     /* begins at the end of a pause: not the thread's first total */
+	ER_TOTAL_CUT = 1 << 6,   /* not the last one of the thread: see bpf/cut.bpf.h */
 };
 
 /*

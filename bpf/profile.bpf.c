@@ -48,6 +48,7 @@
 #include "bpf/begin.bpf.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/cost.bpf.h"
+#include "bpf/cut.bpf.h"
 #include "bpf/edge.bpf.h"
 #include "bpf/end.bpf.h"
 #include "bpf/hotplug.bpf.h"
@@ -435,5 +436,22 @@ int er_end(struct bpf_iter__task *ctx)
 		end_states(seq, c, p, t, clk, sum);
 	end_residual(seq, c, p, t, sum);
 	t->where = WHERE_UNKNOWN; /* er_waking has nothing to note for it any more */
+	return 0;
+}
+
+SEC("iter.s/task")
+int er_cut(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *p = ctx->task;
+	struct er_cpu *c = er_this_cpu();
+	struct er_thread *t;
+
+	barrier_var(seq); /* before any branch: see task_rq */
+	if (!p || !c || thread_ignored(p))
+		return 0;
+	t = thread_find(p);
+	if (t)
+		cut_thread(seq, c, p, t);
 	return 0;
 }

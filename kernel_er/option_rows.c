@@ -225,6 +225,44 @@ static int size_option(const char *option, const char *arg, uint64_t *bytes, str
 	return 0;
 }
 
+/* Parse "200M" or "2G". */
+static bool bytes_of(const char *s, uint64_t *ret)
+{
+	double v;
+	char *end;
+
+	if (!number(s, &v, &end) || (strcmp(end, "M") && strcmp(end, "G")))
+		return false;
+	v *= *end == 'G' ? 1ULL << 30 : 1ULL << 20;
+	if (v < 1 << 20 || v > 1ULL << 60)
+		return false;
+	*ret = (uint64_t)v;
+	return true;
+}
+
+static int opt_roll(struct options *o, const char *arg, struct diag *d)
+{
+	uint64_t ns;
+	char *end;
+
+	if (bytes_of(arg, &o->plan.roll_bytes))
+		return 0;
+	if (duration(arg, &ns, &end) && end[-1] > '9' && !*end && ns >= (uint64_t)SEC_NS) {
+		o->plan.roll_ns = ns;
+		return 0;
+	}
+	return diag_error(d, "--roll '%s': neither a duration nor a size: write one from 1s or 1M, "
+			     "such as 60s, 5m, 200M or 1G", arg);
+}
+
+static int opt_keep(struct options *o, const char *arg, struct diag *d)
+{
+	if (!bytes_of(arg, &o->plan.keep_bytes))
+		return diag_error(d, "--keep '%s': not a size: write one from 1M, such as 500M or 2G",
+				  arg);
+	return 0;
+}
+
 static int opt_limit(struct options *o, const char *arg, struct diag *d)
 {
 	return size_option("-L", arg, &o->plan.limit_bytes, d);
@@ -440,6 +478,8 @@ const struct option_row option_rows[] = {
 	{ 'A', NULL, "on|off|copy", "archive names (on), nothing, or copies of binaries",
 	  opt_archive },
 	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
+	{ 0, "roll", "duration|size", "begin a new experiment after 60s, 5m, 200M, 1G", opt_roll },
+	{ 0, "keep", "size", "with --roll: all experiments together; the oldest goes", opt_keep },
 	{ 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
 	  opt_archive_limit },
 	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },

@@ -94,6 +94,11 @@ static int check_whole(const struct options *o, struct diag *d)
 	if (o->ctl_pid && o->action == ACTION_RECORD)
 		return diag_error(d, "--pid: selects a recorder for --ctl, which is missing: "
 				     "-T records a process");
+	if (p->keep_bytes && !plan_rolls(p))
+		return diag_error(d, "--keep: has no effect without --roll: add --roll 60s");
+	if (p->keep_bytes && p->roll_bytes > p->keep_bytes / 2)
+		return diag_error(d, "--keep: below two segments of --roll: keep at least twice the size "
+				     "of one");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')

@@ -221,6 +221,20 @@ static int drain_last(struct capture *c, capture_fn fn, void *ctx)
 	return n;
 }
 
+/* Until capture_stop nothing else uses `last`. */
+int capture_cut(struct capture *c, capture_fn fn, void *ctx, struct diag *d)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->cut)
+			err = loaders[i]->cut(c->selves[i], &c->last, d);
+	drain_last(c, fn, ctx);
+	buf_free(&c->last);
+	c->last_read = 0;
+	return err;
+}
+
 static int drain_loaders(struct capture *c, capture_fn fn, void *ctx)
 {
 	int n = 0;

@@ -93,6 +93,7 @@ struct capture_plan {
 	enum stack_method stack_method;    /* a method that the kernel lacks is an error */
 	const struct capture_counter *counters; /* NULL: the counter programs are not loaded */
 	size_t ncounters;        /* up to ER_MAX_COUNTERS */
+	bool cuts;               /* capture_cut is used */
 	bool verbose;            /* libbpf writes its messages to stderr */
 };
 
@@ -155,6 +156,14 @@ const char *stack_method_name(enum stack_method method);
 struct unwind_maps *capture_unwind(const struct capture *c);
 /* A descriptor that polls readable when a ring should be drained; borrowed. */
 int capture_fd(const struct capture *c);
+
+/*
+ * Pass to fn what each thread has done so far, while the capture goes on: its time since its last
+ * sample as a residual record, the part so far of an open wait as a WAIT, and a TOTAL with
+ * ER_TOTAL_CUT. A thread is cut at its TOTAL's time. Only with capture_plan.cuts. Returns 0, or
+ * -errno after a report. Needs no capability. Takes a few us per thread, and more for stacks.
+ */
+int capture_cut(struct capture *c, capture_fn fn, void *ctx, struct diag *d);
 
 /*
  * Stop the clock and detach the programs. For every thread this sends its time since its last

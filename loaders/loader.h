@@ -37,6 +37,8 @@ struct loader {
 	 * time after the last of them there.
 	 */
 	int (*stop)(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d);
+	/* Like stop, but nothing stops: only what capture_cut promises. NULL: sends nothing. */
+	int (*cut)(void *self, struct buf *last, struct diag *d);
 	void (*close)(void *self); /* NULL is allowed */
 	/* Pass on records that did not fit into the rings. Returns their number. */
 	int (*drain)(void *self, capture_fn fn, void *ctx);

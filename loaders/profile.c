@@ -53,7 +53,7 @@ struct profile {
 	uint64_t interval_ns;
 	enum stack_method stack_method;
 	uint64_t nspilled; /* spilled TOTAL records that were drained */
-	int begin_fd, end_fd; /* iterators, created while capabilities are held; -1: used up */
+	int begin_fd, end_fd, cut_fd; /* iterators, created while capabilities are held; -1: used up */
 	bool paused;
 	struct clocks *clocks;
 };
@@ -72,6 +72,7 @@ static void profile_close(void *self)
 	clocks_close(p->clocks);
 	closep(&p->begin_fd);
 	closep(&p->end_fd);
+	closep(&p->cut_fd);
 	profile_bpf__destroy(p->skel);
 	typed_close(p->typed);
 	free(p);
@@ -125,6 +126,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_fault_user, plan->states && plan->trace_ns },
 		{ skel->progs.er_back, plan->states && method == STACKS_EXIT },
 		{ skel->progs.er_back_kprobe, plan->states && method == STACKS_FINISH },
+		{ skel->progs.er_cut, plan->cuts },
 		{ skel->progs.er_sys_enter, plan->states && plan->split },
 		{ skel->progs.er_sys_exit, plan->states && plan->split },
 	};
@@ -194,7 +196,7 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 	p = xcalloc(1, sizeof(*p));
 	p->rings = rings;
 	p->interval_ns = plan->interval_ns;
-	p->begin_fd = p->end_fd = -1;
+	p->begin_fd = p->end_fd = p->cut_fd = -1;
 	err = open_skeleton(p);
 	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_stack_method(p, plan, d);
 	if (!err) {
@@ -310,6 +312,8 @@ static int attach(struct profile *p)
 	err = make_iter(skel->progs.er_begin, &skel->links.er_begin, &p->begin_fd);
 	if (!err)
 		err = make_iter(skel->progs.er_end, &skel->links.er_end, &p->end_fd);
+	if (!err && bpf_program__autoload(skel->progs.er_cut))
+		err = make_iter(skel->progs.er_cut, &skel->links.er_cut, &p->cut_fd);
 	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
@@ -404,6 +408,14 @@ static int profile_stop(void *self, uint64_t *stop_ns, struct buf *last, struct 
 	return err ? diag_errno(d, -err, "cannot stop the clock") : 0;
 }
 
+static int profile_cut(void *self, struct buf *last, struct diag *d)
+{
+	struct profile *p = self;
+	int err = run_iter(p->skel->links.er_cut, &p->cut_fd, last);
+
+	return err ? diag_errno(d, -err, "cannot read the times of threads") : 0;
+}
+
 static int profile_drain(void *self, capture_fn fn, void *ctx)
 {
 	struct profile *p = self;
@@ -480,6 +492,7 @@ const struct loader profile_loader = {
 	.pause = profile_pause,
 	.resume = profile_resume,
 	.stop = profile_stop,
+	.cut = profile_cut,
 	.close = profile_close,
 	.drain = profile_drain,
 	.set_shedding = profile_set_shedding,

@@ -62,11 +62,16 @@ static void add_threads(struct wait_counts *wc, const struct experiment *e)
 	}
 }
 
-/* Stolen time is not a wait of its own: it interrupts a thread that has a CPU. */
+/*
+ * Stolen time is not a wait of its own: it interrupts a thread that has a CPU. A wait that continues
+ * from the segment before was counted there.
+ */
 static bool is_no_wait(const struct hit *h)
 {
 	int64_t reason = hit_reason(h);
 
+	if (hit_wait_flags(h) & WFLAG_CONTINUED)
+		return true;
 	return reason == REASON_STOLEN || reason == REASON_STOLEN_IRQ;
 }
 

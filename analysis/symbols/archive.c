@@ -204,6 +204,23 @@ int archive_put(int dir, int fd, const char *path, const struct archive_order *o
 	return add_file(dir, fd, path, name, o, d);
 }
 
+int archive_again(int expdir, int fd, const char *path, struct diag *d)
+{
+	const struct archive_order copy = { .mode = ARCHIVE_COPY, .old = ARCHIVE_KEEP };
+	__cleanup(closep) int dir = archive_dir(expdir, d);
+	__cleanup(freep) char *name = archive_name(path);
+	char self[64];
+
+	if (dir < 0)
+		return dir;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST)
+		return 0;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return diag_errno(d, errno, "archives/%s: cannot create", name);
+	return archive_put(dir, fd, path, &copy, d);
+}
+
 int archive_link(int dir, const char *common, const char *path, struct diag *d)
 {
 	__cleanup(freep) char *name = archive_name(path);

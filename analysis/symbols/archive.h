@@ -50,6 +50,12 @@ int archive_dir(int expdir, struct diag *d);
  */
 int archive_put(int dir, int fd, const char *path, const struct archive_order *o, struct diag *d);
 /*
+ * Give another experiment an archive that exists, open at fd (the caller closes it): a hard link,
+ * so both share the space, or a copy if the file has no name any more. The caller must own the
+ * file. 0 or -errno after reporting.
+ */
+int archive_again(int expdir, int fd, const char *path, struct diag *d);
+/*
  * Make the archive of `path` in `dir`, an archives/ directory, a symbolic link to the
  * one in the directory `common` (a path). Replaces what is there. 0 or -errno after
  * reporting.

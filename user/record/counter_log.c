@@ -6,7 +6,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/experiment/expwriter.h"
 #include "analysis/experiment/xml.h"
-#include "user/record/recorder_xml.h"
+#include "user/record/recorder_base.h"
 
 void counters_announce(const counter_list *l, struct expwriter *w)
 {
@@ -33,7 +33,7 @@ void counters_xml(const struct recorder_xml *a, struct buf *b)
 	for (size_t i = 0; i < l->len; i++) {
 		struct capture_counted n;
 
-		capture_counted(a->capture, i, &n);
+		recorder_counted(a, i, &n);
 		buf_puts(b, "<counter");
 		xml_attr(b, "name", l->data[i].name);
 		buf_printf(b, " interval=\"%" PRIu64 "\"", l->data[i].event.interval);

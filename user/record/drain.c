@@ -45,6 +45,8 @@ struct drain *drain_new(const struct drain_parts *parts)
 
 	dr->parts = *parts;
 	dr->rings = xcalloc(parts->ncpus, sizeof(*dr->rings));
+	dr->next_rings = xcalloc(parts->ncpus, sizeof(*dr->next_rings));
+	dr->cuts = parts->cuts ? cuts_new() : NULL;
 	dr->stacks = stacks_new(parts->recording);
 	dr->ends = ends_new();
 	if (parts->unwind) {
@@ -65,10 +67,15 @@ void drain_set_procmap(struct drain *dr, struct procmap *pm)
 void drain_restart(struct drain *dr)
 {
 	procmap_disown(dr->procmap);
+	stacks_restart(dr->stacks);
+	if (dr->raws)
+		raws_restart(dr->raws);
 	thread_names_free(dr->names);
 	dr->names = thread_names_new(dr->parts.recording);
 	ends_clear(dr->ends);
-	memset(dr->rings, 0, dr->parts.ncpus * sizeof(*dr->rings));
+	memcpy(dr->rings, dr->next_rings, dr->parts.ncpus * sizeof(*dr->rings));
+	memset(dr->next_rings, 0, dr->parts.ncpus * sizeof(*dr->rings));
+	dr->cutting = false;
 	memset(dr->nwritten, 0, sizeof(dr->nwritten));
 	memset(dr->state_ns, 0, sizeof(dr->state_ns));
 }
@@ -78,6 +85,9 @@ void drain_free(struct drain *dr)
 	if (!dr)
 		return;
 	buf_free(&dr->taken);
+	buf_free(&dr->cut);
+	cuts_free(dr->cuts);
+	free(dr->next_rings);
 	buf_free(&dr->spare);
 	buf_free(&dr->waiting);
 	buf_free(&dr->spare_waiting);
@@ -131,13 +141,23 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 
 /* --- batches --- */
 
-static void append(struct buf *b, const void *record, size_t size)
+static void append(struct buf *b, const void *record, size_t size, int cpu)
 {
-	uint64_t n = size, padded = (size + 7) & ~7ULL;
+	const struct taken head = { .size = size, .cpu = cpu };
+	size_t padded = (size + 7) & ~(size_t)7;
 
-	buf_add(b, &n, sizeof(n));
+	buf_add(b, &head, sizeof(head));
 	buf_add(b, record, size);
 	buf_zero(b, padded - size);
+}
+
+/* The record at *at, and *at behind it. */
+static const struct taken *next_taken(const struct buf *b, size_t *at)
+{
+	const struct taken *head = (const struct taken *)(b->data + *at);
+
+	*at += sizeof(*head) + ((head->size + 7) & ~(size_t)7);
+	return head;
 }
 
 /* The row of the record's kind, if it is what it says it is; else NULL. */
@@ -157,20 +177,33 @@ static void take_stack(struct drain *dr, const struct er_stack *s)
 		raws_take(dr->raws, s);
 }
 
-void drain_take(void *ctx, int cpu, const void *record, size_t size)
+static void take(struct drain *dr, int cpu, const void *record, size_t size, struct buf *to)
 {
-	struct drain *dr = ctx;
 	const struct data_kind *k = well_formed(record, size);
 
 	if (cpu < 0 || cpu >= dr->parts.ncpus || !k) {
 		dr->parts.drops->n[DROP_RECORD]++;
 		return;
 	}
-	dr->rings[cpu].recorded[k->counted_as]++;
+	(dr->cutting ? dr->next_rings : dr->rings)[cpu].recorded[k->counted_as]++;
 	if (k->write)
-		append(&dr->taken, record, size);
+		append(to, record, size, cpu);
 	else
 		take_stack(dr, record);
+}
+
+void drain_take(void *ctx, int cpu, const void *record, size_t size)
+{
+	struct drain *dr = ctx;
+
+	take(dr, cpu, record, size, &dr->taken);
+}
+
+void drain_take_cut(void *ctx, int cpu, const void *record, size_t size)
+{
+	struct drain *dr = ctx;
+
+	take(dr, cpu, record, size, &dr->cut);
 }
 
 /* True if a stack of the record has still to be walked. */
@@ -191,21 +224,26 @@ static bool is_waiting(const struct drain *dr, const void *record)
 }
 
 /* `last_chance`: write the record even if its stack is missing, unless it is being walked. */
+static void write_one(struct drain *dr, const struct taken *head, bool last_chance)
+{
+	const struct er_header *h = (const struct er_header *)(head + 1);
+	const struct er_wait *w = (const struct er_wait *)h;
+
+	if (!is_waiting(dr, h) && data_kind(h->kind)->write(dr, h, last_chance))
+		return;
+	append(&dr->waiting, h, head->size, head->cpu);
+	if (dr->cuts && h->kind == ER_KIND_WAIT)
+		cuts_defer(dr->cuts, &w->task);
+}
+
 static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 {
 	unsigned n = 0;
 
 	for (size_t at = 0; at < b->len;) {
-		uint64_t size;
-		const void *record = b->data + at + sizeof(size);
-		const struct er_header *h = record;
-
 		if (++n % RELIEF_EVERY == 0)
 			recording_relieve(dr->parts.recording);
-		memcpy(&size, b->data + at, sizeof(size));
-		if (is_waiting(dr, record) || !data_kind(h->kind)->write(dr, record, last_chance))
-			append(&dr->waiting, record, size);
-		at += sizeof(size) + ((size + 7) & ~7ULL);
+		write_one(dr, next_taken(b, &at), last_chance);
 	}
 }
 
@@ -223,6 +261,7 @@ static void walk_raws(struct drain *dr, bool last)
 		return;
 	while (raws_waiting(dr->raws) && now_ns() < until &&
 	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS)) {
+		recording_relieve(dr->parts.recording);
 		unwinder_update(dr->unwinder, now_ns());
 		raws_process(dr->raws, dr->procmap, 0, false);
 	}
@@ -235,6 +274,8 @@ void drain_process(struct drain *dr, bool last)
 
 	if (dr->raws)
 		walk_raws(dr, last);
+	if (dr->cuts)
+		cuts_batch(dr->cuts);
 	/* Records may be taken meanwhile; they belong to the next batch. */
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;
@@ -244,6 +285,88 @@ void drain_process(struct drain *dr, bool last)
 	write_all(dr, &batch, last);
 	buf_clear(&batch);
 	dr->spare = batch;
+}
+
+/* --- a cut --- */
+
+static bool is_total(const struct taken *head)
+{
+	return ((const struct er_header *)(head + 1))->kind == ER_KIND_TOTAL;
+}
+
+static void note_totals(struct drain *dr, const struct buf *b)
+{
+	for (size_t at = 0; at < b->len;) {
+		const struct taken *head = next_taken(b, &at);
+
+		if (is_total(head))
+			cuts_note(dr->cuts, (const struct er_total *)(head + 1));
+	}
+}
+
+/* Append to `old` the records of the present segment; the others wait for the next one. */
+static void sort_out(struct drain *dr, const struct buf *b, struct buf *old)
+{
+	for (size_t at = 0; at < b->len;) {
+		const struct taken *head = next_taken(b, &at);
+		const struct er_header *h = (const struct er_header *)(head + 1);
+		enum er_kind kind = data_kind(h->kind)->counted_as;
+
+		if (!cuts_is_next(dr->cuts, h)) {
+			append(old, h, head->size, head->cpu);
+			continue;
+		}
+		append(&dr->waiting, h, head->size, head->cpu);
+		dr->rings[head->cpu].recorded[kind]--;
+		dr->next_rings[head->cpu].recorded[kind]++;
+	}
+}
+
+/* Totals come after all waits of their threads: only then the remainders are known. */
+static void write_kept(struct drain *dr, const struct buf *b, bool totals)
+{
+	unsigned n = 0;
+
+	for (size_t at = 0; at < b->len;) {
+		const struct taken *head = next_taken(b, &at);
+		const struct er_header *h = (const struct er_header *)(head + 1);
+
+		if (++n % RELIEF_EVERY == 0)
+			recording_relieve(dr->parts.recording);
+		if (is_total(head) == totals)
+			data_kind(h->kind)->write(dr, h, true);
+	}
+}
+
+void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct buf batch, waited = dr->waiting, old = { 0 };
+
+	if (dr->raws)
+		walk_raws(dr, true);
+	/* What is taken from here on is the next segment's. */
+	dr->cutting = true;
+	batch = dr->taken;
+	dr->taken = dr->spare;
+	dr->waiting = dr->spare_waiting;
+	cuts_batch(dr->cuts);
+	cuts_begin(dr->cuts, begin_ns, end_ns);
+	note_totals(dr, &dr->cut);
+	note_totals(dr, &waited);
+	note_totals(dr, &batch);
+	sort_out(dr, &waited, &old);
+	sort_out(dr, &batch, &old);
+	for (int totals = 0; totals <= 1; totals++) {
+		write_kept(dr, &old, totals);
+		write_kept(dr, &dr->cut, totals);
+	}
+	cuts_end(dr->cuts);
+	buf_clear(&waited);
+	dr->spare_waiting = waited;
+	buf_clear(&batch);
+	dr->spare = batch;
+	buf_free(&old);
+	buf_free(&dr->cut);
 }
 
 bool drain_is_behind(const struct drain *dr)

@@ -28,6 +28,7 @@ struct drain_parts {
 	struct unwind_worker *worker; /* builds unwind tables; NULL: there are none */
 	pid_t recorder; /* this process; 0: unknown. Its helpers are children of the worker's */
 			/* process */
+	bool cuts;    /* the recording has several segments: drain_cut is used */
 	bool targets; /* -T: time off the CPU is shown as <SLEEPING> and <STALLED> */
 	int ncpus; /* CPU ids are below this */
 };
@@ -59,6 +60,14 @@ void drain_process(struct drain *dr, bool last);
 void drain_relieve(struct drain *dr);
 /* The time of the oldest stack that is still to be walked, or now_ns. */
 uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns);
+/*
+ * The present segment ends. First take the records of a cut (capture_cut), which ran from begin_ns
+ * to end_ns, by drain_take_cut; then take what was in the rings by drain_take. drain_cut writes all
+ * records from before the cut, and keeps the others for the next segment. A record is dated by its
+ * own thread's moment of the cut. The procmap must be up to date.
+ */
+void drain_take_cut(void *ctx, int cpu, const void *record, size_t size);
+void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns);
 /*
  * The recording goes on in another experiment: forget its outputs, and what of names and counts was
  * written there. Processes, mappings and stacks stay known. Call it after recording_finish.

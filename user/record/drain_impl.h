@@ -12,6 +12,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
+#include "user/record/cuts.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
 #include "user/record/kinds.h"
@@ -23,6 +24,11 @@
 
 enum { NCARRY = 8192 }; /* a power of two */
 
+/* Precedes a record that was taken; the record is padded to 8 bytes. */
+struct taken {
+	uint32_t size, cpu;
+};
+
 struct drain {
 	struct drain_parts parts;
 	struct procmap *procmap;
@@ -32,11 +38,15 @@ struct drain {
 	struct ends *ends;
 	struct reasons *reasons;
 	struct cgroups *cgroups;
-	struct buf taken;   /* records, each after its size */
+	struct cuts *cuts;  /* NULL: the recording has one segment */
+	struct buf taken;   /* records, each after a struct taken */
+	struct buf cut;     /* the same, of a cut */
 	struct buf spare;   /* empty; drain_process exchanges it with `taken` */
 	struct buf waiting; /* records whose stack has not come yet */
 	struct buf spare_waiting;
 	struct ring_count *rings;
+	struct ring_count *next_rings; /* of the next segment, from a cut until drain_restart */
+	bool cutting;
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
 	uint64_t nwritten[ER_KIND_COUNT];

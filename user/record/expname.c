@@ -150,6 +150,16 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 	return 0;
 }
 
+void expname_next(const struct expname *n, struct expname *ret)
+{
+	size_t stem = stem_length(n->name), dirlen = strlen(n->path) - strlen(n->name);
+
+	*ret = (struct expname){ .dirfd = fcntl(n->dirfd, F_DUPFD_CLOEXEC, 0) };
+	ret->name = next_name(n->dirfd, n->name, stem ? stem : strlen(n->name) - strlen(".er"));
+	ret->path = xasprintf("%.*s%s", (int)dirlen, n->path, ret->name);
+	ret->group = n->group ? xstrdup(n->group) : NULL;
+}
+
 int expname_join_group(const struct expname *n, struct diag *d)
 {
 	const char *slash = n->group ? strrchr(n->group, '/') : NULL;

@@ -21,6 +21,11 @@ struct expname {
  */
 int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d);
 /*
+ * The name of the segment after `n`: the next free number of the same stem, in the same directory
+ * and group. Free it with expname_free; it does not depend on `n`.
+ */
+void expname_next(const struct expname *n, struct expname *ret);
+/*
  * Add the experiment, which must exist, to its group file. The entry is the experiment's last
  * component if both are in the same directory, else its absolute path. Returns 0, or -errno
  * after reporting.

@@ -37,6 +37,9 @@ struct plan {
 	uint64_t end_ns;        /* … and ends then; 0: when the load ends, or by a signal */
 	uint64_t quiet_ns;      /* recorded before and after the load */
 	uint64_t limit_bytes;   /* of profile data and archives; 0: unlimited */
+	uint64_t roll_ns;       /* --roll: a new segment after this time; 0: none */
+	uint64_t roll_bytes;    /* --roll: or at this size; 0: none */
+	uint64_t keep_bytes;    /* --keep: all segments together; 0: unlimited */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */
@@ -53,6 +56,12 @@ struct plan {
 	char **argv;            /* the recording tool's, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 };
+
+/* True if the recording is divided into segments. */
+static inline bool plan_rolls(const struct plan *p)
+{
+	return p->roll_ns || p->roll_bytes;
+}
 
 /* True if the plan needs a capture. */
 static inline bool plan_profiles(const struct plan *p)

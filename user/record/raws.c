@@ -72,6 +72,12 @@ static size_t size_of(const struct er_stack *s)
 	       raw_of(s)->nbytes;
 }
 
+void raws_restart(struct raws *r)
+{
+	r->ntaken = r->waiting.len;
+	memset(r->nlacking, 0, sizeof(r->nlacking));
+}
+
 void raws_take(struct raws *r, const struct er_stack *s)
 {
 	struct er_stack *copy = xmalloc(size_of(s));

@@ -26,6 +26,8 @@ struct unwinder;
 struct raws *raws_new(struct stacks *stacks, struct unwinder *unwinder);
 void raws_free(struct raws *r); /* NULL: nothing */
 
+/* A new segment begins: count anew. */
+void raws_restart(struct raws *r);
 /* Takes a well-formed ER_STACK_RAW stack. */
 void raws_take(struct raws *r, const struct er_stack *s);
 /*

@@ -11,6 +11,7 @@
 #include "analysis/experiment/usage.h"
 #include "analysis/experiment/xml.h"
 #include "user/record/counter_log.h"
+#include "user/record/recorder_base.h"
 #include "user/record/schedule.h"
 
 enum { MOMENT_NS = 10000000 };
@@ -125,7 +126,7 @@ static void write_machine(const struct recorder_xml *a, struct buf *b)
 		buf_puts(b, "/>\n");
 	}
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
-		capture_counts(a->capture, cpu, &c);
+		recorder_xml_cpu(a, cpu, &c);
 		if (!c.hotplugs)
 			continue;
 		buf_puts(b, "<hotplug");
@@ -213,7 +214,7 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 	struct er_counts c, sum = { 0 };
 
 	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
-		capture_counts(a->capture, cpu, &c);
+		recorder_xml_cpu(a, cpu, &c);
 		for (int k = 0; k < ER_KIND_COUNT; k++)
 			sum.lost[k] += c.lost[k];
 		sum.stack_kernel_truncated += c.stack_kernel_truncated;
@@ -266,6 +267,8 @@ static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 	const struct data_kind *kind = data_kind(k->kind);
 	struct loss_ctx *l = ctx;
 
+	if ((k->second + 1) * 1000000000ULL <= l->start_ns)
+		return; /* an earlier segment has it */
 	buf_puts(l->b, "<loss");
 	number(l->b, "second", loss_second(l, k->second));
 	number(l->b, "pid", k->tgid);
@@ -278,9 +281,9 @@ static void write_loss(void *ctx, const struct er_loss_key *k, uint64_t n)
 static void write_costs(const struct recorder_xml *a, struct buf *b)
 {
 	struct capture_cost rows[ER_PROG_COUNT];
-	size_t n = capture_costs(a->capture, rows, ER_PROG_COUNT);
+	size_t n = recorder_costs(a, rows);
 
-	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
+	for (size_t i = 0; i < n; i++) {
 		buf_puts(b, "<cost");
 		xml_attr(b, "program", rows[i].program);
 		number(b, "runs", rows[i].runs);
@@ -289,14 +292,16 @@ static void write_costs(const struct recorder_xml *a, struct buf *b)
 	}
 }
 
-static void write_self(struct buf *b)
+static void write_self(const struct recorder_xml *a, struct buf *b)
 {
+	uint64_t user_ns, system_ns;
 	struct rusage ru;
 
 	getrusage(RUSAGE_SELF, &ru);
+	recorder_self(&user_ns, &system_ns);
 	buf_puts(b, "<self");
-	number(b, "user_ns", ru.ru_utime.tv_sec * 1000000000ULL + ru.ru_utime.tv_usec * 1000);
-	number(b, "system_ns", ru.ru_stime.tv_sec * 1000000000ULL + ru.ru_stime.tv_usec * 1000);
+	number(b, "user_ns", user_ns - a->base.user_ns);
+	number(b, "system_ns", system_ns - a->base.system_ns);
 	number(b, "maxrss_kb", ru.ru_maxrss);
 	buf_puts(b, "/>\n");
 }
@@ -316,7 +321,7 @@ static void write_drops(const struct recorder_xml *a, struct buf *b)
 {
 	for (int i = 0; i < DROP_COUNT; i++)
 		write_drop(b, drop_descs[i].kind, drop_descs[i].what, a->drops->n[i]);
-	if (a->closed && a->capture)
+	if (a->closed && !a->followed && a->capture)
 		write_drop(b, "unfinished", "threads that ended at the stop, their last CPU time is missing",
 			   capture_unfinished(a->capture));
 }
@@ -327,7 +332,7 @@ static void write_calls(const struct recorder_xml *a, struct buf *b)
 
 	if (!a->closed)
 		return;
-	capture_calls(a->capture, calls);
+	recorder_calls(a, calls);
 	for (int i = 0; i < ER_MAX_SYSCALLS; i++) {
 		if (!calls[i].calls)
 			continue;
@@ -355,7 +360,7 @@ static void write_kernel(const struct recorder_xml *a, struct buf *b)
 void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 {
 	write_recorder(a, b);
-	write_self(b);
+	write_self(a, b);
 	write_machine(a, b);
 	write_drops(a, b);
 	write_ends(a, b);
@@ -382,13 +387,13 @@ void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u)
 		return;
 	u->vctx = 0;
 	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
-		capture_counts(a->capture, cpu, &c);
+		recorder_xml_cpu(a, cpu, &c);
 		u->vctx += c.nvoluntary;
 		u->ictx += c.ninvoluntary;
 		u->nsignals += c.nsignals;
 	}
-	n = capture_costs(a->capture, rows, ER_PROG_COUNT);
-	for (size_t i = 0; i < n && i < ER_PROG_COUNT; i++) {
+	n = recorder_costs(a, rows);
+	for (size_t i = 0; i < n; i++) {
 		if (!strcmp(rows[i].program, "er_sys_enter"))
 			u->syscalls = rows[i].runs;
 	}
@@ -405,7 +410,7 @@ void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret
 		ret->of[kind].wanted = k->wanted && k->wanted(a->plan);
 	}
 	for (int cpu = 0; a->capture && cpu < capture_ncpus(a->capture); cpu++) {
-		capture_counts(a->capture, cpu, &c);
+		recorder_xml_cpu(a, cpu, &c);
 		for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
 			ret->of[kind].produced += c.produced[kind];
 			ret->of[kind].recorded += drain_ring(a->drain, cpu)->recorded[kind];

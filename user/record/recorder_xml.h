@@ -32,6 +32,18 @@ enum archives {
 	ARCHIVES_FAILED,      /* the disk, or the recording failed before */
 };
 
+/*
+ * The counts of capture and recorder at the begin of this segment, to be subtracted. All 0 in the
+ * first segment.
+ */
+struct recorder_base {
+	struct er_counts *cpus; /* by CPU; NULL: all 0 */
+	struct er_calls *calls; /* by number; NULL: all 0 */
+	struct capture_counted counted[ER_MAX_COUNTERS];
+	struct capture_cost costs[ER_PROG_COUNT]; /* of each program at its number; runs 0: none */
+	uint64_t user_ns, system_ns; /* of the recorder */
+};
+
 struct recorder_xml {
 	const struct plan *plan;
 	const struct capture *capture; /* NULL: nothing is profiled */
@@ -45,6 +57,8 @@ struct recorder_xml {
 	bool closed;
 	enum archives archives;
 	size_t unarchived; /* binaries that could be archived and were not */
+	bool followed;     /* another segment follows: records that are in rings are counted there */
+	struct recorder_base base;
 	int unwritten; /* the error of a write that ended the recording; 0: none */
 };
 
@@ -57,6 +71,17 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *ret);
 /* Put what the capture has counted for the whole system into a usage sample. */
 void recorder_xml_usage(const struct recorder_xml *a, struct exp_usage *u);
 
+/*
+ * A segment that begins at start_ns follows: count from now on. Call it before drain_restart. Free
+ * what it keeps with recorder_xml_fini.
+ */
+void recorder_xml_restart(struct recorder_xml *a, uint64_t start_ns);
+void recorder_xml_fini(struct recorder_xml *a);
+
+/* The capture's counts of a CPU, in this segment. */
+void recorder_xml_cpu(const struct recorder_xml *a, int cpu, struct er_counts *ret);
+/* The records of a kind that the capture has produced since it began, in all segments. */
+uint64_t recorder_xml_produced(const struct recorder_xml *a, enum er_kind kind);
 void recorder_xml_counts(const struct recorder_xml *a, struct record_counts *ret);
 
 #endif

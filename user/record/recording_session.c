@@ -97,7 +97,8 @@ void recording_session_meanwhile(void *ctx)
 
 /* --- running --- */
 
-static void put_sample(struct recording_session *s, struct exp_usage u, const char *label)
+void recording_session_put_sample(struct recording_session *s, struct exp_usage u,
+				  const char *label)
 {
 	usage_since(&u, &s->usage_base);
 	if (s->drain)
@@ -111,7 +112,7 @@ void recording_session_sample(struct recording_session *s, const char *label)
 	struct exp_usage u;
 
 	usage_now(&u);
-	put_sample(s, u, label);
+	recording_session_put_sample(s, u, label);
 }
 
 void recording_session_recorder_xml(struct recording_session *s)
@@ -119,12 +120,13 @@ void recording_session_recorder_xml(struct recording_session *s)
 	struct buf text = { 0 };
 
 	if (s->sideband)
-		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband);
+		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband) - s->drops_base.n[DROP_SIDEBAND];
 	if (s->procmap) {
 		struct procmap_counts c = procmap_counts(s->procmap);
 
-		s->drops.n[DROP_PROCESS] = c.processes + c.mappings;
-		s->drops.n[DROP_LATE] = c.late;
+		s->drops.n[DROP_PROCESS] = c.processes + c.mappings -
+					   s->drops_base.n[DROP_PROCESS];
+		s->drops.n[DROP_LATE] = c.late - s->drops_base.n[DROP_LATE];
 	}
 	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
 	recorder_xml_write(&s->recorder_xml, &text);
@@ -156,7 +158,7 @@ static void follow_cpus(struct recording_session *s)
 	procmap_catch_up(s->procmap, s->pumped_ns);
 }
 
-static void pump(struct recording_session *s)
+void recording_session_pump(struct recording_session *s)
 {
 	if (!s->drain)
 		return;
@@ -182,7 +184,7 @@ static void say_unwritten(struct recording_session *s, int err, const char *what
 	s->failed = s->over = true;
 }
 
-static void flush(struct recording_session *s)
+void recording_session_flush(struct recording_session *s)
 {
 	int err = recording_flush(s->recording);
 
@@ -196,16 +198,16 @@ static void show(struct recording_session *s, uint64_t t)
 
 	recording_session_status(s, t, &status);
 	if (s->capturing)
-		control_adjust(&s->control, t, status.counts.of[ER_KIND_WAIT].produced);
+		control_adjust(&s->control, t, recorder_xml_produced(&s->recorder_xml, ER_KIND_WAIT));
 	live_draw(&s->live, &status);
 }
 
 static void tick(struct recording_session *s, uint64_t t)
 {
-	pump(s);
+	recording_session_pump(s);
 	if (s->procmap)
 		procmap_expire(s->procmap, drain_oldest(s->drain, t) - KEEP_NS);
-	flush(s);
+	recording_session_flush(s);
 	show(s, t);
 	if (s->ctl)
 		ctl_server_tick(s->ctl, t);
@@ -226,6 +228,8 @@ static void do_what_is_due(struct recording_session *s)
 		recording_session_recorder_xml(s);
 	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
+	if (plan_rolls(s->plan))
+		recording_session_roll(s, t);
 }
 
 static void run(struct recording_session *s)
@@ -235,7 +239,7 @@ static void run(struct recording_session *s)
 		look_for_the_end(s, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
 		if (s->over)
 			break;
-		pump(s);
+		recording_session_pump(s);
 		if (s->ctl_at && s->fds.data[s->ctl_at].revents)
 			recording_session_serve(s);
 		do_what_is_due(s);
@@ -254,7 +258,7 @@ static void drain_rest(struct recording_session *s)
 	drain_process(s->drain, true);
 }
 
-static void say_how_it_went(const struct recording_session *s)
+void recording_session_say_losses(const struct recording_session *s)
 {
 	struct record_counts n;
 
@@ -301,7 +305,7 @@ static void let_signals_stop(struct recording_session *s, bool on)
 }
 
 /* The part of -L that is left. If profile data filled it, a tenth of -L: names need archives. */
-static uint64_t room_for_archives(const struct recording_session *s, uint64_t recorded)
+uint64_t recording_session_room(const struct recording_session *s, uint64_t recorded)
 {
 	uint64_t limit = s->plan->limit_bytes;
 
@@ -320,7 +324,7 @@ static void archive(struct recording_session *s, uint64_t recorded)
 		return;
 	}
 	let_signals_stop(s, true);
-	err = binaries_archive(s->binaries, room_for_archives(s, recorded), &archiving_stopped,
+	err = binaries_archive(s->binaries, recording_session_room(s, recorded), &archiving_stopped,
 			       s->plan->verbose ? s->d : NULL);
 	let_signals_stop(s, false);
 	left = binaries_left(s->binaries);
@@ -352,15 +356,15 @@ static void end(struct recording_session *s)
 	stop_capture(s);
 	drain_rest(s);
 	/* A sample for the end of the capture; the states of threads are drained up to it. */
-	put_sample(s, s->usage_end, "end");
-	flush(s);
+	recording_session_put_sample(s, s->usage_end, "end");
+	recording_session_flush(s);
 	s->recorder_xml.closed = true;
 	if (s->plan->archiving != ARCHIVE_NOTHING)
 		s->recorder_xml.archives = ARCHIVES_RUNNING;
 	recording_session_recorder_xml(s);
 	live_clear(&s->live);
 	if (!s->failed)
-		say_how_it_went(s);
+		recording_session_say_losses(s);
 	recorder_xml_counts(&s->recorder_xml, &state.counts);
 	state.elapsed_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
 	state.bytes = recording_bytes(s->recording);
@@ -375,6 +379,8 @@ static void end(struct recording_session *s)
 	s->recording = NULL;
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
+	if (s->retain)
+		recording_session_retain_last(s);
 	say_what_next(s, &state, nprocesses);
 }
 
@@ -409,6 +415,9 @@ static void recording_session_fini(struct recording_session *s)
 	capture_close(s->capture);
 	sideband_close(s->sideband);
 	follow_fini(&s->follow);
+	recorder_xml_fini(&s->recorder_xml);
+	retain_free(s->retain);
+	expname_free(&s->rolled);
 	control_fini(&s->control);
 	host_fini(&s->host);
 	vec_free(&s->fds);
@@ -441,6 +450,7 @@ static int record(struct recording_session *s)
 int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d)
 {
 	struct recording_session s = { .plan = plan, .name = name, .d = d, .sigfd = -1,
+				       .rolled = { .dirfd = -1 },
 				       .load = { .pidfd = -1, .gate = -1 } };
 	int status = 1;
 

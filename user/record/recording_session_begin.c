@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The beginning of a session: sets up signals, limits, the load, the capture, the experiment. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -120,6 +121,7 @@ static int open_capture(struct recording_session *s)
 	cp.trace_ns = s->control.trace_ns;
 	cp.waker_stacks = cp.states;
 	cp.raw_stacks = s->worker;
+	cp.cuts = plan_rolls(s->plan);
 	before = privilege_take(PRIVILEGE_CAPTURE);
 	err = capture_open(&cp, s->d, &s->capture);
 	if (err >= 0)
@@ -141,6 +143,11 @@ static int open_recording(struct recording_session *s)
 									 ARCHIVE_SYMBOLS,
 				   s->plan->archive_bytes ? s->plan->archive_bytes : UINT64_MAX,
 				   expwriter_dirfd(output_writer(recording_founder(s->recording))));
+	if (plan_rolls(s->plan)) {
+		binaries_share(s->binaries);
+		binaries_set_relief(s->binaries, recording_session_roll_relief, s);
+		s->retain = retain_new(s->plan->keep_bytes);
+	}
 	return expname_join_group(s->name, s->d);
 }
 
@@ -154,6 +161,7 @@ static void open_drain(struct recording_session *s)
 		.drops = &s->drops,
 		.recorder = getpid(),
 		.targets = s->plan->targets.len,
+		.cuts = plan_rolls(s->plan),
 	};
 
 	s->recorder_xml = (struct recorder_xml){ .plan = s->plan, .drops = &s->drops, .control = &s->control,
@@ -241,12 +249,18 @@ static void start_worker(struct recording_session *s)
 	diag_free(&step);
 }
 
-/* A recording that cannot be controlled is still a recording. */
-static void open_control(struct recording_session *s)
+void recording_session_set_path(struct recording_session *s)
 {
 	const char *path = s->name->path;
 
+	free(s->path);
 	s->path = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->host.header.cwd, path);
+}
+
+/* A recording that cannot be controlled is still a recording. */
+static void open_control(struct recording_session *s)
+{
+	recording_session_set_path(s);
 	s->ctl = ctl_server_open(s->plan->verbose ? s->d : NULL);
 }
 

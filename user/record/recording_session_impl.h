@@ -21,6 +21,7 @@
 #include "user/record/live.h"
 #include "user/record/load.h"
 #include "user/record/expname.h"
+#include "user/record/retain.h"
 #include "user/record/schedule.h"
 #include "user/record/control.h"
 #include "user/record/status.h"
@@ -37,10 +38,15 @@ enum { FD_SIGNAL, FD_LOAD };
 struct recording_session {
 	const struct plan *plan;
 	struct diag *d;
-	const struct expname *name;
+	const struct expname *name;   /* of this segment */
+	struct expname rolled;        /* what `name` points to after the first segment */
+	struct retain *retain;        /* NULL: the recording has one segment */
+	size_t nsegments;             /* that are complete */
+	uint64_t roll_after_ns;       /* not before: the last attempt failed */
 	struct host host;
 	struct load load;
-	struct drops drops;
+	struct drops drops;           /* of this segment */
+	struct drops drops_base;      /* sums in procmap and side band up to this segment */
 	struct follow follow;
 	struct capture *capture;
 	struct sideband *sideband;
@@ -76,6 +82,8 @@ int recording_session_take_signals(struct recording_session *s);
  * a message. After a failure the caller discards the recording if s->recording is set.
  */
 int recording_session_begin(struct recording_session *s);
+/* Set the absolute path of the present experiment, which status shows. */
+void recording_session_set_path(struct recording_session *s);
 /* Start the capture and give up capabilities. 0, or -1 after a message. */
 int recording_session_capture(struct recording_session *s);
 
@@ -97,10 +105,28 @@ void recording_session_serve(struct recording_session *s);
 void recording_session_sample(struct recording_session *s, const char *label);
 /* Rewrite recorder.xml. */
 void recording_session_recorder_xml(struct recording_session *s);
+void recording_session_put_sample(struct recording_session *s, struct exp_usage u,
+				  const char *label);
+/* Turn the records in the rings into packets. */
+void recording_session_pump(struct recording_session *s);
+/* Write to disk; after a failure the recording is over, with a message. */
+void recording_session_flush(struct recording_session *s);
+void recording_session_say_losses(const struct recording_session *s);
+/* What -L leaves for archives, in bytes, beside so many recorded. */
+uint64_t recording_session_room(const struct recording_session *s, uint64_t recorded);
 /*
  * Called while a batch is being written, which may take seconds. Copies the rings to memory for
  * the next pump, and ends the recording when that is due. `ctx` is the session.
  */
 void recording_session_meanwhile(void *ctx);
+
+/* --- recording_session_roll.c --- */
+
+/* The last segment is complete. */
+void recording_session_retain_last(struct recording_session *s);
+/* Called between archives: empties the rings, and keeps processes up to date. ctx: the session. */
+void recording_session_roll_relief(void *ctx);
+/* Go on in the next segment if that is due, and keep to the quota. */
+void recording_session_roll(struct recording_session *s, uint64_t t);
 
 #endif

@@ -23,12 +23,14 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_LOAD] = p->load ? start_ns + p->quiet_ns : NEVER,
 			[DUE_SAMPLE] = p->sample_s ? start_ns + p->sample_s * SEC_NS : NEVER,
 			[DUE_RECORDER_XML] = start_ns + SEC_NS,
+			[DUE_ROLL] = p->roll_ns ? start_ns + p->roll_ns : NEVER,
 			[DUE_TICK] = start_ns + TICK_NS,
 			[DUE_END] = p->end_ns ? start_ns + p->end_ns : NEVER,
 		},
 		.every = {
 			[DUE_SAMPLE] = p->sample_s * SEC_NS,
 			[DUE_RECORDER_XML] = SEC_NS,
+			[DUE_ROLL] = p->roll_ns,
 			[DUE_TICK] = TICK_NS,
 		},
 	};

@@ -13,6 +13,7 @@ enum due {
 	DUE_LOAD,    /* the load, after its quiet period */
 	DUE_SAMPLE,  /* a usage sample (-S) */
 	DUE_RECORDER_XML, /* rewriting recorder.xml */
+	DUE_ROLL,    /* the next segment (--roll) */
 	DUE_TICK,    /* records to disk */
 	DUE_END,
 	DUE_COUNT

@@ -14,6 +14,7 @@
 
 enum {
 	STORE_WORDS = 6 << 20, /* 48 MB; the whole recorder takes at most 100 MB */
+	RAWS_KEPT = 1 << 16,   /* ids of raw stacks, and as many older ones; 32 bytes each */
 	ENDS = 3,              /* frames that may be added: leaf, root, marker */
 };
 
@@ -29,6 +30,8 @@ struct stored {
 struct stacks {
 	struct recording *recording;
 	struct map places; /* id to an index in the store */
+	/* Raw stacks: unique ids to places, the latest and older ones. */
+	struct map raws, old_raws;
 	VEC(uint64_t) store;
 	uint64_t n;
 };
@@ -46,14 +49,29 @@ void stacks_free(struct stacks *st)
 	if (!st)
 		return;
 	map_free(&st->places);
+	map_free(&st->raws);
+	map_free(&st->old_raws);
 	vec_free(&st->store);
 	free(st);
+}
+
+void stacks_restart(struct stacks *st)
+{
+	if (st->raws.len < RAWS_KEPT)
+		return;
+	map_free(&st->old_raws);
+	st->old_raws = st->raws;
+	st->raws = (struct map){ 0 };
 }
 
 static const struct stored *find(const struct stacks *st, uint64_t id)
 {
 	const uint64_t *at = map_get(&st->places, id);
 
+	if (!at)
+		at = map_get(&st->raws, id);
+	if (!at)
+		at = map_get(&st->old_raws, id);
 	return at ? (const struct stored *)&st->store.data[*at] : NULL;
 }
 
@@ -130,7 +148,7 @@ void stacks_keep_equal(struct stacks *st, struct er_stack *s)
 		s->id = hash64(s->id ^ s->start_time ^ (uint64_t)s->tgid << 32 ^ s->exec_id);
 	stacks_keep(st, s);
 	place = *map_get(&st->places, s->id);
-	*map_put(&st->places, raw, NULL) = place; /* which may move all others */
+	*map_put(&st->raws, raw, NULL) = place;
 }
 
 void stacks_keep(struct stacks *st, const struct er_stack *s)
@@ -144,6 +162,8 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 	st->n++;
 	if (st->store.len + words > STORE_WORDS) {
 		map_free(&st->places);
+		map_free(&st->raws);
+		map_free(&st->old_raws);
 		st->store.len = 0;
 	}
 	at = map_put(&st->places, s->id, &fresh);

@@ -22,6 +22,12 @@ struct stacks;
 struct stacks *stacks_new(struct recording *recording);
 void stacks_free(struct stacks *st);
 
+/*
+ * A new segment begins. Ids of raw stacks are unique, so when there are many the older ones are
+ * forgotten; their frames stay.
+ */
+void stacks_restart(struct stacks *st);
+
 /* Keep a well-formed definition. An id that is already known is ignored. */
 void stacks_keep(struct stacks *st, const struct er_stack *s);
 /*

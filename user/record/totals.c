@@ -154,18 +154,22 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 
 bool write_total(struct drain *dr, const void *record, bool last_chance)
 {
-	const struct er_total *t = record;
-	struct actor a = actor_of(dr, t);
+	struct er_total t = *(const struct er_total *)record;
+	struct actor a = actor_of(dr, &t);
 	struct output *own;
 
 	for (int i = 0; i < ER_OFF_STATES && !last_chance; i++) {
-		if (t->rest_ns[i] && t->rest_stack[i] && !stacks_has(dr->stacks, t->rest_stack[i]))
+		if (t.rest_ns[i] && t.rest_stack[i] && !stacks_has(dr->stacks, t.rest_stack[i]))
 			return false;
 	}
+	if (dr->cuts && cuts_must_defer(dr->cuts, &t.task))
+		return false;
+	if (dr->cuts)
+		cuts_total(dr->cuts, &t);
 	/* A process without a packet gets no directory for a remainder, unless it is a target. */
-	own = route_output(dr, &a, t->end_ns, dr->parts.targets);
-	put_line(dr, t, &a, own);
+	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
+	put_line(dr, &t, &a, own);
 	for (int i = 0; i < ER_OFF_STATES; i++)
-		put_rests(dr, t, own, i);
+		put_rests(dr, &t, own, i);
 	return true;
 }

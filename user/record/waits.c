@@ -125,7 +125,7 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 	};
 }
 
-static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_time t)
+static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_time t, bool continues)
 {
 	t.state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP;
 	t.time_ns = w->h.time_ns - w->runq_ns;
@@ -137,12 +137,14 @@ static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_ti
 	t.info.reason = reason_blocked(dr->reasons, w);
 	if (w->flags & ER_WAIT_OPEN_START)
 		t.info.flags |= WFLAG_OPEN_START;
+	if (continues)
+		t.info.flags |= WFLAG_CONTINUED;
 	if (w->flags & ER_WAIT_OPEN_END && !w->runq_ns)
 		t.info.flags |= WFLAG_OPEN_END;
 	put_off_time(dr, &t);
 }
 
-static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time t)
+static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time t, bool continues)
 {
 	t.state = ER_OFF_CPU;
 	t.time_ns = w->h.time_ns;
@@ -153,6 +155,8 @@ static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time 
 	t.info.reason = reason_runq(w);
 	if (w->flags & ER_WAIT_OPEN_START && !w->blocked_ns)
 		t.info.flags |= WFLAG_OPEN_START;
+	if (continues)
+		t.info.flags |= WFLAG_CONTINUED;
 	if (w->flags & ER_WAIT_OPEN_END)
 		t.info.flags |= WFLAG_OPEN_END;
 	put_off_time(dr, &t);
@@ -169,31 +173,39 @@ static bool makes_output(const struct drain *dr, const struct er_wait *w)
 	return dr->parts.targets || (w->flags & whole) != whole;
 }
 
+/* Write at least one of the two parts, so that each recorded number is in the experiment. */
+static void put_parts(struct drain *dr, const struct er_wait *w, const struct off_time *t,
+		      unsigned continues)
+{
+	if (w->blocked_weight || !w->runq_weight)
+		put_blocked(dr, w, *t, continues & CUT_BLOCKED);
+	if (w->runq_weight)
+		put_runq(dr, w, *t, continues & CUT_RUNQ);
+}
+
 bool write_wait(struct drain *dr, const void *record, bool last_chance)
 {
-	const struct er_wait *w = record;
+	struct er_wait w = *(const struct er_wait *)record;
+	unsigned continues;
 	struct off_time t;
 	struct output *own;
 
 	if (recording_full(dr->parts.recording)) {
-		drops_limit(dr->parts.drops, w->h.time_ns);
+		drops_limit(dr->parts.drops, w.h.time_ns);
 		return true;
 	}
-	if (!last_chance && ((w->stack && !stacks_has(dr->stacks, w->stack)) ||
-			     (w->waker_stack && !stacks_has(dr->stacks, w->waker_stack))))
+	if (!last_chance && ((w.stack && !stacks_has(dr->stacks, w.stack)) ||
+			     (w.waker_stack && !stacks_has(dr->stacks, w.waker_stack))))
 		return false;
-	if (w->stack && !stacks_has(dr->stacks, w->stack))
+	if (w.stack && !stacks_has(dr->stacks, w.stack))
 		dr->parts.drops->n[DROP_STACK]++;
 	dr->nwritten[ER_KIND_WAIT]++;
-	fill_common(dr, w, &t);
-	own = route_output(dr, &t.actor, w->h.time_ns, makes_output(dr, w));
+	continues = dr->cuts ? cuts_wait(dr->cuts, &w) : 0;
+	fill_common(dr, &w, &t);
+	own = route_output(dr, &t.actor, w.h.time_ns, makes_output(dr, &w));
 	t.followed = own;
 	t.output = off_output(dr, own);
-	t.pseudo = w->stack ? "<Stack-lost>" : "<Stack-not-taken>";
-	/* Write at least one of the two, so that each recorded number is in the experiment. */
-	if (w->blocked_weight || !w->runq_weight)
-		put_blocked(dr, w, t);
-	if (w->runq_weight)
-		put_runq(dr, w, t);
+	t.pseudo = w.stack ? "<Stack-lost>" : "<Stack-not-taken>";
+	put_parts(dr, &w, &t, continues);
 	return true;
 }

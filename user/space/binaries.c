@@ -31,6 +31,10 @@ struct binaries {
 	VEC(struct binary *) files;
 	struct arena arena; /* the memory of all struct binary */
 	size_t nopen, max_open;
+	bool share;
+	size_t nshared; /* archives that are open */
+	void (*relief)(void *ctx); /* NULL: none */
+	void *relief_ctx;
 	size_t nbeyond; /* mappings of files beyond MAX_FILES */
 };
 
@@ -58,8 +62,8 @@ void binaries_free(struct binaries *b)
 	if (!b)
 		return;
 	vec_for_each(f, &b->files) {
-		if ((*f)->fd >= 0)
-			close((*f)->fd);
+		closep(&(*f)->fd);
+		closep(&(*f)->archived);
 	}
 	if (b->expdir >= 0)
 		close(b->expdir);
@@ -71,11 +75,46 @@ void binaries_free(struct binaries *b)
 	free(b);
 }
 
+void binaries_share(struct binaries *b)
+{
+	b->share = b->keep;
+}
+
+void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx)
+{
+	b->relief = fn;
+	b->relief_ctx = ctx;
+}
+
+void binaries_next(struct binaries *b, int expdir, uint64_t room)
+{
+	if (!b->keep)
+		return;
+	close(b->expdir);
+	b->expdir = fcntl(expdir, F_DUPFD_CLOEXEC, 0);
+	b->room = room;
+	vec_for_each(f, &b->files)
+		(*f)->wanted = (*f)->left = false;
+}
+
+/* Keep the archive open: the file itself may be gone by the time the next segment needs it. */
+static void remember(struct binaries *b, struct binary *f)
+{
+	int fd = b->share && b->nshared < b->max_open ? archive_open(b->expdir, f->name) : -1;
+
+	if (fd < 0)
+		return;
+	f->archived = fd;
+	b->nshared++;
+}
+
 static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 {
 	__cleanup(closep) int dir = -1;
 	int err;
 
+	if (f->archived >= 0)
+		return archive_again(b->expdir, f->archived, f->name, d);
 	if (f->fd < 0)
 		return 0;
 	dir = archive_dir(b->expdir, d);
@@ -84,6 +123,12 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 		return err;
 	f->left = err == -EFBIG;
 	f->unreadable = err < 0 && !f->left;
+	if (b->share && err == -EFBIG)
+		return err;
+	if (!err)
+		remember(b, f);
+	if (b->share && !err && f->archived < 0)
+		return 0; /* the next segment archives it again */
 	close(f->fd);
 	f->fd = -1;
 	b->nopen--;
@@ -135,7 +180,7 @@ struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping 
 	if (!fresh)
 		return (struct binary *)(uintptr_t)*at;
 	f = arena_alloc(&b->arena, sizeof(*f));
-	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1 };
+	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1, .archived = -1 };
 	*at = (uintptr_t)f;
 	vec_push(&b->files, f);
 	keep_open(b, f, pid, m);
@@ -157,6 +202,8 @@ int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop
 
 		if (ends_all(err))
 			return err;
+		if ((*f)->wanted && b->relief)
+			b->relief(b->relief_ctx);
 	}
 	return 0;
 }
@@ -175,6 +222,6 @@ size_t binaries_left(const struct binaries *b)
 	size_t n = 0;
 
 	vec_for_each(f, &b->files)
-		n += (*f)->wanted && ((*f)->left || (*f)->fd >= 0);
+		n += (*f)->wanted && ((*f)->left || (!b->share && (*f)->fd >= 0));
 	return n;
 }

@@ -29,6 +29,7 @@ struct binary {
 	bool wanted;     /* the caller sets this if a recorded address is in the file */
 	/* Private to binaries.c. */
 	int fd;          /* -1: archived, or cannot be read */
+	int archived;    /* its archive in an earlier segment; -1: none */
 	bool unreadable; /* it cannot be archived */
 	bool left;       /* there was no room for its archive */
 };
@@ -50,6 +51,16 @@ struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping 
  * counted. Returns 0, or -ENOSPC, -EDQUOT or -EINTR, which end it.
  */
 int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop, struct diag *d);
+
+/*
+ * For a recording in several experiments: remember archives, so that the next experiment shares
+ * those of the ones before. Call it before the first archive.
+ */
+void binaries_share(struct binaries *b);
+/* Archive into another experiment from now on, in at most `room` bytes. No file is wanted yet. */
+void binaries_next(struct binaries *b, int expdir, uint64_t room);
+/* Have fn called after each archive: writing it may take long. */
+void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx);
 
 /* How many wanted files cannot be archived. */
 size_t binaries_unreadable(const struct binaries *b);

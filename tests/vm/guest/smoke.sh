@@ -25,6 +25,13 @@ got=$(grep '<walk program="spin" of="cpu"' s.er/recorder.xml | grep -vE "$late" 
 says "its user stacks are complete" "$got >= 99" "$(grep '<walk program="spin"' s.er/recorder.xml)"
 er_print -header full s.er >header 2>&1
 says "the header is printed" "$(grep -c . header) > 5" "$(cat header)"
+er_kernel -o r.1.er --roll 1s -q 0 -- spin alpha:4 >out 2>err
+says "rolls" "$? == 0 && $(ls -d r.*.er | wc -l) >= 2" "$(cat err)"
+want=$(awk '$1 == "cpu" { print $2 }' out)
+got=$(er_print -printmode , -filters "PID==$(awk '$1 == "pid" { print int($2) }' out)" \
+	-metrics e.totalcpu:name -functions r.*.er 2>err | awk -F'","' '/<Total>/ { sub(/^"/, ""); print $1 }')
+says "the segments have what the kernel counted" "${got:-0} > 0.97 * $want && ${got:-0} < 1.03 * $want" \
+	"$got of $want; $(cat err)"
 er_kernel --check >check 2>&1
 says "--check runs" "$? == 0 && $(wc -l <check) > 3" "$(cat check)"
 says "--check finds the kernel's symbols, as root" "$(grep -c '^no .*kernel symbols' check) == 0" "$(cat check)"

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Rolling recordings: segments every second under a fork storm. Nothing is counted twice or
+# missed at a boundary, each segment opens by itself, and all open together.
+# Time limit: 400 s
+. "$(dirname "$0")/../lib/live.sh"
+
+segments() { ls -d "$1".*.er | sort -t. -k2n; }
+# sum_of STATE SEGMENT…: of threads.xml, and of the packets; in seconds.
+in_threads()
+{
+	state=$1
+	shift
+	for s; do cat "$s/threads.xml"; done | perl -ne \
+		"\$n += \$1 if / $state=\"(\\d+)\"/; END { printf '%.6f', (\$n // 0) / 1e9 }"
+}
+in_packets()
+{
+	state=$1
+	shift
+	seconds_of '<Total>' "e.$state" "$@"
+}
+
+"$syn/contend" 20 >/dev/null 2>&1 &
+contend=$!
+on_exit=stop_load
+stop_load() { kill $contend 2>/dev/null; }
+"$er_kernel" -o s.1.er -q 0 --roll 1s -g s.erg -- "$syn/many" 3000 50 0.5 >out 2>err
+check_that "records" "$? == 0 && $(truth out processes) == 3000" "$(cat err)"
+all=$(segments s)
+n=$(echo "$all" | wc -l)
+check_that "a segment each second" "$n >= 3" "$all"
+perl "$top/tests/lib/segments.pl" $all >sums 2>&1
+check_that "the parts of each thread add up, and go on where they ended" \
+	"$(awk '/^lines/ { print $2 }' sums) > 3000 && $(awk '/^wrong/ { print $2 }' sums) == 0" \
+	"$(cat sums)"
+want=$(awk "BEGIN { print $(truth out cpu) + $(truth out children-cpu) }")
+got=$(awk '$1 == "comm" && $2 == "many" { printf "%.6f", $3 / 1e9 }' sums)
+check_that "together they have the CPU time that the kernel counted" \
+	"$got > 0.99 * $want && $got < 1.03 * $want" "got $got, getrusage $want"
+for s in $(echo "$all" | awk 'NR % 5 == 1'); do
+	for state in sleep wait lock; do
+		want=$(in_threads $state "$s")
+		got=$(in_packets $state "$s")
+		check_that "$s: packets of $state are the exact total" \
+			"$got - $want < 0.002 && $want - $got < 0.002" "packets $got, threads $want"
+	done
+	"$er_print" -header "$s" >header 2>&1
+	check_that "$s: its header finds nothing wrong" "$(grep -c '\*\*\*' header) == 0" "$(cat header)"
+	check_that "$s: was closed" "$(grep -ci 'not closed' header) == 0" "$(cat header)"
+	check "$s: opens in gprofng" opens_in_gprofng "$s"
+done
+want=$(awk '/^run/ { printf "%.6f", $2 / 1e9 }' sums)
+for together in "$all" s.erg; do
+	got=$(seconds_of '<Total>' e.totalcpu $together)
+	check_that "all together have all time on CPUs ($(echo $together | cut -c 1-5))" \
+		"$got > 0.999 * $want && $got < 1.001 * $want" "got $got of $want"
+done
+first=$(echo "$all" | head -n 1)
+check "er_cp copies a segment" "$O/bin/er_cp" "$first" copy.er
+check "er_mv moves it" "$O/bin/er_mv" copy.er moved.er
+check "it opens there" "$er_print" -header -functions moved.er
+check "er_rm removes it" "$O/bin/er_rm" moved.er
+check_that "the original stays" "$([ -d "$first" ] && [ ! -d moved.er ]; echo $?) == 0"
+stop_load
+
+# --- archives: each once, shared by all segments ---
+names=$(for s in $all; do ls "$s/archives"; done | sort -u | wc -l)
+inodes=$(for s in $all; do ls -i "$s/archives"; done | awk '{ print $1 }' | sort -u | wc -l)
+check_that "segments share their archives" "$names > 1 && $inodes == $names" \
+	"$names names, $inodes files"
+
+# --- the quota ---
+# quota [ARGUMENT…]: records into the directory q, with a quota that is soon used up.
+quota() { mkdir -p q && "$er_kernel" -d q -o q.1.er -q 0 -A off -p high --roll 1s --keep 1M "$@"; }
+quota -t 8 >/dev/null 2>err
+check_that "--keep: records" "$? == 0" "$(cat err)"
+check_that "--keep: the oldest went" "$([ ! -e q/q.1.er ]; echo $?) == 0 && $(ls q | wc -l) >= 1" \
+	"$(ls q)"
+rm -rf q
+
+# Another user may put a link in the place of a segment.
+mkdir victim.er && echo mine >victim.er/log.xml
+quota -t 9 >/dev/null 2>err &
+pid=$!
+until [ -d q/q.3.er ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+mv q/q.2.er aside && ln -s ../victim.er q/q.2.er
+wait $pid
+check_that "--keep: what is no longer ours is left alone" \
+	"$([ -L q/q.2.er ] && [ -e victim.er/log.xml ] && [ -e aside/log.xml ]; echo $?) == 0 &&
+	 $(grep -c 'left alone' err) == 1" "$(cat err; ls -l q)"
+rm -rf q aside
+
+# --- kill -9 at any moment of a rotation ---
+"$syn/many" 1000000 8 0.2 >/dev/null 2>&1 &
+load=$!
+stop_load() { kill $load 2>/dev/null; }
+for i in 1 2 3 4 5; do
+	"$er_kernel" -o "k.1.er" -p high --roll 1s -q 0 >/dev/null 2>err &
+	pid=$!
+	until [ -d "k.2.er" ] || ! kill -0 $pid 2>/dev/null; do :; done
+	sleep "$(awk -v seed="$i$pid" 'BEGIN { srand(seed); printf "%.3f", rand() * 0.2 }')"
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	for s in $(segments k); do
+		check "killed while it begins a segment: $s opens ($i)" "$er_print" -header -functions "$s"
+		# gprofng shows no sum where there is no packet yet.
+		[ ! -s "$s/profile" ] || check "$s opens in gprofng ($i)" opens_in_gprofng "$s"
+	done
+	rm -rf k.*.er
+done
+
+# --- a full disk ---
+mkdir small
+if mount -t tmpfs -o size=2m er-test small 2>/dev/null; then
+	stop_load() { kill $load 2>/dev/null; cd / && umount "$tmp/small"; }
+	timeout 60 "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s -t 50 >/dev/null 2>err
+	status=$?
+	check_that "a full disk ends it, and not well" "$status == 1" "status $status: $(cat err)"
+	check_that "it says so" "$(grep -ciE 'no space|full' err) >= 1 && $(wc -l <err) <= 3" "$(cat err)"
+	for s in $(ls -d small/f.*.er); do
+		check "full disk: ${s#small/} opens" "$er_print" -header -functions "$s"
+	done
+	rm -rf small/*
+	timeout 60 "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s --keep 1M -t 10 \
+		>/dev/null 2>err
+	status=$?
+	check_that "--keep below its size goes on" "$status == 0" "status $status: $(cat err)"
+fi
+
+# --- wrong values ---
+for wrong in "--roll 0" "--roll 60" "--roll 5x" "--roll 200" "--roll 0.1M" "--keep 2G" "--roll 1s --keep 0" \
+	"--roll 600M --keep 1G" "--roll -5s" "--keep 1T --roll 1s"; do
+	"$er_kernel" -t 1 $wrong >out 2>err
+	status=$?
+	check_that "$wrong: one sentence" "$status == 2 && $(wc -l <err) == 1" "status $status: $(cat err)"
+done

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rolling recordings (--roll, --keep): the capture goes on, and the drain goes on in another
+ * experiment. The next experiment is made first: if that fails, the present one goes on, and nothing
+ * is lost. Then every thread is cut (capture_cut), all records from before the cut are written, and
+ * the present experiment is closed like one that ends.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/base/diag.h"
+#include "user/record/recording_session_impl.h"
+#include "user/record/usage.h"
+
+#define RETRY_NS 10000000000ULL
+
+/* Without a size in --roll a segment may take this part of --keep. */
+enum { KEEP_PARTS = 4 };
+
+static bool is_large(const struct recording_session *s)
+{
+	const struct plan *p = s->plan;
+	uint64_t limit = p->roll_bytes ? p->roll_bytes : p->keep_bytes / KEEP_PARTS;
+
+	return limit && recording_bytes(s->recording) >= limit;
+}
+
+/* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */
+static int prepare(struct recording_session *s, uint64_t start_ns, struct expname *next)
+{
+	struct diag why = { 0 };
+	int err;
+
+	s->host.header.start_ns = start_ns;
+	s->host.header.start_epoch = time(NULL);
+	do {
+		expname_free(next);
+		expname_next(s->name, next);
+		diag_free(&why);
+		why = (struct diag){ 0 };
+		err = recording_prepare(s->recording, next->dirfd, next->name, &s->host.header, &why);
+	} while ((err == -ENOSPC || err == -EDQUOT) && retain_drop_oldest(s->retain, s->d));
+	diag_free(&why);
+	return err;
+}
+
+static void say_postponed(struct recording_session *s, int err, uint64_t t)
+{
+	if (!s->roll_after_ns) {
+		live_clear(&s->live);
+		diag_warn(s->d, "experiment '%s': goes on, as the next segment cannot be created: %s: "
+				"free some space, or lower --keep", s->name->path, strerror(-err));
+	}
+	s->roll_after_ns = t + RETRY_NS;
+}
+
+/* Take all records from before a cut, and write them. False after a message. */
+static bool cut(struct recording_session *s)
+{
+	uint64_t begin_ns = now_ns(), end_ns;
+
+	if (!s->capture)
+		return true;
+	if (capture_cut(s->capture, drain_take_cut, s->drain, s->d) < 0)
+		return false;
+	end_ns = now_ns();
+	/* Twice: a record may come into a ring that was drained before that of an earlier one. */
+	capture_drain(s->capture, 0, drain_take, s->drain);
+	capture_drain(s->capture, 0, drain_take, s->drain);
+	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	drain_cut(s->drain, begin_ns, end_ns);
+	return true;
+}
+
+void recording_session_roll_relief(void *ctx)
+{
+	struct recording_session *s = ctx;
+
+	recording_session_meanwhile(s);
+	if (s->capturing)
+		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+}
+
+static void archive(struct recording_session *s)
+{
+	struct recorder_xml *x = &s->recorder_xml;
+	uint64_t room = recording_session_room(s, recording_bytes(s->recording));
+	int err;
+
+	if (s->plan->archiving == ARCHIVE_NOTHING)
+		return;
+	err = binaries_archive(s->binaries, room, NULL, NULL);
+	x->unarchived = binaries_left(s->binaries);
+	x->archives = err < 0 ? ARCHIVES_FAILED :
+		      x->unarchived ? ARCHIVES_NO_ROOM : ARCHIVES_COMPLETE;
+	if (err < 0)
+		diag_warn(s->d, "experiment '%s': archives are incomplete: %s: free some space, or leave "
+				"them out with -A off", s->name->path, strerror(-err));
+}
+
+/* Complete the present experiment. */
+static void finish(struct recording_session *s, uint64_t time_ns)
+{
+	struct recorder_xml *x = &s->recorder_xml;
+	struct exp_usage u;
+
+	usage_now(&u);
+	recording_session_put_sample(s, u, "end");
+	recording_session_flush(s);
+	x->stop_ns = time_ns;
+	x->closed = x->followed = true;
+	recording_session_recorder_xml(s);
+	recording_session_say_losses(s);
+	recording_finish(s->recording, time_ns);
+	/* Its outputs are gone, and events of processes may come while archives are written. */
+	if (s->procmap)
+		procmap_disown(s->procmap);
+	archive(s);
+	recording_session_recorder_xml(s);
+}
+
+static void restart_drops(struct recording_session *s)
+{
+	static const enum drop sums[] = { DROP_SIDEBAND, DROP_PROCESS, DROP_LATE };
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		s->drops_base.n[sums[i]] += s->drops.n[sums[i]];
+	s->drops = (struct drops){ 0 };
+}
+
+/* Begin in the experiment that recording_prepare made. */
+static void restart(struct recording_session *s, uint64_t start_ns, struct expname *next)
+{
+	int archives = expwriter_dirfd(output_writer(recording_founder(s->recording)));
+
+	s->start_ns = start_ns;
+	binaries_next(s->binaries, archives,
+		      s->plan->archive_bytes ? s->plan->archive_bytes : UINT64_MAX);
+	expname_free(&s->rolled);
+	s->rolled = *next;
+	s->name = &s->rolled;
+	recording_session_set_path(s);
+	usage_now(&s->usage_base);
+	recording_session_sample(s, "start");
+	recording_session_recorder_xml(s);
+	if (expname_join_group(s->name, s->d) < 0)
+		s->failed = s->over = true;
+}
+
+static void roll(struct recording_session *s, uint64_t t)
+{
+	struct expname next = { .dirfd = -1 };
+	uint64_t start_ns = now_ns();
+	int err = prepare(s, start_ns, &next);
+
+	if (err) {
+		say_postponed(s, err, t);
+		expname_free(&next);
+		return;
+	}
+	s->roll_after_ns = 0;
+	recording_session_pump(s);
+	if (!cut(s))
+		s->failed = s->over = true;
+	finish(s, now_ns());
+	recorder_xml_restart(&s->recorder_xml, start_ns);
+	if (s->drain)
+		drain_restart(s->drain);
+	restart_drops(s);
+	if (recording_switch(s->recording) < 0)
+		s->failed = s->over = true;
+	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
+	s->nsegments++;
+	restart(s, start_ns, &next);
+}
+
+void recording_session_retain_last(struct recording_session *s)
+{
+	if (!s->plan->keep_bytes)
+		return;
+	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
+	retain_make_room(s->retain, 0, s->d);
+}
+
+void recording_session_roll(struct recording_session *s, uint64_t t)
+{
+	bool due;
+
+	/* In a pause all threads are closed, and there is nothing to divide. */
+	if (s->over || (s->capture && !s->capturing) || is_paused(&s->recorder_xml.pauses))
+		return;
+	due = schedule_due(&s->due, DUE_ROLL, t);
+	if ((due || is_large(s) || s->roll_after_ns) && t >= s->roll_after_ns)
+		roll(s, t);
+	if (s->plan->keep_bytes)
+		retain_make_room(s->retain, recording_bytes(s->recording), s->d);
+}
