@@ -49,8 +49,7 @@ static struct func *pick(struct shell *sh, const func_vec *found, int argc, char
 		return found->data[0];
 	if (!found->len)
 		diag_error(&sh->diag,
-			   "function '%s': none of that name was seen; functions lists "
-			   "the names",
+			   "function '%s': is in no recorded stack; functions lists the names",
 			   argv[1]);
 	else if (n >= 1 && n <= found->len)
 		return found->data[n - 1];

@@ -37,7 +37,7 @@ static int print_type(struct shell *sh, enum objkind kind, const char *name)
 	struct table t = { 0 };
 
 	if (!type)
-		return diag_error(&sh->diag, "%s type '%s': none of that name; %s lists them",
+		return diag_error(&sh->diag, "%s type '%s': unknown; %s lists the types",
 				  objkind_name(kind), name,
 				  kind == OBJ_MEMORY ? "mobj_list" : "indxobj_list");
 	return shell_print(sh, &t, view_index(&sh->view, type, &t, &sh->diag));

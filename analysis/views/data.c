@@ -207,8 +207,7 @@ static const struct part *choose_part(const struct parts *p, const char *name, s
 	}
 	if (!n)
 		diag_error(d,
-			   "data object '%s': none of that name was used; data_objects lists the "
-			   "names",
+			   "data object '%s': was not used; data_objects lists the names",
 			   name);
 	else if (n > 1 && (!nth || nth > n))
 		diag_error(d,

@@ -389,7 +389,7 @@ int view_header_short(struct view_state *v, const struct experiment *e, struct t
 			put_line(t, RULE);
 		put_short(t, v->session, *ep);
 	}
-	put_line(t, "`header full' tells the rest.");
+	put_line(t, "`header full' shows everything else.");
 	return 0;
 }
 

@@ -149,7 +149,7 @@ static void put_rows(struct calls *c, struct table *t)
 			 "are left out under a filter." : "Calls were not counted: er_kernel "
 			 "--exact-user counts them.");
 	if (wait_stat_is_estimate(&c->total.waits) || c->all.len)
-		put_note(t, "~ an estimate: stacks are recorded of a sample of the waits.");
+		put_note(t, "~ marks an estimate: only a sample of the waits was recorded.");
 }
 
 int view_syscalls(struct view_state *v, struct table *t, struct diag *d)

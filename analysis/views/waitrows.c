@@ -126,11 +126,11 @@ struct wait_count wait_report_add(struct wait_report *w, const struct hit *h,
 void wait_report_end(struct wait_report *w)
 {
 	if (w->total.count > 0 && !w->compare)
-		put_note(w->t, "Lengths by decade, few `.' to most `#': <1 us, u 1 us, m 1 ms, s 1 s, "
-			 ">10 s.");
+		put_note(w->t, "Lengths by decade: < is below 1 us, u begins at 1 us, m at 1 ms, s at "
+			 "1 s, > is above 10 s; `.' is few, `#' most.");
 	if (w->estimates)
-		put_note(w->t, "~ an estimate: stacks are recorded of a sample of the waits%s. Longest "
-			 "covers sampled waits only.", w->v->errors ? "" :
+		put_note(w->t, "~ marks an estimate: only a sample of the waits was recorded%s. Longest "
+			 "covers recorded waits only.", w->v->errors ? "" :
 			 "; `errors on' shows standard errors");
 	if (w->bag.by_difference)
 		put_note(w->t, "Sorted by the difference in time, the largest first.");

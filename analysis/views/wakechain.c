@@ -338,8 +338,7 @@ static int choose_thread(struct chain *c, const char *text, struct diag *d)
 		buf_printf(&list, "%s%" PRId64, n++ ? ", " : "", t->tid);
 	}
 	if (!n)
-		diag_error(d, "thread '%s': none of that number or name was recorded; threads lists "
-			   "them", text);
+		diag_error(d, "thread '%s': was not recorded; threads lists numbers and names", text);
 	else if (n > 1)
 		diag_error(d, "thread '%s': %zu threads have that name; give the number of one: %s",
 			   text, n, list.data);

@@ -140,7 +140,7 @@ int load_go(struct load *l, struct diag *d)
 	close(l->gate);
 	l->gate = -1;
 	if (!ok)
-		return diag_error(d, "load: ended before it began");
+		return diag_error(d, "load: ended before it could be started");
 	if (l->stop)
 		leave_stopped(l);
 	return 0;

@@ -53,7 +53,7 @@ int recording_session_take_signals(struct recording_session *s)
 	fill_ending(&s->signals);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->sigfd < 0 ? diag_errno(s->d, errno, "signals cannot be taken") : 0;
+	return s->sigfd < 0 ? diag_errno(s->d, errno, "cannot take over the signals that end a recording") : 0;
 }
 
 /*
