@@ -23,7 +23,7 @@ enum {
 
 /* --- one recorder --- */
 
-/* ctl_connect, but wait if the recorder has as many connections as it takes at a time. */
+/* Like ctl_connect, but waits while the recorder has its maximum of connections. */
 static int reach(int dirfd, const char *name)
 {
 	const struct timespec moment = { .tv_nsec = RETRY_MS * 1000000 };
@@ -36,7 +36,10 @@ static int reach(int dirfd, const char *name)
 	return fd;
 }
 
-/* Wait for the reply. Returns it without its first byte, which goes to *ok; NULL: none came. */
+/*
+ * Wait for the reply. Returns the reply without its first byte, which is stored in *ok. NULL: no
+ * reply came.
+ */
 static char *receive(int fd, bool *ok)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -46,7 +49,10 @@ static char *receive(int fd, bool *ok)
 	if (poll(&ready, 1, PATIENCE_MS) <= 0)
 		return NULL;
 	n = recv(fd, text, MAX_REPLY, MSG_DONTWAIT);
-	/* The recorder refused without reading the request; the reply comes after this error. */
+	/*
+	 * The recorder refused without reading the request. Its reply can still be read after this
+	 * error.
+	 */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(fd, text, MAX_REPLY, MSG_DONTWAIT);
 	if (n <= 0)
@@ -56,14 +62,14 @@ static char *receive(int fd, bool *ok)
 	return xstrdup(text + 1);
 }
 
-/* A recorder of another user refuses before it has the request: then sending fails. */
+/* A recorder of another user refuses before it receives the request, so sending fails. */
 static char *ask(int fd, const char *request, bool *ok)
 {
 	(void)!send(fd, request, strlen(request), MSG_NOSIGNAL);
 	return receive(fd, ok);
 }
 
-/* Line by line: a newline in a line would be made printable. */
+/* Print line by line, because a newline inside a line would be escaped. */
 static void print(FILE *out, const char *text)
 {
 	while (*text) {
@@ -74,7 +80,7 @@ static void print(FILE *out, const char *text)
 	}
 }
 
-/* The recorder ends its side when it has written everything. */
+/* The recorder closes its side when it has written everything. */
 static void await_end(int fd)
 {
 	char byte;
@@ -114,7 +120,10 @@ static int carry_out(int dirfd, const char *name, const char *request, FILE *out
 
 /* --- which recorder --- */
 
-/* Remove names whose recorder was killed. True: the rest are recorders of another user. */
+/*
+ * Remove the sockets of recorders that were killed from the list. True: all others belong to
+ * another user.
+ */
 static bool keep_living(int dirfd, ctl_names *names)
 {
 	bool foreign = false;
@@ -133,7 +142,7 @@ static bool keep_living(int dirfd, ctl_names *names)
 	return foreign;
 }
 
-/* For a caller that is not root: whether root's recorders run. */
+/* For a caller other than root: whether root has recorders. */
 static bool root_records(void)
 {
 	int dirfd = open(CTL_ROOT_PLACE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -183,7 +192,7 @@ static bool is_called(int dirfd, const char *name, const char *which)
 	return same;
 }
 
-/* Remove the recorders that are not called `which`. */
+/* Remove the recorders that `which` does not name. */
 static void keep_called(int dirfd, ctl_names *names, const char *which)
 {
 	size_t n = 0;

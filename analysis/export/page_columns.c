@@ -5,7 +5,10 @@
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_pack.h"
 
-/* A pack has so many events: some 8 MB of base64 where every event is a wait with its waker. */
+/*
+ * The number of events in a pack. If every event is a wait with a waker, that is about 8 MB of
+ * base64.
+ */
 enum { PACK_EVENTS = 1 << 20 };
 
 typedef void (*put_fn)(struct pack *p, const struct page_event *ev, const struct page_event *before);
@@ -40,7 +43,7 @@ static void put_cpu(struct pack *p, const struct page_event *ev, const struct pa
 	pack_int(p, ev->cpu);
 }
 
-/* A wait whose length is its weight is the usual case where all waits are recorded. */
+/* If all waits are recorded, the length of a wait usually equals its weight. */
 static void put_length(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
 	pack_int(p, ev->length - ev->weight);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bulk of the page: the events, as packs of columns. */
+/* The largest part of the page: the events, as packs of columns. */
 #ifndef EXPORT_PAGE_COLUMNS_H
 #define EXPORT_PAGE_COLUMNS_H
 

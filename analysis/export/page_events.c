@@ -51,7 +51,9 @@ static uint32_t class_index(struct page_events *p, const struct event_class *c)
 	return *at;
 }
 
-/* Paths are numbered when all stacks are known: until then events have stacks of the session. */
+/*
+ * Paths are numbered when all stacks are known. Until then events refer to stacks of the session.
+ */
 static void read_wait(struct page_events *p, const struct hit *h, struct page_event *ev)
 {
 	int64_t waker = hit_waker(h), holder = hit_holder(h);
@@ -110,7 +112,10 @@ static int by_end(const void *pa, const void *pb)
 
 /* --- numbering by frequency --- */
 
-/* The path of a stack, which gets one more use. `by_node` has the path + 1 of each leaf. */
+/*
+ * Count one more use of a stack's path, and return the path. `by_node` has the path + 1 of each
+ * leaf.
+ */
 static uint32_t use_path(struct page_events *p, struct session *s, struct map *by_node,
 			 uint32_t stack)
 {

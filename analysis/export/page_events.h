@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of the page: each packet that passes the filter and has a state. Their threads,
- * classes and call paths are numbered, most frequent classes and paths first, so that the
- * numbers are small.
+ * The events of the page: each packet that passes the filter and has a state. Threads, classes and
+ * call paths get numbers. The most frequent classes and paths come first, so that most numbers are
+ * small.
  */
 #ifndef EXPORT_PAGE_EVENTS_H
 #define EXPORT_PAGE_EVENTS_H
@@ -22,7 +22,7 @@ struct export;
 struct page_event {
 	int64_t end;
 	int64_t weight;  /* microseconds that the packet represents; packets have no fractions */
-	int64_t length;  /* of a wait: how long it was */
+	int64_t length;  /* length of a wait */
 	uint32_t thread;
 	uint32_t path;   /* page_events.paths */
 	uint32_t event_class;
@@ -31,7 +31,7 @@ struct page_event {
 	int32_t cpu;     /* -1: unknown */
 };
 
-/* What many events have in common. */
+/* The properties that many events share. */
 struct event_class {
 	uint8_t state, reason; /* enum er_mstate, er_reason */
 	uint16_t flags;        /* enum er_wflag */
@@ -43,7 +43,7 @@ struct page_thread {
 	const struct experiment *founder;
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
-	size_t n;                 /* events; 0: only a waker or holder */
+	size_t n;                 /* number of events; 0: it is only a waker or holder */
 	int64_t begin, end;       /* its life as recorded, in microseconds; both 0: unknown */
 };
 

@@ -23,7 +23,7 @@ struct indexing {
 	const struct page_events *events;
 	struct buf *b;
 	struct buf name;
-	int64_t begin, end; /* of everything, in microseconds */
+	int64_t begin, end; /* of all data, in microseconds */
 };
 
 /* Begin the nth element of an array or the nth member of an object. */

@@ -54,8 +54,8 @@ static void size_bins(struct mips *m, const struct page_events *events)
 }
 
 /*
- * An event extends back over the time that it represents. A wait that represents others, too,
- * therefore extends beyond its beginning.
+ * An event extends back over the time that it represents. A sampled wait also represents other
+ * waits, so it extends back beyond its own beginning.
  */
 static void add_event(struct mips *m, const struct page_event *ev, const struct event_class *c)
 {

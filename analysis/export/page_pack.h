@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packs: how data gets into the page. A pack is a sequence of sections, each a tag of four
- * letters, a length (32 bits, little-endian) and bytes. In the page it is compressed (gzip) and
- * written as base64 in a <script> element that is not executed. Integers in sections are
- * varints (LEB128); signed ones are zigzag coded first. docs/howto-page.md lists the sections.
+ * Packs: the form of data in the page. A pack is a sequence of sections. A section is a tag of four
+ * letters, a length (32 bits, little-endian) and bytes. In the page a pack is compressed (gzip) and
+ * written as base64 in a <script> element that is not executed. Integers in sections are varints
+ * (LEB128); signed integers are zigzag coded first. docs/howto-page.md lists the sections.
  */
 #ifndef EXPORT_PAGE_PACK_H
 #define EXPORT_PAGE_PACK_H
@@ -18,7 +18,7 @@ struct outfile;
 /* A zeroed struct is an empty pack. */
 struct pack {
 	struct buf bytes;
-	size_t begin; /* of the open section's bytes */
+	size_t begin; /* offset of the open section's bytes */
 };
 
 /* Begin a section; end the one before with pack_end first. The tag has four letters. */

@@ -24,7 +24,7 @@ struct page_tree {
 	VEC(uint32_t) path;          /* for page_tree_add */
 };
 
-/* The leaf of a stack of the session, as the session shows it. The nodes are added. */
+/* The leaf of a stack, as the session shows the stack. Missing nodes are added. */
 uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack);
 void page_tree_free(struct page_tree *t);
 

@@ -8,7 +8,7 @@
 #include "analysis/base/wrap.h"
 #include "analysis/metrics/hit.h"
 
-/* Packets of a thread, to see whether the filter kept all of them. */
+/* The number of packets of a thread, to see whether the filter kept all of them. */
 struct fact_thread {
 	uint32_t program;
 	uint64_t kept, all;
@@ -81,7 +81,7 @@ enum holdup facts_holdup(struct facts *f, const struct hit *h)
 	enum holdup holdup = holdup_of(hit_state(h), hit_reason(h));
 	uint32_t path;
 
-	/* What a kernel thread waits for is its work. */
+	/* A kernel thread waits because its work requires it, so nothing holds it up. */
 	if (!hit_pid(h) && holdup > HOLDUP_STOLEN)
 		return HOLDUP_NONE;
 	if (holdup != HOLDUP_LOCK)

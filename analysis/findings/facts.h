@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rules know: the CPU time and the waits of each program, and what held it up, by
+ * The data that the rules use: the CPU time and the waits of each program, and what held it up, by
  * holder, place, lock and cgroup. All of it comes from one pass over the packets that the filter
- * keeps.
- *
- * A program is all processes of one name; a kernel thread is its own program. The recorder's own
- * processes are left out.
+ * keeps. A program is all processes of one name. Each kernel thread counts as a program. The
+ * recorder's own processes are left out.
  */
 #ifndef FINDINGS_FACTS_H
 #define FINDINGS_FACTS_H
@@ -14,10 +12,10 @@
 #include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"
 
-/* The keys of the bag of hold-ups. */
+/* The keys of the sums of hold-ups. */
 enum { FACT_HOLDUP, FACT_PROGRAM, FACT_HOLDER, FACT_PATH, FACT_LOCK, FACT_CGROUP };
 
-/* More processes than this are not listed. */
+/* If a program has more processes than this, they are not listed. */
 enum { PROGRAM_PIDS = 4 };
 
 struct program {
@@ -34,7 +32,7 @@ struct program {
 /* The CPU time of one stack. */
 struct stack_time {
 	int64_t ns;
-	double squares; /* of the packets' weights, in ns squared */
+	double squares; /* sum of the squares of the packets' weights, in ns squared */
 };
 
 struct facts {
@@ -55,7 +53,9 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t);
 void facts_free(struct facts *f);
 /* All programs together. */
 const struct program *facts_all(const struct facts *f);
-/* What held up a thread in a wait: holdup_of, and no more than the stack and the holder show. */
+/*
+ * What held up a thread in a wait: the result of holdup_of, corrected by the stack and the holder.
+ */
 enum holdup facts_holdup(struct facts *f, const struct hit *h);
 /* Add "12,13" to the buffer; false: the program has too many processes to list. */
 bool program_put_pids(const struct program *p, struct buf *b);

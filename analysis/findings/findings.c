@@ -70,7 +70,10 @@ void put_share(struct buf *b, double share, double error)
 		buf_printf(b, " (+-%.0f %%)", 100 * error);
 }
 
-/* Losses put all other figures in doubt. The CPU time is no trouble. */
+/*
+ * Losses put all other figures in doubt, so they come first. The CPU time is no trouble, so it
+ * comes last.
+ */
 static int order_of(const struct finding *g)
 {
 	return !strcmp(g->rule, rules[0].name) ? 0 : !strcmp(g->rule, rules[NRULES - 1].name) ? 2 : 1;
@@ -98,7 +101,7 @@ void findings_make(struct view_state *v, struct arena *arena, finding_vec *ret)
 	facts_free(&f.facts);
 	table_free(&texts);
 	vec_sort(&f.found, finding_cmp);
-	/* The CPU time is last and stays. */
+	/* The last one is the CPU time; it keeps its place. */
 	if (f.found.len > FINDINGS_MAX) {
 		f.found.data[FINDINGS_MAX - 1] = f.found.data[f.found.len - 1];
 		f.found.len = FINDINGS_MAX;
@@ -124,7 +127,7 @@ static void put_columns(struct table *t)
 		vec_push(&t->columns, columns[i]);
 }
 
-/* For people the command follows the sentence. */
+/* In output for people the command follows the sentence. */
 static void put_finding(struct table *t, const struct finding *g)
 {
 	struct row *r = table_row(t);

@@ -21,15 +21,15 @@ struct view_state;
 
 enum { FINDINGS_MAX = 7 };
 
-/* Texts live in the arena that findings_make was given. */
+/* The texts live in the arena that was passed to findings_make. */
 struct finding {
-	const char *rule;    /* "cpu": the name of its rule */
+	const char *rule;    /* the name of the rule, such as "cpu" */
 	const char *text;    /* one sentence in English */
 	int64_t figure_ns;   /* the time that the sentence is about */
-	bool exact;          /* the figure was counted, not estimated from samples */
+	bool exact;          /* the figure was counted, not estimated */
 	int64_t error_ns;    /* standard error of an estimate; 0 if exact */
 	const char *command; /* er_print's options that show it: "-pid 12 -runqueue" */
-	const char *filter;  /* the expression that selects what it is about; NULL: everything */
+	const char *filter;  /* filter expression for the data of this sentence; NULL: all data */
 };
 
 typedef VEC(struct finding) finding_vec;

@@ -28,7 +28,7 @@ struct message_wait {
 	int64_t pid, tid;
 };
 
-/* Threads of one kind: their waits for messages, and the part of them that cannot be followed. */
+/* Threads of one kind: their waits for messages, and how many of these cannot be followed. */
 struct waiter {
 	uint32_t name; /* text key */
 	double waited, unknown; /* ns */
@@ -38,9 +38,9 @@ struct waiter {
 struct chain_sum {
 	uint32_t waiter, links; /* index into waiters; text key */
 	enum holdup end;        /* HOLDUP_NONE: the last thread computed */
-	int64_t pid, tid;       /* one of the threads that waited */
+	int64_t pid, tid;       /* one of the waiting threads */
 	double ns, squares;
-	double of_wait;         /* the part that comes from the wait being followed */
+	double of_wait;         /* the part from the wait that is being followed */
 };
 
 struct chains {
@@ -57,7 +57,7 @@ struct chains {
 	size_t nsteps;
 };
 
-/* What threads tell each other through; the end of a child or a thread is no message. */
+/* The reasons of waits for messages. The end of a child or of a thread is not a message. */
 static bool is_message(int64_t reason)
 {
 	return reason == REASON_NETWORK || reason == REASON_PIPE || reason == REASON_POLL ||
@@ -175,7 +175,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 	}
 }
 
-/* The time of the period that a thread's packets from `first` on cover. */
+/* How much of the period is covered by a thread's packets, from `first` on. */
 static double known_time(const struct timeline *line, size_t first, int64_t from, int64_t to)
 {
 	double known = 0;
@@ -185,7 +185,7 @@ static double known_time(const struct timeline *line, size_t first, int64_t from
 	return known;
 }
 
-/* What thread `tid` did in this period, which is `ns` of the first thread's waits. */
+/* What thread `tid` did in this period. The period is `ns` of the first thread's waits. */
 static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double ns, int depth)
 {
 	const struct timeline *line = timeline_of(&c->lines, c->from->founder, tid);
@@ -236,7 +236,7 @@ static void follow_wait(struct chains *c, const struct message_wait *wait)
 	}
 }
 
-/* What the last thread of a chain did. */
+/* What the last thread in a chain did. */
 static const char *const ends[HOLDUPS] = {
 	[HOLDUP_NONE] = "computed",
 	[HOLDUP_CPU] = "waited for a CPU",
@@ -267,7 +267,10 @@ static void add_finding(struct finder *f, const struct rule *r, const struct cha
 	free(filter);
 }
 
-/* The factor from the waits that can be followed to all waits of those threads; 0: none can be. */
+/*
+ * The factor by which the followed waits are scaled to all waits of those threads; 0: none can be
+ * followed.
+ */
 static double scale_of(const struct chains *c, const struct chain_sum *s)
 {
 	const struct waiter *w = &c->waiters.data[s->waiter];

@@ -9,7 +9,7 @@
 
 enum { NAMED = 3 };
 
-/* A function below a twentieth of the time is not named, unless it is the first. */
+/* A function with less than a twentieth of the time is not named, unless it is the first. */
 static const double named_share = 0.05;
 
 struct func_time {
@@ -29,7 +29,7 @@ static int by_time(const void *pa, const void *pb)
 	return (a->func > b->func) - (a->func < b->func);
 }
 
-/* The exclusive time of each function, as `functions` shows it; the most first. */
+/* The exclusive time of each function, as `functions` shows it, in descending order. */
 static void add_up(struct facts *f, func_times *ret)
 {
 	struct session *s = f->w.v->session;

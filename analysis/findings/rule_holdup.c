@@ -15,7 +15,10 @@ struct case_of {
 	uint32_t key[2]; /* FACT_HOLDUP, FACT_PROGRAM */
 };
 
-/* The sums of the case by one more key, the most time first. Free both results. */
+/*
+ * The sums of this case by one more key, in descending order of time. The caller frees both
+ * results.
+ */
 static void sums_by(const struct case_of *c, int key, struct wait_bag *by, sum_vec *sums)
 {
 	wait_bag_by(&c->facts->w.bag, 1 << FACT_HOLDUP | 1 << FACT_PROGRAM | 1 << key, by);
@@ -23,8 +26,8 @@ static void sums_by(const struct case_of *c, int key, struct wait_bag *by, sum_v
 }
 
 /*
- * Append the thread that had what was waited for, and its share of the waits with a known
- * holder. The error is that of a ratio of sampled times (Cochran, Sampling Techniques, 6.4).
+ * Append the thread that most often had what was waited for, and its share of the waits with a
+ * known holder. The error is that of a ratio of sampled times (Cochran, Sampling Techniques, 6.4).
  */
 static void put_holder(const struct case_of *c, struct buf *b)
 {
@@ -53,7 +56,7 @@ static void put_holder(const struct case_of *c, struct buf *b)
 	wait_bag_free(&by);
 }
 
-/* Append the path that has the most of the time, if that is a half or more. */
+/* Append the path with the most time, if it has at least half of the time. */
 static void put_place(const struct case_of *c, struct buf *b)
 {
 	int64_t whole = c->program->held[c->key[0]].time_ns;
@@ -80,7 +83,9 @@ static void put_cgroup(const struct case_of *c, struct buf *b)
 	wait_bag_free(&by);
 }
 
-/* Append the lock's variable if it has a name, else the function that took most of the locks. */
+/*
+ * Append the lock's variable if it has a name; otherwise the function that took most of the locks.
+ */
 static void put_lock(const struct case_of *c, struct buf *b)
 {
 	int64_t whole = c->program->held[HOLDUP_LOCK].time_ns;
@@ -166,8 +171,8 @@ static void add_finding(struct finder *f, const struct rule *r, const struct pro
 }
 
 /*
- * The program that was held up most, of those that pass the thresholds. Sampling makes three
- * standard errors of nothing once in 700 times.
+ * The program that was held up for the longest time, among those that pass the thresholds. With
+ * random errors, three standard errors are exceeded once in 700 cases.
  */
 void find_holdup(struct finder *f, const struct rule *r)
 {

@@ -11,7 +11,7 @@
 #include "analysis/findings/rules.h"
 #include "analysis/views/loss_report.h"
 
-/* The header of one of several experiments is asked for by its number. */
+/* With several experiments the header of one is requested by its number. */
 static void add(struct finder *f, const struct rule *r, const struct experiment *e,
 		const char *text, int64_t figure_ns, double error_ns)
 {
@@ -31,7 +31,7 @@ static int64_t limit_ns(const struct experiment *e)
 	return 0;
 }
 
-/* The figure is the time that is missing, or, if that is not known, the time that was recorded. */
+/* The figure is the missing time; if that is not known, the recorded time. */
 static void find_cut(struct finder *f, const struct rule *r, const struct experiment *e)
 {
 	int64_t end = limit_ns(e), figure = end && end < e->end_ns ? e->end_ns - end : e->end_ns;
@@ -50,7 +50,7 @@ static void find_cut(struct finder *f, const struct rule *r, const struct experi
 	buf_free(&text);
 }
 
-/* The figure is the CPU time that the lost samples would have had on average. */
+/* The figure is the estimated CPU time of the lost samples. */
 static void find_lost(struct finder *f, const struct rule *r, const struct experiment *e)
 {
 	struct loss_report *report = loss_report_new(f->facts.w.v->session, e);

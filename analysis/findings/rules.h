@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of findings.h: what a row of their table has, and what their functions share. */
+/* Shared by the rules of findings.h: the type of a row in their table, and functions. */
 #ifndef FINDINGS_RULES_H
 #define FINDINGS_RULES_H
 
@@ -27,7 +27,7 @@ struct rule {
 	void (*find)(struct finder *f, const struct rule *r);
 };
 
-/* Each adds what it finds; nothing if the thresholds are not passed. */
+/* Each adds its findings; none if the thresholds are not passed. */
 void find_losses(struct finder *f, const struct rule *r);
 void find_holdup(struct finder *f, const struct rule *r);
 void find_stolen(struct finder *f, const struct rule *r);
@@ -39,7 +39,7 @@ void find_computing(struct finder *f, const struct rule *r);
  */
 void finder_add(struct finder *f, const struct rule *r, const char *text, int64_t figure_ns,
 		double error_ns, const char *command, const char *filter);
-/* Append a time as people say it: "6.1 s", "12 ms", "3 us". */
+/* Append a time in a form for people: "6.1 s", "12 ms", "3 us". */
 void put_time(struct buf *b, double ns);
 /* Append a share with its standard error: "31 %", "31 % (+-2 %)". */
 void put_share(struct buf *b, double share, double error);

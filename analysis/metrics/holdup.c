@@ -4,7 +4,7 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
 
-/* By reason, for waits whose state does not decide. */
+/* By reason, for waits whose state alone does not decide. */
 static const enum holdup by_reason[REASON_COUNT] = {
 	[REASON_DISK] = HOLDUP_DISK,
 	[REASON_WRITEBACK] = HOLDUP_DISK,

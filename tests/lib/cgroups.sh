@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cgroups for live tests; source it after live.sh. Each function sets $group, or fails if this
-# machine permits no such group. Remove the group with rmdir when its processes have ended.
+# cgroups for live tests; source this file after live.sh. Each function sets $group, or fails if no
+# such group can be made here. Remove the group with rmdir when its processes have ended.
 
-# A group that may use a fifth of a CPU. Both hierarchies, whichever is there.
+# A group that may use a fifth of a CPU, in whichever hierarchy exists.
 cpu_group()
 {
 	if grep -qw cpu /sys/fs/cgroup/cgroup.controllers 2>/dev/null; then
@@ -19,7 +19,7 @@ cpu_group()
 	fi
 } 2>/dev/null
 
-# A group that is held back in reclaim when it has more than 8 MB.
+# A group that must reclaim memory when it has more than 8 MB.
 memory_group()
 {
 	group=/sys/fs/cgroup/er-mem-$$

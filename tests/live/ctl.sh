@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Control of a running recorder: pause and resume with times that stay true, samples, the state,
-# the end; and clients that are hostile or may not.
+# Control of a running recorder: pause and resume with exact times, samples, the status, the end.
+# Also clients that are hostile or have no permission.
 . "$(dirname "$0")/../lib/live.sh"
 
 place=/run/er_kernel
 
-# start EXPERIMENT ARGUMENTS…: a recorder in the background, $pid, once it listens.
+# start EXPERIMENT ARGUMENTS…: start a recorder in the background and wait until it listens. Sets
+# $pid.
 start()
 {
 	local exp=$1
@@ -23,7 +24,7 @@ state_is() { ctl status --pid $pid && grep -q "^state: *$1\$" ctl.out; }
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 
-# A pause in the middle of a load that knows its truth. cpuwatch has its CPU time by the clock.
+# A pause in the middle of a load with known CPU time. cpuwatch reports its CPU time over the clock.
 start pause.er -p high -q 0.3 -- \
 	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:4' "$syn"
 sleep 1.3
@@ -53,7 +54,7 @@ check_that "the label is in the experiment" \
 check_that "samples of usage go on during the pause" \
 	"$(query "count() from event where kind eq 'sample' && tstamp > $paused && tstamp < $resumed" pause.er) >= 2"
 
-# Each thread ends at the pause and begins again after it; none spans it.
+# Each thread's line ends at the pause, and another one begins after it. No line spans the pause.
 begun=$(query 'min(begin) from thread where again' pause.er)
 ended=$(query "max(end) from thread where end < $resumed * 1e9" pause.er)
 check_that "all threads end at the pause" "$ended / 1e9 - $paused < 1 && $ended > 0" "$ended, $paused"
@@ -68,7 +69,7 @@ all=$(query 'sum(end - begin) from thread' pause.er)
 check_that "the states of all threads add up to their time outside the pause" \
 	"$off == $all && $all > 0" "$off of $all"
 
-# The load ran all the time. What is recorded is what it ran outside the pause.
+# The load ran all the time. The recording must have the part outside the pause.
 pids=$(pid_of pause.er.out)
 got=$("$er_print" -printmode , -filters "$(pid_filter)" -metrics e.user:e.kcpu:name -functions pause.er |
 	total_cpu)
@@ -92,7 +93,7 @@ else
 	skip "gprofng opens it" "gprofng is not installed"
 fi
 
-# Requests that are wrong.
+# Wrong requests.
 start wrong.er -p on
 ctl dance --pid $pid
 refused $? && ok "an unknown command is one sentence" || not_ok "unknown command" "$(cat ctl.out ctl.err)"
@@ -106,7 +107,7 @@ refused $? && ok "pause takes no argument" || not_ok "pause now" "$(cat ctl.out 
 ctl status --pid 1
 refused $? && ok "not a recorder is one sentence" || not_ok "--pid 1" "$(cat ctl.out ctl.err)"
 
-# Others may not.
+# Other users are refused.
 as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
 refused $? && ok "another user is refused by the file" || not_ok "another user" "$(cat ctl.out ctl.err)"
 chmod 666 $place/$pid
@@ -116,7 +117,8 @@ refused $? && grep -q 'belongs to another user' ctl.err && ok "and by the record
 chmod 600 $place/$pid
 check "it still records" state_is recording
 
-# Hostile clients: too long, not text, silent, many, many at once.
+# Hostile clients: a long message, one that is not text, silence, many messages, many clients at
+# once.
 rss() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$1/status"; }
 sockets() { ls -l "/proc/$1/fd" | grep -c socket:; }
 rss=$(rss $pid) sockets=$(sockets $pid)
@@ -142,7 +144,7 @@ check_that "memory does not grow by them" "$(rss $pid) - $rss < 8000" "$rss to $
 sleep 1.5
 check_that "nor do descriptors" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
 
-# Two at once, and one that was killed.
+# Two recorders at once, and one that was killed.
 first=$pid
 start second.er -p on
 ctl status
@@ -162,7 +164,7 @@ ctl stop --pid $pid
 ctl stop --pid $first
 wait
 
-# An ordinary user with capabilities has a directory of its own.
+# An ordinary user with capabilities uses a directory of the user's own.
 command -v setcap >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 chmod 755 "$tmp"
 install -m 755 "$er_kernel" capable

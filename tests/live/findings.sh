@@ -18,14 +18,14 @@ clean_up()
 	[ ! -d "${group:-}" ] || rmdir "$group"
 }
 
-# findings EXPERIMENT ARGUMENTS…: to got, "rule<TAB>seconds<TAB>error<TAB>sentence"
+# findings EXPERIMENT ARGUMENTS…: write "rule<TAB>seconds<TAB>error<TAB>sentence" to `got`
 findings()
 {
 	"$er_print" -printmode '|' "$@" -findings 2>err |
 		awk -F'"[|]"' 'NR > 4 { sub(/^"/, "", $1); sub(/"$/, "", $6); print $3 "\t" $1 "\t" $2 "\t" $6 }' >got
 }
 
-# noise: the seconds that the threads of `states` waited for a CPU, by the kernel's own figure
+# noise: the seconds for which the threads of `states` waited for a CPU, by the kernel's own figure
 noise() { awk -F'\t' '$1 == "thread" { s += $NF } END { print s + 0 }' record.out; }
 
 # others RULE: findings beside this one and the CPU time. On a busy machine threads wait for a CPU
@@ -38,7 +38,8 @@ others()
 		{ print }' got
 }
 
-# finds RULE PATTERN ARGUMENTS…: the rule speaks, its sentence matches, and beside it only the CPU time
+# finds RULE PATTERN ARGUMENTS…: the rule speaks, its sentence matches, and no other rule speaks
+# except that on CPU time
 finds()
 {
 	local rule=$1 pattern=$2 others
@@ -54,17 +55,17 @@ finds()
 	if [ -z "$others" ]; then ok "$rule: and nothing else"; else not_ok "$rule: and nothing else" "$others"; fi
 }
 
-# seconds_found RULE: its figure
+# seconds_found RULE: the figure of its finding
 seconds_found() { awk -F'\t' -v r="$1" '$1 == r { print $2; n++ } END { if (!n) print 0 }' got; }
 
-# states KIND: record threads of that kind; $threads selects them, without the program's start
+# states KIND: record threads of that kind. $threads selects them, without the program's start.
 states()
 {
 	must_record "$1.er" -p high -F on -q 0 -- chrt -f 30 "$syn/states" -d "${disk:-$tmp}" "$1:2"
 	threads="TID IN ($(awk -F'\t' '$1 == "thread" { print $4; if ($5) print $5 }' record.out | paste -sd,))"
 }
 
-# must KIND: the time that the load itself says it must have waited
+# must KIND: the time that the threads waited, by their own report
 must() { awk -F'\t' -v k="$1" '$2 == k { s += $6 } END { print s }' record.out; }
 
 states mutex
@@ -102,7 +103,7 @@ END
 check_that "chain: its time is right, within four errors" \
 	"(${got_s:-0} - $(truth record.out waited))^2 < (4 * ${error:-0})^2" "$(cat got record.out)"
 
-# Waits for messages, timers and children, and CPU time, are no trouble.
+# Waits for messages, timers and children, and CPU time, are not reported as trouble.
 for kind in pipe event net epoll timeout sleep child futex; do
 	states $kind
 	findings -filters "$threads" $kind.er
@@ -144,5 +145,5 @@ else
 	skip "memory" "no cgroup with a memory limit of the second version here"
 fi
 
-# Nobody can make the hypervisor take the CPU: where it does, /proc/stat says it, too.
+# No test can make the hypervisor take the CPU. If it does, /proc/stat must say so, too.
 skip "stolen" "a guest cannot cause it; tests/unit/test_findings.c has it"

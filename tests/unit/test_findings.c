@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of findings, each on an experiment with just that trouble. */
+/* The rules of findings. Each case is an experiment with exactly one trouble. */
 #include "analysis/findings/findings.h"
 #include "analysis/metrics/filter.h"
 #include "tests/unit/waitviews_fixture.h"
@@ -31,7 +31,7 @@ static const struct finding *finding_of(const struct made *m, const char *rule)
 	return NULL;
 }
 
-/* A thread that computed for 100 ms, and waits of another one. */
+/* A thread that computed for 100 ms, and waits of another thread. */
 static void begin(struct made *m)
 {
 	*m = (struct made){ 0 };
@@ -89,7 +89,9 @@ static void make_trouble(struct made *m, const struct trouble *t, unsigned ms)
 	make(m);
 }
 
-/* Each trouble is found, alone, with its figure, command and filter; the filter can be used. */
+/*
+ * Each trouble is the only finding, with the right figure, command and filter. The filter is valid.
+ */
 static void test_each(void **state)
 {
 	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
@@ -116,7 +118,7 @@ static void test_each(void **state)
 	}
 }
 
-/* Below a twentieth of the time that the data cover no rule speaks; stolen time below 2 %. */
+/* Below a twentieth of the time that the data cover, no rule speaks; for stolen time below 2 %. */
 static void test_side_issues(void **state)
 {
 	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
@@ -147,7 +149,10 @@ static void test_small_share(void **state)
 	unmake(&m);
 }
 
-/* What is much for a program that hardly ran may be little in the time that the data cover. */
+/*
+ * A large part of the time of a program that hardly ran may be a small part of the time that the
+ * data cover.
+ */
 static void test_short(void **state)
 {
 	struct made m;
@@ -293,7 +298,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* A recording that was cut, and one that lost samples; 9 in 1,000 do not matter. */
+/* A recording that was cut, and one that lost samples. A loss of 9 in 1,000 is not reported. */
 static void test_losses(void **state)
 {
 	static const struct {
@@ -333,14 +338,14 @@ static void test_losses(void **state)
 	}
 }
 
-/* With all troubles at once there are seven sentences, by time, the CPU time last. */
+/* With all troubles at once there are seven sentences, in order of time, with the CPU time last. */
 static void test_seven(void **state)
 {
 	struct made m;
 
 	begin(&m);
 	for (unsigned i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
-		/* Each rule once: every one of them needs a tenth of the time. */
+		/* Each rule once. Every one of them needs a tenth of the time. */
 		if (i && !strcmp(troubles[i].rule, troubles[i - 1].rule))
 			continue;
 		put_wait(&m.o, 2, troubles[i].stack, troubles[i].state, 1000 + i,

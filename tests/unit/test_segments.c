@@ -26,7 +26,7 @@ static void turn_to(struct fixture *f, const char *name)
 	assert_int_equal(recording_switch(f->recording), 0);
 }
 
-/* It has the one packet, with its whole stack, and the symbols and names for it. */
+/* The experiment has this one packet, its whole stack, and the symbols and names for it. */
 static void check_segment(struct fixture *f, const char *name, int64_t us)
 {
 	char path[96];
@@ -82,7 +82,7 @@ static void test_each_segment_is_whole(void **state)
 	check_segment(&f, "t3.er", 7);
 }
 
-/* If the next experiment cannot be made the present one goes on. */
+/* If the next experiment cannot be created the present one is continued. */
 static void test_no_next_segment(void **state)
 {
 	struct fixture f;

@@ -45,7 +45,7 @@ static void test_pauses(void **state)
 	assert_int_equal(pauses_until(&p, 15), 5);
 	pauses_end(&p, 20);
 	assert_false(is_paused(&p));
-	pauses_reset(&p); /* that one was before the capture */
+	pauses_reset(&p); /* the pause before was before the capture */
 	assert_int_equal(p.before_ns, 10);
 	assert_int_equal(p.n, 0);
 	pauses_begin(&p, 30);

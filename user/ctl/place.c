@@ -30,7 +30,7 @@ static bool place_path(char ret[CTL_PLACE])
 	return n < CTL_PLACE;
 }
 
-/* Names are no secret: a user learns that root's recorder runs. */
+/* Names are no secret: any user may learn that root's recorder runs. */
 static int place_make(const char *path)
 {
 	mode_t before = umask(022);
@@ -94,7 +94,7 @@ void ctl_place_list(int dirfd, ctl_names *ret)
 	vec_sort(ret, by_pid);
 }
 
-/* The directory by its descriptor: its path may be longer than an address, or change. */
+/* Use the directory's descriptor: its path may be too long for an address, or may change. */
 static int address_of(int dirfd, const char *name, struct sockaddr_un *ret)
 {
 	int n;
@@ -121,7 +121,7 @@ int ctl_connect(int dirfd, const char *name)
 	return err;
 }
 
-/* The mode that the socket has before bind(2) is that of its file, less the umask. */
+/* The socket file's mode is the socket's mode before bind(2), minus the umask. */
 int ctl_bind(int fd, int dirfd, const char *name)
 {
 	struct sockaddr_un to;

@@ -19,10 +19,10 @@
 
 enum {
 	MAX_CONNS = 8,
-	PER_TICK = 16,             /* connections taken in one tick */
+	PER_TICK = 16,             /* connections accepted in one tick */
 	BACKLOG = 16,
-	PATIENCE_NS = 1000000000,  /* for a request, from the connection on */
-	LISTENER = MAX_CONNS,      /* in epoll_data; below it connections */
+	PATIENCE_NS = 1000000000,  /* time for a request, from the connection on */
+	LISTENER = MAX_CONNS,      /* in epoll_data; smaller values are connections */
 };
 
 struct conn {
@@ -35,12 +35,15 @@ struct ctl_server {
 	int dirfd, listener, epoll;
 	char name[CTL_NAME];
 	struct conn conns[MAX_CONNS];
-	unsigned left; /* connections that this tick may still take */
+	unsigned left; /* connections that may still be accepted in this tick */
 };
 
 /* --- the socket's file --- */
 
-/* Whether a recorder listens under this name; such a socket is refused only when it is gone. */
+/*
+ * Whether a recorder listens under this name. A socket refuses connections only if its recorder is
+ * gone.
+ */
 static bool answers(int dirfd, const char *name)
 {
 	int fd = ctl_connect(dirfd, name);
@@ -57,7 +60,9 @@ static bool is_socket(int dirfd, const char *name)
 	return !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(st.st_mode);
 }
 
-/* Sockets of recorders that were killed. A name comes into being only when its socket listens. */
+/*
+ * Remove sockets of recorders that were killed. A socket gets its final name only when it listens.
+ */
 static void sweep(int dirfd)
 {
 	ctl_names names = { 0 };
@@ -72,8 +77,8 @@ static void sweep(int dirfd)
 }
 
 /*
- * Bind under another name and rename when the socket listens: so no other process sees a socket
- * that refuses connections and is not stale. The rename replaces a stale socket.
+ * Bind under a temporary name, and rename the socket when it listens. So a socket that refuses
+ * connections is always stale. The rename also replaces a stale socket of this name.
  */
 static int appear(struct ctl_server *c)
 {
@@ -85,7 +90,7 @@ static int appear(struct ctl_server *c)
 	err = ctl_bind(c->listener, c->dirfd, fresh);
 	if (!err && listen(c->listener, BACKLOG) < 0)
 		err = -errno;
-	/* Another PID namespace may have a process with this number. */
+	/* A recorder in another PID namespace may have this number. */
 	if (!err && answers(c->dirfd, c->name))
 		err = -EADDRINUSE;
 	if (!err && renameat(c->dirfd, fresh, c->dirfd, c->name) < 0)
@@ -106,7 +111,7 @@ static bool room(const struct ctl_server *c)
 	return false;
 }
 
-/* While no connection can be taken, those that wait must not wake the recorder. */
+/* While no connection can be accepted, waiting ones must not wake the recorder. */
 static void watch_listener(struct ctl_server *c)
 {
 	struct epoll_event ev = { .events = c->left && room(c) ? EPOLLIN : 0, .data.u32 = LISTENER };
@@ -126,7 +131,7 @@ static void reply(int fd, int status, const char *text)
 	struct buf b = { 0 };
 
 	buf_printf(&b, "%c%s", status, text ? text : "");
-	/* If it does not fit into the client's buffer, the client does without. */
+	/* A reply that does not fit into the client's buffer is dropped. */
 	(void)!send(fd, b.data, b.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	buf_free(&b);
 }
@@ -173,7 +178,10 @@ static void welcome(struct ctl_server *c, uint64_t now_ns)
 	}
 }
 
-/* Take the request. Returns false if there is none; an ill-formed one has been answered. */
+/*
+ * Receive the request. Returns false if there is none, or if it was ill-formed and has been
+ * answered.
+ */
 static bool take(struct conn *conn, char request[CTL_REQUEST + 1])
 {
 	ssize_t n = recv(conn->fd, request, CTL_REQUEST, MSG_DONTWAIT | MSG_TRUNC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The recorder's control socket. A client sends one request, a line of text in one message, and
- * gets one reply. Only root and the recorder's own user may. Nothing here waits, and clients can
- * make nothing grow: connections, messages and requests for each tick are limited, and a client
- * that does not send its request is disconnected.
+ * gets one reply. Only root and the recorder's own user may send requests. Nothing here waits. The
+ * number of connections, messages and requests in each tick is limited, and a client that sends no
+ * request is disconnected, so clients cannot use up resources.
  */
 #ifndef USER_CTL_SERVER_H
 #define USER_CTL_SERVER_H
@@ -35,11 +35,11 @@ int ctl_server_fd(const struct ctl_server *c);
  */
 typedef int (*ctl_fn)(void *ctx, char *request, struct buf *reply, bool *keep);
 
-/* Take connections and requests that have come. */
+/* Accept connections and handle requests that have come. */
 void ctl_server_serve(struct ctl_server *c, uint64_t now_ns, ctl_fn fn, void *ctx);
-/* Call it about ten times a second: disconnects slow clients, and lets further ones in. */
+/* Call it about ten times a second: it disconnects slow clients and accepts more. */
 void ctl_server_tick(struct ctl_server *c, uint64_t now_ns);
-/* No new connections; remove the socket. Connections that are kept stay. */
+/* Accept no new connections, and remove the socket. Kept connections stay open. */
 void ctl_server_shut(struct ctl_server *c);
 /* NULL is allowed. */
 void ctl_server_close(struct ctl_server *c);

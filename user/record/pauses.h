@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When a recording was paused. A zeroed struct pauses has no pause. */
+/* The pauses of a recording. A zeroed struct pauses has none. */
 #ifndef USER_RECORD_PAUSES_H
 #define USER_RECORD_PAUSES_H
 
@@ -8,9 +8,9 @@
 
 struct pauses {
 	unsigned n;        /* that began */
-	uint64_t ns;       /* the length of those that are over */
-	uint64_t before_ns; /* the length of those before the capture began; not in n and ns */
-	uint64_t since_ns; /* of the one that lasts; 0: none does */
+	uint64_t ns;       /* length of the pauses that are over */
+	uint64_t before_ns; /* length of the pauses before the capture began; not in n and ns */
+	uint64_t since_ns; /* beginning of the present pause; 0: there is none */
 };
 
 static inline bool is_paused(const struct pauses *p)
@@ -30,7 +30,7 @@ static inline void pauses_end(struct pauses *p, uint64_t time_ns)
 	p->since_ns = 0;
 }
 
-/* The capture begins: what was paused until now was before it. */
+/* The capture begins: pauses until now were before it. */
 static inline void pauses_reset(struct pauses *p)
 {
 	*p = (struct pauses){ .before_ns = p->ns };

@@ -4,8 +4,8 @@
  * end it. Requests come by the control socket.
  *
  * A pause ends all intervals as the end of a recording does, and its end begins them anew. So a
- * thread has one total for each stretch between pauses, and no total contains paused time. Side-band
- * records are taken during a pause, too: processes and mappings stay known.
+ * thread has one total for each stretch between pauses, and no total contains paused time.
+ * Side-band records are read during a pause, too, so that processes and mappings stay known.
  */
 #include <string.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ void recording_session_status(struct recording_session *s, uint64_t t, struct st
 
 /* --- requests --- */
 
-/* Carry out a command; the reply is empty if all is well and there is nothing to tell. */
+/* Carry out a command. The reply is empty if it succeeded and there is nothing to report. */
 typedef int (*command_fn)(struct recording_session *s, const char *arg, struct buf *reply);
 
 static int fail(struct recording_session *s, struct buf *reply)
@@ -122,8 +122,8 @@ static int do_stop(struct recording_session *s, const char *arg, struct buf *rep
 
 static const struct command {
 	const char *name;
-	const char *arg; /* what its argument is; NULL: it takes none */
-	bool keep;       /* keep the connection, whose end is the recorder's */
+	const char *arg; /* its argument; NULL: it takes none */
+	bool keep;       /* keep the connection; the recorder ends it */
 	command_fn fn;
 } commands[] = {
 	{ "pause", NULL, false, do_pause },

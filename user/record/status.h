@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a recording has done so far: for the live line, --ctl status and --status. */
+/* The status of a recording so far, for the live line, --ctl status and --status. */
 #ifndef USER_RECORD_STATUS_H
 #define USER_RECORD_STATUS_H
 
@@ -16,11 +16,11 @@ struct status {
 	pid_t pid;              /* of the recorder */
 	const char *experiment; /* absolute path; borrowed */
 	uint64_t now_ns, elapsed_ns;
-	uint64_t paused_ns;     /* part of elapsed_ns; a pause that lasts is counted up to now */
-	uint64_t bytes;         /* written, without archives */
-	uint64_t cpu_ns;        /* of this process and its BPF programs */
-	size_t nprocesses;      /* programs that followed processes ran */
-	const char *left_out;   /* by --budget, now; "nothing" */
+	uint64_t paused_ns;     /* part of elapsed_ns; includes the present pause */
+	uint64_t bytes;         /* bytes written, without archives */
+	uint64_t cpu_ns;        /* CPU time of this process and its BPF programs */
+	size_t nprocesses;      /* programs that followed processes have run */
+	const char *left_out;   /* what --budget leaves out now, or "nothing" */
 	struct record_counts counts;
 	bool paused;
 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A machine with many CPUs: each is sampled, nothing is lost, and the buffers of all CPUs
-# together keep within their limit.
+# A machine with many CPUs. Each CPU is sampled, nothing is lost, and the buffers of all CPUs
+# together stay within their limit.
 . /bin/guest.sh
 
 ncpus=$(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l)
