@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One non-recursive Makefile. Sources are found by their folder, so that adding
-# a file is adding a file; everything built lands in .output/.
+# One non-recursive Makefile. Sources are found by their folders, so a new file needs no
+# line here. All output is below .output/.
 #
 #   make              the programs            make check   install, build, test
 #   make fuzz         fuzz by coverage, FUZZ_SECONDS=15 each
@@ -29,8 +29,8 @@ CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 LDFLAGS := -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=address$(comma)undefined)
 
 ifdef FUZZ
-# Coverage for libFuzzer: only clang has it. NULL + 0, which empty vectors come to, is
-# allowed by now; clang 14 knows no better way to say so.
+# Only clang has coverage for libFuzzer. NULL + 0 occurs with empty vectors. Newer C standards
+# allow it, but clang 14 reports it, so this check is off.
 CFLAGS  += -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
            -fno-sanitize=pointer-overflow \
            -w # warnings are the business of the other builds
@@ -38,10 +38,10 @@ LDFLAGS += -fsanitize=address,undefined
 endif
 
 # The analysis engine needs no BPF, no clang and no root.
-# libopcodes has no stable interface: our own copy of it, with what it needs.
+# libopcodes has no stable interface, so it is linked statically, with the libraries it needs.
 have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a)
 DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(or $(call have_lib,zstd),-lzstd)
-# Other machines' code: a shared one of the same version is loaded (opcodes.h).
+# For code of other machines a shared libopcodes of the same version is loaded (opcodes.h).
 $(O)/analysis/symbols/%.o: CPPFLAGS += -DBINUTILS_VERSION='"$(binutils_version)"'
 binutils_version := $(shell objdump --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')
 ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty -lm
@@ -81,7 +81,7 @@ $(O)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-# `er_print -help command` says what the manual page says.
+# `er_print -help command` prints text from the manual page.
 $(O)/analysis/command/helptext.inc: docs/man/er_print.1 tools/helptext.awk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && awk -f tools/helptext.awk $< > $@
@@ -127,7 +127,7 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
-# Without what needs a loaded capture.
+# Without the files that need a loaded capture.
 $(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o),$(unwind_obj))
 $(O)/tests/fuzz/target_unwind: | $(unwind_obj)
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
@@ -139,7 +139,7 @@ $(fuzzers) $(O)/tests/fuzz/seeds: $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
-# Workloads keep their frame pointers and their functions: they are the oracle.
+# Workloads print true figures for the tests, so they keep frame pointers and all functions.
 $(synprogs): $(O)/tests/%: tests/%.c $(wildcard tests/synprog/*.h)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
@@ -171,7 +171,7 @@ bench:
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/run.sh $(O)
 
-# Built apart, for clang and libFuzzer compile everything anew.
+# A separate build: all objects are compiled by clang, with coverage.
 fuzz:
 	$(Q)$(MAKE) --no-print-directory FUZZ=1 fuzz-programs
 	$(Q)tests/fuzz/run.sh .output/fuzz

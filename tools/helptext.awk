@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the manual page says of each command, as plain text, for `er_print -help command`:
-# from mdoc to rows of C, { "name", "text", "example" }. The text is that of the command's
-# own .It Ic; the example is the first of the page's that uses it.
+# Extracts the manual page's text on each command, for `er_print -help command`. Reads mdoc and
+# writes rows of C: { "name", "text", "example" }. The text is that of the command's own .It Ic. The
+# example is the page's first example that uses the command.
 
 function words(line,  n, rest, w) {
 	n = 0
@@ -26,7 +26,7 @@ function plain(s) {
 	return s
 }
 
-# One line of a paragraph: its macros go, their punctuation stays.
+# Convert one line of a paragraph: remove its macros, keep their punctuation.
 function convert(line,  n, i, w, out, glue, close_with, dash) {
 	if (line !~ /^\./)
 		return plain(line)
@@ -71,7 +71,7 @@ function quoted(s,  i, c, out) {
 	return "\"" out "\""
 }
 
-# Filled to 76 columns, indented by two.
+# Fill lines to 76 columns, indented by two.
 function filled(s,  n, i, paragraphs, np, p, out, line, part) {
 	np = split(s, paragraphs, "\n")
 	for (p = 1; p <= np; p++) {

@@ -44,7 +44,7 @@ echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# One package source may be out of reach while the others have everything.
+# apt-get update fails if one package source cannot be reached. The others may have all packages.
 apt-get update >"$log" 2>&1 || true
 if ! apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
 	why=$(sed -n 's/^[EW]: //p' "$log" | head -n 1)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# page_app.sh FOLDER: the application of the page as arrays of C, with the SHA-256 of its script
-# and its style, which the page's content security policy allows and nothing else. Modules are
-# joined into one block: import lines and the word export go. main.js comes last.
+# page_app.sh FOLDER: writes the application of the page as arrays of C, with the SHA-256 of its
+# script and of its style. The page's content security policy allows these two and nothing else.
+# Modules are joined into one block, without import lines and the word export. main.js comes last.
 set -eu
 export LC_ALL=C
 dir=$1

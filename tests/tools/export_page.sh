@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export --to page: a browser shows the page without an error and without a request, and its
-# numbers are er_print's, also under a filter: the page says er_print's command for it.
+# er_export --to page: a browser shows the page without an error and without a request. Its numbers
+# are er_print's, also under a filter, for which the page shows er_print's command.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 . "$top/tests/lib/npm.sh"
