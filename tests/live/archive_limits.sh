@@ -27,8 +27,8 @@ copy()
 	must_record "$exp" -p high -F "=$prog" -A copy -q 0 "$@" -- "$dir/$prog" alpha:0.5
 }
 archives() { ls "$1/archives" 2>/dev/null | grep -c "^$2"; }
-# told EXPERIMENT TEXT: the lines of the header that contain the text.
-told() { "$er_print" -header "$1" | tr '\n' ' ' | tr -s ' ' | grep -c "$2"; }
+# header_has EXPERIMENT TEXT: the lines of the header that contain the text.
+header_has() { "$er_print" -header "$1" | tr '\n' ' ' | tr -s ' ' | grep -c "$2"; }
 # The experiment's size on the disk, in MB.
 taken() { du -sm "$1/archives" | cut -f 1; }
 
@@ -68,7 +68,7 @@ check_that "what is larger than --archive-limit is left out, the others are not"
 	"$(ls -ls own.er/archives; cat record.err)"
 check_that "and a message says so" \
 	"$(grep -c '1 binaries are not archived, for want of room: raise --archive-limit' record.err) == 1 &&
-	$(told own.er 'the archives had no room') == 1" "$(cat record.err; "$er_print" -header own.er)"
+	$(header_has own.er 'the archives had no room') == 1" "$(cat record.err; "$er_print" -header own.er)"
 copy counts.er "$ram" -L 32
 check_that "archives count towards -L" "$(archives counts.er "${prog}_") == 0 && $(taken counts.er) <= 32" \
 	"$(ls -ls counts.er/archives; cat record.err)"
@@ -100,7 +100,7 @@ check_that "SIGTERM ends archiving at once" "$status == 0 && $took < 1000000 &&
 	"$took us, status $status: $(cat err; ls -lA stopped.er/archives)"
 check_that "and a message says so" "$(grep -c 'archiving was interrupted' err) == 1" "$(cat err)"
 check_that "and the experiment, until er_archive adds the rest" \
-	"$(told stopped.er 'not archived, because archiving was interrupted: ') == 1" \
+	"$(header_has stopped.er 'not archived, because archiving was interrupted: ') == 1" \
 	"$("$er_print" -header stopped.er)"
 
 # The same for er_archive.

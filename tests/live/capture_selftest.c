@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/live/tallied.h"
+#include "tests/live/clock_sums.h"
 
 struct spinner {
 	pthread_t thread;

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tests/live/told.h"
+#include "tests/live/child.h"
 
 static struct capture_plan states = { .interval_ns = 10 * MS, .states = true };
 
@@ -14,7 +14,7 @@ static void short_and_long(void)
 		uint64_t before = now_ns(CLOCK_MONOTONIC);
 
 		sleep_ms(1);
-		told->n += now_ns(CLOCK_MONOTONIC) - before >= 8 * MS; /* the machine is busy */
+		report->n += now_ns(CLOCK_MONOTONIC) - before >= 8 * MS; /* the machine is busy */
 		sleep_ms(12);
 	}
 }
@@ -40,8 +40,8 @@ static void test_threshold(void)
 			 !(w->flags & ER_WAIT_TRACED) || !whole;
 		n += w->task.tid == (uint32_t)pid && w->syscall == SYS_clock_nanosleep;
 	}
-	result("threshold", n >= 20 && n <= 20 + told->n && !wrong,
-	       "%zu waits of 20 and up to %u, %zu of all wrong", n, told->n, wrong);
+	result("threshold", n >= 20 && n <= 20 + report->n && !wrong,
+	       "%zu waits of 20 and up to %u, %zu of all wrong", n, report->n, wrong);
 	check_rest("threshold, rests");
 	capture_close(c);
 }
@@ -61,10 +61,10 @@ static void one_to_three(void)
 	do {
 		at = not_queued_ns();
 		sleep_ms(1);
-		told->a_ns += not_queued_ns() - at;
+		report->a_ns += not_queued_ns() - at;
 		at = not_queued_ns();
 		poll(NULL, 0, 3);
-		told->b_ns += not_queued_ns() - at;
+		report->b_ns += not_queued_ns() - at;
 	} while (now_ns(CLOCK_MONOTONIC) < until);
 }
 
@@ -98,7 +98,7 @@ static void test_proportion(void)
 		first += w->syscall == SYS_clock_nanosleep ? w->blocked_weight : 0;
 	}
 	got = all ? (double)first / all : 0;
-	want = (double)told->a_ns / (told->a_ns + told->b_ns);
+	want = (double)report->a_ns / (report->a_ns + report->b_ns);
 	sigma = n ? want * (1 - want) / n : 1; /* variance */
 	result("waits of 1 : 3", n > 50 && (got - want) * (got - want) <= 16 * sigma,
 	       "%.1f %% of the weight, %.1f %% of the time, %zu waits", 100 * got, 100 * want, n);
@@ -201,6 +201,6 @@ int main(int argc, char **argv)
 		{ "shed", test_shed },
 	};
 
-	told_init();
+	child_init();
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/live/told.h"
+#include "tests/live/child.h"
 
 static struct capture_plan states = { .interval_ns = 10 * MS, .states = true };
 
 static void *exec_here(void *arg)
 {
-	told->tid = gettid();
+	report->tid = gettid();
 	sleep_ms(20);
 	execl("/proc/self/exe", "nap", "nap", NULL); /* main() sleeps for 50 ms */
 	return NULL;
@@ -38,7 +38,7 @@ static void test_exec(void)
 
 	waitpid(pid, &status, 0);
 	end(c);
-	old = thread_sum(pid, told->tid);
+	old = thread_sum(pid, report->tid);
 	leader = thread_sum(pid, pid);
 	/* Totals from two CPUs may come in any order. */
 	for (size_t i = 0; i < totals.len; i++) {
@@ -49,7 +49,7 @@ static void test_exec(void)
 		slept += t->off_ns[ER_OFF_SLEEP];
 		again = t->begin_ns > again ? t->begin_ns : again;
 	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || !told->tid) {
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || !report->tid) {
 		printf("skip exec in a thread: it did not\n");
 	} else {
 		result("exec in a thread",
@@ -112,6 +112,6 @@ int main(int argc, char **argv)
 		sleep_ms(50);
 		return 0;
 	}
-	told_init();
+	child_init();
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

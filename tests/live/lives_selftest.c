@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tests/live/told.h"
+#include "tests/live/child.h"
 
 enum { NTHREADS = 200 };
 
@@ -32,7 +32,7 @@ static void make_threads(void)
 		if (pthread_create(&t, NULL, nap, NULL))
 			return;
 		pthread_join(t, NULL);
-		told->n++;
+		report->n++;
 	}
 }
 
@@ -53,8 +53,8 @@ static void test_births(void)
 		n++;
 		whole += t->flags & ER_TOTAL_BORN && t->flags & ER_TOTAL_ENDED;
 	}
-	result("threads born and gone", n == told->n + 1 && whole == n,
-	       "%u threads, %zu totals, %zu of whole lives", told->n + 1, n, whole);
+	result("threads born and gone", n == report->n + 1 && whole == n,
+	       "%u threads, %zu totals, %zu of whole lives", report->n + 1, n, whole);
 	check_exact("threads born and gone, sums");
 	check_rest("threads born and gone, rests");
 	capture_close(c);
@@ -68,7 +68,7 @@ static void fork_many(void)
 
 		if (!pid)
 			_exit(0);
-		told->n += pid > 0;
+		report->n += pid > 0;
 		waitpid(pid, NULL, 0);
 	}
 }
@@ -175,10 +175,10 @@ static void use_things(void)
 	int in = open("/dev/zero", O_RDONLY | O_CLOEXEC), out = open("/dev/null", O_WRONLY);
 
 	for (int i = 0; i < WRITES; i++)
-		told->a_ns += write(out, room, WRITTEN);
+		report->a_ns += write(out, room, WRITTEN);
 	for (int i = 0; i < NAPS; i++)
 		sleep_ms(1);
-	told->b_ns += read(in, room, READ);
+	report->b_ns += read(in, room, READ);
 	raise(SIGCHLD);
 }
 
@@ -219,10 +219,10 @@ static void test_usage(void)
 	if (access("/proc/self/io", R_OK))
 		printf("skip bytes read and written: the kernel counts none\n");
 	else
-		result("bytes read and written", t->wchar == told->a_ns && t->rchar == told->b_ns,
+		result("bytes read and written", t->wchar == report->a_ns && t->rchar == report->b_ns,
 		       "wrote %llu of %llu, read %llu of %llu", (unsigned long long)t->wchar,
-		       (unsigned long long)told->a_ns, (unsigned long long)t->rchar,
-		       (unsigned long long)told->b_ns);
+		       (unsigned long long)report->a_ns, (unsigned long long)t->rchar,
+		       (unsigned long long)report->b_ns);
 	result("system calls", t->ncalls >= WRITES + NAPS + 4 && t->ncalls <= WRITES + NAPS + 20,
 	       "%llu, at least %u were made", (unsigned long long)t->ncalls, WRITES + NAPS + 4);
 	capture_close(c);
@@ -241,8 +241,8 @@ static void test_short_lives(void)
 		n += totals.data[i].task.tgid > (uint32_t)pid && totals.data[i].flags & ER_TOTAL_BORN &&
 		     totals.data[i].flags & ER_TOTAL_ENDED && !strncmp(totals.data[i].task.comm, "lives", 5);
 	/* Process numbers may wrap around; then some are smaller. */
-	result("short lives", n >= told->n * 9 / 10 && n <= told->n, "%u processes, %zu totals",
-	       told->n, n);
+	result("short lives", n >= report->n * 9 / 10 && n <= report->n, "%u processes, %zu totals",
+	       report->n, n);
 	check_exact("short lives, sums");
 	capture_close(c);
 }
@@ -400,9 +400,9 @@ static void test_across(void)
 
 static void sleep_noting(void)
 {
-	told->a_ns = now_ns(CLOCK_MONOTONIC);
+	report->a_ns = now_ns(CLOCK_MONOTONIC);
 	sleep_ms(50);
-	told->b_ns = now_ns(CLOCK_MONOTONIC);
+	report->b_ns = now_ns(CLOCK_MONOTONIC);
 }
 
 /* A wait lies between two readings of the clock, one before and one after it. */
@@ -421,10 +421,10 @@ static void test_times(void)
 			w = &waits.data[i];
 	began = w ? w->h.time_ns - w->runq_ns - w->blocked_ns : 0;
 	result("the time of a wait",
-	       w && began + slack >= told->a_ns && w->h.time_ns <= told->b_ns + slack,
+	       w && began + slack >= report->a_ns && w->h.time_ns <= report->b_ns + slack,
 	       "%.3f ms after the clock was read, %.3f ms before",
-	       ((double)began - (double)told->a_ns) / MS,
-	       w ? ((double)told->b_ns - (double)w->h.time_ns) / MS : 0);
+	       ((double)began - (double)report->a_ns) / MS,
+	       w ? ((double)report->b_ns - (double)w->h.time_ns) / MS : 0);
 	capture_close(c);
 }
 
@@ -449,9 +449,9 @@ static void test_losses(void)
 	lost = lost_records(c, ER_KIND_WAIT) + lost_records(c, ER_KIND_STACK);
 	for (size_t i = 0; i < totals.len; i++)
 		n += totals.data[i].task.tgid == (uint32_t)pid;
-	result("a tiny ring", lost > 0 && !lost_records(c, ER_KIND_TOTAL) && n == told->n + 1,
+	result("a tiny ring", lost > 0 && !lost_records(c, ER_KIND_TOTAL) && n == report->n + 1,
 	       "%llu waits and stacks lost, %u threads, %zu totals", (unsigned long long)lost,
-	       told->n + 1, n);
+	       report->n + 1, n);
 	check_exact("a tiny ring, sums");
 	check_rest("a tiny ring, rests");
 	capture_close(c);
@@ -487,6 +487,6 @@ int main(int argc, char **argv)
 		{ "storm", test_end_in_a_storm },
 	};
 
-	told_init();
+	child_init();
 	return selftest_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

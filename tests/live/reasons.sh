@@ -103,7 +103,7 @@ $(awk -F'\t' '$2 == "runq" { print $4 }' truths | tr '\n' ' ')
 END
 known=$(share "HOLDER != 0" 1 "THRID == $one && MSTATE eq WAIT_CPU")
 other=$(share "HOLDER == $two" 1 "THRID == $one && MSTATE eq WAIT_CPU")
-check_that "a wait for a CPU names who had it" "${known% *} >= 0.9 && ${other% *} > 0" \
+check_that "a wait for a CPU names the thread that had it" "${known% *} >= 0.9 && ${other% *} > 0" \
 	"known $known, the other $other"
 
 # er_print's sums for reasons are the same.

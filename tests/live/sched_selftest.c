@@ -13,7 +13,7 @@
 
 #include "tests/live/cgroup.h"
 #include "tests/live/delayed.h"
-#include "tests/live/taken.h"
+#include "tests/live/thread_records.h"
 
 enum { MAX_KIDS = 6 };
 
@@ -139,7 +139,7 @@ static void test_spinners(void)
 {
 	cpu = some_cpu();
 	run_kids("three on one CPU", 3, spin_pinned);
-	check_oncpu("three on one CPU, who had it");
+	check_oncpu("three on one CPU, the thread that had it");
 	check_exact("three on one CPU, sums");
 }
 

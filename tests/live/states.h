@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-#include "tests/live/taken.h"
+#include "tests/live/thread_records.h"
 
 enum {
 	ROUNDS = 8,

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/live/tallied.h"
+#include "tests/live/clock_sums.h"
 
 /*
  * The first thread of a process, which has the process's number. Its children and the other threads

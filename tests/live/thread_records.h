@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Collects all records of a capture with states, by thread. */
-#ifndef TAKEN_H
-#define TAKEN_H
+#ifndef THREAD_RECORDS_H
+#define THREAD_RECORDS_H
 
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
@@ -159,8 +159,8 @@ static inline void check_rest(const char *name)
 		for (int k = 0; s->ntotals == 1 && k < ER_OFF_STATES; k++, n++)
 			wrong += s->total.rest_ns[k] + s->weight[k] != s->total.off_ns[k];
 	}
-	result(name, !wrong && n, "%zu of %zu states have another rest than off less recorded",
-	       wrong, n);
+	result(name, !wrong && n,
+	       "%zu of %zu states: the remainder is not the time off the CPU minus the records", wrong, n);
 }
 
 #endif

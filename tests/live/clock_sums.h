@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds up the records of a capture of the clock. Also children that use the CPU meanwhile. */
-#ifndef TALLIED_H
-#define TALLIED_H
+#ifndef CLOCK_SUMS_H
+#define CLOCK_SUMS_H
 
 #include <sys/resource.h>
 

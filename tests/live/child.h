@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Children that do something during a capture and report it. */
-#ifndef TOLD_H
-#define TOLD_H
+#ifndef CHILD_H
+#define CHILD_H
 
 #include <sys/mman.h>
 
-#include "tests/live/taken.h"
+#include "tests/live/thread_records.h"
 
 /* What a child reports, in shared memory. */
-static struct told {
+static struct child_report {
 	uint32_t tid;
 	uint64_t a_ns, b_ns;
 	uint32_t n;
-} * told;
+} * report;
 
 static inline pid_t child(void (*work)(void))
 {
 	pid_t pid;
 
-	memset(told, 0, sizeof(*told));
+	memset(report, 0, sizeof(*report));
 	pid = fork();
 	if (!pid) {
 		work();
@@ -45,9 +45,9 @@ static inline void wait_asleep(pid_t pid)
 }
 
 /* Call this before the first child is started. */
-static inline void told_init(void)
+static inline void child_init(void)
 {
-	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
 #endif
