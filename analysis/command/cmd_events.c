@@ -34,7 +34,7 @@ static int cmd_iocallstack(struct shell *sh, int argc, char **argv)
 static const struct command rows[] = {
 	{ SECTION_EVENTS, "leaks", .run = cmd_leaks, .help = "list leaks by call stack" },
 	{ SECTION_EVENTS, "allocs", .run = cmd_allocs, .help = "list allocations by call stack" },
-	{ SECTION_EVENTS, "heap", .run = cmd_heap, .help = "list both by call stack" },
+	{ SECTION_EVENTS, "heap", .run = cmd_heap, .help = "list leaks and allocations by call stack" },
 	{ SECTION_EVENTS, "heapstat", .view = view_heapstat,
 	  .help = "show sizes, sums and the peak of memory" },
 	{ SECTION_EVENTS, "ioactivity", .view = view_ioactivity, .help = "list I/O by file" },

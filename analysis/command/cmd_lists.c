@@ -114,7 +114,7 @@ static const struct command rows[] = {
 	{ SECTION_CALLERS, "crmlast", .run = cmd_crmlast,
 	  .help = "remove the last function of the chain" },
 	{ SECTION_CALLERS, "calltree", "ctree", .view = view_calltree,
-	  .help = "show who called whom as a tree" },
+	  .help = "show callers and callees as a tree" },
 };
 
 const struct command_rows list_commands = COMMAND_ROWS(rows);

@@ -236,9 +236,9 @@ static const struct command rows[] = {
 	  .help = "list the metrics of memory objects" },
 
 	{ SECTION_CALLERS, "cmetrics", ARGS_METRIC_SPEC, .run = cmd_cmetrics,
-	  .help = "choose their metrics, or show them" },
+	  .help = "choose the metrics of these lists, or show them" },
 	{ SECTION_CALLERS, "csort", ARGS_METRIC_SPEC, .run = cmd_csort,
-	  .help = "choose the metric to sort them by, or show it" },
+	  .help = "choose the sort metric of these lists, or show it" },
 
 	{ SECTION_OUTPUT, "compare", .args = "[on|off|delta|ratio]", .max = 1, .option_args = 1,
 	  .run = cmd_compare, .rc = RC_FIRST,

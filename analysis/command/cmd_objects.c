@@ -129,7 +129,7 @@ static int cmd_objects_default(struct shell *sh, int argc, char **argv)
 
 static const struct command rows[] = {
 	{ SECTION_OBJECTS, "objects", .view = view_objects,
-	  .help = "list the load objects and what is wrong there" },
+	  .help = "list the load objects and problems in reading them" },
 	{ SECTION_OBJECTS, "object_list", .view = view_object_list,
 	  .help = "list the load objects, shown or hidden" },
 	{ SECTION_OBJECTS, "object_show", ARGS_OBJECTS, .run = cmd_object_show, .rc = RC_FROM_LAST,
@@ -137,11 +137,11 @@ static const struct command rows[] = {
 	{ SECTION_OBJECTS, "object_hide", ARGS_OBJECTS, .run = cmd_object_hide, .rc = RC_FROM_LAST,
 	  .help = "show each of these load objects as one line" },
 	{ SECTION_OBJECTS, "object_api", ARGS_OBJECTS, .run = cmd_object_api, .rc = RC_FROM_LAST,
-	  .help = "show of these load objects only what was called from others" },
+	  .help = "show only functions that other load objects called" },
 	{ SECTION_OBJECTS, "object_select", ARGS_OBJECTS, .run = cmd_object_select,
 	  .help = "show the functions of these objects only" },
 	{ SECTION_OBJECTS, "objects_default", .run = cmd_objects_default,
-	  .help = "show load objects as at the start" },
+	  .help = "show load objects by the defaults again" },
 };
 
 const struct command_rows object_commands = COMMAND_ROWS(rows);

@@ -73,11 +73,11 @@ static int cmd_drop_exp(struct shell *sh, int argc, char **argv)
 
 static const struct command rows[] = {
 	{ SECTION_EXPERIMENTS, "open_exp", ARGS_PATH, .run = cmd_open_exp,
-	  .help = "open this instead of all that is open" },
+	  .help = "open this experiment instead of the open ones" },
 	{ SECTION_EXPERIMENTS, "add_exp", ARGS_PATH, .run = cmd_add_exp,
-	  .help = "open this, too" },
+	  .help = "open this experiment, too" },
 	{ SECTION_EXPERIMENTS, "drop_exp", ARGS_PATH, .run = cmd_drop_exp,
-	  .help = "close this one" },
+	  .help = "close this experiment" },
 };
 
 const struct command_rows open_commands = COMMAND_ROWS(rows);

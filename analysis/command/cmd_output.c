@@ -201,7 +201,7 @@ static const struct command rows[] = {
 	  .help = "write everything as a page for a web browser" },
 	{ SECTION_OUTPUT, "limit", .args = "[n]", .max = 1, .option_args = 1,
 	  .whole_line = true, .run = cmd_limit,
-	  .help = "print the first n entries, all for 0" },
+	  .help = "print the first n entries; 0 prints all" },
 	{ SECTION_OUTPUT, "name", .args = "[long|short|mangled[:soname|:nosoname]]", .max = 1,
 	  .option_args = 1, .run = cmd_name, .rc = RC_FIRST,
 	  .help = "choose how functions are named" },

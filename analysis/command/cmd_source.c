@@ -207,7 +207,7 @@ static const struct command rows[] = {
 	{ SECTION_SOURCE, "dcc", ARGS_CLASSES, .run = cmd_dcc, .rc = RC_EVERY,
 	  .help = "choose what disassembly shows, or show it" },
 	{ SECTION_SOURCE, "dthresh", ARGS_PERCENT, .run = cmd_dthresh, .rc = RC_FIRST,
-	  .help = "the share that gets ## in disassembly" },
+	  .help = "choose what share gets ## in disassembly" },
 	{ SECTION_SOURCE, "cc", ARGS_CLASSES, .run = cmd_cc, .rc = RC_EVERY,
 	  .help = "scc and dcc at once" },
 	{ SECTION_SOURCE, "setpath", ARGS_DIRS, .run = cmd_setpath, .rc = RC_FIRST,
