@@ -319,11 +319,11 @@ static const struct {
 	    .remedy = "needs Linux 6.4 or later with CONFIG_PER_VMA_LOCK, without PREEMPT_RT" },
 	  try_vma_lock },
 	{ { "tracepoint after a switch",
-	    .cost = "a probe after a switch takes the stacks of waits, which costs more",
+	    .cost = "the stacks of waits are taken by a probe after a switch, which costs more",
 	    .remedy = "needs Linux 6.16 or later" },
 	  try_sched_exit },
 	{ { "probe after a switch",
-	    .cost = "without that tracepoint, too, stacks are taken when threads leave their CPU, and "
+	    .cost = "if the tracepoint is missing, too, stacks are taken when threads leave their CPU, and "
 		    "only for waits predicted to be long; other waits have no stack",
 	    .remedy = "needs a kernel with CONFIG_KPROBES, and kernel.kptr_restrict below 2" },
 	  try_finish },

@@ -14,9 +14,9 @@ static const struct absent {
 	{ "ifreq", "instruction counts", "pcs and disasm show where time was spent" },
 	{ "races", "data races", "valgrind --tool=drd and the thread sanitizer find them" },
 	{ "rdetail", "data races", "valgrind --tool=drd and the thread sanitizer find them" },
-	{ "deadlocks", "deadlocks", "waits and locks show who waits for whom" },
-	{ "ddetail", "deadlocks", "waits and locks show who waits for whom" },
-	{ "dsummary", "deadlocks", "waits and locks show who waits for whom" },
+	{ "deadlocks", "deadlocks", "waits and locks show which threads wait for which" },
+	{ "ddetail", "deadlocks", "waits and locks show which threads wait for which" },
+	{ "dsummary", "deadlocks", "waits and locks show which threads wait for which" },
 	{ "omp_preg", "OpenMP parallel regions", "functions lists their bodies" },
 	{ "omp_task", "OpenMP tasks", "functions lists their bodies" },
 };

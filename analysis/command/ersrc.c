@@ -28,7 +28,7 @@ static const char usage[] =
 	"  -source item [tag]    show the source of a function or file; also -src\n"
 	"  -disasm item [tag]    show the instructions of a function or file\n"
 	"  -scc classes          the remarks in source, as in er_print\n"
-	"  -dcc classes          what stands in disassembly\n"
+	"  -dcc classes          what disassembly shows\n"
 	"  -cc classes           both\n"
 	"  -outfile file         write what follows to this file; - is standard output\n"
 	"  -V, --version         print the version\n"

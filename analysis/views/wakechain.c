@@ -103,14 +103,14 @@ static void put_thread(struct chain *c, struct branch *b, const struct activity 
 {
 	int64_t pid = waker ? a->waker_pid : a->holder_pid, tid = waker ? a->waker : a->holder;
 	char *name = thread_text(c, pid, tid);
-	struct branch *who;
+	struct branch *end;
 
 	if (waker)
-		who = branch_put(c, b, time, "ended by %s: %s", name, path_text(c, a->waker_stack));
+		end = branch_put(c, b, time, "ended by %s: %s", name, path_text(c, a->waker_stack));
 	else
-		who = branch_put(c, b, time, "%s had it", name);
+		end = branch_put(c, b, time, "%s had it", name);
 	free(name);
-	follow(c, who, tid, a->begin, a->end, time, depth);
+	follow(c, end, tid, a->begin, a->end, time, depth);
 }
 
 /* As in wait_holder. */

@@ -106,7 +106,7 @@ static void put_pairs(struct wait_report *w)
 int view_wakers(struct view_state *v, struct table *t, struct diag *d)
 {
 	static const struct wait_view view = { .name = "wakers",
-					       .title = "Who ended whose waits, most time first",
+					       .title = "Threads that ended the waits of others, most time first",
 					       .heading = "Waker -> waiting thread",
 					       .what = "waits",
 					       .add = add_wait,

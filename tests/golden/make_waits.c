@@ -14,10 +14,11 @@
  * Not followed: PID 40 `crond` sleeps 990 and computes 10 (in the founder), kernel
  *   thread 5 `kworker/0:1` computes 20 and has no work for 980.
  *
- * Waits for the mutex are sampled: the packets of 13 stand for four times, those of
- * 14 for twice their length. The pipe is traced, each wait alone.
- * lacks.1.er: the same, but the threads.xml says that TID 13 had 50 more of sleep.
- * states.1.er, not of er_kernel: each state with amounts that tell it from the others.
+ * Waits for the mutex are sampled: a packet of 13 represents four times its length, one of 14
+ * twice its length. Waits for the pipe are traced: each has a packet of its own.
+ *
+ * lacks.1.er is the same, but its threads.xml says that TID 13 slept for 50 ms more.
+ * states.1.er is not from er_kernel: each state has amounts that no other state has.
  */
 #include <stdio.h>
 #include <string.h>

@@ -41,7 +41,7 @@ check_that "counts" "$(tail -n 1 out | grep -c '^4 passed, 3 failed, 1 skipped$'
 check_that "a second result counts" "$(grep -c '^ok flaky: now' out) == 1" "$(cat out)"
 check_that "the first result is shown, too" "$(grep -c '^again: not ok flaky: at first' out) == 1" "$(cat out)"
 check_that "a test that hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 2 s' out) == 1" "$(cat out)"
-check_that "silence is a failure" "$(grep -c '^not ok mute: no case reported' out) == 1" "$(cat out)"
+check_that "a test that prints nothing has failed" "$(grep -c '^not ok mute: no case reported' out) == 1" "$(cat out)"
 sed -n '/^Failed:/,$p' out >end
 for what in 'not ok bad: always' 'seen: 42' 'not ok hangs' 'not ok mute'; do
 	check "the summary shows: $what" grep -q "$what" end

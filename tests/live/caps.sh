@@ -16,7 +16,7 @@ mkdir home && chown 65534:65534 home
 as_nobody() { (cd home && setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"); }
 
 as_nobody ../plain -o no.er -t 1 >out 2>err
-check_that "without: one sentence, nothing left" \
+check_that "without capabilities: one sentence, nothing left behind" \
 	"$? != 0 && $(wc -l <err) == 1 && $(ls -A home | wc -l) == 0" "$(cat err; ls -A home)"
 
 as_nobody ../capable -o yes.er -p high -F on -q 0 -- sh -c \
@@ -36,7 +36,7 @@ check_that "--check says what is lost, with cap_dac_read_search, too" \
 		grep -c 'without: functions of programs that you may not read have no names') == 1" "$(cat out)"
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep capable
 "$er_kernel" --check >out 2>err
-check_that "root lacks nothing of that" \
+check_that "root: no file is refused" \
 	"$(grep -c '^yes  binaries that only others may read' out) == 1" "$(cat out)"
 
 # Which capabilities the recorder has while it records, as numbers. Root's recorder has these in
@@ -60,7 +60,7 @@ gives_up()
 	left=$(too_many $pid CapEff $effective)$(too_many $pid CapPrm $permitted)
 	kill -INT $pid
 	wait $pid
-	check_that "$name: ends well without the capabilities that it began with" "$? == 0" "$(cat err)"
+	check_that "$name: ends with status 0 after capabilities were given up" "$? == 0" "$(cat err)"
 	[ "$left" = 00 ] && ok "$name: gives them up" || not_ok "$name: gives them up" "left $left"
 }
 

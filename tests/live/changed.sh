@@ -45,7 +45,7 @@ spoil()
 	begin
 	sh -c "$2" >/dev/null 2>&1
 	finish
-	check_that "$1: ends by itself, and not well" "${status%%,*} == 1" "status $status; $(cat record.err)"
+	check_that "$1: ends by itself with a failure" "${status%%,*} == 1" "status $status; $(cat record.err)"
 	check_that "$1: one sentence" \
 		"$(wc -l <record.err) == 1 && $(grep -c 'another program removed or changed' record.err) == 1" \
 		"$(cat record.err)"
@@ -68,6 +68,6 @@ size=$(cat y.er/_spin*/data.frameinfo | wc -c)
 sleep 1
 kill -INT $recorder
 finish
-check_that "moved: goes on where it is" "$status == 0 && $(grep -c 'another program' record.err) == 0 &&
+check_that "moved: recording continues in the new place" "$status == 0 && $(grep -c 'another program' record.err) == 0 &&
 	$(cat y.er/_spin*/data.frameinfo | wc -c) > $size" "status $status; $(cat record.err)"
-check "moved: it is whole" sh -c "'$er_print' -header full y.er >header && ! grep 'not closed' header"
+check "moved: the experiment is complete" sh -c "'$er_print' -header full y.er >header && ! grep 'not closed' header"

@@ -52,7 +52,7 @@ else
 fi
 
 unshare --fork --pid --mount-proc "$er_kernel" -o inside.er -t 0.3 >out 2>err
-check_that "a recorder in a container says that numbers are others" \
+check_that "a recorder in a container says that process numbers differ" \
 	"$? == 0 && $(wc -l <err) == 1 && $(grep -c 'process numbers of the host' err) == 1" "$(cat err)"
 check_that "and so does its experiment" \
 	"$("$er_print" -header full inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \

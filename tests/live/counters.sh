@@ -49,7 +49,7 @@ adds_up one.er
 read -r events seen <<END
 $(query 'events seen from counter where name eq "minor-faults"' one.er)
 END
-check_that "overflows are nearly all that the counter has" \
+check_that "overflows are nearly the counter's own sum" \
 	"$seen <= $events && $events - $seen <= 0.02 * $events + 20" "$seen of $events"
 
 # Each packet represents a whole interval of events. An interval begins at a random number.
@@ -58,7 +58,7 @@ cp record.out out
 p="PID==$(pid_of_faults)"
 want=$(truth out touch_pages) got=$(count_of touch_pages e.page-faults some.er "$p")
 lost=$(lost_of some.er)
-check_that "one fault in 50 stands for 50" \
+check_that "an overflow at an interval of 50 counts as 50 faults" \
 	"$got <= $want * 1.01 + 200 && $got + 50 * $lost >= $want * 0.99 - 200" "got $got, want $want"
 check_that "multiples of the interval" "$got % 50 == 0"
 adds_up some.er
@@ -123,5 +123,5 @@ record none.er -h nothing -q 0 true && not_ok "an unknown counter is refused" ||
 
 # Without -h the counter program is not loaded, and nothing mentions counters.
 must_record plain.er -q 0 true
-check_that "no counters, nothing of them" "$(grep -c 'hwsimctr\|hwcounter' plain.er/log.xml) + \
+check_that "without -h nothing mentions counters" "$(grep -c 'hwsimctr\|hwcounter' plain.er/log.xml) + \
 	$(grep -c '<counter' plain.er/recorder.xml) == 0 && $(ls plain.er | grep -c hwcounters) == 0"

@@ -28,9 +28,9 @@ refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 start pause.er -p high -q 0.3 -- \
 	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:4' "$syn"
 sleep 1.3
-check "is recording" state_is recording
+check "the status says recording" state_is recording
 ctl pause --pid $pid && ok "pause" || not_ok "pause" "$(cat ctl.err)"
-check "is paused" state_is paused
+check "the status says paused" state_is paused
 check_that "the state has the pause's time" "$(grep -c 's of it paused' ctl.out) == 1" "$(cat ctl.out)"
 sleep 0.5
 ctl sample 'halfway & on' --pid $pid && ok "sample" || not_ok "sample" "$(cat ctl.err)"
@@ -83,7 +83,7 @@ check_that "CPU time outside the pause is recorded, and none inside" \
 	"$got >= 0.98 * ($least1 + $least2) - 0.05 && $got <= $most1 + $most2 + 0.05 && $least2 > 0.1" \
 	"got $got of $least1 + $least2 to $most1 + $most2"
 "$er_print" -header full pause.er >header
-check_that "the header tells of the pause" "$(grep -c 'Paused 1 time' header) == 1" "$(cat header)"
+check_that "the header reports the pause" "$(grep -c 'Paused 1 time' header) == 1" "$(cat header)"
 "$er_print" -microstates pause.er >threads 2>&1
 check_that "the states of each thread add up" "$(grep -c "^Checked: the states of each row add up" threads) == 1" \
 	"$(tail -n 5 threads)"
@@ -140,7 +140,7 @@ check_that "a long and a binary request are refused" \
 ctl status --pid $pid && ok "others are served beside them" || not_ok "served beside" "$(cat ctl.err)"
 kill $hostile 2>/dev/null
 wait $hostile 2>/dev/null
-check_that "memory does not grow by them" "$(rss $pid) - $rss < 8000" "$rss to $(rss $pid) KB"
+check_that "memory does not grow with many processes" "$(rss $pid) - $rss < 8000" "$rss to $(rss $pid) KB"
 sleep 1.5
 check_that "nor do descriptors" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
 

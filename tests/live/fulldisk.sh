@@ -33,7 +33,7 @@ load=$!
 (ulimit -f 200; exec timeout 90 "$er_kernel" -o limit.er -p 0.2 -t 100) >record.out 2>record.err
 status=$?
 kill $load
-check_that "a limit of file sizes ends it, and not well" "$status == 1" "status $status"
+check_that "a limit of file sizes ends the recording with a failure" "$status == 1" "status $status"
 check_that "it says so once" "$(grep -c 'too large' record.err) == 1 && $(wc -l <record.err) == 1" \
 	"$(cat record.err)"
 check "it opens" "$er_print" -header -functions limit.er

@@ -111,7 +111,7 @@ mkdir -m 700 hidden && chmod 755 $prog && mv $prog hidden/
 ./hidden/$prog -w 0.3 alpha:1.5 >/dev/null &
 $nobody ./capable -o home/hidden.er -p high -F "=$prog" -t 1.5 >out 2>err
 wait $!
-check_that "so is one in a directory of its owner's alone" \
+check_that "a file in a directory that only its owner can read is left out, too" \
 	"$(ls home/hidden.er/archives 2>/dev/null | grep -c "^${prog}_") == 0" "$(ls home/hidden.er/archives)"
 
 # An overlay shows other device and inode numbers for mappings than stat(2).

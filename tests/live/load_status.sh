@@ -28,7 +28,7 @@ check_that "-x with a load that cannot be run ends" "$? == 127 && $(wc -l <err) 
 check_that "-t ends the recording, not the load" "$? == 5 && $(grep -c done out) == 1" "$(cat out err)"
 
 echo through | "$er_kernel" -o in.er -q 0 -- cat >out 2>err
-check_that "standard input is the load's" "$(grep -c through out) == 1" "$(cat out err)"
+check_that "the load keeps its standard input" "$(grep -c through out) == 1" "$(cat out err)"
 "$er_kernel" -o sig.er -q 0 -- grep -E 'SigBlk|SigIgn' /proc/self/status >out 2>err
 grep -E 'SigBlk|SigIgn' /proc/self/status >mine
 cmp -s out mine && ok "signals of the load are as ours" || not_ok "signals of the load are as ours" "$(cat out mine)"

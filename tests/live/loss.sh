@@ -34,7 +34,7 @@ balanced()
 {
 	accounts "$2" ring ON_CPU
 	# A CPU may have been idle all the time.
-	check_that "$1: every CPU has its account" \
+	check_that "$1: every CPU has its counts" \
 		"$(query 'count() from ring' "$2") >= $(nproc) && $(wc -l <rings) > 0" "$accounts"
 	check_that "$1: recorded + lost = produced" \
 		"$(query 'count() from ring where recorded + lost != produced' "$2") == 0" "$accounts"
@@ -52,7 +52,7 @@ must_record easy.er -F on -p high -q 0 -- "$syn/spin" -t 2 alpha:1 beta:1
 balanced "an easy load" easy.er
 check_that "an easy load: nothing is lost" "$(lost easy.er) + $(lost easy.er waitring) == 0" "$accounts"
 "$er_print" -header full easy.er >header 2>&1
-check "the header speaks of losses" grep -qiE 'lost' header
+check "the header reports losses" grep -qiE 'lost' header
 
 # A stopped recorder cannot drain the rings, so records that do not fit are lost.
 "$er_kernel" -o stopped.er -F on -p 0.02 -t 8 >out 2>err &
@@ -67,7 +67,7 @@ cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 taskset -c "$cpu" sh -c 'i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done'
 kill -CONT $pid
 wait $pid
-check_that "a recorder that was stopped ends well" "$? == 0" "$(cat err)"
+check_that "a stopped recorder ends with status 0 when continued" "$? == 0" "$(cat err)"
 wait
 balanced "a stopped recorder" stopped.er
 n=$(lost stopped.er) waits=$(lost stopped.er waitring)
@@ -76,10 +76,10 @@ check_that "a stopped recorder: much is lost" "$n > 0" "$accounts"
 for lost in $n $waits; do
 	check "a stopped recorder: the header says how much" sh -c "tr -d , <header | grep -i lost | grep -qw $lost"
 done
-check "a stopped recorder: records of processes, too" \
+check "a stopped recorder: records of processes are lost, too" \
 	[ "$(query 'sum(count) from dropped where what eq "records of processes and mappings"' stopped.er)" -ge 100 ]
-check "a stopped recorder: and the terminal, of which samples and waits are how many" \
+check "a stopped recorder: the terminal says how many samples and waits were lost" \
 	grep -qE "lost: $n of .* samples?, $waits of .* waits?, " err
-check_that "a stopped recorder: and of which threads, in which of its seconds" \
+check_that "a stopped recorder: the header names threads and seconds of losses" \
 	"$(query 'count() from loss where tid' stopped.er) > 0 &&
 	$(query 'max(second*1e9) from loss' stopped.er) <= $(query 'ended_ns from capture' stopped.er)"

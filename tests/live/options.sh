@@ -22,8 +22,8 @@ refused()
 
 refused "-o without .er" -o a -t 1
 refused "-o in a directory that is missing" -o none/a.er -t 1
-refused "-d that is missing" -d none -t 1
-refused "-d that is a file" -d /etc/passwd -t 1
+refused "-d: a missing directory" -d none -t 1
+refused "-d: a file" -d /etc/passwd -t 1
 refused "-g without .erg" -g grp -t 1
 refused "-p nonsense" -p often -t 1
 refused "-p negative" -p -5 -t 1
@@ -122,7 +122,7 @@ check_that "and nothing of the first second" "$own >= 1" "first packet at $own"
 
 must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
 check "ten comments" grep -q 'ten & more' notes.er/notes
-check_that "the header begins with them" \
+check_that "the header begins with the comments" \
 	"$("$er_print" -header full notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
 
 mkdir quiet && cd quiet || exit 1
@@ -142,7 +142,7 @@ check "--check" "$er_kernel" --check
 record p.er -p 5m -t 0.3
 check "-p 5m" grep -q 'ptimer="' p.er/log.xml
 record big.er -p 2000 -t 0.3
-check_that "above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
+check_that "-p above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
 record limit.er -L 1 -p high -t 2
 check "-L 1 opens" "$er_print" -header full limit.er
 check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
@@ -151,18 +151,18 @@ check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
 sample_count() { query 'count() from event where kind eq "sample"' "$1"; }
 must_record s1.er -S 1 -t 2.5 -p off
 # unit:schedule tests this exactly; here one may be missing if the recorder gets no CPU at the end.
-check_that "-S 1: one a second, the start and the end" \
+check_that "-S 1: one sample a second, and one at the start and the end" \
 	"$(sample_count s1.er) >= 3 && $(sample_count s1.er) <= int($(duration s1.er)) + 2" "$(sample_count s1.er) in $(duration s1.er) s"
 # Draining the records that the kernel still has may then take any time.
 must_record s2.er -q 0 "$syn/forktree" 30 0 0.01
 for e in s1 s2; do
-	check_that "-S: the last one is of the time that was recorded ($e)" \
+	check_that "-S: the last sample covers the recorded time only ($e)" \
 		"$(query 'tstamp from event where kind eq "sample" && label eq "end"' $e.er) <= $(duration $e.er)"
 done
-check_that "threads that end on another CPU than they began to are not missed" \
+check_that "threads that end on another CPU than the one where they began to exit are not missed" \
 	"$(query 'sum(count) from dropped where what =~ "ended at the stop"' s2.er) < 1000000"
 must_record s0.er -S off -t 1.5
-check_that "-S off: the start and the end alone" "$(sample_count s0.er) == 2" "$(sample_count s0.er)"
+check_that "-S off: samples at the start and the end only" "$(sample_count s0.er) == 2" "$(sample_count s0.er)"
 
 "$syn/spin" alpha:30 >/dev/null &
 busy=$!
@@ -174,7 +174,7 @@ left=$(query 'sum(count) from dropped where what =~ "samples beyond the size lim
 # Only profile data: each followed process has some kilobytes of other files, too.
 size=$(find full.er \( -name profile -o -name data.frameinfo \) -printf '%s\n' |
 	awk '{ s += $1 } END { print s + 0 }')
-check_that "-L 1: stops near a megabyte" "$size > 300000 && $size < 3000000" "$size bytes"
+check_that "-L 1: stops at about a megabyte" "$size > 300000 && $size < 3000000" "$size bytes"
 "$er_print" -header full.er >header 2>&1
 check_that "-L 1: the header says what is missing, and why" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'size limit was reached in second' header) == 1" \
@@ -202,4 +202,4 @@ check_that "-x: the load is left stopped" \
 	"$(awk '$1 == "State:" { print ($2 ~ /[tT]/) }' "/proc/$load/status") == 1" "$(cat x.err)"
 kill -CONT "$load"
 wait $pid
-check_that "-x: and runs when let go" "$? == 0 && $(grep -c '^pid' x.out) == 1" "$(cat x.out x.err)"
+check_that "-x: the load runs when it is continued" "$? == 0 && $(grep -c '^pid' x.out) == 1" "$(cat x.out x.err)"

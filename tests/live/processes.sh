@@ -40,13 +40,13 @@ for who in parent child exec; do
 done
 
 must_record off.er -F off -p high -- sh -c "$load"
-check "-F off follows nobody" sh -c '! ls -d off.er/_*.er 2>/dev/null | grep -v /_others_PID_0'
+check "-F off follows no process" sh -c '! ls -d off.er/_*.er 2>/dev/null | grep -v /_others_PID_0'
 
 must_record some.er '-F' '=spin' -p high -- sh -c "$load"
 for f in one two; do
 	check "-F =regexp follows $f" sh -c "ls -d some.er/_spin_PID_$(pid_of $f).*er"
 done
-check "-F =regexp follows nobody else" sh -c '! ls -d some.er/_*.er | grep -vE "/_(spin|others)_"'
+check "-F =regexp follows no other process" sh -c '! ls -d some.er/_*.er | grep -vE "/_(spin|others)_"'
 check_that "the others are in the founder" \
 	"$(function_seconds e.user some.er | awk -F'\t' '$2 ~ /^<forktree_PID_/ { s += $1 }
 		END { print s + 0 }') > 2"

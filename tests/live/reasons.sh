@@ -91,7 +91,7 @@ for kind in sleep:SLEEP futex:USER_LOCK timeout:SLEEP; do
 	ended "a timer ended the waits" "WAKER_IRQ && WAKER_TIMER" ${kind%:*} ${kind#*:}
 done
 "$er_print" -filters "REASON==POLL && TID==$(awk -F'\t' '$2 == "timeout" { print $4 }' truths)" -wakers r.er >wakers.out 2>&1
-check_that "er_print shows the timer as who ended them" \
+check_that "er_print shows that the timer ended them" \
 	"$(grep -c '<timer> -> ' wakers.out) > 0" "$(head -n 20 wakers.out)"
 ended "its peer held the lock" "HOLDER == $(peer_of mutex)" mutex USER_LOCK
 ended "its peer let it go" "WAKER == $(peer_of mutex)" mutex USER_LOCK
@@ -135,7 +135,7 @@ fi
 if memory_group; then
 	must_record m.er -p high -F on -q 0 -t 5 -- timeout 4 sh -c \
 		"echo \$\$ >$group/cgroup.procs; exec perl -e '\$x = qq(x) x 40000000; sleep 1'"
-	check_that "memory.high: somebody waits for RECLAIM" \
+	check_that "memory.high: a thread waits for RECLAIM" \
 		"$(query 'count() from packets where REASON eq RECLAIM' m.er) > 0"
 	rmdir $group
 else

@@ -18,7 +18,7 @@ check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) 
 
 samples=$(query 'count() from event where kind eq "sample"' self.er)
 span=$(event_time self.er exit)
-check_that "a sample a second, one at the start, one at the end" \
+check_that "one sample a second, one at the start and one at the end" \
 	"$samples >= 4 && $samples <= int($span) + 3" "$samples in $span s"
 
 # The recording's own cost is one row, also with -F on.
@@ -73,11 +73,11 @@ check_that "of which there are two" "$(echo $helpers | wc -w) == 2" "$helpers"
 
 # Values that are not counted are not shown as 0.
 "$er_print" -statistics self.er >stat
-check "system calls are not counted as a rule, and it says so" grep -q '^System calls: *not counted' stat
+check "without --exact-user the report says that calls were not counted" grep -q '^System calls: *not counted' stat
 check_that "involuntary switches are" "$(awk '/^Involuntary/ { print $4 + 0 }' stat) + $(awk '/^Voluntary/ { print $4 + 0 }' stat) > 0" "$(cat stat)"
 must_record calls.er --exact-user -t 1 -A off
 "$er_print" -statistics calls.er >stat
 check_that "--exact-user counts system calls" "$(awk '/^System calls/ { print $3 + 0 }' stat) > 0" "$(cat stat)"
 must_record off.er --states off -t 1 -A off
 "$er_print" -statistics off.er >stat
-check_that "without states less is counted" "$(grep -c 'not counted' stat) >= 8" "$(cat stat)"
+check_that "without states fewer usage figures are counted" "$(grep -c 'not counted' stat) >= 8" "$(cat stat)"

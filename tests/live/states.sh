@@ -117,7 +117,7 @@ stacks_1_3()
 	distance=$(query 'widest_ns/1e9 from capture' "$1")
 	a=$(seconds_of alternate_a i.sleep "$1") b=$(seconds_of alternate_b i.sleep "$1")
 	p=$(awk -v a="$(truth out part_a)" -v b="$(truth out part_b)" 'BEGIN { print a / (a + b) }')
-	check_that "$2: stacks of two waits in turn are as their lengths" \
+	check_that "$2: two alternating waits: stacks in proportion to their lengths" \
 		"$a > 0 && $b > 0 && ($a / ($a + $b) - $p)^2 <= 16 * $p * (1 - $p) * $distance / ($a + $b)" \
 		"got $a and $b, of A must be $p of $(truth out part_a) + $(truth out part_b)"
 }

@@ -30,7 +30,7 @@ record all.er -s all -t 2 -F on -A off
 kill $pid
 wait $pid 2>/dev/null
 span=$(query 'ended_ns-began_ns from capture' all.er)
-check_that "-t 2 are 2 seconds" "${span:-0} >= 2000000000 && ${span:-0} < 3000000000" "$span"
+check_that "-t 2: two seconds are recorded" "${span:-0} >= 2000000000 && ${span:-0} < 3000000000" "$span"
 query 'THRID from packets' all.er | sort -u >with_packets
 query 'tid from thread' all.er | sort -u >with_totals
 missing=$(comm -23 with_packets with_totals | tr '\n' ' ')

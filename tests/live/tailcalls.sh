@@ -41,7 +41,7 @@ neighbours()
 		awk -F, '$1 + 0 >= 0.15 && $2 !~ /^\*/ { print $2 }' | sort | tr '\n' ' '
 }
 
-check_that "A called B, C and D" "\"$(neighbours A)\" == \"B C D main \"" "$(neighbours A)"
+check_that "tail calls: A is the caller of B, C and D" "\"$(neighbours A)\" == \"B C D main \"" "$(neighbours A)"
 for f in B C D; do
 	check_that "$f was called by A" "\"$(neighbours $f)\" == \"A burn \"" "$(neighbours $f)"
 done

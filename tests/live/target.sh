@@ -26,7 +26,7 @@ got=$(seconds_of alpha i.totalcpu thread.er)
 read -r least most <<END
 $(ran_between watched $(recorded_from_to thread.er "$thread"))
 END
-check_that "-T pid/tid records that thread: what it ran, no more and no less" \
+check_that "-T pid/tid: the thread's CPU time is recorded exactly" \
 	"$got >= $least - 0.02 && $got <= $most + 0.02 + 0.01 * $most && $most > 0" \
 	"got $got, ran $least to $most"
 check_that "and no other thread" \
@@ -41,7 +41,7 @@ check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu pro
 got=$("$er_print" -statistics process.er 2>/dev/null | sed -n 's/^Total Thread Time.*: *//p')
 want=$("$er_print" -printmode , -metrics e.total:name -functions process.er 2>/dev/null |
 	awk -F'","' '$2 ~ /^<Total>/ { gsub(/"/, "", $1); print $1; exit }')
-check_that "statistics are those of its threads" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
+check_that "statistics are those of the targets" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
 	"statistics $got, packets $want"
 
 # The thread ends in the middle of the recording; then its process ends.
@@ -51,7 +51,7 @@ wait_threads $short 2
 ending=$(ls "/proc/$short/task" | sort -n | tail -n1)
 must_record ends.er -p high -t 3 -T "$short/$ending"
 wait $short
-check_that "a thread that ends during the run: what it ran is there" \
+check_that "a thread that ends during the run: its CPU time is recorded" \
 	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
 check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
 
@@ -72,7 +72,7 @@ refused() # NAME TARGET
 sh -c : &
 dead=$!
 wait $dead
-refused "a process that has gone" $dead
+refused "a process that has ended" $dead
 refused "a thread of another process" "$spin/$other"
 refused "a process as a kernel thread" "0/$spin"
 refused "not a number" abc

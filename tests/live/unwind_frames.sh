@@ -137,5 +137,5 @@ for lib in small large; do
 		"$got >= 0.95 * $want && $got <= 1.02 * $want" \
 		"$got of $want; $(grep -v "burn.*vmlinux" fr_dyn_dlopen.folded | cut -c1-200)"
 done
-check_that "dlopen: the second library was where the first had been" \
+check_that "dlopen: the second library was at the first one's address" \
 	"$(truth fr_dyn_dlopen.out same-place) == 1"

@@ -29,7 +29,7 @@ check_that "perl: main's caller has all user time" "$main >= 0.97 * $all && $all
 must_record short.er -F on -q 0 -- sh -c \
 	'for i in $(seq 150); do perl -e "my \$n; \$n += \$_ for 1 .. 50000"; done'
 set -- $(complete short.er perl) 0 0
-check_that "processes of a few milliseconds: stacks are complete" "$1 >= 95" \
+check_that "processes that live for milliseconds: stacks are complete" "$1 >= 95" \
 	"$1 %: $("$er_print" -header 1 short.er | grep -A6 'User stacks')"
 
 # A program that runs before the recording, and whose every wait is longer than a stack waits for

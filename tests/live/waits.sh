@@ -24,10 +24,10 @@ for tid in $loop $spin; do
 	done
 done
 "$er_print" -printmode , -metrics e.total:name -functions target.er 2>/dev/null >functions
-check "-T: who was suspended is <SLEEPING>" grep -q '<SLEEPING>' functions
+check "-T: a suspended thread is <SLEEPING>" grep -q '<SLEEPING>' functions
 "$er_print" -csingle '<SLEEPING>' target.er 2>/dev/null | sed '/\*<SLEEPING>/q' >callers
-check_that "-T: and below it is the stack of the wait" "$(grep -c 'vmlinux`' callers) >= 1" "$(cat callers)"
-check "-T: which is that of a wait for a child" \
+check_that "-T: its callers are the stack of the wait" "$(grep -c 'vmlinux`' callers) >= 1" "$(cat callers)"
+check "-T: the stack is that of a wait for a child" \
 	sh -c "'$er_print' -printmode , -waits target.er 2>/dev/null | grep -q child"
 
 if command -v gprofng >/dev/null; then
@@ -47,9 +47,9 @@ fi
 must_record traced.er -s 10000 -t 3 -T $loop
 check_that "-s 10000: some waits are traced" \
 	"$(query 'count() from packets where TRACED' traced.er) >= 3"
-check_that "-s 10000: none that is shorter" \
+check_that "-s 10000: no traced wait is shorter" \
 	"$(query 'sum(WLEN) from packets where TRACED by CPUID SEQ' traced.er | sort -n | head -n 1) >= 10000000"
-check_that "-s 10000: and each stands for itself" \
+check_that "-s 10000: each traced wait has its own length as weight" \
 	"$(query 'count() from packets where TRACED && abs(WLEN / 1000 - NTICK) > 2' traced.er) == 0"
 check "-s on: the header has the threshold" sh -c "
 	'$er_kernel' -s on -t 0.3 -o on.er && grep -q 'trace_ns=\"[0-9][0-9][0-9]' on.er/recorder.xml"

@@ -31,7 +31,7 @@ rm -f prog lib
 functions a.er >"$tmp/after"
 check "are the same without the files" cmp "$tmp/before" "$tmp/after"
 check "again, without the files" er_archive a.er
-check_that "there is no warning then" "! $(test -e a.er/archive.log; echo $((! $?)))"
+check_that "no warning is printed" "! $(test -e a.er/archive.log; echo $((! $?)))"
 
 fresh
 mapped a.er
@@ -80,7 +80,7 @@ mapped a.er
 mkdir common
 cp -R a.er b.er
 check "-d" er_archive -d common -A a.er
-check "-d for another one" er_archive -d common -A b.er
+check "-d for another experiment" er_archive -d common -A b.er
 check_that "keeps one copy" "$(ls common | wc -l) == 2" "$(ls common)"
 check "links lead there" cmp prog a.er/archives/prog_*
 rm -f prog lib
@@ -142,7 +142,7 @@ else
 	check_that "a message says so" "$(grep -c 'lib: is not archived: the owner of the experiment may not read it' \
 		"$tmp/err") == 1" "$(cat "$tmp/err")"
 	er_archive -m "$PWD" -a on mine.er 2>"$tmp/err"
-	check_that "all files of one's own experiment are archived" "\"$(files mine.er)\" == \"lib one.c prog three.c two.c\"" "$(ls mine.er/archives)"
+	check_that "all files of the caller's own experiment are archived" "\"$(files mine.er)\" == \"lib one.c prog three.c two.c\"" "$(ls mine.er/archives)"
 	rm -rf a.er && mv mine.er a.er && rm -rf a.er/archives && chown 65533 a.er && chmod -R a+rwX a.er
 	chown 65534 one.c lib
 	setpriv --reuid=65534 --regid=65534 --clear-groups er_archive -m "$PWD" -a on a.er 2>"$tmp/err"

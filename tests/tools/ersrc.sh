@@ -71,7 +71,7 @@ END
 printf '\tn ^= target(n + 3);\n' >part.h
 gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o early.so early.c || not_ok "early.so is built"
 has "a line before the function's first" "^ +1\. int before;" er_src -disasm early early.so
-check "that line is shown once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
+check "a line before the function's first one is shown once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
 has "calls through slots have names" "call .*<target@got>" er_src -disasm early early.so
 has "source leads to the other file" "<Function: early, instructions from source file part.h>" \
 	er_src -source early early.so

@@ -92,7 +92,7 @@ check_that "a marker has its times, state, holder, waker and stack" "$(grep -c \
 	"$(grep marker out)"
 check_that "an interrupt is a waker" "$(grep -c '^marker	crond.*	an interrupt	' out) == 1" "$(grep marker out)"
 check_that "stacks go from the root to the leaf" "$(grep -c '^sample	app	12	100000000	main;serve;parse$' out) == 1" "$(grep sample out)"
-check_that "sampled waits are said to be" "$(grep -c '^about	Waits are sampled' out) == 1"
+check_that "sampled waits are marked as estimates" "$(grep -c '^about	Waits are sampled' out) == 1"
 profile -from 300ms -to 700ms -pid 12 w.er
 check_that "a filter" "$(sum cpu) == $(total cpu -from 300ms -to 700ms -pid 12 w.er) && $(sum cpu) > 0" "$(cat out)"
 profile cut.er

@@ -69,7 +69,7 @@ for pid in 20 40; do
 done
 trace w.er
 check_that "slices do not overlap" "$(slices_ns) > 3500000000"
-check_that "their weights are the time that they represent" "$(packets track_event |
+check_that "the waits' weights are the time that they represent" "$(packets track_event |
 	sed -n 's/.*callstack_weight: *\([0-9.e+]*\).*/\1/p' | awk '{ n += $1 } END { printf "%.0f", n }') == \
 	$(raw NTICK w.er) * 1e6"
 packets track_event >events
@@ -81,7 +81,7 @@ arrows flow_ids >from
 arrows terminating_flow_ids >to
 check "each arrow has a beginning and an end" cmp from to
 check_that "there are arrows" "$(wc -l <from) > 5"
-check_that "an interrupted thread wakes nobody" "$(grep -c '"wakes crond' events) == 0"
+check_that "an interrupted thread is no waker" "$(grep -c '"wakes crond' events) == 0"
 check_that "every stack, frame, function and file is defined when it is used" "$(awk '
 	/^    [a-z_]+ \{/ { kind = $1 }
 	/^ +iid: / { defined[kind, $2] = 1 }
@@ -112,7 +112,7 @@ check_that "switches" "$(grep -c prev_pid sched) == 5 && $(switch 200 0 0 20) ==
 check_that "wakings name the waker; an interrupt's is marked" \
 	"$(grep -c 'timestamp:1000600000000 pid:12 .*comm:"client" pid:20 ' sched) == 1 &&
 	$(grep -c 'pid:0 common_flags:8 .*comm:"crond"' sched) == 1" "$(cat sched)"
-check_that "threads with gaps are left out, which is said" "$(grep -cE 'pid:1[234]$|_pid:1[234] ' sched) == 0 &&
+check_that "threads with gaps are left out, with a message" "$(grep -cE 'pid:1[234]$|_pid:1[234] ' sched) == 0 &&
 	$(grep -c '4 of 6 threads have waits without an event' err) == 1" "$(cat sched err)"
 check_that "threads and processes have names" "$(packets process_tree | grep -c 'cmdline:"app".*tid:13 name:"worker" tgid:12') == 1" \
 	"$(packets process_tree)"

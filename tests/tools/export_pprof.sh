@@ -48,7 +48,7 @@ check_that "a label selects" "$(column 3) == $(total sleep -comm client w.er) &&
 profile w.er
 check_that "the leaf comes first" "$(pprof -peek '^crunch$' -sample_index=cpu p.pb.gz 2>err | grep -c '| *work$') == 1" \
 	"$(pprof -peek '^crunch$' p.pb.gz)"
-check_that "sampled waits are said to be" "$(grep -c '^Comment: Waits are sampled' raw) == 1"
+check_that "sampled waits are marked as estimates" "$(grep -c '^Comment: Waits are sampled' raw) == 1"
 profile cut.er
 check_that "a killed recording is said to be" "$(grep -c '^Comment: .*was not closed' raw) > 0" "$(grep Comment raw)"
 

@@ -27,10 +27,10 @@ for member in ../elsewhere/c.er "$PWD/elsewhere/c.er" link/c.er sub/../../elsewh
 	printf '#analyzer experiment group\na.er\n%s\n' "$member" >dir/g.erg
 	refuses "a member outside: ${member#$PWD/}" "lies outside the directory of its group" er_rm dir/g.erg
 done
-check_that "-f does not remove it either" "\"$(er_rm -f dir/g.erg; ls elsewhere dir | tr '\n' ' ')\" == \"dir: a.er g.erg link sub  elsewhere: c.er \"" \
+check_that "-f: does not remove it either" "\"$(er_rm -f dir/g.erg; ls elsewhere dir | tr '\n' ' ')\" == \"dir: a.er g.erg link sub  elsewhere: c.er \"" \
 	"$(ls elsewhere dir)"
 printf '#analyzer experiment group\na.er\nsub/b.er\n%s\n' "$PWD/elsewhere/c.er" >dir/g.erg
-check "-a does" er_rm -a dir/g.erg
+check "-a removes members outside" er_rm -a dir/g.erg
 check_that "and nothing is left" "$(find . -name '*.er*' | wc -l) == 0" "$(find .)"
 
 fresh
