@@ -150,7 +150,7 @@ static void write_part(struct recording *b, struct output *p, uint32_t number, u
 		.written = f->binary ? &f->binary->wanted : NULL });
 }
 
-static void write_place(struct recording *b, struct output *p, uint64_t frame)
+static void write_segment(struct recording *b, struct output *p, uint64_t frame)
 {
 	uint32_t number = er_frame_file(frame);
 	uint64_t offset = er_frame_offset(frame);
@@ -166,7 +166,7 @@ uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, u
 	if (p->image)
 		return address_in_image(p->image, frame, time_ns);
 	if (frame & ER_FRAME_FILE)
-		write_place(b, p, frame);
+		write_segment(b, p, frame);
 	return address_in_pool(frame);
 }
 
@@ -195,6 +195,6 @@ uint64_t output_data(struct recording *b, struct output *p, const struct image *
 	f->has_extent = true;
 	if (address - m->start + m->pgoff >= f->extent)
 		return address;
-	write_place(b, p, er_frame(m->file, m->pgoff));
+	write_segment(b, p, er_frame(m->file, m->pgoff));
 	return address_in_pool(er_frame(m->file, m->pgoff)) + (address - m->start);
 }

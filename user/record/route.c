@@ -86,7 +86,7 @@ static bool is_recorder(const struct drain *dr, const struct image *im)
 	       (supervisor && (im->pid == supervisor || im->ppid == supervisor));
 }
 
-static bool of_recorder(struct drain *dr, const struct er_task *task, uint64_t time_ns)
+static bool is_recorder_task(struct drain *dr, const struct er_task *task, uint64_t time_ns)
 {
 	const struct image *im;
 
@@ -104,7 +104,7 @@ static bool of_recorder(struct drain *dr, const struct er_task *task, uint64_t t
 struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthread,
 			 uint64_t time_ns)
 {
-	bool recorder = !kthread && of_recorder(dr, task, time_ns);
+	bool recorder = !kthread && is_recorder_task(dr, task, time_ns);
 
 	return (struct actor){ .task = task, .comm = recorder ? RECORDING : task->comm,
 			       .kthread = kthread, .recorder = recorder };

@@ -42,7 +42,7 @@ static bool is_pseudo(const struct route *at)
 }
 
 /* Find output and stack; new ones are written. False: the stack has not come yet. */
-static bool find_place(struct drain *dr, struct route *at, bool last_chance)
+static bool find_output(struct drain *dr, struct route *at, bool last_chance)
 {
 	struct output *own;
 
@@ -86,7 +86,7 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 
 	if (is_full(dr, c->h.time_ns))
 		return true;
-	if (!find_place(dr, &at, last_chance))
+	if (!find_output(dr, &at, last_chance))
 		return false;
 	packet.stack = at.uid;
 	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
@@ -105,7 +105,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 
 	if (is_full(dr, c->h.time_ns))
 		return true;
-	if (!find_place(dr, &at, last_chance))
+	if (!find_output(dr, &at, last_chance))
 		return false;
 	dr->nwritten[c->h.kind]++;
 	thread_names_note(dr->names, &c->task, at.actor.comm, at.actor.kthread, c->h.time_ns);

@@ -15,8 +15,8 @@ enum {
 
 _Static_assert(1 << (SMALLEST + CLASSES - 1) == ER_SPACE_RANGES, "the largest room");
 
-/* A place that nothing refers to any more. BPF programs may still read it for GRACE_NS. */
-struct free_place {
+/* Slots that nothing refers to any more. BPF programs may still read them for GRACE_NS. */
+struct free_slots {
 	uint32_t first;
 	uint64_t since_ns;
 };
@@ -24,8 +24,8 @@ struct free_place {
 struct publisher {
 	struct unwind_maps *maps;
 	struct er_range *ranges;
-	uint32_t used; /* places below this one have been given out */
-	VEC(struct free_place) free[CLASSES]; /* by log 2 of their room, oldest first */
+	uint32_t used; /* slots below this one have been given out */
+	VEC(struct free_slots) free[CLASSES]; /* by log 2 of their room, oldest first */
 	VEC(struct image *) changed;
 	VEC(struct er_range) sorted;
 	uint64_t now_ns, nfull;
@@ -51,7 +51,7 @@ void publisher_free(struct publisher *p)
 	free(p);
 }
 
-/* --- places --- */
+/* --- slots --- */
 
 static unsigned class_of(size_t n)
 {
@@ -62,14 +62,14 @@ static unsigned class_of(size_t n)
 	return c;
 }
 
-static bool take_place(struct publisher *p, unsigned class, uint32_t *first)
+static bool alloc_slots(struct publisher *p, unsigned class, uint32_t *first)
 {
 	uint32_t room = 1 << (class + SMALLEST);
 
 	if (p->free[class].len && p->free[class].data[0].since_ns + GRACE_NS < p->now_ns) {
 		*first = p->free[class].data[0].first;
 		memmove(p->free[class].data, p->free[class].data + 1,
-			--p->free[class].len * sizeof(struct free_place));
+			--p->free[class].len * sizeof(struct free_slots));
 		return true;
 	}
 	if (p->used + room > ER_MAX_RANGES)
@@ -79,12 +79,12 @@ static bool take_place(struct publisher *p, unsigned class, uint32_t *first)
 	return true;
 }
 
-static void give_place(struct publisher *p, struct image *im)
+static void free_slots(struct publisher *p, struct image *im)
 {
 	struct image_ranges *r = &im->ranges;
 
 	if (r->room)
-		vec_push(&p->free[class_of(r->room)], (struct free_place){ r->first, p->now_ns });
+		vec_push(&p->free[class_of(r->room)], (struct free_slots){ r->first, p->now_ns });
 	r->room = 0;
 }
 
@@ -113,7 +113,7 @@ static struct er_space_key key_of(const struct image *im)
 				      .exec_id = im->ranges.exec_id };
 }
 
-/* A new place each time, so that a walk sees either the old ranges or the new ones. */
+/* New slots each time, so that a walk sees either the old ranges or the new ones. */
 static void publish(struct publisher *p, struct image *im)
 {
 	struct er_space_key key = key_of(im);
@@ -122,8 +122,8 @@ static void publish(struct publisher *p, struct image *im)
 
 	sort_ranges(p, im->space);
 	class = class_of(p->sorted.len);
-	give_place(p, im);
-	if (class < CLASSES && take_place(p, class, &space.first)) {
+	free_slots(p, im);
+	if (class < CLASSES && alloc_slots(p, class, &space.first)) {
 		memcpy(p->ranges + space.first, p->sorted.data, p->sorted.len * sizeof(*p->ranges));
 		space.n = p->sorted.len;
 		im->ranges.first = space.first;
@@ -176,7 +176,7 @@ void publisher_forget(struct publisher *p, struct image *im, uint64_t now_ns)
 	if (im->ranges.changed)
 		not_changed(p, im);
 	unwind_maps_space(p->maps, &key, NULL);
-	give_place(p, im);
+	free_slots(p, im);
 }
 
 uint64_t publisher_full(const struct publisher *p)
