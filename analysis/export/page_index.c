@@ -13,6 +13,7 @@
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
+#include "analysis/findings/findings.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/model/names.h"
 #include "analysis/views/columns.h"
@@ -79,6 +80,36 @@ static void put_about(struct indexing *in)
 	buf_printf(in->b, ",\"complete\":%s,\"redacted\":%s",
 		   waits_are_complete(v->session) ? "true" : "false",
 		   in->x->redact ? "true" : "false");
+}
+
+/* The findings under er_print's filter. error is null if the figure is exact. */
+static void put_findings(struct indexing *in)
+{
+	struct view_state *v = in->x->view;
+	struct arena arena = { 0 };
+	finding_vec found;
+	size_t n = 0;
+
+	findings_make(v, &arena, &found);
+	buf_puts(in->b, ",\"findings\":[");
+	vec_for_each(f, &found) {
+		if (in->x->redact && tells(v->session, f->text))
+			continue;
+		comma(in->b, n++);
+		buf_printf(in->b, "{\"us\":%" PRId64 ",\"error\":", f->figure_ns / 1000);
+		if (f->exact)
+			buf_puts(in->b, "null");
+		else
+			buf_printf(in->b, "%" PRId64, f->error_ns / 1000);
+		put_member(in->b, "rule", f->rule);
+		put_member(in->b, "text", f->text);
+		put_member(in->b, "command", f->command);
+		put_member(in->b, "filter", f->filter);
+		buf_puts(in->b, "}");
+	}
+	buf_puts(in->b, "]");
+	vec_free(&found);
+	arena_free(&arena);
 }
 
 static void put_experiments(struct indexing *in)
@@ -215,6 +246,7 @@ static void put_json(struct indexing *in)
 	buf_printf(in->b, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"nevents\":%zu", in->begin,
 		   in->end, in->events->all.len);
 	put_about(in);
+	put_findings(in);
 	put_experiments(in);
 	put_states(in);
 	put_classes(in);

@@ -81,6 +81,22 @@ async function filters(t) {
 	await page.context().close()
 }
 
+// The first view is the findings: er_print's sentences, and a button that filters by one.
+async function findings(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	const said = await page.$$eval('#view-findings .finding', all => all.map(e => [e.querySelector('p').textContent, e.querySelector('code').textContent]))
+	const want = t.erPrint(['-findings', 'w.er']).map(r => [r[5].replace(/ See: .*/, ''), 'er_print ' + r[3]])
+	t.sameRows('findings', said, want)
+	t.check('findings: there is one to show', said.length > 1, JSON.stringify(said))
+	await page.click('#view-findings .finding >> nth=0 >> button')
+	const command = await compare(t, page, 'a finding', 'total')
+	t.check('a finding filters by process and state', /PID IN|PID ==/.test(command) && /STATE/.test(command), command)
+	await page.keyboard.press('8')
+	t.check('8 goes back to the findings', await page.isVisible('#view-findings .finding'), '')
+	t.check('findings: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 // A range cuts waits at its ends: 6 threads of 300 ms. Most is known, no wait counts twice.
 async function verdict(t) {
 	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=600000&to=900000' })
@@ -146,6 +162,7 @@ module.exports = async t => {
 	for (const file of Object.keys(metric))
 		await plain(t, file)
 	await filters(t)
+	await findings(t)
 	await verdict(t)
 	await interval(t)
 	await packs(t)

@@ -9,6 +9,7 @@ import { makeVerdict } from './view_verdict.js'
 import { makeFilterBar } from './view_filter.js'
 import { makeTimeline } from './view_timeline.js'
 import { makeDetails } from './view_details.js'
+import { findingsView } from './view_findings.js'
 import { flameView } from './view_flame.js'
 import { functionsView } from './view_functions.js'
 import { threadsView } from './view_threads.js'
@@ -16,7 +17,7 @@ import { waitsView } from './view_waits.js'
 import { aboutView } from './view_about.js'
 import { makeHelp } from './help.js'
 
-const views = [flameView, functionsView, threadsView, waitsView, aboutView]
+const views = [findingsView, flameView, functionsView, threadsView, waitsView, aboutView]
 
 const page = { data: null, state: null, sums: null, store: null, event: null }
 

@@ -10,7 +10,7 @@ export const defaults = {
 	func: null,                // index of a function that is in the stack
 
 	metric: 'cpu',             // cpu, wait or total
-	view: 'flame',             // the lower view
+	view: 'findings',          // the lower view
 	leafUp: false,             // flame graph: callers above
 	search: '',                // regular expression
 	selected: null,            // function that is looked at

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What er_print -findings says, each sentence with its figure, its error and the way to see it.
+import { el } from './dom.js'
+import { clearedFilter } from './store.js'
+import { seconds } from './format.js'
+
+// The numbers of the named values: "WAIT_CPU" or "DISK, WRITEBACK".
+function numbersOf(list, names) {
+	const wanted = names.split(/, */)
+	return list.map((v, i) => wanted.includes(v.name) ? i : -1).filter(i => i >= 0)
+}
+
+// The page's filter for an expression of er_print, as findings have it: processes, states, reasons.
+export function findingFilter(data, expression) {
+	const patch = clearedFilter()
+	const pids = /PID IN \(([\d,]+)\)/.exec(expression), tid = /TID == (\d+)/.exec(expression)
+	if (pids) {
+		const wanted = pids[1].split(',').map(Number)
+		patch.processes = [...new Set(data.threads.filter(t => wanted.includes(t.pid)).map(t => t.key))]
+	}
+	if (tid)
+		patch.threads = data.threads.map((t, i) => t.tid === Number(tid[1]) ? i : -1).filter(i => i >= 0)
+	for (const [, name, values] of expression.matchAll(/\b(STATE|REASON) (?:==|IN) \(?([A-Z_, ]+)/g)) {
+		if (name === 'STATE')
+			patch.states = numbersOf(data.states, values.trim())
+		else
+			patch.reasons = numbersOf(data.reasons, values.trim())
+	}
+	return patch
+}
+
+function finding(page, f) {
+	const show = el('button', { type: 'button', ariaLabel: 'Show: ' + f.text, onclick: () =>
+		page.store.set({ ...(f.filter ? findingFilter(page.data, f.filter) : clearedFilter()),
+			metric: f.filter ? 'wait' : 'cpu', view: f.filter ? 'waits' : f.rule === 'losses' ? 'about' : 'functions' }) }, 'Show')
+	return el('li.finding', {}, el('p', {}, f.text), el('p.hint', {},
+		f.error === null ? `${seconds(f.us)} s, counted ` : `${seconds(f.us)} s, standard error ${seconds(f.error)} s `,
+		show, ' ', el('code', {}, 'er_print ' + f.command)))
+}
+
+export const findingsView = {
+	id: 'findings', title: 'Findings', key: '8',
+	make(root, page) {
+		const list = el('ol.findings')
+		root.append(el('div.text', {}, list))
+		return {
+			update({ data }) {
+				list.replaceChildren(...data.findings.map(f => finding(page, f)))
+			},
+		}
+	},
+}
