@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Stacks in a recording, compared with known chains of calls: deep recursion, realigned stacks,
-# signal handlers on their own stack, threads, vfork, PLT entries, the vdso, libraries that are
-# loaded one after the other at the same address, and assembly without unwind information. The
-# programs are dynamic, static, static-PIE, and linked with musl. A stack may be cut if it says so
-# at its root. It may never be wrong.
+# signal handlers on their own stack, threads, vfork, PLT entries, the vdso, calls that never
+# return, libraries that are loaded one after the other at the same address, and assembly without
+# unwind information. The programs are dynamic, static, static-PIE, and linked with musl. A stack
+# may be cut if it says so at its root. It may never be wrong.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gcc >/dev/null || skip_all "gcc is not installed"
@@ -36,6 +36,7 @@ cases()
 		cf plt 0.97 main;case_plt;nothing@plt
 		now plt 0.97 main;case_plt;nothing
 		dyn vdso 0.97 main;case_vdso;clock_gettime;.*\[vdso\].*
+		dyn noreturn 0.97 main;case_noreturn;ends_in_call;never_returns;burn_all;burn
 		dyn dlopen 0.97 main;case_dlopen;loaded;(small|large);burn
 		dyn asmcall 0 none;no_entry_calls;burn_all;burn
 		dyn asmloop 0 none;no_entry_loops
@@ -121,7 +122,7 @@ while read -r build name share chain; do
 	done | tee "$program.folded" | perl "$top/tests/lib/chain.pl" "$chain" >chain
 	read -r whole cut wrong <chain
 	check_that "$build $name: $whole s whole, $cut cut, $wrong wrong" \
-		"$wrong == 0 && $whole >= $share * ($whole + $cut) && $whole + $cut > 0.2 * $seconds" \
+		"$wrong == 0 && $whole >= $share * ($whole + $cut) && $whole + $cut > 0.1 * $seconds" \
 		"$(tail -n +2 chain; head -n 5 "$program.folded" | cut -c1-200)"
 	[ "$share" != 0 ] || check_that "$build $name: no stack claims to be complete" "$whole == 0"
 done < <(cases)
