@@ -73,6 +73,7 @@ unwind_programs()
 		openssl openssl openssl openssl 99.9
 		bash bash bash bash 99.9
 		node node node node 99.5
+		chromium chromium chromium chromium 99.5
 		java java java java 0
 		short-lived short perl perl 95
 	END
@@ -117,7 +118,7 @@ unwind_one()
 }
 
 # CPU time and bytes of the recorder, of BPF and of perf, with stacks of 20 frames and more.
-unwind_cost()
+bench_unwind_cost()
 {
 	local ours theirs bytes perf_bytes
 	step "cost of user stacks, against perf record --call-graph dwarf"
@@ -148,7 +149,7 @@ unwind_waits()
 	END
 }
 
-unwind_pipe()
+bench_unwind_pipe()
 {
 	local with without
 	step "sched pipe, with and without stacks of waits"
@@ -162,16 +163,140 @@ unwind_pipe()
 # By the name of its threads, because cc1 and postgres are not in PATH.
 unwind_has() { command -v "$1" || gcc -print-prog-name="$1" | grep / || ls /usr/lib/postgresql/*/bin/"$1"; } >/dev/null 2>&1
 
+# The files of 100 programs of the distribution and their libraries.
+unwind_files()
+{
+	local programs
+	programs=$(find /usr/bin -type f -size +40k | LC_ALL=C sort | head -n 100)
+	# shellcheck disable=SC2086
+	{ echo "$programs"; ldd $programs 2>/dev/null | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p'; } |
+		xargs -d '\n' readlink -f | sort -u
+}
+
+# table_cost: CPU milliseconds a MB of code, KB a MB of code, bytes a row of .eh_frame, MB of code,
+# of the tables of the files that standard input names.
+table_cost()
+{
+	"$O/tests/unwind/oracle" --build 2>/dev/null | awk '
+		/^functions/ { for (i = 1; i < NF; i++) if ($(i + 1) " " $(i + 2) == "a CFI") row = $i }
+		/^text/ { kb = $(7); ms = $(13); text = $2 }
+		END { print ms, kb, row, text }'
+}
+
+bench_unwind_tables()
+{
+	local libc ms kb bytes text
+	step "unwind tables"
+	libc=$(ldd "$(command -v bash)" | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
+	read -r ms kb bytes text < <(echo "$libc" | table_cost)
+	row "unwind table of libc" "10 ms, 90 KB a MB of code" \
+		"$(calc "$ms * $text" %.1f) ms, $kb KB a MB" "$ms * $text <= 10 && $kb <= 90"
+	read -r ms kb bytes text < <(unwind_files | table_cost)
+	row "… of 100 programs and their libraries, $text MB of code" "5 ms, 90 KB a MB of code" \
+		"$ms ms, $kb KB a MB" "$ms <= 5 && $kb <= 90"
+	row "… bytes a row of .eh_frame" "5" "$bytes" "$bytes <= 5"
+}
+
+# Programs in new files, one after the other: none has a table when it begins.
+unwind_fresh()
+{
+	start bash -c 'for i in {1..100000}; do
+		cp "$(command -v perl)" "fresh$i" && "./fresh$i" -e "my \$n; \$n += \$_ for 1 .. 1000000"
+		rm -f "fresh$i"; done'
+}
+
+# tables_value EXPERIMENT ATTRIBUTE
+tables_value() { sed -n "s/^<tables.* $2=\"\([0-9]*\)\".*/\1/p" "$1/recorder.xml"; }
+
+bench_unwind_ready()
+{
+	local built slow mean longest
+	step "time until a table is ready"
+	unwind_fresh
+	rm -rf ready.er
+	"$er_kernel" -A off -o ready.er -p high -t "$((seconds / 2))" >/dev/null 2>&1
+	stop_jobs
+	built=$(tables_value ready.er built) slow=$(tables_value ready.er slow)
+	mean=$(calc "$(tables_value ready.er delay_ns) / 1e6 / ($built + !$built)" %.1f)
+	longest=$(calc "$(tables_value ready.er longest_ns) / 1e6" %.1f)
+	row "unwind table ready after the first stack that needs it" "50 ms" \
+		"$mean ms, the longest $longest ms; $slow of $built later than 50 ms" "$longest <= 50"
+}
+
+# walk_ns DEPTH INTERVAL: BPF nanoseconds of each clock sample of a program with so many callers.
+walk_ns()
+{
+	local cpu runs ns
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		start taskset -c "$cpu" "$syn/deep" distinct "$1" 1000
+	done
+	sleep 0.5
+	rm -rf walk.er
+	"$er_kernel" -A off -o walk.er -p "$2" --states off -t 4 >/dev/null 2>&1 &
+	sleep 3.5
+	read -r runs ns < <(clock_cost)
+	wait $!
+	stop_jobs
+	[ "$runs" = 0 ] || calc "$ns / $runs" %.0f
+}
+
+# 20 frames cost the difference between stacks that are 20 frames apart. Caches are warm when
+# samples follow each other closely, and cold at the usual rate.
+bench_unwind_walk()
+{
+	local i warm cold
+	step "BPF time of 20 user frames"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	for i in $(seq "$rounds"); do
+		walk_ns 21 0.1 >>walk_warm_deep
+		walk_ns 1 0.1 >>walk_warm
+		walk_ns 21 1 >>walk_cold
+	done
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
+	warm=$(calc "$(least <walk_warm_deep) - $(least <walk_warm)" %.0f)
+	cold=$(median <walk_cold)
+	row "BPF time of 20 more user frames, 10,000 samples a second" "2,000 ns" "$warm ns" "$warm <= 2000"
+	row "BPF time of a sample with 24 user frames, 1,000 a second" "6,000 ns" "$cold ns" "$cold <= 6000"
+}
+
+# Proportional kilobytes of a process and its descendants; pages that they share count once.
+pss_kb()
+{
+	local pid=$1 child
+	awk '/^Pss:/ { print $2 }' "/proc/$pid/smaps_rollup" 2>/dev/null
+	for child in $(cat "/proc/$pid/task/"*/children 2>/dev/null); do pss_kb "$child"; done
+}
+
+bench_unwind_memory()
+{
+	local kb
+	step "memory with 500 processes of 100 programs"
+	start bash -c 'for i in {1..100}; do
+		cp "$(command -v perl)" "prog$i"
+		for k in {1..5}; do "./prog$i" -e "while (1) { \$n += \$_ for 1 .. 3000; select undef, undef, undef, 0.05 }" & done
+		done; wait'
+	sleep 3
+	rm -rf memory.er
+	"$er_kernel" -A off -o memory.er -p high -t "$seconds" >/dev/null 2>&1 &
+	sleep "$((seconds - 2))"
+	kb=$(pss_kb $! | awk '{ kb += $1 } END { print kb + 0 }')
+	wait $!
+	stop_jobs
+	row "memory of the recorder and its worker, 500 processes of 100 programs" "60 MB" \
+		"$(calc "$kb / 1024" %.0f) MB, of which tables $(calc "$(tables_value memory.er bytes) / 1048576" %.1f) MB" \
+		"$kb > 0 && $kb <= 60 * 1024"
+}
+
+# PROGRAMS="perl node": only these, by their labels.
 bench_unwind()
 {
 	local label load program needs least
 	while read -r label load program needs least; do
+		case " ${PROGRAMS:-$label} " in *" $label "*) ;; *) continue ;; esac
 		unwind_has "$needs" || { step "no $needs: $label is left out"; continue; }
 		step "user stacks of $label"
 		unwind_one "$label" "$load" "$program" "$needs" "$least"
 	done < <(unwind_programs)
-	unwind_cost
-	unwind_pipe
 }
 
-parts+=(unwind)
+parts+=(unwind unwind_cost unwind_pipe unwind_tables unwind_ready unwind_walk unwind_memory)
