@@ -36,8 +36,9 @@
 
 enum {
 	ER_CHUNK_WORDS = 1 << 19, /* 2 MiB */
-	ER_BLOCK_BYTES = 256,     /* text for one word of the index */
+	ER_BLOCK_BYTES = 1024,    /* text for one word of the index */
 	ER_BLOCK_ROWS = ER_BLOCK_BYTES, /* the most rows that a block can have */
+	ER_BLOCK_STEPS = 11,      /* of a binary search in so many rows */
 	ER_RULE_WORDS = 4,
 	ER_RULE_MAX = 1 << 16,    /* rules of one file */
 	ER_RULE_NO_ENTRY = 0,
@@ -154,6 +155,7 @@ enum er_end {
 _Static_assert(sizeof(struct er_unwind_rule) == ER_RULE_WORDS * 4, "unwind contract");
 _Static_assert(sizeof(struct er_unwind_file) == 64, "unwind contract");
 _Static_assert(ER_CHUNK_WORDS % ER_RULE_WORDS == 0, "a rule never crosses a chunk");
+_Static_assert(1 << (ER_BLOCK_STEPS - 1) >= ER_BLOCK_ROWS, "the search reaches each row");
 _Static_assert(ER_CFA_REG < 16 && ER_DWARF_RIP <= 16, "a rule's registers have 4 bits");
 
 #endif

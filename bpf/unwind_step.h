@@ -97,7 +97,7 @@ static inline enum er_end unwind_find(struct unwind_env *env, const struct er_un
 	    !unwind_word(env, f->index + block + 1, &hi) || hi > f->nrows || hi < lo ||
 	    hi - lo > ER_BLOCK_ROWS)
 		return ER_END_BAD_RULE;
-	for (int i = 0; i < 9 && lo < hi; i++) {
+	for (int i = 0; i < ER_BLOCK_STEPS && lo < hi; i++) {
 		__u32 mid = lo + (hi - lo) / 2;
 
 		if (!unwind_word(env, f->rows + mid, &row))

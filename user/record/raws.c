@@ -2,6 +2,7 @@
 #include "user/record/raws.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 enum {
 	PATIENCE_NS = 1200000000,
 	MAX_BYTES = 32 << 20,    /* waiting */
+	MANY_BYTES = 4 << 20,
 };
 
 struct waiting {
@@ -37,6 +39,7 @@ struct raws {
 	VEC(struct waiting) waiting;
 	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
+	bool had_many; /* bytes, since none waited */
 	uint64_t ntaken, nlacking[WHY_COUNT];
 	struct walk walk;
 };
@@ -86,6 +89,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	vec_push(&r->waiting, (struct waiting){ .stack = copy });
 	map_put(&r->ids, s->id, NULL);
 	r->bytes += size_of(s);
+	r->had_many |= r->bytes > MANY_BYTES;
 	r->ntaken++;
 }
 
@@ -156,6 +160,11 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
 		free(w.stack);
 	}
 	r->waiting.len = n;
+	if (n || !r->had_many)
+		return;
+	/* Small allocations between the copies keep the heap from shrinking by itself. */
+	malloc_trim(0);
+	r->had_many = false;
 }
 
 bool raws_pending(const struct raws *r, uint64_t id)
