@@ -415,6 +415,34 @@ static void test_frames_are_where_files_were_then(void **state)
 	}
 }
 
+/*
+ * The experiment is created after a library was removed and another one mapped at its address. It
+ * still says what was there at the time of its first records.
+ */
+static void test_removed_mappings_are_written(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+	bool was_mapped = false, was_removed = false;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	map_file(&f, 2200, 0x700000, "/a", 1);
+	map_file(&f, 3500, 0x700000, "/b", 2);
+	give_ended(&f, 9, 0, 1, 0, ER_END_PROVEN);
+	give_clock(&f, TID, 9, 1000, 0, 3000);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	vec_for_each(m, &sub->maps) {
+		was_mapped |= m->what == EXP_MAP_SEGMENT && !strcmp(m->name, "/a") &&
+			      m->vaddr == 0x700000;
+		was_removed |= m->what == EXP_MAP_UNMAP && m->vaddr == 0x700000;
+	}
+	assert_true(was_mapped);
+	assert_true(was_removed);
+	experiment_close(sub);
+	experiment_close(e);
+}
+
 static void test_exec_begins_another(void **state)
 {
 	struct fixture f;
@@ -490,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_store_begins_anew),
 		cmocka_unit_test(test_cut_stacks_are_marked),
 		cmocka_unit_test(test_frames_are_where_files_were_then),
+		cmocka_unit_test(test_removed_mappings_are_written),
 		cmocka_unit_test(test_exec_begins_another),
 		cmocka_unit_test(test_founders_own),
 		cmocka_unit_test(test_garbage_is_counted),

@@ -124,6 +124,8 @@ struct output *recording_pool(struct recording *b, const struct image *im,
 		b->drops->n[DROP_EXPERIMENT]++;
 		return NULL;
 	}
+	vec_for_each(o, &im->space->old)
+		pool_map(b, binaries, im->pid, &o->m);
 	vec_for_each(m, &im->space->maps)
 		pool_map(b, binaries, im->pid, m);
 	return p;

@@ -277,6 +277,13 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 		return NULL;
 	}
 	b->segment->nsubs++;
+	/* Records from before a mapping was removed may be written only now. */
+	vec_for_each(o, &im->space->old) {
+		if (o->until_ns <= im->begin_ns)
+			continue;
+		output_map(b, p, binaries, im->pid, &o->m);
+		output_unmap(b, p, &o->m, o->until_ns);
+	}
 	vec_for_each(m, &im->space->maps)
 		output_map(b, p, binaries, im->pid, m);
 	recording_relieve(b);
