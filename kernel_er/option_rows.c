@@ -10,6 +10,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "kernel_er/options_impl.h"
+#include "kernel_er/signame.h"
 
 /*
  * The named intervals are not whole milliseconds, so that sampling does not keep step with work
@@ -284,6 +285,38 @@ static int opt_sample(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
+static int signal_option(const char *option, const char *arg, int *ret, struct diag *d)
+{
+	const char *why;
+
+	*ret = signal_number(arg);
+	why = signal_taken(*ret);
+	if (!*ret)
+		return diag_error(d, "%s '%s': no such signal: write a name or a number, such as USR1",
+				  option, arg);
+	if (why)
+		return diag_error(d, "%s '%s': this signal is taken: %s: use another one, such as USR1",
+				  option, arg, why);
+	return 0;
+}
+
+static int opt_sample_signal(struct options *o, const char *arg, struct diag *d)
+{
+	return signal_option("-l", arg, &o->plan.sample_signal, d);
+}
+
+static int opt_pause_signal(struct options *o, const char *arg, struct diag *d)
+{
+	const char *comma = strchr(arg, ',');
+	__cleanup(freep) char *name = comma ? xstrndup(arg, comma - arg) : xstrdup(arg);
+
+	if (comma && strcmp(comma, ",r"))
+		return diag_error(d, "-y '%s': write the signal, or the signal and ,r to record at once",
+				  arg);
+	o->plan.begin_paused = !comma;
+	return signal_option("-y", name, &o->plan.pause_signal, d);
+}
+
 static int opt_trace(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct choice words[] = {
@@ -483,6 +516,9 @@ const struct option_row option_rows[] = {
 	{ 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
 	  opt_archive_limit },
 	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
+	{ 'l', NULL, "signal", "take a usage sample when this signal comes", opt_sample_signal },
+	{ 'y', NULL, "signal[,r]", "it pauses and resumes; ,r: begin recording, not paused",
+	  opt_pause_signal },
 	{ 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
 	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
 	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },

@@ -99,6 +99,8 @@ static int check_whole(const struct options *o, struct diag *d)
 	if (p->keep_bytes && p->roll_bytes > p->keep_bytes / 2)
 		return diag_error(d, "--keep: below two segments of --roll: keep at least twice the size "
 				     "of one");
+	if (p->sample_signal && p->sample_signal == p->pause_signal)
+		return diag_error(d, "-l and -y: use the same signal: choose two");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')

@@ -106,6 +106,11 @@ static void preview_times(const struct plan *plan, FILE *out)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	else
 		fprintf(out, "usage samples:  at the start and the end\n");
+	if (plan->sample_signal)
+		fprintf(out, "sample signal:  %s\n", strsignal(plan->sample_signal));
+	if (plan->pause_signal)
+		fprintf(out, "pause signal:   %s%s\n", strsignal(plan->pause_signal),
+			plan->begin_paused ? ", begins paused" : "");
 	if (plan->begin_ns)
 		fprintf(out, "begins:         after %.3f s\n", plan->begin_ns / 1e9);
 	if (plan->end_ns)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,40 @@ static void test_times(void **state)
 		assert_int_equal(parse(cases[i].line), 0);
 		assert_int_equal(options.plan.begin_ns, (uint64_t)(cases[i].begin * 1e9));
 		assert_int_equal(options.plan.end_ns, (uint64_t)(cases[i].end * 1e9));
+	}
+}
+
+static void test_signals(void **state)
+{
+	const struct {
+		const char *word;
+		int number;
+	} cases[] = {
+		{ "USR1", SIGUSR1 }, { "SIGUSR2", SIGUSR2 }, { "usr1", SIGUSR1 }, { "10", 10 },
+		{ "RTMIN", SIGRTMIN }, { "RTMIN+2", SIGRTMIN + 2 }, { "SIGRTMAX-1", SIGRTMAX - 1 },
+		{ "WINCH", SIGWINCH },
+	};
+	static const char *const wrong[] = {
+		"-l NONE", "-l 0", "-l 65", "-l 1x", "-l RTMIN+99", "-l RTMIN-1", "-l SIG", "-l KILL",
+		"-l 2", "-l CHLD", "-y SEGV", "-y USR1,x", "-y USR1,", "-y ,r", "-l 10 -y USR1",
+	};
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(line, sizeof(line), "-l %s", cases[i].word);
+		assert_int_equal(parse(line), 0);
+		assert_int_equal(options.plan.sample_signal, cases[i].number);
+		assert_false(options.plan.begin_paused);
+		snprintf(line, sizeof(line), "-y %s,r", cases[i].word);
+		assert_int_equal(parse(line), 0);
+		assert_int_equal(options.plan.pause_signal, cases[i].number);
+		assert_false(options.plan.begin_paused);
+	}
+	assert_int_equal(parse("-y USR2"), 0);
+	assert_true(options.plan.begin_paused);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(parse(wrong[i]), -1);
+		assert_int_equal(diag.nmsgs, 1);
 	}
 }
 
@@ -263,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_interval_below_resolution_warns),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_load_keeps_its_options),

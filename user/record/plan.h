@@ -51,6 +51,9 @@ struct plan {
 	size_t max_subs;        /* processes with a sub-experiment of their own; others share */
 	VEC(struct capture_target) targets;
 	bool leave_stopped;     /* -x */
+	int sample_signal;      /* -l: takes a usage sample; 0: none */
+	int pause_signal;       /* -y: pauses, and resumes; 0: none */
+	bool begin_paused;      /* -y without ,r */
 	bool verbose;
 	const char *kallsyms;   /* NULL: the running kernel's; tests give a file */
 	char **argv;            /* the recording tool's, for the header */

@@ -20,14 +20,22 @@
 
 /* --- what ends it --- */
 
+/* True if a signal came that ends the recording. Those of -l and -y are noted for later. */
 static bool signalled(struct recording_session *s)
 {
 	struct signalfd_siginfo si;
+	int signal;
 
 	if (read(s->sigfd, &si, sizeof(si)) != sizeof(si))
 		return false;
-	s->signal = si.ssi_signo;
-	return true;
+	signal = si.ssi_signo;
+	if (signal == s->plan->sample_signal)
+		s->samples_asked++;
+	else if (signal == s->plan->pause_signal)
+		s->toggles_asked++;
+	else
+		s->signal = signal;
+	return s->signal;
 }
 
 /* The load has ended or could not run: schedule the end after the quiet period. */
@@ -242,6 +250,7 @@ static void run(struct recording_session *s)
 		recording_session_pump(s);
 		if (s->ctl_at && s->fds.data[s->ctl_at].revents)
 			recording_session_serve(s);
+		recording_session_obey(s);
 		do_what_is_due(s);
 	}
 }
@@ -295,12 +304,16 @@ static void on_signal(int sig)
 static void let_signals_stop(struct recording_session *s, bool on)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	sigset_t ending = s->signals;
 
+	/* These have no meaning any more; they stay blocked. */
+	sigdelset(&ending, s->plan->sample_signal);
+	sigdelset(&ending, s->plan->pause_signal);
 	for (int sig = 1; on && sig < NSIG; sig++) {
-		if (sigismember(&s->signals, sig) == 1)
+		if (sigismember(&ending, sig) == 1)
 			sigaction(sig, &act, NULL);
 	}
-	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &s->signals, NULL);
+	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &ending, NULL);
 	s->interrupted |= archiving_stopped != 0;
 }
 

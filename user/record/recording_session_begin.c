@@ -51,6 +51,10 @@ static void fill_ending(sigset_t *set)
 int recording_session_take_signals(struct recording_session *s)
 {
 	fill_ending(&s->signals);
+	if (s->plan->sample_signal)
+		sigaddset(&s->signals, s->plan->sample_signal);
+	if (s->plan->pause_signal)
+		sigaddset(&s->signals, s->plan->pause_signal);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->sigfd < 0 ? diag_errno(s->d, errno, "cannot take over the signals that end a recording") : 0;
@@ -287,7 +291,7 @@ int recording_session_begin(struct recording_session *s)
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
 	recording_session_sample(s, "start");
-	if (s->plan->begin_ns) {
+	if (s->plan->begin_ns || s->plan->begin_paused) {
 		expwriter_event(w, "pause", s->start_ns, NULL);
 		pauses_begin(&s->recorder_xml.pauses, s->start_ns);
 	} else if (recording_session_capture(s) < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a user may do to a running session: pause, resume, take a usage sample, ask for its state,
- * end it. Requests come by the control socket.
+ * end it. Requests come by the control socket, or by signals (-l, -y).
  *
  * A pause ends all intervals as the end of a recording does, and its end begins them anew. So a
  * thread has one total for each stretch between pauses, and no total contains paused time.
@@ -178,4 +178,17 @@ void recording_session_serve(struct recording_session *s)
 {
 	if (s->ctl)
 		ctl_server_serve(s->ctl, now_ns(), serve, s);
+}
+
+void recording_session_obey(struct recording_session *s)
+{
+	for (; s->samples_asked; s->samples_asked--)
+		recording_session_sample(s, "signal");
+	for (; s->toggles_asked && !s->over; s->toggles_asked--) {
+		int err = is_paused(&s->recorder_xml.pauses) ? recording_session_resume(s) :
+							       recording_session_pause(s);
+
+		if (err < 0)
+			s->failed = s->over = true;
+	}
 }

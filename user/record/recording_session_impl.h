@@ -68,7 +68,8 @@ struct recording_session {
 	uint64_t pumped_ns;         /* when records were last taken from the rings */
 	sigset_t signals, old_mask;
 	int sigfd;
-	int signal;                 /* the last signal that came; 0: none */
+	int signal;                 /* the last ending signal that came; 0: none */
+	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
 	bool capturing, over, interrupted, failed;
 	VEC(struct pollfd) fds;
 };
@@ -96,8 +97,9 @@ int recording_session_capture(struct recording_session *s);
 int recording_session_pause(struct recording_session *s);
 int recording_session_resume(struct recording_session *s);
 void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
-/* Carry out requests that have come by the control socket. Never waits. */
+/* Carry out requests that have come by the control socket, or by signals. Neither waits. */
 void recording_session_serve(struct recording_session *s);
+void recording_session_obey(struct recording_session *s);
 
 /* --- recording_session.c --- */
 
