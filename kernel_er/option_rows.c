@@ -467,6 +467,16 @@ static int opt_check(struct options *o, const char *arg, struct diag *d)
 	return request(o, ACTION_CHECK);
 }
 
+static int opt_status(struct options *o, const char *arg, struct diag *d)
+{
+	const char *slash = strrchr(arg, '/');
+
+	if (!*(slash ? slash + 1 : arg))
+		return diag_error(d, "--status '%s': names no file", arg);
+	o->plan.status = arg;
+	return 0;
+}
+
 static int opt_ctl(struct options *o, const char *arg, struct diag *d)
 {
 	o->ctl = arg;
@@ -524,6 +534,7 @@ const struct option_row option_rows[] = {
 	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
 	{ 0, "wait-stacks", "method", "how to capture stacks of waits (best); for tests",
 	  opt_stack_method },
+	{ 0, "status", "file", "keep the state in it, in Prometheus's text format", opt_status },
 	{ 0, "ctl", "command", "control a running recorder: pause, resume, status, …",
 	  opt_ctl },
 	{ 0, "pid", "recorder", "which recorder: process ID, experiment, or socket", opt_pid },

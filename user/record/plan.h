@@ -43,6 +43,7 @@ struct plan {
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */
+	const char *status;     /* --status: the file; NULL: none */
 	const char *comments[MAX_COMMENTS];
 	size_t ncomments;
 	enum archiving archiving;

@@ -221,6 +221,17 @@ static void tick(struct recording_session *s, uint64_t t)
 		ctl_server_tick(s->ctl, t);
 }
 
+static void write_status(struct recording_session *s, uint64_t t, bool running)
+{
+	struct status status;
+
+	if (!s->statusfile)
+		return;
+	recording_session_status(s, t, &status);
+	live_clear(&s->live);
+	statusfile_write(s->statusfile, &status, running, s->d);
+}
+
 static void do_what_is_due(struct recording_session *s)
 {
 	uint64_t t = now_ns();
@@ -236,6 +247,8 @@ static void do_what_is_due(struct recording_session *s)
 		recording_session_recorder_xml(s);
 	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
+	if (schedule_due(&s->due, DUE_STATUS, t))
+		write_status(s, t, true);
 	if (plan_rolls(s->plan))
 		recording_session_roll(s, t);
 }
@@ -385,6 +398,7 @@ static void end(struct recording_session *s)
 	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	if (err && !s->failed)
 		say_unwritten(s, err, "its end is missing");
+	write_status(s, s->stop_ns, false);
 	if (s->plan->archiving != ARCHIVE_NOTHING)
 		archive(s, state.bytes);
 	recording_session_recorder_xml(s);
@@ -435,6 +449,7 @@ static void recording_session_fini(struct recording_session *s)
 	host_fini(&s->host);
 	vec_free(&s->fds);
 	ctl_server_close(s->ctl);
+	statusfile_close(s->statusfile);
 	free(s->path);
 	if (s->sigfd >= 0)
 		close(s->sigfd);

@@ -278,6 +278,8 @@ int recording_session_begin(struct recording_session *s)
 	/* Ignored after the fork, so the load keeps the caller's action. A write fails instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	if (s->plan->status && !(s->statusfile = statusfile_open(s->plan->status, s->d)))
+		return -1;
 	if (raise_fd_limit(s->d) < 0)
 		return -1;
 	raise_priority();

@@ -71,6 +71,7 @@ void recording_session_status(struct recording_session *s, uint64_t t, struct st
 		.bytes = recording_bytes(s->recording),
 		.cpu_ns = control_cost(&s->control),
 		.nprocesses = recording_nprocesses(s->recording),
+		.shedding = s->control.governor.level,
 		.left_out = governor_left_out(s->control.governor.level),
 		.paused = is_paused(&s->recorder_xml.pauses),
 	};

@@ -25,6 +25,7 @@
 #include "user/record/schedule.h"
 #include "user/record/control.h"
 #include "user/record/status.h"
+#include "user/record/statusfile.h"
 #include "user/ctl/server.h"
 #include "loaders/capture.h"
 #include "user/space/binaries.h"
@@ -63,6 +64,7 @@ struct recording_session {
 	struct ctl_server *ctl;       /* NULL: there is no control socket */
 	size_t ctl_at;                /* its index in fds */
 	char *path;                   /* of the experiment, absolute */
+	struct statusfile *statusfile; /* NULL: none is wanted */
 	struct control control;
 	uint64_t start_ns, stop_ns; /* stop: 0 while the capture runs */
 	uint64_t pumped_ns;         /* when records were last taken from the rings */

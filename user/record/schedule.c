@@ -5,6 +5,7 @@
 
 #define SEC_NS  1000000000ULL
 #define TICK_NS 90000000ULL /* a killed recorder loses two of these at most; we promise 200 ms */
+#define STATUS_NS (5 * SEC_NS)
 #define NEVER   UINT64_MAX
 
 uint64_t now_ns(void)
@@ -25,6 +26,7 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_RECORDER_XML] = start_ns + SEC_NS,
 			[DUE_ROLL] = p->roll_ns ? start_ns + p->roll_ns : NEVER,
 			[DUE_TICK] = start_ns + TICK_NS,
+			[DUE_STATUS] = p->status ? start_ns : NEVER,
 			[DUE_END] = p->end_ns ? start_ns + p->end_ns : NEVER,
 		},
 		.every = {
@@ -32,6 +34,7 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_RECORDER_XML] = SEC_NS,
 			[DUE_ROLL] = p->roll_ns,
 			[DUE_TICK] = TICK_NS,
+			[DUE_STATUS] = STATUS_NS,
 		},
 	};
 }

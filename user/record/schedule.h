@@ -15,6 +15,7 @@ enum due {
 	DUE_RECORDER_XML, /* rewriting recorder.xml */
 	DUE_ROLL,    /* the next segment (--roll) */
 	DUE_TICK,    /* records to disk */
+	DUE_STATUS,  /* the status file (--status) */
 	DUE_END,
 	DUE_COUNT
 };

@@ -21,6 +21,7 @@ struct status {
 	uint64_t cpu_ns;        /* CPU time of this process and its BPF programs */
 	size_t nprocesses;      /* programs that followed processes have run */
 	const char *left_out;   /* what --budget leaves out now, or "nothing" */
+	unsigned shedding;      /* the same as a level, enum capture_shedding */
 	struct record_counts counts;
 	bool paused;
 };
