@@ -85,7 +85,7 @@ static void keep_memory(void)
 
 int main(int argc, char **argv)
 {
-	struct diag d = { .prefix = "er_kernel" };
+	struct diag d = { .prefix = "er_kernel", .journal = diag_in_journal() };
 	struct options options;
 	int status = program_begin(d.prefix);
 

@@ -52,6 +52,15 @@ done
 put 755 "$bin" "$out/bin/er_kernel"
 put 644 "$man/man1" "$here"/docs/man/*.1
 put 644 "$man/man5" "$here"/docs/man/*.5
+# The service is not enabled.
+units=$destdir$prefix/lib/systemd/system
+if [ "$remove" ]; then
+	rm -f "$units/er_kernel.service"
+else
+	install -d "$units"
+	sed "s|@bin@|$prefix/bin|" "$here/tools/er_kernel.service.in" >"$units/er_kernel.service"
+	chmod 644 "$units/er_kernel.service"
+fi
 link "$bin" er_kernel
 
 [ -z "$destdir" ] && gprofng=$(command -v gprofng) || exit 0

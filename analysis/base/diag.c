@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
@@ -25,10 +27,12 @@ static void keep(struct diag *d, enum diag_level level, const char *text)
 static void print(const struct diag *d, enum diag_level level, const char *text)
 {
 	static const char *const words[] = { "", "warning: ", "" };
+	static const char *const levels[] = { "<6>", "<4>", "<3>" }; /* syslog(3) */
 	struct buf b = { 0 };
 
 	buf_put_printable(&b, text);
-	fprintf(stderr, "%s: %s%s\n", d->prefix, words[level], b.data ? b.data : "");
+	fprintf(stderr, "%s%s: %s%s\n", d->journal ? levels[level] : "", d->prefix, words[level],
+		b.data ? b.data : "");
 	buf_free(&b);
 }
 
@@ -52,6 +56,17 @@ static void emit(struct diag *d, enum diag_level level, int err, const char *fmt
 	else
 		keep(d, level, text);
 	free(text);
+}
+
+/* JOURNAL_STREAM names the journal's stream by device and inode; stderr may be redirected. */
+bool diag_in_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == dev && st.st_ino == ino;
 }
 
 int diag_error(struct diag *d, const char *fmt, ...)

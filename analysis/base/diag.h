@@ -8,6 +8,7 @@
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ struct diag_msg {
 /* A zeroed struct diag keeps its messages; with `prefix` set it prints "prefix: text" to stderr. */
 struct diag {
 	const char *prefix;
+	bool journal; /* stderr is systemd's journal: a message begins with its level, "<4>" */
 	struct diag_msg *msgs;
 	size_t nmsgs, cap;
 	size_t nerrors, nwarnings;
@@ -28,6 +30,9 @@ struct diag {
 };
 
 enum { DIAG_MAX = 1000 };
+
+/* Whether stderr is systemd's journal, by the environment that systemd gives to a service. */
+bool diag_in_journal(void);
 
 /*
  * Report, and return the value that the caller passes on: -1, or -err for diag_errno (err > 0),

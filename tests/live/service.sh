@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The unit for systemd: it is installed, systemd accepts it, and what it allows is enough to record.
+. "$(dirname "$0")/../lib/live.sh"
+
+sh "$top/tools/install.sh" "$O" "$tmp/image" /opt/er >out 2>&1 || { not_ok "installs" "$(cat out)"; exit 1; }
+unit=$tmp/image/opt/er/lib/systemd/system/er_kernel.service
+check_that "the unit is installed, and starts the installed program" \
+	"$(grep -c '^ExecStart=/opt/er/bin/er_kernel ' "$unit") == 1" "$(cat "$unit")"
+"$er_kernel" -n $(sed -n 's/^ExecStart=[^ ]* //p' "$unit" | sed "s|/var/lib/er_kernel|$tmp|") >preview 2>&1
+check_that "its options are er_kernel's" "$? == 0" "$(cat preview)"
+
+if command -v systemd-analyze >/dev/null; then
+	mkdir verified
+	sed "s|/opt/er/bin|$O/bin|" "$unit" >verified/er_kernel.service
+	case $O in
+	*\ *) skip "systemd-analyze verify" "a path with blanks" ;;
+	*)	systemd-analyze verify --man=no verified/er_kernel.service >out 2>&1
+		check_that "systemd-analyze verify" "$? == 0 && $(grep -c er_kernel.service out) == 0" "$(cat out)" ;;
+	esac
+	if systemd-analyze security --help 2>&1 | grep -q -e --offline; then
+		systemd-analyze security --offline=true --threshold=40 --no-pager verified/er_kernel.service \
+			>out 2>&1
+		check_that "systemd-analyze security: exposure below 4.0" "$? == 0" "$(tail -n 3 out)"
+	else
+		skip "systemd-analyze security" "it cannot look at files"
+	fi
+else
+	skip "systemd-analyze" "not installed"
+fi
+
+# Its capabilities are enough: nothing is missing that root has.
+caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr ' ' '\n' | sed 's/^CAP_/+/' | tr 'A-Z\n' 'a-z,')
+confined() { setpriv --no-new-privs --inh-caps=-all --bounding-set="-all,${caps%,}" "$@"; }
+if command -v setpriv >/dev/null; then
+	confined "$er_kernel" --check >confined.check
+	"$er_kernel" --check >root.check
+	check_that "--check finds all that root has" \
+		"$(grep -c '^yes' confined.check) == $(grep -c '^yes' root.check)" "$(diff root.check confined.check)"
+	confined "$er_kernel" -o confined.er -p high -q 0.3 -- "$syn/spin" alpha:1 >out 2>err
+	check_that "records without a word" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
+	pids=$(pid_of out)
+	check_that "with user stacks" "$(seconds_of main i.totalcpu confined.er) > 0.9 * $(truth out alpha)" \
+		"$(function_seconds i.totalcpu confined.er | head)"
+else
+	skip "its capabilities" "setpriv is not installed"
+fi
+
+# In the journal each message has its level.
+: >journal
+JOURNAL_STREAM=$(stat -c '%d:%i' journal) "$er_kernel" -T 0/99999999 2>journal
+check_that "an error has its level in the journal" "$(grep -c '^<3>er_kernel: -T' journal) == 1" "$(cat journal)"
+JOURNAL_STREAM=$(stat -c '%d:%i' journal) "$er_kernel" -T 0/99999999 2>err
+check_that "and nowhere else" "$(grep -c '^er_kernel: -T' err) == 1" "$(cat err)"
+
+# Each system call that a recording makes is allowed.
+allowed()
+{
+	systemd-analyze syscall-filter "$1" | sed 1d | sed 's/^ *//; /^#/d; /^$/d' | while read -r name; do
+		case $name in @*) allowed "$name" ;; *) echo "$name" ;; esac
+	done
+}
+if command -v strace >/dev/null && command -v systemd-analyze >/dev/null; then
+	for word in $(sed -n 's/^SystemCallFilter=//p' "$unit"); do
+		case $word in @*) allowed "$word" ;; *) echo "$word" ;; esac
+	done | sort -u >names.allowed
+	strace -f -qq -c -o calls "$er_kernel" -o traced.er -t 1 -A copy --status traced.prom >out 2>err
+	awk '/^-/ { inside = !inside; next } inside { print $NF }' calls | grep -v '^total$' | sort -u >names.made
+	missing=$(comm -13 names.allowed names.made)
+	check_that "each system call is allowed" "$(wc -l <names.made) > 30 && $(echo $missing | wc -w) == 0" "$missing"
+else
+	skip "system calls" "strace or systemd-analyze is not installed"
+fi
