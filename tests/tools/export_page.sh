@@ -29,6 +29,8 @@ async function plain(t, file) {
 	t.sameRows(file + ': functions', got, t.erPrint(['-metrics', 'ei.%' + metric[file] + ':name', '-functions', file + '.er']))
 	const states = (await t.tableRows(page, 'threads')).map(r => r.filter(f => f !== '0.'))
 	t.sameRows(file + ': states of threads', states, threads(t.erPrint(['-microstates', file + '.er'])))
+	const trouble = await page.isVisible('#troubles') && await page.textContent('#troubles')
+	t.check(file + ': losses are said', file === 'cut' ? /not closed/.test(trouble) : !trouble, trouble)
 	t.check(file + ': no complaint, no request', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 }
@@ -104,7 +106,7 @@ async function verdict(t) {
 	const sum = times.reduce((a, b) => a + b, 0)
 	t.check('a verdict on a range is about its length', Math.abs(sum - 1.8) < 0.1, times.join(' '))
 	const tops = await page.innerText('.tops')
-	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Longest waits:.*User Lock: user lock in futex 0\.450/s.test(tops), tops)
+	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Most time waiting:.*User Lock: user lock in futex 0\.450/s.test(tops), tops)
 	await page.click('.tops .link:has-text("user lock")')
 	await compare(t, page, 'a wait of the verdict', 'lock')
 	await page.context().close()

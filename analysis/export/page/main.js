@@ -37,6 +37,7 @@ function start(data) {
 	document.title = data.experiments.map(e => e.name).join(', ') + ': er_kernel'
 	byId('title').textContent = data.experiments.map(e => e.command || e.name).join(', ')
 	byId('title').title = data.about.join('\n')
+	showTroubles(data)
 	byId('host').textContent = data.experiments.map(e => e.host).filter((h, i, a) => a.indexOf(h) === i).join(', ')
 	page.sums = aggregate(data, page.state)
 	page.verdict = makeVerdict(byId('verdict'), page)
@@ -54,6 +55,15 @@ function start(data) {
 	updateAll()
 	document.body.classList.add('ready')
 	performance.mark('er-first-paint')
+}
+
+// Lines about losses, and recordings that were not closed.
+function showTroubles(data) {
+	const lines = data.about.filter(l => /\b(lost|not closed|lacks?)\b/i.test(l) && !/^Nothing was lost/.test(l))
+	byId('troubles').hidden = !lines.length
+	byId('troubles').textContent = lines.length === 1 ? lines[0].trim() : `${lines.length} notes on losses`
+	byId('troubles').title = lines.join('\n')
+	byId('troubles').addEventListener('click', () => page.store.set({ view: 'about' }))
 }
 
 function makeTabs() {

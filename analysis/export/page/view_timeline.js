@@ -120,8 +120,8 @@ function drawLane(t, c, colors, lane, y) {
 		c.fillText(`${lane.count} ${lane.threads ? (lane.count === 1 ? 'thread' : 'threads') : ''}`, 14 + w, y + LANE / 2)
 		return
 	}
-	const [from, to] = range(t)
-	drawBins(t, c, binsOf(t, lane, from, to), y)
+	const { data } = t.page, [from, to] = range(t)
+	drawBins(t, c, binsOf(t, lane, from, to), y, lane.kind === 'cpu' || data.complete ? 1 : 0.5)
 	if (lane.kind === 'thread')
 		drawRecorded(t, c, lane, from, to, y)
 	c.fillStyle = colors.panel
@@ -169,8 +169,8 @@ function stretchMips(data, mip, from, to, n) {
 	return bins
 }
 
-// Each pixel is a column of the states in it, in their order, from below.
-function drawBins(t, c, { bins, n }, y) {
+// Each pixel is a column of the states in it, in their order, from below. Estimated waits are pale.
+function drawBins(t, c, { bins, n }, y, waitAlpha) {
 	const { data } = t.page, height = LANE - 3
 	const level = new Float32Array(n), total = new Float32Array(n)
 	for (let x = 0; x < n; x++) {
@@ -179,6 +179,7 @@ function drawBins(t, c, { bins, n }, y) {
 	}
 	for (const s of [11, ...data.state_order]) {
 		c.fillStyle = stateColor(data.states[s].name)
+		c.globalAlpha = data.states[s].cpu ? 1 : waitAlpha
 		for (let x = 0; x < n; x++) {
 			const share = bins[x * NSTATES + s] / Math.max(1, total[x])
 			if (!share)
@@ -194,6 +195,7 @@ function drawBins(t, c, { bins, n }, y) {
 			x += run - 1
 		}
 	}
+	c.globalAlpha = 1
 }
 
 // A line above each wait that was recorded with its own beginning and end, where there is room.
@@ -203,7 +205,7 @@ function drawRecorded(t, c, lane, from, to, y) {
 	let n = 0
 	eachOfThread(data, lane.thread, from, (chunk, i) => {
 		const end = chunk.base + chunk.time[i], begin = end - chunk.length[i]
-		if (begin > to || n > 3000)
+		if (begin > to || n > 50000)
 			return true
 		n++
 		const cls = data.classes[chunk.cls[i]]

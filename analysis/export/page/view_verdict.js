@@ -88,7 +88,7 @@ function topLinks(page, data, state, sums) {
 			onclick: () => set({ selected: f, view: 'flame', metric: 'cpu' }) }, `${shorten(data.funcs[f], 40)} ${seconds(excl[f])}`))))
 	const waits = data.whole ? topWaits(data, state, sums) : []
 	if (waits.length)
-		ret.push(el('span', {}, 'Longest waits:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w)))))
+		ret.push(el('span', {}, 'Most time waiting:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w)))))
 	return ret
 }
 
