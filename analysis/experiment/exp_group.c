@@ -126,3 +126,49 @@ int group_add(const char *path, const char *experiment, struct diag *d)
 		diag_errno(d, -err, "group '%s': cannot add to it", path);
 	return err ? -1 : 0;
 }
+
+/* What is left of the group without the entry. */
+static void put_others(struct buf *b, const struct file *f, const char *experiment)
+{
+	const char *p = (const char *)f->data, *end = p + f->size;
+
+	while (p < end) {
+		const char *begin = p;
+		char *line = next_line(&p, end);
+
+		if (strcmp(line, experiment))
+			buf_add(b, begin, p - begin);
+		free(line);
+	}
+}
+
+static int remove_entry(int fd, const char *experiment)
+{
+	struct buf b = { 0 };
+	struct file f;
+	size_t size;
+	int err = file_open_fd(dup(fd), &f);
+
+	if (err)
+		return err;
+	size = f.size;
+	if (is_group(&f))
+		put_others(&b, &f, experiment);
+	else
+		err = -EPROTO;
+	file_close(&f);
+	if (!err && b.len < size)
+		err = pwrite(fd, b.data, b.len, 0) != (ssize_t)b.len || ftruncate(fd, b.len) ? -errno : 0;
+	buf_free(&b);
+	return err;
+}
+
+int group_remove(const char *path, const char *experiment, struct diag *d)
+{
+	__cleanup(closep) int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int err = fd < 0 ? -errno : remove_entry(fd, experiment);
+
+	if (err && err != -ENOENT)
+		return diag_errno(d, -err, "group '%s': cannot remove '%s' from it", path, experiment), -1;
+	return 0;
+}

@@ -16,5 +16,10 @@ extern const char group_first_line[];
 int group_read(const char *path, str_vec *ret, struct diag *d);
 /* Add a line to a group file; a new file gets its first line, too. 0, or -1 after reporting. */
 int group_add(const char *path, const char *experiment, struct diag *d);
+/*
+ * Remove the lines with this entry from a group file, in place. A group that lacks it, or that is
+ * gone, is left as it is. 0, or -1 after reporting.
+ */
+int group_remove(const char *path, const char *experiment, struct diag *d);
 
 #endif

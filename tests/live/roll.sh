@@ -74,10 +74,12 @@ check_that "segments share their archives" "$names > 1 && $inodes == $names" \
 # --- the quota ---
 # quota [ARGUMENT…]: records into the directory q, with a quota that is soon used up.
 quota() { mkdir -p q && "$er_kernel" -d q -o q.1.er -q 0 -A off -p high --roll 1s --keep 1M "$@"; }
-quota -t 8 >/dev/null 2>err
+quota -t 8 -g q.erg >/dev/null 2>err
 check_that "--keep: records" "$? == 0" "$(cat err)"
 check_that "--keep: the oldest went" "$([ ! -e q/q.1.er ]; echo $?) == 0 && $(ls q | wc -l) >= 1" \
 	"$(ls q)"
+check_that "--keep: the group has those that are left" \
+	"$(grep -c '^q\.' q/q.erg) == $(ls -d q/*.er | wc -l)" "$(cat q/q.erg; ls q)"
 rm -rf q
 
 # Another user may put a link in the place of a segment.

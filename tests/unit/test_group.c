@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/diag.h"
 #include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/tempdir.h"
@@ -35,6 +36,34 @@ static void experiments_are_added_line_by_line(void **state)
 	assert_int_equal(group_add(path, "grp.2.er", NULL), 0);
 	text = tempdir_read(*state, "grp.erg", NULL);
 	assert_string_equal(text, "#analyzer experiment group\ngrp.1.er\ngrp.2.er\n");
+}
+
+static void an_experiment_is_removed(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/r.erg", (char *)*state);
+	__cleanup(freep) char *text = NULL;
+
+	write_text(*state, "r.erg", "#analyzer experiment group\nr.1.er\nr.10.er\n# r.1.er\nr.1.er");
+	assert_int_equal(group_remove(path, "r.1.er", NULL), 0);
+	text = tempdir_read(*state, "r.erg", NULL);
+	assert_string_equal(text, "#analyzer experiment group\nr.10.er\n# r.1.er\n");
+}
+
+/* A file that is no group stays as it is; one that is gone is no error. */
+static void only_a_group_is_changed(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/other", (char *)*state);
+	__cleanup(freep) char *gone = xasprintf("%s/gone.erg", (char *)*state);
+	__cleanup(freep) char *text = NULL;
+	struct diag d = { 0 };
+
+	write_text(*state, "other", "r.1.er\n");
+	assert_int_equal(group_remove(path, "r.1.er", &d), -1);
+	assert_int_equal(d.nmsgs, 1);
+	text = tempdir_read(*state, "other", NULL);
+	assert_string_equal(text, "r.1.er\n");
+	assert_int_equal(group_remove(gone, "r.1.er", &d), 0);
+	diag_free(&d);
 }
 
 static void names_are_relative_to_the_group(void **state)
@@ -111,6 +140,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEMPDIR_CASE(experiments_are_added_line_by_line),
+		TEMPDIR_CASE(an_experiment_is_removed),
+		TEMPDIR_CASE(only_a_group_is_changed),
 		TEMPDIR_CASE(names_are_relative_to_the_group),
 		TEMPDIR_CASE(a_line_without_end_is_ended),
 		TEMPDIR_CASE(what_is_no_group_is_left_alone),

@@ -205,7 +205,7 @@ static bool is_late(struct account *a, const struct er_wait *w)
 {
 	if (a->closed && w->h.time_ns - w->blocked_ns - w->runq_ns >= a->done.end_ns)
 		*a = (struct account){ .key = a->key }; /* another thread with the same number */
-	return a->closed || w->h.time_ns <= a->cut_ns;
+	return w->h.time_ns <= a->cut_ns;
 }
 
 unsigned cuts_wait(struct cuts *c, struct er_wait *w)

@@ -160,19 +160,32 @@ void expname_next(const struct expname *n, struct expname *ret)
 	ret->group = n->group ? xstrdup(n->group) : NULL;
 }
 
+/* The line of an experiment in its group file. The caller frees it. */
+static char *entry(const struct expname *n, const char *path)
+{
+	const char *slash = strrchr(n->group, '/'), *name = strrchr(path, '/');
+	size_t dirlen = name ? name + 1 - path : 0;
+	char *absolute;
+
+	if ((slash ? (size_t)(slash + 1 - n->group) : 0) == dirlen &&
+	    !strncmp(n->group, path, dirlen))
+		return xstrdup(path + dirlen);
+	absolute = realpath(path, NULL);
+	return absolute ? absolute : xstrdup(path);
+}
+
 int expname_join_group(const struct expname *n, struct diag *d)
 {
-	const char *slash = n->group ? strrchr(n->group, '/') : NULL;
-	__cleanup(freep) char *absolute = NULL;
-	size_t dirlen = strlen(n->path) - strlen(n->name);
+	__cleanup(freep) char *line = n->group ? entry(n, n->path) : NULL;
 
-	if (!n->group)
-		return 0;
-	if ((slash ? (size_t)(slash + 1 - n->group) : 0) == dirlen &&
-	    !strncmp(n->group, n->path, dirlen))
-		return group_add(n->group, n->name, d);
-	absolute = realpath(n->path, NULL);
-	return group_add(n->group, absolute ? absolute : n->path, d);
+	return line ? group_add(n->group, line, d) : 0;
+}
+
+int expname_leave_group(const struct expname *n, const char *path, struct diag *d)
+{
+	__cleanup(freep) char *line = n->group ? entry(n, path) : NULL;
+
+	return line ? group_remove(n->group, line, d) : 0;
 }
 
 void expname_free(struct expname *n)

@@ -31,6 +31,8 @@ void expname_next(const struct expname *n, struct expname *ret);
  * after reporting.
  */
 int expname_join_group(const struct expname *n, struct diag *d);
+/* Remove the experiment `path`, which still exists, from the group of `n`. As expname_join_group. */
+int expname_leave_group(const struct expname *n, const char *path, struct diag *d);
 void expname_free(struct expname *n);
 
 #endif

@@ -147,11 +147,8 @@ static int open_recording(struct recording_session *s)
 									 ARCHIVE_SYMBOLS,
 				   s->plan->archive_bytes ? s->plan->archive_bytes : UINT64_MAX,
 				   expwriter_dirfd(output_writer(recording_founder(s->recording))));
-	if (plan_rolls(s->plan)) {
-		binaries_share(s->binaries);
-		binaries_set_relief(s->binaries, recording_session_roll_relief, s);
-		s->retain = retain_new(s->plan->keep_bytes);
-	}
+	if (plan_rolls(s->plan))
+		recording_session_roll_begin(s);
 	return expname_join_group(s->name, s->d);
 }
 

@@ -128,8 +128,8 @@ void recording_session_meanwhile(void *ctx);
 
 /* The last segment is complete. */
 void recording_session_retain_last(struct recording_session *s);
-/* Called between archives: empties the rings, and keeps processes up to date. ctx: the session. */
-void recording_session_roll_relief(void *ctx);
+/* The first segment exists, and more will follow. */
+void recording_session_roll_begin(struct recording_session *s);
 /* Go on in the next segment if that is due, and keep to the quota. */
 void recording_session_roll(struct recording_session *s, uint64_t t);
 

@@ -73,7 +73,8 @@ static bool cut(struct recording_session *s)
 	return true;
 }
 
-void recording_session_roll_relief(void *ctx)
+/* Called between archives: empties the rings, and keeps processes up to date. */
+static void relieve(void *ctx)
 {
 	struct recording_session *s = ctx;
 
@@ -146,6 +147,21 @@ static void restart(struct recording_session *s, uint64_t start_ns, struct expna
 	recording_session_recorder_xml(s);
 	if (expname_join_group(s->name, s->d) < 0)
 		s->failed = s->over = true;
+}
+
+static void leave_group(void *ctx, const char *path)
+{
+	struct recording_session *s = ctx;
+
+	expname_leave_group(s->name, path, s->d);
+}
+
+void recording_session_roll_begin(struct recording_session *s)
+{
+	binaries_share(s->binaries);
+	binaries_set_relief(s->binaries, relieve, s);
+	s->retain = retain_new(s->plan->keep_bytes);
+	retain_on_drop(s->retain, leave_group, s);
 }
 
 static void roll(struct recording_session *s, uint64_t t)

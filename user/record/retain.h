@@ -33,10 +33,7 @@ uint64_t retain_bytes(const struct retain *r);
 size_t retain_make_room(struct retain *r, uint64_t more, struct diag *d);
 /* Remove the oldest one for want of space on the disk. False: there is only one, or no quota. */
 bool retain_drop_oldest(struct retain *r, struct diag *d);
-/*
- * Called with the name of each segment before it is removed: for a group file that lists it. NULL:
- * none.
- */
+/* Have fn called with the path of each segment before it is removed, for a group file that lists it. */
 void retain_on_drop(struct retain *r, void (*fn)(void *ctx, const char *path), void *ctx);
 
 #endif
