@@ -89,7 +89,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
 	vec_free(&wp->idle);
-	vec_free(&wp->role);
+	vec_free(&wp->roles);
 	map_free(&wp->programs);
 	strtab_free(&wp->program_names);
 }
@@ -234,6 +234,29 @@ const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path)
 	return wait_taker(wp->session, funcs, n);
 }
 
+static unsigned roles_of(struct wait_paths *wp, uint32_t func)
+{
+	if (func == WAIT_PATH_FOLDED)
+		return 0;
+	while (wp->roles.len <= func)
+		vec_push(&wp->roles, 0);
+	if (!wp->roles.data[func])
+		wp->roles.data[func] = func_roles(wp->session->funcs.data[func]) + 1;
+	return wp->roles.data[func] - 1;
+}
+
+/* The roles of all functions of the path. */
+static unsigned path_roles(struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(wp, path, &funcs);
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < n; i++)
+		roles |= roles_of(wp, funcs[i]);
+	return roles;
+}
+
 bool wait_path_idle(struct wait_paths *wp, uint32_t path)
 {
 	const uint32_t *funcs;
@@ -243,21 +266,16 @@ bool wait_path_idle(struct wait_paths *wp, uint32_t path)
 		vec_push(&wp->idle, 0);
 	if (!wp->idle.data[path]) {
 		n = wait_path_funcs(wp, path, &funcs);
-		wp->idle.data[path] = wait_is_idle(wp->session, funcs, n) ? 2 : 1;
+		wp->idle.data[path] = path_roles(wp, path) & ROLE_IDLE &&
+				      wait_is_idle(wp->session, funcs, n) ? 2 : 1;
 	}
 	return wp->idle.data[path] == 2;
 }
 
+/* Events first: a condition variable takes its mutex again before it returns. */
 enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path)
 {
-	const uint32_t *funcs;
-	size_t n;
+	unsigned roles = path_roles(wp, path);
 
-	while (wp->role.len <= path)
-		vec_push(&wp->role, 0);
-	if (!wp->role.data[path]) {
-		n = wait_path_funcs(wp, path, &funcs);
-		wp->role.data[path] = wait_lock_role(wp->session, funcs, n) + 1;
-	}
-	return wp->role.data[path] - 1;
+	return roles & ROLE_EVENT ? LOCK_EVENT : roles & ROLE_LOCK ? LOCK_LOCK : LOCK_UNKNOWN;
 }

@@ -37,7 +37,7 @@ struct wait_paths {
 	struct map programs;    /* id of a program's name, to its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0: not checked yet, 1: no, 2: yes */
 	VEC(unsigned char) idle; /* by path, the same */
-	VEC(unsigned char) role; /* by path: enum lock_role + 1; 0: not checked yet */
+	VEC(unsigned char) roles; /* by function: func_roles + 1; 0: not checked yet */
 };
 
 void wait_paths_init(struct wait_paths *wp, struct session *s, bool all_frames);

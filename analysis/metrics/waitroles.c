@@ -103,22 +103,28 @@ bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n)
 	return false;
 }
 
-static bool has_any(const struct session *s, const uint32_t *funcs, size_t n,
-		    const char *const *names, size_t nnames)
+static bool matches_any(const struct func *f, const char *const *names, size_t n)
 {
-	for (size_t i = 0; i < nnames; i++) {
-		if (find(s, funcs, 0, n, names[i]) < n)
+	for (size_t i = 0; i < n; i++) {
+		if (!fnmatch(names[i], f->name, 0))
 			return true;
 	}
 	return false;
 }
 
-/* Events first: a condition variable takes its mutex again before it returns. */
-enum lock_role wait_lock_role(const struct session *s, const uint32_t *funcs, size_t n)
+unsigned func_roles(const struct func *f)
 {
-	if (has_any(s, funcs, n, event_names, sizeof(event_names) / sizeof(event_names[0])))
-		return LOCK_EVENT;
-	if (has_any(s, funcs, n, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
-		return LOCK_LOCK;
-	return LOCK_UNKNOWN;
+	unsigned roles = 0;
+
+	if (f->obj->kernel)
+		return 0;
+	if (matches_any(f, event_names, sizeof(event_names) / sizeof(event_names[0])))
+		roles |= ROLE_EVENT;
+	if (matches_any(f, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
+		roles |= ROLE_LOCK;
+	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
+		if (!fnmatch(idle_rules[i].wait, f->name, 0))
+			roles |= ROLE_IDLE;
+	}
+	return roles;
 }

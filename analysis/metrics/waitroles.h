@@ -36,6 +36,16 @@ enum lock_role {
 	LOCK_LOCK,    /* a mutex or another lock */
 };
 
-enum lock_role wait_lock_role(const struct session *s, const uint32_t *funcs, size_t n);
+/*
+ * What a function's name tells, as a set of these. Matching names is slow, so callers keep the
+ * result for each function.
+ */
+enum func_role {
+	ROLE_EVENT = 1 << 0, /* waits for an event */
+	ROLE_LOCK = 1 << 1,  /* takes a lock */
+	ROLE_IDLE = 1 << 2,  /* may be part of an idle thread's stack; wait_is_idle decides */
+};
+
+unsigned func_roles(const struct func *f);
 
 #endif
