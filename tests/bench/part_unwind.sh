@@ -55,6 +55,14 @@ unwind_java()
 	END
 	start java java/Load.java && sleep 3
 }
+unwind_chromium()
+{
+	start chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" 'data:text/html,<script>
+		setInterval(() => { let a = []; for (let i = 0; i < 20000; i++) a.push({ x: i, s: String(i) });
+			a.sort((p, q) => q.x - p.x); document.title = JSON.stringify(a).length;
+			document.body.innerHTML = a.slice(0, 500).map(e => "<p>" + e.s).join("") }, 5)</script>'
+	sleep 5
+}
 # Processes that live for about 5 ms, one after the other.
 unwind_short() { start bash -c 'while :; do perl -e "my \$n; \$n += \$_ for 1 .. 50000"; done'; }
 
