@@ -48,13 +48,15 @@ insn_rows()
 # The address of each marked instruction.
 marked_rows() { sed -nE 's/^## .*\[[0-9?]+\] +([0-9a-f]+): .*/\1/p' | sort; }
 
-# "label value of title" from lsummary and psummary for the program's own lines, for the metric that
-# both list them by.
+# The "label value of title" lines that lsummary and psummary print about the program's own lines, of
+# the metric that both list them by: $listed. A row that has time in another metric only is in
+# gprofng's summary, and not in ours.
 summary_rows()
 {
-	awk '{ gsub(/\t/, " ") } /^[^ ].*line [0-9]+ in/ { sub(/ *<-- .*/, ""); title = $0; next }
+	awk -v listed="$listed" 'BEGIN { wanted = "^ +(Ex|In)clusive " listed " CPU" }
+		{ gsub(/\t/, " ") } /^[^ ].*line [0-9]+ in/ { sub(/ *<-- .*/, ""); title = $0; next }
 		/^$/ { title = "" }
-		title ~ /line [0-9]+ in "(work|main)\.c"/ && match($0, /: +[0-9.]+/) && /^ +(Ex|In)clusive (User|Total) CPU/ {
+		title ~ /line [0-9]+ in "(work|main)\.c"/ && match($0, /: +[0-9.]+/) && $0 ~ wanted {
 			label = substr($0, 1, RSTART - 1); sub(/^ +/, "", label)
 			split(substr($0, RSTART + 1), v, / +/)
 			if (v[2] !~ /^0\.?(000)?$/) print label, v[2], "of " title }' | sort
@@ -85,6 +87,8 @@ nearly()
 # compare NAME EXPERIMENT METRIC
 compare()
 {
+	listed=User
+	[ "$3" = user ] || listed=Total
 	same "$1 lines" list_rows "$2" -printmode , -metrics "ei.$3:name" -lines
 	same "$1 pcs" list_rows "$2" -printmode , -metrics "ei.$3:name" -pcs
 	for f in hot warm; do
