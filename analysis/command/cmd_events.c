@@ -2,6 +2,7 @@
 /* Reports on traced calls: memory and I/O. */
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
 
 static int stacks(struct shell *sh, enum stacks_kind kind)

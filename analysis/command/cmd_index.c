@@ -11,6 +11,7 @@
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
 
 /* A type of this kind by its name or by a unique beginning of it. */

@@ -5,6 +5,7 @@
 #include "analysis/command/choose.h"
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
 
 static int show_summary(struct shell *sh, const struct func *only)

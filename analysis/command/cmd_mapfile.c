@@ -11,6 +11,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/view_state.h"
 
 /* Whether a name fits on one line of such a file. Linkers do not accept other names either. */
 static bool is_plain(const char *name)

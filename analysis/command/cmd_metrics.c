@@ -7,6 +7,8 @@
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 static void reply_list(struct shell *sh, const char *setting, const struct metric_list *l)
 {

@@ -6,6 +6,7 @@
 #include "analysis/command/rc.h"
 #include "analysis/command/shell.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 typedef VEC(struct loadobj *) object_vec;
 

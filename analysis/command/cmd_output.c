@@ -9,6 +9,7 @@
 #include "analysis/command/exporting.h"
 #include "analysis/command/shell.h"
 #include "analysis/export/export.h"
+#include "analysis/views/view_state.h"
 
 /* Whether the file already has text; appending then continues an HTML page. */
 static bool is_begun(FILE *f)

@@ -9,7 +9,9 @@
 #include "analysis/command/shell.h"
 #include "analysis/findings/findings.h"
 #include "analysis/views/diff.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 typedef int (*exp_view)(struct view_state *v, const struct experiment *e, struct table *t,
 			struct diag *d);

@@ -5,7 +5,9 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 #include "analysis/metrics/filter.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 /* Replace the filter, keep the selection. A filter without an expression can carry a selection. */
 static void set_filter(struct view_state *v, struct filter *f)

@@ -10,7 +10,9 @@
 #include "analysis/command/shell.h"
 #include "analysis/model/search.h"
 #include "analysis/model/source.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 static int list_places(struct shell *sh, enum place_kind kind)
 {

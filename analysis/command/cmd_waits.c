@@ -4,6 +4,7 @@
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
 
 /* The arguments are threads or processes, and the sort metric, in any order. */

@@ -13,6 +13,8 @@
 #include "analysis/command/shell.h"
 #include "analysis/model/source.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 struct ersrc {
 	struct shell sh;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 /* Lines that are not rows: title, headings, prompt. */
 enum { OTHER_LINES = 6 };

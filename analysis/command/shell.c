@@ -10,7 +10,9 @@
 #include "analysis/files/archiver.h"
 #include "analysis/command/pager.h"
 #include "analysis/command/rc.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 void shell_init(struct shell *sh, const char *program, line_reader keyboard)
 {

@@ -8,6 +8,7 @@
  */
 #include "analysis/experiment/exp_io.h"
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment_impl.h"
 
 enum io_type { IO_READ, IO_WRITE, IO_OPEN, IO_CLOSE, IO_OTHER, IO_ERRORS };

@@ -4,6 +4,7 @@
  * has the same grammar. It says where code was mapped, and in a sub-experiment of
  * er_kernel it also continues log.xml.
  */
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment_impl.h"
 
 struct log_reader {

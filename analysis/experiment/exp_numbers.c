@@ -2,6 +2,7 @@
 /* Numbers threads and LWPs of user experiments from 1. */
 #include "analysis/experiment/exp_numbers.h"
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment_impl.h"
 
 static void number(struct map *numbers, int64_t id)

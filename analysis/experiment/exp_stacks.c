@@ -14,6 +14,7 @@
 #include "analysis/experiment/experiment_impl.h"
 
 #include "analysis/base/cursor.h"
+#include "analysis/experiment/exp_packets.h"
 
 enum { KIND_NATIVE = 1, KIND_JAVA = 2, COMPRESSED = 1u << 31, INFO_HEAD = 16, UID_HEAD = 16,
        BUDGET_PER_BYTE = 8, BUDGET_MIN = 1 << 20, LEAF_CHECK = -1 };

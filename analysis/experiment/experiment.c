@@ -4,6 +4,7 @@
  * before the packets that use them. The reader opens the files in the opposite order,
  * packets first; so everything that a packet refers to is in the files opened after it.
  */
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/experiment_impl.h"

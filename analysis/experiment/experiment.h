@@ -20,13 +20,16 @@
 #include "analysis/base/file.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "analysis/experiment/exp_io.h"
-#include "analysis/experiment/exp_map.h"
-#include "analysis/experiment/exp_packets.h"
-#include "analysis/experiment/exp_recorder.h"
-#include "analysis/experiment/exp_stacks.h"
-#include "analysis/experiment/exp_threads.h"
 
+struct exp_element;
+struct exp_io_file;
+struct exp_ksym;
+struct exp_map;
+struct exp_name;
+struct exp_process;
+struct exp_stack;
+struct exp_stream;
+struct exp_thread;
 struct exp_usage;
 
 struct exp_event {

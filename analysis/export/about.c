@@ -7,7 +7,9 @@
 #include "analysis/export/export.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 /* All waits of at least this length have packets, in nanoseconds. 0: none. 1: all waits. */
 static int64_t trace_threshold(const struct experiment *founder)

@@ -11,6 +11,8 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/base/json.h"
+#include "analysis/experiment/mstate.h"
+#include "analysis/experiment/packet.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
 #include "analysis/export/firefox_impl.h"
@@ -19,7 +21,9 @@
 #include "analysis/export/rootname.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 enum { VERSION = 60, GECKO_VERSION = 31, PHASE_INTERVAL = 1 };
 

@@ -18,6 +18,8 @@
 #include "analysis/model/names.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 struct indexing {
 	const struct export *x;

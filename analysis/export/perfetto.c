@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
 #include "analysis/export/gather.h"
@@ -17,7 +19,9 @@
 #include "analysis/export/protobuf.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 enum {
 	SEQUENCE = 1, SEQUENCE_BEGINS = 1, SEQUENCE_CONTINUES = 2,

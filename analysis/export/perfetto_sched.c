@@ -6,6 +6,9 @@
  */
 #include <string.h>
 
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/mstate.h"
+#include "analysis/experiment/packet.h"
 #include "analysis/export/perfetto_impl.h"
 #include "analysis/export/protobuf.h"
 #include "analysis/metrics/timeline.h"

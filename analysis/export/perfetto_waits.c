@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/experiment/mstate.h"
+#include "analysis/experiment/packet.h"
 #include "analysis/export/perfetto_impl.h"
 #include "analysis/export/protobuf.h"
 #include "analysis/export/rootname.h"

@@ -22,6 +22,7 @@
 #include "analysis/model/source.h"
 #include "analysis/symbols/symtab.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
 
 /* Field numbers, by message. */
 enum {

@@ -6,7 +6,10 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/wrap.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /* The number of packets of a thread, to see whether the filter kept all of them. */
 struct fact_thread {

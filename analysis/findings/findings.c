@@ -7,6 +7,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/findings/rules.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /*
  * The rules. Their thresholds keep them silent on a healthy load:

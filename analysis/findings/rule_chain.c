@@ -15,9 +15,11 @@
 #include <math.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/findings/rules.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/timeline.h"
+#include "analysis/views/view_state.h"
 
 enum { LINKS_MAX = 4, STEPS_MAX = 4000000 };
 

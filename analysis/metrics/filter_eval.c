@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/base/interrupt.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/metric.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/objtype.h"
 #include "analysis/model/session.h"

@@ -5,6 +5,7 @@
 
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_numbers.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/model/session.h"
 

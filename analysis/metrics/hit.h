@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/experiment/experiment.h"
+#include "analysis/experiment/exp_packets.h"
 
+struct experiment;
 struct session;
 
 /*

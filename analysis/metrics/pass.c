@@ -5,6 +5,7 @@
 
 #include "analysis/base/interrupt.h"
 #include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_stacks.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/hit.h"

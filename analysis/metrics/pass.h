@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/metrics/hit.h"
-
 struct filter;
+struct hit;
 struct metric_set;
 struct session;
 

@@ -9,6 +9,7 @@
 
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_io.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/names.h"

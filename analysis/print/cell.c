@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/views/table.h"
 
 /* The two digits of 0 to 99. */
 static const char pairs[] = "0001020304050607080910111213141516171819"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 static void put_quoted(struct printer *p, const char *s)
 {

@@ -8,6 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/print/cell.h"
+#include "analysis/views/table.h"
 
 enum { GAP = 2, GAP_SHARED = 1, BAR_LEAST = 10, BAR_MOST = 50, BAR_PLAIN = 25, RAIL = 3, COLUMNS_LEAST = 40,
        WRAP_LEAST = 12, BRANCH_LEAST = 40 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"

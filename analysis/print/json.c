@@ -9,6 +9,7 @@
 
 #include "analysis/base/json.h"
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 static void json_begin(struct printer *p, const struct table *t)
 {

@@ -7,6 +7,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/interrupt.h"
 #include "analysis/print/fit.h"
+#include "analysis/views/table.h"
 
 enum { FLUSH_AT = 1 << 16 };
 

@@ -8,6 +8,7 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/base/parallel.h"
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 enum { SLICE = 4096, PIECE = 4096 };
 

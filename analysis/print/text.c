@@ -11,6 +11,7 @@
 #include "analysis/print/fit.h"
 #include "analysis/print/printer.h"
 #include "analysis/print/wrap.h"
+#include "analysis/views/table.h"
 
 enum { GAP_METRIC = 1, GAP_COLUMN = 2 };
 

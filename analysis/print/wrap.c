@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 void line_pad(struct buf *b, size_t n)
 {

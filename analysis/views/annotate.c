@@ -9,6 +9,8 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/model/search.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { TAB = 8, LINES_MAX = 16 * 1024 * 1024, LINE_MAX_LEN = 4096, INLINED_MAX = 64 };
 

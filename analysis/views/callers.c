@@ -7,6 +7,8 @@
 #include "analysis/metrics/callers.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /* What all panels share. */
 struct drawing {

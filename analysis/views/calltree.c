@@ -4,6 +4,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 typedef VEC(const struct tree_node *) node_vec;
 

@@ -9,6 +9,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/outline.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 static const char *const short_flavors[] = { NULL, "Excl.", "Incl.", "Attr.", "Data" };
 static const char *const full_flavors[] = { NULL, "Exclusive", "Inclusive", "Attributed",

@@ -15,6 +15,8 @@
 #include "analysis/model/dataobj.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/index.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { BLOCK = 32 };
 

@@ -11,6 +11,8 @@
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/property.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /* The word for a kind of data: "clock", … */
 static const char *kind_word(enum er_packet kind)

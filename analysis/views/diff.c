@@ -21,6 +21,8 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/model/source.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { GROUPS = 2, SHOWN = 20 };
 

@@ -14,6 +14,8 @@
 #include "analysis/views/annotate.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/inlined.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { CODE_MAX = 16 * 1024 * 1024, INLINED_AT = 34, HEX_MAX = 16 };
 

@@ -6,10 +6,13 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /* Ranges of sizes, as in gprofng. A range holds sizes up to its end that no earlier range holds. */
 static const struct size_range {

@@ -6,6 +6,8 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 int view_experiment_list(struct view_state *v, struct table *t, struct diag *d)
 {

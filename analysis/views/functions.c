@@ -3,6 +3,8 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 bool values_listed(const struct metric_list *l, const int64_t *incl)
 {

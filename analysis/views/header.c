@@ -14,6 +14,8 @@
 #include "analysis/experiment/expwriter.h"
 #include "analysis/views/loss_report.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 #define RULE "----------------------------------------------------------------"
 

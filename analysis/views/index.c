@@ -20,6 +20,8 @@
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/names.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 struct index_tally {
 	const struct index_spec *spec;

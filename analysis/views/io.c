@@ -7,7 +7,9 @@
 #include "analysis/experiment/exp_io.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/index.h"
+#include "analysis/views/table.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 
 static bool recorded(const struct session *s)
 {

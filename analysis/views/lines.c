@@ -14,6 +14,8 @@
 #include "analysis/views/functions.h"
 #include "analysis/views/inlined.h"
 #include "analysis/views/summary.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { INLINED_AT = 40 }; /* column of the inlined calls at a pc */
 

@@ -12,6 +12,8 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/lockset.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { KEY_LOCK, KEY_WAITER, KEY_PATH, KEY_HOLDER, KEY_WAKER, KEY_WAKER_PATH };

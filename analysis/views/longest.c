@@ -10,6 +10,8 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { SHOWN = 20 };

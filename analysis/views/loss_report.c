@@ -10,6 +10,7 @@
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
 #include "analysis/views/unwinding.h"
 
 enum { CPUS_MAX = 65536 };

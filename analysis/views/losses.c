@@ -15,6 +15,7 @@
 #include "analysis/model/intern.h"
 #include "analysis/symbols/archive.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
 
 /* What the recorder counted as dropped (recorder.xml), and what each kind of drop means. */
 static const struct {

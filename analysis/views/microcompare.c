@@ -16,6 +16,8 @@
 #include "analysis/model/names.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 /* One name's times in one group. */
 struct share {

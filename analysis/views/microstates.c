@@ -18,6 +18,8 @@
 #include "analysis/model/names.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/microstates.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 const enum er_mstate microstate_columns[] = {
 	MS_USER,   MS_SYSTEM, MS_TRAP,   MS_LINUX_CPU, MS_WAIT_CPU, MS_USER_LOCK,

@@ -7,6 +7,8 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/symbols/symtab.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 static const char *const show_words[] = {
 	[SHOW_ALL] = "show", [SHOW_HIDE] = "hide", [SHOW_API] = "API only"

@@ -6,6 +6,8 @@
 
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 static void put_experiment(struct table *t, const struct experiment *e)
 {

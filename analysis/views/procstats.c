@@ -7,6 +7,8 @@
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 static void put_count(struct table *t, const char *label, uint64_t n)
 {

@@ -9,6 +9,8 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { KEY_REASON, KEY_HOLDER, KEY_WAITER, KEY_PATH };

@@ -7,6 +7,8 @@
 #include "analysis/base/diag.h"
 #include "analysis/views/annotate.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { INLINED_MAX = 64 };
 

@@ -8,6 +8,8 @@
 #include "analysis/base/diag.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { METRICS_MOST = 12 };
 

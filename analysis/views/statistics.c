@@ -12,6 +12,8 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/experiment/usage.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 struct usage_row {
 	const char *label, *name; /* name: attribute of element usage in recorder.xml */

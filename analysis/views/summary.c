@@ -7,6 +7,8 @@
 #include "analysis/metrics/tally.h"
 #include "analysis/model/source.h"
 #include "analysis/views/functions.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 struct summary {
 	struct view_state *v;

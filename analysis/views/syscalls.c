@@ -12,6 +12,8 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 struct call {

@@ -7,6 +7,8 @@
 #include "analysis/base/map.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum part { ON_CPU, WAITING, PARTS };
 

@@ -9,8 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/views/table.h"
-#include "analysis/views/view_state.h"
+struct diag;
+struct experiment;
+struct func;
+struct objtype;
+struct table;
+struct view_state;
 
 int view_functions(struct view_state *v, struct table *t, struct diag *d);
 /* One panel for each function, in sort order. */

@@ -10,6 +10,8 @@
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 
 enum { ROWS_SHOWN = 8 };
 

@@ -7,6 +7,8 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/lockset.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { KEY_HEADING, KEY_REASON, KEY_PATH, KEY_LOCK };

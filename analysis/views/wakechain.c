@@ -20,6 +20,8 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { DEPTH_MAX = 6, STEPS_MAX = 4000000 };

@@ -8,6 +8,8 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { KEY_WAKER, KEY_WOKEN, KEY_REASON, KEY_WAKER_PATH, KEY_PATH };

@@ -22,6 +22,7 @@
 #include "analysis/model/session.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/view.h"
+#include "analysis/views/view_state.h"
 #include "tests/fixtures/exp_builder.h"
 
 struct opened {

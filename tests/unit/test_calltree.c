@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/calltree.h"
+#include "analysis/views/table.h"
 #include "tests/unit/session_fixture.h"
 
 static const struct tree_node *child(struct opened *o, const struct tree_node *n, const char *func)

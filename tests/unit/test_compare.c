@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Comparison of groups: every array of values has the values of each group. */
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 /* t.1.er has 3 + 1 ticks of user time in f and g; u.1.er has 5 in f. */

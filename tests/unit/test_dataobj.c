@@ -12,6 +12,7 @@
 #include "analysis/symbols/datasyms.h"
 #include "analysis/symbols/symfile.h"
 #include "analysis/symbols/symtab.h"
+#include "analysis/views/table.h"
 #include "tests/unit/session_fixture.h"
 
 static char initialized[100] = "not zero";

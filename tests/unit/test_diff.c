@@ -4,6 +4,8 @@
 
 #include "analysis/metrics/difference.h"
 #include "analysis/views/diff.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/waitviews_fixture.h"
 
 static void test_change(void **state)

@@ -2,6 +2,7 @@
 /* Ring records in, experiments out, read back with the reader. */
 #include <sys/stat.h>
 
+#include "analysis/experiment/exp_packets.h"
 #include "user/record/stacks.h"
 #include "tests/unit/drain_fixture.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/filter.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 enum { SECOND = 1000 }; /* in ticks */

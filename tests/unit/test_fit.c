@@ -15,6 +15,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/print/fit.h"
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 enum { TOTAL, A_SEC, A_PERCENT, NONE, BAR, NAME, NCOLUMNS };
 

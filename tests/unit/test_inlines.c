@@ -10,6 +10,7 @@
 #include "analysis/model/source.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 enum { LINKED = 0x2000, OFFSET = 0x1000, SIZE = 0x4000, INLINED = 8 };

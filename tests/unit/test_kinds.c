@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which kinds of data log.xml describes, in the founder and in the sub-experiments. */
+#include "analysis/experiment/exp_packets.h"
 #include "tests/unit/drain_fixture.h"
 
 static const struct exp_stream *stream_of(const struct experiment *e, enum er_packet kind)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Losses in `header`, from the recorder's counts and the packets. */
+#include "analysis/views/table.h"
 #include "tests/unit/session_fixture.h"
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
 
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 static void open_user(struct opened *o)

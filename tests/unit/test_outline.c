@@ -4,6 +4,7 @@
  */
 #include "analysis/model/outline.h"
 #include "analysis/model/source.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 static void names_of_parts_say_what_they_were_split_off(void **state)

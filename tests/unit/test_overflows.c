@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Overflows of counters become packets, which are read back with the reader. */
+#include "analysis/experiment/exp_packets.h"
 #include "tests/unit/drain_fixture.h"
 
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,

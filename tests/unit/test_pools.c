@@ -2,6 +2,8 @@
 /* Pools: sub-experiments that the processes of a program share. */
 #include <linux/types.h>
 
+#include "analysis/experiment/exp_map.h"
+#include "analysis/experiment/exp_packets.h"
 #include "bpf/frame.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/addresses.h"

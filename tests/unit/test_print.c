@@ -15,6 +15,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/print/printer.h"
+#include "analysis/views/table.h"
 
 #define TIME(ns)   { .kind = CELL_TIME, .i = (ns) }
 #define PERCENT(v) { .kind = CELL_PERCENT, .d = (v) }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One recording in several experiments: each opens by itself and has all that its packets need. */
+#include "analysis/experiment/exp_packets.h"
 #include "tests/unit/drain_fixture.h"
 
 #include <sys/stat.h>

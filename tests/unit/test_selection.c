@@ -3,6 +3,7 @@
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/objtype.h"
 #include "analysis/metrics/selection.h"
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 enum { NSAMPLES = 6, TICKS = 10 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/views/view_state.h"
 #include "tests/unit/session_fixture.h"
 
 /* The worked example of Sun's manual, with every number. */

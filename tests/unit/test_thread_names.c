@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that are renamed. Each packet has the name of its thread at that time. */
+#include "analysis/experiment/exp_packets.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 #include "tests/unit/drain_fixture.h"

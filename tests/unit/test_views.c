@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/experiment/usage.h"
+#include "analysis/views/table.h"
 #include "tests/unit/session_fixture.h"
 
 static const char *name_of(const struct table *t, size_t row)

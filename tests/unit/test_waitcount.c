@@ -2,6 +2,7 @@
 /* Numbers of waits, exact and estimated. */
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/waitstat.h"
+#include "analysis/views/table.h"
 #include "tests/unit/waitviews_fixture.h"
 
 static void test_counts(void **state)

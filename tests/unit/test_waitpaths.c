@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks of waits in reports: paths, functions that take locks, idle threads. */
+#include "analysis/views/table.h"
 #include "tests/unit/waitviews_fixture.h"
 
 /* Frames that all waits share are left out, but at least one frame stays. */

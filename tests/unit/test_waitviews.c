@@ -2,6 +2,7 @@
 /* Reports on states and waits of experiments with known answers. */
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/waitpath.h"
+#include "analysis/views/table.h"
 #include "tests/unit/waitviews_fixture.h"
 
 static size_t column_of(const struct table *t, const char *first, const char *second)
