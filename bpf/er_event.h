@@ -33,7 +33,8 @@ enum er_kind {
 };
 
 enum {
-	ER_MAX_KERNEL_FRAMES = 127, /* the kernel's own limit, perf_event_max_stack */
+	/* The kernel walks up to kernel.perf_event_max_stack frames: 127 unless it is changed. */
+	ER_MAX_KERNEL_FRAMES = 255,
 	ER_MAX_USER_FRAMES = ER_UNWIND_FRAMES,
 	ER_MAX_FRAMES = ER_MAX_KERNEL_FRAMES + ER_MAX_USER_FRAMES,
 };

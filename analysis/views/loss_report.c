@@ -218,16 +218,18 @@ static void put_counted(struct table *t, const struct experiment *e)
 /* Shortages that any experiment may have; each line is shown only if its count is not zero. */
 static const struct {
 	const char *attr, *one, *many;
+	const char *remedy; /* NULL: none */
 } stack_rows[] = {
 	{ "kernel_truncated", "kernel stack was deeper than was recorded",
-	  "kernel stacks were deeper than was recorded" },
+	  "kernel stacks were deeper than was recorded",
+	  "raise kernel.perf_event_max_stack; 255 frames are recorded at most" },
 	{ "user_truncated", "user stack was deeper than was recorded",
-	  "user stacks were deeper than was recorded" },
+	  "user stacks were deeper than was recorded", NULL },
 	{ "kernel_failed", "kernel stack could not be walked",
-	  "kernel stacks could not be walked" },
-	{ "user_failed", "user stack could not be walked", "user stacks could not be walked" },
+	  "kernel stacks could not be walked", NULL },
+	{ "user_failed", "user stack could not be walked", "user stacks could not be walked", NULL },
 	{ "no_storage", "sample of a thread without storage: its weight is one interval",
-	  "samples of threads without storage: their weight is one interval" },
+	  "samples of threads without storage: their weight is one interval", NULL },
 };
 
 static void put_incomplete(struct table *t, const struct experiment *e)
@@ -238,9 +240,10 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 		uint64_t n = sum_of(e, "stacks", stack_rows[i].attr);
 
 		if (n)
-			put_line(t, "  %" PRIu64 " %s (%.2f %% of the samples)", n,
+			put_line(t, "  %" PRIu64 " %s (%.2f %% of the samples)%s%s", n,
 				 n == 1 ? stack_rows[i].one : stack_rows[i].many,
-				 percent_of(n, produced));
+				 percent_of(n, produced), stack_rows[i].remedy ? ": " : "",
+				 stack_rows[i].remedy ? stack_rows[i].remedy : "");
 	}
 }
 

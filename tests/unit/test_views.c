@@ -139,7 +139,7 @@ static void test_account(void **state)
 	expwriter_replace(w, "recorder.xml",
 			  "<recorder version=\"1\"/>\n"
 			  "<ring cpu=\"1\" produced=\"5\" recorded=\"3\" lost=\"2\"/>\n"
-			  "<stacks lost=\"1\" user_truncated=\"7\" kernel_failed=\"1\"/>\n"
+			  "<stacks lost=\"1\" user_truncated=\"7\" kernel_truncated=\"2\" kernel_failed=\"1\"/>\n"
 			  "<loss second=\"4\" pid=\"12\" tid=\"13\" kind=\"clock\" count=\"2\"/>\n"
 			  "<cost program=\"clock\" runs=\"10\" ns=\"20000\"/>\n"
 			  "<self user_ns=\"1000000\" system_ns=\"0\" maxrss_kb=\"2048\"/>\n"
@@ -157,6 +157,8 @@ static void test_account(void **state)
 	assert_false(has_line(&t, "***  not as many"));
 	assert_true(has_line(&t, "in second 4: 2 clock records of PID 12, TID 13"));
 	assert_true(has_line(&t, "7 user stacks were deeper than was recorded (140.00 %"));
+	assert_true(has_line(&t, "2 kernel stacks were deeper than was recorded (40.00 % of the samples): "
+				 "raise kernel.perf_event_max_stack"));
 	assert_true(has_line(&t, "1 kernel stack could not be walked (20.00 % of the samples)"));
 	assert_true(has_line(&t, "10 runs, 0.000 sec., 2000 ns each"));
 	assert_true(has_line(&t, "suspended for 5.613 sec., which are in no time here"));

@@ -38,4 +38,18 @@ says "--check finds the kernel's symbols, as root" "$(grep -c '^no .*kernel symb
 case $(uname -r) in 6.[123].*) want=no ;; *) want=yes ;; esac
 says "--check knows whether mappings are found without a lock" \
 	"$(grep -c "^$want *mappings without a lock" check) == 1" "$(cat check)"
+
+# The limit of kernel frames: the recorder takes what the kernel allows, up to 255, and says what
+# would give more.
+sysctl=/proc/sys/kernel/perf_event_max_stack
+for frames in 4 255; do
+	echo $frames >$sysctl && er_kernel -o $frames.er -p high -t 1 >out 2>err
+	says "records with $frames kernel frames at most" "$? == 0 && $(cat $sysctl) == $frames" "$(cat err)"
+	er_print -header full $frames.er >header 2>&1
+done
+says "deeper kernel stacks are counted, with the remedy" \
+	"$(er_print -header full 4.er | tr '\n' ' ' | tr -s ' ' | grep -c 'kernel stacks were deeper.* raise kernel.perf_event_max_stack') == 1" \
+	"$(er_print -header full 4.er)"
+says "and there are none with 255" "$(grep -c 'kernel stack.* deeper' header) == 0" "$(cat header)"
+
 sed 's/^/# /' check
