@@ -15,22 +15,11 @@ static void put_field(struct printer *p, bool first)
 
 	if (!first)
 		buf_puts(&p->out, ",");
-	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ') {
+	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ')
 		buf_puts(&p->out, s);
-	} else {
-		buf_puts(&p->out, "\"");
-		for (const char *q; (q = strchr(s, '"')); s = q + 1) {
-			buf_add(&p->out, s, q - s);
-			buf_puts(&p->out, "\"\"");
-		}
-		buf_puts(&p->out, s);
-		buf_puts(&p->out, "\"");
-	}
+	else
+		put_quoted(&p->out, s);
 	buf_clear(&p->cell);
-}
-
-static void csv_begin(struct printer *p, const struct table *t)
-{
 }
 
 static void csv_heading(struct printer *p, const struct table *t)
@@ -67,7 +56,7 @@ static void csv_row(struct printer *p, const struct table *t, const struct row *
 }
 
 const struct printer_ops csv_printer = {
-	.begin = csv_begin,
+	.begin = begin_plainly,
 	.heading = csv_heading,
 	.row = csv_row,
 	.note = note_aside,

@@ -9,27 +9,12 @@
 #include "analysis/print/printer.h"
 #include "analysis/views/table.h"
 
-static void put_quoted(struct printer *p, const char *s)
-{
-	buf_puts(&p->out, "\"");
-	for (const char *q; (q = strchr(s, '"')); s = q + 1) {
-		buf_add(&p->out, s, q - s);
-		buf_puts(&p->out, "\"\"");
-	}
-	buf_puts(&p->out, s);
-	buf_puts(&p->out, "\"");
-}
-
 static void put_cell(struct printer *p, size_t column)
 {
 	if (column)
 		buf_add(&p->out, &p->delimiter, 1);
-	put_quoted(p, p->cell.data ? p->cell.data : "");
+	put_quoted(&p->out, p->cell.data ? p->cell.data : "");
 	buf_clear(&p->cell);
-}
-
-static void delimited_begin(struct printer *p, const struct table *t)
-{
 }
 
 /* Headings as gprofng prints them; programs rely on them, also on its "%%". */
@@ -82,7 +67,7 @@ static void delimited_row(struct printer *p, const struct table *t, const struct
 }
 
 const struct printer_ops delimited_printer = {
-	.begin = delimited_begin,
+	.begin = begin_plainly,
 	.heading = delimited_heading,
 	.row = delimited_row,
 	.note = note_aside,

@@ -185,8 +185,23 @@ void note_aside(struct printer *p, const char *text)
 	diag_note(p->diag, "%s", text);
 }
 
+void begin_plainly(struct printer *p, const struct table *t)
+{
+}
+
 void end_plainly(struct printer *p, const struct table *t)
 {
+}
+
+void put_quoted(struct buf *b, const char *s)
+{
+	buf_puts(b, "\"");
+	for (const char *q; (q = strchr(s, '"')); s = q + 1) {
+		buf_add(b, s, q - s);
+		buf_puts(b, "\"\"");
+	}
+	buf_puts(b, s);
+	buf_puts(b, "\"");
 }
 
 bool table_has_heading(const struct table *t)

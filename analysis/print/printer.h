@@ -100,7 +100,10 @@ void column_put_name(struct buf *b, const struct column *c, bool with_unit);
 
 /* For printers whose notes go to the diag and that print nothing after a table. */
 void note_aside(struct printer *p, const char *text);
+void begin_plainly(struct printer *p, const struct table *t);
 void end_plainly(struct printer *p, const struct table *t);
+/* For printers: append a text in double quotes, with those inside it doubled (RFC 4180). */
+void put_quoted(struct buf *b, const char *s);
 /* Print the rows with the row operation, on several CPUs if there are many (slices.c). */
 void print_slices(struct printer *p, const struct table *t);
 /* For printers that write the title on one line: its lines joined by "; ". The caller frees it. */
