@@ -3,10 +3,29 @@
 #include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
+/* A finished recording and the experiment of its program. */
+struct reading {
+	struct experiment *e, *sub;
+};
+
+/* The program's packets. They are valid until the next call. */
+static struct seen_list *finish_reading(struct fixture *f, struct reading *r)
+{
+	r->e = finish(f);
+	r->sub = open_sub(r->e, "_prog_PID_5000000.1.er");
+	return read_all_packets(r->sub);
+}
+
+static void close_reading(struct reading *r)
+{
+	experiment_close(r->sub);
+	experiment_close(r->e);
+}
+
 static void test_a_wait_is_two_packets(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 
@@ -15,9 +34,7 @@ static void test_a_wait_is_two_packets(void **state)
 	w.runq_weight = 1000000;
 	give_wait(&f, w);
 	assert_int_equal(drain_written(f.drain, ER_KIND_WAIT), 0);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
 	assert_int_equal(l->n, 2);
 	assert_int_equal(l->s[0].size, 72);
 	assert_int_equal(l->s[0].state, MS_SLEEP);
@@ -40,8 +57,7 @@ static void test_a_wait_is_two_packets(void **state)
 	assert_int_equal(l->s[1].holder, 12);
 	assert_int_equal(l->s[1].holder_pid, 11);
 	assert_int_equal(l->s[1].uid, l->s[0].uid);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 static void test_states_and_flags(void **state)
@@ -68,7 +84,7 @@ static void test_states_and_flags(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct er_wait w = a_wait;
 		struct fixture f;
-		struct experiment *e, *sub;
+		struct reading r;
 		struct seen_list *l;
 
 		begin(&f, FOLLOW_ALL, NULL);
@@ -76,15 +92,12 @@ static void test_states_and_flags(void **state)
 		w.state = cases[i].state;
 		w.flags = cases[i].flags;
 		give_wait(&f, w);
-		e = finish(&f);
-		sub = open_sub(e, "_prog_PID_5000000.1.er");
-		l = read_all_packets(sub);
+		l = finish_reading(&f, &r);
 		assert_int_equal(l->n, 1);
 		assert_int_equal(l->s[0].state, cases[i].mstate);
 		assert_int_equal(l->s[0].reason, cases[i].reason);
 		assert_int_equal(l->s[0].flags, cases[i].wflags);
-		experiment_close(sub);
-		experiment_close(e);
+		close_reading(&r);
 	}
 }
 
@@ -92,7 +105,7 @@ static void test_states_and_flags(void **state)
 static void test_open_ends_of_two_parts(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 
@@ -106,24 +119,21 @@ static void test_open_ends_of_two_parts(void **state)
 	w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
 	w.blocked_ns = w.blocked_weight = 0;
 	give_wait(&f, w);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
 	assert_int_equal(l->n, 5);
 	assert_int_equal(l->s[0].flags, WFLAG_OPEN_START);
 	assert_int_equal(l->s[1].flags, 0);
 	assert_int_equal(l->s[2].flags, 0);
 	assert_int_equal(l->s[3].flags, WFLAG_OPEN_END);
 	assert_int_equal(l->s[4].flags, WFLAG_OPEN_START | WFLAG_OPEN_END);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 /* A record without weight also gets a packet, so that its number is in the experiment. */
 static void test_no_weight_and_a_holder(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 
@@ -133,21 +143,18 @@ static void test_no_weight_and_a_holder(void **state)
 	w.state = ER_OFF_LOCK;
 	w.holder_tid = TID + 1;
 	give_wait(&f, w);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
 	assert_int_equal(l->n, 1);
 	assert_int_equal(l->s[0].ticks, 0);
 	assert_int_equal(l->s[0].holder, TID + 1);
 	assert_int_equal(l->s[0].holder_pid, PID);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 static void test_reason_by_stack(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 
 	begin(&f, FOLLOW_ALL, NULL);
 	give_stack(&f, 77, 8, 0, 0); /* 0xffffffff81001010 + 0x100 a frame: work */
@@ -159,11 +166,8 @@ static void test_reason_by_stack(void **state)
 
 	w.stack = 78;
 	give_wait(&f, w);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	assert_int_equal(read_all_packets(sub)->s[0].reason, REASON_PIPE);
-	experiment_close(sub);
-	experiment_close(e);
+	assert_int_equal(finish_reading(&f, &r)->s[0].reason, REASON_PIPE);
+	close_reading(&r);
 }
 
 /* A process that is not followed, and a kernel thread: one experiment has their kernel stacks. */
@@ -217,7 +221,7 @@ static void test_only_waited_makes_no_experiment(void **state)
 static void test_targets_sleep_and_stall(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 	uint64_t sleeping = 0, stalled = 0;
@@ -228,15 +232,14 @@ static void test_targets_sleep_and_stall(void **state)
 	give_wait(&f, w);
 	w.stack = 0;
 	give_wait(&f, w);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	vec_for_each(m, &sub->maps) {
+	finish_reading(&f, &r);
+	vec_for_each(m, &r.sub->maps) {
 		if (!strcmp(m->name, "<SLEEPING>"))
 			sleeping = m->vaddr;
 		if (!strcmp(m->name, "<STALLED>"))
 			stalled = m->vaddr;
 	}
-	l = read_all_packets(sub);
+	l = read_all_packets(r.sub);
 	assert_int_equal(l->n, 4);
 	assert_int_equal(l->s[0].npcs, 5);
 	assert_true(l->s[0].pcs[0] == sleeping && sleeping);
@@ -248,8 +251,7 @@ static void test_targets_sleep_and_stall(void **state)
 	assert_true(l->s[2].pcs[0] == sleeping);
 	assert_int_equal(l->s[3].npcs, 1);
 	assert_true(l->s[3].pcs[0] == stalled);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 enum { WAKER = 5000003 };
@@ -276,21 +278,19 @@ static void give_woken(struct fixture *f, uint16_t nuser, uint32_t flags)
 static void test_waker_stack_is_in_its_experiment(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub, *other;
+	struct experiment *other;
+	struct reading r;
 	struct seen_list *l;
 
 	begin(&f, FOLLOW_ALL, NULL);
 	give_woken(&f, 1, 0);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	other = open_sub(e, "_waker_PID_5000003.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
+	other = open_sub(r.e, "_waker_PID_5000003.1.er");
 	assert_int_equal(l->s[0].waker_pid, WAKER);
-	assert_int_equal(experiment_stack(sub, l->s[0].waker_stack), -1);
+	assert_int_equal(experiment_stack(r.sub, l->s[0].waker_stack), -1);
 	assert_true(experiment_stack(other, l->s[0].waker_stack) >= 0);
 	experiment_close(other);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 /*
@@ -301,27 +301,24 @@ static void test_waker_without_an_experiment(void **state)
 {
 	for (int by_interrupt = 0; by_interrupt < 2; by_interrupt++) {
 		struct fixture f;
-		struct experiment *e, *sub;
+		struct reading r;
 		struct seen_list *l;
 
 		begin(&f, FOLLOW_ALL, NULL);
 		give_woken(&f, by_interrupt, by_interrupt ? ER_WAIT_WAKER_IRQ : 0);
 		drain_process(f.drain, true);
 		assert_int_equal(recording_nsubs(f.recording), 1);
-		e = finish(&f);
-		sub = open_sub(e, "_prog_PID_5000000.1.er");
-		l = read_all_packets(sub);
+		l = finish_reading(&f, &r);
 		assert_int_equal(l->s[0].waker_pid, WAKER);
-		assert_true(experiment_stack(e, l->s[0].waker_stack) >= 0);
-		experiment_close(sub);
-		experiment_close(e);
+		assert_true(experiment_stack(r.e, l->s[0].waker_stack) >= 0);
+		close_reading(&r);
 	}
 }
 
 static void test_wait_for_a_late_stack(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct seen_list *l;
 
 	begin(&f, FOLLOW_ALL, NULL);
@@ -338,19 +335,16 @@ static void test_wait_for_a_late_stack(void **state)
 	assert_int_equal(f.drops.n[DROP_STACK], 1);
 	assert_int_equal(drain_written(f.drain, ER_KIND_WAIT), 2);
 	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_WAIT], 2);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
 	assert_int_equal(l->s[0].npcs, 2);
 	assert_int_equal(l->s[1].npcs, 1);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 static void test_long_waits_are_several_packets(void **state)
 {
 	struct fixture f;
-	struct experiment *e, *sub;
+	struct reading r;
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 
@@ -358,13 +352,10 @@ static void test_long_waits_are_several_packets(void **state)
 	give_stack(&f, 77, 1, 0, 0);
 	w.blocked_weight = 3ULL * 3600 * 1000000000; /* three hours */
 	give_wait(&f, w);
-	e = finish(&f);
-	sub = open_sub(e, "_prog_PID_5000000.1.er");
-	l = read_all_packets(sub);
+	l = finish_reading(&f, &r);
 	assert_true(l->n > 1);
 	assert_true(l->ticks[MS_SLEEP] == 3LL * 3600 * 1000000);
-	experiment_close(sub);
-	experiment_close(e);
+	close_reading(&r);
 }
 
 int main(void)
