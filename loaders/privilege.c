@@ -90,6 +90,12 @@ int privilege_begin(struct diag *d)
 		now.permitted = permitted;
 		now.effective = effective;
 	} else if (!err) {
+		/*
+		 * No core file, which would have memory of recorded programs. The kernel sees to
+		 * that only if fs.suid_dumpable is 0 and the starting program had less rights.
+		 */
+		if (permitted & (of_capture | of_proc))
+			prctl(PR_SET_DUMPABLE, 0);
 		err = set(permitted & (of_capture | of_proc), 0);
 	}
 	return err ? diag_errno(d, -err, "capabilities: cannot be set aside") : 0;

@@ -70,6 +70,16 @@ gives_up "an ordinary user" 0 $((ptrace | opens)) home/drop.er $user env --defau
 gives_up root $keeps $((keeps | opens)) root.er env --default-signal=INT \
 	"$er_kernel" -o root.er -p high
 
+# An ordinary user gets no core file of it, which would have memory of other users' programs. Here
+# setpriv has all capabilities until it starts the recorder: then the kernel would allow core files.
+$user ./capable -o home/core.er -t 20 >out 2>err &
+pid=$!
+until [ -s home/core.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+owner=$(stat -c %u /proc/$pid/mem)
+kill $pid
+wait $pid
+check_that "its memory is root's" "${owner:-65534} == 0" "$owner; $(cat err)"
+
 # Files that a user names are opened with the user's own rights, whatever was granted, from start to
 # end: a directory, a group, a path below another process.
 mkdir -m 700 closed && mkdir -m 777 closed/open
