@@ -18,7 +18,7 @@ static void read_name(void *ctx, const struct xml_element *el)
 	struct reading *r = ctx;
 	struct exp_name n = {
 		.pid = xml_get_int(el, "pid", -1), .tid = xml_get_int(el, "tid", -1),
-		.at_ns = xml_get_int(el, "at", -1),
+		.at_ns = xml_get_int(el, "at", -1), .start = xml_get_int(el, "start", 0),
 	};
 
 	if (strcmp(el->name, "name"))

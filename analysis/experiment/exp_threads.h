@@ -37,6 +37,7 @@ struct exp_thread {
 struct exp_name {
 	int64_t pid, tid; /* pid 0: a kernel thread */
 	int64_t at_ns;    /* relative to the start of this experiment */
+	int64_t start;    /* of the process, by a clock of the kernel; 0: unknown */
 	const char *comm;
 };
 

@@ -216,10 +216,10 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 		   ",\"n\":%zu,\"begin\":%" PRId64 ",\"end\":%" PRId64,
 		   t->founder->id, t->pid, t->tid, t->n, t->begin, t->end);
 	buf_clear(&in->name);
-	names_put_thread(names, t->founder, t->pid, t->tid, &in->name);
+	names_put_thread(names, t->founder, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "name", in->name.data);
 	buf_clear(&in->name);
-	names_put_process(names, t->founder, t->pid, t->tid, &in->name);
+	names_put_process(names, t->founder, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "process", in->name.data);
 	put_member(in->b, "comm", names_thread(names, t->founder, t->tid));
 	buf_puts(in->b, ",\"us\":{");

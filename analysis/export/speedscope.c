@@ -204,7 +204,7 @@ static void put_threads(struct speedscope *s, struct gathered *g)
 		if (!part->value)
 			continue;
 		buf_clear(&name);
-		names_put_thread(names, k->founder, k->pid, k->tid, &name);
+		names_put_thread(names, k->founder, k->pid, 0, k->tid, &name);
 		buf_puts(&s->out->buf, ",\n");
 		put_profile(s, name.data, g, part);
 	}

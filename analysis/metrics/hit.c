@@ -7,6 +7,7 @@
 #include "analysis/experiment/exp_numbers.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/model/names.h"
 #include "analysis/model/session.h"
 
 static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
@@ -77,6 +78,11 @@ int64_t hit_cpu(const struct hit *h)
 int64_t hit_pid(const struct hit *h)
 {
 	return h->e->many_processes ? lwp_field(h) : h->e->pid;
+}
+
+unsigned hit_serial(const struct hit *h)
+{
+	return names_serial_at(session_names(h->session), h->e, hit_pid(h), hit_time(h));
 }
 
 /*

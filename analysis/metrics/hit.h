@@ -52,6 +52,8 @@ int64_t hit_cpu(const struct hit *h);
  * LWPID; 0: a kernel thread); otherwise the experiment's own.
  */
 int64_t hit_pid(const struct hit *h);
+/* Which of the processes that had this PID one after the other, from 1; 0: only one had it. */
+unsigned hit_serial(const struct hit *h);
 /* The number of the sample that the hit is in; -1: none. */
 int64_t hit_sample(const struct hit *h);
 

@@ -55,6 +55,13 @@ static struct value get_pid(const struct hit *h)
 	return known(hit_pid(h));
 }
 
+static struct value get_serial(const struct hit *h)
+{
+	unsigned serial = hit_serial(h);
+
+	return known(serial ? serial : 1);
+}
+
 static struct value get_sample(const struct hit *h)
 {
 	return known(hit_sample(h));
@@ -231,6 +238,8 @@ const struct property properties[] = {
 	{ "LWPID", "lightweight process: er_kernel the process, else its number from 1",
 	  .get = get_lwpid },
 	{ "PID", "process", .get = get_pid },
+	{ "SERIAL", "which of the processes that had this PID one after the other, from 1",
+	  .get = get_serial },
 	{ "COMM", "name of the thread at that time, or else of its process", .text = get_comm },
 	{ "CGROUP", "path of its cgroup", .text = get_cgroup },
 	{ "CPUID", "CPU", .get = get_cpu },

@@ -33,11 +33,12 @@ static const char *get(const struct map *m, uint64_t k)
 
 /* --- dated names --- */
 
-static void add_dated(struct dated_names *d, uint64_t k, int64_t at_ns, int64_t pid,
-		      const char *name)
+static struct dated_name *add_dated(struct dated_names *d, uint64_t k, int64_t at_ns, int64_t pid,
+				    const char *name)
 {
 	vec_push(&d->all, (struct dated_name){ .key = k, .at_ns = at_ns, .order = d->all.len,
 					       .pid = pid, .name = name });
+	return &d->all.data[d->all.len - 1];
 }
 
 static int by_date(const void *pa, const void *pb)
@@ -51,13 +52,57 @@ static int by_date(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : 1;
 }
 
-static void sort_dated(struct dated_names *d)
+static void index_dated(struct dated_names *d)
 {
-	vec_sort(&d->all, by_date);
 	for (size_t i = 0; i < d->all.len; i++) {
 		if (!i || d->all.data[i].key != d->all.data[i - 1].key)
 			*map_put(&d->first, d->all.data[i].key, NULL) = i;
 	}
+}
+
+static void sort_dated(struct dated_names *d)
+{
+	vec_sort(&d->all, by_date);
+	index_dated(d);
+}
+
+/* Number the processes that had one PID, in the order in which they came. Returns how many. */
+static uint32_t number_processes(struct dated_name *all, size_t n)
+{
+	struct map serials = { 0 };
+	uint32_t last;
+
+	for (size_t i = 0; i < n; i++) {
+		bool fresh;
+		uint64_t *serial = map_put(&serials, all[i].start, &fresh);
+
+		if (fresh)
+			*serial = serials.len;
+		all[i].serial = *serial;
+	}
+	last = serials.len;
+	map_free(&serials);
+	return last;
+}
+
+/* Keep only the PIDs that several processes had: they are few. */
+static void sort_processes(struct dated_names *d)
+{
+	size_t kept = 0, to;
+
+	vec_sort(&d->all, by_date);
+	for (size_t from = 0; from < d->all.len; from = to) {
+		struct dated_name *all = &d->all.data[from];
+
+		for (to = from; to < d->all.len && d->all.data[to].key == all->key;)
+			to++;
+		if (to - from < 2 || number_processes(all, to - from) < 2)
+			continue;
+		memmove(&d->all.data[kept], all, (to - from) * sizeof(*all));
+		kept += to - from;
+	}
+	d->all.len = kept;
+	index_dated(d);
 }
 
 static void free_dated(struct dated_names *d)
@@ -121,8 +166,13 @@ static void add_threads(struct names *n, const struct experiment *e)
 		if (*th->cgroup)
 			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
 	}
-	vec_for_each(name, &e->names)
-		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm);
+	vec_for_each(name, &e->names) {
+		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm)
+			->start = name->start;
+		if (name->pid && name->start)
+			add_dated(&n->processes_at, key(e, name->pid), name->at_ns, name->pid, NULL)
+				->start = name->start;
+	}
 }
 
 /* Saturates: times from files may be any number. */
@@ -176,6 +226,7 @@ static void names_init(struct names *n, const struct session *s)
 			add_sub(n, *e);
 	}
 	sort_dated(&n->threads);
+	sort_processes(&n->processes_at);
 	sort_dated(&n->programs);
 	sort_dated(&n->subs);
 	name_processes(n);
@@ -184,6 +235,7 @@ static void names_init(struct names *n, const struct session *s)
 void names_free(struct names *n)
 {
 	free_dated(&n->threads);
+	free_dated(&n->processes_at);
 	free_dated(&n->programs);
 	free_dated(&n->subs);
 	map_free(&n->processes);
@@ -210,18 +262,43 @@ const char *names_thread_at(const struct names *n, const struct experiment *e, i
 	return len ? all[i ? i - 1 : 0].name : NULL;
 }
 
+unsigned names_serial_at(const struct names *n, const struct experiment *e, int64_t pid,
+			 int64_t time_ns)
+{
+	size_t len, i;
+	const struct dated_name *all = find_dated(&n->processes_at, key(e, pid), &len);
+
+	i = upto(all, len, time_ns);
+	return len ? all[i ? i - 1 : 0].serial : 0;
+}
+
+/* When the process with this serial began; 0: unknown. */
+static int64_t start_of(const struct names *n, const struct experiment *e, int64_t pid,
+			unsigned serial)
+{
+	size_t len;
+	const struct dated_name *all = find_dated(&n->processes_at, key(e, pid), &len);
+
+	for (size_t i = serial ? serial - 1 : len; i < len; i++) {
+		if (all[i].serial == serial)
+			return all[i].start;
+	}
+	return 0;
+}
+
 /*
  * The last name of a thread while it was in this process: another process may have
  * reused its tid.
  */
 static const char *thread_in(const struct names *n, const struct experiment *e, int64_t pid,
-			     int64_t tid)
+			     unsigned serial, int64_t tid)
 {
 	size_t len;
 	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
+	int64_t start = start_of(n, e, pid, serial);
 
 	for (size_t i = len; i; i--) {
-		if (all[i - 1].pid == pid)
+		if (all[i - 1].pid == pid && (!start || all[i - 1].start == start))
 			return all[i - 1].name;
 	}
 	return NULL;
@@ -258,38 +335,57 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 /* The kernel reports a kernel thread's tid as its pid (waker, holder): return 0 then. */
 static int64_t true_pid(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid)
 {
-	return pid == tid && !names_process(n, e, pid) && thread_in(n, e, 0, tid) ? 0 : pid;
+	return pid == tid && !names_process(n, e, pid) && thread_in(n, e, 0, 0, tid) ? 0 : pid;
 }
 
-void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		      struct buf *b)
+/* processes.xml has the last program of a PID; of an earlier process the main thread's name is known. */
+static const char *process_in(const struct names *n, const struct experiment *e, int64_t pid,
+			      unsigned serial)
+{
+	const char *name = serial ? thread_in(n, e, pid, serial, pid) : NULL;
+
+	return name ? name : names_process(n, e, pid);
+}
+
+static void put_pid(int64_t pid, unsigned serial, struct buf *b)
+{
+	buf_printf(b, ", PID %" PRId64, pid);
+	if (serial)
+		buf_printf(b, ", serial %u", serial);
+}
+
+void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid,
+		      unsigned serial, int64_t tid, struct buf *b)
 {
 	const char *comm, *process;
 
 	pid = true_pid(n, e, pid, tid);
-	comm = thread_in(n, e, pid, tid);
-	process = pid ? names_process(n, e, pid) : NULL;
+	comm = thread_in(n, e, pid, serial, tid);
+	process = pid ? process_in(n, e, pid, serial) : NULL;
 	if (!process)
 		process = comm ? comm : "(unknown)";
 	if (!pid) {
 		buf_printf(b, "%s, kernel thread %" PRId64, process, tid);
 		return;
 	}
-	buf_printf(b, "%s, PID %" PRId64 ", TID %" PRId64, process, pid, tid);
+	buf_puts(b, process);
+	put_pid(pid, serial, b);
+	buf_printf(b, ", TID %" PRId64, tid);
 	/* The kernel truncates names: a main thread's name is then a prefix of its process's. */
 	if (comm && strncmp(comm, process, strlen(comm)))
 		buf_printf(b, " (%s)", comm);
 }
 
-void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		       struct buf *b)
+void names_put_process(const struct names *n, const struct experiment *e, int64_t pid,
+		       unsigned serial, int64_t tid, struct buf *b)
 {
-	const char *name = pid ? names_process(n, e, pid) : thread_in(n, e, 0, tid);
+	const char *name = pid ? process_in(n, e, pid, serial) : thread_in(n, e, 0, 0, tid);
 
+	buf_puts(b, name ? name : "(unknown)");
 	if (pid)
-		buf_printf(b, "%s, PID %" PRId64, name ? name : "(unknown)", pid);
+		put_pid(pid, serial, b);
 	else
-		buf_printf(b, "%s, kernel thread %" PRId64, name ? name : "(unknown)", tid);
+		buf_printf(b, ", kernel thread %" PRId64, tid);
 }
 
 struct thread_kind names_kind(const struct names *n, const struct experiment *e, int64_t pid,

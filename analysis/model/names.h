@@ -17,6 +17,8 @@ struct dated_name {
 	int64_t at_ns;  /* relative to the founder's start */
 	uint32_t order; /* of names with one time the last is valid */
 	int32_t pid;    /* of a thread: its process; 0: a kernel thread */
+	uint32_t serial; /* of a process */
+	int64_t start;  /* of the process; 0: unknown */
 	const char *name;
 };
 
@@ -28,6 +30,7 @@ struct dated_names {
 
 struct names {
 	struct dated_names threads;  /* valid from at_ns on; a reused tid may be another thread's */
+	struct dated_names processes_at; /* by pid: which process had it; only pids that came again */
 	struct dated_names programs; /* of followed processes; valid from at_ns on */
 	struct dated_names subs; /* the same without processes.xml; valid until at_ns */
 	struct map processes; /* founder id << 32 | pid, to const char *: main thread's last name */
@@ -51,14 +54,22 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 			     int64_t time_ns);
 
 /*
+ * The kernel may give a PID to another process. The serial says which of the processes that had
+ * the PID one after the other, 1, 2, …, had it at a time, in nanoseconds since the founder's
+ * start. 0: only one process had it, as far as is known.
+ */
+unsigned names_serial_at(const struct names *n, const struct experiment *e, int64_t pid,
+			 int64_t time_ns);
+/*
  * Append a thread's names and ids: "app, PID 12, TID 13 (worker)", "app, PID 12",
  * "kworker/0:1, kernel thread 5". It is a kernel thread if pid is 0, or if pid equals
- * tid and the thread is known as one.
+ * tid and the thread is known as one. A serial that is not 0 chooses the process, and is
+ * appended: "app, PID 12, serial 2".
  */
-void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		      struct buf *b);
-void names_put_process(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		       struct buf *b);
+void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid,
+		      unsigned serial, int64_t tid, struct buf *b);
+void names_put_process(const struct names *n, const struct experiment *e, int64_t pid,
+		       unsigned serial, int64_t tid, struct buf *b);
 /* The names of a thread's process and of the thread itself, at a time. */
 struct thread_kind names_kind(const struct names *n, const struct experiment *e, int64_t pid,
 			      int64_t tid, int64_t time_ns);

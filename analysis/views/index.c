@@ -42,29 +42,29 @@ static const struct experiment *founder_of(const struct hit *h)
 
 static struct index_key thread_key(const struct hit *h)
 {
-	return (struct index_key){ founder_of(h), hit_pid(h), hit_thread(h) };
+	return (struct index_key){ founder_of(h), hit_pid(h), hit_thread(h), hit_serial(h) };
 }
 
 static struct index_key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct index_key){ founder_of(h), pid, pid ? 0 : hit_thread(h) };
+	return (struct index_key){ founder_of(h), pid, pid ? 0 : hit_thread(h), hit_serial(h) };
 }
 
 static struct index_key experiment_key(const struct hit *h)
 {
-	return (struct index_key){ h->e, h->e->id, 0 };
+	return (struct index_key){ .e = h->e, .a = h->e->id };
 }
 
 static void thread_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
-	names_put_thread(n, k->e, k->a, k->b, b);
+	names_put_thread(n, k->e, k->a, k->serial, k->b, b);
 }
 
 static void process_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
-	names_put_process(n, k->e, k->a, k->a ? 0 : k->b, b);
+	names_put_process(n, k->e, k->a, k->serial, k->a ? 0 : k->b, b);
 }
 
 static void experiment_label(const struct names *n, const struct index_key *k, struct buf *b)
@@ -139,14 +139,15 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 static size_t key_index(struct index_tally *it, const struct index_key *k,
 			struct experiment *e)
 {
-	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b)));
+	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b + k->serial)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
 	while ((id1 = intern_next(&it->ids, &probe))) {
 		const struct index_key *have = &it->keys.data[id1 - 1];
 
-		if (have->e == k->e && have->a == k->a && have->b == k->b)
+		if (have->e == k->e && have->a == k->a && have->b == k->b &&
+		    have->serial == k->serial)
 			return id1 - 1;
 	}
 	vec_push(&it->keys, *k);

@@ -19,6 +19,7 @@ struct table;
 struct index_key {
 	const struct experiment *e; /* the founder, or the experiment itself if that matters */
 	int64_t a, b;
+	unsigned serial; /* of a process whose PID came again; 0: none */
 };
 
 struct index_special {

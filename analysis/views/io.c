@@ -50,7 +50,7 @@ static void io_metrics(const struct view_state *v, struct metric_list *l, struct
 
 static struct index_key file_key(const struct hit *h)
 {
-	return (struct index_key){ h->e, experiment_io_file(h->e, h->packet), 0 };
+	return (struct index_key){ .e = h->e, .a = experiment_io_file(h->e, h->packet) };
 }
 
 static void file_label(const struct names *n, const struct index_key *k, struct buf *b)

@@ -105,7 +105,7 @@ static const char *thread_text(struct longest *l, const struct long_wait *lw)
 {
 	struct buf b = { 0 };
 
-	names_put_thread(l->w.names, lw->e, lw->pid, lw->tid, &b);
+	names_put_thread(l->w.names, lw->e, lw->pid, 0, lw->tid, &b);
 	return keep(l->w.t, &b);
 }
 
@@ -114,7 +114,7 @@ static void put_other(struct longest *l, const struct long_wait *lw, struct buf 
 {
 	if (!lw->other)
 		return;
-	names_put_thread(l->w.names, lw->e, lw->other_pid, lw->other, b);
+	names_put_thread(l->w.names, lw->e, lw->other_pid, 0, lw->other, b);
 	buf_puts(b, then);
 }
 

@@ -33,6 +33,7 @@ const size_t nmicrostate_columns = NSTATES;
 struct key {
 	const struct experiment *founder;
 	int64_t pid, tid; /* tid 0: a whole process; kernel threads always have their tid */
+	unsigned serial;  /* of a process whose PID came again; 0: none */
 };
 
 struct entry {
@@ -57,14 +58,19 @@ struct microstates {
 };
 
 static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
-			 int64_t tid)
+			 int64_t tid, unsigned serial)
 {
-	return (struct key){ e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid };
+	return (struct key){ e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid, serial };
+}
+
+static struct key hit_key(const struct microstates *m, const struct hit *h)
+{
+	return key_of(m, h->e, hit_pid(h), hit_thread(h), hit_serial(h));
 }
 
 static uint64_t hash_of(const struct key *k)
 {
-	return hash64(k->founder->id ^ hash64(k->pid + hash64(k->tid)));
+	return hash64(k->founder->id ^ hash64(k->pid + hash64(k->tid + k->serial)));
 }
 
 /* NULL if there is none. Valid until the next entry is added. */
@@ -76,7 +82,8 @@ static struct entry *find_entry(struct microstates *m, const struct key *k)
 	while ((id1 = intern_next(&m->ids, &probe))) {
 		struct entry *e = &m->entries.data[id1 - 1];
 
-		if (e->key.founder == k->founder && e->key.pid == k->pid && e->key.tid == k->tid)
+		if (e->key.founder == k->founder && e->key.pid == k->pid && e->key.tid == k->tid &&
+		    e->key.serial == k->serial)
 			return e;
 	}
 	return NULL;
@@ -107,7 +114,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	/* MS_KERNEL_CPU says only that the thread was in the kernel: count it as MS_SYSTEM. */
 	if (state == MS_KERNEL_CPU)
 		state = MS_SYSTEM;
-	k = key_of(m, h->e, hit_pid(h), hit_thread(h));
+	k = hit_key(m, h);
 	e = need_entry(m, &k);
 	add_to(&e->ns[state], hit_weight(h));
 	e->npackets++;
@@ -121,7 +128,7 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 {
 	struct microstates *m = ctx;
 	int64_t state = hit_state(h);
-	struct key k = key_of(m, h->e, hit_pid(h), hit_thread(h));
+	struct key k = hit_key(m, h);
 	struct entry *e = state >= 0 && state < MS_COUNT ? find_entry(m, &k) : NULL;
 
 	if (e)
@@ -136,9 +143,12 @@ static bool is_part(const struct entry *e)
 /* Add rows for threads without packets, unless the filter may have removed their packets. */
 static void add_walls(struct microstates *m)
 {
+	const struct names *names = session_names(m->v->session);
+
 	vec_for_each(ep, &m->v->session->experiments) {
 		vec_for_each(th, &(*ep)->threads) {
-			struct key k = key_of(m, *ep, th->pid, th->tid);
+			unsigned serial = names_serial_at(names, *ep, th->pid, th->end_ns);
+			struct key k = key_of(m, *ep, th->pid, th->tid, serial);
 			struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
 
 			m->checked = true;
@@ -367,9 +377,11 @@ static void put_entries(struct microstates *m, struct table *t, const struct ent
 			continue;
 		buf_clear(&label);
 		if (m->by_process)
-			names_put_process(names, e->key.founder, e->key.pid, e->key.tid, &label);
+			names_put_process(names, e->key.founder, e->key.pid,
+					  e->key.serial, e->key.tid, &label);
 		else
-			names_put_thread(names, e->key.founder, e->key.pid, e->key.tid, &label);
+			names_put_thread(names, e->key.founder, e->key.pid,
+					  e->key.serial, e->key.tid, &label);
 		vec_push(&rows, (struct ranked){
 			.excl = values, .incl = values, .attr = values, .index = i,
 			.name = arena_strdup(&t->arena, label.data),

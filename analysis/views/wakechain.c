@@ -92,7 +92,7 @@ static char *thread_text(struct chain *c, int64_t pid, int64_t tid)
 {
 	struct buf b = { 0 };
 
-	names_put_thread(c->w.names, c->of->founder, pid, tid, &b);
+	names_put_thread(c->w.names, c->of->founder, pid, 0, tid, &b);
 	return b.data;
 }
 

@@ -8,16 +8,22 @@ static const struct experiment *founder(const struct opened *o)
 	return o->session->experiments.data[0];
 }
 
-typedef void (*put_fn)(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
-		       struct buf *b);
+typedef void (*put_fn)(const struct names *n, const struct experiment *e, int64_t pid,
+		       unsigned serial, int64_t tid, struct buf *b);
 
-static void assert_put(struct opened *o, put_fn put, int64_t pid, int64_t tid, const char *want)
+static void assert_put_serial(struct opened *o, put_fn put, int64_t pid, unsigned serial,
+			      int64_t tid, const char *want)
 {
 	struct buf b = { 0 };
 
-	put(session_names(o->session), founder(o), pid, tid, &b);
+	put(session_names(o->session), founder(o), pid, serial, tid, &b);
 	assert_string_equal(b.data, want);
 	buf_free(&b);
+}
+
+static void assert_put(struct opened *o, put_fn put, int64_t pid, int64_t tid, const char *want)
+{
+	assert_put_serial(o, put, pid, 0, tid, want);
 }
 
 static void assert_kind(struct opened *o, int64_t pid, int64_t tid, int64_t time_ns,
@@ -106,6 +112,39 @@ static void test_renamed(void **state)
 	assert_kind(&o, 12, 13, 300, "cc1 (old)");
 	assert_int_equal(founder(&o)->names.len, 4);
 	assert_int_equal(founder(&o)->diag.nmsgs, 1);
+	fixture_free(&o);
+}
+
+/* PID 12 is that of three processes, one after the other; the second has two threads. */
+static void test_pid_that_comes_again(void **state)
+{
+	static const struct {
+		int64_t time_ns;
+		unsigned serial;
+	} times[] = { { INT64_MIN, 1 }, { 10, 1 }, { 199, 1 }, { 200, 2 }, { 499, 2 }, { 500, 3 },
+		      { INT64_MAX, 3 } };
+	const struct names *n;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	expwriter_text(exp_builder_writer(o.builder), "names.xml",
+		       "<name pid=\"12\" tid=\"12\" at=\"10\" start=\"7\" comm=\"sh\"/>\n"
+		       "<name pid=\"12\" tid=\"12\" at=\"20\" start=\"7\" comm=\"cc1\"/>\n"
+		       "<name pid=\"12\" tid=\"13\" at=\"300\" start=\"8\" comm=\"worker\"/>\n"
+		       "<name pid=\"12\" tid=\"12\" at=\"200\" start=\"8\" comm=\"app\"/>\n"
+		       "<name pid=\"12\" tid=\"12\" at=\"500\" start=\"9\" comm=\"app\"/>\n"
+		       "<name pid=\"14\" tid=\"14\" at=\"500\" start=\"5\" comm=\"once\"/>\n"
+		       "<name pid=\"14\" tid=\"14\" at=\"600\" start=\"5\" comm=\"twice\"/>\n");
+	fixture_open(&o);
+	n = session_names(o.session);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		assert_int_equal(names_serial_at(n, founder(&o), 12, times[i].time_ns),
+				 times[i].serial);
+	assert_int_equal(names_serial_at(n, founder(&o), 14, 550), 0);
+	assert_int_equal(names_serial_at(n, founder(&o), 99, 550), 0);
+	assert_put_serial(&o, names_put_process, 12, 1, 0, "cc1, PID 12, serial 1");
+	assert_put_serial(&o, names_put_process, 12, 3, 0, "app, PID 12, serial 3");
+	assert_put_serial(&o, names_put_thread, 12, 2, 13, "app, PID 12, serial 2, TID 13 (worker)");
 	fixture_free(&o);
 }
 
@@ -207,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_pid_that_comes_again),
 		cmocka_unit_test(test_program_at),
 		cmocka_unit_test(test_programs_from_a_table),
 		cmocka_unit_test(test_times_that_cannot_be),

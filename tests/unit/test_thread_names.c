@@ -153,6 +153,34 @@ static void test_number_comes_again(void **state)
 	ngiven = 0;
 }
 
+/*
+ * The PID is another process's of the same name, so only the start tells them apart. A record of
+ * the first one comes late.
+ */
+static void test_same_name_comes_again(void **state)
+{
+	static const struct {
+		uint64_t start, time;
+	} given_at[] = { { 1990, 4000 }, { 4500, 5000 }, { 1990, 4001 }, { 4500, 5001 } };
+	struct experiment *e;
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	for (size_t i = 0; i < sizeof(given_at) / sizeof(given_at[0]); i++) {
+		struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = given_at[i].time },
+				      .weight = 1000, .flags = ER_CLOCK_UNSAMPLED,
+				      .task = { .start_time = given_at[i].start, .tgid = PID,
+						.tid = TID, .comm = "sh" } };
+
+		drain_take(f.drain, 0, &c, sizeof(c));
+	}
+	e = finish(&f);
+	assert_int_equal(e->names.len, 2);
+	assert_int_equal(e->names.data[0].start, 1990);
+	assert_int_equal(e->names.data[1].start, 4500);
+	experiment_close(e);
+}
+
 /* Idle CPUs share a thread number, and each has a name of its own. They have one line. */
 static void test_idle_is_one(void **state)
 {
@@ -180,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_two_cpus),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_number_comes_again),
+		cmocka_unit_test(test_same_name_comes_again),
 		cmocka_unit_test(test_idle_is_one),
 	};
 

@@ -22,7 +22,8 @@ enum {
 /* A time in which all packets seen of a thread had one name. */
 struct run {
 	uint64_t first, last;
-	uint32_t pid; /* 0: a kernel thread */
+	uint64_t start; /* of the process: tells processes apart that had one PID */
+	uint32_t pid;   /* 0: a kernel thread */
 	char comm[16];
 };
 
@@ -61,6 +62,8 @@ static void put_line(struct thread_names *n, uint32_t tid, const struct run *r, 
 
 	buf_printf(&b, "<name pid=\"%" PRIu32 "\" tid=\"%" PRIu32 "\" at=\"%" PRIu64 "\"", r->pid,
 		   tid, time_ns > start ? time_ns - start : 0);
+	if (r->pid)
+		buf_printf(&b, " start=\"%" PRIu64 "\"", r->start);
 	xml_attr(&b, "comm", r->comm);
 	buf_puts(&b, "/>");
 	recording_name(n->recording, b.data);
@@ -85,7 +88,7 @@ static struct known *known_of(struct thread_names *n, uint32_t tid)
 
 static bool same(const struct run *a, const struct run *b)
 {
-	return a->pid == b->pid && !strcmp(a->comm, b->comm);
+	return a->pid == b->pid && a->start == b->start && !strcmp(a->comm, b->comm);
 }
 
 static void insert(struct known *k, unsigned at, const struct run *r)
@@ -100,7 +103,8 @@ static void insert(struct known *k, unsigned at, const struct run *r)
 void thread_names_note(struct thread_names *n, const struct er_task *task, const char *comm,
 		       bool kthread, uint64_t time_ns)
 {
-	struct run new = { .first = time_ns, .last = time_ns, .pid = kthread ? 0 : task->tgid };
+	struct run new = { .first = time_ns, .last = time_ns, .start = task->start_time,
+			   .pid = kthread ? 0 : task->tgid };
 	struct known *k = known_of(n, task->tid);
 	unsigned i = 0;
 
