@@ -222,12 +222,14 @@ struct er_total {
 	 * charge it: the hypervisor took the CPU, or with IRQ_APART an interrupt did.
 	 */
 	__u64 stolen_ns;
+	__u32 exit_status;           /* ENDED: how the thread ended, as wait(2) encodes it; else 0 */
+	__u32 pad;
 };
 
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
 _Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
-_Static_assert(sizeof(struct er_total) == 392, "ring contract");
+_Static_assert(sizeof(struct er_total) == 400, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");

@@ -133,6 +133,7 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->cpu = bpf_get_smp_processor_id();
 	r->moved_ns = t->moved_ns;
 	r->nmoved = t->nmoved;
+	r->exit_status = 0;
 }
 
 static __always_inline struct er_total *total_scratch(enum scratch_user user)
@@ -155,6 +156,7 @@ static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
 	r->h.seq = er_number(c, ER_KIND_TOTAL);
 	total_fill(r, p, t, clk, sum - t->run0, tid);
 	r->flags |= ER_TOTAL_ENDED;
+	r->exit_status = p->exit_code;
 	if (ring && !bpf_ringbuf_output(ring, r, sizeof(*r), er_wakeup(ring)))
 		return;
 	if (bpf_map_push_elem(&er_spilled, r, 0))

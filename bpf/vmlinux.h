@@ -250,6 +250,7 @@ struct task_struct {
 	u64 start_time;
 	u64 self_exec_id;
 	long unsigned int jobctl;
+	int exit_code;
 	unsigned int in_iowait : 1;
 	unsigned int in_execve : 1;
 	u64 utime, stime;

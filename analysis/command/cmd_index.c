@@ -157,6 +157,8 @@ static const struct command rows[] = {
 	  .help = "list the seconds of the recording" },
 	{ SECTION_INDEX, "experiment_ids", .type = "Experiment_IDs",
 	  .help = "list the experiments" },
+	{ SECTION_INDEX, "lifetimes", .view = view_lifetimes,
+	  .help = "list the programs of processes and how they ended" },
 	{ SECTION_INDEX, "states", .type = "States", .help = "list the microstates" },
 	{ SECTION_INDEX, "reasons", .type = "Reasons", .help = "list the reasons of waits" },
 	{ SECTION_INDEX, "comms", .type = "Comms", .help = "list the names of threads" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* processes.xml: the programs that followed processes ran, and since when. */
+/* processes.xml: the programs that followed processes ran, since when, and how they ended. */
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment_impl.h"
 
@@ -8,28 +8,55 @@ struct reading {
 	uint64_t nwrong;
 };
 
-static void read_process(void *ctx, const struct xml_element *el)
+static bool is_possible(int64_t pid, int64_t time_ns)
 {
-	struct reading *r = ctx;
+	return pid > 0 && pid <= INT32_MAX && time_ns >= 0;
+}
+
+static void read_process(struct reading *r, const struct xml_element *el)
+{
 	struct exp_process p = {
 		.pid = xml_get_int(el, "pid", -1), .begin_ns = xml_get_int(el, "begin", 0),
+		.ppid = xml_get_int(el, "ppid", 0),
 	};
 
-	if (strcmp(el->name, "process"))
-		return;
-	if (p.pid <= 0 || p.pid > INT32_MAX || p.begin_ns < 0) {
+	if (!is_possible(p.pid, p.begin_ns)) {
 		r->nwrong++;
 		return;
 	}
-	p.name = exp_program_name(r->e, exp_attr(r->e, el, "command"));
+	p.command = exp_attr(r->e, el, "command");
+	p.name = exp_program_name(r->e, p.command);
 	if (!*p.name)
-		p.name = exp_attr(r->e, el, "comm");
+		p.name = p.command = exp_attr(r->e, el, "comm");
 	vec_push(&r->e->processes, p);
+}
+
+static void read_exit(struct reading *r, const struct xml_element *el)
+{
+	struct exp_exit x = {
+		.pid = xml_get_int(el, "pid", -1), .at_ns = xml_get_int(el, "at", -1),
+		.status = xml_get_int(el, "status", 0),
+	};
+
+	if (!is_possible(x.pid, x.at_ns)) {
+		r->nwrong++;
+		return;
+	}
+	x.cgroup = exp_attr(r->e, el, "cgroup");
+	vec_push(&r->e->exits, x);
+}
+
+static void read_element(void *ctx, const struct xml_element *el)
+{
+	if (!strcmp(el->name, "process"))
+		read_process(ctx, el);
+	else if (!strcmp(el->name, "exit"))
+		read_exit(ctx, el);
 }
 
 void processes_read(struct experiment *e, int dirfd)
 {
-	static const struct xml_handler handler = { .start = read_process };
+	static const struct xml_handler handler = { .start = read_element };
 	struct reading r = { .e = e };
 	struct file f;
 

@@ -45,7 +45,17 @@ struct exp_name {
 struct exp_process {
 	int64_t pid;
 	int64_t begin_ns; /* relative to the start of this experiment */
+	int64_t ppid;     /* when the process began; 0: unknown */
 	const char *name; /* of the program */
+	const char *command;
+};
+
+/* An element `exit` of processes.xml: the end of a process. */
+struct exp_exit {
+	int64_t pid;
+	int64_t at_ns;    /* relative to the start of this experiment */
+	int64_t status;   /* as wait(2) encodes it */
+	const char *cgroup; /* "": unknown */
 };
 
 /* run_ns plus all off_ns, in nanoseconds; saturates. */

@@ -296,6 +296,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->threads);
 	vec_free(&e->names);
 	vec_free(&e->processes);
+	vec_free(&e->exits);
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);
 	map_free(&e->thread_numbers);

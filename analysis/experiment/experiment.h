@@ -74,6 +74,7 @@ struct experiment {
 	VEC(struct exp_thread) threads;   /* in file order; empty without microstates */
 	VEC(struct exp_name) names;       /* in file order */
 	VEC(struct exp_process) processes; /* in file order */
+	VEC(struct exp_exit) exits;        /* in file order */
 	VEC(struct exp_io_file) io_files; /* built by the first experiment_io_file */
 	struct map io_by_packet;     /* address of a packet, to index into io_files */
 	bool io_followed;

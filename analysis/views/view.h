@@ -92,6 +92,8 @@ int view_iodetail(struct view_state *v, struct table *t, struct diag *d);
 /* Load objects: with their state (object_list), or with metrics and messages (objects). */
 int view_object_list(struct view_state *v, struct table *t, struct diag *d);
 int view_objects(struct view_state *v, struct table *t, struct diag *d);
+/* The programs that processes ran: when, how long, and how they ended. */
+int view_lifetimes(struct view_state *v, struct table *t, struct diag *d);
 int view_experiment_list(struct view_state *v, struct table *t, struct diag *d);
 /* For each experiment, the selected samples, threads, LWPs or CPUs and how many there are. */
 int view_sample_list(struct view_state *v, struct table *t, struct diag *d);

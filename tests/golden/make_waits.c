@@ -18,6 +18,7 @@
  * twice its length. Waits for the pipe are traced: each has a packet of its own.
  *
  * lacks.1.er is the same, but its threads.xml says that TID 13 slept for 50 ms more.
+ * lives.1.er has only processes. They end in all ways, and two of them have one PID.
  * states.1.er is not from er_kernel: each state has amounts that no other state has.
  */
 #include <stdio.h>
@@ -211,6 +212,25 @@ static void record(const char *dir, const char *name, const char *end13, const c
 	finish(r.founder);
 }
 
+static void all_ends(const char *dir)
+{
+	struct exp_builder *b = exp_builder_new_kernel(dir, "lives.1.er");
+
+	exp_builder_profile(b, 30, "main", MS_USER, 5);
+	expwriter_text(exp_builder_writer(b), "processes.xml",
+		"<process pid=\"30\" ppid=\"1\" comm=\"init\" command=\"/sbin/init -s\"/>\n"
+		"<process pid=\"31\" ppid=\"30\" begin=\"2000000\" comm=\"sh\" command=\"sh -c true\"/>\n"
+		"<process pid=\"31\" ppid=\"30\" begin=\"3000000\" comm=\"true\" command=\"true\"/>\n"
+		"<exit pid=\"31\" at=\"3500000\" status=\"0\" cgroup=\"/build\"/>\n"
+		"<process pid=\"31\" ppid=\"30\" begin=\"3500000\" comm=\"again\"/>\n"
+		"<exit pid=\"31\" at=\"4000000\" status=\"768\"/>\n"
+		"<process pid=\"32\" ppid=\"30\" begin=\"2500000\" comm=\"bad\" command=\"bad\"/>\n"
+		"<exit pid=\"32\" at=\"4000000\" status=\"0\"/>\n"
+		"<exit pid=\"32\" at=\"4500000\" status=\"139\"/>\n"
+		"<exit pid=\"33\" at=\"-1\" status=\"0\"/>");
+	finish(b);
+}
+
 /*
  * Each state occurs at places and with times of its own, in two threads on two CPUs over three
  * seconds.
@@ -238,6 +258,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	record(argv[1], "waits.1.er", "1000", "150");
+	all_ends(argv[1]);
 	record(argv[1], "lacks.1.er", "1050", "200");
 	all_states(argv[1]);
 	return 0;

@@ -424,6 +424,11 @@ void recording_process(struct recording *b, const char *line)
 	b->segment->nprocesses++;
 }
 
+void recording_process_exit(struct recording *b, const char *line)
+{
+	expwriter_text(b->segment->founder.w, "processes.xml", line);
+}
+
 uint64_t recording_start(const struct recording *b)
 {
 	return b->segment->header.start_ns;

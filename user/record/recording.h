@@ -107,6 +107,8 @@ const struct ksymtab *recording_ksyms(const struct recording *b);
 void recording_thread(struct recording *b, const char *line);
 void recording_name(struct recording *b, const char *line);
 void recording_process(struct recording *b, const char *line);
+/* Append a line to processes.xml that tells of no further program. */
+void recording_process_exit(struct recording *b, const char *line);
 /* Write the event `run`. */
 uint64_t recording_start(const struct recording *b);
 /* Write a packet that is not a clock packet; values as in expwriter_packet. */

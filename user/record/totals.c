@@ -132,6 +132,23 @@ static void put_line(struct drain *dr, const struct er_total *t, const struct ac
 	buf_free(&b);
 }
 
+/* The main thread's end is the process's, unless other threads go on without it. */
+static void put_exit(struct drain *dr, const struct er_total *t)
+{
+	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
+	struct buf b = { 0 };
+
+	buf_puts(&b, "<exit");
+	number(&b, "pid", t->task.tgid);
+	number(&b, "at", since_start(dr, t->end_ns));
+	number(&b, "status", t->exit_status);
+	if (cgroup)
+		xml_attr(&b, "cgroup", cgroup);
+	buf_puts(&b, "/>");
+	recording_process_exit(dr->parts.recording, b.data);
+	buf_free(&b);
+}
+
 static void put_rests(struct drain *dr, const struct er_total *t, struct output *own,
 		      enum er_off_state state)
 {
@@ -169,6 +186,8 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	/* A process without a packet gets no directory for a remainder, unless it is a target. */
 	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
 	put_line(dr, &t, &a, own);
+	if (own && t.flags & ER_TOTAL_ENDED && t.task.tid == t.task.tgid)
+		put_exit(dr, &t);
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		put_rests(dr, &t, own, i);
 	return true;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lists the programs that processes ran: since when, how long, and how they ended. A program ends
+ * when its process executes another one, or with the process.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/vec.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/experiment.h"
+#include "analysis/model/session.h"
+#include "analysis/views/columns.h"
+
+enum { COL_PID, COL_PARENT, COL_BEGAN, COL_LIVED, COL_END, COL_CGROUP, COL_COMMAND };
+
+/* A program's begin, or the end of a process (then `exit` is set). */
+struct moment {
+	int64_t pid, at_ns;
+	const struct exp_process *program;
+	const struct exp_exit *exit;
+};
+
+typedef VEC(struct moment) moment_vec;
+
+/* By process and time; an end comes before the begin of the next process. */
+static int by_process(const void *pa, const void *pb)
+{
+	const struct moment *a = pa, *b = pb;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns ? -1 : 1;
+	return (b->exit != NULL) - (a->exit != NULL);
+}
+
+struct life {
+	const struct exp_process *program;
+	const struct moment *end; /* NULL: it outlived the recording */
+};
+
+static int by_begin(const void *pa, const void *pb)
+{
+	const struct exp_process *a = ((const struct life *)pa)->program;
+	const struct exp_process *b = ((const struct life *)pb)->program;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static void gather(const struct experiment *e, moment_vec *ret)
+{
+	vec_for_each(p, &e->processes)
+		vec_push(ret, (struct moment){ .pid = p->pid, .at_ns = p->begin_ns, .program = p });
+	vec_for_each(x, &e->exits)
+		vec_push(ret, (struct moment){ .pid = x->pid, .at_ns = x->at_ns, .exit = x });
+	vec_sort(ret, by_process);
+}
+
+/* "exit 1", "SIGSEGV", "exec"; nothing if no end was recorded. */
+static void put_end(struct table *t, struct row *r, const struct life *l)
+{
+	int64_t status = l->end && l->end->exit ? l->end->exit->status : 0;
+	const char *signal;
+
+	if (!l->end)
+		return;
+	if (!l->end->exit) {
+		put_text(r, COL_END, "exec");
+		return;
+	}
+	if (!WIFSIGNALED((int)status)) {
+		put_textf(t, r, COL_END, "exit %d", WEXITSTATUS((int)status));
+		return;
+	}
+	signal = sigabbrev_np(WTERMSIG((int)status));
+	if (signal)
+		put_textf(t, r, COL_END, "SIG%s", signal);
+	else
+		put_textf(t, r, COL_END, "signal %d", WTERMSIG((int)status));
+}
+
+static void put_life(const struct experiment *e, struct table *t, const struct life *l)
+{
+	const struct exp_process *p = l->program;
+	int64_t end_ns = l->end ? l->end->at_ns : e->end_ns;
+	struct row *r = table_row(t);
+
+	r->cells[COL_PID] = (struct cell){ .kind = CELL_COUNT, .i = p->pid };
+	if (p->ppid)
+		r->cells[COL_PARENT] = (struct cell){ .kind = CELL_COUNT, .i = p->ppid };
+	r->cells[COL_BEGAN] = (struct cell){ .kind = CELL_TIME, .i = p->begin_ns };
+	r->cells[COL_LIVED] = (struct cell){ .kind = CELL_TIME, .i = end_ns - p->begin_ns };
+	put_end(t, r, l);
+	if (l->end && l->end->exit)
+		put_text(r, COL_CGROUP, l->end->exit->cgroup);
+	put_text(r, COL_COMMAND, p->command);
+}
+
+/* Of several ends in a row the last is valid: the main thread may end before the others. */
+static const struct moment *end_of(const moment_vec *moments, size_t i)
+{
+	const struct moment *end = NULL, *m = &moments->data[i];
+
+	for (size_t k = i + 1; k < moments->len && moments->data[k].pid == m->pid; k++) {
+		if (end && !moments->data[k].exit)
+			break;
+		end = &moments->data[k];
+		if (!end->exit)
+			break;
+	}
+	return end;
+}
+
+static void put_lives(const struct view_state *v, const struct experiment *e, struct table *t)
+{
+	VEC(struct life) lives = { 0 };
+	moment_vec moments = { 0 };
+
+	gather(e, &moments);
+	for (size_t i = 0; i < moments.len; i++) {
+		if (moments.data[i].program)
+			vec_push(&lives, (struct life){ moments.data[i].program,
+							end_of(&moments, i) });
+	}
+	vec_sort(&lives, by_begin);
+	for (size_t i = 0; i < lives.len && (!v->limit || t->rows.len < v->limit); i++)
+		put_life(e, t, &lives.data[i]);
+	vec_free(&lives);
+	vec_free(&moments);
+}
+
+static void put_columns(struct table *t)
+{
+	static const struct column columns[] = {
+		[COL_PID] = { .kind = CELL_COUNT, .title = { "PID" } },
+		[COL_PARENT] = { .kind = CELL_COUNT, .title = { "Parent" } },
+		[COL_BEGAN] = { .kind = CELL_TIME, .title = { "Began", "sec." } },
+		[COL_LIVED] = { .kind = CELL_TIME, .title = { "Lived", "sec." } },
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		vec_push(&t->columns, columns[i]);
+	text_column(t, "End");
+	text_column(t, "Cgroup");
+	t->columns.data[COL_CGROUP].optional = true;
+	text_column(t, "Command");
+}
+
+int view_lifetimes(struct view_state *v, struct table *t, struct diag *d)
+{
+	t->name = "lifetimes";
+	put_columns(t);
+	vec_for_each(e, &v->session->experiments) {
+		if (!(*e)->founder)
+			put_lives(v, *e, t);
+	}
+	return 0;
+}
