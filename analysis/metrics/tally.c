@@ -115,13 +115,34 @@ uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs, uint32_t *s
 	return st->n - at;
 }
 
-static void build_path(struct tally *t, struct session *s, uint32_t id)
+static bool shows_all(const struct session *s)
+{
+	vec_for_each(o, &s->objects) {
+		if ((*o)->show != SHOW_ALL)
+			return false;
+	}
+	return true;
+}
+
+/* The path of a stack in whose session no object is hidden: no need to look at the objects. */
+static uint32_t whole_path(const struct session *s, uint32_t id, uint32_t *funcs)
+{
+	const struct stack *st = &s->stacks.data[id];
+	const uint32_t *frames = &s->stack_frames.data[st->first];
+
+	for (uint32_t i = 0; i < st->n; i++)
+		funcs[i] = s->frames.data[frames[i]].func;
+	return st->n;
+}
+
+static void build_path(struct tally *t, struct session *s, uint32_t id, bool all)
 {
 	size_t first = t->path_funcs.len;
-	uint32_t n;
+	uint32_t n, *funcs;
 
 	vec_reserve(&t->path_funcs, first + s->stacks.data[id].n);
-	n = shown_path(s, id, &t->path_funcs.data[first], NULL);
+	funcs = &t->path_funcs.data[first];
+	n = all ? whole_path(s, id, funcs) : shown_path(s, id, funcs, NULL);
 	t->paths[id] = (struct path){ .first = first, .n = n };
 	t->path_funcs.len += n;
 }
@@ -182,14 +203,16 @@ static void sum_functions(struct tally *t, const struct session *s)
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)
 {
 	struct tally *t = xcalloc(1, sizeof(*t));
+	bool all;
 
 	t->session = s;
 	t->nmetrics = metric_set_width(ms);
 	pass_run(s, ms, filter, add_hit, fetch_row, t);
 	t->paths = xcalloc(t->nstacks, sizeof(*t->paths));
+	all = shows_all(s);
 	for (uint32_t id = 0; id < t->nstacks; id++) {
 		if (t->seen[id])
-			build_path(t, s, id);
+			build_path(t, s, id, all);
 	}
 	sum_functions(t, s);
 	return t;
