@@ -29,8 +29,12 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
+# Node.js from elsewhere has npm, and conflicts with Debian's package of it.
+has_npm() { [ "$1" = npm ] && command -v npm >/dev/null; }
+
 missing=
 for p in $packages; do
+	has_npm "$p" && continue
 	status=$(dpkg-query -W -f '${Status}' "$p" 2>/dev/null || true)
 	[ "$status" = "install ok installed" ] || missing="$missing $p"
 done
