@@ -62,4 +62,4 @@ bench_symbols()
 		"${ms:-nan} ms, ${kernel:-nan} ms of it in the kernel" "${ms:-999} <= 50"
 }
 
-parts+=(analysis symbols)
+section "Reading: small things" analysis symbols

@@ -130,4 +130,4 @@ bench_compare()
 	rm -rf one.er two.er
 }
 
-parts+=(large callers stacks waits compare open processes)
+section "Reading large experiments" large callers stacks waits compare open processes

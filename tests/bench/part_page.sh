@@ -42,4 +42,4 @@ bench_page()
 		"$frame <= 33 && $frame95 <= 100"
 	rm -rf page.er page.html
 }
-parts+=(page)
+section "The page" page

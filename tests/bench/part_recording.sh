@@ -161,5 +161,5 @@ bench_losses()
 	row "lost under a parallel compile" "nothing" "$(lost compile.er)" "$(lost compile.er) == 0"
 }
 
-parts+=(sample slowdown recorder losses)
+section "Recording" sample slowdown recorder losses
 quick+=(sample slowdown recorder losses)

@@ -176,4 +176,4 @@ bench_storm()
 		"$(lost storm.er) == 0"
 }
 
-parts+=(switches messaging states bpf storm)
+section "At each switch" switches messaging states bpf storm

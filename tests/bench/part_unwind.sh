@@ -307,4 +307,4 @@ bench_unwind()
 	done < <(unwind_programs)
 }
 
-parts+=(unwind unwind_cost unwind_pipe unwind_tables unwind_ready unwind_walk unwind_memory)
+section "User stacks" unwind unwind_cost unwind_pipe unwind_tables unwind_ready unwind_walk unwind_memory

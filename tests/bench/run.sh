@@ -6,7 +6,7 @@
 # Measures every figure that has a target. Programs that are compared run in turn within one run.
 # The result is the median of several rounds. Prints a table and, after a full run, writes
 # docs/performance.md. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
-# part is a function bench_NAME in a file part_*.sh, which adds the name to `parts` (and to
+# part is a function bench_NAME in a file part_*.sh, which names it in `section` (and in
 # `quick`).
 set -u
 
@@ -44,6 +44,17 @@ for tool in perf gprofng bpftool taskset; do
 done
 
 parts=() quick=()
+declare -A title_of
+# section TITLE PART…: these parts' rows stand under this title on the page.
+section()
+{
+	local title=$1 part
+
+	shift
+	parts+=("$@")
+	for part; do title_of[$part]=$title; done
+}
+
 . "$top/tests/bench/lib.sh"
 for f in "$top"/tests/bench/part_*.sh; do . "$f"; done
 
@@ -57,9 +68,6 @@ write_page()
 		echo
 		echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
 		echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
-		echo
-		echo "| what | target | measured | met |"
-		echo "|---|---|---|---|"
 		printf '%s\n' "${rows[@]}"
 	} >"$top/docs/performance.md"
 }
@@ -73,7 +81,13 @@ for part in "${chosen[@]}"; do
 	esac
 done
 printf '%-58s %-30s %-44s %s\n' what "target" measured met
-for part in "${chosen[@]}"; do "bench_$part"; done
+title=
+for part in "${chosen[@]}"; do
+	[ "${title_of[$part]}" = "$title" ] ||
+		rows+=("" "## ${title_of[$part]}" "" "| what | target | measured | met |" "|---|---|---|---|")
+	title=${title_of[$part]}
+	"bench_$part"
+done
 if [ -z "$QUICK$PARTS" ]; then
 	write_page
 	echo "written to docs/performance.md" >&2
