@@ -244,6 +244,8 @@ static void place_waiting(struct store *s)
 		free(u->table.words);
 		done++;
 	}
+	if (!done)
+		return;
 	s->unplaced.len -= done;
 	memmove(s->unplaced.data, s->unplaced.data + done,
 		s->unplaced.len * sizeof(*s->unplaced.data));
