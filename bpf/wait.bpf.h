@@ -134,7 +134,10 @@ static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 	}
 }
 
-/* Send the record for the current thread. */
+/*
+ * Send the record for the current thread. Not if the thread was closed since it came back: then
+ * the remainder has the wait already.
+ */
 __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -143,7 +146,7 @@ __noinline int er_wait_send(struct er_cpu *c, struct er_thread *t, __u64 stack)
 	__u64 now;
 	__u32 seq;
 
-	if (!c || !t)
+	if (!c || !t || t->state & THREAD_CLOSED)
 		return 0;
 	seq = er_number(c, ER_KIND_WAIT);
 	now = clock_monotonic(t->since);
