@@ -67,7 +67,7 @@ check_that "only binaries above --archive-limit are left out" \
 	"$(archives own.er "${prog}_") == 0 && $(archives own.er libc) == 1 && $(taken own.er) <= 16" \
 	"$(ls -ls own.er/archives; cat record.err)"
 check_that "and a message says so" \
-	"$(grep -c '1 binaries are not archived, for want of room: raise --archive-limit' record.err) == 1 &&
+	"$(grep -c '1 binary is not archived, because there is no room: raise --archive-limit' record.err) == 1 &&
 	$(header_has own.er 'the archives had no room') == 1" "$(cat record.err; "$er_print" -header own.er)"
 copy counts.er "$ram" -L 32
 check_that "archives count towards -L" "$(archives counts.er "${prog}_") == 0 && $(taken counts.er) <= 32" \

@@ -355,15 +355,16 @@ static void archive(struct recording_session *s, uint64_t recorded)
 	let_signals_stop(s, false);
 	left = binaries_left(s->binaries);
 	if (err == -EINTR)
-		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu binaries are missing: "
-				"er_archive adds them", s->name->path, left);
+		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu %s missing: "
+				"er_archive adds them",
+			  s->name->path, left, left == 1 ? "binary is" : "binaries are");
 	else if (err < 0)
 		diag_errno(s->d, -err, "experiment '%s': archives cannot be written: free some space, "
 				       "or leave them out with -A off", s->name->path);
 	else if (left)
-		diag_warn(s->d, "experiment '%s': %zu binaries are not archived, for want of room: "
+		diag_warn(s->d, "experiment '%s': %zu %s not archived, because there is no room: "
 				"raise --archive-limit or -L, or add them with er_archive",
-			  s->name->path, left);
+			  s->name->path, left, left == 1 ? "binary is" : "binaries are");
 	s->failed = err < 0 && err != -EINTR;
 	s->recorder_xml.archives = err == -EINTR ? ARCHIVES_INTERRUPTED :
 				   err < 0 ? ARCHIVES_FAILED :
