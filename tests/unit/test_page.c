@@ -106,25 +106,37 @@ static void test_events(void **state)
 	fixture_free(&o);
 }
 
-/* A thread on a CPU all the time fills each bin with its state. */
-static void test_overview(void **state)
+/* The overview of this range has 1,024 bins, and MS_USER fills each. */
+static void assert_full(const struct page_events *events, int64_t begin, int64_t end)
 {
 	struct pack p = { 0 };
-	struct page_events events;
-	struct opened o;
 
-	fixture_new(&o);
-	exp_builder_profile(o.builder, 1, "main", MS_USER, 100);
-	fixture_open(&o);
-	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &events), 0);
-	put_mips(&p, &events, events.all.data[0].end - 100000, events.all.data[0].end);
-	/* Tag, length, 1024 bins; then of each bin the mask and one share. */
+	put_mips(&p, events, begin, end);
+	/* Tag, length, number of bins; then the mask and one share of each bin. */
 	assert_int_equal(p.bytes.len, 8 + 2 + 1024 * 2);
 	for (size_t i = 10; i < p.bytes.len; i += 2) {
 		assert_int_equal((unsigned char)p.bytes.data[i], 1 << MS_USER);
 		assert_in_range((unsigned char)p.bytes.data[i + 1], 254, 255);
 	}
 	pack_free(&p);
+}
+
+/* A thread on a CPU all the time fills each bin with its state. */
+static void test_overview(void **state)
+{
+	struct page_events events;
+	struct opened o;
+	int64_t end;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 100);
+	fixture_open(&o);
+	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &events), 0);
+	end = events.all.data[0].end;
+	assert_full(&events, end - 100000, end);
+	/* The event goes beyond either end of the range. */
+	assert_full(&events, end - 100000, end - 40000);
+	assert_full(&events, end - 60000, end);
 	page_events_free(&events);
 	fixture_free(&o);
 }
