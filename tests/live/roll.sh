@@ -73,7 +73,10 @@ check_that "segments share their archives" "$names > 1 && $inodes == $names" \
 
 # --- the quota ---
 # quota [ARGUMENT…]: records into the directory q, with a quota that is soon used up.
-quota() { mkdir -p q && "$er_kernel" -d q -o q.1.er -q 0 -A off -p high --roll 1s --keep 1M "$@"; }
+quota() { mkdir -p q && "$er_kernel" -d q -o q.1.er -q 0 -A off -p 0.2 --roll 1s --keep 1M "$@"; }
+"$syn/spin" -t 2 alpha:60 >/dev/null & # 400 KB a second
+load=$!
+stop_load() { kill $load 2>/dev/null; }
 quota -t 8 -g q.erg >/dev/null 2>err
 check_that "--keep: records" "$? == 0" "$(cat err)"
 check_that "--keep: the oldest went" "$([ ! -e q/q.1.er ]; echo $?) == 0 && $(ls q | wc -l) >= 1" \
@@ -93,11 +96,11 @@ check_that "--keep: what is no longer ours is left alone" \
 	"$([ -L q/q.2.er ] && [ -e victim.er/log.xml ] && [ -e aside/log.xml ]; echo $?) == 0 &&
 	 $(grep -c 'left alone' err) == 1" "$(cat err; ls -l q)"
 rm -rf q aside
+stop_load
 
 # --- kill -9 at any moment of a rotation ---
 "$syn/many" 1000000 8 0.2 >/dev/null 2>&1 &
 load=$!
-stop_load() { kill $load 2>/dev/null; }
 for i in 1 2 3 4 5; do
 	"$er_kernel" -o "k.1.er" -p high --roll 1s -q 0 >/dev/null 2>err &
 	pid=$!
