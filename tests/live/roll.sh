@@ -128,6 +128,8 @@ if mount -t tmpfs -o size=2m er-test small 2>/dev/null; then
 		check "full disk: ${s#small/} opens" "$er_print" -header -functions "$s"
 	done
 	rm -rf small/*
+	# The quota, two experiments while one follows the other, and what they reserve.
+	mount -o remount,size=3m small
 	timeout 60 "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s --keep 1M -t 10 \
 		>/dev/null 2>err
 	status=$?
