@@ -7,9 +7,12 @@
  * A thread that waits for another one's computing is no finding: the CPU time shows that. So a
  * chain must end in a hold-up, or have two links.
  *
- * Waits are samples, so of many waits it is not known what the other thread did meanwhile. The
- * others are taken to be like these: times are scaled by the known part of the waits. In a wait
- * of which the other thread's packets cover a part, they share the whole.
+ * Waits are sampled. In most of them the other thread's packets cover a part or nothing, and what
+ * they cover is not a random part. So each packet counts by its chance to be recorded: in the period
+ * of a wait, the part of a packet's wait that lies in it counts `weight / length` times, and a clock
+ * sample whose moment lies in it counts with its weight. Sums of this kind over many waits are
+ * unbiased. They give the shares of what the other threads did. The time of the first threads' waits
+ * is split by these shares.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,42 +24,64 @@
 #include "analysis/metrics/timeline.h"
 #include "analysis/views/view_state.h"
 
-enum { LINKS_MAX = 4, STEPS_MAX = 4000000 };
+/*
+ * GROUPS: of the waits of one kind of thread, in order of time. The error of a share is estimated
+ * from how much it changes when one group is left out.
+ */
+enum { LINKS_MAX = 4, STEPS_MAX = 4000000, GROUPS = 16 };
+
+#define NO_LINK UINT32_MAX
 
 /* A wait for a message that a thread ended. */
 struct message_wait {
 	const struct experiment *founder;
 	struct activity act;
 	int64_t pid, tid;
+	uint32_t waiter; /* index into waiters */
+	size_t rank;     /* among the waiter's waits, by time */
 };
 
-/* Threads of one kind: their waits for messages, and how many of these cannot be followed. */
+/* Threads of one kind, and their waits for messages. */
 struct waiter {
 	uint32_t name; /* text key */
-	double waited, unknown; /* ns */
+	size_t nwaits;
+	double waited; /* ns */
 };
 
-/* The time that threads of one kind waited through one chain. */
-struct chain_sum {
-	uint32_t waiter, links; /* index into waiters; text key */
-	enum holdup end;        /* HOLDUP_NONE: the last thread computed */
-	int64_t pid, tid;       /* one of the waiting threads */
-	double ns, squares;
-	double of_wait;         /* the part from the wait that is being followed */
+/*
+ * A link of a chain: threads of one kind that others waited for. Or the end of a chain: what the
+ * last threads did. Times are in ns and by group.
+ */
+struct link {
+	uint32_t waiter, parent; /* index into waiters; into links, NO_LINK: the first link */
+	uint32_t name;           /* text key */
+	bool ends;
+	enum holdup end;         /* of an end; HOLDUP_NONE: the last threads computed */
+	int64_t pid, tid;        /* one of the waiting threads */
+	double part[GROUPS];     /* of the parent's known time; of the first link: of the waits */
+	double known[GROUPS];    /* what the threads are known to have done in the waits for them */
+	double variance;         /* of the first link's part, from sampling */
+	size_t nknown;           /* waits with known time */
+	const struct message_wait *last; /* of them */
 };
 
 struct chains {
 	struct facts *facts;
 	struct timelines lines;
 	VEC(struct message_wait) waits;
-	VEC(struct chain_sum) sums;
-	struct map index; /* hash of waiter, links and end, to index into sums */
+	VEC(struct link) links;
+	struct map index; /* hash of a link's waiter, parent, name and end, to index into links */
 	VEC(struct waiter) waiters;
 	struct map by_name; /* to index into waiters */
 	const struct message_wait *from; /* the wait being followed */
-	struct waiter *waiter;
+	size_t group;                    /* its group */
 	const struct timeline *path[LINKS_MAX + 1];
 	size_t nsteps;
+};
+
+/* The time in a chain. */
+struct estimate {
+	double ns, error;
 };
 
 /* The reasons of waits for messages. The end of a child or of a thread is not a message. */
@@ -84,9 +109,11 @@ static void collect_wait(void *ctx, const struct hit *h, const struct amount *am
 	vec_push(&c->waits, wait);
 }
 
-static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid, int64_t time_ns)
+/* The kind of a thread when the wait ended that is being followed. */
+static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid)
 {
-	struct thread_kind k = names_kind(c->facts->w.names, c->from->founder, pid, tid, time_ns);
+	struct thread_kind k = names_kind(c->facts->w.names, c->from->founder, pid, tid,
+					  c->from->act.end);
 	struct buf b = { 0 };
 	uint32_t key;
 
@@ -97,39 +124,36 @@ static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid, int64_t tim
 	return key;
 }
 
-/* "`front`, which waited for `back`": the threads of the path after the first. */
-static uint32_t links_key(struct chains *c, int depth)
+/* The link, or the end, that follows `parent`; added if it is new. */
+static uint32_t link_after(struct chains *c, uint32_t parent, uint32_t name, bool ends,
+			   enum holdup end)
 {
-	struct buf b = { 0 };
-	uint32_t key;
-
-	for (int i = 1; i <= depth; i++) {
-		const struct timeline *t = c->path[i];
-		uint32_t name = kind_key(c, t->pid, t->tid, c->from->act.end);
-
-		buf_printf(&b, "%s`%s`", i > 1 ? ", which waited for " : "",
-			   wait_key_text(&c->facts->w, name));
-	}
-	key = wait_text_key(&c->facts->w, b.data);
-	buf_free(&b);
-	return key;
-}
-
-static void add_end(struct chains *c, int depth, enum holdup end, double ns)
-{
-	uint32_t links = links_key(c, depth), waiter = c->waiter - c->waiters.data;
+	uint32_t waiter = c->from->waiter;
+	uint64_t what = hash64((uint64_t)name << 32 | (uint32_t)end << 1 | ends);
 	bool fresh;
-	uint64_t *at = map_put(&c->index, hash64(((uint64_t)waiter << 32 | links) ^
-						 hash64(end + 1)), &fresh);
+	uint64_t *at = map_put(&c->index, hash64(((uint64_t)waiter << 32 | parent) ^ what), &fresh);
 
 	if (fresh) {
-		*at = c->sums.len;
-		vec_push(&c->sums, (struct chain_sum){
-			.waiter = waiter, .links = links, .end = end,
-			.pid = c->from->pid, .tid = c->from->tid });
+		*at = c->links.len;
+		vec_push(&c->links, (struct link){
+			.waiter = waiter, .parent = parent, .name = name, .ends = ends,
+			.end = end, .pid = c->from->pid, .tid = c->from->tid });
 	}
-	c->sums.data[*at].ns += ns;
-	c->sums.data[*at].of_wait += ns;
+	return *at;
+}
+
+static void add_part(struct chains *c, uint32_t link, double ns)
+{
+	c->links.data[link].part[c->group] += ns;
+}
+
+static void add_known(struct chains *c, uint32_t link, double ns)
+{
+	struct link *l = &c->links.data[link];
+
+	l->known[c->group] += ns;
+	l->nknown += l->last != c->from;
+	l->last = c->from;
 }
 
 static bool on_path(const struct chains *c, const struct timeline *line, int depth)
@@ -158,60 +182,77 @@ static enum holdup holdup_in(struct chains *c, const struct activity *a)
 	       LOCK_LOCK ? HOLDUP_LOCK : HOLDUP_NONE;
 }
 
-static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double ns, int depth);
-
-static void follow_activity(struct chains *c, const struct activity *a, int64_t from, int64_t to,
-			    double ns, int depth)
+static double length_of(const struct activity *a)
 {
-	enum holdup holdup = holdup_in(c, a);
+	return (double)a->end - (double)a->begin;
+}
 
+/*
+ * The time that an activity represents in the period. It ends after `from`. A clock sample is taken
+ * at its end.
+ */
+static double time_within(const struct activity *a, int64_t from, int64_t to)
+{
+	if (mstate_descs[a->state].on_cpu)
+		return a->end <= to ? (double)a->weight : 0;
+	return (double)overlap(a, from, to) * (double)a->weight / length_of(a);
+}
+
+static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
+		   uint32_t link, int depth);
+
+/* Count an activity in the period, of a thread of link `link`, `factor` times. */
+static void follow_activity(struct chains *c, const struct activity *a, int64_t from, int64_t to,
+			    double factor, uint32_t link, int depth)
+{
+	bool message = is_message(a->reason) && a->waker &&
+		       !(a->flags & (WFLAG_OPEN_END | WFLAG_REST | WFLAG_WAKER_IRQ));
+	const struct timeline *next = message ?
+		timeline_of(&c->lines, c->from->founder, a->waker) : NULL;
+	double ns = factor * time_within(a, from, to);
+	enum holdup holdup;
+
+	/*
+	 * All threads of the path wait, so none of them can end this wait: its message is already
+	 * sent, and the thread wakes up. What the thread does next has a share in that time.
+	 */
+	if (ns <= 0 || (next && on_path(c, next, depth + 1)))
+		return;
+	add_known(c, link, ns);
+	holdup = holdup_in(c, a);
 	if (mstate_descs[a->state].on_cpu) {
 		if (depth > 1)
-			add_end(c, depth, HOLDUP_NONE, ns);
+			add_part(c, link_after(c, link, 0, true, HOLDUP_NONE), ns);
 	} else if (holdup) {
-		add_end(c, depth, holdup, ns);
-	} else if (is_message(a->reason) && a->waker && depth < LINKS_MAX &&
-		   !(a->flags & (WFLAG_OPEN_END | WFLAG_REST | WFLAG_WAKER_IRQ))) {
-		follow(c, a->waker, a->begin > from ? a->begin : from, a->end < to ? a->end : to, ns,
-		       depth + 1);
+		add_part(c, link_after(c, link, 0, true, holdup), ns);
+	} else if (message && depth < LINKS_MAX) {
+		link = link_after(c, link, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);
+		add_part(c, link, ns);
+		follow(c, a->waker, a->begin > from ? a->begin : from, a->end < to ? a->end : to,
+		       factor * (double)a->weight / length_of(a), link, depth + 1);
 	}
 }
 
-/* How much of the period is covered by a thread's packets, from `first` on. */
-static double known_time(const struct timeline *line, size_t first, int64_t from, int64_t to)
-{
-	double known = 0;
-
-	for (size_t i = first; i < line->acts.len && line->acts.data[i].begin < to; i++)
-		known += (double)overlap(&line->acts.data[i], from, to);
-	return known;
-}
-
-/* What thread `tid` did in this period. The period is `ns` of the first thread's waits. */
-static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double ns, int depth)
+/*
+ * What thread `tid`, one of link `link`, did in this period. A nanosecond of the period represents
+ * `factor` of the first threads' waits.
+ */
+static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
+		   uint32_t link, int depth)
 {
 	const struct timeline *line = timeline_of(&c->lines, c->from->founder, tid);
-	size_t first = line && to > from ? timeline_after(line, from) : 0;
-	double known = line && to > from ? known_time(line, first, from, to) : 0;
 
-	if (known <= 0 || c->nsteps > STEPS_MAX) {
-		c->waiter->unknown += ns;
-		return;
-	}
-	if (on_path(c, line, depth))
+	if (!line || to <= from || c->nsteps > STEPS_MAX)
 		return;
 	c->path[depth] = line;
-	for (size_t i = first; i < line->acts.len && line->acts.data[i].begin < to; i++) {
-		const struct activity *a = &line->acts.data[i];
-		int64_t part = overlap(a, from, to);
-
+	for (size_t i = timeline_after(line, from);
+	     i < line->acts.len && line->acts.data[i].begin < to; i++) {
 		c->nsteps++;
-		if (part)
-			follow_activity(c, a, from, to, ns * (double)part / known, depth);
+		follow_activity(c, &line->acts.data[i], from, to, factor, link, depth);
 	}
 }
 
-static struct waiter *waiter_of(struct chains *c, uint32_t name)
+static uint32_t waiter_of(struct chains *c, uint32_t name)
 {
 	bool fresh;
 	uint64_t *at = map_put(&c->by_name, name, &fresh);
@@ -220,22 +261,109 @@ static struct waiter *waiter_of(struct chains *c, uint32_t name)
 		*at = c->waiters.len;
 		vec_push(&c->waiters, (struct waiter){ .name = name });
 	}
-	return &c->waiters.data[*at];
+	return *at;
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct message_wait *a = pa, *b = pb;
+
+	return (a->act.end > b->act.end) - (a->act.end < b->act.end);
+}
+
+static void rank_waits(struct chains *c)
+{
+	vec_sort(&c->waits, by_end);
+	vec_for_each(wait, &c->waits) {
+		struct waiter *w;
+
+		c->from = wait;
+		wait->waiter = waiter_of(c, kind_key(c, wait->pid, wait->tid));
+		w = &c->waiters.data[wait->waiter];
+		wait->rank = w->nwaits++;
+		w->waited += (double)wait->act.weight;
+	}
 }
 
 static void follow_wait(struct chains *c, const struct message_wait *wait)
 {
 	const struct activity *a = &wait->act;
+	double weight = (double)a->weight, length = length_of(a);
+	uint32_t first;
 
 	c->from = wait;
-	c->waiter = waiter_of(c, kind_key(c, wait->pid, wait->tid, a->end));
+	c->group = wait->rank * GROUPS / c->waiters.data[wait->waiter].nwaits;
 	c->path[0] = timeline_of(&c->lines, wait->founder, wait->tid);
-	c->waiter->waited += (double)a->weight;
-	follow(c, a->waker, a->begin, a->end, (double)a->weight, 1);
-	vec_for_each(s, &c->sums) {
-		s->squares += s->of_wait * s->of_wait;
-		s->of_wait = 0;
+	if (length <= 0 || a->waker == wait->tid)
+		return;
+	first = link_after(c, NO_LINK, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);
+	add_part(c, first, weight);
+	/* Packets have whole microseconds: a smaller difference is rounding. */
+	if (weight - length >= 1000)
+		c->links.data[first].variance += weight * (weight - length);
+	follow(c, a->waker, a->begin, a->end, weight / length, first, 1);
+}
+
+/* The sum over all groups but one; GROUPS: over all. */
+static double sum_without(const double groups[GROUPS], size_t without)
+{
+	double sum = 0;
+
+	for (size_t g = 0; g < GROUPS; g++)
+		sum += g == without ? 0 : groups[g];
+	return sum;
+}
+
+/* The share of the waits for a chain's first link that has this end. *first: that link. */
+static double share_without(const struct chains *c, const struct link *end, size_t without,
+			    const struct link **first)
+{
+	const struct link *l = end;
+	double share = 1;
+
+	while (l->parent != NO_LINK) {
+		const struct link *parent = &c->links.data[l->parent];
+		double known = sum_without(parent->known, without);
+
+		share *= known > 0 ? sum_without(l->part, without) / known : 0;
+		l = parent;
 	}
+	*first = l;
+	return share;
+}
+
+/*
+ * The square of the relative error that a share has even if all groups agree: what n waits show has
+ * a standard error of about 1 / (n + 2).
+ */
+static double unseen(const struct chains *c, const struct link *end)
+{
+	double sum = 0;
+
+	for (const struct link *l = end; l->parent != NO_LINK;) {
+		double n;
+
+		l = &c->links.data[l->parent];
+		n = (double)l->nknown;
+		sum += 1 / ((n + 2) * (n + 2));
+	}
+	return sum;
+}
+
+static struct estimate estimate_of(const struct chains *c, const struct link *end)
+{
+	const struct link *first;
+	double share = share_without(c, end, GROUPS, &first), variance = 0;
+	double ns = sum_without(first->part, GROUPS);
+
+	for (size_t g = 0; g < GROUPS; g++) {
+		double change = share_without(c, end, g, &first) - share;
+
+		variance += change * change * (GROUPS - 1) / GROUPS;
+	}
+	variance += share * share * unseen(c, end);
+	return (struct estimate){ ns * share,
+				  sqrt(share * share * first->variance + ns * ns * variance) };
 }
 
 /* What the last thread in a chain did. */
@@ -252,51 +380,55 @@ static const char *const ends[HOLDUPS] = {
 	[HOLDUP_MEMORY] = "waited for memory to be freed",
 };
 
-static void add_finding(struct finder *f, const struct rule *r, const struct chains *c,
-			const struct chain_sum *s, double scale)
+/* "`front`, which waited for `back`": the links of a chain. */
+static void put_links(struct buf *b, const struct chains *c, const struct link *l)
 {
-	char *command = xasprintf("-wakechain %" PRId64 "/%" PRId64, s->pid, s->tid);
-	char *filter = xasprintf("TID == %" PRId64, s->tid);
-	const struct wait_report *w = &f->facts.w;
+	if (l->parent != NO_LINK) {
+		put_links(b, c, &c->links.data[l->parent]);
+		buf_puts(b, ", which waited for ");
+	}
+	buf_printf(b, "`%s`", wait_key_text(&c->facts->w, l->name));
+}
+
+static void add_finding(struct finder *f, const struct rule *r, const struct chains *c,
+			const struct link *end, struct estimate e)
+{
+	char *command = xasprintf("-wakechain %" PRId64 "/%" PRId64, end->pid, end->tid);
+	char *filter = xasprintf("TID == %" PRId64, end->tid);
 	struct buf text = { 0 };
 
-	buf_printf(&text, "`%s` waited ", wait_key_text(w, c->waiters.data[s->waiter].name));
-	put_time(&text, s->ns * scale);
-	buf_printf(&text, " for %s, which %s.", wait_key_text(w, s->links), ends[s->end]);
-	finder_add(f, r, text.data, (int64_t)(s->ns * scale), sqrt(s->squares) * scale, command, filter);
+	buf_printf(&text, "`%s` waited ",
+		   wait_key_text(&f->facts.w, c->waiters.data[end->waiter].name));
+	put_time(&text, e.ns);
+	buf_puts(&text, " for ");
+	put_links(&text, c, &c->links.data[end->parent]);
+	buf_printf(&text, ", which %s.", ends[end->end]);
+	finder_add(f, r, text.data, (int64_t)e.ns, e.error, command, filter);
 	buf_free(&text);
 	free(command);
 	free(filter);
 }
 
-/*
- * The factor by which the followed waits are scaled to all waits of those threads; 0: none can be
- * followed.
- */
-static double scale_of(const struct chains *c, const struct chain_sum *s)
-{
-	const struct waiter *w = &c->waiters.data[s->waiter];
-
-	return w->waited > w->unknown ? w->waited / (w->waited - w->unknown) : 0;
-}
-
 static void choose(struct finder *f, const struct rule *r, const struct chains *c)
 {
-	const struct chain_sum *worst = NULL;
-	double most = 0;
+	const struct link *worst = NULL;
+	struct estimate most = { 0 };
 
-	vec_for_each(s, &c->sums) {
-		double ns = s->ns * scale_of(c, s);
+	vec_for_each(l, &c->links) {
+		struct estimate e;
 
-		if (ns < r->of_program * c->waiters.data[s->waiter].waited ||
-		    ns < r->of_whole * (double)f->facts.duration_ns || s->ns < 3 * sqrt(s->squares) ||
-		    ns <= most)
+		if (!l->ends)
 			continue;
-		most = ns;
-		worst = s;
+		e = estimate_of(c, l);
+		if (e.ns < r->of_program * c->waiters.data[l->waiter].waited ||
+		    e.ns < r->of_whole * (double)f->facts.duration_ns || e.ns < 3 * e.error ||
+		    e.ns <= most.ns)
+			continue;
+		most = e;
+		worst = l;
 	}
 	if (worst)
-		add_finding(f, r, c, worst, scale_of(c, worst));
+		add_finding(f, r, c, worst, most);
 }
 
 void find_chain(struct finder *f, const struct rule *r)
@@ -308,13 +440,14 @@ void find_chain(struct finder *f, const struct rule *r)
 	if (c.waits.len) {
 		pass_run(v->session, v->metric_set, NULL, collect, NULL, &c);
 		timelines_sort(&c.lines);
+		rank_waits(&c);
 		vec_for_each(wait, &c.waits)
 			follow_wait(&c, wait);
 		choose(f, r, &c);
 	}
 	timelines_free(&c.lines);
 	vec_free(&c.waits);
-	vec_free(&c.sums);
+	vec_free(&c.links);
 	map_free(&c.index);
 	vec_free(&c.waiters);
 	map_free(&c.by_name);
