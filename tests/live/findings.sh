@@ -110,13 +110,18 @@ check_that "cpu: its time is the kernel's, and counted" \
 # A client waits for a thread that waits for another one, which computes.
 record_load chain.er -q 0 -- chrt -f 30 "$syn/chain" 3
 pids=$(awk '$1 != "waited" { print $2 }' record.out | paste -sd,)
-finds chain '`[^`]*client[^`]*` waited .* for `[^`]*front[^`]*`, which waited for `[^`]*back[^`]*`, which computed' \
-	-pid "$pids" chain.er
-read -r got_s error <<END
+# With the CPU taken away the threads wait for it, and not only for each other.
+if awk "BEGIN { exit !($stolen < 0.3) }"; then
+	finds chain '`[^`]*client[^`]*` waited .* for `[^`]*front[^`]*`, which waited for `[^`]*back[^`]*`, which computed' \
+		-pid "$pids" chain.er
+	read -r got_s error <<END
 $(awk -F'\t' '$1 == "chain" { print $2, $3 }' got)
 END
-check_that "chain: its time is right, within four errors" \
-	"(${got_s:-0} - $(truth record.out waited))^2 < (4 * ${error:-0})^2" "$(cat got record.out)"
+	check_that "chain: its time is right, within four errors" \
+		"(${got_s:-0} - $(truth record.out waited))^2 < (4 * ${error:-0})^2" "$(cat got record.out)"
+else
+	skip "chain" "the hypervisor took the CPUs for $stolen s"
+fi
 
 # Waits for messages, timers and children, and CPU time, are not reported as trouble.
 for kind in pipe event net epoll timeout sleep child futex; do
@@ -127,7 +132,7 @@ for kind in pipe event net epoll timeout sleep child futex; do
 done
 record_load healthy.er -q 0 -- chrt -f 30 sh -c \
 	'for i in 1 2 3 4 5 6; do "$syn/spin" alpha:0.1 beta:0.05; sleep 0.1; done'
-findings -comm spin healthy.er
+findings -pid "$(awk '$1 == "pid" { print int($2) }' record.out | paste -sd,)" healthy.er
 check_that "a healthy load has one finding: spin" \
 	"$(others computing | wc -l) == 0 && $(grep -c '^computing' got) == 1" "$(cat got)"
 check "and it names the functions" grep -qE '^computing.*: alpha [56][0-9] %.*, beta [23][0-9] %' got
