@@ -83,13 +83,34 @@ static void test_shared_files_count_once(void **state)
 	uint64_t one;
 
 	shell("mkdir -p %s && head -c 300000 /dev/zero >%s/lib", "s.er");
-	shell("mkdir -p %s && ln s.er/lib %s/lib", "t.er");
 	retain_add(r, dirfd_, "s.er", "s.er");
 	one = retain_bytes(r);
+	shell("mkdir -p %s && ln s.er/lib %s/lib", "t.er");
 	retain_add(r, dirfd_, "t.er", "t.er");
 	assert_in_range(retain_bytes(r) - one, 0, 20000);
 	assert_true(retain_drop_oldest(r, &d));
 	assert_in_range(retain_bytes(r), 300000, 330000);
+	retain_free(r);
+}
+
+/* A user may move segments elsewhere. Then nothing of them counts, shared or not. */
+static void test_moved_away(void **state)
+{
+	struct retain *r = retain_new(10000000);
+	struct diag d = { 0 };
+
+	shell("mkdir -p %s && head -c 300000 /dev/zero >%s/lib", "u.er");
+	retain_add(r, dirfd_, "u.er", "u.er");
+	shell("mkdir -p %s && ln u.er/lib %s/lib", "v.er");
+	retain_add(r, dirfd_, "v.er", "v.er");
+	add(r, "w.er");
+	shell("mv %s elsewhere1.er", "u.er");
+	shell("mv %s elsewhere2.er", "v.er");
+	assert_true(retain_drop_oldest(r, &d));
+	assert_true(retain_drop_oldest(r, &d));
+	assert_in_range(retain_bytes(r), 400000, 430000);
+	assert_true(exists("elsewhere1.er/lib"));
+	assert_int_equal(d.nmsgs, 0);
 	retain_free(r);
 }
 
@@ -125,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oldest_go),
 		cmocka_unit_test(test_shared_files_count_once),
+		cmocka_unit_test(test_moved_away),
 		cmocka_unit_test(test_exchanged),
 	};
 

@@ -16,18 +16,23 @@
 
 enum { MAX_DEPTH = 3 }; /* a segment, a sub-experiment or archives, and one to spare */
 
+struct file {
+	ino_t ino;
+	uint64_t bytes;
+};
+
 struct kept {
 	int dirfd;
 	char *name, *path;
 	dev_t dev;
 	ino_t ino;
-	uint64_t bytes; /* of files with one link */
+	VEC(struct file) files; /* when the segment was added: a row for each link */
 };
 
 struct retain {
 	uint64_t quota, bytes;
 	VEC(struct kept) segments; /* the oldest first */
-	struct map shared;         /* inode of a file with several links, to the segments with it */
+	struct map links;          /* by inode: links to the file in all segments */
 	void (*on_drop)(void *ctx, const char *path);
 	void *ctx;
 };
@@ -43,6 +48,7 @@ struct retain *retain_new(uint64_t quota)
 static void kept_free(struct kept *k)
 {
 	close(k->dirfd);
+	vec_free(&k->files);
 	free(k->name);
 	free(k->path);
 }
@@ -54,7 +60,7 @@ void retain_free(struct retain *r)
 	vec_for_each(k, &r->segments)
 		kept_free(k);
 	vec_free(&r->segments);
-	map_free(&r->shared);
+	map_free(&r->links);
 	free(r);
 }
 
@@ -76,16 +82,18 @@ static int open_dir(int dirfd, const char *name)
 	return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-typedef void (*file_fn)(struct retain *r, struct kept *k, int dirfd, const char *name,
-			const struct stat *st);
+typedef void (*file_fn)(struct kept *k, int dirfd, const char *name, const struct stat *st);
 
 static bool is_dots(const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Call fn for all below the directory, a directory after its contents. Takes over fd. */
-static void walk(struct retain *r, struct kept *k, int fd, unsigned depth, file_fn fn)
+/*
+ * Call fn for all below the directory that is on its file system, a directory after its contents.
+ * Takes over fd.
+ */
+static void walk(struct kept *k, int fd, unsigned depth, file_fn fn)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
@@ -94,45 +102,53 @@ static void walk(struct retain *r, struct kept *k, int fd, unsigned depth, file_
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct stat st;
 
-		if (is_dots(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (is_dots(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    st.st_dev != k->dev)
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH)
-			walk(r, k, open_dir(fd, e->d_name), depth + 1, fn);
-		fn(r, k, fd, e->d_name, &st);
+			walk(k, open_dir(fd, e->d_name), depth + 1, fn);
+		fn(k, fd, e->d_name, &st);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* Archives are hard links once another segment needs them, so any of them may be shared. */
-static void count(struct retain *r, struct kept *k, int dirfd, const char *name,
-		  const struct stat *st)
+static void list_file(struct kept *k, int dirfd, const char *name, const struct stat *st)
 {
-	uint64_t bytes = st->st_blocks * 512ULL, *users;
-
 	(void)dirfd;
 	(void)name;
-	if (!S_ISREG(st->st_mode) || st->st_nlink < 2) {
-		k->bytes += bytes;
-		return;
-	}
-	users = map_put(&r->shared, st->st_ino, NULL);
-	if (!(*users)++)
-		r->bytes += bytes;
+	vec_push(&k->files, (struct file){ st->st_ino, st->st_blocks * 512ULL });
 }
 
-static void erase(struct retain *r, struct kept *k, int dirfd, const char *name,
-		  const struct stat *st)
+static void erase(struct kept *k, int dirfd, const char *name, const struct stat *st)
 {
-	uint64_t *users = S_ISREG(st->st_mode) ? map_get(&r->shared, st->st_ino) : NULL;
-
 	(void)k;
-	if (unlinkat(dirfd, name, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0) < 0 || !users)
-		return;
-	if (--*users)
-		return;
-	map_remove(&r->shared, st->st_ino);
-	r->bytes -= st->st_blocks * 512ULL;
+	unlinkat(dirfd, name, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0);
+}
+
+/* --- bytes: a file counts once, however many links segments have to it --- */
+
+static void count(struct retain *r, const struct kept *k)
+{
+	vec_for_each(f, &k->files) {
+		uint64_t *links = map_put(&r->links, f->ino, NULL);
+
+		if (!(*links)++)
+			r->bytes += f->bytes;
+	}
+}
+
+/* Whether its files were removed or somebody moved them away: they are no longer ours to count. */
+static void uncount(struct retain *r, const struct kept *k)
+{
+	vec_for_each(f, &k->files) {
+		uint64_t *links = map_get(&r->links, f->ino);
+
+		if (--*links)
+			continue;
+		map_remove(&r->links, f->ino);
+		r->bytes -= f->bytes;
+	}
 }
 
 /* --- segments --- */
@@ -157,8 +173,8 @@ void retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 	k.path = xstrdup(path);
 	k.dev = st.st_dev;
 	k.ino = st.st_ino;
-	walk(r, &k, fd, 1, count);
-	r->bytes += k.bytes;
+	walk(&k, fd, 1, list_file);
+	count(r, &k);
 	vec_push(&r->segments, k);
 }
 
@@ -189,12 +205,12 @@ static void drop_oldest(struct retain *r, struct diag *d)
 		diag_warn(d, "experiment '%s': is no longer what was recorded there: left alone",
 			  k->path);
 	if (fd >= 0) {
-		walk(r, k, fd, 1, erase);
+		walk(k, fd, 1, erase);
 		if (unlinkat(k->dirfd, k->name, AT_REMOVEDIR) < 0)
 			diag_warn(d, "experiment '%s': cannot be removed for --keep: %s", k->path,
 				  strerror(errno));
 	}
-	r->bytes -= k->bytes;
+	uncount(r, k);
 	kept_free(k);
 	memmove(k, k + 1, --r->segments.len * sizeof(*k));
 }
