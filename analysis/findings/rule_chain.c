@@ -7,12 +7,10 @@
  * A thread that waits for another one's computing is no finding: the CPU time shows that. So a
  * chain must end in a hold-up, or have two links.
  *
- * Waits are sampled. In most of them the other thread's packets cover a part or nothing, and what
- * they cover is not a random part. So each packet counts by its chance to be recorded: in the period
- * of a wait, the part of a packet's wait that lies in it counts `weight / length` times, and a clock
- * sample whose moment lies in it counts with its weight. Sums of this kind over many waits are
- * unbiased. They give the shares of what the other threads did. The time of the first threads' waits
- * is split by these shares.
+ * Waits are sampled. Packets of the other thread often cover only a part of a wait, and not a random
+ * part. So each packet counts by its chance to be recorded. A wait of the other thread counts with
+ * its overlap times `weight / length`. A clock sample within the wait counts with its weight. Sums
+ * of these over many waits have no bias. The shares of these sums split the waiting time.
  */
 #include <inttypes.h>
 #include <math.h>

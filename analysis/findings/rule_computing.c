@@ -61,8 +61,8 @@ static void add_up(struct facts *f, func_times *ret)
 }
 
 /*
- * The standard error of a function's time. The whole is exact, so it is that of a ratio estimator
- * (Cochran, Sampling Techniques, 6.4).
+ * The standard error of a function's time. The time of all functions is exact, and the function's
+ * share is sampled: a ratio estimator (Cochran, Sampling Techniques, 6.4).
  */
 static double error_of(const struct facts *f, const struct func_time *t)
 {

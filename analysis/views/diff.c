@@ -243,8 +243,8 @@ static bool is_large(const struct diff *x, const struct difference *d)
 }
 
 /*
- * The threshold is a share of what the function took before. One that took nothing is measured by
- * the total.
+ * The threshold is a share of the function's value before. If that is 0, it is a share of the total
+ * before.
  */
 static enum change judge(const struct diff *x, const struct difference *d)
 {

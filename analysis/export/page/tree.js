@@ -79,20 +79,25 @@ function merged(data, root, move) {
 	}
 }
 
+// Adds the outermost calls of the root's function to it.
+function addCalls(root, data, us) {
+	const tree = data.tree
+	for (let i = 1; i < tree.n; i++) {
+		if (tree.func[i] !== root.func || !us[i] || !tree.outermost[i])
+			continue
+		root.us += us[i]
+		root.nodes.push(i)
+		root.shares.push(us[i])
+	}
+}
+
 // From the leaves: callers below callees. With `func`, only from that function's calls.
 export function bottomUp(data, pathUs, func = null) {
 	const root = { func: -1, us: 0, depth: 0, nodes: [], shares: [] }
 	const tree = data.tree
 	if (func !== null) {
-		const us = nodeTimes(data, pathUs)
 		root.func = func
-		for (let i = 1; i < tree.n; i++) {
-			if (tree.func[i] !== func || !us[i] || !tree.outermost[i])
-				continue
-			root.us += us[i]
-			root.nodes.push(i)
-			root.shares.push(us[i])
-		}
+		addCalls(root, data, nodeTimes(data, pathUs))
 		return merged(data, root, (node, us, put) => tree.parent[node] && put(tree.parent[node], us))
 	}
 	for (let p = 0; p < data.npaths; p++) {
@@ -112,13 +117,7 @@ export function bottomUp(data, pathUs, func = null) {
 export function calleesOf(data, pathUs, func) {
 	const tree = data.tree, us = nodeTimes(data, pathUs)
 	const root = { func, us: 0, depth: 0, nodes: [], shares: [] }
-	for (let i = 1; i < tree.n; i++) {
-		if (tree.func[i] !== func || !us[i] || !tree.outermost[i])
-			continue
-		root.us += us[i]
-		root.nodes.push(i)
-		root.shares.push(us[i])
-	}
+	addCalls(root, data, us)
 	return merged(data, root, (node, _, put) => {
 		for (let k = tree.first[node]; k < tree.first[node + 1]; k++) {
 			const c = tree.children[k]
