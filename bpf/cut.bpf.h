@@ -61,15 +61,7 @@ static __always_inline void cut_weighed(struct er_thread *copy)
 static __always_inline void cut_record(struct seq_file *seq, struct er_cpu *c,
 				       struct task_struct *p, struct er_thread *copy, __u64 stack)
 {
-	struct er_wait r = {};
-
-	wait_fill(&r, p, copy);
-	r.stack = stack;
-	r.h.seq = er_number(c, ER_KIND_WAIT);
-	r.h.time_ns = clock_monotonic(copy->since);
-	if (!last_write(seq, &r, sizeof(r)))
-		er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.task.tgid, r.task.tid);
-	else if (copy->off.blocked_weight)
+	if (last_wait(seq, c, p, copy, stack) && copy->off.blocked_weight)
 		copy->rest_stack[copy->off_state & (OFF_SLOTS - 1)] = stack;
 }
 

@@ -59,8 +59,9 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 	return stack_finish(st, sm, n, 0, seq);
 }
 
-static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,
-				       struct task_struct *p, struct er_thread *t, __u64 stack)
+/* Write the record of the thread's open wait. False: there was no room, and it is counted as lost. */
+static __always_inline bool last_wait(struct seq_file *seq, struct er_cpu *c,
+				      struct task_struct *p, struct er_thread *t, __u64 stack)
 {
 	struct er_wait r = {};
 
@@ -69,9 +70,16 @@ static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,
 	r.h.seq = er_number(c, ER_KIND_WAIT);
 	r.h.time_ns = clock_monotonic(t->since);
 	if (last_write(seq, &r, sizeof(r)))
+		return true;
+	er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.task.tgid, r.task.tid);
+	return false;
+}
+
+static __always_inline void end_record(struct seq_file *seq, struct er_cpu *c,
+				       struct task_struct *p, struct er_thread *t, __u64 stack)
+{
+	if (last_wait(seq, c, p, t, stack))
 		wait_sent(t, stack);
-	else
-		er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.task.tgid, r.task.tid);
 }
 
 static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
