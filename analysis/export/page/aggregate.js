@@ -14,8 +14,8 @@ function emptySums(data) {
 	}
 }
 
-// The sums under the state's filter. While events are still decoded, `partial` is set if they
-// are needed.
+// Returns the sums of the events that pass the state's filter. `partial` is true if they are too
+// small because some events are not decoded yet.
 export function aggregate(data, state) {
 	const sums = emptySums(data)
 	if (!isFiltered(state))
@@ -34,7 +34,7 @@ export function aggregate(data, state) {
 	return sums
 }
 
-// Without a filter the index has the sums.
+// Takes the sums from the index, which has them for all events together.
 function addIndex(data, sums) {
 	sums.cpu.set(data.pathCpu)
 	sums.wait.set(data.pathWait)
@@ -45,7 +45,7 @@ function addIndex(data, sums) {
 	sums.n = data.nevents
 }
 
-// The index of the first event of a chunk at a time or later.
+// Returns the index of the first event of a chunk that ended at a time or later.
 export function firstAt(chunk, time) {
 	let lo = 0, hi = chunk.n
 	while (lo < hi) {
@@ -98,7 +98,7 @@ function finish(data, sums) {
 	sums.totalWait = sums.total - sums.totalCpu
 }
 
-// The time of each path by a metric: cpu, wait or total.
+// Returns the time of each path. The metric is cpu, wait or total.
 export function pathTimes(sums, metric) {
 	if (metric === 'cpu')
 		return sums.cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Colours, told apart by the colour-blind and the same in light and dark.
+// Colours. States have the same hues in the light and the dark theme; the colour-blind can tell
+// them apart.
 
 const byState = {
 	USER: '#2f7fd0', SYSTEM: '#e0662b', TRAP: '#d48ac6', LINUX_CPU: '#4aa3a3', KERNEL_CPU: '#e0662b',
@@ -19,7 +20,7 @@ export function stateColor(name) {
 	return name === 'SLEEP' ? (isDark() ? '#4b525c' : '#c9ced6') : byState[name] || '#888'
 }
 
-// The colours of the surroundings, as the style has them.
+// The colours of page.css, for drawing on a canvas.
 export function themeColors() {
 	const style = getComputedStyle(document.documentElement)
 	const get = name => style.getPropertyValue(name).trim()
@@ -34,7 +35,7 @@ function hash(text) {
 	return h >>> 0
 }
 
-// A function's colour: warm in the kernel; else a hue of its load object.
+// A function's colour. Kernel functions are orange; others have the hue of their load object.
 export function funcColor(data, func) {
 	if (func < 0)
 		return isDark() ? '#3a414b' : '#dfe3e8'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the page holds: the index, and the events as they are decoded. Nothing here changes
-// after it was read.
+// The data of the page: the index, and the events, which are decoded in the background. Data does
+// not change once it is read.
 import { inflate, readInts, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 
@@ -9,7 +9,8 @@ export const NSTATES = 12
 
 // --- elements of the file ---
 
-// Calls found(kind, base64) for each pack, as the browser reads them; then ended().
+// Calls found(kind, base64) for each pack as soon as the browser has read it. Calls ended()
+// after the last one.
 export function watchPacks(found, ended) {
 	const taken = new Set()
 	const look = over => {
@@ -112,7 +113,8 @@ function readPaths(data, bytes) {
 	data.pathWait = Float64Array.from(wait)
 }
 
-// Of each thread the shares of states in each bin, in 255ths: bins[bin * NSTATES + state].
+// Reads the timeline of each thread at low resolution. bins[bin * NSTATES + state] is the share
+// of a bin's time that the thread spent in a state, in units of 1/255.
 function readMips(data, bytes) {
 	const r = reader(bytes)
 	data.mips = data.threads.map(() => {
@@ -128,7 +130,7 @@ function readMips(data, bytes) {
 	})
 }
 
-// The states that occur, in the order of reports. Time of KERNEL_CPU counts as SYSTEM.
+// Lists the states that occur, in the order of reports. KERNEL_CPU counts as SYSTEM.
 function meetStates(data) {
 	const met = new Set(data.threads.flatMap(t => Object.keys(t.us).map(Number)))
 	if (met.has(11))
@@ -136,12 +138,13 @@ function meetStates(data) {
 	data.states_met = data.state_order.filter(s => met.has(s))
 }
 
-// The share of a state's time that counts as activity: CPU time first, then what was wanted.
+// How much a state counts for the order of processes: CPU time most, then waits for something
+// that the thread needed, then sleep.
 function activity(state) {
 	return state.cpu ? 1 : state.name === 'SLEEP' || state.name === 'STOPPED' ? 1e-9 : 1e-4
 }
 
-// Processes in order of the activity of their threads, and threads within them.
+// Groups threads by process. Processes, and the threads of each, are sorted by activity.
 function nameProcesses(data) {
 	const byKey = new Map()
 	data.threads.forEach((t, i) => {
@@ -168,7 +171,7 @@ function nameProcesses(data) {
 
 // --- events ---
 
-// Decodes packs in two workers, in order of their arrival; calls done(chunk) for each.
+// Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
 export function eventDecoder(data, done, failed) {
 	const about = { nthreads: data.nthreads, isWait: data.isWait }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
@@ -200,7 +203,7 @@ export function addChunk(data, chunk) {
 	data.whole = data.ndecoded === data.nevents
 }
 
-// The row of event i in the columns of waits.
+// Returns the row of event i in the columns that only waits have.
 export function waitRow(data, chunk, i) {
 	let row = chunk.rows[i >> 8]
 	for (let k = i & ~255; k < i; k++)
@@ -208,7 +211,7 @@ export function waitRow(data, chunk, i) {
 	return row
 }
 
-// All that is known of event i of a chunk.
+// Returns event i of a chunk as an object.
 export function eventAt(data, chunk, i) {
 	const c = data.classes[chunk.cls[i]]
 	const wait = data.isWait[chunk.cls[i]]
@@ -233,7 +236,7 @@ export function eventById(data, id) {
 	return null
 }
 
-// Functions of a path, root first.
+// Returns the functions of a path, root first.
 export function pathFuncs(data, path) {
 	return nodeFuncs(data, data.pathNode[path])
 }

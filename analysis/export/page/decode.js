@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decodes packs of events, in workers. Like pack.js, this may use pack.js and nothing else.
+// Decodes packs of events, in workers. The code may use pack.js and nothing else, because the
+// text of these functions is all that a worker has.
 import { gunzip, inflate, readInts, readUints, reader, sections } from './pack.js'
 
-// The narrowest array that has all values, which are whole and not negative.
+// Returns the values in 32 bits each if all fit, otherwise unchanged. Values are whole.
 export function narrow(values) {
 	let max = 0, min = 0
 	for (let i = 0; i < values.length; i++) {
@@ -14,7 +15,7 @@ export function narrow(values) {
 	return min >= 0 && max < 2 ** 32 ? Uint32Array.from(values) : values
 }
 
-// Indexes of events grouped by thread, and where each thread's begin.
+// Groups events by thread: the events of thread t are order[first[t]] to order[first[t + 1] - 1].
 export function groupByThread(thread, nthreads) {
 	const first = new Uint32Array(nthreads + 1), order = new Uint32Array(thread.length)
 	for (let i = 0; i < thread.length; i++)
@@ -27,14 +28,16 @@ export function groupByThread(thread, nthreads) {
 	return { first, order }
 }
 
-// Threads that held what was waited for, index + 1, from their codes.
+// Decodes the thread that held what an event waited for: 0 none, 1 the waker, otherwise the
+// thread's index + 2. Returns the index + 1, or 0.
 function holders(codes, waker) {
 	for (let i = 0; i < codes.length; i++)
 		codes[i] = codes[i] > 1 ? codes[i] - 1 : codes[i] && waker[i]
 	return codes
 }
 
-// Columns of events; those of wakers and holders have a row for each wait only (waitRow).
+// Decodes one pack into arrays, one for each column. Columns of wakers and holders have rows for
+// waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
 	const s = sections(await inflate(base64))
 	const head = reader(s.evts)
@@ -81,7 +84,7 @@ function groupBy(thread, nthreads) {
 	return { threadFirst: g.first, threadOrder: g.order }
 }
 
-// The text of the worker: the functions above, and what it does with a message.
+// Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
 	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, groupByThread, groupBy, holders, decodeEvents]
 	return parts.map(String).join('\n') + `

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes elements. Text is always set as text, never as HTML: names in recordings are hostile.
+// Makes elements. Text is set as text, never as HTML, because names in recordings may be hostile.
 
-// An element "tag.class", its properties, and its children: nodes or texts.
+// Makes an element. `what` is "tag.class"; children are nodes or texts, and null is left out.
 export function el(what, props, ...children) {
 	const [tag, ...classes] = what.split('.')
 	const e = document.createElement(tag)
@@ -23,7 +23,8 @@ export function byId(id) {
 	return document.getElementById(id)
 }
 
-// A canvas sized to its element, in device pixels. Returns its context, scaled to CSS pixels.
+// Sizes a canvas in device pixels, for the given size in CSS pixels. Returns its context, whose
+// unit is one CSS pixel.
 export function fitCanvas(canvas, width, height) {
 	const ratio = window.devicePixelRatio || 1
 	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio))
@@ -38,7 +39,7 @@ export function fitCanvas(canvas, width, height) {
 	return c
 }
 
-// Calls fn before the next frame, once for any number of calls.
+// Returns a function that has fn called before the next frame, once however often it is called.
 export function onFrame(fn) {
 	let asked = false
 	return () => {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The filter: masks by thread, class of event, path and CPU, and er_print's words for it.
+// The filter: masks by thread, class of event, path and CPU; and the same filter as a command of
+// er_print.
 import { duration } from './format.js'
 
-// Masks have 1 for what passes; a mask is null where all pass.
+// Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
+// mask is null.
 export function makeFilter(data, state) {
 	return {
 		from: state.from === null ? -Infinity : state.from,
@@ -33,7 +35,7 @@ function classMask(data, state) {
 	})
 }
 
-// Paths that contain the function.
+// Returns a mask of the paths that contain the function.
 export function pathMask(data, func) {
 	const tree = data.tree, has = new Uint8Array(tree.n)
 	for (let i = 1; i < tree.n; i++)
@@ -41,11 +43,11 @@ export function pathMask(data, func) {
 	return Uint8Array.from(data.pathNode, node => has[node])
 }
 
-// --- in words ---
+// --- as text ---
 
 const quote = text => "'" + text.replace(/'/g, "'\\''") + "'"
 
-// A regular expression of er_print that matches exactly this text.
+// Returns a regular expression for er_print that matches only this text.
 function literal(text) {
 	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/["\\]/g, '\\$&')
 }
@@ -54,7 +56,7 @@ function anyOf(name, values) {
 	return values.length === 1 ? `${name} == ${values[0]}` : `${name} IN (${values.join(',')})`
 }
 
-// The expression for er_print -filters, without the times; '' if there is none.
+// Returns the expression for er_print -filters, without the times; '' if nothing is filtered.
 export function filterExpression(data, state) {
 	const parts = []
 	const several = data.experiments.length > 1
@@ -79,7 +81,7 @@ export function filterExpression(data, state) {
 		parts.join('')
 }
 
-// What to write after er_print for the same numbers.
+// Returns the options that make er_print show the same numbers.
 export function filterCommand(data, state) {
 	const words = []
 	const expr = filterExpression(data, state)
@@ -92,7 +94,8 @@ export function filterCommand(data, state) {
 	return words.join(' ')
 }
 
-// The parts of the filter for people: [text, patch that removes it].
+// Returns the parts of the filter, for display: [text, change of the state that removes the
+// part].
 export function filterParts(data, state) {
 	const parts = []
 	if (state.from !== null || state.to !== null) {
@@ -118,7 +121,8 @@ export function filterParts(data, state) {
 	return parts
 }
 
-// The state without what this recording does not have: an address may be of another one.
+// Returns a change that removes what this recording does not have. The address may have been
+// copied from the page of another recording.
 export function checkedState(data, state) {
 	const within = n => i => Number.isInteger(i) && i >= 0 && i < n
 	const patch = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as er_print writes them. Times are whole microseconds unless a name says otherwise.
+// Writes numbers as er_print does. Times are whole microseconds unless a name says otherwise.
 
-// As printf's %.*f: a value exactly between two numbers is rounded to the even one.
+// Does what printf's %.*f does: a value exactly between two numbers is rounded to the even one.
 export function fixed(d, digits) {
 	const scaled = Math.abs(d) * 10 ** digits
 	const text = d.toFixed(digits)
@@ -16,7 +16,7 @@ export function fixed(d, digits) {
 	return even ? (d < 0 ? '-' : '') + down : text
 }
 
-// "0.123"; nothing at all is "0.".
+// Returns "0.123"; exactly zero is "0.".
 export function seconds(us) {
 	return us ? fixed(us * 1000 / 1e9, 3) : '0.'
 }
@@ -26,14 +26,14 @@ export function percent(part, whole) {
 	return p ? fixed(p, 2) : '0.'
 }
 
-// er_print divides seconds, so that the last digit rounds in the same way.
+// Divides seconds, as er_print does, so that the last digit is rounded the same way.
 export function percentOf(part, whole) {
 	return whole ? (part * 1000 / 1e9) / (whole * 1000 / 1e9) * 100 : 0
 }
 
 const units = [[1e6, 's'], [1e3, 'ms'], [1, 'µs']]
 
-// A length of time for people: "12.3 ms".
+// Returns a length of time with its unit: "12.3 ms".
 export function duration(us) {
 	const abs = Math.abs(us)
 	for (const [scale, unit] of units) {
@@ -46,7 +46,7 @@ export function duration(us) {
 	return ''
 }
 
-// A moment with all its digits, in seconds: "1.234567".
+// Returns a time in seconds with all its digits: "1.234567".
 export function moment(us) {
 	return (us / 1e6).toFixed(6)
 }
@@ -55,7 +55,7 @@ export function count(n) {
 	return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ')
 }
 
-// A long text without its middle.
+// Shortens a long text by leaving out its middle.
 export function shorten(text, max) {
 	if (text.length <= max)
 		return text

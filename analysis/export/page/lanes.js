@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lanes of the timeline: which there are, and what to draw in one.
+// The lanes of the timeline: a list of them, and the data that each one shows.
 import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
 
-// A range hides no lane: a thread that slept through it is part of it. {kind: 'process' | 'thread' | 'cpus' | 'cpu', name, …} from top to bottom. Closed groups
-// have only their heading.
+// Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread', name, …}. A closed
+// group has only its heading. A range of time hides no lanes, so that threads that slept through
+// it are shown.
 export function makeLanes(data, state, closed, sums) {
 	const lanes = [], byKind = state.states.length || state.reasons.length || state.cpus.length || state.func !== null
 	const cpus = cpuNumbers(data)
@@ -27,7 +28,7 @@ export function makeLanes(data, state, closed, sums) {
 	return lanes
 }
 
-// Below the heading of its process a thread needs no more than its own name and number.
+// The label of a thread's lane. The heading above it names the process.
 function threadLabel(t) {
 	return t.pid ? `${t.comm || 'thread'} ${t.tid}` : `${t.comm || 'kernel thread'} ${t.tid}`
 }
@@ -39,7 +40,7 @@ function cpuNumbers(data) {
 	return [...seen].sort((a, b) => a - b)
 }
 
-// The clock samples of a chunk on each CPU, as indexes in order of time.
+// Returns the clock samples of a chunk by CPU, as indexes in order of time.
 function samplesByCpu(data, chunk) {
 	if (chunk.byCpu)
 		return chunk.byCpu
@@ -75,8 +76,7 @@ function eachOfCpu(data, cpu, from, fn) {
 	}
 }
 
-// Calls fn(chunk, i) for the events of a thread that end in a chunk after `from`, until fn
-// returns true.
+// Calls fn(chunk, i) for the events of a thread that end after `from`, until fn returns true.
 export function eachOfThread(data, thread, from, fn) {
 	for (const chunk of data.chunks) {
 		let lo = chunk.threadFirst[thread], hi = chunk.threadFirst[thread + 1]
@@ -95,8 +95,7 @@ export function eachOfThread(data, thread, from, fn) {
 	}
 }
 
-// The time of each state in each of n bins of [from, to), with what is recorded apart from what
-// a packet represents beyond its own length.
+// Returns a thread's time in each state, in n bins between `from` and `to`.
 export function binThread(data, thread, from, to, n) {
 	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
 	const late = to + longestOf(data)
@@ -110,7 +109,7 @@ export function binThread(data, thread, from, to, n) {
 	return bins
 }
 
-// The longest time over which any event extends, so that a search for events can end.
+// The length of the longest event. A search for the events at a time may end that much after it.
 function longestOf(data) {
 	if (data.longestFor === data.chunks.length)
 		return data.longest
@@ -138,7 +137,7 @@ function addToBins(data, chunk, i, bins, from, width, n) {
 		bins[b * NSTATES + cls.state] += (Math.min(last, b + 1) - Math.max(begin, b)) * share
 }
 
-// The same for a CPU: what its clock samples say.
+// The same for a CPU, from its clock samples.
 export function binCpu(data, cpu, from, to, n) {
 	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
 	eachOfCpu(data, cpu, from, (chunk, i) => {
@@ -151,15 +150,15 @@ export function binCpu(data, cpu, from, to, n) {
 	return bins
 }
 
-// The sample of a CPU that covers a time, or ends next.
+// Returns the sample of a CPU that covers a time, or the first one after it.
 export function cpuEventNear(data, cpu, time) {
 	let found = null
 	eachOfCpu(data, cpu, time, (chunk, i) => { found = { chunk, i }; return true })
 	return found
 }
 
-// The event of a thread at a time: the recorded interval that covers it, the shortest first;
-// else the one that ends next.
+// Returns the event of a thread at a time: the shortest one that covers it, otherwise the first
+// one after it.
 export function eventNear(data, thread, time) {
 	let best = null, bestSpread = Infinity, next = null
 	eachOfThread(data, thread, time, (chunk, i) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Puts the page together: data, store, views. A view is a row of `views` and a file.
+// Puts the page together: data, store, views. Each view is a file, and a row of `views`.
 import { byId, el, onFrame } from './dom.js'
 import { addChunk, eventDecoder, readIndex, watchPacks } from './data.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
@@ -57,7 +57,7 @@ function start(data) {
 	performance.mark('er-first-paint')
 }
 
-// Lines about losses, and recordings that were not closed.
+// Shows a note if something was lost, or if a recording was not closed.
 function showTroubles(data) {
 	const lines = data.about.filter(l => /\b(lost|not closed|lacks?)\b/i.test(l) && !/^Nothing was lost/.test(l))
 	byId('troubles').hidden = !lines.length
@@ -75,7 +75,7 @@ function makeTabs() {
 	byId('tools').append(el('label', {}, 'Metric ', metric))
 }
 
-// A view is made when it is first shown.
+// Shows the chosen view and hides the others. A view is made when it is first shown.
 function shownView() {
 	const v = views.find(w => w.id === page.state.view) || views[0]
 	for (const w of views) {

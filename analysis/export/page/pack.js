@@ -15,7 +15,7 @@ export async function inflate(base64) {
 	return gunzip(bytes)
 }
 
-// The bytes of a gzip stream.
+// Decompresses a gzip stream.
 export async function gunzip(bytes) {
 	const stream = new DecompressionStream('gzip'), writer = stream.writable.getWriter()
 	const written = writer.write(bytes).then(() => writer.close())
@@ -35,7 +35,7 @@ export async function gunzip(bytes) {
 	return ret
 }
 
-// The sections by tag, as parts of the bytes.
+// Returns an object with the bytes of each section by its tag.
 export function sections(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 	const ret = {}
@@ -77,7 +77,7 @@ export function readInts(bytes, n, out) {
 	return out
 }
 
-// An iterator over single values, for sections that mix them.
+// Returns a reader of single values, for sections whose values have different types.
 export function reader(bytes) {
 	let at = 0
 	const uint = () => {

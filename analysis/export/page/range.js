@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What happened within a range of time: intervals are cut at its ends. The sums of reports
-// instead count an event in full where it ends.
+// What happened within a range of time. Here an event that is partly outside the range counts in
+// part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
 import { makeFilter } from './filter.js'
 
-// The time of each state within state.from and state.to, and the time that these threads were
-// alive (null: not recorded). Only for a range.
+// Returns the time in each state between state.from and state.to, and how long these threads were
+// alive in it (null: not recorded).
 export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
@@ -42,8 +42,8 @@ function addClipped(data, chunk, filter, from, to, us, met) {
 	}
 }
 
-// Time that events represent, by what they waited for (state, reason, call), with the holder
-// and the waker that have most of each. The largest first; waits without a need are left out.
+// Returns the three kinds of waits (state, reason, system call) with the most time, the largest
+// first. Each has the holder and the waker with the largest part of it. Idle waits are left out.
 export function topWaits(data, state, sums) {
 	const kinds = new Map(), key = c => `${c.state} ${c.reason} ${c.call || ''}`
 	data.classes.forEach((c, i) => {
@@ -65,7 +65,7 @@ export function topWaits(data, state, sums) {
 	return top
 }
 
-// Sleep for its own sake: a timer, a worker without work.
+// Whether waits of this class do not hold a program up: a timer, or a worker without work.
 function isIdle(data, c) {
 	const reason = data.reasons[c.reason]
 	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))

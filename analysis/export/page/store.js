@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The state of the page: what is filtered and what is shown. There is one store; views read it
-// and change it by set(). It is kept in the address, so that a copied address shows the same.
+// The state of the page: the filter, and what is shown. There is one store; views read it and
+// change it by set(). The address has the state, so a copied address shows the same.
 
-// What a new page has. Lists are empty for "all". Keys of the first group filter.
+// The state of a page that was just opened. An empty list means "all". Members above the empty
+// line are the filter.
 export const defaults = {
 	from: null, to: null,      // whole microseconds: events that end at `from` or later, before `to`
 	processes: [], threads: [], // keys and indexes
 	cpus: [], states: [], reasons: [],
-	func: null,                // index of a function that is in the stack
+	func: null,                // index of a function that stacks must contain
 
 	metric: 'cpu',             // cpu, wait or total
 	view: 'findings',          // the lower view
 	leafUp: false,             // flame graph: callers above
 	search: '',                // regular expression
-	selected: null,            // function that is looked at
-	event: null,               // event that is looked at
-	viewFrom: null, viewTo: null, // what the timeline shows
+	selected: null,            // selected function
+	event: null,               // selected event
+	viewFrom: null, viewTo: null, // range that the timeline shows
 	sort: {},                  // by table: [column, descending]
 }
 
@@ -26,7 +27,7 @@ export function makeStore(address) {
 	const listeners = []
 	return {
 		state,
-		// Sets these members and tells the listeners which ones have changed.
+		// Sets these members, and calls the listeners if a value changed.
 		set(patch) {
 			const changed = new Set()
 			for (const [key, value] of Object.entries(patch)) {
@@ -38,7 +39,7 @@ export function makeStore(address) {
 			if (changed.size)
 				listeners.forEach(fn => fn(changed))
 		},
-		// Calls fn with the set of changed keys.
+		// Has fn called after each change, with the set of changed keys.
 		listen(fn) { listeners.push(fn) },
 	}
 }
@@ -54,7 +55,8 @@ export function clearedFilter() {
 	return Object.fromEntries(filterKeys.map(key => [key, defaults[key]]))
 }
 
-// "#from=1000&states=[7]": only what differs from the defaults, values as JSON.
+// Returns the state as text for the address, such as "#from=1000&states=[7]". It has only what
+// differs from the defaults, as JSON.
 export function stateText(state) {
 	const parts = []
 	for (const key of Object.keys(defaults)) {
@@ -65,7 +67,7 @@ export function stateText(state) {
 	return parts.length ? '#' + parts.join('&') : ''
 }
 
-// What cannot be understood is left out: an address may be damaged or hostile.
+// Parses such a text. Wrong parts are ignored, because an address may be damaged or hostile.
 export function parseState(address) {
 	const ret = {}
 	for (const part of address.replace(/^#/, '').split('&')) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table of any number of rows: only those in sight are elements. Columns are sorted by a click
-// on their heading. Keys: up, down, page up, page down, home, end, Enter.
+// A table of any number of rows. Only visible rows have elements. A click on a heading sorts by
+// that column. Keys: up, down, page up, page down, home, end, Enter.
 import { el, onFrame } from './dom.js'
 
 const ROW = 22 // pixels; as in page.css
 
-// columns: [{title, unit, width, text(row), value(row), help, left}], the last one takes the rest.
+// columns: [{title, unit, width, text(row), value(row), help, left}]. The last column takes the
+// remaining width.
 // on: {pick(row), open(row), sort(column, descending)}. Returns {root, show(rows, options)}.
 export function makeTable(name, columns, on) {
 	const head = el('div.thead', { role: 'row' })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums of paths, as a call tree and by function.
+// Adds up the times of paths, by node of the call tree and by function.
 
-// The inclusive time of each node of the tree.
+// Returns the inclusive time of each node of the tree.
 export function nodeTimes(data, pathUs) {
 	const tree = data.tree, us = new Float64Array(tree.n)
 	for (let p = 0; p < data.npaths; p++)
@@ -11,7 +11,7 @@ export function nodeTimes(data, pathUs) {
 	return us
 }
 
-// Exclusive and inclusive time of each function, as er_print's functions.
+// Returns the exclusive and inclusive time of each function, as er_print -functions prints them.
 export function functionTimes(data, pathUs) {
 	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
 	const excl = new Float64Array(data.funcs.length), incl = new Float64Array(data.funcs.length)
@@ -27,10 +27,10 @@ export function functionTimes(data, pathUs) {
 	return { excl, incl }
 }
 
-// --- trees to draw: {func, us, depth, from} with children made on demand ---
+// --- trees to draw: items {func, us, depth}, whose children are made on demand ---
 
-// The children of an item that are wide enough, widest first. The item gets the sum and the
-// number of the others as `narrow`.
+// Returns the children of an item that are wide enough to draw, widest first. Puts the sum and
+// the number of the others into item.narrow.
 function wideOnes(item, all, least) {
 	const wide = all.filter(c => c.us >= least && c.us > 0).sort((a, b) => b.us - a.us)
 	const us = all.reduce((sum, c) => sum + c.us, 0) - wide.reduce((sum, c) => sum + c.us, 0)
@@ -38,7 +38,7 @@ function wideOnes(item, all, least) {
 	return wide
 }
 
-// From the root: callees below callers.
+// The tree from its root: callees below callers.
 export function topDown(data, pathUs) {
 	const tree = data.tree, us = nodeTimes(data, pathUs)
 	const make = (node, depth) => ({ func: tree.func[node], us: us[node], depth, node })
@@ -56,7 +56,8 @@ export function topDown(data, pathUs) {
 	}
 }
 
-// Items of a merged tree have parts: nodes of the call tree with their share of time.
+// A tree in which an item combines several nodes of the call tree. item.shares has the time of
+// each. move(node, us, put) calls put for each node of the next level.
 function merged(data, root, move) {
 	return {
 		root,
@@ -91,7 +92,7 @@ function addCalls(root, data, us) {
 	}
 }
 
-// From the leaves: callers below callees. With `func`, only from that function's calls.
+// The tree from the leaves: callers below callees. If `func` is given, the root is that function.
 export function bottomUp(data, pathUs, func = null) {
 	const root = { func: -1, us: 0, depth: 0, nodes: [], shares: [] }
 	const tree = data.tree
@@ -107,13 +108,13 @@ export function bottomUp(data, pathUs, func = null) {
 		root.nodes.push(data.pathNode[p])
 		root.shares.push(pathUs[p])
 	}
-	// The root has the leaves themselves; below it each node moves to its caller.
+	// The first level has the leaves themselves; each further level has their callers.
 	const tree2 = merged(data, root, (node, us, put) => tree.parent[node] && put(tree.parent[node], us))
 	const first = merged(data, root, (node, us, put) => node && put(node, us))
 	return { root, children: (item, least) => (item === root ? first : tree2).children(item, least) }
 }
 
-// What a function calls, over all its outermost calls.
+// The tree of what a function calls, the sum over all its outermost calls.
 export function calleesOf(data, pathUs, func) {
 	const tree = data.tree, us = nodeTimes(data, pathUs)
 	const root = { func, us: 0, depth: 0, nodes: [], shares: [] }

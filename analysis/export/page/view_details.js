@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of one interval: why the thread waited, who had what it waited for, who ended
-// the wait, and the stacks, with links to all of them.
+// Details of one interval: why the thread waited, which thread had what it waited for, which
+// thread ended the wait, and the stacks. Each has a link.
 import { el } from './dom.js'
 import { FLAG, eventById, pathFuncs } from './data.js'
 import { duration, moment, seconds } from './format.js'
@@ -55,7 +55,7 @@ function about(page, e) {
 	].filter(Boolean)
 }
 
-// Leaf first, as er_print shows stacks.
+// A stack, leaf first, as in er_print.
 function stack(page, path) {
 	const funcs = pathFuncs(page.data, path).reverse()
 	return el('ol.stack', {}, ...funcs.map(f => el('li', {}, el('button.link', { type: 'button', title: page.data.funcs[f],

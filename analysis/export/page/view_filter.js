@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The filter in words: what is on, how to take it off, and the command for the same in er_print.
+// Shows the filter: its parts, a button to remove each, and the er_print command for the same
+// filter.
 import { copyText, el } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand, filterParts } from './filter.js'

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What er_print -findings says, each sentence with its figure, its error and the way to see it.
+// The sentences of er_print -findings. Each has its figure, the standard error, and a link that
+// shows the data.
 import { el } from './dom.js'
 import { clearedFilter } from './store.js'
 import { seconds } from './format.js'
 
-// The numbers of the named values: "WAIT_CPU" or "DISK, WRITEBACK".
+// Returns the numbers of named values, from a list such as "WAIT_CPU" or "DISK, WRITEBACK".
 function numbersOf(list, names) {
 	const wanted = names.split(/, */)
 	return list.map((v, i) => wanted.includes(v.name) ? i : -1).filter(i => i >= 0)
 }
 
-// The page's filter for an expression of er_print, as findings have it: processes, states, reasons.
+// Returns the page's filter for the er_print expression of a finding: processes, states, reasons.
 export function findingFilter(data, expression) {
 	const patch = clearedFilter()
 	const pids = /PID IN \(([\d,]+)\)/.exec(expression), tid = /TID == (\d+)/.exec(expression)

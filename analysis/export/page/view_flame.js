@@ -23,7 +23,7 @@ function place(boxes, tree, item, x, w, row, step, scale) {
 		boxes.push({ x: at, w: item.narrow.us * scale, row: row + step, item: { func: -1, us: item.narrow.us, n: item.narrow.n, up: item } })
 }
 
-// The item at the end of a path of functions, or as far as it goes.
+// Returns the item at the end of a path of functions, or the last one that exists.
 function descend(tree, path) {
 	let item = tree.root
 	const items = [item]
@@ -71,7 +71,7 @@ export function makePattern(text) {
 	}
 }
 
-// The time in stacks that have a function that matches.
+// Returns the time of stacks that contain a matching function.
 export function matchedTime(data, pathUs, pattern) {
 	const matches = data.funcs.map(name => pattern.test(name))
 	const tree = data.tree, us = nodeTimes(data, pathUs), inside = new Uint8Array(tree.n)
@@ -241,7 +241,7 @@ function key(f, e, draw) {
 	draw()
 }
 
-// Above the graph: what it shows, and the ways to show something else.
+// The line above the graph: what it shows, and buttons to change that.
 function showCrumbs(f) {
 	const { data, state, store } = f.page
 	const button = (text, on, act, help) => el('button' + (on ? '.on' : ''), { type: 'button', ariaPressed: String(!!on), title: help || '',

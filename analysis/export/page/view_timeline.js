@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The timeline: a lane for each CPU and each thread. Wheel scrolls, Ctrl and wheel zoom, a drag
-// chooses a range, a click looks at an interval.
+// The timeline: a lane for each CPU and each thread. The wheel scrolls, with Ctrl it zooms. A
+// drag chooses a range, a click selects an interval.
 import { el, fitCanvas, onFrame } from './dom.js'
 import { NSTATES } from './data.js'
 import { binCpu, binThread, cpuEventNear, eachOfThread, eventNear, makeLanes } from './lanes.js'
@@ -32,7 +32,7 @@ export function makeTimeline(root, page) {
 		draw: t.draw,
 		zoom: (from, to) => setView(t, from, to),
 		reveal: thread => reveal(t, thread),
-		// The event of a thread at a time, by its number; null: none.
+		// Returns the number of a thread's event at a time, or null.
 		eventAt(thread, time) {
 			const near = eventNear(page.data, thread, time)
 			return near ? near.chunk.first + near.i : null
@@ -137,7 +137,8 @@ function drawLane(t, c, colors, lane, y) {
 	c.restore()
 }
 
-// Shares of states in each pixel: from the events once they are there, before from the index.
+// Returns the shares of states in each pixel. They come from the events, or from the index while
+// events are not decoded.
 function binsOf(t, lane, from, to) {
 	const { data } = t.page
 	const n = Math.max(1, Math.floor(t.width - LABEL))
@@ -169,7 +170,8 @@ function stretchMips(data, mip, from, to, n) {
 	return bins
 }
 
-// Each pixel is a column of the states in it, in their order, from below. Estimated waits are pale.
+// Each pixel is a column of the states in it, in their order, from below. Estimated waits are
+// pale.
 function drawBins(t, c, { bins, n }, y, waitAlpha) {
 	const { data } = t.page, height = LANE - 3
 	const level = new Float32Array(n), total = new Float32Array(n)
@@ -270,7 +272,7 @@ function drawAxis(t, c, colors) {
 	c.fillText(`shown: ${duration(to - from)}`, 6, AXIS / 2)
 }
 
-// --- what a person does ---
+// --- mouse and keyboard ---
 
 function listen(t) {
 	const at = e => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the time went: the states as a bar that adds up to the time of the threads; the functions
-// and waits that took most of it, each with a link.
+// Where the time went: a bar of states, which add up to the time of the threads, and the
+// functions and waits with the most time, each with a link.
 import { el } from './dom.js'
 import { clippedStates, topWaits } from './range.js'
 import { duration, percent, seconds, shorten } from './format.js'
@@ -18,7 +18,7 @@ export function makeVerdict(root, page) {
 			const us = clipped ? clipped.us : withSystem(sums.states)
 			const total = us.reduce((a, b) => a + b, 0)
 			const lack = clipped && clipped.lives !== null && !filteredByKind(state) ? Math.max(0, clipped.lives - total) : 0
-			// The estimate of a range may miss a little at its ends.
+			// In a range this is an estimate, which may be a little off at the ends.
 			const unknown = lack > total / 1000 ? lack : 0
 			drawBar(bar, data, us, total + unknown, unknown)
 			legend.replaceChildren(...data.states_met.map(s => stateButton(page, s, us[s], total + unknown, clipped)))

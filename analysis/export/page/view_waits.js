@@ -9,7 +9,7 @@ export function reasonName(data, reason) {
 	return data.reasons[reason] ? data.reasons[reason].uname : 'unknown'
 }
 
-// Sums by state, reason and call, the largest first.
+// Returns sums by state, reason and system call, the largest first.
 export function waitRows(data, sums) {
 	const byKey = new Map()
 	data.classes.forEach((c, i) => {
