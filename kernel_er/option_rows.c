@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of options: name, argument, and the function that puts it into the plan. */
-#include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "kernel_er/option_values.h"
 #include "kernel_er/options_impl.h"
 #include "kernel_er/signame.h"
 
@@ -24,50 +23,8 @@ enum {
 	INTERVAL_MAX_NS = 1000000000,
 	INTERVAL_STEP_NS = 1000,
 	MAX_TRACE_US = 1000000000,
+	ROLL_MIN_NS = 1000000000,
 };
-
-#define SEC_NS     1000000000.0
-#define MAX_SECONDS 1e9
-
-struct choice {
-	const char *word;
-	uint64_t value;
-};
-
-/* Look up the value of a word; a table ends with a NULL word. */
-static bool choose(const struct choice *c, const char *arg, uint64_t *ret)
-{
-	for (; c->word; c++) {
-		if (!strcmp(c->word, arg)) {
-			*ret = c->value;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Parse a non-negative decimal number; *end points after it. */
-static bool number(const char *s, double *ret, char **end)
-{
-	if (*s != '.' && (*s < '0' || *s > '9'))
-		return false;
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		return false;
-	errno = 0;
-	*ret = strtod(s, end);
-	return *end != s && !errno && isfinite(*ret);
-}
-
-static bool whole(const char *s, uint64_t max, uint64_t *ret)
-{
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(s, &end, 10);
-	return !*end && !errno && *ret <= max;
-}
 
 /* The first of several requests wins: `-V --help` prints the version. */
 static int request(struct options *o, enum action a)
@@ -79,7 +36,7 @@ static int request(struct options *o, enum action a)
 
 static int opt_interval(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice named[] = {
+	static const struct option_word named[] = {
 		{ "on", INTERVAL_ON_NS },    { "high", INTERVAL_HIGH_NS }, { "hi", INTERVAL_HIGH_NS },
 		{ "low", INTERVAL_LOW_NS },  { "lo", INTERVAL_LOW_NS },	   { "off", 0 },
 		{ NULL, 0 },
@@ -87,9 +44,9 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 	double v;
 	char *end;
 
-	if (choose(named, arg, &o->plan.capture.interval_ns))
+	if (option_word(named, arg, &o->plan.capture.interval_ns))
 		return 0;
-	if (!number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
+	if (!option_number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
 		return diag_error(d, "-p '%s': not an interval: write on, high, low, off, or "
 				     "milliseconds such as 5, 2.5 or 500u", arg);
 	v *= *end == 'u' ? 1e3 : 1e6;
@@ -108,29 +65,12 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-/* Parse "10", "1.5s", "2m"; *end points after it. */
-static bool duration(const char *s, uint64_t *ns, char **end)
-{
-	double v;
-
-	if (!number(s, &v, end))
-		return false;
-	if (**end == 'm')
-		v *= 60;
-	if (**end == 'm' || **end == 's')
-		++*end;
-	if (v > MAX_SECONDS)
-		return false;
-	*ns = (uint64_t)(v * SEC_NS);
-	return true;
-}
-
 static int opt_time(struct options *o, const char *arg, struct diag *d)
 {
 	uint64_t first, second;
 	char *end;
 
-	if (!duration(arg, &first, &end))
+	if (!option_duration(arg, &first, &end))
 		goto bad;
 	if (!*end) {
 		if (!first)
@@ -139,7 +79,7 @@ static int opt_time(struct options *o, const char *arg, struct diag *d)
 		o->plan.end_ns = first;
 		return 0;
 	}
-	if (*end != '-' || !duration(end + 1, &second, &end) || *end)
+	if (*end != '-' || !option_duration(end + 1, &second, &end) || *end)
 		goto bad;
 	if (second && second <= first)
 		return diag_error(d, "-t '%s': ends before it begins: write the earlier time first",
@@ -156,7 +96,7 @@ static int opt_quiet(struct options *o, const char *arg, struct diag *d)
 {
 	char *end;
 
-	if (!duration(arg, &o->plan.quiet_ns, &end) || *end)
+	if (!option_duration(arg, &o->plan.quiet_ns, &end) || *end)
 		return diag_error(d, "-q '%s': not a duration: write seconds, such as 0 or 2", arg);
 	return 0;
 }
@@ -201,44 +141,16 @@ static int opt_group(struct options *o, const char *arg, struct diag *d)
 
 static int opt_archive(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice words[] = {
+	static const struct option_word words[] = {
 		{ "off", ARCHIVE_NOTHING }, { "on", ARCHIVE_NAMES }, { "copy", ARCHIVE_WHOLE },
 		{ NULL, 0 },
 	};
 	uint64_t v;
 
-	if (!choose(words, arg, &v))
+	if (!option_word(words, arg, &v))
 		return diag_error(d, "-A '%s': write on, off or copy", arg);
 	o->plan.archiving = v;
 	return 0;
-}
-
-static int size_option(const char *option, const char *arg, uint64_t *bytes, struct diag *d)
-{
-	static const struct choice words[] = { { "unlimited", 0 }, { "none", 0 }, { NULL, 0 } };
-	uint64_t mb;
-
-	if (choose(words, arg, bytes))
-		return 0;
-	if (!whole(arg, UINT64_MAX >> 20, &mb) || !mb)
-		return diag_error(d, "%s '%s': not a size: write megabytes, or unlimited", option, arg);
-	*bytes = mb << 20;
-	return 0;
-}
-
-/* Parse "200M" or "2G". */
-static bool bytes_of(const char *s, uint64_t *ret)
-{
-	double v;
-	char *end;
-
-	if (!number(s, &v, &end) || (strcmp(end, "M") && strcmp(end, "G")))
-		return false;
-	v *= *end == 'G' ? 1ULL << 30 : 1ULL << 20;
-	if (v < 1 << 20 || v > 1ULL << 60)
-		return false;
-	*ret = (uint64_t)v;
-	return true;
 }
 
 static int opt_roll(struct options *o, const char *arg, struct diag *d)
@@ -246,9 +158,9 @@ static int opt_roll(struct options *o, const char *arg, struct diag *d)
 	uint64_t ns;
 	char *end;
 
-	if (bytes_of(arg, &o->plan.roll_bytes))
+	if (option_bytes(arg, &o->plan.roll_bytes))
 		return 0;
-	if (duration(arg, &ns, &end) && end[-1] > '9' && !*end && ns >= (uint64_t)SEC_NS) {
+	if (option_duration(arg, &ns, &end) && end[-1] > '9' && !*end && ns >= ROLL_MIN_NS) {
 		o->plan.roll_ns = ns;
 		return 0;
 	}
@@ -258,9 +170,16 @@ static int opt_roll(struct options *o, const char *arg, struct diag *d)
 
 static int opt_keep(struct options *o, const char *arg, struct diag *d)
 {
-	if (!bytes_of(arg, &o->plan.keep_bytes))
+	if (!option_bytes(arg, &o->plan.keep_bytes))
 		return diag_error(d, "--keep '%s': not a size: write one from 1M, such as 500M or 2G",
 				  arg);
+	return 0;
+}
+
+static int size_option(const char *option, const char *arg, uint64_t *bytes, struct diag *d)
+{
+	if (!option_megabytes(arg, bytes))
+		return diag_error(d, "%s '%s': not a size: write megabytes, or unlimited", option, arg);
 	return 0;
 }
 
@@ -276,10 +195,10 @@ static int opt_archive_limit(struct options *o, const char *arg, struct diag *d)
 
 static int opt_sample(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice words[] = { { "on", 1 }, { "off", 0 }, { NULL, 0 } };
+	static const struct option_word words[] = { { "on", 1 }, { "off", 0 }, { NULL, 0 } };
 	uint64_t v;
 
-	if (!choose(words, arg, &v) && (!whole(arg, INT_MAX, &v) || !v))
+	if (!option_word(words, arg, &v) && (!option_whole(arg, INT_MAX, &v) || !v))
 		return diag_error(d, "-S '%s': not a period: write on, off, or whole seconds", arg);
 	o->plan.sample_s = v;
 	return 0;
@@ -319,15 +238,15 @@ static int opt_pause_signal(struct options *o, const char *arg, struct diag *d)
 
 static int opt_trace(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice words[] = {
+	static const struct option_word words[] = {
 		{ "off", TRACE_OFF }, { "all", TRACE_ALL }, { "on", TRACE_CALIBRATED },
 		{ "calibrate", TRACE_CALIBRATED }, { NULL, 0 },
 	};
 	uint64_t us;
 
-	if (choose(words, arg, &o->plan.capture.trace_ns))
+	if (option_word(words, arg, &o->plan.capture.trace_ns))
 		return 0;
-	if (!whole(arg, MAX_TRACE_US, &us))
+	if (!option_whole(arg, MAX_TRACE_US, &us))
 		return diag_error(d, "-s '%s': not a threshold: write on, off, all, or microseconds "
 				     "such as 100", arg);
 	o->plan.capture.trace_ns = us ? us * 1000 : TRACE_ALL;
@@ -344,10 +263,10 @@ static int opt_counters(struct options *o, const char *arg, struct diag *d)
 
 static int opt_states(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
+	static const struct option_word words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
 	uint64_t v;
 
-	if (!choose(words, arg, &v))
+	if (!option_word(words, arg, &v))
 		return diag_error(d, "--states '%s': write on or off", arg);
 	o->plan.capture.states = v;
 	return 0;
@@ -364,7 +283,7 @@ static int opt_budget(struct options *o, const char *arg, struct diag *d)
 	double v;
 	char *end;
 
-	if (!number(arg, &v, &end) || (*end && strcmp(end, "%")) || v <= 0 || v > 100)
+	if (!option_number(arg, &v, &end) || (*end && strcmp(end, "%")) || v <= 0 || v > 100)
 		return diag_error(d, "--budget '%s': not a share of the CPU time: write percent above "
 				     "0 and up to 100, such as 2%%", arg);
 	o->plan.budget = v / 100;
@@ -385,7 +304,7 @@ static int opt_stack_method(struct options *o, const char *arg, struct diag *d)
 
 static int opt_follow(struct options *o, const char *arg, struct diag *d)
 {
-	static const struct choice words[] = {
+	static const struct option_word words[] = {
 		{ "off", FOLLOW_OFF }, { "on", FOLLOW_SHARED }, { "all", FOLLOW_ALL }, { NULL, 0 },
 	};
 	regex_t re;
@@ -393,7 +312,7 @@ static int opt_follow(struct options *o, const char *arg, struct diag *d)
 	uint64_t v;
 	int err;
 
-	if (choose(words, arg, &v)) {
+	if (option_word(words, arg, &v)) {
 		o->plan.follow = v;
 		return 0;
 	}
@@ -418,7 +337,7 @@ static int opt_target(struct options *o, const char *arg, struct diag *d)
 	const char *slash = strchr(arg, '/');
 	char *first = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
 	uint64_t pid = 0, tid = 0;
-	bool ok = whole(first, INT_MAX, &pid) && (!slash || whole(slash + 1, INT_MAX, &tid));
+	bool ok = option_whole(first, INT_MAX, &pid) && (!slash || option_whole(slash + 1, INT_MAX, &tid));
 
 	free(first);
 	if (!ok || (slash ? !tid : !pid))
