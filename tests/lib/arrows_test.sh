@@ -5,19 +5,7 @@
 # points upwards. A row has a folder and the folders that it may use.
 . "$(dirname "$0")/tap.sh"
 
-while read -r folder allowed; do
-	[ -d "$top/$folder" ] || { not_ok "$folder exists"; continue; }
-	bad=$(cd "$top" && grep -n '^#include "' "$folder"/*.[ch] 2>/dev/null |
-		awk -v allowed="$folder $allowed" '
-			BEGIN { n = split(allowed, ok, " ") }
-			{
-				split($0, part, "\"")
-				for (i = 1; i <= n; i++)
-					if (index(part[2], ok[i] "/") == 1 || part[2] == ok[i]) next
-				print
-			}')
-	[ -z "$bad" ] && ok "$folder" || not_ok "$folder" "$bad"
-done <<END
+cat >"$tmp/rows" <<'END'
 analysis/base
 analysis/experiment analysis/base
 analysis/symbols    analysis/base analysis/experiment
@@ -39,6 +27,26 @@ user/ctl            analysis/base
 user/record         user/ctl analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/unwind bpf/er_event.h bpf/frame.h
 kernel_er           analysis/base user/ctl user/record user/space user/counters loaders
 END
+while read -r folder allowed; do
+	[ -d "$top/$folder" ] || { not_ok "$folder exists"; continue; }
+	bad=$(cd "$top" && grep -n '^#include "' "$folder"/*.[ch] 2>/dev/null |
+		awk -v allowed="$folder $allowed" '
+			BEGIN { n = split(allowed, ok, " ") }
+			{
+				split($0, part, "\"")
+				for (i = 1; i <= n; i++)
+					if (index(part[2], ok[i] "/") == 1 || part[2] == ok[i]) next
+				print
+			}')
+	[ -z "$bad" ] && ok "$folder" || not_ok "$folder" "$bad"
+done <"$tmp/rows"
+
+# tests/ may include anything.
+rowless=$(cd "$top" && find . -name '.?*' -prune -o -path ./tests -prune -o -name '*.[ch]' -print |
+	sed 's|^\./||; s|/[^/]*$||' | sort -u | awk 'NR == FNR { row[$1]; next } !($1 in row)' \
+	"$tmp/rows" -)
+[ -z "$rowless" ] && ok "every folder of sources has a row" ||
+	not_ok "every folder of sources has a row" "$rowless"
 
 outside=$(cd "$top" && grep -nE '^#include <(bpf|linux/bpf)' -r analysis tools)
 [ -z "$outside" ] && ok "analysis needs no libbpf" || not_ok "analysis needs no libbpf" "$outside"

@@ -37,17 +37,17 @@ begin=$SECONDS
 copy sparse.er . --archive-limit 100
 check_that "a sparse file of a terabyte is archived quickly" \
 	"$(archives sparse.er "${prog}_") == 1 && $((SECONDS - begin)) < 60" "$(cat record.err)"
-check_that "with its length, and its holes" \
+check_that "the archive of a sparse file has its length and its holes" \
 	"$(stat -c %s sparse.er/archives/${prog}_*) == 1099511627776 && $(taken sparse.er) < 50" \
 	"$(ls -ls sparse.er/archives)"
 rm $prog
 begin=$SECONDS
-check_that "and can be read" "$(seconds_of alpha e.user sparse.er) > 0.3 && $((SECONDS - begin)) < 60"
+check_that "er_print reads the copied archive of a sparse file" "$(seconds_of alpha e.user sparse.er) > 0.3 && $((SECONDS - begin)) < 60"
 "$O/bin/er_cp" sparse.er copied.er
-check_that "er_cp keeps its holes" "$(taken copied.er) < 50 && $((SECONDS - begin)) < 120 &&
+check_that "er_cp keeps an archive's holes" "$(taken copied.er) < 50 && $((SECONDS - begin)) < 120 &&
 	$(stat -c %s copied.er/archives/${prog}_*) == 1099511627776" "$(ls -ls copied.er/archives)"
 "$O/bin/er_mv" copied.er "$ram/moved.er"
-check_that "so does er_mv to another file system" "$(taken "$ram/moved.er") < 50 &&
+check_that "er_mv to another file system keeps an archive's holes" "$(taken "$ram/moved.er") < 50 &&
 	$(stat -c %s "$ram"/moved.er/archives/${prog}_*) == 1099511627776" "$(ls -ls "$ram"/moved.er/archives)"
 "$O/bin/er_rm" "$ram/moved.er" sparse.er
 
@@ -73,7 +73,7 @@ copy counts.er "$ram" -L 32
 check_that "archives count towards -L" "$(archives counts.er "${prog}_") == 0 && $(taken counts.er) <= 32" \
 	"$(ls -ls counts.er/archives; cat record.err)"
 copy fits.er "$ram" -L 200
-check_that "what fits is archived" "$(archives fits.er "${prog}_") == 1 && $(wc -l <record.err) == 0" \
+check_that "binaries that fit into -L are archived" "$(archives fits.er "${prog}_") == 1 && $(wc -l <record.err) == 0" \
 	"$(ls -ls fits.er/archives; cat record.err)"
 
 # stop_archiving EXPERIMENT PID: end the process while it copies a large binary. Sets status, and

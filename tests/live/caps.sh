@@ -21,12 +21,12 @@ check_that "without capabilities: one sentence, nothing left behind" \
 
 as_nobody ../capable -o yes.er -p high -F on -q 0 -- sh -c \
 	'grep CapEff /proc/self/status; id -u; '"cat /dev/zero | head -c 300000000 >/dev/null" >out 2>err
-check_that "with: records" "$? == 0" "$(cat err)"
+check_that "with capabilities er_kernel records" "$? == 0" "$(cat err)"
 check_that "the load has no capability" "$(grep -c 'CapEff:.0000000000000000' out) == 1" "$(cat out)"
-check_that "the load is the caller" "$(grep -cx 65534 out) == 1" "$(cat out)"
-check_that "the experiment is the caller's" "$(stat -c %u home/yes.er) == 65534"
+check_that "the load runs with the caller's identity" "$(grep -cx 65534 out) == 1" "$(cat out)"
+check_that "the caller owns the experiment" "$(stat -c %u home/yes.er) == 65534"
 got=$(function_seconds e.kcpu home/yes.er | awk -F'\t' '$2 ~ /`/ { s += $1 } END { print s + 0 }')
-check_that "with names of kernel functions" "$got > 0" "$("$er_print" -functions home/yes.er | head)"
+check_that "with capabilities kernel functions have names" "$got > 0" "$("$er_print" -functions home/yes.er | head)"
 
 # Capabilities do not let a caller record files that the caller may not read. --check says so.
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep capable
@@ -78,7 +78,7 @@ until [ -s home/core.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; 
 owner=$(stat -c %u /proc/$pid/mem)
 kill $pid
 wait $pid
-check_that "its memory is root's" "${owner:-65534} == 0" "$owner; $(cat err)"
+check_that "the recorder's memory belongs to root" "${owner:-65534} == 0" "$owner; $(cat err)"
 
 # Files that a user names are opened with the user's own rights, whatever was granted, from start to
 # end: a directory, a group, a path below another process.
@@ -99,7 +99,7 @@ for where in "-d $tmp/closed" "-d $tmp/closed/open" "-o $tmp/closed/open/x.er" \
 		"$status != 0 && $(wc -l <err) == 1 && $(ls closed/open | wc -l) == 0" "$(cat err)"
 done
 (cd home && $user ../capable -o group.er -g /proc/$inside/cwd/g.erg -t 0.3) >out 2>err
-check_that "nor is a group made there" "$? != 0 && $(ls closed/open | wc -l) == 0" "$(cat err)"
+check_that "no group is made in another user's directory" "$? != 0 && $(ls closed/open | wc -l) == 0" "$(cat err)"
 
 # The recorder asks no server and loads no library: either would get its privileges.
 check_that "calls nothing that would run other code" \
@@ -112,14 +112,14 @@ chmod 4755 plain
 setuid() { (cd open && $user ../plain "$@") >out 2>err; }
 setuid -o suid.er -q 0 -- grep '^Uid:' /proc/self/status
 if [ $? = 0 ]; then
-	check_that "set-user-id: the load is the caller" "$(tr -s '\t' ' ' <out | grep -cx 'Uid: 65534 65534 65534 65534') == 1" \
+	check_that "set-user-id: the load runs with the caller's identity" "$(tr -s '\t' ' ' <out | grep -cx 'Uid: 65534 65534 65534 65534') == 1" \
 		"$(cat out err)"
 	check_that "set-user-id: the experiment is the caller's" "$(stat -c %u open/suid.er) == 65534"
 	setuid -d "$tmp/roots" -t 0.3
 	check_that "set-user-id: refuses a directory that is not the caller's" \
 		"$? != 0 && $(ls roots | wc -l) == 0" "$(cat err)"
 	setuid -o group.er -g "$tmp/roots/g.erg" -t 0.3
-	check_that "set-user-id: makes no group there" "$? != 0 && $(ls roots | wc -l) == 0" "$(cat err)"
+	check_that "set-user-id: no group is made in another user's directory" "$? != 0 && $(ls roots | wc -l) == 0" "$(cat err)"
 else
 	skip "set-user-id" "not on this file system: $(head -n 1 err)"
 fi

@@ -87,7 +87,7 @@ static void test_threads(void)
 		result("thread time", got && near(*got, want, 0.005, 0), "%llu ns, kernel %llu ns",
 		       got ? (unsigned long long)*got : 0, (unsigned long long)want);
 	}
-	lost = check_books("books", c);
+	lost = check_counts("counts of records", c);
 	result("nothing lost", !lost && !undefined_stacks(), "%llu lost, %zu stacks undefined",
 	       (unsigned long long)lost, undefined_stacks());
 	if (t.costs_runs < 1000) /* on each CPU only one run in so many is measured */
@@ -145,7 +145,7 @@ static void test_short_threads(void)
 	       "%llu ns, kernel %llu ns, %llu residuals without sample",
 	       (unsigned long long)t.weight, (unsigned long long)want,
 	       (unsigned long long)t.unsampled);
-	check_books("short threads books", c);
+	check_counts("short threads, counts of records", c);
 	capture_close(c);
 }
 
@@ -200,7 +200,7 @@ static void test_losses(void)
 	c = begin(&plan);
 	burn_children(20, 10);
 	end(c);
-	lost = check_books("books with losses", c);
+	lost = check_counts("counts of records with losses", c);
 	result("tiny ring loses", lost > 0, "%llu lost", (unsigned long long)lost);
 	capture_close(c);
 }
@@ -248,7 +248,7 @@ static void test_dropped_caps(void)
 		end(c);
 		result("without capabilities", t.weight > 95 * MS, "%llu ns",
 		       (unsigned long long)t.weight);
-		check_books("without capabilities books", c);
+		check_counts("without capabilities, counts of records", c);
 		capture_close(c);
 		_exit(failures);
 	}

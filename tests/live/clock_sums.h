@@ -133,7 +133,7 @@ static inline void count_loss(void *ctx, const struct er_loss_key *k, uint64_t n
  * On each CPU recorded + lost = produced, and the table of losses agrees. Returns the number of
  * losses.
  */
-static inline uint64_t check_books(const char *name, struct capture *c)
+static inline uint64_t check_counts(const char *name, struct capture *c)
 {
 	uint64_t lost = 0, listed = 0, unattributed = 0, wrong = 0;
 

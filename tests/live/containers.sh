@@ -39,14 +39,14 @@ near() { check_that "$1" "($2 - $3)^2 <= (0.02 * $3 + 0.003)^2" "got $2, truth $
 near "a function of the first" "$(seconds_of alpha i.totalcpu both.er)" "$(truth one alpha)"
 near "a function of the second, which has its name" \
 	"$(seconds_of load_zero i.totalcpu both.er)" "$(truth two zero)"
-check_that "both are archived" "$(ls both.er/archives | grep -c "^${prog}_") == 2" "$(ls both.er/archives)"
+check_that "the files of both containers are archived" "$(ls both.er/archives | grep -c "^${prog}_") == 2" "$(ls both.er/archives)"
 
 if [ -n "$cgroups" ]; then
 	got=$("$er_print" -printmode , -filters "CGROUP==\"/er_test_$$\"" -metrics i.totalcpu:name \
 		-functions both.er 2>/dev/null | csv_rows)
 	near "the filter CGROUP keeps what was in it" \
 		"$(echo "$got" | awk -F'\t' '$2 == "alpha" { print $1 }')" "$(truth one alpha)"
-	check_that "and nothing else" "$(echo "$got" | grep -c load_zero) == 0" "$got"
+	check_that "no other container file is archived" "$(echo "$got" | grep -c load_zero) == 0" "$got"
 else
 	skip "the filter CGROUP" "no cgroup of version 2 can be made"
 fi
@@ -54,12 +54,12 @@ fi
 unshare --fork --pid --mount-proc "$er_kernel" -o inside.er -t 0.3 >out 2>err
 check_that "a recorder in a container says that process numbers differ" \
 	"$? == 0 && $(wc -l <err) == 1 && $(grep -c 'process numbers of the host' err) == 1" "$(cat err)"
-check_that "and so does its experiment" \
+check_that "the experiment of a recorder in a container says that process numbers differ" \
 	"$("$er_print" -header full inside.er | grep -c 'Collector Warning: process numbers of the host') == 1" \
 	"$("$er_print" -header full inside.er | head -n 4)"
 for option in "-T 1" --no-self; do
 	unshare --fork --pid --mount-proc "$er_kernel" -o refused.er $option -t 0.3 >out 2>err
-	check_that "and refuses $option, which would mean another process" \
+	check_that "a recorder in a container refuses $option, which would select another process" \
 		"$? == 1 && $(wc -l <err) == 1 && $(ls -d refused.er 2>/dev/null | wc -l) == 0" "$(cat err)"
 done
 

@@ -60,7 +60,7 @@ want=$(truth out touch_pages) got=$(count_of touch_pages e.page-faults some.er "
 lost=$(lost_of some.er)
 check_that "an overflow at an interval of 50 counts as 50 faults" \
 	"$got <= $want * 1.01 + 200 && $got + 50 * $lost >= $want * 0.99 - 200" "got $got, want $want"
-check_that "multiples of the interval" "$got % 50 == 0"
+check_that "counts of overflows are multiples of the interval" "$got % 50 == 0"
 adds_up some.er
 
 # Without a clock; packets of processes that are not followed are in the founder.
@@ -116,8 +116,8 @@ if grep -q '^  cycles,' list; then
 	check_that "cycles of alpha" "$(count_of alpha e.+cycles cycles.er) > 1e8"
 else
 	record none.er -h cycles -q 0 true && not_ok "no PMU: refused" || ok "no PMU: refused"
-	check_that "in one sentence" "$(wc -l <record.err) == 1 && $(grep -c 'has no such hardware counter' record.err) == 1" "$(cat record.err)"
-	[ -e none.er ] && not_ok "and leaves nothing" || ok "and leaves nothing"
+	check_that "without a PMU, -h cycles fails with one sentence" "$(wc -l <record.err) == 1 && $(grep -c 'has no such hardware counter' record.err) == 1" "$(cat record.err)"
+	[ -e none.er ] && not_ok "without a PMU, -h cycles leaves no experiment" || ok "without a PMU, -h cycles leaves no experiment"
 fi
 record none.er -h nothing -q 0 true && not_ok "an unknown counter is refused" || ok "an unknown counter is refused"
 

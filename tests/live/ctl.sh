@@ -29,25 +29,25 @@ start pause.er -p high -q 0.3 -- \
 	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:4' "$syn"
 sleep 1.3
 check "the status says recording" state_is recording
-ctl pause --pid $pid && ok "pause" || not_ok "pause" "$(cat ctl.err)"
+ctl pause --pid $pid && ok "--ctl pause succeeds" || not_ok "--ctl pause succeeds" "$(cat ctl.err)"
 check "the status says paused" state_is paused
 check_that "the state has the pause's time" "$(grep -c 's of it paused' ctl.out) == 1" "$(cat ctl.out)"
 sleep 0.5
-ctl sample 'halfway & on' --pid $pid && ok "sample" || not_ok "sample" "$(cat ctl.err)"
-ctl pause --pid $pid && ok "a second pause changes nothing" || not_ok "second pause" "$(cat ctl.err)"
+ctl sample 'halfway & on' --pid $pid && ok "--ctl sample succeeds" || not_ok "--ctl sample succeeds" "$(cat ctl.err)"
+ctl pause --pid $pid && ok "a second pause changes nothing" || not_ok "a second pause changes nothing" "$(cat ctl.err)"
 sleep 0.5
-ctl resume --pid pause.er && ok "resume, by the experiment's name" || not_ok "resume" "$(cat ctl.err)"
+ctl resume --pid pause.er && ok "--ctl resume finds the recorder by the experiment's name" || not_ok "--ctl resume finds the recorder by the experiment's name" "$(cat ctl.err)"
 sleep 1
-ctl stop --pid $pid && ok "stop" || not_ok "stop" "$(cat ctl.err)"
+ctl stop --pid $pid && ok "--ctl stop succeeds" || not_ok "--ctl stop succeeds" "$(cat ctl.err)"
 check "stop returns when the experiment is complete" grep -q 'kind="exit"' pause.er/log.xml
 wait $pid
 check_that "the recorder's status is 0" "$? == 0" "$(cat pause.er.err)"
-check "its socket is gone" [ ! -e $place/$pid ]
+check "the socket of a recorder that ended is gone" [ ! -e $place/$pid ]
 
 paused=$(event_time pause.er pause) resumed=$(event_time pause.er resume)
 check_that "the pause is in the experiment" "$resumed - $paused >= 1 && $resumed - $paused < 15" \
 	"from $paused to $resumed"
-check_that "one pause, one resume" "$(query 'count() from event where kind eq "pause"' pause.er) == 1 &&
+check_that "the log has one pause and one resume" "$(query 'count() from event where kind eq "pause"' pause.er) == 1 &&
 	$(query 'count() from event where kind eq "resume"' pause.er) == 1"
 check_that "the label is in the experiment" \
 	"$(grep -c 'label="halfway &amp; on"' pause.er/log.xml) == 1" "$(grep label pause.er/log.xml)"
@@ -58,7 +58,7 @@ check_that "samples of usage go on during the pause" \
 begun=$(query 'min(begin) from thread where again' pause.er)
 ended=$(query "max(end) from thread where end < $resumed * 1e9" pause.er)
 check_that "all threads end at the pause" "$ended / 1e9 - $paused < 1 && $ended > 0" "$ended, $paused"
-check_that "and begin again behind it" "$begun / 1e9 >= $resumed" "$begun, $resumed"
+check_that "all threads begin again after the pause" "$begun / 1e9 >= $resumed" "$begun, $resumed"
 check_that "no thread spans the pause" \
 	"$(query "count() from thread where begin < $paused * 1e9 && end > $resumed * 1e9" pause.er) == 0"
 check_that "no packet lies in the pause" "$(query "count() from packets where
@@ -88,7 +88,7 @@ check_that "the header reports the pause" "$(grep -c 'Paused 1 time' header) == 
 check_that "the states of each thread add up" "$(grep -c "^Checked: the states of each row add up" threads) == 1" \
 	"$(tail -n 5 threads)"
 if command -v gprofng >/dev/null; then
-	check "gprofng opens it" opens_in_gprofng pause.er
+	check "gprofng opens an experiment with a pause" opens_in_gprofng pause.er
 else
 	skip "gprofng opens it" "gprofng is not installed"
 fi
@@ -96,26 +96,26 @@ fi
 # Wrong requests.
 start wrong.er -p on
 ctl dance --pid $pid
-refused $? && ok "an unknown command is one sentence" || not_ok "unknown command" "$(cat ctl.out ctl.err)"
+refused $? && ok "an unknown command is one sentence" || not_ok "an unknown command is one sentence" "$(cat ctl.out ctl.err)"
 ctl "$(printf 'da\033[2Jnce')" --pid $pid
 check_that "control characters do not reach the terminal" "$(tr -d '\n[:print:]' <ctl.err | wc -c) == 0" \
 	"$(cat -v ctl.err)"
 ctl sample --pid $pid
-refused $? && ok "a sample needs a name" || not_ok "sample without name" "$(cat ctl.out ctl.err)"
+refused $? && ok "a sample needs a name" || not_ok "a sample needs a name" "$(cat ctl.out ctl.err)"
 ctl pause --pid $pid now
-refused $? && ok "pause takes no argument" || not_ok "pause now" "$(cat ctl.out ctl.err)"
+refused $? && ok "pause takes no argument" || not_ok "pause takes no argument" "$(cat ctl.out ctl.err)"
 ctl status --pid 1
-refused $? && ok "not a recorder is one sentence" || not_ok "--pid 1" "$(cat ctl.out ctl.err)"
+refused $? && ok "not a recorder: one sentence" || not_ok "not a recorder: one sentence" "$(cat ctl.out ctl.err)"
 
 # Other users are refused.
 as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
-refused $? && ok "another user is refused by the file" || not_ok "another user" "$(cat ctl.out ctl.err)"
+refused $? && ok "the socket's permissions refuse another user" || not_ok "the socket's permissions refuse another user" "$(cat ctl.out ctl.err)"
 chmod 666 $place/$pid
 as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
-refused $? && grep -q 'belongs to another user' ctl.err && ok "and by the recorder" ||
-	not_ok "another user, at an open socket" "$(cat ctl.out ctl.err)"
+refused $? && grep -q 'belongs to another user' ctl.err && ok "the recorder refuses another user on an open socket" ||
+	not_ok "the recorder refuses another user on an open socket" "$(cat ctl.out ctl.err)"
 chmod 600 $place/$pid
-check "it still records" state_is recording
+check "the recorder goes on after it refused another user" state_is recording
 
 # Hostile clients: a long message, one that is not text, silence, many messages, many clients at
 # once.
@@ -140,30 +140,30 @@ hostile=$!
 sleep 1
 check_that "a long and a binary request are refused" \
 	"$(grep -c '^-the request is' replies) == 2" "$(cat -v replies)"
-ctl status --pid $pid && ok "others are served beside them" || not_ok "served beside" "$(cat ctl.err)"
+ctl status --pid $pid && ok "requests are answered while other clients misbehave" || not_ok "requests are answered while other clients misbehave" "$(cat ctl.err)"
 kill $hostile 2>/dev/null
 wait $hostile 2>/dev/null
 check_that "memory does not grow with many clients" "$(rss $pid) - $rss < 8000" "$rss to $(rss $pid) KB"
 ctl resume --pid $pid
 sleep 1.5
-check_that "nor do descriptors" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
+check_that "descriptors do not grow with many clients" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
 
 # Two recorders at once, and one that was killed.
 first=$pid
 start second.er -p on
 ctl status
-check_that "status lists both" "$(grep -cE "^recorder: *($first|$pid)\$" ctl.out) == 2" "$(cat ctl.out)"
+check_that "--ctl status lists both recorders" "$(grep -cE "^recorder: *($first|$pid)\$" ctl.out) == 2" "$(cat ctl.out)"
 ctl pause
-refused $? && grep -q "several recorders run: .*$first (wrong.er)" ctl.err && ok "others must choose" ||
-	not_ok "others must choose" "$(cat ctl.out ctl.err)"
+refused $? && grep -q "several recorders run: .*$first (wrong.er)" ctl.err && ok "with two recorders, other commands need --pid" ||
+	not_ok "with two recorders, other commands need --pid" "$(cat ctl.out ctl.err)"
 kill -9 $pid
 wait $pid 2>/dev/null
 check "a killed recorder leaves its socket" [ -S $place/$pid ]
 ctl status --pid $pid
-refused $? && ok "which is no recorder" || not_ok "killed recorder" "$(cat ctl.out ctl.err)"
+refused $? && ok "the socket of a killed recorder is no recorder" || not_ok "the socket of a killed recorder is no recorder" "$(cat ctl.out ctl.err)"
 killed=$pid
 start third.er -p on
-check "the next recorder removes it" [ ! -e $place/$killed ]
+check "the next recorder removes the socket of a killed one" [ ! -e $place/$killed ]
 ctl stop --pid $pid
 ctl stop --pid $first
 wait
@@ -181,14 +181,14 @@ own() { (cd home && XDG_RUNTIME_DIR=$tmp/run as_nobody ../capable "$@"); }
 own -o own.er -p on >own.out 2>own.err &
 until [ -n "$(ls run/er_kernel 2>/dev/null)" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 own --ctl pause >ctl.out 2>ctl.err && ok "an ordinary user pauses the only recorder" ||
-	not_ok "ordinary user's pause" "$(cat ctl.err)"
+	not_ok "an ordinary user pauses the only recorder" "$(cat ctl.err)"
 own --ctl resume && own --ctl status >ctl.out 2>ctl.err
-check_that "and resumes it" "$(grep -c 'state: *recording' ctl.out) == 1" "$(cat ctl.out ctl.err)"
-"$er_kernel" --ctl status --pid run/er_kernel/* >ctl.out 2>ctl.err && ok "root may, by the path" ||
-	not_ok "root, by the path" "$(cat ctl.err)"
+check_that "an ordinary user resumes the only recorder" "$(grep -c 'state: *recording' ctl.out) == 1" "$(cat ctl.out ctl.err)"
+"$er_kernel" --ctl status --pid run/er_kernel/* >ctl.out 2>ctl.err && ok "root controls a user's recorder by the socket's path" ||
+	not_ok "root controls a user's recorder by the socket's path" "$(cat ctl.err)"
 own --ctl stop
 wait
-check "and ends it" grep -q 'kind="exit"' home/own.er/log.xml
+check "root ends a user's recorder" grep -q 'kind="exit"' home/own.er/log.xml
 chmod 777 run/er_kernel
 own -v -o loose.er -t 0.5 >own.out 2>own.err
 check_that "a directory that others may write is not used, and -v says so" \

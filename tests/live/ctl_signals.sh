@@ -39,7 +39,7 @@ sleep 0.5
 kill -INT $pid
 wait $pid
 check_that "the recorder's status is 0" "$? == 0" "$(cat toggled.er.err)"
-check_that "it began paused, recorded, and paused" \
+check_that "-y: the recording began paused, and two signals resumed and paused it" \
 	"$(events toggled.er pause) == 2 && $(events toggled.er resume) == 1" "$(grep event toggled.er/log.xml)"
 check_that "the signal took a sample, while paused" \
 	"$(query 'count() from event where label eq "signal"' toggled.er) == 1" "$(grep event toggled.er/log.xml)"
@@ -48,7 +48,7 @@ read -r first last n <<END
 $(query "min(TSTAMP) max(TSTAMP) count() from packets" toggled.er)
 END
 start=$(event_time toggled.er run)
-check_that "packets only in between" "$n > 0 && $first / 1e9 >= $start + $resumed &&
+check_that "-y: packets are only between resume and pause" "$n > 0 && $first / 1e9 >= $start + $resumed &&
 	$last / 1e9 <= $start + $paused + 0.5" "$n from $first to $last; $start + $resumed to $paused"
 "$er_print" -header full toggled.er >header
 check_that "the header has the time that was recorded" "$(grep -c 'Recorded for .* without the pauses' header) == 1" \
@@ -64,9 +64,9 @@ kill -CONT $pid
 await_events running.er resume 1
 kill -INT $pid
 wait $pid
-check_that "with ,r it begins recording; two signals pause and resume" \
+check_that "-y with ,r: the recording begins at once; two signals pause and resume it" \
 	"$(events running.er pause) == 1 && $(events running.er resume) == 1" "$(grep event running.er/log.xml)"
-check_that "and the first pause is not at the start" "$(event_time running.er pause) > 0.5"
+check_that "-y with ,r: the first pause is not at the start" "$(event_time running.er pause) > 0.5"
 
 # Never resumed: nothing is recorded, and the experiment says so by its pause.
 start never.er -p high -y USR1

@@ -67,7 +67,7 @@ finds()
 		not_ok "$rule: is found" "$(cat got err)"
 	fi
 	others=$(others "$rule")
-	if [ -z "$others" ]; then ok "$rule: and nothing else"; else not_ok "$rule: and nothing else" "$others"; fi
+	if [ -z "$others" ]; then ok "$rule is the only finding"; else not_ok "$rule is the only finding" "$others"; fi
 }
 
 # seconds_found RULE: the figure of its finding
@@ -85,7 +85,7 @@ must() { awk -F'\t' -v k="$1" '$2 == k { s += $6 } END { print s }' record.out; 
 
 states mutex
 finds lock 'were for (a lock|the lock .*,) taken in wait_mutex; `states \(mutex-peer\)` had it' -filters "$threads" mutex.er
-check_that "lock: its time is right" "($(seconds_found lock) - $(must mutex))^2 < (0.2 * $(must mutex))^2" "$(cat got record.out)"
+check_that "lock: the finding's time is right" "($(seconds_found lock) - $(must mutex))^2 < (0.2 * $(must mutex))^2" "$(cat got record.out)"
 states flock
 finds file_lock 'for a file lock, mostly in .*wait_flock' -filters "$threads" flock.er
 states klock
@@ -103,7 +103,7 @@ fi
 record_load cpu.er -p high -q 0 -- "$syn/states" runq:2 runq:2
 pids=$(awk -F'\t' '$1 == "thread" { print $3 }' record.out | sort -u | paste -sd,)
 finds cpu '`states` waited were for a CPU; `[^`]*` had it [0-9]' -pid "$pids" cpu.er
-check_that "cpu: its time is the kernel's, and counted" \
+check_that "cpu: the finding's time is the kernel's, and marked as counted" \
 	"$(grep -c '^cpu.*exact' got) == 1 && ($(seconds_found cpu) - $(noise))^2 < (0.02 + 0.1 * $(noise))^2" \
 	"$(noise) $(cat got)"
 
@@ -117,7 +117,7 @@ if awk "BEGIN { exit !($stolen < 0.3) }"; then
 	read -r got_s error <<END
 $(awk -F'\t' '$1 == "chain" { print $2, $3 }' got)
 END
-	check_that "chain: its time is right, within four errors" \
+	check_that "chain: the finding's time is right, within four errors" \
 		"(${got_s:-0} - $(truth record.out waited))^2 < (4 * ${error:-0})^2" "$(cat got record.out)"
 else
 	skip "chain" "the hypervisor took the CPUs for $stolen s"
@@ -135,7 +135,7 @@ record_load healthy.er -q 0 -- chrt -f 30 sh -c \
 findings -pid "$(awk '$1 == "pid" { print int($2) }' record.out | paste -sd,)" healthy.er
 check_that "a healthy load has one finding: spin" \
 	"$(others computing | wc -l) == 0 && $(grep -c '^computing' got) == 1" "$(cat got)"
-check "and it names the functions" grep -qE '^computing.*: alpha [56][0-9] %.*, beta [23][0-9] %' got
+check "the finding on CPU time names the functions" grep -qE '^computing.*: alpha [56][0-9] %.*, beta [23][0-9] %' got
 
 # The recording is cut by its size limit.
 record_load limit.er -q 0 -L 1 -p high -s all -- "$syn/contend" 3
@@ -143,7 +143,7 @@ if "$er_print" -header limit.er 2>/dev/null | grep -q 'size limit was reached'; 
 	findings limit.er
 	check "losses: a recording that was cut says so" \
 		grep -qE "^losses.*The recording lacks .* the size limit was reached" got
-	check "losses: they come first" sh -c 'head -n 1 got | grep -q "^losses"'
+	check "losses: the finding on losses comes first" sh -c 'head -n 1 got | grep -q "^losses"'
 else
 	skip "losses" "the limit was not reached"
 fi

@@ -14,18 +14,18 @@ load=$!
 timeout 90 "$er_kernel" -d small -o full.er -p 0.2 -F on -t 100 >record.out 2>record.err
 status=$?
 kill $load
-check_that "ends by itself, and not well" "$status != 0 && $status != 124" "status $status"
-check_that "says so once" "$(grep -ciE 'no space|disk|full' record.err) == 1" "$(cat record.err)"
-check_that "one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
-check "opens" "$er_print" -header -functions small/full.er
+check_that "full disk: the recorder ends by itself, with a failure" "$status != 0 && $status != 124" "status $status"
+check_that "full disk: the message names the cause once" "$(grep -ciE 'no space|disk|full' record.err) == 1" "$(cat record.err)"
+check_that "full disk: there is one message" "$(wc -l <record.err) == 1" "$(cat record.err)"
+check "full disk: er_print opens the experiment" "$er_print" -header -functions small/full.er
 "$er_print" -header small/full.er >header 2>&1
 check_that "the header does not say that nothing was lost" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'could not be written to its end' header) == 1" \
 	"$(cat header)"
-check_that "with what was recorded" \
+check_that "full disk: the experiment has what was recorded before" \
 	"$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions small/full.er 2>/dev/null |
 		grep -c '<Total>') == 1"
-check "opens in gprofng" opens_in_gprofng small/full.er
+check "full disk: gprofng opens the experiment" opens_in_gprofng small/full.er
 
 # The same for the caller's file size limit, which normally kills by a signal (blocks of 512 bytes).
 "$syn/kload" 100 >/dev/null 2>&1 &
@@ -34,9 +34,9 @@ load=$!
 status=$?
 kill $load
 check_that "a limit of file sizes ends the recording with a failure" "$status == 1" "status $status"
-check_that "it says so once" "$(grep -c 'too large' record.err) == 1 && $(wc -l <record.err) == 1" \
+check_that "a limit of file sizes is reported once" "$(grep -c 'too large' record.err) == 1 && $(wc -l <record.err) == 1" \
 	"$(cat record.err)"
-check "it opens" "$er_print" -header -functions limit.er
+check "an experiment cut by a limit of file sizes opens" "$er_print" -header -functions limit.er
 "$er_print" -header limit.er >header 2>&1
 check_that "the header says what is missing, and why" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'File too large' header) == 1" \

@@ -154,7 +154,7 @@ if gcc -o text text.c 2>/dev/null; then
 	"$er_kernel" -o code.er -p high -F =text -A copy -q 0 -- ./text "$tmp/code" >out 2>err
 	check_that "mapped text is sampled" "$(grep -c "$tmp/code" code.er/_text*/map.xml) > 0" \
 		"$(cat code.er/_text*/map.xml err)"
-	check_that "and is no archive" "$(ls code.er/archives | grep -c '^code_') == 0" \
+	check_that "a file with mapped text that is not ELF is not archived" "$(ls code.er/archives | grep -c '^code_') == 0" \
 		"$(ls code.er/archives)"
 else
 	skip "mapped text is no archive" "there is no compiler here"

@@ -33,7 +33,7 @@ is()
 	"$er_print" -printmode json -lifetimes life.er 2>/dev/null | grep -F "\"perl life.pl $1\"" >row
 	check "$1: $2" grep -q ",\"$2\"," row
 	lived=$(cut -d, -f4 <row)
-	check_that "$1: its life is in the list" \
+	check_that "$1: lifetimes lists the process" \
 		"${lived:-0} >= $(cat inner.$1) && ${lived:-0} <= $(cat outer.$1)" \
 		"listed ${lived:-nothing}, measured $(cat inner.$1) inside, $(cat outer.$1) outside"
 }

@@ -38,12 +38,12 @@ for name in early later; do
 done
 pid=$(truth out pid)
 "$er_print" -threads own.er >threads
-check_that "rows show the last name" \
+check_that "rows of threads show the last name" \
 	"$(grep -c "PID ${pid%.*},.*(later)" threads) == 1 && $(grep -c "(early)" threads) == 0" \
 	"$(grep "PID ${pid%.*}," threads)"
 "$er_print" -printmode , -metrics e.user:e.kcpu:name -comms own.er >comms 2>/dev/null
-check_that "the list of names has both" "$(grep -cE '"(early|later)"$' comms) == 2" "$(cat comms)"
-check "opens in gprofng" opens_in_gprofng own.er
+check_that "the list of names has the first and the last name" "$(grep -cE '"(early|later)"$' comms) == 2" "$(cat comms)"
+check "gprofng opens an experiment with renamed threads" opens_in_gprofng own.er
 
 must_record off.er -p high -F off --states off -- "$syn/renames" early later 0.4
 cp record.out out

@@ -70,7 +70,7 @@ check_that "ktest.1.er, .2, .3" "$(ls -d ktest.[123].er | wc -l) == 3" "$(ls; ca
 
 mkdir a.er
 record a.er -t 1
-check_that "a name that is taken" "$? != 0 && $(ls a.er | wc -l) == 0" "$(cat record.err)"
+check_that "-o with a name that is taken is refused" "$? != 0 && $(ls a.er | wc -l) == 0" "$(cat record.err)"
 mkdir a.3.er a.7.er
 record a.3.er -t 0.3
 check_that "a number that is taken: the next" "$? == 0 && $(ls -d a.8.er | wc -l) == 1 &&
@@ -80,7 +80,7 @@ for i in 1 2; do "$er_kernel" -g grp.erg -t 0.3 >/dev/null 2>err; done
 want='#analyzer experiment group
 grp.1.er
 grp.2.er'
-[ "$(cat grp.erg)" = "$want" ] && ok "a group" || not_ok "a group" "$(cat grp.erg err)"
+[ "$(cat grp.erg)" = "$want" ] && ok "-g adds the experiment to the group" || not_ok "-g adds the experiment to the group" "$(cat grp.erg err)"
 
 # Lower bounds are exact; upper bounds allow a busy machine some seconds. The load's CPU
 # time in the recording depends on other programs, but is never more than its duration.
@@ -101,10 +101,10 @@ $(packet_times t1-2.er)
 END
 check_that "-t 1-2 begins at one second and ends at two" \
 	"$begin >= 1 && $begin < 6 && $end >= 1.99 && $end < 10" "from $begin to $end"
-check_that "and records in between, nothing before, nothing after" \
+check_that "-t 1-2 has packets between the two times only" \
 	"$own >= 1 && $last <= $end + 0.0001 && $got > 0 && $got <= $end - $begin + 0.01" \
 	"got $got from $own to $last"
-check_that "and the load runs to its end" "$(truth record.out alpha) >= 3"
+check_that "-t 1-2: the load runs to its end" "$(truth record.out alpha) >= 3"
 must_record t1-0.er -p high -F =spin -q 0 -t 1-0 -- \
 	sh -c '"$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:2.5' "$syn"
 pids=$(pid_of record.out)
@@ -118,10 +118,10 @@ $(ran_between watched $(recorded_from_to t1-0.er "$pids"))
 END
 check_that "-t 1-0 records to the end" \
 	"$got >= 0.99 * $least - 0.02 && $got <= $most + 0.02 && $got > 0" "got $got, ran $least to $most"
-check_that "and nothing of the first second" "$own >= 1" "first packet at $own"
+check_that "-t 1-0 has no packets of the first second" "$own >= 1" "first packet at $own"
 
 must_record notes.er -t 0.3 -C one -C two -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 'ten & more'
-check "ten comments" grep -q 'ten & more' notes.er/notes
+check "-C can be given ten times" grep -q 'ten & more' notes.er/notes
 check_that "the header begins with the comments" \
 	"$("$er_print" -header full notes.er | head -n 8 | grep -c -E 'one|two') >= 2"
 
@@ -129,9 +129,9 @@ mkdir quiet && cd quiet || exit 1
 "$er_kernel" -p on -q 1 -- sleep 2 >/dev/null 2>err &
 pid=$!
 sleep 2
-check "can be read while it is written" "$er_print" -functions ktest.1.er
+check "an experiment can be read while it is written" "$er_print" -functions ktest.1.er
 wait $pid
-check_that "quiet before and after" "$(duration ktest.1.er) >= 3.9 &&
+check_that "-q records before and after the load" "$(duration ktest.1.er) >= 3.9 &&
 	$(duration ktest.1.er) < 20" "$(duration ktest.1.er); $(cat err)"
 cd .. || exit 1
 
@@ -145,7 +145,7 @@ record big.er -p 2000 -t 0.3
 check_that "-p above a second: refused or capped" "$? != 0 || $(wc -l <record.err) >= 1"
 record limit.er -L 1 -p high -t 2
 check "-L 1 opens" "$er_print" -header full limit.er
-check "and samples go on when it is full" grep -q 'label="end"' limit.er/log.xml
+check "-L 1: samples go on when the limit is reached" grep -q 'label="end"' limit.er/log.xml
 
 # -S: usage samples. -L: after the limit no more profile data is recorded.
 sample_count() { query 'count() from event where kind eq "sample"' "$1"; }
@@ -179,8 +179,8 @@ check_that "-L 1: stops at about a megabyte" "$size > 300000 && $size < 3000000"
 check_that "-L 1: the header says what is missing, and why" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'size limit was reached in second' header) == 1" \
 	"$(cat header)"
-check_that "and counts what it leaves out" "${left:-0} > 0" "left out '$left', $size bytes"
-check "and samples go on" grep -q 'label="end"' full.er/log.xml
+check_that "-L 1: packets that were left out are counted" "${left:-0} > 0" "left out '$left', $size bytes"
+check "-L 1: samples go on after the limit" grep -q 'label="end"' full.er/log.xml
 
 # -A off leaves no binaries; -A copy archives whole ones, of the original length
 must_record none.er -A off -F on -t 0.5

@@ -6,8 +6,8 @@
 
 umask 0
 must_record p.er -F on -p high -t 1
-check_that "mode 0700" "$(stat -c %a p.er) == 700" "$(stat -c %a p.er)"
-check_that "sub-experiments, too" "$(find p.er -type d ! -perm 0700 | wc -l) == 0" \
+check_that "the experiment has mode 0700" "$(stat -c %a p.er) == 700" "$(stat -c %a p.er)"
+check_that "sub-experiments have mode 0700" "$(find p.er -type d ! -perm 0700 | wc -l) == 0" \
 	"$(find p.er -type d ! -perm 0700 | head)"
 
 mkdir shared victim && chmod 1777 shared

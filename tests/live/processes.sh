@@ -25,7 +25,7 @@ done
 check_that "the time of a process is its own" "$("$er_print" -printmode , -filters \
 	"PID==$(pid_of one)" -metrics e.user:name -functions on.er 2>/dev/null | csv_rows |
 	awk -F'\t' '$2 == "alpha" { a = $1 } $2 == "beta" { b = $1 } END { print (a > 0.5) - b }') == 1"
-check "opens in gprofng" opens_in_gprofng on.er
+check "gprofng opens an experiment with followed processes" opens_in_gprofng on.er
 
 pids=
 
@@ -47,6 +47,6 @@ for f in one two; do
 	check "-F =regexp follows $f" sh -c "ls -d some.er/_spin_PID_$(pid_of $f).*er"
 done
 check "-F =regexp follows no other process" sh -c '! ls -d some.er/_*.er | grep -vE "/_(spin|others)_"'
-check_that "the others are in the founder" \
+check_that "-F =regexp: other processes are in the founder" \
 	"$(function_seconds e.user some.er | awk -F'\t' '$2 ~ /^<forktree_PID_/ { s += $1 }
 		END { print s + 0 }') > 2"

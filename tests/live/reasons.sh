@@ -113,7 +113,7 @@ for kind in PIPE:pipe TIMER:timer CHILD:child; do
 	check "er_print lists the reason ${kind#*:}" grep -qi "\\b${kind#*:}\\b" reasons.csv
 	waits=$("$er_print" -printmode csv -filters "REASON==${kind%:*}" -metrics e.total:name -functions r.er 2>/dev/null |
 		awk -F, '/<Total>/ { print $1; exit }')
-	check_that "and the filter REASON==${kind%:*} has its time" "(${waits:-0} - $want)^2 <= (0.0011 + 0.001 * $want)^2" \
+	check_that "the filter REASON==${kind%:*} has the time of the reason" "(${waits:-0} - $want)^2 <= (0.0011 + 0.001 * $want)^2" \
 		"got ${waits:-nothing}, packets $want"
 done
 

@@ -8,6 +8,6 @@
 	sed 's/^-*//' | sort >usage.txt
 sed -n 's/^\.It Fl //p' "$top/docs/man/er_kernel.1" | sed 's/ *, */\n/g' |
 	sed 's/^-*//; s/ .*//' | sort >manual.txt
-check_that "there are options" "$(wc -l <usage.txt) >= 20"
-cmp -s usage.txt manual.txt && ok "the manual page has each" ||
-	not_ok "the manual page has each" "$(diff usage.txt manual.txt)"
+check_that "the usage text lists options" "$(wc -l <usage.txt) >= 20"
+cmp -s usage.txt manual.txt && ok "er_kernel(1) describes each option" ||
+	not_ok "er_kernel(1) describes each option" "$(diff usage.txt manual.txt)"

@@ -19,4 +19,4 @@ for f in first second; do
 	got=$(seconds_of $f i.totalcpu r.er)
 	check_that "$f has its name" "$got > 0.1" "got $got: $("$er_print" -functions r.er | head -n 20)"
 done
-check_that "and its archive" "$(find r.er/archives -name "${prog}_*" | wc -l) == 2" "$(ls r.er/archives)"
+check_that "both programs of one name are archived" "$(find r.er/archives -name "${prog}_*" | wc -l) == 2" "$(ls r.er/archives)"

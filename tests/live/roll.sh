@@ -28,7 +28,7 @@ on_exit=stop_load
 stop_load() { kill $contend 2>/dev/null; }
 began=$(date +%s.%N)
 "$er_kernel" -o s.1.er -q 0 --roll 1s -g s.erg -- "$syn/many" 8000 50 0.5 >out 2>err
-check_that "records" "$? == 0 && $(truth out processes) == 8000" "$(cat err)"
+check_that "a rolling recording ends with status 0" "$? == 0 && $(truth out processes) == 8000" "$(cat err)"
 took=$(awk "BEGIN { print $(date +%s.%N) - $began }")
 all=$(segments s)
 n=$(echo "$all" | wc -l)
@@ -40,7 +40,7 @@ check_that "the parts of each thread add up, and go on where they ended" \
 	"$(cat sums)"
 want=$(awk "BEGIN { print $(truth out cpu) + $(truth out children-cpu) }")
 got=$(awk '$1 == "comm" && $2 == "many" { printf "%.6f", $3 / 1e9 }' sums)
-check_that "together they have the CPU time that the kernel counted" \
+check_that "all segments together have the CPU time that the kernel counted" \
 	"$got > 0.99 * $want && $got < 1.03 * $want" "got $got, getrusage $want"
 for s in $(echo "$all" | awk 'NR % 5 == 1'); do
 	for state in sleep wait lock; do
@@ -50,22 +50,22 @@ for s in $(echo "$all" | awk 'NR % 5 == 1'); do
 			"$got - $want < 0.002 && $want - $got < 0.002" "packets $got, threads $want"
 	done
 	"$er_print" -header "$s" >header 2>&1
-	check_that "$s: its header finds nothing wrong" "$(grep -c '\*\*\*' header) == 0" "$(cat header)"
+	check_that "$s: the header finds nothing wrong" "$(grep -c '\*\*\*' header) == 0" "$(cat header)"
 	check_that "$s: was closed" "$(grep -ci 'not closed' header) == 0" "$(cat header)"
 	check "$s: opens in gprofng" opens_in_gprofng "$s"
 done
 want=$(awk '/^run/ { printf "%.6f", $2 / 1e9 }' sums)
 for together in "$all" s.erg; do
 	got=$(seconds_of '<Total>' e.totalcpu $together)
-	check_that "all together have all time on CPUs ($(echo $together | cut -c 1-5))" \
+	check_that "all segments together have all time on CPUs ($(echo $together | cut -c 1-5))" \
 		"$got > 0.999 * $want && $got < 1.001 * $want" "got $got of $want"
 done
 first=$(echo "$all" | head -n 1)
 check "er_cp copies a segment" "$O/bin/er_cp" "$first" copy.er
-check "er_mv moves it" "$O/bin/er_mv" copy.er moved.er
-check "it opens there" "$er_print" -header -functions moved.er
-check "er_rm removes it" "$O/bin/er_rm" moved.er
-check_that "the original stays" "$([ -d "$first" ] && [ ! -d moved.er ]; echo $?) == 0"
+check "er_mv moves a segment" "$O/bin/er_mv" copy.er moved.er
+check "a moved segment opens" "$er_print" -header -functions moved.er
+check "er_rm removes a segment" "$O/bin/er_rm" moved.er
+check_that "er_rm of a copied segment leaves the original" "$([ -d "$first" ] && [ ! -d moved.er ]; echo $?) == 0"
 stop_load
 
 # --- archives: each once, shared by all segments ---
@@ -82,9 +82,9 @@ load=$!
 stop_load() { kill $load 2>/dev/null; }
 quota -t 8 -g q.erg >/dev/null 2>err
 check_that "--keep: records" "$? == 0" "$(cat err)"
-check_that "--keep: the oldest went" "$([ ! -e q/q.1.er ]; echo $?) == 0 && $(ls q | wc -l) >= 1" \
+check_that "--keep: the oldest segments are removed" "$([ ! -e q/q.1.er ]; echo $?) == 0 && $(ls q | wc -l) >= 1" \
 	"$(ls q)"
-check_that "--keep: the group has those that are left" \
+check_that "--keep: the group lists the segments that are left" \
 	"$(grep -c '^q\.' q/q.erg) == $(ls -d q/*.er | wc -l)" "$(cat q/q.erg; ls q)"
 rm -rf q
 
@@ -95,7 +95,7 @@ pid=$!
 until [ -d q/q.3.er ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 mv q/q.2.er aside && ln -s ../victim.er q/q.2.er
 wait $pid
-check_that "--keep: what is no longer ours is left alone" \
+check_that "--keep: a segment that was replaced by something else is left alone" \
 	"$([ -L q/q.2.er ] && [ -e victim.er/log.xml ] && [ -e aside/log.xml ]; echo $?) == 0 &&
 	 $(grep -c 'left alone' err) == 1" "$(cat err; ls -l q)"
 rm -rf q aside
@@ -125,8 +125,8 @@ if mount -t tmpfs -o size=2m er-test small 2>/dev/null; then
 	stop_load() { kill $load 2>/dev/null; cd / && umount "$tmp/small"; }
 	timeout 60 "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s -t 50 >/dev/null 2>err
 	status=$?
-	check_that "a full disk ends it, and not well" "$status == 1" "status $status: $(cat err)"
-	check_that "it says so" "$(grep -ciE 'no space|full' err) >= 1 && $(wc -l <err) <= 3" "$(cat err)"
+	check_that "a full disk ends a rolling recording with a failure" "$status == 1" "status $status: $(cat err)"
+	check_that "a rolling recording reports a full disk" "$(grep -ciE 'no space|full' err) >= 1 && $(wc -l <err) <= 3" "$(cat err)"
 	for s in $(ls -d small/f.*.er); do
 		check "full disk: ${s#small/} opens" "$er_print" -header -functions "$s"
 	done

@@ -12,7 +12,7 @@ cp "$syn/spin" other
 must_record pid.er -p high -- "$syn/samepid" "'$syn/spin' alpha:0.5 >one" "./other beta:1 >two" \
 	"'$syn/spin' gamma_:0.75 >three"
 pid=$(pid_of one)
-check "all had one PID" test "$pid $pid" = "$(pid_of two) $(pid_of three)"
+check "all processes of the load had one PID" test "$pid $pid" = "$(pid_of two) $(pid_of three)"
 
 # row REPORT SERIAL: seconds and name of the row of the process with this serial.
 row()
@@ -42,7 +42,7 @@ is()
 is 1 spin alpha one
 is 2 other beta two
 is 3 spin gamma_ three
-check "there are three" test -z "$(row processes 4)"
-check "-microstates tells them apart" \
+check "three processes had the PID" test -z "$(row processes 4)"
+check "-microstates tells processes of one PID apart" \
 	sh -c "\"$er_print\" -microstates pid.er | grep -c ', PID $pid, serial [123], TID $pid\$' | grep -qx 3"
-check "opens in gprofng" opens_in_gprofng pid.er
+check "gprofng opens an experiment with a PID that came again" opens_in_gprofng pid.er

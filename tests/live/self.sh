@@ -13,8 +13,8 @@ wait $pid
 header=$("$er_print" -header full self.er)
 printf '%s\n' "$header" >h
 check "the header says what the BPF programs cost" grep -iqE 'bpf.*[0-9]' h
-check "and what the recorder cost" grep -iqE '(er_kernel|recorder|collector).*[0-9.]+ *(s|sec|ms)' h
-check_that "silent when not on a terminal" "$(grep -c . out) + $(grep -c . err) <= 3" "$(cat out err)"
+check "the header says what the recorder cost" grep -iqE '(er_kernel|recorder|collector).*[0-9.]+ *(s|sec|ms)' h
+check_that "the recorder prints one line if standard error is not a terminal" "$(grep -c . out) + $(grep -c . err) <= 3" "$(cat out err)"
 
 samples=$(query 'count() from event where kind eq "sample"' self.er)
 span=$(event_time self.er exit)
@@ -28,17 +28,17 @@ check_that "one sample a second, one at the start and one at the end" \
 "$er_print" -printmode , -metrics e.totalcpu:name -threads self.er >threads 2>/dev/null
 check_that "the recorder's own time is one function" "$(grep -c '"<Recording>"$' functions) == 1" \
 	"$(grep -c . functions) functions"
-check_that "and one name, with the same time" \
+check_that "the recorder's own time has one name in lists of names" \
 	"$(grep '"<Recording>"$' functions | csv_seconds) > 0 &&
 	 $(grep '"<Recording>"$' functions | csv_seconds) == $(grep '"<Recording>"$' comms | csv_seconds)" \
 	"$(grep '<Recording>' functions comms)"
 for list in processes threads; do
-	check_that "its $list are marked, and add up to it" \
+	check_that "the recorder's $list are marked, and add up to its time" \
 		"$(grep -c "\"<Recording>, PID $pid[,\"]" $list) == 1 &&
 		 ($(grep '"<Recording>, ' $list | csv_seconds) - $(grep '"<Recording>"$' comms | csv_seconds))^2 <= 0.004^2" \
 		"$(grep -E "Recording|PID $pid" $list comms)"
 done
-check_that "it has no experiment of its own" "$(ls -d self.er/_*_PID_$pid.* 2>/dev/null | wc -l) == 0"
+check_that "the recorder has no sub-experiment" "$(ls -d self.er/_*_PID_$pid.* 2>/dev/null | wc -l) == 0"
 
 idle=$("$er_print" -printmode , -functions self.er | grep -c '<IDLE>')
 check_that "idle CPUs are not recorded" "$idle == 0"
@@ -49,9 +49,9 @@ must_record idle.er -p high --idle -t 1
 idled=$(($(idle_ticks) - before))
 idle=$("$er_print" -printmode , -functions idle.er | grep -c '<IDLE>')
 if [ $idled -ge 30 ] || [ "$idle" = 1 ]; then
-	check_that "but on request, as <IDLE>" "$idle == 1" "idle for $idled hundredths"
+	check_that "--idle records idle CPUs as <IDLE>" "$idle == 1" "idle for $idled hundredths"
 else
-	skip "but on request, as <IDLE>" "no CPU was idle for long: $idled hundredths of a second"
+	skip "--idle records idle CPUs as <IDLE>" "no CPU was idle for long: $idled hundredths of a second"
 fi
 
 # The process that builds unwind tables, and the one that watches it.
@@ -64,17 +64,17 @@ helpers=$(helpers $pid | tr '\n' ' ')
 wait $pid
 # Then no row names er_kernel.
 check_that "--no-self leaves no time of er_kernel" "$(query "count() from thread where tid == $pid" noself.er) == 0"
-check_that "and no packet of it" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
+check_that "--no-self leaves no packet of er_kernel" "$(query "count() from packets where THRID == $pid" noself.er) == 0"
 for helper in $helpers; do
-	check_that "nor of its helper" "$(query "count() from thread where tid == $helper" noself.er) == 0 &&
+	check_that "--no-self leaves no packet of er_kernel's helper" "$(query "count() from thread where tid == $helper" noself.er) == 0 &&
 		$(query "count() from packets where THRID == $helper" noself.er) == 0"
 done
-check_that "of which there are two" "$(echo $helpers | wc -w) == 2" "$helpers"
+check_that "er_kernel has two processes" "$(echo $helpers | wc -w) == 2" "$helpers"
 
 # Values that are not counted are not shown as 0.
 "$er_print" -statistics self.er >stat
 check "without --exact-user the report says that calls were not counted" grep -q '^System calls: *not counted' stat
-check_that "involuntary switches are" "$(awk '/^Involuntary/ { print $4 + 0 }' stat) + $(awk '/^Voluntary/ { print $4 + 0 }' stat) > 0" "$(cat stat)"
+check_that "without --exact-user involuntary switches are counted" "$(awk '/^Involuntary/ { print $4 + 0 }' stat) + $(awk '/^Voluntary/ { print $4 + 0 }' stat) > 0" "$(cat stat)"
 must_record calls.er --exact-user -t 1 -A off
 "$er_print" -statistics calls.er >stat
 check_that "--exact-user counts system calls" "$(awk '/^System calls/ { print $3 + 0 }' stat) > 0" "$(cat stat)"

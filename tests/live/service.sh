@@ -9,7 +9,7 @@ unit=$tmp/image/opt/er/lib/systemd/system/er_kernel.service
 check_that "the unit is installed, and starts the installed program" \
 	"$(grep -c '^ExecStart=/opt/er/bin/er_kernel ' "$unit") == 1" "$(cat "$unit")"
 "$er_kernel" -n $(sed -n 's/^ExecStart=[^ ]* //p' "$unit" | sed "s|/var/lib/er_kernel|$tmp|") >preview 2>&1
-check_that "its options are er_kernel's" "$? == 0" "$(cat preview)"
+check_that "the unit's options are er_kernel's" "$? == 0" "$(cat preview)"
 
 if command -v systemd-analyze >/dev/null; then
 	mkdir verified
@@ -39,9 +39,9 @@ if command -v setpriv >/dev/null; then
 	check_that "--check finds all that root has" \
 		"$(grep -c '^yes' confined.check) == $(grep -c '^yes' root.check)" "$(diff root.check confined.check)"
 	confined "$er_kernel" -o confined.er -p high -q 0.3 -- "$syn/spin" alpha:1 >out 2>err
-	check_that "records without a word" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
+	check_that "the service records without messages" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
 	pids=$(pid_of out)
-	check_that "with user stacks" "$(seconds_of main i.totalcpu confined.er) > 0.9 * $(truth out alpha)" \
+	check_that "the service's recording has user stacks" "$(seconds_of main i.totalcpu confined.er) > 0.9 * $(truth out alpha)" \
 		"$(function_seconds i.totalcpu confined.er | head)"
 else
 	skip "its capabilities" "setpriv is not installed"
@@ -52,7 +52,7 @@ fi
 JOURNAL_STREAM=$(stat -c '%d:%i' journal) "$er_kernel" -T 0/99999999 2>journal
 check_that "an error has its level in the journal" "$(grep -c '^<3>er_kernel: -T' journal) == 1" "$(cat journal)"
 JOURNAL_STREAM=$(stat -c '%d:%i' journal) "$er_kernel" -T 0/99999999 2>err
-check_that "and nowhere else" "$(grep -c '^er_kernel: -T' err) == 1" "$(cat err)"
+check_that "an error of the service is only in the journal" "$(grep -c '^er_kernel: -T' err) == 1" "$(cat err)"
 
 # Each system call that a recording makes is allowed.
 allowed()

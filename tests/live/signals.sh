@@ -19,8 +19,8 @@ ended_by()
 	grep -q 'kind="exit"' "$signal.er/log.xml" &&
 		ok "$name closes the experiment" || not_ok "$name closes the experiment" "$(cat err)"
 	"$er_print" -header full "$signal.er" 2>&1 | grep -qi 'not closed' &&
-		not_ok "$name: header is content" || ok "$name: header is content"
-	check_that "$name: nothing on the screen that is not a terminal" "$(grep -c . out) <= 5" "$(cat out)"
+		not_ok "$name: the header reports no trouble" || ok "$name: the header reports no trouble"
+	check_that "$name: nothing but the last line is printed where there is no terminal" "$(grep -c . out) <= 5" "$(cat out)"
 	rm -rf "$signal.er"
 	return $status
 }

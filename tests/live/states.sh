@@ -168,7 +168,7 @@ if command -v gprofng >/dev/null; then
 	"$er_print" -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >ours
 	check_that "gprofng shows the ten states of each thread" "$(wc -l <theirs) >= $(wc -l <truths) - 3" \
 		"$(cat theirs)"
-	cmp -s theirs ours && ok "and the same as er_print" || not_ok "and the same as er_print" "$(diff theirs ours)"
+	cmp -s theirs ours && ok "gprofng's ten states are er_print's" || not_ok "gprofng's ten states are er_print's" "$(diff theirs ours)"
 else
 	skip "gprofng shows the ten states" "it is not installed"
 fi

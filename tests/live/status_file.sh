@@ -18,20 +18,20 @@ while [ "$(value er.prom running)" = 1 ] && kill -0 $pid 2>/dev/null; do
 	sleep 0.01
 done
 check_that "every reading finds a whole file" "$broken == 0 && $read > 50" "$broken of $read"
-check_that "it is replaced while the recorder runs" "$(value seen elapsed_seconds_total) >= 4.9 &&
+check_that "the status file is replaced while the recorder runs" "$(value seen elapsed_seconds_total) >= 4.9 &&
 	$(value seen paused) == 0" "$(cat seen)"
 wait $pid
 status=$?
-check_that "the last one says that it has ended" "$(value er.prom running) == 0" "$(cat er.prom err); $status"
-check_that "as many samples as the header counts" \
+check_that "the last status says that the recording has ended" "$(value er.prom running) == 0" "$(cat er.prom err); $status"
+check_that "the status has as many samples as the header" \
 	"$(value er.prom 'records_total{kind="sample"}') == $(query 'sum(recorded) from ring' run.er)" "$(cat er.prom)"
 cost=$("$er_print" -header full run.er | sed -n 's/^Recording cost.*er_kernel \([0-9.]*\) sec.*BPF \([0-9.]*\).*/\1 \2/p')
-check_that "the cost is that of the header, but for the end" \
+check_that "the status has the header's cost, but for the end" \
 	"$(value er.prom cpu_seconds_total) > 0 &&
 	 $(value er.prom cpu_seconds_total) <= $(echo "$cost" | awk '{ print $1 + $2 + 0.01 }')" "$cost; $(cat er.prom)"
-check_that "elapsed is the recording's" "$(value er.prom elapsed_seconds_total) >= 5.5" "$(cat er.prom)"
-check "nothing else is left beside it" [ -z "$(find . -maxdepth 1 -name '.er.prom*')" ]
+check_that "elapsed time in the status is the recording's" "$(value er.prom elapsed_seconds_total) >= 5.5" "$(cat er.prom)"
+check "no other file is left beside the status file" [ -z "$(find . -maxdepth 1 -name '.er.prom*')" ]
 
 "$er_kernel" -o no.er -t 0.3 --status nowhere/er.prom >out 2>err
-check_that "a missing directory is one sentence" "$? == 1 && $(wc -l <err) == 1" "$(cat err)"
-check "and nothing is recorded" [ ! -e no.er ]
+check_that "--status in a missing directory is refused with one sentence" "$? == 1 && $(wc -l <err) == 1" "$(cat err)"
+check "--status in a missing directory: nothing is recorded" [ ! -e no.er ]

@@ -15,12 +15,12 @@ while kill -0 $pid 2>/dev/null; do
 	sleep 0.1
 done
 wait $pid
-check_that "survives" "$? == 0 && $(truth out processes) == 10000" "$(cat err)"
-check_that "within 256 MB" "$peak > 0 && $peak < 262144" "VmHWM $peak kB"
-check "opens" "$er_print" -header -functions storm.er
+check_that "the recorder survives a storm of processes" "$? == 0 && $(truth out processes) == 10000" "$(cat err)"
+check_that "a storm of processes: the recorder's memory stays within 256 MB" "$peak > 0 && $peak < 262144" "VmHWM $peak kB"
+check "a storm of processes: the experiment opens" "$er_print" -header -functions storm.er
 want=$(truth out children-cpu)
 got=$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions storm.er 2>/dev/null | total_cpu)
-check_that "holds what the processes used" "$got > 0.9 * $want" "got $got, getrusage $want"
+check_that "a storm of processes: the experiment has their CPU time" "$got > 0.9 * $want" "got $got, getrusage $want"
 
 # Trace every wait of such a storm, which is more than can be written in time. The recording still
 # ends on time, and each thread with a packet has its total.

@@ -29,13 +29,13 @@ END
 check_that "-T pid/tid: the thread's CPU time is recorded exactly" \
 	"$got >= $least - 0.02 && $got <= $most + 0.02 + 0.01 * $most && $most > 0" \
 	"got $got, ran $least to $most"
-check_that "and no other thread" \
+check_that "-T pid/tid records no other thread" \
 	"$(query 'distinct(THRID) from packets where ON_CPU' thread.er) == 1"
 
 must_record process.er -p high -t 2 -T "$spin"
 check_that "-T pid records all its threads" \
 	"$(query 'distinct(THRID) from packets where ON_CPU' process.er) == 2"
-check_that "and no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
+check_that "-T pid records no other process" "$(pids=$other; seconds_of beta i.totalcpu process.er) == 0"
 
 # Statistics: the times of the two threads only.
 got=$("$er_print" -statistics process.er 2>/dev/null | sed -n 's/^Total Thread Time.*: *//p')
@@ -53,13 +53,13 @@ must_record ends.er -p high -t 3 -T "$short/$ending"
 wait $short
 check_that "a thread that ends during the run: its CPU time is recorded" \
 	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
-check "and the experiment is closed" grep -q 'kind="exit"' ends.er/log.xml
+check "-T: the experiment is closed when the thread has ended" grep -q 'kind="exit"' ends.er/log.xml
 
 # A process may end while the list is read. awk stops at a file that has disappeared.
 kthread=$(cat /proc/[0-9]*/stat 2>/dev/null | awk '$2 ~ /ksoftirqd\/0|rcu_/ { print $1; exit }')
 record kthread.er -p high -t 1 -T "0/$kthread"
 check "-T 0/kthread runs" "$er_print" -header full kthread.er
-check_that "and records nobody else" \
+check_that "-T 0/kthread records no other thread" \
 	"$(query "count() from packets where ON_CPU && THRID != $kthread" kthread.er) == 0"
 
 refused() # NAME TARGET

@@ -31,12 +31,12 @@ done
 
 must_record probed.er -F '=^spin$' -p high -q 0 -- "$syn/spin" 'outer>alpha:1'
 hits=$(awk -v f="$syn/spin" '$1 == f && $2 == "alpha" { print $3 }' $events/uprobe_profile)
-check_that "the probe is hit" "${hits:-0} >= 1" "$(cat $events/uprobe_profile)"
+check_that "uretprobes: the probe is hit" "${hits:-0} >= 1" "$(cat $events/uprobe_profile)"
 # Another program named spin may run at the same time.
 pids=$(truth record.out pid | cut -d. -f1)
 all=$(seconds_of '<Total>' i.user probed.er)
 failed=$(seconds_of '<Stack-unwind-failed>' i.user probed.er)
-check_that "stacks on CPUs are complete" "$failed <= 0.01 * $all && $all > 0.5" "$failed of $all: $pids"
+check_that "uretprobes: stacks on CPUs are complete" "$failed <= 0.01 * $all && $all > 0.5" "$failed of $all: $pids"
 all=$(seconds_of alpha e.user probed.er)
 for function in inner outer main __libc_start_call_main; do
 	got=$(seconds_of $function i.user probed.er)

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/contend"
-[ -f w.er/threads.xml ] || { not_ok "threads.xml is there"; exit 1; }
+[ -f w.er/threads.xml ] || { not_ok "a recording with waits has threads.xml"; exit 1; }
 
 # Select by process: COMM would leave out what its first thread did before it started the program.
 pid=$(query 'pid from thread where comm eq "contend"' w.er | head -n 1)
@@ -28,7 +28,7 @@ if [ $status != 0 ] && "$er_print" -header full w.er | grep -q '^\*\*\* Lost: [1
 	skip "the states of each of its threads add up to its time" \
 		"$("$er_print" -header full w.er | grep -m1 '^\*\*\* Lost')"
 else
-	check "the states of each of its threads add up to its time" [ $status = 0 ]
+	check "the states of each of the load's threads add up to its time" [ $status = 0 ]
 fi
 [ "$failures" = 0 ] || sed 's/^/#   /' sums
 

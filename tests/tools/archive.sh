@@ -25,32 +25,32 @@ fresh
 mapped a.er
 functions() { er_print -printmode , -functions "$1" 2>/dev/null | grep -v '<Total>'; }
 functions a.er >"$tmp/before"
-check "names" er_archive a.er
-check_that "both objects, not the kernel" "\"$(files a.er)\" == \"lib prog\"" "$(ls a.er/archives)"
+check "er_archive writes symbol files" er_archive a.er
+check_that "er_archive archives both objects, and not the kernel" "\"$(files a.er)\" == \"lib prog\"" "$(ls a.er/archives)"
 rm -f prog lib
 functions a.er >"$tmp/after"
-check "are the same without the files" cmp "$tmp/before" "$tmp/after"
-check "again, without the files" er_archive a.er
+check "functions have the same names when the objects are gone" cmp "$tmp/before" "$tmp/after"
+check "er_archive succeeds when the objects are gone but archived" er_archive a.er
 check_that "no warning is printed" "! $(test -e a.er/archive.log; echo $((! $?)))"
 
 fresh
 mapped a.er
-check "used objects only" er_archive -a usedldobjects a.er
-check_that "is one" "\"$(files a.er)\" == \"prog\"" "$(ls a.er/archives)"
-check "as copies" cmp prog a.er/archives/prog_*
+check "-m used archives" er_archive -a usedldobjects a.er
+check_that "used objects: one is archived" "\"$(files a.er)\" == \"prog\"" "$(ls a.er/archives)"
+check "er_archive copies objects" cmp prog a.er/archives/prog_*
 check "symbol files do not replace a copy" er_archive a.er
-check "still a copy" cmp prog a.er/archives/prog_*
+check "a copy is still there after er_archive without -A" cmp prog a.er/archives/prog_*
 check "-A replaces symbol files with copies" er_archive -A a.er
-check "by a copy" cmp lib a.er/archives/lib_*
+check "-A leaves a copy of the object" cmp lib a.er/archives/lib_*
 check "-F replaces symbol files" er_archive -F a.er
-check_that "in place of the copy" "$(stat -c %s a.er/archives/prog_*) < $(stat -c %s prog)"
+check_that "-F puts a symbol file in place of a copy" "$(stat -c %s a.er/archives/prog_*) < $(stat -c %s prog)"
 er_archive -A a.er && er_archive -F -m nothing a.er
 check "-F is ignored with -m" cmp prog a.er/archives/prog_*
 
 fresh
 mapped a.er
 check "-m" er_archive -m 'li[b]$' a.er
-check_that "chooses" "\"$(files a.er)\" == \"lib\"" "$(ls a.er/archives)"
+check_that "-m archives the objects that match" "\"$(files a.er)\" == \"lib\"" "$(ls a.er/archives)"
 check "-a off" er_archive -a off a.er
 
 # A program whose sources are in this directory.
@@ -63,7 +63,7 @@ check "-a src" er_archive -q -m 'one|two' -a src a.er
 check_that "-a src archives only the sources" "\"$(files a.er)\" == \"one.c two.c\"" "$(ls a.er/archives)"
 check "whole" cmp one.c a.er/archives/one.c_*
 check "-a on" er_archive -q -m "$PWD" -a on a.er
-check_that "is all" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/archives)"
+check_that "-a on archives all objects" "\"$(files a.er)\" == \"lib one.c prog two.c\"" "$(ls a.er/archives)"
 echo >>two.c && rm -rf a.er/archives
 check_that "a changed source is not archived" "$(er_archive -m two -a src a.er 2>&1 |
 	grep -c '1 of its .* source files are not here, changed since') == 1 && \"$(files a.er)\" == \"\""
@@ -72,7 +72,7 @@ rm -rf a.er/archives && touch -d '2020-02-02' two.c
 main=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
 sed -i "s/foffset=\"+0x1000\"/foffset=\"+0x$(printf '%x' $((0x$main - 0xc)))\"/" a.er/map.xml
 check "-a usedsrc" er_archive -q -a usedsrc a.er
-check_that "is the source of main" "\"$(files a.er)\" ~ /^one.c/ && \"$(files a.er)\" !~ /two.c/" \
+check_that "-a usedsrc archives the source of main" "\"$(files a.er)\" ~ /^one.c/ && \"$(files a.er)\" !~ /two.c/" \
 	"$(ls a.er/archives) $(er_export a.er | grep ^stack)"
 
 fresh
@@ -81,12 +81,12 @@ mkdir common
 cp -R a.er b.er
 check "-d" er_archive -d common -A a.er
 check "-d for another experiment" er_archive -d common -A b.er
-check_that "keeps one copy" "$(ls common | wc -l) == 2" "$(ls common)"
-check "links lead there" cmp prog a.er/archives/prog_*
+check_that "-d keeps one copy for two experiments" "$(ls common | wc -l) == 2" "$(ls common)"
+check "-d: archives/ has links to the copies" cmp prog a.er/archives/prog_*
 rm -f prog lib
 functions a.er >one && functions b.er >two
-check "er_print finds it" cmp one two
-check_that "er_print names functions by it" "$(functions a.er | grep -c 'no functions found') == 0" "$(functions a.er)"
+check "er_print opens an experiment archived with -d" cmp one two
+check_that "er_print names functions by a copy in the -d directory" "$(functions a.er | grep -c 'no functions found') == 0" "$(functions a.er)"
 
 # Warnings go to standard error and into the experiment.
 fresh
@@ -94,7 +94,7 @@ mapped a.er gone
 er_archive a.er 2>"$tmp/err"
 check_that "a missing object is a warning" "$? == 0 && $(grep -c "prog: is not archived: no such file" "$tmp/err") == 1" "$(cat "$tmp/err")"
 check_that "the warning is in archive.log" "$(grep -c 'prog: is not archived' a.er/archive.log) == 1"
-check_that "-q says nothing" "\"$(er_archive -q a.er 2>&1)\" == \"\""
+check_that "-q prints no warning" "\"$(er_archive -q a.er 2>&1)\" == \"\""
 cp "$syn/spin" prog
 check_that "a changed object is not archived" "$(er_archive a.er 2>&1 | grep -c 'prog: is not archived: changed after') == 1"
 check_that "its symbol file is missing" "\"$(files a.er)\" == \"lib\""
@@ -112,8 +112,8 @@ refuses "-d" "cannot open" er_archive -d nowhere a.er
 refuses "-m" "not a regular expression" er_archive -m '(' a.er
 refuses "-m without argument" "needs an argument" er_archive -m
 printf '#analyzer experiment group\na.er\n' >g.erg
-check "a group" er_archive g.erg
-check_that "its members" "\"$(files a.er)\" == \"lib prog\""
+check "er_archive takes a group" er_archive g.erg
+check_that "er_archive of a group archives its members" "\"$(files a.er)\" == \"lib prog\""
 check "another machine, with -F" er_archive -F -q s.er
 
 # A file that is no ELF file is no load object and is not copied.
@@ -155,8 +155,8 @@ fresh
 mapped a.er && cp -R a.er closed.er && sed -i '/kind="exit"/d' a.er/log.xml && cp -R a.er other.er
 sed -i 's/hostname="[^"]*"/hostname="elsewhere"/' other.er/log.xml
 check_that "er_print archives an abandoned experiment" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 1"
-check_that "both objects" "\"$(files a.er)\" == \"lib prog\""
-check_that "once" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 0"
+check_that "er_print archives both objects of an abandoned experiment" "\"$(files a.er)\" == \"lib prog\""
+check_that "er_print archives an abandoned experiment once" "$(er_print -functions a.er 2>&1 | grep -c 'archived now') == 0"
 er_print -functions closed.er other.er >/dev/null 2>&1
 check_that "neither a closed experiment nor another machine's" "$(ls -d closed.er/archives other.er/archives 2>/dev/null | wc -l) == 0"
 
@@ -172,7 +172,7 @@ er_archive -F a.er
 check_that "a planted link is not written through" "\"$(cat victim)\" == \"keep\""
 ln -s "$PWD/victim" a.er/archive.log; rm -f prog a.er/archives/prog*
 er_archive -q a.er 2>/dev/null
-check_that "nor archive.log" "\"$(cat victim)\" == \"keep\""
+check_that "a planted archive.log is not written through" "\"$(cat victim)\" == \"keep\""
 
 [ "$(id -u)" = 0 ] || { skip "full disk" "needs root"; exit; }
 fresh

@@ -52,9 +52,9 @@ check_that "a hidden object is one frame" "$(grep -c 'ksys_write' out) == 0 &&
 # Files.
 fresh
 put rec.1.er a.er
-check "the name follows the experiment's" er_export --to folded a.er
-check_that "and the format's" "$(cat a.folded | wc -l) == 1" "$(ls)"
-check_that "nothing else is left" "\"$(echo *)\" == \"a.er a.folded\""
+check "the file's name begins with the experiment's" er_export --to folded a.er
+check_that "the file's name ends as the format says" "$(cat a.folded | wc -l) == 1" "$(ls)"
+check_that "no temporary file is left by an export" "\"$(echo *)\" == \"a.er a.folded\""
 mkdir d && ln -s ../real d/link && echo old >real
 er_export --to folded -o d/link a.er
 check_that "a link's target is replaced" "$(grep -c '^main;r;r;r 1000$' real) == 1 && $([ -L d/link ]; echo $?) == 0"

@@ -9,7 +9,7 @@
 # Every command, without arguments. Commands that need one say so.
 er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' |
 	grep -vxE 'quit|help|script|outfile|appendfile' >"$tmp/commands"
-check_that "there are commands" "$(wc -l <"$tmp/commands") > 30"
+check_that "the list of commands to try is not empty" "$(wc -l <"$tmp/commands") > 30"
 
 # all_views EXPERIMENT: status 0 if er_print ended by itself, in time, with printable
 # output.
@@ -102,9 +102,9 @@ fresh
 put sys.1.er x.er
 mv x.er/_work_PID_12.1.er "x.er/_$(printf '\033[31m\nx')_PID_12.1.er"
 ln -s ../.. x.er/_up.er && ln -s . x.er/_self.er && mkfifo x.er/_fifo.er && mkdir x.er/_empty.er
-check "names of descendants" all_views x.er
-check "… exported" exported x.er
-check_that "… a link is no descendant" "$(er_print -experiment_list x.er 2>/dev/null | grep -c '_up\|_self') == 0"
+check "hostile names of descendants are printed safely" all_views x.er
+check "hostile names of descendants are exported safely" exported x.er
+check_that "a link is no descendant" "$(er_print -experiment_list x.er 2>/dev/null | grep -c '_up\|_self') == 0"
 
 # Characters that are invisible or change the direction of writing: in each format, in
 # exports and in messages.
@@ -126,7 +126,7 @@ done
 er_export "x$hidden.er" >out 2>err
 er_archive -F "x$hidden.er" >>out 2>>err
 er_cp "none$hidden.er" y.er 2>>err
-check_that "exports and messages, too" \
+check_that "exports and messages: hidden characters are escaped" \
 	"$(shows_hidden out err | wc -l) == 0 && $(grep -c 'xe2.*x80.*xae' out) > 0 &&
 	$(grep -c 'xe2.x80.xae' err) > 0" "$(shows_hidden out err | cat -v | head -n 3)"
 

@@ -21,7 +21,7 @@ check_rest()
 
 	check_that "$1: the report is cut short" "$lines > 10 && $lines < $whole - 100" "$lines of $whole"
 	[ -z "$(tail -c 1 got)" ] && ok "$1: the output ends with a whole line" || not_ok "$1: the output ends with a whole line" "$(tail -n 1 got)"
-	tail -n 2 got | grep -q "^Interrupted" && ok "$1: it says so" || not_ok "$1: it says so" "$(tail -n 2 got)"
+	tail -n 2 got | grep -q "^Interrupted" && ok "$1: a message says that the report was cut" || not_ok "$1: a message says that the report was cut" "$(tail -n 2 got)"
 	head -n $((lines - 5)) got | cmp -s - "$2" && ok "$1: the lines before the end are unchanged" ||
 		not_ok "$1: the lines before the end are unchanged" "$(head -n $((lines - 5)) got | diff - "$2" | head -n 5)"
 }
@@ -37,7 +37,7 @@ wait $pid
 status=$?
 exec 3<&-
 check_that "alone: status 130" "$status == 130" "$status"
-grep -q "interrupted" err && ok "alone: a message says so" || not_ok "alone: a message says so" "$(cat err)"
+grep -q "interrupted" err && ok "alone: a message says that the report was cut" || not_ok "alone: a message says that the report was cut" "$(cat err)"
 head -n $(($(wc -l <got) - 5)) whole >expected
 check_rest alone expected
 

@@ -8,7 +8,7 @@ put waits.1.er before.er after.er ktest.1.er
 rm -f .er.rc
 
 sed -n '/^\.Sh RECIPES/,/^\.Sh SEE/s/^\.Li "\(.*\)"$/\1/p' "$top/docs/man/er_print.1" >recipes
-check_that "there are some" "$(wc -l <recipes) >= 20" "$(wc -l <recipes)"
+check_that "er_print(1) has at least 20 recipes" "$(wc -l <recipes) >= 20" "$(wc -l <recipes)"
 while read -r recipe; do
 	rm -f functions.csv
 	sh -c "$recipe" >out 2>err </dev/null

@@ -6,8 +6,8 @@
 
 fresh
 put sys.1.er a.er b.er c.er
-check "several" er_rm a.er b.er/
-check_that "and no other" "\"$(ls)\" == \"c.er\"" "$(ls)"
+check "er_rm removes several experiments" er_rm a.er b.er/
+check_that "er_rm removes no other experiment" "\"$(ls)\" == \"c.er\"" "$(ls)"
 
 fresh
 mkdir dir
@@ -31,7 +31,7 @@ check_that "-f: does not remove it either" "\"$(er_rm -f dir/g.erg; ls elsewhere
 	"$(ls elsewhere dir)"
 printf '#analyzer experiment group\na.er\nsub/b.er\n%s\n' "$PWD/elsewhere/c.er" >dir/g.erg
 check "-a removes members outside" er_rm -a dir/g.erg
-check_that "and nothing is left" "$(find . -name '*.er*' | wc -l) == 0" "$(find .)"
+check_that "-a leaves no member of the group" "$(find . -name '*.er*' | wc -l) == 0" "$(find .)"
 
 fresh
 put rec.1.er a.er
@@ -57,8 +57,8 @@ mkdir outside && echo precious >outside/file
 put rec.1.er a.er
 mkdir a.er/archives && ln -s ../../outside a.er/archives/dir && ln -s ../outside/file a.er/notes
 ln -s ../outside a.er/_x.er && mkfifo a.er/profile2
-check "planted links" er_rm a.er
-check_that "lead nowhere" "\"$(cat outside/file) $(ls)\" == \"precious outside\"" "$(ls)"
+check "er_rm removes an experiment with planted links" er_rm a.er
+check_that "er_rm removes nothing that planted links lead to" "\"$(cat outside/file) $(ls)\" == \"precious outside\"" "$(ls)"
 
 fresh
 put rec.1.er a.er
@@ -66,4 +66,4 @@ sed -i -e '/kind="exit"/d' -e "s/hostname=\"[^\"]*\"/hostname=\"$(uname -n)\"/" 
 echo "<recorder version=\"1\" pid=\"$$\" state=\"running\"/>" >a.er/recorder.xml
 refuses "still being recorded" "still being recorded by er_kernel (process $$)" er_rm a.er
 check "still being recorded, -f" er_rm -f a.er
-check "-f removed it" test ! -e a.er
+check "er_rm -f removes an experiment that is still being recorded" test ! -e a.er

@@ -12,10 +12,10 @@ for tool in er_cp er_mv; do
 	same "$tool: everything arrived" keep.er b.er
 	check_that "$tool: mode and time are kept" \
 		"\"$(stat -c '%a %y' b.er/profile | cut -c1-14)\" == \"640 2020-02-02\""
-	check "$tool: er_print reads it" er_print -functions b.er
+	check "$tool: er_print reads the new experiment" er_print -functions b.er
 	if [ $tool = er_cp ]; then same "er_cp leaves the first" keep.er a.er
-	else check "er_mv takes it away" test ! -e a.er; fi
-	check_that "$tool: nothing else is there" "\"$(ls -A | tr '\n' ' ')\" ~ /^(a.er )?b.er keep.er $/" "$(ls -A)"
+	else check "er_mv: the old experiment is gone" test ! -e a.er; fi
+	check_that "$tool: no other file is there" "\"$(ls -A | tr '\n' ' ')\" ~ /^(a.er )?b.er keep.er $/" "$(ls -A)"
 
 	fresh
 	put hostile.1.er a.er
@@ -31,7 +31,7 @@ for tool in er_cp er_mv; do
 	check "$tool a group into a directory" $tool dir/g.erg other
 	check_that "$tool: group and members are in it" "\"$(ls other | tr '\n' ' ')\" == \"a.er b.er g.erg \""
 	check "$tool: the group can be read" er_print -experiment_list other/g.erg
-	[ $tool = er_cp ] || check_that "er_mv: the old ones are gone" "\"$(ls dir)\" == \"\"" "$(ls dir)"
+	[ $tool = er_cp ] || check_that "er_mv: the old group and members are gone" "\"$(ls dir)\" == \"\"" "$(ls dir)"
 
 	fresh
 	put rec.1.er a.er b.er
@@ -77,7 +77,7 @@ sed -i -e '/kind="exit"/d' -e "s/hostname=\"[^\"]*\"/hostname=\"$(uname -n)\"/" 
 echo "<recorder version=\"1\" pid=\"$$\" state=\"running\"/>" >a.er/recorder.xml
 refuses "er_mv: still being recorded" "still being recorded by er_kernel (process $$)" er_mv a.er b.er
 check "er_cp: still being recorded" er_cp a.er b.er
-check_that "er_cp says so" "$(er_cp a.er c.er 2>&1 | grep -c 'still being recorded') == 1"
+check_that "er_cp: a message says that the experiment is still being recorded" "$(er_cp a.er c.er 2>&1 | grep -c 'still being recorded') == 1"
 echo '<recorder version="1" pid="1" state="running"/>' >a.er/recorder.xml
 touch -d '1990-01-01' a.er/recorder.xml
 check "er_mv: a process of the same number is no recorder" er_mv a.er d.er
