@@ -32,6 +32,20 @@ check_that "the status has the header's cost, but for the end" \
 check_that "elapsed time in the status is the recording's" "$(value er.prom elapsed_seconds_total) >= 5.5" "$(cat er.prom)"
 check "no other file is left beside the status file" [ -z "$(find . -maxdepth 1 -name '.er.prom*')" ]
 
+# In a rolled recording the figures are those of all segments.
+"$er_kernel" -o roll.1.er -p high -q 0 --roll 1s --status roll.prom -- "$syn/spin" alpha:3 >out 2>err
+recorded=$(for s in roll.*.er; do query 'sum(recorded) from ring' "$s"; done | awk '{ n += $1 } END { print n }')
+check_that "counters go on from segment to segment" "$(ls -d roll.*.er | wc -l) > 1 &&
+	$(value roll.prom 'records_total{kind="sample"}') == $recorded &&
+	$(value roll.prom elapsed_seconds_total) >= 3" "recorded $recorded; $(cat roll.prom err)"
+lines=$(cat roll.*.er/processes.xml | grep -c '^<process ')
+spins=$(cat roll.*.er/processes.xml | grep -c '^<process .* comm="spin"')
+check_that "a process of several segments counts once" \
+	"$spins > 1 && $(value roll.prom processes_total) < $lines" "$lines lines, $spins of spin; $(cat roll.prom)"
+walked=$(for s in roll.*.er; do query 'built from tables' "$s"; done)
+check_that "each segment counts its own unwind tables" \
+	"$(echo "$walked" | head -n 1) > $(echo "$walked" | tail -n 1)" "$(echo $walked)"
+
 "$er_kernel" -o no.er -t 0.3 --status nowhere/er.prom >out 2>err
 check_that "--status in a missing directory is refused with one sentence" "$? == 1 && $(wc -l <err) == 1" "$(cat err)"
 check "--status in a missing directory: nothing is recorded" [ ! -e no.er ]

@@ -222,6 +222,100 @@ static void test_many_files(void **state)
 	clean_up(&p);
 }
 
+/* --- files that no process maps any more --- */
+
+static bool is_archived(const struct place *p, const char *path)
+{
+	int fd = archive_open(p->fd, path);
+
+	closep(&fd);
+	return fd >= 0;
+}
+
+static void test_unmapped_files_are_closed(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	struct mapping m = put_elf(&p);
+
+	m.file = 5;
+	binaries_get(b, getpid(), &m);
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_unmapped(b, 4);
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_unmapped(b, 5);
+	assert_int_equal(binaries_nopen(b), 0);
+	/* It is mapped again. */
+	m.file = 6;
+	binaries_get(b, getpid(), &m)->wanted = true;
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_unmapped(b, 6);
+	assert_int_equal(binaries_nopen(b), 1);
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
+	assert_true(is_archived(&p, p.file));
+	assert_int_equal(binaries_nopen(b), 0);
+	assert_int_equal(binaries_unreadable(b), 0);
+	binaries_free(b);
+	clean_up(&p);
+}
+
+/* The archive of a mapped file is kept for later segments, that of another file is not. */
+static void test_a_segment_forgets_unmapped_files(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	struct mapping m = put_elf(&p);
+	struct binary *f;
+
+	binaries_share(b);
+	m.file = 1;
+	binaries_get(b, getpid(), &m)->wanted = true;
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
+	binaries_next(b, p.fd, UINT64_MAX);
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_unmapped(b, 1);
+	assert_int_equal(binaries_nopen(b), 0);
+	binaries_next(b, p.fd, UINT64_MAX);
+	/* Another file, which has this path now: it has the plain name, and is archived itself. */
+	assert_int_equal(unlink(p.file), 0);
+	m = put_elf(&p);
+	m.file = 2;
+	f = binaries_get(b, getpid(), &m);
+	assert_string_equal(f->name, p.file);
+	assert_int_equal(binaries_nopen(b), 1);
+	assert_int_equal(binaries_unreadable(b), 0);
+	binaries_free(b);
+	clean_up(&p);
+}
+
+/* Files of all segments: neither descriptors nor names add up. */
+static void test_names_of_many_segments(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	struct mapping m = put_elf(&p), kept = m;
+	char name[96];
+
+	binaries_share(b);
+	kept.file = 1;
+	binaries_get(b, getpid(), &kept);
+	m.path = name;
+	m.file = 2;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "%s/%d", p.dir, i);
+		assert_int_equal(link(p.file, name), 0);
+		assert_string_equal(binaries_get(b, getpid(), &m)->name, name);
+		assert_int_equal(unlink(name), 0);
+		binaries_unmapped(b, 2);
+		if (i % 100 == 0)
+			binaries_next(b, p.fd, UINT64_MAX);
+	}
+	assert_int_equal(binaries_nopen(b), 1);
+	assert_string_equal(binaries_get(b, getpid(), &kept)->name, p.file);
+	binaries_free(b);
+	clean_up(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +326,9 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_program_is_not_taken),
 		cmocka_unit_test(test_what_is_no_file_is_not_opened),
 		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_unmapped_files_are_closed),
+		cmocka_unit_test(test_a_segment_forgets_unmapped_files),
+		cmocka_unit_test(test_names_of_many_segments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

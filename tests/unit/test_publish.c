@@ -58,6 +58,108 @@ static void test_numbers_are_bounded(void **state)
 	files_free(&f);
 }
 
+/* --- files that no process maps --- */
+
+struct let_go {
+	uint32_t numbers[FILES_UNMAPPED], refused;
+	size_t n, reused;
+};
+
+static bool let_go(void *ctx, uint32_t number)
+{
+	struct let_go *l = ctx;
+
+	if (number == l->refused)
+		return false;
+	l->numbers[l->n++] = number;
+	return true;
+}
+
+static void reused(void *ctx, uint32_t number)
+{
+	struct let_go *l = ctx;
+
+	assert_int_equal(number, l->numbers[l->reused++]);
+}
+
+static uint32_t number_of(struct files *f, uint64_t ino)
+{
+	return files_number(f, &(struct mapping){ .dev = 1, .ino = ino, .path = "/f" });
+}
+
+/* All files but those mapped last are let go, those first that were unmapped first. */
+static void test_unmapped_files_are_let_go(void **state)
+{
+	enum { ALL = FILES_UNMAPPED + 6, MAPPED = 3, EARLIER = 5, REFUSED = 2 };
+	struct let_go l = { .refused = REFUSED };
+	struct files f = { 0 };
+
+	for (uint32_t i = 1; i <= ALL; i++)
+		assert_int_equal(number_of(&f, i), i);
+	assert_true(files_grew(&f));
+	files_look(&f);
+	for (uint32_t i = 1; i <= ALL; i++)
+		if (i != EARLIER)
+			files_see(&f, i);
+	files_trim(&f, let_go, &l);
+	assert_int_equal(l.n, 0);
+	assert_false(files_grew(&f));
+	files_look(&f);
+	files_see(&f, MAPPED);
+	files_see(&f, 0);
+	files_trim(&f, let_go, &l);
+	assert_int_equal(l.n, 4);
+	assert_int_equal(l.numbers[0], EARLIER);
+	assert_int_equal(l.numbers[1], 1);
+	assert_int_equal(l.numbers[2], 4);
+	assert_int_equal(l.numbers[3], 6);
+	assert_int_equal(files_in_use(&f), ALL - 4);
+	assert_int_equal(number_of(&f, MAPPED), MAPPED);
+	files_free(&f);
+}
+
+/* A number goes to another file only after files_reuse. */
+static void test_numbers_are_used_again_later(void **state)
+{
+	struct let_go l = { 0 };
+	struct files f = { 0 };
+
+	for (uint32_t i = 1; i <= FILES_UNMAPPED + 2; i++)
+		number_of(&f, i);
+	files_look(&f);
+	files_trim(&f, let_go, &l);
+	assert_int_equal(l.n, 2);
+	/* The same file comes back, and so does another. */
+	assert_int_equal(number_of(&f, 1), FILES_UNMAPPED + 3);
+	assert_int_equal(number_of(&f, 5000), FILES_UNMAPPED + 4);
+	files_reuse(&f, reused, &l);
+	assert_int_equal(l.reused, 2);
+	assert_int_equal(number_of(&f, 5001), 2);
+	assert_int_equal(number_of(&f, 5002), 1);
+	assert_int_equal(number_of(&f, 5003), FILES_UNMAPPED + 5);
+	assert_int_equal(files_in_use(&f), FILES_UNMAPPED + 5);
+	files_free(&f);
+}
+
+/* Any number of files, if only few are mapped at once. */
+static void test_numbers_do_not_run_out(void **state)
+{
+	struct let_go l = { 0 };
+	struct files f = { 0 };
+
+	for (uint64_t ino = 1; ino <= 3 * ER_MAX_FILES; ino++) {
+		assert_true(number_of(&f, ino));
+		if (!files_grew(&f))
+			continue;
+		files_look(&f);
+		l.n = l.reused = 0;
+		files_trim(&f, let_go, &l);
+		files_reuse(&f, reused, &l);
+	}
+	assert_true(f.numbers.len <= FILES_UNMAPPED + FILES_MORE);
+	files_free(&f);
+}
+
 /* --- publishing --- */
 
 struct fixture {
@@ -261,6 +363,9 @@ int main(void)
 		cmocka_unit_test(test_a_file_has_one_number),
 		cmocka_unit_test(test_what_has_no_inode_goes_by_name),
 		cmocka_unit_test(test_numbers_are_bounded),
+		cmocka_unit_test(test_unmapped_files_are_let_go),
+		cmocka_unit_test(test_numbers_are_used_again_later),
+		cmocka_unit_test(test_numbers_do_not_run_out),
 		cmocka_unit_test(test_ranges_are_sorted),
 		cmocka_unit_test(test_a_change_goes_to_another_place),
 		cmocka_unit_test(test_without_room_nothing_is_written),

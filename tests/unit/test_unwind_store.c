@@ -160,6 +160,39 @@ static void drops_only_what_it_must(void **state)
 	store_free(s);
 }
 
+/* A file that no process maps gives its room and its descriptor back; its number starts anew. */
+static void forgets_unmapped_files(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
+	struct store_counts c;
+	uint64_t word;
+
+	store_want(s, getpid(), &f->files[1], 0);
+	assert_int_equal(state_of(f, 1), ER_FILE_PENDING);
+	assert_false(store_forget(s, 1));
+	await(f, s, SEC);
+	assert_true(store_code(s, 1, 0, &word));
+	assert_true(store_forget(s, 1));
+	assert_int_equal(state_of(f, 1), ER_FILE_UNKNOWN);
+	assert_false(store_code(s, 1, 0, &word));
+	assert_true(store_forget(s, 4)); /* never asked for */
+	store_counts(s, &c);
+	assert_int_equal(c.bytes, 0);
+	assert_int_equal(c.evicted, 0);
+	/* Another file has this number. */
+	f->files[2].file = 1;
+	store_want(s, getpid(), &f->files[2], 0);
+	await(f, s, 2 * SEC);
+	f->files[2].file = 2;
+	assert_int_equal(state_of(f, 1), ER_FILE_READY);
+	store_restart_counts(s);
+	store_counts(s, &c);
+	assert_true(c.bytes > 0);
+	assert_int_equal(c.built, 0);
+	store_free(s);
+}
+
 static void refuses_what_never_fits(void **state)
 {
 	struct fixture *f = *state;
@@ -302,6 +335,7 @@ int main(void)
 		WITH_FILES(drops_only_what_it_must), WITH_FILES(refuses_what_never_fits),
 		WITH_FILES(counts_what_is_slow),     WITH_FILES(tries_again_later),
 		WITH_FILES(late_stacks_ask_too),     WITH_FILES(hurried_go_first),
+		WITH_FILES(forgets_unmapped_files),
 		cmocka_unit_test(room_to_come),
 	};
 

@@ -67,7 +67,10 @@ void drain_set_procmap(struct drain *dr, struct procmap *pm)
 void drain_restart(struct drain *dr)
 {
 	procmap_disown(dr->procmap);
+	procmap_reuse_files(dr->procmap);
 	stacks_restart(dr->stacks);
+	if (dr->unwinder)
+		unwinder_restart_counts(dr->unwinder);
 	if (dr->raws)
 		raws_restart(dr->raws);
 	thread_names_free(dr->names);
@@ -422,4 +425,9 @@ uint64_t drain_written(const struct drain *dr, enum er_kind kind)
 uint64_t drain_stacks(const struct drain *dr)
 {
 	return stacks_count(dr->stacks);
+}
+
+size_t drain_nprograms(const struct drain *dr)
+{
+	return dr->nprograms;
 }

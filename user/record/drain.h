@@ -90,5 +90,7 @@ void drain_walks(const struct drain *dr, struct buf *b);
 /* How many records of the kind were written as packets; RESIDUAL counts with CLOCK. */
 uint64_t drain_written(const struct drain *dr, enum er_kind kind);
 uint64_t drain_stacks(const struct drain *dr);
+/* How many programs with packets followed processes have run, in all segments together. */
+size_t drain_nprograms(const struct drain *dr);
 
 #endif

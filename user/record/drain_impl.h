@@ -50,6 +50,7 @@ struct drain {
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
 	uint64_t nwritten[ER_KIND_COUNT];
+	size_t nprograms;
 	VEC(struct er_task) recorders; /* seen so far; for PIDs and start times */
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
 };

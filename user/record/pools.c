@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "analysis/base/alloc.h"
 #include "bpf/frame.h"
 #include "user/record/addresses.h"
 #include "user/record/recording_impl.h"
@@ -58,11 +59,20 @@ void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const s
 
 	if (!f)
 		return;
-	if (!f->name) {
+	if (!f->known) {
+		f->known = true;
 		f->binary = binaries_get(binaries, pid, m);
-		f->name = f->binary ? f->binary->name : m->path;
+		f->path = f->binary ? NULL : xstrdup(m->path);
 	}
 	add_part(f, m->pgoff, m->pgoff + m->len);
+}
+
+void pool_forget_file(struct recording *b, uint32_t file)
+{
+	struct pool_file *f = file_of(b, file);
+
+	free(f->path);
+	*f = (struct pool_file){ 0 };
 }
 
 /* --- pools --- */
@@ -148,7 +158,7 @@ static void write_part(struct recording *b, struct output *p, uint32_t number, u
 		.size = part->to - part->from,
 		.foffset = part->from,
 		.modes = 5,
-		.name = f->name,
+		.name = f->binary ? f->binary->name : f->path,
 		.written = f->binary ? &f->binary->wanted : NULL });
 }
 
@@ -190,7 +200,7 @@ uint64_t output_data(struct recording *b, struct output *p, const struct image *
 	const struct mapping *m = p->pool ? mapping_below(im, address) : NULL;
 	struct pool_file *f = m ? file_of(b, m->file) : NULL;
 
-	if (!f || !f->name)
+	if (!f || !f->known)
 		return address;
 	if (!f->has_extent)
 		f->extent = extent_of_file(im->pid, m);

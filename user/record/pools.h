@@ -25,6 +25,8 @@ struct output *recording_pool(struct recording *b, const struct image *im,
 			      struct binaries *binaries);
 /* Remember a mapping that was added later. */
 void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const struct mapping *m);
+/* The number will belong to another file. Call it only between two segments. */
+void pool_forget_file(struct recording *b, uint32_t file);
 bool output_is_pool(const struct output *p);
 /*
  * The address of a user frame at that time, in an output with user frames. In a pool this first

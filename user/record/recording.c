@@ -82,6 +82,8 @@ static int segment_open(const struct plan *plan, int dirfd, const char *name,
 
 static void recording_free(struct recording *b)
 {
+	vec_for_each(f, &b->pool_files)
+		free(f->path);
 	vec_free(&b->pool_files);
 	ksymtab_close(b->ksyms);
 	free(b);

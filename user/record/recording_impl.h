@@ -18,8 +18,9 @@ struct pool_part {
 };
 
 struct pool_file {
-	const char *name; /* NULL: unknown */
+	bool known;
 	struct binary *binary; /* NULL: it is not archived */
+	char *path;            /* if there is no binary */
 	struct pool_part parts[POOL_PARTS];
 	unsigned nparts;
 	uint64_t extent; /* user/space/extent.h; 0: unknown */

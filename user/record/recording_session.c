@@ -213,8 +213,10 @@ static void show(struct recording_session *s, uint64_t t)
 static void tick(struct recording_session *s, uint64_t t)
 {
 	recording_session_pump(s);
-	if (s->procmap)
+	if (s->procmap) {
 		procmap_expire(s->procmap, drain_oldest(s->drain, t) - KEEP_NS);
+		procmap_trim_files(s->procmap);
+	}
 	recording_session_flush(s);
 	show(s, t);
 	if (s->ctl)

@@ -136,7 +136,7 @@ static int open_capture(struct recording_session *s)
 
 static int open_recording(struct recording_session *s)
 {
-	s->start_ns = now_ns();
+	s->first_ns = s->start_ns = now_ns();
 	s->host.header.start_ns = s->start_ns;
 	s->host.header.start_epoch = time(NULL);
 	if (recording_open(s->name->dirfd, s->name->name, &s->host.header, s->plan, &s->drops, s->d,

@@ -59,23 +59,47 @@ int recording_session_resume(struct recording_session *s)
 
 /* --- the state --- */
 
+static void add_counts(struct record_counts *to, const struct record_counts *n)
+{
+	for (int kind = 0; kind < ER_KIND_COUNT; kind++) {
+		to->of[kind].produced += n->of[kind].produced;
+		to->of[kind].recorded += n->of[kind].recorded;
+		to->of[kind].lost += n->of[kind].lost;
+	}
+}
+
+static uint64_t paused_in_segment(const struct recording_session *s, uint64_t t)
+{
+	return s->recorder_xml.pauses.before_ns + pauses_until(&s->recorder_xml.pauses, t);
+}
+
+void recording_session_add_earlier(struct recording_session *s)
+{
+	struct record_counts counts;
+
+	recorder_xml_counts(&s->recorder_xml, &counts);
+	add_counts(&s->earlier.counts, &counts);
+	s->earlier.bytes += recording_bytes(s->recording);
+	s->earlier.paused_ns += paused_in_segment(s, now_ns());
+}
+
 void recording_session_status(struct recording_session *s, uint64_t t, struct status *ret)
 {
 	*ret = (struct status){
 		.pid = getpid(),
 		.experiment = s->path,
 		.now_ns = t,
-		.elapsed_ns = t - s->start_ns,
-		.paused_ns = s->recorder_xml.pauses.before_ns +
-			     pauses_until(&s->recorder_xml.pauses, t),
-		.bytes = recording_bytes(s->recording),
+		.elapsed_ns = t - s->first_ns,
+		.paused_ns = s->earlier.paused_ns + paused_in_segment(s, t),
+		.bytes = s->earlier.bytes + recording_bytes(s->recording),
 		.cpu_ns = control_cost(&s->control),
-		.nprocesses = recording_nprocesses(s->recording),
+		.nprocesses = s->drain ? drain_nprograms(s->drain) : 0,
 		.shedding = s->control.governor.level,
 		.left_out = governor_left_out(s->control.governor.level),
 		.paused = is_paused(&s->recorder_xml.pauses),
 	};
 	recorder_xml_counts(&s->recorder_xml, &ret->counts);
+	add_counts(&ret->counts, &s->earlier.counts);
 }
 
 /* --- requests --- */

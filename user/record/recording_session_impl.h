@@ -36,6 +36,12 @@
 /* The first entries of `fds`; FD_LOAD only if there is a load. Rings and side band follow. */
 enum { FD_SIGNAL, FD_LOAD };
 
+/* What the earlier segments of the recording have, for its status. */
+struct earlier {
+	struct record_counts counts;
+	uint64_t bytes, paused_ns;
+};
+
 struct recording_session {
 	const struct plan *plan;
 	struct diag *d;
@@ -43,6 +49,7 @@ struct recording_session {
 	struct expname rolled;        /* what `name` points to after the first segment */
 	struct retain *retain;        /* NULL: the recording has one segment */
 	size_t nsegments;             /* that are complete */
+	struct earlier earlier;       /* the sums of these */
 	uint64_t roll_after_ns;       /* not before: the last attempt failed */
 	struct host host;
 	struct load load;
@@ -66,7 +73,8 @@ struct recording_session {
 	char *path;                   /* of the experiment, absolute */
 	struct statusfile *statusfile; /* NULL: none is wanted */
 	struct control control;
-	uint64_t start_ns, stop_ns; /* stop: 0 while the capture runs */
+	uint64_t first_ns;          /* start of the first segment */
+	uint64_t start_ns, stop_ns; /* of this one; stop: 0 while the capture runs */
 	uint64_t pumped_ns;         /* when records were last taken from the rings */
 	sigset_t signals, old_mask;
 	int sigfd;
@@ -98,7 +106,10 @@ int recording_session_capture(struct recording_session *s);
  */
 int recording_session_pause(struct recording_session *s);
 int recording_session_resume(struct recording_session *s);
+/* The status of the recording: all segments together. */
 void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
+/* This segment is complete: from now on it is one of the earlier ones. */
+void recording_session_add_earlier(struct recording_session *s);
 /* Carry out requests that have come by the control socket, or by signals. Neither waits. */
 void recording_session_serve(struct recording_session *s);
 void recording_session_obey(struct recording_session *s);

@@ -180,6 +180,7 @@ static void roll(struct recording_session *s, uint64_t t)
 	if (!cut(s))
 		s->failed = s->over = true;
 	finish(s, now_ns());
+	recording_session_add_earlier(s);
 	recorder_xml_restart(&s->recorder_xml, start_ns);
 	if (s->drain)
 		drain_restart(s->drain);

@@ -66,11 +66,30 @@ static void on_forget(void *ctx, struct image *im)
 		unwinder_forget(dr->unwinder, im, now_ns());
 }
 
+static bool on_unmapped_file(void *ctx, uint32_t file)
+{
+	struct drain *dr = ctx;
+
+	if (dr->unwinder && !unwinder_forget_file(dr->unwinder, file))
+		return false;
+	binaries_unmapped(dr->parts.binaries, file);
+	return true;
+}
+
+static void on_forget_file(void *ctx, uint32_t file)
+{
+	struct drain *dr = ctx;
+
+	pool_forget_file(dr->parts.recording, file);
+}
+
 const struct procmap_hooks drain_hooks = {
 	.mapped = on_mapped,
 	.unmapped = on_unmapped,
 	.changed = on_changed,
 	.forget = on_forget,
+	.unmapped_file = on_unmapped_file,
+	.forget_file = on_forget_file,
 };
 
 /*
@@ -127,8 +146,11 @@ static struct output *adopt(struct drain *dr, struct image *im, bool own)
 		output = recording_add(p->recording, im, p->binaries, stem, command.data);
 	if (!output)
 		output = recording_pool(p->recording, im, p->binaries);
-	if (output)
+	if (output) {
 		process_note(p->recording, output, im, command.data);
+		dr->nprograms += !im->noted;
+		im->noted = true;
+	}
 	buf_free(&command);
 	return output;
 }

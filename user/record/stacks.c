@@ -57,6 +57,7 @@ void stacks_free(struct stacks *st)
 
 void stacks_restart(struct stacks *st)
 {
+	st->n = 0;
 	if (st->raws.len < RAWS_KEPT)
 		return;
 	map_free(&st->old_raws);

@@ -23,8 +23,8 @@ struct stacks *stacks_new(struct recording *recording);
 void stacks_free(struct stacks *st);
 
 /*
- * A new segment begins. Ids of raw stacks are unique, so when there are many the older ones are
- * forgotten; their frames stay.
+ * A new segment begins: definitions are counted from now on. Ids of raw stacks are unique, so when
+ * there are many the older ones are forgotten; their frames stay.
  */
 void stacks_restart(struct stacks *st);
 
@@ -40,7 +40,7 @@ void stacks_keep_equal(struct stacks *st, struct er_stack *s);
  * walk.
  */
 enum er_end stacks_end(const struct stacks *st, uint64_t id);
-/* The number of definitions that came, repeated ones included. */
+/* The number of definitions that came in this segment, repeated ones included. */
 uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);
 /* True if the stack is known and has user frames. A kernel thread's stack has none. */

@@ -18,6 +18,7 @@
 enum {
 	SHARE = 4,           /* a quarter of the files that may be open are for archives */
 	MAX_FILES = 1 << 18, /* further files are named by their paths and not archived */
+	FEW_NAMES = 1024,
 };
 
 struct binaries {
@@ -29,6 +30,7 @@ struct binaries {
 	struct map by_file; /* hash of path, device and inode to struct binary * */
 	struct map by_path; /* path (its id) to the first file seen under it */
 	VEC(struct binary *) files;
+	VEC(struct binary *) unused; /* forgotten ones; the arena cannot free them */
 	struct arena arena; /* the memory of all struct binary */
 	size_t nopen, max_open;
 	bool share;
@@ -68,6 +70,7 @@ void binaries_free(struct binaries *b)
 	if (b->expdir >= 0)
 		close(b->expdir);
 	vec_free(&b->files);
+	vec_free(&b->unused);
 	arena_free(&b->arena);
 	map_free(&b->by_file);
 	map_free(&b->by_path);
@@ -86,15 +89,18 @@ void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx)
 	b->relief_ctx = ctx;
 }
 
-void binaries_next(struct binaries *b, int expdir, uint64_t room)
+static void close_file(struct binaries *b, struct binary *f)
 {
-	if (!b->keep)
-		return;
-	close(b->expdir);
-	b->expdir = fcntl(expdir, F_DUPFD_CLOEXEC, 0);
-	b->room = room;
-	vec_for_each(f, &b->files)
-		(*f)->wanted = (*f)->left = false;
+	b->nopen -= f->fd >= 0;
+	closep(&f->fd);
+	f->fd = -1;
+}
+
+static void close_archive(struct binaries *b, struct binary *f)
+{
+	b->nshared -= f->archived >= 0;
+	closep(&f->archived);
+	f->archived = -1;
 }
 
 /* Keep the archive open: the file itself may be gone by the time the next segment needs it. */
@@ -125,13 +131,11 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 	f->unreadable = err < 0 && !f->left;
 	if (b->share && err == -EFBIG)
 		return err;
-	if (!err)
+	if (!err && !f->unmapped)
 		remember(b, f);
-	if (b->share && !err && f->archived < 0)
+	if (b->share && !err && f->archived < 0 && !f->unmapped)
 		return 0; /* the next segment archives it again */
-	close(f->fd);
-	f->fd = -1;
-	b->nopen--;
+	close_file(b, f);
 	return err;
 }
 
@@ -163,6 +167,14 @@ static const char *name_of(struct binaries *b, uint64_t file, pid_t pid, const s
 	return strtab_intern(&b->strings, longer);
 }
 
+/* It has another number if the earlier one was let go. */
+static struct binary *mapped_again(struct binary *f, const struct mapping *m)
+{
+	f->unmapped = false;
+	f->file = m->file;
+	return f;
+}
+
 struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m)
 {
 	uint64_t file = hash64(m->dev ^ hash64(m->ino)) ^ hash_bytes(m->path, strlen(m->path));
@@ -178,14 +190,112 @@ struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping 
 	}
 	at = map_put(&b->by_file, file, &fresh);
 	if (!fresh)
-		return (struct binary *)(uintptr_t)*at;
-	f = arena_alloc(&b->arena, sizeof(*f));
-	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1, .archived = -1 };
+		return mapped_again((struct binary *)(uintptr_t)*at, m);
+	f = b->unused.len ? b->unused.data[--b->unused.len] : arena_alloc(&b->arena, sizeof(*f));
+	*f = (struct binary){ .name = name_of(b, file, pid, m), .fd = -1, .archived = -1,
+			      .path = strtab_intern(&b->strings, m->path), .key = file,
+			      .file = m->file };
 	*at = (uintptr_t)f;
 	vec_push(&b->files, f);
 	keep_open(b, f, pid, m);
 	return f;
 }
+
+/* --- files that are no longer mapped --- */
+
+/*
+ * While a file is open no other file gets its inode. Once it is closed, another file may have this
+ * inode and this path.
+ */
+static void forget_key(struct binaries *b, const struct binary *f)
+{
+	uint64_t *at = map_get(&b->by_file, f->key);
+
+	if (at && *at == (uintptr_t)f)
+		map_remove(&b->by_file, f->key);
+}
+
+void binaries_unmapped(struct binaries *b, uint32_t file)
+{
+	vec_for_each(at, &b->files) {
+		struct binary *f = *at;
+
+		if (!file || f->file != file)
+			continue;
+		f->unmapped = true;
+		f->file = 0;
+		if (!f->wanted) {
+			close_file(b, f);
+			close_archive(b, f);
+		}
+		if (f->fd < 0)
+			forget_key(b, f);
+	}
+}
+
+static void forget(struct binaries *b, struct binary *f)
+{
+	uint32_t path = strtab_id(&b->strings, f->path);
+	uint64_t *first = map_get(&b->by_path, path);
+
+	close_file(b, f);
+	close_archive(b, f);
+	forget_key(b, f);
+	if (first && *first == f->key)
+		map_remove(&b->by_path, path);
+	vec_push(&b->unused, f);
+}
+
+/* Most names are those of files that were forgotten. */
+static void drop_names(struct binaries *b)
+{
+	struct strtab all = b->strings;
+	struct map first = b->by_path;
+
+	b->strings = (struct strtab){ 0 };
+	b->by_path = (struct map){ 0 };
+	vec_for_each(at, &b->files) {
+		struct binary *f = *at;
+		uint64_t *key = map_get(&first, strtab_id(&all, f->path));
+
+		f->path = strtab_intern(&b->strings, f->path);
+		f->name = strtab_intern(&b->strings, f->name);
+		if (key)
+			*map_put(&b->by_path, strtab_id(&b->strings, f->path), NULL) = *key;
+	}
+	map_free(&first);
+	strtab_free(&all);
+}
+
+void binaries_next(struct binaries *b, int expdir, uint64_t room)
+{
+	size_t n = 0;
+
+	if (b->keep) {
+		close(b->expdir);
+		b->expdir = fcntl(expdir, F_DUPFD_CLOEXEC, 0);
+	}
+	b->room = room;
+	vec_for_each(at, &b->files) {
+		struct binary *f = *at;
+
+		f->wanted = f->left = false;
+		if (f->unmapped)
+			forget(b, f);
+		else
+			b->files.data[n++] = f;
+	}
+	b->files.len = n;
+	if (b->strings.len > FEW_NAMES + 4 * n)
+		drop_names(b);
+}
+
+size_t binaries_nopen(const struct binaries *b)
+{
+	return b->nopen + b->nshared;
+}
+
+/* --- archiving --- */
 
 static bool ends_all(int err)
 {

@@ -3,7 +3,8 @@
  * Keeps the files behind mappings. Each distinct file is opened when it is first seen and stays
  * open, so that it can be archived at the end even if it was deleted, replaced, or is inside a
  * container. A quarter of the files that this process may open are kept so; files beyond that
- * are not archived. Each file gets a name that no other file of the recording has.
+ * are not archived. A file that no process maps any more is closed, unless it is to be archived.
+ * Each file gets a name that no other file of the recording has.
  */
 #ifndef USER_BINARIES_H
 #define USER_BINARIES_H
@@ -28,6 +29,10 @@ struct binary {
 	const char *name;
 	bool wanted;     /* the caller sets this if a recorded address is in the file */
 	/* Private to binaries.c. */
+	const char *path;
+	uint64_t key;    /* in by_file */
+	uint32_t file;   /* its number (user/space/files.h); 0: none */
+	bool unmapped;   /* no process maps it any more */
 	int fd;          /* -1: archived, or cannot be read */
 	int archived;    /* its archive in an earlier segment; -1: none */
 	bool unreadable; /* it cannot be archived */
@@ -41,10 +46,18 @@ struct binary {
 struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, int expdir);
 void binaries_free(struct binaries *b);
 /*
- * Returns the file of the mapping, valid as long as `b`. NULL if there are too many files: use the
+ * Returns the file of the mapping, valid as long as a process maps it, and until the segment's end.
+ * NULL if there are too many files: use the
  * path of the mapping as its name; it is not archived.
  */
 struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping *m);
+/*
+ * No process maps the file with this number any more, and the number is let go. The file is closed
+ * unless it is wanted. A struct binary of it stays valid until binaries_next.
+ */
+void binaries_unmapped(struct binaries *b, uint32_t file);
+/* Descriptors that are open for archives, and for those of earlier segments. */
+size_t binaries_nopen(const struct binaries *b);
 /*
  * Write the archives of the wanted files. They take at most `room` bytes, and at most what is left
  * of the room given to binaries_new(). Stops when *stop is not 0. Failures are reported to d and
@@ -57,7 +70,10 @@ int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop
  * those of the ones before. Call it before the first archive.
  */
 void binaries_share(struct binaries *b);
-/* Archive into another experiment from now on, in at most `room` bytes. No file is wanted yet. */
+/*
+ * Archive into another experiment from now on, in at most `room` bytes. No file is wanted yet, and
+ * unmapped files are forgotten.
+ */
 void binaries_next(struct binaries *b, int expdir, uint64_t room);
 /* Have fn called after each archive: writing it may take long. */
 void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx);

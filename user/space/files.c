@@ -12,6 +12,28 @@ void files_free(struct files *f)
 {
 	map_free(&f->by_inode);
 	vec_free(&f->numbers);
+	vec_free(&f->gone);
+	vec_free(&f->free);
+}
+
+static struct file_number *at(const struct files *f, uint32_t number)
+{
+	return &f->numbers.data[number - 1];
+}
+
+const struct file_number *files_at(const struct files *f, uint32_t number)
+{
+	return at(f, number);
+}
+
+size_t files_in_use(const struct files *f)
+{
+	return f->numbers.len - f->gone.len - f->free.len;
+}
+
+static uint64_t hash_of(uint64_t dev, uint64_t ino)
+{
+	return hash64(dev ^ hash64(ino));
 }
 
 static bool is_file(const struct file_number *n, const struct mapping *m)
@@ -19,22 +41,115 @@ static bool is_file(const struct file_number *n, const struct mapping *m)
 	return n->dev == m->dev && n->ino == m->ino && (m->ino || n->path == m->path);
 }
 
-uint32_t files_number(struct files *f, const struct mapping *m)
+/* A number for a new file; 0: there is none. */
+static uint32_t take_number(struct files *f)
 {
-	uint64_t key = hash64(m->dev ^ hash64(m->ino)), *first = map_get(&f->by_inode, key);
-
-	for (uint32_t at = first ? *first : 0; at; at = f->numbers.data[at - 1].next)
-		if (is_file(&f->numbers.data[at - 1], m))
-			return at;
+	if (f->free.len)
+		return f->free.data[--f->free.len];
 	if (f->numbers.len + 1 >= ER_MAX_FILES)
 		return 0;
-	vec_push(&f->numbers, (struct file_number){ .dev = m->dev, .ino = m->ino, .path = m->path,
-						    .next = first ? *first : 0 });
-	*map_put(&f->by_inode, key, NULL) = f->numbers.len;
+	vec_push(&f->numbers, (struct file_number){ 0 });
 	return f->numbers.len;
 }
 
-const struct file_number *files_at(const struct files *f, uint32_t number)
+uint32_t files_number(struct files *f, const struct mapping *m)
 {
-	return &f->numbers.data[number - 1];
+	uint64_t key = hash_of(m->dev, m->ino), *first = map_get(&f->by_inode, key);
+	uint32_t number;
+
+	for (number = first ? *first : 0; number; number = at(f, number)->next)
+		if (is_file(at(f, number), m))
+			return number;
+	number = take_number(f);
+	if (!number)
+		return 0;
+	*at(f, number) = (struct file_number){ .dev = m->dev, .ino = m->ino, .path = m->path,
+					       .next = first ? *first : 0, .seen = f->looks };
+	*map_put(&f->by_inode, key, NULL) = number;
+	return number;
+}
+
+/* --- letting go --- */
+
+bool files_grew(const struct files *f)
+{
+	return files_in_use(f) >= f->nkept + FILES_MORE;
+}
+
+void files_look(struct files *f)
+{
+	f->looks++;
+}
+
+void files_see(struct files *f, uint32_t number)
+{
+	if (number)
+		at(f, number)->seen = f->looks;
+}
+
+/* The file's inode belongs to no number any more. */
+static void unlink_number(struct files *f, uint32_t number)
+{
+	struct file_number *n = at(f, number);
+	uint64_t key = hash_of(n->dev, n->ino), *first = map_get(&f->by_inode, key);
+	uint32_t before;
+
+	if (*first != number) {
+		for (before = *first; at(f, before)->next != number;)
+			before = at(f, before)->next;
+		at(f, before)->next = n->next;
+	} else if (n->next) {
+		*first = n->next;
+	} else {
+		map_remove(&f->by_inode, key);
+	}
+}
+
+struct unmapped {
+	uint64_t seen;
+	uint32_t number;
+};
+
+static int by_seen(const void *pa, const void *pb)
+{
+	const struct unmapped *a = pa, *b = pb;
+
+	if (a->seen != b->seen)
+		return a->seen < b->seen ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void files_trim(struct files *f, bool (*fn)(void *ctx, uint32_t number), void *ctx)
+{
+	VEC(struct unmapped) unmapped = { 0 };
+
+	for (uint32_t i = 1; i <= f->numbers.len; i++) {
+		const struct file_number *n = at(f, i);
+
+		if (n->path && !n->gone && n->seen != f->looks)
+			vec_push(&unmapped, (struct unmapped){ n->seen, i });
+	}
+	vec_sort(&unmapped, by_seen);
+	for (size_t i = 0; i + FILES_UNMAPPED < unmapped.len; i++) {
+		uint32_t number = unmapped.data[i].number;
+
+		if (!fn(ctx, number))
+			continue;
+		unlink_number(f, number);
+		at(f, number)->gone = true;
+		vec_push(&f->gone, number);
+	}
+	vec_free(&unmapped);
+	f->nkept = files_in_use(f);
+}
+
+void files_reuse(struct files *f, void (*fn)(void *ctx, uint32_t number), void *ctx)
+{
+	vec_for_each(number, &f->gone) {
+		if (fn)
+			fn(ctx, *number);
+		*at(f, *number) = (struct file_number){ 0 };
+		vec_push(&f->free, *number);
+	}
+	f->gone.len = 0;
 }

@@ -13,7 +13,8 @@
 
 enum {
 	MAX_PROCESSES = 65536,
-	MAX_PATHS = 1 << 20,
+	MAX_PATHS = 1 << 18, /* 40 MB at the very most */
+	FEW_PATHS = 4096,
 };
 
 struct process {
@@ -419,6 +420,61 @@ void procmap_disown(struct procmap *pm)
 		for (struct process *p = (struct process *)(uintptr_t)s->value; p; p = p->older)
 			for (struct image *im = p->image; im; im = im->older)
 				im->owner = NULL;
+}
+
+/* --- files --- */
+
+static void for_each_mapping(struct procmap *pm, void (*fn)(struct procmap *pm, struct mapping *m))
+{
+	map_for_each(s, &pm->by_pid) {
+		for (struct process *p = (struct process *)(uintptr_t)s->value; p; p = p->older) {
+			for (struct image *im = p->image; im; im = im->older) {
+				vec_for_each(m, &im->space->maps)
+					fn(pm, m);
+				vec_for_each(o, &im->space->old)
+					fn(pm, &o->m);
+			}
+		}
+	}
+}
+
+static void see(struct procmap *pm, struct mapping *m)
+{
+	files_see(&pm->files, m->file);
+}
+
+void procmap_trim_files(struct procmap *pm)
+{
+	if (!pm->hooks.unmapped_file || !files_grew(&pm->files))
+		return;
+	files_look(&pm->files);
+	for_each_mapping(pm, see);
+	files_trim(&pm->files, pm->hooks.unmapped_file, pm->hooks.ctx);
+}
+
+static void keep_path(struct procmap *pm, struct mapping *m)
+{
+	m->path = strtab_intern(&pm->paths, m->path);
+}
+
+/* Most paths are those of files that were let go. */
+static void drop_paths(struct procmap *pm)
+{
+	struct strtab all = pm->paths;
+
+	pm->paths = (struct strtab){ 0 };
+	for_each_mapping(pm, keep_path);
+	vec_for_each(n, &pm->files.numbers)
+		if (n->path)
+			n->path = strtab_intern(&pm->paths, n->path);
+	strtab_free(&all);
+}
+
+void procmap_reuse_files(struct procmap *pm)
+{
+	files_reuse(&pm->files, pm->hooks.forget_file, pm->hooks.ctx);
+	if (pm->paths.len > FEW_PATHS + 2 * files_in_use(&pm->files))
+		drop_paths(pm);
 }
 
 struct procmap *procmap_new(const struct procmap_hooks *hooks)

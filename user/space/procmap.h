@@ -62,6 +62,7 @@ struct image {
 	struct image *older;       /* what the process ran before */
 	struct image_ranges ranges;
 	unsigned program;          /* the recorder's number for its program; 0: none yet */
+	bool noted;                /* the recorder has counted it */
 };
 
 struct procmap;
@@ -74,6 +75,12 @@ struct procmap_hooks {
 	void (*changed)(void *ctx, struct image *im);
 	/* The image is about to be freed. */
 	void (*forget)(void *ctx, struct image *im);
+	/*
+	 * No process maps the file any more, and its number is about to be let go. False: the file is
+	 * needed still. Then, from procmap_reuse_files, the number will belong to another file.
+	 */
+	bool (*unmapped_file)(void *ctx, uint32_t file);
+	void (*forget_file)(void *ctx, uint32_t file);
 	void *ctx;
 };
 
@@ -105,6 +112,10 @@ struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, 
 void procmap_disown(struct procmap *pm);
 /* Forget the images that ended before before_ns. */
 void procmap_expire(struct procmap *pm, uint64_t before_ns);
+/* Let go of files that no process maps, if there are many new ones (user/space/files.h). */
+void procmap_trim_files(struct procmap *pm);
+/* No recorded data refers to numbers of such files any more: use these numbers again. */
+void procmap_reuse_files(struct procmap *pm);
 
 /* The numbers of mapped files. */
 const struct files *procmap_files(const struct procmap *pm);

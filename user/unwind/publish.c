@@ -183,3 +183,8 @@ uint64_t publisher_full(const struct publisher *p)
 {
 	return p->nfull;
 }
+
+void publisher_restart_counts(struct publisher *p)
+{
+	p->nfull = 0;
+}

@@ -32,5 +32,7 @@ void publisher_forget(struct publisher *p, struct image *im, uint64_t now_ns);
 
 /* The number of images without room. BPF asks the kernel for their mappings instead. */
 uint64_t publisher_full(const struct publisher *p);
+/* Count from now on. */
+void publisher_restart_counts(struct publisher *p);
 
 #endif

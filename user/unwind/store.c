@@ -90,14 +90,13 @@ static void set_state(struct store *s, uint32_t file, enum er_file_state state)
 	__atomic_store_n(&s->files[file].state, state, __ATOMIC_SEQ_CST);
 }
 
-static void drop_table(struct store *s, uint32_t file)
+static void drop_table(struct store *s, uint32_t file, enum er_file_state state)
 {
 	struct stored *f = stored_at(s, file);
 
-	set_state(s, file, ER_FILE_EVICTED);
+	set_state(s, file, state);
 	words_give(&s->words, f->first, f->n, s->now_ns);
 	s->counts.bytes -= f->n * 4ULL;
-	s->counts.evicted++;
 	f->n = 0;
 }
 
@@ -135,13 +134,14 @@ static void copy_words(struct store *s, uint32_t first, const uint32_t *words, u
 
 /* --- publishing --- */
 
-static void publish_inode(struct store *s, uint32_t file)
+/* `number` 0: BPF no longer finds the file by its inode. */
+static void publish_inode(struct store *s, uint32_t file, uint32_t number)
 {
 	const struct stored *f = stored_at(s, file);
 	struct er_inode key = { .ino = f->ino, .dev = (f->dev >> 32) << 20 | (f->dev & 0xfffff) };
 
 	if (f->ino || !f->dev)
-		unwind_maps_inode(s->maps, &key, file);
+		unwind_maps_inode(s->maps, &key, number);
 }
 
 /* Returns false if there is no room for it now. */
@@ -191,7 +191,7 @@ static bool place_table(struct store *s, uint32_t file, const struct unwind_tabl
 {
 	if (!put_table(s, file, t))
 		return false;
-	publish_inode(s, file);
+	publish_inode(s, file, file);
 	count_delay(s, file);
 	return true;
 }
@@ -204,7 +204,8 @@ static bool make_room(struct store *s, uint32_t n)
 
 		if (!cold)
 			return false;
-		drop_table(s, cold);
+		drop_table(s, cold, ER_FILE_EVICTED);
+		s->counts.evicted++;
 	}
 	return true;
 }
@@ -258,7 +259,7 @@ static void give_up(struct store *s, uint32_t file)
 {
 	s->counts.failed++;
 	set_state(s, file, ER_FILE_NO_CFI);
-	publish_inode(s, file);
+	publish_inode(s, file, file);
 }
 
 static void submit(struct store *s, uint32_t file, int fd)
@@ -305,6 +306,32 @@ void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t ne
 	}
 }
 
+static bool is_unplaced(const struct store *s, uint32_t file)
+{
+	vec_for_each(u, &s->unplaced)
+		if (u->file == file)
+			return true;
+	return false;
+}
+
+bool store_forget(struct store *s, uint32_t file)
+{
+	struct stored *f = file < s->stored.len ? &s->stored.data[file] : NULL;
+
+	if (s->files[file].state == ER_FILE_PENDING || is_unplaced(s, file))
+		return false;
+	if (f && s->files[file].state != ER_FILE_UNKNOWN)
+		publish_inode(s, file, 0);
+	if (f && f->n)
+		drop_table(s, file, ER_FILE_UNKNOWN);
+	set_state(s, file, ER_FILE_UNKNOWN);
+	if (!f)
+		return true;
+	closep(&f->fd);
+	*f = (struct stored){ .fd = -1 };
+	return true;
+}
+
 void store_poll(struct store *s, uint64_t now_ns)
 {
 	struct unwind_result r;
@@ -340,4 +367,9 @@ bool store_code(void *self, uint32_t file, uint64_t offset, uint64_t *ret)
 void store_counts(const struct store *s, struct store_counts *ret)
 {
 	*ret = s->counts;
+}
+
+void store_restart_counts(struct store *s)
+{
+	s->counts = (struct store_counts){ .bytes = s->counts.bytes };
 }

@@ -41,6 +41,11 @@ void store_free(struct store *s); /* NULL: nothing */
  * yet.
  */
 void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t needed_ns);
+/*
+ * No process maps the file any more: drop its table and close it, and forget it. False: its table
+ * is being built, so this has to wait.
+ */
+bool store_forget(struct store *s, uint32_t file);
 /* Publish tables that were built meanwhile. */
 void store_poll(struct store *s, uint64_t now_ns);
 bool store_is_half_full(const struct store *s);
@@ -49,5 +54,7 @@ bool store_waits(const struct store *s);
 /* Reads 8 bytes of the file, for struct walk_source. ctx is the store. */
 bool store_code(void *s, uint32_t file, uint64_t offset, uint64_t *ret);
 void store_counts(const struct store *s, struct store_counts *ret);
+/* Count from now on; `bytes` stays. */
+void store_restart_counts(struct store *s);
 
 #endif

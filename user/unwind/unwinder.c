@@ -67,6 +67,11 @@ void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 	publisher_forget(u->publisher, im, now_ns);
 }
 
+bool unwinder_forget_file(struct unwinder *u, uint32_t file)
+{
+	return store_forget(u->store, file);
+}
+
 void unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
 	publisher_update(u->publisher, now_ns);
@@ -118,6 +123,13 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 		return false;
 	u->nwalked++;
 	return true;
+}
+
+void unwinder_restart_counts(struct unwinder *u)
+{
+	store_restart_counts(u->store);
+	publisher_restart_counts(u->publisher);
+	u->nwalked = 0;
 }
 
 void unwinder_write(const struct unwinder *u, struct buf *b)

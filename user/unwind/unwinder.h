@@ -30,6 +30,8 @@ void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
+/* No process maps the file any more: forget it. False: its table is being built. */
+bool unwinder_forget_file(struct unwinder *u, uint32_t file);
 /* Publish changed mappings and new tables. */
 void unwinder_update(struct unwinder *u, uint64_t now_ns);
 /* Publish new tables only; changes no mapping and walks no stack. */
@@ -48,6 +50,8 @@ bool unwinder_wait(struct unwinder *u, int timeout_ms);
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret);
 
+/* Count from now on, for the next segment. */
+void unwinder_restart_counts(struct unwinder *u);
 /* Write the element <tables> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
 

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Memory and descriptors of a recorder do not grow with the number of processes and of programs that
+# it has seen. Compared are the figures after some processes and after three times as many.
+# Time limit: 400 s
+. "$(dirname "$0")/../lib/live.sh"
+
+fds() { ls "/proc/$pid/fd" | wc -l; }
+rss() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status"; }
+settled() { sleep 3; } # images of processes are kept for 1.5 s
+
+# programs N: N new executables, each of which runs once and is then removed. A build makes such.
+made=0
+programs()
+{
+	local last=$((made + $1))
+	while [ $made -lt $last ]; do
+		made=$((made + 1))
+		cp "$syn/spin" "new$made" && "./new$made" alpha:0.001 >/dev/null && rm "new$made"
+	done
+}
+
+"$er_kernel" -o b.1.er -q 0 -p high --roll 1s --keep 40M >out 2>err &
+pid=$!
+on_exit=stop
+stop() { kill $pid 2>/dev/null; }
+until [ -d b.2.er ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+
+# More than are kept: FILES_UNMAPPED and FILES_MORE.
+programs 300
+settled
+fds=$(fds)
+programs 600
+settled
+now=$(fds)
+check_that "descriptors do not grow with the number of programs" "$fds > 0 && $now - $fds < 100" \
+	"$fds after 300 programs, $now after 900"
+
+"$syn/many" 3000 20 0 >/dev/null
+settled
+rss=$(rss)
+"$syn/many" 6000 20 0 >/dev/null
+settled
+now=$(rss)
+check_that "memory does not grow with the number of processes" "$rss > 0 && $now - $rss < 4000" \
+	"$rss kB after 3000 processes, $now after 9000"
+kill -INT $pid
+wait $pid
+check_that "the recorder ends well" "$? == 0" "$(cat err)"
+last=$(ls -d b.*.er | sort -t. -k2n | tail -n 1)
+check "the last segment opens" "$er_print" -header -functions "$last"
