@@ -7,7 +7,7 @@
 # The result is the median of several rounds. Prints a table and, after a full run, writes
 # docs/performance.md. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
 # part is a function bench_NAME in a file part_*.sh, which names it in `section` (and in
-# `quick`).
+# `quick`; in `alone` if only PARTS runs it).
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,7 +43,7 @@ for tool in perf gprofng bpftool taskset; do
 	command -v $tool >/dev/null || { echo "bench: '$tool' is not installed: run 'make deps'" >&2; exit 1; }
 done
 
-parts=() quick=()
+parts=() quick=() alone=()
 declare -A title_of
 # section TITLE PART…: these parts' rows stand under this title on the page.
 section()
@@ -73,7 +73,11 @@ write_page()
 }
 
 read -r -a chosen <<<"${PARTS:-${QUICK:+${quick[*]}}}"
-[ ${#chosen[@]} != 0 ] || chosen=("${parts[@]}")
+if [ ${#chosen[@]} = 0 ]; then
+	for part in "${parts[@]}"; do
+		case " ${alone[*]} " in *" $part "*) ;; *) chosen+=("$part") ;; esac
+	done
+fi
 for part in "${chosen[@]}"; do
 	case " ${parts[*]} " in
 	*" $part "*) ;;
