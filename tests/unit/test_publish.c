@@ -193,12 +193,15 @@ static void map(struct fixture *f, uint64_t start, uint64_t len, uint64_t pgoff,
 
 static void test_ranges_are_sorted(void **state)
 {
+	static const struct procmap_hooks none;
+	const struct mapping high = { .start = 0x7000, .len = 0x1000, .pgoff = 0x3000, .file = 5 },
+			     low = { .start = 0x1000, .len = 0x2000, .pgoff = 0x1000, .file = 9 };
 	const struct er_range *r;
 	struct fixture f;
 
 	begin(&f);
-	map(&f, 0x7000, 0x1000, 0x3000, 5);
-	map(&f, 0x1000, 0x2000, 0x1000, 9);
+	space_add(&f.im, &high, &none);
+	space_add(&f.im, &low, &none);
 	publisher_add(f.p, &f.im, 123, 4);
 	r = f.maps.ranges + f.im.ranges.first;
 	assert_true(r[0].start == 0x1000 && r[0].end == 0x3000 && r[0].frame == er_frame(9, 0x1000));

@@ -75,7 +75,7 @@ static __attribute__((noinline)) void deeper(int left)
 
 /* --- tables --- */
 
-static void map_line(void *ctx, const struct maps_line *l)
+static bool map_line(void *ctx, const struct maps_line *l)
 {
 	char self[256] = "";
 	bool ours = readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 && !strcmp(self, l->path);
@@ -84,6 +84,7 @@ static void map_line(void *ctx, const struct maps_line *l)
 		vec_push(&f.space->maps, (struct mapping){ .start = l->start, .len = l->end - l->start,
 							   .pgoff = l->pgoff, .path = "/f",
 							   .file = ours ? SELF : LIBC });
+	return true;
 }
 
 static void put_table(const char *path, uint32_t file)

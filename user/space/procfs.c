@@ -98,7 +98,7 @@ struct query {
 
 enum { QUERY_EXECUTABLE = 0x04, QUERY_THIS_OR_NEXT = 0x10 };
 
-static int query_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+static int query_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	char path[4096];
 	struct query q = { 0 };
@@ -109,13 +109,15 @@ static int query_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), 
 				    .name_size = sizeof(path) };
 		if (ioctl(fd, QUERY, &q) < 0)
 			return errno == ENOENT ? 0 : -errno;
-		fn(ctx, &(struct maps_line){ .start = q.start, .end = q.end, .pgoff = q.pgoff,
-					     .dev = (uint64_t)q.major << 32 | q.minor, .ino = q.ino,
-					     .exec = true, .path = q.name_size ? path : "" });
+		if (!fn(ctx, &(struct maps_line){ .start = q.start, .end = q.end, .pgoff = q.pgoff,
+						  .dev = (uint64_t)q.major << 32 | q.minor,
+						  .ino = q.ino, .exec = true,
+						  .path = q.name_size ? path : "" }))
+			return 0;
 	}
 }
 
-static int read_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+static int read_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	struct buf maps = { 0 };
 	int err = read_file(fd, &maps);
@@ -125,14 +127,14 @@ static int read_code(int fd, void (*fn)(void *ctx, const struct maps_line *l), v
 
 		next = strchr(line, '\n');
 		next = next ? next + 1 : NULL;
-		if (procfs_maps_line(line, &l) && l.exec)
-			fn(ctx, &l);
+		if (procfs_maps_line(line, &l) && l.exec && !fn(ctx, &l))
+			break;
 	}
 	buf_free(&maps);
 	return err;
 }
 
-int procfs_code(pid_t pid, void (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	static bool cannot_query;
 	__cleanup(closep) int fd = open_file(pid, "maps");

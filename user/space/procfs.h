@@ -18,11 +18,11 @@ struct maps_line {
 /* Parse a line of /proc/PID/maps. Writes a NUL over its newline. */
 bool procfs_maps_line(char *line, struct maps_line *ret);
 /*
- * Call fn for each executable mapping, in the order of their addresses. Linux 6.11 and later can
- * list only these (PROCMAP_QUERY); before that all lines of `maps` are read. Returns 0, or -errno
- * if the process has ended.
+ * Call fn for each executable mapping, in the order of their addresses, until it returns false.
+ * Linux 6.11 and later can list only these (PROCMAP_QUERY); before that all lines of `maps` are
+ * read. Returns 0, or -errno if the process has ended.
  */
-int procfs_code(pid_t pid, void (*fn)(void *ctx, const struct maps_line *l), void *ctx);
+int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx);
 /* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
 /* Its command line, words separated by blanks; "" if there is none. */

@@ -56,7 +56,7 @@ static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
 {
 	if (!space_wants(path)) {
-		space_clear(im, m, &pm->hooks);
+		pm->counts.mappings += !space_clear(im, m, &pm->hooks);
 		return;
 	}
 	set_path(pm, m, path);
@@ -144,7 +144,8 @@ struct reader {
 	uint64_t time_ns;
 };
 
-static void map_line(void *ctx, const struct maps_line *l)
+/* False if there is no room for more. */
+static bool map_line(void *ctx, const struct maps_line *l)
 {
 	const struct reader *r = ctx;
 
@@ -152,6 +153,7 @@ static void map_line(void *ctx, const struct maps_line *l)
 						  .pgoff = l->pgoff, .dev = l->dev, .ino = l->ino,
 						  .time_ns = r->time_ns },
 		 l->path);
+	return !space_is_full(r->im->space);
 }
 
 /* Read its mappings from /proc; they get this time. */

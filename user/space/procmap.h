@@ -36,7 +36,7 @@ struct old_mapping {
 struct space {
 	unsigned refs; /* a forked child shares it with its parent until either changes it */
 	size_t *total; /* mappings of all spaces; the bound applies to their sum */
-	VEC(struct mapping) maps;
+	VEC(struct mapping) maps;    /* in the order of addresses; they do not overlap */
 	VEC(struct old_mapping) old; /* the last SPACE_OLD that were removed, the oldest first */
 	uint64_t nold;               /* how many were removed in all */
 };

@@ -7,7 +7,7 @@
 #include "analysis/base/alloc.h"
 
 enum {
-	MAX_MAPPINGS = 16384,  /* of one image */
+	MAX_MAPPINGS = 4096,   /* of one image; a large browser has some hundred */
 	MAX_OF_ALL = 1 << 20,  /* 64 MB; enough for more than 10,000 similar processes */
 };
 
@@ -36,12 +36,6 @@ void space_put(struct space *sp)
 	free(sp);
 }
 
-static void push(struct space *sp, const struct mapping *m)
-{
-	vec_push(&sp->maps, *m);
-	++*sp->total;
-}
-
 /* The image's own space, copied if it was shared, so that it can be changed. */
 static struct space *space_own(struct image *im)
 {
@@ -51,7 +45,8 @@ static struct space *space_own(struct image *im)
 		return shared;
 	im->space = space_new(shared->total);
 	vec_for_each(m, &shared->maps)
-		push(im->space, m);
+		vec_push(&im->space->maps, *m);
+	*im->space->total += im->space->maps.len;
 	vec_for_each(o, &shared->old)
 		vec_push(&im->space->old, *o);
 	im->space->nold = shared->nold;
@@ -80,28 +75,6 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
 	       a->path == b->path && a->ino == b->ino;
 }
 
-/* The parts of `old` before and after a new mapping stay mapped. */
-static void keep_rest(const struct procmap_hooks *h, struct image *im, const struct mapping *old,
-		      const struct mapping *m)
-{
-	uint64_t end = old->start + old->len, mend = m->start + m->len;
-	struct mapping rest = *old;
-
-	rest.time_ns = m->time_ns;
-	if (old->start < m->start) {
-		rest.len = m->start - old->start;
-		push(im->space, &rest);
-		tell_mapped(h, im, &rest);
-	}
-	if (end > mend) {
-		rest.start = mend;
-		rest.len = end - mend;
-		rest.pgoff = old->pgoff + (mend - old->start);
-		push(im->space, &rest);
-		tell_mapped(h, im, &rest);
-	}
-}
-
 static void keep_old(struct space *sp, const struct mapping *m, uint64_t until_ns)
 {
 	if (sp->old.len == SPACE_OLD)
@@ -110,58 +83,124 @@ static void keep_old(struct space *sp, const struct mapping *m, uint64_t until_n
 	sp->nold++;
 }
 
-/* The kernel reports new mappings but no removals. A new mapping removes those it overlays. */
-static void unmap_overlaid(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
+/* The index of the first mapping that ends behind the address. */
+static size_t first_behind(const struct space *sp, uint64_t addr)
+{
+	size_t n = vec_upto(&sp->maps, start, addr);
+	const struct mapping *m = n ? &sp->maps.data[n - 1] : NULL;
+
+	return m && addr - m->start < m->len ? n - 1 : n;
+}
+
+/* Replace the n mappings from `at` on by others. */
+static void splice(struct space *sp, size_t at, size_t n, const struct mapping *by, size_t nby)
+{
+	size_t behind = sp->maps.len - at - n;
+
+	vec_reserve(&sp->maps, sp->maps.len + nby);
+	memmove(sp->maps.data + at + nby, sp->maps.data + at + n, behind * sizeof(*by));
+	memcpy(sp->maps.data + at, by, nby * sizeof(*by));
+	sp->maps.len = at + nby + behind;
+	*sp->total += nby;
+	*sp->total -= n;
+}
+
+/* The parts before and after `m` of the mappings that it overlays stay mapped. Returns how many. */
+static size_t rests_of(const struct mapping *first, const struct mapping *last,
+		       const struct mapping *m, struct mapping ret[2])
+{
+	uint64_t end = last->start + last->len, mend = m->start + m->len;
+	size_t n = 0;
+
+	if (first->start < m->start) {
+		ret[n] = *first;
+		ret[n++].len = m->start - first->start;
+	}
+	if (end > mend) {
+		ret[n] = *last;
+		ret[n].start = mend;
+		ret[n].len = end - mend;
+		ret[n++].pgoff = last->pgoff + (mend - last->start);
+	}
+	for (size_t i = 0; i < n; i++)
+		ret[i].time_ns = m->time_ns;
+	return n;
+}
+
+bool space_is_full(const struct space *sp)
+{
+	return sp->maps.len >= MAX_MAPPINGS || *sp->total >= MAX_OF_ALL;
+}
+
+/*
+ * The kernel reports new mappings but no removals. A new mapping removes those it overlays. False
+ * if one was cut in two and there is no room for the second part.
+ */
+static bool unmap_overlaid(const struct procmap_hooks *h, struct image *im, const struct mapping *m)
 {
 	struct space *sp = im->space;
+	size_t from = first_behind(sp, m->start), to, n;
+	struct mapping rests[2];
+	bool lacks;
 
-	for (size_t i = 0; i < sp->maps.len;) {
-		struct mapping old = sp->maps.data[i];
+	for (to = from; to < sp->maps.len && sp->maps.data[to].start < m->start + m->len; to++) {
+		const struct mapping *old = &sp->maps.data[to];
 
-		if (old.start >= m->start + m->len || m->start >= old.start + old.len) {
-			i++;
-			continue;
-		}
-		sp->maps.data[i] = sp->maps.data[--sp->maps.len];
-		--*sp->total;
-		keep_old(sp, &old, m->time_ns);
+		keep_old(sp, old, m->time_ns);
 		if (im->owner && h->unmapped)
-			h->unmapped(h->ctx, im, &old, m->time_ns);
-		/* The remaining parts do not overlap m, so visiting them again is harmless. */
-		keep_rest(h, im, &old, m);
+			h->unmapped(h->ctx, im, old, m->time_ns);
 	}
+	if (to == from)
+		return true;
+	n = rests_of(&sp->maps.data[from], &sp->maps.data[to - 1], m, rests);
+	lacks = n > to - from && space_is_full(sp);
+	n -= lacks;
+	splice(sp, from, to - from, rests, n);
+	for (size_t i = 0; i < n; i++)
+		tell_mapped(h, im, &rests[i]);
+	return !lacks;
+}
+
+static const struct mapping *overlaid(const struct space *sp, const struct mapping *m)
+{
+	size_t at = first_behind(sp, m->start);
+	const struct mapping *old = at < sp->maps.len ? &sp->maps.data[at] : NULL;
+
+	return old && old->start < m->start + m->len ? old : NULL;
 }
 
 bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
 {
+	const struct mapping *old;
+	bool fits;
+
 	if (!m->len || m->start + m->len < m->start)
 		return true;
-	vec_for_each(old, &im->space->maps) {
-		if (same_mapping(old, m))
-			return true;
-	}
+	old = overlaid(im->space, m);
+	if (old && same_mapping(old, m))
+		return true;
 	if (*im->space->total >= MAX_OF_ALL)
 		return false;
 	space_own(im);
-	unmap_overlaid(h, im, m);
+	fits = unmap_overlaid(h, im, m);
 	tell_changed(h, im);
-	if (im->space->maps.len >= MAX_MAPPINGS)
+	if (!fits || space_is_full(im->space))
 		return false;
-	push(im->space, m);
+	splice(im->space, first_behind(im->space, m->start), 0, m, 1);
 	tell_mapped(h, im, m);
 	return true;
 }
 
-void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
+bool space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
 {
-	vec_for_each(old, &im->space->maps) {
-		if (old->start < m->start + m->len && m->start < old->start + old->len) {
-			space_own(im);
-			unmap_overlaid(h, im, m);
-			tell_changed(h, im);
-			return;
-		}
-	}
+	bool fits;
+
+	if (!overlaid(im->space, m))
+		return true;
+	space_own(im);
+	fits = unmap_overlaid(h, im, m);
+	tell_changed(h, im);
+	return fits;
 }
 
 /* --- what was mapped at a time --- */
@@ -179,9 +218,11 @@ static bool was_mapped(const struct old_mapping *o, uint64_t time_ns)
 
 const struct mapping *space_at(const struct space *sp, uint64_t addr, uint64_t time_ns)
 {
-	vec_for_each(m, &sp->maps)
-		if (addr - m->start < m->len && is_mapped(sp, m, time_ns))
-			return m;
+	size_t at = first_behind(sp, addr);
+	const struct mapping *m = at < sp->maps.len ? &sp->maps.data[at] : NULL;
+
+	if (m && addr - m->start < m->len && is_mapped(sp, m, time_ns))
+		return m;
 	vec_for_each(o, &sp->old)
 		if (addr - o->m.start < o->m.len && was_mapped(o, time_ns))
 			return &o->m;

@@ -13,6 +13,8 @@ struct space *space_new(size_t *total);
 struct space *space_share(struct space *sp);
 void space_put(struct space *sp);
 
+/* True if no mapping can be added: it has too many, or all spaces together have. */
+bool space_is_full(const struct space *sp);
 /* True if the path is a file that may have symbols: not JIT code, shared memory or a device. */
 bool space_wants(const char *path);
 /*
@@ -20,8 +22,11 @@ bool space_wants(const char *path);
  * that it overlays, and calls the hooks. False if there is no room.
  */
 bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
-/* Memory without symbols was mapped at the place of m: remove the mappings that it overlays. */
-void space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
+/*
+ * Memory without symbols was mapped at the place of m: remove the mappings that it overlays. False
+ * if one was cut in two and there is no room for its second part.
+ */
+bool space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
 
 enum { SPACE_OLD = 64 };
 

@@ -27,7 +27,7 @@ struct publisher {
 	uint32_t used; /* slots below this one have been given out */
 	VEC(struct free_slots) free[CLASSES]; /* by log 2 of their room, oldest first */
 	VEC(struct image *) changed;
-	VEC(struct er_range) sorted;
+	VEC(struct er_range) listed; /* of one space */
 	uint64_t now_ns, nfull;
 };
 
@@ -47,7 +47,7 @@ void publisher_free(struct publisher *p)
 	for (int i = 0; i < CLASSES; i++)
 		vec_free(&p->free[i]);
 	vec_free(&p->changed);
-	vec_free(&p->sorted);
+	vec_free(&p->listed);
 	free(p);
 }
 
@@ -90,21 +90,13 @@ static void free_slots(struct publisher *p, struct image *im)
 
 /* --- publishing --- */
 
-static int by_start(const void *a, const void *b)
+static void list_ranges(struct publisher *p, const struct space *sp)
 {
-	const struct er_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static void sort_ranges(struct publisher *p, const struct space *sp)
-{
-	p->sorted.len = 0;
+	p->listed.len = 0;
 	vec_for_each(m, &sp->maps)
-		vec_push(&p->sorted, (struct er_range){
+		vec_push(&p->listed, (struct er_range){
 			.start = m->start, .end = m->start + m->len,
 			.frame = m->file ? er_frame(m->file, m->pgoff) : 0 });
-	vec_sort(&p->sorted, by_start);
 }
 
 static struct er_space_key key_of(const struct image *im)
@@ -120,12 +112,12 @@ static void publish(struct publisher *p, struct image *im)
 	struct er_space space = { .tag = er_space_tag(&key) };
 	unsigned class;
 
-	sort_ranges(p, im->space);
-	class = class_of(p->sorted.len);
+	list_ranges(p, im->space);
+	class = class_of(p->listed.len);
 	free_slots(p, im);
 	if (class < CLASSES && alloc_slots(p, class, &space.first)) {
-		memcpy(p->ranges + space.first, p->sorted.data, p->sorted.len * sizeof(*p->ranges));
-		space.n = p->sorted.len;
+		memcpy(p->ranges + space.first, p->listed.data, p->listed.len * sizeof(*p->ranges));
+		space.n = p->listed.len;
 		im->ranges.first = space.first;
 		im->ranges.room = 1 << (class + SMALLEST);
 	} else {
