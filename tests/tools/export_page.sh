@@ -141,6 +141,31 @@ async function markup(t) {
 	await page.context().close()
 }
 
+// An address is input. It is read when the page opens, and when it changes.
+async function addresses(t) {
+	const hostile = ['func=999999', 'selected=-5', 'event=99999999', 'threads=[99]', 'states=[77]', 'reasons=["x"]', 'cpus=["$(id)"]',
+		'metric="constructor"', 'view="__proto__"', 'sort={"functions":1}', 'sort={"functions":["x",null]}', 'search="("',
+		'viewFrom=-9e300&viewTo=9e300', 'viewFrom=5&viewTo=5', 'from=9007199254740993', 'from=700000&to=600000', '%', '__proto__={"x":1}']
+	const clean = await t.openPage(t.browser, 'w.html', { hash: '#view="functions"' })
+	const want = await t.tableRows(clean, 'functions')
+	await clean.context().close()
+	const check = async (how, page) => {
+		await page.click('#tab-functions')
+		t.sameRows(`address ${how}: all functions`, await t.tableRows(page, 'functions'), want)
+		t.check(`address ${how}: no complaint, no filter`, !page.complaints.length && await page.isHidden('.command'),
+			page.complaints.join('\n'))
+	}
+	const changed = await t.openPage(t.browser, 'w.html')
+	for (const hash of hostile) {
+		await changed.evaluate(h => { location.hash = h }, hash)
+		await check('changed to ' + hash, changed)
+	}
+	await changed.context().close()
+	const opened = await t.openPage(t.browser, 'w.html', { hash: '#' + hostile.join('&') })
+	await check('opened', opened)
+	await opened.context().close()
+}
+
 // worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
 async function interval(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -169,6 +194,7 @@ module.exports = async t => {
 	await interval(t)
 	await packs(t)
 	await markup(t)
+	await addresses(t)
 }
 EOJ
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The filter: masks by thread, class of event, path and CPU; and the same filter as a command of
 // er_print.
+import { metricNames } from './aggregate.js'
 import { duration } from './format.js'
 
 // Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
@@ -121,17 +122,31 @@ export function filterParts(data, state) {
 	return parts
 }
 
-// Returns a change that removes what this recording does not have. The address may have been
-// copied from the page of another recording.
+// Returns the state without what this recording does not have. The address may be damaged or
+// hostile, or may have been copied from the page of another recording.
 export function checkedState(data, state) {
 	const within = n => i => Number.isInteger(i) && i >= 0 && i < n
+	const inRange = t => t !== null && t >= data.begin && t <= data.end ? t : null
 	const patch = {
+		...state,
 		threads: state.threads.filter(within(data.nthreads)),
 		processes: state.processes.filter(k => data.processes.some(p => p.key === k)),
 		states: state.states.filter(within(data.states.length)),
 		reasons: state.reasons.filter(within(256)),
+		cpus: state.cpus.filter(within(32768)), // cpu numbers have 16 bits
+		event: within(data.nevents)(state.event) ? state.event : null,
+		sort: Object.fromEntries(Object.entries(state.sort).filter(([, by]) =>
+			Array.isArray(by) && within(32)(by[0]) && typeof by[1] === 'boolean')),
 	}
 	for (const key of ['func', 'selected'])
 		patch[key] = within(data.funcs.length)(state[key]) ? state[key] : null
+	for (const [from, to] of [['from', 'to'], ['viewFrom', 'viewTo']]) {
+		patch[from] = inRange(state[from])
+		patch[to] = inRange(state[to])
+		if (patch[from] !== null && patch[to] !== null && patch[from] >= patch[to])
+			patch[from] = patch[to] = null
+	}
+	if (!Object.keys(metricNames).includes(state.metric))
+		patch.metric = Object.keys(metricNames)[0]
 	return patch
 }

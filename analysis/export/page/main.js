@@ -50,7 +50,7 @@ function start(data) {
 	page.store.listen(changed)
 	window.addEventListener('hashchange', () => {
 		if (stateText(page.state) !== location.hash)
-			page.store.set({ ...defaults, ...parseState(location.hash) })
+			page.store.set(checkedState(data, { ...defaults, ...parseState(location.hash) }))
 	})
 	updateAll()
 	document.body.classList.add('ready')
