@@ -10,6 +10,7 @@
 #include "analysis/export/page_columns.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_index.h"
+#include "analysis/export/page_reports.h"
 
 static int page_write(const struct export *x, struct outfile *out)
 {
@@ -19,7 +20,7 @@ static int page_write(const struct export *x, struct outfile *out)
 	if (!rc) {
 		put_app(&out->buf);
 		/* If a write fails, the caller reports it when it commits the file. */
-		if (put_index(x, &events, out) && put_columns(&events, out))
+		if (put_index(x, &events, out) && put_columns(&events, out) && put_reports(x, out))
 			buf_puts(&out->buf, "\n</body>\n</html>\n");
 	}
 	page_events_free(&events);

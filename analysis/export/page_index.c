@@ -143,6 +143,7 @@ static void put_states(struct indexing *in)
 		buf_printf(in->b, "{\"cpu\":%s", d->on_cpu ? "true" : "false");
 		put_member(in->b, "name", d->name);
 		put_member(in->b, "uname", d->uname);
+		put_member(in->b, "rest", d->rest);
 		buf_puts(in->b, "}");
 	}
 	buf_puts(in->b, "],\"state_order\":[");

@@ -21,10 +21,14 @@ function fields(line) {
 	return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(m => m[1] === undefined ? m[2] : m[1].replace(/""/g, '"'))
 }
 
+// What er_print writes into a file.
+function erPrintText(args) {
+	return execFileSync('er_print', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
 // Rows of er_print's CSV, without headings.
 function erPrint(args) {
-	const out = execFileSync('er_print', ['-printmode', 'csv', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-	return out.trim().split('\n').slice(1).map(fields)
+	return erPrintText(['-printmode', 'csv', ...args]).trim().split('\n').slice(1).map(fields)
 }
 
 // The words of a command as a shell reads them.
@@ -45,7 +49,7 @@ async function openPage(browser, file, options = {}) {
 	return page
 }
 
-// All rows of the shown table, as arrays of texts.
+// All rows of the shown table, as arrays of texts; those of a tree begin with their level.
 async function tableRows(page, tab) {
 	await page.click('#tab-' + tab)
 	return page.evaluate(async view => {
@@ -54,7 +58,7 @@ async function tableRows(page, tab) {
 			await new Promise(requestAnimationFrame)
 			await new Promise(requestAnimationFrame)
 			for (const r of table.querySelectorAll('.tr'))
-				rows.set(Number(r.getAttribute('aria-rowindex')), [...r.children].map(c => c.textContent))
+				rows.set(Number(r.getAttribute('aria-rowindex')), [...(r.ariaLevel ? [r.ariaLevel] : []), ...[...r.children].map(c => c.textContent)])
 			if (table.scrollTop + table.clientHeight >= table.scrollHeight - 1)
 				break
 		}
@@ -74,7 +78,7 @@ function sameRows(what, got, want) {
 async function main() {
 	const browser = await chromium.launch({ executablePath: process.env.BROWSER, args: ['--no-sandbox'] })
 	try {
-		await require(path.resolve(process.argv[2]))({ browser, check, erPrint, shellWords, openPage, tableRows, sameRows })
+		await require(path.resolve(process.argv[2]))({ browser, check, erPrint, erPrintText, shellWords, openPage, tableRows, sameRows })
 	} catch (error) {
 		check('the steps end', false, error.stack)
 	}

@@ -31,6 +31,7 @@ export function aggregate(data, state) {
 	}
 	sums.partial = isFiltered(state) && !data.whole
 	finish(data, sums)
+	sums.ofState = stateSums(data, state)
 	return sums
 }
 
@@ -98,17 +99,15 @@ function finish(data, sums) {
 	sums.totalWait = sums.total - sums.totalCpu
 }
 
-// Returns the time of each path. The metric is cpu, wait or total.
-export function pathTimes(sums, metric) {
-	if (metric === 'cpu')
-		return sums.cpu
-	if (metric === 'wait')
-		return sums.wait
-	return sums.cpu.map((us, i) => us + sums.wait[i])
+// The sums of one state under the same filter, made when they are first asked for. KERNEL_CPU
+// counts as SYSTEM.
+function stateSums(data, state) {
+	const known = new Map()
+	return s => {
+		if (!known.has(s)) {
+			const states = (s === 1 ? [1, 11] : [s]).filter(k => !state.states.length || state.states.includes(k))
+			known.set(s, aggregate(data, { ...state, states: states.length ? states : [-1] }))
+		}
+		return known.get(s)
+	}
 }
-
-export function metricTotal(sums, metric) {
-	return metric === 'cpu' ? sums.totalCpu : metric === 'wait' ? sums.totalWait : sums.total
-}
-
-export const metricNames = { cpu: 'CPU time', wait: 'Waits', total: 'Thread time' }

@@ -3,6 +3,7 @@
 // not change once it is read.
 import { inflate, readInts, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
+import { outermostOf } from './tree.js'
 
 export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
 export const NSTATES = 12
@@ -62,7 +63,7 @@ function readTree(data, bytes) {
 	data.tree = { n: parent.length, parent: Uint32Array.from(parent), func: Int32Array.from(func),
 		depth: Uint16Array.from(depth) }
 	linkChildren(data.tree)
-	markOutermost(data.tree, data.funcs.length)
+	data.tree.outermost = outermostOf(data.tree, data.tree.func, data.funcs.length)
 }
 
 // The children of node i are children[first[i]] to children[first[i + 1] - 1].
@@ -77,27 +78,6 @@ function linkChildren(tree) {
 		children[next[tree.parent[i]]++] = i
 	tree.first = first
 	tree.children = children
-}
-
-// A node is outermost if no caller of it is the same function. An inclusive time is the sum
-// over a function's outermost nodes.
-function markOutermost(tree, nfuncs) {
-	const open = new Uint32Array(nfuncs), outermost = new Uint8Array(tree.n)
-	const stack = [], at = tree.first.slice(0, tree.n)
-	stack.push(0)
-	while (stack.length) {
-		const node = stack[stack.length - 1]
-		if (at[node] < tree.first[node + 1]) {
-			const child = tree.children[at[node]++]
-			outermost[child] = open[tree.func[child]]++ ? 0 : 1
-			stack.push(child)
-		} else {
-			stack.pop()
-			if (node)
-				open[tree.func[node]]--
-		}
-	}
-	tree.outermost = outermost
 }
 
 function readPaths(data, bytes) {

@@ -3,6 +3,7 @@
 // er_print.
 import { metricNames } from './aggregate.js'
 import { duration } from './format.js'
+import { metricsOf } from './metrics.js'
 
 // Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
 // mask is null.
@@ -138,6 +139,8 @@ export function checkedState(data, state) {
 		sort: Object.fromEntries(Object.entries(state.sort).filter(([, by]) =>
 			Array.isArray(by) && within(32)(by[0]) && typeof by[1] === 'boolean')),
 	}
+	if (!metricsOf(data).some(m => m.id === state.metric))
+		patch.metric = 'cpu'
 	for (const key of ['func', 'selected'])
 		patch[key] = within(data.funcs.length)(state[key]) ? state[key] : null
 	for (const [from, to] of [['from', 'to'], ['viewFrom', 'viewTo']]) {

@@ -26,7 +26,13 @@ export function percent(part, whole) {
 	return p ? fixed(p, 2) : '0.'
 }
 
-// Divides seconds, as er_print does, so that the last digit is rounded the same way.
+// A percentage as er_print's reports on waits have it: they divide whole numbers.
+export function waitPercent(part, whole) {
+	const p = whole ? 100 * (part / whole) : 0
+	return p ? fixed(p, 2) : '0.'
+}
+
+// Divides seconds, as er_print does for metrics, so that the last digit is rounded the same way.
 export function percentOf(part, whole) {
 	return whole ? (part * 1000 / 1e9) / (whole * 1000 / 1e9) * 100 : 0
 }

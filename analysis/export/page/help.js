@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keys of the whole page, and the overlay that lists all keys.
 import { byId, el } from './dom.js'
+import { metricsOf } from './metrics.js'
 import { clearedFilter } from './store.js'
 
 const keys = [
@@ -8,12 +9,13 @@ const keys = [
 		['Ctrl click', 'on names: several'], ['Ctrl wheel, + -', 'zoom'], ['Shift wheel, ← →', 'move in time'],
 		['double click', 'zoom to the interval'], ['0', 'show everything'], ['Enter', 'filter by the shown range'],
 		['Esc', 'remove the range']]],
-	['Tables', [['↑ ↓ Page Home End', 'move'], ['Enter, double click', 'filter by this row'], ['click on a heading', 'sort']]],
+	['Tables', [['↑ ↓ Page Home End', 'move'], ['Enter, double click', 'filter by this row; in Callers: go there'],
+		['← →', 'fold and unfold a row of the call tree'], ['Tab, Enter', 'go to a heading and sort by it']]],
 	['Flame graph', [['click', 'zoom to a frame and select its function'], ['Backspace', 'one step back'], ['0, Esc', 'whole graph']]],
 ]
 
 export function makeHelp(page, views) {
-	const general = [...views.map(v => [v.key, v.title]), ['/', 'search functions'], ['c', 'clear the filter'], ['f', 'only stacks with the selected function'],
+	const general = [...views.filter(v => v.key).map(v => [v.key, v.title]), ['/', 'search functions'], ['c', 'clear the filter'], ['f', 'only stacks with the selected function'],
 		['m', 'next metric'], ['?', 'this help']]
 	const dialog = el('dialog', { ariaLabel: 'Help' },
 		el('h2', {}, 'Keys'),
@@ -29,8 +31,8 @@ function globalKey(page, views, dialog, e) {
 	if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open)
 		return
 	const { state, store } = page
-	const view = views.find(v => v.key === e.key)
-	const metrics = ['cpu', 'wait', 'total']
+	const view = views.find(v => v.key && v.key === e.key)
+	const metrics = metricsOf(page.data).map(m => m.id)
 	const acts = {
 		'?': () => dialog.showModal(),
 		'/': () => { store.set({ view: 'flame' }); byId('search').focus() },

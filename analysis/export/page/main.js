@@ -3,7 +3,8 @@
 import { byId, el, onFrame } from './dom.js'
 import { addChunk, eventDecoder, readIndex, watchPacks } from './data.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
-import { aggregate, metricNames } from './aggregate.js'
+import { aggregate } from './aggregate.js'
+import { makeMetricChoice } from './metrics.js'
 import { checkedState } from './filter.js'
 import { makeVerdict } from './view_verdict.js'
 import { makeFilterBar } from './view_filter.js'
@@ -11,15 +12,20 @@ import { makeTimeline } from './view_timeline.js'
 import { makeDetails } from './view_details.js'
 import { findingsView } from './view_findings.js'
 import { flameView } from './view_flame.js'
-import { functionsView } from './view_functions.js'
-import { threadsView } from './view_threads.js'
+import { functionsView, objectsView } from './view_functions.js'
+import { callersView } from './view_callers.js'
+import { calltreeView } from './view_calltree.js'
+import { cpusView, processesView, threadsView } from './view_threads.js'
+import { runqueueView, wakersView } from './view_wakers.js'
+import { experimentsView, linesView, locksView, readReports } from './view_reports.js'
 import { waitsView } from './view_waits.js'
 import { aboutView } from './view_about.js'
 import { makeHelp } from './help.js'
 
-const views = [findingsView, flameView, functionsView, threadsView, waitsView, aboutView]
+const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, objectsView, threadsView, processesView,
+	cpusView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null }
 
 function fail(text) {
 	page.failed = true
@@ -69,10 +75,9 @@ function showTroubles(data) {
 function makeTabs() {
 	page.views = {}
 	byId('tabs').append(...views.map(v => el('button', { type: 'button', role: 'tab', id: 'tab-' + v.id,
-		title: `Key ${v.key}`, onclick: () => page.store.set({ view: v.id }) }, v.title)))
-	const metric = el('select', { id: 'metric', ariaLabel: 'Metric', onchange: e => page.store.set({ metric: e.target.value }) },
-		...Object.entries(metricNames).map(([value, name]) => el('option', { value }, name)))
-	byId('tools').append(el('label', {}, 'Metric ', metric))
+		title: v.key ? `Key ${v.key}` : '', onclick: () => page.store.set({ view: v.id }) }, v.title)))
+	page.choice = makeMetricChoice(page)
+	byId('tools').append(...page.choice.nodes)
 }
 
 // Shows the chosen view and hides the others. A view is made when it is first shown.
@@ -95,7 +100,7 @@ function shownView() {
 // --- changes ---
 
 function updateAll() {
-	byId('metric').value = page.state.metric
+	page.choice.update()
 	page.details.update(page)
 	page.verdict.update(page)
 	page.filterBar.update(page)
@@ -172,6 +177,8 @@ function run() {
 			ready(readIndex(base64))
 		} else if (kind === 'events') {
 			decode ? decode(base64) : early.push(base64)
+		} else if (kind === 'reports') {
+			readReports(base64).then(reports => { page.reports = reports; page.data && shownView().update(page) }, fail)
 		}
 	}, () => found || fail('The file is cut: it has no data.'))
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What happened within a range of time. Here an event that is partly outside the range counts in
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
-import { NSTATES } from './data.js'
+import { FLAG, NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
 import { makeFilter } from './filter.js'
+import { eachEvent } from './walk.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
 // alive in it (null: not recorded).
@@ -55,9 +56,7 @@ export function topWaits(data, state, sums) {
 	})
 	const top = [...kinds.values()].sort((a, b) => b.us - a.us).slice(0, 3)
 	const byClass = data.classes.map(c => top.find(k => key(k.class) === key(c)) || null)
-	const filter = makeFilter(data, state)
-	for (const chunk of data.chunks)
-		addBlame(data, chunk, filter, byClass)
+	addBlame(data, state, byClass)
 	for (const kind of top) {
 		kind.holder = largest(kind.holders)
 		kind.waker = largest(kind.wakers)
@@ -71,24 +70,16 @@ function isIdle(data, c) {
 	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
 }
 
-function addBlame(data, chunk, filter, byClass) {
-	const { thread, cls, path, weight, cpu } = chunk
-	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
-	let row = chunk.rows[lo >> 8]
-	for (let k = lo & ~255; k < lo; k++)
-		row += data.isWait[cls[k]]
-	for (let i = lo; i < hi; i++) {
-		const kind = byClass[cls[i]], r = row
-		row += data.isWait[cls[i]]
-		if (!kind || (filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[cls[i]]) ||
-		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])))
-			continue
-		const holder = chunk.holder[r], waker = data.classes[cls[i]].flags & 16 ? 0 : chunk.waker[r]
-		if (holder)
-			kind.holders.set(holder - 1, (kind.holders.get(holder - 1) || 0) + weight[i])
-		if (waker)
-			kind.wakers.set(waker - 1, (kind.wakers.get(waker - 1) || 0) + weight[i])
-	}
+function addBlame(data, state, byClass) {
+	const add = (map, thread, us) => thread && map.set(thread - 1, (map.get(thread - 1) || 0) + us)
+	eachEvent(data, state, (chunk, i, row) => {
+		const cls = chunk.cls[i], kind = byClass[cls]
+		if (!kind)
+			return
+		add(kind.holders, chunk.holder[row], chunk.weight[i])
+		if (!(data.classes[cls].flags & FLAG.irq))
+			add(kind.wakers, chunk.waker[row], chunk.weight[i])
+	})
 }
 
 function largest(byThread) {

@@ -10,7 +10,8 @@ export const defaults = {
 	cpus: [], states: [], reasons: [],
 	func: null,                // index of a function that stacks must contain
 
-	metric: 'cpu',             // cpu, wait or total
+	metric: 'cpu',             // as metrics.js has them
+	columns: [],               // metrics beside it
 	view: 'findings',          // the lower view
 	leafUp: false,             // flame graph: callers above
 	search: '',                // regular expression
@@ -18,6 +19,8 @@ export const defaults = {
 	event: null,               // selected event
 	viewFrom: null, viewTo: null, // range that the timeline shows
 	sort: {},                  // by table: [column, descending]
+	by: {},                    // by table: what its rows are
+	errors: false,             // show standard errors
 }
 
 export const filterKeys = ['from', 'to', 'processes', 'threads', 'cpus', 'states', 'reasons', 'func']

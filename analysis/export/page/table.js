@@ -1,58 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A table of any number of rows. Only visible rows have elements. A click on a heading sorts by
-// that column. Keys: up, down, page up, page down, home, end, Enter.
+// that column. Keys: up, down, page up, page down, home, end, Enter; left and right fold and unfold
+// the rows of a tree.
 import { el, onFrame } from './dom.js'
 
 const ROW = 22 // pixels; as in page.css
 
-// columns: [{title, unit, width, text(row), value(row), help, left}]. The last column takes the
-// remaining width.
-// on: {pick(row), open(row), sort(column, descending)}. Returns {root, show(rows, options)}.
+let ntables = 0
+
+// columns: [{id, title, unit, width, text(row), value(row), help, left}]. The last column takes the
+// remaining width. The order of the table names a column by its id, or by its index if it has none.
+// on: {pick(row), open(row), unfold(row, open), sort([column, descending])}; sort must call show.
+// Each row has a key. Rows of a tree also have a depth, and `open` unless they are leaves. Rows with
+// the largest `first` come first. Returns {root, setColumns(columns), show(rows, options)}.
 export function makeTable(name, columns, on) {
 	const head = el('div.thead', { role: 'row' })
-	const body = el('div.tbody', {})
-	const root = el('div.table', { tabIndex: 0, role: 'grid', ariaLabel: name }, head, body)
-	const t = { root, head, body, columns, on, rows: [], at: -1, sort: [0, true], live: new Map() }
-	const template = columns.map((c, i) => i === columns.length - 1 ? 'minmax(12em, 1fr)' : c.width).join(' ')
-	t.template = template
-	head.style.gridTemplateColumns = template
-	columns.forEach((c, i) => head.append(headCell(t, c, i)))
+	const body = el('div.tbody', { role: 'rowgroup' })
+	const root = el('div.table', { tabIndex: 0, role: on.unfold ? 'treegrid' : 'grid', ariaLabel: name }, head, body)
+	const t = { id: ++ntables, root, head, body, on, rows: [], at: -1, sort: [0, true], live: new Map() }
+	t.setColumns = list => setColumns(t, list)
+	t.setColumns(columns)
 	const draw = onFrame(() => drawRows(t))
 	root.addEventListener('scroll', draw)
 	new ResizeObserver(draw).observe(root)
-	root.addEventListener('keydown', e => onKey(t, e))
+	root.addEventListener('keydown', e => onTableKey(t, e))
 	t.show = (rows, options = {}) => show(t, rows, options)
 	return t
 }
 
-function headCell(t, c, i) {
-	const cell = el('button.th' + (c.left ? '.left' : ''), { type: 'button', title: c.help || '', role: 'columnheader',
-		onclick: () => {
-			t.sort = t.sort[0] === i ? [i, !t.sort[1]] : [i, !c.left]
-			if (t.on.sort)
-				t.on.sort(t.sort)
-			show(t, t.rows, {})
-		} }, c.title, c.unit ? el('span.unit', {}, ' ' + c.unit) : null)
-	return cell
+function setColumns(t, columns) {
+	const names = columns.map(c => `${c.title} ${c.unit}`).join()
+	if (names === t.names)
+		return
+	t.names = names
+	t.columns = columns
+	t.template = columns.map((c, i) => i === columns.length - 1 ? 'minmax(12em, 1fr)' : c.width).join(' ')
+	t.head.style.gridTemplateColumns = t.template
+	t.head.replaceChildren(...columns.map((c, i) => headCell(t, c, i)))
 }
 
+const columnId = (c, i) => c.id === undefined ? i : c.id
+
+function headCell(t, c, i) {
+	const id = columnId(c, i)
+	const sort = () => {
+		t.sort = t.sort[0] === id ? [id, !t.sort[1]] : [id, !c.left]
+		t.on.sort(t.sort)
+	}
+	return el('div.th' + (c.left ? '.left' : ''), { role: 'columnheader' },
+		el('button', { type: 'button', title: c.help || '', onclick: sort }, c.title, c.unit ? el('span.unit', {}, ' ' + c.unit) : null))
+}
+
+// The rows in the order of the table's column. With keepOrder they have it already.
+export function sortRows(t, rows) {
+	const found = t.columns.findIndex((c, i) => columnId(c, i) === t.sort[0])
+	const c = t.columns[Math.max(0, found)], sign = t.sort[1] ? -1 : 1
+	const key = c.left ? c.text : c.value
+	const keyed = rows.map(r => ({ r, key: key(r), first: r.first || 0 }))
+	keyed.sort((a, b) => b.first - a.first || sign * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+	return keyed.map(k => k.r)
+}
+
+// options: sort [column, descending]; picked: key of a row; keepOrder.
 function show(t, rows, options) {
-	const [column, descending] = options.sort || t.sort
 	const picked = t.at >= 0 && t.rows[t.at]
-	t.sort = [column, descending]
-	const c = t.columns[column] || t.columns[0]
-	const by = c.left ? (a, b) => c.text(a) < c.text(b) ? -1 : c.text(a) > c.text(b) ? 1 : 0 :
-		(a, b) => c.value(a) - c.value(b)
-	const sign = descending ? -1 : 1
-	t.rows = rows.slice().sort((a, b) => (b.first || 0) - (a.first || 0) || sign * by(a, b))
+	t.sort = options.sort || t.sort
+	t.rows = options.keepOrder ? rows : sortRows(t, rows)
 	t.at = picked ? t.rows.findIndex(r => r.key === picked.key) : -1
 	if (options.picked !== undefined)
 		t.at = t.rows.findIndex(r => r.key === options.picked)
 	t.body.style.height = t.rows.length * ROW + 'px'
-	t.root.setAttribute('aria-rowcount', t.rows.length)
+	t.root.setAttribute('aria-rowcount', t.rows.length + 1)
 	;[...t.head.children].forEach((h, i) => {
-		h.classList.toggle('sorted', i === column)
-		h.setAttribute('aria-sort', i !== column ? 'none' : descending ? 'descending' : 'ascending')
+		const sorted = columnId(t.columns[i], i) === t.sort[0]
+		h.classList.toggle('sorted', sorted)
+		h.setAttribute('aria-sort', !sorted ? 'none' : t.sort[1] ? 'descending' : 'ascending')
 	})
 	t.live.forEach(row => row.remove())
 	t.live.clear()
@@ -78,12 +100,18 @@ function drawRows(t) {
 		t.live.get(i).classList.toggle('picked', i === t.at)
 		t.live.get(i).setAttribute('aria-selected', i === t.at)
 	}
+	if (t.live.has(t.at))
+		t.root.setAttribute('aria-activedescendant', t.live.get(t.at).id)
+	else
+		t.root.removeAttribute('aria-activedescendant')
 }
 
 function makeRow(t, i) {
 	const data = t.rows[i]
-	const row = el('div.tr', { role: 'row', onclick: () => pick(t, i, false), ondblclick: () => t.on.open && t.on.open(data) })
-	row.setAttribute('aria-rowindex', i + 1)
+	const row = el('div.tr' + (data.mark ? '.' + data.mark : ''), { role: 'row', onclick: () => pick(t, i, false),
+		ondblclick: () => t.on.open && t.on.open(data) })
+	row.id = `row-${t.id}-${i}`
+	row.setAttribute('aria-rowindex', i + 2)
 	row.style.top = i * ROW + 'px'
 	row.style.gridTemplateColumns = t.template
 	for (const c of t.columns) {
@@ -96,7 +124,27 @@ function makeRow(t, i) {
 		cell.append(content)
 		row.append(cell)
 	}
+	if (t.on.unfold)
+		makeFold(t, row, i)
 	return row
+}
+
+// The name in a tree: indented, after the mark that folds and unfolds it.
+function makeFold(t, row, i) {
+	const data = t.rows[i], leaf = data.open === undefined
+	const mark = el('span.fold', { ariaHidden: 'true', onclick: e => { e.stopPropagation(); unfold(t, i, !data.open) },
+		ondblclick: e => e.stopPropagation() }, leaf ? '' : data.open ? '▾' : '▸')
+	row.setAttribute('aria-level', data.depth + 1)
+	if (!leaf)
+		row.setAttribute('aria-expanded', data.open)
+	row.lastChild.style.paddingLeft = data.depth * 12 + 'px'
+	row.lastChild.prepend(mark)
+}
+
+function unfold(t, i, open) {
+	t.at = i
+	if (t.rows[i].open !== undefined && t.rows[i].open !== open)
+		t.on.unfold(t.rows[i], open)
 }
 
 function pick(t, i, scroll) {
@@ -115,10 +163,28 @@ function pick(t, i, scroll) {
 		t.on.pick(t.rows[i])
 }
 
-function onKey(t, e) {
+// The place to which left or right move in a tree, after folding; -1: nowhere.
+function foldByKey(t, right) {
+	const row = t.rows[t.at]
+	if (right !== !!row.open && row.open !== undefined) {
+		unfold(t, t.at, right)
+		return -1
+	}
+	if (right)
+		return row.open ? t.at + 1 : -1
+	for (let i = t.at - 1; i >= 0; i--) {
+		if (t.rows[i].depth < row.depth)
+			return i
+	}
+	return -1
+}
+
+function onTableKey(t, e) {
 	const page = Math.max(1, Math.floor(t.root.clientHeight / ROW) - 2)
 	const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }
-	let to = null
+	let to = -1
+	if (e.target !== t.root)
+		return
 	if (e.key in steps)
 		to = Math.min(t.rows.length - 1, Math.max(0, t.at + steps[e.key]))
 	else if (e.key === 'Home')
@@ -127,9 +193,10 @@ function onKey(t, e) {
 		to = t.rows.length - 1
 	else if (e.key === 'Enter' && t.at >= 0 && t.on.open)
 		t.on.open(t.rows[t.at])
+	else if (t.on.unfold && t.at >= 0 && /^Arrow(Left|Right)$/.test(e.key))
+		to = foldByKey(t, e.key === 'ArrowRight')
 	else
 		return
 	e.preventDefault()
-	if (to !== null)
-		pick(t, to, true)
+	pick(t, to, true)
 }

@@ -11,20 +11,91 @@ export function nodeTimes(data, pathUs) {
 	return us
 }
 
-// Returns the exclusive and inclusive time of each function, as er_print -functions prints them.
-export function functionTimes(data, pathUs) {
+// Marks each node that has no caller with the same key. Keys are by node, below n. An inclusive
+// time is the sum over the outermost nodes of a key.
+export function outermostOf(tree, keyOf, n) {
+	const open = new Uint32Array(n), outermost = new Uint8Array(tree.n)
+	const stack = [0], at = tree.first.slice(0, tree.n)
+	while (stack.length) {
+		const node = stack[stack.length - 1]
+		if (at[node] < tree.first[node + 1]) {
+			const child = tree.children[at[node]++]
+			outermost[child] = open[keyOf[child]]++ ? 0 : 1
+			stack.push(child)
+		} else {
+			stack.pop()
+			if (node)
+				open[keyOf[node]]--
+		}
+	}
+	return outermost
+}
+
+// Returns the exclusive and inclusive time by key: of functions or of load objects.
+function timesBy(data, pathUs, keyOf, outermost, n) {
 	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
-	const excl = new Float64Array(data.funcs.length), incl = new Float64Array(data.funcs.length)
+	const excl = new Float64Array(n), incl = new Float64Array(n)
 	for (let p = 0; p < data.npaths; p++) {
 		const node = data.pathNode[p]
 		if (node)
-			excl[tree.func[node]] += pathUs[p]
+			excl[keyOf[node]] += pathUs[p]
 	}
 	for (let i = 1; i < tree.n; i++) {
-		if (tree.outermost[i])
-			incl[tree.func[i]] += nodeUs[i]
+		if (outermost[i])
+			incl[keyOf[i]] += nodeUs[i]
 	}
 	return { excl, incl }
+}
+
+// Returns the exclusive and inclusive time of each function, as er_print -functions prints them.
+export function functionTimes(data, pathUs) {
+	return timesBy(data, pathUs, data.tree.func, data.tree.outermost, data.funcs.length)
+}
+
+// The same of each load object, as er_print -objects prints them.
+export function objectTimes(data, pathUs) {
+	const tree = data.tree
+	if (!tree.object) {
+		tree.object = Int32Array.from(tree.func, f => f < 0 ? -1 : data.func_objects[f])
+		tree.outermostObject = outermostOf(tree, tree.object, data.objects.length)
+	}
+	return timesBy(data, pathUs, tree.object, tree.outermostObject, data.objects.length)
+}
+
+// Returns the callers and callees of a function with the time of their calls: Maps by function, -1
+// is <Total>. With recursion only the call nearest the leaf counts, as in er_print -callers-callees.
+export function neighbours(data, pathUs, func) {
+	const tree = data.tree, callers = new Map(), callees = new Map()
+	const own = new Int32Array(tree.n), via = new Int32Array(tree.n)
+	let self = 0
+	for (let i = 1; i < tree.n; i++) {
+		const up = tree.parent[i]
+		own[i] = tree.func[i] === func ? i : own[up]
+		via[i] = own[i] === i ? 0 : own[i] === up && up ? i : via[up]
+	}
+	const add = (map, key, us) => map.set(key, (map.get(key) || 0) + us)
+	for (let p = 0; p < data.npaths; p++) {
+		const node = data.pathNode[p], call = own[node]
+		if (!pathUs[p] || !call)
+			continue
+		add(callers, tree.func[tree.parent[call]], pathUs[p])
+		if (via[node])
+			add(callees, tree.func[via[node]], pathUs[p])
+		else
+			self += pathUs[p]
+	}
+	return { callers, callees, self }
+}
+
+// The same for <Total>: its callees are the functions at the roots of stacks.
+export function outermostCallees(data, pathUs) {
+	const tree = data.tree, us = nodeTimes(data, pathUs), callees = new Map()
+	for (let k = tree.first[0]; k < tree.first[1]; k++) {
+		const c = tree.children[k]
+		if (us[c])
+			callees.set(tree.func[c], (callees.get(tree.func[c]) || 0) + us[c])
+	}
+	return { callers: new Map(), callees, self: us[0] }
 }
 
 // --- trees to draw: items {func, us, depth}, whose children are made on demand ---

@@ -3,7 +3,7 @@
 // chosen for the sandwich, its callers are above it and its callees below.
 import { el, fitCanvas, onFrame } from './dom.js'
 import { bottomUp, calleesOf, nodeTimes, topDown } from './tree.js'
-import { metricTotal, pathTimes } from './aggregate.js'
+import { metricName, metricTotal, pathTimes } from './metrics.js'
 import { percent, seconds } from './format.js'
 import { funcColor, onTheme, themeColors } from './colors.js'
 
@@ -202,8 +202,7 @@ function hover(f, e, draw) {
 	const { data, state } = f.page
 	const object = b.item.func < 0 ? '' : data.objects[data.func_objects[b.item.func]][0]
 	f.tip.replaceChildren(el('b', {}, itemName(data, b.item)), el('div', {}, object),
-		el('div', {}, `${seconds(b.item.us)} s, ${percent(b.item.us, f.whole)} % of ${state.metric === 'cpu' ? 'CPU time' :
-			state.metric === 'wait' ? 'the waits' : 'thread time'}`))
+		el('div', {}, `${seconds(b.item.us)} s, ${percent(b.item.us, f.whole)} % of ${metricName(data, state.metric)}`))
 	const box = f.scroll.parentElement.getBoundingClientRect()
 	f.tip.style.left = Math.min(e.clientX - box.left + 14, box.width - 330) + 'px'
 	f.tip.style.top = Math.min(e.clientY - box.top + 18, box.height - 70) + 'px'

@@ -1,35 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads with their time in each state, as er_print -microstates.
+// Threads, processes and CPUs with their time in each state, as er_print -microstates shows it.
 import { NSTATES } from './data.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
+import { cpuStates } from './walk.js'
 
-export const threadsView = {
-	id: 'threads', title: 'Threads', key: '3',
-	make(root, page) {
-		const order = page.data.states_met
-		const table = makeTable('Threads', [
-			{ title: 'Total', unit: 'sec.', width: '6em', value: r => r.total, text: r => seconds(r.total) },
-			...order.map(s => ({ title: page.data.states[s].uname, width: '6.5em', value: r => r.us[s],
-				text: r => seconds(r.us[s]) })),
-			{ title: 'Thread', left: true, text: r => r.name },
-		], {
-			open: r => r.key >= 0 && page.store.set({ threads: [r.key] }),
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, threads: sort } }),
-		})
-		root.append(table.root)
-		return {
-			table,
-			update({ data, state, sums }) {
-				const merge = us => { us[1] += us[11]; return us }
-				const rows = [{ key: -1, first: 1, name: '<Total>', us: merge(sums.states.slice()), total: sums.total }]
-				for (let t = 0; t < data.nthreads; t++) {
-					if (sums.threads[t])
-						rows.push({ key: t, name: data.threads[t].name, total: sums.threads[t],
-							us: merge(sums.threadStates.slice(t * NSTATES, (t + 1) * NSTATES)) })
-				}
-				table.show(rows, { sort: state.sort.threads || [1, true] })
-			},
-		}
-	},
+// KERNEL_CPU counts as SYSTEM.
+function merged11(us) {
+	us[1] += us[11]
+	us[11] = 0
+	return us
 }
+
+// A table of rows {key, name, us by state}; the row <Total> is added.
+function statesView(id, title, key, name, makeRows, open) {
+	return {
+		id, title, key,
+		make(root, page) {
+			const order = page.data.states_met
+			const table = makeTable(title, [
+				{ title: 'Total', unit: 'sec.', width: '6em', value: r => r.total, text: r => seconds(r.total) },
+				...order.map(s => ({ title: page.data.states[s].uname, width: '6.5em', value: r => r.us[s],
+					text: r => seconds(r.us[s]) })),
+				{ title: name, left: true, text: r => r.name },
+			], {
+				open: r => r.key !== -1 && page.store.set(open(page, r)),
+				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }),
+			})
+			root.append(table.root)
+			return {
+				update({ data, state, sums }) {
+					const rows = makeRows(data, state, sums)
+					rows.unshift({ key: -1, first: 1, name: '<Total>', us: sums.states.slice() })
+					for (const r of rows) {
+						merged11(r.us)
+						r.total = r.us.reduce((a, b) => a + b, 0)
+					}
+					table.show(rows, { sort: state.sort[id] || [1, true] })
+				},
+			}
+		},
+	}
+}
+
+const statesOf = (sums, t) => sums.threadStates.slice(t * NSTATES, (t + 1) * NSTATES)
+
+function threadRows(data, state, sums) {
+	return data.threads.filter((_, t) => sums.threads[t]).map(t => ({ key: t.index, name: t.name, us: statesOf(sums, t.index) }))
+}
+
+// Kernel threads are no process: each has a row.
+function processRows(data, state, sums) {
+	const rows = new Map()
+	for (const t of data.threads) {
+		const key = t.pid ? t.key : t.index
+		if (!sums.threads[t.index])
+			continue
+		if (!rows.has(key))
+			rows.set(key, { key, name: t.process, us: new Float64Array(NSTATES) })
+		statesOf(sums, t.index).forEach((us, s) => { rows.get(key).us[s] += us })
+	}
+	return [...rows.values()]
+}
+
+function cpuRows(data, state) {
+	return [...cpuStates(data, state)].map(([cpu, us]) => ({ key: 'cpu' + cpu, cpu, name: cpu < 0 ? '<Unknown>' : 'CPU ' + cpu, us }))
+}
+
+export const threadsView = statesView('threads', 'Threads', '3', 'Thread', threadRows,
+	(page, r) => ({ threads: [r.key] }))
+
+export const processesView = statesView('processes', 'Processes', '', 'Process', processRows,
+	(page, r) => typeof r.key === 'string' ? { processes: [r.key] } : { threads: [r.key] })
+
+export const cpusView = statesView('cpus', 'CPUs', '', 'CPU', cpuRows,
+	(page, r) => r.cpu < 0 ? {} : { cpus: [r.cpu] })

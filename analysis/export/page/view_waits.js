@@ -2,7 +2,7 @@
 // Waits by state, reason and system call.
 import { el } from './dom.js'
 import { makeTable } from './table.js'
-import { count, percent, seconds } from './format.js'
+import { count, seconds, waitPercent } from './format.js'
 import { stateColor } from './colors.js'
 
 export function reasonName(data, reason) {
@@ -32,7 +32,7 @@ export const waitsView = {
 		const { data } = page
 		const table = makeTable('Waits', [
 			{ title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
-			{ title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, whole) },
+			{ title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole) },
 			{ title: 'Recorded', width: '7em', value: r => r.n, text: r => r.rest ? '' : count(r.n),
 				help: 'Waits with a packet of their own. Others are counted in the time only.' },
 			{ title: 'State', width: '11em', left: true, text: r => data.states[r.state].uname,

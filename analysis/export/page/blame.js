@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Who ended waits and who had the CPU meanwhile, with er_print's names for what is no thread.
+import { FLAG } from './data.js'
+import { eachEvent } from './walk.js'
+
+const OPEN = '<still waiting>', REST = '<between samples>', TIMEOUT = '<timeout>'
+
+// "app", "app (worker)": the names of a thread without its numbers.
+export function kindName(t) {
+	const process = t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, PID \d+$/, '') : null
+	if (t.comm === null)
+		return process === null ? 'TID ' + t.tid : process
+	return process === null ? t.comm : process.startsWith(t.comm) ? process : `${process} (${t.comm})`
+}
+
+// The reason of a wait, as reports name it.
+export function causeName(data, c) {
+	const reason = data.reasons[c.reason], state = data.states[c.state]
+	if (c.reason > 0 && reason)
+		return reason.uname
+	if (c.flags & FLAG.rest)
+		return state.rest
+	return state.name === 'SLEEP' && data.reasons[0] ? data.reasons[0].uname : state.uname
+}
+
+// What the interrupt was that ended a wait.
+function interruptName(data, c) {
+	const lock = data.states[c.state].name === 'USER_LOCK', reason = data.reasons[c.reason] ? data.reasons[c.reason].name : ''
+	if (c.flags & FLAG.timer)
+		return lock ? TIMEOUT : '<timer>'
+	if (['DISK', 'FAULT', 'WRITEBACK'].includes(reason))
+		return '<disk>'
+	if (reason === 'TIMER' || reason === 'NETWORK')
+		return `<${reason.toLowerCase()}>`
+	return lock || reason === 'USER_LOCK' ? TIMEOUT : '<interrupt>'
+}
+
+function wakerName(data, names, chunk, row, c) {
+	if (c.flags & FLAG.openEnd)
+		return OPEN
+	if (c.flags & FLAG.rest)
+		return REST
+	if (c.flags & FLAG.irq)
+		return interruptName(data, c)
+	return chunk.waker[row] ? names[chunk.waker[row] - 1] : '<unknown>'
+}
+
+// Names of threads that are no longer known are not told: the CPU may have run anything.
+function holderName(data, names, chunk, i, row, c) {
+	const holder = chunk.holder[row] - 1
+	if (holder >= 0 && data.threads[holder].comm !== null)
+		return names[holder]
+	if (c.flags & FLAG.rest)
+		return REST
+	return chunk.length[i] ? '<none: it was idle>' : '<unknown>'
+}
+
+// Sums waits by what key(...) says: rows {key, us, n, threads} with the threads that waited.
+function sumWaits(data, state, wanted, parts) {
+	const rows = new Map()
+	eachEvent(data, state, (chunk, i, row) => {
+		const c = data.classes[chunk.cls[i]]
+		if (!wanted(c))
+			return
+		const names = parts(chunk, i, row, c), key = names.join('\n')
+		let sum = rows.get(key)
+		if (!sum)
+			rows.set(key, sum = { key, names, us: 0, n: 0, threads: new Set() })
+		sum.us += chunk.weight[i]
+		sum.n += c.flags & FLAG.rest ? 0 : 1
+		sum.threads.add(chunk.thread[i])
+	})
+	return [...rows.values()]
+}
+
+const isWait = (data, c) => !data.states[c.state].cpu
+const isForCpu = (data, c) => data.states[c.state].name === 'WAIT_CPU'
+
+// Waits that are not for a CPU, by waker and waiting thread; and by reason with `reasons`.
+export function wakerRows(data, state, reasons) {
+	const names = data.threads.map(kindName)
+	return sumWaits(data, state, c => isWait(data, c) && !isForCpu(data, c), (chunk, i, row, c) =>
+		[wakerName(data, names, chunk, row, c), names[chunk.thread[i]], reasons ? causeName(data, c) : ''])
+}
+
+// Waits for a CPU by 'reason', 'holder' or 'waiter'.
+export function runqueueRows(data, state, by) {
+	const names = data.threads.map(kindName)
+	const part = {
+		reason: (chunk, i, row, c) => causeName(data, c),
+		holder: (chunk, i, row, c) => holderName(data, names, chunk, i, row, c),
+		waiter: (chunk, i) => names[chunk.thread[i]],
+	}[by]
+	return sumWaits(data, state, c => isForCpu(data, c), (...all) => [part(...all)])
+}

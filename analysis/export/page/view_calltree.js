@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The call tree from the roots of stacks down, as er_print -calltree. Only unfolded rows exist.
+import { el } from './dom.js'
+import { makeTable, sortRows } from './table.js'
+import { nodeTimes } from './tree.js'
+import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
+import { percent, seconds } from './format.js'
+
+const MOST = 200000 // rows that "unfold all" makes
+
+// The row of a node; times are inclusive, by metric.
+function nodeRow(v, node, depth) {
+	const leaf = childNodes(v, node).length === 0
+	return { key: node, depth, node, us: v.us[node], open: leaf ? undefined : v.open.has(node),
+		extra: Object.fromEntries(v.extra.map(x => [x.id, { attr: x.us[node] }])) }
+}
+
+function childNodes(v, node) {
+	const { tree } = v.page.data
+	return tree.children.subarray(tree.first[node], tree.first[node + 1])
+		.filter(c => v.us[c] || v.extra.some(x => x.us[c]))
+}
+
+// Unfolded rows, callers before their callees, each level in the order of the table.
+function unfoldedRows(v) {
+	const rows = []
+	const put = row => {
+		rows.push(row)
+		if (!row.open)
+			return
+		const below = [...childNodes(v, row.node)].map(c => nodeRow(v, c, row.depth + 1))
+		sortRows(v.table, below).forEach(put)
+	}
+	put(nodeRow(v, 0, 0))
+	return rows
+}
+
+// At first the hottest path is unfolded, as long as it has most of the time.
+function unfoldHottest(v) {
+	for (let node = 0; node !== undefined;) {
+		v.open.add(node)
+		const hottest = [...childNodes(v, node)].sort((a, b) => v.us[b] - v.us[a])[0]
+		node = hottest !== undefined && v.us[hottest] * 2 > v.us[0] ? hottest : undefined
+	}
+}
+
+function unfoldAll(v) {
+	const { tree } = v.page.data
+	for (let i = 0; i < tree.n && v.open.size < MOST; i++) {
+		if (v.us[i] && tree.first[i] < tree.first[i + 1])
+			v.open.add(i)
+	}
+}
+
+export const calltreeView = {
+	id: 'calltree', title: 'Call tree',
+	make(root, page) {
+		const { data } = page
+		const v = { page, open: new Set(), us: null, extra: [], table: null }
+		const funcOf = r => data.tree.func[r.node]
+		const columns = () => [
+			{ title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.us, text: r => seconds(r.us),
+				help: 'Inclusive time of this call path' },
+			{ title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, v.whole) },
+			...extraColumns(page, { attr: '' }),
+			{ id: 2, title: 'Function', left: true, text: r => r.node ? data.funcs[funcOf(r)] : '<Total>' }]
+		const draw = () => v.table.show(unfoldedRows(v), { keepOrder: true })
+		v.table = makeTable('Call tree', columns(), {
+			pick: r => page.store.set({ selected: r.node ? funcOf(r) : null }),
+			open: r => r.node && page.store.set({ func: funcOf(r) }),
+			unfold(r, open) {
+				open ? v.open.add(r.node) : v.open.delete(r.node)
+				draw()
+			},
+			sort: sort => page.store.set({ sort: { ...page.store.state.sort, calltree: sort } }),
+		})
+		const button = (text, act) => el('button', { type: 'button', onclick: () => { act(); draw() } }, text)
+		root.append(el('div.crumbs', {}, button('Unfold all', () => unfoldAll(v)), button('Fold all', () => { v.open = new Set([0]) }),
+			button('Hottest path', () => { v.open = new Set(); unfoldHottest(v) })), v.table.root)
+		return {
+			update({ state, sums }) {
+				v.us = nodeTimes(data, pathTimes(sums, state.metric))
+				v.extra = extraMetrics(page).map(m => ({ id: m.id, us: nodeTimes(data, pathTimes(sums, m.id)) }))
+				v.whole = metricTotal(sums, state.metric)
+				if (!v.open.size)
+					unfoldHottest(v)
+				v.table.setColumns(columns())
+				v.table.show(v.table.rows, { sort: state.sort.calltree, keepOrder: true })
+				draw()
+			},
+		}
+	},
+}

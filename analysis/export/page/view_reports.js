@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reports of er_print that are in the file as they are: lines, locks, what is known of the
+// recording. The page's filter does not apply to them.
+import { inflate, sections } from './pack.js'
+import { el } from './dom.js'
+import { makeTable } from './table.js'
+import { fixed } from './format.js'
+
+export async function readReports(base64) {
+	const all = JSON.parse(new TextDecoder().decode(sections(await inflate(base64)).json))
+	return new Map(all.map(r => [r.command, r]))
+}
+
+// A number as er_print writes it; nothing at all is "0.".
+const scaled = (scale, digits) => v => v === null ? '' : v ? fixed(v / scale, digits) : '0.'
+
+const cellText = {
+	time: scaled(1e9, 3), msec: scaled(1e6, 3), percent: scaled(1, 2), ratio: scaled(1, 3), times: scaled(1, 3),
+	count: v => v === null ? '' : String(v), text: v => v === null ? '' : v, hist: v => v === null ? '' : v,
+}
+
+// Standard errors are hidden until they are asked for.
+function reportColumns(report, errors) {
+	return report.columns.map((c, i) => {
+		if (c.hidden && !errors)
+			return null
+		const left = c.kind === 'text' || c.kind === 'hist'
+		return { id: i, title: c.title.slice(0, 2).filter(Boolean).join(' '), unit: c.title[2], left,
+			width: c.kind === 'hist' ? '11em' : left ? '14em' : '8em',
+			value: r => r.cells[i] === null ? -Infinity : r.cells[i], text: r => cellText[c.kind](r.cells[i]) }
+	}).filter(Boolean)
+}
+
+// Rows of a panel stay together.
+function reportRows(report) {
+	const groups = new Set(report.rows.map(r => r[0])).size
+	return report.rows.map((r, i) => ({ key: i, cells: r.slice(1), first: groups > 1 ? groups - r[0] : 0,
+		mark: groups > 1 && i && report.rows[i - 1][0] !== r[0] ? 'begins' : '' }))
+}
+
+function showReport(page, part, command) {
+	const report = page.reports && page.reports.get(command)
+	part.notes.replaceChildren()
+	part.box.replaceChildren()
+	if (!report) {
+		part.notes.append(el('p.hint', {}, !page.reports ? 'This part of the file is still being read.' : page.data.redacted ?
+			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))
+		return
+	}
+	if (report.columns.every(c => !c.title.some(Boolean))) {
+		part.box.append(el('div.text', {}, el('pre', {}, report.rows.map(r => r[1] === null ? '' : r[1]).join('\n'))))
+	} else if (report.rows.length) {
+		const id = 'report-' + command
+		const table = makeTable(command, reportColumns(report, page.state.errors), {
+			sort: sort => { page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }) },
+		})
+		part.box.append(table.root)
+		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
+	}
+	part.notes.append(el('span.hint', {}, `As er_print -${command}${page.data.filter ? ' under the filter with which the file was written' : ''}: the filter of this page does not apply. `),
+		...report.notes.map(n => el('span.hint', {}, n + ' ')))
+}
+
+// A view of one report, or of several: choices are [command, text of the button].
+function reportsView(id, title, choices) {
+	return {
+		id, title,
+		make(root, page) {
+			const part = { notes: el('div.notes'), box: el('div.report') }
+			const buttons = choices.map(([command, text]) => el('button', { type: 'button', value: command,
+				onclick: () => page.store.set({ by: { ...page.state.by, [id]: command } }) }, text))
+			root.append(choices.length > 1 ? el('div.crumbs', { role: 'group', ariaLabel: 'Report' }, ...buttons) : '', part.notes, part.box)
+			return {
+				update({ state }) {
+					const command = choices.some(c => c[0] === state.by[id]) ? state.by[id] : choices[0][0]
+					buttons.forEach(b => {
+						b.classList.toggle('on', b.value === command)
+						b.setAttribute('aria-pressed', String(b.value === command))
+					})
+					showReport(page, part, command)
+				},
+			}
+		},
+	}
+}
+
+export const linesView = reportsView('lines', 'Lines', [['lines', 'Lines']])
+
+export const locksView = reportsView('locks', 'Locks', [['locks', 'Locks']])
+
+export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
+	['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']])

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Goes over the events that pass the filter, for sums that not every view needs.
+import { NSTATES } from './data.js'
+import { firstAt } from './aggregate.js'
+import { makeFilter } from './filter.js'
+
+// Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
+// columns of waits.
+export function eachEvent(data, state, fn) {
+	const filter = makeFilter(data, state)
+	for (const chunk of data.chunks)
+		eachOfChunk(data, chunk, filter, fn)
+}
+
+function eachOfChunk(data, chunk, filter, fn) {
+	const { thread, cls, path, cpu } = chunk
+	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
+	let row = chunk.rows[lo >> 8]
+	for (let k = lo & ~255; k < lo; k++)
+		row += data.isWait[cls[k]]
+	for (let i = lo; i < hi; i++) {
+		const r = row
+		row += data.isWait[cls[i]]
+		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[cls[i]]) ||
+		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])))
+			continue
+		fn(chunk, i, r)
+	}
+}
+
+// The time of each state by CPU: a Map of arrays.
+export function cpuStates(data, state) {
+	const ret = new Map()
+	eachEvent(data, state, (chunk, i) => {
+		const cpu = chunk.cpu[i]
+		if (!ret.has(cpu))
+			ret.set(cpu, new Float64Array(NSTATES))
+		ret.get(cpu)[data.classes[chunk.cls[i]].state] += chunk.weight[i]
+	})
+	return ret
+}

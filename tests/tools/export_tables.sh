@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: the tables of the page, with and without a filter, have the numbers of
+# er_print's reports; metrics and groupings can be chosen; keys work; long tables have few elements.
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+. "$top/tests/lib/npm.sh"
+BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
+need_npm playwright-core@1.65.1
+export BROWSER test PATH
+
+cat >"$tmp/steps.js" <<'EOJ'
+// The command that the page shows for its filter, as arguments of er_print.
+async function filterOf(t, page) {
+	return await page.isVisible('.command') ? t.shellWords(await page.textContent('.command')).slice(1) : []
+}
+
+// Totals by state, without the shares beside them and without zeros.
+function states(rows) {
+	const sums = rows.map(r => [r[0], ...r.slice(1, -2).filter((_, i) => i % 2 === 0).slice(0, 11), r[r.length - 1]])
+	return sums.map(r => r.filter(f => f !== '0.'))
+}
+
+async function processes(t, page, what, filter) {
+	const got = (await t.tableRows(page, 'processes')).map(r => r.filter(f => f !== '0.'))
+	t.sameRows(what + ': processes', got, states(t.erPrint([...filter, '-microstates', 'processes', 'w.er'])))
+}
+
+async function cpus(t, page, what, filter) {
+	const got = (await t.tableRows(page, 'cpus')).map(r => [r[0], r[r.length - 1]])
+	t.sameRows(what + ': CPUs', got, t.erPrint([...filter, '-metrics', 'e.total:name', '-cpus', 'w.er']))
+}
+
+async function objects(t, page, what, filter) {
+	const got = (await t.tableRows(page, 'objects')).map(r => [...r.slice(0, 4), `${r[5]} (${r[6]})`])
+	const want = t.erPrint([...filter, '-metrics', 'ei.%cpu:name', '-objects', 'w.er'])
+	t.sameRows(what + ': load objects', got.filter(r => r[2] !== '0.'), want.filter(r => r[2] !== '0.').map(r => [...r.slice(0, 4), r[4].replace(/, names from.*/, '')]))
+}
+
+async function wakers(t, page, what, filter) {
+	const got = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[4] ? `${r[3]} -> ${r[4]}` : r[3]])
+	const want = t.erPrint([...filter, '-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
+	t.sameRows(what + ': wakers', got, want.map(r => [r[1], r[2], r[8]]))
+}
+
+// er_print's report has panels with a heading each, and a histogram.
+async function runqueue(t, page, what, filter) {
+	const panels = new Map()
+	for (const r of t.erPrint([...filter, '-limit', '1000', '-runqueue', 'w.er'])) {
+		const rows = panels.get(r[0]) || []
+		rows.push([r[1], r[2], r[8].trim()])
+		panels.set(r[0], rows)
+	}
+	const titles = { reason: '<Total>', holder: 'Who had the CPU:', waiter: 'Who waited:' }
+	await page.click('#tab-runqueue')
+	for (const [by, title] of Object.entries(titles)) {
+		await page.click(`#view-runqueue .crumbs button[value=${by}]`)
+		const got = (await t.tableRows(page, 'runqueue')).map(r => [r[0], r[1], r[3] === '<Total>' ? title : r[3]])
+		t.sameRows(`${what}: run queue by ${by}`, got, [...panels.values()].find(p => p[0][2] === title) || [])
+	}
+}
+
+// The rows of the call tree with their depths.
+async function treeRows(t, page) {
+	const rows = await t.tableRows(page, 'calltree')
+	return rows.map(r => [String(r[0] - 1), ...r.slice(1, -1), r[r.length - 1].replace(/^[▾▸]/, '')])
+}
+
+async function calltree(t, page, what, filter, file = 'w.er', metric = 'cpu') {
+	await page.click('#tab-calltree')
+	await page.click('#view-calltree button:has-text("Unfold all")')
+	t.sameRows(what + ': call tree', await treeRows(t, page), t.erPrint([...filter, '-metrics', `i.%${metric}:name`, '-calltree', file]))
+}
+
+// The panel of a function: callers, the function, callees. The page leaves out what has no time.
+async function callers(t, page, what, filter, func, file = 'w.er', metric = 'cpu') {
+	const want = t.erPrint([...filter, '-cmetrics', `a.${metric}:e.${metric}:i.${metric}:name`, '-csingle', func, file])
+	await page.click('#tab-functions')
+	await page.evaluate(() => { document.querySelector('#view-functions .table').scrollTop = 0 })
+	await page.click(`#view-functions .tr:has(.td:last-child:text-is("${func}"))`)
+	const got = (await t.tableRows(page, 'callers')).map(r => [r[0], r[2], r[3], r[4].replace(/^[↑↓] /, '')])
+	t.sameRows(`${what}: callers and callees of ${func}`, got.filter(r => r[0] !== '0.'),
+		want.map(r => [...r.slice(-4, -1), r[r.length - 1].replace(/^\*/, '')]).filter(r => r[0] !== '0.'))
+}
+
+const all = { processes, cpus, objects, wakers, runqueue, calltree }
+
+async function tables(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	for (const table of Object.values(all))
+		await table(t, page, 'everything', [])
+	for (const func of ['<Total>', 'work', 'serve', 'crunch'])
+		await callers(t, page, 'everything', [], func)
+	t.check('tables: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+	for (const [what, hash] of [['a range', '#from=300000&to=900000'], ['a process', '#processes=["1:12"]']]) {
+		const filtered = await t.openPage(t.browser, 'w.html', { hash }), filter = await filterOf(t, filtered)
+		t.check(what + ': there is a filter', filter.length > 0, hash)
+		for (const table of Object.values(all))
+			await table(t, filtered, what, filter)
+		await callers(t, filtered, what, filter, 'work')
+		await filtered.context().close()
+	}
+}
+
+async function recursion(t) {
+	const page = await t.openPage(t.browser, 'rec.html')
+	await calltree(t, page, 'recursion', [], 'rec.er', 'user')
+	await callers(t, page, 'recursion', [], 'r', 'rec.er', 'user')
+	await page.context().close()
+}
+
+// One state as the metric, another one beside it.
+async function metrics(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	await page.click('#tab-functions')
+	await page.selectOption('#metric', { label: 'User Lock' })
+	const lock = (await t.tableRows(page, 'functions')).map(r => [...r.slice(0, 4), r[6]]).filter(r => r[2] !== '0.')
+	t.sameRows('metric user lock', lock, t.erPrint(['-metrics', 'ei.%lock:name', '-functions', 'w.er']))
+	await page.selectOption('#metric', { label: 'CPU time' })
+	await page.click('.choice summary')
+	await page.check('.choices label:has-text("System CPU") input')
+	await page.keyboard.press('Escape')
+	const two = (await t.tableRows(page, 'functions')).map(r => [r[0], r[2], r[5], r[6], r[8]]).filter(r => r[1] !== '0.')
+	t.sameRows('two metrics', two, t.erPrint(['-metrics', 'e.cpu:i.cpu:e.system:i.system:name', '-functions', 'w.er']))
+	t.check('the columns are in the address', /columns=/.test(await page.evaluate(() => location.hash)), '')
+	await page.click('#view-functions .th button:has-text("Excl. System CPU")')
+	const sorted = (await t.tableRows(page, 'functions')).slice(1).map(r => Number(r[5]))
+	t.check('sorted by a chosen metric', sorted[0] > 0 && sorted.every((v, i) => !i || v <= sorted[i - 1]), sorted.join(' '))
+	t.check('metrics: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// Reports that the file has as er_print makes them. Text columns of er_print's CSV are the same texts.
+async function reports(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	const whole = rows => rows.map(r => r.map(f => f.trim()))
+	const hidden = 3 // the standard error, which is shown on demand
+	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
+		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => i !== hidden))))
+	await page.check('#tools label:has-text("Standard errors") input')
+	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
+		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1))))
+	await page.click('#tab-experiments')
+	const header = await page.textContent('#view-experiments pre')
+	const want = t.erPrintText(['-header', 'full', 'w.er'])
+	t.check('the recording as er_print -header says it', header.trim() === want.trim(), header + '\n---\n' + want)
+	await page.click('#view-experiments button[value=experiment_list]')
+	t.sameRows('experiments', await t.tableRows(page, 'experiments'), t.erPrint(['-experiment_list', 'w.er']))
+	await page.context().close()
+	const code = await t.openPage(t.browser, 'code.html')
+	t.sameRows('lines', await t.tableRows(code, 'lines'), t.erPrint(['-lines', 'code.er']))
+	t.check('reports: no complaint', !page.complaints.length && !code.complaints.length, [...page.complaints, ...code.complaints].join('\n'))
+	await code.context().close()
+}
+
+// Keys in a tree; few elements, however many rows.
+async function keys(t) {
+	const page = await t.openPage(t.browser, 'big.html')
+	await page.click('#tab-calltree')
+	await page.click('#view-calltree button:has-text("Unfold all")')
+	const count = () => page.evaluate(() => [Number(document.querySelector('#view-calltree .table').getAttribute('aria-rowcount')),
+		document.querySelectorAll('#view-calltree .tr').length])
+	const [rows, elements] = await count()
+	t.check('a long table has elements only for what is in sight', rows > 1000 && elements < 100, `${rows} rows, ${elements} elements`)
+	const at = () => page.evaluate(() => {
+		const row = document.querySelector('#view-calltree .tr.picked')
+		const active = document.querySelector('#view-calltree .table').getAttribute('aria-activedescendant')
+		return row && row.id === active ? [Number(row.getAttribute('aria-rowindex')), row.getAttribute('aria-expanded')] : []
+	})
+	await page.focus('#view-calltree .table')
+	await page.keyboard.press('End')
+	t.check('End goes to the last row', (await at())[0] === rows, `${await at()} of ${rows}`)
+	await page.keyboard.press('Home')
+	await page.keyboard.press('ArrowLeft')
+	t.check('left folds', (await count())[0] === 2 && (await at())[1] === 'false', `${await count()} ${await at()}`)
+	await page.keyboard.press('ArrowRight')
+	await page.keyboard.press('ArrowRight')
+	t.check('right unfolds, then goes down', (await at())[0] === 3, String(await at()))
+	await page.keyboard.press('ArrowLeft')
+	await page.keyboard.press('ArrowLeft')
+	t.check('left goes to the caller', (await at())[0] === 2, String(await at()))
+	await page.context().close()
+}
+
+module.exports = async t => {
+	await tables(t)
+	await recursion(t)
+	await metrics(t)
+	await reports(t)
+	await keys(t)
+}
+EOJ
+
+export_fixtures
+put rec.1.er rec.er
+put_code code.er
+for e in w rec code; do
+	check "$e: is written" er_export --to page -o $e.html $e.er
+done
+"$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
+check "big: is written" er_export --to page -o big.html big.er
+check "--redact" er_export --to page --redact -o less.html code.er
+check_that "--redact leaves out lines" "$(node -e 'const s = require("fs").readFileSync("less.html", "utf8").match(/data-pack="reports">([^<]*)/)[1]
+	console.log(require("zlib").gunzipSync(Buffer.from(s, "base64")).toString())' | grep -c 'work\.c') == 0"
+# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
+HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
