@@ -27,10 +27,19 @@ static __always_inline bool in_interrupt(void *ctx, struct task_struct *p)
 	       arch_syscall(arch_user_regs(p)) < 0;
 }
 
-/* True if the wait has reached its threshold or next sample point, so that it will be recorded. */
+/*
+ * A wakeup comes before the thread is queued, and the wait ends when it is queued. On another CPU
+ * that takes an interrupt: some microseconds in a virtual machine.
+ */
+enum { WAKE_TO_QUEUE_NS = 5000 };
+
+/*
+ * True if the wait has reached its threshold or next sample point, or will before the thread is
+ * queued, so that it will be recorded.
+ */
 static __always_inline bool waker_matters(const struct er_thread *t)
 {
-	__u64 reached = t->since;
+	__u64 reached = t->since - WAKE_TO_QUEUE_NS;
 
 	if (t->where != WHERE_BLOCKED || er_shedding >= ER_SHED_WAKER_STACKS)
 		return false;

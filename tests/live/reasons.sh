@@ -86,7 +86,7 @@ for kind in pipe event net epoll; do
 done
 # Data sent over the loopback device arrives in a soft interrupt in the sender's thread.
 ended "no interrupt did" "!WAKER_IRQ" net SLEEP
-# A few have no waker's stack, because at the wakeup they still seemed too short to be recorded.
+# A few may have no waker's stack: a busy host may queue the thread long after the wakeup.
 for kind in sleep:SLEEP futex:USER_LOCK timeout:SLEEP; do
 	ended "a timer ended the waits" "WAKER_IRQ && WAKER_TIMER" ${kind%:*} ${kind#*:}
 done
