@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For the scripts that run.sh runs in its virtual machine, by busybox; source it first.
-cd /tmp || exit 1
+# For the scripts that run.sh runs in its virtual machine, by busybox; source it first. Each run of
+# a script begins in an empty directory: one that fails is run again.
+rm -rf /tmp/run
+mkdir /tmp/run && cd /tmp/run || exit 1
 
 # says NAME AWK-CONDITION DETAILS: the condition must hold. Busybox's awk has no power
 # operator.
