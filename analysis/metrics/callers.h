@@ -15,41 +15,23 @@ struct func;
 struct neighbours {
 	VEC(uint32_t) funcs;  /* function ids */
 	VEC(int64_t) values;  /* nmetrics values of each function */
-	uint32_t *place;      /* by function id: index into funcs + 1, or 0 */
+	uint32_t *place;      /* by function id: index into funcs + 1, or 0; for callers_find */
 };
-
-/* For each function, the stacks that contain it. */
-struct stack_index {
-	const struct tally *tally;
-	uint32_t *stacks;
-	uint8_t *at;          /* beside each stack: the function's place in its path, or AT_ANY */
-	size_t *end;          /* by function id: end of its stacks; the next one's begin there */
-	int64_t *sums;        /* by stack: the values of the tally's `met` metrics */
-};
-
-/* The function occurs more than once in the path, or far from its leaf. */
-enum { AT_ANY = UINT8_MAX };
-
-/* The tally is borrowed until stack_index_free. */
-void stack_index_init(struct stack_index *x, const struct tally *t);
-void stack_index_free(struct stack_index *x);
-size_t stack_index_count(const struct stack_index *x, uint32_t func);
 
 /* The callers and callees of one piece. */
 struct callers {
-	const struct stack_index *index;
 	const struct tally *tally;
 	struct neighbours callers, callees;
 	int64_t *self;        /* of stacks whose leaf end is the piece */
 	int64_t *total;       /* of all stacks that contain the piece */
 };
 
-/* The index is borrowed until callers_free. Several threads may share one. */
-void callers_init(struct callers *f, const struct stack_index *x);
+/* The tally is borrowed until callers_free. */
+void callers_init(struct callers *f, const struct tally *t);
 /*
  * Replace the contents by the callers and callees of a piece of n > 0 functions. With
  * recursion only the occurrence nearest the leaf counts. The caller of outermost
- * functions is <Total>.
+ * functions is <Total>. It walks all stacks.
  */
 void callers_find(struct callers *f, struct func *const *funcs, size_t n);
 void callers_free(struct callers *f);

@@ -11,6 +11,7 @@ struct builder {
 	const struct tally *t;
 	struct map child_at; /* node << 32 | function, to node */
 	VEC(struct tree_node *) nodes;
+	func_ids path;
 };
 
 static uint32_t node_new(struct builder *b, uint32_t func)
@@ -39,22 +40,15 @@ static uint32_t child_of(struct builder *b, uint32_t parent, uint32_t func)
 	return *at;
 }
 
-static void add_values(struct tree_node *n, const int64_t *values, size_t nmetrics)
-{
-	for (size_t i = 0; i < nmetrics; i++)
-		add_to(&n->values[i], values[i]);
-}
-
 static void add_stack(struct builder *b, uint32_t id)
 {
-	const struct path *p = &b->t->paths[id];
-	const int64_t *values = &b->t->by_stack[id * b->t->nmetrics];
+	const int64_t *values = tally_stack(b->t, id);
 	uint32_t node = 0;
 
-	add_values(b->nodes.data[0], values, b->t->nmetrics);
-	for (uint32_t i = p->n; i > 0; i--) {
-		node = child_of(b, node, b->t->path_funcs.data[p->first + i - 1]);
-		add_values(b->nodes.data[node], values, b->t->nmetrics);
+	tally_add(b->t, b->nodes.data[0]->values, values);
+	for (size_t i = tally_path(b->t, id, &b->path); i > 0; i--) {
+		node = child_of(b, node, b->path.data[i - 1]);
+		tally_add(b->t, b->nodes.data[node]->values, values);
 	}
 }
 
@@ -71,6 +65,7 @@ void calltree_init(struct calltree *ct, const struct tally *t)
 	}
 	map_free(&b.child_at);
 	vec_free(&b.nodes);
+	vec_free(&b.path);
 }
 
 void calltree_free(struct calltree *ct)

@@ -8,7 +8,6 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "analysis/base/wrap.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/session.h"
 
@@ -89,16 +88,10 @@ static void make_room(struct summing *s, size_t *cap)
 	*cap = want;
 }
 
-static void add_sums(int64_t *to, const int64_t *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		add_to(&to[i], from[i]);
-}
-
 static void add_stack(struct summing *s, uint32_t id)
 {
 	const struct code_tally *p = s->p;
-	const int64_t *sums = &s->t->by_stack[id * p->nmetrics];
+	const int64_t *values = tally_stack(s->t, id);
 
 	for (size_t i = 0; i < s->keys.len; i++) {
 		uint32_t key = s->keys.data[i];
@@ -106,11 +99,11 @@ static void add_stack(struct summing *s, uint32_t id)
 		if (key == CODE_KEY_NONE)
 			continue;
 		if (i + 1 == s->keys.len)
-			add_sums(&p->excl[key * p->nmetrics], sums, p->nmetrics);
+			tally_add(s->t, &p->excl[key * p->nmetrics], values);
 		if (s->last_seen.data[key] == id + 1)
 			continue;
 		s->last_seen.data[key] = id + 1;
-		add_sums(&p->incl[key * p->nmetrics], sums, p->nmetrics);
+		tally_add(s->t, &p->incl[key * p->nmetrics], values);
 	}
 }
 

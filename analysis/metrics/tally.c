@@ -3,8 +3,9 @@
  * From packets to functions.
  *
  * A million packets share some thousand stacks. So the pass over packets only adds to
- * the sums of a stack, an array with one value a metric. Everything that walks frames
- * is done once for each distinct stack.
+ * the sums of a stack. Everything that walks frames is done once for each distinct
+ * stack. There may be a million of them, and most metrics have no value in any: so a
+ * stack has room only for the metrics that were met.
  *
  * Exclusive: a stack's value goes to its leaf. Inclusive: it goes to each distinct
  * function in the stack, once, however often the function occurs.
@@ -40,26 +41,51 @@ static __attribute__((noinline)) void stacks_grow(struct tally *t, uint32_t stac
 	size_t want = (size_t)stack + 1, old = t->nstacks;
 
 	want = want > old * 2 ? want : old * 2;
-	t->by_stack = xrealloc_array(t->by_stack, want * t->nmetrics, sizeof(*t->by_stack));
+	t->stack_values = xrealloc_array(t->stack_values, want * t->width,
+					 sizeof(*t->stack_values));
 	t->seen = xrealloc_array(t->seen, want, 1);
-	memset(t->by_stack + old * t->nmetrics, 0,
-	       (want - old) * t->nmetrics * sizeof(*t->by_stack));
+	memset(t->stack_values + old * t->width, 0,
+	       (want - old) * t->width * sizeof(*t->stack_values));
 	memset(t->seen + old, 0, want - old);
 	t->nstacks = want;
+}
+
+enum { WIDTH_FIRST = 4 };
+
+/* Make room for another metric in each stack. */
+static __attribute__((noinline)) void meet(struct tally *t, uint32_t metric)
+{
+	size_t width = t->width * 2;
+	int64_t *wider;
+
+	vec_push(&t->met, metric);
+	t->place[metric] = t->met.len;
+	if (t->met.len <= t->width)
+		return;
+	wider = xcalloc(t->nstacks * width, sizeof(*wider));
+	for (size_t id = 0; id < t->nstacks; id++)
+		memcpy(&wider[id * width], tally_stack(t, id), t->width * sizeof(*wider));
+	free(t->stack_values);
+	t->stack_values = wider;
+	t->width = width;
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct tally *t = ctx;
-	int64_t *sums;
 
 	if (h->stack >= t->nstacks)
 		stacks_grow(t, h->stack);
 	t->seen[h->stack] = 1;
 	t->npackets++;
-	sums = &t->by_stack[h->stack * t->nmetrics];
-	for (size_t i = 0; i < n; i++)
-		add_to(&sums[amounts[i].metric], amounts[i].value);
+	for (size_t i = 0; i < n; i++) {
+		if (!amounts[i].value)
+			continue;
+		if (!t->place[amounts[i].metric])
+			meet(t, amounts[i].metric);
+		add_to(&t->stack_values[h->stack * t->width + t->place[amounts[i].metric] - 1],
+		       amounts[i].value);
+	}
 }
 
 enum { CACHE_LINE = 64 };
@@ -71,8 +97,8 @@ static void fetch_row(void *ctx, uint32_t stack)
 
 	if (stack >= t->nstacks)
 		return;
-	row = (const char *)&t->by_stack[stack * t->nmetrics];
-	for (size_t at = 0; at < t->nmetrics * sizeof(*t->by_stack); at += CACHE_LINE)
+	row = (const char *)tally_stack(t, stack);
+	for (size_t at = 0; at < t->width * sizeof(*t->stack_values); at += CACHE_LINE)
 		__builtin_prefetch(row + at, 1);
 }
 
@@ -115,13 +141,17 @@ uint32_t shown_path(struct session *s, uint32_t id, uint32_t *funcs, uint32_t *s
 	return st->n - at;
 }
 
-static bool shows_all(const struct session *s)
+/* Note whether any object is hidden. Make the functions of hidden ones: shown_path adds none. */
+static void look_at_objects(struct tally *t)
 {
-	vec_for_each(o, &s->objects) {
-		if ((*o)->show != SHOW_ALL)
-			return false;
+	t->all_shown = true;
+	for (size_t i = 0; i < t->session->objects.len; i++) {
+		struct loadobj *o = t->session->objects.data[i];
+
+		if (o->show == SHOW_HIDE)
+			session_hidden_func(t->session, o);
+		t->all_shown &= o->show == SHOW_ALL;
 	}
-	return true;
 }
 
 /* The path of a stack in whose session no object is hidden: no need to look at the objects. */
@@ -135,86 +165,97 @@ static uint32_t whole_path(const struct session *s, uint32_t id, uint32_t *funcs
 	return st->n;
 }
 
-static void build_path(struct tally *t, struct session *s, uint32_t id, bool all)
+size_t tally_path(const struct tally *t, uint32_t stack, func_ids *ret)
 {
-	size_t first = t->path_funcs.len;
-	uint32_t n, *funcs;
-
-	vec_reserve(&t->path_funcs, first + s->stacks.data[id].n);
-	funcs = &t->path_funcs.data[first];
-	n = all ? whole_path(s, id, funcs) : shown_path(s, id, funcs, NULL);
-	t->paths[id] = (struct path){ .first = first, .n = n };
-	t->path_funcs.len += n;
+	if (!t->seen[stack])
+		return 0;
+	vec_reserve(ret, t->session->stacks.data[stack].n);
+	ret->len = t->all_shown ? whole_path(t->session, stack, ret->data) :
+				  shown_path(t->session, stack, ret->data, NULL);
+	return ret->len;
 }
 
-static void metrics_met(struct tally *t)
+void tally_add(const struct tally *t, int64_t *to, const int64_t *values)
 {
-	unsigned char *met = xcalloc(t->nmetrics, 1);
-
-	for (size_t id = 0; id < t->nstacks; id++) {
-		for (size_t m = 0; t->seen[id] && m < t->nmetrics; m++)
-			met[m] |= t->by_stack[id * t->nmetrics + m] != 0;
-	}
-	for (size_t m = 0; m < t->nmetrics; m++) {
-		if (met[m])
-			vec_push(&t->met, m);
-	}
-	free(met);
+	for (size_t i = 0; i < t->met.len; i++)
+		add_to(&to[t->met.data[i]], values[i]);
 }
 
-static void tally_add(const struct tally *t, int64_t *to, const int64_t *sums)
-{
-	vec_for_each(m, &t->met)
-		add_to(&to[*m], sums[*m]);
-}
-
-static void sum_functions(struct tally *t, const struct session *s)
-{
-	size_t nm = t->nmetrics;
+/* Sums of functions while they are made: only the metrics met, so that they fit into the cache. */
+struct func_sums {
+	size_t n; /* values of a function */
+	int64_t *excl, *incl;
 	uint32_t *last_seen; /* by function: last stack counted + 1 */
+	func_ids path;
+};
 
-	t->nfuncs = s->funcs.len;
-	t->excl = xcalloc(t->nfuncs * nm, sizeof(*t->excl));
-	t->incl = xcalloc(t->nfuncs * nm, sizeof(*t->incl));
-	t->total = xcalloc(nm, sizeof(*t->total));
-	t->zeros = xcalloc(nm, sizeof(*t->zeros));
-	last_seen = xcalloc(t->nfuncs, sizeof(*last_seen));
-	metrics_met(t);
-	for (uint32_t id = 0; id < t->nstacks; id++) {
-		const int64_t *sums = &t->by_stack[id * nm];
-		const uint32_t *funcs = &t->path_funcs.data[t->seen[id] ? t->paths[id].first : 0];
+static void add_values(int64_t *to, const int64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_to(&to[i], values[i]);
+}
 
-		if (!t->seen[id] || !t->paths[id].n)
+static void sum_stack(struct func_sums *s, const struct tally *t, uint32_t id)
+{
+	const int64_t *values = tally_stack(t, id);
+	size_t len = tally_path(t, id, &s->path);
+
+	if (!len)
+		return;
+	tally_add(t, t->total, values);
+	add_values(&s->excl[s->path.data[0] * s->n], values, s->n);
+	for (size_t i = 0; i < len; i++) {
+		uint32_t func = s->path.data[i];
+
+		if (s->last_seen[func] == id + 1)
 			continue;
-		tally_add(t, t->total, sums);
-		tally_add(t, &t->excl[funcs[0] * nm], sums);
-		for (uint32_t i = 0; i < t->paths[id].n; i++) {
-			if (last_seen[funcs[i]] == id + 1)
-				continue;
-			last_seen[funcs[i]] = id + 1;
-			tally_add(t, &t->incl[funcs[i] * nm], sums);
-		}
+		s->last_seen[func] = id + 1;
+		add_values(&s->incl[func * s->n], values, s->n);
 	}
-	memcpy(&t->excl[s->total->id * nm], t->total, nm * sizeof(*t->total));
-	memcpy(&t->incl[s->total->id * nm], t->total, nm * sizeof(*t->total));
-	free(last_seen);
+}
+
+/* By metric id. The caller frees the result. */
+static int64_t *by_metric(const struct tally *t, const int64_t *sums)
+{
+	int64_t *ret = xcalloc(t->nfuncs * t->nmetrics, sizeof(*ret));
+
+	for (size_t i = 0; i < t->nfuncs; i++)
+		tally_add(t, &ret[i * t->nmetrics], &sums[i * t->met.len]);
+	memcpy(&ret[t->session->total->id * t->nmetrics], t->total, t->nmetrics * sizeof(*ret));
+	return ret;
+}
+
+static void sum_functions(struct tally *t)
+{
+	struct func_sums s = { .n = t->met.len };
+
+	t->nfuncs = t->session->funcs.len;
+	t->total = xcalloc(t->nmetrics, sizeof(*t->total));
+	t->zeros = xcalloc(t->nmetrics, sizeof(*t->zeros));
+	s.excl = xcalloc(t->nfuncs * s.n, sizeof(*s.excl));
+	s.incl = xcalloc(t->nfuncs * s.n, sizeof(*s.incl));
+	s.last_seen = xcalloc(t->nfuncs, sizeof(*s.last_seen));
+	for (uint32_t id = 0; id < t->nstacks; id++)
+		sum_stack(&s, t, id);
+	t->excl = by_metric(t, s.excl);
+	t->incl = by_metric(t, s.incl);
+	free(s.excl);
+	free(s.incl);
+	free(s.last_seen);
+	vec_free(&s.path);
 }
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)
 {
 	struct tally *t = xcalloc(1, sizeof(*t));
-	bool all;
 
 	t->session = s;
 	t->nmetrics = metric_set_width(ms);
+	t->width = WIDTH_FIRST;
+	t->place = xcalloc(t->nmetrics, sizeof(*t->place));
 	pass_run(s, ms, filter, add_hit, fetch_row, t);
-	t->paths = xcalloc(t->nstacks, sizeof(*t->paths));
-	all = shows_all(s);
-	for (uint32_t id = 0; id < t->nstacks; id++) {
-		if (t->seen[id])
-			build_path(t, s, id, all);
-	}
-	sum_functions(t, s);
+	look_at_objects(t);
+	sum_functions(t);
 	return t;
 }
 
@@ -222,10 +263,9 @@ void tally_free(struct tally *t)
 {
 	if (!t)
 		return;
-	free(t->by_stack);
+	free(t->stack_values);
+	free(t->place);
 	free(t->seen);
-	free(t->paths);
-	vec_free(&t->path_funcs);
 	free(t->excl);
 	free(t->incl);
 	free(t->total);

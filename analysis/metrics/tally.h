@@ -7,6 +7,7 @@
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,26 +18,39 @@ struct func;
 struct metric_set;
 struct session;
 
-/* A stack as it is shown, with hidden frames merged. Leaf first. */
-struct path {
-	uint32_t first, n; /* range in tally.path_funcs */
-};
+/* Function ids. */
+typedef VEC(uint32_t) func_ids;
 
 struct tally {
-	const struct session *session;
+	struct session *session;
 	size_t nmetrics, nstacks, nfuncs;
-	int64_t *by_stack;      /* nstacks × nmetrics */
+	VEC(uint32_t) met;      /* metrics for which a stack has a value: few */
+	uint32_t *place;        /* by metric: index into met + 1; 0: no stack has a value */
+	int64_t *stack_values;  /* nstacks × width; read it by tally_stack */
+	size_t width;
 	unsigned char *seen;    /* by stack: a packet had it */
-	struct path *paths;     /* by stack; empty if the stack was not seen */
-	VEC(uint32_t) path_funcs; /* function ids */
+	bool all_shown;         /* no load object is hidden */
 	int64_t *excl, *incl;   /* nfuncs × nmetrics */
 	int64_t *total, *zeros;
-	VEC(uint32_t) met;      /* metrics for which a stack has a value: few */
 	uint64_t npackets;
 };
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter);
 void tally_free(struct tally *t);
+
+/*
+ * The functions of a stack, leaf first, as they are shown, with hidden frames merged. Returns their
+ * number; 0: no packet had the stack. They are in `ret` until its next use; the caller frees it
+ * with vec_free.
+ */
+size_t tally_path(const struct tally *t, uint32_t stack, func_ids *ret);
+/* The values of a stack, one for each metric in `met`. */
+static inline const int64_t *tally_stack(const struct tally *t, uint32_t stack)
+{
+	return &t->stack_values[stack * t->width];
+}
+/* Add such values to an array indexed by metric id. */
+void tally_add(const struct tally *t, int64_t *to, const int64_t *values);
 
 /*
  * The function shown for a frame; `caller` is the one shown for its caller (NULL at the

@@ -55,26 +55,24 @@ static void sum_objects(const struct view_state *v, const struct tally *t, struc
 	const struct session *s = v->session;
 	size_t nm = t->nmetrics;
 	uint32_t *last_seen = xcalloc(s->objects.len, sizeof(*last_seen));
+	func_ids path = { 0 };
 
 	ret->excl = xcalloc(s->objects.len * nm, sizeof(int64_t));
 	ret->incl = xcalloc(s->objects.len * nm, sizeof(int64_t));
 	for (uint32_t id = 0; id < t->nstacks; id++) {
-		const int64_t *sums = &t->by_stack[id * nm];
+		size_t n = tally_path(t, id, &path);
 
-		for (uint32_t i = 0; t->seen[id] && i < t->paths[id].n; i++) {
-			uint32_t f = t->path_funcs.data[t->paths[id].first + i];
-			uint32_t o = s->funcs.data[f]->obj->id;
-			bool met = last_seen[o] == id + 1;
+		for (size_t i = 0; i < n; i++) {
+			uint32_t o = s->funcs.data[path.data[i]]->obj->id;
 
+			if (i == 0)
+				tally_add(t, &ret->excl[o * nm], tally_stack(t, id));
+			if (last_seen[o] != id + 1)
+				tally_add(t, &ret->incl[o * nm], tally_stack(t, id));
 			last_seen[o] = id + 1;
-			for (size_t m = 0; m < nm; m++) {
-				if (i == 0)
-					add_to(&ret->excl[o * nm + m], sums[m]);
-				if (!met)
-					add_to(&ret->incl[o * nm + m], sums[m]);
-			}
 		}
 	}
+	vec_free(&path);
 	free(last_seen);
 }
 

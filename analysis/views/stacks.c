@@ -156,9 +156,13 @@ int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, st
 	put_columns(t, metrics, order[0]);
 	tally = view_tally(v);
 	for (uint32_t id = 0; id < tally->nstacks; id++) {
-		const int64_t *values = &tally->by_stack[id * tally->nmetrics];
+		int64_t *values;
 
-		if (tally->seen[id] && has_any(metrics, values))
+		if (!tally->seen[id])
+			continue;
+		values = arena_alloc(&t->arena, tally->nmetrics * sizeof(*values));
+		tally_add(tally, values, tally_stack(tally, id));
+		if (has_any(metrics, values))
 			vec_push(&entries, (struct entry){ id, values, order });
 	}
 	vec_sort(&entries, entry_cmp);

@@ -125,12 +125,10 @@ static inline int64_t attributed(struct opened *o, bool callers, const char *fun
 	struct func *f = the_func(o, func);
 	uint32_t other = the_func(o, neighbour)->id;
 	const struct neighbours *side;
-	struct stack_index index;
 	struct callers sums;
 	int64_t ret = -1;
 
-	stack_index_init(&index, view_tally(&o->view));
-	callers_init(&sums, &index);
+	callers_init(&sums, view_tally(&o->view));
 	callers_find(&sums, &f, 1);
 	side = callers ? &sums.callers : &sums.callees;
 	for (size_t i = 0; i < side->funcs.len; i++) {
@@ -139,7 +137,6 @@ static inline int64_t attributed(struct opened *o, bool callers, const char *fun
 			      BUILDER_TICK_NS;
 	}
 	callers_free(&sums);
-	stack_index_free(&index);
 	return ret;
 }
 

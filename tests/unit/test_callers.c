@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Callers and callees of functions that called each other. */
+/* Callers and callees: of functions that called each other, and of all functions at once. */
 #include "analysis/metrics/callers.h"
+
+#include "analysis/metrics/calls.h"
 #include "tests/unit/session_fixture.h"
 
 struct asked {
 	struct opened opened;
-	struct stack_index index;
 	struct callers sums;
 };
 
 static void asked_open(struct asked *a)
 {
 	fixture_open(&a->opened);
-	stack_index_init(&a->index, view_tally(&a->opened.view));
-	callers_init(&a->sums, &a->index);
+	callers_init(&a->sums, view_tally(&a->opened.view));
 }
 
 static void asked_free(struct asked *a)
 {
 	callers_free(&a->sums);
-	stack_index_free(&a->index);
 	fixture_free(&a->opened);
 }
 
@@ -136,8 +135,6 @@ static void what_is_new_has_no_neighbours(void **state)
 	ask(&a, "f");
 	callers_find(&a.sums, &piece, 1);
 	assert_int_equal(a.sums.callers.funcs.len + a.sums.callees.funcs.len, 0);
-	assert_int_equal(stack_index_count(&a.index, late.id), 0);
-	assert_int_equal(stack_index_count(&a.index, the_func(&a.opened, "g")->id), 4);
 	asked_free(&a);
 }
 
@@ -147,8 +144,8 @@ static void neighbours_are_known_without_metrics(void **state)
 	struct diag d = { 0 };
 	struct session *nothing = session_new(&d);
 	struct metric_set none;
-	struct stack_index x;
 	struct callers f;
+	struct calls c;
 	struct asked a;
 	struct tally *t;
 
@@ -156,13 +153,14 @@ static void neighbours_are_known_without_metrics(void **state)
 	assert_int_equal(metric_set_width(&none), 0);
 	open_tree(&a);
 	t = tally_new(a.opened.session, &none, NULL);
-	stack_index_init(&x, t);
-	callers_init(&f, &x);
+	callers_init(&f, t);
 	callers_find(&f, &a.opened.session->total, 1);
 	assert_int_equal(f.callees.funcs.len, 1);
 	assert_int_equal(f.callees.funcs.data[0], the_func(&a.opened, "main")->id);
 	callers_free(&f);
-	stack_index_free(&x);
+	calls_init(&c, t);
+	assert_int_equal(c.all.len, 9);
+	calls_free(&c);
 	tally_free(t);
 	asked_free(&a);
 	metric_set_free(&none);
@@ -194,6 +192,65 @@ static void recursion_counts_once(void **state)
 	asked_free(&a);
 }
 
+/* The calls on one side of a function are its neighbours, with the same values. */
+static void assert_same(const struct calls *c, const struct callers *f, uint32_t func, bool callers)
+{
+	const struct neighbours *side = callers ? &f->callers : &f->callees;
+	const struct tally *t = c->tally;
+	int64_t *values = xcalloc(t->nmetrics, sizeof(*values));
+	size_t n;
+	const uint32_t *calls = calls_of(callers ? &c->by_callee : &c->by_caller, func, &n);
+
+	assert_int_equal(n, side->funcs.len);
+	for (size_t i = 0; i < n; i++) {
+		const struct call *call = &c->all.data[calls[i]];
+		size_t k = 0;
+
+		while (k < n && side->funcs.data[k] != (callers ? call->caller : call->callee))
+			k++;
+		assert_true(k < n);
+		memset(values, 0, t->nmetrics * sizeof(*values));
+		tally_add(t, values, callers ? caller_values(c, calls[i]) :
+					       callee_values(c, calls[i]));
+		assert_memory_equal(values, neighbour_values(f, side, k),
+				    t->nmetrics * sizeof(*values));
+	}
+	free(values);
+}
+
+/* Of every function, with recursion of all kinds, and in more states than a stack has room for. */
+static void calls_are_the_callers_of_all(void **state)
+{
+	static const char *const stacks[] = {
+		"main>r>r>r", "main>r>s", "main>s>r>s>r", "r>main>r", "s", "main", "main>s>s",
+		"main>a>b>a>b>c",
+	};
+	struct calls c;
+	struct asked a;
+
+	fixture_new(&a.opened);
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		for (int ms = 0; ms < MS_COUNT; ms++)
+			exp_builder_profile(a.opened.builder, 1, stacks[i], ms, 1 + i * 100 + ms);
+	}
+	asked_open(&a);
+	assert_true(view_tally(&a.opened.view)->met.len > 4);
+	calls_init(&c, view_tally(&a.opened.view));
+	for (uint32_t id = 0; id < c.tally->nfuncs; id++) {
+		struct func *func = a.opened.session->funcs.data[id];
+
+		callers_find(&a.sums, &func, 1);
+		assert_same(&c, &a.sums, id, true);
+		assert_same(&c, &a.sums, id, false);
+		assert_memory_equal(a.sums.self, tally_excl(c.tally, id),
+				    c.tally->nmetrics * sizeof(*a.sums.self));
+		assert_memory_equal(a.sums.total, tally_incl(c.tally, id),
+				    c.tally->nmetrics * sizeof(*a.sums.total));
+	}
+	calls_free(&c);
+	asked_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_is_new_has_no_neighbours),
 		cmocka_unit_test(neighbours_are_known_without_metrics),
 		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(calls_are_the_callers_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
