@@ -117,18 +117,28 @@ static void set_status(struct load *l, int status)
 	l->status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The exec traps. Detach from the load with a stop signal pending. */
-static void leave_stopped(struct load *l)
+/* Wait until the load has stopped. False: it has ended, or cannot be waited for. */
+static bool await_stop(struct load *l)
 {
 	int status;
 
-	if (waitpid(l->pid, &status, 0) != l->pid)
-		return;
-	if (!WIFSTOPPED(status)) {
+	if (waitpid(l->pid, &status, WUNTRACED) != l->pid)
+		return false;
+	if (!WIFSTOPPED(status))
 		set_status(l, status);
+	return WIFSTOPPED(status);
+}
+
+/*
+ * The exec traps. Detach from the load with a stop signal pending. The load stops when it gets a CPU.
+ */
+static void leave_stopped(struct load *l)
+{
+	if (!await_stop(l))
 		return;
-	}
 	ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(long)SIGSTOP);
+	if (!await_stop(l))
+		return;
 	fprintf(stderr, "er_kernel: the load is process %d, stopped: attach a debugger, or kill -CONT %d\n",
 		l->pid, l->pid);
 }
