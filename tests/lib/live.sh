@@ -108,6 +108,9 @@ event_time()
 cpu_of() { awk '{ print $1 / 1e9 }' "/proc/$1/schedstat"; }
 runq_of() { awk '{ print $2 / 1e9 }' "/proc/$1/schedstat"; }
 
+# steal: the seconds that the hypervisor took from all CPUs so far, by the kernel's own figure
+steal() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / hz }' /proc/stat; }
+
 # recorded_from_to EXPERIMENT TID: CLOCK_MONOTONIC of the thread's first packet on a CPU,
 # and of the experiment's end.
 recorded_from_to()

@@ -24,10 +24,34 @@ state_is() { ctl status --pid $pid && grep -q "^state: *$1\$" ctl.out; }
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 
+# until_true COMMAND…: wait until the command succeeds, for at most half a minute
+until_true()
+{
+	local tries=0
+
+	until "$@" || [ $((tries += 1)) -gt 600 ]; do sleep 0.05; done
+}
+
+# at_least N PATTERN FILE: so many lines of the file match.
+at_least() { [ "0$(grep -c -- "$2" "$3" 2>/dev/null)" -ge "$1" ]; }
+
+# The load has used so many seconds of CPU time.
+has_used() { awk "BEGIN { exit !($(cpu_of $load) >= $1) }"; }
+
+# Wait until the load has used 0.3 s more. On a busy machine that takes longer.
+let_it_run() { until_true has_used "$(cpu_of $load) + 0.3"; }
+
 # A pause in the middle of a load with known CPU time. cpuwatch reports its CPU time over the clock.
+# The load runs until it is killed, however slow the machine is.
 start pause.er -p high -q 0.3 -- \
-	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:4' "$syn"
-sleep 1.3
+	sh -c 'echo "pid	$$"; "$0/cpuwatch" $$/task/$$ >watched & exec "$0/spin" alpha:1000' "$syn"
+load=
+stolen=$(steal)
+on_exit=stop_load
+stop_load() { kill $load 2>/dev/null; }
+until_true [ -s pause.er.out ]
+load=$(pid_of pause.er.out)
+let_it_run
 check "the status says recording" state_is recording
 ctl pause --pid $pid && ok "--ctl pause succeeds" || not_ok "--ctl pause succeeds" "$(cat ctl.err)"
 check "the status says paused" state_is paused
@@ -36,23 +60,28 @@ sleep 0.5
 ctl sample 'halfway & on' --pid $pid && ok "--ctl sample succeeds" || not_ok "--ctl sample succeeds" "$(cat ctl.err)"
 ctl pause --pid $pid && ok "a second pause changes nothing" || not_ok "a second pause changes nothing" "$(cat ctl.err)"
 sleep 0.5
+# Wait for one more of the samples of each second.
+samples=$(grep -c 'label="periodic"' pause.er/log.xml)
+until_true at_least $((samples + 1)) 'label="periodic"' pause.er/log.xml
+let_it_run
 ctl resume --pid pause.er && ok "--ctl resume finds the recorder by the experiment's name" || not_ok "--ctl resume finds the recorder by the experiment's name" "$(cat ctl.err)"
-sleep 1
+let_it_run
 ctl stop --pid $pid && ok "--ctl stop succeeds" || not_ok "--ctl stop succeeds" "$(cat ctl.err)"
 check "stop returns when the experiment is complete" grep -q 'kind="exit"' pause.er/log.xml
 wait $pid
 check_that "the recorder's status is 0" "$? == 0" "$(cat pause.er.err)"
+kill $load
 check "the socket of a recorder that ended is gone" [ ! -e $place/$pid ]
 
 paused=$(event_time pause.er pause) resumed=$(event_time pause.er resume)
-check_that "the pause is in the experiment" "$resumed - $paused >= 1 && $resumed - $paused < 15" \
+check_that "the pause is in the experiment" "$resumed - $paused >= 1 && $resumed < $(event_time pause.er exit)" \
 	"from $paused to $resumed"
 check_that "the log has one pause and one resume" "$(query 'count() from event where kind eq "pause"' pause.er) == 1 &&
 	$(query 'count() from event where kind eq "resume"' pause.er) == 1"
 check_that "the label is in the experiment" \
 	"$(grep -c 'label="halfway &amp; on"' pause.er/log.xml) == 1" "$(grep label pause.er/log.xml)"
 check_that "samples of usage go on during the pause" \
-	"$(query "count() from event where kind eq 'sample' && tstamp > $paused && tstamp < $resumed" pause.er) >= 2"
+	"$(query "count() from event where label eq 'periodic' && tstamp > $paused && tstamp < $resumed" pause.er) >= 1"
 
 # Each thread's line ends at the pause, and another one begins after it. No line spans the pause.
 begun=$(query 'min(begin) from thread where again' pause.er)
@@ -61,9 +90,10 @@ check_that "all threads end at the pause" "$ended / 1e9 - $paused < 1 && $ended 
 check_that "all threads begin again after the pause" "$begun / 1e9 >= $resumed" "$begun, $resumed"
 check_that "no thread spans the pause" \
 	"$(query "count() from thread where begin < $paused * 1e9 && end > $resumed * 1e9" pause.er) == 0"
-check_that "no packet lies in the pause" "$(query "count() from packets where
-	TSTAMP - $(event_time pause.er run) * 1e9 > $ended + 1e6 &&
-	TSTAMP - $(event_time pause.er run) * 1e9 < $begun" pause.er) == 0"
+inside="TSTAMP - $(event_time pause.er run) * 1e9 > $ended + 1e6 &&
+	TSTAMP - $(event_time pause.er run) * 1e9 < $begun"
+check_that "no packet lies in the pause" "$(query "count() from packets where $inside" pause.er) == 0" \
+	"$(query "LWPID THRID MSTATE REASON NTICK WFLAGS TSTAMP-$(event_time pause.er run)*1e9 count() from packets where $inside" pause.er)"
 off=$(query 'sum(tfault + dfault + kfault + lock + sleep + wait + stop + run) from thread' pause.er)
 all=$(query 'sum(end - begin) from thread' pause.er)
 check_that "the states of all threads add up to their time outside the pause" \
@@ -80,13 +110,18 @@ $(ran_between watched 0 "$(awk "BEGIN { printf \"%.9f\", $start + $paused }")") 
 		"$(awk "BEGIN { printf \"%.9f\", $start + $(event_time pause.er exit) }")")
 END
 check_that "CPU time outside the pause is recorded, and none inside" \
-	"$got >= 0.98 * ($least1 + $least2) - 0.05 && $got <= $most1 + $most2 + 0.05 && $least2 > 0.1" \
+	"$got >= 0.98 * ($least1 + $least2) - 0.05 && $got <= $most1 + $most2 + 0.05 && $least2 > 0.2" \
 	"got $got of $least1 + $least2 to $most1 + $most2"
 "$er_print" -header full pause.er >header
 check_that "the header reports the pause" "$(grep -c 'Paused 1 time' header) == 1" "$(cat header)"
 "$er_print" -microstates pause.er >threads 2>&1
-check_that "the states of each thread add up" "$(grep -c "^Checked: the states of each row add up" threads) == 1" \
-	"$(tail -n 5 threads)"
+# A sample may have time that the hypervisor has just taken. If it is the thread's last one, the
+# thread has that much more than the kernel's figure.
+stolen=$(awk "BEGIN { print $(steal) - $stolen }")
+more=$(sed -n 's/^\*\*\* [0-9]* rows* ha[sve]* \([0-9.]*\) sec\..* more than the time in the recording\.$/\1/p' threads)
+check_that "the states of each thread add up" \
+	"$(grep -c "^Checked: the states of each row add up" threads) == 1 || 0${more:-9} <= $stolen" \
+	"stolen $stolen; $(tail -n 5 threads)"
 if command -v gprofng >/dev/null; then
 	check "gprofng opens an experiment with a pause" opens_in_gprofng pause.er
 else
@@ -137,7 +172,7 @@ perl -MSocket -e '
 	push @silent, reach() for 1 .. 30;
 	sleep 8' $place/$pid >replies 2>&1 &
 hostile=$!
-sleep 1
+until_true at_least 2 '^-the request is' replies
 check_that "a long and a binary request are refused" \
 	"$(grep -c '^-the request is' replies) == 2" "$(cat -v replies)"
 ctl status --pid $pid && ok "requests are answered while other clients misbehave" || not_ok "requests are answered while other clients misbehave" "$(cat ctl.err)"
@@ -145,7 +180,8 @@ kill $hostile 2>/dev/null
 wait $hostile 2>/dev/null
 check_that "memory does not grow with many clients" "$(rss $pid) - $rss < 8000" "$rss to $(rss $pid) KB"
 ctl resume --pid $pid
-sleep 1.5
+has_sockets() { [ "$(sockets $pid)" = "$1" ]; }
+until_true has_sockets "$sockets"
 check_that "descriptors do not grow with many clients" "$(sockets $pid) == $sockets" "$sockets to $(sockets $pid)"
 
 # Two recorders at once, and one that was killed.

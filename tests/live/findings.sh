@@ -28,9 +28,6 @@ findings()
 # noise: the seconds for which the threads of `states` waited for a CPU, by the kernel's own figure
 noise() { awk -F'\t' '$1 == "thread" { s += $NF } END { print s + 0 }' record.out; }
 
-# steal: the seconds that the hypervisor took from all CPUs, by the kernel's own figure
-steal() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / hz }' /proc/stat; }
-
 # record_load EXPERIMENT ARGUMENTS…: must_record; sets $stolen, what the hypervisor took meanwhile
 record_load()
 {

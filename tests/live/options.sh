@@ -128,7 +128,8 @@ check_that "the header begins with the comments" \
 mkdir quiet && cd quiet || exit 1
 "$er_kernel" -p on -q 1 -- sleep 2 >/dev/null 2>err &
 pid=$!
-sleep 2
+until [ -s ktest.1.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+check_that "-q: the recording goes on" "$(kill -0 $pid; echo $?) == 0"
 check "an experiment can be read while it is written" "$er_print" -functions ktest.1.er
 wait $pid
 check_that "-q records before and after the load" "$(duration ktest.1.er) >= 3.9 &&

@@ -44,15 +44,26 @@ want=$("$er_print" -printmode , -metrics e.total:name -functions process.er 2>/d
 check_that "statistics are those of the targets" "$want > 0 && (${got:-0} - $want)^2 <= (0.01 * $want + 0.01)^2" \
 	"statistics $got, packets $want"
 
-# The thread ends in the middle of the recording; then its process ends.
+# The thread ends in the middle of the recording; then its process ends. Until the recording has
+# begun it is stopped, so that it cannot end before.
 "$syn/spin" -t 2 alpha:1.5 >ends.out &
 short=$!
 wait_threads $short 2
+kill -STOP $short
 ending=$(ls "/proc/$short/task" | sort -n | tail -n1)
-must_record ends.er -p high -t 3 -T "$short/$ending"
+before=$(cpu_of "$short/task/$ending")
+"$er_kernel" -o ends.er -p high -T "$short/$ending" >record.out 2>record.err &
+recorder=$!
+until grep -qs 'label="start"' ends.er/log.xml || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+kill -CONT $short
 wait $short
+kill -INT $recorder 2>/dev/null
+wait $recorder
+check_that "the recording of a thread that ends: status 0" "$? == 0" "$(cat record.err)"
+want=$(awk "BEGIN { print $(truth ends.out "thread:$ending") - $before }")
+got=$(query "sum(NTICK/1e6) from packets where ON_CPU && THRID == $ending" ends.er)
 check_that "a thread that ends during the run: its CPU time is recorded" \
-	"$(query "count() from packets where ON_CPU && THRID == $ending" ends.er) >= 10"
+	"($got - $want)^2 <= (0.01 * $want + 0.01)^2 && $want > 0.5" "got $got of $want"
 check "-T: the experiment is closed when the thread has ended" grep -q 'kind="exit"' ends.er/log.xml
 
 # A process may end while the list is read. awk stops at a file that has disappeared.
