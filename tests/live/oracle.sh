@@ -57,8 +57,12 @@ define "CPUID*100+MSTATE"
 define "TSTAMP/250000000"
 define "NTICK>1000?MSTATE:-1"
 waiting='MSTATE>=3 && MSTATE<=9' # gprofng reads beyond the end of packets of times on a CPU
+# A CPU that the load ran on, and the middle of the recording, from the start of the founder.
+cpu=$(query 'max(CPUID) from packets where ON_CPU && MSTATE ne KERNEL_CPU' ms.er/_*.er)
+middle=$(query 'min(TSTAMP) max(TSTAMP) from packets' ms.er |
+	awk -v start="$(event_time ms.er run)" '{ printf "%.0f", ($1 + $2) / 2 - start * 1e9 }')
 for f in "$waiting && REASON==7" "$waiting && (REASON IN (6,7))" "$waiting && WLEN>1000000" \
-	"MSTATE==6" "EXPID>1 && CPUID==0" "TSTAMP<300000000" '(FNAME(".*futex_wait") SOME IN STACK)'; do
+	"MSTATE==6" "EXPID>1 && CPUID==$cpu" "TSTAMP<$middle" '(FNAME(".*futex_wait") SOME IN STACK)'; do
 	same_list "microstates, filters $f" csv_unnamed ms.er "-metrics e.$states:name -filters '$f' -CPUs" \
 		"-metrics e.$states:name -filters '($f) && MSTATE!=11' -CPUs"
 done

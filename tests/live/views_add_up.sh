@@ -56,7 +56,8 @@ check_views()
 }
 
 check_views "all"
-check_views "one CPU" -filters CPUID==0
+cpu=$(query 'max(CPUID) from packets where ON_CPU' all.er)
+check_views "one CPU" -filters "CPUID==$cpu"
 check_views "one process" -filters "PID==$pid"
 # From the start of the founder. On a busy machine the recording may begin a second later.
 middle=$("$er_print" -header 1 all.er |
