@@ -5,8 +5,11 @@
 # loads; and two builds of a program at one path.
 . "$(dirname "$0")/../lib/live.sh"
 
-# The loads use exact amounts of CPU time, by the kernel's clock, however busy the machine is.
-load() { must_record "$1.er" -p high -q 0 -- "$syn/spin" alpha:1 "beta:$2"; cp record.out "$1.truth"; }
+# The loads use exact amounts of CPU time, by the kernel's clock, however busy or fast the machine is.
+# Their names are this test's alone: other programs named spin may run at the same time.
+spin=spin$$ prog=prog$$
+cp "$syn/spin" "$spin"
+load() { must_record "$1.er" -p high -q 0 -- "./$spin" alpha:1 "beta:$2"; cp record.out "$1.truth"; }
 
 load before 0.6
 load equal 0.6
@@ -18,7 +21,7 @@ compare()
 	local want=$1 name=$2 status
 
 	shift 2
-	"$er_print" -comm spin -limit 50 -printmode '|' -diff time "$@" >got 2>err
+	"$er_print" -comm "$spin" -limit 50 -printmode '|' -diff time "$@" >got 2>err
 	status=$?
 	if [ $status = "$want" ]; then ok "$name"; else not_ok "$name" "status $status: $(cat got err)"; fi
 }
@@ -39,10 +42,22 @@ compare 1 "an experiment that is missing: status 1" none.er before.er
 
 # A new build at the same path, with functions at other addresses.
 cat >prog.c <<'END'
-#include <stdlib.h>
+#include <time.h>
 volatile unsigned long sink;
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
 #define WORK(name) \
-	__attribute__((noinline)) void name(long n) { while (n--) sink = sink * 31 + 7; }
+	__attribute__((noinline)) void name(double seconds) \
+	{ \
+		for (double end = now() + seconds; now() < end;) \
+			for (int i = 0; i < 100000; i++) \
+				sink = sink * 31 + 7; \
+	}
 #ifdef SECOND
 WORK(filler)
 WORK(two)
@@ -53,19 +68,17 @@ WORK(two)
 #endif
 int main(void)
 {
-	for (int i = 0; i < 100; i++) {
-		one(1000000);
-		two(1000000);
+	one(0.3);
+	two(0.3);
 #ifdef SECOND
-		two(2000000);
+	two(0.6);
 #endif
-	}
 	return 0;
 }
 END
-gcc -O1 -o prog prog.c && must_record first.er -p high -q 0 -- ./prog
-rm prog && gcc -O1 -DSECOND -o prog prog.c && must_record second.er -p high -q 0 -- ./prog
-"$er_print" -comm prog -printmode '|' -diff time -threshold 60% first.er second.er >got 2>err
+gcc -O1 -o $prog prog.c && must_record first.er -p high -q 0 -- ./$prog
+rm $prog && gcc -O1 -DSECOND -o $prog prog.c && must_record second.er -p high -q 0 -- ./$prog
+"$er_print" -comm $prog -printmode '|' -diff time -threshold 60% first.er second.er >got 2>err
 check_that "two builds: functions have their own names" \
 	"\"$(field 6 two)\" == \"slower\" && \"$(field 6 one)$(field 6 filler)\" == \"\"" "$(cat got err)"
-check "two builds: it is said" grep -q "Different builds of .*/prog: functions are compared by name" err
+check "two builds: it is said" grep -q "Different builds of .*/$prog: functions are compared by name" err
