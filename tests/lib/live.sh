@@ -140,6 +140,36 @@ wait_threads()
 	do sleep 0.02; done
 }
 
+# Whether a stack was cut because the program's unwind table, or its mappings, were not known yet.
+came_late="(end eq 'no unwind table yet' || end =~ 'not be looked up')"
+
+# late_of EXPERIMENT PROGRAM: the CPU seconds of such stacks.
+late_of()
+{
+	query "sum(ns/1e9) from walk where program eq '$2' && of eq 'cpu' && $came_late" "$1"
+}
+
+# complete_of EXPERIMENT PROGRAM cpu|waits: the percentage of complete stacks among all others.
+complete_of()
+{
+	query "sum(complete*ns) sum(ns) from walk where program eq '$2' && of eq '$3' && !$came_late" "$1" |
+		awk '{ print $2 ? 100 * $1 / $2 : 0 }'
+}
+
+# in_time NAME EXPERIMENT PROGRAM: the table came within 2 % of the program's CPU time, and the time
+# that the recorder waited for a CPU.
+in_time()
+{
+	local late=$(late_of "$2" "$3") waited=$(recorder_waited "$2")
+	local all=$(query "sum(ns/1e9) from walk where program eq '$3' && of eq 'cpu'" "$2")
+
+	check_that "$1: the table comes in time" "$late <= 0.02 * $all + $waited" "late for $late of $all s"
+}
+
+# recorder_waited EXPERIMENT: the seconds that the recorder's own threads waited for a CPU. So long
+# tables may come later on a busy machine.
+recorder_waited() { query 'sum(wait/1e9) from thread where comm =~ "Recording"' "$1"; }
+
 # pid_of FILE: the process ID that a workload printed.
 pid_of() { awk -F'\t' '$1 == "pid" { printf "%d\n", $2 }' "$1"; }
 

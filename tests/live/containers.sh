@@ -77,9 +77,10 @@ if unshare --mount sh overlaid 0 2>err; then
 	sleep 0.5
 	must_record overlaid.er -p high -q 0 -- unshare --mount sh overlaid 3
 	kill $! 2>/dev/null
-	"$er_print" -printmode , -unwinding overlaid.er >list
-	complete=$(awk -F'","' '{ gsub(/^"|"$/, "") } $5 == "perl" { print $2 + 0 }' list)
-	check_that "overlayfs: stacks on CPUs are complete" "${complete:-0} >= 97" "$(cat list)"
+	in_time overlayfs overlaid.er perl
+	complete=$(complete_of overlaid.er perl cpu)
+	check_that "overlayfs: stacks on CPUs are complete" "$complete >= 97" \
+		"$complete; $("$er_print" -unwinding overlaid.er)"
 else
 	skip "overlayfs" "cannot be mounted: $(head -n 1 err)"
 fi
