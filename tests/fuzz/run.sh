@@ -4,7 +4,8 @@
 # make fuzz: run.sh OUTPUT
 #
 # Runs each target for FUZZ_SECONDS (15), from seeds made of the fixtures and the golden
-# tests. With FUZZ_CORPUS=DIR new inputs are kept there and used in the next run. Prints one
+# tests. With FUZZ_SEED=1, as in make check, the inputs are the same each time, as far as the
+# time goes. With FUZZ_CORPUS=DIR new inputs are kept there and used in the next run. Prints one
 # line per target. An input that crashes a target is kept in OUTPUT/crashes and named.
 set -u
 
@@ -50,7 +51,7 @@ for kind in experiment xml elf ehframe unwind filter script; do
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors observe memcmp and strcmp; leaks are checked at the end.
 	if (cd "$work" && TMPDIR=$work timeout $((seconds * 4 + 120)) "$O/tests/fuzz/target_$kind" \
-		-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+		-max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
 		-print_final_stats=1 -artifact_prefix="$O/crashes/$kind-" $dir) >"$work/log" 2>&1; then
 		echo "ok fuzz: $kind: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log") inputs in $seconds s, $(
 			grep -oE 'cov: [0-9]+' "$work/log" | tail -n 1)"

@@ -115,7 +115,7 @@ unit()
 		[ ! -x "$t" ] || [ -d "$t" ] || case $t in *.*) ;; *) run_fuzz "$t" ;; esac
 	done
 	build "targets for libFuzzer" FUZZ=1 fuzz-programs
-	limit=1800 run tests/fuzz/run.sh .output/fuzz
+	FUZZ_SEED=1 limit=1800 run tests/fuzz/run.sh .output/fuzz
 }
 
 run_fuzz()
