@@ -10,6 +10,8 @@ prog=prog$$
 ram=$tmp/ram
 on_exit=clean_up
 clean_up() { umount -l "$ram"; }
+memory=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)
+[ "${memory:-0}" -ge 3500 ] || skip_all "needs 3.5 GB of memory, there are $memory MB"
 mkdir "$ram" && mount -t tmpfs -o size=3G er-archive "$ram" || skip_all "no tmpfs can be mounted"
 
 # program DIRECTORY TAIL-MB: spin under the name prog, with this many MB appended.

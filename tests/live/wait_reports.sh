@@ -44,7 +44,11 @@ report()
 
 report "waits: for pipes, with the stack" '^ *[0-9.]+ +[0-9.]+ +[0-9]+ .*pipe_read' -waits
 report "waits: numbers are exact where all are traced" '^Lengths by decade' -waits
-check "waits: no number is marked as an estimate" sh -c '! grep -q "^~" report'
+if [ "$(query 'sum(lost) from waitring' w.er)" = 0 ]; then
+	check "waits: no number is marked as an estimate" sh -c '! grep -q "^~" report'
+else
+	skip "waits: no number is marked as an estimate" "waits were lost: this CPU makes more than fit"
+fi
 report "locks: main waits for its threads to end" 'lock at 0x|locks taken' -locks
 # The process by its name. If its path has blanks, its threads by their names in parentheses.
 report "wakers: its threads wake each other" '[ (]contend\)? -> .*contend\)?$' -wakers
