@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "user/record/cgroups.h"
 #include "tests/fixtures/tempdir.h"
 
@@ -57,11 +59,62 @@ static void test_new_group(void **state)
 	tempdir_remove(root);
 }
 
+/* Any user with a cgroup of its own may make many in it. */
+static void test_many_groups(void **state)
+{
+	enum { MANY = 16384 };
+	char *root = tempdir_new(), name[32];
+	struct cgroups *c = cgroups_new(root);
+	uint64_t late;
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "/%d", i);
+		make_group(root, name);
+	}
+	assert_string_equal(cgroups_path(c, make_group(root, "")), "/");
+	for (int i = 0; i < MANY; i++) {
+		__cleanup(freep) char *dir = xasprintf("%s/%d", root, i);
+
+		assert_int_equal(rmdir(dir), 0);
+	}
+	/* The groups that are gone make room for a new one. */
+	late = make_group(root, "/late");
+	for (int i = 0; i < 30 && !cgroups_path(c, late); i++)
+		sleep(1);
+	assert_string_equal(cgroups_path(c, late), "/late");
+	cgroups_free(c);
+	tempdir_remove(root);
+}
+
+static void test_long_paths(void **state)
+{
+	char *root = tempdir_new(), name[251];
+	struct cgroups *c = cgroups_new(root);
+	struct buf path = { 0 };
+	uint64_t id[6];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (int i = 0; i < 6; i++) {
+		buf_printf(&path, "/%s", name);
+		id[i] = make_group(root, path.data);
+	}
+	assert_string_equal(cgroups_path(c, make_group(root, "/.hidden")), "/.hidden");
+	assert_int_equal(strlen(cgroups_path(c, id[3])), 4 * 251);
+	assert_null(cgroups_path(c, id[4]));
+	assert_null(cgroups_path(c, id[5]));
+	buf_free(&path);
+	cgroups_free(c);
+	tempdir_remove(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_new_group),
+		cmocka_unit_test(test_many_groups),
+		cmocka_unit_test(test_long_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
