@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <pthread.h>
@@ -431,6 +433,45 @@ static void test_all_mappings_are_bounded(void **state)
 	procmap_free(pm);
 }
 
+/* A program with a long command line, until its stdin ends. Returns its PID. */
+static pid_t long_command(int *stdin_of)
+{
+	static char words[20000];
+	int ends[2], started[2];
+	char byte;
+	pid_t pid;
+
+	memset(words, 'w', sizeof(words) - 1);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(started, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(ends[0], 0);
+		execl("/bin/sh", "sh", "-c", "read x; exit", words, NULL);
+		_exit(1);
+	}
+	close(ends[0]);
+	close(started[1]);
+	assert_int_equal(read(started[0], &byte, 1), 0); /* closed by exec */
+	close(started[0]);
+	*stdin_of = ends[1];
+	return pid;
+}
+
+static void test_long_commands_are_cut(void **state)
+{
+	struct buf command = { 0 };
+	int stdin_of;
+	pid_t pid = long_command(&stdin_of);
+
+	procfs_cmdline(pid, &command);
+	assert_int_equal(command.len, 4096);
+	assert_memory_equal(command.data, "sh -c read x; exit ww", 21);
+	close(stdin_of);
+	waitpid(pid, NULL, 0);
+	buf_free(&command);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_raw_records),
 		cmocka_unit_test(test_all_mappings_are_bounded),
+		cmocka_unit_test(test_long_commands_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 
 enum {
 	READ_MAX = 16 << 20,
+	COMMAND_MAX = 4096,
 	PF_KTHREAD = 0x00200000, /* the kernel's */
 };
 
@@ -68,13 +69,20 @@ static int open_file(pid_t pid, const char *name)
 	return fd;
 }
 
-static int read_file(int fd, struct buf *ret)
+/* Read at most `most` bytes. */
+static int read_file(int fd, size_t most, struct buf *ret)
 {
 	char chunk[8192];
 	ssize_t n = 0;
 
-	while (ret->len < READ_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
+	while (ret->len < most) {
+		size_t left = most - ret->len;
+
+		n = read(fd, chunk, left < sizeof(chunk) ? left : sizeof(chunk));
+		if (n <= 0)
+			break;
 		buf_add(ret, chunk, n);
+	}
 	return n < 0 ? -errno : 0;
 }
 
@@ -82,7 +90,7 @@ int procfs_read(pid_t pid, const char *name, struct buf *ret)
 {
 	__cleanup(closep) int fd = open_file(pid, name);
 
-	return fd < 0 ? fd : read_file(fd, ret);
+	return fd < 0 ? fd : read_file(fd, READ_MAX, ret);
 }
 
 /* The kernel's procmap_query, which headers older than 6.11 lack. */
@@ -120,7 +128,7 @@ static int query_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), 
 static int read_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	struct buf maps = { 0 };
-	int err = read_file(fd, &maps);
+	int err = read_file(fd, READ_MAX, &maps);
 
 	for (char *line = maps.data, *next; line && *line; line = next) {
 		struct maps_line l;
@@ -153,7 +161,10 @@ int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), voi
 
 void procfs_cmdline(pid_t pid, struct buf *ret)
 {
-	procfs_read(pid, "cmdline", ret);
+	__cleanup(closep) int fd = open_file(pid, "cmdline");
+
+	if (fd >= 0)
+		read_file(fd, COMMAND_MAX, ret);
 	while (ret->len && !ret->data[ret->len - 1])
 		ret->len--;
 	for (size_t i = 0; i < ret->len; i++) {

@@ -25,7 +25,10 @@ bool procfs_maps_line(char *line, struct maps_line *ret);
 int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx);
 /* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
-/* Its command line, words separated by blanks; "" if there is none. */
+/*
+ * Its command line, words separated by blanks; "" if there is none. At most 4096 bytes: a program
+ * may make it as long as 6 MB.
+ */
 void procfs_cmdline(pid_t pid, struct buf *ret);
 
 struct procfs_stat {
