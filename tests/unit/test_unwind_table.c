@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -304,6 +305,36 @@ static void many_rules(void **state)
 	rules_fini(&r);
 }
 
+/* The CPU time in ns to number MANY rules twice. Those with equal sums had one hash once. */
+static uint64_t time_of_rules(uint64_t times)
+{
+	enum { MANY = 16000 };
+	struct timespec begin, end;
+	struct rules r;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	rules_init(&r);
+	for (uint64_t i = 0; i < 2 * MANY; i++) {
+		uint64_t a[2] = { 12345 ^ (i % MANY) * times, i % MANY };
+		struct er_unwind_rule rule;
+
+		memcpy(&rule, a, sizeof(rule));
+		rules_number(&r, &rule);
+	}
+	assert_int_equal(r.list.len, MANY + 1);
+	rules_fini(&r);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+}
+
+/* A file cannot choose rules that take long to find. */
+static void no_rules_are_slow(void **state)
+{
+	uint64_t ordinary = time_of_rules(0), chosen = time_of_rules(0x9e3779b97f4a7c15ULL);
+
+	assert_in_range(chosen, 1, 20 * ordinary);
+}
+
 static void paddings(void **state)
 {
 	static const struct { const char *bytes; size_t n; bool is; } cases[] = {
@@ -428,7 +459,7 @@ int main(void)
 		cmocka_unit_test(each_form),   cmocka_unit_test(signal_frame),
 		cmocka_unit_test(rows_in_blocks), cmocka_unit_test(gaps),
 		cmocka_unit_test(overlaps), cmocka_unit_test(overlapped_rows),    cmocka_unit_test(outside),
-		cmocka_unit_test(many_rules),  cmocka_unit_test(paddings),
+		cmocka_unit_test(many_rules),  cmocka_unit_test(no_rules_are_slow), cmocka_unit_test(paddings),
 		cmocka_unit_test(equals_libdw), cmocka_unit_test(damaged),
 	};
 

@@ -311,6 +311,25 @@ static void has_nothing(void **state)
 	}
 }
 
+/* When memory runs out, the builder of a hostile file's table ends, not the recorder. */
+static void ends_first(void **state)
+{
+	pid_t pids[2];
+
+	warm_up(*state);
+	pids[0] = child_of(getpid());
+	pids[1] = worker_pid(0);
+	for (int i = 0; i < 2; i++) {
+		__cleanup(freep) char *path = xasprintf("/proc/%d/oom_score_adj", pids[i]);
+		__cleanup(fclosep) FILE *f = fopen(path, "r");
+		int score = 0;
+
+		assert_non_null(f);
+		assert_int_equal(fscanf(f, "%d", &score), 1);
+		assert_int_equal(score, 1000);
+	}
+}
+
 /* The exit status of a process that does this in the sandbox. */
 static int end_of(void (*act)(void))
 {
@@ -401,7 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORKER(equals_direct_build), WITH_WORKER(many),	    WITH_WORKER(without),
 		WITH_WORKER(broken),		  WITH_WORKER(shrinking),   WITH_WORKER(gone),
-		WITH_WORKER(has_nothing),	  cmocka_unit_test(forbidden),
+		WITH_WORKER(has_nothing),	  WITH_WORKER(ends_first),  cmocka_unit_test(forbidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,16 +2,32 @@
 #include "user/unwind/rules.h"
 
 #include <string.h>
+#include <sys/auxv.h>
+
+#include "analysis/base/map.h"
 
 enum { FIRST_SLOTS = 1024 }; /* all sizes are powers of two */
 
+/*
+ * Random, and known to no other process. Otherwise a file could have thousands of rules with one
+ * hash.
+ */
+static uint64_t secret(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint64_t words[2] = { 0 };
+
+	if (random)
+		memcpy(words, random, sizeof(words));
+	return hash64(words[0] ^ hash64(words[1]));
+}
+
 static size_t slot_of(const struct rules *r, const struct er_unwind_rule *rule)
 {
-	uint64_t a[2], h;
+	uint64_t a[2];
 
 	memcpy(a, rule, sizeof(a));
-	h = (a[0] ^ a[1] * 0x9e3779b97f4a7c15ULL) * 0x9fb21c651e98df25ULL;
-	return (h ^ h >> 32) & (r->nslots - 1);
+	return hash64(hash64(a[0] ^ r->key) + a[1]) & (r->nslots - 1);
 }
 
 /* The slot of the rule, or the empty slot where it belongs. */
@@ -36,7 +52,7 @@ static void grow(struct rules *r)
 
 void rules_init(struct rules *r)
 {
-	*r = (struct rules){ .nslots = FIRST_SLOTS };
+	*r = (struct rules){ .nslots = FIRST_SLOTS, .key = secret() };
 	r->slots = xcalloc(r->nslots, sizeof(*r->slots));
 	vec_push(&r->list, (struct er_unwind_rule){ .cfa = ER_CFA_NO_ENTRY });
 }

@@ -16,6 +16,7 @@ struct rules {
 	uint32_t *slots;
 	size_t nslots;
 	unsigned last;
+	uint64_t key; /* of the hash */
 };
 
 void rules_init(struct rules *r);

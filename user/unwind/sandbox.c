@@ -28,7 +28,7 @@ enum {
 #ifdef __SANITIZE_ADDRESS__ /* reserves terabytes */
 	MEMORY = RLIM_INFINITY,
 #else
-	MEMORY = 1 << 30, /* 200 MB of code need 100 MB */
+	MEMORY = 1 << 28, /* 200 MB of code need 100 MB */
 #endif
 	FILTER_MAX = 128,
 	X32 = 0x40000000, /* the bit of system calls of the x32 ABI */

@@ -17,7 +17,7 @@
 #include "user/unwind/rules.h"
 
 enum {
-	ROWS_MAX = 1 << 26,
+	ROWS_MAX = 1 << 24, /* twice as many as the largest table can have */
 	PADDING_MAX = 64, /* longest padding between functions */
 };
 
