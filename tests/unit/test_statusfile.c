@@ -84,6 +84,30 @@ static void test_replaces(void **state)
 	diag_free(&d);
 }
 
+/* Root's /dev/null would become a file. */
+static void test_replaces_only_files(void **state)
+{
+	char dir[] = "/tmp/test_statusfile.XXXXXX", path[64];
+	struct diag d = { 0 };
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/er.prom", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_null(statusfile_open(path, &d));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_null(statusfile_open(path, &d));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_null(statusfile_open(path, &d));
+	assert_int_equal(rmdir(path), 0);
+	snprintf(path, sizeof(path), "%s/", dir);
+	assert_null(statusfile_open(path, &d));
+	assert_int_equal(d.nerrors, 4);
+	assert_int_equal(rmdir(dir), 0);
+	diag_free(&d);
+}
+
 static void test_no_directory(void **state)
 {
 	struct diag d = { 0 };
@@ -98,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_replaces),
+		cmocka_unit_test(test_replaces_only_files),
 		cmocka_unit_test(test_no_directory),
 	};
 

@@ -107,6 +107,14 @@ void statusfile_format(const struct status *s, bool running, struct buf *b)
 
 /* --- the file --- */
 
+/* Whether the name belongs to something else, such as /dev/null, that must not be replaced. */
+static bool is_other(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(dirfd, name, &st, 0) && !S_ISREG(st.st_mode);
+}
+
 struct statusfile *statusfile_open(const char *path, struct diag *d)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -117,6 +125,11 @@ struct statusfile *statusfile_open(const char *path, struct diag *d)
 
 	if (dirfd < 0) {
 		diag_errno(d, errno, "--status '%s': its directory cannot be opened", path);
+		return NULL;
+	}
+	if (!*name || is_other(dirfd, name)) {
+		diag_error(d, "--status '%s': is not a regular file: name a new file", path);
+		close(dirfd);
 		return NULL;
 	}
 	f = xcalloc(1, sizeof(*f));

@@ -14,7 +14,10 @@
 struct diag;
 struct statusfile;
 
-/* Opens the file's directory. NULL after a report. Free with statusfile_close. */
+/*
+ * Opens the file's directory. NULL after a report, also if the name belongs to a directory, a device
+ * or a link to one. Free with statusfile_close.
+ */
 struct statusfile *statusfile_open(const char *path, struct diag *d);
 /*
  * Replace the file. `running` is false for the last time. A failure is reported once, until it
