@@ -45,11 +45,14 @@ void about(const struct export *x, struct table *ret)
 	const char *filter = v->filter ? filter_text(v->filter) : NULL;
 
 	*ret = (struct table){ 0 };
-	view_header_short(v, NULL, ret, x->diag);
+	if (x->redact)
+		view_header_anonymous(v, ret);
+	else
+		view_header_short(v, NULL, ret, x->diag);
 	/* The last line names a command of er_print. */
 	if (ret->rows.len && *ret->rows.data[ret->rows.len - 1].cells[0].s == '`')
 		ret->rows.len--;
-	if (filter && *filter)
+	if (filter && *filter && !x->redact)
 		put_line(ret, "Exported with the filter: %s", filter);
 	if (has_threads(v->session) && !waits_are_complete(v->session))
 		put_line(ret, "Waits are sampled in proportion to their length: times of waits are "

@@ -181,6 +181,27 @@ static void put_classes(struct indexing *in)
 	buf_puts(in->b, "]");
 }
 
+/*
+ * Names of generated functions may contain paths of scripts: "tick /home/me/app.js:10". Leave only
+ * the file's name. Other slashes stay: those of packages in Go's names.
+ */
+static const char *without_paths(struct indexing *in, const char *name)
+{
+	static const char before[] = " \"'(<[=:,@*~";
+	bool begins = true;
+
+	buf_clear(&in->name);
+	for (const char *p = name; *p; p++) {
+		size_t n = strcspn(p, " \"')>],");
+		const char *last = *p == '/' && begins ? memrchr(p, '/', n) : NULL;
+
+		p = last && last[1] ? last + 1 : p;
+		buf_add(&in->name, p, 1);
+		begins = strchr(before, *p);
+	}
+	return in->name.len ? in->name.data : "";
+}
+
 static void put_funcs(struct indexing *in)
 {
 	struct session *s = in->x->view->session;
@@ -188,8 +209,10 @@ static void put_funcs(struct indexing *in)
 
 	buf_puts(in->b, ",\"funcs\":[");
 	for (size_t i = 0; i < tree->funcs.len; i++) {
+		const char *name = func_name(in->x->view, s->funcs.data[tree->funcs.data[i]]);
+
 		comma(in->b, i);
-		json_put_string(in->b, func_name(in->x->view, s->funcs.data[tree->funcs.data[i]]));
+		json_put_string(in->b, in->x->redact ? without_paths(in, name) : name);
 	}
 	buf_puts(in->b, "],\"func_objects\":[");
 	for (size_t i = 0; i < tree->funcs.len; i++) {

@@ -395,6 +395,24 @@ int view_header_short(struct view_state *v, const struct experiment *e, struct t
 	return 0;
 }
 
+void view_header_anonymous(struct view_state *v, struct table *t)
+{
+	begin(v, t);
+	vec_for_each(ep, &v->session->experiments) {
+		struct loss_report *a = (*ep)->founder ? NULL : loss_report_new(v->session, *ep);
+
+		if (!a)
+			continue;
+		if (!(*ep)->closed)
+			put_line(t, "*** The experiment was not closed");
+		put_data(t, *ep);
+		put_target_lines(t, *ep);
+		put_processes(t, v->session, *ep);
+		loss_report_brief(t, a);
+		loss_report_free(a);
+	}
+}
+
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d)
 {
 	begin(v, t);

@@ -109,6 +109,8 @@ int view_describe(struct view_state *v, struct table *t, struct diag *d);
  */
 int view_header_short(struct view_state *v, const struct experiment *e, struct table *t,
 		      struct diag *d);
+/* Add the lines that name no user, path, command, host or note. */
+void view_header_anonymous(struct view_state *v, struct table *t);
 int view_header(struct view_state *v, const struct experiment *e, struct table *t, struct diag *d);
 int view_header_all(struct view_state *v, const struct experiment *e, struct table *t,
 		    struct diag *d);

@@ -221,6 +221,19 @@ index w.html >all.json
 index less.html >less.json
 check_that "--redact leaves out paths, command and host" \
 	"$(grep -cE 'testhost|test args|/usr|w\.er' all.json) == 1 && $(grep -cE 'testhost|test args|/usr|w\.er' less.json) == 0" "$(cat less.json)"
+# Notes and messages have any text; names of generated functions have paths.
+cp -R w.er noted.er
+echo 'ask the boss' >noted.er/notes
+echo '<event kind="comment" id="1" tstamp="0.1" text="boss said"/>' >>noted.er/log.xml
+er_export --to page -o noted.html noted.er
+er_export --to page --redact -o lessnoted.html noted.er
+check_that "--redact leaves out notes and messages" \
+	"$(index noted.html | grep -c 'ask the boss.*boss said') == 1 && $(index lessnoted.html | grep -c boss) == 0" \
+	"$(index noted.html)"
+er_export --to page --redact -o lessm.html m.er
+check_that "--redact leaves out paths in names of functions" \
+	"$(index m.html | grep -c '</script <img') == 1 && $(index lessm.html | grep -c '</script <img') == 0 && $(index lessm.html | grep -c '<script <img') == 1" \
+	"$(index lessm.html | cut -c 1-2000)"
 refuses "--redact of a format that tells all" "only page can" er_export --to pprof --redact -o x.gz w.er
 # Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
 HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
