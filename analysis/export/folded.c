@@ -10,6 +10,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
+#include "analysis/base/wrap.h"
 #include "analysis/export/export.h"
 #include "analysis/export/gather.h"
 #include "analysis/export/outfile.h"
@@ -61,7 +62,7 @@ static void add_line(struct lines *l, const char *text, int64_t value)
 
 	if (id == l->values.len)
 		vec_push(&l->values, 0);
-	l->values.data[id] += value;
+	add_to(&l->values.data[id], value);
 }
 
 static int by_text(const void *pa, const void *pb, void *ctx)
@@ -85,7 +86,7 @@ static void write_lines(const struct lines *l, int64_t unit, struct outfile *out
 		order[i] = i;
 	qsort_r(order, n, sizeof(*order), by_text, (void *)l);
 	for (size_t i = 0; i < n; i++) {
-		int64_t value = l->values.data[order[i]] + carry;
+		int64_t value = wrap_plus(l->values.data[order[i]], carry);
 
 		carry = value % unit;
 		if (!(value / unit))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/export/about.h"
@@ -145,8 +146,8 @@ struct sample {
 static int by_time(const void *pa, const void *pb)
 {
 	const struct sample *a = pa, *b = pb;
-	int64_t ta = a->thread->founder->start_ns + a->at->end;
-	int64_t tb = b->thread->founder->start_ns + b->at->end;
+	int64_t ta = wrap_plus(a->thread->founder->start_ns, a->at->end);
+	int64_t tb = wrap_plus(b->thread->founder->start_ns, b->at->end);
 
 	if (ta != tb)
 		return ta < tb ? -1 : 1;
@@ -168,7 +169,7 @@ static void put_sample(struct perfetto *p, const struct sample *s, uint64_t time
 	pb_uint(&p->message, SAMPLE_MODE, s->at->state == MS_USER ? MODE_USER : MODE_KERNEL);
 	pb_uint(&p->message, SAMPLE_TIMEBASE, timebase);
 	pb_message(&p->packet, PACKET_PERF_SAMPLE, &p->message);
-	perfetto_put(p, t->founder->start_ns + s->at->end);
+	perfetto_put(p, wrap_plus(t->founder->start_ns, s->at->end));
 }
 
 static void put_samples(struct perfetto *p, const struct timelines *tl)
@@ -205,7 +206,7 @@ static void put_losses(struct perfetto *p, const struct experiment *founder)
 		pb_uint(&p->message, SAMPLE_CPU, element_int(el, "cpu"));
 		pb_uint(&p->message, SAMPLE_LOST, lost);
 		pb_message(&p->packet, PACKET_PERF_SAMPLE, &p->message);
-		perfetto_put(p, founder->start_ns + founder->end_ns);
+		perfetto_put(p, wrap_plus(founder->start_ns, founder->end_ns));
 	}
 }
 

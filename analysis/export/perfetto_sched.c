@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
@@ -84,7 +85,7 @@ static void read_exact(struct sched *s, const struct experiment *founder)
 		}
 		e = &s->exact.data[*at - 1];
 		for (int i = 0; i < MS_COUNT; i++)
-			e->off_ns += th->off_ns[i];
+			add_to(&e->off_ns, th->off_ns[i]);
 		e->ended_ns = th->ended ? th->end_ns : -1;
 	}
 }
@@ -122,7 +123,7 @@ static bool is_complete(const struct sched *s, const struct timeline *t)
 		if (a->begin < last || a->cpu < 0)
 			return false;
 		last = a->end;
-		recorded += a->end - a->begin;
+		add_to(&recorded, wrap_minus(a->end, a->begin));
 	}
 	return e && e->off_ns == recorded;
 }
@@ -130,7 +131,7 @@ static bool is_complete(const struct sched *s, const struct timeline *t)
 /* The thread got a CPU at the end of a wait. */
 static void add_stay(struct sched *s, const struct timeline *t, const struct activity *before)
 {
-	vec_push(&s->stays, (struct stay){ .enters = t->founder->start_ns + before->end,
+	vec_push(&s->stays, (struct stay){ .enters = wrap_plus(t->founder->start_ns, before->end),
 					   .leaves = INT64_MAX, .thread = t, .cpu = before->cpu });
 }
 
@@ -138,7 +139,7 @@ static void end_stay(struct sched *s, const struct timeline *t, int64_t time, in
 {
 	struct stay *last = &s->stays.data[s->stays.len - 1];
 
-	last->leaves = t->founder->start_ns + time;
+	last->leaves = wrap_plus(t->founder->start_ns, time);
 	last->state = state;
 }
 
@@ -146,7 +147,8 @@ static void add_waking(struct sched *s, const struct timeline *t, const struct a
 {
 	if (a->state != MS_WAIT_CPU && !(a->flags & WFLAG_OPEN_END))
 		vec_push(&s->events, (struct sched_event){
-			.time = t->founder->start_ns + a->end, .cpu = a->cpu, .woken = a, .thread = t });
+			.time = wrap_plus(t->founder->start_ns, a->end), .cpu = a->cpu, .woken = a,
+			.thread = t });
 }
 
 /* Adjacent waits are one absence: first asleep, then runnable. */
@@ -214,7 +216,7 @@ static void add_switches(struct sched *s)
 			before = NULL;
 		if (after && after->cpu != now->cpu)
 			after = NULL;
-		if (after && (now->leaves >= after->enters - SKEW_NS))
+		if (after && now->leaves >= wrap_minus(after->enters, SKEW_NS))
 			now->leaves = after->enters;
 		if (before && before->leaves == now->enters)
 			add_switch(s, now->enters, before, now);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/experiment/packet.h"
 #include "analysis/export/perfetto_impl.h"
@@ -156,7 +157,7 @@ static void put_wait(struct waits *w, const struct timeline *t, const struct act
 		     int64_t begin)
 {
 	uint64_t on = track(w, t->founder, t->pid, t->tid, TRACK_OF_WAITS), woken = 0;
-	int64_t end = t->founder->start_ns + a->end;
+	int64_t end = wrap_plus(t->founder->start_ns, a->end);
 	struct perfetto *p = w->p;
 
 	put_begin(w, t, a, begin);
@@ -183,12 +184,12 @@ void perfetto_waits(struct perfetto *p, const struct timelines *tl)
 		int64_t last = 0;
 
 		vec_for_each(a, &t->acts) {
-			int64_t begin = t->founder->start_ns + a->begin;
+			int64_t begin = wrap_plus(t->founder->start_ns, a->begin);
 
 			if (mstate_descs[a->state].on_cpu)
 				continue;
 			begin = begin > last ? begin : last;
-			last = t->founder->start_ns + a->end;
+			last = wrap_plus(t->founder->start_ns, a->end);
 			if (begin < last)
 				put_wait(&w, t, a, begin);
 		}

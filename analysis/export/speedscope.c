@@ -11,6 +11,7 @@
 
 #include "analysis/base/json.h"
 #include "analysis/base/map.h"
+#include "analysis/base/wrap.h"
 #include "analysis/export/export.h"
 #include "analysis/export/gather.h"
 #include "analysis/export/outfile.h"
@@ -177,7 +178,7 @@ static void split_threads(struct gathered *g, part_vec *ret)
 		if (!i || !same_thread(&b->key, &b[-1].key))
 			vec_push(ret, (struct part){ .first = i });
 		ret->data[ret->len - 1].n++;
-		ret->data[ret->len - 1].value += b->value;
+		add_to(&ret->data[ret->len - 1].value, b->value);
 	}
 	vec_sort(ret, by_value);
 }
@@ -187,7 +188,7 @@ static void put_all(struct speedscope *s, const struct gathered *g)
 	struct part all = { .n = g->buckets.len };
 
 	vec_for_each(b, &g->buckets)
-		all.value += b->value;
+		add_to(&all.value, b->value);
 	put_profile(s, "All threads", g, &all);
 }
 

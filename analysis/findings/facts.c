@@ -183,7 +183,7 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t)
 	}
 	vec_for_each(p, &f->programs)
 		add_busy(p);
-	f->duration_ns = f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0;
+	f->duration_ns = f->last_ns > f->first_ns ? wrap_minus(f->last_ns, f->first_ns) : 0;
 }
 
 void facts_free(struct facts *f)

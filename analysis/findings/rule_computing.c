@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/findings/rules.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
@@ -52,7 +53,7 @@ static void add_up(struct facts *f, func_times *ret)
 			*at = ret->len;
 			vec_push(ret, (struct func_time){ .func = path.data[0] });
 		}
-		ret->data[*at].ns += st->ns;
+		add_to(&ret->data[*at].ns, st->ns);
 		ret->data[*at].squares += st->squares;
 	}
 	vec_free(&path);

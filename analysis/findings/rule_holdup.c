@@ -151,7 +151,7 @@ static void add_finding(struct finder *f, const struct rule *r, const struct pro
 	put_time(&text, p->wait_ns);
 	buf_printf(&text, " that `%s` waited were %s", p->name, says[r->holdup].what);
 	says[r->holdup].more(&c, &text);
-	if (all->held[r->holdup].time_ns >= 2 * held->time_ns) {
+	if (all->held[r->holdup].time_ns / 2 >= held->time_ns) {
 		buf_puts(&text, "; all programs together: ");
 		put_time(&text, all->held[r->holdup].time_ns);
 	}

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/metrics/difference.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/source.h"
@@ -219,7 +220,7 @@ static void put_row(struct diff *x, const struct compared *c, const struct diffe
 	r->group = group;
 	r->cells[COL_A] = (struct cell){ .kind = kind, .i = llround(a) };
 	r->cells[COL_B] = (struct cell){ .kind = kind, .i = llround(b) };
-	r->cells[COL_DIFF] = (struct cell){ .kind = kind, .i = llround(b) - llround(a), .n = 1 };
+	r->cells[COL_DIFF] = (struct cell){ .kind = kind, .i = wrap_minus(llround(b), llround(a)), .n = 1 };
 	r->cells[COL_ERROR] = (struct cell){ .kind = kind,
 					     .i = llround(change_error(&d->of[0], &d->of[1])) };
 	if (a > 0)
@@ -307,21 +308,27 @@ static bool find_units(struct diff *x)
 	return x->per[0] > 0 && x->per[1] > 0;
 }
 
+/* Each path once: a damaged experiment may have any number of objects at one. */
 static void note_builds(struct diff *x)
 {
 	const struct session *s = x->v->session;
+	struct strtab paths = { 0 };
+	VEC(uint32_t) nbuilds = { 0 }; /* by path */
 
 	for (size_t i = 0; i < s->objects.len; i++) {
-		const struct loadobj *a = s->objects.data[i];
+		const struct loadobj *o = s->objects.data[i];
+		uint32_t path;
 
-		for (size_t k = i + 1; a->build && k < s->objects.len; k++) {
-			const struct loadobj *b = s->objects.data[k];
-
-			if (b->build && !strcmp(a->path, b->path))
-				put_note(x->t, "Different builds of %s: functions are compared by name.",
-					 a->path);
-		}
+		if (!o->build)
+			continue;
+		path = strtab_id(&paths, o->path);
+		while (nbuilds.len <= path)
+			vec_push(&nbuilds, 0);
+		if (++nbuilds.data[path] == 2)
+			put_note(x->t, "Different builds of %s: functions are compared by name.", o->path);
 	}
+	vec_free(&nbuilds);
+	strtab_free(&paths);
 }
 
 static void put_notes(struct diff *x)

@@ -12,6 +12,8 @@
 #include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/usage.h"
+#include "analysis/export/export.h"
+#include "analysis/export/outfile.h"
 
 enum { ARGS_MAX = 4 };
 
@@ -75,7 +77,7 @@ static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
 static bool is_left_out(const struct command *c)
 {
 	static const char *const names[] = { "outfile", "appendfile", "script", "quit", "help",
-					     "mapfile" };
+					     "mapfile", "page" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(c->name, names[i]))
@@ -108,23 +110,72 @@ static void run_all(struct shell *sh)
 	}
 }
 
-struct shell *report_open(const char *path)
+static void export_as(struct shell *sh, const struct exporter *e, enum export_root root, bool redact)
+{
+	struct export x = { .view = &sh->view, .root = root, .redact = redact, .diag = &sh->diag };
+	struct outfile out;
+
+	if (e->weighted)
+		x.metric = export_metric(&sh->view, NULL, root, &sh->diag);
+	if ((e->weighted && !x.metric) || outfile_open(&out, "/dev/null", e->gzip, &sh->diag))
+		return;
+	if (e->write(&x, &out))
+		outfile_abandon(&out);
+	else
+		outfile_commit(&out, &sh->diag);
+}
+
+/* Write the experiment in each format, with each root of stacks, and redacted. */
+static void export_all(struct shell *sh)
+{
+	const struct exporter *e;
+
+	for (size_t i = 0; (e = exporter_at(i)); i++) {
+		for (int root = 0; root <= (e->weighted ? ROOT_PROCESS : 0); root++)
+			export_as(sh, e, root, false);
+		if (e->redacts)
+			export_as(sh, e, 0, true);
+	}
+}
+
+static struct shell *open_times(const char *path, size_t times)
 {
 	struct shell *sh = xcalloc(1, sizeof(*sh));
-	char *paths[] = { (char *)path };
+	char *paths[] = { (char *)path, (char *)path };
 
 	shell_init(sh, "fuzz", NULL);
 	printer_set_file(&sh->printer, nowhere(), false);
-	if (!shell_open(sh, paths, 1))
+	if (!shell_open(sh, paths, times))
 		return sh;
 	report_close(sh);
 	return NULL;
+}
+
+struct shell *report_open(const char *path)
+{
+	return open_times(path, 1);
 }
 
 void report_close(struct shell *sh)
 {
 	shell_fini(sh);
 	free(sh);
+}
+
+/* Compare the experiment with itself, in both units. */
+static void report_diff(const char *path)
+{
+	struct shell *sh = open_times(path, 2);
+	static char name[] = "diff", unit[] = "time";
+	char *argv[] = { name, unit, NULL };
+	const struct command *diff;
+
+	if (!sh)
+		return;
+	diff = command_find("diff", &sh->diag);
+	shell_run(sh, diff, 1, argv);
+	shell_run(sh, diff, 2, argv);
+	report_close(sh);
 }
 
 void report_experiment(const char *path)
@@ -138,6 +189,8 @@ void report_experiment(const char *path)
 		walk_packets(*e, &sink);
 		walk_stacks(*e, &sink);
 	}
+	export_all(sh);
 	run_all(sh);
 	report_close(sh);
+	report_diff(path);
 }
