@@ -164,7 +164,7 @@ perl -MSocket -e '
 	$| = 1;
 	sub reach { socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0); connect($s, pack_sockaddr_un($ARGV[0])) ? $s : undef }
 	sub talk { my ($s, $text, $reply) = (reach(), @_, ""); send($s, $text, 0); recv($s, $reply, 9999, 0); $reply }
-	print talk("x" x 100000), "\n", talk("status\0pause"), "\n";
+	print talk("x" x 100000), "\n", talk("status\0pause"), "\n", talk("sample "), "\n";
 	send(reach(), "status", 0) for 1 .. 300;
 	@silent = map { reach() } 1 .. 8;
 	$SIG{ALRM} = sub { exit };
@@ -175,6 +175,8 @@ hostile=$!
 until_true at_least 2 '^-the request is' replies
 check_that "a long and a binary request are refused" \
 	"$(grep -c '^-the request is' replies) == 2" "$(cat -v replies)"
+check_that "a name that is empty is missing" \
+	"$(grep -c '^-an argument is missing: write sample NAME' replies) == 1" "$(cat -v replies)"
 ctl status --pid $pid && ok "requests are answered while other clients misbehave" || not_ok "requests are answered while other clients misbehave" "$(cat ctl.err)"
 kill $hostile 2>/dev/null
 wait $hostile 2>/dev/null

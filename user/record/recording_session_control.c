@@ -172,7 +172,7 @@ static int refuse_unknown(const char *name, struct buf *reply)
 
 static int refuse_argument(const struct command *c, const char *arg, struct buf *reply)
 {
-	if (arg)
+	if (!c->arg)
 		buf_printf(reply, "'%s' takes no argument: leave '%s' out", c->name, arg);
 	else
 		buf_printf(reply, "an argument is missing: write %s %s", c->name, c->arg);
