@@ -81,7 +81,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 		.pid = hit_pid(h), .tid = hit_thread(h), .reason = wait_reason_name(h),
 		.end = end_of(h), .stack = h->stack, .for_cpu = for_cpu,
 		.other_pid = for_cpu ? hit_holder_pid(h) : hit_waker_pid(h),
-		.other = for_cpu ? wait_holder(h) : hit_waker(h),
+		.other = for_cpu ? hit_holder(h) : hit_waker(h),
 		.waker_stack = wait_has_waker(h) ? hit_waker_stack(h) : session_no_stack(h->session),
 	});
 	if (l->waits.len >= 2 * l->most + SHOWN)

@@ -73,6 +73,34 @@ static void test_holder_unknown(void **state)
 	fixture_free(&o);
 }
 
+/* --- waits for a CPU --- */
+
+/* Only chosen threads are recorded: another one that had the CPU has no name, but it had the CPU. */
+static void test_cpu_of_unrecorded(void **state)
+{
+	struct wait_info info = { .reason = REASON_PREEMPTED, .length_ns = 5 * MS, .holder = 99,
+				  .holder_pid = 98 };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_wait(o.builder, 2, "main>k:a", MS_WAIT_CPU, 5, &info);
+	info.holder = info.holder_pid = 0;
+	exp_builder_wait(o.builder, 2, "main>k:a", MS_WAIT_CPU, 3, &info);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"4711\" tid=\"2\" comm=\"test\" end=\"8000000\" wait=\"8000000\"/>");
+	fixture_open(&o);
+	assert_int_equal(view_runqueue(&o.view, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "<not recorded>")->cells[0].i, 5 * MS);
+	assert_int_equal(row_of(&t, "<none: it was idle>")->cells[0].i, 3 * MS);
+	table_free(&t);
+	assert_int_equal(view_longest(&o.view, &t, &o.diag), 0);
+	assert_non_null(strstr(text_of(&t, 0), "PID 98, TID 99 had the CPU"));
+	assert_non_null(strstr(text_of(&t, 1), "the CPU was idle"));
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* --- system calls --- */
 
 /* Waits by system call and state, next to the recorder's counts. */
@@ -361,7 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
-		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_cpu_of_unrecorded), cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_foreign),
