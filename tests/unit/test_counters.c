@@ -180,6 +180,24 @@ static void test_intervals(void **state)
 	assert_int_equal(counter_prime(1000000), 1000003);
 }
 
+/* Events that only their numbers tell apart. */
+static void test_fault_events(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t config;
+	} cases[] = {
+		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
+		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
+		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(one(cases[i].name)->event.type, PERF_TYPE_SOFTWARE);
+		assert_int_equal(one(cases[i].name)->event.config, cases[i].config);
+	}
+}
+
 static void test_several(void **state)
 {
 	assert_int_equal(parse("cycles,on,insts,hi,page-faults"), 0);
@@ -308,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_fault_events),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_list),

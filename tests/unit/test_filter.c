@@ -148,6 +148,7 @@ static void test_lacking(void **state)
 		{ "VADDR ? 1 : 1", 0 },
 		{ "VADDR IN (0, 1)", 0 },
 		{ "(VADDR, 1) SOME IN (1)", 4 * SECOND },
+		{ "!((VADDR, 1) SOME IN (2))", 0 }, /* VADDR may be */
 		{ "(VADDR, 1) IN (1)", 0 },
 		{ "!((VADDR, 1) IN (1))", 0 },
 		{ "!((VADDR, 2) IN (1))", 4 * SECOND }, /* 2 is not, whatever VADDR is */
