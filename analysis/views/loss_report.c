@@ -215,7 +215,11 @@ static void put_counted(struct table *t, const struct experiment *e)
 	}
 }
 
-/* Shortages that any experiment may have; each line is shown only if its count is not zero. */
+/*
+ * Shortages that any experiment may have; each line is shown only if its count is not zero. Stacks
+ * are those of samples, waits, wakers and counters. How many were walked in all is not recorded, so
+ * no share is shown; `unwinding` has the share of time.
+ */
 static const struct {
 	const char *attr, *one, *many;
 	const char *remedy; /* NULL: none */
@@ -234,15 +238,13 @@ static const struct {
 
 static void put_incomplete(struct table *t, const struct experiment *e)
 {
-	uint64_t produced = sum_of(e, "ring", "produced");
-
 	for (size_t i = 0; i < sizeof(stack_rows) / sizeof(stack_rows[0]); i++) {
 		uint64_t n = sum_of(e, "stacks", stack_rows[i].attr);
 
 		if (n)
-			put_line(t, "  %" PRIu64 " %s (%.2f %% of the samples)%s%s", n,
+			put_line(t, "  %" PRIu64 " %s%s%s", n,
 				 n == 1 ? stack_rows[i].one : stack_rows[i].many,
-				 percent_of(n, produced), stack_rows[i].remedy ? ": " : "",
+				 stack_rows[i].remedy ? ": " : "",
 				 stack_rows[i].remedy ? stack_rows[i].remedy : "");
 	}
 }
