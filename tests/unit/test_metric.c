@@ -139,6 +139,11 @@ static void test_derived(void **state)
 	assert_printed(&c, "a%user:e%user:i!user:address:a.total:i.total:name");
 	metric_list_free(&l);
 	metric_list_free(&c);
+	metric_list_parse(&o.metrics, LIST_FUNCS, "e!user:i.user", &o.diag, &l);
+	metric_list_callers(&l, &c);
+	assert_printed(&c, "a.user:e!user:i.user:name");
+	metric_list_free(&l);
+	metric_list_free(&c);
 	metric_list_parse(&o.metrics, LIST_FUNCS, "e!user:i!user:name", &o.diag, &l);
 	metric_list_callers(&l, &c);
 	assert_printed(&c, "a!user:e!user:i!user:name");
