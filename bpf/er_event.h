@@ -82,12 +82,19 @@ struct er_stack {
 enum {
 	ER_RAW_BYTES = 16 << 10,        /* largest copy of a user stack */
 	ER_RAW_ASLEEP_BYTES = 24 << 10, /* the same for a thread asleep when the recording ends */
+	ER_RAW_CODE_BACK = 512,         /* code before the leaf's pc that is copied, */
+	ER_RAW_CODE_BYTES = ER_RAW_CODE_BACK + 32, /* and all of it */
 };
 
-/* Follows the kernel frames of an ER_STACK_RAW stack: user registers and the top of the stack. */
+/*
+ * Follows the kernel frames of an ER_STACK_RAW stack: user registers, code around the pc, and the
+ * top of the stack. Generated code is in no file, so it cannot be read later.
+ */
 struct er_raw {
 	__u64 regs[ER_DWARF_COUNT]; /* by DWARF number; `bytes` begins at regs[ER_DWARF_RSP] */
 	__u64 copied_ns;          /* the stack of a wait has the time when the wait began */
+	__u64 code_at;            /* address of `code`; 0: it was not copied */
+	__u8 code[ER_RAW_CODE_BYTES];
 	__u64 nbytes;             /* a multiple of 8 */
 	__u64 bytes[];
 };

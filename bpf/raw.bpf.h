@@ -150,7 +150,18 @@ static __always_inline void raw_patch(const struct raw_copy *w, struct task_stru
 		bpf_loop(RETURNS_MAX, raw_patch_one, &patch, 0);
 }
 
-/* Write registers and stack behind the `at` kernel frames. */
+/*
+ * Copy the code around `ip`: all of it or nothing. Only the current thread's, because a sleeping
+ * thread's pc is behind a system call, which is seldom generated code.
+ */
+static __always_inline void raw_code(struct er_raw *raw, __u64 ip)
+{
+	__u64 at = ip - ER_RAW_CODE_BACK;
+
+	raw->code_at = bpf_probe_read_user(raw->code, sizeof(raw->code), (void *)at) ? 0 : at;
+}
+
+/* Write registers, code and stack behind the `at` kernel frames. */
 static __always_inline void raw_take(union stack_scratch *st, const struct pt_regs *regs,
 				     struct task_struct *asleep, __u32 at, bool sleeps)
 {
@@ -163,6 +174,9 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 	raw = (struct er_raw *)&st->s.pcs[at];
 	copy_regs(raw->regs, regs);
 	raw->copied_ns = bpf_ktime_get_ns();
+	raw->code_at = 0;
+	if (!sleeps)
+		raw_code(raw, regs->ip);
 	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
 	bpf_loop((sleeps ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES) / RAW_BLOCK,
 		 sleeps ? raw_block_asleep : raw_block, &w, 0);

@@ -31,6 +31,10 @@ union stack_scratch {
 	__u64 raw[RAW_WORDS];
 };
 
+_Static_assert(ER_RAW_CODE_BACK >= UNWIND_FAR &&
+		       ER_RAW_CODE_BYTES - ER_RAW_CODE_BACK >= UNWIND_AHEAD,
+	       "user space can look at the same code");
+
 enum {
 	WINDOW_WORDS = 128, /* ns a frame: 80 with 512 bytes, 55 with 1 KiB, 55 with 2 KiB */
 	WINDOW_BYTES = WINDOW_WORDS * 8,
@@ -186,6 +190,11 @@ static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64
 static inline bool unwind_generated(struct unwind_env *env)
 {
 	return env->generated;
+}
+
+static inline bool unwind_uncopied(struct unwind_env *env, __u64 at)
+{
+	return false;
 }
 
 static inline struct unwind_look *unwind_look(struct unwind_env *env)

@@ -2,7 +2,7 @@
 /*
  * One step of a stack walk: from the registers of a frame to those of its caller.
  * The same source runs in BPF and in user space. A file that includes this defines
- * struct unwind_env and the seven functions declared below, and may define
+ * struct unwind_env and the eight functions declared below, and may define
  * unwind_repeat.
  *
  * Three registers are carried from frame to frame: ip, sp and rbp. All others are
@@ -46,6 +46,12 @@ static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64
 
 /* Whether r.ip of this step lies in generated code, that is, executable memory without a file. */
 static inline bool unwind_generated(struct unwind_env *env);
+
+/*
+ * Whether `at` lies in generated code that unwind_read() cannot read, because it was not copied.
+ * Never true where a walk reads the thread's own memory.
+ */
+static inline bool unwind_uncopied(struct unwind_env *env, __u64 at);
 
 /*
  * The memory for scans of code. It is not on the stack: a BPF program's stack has no room for it.
@@ -405,7 +411,8 @@ static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u6
  *
  *	rbp	it has just been pushed, or the word is a remnant of an earlier call
  *	after a call	the return address, because the frame is not made yet, is no longer
- *		there, or is never made; or a remnant
+ *		there, or is never made; or a remnant. An address in generated code that
+ *		cannot be read is taken for one
  *	other	the frame is made, unless the prologue still lies ahead
  */
 static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
@@ -418,7 +425,8 @@ static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
 	if (!unwind_read(env, r->sp, &word))
 		return UNWIND_FRAME_UNSURE;
 	pushed = word == r->bp && r->sp != r->bp;
-	called = !pushed && unwind_read(env, word - 8, &code) && unwind_is_call(code);
+	called = !pushed && (unwind_read(env, word - 8, &code) ? unwind_is_call(code) :
+								  unwind_uncopied(env, word));
 	if (!pushed && !called)
 		return unwind_look_ahead(env, r->ip);
 	n = called ? r->ip - unwind_call_target(word, code) : ~0ULL;
@@ -467,11 +475,13 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 	if (!ra)
 		return ER_END_RA_ZERO;
 	if (!(r->flags & UNWIND_FP_CHAIN)) {
-		if (!unwind_read(env, ra - 8, &code))
+		if (unwind_read(env, ra - 8, &code)) {
+			uncalled = unwind_is_call(code) ? 0 : UNWIND_UNCALLED;
+			if (uncalled && !unwind_generated(env))
+				return ER_END_NO_CFI;
+		} else if (!unwind_uncopied(env, ra)) {
 			return ER_END_FAULT;
-		uncalled = unwind_is_call(code) ? 0 : UNWIND_UNCALLED;
-		if (uncalled && !unwind_generated(env))
-			return ER_END_NO_CFI;
+		}
 	}
 	*r = (struct unwind_regs){
 		.ip = ra, .sp = at + 16, .bp = bp,

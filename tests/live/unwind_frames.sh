@@ -3,9 +3,10 @@
 #
 # Stacks in a recording, compared with known chains of calls: deep recursion, realigned stacks,
 # signal handlers on their own stack, threads, vfork, PLT entries, the vdso, calls that never
-# return, libraries that are loaded one after the other at the same address, and assembly without
-# unwind information. The programs are dynamic, static, static-PIE, and linked with musl. A stack
-# may be cut if it says so at its root. It may never be wrong.
+# return, generated code while mappings change, libraries that are loaded one after the other at
+# the same address, and assembly without unwind information. The programs are dynamic, static,
+# static-PIE, and linked with musl. A stack may be cut if it says so at its root. It may never be
+# wrong.
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v gcc >/dev/null || skip_all "gcc is not installed"
@@ -38,6 +39,7 @@ cases()
 		dyn vdso 0.97 main;case_vdso;clock_gettime;.*\[vdso\].*
 		dyn noreturn 0.97 main;case_noreturn;ends_in_call;never_returns;burn_all;burn
 		dyn dlopen 0.97 main;case_dlopen;loaded;(small|large);burn
+		dyn jit 0.97 main;case_jit;<Unknown>;burn_all;burn
 		dyn asmcall 0 none;no_entry_calls;burn_all;burn
 		dyn asmloop 0 none;no_entry_loops
 		st plain 0.97 main;case_plain;deep*3;burn_all;burn
@@ -130,6 +132,11 @@ done < <(cases)
 # vfork keeps its return address in a register, and no frame of it has the parent's registers.
 check_that "vfork: the waits of both have complete stacks" "$(complete fr_dyn_vfork) >= 97" \
 	"$(complete fr_dyn_vfork)"
+# The lock of the mappings is often held by the other thread. Such stacks are copied, and walked in
+# user space through the generated code.
+lost=$(grep -c 'program="fr_dyn_jit".* end="address in no mapping"' frames.er/recorder.xml)
+check_that "jit: no walk loses its way in generated code" "$lost == 0" \
+	"$(grep 'program="fr_dyn_jit"' frames.er/recorder.xml)"
 for lib in small large; do
 	want=$(truth fr_dyn_dlopen.out $([ $lib = small ] && echo first || echo second))
 	got=$(sed -n "s/.*;$lib;burn.* \([0-9]*\)$/\1/p" fr_dyn_dlopen.folded |

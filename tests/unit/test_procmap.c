@@ -18,6 +18,7 @@
 
 #include "user/space/procfs.h"
 #include "user/space/procmap.h"
+#include "user/space/space.h"
 
 /* A PID that no process has: PID_MAX_LIMIT is 4,194,304. */
 enum { PID = 5000000, CHILD = 5000100 };
@@ -247,6 +248,34 @@ static void test_only_files_are_segments(void **state)
 	assert_int_equal(im->space->maps.len, 2);
 	assert_string_equal(im->space->maps.data[0].path, "/tmp/gone");
 	assert_true(im->space->maps.data[0].deleted);
+	procmap_free(pm);
+}
+
+/* Executable memory without a file is joined to what lies near, and stays known. */
+static void test_generated_code_is_noted(void **state)
+{
+	enum { M = 1 << 20, AREAS = 16 };
+	struct procmap *pm = fresh();
+	struct image *parent, *child;
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	map_at(pm, 101, PID, 16 * M, M, "//anon");
+	map_at(pm, 102, PID, 18 * M, M, "[anon:v8]");
+	map_at(pm, 103, PID, 40 * M, M, "/dev/zero (deleted)");
+	tell(pm, PROC_FORK, 110, CHILD, PID, NULL);
+	map_at(pm, 111, CHILD, 30 * M, M, "");
+	parent = procmap_image(pm, PID, 99, 200);
+	child = procmap_image(pm, CHILD, 105, 200);
+	assert_int_equal(parent->space->generated.len, 1);
+	assert_true(space_generated(parent->space, 16 * M) && space_generated(parent->space, 17 * M));
+	assert_true(space_generated(parent->space, 19 * M - 1) && !space_generated(parent->space, 19 * M));
+	assert_false(space_generated(parent->space, 16 * M - 1));
+	assert_false(space_generated(parent->space, 40 * M));
+	assert_false(space_generated(parent->space, 30 * M));
+	assert_true(space_generated(child->space, 16 * M) && space_generated(child->space, 30 * M));
+	for (int i = 0; i < 2 * AREAS; i++)
+		map_at(pm, 120 + i, PID, (100 + 8 * (uint64_t)i) * M, M, "//anon");
+	assert_int_equal(parent->space->generated.len, AREAS);
 	procmap_free(pm);
 }
 
@@ -484,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_first_thread_of_a_scanned_one_ends),
 		cmocka_unit_test(test_overlaid_mapping_goes),
 		cmocka_unit_test(test_only_files_are_segments),
+		cmocka_unit_test(test_generated_code_is_noted),
 		cmocka_unit_test(test_scan_finds_this_process),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_what_was_missed_is_caught_up),

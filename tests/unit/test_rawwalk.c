@@ -264,6 +264,66 @@ static void test_a_return_address_that_is_nowhere_is_no_frame(void **state)
 	assert_int_equal(w.n, 2);
 }
 
+/*
+ * A leaf in generated code, whose bytes before and at the pc are given. Its caller is generated
+ * code that was not copied. That code's caller returns to 0.
+ */
+enum { GENERATED_CALLER = 0x3000 };
+
+static const uint64_t generated_code = 0x600000000000;
+
+static struct walk walk_generated(const char *before, const char *at, bool called, bool copied)
+{
+	static struct {
+		struct er_raw head;
+		uint64_t words[32];
+	} g;
+	struct walk_source src = { .maps = &f.maps, .space = f.space };
+	uint64_t sp = 0x7000000000, pc = generated_code + 0x1000;
+	struct walk ret;
+
+	memset(&g, 0, sizeof(g));
+	memset(g.head.code, 0x90, sizeof(g.head.code));
+	memcpy(g.head.code + ER_RAW_CODE_BACK - strlen(before), before, strlen(before));
+	memcpy(g.head.code + ER_RAW_CODE_BACK, at, strlen(at));
+	g.head.code_at = copied ? pc - ER_RAW_CODE_BACK : 0;
+	g.words[0] = called ? generated_code + GENERATED_CALLER : 1;
+	g.words[8] = sp + 16 * 8; /* the leaf's frame */
+	g.words[9] = generated_code + GENERATED_CALLER + 1;
+	g.words[17] = 0;
+	g.head.regs[ER_DWARF_RIP] = pc;
+	g.head.regs[ER_DWARF_RSP] = sp;
+	g.head.regs[ER_DWARF_RBP] = sp + 8 * 8;
+	g.head.nbytes = sizeof(g.words);
+	f.space->generated.len = 0;
+	vec_push(&f.space->generated, (struct generated){ generated_code, pc + 0x10000 });
+	walk_raw(&src, &g.head, false, &ret);
+	f.space->generated.len = 0;
+	return ret;
+}
+
+static void test_generated_code_by_its_copied_bytes(void **state)
+{
+	static const char push[] = "\x55\x48\x89\xe5", padding[] = "\xcc\xcc\x89\xc0";
+	struct walk w = walk_generated(push, "\x89", false, true);
+
+	assert_int_equal(w.end, ER_END_RA_ZERO);
+	assert_int_equal(w.n, 2);
+	assert_true(w.frames[0] == generated_code + 0x1000);
+	assert_true(w.frames[1] == generated_code + GENERATED_CALLER + 1);
+	/* the word at sp is in generated code: the return address, unless the frame is made */
+	w = walk_generated(padding, "\x89", true, true);
+	assert_int_equal(w.n, 3);
+	assert_true(w.frames[1] == generated_code + GENERATED_CALLER);
+	w = walk_generated(push, "\x89", true, true);
+	assert_int_equal(w.n, 2);
+	w = walk_generated("", "\x89", true, true);
+	assert_int_equal(w.end, ER_END_NO_CFI);
+	w = walk_generated(push, "\x89", false, false);
+	assert_int_equal(w.end, ER_END_FAULT);
+	assert_int_equal(w.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_a_word_that_is_copied_in_part_is_not_read),
 		cmocka_unit_test(test_a_stack_deeper_than_frames_are_kept),
 		cmocka_unit_test(test_a_return_address_that_is_nowhere_is_no_frame),
+		cmocka_unit_test(test_generated_code_by_its_copied_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -74,7 +74,7 @@ static void test_each_page_has_its_last_mapping(void **state)
 
 		n = n < PAGES - first ? n : PAGES - first;
 		m = pages(first, n, k % 5, file);
-		assert_true(file ? space_add(&f.im, &m, &none) : space_clear(&f.im, &m, &none));
+		assert_true(file ? space_add(&f.im, &m, &none) : space_clear(&f.im, &m, "/dev/zero", &none));
 		for (uint64_t i = 0; i < n; i++)
 			model[first + i] = (struct page){ file, k % 5 + i };
 		check(f.im.space, model);
@@ -97,7 +97,7 @@ static void test_no_program_makes_it_large(void **state)
 	for (uint64_t i = 0; i < MANY; i++) {
 		struct mapping hole = pages(2 * i + 1, 1, 0, 0);
 
-		room &= space_clear(&f.im, &hole, &none);
+		room &= space_clear(&f.im, &hole, "/dev/zero", &none);
 	}
 	assert_false(room);
 	assert_true(space_is_full(f.im.space));

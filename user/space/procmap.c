@@ -56,7 +56,7 @@ static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
 {
 	if (!space_wants(path)) {
-		pm->counts.mappings += !space_clear(im, m, &pm->hooks);
+		pm->counts.mappings += !space_clear(im, m, path, &pm->hooks);
 		return;
 	}
 	set_path(pm, m, path);

@@ -33,12 +33,18 @@ struct old_mapping {
 	uint64_t until_ns;
 };
 
+/* Executable memory without a file, and gaps in it: generated code. */
+struct generated {
+	uint64_t start, end;
+};
+
 struct space {
 	unsigned refs; /* a forked child shares it with its parent until either changes it */
 	size_t *total; /* mappings of all spaces; the bound applies to their sum */
 	VEC(struct mapping) maps;    /* in the order of addresses; they do not overlap */
 	VEC(struct old_mapping) old; /* the last SPACE_OLD that were removed, the oldest first */
 	uint64_t nold;               /* how many were removed in all */
+	VEC(struct generated) generated; /* that there has ever been */
 };
 
 struct process;

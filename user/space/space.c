@@ -9,6 +9,8 @@
 enum {
 	MAX_MAPPINGS = 4096,   /* of one image; a large browser has some hundred */
 	MAX_OF_ALL = 1 << 20,  /* 64 MB; enough for more than 10,000 similar processes */
+	MAX_GENERATED = 16,    /* of one image; runtimes reserve one area for all their code */
+	GENERATED_GAP = 1 << 20,
 };
 
 struct space *space_new(size_t *total)
@@ -33,6 +35,7 @@ void space_put(struct space *sp)
 	*sp->total -= sp->maps.len;
 	vec_free(&sp->maps);
 	vec_free(&sp->old);
+	vec_free(&sp->generated);
 	free(sp);
 }
 
@@ -49,6 +52,8 @@ static struct space *space_own(struct image *im)
 	*im->space->total += im->space->maps.len;
 	vec_for_each(o, &shared->old)
 		vec_push(&im->space->old, *o);
+	vec_for_each(g, &shared->generated)
+		vec_push(&im->space->generated, *g);
 	im->space->nold = shared->nold;
 	space_put(shared);
 	return im->space;
@@ -191,10 +196,50 @@ bool space_add(struct image *im, const struct mapping *m, const struct procmap_h
 	return true;
 }
 
-bool space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h)
+/* Names of executable memory without a file: "", "[heap]", "[anon:v8]", "//anon". */
+static bool has_no_file(const char *path)
+{
+	return *path != '/' || !strcmp(path, "//anon");
+}
+
+/* Runtimes protect and unprotect their code in pieces, so pieces are joined. */
+static void add_generated(struct image *im, const struct mapping *m)
+{
+	struct generated new = { m->start, m->start + m->len };
+	struct space *sp = im->space;
+
+	if (new.end <= new.start)
+		return;
+	vec_for_each(g, &sp->generated)
+		if (new.start >= g->start && new.end <= g->end)
+			return;
+	sp = space_own(im);
+	vec_for_each(g, &sp->generated) {
+		if (new.start > g->end + GENERATED_GAP || g->start > new.end + GENERATED_GAP)
+			continue;
+		g->start = new.start < g->start ? new.start : g->start;
+		g->end = new.end > g->end ? new.end : g->end;
+		return;
+	}
+	if (sp->generated.len < MAX_GENERATED)
+		vec_push(&sp->generated, new);
+}
+
+bool space_generated(const struct space *sp, uint64_t addr)
+{
+	vec_for_each(g, &sp->generated)
+		if (addr >= g->start && addr < g->end)
+			return true;
+	return false;
+}
+
+bool space_clear(struct image *im, const struct mapping *m, const char *path,
+		 const struct procmap_hooks *h)
 {
 	bool fits;
 
+	if (has_no_file(path))
+		add_generated(im, m);
 	if (!overlaid(im->space, m))
 		return true;
 	space_own(im);

@@ -23,10 +23,14 @@ bool space_wants(const char *path);
  */
 bool space_add(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
 /*
- * Memory without symbols was mapped at the place of m: remove the mappings that it overlays. False
- * if one was cut in two and there is no room for its second part.
+ * Memory without symbols was mapped at the place of m: remove the mappings that it overlays. If it
+ * has no file it is generated code. False if a mapping was cut in two and there is no room for its
+ * second part.
  */
-bool space_clear(struct image *im, const struct mapping *m, const struct procmap_hooks *h);
+bool space_clear(struct image *im, const struct mapping *m, const char *path,
+		 const struct procmap_hooks *h);
+/* Whether generated code was mapped there at any time. Neighbours less than 1 MiB apart are one. */
+bool space_generated(const struct space *sp, uint64_t addr);
 
 enum { SPACE_OLD = 64 };
 

@@ -32,6 +32,25 @@ static bool read_code(struct raw_walk *w, uint64_t at, uint64_t *value)
 	       w->src->code(w->src->ctx, m->file, m->pgoff + (at - m->start), value);
 }
 
+static bool in_code(const struct er_raw *raw, uint64_t at)
+{
+	return raw->code_at && at - raw->code_at <= sizeof(raw->code) - sizeof(uint64_t);
+}
+
+static bool is_generated(void *ctx, uint64_t pc)
+{
+	struct raw_walk *w = ctx;
+
+	return !mapping_of(w, pc) && space_generated(w->src->space, pc);
+}
+
+static bool is_uncopied(void *ctx, uint64_t at)
+{
+	const struct raw_walk *w = ctx;
+
+	return !in_code(w->raw, at) && is_generated(ctx, at);
+}
+
 static bool read_copy(void *ctx, uint64_t at, uint64_t *value)
 {
 	struct raw_walk *w = ctx;
@@ -41,9 +60,13 @@ static bool read_copy(void *ctx, uint64_t at, uint64_t *value)
 		memcpy(value, (const char *)w->raw->bytes + off, sizeof(*value));
 		return true;
 	}
+	if (in_code(w->raw, at)) {
+		memcpy(value, w->raw->code + (at - w->raw->code_at), sizeof(*value));
+		return true;
+	}
 	if (read_code(w, at, value))
 		return true;
-	w->beyond |= at >= sp;
+	w->beyond |= at >= sp && !is_uncopied(ctx, at);
 	return false;
 }
 
@@ -79,7 +102,7 @@ static enum er_end find_place(void *ctx, uint64_t pc, uint64_t ip, struct unwind
 	enum er_end end;
 
 	if (!m)
-		return ER_END_NO_MAPPING;
+		return is_generated(w, pc) ? ER_END_NOT : ER_END_NO_MAPPING;
 	if (!m->file)
 		return ER_END_NOT;
 	ret->frame = er_frame(m->file, m->pgoff + (ip - m->start));
@@ -99,7 +122,9 @@ void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool unta
 {
 	struct raw_walk w = { .src = src, .raw = raw, .untabled = untabled };
 	const struct unwind_source source = { .read = read_copy, .find = find_place,
-					      .words = table_words, .reg = leaf_reg, .ctx = &w };
+					      .words = table_words, .reg = leaf_reg,
+					      .generated = is_generated, .uncopied = is_uncopied,
+					      .ctx = &w };
 	const struct unwind_leaf leaf = { .ip = raw->regs[ER_DWARF_RIP], .sp = raw->regs[ER_DWARF_RSP],
 					  .bp = raw->regs[ER_DWARF_RBP] };
 	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, ER_MAX_USER_FRAMES);

@@ -60,6 +60,11 @@ static inline bool unwind_generated(struct unwind_env *env)
 	return env->generated;
 }
 
+static inline bool unwind_uncopied(struct unwind_env *env, __u64 at)
+{
+	return env->s->uncopied && env->s->uncopied(env->s->ctx, at);
+}
+
 static inline struct unwind_look *unwind_look(struct unwind_env *env)
 {
 	return &env->look;
