@@ -67,6 +67,14 @@ struct pc_lookup {
 	struct vma_search search;
 };
 
+static __always_inline void pc_keep_nothing(struct pc_lookup *l)
+{
+	l->state = l->now;
+	l->nkept = 0;
+	for (int i = 0; i < RANGES_KEPT; i++)
+		l->kept[i].end = 0;
+}
+
 static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u32 tgid,
 				     __u32 exec_id, struct mm_struct *mm)
 {
@@ -87,10 +95,7 @@ static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u3
 	    l->state.mm == l->now.mm && l->state.seq == l->now.seq && !l->now.writer)
 		return;
 	l->key = key;
-	l->state = l->now;
-	l->nkept = 0;
-	for (int i = 0; i < RANGES_KEPT; i++)
-		l->kept[i].end = 0;
+	pc_keep_nothing(l);
 }
 
 static __always_inline bool pc_in_range(const struct pc_lookup *l, __u64 pc)
@@ -252,6 +257,21 @@ static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 
 	return found;
 }
 
+/*
+ * Another thread may have begun or ended to change mappings since the walk began. Then what was
+ * found is still true for its frame, but later walks need what is true now.
+ */
+static __always_inline enum pc_found pc_find_in_tree_now(struct pc_lookup *l, __u64 pc)
+{
+	enum pc_found found = pc_find_in_tree(l, pc);
+
+	if (found != PC_BUSY)
+		return found;
+	vma_state(l->mm, &l->now);
+	pc_keep_nothing(l);
+	return pc_find_in_tree(l, pc);
+}
+
 /* Find the mapping of `pc` in the current process. If the result is PC_FOUND, it is in l->range. */
 __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 {
@@ -262,7 +282,7 @@ __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 	if (pc_in_range(l, pc))
 		return PC_FOUND;
 	if (vma_can_search(l->mm)) {
-		found = pc_find_in_tree(l, pc);
+		found = pc_find_in_tree_now(l, pc);
 		return found == PC_BUSY && pc_in_space(l, pc) ? PC_FOUND : found;
 	}
 	if (pc_in_space(l, pc))
