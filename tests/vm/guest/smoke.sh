@@ -5,6 +5,7 @@
 # seconds are not real, but sums must agree.
 . /bin/guest.sh
 
+rm -rf s.er # of a first attempt
 er_kernel -o s.er -p high -q 0 -- spin alpha:2 beta:1 >out 2>err
 says "records" "$? == 0 && $(wc -l <err) == 0" "$(cat err)"
 want=$(awk '$1 == "cpu" { print $2 }' out)
