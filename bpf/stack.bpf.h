@@ -59,6 +59,8 @@ struct {
 	__type(value, struct unwind_env);
 } er_walks SEC(".maps");
 
+/* User space changes it to have all stacks sent again: in er_seen the ids are combined with it. */
+__u64 er_seen_key;
 const volatile __u64 er_hash_seed; /* secret, so that programs cannot make stacks collide */
 const volatile __u32 er_stack_method; /* of waits: enum er_stack_method */
 const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of kernel frames */
@@ -363,8 +365,8 @@ static __always_inline void send_new(union stack_scratch *st, struct er_cpu *c, 
 	__u32 at = st->s.id % SEEN_LINES;
 	struct seen_line *line = bpf_map_lookup_elem(&er_seen, &at);
 
-	if (line && !seen_has(line, st->s.id) && send_stack(st, c, tid, seq))
-		seen_add(line, st->s.id, st->s.h.time_ns >> 4);
+	if (line && !seen_has(line, st->s.id ^ er_seen_key) && send_stack(st, c, tid, seq))
+		seen_add(line, st->s.id ^ er_seen_key, st->s.h.time_ns >> 4);
 }
 
 /* The unique id of a raw stack. */

@@ -105,6 +105,13 @@ void capture_set_distance(struct capture *c, uint64_t ns)
 			loaders[i]->set_distance(c->selves[i], ns);
 }
 
+void capture_resend(struct capture *c)
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->resend)
+			loaders[i]->resend(c->selves[i]);
+}
+
 bool capture_cpus_changed(const struct capture *c)
 {
 	bool changed = false;

@@ -133,6 +133,8 @@ int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
  */
 void capture_set_shedding(struct capture *c, enum capture_shedding level);
 void capture_set_distance(struct capture *c, uint64_t ns);
+/* The caller has forgotten stacks: each is sent again when it comes again. */
+void capture_resend(struct capture *c);
 /*
  * Whether a CPU came online or went offline since capture_follow_cpus last handled it. Reads
  * memory only. Such a change makes capture_fd readable.

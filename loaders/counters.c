@@ -371,6 +371,13 @@ static uint64_t hotplugs(const struct counters *c, int ring)
 	return cpu->counts.hotplugs;
 }
 
+static void counters_resend(void *self)
+{
+	struct counters *c = self;
+
+	resend_stacks(&c->skel->bss->er_seen_key);
+}
+
 static bool counters_cpus_changed(const void *self)
 {
 	const struct counters *c = self;
@@ -436,6 +443,7 @@ const struct loader counter_loader = {
 	.resume = counters_resume,
 	.stop = counters_stop,
 	.close = counters_close,
+	.resend = counters_resend,
 	.cpus_changed = counters_cpus_changed,
 	.follow_cpus = counters_follow_cpus,
 	.counted = counters_counted,

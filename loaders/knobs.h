@@ -24,4 +24,10 @@
 		targets_size((skel)->maps.er_targets, plan);                                       \
 	} while (0)
 
+/* For er_seen_key: no id that was combined with the value before is found with the new one. */
+static inline void resend_stacks(__u64 *key)
+{
+	__atomic_add_fetch(key, 0x9e3779b97f4a7c15ULL, __ATOMIC_RELAXED);
+}
+
 #endif

@@ -45,6 +45,7 @@ struct loader {
 	/* Like the functions of capture.h with these names; NULL: does not apply. */
 	void (*set_shedding)(void *self, enum capture_shedding level);
 	void (*set_distance)(void *self, uint64_t ns);
+	void (*resend)(void *self);
 	bool (*cpus_changed)(const void *self);
 	void (*follow_cpus)(void *self, void (*fn)(void *ctx, int cpu, int err), void *ctx);
 	enum stack_method (*stack_method)(const void *self);

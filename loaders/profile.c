@@ -446,6 +446,13 @@ static void profile_set_distance(void *self, uint64_t ns)
 	p->skel->data->er_distance = ns;
 }
 
+static void profile_resend(void *self)
+{
+	struct profile *p = self;
+
+	resend_stacks(&p->skel->bss->er_seen_key);
+}
+
 static bool profile_cpus_changed(const void *self)
 {
 	const struct profile *p = self;
@@ -497,6 +504,7 @@ const struct loader profile_loader = {
 	.drain = profile_drain,
 	.set_shedding = profile_set_shedding,
 	.set_distance = profile_set_distance,
+	.resend = profile_resend,
 	.cpus_changed = profile_cpus_changed,
 	.follow_cpus = profile_follow_cpus,
 	.stack_method = profile_stack_method,

@@ -18,7 +18,7 @@
 
 struct bpf_object;
 
-enum { UNWIND_MAX_CHUNKS = 20 }; /* 2 MiB each; with the other maps at most 60 MB */
+enum { UNWIND_MAX_CHUNKS = 12 }; /* 2 MiB each; with the other maps at most 44 MB */
 
 struct unwind_maps {
 	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd;

@@ -301,27 +301,6 @@ static void test_residuals_count_with_samples(void **state)
 	experiment_close(finish(&f));
 }
 
-/* A full store is emptied once; stacks that come later are kept again. */
-static void test_a_full_store_begins_anew(void **state)
-{
-	enum { PCS = ER_MAX_FRAMES, WORDS = 6 << 20, ENOUGH = WORDS / PCS };
-	struct {
-		struct er_stack s;
-		uint64_t pcs[PCS];
-	} r = { .s = { .nkernel = ER_MAX_KERNEL_FRAMES, .nuser = ER_MAX_USER_FRAMES } };
-	struct stacks *st = stacks_new(NULL);
-	size_t n = 0;
-
-	for (r.s.id = 1; r.s.id <= ENOUGH; r.s.id++)
-		stacks_keep(st, &r.s);
-	for (uint64_t id = 1; id <= ENOUGH; id++)
-		n += stacks_has(st, id);
-	assert_false(stacks_has(st, 1));
-	assert_true(n > 1 && n < ENOUGH / 2);
-	assert_int_equal(stacks_count(st), ENOUGH);
-	stacks_free(st);
-}
-
 /* The pc of give_ended's second user frame, which is a return address. */
 #define USER_ROOT (0x401110 - 1)
 
@@ -516,7 +495,6 @@ int main(void)
 		cmocka_unit_test(test_stack_may_come_late),
 		cmocka_unit_test(test_the_last_batch_does_not_wait),
 		cmocka_unit_test(test_residuals_count_with_samples),
-		cmocka_unit_test(test_a_full_store_begins_anew),
 		cmocka_unit_test(test_cut_stacks_are_marked),
 		cmocka_unit_test(test_frames_are_where_files_were_then),
 		cmocka_unit_test(test_removed_mappings_are_written),

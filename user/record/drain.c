@@ -33,7 +33,8 @@
 #include "user/record/schedule.h"
 
 enum {
-	TAKEN_MAX = 64 << 20, /* bytes */
+	TAKEN_MAX = 32 << 20, /* bytes */
+	EMPTY_MAX = 1 << 20,  /* bytes of an empty buffer that is kept */
 	RELIEF_EVERY = 64,    /* records: tens of microseconds */
 	LAST_TABLES_NS = 1000000000,
 	LAST_TABLES_STEP_MS = 50,
@@ -271,6 +272,14 @@ static void walk_raws(struct drain *dr, bool last)
 	raws_process(dr->raws, dr->procmap, now_ns(), true);
 }
 
+/* Empty the buffer for later use. After a burst its memory is given back. */
+static void empty(struct buf *b)
+{
+	if (b->cap > EMPTY_MAX)
+		buf_free(b);
+	buf_clear(b);
+}
+
 void drain_process(struct drain *dr, bool last)
 {
 	struct buf batch = dr->taken, waited = dr->waiting;
@@ -283,10 +292,10 @@ void drain_process(struct drain *dr, bool last)
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;
 	write_all(dr, &waited, true);
-	buf_clear(&waited);
+	empty(&waited);
 	dr->spare_waiting = waited;
 	write_all(dr, &batch, last);
-	buf_clear(&batch);
+	empty(&batch);
 	dr->spare = batch;
 }
 
@@ -364,9 +373,9 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 		write_kept(dr, &dr->cut, totals);
 	}
 	cuts_end(dr->cuts);
-	buf_clear(&waited);
+	empty(&waited);
 	dr->spare_waiting = waited;
-	buf_clear(&batch);
+	empty(&batch);
 	dr->spare = batch;
 	buf_free(&old);
 	buf_free(&dr->cut);
@@ -410,6 +419,11 @@ void drain_relieve(struct drain *dr)
 {
 	if (dr->unwinder)
 		unwinder_relieve(dr->unwinder, now_ns());
+}
+
+bool drain_forgot_stacks(struct drain *dr)
+{
+	return stacks_resend(dr->stacks);
 }
 
 uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns)

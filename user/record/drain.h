@@ -58,6 +58,8 @@ bool drain_is_behind(const struct drain *dr);
 void drain_process(struct drain *dr, bool last);
 /* May be called while drain_process runs: publishes unwind tables that were built meanwhile. */
 void drain_relieve(struct drain *dr);
+/* True if stacks were forgotten since the last call: then call capture_resend. */
+bool drain_forgot_stacks(struct drain *dr);
 /* The time of the oldest stack that is still to be walked, or now_ns. */
 uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns);
 /*

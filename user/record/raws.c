@@ -16,7 +16,7 @@
 
 enum {
 	PATIENCE_NS = 1200000000,
-	MAX_BYTES = 32 << 20,    /* waiting */
+	MAX_BYTES = 16 << 20,    /* waiting */
 	MANY_BYTES = 4 << 20,
 };
 

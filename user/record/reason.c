@@ -8,7 +8,7 @@
 #include "user/record/reason_rules.h"
 
 /* The number of results kept. When there are more all are forgotten and found again. */
-enum { MAX_STACKS = 1 << 18, MAX_FUNCTIONS = 1 << 16 };
+enum { MAX_STACKS = 1 << 15, MAX_FUNCTIONS = 1 << 15 };
 
 struct reasons {
 	struct recording *recording;

@@ -175,6 +175,8 @@ void recording_session_pump(struct recording_session *s)
 	capture_drain(s->capture, 0, drain_take, s->drain);
 	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	drain_process(s->drain, false);
+	if (drain_forgot_stacks(s->drain))
+		capture_resend(s->capture);
 }
 
 /* Report once that `what` could not be done. */

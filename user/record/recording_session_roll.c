@@ -6,6 +6,7 @@
  * the present experiment is closed like one that ends.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <time.h>
 
@@ -190,6 +191,8 @@ static void roll(struct recording_session *s, uint64_t t)
 	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	s->nsegments++;
 	restart(s, start_ns, &next);
+	/* Symbols of large programs were read for archives, and stacks and names were forgotten. */
+	malloc_trim(0);
 }
 
 void recording_session_retain_last(struct recording_session *s)

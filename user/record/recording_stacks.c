@@ -6,7 +6,7 @@
 
 enum {
 	/* Stacks of all experiments. When there are more they are forgotten; 200 bytes each. */
-	MAX_STACKS_KNOWN = 1 << 18,
+	MAX_STACKS_KNOWN = 1 << 16,
 	/*
 	 * Pseudo functions lie below the lowest address that a program may map
 	 * (vm.mmap_min_addr), one byte each: an output has room for 61,440.

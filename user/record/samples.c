@@ -60,7 +60,10 @@ static bool find_output(struct drain *dr, struct route *at, bool last_chance)
 						      .time_ns = at->record->h.time_ns });
 	if (!at->uid && !last_chance)
 		return false;
-	if (!at->uid) {
+	if (!at->uid && at->record->h.kind == ER_KIND_RESIDUAL) {
+		/* It has the stack of a sample that may be long ago, so its stack may be forgotten. */
+		at->uid = output_pseudo(dr->parts.recording, at->output, "<Unsampled-CPU>");
+	} else if (!at->uid) {
 		dr->parts.drops->n[DROP_STACK]++;
 		at->uid = output_pseudo(dr->parts.recording, at->output, "<Stack-lost>");
 	}

@@ -13,8 +13,8 @@
 #include "user/space/space.h"
 
 enum {
-	STORE_WORDS = 6 << 20, /* 48 MB; the whole recorder takes at most 100 MB */
-	RAWS_KEPT = 1 << 16,   /* ids of raw stacks, and as many older ones; 32 bytes each */
+	STORE_WORDS = 1 << 20, /* 8 MB in each generation; the whole recorder takes at most 100 MB */
+	RAW_WORDS = 4,         /* what the id of a raw stack takes */
 	ENDS = 3,              /* frames that may be added: leaf, root, marker */
 };
 
@@ -27,12 +27,16 @@ struct stored {
 	uint64_t pcs[];
 };
 
+struct generation {
+	struct map places; /* id to an index in `words` */
+	struct map raws;   /* the unique id of a raw stack to the id of its frames */
+	VEC(uint64_t) words;
+};
+
 struct stacks {
 	struct recording *recording;
-	struct map places; /* id to an index in the store */
-	/* Raw stacks: unique ids to places, the latest and older ones. */
-	struct map raws, old_raws;
-	VEC(uint64_t) store;
+	struct generation young, old;
+	bool forgot; /* since stacks_resend */
 	uint64_t n;
 };
 
@@ -44,36 +48,100 @@ struct stacks *stacks_new(struct recording *recording)
 	return st;
 }
 
+static void generation_free(struct generation *g)
+{
+	map_free(&g->places);
+	map_free(&g->raws);
+	vec_free(&g->words);
+}
+
 void stacks_free(struct stacks *st)
 {
 	if (!st)
 		return;
-	map_free(&st->places);
-	map_free(&st->raws);
-	map_free(&st->old_raws);
-	vec_free(&st->store);
+	generation_free(&st->young);
+	generation_free(&st->old);
 	free(st);
 }
 
 void stacks_restart(struct stacks *st)
 {
 	st->n = 0;
-	if (st->raws.len < RAWS_KEPT)
-		return;
-	map_free(&st->old_raws);
-	st->old_raws = st->raws;
-	st->raws = (struct map){ 0 };
+}
+
+bool stacks_resend(struct stacks *st)
+{
+	bool forgot = st->forgot;
+
+	st->forgot = false;
+	return forgot;
+}
+
+static const struct stored *find_in(const struct generation *g, uint64_t id)
+{
+	const uint64_t *at = map_get(&g->places, id);
+
+	return at ? (const struct stored *)&g->words.data[*at] : NULL;
+}
+
+/* The id of its frames: another one only for a raw stack. */
+static uint64_t id_of(const struct stacks *st, uint64_t id)
+{
+	const uint64_t *raw = map_get(&st->young.raws, id);
+
+	if (!raw)
+		raw = map_get(&st->old.raws, id);
+	return raw ? *raw : id;
 }
 
 static const struct stored *find(const struct stacks *st, uint64_t id)
 {
-	const uint64_t *at = map_get(&st->places, id);
+	const struct stored *s = find_in(&st->young, id_of(st, id));
 
-	if (!at)
-		at = map_get(&st->raws, id);
-	if (!at)
-		at = map_get(&st->old_raws, id);
-	return at ? (const struct stored *)&st->store.data[*at] : NULL;
+	return s ? s : find_in(&st->old, id_of(st, id));
+}
+
+static bool has_room(const struct generation *g, size_t nwords)
+{
+	return g->words.len + g->raws.len * RAW_WORDS + nwords <= STORE_WORDS;
+}
+
+/* The younger generation has room for n words afterwards. */
+static void make_room(struct stacks *st, size_t nwords)
+{
+	if (has_room(&st->young, nwords))
+		return;
+	generation_free(&st->old);
+	st->old = st->young;
+	st->young = (struct generation){ 0 };
+	st->forgot = true;
+}
+
+/* Append a stack of n words; valid until the next one. */
+static struct stored *append(struct generation *g, uint64_t id, size_t nwords)
+{
+	size_t at = g->words.len;
+
+	vec_reserve(&g->words, at + nwords);
+	g->words.len += nwords;
+	*map_put(&g->places, id, NULL) = at;
+	return (struct stored *)&g->words.data[at];
+}
+
+static size_t words_of(size_t npcs)
+{
+	return sizeof(struct stored) / sizeof(uint64_t) + npcs;
+}
+
+/* A stack that is used moves to the younger generation, unless that is about to be the older one. */
+static const struct stored *use(struct stacks *st, uint64_t id)
+{
+	const struct stored *s = find(st, id);
+	size_t nwords = s ? words_of((size_t)s->nkernel + s->nuser) : 0;
+
+	if (!s || find_in(&st->young, s->id) || !has_room(&st->young, nwords))
+		return s;
+	return memcpy(append(&st->young, s->id, nwords), s, nwords * sizeof(uint64_t));
 }
 
 bool stacks_has(const struct stacks *st, uint64_t id)
@@ -141,39 +209,27 @@ static bool has_address(const struct er_stack *s)
 
 void stacks_keep_equal(struct stacks *st, struct er_stack *s)
 {
-	uint64_t raw = s->id, place;
+	uint64_t raw = s->id;
 
 	s->id = hash64(hash_words((const uint64_t *)s->pcs, (size_t)s->nkernel + s->nuser) ^
 		       ((uint64_t)s->end << 48 | (uint64_t)s->flags << 32 | s->nkernel));
 	if (has_address(s))
 		s->id = hash64(s->id ^ s->start_time ^ (uint64_t)s->tgid << 32 ^ s->exec_id);
+	make_room(st, RAW_WORDS + words_of((size_t)s->nkernel + s->nuser));
 	stacks_keep(st, s);
-	place = *map_get(&st->places, s->id);
-	*map_put(&st->raws, raw, NULL) = place;
+	*map_put(&st->young.raws, raw, NULL) = s->id;
 }
 
 void stacks_keep(struct stacks *st, const struct er_stack *s)
 {
-	size_t npcs = (size_t)s->nkernel + s->nuser;
-	size_t words = sizeof(struct stored) / sizeof(uint64_t) + npcs;
+	size_t nwords = words_of((size_t)s->nkernel + s->nuser);
 	struct stored *new;
-	bool fresh;
-	uint64_t *at;
 
 	st->n++;
-	if (st->store.len + words > STORE_WORDS) {
-		map_free(&st->places);
-		map_free(&st->raws);
-		map_free(&st->old_raws);
-		st->store.len = 0;
-	}
-	at = map_put(&st->places, s->id, &fresh);
-	if (!fresh)
+	if (find_in(&st->young, s->id))
 		return;
-	*at = st->store.len;
-	vec_reserve(&st->store, st->store.len + words);
-	st->store.len += words;
-	new = (struct stored *)&st->store.data[*at];
+	make_room(st, nwords);
+	new = append(&st->young, s->id, nwords);
 	*new = (struct stored){ .id = s->id, .flags = s->flags, .end = s->end,
 				.nkernel = s->nkernel, .nuser = s->nuser };
 	convert(new, s);
@@ -248,7 +304,7 @@ static uint64_t pseudo_pc(struct stacks *st, struct output *p, const char *name)
 uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		      const struct stack_shape *shape)
 {
-	const struct stored *s = find(st, id);
+	const struct stored *s = use(st, id);
 	uint64_t pcs[ER_MAX_FRAMES + ENDS], whole = s ? s->id : id;
 	uint64_t leaf = pseudo_pc(st, p, shape->leaf), root = pseudo_pc(st, p, shape->root);
 	uint32_t uid;

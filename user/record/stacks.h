@@ -2,8 +2,12 @@
 /*
  * Keeps the stacks that BPF sent, by id, and writes them into experiments. A definition is kept
  * after its first use because a second experiment may need it (the founder's kernel stacks, the
- * image after an exec). When the store is full it is emptied. BPF sends a stack again only after
- * BPF itself has forgotten it, so some records may then lose their stack.
+ * image after an exec, the next segment).
+ *
+ * Memory is bounded: there are two generations of STORE_WORDS. When the younger one is full, the
+ * older one is dropped, and stacks_resend has BPF send all stacks again that come again. A stack
+ * that is used moves to the younger generation. So a stack is forgotten only if no record has
+ * referred to it for a whole generation.
  */
 #ifndef USER_RECORD_STACKS_H
 #define USER_RECORD_STACKS_H
@@ -23,9 +27,11 @@ struct stacks *stacks_new(struct recording *recording);
 void stacks_free(struct stacks *st);
 
 /*
- * A new segment begins: definitions are counted from now on. Ids of raw stacks are unique, so when
- * there are many the older ones are forgotten; their frames stay.
+ * True if stacks were forgotten since the last call: BPF must send stacks again that it has sent
+ * before (capture_resend).
  */
+bool stacks_resend(struct stacks *st);
+/* A new segment begins: definitions are counted from now on. */
 void stacks_restart(struct stacks *st);
 
 /* Keep a well-formed definition. An id that is already known is ignored. */

@@ -17,7 +17,7 @@
 enum {
 	MAX_TRIES = 3, /* to open a file; its process may have ended, another may run it */
 	TRY_NS = 100000000,
-	EARLY_CHUNKS = 2, /* of 4 to 12 that most recordings need */
+	EARLY_CHUNKS = 2, /* most recordings need more */
 	UNPLACED_NS = 1000000000, /* memory for a chunk may be lacking */
 };
 
