@@ -79,7 +79,7 @@ soak_cgroup()
 	local got want
 	want=$(calc "$3 - $2" %.3f)
 	got=$(cat soak.*.er/threads.xml | perl -ne 'BEGIN { $g = shift }
-		$n += $1 * 1 if / run="(\d+)"/ && / cgroup="\/\Q$g\E"/; END { printf "%.3f", ($n // 0) / 1e9 }' \
+		$n += $1 if / cgroup="\/\Q$g\E"/ && / run="(\d+)"/; END { printf "%.3f", ($n // 0) / 1e9 }' \
 		"${groups[$1]##*/}")
 	row "CPU time of the cgroup '$1'" "within 1 % of cpu.stat" "$got s of $want s" \
 		"$got > 0.99 * $want && $got < 1.01 * $want"

@@ -1,12 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# 10,000 processes in a fork storm: memory stays bounded, what was dropped is
-# counted, and the experiment opens.
+# 20,000 processes in a fork storm, most of which have a PID that another one had before: memory
+# stays bounded, what was dropped is counted, each process has its time, and the experiment opens.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
-"$er_kernel" -o storm.er -p high -F on -q 0 -- "$syn/many" 10000 50 0.5 >out 2>err &
+# Four rounds begin at the same PID.
+cat >rounds <<'END'
+for i in 1 2 3 4; do
+	echo "$1" >/proc/sys/kernel/ns_last_pid
+	"$syn/many" 5000 50 0.5
+done 2>/dev/null
+END
+"$er_kernel" -o storm.er -p high -F on -q 0 -- sh rounds "$(cat /proc/sys/kernel/ns_last_pid)" >out 2>err &
 pid=$!
 peak=0
 while kill -0 $pid 2>/dev/null; do
@@ -15,12 +22,27 @@ while kill -0 $pid 2>/dev/null; do
 	sleep 0.1
 done
 wait $pid
-check_that "the recorder survives a storm of processes" "$? == 0 && $(truth out processes) == 10000" "$(cat err)"
+check_that "the recorder survives a storm of processes" "$? == 0 && $(truth out processes) == 20000" "$(cat err)"
 check_that "a storm of processes: the recorder's memory stays within 256 MB" "$peak > 0 && $peak < 262144" "VmHWM $peak kB"
 check "a storm of processes: the experiment opens" "$er_print" -header -functions storm.er
 want=$(truth out children-cpu)
 got=$("$er_print" -printmode , -metrics e.user:e.kcpu:name -functions storm.er 2>/dev/null | total_cpu)
 check_that "a storm of processes: the experiment has their CPU time" "$got > 0.9 * $want" "got $got, getrusage $want"
+
+want=$(awk "BEGIN { print $(truth out cpu) + $(truth out children-cpu) }")
+query 'tid, run from thread where comm eq "many" && ended' storm.er >threads
+got=$(awk '{ ns += $2 } END { printf "%.6f", ns / 1e9 }' threads)
+unseen=$(query 'count from dropped where what =~ "^threads that ended"' storm.er)
+check_that "a storm of processes: each of them has a line" \
+	"$(wc -l <threads) + ${unseen:-0} >= 20004 && $(wc -l <threads) <= 20004" "$(wc -l <threads) lines, ${unseen:-0} unseen"
+check_that "a storm of processes: their lines have the time that the kernel counted" \
+	"${unseen:-0} > 0 || ($got > 0.99 * $want && $got < 1.03 * $want)" "got $got, getrusage $want"
+if [ -w /proc/sys/kernel/ns_last_pid ]; then
+	check_that "a storm of processes: PIDs come again" "$(cut -f1 threads | sort -u | wc -l) < 15000" \
+		"$(cut -f1 threads | sort -u | wc -l) PIDs"
+else
+	skip "a storm of processes: PIDs come again" "this kernel has no ns_last_pid"
+fi
 
 # Trace every wait of such a storm, which is more than can be written in time. The recording still
 # ends on time, and each thread with a packet has its total.
