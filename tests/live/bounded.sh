@@ -34,7 +34,8 @@ fds=$(fds)
 programs 600
 settled
 now=$(fds)
-check_that "descriptors do not grow with the number of programs" "$fds > 0 && $now - $fds < 100" \
+# Each of the 600 programs would leave one or two. Others on this machine begin programs, too.
+check_that "descriptors do not grow with the number of programs" "$fds > 0 && $now - $fds < 300" \
 	"$fds after 300 programs, $now after 900"
 
 "$syn/many" 3000 20 0 >/dev/null
