@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The filter: masks by thread, class of event, path and CPU; and the same filter as a command of
 // er_print.
-import { metricNames } from './aggregate.js'
 import { duration } from './format.js'
 import { metricsOf } from './metrics.js'
 
@@ -149,7 +148,5 @@ export function checkedState(data, state) {
 		if (patch[from] !== null && patch[to] !== null && patch[from] >= patch[to])
 			patch[from] = patch[to] = null
 	}
-	if (!Object.keys(metricNames).includes(state.metric))
-		patch.metric = Object.keys(metricNames)[0]
 	return patch
 }
