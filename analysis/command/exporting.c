@@ -20,7 +20,7 @@ struct exporting {
 	const char *output;  /* as given; NULL: named after the experiment */
 	const char *metric;  /* keyword; NULL: default */
 	const char *root;    /* as given; NULL: none */
-	bool redact;
+	bool redact, no_source;
 	enum export_root root_kind;
 };
 
@@ -56,7 +56,8 @@ static void put_usage(struct buf *b)
 {
 	buf_puts(b, "usage: er_export [-V] [-h] experiment.er|group.erg...\n"
 		    "       er_export --to format [-o file] [--metric keyword] [--root what]\n"
-		    "                 [--redact] [option of er_print]... [experiment.er|group.erg]...\n"
+		    "                 [--redact] [--no-source] [option of er_print]...\n"
+		    "                 [experiment.er|group.erg]...\n"
 		    "  Without --to: print the raw data as text. With it: write a file for another\n"
 		    "  program, of the newest experiment here if none is named.\n"
 		    "  --to format       ");
@@ -66,6 +67,7 @@ static void put_usage(struct buf *b)
 		    "  --metric keyword  weight stacks by this metric of er_print -metric_list\n"
 		    "  --root what       begin each stack with its state, reason or process\n"
 		    "  --redact          leave out paths, command lines and host names\n"
+		    "  --no-source       leave out source text and instructions\n"
 		    "  -h                print this\n"
 		    "  -V                print the version\n"
 		    "  Options of er_print:");
@@ -113,6 +115,12 @@ static int set_redact(struct exporting *x, const char *word, struct diag *d)
 	return 0;
 }
 
+static int set_no_source(struct exporting *x, const char *word, struct diag *d)
+{
+	x->no_source = true;
+	return 0;
+}
+
 static const struct own_option {
 	const char *name;
 	int (*set)(struct exporting *x, const char *word, struct diag *d);
@@ -120,6 +128,7 @@ static const struct own_option {
 } own_options[] = {
 	{ "to", set_format, false }, { "o", set_output, false }, { "metric", set_metric, false },
 	{ "root", set_root, false }, { "redact", set_redact, true },
+	{ "no-source", set_no_source, true },
 };
 
 /* One of our own options; NULL: none. er_print's -to takes a time, which begins with a digit. */
@@ -203,7 +212,8 @@ static int write_export(struct shell *sh, const struct exporting *ex, const stru
 static int finish(struct shell *sh, void *ctx)
 {
 	const struct exporting *ex = ctx;
-	struct export x = { .view = &sh->view, .root = ex->root_kind, .redact = ex->redact,
+	struct export x = { .view = &sh->view, .root = ex->root_kind, 
+			    .redact = ex->redact, .no_source = ex->no_source,
 			    .diag = &sh->diag };
 
 	if (!ex->exporter)
@@ -213,6 +223,9 @@ static int finish(struct shell *sh, void *ctx)
 				  ex->metric ? "metric" : "root", ex->exporter->name);
 	if (ex->redact && !ex->exporter->redacts)
 		return diag_error(&sh->diag, "--redact: %s cannot leave anything out: only page can",
+				  ex->exporter->name);
+	if (ex->no_source && !ex->exporter->redacts)
+		return diag_error(&sh->diag, "--no-source: %s has no source text: only page has",
 				  ex->exporter->name);
 	if (ex->exporter->weighted) {
 		x.metric = export_metric(&sh->view, ex->metric, x.root, &sh->diag);

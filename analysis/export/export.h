@@ -24,6 +24,7 @@ struct export {
 	const struct metric *metric; /* the weight of stacks, never a ratio; NULL: not chosen */
 	enum export_root root;
 	bool redact;                 /* leave out paths, command lines and host names */
+	bool no_source;              /* leave out text of source files, and code */
 	struct diag *diag;
 };
 
@@ -33,7 +34,7 @@ struct exporter {
 	const char *help;
 	bool gzip;          /* the output is compressed */
 	bool weighted;      /* uses `metric` and `root`: --metric and --root are allowed */
-	bool redacts;       /* heeds `redact`: --redact is allowed */
+	bool redacts;       /* heeds `redact` and `no_source` */
 	/* Write everything into `out`. Returns 0, or -1 after a report. */
 	int (*write)(const struct export *x, struct outfile *out);
 };

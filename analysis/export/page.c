@@ -7,6 +7,7 @@
 #include "analysis/export/export.h"
 #include "analysis/export/outfile.h"
 #include "analysis/export/page_app.h"
+#include "analysis/export/page_code.h"
 #include "analysis/export/page_columns.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_index.h"
@@ -20,7 +21,8 @@ static int page_write(const struct export *x, struct outfile *out)
 	if (!rc) {
 		put_app(&out->buf);
 		/* If a write fails, the caller reports it when it commits the file. */
-		if (put_index(x, &events, out) && put_columns(&events, out) && put_reports(x, out))
+		if (put_index(x, &events, out) && put_columns(&events, out) && put_reports(x, out) &&
+		    put_code(x, &events.tree, out))
 			buf_puts(&out->buf, "\n</body>\n</html>\n");
 	}
 	page_events_free(&events);

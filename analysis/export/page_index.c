@@ -123,7 +123,7 @@ static void put_experiments(struct indexing *in)
 		if ((*e)->founder)
 			continue;
 		comma(in->b, n++);
-		buf_printf(in->b, "{\"id\":%" PRIu32, (*e)->id);
+		buf_printf(in->b, "{\"id\":%" PRIu32 ",\"group\":%u", (*e)->id, (*e)->group);
 		put_member(in->b, "name", in->x->redact ? "Recording" : (*e)->name);
 		put_member(in->b, "host", in->x->redact ? "" : (*e)->hostname);
 		put_member(in->b, "command", in->x->redact ? "" : (*e)->command);
@@ -202,6 +202,41 @@ static const char *without_paths(struct indexing *in, const char *name)
 	return in->name.len ? in->name.data : "";
 }
 
+static void put_func_name(struct indexing *in, const char *name)
+{
+	json_put_string(in->b, in->x->redact ? without_paths(in, name) : name);
+}
+
+/* The names of a function that reports can also show: filters compare these, too. */
+static void put_other_names(struct indexing *in, size_t i, const struct func *f, size_t *n)
+{
+	const char *shown = func_name(in->x->view, f), *last = shown;
+	const char *const names[] = { f->name, f->long_name, f->mangled };
+	size_t found = 0;
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		if (!names[k] || !strcmp(names[k], shown) || !strcmp(names[k], last))
+			continue;
+		if (!found)
+			buf_printf(in->b, "%s\"%zu\":[", *n ? "," : "", i);
+		comma(in->b, found++);
+		put_func_name(in, last = names[k]);
+	}
+	buf_puts(in->b, found ? "]" : "");
+	*n += found > 0;
+}
+
+static void put_func_names(struct indexing *in)
+{
+	const struct page_tree *tree = &in->events->tree;
+	size_t n = 0;
+
+	buf_puts(in->b, ",\"func_names\":{");
+	for (size_t i = 0; i < tree->funcs.len; i++)
+		put_other_names(in, i, in->x->view->session->funcs.data[tree->funcs.data[i]], &n);
+	buf_puts(in->b, "}");
+}
+
 static void put_funcs(struct indexing *in)
 {
 	struct session *s = in->x->view->session;
@@ -209,10 +244,8 @@ static void put_funcs(struct indexing *in)
 
 	buf_puts(in->b, ",\"funcs\":[");
 	for (size_t i = 0; i < tree->funcs.len; i++) {
-		const char *name = func_name(in->x->view, s->funcs.data[tree->funcs.data[i]]);
-
 		comma(in->b, i);
-		json_put_string(in->b, in->x->redact ? without_paths(in, name) : name);
+		put_func_name(in, func_name(in->x->view, s->funcs.data[tree->funcs.data[i]]));
 	}
 	buf_puts(in->b, "],\"func_objects\":[");
 	for (size_t i = 0; i < tree->funcs.len; i++) {
@@ -246,6 +279,8 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 	names_put_process(names, t->founder, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "process", in->name.data);
 	put_member(in->b, "comm", names_thread(names, t->founder, t->tid));
+	put_member(in->b, "cgroup", in->x->redact ? NULL : names_cgroup(names, t->founder, t->tid));
+	buf_printf(in->b, ",\"renamed\":%s", names_renamed(names, t->founder, t->tid) ? "true" : "false");
 	buf_puts(in->b, ",\"us\":{");
 	for (int i = 0; i < MS_COUNT; i++) {
 		if (!t->us[i])
@@ -277,6 +312,7 @@ static void put_json(struct indexing *in)
 	put_states(in);
 	put_classes(in);
 	put_funcs(in);
+	put_func_names(in);
 	put_threads(in);
 	buf_puts(in->b, "}");
 }

@@ -252,6 +252,18 @@ const char *names_thread(const struct names *n, const struct experiment *e, int6
 	return len ? all[len - 1].name : NULL;
 }
 
+bool names_renamed(const struct names *n, const struct experiment *e, int64_t tid)
+{
+	size_t len;
+	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
+
+	for (size_t i = 1; i < len; i++) {
+		if (strcmp(all[i].name, all[0].name))
+			return true;
+	}
+	return false;
+}
+
 const char *names_thread_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns)
 {

@@ -46,6 +46,8 @@ struct thread_kind {
 void names_free(struct names *n);
 /* A thread's last name; NULL: unknown. */
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid);
+/* Whether it had another name before. */
+bool names_renamed(const struct names *n, const struct experiment *e, int64_t tid);
 /* A thread's name at a time, in nanoseconds since the founder's start; NULL: unknown. */
 const char *names_thread_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns);

@@ -475,7 +475,7 @@ static void annotate_title(struct annotate *a)
 	buf_free(&b);
 }
 
-static const char *source_of(struct session *s, const struct func *f)
+const char *annotate_file(struct session *s, const struct func *f)
 {
 	const char *file = func_source(s, f);
 	struct srcline at;
@@ -512,7 +512,7 @@ int annotate_init(struct annotate *a, struct view_state *v, const struct func *f
 {
 	*a = (struct annotate){ .v = v, .t = t, .func = f, .alone = f && file };
 	if (f && !file)
-		a->file = source_of(v->session, f);
+		a->file = annotate_file(v->session, f);
 	else
 		a->file = f ? file_of_func(v->session, f, file) : file;
 	if (a->alone && !a->file)

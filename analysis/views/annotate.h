@@ -48,6 +48,8 @@ struct annotate {
 	size_t text_column;
 };
 
+/* The source file, interned, that annotated source shows for a function; NULL: unknown. */
+const char *annotate_file(struct session *s, const struct func *f);
 /*
  * Collect all this for a function and add its columns to the table. `file` is as for view_source.
  * Returns 0, or -1 after reporting.

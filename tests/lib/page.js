@@ -18,7 +18,7 @@ function check(what, good, details) {
 
 // The fields of a line of CSV.
 function fields(line) {
-	return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(m => m[1] === undefined ? m[2] : m[1].replace(/""/g, '"'))
+	return [...(line + ',').matchAll(/(?:"((?:[^"]|"")*)"|([^,]*)),/g)].map(m => m[1] === undefined ? m[2] : m[1].replace(/""/g, '"'))
 }
 
 // What er_print writes into a file.

@@ -155,6 +155,28 @@ async function reports(t) {
 	await code.context().close()
 }
 
+// Annotated code: er_print's rows, with the marks of the hottest ones.
+async function source(t) {
+	const page = await t.openPage(t.browser, 'code.html')
+	for (const [kind, button] of [['source', 'Source'], ['disasm', 'Disassembly']]) {
+		for (const func of ['hot', 'warm']) {
+			await page.click('#tab-source')
+			await page.click(`#view-source button:text-is("${button}")`)
+			await page.selectOption('#view-source select', { label: func })
+			// The table is scrolled to the first one.
+			const hot = await page.waitForSelector('#view-source .tr.hot', { timeout: 10000 }).then(e => e.isVisible(), () => false)
+			t.check(`${kind} of ${func}: the hottest row is marked and in sight`, hot, '')
+			t.sameRows(`${kind} of ${func}`, await t.tableRows(page, 'source'), t.erPrint(['-setpath', 'made/src', `-${kind}`, func, 'code.er']))
+		}
+	}
+	t.check('source: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+	const bare = await t.openPage(t.browser, 'less.html')
+	await bare.click('#tab-source')
+	t.check('the page says that code was left out', /--no-source or --redact/.test(await bare.textContent('#view-source .notes')), '')
+	await bare.context().close()
+}
+
 // Keys in a tree; few elements, however many rows.
 async function keys(t) {
 	const page = await t.openPage(t.browser, 'big.html')
@@ -189,6 +211,7 @@ module.exports = async t => {
 	await recursion(t)
 	await metrics(t)
 	await reports(t)
+	await source(t)
 	await keys(t)
 }
 EOJ
@@ -197,12 +220,27 @@ export_fixtures
 put rec.1.er rec.er
 put_code code.er
 for e in w rec code; do
-	check "$e: is written" er_export --to page -o $e.html $e.er
+	check "$e: is written" er_export --to page -setpath made/src -o $e.html $e.er
 done
+# pack FILE KIND: the text of a pack.
+pack()
+{
+	node -e 'const s = require("fs").readFileSync(process.argv[1], "utf8").match(`data-pack="${process.argv[2]}">([^<]*)`)
+		console.log(s ? require("zlib").gunzipSync(Buffer.from(s[1], "base64")).toString() : "none")' "$1" "$2"
+}
+check_that "the text of source is in the file" "$(pack code.html code | grep -c 'if (s == 12345)') == 1"
+check "--no-source" er_export --to page --no-source -setpath made/src -o none.html code.er
+check_that "--no-source leaves out code" "$(pack none.html code | grep -cx none) == 1"
+refuses "--no-source of another format" "no source text" er_export --to pprof --no-source -o x.gz code.er
+# The debug data name a file that is no source.
+sed "s|work\.c|work_k|g" work.so >other.so && cp -R code.er other.er && cp -f other.so other.er/archives/* &&
+	mkdir keys && cp made/src/work.c keys/work_k
+check "debug data that name a file without a suffix" er_export --to page -setpath keys -o other.html other.er
+check_that "only source files are read into the page" "$(pack other.html code | grep -c 'if (s == 12345)') == 0"
 "$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
 check "big: is written" er_export --to page -o big.html big.er
-check "--redact" er_export --to page --redact -o less.html code.er
-check_that "--redact leaves out lines" "$(node -e 'const s = require("fs").readFileSync("less.html", "utf8").match(/data-pack="reports">([^<]*)/)[1]
-	console.log(require("zlib").gunzipSync(Buffer.from(s, "base64")).toString())' | grep -c 'work\.c') == 0"
+check "--redact" er_export --to page --redact -setpath made/src -o less.html code.er
+check_that "--redact leaves out lines and code" \
+	"$(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html code | grep -cx none) == 1"
 # Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
 HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1

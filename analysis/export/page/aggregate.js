@@ -3,7 +3,7 @@
 // they are whole, and exact below 2^53.
 import { NSTATES } from './data.js'
 import { isFiltered } from './store.js'
-import { makeFilter } from './filter.js'
+import { eventFacts, makeFilter } from './filter.js'
 
 function emptySums(data) {
 	return {
@@ -64,12 +64,12 @@ function addChunkSums(data, chunk, filter, sums) {
 	const { thread, cls, path, weight, cpu } = chunk
 	const { cpu: cpuSums, wait: waitSums, threadStates, classUs, classN } = sums
 	const isWait = data.isWait, stateOf = Uint8Array.from(data.classes, c => c.state)
-	const threadOk = filter.thread, classOk = filter.cls, pathOk = filter.path, cpus = filter.cpus
+	const threadOk = filter.thread, classOk = filter.cls, pathOk = filter.path, cpus = filter.cpus, other = filter.other
 	let n = 0
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], t = thread[i], p = path[i]
 		if ((threadOk && !threadOk[t]) || (classOk && !classOk[c]) || (pathOk && !pathOk[p]) ||
-		    (cpus && !cpus.has(cpu[i])))
+		    (cpus && !cpus.has(cpu[i])) || (other && !other(eventFacts(chunk, i))))
 			continue
 		const w = weight[i]
 		if (isWait[c])

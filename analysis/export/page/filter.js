@@ -2,6 +2,7 @@
 // The filter: masks by thread, class of event, path and CPU; and the same filter as a command of
 // er_print.
 import { duration } from './format.js'
+import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
 
 // Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
@@ -14,15 +15,28 @@ export function makeFilter(data, state) {
 		cls: classMask(data, state),
 		path: state.func === null ? null : pathMask(data, state.func),
 		cpus: state.cpus.length ? new Set(state.cpus) : null,
+		other: expressionTest(data, state.expr),
 	}
 }
 
+// Returns the test that an expression makes of an event (eventFacts), or null if everything
+// passes. An expression with an error filters nothing; the view of the filter shows the error.
+function expressionTest(data, text) {
+	const made = text ? parseExpression(data, text) : null
+	return made && made.test ? e => made.test(e) === 1 : null
+}
+
+// Returns what an expression may depend on.
+export function eventFacts(chunk, i) {
+	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i] }
+}
+
 function threadMask(data, state) {
-	if (!state.processes.length && !state.threads.length)
+	if (!state.processes.length && !state.threads.length && !state.cgroups.length)
 		return null
-	const keys = new Set(state.processes), ids = new Set(state.threads)
-	return Uint8Array.from(data.threads, (t, i) =>
-		(!keys.size || keys.has(t.key)) && (!ids.size || ids.has(i)) ? 1 : 0)
+	const keys = new Set(state.processes), ids = new Set(state.threads), cgroups = new Set(state.cgroups)
+	return Uint8Array.from(data.threads, (t, i) => (!keys.size || keys.has(t.key)) && (!ids.size || ids.has(i)) &&
+		(!cgroups.size || cgroups.has(t.cgroup)) ? 1 : 0)
 }
 
 function classMask(data, state) {
@@ -48,9 +62,16 @@ export function pathMask(data, func) {
 
 const quote = text => "'" + text.replace(/'/g, "'\\''") + "'"
 
-// Returns a regular expression for er_print that matches only this text.
+// Returns a regular expression for er_print that matches only this text, for use in double
+// quotes. There a backslash only protects a quote.
 function literal(text) {
-	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/["\\]/g, '\\$&')
+	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/"/g, '\\"')
+}
+
+// Returns the name of a function that tells it from most others: the mangled one if it has one.
+function exactName(data, func) {
+	const others = data.func_names[func]
+	return others ? others[others.length - 1] : data.funcs[func]
 }
 
 function anyOf(name, values) {
@@ -63,7 +84,7 @@ export function filterExpression(data, state) {
 	const several = data.experiments.length > 1
 	if (state.processes.length) {
 		const all = state.processes.map(key => data.processes.find(p => p.key === key)).filter(Boolean)
-		const exprs = all.map(p => several ? `(PID == ${p.pid} && EXPID == ${p.exp})` : String(p.pid))
+		const exprs = all.map(p => several ? `(PID == ${p.pid} && EXPGRID == ${data.experiments.find(e => e.id === p.exp).group})` : String(p.pid))
 		parts.push(several ? exprs.join(' || ') : anyOf('PID', exprs))
 	}
 	if (state.threads.length) {
@@ -76,9 +97,13 @@ export function filterExpression(data, state) {
 		parts.push(anyOf('STATE', state.states.map(s => data.states[s].name)))
 	if (state.reasons.length)
 		parts.push(anyOf('REASON', state.reasons.map(r => data.reasons[r] ? data.reasons[r].name : r)))
+	if (state.cgroups.length)
+		parts.push(`CGROUP IN (${state.cgroups.map(c => `"${literal(c)}"`).join(',')})`)
+	if (state.expr && !parseExpression(data, state.expr).error)
+		parts.push(state.expr)
 	if (state.func !== null)
-		parts.push(`FNAME("${literal(data.funcs[state.func])}") SOME IN STACK`)
-	return parts.length > 1 ? parts.map(p => p.includes(' || ') ? `(${p})` : p).join(' && ') :
+		parts.push(`FNAME("${literal(exactName(data, state.func))}") SOME IN STACK`)
+	return parts.length > 1 ? parts.map(p => p.includes(' || ') || p === state.expr ? `(${p})` : p).join(' && ') :
 		parts.join('')
 }
 
@@ -95,7 +120,7 @@ export function filterCommand(data, state) {
 	return words.join(' ')
 }
 
-// Returns the parts of the filter, for display: [text, change of the state that removes the
+// Returns the parts of the filter but the typed expression, for display: [text, change of the state that removes the
 // part].
 export function filterParts(data, state) {
 	const parts = []
@@ -117,6 +142,8 @@ export function filterParts(data, state) {
 		parts.push([data.states[s] ? data.states[s].uname : 'state', { states: state.states.filter(k => k !== s) }])
 	for (const r of state.reasons)
 		parts.push([data.reasons[r] ? data.reasons[r].uname : 'reason', { reasons: state.reasons.filter(k => k !== r) }])
+	for (const c of state.cgroups)
+		parts.push(['cgroup ' + c, { cgroups: state.cgroups.filter(k => k !== c) }])
 	if (state.func !== null)
 		parts.push(['in the stack: ' + data.funcs[state.func], { func: null }])
 	return parts
@@ -136,7 +163,8 @@ export function checkedState(data, state) {
 		cpus: state.cpus.filter(within(32768)), // cpu numbers have 16 bits
 		event: within(data.nevents)(state.event) ? state.event : null,
 		sort: Object.fromEntries(Object.entries(state.sort).filter(([, by]) =>
-			Array.isArray(by) && within(32)(by[0]) && typeof by[1] === 'boolean')),
+			Array.isArray(by) && (within(32)(by[0]) || typeof by[0] === 'string') && typeof by[1] === 'boolean')),
+		cgroups: state.cgroups.filter(c => data.threads.some(t => t.cgroup === c)),
 	}
 	if (!metricsOf(data).some(m => m.id === state.metric))
 		patch.metric = 'cpu'

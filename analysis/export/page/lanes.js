@@ -2,12 +2,13 @@
 // The lanes of the timeline: a list of them, and the data that each one shows.
 import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
+import { isFilteredByKind } from './store.js'
 
 // Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread', name, …}. A closed
 // group has only its heading. A range of time hides no lanes, so that threads that slept through
 // it are shown.
 export function makeLanes(data, state, closed, sums) {
-	const lanes = [], byKind = state.states.length || state.reasons.length || state.cpus.length || state.func !== null
+	const lanes = [], byKind = isFilteredByKind(state) || state.cgroups.length
 	const cpus = cpuNumbers(data)
 	const only = new Set(state.threads), processes = new Set(state.processes)
 	if (cpus.length) {

@@ -15,17 +15,18 @@ import { flameView } from './view_flame.js'
 import { functionsView, objectsView } from './view_functions.js'
 import { callersView } from './view_callers.js'
 import { calltreeView } from './view_calltree.js'
-import { cpusView, processesView, threadsView } from './view_threads.js'
+import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
-import { experimentsView, linesView, locksView, readReports } from './view_reports.js'
+import { experimentsView, linesView, locksView, readJson, readReports } from './view_reports.js'
+import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
 import { aboutView } from './view_about.js'
 import { makeHelp } from './help.js'
 
-const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, objectsView, threadsView, processesView,
-	cpusView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
+const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, threadsView, processesView,
+	cgroupsView, cpusView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null, reports: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, code: null }
 
 function fail(text) {
 	page.failed = true
@@ -179,6 +180,8 @@ function run() {
 			decode ? decode(base64) : early.push(base64)
 		} else if (kind === 'reports') {
 			readReports(base64).then(reports => { page.reports = reports; page.data && shownView().update(page) }, fail)
+		} else if (kind === 'code') {
+			readJson(base64).then(code => { page.code = code; page.data && shownView().update(page) }, fail)
 		}
 	}, () => found || fail('The file is cut: it has no data.'))
 }

@@ -3,7 +3,7 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
-import { makeFilter } from './filter.js'
+import { eventFacts, makeFilter } from './filter.js'
 import { eachEvent } from './walk.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
@@ -36,7 +36,7 @@ function addClipped(data, chunk, filter, from, to, us, met) {
 			continue
 		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[c]) ||
 		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
-		    data.classes[c].flags & 32)
+		    (filter.other && !filter.other(eventFacts(chunk, i))) || data.classes[c].flags & 32)
 			continue
 		us[data.classes[c].state] += w * (Math.min(end, to) - Math.max(begin, from)) / spread
 		met[thread[i]] = 1

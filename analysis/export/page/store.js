@@ -8,7 +8,9 @@ export const defaults = {
 	from: null, to: null,      // whole microseconds: events that end at `from` or later, before `to`
 	processes: [], threads: [], // keys and indexes
 	cpus: [], states: [], reasons: [],
+	cgroups: [],               // paths
 	func: null,                // index of a function that stacks must contain
+	expr: '',                  // an expression of er_print
 
 	metric: 'cpu',             // as metrics.js has them
 	columns: [],               // metrics beside it
@@ -23,7 +25,7 @@ export const defaults = {
 	errors: false,             // show standard errors
 }
 
-export const filterKeys = ['from', 'to', 'processes', 'threads', 'cpus', 'states', 'reasons', 'func']
+export const filterKeys = ['from', 'to', 'processes', 'threads', 'cpus', 'states', 'reasons', 'cgroups', 'func', 'expr']
 
 export function makeStore(address) {
 	const state = Object.assign({}, defaults, parseState(address))
@@ -47,11 +49,15 @@ export function makeStore(address) {
 	}
 }
 
+const isSet = v => Array.isArray(v) || typeof v === 'string' ? v.length > 0 : v !== null
+
 export function isFiltered(state) {
-	return filterKeys.some(key => {
-		const v = state[key]
-		return Array.isArray(v) ? v.length : v !== null
-	})
+	return filterKeys.some(key => isSet(state[key]))
+}
+
+// Whether it filters by more than a range and threads.
+export function isFilteredByKind(state) {
+	return ['states', 'reasons', 'cpus', 'func', 'expr'].some(key => isSet(state[key]))
 }
 
 export function clearedFilter() {

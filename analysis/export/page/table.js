@@ -12,7 +12,8 @@ let ntables = 0
 // remaining width. The order of the table names a column by its id, or by its index if it has none.
 // on: {pick(row), open(row), unfold(row, open), sort([column, descending])}; sort must call show.
 // Each row has a key. Rows of a tree also have a depth, and `open` unless they are leaves. Rows with
-// the largest `first` come first. Returns {root, setColumns(columns), show(rows, options)}.
+// the largest `first` come first. Returns {root,
+// setColumns(columns), show(rows, options), reveal(index)}.
 export function makeTable(name, columns, on) {
 	const head = el('div.thead', { role: 'row' })
 	const body = el('div.tbody', { role: 'rowgroup' })
@@ -25,6 +26,7 @@ export function makeTable(name, columns, on) {
 	new ResizeObserver(draw).observe(root)
 	root.addEventListener('keydown', e => onTableKey(t, e))
 	t.show = (rows, options = {}) => show(t, rows, options)
+	t.reveal = i => { root.scrollTop = Math.max(0, i * ROW - root.clientHeight / 2) }
 	return t
 }
 

@@ -9,7 +9,8 @@ export const aboutView = {
 		const body = el('div.text')
 		root.append(body)
 		return {
-			update({ data }) {
+			update({ data, code }) {
+				const ncode = code ? code.funcs.length : 0
 				body.replaceChildren(
 					el('h2', {}, 'The recording'),
 					...data.about.map(line => el('p.pre', {}, line)),
@@ -20,8 +21,9 @@ export const aboutView = {
 					el('p', {}, `The page has ${count(data.nevents)} events of ${count(data.nthreads)} threads.`),
 					el('h2', {}, 'What this file gives away'),
 					el('p', {}, (data.redacted ? 'Names of functions, load objects, threads and processes. Paths, command lines and host names were left out.' :
-						'Names of functions, load objects with their paths, threads and processes; the command line, the name of the host and of the kernel, the date.') +
-						' Nothing of the contents of memory, files or packets.'))
+						'Names of functions, load objects with their paths, threads and processes; cgroups; the command line, the name of the host and of the kernel, the date.') +
+						(ncode ? ` Source text and instructions of ${ncode} functions, which --no-source leaves out. Nothing else` : ' Nothing') +
+						' of the contents of memory, files or packets.'))
 			},
 		}
 	},

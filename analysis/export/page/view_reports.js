@@ -6,8 +6,13 @@ import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
 
+// Returns the value of a pack with one section of JSON.
+export async function readJson(base64) {
+	return JSON.parse(new TextDecoder().decode(sections(await inflate(base64)).json))
+}
+
 export async function readReports(base64) {
-	const all = JSON.parse(new TextDecoder().decode(sections(await inflate(base64)).json))
+	const all = await readJson(base64)
 	return new Map(all.map(r => [r.command, r]))
 }
 
@@ -20,22 +25,22 @@ const cellText = {
 }
 
 // Standard errors are hidden until they are asked for.
-function reportColumns(report, errors) {
+export function reportColumns(report, errors) {
 	return report.columns.map((c, i) => {
 		if (c.hidden && !errors)
 			return null
 		const left = c.kind === 'text' || c.kind === 'hist'
 		return { id: i, title: c.title.slice(0, 2).filter(Boolean).join(' '), unit: c.title[2], left,
-			width: c.kind === 'hist' ? '11em' : left ? '14em' : '8em',
+			width: c.kind === 'hist' ? '11em' : !left ? '9em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i], text: r => cellText[c.kind](r.cells[i]) }
 	}).filter(Boolean)
 }
 
 // Rows of a panel stay together.
-function reportRows(report) {
+export function reportRows(report) {
 	const groups = new Set(report.rows.map(r => r[0])).size
 	return report.rows.map((r, i) => ({ key: i, cells: r.slice(1), first: groups > 1 ? groups - r[0] : 0,
-		mark: groups > 1 && i && report.rows[i - 1][0] !== r[0] ? 'begins' : '' }))
+		mark: r[1] === '##' ? 'hot' : groups > 1 && i && report.rows[i - 1][0] !== r[0] ? 'begins' : '' }))
 }
 
 function showReport(page, part, command) {

@@ -73,5 +73,18 @@ export const threadsView = statesView('threads', 'Threads', '3', 'Thread', threa
 export const processesView = statesView('processes', 'Processes', '', 'Process', processRows,
 	(page, r) => typeof r.key === 'string' ? { processes: [r.key] } : { threads: [r.key] })
 
+function cgroupRows(data, state, sums) {
+	const rows = new Map()
+	for (const t of data.threads.filter((_, i) => sums.threads[i])) {
+		if (!rows.has(t.cgroup))
+			rows.set(t.cgroup, { key: 'cgroup' + t.cgroup, cgroup: t.cgroup, name: t.cgroup || '<Unknown>', us: new Float64Array(NSTATES) })
+		statesOf(sums, t.index).forEach((us, s) => { rows.get(t.cgroup).us[s] += us })
+	}
+	return [...rows.values()]
+}
+
+export const cgroupsView = statesView('cgroups', 'Cgroups', '', 'Cgroup', cgroupRows,
+	(page, r) => r.cgroup ? { cgroups: [r.cgroup] } : {})
+
 export const cpusView = statesView('cpus', 'CPUs', '', 'CPU', cpuRows,
 	(page, r) => r.cpu < 0 ? {} : { cpus: [r.cpu] })

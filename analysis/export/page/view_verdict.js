@@ -2,6 +2,7 @@
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
 import { el } from './dom.js'
+import { isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
 import { duration, percent, seconds, shorten } from './format.js'
 import { functionTimes } from './tree.js'
@@ -17,7 +18,7 @@ export function makeVerdict(root, page) {
 			const clipped = inRange && data.whole ? clippedStates(data, state) : null
 			const us = clipped ? clipped.us : withSystem(sums.states)
 			const total = us.reduce((a, b) => a + b, 0)
-			const lack = clipped && clipped.lives !== null && !filteredByKind(state) ? Math.max(0, clipped.lives - total) : 0
+			const lack = clipped && clipped.lives !== null && !isFilteredByKind(state) ? Math.max(0, clipped.lives - total) : 0
 			// In a range this is an estimate, which may be a little off at the ends.
 			const unknown = lack > total / 1000 ? lack : 0
 			drawBar(bar, data, us, total + unknown, unknown)
@@ -37,8 +38,6 @@ function withSystem(states) {
 	us[11] = 0
 	return us
 }
-
-const filteredByKind = state => state.states.length || state.reasons.length || state.cpus.length || state.func !== null
 
 function drawBar(bar, data, us, whole, unknown) {
 	const shown = data.states_met.filter(s => us[s])

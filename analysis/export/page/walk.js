@@ -2,7 +2,7 @@
 // Goes over the events that pass the filter, for sums that not every view needs.
 import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
-import { makeFilter } from './filter.js'
+import { eventFacts, makeFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
 // columns of waits.
@@ -22,7 +22,8 @@ function eachOfChunk(data, chunk, filter, fn) {
 		const r = row
 		row += data.isWait[cls[i]]
 		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[cls[i]]) ||
-		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])))
+		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
+		    (filter.other && !filter.other(eventFacts(chunk, i))))
 			continue
 		fn(chunk, i, r)
 	}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Annotated source and disassembly of the functions with most time, as the file has them. The
+// page's filter does not apply to them.
+import { el } from './dom.js'
+import { makeTable } from './table.js'
+import { reportColumns, reportRows } from './view_reports.js'
+
+// The function whose code is shown: the selected one, or the first that has code.
+function shownFunc(page, kind) {
+	const having = page.code.funcs.filter(f => f[kind] >= 0)
+	return having.find(f => f.func === page.state.selected) || having[0]
+}
+
+const otherKind = kind => kind === 'source' ? 'disasm' : 'source'
+
+function note(page, kind) {
+	const { data, code, state } = page
+	if (!code)
+		return data.whole ? 'This file has no code: it was written with --no-source or --redact.' : 'This part of the file is still being read.'
+	const f = shownFunc(page, kind)
+	if (!f)
+		return kind === 'source' ? 'No source file was found: er_print -source says why.' : 'No instructions were found: er_print -disasm says why.'
+	const missing = state.selected !== null && f.func !== state.selected ? `${data.funcs[state.selected]} is not among the functions with most time whose code is in this file. ` : ''
+	return `${missing}As er_print -${kind} ${data.funcs[f.func]}: the filter of this page does not apply.`
+}
+
+function showCode(page, part, kind) {
+	const f = page.code && shownFunc(page, kind), report = f && page.code.reports[f[kind]]
+	part.notes.replaceChildren(el('span.hint', {}, note(page, kind)))
+	part.pick.replaceChildren(...(page.code ? page.code.funcs : []).filter(g => g[kind] >= 0).map(g =>
+		el('option', { value: g.func, selected: g === f }, page.data.funcs[g.func])))
+	if (part.shown === report)
+		return
+	part.shown = report
+	part.box.replaceChildren()
+	if (!report)
+		return
+	const columns = reportColumns(report, false), rows = reportRows(report)
+	// Sorting by the text gives the order of the file back.
+	const sort = by => table.show(rows, { sort: by, keepOrder: by[0] === columns.length - 1 })
+	const table = makeTable(kind === 'source' ? 'Source' : 'Disassembly', columns, { sort })
+	part.box.append(table.root)
+	part.notes.append(...report.notes.map(n => el('span.hint', {}, ' ' + n)))
+	table.show(rows, { keepOrder: true })
+	table.reveal(rows.findIndex(r => r.mark === 'hot'))
+}
+
+export const sourceView = {
+	id: 'source', title: 'Source',
+	make(root, page) {
+		const part = { notes: el('div.notes'), box: el('div.report.code'), shown: undefined,
+			pick: el('select', { ariaLabel: 'Function', onchange: e => page.store.set({ selected: Number(e.target.value) }) }) }
+		const buttons = ['source', 'disasm'].map(kind => el('button', { type: 'button', value: kind,
+			onclick: () => page.store.set({ by: { ...page.state.by, source: kind } }) }, kind === 'source' ? 'Source' : 'Disassembly'))
+		root.append(el('div.crumbs', { role: 'group', ariaLabel: 'Kind of code' }, ...buttons, part.pick), part.notes, part.box)
+		return {
+			update({ state, code }) {
+				let kind = state.by.source === 'disasm' ? 'disasm' : 'source'
+				// Without any source there is still disassembly.
+				if (!state.by.source && code && !shownFunc(page, kind))
+					kind = otherKind(kind)
+				buttons.forEach(b => {
+					b.classList.toggle('on', b.value === kind)
+					b.setAttribute('aria-pressed', String(b.value === kind))
+				})
+				showCode(page, part, kind)
+			},
+		}
+	},
+}

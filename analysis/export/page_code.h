@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Annotated source and disassembly of the functions with most time, as er_print shows them. Source
+ * is text of files, so the page may give away more than what was recorded: --no-source and --redact
+ * leave it out.
+ */
+#ifndef EXPORT_PAGE_CODE_H
+#define EXPORT_PAGE_CODE_H
+
+#include <stdbool.h>
+
+struct export;
+struct outfile;
+struct page_tree;
+
+/*
+ * Write the code as a pack, or nothing if it is left out. Returns whether all writes to the file
+ * went well so far.
+ */
+bool put_code(const struct export *x, const struct page_tree *tree, struct outfile *out);
+
+#endif

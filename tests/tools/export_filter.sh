@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: an expression of er_print that is typed into the page selects what it selects
+# in er_print, and what the page cannot evaluate is said. Also the filters by cgroup, by a function
+# with a dot in its name, and by a process of one of two recordings.
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+. "$top/tests/lib/npm.sh"
+BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
+need_npm playwright-core@1.65.1
+export BROWSER test PATH
+
+cat >"$tmp/steps.js" <<'EOJ'
+// The inclusive time of waits is er_print's total time without CPU time.
+async function sameAs(t, page, what, filter, file = 'w.er') {
+	const got = (await t.tableRows(page, 'functions')).map(r => [r[0], r[2], r[6]]).filter((r, i) => !i || r[1] !== '0.')
+	await page.selectOption('#metric', { label: 'Thread time' })
+	const total = (await t.tableRows(page, 'functions')).map(r => [r[0], r[2], r[6]]).filter((r, i) => !i || r[1] !== '0.')
+	await page.selectOption('#metric', { label: 'CPU time' })
+	t.sameRows(what + ': CPU time', got, t.erPrint([...filter, '-metrics', 'ei.cpu:name', '-functions', file]).filter((r, i) => !i || r[1] !== '0.'))
+	t.sameRows(what + ': thread time', total, t.erPrint([...filter, '-metrics', 'ei.total:name', '-functions', file]).filter((r, i) => !i || r[1] !== '0.'))
+}
+
+async function type(page, text) {
+	await page.fill('#expression', text)
+	await page.press('#expression', 'Enter')
+}
+
+// Each selects some events and leaves some out.
+const expressions = [
+	'STATE == USER_LOCK', 'STATE IN (USER, "SYSTEM")', 'mstate != 7', '!(STATE == SLEEP)', 'PID == 12 && TID != 13',
+	'TID >= 13 && TID < 0x15', 'REASON == DISK || REASON IN (PIPE, POLL)', 'CPUID == 0', 'COMM == "worker"', "COMM != '(app|work.*)'",
+	"COMM IN ('cl.*', \"crond\")", 'CGROUP == "/app.*"', 'CGROUP != "/app.*"', '!(CGROUP == "/app.*")',
+	'CGROUP == "/app.*" || STATE == USER', 'FNAME("futex_wait") SOME IN STACK', 'FNAME("ser[vw]e") SOME IN STACK && STATE == SLEEP',
+	'LEAF IN FNAME("crunch|parse")', 'LNAME(".*Kernel.*") SOME IN STACK', '!(FNAME("main") SOME IN STACK) && STATE == USER || TID == 20',
+	'SYSCALL == futex', 'SYSCALL IN (read, poll)', 'TSTAMP >= 500ms', 'TSTAMP < 450ms && PID == 12', 'TRUE && STATE != SLEEP',
+	'TSTAMP < 600ms && STATE == USER || REASON == TIMER', '((((STATE == USER))))',
+]
+
+async function typed(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	for (const expr of expressions) {
+		await type(page, expr)
+		const error = await page.isVisible('#expression-error') && await page.textContent('#expression-error')
+		t.check(expr + ': is understood', !error, error)
+		await sameAs(t, page, expr, ['-filters', expr])
+	}
+	const command = t.shellWords(await page.textContent('.command')).slice(1)
+	t.check('the command has the expression', command[1] === expressions.at(-1), command.join(' '))
+	await type(page, expressions[4])
+	await page.click('.state:has-text("User CPU")')
+	const both = t.shellWords(await page.textContent('.command')).slice(1)
+	await sameAs(t, page, 'an expression and a state: ' + both[1], both)
+	const again = await t.openPage(t.browser, 'w.html', { hash: await page.evaluate(() => location.hash) })
+	t.check('the address has the expression', await again.inputValue('#expression') === expressions[4], '')
+	await sameAs(t, again, 'from the address', both)
+	await again.context().close()
+	await type(page, '')
+	await page.click('#title')
+	await page.keyboard.press('c')
+	t.check('an empty expression filters nothing', await page.isHidden('.command'), '')
+	t.check('typed: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// What the page cannot do, or nobody can, and a word of the sentence that says so.
+const wrong = [
+	['STATE == NOWHERE', 'no value of this name'], ['PID + 1 == 13', 'cannot evaluate \\+'], ['STATE ==', 'ends where a value'], ['PID == app', 'a number is expected'],
+	['WAITLEN > 1ms', 'cannot evaluate WAITLEN'], ['TSTAMP > 1ms', '>= and <'], ['TSTAMP >= 1.5us', 'whole microseconds'],
+	['COMM == app', 'quotes'], ['FNAME("a[[:digit:]]") SOME IN STACK', 'without classes'], ['FNAME("a(") SOME IN STACK', 'regular expression'],
+	['FNAME("a") IN STACK', 'SOME IN STACK'], ['(STATE == USER', '\\) is missing'], ['STATE == USER)', 'should end'], ['STATE == USER PID', 'should end'],
+	['COMM == "a', 'closing quote'], ['SYSCALL == mmap', 'there are futex'], ['SYSCALL != futex', 'waits only'], ['TID == 1.5', 'unit'],
+	['#', 'no meaning'], ['!'.repeat(200) + 'TRUE', 'deeply'], ['ABSENT == 1', 'cannot evaluate ABSENT'], ['STATE', 'comparison is missing'],
+]
+
+async function errors(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	for (const [expr, words] of wrong) {
+		await type(page, expr)
+		const said = await page.isVisible('#expression-error') ? await page.textContent('#expression-error') : 'nothing is said'
+		t.check(`'${expr.slice(0, 40)}': ${words}`, new RegExp('^Column \\d+: .*' + words).test(said), said)
+	}
+	t.check('an expression with an error filters nothing', await page.isHidden('.command'), '')
+	const from = await t.openPage(t.browser, 'w.html', { hash: '#expr=' + encodeURIComponent('"PID === 1"') })
+	t.check('an error in the address is said', await from.isVisible('#expression-error'), '')
+	t.check('errors: no complaint', !page.complaints.length && !from.complaints.length, [...page.complaints, ...from.complaints].join('\n'))
+	await from.context().close()
+	await page.context().close()
+}
+
+// A row of a table filters by its cgroup; a function's name may have any characters.
+async function rows(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	const cgroups = (await t.tableRows(page, 'cgroups')).map(r => [r[0], r.at(-1)])
+	t.sameRows('cgroups', cgroups, t.erPrint(['-metrics', 'e.total:name', '-cgroups', 'w.er']))
+	await page.dblclick('#view-cgroups .tr:has-text("app.service")')
+	const command = t.shellWords(await page.textContent('.command')).slice(1)
+	t.check('a cgroup filters', /CGROUP/.test(command[1]), command.join(' '))
+	await sameAs(t, page, 'a cgroup', command)
+	await page.context().close()
+	const cold = await t.openPage(t.browser, 'cold.html')
+	await cold.click('#tab-functions')
+	await cold.dblclick('#view-functions .tr:has-text("[hot.cold]")')
+	const rows = (await t.tableRows(cold, 'functions')).map(r => [r[0], r[2], r[6]])
+	t.sameRows('a function with a dot', rows, t.erPrint([...t.shellWords(await cold.textContent('.command')).slice(1), '-metrics', 'ei.user:name', '-functions', 'cold.er']))
+	await cold.context().close()
+	const two = await t.openPage(t.browser, 'two.html')
+	await two.click('#tab-processes')
+	await two.dblclick('#view-processes .tr:has-text("app, PID 12")')
+	const states = (await t.tableRows(two, 'processes')).map(r => [r[0], r.at(-1)])
+	const both = t.erPrint([...t.shellWords(await two.textContent('.command')).slice(1), '-microstates', 'processes', 'w.er', 's.er'])
+	t.sameRows('a process of one of two recordings', states, both.map(r => [r[0], r.at(-1)]))
+	await two.context().close()
+	const renamed = await t.openPage(t.browser, 'renamed.html')
+	await type(renamed, 'COMM == "app"')
+	t.check('COMM is refused if threads were renamed', /renamed/.test(await renamed.textContent('#expression-error')), '')
+	await renamed.context().close()
+}
+
+module.exports = async t => {
+	await typed(t)
+	await errors(t)
+	await rows(t)
+}
+EOJ
+
+export_fixtures
+put_code code.er
+sed -i 's|tid="1[34]"|& cgroup="/app.slice/app.service"|; s|tid="20"|& cgroup="/client"|' w.er/threads.xml
+put waits.1.er renamed.er
+sed -i 's|<thread pid="12" tid="13" comm="worker"|<thread pid="12" tid="13" comm="before" begin="0" end="1000"/>&|' renamed.er/threads.xml
+for e in w renamed cold; do
+	check "$e: is written" er_export --to page -o $e.html $e.er
+done
+check "two: is written" er_export --to page -o two.html w.er s.er
+check "--redact" er_export --to page --redact -o less.html w.er
+check_that "--redact leaves out cgroups" "$(node -e 'const s = require("fs").readFileSync("less.html", "utf8").match(/data-pack="index">([^<]*)/)[1]
+	console.log(require("zlib").gunzipSync(Buffer.from(s, "base64")).toString())' | grep -c 'app\.service') == 0"
+# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
+HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
