@@ -12,7 +12,7 @@
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
 #include "analysis/files/tool.h"
-#include "analysis/files/tree.h"
+#include "analysis/base/tree.h"
 
 struct settings {
 	bool force;

@@ -22,7 +22,7 @@
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
 #include "analysis/files/tool.h"
-#include "analysis/files/tree.h"
+#include "analysis/base/tree.h"
 
 /* One experiment that is copied or moved. */
 struct transfer_job {

@@ -24,7 +24,7 @@
 #include "analysis/symbols/kallsyms.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
-#include "analysis/files/tree.h"
+#include "analysis/base/tree.h"
 
 enum { ADDRESSES = 20000, DWFL_ADDRESSES = 200, ROUNDS = 20, KSYMS = 120000, KSYMS_ROUNDS = 5 };
 

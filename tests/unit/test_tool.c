@@ -17,7 +17,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
-#include "analysis/files/tree.h"
+#include "analysis/base/tree.h"
 #include "tests/fixtures/tempdir.h"
 
 static char *dir;

@@ -4,10 +4,26 @@
  * relative to a descriptor, never through a symbolic link. So nothing outside the tree is read,
  * written or removed, whatever other programs do meanwhile.
  */
-#ifndef FILES_TREE_H
-#define FILES_TREE_H
+#ifndef BASE_TREE_H
+#define BASE_TREE_H
+
+#include "analysis/base/map.h"
+#include "analysis/base/vec.h"
 
 struct diag;
+
+/*
+ * Files with several links that were copied so far, for trees that share files. The copies share
+ * them in the same way. `root` is a directory that contains all copies; the paths of tree_copy
+ * are then relative to it. Zeroed but for `root` it is empty.
+ */
+struct tree_links {
+	int root;
+	struct map at;      /* inode to index in `copies`, + 1 */
+	VEC(char *) copies; /* paths below root */
+};
+
+void tree_links_free(struct tree_links *l);
 
 /*
  * Copy the directory `name` in `from` to a new directory `copy` in `to`. Directories, regular
@@ -21,6 +37,9 @@ struct tree_copy {
 	const char *name, *copy, *path;
 	int owners;
 	const volatile int *stop; /* nonzero: give up; may be NULL */
+	struct tree_links *links; /* NULL: a file with several links is copied for each of them */
+	void (*relief)(void *ctx); /* called after each entry; NULL: none */
+	void *ctx;
 };
 
 int tree_copy(const struct tree_copy *c, struct diag *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/files/tree.h"
+#include "analysis/base/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,6 +128,29 @@ static int copy_regular(const struct tree_copy *c, struct diag *d)
 	return 0;
 }
 
+/* Link the copy to an earlier one of the same file. False: there is none, or linking failed. */
+static bool link_copy(const struct tree_copy *c, const struct stat *st)
+{
+	uint64_t *at;
+
+	if (!c->links || st->st_nlink < 2)
+		return false;
+	at = map_put(&c->links->at, st->st_ino, NULL);
+	if (*at)
+		return !linkat(c->links->root, c->links->copies.data[*at - 1], c->to, c->copy, 0);
+	vec_push(&c->links->copies, xstrdup(c->path));
+	*at = c->links->copies.len;
+	return false;
+}
+
+void tree_links_free(struct tree_links *l)
+{
+	vec_for_each(copy, &l->copies)
+		free(*copy);
+	vec_free(&l->copies);
+	map_free(&l->at);
+}
+
 static int copy_link(const struct tree_copy *c, struct diag *d)
 {
 	char target[PATH_MAX];
@@ -151,7 +175,7 @@ static int copy_entry(const struct tree_copy *c, int depth, struct diag *d)
 	if (S_ISDIR(st.st_mode))
 		return copy_dir(c, depth + 1, d);
 	if (S_ISREG(st.st_mode))
-		return copy_regular(c, d);
+		return link_copy(c, &st) ? 0 : copy_regular(c, d);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(c, d);
 	diag_warn(d, "%s: is neither file nor directory: not copied", c->path);
@@ -175,6 +199,8 @@ static int copy_entries(const struct tree_copy *c, int from, int to, int depth, 
 		entry.name = entry.copy = name;
 		entry.path = path;
 		err = copy_entry(&entry, depth, d);
+		if (c->relief)
+			c->relief(c->ctx);
 	}
 	entries_free(&entries);
 	return err ? -1 : 0;
