@@ -176,6 +176,27 @@ static int opt_keep(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
+enum { FLIGHT_MIN_MB = 16, FLIGHT_MB = 256 };
+
+/* Parse "60s" or "60s,256M". */
+static int opt_flight(struct options *o, const char *arg, struct diag *d)
+{
+	struct plan *p = &o->plan;
+	uint64_t ns, bytes = (uint64_t)FLIGHT_MB << 20;
+	char *end;
+
+	if (!option_duration(arg, &ns, &end) || end[-1] <= '9' || ns < ROLL_MIN_NS ||
+	    (*end && (*end != ',' || !option_bytes(end + 1, &bytes))))
+		return diag_error(d, "--flight '%s': not a duration: write one from 1s, such as 60s or "
+				     "5m, or with the most memory for it, such as 60s,500M", arg);
+	if (bytes < (uint64_t)FLIGHT_MIN_MB << 20)
+		return diag_error(d, "--flight '%s': too little memory: write at least %dM", arg,
+				  FLIGHT_MIN_MB);
+	p->flight_ns = ns;
+	p->flight_bytes = bytes;
+	return 0;
+}
+
 static int size_option(const char *option, const char *arg, uint64_t *bytes, struct diag *d)
 {
 	if (!option_megabytes(arg, bytes))
@@ -441,7 +462,9 @@ const struct option_row option_rows[] = {
 	  opt_archive },
 	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
 	{ 0, "roll", "duration|size", "begin a new experiment after 60s, 5m, 200M, 1G", opt_roll },
-	{ 0, "keep", "size", "with --roll: all experiments together; the oldest goes", opt_keep },
+	{ 0, "keep", "size", "with --roll, --flight: all of them; the oldest goes", opt_keep },
+	{ 0, "flight", "duration[,size]", "keep the last 60s in memory; --ctl dump writes it",
+	  opt_flight },
 	{ 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
 	  opt_archive_limit },
 	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },

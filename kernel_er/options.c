@@ -11,6 +11,8 @@
 
 enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
+#define SEC_NS 1000000000ULL
+
 void options_usage(FILE *out)
 {
 	fputs("usage: er_kernel [option …] [load [argument …]]\n"
@@ -79,6 +81,24 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 }
 
 /* Check combinations of options. */
+/*
+ * A flight recorder rolls in memory: the window and at most one part more, and room for some
+ * segments in any case.
+ */
+static int plan_flight(struct plan *p, struct diag *d)
+{
+	enum { PARTS = 6, ROOM_FOR = 4 };
+
+	if (!p->flight_ns)
+		return 0;
+	if (plan_rolls(p))
+		return diag_error(d, "--flight and --roll: one keeps data in memory, the other on disk: "
+				     "leave one out");
+	p->roll_ns = p->flight_ns / PARTS > SEC_NS ? p->flight_ns / PARTS : SEC_NS;
+	p->roll_bytes = p->flight_bytes / ROOM_FOR;
+	return 0;
+}
+
 static int check_whole(const struct options *o, struct diag *d)
 {
 	const struct plan *p = &o->plan;
@@ -94,9 +114,11 @@ static int check_whole(const struct options *o, struct diag *d)
 	if (o->ctl_pid && o->action == ACTION_RECORD)
 		return diag_error(d, "--pid: selects a recorder for --ctl, which is missing: "
 				     "-T records a process");
+	if (p->flight_ns && p->group)
+		return diag_error(d, "--flight: makes a group for each dump: leave -g out");
 	if (p->keep_bytes && !plan_rolls(p))
 		return diag_error(d, "--keep: has no effect without --roll: add --roll 60s");
-	if (p->keep_bytes && p->roll_bytes > p->keep_bytes / 2)
+	if (p->keep_bytes && !p->flight_ns && p->roll_bytes > p->keep_bytes / 2)
 		return diag_error(d, "--keep: below two segments of --roll: keep at least twice the size "
 				     "of one");
 	if (p->sample_signal && p->sample_signal == p->pause_signal)
@@ -162,7 +184,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 		return diag_error(d, "--ctl %s: unexpected word '%s'", ret->ctl, argv[optind]);
 	if (optind < argc)
 		ret->plan.load = argv + optind;
-	if (check_whole(ret, d) < 0)
+	if (plan_flight(&ret->plan, d) < 0 || check_whole(ret, d) < 0)
 		return -1;
 	ret->plan.capture.states &= ret->plan.capture.interval_ns > 0;
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -57,11 +58,35 @@ static void test_huge_numbers(void **state)
 	tempdir_remove(dir);
 }
 
+/* A dump's number is the next one of its stem; experiments of this stem do not count. */
+static void test_dumps(void **state)
+{
+	char *dir = tempdir_new(), *stem, *dump;
+	const struct plan plan = { .dir = dir, .name = "night.7.er", .flight_ns = 1 };
+	struct expname n;
+	struct diag d = { 0 };
+
+	tempdir_write(dir, "night.7.er", "", 0);
+	tempdir_write(dir, "night.4", "", 0);
+	tempdir_write(dir, "night.x", "", 0);
+	assert_int_equal(expname_choose(&plan, &n, &d), 0);
+	assert_int_equal(d.nmsgs, 0);
+	stem = expname_stem(&n);
+	dump = expname_dump(&n);
+	assert_string_equal(stem, "night");
+	assert_string_equal(dump, "night.5");
+	free(stem);
+	free(dump);
+	expname_free(&n);
+	tempdir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_next_number),
 		cmocka_unit_test(test_huge_numbers),
+		cmocka_unit_test(test_dumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,8 @@ static void test_refused(void **state)
 		"-S 0",	    "-S x",	"-S 1.5",   "-F maybe", "-F =(", "-F =",   "-T abc",
 		"-T 0",	    "-T 1/",	"-T 1/0",   "-T -1/2", "--none",   "-Z",      "-p",
 		"-x",	    "--idle=1",
+		"--flight 60", "--flight 0.5s", "--flight 60s,", "--flight 60s,1M", "--flight 60s,5",
+		"--flight x,60M", "--flight 60s --roll 5s", "--flight 60s -g a.erg", "--keep 2G",
 		"-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11",
 	};
 
@@ -172,6 +174,21 @@ static void test_refused(void **state)
 			fail_msg("accepted: %s", lines[i]);
 		assert_int_equal(diag.nerrors, 1);
 	}
+}
+
+static void test_flight(void **state)
+{
+	assert_int_equal(parse("--flight 60s"), 0);
+	assert_int_equal(options.plan.flight_ns, 60000000000ULL);
+	assert_int_equal(options.plan.flight_bytes, 256 << 20);
+	assert_int_equal(options.plan.roll_ns, 10000000000ULL);
+	assert_int_equal(options.plan.roll_bytes, 64 << 20);
+	assert_int_equal(parse("--flight 1.5m,1G --keep 1M"), 0);
+	assert_int_equal(options.plan.flight_ns, 90000000000ULL);
+	assert_int_equal(options.plan.flight_bytes, 1 << 30);
+	/* A segment takes a second at least. */
+	assert_int_equal(parse("--flight 2s,16M"), 0);
+	assert_int_equal(options.plan.roll_ns, 1000000000);
 }
 
 static void test_load_keeps_its_options(void **state)
@@ -301,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_load_keeps_its_options),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_defaults_and_words),

@@ -141,6 +141,20 @@ static void test_exchanged(void **state)
 	retain_free(r);
 }
 
+static void test_clear(void **state)
+{
+	struct retain *r = retain_new(10000000);
+	struct diag d = { 0 };
+
+	add(r, "first.er");
+	add(r, "second.er");
+	retain_clear(r, &d);
+	assert_false(exists("first.er") || exists("second.er"));
+	assert_int_equal(retain_bytes(r), 0);
+	assert_int_equal(d.nmsgs, 0);
+	retain_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +162,7 @@ int main(void)
 		cmocka_unit_test(test_shared_files_count_once),
 		cmocka_unit_test(test_moved_away),
 		cmocka_unit_test(test_exchanged),
+		cmocka_unit_test(test_clear),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -35,6 +36,22 @@ static void test_text(void **state)
 	buf_free(&b);
 }
 
+static void test_flight(void **state)
+{
+	const struct status s = {
+		.experiment = "a.er", .left_out = "nothing",
+		.flight = { .wanted_ns = 60 * SEC, .covered_ns = 31 * SEC / 2, .bytes = 1500, .limit = 2500000,
+			    .ncrowded = 1, .ndumps = 2, .nfailed = 3, .last = "/tmp/a.2\n/a.erg" },
+	};
+	struct buf b = { 0 };
+
+	status_text(&s, &b);
+	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.5 MB; "
+				       "1 segment dropped early for lack of memory\n"
+				       "dumps:       2, and 3 failed; the last is /tmp/a.2\\x0a/a.erg\n"));
+	buf_free(&b);
+}
+
 static void test_pauses(void **state)
 {
 	struct pauses p = { 0 };
@@ -60,6 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_pauses),
 	};
 

@@ -15,8 +15,8 @@
 
 enum { MAX_NUMBER = 999999999 }; /* a larger number is part of the stem */
 
-/* Returns N if name is STEM.N.er, else -1. */
-static long number_in(const char *name, const char *stem, size_t stemlen)
+/* Returns N if name is STEM.N and the suffix, else -1. */
+static long number_in(const char *name, const char *stem, size_t stemlen, const char *suffix)
 {
 	char *end;
 	long n;
@@ -28,17 +28,17 @@ static long number_in(const char *name, const char *stem, size_t stemlen)
 		return -1;
 	errno = 0;
 	n = strtol(name, &end, 10);
-	return errno || n > MAX_NUMBER || strcmp(end, ".er") ? -1 : n;
+	return errno || n > MAX_NUMBER || strcmp(end, suffix) ? -1 : n;
 }
 
-static long highest(int dirfd, const char *stem, size_t stemlen)
+static long highest(int dirfd, const char *stem, size_t stemlen, const char *suffix)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	long max = 0;
 
 	for (struct dirent *e; dir && (e = readdir(dir));) {
-		long n = number_in(e->d_name, stem, stemlen);
+		long n = number_in(e->d_name, stem, stemlen, suffix);
 
 		max = n > max ? n : max;
 	}
@@ -67,15 +67,15 @@ static size_t stem_length(const char *name)
 	return i < len && i > 1 && name[i - 1] == '.' ? i - 1 : 0;
 }
 
-static char *next_name(int dirfd, const char *stem, size_t stemlen)
+static char *next_name(int dirfd, const char *stem, size_t stemlen, const char *suffix)
 {
-	long n = highest(dirfd, stem, stemlen);
-	char *name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
+	long n = highest(dirfd, stem, stemlen, suffix);
+	char *name = xasprintf("%.*s.%ld%s", (int)stemlen, stem, ++n, suffix);
 
 	/* The name with the number after the largest may exist. */
 	while (taken(dirfd, name)) {
 		free(name);
-		name = xasprintf("%.*s.%ld.er", (int)stemlen, stem, ++n);
+		name = xasprintf("%.*s.%ld%s", (int)stemlen, stem, ++n, suffix);
 	}
 	return name;
 }
@@ -94,7 +94,7 @@ static int choose_number(struct expname *n, const char *wanted, struct diag *d)
 			   wanted);
 		return -EEXIST;
 	}
-	n->name = next_name(n->dirfd, wanted, stem);
+	n->name = next_name(n->dirfd, wanted, stem, ".er");
 	diag_warn(d, "experiment '%s': exists already: recording as '%s'", wanted, n->name);
 	return 0;
 }
@@ -104,7 +104,7 @@ static void default_name(struct expname *n, const struct plan *plan)
 	const char *base = plan->group ? strrchr(plan->group, '/') : NULL;
 	const char *stem = base ? base + 1 : plan->group ? plan->group : "ktest";
 
-	n->name = next_name(n->dirfd, stem, strlen(stem) - (plan->group ? strlen(".erg") : 0));
+	n->name = next_name(n->dirfd, stem, strlen(stem) - (plan->group ? strlen(".erg") : 0), ".er");
 }
 
 /* Join -d and the directory part of -o. */
@@ -136,7 +136,9 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 	if (faccessat(ret->dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return diag_errno(d, errno, "directory '%s': cannot record into it: choose another "
 					    "with -d", dir);
-	if (plan->name)
+	if (plan->flight_ns)
+		ret->name = xstrdup(slash ? slash + 1 : plan->name ? plan->name : "flight.er");
+	else if (plan->name)
 		err = choose_number(ret, slash ? slash + 1 : plan->name, d);
 	else
 		default_name(ret, plan);
@@ -150,12 +152,30 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 	return 0;
 }
 
+/* The length of the stem, with or without a number behind it. */
+static size_t stem_of(const struct expname *n)
+{
+	size_t stem = stem_length(n->name);
+
+	return stem ? stem : strlen(n->name) - strlen(".er");
+}
+
+char *expname_stem(const struct expname *n)
+{
+	return xstrndup(n->name, stem_of(n));
+}
+
+char *expname_dump(const struct expname *n)
+{
+	return next_name(n->dirfd, n->name, stem_of(n), "");
+}
+
 void expname_next(const struct expname *n, struct expname *ret)
 {
-	size_t stem = stem_length(n->name), dirlen = strlen(n->path) - strlen(n->name);
+	size_t dirlen = strlen(n->path) - strlen(n->name);
 
 	*ret = (struct expname){ .dirfd = fcntl(n->dirfd, F_DUPFD_CLOEXEC, 0) };
-	ret->name = next_name(n->dirfd, n->name, stem ? stem : strlen(n->name) - strlen(".er"));
+	ret->name = next_name(n->dirfd, n->name, stem_of(n), ".er");
 	ret->path = xasprintf("%.*s%s", (int)dirlen, n->path, ret->name);
 	ret->group = n->group ? xstrdup(n->group) : NULL;
 }

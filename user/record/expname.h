@@ -25,6 +25,10 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
  * and group. Free it with expname_free; it does not depend on `n`.
  */
 void expname_next(const struct expname *n, struct expname *ret);
+/* The stem: the name without its number and ".er". The caller frees it. */
+char *expname_stem(const struct expname *n);
+/* The next free name STEM.N of a dump, in the same directory. The caller frees it. */
+char *expname_dump(const struct expname *n);
 /*
  * Add the experiment, which must exist, to its group file. The entry is the experiment's last
  * component if both are in the same directory, else its absolute path. Returns 0, or -errno

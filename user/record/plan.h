@@ -39,7 +39,9 @@ struct plan {
 	uint64_t limit_bytes;   /* of profile data and archives; 0: unlimited */
 	uint64_t roll_ns;       /* --roll: a new segment after this time; 0: none */
 	uint64_t roll_bytes;    /* --roll: or at this size; 0: none */
-	uint64_t keep_bytes;    /* --keep: all segments together; 0: unlimited */
+	uint64_t keep_bytes;    /* --keep: all segments or dumps together; 0: unlimited */
+	uint64_t flight_ns;     /* --flight: what is kept in memory; 0: recorded to disk */
+	uint64_t flight_bytes;  /* --flight: the most memory for it */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */

@@ -198,7 +198,7 @@ void recording_session_flush(struct recording_session *s)
 {
 	int err = recording_flush(s->recording);
 
-	if (err && !s->failed)
+	if (err && !s->failed && !recording_session_flight_full(s, err))
 		say_unwritten(s, err, "the recording ends");
 }
 
@@ -303,7 +303,7 @@ static void say_what_next(const struct recording_session *s, const struct status
 {
 	struct buf b = { 0 };
 
-	if (s->failed || (!s->live.on && !s->plan->verbose))
+	if (s->failed || s->flight || (!s->live.on && !s->plan->verbose))
 		return;
 	live_format_end(s->name->path, state, nprocesses, &b);
 	diag_say(stderr, "er_kernel: %s", b.data);
@@ -334,11 +334,16 @@ static void let_signals_stop(struct recording_session *s, bool on)
 	s->interrupted |= archiving_stopped != 0;
 }
 
-/* The part of -L that is left. If profile data filled it, a tenth of -L: names need archives. */
+/*
+ * The part of -L that is left. If profile data filled it, a tenth of -L: names need archives. A
+ * flight recorder's archives are in memory.
+ */
 uint64_t recording_session_room(const struct recording_session *s, uint64_t recorded)
 {
 	uint64_t limit = s->plan->limit_bytes;
 
+	if (s->flight)
+		return recording_session_flight_room(s);
 	if (!limit)
 		return UINT64_MAX;
 	return recorded < limit - limit / 10 ? limit - recorded : limit / 10;
@@ -378,6 +383,7 @@ static void archive(struct recording_session *s, uint64_t recorded)
 
 static void end(struct recording_session *s)
 {
+	bool archives = s->plan->archiving != ARCHIVE_NOTHING && !s->flight;
 	struct status state = { 0 };
 	size_t nprocesses;
 	int err;
@@ -390,28 +396,28 @@ static void end(struct recording_session *s)
 	recording_session_put_sample(s, s->usage_end, "end");
 	recording_session_flush(s);
 	s->recorder_xml.closed = true;
-	if (s->plan->archiving != ARCHIVE_NOTHING)
+	if (archives)
 		s->recorder_xml.archives = ARCHIVES_RUNNING;
 	recording_session_recorder_xml(s);
 	live_clear(&s->live);
-	if (!s->failed)
+	if (!s->failed && !s->flight)
 		recording_session_say_losses(s);
 	recorder_xml_counts(&s->recorder_xml, &state.counts);
 	state.elapsed_ns = s->stop_ns > s->start_ns ? s->stop_ns - s->start_ns : 0;
 	state.bytes = recording_bytes(s->recording);
 	nprocesses = recording_nprocesses(s->recording);
 	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
-	if (err && !s->failed)
+	if (err && !s->failed && !recording_session_flight_full(s, err))
 		say_unwritten(s, err, "its end is missing");
 	write_status(s, s->stop_ns, false);
-	if (s->plan->archiving != ARCHIVE_NOTHING)
+	if (archives)
 		archive(s, state.bytes);
 	recording_session_recorder_xml(s);
 	err = recording_close(s->recording);
 	s->recording = NULL;
-	if (err && !s->failed)
+	if (err && !s->failed && !recording_session_flight_full(s, err))
 		say_unwritten(s, err, "its end is missing");
-	if (s->retain)
+	if (s->retain && !s->flight)
 		recording_session_retain_last(s);
 	say_what_next(s, &state, nprocesses);
 }
@@ -449,6 +455,7 @@ static void recording_session_fini(struct recording_session *s)
 	follow_fini(&s->follow);
 	recorder_xml_fini(&s->recorder_xml);
 	retain_free(s->retain);
+	recording_session_flight_free(s);
 	expname_free(&s->rolled);
 	control_fini(&s->control);
 	host_fini(&s->host);
@@ -469,7 +476,9 @@ static int record(struct recording_session *s)
 			recording_discard(s->recording, s->name->dirfd, s->name->name);
 		return 1;
 	}
-	if (s->live.on || s->plan->verbose)
+	if ((s->live.on || s->plan->verbose) && s->flight)
+		fprintf(stderr, "Keeping the last %g s in memory ...\n", s->plan->flight_ns / 1e9);
+	else if (s->live.on || s->plan->verbose)
 		diag_say(stderr, "Creating experiment %s ...", s->name->path);
 	if (s->live.on && !s->plan->load && !s->plan->end_ns)
 		fprintf(stderr, "Recording %s until Ctrl-C ...\n",

@@ -252,7 +252,7 @@ static void start_worker(struct recording_session *s)
 
 void recording_session_set_path(struct recording_session *s)
 {
-	const char *path = s->name->path;
+	const char *path = recording_session_place(s)->path;
 
 	free(s->path);
 	s->path = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->host.header.cwd, path);
@@ -282,7 +282,7 @@ int recording_session_begin(struct recording_session *s)
 	raise_priority();
 	start_worker(s); /* inherits the priority: stacks wait for its tables */
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
-	if (open_capture(s) < 0 || open_recording(s) < 0)
+	if (recording_session_flight_open(s) < 0 || open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
 	if (s->capture)

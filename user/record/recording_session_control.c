@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user may do to a running session: pause, resume, take a usage sample, ask for its state,
- * end it. Requests come by the control socket, or by signals (-l, -y).
+ * What a user may do to a running session: pause, resume, take a usage sample, dump what is in
+ * memory, ask for its state, end it. Requests come by the control socket, or by signals (-l, -y).
  *
  * A pause ends all intervals as the end of a recording does, and its end begins them anew. So a
  * thread has one total for each stretch between pauses, and no total contains paused time.
@@ -100,6 +100,7 @@ void recording_session_status(struct recording_session *s, uint64_t t, struct st
 	};
 	recorder_xml_counts(&s->recorder_xml, &ret->counts);
 	add_counts(&ret->counts, &s->earlier.counts);
+	recording_session_flight_status(s, t, ret);
 }
 
 /* --- requests --- */
@@ -130,6 +131,11 @@ static int do_sample(struct recording_session *s, const char *arg, struct buf *r
 	return 0;
 }
 
+static int do_dump(struct recording_session *s, const char *arg, struct buf *reply)
+{
+	return recording_session_dump(s, "by command", reply);
+}
+
 static int do_status(struct recording_session *s, const char *arg, struct buf *reply)
 {
 	struct status status;
@@ -154,6 +160,7 @@ static const struct command {
 	{ "pause", NULL, false, do_pause },
 	{ "resume", NULL, false, do_resume },
 	{ "sample", "NAME", false, do_sample },
+	{ "dump", NULL, false, do_dump },
 	{ "status", NULL, false, do_status },
 	{ "stop", NULL, true, do_stop },
 };

@@ -46,7 +46,8 @@ struct recording_session {
 	const struct plan *plan;
 	struct diag *d;
 	const struct expname *name;   /* of this segment */
-	struct expname rolled;        /* what `name` points to after the first segment */
+	struct expname rolled;        /* what `name` points to after the first segment, or in memory */
+	struct flight *flight;        /* NULL: the recording goes to disk at once */
 	struct retain *retain;        /* NULL: the recording has one segment */
 	size_t nsegments;             /* that are complete */
 	struct earlier earlier;       /* the sums of these */
@@ -93,7 +94,7 @@ int recording_session_take_signals(struct recording_session *s);
  * a message. After a failure the caller discards the recording if s->recording is set.
  */
 int recording_session_begin(struct recording_session *s);
-/* Set the absolute path of the present experiment, which status shows. */
+/* Set the absolute path of the present experiment, or of dumps, which status shows. */
 void recording_session_set_path(struct recording_session *s);
 /* Start the capture and give up capabilities. 0, or -1 after a message. */
 int recording_session_capture(struct recording_session *s);
@@ -143,5 +144,39 @@ void recording_session_retain_last(struct recording_session *s);
 void recording_session_roll_begin(struct recording_session *s);
 /* Go on in the next segment if that is due, and keep to the quota. */
 void recording_session_roll(struct recording_session *s, uint64_t t);
+/* Go on in the next segment now. False, after a message, if it cannot be made. */
+bool recording_session_next(struct recording_session *s, uint64_t t);
+/* For callers that write much at once: empties the rings. `ctx` is the session. */
+void recording_session_relieve(void *ctx);
+
+/* --- recording_session_flight.c --- */
+
+/* Make the memory of --flight, where segments go from now on. 0, or -1 after a message. */
+int recording_session_flight_open(struct recording_session *s);
+/* Call it when the first segment exists. */
+void recording_session_flight_begin(struct recording_session *s);
+void recording_session_flight_free(struct recording_session *s);
+/*
+ * True if there is a flight recorder and a write failed with -ENOSPC. The recording then goes on,
+ * but all that is in memory will be dropped. The first time this is reported.
+ */
+bool recording_session_flight_full(struct recording_session *s, int err);
+/* True if that has happened: complete segments are dropped now, the present one has to end. */
+bool recording_session_flight_restarts(struct recording_session *s);
+/* The present segment has ended. */
+void recording_session_flight_add(struct recording_session *s, uint64_t end_ns);
+/* Remove the segments that the window does not need, and the oldest if memory gets short. */
+void recording_session_flight_trim(struct recording_session *s, uint64_t t);
+/* Bytes of memory that archives may still take. */
+uint64_t recording_session_flight_room(const struct recording_session *s);
+/*
+ * Write what is in memory to disk. `reason` is a clause: "by command". Returns 0 and appends the
+ * path of the dump's group, or -1 and appends a sentence. The recording goes on in either case.
+ */
+int recording_session_dump(struct recording_session *s, const char *reason, struct buf *reply);
+void recording_session_flight_status(const struct recording_session *s, uint64_t t,
+				     struct status *ret);
+/* Where the user finds what is recorded: the present experiment, or the dumps. */
+const struct expname *recording_session_place(const struct recording_session *s);
 
 #endif

@@ -3,7 +3,7 @@
  * Rolling recordings (--roll, --keep): the capture goes on, and the drain goes on in another
  * experiment. The next experiment is made first: if that fails, the present one goes on, and nothing
  * is lost. Then every thread is cut (capture_cut), all records from before the cut are written, and
- * the present experiment is closed like one that ends.
+ * the present experiment is closed like one that ends. A flight recorder does the same in memory.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -75,7 +75,7 @@ static bool cut(struct recording_session *s)
 }
 
 /* Called between archives: empties the rings, and keeps processes up to date. */
-static void relieve(void *ctx)
+void recording_session_relieve(void *ctx)
 {
 	struct recording_session *s = ctx;
 
@@ -93,6 +93,8 @@ static void archive(struct recording_session *s)
 	if (s->plan->archiving == ARCHIVE_NOTHING)
 		return;
 	err = binaries_archive(s->binaries, room, NULL, NULL);
+	if (s->flight && err == -ENOSPC)
+		err = 0;
 	x->unarchived = binaries_left(s->binaries);
 	x->archives = err < 0 ? ARCHIVES_FAILED :
 		      x->unarchived ? ARCHIVES_NO_ROOM : ARCHIVES_COMPLETE;
@@ -113,7 +115,9 @@ static void finish(struct recording_session *s, uint64_t time_ns)
 	x->stop_ns = time_ns;
 	x->closed = x->followed = true;
 	recording_session_recorder_xml(s);
-	recording_session_say_losses(s);
+	/* A segment in memory may never be read. If it is, its header shows the losses. */
+	if (!s->flight)
+		recording_session_say_losses(s);
 	recording_finish(s->recording, time_ns);
 	/* Its outputs are gone, and events of processes may come while archives are written. */
 	if (s->procmap)
@@ -160,39 +164,48 @@ static void leave_group(void *ctx, const char *path)
 void recording_session_roll_begin(struct recording_session *s)
 {
 	binaries_share(s->binaries);
-	binaries_set_relief(s->binaries, relieve, s);
+	binaries_set_relief(s->binaries, recording_session_relieve, s);
+	if (s->flight) {
+		recording_session_flight_begin(s);
+		return;
+	}
 	s->retain = retain_new(s->plan->keep_bytes);
 	retain_on_drop(s->retain, leave_group, s);
 }
 
-static void roll(struct recording_session *s, uint64_t t)
+bool recording_session_next(struct recording_session *s, uint64_t t)
 {
 	struct expname next = { .dirfd = -1 };
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = now_ns(), end_ns;
 	int err = prepare(s, start_ns, &next);
 
 	if (err) {
 		say_postponed(s, err, t);
 		expname_free(&next);
-		return;
+		return false;
 	}
 	s->roll_after_ns = 0;
 	recording_session_pump(s);
 	if (!cut(s))
 		s->failed = s->over = true;
-	finish(s, now_ns());
+	end_ns = now_ns();
+	finish(s, end_ns);
 	recording_session_add_earlier(s);
 	recorder_xml_restart(&s->recorder_xml, start_ns);
 	if (s->drain)
 		drain_restart(s->drain);
 	restart_drops(s);
-	if (recording_switch(s->recording) < 0)
+	err = recording_switch(s->recording);
+	if (err < 0 && !recording_session_flight_full(s, err))
 		s->failed = s->over = true;
 	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
+	if (s->flight)
+		recording_session_flight_add(s, end_ns);
 	s->nsegments++;
 	restart(s, start_ns, &next);
 	/* Symbols of large programs were read for archives, and stacks and names were forgotten. */
 	malloc_trim(0);
+	return true;
 }
 
 void recording_session_retain_last(struct recording_session *s)
@@ -211,8 +224,11 @@ void recording_session_roll(struct recording_session *s, uint64_t t)
 	if (s->over || (s->capture && !s->capturing) || is_paused(&s->recorder_xml.pauses))
 		return;
 	due = schedule_due(&s->due, DUE_ROLL, t);
+	due |= recording_session_flight_restarts(s);
 	if ((due || is_large(s) || s->roll_after_ns) && t >= s->roll_after_ns)
-		roll(s, t);
-	if (s->plan->keep_bytes)
+		recording_session_next(s, t);
+	if (s->flight)
+		recording_session_flight_trim(s, t);
+	else if (s->plan->keep_bytes)
 		retain_make_room(s->retain, recording_bytes(s->recording), s->d);
 }

@@ -223,6 +223,12 @@ bool retain_drop_oldest(struct retain *r, struct diag *d)
 	return true;
 }
 
+void retain_clear(struct retain *r, struct diag *d)
+{
+	while (r->segments.len)
+		drop_oldest(r, d);
+}
+
 size_t retain_make_room(struct retain *r, uint64_t more, struct diag *d)
 {
 	size_t n = 0;

@@ -33,6 +33,8 @@ uint64_t retain_bytes(const struct retain *r);
 size_t retain_make_room(struct retain *r, uint64_t more, struct diag *d);
 /* Remove the oldest one for want of space on the disk. False: there is only one, or no quota. */
 bool retain_drop_oldest(struct retain *r, struct diag *d);
+/* Remove all of them. */
+void retain_clear(struct retain *r, struct diag *d);
 /* Have fn called with the path of each segment before it is removed, for a group file that lists it. */
 void retain_on_drop(struct retain *r, void (*fn)(void *ctx, const char *path), void *ctx);
 

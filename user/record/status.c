@@ -41,6 +41,27 @@ void status_counts(const struct record_counts *n, const char *gap, struct buf *r
 	buf_printf(ret, "%" PRIu64 " lost", lost);
 }
 
+static void put_flight(const struct status_flight *f, struct buf *ret)
+{
+	char bytes[32], limit[32];
+
+	status_bytes(f->bytes, bytes, sizeof(bytes));
+	status_bytes(f->limit, limit, sizeof(limit));
+	buf_printf(ret, "in memory:   the last %.3f s (%g s wanted), %s of %s", f->covered_ns / 1e9,
+		   f->wanted_ns / 1e9, bytes, limit);
+	if (f->ncrowded)
+		buf_printf(ret, "; %zu segment%s dropped early for lack of memory", f->ncrowded,
+			   f->ncrowded == 1 ? "" : "s");
+	buf_printf(ret, "\ndumps:       %zu", f->ndumps);
+	if (f->nfailed)
+		buf_printf(ret, ", and %zu failed", f->nfailed);
+	if (f->last) {
+		buf_puts(ret, "; the last is ");
+		buf_put_printable(ret, f->last);
+	}
+	buf_puts(ret, "\n");
+}
+
 void status_text(const struct status *s, struct buf *ret)
 {
 	char bytes[32];
@@ -57,4 +78,6 @@ void status_text(const struct status *s, struct buf *ret)
 	buf_printf(ret, "\nleft out:    %s\n", s->left_out);
 	buf_printf(ret, "own CPU:     %.3f s\n", s->cpu_ns / 1e9);
 	buf_printf(ret, "written:     %s\nprocesses:   %zu\n", bytes, s->nprocesses);
+	if (s->flight.wanted_ns)
+		put_flight(&s->flight, ret);
 }

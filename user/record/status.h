@@ -12,6 +12,16 @@
 
 struct buf;
 
+/* Of a flight recorder. */
+struct status_flight {
+	uint64_t wanted_ns;          /* --flight; 0: the recorder is none */
+	uint64_t covered_ns;         /* that is in memory */
+	uint64_t bytes, limit;       /* of memory */
+	size_t ncrowded;             /* segments that went early because memory was short */
+	size_t ndumps, nfailed;
+	const char *last;            /* the group of the last dump; NULL: none; borrowed */
+};
+
 struct status {
 	pid_t pid;              /* of the recorder */
 	const char *experiment; /* absolute path; borrowed */
@@ -23,6 +33,7 @@ struct status {
 	const char *left_out;   /* what --budget leaves out now, or "nothing" */
 	unsigned shedding;      /* the same as a level, enum capture_shedding */
 	struct record_counts counts;
+	struct status_flight flight;
 	bool paused;
 };
 

@@ -80,6 +80,19 @@ static void put_info(struct buf *b, const struct status *s)
 	buf_puts(b, "\"} 1\n");
 }
 
+static void put_flight(struct buf *b, const struct status_flight *f)
+{
+	put_seconds(b, "flight_seconds", "gauge", "Time that is in memory.", f->covered_ns);
+	put_seconds(b, "flight_wanted_seconds", "gauge", "Time that --flight asks for.",
+		    f->wanted_ns);
+	put_number(b, "flight_bytes", "gauge", "Memory that it takes.", f->bytes);
+	put_number(b, "flight_limit_bytes", "gauge", "Memory that it may take.", f->limit);
+	put_number(b, "flight_crowded_total", "counter",
+		   "Segments that were dropped early for lack of memory.", f->ncrowded);
+	put_number(b, "dumps_total", "counter", "Dumps that were written.", f->ndumps);
+	put_number(b, "dumps_failed_total", "counter", "Dumps that failed.", f->nfailed);
+}
+
 void statusfile_format(const struct status *s, bool running, struct buf *b)
 {
 	put_info(b, s);
@@ -103,6 +116,8 @@ void statusfile_format(const struct status *s, bool running, struct buf *b)
 		   s->bytes);
 	put_number(b, "processes_total", "counter", "Programs that followed processes ran.",
 		   s->nprocesses);
+	if (s->flight.wanted_ns)
+		put_flight(b, &s->flight);
 }
 
 /* --- the file --- */

@@ -1,0 +1,201 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The flight recorder: what is in memory is written on demand, with exact sums, and bounded in
+# memory and on disk. A dump that fails leaves nothing, and the recording goes on.
+# Time limit: 400 s
+. "$(dirname "$0")/../lib/live.sh"
+
+place=/run/er_kernel
+W=4 # seconds of the window
+
+# start NAME ARGUMENTS…: start a flight recorder in the background and wait until it listens. Sets
+# $pid.
+start()
+{
+	local name=$1
+	shift
+	"$er_kernel" -o "$name" "$@" >"$name.out" 2>"$name.err" &
+	pid=$!
+	until [ -S $place/$pid ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	[ -S $place/$pid ] || { not_ok "listens ($*)" "$(cat "$name.err")"; exit 1; }
+}
+
+load= pid=
+on_exit=stop_all
+stop_all()
+{
+	[ -z "$load" ] || kill $load
+	[ -z "$pid" ] || kill $pid
+	cd / && ! mountpoint -q "$tmp/small" || umount "$tmp/small"
+} 2>/dev/null
+
+ctl() { local command=$1; shift; "$er_kernel" --ctl "$command" --pid $pid "$@" >ctl.out 2>ctl.err; }
+stop() { ctl stop; wait $pid; status=$?; pid=; }
+# in_status WORDS: the number behind these words in the status.
+in_status() { ctl status; sed -n "s/.*$1 *\([0-9.]*\).*/\1/p" ctl.out; }
+# await COMMAND…: until it succeeds, for two minutes at most.
+await() { local i; for i in $(seq 600); do "$@" && return; sleep 0.2; done; not_ok "$*" "$(cat ctl.out)"; }
+covers() { awk "BEGIN { exit !($(in_status 'the last') >= $1) }"; }
+refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
+segments() { ls -d "$1"/*.er | sort -t. -k3n; }
+begin_of() { event_time "$1" run; }
+end_of() { awk "BEGIN { printf \"%.9f\", $(event_time "$1" run) + $(event_time "$1" exit) }"; }
+# check_window DUMP SECONDS: it covers the window, and no more segments than that takes.
+check_window()
+{
+	local all n first second last
+	all=$(segments "$1") n=$(echo "$all" | wc -l)
+	first=$(begin_of "$(echo "$all" | head -n 1)")
+	second=$(begin_of "$(echo "$all" | sed -n 2p)")
+	last=$(end_of "$(echo "$all" | tail -n 1)")
+	check_that "$1: covers the window, and its second segment would not" \
+		"$n >= 2 && $last - $first >= $2 && $last - $second < $2 + 0.001" \
+		"$n segments from $first, $second to $last"
+	said=$("$er_print" -header "$1/$(basename "${1%.*}").erg" | sed -n '/^Flight/{s/.*the last \([0-9.]*\) s.*/\1/p;q}')
+	check_that "$1: says how long it is" "$said - ($last - $first) < 0.002 && $last - $first - $said < 0.1" \
+		"says $said, has $last - $first"
+}
+
+# --- a dump by command ---
+"$syn/contend" 1000 >/dev/null 2>&1 &
+load=$!
+"$syn/spin" alpha:1000 >/dev/null 2>&1 &
+spin=$!
+load="$load $spin"
+cp "$syn/spin" gone
+start f.1.er --flight ${W}s -p high -v
+await covers $W
+"$syn/cpuwatch" $spin/task/$spin >watched & # its CPU time over the clock
+watcher=$!
+sleep $((W + 2)) # the window is to begin after the watch
+./gone alpha:0.3 >gone.out && rm gone
+"$er_kernel" --ctl dump --pid f.1.er >ctl.out 2>ctl.err
+check_that "dump: by the name of -o" "$? == 0 && $(grep -cx 'f.1/f.erg' ctl.out) == 1" "$(cat ctl.out ctl.err)"
+all=$(segments f.1)
+check_window f.1 $W
+perl "$top/tests/lib/segments.pl" $all >sums 2>&1
+check_that "the parts of each thread add up, and go on where they ended" \
+	"$(awk '/^lines/ { print $2 }' sums) > 10 && $(awk '/^wrong/ { print $2 }' sums) == 0" "$(cat sums)"
+sleep 0.3
+kill $watcher
+first=$(begin_of "$(echo "$all" | head -n 1)") last=$(end_of "$(echo "$all" | tail -n 1)")
+read -r least most <<END
+$(ran_between watched $first $last)
+END
+got=$(for s in $all; do query "sum(run) from thread where tid == $spin" "$s"; done |
+	awk '{ n += $1 } END { printf "%.6f", n / 1e9 }')
+check_that "a thread that lived through it has the CPU time that the kernel counted" \
+	"$got >= $least - 0.02 && $got <= $most + 0.02 && $least > 0" "got $got of $least to $most"
+check "a segment opens in gprofng" opens_in_gprofng f.1/f.1.er
+for s in $all; do
+	check_that "$s was closed, and its header has the reason" \
+		"$("$er_print" -header "$s" | grep -c '^Flight recorder: dumped at .*, by command: ') == 1 &&
+		 $("$er_print" -header "$s" | grep -ci 'not closed') == 0" "$("$er_print" -header "$s")"
+done
+check_that "the log of the last segment has the reason" \
+	"$(grep -c 'kind="comment".*dumped: by command' $(echo "$all" | tail -n 1)/log.xml) == 1"
+check "er_print opens the group" "$er_print" -header -functions f.1/f.erg
+check "gprofng opens the group in its directory" sh -c 'cd f.1 && gprofng display text -functions f.erg |
+	grep -qE "^ *[0-9.]+ .*<Total>"'
+want=$(query 'sum(NTICK) from packets where ON_CPU' $all)
+got=$(seconds_of '<Total>' e.totalcpu f.1/f.erg)
+check_that "the group has all packets" "1e6 * $got - $want < 1000 && $want - 1e6 * $got < 1000" "got $got of $want"
+check_that "a program that ended and is gone has its names" "$("$er_print" -filters 'COMM=="gone"' \
+	-metrics i.totalcpu:name -functions f.1/f.erg | grep -cw alpha) == 1"
+copies=$(ls -i f.1/*.er/archives | awk '$2 ~ /^libc\.so\.6_/' | sort -u)
+check_that "segments share archives, as in memory" \
+	"$(echo "$copies" | wc -l) == $(echo "$copies" | awk '{ print $2 }' | sort -u | wc -l)" "$copies"
+
+# --- more dumps ---
+ctl dump
+check_that "a dump at once after it" "$? == 0 && $(grep -cx 'f.2/f.erg' ctl.out) == 1" "$(cat ctl.out ctl.err)"
+check_window f.2 $W
+ctl pause && ctl dump
+check_that "a dump during a pause" "$? == 0" "$(cat ctl.out ctl.err)"
+check_that "the pause goes on" "$(ctl status; grep -c '^state: *paused' ctl.out) == 1" "$(cat ctl.out)"
+check "a dump of a pause opens" "$er_print" -functions f.3/f.erg
+ctl resume
+ctl dump now
+refused $? && ok "dump takes no argument" || not_ok "dump now" "$(cat ctl.out ctl.err)"
+chmod 666 $place/$pid
+setpriv --reuid=65534 --regid=65534 --clear-groups "$er_kernel" --ctl dump --pid $place/$pid >ctl.out 2>ctl.err
+refused $? && ok "another user is refused" || not_ok "another user" "$(cat ctl.out ctl.err)"
+check_that "the status counts dumps" "$(in_status 'dumps:') == 3" "$(cat ctl.out)"
+stop
+check_that "its end is good, and writes nothing" "$status == 0 && $(ls -d f.* | grep -c er$) == 0 && $(ls -d f.[0-9] | wc -l) == 3" \
+	"status $status: $(ls; cat f.1.er.err)"
+
+# --- kill -9 leaves no memory ---
+start k.er --flight 60s -p high
+megabytes() { in_status 'wanted),' >/dev/null; sed -n 's/.*wanted), \([0-9.]*\) MB of.*/\1/p' ctl.out; }
+has_megabytes() { awk "BEGIN { exit !($(megabytes) + 0 >= $1) }"; }
+await has_megabytes 5
+used=$(megabytes)
+before=$(awk '/^Shmem:/ { print $2 }' /proc/meminfo)
+kill -9 $pid
+wait $pid 2>/dev/null
+pid=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	after=$(awk '/^Shmem:/ { print $2 }' /proc/meminfo)
+	awk "BEGIN { exit !($before - $after > 800 * $used) }" && break
+	sleep 0.5
+done
+check_that "kill -9 frees the memory" "$before - $after > 800 * $used" "$used MB; $before to $after KB"
+
+# --- a full disk ---
+mkdir small
+if mount -t tmpfs -o size=1m er-test small 2>/dev/null; then
+	start d.er -d small --flight ${W}s -p high
+	await covers $W
+	ctl dump
+	refused $? && grep -q 'No space left.*free some space' ctl.err && ok "a full disk: one sentence" ||
+		not_ok "a full disk" "$(cat ctl.out ctl.err)"
+	check_that "the recorder says it, too" "$(grep -c 'No space left' d.er.err) == 1" "$(cat d.er.err)"
+	check_that "nothing is left of the dump" "$(ls -A small | wc -l) == 0" "$(ls -A small)"
+	ctl status
+	check_that "the status has it, and the recording goes on" \
+		"$(grep -c '^dumps: *0, and 1 failed' ctl.out) == 1 && $(grep -c '^state: *recording' ctl.out) == 1" \
+		"$(cat ctl.out)"
+	mount -o remount,size=200m small
+	ctl dump
+	check_that "with room the next dump is good" "$? == 0 && $(ls -d small/d.1/*.er | wc -l) >= 2" \
+		"$(cat ctl.err; ls -A small)"
+	check_window small/d.1 $W
+	stop
+	check_that "a dump that failed is not a failure of the recording" "$status == 0" "$(cat d.er.err)"
+else
+	skip "a full disk" "mount is not permitted"
+fi
+
+# --- the bound of memory ---
+start b.er --flight 1000s,16M -p 0.1 --keep 1M
+dropped_early() { ctl status; grep -q 'dropped early' ctl.out; }
+await dropped_early
+check_that "the memory is bounded" "$(megabytes) <= 16.8" "$(cat ctl.out)"
+# What is renamed belongs to the user, as does a directory with the number of a dump.
+ctl dump && mv b.1 kept && mkdir b.5 && ctl dump && ctl dump
+check_that "what found no room is said" "$("$er_print" -header b.7/b.erg |
+	grep -c 'of 1000 s (earlier ones found no room in 16.8 MB: give --flight more)') >= 1" \
+	"$("$er_print" -header b.7/b.erg | grep '^Flight')"
+check_that "a recorder with too little memory goes on" "$(ctl status; grep -c '^state: *recording' ctl.out) == 1" \
+	"$(cat ctl.out b.er.err)"
+check_that "--keep: the oldest dump goes, what was moved stays" \
+	"$([ -d kept ] && [ -d b.5 ] && [ ! -e b.6 ] && [ -d b.7 ]; echo $?) == 0" "$(ls -d b.* kept; cat b.er.err)"
+stop
+
+# --- what has no memory, and wrong values ---
+start n.er
+ctl dump
+refused $? && grep -q -- '--flight 60s' ctl.err && ok "a recorder without memory refuses" ||
+	not_ok "dump without --flight" "$(cat ctl.out ctl.err)"
+stop
+setpriv --bounding-set -sys_admin --inh-caps -all "$er_kernel" --flight 60s -t 1 >out 2>err
+check_that "without the capability: one sentence" "$? == 1 && $(grep -c 'cap_sys_admin' err) == 1 && $(wc -l <err) == 1" \
+	"$(cat err)"
+for wrong in "--flight 0" "--flight 60" "--flight 5x" "--flight 60s," "--flight 60s,5" "--flight 60s,1M" "--flight -5s" \
+	"--flight 0.5s" "--flight 60s --roll 60s" "--flight 60s -g x.erg" "--flight 60s -o x"; do
+	"$er_kernel" -t 1 $wrong >out 2>err
+	status=$?
+	check_that "$wrong: one sentence" "$status == 2 && $(wc -l <err) == 1" "status $status: $(cat err)"
+done

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flight recorder (--flight): a rolling recording into a file system in memory. It has segments
+ * of a sixth of the window. Those that the window no longer needs are removed. A dump ends the
+ * present segment with a cut, as --roll does, and copies all segments of the window to disk. Sums
+ * over a dump are exact because the segments' are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/diag.h"
+#include "user/record/dumps.h"
+#include "user/record/memfs.h"
+#include "user/record/recording_session_impl.h"
+
+enum {
+	SPARE_PART = 4,   /* this part of the memory stays free, for what is written at once */
+	ARCHIVE_PART = 2, /* archives may fill the memory up to this part */
+};
+
+/* A complete segment in memory. */
+struct part {
+	char *name;
+	uint64_t begin_ns, end_ns;
+};
+
+struct flight {
+	const struct expname *place; /* of dumps */
+	int memory;                  /* the root of the file system */
+	struct dumps *dumps;
+	VEC(struct part) parts;      /* the oldest first */
+	uint64_t crowded_ns;         /* end of the last one that went for lack of memory; 0: none */
+	size_t ncrowded;             /* how many went so */
+	bool full;                   /* a write failed: the present segment is incomplete */
+	bool said_full;
+	size_t ndumps, nfailed;
+	char *last;                  /* path of the last dump's group; NULL: none */
+};
+
+/* --- the segments in memory --- */
+
+/* ctx: the session. Called before the oldest is removed. */
+static void forget_oldest(void *ctx, const char *path)
+{
+	struct recording_session *s = ctx;
+	struct flight *f = s->flight;
+
+	(void)path;
+	free(f->parts.data[0].name);
+	memmove(f->parts.data, f->parts.data + 1, --f->parts.len * sizeof(*f->parts.data));
+}
+
+int recording_session_flight_open(struct recording_session *s)
+{
+	__cleanup(freep) char *stem = NULL;
+	struct flight *f;
+	int memory;
+
+	if (!s->plan->flight_ns)
+		return 0;
+	memory = memfs_open(s->plan->flight_bytes);
+	if (memory < 0)
+		return diag_errno(s->d, -memory, "--flight: cannot make a file system in memory: run as "
+						 "root, or with the capability cap_sys_admin");
+	f = s->flight = xcalloc(1, sizeof(*f));
+	f->place = s->name;
+	f->memory = memory;
+	f->dumps = dumps_new(s->name, s->plan->keep_bytes);
+	stem = expname_stem(s->name);
+	s->rolled = (struct expname){ .dirfd = dup(memory), .name = xasprintf("%s.1.er", stem),
+				      .path = xasprintf("memory:%s.1.er", stem) };
+	s->name = &s->rolled;
+	return 0;
+}
+
+void recording_session_flight_begin(struct recording_session *s)
+{
+	s->retain = retain_new(s->plan->flight_bytes);
+	retain_on_drop(s->retain, forget_oldest, s);
+}
+
+void recording_session_flight_free(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+
+	if (!f)
+		return;
+	vec_for_each(p, &f->parts)
+		free(p->name);
+	vec_free(&f->parts);
+	dumps_free(f->dumps);
+	free(f->last);
+	close(f->memory);
+	free(f);
+	s->flight = NULL;
+}
+
+bool recording_session_flight_full(struct recording_session *s, int err)
+{
+	struct flight *f = s->flight;
+	char bytes[32];
+
+	if (!f || err != -ENOSPC)
+		return false;
+	f->full = true;
+	if (!f->said_full) {
+		live_clear(&s->live);
+		status_bytes(s->plan->flight_bytes, bytes, sizeof(bytes));
+		diag_warn(s->d, "--flight: %s of memory are full: what was recorded before is dropped, the "
+				"recording goes on: give more memory, such as --flight 60s,1G", bytes);
+	}
+	f->said_full = true;
+	return true;
+}
+
+/* Drop all complete segments: what follows does not join them. */
+static void drop_all(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+
+	if (f->parts.len)
+		f->crowded_ns = f->parts.data[f->parts.len - 1].end_ns;
+	f->ncrowded += f->parts.len;
+	retain_clear(s->retain, s->d);
+}
+
+void recording_session_flight_add(struct recording_session *s, uint64_t end_ns)
+{
+	struct part p = { .name = xstrdup(s->name->name), .begin_ns = s->start_ns,
+			  .end_ns = end_ns };
+
+	vec_push(&s->flight->parts, p);
+	if (s->flight->full)
+		drop_all(s);
+	s->flight->full = false;
+}
+
+bool recording_session_flight_restarts(struct recording_session *s)
+{
+	if (!s->flight || !s->flight->full)
+		return false;
+	drop_all(s);
+	return true;
+}
+
+static bool is_crowded(const struct recording_session *s)
+{
+	uint64_t limit = s->plan->flight_bytes;
+
+	return memfs_used(s->flight->memory) > limit - limit / SPARE_PART;
+}
+
+void recording_session_flight_trim(struct recording_session *s, uint64_t t)
+{
+	struct flight *f = s->flight;
+
+	while (f->parts.len > 1 && f->parts.data[1].begin_ns + s->plan->flight_ns <= t &&
+	       retain_drop_oldest(s->retain, s->d))
+		continue;
+	while (f->parts.len > 1 && is_crowded(s)) {
+		f->crowded_ns = f->parts.data[0].end_ns;
+		f->ncrowded++;
+		retain_drop_oldest(s->retain, s->d);
+	}
+}
+
+uint64_t recording_session_flight_room(const struct recording_session *s)
+{
+	uint64_t used = memfs_used(s->flight->memory), limit = s->plan->flight_bytes / ARCHIVE_PART;
+
+	return used < limit ? limit - used : 0;
+}
+
+/* --- a dump --- */
+
+/* When the segments in memory begin. */
+static uint64_t begin_of(const struct recording_session *s)
+{
+	const struct flight *f = s->flight;
+
+	return f->parts.len ? f->parts.data[0].begin_ns : s->start_ns;
+}
+
+/* "62.3 s (60 s wanted)", and why it is less. `t`: the end. */
+static void put_window(const struct recording_session *s, uint64_t t, struct buf *b)
+{
+	uint64_t wanted = s->plan->flight_ns;
+	char bytes[32];
+
+	buf_printf(b, "the last %.3f s", (t - begin_of(s)) / 1e9);
+	if (t - begin_of(s) >= wanted)
+		return;
+	buf_printf(b, " of %g s", wanted / 1e9);
+	if (s->flight->crowded_ns + wanted <= t)
+		return;
+	status_bytes(s->plan->flight_bytes, bytes, sizeof(bytes));
+	buf_printf(b, " (earlier ones found no room in %s: give --flight more)", bytes);
+}
+
+static void put_note(const struct recording_session *s, const char *reason, uint64_t t,
+		     struct buf *b)
+{
+	size_t n = s->flight->parts.len;
+	time_t now = time(NULL);
+	char clock[32];
+	struct tm tm;
+
+	strftime(clock, sizeof(clock), "%F %T", localtime_r(&now, &tm));
+	buf_printf(b, "Flight recorder: dumped at %s, %s: ", clock, reason);
+	put_window(s, t, b);
+	buf_printf(b, " in %zu experiment%s", n, n == 1 ? "" : "s");
+}
+
+/* End the present segment now. False after a message. */
+static bool cut_now(struct recording_session *s, const char *reason)
+{
+	bool paused = is_paused(&s->recorder_xml.pauses), ok;
+	struct expwriter *w;
+	char *text;
+
+	if (paused && recording_session_resume(s) < 0)
+		return false;
+	w = output_writer(recording_founder(s->recording));
+	text = xasprintf("dumped: %s", reason);
+	expwriter_message(w, "comment", EXP_MSG_OURS, now_ns(), text);
+	free(text);
+	ok = recording_session_next(s, now_ns());
+	if (paused && !s->over && recording_session_pause(s) < 0)
+		s->failed = s->over = true;
+	return ok && !s->failed;
+}
+
+static char *write_parts(struct recording_session *s, const char *note, struct diag *d)
+{
+	struct flight *f = s->flight;
+	const char **names = xcalloc(f->parts.len, sizeof(*names));
+	struct dump what = { .from = f->memory, .names = names, .n = f->parts.len, .note = note,
+			     .relief = recording_session_relieve, .ctx = s };
+	char *path;
+
+	for (size_t i = 0; i < f->parts.len; i++)
+		names[i] = f->parts.data[i].name;
+	path = dumps_write(f->dumps, &what, d);
+	free(names);
+	return path;
+}
+
+/* Report the outcome, to the log and to the caller. Returns 0 or -1. Takes over `path`. */
+static int conclude(struct recording_session *s, char *path, const char *note,
+		    const struct diag *step, struct buf *reply)
+{
+	struct flight *f = s->flight;
+	const char *why = step->nmsgs ? step->msgs[0].text : "no reason is known";
+
+	live_clear(&s->live);
+	if (!path) {
+		f->nfailed++;
+		buf_printf(reply, "the dump failed, the recording goes on: %s: free some space, or "
+				  "choose another place with -d", why);
+		diag_warn(s->d, "%s", reply->data);
+		return -1;
+	}
+	for (size_t i = 0; i < step->nmsgs; i++)
+		diag_warn(s->d, "%s", step->msgs[i].text);
+	f->ndumps++;
+	free(f->last);
+	f->last = path;
+	buf_puts(reply, path);
+	diag_note(s->d, "%s: %s", path, note);
+	return 0;
+}
+
+static int write_dump(struct recording_session *s, const char *reason, struct buf *reply)
+{
+	struct diag step = { 0 };
+	struct buf note = { 0 };
+	struct flight *f = s->flight;
+	uint64_t end;
+	int err;
+
+	if (!f->parts.len) {
+		f->nfailed++;
+		buf_puts(reply, "the dump failed, because the memory was full: give --flight more");
+		return -1;
+	}
+	end = f->parts.data[f->parts.len - 1].end_ns;
+	recording_session_flight_trim(s, end);
+	put_note(s, reason, end, &note);
+	err = conclude(s, write_parts(s, note.data, &step), note.data, &step, reply);
+	diag_free(&step);
+	buf_free(&note);
+	return err;
+}
+
+int recording_session_dump(struct recording_session *s, const char *reason, struct buf *reply)
+{
+	if (!s->flight) {
+		buf_puts(reply, "this recorder keeps nothing in memory: start one with --flight 60s");
+		return -1;
+	}
+	if (s->over || (s->capture && !s->capturing)) {
+		buf_puts(reply, s->over ? "the recording is ending" :
+					  "nothing is recorded yet: resume it first");
+		return -1;
+	}
+	if (!cut_now(s, reason)) {
+		s->flight->nfailed++;
+		buf_puts(reply, "the dump failed, because the present segment cannot be ended: the "
+				"recorder's own messages say why");
+		return -1;
+	}
+	return write_dump(s, reason, reply);
+}
+
+void recording_session_flight_status(const struct recording_session *s, uint64_t t,
+				     struct status *ret)
+{
+	const struct flight *f = s->flight;
+
+	if (!f)
+		return;
+	ret->flight = (struct status_flight){
+		.wanted_ns = s->plan->flight_ns,
+		.covered_ns = t - begin_of(s),
+		.bytes = memfs_used(f->memory),
+		.limit = s->plan->flight_bytes,
+		.ncrowded = f->ncrowded,
+		.ndumps = f->ndumps,
+		.nfailed = f->nfailed,
+		.last = f->last,
+	};
+}
+
+const struct expname *recording_session_place(const struct recording_session *s)
+{
+	return s->flight ? s->flight->place : s->name;
+}
