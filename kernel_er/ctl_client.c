@@ -18,6 +18,7 @@
 enum {
 	MAX_REPLY = 16 << 10,
 	PATIENCE_MS = 30000, /* a recorder that writes to a slow disk answers late */
+	DUMP_PATIENCE_MS = 600000, /* a dump may be large */
 	RETRY_MS = 50,
 };
 
@@ -37,16 +38,16 @@ static int reach(int dirfd, const char *name)
 }
 
 /*
- * Wait for the reply. Returns the reply without its first byte, which is stored in *ok. NULL: no
+ * Wait so long for the reply. Returns the reply without its first byte, which is stored in *ok. NULL: no
  * reply came.
  */
-static char *receive(int fd, bool *ok)
+static char *receive(int fd, int patience_ms, bool *ok)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	char text[MAX_REPLY + 1];
 	ssize_t n;
 
-	if (poll(&ready, 1, PATIENCE_MS) <= 0)
+	if (poll(&ready, 1, patience_ms) <= 0)
 		return NULL;
 	n = recv(fd, text, MAX_REPLY, MSG_DONTWAIT);
 	/*
@@ -66,7 +67,7 @@ static char *receive(int fd, bool *ok)
 static char *ask(int fd, const char *request, bool *ok)
 {
 	(void)!send(fd, request, strlen(request), MSG_NOSIGNAL);
-	return receive(fd, ok);
+	return receive(fd, strcmp(request, "dump") ? PATIENCE_MS : DUMP_PATIENCE_MS, ok);
 }
 
 /* Print line by line, because a newline inside a line would be escaped. */

@@ -197,6 +197,68 @@ static int opt_flight(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
+/* Parse "40%" or "40%/10s", a share of a time. */
+static bool pressure_limit(const char *s, struct pressure_limit *ret)
+{
+	struct pressure_limit l = { .window_ns = PRESSURE_MAX_NS };
+	char *end;
+
+	if (!option_number(s, &l.percent, &end) || *end != '%' || l.percent <= 0 || l.percent > 100)
+		return false;
+	if (*++end == '/' && (!option_duration(end + 1, &l.window_ns, &end) || end[-1] <= '9'))
+		return false;
+	if (*end || l.window_ns < PRESSURE_MIN_NS || l.window_ns > PRESSURE_MAX_NS)
+		return false;
+	*ret = l;
+	return true;
+}
+
+static int signal_option(const char *option, const char *arg, int *ret, struct diag *d)
+{
+	const char *why;
+
+	*ret = signal_number(arg);
+	why = signal_taken(*ret);
+	if (!*ret)
+		return diag_error(d, "%s '%s': no such signal: write a name or a number, such as USR1",
+				  option, arg);
+	if (why)
+		return diag_error(d, "%s '%s': this signal is taken: %s: use another one, such as USR1",
+				  option, arg, why);
+	return 0;
+}
+
+static int opt_dump_on(struct options *o, const char *arg, struct diag *d)
+{
+	const char *colon = strchr(arg, ':');
+
+	for (int i = 0; colon && i < PRESSURE_COUNT; i++) {
+		const char *name = pressure_name(i);
+
+		if (strlen(name) == (size_t)(colon - arg) && !strncmp(name, arg, colon - arg) &&
+		    pressure_limit(colon + 1, &o->plan.pressure[i]))
+			return 0;
+	}
+	if (colon)
+		return diag_error(d, "--dump-on '%s': not a limit of pressure: write cpu, memory or io, and "
+				     "a share of 0.5 to 10 s, such as cpu:40%%/10s", arg);
+	if (!strcmp(arg, "end")) {
+		o->plan.dump_at_end = true;
+		return 0;
+	}
+	return signal_option("--dump-on", arg, &o->plan.dump_signal, d);
+}
+
+static int opt_cooldown(struct options *o, const char *arg, struct diag *d)
+{
+	char *end;
+
+	if (!option_duration(arg, &o->plan.cooldown_ns, &end) || *end || end[-1] <= '9')
+		return diag_error(d, "--cooldown '%s': not a duration: write one such as 30s, 5m, or 0s "
+				     "for none", arg);
+	return 0;
+}
+
 static int size_option(const char *option, const char *arg, uint64_t *bytes, struct diag *d)
 {
 	if (!option_megabytes(arg, bytes))
@@ -222,21 +284,6 @@ static int opt_sample(struct options *o, const char *arg, struct diag *d)
 	if (!option_word(words, arg, &v) && (!option_whole(arg, INT_MAX, &v) || !v))
 		return diag_error(d, "-S '%s': not a period: write on, off, or whole seconds", arg);
 	o->plan.sample_s = v;
-	return 0;
-}
-
-static int signal_option(const char *option, const char *arg, int *ret, struct diag *d)
-{
-	const char *why;
-
-	*ret = signal_number(arg);
-	why = signal_taken(*ret);
-	if (!*ret)
-		return diag_error(d, "%s '%s': no such signal: write a name or a number, such as USR1",
-				  option, arg);
-	if (why)
-		return diag_error(d, "%s '%s': this signal is taken: %s: use another one, such as USR1",
-				  option, arg, why);
 	return 0;
 }
 
@@ -465,6 +512,10 @@ const struct option_row option_rows[] = {
 	{ 0, "keep", "size", "with --roll, --flight: all of them; the oldest goes", opt_keep },
 	{ 0, "flight", "duration[,size]", "keep the last 60s in memory; --ctl dump writes it",
 	  opt_flight },
+	{ 0, "dump-on", "what", "dump at a signal, cpu:40%, memory:9%/2s, io:5%, end",
+	  opt_dump_on },
+	{ 0, "cooldown", "duration", "from a dump to the next for pressure (as --flight)",
+	  opt_cooldown },
 	{ 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
 	  opt_archive_limit },
 	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },

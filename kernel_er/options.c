@@ -12,6 +12,7 @@
 enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
 #define SEC_NS 1000000000ULL
+#define COOLDOWN_DEFAULT UINT64_MAX /* until it is known that of --flight is taken */
 
 void options_usage(FILE *out)
 {
@@ -89,8 +90,14 @@ static int plan_flight(struct plan *p, struct diag *d)
 {
 	enum { PARTS = 6, ROOM_FOR = 4 };
 
+	if (!p->flight_ns && plan_dumps(p))
+		return diag_error(d, "--dump-on: there is nothing in memory to dump: add --flight 60s");
+	if (!p->flight_ns && p->cooldown_ns != COOLDOWN_DEFAULT)
+		return diag_error(d, "--cooldown: has no effect without --flight: leave it out");
 	if (!p->flight_ns)
 		return 0;
+	if (p->cooldown_ns == COOLDOWN_DEFAULT)
+		p->cooldown_ns = p->flight_ns;
 	if (plan_rolls(p))
 		return diag_error(d, "--flight and --roll: one keeps data in memory, the other on disk: "
 				     "leave one out");
@@ -123,6 +130,8 @@ static int check_whole(const struct options *o, struct diag *d)
 				     "of one");
 	if (p->sample_signal && p->sample_signal == p->pause_signal)
 		return diag_error(d, "-l and -y: use the same signal: choose two");
+	if (p->dump_signal && (p->dump_signal == p->sample_signal || p->dump_signal == p->pause_signal))
+		return diag_error(d, "--dump-on: uses the signal of -l or -y: choose another one");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
 	if (p->name && p->dir && *p->name == '/')
@@ -171,6 +180,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 			.archiving = ARCHIVE_NAMES,
 			.follow = FOLLOW_SHARED,
 			.max_subs = 4096,
+			.cooldown_ns = COOLDOWN_DEFAULT,
 			.argv = argv,
 		},
 	};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "user/record/load.h"
@@ -121,6 +122,28 @@ static void preview_times(const struct plan *plan, FILE *out)
 		fprintf(out, "quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
 }
 
+static void preview_flight(const struct plan *plan, const struct expname *name, FILE *out)
+{
+	__cleanup(freep) char *stem = expname_stem(name);
+
+	diag_say(out, "dumps:          %.*s%s.N, by er_kernel --ctl dump",
+		 (int)(strlen(name->path) - strlen(name->name)), name->path, stem);
+	fprintf(out, "in memory:      the last %g s, at most %llu MB\n", plan->flight_ns / 1e9,
+		(unsigned long long)plan->flight_bytes >> 20);
+	if (plan->dump_signal)
+		fprintf(out, "dump signal:    %s\n", strsignal(plan->dump_signal));
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		const struct pressure_limit *l = &plan->pressure[i];
+
+		if (l->percent > 0)
+			fprintf(out, "dump pressure:  %s above %g %% of %g s, then not for %g s\n",
+				pressure_name(i), l->percent, l->window_ns / 1e9,
+				plan->cooldown_ns / 1e9);
+	}
+	if (plan->dump_at_end)
+		fprintf(out, "dump at end:    yes\n");
+}
+
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out)
 {
 	static const char *const follow[] = {
@@ -129,7 +152,10 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 	};
 	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
 
-	diag_say(out, "experiment:     %s", name->path);
+	if (plan->flight_ns)
+		preview_flight(plan, name, out);
+	else
+		diag_say(out, "experiment:     %s", name->path);
 	if (name->group)
 		diag_say(out, "group:          %s", name->group);
 	preview_times(plan, out);

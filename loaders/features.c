@@ -27,6 +27,7 @@
 #include "loaders/cpus.h"
 #include "loaders/ktypes.h"
 #include "loaders/perf_event.h"
+#include "loaders/pressure.h"
 #include "loaders/privilege.h"
 #include "loaders/stack_method.h"
 
@@ -172,6 +173,17 @@ static int try_vma_lock(void)
 	if (!ktypes_running_id("lock_vma_under_rcu", BTF_KIND_FUNC))
 		return ENOENT;
 	return ktypes_running_id("rwbase_rt", BTF_KIND_STRUCT) ? ENOTSUP : 0;
+}
+
+static int try_pressure(void)
+{
+	const struct pressure_limit limit = { .percent = 50, .window_ns = PRESSURE_MAX_NS };
+	int fd = pressure_open(PRESSURE_CPU, &limit);
+
+	if (fd < 0)
+		return -fd;
+	close(fd);
+	return 0;
 }
 
 static int try_kprobes(void)
@@ -333,6 +345,9 @@ static const struct {
 	{ { "function entry programs", .cost = "no fast probes at kernel functions",
 	    .remedy = "needs CONFIG_FUNCTION_TRACER, and no kernel lockdown" },
 	  try_fentry },
+	{ { "pressure limits", .cost = "--dump-on cannot dump for cpu, memory or io",
+	    .remedy = pressure_remedy },
+	  try_pressure },
 };
 
 enum { NROWS = sizeof(rows) / sizeof(*rows) };

@@ -3,7 +3,7 @@
 #
 # The flight recorder: what is in memory is written on demand, with exact sums, and bounded in
 # memory and on disk. A dump that fails leaves nothing, and the recording goes on.
-# Time limit: 400 s
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
 place=/run/er_kernel
@@ -184,6 +184,71 @@ check_that "--keep: the oldest dump goes, what was moved stays" \
 	"$([ -d kept ] && [ -d b.5 ] && [ ! -e b.6 ] && [ -d b.7 ]; echo $?) == 0" "$(ls -d b.* kept; cat b.er.err)"
 stop
 
+# --- dumps by signals, and at the end ---
+"$er_kernel" -n -d small -o p.er --flight 60s --dump-on USR2 --dump-on io:5% >out 2>err
+check_that "-n says what would be dumped, where and when" "$? == 0 && $(grep -c '^dumps: *small/p\.N,' out) == 1 &&
+	$(grep -c '^dump signal: *User' out) == 1 && $(grep -c '^dump pressure: *io above 5 % of 10 s, then not for 60 s' out) == 1" \
+	"$(cat out err)"
+exists() { [ -e "$1" ]; }
+reason_of() { "$er_print" -header "$1" | sed -n '/^Flight/{s/.*dumped at [^,]*, \(.*\): the last.*/\1/p;q}'; }
+start s.er --flight ${W}s --dump-on USR2 --dump-on end
+await covers $W
+kill -USR2 $pid
+await exists s.1
+check_that "a dump by a signal" "\"$(reason_of s.1/s.erg)\" == \"by signal SIGUSR2\"" "$(cat s.er.err)"
+check_window s.1 $W
+stop
+check_that "a dump at the end" "$status == 0 && \"$(reason_of s.2/s.erg)\" == \"by the end of the recording\"" \
+	"$(cat s.er.err)"
+check_window s.2 $W
+check_that "its last segment has archives" "$(ls "$(segments s.2 | tail -n 1)/archives" | wc -l) > 0"
+
+# --- dumps by pressure ---
+# press WHAT: the recorder is to dump for this pressure, which the load $load makes.
+press()
+{
+	start $1.er --flight ${W}s --dump-on $1:1%/2s --cooldown 1000s
+	for i in $(seq 300); do
+		[ ! -e $1.1 ] || break
+		sleep 0.2
+	done
+	if [ ! -e $1.1 ] && awk '/^some/ { sub("avg10=", "", $2); exit $2 > 2 }' /proc/pressure/$1; then
+		skip "a dump by $1 pressure" "the load makes none here"
+	else
+		check_that "a dump by $1 pressure, with its figure" \
+			"$(reason_of $1.1/$1.erg | grep -cE "^by $1 pressure above 1 % of 2 s \([0-9.]+ % of the last 10 s\)$") == 1" \
+			"$(cat $1.er.err; cat /proc/pressure/$1)"
+	fi
+}
+
+ignored() { ctl status; grep -q 'none for [1-9][0-9]* in the cooldown' ctl.out; }
+
+if [ -r /proc/pressure/cpu ]; then
+	stop_load() { kill $load; wait $load; load=; } 2>/dev/null
+	stop_load
+	for i in $(seq $((2 * $(nproc) + 1))); do
+		"$syn/spin" alpha:1000 >/dev/null &
+		load="$load $!"
+	done
+	press cpu
+	await ignored
+	check_that "none in the cooldown" "$([ ! -e cpu.2 ]; echo $?) == 0" "$(ls -d cpu.*; cat cpu.er.err)"
+	check_that "a command dumps in the cooldown" "$(ctl dump; grep -cx cpu.2/cpu.erg ctl.out) == 1" "$(cat ctl.err)"
+	stop
+	start again.er --flight ${W}s --dump-on cpu:1%/2s --cooldown 0s
+	await exists again.2
+	ok "without a cooldown there is a second one"
+	stop
+	stop_load
+	sh -c 'while :; do dd if=/dev/zero of=io.data bs=64k count=64 oflag=direct,dsync; done' 2>/dev/null &
+	load=$!
+	press io
+	stop
+	stop_load
+else
+	skip "dumps by pressure" "this kernel has no PSI"
+fi
+
 # --- what has no memory, and wrong values ---
 start n.er
 ctl dump
@@ -194,6 +259,7 @@ setpriv --bounding-set -sys_admin --inh-caps -all "$er_kernel" --flight 60s -t 1
 check_that "without the capability: one sentence" "$? == 1 && $(grep -c 'cap_sys_admin' err) == 1 && $(wc -l <err) == 1" \
 	"$(cat err)"
 for wrong in "--flight 0" "--flight 60" "--flight 5x" "--flight 60s," "--flight 60s,5" "--flight 60s,1M" "--flight -5s" \
+	"--flight 60s --dump-on cpu:0%" "--flight 60s --dump-on disk:5%" "--dump-on USR2" "--flight 60s --cooldown x" \
 	"--flight 0.5s" "--flight 60s --roll 60s" "--flight 60s -g x.erg" "--flight 60s -o x"; do
 	"$er_kernel" -t 1 $wrong >out 2>err
 	status=$?

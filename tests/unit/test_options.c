@@ -166,6 +166,11 @@ static void test_refused(void **state)
 		"-x",	    "--idle=1",
 		"--flight 60", "--flight 0.5s", "--flight 60s,", "--flight 60s,1M", "--flight 60s,5",
 		"--flight x,60M", "--flight 60s --roll 5s", "--flight 60s -g a.erg", "--keep 2G",
+		"--dump-on USR2", "--cooldown 5s", "--flight 60s --dump-on cpu", "--flight 60s --dump-on KILL",
+		"--flight 60s --dump-on cpu:40", "--flight 60s --dump-on disk:40%", "--flight 60s --dump-on cpu:0%",
+		"--flight 60s --dump-on io:101%", "--flight 60s --dump-on io:40%/11s", "--flight 60s --dump-on io:40%/0.4s",
+		"--flight 60s --dump-on io:40%/5", "--flight 60s --dump-on io:40%x", "--flight 60s --cooldown 5",
+		"--flight 60s --dump-on USR1 -l USR1", "--flight 60s --dump-on USR1 -y USR1", "--flight 60s --dump-on",
 		"-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11",
 	};
 
@@ -186,6 +191,17 @@ static void test_flight(void **state)
 	assert_int_equal(parse("--flight 1.5m,1G --keep 1M"), 0);
 	assert_int_equal(options.plan.flight_ns, 90000000000ULL);
 	assert_int_equal(options.plan.flight_bytes, 1 << 30);
+	assert_int_equal(options.plan.cooldown_ns, 90000000000ULL);
+	assert_int_equal(parse("--flight 60s --dump-on cpu:40%/2s --dump-on io:0.5% --dump-on USR2 "
+			       "--dump-on end --cooldown 0s"), 0);
+	assert_true(options.plan.pressure[PRESSURE_CPU].percent == 40);
+	assert_int_equal(options.plan.pressure[PRESSURE_CPU].window_ns, 2000000000);
+	assert_true(options.plan.pressure[PRESSURE_IO].percent == 0.5);
+	assert_int_equal(options.plan.pressure[PRESSURE_IO].window_ns, 10000000000ULL);
+	assert_true(options.plan.pressure[PRESSURE_MEMORY].percent == 0);
+	assert_int_equal(options.plan.dump_signal, SIGUSR2);
+	assert_true(options.plan.dump_at_end);
+	assert_int_equal(options.plan.cooldown_ns, 0);
 	/* A segment takes a second at least. */
 	assert_int_equal(parse("--flight 2s,16M"), 0);
 	assert_int_equal(options.plan.roll_ns, 1000000000);

@@ -41,14 +41,14 @@ static void test_flight(void **state)
 	const struct status s = {
 		.experiment = "a.er", .left_out = "nothing",
 		.flight = { .wanted_ns = 60 * SEC, .covered_ns = 31 * SEC / 2, .bytes = 1500, .limit = 2500000,
-			    .ncrowded = 1, .ndumps = 2, .nfailed = 3, .last = "/tmp/a.2\n/a.erg" },
+			    .ncrowded = 1, .ndumps = 2, .nfailed = 3, .nignored = 4, .last = "/tmp/a.2\n/a.erg" },
 	};
 	struct buf b = { 0 };
 
 	status_text(&s, &b);
 	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.5 MB; "
 				       "1 segment dropped early for lack of memory\n"
-				       "dumps:       2, and 3 failed; the last is /tmp/a.2\\x0a/a.erg\n"));
+				       "dumps:       2, and 3 failed, and none for 4 in the cooldown; the last is /tmp/a.2\\x0a/a.erg\n"));
 	buf_free(&b);
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/base/vec.h"
 #include "loaders/capture.h"
+#include "loaders/pressure.h"
 #include "user/counters/counters.h"
 
 enum {
@@ -42,6 +43,10 @@ struct plan {
 	uint64_t keep_bytes;    /* --keep: all segments or dumps together; 0: unlimited */
 	uint64_t flight_ns;     /* --flight: what is kept in memory; 0: recorded to disk */
 	uint64_t flight_bytes;  /* --flight: the most memory for it */
+	struct pressure_limit pressure[PRESSURE_COUNT]; /* --dump-on: above them a dump is written */
+	uint64_t cooldown_ns;   /* --cooldown: between a dump and one for pressure */
+	int dump_signal;        /* --dump-on: writes a dump; 0: none */
+	bool dump_at_end;       /* --dump-on end */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */
@@ -67,6 +72,16 @@ struct plan {
 static inline bool plan_rolls(const struct plan *p)
 {
 	return p->roll_ns || p->roll_bytes;
+}
+
+/* True if the plan says when to dump, so that --flight is needed. */
+static inline bool plan_dumps(const struct plan *p)
+{
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		if (p->pressure[i].percent > 0)
+			return true;
+	}
+	return p->dump_signal || p->dump_at_end;
 }
 
 /* True if the plan needs a capture. */

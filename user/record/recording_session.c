@@ -20,7 +20,7 @@
 
 /* --- what ends it --- */
 
-/* True if a signal came that ends the recording. Those of -l and -y are noted for later. */
+/* True if a signal came that ends the recording. Those with other meanings are noted for later. */
 static bool signalled(struct recording_session *s)
 {
 	struct signalfd_siginfo si;
@@ -33,6 +33,8 @@ static bool signalled(struct recording_session *s)
 		s->samples_asked++;
 	else if (signal == s->plan->pause_signal)
 		s->toggles_asked++;
+	else if (signal == s->plan->dump_signal)
+		s->dump_asked = true;
 	else
 		s->signal = signal;
 	return s->signal;
@@ -257,6 +259,19 @@ static void do_what_is_due(struct recording_session *s)
 		recording_session_roll(s, t);
 }
 
+/* POLLERR: the kernel has removed the watch, for instance with its cgroup. */
+static void answer_pressure(struct recording_session *s)
+{
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		struct pollfd *p = &s->fds.data[s->pressure_at + i];
+
+		if (p->revents & POLLERR)
+			p->fd = -1;
+		else if (p->revents & POLLPRI)
+			recording_session_flight_pressed(s, i);
+	}
+}
+
 static void run(struct recording_session *s)
 {
 	while (!s->over) {
@@ -268,6 +283,7 @@ static void run(struct recording_session *s)
 		if (s->ctl_at && s->fds.data[s->ctl_at].revents)
 			recording_session_serve(s);
 		recording_session_obey(s);
+		answer_pressure(s);
 		do_what_is_due(s);
 	}
 }
@@ -326,6 +342,7 @@ static void let_signals_stop(struct recording_session *s, bool on)
 	/* These have no meaning any more; they stay blocked. */
 	sigdelset(&ending, s->plan->sample_signal);
 	sigdelset(&ending, s->plan->pause_signal);
+	sigdelset(&ending, s->plan->dump_signal);
 	for (int sig = 1; on && sig < NSIG; sig++) {
 		if (sigismember(&ending, sig) == 1)
 			sigaction(sig, &act, NULL);
@@ -383,7 +400,8 @@ static void archive(struct recording_session *s, uint64_t recorded)
 
 static void end(struct recording_session *s)
 {
-	bool archives = s->plan->archiving != ARCHIVE_NOTHING && !s->flight;
+	bool archives = s->plan->archiving != ARCHIVE_NOTHING &&
+			(!s->flight || s->plan->dump_at_end);
 	struct status state = { 0 };
 	size_t nprocesses;
 	int err;
@@ -419,6 +437,7 @@ static void end(struct recording_session *s)
 		say_unwritten(s, err, "its end is missing");
 	if (s->retain && !s->flight)
 		recording_session_retain_last(s);
+	recording_session_flight_end(s);
 	say_what_next(s, &state, nprocesses);
 }
 

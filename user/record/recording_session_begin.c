@@ -55,6 +55,8 @@ int recording_session_take_signals(struct recording_session *s)
 		sigaddset(&s->signals, s->plan->sample_signal);
 	if (s->plan->pause_signal)
 		sigaddset(&s->signals, s->plan->pause_signal);
+	if (s->plan->dump_signal)
+		sigaddset(&s->signals, s->plan->dump_signal);
 	sigprocmask(SIG_BLOCK, &s->signals, &s->old_mask);
 	s->sigfd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->sigfd < 0 ? diag_errno(s->d, errno, "cannot take over the signals that end a recording") : 0;
@@ -232,6 +234,11 @@ static void watch_all(struct recording_session *s)
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
 	s->ctl_at = s->fds.len;
 	watch(s, s->ctl ? ctl_server_fd(s->ctl) : -1);
+	s->pressure_at = s->fds.len;
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		watch(s, recording_session_flight_fd(s, i));
+		s->fds.data[s->fds.len - 1].events = POLLPRI;
+	}
 }
 
 /*
@@ -282,7 +289,8 @@ int recording_session_begin(struct recording_session *s)
 	raise_priority();
 	start_worker(s); /* inherits the priority: stacks wait for its tables */
 	host_init(&s->host, s->plan->argv, s->plan->sample_s);
-	if (recording_session_flight_open(s) < 0 || open_capture(s) < 0 || open_recording(s) < 0)
+	if (recording_session_flight_open(s) < 0 || recording_session_flight_watch(s) < 0 ||
+	    open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
 	if (s->capture)

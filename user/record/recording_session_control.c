@@ -216,6 +216,8 @@ void recording_session_obey(struct recording_session *s)
 {
 	for (; s->samples_asked; s->samples_asked--)
 		recording_session_sample(s, "signal");
+	if (s->dump_asked)
+		recording_session_flight_signalled(s);
 	for (; s->toggles_asked && !s->over; s->toggles_asked--) {
 		int err = is_paused(&s->recorder_xml.pauses) ? recording_session_resume(s) :
 							       recording_session_pause(s);

@@ -39,6 +39,9 @@ struct flight {
 	bool said_full;
 	size_t ndumps, nfailed;
 	char *last;                  /* path of the last dump's group; NULL: none */
+	int pressure[PRESSURE_COUNT]; /* descriptors; -1: no limit */
+	uint64_t quiet_until_ns;     /* no dump for pressure before */
+	size_t nignored;             /* times that pressure came before that, or in a pause */
 };
 
 /* --- the segments in memory --- */
@@ -68,6 +71,8 @@ int recording_session_flight_open(struct recording_session *s)
 						 "root, or with the capability cap_sys_admin");
 	f = s->flight = xcalloc(1, sizeof(*f));
 	f->place = s->name;
+	for (int i = 0; i < PRESSURE_COUNT; i++)
+		f->pressure[i] = -1;
 	f->memory = memory;
 	f->dumps = dumps_new(s->name, s->plan->keep_bytes);
 	stem = expname_stem(s->name);
@@ -89,6 +94,8 @@ void recording_session_flight_free(struct recording_session *s)
 
 	if (!f)
 		return;
+	for (int i = 0; i < PRESSURE_COUNT; i++)
+		closep(&f->pressure[i]);
 	vec_for_each(p, &f->parts)
 		free(p->name);
 	vec_free(&f->parts);
@@ -316,6 +323,77 @@ int recording_session_dump(struct recording_session *s, const char *reason, stru
 	return write_dump(s, reason, reply);
 }
 
+/* --- dumps without a command --- */
+
+int recording_session_flight_watch(struct recording_session *s)
+{
+	for (int i = 0; s->flight && i < PRESSURE_COUNT; i++) {
+		const struct pressure_limit *limit = &s->plan->pressure[i];
+		int fd = limit->percent > 0 ? pressure_open(i, limit) : -1;
+
+		if (limit->percent > 0 && fd < 0)
+			return diag_errno(s->d, -fd, "--dump-on %s: the kernel cannot watch this pressure: %s",
+					  pressure_name(i), pressure_remedy_of(-fd));
+		s->flight->pressure[i] = fd;
+	}
+	return 0;
+}
+
+int recording_session_flight_fd(const struct recording_session *s, enum pressure what)
+{
+	return s->flight ? s->flight->pressure[what] : -1;
+}
+
+/* For dumps that nobody waits for. The outcome is in messages and in the status. */
+static void dump_by_itself(struct recording_session *s, const char *reason)
+{
+	struct buf reply = { 0 };
+
+	recording_session_dump(s, reason, &reply);
+	buf_free(&reply);
+}
+
+void recording_session_flight_pressed(struct recording_session *s, enum pressure what)
+{
+	const struct pressure_limit *limit = &s->plan->pressure[what];
+	struct flight *f = s->flight;
+	char *reason;
+
+	if (s->over || is_paused(&s->recorder_xml.pauses) || now_ns() < f->quiet_until_ns) {
+		f->nignored++;
+		return;
+	}
+	reason = xasprintf("by %s pressure above %g %% of %g s (%.2f %% of the last 10 s)",
+			   pressure_name(what), limit->percent, limit->window_ns / 1e9,
+			   pressure_now(what));
+	dump_by_itself(s, reason);
+	f->quiet_until_ns = now_ns() + s->plan->cooldown_ns;
+	free(reason);
+}
+
+void recording_session_flight_signalled(struct recording_session *s)
+{
+	const char *name = sigabbrev_np(s->plan->dump_signal);
+	char *reason = name ? xasprintf("by signal SIG%s", name) :
+			      xasprintf("by signal %d", s->plan->dump_signal);
+
+	s->dump_asked = false;
+	dump_by_itself(s, reason);
+	free(reason);
+}
+
+void recording_session_flight_end(struct recording_session *s)
+{
+	struct buf reply = { 0 };
+
+	if (!s->flight || !s->plan->dump_at_end || s->failed)
+		return;
+	recording_session_flight_add(s, s->stop_ns);
+	if (write_dump(s, "by the end of the recording", &reply) < 0)
+		s->failed = true;
+	buf_free(&reply);
+}
+
 void recording_session_flight_status(const struct recording_session *s, uint64_t t,
 				     struct status *ret)
 {
@@ -331,6 +409,7 @@ void recording_session_flight_status(const struct recording_session *s, uint64_t
 		.ncrowded = f->ncrowded,
 		.ndumps = f->ndumps,
 		.nfailed = f->nfailed,
+		.nignored = f->nignored,
 		.last = f->last,
 	};
 }

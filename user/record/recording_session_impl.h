@@ -71,6 +71,7 @@ struct recording_session {
 	struct schedule due;
 	struct ctl_server *ctl;       /* NULL: there is no control socket */
 	size_t ctl_at;                /* its index in fds */
+	size_t pressure_at;           /* the index of the first of PRESSURE_COUNT */
 	char *path;                   /* of the experiment, absolute */
 	struct statusfile *statusfile; /* NULL: none is wanted */
 	struct control control;
@@ -81,6 +82,7 @@ struct recording_session {
 	int sigfd;
 	int signal;                 /* the last ending signal that came; 0: none */
 	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
+	bool dump_asked;            /* the same (--dump-on) */
 	bool capturing, over, interrupted, failed;
 	VEC(struct pollfd) fds;
 };
@@ -174,6 +176,18 @@ uint64_t recording_session_flight_room(const struct recording_session *s);
  * path of the dump's group, or -1 and appends a sentence. The recording goes on in either case.
  */
 int recording_session_dump(struct recording_session *s, const char *reason, struct buf *reply);
+/*
+ * Ask the kernel to watch the pressure that --dump-on names. 0, or -1 after a message. Then
+ * recording_session_flight_fd has the descriptor of each, which polls POLLPRI, or -1.
+ */
+int recording_session_flight_watch(struct recording_session *s);
+int recording_session_flight_fd(const struct recording_session *s, enum pressure what);
+/* A limit was exceeded: write a dump, unless the last one was a moment ago. */
+void recording_session_flight_pressed(struct recording_session *s, enum pressure what);
+/* The signal of --dump-on has come. */
+void recording_session_flight_signalled(struct recording_session *s);
+/* The last segment is complete: write a dump if --dump-on end asks for it. */
+void recording_session_flight_end(struct recording_session *s);
 void recording_session_flight_status(const struct recording_session *s, uint64_t t,
 				     struct status *ret);
 /* Where the user finds what is recorded: the present experiment, or the dumps. */

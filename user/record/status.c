@@ -55,6 +55,8 @@ static void put_flight(const struct status_flight *f, struct buf *ret)
 	buf_printf(ret, "\ndumps:       %zu", f->ndumps);
 	if (f->nfailed)
 		buf_printf(ret, ", and %zu failed", f->nfailed);
+	if (f->nignored)
+		buf_printf(ret, ", and none for %zu in the cooldown", f->nignored);
 	if (f->last) {
 		buf_puts(ret, "; the last is ");
 		buf_put_printable(ret, f->last);

@@ -19,6 +19,7 @@ struct status_flight {
 	uint64_t bytes, limit;       /* of memory */
 	size_t ncrowded;             /* segments that went early because memory was short */
 	size_t ndumps, nfailed;
+	size_t nignored;             /* times that pressure came too soon after a dump */
 	const char *last;            /* the group of the last dump; NULL: none; borrowed */
 };
 
