@@ -42,8 +42,10 @@ end=$(($(date +%s) + 4))
 "$syn/many" 8000 50 0.5
 while [ "$(date +%s)" -lt $end ]; do "$syn/many" 1000 50 0.5; done
 END
+stolen=$(steal)
 "$er_kernel" -o s.1.er -q 0 --roll 1s -g s.erg -- sh storm >out 2>err
 check_that "a rolling recording ends with status 0" "$? == 0 && $(truth out processes) >= 8000" "$(cat err)"
+stolen=$(awk "BEGIN { print $(steal) - $stolen }")
 all=$(segments s)
 n=$(echo "$all" | wc -l)
 last=$(echo "$all" | tail -n 1)
@@ -81,8 +83,9 @@ done
 want=$(awk '/^run/ { printf "%.6f", $2 / 1e9 }' sums)
 for together in "$all" s.erg; do
 	got=$(seconds_of '<Total>' e.totalcpu $together)
+	# A sample may have time that the hypervisor has just taken; the exact times have none of it.
 	check_that "all segments together have all time on CPUs ($(echo $together | cut -c 1-5))" \
-		"$got > 0.999 * $want && $got < 1.001 * $want" "got $got of $want"
+		"$got > 0.999 * $want && $got < 1.001 * $want + $stolen" "got $got of $want, stolen $stolen"
 done
 first=$(echo "$all" | head -n 1)
 check "er_cp copies a segment" "$O/bin/er_cp" "$first" copy.er
@@ -120,7 +123,22 @@ end_when()
 	return $ended
 }
 
-newest() { ls q | sed -n 's/^q\.\([0-9]*\)\.er$/\1/p' | sort -n | tail -n 1; }
+# replace_closed: put a link in the place of the newest segment but one. False: there is none, or the
+# quota removes it just now. Sets $closed, its number.
+replace_closed()
+{
+	newest=0 closed=0
+	for s in q/q.*.er; do
+		[ -d "$s" ] || continue
+		n=${s#q/q.} n=${n%.er}
+		if [ "$n" -gt $newest ]; then closed=$newest newest=$n
+		elif [ "$n" -gt $closed ]; then closed=$n; fi
+	done
+	[ $closed -gt 0 ] || return 1
+	mv q/q.$closed.er aside 2>/dev/null && [ -e aside/log.xml ] && ln -s ../victim.er q/q.$closed.er && return
+	rm -rf aside
+	false
+}
 "$syn/spin" -t 2 alpha:200 >/dev/null & # 400 KB a second, with a CPU
 load=$!
 stop_load() { kill $load $pid 2>/dev/null; }
@@ -137,10 +155,7 @@ rm -rf q
 # Another user may put a link in the place of a segment.
 mkdir victim.er && echo mine >victim.er/log.xml
 quota
-until [ -n "$(newest)" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-closed=$(newest) # by the time the next one is there. Until the one after it nothing is removed.
-until [ "$(newest)" -gt "$closed" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
-mv q/q.$closed.er aside && ln -s ../victim.er q/q.$closed.er
+until replace_closed || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 end_when [ ! -e q/q.$((closed + 1)).er ]
 check_that "--keep: a segment that was replaced by something else is left alone" \
 	"$([ -L q/q.$closed.er ] && [ -e victim.er/log.xml ] && [ -e aside/log.xml ]; echo $?) == 0 &&
