@@ -35,7 +35,8 @@ const expressions = [
 	'CGROUP == "/app.*" || STATE == USER', 'FNAME("futex_wait") SOME IN STACK', 'FNAME("ser[vw]e") SOME IN STACK && STATE == SLEEP',
 	'LEAF IN FNAME("crunch|parse")', 'LNAME(".*Kernel.*") SOME IN STACK', '!(FNAME("main") SOME IN STACK) && STATE == USER || TID == 20',
 	'SYSCALL == futex', 'SYSCALL IN (read, poll)', 'TSTAMP >= 500ms', 'TSTAMP < 450ms && PID == 12', 'TRUE && STATE != SLEEP',
-	'TSTAMP < 600ms && STATE == USER || REASON == TIMER', '((((STATE == USER))))',
+	'TSTAMP < 600ms && STATE == USER || REASON == TIMER', '!FALSE && PID == 12', '(TRUE || FALSE) && STATE == USER',
+	'((((STATE == USER))))',
 ]
 
 async function typed(t) {
@@ -71,6 +72,7 @@ const wrong = [
 	['COMM == app', 'quotes'], ['FNAME("a[[:digit:]]") SOME IN STACK', 'without classes'], ['FNAME("a(") SOME IN STACK', 'regular expression'],
 	['FNAME("a") IN STACK', 'SOME IN STACK'], ['(STATE == USER', '\\) is missing'], ['STATE == USER)', 'should end'], ['STATE == USER PID', 'should end'],
 	['COMM == "a', 'closing quote'], ['SYSCALL == mmap', 'there are futex'], ['SYSCALL != futex', 'waits only'], ['TID == 1.5', 'unit'],
+	['!STATE == SLEEP', 'parentheses'], ['FNAME("a+?") SOME IN STACK', 'repeated'], ['PID constructor 3', 'cannot evaluate'],
 	['#', 'no meaning'], ['!'.repeat(200) + 'TRUE', 'deeply'], ['ABSENT == 1', 'cannot evaluate ABSENT'], ['STATE', 'comparison is missing'],
 ]
 

@@ -18,7 +18,7 @@ class ExpressionError extends Error {
 
 // `by` is what the mask is indexed by: "thread", "cls", "path".
 const table = (by, mask) => ({ by, mask, test: e => mask[e[by]] })
-const constant = value => ({ by: 'none', mask: [value], test: () => value })
+const constant = value => ({ test: () => value })
 const opposite = v => v === UNKNOWN ? UNKNOWN : 1 - v
 const both = (a, b) => a === NO || b === NO ? NO : a === YES && b === YES ? YES : UNKNOWN
 const either = (a, b) => opposite(both(opposite(a), opposite(b)))
@@ -126,9 +126,16 @@ class Parser {
 	unary() {
 		if (++this.depth > DEPTH_MOST)
 			refuse(this.token, 'too deeply nested')
-		const c = this.accept('!') ? negate(this.unary()) : this.accept('(') ? this.inParens() : this.condition()
+		const c = this.accept('!') ? this.negation() : this.accept('(') ? this.inParens() : this.condition()
 		this.depth--
 		return c
+	}
+
+	// In er_print ! takes one operand: "!PID == 1" compares !PID.
+	negation() {
+		if (!['(', '!', 'TRUE', 'FALSE'].includes(this.token.text.toUpperCase()))
+			refuse(this.token, 'write parentheses after !')
+		return negate(this.unary())
 	}
 
 	inParens() {
@@ -188,7 +195,7 @@ class Parser {
 		if (op.text.toUpperCase() === 'IN') {
 			const set = new Set(this.values(names))
 			test = v => set.has(v)
-		} else if (op.text in compare) {
+		} else if (Object.prototype.hasOwnProperty.call(compare, op.text)) {
 			const value = this.value(names)
 			test = v => compare[op.text](v, value)
 		} else {

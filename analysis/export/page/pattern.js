@@ -15,8 +15,8 @@ export function posixPattern(text) {
 	let out = ''
 	for (let i = 0; i < text.length;) {
 		const c = text[i], rest = text.slice(i)
-		if (/^\[[^\]]*\[[:.=]/.test(rest) || /^\\\w/.test(rest) || rest.startsWith('(?') || rest === '\\')
-			return { error: `the page cannot match ${rest.slice(0, 4)}: write it without classes and escaped letters` }
+		if (/^\[[^\]]*\[[:.=]/.test(rest) || /^\\[\w<>`']/.test(rest) || /^[*+?}]\?/.test(rest) || rest.startsWith('{,') || rest.startsWith('(?') || rest === '\\')
+			return { error: `the page cannot match ${rest.slice(0, 4)}: write it without classes, escaped letters and repeated operators` }
 		if (c === '[') {
 			const bracket = bracketText(rest)
 			if (!bracket)

@@ -6,7 +6,7 @@ import { nodeTimes } from './tree.js'
 import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
 import { percent, seconds } from './format.js'
 
-const MOST = 200000 // rows that "unfold all" makes
+const MOST = 200000 // calls that "unfold all" opens
 
 // The row of a node; times are inclusive, by metric.
 function nodeRow(v, node, depth) {
@@ -47,7 +47,7 @@ function unfoldHottest(v) {
 function unfoldAll(v) {
 	const { tree } = v.page.data
 	for (let i = 0; i < tree.n && v.open.size < MOST; i++) {
-		if (v.us[i] && tree.first[i] < tree.first[i + 1])
+		if ((v.us[i] || v.extra.some(x => x.us[i])) && tree.first[i] < tree.first[i + 1])
 			v.open.add(i)
 	}
 }
@@ -64,7 +64,7 @@ export const calltreeView = {
 			{ title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, v.whole) },
 			...extraColumns(page, { attr: '' }),
 			{ id: 2, title: 'Function', left: true, text: r => r.node ? data.funcs[funcOf(r)] : '<Total>' }]
-		const draw = () => v.table.show(unfoldedRows(v), { keepOrder: true })
+		const draw = sort => v.table.show(unfoldedRows(v), { sort, keepOrder: true })
 		v.table = makeTable('Call tree', columns(), {
 			pick: r => page.store.set({ selected: r.node ? funcOf(r) : null }),
 			open: r => r.node && page.store.set({ func: funcOf(r) }),
@@ -85,8 +85,7 @@ export const calltreeView = {
 				if (!v.open.size)
 					unfoldHottest(v)
 				v.table.setColumns(columns())
-				v.table.show(v.table.rows, { sort: state.sort.calltree, keepOrder: true })
-				draw()
+				draw(state.sort.calltree)
 			},
 		}
 	},
