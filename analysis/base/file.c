@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
@@ -146,4 +147,17 @@ void file_release(const struct file *f, size_t from, size_t to)
 	to = (to < f->size ? to : f->size) & ~(page - 1);
 	if (first < to)
 		madvise((char *)f->data + first, to - first, MADV_DONTNEED);
+}
+
+bool file_path_fits(int fd, bool (*wanted)(const char *path))
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	if (!wanted)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return wanted(path);
 }

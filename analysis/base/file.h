@@ -9,6 +9,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,6 +43,11 @@ void file_close(struct file *f);
  * even opened, because opening a device may have effects.
  */
 int file_open_regular(const char *path);
+/*
+ * Whether the path of an open file, to which all links were resolved, is one of those that the
+ * caller wants. wanted NULL: all are.
+ */
+bool file_path_fits(int fd, bool (*wanted)(const char *path));
 /*
  * The same for the file that `place` refers to (opened with O_PATH; the caller closes it).
  * Returns a descriptor, or -errno.

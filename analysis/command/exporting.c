@@ -212,7 +212,7 @@ static int write_export(struct shell *sh, const struct exporting *ex, const stru
 static int finish(struct shell *sh, void *ctx)
 {
 	const struct exporting *ex = ctx;
-	struct export x = { .view = &sh->view, .root = ex->root_kind, 
+	struct export x = { .view = &sh->view, .root = ex->root_kind,
 			    .redact = ex->redact, .no_source = ex->no_source,
 			    .diag = &sh->diag };
 

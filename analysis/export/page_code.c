@@ -21,12 +21,16 @@
 /* The page has the code of so many functions, the first of er_print's list, as far as it fits. */
 enum { FUNCS_MAX = 40, BYTES_MAX = 8 << 20 };
 
+/* Bytes of code; the disassembly of more is larger than all that fits. */
+enum { CODE_MAX = 256 << 10 };
+
 /*
  * Debug data name the source file, and anybody can write debug data. A page is made to be handed
- * on, so only files whose names say that they are source are read into it.
+ * on, so only files whose names say that they are source are read into it: the name in the debug
+ * data, and that of the file to which links lead from there.
  */
 static const char *const suffixes[] = {
-	".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".C", ".H", ".c++", ".inc", ".inl",
+	".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".C", ".H", ".c++", ".inl",
 	".s", ".S", ".asm", ".rs", ".go", ".d", ".ada", ".adb", ".ads", ".f", ".F", ".f90", ".F90",
 	".pas", ".zig", ".swift", ".nim", ".ml", ".hs", ".cu", ".m", ".mm", ".java", ".kt", ".y", ".l",
 };
@@ -45,13 +49,19 @@ static bool is_source(const char *file)
 typedef int make_fn(struct view_state *v, const struct func *f, const char *file, struct table *t,
 		    struct diag *d);
 
+/* A report has the functions of one compile unit. */
+struct source_shown {
+	const char *file;
+	const struct func *func; /* for which it was made */
+	int report;
+};
+
 struct coding {
 	const struct export *x;
 	const struct page_tree *tree;
 	struct buf reports, funcs; /* elements of two arrays */
 	size_t nreports, nfuncs;
-	VEC(const char *) files;   /* files shown, and the report of each */
-	VEC(int) file_reports;
+	VEC(struct source_shown) sources;
 };
 
 /* Append a report. Returns its index; -1: it cannot be made, or there is no room. */
@@ -77,16 +87,18 @@ static int put_code_report(struct coding *c, make_fn *make, const char *command,
 	return ret;
 }
 
-/* The report of the function's source file, which other functions may share. */
+/* The report of the function's source file, which functions of its compile unit share. */
 static int source_report(struct coding *c, const struct func *f, const char *file)
 {
-	for (size_t i = 0; i < c->files.len; i++) {
-		if (c->files.data[i] == file)
-			return c->file_reports.data[i];
+	struct source_shown new = { .file = file, .func = f };
+
+	vec_for_each(s, &c->sources) {
+		if (s->file == file && func_same_unit(c->x->view->session, s->func, f))
+			return s->report;
 	}
-	vec_push(&c->files, file);
-	vec_push(&c->file_reports, put_code_report(c, view_source, "source", f));
-	return c->file_reports.data[c->file_reports.len - 1];
+	new.report = put_code_report(c, view_source, "source", f);
+	vec_push(&c->sources, new);
+	return new.report;
 }
 
 static int disasm_report(struct coding *c, const struct func *f, bool with_source)
@@ -111,7 +123,7 @@ static void put_func(struct coding *c, const struct func *f)
 
 	if (is_source(file))
 		source = source_report(c, f, file);
-	if (func_machine(s, f))
+	if (f->size <= CODE_MAX && func_machine(s, f))
 		disasm = disasm_report(c, f, is_source(file));
 	if (!index || (source < 0 && disasm < 0))
 		return;
@@ -125,6 +137,7 @@ static void put_hottest(struct coding *c)
 	ranked_vec funcs = { 0 };
 
 	functions_ranked(v, &funcs);
+	v->annotation.may_show = is_source;
 	/* The first one is <Total>. */
 	for (size_t i = 1; i < funcs.len && i <= FUNCS_MAX && !interrupt_pending(); i++) {
 		const struct func *f = v->session->funcs.data[funcs.data[i].func->id];
@@ -132,6 +145,7 @@ static void put_hottest(struct coding *c)
 		if (!(f->flags & FUNC_PSEUDO))
 			put_func(c, f);
 	}
+	v->annotation.may_show = NULL;
 	vec_free(&funcs);
 }
 
@@ -153,7 +167,6 @@ bool put_code(const struct export *x, const struct page_tree *tree, struct outfi
 	pack_free(&p);
 	buf_free(&c.reports);
 	buf_free(&c.funcs);
-	vec_free(&c.files);
-	vec_free(&c.file_reports);
+	vec_free(&c.sources);
 	return ok;
 }

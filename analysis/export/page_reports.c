@@ -27,11 +27,11 @@ static int make_header(struct view_state *v, struct table *t, struct diag *d)
 
 static const struct {
 	const char *command; /* of er_print; also the report's name */
-	bool tells;          /* names paths or hosts: --redact leaves it out */
+	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
 	int (*make)(struct view_state *v, struct table *t, struct diag *d);
 } reports[] = {
 	{ "lines", true, make_lines },
-	{ "locks", false, make_locks },
+	{ "locks", true, make_locks },
 	{ "experiment_list", true, view_experiment_list },
 	{ "header", true, make_header },
 	{ "unwinding", false, view_unwinding },

@@ -26,14 +26,14 @@ static void put_column(struct buf *b, const struct column *c)
 	buf_puts(b, "]}");
 }
 
-/* Times are nanoseconds. */
+/* Times are nanoseconds. An estimate is an array of one number. */
 static void put_cell(struct buf *b, const struct cell *c)
 {
 	switch (c->kind) {
 	case CELL_TIME:
 	case CELL_MSEC:
 	case CELL_COUNT:
-		buf_printf(b, "%" PRId64, c->i);
+		buf_printf(b, c->estimate ? "[%" PRId64 "]" : "%" PRId64, c->i);
 		break;
 	case CELL_PERCENT:
 	case CELL_RATIO:

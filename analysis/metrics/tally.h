@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The values of each function by metric, for the packets that pass a filter. Load
- * objects are shown or hidden as set when the tally is made. Values are arrays of
- * `nmetrics`, indexed by metric id. Callers and callees: callers.h.
+ * The values of each function by metric, for the packets that pass a filter. If a
+ * load object is shown or hidden later, the tally must be discarded (view_state_changed). Values
+ * are arrays of `nmetrics`, indexed by metric id. Callers and callees: callers.h.
  */
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H

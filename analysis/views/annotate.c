@@ -259,6 +259,10 @@ static void read_text(struct annotate *a)
 	struct source_text *x = &a->text;
 	int fd = a->file ? search_open(session_search(s), s, a->file, &x->found) : -1;
 
+	if (fd >= 0 && !file_path_fits(fd, a->v->annotation.may_show)) {
+		close(fd);
+		return;
+	}
 	if (fd < 0 || file_open_fd(fd, &x->file))
 		return;
 	vec_push(&x->starts, 0);

@@ -17,7 +17,7 @@ struct source_text {
 	struct file file;
 	/* where lines 1, 2, … start; it has one entry more than there are lines */
 	VEC(uint32_t) starts;
-	char *found;	      /* path where the file was found; NULL: it could not be read */
+	char *found;	      /* path where the file was found; NULL: it was not */
 };
 
 struct listed_func {

@@ -3,6 +3,8 @@
 #ifndef VIEWS_ANNOTATION_H
 #define VIEWS_ANNOTATION_H
 
+#include <stdbool.h>
+
 /*
  * Classes of remarks between lines. Some are of Sun's compilers and have no counterpart in DWARF;
  * their names are accepted and nothing else.
@@ -25,6 +27,8 @@ struct annotation {
 	unsigned scc, dcc;       /* of enum remark */
 	/* the classes of source and of disassembly that an .er.rc file has set: REMARKS_… */
 	unsigned rc_decided;
+	/* Whether a source file with this path may be shown; NULL: any. Links are resolved. */
+	bool (*may_show)(const char *path);
 };
 
 #endif

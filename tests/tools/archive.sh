@@ -35,7 +35,7 @@ check_that "no warning is printed" "! $(test -e a.er/archive.log; echo $((! $?))
 
 fresh
 mapped a.er
-check "-m used archives" er_archive -a usedldobjects a.er
+check "-a usedldobjects archives" er_archive -a usedldobjects a.er
 check_that "used objects: one is archived" "\"$(files a.er)\" == \"prog\"" "$(ls a.er/archives)"
 check "er_archive copies objects" cmp prog a.er/archives/prog_*
 check "symbol files do not replace a copy" er_archive a.er

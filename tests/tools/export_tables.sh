@@ -45,9 +45,9 @@ async function wakers(t, page, what, filter) {
 }
 
 // er_print's report has panels with a heading each, and a histogram.
-async function runqueue(t, page, what, filter) {
+async function runqueue(t, page, what, filter, file = 'w.er') {
 	const panels = new Map()
-	for (const r of t.erPrint([...filter, '-limit', '1000', '-runqueue', 'w.er'])) {
+	for (const r of t.erPrint([...filter, '-limit', '1000', '-runqueue', file])) {
 		const rows = panels.get(r[0]) || []
 		rows.push([r[1], r[2], r[8].trim()])
 		panels.set(r[0], rows)
@@ -104,6 +104,13 @@ async function tables(t) {
 	}
 }
 
+// A thread that had the CPU, but was not recorded itself.
+async function unnamed(t) {
+	const page = await t.openPage(t.browser, 'unnamed.html')
+	await runqueue(t, page, 'a thread without a name', [], 'unnamed.er')
+	await page.context().close()
+}
+
 async function recursion(t) {
 	const page = await t.openPage(t.browser, 'rec.html')
 	await calltree(t, page, 'recursion', [], 'rec.er', 'user')
@@ -128,6 +135,12 @@ async function metrics(t) {
 	await page.click('#view-functions .th button:has-text("Excl. System CPU")')
 	const sorted = (await t.tableRows(page, 'functions')).slice(1).map(r => Number(r[5]))
 	t.check('sorted by a chosen metric', sorted[0] > 0 && sorted.every((v, i) => !i || v <= sorted[i - 1]), sorted.join(' '))
+	await page.click('#tab-calltree')
+	await page.click('#view-calltree .choice summary, .choice summary')
+	await page.check('.choices label:has-text("User Lock") input')
+	await page.keyboard.press('Escape')
+	const tree = (await t.tableRows(page, 'calltree')).map(r => [r[1], r[5], r[r.length - 1].replace(/^[▾▸]/, '')])
+	t.check('a metric is added to the call tree', tree[0][2] === '<Total>' && tree[0][1] !== '', tree[0].join(' '))
 	t.check('metrics: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 }
@@ -135,10 +148,12 @@ async function metrics(t) {
 // Reports that the file has as er_print makes them. Text columns of er_print's CSV are the same texts.
 async function reports(t) {
 	const page = await t.openPage(t.browser, 'w.html')
-	const whole = rows => rows.map(r => r.map(f => f.trim()))
+	const whole = rows => rows.map(r => r.map(f => f.trim().replace(/^~/, '')))
 	const hidden = 3 // the standard error, which is shown on demand
 	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => i !== hidden))))
+	const shown = (await t.tableRows(page, 'locks'))[0][2]
+	t.check('locks: an estimated count has a ~', shown === t.erPrintText(['-locks', 'w.er']).match(/^ *[0-9.]+ +100.00 +(~\d+)/m)[1], shown)
 	await page.check('#tools label:has-text("Standard errors") input')
 	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1))))
@@ -208,6 +223,7 @@ async function keys(t) {
 
 module.exports = async t => {
 	await tables(t)
+	await unnamed(t)
 	await recursion(t)
 	await metrics(t)
 	await reports(t)
@@ -218,8 +234,10 @@ EOJ
 
 export_fixtures
 put rec.1.er rec.er
+put waits.1.er unnamed.er
+sed -i '/<thread .* tid="12"/d' unnamed.er/threads.xml
 put_code code.er
-for e in w rec code; do
+for e in w rec code unnamed; do
 	check "$e: is written" er_export --to page -setpath made/src -o $e.html $e.er
 done
 # pack FILE KIND: the text of a pack.
@@ -237,10 +255,13 @@ sed "s|work\.c|work_k|g" work.so >other.so && cp -R code.er other.er && cp -f ot
 	mkdir keys && cp made/src/work.c keys/work_k
 check "debug data that name a file without a suffix" er_export --to page -setpath keys -o other.html other.er
 check_that "only source files are read into the page" "$(pack other.html code | grep -c 'if (s == 12345)') == 0"
+mkdir links && ln -s ../keys/work_k links/work.c
+check "a source file that is a link" er_export --to page -setpath links -o link.html code.er
+check_that "a link to another kind of file is not read into the page" "$(pack link.html code | grep -c 'if (s == 12345)') == 0"
 "$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
 check "big: is written" er_export --to page -o big.html big.er
 check "--redact" er_export --to page --redact -setpath made/src -o less.html code.er
-check_that "--redact leaves out lines and code" \
-	"$(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html code | grep -cx none) == 1"
+check_that "--redact leaves out lines, locks and code" \
+	"$(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html reports | grep -c '"command":"locks"') == 0 && $(pack less.html code | grep -cx none) == 1"
 # Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
 HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1

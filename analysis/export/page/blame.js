@@ -45,11 +45,19 @@ function wakerName(data, names, chunk, row, c) {
 	return chunk.waker[row] ? names[chunk.waker[row] - 1] : '<unknown>'
 }
 
-// Names of threads that are no longer known are not told: the CPU may have run anything.
+// Whether the names of the recording's threads are known.
+function hasNames(data, exp) {
+	data.namedExps = data.namedExps || new Set(data.threads.filter(t => t.comm !== null).map(t => t.exp))
+	return data.namedExps.has(exp)
+}
+
+// In a recording with names of threads, a thread without one was not recorded itself.
 function holderName(data, names, chunk, i, row, c) {
 	const holder = chunk.holder[row] - 1
-	if (holder >= 0 && data.threads[holder].comm !== null)
-		return names[holder]
+	if (holder >= 0) {
+		const thread = data.threads[holder]
+		return thread.comm !== null || !hasNames(data, thread.exp) ? names[holder] : '<not recorded>'
+	}
 	if (c.flags & FLAG.rest)
 		return REST
 	return chunk.length[i] ? '<none: it was idle>' : '<unknown>'

@@ -32,14 +32,16 @@ export function reportColumns(report, errors) {
 		const left = c.kind === 'text' || c.kind === 'hist'
 		return { id: i, title: c.title.slice(0, 2).filter(Boolean).join(' '), unit: c.title[2], left,
 			width: c.kind === 'hist' ? '11em' : !left ? '9em' : c.title.some(Boolean) ? '14em' : '2em',
-			value: r => r.cells[i] === null ? -Infinity : r.cells[i], text: r => cellText[c.kind](r.cells[i]) }
+			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
+			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]) }
 	}).filter(Boolean)
 }
 
-// Rows of a panel stay together.
+// Rows of a panel stay together. The file has an estimate as an array of one number.
 export function reportRows(report) {
 	const groups = new Set(report.rows.map(r => r[0])).size
-	return report.rows.map((r, i) => ({ key: i, cells: r.slice(1), first: groups > 1 ? groups - r[0] : 0,
+	return report.rows.map((r, i) => ({ key: i, cells: r.slice(1).map(c => Array.isArray(c) ? c[0] : c), estimates: r.slice(1).map(Array.isArray),
+		first: groups > 1 ? groups - r[0] : 0,
 		mark: r[1] === '##' ? 'hot' : groups > 1 && i && report.rows[i - 1][0] !== r[0] ? 'begins' : '' }))
 }
 
