@@ -46,7 +46,7 @@ if [ -n "$cgroups" ]; then
 		-functions both.er 2>/dev/null | csv_rows)
 	near "the filter CGROUP keeps what was in it" \
 		"$(echo "$got" | awk -F'\t' '$2 == "alpha" { print $1 }')" "$(truth one alpha)"
-	check_that "no other container file is archived" "$(echo "$got" | grep -c load_zero) == 0" "$got"
+	check_that "the filter CGROUP leaves out what ran elsewhere" "$(echo "$got" | grep -c load_zero) == 0" "$got"
 else
 	skip "the filter CGROUP" "no cgroup of version 2 can be made"
 fi

@@ -48,7 +48,7 @@ check_that "a process of several segments counts once" \
 	"$spins > 1 && $(value roll.prom processes_total) < $lines" "$lines lines, $spins of spin; $(cat roll.prom)"
 walked=$(for s in roll.*.er; do query 'built from tables' "$s"; done)
 check_that "each segment counts its own unwind tables" \
-	"$(echo "$walked" | head -n 1) > $(echo "$walked" | tail -n 1)" "$(echo $walked)"
+	"$(echo "$walked" | awk 'NR > 1 && $1 < last { n++ } { last = $1 } END { print n + 0 }') > 0" "$(echo $walked)"
 
 "$er_kernel" -o no.er -t 0.3 --status nowhere/er.prom >out 2>err
 check_that "--status in a missing directory is refused with one sentence" "$? == 1 && $(wc -l <err) == 1" "$(cat err)"

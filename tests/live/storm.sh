@@ -35,8 +35,10 @@ got=$(awk '{ ns += $2 } END { printf "%.6f", ns / 1e9 }' threads)
 unseen=$(query 'count from dropped where what =~ "^threads that ended"' storm.er)
 check_that "a storm of processes: each of them has a line" \
 	"$(wc -l <threads) + ${unseen:-0} >= 20004 && $(wc -l <threads) <= 20004" "$(wc -l <threads) lines, ${unseen:-0} unseen"
+# getrusage lacks what a process uses after its parent was told of its end.
 check_that "a storm of processes: their lines have the time that the kernel counted" \
-	"${unseen:-0} > 0 || ($got > 0.99 * $want && $got < 1.03 * $want)" "got $got, getrusage $want"
+	"${unseen:-0} > 0 || ($got > 0.99 * $want && $got < 1.03 * $want + 0.0001 * $(truth out processes))" \
+	"got $got, getrusage $want"
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	check_that "a storm of processes: PIDs come again" "$(cut -f1 threads | sort -u | wc -l) < 15000" \
 		"$(cut -f1 threads | sort -u | wc -l) PIDs"
