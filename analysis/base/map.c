@@ -117,6 +117,7 @@ uint32_t strtab_id(struct strtab *t, const char *s)
 		t->next = xrealloc_array(t->next, t->cap, sizeof(*t->next));
 	}
 	t->strings[t->len] = arena_strdup(&t->arena, s);
+	t->bytes += strlen(s) + 1;
 	t->next[t->len] = first;
 	*head = t->len;
 	return t->len++;

@@ -93,6 +93,7 @@ struct strtab {
 	const char **strings;
 	uint32_t *next;
 	size_t len, cap;
+	size_t bytes; /* of all strings, with their ends */
 	struct arena arena;
 };
 

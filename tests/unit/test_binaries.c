@@ -288,6 +288,47 @@ static void test_a_segment_forgets_unmapped_files(void **state)
 	clean_up(&p);
 }
 
+/* Archive the file in another segment. Returns the archive's inode number. */
+static ino_t archived_in_segment(const struct place *p, struct binaries *b, const struct mapping *m)
+{
+	struct stat st;
+	int fd;
+
+	binaries_get(b, getpid(), m)->wanted = true;
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
+	fd = archive_open(p->fd, p->file);
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	binaries_next(b, p->fd, UINT64_MAX);
+	return st.st_ino;
+}
+
+/*
+ * All segments that have an archive may be removed before another one needs it: then it is copied
+ * once, and later segments share the copy.
+ */
+static void test_a_copied_archive_is_shared(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	struct mapping m = put_elf(&p);
+	char command[96], aside[96];
+	ino_t first, copy;
+
+	snprintf(command, sizeof(command), "rm -r '%s'", p.archives);
+	snprintf(aside, sizeof(aside), "%s/aside", p.dir);
+	binaries_share(b);
+	m.file = 1;
+	first = archived_in_segment(&p, b, &m);
+	assert_int_equal(system(command), 0);
+	copy = archived_in_segment(&p, b, &m);
+	assert_int_not_equal(copy, first);
+	assert_int_equal(rename(p.archives, aside), 0);
+	assert_int_equal(archived_in_segment(&p, b, &m), copy);
+	binaries_free(b);
+	clean_up(&p);
+}
+
 /* Files of all segments: neither descriptors nor names add up. */
 static void test_names_of_many_segments(void **state)
 {
@@ -328,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_many_files),
 		cmocka_unit_test(test_unmapped_files_are_closed),
 		cmocka_unit_test(test_a_segment_forgets_unmapped_files),
+		cmocka_unit_test(test_a_copied_archive_is_shared),
 		cmocka_unit_test(test_names_of_many_segments),
 	};
 

@@ -33,6 +33,7 @@ struct retain {
 	uint64_t quota, bytes;
 	VEC(struct kept) segments; /* the oldest first */
 	struct map links;          /* by inode: links to the file in all segments */
+	struct map counted;        /* by inode: its share of `bytes` */
 	void (*on_drop)(void *ctx, const char *path);
 	void *ctx;
 };
@@ -61,6 +62,7 @@ void retain_free(struct retain *r)
 		kept_free(k);
 	vec_free(&r->segments);
 	map_free(&r->links);
+	map_free(&r->counted);
 	free(r);
 }
 
@@ -133,8 +135,10 @@ static void count(struct retain *r, const struct kept *k)
 	vec_for_each(f, &k->files) {
 		uint64_t *links = map_put(&r->links, f->ino, NULL);
 
-		if (!(*links)++)
+		if (!(*links)++) {
+			*map_put(&r->counted, f->ino, NULL) = f->bytes;
 			r->bytes += f->bytes;
+		}
 	}
 }
 
@@ -147,7 +151,8 @@ static void uncount(struct retain *r, const struct kept *k)
 		if (--*links)
 			continue;
 		map_remove(&r->links, f->ino);
-		r->bytes -= f->bytes;
+		r->bytes -= *map_get(&r->counted, f->ino);
+		map_remove(&r->counted, f->ino);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -18,6 +19,7 @@
 enum {
 	SHARE = 4,           /* a quarter of the files that may be open are for archives */
 	MAX_FILES = 1 << 18, /* further files are named by their paths and not archived */
+	MAX_NAME_BYTES = 32 << 20, /* likewise */
 	FEW_NAMES = 1024,
 };
 
@@ -114,22 +116,41 @@ static void remember(struct binaries *b, struct binary *f)
 	b->nshared++;
 }
 
+/*
+ * Archive a file that an earlier segment has. If all these segments have been removed it was
+ * copied, and later segments share the copy.
+ */
+static int archive_shared(struct binaries *b, struct binary *f, struct diag *d)
+{
+	int err = archive_again(b->expdir, f->archived, f->name, d), copy;
+	struct stat st;
+
+	if (err || fstat(f->archived, &st) < 0 || st.st_nlink)
+		return err;
+	copy = archive_open(b->expdir, f->name);
+	if (copy >= 0) {
+		close(f->archived);
+		f->archived = copy;
+	}
+	return 0;
+}
+
 static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 {
 	__cleanup(closep) int dir = -1;
 	int err;
 
 	if (f->archived >= 0)
-		return archive_again(b->expdir, f->archived, f->name, d);
+		return archive_shared(b, f, d);
 	if (f->fd < 0)
 		return 0;
 	dir = archive_dir(b->expdir, d);
 	err = dir < 0 ? dir : archive_put(dir, f->fd, f->name, &b->order, d);
 	if (err == -EINTR)
 		return err;
-	f->left = err == -EFBIG;
+	f->left = err == -EFBIG || err == -ENOSPC || err == -EDQUOT;
 	f->unreadable = err < 0 && !f->left;
-	if (b->share && err == -EFBIG)
+	if (b->share && f->left)
 		return err;
 	if (!err && !f->unmapped)
 		remember(b, f);
@@ -184,7 +205,8 @@ struct binary *binaries_get(struct binaries *b, pid_t pid, const struct mapping 
 
 	if (*m->path == '[')
 		file = hash_bytes(m->path, strlen(m->path));
-	if (b->files.len >= MAX_FILES && !map_get(&b->by_file, file)) {
+	if ((b->files.len >= MAX_FILES || b->strings.bytes >= MAX_NAME_BYTES) &&
+	    !map_get(&b->by_file, file)) {
 		b->nbeyond += b->keep;
 		return NULL;
 	}

@@ -73,6 +73,9 @@ uint32_t files_number(struct files *f, const struct mapping *m)
 
 bool files_grew(const struct files *f)
 {
+	/* Numbers that are let go come back only with the next segment. */
+	if (!f->free.len && f->numbers.len > ER_MAX_FILES / 2)
+		return false;
 	return files_in_use(f) >= f->nkept + FILES_MORE;
 }
 

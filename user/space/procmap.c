@@ -13,7 +13,8 @@
 
 enum {
 	MAX_PROCESSES = 65536,
-	MAX_PATHS = 1 << 18, /* 40 MB at the very most */
+	MAX_PATHS = 1 << 18,
+	MAX_PATH_BYTES = 32 << 20,
 	FEW_PATHS = 4096,
 };
 
@@ -50,7 +51,8 @@ static void set_path(struct procmap *pm, struct mapping *m, const char *path)
 		m->deleted = true;
 		path = plain = xstrndup(path, len - k);
 	}
-	m->path = pm->paths.len < MAX_PATHS ? strtab_intern(&pm->paths, path) : NULL;
+	m->path = pm->paths.len < MAX_PATHS && pm->paths.bytes < MAX_PATH_BYTES ?
+			  strtab_intern(&pm->paths, path) : NULL;
 }
 
 static void map_file(struct procmap *pm, struct image *im, struct mapping *m, const char *path)
