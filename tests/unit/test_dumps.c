@@ -151,10 +151,60 @@ static void test_left_over(void **state)
 
 	begin(&p, state);
 	/* No process has a number above pid_max. */
-	shell(p.dir, "mkdir -p .night.dump.99999999/a .day.dump.99999999 .night.dump.1 .night.dump.x");
+	shell(p.dir, "mkdir -p .night.dump.99999999/a .day.dump.99999999 .night.dump.1 .night.dump.x "
+		     ".night.dump.99999999.saved");
 	dumps_free(dumps_new(&p.name, 0));
 	shell(p.dir, "[ ! -e .night.dump.99999999 ] && [ -d .day.dump.99999999 ] && "
-		     "[ -d .night.dump.1 ] && [ -d .night.dump.x ]");
+		     "[ -d .night.dump.1 ] && [ -d .night.dump.x ] && [ -d .night.dump.99999999.saved ]");
+	end(&p);
+}
+
+/* In a container the next recorder often has the PID of the one that was killed. */
+static void test_left_over_with_our_pid(void **state)
+{
+	__cleanup(freep) char *make = xasprintf("mkdir -p .night.dump.%d/a", getpid());
+	struct place p;
+	struct dumps *u;
+	struct diag d = { 0 };
+	char *group;
+
+	begin(&p, state);
+	shell(p.dir, make);
+	u = dumps_new(&p.name, 0);
+	group = write_dump(&p, u, &d);
+	assert_string_equal(group, "night.1/night.erg");
+	free(group);
+	dumps_free(u);
+	end(&p);
+}
+
+static void begin_recorder(void *ctx)
+{
+	struct place *p = ctx;
+
+	dumps_free(dumps_new(&p->name, 0));
+	p->nrelieved++;
+}
+
+/* A recorder that begins during a dump, with the same PID in another namespace, leaves it alone. */
+static void test_dump_in_progress(void **state)
+{
+	struct place p;
+	struct dumps *u;
+	struct diag d = { 0 };
+	struct dump what = { .names = segments, .n = 2, .note = "Why", .relief = begin_recorder,
+			     .ctx = &p };
+	char *path;
+
+	begin(&p, state);
+	what.from = p.memory;
+	u = dumps_new(&p.name, 0);
+	path = dumps_write(u, &what, &d);
+	assert_non_null(path);
+	assert_true(p.nrelieved > 0);
+	assert_int_equal(d.nmsgs, 0);
+	free(path);
+	dumps_free(u);
 	end(&p);
 }
 
@@ -165,6 +215,8 @@ int main(void)
 		TEMPDIR_CASE(test_failure_leaves_nothing),
 		TEMPDIR_CASE(test_keep),
 		TEMPDIR_CASE(test_left_over),
+		TEMPDIR_CASE(test_left_over_with_our_pid),
+		TEMPDIR_CASE(test_dump_in_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

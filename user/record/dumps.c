@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,31 +31,48 @@ struct dumps {
 	struct retain *retain;
 };
 
-/* True if the name is of an incomplete dump whose recorder no longer runs. */
+/*
+ * True if the name is of an incomplete dump, and its recorder does not run in our PID namespace. A
+ * dump with our own PID is not ours: ours comes later.
+ */
 static bool is_left_over(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
+	char *end = NULL;
 	long pid = 0;
 
 	if (!strncmp(name, prefix, n) && isdigit((unsigned char)name[n]))
-		pid = strtol(name + n, NULL, 10);
-	return pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
+		pid = strtol(name + n, &end, 10);
+	if (pid <= 0 || pid > INT_MAX || *end)
+		return false;
+	return pid == getpid() || (kill(pid, 0) < 0 && errno == ESRCH);
+}
+
+/*
+ * Remove the directory if it is ours and nobody writes it. A recorder of another PID namespace may:
+ * it has a lock on the directory meanwhile.
+ */
+static void remove_unlocked(int dir, const char *name)
+{
+	__cleanup(closep) int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+							     O_CLOEXEC);
+	struct diag quiet = { 0 };
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		tree_remove(dir, name, name, &quiet);
+	diag_free(&quiet);
 }
 
 static void remove_left_over(const struct dumps *u, const char *prefix)
 {
 	int fd = openat(u->place->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct diag quiet = { 0 };
-	struct stat st;
 
 	for (struct dirent *e; dir && (e = readdir(dir));) {
-		if (is_left_over(e->d_name, prefix) &&
-		    !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-		    st.st_uid == geteuid())
-			tree_remove(fd, e->d_name, e->d_name, &quiet);
+		if (is_left_over(e->d_name, prefix))
+			remove_unlocked(fd, e->d_name);
 	}
-	diag_free(&quiet);
 	if (dir)
 		closedir(dir);
 }
@@ -193,10 +212,13 @@ char *dumps_write(struct dumps *u, const struct dump *what, struct diag *d)
 		return NULL;
 	}
 	root = openat(dir, u->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (root < 0)
+	if (root < 0) {
 		diag_errno(d, errno, "its directory cannot be opened");
-	else if (!fill(u, what, root, d))
-		name = publish(u, d);
+	} else {
+		flock(root, LOCK_EX | LOCK_NB); /* see remove_unlocked; it may be unsupported */
+		if (!fill(u, what, root, d))
+			name = publish(u, d);
+	}
 	if (!name) {
 		tree_remove(dir, u->temporary, u->temporary, &quiet);
 		diag_free(&quiet);

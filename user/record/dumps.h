@@ -17,7 +17,8 @@ struct dumps;
 
 /*
  * `place` has the directory and the stem; it is borrowed. keep: bytes that all dumps together may
- * take; 0: unlimited. Removes what dumps of killed recorders of the same user left there.
+ * take; 0: unlimited. Removes what dumps of killed recorders of the same user left there. A dump
+ * that is being written is locked (flock), so recorders in other PID namespaces leave it alone.
  */
 struct dumps *dumps_new(const struct expname *place, uint64_t keep);
 void dumps_free(struct dumps *u); /* NULL: nothing */
