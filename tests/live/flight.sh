@@ -221,7 +221,7 @@ press()
 	fi
 }
 
-ignored() { ctl status; grep -q 'none for [1-9][0-9]* in the cooldown' ctl.out; }
+ignored() { ctl status; grep -q 'ignored [1-9][0-9]* times* that pressure was high' ctl.out; }
 
 if [ -r /proc/pressure/cpu ]; then
 	stop_load() { kill $load; wait $load; load=; } 2>/dev/null

@@ -48,7 +48,8 @@ static void test_flight(void **state)
 	status_text(&s, &b);
 	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.5 MB; "
 				       "1 segment dropped early for lack of memory\n"
-				       "dumps:       2, and 3 failed, and none for 4 in the cooldown; the last is /tmp/a.2\\x0a/a.erg\n"));
+				       "dumps:       2, and 3 failed; ignored 4 times that pressure was high (cooldown or pause); "
+				       "the last is /tmp/a.2\\x0a/a.erg\n"));
 	buf_free(&b);
 }
 

@@ -56,7 +56,8 @@ static void put_flight(const struct status_flight *f, struct buf *ret)
 	if (f->nfailed)
 		buf_printf(ret, ", and %zu failed", f->nfailed);
 	if (f->nignored)
-		buf_printf(ret, ", and none for %zu in the cooldown", f->nignored);
+		buf_printf(ret, "; ignored %zu time%s that pressure was high (cooldown or pause)",
+			   f->nignored, f->nignored == 1 ? "" : "s");
 	if (f->last) {
 		buf_puts(ret, "; the last is ");
 		buf_put_printable(ret, f->last);

@@ -15,11 +15,11 @@ struct buf;
 /* Of a flight recorder. */
 struct status_flight {
 	uint64_t wanted_ns;          /* --flight; 0: the recorder is none */
-	uint64_t covered_ns;         /* that is in memory */
+	uint64_t covered_ns;         /* that is in memory, without pauses */
 	uint64_t bytes, limit;       /* of memory */
 	size_t ncrowded;             /* segments that went early because memory was short */
 	size_t ndumps, nfailed;
-	size_t nignored;             /* times that pressure came too soon after a dump */
+	size_t nignored;             /* times that pressure came in the cooldown or in a pause */
 	const char *last;            /* the group of the last dump; NULL: none; borrowed */
 };
 

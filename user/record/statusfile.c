@@ -91,8 +91,8 @@ static void put_flight(struct buf *b, const struct status_flight *f)
 		   "Segments that were dropped early for lack of memory.", f->ncrowded);
 	put_number(b, "dumps_total", "counter", "Dumps that were written.", f->ndumps);
 	put_number(b, "dumps_failed_total", "counter", "Dumps that failed.", f->nfailed);
-	put_number(b, "dumps_ignored_total", "counter", "Triggers within the cooldown.",
-		   f->nignored);
+	put_number(b, "dumps_ignored_total", "counter",
+		   "Times that pressure was high in the cooldown or in a pause.", f->nignored);
 }
 
 void statusfile_format(const struct status *s, bool running, struct buf *b)
