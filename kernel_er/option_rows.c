@@ -246,6 +246,8 @@ static int opt_dump_on(struct options *o, const char *arg, struct diag *d)
 		o->plan.dump_at_end = true;
 		return 0;
 	}
+	if (o->plan.dump_signal)
+		return diag_error(d, "--dump-on '%s': a signal was given already: leave one out", arg);
 	return signal_option("--dump-on", arg, &o->plan.dump_signal, d);
 }
 

@@ -12,7 +12,8 @@
 enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
 #define SEC_NS 1000000000ULL
-#define COOLDOWN_DEFAULT UINT64_MAX /* until it is known that of --flight is taken */
+#define COOLDOWN_DEFAULT UINT64_MAX /* not given: the duration of --flight is used */
+#define LIMIT_DEFAULT UINT64_MAX    /* not given: 2000 MB, and none for --flight */
 
 void options_usage(FILE *out)
 {
@@ -81,7 +82,6 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 	return diag_error(d, "%s: no such option: er_kernel --help lists them", argv[optind - 1]);
 }
 
-/* Check combinations of options. */
 /*
  * A flight recorder rolls in memory: the window and at most one part more, and room for some
  * segments in any case.
@@ -101,11 +101,15 @@ static int plan_flight(struct plan *p, struct diag *d)
 	if (plan_rolls(p))
 		return diag_error(d, "--flight and --roll: one keeps data in memory, the other on disk: "
 				     "leave one out");
+	if (p->limit_bytes != LIMIT_DEFAULT)
+		return diag_error(d, "--flight and -L: the memory of --flight is the limit, such as "
+				     "--flight 60s,500M: leave -L out");
 	p->roll_ns = p->flight_ns / PARTS > SEC_NS ? p->flight_ns / PARTS : SEC_NS;
 	p->roll_bytes = p->flight_bytes / ROOM_FOR;
 	return 0;
 }
 
+/* Check combinations of options. */
 static int check_whole(const struct options *o, struct diag *d)
 {
 	const struct plan *p = &o->plan;
@@ -174,7 +178,7 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 		.plan = {
 			.capture = { .interval_ns = INTERVAL_ON_NS, .states = true },
 			.quiet_ns = 1000000000,
-			.limit_bytes = 2000ULL << 20,
+			.limit_bytes = LIMIT_DEFAULT,
 			.archive_bytes = 1000ULL << 20,
 			.sample_s = 1,
 			.archiving = ARCHIVE_NAMES,
@@ -196,6 +200,8 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 		ret->plan.load = argv + optind;
 	if (plan_flight(&ret->plan, d) < 0 || check_whole(ret, d) < 0)
 		return -1;
+	if (ret->plan.limit_bytes == LIMIT_DEFAULT)
+		ret->plan.limit_bytes = ret->plan.flight_ns ? 0 : 2000ULL << 20;
 	ret->plan.capture.states &= ret->plan.capture.interval_ns > 0;
 	return 0;
 }

@@ -171,6 +171,7 @@ static void test_refused(void **state)
 		"--flight 60s --dump-on io:101%", "--flight 60s --dump-on io:40%/11s", "--flight 60s --dump-on io:40%/0.4s",
 		"--flight 60s --dump-on io:40%/5", "--flight 60s --dump-on io:40%x", "--flight 60s --cooldown 5",
 		"--flight 60s --dump-on USR1 -l USR1", "--flight 60s --dump-on USR1 -y USR1", "--flight 60s --dump-on",
+		"--flight 60s --dump-on USR1 --dump-on USR2", "--flight 60s -L 2000", "--flight 60s -L none",
 		"-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11",
 	};
 
@@ -188,6 +189,7 @@ static void test_flight(void **state)
 	assert_int_equal(options.plan.flight_bytes, 256 << 20);
 	assert_int_equal(options.plan.roll_ns, 10000000000ULL);
 	assert_int_equal(options.plan.roll_bytes, 64 << 20);
+	assert_int_equal(options.plan.limit_bytes, 0);
 	assert_int_equal(parse("--flight 1.5m,1G --keep 1M"), 0);
 	assert_int_equal(options.plan.flight_ns, 90000000000ULL);
 	assert_int_equal(options.plan.flight_bytes, 1 << 30);
