@@ -6,8 +6,6 @@
 #ifndef LOADERS_PRESSURE_H
 #define LOADERS_PRESSURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum pressure { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_COUNT };

@@ -8,8 +8,6 @@
 
 #include <stdint.h>
 
-struct diag;
-
 /*
  * Make one that holds at most so many bytes. Needs CAP_SYS_ADMIN. Returns a descriptor of its
  * root directory (O_PATH), or -errno without reporting.
