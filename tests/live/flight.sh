@@ -41,6 +41,8 @@ refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 segments() { ls -d "$1"/*.er | sort -t. -k3n; }
 begin_of() { event_time "$1" run; }
 end_of() { awk "BEGIN { printf \"%.9f\", $(event_time "$1" run) + $(event_time "$1" exit) }"; }
+# window_of GROUP: the seconds that its header says.
+window_of() { "$er_print" -header "$1" | sed -n '/^Flight/{s/.*the last \([0-9.]*\) s.*/\1/p;q}'; }
 # check_window DUMP SECONDS: it covers the window, and no more segments than that takes.
 check_window()
 {
@@ -52,7 +54,7 @@ check_window()
 	check_that "$1: covers the window, and its second segment would not" \
 		"$n >= 2 && $last - $first >= $2 && $last - $second < $2 + 0.001" \
 		"$n segments from $first, $second to $last"
-	said=$("$er_print" -header "$1/$(basename "${1%.*}").erg" | sed -n '/^Flight/{s/.*the last \([0-9.]*\) s.*/\1/p;q}')
+	said=$(window_of "$1/$(basename "${1%.*}").erg")
 	check_that "$1: says how long it is" "$said - ($last - $first) < 0.002 && $last - $first - $said < 0.1" \
 		"says $said, has $last - $first"
 }
@@ -115,15 +117,19 @@ ctl pause && ctl dump
 check_that "a dump during a pause" "$? == 0" "$(cat ctl.out ctl.err)"
 check_that "the pause goes on" "$(ctl status; grep -c '^state: *paused' ctl.out) == 1" "$(cat ctl.out)"
 check "a dump of a pause opens" "$er_print" -functions f.3/f.erg
+sleep $((W + 1)) # a pause as long as the window
+ctl dump
+check_that "a long pause keeps what was recorded before it" \
+	"$? == 0 && $(segments f.4 | wc -l) >= 2 && $(window_of f.4/f.erg) >= $W" "$(segments f.4; cat ctl.err)"
 ctl resume
 ctl dump now
 refused $? && ok "dump takes no argument" || not_ok "dump now" "$(cat ctl.out ctl.err)"
 chmod 666 $place/$pid
 setpriv --reuid=65534 --regid=65534 --clear-groups "$er_kernel" --ctl dump --pid $place/$pid >ctl.out 2>ctl.err
 refused $? && ok "another user is refused" || not_ok "another user" "$(cat ctl.out ctl.err)"
-check_that "the status counts dumps" "$(in_status 'dumps:') == 3" "$(cat ctl.out)"
+check_that "the status counts dumps" "$(in_status 'dumps:') == 4" "$(cat ctl.out)"
 stop
-check_that "its end is good, and writes nothing" "$status == 0 && $(ls -d f.* | grep -c er$) == 0 && $(ls -d f.[0-9] | wc -l) == 3" \
+check_that "its end is good, and writes nothing" "$status == 0 && $(ls -d f.* | grep -c er$) == 0 && $(ls -d f.[0-9] | wc -l) == 4" \
 	"status $status: $(ls; cat f.1.er.err)"
 
 # --- kill -9 leaves no memory ---
@@ -169,7 +175,7 @@ else
 fi
 
 # --- the bound of memory ---
-start b.er --flight 1000s,16M -p 0.1 --keep 1M
+start b.er --flight 1000s,16M -p 0.1 --keep 1M --dump-on end
 dropped_early() { ctl status; grep -q 'dropped early' ctl.out; }
 await dropped_early
 check_that "the memory is bounded" "$(megabytes) <= 16.8" "$(cat ctl.out)"
@@ -183,6 +189,7 @@ check_that "a recorder with too little memory goes on" "$(ctl status; grep -c '^
 check_that "--keep: the oldest dump goes, what was moved stays" \
 	"$([ -d kept ] && [ -d b.5 ] && [ ! -e b.6 ] && [ -d b.7 ]; echo $?) == 0" "$(ls -d b.* kept; cat b.er.err)"
 stop
+check_that "its end writes a dump, too" "$status == 0 && $([ -e b.8/b.erg ]; echo $?) == 0" "$(ls -d b.*; cat b.er.err)"
 
 # --- dumps by signals, and at the end ---
 "$er_kernel" -n -d small -o p.er --flight 60s --dump-on USR2 --dump-on io:5% >out 2>err
@@ -202,6 +209,13 @@ check_that "a dump at the end" "$status == 0 && \"$(reason_of s.2/s.erg)\" == \"
 	"$(cat s.er.err)"
 check_window s.2 $W
 check_that "its last segment has archives" "$(ls "$(segments s.2 | tail -n 1)/archives" | wc -l) > 0"
+start q.er --flight 60s -t 1000-2000 --dump-on USR2
+kill -USR2 $pid
+failed_once() { ctl status; grep -q '^dumps: *0, and 1 failed' ctl.out; }
+await failed_once
+check_that "a signal before anything is recorded: one sentence" \
+	"$(grep -c 'no dump by signal SIGUSR2: nothing is recorded yet' q.er.err) == 1 && $(wc -l <q.er.err) == 1" "$(cat q.er.err)"
+stop
 
 # --- dumps by pressure ---
 # press WHAT: the recorder is to dump for this pressure, which the load $load makes.
@@ -260,7 +274,8 @@ check_that "without the capability: one sentence" "$? == 1 && $(grep -c 'cap_sys
 	"$(cat err)"
 for wrong in "--flight 0" "--flight 60" "--flight 5x" "--flight 60s," "--flight 60s,5" "--flight 60s,1M" "--flight -5s" \
 	"--flight 60s --dump-on cpu:0%" "--flight 60s --dump-on disk:5%" "--dump-on USR2" "--flight 60s --cooldown x" \
-	"--flight 0.5s" "--flight 60s --roll 60s" "--flight 60s -g x.erg" "--flight 60s -o x"; do
+	"--flight 0.5s" "--flight 60s -L 2000" "--flight 60s --dump-on USR1 --dump-on USR2" \
+	"--flight 60s --roll 60s" "--flight 60s -g x.erg" "--flight 60s -o x"; do
 	"$er_kernel" -t 1 $wrong >out 2>err
 	status=$?
 	check_that "$wrong: one sentence" "$status == 2 && $(wc -l <err) == 1" "status $status: $(cat err)"

@@ -54,7 +54,7 @@ static void add(struct retain *r, const char *name)
 {
 	shell("mkdir -p %s/_a.1.er/x && head -c 200000 /dev/zero >%s/log.xml && "
 	      "head -c 200000 /dev/zero >%s/_a.1.er/p", name);
-	retain_add(r, dirfd_, name, name);
+	assert_true(retain_add(r, dirfd_, name, name));
 }
 
 static void test_oldest_go(void **state)

@@ -44,7 +44,7 @@ struct plan {
 	uint64_t flight_ns;     /* --flight: what is kept in memory; 0: recorded to disk */
 	uint64_t flight_bytes;  /* --flight: the most memory for it */
 	struct pressure_limit pressure[PRESSURE_COUNT]; /* --dump-on: above them a dump is written */
-	uint64_t cooldown_ns;   /* --cooldown: between a dump and one for pressure */
+	uint64_t cooldown_ns;   /* --cooldown: between two dumps for pressure */
 	int dump_signal;        /* --dump-on: writes a dump; 0: none */
 	bool dump_at_end;       /* --dump-on end */
 	uint64_t archive_bytes; /* of archives alone; 0: unlimited */

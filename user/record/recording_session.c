@@ -379,6 +379,8 @@ static void archive(struct recording_session *s, uint64_t recorded)
 	err = binaries_archive(s->binaries, recording_session_room(s, recorded), &archiving_stopped,
 			       s->plan->verbose ? s->d : NULL);
 	let_signals_stop(s, false);
+	if (s->flight && err == -ENOSPC)
+		err = 0; /* the dump is good without them */
 	left = binaries_left(s->binaries);
 	if (err == -EINTR)
 		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu %s missing: "
@@ -389,8 +391,9 @@ static void archive(struct recording_session *s, uint64_t recorded)
 				       "or leave them out with -A off", s->name->path);
 	else if (left)
 		diag_warn(s->d, "experiment '%s': %zu %s not archived, because there is no room: "
-				"raise --archive-limit or -L, or add them with er_archive",
-			  s->name->path, left, left == 1 ? "binary is" : "binaries are");
+				"%s, or add them with er_archive",
+			  s->name->path, left, left == 1 ? "binary is" : "binaries are",
+			  s->flight ? "give --flight more memory" : "raise --archive-limit or -L");
 	s->failed = err < 0 && err != -EINTR;
 	s->recorder_xml.archives = err == -EINTR ? ARCHIVES_INTERRUPTED :
 				   err < 0 ? ARCHIVES_FAILED :

@@ -73,6 +73,11 @@ static uint64_t paused_in_segment(const struct recording_session *s, uint64_t t)
 	return s->recorder_xml.pauses.before_ns + pauses_until(&s->recorder_xml.pauses, t);
 }
 
+uint64_t recording_session_paused_ns(const struct recording_session *s, uint64_t t)
+{
+	return s->earlier.paused_ns + paused_in_segment(s, t);
+}
+
 void recording_session_add_earlier(struct recording_session *s)
 {
 	struct record_counts counts;
@@ -90,7 +95,7 @@ void recording_session_status(struct recording_session *s, uint64_t t, struct st
 		.experiment = s->path,
 		.now_ns = t,
 		.elapsed_ns = t - s->first_ns,
-		.paused_ns = s->earlier.paused_ns + paused_in_segment(s, t),
+		.paused_ns = recording_session_paused_ns(s, t),
 		.bytes = s->earlier.bytes + recording_bytes(s->recording),
 		.cpu_ns = control_cost(&s->control),
 		.nprocesses = s->drain ? drain_nprograms(s->drain) : 0,

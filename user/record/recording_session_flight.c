@@ -6,6 +6,7 @@
  * over a dump are exact because the segments' are.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/tree.h"
 #include "user/record/dumps.h"
 #include "user/record/memfs.h"
 #include "user/record/recording_session_impl.h"
@@ -22,7 +24,7 @@ enum {
 	ARCHIVE_PART = 2, /* archives may fill the memory up to this part */
 };
 
-/* A complete segment in memory. */
+/* A complete segment in memory. Its times are those of recorded_ns. */
 struct part {
 	char *name;
 	uint64_t begin_ns, end_ns;
@@ -32,7 +34,8 @@ struct flight {
 	const struct expname *place; /* of dumps */
 	int memory;                  /* the root of the file system */
 	struct dumps *dumps;
-	VEC(struct part) parts;      /* the oldest first */
+	VEC(struct part) parts;      /* those of s->retain, the oldest first */
+	uint64_t paused_ns;          /* length of all pauses before the present segment */
 	uint64_t crowded_ns;         /* end of the last one that went for lack of memory; 0: none */
 	size_t ncrowded;             /* how many went so */
 	bool full;                   /* a write failed: the present segment is incomplete */
@@ -43,6 +46,12 @@ struct flight {
 	uint64_t quiet_until_ns;     /* no dump for pressure before */
 	size_t nignored;             /* times that pressure came before that, or in a pause */
 };
+
+/* A clock that stands still in pauses: they must not push what came before out of the window. */
+static uint64_t recorded_ns(const struct recording_session *s, uint64_t t)
+{
+	return t - recording_session_paused_ns(s, t);
+}
 
 /* --- the segments in memory --- */
 
@@ -61,7 +70,7 @@ int recording_session_flight_open(struct recording_session *s)
 {
 	__cleanup(freep) char *stem = NULL;
 	struct flight *f;
-	int memory;
+	int memory, copy;
 
 	if (!s->plan->flight_ns)
 		return 0;
@@ -69,6 +78,12 @@ int recording_session_flight_open(struct recording_session *s)
 	if (memory < 0)
 		return diag_errno(s->d, -memory, "--flight: cannot make a file system in memory: run as "
 						 "root, or with the capability cap_sys_admin");
+	copy = fcntl(memory, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0) {
+		diag_errno(s->d, errno, "--flight: cannot duplicate a descriptor: raise ulimit -n");
+		close(memory);
+		return -1;
+	}
 	f = s->flight = xcalloc(1, sizeof(*f));
 	f->place = s->name;
 	for (int i = 0; i < PRESSURE_COUNT; i++)
@@ -76,7 +91,7 @@ int recording_session_flight_open(struct recording_session *s)
 	f->memory = memory;
 	f->dumps = dumps_new(s->name, s->plan->keep_bytes);
 	stem = expname_stem(s->name);
-	s->rolled = (struct expname){ .dirfd = dup(memory), .name = xasprintf("%s.1.er", stem),
+	s->rolled = (struct expname){ .dirfd = copy, .name = xasprintf("%s.1.er", stem),
 				      .path = xasprintf("memory:%s.1.er", stem) };
 	s->name = &s->rolled;
 	return 0;
@@ -135,15 +150,35 @@ static void drop_all(struct recording_session *s)
 	retain_clear(s->retain, s->d);
 }
 
+/* A segment that cannot be remembered goes, and with it all before it: there must be no gap. */
+static void forget_present(struct recording_session *s)
+{
+	struct diag quiet = { 0 };
+
+	live_clear(&s->live);
+	diag_warn(s->d, "--flight: a segment cannot be kept: what was recorded before is dropped, the "
+			"recording goes on: raise ulimit -n");
+	tree_remove(s->name->dirfd, s->name->name, s->name->name, &quiet);
+	diag_free(&quiet);
+	drop_all(s);
+}
+
 void recording_session_flight_add(struct recording_session *s, uint64_t end_ns)
 {
-	struct part p = { .name = xstrdup(s->name->name), .begin_ns = s->start_ns,
-			  .end_ns = end_ns };
+	struct flight *f = s->flight;
+	struct part p = { .begin_ns = s->start_ns - f->paused_ns,
+			  .end_ns = recorded_ns(s, end_ns) };
 
-	vec_push(&s->flight->parts, p);
-	if (s->flight->full)
-		drop_all(s);
-	s->flight->full = false;
+	if (retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path)) {
+		p.name = xstrdup(s->name->name);
+		vec_push(&f->parts, p);
+		if (f->full)
+			drop_all(s);
+	} else {
+		forget_present(s);
+	}
+	f->paused_ns = s->earlier.paused_ns;
+	f->full = false;
 }
 
 bool recording_session_flight_restarts(struct recording_session *s)
@@ -161,18 +196,33 @@ static bool is_crowded(const struct recording_session *s)
 	return memfs_used(s->flight->memory) > limit - limit / SPARE_PART;
 }
 
-void recording_session_flight_trim(struct recording_session *s, uint64_t t)
+bool recording_session_flight_drop(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+	uint64_t end_ns = f->parts.len ? f->parts.data[0].end_ns : 0;
+
+	if (!retain_drop_oldest(s->retain, s->d))
+		return false;
+	f->crowded_ns = end_ns;
+	f->ncrowded++;
+	return true;
+}
+
+/* `t` is a time of recorded_ns. */
+static void trim(struct recording_session *s, uint64_t t)
 {
 	struct flight *f = s->flight;
 
 	while (f->parts.len > 1 && f->parts.data[1].begin_ns + s->plan->flight_ns <= t &&
 	       retain_drop_oldest(s->retain, s->d))
 		continue;
-	while (f->parts.len > 1 && is_crowded(s)) {
-		f->crowded_ns = f->parts.data[0].end_ns;
-		f->ncrowded++;
-		retain_drop_oldest(s->retain, s->d);
-	}
+	while (is_crowded(s) && recording_session_flight_drop(s))
+		continue;
+}
+
+void recording_session_flight_trim(struct recording_session *s, uint64_t t)
+{
+	trim(s, recorded_ns(s, t));
 }
 
 uint64_t recording_session_flight_room(const struct recording_session *s)
@@ -184,15 +234,15 @@ uint64_t recording_session_flight_room(const struct recording_session *s)
 
 /* --- a dump --- */
 
-/* When the segments in memory begin. */
+/* When the segments in memory begin, a time of recorded_ns. */
 static uint64_t begin_of(const struct recording_session *s)
 {
 	const struct flight *f = s->flight;
 
-	return f->parts.len ? f->parts.data[0].begin_ns : s->start_ns;
+	return f->parts.len ? f->parts.data[0].begin_ns : s->start_ns - f->paused_ns;
 }
 
-/* "62.3 s (60 s wanted)", and why it is less. `t`: the end. */
+/* "the last 62.3 s", or "the last 31.0 s of 60 s" and why it is less. `t`: end, of recorded_ns. */
 static void put_window(const struct recording_session *s, uint64_t t, struct buf *b)
 {
 	uint64_t wanted = s->plan->flight_ns;
@@ -202,7 +252,7 @@ static void put_window(const struct recording_session *s, uint64_t t, struct buf
 	if (t - begin_of(s) >= wanted)
 		return;
 	buf_printf(b, " of %g s", wanted / 1e9);
-	if (s->flight->crowded_ns + wanted <= t)
+	if (!s->flight->crowded_ns || s->flight->crowded_ns + wanted <= t)
 		return;
 	status_bytes(s->plan->flight_bytes, bytes, sizeof(bytes));
 	buf_printf(b, " (earlier ones found no room in %s: give --flight more)", bytes);
@@ -256,6 +306,15 @@ static char *write_parts(struct recording_session *s, const char *note, struct d
 	return path;
 }
 
+/* Count a failed dump, and say why: `reply` has the sentence. Returns -1. */
+static int fail(struct recording_session *s, const struct buf *reply)
+{
+	s->flight->nfailed++;
+	live_clear(&s->live);
+	diag_warn(s->d, "%s", reply->data);
+	return -1;
+}
+
 /* Report the outcome, to the log and to the caller. Returns 0 or -1. Takes over `path`. */
 static int conclude(struct recording_session *s, char *path, const char *note,
 		    const struct diag *step, struct buf *reply)
@@ -265,11 +324,9 @@ static int conclude(struct recording_session *s, char *path, const char *note,
 
 	live_clear(&s->live);
 	if (!path) {
-		f->nfailed++;
 		buf_printf(reply, "the dump failed, the recording goes on: %s: free some space, or "
 				  "choose another place with -d", why);
-		diag_warn(s->d, "%s", reply->data);
-		return -1;
+		return fail(s, reply);
 	}
 	for (size_t i = 0; i < step->nmsgs; i++)
 		diag_warn(s->d, "%s", step->msgs[i].text);
@@ -290,12 +347,11 @@ static int write_dump(struct recording_session *s, const char *reason, struct bu
 	int err;
 
 	if (!f->parts.len) {
-		f->nfailed++;
 		buf_puts(reply, "the dump failed, because the memory was full: give --flight more");
-		return -1;
+		return fail(s, reply);
 	}
 	end = f->parts.data[f->parts.len - 1].end_ns;
-	recording_session_flight_trim(s, end);
+	trim(s, end);
 	put_note(s, reason, end, &note);
 	err = conclude(s, write_parts(s, note.data, &step), note.data, &step, reply);
 	diag_free(&step);
@@ -303,22 +359,28 @@ static int write_dump(struct recording_session *s, const char *reason, struct bu
 	return err;
 }
 
+/* Why there is nothing to dump now; NULL: there is. */
+static const char *refusal(const struct recording_session *s)
+{
+	if (!s->flight)
+		return "this recorder keeps nothing in memory: start one with --flight 60s";
+	if (s->over)
+		return "the recording is ending";
+	return s->capture && !s->capturing ? "nothing is recorded yet: resume it first" : NULL;
+}
+
 int recording_session_dump(struct recording_session *s, const char *reason, struct buf *reply)
 {
-	if (!s->flight) {
-		buf_puts(reply, "this recorder keeps nothing in memory: start one with --flight 60s");
-		return -1;
-	}
-	if (s->over || (s->capture && !s->capturing)) {
-		buf_puts(reply, s->over ? "the recording is ending" :
-					  "nothing is recorded yet: resume it first");
+	const char *why = refusal(s);
+
+	if (why) {
+		buf_puts(reply, why);
 		return -1;
 	}
 	if (!cut_now(s, reason)) {
-		s->flight->nfailed++;
 		buf_puts(reply, "the dump failed, because the present segment cannot be ended: the "
 				"recorder's own messages say why");
-		return -1;
+		return fail(s, reply);
 	}
 	return write_dump(s, reason, reply);
 }
@@ -347,9 +409,15 @@ int recording_session_flight_fd(const struct recording_session *s, enum pressure
 /* For dumps that nobody waits for. The outcome is in messages and in the status. */
 static void dump_by_itself(struct recording_session *s, const char *reason)
 {
+	const char *why = refusal(s);
 	struct buf reply = { 0 };
 
-	recording_session_dump(s, reason, &reply);
+	if (why) {
+		buf_printf(&reply, "no dump %s: %s", reason, why);
+		fail(s, &reply);
+	} else {
+		recording_session_dump(s, reason, &reply);
+	}
 	buf_free(&reply);
 }
 
@@ -359,7 +427,7 @@ void recording_session_flight_pressed(struct recording_session *s, enum pressure
 	struct flight *f = s->flight;
 	char *reason;
 
-	if (s->over || is_paused(&s->recorder_xml.pauses) || now_ns() < f->quiet_until_ns) {
+	if (refusal(s) || is_paused(&s->recorder_xml.pauses) || now_ns() < f->quiet_until_ns) {
 		f->nignored++;
 		return;
 	}
@@ -403,7 +471,7 @@ void recording_session_flight_status(const struct recording_session *s, uint64_t
 		return;
 	ret->flight = (struct status_flight){
 		.wanted_ns = s->plan->flight_ns,
-		.covered_ns = t - begin_of(s),
+		.covered_ns = recorded_ns(s, t) - begin_of(s),
 		.bytes = memfs_used(f->memory),
 		.limit = s->plan->flight_bytes,
 		.ncrowded = f->ncrowded,

@@ -109,6 +109,8 @@ int recording_session_capture(struct recording_session *s);
  */
 int recording_session_pause(struct recording_session *s);
 int recording_session_resume(struct recording_session *s);
+/* The length of all pauses up to this time, which is not before the last one ended, in ns. */
+uint64_t recording_session_paused_ns(const struct recording_session *s, uint64_t time_ns);
 /* The status of the recording: all segments together. */
 void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
 /* This segment is complete: from now on it is one of the earlier ones. */
@@ -165,15 +167,18 @@ void recording_session_flight_free(struct recording_session *s);
 bool recording_session_flight_full(struct recording_session *s, int err);
 /* True if that has happened: complete segments are dropped now, the present one has to end. */
 bool recording_session_flight_restarts(struct recording_session *s);
-/* The present segment has ended. */
+/* The present segment has ended, and its files are complete. Remembers it in s->retain, too. */
 void recording_session_flight_add(struct recording_session *s, uint64_t end_ns);
+/* Remove the oldest segment for lack of memory. False: there are fewer than two. */
+bool recording_session_flight_drop(struct recording_session *s);
 /* Remove the segments that the window does not need, and the oldest if memory gets short. */
 void recording_session_flight_trim(struct recording_session *s, uint64_t t);
 /* Bytes of memory that archives may still take. */
 uint64_t recording_session_flight_room(const struct recording_session *s);
 /*
  * Write what is in memory to disk. `reason` is a clause: "by command". Returns 0 and appends the
- * path of the dump's group, or -1 and appends a sentence. The recording goes on in either case.
+ * path of the dump's group, or -1 and appends a sentence. A dump that was tried and failed is
+ * reported, too. The recording goes on in either case.
  */
 int recording_session_dump(struct recording_session *s, const char *reason, struct buf *reply);
 /*
@@ -182,7 +187,7 @@ int recording_session_dump(struct recording_session *s, const char *reason, stru
  */
 int recording_session_flight_watch(struct recording_session *s);
 int recording_session_flight_fd(const struct recording_session *s, enum pressure what);
-/* A limit was exceeded: write a dump, unless the last one was a moment ago. */
+/* A limit was exceeded: write a dump, but none in a pause or in the cooldown after such a dump. */
 void recording_session_flight_pressed(struct recording_session *s, enum pressure what);
 /* The signal of --dump-on has come. */
 void recording_session_flight_signalled(struct recording_session *s);

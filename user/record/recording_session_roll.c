@@ -27,6 +27,11 @@ static bool is_large(const struct recording_session *s)
 	return limit && recording_bytes(s->recording) >= limit;
 }
 
+static bool drop_oldest(struct recording_session *s)
+{
+	return s->flight ? recording_session_flight_drop(s) : retain_drop_oldest(s->retain, s->d);
+}
+
 /* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */
 static int prepare(struct recording_session *s, uint64_t start_ns, struct expname *next)
 {
@@ -41,7 +46,7 @@ static int prepare(struct recording_session *s, uint64_t start_ns, struct expnam
 		diag_free(&why);
 		why = (struct diag){ 0 };
 		err = recording_prepare(s->recording, next->dirfd, next->name, &s->host.header, &why);
-	} while ((err == -ENOSPC || err == -EDQUOT) && retain_drop_oldest(s->retain, s->d));
+	} while ((err == -ENOSPC || err == -EDQUOT) && drop_oldest(s));
 	diag_free(&why);
 	return err;
 }
@@ -198,9 +203,10 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 	err = recording_switch(s->recording);
 	if (err < 0 && !recording_session_flight_full(s, err))
 		s->failed = s->over = true;
-	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	if (s->flight)
 		recording_session_flight_add(s, end_ns);
+	else
+		retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	s->nsegments++;
 	restart(s, start_ns, &next);
 	/* Symbols of large programs were read for archives, and stacks and names were forgotten. */

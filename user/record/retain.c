@@ -158,21 +158,21 @@ static void uncount(struct retain *r, const struct kept *k)
 
 /* --- segments --- */
 
-void retain_add(struct retain *r, int dirfd, const char *name, const char *path)
+bool retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 {
 	struct kept k = { .dirfd = -1 };
 	struct stat st;
 	int fd;
 
 	if (!r->quota)
-		return;
+		return false;
 	fd = open_dir(dirfd, name);
 	if (fd < 0)
-		return;
+		return false;
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
 	    (k.dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0)) < 0) {
 		close(fd);
-		return;
+		return false;
 	}
 	k.name = xstrdup(name);
 	k.path = xstrdup(path);
@@ -181,6 +181,7 @@ void retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 	walk(&k, fd, 1, list_file);
 	count(r, &k);
 	vec_push(&r->segments, k);
+	return true;
 }
 
 /* The directory, if it is still the one that was added; else -ESTALE, or another -errno. */

@@ -20,9 +20,9 @@ struct retain *retain_new(uint64_t quota);
 void retain_free(struct retain *r); /* NULL: nothing */
 /*
  * A segment is complete: `name` below dirfd, which is duplicated. `path` is for messages; strings
- * are copied.
+ * are copied. False: it is not remembered, as it cannot be opened or there is no quota.
  */
-void retain_add(struct retain *r, int dirfd, const char *name, const char *path);
+bool retain_add(struct retain *r, int dirfd, const char *name, const char *path);
 /* Bytes that the complete segments take. */
 uint64_t retain_bytes(const struct retain *r);
 /*
