@@ -13,7 +13,7 @@ open my $f, '>', "inner.$how";
 printf $f "%.6f\n", time - $begin;
 close $f;
 exit 7 if $how eq 'exits';
-exec 'perl', '-e', '1 while times < 0.1' if $how eq 'executes';
+exec 'true' if $how eq 'executes';
 kill 'TERM', $$;
 sleep 9;
 END

@@ -74,7 +74,8 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 /*
  * Returns the sub-experiment of the process at that time: its own, or that of its program. NULL
  * for a kernel thread, for the recorder, for a process that -F does not select, and if none could
- * be made. With `make` false also NULL if the process has none yet.
+ * be made. With `make` false also NULL if the process has none yet, unless a program that it ran
+ * before is listed in processes.xml: that program must not seem to go on.
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /*

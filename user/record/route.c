@@ -185,6 +185,15 @@ uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, s
 	return im ? output_data(dr->parts.recording, p, im, address) : address;
 }
 
+/* Whether processes.xml lists a program that the process ran before. */
+static bool has_listed_program(const struct image *im)
+{
+	for (im = im->older; im; im = im->older)
+		if (im->noted)
+			return true;
+	return false;
+}
+
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make)
 {
 	struct image *im;
@@ -192,7 +201,7 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 	if (a->kthread)
 		return NULL;
 	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
-	if (im && !im->owner && make)
+	if (im && !im->owner && (make || has_listed_program(im)))
 		make_output(dr, im);
 	return own_output(im);
 }

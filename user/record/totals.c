@@ -183,7 +183,10 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	if (dr->cuts)
 		cuts_total(dr->cuts, &t);
-	/* A process without a packet gets no directory for a remainder, unless it is a target. */
+	/*
+	 * A process without a packet gets no directory for a remainder, unless it is a target or has
+	 * executed another program since its last packet: else that program seems to go on.
+	 */
 	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
 	put_line(dr, &t, &a, own);
 	if (own && t.flags & ER_TOTAL_ENDED && t.task.tid == t.task.tgid)
