@@ -35,7 +35,7 @@ typedef VEC(struct entry) entry_vec;
 static int rank_of(const char *name)
 {
 	static const char *const first[] = { "log.xml", "profile", "synctrace", "hwcounters",
-					     "heaptrace", "iotrace", "overview" };
+					     "heaptrace", "iotrace", "spans", "probes", "overview" };
 	int n = sizeof(first) / sizeof(first[0]);
 
 	for (int i = 0; i < n; i++) {
@@ -109,6 +109,7 @@ static int copy_regular(const struct tree_copy *c, struct diag *d)
 	__cleanup(closep) int in = openat(c->from, c->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC |
 							    O_NONBLOCK | O_NOCTTY);
 	__cleanup(closep) int out = -1;
+	const struct copy_order order = { .stop = c->stop, .relief = c->relief, .ctx = c->ctx };
 	struct stat st;
 	int err;
 
@@ -119,7 +120,7 @@ static int copy_regular(const struct tree_copy *c, struct diag *d)
 	out = openat(c->to, c->copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return diag_errno(d, errno, "%s: cannot create the copy", c->path);
-	err = fd_copy(in, out, NULL, c->stop);
+	err = fd_copy(in, out, &order);
 	if (err == -EINTR)
 		return diag_error(d, "%s: interrupted", c->path);
 	if (err)

@@ -38,7 +38,7 @@ struct tree_copy {
 	int owners;
 	const volatile int *stop; /* nonzero: give up; may be NULL */
 	struct tree_links *links; /* NULL: a file with several links is copied for each of them */
-	void (*relief)(void *ctx); /* called after each entry; NULL: none */
+	void (*relief)(void *ctx); /* called after each entry, and often in large files; NULL: none */
 	void *ctx;
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/sort.h"
 
 #define VEC(type) struct { type *data; size_t len, cap; }
 
@@ -32,11 +33,8 @@
 
 #define vec_for_each(p, v) for (__typeof__((v)->data + 0) p = (v)->data; p && p < (v)->data + (v)->len; p++)
 
-#define vec_sort(v, cmp)                                                                           \
-	do {                                                                                       \
-		if ((v)->len)                                                                      \
-			qsort((v)->data, (v)->len, sizeof(*(v)->data), cmp);                       \
-	} while (0)
+/* Packets are mostly in order already, or consist of the sorted packets of a few files. */
+#define vec_sort(v, cmp) sort_runs((v)->data, (v)->len, sizeof(*(v)->data), cmp)
 
 /*
  * For a vector sorted by `member`: the number of leading elements whose member is at most

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+
+struct sorting {
+	char *data;
+	size_t size;
+	int (*cmp)(const void *a, const void *b);
+};
+
+/*
+ * Put the beginning of each sorted run into starts, and n after the last. Returns the number of runs;
+ * 0: more than SORT_RUNS.
+ */
+static size_t find_runs(const struct sorting *s, size_t n, size_t starts[SORT_RUNS + 1])
+{
+	size_t runs = 1;
+
+	starts[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (s->cmp(s->data + (i - 1) * s->size, s->data + i * s->size) <= 0)
+			continue;
+		if (runs == SORT_RUNS)
+			return 0;
+		starts[runs++] = i;
+	}
+	starts[runs] = n;
+	return runs;
+}
+
+/* Merge the left run, copied aside, and the right one. What is left of the right one is in place. */
+static void merge_left(const struct sorting *s, size_t left, size_t middle, size_t right)
+{
+	size_t bytes = (middle - left) * s->size;
+	char *copy = xmalloc(bytes), *a = copy, *a_end = copy + bytes;
+	char *to = s->data + left * s->size;
+	const char *b = s->data + middle * s->size, *b_end = s->data + right * s->size;
+
+	memcpy(copy, to, bytes);
+	for (; a < a_end && b < b_end; to += s->size) {
+		const char **from = s->cmp(a, b) <= 0 ? (const char **)&a : &b;
+
+		memcpy(to, *from, s->size);
+		*from += s->size;
+	}
+	memcpy(to, a, a_end - a);
+	free(copy);
+}
+
+/* The same from the end, with the right run copied. */
+static void merge_right(const struct sorting *s, size_t left, size_t middle, size_t right)
+{
+	size_t bytes = (right - middle) * s->size;
+	char *copy = xmalloc(bytes), *b = copy + bytes;
+	char *begin = s->data + left * s->size, *a = s->data + middle * s->size;
+	char *to = s->data + right * s->size;
+
+	memcpy(copy, a, bytes);
+	while (a > begin && b > copy) {
+		char **from = s->cmp(a - s->size, b - s->size) > 0 ? &a : &b;
+
+		*from -= s->size;
+		to -= s->size;
+		memcpy(to, *from, s->size);
+	}
+	memcpy(to - (b - copy), copy, b - copy);
+	free(copy);
+}
+
+static void merge(const struct sorting *s, size_t left, size_t middle, size_t right)
+{
+	if (middle - left <= right - middle)
+		merge_left(s, left, middle, right);
+	else
+		merge_right(s, left, middle, right);
+}
+
+void sort_runs(void *data, size_t n, size_t size, int (*cmp)(const void *a, const void *b))
+{
+	struct sorting s = { data, size, cmp };
+	size_t starts[SORT_RUNS + 1], runs = n ? find_runs(&s, n, starts) : 1;
+
+	if (!runs)
+		qsort(data, n, size, cmp);
+	for (; runs > 1; runs = (runs + 1) / 2) {
+		for (size_t i = 0; i + 1 < runs; i += 2)
+			merge(&s, starts[i], starts[i + 1], starts[i + 2]);
+		/* Each pair is one run now. */
+		for (size_t i = 1; i < (runs + 1) / 2; i++)
+			starts[i] = starts[2 * i];
+		starts[(runs + 1) / 2] = n;
+	}
+}
