@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the file of each I/O packet. Only the packet of an open has a name; other
- * packets have a descriptor, which means the file it was last opened for. So packets
- * are followed in order of time. An open with a name begins a file. An open of a copied
- * descriptor (IOOFD) begins another file with the same name. An open with neither is a
+ * Finds the file of each I/O packet. In gprofng's experiments only the packet of an open
+ * has a name; other packets have a descriptor, which means the file it was last opened for.
+ * So packets are followed in order of time. An open with a name begins a file. An open of a
+ * copied descriptor (IOOFD) begins another file with the same name. An open with neither is a
  * pipe or a socket. A close ends the descriptor's meaning.
+ *
+ * Our recorder also names the file at the first read or write of a descriptor whose open it has
+ * not seen. That begins a file, too, unless the descriptor still is a standard stream; gprofng
+ * ignores the name.
  */
 #include "analysis/experiment/exp_io.h"
 
@@ -62,23 +66,47 @@ static uint32_t file_of_fd(struct follower *fl, int64_t fd)
 	return *file;
 }
 
+/* The file's name that the packet has; NULL: none. */
+static const char *name_in(struct follower *fl, const struct packet *p)
+{
+	const char *text;
+	size_t n = packet_text(p, fl->f.name, &text);
+	char *copy;
+
+	if (!n)
+		return NULL;
+	copy = arena_alloc(&fl->e->arena, n + 1);
+	memcpy(copy, text, n);
+	return copy;
+}
+
+/* A read or write. */
+static uint32_t used(struct follower *fl, const struct packet *p, int64_t fd)
+{
+	const uint64_t *known = map_get(&fl->by_fd, fd);
+	const char *name;
+	uint32_t file;
+
+	if (known && *known < IO_FILE_FIRST)
+		return *known;
+	name = name_in(fl, p);
+	if (!name || fd < 0)
+		return file_of_fd(fl, fd);
+	file = add_file(fl, name, fd);
+	*map_put(&fl->by_fd, fd, NULL) = file;
+	return file;
+}
+
 static uint32_t opened(struct follower *fl, const struct packet *p, int64_t fd)
 {
 	int64_t from = packet_int(p, fl->f.from);
-	const char *text, *name = NULL;
-	size_t n = packet_text(p, fl->f.name, &text);
+	const char *name = name_in(fl, p);
 	uint32_t file;
 
-	if (n) {
-		char *copy = arena_alloc(&fl->e->arena, n + 1);
-
-		memcpy(copy, text, n);
-		name = copy;
-	} else if (from > 0) {
-		name = fl->e->io_files.data[file_of_fd(fl, from)].name;
-	} else {
+	if (!name && from <= 0)
 		return file_of_fd(fl, fd);
-	}
+	if (!name)
+		name = fl->e->io_files.data[file_of_fd(fl, from)].name;
 	file = add_file(fl, name, fd);
 	if (fd >= 0)
 		*map_put(&fl->by_fd, fd, NULL) = file;
@@ -94,8 +122,10 @@ static uint32_t follow(struct follower *fl, const struct packet *p)
 		return IO_FILE_OTHER;
 	if (type == IO_OPEN)
 		return opened(fl, p, fd);
+	if (type != IO_CLOSE)
+		return used(fl, p, fd);
 	file = file_of_fd(fl, fd);
-	if (type == IO_CLOSE && fd >= 0)
+	if (fd >= 0)
 		map_remove(&fl->by_fd, fd);
 	return file;
 }

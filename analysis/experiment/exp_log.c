@@ -81,9 +81,10 @@ static void on_setting(struct log_reader *r, const struct xml_element *el)
 
 static void add_counter(struct log_reader *r, const struct xml_element *el)
 {
-	const char *metric = xml_get(el, "metric");
+	const char *metric = xml_get(el, "metric"), *kind = xml_get(el, "name");
 
 	vec_push(&r->counters, (struct exp_counter){
+		.probe = kind && !strcmp(kind, packet_desc(ER_PKT_PROBE)->profile),
 		.tag = xml_get_int(el, "tag", 0),
 		.name = exp_attr(r->e, el, "hwcname"),
 		.int_name = exp_attr(r->e, el, "int_name"),
@@ -310,14 +311,17 @@ static void on_end(void *ctx, const char *name)
 		r->stream = NO_STREAM;
 }
 
-/* Counters share two kinds of packets; the tag tells which counter a packet is of. */
+/* Counters share two kinds of packets, probes one; the tag tells which of them a packet is of. */
 static void share_counters(struct log_reader *r)
 {
 	vec_for_each(s, &r->e->streams) {
-		if (s->kind != ER_PKT_HWC && s->kind != ER_PKT_MHWC)
+		bool probes = s->kind == ER_PKT_PROBE;
+
+		if (!probes && s->kind != ER_PKT_HWC && s->kind != ER_PKT_MHWC)
 			continue;
 		vec_for_each(c, &r->counters)
-			vec_push(&s->counters, *c);
+			if (c->probe == probes)
+				vec_push(&s->counters, *c);
 	}
 }
 

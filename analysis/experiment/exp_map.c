@@ -25,6 +25,7 @@ static void on_segment(struct experiment *e, const struct xml_element *el, struc
 static void on_function(struct experiment *e, const struct xml_element *el, struct exp_map *m)
 {
 	m->what = EXP_MAP_FUNCTION;
+	m->interpreted = xml_get(el, "language");
 }
 
 static void on_dynfunc(struct experiment *e, const struct xml_element *el, struct exp_map *m)

@@ -3,6 +3,7 @@
 #ifndef EXPERIMENT_EXP_MAP_H
 #define EXPERIMENT_EXP_MAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct exp_map {
@@ -13,6 +14,7 @@ struct exp_map {
 	unsigned modes;
 	const char *name; /* path or function name */
 	const char *module; /* DYNFUNC: the dynamic module's name */
+	bool interpreted;   /* FUNCTION: an interpreter runs it */
 };
 
 struct exp_ksym {

@@ -8,11 +8,6 @@ struct reading {
 	uint64_t nwrong;
 };
 
-static bool is_id(int64_t id)
-{
-	return id >= 0 && id <= INT32_MAX;
-}
-
 static void read_name(void *ctx, const struct xml_element *el)
 {
 	struct reading *r = ctx;
@@ -23,7 +18,7 @@ static void read_name(void *ctx, const struct xml_element *el)
 
 	if (strcmp(el->name, "name"))
 		return;
-	if (!is_id(n.pid) || !is_id(n.tid) || n.at_ns < 0) {
+	if (!exp_is_id(n.pid) || !exp_is_id(n.tid) || n.at_ns < 0) {
 		r->nwrong++;
 		return;
 	}
@@ -37,7 +32,7 @@ void names_read(struct experiment *e, int dirfd)
 	struct reading r = { .e = e };
 	struct file f;
 
-	if (!exp_file(e, dirfd, "names.xml", &f))
+	if (!exp_text(e, dirfd, "names.xml", &f))
 		return;
 	exp_parse(e, "names.xml", &f, &handler, &r);
 	file_close(&f);

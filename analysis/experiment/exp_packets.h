@@ -25,6 +25,7 @@ struct exp_field {
 
 /* One <profile name="hwcounter"/> element; `tag` identifies it. */
 struct exp_counter {
+	bool probe;  /* a probe: its packets are of their own kind, and each counts 1 */
 	int tag;
 	const char *name, *int_name, *metric; /* alias, internal name, label (NULL: none) */
 	int64_t interval;

@@ -17,7 +17,7 @@ static void read_process(struct reading *r, const struct xml_element *el)
 {
 	struct exp_process p = {
 		.pid = xml_get_int(el, "pid", -1), .begin_ns = xml_get_int(el, "begin", 0),
-		.ppid = xml_get_int(el, "ppid", 0),
+		.ppid = xml_get_int(el, "ppid", 0), .start = xml_get_int(el, "start", 0),
 	};
 
 	if (!is_possible(p.pid, p.begin_ns)) {
@@ -35,7 +35,7 @@ static void read_exit(struct reading *r, const struct xml_element *el)
 {
 	struct exp_exit x = {
 		.pid = xml_get_int(el, "pid", -1), .at_ns = xml_get_int(el, "at", -1),
-		.status = xml_get_int(el, "status", 0),
+		.status = xml_get_int(el, "status", 0), .start = xml_get_int(el, "start", 0),
 	};
 
 	if (!is_possible(x.pid, x.at_ns)) {
@@ -60,7 +60,7 @@ void processes_read(struct experiment *e, int dirfd)
 	struct reading r = { .e = e };
 	struct file f;
 
-	if (!exp_file(e, dirfd, "processes.xml", &f))
+	if (!exp_text(e, dirfd, "processes.xml", &f))
 		return;
 	exp_parse(e, "processes.xml", &f, &handler, &r);
 	file_close(&f);

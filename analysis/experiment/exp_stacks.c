@@ -3,7 +3,8 @@
  * data.frameinfo. A stack is a list of pcs, or the leaf end of one and a link to the
  * node that has the rest. Nodes are the lists of other stacks and of UID packets. A
  * link may come before its node, so the file is read in two passes: collect the nodes,
- * then assemble the stacks.
+ * then assemble the stacks. The pcs of large files are numbered by several threads, each for
+ * some of the stacks; afterwards all numbers are made those of the first thread.
  *
  * With links a small file can describe very much: a long chain shared by a million
  * stacks, or a loop. So the links and pcs of all stacks together are limited in
@@ -14,7 +15,9 @@
 #include "analysis/experiment/experiment_impl.h"
 
 #include "analysis/base/cursor.h"
+#include "analysis/base/parallel.h"
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_pcs.h"
 
 enum { KIND_NATIVE = 1, KIND_JAVA = 2, COMPRESSED = 1u << 31, INFO_HEAD = 16, UID_HEAD = 16,
        BUDGET_PER_BYTE = 8, BUDGET_MIN = 1 << 20, LEAF_CHECK = -1 };
@@ -26,12 +29,18 @@ struct node {
 	uint64_t link;
 };
 
+/* Where the pcs of a stack are. */
+struct source {
+	uint32_t node;   /* the first node, or NO_NODE */
+	uint32_t listed; /* number of pcs in the nodes; the stack may have a marker behind them */
+};
+
 struct reader {
 	struct experiment *e;
 	unsigned pcsize;
 	VEC(struct node) nodes;
 	struct map by_uid;     /* uid to index into nodes */
-	VEC(uint32_t) of_stack; /* the node of each stack in e->stacks, or NO_NODE */
+	VEC(struct source) sources; /* by stack in e->stacks */
 	uint64_t budget;
 	uint64_t nbad, nbroken, ncut;
 };
@@ -121,7 +130,7 @@ static void parse_frame(struct reader *r, const struct packet *p)
 		return;
 	*index = e->stacks.len;
 	vec_push(&e->stacks, (struct exp_stack){ .uid = uid });
-	vec_push(&r->of_stack, node);
+	vec_push(&r->sources, (struct source){ .node = node });
 }
 
 static void parse_uid(struct reader *r, const struct packet *p)
@@ -137,27 +146,17 @@ static void parse_uid(struct reader *r, const struct packet *p)
 		add_node(r, uid, &node);
 }
 
-static void put_pcs(struct reader *r, const struct node *node)
+/* A pc of a node. Markers are negative, so narrow pcs are sign-extended. */
+static uint64_t node_pc(const struct reader *r, const struct node *node, uint32_t i)
 {
-	struct experiment *e = r->e;
-	struct cursor c = { .p = node->pcs, .end = node->pcs + (size_t)node->npcs * r->pcsize,
-			    .swap = e->swap };
-	size_t at = e->stack_pcs.len;
+	struct cursor c = { .p = node->pcs + (size_t)i * r->pcsize, .swap = r->e->swap };
 
-	vec_reserve(&e->stack_pcs, at + node->npcs);
-	e->stack_pcs.len += node->npcs;
-	if (r->pcsize == 8 && !e->swap && node->npcs) {
-		memcpy(e->stack_pcs.data + at, node->pcs, (size_t)node->npcs * 8);
-		return;
-	}
-	/* Markers are negative, so narrow pcs are sign-extended. */
-	for (; at < e->stack_pcs.len; at++)
-		e->stack_pcs.data[at] = r->pcsize == 8 ? cursor_u64(&c) :
-				       (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
+	c.end = c.p + r->pcsize;
+	return r->pcsize == 8 ? cursor_u64(&c) : (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 }
 
 /* The next node; NULL at the end, or (*broken) if the link's node does not exist. */
-static const struct node *follow(struct reader *r, const struct node *node, bool *broken)
+static const struct node *follow(const struct reader *r, const struct node *node, bool *broken)
 {
 	const uint64_t *next = node->linked ? map_get(&r->by_uid, node->link) : NULL;
 
@@ -165,14 +164,13 @@ static const struct node *follow(struct reader *r, const struct node *node, bool
 	return next ? &r->nodes.data[*next] : NULL;
 }
 
-/* Append all pcs of a stack to stack_pcs, leaf first. */
-static void resolve(struct reader *r, struct exp_stack *s, uint32_t index)
+/* Find how many pcs a stack has, and where they go in stack_pcs. Returns the index behind them. */
+static uint32_t measure(struct reader *r, struct exp_stack *s, struct source *source, uint32_t first)
 {
-	struct experiment *e = r->e;
-	const struct node *node = index == NO_NODE ? NULL : &r->nodes.data[index];
+	const struct node *node = source->node == NO_NODE ? NULL : &r->nodes.data[source->node];
 	bool broken = false, cut = false;
+	uint64_t last = 0;
 
-	s->first = e->stack_pcs.len;
 	while (node) {
 		uint64_t cost = (uint64_t)node->npcs + 1;
 
@@ -180,17 +178,127 @@ static void resolve(struct reader *r, struct exp_stack *s, uint32_t index)
 		if (cut)
 			break;
 		r->budget -= cost;
-		put_pcs(r, node);
+		source->listed += node->npcs;
+		if (node->npcs)
+			last = node_pc(r, node, node->npcs - 1);
 		node = follow(r, node, &broken);
 	}
 	r->nbroken += broken;
 	r->ncut += cut;
-	if (broken || cut)
-		vec_push(&e->stack_pcs, ER_PC_TRUNCATED);
-	else if (e->stack_pcs.len > s->first &&
-		 e->stack_pcs.data[e->stack_pcs.len - 1] == (uint64_t)LEAF_CHECK)
-		e->stack_pcs.len--;
-	s->npcs = e->stack_pcs.len - s->first;
+	if (!broken && !cut && source->listed && last == (uint64_t)LEAF_CHECK)
+		source->listed--;
+	s->first = first;
+	s->npcs = source->listed + (broken || cut);
+	return first + s->npcs;
+}
+
+/* --- numbering pcs --- */
+
+enum { PARTS_MAX = 4, PART_MIN = 1 << 16, BUFFER = 512 };
+
+/* A run of stacks, whose pcs one thread numbers. */
+struct part {
+	struct reader *r;
+	size_t from, to; /* stacks */
+	struct pc_table table;
+	uint32_t *renumber; /* by number of a pc in `table`: its number in e->pcs; NULL: the same */
+	uint64_t pcs[BUFFER]; /* the next ones, not numbered yet */
+	size_t n, at;         /* their number; where in stack_pcs the first one goes */
+};
+
+static void number_pcs(struct part *p)
+{
+	pc_table_number(&p->table, p->pcs, p->n, &p->r->e->stack_pcs.data[p->at]);
+	p->at += p->n;
+	p->n = 0;
+}
+
+static void put_pc(struct part *p, uint64_t pc)
+{
+	p->pcs[p->n++] = pc;
+	if (p->n == BUFFER)
+		number_pcs(p);
+}
+
+static void number_part(void *ctx, size_t i)
+{
+	struct part *p = (struct part *)ctx + i;
+	const struct reader *r = p->r;
+	bool broken;
+
+	for (size_t k = p->from; k < p->to; k++) {
+		const struct exp_stack *s = &r->e->stacks.data[k];
+		uint32_t left = r->sources.data[k].listed;
+		const struct node *node = left ? &r->nodes.data[r->sources.data[k].node] : NULL;
+
+		for (; left; node = follow(r, node, &broken)) {
+			uint32_t n = node->npcs < left ? node->npcs : left;
+
+			for (uint32_t pc = 0; pc < n; pc++)
+				put_pc(p, node_pc(r, node, pc));
+			left -= n;
+		}
+		if (s->npcs > r->sources.data[k].listed)
+			put_pc(p, ER_PC_TRUNCATED);
+	}
+	number_pcs(p);
+}
+
+static void renumber_part(void *ctx, size_t i)
+{
+	const struct part *p = (const struct part *)ctx + i;
+	const struct experiment *e = p->r->e;
+	size_t end = p->to < e->stacks.len ? e->stacks.data[p->to].first : e->stack_pcs.len;
+
+	if (!p->renumber || p->from == p->to)
+		return;
+	for (size_t at = e->stacks.data[p->from].first; at < end; at++)
+		e->stack_pcs.data[at] = p->renumber[e->stack_pcs.data[at]];
+}
+
+/* Divide the stacks into n runs with about as many pcs each. */
+static void divide(struct reader *r, struct part *parts, size_t n)
+{
+	const struct experiment *e = r->e;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		parts[i] = (struct part){ .r = r, .from = k };
+		parts[i].at = k < e->stacks.len ? e->stacks.data[k].first : 0;
+		while (k < e->stacks.len && (i + 1 == n ||
+					     e->stacks.data[k].first < e->stack_pcs.len / n * (i + 1)))
+			k++;
+		parts[i].to = k;
+	}
+}
+
+static void number_stacks(struct reader *r, size_t npcs)
+{
+	struct experiment *e = r->e;
+	size_t n = parallel_parts(), most = npcs / PART_MIN + 1;
+	struct part parts[PARTS_MAX];
+
+	n = n < PARTS_MAX ? n : PARTS_MAX;
+	n = n < most ? n : most;
+	vec_reserve(&e->stack_pcs, npcs);
+	e->stack_pcs.len = npcs;
+	divide(r, parts, n);
+	parallel_run(number_part, parts, n);
+	for (size_t i = 1; i < n; i++) {
+		struct pc_table *t = &parts[i].table;
+
+		intern_free(&t->ids);
+		parts[i].renumber = xmalloc(t->pcs.len * sizeof(uint32_t));
+		pc_table_number(&parts[0].table, t->pcs.data, t->pcs.len, parts[i].renumber);
+		pc_table_free(t);
+	}
+	intern_free(&parts[0].table.ids);
+	parallel_run(renumber_part, parts, n);
+	for (size_t i = 1; i < n; i++)
+		free(parts[i].renumber);
+	e->pcs.data = parts[0].table.pcs.data;
+	e->pcs.len = parts[0].table.pcs.len;
+	e->pcs.cap = parts[0].table.pcs.cap;
 }
 
 static void report(struct reader *r, uint64_t nbad)
@@ -225,6 +333,7 @@ void stacks_read(struct experiment *e, int dirfd)
 {
 	struct reader r = { .e = e, .pcsize = e->wordsize / 8 };
 	struct raw_iter it = { .swap = e->swap };
+	uint32_t npcs = 0;
 	struct packet p;
 	unsigned type;
 	struct file f;
@@ -241,10 +350,11 @@ void stacks_read(struct experiment *e, int dirfd)
 	}
 	r.budget = budget_of(f.size);
 	for (size_t i = 0; i < e->stacks.len; i++)
-		resolve(&r, &e->stacks.data[i], r.of_stack.data[i]);
+		npcs = measure(&r, &e->stacks.data[i], &r.sources.data[i], npcs);
+	number_stacks(&r, npcs);
 	report(&r, it.nbad);
 	vec_free(&r.nodes);
-	vec_free(&r.of_stack);
+	vec_free(&r.sources);
 	map_free(&r.by_uid);
 	file_close(&f);
 }

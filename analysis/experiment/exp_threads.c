@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/experiment_impl.h"
 
 /* Numeric attributes and their members, without those of states. None can be negative. */
@@ -27,6 +28,7 @@ static const struct number {
 
 struct reading {
 	struct experiment *e;
+	struct strtab folds; /* see fold_read */
 	uint64_t nwrong;
 };
 
@@ -74,9 +76,30 @@ static bool read_numbers(struct exp_thread *th, const struct xml_element *el)
 	return ok;
 }
 
-static void read_thread(void *ctx, const struct xml_element *el)
+void thread_add(struct exp_thread *to, const struct exp_thread *th)
 {
-	struct reading *r = ctx;
+	int64_t begin = to->begin_ns < th->begin_ns ? to->begin_ns : th->begin_ns;
+	int64_t end = to->end_ns > th->end_ns ? to->end_ns : th->end_ns;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		add_to(member(to, &numbers[i]), *(const int64_t *)((const char *)th + numbers[i].member));
+	for (int i = 0; i < MS_COUNT; i++) {
+		add_to(&to->off_ns[i], th->off_ns[i]);
+		add_to(&to->off_n[i], th->off_n[i]);
+	}
+	to->begin_ns = begin;
+	to->end_ns = end;
+}
+
+static void read_strings(struct exp_thread *th, struct experiment *e, const struct xml_element *el)
+{
+	th->comm = exp_attr(e, el, "comm");
+	th->cgroup = exp_attr(e, el, "cgroup");
+	th->experiment = exp_attr(e, el, "experiment");
+}
+
+static void read_thread(struct reading *r, const struct xml_element *el)
+{
 	struct exp_thread th = {
 		.pid = xml_get_int(el, "pid", -1), .tid = xml_get_int(el, "tid", -1),
 		.born = xml_get_int(el, "born", 0) == 1, .ended = xml_get_int(el, "ended", 0) == 1,
@@ -84,22 +107,36 @@ static void read_thread(void *ctx, const struct xml_element *el)
 		.again = xml_get_int(el, "again", 0) == 1,
 	};
 
-	if (strcmp(el->name, "thread"))
-		return;
-	if (th.pid < 0 || th.pid > INT32_MAX || th.tid < 0 || th.tid > INT32_MAX) {
+	if (!exp_is_id(th.pid) || !exp_is_id(th.tid)) {
 		r->nwrong++;
 		return;
 	}
-	th.comm = exp_attr(r->e, el, "comm");
-	th.cgroup = exp_attr(r->e, el, "cgroup");
-	th.experiment = exp_attr(r->e, el, "experiment");
+	read_strings(&th, r->e, el);
 	r->nwrong += !read_numbers(&th, el);
 	vec_push(&r->e->threads, th);
 }
 
+static void read_fold(struct reading *r, const struct xml_element *el)
+{
+	struct exp_thread sum = { .split = xml_get_int(el, "split", 0) == 1, .born = true,
+				  .ended = true };
+
+	read_strings(&sum, r->e, el);
+	r->nwrong += !read_numbers(&sum, el);
+	r->nwrong += fold_read(r->e, &r->folds, el, &sum);
+}
+
+static void read_element(void *ctx, const struct xml_element *el)
+{
+	if (!strcmp(el->name, "thread"))
+		read_thread(ctx, el);
+	else if (!strcmp(el->name, "threads"))
+		read_fold(ctx, el);
+}
+
 void threads_read(struct experiment *e, int dirfd)
 {
-	static const struct xml_handler handler = { .start = read_thread };
+	static const struct xml_handler handler = { .start = read_element };
 	struct reading r = { .e = e };
 	struct file f;
 
@@ -107,6 +144,8 @@ void threads_read(struct experiment *e, int dirfd)
 		return;
 	exp_parse(e, "threads.xml", &f, &handler, &r);
 	file_close(&f);
+	strtab_free(&r.folds);
+	folds_mark(e);
 	if (r.nwrong)
 		diag_warn(&e->diag, "threads.xml: %llu thread%s with an impossible number",
 			  (unsigned long long)r.nwrong, r.nwrong == 1 ? "" : "s");

@@ -15,12 +15,13 @@
  * An element of threads.xml: how one recorded thread spent its time. A thread has one more after
  * each pause of the recording. Times are
  * nanoseconds and never negative. run_ns and all off_ns add up to end_ns - begin_ns;
- * thread_sum adds them.
+ * thread_sum adds them. Of a thread that was folded only the names, begin_ns and end_ns are known;
+ * its other numbers are 0 here and part of the fold's.
  */
 struct exp_thread {
 	int64_t pid, tid;            /* pid 0: a kernel thread */
 	const char *comm, *cgroup;
-	const char *experiment;      /* sub-experiment with the thread's packets; "": the founder */
+	const char *experiment;      /* sub-experiment with the packets; "": the founder, or a fold */
 	int64_t begin_ns, end_ns;    /* relative to the start of this experiment */
 	int64_t run_ns, user_ns, system_ns;
 	int64_t off_ns[MS_COUNT];    /* time by state; 0 for states on a CPU */
@@ -31,6 +32,19 @@ struct exp_thread {
 	bool born, ended;            /* the thread began, ended during the recording */
 	bool again;                  /* continues an element: the recording was paused in between */
 	bool split;                  /* user_ns and system_ns are exact */
+	uint32_t fold;               /* number from 1 of its fold; 0: it was not folded */
+};
+
+/*
+ * Elements `threads` of threads.xml, added up by name and cgroup: short-lived threads that the
+ * recorder folded. Each thread is also in the list of threads.
+ */
+struct exp_fold {
+	struct exp_thread sum;  /* begin_ns: the first begin; end_ns: the last end */
+	int64_t nthreads;
+	int64_t lived_ns;       /* of all threads; run_ns and all off_ns add up to it */
+	int64_t nmovers;        /* threads that have a part in nmoved */
+	bool ambiguous;         /* another fold has the same name */
 };
 
 /* An element of names.xml: the thread's name from at_ns until its next element. */
@@ -44,6 +58,7 @@ struct exp_name {
 /* An element of processes.xml: a program that a process ran from begin_ns on. */
 struct exp_process {
 	int64_t pid;
+	int64_t start;    /* of the process, as in exp_name; 0: unknown */
 	int64_t begin_ns; /* relative to the start of this experiment */
 	int64_t ppid;     /* when the process began; 0: unknown */
 	const char *name; /* of the program */
@@ -53,6 +68,7 @@ struct exp_process {
 /* An element `exit` of processes.xml: the end of a process. */
 struct exp_exit {
 	int64_t pid;
+	int64_t start;    /* as in exp_process */
 	int64_t at_ns;    /* relative to the start of this experiment */
 	int64_t status;   /* as wait(2) encodes it */
 	const char *cgroup; /* "": unknown */

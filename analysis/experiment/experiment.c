@@ -4,9 +4,11 @@
  * before the packets that use them. The reader opens the files in the opposite order,
  * packets first; so everything that a packet refers to is in the files opened after it.
  */
+#include "analysis/base/gunzip.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/exp_recorder.h"
+#include "analysis/experiment/exp_spans.h"
 #include "analysis/experiment/experiment_impl.h"
 #include "analysis/experiment/usage.h"
 
@@ -16,6 +18,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Lines like ours shrink to a tenth at most; a file that claims more would only fill the memory. */
+enum { PACKED_TIMES = 100, PACKED_MORE = 1 << 20 };
 
 bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *ret)
 {
@@ -30,6 +35,25 @@ bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *re
 	if (!err && ret->sparse)
 		diag_warn(&e->diag, "%s: %zu bytes behind a hole are ignored", name, ret->sparse);
 	return !err;
+}
+
+bool exp_text(struct experiment *e, int dirfd, const char *name, struct file *ret)
+{
+	__cleanup(freep) char *packed = xasprintf("%s.gz", name);
+	int err;
+
+	if (exp_file(e, dirfd, name, ret))
+		return true;
+	if (!exp_file(e, dirfd, packed, ret))
+		return false;
+	err = gunzip_file(ret, ret->size * PACKED_TIMES + PACKED_MORE);
+	if (err == -EIO)
+		diag_warn(&e->diag, "%s: is damaged: what follows the damage is ignored", packed);
+	else if (err == -EFBIG)
+		diag_warn(&e->diag, "%s: has more text than a recorder writes: the rest is ignored", packed);
+	else if (err < 0)
+		diag_errno(&e->diag, -err, "%s: cannot uncompress", packed);
+	return true;
 }
 
 void exp_parse(struct experiment *e, const char *name, const struct file *f,
@@ -176,6 +200,7 @@ static void read_files(struct experiment *e, int dirfd, struct file *log)
 	threads_read(e, dirfd);
 	names_read(e, dirfd);
 	processes_read(e, dirfd);
+	spans_read(e, dirfd);
 	find_end(e);
 }
 
@@ -199,9 +224,11 @@ static void find_scope(struct experiment *e)
 {
 	e->system_wide = e->founder ? e->founder->system_wide : is_system_wide(e);
 	/*
-	 * True for the founder, and for the part that holds all processes that were not followed.
+	 * True for the founder of the whole system, and for a part that several processes share. Only
+	 * our recorders make such parts.
 	 */
-	e->many_processes = e->system_wide && (!e->founder || !e->pid);
+	e->many_processes = !e->founder ? e->system_wide :
+			    !e->pid && (e->system_wide || e->founder->recorder.len);
 }
 
 /* Open the experiment in dirfd, which this closes. Its name is path's last component. */
@@ -291,11 +318,15 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->maps);
 	vec_free(&e->ksyms);
 	vec_free(&e->stacks);
+	vec_free(&e->pcs);
 	vec_free(&e->stack_pcs);
 	vec_free(&e->recorder);
 	vec_free(&e->threads);
+	vec_free(&e->folds);
 	vec_free(&e->names);
 	vec_free(&e->processes);
+	vec_free(&e->spans);
+	map_free(&e->span_texts);
 	vec_free(&e->exits);
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);

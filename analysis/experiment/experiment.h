@@ -30,7 +30,9 @@ struct exp_process;
 struct exp_stack;
 struct exp_stream;
 struct exp_thread;
+struct exp_fold;
 struct exp_usage;
+struct span_row;
 
 struct exp_event {
 	const char *kind; /* "run", "sample", "exit", "cwarn", … */
@@ -67,14 +69,18 @@ struct experiment {
 	VEC(struct exp_ksym) ksyms;  /* sorted by address */
 	VEC(struct exp_stream) streams;
 	VEC(struct exp_stack) stacks;
-	VEC(uint64_t) stack_pcs;
+	VEC(uint64_t) pcs;           /* each pc in stacks, once */
+	VEC(uint32_t) stack_pcs;     /* indexes into pcs */
 	struct map stack_by_uid;     /* uid to index into stacks */
 	uint64_t njava;              /* Java stacks and compiled methods that were skipped */
 	VEC(struct exp_element) recorder; /* in file order; empty if another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; empty without microstates */
+	VEC(struct exp_fold) folds;       /* of short-lived threads; see exp_threads.h */
 	VEC(struct exp_name) names;       /* in file order */
 	VEC(struct exp_process) processes; /* in file order */
 	VEC(struct exp_exit) exits;        /* in file order */
+	VEC(struct span_row) spans;        /* in file order */
+	struct map span_texts;             /* number to const char *; see exp_spans.h */
 	VEC(struct exp_io_file) io_files; /* built by the first experiment_io_file */
 	struct map io_by_packet;     /* address of a packet, to index into io_files */
 	bool io_followed;

@@ -12,11 +12,31 @@
  * is not an error, everything else is reported.
  */
 bool exp_file(struct experiment *e, int dirfd, const char *name, struct file *ret);
+/* The same for a text that may be compressed: `name`, or else `name`.gz, which is uncompressed. */
+bool exp_text(struct experiment *e, int dirfd, const char *name, struct file *ret);
 /* Parse a file of XML elements; a fault is reported with its line. */
 void exp_parse(struct experiment *e, const char *name, const struct file *f,
 	       const struct xml_handler *h, void *ctx);
 /* Copy an attribute into the experiment's arena; "" if there is none. */
 const char *exp_attr(struct experiment *e, const struct xml_element *el, const char *name);
+
+/* Whether a number from a file can be the ID of a process or thread. */
+static inline bool exp_is_id(int64_t id)
+{
+	return id >= 0 && id <= INT32_MAX;
+}
+
+/* Add the numbers of a thread; begin_ns and end_ns then cover both. */
+void thread_add(struct exp_thread *to, const struct exp_thread *th);
+/*
+ * Add an element `threads` of threads.xml to its fold, and its threads to e->threads. `sum` has its
+ * numbers. `keys` is empty at first and belongs to the file. Returns the number of faults: impossible
+ * numbers, and threads that are missing.
+ */
+uint64_t fold_read(struct experiment *e, struct strtab *keys, const struct xml_element *el,
+		   const struct exp_thread *sum);
+/* After the last element: find the folds that have a name in common. */
+void folds_mark(struct experiment *e);
 
 /* Each reads one file if it exists. */
 void log_read(struct experiment *e, const char *name, const struct file *f);
@@ -29,6 +49,7 @@ void recorder_read(struct experiment *e, int dirfd);
 void threads_read(struct experiment *e, int dirfd);
 void names_read(struct experiment *e, int dirfd);
 void processes_read(struct experiment *e, int dirfd);
+void spans_read(struct experiment *e, int dirfd);
 /*
  * The base name of a command's first word, without the colon of a title ("postgres: walwriter").
  * "" for an empty command. The experiment owns it.

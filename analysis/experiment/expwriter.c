@@ -70,6 +70,7 @@ static int out_free(struct out *o)
 {
 	int err = out_close(o);
 
+	packer_free(o->packer);
 	free(o->file);
 	buf_free(&o->buf);
 	return err;
@@ -153,6 +154,7 @@ static int create(struct expwriter *founder, int dirfd, const char *name,
 		return diag_errno(d, EINVAL, "experiment '%s': the name does not end in .er", name);
 	w = writer_new(dirfd, name, h);
 	w->founder = founder;
+	expwriter_forget(w);
 	err = begin(w, h);
 	if (err) {
 		writer_free(w);

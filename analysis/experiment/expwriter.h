@@ -112,8 +112,12 @@ struct exp_counter_desc {
 	bool cycles;          /* counts are clock ticks, which readers may show as a time */
 };
 
-/* Announce counter packets (HWC) and all counters, once. Does nothing if there are none. */
-void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n);
+/*
+ * Announce packets that count, and all that they count, once: counters (kind HWC) or probes (PROBE,
+ * interval 0). Does nothing if there are none.
+ */
+void expwriter_counter_profile(struct expwriter *w, enum er_packet kind, const struct exp_counter_desc *c,
+			       size_t n);
 /* Write an event: kind "sample", "exit", "pause", "resume", …; `attrs` is ready XML or NULL. */
 void expwriter_event(struct expwriter *w, const char *kind, uint64_t time_ns, const char *attrs);
 /*
@@ -144,6 +148,25 @@ void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr);
 /* Add a function that is in no file: a pseudo frame, or generated code. */
 void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
 			const char *name);
+/* Add the code of a function that was added with this time and address. */
+void expwriter_code(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *code, size_t n);
+/* From this offset of a function on, its code has this line. */
+struct exp_line {
+	uint32_t offset, line;
+};
+
+/* A function that an interpreter runs. Its size and offsets are not bytes of machine code. */
+struct exp_code {
+	uint64_t time_ns, vaddr, size;
+	const char *name;
+	const char *language;
+	const char *source;           /* the path of its source; NULL: unknown */
+	const struct exp_line *lines; /* in order of offsets */
+	size_t nlines;
+};
+
+/* Add such a function, with its lines (file dyntext). */
+void expwriter_interpreted(struct expwriter *w, const struct exp_code *c);
 /*
  * Add a kernel symbol of type t. The first one also declares the load object
  * LinuxKernel. Dots become '·', as the format requires; module NULL means vmlinux.
@@ -204,7 +227,10 @@ void expwriter_sample(struct expwriter *w, const struct exp_usage *u, const char
 
 /* --- our own files, which other readers ignore --- */
 
-/* Append a line to a text file of the experiment, such as "notes". Adds the newline. */
+/*
+ * Append a line to a text file of the experiment, such as "notes". Adds the newline. A file whose name
+ * ends in ".gz" is compressed.
+ */
 void expwriter_text(struct expwriter *w, const char *file, const char *line);
 /* Replace a small file atomically. 0 or -errno. */
 int expwriter_replace(struct expwriter *w, const char *file, const char *text);

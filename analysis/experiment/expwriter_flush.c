@@ -102,11 +102,14 @@ static int append(int fd, const struct out *o)
 
 static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
 {
+	bool last = w->fixed[OUT_EXIT].buf.len;
 	struct tail *tail;
 	int fd, done;
 
-	if (!o->buf.len)
+	if (!o->buf.len && !(last && out_has_end(o)))
 		return 0;
+	if (out_is_packed(o))
+		out_pack(o, last);
 	fd = get_file(w, dirfd, o, &tail);
 	if (fd < 0)
 		return fd;

@@ -37,6 +37,7 @@ struct out {
 	struct buf buf;
 	uint64_t size;   /* bytes written to the file */
 	bool packets;    /* a packet file: zeros end it for readers */
+	struct packer *packer; /* of a compressed file; NULL: nothing was flushed */
 	size_t slot;     /* index into the open files; valid if the slot has this ticket */
 	uint64_t ticket; /* 0: not open */
 };
@@ -68,7 +69,13 @@ struct expwriter {
 	VEC(struct held_segment) segments; /* the first ones; later ones are written at once */
 	bool strays;      /* a stack had a user pc in no segment */
 	struct map ksyms; /* addresses already written */
-	struct map tails; /* uid of a tail seen before, to its length in nodes; 0: not written */
+	/*
+	 * A founder's, also for its parts: a tail seen before, to its length in nodes; 0: not
+	 * written. The key is the tail's uid with the writer's `tails_of`.
+	 */
+	struct map tails;
+	uint64_t ntails;   /* a founder's: the last number given to a writer */
+	uint64_t tails_of; /* number of this writer in `tails`; a new one forgets what it wrote */
 	uint32_t nsamples;
 	uint64_t bytes;
 	int err; /* the first error; from then on all data is dropped */
@@ -121,6 +128,14 @@ int reserve_space(int dirfd);
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
 /* Write a record to data.frameinfo, which must not be empty, when there is no stack. */
 void put_no_stack(struct expwriter *w);
+
+/* Whether the file's name says that it is compressed (expwriter_pack.c). */
+bool out_is_packed(const struct out *o);
+/* Whether the end of the compressed file is still to be written. */
+bool out_has_end(const struct out *o);
+/* Replace the buffer's text by its compressed form. `last`: and end the file. */
+void out_pack(struct out *o, bool last);
+void packer_free(struct packer *p); /* NULL: nothing */
 
 /* The mapped end of an open packet file. Initially all zeros. */
 struct tail {

@@ -169,9 +169,10 @@ void expwriter_parts_end(struct expwriter *w)
  * here; for others it uses tables of CPUs, by a number (cpuver) that is no longer
  * assigned.
  */
-static void put_counter(struct buf *b, const struct exp_counter_desc *c, bool last)
+static void put_counter(struct buf *b, enum er_packet kind, const struct exp_counter_desc *c, bool last)
 {
-	buf_puts(b, "<profile name=\"hwsimctr\" cpuver=\"0\"");
+	buf_printf(b, "<profile name=\"%s\" cpuver=\"0\"",
+		   kind == ER_PKT_HWC ? "hwsimctr" : packet_desc(kind)->profile);
 	xml_attr(b, "hwcname", c->name);
 	xml_attr(b, "int_name", c->int_name);
 	xml_attr(b, "metric", c->label);
@@ -180,16 +181,17 @@ static void put_counter(struct buf *b, const struct exp_counter_desc *c, bool la
 }
 
 /* Each counter has an element; the last one describes the packets of all. */
-void expwriter_counter_profile(struct expwriter *w, const struct exp_counter_desc *c, size_t n)
+void expwriter_counter_profile(struct expwriter *w, enum er_packet kind, const struct exp_counter_desc *c,
+			       size_t n)
 {
 	struct buf *b = out_buf(w, OUT_LOG);
 
 	if (!n)
 		return;
 	for (size_t i = 0; i < n; i++)
-		put_counter(b, &c[i], i + 1 == n);
-	buf_printf(b, "<profdata fname=\"%s\"/>\n", packet_desc(ER_PKT_HWC)->fname);
-	put_packet(b, ER_PKT_HWC);
+		put_counter(b, kind, &c[i], i + 1 == n);
+	buf_printf(b, "<profdata fname=\"%s\"/>\n", packet_desc(kind)->fname);
+	put_packet(b, kind);
 	buf_puts(b, "</profile>\n");
 }
 

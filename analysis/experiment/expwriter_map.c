@@ -12,6 +12,9 @@
 
 enum { NAME_MAX_BYTES = 255, MODES_RX = 5, SEGMENTS_HELD = 64 };
 
+/* The records of dyntext: type and size, then data. */
+enum { DYN_HEADER = 1, DYN_CODE = 2, DYN_LINES = 3, DYN_SOURCE = 4, DYN_HEAD = 8, DYN_ALIGN = 16 };
+
 static void put_segment(const struct expwriter *w, struct buf *b, const struct exp_segment *s)
 {
 	buf_puts(b, "<event kind=\"map\" object=\"segment\"");
@@ -102,16 +105,76 @@ void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
 	buf_printf(b, " vaddr=\"0x%" PRIX64 "\"/>\n", vaddr);
 }
 
+static void put_function(const struct expwriter *w, struct buf *b, const struct exp_code *c)
+{
+	buf_puts(b, "<event kind=\"map\" object=\"function\"");
+	put_stamp(w, b, "tstamp", c->time_ns);
+	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\"", c->vaddr, c->size);
+	xml_attr(b, "name", c->name);
+	if (c->language)
+		xml_attr(b, "language", c->language);
+	buf_puts(b, "/>\n");
+}
+
 void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
 			const char *name)
 {
-	struct buf *b = out_buf(w, OUT_MAP);
+	const struct exp_code c = { .time_ns = time_ns, .vaddr = vaddr, .size = size, .name = name };
 
-	buf_puts(b, "<event kind=\"map\" object=\"function\"");
-	put_stamp(w, b, "tstamp", time_ns);
-	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\"", vaddr, size);
-	xml_attr(b, "name", name);
-	buf_puts(b, "/>\n");
+	put_function(w, out_buf(w, OUT_MAP), &c);
+}
+
+/* Append a record of dyntext with room for n bytes of data, which are returned. */
+static unsigned char *put_dyntext(struct buf *b, uint32_t type, size_t n)
+{
+	unsigned char *p = buf_zero(b, DYN_HEAD + n);
+
+	put32(p, type);
+	put32(p + 4, DYN_HEAD + n);
+	return p + DYN_HEAD;
+}
+
+/* What follows in the file belongs to this function. */
+static struct buf *begin_dyntext(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
+{
+	struct buf *b = out_find(w, OUT_TEXTS, "dyntext");
+	unsigned char *p = put_dyntext(b, DYN_HEADER, 16);
+
+	put64(p, time_ns > w->start_ns ? time_ns - w->start_ns : 0);
+	put64(p + 8, vaddr);
+	return b;
+}
+
+static size_t dyntext_padded(size_t n)
+{
+	return (n + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
+}
+
+static void put_lines(struct expwriter *w, const struct exp_code *c)
+{
+	struct buf *b = begin_dyntext(w, c->time_ns, c->vaddr);
+	unsigned char *p = put_dyntext(b, DYN_LINES, c->nlines * 8);
+	size_t path = strlen(c->source) + 1;
+
+	for (size_t i = 0; i < c->nlines; i++) {
+		put32(p + 8 * i, c->lines[i].offset);
+		put32(p + 8 * i + 4, c->lines[i].line);
+	}
+	memcpy(put_dyntext(b, DYN_SOURCE, dyntext_padded(path)), c->source, path);
+}
+
+void expwriter_interpreted(struct expwriter *w, const struct exp_code *c)
+{
+	if (c->source)
+		put_lines(w, c);
+	put_function(w, out_buf(w, OUT_MAP), c);
+}
+
+void expwriter_code(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *code, size_t n)
+{
+	struct buf *b = begin_dyntext(w, time_ns, vaddr);
+
+	memcpy(put_dyntext(b, DYN_CODE, dyntext_padded(n)), code, n);
 }
 
 /*

@@ -7,7 +7,8 @@
  *
  * Many callers occur only once, and a node for them would be wasted. A tail of a stack
  * (its callers from some frame on) becomes a node when it is seen for the second time;
- * the longest such tail is used. The set of seen tails is bounded. A node that was
+ * the longest such tail is used. The set of seen tails is bounded; the parts of a recording
+ * share it, because there may be a thousand. A node that was
  * forgotten is written again with the same uid and the same pcs, and readers accept
  * both.
  */
@@ -21,7 +22,7 @@
  */
 enum { FRAME_HEAD = 16, INFO_HEAD = 16, INFO_NATIVE = 1, PACKET_MAX = 65528, UID_HEAD = 16,
        FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8, TAIL_MIN = 3, TAIL_MAX = 256,
-       CHAIN_MAX = 64, TAILS_KNOWN = 1 << 16 };
+       CHAIN_MAX = 64, TAILS_KNOWN = 1 << 18 /* 8 MB */ };
 
 #define LINKED (1u << 31)
 #define NODE   ((uint64_t)1 << 63) /* distinguishes uids of nodes from uids of stacks */
@@ -78,6 +79,21 @@ static void name_tails(const uint64_t *pcs, size_t n, uint64_t *uids)
 	}
 }
 
+static struct map *tails_of(struct expwriter *w)
+{
+	return w->founder ? &w->founder->tails : &w->tails;
+}
+
+static uint64_t tail_key(const struct expwriter *w, uint64_t uid)
+{
+	return uid ^ w->tails_of;
+}
+
+static uint64_t *find_tail(struct expwriter *w, uint64_t uid)
+{
+	return map_get(tails_of(w), tail_key(w, uid));
+}
+
 /*
  * The uid of the node for the tail that begins at `at` and was seen before. Writes the
  * node if it does not exist.
@@ -85,13 +101,13 @@ static void name_tails(const uint64_t *pcs, size_t n, uint64_t *uids)
 static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t at,
 			size_t n)
 {
-	uint64_t *links = map_get(&w->tails, uids[at]), below = 0;
+	uint64_t *links = find_tail(w, uids[at]), below = 0;
 	size_t to = at;
 
 	if (*links)
 		return uids[at];
 	while (!below && ++to + TAIL_MIN <= n) {
-		below = *map_get(&w->tails, uids[to]);
+		below = *find_tail(w, uids[to]);
 		below = below < CHAIN_MAX ? below : 0;
 	}
 	to = below ? to : n;
@@ -113,11 +129,11 @@ static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uin
 
 	if (n > TAIL_MAX)
 		return n;
-	if (w->tails.len >= TAILS_KNOWN)
-		expwriter_forget(w);
+	if (tails_of(w)->len >= TAILS_KNOWN)
+		map_free(tails_of(w));
 	name_tails(pcs, n, uids);
 	for (size_t i = n < TAIL_MIN ? 0 : n - TAIL_MIN; i > 0; i--) {
-		map_put(&w->tails, uids[i], &fresh);
+		map_put(tails_of(w), tail_key(w, uids[i]), &fresh);
 		at = fresh ? at : i;
 	}
 	if (at < n)
@@ -127,7 +143,11 @@ static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uin
 
 void expwriter_forget(struct expwriter *w)
 {
-	map_free(&w->tails);
+	struct expwriter *all = w->founder ? w->founder : w;
+
+	w->tails_of = hash64(++all->ntails);
+	if (all == w)
+		map_free(&w->tails);
 }
 
 static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs)

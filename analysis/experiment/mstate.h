@@ -54,6 +54,7 @@ struct mstate_desc {
 	const char *attr, *count_attr;
 	const char *unsampled; /* pseudo function for time that no sampled stack covers */
 	const char *rest;      /* the same time as a reason of waits */
+	const char *span;      /* field of span packets with the state's time */
 	size_t usage;          /* offset of its time in struct exp_usage; 0: none */
 };
 

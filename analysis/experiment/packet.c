@@ -109,7 +109,49 @@ static const struct field_desc io_fields[] = {
 	{ "IORQST", "I/O start time", 64, ER_INT64 },
 	{ "IOOFD", "Original file descriptor", 72, ER_INT32 },
 	{ "IOFSTYPE", "File system type", 76, ER_INT32 },
+	{ "SEQ", "Sequence number on its CPU", 28, ER_UINT32 }, /* ours */
 	{ "IOFNAME", "File name", 80, ER_STRING },
+};
+
+/* TSTAMP is the span's end. Times are in nanoseconds. mstate.c has the field of each state. */
+static const struct field_desc span_fields[] = {
+	COMMON_FIELDS,
+	{ "SPAN", "Span", 48, ER_UINT32 },
+	{ "SPANDEPTH", "Depth of the span", 52, ER_UINT32 },
+	{ "SPANID", "Number of the span", 56, ER_UINT64 },
+	{ "SPANPARENT", "Number of the enclosing span", 64, ER_UINT64 },
+	{ "SPANDUR", "Duration of the span, ns", 72, ER_INT64 },
+	{ "SPANRUN", "On a CPU, ns", 80, ER_INT64 },
+	{ "SPANUSER", "User CPU, ns", 88, ER_INT64 },
+	{ "SPANSYSTEM", "System CPU, ns", 96, ER_INT64 },
+	{ "SPANTFAULT", "Text Page Fault, ns", 104, ER_INT64 },
+	{ "SPANDFAULT", "Data Page Fault, ns", 112, ER_INT64 },
+	{ "SPANKFAULT", "Kernel Page Fault, ns", 120, ER_INT64 },
+	{ "SPANLOCK", "User Lock, ns", 128, ER_INT64 },
+	{ "SPANSLEEP", "Sleep, ns", 136, ER_INT64 },
+	{ "SPANWAITCPU", "Wait CPU, ns", 144, ER_INT64 },
+	{ "SPANSTOP", "Stopped, ns", 152, ER_INT64 },
+	{ "SPANSTOLEN", "Stolen part of Wait CPU, ns", 160, ER_INT64 },
+	{ "SPANWAITS", "Intervals off the CPU", 168, ER_UINT32 },
+	{ "SPANMINFLT", "Minor page faults", 172, ER_UINT32 },
+	{ "SPANMAJFLT", "Major page faults", 176, ER_UINT32 },
+	{ "SPANFLAGS", "Span flags", 180, ER_UINT32 },
+	{ "SPANTEXT", "Number of the text", 184, ER_UINT32 },
+	{ "SEQ", "Sequence number on its CPU", 188, ER_UINT32 },
+	{ "SPANA1", "Argument 1", 192, ER_INT64 },
+	{ "SPANA2", "Argument 2", 200, ER_INT64 },
+	{ "SPANA3", "Argument 3", 208, ER_INT64 },
+	{ "SPANA4", "Argument 4", 216, ER_INT64 },
+};
+
+static const struct field_desc probe_fields[] = {
+	COMMON_FIELDS,
+	{ "PROBE", "Probe", 48, ER_INT32 },
+	{ "SEQ", "Sequence number on its CPU", 52, ER_UINT32 },
+	{ "PROBEA1", "Argument 1", 56, ER_INT64 },
+	{ "PROBEA2", "Argument 2", 64, ER_INT64 },
+	{ "PROBEA3", "Argument 3", 72, ER_INT64 },
+	{ "PROBEA4", "Argument 4", 80, ER_INT64 },
 };
 
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
@@ -134,6 +176,8 @@ const struct packet_desc packet_descs[] = {
 	  "counters with addresses", 144, FIELDS(mhwc_fields) },
 	{ ER_PKT_IO, "iotrace", "iotrace", "I/O tracing data", "I/O Tracing", "I/O", 80,
 	  FIELDS(io_fields) },
+	{ ER_PKT_SPAN, "omptrace", "spans", "Span data", "Spans", "spans", 224, FIELDS(span_fields) },
+	{ ER_PKT_PROBE, "omptrace", "probes", "Probe data", "Probes", "probes", 88, FIELDS(probe_fields) },
 };
 
 const size_t npacket_descs = sizeof(packet_descs) / sizeof(packet_descs[0]);
@@ -144,6 +188,9 @@ const struct ring_desc ring_descs[ER_RINGS] = {
 	[ER_RING_TOTAL] = { "totalring", NULL, NULL, ER_PKT_EMPTY },
 	[ER_RING_COUNTER] = { "counterring", "overflow of a counter", "overflows of counters",
 				ER_PKT_HWC },
+	[ER_RING_SPAN] = { "spanring", "span", "spans", ER_PKT_SPAN },
+	[ER_RING_PROBE] = { "probering", "hit of a probe", "hits of probes", ER_PKT_PROBE },
+	[ER_RING_IO] = { "ioring", "I/O call", "I/O calls", ER_PKT_IO },
 };
 
 const struct packet_desc *packet_desc(enum er_packet kind)

@@ -28,6 +28,8 @@ enum er_packet {
 	ER_PKT_WAIT_SHORT = 65, /* as WAIT, with the fewest fields */
 	ER_PKT_WAIT_WOKEN = 66, /* as WAIT, ends after the waker */
 	ER_PKT_WAIT_HELD = 67,  /* as WAIT, ends after the holder */
+	ER_PKT_SPAN = 70,       /* one call of a named span (span.h) */
+	ER_PKT_PROBE = 71,      /* a hit of a probe; PROBE is its tag in log.xml */
 	ER_PKT_CLOSED = 65535,
 };
 
@@ -42,7 +44,11 @@ struct field_desc {
 
 struct packet_desc {
 	enum er_packet kind;
-	const char *profile; /* name of its <profile> element */
+	/*
+	 * Name of its <profile> element. gprofng rejects the whole log if it does not know the
+	 * name. A kind of ours has "omptrace", which gprofng accepts and then ignores.
+	 */
+	const char *profile;
 	const char *fname;   /* its file */
 	const char *uname;   /* in log.xml and `header` */
 	const char *title;   /* of its metrics, in `overview` */
@@ -59,7 +65,10 @@ extern const size_t npacket_descs;
  * How records of each kind are counted. recorder.xml has an element for each CPU, with the numbers
  * of records produced, recorded and lost. Packets have the record's number in SEQ.
  */
-enum er_ring { ER_RING_CLOCK, ER_RING_WAIT, ER_RING_TOTAL, ER_RING_COUNTER, ER_RINGS };
+enum er_ring {
+	ER_RING_CLOCK, ER_RING_WAIT, ER_RING_TOTAL, ER_RING_COUNTER, ER_RING_SPAN, ER_RING_PROBE, ER_RING_IO,
+	ER_RINGS
+};
 
 struct ring_desc {
 	const char *element;
@@ -138,6 +147,21 @@ enum er_wflag {
 	WFLAG_WAKER_TIMER = 1 << 7, /* with WAKER_IRQ: the interrupt was an expired timer */
 	WFLAG_CONTINUED = 1 << 8,  /* of a wait that the segment before has counted */
 };
+
+/* Field SPANFLAGS. The values are on disk. The first six say how the span began and ended. */
+enum er_span_flag {
+	SPAN_RETURNED = 1 << 0,    /* ended as its name says: return, or the second function or probe */
+	SPAN_THREAD_END = 1 << 1,  /* ended with its thread */
+	SPAN_EXEC = 1 << 2,        /* ended by an exec */
+	SPAN_LEFT = 1 << 3,        /* left by longjmp or an exception; its end was noticed later */
+	SPAN_OPEN_START = 1 << 4,  /* began before the recording, and counts from its start */
+	SPAN_OPEN_END = 1 << 5,    /* had not ended when the recording ended */
+	SPAN_SPLIT = 1 << 6,       /* SPANUSER and SPANSYSTEM are valid, and exact */
+	SPAN_SAMPLED = 1 << 7,     /* recorded as a sample of the calls, whatever its length */
+	SPAN_OVER = 1 << 8,        /* at least as long as the threshold, so surely recorded */
+};
+
+enum { SPAN_ARGS = 4 };
 
 /* Frames without code. As the last "pc" of a stack they say how it ended. */
 #define ER_PC_TRUNCATED     ((uint64_t)-2)
