@@ -148,7 +148,7 @@ static void export_stacks(struct line *l, const struct experiment *e)
 		buf_puts(&l->text, "stack");
 		put_hex(l, "uid", s->uid);
 		for (uint32_t i = 0; i < s->npcs; i++)
-			buf_printf(&l->text, " %" PRIx64, e->stack_pcs.data[s->first + i]);
+			buf_printf(&l->text, " %" PRIx64, experiment_pc(e, s, i));
 		end_line(l);
 	}
 }
@@ -211,22 +211,43 @@ static void export_usages(struct line *l, const struct experiment *e)
 	}
 }
 
+static void put_life(struct line *l, const struct exp_thread *th)
+{
+	put_text(l, "comm", th->comm);
+	put_int(l, "begin_ns", th->begin_ns);
+	put_int(l, "end_ns", th->end_ns);
+}
+
+static void put_times(struct line *l, const struct exp_thread *th)
+{
+	put_int(l, "run_ns", th->run_ns);
+	put_int(l, "user_ns", th->user_ns);
+	put_int(l, "system_ns", th->system_ns);
+	for (int i = 0; i < MS_COUNT; i++) {
+		if (th->off_ns[i])
+			put_int(l, mstate_descs[i].name, th->off_ns[i]);
+	}
+}
+
 static void export_threads(struct line *l, const struct experiment *e)
 {
 	vec_for_each(th, &e->threads) {
 		buf_puts(&l->text, "thread");
 		put_int(l, "pid", th->pid);
 		put_int(l, "tid", th->tid);
-		put_text(l, "comm", th->comm);
-		put_int(l, "begin_ns", th->begin_ns);
-		put_int(l, "end_ns", th->end_ns);
-		put_int(l, "run_ns", th->run_ns);
-		put_int(l, "user_ns", th->user_ns);
-		put_int(l, "system_ns", th->system_ns);
-		for (int i = 0; i < MS_COUNT; i++) {
-			if (th->off_ns[i])
-				put_int(l, mstate_descs[i].name, th->off_ns[i]);
-		}
+		put_life(l, th);
+		if (th->fold)
+			put_int(l, "fold", th->fold);
+		else
+			put_times(l, th);
+		end_line(l);
+	}
+	vec_for_each(f, &e->folds) {
+		buf_printf(&l->text, "fold %zu", f - e->folds.data + 1);
+		put_int(l, "threads", f->nthreads);
+		put_life(l, &f->sum);
+		put_int(l, "lived_ns", f->lived_ns);
+		put_times(l, &f->sum);
 		end_line(l);
 	}
 }

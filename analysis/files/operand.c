@@ -78,7 +78,9 @@ static bool belongs(const char *name)
 		".", "..", "log.xml", "map.xml", "data.frameinfo", "profile", "hwcounters",
 		"synctrace", "heaptrace", "iotrace", "overview", "dyntext", "jclasses",
 		"jdynclasses", "kallmodsyms", "notes", "labels.xml", "warnings.xml", "archives",
-		"archive.log", "recorder.xml", "threads.xml", "common.xml", "common.kallmodsyms",
+		"archive.log", "recorder.xml", "threads.xml", "names.xml",
+		"names.xml.gz", "processes.xml", "processes.xml.gz", "spans", "spans.xml", "probes",
+		"spanstrings.xml.gz", "common.xml", "common.kallmodsyms",
 		"ifreq", "omptrace", "dataraces", "deadlocks",
 	};
 

@@ -2,6 +2,7 @@
 #include "analysis/files/sources.h"
 
 #include "analysis/base/map.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/symtab.h"
 
@@ -35,7 +36,7 @@ static void add_address(struct lineinfo *l, uint64_t vaddr, struct strtab *ret)
 void sources_of(int fd, const char *path, const uint64_t *used, size_t n, struct strtab *ret,
 		struct diag *d)
 {
-	const struct symtab_opts opts = { .path = path };
+	const struct symtab_opts opts = { .path = path, .ask = debuginfod_open };
 	struct lineinfo *l = lineinfo_open(fd, &opts, d);
 
 	if (!l)

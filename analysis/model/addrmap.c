@@ -35,6 +35,7 @@ struct addrmap {
 	VEC(struct mapping) mappings;
 	VEC(struct piece *) pieces_of; /* by mapping */
 	VEC(struct piece) pieces; /* dead ones; after addrmap_finish all */
+	VEC(uint64_t) begins;     /* of pieces after addrmap_finish: all that a search reads */
 	void *live;               /* tsearch tree of struct piece */
 	struct arena arena;
 	uint64_t steps;
@@ -76,6 +77,7 @@ void addrmap_free(struct addrmap *m)
 	vec_free(&m->mappings);
 	vec_free(&m->pieces_of);
 	vec_free(&m->pieces);
+	vec_free(&m->begins);
 	arena_free(&m->arena);
 	free(m);
 }
@@ -172,7 +174,23 @@ void addrmap_finish(struct addrmap *m)
 	vec_for_each(p, &m->pieces) {
 		reach = p->hi > reach ? p->hi : reach;
 		p->reach = reach;
+		vec_push(&m->begins, p->lo);
 	}
+}
+
+/* The number of pieces that begin at or below the address. Without branches: it has no pattern. */
+static size_t begun(const struct addrmap *m, uint64_t pc)
+{
+	const uint64_t *at = m->begins.data;
+	size_t n = m->begins.len, half;
+
+	if (!n)
+		return 0;
+	for (; n > 1; n -= half) {
+		half = n / 2;
+		at += at[half - 1] <= pc ? half : 0;
+	}
+	return at - m->begins.data + (*at <= pc);
 }
 
 const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_ns,
@@ -185,7 +203,7 @@ const struct mapping *addrmap_find(struct addrmap *m, uint64_t pc, int64_t time_
 	 * Of all pieces with pc, take the one that ends first after time_ns: it is
 	 * mapped now, or comes next.
 	 */
-	for (size_t i = vec_upto(&m->pieces, lo, pc); i > 0; i--) {
+	for (size_t i = begun(m, pc); i > 0; i--) {
 		const struct piece *p = &m->pieces.data[i - 1];
 
 		if (p->reach <= pc || m->steps >= STEPS)

@@ -11,6 +11,7 @@
 
 #include "analysis/base/cursor.h"
 #include "analysis/base/file.h"
+#include "analysis/experiment/exp_map.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/disasm.h"
 
@@ -46,26 +47,52 @@ static void take(struct dynamic *dyn, uint32_t type, const unsigned char *p, siz
 	}
 }
 
-/* Read the records of the function at vaddr. If it has several, the last ones are used. */
-static bool read_records(const struct file *file, bool swap, uint64_t vaddr, struct dynamic *ret)
+/*
+ * Memory for code is reused. True if the map has another function there since exactly this time,
+ * which is that of a record.
+ */
+static bool is_of_another(const struct experiment *e, const struct func *f, int64_t time_ns)
 {
-	struct cursor c = { .p = file->data, .end = file->data + file->size, .swap = swap };
+	bool another = false;
+
+	vec_for_each (m, &e->maps) {
+		if (m->what != EXP_MAP_FUNCTION || m->vaddr != f->addr || m->time_ns != time_ns)
+			continue;
+		another = m->size != f->size || strcmp(m->name, f->mangled);
+		if (!another)
+			break;
+	}
+	return another;
+}
+
+/* Whether the record's head is of this function. */
+static bool is_head_of(const struct experiment *e, const struct func *f, const unsigned char *p,
+		       size_t n)
+{
+	struct cursor c = { .p = p, .end = p + n, .swap = e->swap };
+	int64_t time_ns = cursor_u64(&c);
+
+	return n >= DYN_HEADER_SIZE - DYN_HEAD_SIZE && cursor_u64(&c) == f->addr &&
+	       !is_of_another(e, f, time_ns);
+}
+
+/* Read the records of the function. If it has several, the last ones are used. */
+static bool read_records(const struct file *file, const struct experiment *e, const struct func *f,
+			 struct dynamic *ret)
+{
+	struct cursor c = { .p = file->data, .end = file->data + file->size, .swap = e->swap };
 	bool ours = false, any = false;
 
 	while (cursor_left(&c) >= DYN_HEAD_SIZE) {
 		uint32_t type = cursor_u32(&c), size = cursor_u32(&c);
-		struct cursor body = { .swap = swap };
 		const unsigned char *p;
 
 		if (size < DYN_HEAD_SIZE || !(p = cursor_bytes(&c, size - DYN_HEAD_SIZE)))
 			break;
 		if (type == DYN_HEADER) {
-			body.p = p;
-			body.end = p + size - DYN_HEAD_SIZE;
-			cursor_u64(&body); /* the time */
-			ours = cursor_u64(&body) == vaddr && size >= DYN_HEADER_SIZE;
+			ours = is_head_of(e, f, p, size - DYN_HEAD_SIZE);
 			if (ours)
-				*ret = (struct dynamic){ .swap = swap };
+				*ret = (struct dynamic){ .swap = e->swap };
 			any |= ours;
 		} else if (ours) {
 			take(ret, type, p, size - DYN_HEAD_SIZE);
@@ -90,6 +117,18 @@ static bool any_dyntext(struct session *s)
 	return s->impl->dyntext == DYNTEXT_SOME;
 }
 
+/* Other recordings may have another function at this address. */
+static bool has_function(const struct experiment *e, const struct func *f)
+{
+	for (size_t i = 0; i < e->maps.len; i++) {
+		const struct exp_map *m = &e->maps.data[i];
+
+		if (m->vaddr == f->addr && m->name && !strcmp(m->name, f->mangled))
+			return true;
+	}
+	return false;
+}
+
 /* Find the function's records in any experiment. *file stays open until file_close. */
 static const struct experiment *find(struct session *s, const struct func *f, struct file *file,
 				     struct dynamic *ret)
@@ -97,13 +136,18 @@ static const struct experiment *find(struct session *s, const struct func *f, st
 	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO || !any_dyntext(s))
 		return NULL;
 	vec_for_each (e, &s->experiments) {
-		char *path = xasprintf("%s/dyntext", (*e)->path);
-		int rc = file_open_plain_at(AT_FDCWD, path, file);
+		char *path;
+		int rc;
+
+		if (!has_function(*e, f))
+			continue;
+		path = xasprintf("%s/dyntext", (*e)->path);
+		rc = file_open_plain_at(AT_FDCWD, path, file);
 
 		free(path);
 		if (rc)
 			continue;
-		if (read_records(file, (*e)->swap, f->addr, ret))
+		if (read_records(file, *e, f, ret))
 			return *e;
 		file_close(file);
 	}

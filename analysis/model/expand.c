@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adds frames that were not recorded: of calls that the compiler inlined, and of
- * functions whose code was split off. The inlined calls at a location are looked up
- * once and kept.
+ * Changes the frames of a stack for display. The view mode hides the interpreter's frames or the
+ * interpreted program's. Two kinds of frames are added, because no recorder sees them: calls that the
+ * compiler inlined, and functions whose code it split off.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ struct expansions {
 	VEC(struct inlined_frames) by_frame; /* by frame id */
 	VEC(uint32_t) ids;
 	VEC(uint32_t) stack; /* being expanded */
+	VEC(uint32_t) chosen;
 };
 
 void expansions_free(struct expansions *x)
@@ -33,6 +34,7 @@ void expansions_free(struct expansions *x)
 	vec_free(&x->by_frame);
 	vec_free(&x->ids);
 	vec_free(&x->stack);
+	vec_free(&x->chosen);
 	free(x);
 }
 
@@ -132,7 +134,8 @@ static bool has_parts(const struct session *s, const uint32_t *frames, size_t n)
 	return false;
 }
 
-uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n)
+/* Add the frames of calls. */
+static uint32_t expand_calls(struct session *s, const uint32_t *frames, size_t n)
 {
 	bool parts = has_parts(s, frames, n);
 	struct expansions *x;
@@ -152,4 +155,57 @@ uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n)
 			push_parents(s, x, f, caller);
 	}
 	return stack_get(s, x->stack.data, x->stack.len);
+}
+
+/* --- interpreted functions --- */
+
+static bool is_interpreted(const struct session *s, uint32_t frame)
+{
+	return frame_func(s, frame)->flags & FUNC_INTERPRETED;
+}
+
+/*
+ * The interpreter's object: an interpreted function is called by a function of the interpreter, and
+ * is recorded as that one's caller. NULL: the stack has no interpreted function.
+ */
+static const struct loadobj *interpreter_of(const struct session *s, const uint32_t *frames, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (is_interpreted(s, frames[i]) && !is_interpreted(s, frames[i - 1]))
+			return frame_func(s, frames[i - 1])->obj;
+	return NULL;
+}
+
+/* Store in x->chosen the frames to show. False: all are shown. */
+static bool choose(struct session *s, struct expansions *x, const uint32_t *frames, size_t n)
+{
+	const struct loadobj *interpreter = interpreter_of(s, frames, n);
+	bool machine = s->impl->interpreted == INTERPRETED_HIDDEN;
+
+	if (!interpreter || s->impl->interpreted == INTERPRETED_AND_MACHINE)
+		return false;
+	x->chosen.len = 0;
+	for (size_t i = 0; i < n; i++)
+		if (machine ? !is_interpreted(s, frames[i]) :
+			      frame_func(s, frames[i])->obj != interpreter)
+			vec_push(&x->chosen, frames[i]);
+	return true;
+}
+
+bool frame_is_plain(const struct func *f)
+{
+	return !f->outline && !(f->flags & FUNC_INTERPRETED);
+}
+
+uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n, bool plain)
+{
+	struct expansions *x = expansions_of(s);
+
+	if (plain && !s->impl->inlined)
+		return stack_get(s, frames, n);
+	if (choose(s, x, frames, n)) {
+		frames = x->chosen.data;
+		n = x->chosen.len;
+	}
+	return expand_calls(s, frames, n);
 }

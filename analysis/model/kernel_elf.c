@@ -8,6 +8,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/exp_map.h"
 #include "analysis/symbols/code.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/relocate.h"
@@ -87,7 +88,7 @@ struct kernel_elf *kernel_elf_open(int fd, const char *path, const struct kernel
 				   const char *module, struct diag *d)
 {
 	__cleanup(closep) int linked = relocate_open(fd);
-	struct symtab_opts opts = { .path = path };
+	struct symtab_opts opts = { .path = path, .ask = debuginfod_open };
 	int use = linked < 0 ? fd : linked, same = same_build(fd, boot, module);
 	struct kernel_elf *k = xcalloc(1, sizeof(*k));
 	struct diag ignored = { 0 };

@@ -33,7 +33,7 @@ struct kernel_image {
 	unsigned searched;	    /* search.changes when files were last searched */
 	VEC(struct image *) images; /* all used so far */
 	struct map by_func;	    /* function id, to index into images + 1; 0: none */
-	bool running_tried;
+	bool running_tried, names_tried;
 	struct code *running;	/* /proc/kcore */
 	struct kallsyms *names; /* symbols of the running kernel */
 };
@@ -147,13 +147,48 @@ struct lineinfo *kernel_lines(struct session *s, const struct func *f, uint64_t 
 	return im && im->lines && kernel_elf_addr(im->lines, f, addr) ? im->lines->lines : NULL;
 }
 
-/* Whether the running kernel has this function at the recorded address. */
-static bool is_running(const struct kernel_image *k, const struct func *f)
+/*
+ * The other names of a function in the running kernel. NULL: it has no such function at the
+ * recorded address. The caller frees it.
+ */
+static char *running_aliases(const struct kernel_image *k, const struct func *f)
 {
-	const struct ksym *sym = k->names ? kallsyms_find(k->names, f->addr) : NULL;
 	const char *tick = strchr(f->mangled, '`');
 
-	return sym && sym->addr == f->addr && !strcmp(sym->name, tick ? tick + 1 : "");
+	return tick && k->names ? kallsyms_aliases(k->names, f->addr, tick + 1) : NULL;
+}
+
+static bool is_running(const struct kernel_image *k, const struct func *f)
+{
+	__cleanup(freep) char *aliases = running_aliases(k, f);
+
+	return aliases != NULL;
+}
+
+/* Read the running kernel's symbols once; what goes wrong is reported to `d`. */
+static void load_names(struct kernel_image *k, struct diag *d)
+{
+	if (!k->names_tried)
+		k->names = kallsyms_load(NULL, d);
+	k->names_tried = true;
+}
+
+const char *kernel_aliases(struct session *s, const struct func *f)
+{
+	struct kernel_image *k = kernel_image(s);
+	struct diag quiet = { 0 };
+	char *aliases;
+	const char *ret = NULL;
+
+	if (!strchr(f->mangled, '`'))
+		return NULL;
+	load_names(k, &quiet);
+	diag_free(&quiet);
+	aliases = running_aliases(k, f);
+	if (aliases && *aliases)
+		ret = strtab_intern(&s->names, aliases);
+	free(aliases);
+	return ret;
 }
 
 struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr)
@@ -168,7 +203,7 @@ struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr
 		k->running_tried = true;
 		k->running = code_open_kernel(NULL, &f->obj->diag);
 		if (k->running)
-			k->names = kallsyms_load(NULL, &f->obj->diag);
+			load_names(k, &f->obj->diag);
 	}
 	return k->running && is_running(k, f) ? k->running : NULL;
 }

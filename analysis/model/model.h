@@ -8,8 +8,8 @@
 
 #include <regex.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/model/addrmap.h"
-#include "analysis/model/intern.h"
 #include "analysis/model/names.h"
 #include "analysis/model/outline.h"
 #include "analysis/model/search.h"
@@ -23,13 +23,20 @@ struct resolution {
 	uint32_t next; /* next resolution of the same index, + 1 */
 };
 
+/* The frame of a pc. */
+struct known_pc {
+	uint32_t frame1 : 31; /* id + 1; 0: not known */
+	/* the frame's function is no part of another one and not interpreted: see stack_expand */
+	bool plain : 1;
+};
+
 /* The resolver of one experiment. Created by its first use. */
 struct resolver {
 	struct addrmap *map;
 	VEC(uint32_t) fixed;         /* by stack index: the stack, if always the same, + 1 */
 	VEC(uint32_t) first;         /* by index of other stacks: first resolution + 1 */
 	VEC(struct resolution) resolutions;
-	struct map frame_by_pc;      /* frames of addresses whose meaning never changes */
+	VEC(struct known_pc) known;  /* by number of a pc; of those whose meaning never changes */
 	bool warned;
 };
 
@@ -37,6 +44,7 @@ struct code;
 struct kernel_image;
 struct lineinfo;
 struct machine;
+struct spans;
 struct sym;
 
 struct session_impl {
@@ -52,11 +60,14 @@ struct session_impl {
 	struct data_objects *data;   /* dataobj.c; NULL: not needed yet */
 	struct names names;
 	size_t names_of; /* number of experiments that `names` covers */
+	struct spans *spans; /* spans.c; NULL: not needed yet */
+	size_t spans_of;     /* number of experiments that `spans` covers */
 	struct map by_process;       /* founder id << 32 | pid, to the last experiment's id */
 	VEC(uint32_t) same_process; /* by experiment id - 1: the previous one of the same process */
 	VEC(uint32_t) scratch;
 	bool no_subs;         /* open no sub-experiments */
 	regex_t *only_subs;   /* open only those that match; NULL: all */
+	enum interpreted_shown interpreted;
 	bool as_recorded;     /* do not show calls of outlined code */
 	bool inlined;	      /* show frames of inlined calls */
 	struct expansions *expansions; /* expand.c; NULL: not needed yet */
@@ -112,6 +123,8 @@ struct code *kernel_code(struct session *s, const struct func *f, uint64_t *addr
  */
 const char *kernel_name_at(struct session *s, const struct func *near, uint64_t addr,
 			   uint64_t *offset);
+/* The other names of a kernel function, if the running kernel has it there; NULL: none are known. */
+const char *kernel_aliases(struct session *s, const struct func *f);
 void kernel_image_free(struct kernel_image *k);
 
 /* dyntext.c: code bytes of a dynamic function, up to n from an offset on. Returns how many. */
@@ -129,9 +142,11 @@ void data_objects_free(struct data_objects *d);
 
 /*
  * Intern a stack of recorded frames, after adding frames of inlined calls and outlined
- * code if these are shown.
+ * code if these are shown. `plain`: no frame needs that or hides others, except inlined calls.
  */
-uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n);
+uint32_t stack_expand(struct session *s, const uint32_t *frames, size_t n, bool plain);
+/* Whether a frame of the function is plain in this sense. */
+bool frame_is_plain(const struct func *f);
 void expansions_free(struct expansions *x);
 
 /* resolve.c */

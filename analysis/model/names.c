@@ -116,8 +116,13 @@ static const struct dated_name *find_dated(const struct dated_names *d, uint64_t
 {
 	const uint64_t *first = map_get(&d->first, k);
 	const struct dated_name *all = first ? &d->all.data[*first] : NULL;
-	size_t most = first ? d->all.len - *first : 0, lo = 0, hi = most;
+	size_t most = first ? d->all.len - *first : 0, lo = 0, hi = most ? 1 : 0;
 
+	/* Most keys have one or two names, so the search begins near the first one. */
+	while (hi < most && all[hi - 1].key == k) {
+		lo = hi;
+		hi = hi * 2 < most ? hi * 2 : most;
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -163,8 +168,6 @@ static void add_threads(struct names *n, const struct experiment *e)
 			add_dated(&n->threads, key(e, th->tid), th->begin_ns, th->pid, th->comm);
 			add_dated(&n->threads, key(e, th->tid), th->end_ns, th->pid, th->comm);
 		}
-		if (*th->cgroup)
-			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
 	}
 	vec_for_each(name, &e->names) {
 		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm)
@@ -173,6 +176,26 @@ static void add_threads(struct names *n, const struct experiment *e)
 			add_dated(&n->processes_at, key(e, name->pid), name->at_ns, name->pid, NULL)
 				->start = name->start;
 	}
+}
+
+/* Most threads have a number, and a cgroup, for good. Only for others times are kept. */
+static void add_cgroups(struct names *n, const struct experiment *e)
+{
+	struct map several = { 0 };
+
+	vec_for_each(th, &e->threads) {
+		const char *first = get(&n->cgroups, key(e, th->tid));
+
+		if (*th->cgroup)
+			put(&n->cgroups, key(e, th->tid), th->cgroup, false);
+		if (*th->cgroup && first && strcmp(first, th->cgroup))
+			map_put(&several, key(e, th->tid), NULL);
+	}
+	vec_for_each(th, &e->threads) {
+		if (*th->cgroup && several.len && map_get(&several, key(e, th->tid)))
+			add_dated(&n->cgroups_at, key(e, th->tid), th->begin_ns, th->pid, th->cgroup);
+	}
+	map_free(&several);
 }
 
 /* Saturates: times from files may be any number. */
@@ -219,7 +242,9 @@ static void names_init(struct names *n, const struct session *s)
 	vec_for_each(e, &s->experiments) {
 		if (!(*e)->founder) {
 			add_threads(n, *e);
+			add_cgroups(n, *e);
 			add_programs(n, *e);
+			folded_add(&n->folded, *e);
 		}
 		/* An experiment of many processes names its recorder. */
 		if ((*e)->pid && *(*e)->process && !(*e)->many_processes)
@@ -229,6 +254,8 @@ static void names_init(struct names *n, const struct session *s)
 	sort_processes(&n->processes_at);
 	sort_dated(&n->programs);
 	sort_dated(&n->subs);
+	folded_sort(&n->folded);
+	sort_dated(&n->cgroups_at);
 	name_processes(n);
 }
 
@@ -238,8 +265,10 @@ void names_free(struct names *n)
 	free_dated(&n->processes_at);
 	free_dated(&n->programs);
 	free_dated(&n->subs);
+	free_dated(&n->cgroups_at);
 	map_free(&n->processes);
 	map_free(&n->cgroups);
+	folded_free(&n->folded);
 }
 
 /* --- questions --- */
@@ -424,9 +453,14 @@ void names_put_kind(const struct thread_kind *k, struct buf *b)
 		buf_printf(b, "%s (%s)", process, comm);
 }
 
-const char *names_cgroup(const struct names *n, const struct experiment *e, int64_t tid)
+const char *names_cgroup_at(const struct names *n, const struct experiment *e, int64_t tid,
+			    int64_t time_ns)
 {
-	return get(&n->cgroups, key(e, tid));
+	size_t len, i;
+	const struct dated_name *all = find_dated(&n->cgroups_at, key(e, tid), &len);
+
+	i = upto(all, len, time_ns);
+	return len ? all[i ? i - 1 : 0].name : get(&n->cgroups, key(e, tid));
 }
 
 const struct names *session_names(struct session *s)

@@ -8,6 +8,7 @@
 #define MODEL_NAMES_H
 
 #include "analysis/base/map.h"
+#include "analysis/model/folded.h"
 #include "analysis/model/session.h"
 
 struct buf;
@@ -35,6 +36,8 @@ struct names {
 	struct dated_names subs; /* the same without processes.xml; valid until at_ns */
 	struct map processes; /* founder id << 32 | pid, to const char *: main thread's last name */
 	struct map cgroups;   /* founder id << 32 | tid, to const char *: path */
+	struct folded_threads folded;   /* of threads that the recorder folded */
+	struct dated_names cgroups_at; /* by tid; only tids that had several */
 };
 
 /* What threads with the same names have in common. A name is NULL if unknown. */
@@ -78,8 +81,12 @@ struct thread_kind names_kind(const struct names *n, const struct experiment *e,
 /* Append names without ids: "app", "app (worker)". */
 void names_put_kind(const struct thread_kind *k, struct buf *b);
 
-/* The path of a thread's cgroup; NULL: unknown. */
-const char *names_cgroup(const struct names *n, const struct experiment *e, int64_t tid);
+/*
+ * The path of the cgroup of the thread that had this tid at a time, in nanoseconds since the
+ * founder's start; NULL: unknown.
+ */
+const char *names_cgroup_at(const struct names *n, const struct experiment *e, int64_t tid,
+			    int64_t time_ns);
 
 /* The names in a session's experiments; the session owns them. */
 const struct names *session_names(struct session *s);

@@ -114,9 +114,11 @@ static struct loadobj *dynamic_object(struct session *s)
 /* A name in angle brackets is not code: it is one function at whatever address. */
 static struct func *dynamic_func(struct session *s, const struct exp_map *em, const char *name)
 {
+	unsigned flags = em->interpreted ? FUNC_INTERPRETED : 0;
+
 	if (name[0] == '<')
-		return func_get(s, dynamic_object(s), 0, 0, name, FUNC_PSEUDO);
-	return func_get(s, dynamic_object(s), em->vaddr, em->size, name, 0);
+		return func_get(s, dynamic_object(s), 0, 0, name, FUNC_PSEUDO | flags);
+	return func_get(s, dynamic_object(s), em->vaddr, em->size, name, flags);
 }
 
 static void add_dynamic(struct session *s, struct addrmap *map, const struct exp_map *em,
@@ -245,54 +247,58 @@ static uint32_t mapped_frame(struct session *s, const struct mapping *m, uint64_
 	return frame_get(s, f, addr - f->addr);
 }
 
-/*
- * When so many are known they are forgotten, to bound the table at 128 MB. Finding a frame again
- * takes ten times as long as looking it up there.
- */
-enum { KNOWN_PCS = (1 << 23) / 3 * 2 - 1 };
+enum { FRAMES_KNOWN = INT32_MAX }; /* as many ids fit into a known_pc */
 
-static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resolver *r,
-			   uint64_t pc, int64_t time_ns, struct span *valid)
+/* Whether the last pc of a stack is a marker: it says that callers are missing. */
+static bool is_marker(uint64_t pc)
 {
-	uint64_t *cached = map_get(&r->frame_by_pc, pc);
-	struct span here = { INT64_MIN, INT64_MAX };
-	const struct mapping *m;
-	uint32_t frame;
+	return pc == ER_PC_TRUNCATED || pc == ER_PC_UNWIND_FAILED;
+}
 
-	if (cached)
-		return *cached;
-	m = addrmap_find(r->map, pc, time_ns, &here);
-	frame = m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
-	if (r->frame_by_pc.len >= KNOWN_PCS)
-		map_free(&r->frame_by_pc);
-	if (here.from == INT64_MIN && here.to == INT64_MAX)
-		*map_put(&r->frame_by_pc, pc, NULL) = frame;
+static uint32_t marker_frame(struct session *s, uint64_t pc)
+{
+	return frame_get(s, pc == ER_PC_TRUNCATED ? s->truncated : s->unwind_failed, 0);
+}
+
+/* Clears *plain if the frame is not plain. */
+static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resolver *r,
+			   uint32_t number, int64_t time_ns, struct span *valid, bool *plain)
+{
+	uint64_t pc = e->pcs.data[number];
+	struct span here = { INT64_MIN, INT64_MAX };
+	const struct mapping *m = addrmap_find(r->map, pc, time_ns, &here);
+	uint32_t frame = m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
+	bool is_plain = frame_is_plain(frame_func(s, frame));
+
+	if (here.from == INT64_MIN && here.to == INT64_MAX && frame < FRAMES_KNOWN && !is_marker(pc))
+		r->known.data[number] = (struct known_pc){ .frame1 = frame + 1, .plain = is_plain };
 	valid->from = here.from > valid->from ? here.from : valid->from;
 	valid->to = here.to < valid->to ? here.to : valid->to;
+	*plain &= is_plain;
 	return frame;
 }
 
 static uint32_t resolve_stack(struct session *s, struct experiment *e, struct resolver *r,
 			      const struct exp_stack *st, int64_t time_ns, struct span *valid)
 {
-	const uint64_t *pcs = &e->stack_pcs.data[st->first];
-	uint32_t *frames;
+	const uint32_t *pcs = &e->stack_pcs.data[st->first];
+	uint32_t n = st->npcs, *frames;
+	bool plain = true;
 
-	vec_reserve(&s->impl->scratch, st->npcs);
+	vec_reserve(&s->impl->scratch, n);
 	frames = s->impl->scratch.data;
-	for (uint32_t i = 0; i < st->npcs; i++)
-		map_prefetch(&r->frame_by_pc, pcs[i]);
-	for (uint32_t i = 0; i < st->npcs; i++) {
-		bool last = i + 1 == st->npcs;
+	for (uint32_t i = 0; i < n; i++) {
+		struct known_pc known = r->known.data[pcs[i]];
 
-		if (last && pcs[i] == ER_PC_TRUNCATED)
-			frames[i] = frame_get(s, s->truncated, 0);
-		else if (last && pcs[i] == ER_PC_UNWIND_FAILED)
-			frames[i] = frame_get(s, s->unwind_failed, 0);
+		frames[i] = known.frame1 - 1;
+		if (known.frame1)
+			plain &= known.plain;
+		else if (i + 1 == n && is_marker(e->pcs.data[pcs[i]]))
+			frames[i] = marker_frame(s, e->pcs.data[pcs[i]]);
 		else
-			frames[i] = resolve_pc(s, e, r, pcs[i], time_ns, valid);
+			frames[i] = resolve_pc(s, e, r, pcs[i], time_ns, valid, &plain);
 	}
-	return stack_expand(s, frames, st->npcs);
+	return stack_expand(s, frames, n, plain);
 }
 
 static void zeros(struct resolver *r, size_t n)
@@ -313,6 +319,7 @@ struct resolver *resolver_of(struct session *s, struct experiment *e)
 	if (r->map)
 		return r;
 	r->map = build_map(s, e);
+	r->known.data = xcalloc(e->pcs.len, sizeof(*r->known.data));
 	zeros(r, e->stacks.len);
 	return r;
 }
@@ -329,7 +336,7 @@ void resolver_free(struct resolver *r)
 	vec_free(&r->fixed);
 	vec_free(&r->first);
 	vec_free(&r->resolutions);
-	map_free(&r->frame_by_pc);
+	vec_free(&r->known);
 }
 
 /* Resolve a stack for a state of the address map that is new to it. */

@@ -7,6 +7,7 @@
 #include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/exp_stacks.h"
 #include "analysis/model/model.h"
+#include "analysis/model/spans.h"
 #include "analysis/symbols/aliases.h"
 
 static struct func *pseudo_func(struct session *s, const char *name)
@@ -88,6 +89,7 @@ void session_free(struct session *s)
 	kernel_image_free(s->impl->kernel);
 	drop_regex(s);
 	names_free(&s->impl->names);
+	spans_free(s->impl->spans);
 	data_objects_free(s->impl->data);
 	expansions_free(s->impl->expansions);
 	map_free(&s->impl->by_process);
@@ -137,36 +139,38 @@ uint32_t session_no_stack(const struct session *s)
 	return s->impl->unknown_stack;
 }
 
-/* The experiment of a process that has the stack; NULL: none. */
-static struct experiment *process_with_stack(struct session *s, const struct experiment *founder,
-					     int64_t pid, uint64_t uid)
+/* Find the experiment of a process that has the stack. Returns the stack's index, or -1. */
+static int64_t stack_in_process(struct session *s, const struct experiment *founder, int64_t pid,
+				uint64_t uid, struct experiment **ret)
 {
 	const uint64_t *last = map_get(&s->impl->by_process, process_key(founder, pid));
 
 	for (uint32_t id = last ? *last : 0; id; id = s->impl->same_process.data[id - 1]) {
-		struct experiment *e = s->experiments.data[id - 1];
+		int64_t index;
 
-		if (experiment_stack(e, uid) >= 0)
-			return e;
+		*ret = s->experiments.data[id - 1];
+		index = experiment_stack(*ret, uid);
+		if (index >= 0)
+			return index;
 	}
-	return NULL;
+	return -1;
 }
 
 uint32_t session_resolve_in_process(struct session *s, const struct experiment *founder, int64_t pid,
 				    uint64_t uid, int64_t time_ns)
 {
 	struct experiment *e = NULL;
+	int64_t index = -1;
 
 	if (uid)
-		e = process_with_stack(s, founder, pid, uid);
-	if (uid && !e && pid)
-		e = process_with_stack(s, founder, 0, uid);
-	if (uid && !e)
-		e = process_with_stack(s, founder, founder->pid, uid);
-	if (!e)
+		index = stack_in_process(s, founder, pid, uid, &e);
+	if (uid && index < 0 && pid)
+		index = stack_in_process(s, founder, 0, uid, &e);
+	if (uid && index < 0)
+		index = stack_in_process(s, founder, founder->pid, uid, &e);
+	if (index < 0)
 		return s->impl->unknown_stack;
-	return session_resolve(s, e, experiment_stack(e, uid),
-			       (int64_t)((uint64_t)time_ns - (uint64_t)e->start_ns));
+	return session_resolve(s, e, index, (int64_t)((uint64_t)time_ns - (uint64_t)e->start_ns));
 }
 
 static int add_founder(struct session *s, const char *path)
@@ -292,6 +296,15 @@ void session_show_inlined(struct session *s, bool on)
 bool session_shows_inlined(const struct session *s)
 {
 	return s->impl->inlined;
+}
+
+void session_show_interpreted(struct session *s, enum interpreted_shown shown)
+{
+	if (s->impl->interpreted == shown)
+		return;
+	s->impl->interpreted = shown;
+	vec_for_each(r, &s->impl->resolvers)
+		resolver_forget(r);
 }
 
 struct search_path *session_search(struct session *s)

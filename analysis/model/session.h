@@ -52,6 +52,7 @@ enum func_flags {
 	FUNC_PSEUDO = 1 << 0, /* not code: <Total>, <Unknown>, <Truncated-stack>, … */
 	FUNC_STATIC = 1 << 1, /* <static>@0x…: code without a symbol */
 	FUNC_INLINED = 1 << 2, /* inlined calls of a function; has no code of its own */
+	FUNC_INTERPRETED = 1 << 3, /* an interpreter runs it; its offsets are not machine code's */
 };
 
 /* About a part that was split off a function; filled by outline.h. */
@@ -209,6 +210,14 @@ bool session_shows_outlined(const struct session *s);
  */
 void session_show_inlined(struct session *s, bool on);
 bool session_shows_inlined(const struct session *s);
+/* Which frames are shown in stacks that have interpreted functions. */
+enum interpreted_shown {
+	INTERPRETED_ONLY,        /* all but those of the interpreter's own object; the default */
+	INTERPRETED_AND_MACHINE, /* all */
+	INTERPRETED_HIDDEN,      /* machine code only */
+};
+/* Tallies made before become invalid. */
+void session_show_interpreted(struct session *s, enum interpreted_shown shown);
 /* The function that represents a hidden object in lists. */
 struct func *session_hidden_func(struct session *s, struct loadobj *o);
 

@@ -15,7 +15,7 @@ enum { INLINED_MAX = 64 };
 
 static bool use_lines(struct loadobj *o, int fd, void *ctx)
 {
-	struct symtab_opts opts = { .path = o->path };
+	struct symtab_opts opts = { .path = o->path, .ask = debuginfod_open };
 
 	o->lines = lineinfo_open(fd, &opts, &o->diag);
 	return o->lines;
@@ -158,6 +158,11 @@ const char *func_source(struct session *s, const struct func *f)
 	uint32_t file = l ? lineinfo_unit_file(l, addr) : LINE_FILE_NONE;
 
 	return file == LINE_FILE_NONE ? f->srcfile : path_of(s, l, file);
+}
+
+const char *func_aliases(struct session *s, const struct func *f)
+{
+	return f->aliases ? f->aliases : kernel_aliases(s, f);
 }
 
 bool func_same_unit(struct session *s, const struct func *a, const struct func *b)

@@ -53,6 +53,11 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
  * file; NULL: unknown.
  */
 const char *func_source(struct session *s, const struct func *f);
+/*
+ * The function's other names, separated by blanks; NULL: none are known. Those of a kernel function
+ * are known only where that kernel runs, to a caller that may read /proc/kallsyms.
+ */
+const char *func_aliases(struct session *s, const struct func *f);
 /* Whether both functions are in one compile unit. */
 bool func_same_unit(struct session *s, const struct func *a, const struct func *b);
 /* The compiler of the function; NULL: unknown. */

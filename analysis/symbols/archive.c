@@ -120,7 +120,9 @@ int archive_open(int expdir, const char *path)
 static int copy_file(int in, int out, const char *path, const struct archive_order *o,
 		     struct diag *d)
 {
-	int err = fd_copy(in, out, o->room, o->stop);
+	const struct copy_order order = { .room = o->room, .stop = o->stop, .relief = o->relief,
+					  .ctx = o->ctx };
+	int err = fd_copy(in, out, &order);
 
 	return err ? diag_errno(d, -err, "%s: cannot copy it into archives/", path) : 0;
 }
@@ -128,7 +130,7 @@ static int copy_file(int in, int out, const char *path, const struct archive_ord
 static int write_symbols(int in, int out, const char *path, const struct archive_order *o,
 			 struct diag *d)
 {
-	const struct symtab_opts opts = { .path = path };
+	const struct symtab_opts opts = { .path = path, .open = o->open };
 	int err = symfile_write(in, out, &opts, d);
 	struct stat st;
 
@@ -204,9 +206,11 @@ int archive_put(int dir, int fd, const char *path, const struct archive_order *o
 	return add_file(dir, fd, path, name, o, d);
 }
 
-int archive_again(int expdir, int fd, const char *path, struct diag *d)
+int archive_again(int expdir, int fd, const char *path, const struct archive_order *o,
+		  struct diag *d)
 {
-	const struct archive_order copy = { .mode = ARCHIVE_COPY, .old = ARCHIVE_KEEP };
+	const struct archive_order copy = { .mode = ARCHIVE_COPY, .old = ARCHIVE_KEEP,
+					    .relief = o->relief, .ctx = o->ctx };
 	__cleanup(closep) int dir = archive_dir(expdir, d);
 	__cleanup(freep) char *name = archive_name(path);
 	char self[64];

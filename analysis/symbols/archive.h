@@ -28,6 +28,9 @@ struct archive_order {
 	enum archive_old old;
 	uint64_t *room;           /* bytes that archives may still take; NULL: no limit */
 	const volatile int *stop; /* stop at once when not 0; NULL: never */
+	void (*relief)(void *ctx); /* called often while a file is copied; NULL: none */
+	void *ctx;
+	int (*open)(const char *path); /* opens debug files; NULL: file_open_regular */
 };
 
 /*
@@ -52,9 +55,10 @@ int archive_put(int dir, int fd, const char *path, const struct archive_order *o
 /*
  * Give another experiment an archive that exists, open at fd (the caller closes it): a hard link,
  * so both share the space, or a copy if the file has no name any more. The caller must own the
- * file. 0 or -errno after reporting.
+ * file. Only the order's relief is used. 0 or -errno after reporting.
  */
-int archive_again(int expdir, int fd, const char *path, struct diag *d);
+int archive_again(int expdir, int fd, const char *path, const struct archive_order *o,
+		  struct diag *d);
 /*
  * Make the archive of `path` in `dir`, an archives/ directory, a symbolic link to the
  * one in the directory `common` (a path). Replaces what is there. 0 or -errno after

@@ -44,7 +44,14 @@ static int same_build_id(int fd, const char *id)
 	return got && id ? !strcmp(got, id) : -1;
 }
 
-static int open_by_build_id(const char *root, const char *id, struct diag *d, char **found)
+/* How and for whom to look for files. */
+struct search {
+	int (*open)(const char *path);
+	struct diag *d;
+	char **found; /* the path */
+};
+
+static int open_by_build_id(const char *root, const char *id, const struct search *s)
 {
 	__cleanup(freep) char *path = NULL;
 	int fd;
@@ -52,15 +59,15 @@ static int open_by_build_id(const char *root, const char *id, struct diag *d, ch
 	if (!id || strlen(id) < 3)
 		return -1;
 	path = xasprintf("%s/.build-id/%.2s/%s.debug", root, id, id + 2);
-	fd = file_open_regular(path);
+	fd = s->open(path);
 	if (fd < 0)
 		return -1;
 	if (same_build_id(fd, id) != 1) {
-		diag_warn(d, "%s: not used: its build id is another one", path);
+		diag_warn(s->d, "%s: not used: its build id is another one", path);
 		close(fd);
 		return -1;
 	}
-	*found = path;
+	*s->found = path;
 	path = NULL;
 	return fd;
 }
@@ -83,20 +90,20 @@ static bool crc_matches(int fd, GElf_Word want)
 	return n == 0 && crc == want;
 }
 
-static int open_candidate(char *path, const char *id, GElf_Word crc, struct diag *d, char **found)
+static int open_candidate(char *path, const char *id, GElf_Word crc, const struct search *s)
 {
 	__cleanup(freep) char *owned = path;
-	int fd = file_open_regular(path), same;
+	int fd = s->open(path), same;
 
 	if (fd < 0)
 		return -1;
 	same = same_build_id(fd, id);
 	if (same == 1 || (same < 0 && crc_matches(fd, crc))) {
-		*found = owned;
+		*s->found = owned;
 		owned = NULL;
 		return fd;
 	}
-	diag_warn(d, "%s: not used: it is the debug file of another build", path);
+	diag_warn(s->d, "%s: not used: it is the debug file of another build", path);
 	close(fd);
 	return -1;
 }
@@ -125,7 +132,7 @@ static const char *debuglink(Elf *elf, GElf_Word *crc)
 }
 
 static int open_by_debuglink(Elf *elf, const char *root, const char *path, const char *id,
-			     struct diag *d, char **found)
+			     const struct search *s)
 {
 	GElf_Word crc;
 	const char *link = debuglink(elf, &crc), *slash;
@@ -137,30 +144,30 @@ static int open_by_debuglink(Elf *elf, const char *root, const char *path, const
 	dirlen = slash - path;
 	/* A debuglink equal to the binary's own name would find the binary itself. */
 	fd = strcmp(link, slash + 1)
-		     ? open_candidate(xasprintf("%.*s/%s", dirlen, path, link), id, crc, d, found)
+		     ? open_candidate(xasprintf("%.*s/%s", dirlen, path, link), id, crc, s)
 		     : -1;
 	if (fd < 0)
-		fd = open_candidate(xasprintf("%.*s/.debug/%s", dirlen, path, link), id, crc, d,
-				    found);
+		fd = open_candidate(xasprintf("%.*s/.debug/%s", dirlen, path, link), id, crc, s);
 	if (fd < 0)
-		fd = open_candidate(xasprintf("%s%.*s/%s", root, dirlen, path, link), id, crc, d,
-				    found);
+		fd = open_candidate(xasprintf("%s%.*s/%s", root, dirlen, path, link), id, crc, s);
 	return fd;
 }
 
-int debugfile_open(Elf *elf, const char *root, const char *path, const char *id, struct diag *d,
-		   char **found)
+int debugfile_open(Elf *elf, const char *root, const char *path, const char *id,
+		   int (*open)(const char *path), struct diag *d, char **found)
 {
-	int fd = open_by_build_id(root, id, d, found);
+	const struct search s = { open ? open : file_open_regular, d, found };
+	int fd = open_by_build_id(root, id, &s);
 
-	return fd >= 0 ? fd : open_by_debuglink(elf, root, path, id, d, found);
+	return fd >= 0 ? fd : open_by_debuglink(elf, root, path, id, &s);
 }
 
 int debugfile_open_alt(const char *root, const char *dir, const char *name, const char *id,
 		       struct diag *d, char **found)
 {
 	__cleanup(freep) char *path = NULL;
-	int fd = open_by_build_id(root, id, d, found);
+	const struct search s = { file_open_regular, d, found };
+	int fd = open_by_build_id(root, id, &s);
 	struct stat st;
 
 	if (fd >= 0 || !*name)

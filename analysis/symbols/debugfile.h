@@ -15,11 +15,12 @@ struct diag;
 
 /*
  * Open the debug file of elf. `path` is the binary's own path and `id` its build id;
- * both may be NULL. A descriptor, or -1 if there is none; one that does not match the
- * binary causes a warning and is not used. The caller frees *found, its path.
+ * both may be NULL. `open` opens candidates; NULL: file_open_regular. A descriptor, or -1 if there is
+ * none; one that does not match the binary causes a warning and is not used. The caller frees
+ * *found, its path.
  */
-int debugfile_open(Elf *elf, const char *root, const char *path, const char *id, struct diag *d,
-		   char **found);
+int debugfile_open(Elf *elf, const char *root, const char *path, const char *id,
+		   int (*open)(const char *path), struct diag *d, char **found);
 /*
  * Open the dwz file named by a debug file in directory `dir` (.gnu_debugaltlink): by
  * build id, or by its name. -1 if none matches; -EINVAL if the named file is not a

@@ -35,7 +35,7 @@ static int range_cmp(const void *pa, const void *pb)
 	return (a->call > b->call) - (a->call < b->call);
 }
 
-static void put_point(struct inline_index *x, uint64_t addr, uint32_t call)
+void inline_add_point(struct inline_index *x, uint64_t addr, uint32_t call)
 {
 	struct inline_point *last = x->points.len ? &x->points.data[x->points.len - 1] : NULL;
 
@@ -62,13 +62,13 @@ void inline_finish(struct inline_index *x)
 		while (open.len && open.data[open.len - 1].hi <= r.lo) {
 			uint64_t at = open.data[--open.len].hi;
 
-			put_point(x, at, open.len ? open.data[open.len - 1].call : 0);
+			inline_add_point(x, at, open.len ? open.data[open.len - 1].call : 0);
 		}
 		if (end)
 			break;
 		if (open.len && r.hi > open.data[open.len - 1].hi)
 			r.hi = open.data[open.len - 1].hi;
-		put_point(x, r.lo, r.call);
+		inline_add_point(x, r.lo, r.call);
 		vec_push(&open, r);
 	}
 	vec_free(&open);

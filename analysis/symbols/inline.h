@@ -54,6 +54,11 @@ uint32_t inline_add(struct inline_index *x, uint32_t outer, const struct inline_
 		    uint32_t file, uint32_t line);
 void inline_add_range(struct inline_index *x, uint32_t call, uint64_t lo, uint64_t hi);
 /*
+ * For a reader that knows the innermost call (its number + 1; 0: none) at each address: the calls
+ * from addr on, up to the next point. In the order of addresses, instead of ranges and inline_finish.
+ */
+void inline_add_point(struct inline_index *x, uint64_t addr, uint32_t call);
+/*
  * Build the index, after the last call and before the first lookup. Ranges that reach
  * beyond the enclosing call are cut.
  */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/ksymline.h"
 #include "analysis/base/vec.h"
@@ -49,10 +50,18 @@ struct entry {
 	enum rank rank;
 };
 
+/* A name of an address whose function is kept under another one. */
+struct other {
+	uint64_t addr;
+	const char *name;
+};
+
 struct kallsyms {
 	struct textblocks *text; /* the file; names point into it */
 	VEC(struct ksym) syms;
+	VEC(struct other) others; /* by address */
 };
+
 
 static const char vmlinux[] = "vmlinux";
 
@@ -227,12 +236,23 @@ static const struct entry *take(const struct entry **at, const struct entry *end
 	return best;
 }
 
+static void keep_others(struct kallsyms *k, const struct entry *from, const struct entry *end,
+			const struct entry *best)
+{
+	for (const struct entry *e = from; e < end; e++) {
+		if (e != best && e->rank <= LOCAL_TEXT)
+			vec_push(&k->others, (struct other){ e->addr, e->name });
+	}
+}
+
 static void build(struct kallsyms *k, const entries *all)
 {
-	const struct entry *at = all->data, *end = at + all->len, *next;
+	const struct entry *at = all->data, *end = at + all->len, *next, *from = at;
 
 	vec_reserve(&k->syms, all->len);
 	for (const struct entry *e = take(&at, end); e; e = next) {
+		keep_others(k, from, at, e);
+		from = at;
 		next = take(&at, end);
 		if (e->rank > LOCAL_TEXT || !e->addr)
 			continue;
@@ -305,6 +325,7 @@ void kallsyms_free(struct kallsyms *k)
 	if (!k)
 		return;
 	vec_free(&k->syms);
+	vec_free(&k->others);
 	textblocks_free(k->text);
 	free(k);
 }
@@ -316,4 +337,33 @@ const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
 	if (!n || addr - k->syms.data[n - 1].addr >= k->syms.data[n - 1].size)
 		return NULL;
 	return &k->syms.data[n - 1];
+}
+
+char *kallsyms_aliases(const struct kallsyms *k, uint64_t addr, const char *name)
+{
+	const struct ksym *kept = kallsyms_find(k, addr);
+	size_t end = vec_upto(&k->others, addr, addr), at = end;
+	struct buf b = { 0 };
+	bool known;
+
+	if (!kept || kept->addr != addr)
+		return NULL;
+	known = !strcmp(kept->name, name);
+	if (!known)
+		buf_puts(&b, kept->name);
+	while (at && k->others.data[at - 1].addr == addr)
+		at--;
+	for (; at < end; at++) {
+		const char *other = k->others.data[at].name;
+
+		if (!strcmp(other, name))
+			known = true;
+		else if (!alias_listed(b.data, other))
+			buf_printf(&b, "%s%s", b.len ? " " : "", other);
+	}
+	buf_add(&b, "", 1);
+	if (known)
+		return b.data;
+	buf_free(&b);
+	return NULL;
 }

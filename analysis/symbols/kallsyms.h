@@ -40,5 +40,10 @@ void kallsyms_free(struct kallsyms *k);
  * not overlap.
  */
 const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr);
+/*
+ * The names at the address except `name`, separated by blanks: "" if there are none. NULL if no
+ * symbol there has this name. The caller frees it.
+ */
+char *kallsyms_aliases(const struct kallsyms *k, uint64_t addr, const char *name);
 
 #endif

@@ -15,7 +15,6 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/symbols/debugfile.h"
-#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/elfsyms.h"
 #include "analysis/symbols/lineinfo_impl.h"
 #include "analysis/symbols/symtab.h"
@@ -89,8 +88,26 @@ static const char *debug_root(const struct symtab_opts *o)
 	return o->debug_root ? o->debug_root : "/usr/lib/debug";
 }
 
-/* Find DWARF in the object itself or in its debug file. */
-static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
+/* A Go program has a table of its own, also without DWARF. */
+static bool find_go(struct lineinfo *l, int fd, const char *name)
+{
+	l->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	l->elf = l->fd < 0 ? NULL : elf_begin(l->fd, ELF_C_READ, NULL);
+	l->source = xstrdup(name);
+	if (l->elf && elf_is_linked(l->elf) && golines_open(l))
+		return true;
+	elf_end(l->elf);
+	l->elf = NULL;
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+	free(l->source);
+	l->source = NULL;
+	return false;
+}
+
+/* Find DWARF in the object itself or in its debug file, or a Go program's table. */
+static bool find_lines(struct lineinfo *l, int fd, const struct symtab_opts *o)
 {
 	const char *name = o->path ? o->path : "the file";
 	__cleanup(freep) char *path = NULL, *id = NULL;
@@ -105,7 +122,7 @@ static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_is_linked(elf) && *debug_root(o)) {
 		id = elf_build_id(elf);
-		l->fd = debugfile_open(elf, debug_root(o), o->path, id, l->diag, &path);
+		l->fd = debugfile_open(elf, debug_root(o), o->path, id, o->open, l->diag, &path);
 	}
 	elf_end(elf);
 	if (l->fd >= 0 && (l->elf = open_dwarf(l->fd, false, l->diag, path))) {
@@ -113,7 +130,9 @@ static bool find_dwarf(struct lineinfo *l, int fd, const struct symtab_opts *o)
 		path = NULL;
 		return true;
 	}
-	l->fd = *debug_root(o) ? debuginfod_open(id, l->diag) : -1;
+	if (find_go(l, fd, name))
+		return true;
+	l->fd = o->ask && id ? o->ask(id, l->diag) : -1;
 	if (l->fd >= 0 && (l->elf = open_dwarf(l->fd, false, l->diag, "debuginfod's file"))) {
 		l->source = xasprintf("debuginfod's file of build id %s", id);
 		return true;
@@ -262,8 +281,10 @@ struct lineinfo *lineinfo_open(int fd, const struct symtab_opts *o, struct diag 
 	l->diag = d;
 	l->fd = l->alt_fd = -1;
 	elf_version(EV_CURRENT);
-	if (!find_dwarf(l, fd, o))
+	if (!find_lines(l, fd, o))
 		goto fail;
+	if (l->go)
+		return l;
 	l->dwarf = begin(l, l->elf, l->source);
 	if (!l->dwarf || !find_alt(l, o))
 		goto fail;
@@ -287,6 +308,7 @@ void lineinfo_free(struct lineinfo *l)
 	vec_free(&l->ranges);
 	map_free(&l->callees);
 	arena_free(&l->arena);
+	golines_free(l->go);
 	strtab_free(&l->paths);
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
@@ -353,6 +375,16 @@ size_t lineinfo_nfiles(const struct lineinfo *l)
 
 /* --- questions --- */
 
+static void read_unit(struct lineinfo *l, struct unit *u)
+{
+	if (u->read)
+		return;
+	if (l->go)
+		golines_read(l, u);
+	else
+		unit_read(l, u);
+}
+
 uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr)
 {
 	size_t n = vec_upto(&l->ranges, lo, vaddr);
@@ -369,8 +401,7 @@ static struct unit *unit_at(struct lineinfo *l, uint64_t vaddr)
 	if (unit == LINE_FILE_NONE)
 		return NULL;
 	u = &l->units.data[unit];
-	if (!u->read)
-		unit_read(l, u);
+	read_unit(l, u);
 	return u;
 }
 
@@ -425,6 +456,11 @@ uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr)
 {
 	uint32_t unit = lineinfo_unit(l, vaddr);
 	struct unit *u = unit == LINE_FILE_NONE ? NULL : &l->units.data[unit];
+	struct line_at at;
+
+	/* A package has many files. */
+	if (l->go)
+		return lineinfo_find(l, vaddr, &at) ? at.file : LINE_FILE_NONE;
 
 	if (u && !u->named)
 		unit_name(l, u);
@@ -440,8 +476,6 @@ const char *lineinfo_producer(struct lineinfo *l, uint64_t vaddr)
 
 void lineinfo_read_all(struct lineinfo *l)
 {
-	vec_for_each (u, &l->units) {
-		if (!u->read)
-			unit_read(l, u);
-	}
+	vec_for_each (u, &l->units)
+		read_unit(l, u);
 }

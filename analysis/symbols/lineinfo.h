@@ -4,7 +4,8 @@
  * each compile unit once, when the first of its addresses is looked up; lookups then
  * use our own sorted arrays (inline.h). The DWARF is in the file itself or in its debug
  * file, found by build id or debuglink. Strings and abstract functions may be in a dwz
- * file; sections may be compressed.
+ * file; sections may be compressed. A Go program without DWARF has its own table of lines and inlined
+ * calls (gotable.h); its units are packages.
  *
  * Addresses are the file's own (p_vaddr). Nothing in the file is trusted: work and
  * memory are bounded by its size.
@@ -44,7 +45,7 @@ struct inlined {
 };
 
 /*
- * Read the ELF file open at fd, which the caller closes. NULL if it has no DWARF. This
+ * Read the ELF file open at fd, which the caller closes. NULL if it has no lines. This
  * is not an error and not reported; but a warning names DWARF that was found and cannot
  * be used. Free with lineinfo_free.
  */
@@ -72,7 +73,10 @@ const struct line_row *lineinfo_rows(struct lineinfo *l, uint64_t from, uint64_t
 const char *lineinfo_path(const struct lineinfo *l, uint32_t file);
 /* The number of known files: those of the units read so far. */
 size_t lineinfo_nfiles(const struct lineinfo *l);
-/* The main source file of an address's unit. Reads only the unit's own entry. */
+/*
+ * The main source file of an address's unit, or of a Go function. Of DWARF, reads only the unit's own
+ * entry.
+ */
 uint32_t lineinfo_unit_file(struct lineinfo *l, uint64_t vaddr);
 /* A number that identifies an address's unit; LINE_FILE_NONE: no unit. Reads nothing. */
 uint32_t lineinfo_unit(const struct lineinfo *l, uint64_t vaddr);

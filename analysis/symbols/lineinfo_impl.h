@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by lineinfo.c (files, units, lookups) and dwarf_unit.c (reading one unit). */
+/* Shared by lineinfo.c (files, units, lookups), dwarf_unit.c and go_unit.c (reading one unit). */
 #ifndef SYMBOLS_LINEINFO_IMPL_H
 #define SYMBOLS_LINEINFO_IMPL_H
 
@@ -14,6 +14,7 @@
 
 struct unit {
 	Dwarf_Off die; /* of the compile unit's entry, in .debug_info */
+	uint32_t first, n; /* of a Go program: its functions in the list that go_unit.c keeps */
 	bool read, named;
 	uint32_t file;		   /* its main source file */
 	const char *producer;	   /* NULL: unknown */
@@ -30,6 +31,7 @@ struct unit_range {
 struct lineinfo {
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
+	struct go_lines *go; /* of a Go program without DWARF; otherwise NULL */
 	int fd, alt_fd; /* we close them; -1: none */
 	size_t budget; /* limit for further ranges */
 	VEC(struct unit) units;
@@ -50,6 +52,17 @@ bool unit_add_ranges(struct lineinfo *l, uint32_t unit);
 void unit_name(struct lineinfo *l, struct unit *u);
 /* Read the lines and inlined calls of a unit. */
 void unit_read(struct lineinfo *l, struct unit *u);
+
+/* go_unit.c */
+
+/*
+ * Find the table of a Go program in l->elf, and list its packages as units. False: there is none. A
+ * version that is not known is reported. golines_free frees l->go.
+ */
+bool golines_open(struct lineinfo *l);
+void golines_free(struct go_lines *g);
+/* Read the lines and inlined calls of a package. */
+void golines_read(struct lineinfo *l, struct unit *u);
 
 /* lineinfo.c */
 

@@ -209,7 +209,7 @@ static size_t add_debug_file(struct sources *s, Elf *elf)
 
 	if (!*root)
 		return 0;
-	fd = debugfile_open(elf, root, s->opts->path, s->t->build_id, s->d, &path);
+	fd = debugfile_open(elf, root, s->opts->path, s->t->build_id, s->opts->open, s->d, &path);
 	if (fd < 0)
 		return 0;
 	source = xasprintf("debug file %s", path);
@@ -236,7 +236,7 @@ static size_t add_debugdata(struct sources *s, Elf *elf)
 
 static size_t add_go(struct sources *s, Elf *elf)
 {
-	size_t n = gosyms_add(elf, &s->t->regions, &s->t->arena, &s->raw);
+	size_t n = gosyms_add(elf, &s->t->regions, &s->t->arena, &s->raw, s->d);
 
 	if (n)
 		buf_printf(&s->names, "%sGo's table", s->names.len ? ", " : "");

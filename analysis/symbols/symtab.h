@@ -33,9 +33,11 @@ struct symtab;
 struct symtab_opts {
 	const char *debug_root; /* NULL: "/usr/lib/debug"; "": use no debug files */
 	const char *path;	/* where the file was, for its debuglink; may be NULL */
+	int (*open)(const char *path); /* opens debug files; NULL: file_open_regular */
 	/*
-	 * Asked for a debug file if many functions have no name: debuginfod_open, or NULL. A
-	 * pointer, so that the recorder does not contain code that loads a library.
+	 * Asked for a debug file if many functions have no name, or if there is no DWARF:
+	 * debuginfod_open, or NULL. A pointer, so that the recorder does not contain code that
+	 * loads a library.
 	 */
 	int (*ask)(const char *build_id, struct diag *d);
 };

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <lzma.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/file.h"
+#include "analysis/base/gunzip.h"
 
 enum { STEP = 256 * 1024, UNPACKED_MAX = 512 * 1024 * 1024, DECODER_MEMORY = 256 * 1024 * 1024 };
 
@@ -59,18 +59,7 @@ static bool unpack_xz(const struct file *in, struct target *t)
 
 static bool unpack_gz(const struct file *in, struct target *t)
 {
-	z_stream s = { .next_in = (unsigned char *)in->data, .avail_in = in->size };
-	int r = inflateInit2(&s, 16 + MAX_WBITS); /* gzip's header and checksum */
-
-	while (r == Z_OK) {
-		s.next_out = t->step;
-		s.avail_out = STEP;
-		r = inflate(&s, Z_NO_FLUSH);
-		if (!put(t, STEP - s.avail_out))
-			r = Z_MEM_ERROR;
-	}
-	inflateEnd(&s);
-	return r == Z_STREAM_END;
+	return gunzip_to(in, t->fd, UNPACKED_MAX) == 0;
 }
 
 static bool unpack_zst(const struct file *in, struct target *t)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/model/folded.h"
+
+#include <inttypes.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/experiment.h"
+
+/*
+ * A packet's time may lie outside of its thread's life by the difference of two clock readings. The
+ * kernel gives a TID to another thread much later.
+ */
+enum { SLACK_NS = 1000000 };
+
+static uint64_t key_of(const struct experiment *founder, int64_t tid)
+{
+	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+}
+
+void folded_add(struct folded_threads *f, const struct experiment *e)
+{
+	if (!e->folds.len)
+		return;
+	vec_for_each(th, &e->threads) {
+		if (th->fold)
+			vec_push(&f->all, (struct folded){ .key = key_of(e, th->tid), .pid = th->pid,
+							   .begin_ns = th->begin_ns,
+							   .end_ns = th->end_ns, .fold = th->fold });
+	}
+}
+
+static int by_key_and_time(const void *pa, const void *pb)
+{
+	const struct folded *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+void folded_sort(struct folded_threads *f)
+{
+	vec_sort(&f->all, by_key_and_time);
+	for (size_t i = f->all.len; i-- > 0;)
+		*map_put(&f->first, f->all.data[i].key, NULL) = i;
+}
+
+void folded_free(struct folded_threads *f)
+{
+	vec_free(&f->all);
+	map_free(&f->first);
+}
+
+const struct exp_fold *folded_at(const struct folded_threads *f, const struct experiment *founder,
+				 int64_t pid, int64_t tid, int64_t time_ns)
+{
+	uint64_t key = key_of(founder, tid);
+	const uint64_t *first = map_get(&f->first, key);
+	size_t lo = first ? *first : 0, hi = first ? f->all.len : 0;
+	const struct folded *th;
+
+	/* Of the threads with this TID find the first that began later. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->all.data[mid].key == key &&
+		    wrap_minus(f->all.data[mid].begin_ns, SLACK_NS) <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!first || lo == *first)
+		return NULL;
+	th = &f->all.data[lo - 1];
+	if (th->pid != pid || time_ns > wrap_plus(th->end_ns, SLACK_NS))
+		return NULL;
+	return &founder->folds.data[th->fold - 1];
+}
+
+void fold_put_name(const struct exp_fold *fold, struct buf *b)
+{
+	const struct exp_thread *sum = &fold->sum;
+
+	buf_printf(b, "%s, %" PRId64 " short-lived thread%s", *sum->comm ? sum->comm : "(unknown)",
+		   fold->nthreads, fold->nthreads == 1 ? "" : "s");
+	if (fold->ambiguous && *sum->cgroup)
+		buf_printf(b, ", %s", sum->cgroup);
+}
