@@ -13,17 +13,16 @@
 
 /* The number of packets of a thread, to see whether the filter kept all of them. */
 struct fact_thread {
-	uint32_t program;
+	uint32_t program; /* of its first packet */
+	uint32_t current; /* of its last packet */
+	const char *name; /* of `current` */
 	uint64_t kept, all;
 };
 
 static const char recorder[] = "<Recording>";
 
-static uint32_t program_of(struct facts *f, const struct hit *h)
+static uint32_t program_of(struct facts *f, const char *name, bool kernel)
 {
-	int64_t pid = hit_pid(h);
-	struct thread_kind k = names_kind(f->w.names, h->e, pid, hit_thread(h), hit_time(h));
-	const char *name = k.process ? k.process : k.comm ? k.comm : "(unknown)";
 	uint32_t key = wait_text_key(&f->w, name);
 	bool fresh;
 	uint64_t *index = map_put(&f->by_name, key, &fresh);
@@ -31,9 +30,16 @@ static uint32_t program_of(struct facts *f, const struct hit *h)
 	if (fresh) {
 		*index = f->programs.len;
 		vec_push(&f->programs, (struct program){ .name = wait_key_text(&f->w, key),
-							 .kernel = !pid });
+							 .kernel = kernel });
 	}
 	return *index;
+}
+
+static const char *program_name(const struct facts *f, const struct hit *h)
+{
+	struct thread_kind k = names_kind(f->w.names, h->e, hit_pid(h), hit_thread(h), hit_time(h));
+
+	return k.process ? k.process : k.comm ? k.comm : "(unknown)";
 }
 
 static void add_pid(struct program *p, int64_t pid)
@@ -57,17 +63,25 @@ static uint64_t thread_key(const struct hit *h)
 /* The program of a packet's thread; counts the packet. */
 static uint32_t count_packet(struct facts *f, const struct hit *h)
 {
-	uint32_t program = program_of(f, h);
+	const char *name = program_name(f, h);
+	struct fact_thread *th;
 	bool fresh;
 	uint64_t *index = map_put(&f->by_thread, thread_key(h), &fresh);
 
 	if (fresh) {
 		*index = f->threads.len;
-		vec_push(&f->threads, (struct fact_thread){ .program = program });
-		add_pid(&f->programs.data[program], hit_pid(h));
+		vec_push(&f->threads, (struct fact_thread){ 0 });
 	}
-	f->threads.data[*index].kept++;
-	return program;
+	th = &f->threads.data[*index];
+	/* The session keeps names, so a thread's program has changed only if the pointer has. */
+	if (th->name != name)
+		th->current = program_of(f, th->name = name, !hit_pid(h));
+	if (fresh) {
+		th->program = th->current;
+		add_pid(&f->programs.data[th->program], hit_pid(h));
+	}
+	th->kept++;
+	return th->current;
 }
 
 static void count_all(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -116,7 +130,7 @@ static void add_run(struct facts *f, uint32_t program, const struct hit *h)
 
 static void add_holdup(struct facts *f, uint32_t program, enum holdup holdup, const struct hit *h)
 {
-	const char *cgroup = names_cgroup(f->w.names, h->e, hit_thread(h));
+	const char *cgroup = names_cgroup_at(f->w.names, h->e, hit_thread(h), hit_time(h));
 	struct wait_count none = { 0 };
 	uint32_t key[WAIT_KEYS] = { 0 };
 
@@ -174,9 +188,9 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t)
 	f->w.bag.ngroups = 0;
 	f->w.bag.by_difference = false;
 	vec_push(&f->programs, (struct program){ .name = "all programs" });
-	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, f);
+	pass_run(v->session, NULL, v->filter, add_hit, NULL, f);
 	if (v->filter)
-		pass_run(v->session, v->metric_set, NULL, count_all, NULL, f);
+		pass_run(v->session, NULL, NULL, count_all, NULL, f);
 	vec_for_each(th, &f->threads) {
 		if (th->all > th->kept)
 			f->programs.data[th->program].cut = f->programs.data[0].cut = true;

@@ -21,6 +21,7 @@
  * stolen: hypervisors and interrupts take a little everywhere; from 2 % of the time that threads had
  * a CPU on, figures cannot be compared with those of another day. A hundredth of the time that the
  * data cover leaves out programs that hardly ran.
+ * spans: calls are slow if they take twice the time of others; one state must explain half of that.
  * losses: 1 % of the samples is as much as the sampling error of a function that has a half of
  * 10,000 samples.
  */
@@ -36,6 +37,7 @@ static const struct rule rules[] = {
 	{ "faults", HOLDUP_FAULT, 0.1, 0.05, find_holdup },
 	{ "memory", HOLDUP_MEMORY, 0.1, 0.05, find_holdup },
 	{ "chain", .of_program = 0.5, .of_whole = 0.05, .find = find_chain },
+	{ "spans", .of_program = 0.5, .of_whole = 0.01, .find = find_spans },
 	{ "computing", .find = find_computing },
 };
 

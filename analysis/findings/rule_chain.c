@@ -112,14 +112,8 @@ static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid)
 {
 	struct thread_kind k = names_kind(c->facts->w.names, c->from->founder, pid, tid,
 					  c->from->act.end);
-	struct buf b = { 0 };
-	uint32_t key;
 
-	buf_puts(&b, "");
-	names_put_kind(&k, &b);
-	key = wait_text_key(&c->facts->w, b.data);
-	buf_free(&b);
-	return key;
+	return wait_kind_key(&c->facts->w, &k);
 }
 
 /* The link, or the end, that follows `parent`; added if it is new. */
@@ -434,9 +428,9 @@ void find_chain(struct finder *f, const struct rule *r)
 	struct chains c = { .facts = &f->facts };
 	struct view_state *v = f->facts.w.v;
 
-	pass_run(v->session, v->metric_set, v->filter, collect_wait, NULL, &c);
+	pass_run(v->session, NULL, v->filter, collect_wait, NULL, &c);
 	if (c.waits.len) {
-		pass_run(v->session, v->metric_set, NULL, collect, NULL, &c);
+		pass_run(v->session, NULL, NULL, collect, NULL, &c);
 		timelines_sort(&c.lines);
 		rank_waits(&c);
 		vec_for_each(wait, &c.waits)

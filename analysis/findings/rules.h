@@ -21,7 +21,8 @@ struct rule {
 	 * Thresholds. of_program: a share of the time that the program ran or was held up; for a
 	 * chain, of the time that the first thread waited for messages; for stolen time, of the
 	 * time that threads had a CPU. of_whole: a share of the time that the data cover; for
-	 * losses, of the clock samples.
+	 * losses, of the clock samples. For spans, of_program is a share of the time that slow calls
+	 * take beyond the others' mean, and the time of all slow calls is compared with of_whole.
 	 */
 	double of_program, of_whole;
 	void (*find)(struct finder *f, const struct rule *r);
@@ -32,6 +33,7 @@ void find_losses(struct finder *f, const struct rule *r);
 void find_holdup(struct finder *f, const struct rule *r);
 void find_stolen(struct finder *f, const struct rule *r);
 void find_chain(struct finder *f, const struct rule *r);
+void find_spans(struct finder *f, const struct rule *r);
 void find_computing(struct finder *f, const struct rule *r);
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stack has one call for each of its frames. A million stacks have a few million different calls,
- * so the table of calls is larger than the CPU's cache. Therefore a stack's calls are handled in
- * steps: each step begins to load what the next one needs.
+ * so the table of calls is larger than the CPU's cache. But nearly every frame always calls the same
+ * function, so each frame keeps its last call, and the table is only asked for others. A stack's
+ * calls are handled in steps: each step begins to load what the next one needs.
  */
 #include "analysis/metrics/calls.h"
 
@@ -13,52 +14,72 @@
 #include "analysis/base/wrap.h"
 #include "analysis/model/session.h"
 
+/* The last call that a frame made. */
+struct last_call {
+	uint32_t callee, call1; /* index of the call + 1; 0: none yet */
+};
+
 struct walk {
 	struct calls *calls;
 	struct map ids;         /* caller << 32 | callee, to index of the call */
+	struct last_call *last; /* by frame */
 	uint32_t *last_seen;    /* by function: last stack counted + 1 */
-	func_ids path;
+	func_ids path, frames;
 	/* For each frame of the path, from the leaf: the call that made it. */
-	VEC(uint64_t) keys;
 	VEC(uint32_t) made_by;
 	VEC(bool) first;        /* the function's frame nearest the leaf; true of the root's caller */
 };
 
-static void put_keys(struct walk *w, uint32_t id)
+static void look_at_path(struct walk *w, uint32_t id)
 {
-	uint32_t total = w->calls->tally->session->total->id;
 	size_t n = w->path.len;
 
-	vec_reserve(&w->keys, n);
 	vec_reserve(&w->made_by, n);
 	vec_reserve(&w->first, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t callee = w->path.data[i], caller = i + 1 < n ? w->path.data[i + 1] : total;
+		uint32_t callee = w->path.data[i];
 
-		w->keys.data[i] = (uint64_t)caller << 32 | callee;
-		map_prefetch(&w->ids, w->keys.data[i]);
+		if (w->frames.data[i] != SHOWN_MERGED)
+			__builtin_prefetch(&w->last[w->frames.data[i]], 1);
 		w->first.data[i] = w->last_seen[callee] != id + 1;
 		w->last_seen[callee] = id + 1;
 	}
 	w->first.data[n] = true;
 }
 
-static uint32_t call_at(struct walk *w, uint64_t key)
+static uint32_t call_of(struct walk *w, uint32_t caller, uint32_t callee)
 {
 	struct calls *c = w->calls;
 	bool fresh;
-	uint64_t *at = map_put(&w->ids, key, &fresh);
+	uint64_t *at = map_put(&w->ids, (uint64_t)caller << 32 | callee, &fresh);
 
 	if (fresh) {
 		size_t n = 2 * c->tally->met.len;
 
 		*at = c->all.len;
-		vec_push(&c->all, (struct call){ .caller = key >> 32, .callee = key });
+		vec_push(&c->all, (struct call){ .caller = caller, .callee = callee });
 		vec_reserve(&c->values, c->values.len + n + 1);
 		memset(&c->values.data[c->values.len], 0, n * sizeof(*c->values.data));
 		c->values.len += n;
 	}
 	return *at;
+}
+
+/* The call that made the i-th frame of the path. */
+static uint32_t made_by(struct walk *w, size_t i)
+{
+	uint32_t callee = w->path.data[i], frame = SHOWN_MERGED, caller, call;
+	bool outermost = i + 1 == w->path.len;
+
+	if (!outermost)
+		frame = w->frames.data[i + 1];
+	if (frame != SHOWN_MERGED && w->last[frame].call1 && w->last[frame].callee == callee)
+		return w->last[frame].call1 - 1;
+	caller = outermost ? w->calls->tally->session->total->id : w->path.data[i + 1];
+	call = call_of(w, caller, callee);
+	if (frame != SHOWN_MERGED)
+		w->last[frame] = (struct last_call){ callee, call + 1 };
+	return call;
 }
 
 static void add(int64_t *to, const int64_t *values, size_t n)
@@ -73,9 +94,9 @@ static void add_stack(struct walk *w, uint32_t id)
 	const int64_t *values = tally_stack(c->tally, id);
 	size_t met = c->tally->met.len;
 
-	put_keys(w, id);
+	look_at_path(w, id);
 	for (size_t i = 0; i < w->path.len; i++) {
-		w->made_by.data[i] = call_at(w, w->keys.data[i]);
+		w->made_by.data[i] = made_by(w, i);
 		__builtin_prefetch(caller_values(c, w->made_by.data[i]), 1);
 	}
 	for (size_t i = 0; i < w->path.len; i++) {
@@ -113,15 +134,17 @@ void calls_init(struct calls *c, const struct tally *t)
 	struct walk w = { .calls = c };
 
 	*c = (struct calls){ .tally = t };
+	w.last = xcalloc(t->session->frames.len, sizeof(*w.last));
 	w.last_seen = xcalloc(t->nfuncs, sizeof(*w.last_seen));
 	for (uint32_t id = 0; id < t->nstacks; id++) {
-		if (tally_path(t, id, &w.path))
+		if (tally_frames(t, id, &w.path, &w.frames))
 			add_stack(&w, id);
 	}
+	free(w.last);
 	free(w.last_seen);
 	map_free(&w.ids);
 	vec_free(&w.path);
-	vec_free(&w.keys);
+	vec_free(&w.frames);
 	vec_free(&w.made_by);
 	vec_free(&w.first);
 	put_in_order(c, true, &c->by_caller);

@@ -10,6 +10,7 @@
 #include "analysis/metrics/selection.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/session.h"
+#include "analysis/model/spans.h"
 
 static struct value eval(struct node *n, const struct hit *h);
 
@@ -286,19 +287,37 @@ static struct value eval_unary(struct node *n, const struct hit *h)
 	return a;
 }
 
-static struct field_ref field_of(struct node *n, const struct hit *h)
+static struct field_ref field_of(struct node *n, const struct exp_stream *st)
 {
-	if (n->last != h->stream) {
-		n->last = h->stream;
-		n->ref = stream_field(h->stream, n->field);
+	if (n->last != st) {
+		n->last = st;
+		n->ref = stream_field(st, n->field);
 	}
 	return n->ref;
 }
 
+/* User and system time of a call are known only if they were measured. */
+static struct value eval_span_field(struct node *n, const struct hit *h)
+{
+	const struct span_call *c = hit_span(h);
+	bool split = !strcmp(n->field, "SPANUSER") || !strcmp(n->field, "SPANSYSTEM");
+	const struct spans *sp;
+	struct packet p;
+
+	if (!c || (split && !(c->flags & SPAN_SPLIT)))
+		return unknown;
+	sp = session_spans(h->session);
+	p = span_packet_of(sp, c);
+	return known(packet_int(&p, field_of(n, sp->sources.data[c->source].stream)));
+}
+
 static struct value eval_field(struct node *n, const struct hit *h)
 {
-	struct field_ref ref = field_of(n, h);
+	struct field_ref ref;
 
+	if (n->of_span)
+		return eval_span_field(n, h);
+	ref = field_of(n, h->stream);
 	return ref.offset ? known(packet_int(h->packet, ref)) : unknown;
 }
 
@@ -310,7 +329,7 @@ static const char *text_of(struct node *n, const struct hit *h)
 
 	if (n->text)
 		return n->text(h);
-	len = packet_text(h->packet, field_of(n, h), &bytes);
+	len = packet_text(h->packet, field_of(n, h->stream), &bytes);
 	if (!n->ref.offset)
 		return NULL;
 	buf_clear(&n->string);
@@ -367,13 +386,31 @@ static void nothing(void *ctx, const struct hit *h, const struct amount *amounts
 /* Resolve all stacks once, because a set of functions is drawn from all stacks. */
 static void know_functions(struct filter *f, const struct hit *h)
 {
-	static const struct metric_set none;
-
 	if (!f->needs_all_functions)
 		return;
 	f->needs_all_functions = false;
-	pass_run(h->session, &none, NULL, nothing, NULL, NULL);
+	pass_run(h->session, NULL, NULL, nothing, NULL, NULL);
 	f->needs_all_functions = interrupt_pending();
+}
+
+/* The expression must be true for one of the calls that contain the packet, or without any. */
+static bool match_spans(struct filter *f, const struct hit *h)
+{
+	struct hit at = *h;
+	struct span_walk w;
+	struct value v = unknown;
+
+	hit_spans(h, &w);
+	at.span = span_walk_next(&w);
+	if (!at.span)
+		at.span = &hit_no_span;
+	do {
+		v = eval(f->root, &at);
+		if (v.known && v.i)
+			return true;
+		at.span = at.span == &hit_no_span ? NULL : span_walk_next(&w);
+	} while (at.span);
+	return false;
 }
 
 bool filter_match(struct filter *f, const struct hit *h)
@@ -385,6 +422,8 @@ bool filter_match(struct filter *f, const struct hit *h)
 	if (!f->root)
 		return true;
 	know_functions(f, h);
+	if (f->has_spans && h->stream->kind != ER_PKT_SPAN)
+		return match_spans(f, h);
 	v = eval(f->root, h);
 	return v.known && v.i;
 }

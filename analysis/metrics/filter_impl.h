@@ -42,6 +42,7 @@ struct node {
 	const char *(*text)(const struct hit *h);
 	const struct enumeration *values; /* names of its values; NULL: none */
 	VEC(struct node *) items;       /* LIST, MATCH */
+	bool of_span;                   /* FIELD: of the call of a span that contains the packet */
 	const char *field;              /* FIELD, TEXT */
 	const struct exp_stream *last;  /* the stream that ref was looked up in */
 	struct field_ref ref;
@@ -59,6 +60,7 @@ struct filter {
 	const struct selection *selection;
 	VEC(struct node *) nodes; /* all nodes; owned */
 	VEC(char *) names;
+	bool has_spans;           /* has properties of spans: calls are looked at one by one */
 	bool needs_all_functions; /* has sets of functions, so all functions must be known first */
 };
 

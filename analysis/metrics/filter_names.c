@@ -228,12 +228,20 @@ static int field_type(const struct session *s, const char *name)
 	return -1;
 }
 
+/* Whether the name is that of a property of spans, which all packets inside a span have. */
+static bool is_of_span(const char *name)
+{
+	return !strncmp(name, "SPAN", 4);
+}
+
 static struct node *field_new(struct parser *ps, const char *name, int type)
 {
 	struct node *n = node_new(ps, type == ER_STRING ? NODE_TEXT : NODE_FIELD);
 
-	if (n)
+	if (n) {
 		n->field = name;
+		n->of_span = is_of_span(name);
+	}
 	return n;
 }
 
@@ -264,6 +272,7 @@ static struct node *name_new(struct parser *ps, const char *name, const char *st
 		if (!strcmp(words[i].name, name))
 			return words[i].parse(ps);
 	}
+	ps->f->has_spans |= is_of_span(name);
 	if (prop)
 		return property_new(ps, prop);
 	type = field_type(ps->session, name);

@@ -9,6 +9,7 @@
 #include "analysis/experiment/mstate.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
+#include "analysis/model/spans.h"
 
 static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
 {
@@ -83,6 +84,16 @@ int64_t hit_pid(const struct hit *h)
 unsigned hit_serial(const struct hit *h)
 {
 	return names_serial_at(session_names(h->session), h->e, hit_pid(h), hit_time(h));
+}
+
+const struct exp_fold *hit_fold(const struct hit *h)
+{
+	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+
+	if (!founder->folds.len)
+		return NULL;
+	return folded_at(&session_names(h->session)->folded, founder, hit_pid(h), hit_thread(h),
+			hit_time(h));
 }
 
 /*
@@ -180,4 +191,29 @@ uint32_t hit_waker_stack(const struct hit *h)
 					  hit_waker_pid(h),
 					  packet_int(h->packet, h->fields->waker_stack),
 					  packet_int(h->packet, h->fields->time));
+}
+
+const struct span_call hit_no_span;
+
+void hit_spans(const struct hit *h, struct span_walk *w)
+{
+	bool wait = hit_is_wait(h);
+
+	*w = (struct span_walk){ 0 };
+	/* The last moment of a wait is before its end. */
+	if (!wait || !(hit_wait_flags(h) & WFLAG_REST))
+		span_walk_begin(w, session_spans(h->session), h->e, hit_thread(h),
+				wrap_minus(hit_time(h), wait));
+}
+
+const struct span_call *hit_span(const struct hit *h)
+{
+	struct span_walk w;
+
+	if (h->span)
+		return h->span == &hit_no_span ? NULL : h->span;
+	if (h->stream->kind == ER_PKT_SPAN)
+		return span_of_packet(session_spans(h->session), h->e, hit_thread(h), h->packet);
+	hit_spans(h, &w);
+	return span_walk_next(&w);
 }

@@ -8,8 +8,11 @@
 
 #include "analysis/experiment/exp_packets.h"
 
+struct exp_fold;
 struct experiment;
 struct session;
+struct span_call;
+struct span_walk;
 
 /*
  * Where the packets of a stream have their fields: first those of every kind, then those of clock
@@ -29,6 +32,7 @@ struct hit {
 	const struct hit_fields *fields;
 	const struct packet *packet;
 	uint32_t stack;   /* index into session.stacks, resolved */
+	const struct span_call *span; /* the call that a filter looks at; NULL: see hit_span */
 };
 
 /* Find the fields of the stream's packets. */
@@ -54,6 +58,8 @@ int64_t hit_cpu(const struct hit *h);
 int64_t hit_pid(const struct hit *h);
 /* Which of the processes that had this PID one after the other, from 1; 0: only one had it. */
 unsigned hit_serial(const struct hit *h);
+/* The fold of the thread (analysis/model/folded.h); NULL: it was not folded. */
+const struct exp_fold *hit_fold(const struct hit *h);
 /* The number of the sample that the hit is in; -1: none. */
 int64_t hit_sample(const struct hit *h);
 
@@ -73,6 +79,18 @@ int64_t hit_holder(const struct hit *h);       /* thread; 0 none */
 int64_t hit_holder_pid(const struct hit *h);
 int64_t hit_waker(const struct hit *h);        /* thread; 0 none */
 int64_t hit_waker_pid(const struct hit *h);
+/*
+ * The recorded call (analysis/model/spans.h) that properties of spans are taken from: the one that
+ * a filter looks at; the packet's own; or the innermost one that contains the packet. NULL: none.
+ */
+const struct span_call *hit_span(const struct hit *h);
+/*
+ * Walk through the recorded calls that contain a packet (span_walk_next). A wait is where it ended.
+ * The rest of a thread's total (WFLAG_REST) is in no call.
+ */
+void hit_spans(const struct hit *h, struct span_walk *w);
+/* As `span` of a hit: there is no call. */
+extern const struct span_call hit_no_span;
 /* Index into session.stacks, resolved in the waker's experiment; <Unknown> if there is none. */
 uint32_t hit_waker_stack(const struct hit *h);
 

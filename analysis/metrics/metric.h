@@ -153,6 +153,8 @@ bool metric_has_addresses(const struct metric *m);
 /* Append the list as `metrics` prints it: "i.user:i%user:e.user:e%user:name". */
 void metric_list_print(const struct metric_list *l, struct buf *b);
 void metric_list_free(struct metric_list *l);
+/* Whether both have the same columns in the same order, however they are shown. */
+bool metric_list_same(const struct metric_list *a, const struct metric_list *b);
 
 /*
  * Choose a sort from a spec: the first entry that is visible in the list. "-" reverses,

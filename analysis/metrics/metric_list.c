@@ -90,6 +90,15 @@ bool same_col(const struct metric_col *a, const struct metric_col *b)
 	       (a->metric || a->stat == b->stat);
 }
 
+bool metric_list_same(const struct metric_list *a, const struct metric_list *b)
+{
+	bool same = a->cols.len == b->cols.len;
+
+	for (size_t i = 0; same && i < a->cols.len; i++)
+		same = same_col(&a->cols.data[i], &b->cols.data[i]);
+	return same;
+}
+
 void metric_list_add(struct metric_list *l, struct metric_col col)
 {
 	vec_for_each(c, &l->cols) {

@@ -226,6 +226,7 @@ static void add_counter(struct metric_set *ms, const struct experiment *e,
 			const struct exp_stream *st, const struct exp_counter *c)
 {
 	const char *label = c->metric && *c->metric ? c->metric : c->name;
+	bool probe = st->kind == ER_PKT_PROBE;
 
 	if (!c->name || !*c->name || c->tag < 0 || c->tag > 63)
 		return;
@@ -236,7 +237,8 @@ static void add_counter(struct metric_set *ms, const struct experiment *e,
 	add(ms, (struct metric){
 		.name = c->name, .alias = c->int_name && *c->int_name ? c->int_name : NULL,
 		.uname = label, .abbr = label,
-		.unit = UNIT_COUNT, .kind = st->kind, .select = "HWCTAG", .value = "HWCINT",
+		.unit = UNIT_COUNT, .kind = st->kind, .select = probe ? "PROBE" : "HWCTAG",
+		.value = probe ? "1" : "HWCINT",
 		.scale = 1, .tag = c->tag, .states = 1ULL << c->tag, .kstates = 1ULL << c->tag,
 		.mhz = c->timecvt > 0 ? e->mhz : 0, .ps = c->timecvt < 0 ? -(int64_t)c->timecvt : 0 });
 }

@@ -59,8 +59,8 @@ static int counter_tag(const struct exp_stream *st, const char *name)
 /* For packets with a field for each state: add the fields of the states that count. */
 static void add_states(struct stream_pass *sp, const struct exp_stream *st, const struct metric *m)
 {
-	static const char *const fields[] = { "UCPU", "SCPU", "TRAP", "TFLT", "DFLT", "KFLT", "ULCK",
-					      "TSLP", "WCPU", "TSTP" };
+	static const char *const fields[] = { "UCPU", "SCPU", "TRAP", "TFLT", "DFLT", "KFLT",
+					      "ULCK", "TSLP", "WCPU", "TSTP" };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		struct field_ref ref = stream_field(st, fields[i]);
@@ -68,7 +68,8 @@ static void add_states(struct stream_pass *sp, const struct exp_stream *st, cons
 		if (m->states >> i & 1 && ref.offset && sp->nsources < SOURCES_MAX)
 			sp->sources[sp->nsources++] = (struct source){
 				.metric = m->id, .main_thread = m->main_thread, .value = ref,
-				.selects = UINT64_MAX, .scale = wrap_times(m->scale, st->ptimer_us) };
+				.selects = UINT64_MAX,
+				.scale = wrap_times(m->scale, st->ptimer_us) };
 	}
 }
 
@@ -76,7 +77,8 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
 	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
-			      .leaked = m->leaked, .squared = m->squared, .counts = !strcmp(m->value, "1") };
+			      .leaked = m->leaked, .squared = m->squared,
+			      .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
 	if (st->kind == ER_PKT_PROF && m->kind == ER_PKT_CLOCK)
@@ -117,8 +119,8 @@ static bool is_plain(const struct stream_pass *sp, int select)
 	for (int i = 0; i < sp->by_select[select].n; i++) {
 		const struct source *src = &sp->sources[sp->by_select[select].sources[i]];
 
-		if (src->counts || src->leaked || src->squared || src->minus.offset || src->scale != first->scale ||
-		    src->value.offset != first->value.offset)
+		if (src->counts || src->leaked || src->squared || src->minus.offset ||
+		    src->scale != first->scale || src->value.offset != first->value.offset)
 			return false;
 	}
 	return true;
@@ -139,8 +141,10 @@ static void select_sources(struct stream_pass *sp, bool main_thread)
 static void stream_pass_init(struct stream_pass *sp, const struct experiment *e,
 			     const struct exp_stream *st, const struct metric_set *ms)
 {
-	*sp = (struct stream_pass){ .leaks = ms->leaks };
+	*sp = (struct stream_pass){ .leaks = ms ? ms->leaks : NULL };
 	hit_fields_init(&sp->fields, st);
+	if (!ms)
+		return;
 	vec_for_each(m, &ms->all)
 		add_source(sp, e, st, m);
 	vec_for_each(m, &ms->compared) {

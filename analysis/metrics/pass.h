@@ -27,7 +27,7 @@ typedef void (*ahead_fn)(void *ctx, uint32_t stack);
 
 /*
  * Run over all packets; filter may be NULL. Packets that add to no metric are
- * delivered, too. ahead may be NULL.
+ * delivered, too. Without metrics (NULL) there are no amounts. ahead may be NULL.
  */
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
 	      ahead_fn ahead, void *ctx);

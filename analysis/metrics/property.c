@@ -11,9 +11,11 @@
 #include "analysis/experiment/exp_io.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/hit.h"
+#include "analysis/metrics/twice.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
+#include "analysis/model/spans.h"
 
 static struct value known(int64_t i)
 {
@@ -187,7 +189,7 @@ static const char *get_comm(const struct hit *h)
 
 static const char *get_cgroup(const struct hit *h)
 {
-	return names_cgroup(session_names(h->session), h->e, hit_thread(h));
+	return names_cgroup_at(session_names(h->session), h->e, hit_thread(h), hit_time(h));
 }
 
 static struct value get_file(const struct hit *h)
@@ -232,6 +234,32 @@ static const char *get_data_name(const struct hit *h)
 	return o ? o->name : NULL;
 }
 
+static const char *get_span(const struct hit *h)
+{
+	const struct span_call *c = hit_span(h);
+
+	return c ? session_spans(h->session)->names.data[c->name].sum.name : NULL;
+}
+
+static const char *get_span_text(const struct hit *h)
+{
+	const struct span_call *c = hit_span(h);
+
+	return c ? span_text(session_spans(h->session), c) : NULL;
+}
+
+static struct value get_span_percent(const struct hit *h)
+{
+	const struct span_call *c = hit_span(h);
+
+	return c ? known(c->percent) : unknown;
+}
+
+static struct value get_twice(const struct hit *h)
+{
+	return known(twice_has(h));
+}
+
 const struct property properties[] = {
 	{ "THRID", "thread: er_kernel the system's id, else its number from 1", .get = get_thrid },
 	{ "TID", "thread, the system's id", .get = get_thread },
@@ -252,6 +280,7 @@ const struct property properties[] = {
 	{ "SAMPLE", "sample it fell into, -1 none", .get = get_sample },
 	{ "EXPID", "experiment, as experiment_list numbers them", .get = get_expid },
 	{ "EXPGRID", "experiment or group file that was named, from 1", .get = get_group },
+	{ "TWICE", "1 if a recording of a program that is open has it, too; else 0", .get = get_twice },
 	{ "LEAF", "function that was running", .get = get_leaf },
 	{ "STACKID", "call stack", .get = get_stack_id },
 	{ "STATE", "microstate", "MSTATE", .values = &enum_states },
@@ -262,6 +291,10 @@ const struct property properties[] = {
 	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
 	  .values = &enum_syscalls },
 	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
+	{ "SPAN", "span that contains it", "SPAN", .text = get_span },
+	{ "SPANPCT", "percentage of the span's calls that are shorter, 0 to 99", "SPAN",
+	  .get = get_span_percent },
+	{ "SPANTEXT", "text of the span", "SPAN", .text = get_span_text },
 	{ "DOBJ", "data object, by number", "VADDR", .get = get_data_object },
 	{ "DNAME", "data object, by name", "VADDR", .text = get_data_name },
 	{ "HTYPE", "heap function", "HTYPE", .values = &enum_heap_types },

@@ -155,13 +155,13 @@ static void look_at_objects(struct tally *t)
 }
 
 /* The path of a stack in whose session no object is hidden: no need to look at the objects. */
-static uint32_t whole_path(const struct session *s, uint32_t id, uint32_t *funcs)
+static uint32_t whole_path(const struct tally *t, uint32_t id, uint32_t *funcs)
 {
-	const struct stack *st = &s->stacks.data[id];
-	const uint32_t *frames = &s->stack_frames.data[st->first];
+	const struct stack *st = &t->session->stacks.data[id];
+	const uint32_t *frames = &t->session->stack_frames.data[st->first];
 
 	for (uint32_t i = 0; i < st->n; i++)
-		funcs[i] = s->frames.data[frames[i]].func;
+		funcs[i] = t->func_of[frames[i]];
 	return st->n;
 }
 
@@ -170,8 +170,27 @@ size_t tally_path(const struct tally *t, uint32_t stack, func_ids *ret)
 	if (!t->seen[stack])
 		return 0;
 	vec_reserve(ret, t->session->stacks.data[stack].n);
-	ret->len = t->all_shown ? whole_path(t->session, stack, ret->data) :
+	ret->len = t->all_shown ? whole_path(t, stack, ret->data) :
 				  shown_path(t->session, stack, ret->data, NULL);
+	return ret->len;
+}
+
+size_t tally_frames(const struct tally *t, uint32_t stack, func_ids *ret, func_ids *frames)
+{
+	const struct session *s = t->session;
+	const struct stack *st = &s->stacks.data[stack];
+
+	if (!t->seen[stack])
+		return 0;
+	vec_reserve(ret, st->n);
+	vec_reserve(frames, st->n);
+	if (t->all_shown) {
+		ret->len = whole_path(t, stack, ret->data);
+		memcpy(frames->data, &s->stack_frames.data[st->first], st->n * sizeof(*frames->data));
+	} else {
+		ret->len = shown_path(t->session, stack, ret->data, frames->data);
+	}
+	frames->len = ret->len;
 	return ret->len;
 }
 
@@ -225,6 +244,15 @@ static int64_t *by_metric(const struct tally *t, const int64_t *sums)
 	return ret;
 }
 
+static void note_functions(struct tally *t)
+{
+	const struct session *s = t->session;
+
+	t->func_of = xcalloc(s->frames.len, sizeof(*t->func_of));
+	for (size_t i = 0; i < s->frames.len; i++)
+		t->func_of[i] = s->frames.data[i].func;
+}
+
 static void sum_functions(struct tally *t)
 {
 	struct func_sums s = { .n = t->met.len };
@@ -255,6 +283,7 @@ struct tally *tally_new(struct session *s, const struct metric_set *ms, struct f
 	t->place = xcalloc(t->nmetrics, sizeof(*t->place));
 	pass_run(s, ms, filter, add_hit, fetch_row, t);
 	look_at_objects(t);
+	note_functions(t);
 	sum_functions(t);
 	return t;
 }
@@ -266,6 +295,7 @@ void tally_free(struct tally *t)
 	free(t->stack_values);
 	free(t->place);
 	free(t->seen);
+	free(t->func_of);
 	free(t->excl);
 	free(t->incl);
 	free(t->total);

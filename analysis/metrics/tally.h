@@ -18,7 +18,7 @@ struct func;
 struct metric_set;
 struct session;
 
-/* Function ids. */
+/* Function ids, or frame ids. */
 typedef VEC(uint32_t) func_ids;
 
 struct tally {
@@ -30,6 +30,7 @@ struct tally {
 	size_t width;
 	unsigned char *seen;    /* by stack: a packet had it */
 	bool all_shown;         /* no load object is hidden */
+	uint32_t *func_of;      /* by frame: its function; smaller than the frame, so more are cached */
 	int64_t *excl, *incl;   /* nfuncs × nmetrics */
 	int64_t *total, *zeros;
 	uint64_t npackets;
@@ -44,6 +45,8 @@ void tally_free(struct tally *t);
  * with vec_free.
  */
 size_t tally_path(const struct tally *t, uint32_t stack, func_ids *ret);
+/* The same, and the frame of each function: SHOWN_MERGED if its object is not shown in full. */
+size_t tally_frames(const struct tally *t, uint32_t stack, func_ids *ret, func_ids *frames);
 /* The values of a stack, one for each metric in `met`. */
 static inline const int64_t *tally_stack(const struct tally *t, uint32_t stack)
 {

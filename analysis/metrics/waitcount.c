@@ -12,7 +12,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/model/session.h"
 
-/* The waits of one thread in one state. */
+/* The waits in one state of one thread, or of the threads of one fold. */
 struct wait_cell {
 	int64_t exact;      /* by the recorder's count; 0: unknown */
 	double traced;      /* traced packets, one wait each */
@@ -51,14 +51,25 @@ static struct wait_cell *cell_at(struct wait_counts *wc, uint64_t key)
 	return &wc->cells.data[*at];
 }
 
+/* A fold has the key of a process that cannot exist. */
+static uint64_t fold_key(const struct experiment *founder, const struct exp_fold *f, int64_t state)
+{
+	return key_of(founder, -1, f - founder->folds.data, state);
+}
+
+static void add_exact(struct wait_counts *wc, uint64_t key, int64_t n)
+{
+	if (n)
+		add_to(&cell_at(wc, key)->exact, n);
+}
+
 static void add_threads(struct wait_counts *wc, const struct experiment *e)
 {
-	vec_for_each(th, &e->threads) {
-		for (int state = 0; state < MS_COUNT; state++) {
-			if (th->off_n[state])
-				add_to(&cell_at(wc, key_of(e, th->pid, th->tid, state))->exact,
-				       th->off_n[state]);
-		}
+	for (int state = 0; state < MS_COUNT; state++) {
+		vec_for_each(th, &e->threads)
+			add_exact(wc, key_of(e, th->pid, th->tid, state), th->off_n[state]);
+		vec_for_each(f, &e->folds)
+			add_exact(wc, fold_key(e, f, state), f->sum.off_n[state]);
 	}
 }
 
@@ -102,6 +113,10 @@ static uint64_t mark_of(const unsigned char *packet)
 
 static uint64_t hit_key(const struct hit *h)
 {
+	const struct exp_fold *f = hit_fold(h);
+
+	if (f)
+		return fold_key(founder_of(h->e), f, hit_state(h));
 	return key_of(founder_of(h->e), hit_pid(h), hit_thread(h), hit_state(h));
 }
 

@@ -8,7 +8,8 @@
  * waits are short. So these estimates are scaled, for each thread and state, to add up
  * to the exact count (a ratio estimator: Cochran, Sampling Techniques, ch. 6). A packet
  * for the remainder of a total counts as many waits as its share of the time. A traced
- * wait counts as one.
+ * wait counts as one. Of threads that the recorder folded only the sum is known, so the
+ * estimates of the threads of a fold are scaled together.
  *
  * A sum is exact if it has either all or none of the estimates of each thread and
  * state. To detect this, each estimate has a random mark, and the marks of one thread

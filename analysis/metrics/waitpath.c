@@ -89,6 +89,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
 	vec_free(&wp->idle);
+	vec_free(&wp->path_roles);
 	vec_free(&wp->roles);
 	map_free(&wp->programs);
 	strtab_free(&wp->program_names);
@@ -273,9 +274,16 @@ bool wait_path_idle(struct wait_paths *wp, uint32_t path)
 }
 
 /* Events first: a condition variable takes its mutex again before it returns. */
+static enum lock_role role_of(unsigned roles)
+{
+	return roles & ROLE_EVENT ? LOCK_EVENT : roles & ROLE_LOCK ? LOCK_LOCK : LOCK_UNKNOWN;
+}
+
 enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path)
 {
-	unsigned roles = path_roles(wp, path);
-
-	return roles & ROLE_EVENT ? LOCK_EVENT : roles & ROLE_LOCK ? LOCK_LOCK : LOCK_UNKNOWN;
+	while (wp->path_roles.len <= path)
+		vec_push(&wp->path_roles, 0);
+	if (!wp->path_roles.data[path])
+		wp->path_roles.data[path] = role_of(path_roles(wp, path)) + 1;
+	return wp->path_roles.data[path] - 1;
 }

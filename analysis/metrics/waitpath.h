@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/metrics/waitroles.h"
-#include "analysis/model/intern.h"
 
 struct func;
 struct session;
@@ -37,6 +37,7 @@ struct wait_paths {
 	struct map programs;    /* id of a program's name, to its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0: not checked yet, 1: no, 2: yes */
 	VEC(unsigned char) idle; /* by path, the same */
+	VEC(unsigned char) path_roles; /* by path: enum lock_role + 1; 0: not computed yet */
 	VEC(unsigned char) roles; /* by function: func_roles + 1; 0: not checked yet */
 };
 
