@@ -136,9 +136,10 @@ static int cmd_name(struct shell *sh, int argc, char **argv)
 }
 
 /*
- * User and expert differ in the stacks of waits; machine also shows the separate functions into
- * which compilers moved code. gprofng's modes are for Java and OpenMP, which no supported recorder
- * records.
+ * User leaves out the interpreter's own functions in stacks of Python programs, and kernel functions
+ * in stacks of waits. Expert shows all of them. Machine shows machine code only, also the separate
+ * functions into which compilers moved code. gprofng's modes are for Java and OpenMP, which no
+ * supported recorder records.
  */
 static int cmd_viewmode(struct shell *sh, int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reports on threads that are not on a CPU. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/command/command.h"
@@ -41,6 +42,18 @@ static int cmd_wakechain(struct shell *sh, int argc, char **argv)
 	return shell_print(sh, &t, view_wakechain(&sh->view, argv[1], &t, &sh->diag));
 }
 
+static int cmd_span(struct shell *sh, int argc, char **argv)
+{
+	struct table t = { 0 };
+	char *end = NULL;
+	unsigned long long rank = argc > 2 ? strtoull(argv[2], &end, 10) : 1;
+
+	if (argc > 2 && (*end || !rank))
+		return diag_error(&sh->diag, "span '%s': not a number; span_list numbers calls from 1, "
+				  "the slowest", argv[2]);
+	return shell_print(sh, &t, view_span(&sh->view, argv[1], rank, &t, &sh->diag));
+}
+
 static int cmd_errors(struct shell *sh, int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
@@ -75,9 +88,15 @@ static const struct command rows[] = {
 	{ SECTION_WAITS, "wakers", .view = view_wakers, .help = "list which threads ended the waits of which others" },
 	{ SECTION_WAITS, "wakechain", .args = "thread", .min = 1, .max = 1, .option_args = 1,
 	  .run = cmd_wakechain, .help = "show what a thread waited for, and why so long" },
+	{ SECTION_WAITS, "spans", .view = view_spans,
+	  .help = "list spans: how long calls took, and what slow ones wait for" },
+	{ SECTION_WAITS, "span_list", .view = view_span_list,
+	  .help = "list the slowest single calls of spans" },
+	{ SECTION_WAITS, "span", .args = "name [n]", .min = 1, .max = 2, .option_args = 1,
+	  .run = cmd_span, .help = "show a call of a span as a timeline" },
 	{ SECTION_WAITS, "errors", .args = "[on|off]", .max = 1, .option_args = 1,
 	  .words = errors_words, .run = cmd_errors, .rc = RC_FIRST,
-	  .help = "show standard errors of estimated numbers of waits" },
+	  .help = "show standard errors of estimated waits" },
 };
 
 const struct command_rows wait_commands = COMMAND_ROWS(rows);

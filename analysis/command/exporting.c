@@ -21,13 +21,15 @@ struct exporting {
 	const char *metric;  /* keyword; NULL: default */
 	const char *root;    /* as given; NULL: none */
 	bool redact, no_source;
+	const char *page_size; /* as given; NULL: the default */
+	uint64_t page_bytes;
 	enum export_root root_kind;
 };
 
 /* Commands of er_print, besides filters and selections, that change what is exported. */
 static const char *const taken[] = {
 	"name", "viewmode", "inlines", "object_show", "object_hide", "object_api", "object_select",
-	"setpath", "addpath", "pathmap",
+	"setpath", "addpath", "pathmap", "compare",
 };
 
 static bool takes(const struct command *c)
@@ -48,7 +50,8 @@ static void put_formats(struct buf *b, bool lines)
 		if (lines)
 			buf_printf(b, "      %-12s %s\n", e->name, e->help);
 		else
-			buf_printf(b, "%s%s", i ? exporter_at(i + 1) ? ", " : " and " : "", e->name);
+			buf_printf(b, "%s%s", !i ? "" : exporter_at(i + 1) ? ", " : " and ",
+				   e->name);
 	}
 }
 
@@ -56,10 +59,10 @@ static void put_usage(struct buf *b)
 {
 	buf_puts(b, "usage: er_export [-V] [-h] experiment.er|group.erg...\n"
 		    "       er_export --to format [-o file] [--metric keyword] [--root what]\n"
-		    "                 [--redact] [--no-source] [option of er_print]...\n"
-		    "                 [experiment.er|group.erg]...\n"
-		    "  Without --to: print the raw data as text. With it: write a file for another\n"
-		    "  program, of the newest experiment here if none is named.\n"
+		    "                 [--redact] [--no-source] [--page-size size]\n"
+		    "                 [option of er_print]... [experiment.er|group.erg]...\n"
+		    "  Without --to: print the raw data as text. With it: write a file for\n"
+		    "  another program, of the newest experiment here if none is named.\n"
 		    "  --to format       ");
 	buf_puts(b, "one of\n");
 	put_formats(b, true);
@@ -68,6 +71,8 @@ static void put_usage(struct buf *b)
 		    "  --root what       begin each stack with its state, reason or process\n"
 		    "  --redact          leave out paths, command lines and host names\n"
 		    "  --no-source       leave out source text and instructions\n"
+		    "  --page-size size  make a page's timeline coarser beyond this size (default\n"
+		    "                    32M; 0: never)\n"
 		    "  -h                print this\n"
 		    "  -V                print the version\n"
 		    "  Options of er_print:");
@@ -121,6 +126,25 @@ static int set_no_source(struct exporting *x, const char *word, struct diag *d)
 	return 0;
 }
 
+/* A number with one of the suffixes k, M and G. */
+static int set_page_size(struct exporting *x, const char *word, struct diag *d)
+{
+	static const char units[] = "kMG";
+	unsigned long long n;
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	n = strtoull(word, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (!isdigit((unsigned char)*word) || errno || (*end && (!unit || end[1])) || n >> 32)
+		return diag_error(d, "--page-size '%s': not a size: write a number with k, M or G, "
+				  "such as 32M; 0 sets no limit", word);
+	x->page_size = word;
+	x->page_bytes = n << (unit ? 10 * (unit - units + 1) : 0);
+	return 0;
+}
+
 static const struct own_option {
 	const char *name;
 	int (*set)(struct exporting *x, const char *word, struct diag *d);
@@ -128,7 +152,7 @@ static const struct own_option {
 } own_options[] = {
 	{ "to", set_format, false }, { "o", set_output, false }, { "metric", set_metric, false },
 	{ "root", set_root, false }, { "redact", set_redact, true },
-	{ "no-source", set_no_source, true },
+	{ "no-source", set_no_source, true }, { "page-size", set_page_size, false },
 };
 
 /* One of our own options; NULL: none. er_print's -to takes a time, which begins with a digit. */
@@ -141,7 +165,9 @@ static const struct own_option *own_option(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++) {
 		if (strcmp(own_options[i].name, name))
 			continue;
-		return i || argc < 2 || !isdigit((unsigned char)argv[1][0]) ? &own_options[i] : NULL;
+		if (!i && argc > 1 && isdigit((unsigned char)argv[1][0]))
+			return NULL;
+		return &own_options[i];
 	}
 	return NULL;
 }
@@ -192,7 +218,8 @@ static int write_to(const struct exporter *e, const struct export *x, const char
 
 int exporting_write(struct shell *sh, const struct exporter *e, const char *path)
 {
-	struct export x = { .view = &sh->view, .diag = &sh->diag };
+	struct export x = { .view = &sh->view, .diag = &sh->diag,
+			    .page_size = PAGE_SIZE_DEFAULT };
 
 	return write_to(e, &x, path);
 }
@@ -214,19 +241,24 @@ static int finish(struct shell *sh, void *ctx)
 	const struct exporting *ex = ctx;
 	struct export x = { .view = &sh->view, .root = ex->root_kind,
 			    .redact = ex->redact, .no_source = ex->no_source,
+			    .page_size = ex->page_size ? ex->page_bytes : PAGE_SIZE_DEFAULT,
 			    .diag = &sh->diag };
 
 	if (!ex->exporter)
-		return diag_error(&sh->diag, "no format is named: add --to and one of er_export -h");
+		return diag_error(&sh->diag,
+				  "no format is named: add --to and one of er_export -h");
 	if (!ex->exporter->weighted && (ex->metric || ex->root))
-		return diag_error(&sh->diag, "--%s: has no meaning for %s, which has all times and states",
-				  ex->metric ? "metric" : "root", ex->exporter->name);
+		return diag_error(&sh->diag, "--%s: has no meaning for %s, which has all times and "
+				  "states", ex->metric ? "metric" : "root", ex->exporter->name);
 	if (ex->redact && !ex->exporter->redacts)
-		return diag_error(&sh->diag, "--redact: %s cannot leave anything out: only page can",
-				  ex->exporter->name);
+		return diag_error(&sh->diag, "--redact: %s cannot leave anything out: only page "
+				  "can", ex->exporter->name);
 	if (ex->no_source && !ex->exporter->redacts)
 		return diag_error(&sh->diag, "--no-source: %s has no source text: only page has",
 				  ex->exporter->name);
+	if (ex->page_size && !ex->exporter->redacts)
+		return diag_error(&sh->diag, "--page-size: %s has no timeline to make coarser: "
+				  "only page has", ex->exporter->name);
 	if (ex->exporter->weighted) {
 		x.metric = export_metric(&sh->view, ex->metric, x.root, &sh->diag);
 		if (!x.metric)

@@ -8,6 +8,7 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/command/command.h"
 #include "analysis/files/archiver.h"
+#include "analysis/metrics/twice.h"
 #include "analysis/command/pager.h"
 #include "analysis/command/rc.h"
 #include "analysis/views/table.h"
@@ -271,7 +272,10 @@ int shell_run(struct shell *sh, const struct command *c, int argc, char **argv)
 void shell_show_calls(const struct shell *sh, struct session *s)
 {
 	bool machine = sh->viewmode && !strcmp(sh->viewmode, "machine");
+	bool user = !sh->viewmode || !strcmp(sh->viewmode, "user");
 
+	session_show_interpreted(s, machine ? INTERPRETED_HIDDEN :
+				    user ? INTERPRETED_ONLY : INTERPRETED_AND_MACHINE);
 	session_show_outlined(s, !machine);
 	session_show_inlined(s, sh->inlines && !machine);
 }
@@ -321,6 +325,18 @@ static void archive_all_abandoned(struct shell *sh)
 	}
 }
 
+/* A recording of the whole system has the time of a program that is open as well. */
+static void note_twice(struct shell *sh)
+{
+	const struct experiment *system, *program;
+
+	if (twice_find(sh->session, &system, &program))
+		diag_note(&sh->diag,
+			  "experiments '%s' and '%s': both have the time of the program: count it once with "
+			  "-filters 'TWICE==0'",
+			  system->path, program->path);
+}
+
 int shell_open(struct shell *sh, char *const *paths, size_t n)
 {
 	bool *ok = xcalloc(n, sizeof(*ok));
@@ -344,6 +360,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 	free(ok);
 	archive_all_abandoned(sh);
 	set_up(sh);
+	note_twice(sh);
 	messages(sh);
 	return 0;
 }

@@ -143,6 +143,9 @@ void cell_put_value(struct buf *b, const struct cell *cell)
 	case CELL_MSEC:
 		put_double(b, c->i / 1e6, 3);
 		break;
+	case CELL_USEC:
+		put_double(b, c->i / 1e3, 3);
+		break;
 	case CELL_TIMES:
 		buf_puts(b, "x ");
 		if (c->d > 99.999)
@@ -178,6 +181,7 @@ bool cell_is_nothing(const struct cell *c)
 	switch (c->kind) {
 	case CELL_TIME:
 	case CELL_MSEC:
+	case CELL_USEC:
 	case CELL_COUNT:
 		return !c->i;
 	case CELL_PERCENT:

@@ -28,6 +28,7 @@ static const char *type_of(const struct column *c)
 {
 	static const char *const types[] = {
 		[CELL_TIME] = "seconds",    [CELL_MSEC] = "milliseconds",
+		[CELL_USEC] = "microseconds",
 		[CELL_PERCENT] = "percent", [CELL_RATIO] = "ratio",
 		[CELL_TIMES] = "times",	    [CELL_COUNT] = "count",
 		[CELL_ADDRESS] = "address",
@@ -77,6 +78,9 @@ static void put_cell(struct printer *p, const struct cell *c)
 		break;
 	case CELL_MSEC:
 		put_decimal(&p->out, c->i, 6);
+		break;
+	case CELL_USEC:
+		put_decimal(&p->out, c->i, 3);
 		break;
 	case CELL_PERCENT:
 	case CELL_RATIO:

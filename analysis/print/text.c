@@ -32,6 +32,7 @@ static size_t blanks_after(const struct cell *c)
 	switch (c->kind) {
 	case CELL_TIME:
 	case CELL_MSEC:
+	case CELL_USEC:
 		return c->i ? 0 : 3;
 	case CELL_RATIO:
 	case CELL_TIMES:
@@ -97,8 +98,9 @@ static bool runs_over(const struct table *t, const struct row *r, size_t column)
 /* Whether a number further from 0 is at least as wide, among cells of this kind. */
 static bool grows(const struct cell *c)
 {
-	return !c->n && !c->estimate && (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_COUNT ||
-			 c->kind == CELL_PERCENT);
+	return !c->n && !c->estimate &&
+	       (c->kind == CELL_TIME || c->kind == CELL_MSEC || c->kind == CELL_USEC ||
+		c->kind == CELL_COUNT || c->kind == CELL_PERCENT);
 }
 
 static bool is_below(const struct cell *a, const struct cell *b)

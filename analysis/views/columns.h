@@ -55,6 +55,11 @@ __attribute__((format(printf, 4, 5))) void put_textf(struct table *t, struct row
 __attribute__((format(printf, 2, 3))) void put_line(struct table *t, const char *fmt, ...);
 /* Add a line after the table. */
 __attribute__((format(printf, 2, 3))) void put_note(struct table *t, const char *fmt, ...);
+/*
+ * Add a line about the spans of an experiment, after `indent`, if it has any: their names, and the
+ * calls of all.
+ */
+void put_spans(struct table *t, const char *indent, const struct experiment *e);
 /* Note that no packet passes the filter: a name in it may be misspelt. */
 void put_excluded(struct table *t);
 /* The tally for the current settings; made at the first call. */

@@ -20,6 +20,7 @@
 #include "analysis/base/wrap.h"
 #include "analysis/metrics/difference.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/model/builds.h"
 #include "analysis/model/source.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -308,26 +309,14 @@ static bool find_units(struct diff *x)
 	return x->per[0] > 0 && x->per[1] > 0;
 }
 
-/* Each path once: a damaged experiment may have any number of objects at one. */
 static void note_builds(struct diff *x)
 {
-	const struct session *s = x->v->session;
 	struct strtab paths = { 0 };
-	VEC(uint32_t) nbuilds = { 0 }; /* by path */
 
-	for (size_t i = 0; i < s->objects.len; i++) {
-		const struct loadobj *o = s->objects.data[i];
-		uint32_t path;
-
-		if (!o->build)
-			continue;
-		path = strtab_id(&paths, o->path);
-		while (nbuilds.len <= path)
-			vec_push(&nbuilds, 0);
-		if (++nbuilds.data[path] == 2)
-			put_note(x->t, "Different builds of %s: functions are compared by name.", o->path);
-	}
-	vec_free(&nbuilds);
+	session_rebuilt(x->v->session, &paths);
+	for (size_t i = 0; i < paths.len; i++)
+		put_note(x->t, "Different builds of %s: functions are compared by name.",
+			 paths.strings[i]);
 	strtab_free(&paths);
 }
 

@@ -271,7 +271,7 @@ int view_iostat(struct view_state *v, struct table *t, struct diag *d)
 
 	if (!metric_find(v->metric_set, "iowritetime"))
 		return diag_error(d, "iostat: the experiments were recorded without I/O tracing "
-				  "(gprofng collect app -i on)");
+				  "(collect -i on)");
 	columns(t, "iostat");
 	pass_run(v->session, v->metric_set, v->filter, add_io, NULL, &is);
 	put_io(&l, "Write Statistics", "Longest write (msec.)", &is.by_class[IO_WRITE]);

@@ -70,15 +70,13 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 
 static void counts_init(struct counts *c, const struct view_state *v, enum select_kind kind)
 {
-	static const struct metric_set none;
-
 	*c = (struct counts){ .n = v->session->experiments.len };
 	for (int k = 0; k < SELECT_KINDS; k++)
 		c->of[k] = xcalloc(c->n, sizeof(int64_t));
 	for (size_t i = 0; i < c->n; i++)
 		c->of[SELECT_SAMPLE][i] = count_samples(v->session->experiments.data[i]);
 	if (kind != SELECT_SAMPLE)
-		pass_run(v->session, &none, NULL, count_hit, NULL, c);
+		pass_run(v->session, NULL, NULL, count_hit, NULL, c);
 }
 
 static void counts_free(struct counts *c)

@@ -12,6 +12,7 @@
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/expwriter.h"
+#include "analysis/experiment/exp_spans.h"
 #include "analysis/views/loss_report.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -179,8 +180,12 @@ static void put_streams(struct table *t, const struct experiment *e)
 				 st->ptimer_us == 1 ? "" : "s", state_set_name(st->numstates));
 		else
 			put_line(t, "  %s", st->uname && *st->uname ? st->uname : st->fname);
-		vec_for_each(c, &st->counters)
-			put_line(t, "    counter %s, interval %" PRId64, c->name, c->interval);
+		vec_for_each(c, &st->counters) {
+			if (c->interval)
+				put_line(t, "    counter %s, interval %" PRId64, c->name, c->interval);
+			else
+				put_line(t, "    %s: %s", c->name, c->int_name);
+		}
 	}
 	put_capture(t, e);
 	if (e->sample_period_s)
@@ -257,6 +262,7 @@ static void put_one(struct table *t, const struct session *s, const struct exper
 	put_line(t, "%s", "");
 	put_system(t, e);
 	put_streams(t, e);
+	put_spans(t, "", e);
 	loss_report_details(t, a);
 	loss_report_free(a);
 }
@@ -288,6 +294,31 @@ static void put_data(struct table *t, const struct experiment *e)
 			buf_printf(&b, "%s%s", b.len ? ", " : "", how);
 	}
 	put_line(t, "Data: %s", b.len ? b.data : "none");
+	buf_free(&b);
+}
+
+void put_spans(struct table *t, const char *indent, const struct experiment *e)
+{
+	uint64_t count = 0, lost = 0, noroom = 0, unended = 0;
+	struct buf b = { 0 };
+
+	vec_for_each(row, &e->spans) {
+		buf_printf(&b, "%s%s", b.len ? ", " : "", row->name);
+		count += row->count;
+		lost += row->lost;
+		noroom += row->noroom;
+		unended += row->unended;
+	}
+	if (e->spans.len) {
+		buf_printf(&b, ": %" PRIu64 " calls", count);
+		if (unended)
+			buf_printf(&b, ", %" PRIu64 " without end", unended);
+		if (noroom)
+			buf_printf(&b, ", %" PRIu64 " without room", noroom);
+		if (lost)
+			buf_printf(&b, ", %" PRIu64 " records lost", lost);
+		put_line(t, "%sSpans: %s", indent, b.data);
+	}
 	buf_free(&b);
 }
 
@@ -364,6 +395,7 @@ static void put_short(struct table *t, const struct session *s, const struct exp
 	put_line(t, "Command: %s", e->command);
 	put_recorded(t, e);
 	put_data(t, e);
+	put_spans(t, "", e);
 	put_target_lines(t, e);
 	put_processes(t, s, e);
 	loss_report_brief(t, a);

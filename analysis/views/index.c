@@ -4,15 +4,16 @@
  * expression gives a packet's object. Threads, processes and experiments need more than one
  * number to be told apart, so their lists have keys of their own. Process and thread ids are the
  * system's. In a kernel experiment a kernel thread has process id 0 and counts as a process of
- * its own.
+ * its own. Threads that the recorder folded are one row. With a filter each has its own, so that
+ * no row shows a part of a fold under the name of the whole.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/intern.h"
 #include "analysis/metrics/pass.h"
-#include "analysis/model/intern.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/index.h"
 #include "analysis/base/wrap.h"
@@ -26,6 +27,7 @@
 struct index_tally {
 	const struct index_spec *spec;
 	struct filter *index;
+	bool folds;                    /* folded threads are one row */
 	size_t nmetrics;
 	struct intern ids;
 	struct strtab texts;           /* the texts whose ids are the keys of a text index */
@@ -42,14 +44,16 @@ static const struct experiment *founder_of(const struct hit *h)
 
 static struct index_key thread_key(const struct hit *h)
 {
-	return (struct index_key){ founder_of(h), hit_pid(h), hit_thread(h), hit_serial(h) };
+	return (struct index_key){ .e = founder_of(h), .a = hit_pid(h), .b = hit_thread(h),
+				   .serial = hit_serial(h) };
 }
 
 static struct index_key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct index_key){ founder_of(h), pid, pid ? 0 : hit_thread(h), hit_serial(h) };
+	return (struct index_key){ .e = founder_of(h), .a = pid, .b = pid ? 0 : hit_thread(h),
+				   .serial = hit_serial(h) };
 }
 
 static struct index_key experiment_key(const struct hit *h)
@@ -59,7 +63,10 @@ static struct index_key experiment_key(const struct hit *h)
 
 static void thread_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
-	names_put_thread(n, k->e, k->a, k->serial, k->b, b);
+	if (k->fold)
+		fold_put_name(k->fold, b);
+	else
+		names_put_thread(n, k->e, k->a, k->serial, k->b, b);
 }
 
 static void process_label(const struct names *n, const struct index_key *k, struct buf *b)
@@ -81,6 +88,11 @@ static const struct index_special specials[] = {
 	{ "Processes", process_key, process_label },
 	{ "Experiment_IDs", experiment_key, experiment_label },
 };
+
+static bool lists_threads(const struct index_spec *spec)
+{
+	return spec->special && spec->special->key == thread_key;
+}
 
 static const struct index_special *special_of(const struct objtype *type)
 {
@@ -117,7 +129,6 @@ static void put_number(struct experiment *e, int64_t tid, struct buf *b)
 static void put_label(const struct index_tally *it, const struct names *names, size_t i,
 		      struct buf *b)
 {
-	bool thread = it->spec->special && it->spec->special->key == thread_key;
 	const struct index_key *k = &it->keys.data[i];
 	const struct enumeration *values = it->spec->special ? NULL : filter_values(it->index);
 	const char *name = values ? values->name(it->seen_in.data[i], k->a) : NULL;
@@ -132,14 +143,15 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
 	else
 		index_put_label(it->spec->type, k->a, b);
-	if (thread)
+	if (lists_threads(it->spec) && !k->fold)
 		put_number(it->seen_in.data[i], k->b, b);
 }
 
 static size_t key_index(struct index_tally *it, const struct index_key *k,
 			struct experiment *e)
 {
-	uint64_t hash = hash64((uintptr_t)k->e ^ hash64(k->a + hash64(k->b + k->serial)));
+	uint64_t hash = hash64((uintptr_t)k->e ^ (uintptr_t)k->fold ^
+			       hash64(k->a + hash64(k->b + k->serial)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
@@ -147,7 +159,7 @@ static size_t key_index(struct index_tally *it, const struct index_key *k,
 		const struct index_key *have = &it->keys.data[id1 - 1];
 
 		if (have->e == k->e && have->a == k->a && have->b == k->b &&
-		    have->serial == k->serial)
+		    have->serial == k->serial && have->fold == k->fold)
 			return id1 - 1;
 	}
 	vec_push(&it->keys, *k);
@@ -155,6 +167,15 @@ static size_t key_index(struct index_tally *it, const struct index_key *k,
 	for (size_t i = 0; i < it->nmetrics; i++)
 		vec_push(&it->values, 0);
 	return intern_add(&it->ids, hash);
+}
+
+static struct index_key key_of(struct index_tally *it, const struct hit *h)
+{
+	const struct exp_fold *fold = it->folds ? hit_fold(h) : NULL;
+
+	if (fold)
+		return (struct index_key){ .e = founder_of(h), .fold = fold };
+	return it->spec->special ? it->spec->special->key(h) : index_key(it, h);
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -165,7 +186,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 
 	if (it->spec->only && h->stream->kind != it->spec->only)
 		return;
-	k = it->spec->special ? it->spec->special->key(h) : index_key(it, h);
+	k = key_of(it, h);
 	at = key_index(it, &k, h->e) * it->nmetrics;
 	for (size_t i = 0; i < n; i++) {
 		add_to(&it->values.data[at + amounts[i].metric], amounts[i].value);
@@ -265,6 +286,7 @@ int index_print(struct view_state *v, const struct index_spec *spec, struct tabl
 {
 	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set) };
 
+	it.folds = lists_threads(spec) && !v->filter;
 	it.index = filter_parse_index(v->session, &v->types, spec->type->text, d);
 	if (!it.index)
 		return -1;
@@ -279,10 +301,58 @@ int index_print(struct view_state *v, const struct index_spec *spec, struct tabl
 	return 0;
 }
 
+/* Types that tell kinds of waits apart. */
+static bool is_of_waits(const struct objtype *type)
+{
+	return type->builtin && (!strcmp(type->name, "States") || !strcmp(type->name, "Reasons"));
+}
+
+/*
+ * The default metrics are CPU time, which says nothing of waits. A list of waits has all time
+ * instead, unless the user chose metrics. False: it was not recorded, or the user did.
+ */
+static bool metrics_of_waits(const struct view_state *v, struct metric_list *ret,
+			     struct metric_sort *sort)
+{
+	struct metric_list funcs = { 0 }, usual = { 0 };
+	struct diag quiet = { 0 };
+	bool chosen, found;
+
+	metric_list_default(v->metric_set, LIST_FUNCS, &funcs);
+	metric_list_index(&funcs, &usual);
+	chosen = !metric_list_same(&usual, &v->imetrics);
+	found = !chosen && !metric_list_parse(v->metric_set, LIST_INDEX, "e.total:e%total:name",
+					      &quiet, ret);
+	if (found)
+		metric_sort_default(v->metric_set, ret, LIST_INDEX, sort);
+	metric_list_free(&funcs);
+	metric_list_free(&usual);
+	diag_free(&quiet);
+	return found;
+}
+
+static int list_waits(struct view_state *v, struct index_spec *spec, struct table *t, struct diag *d)
+{
+	struct metric_list metrics = { 0 };
+	struct metric_sort sort = { 0 };
+	int ret;
+
+	if (metrics_of_waits(v, &metrics, &sort)) {
+		spec->metrics = &metrics;
+		spec->sort = &sort;
+	}
+	ret = index_print(v, spec, t, d);
+	metric_list_free(&metrics);
+	return ret;
+}
+
 int view_index(struct view_state *v, const struct objtype *type, struct table *t, struct diag *d)
 {
 	struct index_spec spec = { .type = type, .special = special_of(type),
 				   .metrics = &v->imetrics, .sort = &v->isort };
+
+	if (is_of_waits(type))
+		return list_waits(v, &spec, t, d);
 
 	if (type->kind == OBJ_MEMORY) {
 		spec.metrics = &v->dmetrics;

@@ -77,7 +77,7 @@ static int io_list(struct view_state *v, const struct objtype *type,
 	int rc;
 
 	if (!recorded(v->session))
-		return diag_error(d, "%s: no I/O was traced; record with gprofng collect app -i on",
+		return diag_error(d, "%s: no I/O was traced; record with collect -i on",
 				  type->name);
 	io_metrics(v, &metrics, &sort);
 	rc = index_print(v, &spec, t, d);

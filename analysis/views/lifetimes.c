@@ -19,7 +19,7 @@ enum { COL_PID, COL_PARENT, COL_BEGAN, COL_LIVED, COL_END, COL_CGROUP, COL_COMMA
 
 /* A program's begin, or the end of a process (then `exit` is set). */
 struct moment {
-	int64_t pid, at_ns;
+	int64_t pid, start, at_ns;
 	const struct exp_process *program;
 	const struct exp_exit *exit;
 };
@@ -33,6 +33,8 @@ static int by_process(const void *pa, const void *pb)
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
 	if (a->at_ns != b->at_ns)
 		return a->at_ns < b->at_ns ? -1 : 1;
 	return (b->exit != NULL) - (a->exit != NULL);
@@ -56,9 +58,11 @@ static int by_begin(const void *pa, const void *pb)
 static void gather(const struct experiment *e, moment_vec *ret)
 {
 	vec_for_each(p, &e->processes)
-		vec_push(ret, (struct moment){ .pid = p->pid, .at_ns = p->begin_ns, .program = p });
+		vec_push(ret, (struct moment){ .pid = p->pid, .start = p->start, .at_ns = p->begin_ns,
+					       .program = p });
 	vec_for_each(x, &e->exits)
-		vec_push(ret, (struct moment){ .pid = x->pid, .at_ns = x->at_ns, .exit = x });
+		vec_push(ret, (struct moment){ .pid = x->pid, .start = x->start, .at_ns = x->at_ns,
+					       .exit = x });
 	vec_sort(ret, by_process);
 }
 
@@ -102,13 +106,22 @@ static void put_life(const struct experiment *e, struct table *t, const struct l
 	put_text(r, COL_COMMAND, p->command);
 }
 
-/* Of several ends in a row the last is valid: the main thread may end before the others. */
+static bool same_process(const struct moment *a, const struct moment *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
+/*
+ * The main thread may end before the others, and another one may then execute a program. So the
+ * process ends with the last of its ends, and an end before another program is none. Older
+ * recorders do not say when the process started: there, that program may be of another process.
+ */
 static const struct moment *end_of(const moment_vec *moments, size_t i)
 {
 	const struct moment *end = NULL, *m = &moments->data[i];
 
-	for (size_t k = i + 1; k < moments->len && moments->data[k].pid == m->pid; k++) {
-		if (end && !moments->data[k].exit)
+	for (size_t k = i + 1; k < moments->len && same_process(&moments->data[k], m); k++) {
+		if (end && !moments->data[k].exit && !m->start)
 			break;
 		end = &moments->data[k];
 		if (!end->exit)

@@ -6,32 +6,19 @@
  */
 #include <string.h>
 
-#include "analysis/base/buf.h"
-#include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/singlewait.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
 enum { SHOWN = 20 };
 
-/* What a row needs to know of a wait. Packets are read once, and most are not shown. */
-struct long_wait {
-	int64_t length_ns, end_ns;
-	const struct experiment *e;
-	int64_t pid, tid;
-	const char *reason;
-	const char *end;  /* what ended it, if not a thread; otherwise NULL */
-	int64_t other_pid, other; /* the thread that ended it or had the CPU; 0: none */
-	bool for_cpu;
-	uint32_t stack, waker_stack;
-};
-
 struct longest {
 	struct wait_report w; /* first member: the report's functions are given its address */
 	size_t most;
-	VEC(struct long_wait) waits;
+	VEC(struct single_wait) waits;
 	bool no_work;         /* kernel threads without work were left out */
 	int64_t floor_ns;     /* waits shorter than this are not among the longest */
 };
@@ -39,7 +26,7 @@ struct longest {
 /* Ties are broken by time and thread, so that the order of packets does not matter. */
 static int by_length(const void *pa, const void *pb)
 {
-	const struct long_wait *a = pa, *b = pb;
+	const struct single_wait *a = pa, *b = pb;
 
 	if (a->length_ns != b->length_ns)
 		return a->length_ns > b->length_ns ? -1 : 1;
@@ -58,17 +45,9 @@ static void forget_short(struct longest *l)
 	l->floor_ns = l->waits.data[l->most - 1].length_ns;
 }
 
-static const char *end_of(const struct hit *h)
-{
-	if (hit_wait_flags(h) & WFLAG_OPEN_END)
-		return "not over at the end";
-	return hit_state(h) == MS_WAIT_CPU || wait_has_waker(h) ? NULL : wait_interrupt_name(h);
-}
-
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct longest *l = ctx;
-	bool for_cpu = hit_state(h) == MS_WAIT_CPU;
 
 	if (!hit_is_wait(h) || hit_wait_flags(h) & WFLAG_REST || hit_wait_length(h) < l->floor_ns)
 		return;
@@ -76,64 +55,9 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 		l->no_work = true;
 		return;
 	}
-	vec_push(&l->waits, (struct long_wait){
-		.length_ns = hit_wait_length(h), .end_ns = hit_time(h), .e = h->e,
-		.pid = hit_pid(h), .tid = hit_thread(h), .reason = wait_reason_name(h),
-		.end = end_of(h), .stack = h->stack, .for_cpu = for_cpu,
-		.other_pid = for_cpu ? hit_holder_pid(h) : hit_waker_pid(h),
-		.other = for_cpu ? hit_holder(h) : hit_waker(h),
-		.waker_stack = wait_has_waker(h) ? hit_waker_stack(h) : session_no_stack(h->session),
-	});
+	vec_push(&l->waits, single_wait_of(h));
 	if (l->waits.len >= 2 * l->most + SHOWN)
 		forget_short(l);
-}
-
-static const char *path_text(struct longest *l, uint32_t stack)
-{
-	return wait_path_brief(&l->w, wait_path(&l->w.paths, stack));
-}
-
-static const char *keep(struct table *t, struct buf *b)
-{
-	const char *text = arena_strdup(&t->arena, b->data ? b->data : "");
-
-	buf_free(b);
-	return text;
-}
-
-static const char *thread_text(struct longest *l, const struct long_wait *lw)
-{
-	struct buf b = { 0 };
-
-	names_put_thread(l->w.names, lw->e, lw->pid, 0, lw->tid, &b);
-	return keep(l->w.t, &b);
-}
-
-/* Append the other thread's name and `then`, if there is another thread. */
-static void put_other(struct longest *l, const struct long_wait *lw, struct buf *b, const char *then)
-{
-	if (!lw->other)
-		return;
-	names_put_thread(l->w.names, lw->e, lw->other_pid, 0, lw->other, b);
-	buf_puts(b, then);
-}
-
-static const char *where_text(struct longest *l, const struct long_wait *lw)
-{
-	struct buf b = { 0 };
-
-	buf_printf(&b, "%s; ", path_text(l, lw->stack));
-	if (lw->end) {
-		buf_printf(&b, "%s%s", *lw->end == '<' ? "ended by " : "", lw->end);
-	} else if (lw->for_cpu) {
-		buf_puts(&b, lw->other ? "" : "the CPU was idle");
-		put_other(l, lw, &b, " had the CPU");
-	} else {
-		buf_puts(&b, "ended by ");
-		put_other(l, lw, &b, ": ");
-		buf_puts(&b, path_text(l, lw->waker_stack));
-	}
-	return keep(l->w.t, &b);
 }
 
 enum { COL_BEGIN, COL_LENGTH, COL_THREAD, COL_REASON, COL_WHERE };
@@ -152,16 +76,16 @@ static void put_columns(struct table *t)
 		vec_push(&t->columns, columns[i]);
 }
 
-static void put_wait(struct longest *l, const struct long_wait *lw)
+static void put_wait(struct longest *l, const struct single_wait *lw)
 {
 	struct row *r = table_row(l->w.t);
 	int64_t begin = lw->end_ns - lw->length_ns;
 
 	r->cells[COL_BEGIN] = (struct cell){ .kind = CELL_TIME, .i = begin > 0 ? begin : 0 };
 	r->cells[COL_LENGTH] = (struct cell){ .kind = CELL_MSEC, .i = lw->length_ns };
-	put_text(r, COL_THREAD, thread_text(l, lw));
+	put_text(r, COL_THREAD, single_wait_thread(&l->w, lw));
 	put_text(r, COL_REASON, lw->reason);
-	put_text(r, COL_WHERE, where_text(l, lw));
+	put_text(r, COL_WHERE, single_wait_where(&l->w, lw));
 }
 
 static void put_notes(struct longest *l)

@@ -215,6 +215,28 @@ static void put_counted(struct table *t, const struct experiment *e)
 	}
 }
 
+/* Add how often each probe was hit, recorded or only counted. These counts are exact. */
+static void put_probes(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		const char *name = element_get(el, "name"), *spec = element_get(el, "spec");
+		int64_t hits = element_int(el, "hits"), sites = element_int(el, "sites");
+
+		if (strcmp(el->name, "probe") || !name)
+			continue;
+		put_line(t, "Probe %s: %" PRId64 " hit%s%s, at %" PRId64 " place%s of %s", name, hits,
+			 plural(hits), element_int(el, "counts_only") ? ", only counted" : "", sites,
+			 plural(sites), spec ? spec : name);
+		if (element_int(el, "unread"))
+			put_line(t, "*** Probe %s: %" PRId64 " arguments could not be read, because their pages "
+				 "were not in memory: they are 0 in packets, and fail comparisons", name,
+				 element_int(el, "unread"));
+		if (element_int(el, "missed"))
+			put_line(t, "*** Probes: the kernel left out %" PRId64 " hits, because a BPF program "
+				 "was running on the CPU already", element_int(el, "missed"));
+	}
+}
+
 /*
  * Shortages that any experiment may have; each line is shown only if its count is not zero. Stacks
  * are those of samples, waits, wakers and counters. How many were walked in all is not recorded, so
@@ -232,6 +254,10 @@ static const struct {
 	{ "kernel_failed", "kernel stack could not be walked",
 	  "kernel stacks could not be walked", NULL },
 	{ "user_failed", "user stack could not be walked", "user stacks could not be walked", NULL },
+	{ "python_lost", "stack lacks Python functions, which could not be read",
+	  "stacks lack Python functions, which could not be read", NULL },
+	{ "python_unnamed", "frame of a Python function whose name could not be read",
+	  "frames of Python functions whose names could not be read", NULL },
 	{ "no_storage", "sample of a thread without storage: its weight is one interval",
 	  "samples of threads without storage: their weight is one interval", NULL },
 };
@@ -246,6 +272,21 @@ static void put_incomplete(struct table *t, const struct experiment *e)
 				 n == 1 ? stack_rows[i].one : stack_rows[i].many,
 				 stack_rows[i].remedy ? ": " : "",
 				 stack_rows[i].remedy ? stack_rows[i].remedy : "");
+	}
+}
+
+/* Interpreters of a release that the recorder does not know. */
+static void put_pythons(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		if (strcmp(el->name, "python"))
+			continue;
+		if (element_int(el, "minor"))
+			put_line(t, "  Python %" PRId64 ".%" PRId64 " is not known: its functions are not in "
+				 "stacks, those of 3.11 are", element_int(el, "major"),
+				 element_int(el, "minor"));
+		else
+			put_line(t, "  A Python older than 3.11 is not known: its functions are not in stacks");
 	}
 }
 
@@ -277,10 +318,20 @@ static void put_differences(struct table *t, const struct experiment *e)
 		ns += th->moved_ns;
 		threads += th->nmoved != 0;
 	}
+	vec_for_each(f, &e->folds) {
+		moves += f->sum.nmoved;
+		ns += f->sum.moved_ns;
+		threads += f->nmovers;
+	}
 	if (moves)
 		put_line(t, "  The scheduler moved %" PRIu64 " sleeping thread%s, %" PRIu64
 			 " time%s: %.3f sec. that schedstat counts as waiting for a CPU are "
 			 "sleep here", threads, plural(threads), moves, plural(moves), ns / 1e9);
+}
+
+static const char *recorder_of(const struct experiment *e)
+{
+	return e->system_wide ? "er_kernel" : "collect";
 }
 
 /* Add the recorder's CPU time. It includes startup and shutdown, so the share is an upper bound. */
@@ -289,15 +340,17 @@ static void put_cost(struct table *t, const struct experiment *e)
 	double self = (sum_of(e, "self", "user_ns") + sum_of(e, "self", "system_ns")) / 1e9;
 	uint64_t bpf_ns = sum_of(e, "cost", "ns");
 	double bpf = bpf_ns / 1e9, seconds = e->end_ns / 1e9;
+	const char *recorder = recorder_of(e);
 
-	put_line(t, "Recording cost %.2f %% of one CPU: er_kernel %.3f sec., start and end included; BPF %.3f%s",
-		 seconds > 0 ? 100 * (self + bpf) / seconds : 0, self, bpf,
+	put_line(t, "Recording cost %.2f %% of one CPU: %s %.3f sec., start and end included; BPF %.3f%s",
+		 seconds > 0 ? 100 * (self + bpf) / seconds : 0, recorder, self, bpf,
 		 bpf_ns ? "" : " (not counted)");
 }
 
 static void put_programs(struct table *t, const struct experiment *e)
 {
 	uint64_t user = sum_of(e, "self", "user_ns"), system = sum_of(e, "self", "system_ns");
+	const char *recorder = recorder_of(e);
 
 	vec_for_each(el, &e->recorder) {
 		uint64_t runs = element_int(el, "runs"), ns = element_int(el, "ns");
@@ -313,7 +366,7 @@ static void put_programs(struct table *t, const struct experiment *e)
 			put_line(t, "  BPF program %s: %" PRIu64 " run%s, time not counted by the kernel",
 				 program ? program : "", runs, plural(runs));
 	}
-	put_line(t, "  er_kernel itself: %.3f sec. user, %.3f sec. system, %" PRIu64 " MB",
+	put_line(t, "  %s itself: %.3f sec. user, %.3f sec. system, %" PRIu64 " MB", recorder,
 		 (double)user / 1e9, (double)system / 1e9, sum_of(e, "self", "maxrss_kb") / 1024);
 }
 
@@ -356,6 +409,7 @@ void loss_report_brief(struct table *t, struct loss_report *a)
 	if (!a)
 		return;
 	records = loss_report_records(a);
+	put_probes(t, a->e);
 	losses_put(t, a->session, a->e, &records);
 	put_counters(t, a->e);
 	put_cost(t, a->e);
@@ -369,11 +423,13 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 		return;
 	put_line(t, "%s", "");
 	records = loss_report_records(a);
+	put_probes(t, a->e);
 	losses_put(t, a->session, a->e, &records);
 	put_losers(t, a->e);
 	put_rings(t, a, true);
 	put_counters(t, a->e);
 	put_incomplete(t, a->e);
+	put_pythons(t, a->e);
 	unwinding_summary(t, a->e);
 	put_machine(t, a->e);
 	put_differences(t, a->e);

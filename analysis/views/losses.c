@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/intern.h"
 #include "analysis/experiment/exp_map.h"
 #include "analysis/experiment/exp_recorder.h"
-#include "analysis/model/intern.h"
 #include "analysis/symbols/archive.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -54,6 +54,12 @@ static const struct {
 	  "follow some with -F =regexp",
 	  "samples are under <other processes>, because there were too many processes for a frame each; "
 	  "follow some with -F =regexp" },
+	{ "ioforeign", "system calls of 32-bit programs, whose I/O is not traced", true,
+	  "system call was one of a 32-bit program, whose I/O is not traced",
+	  "system calls were those of 32-bit programs, whose I/O is not traced" },
+	{ "ioopen", "I/O calls that had not returned at the end", false,
+	  "I/O call had not returned when the recording ended, and is in no sum",
+	  "I/O calls had not returned when the recording ended, and are in no sum" },
 	{ "late", "processes known only from /proc", false,
 	  "process was found in /proc only: what it had mapped before that is not known",
 	  "processes were found in /proc only: what they had mapped before that is not known" },

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/intern.h"
 #include "analysis/base/wrap.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
-#include "analysis/model/intern.h"
 #include "analysis/model/names.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/microstates.h"

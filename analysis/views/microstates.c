@@ -3,18 +3,19 @@
  * microstates: where the time of each thread or process went. The states come from the packets,
  * so every filter works. They are checked against the exact times of threads.xml: time that no
  * packet covers has a column of its own and a note. Under a filter only rows that keep all their
- * packets are checked; the exact time of the other rows is unknown.
+ * packets are checked; the exact time of the other rows is unknown. Threads that the recorder
+ * folded are one row in the list of threads; with a filter each has its own.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/intern.h"
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
-#include "analysis/model/intern.h"
 #include "analysis/model/names.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/microstates.h"
@@ -34,6 +35,7 @@ struct key {
 	const struct experiment *founder;
 	int64_t pid, tid; /* tid 0: a whole process; kernel threads always have their tid */
 	unsigned serial;  /* of a process whose PID came again; 0: none */
+	const struct exp_fold *fold; /* instead of a thread; NULL: none */
 };
 
 struct entry {
@@ -49,6 +51,7 @@ struct entry {
 struct microstates {
 	struct view_state *v;
 	bool by_process;
+	bool folds;        /* folded threads are one row */
 	bool checked;      /* against threads.xml */
 	struct metric_sort sort;
 	size_t nmetrics;
@@ -60,17 +63,27 @@ struct microstates {
 static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
 			 int64_t tid, unsigned serial)
 {
-	return (struct key){ e->founder ? e->founder : e, pid, m->by_process && pid ? 0 : tid, serial };
+	return (struct key){ .founder = e->founder ? e->founder : e, .pid = pid,
+			     .tid = m->by_process && pid ? 0 : tid, .serial = serial };
+}
+
+static struct key fold_key(const struct experiment *e, const struct exp_fold *fold)
+{
+	return (struct key){ .founder = e->founder ? e->founder : e, .fold = fold };
 }
 
 static struct key hit_key(const struct microstates *m, const struct hit *h)
 {
+	const struct exp_fold *fold = m->folds ? hit_fold(h) : NULL;
+
+	if (fold)
+		return fold_key(h->e, fold);
 	return key_of(m, h->e, hit_pid(h), hit_thread(h), hit_serial(h));
 }
 
 static uint64_t hash_of(const struct key *k)
 {
-	return hash64(k->founder->id ^ hash64(k->pid + hash64(k->tid + k->serial)));
+	return hash64(k->founder->id ^ (uintptr_t)k->fold ^ hash64(k->pid + hash64(k->tid + k->serial)));
 }
 
 /* NULL if there is none. Valid until the next entry is added. */
@@ -83,7 +96,7 @@ static struct entry *find_entry(struct microstates *m, const struct key *k)
 		struct entry *e = &m->entries.data[id1 - 1];
 
 		if (e->key.founder == k->founder && e->key.pid == k->pid && e->key.tid == k->tid &&
-		    e->key.serial == k->serial)
+		    e->key.serial == k->serial && e->key.fold == k->fold)
 			return e;
 	}
 	return NULL;
@@ -140,15 +153,22 @@ static bool is_part(const struct entry *e)
 	return e->nall > e->npackets;
 }
 
-/* Add rows for threads without packets, unless the filter may have removed their packets. */
-static void add_walls(struct microstates *m)
+static struct key thread_key(const struct microstates *m, const struct experiment *e,
+			     const struct exp_thread *th)
 {
 	const struct names *names = session_names(m->v->session);
 
+	if (m->folds && th->fold)
+		return fold_key(e, &e->folds.data[th->fold - 1]);
+	return key_of(m, e, th->pid, th->tid, names_serial_at(names, e, th->pid, th->end_ns));
+}
+
+/* Add rows for threads without packets, unless the filter may have removed their packets. */
+static void add_walls(struct microstates *m)
+{
 	vec_for_each(ep, &m->v->session->experiments) {
 		vec_for_each(th, &(*ep)->threads) {
-			unsigned serial = names_serial_at(names, *ep, th->pid, th->end_ns);
-			struct key k = key_of(m, *ep, th->pid, th->tid, serial);
+			struct key k = thread_key(m, *ep, th);
 			struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
 
 			m->checked = true;
@@ -361,10 +381,21 @@ static void put_notes(struct microstates *m, struct table *t, const struct entry
 		put_note(t, "Not compared with the time in the recording: there is no threads.xml.");
 }
 
+static void put_name(const struct microstates *m, const struct key *k, struct buf *b)
+{
+	const struct names *names = session_names(m->v->session);
+
+	if (k->fold)
+		fold_put_name(k->fold, b);
+	else if (m->by_process)
+		names_put_process(names, k->founder, k->pid, k->serial, k->tid, b);
+	else
+		names_put_thread(names, k->founder, k->pid, k->serial, k->tid, b);
+}
+
 /* Leave out threads without time, as other lists do. */
 static void put_entries(struct microstates *m, struct table *t, const struct entry *total)
 {
-	const struct names *names = session_names(m->v->session);
 	struct view_state *v = m->v;
 	ranked_vec rows = { 0 };
 	struct buf label = { 0 };
@@ -376,12 +407,7 @@ static void put_entries(struct microstates *m, struct table *t, const struct ent
 		if (!whole_of(e))
 			continue;
 		buf_clear(&label);
-		if (m->by_process)
-			names_put_process(names, e->key.founder, e->key.pid,
-					  e->key.serial, e->key.tid, &label);
-		else
-			names_put_thread(names, e->key.founder, e->key.pid,
-					  e->key.serial, e->key.tid, &label);
+		put_name(m, &e->key, &label);
 		vec_push(&rows, (struct ranked){
 			.excl = values, .incl = values, .attr = values, .index = i,
 			.name = arena_strdup(&t->arena, label.data),
@@ -425,6 +451,7 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 		     struct diag *d)
 {
 	struct microstates m = { .v = v, .by_process = by_process,
+				 .folds = !by_process && !v->filter,
 				 .nmetrics = metric_set_width(v->metric_set) };
 	struct entry total = { 0 };
 	struct buf title = { 0 };

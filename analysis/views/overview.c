@@ -22,6 +22,7 @@ static void put_experiment(struct table *t, const struct experiment *e)
 	put_textf(t, table_row(t), 0, "  Host: %s (%s, %s)", e->hostname, e->arch, e->os);
 	put_textf(t, table_row(t), 0, "  Start Time: %s", text);
 	put_textf(t, table_row(t), 0, "  Duration: %.3f sec.", (double)e->end_ns / 1e9);
+	put_spans(t, "  ", e);
 }
 
 static bool is_listed(const struct metric_list *l, const struct metric *m)

@@ -38,7 +38,7 @@ static const struct stack_list lists[] = {
 		{ "iowritetime", "iowritebytes", "iowritecnt", "ioreadtime", "ioreadbytes",
 		  "ioreadcnt", "ioothertime", "ioothercnt", "ioerrortime", "ioerrorcnt" },
 		{ "iowritetime", "ioreadtime", "ioothertime", "ioerrortime" },
-		"I/O tracing (gprofng collect app -i on)" },
+		"I/O tracing (collect -i on)" },
 };
 
 struct entry {

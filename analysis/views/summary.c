@@ -63,7 +63,7 @@ void summary_put(struct view_state *v, struct table *t, int group, const struct 
 	text_line(&s, "Object File", "(unknown)");
 	text_line(&s, "Load Object", f->obj->path);
 	text_line(&s, "Mangled Name", f->outline || strcmp(f->mangled, f->name) ? f->mangled : NULL);
-	text_line(&s, "Aliases", f->aliases);
+	text_line(&s, "Aliases", func_aliases(v->session, f));
 }
 
 void summary_columns(struct table *t)

@@ -19,6 +19,7 @@ enum cell_kind {
 	CELL_BLANK,   /* 0: a zeroed cell is blank */
 	CELL_TIME,    /* i: nanoseconds, shown as seconds with three decimals; 0 as "0." */
 	CELL_MSEC,    /* i: nanoseconds, shown as milliseconds with three decimals; 0 as "0." */
+	CELL_USEC,    /* i: nanoseconds, shown as microseconds with three decimals; 0 as "0." */
 	CELL_PERCENT, /* d: 0 to 100; 0 as "0." */
 	CELL_RATIO,   /* d: shown with three decimals; 0 as "0." */
 	CELL_COUNT,   /* i */

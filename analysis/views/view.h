@@ -80,6 +80,14 @@ int view_wakers(struct view_state *v, struct table *t, struct diag *d);
  */
 int view_wakechain(struct view_state *v, const char *thread, struct table *t, struct diag *d);
 
+/*
+ * Spans: what calls of each wait for; the slowest single calls; and one call as a timeline, the
+ * rank-th slowest of its name.
+ */
+int view_spans(struct view_state *v, struct table *t, struct diag *d);
+int view_span_list(struct view_state *v, struct table *t, struct diag *d);
+int view_span(struct view_state *v, const char *name, size_t rank, struct table *t, struct diag *d);
+
 /* Traced calls by common call stack, and the sizes that they had. */
 enum stacks_kind { STACKS_LEAKS, STACKS_ALLOCS, STACKS_HEAP, STACKS_IO };
 int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d);

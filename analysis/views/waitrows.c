@@ -18,10 +18,14 @@ enum { ROWS_SHOWN = 8 };
 struct wait_stat *wait_bag_at(struct wait_bag *bag, const uint32_t key[WAIT_KEYS])
 {
 	struct wait_sum sum;
-	uint64_t hash = hash_bytes(key, sizeof(sum.key));
-	struct intern_probe probe = intern_probe(hash);
+	uint64_t words[WAIT_KEYS / 2], hash;
+	struct intern_probe probe;
 	uint32_t id1;
 
+	_Static_assert(sizeof(words) == sizeof(sum.key), "a word has two keys");
+	memcpy(words, key, sizeof(words));
+	hash = hash_words(words, WAIT_KEYS / 2);
+	probe = intern_probe(hash);
 	while ((id1 = intern_next(&bag->ids, &probe))) {
 		if (!memcmp(bag->sums.data[id1 - 1].key, key, sizeof(sum.key)))
 			return &bag->sums.data[id1 - 1].stat;
@@ -144,13 +148,16 @@ void wait_report_end(struct wait_report *w)
 	wait_bag_free(&w->bag);
 }
 
-enum { COL_TIME, COL_PERCENT, COL_COUNT, COL_ERROR, COL_MEAN, COL_LONGEST, COL_LENGTHS, COL_TEXT };
+enum { COL_TIME, COL_PERCENT, COL_TIME_ERROR, COL_COUNT, COL_ERROR, COL_MEAN, COL_LONGEST, COL_LENGTHS,
+       COL_TEXT };
 
 static void put_columns(struct table *t, const char *heading, bool errors)
 {
 	static const struct column columns[] = {
 		[COL_TIME] = { .kind = CELL_TIME, .title = { "Time", "", "sec." }, .sorted = true },
 		[COL_PERCENT] = { .kind = CELL_PERCENT, .title = { "Time", "", "%" } },
+		[COL_TIME_ERROR] = { .kind = CELL_TIME, .title = { "Time Std.", "Error", "sec." },
+				     .full = { "Time Standard", "Error" } },
 		[COL_COUNT] = { .kind = CELL_COUNT, .title = { "Waits" } },
 		[COL_ERROR] = { .kind = CELL_COUNT, .title = { "Waits", "Std.", "Error" },
 				.full = { "Waits Standard", "Error" } },
@@ -164,7 +171,7 @@ static void put_columns(struct table *t, const char *heading, bool errors)
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		vec_push(&t->columns, columns[i]);
 	t->columns.data[COL_TEXT].title[0] = heading;
-	t->columns.data[COL_ERROR].hidden = !errors;
+	t->columns.data[COL_TIME_ERROR].hidden = t->columns.data[COL_ERROR].hidden = !errors;
 }
 
 /* The columns of each group when groups are compared. */
@@ -216,6 +223,8 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 	r->cells[COL_TIME] = (struct cell){ .kind = CELL_TIME, .i = ws->time_ns };
 	r->cells[COL_PERCENT] = (struct cell){ .kind = CELL_PERCENT,
 					       .d = percent_of(ws->time_ns, w->total.time_ns) };
+	r->cells[COL_TIME_ERROR] = (struct cell){ .kind = CELL_TIME,
+						  .i = llround(wait_stat_time_error(ws)) };
 	if (ws->count <= 0)
 		return;
 	w->estimates |= estimate;
@@ -387,19 +396,26 @@ const char *wait_key_text(const struct wait_report *w, uint32_t key)
 	return w->texts.strings[key];
 }
 
-uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
+uint32_t wait_kind_key(struct wait_report *w, const struct thread_kind *k)
 {
-	struct thread_kind k = names_kind(w->names, h->e, pid, tid, hit_time(h));
-	uint64_t names = hash64((uintptr_t)k.comm ^ hash64((uintptr_t)k.process));
-	uint64_t *known = map_put(&w->kinds, k.comm || k.process ? names : (uint64_t)tid, NULL);
+	uint64_t names = hash64((uintptr_t)k->comm ^ hash64((uintptr_t)k->process));
+	uint64_t *known = map_put(&w->kinds, k->comm || k->process ? names : (uint64_t)k->tid,
+				  NULL);
 	struct buf b = { 0 };
 
 	if (*known)
 		return *known - 1;
-	names_put_kind(&k, &b);
+	names_put_kind(k, &b);
 	*known = (uint64_t)wait_text_key(w, b.data) + 1;
 	buf_free(&b);
 	return *known - 1;
+}
+
+uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
+{
+	struct thread_kind k = names_kind(w->names, h->e, pid, tid, hit_time(h));
+
+	return wait_kind_key(w, &k);
 }
 
 const char *wait_interrupt_name(const struct hit *h)

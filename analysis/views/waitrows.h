@@ -6,12 +6,12 @@
 #ifndef VIEWS_WAITROWS_H
 #define VIEWS_WAITROWS_H
 
+#include "analysis/base/intern.h"
 #include "analysis/base/map.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/metrics/waitpath.h"
 #include "analysis/metrics/waitstat.h"
-#include "analysis/model/intern.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view_state.h"
 
@@ -89,7 +89,7 @@ struct wait_view {
 };
 
 /*
- * Make the report in an empty table. The columns are time, share, waits, their error, mean,
+ * Make the report in an empty table. The columns are time, share, its error, waits, their error, mean,
  * longest, lengths and text; notes below explain them. *w may be the first member of a larger
  * struct of the report.
  */
@@ -122,6 +122,8 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 /* Functions that make keys. */
 uint32_t wait_text_key(struct wait_report *w, const char *text);
 const char *wait_key_text(const struct wait_report *w, uint32_t key);
+/* The key of a kind's text: "app", "app (worker)". */
+uint32_t wait_kind_key(struct wait_report *w, const struct thread_kind *k);
 /* The key of a thread's kind: what threads of one kind have in common. */
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid);
 /*
