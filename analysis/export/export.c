@@ -78,10 +78,10 @@ const struct metric *export_metric(const struct view_state *v, const char *keywo
 	}
 	m = metric_find(v->metric_set, keyword);
 	if (!m)
-		diag_error(d, "--metric '%s': not recorded here: er_print -metric_list lists what was",
-			   keyword);
+		diag_error(d, "--metric '%s': not recorded here: er_print -metric_list lists what "
+			   "was", keyword);
 	else if (m->unit == UNIT_RATIO)
-		diag_error(d, "--metric '%s': a ratio cannot be added up over stacks: export its two "
-			   "metrics instead", keyword);
+		diag_error(d, "--metric '%s': a ratio cannot be added up over stacks: export its "
+			   "two metrics instead", keyword);
 	return m && m->unit != UNIT_RATIO ? m : NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct diag;
 struct metric;
@@ -25,8 +26,12 @@ struct export {
 	enum export_root root;
 	bool redact;                 /* leave out paths, command lines and host names */
 	bool no_source;              /* leave out text of source files, and code */
+	uint64_t page_size;          /* bytes that a page should have at most; 0: any number */
 	struct diag *diag;
 };
+
+/* `page_size` unless the user says otherwise: what can be mailed and opens in a second. */
+static const uint64_t PAGE_SIZE_DEFAULT = 32 << 20;
 
 struct exporter {
 	const char *name;   /* after --to */
@@ -34,7 +39,7 @@ struct exporter {
 	const char *help;
 	bool gzip;          /* the output is compressed */
 	bool weighted;      /* uses `metric` and `root`: --metric and --root are allowed */
-	bool redacts;       /* heeds `redact` and `no_source` */
+	bool redacts;       /* heeds `redact`, `no_source` and `page_size` */
 	/* Write everything into `out`. Returns 0, or -1 after a report. */
 	int (*write)(const struct export *x, struct outfile *out);
 };

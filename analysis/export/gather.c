@@ -123,7 +123,7 @@ int gather_timelines(const struct export *x, struct timelines *ret)
 	struct view_state *v = x->view;
 
 	*ret = (struct timelines){ 0 };
-	pass_run(v->session, v->metric_set, v->filter, add_activity, NULL, ret);
+	pass_run(v->session, NULL, v->filter, add_activity, NULL, ret);
 	if (interrupt_pending())
 		return -1;
 	if (!ret->threads.len)

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/base/vec.h"
-#include "analysis/model/intern.h"
 
 struct experiment;
 struct export;

@@ -4,28 +4,137 @@
  * first, then the index, then the events, so that the page can be used while the rest of the
  * file is still read. docs/howto-page.md describes the file.
  */
+#include "analysis/base/diag.h"
+#include "analysis/base/parallel.h"
 #include "analysis/export/export.h"
 #include "analysis/export/outfile.h"
 #include "analysis/export/page_app.h"
+#include "analysis/export/page_coarse.h"
 #include "analysis/export/page_code.h"
 #include "analysis/export/page_columns.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_index.h"
 #include "analysis/export/page_reports.h"
 
+struct page {
+	const struct export *x;
+	struct page_events events;
+	struct page_coarse coarse;
+	struct pack raw_index;
+	packed_vec columns;
+	struct packed index, reports, code;
+	bool has_code;
+};
+
+/* All but the events. This reads the session, which only one thread may do. */
+static void make_tables(struct page *pg)
+{
+	struct pack p = { 0 };
+
+	make_index(pg->x, &pg->events, &pg->raw_index);
+	pg->index = pack_compress(&pg->raw_index);
+	make_reports(pg->x, &pg->events.tree, &p);
+	pg->reports = pack_compress(&p);
+	pack_clear(&p);
+	pg->has_code = make_code(pg->x, &pg->events.tree, &p);
+	if (pg->has_code)
+		pg->code = pack_compress(&p);
+	pack_free(&p);
+}
+
+static void make_half(void *ctx, size_t i)
+{
+	struct page *pg = ctx;
+
+	if (i)
+		make_columns(&pg->events, &pg->columns);
+	else
+		make_tables(pg);
+}
+
+/* Compressing the events takes long and needs only the events, which do not change any more. */
+static void make_page(struct page *pg)
+{
+	parallel_run(make_half, pg, 2);
+}
+
+/* Take the events as they were recorded. */
+static void unfit_page(struct page *pg)
+{
+	page_events_free(&pg->events);
+	page_events_read(pg->x, &pg->events);
+	page_coarse_free(&pg->coarse);
+	free_columns(&pg->columns);
+	make_columns(&pg->events, &pg->columns);
+}
+
+/*
+ * Make the timeline coarser until the page has the size that the user wants. How well events can be
+ * compressed is known only afterwards, so it may take several turns.
+ */
+static void fit_page(struct page *pg, size_t napp)
+{
+	size_t other = napp + packed_room(&pg->index) + packed_room(&pg->reports) +
+		       packed_room(&pg->code), room, most = pg->x->page_size;
+	size_t as_recorded = columns_room(&pg->columns);
+	bool possible = true;
+
+	if (!most)
+		return;
+	page_range(pg->x, &pg->events, &pg->coarse.begin, &pg->coarse.end);
+	while (other + (room = columns_room(&pg->columns)) > most && possible) {
+		double part = other < most ? (double)(most - other) / (double)room : 0;
+
+		possible = page_coarsen(&pg->coarse, &pg->events, pg->events.all.len * part * 0.98);
+		free_columns(&pg->columns);
+		make_columns(&pg->events, &pg->columns);
+	}
+	if (room >= as_recorded && pg->coarse.ranges.len)
+		unfit_page(pg);
+	if (other + room > most)
+		diag_note(pg->x->diag,
+			  "the page has %.1f MB, more than --page-size allows, and a coarser timeline "
+			  "cannot make it smaller: export less with -filters, -from or -to",
+			  (double)(other + columns_room(&pg->columns)) / (1 << 20));
+	if (pg->coarse.ranges.len) {
+		put_coarse(&pg->raw_index, &pg->coarse, &pg->events);
+		packed_free(&pg->index);
+		pg->index = pack_compress(&pg->raw_index);
+	}
+}
+
+static void write_page(struct page *pg, struct outfile *out)
+{
+	/* If a write fails, the caller reports it when it commits the file. */
+	if (packed_put(&pg->index, "index", out) && put_columns(&pg->columns, out) &&
+	    packed_put(&pg->reports, "reports", out) &&
+	    (!pg->has_code || packed_put(&pg->code, "code", out)))
+		buf_puts(&out->buf, "\n</body>\n</html>\n");
+}
+
+static void page_fini(struct page *pg)
+{
+	page_events_free(&pg->events);
+	page_coarse_free(&pg->coarse);
+	pack_free(&pg->raw_index);
+	packed_free(&pg->index);
+	free_columns(&pg->columns);
+	packed_free(&pg->reports);
+	packed_free(&pg->code);
+}
+
 static int page_write(const struct export *x, struct outfile *out)
 {
-	struct page_events events;
-	int rc = page_events_read(x, &events);
+	struct page pg = { .x = x };
+	int rc = page_events_read(x, &pg.events);
 
 	if (!rc) {
 		put_app(&out->buf);
-		/* If a write fails, the caller reports it when it commits the file. */
-		if (put_index(x, &events, out) && put_columns(&events, out) && put_reports(x, out) &&
-		    put_code(x, &events.tree, out))
-			buf_puts(&out->buf, "\n</body>\n</html>\n");
+		make_page(&pg);
+		fit_page(&pg, out->buf.len);
+		write_page(&pg, out);
 	}
-	page_events_free(&events);
+	page_fini(&pg);
 	return rc;
 }
 

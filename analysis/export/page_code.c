@@ -7,7 +7,6 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/base/json.h"
 #include "analysis/export/export.h"
-#include "analysis/export/outfile.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_table.h"
 #include "analysis/export/page_tree.h"
@@ -32,7 +31,8 @@ enum { CODE_MAX = 256 << 10 };
 static const char *const suffixes[] = {
 	".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".C", ".H", ".c++", ".inl",
 	".s", ".S", ".asm", ".rs", ".go", ".d", ".ada", ".adb", ".ads", ".f", ".F", ".f90", ".F90",
-	".pas", ".zig", ".swift", ".nim", ".ml", ".hs", ".cu", ".m", ".mm", ".java", ".kt", ".y", ".l",
+	".pas", ".zig", ".swift", ".nim", ".ml", ".hs", ".cu", ".m", ".mm", ".java", ".kt", ".y",
+	".l",
 };
 
 static bool is_source(const char *file)
@@ -127,8 +127,8 @@ static void put_func(struct coding *c, const struct func *f)
 		disasm = disasm_report(c, f, is_source(file));
 	if (!index || (source < 0 && disasm < 0))
 		return;
-	buf_printf(&c->funcs, "%s{\"func\":%llu,\"source\":%d,\"disasm\":%d}", c->nfuncs++ ? "," : "",
-		   (unsigned long long)*index - 1, source, disasm);
+	buf_printf(&c->funcs, "%s{\"func\":%llu,\"source\":%d,\"disasm\":%d}",
+		   c->nfuncs++ ? "," : "", (unsigned long long)*index - 1, source, disasm);
 }
 
 static void put_hottest(struct coding *c)
@@ -149,24 +149,21 @@ static void put_hottest(struct coding *c)
 	vec_free(&funcs);
 }
 
-bool put_code(const struct export *x, const struct page_tree *tree, struct outfile *out)
+bool make_code(const struct export *x, const struct page_tree *tree, struct pack *ret)
 {
 	struct coding c = { .x = x, .tree = tree };
-	struct pack p = { 0 };
-	bool ok;
 
 	if (x->redact || x->no_source)
-		return true;
+		return false;
 	put_hottest(&c);
-	pack_begin(&p, "json");
-	buf_printf(&p.bytes, "{\"funcs\":[%s],\"reports\":[", c.funcs.data ? c.funcs.data : "");
-	buf_add(&p.bytes, c.reports.data ? c.reports.data : "", c.reports.len);
-	buf_puts(&p.bytes, "]}");
-	pack_end(&p);
-	ok = pack_put(&p, "code", out);
-	pack_free(&p);
+	pack_begin(ret, "json");
+	buf_printf(&ret->bytes, "{\"funcs\":[%s],\"reports\":[",
+		   c.funcs.data ? c.funcs.data : "");
+	buf_add(&ret->bytes, c.reports.data ? c.reports.data : "", c.reports.len);
+	buf_puts(&ret->bytes, "]}");
+	pack_end(ret);
 	buf_free(&c.reports);
 	buf_free(&c.funcs);
 	vec_free(&c.sources);
-	return ok;
+	return true;
 }

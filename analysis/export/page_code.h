@@ -10,13 +10,10 @@
 #include <stdbool.h>
 
 struct export;
-struct outfile;
+struct pack;
 struct page_tree;
 
-/*
- * Write the code as a pack, or nothing if it is left out. Returns whether all writes to the file
- * went well so far.
- */
-bool put_code(const struct export *x, const struct page_tree *tree, struct outfile *out);
+/* Append the section of the code. Returns false, and appends nothing, if it is left out. */
+bool make_code(const struct export *x, const struct page_tree *tree, struct pack *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/export/page_columns.h"
 
-#include "analysis/export/outfile.h"
+#include "analysis/base/parallel.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_pack.h"
 
@@ -11,7 +11,31 @@
  */
 enum { PACK_EVENTS = 1 << 20 };
 
-typedef void (*put_fn)(struct pack *p, const struct page_event *ev, const struct page_event *before);
+typedef void (*put_fn)(struct pack *p, const struct page_event *ev,
+		       const struct page_event *before);
+
+static void put_merged(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->merged);
+}
+
+/* Sums of merged events; 0 for others. Weights are from files, and may be any numbers. */
+static uint64_t whole(const struct page_event *ev, double sum)
+{
+	return ev->merged ? sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18 : 0;
+}
+
+static void put_squares(struct pack *p, const struct page_event *ev,
+			const struct page_event *before)
+{
+	pack_uint(p, whole(ev, ev->squares));
+}
+
+static void put_variance(struct pack *p, const struct page_event *ev,
+			 const struct page_event *before)
+{
+	pack_uint(p, whole(ev, ev->variance));
+}
 
 static void put_time(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
@@ -71,6 +95,8 @@ static const struct {
 	bool waits_only;
 	put_fn put;
 } columns[] = {
+	{ "mrgd", false, put_merged },	 { "sqrs", false, put_squares },
+	{ "vari", false, put_variance },
 	{ "time", false, put_time },	 { "thrd", false, put_thread },
 	{ "path", false, put_path },	 { "clas", false, put_class },
 	{ "wght", false, put_weight },	 { "cpus", false, put_cpu },
@@ -97,17 +123,61 @@ static void put_pack(struct pack *p, const struct page_events *events, size_t fr
 	}
 }
 
-bool put_columns(const struct page_events *events, struct outfile *out)
+/* Part i makes every nth pack. */
+struct packing {
+	const struct page_events *events;
+	packed_vec *packs;
+	size_t nparts;
+};
+
+static void make_part(void *ctx, size_t part)
 {
+	const struct packing *m = ctx;
+	size_t n = m->events->all.len;
 	struct pack p = { 0 };
-	bool ok = true;
 
-	for (size_t i = 0; ok && i < events->all.len; i += PACK_EVENTS) {
-		size_t rest = events->all.len - i;
+	for (size_t i = part; i < m->packs->len; i += m->nparts) {
+		size_t from = i * PACK_EVENTS, rest = n - from;
 
-		put_pack(&p, events, i, i + (rest < PACK_EVENTS ? rest : PACK_EVENTS));
-		ok = pack_put(&p, "events", out);
+		put_pack(&p, m->events, from, from + (rest < PACK_EVENTS ? rest : PACK_EVENTS));
+		m->packs->data[i] = pack_compress(&p);
+		pack_clear(&p);
 	}
 	pack_free(&p);
+}
+
+void make_columns(const struct page_events *events, packed_vec *ret)
+{
+	struct packing m = { .events = events, .packs = ret, .nparts = parallel_parts() };
+
+	*ret = (packed_vec){ 0 };
+	for (size_t i = 0; i < events->all.len; i += PACK_EVENTS)
+		vec_push(ret, (struct packed){ 0 });
+	parallel_run(make_part, &m, m.nparts < ret->len ? m.nparts : ret->len);
+}
+
+size_t columns_room(const packed_vec *packs)
+{
+	size_t ret = 0;
+
+	vec_for_each(p, packs)
+		ret += packed_room(p);
+	return ret;
+}
+
+bool put_columns(packed_vec *packs, struct outfile *out)
+{
+	bool ok = true;
+
+	vec_for_each(p, packs)
+		ok = ok && packed_put(p, "events", out);
+	free_columns(packs);
 	return ok;
+}
+
+void free_columns(packed_vec *packs)
+{
+	vec_for_each(p, packs)
+		packed_free(p);
+	vec_free(packs);
 }

@@ -57,13 +57,13 @@ static uint32_t class_index(struct page_events *p, const struct event_class *c)
 static void read_wait(struct page_events *p, const struct hit *h, struct page_event *ev)
 {
 	int64_t waker = hit_waker(h), holder = hit_holder(h);
+	uint32_t stack;
 
 	ev->length = to_us(hit_wait_length(h));
 	if (waker > 0) {
 		ev->waker = 1 + thread_index(p, h->e, hit_waker_pid(h), waker);
-		ev->waker_path = hit_waker_stack(h);
-		ev->waker_path = ev->waker_path == session_no_stack(h->session) ? 0 :
-										  ev->waker_path + 1;
+		stack = hit_waker_stack(h);
+		ev->waker_path = stack == session_no_stack(h->session) ? 0 : stack + 1;
 	}
 	if (holder > 0)
 		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
@@ -99,6 +99,21 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	add_to(&th->us[state], ev.weight);
 	th->n++;
 	vec_push(&p->all, ev);
+}
+
+double page_event_squares(const struct page_event *ev)
+{
+	return ev->merged ? ev->squares : (double)ev->weight * (double)ev->weight;
+}
+
+double page_event_variance(const struct page_event *ev, const struct event_class *c)
+{
+	double weight = (double)ev->weight, rest = weight - (double)ev->length;
+
+	if (ev->merged)
+		return ev->variance;
+	return class_is_wait(c) && !(c->flags & WFLAG_REST) && ev->length > 0 && rest >= 1 ?
+		       weight * rest : 0;
 }
 
 static int by_end(const void *pa, const void *pb)
@@ -239,7 +254,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	struct view_state *v = x->view;
 
 	*ret = (struct page_events){ 0 };
-	pass_run(v->session, v->metric_set, v->filter, add_hit, NULL, ret);
+	pass_run(v->session, NULL, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
 	if (!ret->all.len)

@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/export/page_tree.h"
-#include "analysis/model/intern.h"
 
 struct experiment;
 struct export;
@@ -29,6 +29,8 @@ struct page_event {
 	uint32_t waker, holder; /* index of the thread + 1; 0: none */
 	uint32_t waker_path;    /* + 1; 0: none */
 	int32_t cpu;     /* -1: unknown */
+	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
+	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
 };
 
 /* The properties that many events share. */
@@ -71,6 +73,11 @@ struct page_events {
  */
 int page_events_read(const struct export *x, struct page_events *ret);
 void page_events_free(struct page_events *p);
+
+/* The square of an event's weight. Standard errors are computed from sums of these. */
+double page_event_squares(const struct page_event *ev);
+/* The variance of a wait's weight that comes from sampling; as in waitstat.h. 0 for CPU time. */
+double page_event_variance(const struct page_event *ev, const struct event_class *c);
 
 static inline bool class_is_wait(const struct event_class *c)
 {

@@ -9,10 +9,12 @@
 #include "analysis/experiment/syscalls.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
-#include "analysis/export/outfile.h"
+#include "analysis/export/page_compare.h"
 #include "analysis/export/page_events.h"
+#include "analysis/export/page_losses.h"
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
+#include "analysis/export/page_samples.h"
 #include "analysis/findings/findings.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/model/names.h"
@@ -55,7 +57,8 @@ static bool tells(const struct session *s, const char *line)
 	bool ret = strchr(line, '/');
 
 	vec_for_each(e, &s->experiments)
-		ret |= has(line, (*e)->name) || has(line, (*e)->hostname) || has(line, (*e)->command);
+		ret |= has(line, (*e)->name) || has(line, (*e)->hostname) ||
+		       has(line, (*e)->command);
 	return ret;
 }
 
@@ -279,8 +282,10 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 	names_put_process(names, t->founder, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "process", in->name.data);
 	put_member(in->b, "comm", names_thread(names, t->founder, t->tid));
-	put_member(in->b, "cgroup", in->x->redact ? NULL : names_cgroup(names, t->founder, t->tid));
-	buf_printf(in->b, ",\"renamed\":%s", names_renamed(names, t->founder, t->tid) ? "true" : "false");
+	put_member(in->b, "cgroup", in->x->redact ? NULL :
+		   names_cgroup_at(names, t->founder, t->tid, t->end * 1000));
+	buf_printf(in->b, ",\"renamed\":%s",
+		   names_renamed(names, t->founder, t->tid) ? "true" : "false");
 	buf_puts(in->b, ",\"us\":{");
 	for (int i = 0; i < MS_COUNT; i++) {
 		if (!t->us[i])
@@ -314,6 +319,9 @@ static void put_json(struct indexing *in)
 	put_funcs(in);
 	put_func_names(in);
 	put_threads(in);
+	put_comparison(in->x, in->b);
+	put_losses(in->x, in->events, in->b);
+	put_sample_points(in->x->view->session, in->b);
 	buf_puts(in->b, "}");
 }
 
@@ -338,36 +346,29 @@ static void put_paths(struct pack *p, const struct page_events *events)
 	pack_end(p);
 }
 
-/* The whole recordings, and all events. */
-static void find_range(struct indexing *in)
+void page_range(const struct export *x, const struct page_events *events, int64_t *begin,
+		int64_t *end)
 {
-	const struct page_events *events = in->events;
+	*begin = events->all.data[0].end < 0 ? events->all.data[0].end : 0;
+	*end = events->all.data[events->all.len - 1].end + 1;
+	vec_for_each(e, &x->view->session->experiments) {
+		int64_t last = (*e)->end_ns / 1000;
 
-	in->begin = events->all.data[0].end < 0 ? events->all.data[0].end : 0;
-	in->end = events->all.data[events->all.len - 1].end + 1;
-	vec_for_each(e, &in->x->view->session->experiments) {
-		int64_t end = (*e)->end_ns / 1000;
-
-		if (!(*e)->founder && end > in->end)
-			in->end = end;
+		if (!(*e)->founder && last > *end)
+			*end = last;
 	}
 }
 
-bool put_index(const struct export *x, const struct page_events *events, struct outfile *out)
+void make_index(const struct export *x, const struct page_events *events, struct pack *ret)
 {
-	struct pack p = { 0 };
-	struct indexing in = { .x = x, .events = events, .b = &p.bytes };
-	bool ok;
+	struct indexing in = { .x = x, .events = events, .b = &ret->bytes };
 
-	find_range(&in);
-	pack_begin(&p, "json");
+	page_range(x, events, &in.begin, &in.end);
+	pack_begin(ret, "json");
 	put_json(&in);
-	pack_end(&p);
-	put_tree(&p, &events->tree);
-	put_paths(&p, events);
-	put_mips(&p, events, in.begin, in.end);
-	ok = pack_put(&p, "index", out);
-	pack_free(&p);
+	pack_end(ret);
+	put_tree(ret, &events->tree);
+	put_paths(ret, events);
+	put_mips(ret, events, in.begin, in.end);
 	buf_free(&in.name);
-	return ok;
 }

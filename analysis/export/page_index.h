@@ -6,13 +6,16 @@
 #ifndef EXPORT_PAGE_INDEX_H
 #define EXPORT_PAGE_INDEX_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct export;
-struct outfile;
+struct pack;
 struct page_events;
 
-/* Write the index. Returns whether all writes to the file went well so far. */
-bool put_index(const struct export *x, const struct page_events *events, struct outfile *out);
+/* The range that the page shows: the whole recordings, and all events. In microseconds. */
+void page_range(const struct export *x, const struct page_events *events, int64_t *begin,
+		int64_t *end);
+/* Append the sections of the index. */
+void make_index(const struct export *x, const struct page_events *events, struct pack *ret);
 
 #endif

@@ -77,7 +77,9 @@ static void add_event(struct mips *m, const struct page_event *ev, const struct 
 	}
 }
 
-/* A mask of the states that occur, then the share of each in 255ths. Shares add up to at most 255. */
+/*
+ * A mask of the states that occur, then the share of each in 255ths. Shares add up to at most 255.
+ */
 static void put_bin(struct pack *p, const float bin[MS_COUNT], double width)
 {
 	unsigned char shares[MS_COUNT];

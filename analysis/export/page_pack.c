@@ -14,6 +14,8 @@ enum { GZIP_WINDOW = 15 + 16, TAG = 4, HEAD = TAG + 4 };
  */
 enum { GZIP_LEVEL = 4 };
 
+#define ELEMENT "\n<script type=\"application/gzip\" data-pack=\"%s\">"
+
 void pack_begin(struct pack *p, const char *tag)
 {
 	buf_add(&p->bytes, tag, TAG);
@@ -38,7 +40,8 @@ void put_base64(struct buf *b, const unsigned char *p, size_t n)
 
 	for (size_t i = 0; i < n; i += 3, at += 4) {
 		size_t rest = n - i;
-		uint32_t v = p[i] << 16 | (rest > 1 ? p[i + 1] << 8 : 0) | (rest > 2 ? p[i + 2] : 0);
+		uint32_t v = p[i] << 16 | (rest > 1 ? p[i + 1] << 8 : 0) |
+			     (rest > 2 ? p[i + 2] : 0);
 
 		at[0] = digits[v >> 18];
 		at[1] = digits[v >> 12 & 63];
@@ -47,41 +50,54 @@ void put_base64(struct buf *b, const unsigned char *p, size_t n)
 	}
 }
 
-/* The bytes, compressed; the caller frees them. */
-static unsigned char *compress_pack(const struct pack *p, size_t *n)
+struct packed pack_compress(const struct pack *p)
 {
+	struct packed ret;
 	z_stream z = { 0 };
-	unsigned char *ret;
 
 	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		abort(); /* out of memory */
 	z.next_in = (unsigned char *)p->bytes.data;
 	z.avail_in = p->bytes.len;
 	z.avail_out = deflateBound(&z, p->bytes.len);
-	ret = xmalloc(z.avail_out);
-	z.next_out = ret;
+	ret.bytes = xmalloc(z.avail_out);
+	z.next_out = ret.bytes;
 	deflate(&z, Z_FINISH);
-	*n = z.total_out;
+	ret.n = z.total_out;
 	deflateEnd(&z);
+	ret.bytes = xrealloc_array(ret.bytes, ret.n, 1);
 	return ret;
 }
 
-bool pack_put(struct pack *p, const char *kind, struct outfile *out)
+size_t packed_room(const struct packed *p)
+{
+	return (p->n + 2) / 3 * 4 + sizeof(ELEMENT);
+}
+
+bool packed_put(struct packed *p, const char *kind, struct outfile *out)
 {
 	/* A multiple of 3, so that only the last piece is padded. */
 	enum { PIECE = 3 << 16 };
-	size_t n;
-	unsigned char *bytes = compress_pack(p, &n);
 
-	buf_printf(&out->buf, "\n<script type=\"application/gzip\" data-pack=\"%s\">", kind);
-	for (size_t i = 0; i < n; i += PIECE) {
-		put_base64(&out->buf, bytes + i, n - i < PIECE ? n - i : PIECE);
+	buf_printf(&out->buf, ELEMENT, kind);
+	for (size_t i = 0; i < p->n; i += PIECE) {
+		put_base64(&out->buf, p->bytes + i, p->n - i < PIECE ? p->n - i : PIECE);
 		outfile_flush(out, PIECE);
 	}
 	buf_puts(&out->buf, "</script>");
-	free(bytes);
-	buf_clear(&p->bytes);
+	packed_free(p);
 	return outfile_flush(out, 1 << 16);
+}
+
+void packed_free(struct packed *p)
+{
+	free(p->bytes);
+	*p = (struct packed){ 0 };
+}
+
+void pack_clear(struct pack *p)
+{
+	buf_clear(&p->bytes);
 }
 
 void pack_free(struct pack *p)

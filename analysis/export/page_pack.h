@@ -41,12 +41,26 @@ static inline void pack_int(struct pack *p, int64_t v)
 	pack_uint(p, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
-/*
- * Write the pack as an element of the page and empty it. Returns whether all writes to the file
- * went well so far.
- */
-bool pack_put(struct pack *p, const char *kind, struct outfile *out);
+/* Empty the pack and keep its memory. */
+void pack_clear(struct pack *p);
 void pack_free(struct pack *p);
+
+/* A compressed pack. */
+struct packed {
+	unsigned char *bytes;
+	size_t n;
+};
+
+/* Compress a pack. May run in several threads at once. */
+struct packed pack_compress(const struct pack *p);
+/* The room that it takes in the page. */
+size_t packed_room(const struct packed *p);
+/*
+ * Write it as an element of the page and free it. Returns whether all writes to the file went well
+ * so far.
+ */
+bool packed_put(struct packed *p, const char *kind, struct outfile *out);
+void packed_free(struct packed *p);
 
 /* Append bytes as base64. */
 void put_base64(struct buf *b, const unsigned char *p, size_t n);

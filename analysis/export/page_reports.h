@@ -7,12 +7,11 @@
 #ifndef EXPORT_PAGE_REPORTS_H
 #define EXPORT_PAGE_REPORTS_H
 
-#include <stdbool.h>
-
 struct export;
-struct outfile;
+struct pack;
+struct page_tree;
 
-/* Write the reports as a pack. Returns whether all writes to the file went well so far. */
-bool put_reports(const struct export *x, struct outfile *out);
+/* Append the reports, and the facts about each function of the tree. */
+void make_reports(const struct export *x, const struct page_tree *tree, struct pack *ret);
 
 #endif

@@ -9,9 +9,9 @@
 #include "analysis/views/table.h"
 
 static const char *const kinds[CELL_KINDS] = {
-	[CELL_TIME] = "time",	[CELL_MSEC] = "msec",	[CELL_PERCENT] = "percent",
-	[CELL_RATIO] = "ratio", [CELL_COUNT] = "count", [CELL_TIMES] = "times",
-	[CELL_HIST] = "hist",
+	[CELL_TIME] = "time",	[CELL_MSEC] = "msec",	[CELL_USEC] = "usec",
+	[CELL_PERCENT] = "percent", [CELL_RATIO] = "ratio", [CELL_COUNT] = "count",
+	[CELL_TIMES] = "times", [CELL_HIST] = "hist",
 };
 
 static void put_column(struct buf *b, const struct column *c)
@@ -23,15 +23,21 @@ static void put_column(struct buf *b, const struct column *c)
 		buf_puts(b, i ? "," : "");
 		json_put_string(b, c->title[i]);
 	}
-	buf_puts(b, "]}");
+	buf_puts(b, "]");
+	if (c->group) {
+		buf_puts(b, ",\"group\":");
+		json_put_string(b, c->group);
+	}
+	buf_puts(b, "}");
 }
 
 /* Times are nanoseconds. An estimate is an array of one number. */
-static void put_cell(struct buf *b, const struct cell *c)
+static void put_value(struct buf *b, const struct cell *c)
 {
 	switch (c->kind) {
 	case CELL_TIME:
 	case CELL_MSEC:
+	case CELL_USEC:
 	case CELL_COUNT:
 		buf_printf(b, c->estimate ? "[%" PRId64 "]" : "%" PRId64, c->i);
 		break;
@@ -52,12 +58,23 @@ static void put_cell(struct buf *b, const struct cell *c)
 	}
 }
 
+/* A number of another kind than its column's is an object with its kind: {"count":5}. */
+static void put_cell(struct buf *b, const struct cell *c, const struct column *column)
+{
+	bool own = c->kind && c->kind != CELL_TEXT && c->kind != column->kind && kinds[c->kind];
+
+	if (own)
+		buf_printf(b, "{\"%s\":", kinds[c->kind]);
+	put_value(b, c);
+	buf_puts(b, own ? "}" : "");
+}
+
 static void put_row(struct buf *b, const struct table *t, const struct row *r)
 {
 	buf_printf(b, "[%d", r->group);
 	for (size_t i = 0; i < t->columns.len; i++) {
 		buf_puts(b, ",");
-		put_cell(b, &r->cells[i]);
+		put_cell(b, &r->cells[i], &t->columns.data[i]);
 	}
 	buf_puts(b, "]");
 }

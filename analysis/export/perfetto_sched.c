@@ -58,6 +58,7 @@ struct sched_event {
 /* The recorder's exact counts of the threads that had an id. */
 struct exact {
 	int64_t off_ns;
+	bool unknown;     /* off_ns lacks a part */
 	int64_t ended_ns; /* when the last of them ended; -1: it did not */
 };
 
@@ -73,6 +74,7 @@ static uint64_t thread_key(const struct experiment *founder, int64_t tid)
 	return (uint64_t)founder->id << 32 | (uint32_t)tid;
 }
 
+/* Of a folded thread the time off a CPU is not known: its waits may not be all. */
 static void read_exact(struct sched *s, const struct experiment *founder)
 {
 	vec_for_each(th, &founder->threads) {
@@ -86,6 +88,7 @@ static void read_exact(struct sched *s, const struct experiment *founder)
 		e = &s->exact.data[*at - 1];
 		for (int i = 0; i < MS_COUNT; i++)
 			add_to(&e->off_ns, th->off_ns[i]);
+		e->unknown |= th->fold != 0;
 		e->ended_ns = th->ended ? th->end_ns : -1;
 	}
 }
@@ -125,7 +128,7 @@ static bool is_complete(const struct sched *s, const struct timeline *t)
 		last = a->end;
 		add_to(&recorded, wrap_minus(a->end, a->begin));
 	}
-	return e && e->off_ns == recorded;
+	return e && !e->unknown && e->off_ns == recorded;
 }
 
 /* The thread got a CPU at the end of a wait. */

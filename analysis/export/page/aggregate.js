@@ -3,14 +3,14 @@
 // they are whole, and exact below 2^53.
 import { NSTATES } from './data.js'
 import { isFiltered } from './store.js'
-import { eventFacts, makeFilter } from './filter.js'
+import { eventFacts, makeFilter, pathMask } from './filter.js'
 
 function emptySums(data) {
 	return {
 		cpu: new Float64Array(data.npaths), wait: new Float64Array(data.npaths),
 		threadStates: new Float64Array(data.nthreads * NSTATES),
 		classUs: new Float64Array(data.classes.length), classN: new Uint32Array(data.classes.length),
-		n: 0, partial: false,
+		n: 0, cutN: 0, partial: false,
 	}
 }
 
@@ -28,6 +28,7 @@ export function aggregate(data, state) {
 		sums.classUs = only.classUs
 		sums.classN = only.classN
 		sums.n = only.n
+		sums.cutN = only.cutN
 	}
 	sums.partial = isFiltered(state) && !data.whole
 	finish(data, sums)
@@ -61,10 +62,11 @@ export function firstAt(chunk, time) {
 
 function addChunkSums(data, chunk, filter, sums) {
 	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
-	const { thread, cls, path, weight, cpu } = chunk
+	const { thread, cls, path, weight, cpu, merged } = chunk
 	const { cpu: cpuSums, wait: waitSums, threadStates, classUs, classN } = sums
 	const isWait = data.isWait, stateOf = Uint8Array.from(data.classes, c => c.state)
 	const threadOk = filter.thread, classOk = filter.cls, pathOk = filter.path, cpus = filter.cpus, other = filter.other
+	const cut = cutPaths(data)
 	let n = 0
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], t = thread[i], p = path[i]
@@ -78,10 +80,22 @@ function addChunkSums(data, chunk, filter, sums) {
 			cpuSums[p] += w
 		threadStates[t * NSTATES + stateOf[c]] += w
 		classUs[c] += w
-		classN[c]++
-		n++
+		const count = merged && merged[i] || 1
+		classN[c] += count
+		sums.cutN += cut[p] * count
+		n += count
 	}
 	sums.n += n
+}
+
+// Marks the paths whose outer callers are unknown.
+function cutPaths(data) {
+	if (!data.cutPaths) {
+		const masks = ['<Truncated-stack>', '<Stack-unwind-failed>'].map(name => data.funcs.indexOf(name))
+			.filter(f => f >= 0).map(f => pathMask(data, f))
+		data.cutPaths = new Uint8Array(data.npaths).map((_, p) => masks.some(m => m[p]) ? 1 : 0)
+	}
+	return data.cutPaths
 }
 
 function finish(data, sums) {
@@ -97,17 +111,22 @@ function finish(data, sums) {
 	sums.total = sums.states.reduce((a, b) => a + b, 0)
 	sums.totalCpu = sums.states.reduce((a, us, s) => a + (data.states[s].cpu ? us : 0), 0)
 	sums.totalWait = sums.total - sums.totalCpu
+	sums.cutUs = cutPaths(data).reduce((us, cut, p) => us + (cut ? sums.cpu[p] + sums.wait[p] : 0), 0)
 }
 
-// The sums of one state under the same filter, made when they are first asked for. KERNEL_CPU
-// counts as SYSTEM.
+// The same filter for one state only. KERNEL_CPU counts as SYSTEM.
+export function ofOneState(state, s) {
+	const wanted = s === 1 ? [1, 11] : [s]
+	const states = wanted.filter(k => !state.states.length || state.states.includes(k))
+	return { ...state, states: states.length ? states : [-1] }
+}
+
+// The sums of one state under the same filter, made when they are first asked for.
 function stateSums(data, state) {
 	const known = new Map()
 	return s => {
-		if (!known.has(s)) {
-			const states = (s === 1 ? [1, 11] : [s]).filter(k => !state.states.length || state.states.includes(k))
-			known.set(s, aggregate(data, { ...state, states: states.length ? states : [-1] }))
-		}
+		if (!known.has(s))
+			known.set(s, aggregate(data, ofOneState(state, s)))
 		return known.get(s)
 	}
 }

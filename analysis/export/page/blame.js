@@ -2,6 +2,7 @@
 // Who ended waits and who had the CPU meanwhile, with er_print's names for what is no thread.
 import { FLAG } from './data.js'
 import { eachEvent } from './walk.js'
+import { varianceBySampling } from './variance.js'
 
 const OPEN = '<still waiting>', REST = '<between samples>', TIMEOUT = '<timeout>'
 
@@ -73,11 +74,13 @@ function sumWaits(data, state, wanted, parts) {
 		const names = parts(chunk, i, row, c), key = names.join('\n')
 		let sum = rows.get(key)
 		if (!sum)
-			rows.set(key, sum = { key, names, us: 0, n: 0, threads: new Set() })
+			rows.set(key, sum = { key, names, us: 0, n: 0, variance: 0, threads: new Set() })
 		sum.us += chunk.weight[i]
-		sum.n += c.flags & FLAG.rest ? 0 : 1
+		sum.variance += varianceBySampling(data, chunk, i)
+		sum.n += c.flags & FLAG.rest ? 0 : chunk.merged && chunk.merged[i] || 1
 		sum.threads.add(chunk.thread[i])
 	})
+	rows.forEach(r => { r.error = Math.sqrt(r.variance) })
 	return [...rows.values()]
 }
 

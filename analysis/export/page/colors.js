@@ -17,15 +17,16 @@ export function onTheme(fn) {
 }
 
 export function stateColor(name) {
-	return name === 'SLEEP' ? (isDark() ? '#4b525c' : '#c9ced6') : byState[name] || '#888'
+	return name === 'SLEEP' ? (isDark() ? '#4b525c' : '#c9ced6') : byState[name] || '#888888'
 }
 
 // The colours of page.css, for drawing on a canvas.
 export function themeColors() {
 	const style = getComputedStyle(document.documentElement)
 	const get = name => style.getPropertyValue(name).trim()
-	return { back: get('--back'), panel: get('--panel'), text: get('--text'), faint: get('--faint'), line: get('--line'),
-		accent: get('--accent'), hover: get('--hover') }
+	return { back: get('--back'), panel: get('--panel'), text: get('--text'), faint: get('--faint'),
+		line: get('--line'), accent: get('--accent'), hover: get('--hover'), bad: get('--bad'),
+		more: get('--more'), less: get('--less') }
 }
 
 function hash(text) {
@@ -34,6 +35,9 @@ function hash(text) {
 		h = Math.imul(h ^ text.charCodeAt(i), 16777619)
 	return h >>> 0
 }
+
+// What was searched for, and the selected function in the timeline.
+export const FOUND = '#d94fc0'
 
 // A function's colour. Kernel functions are orange; others have the hue of their load object.
 export function funcColor(data, func) {

@@ -3,6 +3,7 @@
 // not change once it is read.
 import { inflate, readInts, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
+import { duration } from './format.js'
 import { outermostOf } from './tree.js'
 
 export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
@@ -45,6 +46,7 @@ export async function readIndex(base64) {
 	readTree(data, s.tree)
 	readPaths(data, s.pths)
 	readMips(data, s.mips)
+	readCoarse(data, s.crse)
 	nameProcesses(data)
 	meetStates(data)
 	data.chunks = []
@@ -110,6 +112,31 @@ function readMips(data, bytes) {
 	})
 }
 
+// Reads where the timeline is coarse: data.coarse has [from, to] of each coarse range. There, events
+// that differ only in time are one event. data.nrows is the number of events in the file.
+function readCoarse(data, bytes) {
+	data.coarse = []
+	data.nrows = data.nevents
+	if (!bytes)
+		return
+	const r = reader(bytes)
+	data.nrows = r.uint()
+	for (let at = data.begin; r.more;) {
+		const from = at + r.int(), to = from + r.uint()
+		data.coarse.push([from, to])
+		at = to
+	}
+	const us = data.coarse.reduce((sum, [from, to]) => sum + to - from, 0)
+	data.about.push(`To keep the page small, ${duration(us)} of ${duration(data.end - data.begin)} have a ` +
+		`coarse timeline, in ${data.coarse.length} range${data.coarse.length === 1 ? '' : 's'}. All sums are exact. ` +
+		'A chosen range has the whole of each coarse range that it touches.')
+}
+
+// Returns the coarse range that contains a time, but does not begin at it; null: none.
+export function coarseAround(data, time) {
+	return data.coarse.find(([from, to]) => from < time && time < to) || null
+}
+
 // Lists the states that occur, in the order of reports. KERNEL_CPU counts as SYSTEM.
 function meetStates(data) {
 	const met = new Set(data.threads.flatMap(t => Object.keys(t.us).map(Number)))
@@ -153,7 +180,7 @@ function nameProcesses(data) {
 
 // Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
 export function eventDecoder(data, done, failed) {
-	const about = { nthreads: data.nthreads, isWait: data.isWait }
+	const about = { nthreads: data.nthreads, isWait: data.isWait, coarse: data.coarse }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
 	const waiting = [], idle = []
 	const next = () => {
@@ -180,7 +207,7 @@ export function addChunk(data, chunk) {
 	data.chunks.push(chunk)
 	data.chunks.sort((a, b) => a.first - b.first)
 	data.ndecoded += chunk.n
-	data.whole = data.ndecoded === data.nevents
+	data.whole = data.ndecoded === data.nrows
 }
 
 // Returns the row of event i in the columns that only waits have.
@@ -198,7 +225,8 @@ export function eventAt(data, chunk, i) {
 	const end = chunk.base + chunk.time[i]
 	const e = { chunk, i, id: chunk.first + i, end, weight: chunk.weight[i], class: c, wait: !!wait,
 		state: c.state, thread: chunk.thread[i], path: chunk.path[i], cpu: chunk.cpu[i],
-		begin: end - chunk.length[i], waker: -1, holder: -1, wakerPath: -1 }
+		begin: end - chunk.length[i], merged: chunk.merged ? chunk.merged[i] : 0,
+		waker: -1, holder: -1, wakerPath: -1 }
 	if (!wait)
 		return e
 	const row = waitRow(data, chunk, i)

@@ -36,6 +36,16 @@ function holders(codes, waker) {
 	return codes
 }
 
+// A merged clock sample extends over its coarse range. Merged waits have that length already.
+function stretchMerged(coarse, { time, merged, length, cls, isWait }) {
+	for (let i = 0, r = 0; i < time.length && r < coarse.length; i++) {
+		while (r < coarse.length && coarse[r][1] <= time[i])
+			r++
+		if (merged[i] && !isWait[cls[i]] && r < coarse.length)
+			length[i] = coarse[r][1] - coarse[r][0]
+	}
+}
+
 // Decodes one pack into arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
@@ -66,12 +76,16 @@ export async function decodeEvents(base64, about) {
 	const extra = readInts(s.leng, nwaits, new Float64Array(nwaits)), length = delta.slice()
 	for (let i = 0, w = 0; i < n; i++)
 		length[i] = weight[i] + (isWait[cls[i]] ? extra[w++] : 0)
+	const merged = readUints(s.mrgd, n, new Uint32Array(n))
+	stretchMerged(about.coarse, { time, merged, length, cls, isWait })
 	const waker = readUints(s.wakr, nwaits, new Uint32Array(nwaits))
 	const chunk = {
 		first, n, base, time: narrow(delta), thread, cls, weight: narrow(weight), rows, nwaits,
 		path: readUints(s.path, n, new Uint32Array(n)),
 		cpu: readInts(s.cpus, n, new Int16Array(n)),
 		length: narrow(length),
+		...(merged.some(count => count) ? { merged, squares: readUints(s.sqrs, n, new Float64Array(n)),
+			variance: readUints(s.vari, n, new Float64Array(n)) } : { merged: null }),
 		waker,
 		wakerPath: readUints(s.wkpt, nwaits, new Uint32Array(nwaits)),
 		holder: holders(readUints(s.hold, nwaits, new Uint32Array(nwaits)), waker),
@@ -86,12 +100,13 @@ function groupBy(thread, nthreads) {
 
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
-	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, groupByThread, groupBy, holders, decodeEvents]
+	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, groupByThread, groupBy,
+		holders, stretchMerged, decodeEvents]
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {
 		const chunk = await decodeEvents(e.data.base64, e.data.about)
-		const buffers = Object.values(chunk).filter(v => ArrayBuffer.isView(v)).map(v => v.buffer)
+		const buffers = Object.values(chunk).filter(ArrayBuffer.isView).map(v => v.buffer)
 		postMessage({ chunk }, buffers)
 	} catch (error) {
 		postMessage({ error: String(error) })

@@ -19,6 +19,13 @@ export function el(what, props, ...children) {
 	return e
 }
 
+// A square of a colour before a name.
+export function dot(color) {
+	const e = el('i.dot')
+	e.style.background = color
+	return e
+}
+
 export function byId(id) {
 	return document.getElementById(id)
 }

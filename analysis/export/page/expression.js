@@ -2,6 +2,7 @@
 // Filter expressions of er_print that are typed. Parses those parts of the language that the page
 // can evaluate with the same result; for others there is an error that names them. A value that is
 // not known is neither equal nor unequal to anything: logic has three values.
+import { coarseAround } from './data.js'
 import { funcMatches, objectMatches, posixPattern } from './pattern.js'
 
 const NO = 0, YES = 1, UNKNOWN = 2
@@ -268,6 +269,8 @@ class Parser {
 		const ns = this.value(null)
 		if (ns % 1000)
 			refuse(at, 'the page has whole microseconds: round this time')
+		if (coarseAround(this.data, ns / 1000))
+			refuse(at, 'the timeline is coarse here: write a larger page with --page-size, or choose an edge of this range')
 		return { test: e => bool(op.text === '<' ? e.time < ns / 1000 : e.time >= ns / 1000) }
 	}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The filter: masks by thread, class of event, path and CPU; and the same filter as a command of
 // er_print.
+import { coarseAround } from './data.js'
 import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
@@ -32,11 +33,12 @@ export function eventFacts(chunk, i) {
 }
 
 function threadMask(data, state) {
-	if (!state.processes.length && !state.threads.length && !state.cgroups.length)
+	if (!state.processes.length && !state.threads.length && !state.cgroups.length && state.group === null)
 		return null
 	const keys = new Set(state.processes), ids = new Set(state.threads), cgroups = new Set(state.cgroups)
+	const exps = new Set(data.experiments.filter(e => state.group === null || e.group === state.group).map(e => e.id))
 	return Uint8Array.from(data.threads, (t, i) => (!keys.size || keys.has(t.key)) && (!ids.size || ids.has(i)) &&
-		(!cgroups.size || cgroups.has(t.cgroup)) ? 1 : 0)
+		(!cgroups.size || cgroups.has(t.cgroup)) && exps.has(t.exp) ? 1 : 0)
 }
 
 function classMask(data, state) {
@@ -99,6 +101,8 @@ export function filterExpression(data, state) {
 		parts.push(anyOf('REASON', state.reasons.map(r => data.reasons[r] ? data.reasons[r].name : r)))
 	if (state.cgroups.length)
 		parts.push(`CGROUP IN (${state.cgroups.map(c => `"${literal(c)}"`).join(',')})`)
+	if (state.group !== null)
+		parts.push(`EXPGRID == ${state.group}`)
 	if (state.expr && !parseExpression(data, state.expr).error)
 		parts.push(state.expr)
 	if (state.func !== null)
@@ -144,9 +148,36 @@ export function filterParts(data, state) {
 		parts.push([data.reasons[r] ? data.reasons[r].uname : 'reason', { reasons: state.reasons.filter(k => k !== r) }])
 	for (const c of state.cgroups)
 		parts.push(['cgroup ' + c, { cgroups: state.cgroups.filter(k => k !== c) }])
+	if (state.group !== null)
+		parts.push([data.groups[state.group - 1], { group: null }])
 	if (state.func !== null)
 		parts.push(['in the stack: ' + data.funcs[state.func], { func: null }])
 	return parts
+}
+
+// Returns the change with a range that has the whole of each coarse range that it touches, because
+// only then the sums are exact.
+export function wholeRanges(data, patch) {
+	const ret = { ...patch }
+	const edge = (time, side) => (Number.isInteger(time) && coarseAround(data, time) || { [side]: time })[side]
+	for (const [key, side] of [['from', 0], ['to', 1]]) {
+		if (key in ret)
+			ret[key] = edge(ret[key], side)
+	}
+	// What a comparison compares: [group, from, to].
+	for (const key of ['a', 'b']) {
+		if (ret[key] && ret[key].length === 3)
+			ret[key] = [ret[key][0], edge(ret[key][1], 0), edge(ret[key][2], 1)]
+	}
+	return ret
+}
+
+// Whether a list chooses what a comparison compares: [group] or [group, from, to].
+function isSide(data, [group, from, to, ...rest], ngroups) {
+	const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= data.begin &&
+		to <= data.end && from < to
+	return Number.isInteger(group) && group >= 0 && group <= ngroups && !rest.length &&
+		(from === undefined || isRange)
 }
 
 // Returns the state without what this recording does not have. The address may be damaged or
@@ -161,11 +192,16 @@ export function checkedState(data, state) {
 		states: state.states.filter(within(data.states.length)),
 		reasons: state.reasons.filter(within(256)),
 		cpus: state.cpus.filter(within(32768)), // cpu numbers have 16 bits
-		event: within(data.nevents)(state.event) ? state.event : null,
+		event: within(data.nrows)(state.event) ? state.event : null,
+		sample: within((data.samples || []).length)(state.sample) ? state.sample : null,
 		sort: Object.fromEntries(Object.entries(state.sort).filter(([, by]) =>
 			Array.isArray(by) && (within(32)(by[0]) || typeof by[0] === 'string') && typeof by[1] === 'boolean')),
 		cgroups: state.cgroups.filter(c => data.threads.some(t => t.cgroup === c)),
 	}
+	const ngroups = (data.groups || []).length
+	patch.group = ngroups && within(ngroups + 1)(state.group) && state.group > 0 ? state.group : null
+	for (const side of ['a', 'b'])
+		patch[side] = isSide(data, state[side], ngroups) ? state[side] : []
 	if (!metricsOf(data).some(m => m.id === state.metric))
 		patch.metric = 'cpu'
 	for (const key of ['func', 'selected'])
@@ -176,5 +212,5 @@ export function checkedState(data, state) {
 		if (patch[from] !== null && patch[to] !== null && patch[from] >= patch[to])
 			patch[from] = patch[to] = null
 	}
-	return patch
+	return wholeRanges(data, patch)
 }

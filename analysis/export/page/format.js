@@ -37,6 +37,11 @@ export function percentOf(part, whole) {
 	return whole ? (part * 1000 / 1e9) / (whole * 1000 / 1e9) * 100 : 0
 }
 
+// The same of nanoseconds; a rate is in milliseconds. With a sign, as er_print writes differences.
+export const secondsOfNs = ns => ns ? fixed(ns / 1e9, 3) : '0.'
+export const msecOfNs = ns => ns ? fixed(ns / 1e6, 3) : '0.'
+export const signed = (v, text) => (v < 0 ? '' : '+') + text
+
 const units = [[1e6, 's'], [1e3, 'ms'], [1, 'µs']]
 
 // Returns a length of time with its unit: "12.3 ms".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keys of the whole page, and the overlay that lists all keys.
 import { byId, el } from './dom.js'
+import { shownTable } from './find.js'
 import { metricsOf } from './metrics.js'
 import { clearedFilter } from './store.js'
 
@@ -8,14 +9,15 @@ const keys = [
 	['Timeline', [['drag', 'choose a range'], ['click', 'look at an interval; on a name: only this thread or process'],
 		['Ctrl click', 'on names: several'], ['Ctrl wheel, + -', 'zoom'], ['Shift wheel, ← →', 'move in time'],
 		['double click', 'zoom to the interval'], ['0', 'show everything'], ['Enter', 'filter by the shown range'],
-		['Esc', 'remove the range']]],
+		['Esc', 'remove the range'], ['↑ ↓', 'choose a lane'], ['Space', 'select the interval in the middle; fold a process'],
+		[', .', 'previous and next interval'], ['t', 'only this thread, process or CPU']]],
 	['Tables', [['↑ ↓ Page Home End', 'move'], ['Enter, double click', 'filter by this row; in Callers: go there'],
 		['← →', 'fold and unfold a row of the call tree'], ['Tab, Enter', 'go to a heading and sort by it']]],
 	['Flame graph', [['click', 'zoom to a frame and select its function'], ['Backspace', 'one step back'], ['0, Esc', 'whole graph']]],
 ]
 
 export function makeHelp(page, views) {
-	const general = [...views.filter(v => v.key).map(v => [v.key, v.title]), ['/', 'search functions'], ['c', 'clear the filter'], ['f', 'only stacks with the selected function'],
+	const general = [...views.filter(v => v.key).map(v => [v.key, v.title]), ['/', 'find in the table, or in the flame graph'], ['c', 'clear the filter'], ['f', 'only stacks with the selected function'],
 		['m', 'next metric'], ['?', 'this help']]
 	const dialog = el('dialog', { ariaLabel: 'Help' },
 		el('h2', {}, 'Keys'),
@@ -35,7 +37,12 @@ function globalKey(page, views, dialog, e) {
 	const metrics = metricsOf(page.data).map(m => m.id)
 	const acts = {
 		'?': () => dialog.showModal(),
-		'/': () => { store.set({ view: 'flame' }); byId('search').focus() },
+		'/': () => {
+			if (shownTable())
+				return byId('find').focus()
+			store.set({ view: 'flame' })
+			byId('search').focus()
+		},
 		c: () => store.set(clearedFilter()),
 		f: () => store.set({ func: state.func === null ? state.selected : null }),
 		m: () => store.set({ metric: metrics[(metrics.indexOf(state.metric) + 1) % metrics.length] }),

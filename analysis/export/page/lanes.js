@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lanes of the timeline: a list of them, and the data that each one shows.
-import { NSTATES } from './data.js'
 import { firstAt } from './aggregate.js'
 import { isFilteredByKind } from './store.js'
 
@@ -8,15 +7,15 @@ import { isFilteredByKind } from './store.js'
 // group has only its heading. A range of time hides no lanes, so that threads that slept through
 // it are shown.
 export function makeLanes(data, state, closed, sums) {
-	const lanes = [], byKind = isFilteredByKind(state) || state.cgroups.length
+	const lanes = [], byKind = isFilteredByKind(state) || state.cgroups.length || state.group !== null
 	const cpus = cpuNumbers(data)
 	const only = new Set(state.threads), processes = new Set(state.processes)
-	if (cpus.length) {
+	if (cpus.length && state.lanes !== 'threads') {
 		lanes.push({ kind: 'group', key: 'cpus', name: 'CPUs', count: cpus.length, threads: null })
 		if (!closed.has('cpus'))
 			cpus.forEach(cpu => lanes.push({ kind: 'cpu', cpu, name: 'CPU ' + cpu }))
 	}
-	for (const p of data.processes) {
+	for (const p of state.lanes === 'cpus' ? [] : data.processes) {
 		if (processes.size && !processes.has(p.key))
 			continue
 		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || sums.threads[t]))
@@ -34,7 +33,8 @@ function threadLabel(t) {
 	return t.pid ? `${t.comm || 'thread'} ${t.tid}` : `${t.comm || 'kernel thread'} ${t.tid}`
 }
 
-function cpuNumbers(data) {
+// The CPUs that have samples.
+export function cpuNumbers(data) {
 	const seen = new Set()
 	for (const chunk of data.chunks)
 		samplesByCpu(data, chunk).forEach((_, cpu) => cpu >= 0 && seen.add(cpu))
@@ -57,7 +57,7 @@ function samplesByCpu(data, chunk) {
 }
 
 // Calls fn(chunk, i) for the samples of a CPU that end at `from` or later, until fn returns true.
-function eachOfCpu(data, cpu, from, fn) {
+export function eachOfCpu(data, cpu, from, fn) {
 	for (const chunk of data.chunks) {
 		const list = samplesByCpu(data, chunk).get(cpu)
 		if (!list)
@@ -96,20 +96,6 @@ export function eachOfThread(data, thread, from, fn) {
 	}
 }
 
-// Returns a thread's time in each state, in n bins between `from` and `to`.
-export function binThread(data, thread, from, to, n) {
-	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
-	const late = to + longestOf(data)
-	eachOfThread(data, thread, from, (chunk, i) => {
-		const end = chunk.base + chunk.time[i]
-		if (end > late)
-			return true
-		addToBins(data, chunk, i, bins, from, width, n)
-		return false
-	})
-	return bins
-}
-
 // The length of the longest event. A search for the events at a time may end that much after it.
 function longestOf(data) {
 	if (data.longestFor === data.chunks.length)
@@ -123,38 +109,22 @@ function longestOf(data) {
 	return data.longest = longest
 }
 
-function spreadOf(chunk, i) {
-	return Math.max(chunk.weight[i], chunk.length[i])
-}
-
-function addToBins(data, chunk, i, bins, from, width, n) {
-	const cls = data.classes[chunk.cls[i]]
-	const spread = spreadOf(chunk, i), weight = chunk.weight[i]
-	if (cls.flags & 32 || spread <= 0 || weight <= 0)
-		return
-	const end = (chunk.base + chunk.time[i] - from) / width, begin = Math.max(0, end - spread / width)
-	const share = weight / spread
-	for (let b = Math.floor(begin), last = Math.min(n, end); b < last; b++)
-		bins[b * NSTATES + cls.state] += (Math.min(last, b + 1) - Math.max(begin, b)) * share
-}
-
-// The same for a CPU, from its clock samples.
-export function binCpu(data, cpu, from, to, n) {
-	const bins = new Float32Array(n * NSTATES), width = (to - from) / n
-	eachOfCpu(data, cpu, from, (chunk, i) => {
-		const end = chunk.base + chunk.time[i]
-		if (end - spreadOf(chunk, i) > to && end > to + 1e6)
-			return true
-		addToBins(data, chunk, i, bins, from, width, n)
-		return false
-	})
-	return bins
-}
-
 // Returns the sample of a CPU that covers a time, or the first one after it.
 export function cpuEventNear(data, cpu, time) {
 	let found = null
 	eachOfCpu(data, cpu, time, (chunk, i) => { found = { chunk, i }; return true })
+	return found
+}
+
+// Returns the clock sample of a lane that covers a time; null: there is none near.
+export function sampleOfLane(data, lane, time) {
+	let left = 64, found = null
+	const each = lane.kind === 'cpu' ? eachOfCpu : eachOfThread
+	each(data, lane.kind === 'cpu' ? lane.cpu : lane.thread, time, (chunk, i) => {
+		if (!data.isWait[chunk.cls[i]] && chunk.base + chunk.time[i] - Math.max(chunk.weight[i], chunk.length[i]) <= time)
+			found = { chunk, i }
+		return found || --left < 0
+	})
 	return found
 }
 
@@ -175,4 +145,30 @@ export function eventNear(data, thread, time) {
 		return end > time + longestOf(data)
 	})
 	return best || next
+}
+
+// Returns the event of a lane, of either kind, at a time or after it.
+export function laneEventNear(data, lane, time) {
+	return lane.kind === 'cpu' ? cpuEventNear(data, lane.cpu, time) : eventNear(data, lane.thread, time)
+}
+
+// Returns the last event of a lane that ends at a time or before it; null: there is none.
+export function laneEventBefore(data, lane, time) {
+	for (const chunk of [...data.chunks].reverse()) {
+		const list = lane.kind === 'cpu' ? samplesByCpu(data, chunk).get(lane.cpu) || [] :
+			chunk.threadOrder.subarray(chunk.threadFirst[lane.thread], chunk.threadFirst[lane.thread + 1])
+		let lo = 0, hi = list.length
+		while (lo < hi) {
+			const mid = (lo + hi) >> 1
+			if (chunk.base + chunk.time[list[mid]] <= time)
+				lo = mid + 1
+			else
+				hi = mid
+		}
+		while (lo-- > 0) {
+			if (!(data.classes[chunk.cls[list[lo]]].flags & 32))
+				return { chunk, i: list[lo] }
+		}
+	}
+	return null
 }

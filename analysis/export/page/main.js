@@ -5,9 +5,10 @@ import { addChunk, eventDecoder, readIndex, watchPacks } from './data.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
 import { aggregate } from './aggregate.js'
 import { makeMetricChoice } from './metrics.js'
-import { checkedState } from './filter.js'
+import { checkedState, wholeRanges } from './filter.js'
 import { makeVerdict } from './view_verdict.js'
 import { makeFilterBar } from './view_filter.js'
+import { makeTimelineChoice } from './timeline_choice.js'
 import { makeTimeline } from './view_timeline.js'
 import { makeDetails } from './view_details.js'
 import { findingsView } from './view_findings.js'
@@ -15,16 +16,19 @@ import { flameView } from './view_flame.js'
 import { functionsView, objectsView } from './view_functions.js'
 import { callersView } from './view_callers.js'
 import { calltreeView } from './view_calltree.js'
+import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
 import { experimentsView, linesView, locksView, readJson, readReports } from './view_reports.js'
+import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
 import { aboutView } from './view_about.js'
+import { makeFind } from './find.js'
 import { makeHelp } from './help.js'
 
-const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, threadsView, processesView,
-	cgroupsView, cpusView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
+const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
+	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
 
 const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, code: null }
 
@@ -38,9 +42,11 @@ function fail(text) {
 
 function start(data) {
 	page.data = data
-	page.store = makeStore(location.hash)
+	page.store = makeStore(location.hash, patch => wholeRanges(data, patch))
 	page.state = page.store.state
 	Object.assign(page.state, checkedState(data, page.state))
+	if (data.compare && parseState(location.hash).view === undefined)
+		page.state.view = 'compare'
 	document.title = data.experiments.map(e => e.name).join(', ') + ': er_kernel'
 	byId('title').textContent = data.experiments.map(e => e.command || e.name).join(', ')
 	byId('title').title = data.about.join('\n')
@@ -66,7 +72,7 @@ function start(data) {
 
 // Shows a note if something was lost, or if a recording was not closed.
 function showTroubles(data) {
-	const lines = data.about.filter(l => /\b(lost|not closed|lacks?)\b/i.test(l) && !/^Nothing was lost/.test(l))
+	const lines = data.about.filter(l => /\b(lost|not closed|lacks?|coarse)\b/i.test(l) && !/^Nothing was lost/.test(l))
 	byId('troubles').hidden = !lines.length
 	byId('troubles').textContent = lines.length === 1 ? lines[0].trim() : `${lines.length} notes on losses`
 	byId('troubles').title = lines.join('\n')
@@ -79,14 +85,17 @@ function makeTabs() {
 		title: v.key ? `Key ${v.key}` : '', onclick: () => page.store.set({ view: v.id }) }, v.title)))
 	page.choice = makeMetricChoice(page)
 	byId('tools').append(...page.choice.nodes)
+	byId('help').before(...makeFind(), makeTimelineChoice(page))
 }
 
-// Shows the chosen view and hides the others. A view is made when it is first shown.
+// Shows the chosen view and hides the others, and tabs for which there are no data. A view is made when
+// it is first shown.
 function shownView() {
 	const v = views.find(w => w.id === page.state.view) || views[0]
 	for (const w of views) {
-		const on = w === v
-		byId('tab-' + w.id).setAttribute('aria-selected', String(on))
+		const on = w === v, tab = byId('tab-' + w.id)
+		tab.setAttribute('aria-selected', String(on))
+		tab.hidden = !on && w.has && !w.has(page)
 		if (page.views[w.id])
 			page.views[w.id].root.hidden = !on
 	}
@@ -110,13 +119,22 @@ function updateAll() {
 }
 
 const drawTimelineOnly = ['viewFrom', 'viewTo']
+let addressTimer = 0
+
+function writeAddress() {
+	clearTimeout(addressTimer)
+	addressTimer = 0
+	history.replaceState(null, '', location.pathname + location.search + stateText(page.state))
+}
 
 function changed(keys) {
-	history.replaceState(null, '', location.pathname + location.search + stateText(page.state))
 	if ([...keys].every(k => drawTimelineOnly.includes(k))) {
+		// Browsers limit how often the address may change, and moving changes it in each frame.
+		addressTimer = addressTimer || setTimeout(writeAddress, 200)
 		page.timeline.draw()
 		return
 	}
+	writeAddress()
 	if ([...keys].some(k => filterKeys.includes(k)))
 		refresh()
 	else
@@ -152,7 +170,7 @@ const progress = onFrame(() => {
 	const { data } = page
 	if (page.failed)
 		return
-	byId('status').textContent = data.whole ? '' : `reading ${Math.floor(data.ndecoded / data.nevents * 100)} %`
+	byId('status').textContent = data.whole ? '' : `reading ${Math.floor(data.ndecoded / data.nrows * 100)} %`
 })
 
 function run() {

@@ -9,6 +9,7 @@ export const defaults = {
 	processes: [], threads: [], // keys and indexes
 	cpus: [], states: [], reasons: [],
 	cgroups: [],               // paths
+	group: null,               // number of an experiment or group of experiments
 	func: null,                // index of a function that stacks must contain
 	expr: '',                  // an expression of er_print
 
@@ -18,16 +19,20 @@ export const defaults = {
 	leafUp: false,             // flame graph: callers above
 	search: '',                // regular expression
 	selected: null,            // selected function
-	event: null,               // selected event
+	event: null, sample: null, // selected event; selected sample, an index
 	viewFrom: null, viewTo: null, // range that the timeline shows
 	sort: {},                  // by table: [column, descending]
 	by: {},                    // by table: what its rows are
 	errors: false,             // show standard errors
+	lanes: '', color: '',      // timeline: '', 'cpus' or 'threads'; '', 'leaf' or 'root'
+	a: [], b: [],              // what is compared, as compare.js has it
 }
 
-export const filterKeys = ['from', 'to', 'processes', 'threads', 'cpus', 'states', 'reasons', 'cgroups', 'func', 'expr']
+export const filterKeys = ['from', 'to', 'processes', 'threads', 'cpus', 'states', 'reasons', 'cgroups', 'group',
+	'func', 'expr']
 
-export function makeStore(address) {
+// before(patch) returns the change to make in place of a wanted one.
+export function makeStore(address, before = patch => patch) {
 	const state = Object.assign({}, defaults, parseState(address))
 	const listeners = []
 	return {
@@ -35,7 +40,7 @@ export function makeStore(address) {
 		// Sets these members, and calls the listeners if a value changed.
 		set(patch) {
 			const changed = new Set()
-			for (const [key, value] of Object.entries(patch)) {
+			for (const [key, value] of Object.entries(before(alone(patch)))) {
 				if (JSON.stringify(state[key]) === JSON.stringify(value))
 					continue
 				state[key] = value
@@ -47,6 +52,18 @@ export function makeStore(address) {
 		// Has fn called after each change, with the set of changed keys.
 		listen(fn) { listeners.push(fn) },
 	}
+}
+
+// The details show what was selected last.
+function alone(patch) {
+	const ret = { ...patch }
+	if (Number.isInteger(patch.event))
+		ret.sample = null
+	if (Number.isInteger(patch.sample) || Number.isInteger(patch.selected))
+		ret.event = null
+	if (Number.isInteger(patch.selected))
+		ret.sample = null
+	return ret
 }
 
 const isSet = v => Array.isArray(v) || typeof v === 'string' ? v.length > 0 : v !== null

@@ -8,12 +8,13 @@ const ROW = 22 // pixels; as in page.css
 
 let ntables = 0
 
-// columns: [{id, title, unit, width, text(row), value(row), help, left}]. The last column takes the
+// columns: [{id, title, unit, width, text(row), value(row), help, left, cell(row)}]; cell gives what is
+// shown in place of the text, a node or several. The last column takes the
 // remaining width. The order of the table names a column by its id, or by its index if it has none.
 // on: {pick(row), open(row), unfold(row, open), sort([column, descending])}; sort must call show.
 // Each row has a key. Rows of a tree also have a depth, and `open` unless they are leaves. Rows with
 // the largest `first` come first. Returns {root,
-// setColumns(columns), show(rows, options), reveal(index)}.
+// setColumns(columns), show(rows, options), pick(index), reveal(index)}; root.table is the table.
 export function makeTable(name, columns, on) {
 	const head = el('div.thead', { role: 'row' })
 	const body = el('div.tbody', { role: 'rowgroup' })
@@ -26,6 +27,8 @@ export function makeTable(name, columns, on) {
 	new ResizeObserver(draw).observe(root)
 	root.addEventListener('keydown', e => onTableKey(t, e))
 	t.show = (rows, options = {}) => show(t, rows, options)
+	t.pick = i => pick(t, i, true)
+	root.table = t
 	t.reveal = i => { root.scrollTop = Math.max(0, i * ROW - root.clientHeight / 2) }
 	return t
 }
@@ -119,11 +122,11 @@ function makeRow(t, i) {
 	for (const c of t.columns) {
 		const cell = el('div.td' + (c.left ? '.left' : ''), { role: 'gridcell' })
 		const content = c.cell ? c.cell(data) : c.text(data)
-		if (c.left && typeof content === 'string')
-			cell.title = content
+		if (c.left)
+			cell.title = c.text(data)
 		if (content === '0.')
 			cell.classList.add('zero')
-		cell.append(content)
+		cell.append(...[content].flat())
 		row.append(cell)
 	}
 	if (t.on.unfold)

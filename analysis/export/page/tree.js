@@ -102,7 +102,7 @@ export function outermostCallees(data, pathUs) {
 
 // Returns the children of an item that are wide enough to draw, widest first. Puts the sum and
 // the number of the others into item.narrow.
-function wideOnes(item, all, least) {
+export function wideOnes(item, all, least) {
 	const wide = all.filter(c => c.us >= least && c.us > 0).sort((a, b) => b.us - a.us)
 	const us = all.reduce((sum, c) => sum + c.us, 0) - wide.reduce((sum, c) => sum + c.us, 0)
 	item.narrow = { us, n: all.length - wide.length }

@@ -6,7 +6,7 @@ import { count } from './format.js'
 export const aboutView = {
 	id: 'about', title: 'About', key: '9',
 	make(root) {
-		const body = el('div.text')
+		const body = el('div.text', { tabIndex: 0 })
 		root.append(body)
 		return {
 			update({ data, code }) {

@@ -5,6 +5,7 @@ import { makeTable } from './table.js'
 import { functionTimes, neighbours, outermostCallees } from './tree.js'
 import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
 import { percent, seconds } from './format.js'
+import { errorColumn, errorsOf } from './variance.js'
 
 const CALLER = 3, MIDDLE = 2, CALLEE = 1 // order of the three parts
 
@@ -20,13 +21,21 @@ function panel(page, metric, func) {
 		attr: (part, f) => part === MIDDLE ? self : (part === CALLER ? around.callers : around.callees).get(f) || 0 }
 }
 
+// The error of an attributed time, by part and function.
+function panelError(page, func) {
+	const { data, state } = page, errors = errorsOf(page, state.metric)
+	const error = errors && errors(us => func === null ? outermostCallees(data, us) : neighbours(data, us, func))
+	return (part, f) => error ? error(around => part === MIDDLE ? around.self :
+		(part === CALLER ? around.callers : around.callees).get(f) || 0) : undefined
+}
+
 function panelRows(page, func) {
-	const main = panel(page, page.state.metric, func)
+	const main = panel(page, page.state.metric, func), error = panelError(page, func)
 	const extra = extraMetrics(page).map(m => [m.id, panel(page, m.id, func)])
 	const all = [main, ...extra.map(x => x[1])], rows = []
 	const times = (p, part, f) => ({ attr: p.attr(part, f), excl: p.excl(f), incl: p.incl(f) })
 	const put = (part, f) => rows.push({ key: part * 2 ** 31 + f, first: part, func: f, mark: part === MIDDLE ? 'middle' : '',
-		...times(main, part, f), extra: Object.fromEntries(extra.map(([id, p]) => [id, times(p, part, f)])) })
+		...times(main, part, f), error: error(part, f), extra: Object.fromEntries(extra.map(([id, p]) => [id, times(p, part, f)])) })
 	const keys = side => new Set(all.flatMap(p => [...p.around[side].keys()]))
 	keys('callers').forEach(f => put(CALLER, f))
 	put(MIDDLE, func === null ? -1 : func)
@@ -41,11 +50,12 @@ export const callersView = {
 		let whole = 0
 		const hint = el('span.hint')
 		const columns = () => [
-			{ title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.attr, text: r => seconds(r.attr),
+			{ id: 0, title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.attr, text: r => seconds(r.attr),
 				help: 'Time of the calls between this function and the one in the middle' },
-			{ title: '%', width: '5em', value: r => r.attr, text: r => percent(r.attr, whole) },
-			{ title: 'Excl.', unit: 'sec.', width: '6em', value: r => r.excl, text: r => seconds(r.excl) },
-			{ title: 'Incl.', unit: 'sec.', width: '6em', value: r => r.incl, text: r => seconds(r.incl) },
+			...errorColumn(page, 'error', seconds),
+			{ id: 1, title: '%', width: '5em', value: r => r.attr, text: r => percent(r.attr, whole) },
+			{ id: 2, title: 'Excl.', unit: 'sec.', width: '6em', value: r => r.excl, text: r => seconds(r.excl) },
+			{ id: 3, title: 'Incl.', unit: 'sec.', width: '6em', value: r => r.incl, text: r => seconds(r.incl) },
 			...extraColumns(page, { attr: 'Attr. ' }),
 			{ id: 4, title: 'Function', left: true, text: r => r.func < 0 ? '<Total>' : data.funcs[r.func],
 				cell: r => el('span', {}, { [CALLER]: '↑ ', [MIDDLE]: '', [CALLEE]: '↓ ' }[r.first], r.func < 0 ? '<Total>' : data.funcs[r.func]) }]

@@ -5,13 +5,14 @@ import { makeTable, sortRows } from './table.js'
 import { nodeTimes } from './tree.js'
 import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
 import { percent, seconds } from './format.js'
+import { errorColumn, errorsOf } from './variance.js'
 
 const MOST = 200000 // calls that "unfold all" opens
 
 // The row of a node; times are inclusive, by metric.
 function nodeRow(v, node, depth) {
 	const leaf = childNodes(v, node).length === 0
-	return { key: node, depth, node, us: v.us[node], open: leaf ? undefined : v.open.has(node),
+	return { key: node, depth, node, us: v.us[node], error: v.error && node ? v.error(us => us[node]) : undefined, open: leaf ? undefined : v.open.has(node),
 		extra: Object.fromEntries(v.extra.map(x => [x.id, { attr: x.us[node] }])) }
 }
 
@@ -59,9 +60,10 @@ export const calltreeView = {
 		const v = { page, open: new Set(), us: null, extra: [], table: null }
 		const funcOf = r => data.tree.func[r.node]
 		const columns = () => [
-			{ title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.us, text: r => seconds(r.us),
+			{ id: 0, title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.us, text: r => seconds(r.us),
 				help: 'Inclusive time of this call path' },
-			{ title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, v.whole) },
+			...errorColumn(page, 'error', seconds),
+			{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, v.whole) },
 			...extraColumns(page, { attr: '' }),
 			{ id: 2, title: 'Function', left: true, text: r => r.node ? data.funcs[funcOf(r)] : '<Total>' }]
 		const draw = sort => v.table.show(unfoldedRows(v), { sort, keepOrder: true })
@@ -81,6 +83,8 @@ export const calltreeView = {
 			update({ state, sums }) {
 				v.us = nodeTimes(data, pathTimes(sums, state.metric))
 				v.extra = extraMetrics(page).map(m => ({ id: m.id, us: nodeTimes(data, pathTimes(sums, m.id)) }))
+				const errors = errorsOf(page, state.metric)
+				v.error = errors && errors(us => nodeTimes(data, us))
 				v.whole = metricTotal(sums, state.metric)
 				if (!v.open.size)
 					unfoldHottest(v)

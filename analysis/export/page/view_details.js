@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Details of one interval: why the thread waited, which thread had what it waited for, which
-// thread ended the wait, and the stacks. Each has a link.
-import { el } from './dom.js'
-import { FLAG, eventById, pathFuncs } from './data.js'
-import { duration, moment, seconds } from './format.js'
-import { stateColor } from './colors.js'
+// Details of what is selected. Of an interval: why the thread waited, which thread had what it waited
+// for, which thread ended the wait, and the stacks, with links. Of a sample: what was used in it. Of a
+// function: its times under the filter, and where it is from.
+import { dot, el } from './dom.js'
+import { FLAG, NSTATES, eventById, pathFuncs } from './data.js'
+import { duration, moment, percent, seconds } from './format.js'
+import { pathMask } from './filter.js'
+import { panelNode, samplePanel, samplesOf } from './samples.js'
+import { eachEvent } from './walk.js'
+import { funcColor, stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
 
 export function makeDetails(root, page) {
@@ -12,9 +16,10 @@ export function makeDetails(root, page) {
 		update({ data, state }) {
 			const e = state.event === null ? null : eventById(data, state.event)
 			page.event = e
-			root.hidden = !e
-			if (e)
-				root.replaceChildren(...about(page, e))
+			const what = e ? about(page, e) : samplesOf(data)[state.sample] ? aboutSample(page, samplesOf(data)[state.sample]) :
+				state.selected !== null && data.whole ? aboutFunction(page, state.selected) : []
+			root.hidden = !what.length
+			root.replaceChildren(...what)
 		},
 	}
 }
@@ -28,16 +33,72 @@ function row(name, ...values) {
 	return [el('dt', {}, name), el('dd', {}, ...values)]
 }
 
+function closeButton(page, patch) {
+	return el('button.close', { type: 'button', ariaLabel: 'Close', onclick: () => page.store.set(patch) }, '×')
+}
+
+function aboutSample(page, s) {
+	const { data } = page, rows = samplePanel(page, s)
+	return [
+		closeButton(page, { sample: null }),
+		el('h2', {}, `Sample ${s.number}`, s.label ? ': ' + s.label : ''),
+		data.experiments.length > 1 ? el('p', {}, data.experiments.find(e => e.id === s.exp).name) : null,
+		rows ? panelNode(rows.slice(1)) : el('dl', {}, ...(s.begin === null ? [] : row('From', moment(s.begin) + ' s')), ...row('To', moment(s.end) + ' s')),
+		s.begin === null ? null : el('button', { type: 'button', onclick: () => page.store.set({ from: s.begin, to: s.end }) }, 'Only this time'),
+	].filter(Boolean)
+}
+
+// The times of a function by state, and how many events they come from, as er_print -fsingle.
+function functionStates(data, state, func) {
+	const { tree, pathNode } = data, inside = pathMask(data, func)
+	const ret = { excl: new Float64Array(NSTATES), incl: new Float64Array(NSTATES) }
+	eachEvent(data, state, (chunk, i) => {
+		const path = chunk.path[i]
+		if (!inside[path])
+			return
+		const s = data.classes[chunk.cls[i]].state, shown = s === 11 ? 1 : s
+		ret.incl[shown] += chunk.weight[i]
+		if (tree.func[pathNode[path]] === func)
+			ret.excl[shown] += chunk.weight[i]
+	})
+	return ret
+}
+
+function aboutFunction(page, func) {
+	const { data, state, sums } = page, us = functionStates(data, state, func)
+	const sum = (a, keep) => a.reduce((all, v, s) => all + (keep(data.states[s]) ? v : 0), 0)
+	const line = (name, keep) => {
+		const [excl, incl, whole] = [us.excl, us.incl, sums.states].map(a => sum(a, keep))
+		return incl ? el('tr', {}, el('th.left', {}, name), ...[excl, incl].flatMap(v => [el('td', {}, seconds(v)), el('td', {}, percent(v, whole))])) : null
+	}
+	const head = el('tr', {}, el('th.left', {}, ''), el('th', { colSpan: 2 }, 'Excl. sec., %'), el('th', { colSpan: 2 }, 'Incl. sec., %'))
+	const known = page.reports && page.reports.get('fsummary')
+	const [size, address, source, aliases] = known ? known.rows[func] : []
+	const object = data.objects[data.func_objects[func]]
+	const only = state.func === func
+	return [
+		closeButton(page, { selected: null }),
+		el('h2', {}, dot(funcColor(data, func)), data.funcs[func]),
+		el('table.panel', {}, el('thead', {}, head), el('tbody', {}, ...[line('Thread time', () => true), line('CPU time', s => s.cpu), line('Waits', s => !s.cpu),
+			...data.states_met.map(s => line(data.states[s].uname, d => d === data.states[s] || s === 1 && d === data.states[11]))].filter(Boolean))),
+		el('dl', {}, ...row('Load object', object[1] || object[0]), ...(source ? row('Source', source) : []),
+			...(size ? row('Size', `${size} bytes`) : []), ...(size ? row('Address', address) : []),
+			...[...new Set(data.func_names[func] || [])].flatMap(n => row('Other name', n)), ...(aliases ? row('Aliases', aliases) : [])),
+		el('p', {}, el('button', { type: 'button', onclick: () => page.store.set({ func: only ? null : func }) }, only ? 'Any stacks' : 'Only stacks with it'), ' ',
+			el('button', { type: 'button', onclick: () => page.store.set({ view: 'callers' }) }, 'Callers'), ' ',
+			el('button', { type: 'button', onclick: () => page.store.set({ view: 'source' }) }, 'Source')),
+	]
+}
+
 function about(page, e) {
 	const { data } = page, c = e.class
-	const dot = el('i.dot')
-	dot.style.background = stateColor(data.states[c.state].name)
 	const rows = [
 		...row('Thread', threadLink(page, e.thread, e.begin)),
+		...(e.merged ? row('Events', `${e.merged}, together ${seconds(e.weight)} s: the timeline is coarse here`) : []),
 		...(c.flags & FLAG.rest ? [] : row('From', moment(e.begin) + ' s' + (c.flags & FLAG.openStart ? ', began before the recording' : ''))),
 		...row('To', moment(e.end) + ' s' + (c.flags & FLAG.openEnd ? ', the recording ended' : '')),
-		...(c.flags & FLAG.rest ? [] : row('Length', duration(e.end - e.begin))),
-		...(Math.abs(e.weight - (e.end - e.begin)) > 1 ? row('Represents', `${seconds(e.weight)} s: an estimate from a sample`) : []),
+		...(c.flags & FLAG.rest || e.merged ? [] : row('Length', duration(e.end - e.begin))),
+		...(!e.merged && Math.abs(e.weight - (e.end - e.begin)) > 1 ? row('Represents', `${seconds(e.weight)} s: an estimate from a sample`) : []),
 		...(e.wait ? row('Reason', reasonName(data, c.reason) + (c.call ? `, in ${c.call}` : '')) : []),
 		...(e.cpu >= 0 ? row('CPU', String(e.cpu)) : []),
 		...(e.holder >= 0 ? row(data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'Held by', threadLink(page, e.holder, (e.begin + e.end) / 2)) : []),
@@ -45,8 +106,8 @@ function about(page, e) {
 			e.waker >= 0 ? row('Ended by', threadLink(page, e.waker, e.end)) : []),
 	]
 	return [
-		el('button.close', { type: 'button', ariaLabel: 'Close', onclick: () => page.store.set({ event: null }) }, '×'),
-		el('h2', {}, dot, data.states[c.state].uname, c.flags & FLAG.rest ? ', between samples' : ''),
+		closeButton(page, { event: null }),
+		el('h2', {}, dot(stateColor(data.states[c.state].name)), data.states[c.state].uname, c.flags & FLAG.rest ? ', between samples' : ''),
 		el('dl', {}, ...rows),
 		el('h3', {}, e.wait ? 'Where it waited' : 'What ran'),
 		stack(page, e.path),
@@ -58,6 +119,6 @@ function about(page, e) {
 // A stack, leaf first, as in er_print.
 function stack(page, path) {
 	const funcs = pathFuncs(page.data, path).reverse()
-	return el('ol.stack', {}, ...funcs.map(f => el('li', {}, el('button.link', { type: 'button', title: page.data.funcs[f],
+	return el('ol.stack', {}, ...funcs.map(f => el('li', {}, dot(funcColor(page.data, f)), el('button.link', { type: 'button', title: page.data.funcs[f],
 		onclick: () => page.store.set({ selected: f }) }, page.data.funcs[f]))))
 }

@@ -43,7 +43,7 @@ export const findingsView = {
 	id: 'findings', title: 'Findings', key: '8',
 	make(root, page) {
 		const list = el('ol.findings')
-		root.append(el('div.text', {}, list))
+		root.append(el('div.text', { tabIndex: 0 }, list))
 		return {
 			update({ data }) {
 				list.replaceChildren(...data.findings.map(f => finding(page, f)))

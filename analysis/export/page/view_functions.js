@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Functions and load objects by exclusive and inclusive time, as er_print -functions and -objects.
+import { funcColor } from './colors.js'
+import { dot } from './dom.js'
 import { makeTable } from './table.js'
 import { functionTimes, objectTimes } from './tree.js'
 import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
 import { percent, seconds } from './format.js'
+import { errorColumn, errorsOf } from './variance.js'
 
-// Columns of the chosen metric and of the one beside it; whole() is 100 %.
-function timeColumns(whole) {
-	return [
-		{ title: 'Excl.', unit: 'sec.', width: '6em', value: r => r.excl, text: r => seconds(r.excl) },
-		{ title: '%', width: '5em', value: r => r.excl, text: r => percent(r.excl, whole()) },
-		{ title: 'Incl.', unit: 'sec.', width: '6em', value: r => r.incl, text: r => seconds(r.incl) },
-		{ title: '%', width: '5em', value: r => r.incl, text: r => percent(r.incl, whole()) },
+// Columns of the chosen metric; whole() is 100 %.
+function timeColumns(page, whole) {
+	const time = (id, title, member) => [
+		{ id, title, unit: 'sec.', width: '6em', value: r => r[member], text: r => seconds(r[member]) },
+		...errorColumn(page, member + 'Error', seconds),
+		{ id: id + 1, title: '%', width: '5em', value: r => r[member],
+			text: r => percent(r[member], whole()) },
 	]
+	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl')]
+}
+
+// The errors of both times of each row; <Total> is not sampled.
+function addErrors(page, times, rows) {
+	const errors = errorsOf(page, page.state.metric), error = errors && errors(us => times(page.data, us))
+	for (const r of error ? rows : []) {
+		r.exclError = error(t => t.excl[r.key])
+		r.inclError = error(t => t.incl[r.key])
+	}
 }
 
 const otherMetric = metric => metric === 'wait' ? 'cpu' : 'wait'
@@ -36,56 +49,54 @@ function timeRows(page, times, n) {
 		if (main.incl[k] || beside.incl[k] || extra.some(x => x.incl[k]))
 			rows.push(row(k, t => ({ excl: t.excl[k], incl: t.incl[k] })))
 	}
+	addErrors(page, times, rows)
 	return { rows, whole, total: row(-1, t => ({ excl: t.whole, incl: t.whole })) }
 }
 
-export const functionsView = {
-	id: 'functions', title: 'Functions', key: '2',
-	make(root, page) {
-		const { data } = page
-		let whole = 0
-		const columns = () => [...timeColumns(() => whole), otherColumn(page.state.metric),
-			...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }),
-			{ id: 5, title: 'Object', width: '12em', left: true, text: r => r.key < 0 ? '' : data.objects[data.func_objects[r.key]][0] },
-			{ id: 6, title: 'Function', left: true, text: r => r.key < 0 ? '<Total>' : data.funcs[r.key] }]
-		const table = makeTable('Functions', columns(), {
-			pick: r => page.store.set({ selected: r.key >= 0 ? r.key : null }),
-			open: r => r.key >= 0 && page.store.set({ func: r.key }),
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, functions: sort } }),
-		})
-		root.append(table.root)
-		return {
-			update({ state }) {
-				const made = timeRows(page, functionTimes, data.funcs.length)
-				whole = made.whole
-				table.setColumns(columns())
-				table.show([{ ...made.total, first: 1 }, ...made.rows],
-					{ sort: state.sort.functions, picked: state.selected === null ? undefined : state.selected })
-			},
-		}
-	},
+// A view of such rows. times: what sums them up; names: columns; on: what makeTable calls.
+function timesView({ id, title, key, label, times, count, names, on, withTotal }) {
+	return {
+		id, title, key,
+		make(root, page) {
+			let whole = 0
+			const columns = () => [...timeColumns(page, () => whole), otherColumn(page.state.metric),
+				...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }), ...names(page.data)]
+			const table = makeTable(label, columns(), { ...on(page),
+				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }) })
+			root.append(table.root)
+			return {
+				update({ data, state }) {
+					const made = timeRows(page, times, count(data))
+					whole = made.whole
+					table.setColumns(columns())
+					const total = withTotal ? [{ ...made.total, first: 1 }] : []
+					table.show([...total, ...made.rows], { sort: state.sort[id],
+						picked: withTotal && state.selected !== null ? state.selected : undefined })
+				},
+			}
+		},
+	}
 }
 
-export const objectsView = {
-	id: 'objects', title: 'Objects',
-	make(root, page) {
-		const { data } = page
-		let whole = 0
-		const columns = () => [...timeColumns(() => whole), otherColumn(page.state.metric),
-			...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }),
-			{ id: 5, title: 'Load object', width: '16em', left: true, text: r => data.objects[r.key][0] },
-			{ id: 6, title: 'Path', left: true, text: r => data.objects[r.key][1] }]
-		const table = makeTable('Load objects', columns(), {
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, objects: sort } }),
-		})
-		root.append(table.root)
-		return {
-			update({ state }) {
-				const made = timeRows(page, objectTimes, data.objects.length)
-				whole = made.whole
-				table.setColumns(columns())
-				table.show(made.rows, { sort: state.sort.objects })
-			},
-		}
-	},
-}
+export const functionsView = timesView({
+	id: 'functions', title: 'Functions', key: '2', label: 'Functions',
+	times: functionTimes, count: data => data.funcs.length, withTotal: true,
+	names: data => [
+		{ id: 5, title: 'Object', width: '12em', left: true,
+			text: r => r.key < 0 ? '' : data.objects[data.func_objects[r.key]][0] },
+		{ id: 6, title: 'Function', left: true, text: r => r.key < 0 ? '<Total>' : data.funcs[r.key],
+			cell: r => r.key < 0 ? '<Total>' : [dot(funcColor(data, r.key)), data.funcs[r.key]] }],
+	on: page => ({
+		pick: r => page.store.set({ selected: r.key >= 0 ? r.key : null }),
+		open: r => r.key >= 0 && page.store.set({ func: r.key }),
+	}),
+})
+
+export const objectsView = timesView({
+	id: 'objects', title: 'Objects', label: 'Load objects',
+	times: objectTimes, count: data => data.objects.length, withTotal: false,
+	names: data => [
+		{ id: 5, title: 'Load object', width: '16em', left: true, text: r => data.objects[r.key][0] },
+		{ id: 6, title: 'Path', left: true, text: r => data.objects[r.key][1] }],
+	on: () => ({}),
+})

@@ -3,8 +3,10 @@
 // recording. The page's filter does not apply to them.
 import { inflate, sections } from './pack.js'
 import { el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
+import { panelNode, panelsOf } from './samples.js'
 
 // Returns the value of a pack with one section of JSON.
 export async function readJson(base64) {
@@ -20,8 +22,18 @@ export async function readReports(base64) {
 const scaled = (scale, digits) => v => v === null ? '' : v ? fixed(v / scale, digits) : '0.'
 
 const cellText = {
-	time: scaled(1e9, 3), msec: scaled(1e6, 3), percent: scaled(1, 2), ratio: scaled(1, 3), times: scaled(1, 3),
+	time: scaled(1e9, 3), msec: scaled(1e6, 3), usec: scaled(1e3, 3), percent: scaled(1, 2), ratio: scaled(1, 3), times: scaled(1, 3),
 	count: v => v === null ? '' : String(v), text: v => v === null ? '' : v, hist: v => v === null ? '' : v,
+}
+
+// A cell of the file as text. An estimate is an array of one number. A number of another kind than
+// its column's is an object: {"count":5}.
+export function cellShown(cell, kind) {
+	if (Array.isArray(cell))
+		return '~' + cellText[kind](cell[0])
+	if (cell !== null && typeof cell === 'object')
+		return cellShown(...Object.entries(cell)[0].reverse())
+	return typeof cell === 'string' ? cell : cellText[kind](cell)
 }
 
 // Standard errors are hidden until they are asked for.
@@ -30,8 +42,9 @@ export function reportColumns(report, errors) {
 		if (c.hidden && !errors)
 			return null
 		const left = c.kind === 'text' || c.kind === 'hist'
-		return { id: i, title: c.title.slice(0, 2).filter(Boolean).join(' '), unit: c.title[2], left,
-			width: c.kind === 'hist' ? '11em' : !left ? '9em' : c.title.some(Boolean) ? '14em' : '2em',
+		const title = c.title.slice(0, 2).filter(Boolean).join(' ')
+		return { id: i, title, unit: c.title[2], left,
+			width: c.kind === 'hist' ? '11em' : !left ? Math.max(9, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
 			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]) }
 	}).filter(Boolean)
@@ -45,6 +58,17 @@ export function reportRows(report) {
 		mark: r[1] === '##' ? 'hot' : groups > 1 && i && report.rows[i - 1][0] !== r[0] ? 'begins' : '' }))
 }
 
+// Shows one of several panels, which a list chooses by its first line.
+function showPanels(page, part, command, panels) {
+	const { store, state } = page, id = 'panel-' + command, at = panels[state.by[id]] ? Number(state.by[id]) : 0
+	const pick = el('select', { ariaLabel: 'Panel', onchange: e => store.set({ by: { ...page.state.by, [id]: e.target.value } }) },
+		...panels.map((rows, i) => el('option', { value: i, selected: i === at }, rows[0][0])))
+	part.box.append(panels.length > 1 ? el('div.crumbs', {}, pick) : '', el('div.text', { tabIndex: 0 }, panelNode(panels[at])))
+}
+
+// Reports on the whole recording, whatever the filter.
+const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
+
 function showReport(page, part, command) {
 	const report = page.reports && page.reports.get(command)
 	part.notes.replaceChildren()
@@ -54,8 +78,10 @@ function showReport(page, part, command) {
 			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))
 		return
 	}
-	if (report.columns.every(c => !c.title.some(Boolean))) {
-		part.box.append(el('div.text', {}, el('pre', {}, report.rows.map(r => r[1] === null ? '' : r[1]).join('\n'))))
+	if (report.columns.every(c => !c.title.some(Boolean)) && report.columns.length > 1) {
+		showPanels(page, part, command, panelsOf(report))
+	} else if (report.columns.every(c => !c.title.some(Boolean))) {
+		part.box.append(el('div.text', { tabIndex: 0 }, el('pre', {}, report.rows.map(r => r[1] === null ? '' : r[1]).join('\n'))))
 	} else if (report.rows.length) {
 		const id = 'report-' + command
 		const table = makeTable(command, reportColumns(report, page.state.errors), {
@@ -64,7 +90,7 @@ function showReport(page, part, command) {
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 	}
-	part.notes.append(el('span.hint', {}, `As er_print -${command}${page.data.filter ? ' under the filter with which the file was written' : ''}: the filter of this page does not apply. `),
+	part.notes.append(el('span.hint', {}, `As er_print -${command}${page.data.filter && !unfiltered.includes(command) ? ' under the filter with which the file was written' : ''}: the filter of this page does not apply. `),
 		...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
@@ -72,18 +98,15 @@ function showReport(page, part, command) {
 function reportsView(id, title, choices) {
 	return {
 		id, title,
+		has: ({ data, reports }) => data.redacted || !reports || choices.some(c => reports.has(c[0]) && reports.get(c[0]).rows.length),
 		make(root, page) {
 			const part = { notes: el('div.notes'), box: el('div.report') }
-			const buttons = choices.map(([command, text]) => el('button', { type: 'button', value: command,
-				onclick: () => page.store.set({ by: { ...page.state.by, [id]: command } }) }, text))
-			root.append(choices.length > 1 ? el('div.crumbs', { role: 'group', ariaLabel: 'Report' }, ...buttons) : '', part.notes, part.box)
+			const choice = makeGroupChoice(page, id, 'Report', choices.map(([value, text]) => ({ value, text })))
+			root.append(choices.length > 1 ? choice.root : '', part.notes, part.box)
 			return {
 				update({ state }) {
 					const command = choices.some(c => c[0] === state.by[id]) ? state.by[id] : choices[0][0]
-					buttons.forEach(b => {
-						b.classList.toggle('on', b.value === command)
-						b.setAttribute('aria-pressed', String(b.value === command))
-					})
+					choice.update(command)
 					showReport(page, part, command)
 				},
 			}
@@ -91,9 +114,9 @@ function reportsView(id, title, choices) {
 	}
 }
 
-export const linesView = reportsView('lines', 'Lines', [['lines', 'Lines']])
+export const linesView = reportsView('lines', 'Lines, PCs', [['lines', 'Lines'], ['pcs', 'PCs']])
 
 export const locksView = reportsView('locks', 'Locks', [['locks', 'Locks']])
 
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
-	['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']])
+	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']])

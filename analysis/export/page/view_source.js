@@ -2,6 +2,7 @@
 // Annotated source and disassembly of the functions with most time, as the file has them. The
 // page's filter does not apply to them.
 import { el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { reportColumns, reportRows } from './view_reports.js'
 
@@ -50,19 +51,16 @@ export const sourceView = {
 	make(root, page) {
 		const part = { notes: el('div.notes'), box: el('div.report.code'), shown: undefined,
 			pick: el('select', { ariaLabel: 'Function', onchange: e => page.store.set({ selected: Number(e.target.value) }) }) }
-		const buttons = ['source', 'disasm'].map(kind => el('button', { type: 'button', value: kind,
-			onclick: () => page.store.set({ by: { ...page.state.by, source: kind } }) }, kind === 'source' ? 'Source' : 'Disassembly'))
-		root.append(el('div.crumbs', { role: 'group', ariaLabel: 'Kind of code' }, ...buttons, part.pick), part.notes, part.box)
+		const choice = makeGroupChoice(page, 'source', 'Kind of code', [{ value: 'source', text: 'Source' }, { value: 'disasm', text: 'Disassembly' }])
+		choice.root.append(part.pick)
+		root.append(choice.root, part.notes, part.box)
 		return {
 			update({ state, code }) {
 				let kind = state.by.source === 'disasm' ? 'disasm' : 'source'
 				// Without any source there is still disassembly.
 				if (!state.by.source && code && !shownFunc(page, kind))
 					kind = otherKind(kind)
-				buttons.forEach(b => {
-					b.classList.toggle('on', b.value === kind)
-					b.setAttribute('aria-pressed', String(b.value === kind))
-				})
+				choice.update(kind)
 				showCode(page, part, kind)
 			},
 		}

@@ -3,6 +3,7 @@
 import { NSTATES } from './data.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
+import { cpuNumbers } from './lanes.js'
 import { cpuStates } from './walk.js'
 
 // KERNEL_CPU counts as SYSTEM.
@@ -12,31 +13,38 @@ function merged11(us) {
 	return us
 }
 
-// A table of rows {key, name, us by state}; the row <Total> is added.
-function statesView(id, title, key, name, makeRows, open) {
+// A table of rows {key, name, us by state}. pick(row) is called for one that is selected, open(row) for
+// one that is opened.
+export function statesTable(page, id, label, name, open, pick) {
+	const { data, store } = page
+	const table = makeTable(label, [
+		{ title: 'Total', unit: 'sec.', width: '6em', value: r => r.total, text: r => seconds(r.total) },
+		...data.states_met.map(s => ({ title: data.states[s].uname, width: '6.5em', value: r => r.us[s], text: r => seconds(r.us[s]) })),
+		{ title: name, left: true, text: r => r.name },
+	], { open, pick, sort: sort => store.set({ sort: { ...page.state.sort, [id]: sort } }) })
 	return {
-		id, title, key,
+		root: table.root,
+		show(rows, sort) {
+			for (const r of rows) {
+				merged11(r.us)
+				r.total = r.us.reduce((a, b) => a + b, 0)
+			}
+			table.show(rows, { sort: sort || [1, true] })
+		},
+	}
+}
+
+// A view of such rows; the row <Total> is added.
+function statesView(id, title, key, name, makeRows, open, has) {
+	return {
+		id, title, key, has,
 		make(root, page) {
-			const order = page.data.states_met
-			const table = makeTable(title, [
-				{ title: 'Total', unit: 'sec.', width: '6em', value: r => r.total, text: r => seconds(r.total) },
-				...order.map(s => ({ title: page.data.states[s].uname, width: '6.5em', value: r => r.us[s],
-					text: r => seconds(r.us[s]) })),
-				{ title: name, left: true, text: r => r.name },
-			], {
-				open: r => r.key !== -1 && page.store.set(open(page, r)),
-				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }),
-			})
+			const table = statesTable(page, id, title, name, r => r.key !== -1 && page.store.set(open(page, r)))
 			root.append(table.root)
 			return {
 				update({ data, state, sums }) {
-					const rows = makeRows(data, state, sums)
-					rows.unshift({ key: -1, first: 1, name: '<Total>', us: sums.states.slice() })
-					for (const r of rows) {
-						merged11(r.us)
-						r.total = r.us.reduce((a, b) => a + b, 0)
-					}
-					table.show(rows, { sort: state.sort[id] || [1, true] })
+					const total = { key: -1, first: 1, name: '<Total>', us: sums.states.slice() }
+					table.show([total, ...makeRows(data, state, sums)], state.sort[id])
 				},
 			}
 		},
@@ -84,7 +92,7 @@ function cgroupRows(data, state, sums) {
 }
 
 export const cgroupsView = statesView('cgroups', 'Cgroups', '', 'Cgroup', cgroupRows,
-	(page, r) => r.cgroup ? { cgroups: [r.cgroup] } : {})
+	(page, r) => r.cgroup ? { cgroups: [r.cgroup] } : {}, ({ data }) => data.threads.some(t => t.cgroup))
 
 export const cpusView = statesView('cpus', 'CPUs', '', 'CPU', cpuRows,
-	(page, r) => r.cpu < 0 ? {} : { cpus: [r.cpu] })
+	(page, r) => r.cpu < 0 ? {} : { cpus: [r.cpu] }, ({ data }) => !data.whole || cpuNumbers(data).length > 0)

@@ -2,19 +2,27 @@
 // The timeline: a lane for each CPU and each thread. The wheel scrolls, with Ctrl it zooms. A
 // drag chooses a range, a click selects an interval.
 import { el, fitCanvas, onFrame } from './dom.js'
-import { NSTATES } from './data.js'
-import { binCpu, binThread, cpuEventNear, eachOfThread, eventNear, makeLanes } from './lanes.js'
+import { FLAG, NSTATES, coarseAround, pathFuncs } from './data.js'
+import { eachOfThread, eventNear, laneEventBefore, laneEventNear, makeLanes, sampleOfLane } from './lanes.js'
+import { aboutLane, laneBins } from './bins.js'
+import { makePainter, pixelOf } from './paint.js'
 import { duration, moment } from './format.js'
-import { onTheme, stateColor, themeColors } from './colors.js'
+import { FOUND, funcColor, onTheme, stateColor, themeColors } from './colors.js'
+import { pathMask } from './filter.js'
+import { drawLosses, drawSamples, drawSides, lossesOf, lostAt, sampleNear } from './marks.js'
+import { sidesOf } from './compare.js'
 
 const LANE = 18, LABEL = 230, AXIS = 22 // pixels
 
 export function makeTimeline(root, page) {
 	const canvas = el('canvas', { tabIndex: 0, role: 'application',
-		ariaLabel: 'Timeline. Arrow keys move, plus and minus zoom, Enter makes the shown range the filter, Escape removes it.' })
-	const space = el('div.space'), scroll = el('div.lanes', {}, canvas, space), tip = el('div.tip', { hidden: true })
+		ariaLabel: 'Timeline. Arrow keys move, plus and minus zoom, Space selects an interval, ' +
+			'Enter makes the shown range the filter, Escape removes it.' })
+	const space = el('div.space'), scroll = el('div.lanes', {}, canvas, space)
+	const tip = el('div.tip', { hidden: true })
 	root.append(scroll, tip)
-	const t = { page, canvas, space, scroll, tip, closed: new Set(), lanes: [], drag: null, cache: new Map(), mouse: null }
+	const t = { page, canvas, space, scroll, tip, closed: new Set(), lanes: [], cursor: -1, drag: null,
+		cache: new Map(), painter: makePainter() }
 	t.draw = onFrame(() => drawTimeline(t))
 	scroll.addEventListener('scroll', t.draw)
 	new ResizeObserver(t.draw).observe(scroll)
@@ -42,15 +50,16 @@ export function makeTimeline(root, page) {
 
 function range(t) {
 	const { data, state } = t.page
-	return [state.viewFrom === null ? data.begin : state.viewFrom, state.viewTo === null ? data.end : state.viewTo]
+	const { viewFrom: from, viewTo: to } = state
+	return [from === null ? data.begin : from, to === null ? data.end : to]
 }
 
 function setView(t, from, to) {
 	const { data, store } = t.page
-	const span = Math.max(20, Math.min(to - from, data.end - data.begin))
-	from = Math.max(data.begin, Math.min(from, data.end - span))
+	const span = Math.round(Math.max(20, Math.min(to - from, data.end - data.begin)))
+	from = Math.round(Math.max(data.begin, Math.min(from, data.end - span)))
 	const all = from <= data.begin && from + span >= data.end
-	store.set({ viewFrom: all ? null : Math.floor(from), viewTo: all ? null : Math.ceil(from + span) })
+	store.set({ viewFrom: all ? null : from, viewTo: all ? null : from + span })
 }
 
 function zoomAt(t, x, factor) {
@@ -66,6 +75,11 @@ function timeAt(t, x) {
 function xAt(t, time) {
 	const [from, to] = range(t)
 	return LABEL + (time - from) / (to - from) * (t.width - LABEL)
+}
+
+// Where marks.js draws.
+function placeAt(t, y, height) {
+	return { xOf: time => xAt(t, time), left: LABEL, right: t.width, y, height }
 }
 
 function laneAt(t, y) {
@@ -98,18 +112,59 @@ function drawTimeline(t) {
 	c.fillRect(0, 0, t.width, height)
 	c.font = '12px system-ui, sans-serif'
 	c.textBaseline = 'middle'
-	const top = t.scroll.scrollTop, first = Math.floor(top / LANE)
-	for (let i = first; i < t.lanes.length && i * LANE - top + AXIS < height; i++)
-		drawLane(t, c, colors, t.lanes[i], i * LANE - top + AXIS)
+	const top = t.scroll.scrollTop, shown = []
+	for (let i = Math.floor(top / LANE); i < t.lanes.length && i * LANE - top + AXIS < height; i++)
+		shown.push([t.lanes[i], i * LANE - top + AXIS])
+	for (const [lane, y] of shown)
+		drawBack(t, c, colors, lane, y)
+	drawStates(t, c, shown, height)
+	for (const [lane, y] of shown)
+		drawLane(t, c, colors, lane, y)
 	drawRange(t, c, colors, height)
+	drawCursor(t, c, colors)
 	drawAxis(t, c, colors)
 }
 
-function drawLane(t, c, colors, lane, y) {
+function drawCursor(t, c, colors) {
+	if (document.activeElement !== t.canvas || !t.lanes[t.cursor])
+		return
+	c.strokeStyle = colors.accent
+	c.lineWidth = 2
+	c.strokeRect(1, t.cursor * LANE - t.scroll.scrollTop + AXIS, t.width - 2, LANE - 1)
+}
+
+function drawBack(t, c, colors, lane, y) {
 	c.fillStyle = lane.kind === 'group' ? colors.back : colors.panel
 	c.fillRect(0, y, t.width, LANE)
 	c.fillStyle = colors.line
 	c.fillRect(0, y + LANE - 1, t.width, 1)
+}
+
+// Each pixel is a column of the states in it, in their order, from below.
+function drawStates(t, c, shown, height) {
+	const { data } = t.page, [from, to] = range(t)
+	const pixels = { cpu: statePixels(data, 1), thread: statePixels(data, data.complete ? 1 : 0.5) }
+	t.painter.begin(columnsOf(t), height)
+	for (const [lane, y] of shown) {
+		if (lane.kind !== 'group')
+			t.painter.lane(binsOf(t, lane, from, to), y + 1, LANE - 3, pixels[lane.kind])
+	}
+	t.painter.show(c, LABEL, 0)
+}
+
+// Estimated waits are pale.
+function statePixels(data, waitAlpha) {
+	return [11, ...data.state_order].map(state => {
+		const { name, cpu } = data.states[state]
+		return { state, pixel: pixelOf(stateColor(name), cpu ? 1 : waitAlpha) }
+	})
+}
+
+function columnsOf(t) {
+	return Math.max(1, Math.floor(t.width - LABEL))
+}
+
+function drawLane(t, c, colors, lane, y) {
 	if (lane.kind === 'group') {
 		c.fillStyle = colors.text
 		c.font = '600 12px system-ui, sans-serif'
@@ -117,13 +172,17 @@ function drawLane(t, c, colors, lane, y) {
 		const w = c.measureText(`▾ ${lane.name}`).width
 		c.font = '12px system-ui, sans-serif'
 		c.fillStyle = colors.faint
-		c.fillText(`${lane.count} ${lane.threads ? (lane.count === 1 ? 'thread' : 'threads') : ''}`, 14 + w, y + LANE / 2)
+		const what = !lane.threads ? '' : lane.count === 1 ? 'thread' : 'threads'
+		c.fillText(`${lane.count} ${what}`, 14 + w, y + LANE / 2)
 		return
 	}
-	const { data } = t.page, [from, to] = range(t)
-	drawBins(t, c, binsOf(t, lane, from, to), y, lane.kind === 'cpu' || data.complete ? 1 : 0.5)
-	if (lane.kind === 'thread')
-		drawRecorded(t, c, lane, from, to, y)
+	const { data } = t.page
+	if (t.page.state.color)
+		drawFunctions(t, c, lane, y)
+	if (lane.kind === 'thread') {
+		drawRecorded(t, c, lane, ...range(t), y)
+		drawLosses(c, lossesOf(data, lane.thread), placeAt(t, y + 1, LANE - 3), colors)
+	}
 	c.fillStyle = colors.panel
 	c.fillRect(0, y, LABEL, LANE - 1)
 	const { state } = t.page
@@ -140,24 +199,17 @@ function drawLane(t, c, colors, lane, y) {
 // Returns the shares of states in each pixel. They come from the events, or from the index while
 // events are not decoded.
 function binsOf(t, lane, from, to) {
-	const { data } = t.page
-	const n = Math.max(1, Math.floor(t.width - LABEL))
+	const { data } = t.page, n = columnsOf(t)
 	const key = `${lane.kind} ${lane.kind === 'cpu' ? lane.cpu : lane.thread}`
 	const old = t.cache.get(key)
 	if (old && old.from === from && old.to === to && old.n === n)
-		return old
-	let bins
-	if (lane.kind === 'cpu')
-		bins = binCpu(data, lane.cpu, from, to, n)
-	else if (data.whole)
-		bins = binThread(data, lane.thread, from, to, n)
-	else
-		bins = stretchMips(data, data.mips[lane.thread], from, to, n)
-	const made = { from, to, n, bins }
+		return old.bins
+	const bins = lane.kind === 'cpu' || data.whole ? laneBins(data, lane, from, to, n) :
+		stretchMips(data, data.mips[lane.thread], from, to, n)
 	if (t.cache.size > 400)
 		t.cache.clear()
-	t.cache.set(key, made)
-	return made
+	t.cache.set(key, { from, to, n, bins })
+	return bins
 }
 
 function stretchMips(data, mip, from, to, n) {
@@ -170,34 +222,23 @@ function stretchMips(data, mip, from, to, n) {
 	return bins
 }
 
-// Each pixel is a column of the states in it, in their order, from below. Estimated waits are
-// pale.
-function drawBins(t, c, { bins, n }, y, waitAlpha) {
-	const { data } = t.page, height = LANE - 3
-	const level = new Float32Array(n), total = new Float32Array(n)
-	for (let x = 0; x < n; x++) {
-		for (let s = 0; s < NSTATES; s++)
-			total[x] += bins[x * NSTATES + s]
+// The function at the leaf or at the root of a path; -1: it has none.
+function endFunc(data, path, end) {
+	const funcs = pathFuncs(data, path)
+	return funcs.length ? funcs[end === 'leaf' ? funcs.length - 1 : 0] : -1
+}
+
+// The samples of a lane in the colours of these functions. Those with the selected function in their stacks stand out.
+function drawFunctions(t, c, lane, y) {
+	const { data, state } = t.page, chosen = state.selected === null ? null : pathMask(data, state.selected)
+	for (let x = LABEL; x < t.width; x++) {
+		const near = sampleOfLane(data, lane, timeAt(t, x + 0.5))
+		if (!near)
+			continue
+		const path = near.chunk.path[near.i], func = endFunc(data, path, state.color)
+		c.fillStyle = chosen && chosen[path] ? FOUND : funcColor(data, func)
+		c.fillRect(x, y + 1, 1, LANE - 3)
 	}
-	for (const s of [11, ...data.state_order]) {
-		c.fillStyle = stateColor(data.states[s].name)
-		c.globalAlpha = data.states[s].cpu ? 1 : waitAlpha
-		for (let x = 0; x < n; x++) {
-			const share = bins[x * NSTATES + s] / Math.max(1, total[x])
-			if (!share)
-				continue
-			let run = 1
-			while (x + run < n && bins[(x + run) * NSTATES + s] / Math.max(1, total[x + run]) === share &&
-			       level[x + run] === level[x])
-				run++
-			const h = share * height
-			c.fillRect(LABEL + x, y + 1 + height - (level[x] + share) * height, run, h)
-			for (let k = 0; k < run; k++)
-				level[x + k] += share
-			x += run - 1
-		}
-	}
-	c.globalAlpha = 1
 }
 
 // A line above each wait that was recorded with its own beginning and end, where there is room.
@@ -205,13 +246,16 @@ function drawRecorded(t, c, lane, from, to, y) {
 	const { data } = t.page
 	const perPixel = (to - from) / (t.width - LABEL)
 	let n = 0
+	if (aboutLane(data, lane).longestWait < perPixel * 2)
+		return
 	eachOfThread(data, lane.thread, from, (chunk, i) => {
 		const end = chunk.base + chunk.time[i], begin = end - chunk.length[i]
 		if (begin > to || n > 50000)
 			return true
 		n++
 		const cls = data.classes[chunk.cls[i]]
-		if (!data.isWait[chunk.cls[i]] || cls.flags & 32 || end - begin < perPixel * 2)
+		if (!data.isWait[chunk.cls[i]] || cls.flags & FLAG.rest || chunk.merged && chunk.merged[i] ||
+		    end - begin < perPixel * 2)
 			return false
 		const a = Math.max(LABEL, xAt(t, begin)), b = Math.min(t.width, xAt(t, end))
 		c.fillStyle = stateColor(data.states[cls.state].name)
@@ -233,7 +277,8 @@ function drawRange(t, c, colors, height) {
 	const [from, to] = drag || [state.from, state.to]
 	if (from === null && to === null)
 		return
-	const a = from === null ? LABEL : Math.max(LABEL, xAt(t, from)), b = to === null ? t.width : xAt(t, to)
+	const a = from === null ? LABEL : Math.max(LABEL, xAt(t, from))
+	const b = to === null ? t.width : xAt(t, to)
 	c.fillStyle = colors.back
 	c.globalAlpha = 0.6
 	c.fillRect(LABEL, AXIS, Math.max(0, a - LABEL), height)
@@ -264,12 +309,30 @@ function drawAxis(t, c, colors) {
 		c.fillStyle = colors.line
 		c.fillRect(x, AXIS - 6, 1, 6)
 		c.fillStyle = colors.faint
-		c.fillText((k * step / 1e6).toFixed(digits) + ' s', x + 4, AXIS / 2)
+		const label = (k * step / 1e6).toFixed(digits) + ' s'
+		if (x + 4 + c.measureText(label).width < t.width)
+			c.fillText(label, x + 4, AXIS / 2)
 	}
+	drawLosses(c, lossesOf(t.page.data, null), placeAt(t, AXIS - 6, 5), colors)
+	drawSides(c, sidesOf(t.page.data, t.page.state), placeAt(t, 1, AXIS - 3), colors)
+	drawSamples(c, t.page.data, t.page.state.sample, placeAt(t, 0, AXIS), colors)
+	drawCoarse(t, c, colors)
 	c.fillStyle = colors.back
 	c.fillRect(0, 0, LABEL, AXIS - 1)
 	c.fillStyle = colors.faint
 	c.fillText(`shown: ${duration(to - from)}`, 6, AXIS / 2)
+}
+
+// A band below the axis where the timeline is coarse. Each range ends in a gap.
+function drawCoarse(t, c, colors) {
+	const [from, to] = range(t)
+	c.fillStyle = colors.accent
+	for (const [begin, end] of t.page.data.coarse) {
+		if (end <= from || begin >= to)
+			continue
+		const a = Math.max(LABEL, xAt(t, begin)), b = Math.min(t.width, xAt(t, end))
+		c.fillRect(a, AXIS - 4, Math.max(1, b - a - 1), 3)
+	}
 }
 
 // --- mouse and keyboard ---
@@ -284,8 +347,9 @@ function listen(t) {
 			return
 		e.preventDefault()
 		const [from, to] = range(t)
+		const step = (e.deltaY || e.deltaX) / t.width * (to - from)
 		if (e.shiftKey)
-			setView(t, from + (e.deltaY || e.deltaX) / t.width * (to - from), to + (e.deltaY || e.deltaX) / t.width * (to - from))
+			setView(t, from + step, to + step)
 		else
 			zoomAt(t, at(e)[0], e.deltaY > 0 ? 1.25 : 0.8)
 	}, { passive: false })
@@ -298,11 +362,13 @@ function listen(t) {
 	t.canvas.addEventListener('pointerup', e => onUp(t, ...at(e), e))
 	t.canvas.addEventListener('pointerleave', () => { t.tip.hidden = true })
 	t.canvas.addEventListener('dblclick', e => {
-		const event = t.page.event
+		const event = t.page.event, half = event && (event.end - event.begin) / 2
 		if (event && at(e)[0] > LABEL)
-			setView(t, event.begin - (event.end - event.begin) * 0.5, event.end + (event.end - event.begin) * 0.5)
+			setView(t, event.begin - half, event.end + half)
 	})
 	t.canvas.addEventListener('keydown', e => onKeyDown(t, e))
+	t.canvas.addEventListener('focus', t.draw)
+	t.canvas.addEventListener('blur', t.draw)
 }
 
 function onMove(t, x, y) {
@@ -316,16 +382,23 @@ function onMove(t, x, y) {
 }
 
 function showTip(t, x, y) {
-	const { data } = t.page, lane = laneAt(t, y)
+	const { data, state } = t.page, lane = laneAt(t, y)
 	t.tip.hidden = !lane || lane.kind === 'group' || x < LABEL
 	if (t.tip.hidden)
 		return
-	const near = lane.kind === 'cpu' ? cpuEventNear(data, lane.cpu, timeAt(t, x)) : eventNear(data, lane.thread, timeAt(t, x))
+	const near = laneEventNear(data, lane, timeAt(t, x))
 	const c = near && data.classes[near.chunk.cls[near.i]]
 	const thread = lane.kind === 'cpu' ? near && near.chunk.thread[near.i] : lane.thread
-	t.tip.replaceChildren(el('b', {}, thread === null ? lane.name : data.threads[thread].name), el('div', {}, moment(timeAt(t, x)) + ' s'),
-		c ? el('div', {}, data.states[c.state].uname + (data.isWait[near.chunk.cls[near.i]] && data.reasons[c.reason] ?
-			', ' + data.reasons[c.reason].uname : '') + ', ' + duration(near.chunk.length[near.i])) : '')
+	const coarse = coarseAround(data, timeAt(t, x))
+	const reason = c && !data.states[c.state].cpu && data.reasons[c.reason]
+	const lost = lane.kind === 'thread' ? lostAt(data, thread, timeAt(t, x)) : 0
+	t.tip.replaceChildren(el('b', {}, thread === null ? lane.name : data.threads[thread].name),
+		el('div', {}, moment(timeAt(t, x)) + ' s'),
+		coarse ? el('div', {}, `coarse: ${moment(coarse[0])} to ${moment(coarse[1])} s`) : '',
+		c ? el('div', {}, [data.states[c.state].uname, reason ? reason.uname : '',
+			duration(near.chunk.length[near.i])].filter(Boolean).join(', ')) : '',
+		near && state.color ? el('div', {}, data.funcs[endFunc(data, near.chunk.path[near.i], state.color)] || '') : '',
+		lost ? el('div.bad', {}, `${lost} lost ${lost === 1 ? 'record' : 'records'} about here`) : '')
 	t.tip.style.left = Math.min(x + 14, t.width - 330) + 'px'
 	t.tip.style.top = Math.min(y + 18, t.scroll.clientHeight - 64) + 'px'
 }
@@ -337,16 +410,24 @@ function onUp(t, x, y, e) {
 		return
 	if (drag.moved && !drag.label) {
 		const [from, to] = [drag.from, drag.to].sort((a, b) => a - b)
-		store.set({ from: Math.max(data.begin, Math.floor(from)), to: Math.min(data.end, Math.ceil(to)) })
+		store.set({ from: Math.max(data.begin, Math.floor(from)),
+			to: Math.min(data.end, Math.ceil(to)) })
 		return
 	}
 	const lane = laneAt(t, y)
 	if (lane)
 		clickLane(t, lane, x, e)
+	else if (y < AXIS)
+		store.set({ sample: sampleNear(data, x, time => xAt(t, time)) })
 }
 
 function toggled(list, value) {
 	return list.includes(value) ? list.filter(v => v !== value) : [...list, value]
+}
+
+// The list after a click on the name of a value: with Ctrl, several can be chosen.
+function chosen(list, value, e) {
+	return e.ctrlKey ? toggled(list, value) : list.includes(value) ? [] : [value]
 }
 
 function clickLane(t, lane, x, e) {
@@ -356,33 +437,69 @@ function clickLane(t, lane, x, e) {
 		t.lanes = makeLanes(data, state, t.closed, t.page.sums)
 		t.draw()
 	} else if (lane.kind === 'group') {
-		store.set({ processes: e.ctrlKey ? toggled(state.processes, lane.key) : state.processes.includes(lane.key) ? [] : [lane.key] })
+		store.set({ processes: chosen(state.processes, lane.key, e) })
 	} else if (x < LABEL && lane.kind === 'thread') {
-		store.set({ threads: e.ctrlKey ? toggled(state.threads, lane.thread) : state.threads.includes(lane.thread) ? [] : [lane.thread] })
-	} else if (lane.kind === 'thread') {
-		const near = eventNear(data, lane.thread, timeAt(t, x))
-		store.set({ event: near ? near.chunk.first + near.i : null })
+		store.set({ threads: chosen(state.threads, lane.thread, e) })
 	} else if (lane.kind === 'cpu' && x < LABEL) {
 		store.set({ cpus: toggled(state.cpus, lane.cpu) })
-	} else if (lane.kind === 'cpu') {
-		const near = cpuEventNear(data, lane.cpu, timeAt(t, x))
-		store.set({ event: near ? near.chunk.first + near.i : null })
+	} else {
+		chooseEvent(t, laneEventNear(data, lane, timeAt(t, x)))
 	}
+}
+
+function chooseEvent(t, near) {
+	t.page.store.set({ event: near ? near.chunk.first + near.i : null })
+}
+
+// --- the lane that keys act on ---
+
+function moveCursor(t, step) {
+	t.cursor = Math.max(0, Math.min(t.lanes.length - 1, t.cursor + step))
+	const top = t.cursor * LANE, room = t.scroll.clientHeight - AXIS - LANE
+	t.scroll.scrollTop = Math.min(top, Math.max(t.scroll.scrollTop, top - room))
+	t.draw()
+}
+
+// What a click on the name of the lane does; on its heading, or in the middle of the shown range.
+function actOnCursor(t, onName, e) {
+	const lane = t.lanes[t.cursor]
+	if (lane)
+		clickLane(t, lane, onName ? LABEL / 2 : lane.kind === 'group' ? 0 : (LABEL + t.width) / 2, e)
+}
+
+// Selects the event before or after the selected one, in its lane, and moves the view to it.
+function stepEvent(t, forward) {
+	const { data, event } = t.page, lane = t.lanes[t.cursor], [from, to] = range(t)
+	if (!lane || lane.kind === 'group')
+		return
+	const after = event ? event.end + (lane.kind === 'cpu' ? 1 : 0) : from
+	const near = forward ? laneEventNear(data, lane, after) :
+		laneEventBefore(data, lane, event ? event.end - 1 : to)
+	if (!near)
+		return
+	chooseEvent(t, near)
+	const end = near.chunk.base + near.chunk.time[near.i]
+	if (end < from || end > to)
+		setView(t, end - (to - from) / 2, end + (to - from) / 2)
 }
 
 function onKeyDown(t, e) {
 	const [from, to] = range(t), step = (to - from) / 5, middle = (LABEL + t.width) / 2
 	const acts = {
-		ArrowLeft: () => setView(t, from - step, to - step), ArrowRight: () => setView(t, from + step, to + step),
+		ArrowLeft: () => setView(t, from - step, to - step),
+		ArrowRight: () => setView(t, from + step, to + step),
 		a: () => setView(t, from - step, to - step), d: () => setView(t, from + step, to + step),
-		'+': () => zoomAt(t, middle, 0.6), w: () => zoomAt(t, middle, 0.6), '=': () => zoomAt(t, middle, 0.6),
+		'+': () => zoomAt(t, middle, 0.6), w: () => zoomAt(t, middle, 0.6),
+		'=': () => zoomAt(t, middle, 0.6),
 		'-': () => zoomAt(t, middle, 1.6), s: () => zoomAt(t, middle, 1.6),
 		0: () => setView(t, -Infinity, Infinity),
-		ArrowDown: () => { t.scroll.scrollTop += LANE * 3 }, ArrowUp: () => { t.scroll.scrollTop -= LANE * 3 },
+		ArrowDown: () => moveCursor(t, 1), ArrowUp: () => moveCursor(t, -1),
+		' ': () => actOnCursor(t, false, e), t: () => actOnCursor(t, true, e),
+		'.': () => stepEvent(t, true), ',': () => stepEvent(t, false),
 		PageDown: () => { t.scroll.scrollTop += t.scroll.clientHeight - 60 },
 		PageUp: () => { t.scroll.scrollTop -= t.scroll.clientHeight - 60 },
 		Enter: () => t.page.store.set({ from: Math.floor(from), to: Math.ceil(to) }),
-		Escape: () => t.page.store.set({ from: null, to: null, event: null }),
+		Escape: () => t.page.store.set({ from: null, to: null, event: null, sample: null }),
 	}
 	if (!(e.key in acts) || e.ctrlKey || e.metaKey)
 		return

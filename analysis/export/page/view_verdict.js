@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
-import { el } from './dom.js'
+import { dot, el } from './dom.js'
 import { isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
 import { duration, percent, seconds, shorten } from './format.js'
 import { functionTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
+import { makeFilter } from './filter.js'
+import { countLost } from './marks.js'
 
 export function makeVerdict(root, page) {
 	const bar = el('div.bar', { role: 'img' }), legend = el('div.legend'), what = el('div.what'), tops = el('div.tops')
@@ -25,7 +27,7 @@ export function makeVerdict(root, page) {
 			legend.replaceChildren(...data.states_met.map(s => stateButton(page, s, us[s], total + unknown, clipped)))
 			if (unknown)
 				legend.append(el('span.hint', {}, `Not known ${seconds(Math.round(unknown))} s`))
-			what.replaceChildren(...sentence(data, state, sums, clipped))
+			what.replaceChildren(...sentence(data, state, sums, clipped), ...lacks(data, state, sums))
 			tops.replaceChildren(...topLinks(page, data, state, sums))
 		},
 	}
@@ -57,13 +59,11 @@ function drawBar(bar, data, us, whole, unknown) {
 
 function stateButton(page, s, us, whole, clipped) {
 	const { data, state } = page, on = state.states.includes(s)
-	const dot = el('i.dot')
-	dot.style.background = stateColor(data.states[s].name)
 	const time = (clipped && us && !data.complete ? '~' : '') + seconds(Math.round(us))
 	return el('button.state' + (on ? '.on' : '') + (us ? '' : '.none'), { type: 'button', title: on ? 'Show all states' : 'Show only this state',
 		ariaPressed: String(on),
 		onclick: () => page.store.set({ states: on ? state.states.filter(k => k !== s) : [...state.states, s] }),
-	}, dot, data.states[s].uname, el('b', {}, time), el('small', {}, percent(us, whole) + ' %'))
+	}, dot(stateColor(data.states[s].name)), data.states[s].uname, el('b', {}, time), el('small', {}, percent(us, whole) + ' %'))
 }
 
 function sentence(data, state, sums, clipped) {
@@ -76,6 +76,21 @@ function sentence(data, state, sums, clipped) {
 	return [el('b', {}, duration(clipped.length)), ' in ', el('b', {}, String(clipped.nthreads)),
 		clipped.nthreads === 1 ? ' thread' : ' threads', el('span.hint', { title: help },
 			data.complete ? '  exact, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range')]
+}
+
+// What is missing from the figures of all views: lost records, and stacks without their callers.
+function lacks(data, state, sums) {
+	const lost = countLost(data, makeFilter(data, state)), ret = []
+	const part = (text, title) => ret.push(el('span.bad.lack', { title }, text))
+	if (lost)
+		part(`${lost} ${lost === 1 ? 'record' : 'records'} lost`,
+			'In the hatched seconds of the timeline, by these threads')
+	if (sums.cutUs)
+		part(`cut stacks: ${seconds(sums.cutUs)} s, ${percent(sums.cutUs, sums.total)} %` +
+			(sums.cutN ? `, ${sums.cutN} ${sums.cutN === 1 ? 'event' : 'events'}` : ''),
+			'Their outer callers are unknown: <Truncated-stack> and <Stack-unwind-failed>. ' +
+			'er_print -unwinding says why.')
+	return ret
 }
 
 function topLinks(page, data, state, sums) {

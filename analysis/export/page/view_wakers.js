@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which threads ended the waits of which others, and which had the CPU that others waited for: as
 // er_print -wakers and -runqueue, with as many rows as there are.
-import { el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { count, seconds, waitPercent } from './format.js'
+import { errorColumn } from './variance.js'
+import { hasWaits } from './view_waits.js'
 import { runqueueRows, wakerRows } from './blame.js'
 
-// One of several ways to group a table, kept in state.by: buttons {value, text}.
-function groupButtons(page, id, choices) {
-	const buttons = choices.map(c => el('button', { type: 'button', value: c.value,
-		onclick: () => page.store.set({ by: { ...page.state.by, [id]: c.value } }) }, c.text))
-	return {
-		root: el('div.crumbs', { role: 'group', ariaLabel: 'Group by' }, ...buttons),
-		update(value) {
-			buttons.forEach(b => {
-				b.classList.toggle('on', b.value === value)
-				b.setAttribute('aria-pressed', String(b.value === value))
-			})
-		},
-	}
-}
-
-function waitColumns(whole) {
+function waitColumns(page, whole) {
 	return [
-		{ title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
-		{ title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole()) },
-		{ title: 'Recorded', width: '7em', value: r => r.n, text: r => count(r.n),
+		{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
+		...errorColumn(page, 'error', seconds),
+		{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole()) },
+		{ id: 2, title: 'Recorded', width: '7em', value: r => r.n, text: r => count(r.n),
 			help: 'Waits with a packet of their own. Others are counted in the time only.' },
 	]
 }
@@ -33,23 +21,24 @@ function waitColumns(whole) {
 // A table of sums of waits under the names of their groups.
 function waitsBy(id, title, choices, namesOf, makeRows, only) {
 	return {
-		id, title,
+		id, title, has: page => hasWaits(page),
 		make(root, page) {
 			let whole = 0, by = choices[0].value
-			const columns = () => [...waitColumns(() => whole),
+			const columns = () => [...waitColumns(page, () => whole),
 				...namesOf(by).map((name, i) => ({ id: 'name' + i, title: name, width: '18em', left: true, text: r => r.names[i] }))]
 			const table = makeTable(title, columns(), {
 				open: r => r.threads && page.store.set({ threads: [...r.threads], ...only(page.data) }),
 				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }),
 			})
-			const buttons = groupButtons(page, id, choices)
+			const buttons = makeGroupChoice(page, id, 'Group by', choices)
 			root.append(buttons.root, table.root)
 			return {
 				update({ data, state }) {
 					by = choices.some(c => c.value === state.by[id]) ? state.by[id] : choices[0].value
 					const rows = makeRows(data, state, by)
 					whole = rows.reduce((a, r) => a + r.us, 0)
-					rows.push({ key: '', first: 1, names: ['<Total>', '', ''], us: whole, n: rows.reduce((a, r) => a + r.n, 0) })
+					rows.push({ key: '', first: 1, names: ['<Total>', '', ''], us: whole,
+						n: rows.reduce((a, r) => a + r.n, 0), error: Math.sqrt(rows.reduce((a, r) => a + r.variance, 0)) })
 					buttons.update(by)
 					table.setColumns(columns())
 					table.show(rows, { sort: state.sort[id] })

@@ -29,14 +29,19 @@ function eachOfChunk(data, chunk, filter, fn) {
 	}
 }
 
-// The time of each state by CPU: a Map of arrays.
-export function cpuStates(data, state) {
+// The time of each state by keyOf(chunk, i): a Map of arrays.
+export function statesBy(data, state, keyOf) {
 	const ret = new Map()
 	eachEvent(data, state, (chunk, i) => {
-		const cpu = chunk.cpu[i]
-		if (!ret.has(cpu))
-			ret.set(cpu, new Float64Array(NSTATES))
-		ret.get(cpu)[data.classes[chunk.cls[i]].state] += chunk.weight[i]
+		const key = keyOf(chunk, i)
+		let us = ret.get(key)
+		if (!us)
+			ret.set(key, us = new Float64Array(NSTATES))
+		us[data.classes[chunk.cls[i]].state] += chunk.weight[i]
 	})
 	return ret
+}
+
+export function cpuStates(data, state) {
+	return statesBy(data, state, (chunk, i) => chunk.cpu[i])
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Buttons of which one is chosen: what a view shows.
+import { el } from './dom.js'
+
+// A row of buttons; choices are {value, text}, and choose(value) is called by a click. Returns
+// {root, update(value)}.
+export function makeChoice(label, choices, choose) {
+	const buttons = choices.map(c => el('button', { type: 'button', value: c.value, onclick: () => choose(c.value) }, c.text))
+	return {
+		root: el('div.crumbs', { role: 'group', ariaLabel: label }, ...buttons),
+		update(value) {
+			buttons.forEach(b => {
+				b.classList.toggle('on', b.value === value)
+				b.setAttribute('aria-pressed', String(b.value === value))
+			})
+		},
+	}
+}
+
+// The same for state.by, which has what the tables show.
+export function makeGroupChoice(page, id, label, choices) {
+	return makeChoice(label, choices, value => page.store.set({ by: { ...page.state.by, [id]: value } }))
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Samples: the times between two sample points, at which the recorder noted what was used.
+import { el } from './dom.js'
+import { cellShown } from './view_reports.js'
+
+// The sample points as samples {exp, number, begin, end, label}, by experiment and time. The first
+// point of a recording ends no sample: its begin is null.
+export function samplesOf(data) {
+	if (!data.sampleList) {
+		const points = data.samples || []
+		data.sampleList = points.map(([exp, number, end, label], i) =>
+			({ exp, number, end, label, begin: i && points[i - 1][0] === exp ? points[i - 1][2] : null }))
+	}
+	return data.sampleList
+}
+
+// The number of the sample that a time is in, -1: none. As er_print's SAMPLE has it, the first
+// point belongs to what was before it, and each further one to the sample that it ends.
+export function sampleAt(data, exp, time) {
+	if (!data.samplesByExp) {
+		data.samplesByExp = new Map()
+		for (const s of samplesOf(data))
+			data.samplesByExp.set(s.exp, [...data.samplesByExp.get(s.exp) || [], s])
+	}
+	const list = data.samplesByExp.get(exp) || []
+	let lo = 0, hi = list.length
+	while (lo < hi) {
+		const mid = (lo + hi) >> 1
+		if (time < list[mid].end || (mid && time === list[mid].end))
+			hi = mid
+		else
+			lo = mid + 1
+	}
+	return lo < list.length ? list[lo].number : -1
+}
+
+// --- panels: reports without headings, in groups of lines ---
+
+// The panels of a report, each a list of rows.
+export function panelsOf(report) {
+	const panels = new Map()
+	for (const r of report.rows)
+		panels.set(r[0], [...panels.get(r[0]) || [], r.slice(1)])
+	return [...panels.values()]
+}
+
+export function panelNode(rows) {
+	return el('table.panel', {}, el('tbody', {}, ...rows.map(r => el('tr', {}, ...r.map((c, i) =>
+		el(i ? 'td' : 'th.left', {}, i ? cellShown(c, ['text', 'time', 'percent'][i]) : c || ''))))))
+}
+
+// What was used in a sample, from the report sample_detail; null: the file does not say.
+export function samplePanel(page, sample) {
+	const report = page.reports && page.reports.get('sample_detail')
+	const ends = rows => rows.some(r => r[0] === 'End Time (sec.):' && Math.floor(r[1] / 1000) === sample.end)
+	return report && panelsOf(report).find(rows => rows[0][0] === `Sample Number: ${sample.number}` && ends(rows)) || null
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Standard errors of sampled times. CPU time is a sample of an exact total: a share p of it has the
+// variance p (1 - p) times the sum of all samples' squares, as in er_print -diff. The variances of
+// waits add up.
+import { FLAG } from './data.js'
+import { ofOneState } from './aggregate.js'
+import { eachEvent } from './walk.js'
+
+export const PARTS = ['cpu', 'wait', 'squares'] // sums by path; squares: the variance of waits
+
+// The variance of a wait's time if waits come at random, and the one that comes of sampling only: a
+// wait is chosen with the probability length / weight (analysis/metrics/waitstat.h).
+export const varianceByChance = (data, chunk, i) => squareOf(chunk, i)
+
+// The square of an event's weight. A merged event has the sum for those that it was made from.
+function squareOf(chunk, i) {
+	return chunk.merged && chunk.merged[i] ? chunk.squares[i] : chunk.weight[i] ** 2
+}
+
+export function varianceBySampling(data, chunk, i) {
+	if (chunk.merged && chunk.merged[i])
+		return chunk.variance[i]
+	const weight = chunk.weight[i], length = chunk.length[i]
+	if (length <= 0 || weight - length < 1 || data.classes[chunk.cls[i]].flags & FLAG.rest)
+		return 0
+	return weight * (weight - length)
+}
+
+// The times of a metric by path with their variances, and the sum of the samples' squares.
+export function gatherVariances(data, state, metric, ofWait) {
+	const one = metric.startsWith('s') ? ofOneState(state, Number(metric.slice(1))) : state
+	const ret = Object.fromEntries(PARTS.map(part => [part, new Float64Array(data.npaths)]))
+	ret.cpuSquares = 0
+	eachEvent(data, one, (chunk, i) => {
+		const path = chunk.path[i], weight = chunk.weight[i]
+		if (!data.isWait[chunk.cls[i]]) {
+			if (metric === 'wait')
+				return
+			ret.cpu[path] += weight
+			ret.cpuSquares += squareOf(chunk, i)
+		} else if (metric !== 'cpu') {
+			ret.wait[path] += weight
+			ret.squares[path] += ofWait(data, chunk, i)
+		}
+	})
+	ret.totalCpu = ret.cpu.reduce((a, b) => a + b, 0)
+	return ret
+}
+
+// Returns error(times): the standard errors of the sums that times(pathUs) makes of times by path,
+// for the page's filter and a metric. null: errors are not shown.
+export function errorsOf({ data, state, sums }, metric) {
+	if (!state.errors || !data.whole)
+		return null
+	const known = sums.variances || (sums.variances = new Map())
+	if (!known.has(metric))
+		known.set(metric, gatherVariances(data, state, metric, varianceBySampling))
+	const v = known.get(metric)
+	return times => {
+		const cpu = times(v.cpu), squares = times(v.squares)
+		return pick => {
+			const p = v.totalCpu ? Math.min(1, pick(cpu) / v.totalCpu) : 0
+			return Math.sqrt(v.cpuSquares * p * (1 - p) + pick(squares))
+		}
+	}
+}
+
+// A column for such an error, which is the member `member` of a row.
+export function errorColumn(page, member, text) {
+	return !page.state.errors ? [] : [{ id: member, title: 'Std. error', width: '6em',
+		value: r => r[member] || 0, text: r => r[member] === undefined ? '' : text(Math.round(r[member] * 1000) / 1000),
+		help: 'From sampling; 0. is exact' }]
+}
