@@ -31,6 +31,12 @@ static __always_inline bool arch_is_32bit(const struct pt_regs *regs)
 	return regs->cs == ARCH_USER32_CS;
 }
 
+/* The address of the current thread's own block (TLS), which pthread_self() returns. */
+static __always_inline __u64 arch_thread_block(struct task_struct *p)
+{
+	return BPF_CORE_READ(p, thread.fsbase);
+}
+
 /* Numbers of futex(address, op, val) for 64-bit and 32-bit programs. */
 struct futex_args {
 	__u64 address;

@@ -26,6 +26,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/hotplug.bpf.h"
+#include "bpf/cost.bpf.h"
 #include "bpf/sample.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -69,23 +70,34 @@ static __always_inline void count_events(struct er_counter_cpu *cc, __u32 counte
 		__sync_fetch_and_add(&cc->events[counter], n);
 }
 
-SEC("perf_event")
-int er_overflow(struct bpf_perf_event_data *ctx)
+static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_cpu *c)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), counter = bpf_get_attach_cookie(ctx);
 	struct er_counter_cpu *cc = bpf_map_lookup_elem(&er_counter_cpus, &cpu);
-	struct er_cpu *c = er_this_cpu();
 	struct sample sm;
 
-	if (!cc || !c || counter >= ER_MAX_COUNTERS)
-		return 0;
+	if (!cc || counter >= ER_MAX_COUNTERS)
+		return;
 	count_events(cc, counter, ctx->sample_period);
 	gather(&sm);
 	sm.cpu = c;
 	if (!thread_wanted(sm.task) || (!sm.task->pid && !er_idle))
-		return 0;
+		return;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
 	send_overflow(&sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
+}
+
+SEC("perf_event")
+int er_overflow(struct bpf_perf_event_data *ctx)
+{
+	struct er_cpu *c = er_this_cpu();
+	__u64 began;
+
+	if (!c)
+		return 0;
+	began = cost_begin(c, ER_PROG_COUNTER);
+	overflow(ctx, c);
+	cost_end(c, ER_PROG_COUNTER, began);
 	return 0;
 }

@@ -35,7 +35,7 @@ static __always_inline void asleep_user(union stack_scratch *st, const struct sa
 		return;
 	if (user_exact(sm, regs))
 		st->s.flags |= ER_STACK_USER_EXACT;
-	raw_take(st, regs, p, at, true);
+	raw_take(st, regs, p, at, ER_RAW_BYTES, true);
 }
 
 /* The stack of a sleeping thread; written if it is new. */

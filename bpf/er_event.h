@@ -17,6 +17,8 @@
 #define ER_EVENT_H
 
 #include "bpf/frame.h"
+#include "bpf/io.h"
+#include "bpf/place.h"
 #include "bpf/unwind.h"
 
 enum er_kind {
@@ -29,6 +31,10 @@ enum er_kind {
 	ER_KIND_TOTAL,    /* struct er_total: all the time of a thread by state, sent when */
 			  /* the thread or the recording ends, or pauses */
 	ER_KIND_COUNTER,  /* struct er_counter: a counter overflowed */
+	ER_KIND_CODE,     /* struct er_code: an interpreted function not sent before */
+	ER_KIND_PROBE,    /* struct er_probe: a probe was hit */
+	ER_KIND_SPAN,     /* struct er_span: a call of a span's function has ended */
+	ER_KIND_IO,       /* struct er_io: a system call that does I/O has returned */
 	ER_KIND_COUNT
 };
 
@@ -80,8 +86,7 @@ struct er_stack {
 };
 
 enum {
-	ER_RAW_BYTES = 16 << 10,        /* largest copy of a user stack */
-	ER_RAW_ASLEEP_BYTES = 24 << 10, /* the same for a thread asleep when the recording ends */
+	ER_RAW_BYTES = 24 << 10,        /* largest copy of a user stack */
 	ER_RAW_CODE_BACK = 512,         /* code before the leaf's pc that is copied, */
 	ER_RAW_CODE_BYTES = ER_RAW_CODE_BACK + 32, /* and all of it */
 };
@@ -104,6 +109,7 @@ enum er_clock_flags {
 	ER_CLOCK_KTHREAD = 1 << 1,   /* a thread without an address space */
 	ER_CLOCK_IDLE = 1 << 2,      /* the CPU was idle; weight is time, not CPU time */
 	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual: no sample since birth or exec */
+	ER_CLOCK_SYSTEM = 1 << 4,    /* with UNSAMPLED: time in the kernel; not from BPF */
 };
 
 struct er_clock {
@@ -116,12 +122,87 @@ struct er_clock {
 };
 
 enum { ER_MAX_COUNTERS = 16 };
+enum { ER_HELPERS = 2 }; /* processes of the recorder that have children */
 
 /* A counter of the CPU or of the kernel has counted one interval of events. */
 struct er_counter {
 	struct er_clock at;  /* weight: events, the overflow value; flags: USER, KTHREAD, IDLE */
 	__u32 counter;       /* its index in the plan, below ER_MAX_COUNTERS */
 	__u32 pad;
+};
+
+enum {
+	ER_MAX_PROBES = 64,
+	ER_PROBE_AREAS = 4, /* on each CPU, to walk stacks in */
+};
+
+/* A probe was hit. */
+struct er_probe {
+	struct er_clock at; /* weight: 1; flags: USER, KTHREAD, IDLE */
+	__u32 probe;        /* its index in the plan, below ER_MAX_PROBES */
+	__u32 pad;
+	__s64 values[ER_PROBE_VALUES]; /* 0: not asked for, or not readable */
+};
+
+/*
+ * A system call that does I/O. A record ends before `name` if it has none: a name is sent when the
+ * descriptor gets its file, and at the first use of a file that the programs have not seen.
+ */
+struct er_io {
+	struct er_clock at; /* time: when the call returned; weight: 1; flags: USER */
+	__u64 began_ns;     /* at the earliest the start of the recording, or the end of a pause */
+	__s64 bytes;        /* read or written; else 0 */
+	__s32 fd;           /* -1: none */
+	__s32 from;         /* the descriptor that was copied; 0: none */
+	__u32 type;         /* enum er_io_type */
+	__u32 fs;           /* the magic number of the named file's file system; 0: not known */
+	__u32 name_kind;    /* enum er_io_name */
+	__u32 nname;        /* bytes of the name */
+	char name[ER_IO_NAME_BYTES + ER_IO_NAME_LAST];
+};
+
+/* A place where a probe is attached. */
+struct er_probe_site {
+	__u32 probe;
+	__u32 pad;
+	struct er_place places[ER_PROBE_VALUES];
+};
+
+struct er_probe_rule {
+	__u32 nvalues, ntests;
+	__u32 counts_only; /* send no records */
+	__u32 pad;
+	struct er_test tests[ER_PROBE_TESTS];
+};
+
+enum {
+	ER_CODE_NAME = 256,  /* bytes of a name; */
+	ER_CODE_PATH = 512,  /* of a source file's path; */
+	ER_CODE_TABLE = 8192, /* of a line table: the rest is cut off */
+};
+
+/* Text of a Python program: `n` characters of `width` bytes (1, 2 or 4). 0 of them: not readable. */
+struct er_code_text {
+	__u16 n, width;
+};
+
+/*
+ * A function of an interpreted program, read by BPF while it ran. It is sent before the first stack
+ * that has it. `number` counts from 1. The table is CPython's co_linetable.
+ */
+struct er_code {
+	struct er_header h;
+	__u64 start_time;  /* of the process (group leader); with tgid it identifies the process */
+	__u32 tgid;
+	__u32 number;
+	__s32 first_line;
+	__u32 units;       /* instructions */
+	struct er_code_text name, path;
+	__u32 table_size;
+	__u32 uid;         /* of the process's user; -1: its real and effective users differ */
+	__u8 name_bytes[ER_CODE_NAME];
+	__u8 path_bytes[ER_CODE_PATH];
+	__u8 table[];
 };
 
 /*
@@ -233,7 +314,95 @@ struct er_total {
 	__u32 pad;
 };
 
+enum {
+	ER_SPAN_ARGS = 4,
+	ER_SPAN_TEXT = 64,    /* bytes of a string, with its NUL */
+	ER_SPAN_DEPTH = 32,   /* spans that a thread may have open at once */
+	ER_SPAN_HIST_BITS = 6, /* a histogram has 2^6 buckets for each power of two … */
+	ER_SPAN_HIST_TOP = 48, /* … up to 2^48 ns, and one for all above (analysis/experiment/span.h) */
+	ER_SPAN_BUCKETS = ((ER_SPAN_HIST_TOP - ER_SPAN_HIST_BITS + 1) << ER_SPAN_HIST_BITS) + 1,
+	ER_MAX_SPAN_NAMES = 256,
+};
+
+/* The first six say how the span began and ended. */
+enum er_span_flags {
+	ER_SPAN_RETURNED = 1 << 0,   /* by its return, or by its second function or probe */
+	ER_SPAN_THREAD_END = 1 << 1, /* with its thread */
+	ER_SPAN_EXEC = 1 << 2,
+	ER_SPAN_LEFT = 1 << 3,       /* by longjmp or an exception; noticed later */
+	ER_SPAN_OPEN_START = 1 << 4,
+	ER_SPAN_OPEN_END = 1 << 5,   /* it had not ended when the recording ended or paused */
+	ER_SPAN_SPLIT = 1 << 6,      /* user_ns is exact */
+	ER_SPAN_SAMPLED = 1 << 7,    /* recorded as a sample of the calls, whatever its length */
+	ER_SPAN_OVER = 1 << 8,       /* at least as long as the threshold */
+};
+
+/*
+ * A call of a span's function, system call, or pair of probes. run_ns and off_ns[] add up to
+ * dur_ns.
+ */
+struct er_span {
+	struct er_header h;          /* time: when it ended, or when its end was noticed */
+	struct er_task task;
+	__u64 id, parent;            /* unique in the recording; parent 0: none */
+	__u64 dur_ns;
+	__u64 run_ns;                /* on a CPU, as the kernel charged it to the thread */
+	__u64 user_ns;               /* SPLIT: the part of run_ns in user mode */
+	__u64 off_ns[ER_OFF_STATES];
+	__u64 stolen_ns;             /* as in er_total */
+	__s64 args[ER_SPAN_ARGS];
+	__u32 waits, minflt, majflt; /* waits: intervals off the CPU */
+	__u32 name;                  /* index of its name in the plan */
+	__u32 depth;                 /* 0: outermost */
+	__u32 flags;                 /* enum er_span_flags */
+	__u32 cpu;
+	__u32 ntext;                 /* bytes in `text`, which is missing if there are none */
+	char text[ER_SPAN_TEXT];
+};
+
+enum er_span_kind {
+	ER_SPAN_FUNCTION, /* ends with its return */
+	ER_SPAN_PAIR,     /* ends at another function or probe */
+	ER_SPAN_CALL,     /* a system call */
+};
+
+/*
+ * A place where spans begin or end, in an array that user space fills. A system call has two, the
+ * begin and behind it the end.
+ */
+struct er_span_site {
+	__u32 name;  /* index */
+	__u8 kind;   /* enum er_span_kind */
+	__u8 popped; /* an end: how far the stack pointer is above that of the begin */
+	__u8 kept;   /* bit i: the argument i is read here and kept with the span */
+	__u8 ntests;
+	__u32 place; /* a function's begin: the same number for all names that begin there, else another one */
+	__u16 mark;  /* 1: hits that do not pass the tests are marks of other spans */
+	__u16 quiet; /* an end that may be another function's: without a begin it is not counted */
+	/*
+	 * An end that is a jump to what is in `jump`. It ends nothing if that is, from this instruction,
+	 * in one of the function's parts. ER_PLACE_NONE: it always ends the span.
+	 */
+	struct er_place jump;
+	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
+	struct er_place places[ER_SPAN_ARGS]; /* of the arguments, in the order of the SPEC */
+	struct er_test tests[ER_PROBE_TESTS]; /* of arguments that are read here; all must be true */
+};
+
+/* All calls of one name on a CPU, in a map that user space reads. */
+struct er_span_sums {
+	__u64 count;       /* calls that returned; the sums are theirs */
+	__u64 dur_ns, max_ns, run_ns, user_ns;
+	__u64 off_ns[ER_OFF_STATES];
+	__u64 stolen_ns, waits, minflt, majflt;
+	__u64 unended;     /* calls that did not return: left, thread's end, exec, open at the end */
+	__u64 nobegin;     /* returns of calls that had begun before the recording */
+	__u64 noroom;      /* calls that found too many spans open, or no storage */
+	__u64 lost;        /* records that found no room */
+};
+
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
+_Static_assert(sizeof(struct er_span) == 280, "ring contract");
 _Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
 _Static_assert(sizeof(struct er_total) == 400, "ring contract");
@@ -241,6 +410,9 @@ _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 80, "ring contract");
+_Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");
+_Static_assert(sizeof(struct er_io) == 112 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
+_Static_assert(sizeof(struct er_code) == 56 + ER_CODE_NAME + ER_CODE_PATH, "ring contract");
 
 #define ER_TASK_SECOND(type) \
 	_Static_assert(__builtin_offsetof(type, task) == sizeof(struct er_header), "ring contract")
@@ -248,6 +420,7 @@ _Static_assert(sizeof(struct er_counter) == 80, "ring contract");
 ER_TASK_SECOND(struct er_clock);
 ER_TASK_SECOND(struct er_wait);
 ER_TASK_SECOND(struct er_total);
+ER_TASK_SECOND(struct er_span);
 
 /* Per CPU, in a map that user space reads: records produced, and records that found no room. */
 struct er_counts {
@@ -257,6 +430,8 @@ struct er_counts {
 	__u64 stack_kernel_failed, stack_user_failed;
 	__u64 copies_refused;  /* stacks not copied because their process had copied too many */
 	__u64 copies_unfitted; /* stacks not copied because the ring was half full */
+	__u64 python_lost; /* stacks of Python programs whose Python frames could not be read, or not all */
+	__u64 python_unnamed; /* Python frames whose function could not be read */
 	__u64 no_storage;  /* samples and ends of threads that got no task storage; weight is one */
 			   /* interval, or 0 if a later record will include the time */
 	__u64 loss_unattributed; /* losses that found no room in the table of er_loss_key */
@@ -275,6 +450,8 @@ struct er_calls {
 
 /* The BPF programs; er_cpu.costs has an entry for each. */
 enum er_prog {
+	ER_PROG_SYS_ENTER,
+	ER_PROG_SYS_EXIT,
 	ER_PROG_CLOCK,
 	ER_PROG_SWITCH,
 	ER_PROG_BACK,
@@ -283,8 +460,10 @@ enum er_prog {
 	ER_PROG_EXIT,
 	ER_PROG_EXEC,
 	ER_PROG_FAULT,
-	ER_PROG_SYS_ENTER,
-	ER_PROG_SYS_EXIT,
+	ER_PROG_COUNTER,
+	ER_PROG_PROBE,
+	ER_PROG_SPAN,
+	ER_PROG_IO,
 	ER_PROG_COUNT
 };
 
@@ -317,14 +496,14 @@ struct er_cpu {
 	__u32 dying, dead;
 	__u32 back;    /* a thread whose wait is to be recorded when it runs again; 0: none */
 	__u32 nspilled; /* TOTAL records that found no room in the ring and were queued */
-	/* An edge of a system call touches the last costs and `split`: they share a cache line. */
-	struct er_cost costs[ER_PROG_COUNT] __attribute__((aligned(64)));
-	struct er_split split; /* of the running thread */
+	/* An edge of a system call touches `split` and the first costs: they share a cache line. */
+	struct er_split split __attribute__((aligned(64))); /* of the running thread */
+	struct er_cost costs[ER_PROG_COUNT];
 	struct er_split left;  /* of the last thread whose switch out was not seen */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 448, "ring contract");
-_Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 ==
+_Static_assert(sizeof(struct er_cpu) == 576, "ring contract");
+_Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_EXIT]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 
 /*
@@ -334,6 +513,13 @@ _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_ENTER]) / 64 
  */
 struct er_counter_cpu {
 	__u64 events[ER_MAX_COUNTERS];
+} __attribute__((aligned(64)));
+
+/* Probes, per CPU, in an array that user space maps. */
+struct er_probe_cpu {
+	__u64 hits[ER_MAX_PROBES]; /* that count, recorded or not */
+	__u64 unread[ER_MAX_PROBES]; /* arguments whose page was not in memory */
+	__u64 busy;                /* a bit for each area that is in use */
 } __attribute__((aligned(64)));
 
 /* Set by user space; values as in enum stack_method, enum capture_shedding (loaders/capture.h). */

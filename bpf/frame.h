@@ -7,6 +7,10 @@
  * It is then equal in all processes, whatever address the file is mapped at. Otherwise it is an
  * address of the process, in code that belongs to no file known to the recorder.
  *
+ * A function of an interpreted program is a file of its own, with a number from ER_CODE_FILE on.
+ * Its offsets count instructions; like a return address, an offset is one more than the instruction
+ * (bpf/python.h).
+ *
  * BPF finds the mapping of an address in the kernel's own data (bpf/vma.bpf.h), and its file by the
  * inode. On kernels before 6.4 this works only once in an interrupt. For these kernels, and while a
  * process's mappings change, user space publishes the mappings that it knows. The executable
@@ -24,6 +28,8 @@ enum {
 	ER_FRAME_OFFSET_BITS = 40,
 	ER_FRAME_FILE_BITS = 23,
 	ER_MAX_FILES = 1 << 14,  /* files that BPF knows: their numbers count from 1 */
+	ER_CODE_FILE = ER_MAX_FILES, /* interpreted code whose name is unknown; then known code */
+	ER_MAX_CODES = (1 << 22) - ER_CODE_FILE, /* numbers of a recording */
 	ER_MAX_RANGES = 1 << 17, /* of all spaces */
 	ER_SPACE_RANGES = 1 << 14, /* of one space */
 	ER_MAX_SPACES = 1 << 14,
@@ -42,6 +48,12 @@ static inline __u32 er_frame_file(__u64 frame)
 static inline __u64 er_frame_offset(__u64 frame)
 {
 	return frame & ((1ULL << ER_FRAME_OFFSET_BITS) - 1);
+}
+
+/* Whether the frame belongs to an interpreted function. */
+static inline int er_frame_is_code(__u64 frame)
+{
+	return frame & ER_FRAME_FILE && er_frame_file(frame) >= ER_CODE_FILE;
 }
 
 /* An executable mapping. Those of a space are sorted and do not overlap. */

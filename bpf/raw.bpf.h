@@ -2,8 +2,9 @@
 /*
  * Raw stacks: registers and a copy of the stack, which user space walks. Two cases need one: a
  * table or a mapping is not known yet, or the thread sleeps when the recording ends. A sleeping
- * thread's memory can be read only by a helper that walks cannot use. The number of raw stacks of a
- * process is limited within a period: a process whose tables never come must not fill the rings.
+ * thread's memory can be read only by a helper that walks cannot use. A copy ends where the stack
+ * ends, and is small while the ring is half full. The bytes that a process may copy within a period
+ * are limited: a process whose tables never come must not fill the rings.
  */
 #ifndef RAW_BPF_H
 #define RAW_BPF_H
@@ -13,14 +14,15 @@
 enum {
 	RAW_BLOCK = 1024,   /* bytes copied at a time */
 	RAW_PIECE_MIN = 64, /* the smallest piece, copied near the end of the stack */
+	RAW_SMALL = 4096,   /* the largest copy while the ring is half full */
 	RAW_PROCESSES = 1024,
-	RAW_BURST = 64,     /* of one process within RAW_PERIOD_NS */
+	RAW_BURST = 4 << 20, /* bytes of one process within RAW_PERIOD_NS */
 	RAW_PERIOD_NS = 500000000,
 };
 
 struct raw_budget {
 	__u64 since;
-	__u64 n;
+	__u64 nbytes;
 };
 
 struct {
@@ -35,25 +37,53 @@ const volatile __u32 er_ring_bytes;
 
 static __always_inline bool raw_allowed(__u32 tgid)
 {
-	__u64 now = bpf_ktime_get_ns(); /* a wait's record has the time when it began */
-	struct raw_budget fresh = { .since = now, .n = 1 }, *b;
+	struct raw_budget *b = bpf_map_lookup_elem(&er_raw_budgets, &tgid);
 
-	b = bpf_map_lookup_elem(&er_raw_budgets, &tgid);
-	if (!b) {
-		bpf_map_update_elem(&er_raw_budgets, &tgid, &fresh, BPF_ANY);
-		return true;
-	}
-	if (now - b->since > RAW_PERIOD_NS)
-		*b = fresh;
-	else if (b->n++ >= RAW_BURST)
-		return false;
-	return true;
+	/* A wait's record has the time when it began, so the clock is read here. */
+	return !b || b->nbytes < RAW_BURST || bpf_ktime_get_ns() - b->since > RAW_PERIOD_NS;
 }
 
-/* False if the ring is half full: other records would soon be lost. */
-static __always_inline bool raw_fits(void *ring)
+static __always_inline void raw_charge(__u32 tgid, __u32 nbytes)
 {
-	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < er_ring_bytes / 2;
+	struct raw_budget *b = bpf_map_lookup_elem(&er_raw_budgets, &tgid);
+	struct raw_budget fresh = { .since = bpf_ktime_get_ns(), .nbytes = nbytes };
+
+	if (!b)
+		bpf_map_update_elem(&er_raw_budgets, &tgid, &fresh, BPF_ANY);
+	else if (fresh.since - b->since > RAW_PERIOD_NS)
+		*b = fresh;
+	else
+		b->nbytes += nbytes;
+}
+
+/*
+ * The largest copy that may be written to the ring now. None when it is three quarters full: other
+ * records would soon be lost.
+ */
+static __always_inline __u32 raw_room(void *ring)
+{
+	__u64 used = ring ? bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) : er_ring_bytes;
+
+	if (used < er_ring_bytes / 2)
+		return ER_RAW_BYTES;
+	return used < er_ring_bytes / 4 * 3 ? RAW_SMALL : 0;
+}
+
+/*
+ * Where the stack that contains `sp` ends, in bytes from `sp`, but at most `most`. The main thread's
+ * stack ends at the arguments that the kernel wrote for the program. C libraries keep a thread's
+ * control block at the end of the thread's stack; the base of the segment FS is its address.
+ */
+static __always_inline __u32 raw_extent(const struct task_struct *p, __u64 sp, __u32 most)
+{
+	__u64 to_args = BPF_CORE_READ(p, mm, start_stack) - sp;
+	__u64 to_block = BPF_CORE_READ(p, thread.fsbase) - sp;
+
+	if (to_args < most)
+		most = (to_args + RAW_PIECE_MIN - 1) & -RAW_PIECE_MIN;
+	if (to_block < most)
+		most = (to_block + RAW_PIECE_MIN - 1) & -RAW_PIECE_MIN;
+	return most;
 }
 
 struct raw_copy {
@@ -62,19 +92,44 @@ struct raw_copy {
 	__u64 sp;
 	__u32 to;                   /* word of the scratch */
 	__u32 nbytes;
+	__u32 most;                 /* bytes to copy */
 };
 
 /* Scratch of the iterator; there is only one. */
-struct asleep_scratch {
-	__u64 raw[RAW_WORDS + (ER_RAW_ASLEEP_BYTES - ER_RAW_BYTES) / 8];
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct asleep_scratch);
+	__type(value, union stack_scratch);
 } er_asleep SEC(".maps");
+
+enum { TMPFS_MAGIC = 0x01021994 };
+
+struct at_hand {
+	__u64 end; /* the address behind the piece */
+	bool yes;  /* the answer */
+};
+
+static long stack_vma(struct task_struct *p, struct vm_area_struct *vma, struct at_hand *h)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	h->yes = h->end <= BPF_CORE_READ(vma, vm_end) &&
+		 (!file || BPF_CORE_READ(file, f_inode, i_sb, s_magic) == TMPFS_MAGIC);
+	return 0;
+}
+
+/*
+ * Whether a sleeping thread's memory can be read without waiting for another program. bpf_find_vma
+ * fails if the lock of the address space is not free; a program can hold it for ever. A page of
+ * a file may have to come from a file system in user space, which may never answer.
+ */
+static __always_inline bool is_at_hand(struct raw_copy *w, __u64 from, __u32 size)
+{
+	struct at_hand h = { .end = from + size };
+
+	return !bpf_find_vma(w->asleep, from, stack_vma, &h, 0) && h.yes;
+}
 
 /*
  * `asleep` is known at compile time: the helper that it selects is allowed in sleepable programs
@@ -82,15 +137,15 @@ struct {
  */
 static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep)
 {
-	const __u32 most = asleep ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES;
-	const __u32 words = RAW_WORDS + (most - ER_RAW_BYTES) / 8;
 	__u32 to = w->to + w->nbytes / 8;
 	const void *from = (void *)(w->sp + w->nbytes);
 	void *at;
 
-	if (w->nbytes + size > most || to > words - size / 8)
+	if (w->nbytes + size > w->most || to > RAW_WORDS - size / 8)
 		return false;
 	at = (__u64 *)w->st + to;
+	if (asleep && !is_at_hand(w, (__u64)from, size))
+		return false;
 	if (asleep ? bpf_copy_from_user_task(at, size, from, w->asleep, 0) :
 		     bpf_probe_read_user(at, size, from))
 		return false;
@@ -161,10 +216,11 @@ static __always_inline void raw_code(struct er_raw *raw, __u64 ip)
 	raw->code_at = bpf_probe_read_user(raw->code, sizeof(raw->code), (void *)at) ? 0 : at;
 }
 
-/* Write registers, code and stack behind the `at` kernel frames. */
+/* Write registers, code and at most `most` bytes of stack behind the `at` kernel frames. */
 static __always_inline void raw_take(union stack_scratch *st, const struct pt_regs *regs,
-				     struct task_struct *asleep, __u32 at, bool sleeps)
+				     struct task_struct *asleep, __u32 at, __u32 most, bool sleeps)
 {
+	struct task_struct *p = asleep ? asleep : bpf_get_current_task_btf();
 	struct raw_copy w = { .st = st, .asleep = asleep, .sp = regs->sp };
 	struct er_raw *raw;
 
@@ -178,18 +234,18 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 	if (!sleeps)
 		raw_code(raw, regs->ip);
 	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
-	bpf_loop((sleeps ? ER_RAW_ASLEEP_BYTES : ER_RAW_BYTES) / RAW_BLOCK,
-		 sleeps ? raw_block_asleep : raw_block, &w, 0);
+	w.most = raw_extent(p, w.sp, most);
+	bpf_loop(ER_RAW_BYTES / RAW_BLOCK, sleeps ? raw_block_asleep : raw_block, &w, 0);
 	raw_end(&w, sleeps);
-	raw_patch(&w, asleep ? asleep : bpf_get_current_task_btf());
+	raw_patch(&w, p);
 	raw->nbytes = w.nbytes;
 	st->s.flags |= ER_STACK_RAW;
 }
 
-__noinline int er_raw_take(union stack_scratch *st, __u32 at)
+__noinline int er_raw_take(union stack_scratch *st, __u32 at, __u32 most)
 {
 	if (st)
-		raw_take(st, arch_user_regs(bpf_get_current_task_btf()), NULL, at, false);
+		raw_take(st, arch_user_regs(bpf_get_current_task_btf()), NULL, at, most, false);
 	return 0;
 }
 

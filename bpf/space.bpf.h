@@ -10,6 +10,7 @@
 #define SPACE_BPF_H
 
 #include "bpf/frame.h"
+#include "bpf/unwind.h"
 #include "bpf/vma.bpf.h"
 
 enum { SPACE_SEARCH = 16 }; /* halvings of ER_SPACE_RANGES, and one more */
@@ -29,6 +30,15 @@ struct {
 	__type(value, struct er_range);
 } er_ranges SEC(".maps");
 
+/* Unwind tables by file number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct er_unwind_file);
+} er_files SEC(".maps");
+
 /* The numbers of files that have a table. The key is what the kernel keeps for a mapping's file. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -45,11 +55,21 @@ enum pc_found {
 };
 
 enum {
-	RANGES_KEPT = 8,
+	RANGES_KEPT = 8, /* of a process, */
+	SPACES_KEPT = 16, /* and of how many; a power of two */
 	FMODE_BACKING = 1 << 24 | 1 << 25, /* the second up to 6.13, then the first */
 };
 
-/* What is known about one process during one walk. `kept` is used by later walks, too. */
+/* Ranges of the process `key` that walks found; valid while its mappings are in this state. */
+struct space_kept {
+	struct er_space_key key;
+	struct vma_state state;
+	__u32 generation;  /* of file 0: since then no number belongs to another file */
+	__u32 n;           /* found so far; a new one replaces the oldest */
+	struct er_range ranges[RANGES_KEPT];
+};
+
+/* What is known about one process during one walk. `spaces` are for later walks. */
 struct pc_lookup {
 	struct er_range range; /* the last one found */
 	__u32 first, n;        /* the ranges that user space published */
@@ -59,20 +79,47 @@ struct pc_lookup {
 	bool has_file, executable;
 	struct mm_struct *mm;
 	struct vma_state now;
-	/* Ranges of the process `key`, valid while its mappings are in the state `state`. */
-	struct er_space_key key;
-	struct vma_state state;
-	__u32 nkept;           /* found so far; a new one replaces the oldest */
-	struct er_range kept[RANGES_KEPT];
+	__u32 slot;            /* of this process in `spaces` */
+	struct space_kept spaces[SPACES_KEPT];
 	struct vma_search search;
 };
 
-static __always_inline void pc_keep_nothing(struct pc_lookup *l)
+static __always_inline struct space_kept *space_kept(struct pc_lookup *l)
 {
-	l->state = l->now;
-	l->nkept = 0;
+	return &l->spaces[l->slot & (SPACES_KEPT - 1)];
+}
+
+static __always_inline void pc_keep_nothing(struct pc_lookup *l, struct space_kept *k)
+{
+	k->state = l->now;
+	k->n = 0;
 	for (int i = 0; i < RANGES_KEPT; i++)
-		l->kept[i].end = 0;
+		k->ranges[i].end = 0;
+}
+
+static __always_inline __u32 files_generation(void)
+{
+	__u32 none = 0;
+	const struct er_unwind_file *f = bpf_map_lookup_elem(&er_files, &none);
+
+	return f ? f->generation : 0;
+}
+
+/* Select what is kept of the process, if that is still true; otherwise begin anew. */
+static __always_inline void space_select(struct pc_lookup *l, const struct er_space_key *key)
+{
+	__u32 generation = files_generation();
+	struct space_kept *k;
+
+	l->slot = (key->tgid * 0x9e3779b1U) >> 28;
+	k = space_kept(l);
+	if (k->key.start_time == key->start_time && k->key.tgid == key->tgid &&
+	    k->key.exec_id == key->exec_id && k->state.mm == l->now.mm &&
+	    k->state.seq == l->now.seq && k->generation == generation && !l->now.writer)
+		return;
+	k->key = *key;
+	k->generation = generation;
+	pc_keep_nothing(l, k);
 }
 
 static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u32 tgid,
@@ -91,11 +138,7 @@ static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u3
 	if (!vma_can_search(mm))
 		return;
 	vma_state(mm, &l->now);
-	if (l->key.start_time == start_time && l->key.tgid == tgid && l->key.exec_id == exec_id &&
-	    l->state.mm == l->now.mm && l->state.seq == l->now.seq && !l->now.writer)
-		return;
-	l->key = key;
-	pc_keep_nothing(l);
+	space_select(l, &key);
 }
 
 static __always_inline bool pc_in_range(const struct pc_lookup *l, __u64 pc)
@@ -232,19 +275,31 @@ static __always_inline enum pc_found pc_number(struct pc_lookup *l)
 
 static __always_inline bool pc_in_kept(struct pc_lookup *l, __u64 pc)
 {
+	const struct space_kept *k = space_kept(l);
+
 	for (int i = 0; i < RANGES_KEPT; i++) {
-		if (pc >= l->kept[i].start && pc < l->kept[i].end) {
-			l->range = l->kept[i];
+		if (pc >= k->ranges[i].start && pc < k->ranges[i].end) {
+			l->range = k->ranges[i];
 			return true;
 		}
 	}
 	return false;
 }
 
-static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 pc)
+static __always_inline void pc_keep(struct pc_lookup *l)
+{
+	struct space_kept *k = space_kept(l);
+
+	k->ranges[k->n++ % RANGES_KEPT] = l->range;
+}
+
+/* Returns enum pc_found. */
+__noinline int er_pc_in_tree(struct pc_lookup *l, __u64 pc)
 {
 	enum pc_found found;
 
+	if (!l || !vma_can_search(l->mm)) /* the verifier sees this function by itself */
+		return PC_NOWHERE;
 	if (pc_in_kept(l, pc))
 		return PC_FOUND;
 	found = pc_ask_tree(l, pc);
@@ -253,7 +308,7 @@ static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 
 	if (found != PC_FOUND)
 		l->range.end = 0;
 	else if (!l->now.writer)
-		l->kept[l->nkept++ % RANGES_KEPT] = l->range;
+		pc_keep(l);
 	return found;
 }
 
@@ -263,30 +318,32 @@ static __always_inline enum pc_found pc_find_in_tree(struct pc_lookup *l, __u64 
  */
 static __always_inline enum pc_found pc_find_in_tree_now(struct pc_lookup *l, __u64 pc)
 {
-	enum pc_found found = pc_find_in_tree(l, pc);
+	enum pc_found found = er_pc_in_tree(l, pc);
 
 	if (found != PC_BUSY)
 		return found;
 	vma_state(l->mm, &l->now);
-	pc_keep_nothing(l);
-	return pc_find_in_tree(l, pc);
+	pc_keep_nothing(l, space_kept(l));
+	return er_pc_in_tree(l, pc);
 }
 
 /* Find the mapping of `pc` in the current process. If the result is PC_FOUND, it is in l->range. */
 __noinline int er_pc_find(struct pc_lookup *l, __u64 pc)
 {
-	enum pc_found found;
+	enum pc_found found = PC_BUSY;
 
 	if (!l)
 		return PC_NOWHERE;
 	if (pc_in_range(l, pc))
 		return PC_FOUND;
-	if (vma_can_search(l->mm)) {
+	if (vma_can_search(l->mm))
 		found = pc_find_in_tree_now(l, pc);
-		return found == PC_BUSY && pc_in_space(l, pc) ? PC_FOUND : found;
-	}
+	if (found != PC_BUSY)
+		return found;
 	if (pc_in_space(l, pc))
 		return PC_FOUND;
+	if (vma_can_search(l->mm))
+		return PC_BUSY;
 	found = pc_ask_locked(l, pc);
 	if (found == PC_FOUND)
 		found = pc_number(l);

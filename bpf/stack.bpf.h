@@ -257,6 +257,7 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->second = sm->now / 1000000000;
 	env->n = env->lacks = 0;
 	env->untabled = !er_raws;
+	python_reset(&env->py, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
 	returns_begin(&env->returns, sm->task, sm->mm);
 	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }
@@ -280,9 +281,12 @@ static __always_inline bool has_no_room(enum scratch_user user)
 static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const struct sample *sm,
 				      __u32 end)
 {
+	__u32 room;
+
 	if (!er_raws)
 		return false;
-	if (!raw_fits(sm->ring)) {
+	room = raw_room(sm->ring);
+	if (!room) {
 		sm->cpu->counts.copies_unfitted++;
 		return false;
 	}
@@ -291,7 +295,8 @@ static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const s
 		return false;
 	}
 	st->s.end = end;
-	er_raw_take(st, at);
+	er_raw_take(st, at, room);
+	raw_charge(sm->tgid, raw_size(st, at));
 	return true;
 }
 
@@ -323,6 +328,10 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		env->untabled = true;
 		er_walk_user(st, env, at);
 	}
+	if (env->py.base) {
+		sm->cpu->counts.python_lost += python_is_lost(&env->py);
+		sm->cpu->counts.python_unnamed += env->py.nunnamed;
+	}
 	return er_user_walked(st, sm->cpu, env->n, env->end);
 }
 
@@ -351,8 +360,7 @@ static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(c, ER_KIND_STACK);
 	barrier_var(size); /* bound it right before its use, or 6.1 loses the bound in a spill */
-	if (size <= (seq ? sizeof(struct asleep_scratch) : sizeof(*st)) &&
-	    stack_write(st, size, raw, seq))
+	if (size <= sizeof(*st) && stack_write(st, size, raw, seq))
 		return true;
 	er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
 	return false;

@@ -7,6 +7,7 @@
 #define THREAD_BPF_H
 
 #include "bpf/er_event.h"
+#include "bpf/family.bpf.h"
 #include "bpf/points.bpf.h"
 
 enum {
@@ -102,38 +103,29 @@ struct {
 	__type(value, struct er_thread);
 } er_threads SEC(".maps");
 
-struct er_target {
-	__u32 tgid, tid; /* tid 0: all threads; tgid 0: a kernel thread */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct er_target);
-	__type(value, __u32);
-} er_targets SEC(".maps");
-
 const volatile bool er_states; /* WAIT and TOTAL records are wanted */
 const volatile bool er_has_targets;
+const volatile bool er_has_family; /* with er_has_targets: marked tasks are recorded, too */
 const volatile __u32 er_self;   /* a process to leave out; 0: none */
-const volatile __u32 er_helper; /* with er_self: a second one, with its children; 0: none */
+const volatile __u32 er_helpers[ER_HELPERS]; /* with er_self: others, with their children; 0: none */
 
 __u64 er_start_ns; /* threads born from here on count from 0; the end of a pause sets it anew */
 __u64 er_stop_ns;  /* threads born from here on do not count; 0: neither paused nor stopped */
 
-static __always_inline bool target_has(__u32 tgid, __u32 tid)
-{
-	struct er_target key = { .tgid = tgid, .tid = tid };
-
-	return bpf_map_lookup_elem(&er_targets, &key);
-}
-
 static __always_inline bool thread_is_self(struct task_struct *p, __u32 tgid)
 {
+	__u32 parent;
+
 	if (!er_self)
 		return false;
-	return tgid == er_self || (er_helper && (tgid == er_helper ||
-				   (__u32)BPF_CORE_READ(p, real_parent, tgid) == er_helper));
+	if (tgid == er_self)
+		return true;
+	parent = BPF_CORE_READ(p, real_parent, tgid);
+	for (int i = 0; i < ER_HELPERS; i++) {
+		if (er_helpers[i] && (tgid == er_helpers[i] || parent == er_helpers[i]))
+			return true;
+	}
+	return false;
 }
 
 static __always_inline bool thread_wanted(struct task_struct *p)
@@ -143,6 +135,8 @@ static __always_inline bool thread_wanted(struct task_struct *p)
 	if (thread_is_self(p, tgid))
 		return false;
 	if (!er_has_targets)
+		return true;
+	if (er_has_family && family_has(p))
 		return true;
 	if (p->flags & TASK_PF_KTHREAD)
 		return target_has(0, tid);

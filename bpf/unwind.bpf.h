@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
 /* The verifier checks this once for every n. */
 #define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
@@ -57,22 +58,14 @@ struct {
 	__array(values, struct chunk);
 } er_chunks SEC(".maps");
 
-/* Unwind tables by file number. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct er_unwind_file);
-} er_files SEC(".maps");
-
 /*
- * A rule that was found within this second. The callers in a stack are mostly the same from sample
- * to sample. Finding a rule touches three cache lines (index, row, rule), which are usually cold.
+ * A rule that an earlier walk found. The callers in a stack are mostly the same from sample to
+ * sample. Finding a rule touches three cache lines (index, row, rule), which are usually cold.
  */
 struct rule_kept {
-	__u64 frame;  /* the frame it applies to; 0: none */
-	__u32 second, pad;
+	__u64 frame;      /* the frame it applies to; 0: none */
+	__u32 generation; /* of the file's table */
+	__u32 python;     /* its file has a Python interpreter */
 	struct er_unwind_rule rule;
 };
 
@@ -83,6 +76,7 @@ struct unwind_env {
 	struct rule_kept kept[RULES_KEPT];
 	__u64 window[WINDOW_WORDS];
 	__u64 base, bytes; /* of what the window holds */
+	__u64 word;        /* that er_read() has read */
 	__u64 leaf[ER_DWARF_COUNT];
 	struct unwind_regs r;
 	struct er_unwind_rule rule;
@@ -90,12 +84,14 @@ struct unwind_env {
 	struct returns returns;
 	struct unwind_look look;
 	bool generated;    /* r.ip is in executable memory without a file */
+	bool python;       /* r.ip is in a file with a Python interpreter */
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
 	__u32 n;           /* frames found */
 	bool untabled;     /* continue by frame pointers where a table is missing; */
 	__u32 lacks;       /* the first reason for that */
+	struct python_walk py;
 };
 
 static __always_inline bool read_once(__u64 at, __u64 *value)
@@ -128,20 +124,33 @@ static __always_inline bool window_has(const struct unwind_env *env, __u64 at)
 	return at >= env->base && at - env->base < env->bytes;
 }
 
-/* Memory that is not the stack, such as code, does not move the window. */
-static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
+/*
+ * Read into env->word. Returns 0, or 1 if it is not readable. Memory that is not the stack, such as
+ * code, does not move the window.
+ */
+__noinline int er_read(struct unwind_env *env, __u64 at)
 {
+	if (!env)
+		return 1;
 	if (at & 7 || at - env->r.sp >= WINDOW_REACH)
-		return read_once(at, value);
+		return !read_once(at, &env->word);
 	if (!window_has(env, at)) {
 		__u64 base = at - WINDOW_BELOW;
 
 		if (base < env->r.sp)
 			base = env->r.sp & ~7ULL;
 		if (!window_move(env, base) || !window_has(env, at))
-			return read_once(at, value);
+			return !read_once(at, &env->word);
 	}
-	*value = env->window[(at - env->base) / 8 & (WINDOW_WORDS - 1)];
+	env->word = env->window[(at - env->base) / 8 & (WINDOW_WORDS - 1)];
+	return 0;
+}
+
+static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
+{
+	if (er_read(env, at))
+		return false;
+	*value = env->word;
 	return true;
 }
 
@@ -192,6 +201,13 @@ static inline bool unwind_generated(struct unwind_env *env)
 	return env->generated;
 }
 
+static inline bool unwind_mapping(struct unwind_env *env, __u64 *start, __u64 *end)
+{
+	*start = env->pc.range.start;
+	*end = env->pc.range.end;
+	return true;
+}
+
 static inline bool unwind_uncopied(struct unwind_env *env, __u64 at)
 {
 	return false;
@@ -213,6 +229,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 	if (!env)
 		return ER_END_NO_TABLE;
 	env->rule.cfa = ER_CFA_NO_ENTRY;
+	env->python = false;
 	if (!f || f->state <= ER_FILE_PENDING)
 		return ER_END_NO_TABLE;
 	if (f->used != env->second)
@@ -221,6 +238,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 		return ER_END_EVICTED;
 	if (f->state != ER_FILE_READY)
 		return ER_END_NOT;
+	env->python = f->python == PYTHON_3_11;
 	return unwind_find(env, f, offset, &env->rule);
 }
 
@@ -236,19 +254,30 @@ static __always_inline struct rule_kept *rule_slot(struct unwind_env *env, __u64
 
 static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 {
+	__u32 file = er_frame_file(frame);
+	struct er_unwind_file *f = bpf_map_lookup_elem(&er_files, &file);
 	struct rule_kept *k = rule_slot(env, frame);
 	int end;
 
-	if (k->frame == frame && k->second == env->second) {
+	if (!f)
+		return ER_END_NO_TABLE;
+	if (k->frame == frame && k->generation == f->generation && f->state == ER_FILE_READY) {
+		if (f->used != env->second)
+			f->used = env->second;
 		env->rule = k->rule;
+		env->python = k->python;
 		return ER_END_NOT;
 	}
-	end = er_rule_find(env, er_frame_file(frame), er_frame_offset(frame));
+	/* The generation first: while the rule is looked up the table may be replaced. */
+	k->frame = 0;
+	k->generation = f->generation;
+	barrier();
+	end = er_rule_find(env, file, er_frame_offset(frame));
 	if (end)
 		return end;
 	k->frame = frame;
-	k->second = env->second;
 	k->rule = env->rule;
+	k->python = env->python;
 	return ER_END_NOT;
 }
 
@@ -262,6 +291,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 	int found = er_pc_find(&env->pc, pc);
 
 	env->rule.cfa = ER_CFA_NO_ENTRY;
+	env->python = false;
 	env->frame = env->r.ip;
 	env->generated = found == PC_FOUND && !env->pc.range.frame;
 	if (found == PC_NOWHERE)
@@ -300,11 +330,50 @@ static __always_inline bool frame_put(struct unwind_walk *w, __u64 frame)
 	return true;
 }
 
+/* The first frame in an interpreter: find the thread's Python frames. */
+static __always_inline void python_meet(struct unwind_env *env)
+{
+	__u32 file = er_frame_file(env->frame);
+	struct er_unwind_file *f = bpf_map_lookup_elem(&er_files, &file);
+
+	if (!f || env->py.base)
+		return;
+	env->py.base = env->r.ip - er_frame_offset(env->frame);
+	env->py.code_type = f->python_code;
+	er_python_begin(&env->py, f->python_runtime);
+}
+
+static __always_inline long python_next(struct unwind_walk *w)
+{
+	er_python_frame(&w->env->py);
+	if (frame_put(w, w->env->py.frame))
+		return 0;
+	w->env->end = ER_END_DEPTH;
+	return 1;
+}
+
+/* Step to the caller. A C frame that ran Python frames is followed by them. */
+static __always_inline enum er_end step_next(struct unwind_env *env)
+{
+	enum er_end end;
+
+	env->py.sp = env->r.sp;
+	end = er_frame_step(env);
+	if (!end && env->py.cframe - env->py.sp < env->r.sp - env->py.sp)
+		env->py.at = env->py.current;
+	return end;
+}
+
 static long frame_next(__u32 i, struct unwind_walk *w)
 {
 	struct unwind_env *env = w->env;
-	enum er_end end = frame_find(env);
+	enum er_end end;
 
+	if (env->py.at)
+		return python_next(w);
+	end = frame_find(env);
+	if (env->python)
+		python_meet(env);
 	if (env->r.flags & UNWIND_UNCALLED && !env->generated) {
 		env->end = ER_END_NO_CFI;
 		return 1;
@@ -320,7 +389,7 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 	if (!(end == ER_END_NO_MAPPING && env->n) && !frame_put(w, env->frame))
 		end = ER_END_DEPTH;
 	if (!end)
-		end = er_frame_step(env);
+		end = step_next(env);
 	env->end = end;
 	return end != ER_END_NOT;
 }

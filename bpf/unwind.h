@@ -116,7 +116,8 @@ enum er_file_state {
 /*
  * The table of a file. User space writes the parts first and `state` last. Before it overwrites a
  * part it takes `state` back from READY, and waits until every walk that may have seen READY has
- * ended.
+ * ended. File 0 does not exist. Its `generation` counts the files that were forgotten: their
+ * numbers may belong to other files later.
  */
 struct er_unwind_file {
 	__u64 first;      /* file offset of the first block, a multiple of ER_BLOCK_BYTES */
@@ -129,7 +130,14 @@ struct er_unwind_file {
 	__u32 state;      /* enum er_file_state */
 	__u32 generation; /* counts the tables that this slot has had */
 	__u32 used;       /* time of the last walk that needed it, in the walker's unit */
-	__u32 pad[5];
+	/*
+	 * If the file has a Python interpreter: its release (bpf/python.h), and the distances of
+	 * its variables from the address of file offset 0.
+	 */
+	__u32 python;     /* 0: it has none */
+	__s32 python_runtime; /* _PyRuntime */
+	__s32 python_code;    /* PyCode_Type */
+	__u32 pad[2];
 };
 
 /* Why a walk ended. Only ER_END_PROVEN says that the stack is complete. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One step of a stack walk: from the registers of a frame to those of its caller.
- * The same source runs in BPF and in user space. A file that includes this defines
- * struct unwind_env and the eight functions declared below, and may define
- * unwind_repeat.
+ * The same source runs in BPF and in user space: unwind_env.h says what a walker defines.
  *
  * Three registers are carried from frame to frame: ip, sp and rbp. All others are
  * known at the leaf only, and again in a frame that a signal interrupted, where
@@ -17,74 +15,14 @@
 
 #include "bpf/unwind.h"
 #include "bpf/unwind_code.h"
-
-/* Call fn(i, ctx) for i from 0 to n - 1, until it does not return 0. */
-#ifndef unwind_repeat
-#define unwind_repeat(n, fn, ctx)                                       \
-	do {                                                            \
-		for (__u32 i_ = 0; i_ < (n) && !(fn)(i_, ctx); i_++)    \
-			;                                               \
-	} while (0)
-#endif
-
-struct unwind_env;
-
-/* Read 8 bytes of the walked thread's memory; false: not readable. */
-static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value);
-
-/* Word `at` of the table space; false: there is none. */
-static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word);
-
-/* The rule at word `at`, a multiple of ER_RULE_WORDS; false: there is none. */
-static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwind_rule *rule);
-
-/* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
-static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
-
-/* The true return address at `slot`, which holds `ra` now. A probe may have replaced it. */
-static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra);
-
-/* Whether r.ip of this step lies in generated code, that is, executable memory without a file. */
-static inline bool unwind_generated(struct unwind_env *env);
-
-/*
- * Whether `at` lies in generated code that unwind_read() cannot read, because it was not copied.
- * Never true where a walk reads the thread's own memory.
- */
-static inline bool unwind_uncopied(struct unwind_env *env, __u64 at);
-
-/*
- * The memory for scans of code. It is not on the stack: a BPF program's stack has no room for it.
- */
-struct unwind_look;
-static inline struct unwind_look *unwind_look(struct unwind_env *env);
-
-enum unwind_frame_flags {
-	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: at the leaf, or after a signal */
-	UNWIND_LEAF = 1 << 1,     /* all registers are known, by unwind_leaf_reg */
-	UNWIND_USED_FP = 1 << 2,  /* some frame so far was found by a frame pointer */
-	UNWIND_FP_CHAIN = 1 << 3, /* rbp comes from a frame that was found by a frame pointer */
-	UNWIND_BX = 1 << 4,       /* bx is known */
-	UNWIND_UNCALLED = 1 << 5, /* no call precedes ip, so it must be generated code */
-};
+#include "bpf/unwind_env.h"
+#include "bpf/unwind_sljit.h"
 
 enum {
 	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
 	UNWIND_SIGNAL_RIP = 168,   /* and its rip */
 	UNWIND_FP_REACH = 1 << 20, /* the largest frame that a step by frame pointer accepts */
 };
-
-struct unwind_regs {
-	__u64 ip, sp, bp, bx;
-	__u64 saved; /* address of the registers that a signal frame stored; 0: none */
-	__u32 flags; /* enum unwind_frame_flags */
-};
-
-/* The pc to look a frame up by: inside the call instruction, unless ip is exact. */
-static inline __u64 unwind_lookup_pc(const struct unwind_regs *r)
-{
-	return r->flags & UNWIND_EXACT ? r->ip : r->ip - 1;
-}
 
 /*
  * Find the rule for file offset `off`, by a binary search over the rows of one block. Returns
@@ -308,15 +246,6 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 	return ER_END_NOT;
 }
 
-/* Words of code from `at` on, and what the scans have seen in them. */
-struct unwind_look {
-	__u64 at;
-	__u64 skip;   /* bytes that do not count */
-	__u64 unread; /* 1: a word could not be read */
-	struct unwind_scan scan;
-	struct unwind_far far;
-};
-
 static inline struct unwind_look *unwind_look_begin(struct unwind_env *env, __u64 at)
 {
 	struct unwind_look *l = unwind_look(env);
@@ -495,9 +424,11 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs *r,
 				      const struct er_unwind_rule *rule)
 {
-	if (rule->cfa == ER_CFA_NO_ENTRY)
-		return unwind_by_fp(env, r);
-	return unwind_by_rule(env, r, rule);
+	if (rule->cfa != ER_CFA_NO_ENTRY)
+		return unwind_by_rule(env, r, rule);
+	if (unwind_is_sljit(env, r))
+		return unwind_by_sljit(env, r);
+	return unwind_by_fp(env, r);
 }
 
 #endif

@@ -46,11 +46,12 @@ struct vma_state {
 };
 
 struct vma_search {
-	__u64 at;    /* an entry of the tree: a node with its type; at the end the mapping */
-	__u64 max;   /* last address that the entry covers */
-	__u64 page;  /* that is searched for */
+	__u64 at;     /* an entry of the tree: a node with its type; at the end the mapping */
+	__u64 max;    /* last address that the entry covers */
+	__u64 page;   /* that is searched for */
+	__u64 parent; /* of a node; here because the BPF stack is full */
 	__u64 pivots[MAPLE_PIVOTS + 1];
-	bool found;  /* `at` is the mapping, or 0: there is none */
+	bool found;   /* `at` is the mapping, or 0: there is none */
 };
 
 static __always_inline bool vma_can_search(struct mm_struct *mm)
@@ -138,19 +139,19 @@ static __always_inline __u32 maple_slot(const struct vma_search *s, __u64 end)
 }
 
 /* Go one level down. Returns nonzero at the last level. */
-static long maple_down(__u32 level, struct vma_search **ctx)
+__noinline int er_maple_down(struct vma_search *s)
 {
-	struct vma_search *s = *ctx;
-	__u64 node = s->at & ~(__u64)MAPLE_NODE_MASK, parent = node, slots;
-	__u32 type = s->at >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK, end, n;
+	__u64 node = s ? s->at & ~(__u64)MAPLE_NODE_MASK : 0, slots;
+	__u32 type = s ? s->at >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK : 0, end, n;
 	struct maple_arange_64 *a = (void *)node;
 	struct maple_range_64 *r = (void *)node;
 	bool arange = type == MAPLE_ARANGE_64;
 
-	if (!arange && type != MAPLE_RANGE_64 && type != MAPLE_LEAF_64)
+	if (!s || (!arange && type != MAPLE_RANGE_64 && type != MAPLE_LEAF_64))
 		return 1;
-	bpf_core_read(&parent, sizeof(parent), &r->parent);
-	if ((parent & ~(__u64)MAPLE_NODE_MASK) == node) /* dead */
+	s->parent = node;
+	bpf_core_read(&s->parent, sizeof(s->parent), &r->parent);
+	if ((s->parent & ~(__u64)MAPLE_NODE_MASK) == node) /* dead */
 		return 1;
 	if (arange)
 		bpf_core_read(s->pivots, MAPLE_APIVOTS * 8, &a->pivot);
@@ -165,6 +166,11 @@ static long maple_down(__u32 level, struct vma_search **ctx)
 		s->max = s->pivots[n & 15];
 	s->found = type == MAPLE_LEAF_64;
 	return s->found;
+}
+
+static long maple_level(__u32 level, struct vma_search **s)
+{
+	return er_maple_down(*s) != 0;
 }
 
 /*
@@ -182,7 +188,7 @@ static __always_inline struct vm_area_struct *vma_search(struct vma_search *s,
 	s->max = ~0ULL;
 	s->at = root;
 	if ((root & 3) == 2)
-		bpf_loop(MAPLE_LEVELS, maple_down, &ctx, 0);
+		bpf_loop(MAPLE_LEVELS, maple_level, &ctx, 0);
 	if (s->found && s->at & 3)
 		s->found = false;
 	return s->found ? (struct vm_area_struct *)s->at : NULL;

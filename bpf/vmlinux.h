@@ -183,6 +183,7 @@ struct mm_struct {
 	struct maple_tree mm_mt;
 	struct rw_semaphore mmap_lock;
 	seqcount_t mm_lock_seq; /* CONFIG_PER_VMA_LOCK, from 6.13 on */
+	long unsigned int start_stack;
 	mm_context_t context;
 };
 
@@ -195,6 +196,7 @@ struct vm_area_struct___int {
 };
 
 struct super_block {
+	long unsigned int s_magic;
 	unsigned int s_dev;
 };
 
@@ -203,18 +205,45 @@ struct inode {
 	struct super_block *i_sb;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
 struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
 	struct inode *d_inode;
 	struct super_block *d_sb;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
 struct file {
 	unsigned int f_mode;
+	struct path f_path;
 	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct backing_file { /* from 6.5 on */
@@ -233,6 +262,18 @@ struct vm_area_struct {
 struct task_io_accounting {
 	u64 rchar, wchar;            /* CONFIG_TASK_XACCT */
 	u64 read_bytes, write_bytes; /* CONFIG_TASK_IO_ACCOUNTING */
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid, euid;
+};
+
+struct thread_struct {
+	long unsigned int fsbase;
 };
 
 struct task_struct {
@@ -260,6 +301,9 @@ struct task_struct {
 	struct css_set *cgroups;
 	int pagefault_disabled;
 	struct uprobe_task *utask; /* CONFIG_UPROBES */
+	const struct cred *cred;
+	struct files_struct *files;
+	struct thread_struct thread;
 	char comm[16];
 };
 

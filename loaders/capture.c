@@ -50,8 +50,11 @@ bool capture_wanted(const struct capture_plan *plan)
 
 static int open_all(struct capture *c, const struct capture_plan *plan, struct diag *d)
 {
-	int err = rings_open(plan->ring_bytes, plan->trace_ns != TRACE_OFF, d, &c->rings);
+	int err = plan->no_bpf ? rings_open_bare(d, &c->rings) :
+				 rings_open(plan->ring_bytes, plan->trace_ns != TRACE_OFF, d, &c->rings);
 
+	if (plan->no_bpf)
+		return err;
 	for (int i = 0; !err && i < NLOADERS; i++)
 		if (loaders[i]->wanted(plan))
 			err = loaders[i]->open(plan, c->rings, d, &c->selves[i]);
@@ -112,6 +115,14 @@ void capture_resend(struct capture *c)
 			loaders[i]->resend(c->selves[i]);
 }
 
+void capture_family_count(const struct capture *c, struct capture_family_count *ret)
+{
+	*ret = (struct capture_family_count){ 0 };
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->family)
+			loaders[i]->family(c->selves[i], ret);
+}
+
 bool capture_cpus_changed(const struct capture *c)
 {
 	bool changed = false;
@@ -164,7 +175,8 @@ int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d)
 
 	*start_ns = capture_now_ns();
 	for (int i = 0; !err && i < NLOADERS; i++)
-		err = c->selves[i] ? loaders[i]->start(c->selves[i], *start_ns, d) : 0;
+		err = c->selves[i] && loaders[i]->start ?
+			      loaders[i]->start(c->selves[i], *start_ns, d) : 0;
 	return err;
 }
 
@@ -174,7 +186,8 @@ int capture_pause(struct capture *c, uint64_t *time_ns, struct diag *d)
 
 	*time_ns = capture_now_ns();
 	for (int i = NLOADERS - 1; i >= 0; i--) {
-		int e = c->selves[i] ? loaders[i]->pause(c->selves[i], time_ns, &c->last, d) : 0;
+		int e = c->selves[i] && loaders[i]->pause ?
+				loaders[i]->pause(c->selves[i], time_ns, &c->last, d) : 0;
 
 		err = err ? err : e;
 	}
@@ -187,7 +200,8 @@ int capture_resume(struct capture *c, uint64_t *time_ns, struct diag *d)
 
 	*time_ns = capture_now_ns();
 	for (int i = 0; !err && i < NLOADERS; i++)
-		err = c->selves[i] ? loaders[i]->resume(c->selves[i], *time_ns, d) : 0;
+		err = c->selves[i] && loaders[i]->resume ?
+			      loaders[i]->resume(c->selves[i], *time_ns, d) : 0;
 	return err;
 }
 
@@ -197,7 +211,8 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 
 	*stop_ns = capture_now_ns();
 	for (int i = NLOADERS - 1; i >= 0; i--) {
-		int e = c->selves[i] ? loaders[i]->stop(c->selves[i], stop_ns, &c->last, d) : 0;
+		int e = c->selves[i] && loaders[i]->stop ?
+				loaders[i]->stop(c->selves[i], stop_ns, &c->last, d) : 0;
 
 		err = err ? err : e;
 	}
@@ -294,6 +309,11 @@ void capture_counts(const struct capture *c, int cpu, struct er_counts *ret)
 	*ret = rings_cpu_state(c->rings, cpu)->counts;
 }
 
+uint32_t capture_count(struct capture *c, int cpu, enum er_kind kind, uint32_t produced, uint32_t lost)
+{
+	return rings_count(c->rings, cpu, kind, produced, lost);
+}
+
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret)
 {
 	*ret = (struct capture_counted){ 0 };
@@ -302,11 +322,35 @@ void capture_counted(const struct capture *c, size_t counter, struct capture_cou
 			loaders[i]->counted(c->selves[i], counter, ret);
 }
 
+void capture_probed(const struct capture *c, size_t probe, struct capture_probed *ret)
+{
+	*ret = (struct capture_probed){ 0 };
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->probed)
+			loaders[i]->probed(c->selves[i], probe, ret);
+}
+
+void capture_io_counts(const struct capture *c, struct capture_io *ret)
+{
+	*ret = (struct capture_io){ 0 };
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->io_counts)
+			loaders[i]->io_counts(c->selves[i], ret);
+}
+
 void capture_calls(const struct capture *c, struct er_calls *ret)
 {
 	for (int i = 0; i < NLOADERS; i++)
 		if (c->selves[i] && loaders[i]->calls)
 			loaders[i]->calls(c->selves[i], ret);
+}
+
+void capture_span_sums(const struct capture *c, size_t name, struct er_span_sums *ret,
+		       uint64_t hist[ER_SPAN_BUCKETS])
+{
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->span_sums)
+			loaders[i]->span_sums(c->selves[i], name, ret, hist);
 }
 
 uint32_t capture_unfinished(const struct capture *c)
@@ -327,6 +371,8 @@ size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t m
 		[ER_PROG_BACK] = "er_back",           [ER_PROG_WAKING] = "er_waking",
 		[ER_PROG_NEWTASK] = "er_newtask",     [ER_PROG_EXIT] = "er_exit",
 		[ER_PROG_EXEC] = "er_exec",           [ER_PROG_FAULT] = "er_fault",
+		[ER_PROG_COUNTER] = "er_overflow",    [ER_PROG_PROBE] = "er_probe",
+		[ER_PROG_SPAN] = "er_span",           [ER_PROG_IO] = "er_io",
 		[ER_PROG_SYS_ENTER] = "er_sys_enter", [ER_PROG_SYS_EXIT] = "er_sys_exit",
 	};
 	size_t n = 0;

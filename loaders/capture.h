@@ -16,9 +16,11 @@
 #include <linux/types.h>
 
 #include "bpf/er_event.h"
+#include "loaders/uprobes.h"
 
 struct diag;
 struct capture;
+struct capture_spans;
 struct unwind_maps;
 
 /*
@@ -59,6 +61,20 @@ enum capture_shedding {
 	SHED_SHORT_STACKS, /* no stacks of waits shorter than the sample distance */
 };
 
+/*
+ * Record only the targets, the process `pidfd`, and what they create from the call of capture_open
+ * on: threads and, with `descend`, processes and all their descendants.
+ */
+struct capture_family {
+	int pidfd;    /* of a process with one thread; -1: only targets */
+	bool descend;
+};
+
+struct capture_family_count {
+	uint32_t living;   /* threads that have not begun to exit; of targets only those created since */
+	uint32_t unmarked; /* threads that could not be followed, for lack of memory */
+};
+
 /* An event to count, as perf_event_open(2) takes it. */
 struct capture_counter {
 	const char *name;  /* the name used in messages; borrowed */
@@ -76,14 +92,46 @@ struct capture_counted {
 	uint64_t enabled_ns, running_ns; /* running < enabled: the PMU was shared */
 };
 
+/* A place of a probe, and where its arguments are. */
+struct capture_probe_site {
+	const char *name;
+	struct uprobe_site at;   /* its cookie is not used */
+	struct er_place places[ER_PROBE_VALUES];
+};
+
+/* A probe. Its strings, arrays and descriptors are borrowed until the capture is closed. */
+struct capture_probe {
+	const char *option, *name; /* for messages */
+	const struct capture_probe_site *sites;
+	size_t nsites;           /* of a tracepoint: 1, of which only `places` counts */
+	int tracepoint;          /* its id; -1: the sites are in user code */
+	const struct er_test *tests; /* all must be true, or the hit does not count */
+	size_t ntests, nvalues;
+	bool counts_only;        /* no records */
+};
+
+struct capture_probed {
+	uint64_t hits;           /* that count, recorded or not */
+	uint64_t unread;         /* arguments that could not be read */
+	uint64_t missed;         /* runs of the programs that the kernel left out, of all probes */
+};
+
+/* Calls that plan.io does not record. */
+struct capture_io {
+	uint64_t open;           /* entered, and not returned until now */
+	uint64_t foreign;        /* of 32-bit programs, whatever they do */
+};
+
 struct capture_plan {
 	uint64_t interval_ns;    /* sampling interval of each CPU; 0: no samples, no states */
 	bool idle;               /* also sample idle CPUs */
-	bool exclude_self;       /* do not record `self`, `helper` and the children of `helper` */
-	pid_t self, helper;      /* helper 0: none */
+	bool exclude_self;       /* do not record `self`, `helpers` and their children */
+	pid_t self;
+	pid_t helpers[ER_HELPERS]; /* 0: none */
 	size_t ring_bytes;       /* per CPU, a power of two; 0: default, larger for tracing */
 	const struct capture_target *targets; /* NULL: record the whole system */
 	size_t ntargets;
+	const struct capture_family *family;  /* NULL: only the targets, if there are any */
 	bool states;             /* send WAIT and TOTAL records: time per thread and state */
 	uint64_t wait_interval_ns; /* distance of sample points in off-CPU time; 0: the default */
 	uint64_t trace_ns;       /* TRACE_OFF, TRACE_ALL or a threshold in ns */
@@ -93,7 +141,13 @@ struct capture_plan {
 	enum stack_method stack_method;    /* a method that the kernel lacks is an error */
 	const struct capture_counter *counters; /* NULL: the counter programs are not loaded */
 	size_t ncounters;        /* up to ER_MAX_COUNTERS */
+	const struct capture_probe *probes; /* NULL: the probe programs are not loaded */
+	size_t nprobes;          /* up to ER_MAX_PROBES */
+	const struct capture_spans *spans; /* NULL: none; they need `states` */
+	bool io;                 /* trace the system calls that do I/O */
 	bool cuts;               /* capture_cut is used */
+	bool no_bpf;             /* nothing is captured here: the caller has records from elsewhere, */
+				 /* and counts them by capture_count */
 	bool verbose;            /* libbpf writes its messages to stderr */
 };
 
@@ -135,6 +189,8 @@ void capture_set_shedding(struct capture *c, enum capture_shedding level);
 void capture_set_distance(struct capture *c, uint64_t ns);
 /* The caller has forgotten stacks: each is sent again when it comes again. */
 void capture_resend(struct capture *c);
+/* The size of the plan's family; all 0 without one. It is counted until capture_close. */
+void capture_family_count(const struct capture *c, struct capture_family_count *ret);
 /*
  * Whether a CPU came online or went offline since capture_follow_cpus last handled it. Reads
  * memory only. Such a change makes capture_fd readable.
@@ -154,9 +210,9 @@ enum stack_method capture_stack_method(const struct capture *c);
  */
 const char *stack_method_name(enum stack_method method);
 
-/* The maps that BPF programs walk user stacks with. The caller fills them; borrowed. */
+/* The maps that BPF programs walk user stacks with. The caller fills them; borrowed. NULL: no_bpf. */
 struct unwind_maps *capture_unwind(const struct capture *c);
-/* A descriptor that polls readable when a ring should be drained; borrowed. */
+/* A descriptor that polls readable when a ring should be drained; borrowed. -1: no_bpf. */
 int capture_fd(const struct capture *c);
 
 /*
@@ -195,13 +251,28 @@ void capture_close(struct capture *c);
 
 int capture_ncpus(const struct capture *c); /* the number of possible CPUs; CPU ids are below it */
 void capture_counts(const struct capture *c, int cpu, struct er_counts *ret);
+/*
+ * Only with no_bpf: so many more records of the kind were produced and lost. Returns the number of
+ * the first of them.
+ */
+uint32_t capture_count(struct capture *c, int cpu, enum er_kind kind, uint32_t produced, uint32_t lost);
 /* `counter` is an index into the plan's counters. */
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
+/* `probe` is an index into the plan's probes. */
+void capture_probed(const struct capture *c, size_t probe, struct capture_probed *ret);
+/* All 0 without `io`. Valid until capture_close. */
+void capture_io_counts(const struct capture *c, struct capture_io *ret);
 /*
  * Adds the counts of each system call to ret[number], an array of ER_MAX_SYSCALLS. Adds nothing
  * without `split`. Takes a millisecond: call it at the end of a recording.
  */
 void capture_calls(const struct capture *c, struct er_calls *ret);
+/*
+ * Adds the sums of a span's name, by its index, to *ret and to the histogram. Takes 100 us: call it
+ * about once a second.
+ */
+void capture_span_sums(const struct capture *c, size_t name, struct er_span_sums *ret,
+		       uint64_t hist[ER_SPAN_BUCKETS]);
 /*
  * Threads that were exiting at the stop and whose last switch did not come in time; their last
  * time is not recorded. Valid after capture_stop.

@@ -256,7 +256,7 @@ static struct counters *counters_new(const struct capture_plan *plan, const stru
 	return c;
 }
 
-static int counters_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+static int counters_open(const struct capture_plan *plan, struct rings *rings, struct diag *d,
 			 void **self)
 {
 	struct counters *c = counters_new(plan, rings);

@@ -18,9 +18,11 @@
 		(skel)->rodata->er_ring_bytes = rings_bytes(rings);                                \
 		(skel)->rodata->er_raws = (plan)->raw_stacks;                                      \
 		(skel)->rodata->er_max_frames = stack_limit();                                     \
-		(skel)->rodata->er_has_targets = (plan)->ntargets > 0;                             \
+		(skel)->rodata->er_has_targets = (plan)->ntargets > 0 || (plan)->family;           \
+		(skel)->rodata->er_has_family = (plan)->family;                                    \
 		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \
-		(skel)->rodata->er_helper = (plan)->helper;                                        \
+		for (int i_ = 0; i_ < ER_HELPERS; i_++)                                            \
+			(skel)->rodata->er_helpers[i_] = (plan)->helpers[i_];                      \
 		targets_size((skel)->maps.er_targets, plan);                                       \
 	} while (0)
 

@@ -24,9 +24,9 @@ struct loader {
 	/* Whether the plan needs this loader. If not, only close is called, with NULL. */
 	bool (*wanted)(const struct capture_plan *plan);
 	/* Open the skeleton, set its variables, load it. *self is passed to the other functions. */
-	int (*open)(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+	int (*open)(const struct capture_plan *plan, struct rings *rings, struct diag *d,
 		    void **self);
-	/* Attach and start. Time is counted from start_ns. */
+	/* Attach and start. Time is counted from start_ns. NULL, like the next three: nothing to do. */
 	int (*start)(void *self, uint64_t start_ns, struct diag *d);
 	/* Like capture_pause and capture_resume; records as from stop. Stop may follow a pause. */
 	int (*pause)(void *self, uint64_t *time_ns, struct buf *last, struct diag *d);
@@ -51,10 +51,17 @@ struct loader {
 	enum stack_method (*stack_method)(const void *self);
 	void (*counted)(const void *self, size_t counter, struct capture_counted *ret);
 	void (*calls)(const void *self, struct er_calls *ret);
+	void (*family)(const void *self, struct capture_family_count *ret);
+	void (*probed)(const void *self, size_t probe, struct capture_probed *ret);
+	void (*io_counts)(const void *self, struct capture_io *ret);
+	void (*span_sums)(const void *self, size_t name, struct er_span_sums *ret,
+			  uint64_t hist[ER_SPAN_BUCKETS]);
 };
 
 /* All loaders, in the order in which they start; they stop in the opposite order. */
-#define LOADERS(row) row(profile_loader) row(counter_loader)
+#define LOADERS(row) \
+	row(family_loader) row(profile_loader) row(counter_loader) row(probe_loader) row(span_loader) \
+	row(io_loader)
 
 #define LOADER_DECLARATION(name) extern const struct loader name;
 LOADERS(LOADER_DECLARATION)

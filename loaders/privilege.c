@@ -110,6 +110,13 @@ void privilege_drop(struct diag *d)
 		diag_warn(d, "capabilities: cannot be given up: %s", strerror(-err));
 }
 
+bool privilege_captures(void)
+{
+	uint64_t both = CAP(BPF) | CAP(PERFMON);
+
+	return now.permitted & CAP(SYS_ADMIN) || (now.permitted & both) == both;
+}
+
 bool privilege_root(void)
 {
 	return now.root;

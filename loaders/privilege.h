@@ -31,6 +31,8 @@ enum privilege {
 int privilege_begin(struct diag *d);
 /* Give up for good the capabilities that only PRIVILEGE_CAPTURE needs. A failure is a warning. */
 void privilege_drop(struct diag *d);
+/* Whether the caller may record with BPF: is root with root's capabilities, or has those for it. */
+bool privilege_captures(void);
 /* Whether the caller is root. The recorder then keeps root's rights. */
 bool privilege_root(void);
 

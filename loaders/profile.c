@@ -19,6 +19,7 @@
 #include "loaders/capture.h"
 #include "loaders/clocks.h"
 #include "loaders/cpus.h"
+#include "loaders/iterator.h"
 #include "loaders/knobs.h"
 #include "loaders/perf_event.h"
 #include "loaders/rings.h"
@@ -27,11 +28,6 @@
 #include "loaders/stack_method.h"
 
 enum {
-	/*
-	 * Leaves room in the iterator's own 32 KiB for all records of one thread, with a raw
-	 * stack, beside records that are not read yet.
-	 */
-	ITER_READ = 4 << 10,
 	/* How long to wait for threads that are exiting. */
 	FINISH_STEP_MS = 1,
 	FINISH_MAX_MS = 2000, /* a thread may wait this long for a CPU on a crowded machine */
@@ -187,7 +183,7 @@ static int choose_stack_method(struct profile *p, const struct capture_plan *pla
 	return 0;
 }
 
-static int profile_open(const struct capture_plan *plan, const struct rings *rings, struct diag *d,
+static int profile_open(const struct capture_plan *plan, struct rings *rings, struct diag *d,
 			void **self)
 {
 	struct profile *p;
@@ -208,42 +204,9 @@ static int profile_open(const struct capture_plan *plan, const struct rings *rin
 		profile_close(p);
 		return err;
 	}
+	rings_lend_threads(rings, bpf_map__fd(p->skel->maps.er_threads));
 	*self = p;
 	return 0;
-}
-
-static int make_iter(struct bpf_program *prog, struct bpf_link **link, int *fd)
-{
-	*link = bpf_program__attach_iter(prog, NULL);
-	if (!*link)
-		return -errno;
-	*fd = bpf_iter_create(bpf_link__fd(*link));
-	return *fd < 0 ? -errno : 0;
-}
-
-/*
- * Run an iterator over all threads to its end; append its output to `out`. An iterator runs once.
- * The next one is made when it is needed, which takes no capability since Linux 5.19.
- */
-static int run_iter(const struct bpf_link *link, int *fd, struct buf *out)
-{
-	char bytes[ITER_READ];
-	ssize_t n;
-	int err;
-
-	if (*fd < 0)
-		*fd = bpf_iter_create(bpf_link__fd(link));
-	if (*fd < 0)
-		return -errno;
-	do {
-		n = read(*fd, bytes, sizeof(bytes));
-		if (n > 0)
-			buf_add(out, bytes, n);
-	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	err = n < 0 ? -errno : 0;
-	closep(fd);
-	*fd = -1;
-	return err;
 }
 
 /* A program that was not loaded is not needed. */
@@ -309,11 +272,11 @@ static int attach(struct profile *p)
 
 	if (err)
 		return err;
-	err = make_iter(skel->progs.er_begin, &skel->links.er_begin, &p->begin_fd);
+	err = iterator_make(skel->progs.er_begin, &skel->links.er_begin, &p->begin_fd);
 	if (!err)
-		err = make_iter(skel->progs.er_end, &skel->links.er_end, &p->end_fd);
+		err = iterator_make(skel->progs.er_end, &skel->links.er_end, &p->end_fd);
 	if (!err && bpf_program__autoload(skel->progs.er_cut))
-		err = make_iter(skel->progs.er_cut, &skel->links.er_cut, &p->cut_fd);
+		err = iterator_make(skel->progs.er_cut, &skel->links.er_cut, &p->cut_fd);
 	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
@@ -334,7 +297,7 @@ static void warn_throttle(const struct profile *p, struct diag *d)
 static int begin_all(struct profile *p)
 {
 	struct buf none = { 0 };
-	int err = run_iter(p->skel->links.er_begin, &p->begin_fd, &none);
+	int err = iterator_run(p->skel->links.er_begin, &p->begin_fd, &none);
 
 	buf_free(&none);
 	return err ? err : clocks_enable(p->clocks);
@@ -361,7 +324,7 @@ static int end_all(struct profile *p, uint64_t *time_ns, struct buf *last)
 	int err = clocks_disable(p->clocks), e;
 
 	p->skel->bss->er_stop_ns = *time_ns;
-	e = run_iter(p->skel->links.er_end, &p->end_fd, last);
+	e = iterator_run(p->skel->links.er_end, &p->end_fd, last);
 	*time_ns = capture_now_ns();
 	return err ? err : e;
 }
@@ -411,7 +374,7 @@ static int profile_stop(void *self, uint64_t *stop_ns, struct buf *last, struct 
 static int profile_cut(void *self, struct buf *last, struct diag *d)
 {
 	struct profile *p = self;
-	int err = run_iter(p->skel->links.er_cut, &p->cut_fd, last);
+	int err = iterator_run(p->skel->links.er_cut, &p->cut_fd, last);
 
 	return err ? diag_errno(d, -err, "cannot read the times of threads") : 0;
 }

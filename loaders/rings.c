@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
@@ -31,7 +32,8 @@ struct ring_ctx {
 struct rings {
 	int ncpus, nrings;
 	size_t bytes;
-	int outer_fd, cpus_fd, losses_fd;
+	int outer_fd, cpus_fd, losses_fd, family_fd;
+	int threads_fd; /* borrowed; -1: none */
 	struct er_cpu *cpus;
 	uint64_t hash_seed;
 	struct unwind_maps *unwind;
@@ -121,6 +123,25 @@ static int make_counters(struct rings *r)
 	return r->losses_fd < 0 ? -errno : 0;
 }
 
+/* The marks of bpf/family.bpf.h. The kernel wants to know the types of a task's storage. */
+static int make_family(struct rings *r)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	struct btf *types = btf__new_empty();
+	int number = types ? btf__add_int(types, "int", sizeof(int), BTF_INT_SIGNED) : -ENOMEM;
+	int err = number < 0 ? number : btf__load_into_kernel(types);
+
+	if (!err) {
+		opts.btf_fd = btf__fd(types);
+		opts.btf_key_type_id = opts.btf_value_type_id = number;
+		r->family_fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "er_family", sizeof(int),
+					      sizeof(int), 0, &opts);
+		err = r->family_fd < 0 ? -errno : 0;
+	}
+	btf__free(types);
+	return err;
+}
+
 static int make_all(struct rings *r)
 {
 	struct cpu_list present = { 0 };
@@ -128,6 +149,8 @@ static int make_all(struct rings *r)
 
 	if (!err)
 		err = make_counters(r);
+	if (!err)
+		err = make_family(r);
 	if (!err)
 		err = cpus_present(&present);
 	r->ctxs = xcalloc(present.n + 1, sizeof(*r->ctxs));
@@ -138,17 +161,43 @@ static int make_all(struct rings *r)
 	return err;
 }
 
-int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret)
+static struct rings *rings_new(struct diag *d)
 {
 	struct rings *r = xcalloc(1, sizeof(*r));
+
+	r->outer_fd = r->cpus_fd = r->losses_fd = r->family_fd = r->threads_fd = -1;
+	r->ncpus = libbpf_num_possible_cpus();
+	if (r->ncpus > 0)
+		return r;
+	diag_errno(d, ENODEV, "cannot count the CPUs");
+	free(r);
+	return NULL;
+}
+
+int rings_open_bare(struct diag *d, struct rings **ret)
+{
+	struct rings *r = rings_new(d);
+	void *p;
+
+	if (!r)
+		return -ENODEV;
+	p = mmap(NULL, cpus_size(r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		free(r);
+		return diag_errno(d, ENOMEM, "cannot make the counts");
+	}
+	r->cpus = p;
+	*ret = r;
+	return 0;
+}
+
+int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret)
+{
+	struct rings *r = rings_new(d);
 	int err;
 
-	r->outer_fd = r->cpus_fd = r->losses_fd = -1;
-	r->ncpus = libbpf_num_possible_cpus();
-	if (r->ncpus < 1) {
-		free(r);
-		return diag_errno(d, ENODEV, "cannot count the CPUs");
-	}
+	if (!r)
+		return -ENODEV;
 	r->bytes = bytes ? bytes : default_bytes(r->ncpus, trace);
 	if (getrandom(&r->hash_seed, sizeof(r->hash_seed), 0) < 0)
 		r->hash_seed = time(NULL);
@@ -178,9 +227,15 @@ void rings_close(struct rings *r)
 	closep(&r->outer_fd);
 	closep(&r->cpus_fd);
 	closep(&r->losses_fd);
+	closep(&r->family_fd);
 	free(r->ctxs);
 	free(r->fds);
 	free(r);
+}
+
+void rings_lend_threads(struct rings *r, int fd)
+{
+	r->threads_fd = fd;
 }
 
 int rings_bind(const struct rings *r, struct bpf_object *obj)
@@ -192,11 +247,13 @@ int rings_bind(const struct rings *r, struct bpf_object *obj)
 		{ "er_rings", r->outer_fd },
 		{ "er_cpus", r->cpus_fd },
 		{ "er_losses", r->losses_fd },
+		{ "er_family", r->family_fd },
+		{ "er_threads", r->threads_fd },
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(obj, maps[i].name);
-		int err = map ? bpf_map__reuse_fd(map, maps[i].fd) : 0;
+		int err = map && maps[i].fd >= 0 ? bpf_map__reuse_fd(map, maps[i].fd) : 0;
 
 		if (err)
 			return err;
@@ -285,10 +342,22 @@ void rings_cost(const struct rings *r, enum er_prog prog, uint64_t *runs, uint64
 	*ns = measured ? (double)sum / measured * *runs : 0;
 }
 
+uint32_t rings_count(struct rings *r, int cpu, enum er_kind kind, uint32_t produced, uint32_t lost)
+{
+	struct er_counts *c = &r->cpus[cpu].counts;
+	uint32_t first = c->produced[kind];
+
+	c->produced[kind] += produced;
+	c->lost[kind] += lost;
+	return first;
+}
+
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 {
 	int n;
 
+	if (!r->rb)
+		return 0;
 	r->fn = fn;
 	r->fn_ctx = ctx;
 	n = ring_buffer__consume(r->rb);
@@ -301,7 +370,7 @@ int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 
 int rings_fd(const struct rings *r)
 {
-	return ring_buffer__epoll_fd(r->rb);
+	return r->rb ? ring_buffer__epoll_fd(r->rb) : -1;
 }
 
 void rings_losses(const struct rings *r,
@@ -310,6 +379,8 @@ void rings_losses(const struct rings *r,
 	struct er_loss_key key, *prev = NULL;
 	__u64 n;
 
+	if (r->losses_fd < 0)
+		return;
 	while (!bpf_map_get_next_key(r->losses_fd, prev, &key)) {
 		if (!bpf_map_lookup_elem(r->losses_fd, &key, &n))
 			fn(ctx, &key, n);

@@ -25,12 +25,19 @@ struct unwind_maps;
  * after a report. Release *ret with rings_close.
  */
 int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret);
+/* The same without BPF: no ring, only the counts, which rings_count changes. */
+int rings_open_bare(struct diag *d, struct rings **ret);
 void rings_close(struct rings *r);
 
+/*
+ * The map of the storage of threads belongs to the object that fills it. After its load it is lent
+ * to the objects that are bound later; borrowed.
+ */
+void rings_lend_threads(struct rings *r, int fd);
 /* Make an opened, not yet loaded object use these maps. Returns 0, or -errno without a report. */
 int rings_bind(const struct rings *r, struct bpf_object *obj);
 /* The maps for walking user stacks; the rings own them. */
-struct unwind_maps *rings_unwind(const struct rings *r);
+struct unwind_maps *rings_unwind(const struct rings *r); /* NULL: there are none */
 size_t rings_bytes(const struct rings *r); /* of one ring */
 /* A ring wakes the reader when it holds this many bytes. */
 uint32_t rings_wake_bytes(const struct rings *r);
@@ -63,6 +70,8 @@ uint64_t rings_spilled(const struct rings *r);
 /* The runs of a program on all CPUs and their time; the time is extrapolated from measured runs. */
 void rings_cost(const struct rings *r, enum er_prog prog, uint64_t *runs, uint64_t *ns);
 
+/* See capture_count. */
+uint32_t rings_count(struct rings *r, int cpu, enum er_kind kind, uint32_t produced, uint32_t lost);
 /* See capture_drain, capture_fd and capture_losses. */
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx);
 int rings_fd(const struct rings *r);

@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
+#include "bpf/python.h"
 #include "loaders/privilege.h"
 
 enum { CHUNK_BYTES = ER_CHUNK_WORDS * sizeof(uint32_t) };
@@ -51,6 +52,15 @@ static int map_array(int fd, size_t bytes, void *ret)
 	return 0;
 }
 
+/* The functions of interpreted programs that BPF knows (bpf/python.h). */
+static int make_codes(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "er_codes", 2 * sizeof(__u64), sizeof(__u32),
+				PYTHON_CODES, NULL);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int make_chunks(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
@@ -78,11 +88,15 @@ int unwind_maps_open(struct unwind_maps **ret)
 	m->spaces_fd = make_hash("er_spaces", sizeof(struct er_space_key), sizeof(struct er_space),
 				 ER_MAX_SPACES);
 	m->inodes_fd = make_hash("er_inodes", sizeof(struct er_inode), sizeof(__u32), ER_MAX_FILES);
+	m->codes_fd = make_codes();
+	m->ncodes_fd = make_array("er_ncodes", sizeof(__u32), 1);
 	err = map_array(m->files_fd, ER_MAX_FILES * sizeof(*m->files), &m->files);
 	err = err ? err : map_array(m->ranges_fd, ER_MAX_RANGES * sizeof(*m->ranges), &m->ranges);
 	err = err ? err : m->chunks_fd < 0 ? m->chunks_fd : 0;
 	err = err ? err : m->spaces_fd < 0 ? m->spaces_fd : 0;
 	err = err ? err : m->inodes_fd < 0 ? m->inodes_fd : 0;
+	err = err ? err : m->codes_fd < 0 ? m->codes_fd : 0;
+	err = err ? err : m->ncodes_fd < 0 ? m->ncodes_fd : 0;
 	if (err) {
 		unwind_maps_close(m);
 		return err;
@@ -107,6 +121,8 @@ void unwind_maps_close(struct unwind_maps *m)
 	closep(&m->chunks_fd);
 	closep(&m->spaces_fd);
 	closep(&m->inodes_fd);
+	closep(&m->codes_fd);
+	closep(&m->ncodes_fd);
 	free(m);
 }
 
@@ -118,7 +134,8 @@ int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj)
 	} maps[] = {
 		{ "er_files", m->files_fd },   { "er_ranges", m->ranges_fd },
 		{ "er_chunks", m->chunks_fd }, { "er_spaces", m->spaces_fd },
-		{ "er_inodes", m->inodes_fd },
+		{ "er_inodes", m->inodes_fd }, { "er_codes", m->codes_fd },
+		{ "er_ncodes", m->ncodes_fd },
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {

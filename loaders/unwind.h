@@ -21,7 +21,7 @@ struct bpf_object;
 enum { UNWIND_MAX_CHUNKS = 12 }; /* 2 MiB each; with the other maps at most 44 MB */
 
 struct unwind_maps {
-	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd;
+	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd, codes_fd, ncodes_fd;
 	struct er_unwind_file *files;
 	struct er_range *ranges;
 	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not created yet */

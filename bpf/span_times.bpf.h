@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The counters of a thread when a span begins and when it ends, and their difference.
+ *
+ * The thread runs at both, so its time off the CPU is all charged by then. Its CPU time is the
+ * kernel's figure plus the time since the kernel last updated that.
+ *
+ * The duration is measured by CLOCK_MONOTONIC, the times off the CPU by the run queue's clock, and
+ * the CPU time by the kernel, each by itself. Time that none of them has was stolen, as in
+ * total.bpf.h. The two clocks may run apart, by some ns in a ms: such a difference counts as stolen.
+ */
+#ifndef SPAN_TIMES_BPF_H
+#define SPAN_TIMES_BPF_H
+
+#include "bpf/clock.bpf.h"
+#include "bpf/er.bpf.h"
+#include "bpf/split.bpf.h"
+#include "bpf/thread.bpf.h"
+
+struct span_times {
+	__u64 now;    /* CLOCK_MONOTONIC */
+	__u64 ran;    /* CPU time; its zero is arbitrary */
+	__u64 user;   /* SPLIT: of that in user mode */
+	__u64 off_ns[OFF_SLOTS];
+	__u32 waits, minflt, majflt;
+};
+
+static __always_inline __u64 span_user(const struct er_thread *t, struct task_struct *p, __u64 now)
+{
+	struct er_cpu *c = er_this_cpu();
+
+	if (!er_split || !c)
+		return 0;
+	if (c->split.tid == (__u32)p->pid)
+		return split_user(c->split.word, now);
+	if (t->split_in)
+		return t->split_user;
+	return t->split_user + split_since(t, p, now - (t->begin_ns - t->begin));
+}
+
+/*
+ * The switch in of the current thread was not seen (edge.bpf.h). The kernel knows its time; the next
+ * edge will charge the same.
+ */
+static __always_inline void span_late(struct span_times *s, struct task_struct *p, const struct er_thread *t)
+{
+	__u64 came = p->sched_info.last_arrival, runq = p->sched_info.run_delay - t->delay, len;
+
+	if (t->where == WHERE_ON || came < t->since)
+		return;
+	len = came - t->since;
+	if (t->where == WHERE_QUEUED || runq > len)
+		runq = len;
+	s->off_ns[ER_OFF_CPU] += runq;
+	s->off_ns[t->off_state & (OFF_SLOTS - 1)] += len - runq;
+}
+
+/* False: a switch or a tick came in between. */
+static __noinline bool span_read(struct span_times *s, struct task_struct *p, const struct er_thread *t)
+{
+	__u64 since = t->since, began = p->se.exec_start;
+	struct rq *rq = task_rq(p);
+
+	barrier();
+	s->now = bpf_ktime_get_ns();
+	s->ran = p->se.sum_exec_runtime + s->now - began;
+	if (rq)
+		s->ran -= rq->clock - rq->clock_task;
+	s->user = span_user(t, p, s->now);
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		s->off_ns[i] = t->off_ns[i];
+	span_late(s, p, t);
+	s->waits = p->nvcsw + p->nivcsw;
+	s->minflt = p->min_flt;
+	s->majflt = p->maj_flt;
+	barrier();
+	return t->since == since && p->se.exec_start == began;
+}
+
+/* The current thread's counters. Not a loop: 6.1 refuses the one that the compiler makes of it. */
+static __always_inline void span_times(struct span_times *s, struct task_struct *p,
+				       const struct er_thread *t)
+{
+	if (!span_read(s, p, t) && !span_read(s, p, t))
+		span_read(s, p, t);
+}
+
+struct span_result {
+	__u64 dur_ns, run_ns, user_ns, stolen_ns;
+	__u64 off_ns[ER_OFF_STATES];
+	__u32 waits, minflt, majflt, pad;
+};
+
+static __always_inline void span_difference(struct span_result *r, const struct span_times *a,
+					    const struct span_times *b)
+{
+	__s64 ran = b->ran - a->ran;
+	__u64 off = 0, on;
+
+	for (int i = 0; i < ER_OFF_STATES; i++) {
+		r->off_ns[i] = b->off_ns[i] - a->off_ns[i];
+		off += r->off_ns[i];
+	}
+	r->dur_ns = b->now - a->now;
+	if (r->dur_ns < off)
+		r->dur_ns = off;
+	on = r->dur_ns - off;
+	r->run_ns = ran < 0 ? 0 : (__u64)ran < on ? (__u64)ran : on;
+	r->stolen_ns = on - r->run_ns;
+	r->off_ns[ER_OFF_CPU] += r->stolen_ns;
+	r->user_ns = b->user - a->user;
+	if ((__s64)r->user_ns < 0)
+		r->user_ns = 0;
+	if (r->user_ns > r->run_ns)
+		r->user_ns = r->run_ns;
+	r->waits = b->waits - a->waits;
+	r->minflt = b->minflt - a->minflt;
+	r->majflt = b->majflt - a->majflt;
+}
+
+/* CPU time of a thread that may run on another CPU; its zero as in span_times. */
+static __always_inline __u64 span_ran_other(struct task_struct *p, const struct er_thread *t, __u64 now)
+{
+	__u64 began = p->se.exec_start, sum = p->se.sum_exec_runtime;
+	struct rq *rq = task_rq_copy(p);
+
+	if (t->where != WHERE_ON || !rq)
+		return sum + t->begin_ns - t->begin;
+	return sum + now - began - (BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task));
+}
+
+/* The part of `open` ns off the CPU, up to `clk`, in which the thread waited for a CPU. */
+static __always_inline __u64 span_queued(struct task_struct *p, const struct er_thread *t, __u64 open,
+					 __u64 clk)
+{
+	__u64 delay = p->sched_info.run_delay - t->delay, since = p->sched_info.last_queued;
+
+	if (t->where == WHERE_QUEUED)
+		return open;
+	if (p->__state)
+		return 0;
+	if (since && clk > since)
+		delay += clk - since;
+	return delay < open ? delay : open;
+}
+
+/* The counters of any thread. Its open interval off the CPU counts up to now. */
+static __always_inline void span_times_other(struct span_times *s, struct task_struct *p,
+					     const struct er_thread *t)
+{
+	__u32 state = t->off_state & (OFF_SLOTS - 1);
+	__u64 clk, open, queued;
+
+	s->now = bpf_ktime_get_ns();
+	s->ran = span_ran_other(p, t, s->now);
+	s->user = t->split_user;
+	for (int i = 0; i < OFF_SLOTS; i++)
+		s->off_ns[i] = t->off_ns[i];
+	s->waits = p->nvcsw + p->nivcsw;
+	s->minflt = p->min_flt;
+	s->majflt = p->maj_flt;
+	clk = s->now - (t->begin_ns - t->begin);
+	if (t->where == WHERE_ON || clk < t->since)
+		return;
+	open = clk - t->since;
+	queued = span_queued(p, t, open, clk);
+	s->off_ns[ER_OFF_CPU] += queued;
+	s->off_ns[state] += open - queued;
+}
+
+#endif
