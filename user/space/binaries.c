@@ -15,6 +15,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "user/space/mapped.h"
+#include "user/space/opener.h"
 
 enum {
 	SHARE = 4,           /* a quarter of the files that may be open are for archives */
@@ -37,8 +38,6 @@ struct binaries {
 	size_t nopen, max_open;
 	bool share;
 	size_t nshared; /* archives that are open */
-	void (*relief)(void *ctx); /* NULL: none */
-	void *relief_ctx;
 	size_t nbeyond; /* mappings of files beyond MAX_FILES */
 };
 
@@ -54,7 +53,7 @@ struct binaries *binaries_new(bool keep, enum archive_mode mode, uint64_t room, 
 	struct binaries *b = xcalloc(1, sizeof(*b));
 
 	b->keep = keep;
-	b->order = (struct archive_order){ .mode = mode, .room = &b->room };
+	b->order = (struct archive_order){ .mode = mode, .room = &b->room, .open = opener_path };
 	b->room = room;
 	b->max_open = share_of_files();
 	b->expdir = keep ? fcntl(expdir, F_DUPFD_CLOEXEC, 0) : -1;
@@ -66,7 +65,7 @@ void binaries_free(struct binaries *b)
 	if (!b)
 		return;
 	vec_for_each(f, &b->files) {
-		closep(&(*f)->fd);
+		opener_close(&(*f)->fd);
 		closep(&(*f)->archived);
 	}
 	if (b->expdir >= 0)
@@ -87,15 +86,14 @@ void binaries_share(struct binaries *b)
 
 void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx)
 {
-	b->relief = fn;
-	b->relief_ctx = ctx;
+	b->order.relief = fn;
+	b->order.ctx = ctx;
 }
 
 static void close_file(struct binaries *b, struct binary *f)
 {
 	b->nopen -= f->fd >= 0;
-	closep(&f->fd);
-	f->fd = -1;
+	opener_close(&f->fd);
 }
 
 static void close_archive(struct binaries *b, struct binary *f)
@@ -116,15 +114,22 @@ static void remember(struct binaries *b, struct binary *f)
 	b->nshared++;
 }
 
+static void note_result(struct binary *f, int err)
+{
+	f->left = err == -EFBIG || err == -ENOSPC || err == -EDQUOT || err == -EINTR;
+	f->unreadable = err < 0 && !f->left;
+}
+
 /*
  * Archive a file that an earlier segment has. If all these segments have been removed it was
  * copied, and later segments share the copy.
  */
 static int archive_shared(struct binaries *b, struct binary *f, struct diag *d)
 {
-	int err = archive_again(b->expdir, f->archived, f->name, d), copy;
+	int err = archive_again(b->expdir, f->archived, f->name, &b->order, d), copy;
 	struct stat st;
 
+	note_result(f, err);
 	if (err || fstat(f->archived, &st) < 0 || st.st_nlink)
 		return err;
 	copy = archive_open(b->expdir, f->name);
@@ -146,11 +151,8 @@ static int archive_one(struct binaries *b, struct binary *f, struct diag *d)
 		return 0;
 	dir = archive_dir(b->expdir, d);
 	err = dir < 0 ? dir : archive_put(dir, f->fd, f->name, &b->order, d);
-	if (err == -EINTR)
-		return err;
-	f->left = err == -EFBIG || err == -ENOSPC || err == -EDQUOT;
-	f->unreadable = err < 0 && !f->left;
-	if (b->share && f->left)
+	note_result(f, err);
+	if (err == -EINTR || (b->share && f->left))
 		return err;
 	if (!err && !f->unmapped)
 		remember(b, f);
@@ -329,13 +331,15 @@ int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop
 	if (b->room > room)
 		b->room = room;
 	b->order.stop = stop;
+	vec_for_each(f, &b->files)
+		(*f)->left = (*f)->wanted && ((*f)->archived >= 0 || (*f)->fd >= 0);
 	vec_for_each(f, &b->files) {
 		int err = (*f)->wanted ? archive_one(b, *f, d) : 0;
 
 		if (ends_all(err))
 			return err;
-		if ((*f)->wanted && b->relief)
-			b->relief(b->relief_ctx);
+		if ((*f)->wanted && b->order.relief)
+			b->order.relief(b->order.ctx);
 	}
 	return 0;
 }
@@ -354,6 +358,6 @@ size_t binaries_left(const struct binaries *b)
 	size_t n = 0;
 
 	vec_for_each(f, &b->files)
-		n += (*f)->wanted && ((*f)->left || (!b->share && (*f)->fd >= 0));
+		n += (*f)->wanted && (*f)->left;
 	return n;
 }

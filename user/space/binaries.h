@@ -36,7 +36,7 @@ struct binary {
 	int fd;          /* -1: archived, or cannot be read */
 	int archived;    /* its archive in an earlier segment; -1: none */
 	bool unreadable; /* it cannot be archived */
-	bool left;       /* there was no room for its archive */
+	bool left;       /* it could be archived, but is not: no room, or not yet */
 };
 
 /*
@@ -75,7 +75,7 @@ void binaries_share(struct binaries *b);
  * unmapped files are forgotten.
  */
 void binaries_next(struct binaries *b, int expdir, uint64_t room);
-/* Have fn called after each archive: writing it may take long. */
+/* Have fn called after each archive, and often while a large file is copied. */
 void binaries_set_relief(struct binaries *b, void (*fn)(void *ctx), void *ctx);
 
 /* How many wanted files cannot be archived. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/base/alloc.h"
 #include "user/space/mapped.h"
+#include "user/space/opener.h"
 
 enum { MAX_SEGMENTS = 64, PAGE = 4096 };
 
@@ -56,7 +56,9 @@ uint64_t extent_of_fd(int fd, uint64_t pgoff)
 
 uint64_t extent_of_file(pid_t pid, const struct mapping *m)
 {
-	__cleanup(closep) int fd = mapped_open(pid, m);
+	int fd = mapped_open(pid, m);
+	uint64_t extent = fd < 0 ? 0 : extent_of_fd(fd, m->pgoff);
 
-	return fd < 0 ? 0 : extent_of_fd(fd, m->pgoff);
+	opener_close(&fd);
+	return extent;
 }

@@ -146,13 +146,19 @@ void files_trim(struct files *f, bool (*fn)(void *ctx, uint32_t number), void *c
 	f->nkept = files_in_use(f);
 }
 
-void files_reuse(struct files *f, void (*fn)(void *ctx, uint32_t number), void *ctx)
+size_t files_reuse(struct files *f, bool (*fn)(void *ctx, uint32_t number), void *ctx)
 {
-	vec_for_each(number, &f->gone) {
-		if (fn)
-			fn(ctx, *number);
-		*at(f, *number) = (struct file_number){ 0 };
-		vec_push(&f->free, *number);
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->gone.len; i++) {
+		uint32_t number = f->gone.data[i];
+
+		if (fn && !fn(ctx, number)) {
+			f->gone.data[n++] = number;
+			continue;
+		}
+		*at(f, number) = (struct file_number){ 0 };
+		vec_push(&f->free, number);
 	}
-	f->gone.len = 0;
+	return f->gone.len = n;
 }

@@ -7,7 +7,7 @@
  * Programs come and go, and whatever is kept for a file costs memory and descriptors. So files that
  * no process maps are let go, except for the FILES_UNMAPPED that were mapped last. A file that was
  * let go gets a new number if it is mapped again. Its old number belongs to no other file until
- * files_reuse.
+ * files_reuse finds that nothing refers to it.
  */
 #ifndef USER_SPACE_FILES_H
 #define USER_SPACE_FILES_H
@@ -59,10 +59,10 @@ void files_look(struct files *f);
 void files_see(struct files *f, uint32_t number); /* 0: nothing */
 void files_trim(struct files *f, bool (*fn)(void *ctx, uint32_t number), void *ctx);
 /*
- * Nothing refers to the numbers of files that were let go: they may be given to other files. Calls
- * fn (may be NULL) for each.
+ * Calls fn for each number of a file that was let go. If fn returns true, or is NULL, nothing
+ * refers to the number any more: it may be given to another file. Returns how many numbers are still referred to.
  */
-void files_reuse(struct files *f, void (*fn)(void *ctx, uint32_t number), void *ctx);
+size_t files_reuse(struct files *f, bool (*fn)(void *ctx, uint32_t number), void *ctx);
 /* Files that have a number. */
 size_t files_in_use(const struct files *f);
 

@@ -19,6 +19,8 @@
 #include "analysis/base/file.h"
 #include "analysis/symbols/elfsyms.h"
 #include "loaders/privilege.h"
+#include "user/space/opener.h"
+#include "user/space/opener_impl.h"
 #include "user/space/procfs.h"
 
 enum { BCACHEFS_MAGIC = (int)0xca451a4e };
@@ -88,8 +90,40 @@ static bool shown_alike(int fd, const struct mapping *m)
 	return alike;
 }
 
+static volatile uint32_t *stage;
+
+void mapped_set_stage(volatile uint32_t *to)
+{
+	stage = to;
+}
+
+/* A link to the mapped file led here, and no path. */
+static void at_device(void)
+{
+	if (stage)
+		*stage = OPENER_AT_DEVICE;
+}
+
+static int check_owner(int fd, uid_t owner)
+{
+	struct stat st;
+
+	if (owner == OPENER_ANYONE)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && st.st_uid != owner ? -EACCES : 0;
+}
+
+/* Which file is wanted. */
+struct want {
+	const struct mapping *m;
+	bool any;    /* also if it is not an ELF file */
+	uid_t owner; /* OPENER_ANYONE: any */
+};
+
 /* Takes ownership of the O_PATH descriptor `place`, or passes on its error. */
-static int take(int place, const struct mapping *m)
+static int take(int place, const struct want *w)
 {
 	__cleanup(closep) int owned = place;
 	bool same, perhaps;
@@ -97,58 +131,91 @@ static int take(int place, const struct mapping *m)
 
 	if (place < 0)
 		return place;
-	same = same_numbers(place, m);
+	same = same_numbers(place, w->m);
 	perhaps = !same && has_two_numbers(place);
 	if (!same && !perhaps)
 		return -ESTALE;
-	fd = file_open_place(place);
+	fd = check_owner(place, w->owner);
+	fd = fd ? fd : file_open_place(place);
 	if (fd < 0)
 		return fd;
-	if ((same || shown_alike(fd, m)) && elf_file(fd))
+	if ((same || shown_alike(fd, w->m)) && (w->any || elf_file(fd)))
 		return fd;
 	close(fd);
 	return same ? -ENOEXEC : -ESTALE;
 }
 
 /* /proc/PID/map_files leads to the mapped file itself, even if another file now has its name. */
-static int open_map_file(pid_t pid, const struct mapping *m)
+static int open_map_file(pid_t pid, const struct want *w)
 {
 	char path[96];
-	int place;
+	int place, fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)m->start, (unsigned long long)(m->start + m->len));
+		 (unsigned long long)w->m->start, (unsigned long long)(w->m->start + w->m->len));
 	place = open(path, O_PATH | O_CLOEXEC);
-	return take(place < 0 ? -errno : place, m);
+	if (place < 0)
+		return -errno;
+	at_device();
+	fd = take(place, w);
+	if (stage)
+		*stage = OPENER_AT_PROCESS;
+	return fd;
+}
+
+/* Open a place below a directory, without following a link. */
+static int place_below(int dir, const char *name, int flags)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW | flags,
+				      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+						 RESOLVE_NO_MAGICLINKS };
+	int place = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+
+	return place < 0 ? -errno : place;
 }
 
 /* Open by its path below the directory `root`. The kernel shows paths without links. */
-static int open_below(const char *root, const struct mapping *m)
+static int open_below(const char *root, const struct want *w)
 {
-	const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-						 RESOLVE_NO_MAGICLINKS };
 	__cleanup(closep) int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int place;
 
-	if (dir < 0)
-		return -errno;
-	place = syscall(SYS_openat2, dir, m->path + strspn(m->path, "/"), &how, sizeof(how));
-	return take(place < 0 ? -errno : place, m);
+	return dir < 0 ? -errno : take(place_below(dir, w->m->path + strspn(w->m->path, "/"), 0), w);
+}
+
+int mapped_open_here(pid_t pid, const struct mapping *m, bool any, uid_t owner)
+{
+	const struct want w = { m, any, owner };
+	char root[32];
+	int fd = -EPERM;
+
+	/* Only for root: map_files bypasses the permissions of directories. */
+	if (privilege_root())
+		fd = open_map_file(pid, &w);
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	if (fd < 0)
+		fd = open_below(root, &w);
+	return fd < 0 ? open_below("/", &w) : fd;
+}
+
+int mapped_root_dir_here(pid_t pid, const char *name)
+{
+	__cleanup(closep) int root = -1;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -errno : place_below(root, name, O_DIRECTORY);
+}
+
+int mapped_below_here(int dir, const char *name, uid_t owner)
+{
+	__cleanup(closep) int place = place_below(dir, name, 0);
+	int err = place < 0 ? place : check_owner(place, owner);
+
+	return err ? err : file_open_place(place);
 }
 
 int mapped_open(pid_t pid, const struct mapping *m)
 {
-	char root[32];
-	int fd = -EPERM;
-
-	if (*m->path == '[')
-		return open_vdso();
-	/* Only for root: map_files bypasses the permissions of directories. */
-	if (privilege_root())
-		fd = open_map_file(pid, m);
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	if (fd < 0)
-		fd = open_below(root, m);
-	return fd < 0 ? open_below("/", m) : fd;
+	return *m->path == '[' ? open_vdso() : opener_mapped(pid, m, false, OPENER_ANYONE);
 }

@@ -9,6 +9,8 @@
 #ifndef USER_SPACE_MAPPED_H
 #define USER_SPACE_MAPPED_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "user/space/procmap.h"
@@ -16,8 +18,18 @@
 /*
  * Returns a descriptor, open for reading, of the file behind the mapping of process pid; for
  * "[vdso]" of the vdso's image. Or -errno: -ESTALE if another file is there now, -ENOEXEC if it is
- * not an ELF file.
+ * not an ELF file, or as in opener.h. Close it with opener_close.
  */
 int mapped_open(pid_t pid, const struct mapping *m);
+
+/*
+ * What the opener does (opener.h). It may wait for a file system in user space for ever, so only
+ * the opener's process calls this, and a program without one. The descriptor is the file's own.
+ */
+int mapped_open_here(pid_t pid, const struct mapping *m, bool any, uid_t owner);
+int mapped_root_dir_here(pid_t pid, const char *name);
+int mapped_below_here(int dir, const char *name, uid_t owner);
+/* Where to note what is being waited for (enum opener_stage). */
+void mapped_set_stage(volatile uint32_t *to);
 
 #endif

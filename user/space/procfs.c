@@ -13,6 +13,7 @@
 
 #include "analysis/base/alloc.h"
 #include "loaders/privilege.h"
+#include "user/space/opener.h"
 
 enum {
 	READ_MAX = 16 << 20,
@@ -106,6 +107,11 @@ struct query {
 
 enum { QUERY_EXECUTABLE = 0x04, QUERY_THIS_OR_NEXT = 0x10 };
 
+int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+{
+	return opener_code(pid, fn, ctx);
+}
+
 static int query_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	char path[4096];
@@ -142,7 +148,7 @@ static int read_code(int fd, bool (*fn)(void *ctx, const struct maps_line *l), v
 	return err;
 }
 
-int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
+int procfs_code_here(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx)
 {
 	static bool cannot_query;
 	__cleanup(closep) int fd = open_file(pid, "maps");
@@ -159,12 +165,18 @@ int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), voi
 	return read_code(fd, fn, ctx);
 }
 
-void procfs_cmdline(pid_t pid, struct buf *ret)
+void procfs_cmdline_here(pid_t pid, struct buf *ret)
 {
 	__cleanup(closep) int fd = open_file(pid, "cmdline");
 
 	if (fd >= 0)
 		read_file(fd, COMMAND_MAX, ret);
+	buf_add(ret, "", 0);
+}
+
+void procfs_cmdline(pid_t pid, struct buf *ret)
+{
+	opener_cmdline(pid, ret);
 	while (ret->len && !ret->data[ret->len - 1])
 		ret->len--;
 	for (size_t i = 0; i < ret->len; i++) {
@@ -214,6 +226,19 @@ bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
 	buf_free(&b);
 	return *ret->comm;
+}
+
+uid_t procfs_user(pid_t pid)
+{
+	struct buf b = { 0 };
+	const char *line = NULL;
+	uid_t user;
+
+	if (!procfs_read(pid, "status", &b) && b.data)
+		line = strstr(b.data, "\nUid:");
+	user = line ? strtoul(line + strlen("\nUid:"), NULL, 10) : 0;
+	buf_free(&b);
+	return user;
 }
 
 unsigned procfs_nthreads(pid_t pid)

@@ -23,6 +23,8 @@ bool procfs_maps_line(char *line, struct maps_line *ret);
  * read. Returns 0, or -errno if the process has ended.
  */
 int procfs_code(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx);
+/* The same for the opener: it may wait for ever. */
+int procfs_code_here(pid_t pid, bool (*fn)(void *ctx, const struct maps_line *l), void *ctx);
 /* Read /proc/PID/NAME whole (at most 16 MB). 0 or -errno. */
 int procfs_read(pid_t pid, const char *name, struct buf *ret);
 /*
@@ -30,6 +32,11 @@ int procfs_read(pid_t pid, const char *name, struct buf *ret);
  * may make it as long as 6 MB.
  */
 void procfs_cmdline(pid_t pid, struct buf *ret);
+/*
+ * Its command line as the kernel shows it, for the opener: the kernel reads it from the memory of
+ * the process, which may be a mapped file that nobody answers for.
+ */
+void procfs_cmdline_here(pid_t pid, struct buf *ret);
 
 struct procfs_stat {
 	char comm[16]; /* with the escapes of /proc/PID/stat */
@@ -38,6 +45,8 @@ struct procfs_stat {
 	bool kthread;
 };
 
+/* The process's real user; root (0) if it has ended. No lock of the process is taken. */
+uid_t procfs_user(pid_t pid);
 /* Read /proc/PID/stat. False if the process has ended; *ret is not valid then. */
 bool procfs_stat(pid_t pid, struct procfs_stat *ret);
 /* The number of the process's threads, 0 if it has ended. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "user/space/procmap.h"
+#include "user/space/procmap_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "user/space/files.h"
+#include "user/space/lineage.h"
 #include "user/space/procfs.h"
 #include "user/space/space.h"
 
@@ -16,27 +17,6 @@ enum {
 	MAX_PATHS = 1 << 18,
 	MAX_PATH_BYTES = 32 << 20,
 	FEW_PATHS = 4096,
-};
-
-struct process {
-	pid_t pid;
-	uint64_t start_time; /* as BPF reports it; 0: no record had it yet */
-	uint64_t born_ns;    /* time of its fork event; 0: existed at the scan */
-	uint64_t gone_ns;    /* 0: still runs */
-	bool alone;          /* as far as known it never had a second thread */
-	struct image *image; /* the newest */
-	struct process *older; /* an ended process with the same PID */
-};
-
-struct procmap {
-	struct procmap_hooks hooks;
-	struct map by_pid; /* PID to struct process *, the newest */
-	size_t nprocesses, nimages, nmappings;
-	struct strtab paths;
-	struct files files;
-	uint64_t scan_ns;
-	VEC(struct image *) ended; /* in the order of their ends */
-	struct procmap_counts counts;
 };
 
 /* --- mappings --- */
@@ -69,13 +49,6 @@ static void map_file(struct procmap *pm, struct image *im, struct mapping *m, co
 }
 
 /* --- processes and images --- */
-
-static struct process *newest(const struct procmap *pm, pid_t pid)
-{
-	uint64_t *p = map_get(&pm->by_pid, pid);
-
-	return p ? (struct process *)(uintptr_t)*p : NULL;
-}
 
 static void set_comm(struct image *im, const char *comm)
 {
@@ -203,6 +176,18 @@ void procmap_scan(struct procmap *pm, uint64_t now_ns)
 	procfs_for_each(scan_one, pm);
 }
 
+bool procmap_follow(struct procmap *pm, pid_t pid, bool launch)
+{
+	struct process *p = newest(pm, pid);
+
+	if (!p)
+		return false;
+	p->image->launcher = launch;
+	if (!launch)
+		p->image->lineage = strtab_intern(&pm->lineages, "");
+	return true;
+}
+
 static void on_fork(struct procmap *pm, const struct proc_event *e)
 {
 	struct process *p = newest(pm, e->pid), *parent;
@@ -227,6 +212,8 @@ static void on_fork(struct procmap *pm, const struct proc_event *e)
 	if (parent) {
 		im = image_new(pm, p, e->time_ns, parent->image->comm,
 			       space_share(parent->image->space));
+		if (parent->image->lineage)
+			im->lineage = lineage_of_fork(&pm->lineages, parent->image);
 	} else {
 		im = image_new(pm, p, e->time_ns, "", space_new(&pm->nmappings));
 	}
@@ -235,12 +222,17 @@ static void on_fork(struct procmap *pm, const struct proc_event *e)
 
 static void on_exec(struct procmap *pm, const struct proc_event *e, struct process *p)
 {
-	struct image *old = p->image;
+	struct image *old = p->image, *im;
 
 	if (!p->gone_ns)
 		end_image(pm, old, e->time_ns);
 	p->gone_ns = 0; /* exec by a thread other than the first, which had ended */
-	image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings))->ppid = old->ppid;
+	im = image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings));
+	im->ppid = old->ppid;
+	if (old->launcher)
+		im->lineage = strtab_intern(&pm->lineages, "");
+	else if (old->lineage)
+		im->lineage = lineage_of_exec(&pm->lineages, old);
 }
 
 static void on_mmap(struct procmap *pm, const struct proc_event *e, struct process *p)
@@ -309,6 +301,14 @@ void procmap_catch_up(struct procmap *pm, uint64_t since_ns)
 	pm->scan_ns = scan_ns;
 }
 
+void procmap_read(struct procmap *pm, pid_t pid, uint64_t time_ns)
+{
+	struct process *p = newest(pm, pid);
+
+	if (p && !p->gone_ns)
+		read_maps(pm, p->image, time_ns);
+}
+
 /*
  * A process gets its start time shortly before its fork event is written. If several processes of
  * this PID without a known start time match, it is the oldest.
@@ -341,12 +341,7 @@ static struct process *incarnation(struct procmap *pm, pid_t pid, uint64_t start
 
 struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns)
 {
-	struct process *p = incarnation(pm, pid, start_time);
-	struct image *im = p ? p->image : NULL;
-
-	while (im && im->older && im->begin_ns > time_ns)
-		im = im->older;
-	return im;
+	return image_at(incarnation(pm, pid, start_time), time_ns);
 }
 
 /* --- forgetting --- */
@@ -474,11 +469,13 @@ static void drop_paths(struct procmap *pm)
 	strtab_free(&all);
 }
 
-void procmap_reuse_files(struct procmap *pm)
+size_t procmap_reuse_files(struct procmap *pm)
 {
-	files_reuse(&pm->files, pm->hooks.forget_file, pm->hooks.ctx);
+	size_t nkept = files_reuse(&pm->files, pm->hooks.forget_file, pm->hooks.ctx);
+
 	if (pm->paths.len > FEW_PATHS + 2 * files_in_use(&pm->files))
 		drop_paths(pm);
+	return nkept;
 }
 
 struct procmap *procmap_new(const struct procmap_hooks *hooks)
@@ -506,6 +503,7 @@ void procmap_free(struct procmap *pm)
 	}
 	map_free(&pm->by_pid);
 	strtab_free(&pm->paths);
+	strtab_free(&pm->lineages);
 	files_free(&pm->files);
 	vec_free(&pm->ended);
 	free(pm);
@@ -524,24 +522,4 @@ size_t procmap_nimages(const struct procmap *pm)
 struct procmap_counts procmap_counts(const struct procmap *pm)
 {
 	return pm->counts;
-}
-
-const struct mapping *image_program(const struct image *im)
-{
-	const struct mapping *first = NULL;
-
-	/* The kernel maps the program itself before its loader and its libraries. */
-	vec_for_each(m, &im->space->maps) {
-		if (*m->path == '/' && (!first || m->time_ns < first->time_ns))
-			first = m;
-	}
-	return first;
-}
-
-const char *image_file(const struct image *im)
-{
-	const struct mapping *program = image_program(im);
-	const char *slash = program ? strrchr(program->path, '/') : NULL;
-
-	return slash ? slash + 1 : "";
 }

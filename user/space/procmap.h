@@ -68,6 +68,9 @@ struct image {
 	struct image *older;       /* what the process ran before */
 	struct image_ranges ranges;
 	unsigned program;          /* the recorder's number for its program; 0: none yet */
+	const char *lineage;       /* interned; "" for the founder; NULL: not of the family, or too long */
+	bool launcher;             /* its exec begins the founder */
+	unsigned nforks, nexecs;   /* of the family: what it has created so far */
 	bool noted;                /* the recorder has counted it */
 };
 
@@ -83,10 +86,11 @@ struct procmap_hooks {
 	void (*forget)(void *ctx, struct image *im);
 	/*
 	 * No process maps the file any more, and its number is about to be let go. False: the file is
-	 * needed still. Then, from procmap_reuse_files, the number will belong to another file.
+	 * needed still. Then, from procmap_reuse_files, the number is about to belong to another file.
+	 * False: something refers to the number still.
 	 */
 	bool (*unmapped_file)(void *ctx, uint32_t file);
-	void (*forget_file)(void *ctx, uint32_t file);
+	bool (*forget_file)(void *ctx, uint32_t file);
 	void *ctx;
 };
 
@@ -102,10 +106,18 @@ void procmap_free(struct procmap *pm);
 /* Read the existing processes from /proc. Events are delivered from now_ns on. */
 void procmap_scan(struct procmap *pm, uint64_t now_ns);
 /*
+ * Follow the family of a process: its image is the founder or, with `launch`, the one that it
+ * executes next. An image of the family that forks for the n-th time makes one whose lineage is its
+ * own with "_f<n>" appended; the n-th exec appends "_x<n>". False: the process is not known.
+ */
+bool procmap_follow(struct procmap *pm, pid_t pid, bool launch);
+/*
  * Call this when events after since_ns were lost: reads the state of the known processes from
  * /proc again. A process that has ended meanwhile is left unchanged.
  */
 void procmap_catch_up(struct procmap *pm, uint64_t since_ns);
+/* Read the mappings of a process again, as those of its present image from time_ns on. */
+void procmap_read(struct procmap *pm, pid_t pid, uint64_t time_ns);
 /* A proc_event_fn. */
 void procmap_apply(void *pm, const struct proc_event *e);
 
@@ -114,14 +126,22 @@ void procmap_apply(void *pm, const struct proc_event *e);
  * if the table is full.
  */
 struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns);
+/*
+ * The same for a source that does not know the start time: the image of the process that had this
+ * PID at time_ns. Fills in the start time; 0: not known yet. NULL: no such process is known.
+ */
+struct image *procmap_image_at(struct procmap *pm, pid_t pid, uint64_t time_ns, uint64_t *start_time);
 /* Set the owner of every image to NULL. */
 void procmap_disown(struct procmap *pm);
 /* Forget the images that ended before before_ns. */
 void procmap_expire(struct procmap *pm, uint64_t before_ns);
 /* Let go of files that no process maps, if there are many new ones (user/space/files.h). */
 void procmap_trim_files(struct procmap *pm);
-/* No recorded data refers to numbers of such files any more: use these numbers again. */
-void procmap_reuse_files(struct procmap *pm);
+/*
+ * Use the numbers of such files again, unless the hook forget_file says that something refers to
+ * them. Returns how many it kept from being used.
+ */
+size_t procmap_reuse_files(struct procmap *pm);
 
 /* The numbers of mapped files. */
 const struct files *procmap_files(const struct procmap *pm);

@@ -121,7 +121,7 @@ static bool section(const struct elftext *e, const Elf64_Ehdr *h, const char *na
 {
 	size_t n = strlen(name) + 1;
 	Elf64_Shdr strings, s;
-	char found[16];
+	char found[32]; /* the longest name asked for has 23 bytes */
 
 	if (!get_shdr(e, h, h->e_shstrndx, &strings))
 		return false;
@@ -182,6 +182,46 @@ bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset
 		return false;
 	*offset = s.data - e->data;
 	*size = s.size;
+	return true;
+}
+
+/* Whether the text at the offset of a string table is `name`. */
+static bool is_string(const struct ehframe_section *strings, uint64_t offset, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return offset <= strings->size && n <= strings->size - offset &&
+	       !memcmp(strings->data + offset, name, n);
+}
+
+bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr)
+{
+	struct ehframe_section symbols, strings;
+	Elf64_Ehdr h;
+	Elf64_Sym s;
+
+	if (!get_header(e, &h) || !section(e, &h, ".dynsym", 0, &symbols, NULL) ||
+	    !section(e, &h, ".dynstr", 0, &strings, NULL))
+		return false;
+	for (size_t at = 0; symbols.size - at >= sizeof(s); at += sizeof(s)) {
+		memcpy(&s, symbols.data + at, sizeof(s));
+		if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF ||
+		    !is_string(&strings, s.st_name, name))
+			continue;
+		*addr = s.st_value;
+		return true;
+	}
+	return false;
+}
+
+bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n)
+{
+	struct ehframe_section s;
+	Elf64_Ehdr h;
+
+	if (!get_header(e, &h) || !bytes_at(e, &h, addr, &s) || s.size < n)
+		return false;
+	memcpy(ret, s.data, n);
 	return true;
 }
 

@@ -40,6 +40,10 @@ bool elftext_offset(const struct elftext *e, uint64_t addr, uint64_t *ret);
 bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
 /* Where a section is in the file. False: there is no section of that name in the file. */
 bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size);
+/* The address of an exported variable. False: there is none of that name. */
+bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr);
+/* Copy n bytes that the file has for an address, of code or data. False: it has not. */
+bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n);
 /* .debug_frame as it is in the file; debugframe.h uncompresses it. False: there is none. */
 bool elftext_debugframe(const struct elftext *e, struct ehframe_section *ret, bool *compressed);
 

@@ -133,12 +133,18 @@ void knowncode_init(struct knowncode *k, const struct elftext *e)
 		k->sections[1].size = 0;
 }
 
+/* mov $SYS_rt_sigreturn,%rax; syscall */
+static const struct bytes restorer = BYTES("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
+
+bool knowncode_is_restorer(const unsigned char *p, size_t n)
+{
+	return memmem(p, n, restorer.p, restorer.n);
+}
+
 void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, knowncode_fn *found,
 		  void *ctx)
 {
 	const struct elftext *e = k->elf;
-	/* mov $SYS_rt_sigreturn,%rax; syscall */
-	static const struct bytes restorer = BYTES("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
 	/* call *%r9; mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall */
 	static const struct bytes clone = BYTES("\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05");
 
@@ -154,8 +160,9 @@ void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, known
 /* nop; call goexit1, which does not return; nop */
 bool knowncode_is_goexit(const struct elftext *e, uint64_t begin, uint64_t end)
 {
-	enum { SIZE = 1 + CALL_BYTES + 1, NOP = 0x90 };
+	enum { NOP = 0x90 };
 	const unsigned char *p = e->data + begin;
 
-	return end - begin == SIZE && p[0] == NOP && p[1] == CALL && p[SIZE - 1] == NOP;
+	return end - begin == KNOWNCODE_GOEXIT && p[0] == NOP && p[1] == CALL &&
+	       p[KNOWNCODE_GOEXIT - 1] == NOP;
 }

@@ -38,6 +38,9 @@ void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, known
  * returns to it, so it is the end of the stack, but the entry does not say so.
  */
 bool knowncode_is_goexit(const struct elftext *e, uint64_t begin, uint64_t end);
+enum { KNOWNCODE_GOEXIT = 7 }; /* its bytes */
+/* Whether these bytes of a function contain the return from a signal handler. */
+bool knowncode_is_restorer(const unsigned char *p, size_t n);
 extern const struct er_unwind_rule knowncode_outermost;
 
 #endif

@@ -48,6 +48,7 @@ static const struct allowed worker_calls[] = {
 	{ SYS_write, false },	{ SYS_alarm, false },	  { SYS_setitimer, false },
 	{ SYS_futex, false },	{ SYS_clock_gettime, false }, { SYS_rt_sigreturn, false },
 	{ SYS_exit, false },	{ SYS_exit_group, false }, { SYS_restart_syscall, false },
+	{ SYS_pread64, false },
 };
 
 static const struct allowed supervisor_calls[] = {

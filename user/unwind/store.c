@@ -7,8 +7,10 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/vec.h"
+#include "bpf/python.h"
 #include "loaders/unwind.h"
 #include "user/space/mapped.h"
+#include "user/space/opener.h"
 #include "user/space/procmap.h"
 #include "user/unwind/table.h"
 #include "user/unwind/words.h"
@@ -67,7 +69,7 @@ void store_free(struct store *s)
 	if (!s)
 		return;
 	vec_for_each(f, &s->stored)
-		closep(&f->fd);
+		opener_close(&f->fd);
 	vec_free(&s->stored);
 	vec_for_each(u, &s->unplaced)
 		free(u->table.words);
@@ -144,6 +146,21 @@ static void publish_inode(struct store *s, uint32_t file, uint32_t number)
 		unwind_maps_inode(s->maps, &key, number);
 }
 
+/* Its functions will not be in stacks. */
+static void note_python(struct store *s, uint32_t release)
+{
+	uint32_t *to = s->counts.strange_pythons;
+
+	if (!release || release == PYTHON_3_11)
+		return;
+	for (int i = 0; i < STORE_PYTHONS && to[i] != release; i++) {
+		if (to[i])
+			continue;
+		to[i] = release;
+		break;
+	}
+}
+
 /* Returns false if there is no room for it now. */
 static bool put_table(struct store *s, uint32_t file, const struct unwind_table *t)
 {
@@ -165,6 +182,10 @@ static bool put_table(struct store *s, uint32_t file, const struct unwind_table 
 	to->index = first + t->file.index;
 	to->rows = first + t->file.rows;
 	to->rules = first + t->file.rules;
+	note_python(s, t->file.python);
+	to->python = t->file.python;
+	to->python_runtime = t->file.python_runtime;
+	to->python_code = t->file.python_code;
 	to->used = s->now_ns / 1000000000;
 	to->generation++;
 	f->first = first;
@@ -322,12 +343,13 @@ bool store_forget(struct store *s, uint32_t file)
 		return false;
 	if (f && s->files[file].state != ER_FILE_UNKNOWN)
 		publish_inode(s, file, 0);
+	__atomic_add_fetch(&s->files[0].generation, 1, __ATOMIC_RELEASE);
 	if (f && f->n)
 		drop_table(s, file, ER_FILE_UNKNOWN);
 	set_state(s, file, ER_FILE_UNKNOWN);
 	if (!f)
 		return true;
-	closep(&f->fd);
+	opener_close(&f->fd);
 	*f = (struct stored){ .fd = -1 };
 	return true;
 }
@@ -371,5 +393,8 @@ void store_counts(const struct store *s, struct store_counts *ret)
 
 void store_restart_counts(struct store *s)
 {
-	s->counts = (struct store_counts){ .bytes = s->counts.bytes };
+	struct store_counts fresh = { .bytes = s->counts.bytes };
+
+	memcpy(fresh.strange_pythons, s->counts.strange_pythons, sizeof(fresh.strange_pythons));
+	s->counts = fresh;
 }

@@ -19,6 +19,8 @@ struct store;
 struct unwind_maps;
 struct unwind_worker;
 
+enum { STORE_PYTHONS = 8 };
+
 struct store_counts {
 	uint64_t built, failed; /* tables; failed: files that have none, or cannot be read */
 	uint64_t evicted;
@@ -26,6 +28,8 @@ struct store_counts {
 	uint64_t bytes;         /* of the tables there are */
 	uint64_t slow;          /* tables ready later than STORE_PROMPT_NS after they were needed */
 	uint64_t delay_ns, longest_ns; /* the sum of these times, and the longest */
+	/* The first releases of Python that are not known, as er_unwind_file.python; 0: no more. */
+	uint32_t strange_pythons[STORE_PYTHONS];
 };
 
 #define STORE_PROMPT_NS 50000000ULL
@@ -54,7 +58,7 @@ bool store_waits(const struct store *s);
 /* Reads 8 bytes of the file, for struct walk_source. ctx is the store. */
 bool store_code(void *s, uint32_t file, uint64_t offset, uint64_t *ret);
 void store_counts(const struct store *s, struct store_counts *ret);
-/* Count from now on; `bytes` stays. */
+/* Count from now on; `bytes` and `strange_pythons` stay. */
 void store_restart_counts(struct store *s);
 
 #endif

@@ -12,6 +12,7 @@
 #include "user/unwind/cfi.h"
 #include "user/unwind/debugframe.h"
 #include "user/unwind/elftext.h"
+#include "user/unwind/goframes.h"
 #include "user/unwind/knowncode.h"
 #include "user/unwind/padding.h"
 #include "user/unwind/rules.h"
@@ -98,6 +99,34 @@ static void add_section(struct builder *b, const struct ehframe_section *s)
 		vec_push(&b->spans, span);
 	}
 	b->counts->bad_entries += e.nbad + e.cut;
+}
+
+/* A Go program's own table. Its rules are those of its .debug_frame, where that is right. */
+static void add_go(struct builder *b)
+{
+	struct go_function f;
+	size_t first = b->spans.len;
+	struct goframes g;
+	struct span span;
+
+	if (!goframes_open(&g, b->elf))
+		return;
+	while (!b->full && goframes_next(&g, &f)) {
+		struct ehframe_fde range = { .pc_begin = f.start, .pc_end = f.end };
+
+		if (!place(b, &range, &span))
+			continue;
+		b->addr = f.start;
+		span.row = b->rows.len;
+		span.order = b->spans.len;
+		span.end = span.begin + (goframes_rules(&g, &f, add_row, b) - f.start);
+		span.nrows = b->rows.len - span.row;
+		if (span.nrows)
+			vec_push(&b->spans, span);
+		else if (b->spans.len > first && b->spans.data[b->spans.len - 1].end == span.begin)
+			b->spans.data[b->spans.len - 1].end--; /* knowncode_in needs this byte */
+	}
+	goframes_close(&g);
 }
 
 static bool before(const struct span *a, const struct span *b)
@@ -293,6 +322,9 @@ static void read_sections(struct builder *b, const struct elftext *debug)
 	if (elftext_ehframe(b->elf, &s))
 		add_section(b, &s);
 	arrange(b);
+	n = b->spans.len;
+	add_go(b);
+	arrange_rest(b, n);
 	n = b->spans.len;
 	if (debugframe_open(&f, debug)) {
 		add_section(b, &f.section);

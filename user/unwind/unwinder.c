@@ -132,6 +132,13 @@ void unwinder_restart_counts(struct unwinder *u)
 	u->nwalked = 0;
 }
 
+static void write_pythons(const struct store_counts *c, struct buf *b)
+{
+	for (int i = 0; i < STORE_PYTHONS && c->strange_pythons[i]; i++)
+		buf_printf(b, "<python major=\"%u\" minor=\"%u\"/>\n", c->strange_pythons[i] >> 24,
+			   c->strange_pythons[i] >> 16 & 0xff);
+}
+
 void unwinder_write(const struct unwinder *u, struct buf *b)
 {
 	struct store_counts c;
@@ -143,4 +150,5 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 		   "\" longest_ns=\"%" PRIu64 "\"/>\n",
 		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
 		   u->nwalked, c.slow, c.delay_ns, c.longest_ns);
+	write_pythons(&c, b);
 }

@@ -52,7 +52,7 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 
 /* Count from now on, for the next segment. */
 void unwinder_restart_counts(struct unwinder *u);
-/* Write the element <tables> of recorder.xml. */
+/* Write the elements <tables> and <python> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
 
 #endif

@@ -8,6 +8,7 @@
 struct unwind_env {
 	struct unwind_look look;
 	const struct unwind_source *s;
+	uint64_t pc; /* that the frame was looked up by */
 	bool generated;
 };
 
@@ -60,6 +61,17 @@ static inline bool unwind_generated(struct unwind_env *env)
 	return env->generated;
 }
 
+static inline bool unwind_mapping(struct unwind_env *env, __u64 *start, __u64 *end)
+{
+	uint64_t range[2];
+
+	if (!env->s->mapping || !env->s->mapping(env->s->ctx, env->pc, range))
+		return false;
+	*start = range[0];
+	*end = range[1];
+	return true;
+}
+
 static inline bool unwind_uncopied(struct unwind_env *env, __u64 at)
 {
 	return env->s->uncopied && env->s->uncopied(env->s->ctx, at);
@@ -91,6 +103,7 @@ static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *
 	uint64_t pc = unwind_lookup_pc(r);
 	enum er_end end;
 
+	env->pc = pc;
 	*place = (struct unwind_place){ .frame = r->ip };
 	end = env->s->find(env->s->ctx, pc, r->ip, place);
 	env->generated = !end && env->s->generated && env->s->generated(env->s->ctx, pc);

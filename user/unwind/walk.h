@@ -41,6 +41,8 @@ struct unwind_source {
 	bool (*reg)(void *ctx, unsigned reg, uint64_t *value);
 	/* Whether pc lies in code that belongs to no file. NULL: never. */
 	bool (*generated)(void *ctx, uint64_t pc);
+	/* The start and end of such code's mapping. False, or a NULL function: not known. */
+	bool (*mapping)(void *ctx, uint64_t pc, uint64_t range[2]);
 	/* Whether `at` lies in such code and was not captured. NULL: never. */
 	bool (*uncopied)(void *ctx, uint64_t at);
 	void *ctx;

@@ -33,6 +33,9 @@ struct job {
 	uint64_t key, number; /* number 0: not sent */
 	int fd, debug_fd;
 	uint32_t slot;
+	enum worker_task task;
+	enum jit_format format; /* the next two are for names */
+	uint64_t offset;
 	off_t size;
 	bool hurried;
 };
@@ -47,6 +50,8 @@ struct unwind_worker {
 	unsigned nlate;
 	uint64_t heard_s;     /* when the worker last answered or had nothing to do */
 	char *lent;           /* memory of the last result, if it is large; else NULL */
+	unwind_names_fn names_fn;
+	void *names_ctx;
 	struct unwind_worker_stats stats;
 };
 
@@ -180,7 +185,8 @@ void unwind_worker_stop(struct unwind_worker *w)
 
 static bool send_job(struct unwind_worker *w, const struct job *j)
 {
-	struct worker_job message = { .number = j->number, .slot = j->slot };
+	struct worker_job message = { .number = j->number, .slot = j->slot, .task = j->task,
+				      .format = j->format, .offset = j->offset };
 	const int fds[2] = { j->fd, j->debug_fd };
 	size_t size = (j->debug_fd >= 0 ? 2 : 1) * sizeof(int);
 	union {
@@ -225,9 +231,8 @@ static void take_back(struct unwind_worker *w)
 	w->lent = NULL;
 }
 
-static int add_job(struct unwind_worker *w, uint64_t key, int fd, int debug_fd)
+static int add_job(struct unwind_worker *w, struct job j)
 {
-	struct job j = { .key = key, .fd = fd, .debug_fd = debug_fd };
 	struct stat st;
 
 	if (w->first && w->first >= w->jobs.len / 2) {
@@ -235,7 +240,7 @@ static int add_job(struct unwind_worker *w, uint64_t key, int fd, int debug_fd)
 		memmove(w->jobs.data, w->jobs.data + w->first, w->jobs.len * sizeof(j));
 		w->first = 0;
 	}
-	j.size = fstat(fd, &st) ? 0 : st.st_size;
+	j.size = fstat(j.fd, &st) ? 0 : st.st_size;
 	vec_push(&w->jobs, j);
 	take_back(w);
 	feed(w);
@@ -253,7 +258,27 @@ int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debu
 		return -errno;
 	if (debug_fd >= 0)
 		own_debug = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0);
-	return add_job(w, key, own, own_debug);
+	return add_job(w, (struct job){ .key = key, .fd = own, .debug_fd = own_debug });
+}
+
+int unwind_worker_submit_names(struct unwind_worker *w, uint64_t key, int fd, enum jit_format format,
+			       uint64_t offset)
+{
+	int own;
+
+	if (w->sock < 0)
+		return -ESHUTDOWN;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		return -errno;
+	return add_job(w, (struct job){ .key = key, .fd = own, .debug_fd = -1, .task = WORKER_NAMES,
+					.format = format, .offset = offset });
+}
+
+void unwind_worker_on_names(struct unwind_worker *w, unwind_names_fn fn, void *ctx)
+{
+	w->names_fn = fn;
+	w->names_ctx = ctx;
 }
 
 int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n)
@@ -270,7 +295,7 @@ int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void
 		close(fd);
 		return err;
 	}
-	return add_job(w, key, fd, -1);
+	return add_job(w, (struct job){ .key = key, .fd = fd, .debug_fd = -1 });
 }
 
 void unwind_worker_hurry(struct unwind_worker *w, uint64_t key)
@@ -278,8 +303,10 @@ void unwind_worker_hurry(struct unwind_worker *w, uint64_t key)
 	size_t to = w->first + w->sent, at;
 	struct job j;
 
-	for (at = to; at < w->jobs.len && w->jobs.data[at].key != key; at++)
-		continue;
+	for (at = to; at < w->jobs.len; at++) {
+		if (w->jobs.data[at].key == key && w->jobs.data[at].task == WORKER_TABLE)
+			break;
+	}
 	if (at >= w->jobs.len)
 		return;
 	j = w->jobs.data[at];
@@ -306,7 +333,7 @@ static void count(struct unwind_worker_stats *s, const struct unwind_result *r)
 }
 
 /* The parts must follow each other and fill the words: the reply is not trusted. */
-static bool sound(const struct worker_reply *r)
+static bool is_sound_table(const struct worker_reply *r)
 {
 	const struct er_unwind_file *f = &r->file;
 	uint64_t words = (uint64_t)f->nrules * ER_RULE_WORDS + f->blocks + 1 + f->nrows;
@@ -316,37 +343,77 @@ static bool sound(const struct worker_reply *r)
 	       words <= UNWIND_TABLE_BYTES / sizeof(__u32) && !(f->first % ER_BLOCK_BYTES);
 }
 
-/* The worker's oldest job is done. */
-static void finish(struct unwind_worker *w, const struct worker_reply *r, int err,
-		   struct unwind_result *ret)
+static bool is_sound(enum worker_task task, const struct worker_reply *r)
 {
-	const struct job *j = &w->jobs.data[w->first++];
+	if (task == WORKER_TABLE)
+		return is_sound_table(r);
+	return r->nwords <= WORKER_NAMES_MAX && r->nnames <= WORKER_NAMES_BYTES &&
+	       r->used <= WORKER_USED_MAX;
+}
 
-	w->done = j->number;
+static char *area_of(const struct unwind_worker *w, const struct job *j)
+{
+	return w->areas + (size_t)j->slot * UNWIND_TABLE_BYTES;
+}
+
+/* The result of a job, which is the worker's oldest. `reply` is valid if err is 0. */
+struct done {
+	struct job job;
+	struct worker_reply reply;
+	int err;
+};
+
+static void finish(struct unwind_worker *w, struct done *d)
+{
+	d->job = w->jobs.data[w->first++];
+	w->done = d->job.number;
 	w->sent -= w->sent > 0;
 	w->heard_s = now_s();
-	*ret = (struct unwind_result){ .key = j->key, .err = err };
-	if (!err) {
-		ret->table.file = r->file;
+	if (!d->err && !is_sound(d->job.task, &d->reply))
+		d->err = -EBADMSG;
+}
+
+static void give_table(struct unwind_worker *w, const struct done *d, struct unwind_result *ret)
+{
+	*ret = (struct unwind_result){ .key = d->job.key, .err = d->err };
+	if (!d->err) {
+		ret->table.file = d->reply.file;
 		ret->table.file.state = ER_FILE_UNKNOWN;
-		ret->table.words = (__u32 *)(w->areas + (size_t)j->slot * UNWIND_TABLE_BYTES);
-		ret->table.nwords = r->nwords;
-		if (r->nwords > KEEP_BYTES / sizeof(__u32))
-			w->lent = w->areas + (size_t)j->slot * UNWIND_TABLE_BYTES;
-		ret->table.counts = r->counts;
+		ret->table.words = (__u32 *)area_of(w, &d->job);
+		ret->table.nwords = d->reply.nwords;
+		if (d->reply.nwords > KEEP_BYTES / sizeof(__u32))
+			w->lent = area_of(w, &d->job);
+		ret->table.counts = d->reply.counts;
 	}
-	if (r)
-		w->stats.cpu_ns += r->cpu_ns;
+	w->stats.cpu_ns += d->reply.cpu_ns;
 	count(&w->stats, ret);
 }
 
+static void give_names(struct unwind_worker *w, const struct done *d)
+{
+	const char *area = area_of(w, &d->job);
+	struct unwind_names names = { .key = d->job.key, .err = d->err, .cpu_ns = d->reply.cpu_ns };
+
+	if (!d->err) {
+		names.used = d->reply.used;
+		names.names = area;
+		names.nnames = d->reply.nnames;
+		names.entries = (const struct jit_entry *)(area + WORKER_NAMES_BYTES);
+		names.n = d->reply.nwords;
+		w->lent = area_of(w, &d->job);
+	}
+	if (w->names_fn)
+		w->names_fn(w->names_ctx, &names);
+}
+
 /* A job that can no longer be sent. */
-static bool next_dropped(struct unwind_worker *w, struct unwind_result *ret)
+static bool next_dropped(struct unwind_worker *w, struct done *ret)
 {
 	if (w->sock >= 0 || w->first == w->jobs.len)
 		return false;
 	close_job(&w->jobs.data[w->first]);
-	finish(w, NULL, -ESHUTDOWN, ret);
+	*ret = (struct done){ .err = -ESHUTDOWN };
+	finish(w, ret);
 	return true;
 }
 
@@ -369,31 +436,46 @@ static bool is_late(const struct unwind_worker *w, const struct worker_reply *r)
 	return r->number ? r->number <= w->done : !w->sent;
 }
 
-bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret)
+/* The next result of any task. False: none is ready. */
+static bool next_done(struct unwind_worker *w, struct done *ret)
 {
-	struct worker_reply r;
+	struct worker_reply *r = &ret->reply;
 	ssize_t n;
 
+	*ret = (struct done){ 0 };
 	take_back(w);
 	feed(w);
-	n = w->sock < 0 ? 0 : recv(w->sock, &r, sizeof(r), MSG_DONTWAIT);
+	n = w->sock < 0 ? 0 : recv(w->sock, r, sizeof(*r), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		check_silence(w);
 		return false;
 	}
-	if (n == sizeof(r) && is_late(w, &r) && w->nlate++ < LATE_MAX)
+	if (n == sizeof(*r) && is_late(w, r) && w->nlate++ < LATE_MAX)
 		return false;
 	/* A reply that belongs to no job: an attacker controls the worker. */
-	if (n != sizeof(r) || !w->sent || (r.number && r.number != w->jobs.data[w->first].number)) {
+	if (n != sizeof(*r) || !w->sent || (r->number && r->number != w->jobs.data[w->first].number)) {
 		end_process(w);
 		return next_dropped(w, ret);
 	}
-	if (!r.number && !r.err)
-		r.err = -ECONNRESET;
-	if (!r.err && !sound(&r))
-		r.err = -EBADMSG;
-	finish(w, &r, r.err > 0 ? -r.err : r.err, ret);
+	if (!r->number && !r->err)
+		r->err = -ECONNRESET;
+	ret->err = r->err > 0 ? -r->err : r->err;
+	finish(w, ret);
 	return true;
+}
+
+bool unwind_worker_next(struct unwind_worker *w, struct unwind_result *ret)
+{
+	struct done d;
+
+	while (next_done(w, &d)) {
+		if (d.job.task == WORKER_TABLE) {
+			give_table(w, &d, ret);
+			return true;
+		}
+		give_names(w, &d);
+	}
+	return false;
 }
 
 pid_t unwind_worker_pid(const struct unwind_worker *w)

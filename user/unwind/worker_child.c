@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The processes: a supervisor with few rights and a worker with fewer. The worker receives a
- * job and the file, maps it, builds the table, writes it to the job's area, and replies. If it
- * ends (a fault, the alarm, a forbidden call) the supervisor reports that and starts another.
+ * job and the file, builds the table or reads the names, writes them to the job's area, and
+ * replies. If it ends (a fault, the alarm, a forbidden call) the supervisor reports that and
+ * starts another.
  */
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -17,6 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/alloc.h"
+#include "user/jit/hotspot.h"
+#include "user/jit/perfmap.h"
+#include "user/jit/snapshot.h"
+#include "user/unwind/pythonfile.h"
 #include "user/unwind/sandbox.h"
 #include "user/unwind/worker_impl.h"
 
@@ -105,9 +112,93 @@ static void build(struct worker_reply *r, const struct mapped *elf, const struct
 		memcpy(area, t.words, t.nwords * sizeof(*t.words));
 		r->nwords = t.nwords;
 		r->file = t.file;
+		pythonfile_find(elf->p, elf->n, &r->file);
 		r->counts = t.counts;
 	}
 	unwind_table_free(&t);
+}
+
+static void build_table(struct worker_reply *r, const int fds[2], void *area)
+{
+	struct mapped elf, debug = { 0 };
+
+	r->err = map(fds[0], &elf);
+	if (fds[1] >= 0)
+		map(fds[1], &debug);
+	if (!r->err)
+		build(r, &elf, &debug, area);
+	unmap(&elf);
+	unmap(&debug);
+}
+
+/*
+ * Read a piece of the file. It is not mapped, because the runtime may cut it meanwhile, and a mapping
+ * would then fault. Returns the number of bytes, or -errno.
+ */
+static ssize_t read_piece(int fd, uint64_t offset, char *to, size_t room)
+{
+	size_t len = 0;
+	ssize_t n = 0;
+
+	while (len < room) {
+		n = pread(fd, to + len, room - len, offset + len);
+		if (n <= 0)
+			break;
+		len += n;
+	}
+	return n < 0 ? -errno : (ssize_t)len;
+}
+
+static size_t parse_names(int fd, const struct worker_job *job, const char *text, size_t n,
+			  struct jit_batch *to)
+{
+	char header[JITDUMP_HEADER];
+	struct jitdump d;
+
+	if (job->format == JIT_PERF_MAP)
+		return perfmap_parse(text, n, WORKER_NAMES_BYTES, to);
+	if (pread(fd, header, sizeof(header), 0) != sizeof(header) ||
+	    !jitdump_header(header, sizeof(header), &d))
+		return 0;
+	if (!job->offset)
+		return d.first;
+	return jitdump_parse(&d, text, n, WORKER_NAMES_BYTES, job->offset, to);
+}
+
+static void read_file(struct worker_reply *r, int fd, const struct worker_job *job, struct jit_batch *b)
+{
+	static char text[WORKER_NAMES_BYTES];
+	ssize_t n = read_piece(fd, job->offset, text, WORKER_NAMES_BYTES);
+
+	if (n < 0)
+		r->err = n;
+	else
+		r->used = parse_names(fd, job, text, n, b);
+}
+
+/* Copies of a Java VM's memory, which are read whole. */
+static void read_memory(struct worker_reply *r, int fd, struct jit_batch *b)
+{
+	enum { MOST = sizeof(struct hotspot_question) + SNAPSHOT_UNITS * sizeof(struct memory_unit) };
+	__cleanup(freep) char *file = xmalloc(MOST);
+	ssize_t n = read_piece(fd, 0, file, MOST);
+
+	r->err = n < 0 ? n : hotspot_parse(file, n, b);
+}
+
+static void read_names(struct worker_reply *r, int fd, const struct worker_job *job, char *area)
+{
+	struct jit_batch b = { .names = area, .names_room = WORKER_NAMES_BYTES,
+			       .entries = (struct jit_entry *)(area + WORKER_NAMES_BYTES),
+			       .room = WORKER_NAMES_MAX };
+
+	if (job->format == JIT_HOTSPOT)
+		read_memory(r, fd, &b);
+	else
+		read_file(r, fd, job, &b);
+	close(fd);
+	r->nwords = b.n;
+	r->nnames = b.nnames;
 }
 
 static void work(int sock, char *areas)
@@ -117,17 +208,14 @@ static void work(int sock, char *areas)
 
 	while (receive(sock, &job, fds)) {
 		struct worker_reply r = { .number = job.number };
-		struct mapped elf, debug = { 0 };
+		char *area = areas + (size_t)job.slot * UNWIND_TABLE_BYTES;
 		uint64_t began = cpu_now();
 
 		alarm(UNWIND_JOB_SECONDS);
-		r.err = map(fds[0], &elf);
-		if (fds[1] >= 0)
-			map(fds[1], &debug);
-		if (!r.err)
-			build(&r, &elf, &debug, areas + (size_t)job.slot * UNWIND_TABLE_BYTES);
-		unmap(&elf);
-		unmap(&debug);
+		if (job.task == WORKER_NAMES)
+			read_names(&r, fds[0], &job, area);
+		else
+			build_table(&r, fds, area);
 		alarm(0);
 		r.cpu_ns = cpu_now() - began;
 		if (send(sock, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))

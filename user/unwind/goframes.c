@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/unwind/goframes.h"
+
+#include <string.h>
+
+#include "user/unwind/knowncode.h"
+
+enum {
+	WORD = 8,
+	DEPTH_MAX = 1 << 30,
+	RESTORER_MAX = 64, /* bytes of the return from a signal handler */
+};
+
+static const struct er_unwind_rule unknown_stack = { .cfa = ER_CFA_BAD };
+
+/* --- the table --- */
+
+static bool named(const struct go_function *f, const char *name)
+{
+	return !strcmp(f->name, name);
+}
+
+/* The code of a function. NULL: the file has not all of it. */
+static const unsigned char *code_of(const struct goframes *g, const struct go_function *f)
+{
+	uint64_t first, last;
+
+	if (!elftext_offset(g->elf, f->start, &first) || !elftext_offset(g->elf, f->end - 1, &last) ||
+	    last - first != f->end - 1 - f->start)
+		return NULL;
+	return g->elf->data + first;
+}
+
+/* Whether goexit, whose bytes are known, is where the table says. If not, nothing else is. */
+static bool is_in_place(struct goframes *g)
+{
+	struct go_function f;
+
+	for (uint64_t i = 0; i < g->table.n; i++) {
+		const unsigned char *p;
+
+		if (!gotable_function(&g->table, i, &f) || !named(&f, "runtime.goexit"))
+			continue;
+		p = code_of(g, &f);
+		return p && f.end - f.start >= KNOWNCODE_GOEXIT &&
+		       knowncode_is_goexit(g->elf, p - g->elf->data, p - g->elf->data + KNOWNCODE_GOEXIT);
+	}
+	return false;
+}
+
+/* The address of .text; 0: there is none. */
+static uint64_t text_of(const struct elftext *e)
+{
+	uint64_t at, size;
+
+	if (!elftext_section(e, ".text", &at, &size))
+		return 0;
+	for (unsigned i = 0; i < e->nsegments; i++)
+		if (at - e->segments[i].offset < e->segments[i].size)
+			return e->segments[i].addr + (at - e->segments[i].offset);
+	return 0;
+}
+
+static bool open_at(struct goframes *g, uint64_t at, uint64_t size)
+{
+	if (gotable_open(g->elf->data + at, size, &g->table) != GO_FOUND || !g->table.reads_calls)
+		return false;
+	if (!g->table.text)
+		g->table.text = text_of(g->elf);
+	return is_in_place(g);
+}
+
+bool goframes_open(struct goframes *g, const struct elftext *e)
+{
+	uint64_t at, size;
+
+	*g = (struct goframes){ .elf = e };
+	if (elftext_section(e, ".gopclntab", &at, &size) ||
+	    elftext_section(e, ".data.rel.ro.gopclntab", &at, &size))
+		return open_at(g, at, size);
+	if (!elftext_section(e, ".data.rel.ro", &at, &size))
+		return false;
+	for (uint64_t skip = 0; skip < size; skip += WORD)
+		if (gotable_open(e->data + at + skip, size - skip, &g->table) == GO_FOUND)
+			return open_at(g, at + skip, size - skip);
+	return false;
+}
+
+void goframes_close(struct goframes *g)
+{
+	vec_free(&g->depths);
+}
+
+bool goframes_next(struct goframes *g, struct go_function *ret)
+{
+	while (g->next < g->table.n)
+		if (gotable_function(&g->table, g->next++, ret) && code_of(g, ret))
+			return true;
+	return false;
+}
+
+/* --- a function --- */
+
+/*
+ * A function that starts a stack. Handlers of signals, too, are marked so; but their caller, the
+ * interrupted function, is known.
+ */
+static bool is_top(const struct go_function *f)
+{
+	return f->flags & GO_TOP && !strstr(f->name, ".sig") && !strstr(f->name, ".cgoSig");
+}
+
+/* The call through a register in runtime.mcall; 0: there is none. *size is that of the instruction. */
+static uint64_t call_in_mcall(const unsigned char *p, size_t n, size_t *size)
+{
+	enum { PREFIX = 0x41, CALL = 0xff, REGISTER = 0xd0 };
+
+	for (size_t i = 1; i + 1 < n; i++) {
+		if (p[i] != CALL || (p[i + 1] & 0xf8) != REGISTER)
+			continue;
+		*size = p[i - 1] == PREFIX ? 3 : 2;
+		return i + 2 - *size;
+	}
+	return 0;
+}
+
+/*
+ * mcall changes to the thread's own stack, for a function that does not return: the caller's
+ * goroutine stops, and the scheduler runs. So the stack is complete there.
+ */
+static void rules_of_mcall(const struct goframes *g, const struct go_function *f, goframes_fn *found,
+			   void *ctx)
+{
+	size_t size;
+	uint64_t at = call_in_mcall(code_of(g, f), f->end - f->start, &size);
+
+	found(ctx, f->start, &unknown_stack);
+	if (!at)
+		return;
+	found(ctx, f->start + at, &knowncode_outermost);
+	found(ctx, f->start + at + size, &unknown_stack);
+}
+
+/* rbp: a function with a frame has its own. No other Go function needs it. */
+static struct er_unwind_rule rule_of(int32_t bytes)
+{
+	if (bytes < 0 || bytes > DEPTH_MAX)
+		return unknown_stack;
+	return (struct er_unwind_rule){ .cfa = ER_CFA_SP, .cfa_off = bytes + WORD, .ra_off = -WORD,
+					.bp = bytes ? ER_BP_LOST : ER_BP_SAME };
+}
+
+static void rules_of_depths(const struct goframes *g, goframes_fn *found, void *ctx)
+{
+	for (size_t i = 0; i < g->depths.len; i++) {
+		struct er_unwind_rule rule = rule_of(g->depths.data[i].bytes);
+
+		found(ctx, g->depths.data[i].start, &rule);
+	}
+}
+
+/* Read the function's depths. Returns the end of its code: the depths of padding are not known. */
+static uint64_t read_depths(struct goframes *g, const struct go_function *f)
+{
+	const struct go_depth *last;
+
+	g->depths.len = 0;
+	gotable_depths(&g->table, f, &g->depths);
+	last = &g->depths.data[g->depths.len - 1];
+	if (g->depths.len < 2 || last->bytes >= 0)
+		return f->end;
+	g->depths.len--;
+	return last->start;
+}
+
+uint64_t goframes_rules(struct goframes *g, const struct go_function *f, goframes_fn *found, void *ctx)
+{
+	const unsigned char *p = code_of(g, f);
+	uint64_t end = read_depths(g, f);
+
+	if (knowncode_is_restorer(p, f->end - f->start < RESTORER_MAX ? f->end - f->start : RESTORER_MAX))
+		return f->start;
+	if (named(f, "runtime.mcall"))
+		rules_of_mcall(g, f, found, ctx);
+	else if (is_top(f))
+		found(ctx, f->start, &knowncode_outermost);
+	else if (f->flags & GO_SWITCHES)
+		found(ctx, f->start, &unknown_stack);
+	else
+		rules_of_depths(g, found, ctx);
+	return end;
+}
