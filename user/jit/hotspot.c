@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/jit/hotspot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/jit/batch.h"
+#include "user/jit/hotspot_layout.h"
+#include "user/jit/javaname.h"
+#include "user/jit/snapshot.h"
+
+enum {
+	HEAPS_MAX = 8,           /* HotSpot has up to three */
+	HOPS_MAX = 4096,         /* in the segment map, of one address */
+	LOG2_MIN = 4, LOG2_MAX = 16,
+	BLOB_NAME_MAX = 128,
+	SYMBOL_MAX = 512,        /* bytes; longer ones are cut */
+	NAME_MAX = JIT_NAME_MAX,
+	FREE_SEGMENT = 0xff,
+};
+
+/* A part of the code cache. Its segment map says for each segment how far back its block begins. */
+struct heap {
+	uint64_t low, high, map;
+	unsigned log2;
+};
+
+struct cache {
+	struct snapshot *s;
+	const struct hotspot_layout *l;
+	struct heap heaps[HEAPS_MAX];
+	size_t n;
+};
+
+/* What a block contains. */
+struct blob {
+	uint64_t at, begin, end; /* code is from begin to end */
+	char name[BLOB_NAME_MAX];
+};
+
+static bool word(const struct cache *c, uint64_t of, enum hotspot_member m, uint64_t *ret)
+{
+	return snapshot_word(c->s, of + c->l->offset[m], ret);
+}
+
+static bool number(const struct cache *c, uint64_t of, enum hotspot_member m, size_t width, uint64_t *ret)
+{
+	return snapshot_number(c->s, of + c->l->offset[m], width, ret);
+}
+
+/* --- the heaps --- */
+
+static bool take_heap(const struct cache *c, uint64_t at, struct heap *h)
+{
+	uint64_t log2 = 0;
+	uint64_t memory = at + c->l->offset[HEAP_MEMORY];
+	bool all = word(c, memory, SPACE_LOW, &h->low);
+
+	all &= word(c, memory, SPACE_HIGH, &h->high);
+	all &= word(c, at + c->l->offset[HEAP_SEGMAP], SPACE_LOW, &h->map);
+	all &= number(c, at, HEAP_LOG2, 4, &log2);
+	h->log2 = log2;
+	return all && h->low < h->high && log2 >= LOG2_MIN && log2 <= LOG2_MAX;
+}
+
+/* A heap that is not understood is left out. */
+static void take_heaps(struct cache *c)
+{
+	uint64_t array, n, data, at;
+
+	if (!snapshot_word(c->s, c->l->heaps, &array) || !number(c, array, ARRAY_LENGTH, 4, &n) ||
+	    !word(c, array, ARRAY_DATA, &data))
+		return;
+	for (uint64_t i = 0; i < n && i < HEAPS_MAX; i++) {
+		if (snapshot_word(c->s, data + i * sizeof(at), &at) &&
+		    take_heap(c, at, &c->heaps[c->n]))
+			c->n++;
+	}
+}
+
+/* --- an address --- */
+
+/* The block with the address; 0: none. */
+static uint64_t find_block(const struct cache *c, const struct heap *h, uint64_t pc)
+{
+	uint64_t segment = (pc - h->low) >> h->log2, back;
+
+	for (unsigned i = 0; i < HOPS_MAX; i++) {
+		if (!snapshot_number(c->s, h->map + segment, 1, &back))
+			return 0;
+		if (!back)
+			return h->low + (segment << h->log2);
+		if (back == FREE_SEGMENT || back > segment)
+			return 0;
+		segment -= back;
+	}
+	return 0;
+}
+
+/* The length is as wide as the room before the next member. */
+static bool take_length(const struct cache *c, uint64_t block, uint64_t *ret)
+{
+	const uint16_t *offset = c->l->offset;
+	size_t width = offset[BLOCK_USED] - offset[BLOCK_LENGTH] == 4 ? 4 : 8;
+
+	return number(c, block, BLOCK_LENGTH, width, ret);
+}
+
+static bool take_code(const struct cache *c, struct blob *b)
+{
+	bool all;
+
+	if (c->l->offset[CODE_BEGIN] != HOTSPOT_ABSENT) {
+		all = word(c, b->at, CODE_BEGIN, &b->begin);
+		return word(c, b->at, CODE_END, &b->end) && all;
+	}
+	all = number(c, b->at, CODE_OFFSET, 4, &b->begin);
+	all &= number(c, b->at, DATA_OFFSET, 4, &b->end);
+	b->begin += b->at;
+	b->end += b->at;
+	return all;
+}
+
+/* The blob whose code has the address. */
+static bool find_blob(const struct cache *c, const struct heap *h, uint64_t pc, struct blob *ret)
+{
+	uint64_t block = find_block(c, h, pc), length, used, name;
+
+	if (!block || !take_length(c, block, &length) || !number(c, block, BLOCK_USED, 1, &used) || !used)
+		return false;
+	ret->at = block + c->l->offset[SIZE_OF_BLOCK];
+	if (!take_code(c, ret) || !word(c, ret->at, BLOB_NAME, &name) ||
+	    !snapshot_text(c->s, name, ret->name, sizeof(ret->name)))
+		return false;
+	return length <= (h->high - block) >> h->log2 && ret->begin > ret->at && ret->begin <= pc &&
+	       pc < ret->end && ret->end <= block + (length << h->log2);
+}
+
+/* --- names --- */
+
+struct text {
+	char bytes[SYMBOL_MAX];
+	struct java_symbol symbol;
+};
+
+static bool take_symbol(const struct cache *c, uint64_t at, struct text *t)
+{
+	uint64_t n;
+
+	if (!number(c, at, SYMBOL_LENGTH, 2, &n))
+		return false;
+	n = n < SYMBOL_MAX ? n : SYMBOL_MAX;
+	t->symbol = (struct java_symbol){ t->bytes, n };
+	return n && snapshot_read(c->s, at + c->l->offset[SYMBOL_BODY], t->bytes, n);
+}
+
+/* The symbol whose index in the pool is in a member of the ConstMethod. */
+static bool take_pooled(const struct cache *c, uint64_t constant, uint64_t pool, enum hotspot_member m,
+			struct text *t)
+{
+	uint64_t index, at;
+
+	return number(c, constant, m, 2, &index) &&
+	       snapshot_word(c->s, pool + c->l->offset[SIZE_OF_POOL] + index * sizeof(at), &at) &&
+	       take_symbol(c, at, t);
+}
+
+static bool take_holder(const struct cache *c, uint64_t pool, struct text *t)
+{
+	uint64_t klass, name;
+
+	return word(c, pool, POOL_HOLDER, &klass) && word(c, klass, KLASS_NAME, &name) &&
+	       take_symbol(c, name, t);
+}
+
+/* The length of the method's name; 0: it is not known. */
+static size_t name_method(const struct cache *c, const struct blob *b, char *name)
+{
+	bool old = c->l->offset[OLD_METHOD] != HOTSPOT_ABSENT;
+	struct text class, method, signature;
+	uint64_t at, constant, pool;
+	bool all;
+
+	if (!word(c, b->at, old ? OLD_METHOD : NMETHOD_METHOD, &at) ||
+	    !word(c, at, METHOD_CONST, &constant) || !word(c, constant, CONST_POOL, &pool))
+		return 0;
+	all = take_holder(c, pool, &class);
+	all &= take_pooled(c, constant, pool, CONST_NAME, &method);
+	all &= take_pooled(c, constant, pool, CONST_SIGNATURE, &signature);
+	return all ? javaname_method(class.symbol, method.symbol, signature.symbol, name, NAME_MAX) : 0;
+}
+
+static bool is_method(const struct blob *b)
+{
+	return !strcmp(b->name, "nmethod") || !strcmp(b->name, "native nmethod");
+}
+
+static void add_blob(const struct cache *c, const struct blob *b, struct jit_batch *to)
+{
+	struct jit_entry e = { .start = b->begin };
+	size_t n = strlen(b->name);
+	char name[NAME_MAX];
+
+	if (b->end - b->begin > JIT_SIZE_MAX)
+		return;
+	e.size = b->end - b->begin;
+	if (!strcmp(b->name, "Interpreter"))
+		e.kind = JIT_INTERPRETER;
+	if (is_method(b))
+		n = name_method(c, b, name);
+	else
+		memcpy(name, b->name, n);
+	if (n)
+		jit_batch_add(to, &e, name, n);
+}
+
+static void add_at(const struct cache *c, uint64_t pc, struct jit_batch *to)
+{
+	struct blob b;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct heap *h = &c->heaps[i];
+
+		if (pc >= h->low && pc < h->high && find_blob(c, h, pc, &b)) {
+			add_blob(c, &b, to);
+			return;
+		}
+	}
+}
+
+/* --- a question --- */
+
+bool hotspot_layout_take(const char *name, size_t n, struct hotspot_layout *ret)
+{
+	if (n != sizeof(*ret))
+		return false;
+	memcpy(ret, name, n);
+	return true;
+}
+
+static int answer(struct snapshot *s, const struct hotspot_question *q, struct jit_batch *to)
+{
+	struct hotspot_layout found = q->layout;
+	struct cache c = { .s = s, .l = &found };
+
+	if (!found.known) {
+		if (!hotspot_layout_find(s, q->library, &found))
+			return s->lacking ? 0 : -ENOTSUP;
+		jit_batch_note(to, JIT_LAYOUT, 0, (const char *)&found, sizeof(found));
+	}
+	take_heaps(&c);
+	for (uint32_t i = 0; i < q->npcs; i++)
+		add_at(&c, q->pcs[i], to);
+	return 0;
+}
+
+int hotspot_parse(const void *file, size_t n, struct jit_batch *to)
+{
+	const struct hotspot_question *q = file;
+	size_t units = n > sizeof(*q) ? n - sizeof(*q) : 0;
+	struct snapshot *s;
+	int err;
+
+	if (n < sizeof(*q) || q->npcs > HOTSPOT_PCS || units % sizeof(struct memory_unit))
+		return -EBADMSG;
+	s = snapshot_new((const struct memory_unit *)(q + 1), units / sizeof(struct memory_unit));
+	if (!s)
+		return -EBADMSG;
+	err = answer(s, q, to);
+	for (size_t i = 0; !err && i < s->nwanted; i++)
+		jit_batch_note(to, JIT_WANTED, s->wanted[i], "", 0);
+	free(s);
+	return err;
+}

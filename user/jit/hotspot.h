@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names the code that a Java VM (HotSpot) has generated, from copies of parts of the process's
+ * memory. libjvm.so exports tables of its own structures (gHotSpotVMStructs) for debuggers. They say
+ * where the code cache is, and so which method or stub contains an address.
+ *
+ * The parser is asked about addresses. It answers with names, or with the parts of memory that it
+ * wants to see first, and is then asked again. Everything is hostile.
+ */
+#ifndef USER_JIT_HOTSPOT_H
+#define USER_JIT_HOTSPOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_batch;
+
+enum {
+	HOTSPOT_PCS = 512,     /* addresses of a question */
+	HOTSPOT_ROUNDS = 40,   /* an honest VM needs 25 at first, and then 10 */
+};
+
+/* The members of HotSpot's structures that are needed, and two sizes of types. */
+enum hotspot_member {
+	ARRAY_LENGTH, ARRAY_DATA, HEAP_MEMORY, HEAP_SEGMAP, HEAP_LOG2, SPACE_LOW, SPACE_HIGH,
+	BLOCK_LENGTH, BLOCK_USED, BLOB_NAME, CODE_BEGIN, CODE_END, CODE_OFFSET, DATA_OFFSET, OLD_METHOD,
+	NMETHOD_METHOD, METHOD_CONST, CONST_POOL, CONST_NAME, CONST_SIGNATURE, POOL_HOLDER, KLASS_NAME,
+	SYMBOL_LENGTH, SYMBOL_BODY, SIZE_OF_BLOCK, SIZE_OF_POOL, HOTSPOT_MEMBERS
+};
+
+/* Where everything is in this VM. It does not change. Zeroed: not known yet. */
+struct hotspot_layout {
+	uint32_t known, pad;
+	uint64_t heaps;                     /* address of CodeCache::_heaps */
+	uint16_t offset[HOTSPOT_MEMBERS];   /* HOTSPOT_ABSENT: this version does not have it */
+};
+
+#define HOTSPOT_ABSENT UINT16_MAX
+
+/* The beginning of the file. Units of memory (struct memory_unit) follow. */
+struct hotspot_question {
+	uint64_t library; /* where libjvm.so is mapped */
+	uint32_t npcs, pad;
+	struct hotspot_layout layout; /* as an earlier answer has it */
+	uint64_t pcs[HOTSPOT_PCS];
+};
+
+/*
+ * Answer the question in a file of n bytes. The batch gets entries of the kinds JIT_FUNCTION and
+ * JIT_INTERPRETER, JIT_WANTED for each unit that is missing, and JIT_LAYOUT once with the layout. Returns
+ * 0; -ENOTSUP: the library is no HotSpot, or of a version that is not understood;
+ * -EBADMSG: the file is none.
+ */
+int hotspot_parse(const void *file, size_t n, struct jit_batch *to);
+
+/* The layout in the name of an entry JIT_LAYOUT. False: it has another length. */
+bool hotspot_layout_take(const char *name, size_t n, struct hotspot_layout *ret);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/jit/runtime.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "user/space/procmap.h"
+
+/*
+ * A program, or a library such as "libnode.so.108". A library decides before the program, because
+ * many programs can load it.
+ */
+static const struct runtime {
+	const char *file;
+	bool library;
+	const char *code;
+} runtimes[] = {
+	{ "libjvm.so", true, "<Java>" },
+	{ "libnode.so", true, "<JavaScript>" },
+	{ "node", false, "<JavaScript>" },
+	{ "nodejs", false, "<JavaScript>" },
+	{ "chromium", false, "<JavaScript>" },
+	{ "chrome", false, "<JavaScript>" },
+	{ "electron", false, "<JavaScript>" },
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const struct mapping *library(const struct image *im, const char *file)
+{
+	size_t n = strlen(file);
+
+	vec_for_each(m, &im->space->maps) {
+		const char *name = base_name(m->path);
+
+		if (!strncmp(name, file, n) && (!name[n] || name[n] == '.'))
+			return m;
+	}
+	return NULL;
+}
+
+const char *runtime_code(const struct image *im)
+{
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		const struct runtime *r = &runtimes[i];
+
+		if (r->library ? library(im, r->file) != NULL : !strcmp(image_file(im), r->file))
+			return r->code;
+	}
+	return NULL;
+}
+
+uint64_t runtime_java(const struct image *im)
+{
+	const struct mapping *m = library(im, "libjvm.so");
+
+	return m && m->pgoff < m->start ? m->start - m->pgoff : 0;
+}
