@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds functions by their symbols, and says why one is not found. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/symbols/demangle.h"
+#include "analysis/symbols/lineplaces.h"
+#include "analysis/symbols/symtab.h"
+#include "user/probe/ends.h"
+#include "user/probe/image.h"
+#include "user/probe/match.h"
+
+enum { SYMBOLS_LOOKED_AT = 4 << 20 };
+
+/* Words of struct pt_regs. */
+enum {
+	REG_RBX = 5, REG_R11 = 6, REG_R10 = 7, REG_R9 = 8, REG_R8 = 9, REG_RAX = 10, REG_RCX = 11,
+	REG_RDX = 12, REG_RSI = 13, REG_RDI = 14, REG_RSP = 19,
+};
+
+struct function_search {
+	const struct symtab *t;
+	bool unwound; /* a span may not probe returns: exceptions may pass */
+	const struct probe_spec *s;
+	const struct image_file *im;
+	const char *name;
+	bool second;
+	struct probe_sites *ret;
+	struct diag *d;
+	struct nearest nearest;
+	bool ifunc;  /* a function was left out because it is an IFUNC */
+	size_t nfunctions; /* that have a name */
+};
+
+/* --- arguments --- */
+
+/* Integers and addresses as the first arguments, by the ABI of C or of Go 1.17 and later. */
+static struct er_place argument_place(bool go, unsigned number)
+{
+	static const uint8_t c[] = { REG_RDI, REG_RSI, REG_RDX, REG_RCX, REG_R8, REG_R9 };
+	static const uint8_t g[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDI, REG_RSI,
+				     REG_R8,  REG_R9,  REG_R10, REG_R11 };
+	size_t n = go ? sizeof(g) : sizeof(c);
+
+	if (number == PROBE_RETURNED)
+		return (struct er_place){ .kind = ER_PLACE_REGISTER, .base = REG_RAX };
+	if (number <= n)
+		return (struct er_place){ .kind = ER_PLACE_REGISTER,
+					  .base = go ? g[number - 1] : c[number - 1] };
+	return (struct er_place){ .kind = ER_PLACE_MEMORY, .base = REG_RSP,
+				  .index = ER_REGISTER_NONE, .value = 8 * (number - n) };
+}
+
+static void set_places(const struct function_search *f, struct probe_site *site)
+{
+	for (size_t i = 0; i < f->s->nvalues; i++) {
+		const struct probe_value *v = &f->s->values[i];
+
+		/* A span reads its arguments where it begins. */
+		if (f->second)
+			continue;
+		site->places[i] = argument_place(f->im->go, v->number);
+		site->places[i].size = v->size ? v->size : 8;
+		site->places[i].is_signed = v->is_signed;
+		site->places[i].is_string = v->is_string;
+	}
+}
+
+/* --- the search --- */
+
+static bool is_plt(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && (!strcmp(name + n - 4, "@plt") || !strcmp(name + n - 4, "@got"));
+}
+
+static bool any_alias_matches(const char *pattern, const char *aliases)
+{
+	__cleanup(freep) char *copy = aliases ? xstrdup(aliases) : NULL;
+	char *save;
+
+	for (char *a = copy ? strtok_r(copy, " ", &save) : NULL; a; a = strtok_r(NULL, " ", &save))
+		if (match_symbol(pattern, a))
+			return true;
+	return false;
+}
+
+/* The name to show if the symbol is asked for, which the caller frees; NULL: it is not. */
+static char *wanted_name(const char *pattern, const struct sym *sym)
+{
+	__cleanup(freep) char *whole = demangle(sym->name, 1), *brief = whole ? demangle(sym->name, 0) : NULL;
+
+	if (match_symbol(pattern, sym->name) || any_alias_matches(pattern, sym->aliases) ||
+	    (whole && match_pattern(pattern, whole)) || (brief && match_pattern(pattern, brief)))
+		return xstrdup(whole ? whole : sym->name);
+	return NULL;
+}
+
+/*
+ * What the symbol tables of the file itself say of an address or a name. `kind` is the type of the
+ * symbol, STT_…; `undefined`: another file has it.
+ */
+struct raw_look {
+	const char *name; /* NULL: look for `addr` */
+	uint64_t addr;
+	bool found, undefined, ifunc, data;
+};
+
+static void look_at_symbol(struct raw_look *l, const GElf_Sym *sym, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+
+	if (l->name ? !name || strcmp(l->name, name) : sym->st_value != l->addr)
+		return;
+	l->found = true;
+	if (sym->st_shndx == SHN_UNDEF)
+		l->undefined = true;
+	else if (type == STT_GNU_IFUNC)
+		l->ifunc = true;
+	else if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
+		l->data = true;
+}
+
+static void look_in_table(struct raw_look *l, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n;
+	GElf_Sym sym;
+
+	n = data && entry ? data->d_size / entry : 0;
+	for (size_t i = 1; i < n && i < SYMBOLS_LOOKED_AT && gelf_getsym(data, i, &sym); i++)
+		look_at_symbol(l, &sym, l->name ? elf_strptr(elf, sh->sh_link, sym.st_name) : NULL);
+}
+
+static struct raw_look look_raw(Elf *elf, const char *name, uint64_t addr)
+{
+	struct raw_look l = { .name = name, .addr = addr };
+	bool had[2] = { false, false };
+	GElf_Shdr sh;
+
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+		bool dynamic;
+
+		if (!gelf_getshdr(s, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+			continue;
+		dynamic = sh.sh_type == SHT_DYNSYM;
+		if (!had[dynamic])
+			look_in_table(&l, elf, s, &sh);
+		had[dynamic] = true;
+	}
+	return l;
+}
+
+/* Whether the symbol was added, or is no candidate: 0; -1 after a report. */
+static int consider(struct function_search *f, const struct sym *sym)
+{
+	struct probe_site *site;
+	uint64_t offset;
+	char *name;
+
+	if (sym->elsewhere || is_plt(sym->name))
+		return 0;
+	f->nfunctions++;
+	name = wanted_name(f->name, sym);
+	if (!name)
+		return 0;
+	offset = image_offset(f->im, sym->addr, true);
+	if (look_raw(f->im->elf, NULL, sym->addr).ifunc) {
+		f->ifunc = true;
+		offset = (uint64_t)-1;
+	}
+	if (offset == (uint64_t)-1) {
+		free(name);
+		return 0;
+	}
+	if (site_add(f->s, f->im, (struct uprobe_site){ .offset = offset, .ret = f->s->ret }, name,
+		     f->second, f->d, f->ret))
+		return -1;
+	site = &f->ret->sites.data[f->ret->sites.len - 1];
+	set_places(f, site);
+	if (f->unwound && ends_find(f->im, f->t, sym, &site->ends))
+		return diag_error(f->d, "%s '%s': an exception thrown through %s would end the program while "
+				  "its return is probed, and its code does not show where it returns: write a "
+				  "pair instead, BINARY:FUNCTION,FUNCTION2", probe_option(f->s), f->s->text,
+				  site->name);
+	return 0;
+}
+
+/* --- when nothing is found --- */
+
+static size_t inlined_copies(const struct function_search *f, const struct symtab_opts *o)
+{
+	struct lineinfo *l = lineinfo_open(f->im->binary->fd, o, NULL);
+	size_t n = l ? inlined_calls(l, f->name) : 0;
+
+	lineinfo_free(l);
+	return n;
+}
+
+static int not_found(struct function_search *f, const struct symtab *t, const struct symtab_opts *o)
+{
+	const char *option = probe_option(f->s), *path = f->im->binary->path;
+	struct raw_look l = look_raw(f->im->elf, f->name, 0);
+	__cleanup(freep) char *near = NULL;
+	size_t n, copies;
+	const struct sym *syms = symtab_syms(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!syms[i].elsewhere && !is_plt(syms[i].name))
+			nearest_look(&f->nearest, f->name, syms[i].name);
+	near = nearest_text(&f->nearest);
+	if (f->ifunc)
+		return diag_error(f->d, "%s '%s': '%s' is chosen when the program starts (IFUNC), from "
+				  "several functions: probe the one that this CPU uses, by its own name%s",
+				  option, f->s->text, f->name, near);
+	if (l.data)
+		return diag_error(f->d, "%s '%s': '%s' is a variable, not a function, of %s", option,
+				  f->s->text, f->name, path);
+	if (l.undefined)
+		return diag_error(f->d, "%s '%s': %s only calls '%s': name the library that has it, as "
+				  "ldd lists them", option, f->s->text, path, f->name);
+	copies = inlined_copies(f, o);
+	if (copies)
+		return diag_error(f->d, "%s '%s': the compiler inlined '%s' everywhere (%zu copies), so "
+				  "nothing calls it: probe a function that contains it, or a line of it "
+				  "(BINARY:file.c:LINE)", option, f->s->text, f->name, copies);
+	if (!f->nfunctions)
+		return diag_error(f->d, "%s '%s': %s has no names of functions: install its debug symbols, "
+				  "or build it without stripping", option, f->s->text, path);
+	return diag_error(f->d, "%s '%s': no function '%s' in %s%s", option, f->s->text, f->name, path,
+			  near);
+}
+
+static void warn_of_copies(const struct function_search *f, const struct symtab_opts *o)
+{
+	size_t copies = match_has_star(f->name) ? 0 : inlined_copies(f, o);
+
+	if (copies)
+		diag_warn(f->d, "%s '%s': the compiler also inlined '%s' in %zu places, whose calls are not "
+				"counted", probe_option(f->s), f->s->text, f->name, copies);
+}
+
+int functions_add(const struct probe_spec *s, const struct image_file *im, const char *name,
+		  bool second, struct diag *d, struct probe_sites *ret)
+{
+	struct function_search f = { .s = s, .im = im, .name = name, .second = second, .ret = ret, .d = d };
+	const struct symtab_opts o = { .path = im->binary->path };
+	size_t n, before = ret->sites.len;
+	struct symtab *t;
+	const struct sym *syms;
+	int err = 0;
+
+	if (im->go && (s->ret || (s->use == PROBE_FOR_SPAN && !s->second)))
+		return diag_error(d, "%s '%s': %s is a Go program: a return probe would break it, because Go "
+				  "moves stacks: %s", probe_option(s), s->text, im->binary->path,
+				  s->ret ? "leave %return out" :
+					   "write two functions, FUNCTION,FUNCTION2, or a system call");
+	t = symtab_open(im->binary->fd, &o, d);
+	if (!t)
+		return -1;
+	f.t = t;
+	f.unwound = s->use == PROBE_FOR_SPAN && !s->second && ends_unwound(im);
+	syms = symtab_syms(t, &n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = consider(&f, &syms[i]);
+	if (!err && ret->sites.len == before)
+		err = not_found(&f, t, &o);
+	else if (!err)
+		warn_of_copies(&f, &o);
+	symtab_free(t);
+	return err;
+}

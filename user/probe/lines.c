@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the code of a source line. */
+#include <string.h>
+
+#include "analysis/base/diag.h"
+#include "analysis/symbols/lineplaces.h"
+#include "analysis/symbols/symtab.h"
+#include "user/probe/image.h"
+
+static int no_code(const struct probe_spec *s, const char *path, const struct line_places *p,
+		   struct diag *d)
+{
+	if (!p->file_known)
+		return diag_error(d, "%s '%s': %s was built from no file '%s'", probe_option(s), s->text,
+				  path, s->first);
+	if (p->next_line)
+		return diag_error(d, "%s '%s': line %u of %s has no code: the next one that has is line %u",
+				  probe_option(s), s->text, s->line, s->first, p->next_line);
+	return diag_error(d, "%s '%s': line %u of %s has no code: write another one", probe_option(s),
+			  s->text, s->line, s->first);
+}
+
+static int add_places(const struct probe_spec *s, const struct image_file *im,
+		      const struct line_places *p, struct diag *d, struct probe_sites *ret)
+{
+	vec_for_each (a, &p->addresses) {
+		uint64_t offset = image_offset(im, *a, true);
+
+		if (offset != (uint64_t)-1 &&
+		    site_add(s, im, (struct uprobe_site){ .offset = offset },
+			     xasprintf("%s:%u", s->first, s->line), false, d, ret))
+			return -1;
+	}
+	return ret->sites.len ? 0 : no_code(s, im->binary->path, p, d);
+}
+
+int lines_add(const struct probe_spec *s, const struct image_file *im, struct diag *d,
+	      struct probe_sites *ret)
+{
+	const struct symtab_opts o = { .path = im->binary->path };
+	struct lineinfo *l = lineinfo_open(im->binary->fd, &o, d);
+	struct symtab *t = l ? symtab_open(im->binary->fd, &o, d) : NULL;
+	struct line_places p = { 0 };
+	int err = -1;
+
+	if (!l) {
+		diag_error(d, "%s '%s': %s has no debug information about lines: install its debug symbols, "
+			      "or build it with -g", probe_option(s), s->text, im->binary->path);
+	} else if (t) {
+		line_places(l, t, s->first, s->line, &p);
+		err = add_places(s, im, &p, d, ret);
+	}
+	vec_free(&p.addresses);
+	symtab_free(t);
+	lineinfo_free(l);
+	return err;
+}

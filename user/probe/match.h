@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compares names of functions and probes with what the user wrote. */
+#ifndef USER_PROBE_MATCH_H
+#define USER_PROBE_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { NEAREST_MAX = 3 };
+
+/* The names that are most like the one that was not found; they are borrowed. */
+struct nearest {
+	const char *names[NEAREST_MAX];
+	size_t costs[NEAREST_MAX];
+	size_t n;
+};
+
+bool match_has_star(const char *pattern);
+/* Whether the pattern matches the whole name. Its * matches any characters. */
+bool match_pattern(const char *pattern, const char *name);
+/*
+ * Whether a symbol is the function of this name: it has the name, or the compiler derived it from
+ * the function by specializing it, as in "f.constprop.0". Parts of functions ("f.cold") are not.
+ */
+bool match_symbol(const char *pattern, const char *symbol);
+/* Consider a name. Takes time by the product of the lengths, which are limited. */
+void nearest_look(struct nearest *n, const char *wanted, const char *name);
+/* ": did you mean a, b or c?" for a message, or ""; the caller frees it. */
+char *nearest_text(const struct nearest *n);
+
+#endif

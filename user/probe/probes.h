@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The probes of a recording (--probe, --probe-counts). */
+#ifndef USER_PROBE_PROBES_H
+#define USER_PROBE_PROBES_H
+
+#include "analysis/base/vec.h"
+#include "loaders/capture.h"
+#include "user/probe/sites.h"
+
+struct diag;
+
+struct probe {
+	struct probe_spec spec;
+	struct probe_sites sites;
+	bool counts_only;
+	char *metric; /* its name in metric lists: letters, digits and _; unique */
+	VEC(struct capture_probe_site) places;
+};
+
+typedef VEC(struct probe) probe_list;
+
+/* Parse a SPEC and append the probe. Returns 0, or -1 after one sentence with the remedy. */
+int probes_add(probe_list *l, const char *text, bool counts_only, struct diag *d);
+/*
+ * Find the places of all probes; `pids` are the recorded processes, n 0: all. Call it once, before
+ * probes_capture. Returns 0, or -1 after one sentence with the remedy.
+ */
+int probes_find(probe_list *l, const pid_t *pids, size_t n, struct diag *d);
+/* What the capture needs: an array of l->len that the caller frees. It borrows from the list. */
+struct capture_probe *probes_capture(const probe_list *l);
+void probes_free(probe_list *l);
+
+#endif
