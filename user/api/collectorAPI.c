@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The collector API's library. It is linked to programs of users, so it has no state but the address
+ * of the recorder, makes no thread, keeps no descriptor, allocates nothing, and leaves errno alone.
+ */
+#define NEED_COLLECTOR_MODULE
+#include "user/api/collectorAPI.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "user/api/collector_call.h"
+#include "user/api/func_map.h"
+#include "user/preload/raw_call.h"
+
+enum { PATIENCE_MS = 2000 }; /* for an answer */
+
+static struct sockaddr_un recorder;
+static socklen_t recorder_size; /* 0: nobody records */
+static char token[COLLECTOR_TOKEN];
+static int impatient; /* the recorder did not answer in time once: wait no more */
+
+/* Before the constructors of the program, which may call, too. */
+static __attribute__((constructor(101))) void find_recorder(void)
+{
+	const char *value = secure_getenv(COLLECTOR_VARIABLE), *blank = value ? strchr(value, ' ') : NULL;
+	size_t n = blank ? blank - value : 0;
+
+	if (!n || n >= sizeof(recorder.sun_path) || strlen(blank + 1) != COLLECTOR_TOKEN)
+		return;
+	recorder.sun_family = AF_UNIX;
+	memcpy(recorder.sun_path + 1, value, n);
+	memcpy(token, blank + 1, COLLECTOR_TOKEN);
+	recorder_size = offsetof(struct sockaddr_un, sun_path) + 1 + n;
+	func_map_begin();
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Signals may interrupt the wait: it goes on. */
+static bool await_answer(int sock)
+{
+	long end = now_ms() + PATIENCE_MS, left = PATIENCE_MS;
+	struct pollfd p = { .fd = sock, .events = POLLIN };
+	long got;
+
+	do
+		got = raw_call(SYS_poll, (long)&p, 1, left, 0, 0, 0);
+	while (got == -EINTR && (left = end - now_ms()) > 0);
+	return got == 1;
+}
+
+/* A socket with a name of its own, to which the recorder answers. */
+static int connect_recorder(void)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+	const struct sockaddr_un any = { .sun_family = AF_UNIX };
+	int sock = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0, 0, 0);
+
+	if (sock < 0)
+		return sock;
+	raw_call(SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
+	if (raw_call(SYS_bind, sock, (long)&any, sizeof(any.sun_family), 0, 0, 0) ||
+	    raw_call(SYS_connect, sock, (long)&recorder, recorder_size, 0, 0, 0)) {
+		raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+		return -1;
+	}
+	return sock;
+}
+
+static void call_recorder(enum collector_op op, const char *text)
+{
+	struct collector_call c = { .version = COLLECTOR_VERSION, .op = op };
+	int sock = connect_recorder();
+	bool hasty = __atomic_load_n(&impatient, __ATOMIC_RELAXED);
+	int flags = MSG_NOSIGNAL | (hasty ? MSG_DONTWAIT : 0);
+
+	if (sock < 0)
+		return;
+	memcpy(c.token, token, sizeof(c.token));
+	if (text)
+		strncpy(c.text, text, sizeof(c.text) - 1);
+	if (raw_call(SYS_sendto, sock, (long)&c, sizeof(c), flags, 0, 0) == sizeof(c) && !hasty &&
+	    !await_answer(sock))
+		__atomic_store_n(&impatient, 1, __ATOMIC_RELAXED);
+	raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+}
+
+void collector_sample(const char *name)
+{
+	if (recorder_size)
+		call_recorder(COLLECTOR_SAMPLE, name);
+}
+
+void collector_pause(void)
+{
+	if (recorder_size)
+		call_recorder(COLLECTOR_PAUSE, NULL);
+}
+
+void collector_resume(void)
+{
+	if (recorder_size)
+		call_recorder(COLLECTOR_RESUME, NULL);
+}
+
+void collector_terminate_expt(void)
+{
+	if (recorder_size)
+		call_recorder(COLLECTOR_TERMINATE, NULL);
+}
+
+void collector_func_load(const char *name, const char *alias, const char *sourcename, void *vaddr, int size,
+			 int lntsize, Lineno *lntable)
+{
+	(void)alias;
+	(void)sourcename;
+	(void)lntsize;
+	(void)lntable;
+	if (recorder_size && name && *name && vaddr && size > 0)
+		func_map_add(name, vaddr, size);
+}
+
+void collector_func_unload(void *vaddr)
+{
+	(void)vaddr;
+}
+
+void collector_thread_pause(pthread_t tid)
+{
+	(void)tid;
+}
+
+void collector_thread_resume(pthread_t tid)
+{
+	(void)tid;
+}
+
+void collector_module_load(const char *modulename, void *vaddr)
+{
+	(void)modulename;
+	(void)vaddr;
+}
+
+void collector_module_unload(void *vaddr)
+{
+	(void)vaddr;
+}
