@@ -24,11 +24,11 @@ uint64_t address_in_image(const struct image *im, uint64_t frame, uint64_t time_
 
 bool address_is_stale(const struct image *im, uint64_t frame, uint64_t time_ns)
 {
-	return frame & ER_FRAME_FILE && !mapping_of(im, frame, time_ns) &&
+	return frame & ER_FRAME_FILE && !er_frame_is_code(frame) && !mapping_of(im, frame, time_ns) &&
 	       space_removed(im->space, er_frame_file(frame), er_frame_offset(frame), time_ns);
 }
 
-_Static_assert(ER_MAX_FILES <= POOL_BASE >> ER_FRAME_OFFSET_BITS, "places stay below the kernel");
+_Static_assert(ER_CODE_FILE + ER_MAX_CODES <= POOL_BASE >> ER_FRAME_OFFSET_BITS, "places stay below the kernel");
 
 uint64_t address_in_pool(uint64_t frame)
 {

@@ -23,7 +23,7 @@ void counters_announce(const counter_list *l, struct expwriter *w)
 				.name = m->name, .int_name = m->int_name, .label = m->label,
 				.interval = c->event.interval, .cycles = c->unit == COUNTER_CYCLES };
 	}
-	expwriter_counter_profile(w, descs, n);
+	expwriter_counter_profile(w, ER_PKT_HWC, descs, n);
 }
 
 void counters_xml(const struct recorder_xml *a, struct buf *b)

@@ -24,11 +24,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/experiment/usage.h"
 #include "user/record/cgroups.h"
+#include "user/record/codes.h"
 #include "user/record/drain_impl.h"
 #include "user/record/schedule.h"
 
@@ -37,8 +39,26 @@ enum {
 	EMPTY_MAX = 1 << 20,  /* bytes of an empty buffer that is kept */
 	RELIEF_EVERY = 64,    /* records: tens of microseconds */
 	LAST_TABLES_NS = 1000000000,
+	LAST_NAMES_S = 5,
 	LAST_TABLES_STEP_MS = 50,
+	MAX_HELD_FILES = ER_MAX_FILES / 4,
 };
+
+static void mention_generated(void *ctx, struct output *p, uint64_t pc)
+{
+	struct drain *dr = ctx;
+
+	jit_names_mention(dr->jit, p, output_image(p), pc);
+}
+
+/* What a killed recorder may lose of folded threads. */
+#define FOLD_NS 10000000000ULL
+
+/* Threads that the user has chosen are shown one by one. */
+static struct folds *new_folds(const struct drain_parts *p)
+{
+	return p->each_thread || p->targets ? NULL : folds_new(p->recording);
+}
 
 struct drain *drain_new(const struct drain_parts *parts)
 {
@@ -54,9 +74,14 @@ struct drain *drain_new(const struct drain_parts *parts)
 		dr->unwinder = unwinder_new(parts->unwind, parts->worker);
 		dr->raws = raws_new(dr->stacks, dr->unwinder);
 	}
+	if (parts->unwind && parts->worker) {
+		dr->jit = jit_names_new(parts->recording, parts->worker, parts->drops);
+		recording_set_generated(parts->recording, mention_generated, dr);
+	}
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
 	dr->names = thread_names_new(parts->recording);
+	dr->folds = new_folds(parts);
 	return dr;
 }
 
@@ -65,22 +90,35 @@ void drain_set_procmap(struct drain *dr, struct procmap *pm)
 	dr->procmap = pm;
 }
 
+/* When too many numbers of files are held by old stacks, the stacks have to go. */
+static void reuse_files(struct drain *dr)
+{
+	stacks_look(dr->stacks);
+	if (procmap_reuse_files(dr->procmap) > MAX_HELD_FILES)
+		stacks_age(dr->stacks);
+}
+
 void drain_restart(struct drain *dr)
 {
 	procmap_disown(dr->procmap);
-	procmap_reuse_files(dr->procmap);
+	reuse_files(dr);
 	stacks_restart(dr->stacks);
 	if (dr->unwinder)
 		unwinder_restart_counts(dr->unwinder);
 	if (dr->raws)
 		raws_restart(dr->raws);
+	if (dr->jit)
+		jit_names_restart(dr->jit);
 	thread_names_free(dr->names);
 	dr->names = thread_names_new(dr->parts.recording);
+	folds_free(dr->folds);
+	dr->folds = new_folds(&dr->parts);
 	ends_clear(dr->ends);
 	memcpy(dr->rings, dr->next_rings, dr->parts.ncpus * sizeof(*dr->rings));
 	memset(dr->next_rings, 0, dr->parts.ncpus * sizeof(*dr->rings));
 	dr->cutting = false;
 	memset(dr->nwritten, 0, sizeof(dr->nwritten));
+	memset(&dr->span_texts, 0, sizeof(dr->span_texts));
 	memset(dr->state_ns, 0, sizeof(dr->state_ns));
 }
 
@@ -96,12 +134,15 @@ void drain_free(struct drain *dr)
 	buf_free(&dr->waiting);
 	buf_free(&dr->spare_waiting);
 	raws_free(dr->raws);
+	jit_names_free(dr->jit);
 	ends_free(dr->ends);
 	unwinder_free(dr->unwinder);
 	stacks_free(dr->stacks);
 	reasons_free(dr->reasons);
 	cgroups_free(dr->cgroups);
 	thread_names_free(dr->names);
+	late_lines_free(&dr->late_lines);
+	folds_free(dr->folds);
 	vec_free(&dr->recorders);
 	free(dr->rings);
 	free(dr);
@@ -123,7 +164,7 @@ static uint64_t microseconds(struct drain *dr, const struct actor *a, enum er_ms
 
 int64_t drain_lwp(const struct actor *a, const struct output *p)
 {
-	return output_image(p) ? a->task->tid : a->kthread ? 0 : a->task->tgid;
+	return output_is_process(p) ? a->task->tid : a->kthread ? 0 : a->task->tgid;
 }
 
 void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
@@ -173,12 +214,26 @@ static const struct data_kind *well_formed(const void *record, size_t size)
 	return k && size >= k->size && (!k->valid || k->valid(record, size)) ? k : NULL;
 }
 
-static void take_stack(struct drain *dr, const struct er_stack *s)
+void keep_stack(struct drain *dr, const void *record)
 {
+	const struct er_stack *s = record;
+
 	if (!(s->flags & ER_STACK_RAW))
 		stacks_keep(dr->stacks, s);
 	else if (dr->raws)
 		raws_take(dr->raws, s);
+}
+
+/*
+ * An ordinary user's recorder may read names only where that user may read memory. So functions of
+ * other users' processes have none.
+ */
+void keep_code(struct drain *dr, const void *record)
+{
+	const struct er_code *c = record;
+
+	if (!codes_take(recording_codes(dr->parts.recording), c, !geteuid() || c->uid == getuid()))
+		dr->parts.drops->n[DROP_CODE]++;
 }
 
 static void take(struct drain *dr, int cpu, const void *record, size_t size, struct buf *to)
@@ -190,10 +245,10 @@ static void take(struct drain *dr, int cpu, const void *record, size_t size, str
 		return;
 	}
 	(dr->cutting ? dr->next_rings : dr->rings)[cpu].recorded[k->counted_as]++;
-	if (k->write)
-		append(to, record, size, cpu);
+	if (k->keep)
+		k->keep(dr, record);
 	else
-		take_stack(dr, record);
+		append(to, record, size, cpu);
 }
 
 void drain_take(void *ctx, int cpu, const void *record, size_t size)
@@ -272,6 +327,28 @@ static void walk_raws(struct drain *dr, bool last)
 	raws_process(dr->raws, dr->procmap, now_ns(), true);
 }
 
+/*
+ * Read names of generated code. At the end of a segment, wait a moment for what is being read:
+ * later it would be too late.
+ */
+static void read_names(struct drain *dr, bool last)
+{
+	uint64_t t = now_ns(), until = t + LAST_NAMES_S * UINT64_C(1000000000);
+
+	if (!dr->jit)
+		return;
+	jit_names_update(dr->jit, t, last);
+	if (!last)
+		return;
+	while (jit_names_reading(dr->jit) && now_ns() < until) {
+		unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS);
+		recording_relieve(dr->parts.recording);
+		unwinder_update(dr->unwinder, now_ns());
+		jit_names_update(dr->jit, now_ns(), false);
+	}
+	jit_names_complete(dr->jit);
+}
+
 /* Empty the buffer for later use. After a burst its memory is given back. */
 static void empty(struct buf *b)
 {
@@ -297,6 +374,10 @@ void drain_process(struct drain *dr, bool last)
 	write_all(dr, &batch, last);
 	empty(&batch);
 	dr->spare = batch;
+	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), last);
+	read_names(dr, last);
+	if (dr->folds)
+		folds_write(dr->folds, last ? UINT64_MAX : now_ns() - FOLD_NS);
 }
 
 /* --- a cut --- */
@@ -373,6 +454,10 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 		write_kept(dr, &dr->cut, totals);
 	}
 	cuts_end(dr->cuts);
+	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), true);
+	read_names(dr, true);
+	if (dr->folds)
+		folds_write(dr->folds, UINT64_MAX);
 	empty(&waited);
 	dr->spare_waiting = waited;
 	empty(&batch);
@@ -413,6 +498,8 @@ void drain_walks(const struct drain *dr, struct buf *b)
 		return;
 	unwinder_write(dr->unwinder, b);
 	raws_write(dr->raws, b);
+	if (dr->jit)
+		jit_names_write(dr->jit, b);
 }
 
 void drain_relieve(struct drain *dr)

@@ -10,11 +10,13 @@
 #include "user/record/recording.h"
 #include "user/record/follow.h"
 #include "loaders/capture.h"
+#include "user/preload/heap_ring.h"
 #include "user/space/procmap.h"
 
 struct buf;
 struct drain;
 struct exp_usage;
+struct heap_server;
 struct unwind_maps;
 struct unwind_worker;
 
@@ -26,10 +28,11 @@ struct drain_parts {
 	struct drops *drops;
 	struct unwind_maps *unwind; /* the capture's; NULL: no stack is raw */
 	struct unwind_worker *worker; /* builds unwind tables; NULL: there are none */
-	pid_t recorder; /* this process; 0: unknown. Its helpers are children of the worker's */
-			/* process */
+	pid_t recorder; /* this process; 0: unknown */
 	bool cuts;    /* the recording has several segments: drain_cut is used */
+	bool each_thread; /* do not fold short-lived threads */
 	bool targets; /* -T: time off the CPU is shown as <SLEEPING> and <STALLED> */
+	bool program; /* only a program and its descendants are recorded; the founder is the program's */
 	int ncpus; /* CPU ids are below this */
 };
 
@@ -58,6 +61,11 @@ bool drain_is_behind(const struct drain *dr);
 void drain_process(struct drain *dr, bool last);
 /* May be called while drain_process runs: publishes unwind tables that were built meanwhile. */
 void drain_relieve(struct drain *dr);
+/*
+ * Turn what the rings of heap events had at heap_server_mark into packets; with `last` all of it. The
+ * procmap must be up to date.
+ */
+void drain_heap(struct drain *dr, struct heap_server *heap, enum heap_mode mode, bool last);
 /* True if stacks were forgotten since the last call: then call capture_resend. */
 bool drain_forgot_stacks(struct drain *dr);
 /* The time of the oldest stack that is still to be walked, or now_ns. */

@@ -15,7 +15,10 @@
 #include "user/record/cuts.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
+#include "user/record/folds.h"
+#include "user/record/jit_names.h"
 #include "user/record/kinds.h"
+#include "user/record/processes.h"
 #include "user/record/raws.h"
 #include "user/record/reason.h"
 #include "user/record/stacks.h"
@@ -23,6 +26,17 @@
 #include "user/unwind/unwinder.h"
 
 enum { NCARRY = 8192 }; /* a power of two */
+
+/* Texts of spans. Each is written once, unless many others came since. */
+enum { SPAN_TEXTS = 1024 };
+
+struct span_texts {
+	uint32_t n; /* numbers given in this segment */
+	struct span_text {
+		uint32_t number, n;
+		char text[ER_SPAN_TEXT];
+	} last[SPAN_TEXTS];
+};
 
 /* Precedes a record that was taken; the record is padded to 8 bytes. */
 struct taken {
@@ -35,9 +49,11 @@ struct drain {
 	struct stacks *stacks;
 	struct unwinder *unwinder; /* NULL: no stack is raw */
 	struct raws *raws;
+	struct jit_names *jit; /* NULL: generated code gets no names */
 	struct ends *ends;
 	struct reasons *reasons;
 	struct cgroups *cgroups;
+	struct folds *folds; /* NULL: each thread has a line of its own */
 	struct cuts *cuts;  /* NULL: the recording has one segment */
 	struct buf taken;   /* records, each after a struct taken */
 	struct buf cut;     /* the same, of a cut */
@@ -49,10 +65,12 @@ struct drain {
 	bool cutting;
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
+	struct late_lines late_lines; /* of processes.xml */
 	uint64_t nwritten[ER_KIND_COUNT];
 	size_t nprograms;
 	VEC(struct er_task) recorders; /* seen so far; for PIDs and start times */
 	uint64_t state_ns[MS_COUNT]; /* of all packets */
+	struct span_texts span_texts;
 };
 
 /* --- route.c --- */
@@ -78,6 +96,13 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
  * before is listed in processes.xml: that program must not seem to go on.
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
+/*
+ * The output for a record of a thread without a sub-experiment: `on_cpu` for its time on the CPU,
+ * else for its time off the CPU.
+ */
+struct output *route_rest(struct drain *dr, const struct actor *a, bool on_cpu);
+/* Whether the thread may get a sub-experiment though no record of it has come yet. */
+bool route_may_make(struct drain *dr, const struct actor *a, uint64_t time_ns);
 /*
  * Call it when a stack of the thread has shown code that is in no file. Addresses of such code are
  * meaningful in one process only. So a process that shares a sub-experiment gets its own, if there
@@ -108,6 +133,9 @@ int64_t drain_lwp(const struct actor *a, const struct output *p);
 void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
 
+void keep_stack(struct drain *dr, const void *record);
+void keep_code(struct drain *dr, const void *record);
+
 /* --- one kind of record each, as struct data_kind has it --- */
 
 bool write_sample(struct drain *dr, const void *record, bool last_chance);
@@ -115,6 +143,25 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance);
 bool write_event(struct drain *dr, const void *record, bool last_chance);
 bool write_wait(struct drain *dr, const void *record, bool last_chance);
 bool write_total(struct drain *dr, const void *record, bool last_chance);
+bool write_span(struct drain *dr, const void *record, bool last_chance);
+
+/* --- heap_events.c, also for clock_events.c --- */
+
+struct heap_process;
+
+/* A stack that a library in the program has walked. */
+struct heap_stack {
+	uint64_t id, time_ns, start_time; /* start_time: of the process */
+	const uint64_t *pcs; /* leaf first */
+	size_t n;            /* at most HEAP_FRAMES */
+	unsigned end;        /* enum er_end, not checked */
+	bool exact;          /* the leaf is an instruction; all others are return addresses */
+};
+
+/* The id of the stack in the recording. */
+uint64_t heap_stack_id(const struct heap_process *p, uint64_t id);
+/* Keep it as if BPF had sent it. */
+void heap_stack_keep(struct stacks *stacks, const struct image *im, const struct heap_stack *from);
 
 /* --- waits.c, also for totals.c --- */
 
@@ -134,7 +181,5 @@ struct off_time {
 };
 
 void put_off_time(struct drain *dr, const struct off_time *t);
-/* The output for time off the CPU. `own` is the thread's sub-experiment, or NULL. */
-struct output *off_output(struct drain *dr, struct output *own);
 
 #endif

@@ -15,7 +15,17 @@ enum drop {
 	DROP_PROCESS,    /* processes and mappings not kept */
 	DROP_LATE,       /* processes that no event announced, found in /proc instead */
 	DROP_ARCHIVE,    /* binaries that could not be archived */
+	DROP_CODE,       /* functions of interpreted programs not kept */
 	DROP_CPU,        /* CPUs that came online and could not be followed */
+	DROP_NAMES,      /* maps of generated code that may not be read, or are too large */
+	DROP_JAVA,       /* Java VMs of a version that is not understood */
+	DROP_UNANSWERED, /* files and command lines that were not there in time */
+	DROP_HEAP,       /* heap events that were lost in their ring, */
+	DROP_HEAP_PLACE, /* or whose process is unknown or has no experiment of its own */
+	DROP_HEAP_PROCESS, /* processes whose heap was not traced */
+	DROP_CALL,       /* calls of the collector API beyond their bound */
+	DROP_IO_OPEN,    /* I/O calls that had not returned at the end */
+	DROP_IO_FOREIGN, /* system calls of 32-bit programs, whose I/O is not traced */
 	DROP_COUNT
 };
 

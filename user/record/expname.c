@@ -102,7 +102,7 @@ static int choose_number(struct expname *n, const char *wanted, struct diag *d)
 static void default_name(struct expname *n, const struct plan *plan)
 {
 	const char *base = plan->group ? strrchr(plan->group, '/') : NULL;
-	const char *stem = base ? base + 1 : plan->group ? plan->group : "ktest";
+	const char *stem = base ? base + 1 : plan->group ? plan->group : plan->program ? "test" : "ktest";
 
 	n->name = next_name(n->dirfd, stem, strlen(stem) - (plan->group ? strlen(".erg") : 0), ".er");
 }
@@ -163,6 +163,13 @@ static size_t stem_of(const struct expname *n)
 char *expname_stem(const struct expname *n)
 {
 	return xstrndup(n->name, stem_of(n));
+}
+
+char *expname_dumps(const struct expname *n)
+{
+	size_t dirlen = strlen(n->path) - strlen(n->name);
+
+	return xasprintf("%.*s.N", (int)(dirlen + stem_of(n)), n->path);
 }
 
 char *expname_dump(const struct expname *n)

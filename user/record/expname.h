@@ -27,6 +27,8 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
 void expname_next(const struct expname *n, struct expname *ret);
 /* The stem: the name without its number and ".er". The caller frees it. */
 char *expname_stem(const struct expname *n);
+/* The path of dumps for people: "dir/STEM.N". The caller frees it. */
+char *expname_dumps(const struct expname *n);
 /* The next free name STEM.N of a dump, in the same directory. The caller frees it. */
 char *expname_dump(const struct expname *n);
 /*

@@ -49,7 +49,7 @@ void follow_stem(const struct image *im, char *ret, size_t size)
 bool follow_wants(const struct follow *f, const struct image *im)
 {
 	char pid[16], stem[64];
-	const char *names[] = { im->comm, image_file(im), pid, stem };
+	const char *names[] = { im->comm, image_file(im), pid, stem, im->lineage ? im->lineage : "" };
 
 	if (f->mode != FOLLOW_MATCHING)
 		return f->mode != FOLLOW_OFF;

@@ -19,7 +19,7 @@ void follow_init(struct follow *f, const struct plan *plan);
 void follow_fini(struct follow *f);
 /*
  * True if the image gets a sub-experiment. An expression must match the whole of the process's
- * name, of its program's base name, of its PID, or of its sub-experiment's name.
+ * name, of its program's base name, of its PID, of its lineage, or of "_comm_PID_n".
  */
 bool follow_wants(const struct follow *f, const struct image *im);
 /* Writes "_comm_PID_n", the sub-experiment's name without number and suffix. */

@@ -22,10 +22,11 @@ static void read_cpus(struct host *h)
 	}
 }
 
-void host_init(struct host *h, char *const *argv, unsigned sample_s)
+void host_init(struct host *h, const char *recorder, char *const *argv, unsigned sample_s)
 {
 	*h = (struct host){ .cwd = getcwd(NULL, 0) };
 	uname(&h->uts);
+	snprintf(h->collector, sizeof(h->collector), "%s " ER_VERSION, recorder);
 	snprintf(h->os, sizeof(h->os), "%s %s", h->uts.sysname, h->uts.release);
 	for (char *const *a = argv; *a; a++) {
 		buf_puts(&h->command, a > argv ? " " : "");
@@ -33,7 +34,7 @@ void host_init(struct host *h, char *const *argv, unsigned sample_s)
 	}
 	read_cpus(h);
 	h->header = (struct exp_header){
-		.collector = "er_kernel " ER_VERSION,
+		.collector = h->collector,
 		.hostname = h->uts.nodename,
 		.arch = h->uts.machine,
 		.os = h->os,

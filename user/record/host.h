@@ -12,6 +12,7 @@
 /* Owns the strings that its header points to. */
 struct host {
 	struct utsname uts;
+	char collector[32];
 	char os[2 * sizeof(((struct utsname *)0)->release)];
 	char *cwd;
 	struct buf command;
@@ -19,7 +20,8 @@ struct host {
 	struct exp_header header;
 };
 
-void host_init(struct host *h, char *const *argv, unsigned sample_s);
+/* `recorder` is the name of the program that records, `argv` the command of the experiment. */
+void host_init(struct host *h, const char *recorder, char *const *argv, unsigned sample_s);
 void host_fini(struct host *h);
 
 #endif

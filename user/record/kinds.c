@@ -4,14 +4,18 @@
 #include "analysis/experiment/expwriter.h"
 #include "user/record/counter_log.h"
 #include "user/record/drain_impl.h"
+#include "user/record/io_log.h"
+#include "user/record/probe_log.h"
 
 enum { PTIMER_US = 1 };
+
+#define HEAP_SAMPLED_ATTRS "sampled=\"512\"" /* KiB: HEAP_SAMPLE_BYTES */
 
 static bool raw_valid(const void *at, size_t size)
 {
 	const struct er_raw *raw = at;
 
-	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_ASLEEP_BYTES && raw->nbytes % 8 == 0 &&
+	return size >= sizeof(*raw) && raw->nbytes <= ER_RAW_BYTES && raw->nbytes % 8 == 0 &&
 	       size >= sizeof(*raw) + raw->nbytes;
 }
 
@@ -32,6 +36,43 @@ static bool stack_valid(const void *record, size_t size)
 static bool counter_valid(const void *record, size_t size)
 {
 	return ((const struct er_counter *)record)->counter < ER_MAX_COUNTERS;
+}
+
+static bool probe_valid(const void *record, size_t size)
+{
+	return ((const struct er_probe *)record)->probe < ER_MAX_PROBES;
+}
+
+static bool io_valid(const void *record, size_t size)
+{
+	const struct er_io *r = record;
+
+	return r->type < 2 * ER_IO_TYPES && r->nname <= sizeof(r->name) &&
+	       size >= offsetof(struct er_io, name) + r->nname;
+}
+
+static bool text_valid(const struct er_code_text *t, size_t max)
+{
+	return t->n && (t->width == 1 || t->width == 2 || t->width == 4) &&
+	       (size_t)t->n * t->width <= max;
+}
+
+static bool code_valid(const void *record, size_t size)
+{
+	const struct er_code *c = record;
+
+	return c->number && c->number < ER_MAX_CODES && c->units &&
+	       text_valid(&c->name, ER_CODE_NAME) && text_valid(&c->path, ER_CODE_PATH) &&
+	       c->table_size <= ER_CODE_TABLE && size >= sizeof(*c) + c->table_size;
+}
+
+/* A record without a text ends before it. */
+static bool span_valid(const void *record, size_t size)
+{
+	const struct er_span *s = record;
+
+	return s->name < ER_MAX_SPAN_NAMES && s->ntext <= ER_SPAN_TEXT &&
+	       size >= offsetof(struct er_span, text) + s->ntext;
 }
 
 /* Applies to all records that begin like a sample. */
@@ -59,6 +100,16 @@ static size_t total_stacks(const void *record, uint64_t ret[KIND_STACKS])
 	return ER_OFF_STATES;
 }
 
+static size_t no_stacks(const void *record, uint64_t ret[KIND_STACKS])
+{
+	return 0;
+}
+
+static bool wants_spans(const struct plan *plan)
+{
+	return plan->spans.len > 0;
+}
+
 static bool wants_states(const struct plan *plan)
 {
 	return plan->capture.states;
@@ -67,6 +118,20 @@ static bool wants_states(const struct plan *plan)
 static bool wants_counters(const struct plan *plan)
 {
 	return plan->counters.len > 0;
+}
+
+/* Probes that only count send no records. */
+static bool wants_probes(const struct plan *plan)
+{
+	vec_for_each (p, &plan->probes)
+		if (!p->counts_only)
+			return true;
+	return false;
+}
+
+static bool wants_io(const struct plan *plan)
+{
+	return plan->capture.io;
 }
 
 static bool wants_clock(const struct plan *plan)
@@ -95,12 +160,28 @@ static void counter_values(const void *record, int64_t *ret)
 	*ret++ = c->at.h.seq;
 }
 
+static void announce_probes(const struct plan *plan, struct expwriter *w, bool part)
+{
+	probes_announce(&plan->probes, w);
+}
+
+static void probe_values(const void *record, int64_t *ret)
+{
+	const struct er_probe *p = record;
+
+	*ret++ = p->probe;
+	*ret++ = p->at.h.seq;
+	for (int i = 0; i < ER_PROBE_VALUES; i++)
+		*ret++ = p->values[i];
+}
+
 static const struct data_kind kinds[ER_KIND_COUNT] = {
 	[ER_KIND_STACK] = {
 		.word = "stack",
 		.counted_as = ER_KIND_STACK,
 		.size = sizeof(struct er_stack),
 		.valid = stack_valid,
+		.keep = keep_stack,
 	},
 	[ER_KIND_CLOCK] = {
 		.word = "clock",
@@ -136,6 +217,13 @@ static const struct data_kind kinds[ER_KIND_COUNT] = {
 		.stacks = total_stacks,
 		.write = write_total,
 	},
+	[ER_KIND_CODE] = {
+		.word = "code",
+		.counted_as = ER_KIND_CODE,
+		.size = sizeof(struct er_code),
+		.valid = code_valid,
+		.keep = keep_code,
+	},
 	[ER_KIND_COUNTER] = {
 		.word = "counter",
 		.ring = &ring_descs[ER_RING_COUNTER],
@@ -148,6 +236,44 @@ static const struct data_kind kinds[ER_KIND_COUNT] = {
 		.packet = ER_PKT_HWC,
 		.values = counter_values,
 		.announce = announce_counters,
+	},
+	[ER_KIND_PROBE] = {
+		.word = "probe",
+		.ring = &ring_descs[ER_RING_PROBE],
+		.counted_as = ER_KIND_PROBE,
+		.size = sizeof(struct er_probe),
+		.valid = probe_valid,
+		.stacks = event_stacks,
+		.write = write_event,
+		.wanted = wants_probes,
+		.packet = ER_PKT_PROBE,
+		.values = probe_values,
+		.announce = announce_probes,
+	},
+	[ER_KIND_IO] = {
+		.word = "io",
+		.ring = &ring_descs[ER_RING_IO],
+		.counted_as = ER_KIND_IO,
+		.size = offsetof(struct er_io, name),
+		.valid = io_valid,
+		.stacks = event_stacks,
+		.write = write_event,
+		.wanted = wants_io,
+		.packet = ER_PKT_IO,
+		.values = io_values,
+		.text = io_name,
+		.own = true,
+	},
+	[ER_KIND_SPAN] = {
+		.word = "span",
+		.ring = &ring_descs[ER_RING_SPAN],
+		.counted_as = ER_KIND_SPAN,
+		.size = offsetof(struct er_span, text),
+		.valid = span_valid,
+		.stacks = no_stacks,
+		.write = write_span,
+		.wanted = wants_spans,
+		.packet = ER_PKT_SPAN,
 	},
 };
 
@@ -168,4 +294,7 @@ void kinds_announce(const struct plan *plan, struct expwriter *w, bool part)
 		else if (k->packet)
 			expwriter_profile(w, k->packet, NULL);
 	}
+	/* It does not come from BPF, and each process with a heap has an experiment of its own. */
+	if (plan->heap && part)
+		expwriter_profile(w, ER_PKT_HEAP, plan->heap == HEAP_SAMPLED ? HEAP_SAMPLED_ATTRS : NULL);
 }

@@ -24,6 +24,7 @@ struct expwriter;
 enum {
 	KIND_STACKS = ER_OFF_STATES, /* the most stacks that a record refers to */
 	KIND_VALUES = 16,            /* the most fields of a packet that write_event writes */
+	KIND_TEXT = 2048,            /* bytes of a packet's text, with its NUL */
 };
 
 struct data_kind {
@@ -35,10 +36,11 @@ struct data_kind {
 	bool (*valid)(const void *record, size_t size);
 	/* Stores the ids of the stacks that a record refers to (0: none). Returns how many. */
 	size_t (*stacks)(const void *record, uint64_t ret[KIND_STACKS]);
+	/* Keep a record that others refer to. NULL: `write` writes its packets. */
+	void (*keep)(struct drain *dr, const void *record);
 	/*
 	 * Write the packets of a record. Returns false, and does nothing, if one of its stacks has
-	 * not come yet; with `last_chance` it writes without that stack. NULL: the record is kept,
-	 * not written (stacks).
+	 * not come yet; with `last_chance` it writes without that stack.
 	 */
 	bool (*write)(struct drain *dr, const void *record, bool last_chance);
 	/*
@@ -53,6 +55,10 @@ struct data_kind {
 	 */
 	enum er_packet packet;
 	void (*values)(const void *record, int64_t *ret);
+	/* The value of the packet's STRING field, written to `ret`. NULL: it has none. */
+	void (*text)(const void *record, char ret[KIND_TEXT]);
+	/* Its values mean something in one process only: each process needs an experiment of its own. */
+	bool own;
 	/*
 	 * Describe the kind's packets in log.xml: of the founder, or of sub-experiments (`part`).
 	 * NULL: use the description in packet.c, if the kind has a packet.

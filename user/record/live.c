@@ -11,11 +11,12 @@
 
 #define REDRAW_NS 500000000ULL
 
-void live_init(struct live *l)
+void live_init(struct live *l, bool line)
 {
 	const char *term = getenv("TERM");
 
-	*l = (struct live){ .on = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") };
+	*l = (struct live){ .on = isatty(STDERR_FILENO) && term && strcmp(term, "dumb"),
+			    .no_line = !line };
 }
 
 void live_format(const struct status *s, char *ret, unsigned size)
@@ -34,7 +35,7 @@ void live_draw(struct live *l, const struct status *s)
 {
 	char line[256];
 
-	if (!l->on || s->now_ns - l->drawn_ns < REDRAW_NS)
+	if (!l->on || l->no_line || s->now_ns - l->drawn_ns < REDRAW_NS)
 		return;
 	live_format(s, line, sizeof(line));
 	/* \033[K erases to the end of the line: the last text may have been longer */

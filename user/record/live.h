@@ -11,11 +11,13 @@
 struct buf;
 
 struct live {
-	bool on;
+	bool on;           /* standard error is a terminal */
+	bool no_line;      /* the terminal is the program's */
 	uint64_t drawn_ns; /* when the line was last drawn; 0: it is not on the screen */
 };
 
-void live_init(struct live *l);
+/* `line`: draw a line while the recording runs. */
+void live_init(struct live *l, bool line);
 /* Draw the line, unless it was drawn a moment ago. */
 void live_draw(struct live *l, const struct status *s);
 /* Erase the line. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +16,9 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "user/record/collector_server.h"
+#include "user/record/heap_server.h"
+#include "user/record/load_env.h"
 
 enum {
 	STATUS_CANNOT_RUN = 126,
@@ -64,37 +68,57 @@ static int become_caller(void)
 	return setresuid(getuid(), getuid(), getuid());
 }
 
-static void child(int gate, char *const *argv, bool stop, const sigset_t *mask)
+/* Returns a descriptor of the recorder's own standard error, which the load must not inherit. */
+static int take_outputs(const int fds[2])
 {
+	int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fds[0])
+		dup2(fds[0], STDOUT_FILENO);
+	if (fds[1])
+		dup2(fds[1], STDERR_FILENO);
+	return own;
+}
+
+static void child(int gate, const struct load_start *s)
+{
+	char *const *argv = s->argv;
 	char go;
-	int err;
+	int err, own;
 
 	/* If there will be no recording the other end is closed without writing. */
 	if (read(gate, &go, 1) != 1)
 		_exit(STATUS_CANNOT_RUN);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (become_caller() < 0 || (stop && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
-		diag_say(stderr, "er_kernel: load '%s': cannot be prepared: %s", argv[0],
+	sigprocmask(SIG_SETMASK, s->mask, NULL);
+	if (become_caller() < 0 || (s->how & LOAD_JIT && load_env_jit() < 0) ||
+	    (s->heap && heap_server_environment(s->heap) < 0) ||
+	    (s->collector && collector_server_environment(s->collector) < 0) ||
+	    (s->how & LOAD_STOP && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
+		diag_say(stderr, "%s: load '%s': cannot be prepared: %s", s->recorder, argv[0],
 			 strerror(errno));
 		_exit(STATUS_CANNOT_RUN);
 	}
+	own = take_outputs(s->fds);
 	execvp(argv[0], argv);
 	err = errno;
-	diag_say(stderr, "er_kernel: load '%s': cannot be run: %s", argv[0], strerror(err));
+	if (own >= 0)
+		dup2(own, STDERR_FILENO);
+	diag_say(stderr, "%s: load '%s': cannot be run: %s", s->recorder, argv[0], strerror(err));
 	_exit(err == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
 }
 
-int load_prepare(struct load *l, char *const *argv, bool stop, const sigset_t *mask, struct diag *d)
+int load_prepare(struct load *l, const struct load_start *s, struct diag *d)
 {
+	char *const *argv = s->argv;
 	int ends[2];
 
-	*l = (struct load){ .pidfd = -1, .gate = -1, .stop = stop };
+	*l = (struct load){ .pidfd = -1, .gate = -1, .how = s->how, .recorder = s->recorder };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return diag_errno(d, errno, "load '%s': cannot be prepared", argv[0]);
 	l->pid = fork();
 	if (!l->pid) {
 		close(ends[1]);
-		child(ends[0], argv, stop, mask);
+		child(ends[0], s);
 	}
 	close(ends[0]);
 	if (l->pid < 0) {
@@ -111,9 +135,21 @@ int load_prepare(struct load *l, char *const *argv, bool stop, const sigset_t *m
 	return 0;
 }
 
+int load_attach(struct load *l, pid_t pid, struct diag *d)
+{
+	*l = (struct load){ .pidfd = syscall(SYS_pidfd_open, pid, 0), .gate = -1 };
+	return l->pidfd < 0 ? diag_errno(d, errno, "process %d: cannot be watched", pid) : 0;
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
+}
+
 static void set_status(struct load *l, int status)
 {
 	l->ended = true;
+	l->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	l->status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -139,8 +175,8 @@ static void leave_stopped(struct load *l)
 	ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(long)SIGSTOP);
 	if (!await_stop(l))
 		return;
-	fprintf(stderr, "er_kernel: the load is process %d, stopped: attach a debugger, or kill -CONT %d\n",
-		l->pid, l->pid);
+	fprintf(stderr, "%s: the load is process %d, stopped: attach a debugger, or kill -CONT %d\n",
+		l->recorder, l->pid, l->pid);
 }
 
 int load_go(struct load *l, struct diag *d)
@@ -151,17 +187,20 @@ int load_go(struct load *l, struct diag *d)
 	l->gate = -1;
 	if (!ok)
 		return diag_error(d, "load: ended before it could be started");
-	if (l->stop)
+	if (l->how & LOAD_STOP)
 		leave_stopped(l);
 	return 0;
 }
 
 void load_reap(struct load *l, bool wait)
 {
+	struct rusage ru;
 	int status;
 
-	if (l->pid && !l->ended && waitpid(l->pid, &status, wait ? 0 : WNOHANG) == l->pid)
-		set_status(l, status);
+	if (!l->pid || l->ended || wait4(l->pid, &status, wait ? 0 : WNOHANG, &ru) != l->pid)
+		return;
+	set_status(l, status);
+	l->cpu_ns = timeval_ns(&ru.ru_utime) + timeval_ns(&ru.ru_stime);
 }
 
 void load_fini(struct load *l)
@@ -172,7 +211,7 @@ void load_fini(struct load *l)
 		close(l->gate);
 	if (l->pid)
 		load_reap(l, never);
-	if (l->pid && l->pidfd >= 0)
+	if (l->pidfd >= 0)
 		close(l->pidfd);
 	*l = (struct load){ .pidfd = -1, .gate = -1 };
 }

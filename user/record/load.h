@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The load: the command that er_kernel was asked to run. It is forked early and waits at a gate, a
+ * The load: the command that the recorder was asked to run. It is forked early and waits at a gate, a
  * pipe, until the recording has begun. It runs with the caller's own identity, signals and
- * descriptors.
+ * descriptors. Or a process that runs already, whose end alone is of interest.
  */
 #ifndef USER_RECORD_LOAD_H
 #define USER_RECORD_LOAD_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct diag;
+struct collector_server;
+struct heap_server;
 
 struct load {
 	pid_t pid;  /* 0: none */
 	int pidfd;  /* readable for poll(2) when the load has ended; -1: none */
 	int gate;   /* -1 once it is open */
-	bool stop;  /* -x */
+	unsigned how; /* of enum load_how */
 	bool ended;
 	int status; /* for exit(): the load's own, or 128 + signal; valid once ended */
+	int signal; /* that ended it; 0: none */
+	uint64_t cpu_ns; /* CPU time of it and of the processes that were waited for; once ended */
+	const char *recorder; /* for messages; borrowed */
+};
+
+enum load_how {
+	LOAD_STOP = 1 << 0, /* -x: leave it stopped */
+	LOAD_JIT = 1 << 1,  /* --jit: its runtimes name their generated code */
 };
 
 /* Check that the command exists and may be run. 0, or -errno after reporting. */
 int load_check(char *const *argv, struct diag *d);
-/* Fork the child, which waits at the gate. `mask` becomes its signal mask. 0 or -errno. */
-int load_prepare(struct load *l, char *const *argv, bool stop, const sigset_t *mask, struct diag *d);
-/* Open the gate. With `stop` the load is left stopped at its first instruction. */
+
+/* How to start a load. All is borrowed. */
+struct load_start {
+	const char *recorder; /* its name, for messages */
+	char *const *argv;
+	unsigned how;         /* enum load_how */
+	const sigset_t *mask; /* becomes its signal mask */
+	const struct heap_server *heap; /* traces its heap; NULL: nothing does */
+	const struct collector_server *collector; /* takes its calls; NULL: nothing does */
+	const int *fds;       /* become its standard output and standard error; 0: as they are */
+};
+
+/* Fork the child, which waits at the gate. 0 or -errno. */
+int load_prepare(struct load *l, const struct load_start *s, struct diag *d);
+/* Watch a process that runs already. 0 or -errno. */
+int load_attach(struct load *l, pid_t pid, struct diag *d);
+/* Open the gate. With LOAD_STOP the load is left stopped at its first instruction. */
 int load_go(struct load *l, struct diag *d);
 /* Take the exit status if the load has ended. `wait`: wait for that, or for a signal. */
 void load_reap(struct load *l, bool wait);

@@ -13,7 +13,10 @@
 #include "analysis/base/vec.h"
 #include "loaders/capture.h"
 #include "loaders/pressure.h"
+#include "user/probe/probes.h"
 #include "user/counters/counters.h"
+#include "user/preload/heap_ring.h"
+#include "user/probe/spec.h"
 
 enum {
 	MAX_COMMENTS = 10,
@@ -33,6 +36,10 @@ struct plan {
 	 */
 	struct capture_plan capture;
 	counter_list counters;  /* -h */
+	enum heap_mode heap;    /* -H: of the load */
+	VEC(struct probe_spec) spans; /* --span */
+	uint64_t span_limit;    /* --span-limit: records a second on each CPU; 0: unlimited */
+	uint64_t span_over_ns;  /* --span-over: before others; 0: no threshold */
 	double budget;          /* share of all CPU time that recording may take; 0: unlimited */
 	uint64_t begin_ns;      /* -t: recording is paused until then … */
 	uint64_t end_ns;        /* … and ends then; 0: when the load ends, or by a signal */
@@ -58,7 +65,10 @@ struct plan {
 	const char *follow_regexp; /* FOLLOW_MATCHING */
 	size_t max_subs;        /* processes with a sub-experiment of their own; others share */
 	VEC(struct capture_target) targets;
+	probe_list probes;      /* --probe, --probe-counts */
+	bool each_thread;       /* --each-thread: do not fold short-lived threads */
 	bool leave_stopped;     /* -x */
+	bool jit;               /* --jit: the load's runtimes name their generated code */
 	int sample_signal;      /* -l: takes a usage sample; 0: none */
 	int pause_signal;       /* -y: pauses, and resumes; 0: none */
 	bool begin_paused;      /* -y without ,r */
@@ -66,7 +76,17 @@ struct plan {
 	const char *kallsyms;   /* NULL: the running kernel's; tests give a file */
 	char **argv;            /* the recording tool's, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
+	bool timers;            /* without privileges: samples come from timers in the load (er_clock.so) */
+	const char *unprivileged; /* with timers: a sentence that says what is missing */
+	bool program;           /* record only the load or the targets, and what they create: collect */
+	int load_fds[2];        /* its standard output and standard error; 0: this process's */
 };
+
+/* The name of the recorder in messages. */
+static inline const char *plan_recorder(const struct plan *p)
+{
+	return p->program ? "collect" : "er_kernel";
+}
 
 /* True if the recording is divided into segments. */
 static inline bool plan_rolls(const struct plan *p)
@@ -87,7 +107,13 @@ static inline bool plan_dumps(const struct plan *p)
 /* True if the plan needs a capture. */
 static inline bool plan_profiles(const struct plan *p)
 {
-	return p->counters.len || capture_wanted(&p->capture);
+	return p->counters.len || p->heap || capture_wanted(&p->capture);
+}
+
+/* True if stacks may have kernel frames. */
+static inline bool plan_sees_kernel(const struct plan *p)
+{
+	return plan_profiles(p) && !p->timers;
 }
 
 #endif

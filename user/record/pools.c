@@ -75,6 +75,15 @@ void pool_forget_file(struct recording *b, uint32_t file)
 	*f = (struct pool_file){ 0 };
 }
 
+void pool_keep_file(struct recording *b, uint32_t file)
+{
+	struct pool_file *f = file_of(b, file);
+
+	if (f->binary)
+		f->path = xstrdup(f->binary->name);
+	f->binary = NULL;
+}
+
 /* --- pools --- */
 
 /* "_cc1": the directory's name, before its number and suffix. */
@@ -173,8 +182,27 @@ static void write_segment(struct recording *b, struct output *p, uint64_t frame)
 			write_part(b, p, number, i);
 }
 
+/* The address of an interpreted function's instruction. A new function is written first. */
+static uint64_t code_address(struct recording *b, struct output *p, uint64_t frame)
+{
+	const struct exp_code *code = codes_find(b->codes, frame, &frame);
+	struct exp_code shown = *code;
+	bool fresh;
+
+	shown.time_ns = b->segment->header.start_ns;
+	shown.vaddr = address_in_pool(er_frame(er_frame_file(frame), 0));
+	map_put(&p->shown, shown.vaddr, &fresh);
+	if (fresh)
+		expwriter_interpreted(p->w, &shown);
+	return address_in_pool(frame);
+}
+
 uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, uint64_t time_ns)
 {
+	if (p->image && !(frame & ER_FRAME_FILE) && b->generated)
+		b->generated(b->generated_ctx, p, frame);
+	if (er_frame_is_code(frame))
+		return code_address(b, p, frame);
 	if (p->image)
 		return address_in_image(p->image, frame, time_ns);
 	if (frame & ER_FRAME_FILE)

@@ -27,10 +27,13 @@ struct output *recording_pool(struct recording *b, const struct image *im,
 void pool_map(struct recording *b, struct binaries *binaries, pid_t pid, const struct mapping *m);
 /* The number will belong to another file. Call it only between two segments. */
 void pool_forget_file(struct recording *b, uint32_t file);
+/* The number stays, but the file's struct binary is about to be forgotten (binaries_next). */
+void pool_keep_file(struct recording *b, uint32_t file);
 bool output_is_pool(const struct output *p);
 /*
  * The address of a user frame at that time, in an output with user frames. In a pool this first
- * writes the segment around the address, if the pool does not have it.
+ * writes the segment around the address, if the pool does not have it. An interpreted function has
+ * the same address in every output, and is written first.
  */
 uint64_t output_address(struct recording *b, struct output *p, uint64_t frame, uint64_t time_ns);
 /*

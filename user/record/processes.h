@@ -2,23 +2,39 @@
 /*
  * Writes the table of processes, processes.xml: a line for each program that a followed process
  * ran. The line is written at the program's first record, because its command line can be read only
- * while it runs.
+ * while it runs. An exec that still goes on has no command line yet: that line is written later.
  */
 #ifndef USER_RECORD_PROCESSES_H
 #define USER_RECORD_PROCESSES_H
 
+#include "analysis/base/vec.h"
 #include "user/record/recording.h"
 
 struct buf;
 struct image;
 
+/* Lines that wait for their command lines. Empty: all zero. */
+struct late_lines {
+	VEC(struct late_line) lines;
+};
+
 /*
- * Append the image's command line, with blanks between its arguments. If the process has ended,
- * append its name. The result is never empty.
+ * Append the image's command line, with blanks between its arguments. If it cannot be read, append
+ * the process's name. The result is never empty. False: the process seems to live, but has no
+ * command line, or none yet.
  */
-void process_command(const struct image *im, struct buf *ret);
-/* Write the line of an image; its packets are in `p`. */
+bool process_command(const struct image *im, struct buf *ret);
+/*
+ * Write the line of an image; its packets are in `p`. start_time: of its process, as BPF reports it.
+ */
 void process_note(struct recording *b, struct output *p, const struct image *im,
-		  const char *command);
+		  uint64_t start_time, const char *command);
+/* Do this when the command line can be read, or has been tried to a limit. `p` must live until then. */
+void process_note_late(struct late_lines *l, struct output *p, struct image *im, uint64_t start_time);
+/* Try again to read the command lines, at time t (ns); with `last`, write all lines that are left. */
+void late_lines_update(struct late_lines *l, struct recording *b, uint64_t t, bool last);
+/* Write the lines of an image that is about to be freed. */
+void late_lines_forget(struct late_lines *l, struct recording *b, const struct image *im);
+void late_lines_free(struct late_lines *l);
 
 #endif

@@ -40,7 +40,7 @@ struct raws {
 	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
 	bool had_many; /* bytes, since none waited */
-	uint64_t ntaken, nlacking[WHY_COUNT];
+	uint64_t ntaken, taken_bytes, nlacking[WHY_COUNT];
 	struct walk walk;
 };
 
@@ -78,6 +78,9 @@ static size_t size_of(const struct er_stack *s)
 void raws_restart(struct raws *r)
 {
 	r->ntaken = r->waiting.len;
+	r->taken_bytes = 0;
+	vec_for_each(w, &r->waiting)
+		r->taken_bytes += raw_of(w->stack)->nbytes;
 	memset(r->nlacking, 0, sizeof(r->nlacking));
 }
 
@@ -91,6 +94,7 @@ void raws_take(struct raws *r, const struct er_stack *s)
 	r->bytes += size_of(s);
 	r->had_many |= r->bytes > MANY_BYTES;
 	r->ntaken++;
+	r->taken_bytes += raw_of(s)->nbytes;
 }
 
 /* Pass the walked stack on as if BPF had sent it. */
@@ -187,7 +191,8 @@ uint64_t raws_oldest(const struct raws *r, uint64_t now_ns)
 
 void raws_write(const struct raws *r, struct buf *b)
 {
-	buf_printf(b, "<copies taken=\"%" PRIu64 "\"", r->ntaken);
+	buf_printf(b, "<copies taken=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\"", r->ntaken,
+		   r->taken_bytes);
 	for (int why = LATE; why < WHY_COUNT; why++)
 		buf_printf(b, " %s=\"%" PRIu64 "\"", why_words[why], r->nlacking[why]);
 	buf_puts(b, "/>\n");

@@ -83,6 +83,14 @@ void recorder_counted(const struct recorder_xml *a, size_t counter, struct captu
 	ret->running_ns -= base->running_ns;
 }
 
+void recorder_probed(const struct recorder_xml *a, size_t probe, struct capture_probed *ret)
+{
+	capture_probed(a->capture, probe, ret);
+	ret->hits -= a->base.probed[probe].hits;
+	ret->unread -= a->base.probed[probe].unread;
+	ret->missed -= a->base.probed[probe].missed;
+}
+
 static uint64_t timeval_ns(const struct timeval *t)
 {
 	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
@@ -133,6 +141,8 @@ void recorder_xml_restart(struct recorder_xml *a, uint64_t start_ns)
 		capture_calls(a->capture, base->calls);
 		for (size_t i = 0; i < a->plan->counters.len; i++)
 			capture_counted(a->capture, i, &base->counted[i]);
+		for (size_t i = 0; i < a->plan->probes.len; i++)
+			capture_probed(a->capture, i, &base->probed[i]);
 		memset(base->costs, 0, sizeof(base->costs));
 		capture_costs(a->capture, base->costs, ER_PROG_COUNT);
 	}

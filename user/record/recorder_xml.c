@@ -11,6 +11,7 @@
 #include "analysis/experiment/usage.h"
 #include "analysis/experiment/xml.h"
 #include "user/record/counter_log.h"
+#include "user/record/probe_log.h"
 #include "user/record/recorder_base.h"
 #include "user/record/schedule.h"
 
@@ -26,7 +27,8 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 {
 	struct buf how = { 0 };
 
-	buf_puts(&how, a->plan->capture.interval_ns ? "cpu-clock event on each CPU" :
+	buf_puts(&how, a->plan->timers ? "a timer of CPU time in each thread" :
+		       a->plan->capture.interval_ns ? "cpu-clock event on each CPU" :
 		       a->capture ? "no clock" : "none");
 	if (a->plan->counters.len)
 		buf_printf(&how, ", %zu counter%s", a->plan->counters.len,
@@ -179,7 +181,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 
 	buf_puts(b, "<recorder");
 	xml_attr(b, "version", ER_VERSION);
-	xml_attr(b, "scope", "system");
+	xml_attr(b, "scope", a->plan->program ? "program" : "system");
 	number(b, "pid", getpid());
 	xml_attr(b, "state", a->closed ? "closed" : "running");
 	number(b, "interval_ns", a->plan->capture.interval_ns);
@@ -223,6 +225,8 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 		sum.stack_user_failed += c.stack_user_failed;
 		sum.copies_refused += c.copies_refused;
 		sum.copies_unfitted += c.copies_unfitted;
+		sum.python_lost += c.python_lost;
+		sum.python_unnamed += c.python_unnamed;
 		sum.no_storage += c.no_storage;
 		sum.loss_unattributed += c.loss_unattributed;
 		sum.nmissed += c.nmissed;
@@ -238,6 +242,8 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 	number(b, "user_failed", sum.stack_user_failed);
 	number(b, "copies_refused", sum.copies_refused);
 	number(b, "copies_unfitted", sum.copies_unfitted);
+	number(b, "python_lost", sum.python_lost);
+	number(b, "python_unnamed", sum.python_unnamed);
 	number(b, "no_storage", sum.no_storage);
 	number(b, "loss_unattributed", sum.loss_unattributed);
 	number(b, "missed", sum.nmissed);
@@ -370,6 +376,7 @@ void recorder_xml_write(const struct recorder_xml *a, struct buf *b)
 	write_rings(a, b);
 	drain_walks(a->drain, b);
 	counters_xml(a, b);
+	probes_xml(a, b);
 	capture_losses(a->capture, write_loss,
 		       &(struct loss_ctx){ b, a->start_ns, a->stop_ns });
 	write_costs(a, b);

@@ -40,6 +40,7 @@ struct recorder_base {
 	struct er_counts *cpus; /* by CPU; NULL: all 0 */
 	struct er_calls *calls; /* by number; NULL: all 0 */
 	struct capture_counted counted[ER_MAX_COUNTERS];
+	struct capture_probed probed[ER_MAX_PROBES];
 	struct capture_cost costs[ER_PROG_COUNT]; /* of each program at its number; runs 0: none */
 	uint64_t user_ns, system_ns; /* of the recorder */
 };

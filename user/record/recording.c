@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/experiment/span.h"
 #include "user/record/kinds.h"
 #include "user/record/ksymtab.h"
 #include "user/record/recording_impl.h"
@@ -25,6 +27,13 @@ void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)
 {
 	b->relief = fn;
 	b->relief_ctx = ctx;
+}
+
+void recording_set_generated(struct recording *b,
+			     void (*fn)(void *ctx, struct output *p, uint64_t pc), void *ctx)
+{
+	b->generated = fn;
+	b->generated_ctx = ctx;
 }
 
 void recording_relieve(struct recording *b)
@@ -72,7 +81,8 @@ static int segment_open(const struct plan *plan, int dirfd, const char *name,
 	}
 	s->header = *h;
 	s->max_subs = plan->max_subs;
-	kinds_announce(plan, s->founder.w, false);
+	s->founder.program = plan->program;
+	kinds_announce(plan, s->founder.w, plan->program);
 	announce_parts(s, plan);
 	for (size_t i = 0; i < plan->ncomments; i++)
 		expwriter_text(s->founder.w, "notes", plan->comments[i]);
@@ -86,6 +96,7 @@ static void recording_free(struct recording *b)
 		free(f->path);
 	vec_free(&b->pool_files);
 	ksymtab_close(b->ksyms);
+	codes_free(b->codes);
 	free(b);
 }
 
@@ -97,9 +108,10 @@ int recording_open(int dirfd, const char *name, const struct exp_header *h, cons
 
 	b->drops = drops;
 	b->plan = plan;
-	b->ksyms = plan_profiles(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
-	err = plan_profiles(plan) && !b->ksyms ? -EPERM :
-						 segment_open(plan, dirfd, name, h, d, &b->segment);
+	b->codes = codes_new();
+	b->ksyms = plan_sees_kernel(plan) ? ksymtab_open(plan->kallsyms, d) : NULL;
+	err = plan_sees_kernel(plan) && !b->ksyms ? -EPERM :
+						    segment_open(plan, dirfd, name, h, d, &b->segment);
 	if (err) {
 		recording_free(b);
 		return err;
@@ -231,7 +243,7 @@ struct output *output_create(struct recording *b, const struct image *im, const 
 	struct output *p = xcalloc(1, sizeof(*p));
 	struct exp_header h = b->segment->header;
 	struct diag quiet = { 0 };
-	char name[96];
+	char name[NAME_MAX + 1];
 	int err = b->segment->error;
 
 	h.pid = im ? im->pid : 0;
@@ -240,7 +252,10 @@ struct output *output_create(struct recording *b, const struct image *im, const 
 	h.cwd = "";
 	h.command = command;
 	p->image = im;
-	next_name(b, stem, name, sizeof(name));
+	if (im && im->lineage)
+		snprintf(name, sizeof(name), "%s.er", im->lineage);
+	else
+		next_name(b, stem, name, sizeof(name));
 	if (!err)
 		err = expwriter_create_part(b->segment->founder.w, name, &h, &quiet, &p->w);
 	diag_free(&quiet);
@@ -267,6 +282,21 @@ bool recording_is_crowded(const struct recording *b)
 	return b->segment->nsubs >= b->segment->max_subs;
 }
 
+/* Write the mappings of the image, and those that are gone: records from before may still come. */
+static void map_all(struct recording *b, struct output *p, const struct image *im,
+		    struct binaries *binaries)
+{
+	vec_for_each(o, &im->space->old) {
+		if (o->until_ns <= im->begin_ns)
+			continue;
+		output_map(b, p, binaries, im->pid, &o->m);
+		output_unmap(b, p, &o->m, o->until_ns);
+	}
+	vec_for_each(m, &im->space->maps)
+		output_map(b, p, binaries, im->pid, m);
+	recording_relieve(b);
+}
+
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command)
 {
@@ -279,17 +309,23 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 		return NULL;
 	}
 	b->segment->nsubs++;
-	/* Records from before a mapping was removed may be written only now. */
-	vec_for_each(o, &im->space->old) {
-		if (o->until_ns <= im->begin_ns)
-			continue;
-		output_map(b, p, binaries, im->pid, &o->m);
-		output_unmap(b, p, &o->m, o->until_ns);
-	}
-	vec_for_each(m, &im->space->maps)
-		output_map(b, p, binaries, im->pid, m);
-	recording_relieve(b);
+	map_all(b, p, im, binaries);
 	return p;
+}
+
+struct output *recording_adopt(struct recording *b, const struct image *im,
+			       struct binaries *binaries)
+{
+	struct output *p = &b->segment->founder;
+
+	p->image = im;
+	map_all(b, p, im, binaries);
+	return p;
+}
+
+bool output_is_process(const struct output *p)
+{
+	return p->image || p->program;
 }
 
 static int flush_output(struct recording *b, struct output *p)
@@ -316,6 +352,10 @@ void recording_end(struct recording *b, struct output *p, uint64_t time_ns)
 {
 	int err;
 
+	if (p == &b->segment->founder) {
+		p->image = NULL;
+		return;
+	}
 	expwriter_exit(p->w, time_ns);
 	flush_output(b, p);
 	for (size_t i = 0; i < b->segment->dirty.len; i++) {
@@ -359,9 +399,16 @@ void output_unmap(struct recording *b, struct output *p, const struct mapping *m
 	recording_touch(b, p);
 }
 
-void output_packet(struct recording *b, struct output *p, enum er_packet kind, const int64_t *values)
+void output_packet(struct recording *b, struct output *p, enum er_packet kind, const int64_t *values,
+		   const char *string)
 {
-	expwriter_packet(p->w, kind, values, NULL);
+	expwriter_packet(p->w, kind, values, string);
+	recording_touch(b, p);
+}
+
+void output_span(struct recording *b, struct output *p, const struct span_packet *span)
+{
+	expwriter_span(p->w, span);
 	recording_touch(b, p);
 }
 
@@ -398,6 +445,11 @@ int recording_flush(struct recording *b)
 	return b->segment->error;
 }
 
+struct codes *recording_codes(struct recording *b)
+{
+	return b->codes;
+}
+
 const struct ksymtab *recording_ksyms(const struct recording *b)
 {
 	return b->ksyms;
@@ -417,18 +469,18 @@ void recording_thread(struct recording *b, const char *line)
 
 void recording_name(struct recording *b, const char *line)
 {
-	expwriter_text(b->segment->founder.w, "names.xml", line);
+	expwriter_text(b->segment->founder.w, "names.xml.gz", line);
 }
 
 void recording_process(struct recording *b, const char *line)
 {
-	expwriter_text(b->segment->founder.w, "processes.xml", line);
+	expwriter_text(b->segment->founder.w, "processes.xml.gz", line);
 	b->segment->nprocesses++;
 }
 
 void recording_process_exit(struct recording *b, const char *line)
 {
-	expwriter_text(b->segment->founder.w, "processes.xml", line);
+	expwriter_text(b->segment->founder.w, "processes.xml.gz", line);
 }
 
 uint64_t recording_start(const struct recording *b)

@@ -17,6 +17,8 @@
 #include "user/space/binaries.h"
 #include "user/space/procmap.h"
 
+struct codes;
+struct span_packet;
 struct diag;
 struct recording;
 struct ksymtab;
@@ -62,6 +64,13 @@ void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)
 /* Call that function if its time has come. For callers that write much at once. */
 void recording_relieve(struct recording *b);
 
+/*
+ * Have fn called when a stack is written into the output of one image with an address that is in no
+ * file: generated code. fn may write functions.
+ */
+void recording_set_generated(struct recording *b,
+			     void (*fn)(void *ctx, struct output *p, uint64_t pc), void *ctx);
+
 struct output *recording_founder(struct recording *b);
 /*
  * The output for time off the CPU of kernel threads and of processes without a sub-experiment. The
@@ -77,9 +86,17 @@ const struct image *output_image(const struct output *p);
  */
 struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command);
+/*
+ * The founder is the experiment of this image, whose addresses it shows from now on. Only for a
+ * plan with `program`. Returns the founder.
+ */
+struct output *recording_adopt(struct recording *b, const struct image *im,
+			       struct binaries *binaries);
+/* True if all packets of the output are of one process. */
+bool output_is_process(const struct output *p);
 /* True if recording_add has no room any more. */
 bool recording_is_crowded(const struct recording *b);
-/* The image has ended: write the sub-experiment's exit event and close its files. */
+/* The image has ended: write the sub-experiment's exit event and close its files. The founder stays. */
 void recording_end(struct recording *b, struct output *p, uint64_t time_ns);
 
 /* A mapping of the output's image came or went. */
@@ -97,10 +114,21 @@ uint32_t output_stack(struct recording *b, struct output *p, uint64_t id, const 
 		    size_t nkernel);
 /* The address of a pseudo function, which has no code. A new one is written first. */
 uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *name);
+/*
+ * Write a function that is in no file; `time_ns` says since when it is at this address, 0: since
+ * before the segment. Stacks may mention it already.
+ */
+void output_function(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		     uint64_t size, const char *name);
+/* The code of a function that was written with this time and start. */
+void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		 const void *code, size_t n);
 /* The uid of the stack that consists of this pseudo function. */
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name);
 /* The name of the kernel function at this address, valid until the next such call; NULL: none. */
 const char *recording_ksym_name(struct recording *b, uint64_t pc);
+/* The functions of interpreted programs. */
+struct codes *recording_codes(struct recording *b);
 /* The kernel's symbols; NULL: nothing is profiled. */
 const struct ksymtab *recording_ksyms(const struct recording *b);
 /* Append a line to threads.xml, to names.xml, to processes.xml. */
@@ -112,8 +140,10 @@ void recording_process_exit(struct recording *b, const char *line);
 /* Write the event `run`. */
 uint64_t recording_start(const struct recording *b);
 /* Write a packet that is not a clock packet; values as in expwriter_packet. */
-void output_packet(struct recording *b, struct output *p, enum er_packet kind, const int64_t *values);
+void output_packet(struct recording *b, struct output *p, enum er_packet kind, const int64_t *values,
+		   const char *string);
 void output_clock(struct recording *b, struct output *p, const struct clock_packet *c);
+void output_span(struct recording *b, struct output *p, const struct span_packet *span);
 
 /*
  * Write buffered data to disk. An output with little data may wait for the next call. Returns 0,

@@ -8,6 +8,7 @@
 
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "user/record/codes.h"
 #include "user/record/recording.h"
 
 /* A file that processes have mapped; pools.c has their numbers (user/space/files.h). */
@@ -32,6 +33,7 @@ struct output {
 	const struct image *image; /* NULL: covers many processes */
 	struct map stacks;        /* those written: id to uid */
 	bool pool;                /* shared by the processes of a program, see pools.h */
+	bool program;             /* the founder of a plan with `program`: one process */
 	/* pcs of the pseudo functions that are written; in a pool also parts of files */
 	struct map shown;
 	struct strtab pseudo;     /* pseudo functions of this output; the id gives the address */
@@ -72,10 +74,13 @@ struct recording {
 	struct segment *next;    /* made by recording_prepare; NULL: none */
 	VEC(struct pool_file) pool_files; /* by number */
 	struct ksymtab *ksyms; /* NULL: nothing is profiled */
+	struct codes *codes;
 	struct drops *drops;
 	void (*relief)(void *ctx); /* NULL: none */
 	void *relief_ctx;
 	uint64_t relieved_ns;      /* when it was last called */
+	void (*generated)(void *ctx, struct output *p, uint64_t pc); /* NULL: none */
+	void *generated_ctx;
 };
 
 /*

@@ -12,41 +12,15 @@
 #include "analysis/base/diag.h"
 #include "analysis/experiment/usage.h"
 #include "loaders/privilege.h"
+#include "user/record/io_log.h"
 #include "user/record/lost.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
+#include "user/space/opener.h"
 
 #define KEEP_NS 1500000000ULL /* how long an ended process may still get records */
 
 /* --- what ends it --- */
-
-/* True if a signal came that ends the recording. Those with other meanings are noted for later. */
-static bool signalled(struct recording_session *s)
-{
-	struct signalfd_siginfo si;
-	int signal;
-
-	if (read(s->sigfd, &si, sizeof(si)) != sizeof(si))
-		return false;
-	signal = si.ssi_signo;
-	if (signal == s->plan->sample_signal)
-		s->samples_asked++;
-	else if (signal == s->plan->pause_signal)
-		s->toggles_asked++;
-	else if (signal == s->plan->dump_signal)
-		s->dump_asked = true;
-	else
-		s->signal = signal;
-	return s->signal;
-}
-
-/* The load has ended or could not run: schedule the end after the quiet period. */
-static void load_ended(struct recording_session *s)
-{
-	load_reap(&s->load, false);
-	schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
-	s->fds.data[FD_LOAD].fd = -1;
-}
 
 /* No message for signals with which users normally end a program. */
 static void say_signal(struct recording_session *s)
@@ -67,13 +41,13 @@ static void look_for_the_end(struct recording_session *s, size_t nfds, int timeo
 		s->failed = s->over = true;
 		return;
 	}
-	if (s->fds.data[FD_SIGNAL].revents && signalled(s)) {
+	if (s->fds.data[FD_SIGNAL].revents && recording_session_signalled(s)) {
 		say_signal(s);
 		s->over = s->interrupted = true;
 	}
 	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
-		load_ended(s);
-	s->over |= schedule_due(&s->due, DUE_END, now_ns());
+		recording_session_load_ended(s);
+	s->over |= schedule_due(&s->due, DUE_END, now_ns()) || (s->orphaned && !recording_session_has_descendants(s));
 }
 
 /* Stop the capture. Records that are still in the rings are drained afterwards. */
@@ -85,9 +59,10 @@ static void stop_capture(struct recording_session *s)
 	}
 	if (!s->capturing)
 		return;
+	if (s->heap)
+		heap_server_stop(s->heap);
 	capture_stop(s->capture, &s->stop_ns, s->d);
 	s->capturing = false;
-	s->recorder_xml.stop_ns = s->stop_ns;
 }
 
 void recording_session_meanwhile(void *ctx)
@@ -97,6 +72,8 @@ void recording_session_meanwhile(void *ctx)
 
 	if (!s->capturing || s->fds.len < nfds)
 		return;
+	if (s->heap && !s->clock) /* a clock's hellos change the procmap, which is in use */
+		heap_server_accept(s->heap);
 	if (!drain_is_behind(s->drain))
 		capture_drain(s->capture, 0, drain_take, s->drain);
 	drain_relieve(s->drain);
@@ -129,6 +106,8 @@ void recording_session_recorder_xml(struct recording_session *s)
 {
 	struct buf text = { 0 };
 
+	if (s->capture)
+		io_drops(s->capture, &s->drops_base, &s->drops);
 	if (s->sideband)
 		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband) - s->drops_base.n[DROP_SIDEBAND];
 	if (s->procmap) {
@@ -138,10 +117,20 @@ void recording_session_recorder_xml(struct recording_session *s)
 					   s->drops_base.n[DROP_PROCESS];
 		s->drops.n[DROP_LATE] = c.late - s->drops_base.n[DROP_LATE];
 	}
+	s->drops.n[DROP_UNANSWERED] = opener_unanswered() - s->drops_base.n[DROP_UNANSWERED];
+	if (s->heap && !s->clock) {
+		struct heap_counts c = heap_server_counts(s->heap);
+
+		s->drops.n[DROP_HEAP] = c.lost + c.malformed;
+		s->drops.n[DROP_HEAP_PROCESS] = c.refused + c.unseen;
+	}
+	if (s->collector)
+		s->drops.n[DROP_CALL] = collector_server_refused(s->collector);
 	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
 	recorder_xml_write(&s->recorder_xml, &text);
 	/* A full disk is reported at the next flush. */
 	expwriter_replace(output_writer(recording_founder(s->recording)), "recorder.xml", text.data);
+	span_set_write(s->spans, s->capture, output_writer(recording_founder(s->recording)));
 	buf_free(&text);
 }
 
@@ -168,6 +157,24 @@ static void follow_cpus(struct recording_session *s)
 	procmap_catch_up(s->procmap, s->pumped_ns);
 }
 
+/*
+ * Bring the procmap up to date, then write the heap events from before: the procmap knows the
+ * mappings that their stacks need.
+ */
+static void take_processes(struct recording_session *s, bool last)
+{
+	if (s->heap) {
+		heap_server_accept(s->heap);
+		heap_server_mark(s->heap);
+	}
+	if (s->sideband)
+		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	if (s->clock)
+		clock_events_take(s->clock, s->heap, last);
+	else if (s->heap)
+		drain_heap(s->drain, s->heap, s->plan->heap, last);
+}
+
 void recording_session_pump(struct recording_session *s)
 {
 	if (!s->drain)
@@ -175,10 +182,13 @@ void recording_session_pump(struct recording_session *s)
 	follow_cpus(s);
 	s->pumped_ns = now_ns();
 	capture_drain(s->capture, 0, drain_take, s->drain);
-	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	take_processes(s, false);
 	drain_process(s->drain, false);
-	if (drain_forgot_stacks(s->drain))
-		capture_resend(s->capture);
+	if (!drain_forgot_stacks(s->drain))
+		return;
+	capture_resend(s->capture);
+	if (s->heap)
+		heap_server_resend(s->heap);
 }
 
 /* Report once that `what` could not be done. */
@@ -227,7 +237,7 @@ static void tick(struct recording_session *s, uint64_t t)
 		ctl_server_tick(s->ctl, t);
 }
 
-static void write_status(struct recording_session *s, uint64_t t, bool running)
+static void write_status(struct recording_session *s, uint64_t t)
 {
 	struct status status;
 
@@ -235,7 +245,16 @@ static void write_status(struct recording_session *s, uint64_t t, bool running)
 		return;
 	recording_session_status(s, t, &status);
 	live_clear(&s->live);
-	statusfile_write(s->statusfile, &status, running, s->d);
+	statusfile_write(s->statusfile, &status, true, s->d);
+}
+
+/* The recorder ends: all that it writes is written. `last` is its status when recording stopped. */
+static void write_last_status(struct recording_session *s, struct status last)
+{
+	if (!s->statusfile)
+		return;
+	recording_session_flight_status(s, s->stop_ns, &last);
+	statusfile_write(s->statusfile, &last, false, s->d);
 }
 
 static void do_what_is_due(struct recording_session *s)
@@ -254,7 +273,7 @@ static void do_what_is_due(struct recording_session *s)
 	if (schedule_due(&s->due, DUE_TICK, t))
 		tick(s, t);
 	if (schedule_due(&s->due, DUE_STATUS, t))
-		write_status(s, t, true);
+		write_status(s, t);
 	if (plan_rolls(s->plan))
 		recording_session_roll(s, t);
 }
@@ -282,6 +301,8 @@ static void run(struct recording_session *s)
 		recording_session_pump(s);
 		if (s->ctl_at && s->fds.data[s->ctl_at].revents)
 			recording_session_serve(s);
+		if (s->fds.data[s->collector_at].revents)
+			recording_session_called(s);
 		recording_session_obey(s);
 		answer_pressure(s);
 		do_what_is_due(s);
@@ -296,7 +317,7 @@ static void drain_rest(struct recording_session *s)
 		return;
 	while (capture_drain(s->capture, 0, drain_take, s->drain) > 0)
 		continue;
-	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	take_processes(s, true);
 	drain_process(s->drain, true);
 }
 
@@ -322,7 +343,7 @@ static void say_what_next(const struct recording_session *s, const struct status
 	if (s->failed || s->flight || (!s->live.on && !s->plan->verbose))
 		return;
 	live_format_end(s->name->path, state, nprocesses, &b);
-	diag_say(stderr, "er_kernel: %s", b.data);
+	diag_say(stderr, "%s: %s", plan_recorder(s->plan), b.data);
 	buf_free(&b);
 }
 
@@ -405,14 +426,19 @@ static void end(struct recording_session *s)
 {
 	bool archives = s->plan->archiving != ARCHIVE_NOTHING &&
 			(!s->flight || s->plan->dump_at_end);
-	struct status state = { 0 };
+	struct status state = { 0 }, all; /* of this segment, of all */
 	size_t nprocesses;
 	int err;
 
 	if (s->ctl)
 		ctl_server_shut(s->ctl);
 	stop_capture(s);
+	if (s->collector)
+		collector_server_stop(s->collector);
+	if (s->recorder_xml.began_ns)
+		s->recorder_xml.stop_ns = s->stop_ns;
 	drain_rest(s);
+	recording_session_say_untold(s);
 	/* A sample for the end of the capture; the states of threads are drained up to it. */
 	recording_session_put_sample(s, s->usage_end, "end");
 	recording_session_flush(s);
@@ -430,7 +456,7 @@ static void end(struct recording_session *s)
 	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	if (err && !s->failed && !recording_session_flight_full(s, err))
 		say_unwritten(s, err, "its end is missing");
-	write_status(s, s->stop_ns, false);
+	recording_session_status(s, s->stop_ns, &all);
 	if (archives)
 		archive(s, state.bytes);
 	recording_session_recorder_xml(s);
@@ -441,28 +467,8 @@ static void end(struct recording_session *s)
 	if (s->retain && !s->flight)
 		recording_session_retain_last(s);
 	recording_session_flight_end(s);
+	write_last_status(s, all);
 	say_what_next(s, &state, nprocesses);
-}
-
-/* After -t the load continues by itself. A signal ends the wait for it. */
-static int await_load(struct recording_session *s)
-{
-	struct load *l = &s->load;
-
-	if (!l->pid)
-		return 0;
-	if (l->gate >= 0 && !s->interrupted)
-		load_go(l, s->d);
-	load_reap(l, false);
-	while (!l->ended && l->gate < 0 && !s->interrupted) {
-		struct pollfd fds[] = { { .fd = s->sigfd, .events = POLLIN },
-					{ .fd = l->pidfd, .events = POLLIN } };
-
-		if (poll(fds, 2, -1) > 0 && fds[0].revents)
-			s->interrupted = signalled(s);
-		load_reap(l, false);
-	}
-	return l->ended ? l->status : 0;
 }
 
 static void recording_session_fini(struct recording_session *s)
@@ -471,7 +477,12 @@ static void recording_session_fini(struct recording_session *s)
 	procmap_free(s->procmap);
 	drain_free(s->drain);
 	unwind_worker_stop(s->worker);
+	heap_server_close(s->heap);
+	collector_server_close(s->collector);
+	clock_events_free(s->clock);
 	binaries_free(s->binaries);
+	opener_stop();
+	span_set_free(s->spans);
 	capture_close(s->capture);
 	sideband_close(s->sideband);
 	follow_fini(&s->follow);
@@ -507,23 +518,26 @@ static int record(struct recording_session *s)
 			s->plan->targets.len ? "the targets" : "the whole system");
 	run(s);
 	end(s);
-	status = await_load(s);
+	status = recording_session_await_load(s);
 	return s->failed ? 1 : status;
 }
 
-int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d)
+int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d,
+			  int *load_signal)
 {
-	struct recording_session s = { .plan = plan, .name = name, .d = d, .sigfd = -1,
+	struct recording_session s = { .plan = plan, .asked = name, .name = name, .d = d, .sigfd = -1,
 				       .rolled = { .dirfd = -1 },
 				       .load = { .pidfd = -1, .gate = -1 } };
 	int status = 1;
 
 	if (recording_session_take_signals(&s) == 0) {
 		follow_init(&s.follow, plan);
-		live_init(&s.live);
+		live_init(&s.live, !plan->program);
 		control_init(&s.control, plan);
 		status = record(&s);
 	}
+	if (load_signal)
+		*load_signal = s.failed ? 0 : s.load.signal;
 	recording_session_fini(&s);
 	return status;
 }

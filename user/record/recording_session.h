@@ -11,8 +11,10 @@ struct diag;
 /*
  * Record into the experiment `name`, as planned. The caller has checked the plan with preflight.
  * Returns the exit status of the tool. It is 1, after a message, if the recording failed; else
- * that of the load; 0 if there is no load.
+ * that of the load; 0 if there is no load. *load_signal is the signal that ended the load; 0: none.
+ * It may be NULL.
  */
-int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d);
+int recording_session_run(const struct plan *plan, const struct expname *name, struct diag *d,
+			  int *load_signal);
 
 #endif

@@ -17,6 +17,8 @@
 #include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
+#include "user/space/opener.h"
+#include "user/space/procfs.h"
 
 enum { RECORDER_NICE = -20, RECORDER_SLICE_NS = 100000 };
 
@@ -110,30 +112,41 @@ static void raise_priority(void)
 static int open_capture(struct recording_session *s)
 {
 	struct capture_counter counters[ER_MAX_COUNTERS];
+	__cleanup(freep) struct capture_probe *probes = probes_capture(&s->plan->probes);
+	const struct capture_family family = { .pidfd = s->load.pid ? s->load.pidfd : -1,
+					       .descend = s->plan->follow != FOLLOW_OFF };
 	struct capture_plan cp = s->plan->capture;
 	uint64_t before;
 	int err;
 
 	if (!plan_profiles(s->plan))
 		return 0;
+	if (span_set_open(s->plan, s->d, &s->spans) < 0)
+		return -1;
+	cp.spans = span_set_capture(s->spans);
+	cp.verbose = s->plan->verbose;
 	vec_for_each(c, &s->plan->counters)
 		counters[cp.ncounters++] = c->event;
 	cp.counters = counters;
+	cp.probes = probes;
 	cp.self = getpid();
-	cp.helper = s->worker ? unwind_worker_pid(s->worker) : 0;
+	cp.helpers[0] = opener_pid();
+	cp.helpers[1] = s->worker ? unwind_worker_pid(s->worker) : 0;
 	cp.targets = s->plan->targets.data;
 	cp.ntargets = s->plan->targets.len;
+	cp.family = s->plan->program ? &family : NULL;
 	cp.wait_interval_ns = control_distance(s->plan);
 	cp.trace_ns = s->control.trace_ns;
 	cp.waker_stacks = cp.states;
 	cp.raw_stacks = s->worker;
 	cp.cuts = plan_rolls(s->plan);
+	cp.no_bpf = s->plan->timers;
 	before = privilege_take(PRIVILEGE_CAPTURE);
 	err = capture_open(&cp, s->d, &s->capture);
-	if (err >= 0)
+	if (err >= 0 && !s->plan->timers)
 		s->sideband = sideband_open(s->d);
 	privilege_return(before);
-	return s->sideband ? 0 : -1;
+	return err >= 0 && (s->sideband || s->plan->timers) ? 0 : -1;
 }
 
 static int open_recording(struct recording_session *s)
@@ -154,6 +167,18 @@ static int open_recording(struct recording_session *s)
 	return expname_join_group(s->name, s->d);
 }
 
+/* From here on the server tells of processes, instead of the side band. */
+static void open_clock(struct recording_session *s)
+{
+	struct heap_processes tell;
+
+	s->clock = clock_events_new(&(struct clock_parts){
+		.drain = s->drain, .capture = s->capture, .procmap = s->procmap, .load = s->load.pid,
+		.start_ns = s->start_ns, .descend = s->plan->follow != FOLLOW_OFF });
+	tell = clock_events_hooks(s->clock);
+	heap_server_tell(s->heap, &tell);
+}
+
 static void open_drain(struct recording_session *s)
 {
 	struct procmap_hooks hooks = drain_hooks;
@@ -163,7 +188,9 @@ static void open_drain(struct recording_session *s)
 		.follow = &s->follow,
 		.drops = &s->drops,
 		.recorder = getpid(),
-		.targets = s->plan->targets.len,
+		.each_thread = s->plan->each_thread,
+		.targets = s->plan->targets.len || s->plan->program,
+		.program = s->plan->program,
 		.cuts = plan_rolls(s->plan),
 	};
 
@@ -181,6 +208,12 @@ static void open_drain(struct recording_session *s)
 	drain_set_procmap(s->drain, s->procmap);
 	recording_set_relief(s->recording, recording_session_meanwhile, s);
 	procmap_scan(s->procmap, now_ns());
+	if (s->plan->program && s->load.pid)
+		procmap_follow(s->procmap, s->load.pid, true);
+	else if (s->plan->program)
+		procmap_follow(s->procmap, s->plan->targets.data[0].pid, false);
+	if (s->plan->timers)
+		open_clock(s);
 	s->recorder_xml.capture = s->control.capture = s->capture;
 	s->recorder_xml.drain = s->drain;
 }
@@ -195,6 +228,8 @@ int recording_session_capture(struct recording_session *s)
 	if (err < 0)
 		return -1;
 	s->capturing = s->capture;
+	if (s->clock)
+		clock_events_pause(s->clock, false);
 	privilege_drop(s->d);
 	return 0;
 }
@@ -210,6 +245,15 @@ static void tell_lack(void *ctx, const struct feature *f)
 	expwriter_message(output_writer(recording_founder(s->recording)), "cwarn", EXP_MSG_OURS, s->start_ns,
 			  b.data);
 	buf_free(&b);
+}
+
+static void tell_unprivileged(struct recording_session *s)
+{
+	const char *text = s->plan->unprivileged;
+
+	diag_warn(s->d, "%s", text);
+	expwriter_message(output_writer(recording_founder(s->recording)), "cwarn", EXP_MSG_OURS, s->start_ns,
+			  text);
 }
 
 static void watch(struct recording_session *s, int fd)
@@ -230,10 +274,14 @@ static void watch_all(struct recording_session *s)
 		watch(s, capture_fd(s->capture));
 	for (size_t i = 0; i < n; i++)
 		watch(s, fds[i]);
+	if (s->heap)
+		watch(s, heap_server_fd(s->heap));
 	s->worker_at = s->fds.len;
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
 	s->ctl_at = s->fds.len;
 	watch(s, s->ctl ? ctl_server_fd(s->ctl) : -1);
+	s->collector_at = s->fds.len;
+	watch(s, s->collector ? collector_server_fd(s->collector) : -1);
 	s->pressure_at = s->fds.len;
 	for (int i = 0; i < PRESSURE_COUNT; i++) {
 		watch(s, recording_session_flight_fd(s, i));
@@ -249,7 +297,7 @@ static void start_worker(struct recording_session *s)
 {
 	struct diag step = { 0 };
 
-	if (!plan_profiles(s->plan))
+	if (!plan_profiles(s->plan) || s->plan->timers)
 		return;
 	s->worker = unwind_worker_start(&step);
 	for (size_t i = 0; i < step.nmsgs; i++)
@@ -259,7 +307,8 @@ static void start_worker(struct recording_session *s)
 
 void recording_session_set_path(struct recording_session *s)
 {
-	const char *path = recording_session_place(s)->path;
+	__cleanup(freep) char *path = s->flight ? recording_session_flight_path(s) :
+						  xstrdup(s->name->path);
 
 	free(s->path);
 	s->path = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->host.header.cwd, path);
@@ -269,15 +318,61 @@ void recording_session_set_path(struct recording_session *s)
 static void open_control(struct recording_session *s)
 {
 	recording_session_set_path(s);
-	s->ctl = ctl_server_open(s->plan->verbose ? s->d : NULL);
+	if (!s->plan->program)
+		s->ctl = ctl_server_open(s->plan->verbose ? s->d : NULL);
+}
+
+/* The header of the founder: of this program, or of the program that is recorded. */
+static void describe(struct recording_session *s)
+{
+	const struct plan *plan = s->plan;
+	struct exp_header *h = &s->host.header;
+
+	host_init(&s->host, plan_recorder(plan), plan->program && plan->load ? plan->load : plan->argv,
+		  plan->sample_s);
+	if (!plan->program)
+		return;
+	h->pid = plan->load ? s->load.pid : plan->targets.data[0].pid;
+	h->ppid = getpid();
+	if (plan->load)
+		return;
+	buf_clear(&s->host.command);
+	procfs_cmdline(h->pid, &s->host.command);
+	h->command = s->host.command.data;
+	h->ppid = h->pgrp = h->sid = 0;
+	h->cwd = "";
+}
+
+/* The server of the library that is loaded into the program. */
+static int open_server(struct recording_session *s)
+{
+	const struct plan *plan = s->plan;
+
+	if (plan->timers)
+		s->heap = heap_server_open(HEAP_CLOCK, plan->capture.interval_ns, s->d);
+	else if (plan->heap)
+		s->heap = heap_server_open(plan->heap, 0, s->d);
+	return s->heap || !(plan->timers || plan->heap) ? 0 : -1;
 }
 
 int recording_session_begin(struct recording_session *s)
 {
+	struct load_start start = {
+		.recorder = plan_recorder(s->plan),
+		.argv = s->plan->load, .mask = &s->old_mask, .fds = s->plan->load_fds,
+		.how = (s->plan->leave_stopped ? LOAD_STOP : 0) | (s->plan->jit ? LOAD_JIT : 0),
+	};
 	struct expwriter *w;
 
-	if (s->plan->load && load_prepare(&s->load, s->plan->load, s->plan->leave_stopped,
-					  &s->old_mask, s->d) < 0)
+	if (open_server(s) < 0)
+		return -1;
+	start.heap = s->heap;
+	if (s->plan->load)
+		start.collector = s->collector = collector_server_open(s->d);
+	if (s->plan->load && load_prepare(&s->load, &start, s->d) < 0)
+		return -1;
+	if (s->plan->program && !s->plan->load &&
+	    load_attach(&s->load, s->plan->targets.data[0].pid, s->d) < 0)
 		return -1;
 	/* Ignored after the fork, so the load keeps the caller's action. A write fails instead. */
 	signal(SIGPIPE, SIG_IGN);
@@ -287,13 +382,17 @@ int recording_session_begin(struct recording_session *s)
 	if (raise_fd_limit(s->d) < 0)
 		return -1;
 	raise_priority();
+	if (plan_profiles(s->plan) && opener_start(s->d) < 0)
+		return -1;
 	start_worker(s); /* inherits the priority: stacks wait for its tables */
-	host_init(&s->host, s->plan->argv, s->plan->sample_s);
+	describe(s);
 	if (recording_session_flight_open(s) < 0 || recording_session_flight_watch(s) < 0 ||
 	    open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
-	if (s->capture)
+	if (s->clock)
+		tell_unprivileged(s);
+	else if (s->capture)
 		features_naming(tell_lack, s);
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user may do to a running session: pause, resume, take a usage sample, dump what is in
- * memory, ask for its state, end it. Requests come by the control socket, or by signals (-l, -y).
+ * Requests to a running session: pause, resume, sample, dump, status and stop. They come from users
+ * through the control socket or as signals (-l, -y, --dump-on), and from the load by calls of the
+ * collector API.
  *
- * A pause ends all intervals as the end of a recording does, and its end begins them anew. So a
- * thread has one total for each stretch between pauses, and no total contains paused time.
- * Side-band records are read during a pause, too, so that processes and mappings stay known.
+ * A pause closes all intervals, as the end of a recording does. Resuming opens new ones. So each
+ * thread has a total for each stretch between two pauses, and no total contains a pause. The
+ * kernel's records of processes and mappings are read during a pause, too.
  */
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@ int recording_session_pause(struct recording_session *s)
 	recording_session_sample(s, "pause");
 	if (s->capturing && capture_pause(s->capture, &t, s->d) < 0)
 		return -1;
+	if (s->clock)
+		clock_events_pause(s->clock, true);
 	expwriter_event(founder(s), "pause", t, NULL);
 	pauses_begin(&s->recorder_xml.pauses, t);
 	return 0;
@@ -49,6 +52,8 @@ int recording_session_resume(struct recording_session *s)
 	if (first ? recording_session_capture(s) < 0 :
 		    s->capturing && capture_resume(s->capture, &t, s->d) < 0)
 		return -1;
+	if (s->clock)
+		clock_events_pause(s->clock, false);
 	expwriter_event(founder(s), "resume", t, NULL);
 	pauses_end(p, t);
 	if (first)
@@ -92,7 +97,8 @@ void recording_session_status(struct recording_session *s, uint64_t t, struct st
 {
 	*ret = (struct status){
 		.pid = getpid(),
-		.experiment = s->path,
+		.name = s->asked->name,
+		.experiment = s->flight ? NULL : s->path,
 		.now_ns = t,
 		.elapsed_ns = t - s->first_ns,
 		.paused_ns = recording_session_paused_ns(s, t),
@@ -215,6 +221,41 @@ void recording_session_serve(struct recording_session *s)
 {
 	if (s->ctl)
 		ctl_server_serve(s->ctl, now_ns(), serve, s);
+}
+
+static void called_sample(struct recording_session *s, const char *text)
+{
+	char label[COLLECTOR_TEXT];
+	size_t n = strnlen(text, sizeof(label) - 1);
+
+	for (size_t i = 0; i < n; i++)
+		label[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+	label[n] = 0;
+	recording_session_sample(s, n ? label : "collector_sample");
+}
+
+/* The load's own call. The end is answered when nothing is recorded any more. */
+static bool call(void *ctx, enum collector_op op, const char *text)
+{
+	struct recording_session *s = ctx;
+	int err = 0;
+
+	if (op == COLLECTOR_PAUSE)
+		err = recording_session_pause(s);
+	else if (op == COLLECTOR_RESUME)
+		err = recording_session_resume(s);
+	else if (op == COLLECTOR_SAMPLE)
+		called_sample(s, text);
+	else
+		s->over = true;
+	if (err < 0)
+		s->failed = s->over = true;
+	return op != COLLECTOR_TERMINATE;
+}
+
+void recording_session_called(struct recording_session *s)
+{
+	collector_server_serve(s->collector, call, s);
 }
 
 void recording_session_obey(struct recording_session *s)

@@ -31,7 +31,6 @@ struct part {
 };
 
 struct flight {
-	const struct expname *place; /* of dumps */
 	int memory;                  /* the root of the file system */
 	struct dumps *dumps;
 	VEC(struct part) parts;      /* those of s->retain, the oldest first */
@@ -85,7 +84,6 @@ int recording_session_flight_open(struct recording_session *s)
 		return -1;
 	}
 	f = s->flight = xcalloc(1, sizeof(*f));
-	f->place = s->name;
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		f->pressure[i] = -1;
 	f->memory = memory;
@@ -378,8 +376,9 @@ int recording_session_dump(struct recording_session *s, const char *reason, stru
 		return -1;
 	}
 	if (!cut_now(s, reason)) {
-		buf_puts(reply, "the dump failed, because the present segment cannot be ended: the "
-				"recorder's own messages say why");
+		buf_puts(reply, s->over && !s->failed ? refusal(s) :
+			 "the dump failed, because the present segment cannot be ended: the "
+			 "recorder's own messages say why");
 		return fail(s, reply);
 	}
 	return write_dump(s, reason, reply);
@@ -471,6 +470,7 @@ void recording_session_flight_status(const struct recording_session *s, uint64_t
 		return;
 	ret->flight = (struct status_flight){
 		.wanted_ns = s->plan->flight_ns,
+		.dumps = s->path,
 		.covered_ns = recorded_ns(s, t) - begin_of(s),
 		.bytes = memfs_used(f->memory),
 		.limit = s->plan->flight_bytes,
@@ -482,7 +482,7 @@ void recording_session_flight_status(const struct recording_session *s, uint64_t
 	};
 }
 
-const struct expname *recording_session_place(const struct recording_session *s)
+char *recording_session_flight_path(const struct recording_session *s)
 {
-	return s->flight ? s->flight->place : s->name;
+	return expname_dumps(s->asked);
 }

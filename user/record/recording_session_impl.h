@@ -15,13 +15,17 @@
 #include "analysis/experiment/usage.h"
 #include "user/record/recorder_xml.h"
 #include "user/record/recording.h"
+#include "user/record/collector_server.h"
 #include "user/record/drain.h"
+#include "user/record/clock_events.h"
 #include "user/record/follow.h"
+#include "user/record/heap_server.h"
 #include "user/record/host.h"
 #include "user/record/live.h"
 #include "user/record/load.h"
 #include "user/record/expname.h"
 #include "user/record/retain.h"
+#include "user/record/span_set.h"
 #include "user/record/schedule.h"
 #include "user/record/control.h"
 #include "user/record/status.h"
@@ -45,6 +49,7 @@ struct earlier {
 struct recording_session {
 	const struct plan *plan;
 	struct diag *d;
+	const struct expname *asked;  /* of the first segment, or of the flight recorder */
 	const struct expname *name;   /* of this segment */
 	struct expname rolled;        /* what `name` points to after the first segment, or in memory */
 	struct flight *flight;        /* NULL: the recording goes to disk at once */
@@ -63,6 +68,10 @@ struct recording_session {
 	struct binaries *binaries;
 	struct recording *recording;
 	struct drain *drain;
+	struct heap_server *heap;     /* -H, or the plan has timers; NULL: neither */
+	struct collector_server *collector; /* calls of the load; NULL: there is no load */
+	struct clock_events *clock;   /* NULL: the plan has no timers */
+	struct span_set *spans;          /* NULL: there are none */
 	struct unwind_worker *worker; /* builds unwind tables; NULL: could not be started */
 	size_t worker_at;             /* its index in fds; its descriptor may change */
 	struct recorder_xml recorder_xml;
@@ -71,8 +80,9 @@ struct recording_session {
 	struct schedule due;
 	struct ctl_server *ctl;       /* NULL: there is no control socket */
 	size_t ctl_at;                /* its index in fds */
+	size_t collector_at;          /* the same of `collector` */
 	size_t pressure_at;           /* the index of the first of PRESSURE_COUNT */
-	char *path;                   /* of the experiment, absolute */
+	char *path;                   /* of the experiment, or of dumps ("…/stem.N"); absolute */
 	struct statusfile *statusfile; /* NULL: none is wanted */
 	struct control control;
 	uint64_t first_ns;          /* start of the first segment */
@@ -84,6 +94,7 @@ struct recording_session {
 	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
 	bool dump_asked;            /* the same (--dump-on) */
 	bool capturing, over, interrupted, failed;
+	bool orphaned;              /* the program has ended, and its descendants go on */
 	VEC(struct pollfd) fds;
 };
 
@@ -96,7 +107,7 @@ int recording_session_take_signals(struct recording_session *s);
  * a message. After a failure the caller discards the recording if s->recording is set.
  */
 int recording_session_begin(struct recording_session *s);
-/* Set the absolute path of the present experiment, or of dumps, which status shows. */
+/* Set s->path, which the status shows. */
 void recording_session_set_path(struct recording_session *s);
 /* Start the capture and give up capabilities. 0, or -1 after a message. */
 int recording_session_capture(struct recording_session *s);
@@ -115,9 +126,29 @@ uint64_t recording_session_paused_ns(const struct recording_session *s, uint64_t
 void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
 /* This segment is complete: from now on it is one of the earlier ones. */
 void recording_session_add_earlier(struct recording_session *s);
-/* Carry out requests that have come by the control socket, or by signals. Neither waits. */
+/* Carry out requests that have come by the control socket, by the load's calls, or by signals. */
 void recording_session_serve(struct recording_session *s);
+void recording_session_called(struct recording_session *s);
 void recording_session_obey(struct recording_session *s);
+
+/* --- recording_session_load.c --- */
+
+/*
+ * Read a signal. True if one came that ends the recording. Those with other meanings are noted for
+ * later, and those for the program are passed on.
+ */
+bool recording_session_signalled(struct recording_session *s);
+/* Whether threads of the program's family still run. */
+bool recording_session_has_descendants(const struct recording_session *s);
+/* The load has ended or could not run: schedule the end after the quiet period. */
+void recording_session_load_ended(struct recording_session *s);
+/* Say what the library in the load could not record, if there is much of that. Call it at the end. */
+void recording_session_say_untold(struct recording_session *s);
+/*
+ * The recording is over: let the load go on by itself, and wait for it. A signal ends the wait.
+ * Returns its exit status; 0: there is none.
+ */
+int recording_session_await_load(struct recording_session *s);
 
 /* --- recording_session.c --- */
 
@@ -195,7 +226,7 @@ void recording_session_flight_signalled(struct recording_session *s);
 void recording_session_flight_end(struct recording_session *s);
 void recording_session_flight_status(const struct recording_session *s, uint64_t t,
 				     struct status *ret);
-/* Where the user finds what is recorded: the present experiment, or the dumps. */
-const struct expname *recording_session_place(const struct recording_session *s);
+/* The path of dumps for people, "dir/stem.N". The caller frees it. */
+char *recording_session_flight_path(const struct recording_session *s);
 
 #endif

@@ -61,21 +61,26 @@ static void say_postponed(struct recording_session *s, int err, uint64_t t)
 	s->roll_after_ns = t + RETRY_NS;
 }
 
-/* Take all records from before a cut, and write them. False after a message. */
-static bool cut(struct recording_session *s)
+/*
+ * Take all records from before a cut, and write them. *end_ns is the time of the cut, and *u what
+ * was used by then: writing may take long. False after a message.
+ */
+static bool cut(struct recording_session *s, uint64_t *end_ns, struct exp_usage *u)
 {
-	uint64_t begin_ns = now_ns(), end_ns;
+	uint64_t begin_ns = now_ns();
+	bool ok = !s->capture || capture_cut(s->capture, drain_take_cut, s->drain, s->d) >= 0;
 
-	if (!s->capture)
-		return true;
-	if (capture_cut(s->capture, drain_take_cut, s->drain, s->d) < 0)
-		return false;
-	end_ns = now_ns();
+	*end_ns = now_ns();
+	usage_now(u);
+	u->time_ns = *end_ns;
+	if (!s->capture || !ok)
+		return ok;
 	/* Twice: a record may come into a ring that was drained before that of an earlier one. */
 	capture_drain(s->capture, 0, drain_take, s->drain);
 	capture_drain(s->capture, 0, drain_take, s->drain);
-	sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
-	drain_cut(s->drain, begin_ns, end_ns);
+	if (s->sideband)
+		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	drain_cut(s->drain, begin_ns, *end_ns);
 	return true;
 }
 
@@ -85,7 +90,7 @@ void recording_session_relieve(void *ctx)
 	struct recording_session *s = ctx;
 
 	recording_session_meanwhile(s);
-	if (s->capturing)
+	if (s->capturing && s->sideband)
 		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 }
 
@@ -108,13 +113,11 @@ static void archive(struct recording_session *s)
 				"them out with -A off", s->name->path, strerror(-err));
 }
 
-/* Complete the present experiment. */
-static void finish(struct recording_session *s, uint64_t time_ns)
+/* Complete the present experiment. `u` is what was used until time_ns. */
+static void finish(struct recording_session *s, uint64_t time_ns, struct exp_usage u)
 {
 	struct recorder_xml *x = &s->recorder_xml;
-	struct exp_usage u;
 
-	usage_now(&u);
 	recording_session_put_sample(s, u, "end");
 	recording_session_flush(s);
 	x->stop_ns = time_ns;
@@ -133,15 +136,17 @@ static void finish(struct recording_session *s, uint64_t time_ns)
 
 static void restart_drops(struct recording_session *s)
 {
-	static const enum drop sums[] = { DROP_SIDEBAND, DROP_PROCESS, DROP_LATE };
+	static const enum drop sums[] = { DROP_SIDEBAND, DROP_PROCESS, DROP_LATE, DROP_UNANSWERED,
+					  DROP_IO_FOREIGN };
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		s->drops_base.n[sums[i]] += s->drops.n[sums[i]];
 	s->drops = (struct drops){ 0 };
 }
 
-/* Begin in the experiment that recording_prepare made. */
-static void restart(struct recording_session *s, uint64_t start_ns, struct expname *next)
+/* Begin in the experiment that recording_prepare made. `u` is what was used until the cut. */
+static void restart(struct recording_session *s, uint64_t start_ns, struct expname *next,
+		    struct exp_usage u)
 {
 	int archives = expwriter_dirfd(output_writer(recording_founder(s->recording)));
 
@@ -152,8 +157,8 @@ static void restart(struct recording_session *s, uint64_t start_ns, struct expna
 	s->rolled = *next;
 	s->name = &s->rolled;
 	recording_session_set_path(s);
-	usage_now(&s->usage_base);
-	recording_session_sample(s, "start");
+	s->usage_base = u;
+	recording_session_put_sample(s, u, "start");
 	recording_session_recorder_xml(s);
 	if (expname_join_group(s->name, s->d) < 0)
 		s->failed = s->over = true;
@@ -181,22 +186,27 @@ void recording_session_roll_begin(struct recording_session *s)
 bool recording_session_next(struct recording_session *s, uint64_t t)
 {
 	struct expname next = { .dirfd = -1 };
-	uint64_t start_ns = now_ns(), end_ns;
-	int err = prepare(s, start_ns, &next);
+	uint64_t start_ns, end_ns;
+	struct exp_usage used;
+	int err;
 
+	recording_session_pump(s);
+	if (s->over)
+		return false;
+	start_ns = now_ns();
+	err = prepare(s, start_ns, &next);
 	if (err) {
 		say_postponed(s, err, t);
 		expname_free(&next);
 		return false;
 	}
 	s->roll_after_ns = 0;
-	recording_session_pump(s);
-	if (!cut(s))
+	if (!cut(s, &end_ns, &used))
 		s->failed = s->over = true;
-	end_ns = now_ns();
-	finish(s, end_ns);
+	finish(s, end_ns, used);
 	recording_session_add_earlier(s);
 	recorder_xml_restart(&s->recorder_xml, start_ns);
+	span_set_restart(s->spans);
 	if (s->drain)
 		drain_restart(s->drain);
 	restart_drops(s);
@@ -208,7 +218,7 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 	else
 		retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	s->nsegments++;
-	restart(s, start_ns, &next);
+	restart(s, start_ns, &next, used);
 	/* Symbols of large programs were read for archives, and stacks and names were forgotten. */
 	malloc_trim(0);
 	return true;

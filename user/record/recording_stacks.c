@@ -140,6 +140,24 @@ uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *nam
 	return pc;
 }
 
+void output_function(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		     uint64_t size, const char *name)
+{
+	uint64_t begin = b->segment->header.start_ns;
+
+	expwriter_function(p->w, time_ns > begin ? time_ns : begin, start, size, name);
+	recording_touch(b, p);
+}
+
+void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		 const void *code, size_t n)
+{
+	uint64_t begin = b->segment->header.start_ns;
+
+	expwriter_code(p->w, time_ns > begin ? time_ns : begin, start, code, n);
+	recording_touch(b, p);
+}
+
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name)
 {
 	uint64_t pc = output_pseudo_pc(b, p, name), id = hash64(pc);

@@ -15,8 +15,8 @@
 
 #include "user/record/drain_impl.h"
 #include "user/record/pools.h"
-#include "user/record/processes.h"
 #include "user/record/schedule.h"
+#include "user/space/opener.h"
 #include "user/unwind/worker.h"
 
 /* Marks an image that -F does not select, the recorder's, or one for which there was no room. */
@@ -59,6 +59,9 @@ static void on_forget(void *ctx, struct image *im)
 {
 	struct drain *dr = ctx;
 
+	if (dr->jit)
+		jit_names_forget(dr->jit, im);
+	late_lines_forget(&dr->late_lines, dr->parts.recording, im);
 	if (own_output(im) && !output_is_pool(im->owner))
 		recording_end(dr->parts.recording, im->owner, im->end_ns);
 	im->owner = NULL;
@@ -76,11 +79,21 @@ static bool on_unmapped_file(void *ctx, uint32_t file)
 	return true;
 }
 
-static void on_forget_file(void *ctx, uint32_t file)
+/*
+ * A stack can be kept for longer than its process lives: the stack of a waker until the thread that
+ * it woke gets a CPU, the last stack of a state until the thread's total. In a later segment its
+ * frames must not become those of another file.
+ */
+static bool on_forget_file(void *ctx, uint32_t file)
 {
 	struct drain *dr = ctx;
+	bool held = stacks_has_file(dr->stacks, file);
 
-	pool_forget_file(dr->parts.recording, file);
+	if (held)
+		pool_keep_file(dr->parts.recording, file);
+	else
+		pool_forget_file(dr->parts.recording, file);
+	return !held;
 }
 
 const struct procmap_hooks drain_hooks = {
@@ -92,17 +105,22 @@ const struct procmap_hooks drain_hooks = {
 	.forget_file = on_forget_file,
 };
 
+static bool is_family(pid_t parent, const struct image *im)
+{
+	return parent && (im->pid == parent || im->ppid == parent);
+}
+
 /*
- * The recorder's own processes: itself, and for unwind tables a supervisor with a child. A child
- * whose parent has ended has another parent, but the supervisor ends last.
+ * The recorder's own processes: itself, one with children for unwind tables, one with children that
+ * open files. A child whose parent has ended has another parent, but these two end last. The process
+ * of a program is the recorder's until it executes the program.
  */
 static bool is_recorder(const struct drain *dr, const struct image *im)
 {
 	const struct drain_parts *p = &dr->parts;
-	pid_t supervisor = p->worker ? unwind_worker_pid(p->worker) : 0;
 
-	return (p->recorder && im->pid == p->recorder) ||
-	       (supervisor && (im->pid == supervisor || im->ppid == supervisor));
+	return im->launcher || (p->recorder && im->pid == p->recorder) || is_family(opener_pid(), im) ||
+	       is_family(p->worker ? unwind_worker_pid(p->worker) : 0, im);
 }
 
 static bool is_recorder_task(struct drain *dr, const struct er_task *task, uint64_t time_ns)
@@ -116,7 +134,8 @@ static bool is_recorder_task(struct drain *dr, const struct er_task *task, uint6
 	im = procmap_image(dr->procmap, task->tgid, task->start_time, time_ns);
 	if (!im || !is_recorder(dr, im))
 		return false;
-	vec_push(&dr->recorders, *task);
+	if (!im->launcher)
+		vec_push(&dr->recorders, *task);
 	return true;
 }
 
@@ -129,25 +148,35 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
 			       .kthread = kthread, .recorder = recorder };
 }
 
+static bool is_founder(const struct image *im)
+{
+	return im->lineage && !*im->lineage;
+}
+
 /*
  * Find an output for the image; its own if that is wanted and possible. NULL: no directory could be
  * made.
  */
-static struct output *adopt(struct drain *dr, struct image *im, bool own)
+static struct output *adopt(struct drain *dr, struct image *im, uint64_t start_time, bool own)
 {
 	const struct drain_parts *p = &dr->parts;
 	struct buf command = { 0 };
 	struct output *output = NULL;
+	bool known = process_command(im, &command);
 	char stem[64];
 
-	process_command(im, &command);
 	follow_stem(im, stem, sizeof(stem));
-	if (own)
+	if (is_founder(im))
+		output = recording_adopt(p->recording, im, p->binaries);
+	else if (own)
 		output = recording_add(p->recording, im, p->binaries, stem, command.data);
 	if (!output)
 		output = recording_pool(p->recording, im, p->binaries);
 	if (output) {
-		process_note(p->recording, output, im, command.data);
+		if (known)
+			process_note(p->recording, output, im, start_time, command.data);
+		else
+			process_note_late(&dr->late_lines, output, im, start_time);
 		dr->nprograms += !im->noted;
 		im->noted = true;
 	}
@@ -155,14 +184,44 @@ static struct output *adopt(struct drain *dr, struct image *im, bool own)
 	return output;
 }
 
-static void make_output(struct drain *dr, struct image *im)
+/* A program without descendants is followed from one exec to the next. */
+static bool is_followed(const struct drain *dr, const struct image *im)
 {
 	const struct follow *follow = dr->parts.follow;
+
+	if (is_recorder(dr, im))
+		return false;
+	return is_founder(im) || (dr->parts.program && follow->mode == FOLLOW_OFF) ||
+	       follow_wants(follow, im);
+}
+
+static void make_output(struct drain *dr, struct image *im, uint64_t start_time)
+{
+	bool own = dr->parts.follow->mode != FOLLOW_SHARED || dr->parts.program;
 	struct output *output = NULL;
 
-	if (!is_recorder(dr, im) && follow_wants(follow, im))
-		output = adopt(dr, im, follow->mode != FOLLOW_SHARED);
+	if (is_followed(dr, im))
+		output = adopt(dr, im, start_time, own);
 	im->owner = output ? (void *)output : &not_followed;
+}
+
+bool route_may_make(struct drain *dr, const struct actor *a, uint64_t time_ns)
+{
+	const struct image *im;
+
+	if (!dr->parts.program)
+		return true;
+	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
+	return im && im->lineage;
+}
+
+/* A program's founder has only the program's own time, and that of its start. */
+struct output *route_rest(struct drain *dr, const struct actor *a, bool on_cpu)
+{
+	bool founder = dr->parts.program ? a->recorder : on_cpu;
+
+	return founder ? recording_founder(dr->parts.recording) :
+			 recording_others(dr->parts.recording);
 }
 
 struct output *route_own(struct drain *dr, const struct actor *a, uint64_t time_ns)
@@ -172,7 +231,7 @@ struct output *route_own(struct drain *dr, const struct actor *a, uint64_t time_
 
 	if (!output || !output_is_pool(output) || recording_is_crowded(dr->parts.recording))
 		return output;
-	return im->owner = adopt(dr, im, true);
+	return im->owner = adopt(dr, im, a->task->start_time, true);
 }
 
 uint64_t route_data(struct drain *dr, const struct actor *a, uint64_t time_ns, struct output *p,
@@ -202,7 +261,7 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 		return NULL;
 	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
 	if (im && !im->owner && (make || has_listed_program(im)))
-		make_output(dr, im);
+		make_output(dr, im, a->task->start_time);
 	return own_output(im);
 }
 

@@ -48,9 +48,10 @@ static bool find_output(struct drain *dr, struct route *at, bool last_chance)
 
 	/* A process without a sample gets no directory for a residual. */
 	own = route_output(dr, &at->actor, at->record->h.time_ns, !(at->record->flags & ER_CLOCK_UNSAMPLED));
-	if (own && stacks_in_no_file(dr->stacks, at->record->stack))
+	if (own && (data_kind(at->record->h.kind)->own ||
+		    stacks_in_no_file(dr->stacks, at->record->stack)))
 		own = route_own(dr, &at->actor, at->record->h.time_ns);
-	at->output = own ? own : recording_founder(dr->parts.recording);
+	at->output = own ? own : route_rest(dr, &at->actor, true);
 	at->followed = own;
 	if (is_pseudo(at))
 		at->uid = pseudo_stack(dr, at);
@@ -84,7 +85,7 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 	const struct er_clock *c = record;
 	struct route at = route_of(dr, c);
 	bool user = c->flags & ER_CLOCK_USER ||
-		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED);
+		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED && !(c->flags & ER_CLOCK_SYSTEM));
 	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
 
 	if (is_full(dr, c->h.time_ns))
@@ -92,7 +93,8 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 	if (!find_output(dr, &at, last_chance))
 		return false;
 	packet.stack = at.uid;
-	packet.state = user ? MS_USER : at.followed ? MS_SYSTEM : MS_KERNEL_CPU;
+	packet.state = user ? MS_USER :
+		       at.followed || dr->parts.program ? MS_SYSTEM : MS_KERNEL_CPU;
 	dr->nwritten[ER_KIND_CLOCK]++;
 	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
 	drain_packet(dr, at.output, &at.actor, &packet, c->weight);
@@ -105,6 +107,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 	const struct data_kind *kind = data_kind(c->h.kind);
 	struct route at = route_of(dr, c);
 	int64_t values[KIND_VALUES];
+	char text[KIND_TEXT];
 
 	if (is_full(dr, c->h.time_ns))
 		return true;
@@ -119,6 +122,8 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 	values[4] = at.uid;
 	if (kind->values)
 		kind->values(record, &values[5]);
-	output_packet(dr->parts.recording, at.output, kind->packet, values);
+	if (kind->text)
+		kind->text(record, text);
+	output_packet(dr->parts.recording, at.output, kind->packet, values, kind->text ? text : NULL);
 	return true;
 }

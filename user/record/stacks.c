@@ -9,6 +9,7 @@
 #include "analysis/base/vec.h"
 #include "bpf/frame.h"
 #include "user/record/addresses.h"
+#include "user/record/codes.h"
 #include "user/record/pools.h"
 #include "user/space/space.h"
 
@@ -16,6 +17,7 @@ enum {
 	STORE_WORDS = 1 << 20, /* 8 MB in each generation; the whole recorder takes at most 100 MB */
 	RAW_WORDS = 4,         /* what the id of a raw stack takes */
 	ENDS = 3,              /* frames that may be added: leaf, root, marker */
+	FILES_PER_WORD = 64,
 };
 
 /* A stack in the store: this header, then nkernel pcs as they are written, nuser frames. */
@@ -38,6 +40,7 @@ struct stacks {
 	struct generation young, old;
 	bool forgot; /* since stacks_resend */
 	uint64_t n;
+	uint64_t files[ER_MAX_FILES / FILES_PER_WORD]; /* a bit for each that stacks_look found */
 };
 
 struct stacks *stacks_new(struct recording *recording)
@@ -106,15 +109,19 @@ static bool has_room(const struct generation *g, size_t nwords)
 	return g->words.len + g->raws.len * RAW_WORDS + nwords <= STORE_WORDS;
 }
 
-/* The younger generation has room for n words afterwards. */
-static void make_room(struct stacks *st, size_t nwords)
+void stacks_age(struct stacks *st)
 {
-	if (has_room(&st->young, nwords))
-		return;
 	generation_free(&st->old);
 	st->old = st->young;
 	st->young = (struct generation){ 0 };
 	st->forgot = true;
+}
+
+/* The younger generation has room for n words afterwards. */
+static void make_room(struct stacks *st, size_t nwords)
+{
+	if (!has_room(&st->young, nwords))
+		stacks_age(st);
 }
 
 /* Append a stack of n words; valid until the next one. */
@@ -131,6 +138,36 @@ static struct stored *append(struct generation *g, uint64_t id, size_t nwords)
 static size_t words_of(size_t npcs)
 {
 	return sizeof(struct stored) / sizeof(uint64_t) + npcs;
+}
+
+/* --- files that stacks refer to --- */
+
+static void look(struct stacks *st, const struct generation *g)
+{
+	for (size_t at = 0; at < g->words.len;) {
+		const struct stored *s = (const struct stored *)&g->words.data[at];
+
+		for (size_t i = s->nkernel; i < (size_t)s->nkernel + s->nuser; i++) {
+			uint32_t file = er_frame_file(s->pcs[i]);
+
+			if (s->pcs[i] & ER_FRAME_FILE && file < ER_MAX_FILES)
+				st->files[file / FILES_PER_WORD] |= 1ULL << file % FILES_PER_WORD;
+		}
+		at += words_of((size_t)s->nkernel + s->nuser);
+	}
+}
+
+void stacks_look(struct stacks *st)
+{
+	memset(st->files, 0, sizeof(st->files));
+	look(st, &st->young);
+	look(st, &st->old);
+}
+
+bool stacks_has_file(const struct stacks *st, uint32_t file)
+{
+	return file < ER_MAX_FILES &&
+	       st->files[file / FILES_PER_WORD] >> file % FILES_PER_WORD & 1;
 }
 
 /* A stack that is used moves to the younger generation, unless that is about to be the older one. */
@@ -163,13 +200,19 @@ bool stacks_has_user(const struct stacks *st, uint64_t id)
 	return s && s->nuser;
 }
 
-/* Only the leaf: callers may be the mistakes of a walk that failed. */
+/* Callers may be the mistakes of a walk that failed. */
 bool stacks_in_no_file(const struct stacks *st, uint64_t id)
 {
 	const struct stored *s = find(st, id);
+	unsigned n = !s ? 0 : s->end == ER_END_PROVEN ? s->nuser : s->nuser > 0;
 
-	return s && s->nuser && s->flags & ER_STACK_USER_EXACT &&
-	       !(s->pcs[s->nkernel] & ER_FRAME_FILE);
+	if (!s || !(s->flags & ER_STACK_USER_EXACT))
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (!(s->pcs[s->nkernel + i] & ER_FRAME_FILE))
+			return true;
+	}
+	return false;
 }
 
 const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n)
@@ -301,6 +344,17 @@ static uint64_t pseudo_pc(struct stacks *st, struct output *p, const char *name)
 	return name ? output_pseudo_pc(st->recording, p, name) : 0;
 }
 
+/* Whether all interpreted functions of the stack have come. */
+static bool has_codes(const struct stacks *st, const struct stored *s)
+{
+	const struct codes *codes = recording_codes(st->recording);
+
+	for (size_t i = s->nkernel; i < (size_t)s->nkernel + s->nuser; i++)
+		if (er_frame_is_code(s->pcs[i]) && !codes_has(codes, s->pcs[i]))
+			return false;
+	return true;
+}
+
 uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		      const struct stack_shape *shape)
 {
@@ -317,7 +371,7 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 	if (leaf || root)
 		whole = hash64(whole ^ leaf << 32 ^ root);
 	uid = output_stack_uid(p, whole);
-	if (uid || !s)
+	if (uid || !s || (shape->with_user && !has_codes(st, s)))
 		return uid;
 	pcs[0] = leaf;
 	n = !!leaf;

@@ -34,6 +34,15 @@ bool stacks_resend(struct stacks *st);
 /* A new segment begins: definitions are counted from now on. */
 void stacks_restart(struct stacks *st);
 
+/*
+ * True if a stack that is kept has a frame in this file (user/space/files.h): then no other file
+ * may get the number. stacks_look must have been called since the last change. stacks_age forgets
+ * the older generation, so that numbers become free.
+ */
+void stacks_look(struct stacks *st);
+bool stacks_has_file(const struct stacks *st, uint32_t file);
+void stacks_age(struct stacks *st);
+
 /* Keep a well-formed definition. An id that is already known is ignored. */
 void stacks_keep(struct stacks *st, const struct er_stack *s);
 /*
@@ -51,7 +60,10 @@ uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);
 /* True if the stack is known and has user frames. A kernel thread's stack has none. */
 bool stacks_has_user(const struct stacks *st, uint64_t id);
-/* True if the thread itself ran user code that is in no file: generated code. */
+/*
+ * True if the stack proves that the thread runs generated code, which is in no file: it is the
+ * leaf, or the stack is complete.
+ */
 bool stacks_in_no_file(const struct stacks *st, uint64_t id);
 /* Its kernel frames, leaf first, valid until the next stacks_keep; NULL: unknown stack. */
 const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);

@@ -69,8 +69,10 @@ void status_text(const struct status *s, struct buf *ret)
 {
 	char bytes[32];
 
-	buf_printf(ret, "recorder:    %d\nexperiment:  ", s->pid);
-	buf_put_printable(ret, s->experiment);
+	buf_printf(ret, "recorder:    %d\nname:        ", s->pid);
+	buf_put_printable(ret, s->name);
+	buf_puts(ret, s->experiment ? "\nexperiment:  " : "\ndumps go to: ");
+	buf_put_printable(ret, s->experiment ? s->experiment : s->flight.dumps);
 	buf_printf(ret, "\nstate:       %s\n", s->paused ? "paused" : "recording");
 	buf_printf(ret, "elapsed:     %.3f s", s->elapsed_ns / 1e9);
 	if (s->paused_ns)

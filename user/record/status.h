@@ -15,6 +15,7 @@ struct buf;
 /* Of a flight recorder. */
 struct status_flight {
 	uint64_t wanted_ns;          /* --flight; 0: the recorder is none */
+	const char *dumps;           /* where they go: "/dir/stem.N"; borrowed */
 	uint64_t covered_ns;         /* that is in memory, without pauses */
 	uint64_t bytes, limit;       /* of memory */
 	size_t ncrowded;             /* segments that went early because memory was short */
@@ -25,7 +26,8 @@ struct status_flight {
 
 struct status {
 	pid_t pid;              /* of the recorder */
-	const char *experiment; /* absolute path; borrowed */
+	const char *name;       /* what --pid calls it: the name of its first experiment; borrowed */
+	const char *experiment; /* absolute path; NULL: a flight recorder has none; borrowed */
 	uint64_t now_ns, elapsed_ns;
 	uint64_t paused_ns;     /* part of elapsed_ns; includes the present pause */
 	uint64_t bytes;         /* bytes written, without archives */

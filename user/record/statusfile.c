@@ -74,9 +74,10 @@ static void put_kinds(struct buf *b, const char *name, const char *help,
 
 static void put_info(struct buf *b, const struct status *s)
 {
-	put_head(b, "info", "gauge", "The recorder and its experiment.");
-	buf_printf(b, "er_kernel_info{version=\"" ER_VERSION "\",pid=\"%d\",experiment=\"", s->pid);
-	put_label(b, s->experiment);
+	put_head(b, "info", "gauge", "The recorder, and its experiment or where its dumps go.");
+	buf_printf(b, "er_kernel_info{version=\"" ER_VERSION "\",pid=\"%d\",%s=\"", s->pid,
+		   s->experiment ? "experiment" : "dumps");
+	put_label(b, s->experiment ? s->experiment : s->flight.dumps);
 	buf_puts(b, "\"} 1\n");
 }
 

@@ -2,7 +2,8 @@
 /*
  * Turns totals into packets. BPF counts all of a thread's time by state, but recorded waits
  * represent only a part of it. The remainder is written here as one packet per state, so that the
- * packets of a thread add up to BPF's counters. The counters become a line of threads.xml.
+ * packets of a thread add up to BPF's counters. The counters become a line of threads.xml, or are
+ * folded with those of other short-lived threads.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "analysis/experiment/xml.h"
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
+#include "user/record/thread_line.h"
 
 static struct actor actor_of(struct drain *dr, const struct er_total *t)
 {
@@ -20,10 +22,12 @@ static struct actor actor_of(struct drain *dr, const struct er_total *t)
 static struct off_time off_time_of(struct drain *dr, const struct er_total *t, struct output *own,
 				   enum er_off_state state, uint64_t ns)
 {
+	struct actor a = actor_of(dr, t);
+
 	return (struct off_time){
-		.output = off_output(dr, own),
+		.output = own ? own : route_rest(dr, &a, false),
 		.followed = own,
-		.actor = actor_of(dr, t),
+		.actor = a,
 		.state = state,
 		.time_ns = t->end_ns,
 		.weight_ns = ns,
@@ -55,51 +59,6 @@ static void put_rest(struct drain *dr, const struct er_total *t, struct output *
 	put_off_time(dr, &off);
 }
 
-static void number(struct buf *b, const char *name, uint64_t v)
-{
-	buf_printf(b, " %s=\"%" PRIu64 "\"", name, v);
-}
-
-/* Zeros are left out: most threads do little. */
-static void attr(struct buf *b, const char *name, uint64_t v)
-{
-	if (v)
-		number(b, name, v);
-}
-
-static void put_states(struct buf *b, const struct er_total *t)
-{
-	attr(b, "run", t->run_ns);
-	attr(b, "user", t->user_ns);
-	attr(b, "system", t->system_ns);
-	for (int i = 0; i < ER_OFF_STATES; i++) {
-		const struct mstate_desc *m = &mstate_descs[off_states[i]];
-
-		attr(b, m->attr, t->off_ns[i]);
-		attr(b, m->count_attr, t->off_n[i]);
-	}
-	attr(b, "stolen", t->stolen_ns);
-}
-
-static void put_counts(struct buf *b, const struct er_total *t)
-{
-	attr(b, "waits", t->nwaits);
-	attr(b, "preempted", t->npreempted);
-	attr(b, "moves", t->nmoved);
-	attr(b, "moved", t->moved_ns);
-	attr(b, "minflt", t->minflt);
-	attr(b, "majflt", t->majflt);
-	attr(b, "syscalls", t->ncalls);
-	attr(b, "rchar", t->rchar);
-	attr(b, "wchar", t->wchar);
-	attr(b, "read_bytes", t->read_bytes);
-	attr(b, "write_bytes", t->write_bytes);
-	attr(b, "born", !!(t->flags & ER_TOTAL_BORN));
-	attr(b, "ended", !!(t->flags & ER_TOTAL_ENDED));
-	attr(b, "again", !!(t->flags & ER_TOTAL_AGAIN));
-	attr(b, "split", !!(t->flags & ER_TOTAL_SPLIT));
-}
-
 static uint64_t since_start(const struct drain *dr, uint64_t t)
 {
 	uint64_t start = recording_start(dr->parts.recording);
@@ -107,22 +66,27 @@ static uint64_t since_start(const struct drain *dr, uint64_t t)
 	return t > start ? t - start : 0;
 }
 
-static void put_line(struct drain *dr, const struct er_total *t, const struct actor *a,
-		     struct output *own)
+static void put_flags(struct buf *b, uint32_t flags)
 {
-	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
-	char comm[sizeof(t->task.comm) + 1] = "";
+	thread_line_attr(b, "born", !!(flags & ER_TOTAL_BORN));
+	thread_line_attr(b, "ended", !!(flags & ER_TOTAL_ENDED));
+	thread_line_attr(b, "again", !!(flags & ER_TOTAL_AGAIN));
+	thread_line_attr(b, "split", !!(flags & ER_TOTAL_SPLIT));
+}
+
+static void put_line(struct drain *dr, const struct er_total *t, const char *comm,
+		     const char *cgroup, struct output *own)
+{
 	struct buf b = { 0 };
 
-	memcpy(comm, a->comm, strnlen(a->comm, sizeof(t->task.comm)));
 	buf_puts(&b, "<thread");
-	number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->task.tgid);
-	number(&b, "tid", t->task.tid);
+	thread_line_number(&b, "pid", t->flags & ER_TOTAL_KTHREAD ? 0 : t->task.tgid);
+	thread_line_number(&b, "tid", t->task.tid);
 	xml_attr(&b, "comm", comm);
-	attr(&b, "begin", since_start(dr, t->begin_ns));
-	attr(&b, "end", since_start(dr, t->end_ns));
-	put_states(&b, t);
-	put_counts(&b, t);
+	thread_line_attr(&b, "begin", since_start(dr, t->begin_ns));
+	thread_line_attr(&b, "end", since_start(dr, t->end_ns));
+	thread_line_sums(&b, t);
+	put_flags(&b, t->flags);
 	if (cgroup)
 		xml_attr(&b, "cgroup", cgroup);
 	if (own)
@@ -132,16 +96,32 @@ static void put_line(struct drain *dr, const struct er_total *t, const struct ac
 	buf_free(&b);
 }
 
-/* The main thread's end is the process's, unless other threads go on without it. */
+/* Write the thread's time, or fold it. */
+static void put_thread(struct drain *dr, const struct er_total *t, const struct actor *a,
+		       struct output *own)
+{
+	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
+	char comm[sizeof(t->task.comm) + 1] = "";
+
+	memcpy(comm, a->comm, strnlen(a->comm, sizeof(t->task.comm)));
+	if (!dr->folds || !folds_take(dr->folds, t, comm, cgroup))
+		put_line(dr, t, comm, cgroup, own);
+}
+
+/*
+ * The main thread's end is the process's, unless other threads go on without it. If one of them
+ * executes a program it takes the main thread's number, and has an end of its own.
+ */
 static void put_exit(struct drain *dr, const struct er_total *t)
 {
 	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
 	struct buf b = { 0 };
 
 	buf_puts(&b, "<exit");
-	number(&b, "pid", t->task.tgid);
-	number(&b, "at", since_start(dr, t->end_ns));
-	number(&b, "status", t->exit_status);
+	thread_line_number(&b, "pid", t->task.tgid);
+	thread_line_number(&b, "start", t->task.start_time);
+	thread_line_number(&b, "at", since_start(dr, t->end_ns));
+	thread_line_number(&b, "status", t->exit_status);
 	if (cgroup)
 		xml_attr(&b, "cgroup", cgroup);
 	buf_puts(&b, "/>");
@@ -188,7 +168,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	 * executed another program since its last packet: else that program seems to go on.
 	 */
 	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
-	put_line(dr, &t, &a, own);
+	put_thread(dr, &t, &a, own);
 	if (own && t.flags & ER_TOTAL_ENDED && t.task.tid == t.task.tgid)
 		put_exit(dr, &t);
 	for (int i = 0; i < ER_OFF_STATES; i++)

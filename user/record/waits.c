@@ -15,14 +15,9 @@ const enum er_mstate off_states[ER_OFF_STATES] = {
 	[ER_OFF_STOP] = MS_STOPPED,
 };
 
-struct output *off_output(struct drain *dr, struct output *own)
-{
-	return own ? own : recording_others(dr->parts.recording);
-}
-
 static const char *target_leaf(const struct drain *dr, enum er_off_state state)
 {
-	if (!dr->parts.targets)
+	if (!dr->parts.targets || dr->parts.program)
 		return NULL;
 	return state == ER_OFF_CPU ? "<STALLED>" : "<SLEEPING>";
 }
@@ -85,7 +80,8 @@ static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_
 		return 0;
 	if (w->waker_tgid)
 		own = route_output(dr, &a, w->h.time_ns,
-				 own_doing && stacks_has_user(dr->stacks, w->waker_stack));
+				 own_doing && stacks_has_user(dr->stacks, w->waker_stack) &&
+				 route_may_make(dr, &a, w->h.time_ns));
 	return stacks_write(dr->stacks, own ? own : recording_founder(dr->parts.recording), w->waker_stack,
 			    &(struct stack_shape){ .with_user = own, .time_ns = w->h.time_ns });
 }
@@ -203,8 +199,10 @@ bool write_wait(struct drain *dr, const void *record, bool last_chance)
 	continues = dr->cuts ? cuts_wait(dr->cuts, &w) : 0;
 	fill_common(dr, &w, &t);
 	own = route_output(dr, &t.actor, w.h.time_ns, makes_output(dr, &w));
+	if (own && stacks_in_no_file(dr->stacks, w.stack))
+		own = route_own(dr, &t.actor, w.h.time_ns);
 	t.followed = own;
-	t.output = off_output(dr, own);
+	t.output = own ? own : route_rest(dr, &t.actor, false);
 	t.pseudo = w.stack ? "<Stack-lost>" : "<Stack-not-taken>";
 	put_parts(dr, &w, &t, continues);
 	return true;

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/record/jit_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "user/jit/file.h"
+#include "user/jit/runtime.h"
+#include "user/jit/table.h"
+#include "user/record/jit_memory.h"
+#include "user/record/recording.h"
+#include "user/space/space.h"
+#include "user/unwind/worker.h"
+
+enum {
+	LOOK_NS = 500000000,
+	MAX_CODES = 512,          /* two descriptors each */
+	MAX_FUNCTIONS = 1 << 19,  /* of one process */
+	MAX_BYTES = 64 << 20,     /* of all functions and their names */
+	MAX_PCS = 1 << 16,        /* of one process */
+	MAX_CODE = 1 << 16,       /* bytes of one function */
+};
+
+#define INTERPRETER "<interpreter>"
+
+/* What the worker has read, copied; the numbers are not checked yet. */
+struct piece {
+	struct jit_entry *entries;
+	size_t n;
+	char *names;
+	size_t nnames;
+	uint64_t from_ns; /* it was read later than this */
+	bool of_memory;
+};
+
+/* The generated code of one image. */
+struct code {
+	const struct image *image;
+	struct output *output; /* NULL: none in this segment yet */
+	uint64_t key;          /* of its jobs */
+	struct jit_file file;
+	struct jit_memory memory; /* is asked while there is no file */
+	struct jit_table table;
+	VEC(struct piece) pieces;
+	struct map pcs;        /* that stacks in the output mention; the value says: is labelled */
+	VEC(uint64_t) sorted;  /* the same, in order unless `unsorted` */
+	bool unsorted;
+	bool all;              /* too many pcs: every function is written */
+	bool reading;
+	bool complete;         /* the process had ended before the last look */
+	uint64_t looked_ns;
+	uint64_t asked_ns;     /* the last question about its memory */
+	uint64_t from_ns;      /* what is being read was not there at this time; 0: at no time */
+};
+
+struct jit_names {
+	struct recording *recording;
+	struct unwind_worker *worker;
+	struct drops *drops;
+	struct map by_image, by_key; /* to struct code * */
+	uint64_t keys;
+	size_t bytes; /* of all tables */
+	bool last; /* the segment is about to end */
+	uint64_t nprocesses, nmaps, nread, nwritten, nrefused;
+};
+
+static void take_names(void *ctx, const struct unwind_names *names);
+
+struct jit_names *jit_names_new(struct recording *recording, struct unwind_worker *worker,
+				struct drops *drops)
+{
+	struct jit_names *j = xcalloc(1, sizeof(*j));
+
+	j->recording = recording;
+	j->worker = worker;
+	j->drops = drops;
+	unwind_worker_on_names(worker, take_names, j);
+	return j;
+}
+
+static void piece_free(struct piece *p)
+{
+	free(p->entries);
+	free(p->names);
+}
+
+static void code_free(struct jit_names *j, struct code *c)
+{
+	j->bytes -= c->table.bytes;
+	jit_file_close(&c->file);
+	jit_memory_free(&c->memory);
+	jit_table_free(&c->table);
+	vec_for_each(p, &c->pieces)
+		piece_free(p);
+	vec_free(&c->pieces);
+	map_free(&c->pcs);
+	vec_free(&c->sorted);
+	free(c);
+}
+
+void jit_names_free(struct jit_names *j)
+{
+	if (!j)
+		return;
+	map_for_each(s, &j->by_key)
+		code_free(j, (struct code *)(uintptr_t)s->value);
+	map_free(&j->by_key);
+	map_free(&j->by_image);
+	unwind_worker_on_names(j->worker, NULL, NULL);
+	free(j);
+}
+
+static struct code *find(const struct map *m, uint64_t key)
+{
+	const uint64_t *at = map_get(m, key);
+
+	return at ? (struct code *)(uintptr_t)*at : NULL;
+}
+
+/* NULL: there are too many. */
+static struct code *code_of(struct jit_names *j, const struct image *im)
+{
+	struct code *c = find(&j->by_image, (uintptr_t)im);
+
+	if (c || j->by_key.len >= MAX_CODES)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->image = im;
+	c->key = ++j->keys;
+	jit_file_open(&c->file, im->pid);
+	jit_memory_init(&c->memory);
+	*map_put(&j->by_image, (uintptr_t)im, NULL) = (uintptr_t)c;
+	*map_put(&j->by_key, c->key, NULL) = (uintptr_t)c;
+	j->nprocesses++;
+	return c;
+}
+
+/* --- writing --- */
+
+/* In an experiment, angle brackets mark a pseudo function. A map must not seem to have one. */
+static void write_function(struct jit_names *j, struct code *c, struct jit_function *f)
+{
+	bool misleads = *f->name == '<' && !f->pseudo;
+	__cleanup(freep) char *plain = misleads ? xasprintf("jit:%s", f->name) : NULL;
+	char code[MAX_CODE];
+
+	if (f->written || !c->output)
+		return;
+	f->written = true;
+	j->nwritten++;
+	output_function(j->recording, c->output, f->from_ns, f->start, f->size,
+			plain ? plain : f->name);
+	if (f->code_at && f->size <= MAX_CODE && jit_file_code(&c->file, f->code_at, code, f->size))
+		output_code(j->recording, c->output, f->from_ns, f->start, code, f->size);
+}
+
+static bool contains(const struct jit_function *f, uint64_t pc)
+{
+	return f->name && pc - f->start < f->size;
+}
+
+/* Write all functions that were at the address. They are in the order of their dates. */
+static void write_at(struct jit_names *j, struct code *c, uint64_t pc)
+{
+	struct jit_function *now = jit_table_find(&c->table, pc);
+
+	for (unsigned i = 0; i < JIT_REPLACED; i++) {
+		struct jit_function *f = &c->table.replaced[(c->table.nreplaced + i) % JIT_REPLACED];
+
+		if (contains(f, pc))
+			write_function(j, c, f);
+	}
+	if (now)
+		write_function(j, c, now);
+}
+
+void jit_names_mention(struct jit_names *j, struct output *p, const struct image *im, uint64_t pc)
+{
+	struct code *c = space_generated(im->space, pc) ? code_of(j, im) : NULL;
+	bool fresh;
+
+	if (!c)
+		return;
+	c->output = p;
+	if (c->pcs.len >= MAX_PCS)
+		c->all = true;
+	if (c->all)
+		return;
+	map_put(&c->pcs, pc, &fresh);
+	jit_memory_mention(&c->memory, pc, fresh);
+	if (!fresh)
+		return;
+	vec_push(&c->sorted, pc);
+	c->unsorted = true;
+	write_at(j, c, pc);
+}
+
+static int by_value(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static bool is_mentioned(struct code *c, const struct jit_function *f)
+{
+	size_t lo = 0, hi = c->sorted.len;
+
+	if (c->unsorted)
+		vec_sort(&c->sorted, by_value);
+	c->unsorted = false;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->sorted.data[mid] < f->start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return c->all || (lo < c->sorted.len && c->sorted.data[lo] - f->start < f->size);
+}
+
+/* --- reading --- */
+
+/*
+ * A file says when it did not have the function yet. The memory was asked about single addresses: a
+ * function may always have been there, unless another one was.
+ */
+static uint64_t date_of(struct code *c, const struct piece *p, const struct jit_function *f)
+{
+	return p->of_memory && !jit_table_overlaps(&c->table, f) ? 0 : p->from_ns;
+}
+
+/* The functions of a piece that are sound and new. Returns how many. */
+static size_t functions_of(struct code *c, const struct piece *p, struct jit_function *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct jit_entry *e = &p->entries[i];
+		bool pseudo = e->kind == JIT_INTERPRETER;
+		struct jit_function *f = &ret[n];
+
+		if (!jit_entry_is_sound(e, p->nnames))
+			continue;
+		*f = (struct jit_function){ .start = e->start, .size = e->size, .code_at = e->code_at,
+					    .name = pseudo ? xstrdup(INTERPRETER) :
+						    xstrndup(p->names + e->name, e->name_len),
+					    .pseudo = pseudo };
+		f->from_ns = e->time_ns ? e->time_ns : date_of(c, p, f);
+		if (jit_table_has(&c->table, f))
+			free(f->name);
+		else
+			n++;
+	}
+	return n;
+}
+
+static bool has_room(const struct jit_names *j, const struct code *c, const struct piece *p)
+{
+	size_t more = p->n * sizeof(struct jit_function) + p->nnames;
+
+	return c->table.functions.len + p->n <= MAX_FUNCTIONS && j->bytes + more <= MAX_BYTES;
+}
+
+/* The map is not read any more. Functions that are known already stay. */
+static void refuse(struct jit_names *j, struct code *c, int err)
+{
+	jit_file_give_up(&c->file, err);
+	j->drops->n[DROP_NAMES]++;
+	j->nrefused++;
+}
+
+static void add_piece(struct jit_names *j, struct code *c, const struct piece *p)
+{
+	struct jit_function *new;
+	size_t n;
+
+	if (!has_room(j, c, p)) {
+		if (!c->file.err)
+			refuse(j, c, -ENOSPC);
+		return;
+	}
+	new = xcalloc(p->n, sizeof(*new));
+	n = functions_of(c, p, new);
+	j->nread += n;
+	for (size_t i = 0; i < n; i++) {
+		if (is_mentioned(c, &new[i]))
+			write_function(j, c, &new[i]);
+	}
+	j->bytes -= c->table.bytes;
+	jit_table_add(&c->table, new, n);
+	j->bytes += c->table.bytes;
+	free(new);
+}
+
+static void add_pieces(struct jit_names *j, struct code *c)
+{
+	vec_for_each(p, &c->pieces) {
+		add_piece(j, c, p);
+		piece_free(p);
+	}
+	c->pieces.len = 0;
+}
+
+static void submit(struct jit_names *j, struct code *c)
+{
+	int err = unwind_worker_submit_names(j->worker, c->key, c->file.fd, c->file.format,
+					     c->file.offset);
+
+	if (err)
+		refuse(j, c, err);
+	c->reading = !err;
+}
+
+static void ask_memory(struct jit_names *j, struct code *c)
+{
+	c->reading = !unwind_worker_submit_names(j->worker, c->key, c->memory.fd, JIT_HOTSPOT, 0);
+}
+
+static void *copy(const void *p, size_t n)
+{
+	return n ? memcpy(xmalloc(n), p, n) : NULL;
+}
+
+static void keep_piece(struct code *c, const struct unwind_names *names)
+{
+	vec_push(&c->pieces, (struct piece){
+		.entries = copy(names->entries, names->n * sizeof(*names->entries)),
+		.n = names->n,
+		.names = copy(names->names, names->nnames),
+		.nnames = names->nnames,
+		.from_ns = c->from_ns,
+		.of_memory = c->memory.fd >= 0 });
+}
+
+static void take_memory(struct jit_names *j, struct code *c, const struct unwind_names *names)
+{
+	enum jit_answer answer = jit_memory_take(&c->memory, c->image, names);
+
+	if (answer == JIT_ASK_AGAIN)
+		ask_memory(j, c);
+	else if (answer == JIT_ANSWERED)
+		keep_piece(c, names);
+	else if (c->memory.err == -ENOTSUP)
+		j->drops->n[DROP_JAVA]++;
+}
+
+/* An unwind_names_fn. It may be called while the recording writes, so this only copies. */
+static void take_names(void *ctx, const struct unwind_names *names)
+{
+	struct jit_names *j = ctx;
+	struct code *c = find(&j->by_key, names->key);
+
+	if (!c)
+		return;
+	c->reading = false;
+	if (c->memory.fd >= 0) {
+		take_memory(j, c, names);
+		return;
+	}
+	if (names->err || c->file.fd < 0) {
+		if (!c->file.err)
+			refuse(j, c, names->err);
+		return;
+	}
+	keep_piece(c, names);
+	if (jit_file_advance(&c->file, names->used))
+		submit(j, c);
+}
+
+static void look(struct jit_names *j, struct code *c, uint64_t now_ns)
+{
+	bool had = c->file.size, refused = c->file.err;
+
+	c->complete = c->image->end_ns;
+	jit_file_prefer_dump(&c->file, c->image);
+	if (!refused && jit_file_look(&c->file)) {
+		j->nmaps += !had;
+		c->from_ns = had ? c->looked_ns : 0;
+		submit(j, c);
+	} else if (!refused && c->file.err) {
+		refuse(j, c, c->file.err);
+	}
+	c->looked_ns = now_ns;
+}
+
+static void look_at_memory(struct jit_names *j, struct code *c, uint64_t now_ns)
+{
+	if (c->file.fd >= 0 || !jit_memory_ask(&c->memory, c->image, &c->table, now_ns, j->last))
+		return;
+	c->from_ns = c->asked_ns;
+	c->asked_ns = now_ns;
+	ask_memory(j, c);
+}
+
+void jit_names_update(struct jit_names *j, uint64_t now_ns, bool all)
+{
+	j->last |= all;
+	map_for_each(s, &j->by_key) {
+		struct code *c = (struct code *)(uintptr_t)s->value;
+		bool ended = c->image->end_ns && !c->complete;
+
+		add_pieces(j, c);
+		if (c->reading)
+			continue;
+		if (c->memory.fd >= 0)
+			jit_memory_done(&c->memory, &c->table, now_ns);
+		if (all || ended || (!c->complete && now_ns - c->looked_ns >= LOOK_NS))
+			look(j, c, now_ns);
+		if (!c->reading)
+			look_at_memory(j, c, now_ns);
+	}
+}
+
+bool jit_names_reading(const struct jit_names *j)
+{
+	map_for_each(s, &j->by_key) {
+		const struct code *c = (const struct code *)(uintptr_t)s->value;
+
+		if (c->reading || c->pieces.len)
+			return true;
+	}
+	return false;
+}
+
+/* --- the ends --- */
+
+static void label(struct jit_names *j, struct code *c)
+{
+	const char *name = c->output ? runtime_code(c->image) : NULL;
+
+	if (!name)
+		return;
+	map_for_each(s, &c->pcs) {
+		if (!s->value && !jit_table_find(&c->table, s->key))
+			output_function(j->recording, c->output, 0, s->key, 1, name);
+		s->value = true;
+	}
+}
+
+void jit_names_complete(struct jit_names *j)
+{
+	j->last = false;
+	map_for_each(s, &j->by_key)
+		label(j, (struct code *)(uintptr_t)s->value);
+}
+
+void jit_names_forget(struct jit_names *j, const struct image *im)
+{
+	struct code *c = find(&j->by_image, (uintptr_t)im);
+
+	if (!c)
+		return;
+	add_pieces(j, c);
+	label(j, c);
+	map_remove(&j->by_image, (uintptr_t)im);
+	map_remove(&j->by_key, c->key);
+	code_free(j, c);
+}
+
+void jit_names_restart(struct jit_names *j)
+{
+	map_for_each(s, &j->by_key) {
+		struct code *c = (struct code *)(uintptr_t)s->value;
+
+		vec_for_each(f, &c->table.functions)
+			f->written = false;
+		for (size_t i = 0; i < JIT_REPLACED; i++)
+			c->table.replaced[i].written = false;
+		c->output = NULL;
+		map_free(&c->pcs);
+		vec_free(&c->sorted);
+		c->all = false;
+	}
+	j->nprocesses = j->by_key.len;
+	j->nmaps = j->nread = j->nwritten = j->nrefused = 0;
+}
+
+void jit_names_write(const struct jit_names *j, struct buf *b)
+{
+	buf_printf(b, "<generated processes=\"%" PRIu64 "\" maps=\"%" PRIu64 "\" read=\"%" PRIu64
+		   "\" written=\"%" PRIu64 "\" refused=\"%" PRIu64 "\"/>\n",
+		   j->nprocesses, j->nmaps, j->nread, j->nwritten, j->nrefused);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The load or the program of a session: its signals, its end, and its descendants. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "analysis/base/diag.h"
+#include "user/record/recording_session_impl.h"
+
+/* The program that is recorded gets this signal, not the recorder. */
+static bool is_for_program(const struct recording_session *s)
+{
+	return s->plan->program && s->load.pid && !s->load.ended && s->load.gate < 0;
+}
+
+bool recording_session_signalled(struct recording_session *s)
+{
+	struct signalfd_siginfo si;
+	int signal;
+
+	if (read(s->sigfd, &si, sizeof(si)) != sizeof(si))
+		return false;
+	signal = si.ssi_signo;
+	if (signal == s->plan->sample_signal)
+		s->samples_asked++;
+	else if (signal == s->plan->pause_signal)
+		s->toggles_asked++;
+	else if (signal == s->plan->dump_signal)
+		s->dump_asked = true;
+	else if (!is_for_program(s))
+		s->signal = signal;
+	else if (si.ssi_code != SI_KERNEL) /* the terminal has sent it to the program itself */
+		kill(s->load.pid, signal);
+	return s->signal;
+}
+
+bool recording_session_has_descendants(const struct recording_session *s)
+{
+	struct capture_family_count n = { 0 };
+
+	if (s->clock)
+		return heap_server_living(s->heap);
+	if (s->capture)
+		capture_family_count(s->capture, &n);
+	return n.living;
+}
+
+void recording_session_load_ended(struct recording_session *s)
+{
+	load_reap(&s->load, false);
+	s->fds.data[FD_LOAD].fd = -1;
+	s->orphaned = recording_session_has_descendants(s);
+	if (!s->orphaned)
+		schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
+	else if (s->live.on || s->plan->verbose)
+		diag_say(stderr, "collect: the program has ended, and its descendants are recorded until they "
+				 "end, or until Ctrl-C");
+}
+
+/* Both the user who records and a reader of the experiment are told. */
+static void say(struct recording_session *s, const char *text)
+{
+	live_clear(&s->live);
+	diag_warn(s->d, "%s", text);
+	expwriter_message(output_writer(recording_founder(s->recording)), "cwarn", EXP_MSG_OURS, s->stop_ns,
+			  text);
+}
+
+/* The loader of a static or set-user-id program does not load the library of -H. */
+static void say_untraced(struct recording_session *s)
+{
+	static const char text[] = "-H: no program was traced: one that is linked statically or set-user-id "
+				   "does not load the library for this";
+	struct heap_counts c;
+
+	c = heap_server_counts(s->heap);
+	if (c.processes || c.refused || c.unseen)
+		return;
+	say(s, text);
+}
+
+/*
+ * With timers: CPU time that the kernel counts for the load, but that no process has told. Nothing is
+ * said of small differences: what the kernel does to end a process is after its last record.
+ */
+static void say_untold(struct recording_session *s)
+{
+	enum { SMALL_NS = 20000000, SMALL_SHARE = 20 };
+	uint64_t told = clock_events_total(s->clock), all = s->load.cpu_ns;
+	struct buf b = { 0 };
+
+	if (!s->load.ended || s->plan->follow == FOLLOW_OFF || s->plan->begin_ns ||
+	    s->plan->pause_signal || all < told + SMALL_NS || all - told < all / SMALL_SHARE)
+		return;
+	buf_printf(&b, "%.3f of %.3f seconds of CPU time are missing: of programs that are linked statically, "
+		       "are set-user-id or clear LD_PRELOAD, and of processes that a signal ended",
+		   (all - told) / 1e9, all / 1e9);
+	say(s, b.data);
+	buf_free(&b);
+}
+
+void recording_session_say_untold(struct recording_session *s)
+{
+	if (s->clock)
+		say_untold(s);
+	else if (s->heap)
+		say_untraced(s);
+}
+
+int recording_session_await_load(struct recording_session *s)
+{
+	struct load *l = &s->load;
+
+	if (!l->pid)
+		return 0;
+	if (l->gate >= 0 && !s->interrupted)
+		load_go(l, s->d);
+	load_reap(l, false);
+	while (!l->ended && l->gate < 0 && !s->interrupted) {
+		struct pollfd fds[] = { { .fd = s->sigfd, .events = POLLIN },
+					{ .fd = l->pidfd, .events = POLLIN } };
+
+		if (poll(fds, 2, -1) > 0 && fds[0].revents)
+			s->interrupted = recording_session_signalled(s);
+		load_reap(l, false);
+	}
+	return l->ended ? l->status : 0;
+}
