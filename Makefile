@@ -48,12 +48,16 @@ ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty -lm
 RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
-record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c,\
+record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c user/collect/main.c user/preload/% user/api/%,\
                 $(wildcard kernel_er/*.c user/*/*.c loaders/*.c)))
 unwind_obj   := $(patsubst %.c,$(O)/%.o,$(wildcard user/unwind/*.c))
+# That finds the places of probes, without the recorder.
+probe_obj    := $(patsubst %,$(O)/user/probe/%.o,binary ends functions insn lines marks match sites spec tracepoint usdt)
+jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout javaname jitdump perfmap snapshot)
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
-programs     := $(O)/bin/er_kernel $(tools)
+api          := $(O)/lib/libcollectorAPI.so $(O)/lib/libcollectorAPI.a
+programs     := $(O)/bin/er_kernel $(O)/bin/collect $(O)/bin/er_heap.so $(O)/bin/er_clock.so $(api) $(tools)
 unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 live_progs   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/live/*.c))
 unwind_progs := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unwind/*.c))
@@ -69,7 +73,7 @@ golden       := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/golden/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests synprogs clean install uninstall fmt deps demo check check-unit check-live bench fuzz fuzz-programs
+.PHONY: pictures all tests synprogs clean install uninstall fmt deps demo check check-unit check-live bench fuzz fuzz-programs
 
 all: $(programs)
 
@@ -108,9 +112,37 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 
 $(record_obj): | $(skeletons)
 
-$(O)/bin/er_kernel: $(O)/kernel_er/main.o $(record_obj) $(O)/libanalysis.a
+$(O)/bin/er_kernel: $(O)/kernel_er/main.o
+$(O)/bin/collect: $(O)/user/collect/main.o
+$(O)/bin/er_kernel $(O)/bin/collect: $(record_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -o $@
+
+# The libraries that trace the heap of a program, and that profile it: all they need, and nothing of
+# them is seen but functions that the program calls. They have neither sanitizers nor coverage, as the
+# program has none.
+preload_src  := user/preload/heap_client.c user/preload/heap_walk.c user/unwind/cfi.c user/unwind/cfi_expr.c \
+                analysis/symbols/ehframe.c
+$(O)/bin/er_heap.so: $(filter-out user/preload/clock_%,$(wildcard user/preload/*.c))
+$(O)/bin/er_clock.so: user/preload/clock_calls.c
+$(O)/bin/er_heap.so $(O)/bin/er_clock.so: $(preload_src) $(wildcard user/preload/*.h user/unwind/cfi*.h bpf/unwind*.h) \
+                     analysis/symbols/ehframe.h analysis/base/cursor.h
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && gcc -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -I. -shared -fPIC -fvisibility=hidden \
+		-fno-omit-frame-pointer -fno-builtin -fexceptions -ftls-model=initial-exec \
+		-Wl,-Bsymbolic-functions -Wl,-z,now $(filter %.c,$^) -o $@
+
+# The collector API, which programs of users are linked with: shared and static. Calls between its
+# functions need no symbol, so a collector that is loaded before it (gprofng's) takes all of them.
+api_flags    := -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -I. -fPIC
+$(O)/lib/libcollectorAPI.so: $(wildcard user/api/*) user/preload/raw_call.h
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && gcc $(api_flags) -shared -Wl,-soname,libcollectorAPI.so -Wl,-z,now user/api/*.c -o $@
+
+$(O)/lib/libcollectorAPI.a: $(wildcard user/api/*) user/preload/raw_call.h
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)/api && rm -f $@ && for c in user/api/*.c; do \
+		gcc $(api_flags) -c $$c -o $(@D)/api/$$(basename $$c .c).o || exit; done && ar rcs $@ $(@D)/api/*.o
 
 $(O)/bin/er_print: TOOL_LIBS := -ledit
 $(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
@@ -128,8 +160,16 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
 # Without the files that need a loaded capture.
-$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o),$(unwind_obj))
-$(O)/tests/fuzz/target_unwind: | $(unwind_obj)
+$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o),$(unwind_obj)) $(jit_parser_obj)
+$(O)/tests/fuzz/target_unwind: | $(unwind_obj) $(jit_parser_obj)
+$(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj)
+$(O)/tests/fuzz/target_probe: | $(probe_obj)
+$(O)/tests/fuzz/target_jit: FUZZ_OBJ := $(jit_parser_obj)
+$(O)/tests/fuzz/target_jit: | $(jit_parser_obj)
+$(O)/tests/fuzz/target_hotspot: FUZZ_OBJ := $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
+$(O)/tests/fuzz/target_hotspot: | $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
+$(O)/tests/fuzz/target_heap: FUZZ_OBJ := $(O)/user/record/heap_slots.o
+$(O)/tests/fuzz/target_heap: | $(O)/user/record/heap_slots.o
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
 $(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
@@ -143,7 +183,11 @@ $(fuzzers) $(O)/tests/fuzz/seeds: $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(
 $(synprogs): $(O)/tests/%: tests/%.c $(wildcard tests/synprog/*.h)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -g -O1 -fno-omit-frame-pointer -fno-inline \
-		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt
+		-fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra -I. $< -o $@ -pthread -lrt $(API)
+
+with_api     := $(O)/tests/synprog/api $(O)/tests/synprog/marked
+$(with_api): API = -Iuser/api -Wl,-rpath,'$$ORIGIN/../../lib' -L$(O)/lib -lcollectorAPI
+$(with_api): | $(api)
 
 tests: $(unit_tests) $(live_progs) $(unwind_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
 
@@ -156,6 +200,11 @@ demo:
 	$(Q)tools/install-deps.sh build
 	$(Q)$(MAKE) --no-print-directory all synprogs
 	$(Q)tests/lib/demo.sh $(O)
+
+# The pictures of docs/howto-page.md.
+pictures:
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/lib/page_pictures.sh
 
 check:
 	$(Q)tests/lib/check.sh

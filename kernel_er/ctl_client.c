@@ -159,37 +159,48 @@ static bool root_records(void)
 	return records;
 }
 
-/* The name of the recorder's experiment, without its directory; NULL: it did not say. */
-static char *experiment_of(int dirfd, const char *name)
+/* The last component of a line of a status, such as "experiment"; NULL: there is no such line. */
+static char *line_of(const char *status, const char *word)
 {
-	static const char word[] = "\nexperiment:";
+	__cleanup(freep) char *begin = xasprintf("\n%s:", word);
+	__cleanup(freep) char *line = NULL;
+	const char *at = strstr(status, begin), *slash;
+
+	if (!at)
+		return NULL;
+	at += strlen(begin);
+	at += strspn(at, " ");
+	line = xstrndup(at, strcspn(at, "\n"));
+	slash = strrchr(line, '/');
+	return xstrdup(slash ? slash + 1 : line);
+}
+
+/* The caller frees it. NULL: there is no answer. */
+static char *status_of(int dirfd, const char *name)
+{
 	int fd = reach(dirfd, name);
 	bool ok = false;
 	char *status = fd < 0 ? NULL : ask(fd, "status", &ok);
-	char *at = status ? strstr(status, word) : NULL, *ret = NULL, *slash;
 
-	if (at) {
-		at += strlen(word);
-		at += strspn(at, " ");
-		at[strcspn(at, "\n")] = '\0';
-		slash = strrchr(at, '/');
-		ret = xstrdup(slash ? slash + 1 : at);
-	}
-	free(status);
 	closep(&fd);
-	return ret;
+	return status;
 }
 
+/* By its name, or by the name of the experiment that it writes now. */
 static bool is_called(int dirfd, const char *name, const char *which)
 {
-	char *experiment;
-	bool same;
+	static const char *const words[] = { "name", "experiment" };
+	__cleanup(freep) char *status = NULL;
+	bool same = false;
 
 	if (ctl_name_pid(which))
 		return !strcmp(name, which);
-	experiment = experiment_of(dirfd, name);
-	same = experiment && !strcmp(experiment, which);
-	free(experiment);
+	status = status_of(dirfd, name);
+	for (size_t i = 0; status && i < sizeof(words) / sizeof(words[0]); i++) {
+		__cleanup(freep) char *value = line_of(status, words[i]);
+
+		same |= value && !strcmp(value, which);
+	}
 	return same;
 }
 
@@ -224,11 +235,11 @@ static int refuse_many(int dirfd, const ctl_names *names, struct diag *d)
 	struct buf list = { 0 };
 
 	vec_for_each(name, names) {
-		char *experiment = experiment_of(dirfd, name->text);
+		__cleanup(freep) char *status = status_of(dirfd, name->text);
+		__cleanup(freep) char *called = status ? line_of(status, "name") : NULL;
 
 		buf_printf(&list, "%s%s (%s)", list.len ? ", " : "", name->text,
-			   experiment ? experiment : "no answer");
-		free(experiment);
+			   called ? called : "no answer");
 	}
 	diag_error(d, "several recorders run: %s: choose one with --pid", list.data);
 	buf_free(&list);

@@ -12,7 +12,8 @@ build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-
 	liblzma-dev libiberty-dev libedit-dev libcap-dev linux-libc-dev binutils-dev
 	libzstd-dev procps util-linux"
 test="git libclang-rt-dev binutils ca-certificates libcap2-bin libcmocka-dev
-	linux-perf dwz mandoc golang-go protobuf-compiler chromium nodejs npm"
+	linux-perf dwz mandoc golang-go protobuf-compiler chromium firefox-esr nodejs npm
+	pngquant"
 bench="libbpf-tools bpftrace redis-server redis-tools nginx postgresql-15
 	nodejs openjdk-17-jdk-headless openssl perl python3"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel_er/option_values.h"
+#include "user/options/option_values.h"
 
 #include <errno.h>
 #include <math.h>

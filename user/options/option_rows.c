@@ -7,9 +7,9 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
-#include "kernel_er/option_values.h"
-#include "kernel_er/options_impl.h"
-#include "kernel_er/signame.h"
+#include "user/options/option_values.h"
+#include "user/options/options_impl.h"
+#include "user/options/signame.h"
 
 /*
  * The named intervals are not whole milliseconds, so that sampling does not keep step with work
@@ -23,7 +23,6 @@ enum {
 	INTERVAL_MAX_NS = 1000000000,
 	INTERVAL_STEP_NS = 1000,
 	MAX_TRACE_US = 1000000000,
-	ROLL_MIN_NS = 1000000000,
 };
 
 /* The first of several requests wins: `-V --help` prints the version. */
@@ -44,6 +43,7 @@ static int opt_interval(struct options *o, const char *arg, struct diag *d)
 	double v;
 	char *end;
 
+	o->clock_given = true;
 	if (option_word(named, arg, &o->plan.capture.interval_ns))
 		return 0;
 	if (!option_number(arg, &v, &end) || (*end && strcmp(end, "m") && strcmp(end, "u")))
@@ -153,67 +153,7 @@ static int opt_archive(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-static int opt_roll(struct options *o, const char *arg, struct diag *d)
-{
-	uint64_t ns;
-	char *end;
-
-	if (option_bytes(arg, &o->plan.roll_bytes))
-		return 0;
-	if (option_duration(arg, &ns, &end) && end[-1] > '9' && !*end && ns >= ROLL_MIN_NS) {
-		o->plan.roll_ns = ns;
-		return 0;
-	}
-	return diag_error(d, "--roll '%s': neither a duration nor a size: write one from 1s or 1M, "
-			     "such as 60s, 5m, 200M or 1G", arg);
-}
-
-static int opt_keep(struct options *o, const char *arg, struct diag *d)
-{
-	if (!option_bytes(arg, &o->plan.keep_bytes))
-		return diag_error(d, "--keep '%s': not a size: write one from 1M, such as 500M or 2G",
-				  arg);
-	return 0;
-}
-
-enum { FLIGHT_MIN_MB = 16, FLIGHT_MB = 256 };
-
-/* Parse "60s" or "60s,256M". */
-static int opt_flight(struct options *o, const char *arg, struct diag *d)
-{
-	struct plan *p = &o->plan;
-	uint64_t ns, bytes = (uint64_t)FLIGHT_MB << 20;
-	char *end;
-
-	if (!option_duration(arg, &ns, &end) || end[-1] <= '9' || ns < ROLL_MIN_NS ||
-	    (*end && (*end != ',' || !option_bytes(end + 1, &bytes))))
-		return diag_error(d, "--flight '%s': not a duration: write one from 1s, such as 60s or "
-				     "5m, or with the most memory for it, such as 60s,500M", arg);
-	if (bytes < (uint64_t)FLIGHT_MIN_MB << 20)
-		return diag_error(d, "--flight '%s': too little memory: write at least %dM", arg,
-				  FLIGHT_MIN_MB);
-	p->flight_ns = ns;
-	p->flight_bytes = bytes;
-	return 0;
-}
-
-/* Parse "40%" or "40%/10s", a share of a time. */
-static bool pressure_limit(const char *s, struct pressure_limit *ret)
-{
-	struct pressure_limit l = { .window_ns = PRESSURE_MAX_NS };
-	char *end;
-
-	if (!option_number(s, &l.percent, &end) || *end != '%' || l.percent <= 0 || l.percent > 100)
-		return false;
-	if (*++end == '/' && (!option_duration(end + 1, &l.window_ns, &end) || end[-1] <= '9'))
-		return false;
-	if (*end || l.window_ns < PRESSURE_MIN_NS || l.window_ns > PRESSURE_MAX_NS)
-		return false;
-	*ret = l;
-	return true;
-}
-
-static int signal_option(const char *option, const char *arg, int *ret, struct diag *d)
+int signal_option(const char *option, const char *arg, int *ret, struct diag *d)
 {
 	const char *why;
 
@@ -225,39 +165,6 @@ static int signal_option(const char *option, const char *arg, int *ret, struct d
 	if (why)
 		return diag_error(d, "%s '%s': this signal is taken: %s: use another one, such as USR1",
 				  option, arg, why);
-	return 0;
-}
-
-static int opt_dump_on(struct options *o, const char *arg, struct diag *d)
-{
-	const char *colon = strchr(arg, ':');
-
-	for (int i = 0; colon && i < PRESSURE_COUNT; i++) {
-		const char *name = pressure_name(i);
-
-		if (strlen(name) == (size_t)(colon - arg) && !strncmp(name, arg, colon - arg) &&
-		    pressure_limit(colon + 1, &o->plan.pressure[i]))
-			return 0;
-	}
-	if (colon)
-		return diag_error(d, "--dump-on '%s': not a limit of pressure: write cpu, memory or io, and "
-				     "a share of 0.5 to 10 s, such as cpu:40%%/10s", arg);
-	if (!strcmp(arg, "end")) {
-		o->plan.dump_at_end = true;
-		return 0;
-	}
-	if (o->plan.dump_signal)
-		return diag_error(d, "--dump-on '%s': a signal was given already: leave one out", arg);
-	return signal_option("--dump-on", arg, &o->plan.dump_signal, d);
-}
-
-static int opt_cooldown(struct options *o, const char *arg, struct diag *d)
-{
-	char *end;
-
-	if (!option_duration(arg, &o->plan.cooldown_ns, &end) || *end || end[-1] <= '9')
-		return diag_error(d, "--cooldown '%s': not a duration: write one such as 30s, 5m, or 0s "
-				     "for none", arg);
 	return 0;
 }
 
@@ -331,6 +238,30 @@ static int opt_counters(struct options *o, const char *arg, struct diag *d)
 	return counters_parse(arg, COUNTER_UNITS, d, &o->plan.counters);
 }
 
+static int opt_heap(struct options *o, const char *arg, struct diag *d)
+{
+	static const struct option_word words[] = {
+		{ "on", HEAP_ON }, { "off", HEAP_OFF }, { "sampled", HEAP_SAMPLED }, { NULL, 0 },
+	};
+	uint64_t v;
+
+	if (!option_word(words, arg, &v))
+		return diag_error(d, "-H '%s': write on, off or sampled", arg);
+	o->plan.heap = v;
+	return 0;
+}
+
+static int opt_io(struct options *o, const char *arg, struct diag *d)
+{
+	static const struct option_word words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
+	uint64_t v;
+
+	if (!option_word(words, arg, &v))
+		return diag_error(d, "-i '%s': write on or off", arg);
+	o->plan.capture.io = v;
+	return 0;
+}
+
 static int opt_states(struct options *o, const char *arg, struct diag *d)
 {
 	static const struct option_word words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
@@ -339,12 +270,6 @@ static int opt_states(struct options *o, const char *arg, struct diag *d)
 	if (!option_word(words, arg, &v))
 		return diag_error(d, "--states '%s': write on or off", arg);
 	o->plan.capture.states = v;
-	return 0;
-}
-
-static int opt_exact_user(struct options *o, const char *arg, struct diag *d)
-{
-	o->plan.capture.split = true;
 	return 0;
 }
 
@@ -384,6 +309,7 @@ static int opt_follow(struct options *o, const char *arg, struct diag *d)
 
 	if (option_word(words, arg, &v)) {
 		o->plan.follow = v;
+		o->plan.max_subs = o->recorder == COLLECT && v == FOLLOW_SHARED ? FEW_SUBS : MANY_SUBS;
 		return 0;
 	}
 	if (*arg != '=')
@@ -417,27 +343,31 @@ static int opt_target(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
-static int opt_stopped(struct options *o, const char *arg, struct diag *d)
+/* collect's option for a process that runs already. */
+static int opt_attach(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.leave_stopped = true;
+	uint64_t pid;
+
+	if (!option_whole(arg, INT_MAX, &pid) || !pid)
+		return diag_error(d, "-P '%s': not a process ID: write a running one's number", arg);
+	vec_push(&o->plan.targets, (struct capture_target){ .pid = pid });
 	return 0;
 }
 
-static int opt_idle(struct options *o, const char *arg, struct diag *d)
+static int opt_output(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.capture.idle = true;
-	return 0;
+	o->output = arg;
+	return *arg ? 0 : diag_error(d, "-O '': names no file: write the name of a file");
 }
 
-static int opt_no_self(struct options *o, const char *arg, struct diag *d)
+static int opt_java(struct options *o, const char *arg, struct diag *d)
 {
-	o->plan.capture.exclude_self = true;
-	return 0;
-}
+	static const struct option_word words[] = { { "on", true }, { "off", false }, { NULL, 0 } };
+	uint64_t v;
 
-static int opt_verbose(struct options *o, const char *arg, struct diag *d)
-{
-	o->plan.verbose = true;
+	if (!option_word(words, arg, &v))
+		return diag_error(d, "-j '%s': write on or off", arg);
+	o->plan.jit = v;
 	return 0;
 }
 
@@ -483,61 +413,95 @@ static int opt_help(struct options *o, const char *arg, struct diag *d)
 	return request(o, ACTION_USAGE);
 }
 
-/* docs/man/er_kernel.1 describes each row; tests/live/recorder_manual.sh compares them. */
+#define FLAG(name, member)                                                         \
+	static int name(struct options *o, const char *arg, struct diag *d)        \
+	{                                                                          \
+		o->plan.member = true;                                             \
+		return 0;                                                          \
+	}
+
+FLAG(opt_exact_user, capture.split);
+FLAG(opt_stopped, leave_stopped);
+FLAG(opt_jit, jit);
+FLAG(opt_each_thread, each_thread);
+FLAG(opt_idle, capture.idle);
+FLAG(opt_no_self, capture.exclude_self);
+FLAG(opt_verbose, verbose);
+
+enum { BOTH = ER_KERNEL | COLLECT };
+
+/* docs/man/er_kernel.1 and collect.1 describe each row; tests/live/recorder_manual.sh compares them. */
 const struct option_row option_rows[] = {
-	{ 'p', NULL, "interval", "on (10.007 ms), high (0.997), low (100.03), off, 500u",
+	{ BOTH, 'p', NULL, "interval", "on (10.007 ms), high (0.997), low (100.03), off, 500u",
 	  opt_interval },
-	{ 'h', NULL, "[counters]", "profile counters, name[,interval]…; alone: list them",
+	{ BOTH, 'h', NULL, "[counters]", "profile counters, name[,interval]…; alone: list them",
 	  opt_counters },
-	{ 0, "states", "on|off", "all ten microstates, not only times on a CPU (on)",
+	{ BOTH, 0, "probe", "spec", "who calls BINARY:FUNCTION, usdt:…, tp:…", opt_probe },
+	{ BOTH, 0, "probe-counts", "spec", "the same without stacks: how often", opt_probe_counts },
+	{ BOTH, 0, "states", "on|off", "all ten microstates, not only times on a CPU (on)",
 	  opt_states },
-	{ 's', NULL, "on|off|us|all", "trace waits of so many us; on: calibrated (off)",
+	{ BOTH, 's', NULL, "on|off|us|all", "trace waits of so many us; on: calibrated (off)",
 	  opt_trace },
-	{ 0, "exact-user", NULL, "measure user and system time at each system call", opt_exact_user },
-	{ 0, "budget", "percent", "of all CPU time: above it, drop stacks of waits",
+	{ BOTH, 'H', NULL, "on|off|sampled", "trace the load's heap, or 1 event in 512 KiB (off)", opt_heap },
+	{ BOTH, 'i', NULL, "on|off", "trace reads, writes, opens, …, with stacks (off)", opt_io },
+	{ BOTH, 0, "exact-user", NULL, "measure user and system time at each system call", opt_exact_user },
+	{ BOTH, 0, "budget", "percent", "of all CPU time: above it, drop stacks of waits",
 	  opt_budget },
-	{ 't', NULL, "duration", "record 30 s, 2m, or from-to (5-15; 5-0: to the end)",
+	{ BOTH, 0, "span", "name=spec", "the states of each call: binary:function, …", opt_span },
+	{ BOTH, 0, "span-limit", "n", "records of calls a second on a CPU (10000)", opt_span_limit },
+	{ BOTH, 0, "span-over", "duration", "first record the calls that last so long", opt_span_over },
+	{ BOTH, 't', NULL, "duration", "record 30 s, 2m, or from-to (5-15; 5-0: to the end)",
 	  opt_time },
-	{ 'q', NULL, "seconds", "quiet period before and after the load (1)", opt_quiet },
-	{ 'F', NULL, "on|off|all|=regexp", "processes whose functions are shown (on)",
+	{ ER_KERNEL, 'q', NULL, "seconds", "quiet period before and after the load (1)", opt_quiet },
+	{ ER_KERNEL, 'F', NULL, "on|off|all|=regexp", "processes whose functions are shown (on)",
 	  opt_follow },
-	{ 'T', NULL, "pid/tid", "only PID/TID, PID, or 0/TID (kernel); repeatable", opt_target },
-	{ 'o', NULL, "name.er", "name of the experiment (ktest.N.er, the next free)",
+	{ ER_KERNEL, 'T', NULL, "pid/tid", "only PID/TID, PID, or 0/TID (kernel); repeatable", opt_target },
+	{ ER_KERNEL, 'P', NULL, "pid", "only this process, as -T pid; repeatable", opt_attach },
+	{ COLLECT, 'P', NULL, "pid", "record this running process, until Ctrl-C or -t", opt_attach },
+	{ COLLECT, 'F', NULL, "on|off|all|=regexp", "descendants that are recorded (on)", opt_follow },
+	{ ER_KERNEL, 'o', NULL, "name.er", "name of the experiment (ktest.N.er, the next free)",
 	  opt_name },
-	{ 'd', NULL, "dir", "directory for the experiment (.)", opt_dir },
-	{ 'g', NULL, "group.erg", "add the experiment to this group", opt_group },
-	{ 'C', NULL, "comment", "keep a comment with the experiment; up to 10 times", opt_comment },
-	{ 'A', NULL, "on|off|copy", "archive names (on), nothing, or copies of binaries",
+	{ COLLECT, 'o', NULL, "name.er", "name of the experiment (test.N.er, the next free)",
+	  opt_name },
+	{ BOTH, 'd', NULL, "dir", "directory for the experiment (.)", opt_dir },
+	{ BOTH, 'g', NULL, "group.erg", "add the experiment to this group", opt_group },
+	{ BOTH, 'O', NULL, "file", "append own messages, not the load's output, to it", opt_output },
+	{ BOTH, 'C', NULL, "comment", "keep a comment with the experiment; up to 10 times", opt_comment },
+	{ BOTH, 'A', NULL, "on|off|copy", "archive names (on), nothing, or copies of binaries",
 	  opt_archive },
-	{ 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
-	{ 0, "roll", "duration|size", "begin a new experiment after 60s, 5m, 200M, 1G", opt_roll },
-	{ 0, "keep", "size", "with --roll, --flight: all of them; the oldest goes", opt_keep },
-	{ 0, "flight", "duration[,size]", "keep the last 60s in memory; --ctl dump writes it",
+	{ BOTH, 'L', NULL, "MB|unlimited", "stop recording profile data at this size (2000)", opt_limit },
+	{ ER_KERNEL, 0, "roll", "duration|size", "begin a new experiment after 60s, 5m, 200M, 1G", opt_roll },
+	{ ER_KERNEL, 0, "keep", "size", "with --roll, --flight: all of them; the oldest goes", opt_keep },
+	{ ER_KERNEL, 0, "flight", "duration[,size]", "keep the last 60s in memory; --ctl dump writes it",
 	  opt_flight },
-	{ 0, "dump-on", "what", "dump at a signal, cpu:40%, memory:9%/2s, io:5%, end",
+	{ ER_KERNEL, 0, "dump-on", "what", "dump at a signal, cpu:40%, memory:9%/2s, io:5%, end",
 	  opt_dump_on },
-	{ 0, "cooldown", "duration", "from a dump to the next for pressure (as --flight)",
+	{ ER_KERNEL, 0, "cooldown", "duration", "from a dump to the next for pressure (as --flight)",
 	  opt_cooldown },
-	{ 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
+	{ BOTH, 0, "archive-limit", "MB|unlimited", "size limit of archives alone (1000)",
 	  opt_archive_limit },
-	{ 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
-	{ 'l', NULL, "signal", "take a usage sample when this signal comes", opt_sample_signal },
-	{ 'y', NULL, "signal[,r]", "it pauses and resumes; ,r: begin recording, not paused",
+	{ BOTH, 'S', NULL, "on|off|seconds", "period of usage samples (1)", opt_sample },
+	{ BOTH, 'l', NULL, "signal", "take a usage sample when this signal comes", opt_sample_signal },
+	{ BOTH, 'y', NULL, "signal[,r]", "it pauses and resumes; ,r: begin recording, not paused",
 	  opt_pause_signal },
-	{ 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
-	{ 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
-	{ 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
-	{ 0, "wait-stacks", "method", "how to capture stacks of waits (best); for tests",
+	{ BOTH, 'x', NULL, NULL, "leave the load stopped after its exec, for a debugger", opt_stopped },
+	{ ER_KERNEL, 0, "jit", NULL, "have the load's Node, Java, Python name their code", opt_jit },
+	{ COLLECT, 'j', NULL, "on|off", "have Java, and Node and Python, name their code (off)",
+	  opt_java },
+	{ ER_KERNEL, 0, "idle", NULL, "sample idle CPUs, too, as <IDLE>", opt_idle },
+	{ ER_KERNEL, 0, "each-thread", NULL, "the times of each short-lived thread, not sums", opt_each_thread },
+	{ ER_KERNEL, 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
+	{ BOTH, 0, "wait-stacks", "method", "how to capture stacks of waits (best); for tests",
 	  opt_stack_method },
-	{ 0, "status", "file", "keep the state in it, in Prometheus's text format", opt_status },
-	{ 0, "ctl", "command", "control a running recorder: pause, resume, status, …",
+	{ ER_KERNEL, 0, "status", "file", "keep the state in it, in Prometheus's text format", opt_status },
+	{ ER_KERNEL, 0, "ctl", "command", "control a running recorder: pause, resume, status, …",
 	  opt_ctl },
-	{ 0, "pid", "recorder", "which recorder: process ID, experiment, or socket", opt_pid },
-	{ 'n', NULL, NULL, "print what would be recorded, and record nothing", opt_preview },
-	{ 'v', NULL, NULL, "print more about the run", opt_verbose },
-	{ 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },
-	{ 'V', "version", NULL, "print the version", opt_version },
-	{ 0, "help", NULL, "print this text", opt_help },
+	{ ER_KERNEL, 0, "pid", "recorder", "which recorder: process ID, experiment, or socket", opt_pid },
+	{ BOTH, 'n', NULL, NULL, "print what would be recorded, and record nothing", opt_preview },
+	{ BOTH, 'v', NULL, NULL, "print more about the run", opt_verbose },
+	{ BOTH, 0, "check", NULL, "list what this kernel and these privileges allow", opt_check },
+	{ BOTH, 'V', "version", NULL, "print the version", opt_version },
+	{ BOTH, 0, "help", NULL, "print this text", opt_help },
 };
 
 const int noption_rows = sizeof(option_rows) / sizeof(option_rows[0]);

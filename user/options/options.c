@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel_er/options.h"
+#include "user/options/options.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -7,24 +7,40 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
-#include "kernel_er/options_impl.h"
+#include "user/options/options_impl.h"
 
 enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
 #define SEC_NS 1000000000ULL
 #define COOLDOWN_DEFAULT UINT64_MAX /* not given: the duration of --flight is used */
+#define SPAN_LIMIT_DEFAULT 10000
 #define LIMIT_DEFAULT UINT64_MAX    /* not given: 2000 MB, and none for --flight */
 
-void options_usage(FILE *out)
+static const char *recorder_name(enum recorder r)
 {
-	fputs("usage: er_kernel [option …] [load [argument …]]\n"
-	      "Record what the threads of the whole system do, on its CPUs and off them, into\n"
-	      "an experiment, while the load runs, for a time, or until Ctrl-C. Read it with\n"
-	      "er_print.\n\n",
-	      out);
+	return r == COLLECT ? "collect" : "er_kernel";
+}
+
+static const char kernel_usage[] =
+	"usage: er_kernel [option …] [load [argument …]]\n"
+	"Record what the threads of the whole system do, on its CPUs and off them, into\n"
+	"an experiment, while the load runs, for a time, or until Ctrl-C. Read it with\n"
+	"er_print.\n\n";
+
+static const char program_usage[] =
+	"usage: collect [option …] program [argument …]\n"
+	"       collect [option …] -P pid\n"
+	"Record what the threads of a program and of its descendants do, on the CPUs and\n"
+	"off them, into an experiment. Read it with er_print.\n\n";
+
+void options_usage(enum recorder recorder, FILE *out)
+{
+	fputs(recorder == COLLECT ? program_usage : kernel_usage, out);
 	for (int i = 0; i < noption_rows; i++) {
 		char left[64];
 
+		if (!(option_rows[i].recorders & recorder))
+			continue;
 		snprintf(left, sizeof(left), "%s%.1s%s%s%s%s%s", option_rows[i].letter ? "-" : "",
 			 option_rows[i].letter ? (char[]){ option_rows[i].letter, 0 } : "",
 			 option_rows[i].letter && option_rows[i].name ? ", " : "", option_rows[i].name ? "--" : "",
@@ -35,11 +51,13 @@ void options_usage(FILE *out)
 }
 
 /* '+': the first word that is not an option begins the load. */
-static void getopt_tables(char *letters, struct option *longs)
+static void getopt_tables(enum recorder recorder, char *letters, struct option *longs)
 {
 	*letters++ = '+';
 	*letters++ = ':';
 	for (int i = 0; i < noption_rows; i++) {
+		if (!(option_rows[i].recorders & recorder))
+			continue;
 		if (option_rows[i].letter)
 			*letters++ = option_rows[i].letter;
 		if (option_rows[i].letter && option_rows[i].arg)
@@ -53,12 +71,12 @@ static void getopt_tables(char *letters, struct option *longs)
 	*longs = (struct option){ 0 };
 }
 
-static const struct option_row *row_of(int c)
+static const struct option_row *row_of(enum recorder recorder, int c)
 {
 	if (c >= LONG_BASE)
 		return &option_rows[c - LONG_BASE];
 	for (int i = 0; i < noption_rows; i++) {
-		if (option_rows[i].letter == c)
+		if (option_rows[i].letter == c && option_rows[i].recorders & recorder)
 			return &option_rows[i];
 	}
 	return NULL;
@@ -67,7 +85,7 @@ static const struct option_row *row_of(int c)
 /* Report what getopt refused, and the remedy. 0 if the argument may be missing. */
 static int refuse(int c, char **argv, struct options *o, struct diag *d)
 {
-	const struct option_row *row = optopt ? row_of(optopt) : NULL;
+	const struct option_row *row = optopt ? row_of(o->recorder, optopt) : NULL;
 
 	if (c == ':' && row && row->arg[0] == '[')
 		return row->fn(o, NULL, d);
@@ -78,8 +96,10 @@ static int refuse(int c, char **argv, struct options *o, struct diag *d)
 		return diag_error(d, "-%c: an argument is missing: write -%c %s", optopt, optopt,
 				  row->arg);
 	if (optopt && optopt < LONG_BASE)
-		return diag_error(d, "-%c: no such option: er_kernel --help lists them", optopt);
-	return diag_error(d, "%s: no such option: er_kernel --help lists them", argv[optind - 1]);
+		return diag_error(d, "-%c: no such option: %s --help lists them", optopt,
+				  recorder_name(o->recorder));
+	return diag_error(d, "%s: no such option: %s --help lists them", argv[optind - 1],
+			  recorder_name(o->recorder));
 }
 
 /*
@@ -114,7 +134,8 @@ static int check_whole(const struct options *o, struct diag *d)
 {
 	const struct plan *p = &o->plan;
 	const char *needs_states = p->capture.trace_ns ? "-s" : p->capture.split ? "--exact-user" :
-				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" : NULL;
+				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" :
+				   p->spans.len ? "--span" : NULL;
 
 	if (needs_states && !p->capture.interval_ns)
 		return diag_error(d, "%s: has no effect with -p off: leave one of the two "
@@ -122,6 +143,8 @@ static int check_whole(const struct options *o, struct diag *d)
 	if (needs_states && !p->capture.states)
 		return diag_error(d, "%s: has no effect with --states off: leave one of the "
 				     "two out", needs_states);
+	if (p->span_over_ns && !p->spans.len)
+		return diag_error(d, "--span-over: has no effect without --span: add --span NAME=SPEC");
 	if (o->ctl_pid && o->action == ACTION_RECORD)
 		return diag_error(d, "--pid: selects a recorder for --ctl, which is missing: "
 				     "-T records a process");
@@ -138,6 +161,16 @@ static int check_whole(const struct options *o, struct diag *d)
 		return diag_error(d, "--dump-on: uses the signal of -l or -y: choose another one");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
+	if (p->heap && !p->load)
+		return diag_error(d, "-H: traces the heap of a load that it starts: name a command");
+	if (p->heap && (plan_rolls(p) || p->flight_ns))
+		return diag_error(d, "-H: one experiment must have all allocations and frees: leave %s out",
+				  p->flight_ns ? "--flight" : "--roll");
+	if (p->heap && p->follow == FOLLOW_OFF && !p->program)
+		return diag_error(d, "-H: has no effect with -F off: leave one of the two out");
+	if (p->jit && !p->load)
+		return diag_error(d, "%s: there is no load to set up: name a command",
+				  p->program ? "-j" : "--jit");
 	if (p->name && p->dir && *p->name == '/')
 		return diag_error(d, "-o '%s': is absolute: leave -d out", p->name);
 	return 0;
@@ -153,7 +186,7 @@ static int parse_all(int argc, char **argv, const char *letters, const struct op
 		while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 			if (c == '?' || c == ':')
 				return refuse(c, argv, o, d);
-			if (row_of(c)->fn(o, optarg, d) < 0)
+			if (row_of(o->recorder, c)->fn(o, optarg, d) < 0)
 				return -1;
 		}
 		if (!o->ctl || o->ctl_arg || optind == argc)
@@ -162,7 +195,51 @@ static int parse_all(int argc, char **argv, const char *letters, const struct op
 	}
 }
 
-int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
+/* What collect records: a program or one process. */
+static int check_program(const struct options *o, struct diag *d)
+{
+	const struct plan *p = &o->plan;
+
+	if (!p->program || o->action > ACTION_PREVIEW)
+		return 0;
+	if (!p->load && !p->targets.len)
+		return diag_error(d, "there is no program to record: name one, or a process with -P");
+	if (p->load && p->targets.len)
+		return diag_error(d, "-P: collect records a process or a program '%s', not both: leave one "
+				     "out", p->load[0]);
+	if (p->targets.len > 1)
+		return diag_error(d, "-P: given twice: collect records one process: er_kernel -T records "
+				     "several");
+	return 0;
+}
+
+/* Of collect only: counters replace the clock, unless it is asked for, too. */
+static void choose_data(struct options *o)
+{
+	if (o->recorder == COLLECT && o->plan.counters.len && !o->clock_given)
+		o->plan.capture.interval_ns = 0;
+}
+
+static struct plan default_plan(enum recorder recorder, char **argv)
+{
+	return (struct plan){
+		.capture = { .interval_ns = INTERVAL_ON_NS, .states = true },
+		.program = recorder == COLLECT,
+		.quiet_ns = recorder == COLLECT ? 0 : SEC_NS,
+		.limit_bytes = LIMIT_DEFAULT,
+		.span_limit = SPAN_LIMIT_DEFAULT,
+		.archive_bytes = 1000ULL << 20,
+		.sample_s = 1,
+		.archiving = ARCHIVE_NAMES,
+		.follow = FOLLOW_SHARED,
+		.max_subs = recorder == COLLECT ? FEW_SUBS : MANY_SUBS,
+		.cooldown_ns = COOLDOWN_DEFAULT,
+		.argv = argv,
+	};
+}
+
+int options_parse(enum recorder recorder, int argc, char **argv, struct options *ret,
+		  struct diag *d)
 {
 	char letters[3 * MAX_ROWS + 3];
 	struct option longs[MAX_ROWS + 1];
@@ -174,31 +251,25 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 		argc--;
 	}
 	*ret = (struct options){
-		.action = argc > 1 ? ACTION_RECORD : ACTION_USAGE,
-		.plan = {
-			.capture = { .interval_ns = INTERVAL_ON_NS, .states = true },
-			.quiet_ns = 1000000000,
-			.limit_bytes = LIMIT_DEFAULT,
-			.archive_bytes = 1000ULL << 20,
-			.sample_s = 1,
-			.archiving = ARCHIVE_NAMES,
-			.follow = FOLLOW_SHARED,
-			.max_subs = 4096,
-			.cooldown_ns = COOLDOWN_DEFAULT,
-			.argv = argv,
-		},
+		.recorder = recorder,
+		.action = argc > 1 ? ACTION_RECORD :
+			  recorder == COLLECT ? ACTION_SUMMARY : ACTION_USAGE,
+		.plan = default_plan(recorder, argv),
 	};
 	assert(noption_rows <= MAX_ROWS);
-	getopt_tables(letters, longs);
+	getopt_tables(recorder, letters, longs);
 	optind = 0;
 	opterr = 0;
 	if (parse_all(argc, argv, letters, longs, ret, d) < 0)
 		return -1;
+	if (ret->plan.heap) /* an address means something in one process only */
+		ret->plan.max_subs = MANY_SUBS;
 	if (optind < argc && ret->ctl)
 		return diag_error(d, "--ctl %s: unexpected word '%s'", ret->ctl, argv[optind]);
 	if (optind < argc)
 		ret->plan.load = argv + optind;
-	if (plan_flight(&ret->plan, d) < 0 || check_whole(ret, d) < 0)
+	choose_data(ret);
+	if (plan_flight(&ret->plan, d) < 0 || check_program(ret, d) < 0 || check_whole(ret, d) < 0)
 		return -1;
 	if (ret->plan.limit_bytes == LIMIT_DEFAULT)
 		ret->plan.limit_bytes = ret->plan.flight_ns ? 0 : 2000ULL << 20;
@@ -209,5 +280,9 @@ int options_parse(int argc, char **argv, struct options *ret, struct diag *d)
 void options_free(struct options *o)
 {
 	vec_free(&o->plan.targets);
+	vec_for_each(span, &o->plan.spans)
+		probe_spec_free(span);
+	vec_free(&o->plan.spans);
 	counters_free(&o->plan.counters);
+	probes_free(&o->plan.probes);
 }

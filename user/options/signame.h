@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of signals, as option arguments. */
-#ifndef KERNEL_ER_SIGNAME_H
-#define KERNEL_ER_SIGNAME_H
+#ifndef USER_OPTIONS_SIGNAME_H
+#define USER_OPTIONS_SIGNAME_H
 
 /*
  * The number of a signal: "USR1", "SIGUSR1", "10", "RTMIN+2", "RTMAX-1"; upper or lower case. 0: there

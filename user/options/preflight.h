@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks that a recording is possible before it starts, and reports for -n and --check. */
-#ifndef KERNEL_ER_PREFLIGHT_H
-#define KERNEL_ER_PREFLIGHT_H
+#ifndef USER_OPTIONS_PREFLIGHT_H
+#define USER_OPTIONS_PREFLIGHT_H
 
 #include <stdio.h>
 
@@ -15,6 +15,8 @@ struct diag;
  * Returns 0, or -1 after one sentence.
  */
 int preflight(const struct plan *plan, struct diag *d);
+/* Find the places of the plan's probes. Returns 0, or -1 after one sentence. */
+int preflight_probes(struct plan *plan, struct diag *d);
 /* Check that the load, if there is one, can be run. 0, or -errno after one sentence. */
 int preflight_load(const struct plan *plan, struct diag *d);
 /* -n: print what would be recorded. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel_er/preflight.h"
+#include "user/options/preflight.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "user/record/load.h"
 #include "loaders/features.h"
+#include "user/record/load.h"
 #include "user/space/procfs.h"
 
 enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h; shown in /proc/PID/stat */
@@ -34,12 +34,13 @@ static bool has_thread(pid_t pid, pid_t tid)
 	return !access(path, F_OK);
 }
 
-static int check_target(const struct capture_target *t, struct diag *d)
+static int check_target(const struct plan *plan, const struct capture_target *t, struct diag *d)
 {
 	if (!t->pid && !is_kthread(t->tid))
 		return diag_error(d, "-T 0/%d: there is no such kernel thread: see ps -e", t->tid);
 	if (t->pid && !has_thread(t->pid, t->pid))
-		return diag_error(d, "-T %d: there is no such process: see ps -e", t->pid);
+		return diag_error(d, "-%c %d: there is no such process: see ps -e",
+				  plan->program ? 'P' : 'T', t->pid);
 	if (t->pid && t->tid && !has_thread(t->pid, t->tid))
 		return diag_error(d, "-T %d/%d: the process has no such thread: see ps -L -p %d",
 				  t->pid, t->tid, t->pid);
@@ -53,7 +54,7 @@ static int check_numbers(const struct plan *plan, struct diag *d)
 		return 0;
 	return diag_error(d, "%s: process numbers in this container are not those of the host, by "
 			     "which the kernel tells processes apart: record outside the container",
-			  plan->targets.len ? "-T" : "--no-self");
+			  plan->program ? "-P" : plan->targets.len ? "-T" : "--no-self");
 }
 
 int preflight_load(const struct plan *plan, struct diag *d)
@@ -66,7 +67,7 @@ int preflight(const struct plan *plan, struct diag *d)
 	if (check_numbers(plan, d) < 0)
 		return -1;
 	vec_for_each(t, &plan->targets) {
-		if (check_target(t, d) < 0)
+		if (check_target(plan, t, d) < 0)
 			return -1;
 	}
 	if (preflight_load(plan, d) < 0)
@@ -74,6 +75,19 @@ int preflight(const struct plan *plan, struct diag *d)
 	if (!plan_profiles(plan))
 		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");
 	return 0;
+}
+
+int preflight_probes(struct plan *plan, struct diag *d)
+{
+	__cleanup(freep) pid_t *pids = xcalloc(plan->targets.len + 1, sizeof(*pids));
+	size_t n = 0;
+
+	vec_for_each(t, &plan->targets) {
+		if (t->pid)
+			pids[n++] = t->pid;
+	}
+	plan->capture.nprobes = plan->probes.len;
+	return probes_find(&plan->probes, pids, n, d);
 }
 
 static void preview_states(const struct plan *plan, FILE *out)
@@ -92,6 +106,15 @@ static void preview_states(const struct plan *plan, FILE *out)
 		fprintf(out, "budget:         %g %% of all CPU time\n", 100 * plan->budget);
 }
 
+static const char *ends_with(const struct plan *plan)
+{
+	if (!plan->program)
+		return plan->load ? "with the load" : "by Ctrl-C";
+	if (!plan->load)
+		return "with the process, or by Ctrl-C";
+	return plan->follow == FOLLOW_OFF ? "with the program" : "with the program's last descendant";
+}
+
 static void preview_times(const struct plan *plan, FILE *out)
 {
 	if (plan->capture.interval_ns)
@@ -103,6 +126,11 @@ static void preview_times(const struct plan *plan, FILE *out)
 	vec_for_each(c, &plan->counters)
 		fprintf(out, "counter:        %s, every %llu\n", c->name,
 			(unsigned long long)c->event.interval);
+	if (plan->capture.io)
+		fprintf(out, "I/O:            each system call that does I/O\n");
+	vec_for_each(p, &plan->probes)
+		fprintf(out, "probe:          %s, %zu place%s%s\n", p->spec.name, p->places.len,
+			p->places.len == 1 ? "" : "s", p->counts_only ? ", counted only" : "");
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	else
@@ -117,17 +145,16 @@ static void preview_times(const struct plan *plan, FILE *out)
 	if (plan->end_ns)
 		fprintf(out, "ends:           after %.3f s\n", plan->end_ns / 1e9);
 	else
-		fprintf(out, "ends:           %s\n", plan->load ? "with the load" : "by Ctrl-C");
-	if (plan->load)
+		fprintf(out, "ends:           %s\n", ends_with(plan));
+	if (plan->load && !plan->program)
 		fprintf(out, "quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
 }
 
 static void preview_flight(const struct plan *plan, const struct expname *name, FILE *out)
 {
-	__cleanup(freep) char *stem = expname_stem(name);
+	__cleanup(freep) char *dumps = expname_dumps(name);
 
-	diag_say(out, "dumps:          %.*s%s.N, by er_kernel --ctl dump",
-		 (int)(strlen(name->path) - strlen(name->name)), name->path, stem);
+	diag_say(out, "dumps:          %s, by er_kernel --ctl dump", dumps);
 	fprintf(out, "in memory:      the last %g s, at most %llu MB\n", plan->flight_ns / 1e9,
 		(unsigned long long)plan->flight_bytes >> 20);
 	if (plan->dump_signal)
@@ -178,7 +205,7 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 
 		for (char **a = plan->load; *a; a++)
 			buf_printf(&words, " %s", *a);
-		diag_say(out, "load:          %s", words.data);
+		diag_say(out, plan->program ? "program:       %s" : "load:          %s", words.data);
 		buf_free(&words);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel_er/signame.h"
+#include "user/options/signame.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * Parses the values of options. A function returns false if the text is not such a value; the
  * caller then reports the error. A result is set only on success.
  */
-#ifndef KERNEL_ER_OPTION_VALUES_H
-#define KERNEL_ER_OPTION_VALUES_H
+#ifndef USER_OPTIONS_OPTION_VALUES_H
+#define USER_OPTIONS_OPTION_VALUES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses the command line of er_kernel. One table drives the parser and the usage text. */
-#ifndef KERNEL_ER_OPTIONS_H
-#define KERNEL_ER_OPTIONS_H
+/*
+ * Parses the command lines of the recorders. One table has the options of all of them, and drives
+ * the parser and the usage text.
+ */
+#ifndef USER_OPTIONS_H
+#define USER_OPTIONS_H
 
 #include <stdio.h>
 
@@ -9,11 +12,17 @@
 
 struct diag;
 
-/* What er_kernel is asked to do. */
+enum recorder {
+	ER_KERNEL = 1 << 0, /* records the whole system */
+	COLLECT = 1 << 1,   /* records a program */
+};
+
+/* What the recorder is asked to do. */
 enum action {
 	ACTION_RECORD,
 	ACTION_PREVIEW, /* -n */
-	ACTION_USAGE,
+	ACTION_USAGE,    /* --help */
+	ACTION_SUMMARY,  /* no arguments at all */
 	ACTION_VERSION,
 	ACTION_CHECK,
 	ACTION_COUNTERS, /* -h alone: list them */
@@ -22,8 +31,11 @@ enum action {
 
 /* The command line, parsed. */
 struct options {
+	enum recorder recorder;
 	enum action action;
+	bool clock_given; /* -p */
 	struct plan plan; /* of the recording, for ACTION_RECORD and ACTION_PREVIEW */
+	const char *output;  /* -O: a file for own messages; NULL: stdout and stderr */
 	const char *ctl;     /* ACTION_CTL: the command; borrowed, like the next two */
 	const char *ctl_arg; /* the word after it; NULL: none */
 	const char *ctl_pid; /* --pid; NULL: not given */
@@ -33,8 +45,9 @@ struct options {
  * Fill *ret from the arguments. Returns 0, or -1 after one sentence that says what to write
  * instead. Free with options_free in either case.
  */
-int options_parse(int argc, char **argv, struct options *ret, struct diag *d);
+int options_parse(enum recorder recorder, int argc, char **argv, struct options *ret,
+		  struct diag *d);
 void options_free(struct options *o);
-void options_usage(FILE *out);
+void options_usage(enum recorder recorder, FILE *out);
 
 #endif
