@@ -46,7 +46,7 @@ rows=()
 row()
 {
 	local met=no
-	awk "BEGIN { exit !($4) }" 2>/dev/null && met=yes
+	[[ $4 != *nan* ]] && awk "BEGIN { exit !($4) }" 2>/dev/null && met=yes
 	rows+=("| $1 | $2 | $3 | $met |")
 	printf '%-58s %-30s %-44s %s\n' "$1" "$2" "$3" "$met"
 }

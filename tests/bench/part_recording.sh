@@ -16,13 +16,14 @@ clock_cost() { bpftool prog show 2>/dev/null | awk '
 # sample_cost NAME CONDITION: measure while the started load runs.
 sample_cost()
 {
-	local name=$1 condition=$2 i runs ns m frames
+	local name=$1 condition=$2 i pid runs ns m frames
 	sleep 1
 	for i in $(seq $((rounds * 2))); do
 		"$er_kernel" -o "$name$i.er" -p high -t 4 >/dev/null 2>&1 &
+		pid=$! # the substitution below changes $!
 		sleep 3.5
 		read -r runs ns < <(clock_cost)
-		wait $!
+		wait $pid
 		[ "$runs" -gt 0 ] && calc "$ns / $runs" >>"cost_$name"
 	done
 	frames=$(mean_kernel_frames)

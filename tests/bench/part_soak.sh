@@ -117,7 +117,7 @@ bench_soak()
 		"$(calc "$bytes / 1e6 * 60 / $minutes" %.1f) MB an hour, and archives of $(calc "$archives / 1e6" %.1f) MB" \
 		"$bytes / 1e6 * 60 / $minutes <= 100"
 	row "processes" "" "$(awk '$1 == "er_kernel_processes_total" { print $2 }' soak.prom) with packets, \
-$(cat soak.*.er/threads.xml | grep -c 'born="1"') threads born" 1
+$(cat soak.*.er/threads.xml | perl -ne '$n += / count="(\d+)"/ ? $1 : / born="1"/; END { print $n }') threads born" 1
 	for name in "${!groups[@]}"; do
 		[ -z "${groups[$name]}" ] || soak_cgroup "$name" 0 "${to[$name]}"
 		[ -z "${groups[$name]}" ] || rmdir "${groups[$name]}"

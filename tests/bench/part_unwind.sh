@@ -234,16 +234,17 @@ bench_unwind_ready()
 # walk_ns DEPTH INTERVAL: BPF nanoseconds of each clock sample of a program with so many callers.
 walk_ns()
 {
-	local cpu runs ns
+	local cpu pid runs ns
 	for cpu in $(seq 0 $(($(nproc) - 1))); do
 		start taskset -c "$cpu" "$syn/deep" distinct "$1" 1000
 	done
 	sleep 0.5
 	rm -rf walk.er
 	"$er_kernel" -A off -o walk.er -p "$2" --states off -t 4 >/dev/null 2>&1 &
+	pid=$!
 	sleep 3.5
 	read -r runs ns < <(clock_cost)
-	wait $!
+	wait $pid
 	stop_jobs
 	[ "$runs" = 0 ] || calc "$ns / $runs" %.0f
 }

@@ -16,7 +16,7 @@ static const char *const names[] = {
 	"log.xml", "map.xml", "data.frameinfo", "profile", "synctrace", "hwcounters", "heaptrace",
 	"iotrace", "overview", "kallmodsyms", "recorder.xml", "threads.xml", "notes",
 	"warnings.xml", PACK_SUB "/log.xml", PACK_SUB "/map.xml", PACK_SUB "/data.frameinfo", PACK_SUB "/profile",
-	PACK_SUB "/kallmodsyms", "labels.xml",
+	PACK_SUB "/kallmodsyms", "labels.xml", "spans.xml", "spanstrings.xml",
 };
 
 enum { NNAMES = sizeof(names) / sizeof(names[0]), HEAD = 4 };

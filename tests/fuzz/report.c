@@ -58,7 +58,7 @@ static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
 {
 	vec_for_each(s, &e->stacks) {
 		for (uint32_t i = 0; i < s->npcs; i++)
-			*sink += e->stack_pcs.data[s->first + i];
+			*sink += experiment_pc(e, s, i);
 	}
 	for (size_t i = 0; i < experiment_nusages(e); i++) {
 		struct exp_usage u;

@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 "$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
-mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$O/crashes"
+mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$work/jit" "$work/hotspot" "$work/heap" "$work/probe" "$O/crashes"
 
 # Expressions and commands from the golden tests.
 n=0
@@ -36,6 +36,35 @@ for flags in "-gdwarf-5 -O2" "-gdwarf-4 -O2 -gz" "-gdwarf-2 -O1"; do
 	${CC:-gcc} $flags -nostdlib -shared -o "$work/elf/so$((n += 1))" "$work/small.c" 2>/dev/null
 done
 
+# Files with names of generated code; the first byte says which format the file has.
+printf '\0007f00deadb000 20 JS:*fib /tmp/a b.js:1:13\n0x10 0xff Lcom/A;::run\r\n1000 10 \377\033[31m\nhalf' \
+	>"$work/jit/lines"
+{
+	printf '\001DTiJ\1\0\0\0\050\0\0\0\076\0\0\0%24s' ''
+	printf '\0\0\0\0\100\0\0\0%16s\0\0\0\0\0\177\0\0\0\0\0\0\0\177\0\0' ''
+	printf '\2\0\0\0\0\0\0\0%8sname\0\220\303' ''
+} >"$work/jit/dump"
+
+# The memory of a Java VM: which version, and what is changed in it.
+printf '\0' >"$work/hotspot/17"
+printf '\1\0\0\0\0' >"$work/hotspot/25"
+
+# Slots of a ring; the byte before each says what the reader does.
+{
+	printf '\0\020\0\0\0\1\0\0\0\143\0\0\0\0\0\0\0%8s\4\0\0\0\3\0\0\0%24s' '' ''
+	printf '\362\021\0\0\0\1\0\0\0%48s\362\0\0\0\0\1\0\0\0%48s' '' ''
+} >"$work/heap/slots"
+
+# Binaries with places for probes, and texts that name places; the first byte says which.
+printf '#include "user/api/usdt.h"\nUSDT_SEMAPHORE(a, b);\nvoid pass(void *p, int n) { USDT_PROBE(a, b, p, n); }\n' |
+	cat - "$work/small.c" >"$work/usdt.c"
+${CC:-gcc} -I"$top" -g -O2 -nostdlib -shared -o "$work/usdt.so" "$work/usdt.c" &&
+	{ printf '\0'; cat "$work/usdt.so"; } >"$work/probe/usdt"
+for text in 'q=x:std::f(int, char),g(1:str,ret:int)' 'usdt:x:a:b(1:u8) if arg1 > 0x10 && arg2 & 3' \
+	'-4@%edi 8@-16(%rbp,%rax,8) 2@$-5' "	field:__data_loc char[] comm;	offset:8;	size:4;	signed:0;"; do
+	printf '\1%s' "$text" >"$work/probe/$((n += 1))"
+done
+
 # Sections of call frame information; the first byte says which form the section has.
 ${CC:-gcc} -O2 -g -c -fexceptions -o "$work/eh.o" "$work/small.c" &&
 	${CC:-gcc} -O2 -g -c -fno-asynchronous-unwind-tables -o "$work/debug.o" "$work/small.c"
@@ -46,7 +75,7 @@ for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
 		{ printf "\\$form"; cat "$work/section"; } >"$work/ehframe/$file$form"
 done
 
-for kind in experiment xml elf ehframe unwind filter script; do
+for kind in experiment xml elf ehframe unwind jit hotspot heap probe filter script; do
 	dir=$work/$kind
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors observe memcmp and strcmp; leaks are checked at the end.

@@ -17,6 +17,7 @@
 #include "tests/fixtures/cfi_image.h"
 #include "tests/fixtures/elf_image.h"
 #include "tests/fixtures/exp_rich.h"
+#include "tests/fixtures/go_program.h"
 #include "tests/fixtures/tempdir.h"
 #include "tests/fuzz/pack.h"
 
@@ -74,13 +75,14 @@ static void experiment_seeds(const char *dir)
 	tempdir_remove(base);
 }
 
-static void elf_seed(const char *dir, const char *name, const struct image *im)
+/* Takes ownership of fd. */
+static void elf_seed(const char *dir, const char *kind, const char *name, int fd)
 {
 	struct file f;
 
-	if (file_open_fd(elf_image(im), &f))
+	if (file_open_fd(fd, &f))
 		abort();
-	put(dir, "elf", name, f.data, f.size);
+	put(dir, kind, name, f.data, f.size);
 	file_close(&f);
 }
 
@@ -93,10 +95,14 @@ static void elf_seeds(const char *dir)
 	};
 	enum { N = sizeof(syms) / sizeof(syms[0]), ELF32 = 1, BIG = 2 };
 
-	elf_seed(dir, "plain", &(struct image){ .syms = syms, .nsyms = N });
-	elf_seed(dir, "small", &(struct image){ .class = ELF32, .syms = syms, .nsyms = N });
-	elf_seed(dir, "big", &(struct image){ .data = BIG, .syms = syms, .nsyms = N,
-					      .build_id = "\x12\xab", .debuglink = "x.debug" });
+	elf_seed(dir, "elf", "plain", elf_image(&(struct image){ .syms = syms, .nsyms = N }));
+	elf_seed(dir, "elf", "small", elf_image(&(struct image){ .class = ELF32, .syms = syms, .nsyms = N }));
+	elf_seed(dir, "elf", "big", elf_image(&(struct image){ .data = BIG, .syms = syms, .nsyms = N,
+					      .build_id = "\x12\xab", .debuglink = "x.debug" }));
+	elf_seed(dir, "elf", "go1_2", go_program(&(struct go_program){ .magic = GO_1_2 }));
+	elf_seed(dir, "elf", "go1_16", go_program(&(struct go_program){ .magic = GO_1_16 }));
+	elf_seed(dir, "elf", "go1_18", go_program(&(struct go_program){ .magic = GO_1_18, .pie = true }));
+	elf_seed(dir, "elf", "go1_20", go_program(&(struct go_program){ .magic = GO_1_20 }));
 }
 
 /* Frames of several kinds, including a signal frame. */
@@ -113,6 +119,7 @@ static void unwind_seeds(const char *dir)
 	cfi_image(&b, fns, sizeof(fns) / sizeof(fns[0]), 0x90);
 	put(dir, "unwind", "frames", b.data, b.len);
 	buf_free(&b);
+	elf_seed(dir, "unwind", "go", go_program(&(struct go_program){ .magic = GO_1_20 }));
 }
 
 int main(int argc, char **argv)

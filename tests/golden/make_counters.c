@@ -55,12 +55,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	b = exp_builder_new_kernel(argv[1], "hwc.1.er");
-	expwriter_counter_profile(exp_builder_writer(b), counters, NCOUNTERS);
+	expwriter_counter_profile(exp_builder_writer(b), ER_PKT_HWC, counters, NCOUNTERS);
 	exp_builder_profile(b, 0, "k:kswapd", MS_KERNEL_CPU, 10);
 	overflow(b, 0, 0, "k:kswapd>k:shrink", K_CYCLES, 0);
 	overflow(b, 0, 0, "k:schedule", SWITCHES, 1);
 	sub = exp_builder_sub(b, "_work_PID_12.1.er", "./work", 12);
-	expwriter_counter_profile(exp_builder_writer(sub), counters, NCOUNTERS);
+	expwriter_counter_profile(exp_builder_writer(sub), ER_PKT_HWC, counters, NCOUNTERS);
 	overflow(sub, 12, 0, "main>work", CYCLES, 2);
 	overflow(sub, 12, 0, "main>work", CYCLES, 5);
 	overflow(sub, 12, 0, "main>work", INSTS, 6);

@@ -125,7 +125,7 @@ static void trace_packet(struct exp_builder *b, enum er_packet kind, const char 
 static void io(struct exp_builder *b, const char *stack, int type, int fd, int bytes, int us,
 	       const char *file)
 {
-	TRACE(b, ER_PKT_IO, stack, file, type, fd, bytes, exp_builder_now(b) - us * 1000, 0, 0);
+	TRACE(b, ER_PKT_IO, stack, file, type, fd, bytes, exp_builder_now(b) - us * 1000, 0, 0, 0, 0);
 }
 
 static void counters(struct exp_builder *b)

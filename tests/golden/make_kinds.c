@@ -115,7 +115,7 @@ enum { MS = 1000000 };
 static void put_io(struct exp_builder *b, const char *stack, int type, int fd, int64_t bytes, int us,
 		   const char *name)
 {
-	int64_t end, values[] = { 1, 1, 0, 0, exp_builder_stack(b, stack), type, fd, bytes, 0, -1, 23, 0 };
+	int64_t end, values[] = { 1, 1, 0, 0, exp_builder_stack(b, stack), type, fd, bytes, 0, -1, 23, 0, 0 };
 
 	exp_builder_sleep(b, MS);
 	end = exp_builder_now(b);

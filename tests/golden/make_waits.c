@@ -18,7 +18,7 @@
  * twice its length. Waits for the pipe are traced: each has a packet of its own.
  *
  * lacks.1.er is the same, but its threads.xml says that TID 13 slept for 50 ms more.
- * lives.1.er has only processes. They end in all ways, and two of them have one PID.
+ * lives.1.er has only processes, in a compressed file. They end in all ways, and two of them have one PID.
  * states.1.er is not from er_kernel: each state has amounts that no other state has.
  */
 #include <stdio.h>
@@ -217,7 +217,7 @@ static void all_ends(const char *dir)
 	struct exp_builder *b = exp_builder_new_kernel(dir, "lives.1.er");
 
 	exp_builder_profile(b, 30, "main", MS_USER, 5);
-	expwriter_text(exp_builder_writer(b), "processes.xml",
+	expwriter_text(exp_builder_writer(b), "processes.xml.gz",
 		"<process pid=\"30\" ppid=\"1\" comm=\"init\" command=\"/sbin/init -s\"/>\n"
 		"<process pid=\"31\" ppid=\"30\" begin=\"2000000\" comm=\"sh\" command=\"sh -c true\"/>\n"
 		"<process pid=\"31\" ppid=\"30\" begin=\"3000000\" comm=\"true\" command=\"true\"/>\n"
@@ -227,7 +227,14 @@ static void all_ends(const char *dir)
 		"<process pid=\"32\" ppid=\"30\" begin=\"2500000\" comm=\"bad\" command=\"bad\"/>\n"
 		"<exit pid=\"32\" at=\"4000000\" status=\"0\"/>\n"
 		"<exit pid=\"32\" at=\"4500000\" status=\"139\"/>\n"
-		"<exit pid=\"33\" at=\"-1\" status=\"0\"/>");
+		"<exit pid=\"33\" at=\"-1\" status=\"0\"/>\n"
+		/* A second thread executes a program. Another process gets the PID afterwards. */
+		"<process pid=\"34\" ppid=\"30\" start=\"7\" begin=\"5000000\" comm=\"threads\"/>\n"
+		"<exit pid=\"34\" start=\"7\" at=\"5500000\" status=\"0\"/>\n"
+		"<process pid=\"34\" ppid=\"30\" start=\"7\" begin=\"5600000\" comm=\"executed\"/>\n"
+		"<exit pid=\"34\" start=\"7\" at=\"6000000\" status=\"1024\"/>\n"
+		"<process pid=\"34\" ppid=\"30\" start=\"9\" begin=\"6100000\" comm=\"reused\"/>\n"
+		"<exit pid=\"34\" start=\"9\" at=\"6200000\" status=\"1280\"/>");
 	finish(b);
 }
 

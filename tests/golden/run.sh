@@ -86,11 +86,12 @@ fails()
 }
 
 for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits \
-	tests/golden/make_kinds tests/golden/make_counters tests/golden/make_code; do
+	tests/golden/make_kinds tests/golden/make_counters tests/golden/make_folds \
+	tests/golden/make_code tests/golden/make_spans; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
-for make in make_fixtures make_waits make_kinds make_counters; do
+for make in make_fixtures make_waits make_kinds make_counters make_folds make_spans; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
 # Assemble machine code for source and disassembly: x86-64, by this machine's assembler.

@@ -21,11 +21,17 @@ tools               analysis
 bpf
 loaders             bpf/er_event.h bpf analysis/base
 user/space          analysis/base analysis/experiment analysis/symbols bpf/frame.h loaders
-user/unwind         analysis/base analysis/symbols bpf loaders user/space
+user/jit            analysis/base user/space
+user/unwind         analysis/base analysis/symbols bpf loaders user/space user/jit
 user/counters       analysis/base loaders
+user/probe          user/api/mark.h analysis/base analysis/experiment analysis/symbols bpf/place.h loaders user/space
 user/ctl            analysis/base
-user/record         user/ctl analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/unwind bpf/er_event.h bpf/frame.h
-kernel_er           analysis/base user/ctl user/record user/space user/counters loaders
+user/api            user/preload/raw_call.h
+user/record         user/preload/heap_ring.h user/api/collector_call.h user/api/mark.h user/ctl analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/probe user/unwind user/jit bpf/er_event.h bpf/frame.h
+user/preload        analysis/symbols bpf user/unwind
+user/options        analysis/base user/record user/space user/counters user/probe loaders
+user/collect        analysis/base user/options user/record loaders
+kernel_er           analysis/base user/ctl user/options user/record loaders
 END
 while read -r folder allowed; do
 	[ -d "$top/$folder" ] || { not_ok "$folder exists"; continue; }

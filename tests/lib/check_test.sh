@@ -33,11 +33,17 @@ script mute </dev/null
 script absent <<END
 echo "skip absent: no such thing"
 END
+script vm_old <<END
+echo "skip vm_old: no machine"
+END
+script waits <<END
+echo "ok waits: one"
+END
 chmod +x tree/tests/lib/check.sh tree/tools/install-deps.sh tree/tests/live/*.sh
 
 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "fails" "$? == 1" "$(cat out)"
-check_that "counts" "$(tail -n 1 out | grep -c '^4 passed, 3 failed, 1 skipped$') == 1" "$(cat out)"
+check_that "counts" "$(tail -n 1 out | grep -c '^5 passed, 3 failed, 2 skipped$') == 1" "$(cat out)"
 check_that "a second result counts" "$(grep -c '^ok flaky: now' out) == 1" "$(cat out)"
 check_that "the first result is shown, too" "$(grep -c '^again: not ok flaky: at first' out) == 1" "$(cat out)"
 check_that "a test that hangs is killed" "$(grep -c '^not ok hangs: killed at its time limit of 2 s' out) == 1" "$(cat out)"
@@ -50,8 +56,11 @@ done
 rm tree/tests/live/bad.sh tree/tests/live/hangs.sh tree/tests/live/mute.sh once
 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "a test that passes when run again has passed" \
-	"$? == 0 && $(tail -n 1 out | grep -c '^3 passed, 0 failed, 1 skipped$') == 1" "$(cat out)"
+	"$? == 0 && $(tail -n 1 out | grep -c '^4 passed, 0 failed, 2 skipped$') == 1" "$(cat out)"
 CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "when the total time is over, tests are skipped with the reason" \
-	"$(grep -c '^skip .*minutes of make check are over' out) == 3" "$(cat out)"
-check "the summary names the skipped tests" grep -q '^Not done because time ran out (CHECK_MINUTES): absent flaky good$' out
+	"$(grep -c '^skip .*minutes of make check are over' out) == 5" "$(cat out)"
+check "the summary names the skipped tests" grep -q '^Not done because time ran out (CHECK_MINUTES): absent flaky good waits vm_old$' out
+CHECK_MINUTES=1 AGAIN_MINUTES=1 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
+check_that "the last minutes are for tests that run again" \
+	"$(grep -c '^skip .*minutes of make check are over' out) == 5" "$(cat out)"

@@ -40,3 +40,37 @@ put_code()
 		-o work.so "$source/work.s" && mkdir made && "$O/tests/golden/make_code" made work.so &&
 		mkdir made/src && cp "$source/work.c" "$source/mix.h" made/src/ && mv made/code.1.er "$1" && mv made/cold.1.er cold.er || { not_ok "make_code"; exit 1; }
 }
+
+# need_page: skips the whole file unless a browser and node can show pages.
+need_page()
+{
+	. "$top/tests/lib/npm.sh"
+	BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
+	need_npm playwright-core@1.65.1
+	export BROWSER test PATH
+}
+
+# to_page NAME…: write NAME.html of NAME.er.
+to_page()
+{
+	local e
+	for e; do
+		check "$e: is written" er_export --to page -o "$e.html" "$e.er"
+	done
+}
+
+# pack FILE KIND: the text of a pack of a page, which is its first section.
+pack()
+{
+	node -e 'const fs = require("fs"), [file, kind] = process.argv.slice(1)
+		const found = fs.readFileSync(file, "utf8").match(`data-pack="${kind}">([^<]*)`)
+		const b = found && require("zlib").gunzipSync(Buffer.from(found[1], "base64"))
+		console.log(b ? b.subarray(8, 8 + b.readUInt32LE(4)).toString() : "none")' "$1" "$2"
+}
+
+# in_browser: run the steps in $tmp/steps.js (tests/lib/page.js). Chromium writes into HOME. The HOME
+# of tests, /nonexistent, must not be created.
+in_browser()
+{
+	HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+}

@@ -13,9 +13,18 @@ bpftool prog show >/dev/null 2>&1 || skip_all "bpf(2) is not permitted here"
 export syn # loads given as sh text use "$syn/spin"; the path may have spaces
 
 # Mount a small file system of the test's own at $tmp/mnt. Fails if that is not permitted here.
+# Its reads go to the disk and not to the page cache of the image, where the file system below can
+# do that; otherwise a read hardly waits.
 mount_own_disk()
 {
-	truncate -s 96M image && mkfs.ext4 -q image && mkdir mnt && mount -o loop image mnt
+	local dev
+	truncate -s 96M image && mkfs.ext4 -q image && mkdir mnt || return
+	if dev=$(losetup --direct-io=on -f --show image) && mount "$dev" mnt; then
+		losetup -d "$dev" # when it is unmounted
+	else
+		[ -z "$dev" ] || losetup -d "$dev"
+		mount -o loop image mnt
+	fi
 } 2>/dev/null
 
 unmount_own_disk()
@@ -110,6 +119,8 @@ runq_of() { awk '{ print $2 / 1e9 }' "/proc/$1/schedstat"; }
 
 # steal: the seconds that the hypervisor took from all CPUs so far, by the kernel's own figure
 steal() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / hz }' /proc/stat; }
+# stolen_since S: the seconds that it took since `steal` printed S
+stolen_since() { awk "BEGIN { print $(steal) - $1 }"; }
 
 # recorded_from_to EXPERIMENT TID: CLOCK_MONOTONIC of the thread's first packet on a CPU,
 # and of the experiment's end.
@@ -140,8 +151,9 @@ wait_threads()
 	do sleep 0.02; done
 }
 
-# Whether a stack was cut because the program's unwind table, or its mappings, were not known yet.
-came_late="(end eq 'no unwind table yet' || end =~ 'not be looked up')"
+# Whether a stack was cut because the program's unwind table, or its mappings, were not known yet. Only
+# the upper part of a deep stack is copied then.
+came_late="(end eq 'no unwind table yet' || end =~ 'not be looked up' || end =~ '^deeper than what')"
 
 # late_of EXPERIMENT PROGRAM: the CPU seconds of such stacks.
 late_of()
@@ -173,10 +185,17 @@ recorder_waited() { query 'sum(wait/1e9) from thread where comm =~ "Recording"' 
 # pid_of FILE: the process ID that a workload printed.
 pid_of() { awk -F'\t' '$1 == "pid" { printf "%d\n", $2 }' "$1"; }
 
+# programs_in EXPERIMENT…: the text of processes.xml.gz. A killed recorder leaves no end of the format.
+programs_in()
+{
+	local e
+	for e; do gzip -dc "$e/processes.xml.gz" 2>/dev/null; done
+}
+
 # experiment_of PID EXPERIMENT: the sub-experiment with the packets of the process's last program.
 experiment_of()
 {
-	grep "^<process pid=\"$1\" " "$2"/processes.xml |
+	programs_in "$2" | grep "^<process pid=\"$1\" " |
 		sed 's/.* begin="\([0-9]*\)".* experiment="\([^"]*\)".*/\1 \2/; s/.* experiment="/0 /; s/"\/>$//' |
 		sort -n | tail -n 1 | cut -d' ' -f2
 }

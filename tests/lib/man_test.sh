@@ -4,7 +4,7 @@
 # The manual pages have no lint warnings and describe every option of --help.
 . "$(dirname "$0")/tap.sh"
 
-for program in "$O"/bin/er_*; do
+for program in "$O"/bin/er_* "$O"/bin/collect; do
 	tool=${program##*/}
 	case $tool in *.*) continue ;; esac
 	page=$top/docs/man/$tool.1
@@ -22,7 +22,7 @@ for program in "$O"/bin/er_*; do
 		skip "$tool.1 is clean" "mandoc is not installed"
 	fi
 done
-for page in "$top"/docs/man/*.5; do
+for page in "$top"/docs/man/*.[35]; do
 	command -v mandoc >/dev/null || break
 	check "${page##*/} is clean" mandoc -Tlint -Wwarning "$page"
 done

@@ -15,7 +15,11 @@
 # packet lacks is 0. MSTATE and REASON are words. Each flag of WFLAGS is a column (REST,
 # TRACED, …). ON_CPU says whether MSTATE is a state on a CPU.
 #
-# Any other TABLE: the elements of that name in log.xml, recorder.xml and threads.xml.
+# TABLE calls: the packets of I/O calls, likewise.
+#
+# TABLE spans: the packets of spans, likewise; each flag of SPANFLAGS is a column (RETURNED, …).
+#
+# Any other TABLE: the elements of that name in log.xml, recorder.xml, threads.xml and spans.xml.
 # Columns are attributes; one that an element lacks is 0. Words need quotes here:
 #
 #	query 'tstamp from event where kind eq "exit"' x.er
@@ -33,8 +37,13 @@ my @reason = qw(NONE DISK NETWORK PIPE POLL TIMER CHILD USER_LOCK KERNEL_LOCK FI
 	EVENT IPC IO_URING KERNEL_SYNC NO_WORK EXIT OTHER STOLEN STOLEN_IRQ);
 my @flag = qw(TRACED OPEN_START OPEN_END IO WAKER_IRQ REST STACK_EARLY WAKER_TIMER);
 
+my @spanflag = qw(RETURNED THREAD_END EXEC LEFT OPEN_START OPEN_END SPLIT SAMPLED OVER);
+
 my %field = map { $_ => 1 } qw(LWPID THRID CPUID TSTAMP FRINFO MSTATE NTICK SEQ REASON SYSCALL
-	WFLAGS WLEN WAKER WAKERPID WAKERSTACK HOLDER HOLDERPID WOBJ);
+	WFLAGS WLEN WAKER WAKERPID WAKERSTACK HOLDER HOLDERPID WOBJ SPAN SPANDEPTH SPANID SPANPARENT SPANDUR SPANRUN
+	SPANUSER SPANSYSTEM SPANTFAULT SPANDFAULT SPANKFAULT SPANLOCK SPANSLEEP SPANWAITCPU SPANSTOP
+	SPANSTOLEN SPANWAITS SPANMINFLT SPANMAJFLT SPANFLAGS SPANTEXT SPANA1 SPANA2 SPANA3 SPANA4
+	IOTYPE IOFD IONBYTE IORQST IOOFD);
 my %word = map { $_ => 1 } @state, @reason;
 my %operator = map { $_ => 1 } qw(eq ne lt le gt ge cmp and or not x int abs);
 my %unpack = (INT32 => 'l', UINT32 => 'L', INT64 => 'q', UINT64 => 'Q');
@@ -51,7 +60,7 @@ sub wrong
 
 if (@ARGV && $ARGV[0] eq '--names') {
 	print "$_\n" for (map { "MSTATE $_" } @state), (map { "REASON $_" } @reason),
-		map { "WFLAGS $_" } @flag;
+		(map { "WFLAGS $_" } @flag), map { "SPANFLAGS $_" } @spanflag;
 	exit;
 }
 
@@ -59,7 +68,9 @@ my ($columns, $table, $condition, $by) =
 	($ARGV[0] // '') =~ /^\s*(.+?)\s+from\s+(\w+)(?:\s+where\s+(.+?))?(?:\s+by\s+(.+))?$/s
 	or wrong("a question is: COLUMN… from TABLE [where CONDITION] [by COLUMN…]");
 shift;
-my $packets = $table eq 'packets';
+my $kinds = { packets => qr/8|6[4-7]/, spans => qr/70/, calls => qr/19/ }->{$table};
+my $packets = defined $kinds;
+my ($flags, @flags) = $table eq 'spans' ? ('SPANFLAGS', @spanflag) : ('WFLAGS', @flag);
 
 # An expression with each name replaced by the function's result.
 sub translate
@@ -87,10 +98,10 @@ sub packet_name
 		$used{MSTATE} = 1;
 		return '($MSTATE < 3 || $MSTATE > 9)';
 	}
-	for my $i (0 .. $#flag) {
-		next if $flag[$i] ne $name;
-		$used{WFLAGS} = 1;
-		return "(\$WFLAGS >> $i & 1)";
+	for my $i (0 .. $#flags) {
+		next if $flags[$i] ne $name;
+		$used{$flags} = 1;
+		return "(\$$flags >> $i & 1)";
 	}
 	if ($field{$name}) {
 		$used{$name} = 1;
@@ -152,16 +163,16 @@ if (!@sums) {
 	}
 }
 
-# The fields of each kind of clock packet, and the file that has the packets.
+# The fields of each kind of packet that the table has, and the file that has the packets.
 sub described
 {
 	my $dir = shift;
-	my (%kind, $kind, $file);
+	my (%kind, $kind, $file, $last);
 
 	open my $f, '<', "$dir/log.xml" or return; # the recorder was killed before it wrote the log
 	while (<$f>) {
-		$file = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
-		$kind = $1 if /<profpckt kind="(8|6[4-7])"/;
+		$last = "$dir/$1" if /<profdata fname="(\w[\w.]*)"/;
+		($kind, $file) = ($1, $last) if /<profpckt kind="($kinds)"/;
 		undef $kind if m{</profpckt>};
 		$kind{$kind}{$1} = [$2, $unpack{$3}]
 			if defined $kind && /<field name="(\w+)".* offset="(\d+)" type="(\w+)"/;
@@ -192,7 +203,7 @@ sub compiled
 
 sub ask_packets
 {
-	my ($file, $kinds) = described($_[0]);
+	my ($file, $described) = described($_[0]);
 	my %take;
 
 	return unless $file && -s $file;
@@ -202,8 +213,8 @@ sub ask_packets
 	for (my $i = 0; $i + 4 <= length $all; $i += $n) {
 		($n, $kind) = unpack 'SS', substr $all, $i, 4;
 		last unless $n; # zeros follow the packets
-		next unless $kind == 8 || $kind >= 64 && $kind < 68; # stacks may be there, too
-		($take{"$kind $n"} //= compiled($kinds->{$kind} // {}, $n))->(substr $all, $i, $n);
+		next unless $kind =~ /^(?:$kinds)$/; # stacks may be there, too
+		($take{"$kind $n"} //= compiled($described->{$kind} // {}, $n))->(substr $all, $i, $n);
 	}
 }
 
@@ -223,7 +234,7 @@ sub ask_elements
 
 	$take_element //= eval "sub { my \$at = shift; return unless $where; $row }" ||
 		wrong("'$columns where $condition': $@");
-	for my $file (map { "$dir/$_" } qw(log.xml recorder.xml threads.xml)) {
+	for my $file (map { "$dir/$_" } qw(log.xml recorder.xml threads.xml spans.xml)) {
 		open my $f, '<', $file or next;
 		while (<$f>) {
 			$take_element->({ /([\w-]+)="([^"]*)"/g }) if /^\s*<$table[ \/>]/;

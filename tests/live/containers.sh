@@ -63,24 +63,60 @@ for option in "-T 1" --no-self; do
 		"$? == 1 && $(wc -l <err) == 1 && $(ls -d refused.er 2>/dev/null | wc -l) == 0" "$(cat err)"
 done
 
-# From Linux 6.8 on /proc/PID/maps shows other inodes for overlayfs than the mapped files have.
-# Some of the processes run before the recording begins.
-cat >overlaid <<'END2'
-mount -t tmpfs er-test /mnt && mkdir /mnt/up /mnt/work /mnt/root || exit 1
-mount -t overlay -o lowerdir=/,upperdir=/mnt/up,workdir=/mnt/work er-test /mnt/root || exit 1
-mount --bind /dev /mnt/root/dev && exec chroot /mnt/root /usr/bin/perl -e '
-	sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) }
-	my $end = time + shift; f(16) while time < $end' "$1"
-END2
-if unshare --mount sh overlaid 0 2>err; then
-	unshare --mount sh overlaid 5 &
-	sleep 0.5
-	must_record overlaid.er -p high -q 0 -- unshare --mount sh overlaid 3
-	kill $! 2>/dev/null
-	in_time overlayfs overlaid.er perl
-	complete=$(complete_of overlaid.er perl cpu)
-	check_that "overlayfs: stacks on CPUs are complete" "$complete >= 97" \
-		"$complete; $("$er_print" -unwinding overlaid.er)"
+pids=
+# A container of a user without privileges: its processes are root in a user namespace only.
+unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --mount"
+cat >usernamespace <<'END'
+mount -t tmpfs er-test /mnt && cp "$(command -v perl)" "/mnt/$prog" && cd / && exec "/mnt/$prog" -e '
+	sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } my $end = (times)[0] + shift;
+	f(16) while (times)[0] < $end' "$1"
+END
+in_user() { $unprivileged --fork --pid --mount-proc sh -c "$(cat usernamespace)" sh "$1"; }
+if in_user 0 2>err; then
+	must_record user.er -F "=^$prog\$" -p high -q 0 -- $unprivileged --fork --pid --mount-proc sh -c \
+		"$(cat usernamespace)" sh 1
+	in_time "user namespace" user.er "$prog"
+	complete=$(complete_of user.er "$prog" cpu)
+	check_that "user namespace: stacks on CPUs are complete" "$complete >= 97" \
+		"$complete; $("$er_print" -unwinding user.er)"
+	named=$(seconds_of Perl_runops_standard i.user user.er) # it ran for 1 s
+	check_that "user namespace: functions of a file that only it has are named" \
+		"$named >= 0.9 - $(late_of user.er "$prog")" "$named of 1 s"
 else
-	skip "overlayfs" "cannot be mounted: $(head -n 1 err)"
+	skip "user namespace" "cannot be made: $(head -n 1 err)"
 fi
+
+# From Linux 6.8 on /proc/PID/maps shows other inodes for overlayfs than the mapped files have. Root's
+# overlay is of the whole file system. An ordinary user's is of /usr, because mounts below it are
+# not allowed.
+cat >overlaid <<'END'
+lower=/ run="chroot /mnt/root /usr/bin/perl"
+[ "$2" = root ] || lower=/usr run=/mnt/root/bin/perl
+mount -t tmpfs er-test /mnt && mkdir /mnt/up /mnt/work /mnt/root || exit 1
+mount -t overlay -o "lowerdir=$lower,upperdir=/mnt/up,workdir=/mnt/work" er-test /mnt/root || exit 1
+[ "$2" != root ] || mount --bind /dev /mnt/root/dev || exit 1
+exec $run -e '
+	sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) }
+	my $end = (times)[0] + shift; f(16) while (times)[0] < $end' "$1"
+END
+# overlay NAME USER COMMAND…: the command runs programs from an overlay. Some of the processes run
+# before the recording begins.
+overlay()
+{
+	local name=$1 user=$2 complete
+	shift 2
+	"$@" sh -c "$(cat overlaid)" sh 0 $user 2>err || {
+		skip "$name" "cannot be mounted: $(head -n 1 err)"
+		return
+	}
+	"$@" sh -c "$(cat overlaid)" sh 100 $user &
+	sleep 0.5
+	must_record "$name.er" -p high -q 0 -- "$@" sh -c "$(cat overlaid)" sh 1 $user
+	kill $! 2>/dev/null
+	in_time "$name" "$name.er" perl
+	complete=$(complete_of "$name.er" perl cpu)
+	check_that "$name: stacks on CPUs are complete" "$complete >= 97" \
+		"$complete; $("$er_print" -unwinding "$name.er")"
+}
+overlay overlayfs root unshare --mount
+overlay "overlayfs in a user namespace" nobody $unprivileged

@@ -44,6 +44,9 @@ check_that "switches of leave_often are getrusage's $want" \
 check_that "a function that touches no pages has no faults" \
 	"$(count_of leave_often e.minor-faults one.er "$p") == 0"
 adds_up one.er
+runs=$(sed -n 's/^ *BPF program er_overflow: \([0-9]*\) runs.*/\1/p' header)
+check_that "the recording's cost includes the overflows" \
+	"${runs:-0} >= $(query 'sum(produced) from counterring' one.er)" "$(cat header)"
 
 # The counter's own sum differs from its overflows only by those that were not seen. There are few.
 read -r events seen <<END

@@ -4,25 +4,9 @@
 # Control of a running recorder: pause and resume with exact times, samples, the status, the end.
 # Also clients that are hostile or have no permission.
 . "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/recorders.sh" || exit 1
 
-place=/run/er_kernel
-
-# start EXPERIMENT ARGUMENTS…: start a recorder in the background and wait until it listens. Sets
-# $pid.
-start()
-{
-	local exp=$1
-	shift
-	"$er_kernel" -o "$exp" "$@" >"$exp.out" 2>"$exp.err" &
-	pid=$!
-	until [ -S $place/$pid ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	[ -S $place/$pid ] || { not_ok "listens ($*)" "$(cat "$exp.err")"; exit 1; }
-}
-
-ctl() { local command=$1; shift; "$er_kernel" --ctl "$command" "$@" >ctl.out 2>ctl.err; }
 state_is() { ctl status --pid $pid && grep -q "^state: *$1\$" ctl.out; }
-as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 
 # until_true COMMAND…: wait until the command succeeds, for at most half a minute
 until_true()
@@ -117,7 +101,7 @@ check_that "the header reports the pause" "$(grep -c 'Paused 1 time' header) == 
 "$er_print" -microstates pause.er >threads 2>&1
 # A sample may have time that the hypervisor has just taken. If it is the thread's last one, the
 # thread has that much more than the kernel's figure.
-stolen=$(awk "BEGIN { print $(steal) - $stolen }")
+stolen=$(stolen_since "$stolen")
 more=$(sed -n 's/^\*\*\* [0-9]* rows* ha[sve]* \([0-9.]*\) sec\..* more than the time in the recording\.$/\1/p' threads)
 check_that "the states of each thread add up" \
 	"$(grep -c "^Checked: the states of each row add up" threads) == 1 || 0${more:-9} <= $stolen" \
@@ -145,11 +129,11 @@ refused $? && ok "not a recorder: one sentence" || not_ok "not a recorder: one s
 # Other users are refused.
 as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
 refused $? && ok "the socket's permissions refuse another user" || not_ok "the socket's permissions refuse another user" "$(cat ctl.out ctl.err)"
-chmod 666 $place/$pid
+chmod 666 "${place:?}/${pid:?}"
 as_nobody "$er_kernel" --ctl pause --pid $place/$pid >ctl.out 2>ctl.err
 refused $? && grep -q 'belongs to another user' ctl.err && ok "the recorder refuses another user on an open socket" ||
 	not_ok "the recorder refuses another user on an open socket" "$(cat ctl.out ctl.err)"
-chmod 600 $place/$pid
+chmod 600 "${place:?}/${pid:?}"
 check "the recorder goes on after it refused another user" state_is recording
 
 # Hostile clients: a long message, one that is not text, silence, many messages, many clients at

@@ -12,7 +12,7 @@ my ($how, $begin, $cpu) = (shift, time, scalar times);
 open my $f, '>', "inner.$how";
 printf $f "%.6f\n", time - $begin;
 close $f;
-exit 7 if $how eq 'exits';
+exit 7 if $how =~ /^exits/;
 exec 'true' if $how eq 'executes';
 kill 'TERM', $$;
 sleep 9;
@@ -23,6 +23,7 @@ for how in exits executes terminates; do
 	perl life.pl $how
 	echo "$(date +%s.%N) - $before" >outer.$how
 done
+"$syn/threadexec" 0.3 perl life.pl exits_again
 true
 END
 must_record life.er -p high -- sh run.sh
@@ -38,8 +39,17 @@ is()
 		"listed ${lived:-nothing}, measured $(cat inner.$1) inside, $(cat outer.$1) outside"
 }
 
+# is_listed COMMAND END: the only row with this command ends so.
+is_listed()
+{
+	"$er_print" -printmode json -lifetimes life.er 2>/dev/null | grep -F "$1\"" >row
+	check "'$1': $2" sh -c "[ \$(wc -l <row) = 1 ] && grep -q ',\"$2\",' row || { cat row; false; }"
+}
+
 is exits "exit 7"
 is executes exec
 is terminates SIGTERM
+is_listed '"perl life.pl exits_again' "exit 7"
+is_listed 'threadexec 0.3 perl life.pl exits_again' exec
 check "the recorder's load exited with 0" \
 	sh -c "\"$er_print\" -lifetimes life.er | grep 'sh run.sh' | grep -q ' exit 0 '"

@@ -60,10 +60,10 @@ by_name off.er "not followed, no states"
 # The recording ends before the first program of the process is forgotten. The first program's name
 # sorts after the second's, so that the directory's order cannot hide an error.
 cp "$syn/spin" a_spin
-must_record last.er -p high -- sh -c "i=0; while [ \$i -lt 50000 ]; do i=\$((i + 1)); done; exec ./a_spin alpha:0.3"
+must_record last.er -p high -- sh -c "i=0; while [ \$i -lt 500000 ]; do i=\$((i + 1)); done; exec ./a_spin alpha:0.3"
 "$er_print" -processes last.er >list 2>&1
 check_that "a process has the name of its last program" \
-	"$(grep -c 'command="sh -c i=0' last.er/processes.xml) > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
+	"$(programs_in last.er | grep -c 'command="sh -c i=0') > 0 && $(grep -c ' a_spin, PID' list) == 1" "$(cat list)"
 
 # A child of sh has the name sh until its exec. It has little CPU time before that; the rest belongs
 # to the program. The program's name is unique to this test, because another checkout may run its

@@ -45,7 +45,7 @@ END
 stolen=$(steal)
 "$er_kernel" -o s.1.er -q 0 --roll 1s -g s.erg -- sh storm >out 2>err
 check_that "a rolling recording ends with status 0" "$? == 0 && $(truth out processes) >= 8000" "$(cat err)"
-stolen=$(awk "BEGIN { print $(steal) - $stolen }")
+stolen=$(stolen_since "$stolen")
 all=$(segments s)
 n=$(echo "$all" | wc -l)
 last=$(echo "$all" | tail -n 1)
@@ -54,7 +54,7 @@ check_that "a segment each second" "$n >= 2 && $n > 0.5 * $span && $n < $span + 
 	"$n segments in $span s: $all"
 perl "$top/tests/lib/segments.pl" $all >sums 2>&1
 check_that "the parts of each thread add up, and go on where they ended" \
-	"$(awk '/^lines/ { print $2 }' sums) > $(truth out processes) && $(awk '/^wrong/ { print $2 }' sums) == 0" \
+	"$(awk '/^threads/ { print $2 }' sums) > $(truth out processes) && $(awk '/^wrong/ { print $2 }' sums) == 0" \
 	"$(cat sums)"
 if [ "$group" ] && ! grep -q "not in the cgroup" err; then
 	want=$(awk '$1 == "usage_usec" { print $2 / 1e6 }' "$group/cpu.stat")

@@ -47,6 +47,79 @@ else
 	skip "its capabilities" "setpriv is not installed"
 fi
 
+check_that "the unit leaves /proc/kallsyms readable, which the stacks of waits need before 6.16" \
+	"$(grep -c '^ProtectKernelTunables=yes' "$unit") == 0"
+
+# The unit's own command line, where only the unit's paths may be written. It is not systemd that
+# confines it here; the mounts are those that systemd makes for these options.
+values() { sed -n "s/^$1=//p" "$unit" | tr ' ' '\n'; }
+cat >confine <<'END'
+set -e
+umask 077
+mkdir -p /run/er_kernel # as recorders make it
+mount -t tmpfs -o mode=755 er-test /var/lib
+mkdir /var/lib/er_kernel
+mount --bind "$state" /var/lib/er_kernel
+mount --bind "$runtime" /run/er_kernel
+read_only() { mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"; }
+for path in $read_only; do
+	case $path in -*) path=${path#-}; [ -e "$path" ] || continue ;; esac
+	read_only "$path"
+done
+for path in $hidden /lib/modules /boot; do # ProtectKernelModules=, and none needs /boot
+	path=${path#-}
+	[ ! -d "$path" ] || mount -t tmpfs -o ro,mode=0 er-test "$path"
+	[ ! -f "$path" ] || mount --bind /dev/null "$path"
+done
+mkdir "$runtime/dev" # PrivateDevices=
+for device in null zero full random urandom; do
+	: >"$runtime/dev/$device"
+	mount --bind /dev/$device "$runtime/dev/$device"
+done
+mount --rbind "$runtime/dev" /dev
+mount -o remount,ro,bind / # ProtectSystem=strict
+for path in "$top/written" /sys/written /proc/sys/kernel/pid_max; do
+	! (: >"$path") 2>/dev/null || exit 99
+done
+(ulimit -n "$files") 2>/dev/null && ulimit -n "$files" # not above the hard limit
+exec "$@"
+END
+mkdir state runtime
+if unshare --mount --propagation private true 2>/dev/null && command -v setpriv >/dev/null; then
+	"$syn/spin" alpha:1000 >/dev/null &
+	spin=$!
+	state=$tmp/state runtime=$tmp/runtime top=$top read_only=$(values ReadOnlyPaths | tr '\n' ' ') \
+		hidden=$(values InaccessiblePaths | tr '\n' ' ') files=$(values LimitNOFILE) \
+		unshare --mount --net --uts --propagation private sh confine \
+		setpriv --no-new-privs --inh-caps=-all --bounding-set="-all,${caps%,}" \
+		"$er_kernel" $(sed -n 's/^ExecStart=[^ ]* //p' "$unit") >out 2>err &
+	pid=$!
+	until [ -s state/ktest.1.er/profile ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	sleep 6 # two status files
+	check_that "the unit's command line: the status file is written" \
+		"$(grep -cx 'er_kernel_running 1' runtime/er_kernel.prom) == 1" "$(cat out err; ls runtime)"
+	check_that "the unit's command line: the control socket is there" "$(ls -l runtime | grep -c '^s') == 1" \
+		"$(ls -l runtime)"
+	kill -INT $pid
+	wait $pid
+	check_that "the unit's command line: ends well" "$? == 0" "$(cat err)"
+	grep -v -e '^Creating experiment' -e '^er_kernel: wrote ' -e '^[a-z ]*: ' err >complaints
+	check_that "the unit's command line: no complaint" "$(wc -l <complaints) == 0" "$(cat complaints)"
+	kill $spin
+	pids=
+	check_that "the unit's command line: the last status" \
+		"$(grep -cx 'er_kernel_running 0' runtime/er_kernel.prom) == 1" "$(cat runtime/er_kernel.prom)"
+	check_that "the unit's command line: user functions have names" \
+		"$(seconds_of alpha i.totalcpu state/ktest.1.er) > 0" "$(function_seconds i.totalcpu state/ktest.1.er | head)"
+	must_record free.er -t 0.5
+	method() { sed -n 's/.* way="\([^"]*\)".*/\1/p' "$1/recorder.xml"; }
+	check_that "the unit's command line: stacks of waits by the best method" \
+		"\"$(method state/ktest.1.er)\" == \"$(method free.er)\" && \"$(method free.er)\" != \"\"" \
+		"$(method state/ktest.1.er), $(method free.er)"
+else
+	skip "the unit's command line" "mount namespaces are not permitted here"
+fi
+
 # In the journal each message has its level.
 : >journal
 JOURNAL_STREAM=$(stat -c '%d:%i' journal) "$er_kernel" -T 0/99999999 2>journal

@@ -9,12 +9,10 @@
 
 # A disk of our own if we may mount one; otherwise a directory on an existing disk.
 disk=$tmp
-if truncate -s 96M image && mkfs.ext4 -q image 2>/dev/null && mkdir mnt &&
-	mount -o loop image mnt 2>/dev/null; then
+if mount_own_disk; then
 	disk=$tmp/mnt
-	on_exit=unmount
+	on_exit=unmount_own_disk
 fi
-unmount() { cd / && { umount "$tmp/mnt" || umount -l "$tmp/mnt"; } 2>/dev/null; }
 
 # observe EXPERIMENT KINDS OPTIONS…: record while `states` runs all kinds to their end and parks.
 # Its output goes to `out`, with one line for each thread to `truths`.

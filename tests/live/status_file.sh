@@ -42,8 +42,8 @@ recorded=$(for s in roll.*.er; do query 'sum(recorded) from ring' "$s"; done | a
 check_that "counters go on from segment to segment" "$(ls -d roll.*.er | wc -l) > 1 &&
 	$(value roll.prom 'records_total{kind="sample"}') == $recorded &&
 	$(value roll.prom elapsed_seconds_total) >= 3" "recorded $recorded; $(cat roll.prom err)"
-lines=$(cat roll.*.er/processes.xml | grep -c '^<process ')
-spins=$(cat roll.*.er/processes.xml | grep -c '^<process .* comm="spin"')
+lines=$(programs_in roll.*.er | grep -c '^<process ')
+spins=$(programs_in roll.*.er | grep -c '^<process .* comm="spin"')
 check_that "a process of several segments counts once" \
 	"$spins > 1 && $(value roll.prom processes_total) < $lines" "$lines lines, $spins of spin; $(cat roll.prom)"
 walked=$(for s in roll.*.er; do query 'built from tables' "$s"; done)

@@ -67,3 +67,11 @@ for program in "perl -e 'print 1'" "python3 -S -c 'print(1)'" "openssl version";
 	eval "set -- $program"
 	stepped "${program%% *}" 0.999 60000 200000 "$@"
 done
+
+# Code that PCRE2 generates for regular expressions, from before the first match on.
+if "$cc" -O1 -w -D_GNU_SOURCE -I"$top" "$top/tests/fixtures/source/regex.c" -o "$tmp/regex" 2>"$tmp/err" &&
+	"$tmp/regex" 0 >"$tmp/out" 2>"$tmp/err"; then
+	stepped "PCRE2's code" 0.999 150000 350000 "$tmp/regex" 0
+else
+	skip "PCRE2's code" "$(head -n 1 "$tmp/err")"
+fi

@@ -33,6 +33,23 @@ in_time "processes that live for milliseconds" short.er perl
 check_that "processes that live for milliseconds: stacks are complete" "$1 >= 95" \
 	"$1 %: $("$er_print" -header 1 short.er | grep -A6 'User stacks')"
 
+# Code that PCRE2 generates.
+if gcc -O1 -w -D_GNU_SOURCE -I"$top" "$top/tests/fixtures/source/regex.c" -o regex 2>err &&
+	./regex 0 >out 2>err; then
+	must_record regex.er -F '=^regex$' -p high -q 0 -- ./regex 1
+	set -- $(complete regex.er regex) 0 0
+	in_time "regular expressions" regex.er regex
+	check_that "regular expressions: stacks on CPUs are complete" "$1 >= 99" \
+		"$1 %: $(grep 'program="regex"' regex.er/recorder.xml)"
+	sub=$(echo regex.er/_regex_PID_*.er)
+	all=$(seconds_of match_all i.user "$sub") generated=$(seconds_of '<Unknown>' i.user "$sub")
+	check_that "regular expressions: match_all has the time of generated code" \
+		"$all >= 0.95 * $(truth record.out match_all) - $(late_of regex.er regex) &&
+		$generated >= 0.5 * $all" "$generated in generated code, $all of $(cat record.out)"
+else
+	skip "regular expressions" "$(head -n 1 err)"
+fi
+
 # A program that runs before the recording, and whose every wait is longer than a stack waits for
 # its table. Its file is new, so it has no table yet. The first wait asks for it.
 cp "$(command -v perl)" fresh

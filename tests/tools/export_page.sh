@@ -5,10 +5,7 @@
 # are er_print's, also under a filter, for which the page shows er_print's command.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
-. "$top/tests/lib/npm.sh"
-BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
-need_npm playwright-core@1.65.1
-export BROWSER test PATH
+need_page
 
 cat >"$tmp/steps.js" <<'EOJ'
 // Times and names; the page also lists functions that only waited.
@@ -46,19 +43,9 @@ async function compare(t, page, what, by = 'cpu') {
 	return command.join(' ')
 }
 
-async function dragRange(page, from, to) {
-	const box = await page.locator('.lanes canvas').boundingBox()
-	const x = part => box.x + 230 + part * (box.width - 230)
-	await page.mouse.move(x(from), box.y + 60)
-	await page.mouse.down()
-	await page.mouse.move(x((from + to) / 2), box.y + 70, { steps: 4 })
-	await page.mouse.move(x(to), box.y + 70)
-	await page.mouse.up()
-}
-
 async function filters(t) {
 	const page = await t.openPage(t.browser, 'w.html')
-	await dragRange(page, 0.2, 0.8)
+	await t.dragRange(page, 0.2, 0.8)
 	t.check('a range', /^-from \d+us -to \d+us$/.test(await compare(t, page, 'a range')), await page.textContent('.command'))
 	await page.click('#tab-functions')
 	await page.dblclick('#view-functions .tr:has-text("work")')
@@ -199,26 +186,16 @@ module.exports = async t => {
 EOJ
 
 export_fixtures
-for e in w s t c cut bad; do
-	check "$e: is written" er_export --to page -o $e.html $e.er
-done
 put markup.1.er m.er
-check "markup: is written" er_export --to page -o m.html m.er
+to_page w s t c cut bad m
 check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 0"
 "$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
-check "big: is written" er_export --to page -o big.html big.er
+to_page big
 check_that "big: two packs of events" "$(grep -c 'data-pack="events"' big.html) == 2"
 
-# index FILE: the names in a page.
-index()
-{
-	node -e 'const s = require("fs").readFileSync(process.argv[1], "utf8").match(/data-pack="index">([^<]*)/)[1]
-		const b = require("zlib").gunzipSync(Buffer.from(s, "base64"))
-		console.log(b.subarray(8, 8 + b.readUInt32LE(4)).toString())' "$1"
-}
 check "--redact" er_export --to page --redact -o less.html w.er
-index w.html >all.json
-index less.html >less.json
+pack w.html index >all.json
+pack less.html index >less.json
 check_that "--redact leaves out paths, command and host" \
 	"$(grep -cE 'testhost|test args|/usr|w\.er' all.json) == 1 && $(grep -cE 'testhost|test args|/usr|w\.er' less.json) == 0" "$(cat less.json)"
 # Notes and messages have any text; names of generated functions have paths.
@@ -228,15 +205,14 @@ echo '<event kind="comment" id="1" tstamp="0.1" text="boss said"/>' >>noted.er/l
 er_export --to page -o noted.html noted.er
 er_export --to page --redact -o lessnoted.html noted.er
 check_that "--redact leaves out notes and messages" \
-	"$(index noted.html | grep -c 'ask the boss.*boss said') == 1 && $(index lessnoted.html | grep -c boss) == 0" \
-	"$(index noted.html)"
+	"$(pack noted.html index | grep -c 'ask the boss.*boss said') == 1 && $(pack lessnoted.html index | grep -c boss) == 0" \
+	"$(pack noted.html index)"
 er_export --to page --redact -o lessm.html m.er
 check_that "--redact leaves out paths in names of functions" \
-	"$(index m.html | grep -c '</script <img') == 1 && $(index lessm.html | grep -c '</script <img') == 0 && $(index lessm.html | grep -c '<script <img') == 1" \
-	"$(index lessm.html | cut -c 1-2000)"
+	"$(pack m.html index | grep -c '</script <img') == 1 && $(pack lessm.html index | grep -c '</script <img') == 0 && $(pack lessm.html index | grep -c '<script <img') == 1" \
+	"$(pack lessm.html index | cut -c 1-2000)"
 refuses "--redact of a format that tells all" "only page can" er_export --to pprof --redact -o x.gz w.er
-# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
-HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+in_browser
 for p in $(sed -n "s/.*content=\"\(default-src 'none'[^\"]*\)\".*/\1/p" w.html | tr ' ' '~'); do policy=$p; done
 check_that "the policy allows this script and this style only" \
 	"$(echo "$policy" | grep -cE "^default-src~'none';~script-src~'sha256-[^~]*';~style-src~'sha256-[^~]*';~worker-src~blob:;~img-src~data:;~base-uri~'none';~form-action~'none'$") == 1" "$policy"

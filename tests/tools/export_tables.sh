@@ -5,10 +5,7 @@
 # er_print's reports; metrics and groupings can be chosen; keys work; long tables have few elements.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
-. "$top/tests/lib/npm.sh"
-BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
-need_npm playwright-core@1.65.1
-export BROWSER test PATH
+need_page
 
 cat >"$tmp/steps.js" <<'EOJ'
 // The command that the page shows for its filter, as arguments of er_print.
@@ -41,7 +38,7 @@ async function objects(t, page, what, filter) {
 async function wakers(t, page, what, filter) {
 	const got = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[4] ? `${r[3]} -> ${r[4]}` : r[3]])
 	const want = t.erPrint([...filter, '-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
-	t.sameRows(what + ': wakers', got, want.map(r => [r[1], r[2], r[8]]))
+	t.sameRows(what + ': wakers', got, want.map(r => [r[1], r[2], r[9]]))
 }
 
 // er_print's report has panels with a heading each, and a histogram.
@@ -49,7 +46,7 @@ async function runqueue(t, page, what, filter, file = 'w.er') {
 	const panels = new Map()
 	for (const r of t.erPrint([...filter, '-limit', '1000', '-runqueue', file])) {
 		const rows = panels.get(r[0]) || []
-		rows.push([r[1], r[2], r[8].trim()])
+		rows.push([r[1], r[2], r[9].trim()])
 		panels.set(r[0], rows)
 	}
 	const titles = { reason: '<Total>', holder: 'Who had the CPU:', waiter: 'Who waited:' }
@@ -104,6 +101,24 @@ async function tables(t) {
 	}
 }
 
+// Standard errors on demand: those of er_print, in each table of waits.
+async function errors(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	await page.check('#tools label:has-text("Standard errors") input')
+	const wakers = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[5] ? `${r[4]} -> ${r[5]}` : r[4]])
+	const all = t.erPrint(['-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
+	t.check('errors: some wakers have one, some have none', new Set(all.map(r => r[3] === '0.')).size === 2, JSON.stringify(all))
+	t.sameRows('errors of times by waker', wakers, all.map(r => [r[1], r[3], r[9]]))
+	const holders = (await t.tableRows(page, 'runqueue')).map(r => [r[0], r[1]])
+	const panels = t.erPrint(['-limit', '1000', '-runqueue', 'w.er']).map(r => [r[0], r[1], r[3], r[9].trim()])
+	const group = panels.find(r => r[3] === 'Who had the CPU:')[0]
+	t.sameRows('errors of waits for a CPU', holders, panels.filter(r => r[0] === group).map(r => [r[1], r[2]]))
+	const reason = (await t.tableRows(page, 'waits')).filter(r => r.at(-1) === 'user lock').map(r => [r[0], r[1]])
+	t.sameRows('errors of waits by reason', reason, t.erPrint(['-waits', 'w.er']).filter(r => r[9] === 'user lock').slice(0, 1).map(r => [r[1], r[3]]))
+	t.check('errors: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 // A thread that had the CPU, but was not recorded itself.
 async function unnamed(t) {
 	const page = await t.openPage(t.browser, 'unnamed.html')
@@ -149,9 +164,9 @@ async function metrics(t) {
 async function reports(t) {
 	const page = await t.openPage(t.browser, 'w.html')
 	const whole = rows => rows.map(r => r.map(f => f.trim().replace(/^~/, '')))
-	const hidden = 3 // the standard error, which is shown on demand
+	const hidden = [2, 4] // the standard errors, which are shown on demand
 	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
-		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => i !== hidden))))
+		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => !hidden.includes(i)))))
 	const shown = (await t.tableRows(page, 'locks'))[0][2]
 	t.check('locks: an estimated count has a ~', shown === t.erPrintText(['-locks', 'w.er']).match(/^ *[0-9.]+ +100.00 +(~\d+)/m)[1], shown)
 	await page.check('#tools label:has-text("Standard errors") input')
@@ -223,6 +238,7 @@ async function keys(t) {
 
 module.exports = async t => {
 	await tables(t)
+	await errors(t)
 	await unnamed(t)
 	await recursion(t)
 	await metrics(t)
@@ -237,15 +253,8 @@ put rec.1.er rec.er
 put waits.1.er unnamed.er
 sed -i '/<thread .* tid="12"/d' unnamed.er/threads.xml
 put_code code.er
-for e in w rec code unnamed; do
-	check "$e: is written" er_export --to page -setpath made/src -o $e.html $e.er
-done
-# pack FILE KIND: the text of a pack.
-pack()
-{
-	node -e 'const s = require("fs").readFileSync(process.argv[1], "utf8").match(`data-pack="${process.argv[2]}">([^<]*)`)
-		console.log(s ? require("zlib").gunzipSync(Buffer.from(s[1], "base64")).toString() : "none")' "$1" "$2"
-}
+to_page w rec unnamed
+check "code: is written" er_export --to page -setpath made/src -o code.html code.er
 check_that "the text of source is in the file" "$(pack code.html code | grep -c 'if (s == 12345)') == 1"
 check "--no-source" er_export --to page --no-source -setpath made/src -o none.html code.er
 check_that "--no-source leaves out code" "$(pack none.html code | grep -cx none) == 1"
@@ -259,9 +268,8 @@ mkdir links && ln -s ../keys/work_k links/work.c
 check "a source file that is a link" er_export --to page -setpath links -o link.html code.er
 check_that "a link to another kind of file is not read into the page" "$(pack link.html code | grep -c 'if (s == 12345)') == 0"
 "$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
-check "big: is written" er_export --to page -o big.html big.er
+to_page big
 check "--redact" er_export --to page --redact -setpath made/src -o less.html code.er
 check_that "--redact leaves out lines, locks and code" \
 	"$(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html reports | grep -c '"command":"locks"') == 0 && $(pack less.html code | grep -cx none) == 1"
-# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
-HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+in_browser

@@ -68,8 +68,10 @@ damages="missing empty half cut_end one_more fifo directory device elsewhere dan
 [ "$(id -u)" != 0 ] || damages=$(echo $damages | sed 's/unreadable//')
 # Every kind of file once: the files of one experiment, and files that only other experiments have.
 files="$(cd "$tmp/fixtures" && find sys.1.er -type f)
-	waits.1.er/threads.xml waits.1.er/names.xml waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
-	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters"
+	waits.1.er/threads.xml waits.1.er/names.xml lives.1.er/processes.xml.gz folded.1.er/threads.xml
+	waits.1.er/profile waits.1.er/_others_PID_0.1.er/profile
+	trace.1.er/heaptrace trace.1.er/iotrace trace.1.er/synctrace mem.1.er/hwcounters
+	spans.1.er/spans.xml spans.1.er/spanstrings.xml.gz spans.1.er/_app_PID_12.1.er/spans"
 for damage in $damages; do
 	bad=
 	for path in $files; do
@@ -85,7 +87,7 @@ x.er" ] || bad="$bad $path: wrote outside;"
 		case $damage in
 		cut_end | one_more | fifo | directory | device | elsewhere | circle | unreadable | ones | noise)
 			# A text that is cut short, or has something added, may still be valid.
-			case $damage:$file in cut_end:*.xml | cut_end:*kallmodsyms | one_more:*kallmodsyms) continue ;; esac
+			case $damage:$file in cut_end:*.xml | cut_end:*.gz | cut_end:*kallmodsyms | one_more:*kallmodsyms) continue ;; esac
 			case $damage:$file in one_more:notes | cut_end:notes) continue ;; esac
 			[ $damage != cut_end ] || [ -s "$tmp/fixtures/$path" ] || continue
 			! grep -q precious "$tmp/out" || bad="$bad $path: followed;"

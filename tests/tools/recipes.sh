@@ -4,6 +4,7 @@
 # Each recipe of er_print(1) prints a report when it is run exactly as printed.
 . "$(dirname "$0")/../lib/tools.sh"
 fresh
+put spans.1.er slow.er
 put waits.1.er before.er after.er ktest.1.er
 rm -f .er.rc
 

@@ -46,6 +46,9 @@ static pid_t fixture_recorder;
 /* The number of processes that get an experiment of their own in the next fixture. */
 static size_t fixture_max_subs = 4096;
 
+/* --each-thread in the next fixture. */
+static bool fixture_each_thread;
+
 struct fixture {
 	int dirfd;
 	struct plan plan;
@@ -94,7 +97,8 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	follow_init(&f->follow, &f->plan);
 	parts = (struct drain_parts){ .recording = f->recording, .binaries = f->binaries,
 				      .follow = &f->follow, .drops = &f->drops, .ncpus = NCPUS,
-				      .recorder = fixture_recorder, .targets = targets };
+				      .recorder = fixture_recorder, .targets = targets,
+				      .each_thread = fixture_each_thread };
 	f->drain = drain_new(&parts);
 	hooks.ctx = f->drain;
 	f->procmap = procmap_new(&hooks);

@@ -76,6 +76,44 @@ static void map_loses_only_what_is_removed(void **state)
 	map_free(&m);
 }
 
+struct numbered {
+	int key, at;
+	char rest[24]; /* so that an element is no machine word */
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct numbered *a = pa, *b = pb;
+
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Arrays of `runs` sorted runs of several lengths: sorted, and equal keys keep their order. */
+static void check_runs(size_t runs)
+{
+	VEC(struct numbered) v = { 0 };
+
+	for (size_t r = 0; r < runs; r++) {
+		for (size_t i = 0; i < 1 + r * 37 % 101; i++)
+			vec_push(&v, (struct numbered){ .key = (int)(i / 2 - r % 3),
+							.at = (int)v.len });
+	}
+	vec_sort(&v, by_key);
+	for (size_t i = 1; i < v.len; i++) {
+		const struct numbered *a = &v.data[i - 1], *b = &v.data[i];
+
+		assert_true(a->key < b->key ||
+			    (a->key == b->key && (a->at < b->at || runs > SORT_RUNS)));
+	}
+	vec_free(&v);
+}
+
+static void runs_are_merged_in_order(void **state)
+{
+	for (size_t runs = 0; runs <= SORT_RUNS + 6; runs++)
+		check_runs(runs);
+}
+
 static void vec_upto_counts_what_is_not_above(void **state)
 {
 	VEC(struct { int pad; unsigned key; }) v = { 0 };
@@ -447,6 +485,7 @@ int main(void)
 		cmocka_unit_test(one_interrupt_is_noted),
 		cmocka_unit_test(an_ignored_interrupt_stays_ignored),
 		cmocka_unit_test(vec_grows_sorts_and_frees),
+		cmocka_unit_test(runs_are_merged_in_order),
 		cmocka_unit_test(vec_upto_counts_what_is_not_above),
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(map_loses_only_what_is_removed),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names and archives of mapped files. Uses files of this process, in a directory of the test. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -329,6 +330,34 @@ static void test_a_copied_archive_is_shared(void **state)
 	clean_up(&p);
 }
 
+/* Whatever ends archiving early: files that were not reached are not archived either. */
+static void test_files_that_were_not_reached(void **state)
+{
+	for (int share = 0; share <= 1; share++) {
+		struct place p = set_up();
+		struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+		struct mapping m = put_elf(&p);
+		volatile int stop = 1;
+		char name[96];
+
+		if (share)
+			binaries_share(b);
+		m.path = name;
+		for (int i = 0; i < 3; i++) {
+			snprintf(name, sizeof(name), "%s/%d", p.dir, i);
+			assert_int_equal(link(p.file, name), 0);
+			binaries_get(b, getpid(), &m)->wanted = i < 2;
+		}
+		assert_int_equal(binaries_archive(b, UINT64_MAX, &stop, NULL), -EINTR);
+		assert_int_equal(binaries_left(b), 2);
+		assert_int_equal(binaries_unreadable(b), 0);
+		assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
+		assert_int_equal(binaries_left(b), 0);
+		binaries_free(b);
+		clean_up(&p);
+	}
+}
+
 /* Files of all segments: neither descriptors nor names add up. */
 static void test_names_of_many_segments(void **state)
 {
@@ -370,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_unmapped_files_are_closed),
 		cmocka_unit_test(test_a_segment_forgets_unmapped_files),
 		cmocka_unit_test(test_a_copied_archive_is_shared),
+		cmocka_unit_test(test_files_that_were_not_reached),
 		cmocka_unit_test(test_names_of_many_segments),
 	};
 

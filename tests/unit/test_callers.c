@@ -218,6 +218,25 @@ static void assert_same(const struct calls *c, const struct callers *f, uint32_t
 	free(values);
 }
 
+static void assert_all_the_same(struct asked *a)
+{
+	struct calls c;
+
+	calls_init(&c, view_tally(&a->opened.view));
+	for (uint32_t id = 0; id < c.tally->nfuncs; id++) {
+		struct func *func = a->opened.session->funcs.data[id];
+
+		callers_find(&a->sums, &func, 1);
+		assert_same(&c, &a->sums, id, true);
+		assert_same(&c, &a->sums, id, false);
+		assert_memory_equal(a->sums.self, tally_excl(c.tally, id),
+				    c.tally->nmetrics * sizeof(*a->sums.self));
+		assert_memory_equal(a->sums.total, tally_incl(c.tally, id),
+				    c.tally->nmetrics * sizeof(*a->sums.total));
+	}
+	calls_free(&c);
+}
+
 /* Of every function, with recursion of all kinds, and in more states than a stack has room for. */
 static void calls_are_the_callers_of_all(void **state)
 {
@@ -225,7 +244,6 @@ static void calls_are_the_callers_of_all(void **state)
 		"main>r>r>r", "main>r>s", "main>s>r>s>r", "r>main>r", "s", "main", "main>s>s",
 		"main>a>b>a>b>c",
 	};
-	struct calls c;
 	struct asked a;
 
 	fixture_new(&a.opened);
@@ -235,20 +253,32 @@ static void calls_are_the_callers_of_all(void **state)
 	}
 	asked_open(&a);
 	assert_true(view_tally(&a.opened.view)->met.len > 4);
-	calls_init(&c, view_tally(&a.opened.view));
-	for (uint32_t id = 0; id < c.tally->nfuncs; id++) {
-		struct func *func = a.opened.session->funcs.data[id];
-
-		callers_find(&a.sums, &func, 1);
-		assert_same(&c, &a.sums, id, true);
-		assert_same(&c, &a.sums, id, false);
-		assert_memory_equal(a.sums.self, tally_excl(c.tally, id),
-				    c.tally->nmetrics * sizeof(*a.sums.self));
-		assert_memory_equal(a.sums.total, tally_incl(c.tally, id),
-				    c.tally->nmetrics * sizeof(*a.sums.total));
-	}
-	calls_free(&c);
+	assert_all_the_same(&a);
 	asked_free(&a);
+}
+
+/* Functions of an object that is not shown in full are merged, so their calls are not made. */
+static void calls_are_those_shown(void **state)
+{
+	static const char *const stacks[] = {
+		"main>k:a>k:b>k:c", "r>k:b>k:c", "main>r>k:c>k:a>k:b", "k:a>k:b", "main>r>s>k:a", "k:a",
+	};
+	static const enum show shows[] = { SHOW_HIDE, SHOW_API, SHOW_ALL };
+
+	for (size_t how = 0; how < sizeof(shows) / sizeof(shows[0]); how++) {
+		struct asked a;
+
+		fixture_new_kernel(&a.opened);
+		for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+			exp_builder_profile(a.opened.builder, 1, stacks[i], MS_SYSTEM, 1 + i);
+		fixture_open(&a.opened);
+		view_tally(&a.opened.view);
+		the_func(&a.opened, "vmlinux`a")->obj->show = shows[how];
+		view_state_changed(&a.opened.view);
+		callers_init(&a.sums, view_tally(&a.opened.view));
+		assert_all_the_same(&a);
+		asked_free(&a);
+	}
 }
 
 int main(void)
@@ -261,6 +291,7 @@ int main(void)
 		cmocka_unit_test(neighbours_are_known_without_metrics),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(calls_are_the_callers_of_all),
+		cmocka_unit_test(calls_are_those_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,11 +102,11 @@ static void test_pace_follows_the_rate(void **state)
 	pace_init(&p, 10 * MS, 2);
 	assert_false(pace_look(&p, t, 1000000)); /* waits before the first look do not count */
 	waits = 1000000;
-	assert_false(pace_look(&p, t += SECOND, waits += 1900));
-	assert_true(pace_look(&p, t += SECOND, waits += 2100));
+	assert_false(pace_look(&p, t += SECOND, waits += 950));
+	assert_true(pace_look(&p, t += SECOND, waits += 1050));
 	assert_int_equal(p.distance_ns, 20 * MS);
 	assert_false(pace_look(&p, t + 10 * MS, waits + 5000)); /* too early to decide */
-	assert_false(pace_look(&p, t += SECOND, waits += 1000));
+	assert_false(pace_look(&p, t += SECOND, waits += 500));
 	for (int i = 0; i < 20; i++)
 		pace_look(&p, t += SECOND, waits += 1000000);
 	assert_int_equal(p.distance_ns, 640 * MS); /* the largest distance */

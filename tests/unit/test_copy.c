@@ -65,7 +65,7 @@ static void test_holes_stay_holes(void **state)
 	__cleanup(closep) int in = sparse(), out = nameless();
 	uint64_t room = 1 << 20;
 
-	assert_int_equal(fd_copy(in, out, &room, NULL), 0);
+	assert_int_equal(fd_copy(in, out, &(struct copy_order){ .room = &room }), 0);
 	check_text(out, "begin", 0);
 	check_text(out, "middle", TERABYTE / 2);
 	assert_int_equal(state_of(out).st_size, TERABYTE);
@@ -82,14 +82,14 @@ static void test_by_hand(void **state)
 	 * The kernel may refuse to copy from another file system, and /proc files claim to be
 	 * empty.
 	 */
-	assert_int_equal(fd_copy(proc, out, NULL, NULL), 0);
+	assert_int_equal(fd_copy(proc, out, &(struct copy_order){ 0 }), 0);
 	assert_int_equal(state_of(out).st_size, 0);
 	shm = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (shm < 0)
 		skip();
 	put(shm, "first", 0);
 	put(shm, "second", 4 << 20);
-	assert_int_equal(fd_copy(shm, in, NULL, NULL), 0);
+	assert_int_equal(fd_copy(shm, in, &(struct copy_order){ 0 }), 0);
 	check_text(in, "first", 0);
 	check_text(in, "second", 4 << 20);
 	assert_true(state_of(in).st_blocks * 512 < 1 << 20);
@@ -103,10 +103,10 @@ static void test_room(void **state)
 
 	memset(text, 'x', 3 << 20);
 	assert_int_equal(write(in, text, 3 << 20), 3 << 20);
-	assert_int_equal(fd_copy(in, out, &room, NULL), 0);
+	assert_int_equal(fd_copy(in, out, &(struct copy_order){ .room = &room }), 0);
 	assert_int_equal(room, 0);
 	room = (3 << 20) - 1;
-	assert_int_equal(fd_copy(in, more, &room, NULL), -EFBIG);
+	assert_int_equal(fd_copy(in, more, &(struct copy_order){ .room = &room }), -EFBIG);
 	assert_int_equal(state_of(more).st_size, 0);
 	assert_int_equal(room, (3 << 20) - 1);
 }
@@ -116,8 +116,27 @@ static void test_stop(void **state)
 	__cleanup(closep) int in = sparse(), out = nameless();
 	volatile int stop = 1;
 
-	assert_int_equal(fd_copy(in, out, NULL, &stop), -EINTR);
+	assert_int_equal(fd_copy(in, out, &(struct copy_order){ .stop = &stop }), -EINTR);
 	assert_int_equal(state_of(out).st_size, 0);
+}
+
+static void count(void *ctx)
+{
+	(*(unsigned *)ctx)++;
+}
+
+/* The caller of a long copy has other work to do meanwhile. */
+static void test_relief(void **state)
+{
+	__cleanup(closep) int in = nameless(), out = nameless();
+	__cleanup(freep) char *text = xcalloc(1, 3 << 20);
+	unsigned n = 0;
+
+	memset(text, 'x', 3 << 20);
+	assert_int_equal(write(in, text, 3 << 20), 3 << 20);
+	assert_int_equal(fd_copy(in, out, &(struct copy_order){ .relief = count, .ctx = &n }), 0);
+	assert_true(n >= 12);
+	assert_int_equal(state_of(out).st_size, 3 << 20);
 }
 
 static void test_where_out_stands(void **state)
@@ -126,7 +145,7 @@ static void test_where_out_stands(void **state)
 
 	put(in, "copied", 0);
 	assert_int_equal(write(out, "before ", 7), 7);
-	assert_int_equal(fd_copy(in, out, NULL, NULL), 0);
+	assert_int_equal(fd_copy(in, out, &(struct copy_order){ 0 }), 0);
 	check_text(out, "before copied", 0);
 }
 
@@ -135,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holes_stay_holes), cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_room),		 cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_where_out_stands),
+		cmocka_unit_test(test_relief),		 cmocka_unit_test(test_where_out_stands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

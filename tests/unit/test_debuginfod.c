@@ -58,7 +58,7 @@ static void lines_of_a_stripped_program(void **state)
 	char *dir = tempdir_new();
 	__cleanup(freep) char *path = xasprintf("%s/stripped", dir);
 	__cleanup(closep) int fd = -1;
-	struct symtab_opts opts = { .path = path };
+	struct symtab_opts opts = { .path = path, .ask = debuginfod_open };
 	struct diag d = { 0 };
 	struct lineinfo *l;
 	struct line_at at;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "user/record/stacks.h"
 #include "tests/unit/drain_fixture.h"
 
@@ -45,8 +46,7 @@ static struct clocks read_clocks(const struct experiment *e)
 		ret.state = packet_int(&p, stream_field(s, "MSTATE"));
 		assert_true(i >= 0);
 		ret.npcs = e->stacks.data[i].npcs;
-		memcpy(ret.pcs, &e->stack_pcs.data[e->stacks.data[i].first],
-		       sizeof(uint64_t) * (ret.npcs < 16 ? ret.npcs : 16));
+		experiment_pcs(e, &e->stacks.data[i], ret.pcs, ret.npcs < 16 ? ret.npcs : 16);
 	}
 	return ret;
 }

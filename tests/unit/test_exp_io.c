@@ -38,6 +38,10 @@ static const struct call calls[] = {
 	{ 170, OPEN, 4, 0, "", 13, "/b" },      /* fdopen(4) */
 	{ 180, OPEN, 1, 4, "", 17, "/b" },      /* dup2(4, 1) */
 	{ 190, WRITE, 1, 0, "", 17, "/b" },
+	{ 200, READ, 0, 0, "/dev/null", 1, "<stdin>" },
+	{ 210, READ, 9, 0, "/given", 18, "/given" }, /* open before the recording */
+	{ 220, WRITE, 9, 0, "", 18, "/given" },
+	{ 230, WRITE, 9, 0, "/other", 19, "/other" }, /* a call that is not traced replaced it */
 };
 
 enum { NCALLS = sizeof(calls) / sizeof(calls[0]) };
@@ -52,7 +56,7 @@ static void write_calls(struct opened *o)
 	for (size_t i = 0; i < NCALLS; i++) {
 		const struct call *c = &calls[i];
 		int64_t values[] = { 1, 1, 0, BUILDER_START_NS + c->time, 0, c->type, c->fd, 1, 0,
-				     c->from, 0, 0 };
+				     c->from, 0, 0, 0 };
 
 		expwriter_packet(w, ER_PKT_IO, values, c->name);
 	}

@@ -18,6 +18,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/experiment/expwriter.h"
 #include "tests/fixtures/tempdir.h"
@@ -185,6 +186,65 @@ static bool gprofng_prints(const char *dir, const char *commands, const char *li
 	return !system(cmd);
 }
 
+/* Stacks that have the same callers, so that each part gets a node for them. */
+static void put_stacks(struct expwriter *w, uint32_t first_uid)
+{
+	uint64_t pcs[9];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		for (size_t k = 0; k < 9; k++)
+			pcs[k] = k ? 0x1000 + k : 0x2000 + i;
+		expwriter_stack(w, first_uid + i, pcs, 9);
+	}
+}
+
+static void assert_stacks(struct experiment *founder, const char *name, size_t n)
+{
+	struct experiment *e = experiment_open_sub(founder, name);
+
+	assert_int_equal(e->diag.nmsgs, 0);
+	assert_int_equal(e->stacks.len, n);
+	vec_for_each(st, &e->stacks) {
+		assert_int_equal(st->npcs, 9);
+		assert_int_equal(experiment_pc(e, st, 8), 0x1008);
+	}
+	experiment_close(e);
+}
+
+/*
+ * Parts remember together which callers were written, but each has all that its stacks mention: also
+ * after it has forgotten them, and after its founder has.
+ */
+static void each_part_has_its_callers(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
+	int dirfd;
+	struct expwriter *founder = new_writer(*state, "t.1.er", &dirfd), *a, *b;
+	struct experiment *e;
+
+	expwriter_clock_profile(founder, 1000, STATES_KERNEL, false);
+	announce(founder, 1000, true);
+	a = new_part(founder, "_a_PID_7.1.er", 7);
+	b = new_part(founder, "_b_PID_8.1.er", 8);
+	put_stacks(founder, 1);
+	put_stacks(a, 11);
+	put_stacks(b, 21);
+	expwriter_forget(b);
+	put_stacks(b, 31);
+	expwriter_forget(founder);
+	put_stacks(a, 41);
+	expwriter_exit(a, header.start_ns + 1);
+	expwriter_exit(b, header.start_ns + 1);
+	assert_int_equal(expwriter_close(a), 0);
+	assert_int_equal(expwriter_close(b), 0);
+	assert_int_equal(expwriter_close(founder), 0);
+	close(dirfd);
+	e = experiment_open(path, NULL);
+	assert_stacks(e, "_a_PID_7.1.er", 8);
+	assert_stacks(e, "_b_PID_8.1.er", 8);
+	experiment_close(e);
+}
+
 static void gprofng_reads_parts(void **state)
 {
 	static const char funcs[] = "-printmode , -metrics e.total:e.user:e.system:name -functions";
@@ -207,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEMPDIR_CASE(parts_have_files_in_common),
 		TEMPDIR_CASE(parts_can_do_without_links),
+		TEMPDIR_CASE(each_part_has_its_callers),
 		TEMPDIR_CASE(gprofng_reads_parts),
 	};
 

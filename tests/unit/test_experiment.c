@@ -242,7 +242,8 @@ static void assert_stack(const struct experiment *e, uint64_t uid, const uint64_
 
 	assert_true(index >= 0);
 	assert_int_equal(e->stacks.data[index].npcs, n);
-	assert_memory_equal(e->stack_pcs.data + e->stacks.data[index].first, pcs, n * sizeof(*pcs));
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(experiment_pc(e, &e->stacks.data[index], i), pcs[i]);
 }
 
 static void linked_stacks_are_put_together(void **state)
@@ -285,6 +286,38 @@ static void put_frame(struct buf *b, uint64_t stack, uint64_t uid)
 	buf_add(b, &stack, 8);
 	buf_add(b, words + 1, 8);
 	buf_add(b, &uid, 8);
+}
+
+/* A node: UID packets without a link. */
+static void put_pcs(struct buf *b, uint64_t uid, const uint64_t *pcs, size_t n)
+{
+	uint16_t head[2] = { 16 + n * 8, ER_PKT_UID };
+	uint32_t flags = 0;
+
+	buf_add(b, head, 4);
+	buf_add(b, &flags, 4);
+	buf_add(b, &uid, 8);
+	buf_add(b, pcs, n * 8);
+}
+
+/* libcollector ends some stacks with the pc -1. It is no frame. */
+static void a_last_pc_of_ones_is_no_frame(void **state)
+{
+	static const uint64_t pcs[] = { 0x1000, -1, 0x2000, -1 }, none = -1;
+	struct buf b = { 0 };
+	struct experiment *e;
+
+	put_pcs(&b, 1, pcs, 4);
+	put_pcs(&b, 2, &none, 1);
+	put_frame(&b, 100, 1);
+	put_frame(&b, 101, 2);
+	make_foreign(*state, foreign_log);
+	put_file(*state, "f.1.er", "data.frameinfo", b.data, b.len);
+	e = open_in(*state, "f.1.er");
+	assert_stack(e, 100, pcs, 3);
+	assert_stack(e, 101, pcs, 0);
+	experiment_close(e);
+	buf_free(&b);
 }
 
 static void circles_and_lost_ends_are_cut(void **state)
@@ -497,6 +530,7 @@ int main(void)
 		TEMPDIR_CASE(the_other_byte_order_is_swapped),
 		TEMPDIR_CASE(old_clock_packets_are_read),
 		TEMPDIR_CASE(linked_stacks_are_put_together),
+		TEMPDIR_CASE(a_last_pc_of_ones_is_no_frame),
 		TEMPDIR_CASE(circles_and_lost_ends_are_cut),
 		TEMPDIR_CASE(an_unclosed_experiment_says_so),
 		TEMPDIR_CASE(exec_is_an_end),

@@ -40,6 +40,19 @@ static void test_next_number(void **state)
 	tempdir_remove(dir);
 }
 
+static void test_collect_name(void **state)
+{
+	char *dir = tempdir_new();
+	struct plan plan = { .dir = dir, .program = true };
+	struct expname n;
+	struct diag d = { 0 };
+
+	assert_int_equal(expname_choose(&plan, &n, &d), 0);
+	assert_string_equal(n.name, "test.1.er");
+	expname_free(&n);
+	tempdir_remove(dir);
+}
+
 /* A number too large for a recording counts as part of the name. */
 static void test_huge_numbers(void **state)
 {
@@ -85,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_next_number),
+		cmocka_unit_test(test_collect_name),
 		cmocka_unit_test(test_huge_numbers),
 		cmocka_unit_test(test_dumps),
 	};

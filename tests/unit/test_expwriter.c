@@ -495,8 +495,8 @@ static void counters_are_announced(void **state)
 	int dirfd;
 
 	w = new_writer(*state, "t.1.er", &dirfd);
-	expwriter_counter_profile(w, counters, 0);
-	expwriter_counter_profile(w, counters, 2);
+	expwriter_counter_profile(w, ER_PKT_HWC, counters, 0);
+	expwriter_counter_profile(w, ER_PKT_HWC, counters, 2);
 	expwriter_packet(w, ER_PKT_HWC, values, NULL);
 	expwriter_exit(w, 7000000000);
 	assert_int_equal(expwriter_close(w), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rules of findings. Each case is an experiment with exactly one trouble. */
+#include "analysis/experiment/span.h"
 #include "analysis/findings/findings.h"
 #include "analysis/metrics/filter.h"
 #include "tests/unit/waitviews_fixture.h"
@@ -436,6 +437,62 @@ static void test_seven(void **state)
 	unmake(&m);
 }
 
+/* n calls of run_ms, of which the last takes slow_ms more, waiting for the disk. */
+static void make_spans(struct made *m, unsigned n, unsigned run_ms, unsigned slow_ms)
+{
+	struct span_packet p = { .thread = 2, .name = 1, .flags = SPAN_RETURNED, .run_ns = run_ms * MS };
+	struct expwriter *w;
+
+	begin(m);
+	w = exp_builder_writer(m->o.builder);
+	expwriter_profile(w, ER_PKT_SPAN, NULL);
+	for (unsigned i = 1; i <= n; i++) {
+		p.state_ns[MS_SLEEP] = i == n ? slow_ms * MS : 0;
+		p.dur_ns = p.run_ns + p.state_ns[MS_SLEEP];
+		p.end_ns = exp_builder_now(m->o.builder) + p.dur_ns;
+		expwriter_span(w, &p);
+		if (i == n)
+			put_wait(&m->o, 2, "main>f", MS_SLEEP, slow_ms,
+				 (struct wait_info){ .reason = REASON_POLL, .length_ns = slow_ms * MS });
+		exp_builder_sleep(m->o.builder, 2 * MS);
+	}
+	expwriter_replace(w, SPANS_XML, "<span number=\"1\" name=\"q\" spec=\"x:q\"/>");
+	fixture_open(&m->o);
+	make(m);
+}
+
+/* Slow calls are found if there are enough calls, and they are slow enough. */
+static void test_spans(void **state)
+{
+	static const struct {
+		unsigned n, run_ms, slow_ms;
+		bool found;
+	} cases[] = { { 100, 1, 20, true }, { 99, 1, 20, false }, { 100, 4, 3, false },
+		      { 100, 1, 0, false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct finding *g;
+		struct filter *filter;
+		struct made m;
+
+		make_spans(&m, cases[i].n, cases[i].run_ms, cases[i].slow_ms);
+		g = finding_of(&m, "spans");
+		assert_int_equal(g != NULL, cases[i].found);
+		if (g) {
+			assert_string_equal(g->text, "Slow calls of `q` (the slowest 1 %) spend 95 % of "
+					    "their time in Sleep: poll, others 0 %; they take 21 ms, others "
+					    "1 ms.");
+			assert_int_equal(g->figure_ns, 21 * MS);
+			assert_true(g->exact);
+			assert_string_equal(g->command, "-spans");
+			filter = filter_parse(m.o.session, NULL, g->filter, &m.o.diag);
+			assert_non_null(filter);
+			filter_free(filter);
+		}
+		unmake(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
 		cmocka_unit_test(test_chain),	  cmocka_unit_test(test_chain_sampled),
 		cmocka_unit_test(test_losses),	  cmocka_unit_test(test_seven),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,36 @@ static void test_sizes_given(void **state)
 	diag_free(&d);
 }
 
+static void check_aliases(const struct kallsyms *k, uint64_t addr, const char *name,
+			  const char *expected)
+{
+	char *aliases = kallsyms_aliases(k, addr, name);
+
+	if (expected)
+		assert_string_equal(aliases, expected);
+	else
+		assert_null(aliases);
+	free(aliases);
+}
+
+static void test_aliases(void **state)
+{
+	struct diag d = { 0 };
+	struct kallsyms *k = load(text, &d);
+
+	assert_non_null(k);
+	check_aliases(k, 0xffffffff81000040, "afoo", "zlocal _foo");
+	check_aliases(k, 0xffffffff81000040, "zlocal", "afoo _foo");
+	check_aliases(k, 0xffffffff81000040, "_foo", "afoo zlocal");
+	check_aliases(k, 0xffffffff81000040, "foo", NULL);
+	check_aliases(k, 0xffffffff81000041, "afoo", NULL);
+	check_aliases(k, 0xffffffff81000000, "startup", ""); /* marks are not functions */
+	check_aliases(k, 0xffffffff81000240, "schedule", "");
+	check_aliases(k, 0xffffffff81200000, "data", NULL);
+	kallsyms_free(k);
+	diag_free(&d);
+}
+
 static void check_refused(const char *s, const char *why)
 {
 	struct diag d = { 0 };
@@ -200,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),	    cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_sizes_given), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_whole),
 	};

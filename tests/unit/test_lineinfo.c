@@ -21,6 +21,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/symbols/inline.h"
+#include "analysis/symbols/debuginfod.h"
 #include "analysis/symbols/lineinfo.h"
 #include "analysis/symbols/relocate.h"
 #include "analysis/symbols/symtab.h"
@@ -80,7 +81,7 @@ struct object {
 
 static void object_open(struct object *o, const char *file, const char *root)
 {
-	struct symtab_opts opts = { .debug_root = root };
+	struct symtab_opts opts = { .debug_root = root, .ask = debuginfod_open };
 	__cleanup(closep) int fd = -1;
 
 	*o = (struct object){ 0 };

@@ -53,7 +53,7 @@ static struct named read_names(const struct experiment *e)
 		char own[64];
 
 		assert_true(i >= 0);
-		name = names[e->stack_pcs.data[e->stacks.data[i].first]];
+		name = names[experiment_pc(e, &e->stacks.data[i], 0)];
 		assert_non_null(name);
 		snprintf(own, sizeof(own), "<p%u_PID_%u>", pid, pid);
 		ret.last_is_own = !strcmp(name, own);

@@ -171,6 +171,30 @@ static void test_program_at(void **state)
 	fixture_free(&o);
 }
 
+/* A tid that comes again may be that of a thread in another cgroup. */
+static void test_cgroup_of_a_tid_that_comes_again(void **state)
+{
+	const struct names *n;
+	struct opened o;
+
+	fixture_new_kernel(&o);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"12\" tid=\"13\" comm=\"a\" begin=\"100\" end=\"200\" cgroup=\"/one\"/>\n"
+		       "<thread pid=\"12\" tid=\"12\" comm=\"a\" end=\"400\" cgroup=\"/one\"/>\n"
+		       "<thread pid=\"20\" tid=\"13\" comm=\"b\" begin=\"300\" end=\"400\" cgroup=\"/two\"/>\n"
+		       "<thread pid=\"20\" tid=\"21\" comm=\"b\" begin=\"300\" end=\"400\"/>\n");
+	fixture_open(&o);
+	n = session_names(o.session);
+	assert_string_equal(names_cgroup_at(n, founder(&o), 13, 0), "/one");
+	assert_string_equal(names_cgroup_at(n, founder(&o), 13, 299), "/one");
+	assert_string_equal(names_cgroup_at(n, founder(&o), 13, 300), "/two");
+	assert_string_equal(names_cgroup_at(n, founder(&o), 13, INT64_MAX), "/two");
+	assert_string_equal(names_cgroup_at(n, founder(&o), 12, 5), "/one");
+	assert_null(names_cgroup_at(n, founder(&o), 21, 300));
+	assert_int_equal(n->cgroups_at.all.len, 2);
+	fixture_free(&o);
+}
+
 /* processes.xml has the programs of all processes, also of those that share an experiment. */
 static void test_programs_from_a_table(void **state)
 {
@@ -247,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_pid_that_comes_again),
+		cmocka_unit_test(test_cgroup_of_a_tid_that_comes_again),
 		cmocka_unit_test(test_program_at),
 		cmocka_unit_test(test_programs_from_a_table),
 		cmocka_unit_test(test_times_that_cannot_be),

@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include "analysis/base/diag.h"
-#include "kernel_er/options.h"
+#include "user/options/options.h"
 
 static struct options options;
 static struct diag diag;
 
 /* Parse a blank separated command line. */
-static int parse(const char *line)
+static int parse_for(enum recorder recorder, const char *line)
 {
 	static char copy[512];
 	static char *argv[32];
@@ -29,7 +29,12 @@ static int parse(const char *line)
 	for (char *w = strtok(copy, " "); w && argc < 31; w = strtok(NULL, " "))
 		argv[argc++] = w;
 	argv[argc] = NULL;
-	return options_parse(argc, argv, &options, &diag);
+	return options_parse(recorder, argc, argv, &options, &diag);
+}
+
+static int parse(const char *line)
+{
+	return parse_for(ER_KERNEL, line);
 }
 
 static void test_intervals(void **state)
@@ -146,7 +151,7 @@ static void test_usage(void **state)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	options_usage(f);
+	options_usage(ER_KERNEL, f);
 	fclose(f);
 	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		if (strlen(line) > 80) /* in bytes: an ellipsis has three */
@@ -162,6 +167,7 @@ static void test_refused(void **state)
 		"-t soon",  "-t 5-2",	"-t 0",	    "-t -1",   "-t 5-",	   "-q x",    "-q -1",
 		"-o a",	    "-o .er",	"-o x/.er", "-g grp",  "-A maybe", "-L x",    "-L 0",
 		"-S 0",	    "-S x",	"-S 1.5",   "-F maybe", "-F =(", "-F =",   "-T abc",
+		"-P 0",	    "-P 5/6",	"-P me",    "-P -1",
 		"-T 0",	    "-T 1/",	"-T 1/0",   "-T -1/2", "--none",   "-Z",      "-p",
 		"-x",	    "--idle=1",
 		"--flight 60", "--flight 0.5s", "--flight 60s,", "--flight 60s,1M", "--flight 60s,5",
@@ -228,6 +234,29 @@ static void test_targets(void **state)
 	assert_int_equal(options.plan.targets.data[1].tid, 0);
 	assert_int_equal(options.plan.targets.data[2].pid, 0);
 	assert_int_equal(options.plan.targets.data[2].tid, 2);
+	assert_int_equal(parse("-P 15 -T 16/17"), 0);
+	assert_int_equal(options.plan.targets.len, 2);
+	assert_int_equal(options.plan.targets.data[0].pid, 15);
+	assert_int_equal(options.plan.targets.data[0].tid, 0);
+}
+
+static void test_flags(void **state)
+{
+	assert_int_equal(parse("-t 1"), 0);
+	assert_false(options.plan.verbose || options.plan.leave_stopped || options.plan.capture.idle ||
+		     options.plan.capture.exclude_self || options.plan.capture.split);
+	assert_int_equal(parse("-v -x --idle --no-self --exact-user true"), 0);
+	assert_true(options.plan.verbose && options.plan.leave_stopped && options.plan.capture.idle &&
+		    options.plan.capture.exclude_self && options.plan.capture.split);
+}
+
+static void test_output(void **state)
+{
+	assert_int_equal(parse("-t 1"), 0);
+	assert_null(options.output);
+	assert_int_equal(parse("-O log -t 1"), 0);
+	assert_string_equal(options.output, "log");
+	assert_int_equal(parse("-O"), -1);
 }
 
 static void test_defaults_and_words(void **state)
@@ -249,6 +278,9 @@ static void test_defaults_and_words(void **state)
 	assert_int_equal(options.plan.quiet_ns, 0);
 	assert_int_equal(options.action, ACTION_PREVIEW);
 	assert_true(options.plan.leave_stopped);
+	assert_false(options.plan.jit);
+	assert_int_equal(parse("--jit -x true"), 0);
+	assert_true(options.plan.jit);
 }
 
 static void test_states_and_traces(void **state)
@@ -323,9 +355,59 @@ static void test_counters(void **state)
 	assert_int_equal(diag.nerrors, 1);
 }
 
+static void test_collect(void **state)
+{
+	assert_int_equal(parse_for(COLLECT, "ls -l"), 0);
+	assert_true(options.plan.program);
+	assert_int_equal(options.plan.capture.interval_ns, 10007000);
+	assert_int_equal(options.plan.quiet_ns, 0);
+	assert_string_equal(options.plan.load[1], "-l");
+	assert_int_equal(parse_for(COLLECT, ""), 0);
+	assert_int_equal(options.action, ACTION_SUMMARY);
+	assert_int_equal(parse_for(COLLECT, "-P 12"), 0);
+	assert_int_equal(options.plan.targets.data[0].pid, 12);
+	assert_int_equal(parse_for(COLLECT, "-j on java"), 0);
+	assert_true(options.plan.jit);
+	assert_int_equal(parse_for(COLLECT, "-F all ls"), 0);
+	assert_int_equal(options.plan.max_subs, 4096);
+	assert_int_equal(parse_for(COLLECT, "-F on ls"), 0);
+	assert_int_equal(options.plan.max_subs, 64);
+}
+
+/* Only -h cancels the clock. */
+static void test_collect_counters(void **state)
+{
+	assert_int_equal(parse_for(COLLECT, "-h page-faults ls"), 0);
+	assert_int_equal(options.plan.capture.interval_ns, 0);
+	assert_false(options.plan.capture.states);
+	assert_int_equal(parse_for(COLLECT, "-h page-faults -p on ls"), 0);
+	assert_int_equal(options.plan.capture.interval_ns, 10007000);
+	assert_int_equal(parse_for(COLLECT, "-S off ls"), 0);
+	assert_int_equal(options.plan.capture.interval_ns, 10007000);
+	assert_int_equal(parse("-h page-faults ls"), 0);
+	assert_int_equal(options.plan.capture.interval_ns, 10007000);
+}
+
+static void test_collect_refuses(void **state)
+{
+	static const char *const lines[] = {
+		"-v", "-P 12 ls", "-P 12 -P 13", "-P x", "-q 1 ls", "-T 1 ls", "--roll 60s ls", "-j maybe ls",
+		"-F =( ls", "-o x ls", "-g y ls", "-x -P 12", "-j on -P 12",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse_for(COLLECT, lines[i]), -1);
+		assert_int_equal(diag.nerrors, 1);
+	}
+	assert_int_equal(parse("-j on ls"), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_collect),
+		cmocka_unit_test(test_collect_counters),
+		cmocka_unit_test(test_collect_refuses),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_states_and_traces),
 		cmocka_unit_test(test_states_refused),
@@ -339,6 +421,8 @@ int main(void)
 		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_load_keeps_its_options),
 		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_defaults_and_words),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

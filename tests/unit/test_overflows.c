@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Overflows of counters become packets, which are read back with the reader. */
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "tests/unit/drain_fixture.h"
 
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,
@@ -53,7 +54,7 @@ static struct sums read_overflows(const struct experiment *e)
 		ret.seq = packet_int(&p, stream_field(s, "SEQ"));
 		assert_true(i >= 0);
 		ret.npcs = e->stacks.data[i].npcs;
-		ret.leaf = e->stack_pcs.data[e->stacks.data[i].first];
+		ret.leaf = experiment_pc(e, &e->stacks.data[i], 0);
 	}
 	return ret;
 }

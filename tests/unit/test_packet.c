@@ -17,6 +17,19 @@
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 
+/* gprofng rejects a log with any other name. */
+static bool gprofng_knows(const char *profile)
+{
+	static const char *const names[] = { "profile", "synctrace", "hwcounter", "heaptrace",
+					     "iotrace", "omptrace" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], profile))
+			return true;
+	}
+	return false;
+}
+
 static void tables_are_sound(void **state)
 {
 	for (size_t k = 0; k < npacket_descs; k++) {
@@ -25,6 +38,7 @@ static void tables_are_sound(void **state)
 
 		assert_ptr_equal(packet_desc(d->kind), d);
 		assert_int_equal(d->size % 4, 0);
+		assert_true(gprofng_knows(d->profile));
 		for (size_t i = 0; i < d->nfields; i++) {
 			const struct field_desc *f = &d->fields[i];
 			size_t size = er_type_size(f->type);
@@ -220,6 +234,12 @@ static void queries_have_the_names(void **state)
 		{ WFLAG_OPEN_END, "OPEN_END" },   { WFLAG_IO, "IO" },
 		{ WFLAG_WAKER_IRQ, "WAKER_IRQ" }, { WFLAG_REST, "REST" },
 		{ WFLAG_STACK_EARLY, "STACK_EARLY" }, { WFLAG_WAKER_TIMER, "WAKER_TIMER" },
+	}, span_flags[] = {
+		{ SPAN_RETURNED, "RETURNED" },	   { SPAN_THREAD_END, "THREAD_END" },
+		{ SPAN_EXEC, "EXEC" },		   { SPAN_LEFT, "LEFT" },
+		{ SPAN_OPEN_START, "OPEN_START" }, { SPAN_OPEN_END, "OPEN_END" },
+		{ SPAN_SPLIT, "SPLIT" },	   { SPAN_SAMPLED, "SAMPLED" },
+		{ SPAN_OVER, "OVER" },
 	};
 	size_t nflags = sizeof(flags) / sizeof(*flags);
 	FILE *f;
@@ -244,6 +264,12 @@ static void queries_have_the_names(void **state)
 			assert_string_equal(name, flags[flag].name);
 			assert_int_equal(flags[flag].flag, 1 << flag);
 		}
+	}
+	for (size_t i = 0; i < sizeof(span_flags) / sizeof(*span_flags); i++) {
+		assert_int_equal(fscanf(f, "%15s %31s", kind, name), 2);
+		assert_string_equal(kind, "SPANFLAGS");
+		assert_string_equal(name, span_flags[i].name);
+		assert_int_equal(span_flags[i].flag, 1 << i);
 	}
 	assert_int_equal(fscanf(f, "%15s", kind), EOF);
 	assert_int_equal(pclose(f), 0);

@@ -3,6 +3,7 @@
 #include "analysis/export/page_events.h"
 
 #include "analysis/export/export.h"
+#include "analysis/export/page_losses.h"
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
 #include "tests/unit/session_fixture.h"
@@ -141,6 +142,31 @@ static void test_overview(void **state)
 	fixture_free(&o);
 }
 
+/* Damaged numbers of seconds become times within the recording. */
+static void test_losses(void **state)
+{
+	static const char recorder[] =
+		"<recorder version=\"1\" pid=\"7\" state=\"closed\"/>\n"
+		"<loss second=\"-5\" pid=\"4711\" tid=\"1\" kind=\"clock\" count=\"1\"/>\n"
+		"<loss second=\"9223372036854775807\" pid=\"4711\" tid=\"8\" kind=\"wait\" count=\"2\"/>\n"
+		"<loss second=\"1\" pid=\"4711\" tid=\"1\" kind=\"counter\" count=\"3\"/>\n";
+	struct page_events events;
+	struct buf b = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 2500);
+	assert_int_equal(expwriter_replace(exp_builder_writer(o.builder), "recorder.xml", recorder), 0);
+	fixture_open(&o);
+	struct export x = { .view = &o.view, .diag = &o.diag };
+	assert_int_equal(page_events_read(&x, &events), 0);
+	put_losses(&x, &events, &b);
+	assert_string_equal(b.data, ",\"lost\":[[0,0,1000000,1],[-1,2000000,2500000,2]]");
+	buf_free(&b);
+	page_events_free(&events);
+	fixture_free(&o);
+}
+
 static void test_nothing(void **state)
 {
 	struct page_events p;
@@ -158,7 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_varints), cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_base64),  cmocka_unit_test(test_events),
-		cmocka_unit_test(test_overview), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_overview), cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "analysis/experiment/exp_map.h"
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "bpf/frame.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/addresses.h"
@@ -59,16 +60,22 @@ static uint32_t number(struct fixture *f, const char *path, uint64_t ino)
 	return files_number((struct files *)procmap_files(f->procmap), &m);
 }
 
-static void give_frames(struct fixture *f, uint64_t id, const uint64_t *frames, size_t n)
+static void give_walk(struct fixture *f, uint64_t id, const uint64_t *frames, size_t n,
+		      enum er_end end)
 {
 	struct {
 		struct er_stack s;
 		uint64_t pcs[8];
 	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = id, .tgid = PID,
-		       .start_time = 1990, .nuser = n, .flags = ER_STACK_USER_EXACT } };
+		       .start_time = 1990, .nuser = n, .flags = ER_STACK_USER_EXACT, .end = end } };
 
 	memcpy(r.pcs, frames, n * sizeof(*frames));
 	drain_take(f->drain, 0, &r, sizeof(r.s) + n * sizeof(*frames));
+}
+
+static void give_frames(struct fixture *f, uint64_t id, const uint64_t *frames, size_t n)
+{
+	give_walk(f, id, frames, n, ER_END_NOT);
 }
 
 static void give_sample(struct fixture *f, pid_t pid, uint64_t stack, uint64_t us)
@@ -84,7 +91,7 @@ static void give_sample(struct fixture *f, pid_t pid, uint64_t stack, uint64_t u
 /* A packet, and its stack as the reader returns it. */
 struct seen {
 	int64_t lwp, thread, ticks, uid, npcs;
-	const uint64_t *pcs;
+	uint64_t pcs[8];
 };
 
 static size_t read_packets(const struct experiment *e, struct seen *ret, size_t max)
@@ -105,7 +112,7 @@ static size_t read_packets(const struct experiment *e, struct seen *ret, size_t 
 		to->ticks = packet_int(&p, stream_field(s, "NTICK"));
 		to->uid = packet_int(&p, stream_field(s, "FRINFO"));
 		to->npcs = e->stacks.data[i].npcs;
-		to->pcs = &e->stack_pcs.data[e->stacks.data[i].first];
+		experiment_pcs(e, &e->stacks.data[i], to->pcs, to->npcs < 8 ? to->npcs : 8);
 	}
 	return n;
 }
@@ -295,6 +302,42 @@ static void test_generated_code(void **state)
 	experiment_close(e);
 }
 
+/*
+ * Of a complete stack the callers count, too, and of a thread that waits: a service that runs
+ * generated code is mostly seen in system calls.
+ */
+static void test_generated_callers(void **state)
+{
+	struct er_wait wait = { .h = { .kind = ER_KIND_WAIT, .seq = 7, .time_ns = 5000 },
+				.task = { .start_time = 1990, .tgid = PID + 2, .tid = PID + 2,
+					  .comm = "prog" },
+				.stack = 1, .blocked_ns = 3000, .blocked_weight = 3000,
+				.state = ER_OFF_SLEEP };
+	uint64_t frames[2] = { 0, 0x7e0000001234 };
+	struct experiment *e, *sub;
+	struct seen seen[4];
+	struct fixture f;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	begins(&f, PID + 1, "/bin/none", 800);
+	begins(&f, PID + 2, "/bin/none", 800);
+	frames[0] = er_frame(number(&f, "/bin/none", 800), 0x21);
+	give_walk(&f, 1, frames, 2, ER_END_PROVEN);
+	give_sample(&f, PID + 1, 1, 1);
+	drain_take(f.drain, 1, &wait, sizeof(wait));
+	e = finish(&f);
+	for (int i = 1; i <= 2; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "_prog_PID_%d.1.er", PID + i);
+		sub = open_sub(e, name);
+		assert_int_equal(read_packets(sub, seen, 4), 1);
+		assert_int_equal(seen[0].pcs[1], frames[1] - 1);
+		experiment_close(sub);
+	}
+	experiment_close(e);
+}
+
 /* In the test's own process data follows the code. The heap follows data, and is in no file. */
 static int variable = 1;
 
@@ -320,6 +363,74 @@ static void test_data_of_a_file(void **state)
 	experiment_close(finish(&f));
 }
 
+static const struct exp_header next_header = {
+	.collector = "test", .hostname = "h", .arch = "x86_64", .os = "Linux 6", .pagesize = 4096,
+	.cwd = "/", .command = "er_kernel", .wordsize = 64, .start_ns = 100000,
+};
+
+/* The next segment, as the session begins it. */
+static void turn_to(struct fixture *f, const char *name)
+{
+	assert_int_equal(recording_prepare(f->recording, f->dirfd, name, &next_header, &f->diag), 0);
+	assert_int_equal(recording_finish(f->recording, 90000), 0);
+	drain_restart(f->drain);
+	assert_int_equal(recording_switch(f->recording), 0);
+	binaries_next(f->binaries, f->dirfd, UINT64_MAX);
+}
+
+/* The name of the file that a pool of t2.er shows at the address. */
+static void check_file_in_next(struct fixture *f, const char *pool, uint64_t pc, const char *name)
+{
+	struct experiment *e, *p;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/t2.er", dir);
+	e = experiment_open(path, &f->diag);
+	assert_non_null(e);
+	p = open_sub(e, pool);
+	for (size_t i = 0; i < p->maps.len; i++) {
+		const struct exp_map *m = &p->maps.data[i];
+
+		if (pc >= m->vaddr && pc < m->vaddr + m->size) {
+			assert_string_equal(m->name, name);
+			experiment_close(p);
+			experiment_close(e);
+			return;
+		}
+	}
+	fail_msg("no file at the address");
+}
+
+/*
+ * A thread was woken by a process that has ended since, and gets a CPU only in the next segment.
+ * The file that its waker ran is let go meanwhile, and other files come.
+ */
+static void test_a_kept_stack_keeps_its_files(void **state)
+{
+	struct fixture f;
+	struct history first, second;
+	uint64_t frame;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	first = begins(&f, PID + 1, "/bin/gone", 800);
+	second = begins(&f, PID + 2, "/bin/stays", 801);
+	frame = er_frame(number(&f, "/bin/gone", 800), 0x21);
+	give_frames(&f, 77, &frame, 1);
+	give_sample(&f, PID + 1, 77, 3);
+	drain_process(f.drain, true);
+	happens(&first, PROC_EXIT, 5000, NULL);
+	procmap_expire(f.procmap, 50000);
+	for (uint64_t ino = 1000; ino < 1000 + FILES_UNMAPPED + FILES_MORE; ino++)
+		number(&f, "/bin/other", ino);
+	procmap_trim_files(f.procmap);
+	turn_to(&f, "t2.er");
+	for (uint64_t i = 0; i < FILES_MORE; i++)
+		maps(&second, 104000 + i, "/lib/new.so", 2000 + i, 0x600000 + i * 0x1000, 0, 0x1000);
+	give_sample(&f, PID + 2, 77, 5);
+	experiment_close(finish(&f));
+	check_file_in_next(&f, "_stays.1.er", address_in_pool(frame), "/bin/gone");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,7 +439,9 @@ int main(void)
 		cmocka_unit_test(test_beyond_the_limit),
 		cmocka_unit_test(test_many_programs),
 		cmocka_unit_test(test_generated_code),
+		cmocka_unit_test(test_generated_callers),
 		cmocka_unit_test(test_data_of_a_file),
+		cmocka_unit_test(test_a_kept_stack_keeps_its_files),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -40,6 +40,8 @@ static void numbers_show_nothing_and_next_to_nothing(void **state)
 	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 0 }, "0.");
 	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 400 }, "0.000");
 	assert_cell((struct cell){ .kind = CELL_MSEC, .i = 12345678 }, "12.346");
+	assert_cell((struct cell){ .kind = CELL_USEC, .i = 0 }, "0.");
+	assert_cell((struct cell){ .kind = CELL_USEC, .i = 12345678 }, "12345.678");
 	assert_cell((struct cell)PERCENT(0), "0.");
 	assert_cell((struct cell)PERCENT(0.001), "0.00");
 	assert_cell((struct cell)PERCENT(100), "100.00");

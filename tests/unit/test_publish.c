@@ -61,7 +61,7 @@ static void test_numbers_are_bounded(void **state)
 /* --- files that no process maps --- */
 
 struct let_go {
-	uint32_t numbers[FILES_UNMAPPED], refused;
+	uint32_t numbers[FILES_UNMAPPED], refused, held;
 	size_t n, reused;
 };
 
@@ -75,11 +75,14 @@ static bool let_go(void *ctx, uint32_t number)
 	return true;
 }
 
-static void reused(void *ctx, uint32_t number)
+static bool reused(void *ctx, uint32_t number)
 {
 	struct let_go *l = ctx;
 
+	if (number == l->held)
+		return false;
 	assert_int_equal(number, l->numbers[l->reused++]);
+	return true;
 }
 
 static uint32_t number_of(struct files *f, uint64_t ino)
@@ -132,12 +135,33 @@ static void test_numbers_are_used_again_later(void **state)
 	/* The same file comes back, and so does another. */
 	assert_int_equal(number_of(&f, 1), FILES_UNMAPPED + 3);
 	assert_int_equal(number_of(&f, 5000), FILES_UNMAPPED + 4);
-	files_reuse(&f, reused, &l);
+	assert_int_equal(files_reuse(&f, reused, &l), 0);
 	assert_int_equal(l.reused, 2);
 	assert_int_equal(number_of(&f, 5001), 2);
 	assert_int_equal(number_of(&f, 5002), 1);
 	assert_int_equal(number_of(&f, 5003), FILES_UNMAPPED + 5);
 	assert_int_equal(files_in_use(&f), FILES_UNMAPPED + 5);
+	files_free(&f);
+}
+
+/* A number that something refers to waits for a later files_reuse. */
+static void test_held_numbers_are_not_used_again(void **state)
+{
+	struct let_go l = { .held = 1 };
+	struct files f = { 0 };
+
+	for (uint32_t i = 1; i <= FILES_UNMAPPED + 2; i++)
+		number_of(&f, i);
+	files_look(&f);
+	files_trim(&f, let_go, &l);
+	l.numbers[0] = 2; /* reused() expects this one alone */
+	assert_int_equal(files_reuse(&f, reused, &l), 1);
+	assert_int_equal(files_in_use(&f), FILES_UNMAPPED);
+	assert_int_equal(number_of(&f, 5001), 2);
+	assert_int_equal(number_of(&f, 5002), FILES_UNMAPPED + 3);
+	l = (struct let_go){ .numbers = { 1 } };
+	assert_int_equal(files_reuse(&f, reused, &l), 0);
+	assert_int_equal(number_of(&f, 5003), 1);
 	files_free(&f);
 }
 
@@ -368,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_bounded),
 		cmocka_unit_test(test_unmapped_files_are_let_go),
 		cmocka_unit_test(test_numbers_are_used_again_later),
+		cmocka_unit_test(test_held_numbers_are_not_used_again),
 		cmocka_unit_test(test_numbers_do_not_run_out),
 		cmocka_unit_test(test_ranges_are_sorted),
 		cmocka_unit_test(test_a_change_goes_to_another_place),

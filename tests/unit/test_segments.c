@@ -55,7 +55,7 @@ static void check_segment(struct fixture *f, const char *name, int64_t us)
 	assert_int_equal(f->diag.nmsgs, 0);
 	for (int file = 0; file < 2; file++) {
 		snprintf(path, sizeof(path), "%s/%s/%s", dir, name,
-			 file ? "kallmodsyms" : "names.xml");
+			 file ? "kallmodsyms" : "names.xml.gz");
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(st.st_size > 20);
 	}

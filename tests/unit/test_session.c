@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/experiment/packet.h"
 #include "analysis/model/addrmap.h"
 #include "tests/unit/session_fixture.h"
 
@@ -79,6 +80,28 @@ static void test_map_odd(void **state)
 	addrmap_free(m);
 }
 
+/* Every number of mappings, at, before and behind each begin. */
+static void test_map_finds_each(void **state)
+{
+	struct span valid;
+
+	for (uint64_t n = 0; n < 10; n++) {
+		struct addrmap *m = addrmap_new();
+		struct func f[10] = { 0 };
+
+		for (uint64_t i = 0; i < n; i++)
+			addrmap_add(m, 1, &(struct mapping){ .vaddr = 100 + 20 * i, .size = 10, .func = &f[i] });
+		addrmap_finish(m);
+		for (uint64_t i = 0; i < n; i++) {
+			assert_null(at(m, 99 + 20 * i, 1, &valid));
+			assert_ptr_equal(at(m, 100 + 20 * i, 1, &valid)->func, &f[i]);
+			assert_ptr_equal(at(m, 109 + 20 * i, 1, &valid)->func, &f[i]);
+			assert_null(at(m, 110 + 20 * i, 1, &valid));
+		}
+		addrmap_free(m);
+	}
+}
+
 /* With thousands of mappings on top of each other, every lookup ends with an answer. */
 static void test_map_deep(void **state)
 {
@@ -132,6 +155,36 @@ static void test_names(void **state)
 	assert_int_equal(excl(&o, "<Truncated-stack>", "total"), 0);
 	assert_int_equal(attributed(&o, true, "<Truncated-stack>", "<Total>", "total"), 4);
 	assert_true(the_func(&o, "vmlinux`vfs_read")->obj->kernel);
+	fixture_free(&o);
+}
+
+static void put_stack(struct opened *o, uint64_t uid, const uint64_t *pcs, size_t n, uint64_t ticks)
+{
+	struct clock_packet p = { .lwp = 1, .thread = 1, .stack = uid, .state = MS_USER, .nticks = ticks,
+				  .time_ns = exp_builder_now(o->builder) };
+
+	expwriter_stack(exp_builder_writer(o->builder), uid, pcs, n);
+	expwriter_clock(exp_builder_writer(o->builder), &p);
+}
+
+/* A marker's value is a marker only at a stack's end. A pc may occur twice in the first stack with it. */
+static void test_pcs_are_known_by_place(void **state)
+{
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_function(exp_builder_writer(o.builder), exp_builder_now(o.builder), 0x7000, 0x100, "work");
+	put_stack(&o, 901, (uint64_t[]){ ER_PC_TRUNCATED, 0x7010, 0x7020, 0x7010 }, 4, 1);
+	put_stack(&o, 902, (uint64_t[]){ 0x7010, ER_PC_TRUNCATED }, 2, 2);
+	put_stack(&o, 903, (uint64_t[]){ 0x7020, ER_PC_TRUNCATED, 0x7010 }, 3, 4);
+	put_stack(&o, 904, (uint64_t[]){ 0x7020, ER_PC_UNWIND_FAILED }, 2, 8);
+	fixture_open(&o);
+	assert_int_equal(excl(&o, "<Unknown>", "total"), 1);
+	assert_int_equal(incl(&o, "<Unknown>", "total"), 5);
+	assert_int_equal(incl(&o, "<Truncated-stack>", "total"), 2);
+	assert_int_equal(incl(&o, "<Stack-unwind-failed>", "total"), 8);
+	assert_int_equal(excl(&o, "work", "total"), 14);
+	assert_int_equal(incl(&o, "work", "total"), 15);
 	fixture_free(&o);
 }
 
@@ -194,8 +247,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_map_over_time),  cmocka_unit_test(test_unmapping_ends_all_pieces),
-		cmocka_unit_test(test_map_odd),
+		cmocka_unit_test(test_map_odd),	       cmocka_unit_test(test_map_finds_each),
 		cmocka_unit_test(test_map_deep),       cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_pcs_are_known_by_place),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
 		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),
 	};

@@ -416,6 +416,33 @@ static void dynamic_functions_have_the_code_that_was_recorded(void **state)
 	fixture_free(&o);
 }
 
+/* A runtime uses the memory of a function for another one. */
+static void dynamic_functions_share_an_address(void **state)
+{
+	enum { CODE = 0x7e000000, SIZE = 20 };
+	static const char old_code[SIZE] = "old code", new_code[SIZE] = "new code";
+	unsigned char code[64];
+	struct expwriter *w;
+	struct opened o;
+
+	fixture_new(&o);
+	w = exp_builder_writer(o.builder);
+	expwriter_function(w, exp_builder_now(o.builder), CODE, SIZE, "old");
+	expwriter_code(w, exp_builder_now(o.builder), CODE, old_code, SIZE);
+	exp_builder_profile(o.builder, 1, "main>0x7e000004", MS_USER, 1);
+	exp_builder_sleep(o.builder, 1000);
+	expwriter_function(w, exp_builder_now(o.builder), CODE, SIZE, "new");
+	expwriter_code(w, exp_builder_now(o.builder), CODE, new_code, SIZE);
+	exp_builder_sleep(o.builder, 1000);
+	exp_builder_profile(o.builder, 1, "main>0x7e000004", MS_USER, 1);
+	fixture_open(&o);
+	assert_true(func_code(o.session, the_func(&o, "old"), 0, code, SIZE) == SIZE);
+	assert_memory_equal(code, old_code, SIZE);
+	assert_true(func_code(o.session, the_func(&o, "new"), 0, code, SIZE) == SIZE);
+	assert_memory_equal(code, new_code, SIZE);
+	fixture_free(&o);
+}
+
 static void parts_belong_to_their_function(void **state)
 {
 	struct loadobj here = { .kernel = true }, there = { .kernel = true };
@@ -448,6 +475,7 @@ int main(void)
 		cmocka_unit_test(the_recorded_build_id_decides),
 		cmocka_unit_test(two_boots_have_their_own_files),
 		cmocka_unit_test(dynamic_functions_have_the_code_that_was_recorded),
+		cmocka_unit_test(dynamic_functions_share_an_address),
 		cmocka_unit_test(parts_belong_to_their_function),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The store of stacks: what it keeps, and what it forgets when it is full. */
 #include "tests/unit/drain_fixture.h"
+#include "bpf/frame.h"
 #include "user/record/stacks.h"
 
 enum { STORE_PCS = ER_MAX_FRAMES, GENERATION = 1 << 20, ENOUGH = GENERATION / STORE_PCS };
@@ -82,11 +83,40 @@ static void test_ids_of_raw_stacks_are_forgotten(void **state)
 	stacks_free(st);
 }
 
+/* Files that frames of either generation are in, until their stacks are forgotten. */
+static void test_files_of_stacks(void **state)
+{
+	struct large_stack r = { .s = { .id = 1, .nkernel = 1, .nuser = 2 } };
+	struct stacks *st = stacks_new(NULL);
+
+	r.s.pcs[0] = er_frame(9, 0x100); /* looks like one, but is a kernel's frame */
+	r.s.pcs[1] = er_frame(5, 0x100);
+	r.s.pcs[2] = 0x400100;
+	stacks_keep(st, &r.s);
+	assert_false(stacks_has_file(st, 5));
+	stacks_look(st);
+	assert_true(stacks_has_file(st, 5));
+	assert_false(stacks_has_file(st, 9) || stacks_has_file(st, 0) || stacks_has_file(st, ER_MAX_FILES));
+	stacks_age(st);
+	assert_true(stacks_resend(st));
+	r.s.id = 2;
+	r.s.pcs[2] = er_frame(ER_MAX_FILES - 1, 0x100);
+	stacks_keep(st, &r.s);
+	stacks_look(st);
+	assert_true(stacks_has_file(st, 5) && stacks_has_file(st, ER_MAX_FILES - 1));
+	stacks_age(st);
+	stacks_age(st);
+	stacks_look(st);
+	assert_false(stacks_has_file(st, 5) || stacks_has_file(st, ER_MAX_FILES - 1));
+	stacks_free(st);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_full_store_forgets_the_oldest),
 		cmocka_unit_test(test_a_used_stack_is_not_forgotten),
+		cmocka_unit_test(test_files_of_stacks),
 		cmocka_unit_test(test_ids_of_raw_stacks_are_forgotten),
 	};
 

@@ -17,7 +17,7 @@
 static void test_text(void **state)
 {
 	const struct status s = {
-		.pid = 12, .experiment = "/tmp/a\n.er", .elapsed_ns = 5 * SEC / 2, .paused_ns = SEC,
+		.pid = 12, .name = "a.1.er", .experiment = "/tmp/a\n.er", .elapsed_ns = 5 * SEC / 2, .paused_ns = SEC,
 		.bytes = 1500, .cpu_ns = SEC / 4, .nprocesses = 3, .left_out = "nothing", .paused = true,
 		.counts = { .of = { [ER_KIND_CLOCK] = { .wanted = true, .recorded = 1, .lost = 2 } } },
 	};
@@ -25,6 +25,7 @@ static void test_text(void **state)
 
 	status_text(&s, &b);
 	assert_string_equal(b.data, "recorder:    12\n"
+				    "name:        a.1.er\n"
 				    "experiment:  /tmp/a\\x0a.er\n"
 				    "state:       paused\n"
 				    "elapsed:     2.500 s, 1.000 s of it paused\n"
@@ -39,13 +40,14 @@ static void test_text(void **state)
 static void test_flight(void **state)
 {
 	const struct status s = {
-		.experiment = "a.er", .left_out = "nothing",
-		.flight = { .wanted_ns = 60 * SEC, .covered_ns = 31 * SEC / 2, .bytes = 1500, .limit = 2500000,
+		.name = "a.er", .left_out = "nothing",
+		.flight = { .wanted_ns = 60 * SEC, .dumps = "/tmp/a.N", .covered_ns = 31 * SEC / 2, .bytes = 1500, .limit = 2500000,
 			    .ncrowded = 1, .ndumps = 2, .nfailed = 3, .nignored = 4, .last = "/tmp/a.2\n/a.erg" },
 	};
 	struct buf b = { 0 };
 
 	status_text(&s, &b);
+	assert_non_null(strstr(b.data, "\nname:        a.er\ndumps go to: /tmp/a.N\nstate:"));
 	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.5 MB; "
 				       "1 segment dropped early for lack of memory\n"
 				       "dumps:       2, and 3 failed; ignored 4 times that pressure was high (cooldown or pause); "

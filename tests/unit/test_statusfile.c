@@ -55,6 +55,20 @@ static void test_text(void **state)
 	buf_free(&b);
 }
 
+static void test_flight(void **state)
+{
+	const struct status s = { .pid = 12, .left_out = "nothing",
+				  .flight = { .wanted_ns = 60 * SEC, .dumps = "/tmp/a.N", .ndumps = 2 } };
+	struct buf b = { 0 };
+
+	statusfile_format(&s, false, &b);
+	assert_true(has_line(b.data, "er_kernel_info{version=\"" ER_VERSION "\",pid=\"12\","
+				     "dumps=\"/tmp/a.N\"} 1"));
+	assert_true(has_line(b.data, "er_kernel_running 0"));
+	assert_true(has_line(b.data, "er_kernel_dumps_total 2"));
+	buf_free(&b);
+}
+
 /* A link is replaced, not followed; the file is whole and readable, and nothing else is left. */
 static void test_replaces(void **state)
 {
@@ -121,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_replaces),
 		cmocka_unit_test(test_replaces_only_files),
 		cmocka_unit_test(test_no_directory),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that are in no symbol table: PLT entries, functions of stripped Go programs, and
- * functions of which only call frame information gives the bounds.
+ * Functions that are in no symbol table: PLT entries, and functions of which only call frame
+ * information gives the bounds. test_gotable.c has those of stripped Go programs.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -82,28 +82,6 @@ static void test_plt_of_chosen_functions(void **state)
 #endif
 }
 
-/* --- Go --- */
-
-static void check_name(const struct symtab *t, const char *name, uint64_t size)
-{
-	size_t n;
-	const struct sym *s = symtab_syms(t, &n), *found = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(s[i].name, name))
-			found = &s[i];
-	assert_non_null(found);
-	assert_int_equal(found->size, size);
-}
-
-static const char go_program[] =
-	"\t.text\n\t.skip 64, 0x90\n"
-	"\t.section .gopclntab,\"a\"\nT:\t.long 0xfffffff0\n\t.byte 0, 0, 1, 8\n"
-	"\t.quad 2, 0, 0, names - T, 0, 0, 0, funcs - T\n"
-	"names:\t.byte 0\nn1:\t.asciz \"main.main\"\nn2:\t.asciz \"main.(*T).Read\"\n"
-	"funcs:\t.long 0, d1 - funcs, 32, d2 - funcs, 64\n"
-	"d1:\t.long 0, n1 - names\nd2:\t.long 32, n2 - names\n";
-
 /* A memory file with a copy of a file's bytes. */
 static int memory_file(const char *p, size_t size)
 {
@@ -111,49 +89,6 @@ static int memory_file(const char *p, size_t size)
 
 	assert_int_equal(write(fd, p, size), size);
 	return fd;
-}
-
-/* A stripped Go program has names. If its table is damaged it has fewer. */
-static void test_go(void **state)
-{
-	char dir[] = "/tmp/er_unit_go_XXXXXX", elf[64 * 1024];
-	__cleanup(freep) char *command = NULL, *path = NULL;
-	const char *table;
-	struct symtab *t;
-	ssize_t size;
-	int fd;
-
-	assert_non_null(mkdtemp(dir));
-	path = xasprintf("%s/go", dir);
-	command = xasprintf("cd %s && cat >go.s <<'END' && gcc -nostdlib -static -Wl,-e0 -s -o go "
-			    "go.s\n%sEND\n",
-			    dir, go_program);
-	assert_int_equal(system(command), 0);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = read(fd, elf, sizeof(elf));
-	t = symtab_open(fd, &no_debug, NULL);
-	assert_non_null(t);
-	assert_string_equal(symtab_source(t), "Go's table");
-	check_name(t, "main.main", 32);
-	check_name(t, "main.(*T).Read", 32);
-	symtab_free(t);
-	close(fd);
-	table = memmem(elf, size, "\xf0\xff\xff\xff\0\0\1\x08", 8);
-	assert_non_null(table);
-	for (size_t i = table - elf; i < (size_t)size; i++) {
-		struct diag d = { 0 };
-		char was = elf[i];
-
-		elf[i] ^= 0xff;
-		fd = memory_file(elf, size);
-		symtab_free(symtab_open(fd, &no_debug, &d));
-		diag_free(&d);
-		close(fd);
-		elf[i] = was;
-	}
-	free(command);
-	command = xasprintf("rm -r %s", dir);
-	assert_int_equal(system(command), 0);
 }
 
 /* --- functions of stripped files --- */
@@ -296,7 +231,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_plt_of_chosen_functions),
-		cmocka_unit_test(test_go),
 		cmocka_unit_test(test_unnamed),
 	};
 

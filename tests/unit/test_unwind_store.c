@@ -166,14 +166,18 @@ static void forgets_unmapped_files(void **state)
 	struct fixture *f = *state;
 	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
 	struct store_counts c;
+	uint32_t generation;
 	uint64_t word;
 
 	store_want(s, getpid(), &f->files[1], 0);
 	assert_int_equal(state_of(f, 1), ER_FILE_PENDING);
+	generation = f->maps.files[0].generation;
 	assert_false(store_forget(s, 1));
 	await(f, s, SEC);
 	assert_true(store_code(s, 1, 0, &word));
+	assert_int_equal(f->maps.files[0].generation, generation);
 	assert_true(store_forget(s, 1));
+	assert_int_equal(f->maps.files[0].generation, generation + 1);
 	assert_int_equal(state_of(f, 1), ER_FILE_UNKNOWN);
 	assert_false(store_code(s, 1, 0, &word));
 	assert_true(store_forget(s, 4)); /* never asked for */

@@ -30,14 +30,16 @@ static void test_counts(void **state)
 	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
 	r = row_of(&t, "pipe");
 	assert_int_equal(r->cells[0].i, 47 * MS);
-	assert_int_equal(r->cells[2].i, 6);
-	assert_true(r->cells[2].estimate); /* there is no threads.xml to scale it by */
-	assert_int_equal(r->cells[4].i, 40 * MS / 6);
-	assert_int_equal(r->cells[5].i, 30 * MS);
-	assert_string_equal(r->cells[6].s, "0 0 0 0 5 1 0 0 0");
+	/* A wait of 2 ms that was sampled with the probability 1/5: sqrt(10 * 8) ms. */
+	assert_int_equal(r->cells[2].i, 8944272);
+	assert_int_equal(r->cells[3].i, 6);
+	assert_true(r->cells[3].estimate); /* there is no threads.xml to scale it by */
+	assert_int_equal(r->cells[5].i, 40 * MS / 6);
+	assert_int_equal(r->cells[6].i, 30 * MS);
+	assert_string_equal(r->cells[7].s, "0 0 0 0 5 1 0 0 0");
 	r = row_of(&t, "b < main");
 	assert_int_equal(r->cells[0].i, 7 * MS);
-	assert_int_equal(r->cells[2].kind, CELL_BLANK);
+	assert_int_equal(r->cells[3].kind, CELL_BLANK);
 	/* Kernel threads without work are counted, but their stacks are not shown. */
 	assert_int_equal(row_of(&t, "no work")->cells[0].i, 3 * MS);
 	for (size_t i = 0; i < t.rows.len; i++)
@@ -47,7 +49,7 @@ static void test_counts(void **state)
 	fixture_free(&o);
 }
 
-enum { COUNT = 2, ERROR = 3, MEAN = 4 };
+enum { COUNT = 3, ERROR = 4, MEAN = 5 };
 
 static void assert_counted(const struct table *t, const char *text, int64_t n, bool estimate,
 			   int64_t mean_ns)

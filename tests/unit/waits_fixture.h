@@ -52,8 +52,7 @@ static inline struct seen_list *read_all_packets(const struct experiment *e)
 		i = experiment_stack(e, s->uid);
 		assert_true(i >= 0);
 		s->npcs = e->stacks.data[i].npcs;
-		memcpy(s->pcs, &e->stack_pcs.data[e->stacks.data[i].first],
-		       8 * (s->npcs < 8 ? s->npcs : 8));
+		experiment_pcs(e, &e->stacks.data[i], s->pcs, s->npcs < 8 ? s->npcs : 8);
 	}
 	return &ret;
 }

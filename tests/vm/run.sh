@@ -87,8 +87,9 @@ make_init()
 	rm -rf "$init"
 	mkdir -p "$init/bin" "$init/proc" "$init/sys" "$init/dev" "$init/tmp" "$init/var/tmp"
 	# Debian's busybox is built without fractional sleep, so use the host's.
-	put "$(command -v busybox)" "$(command -v sleep)" $selftests "$out/bin/er_kernel" "$out/bin/er_print" \
-		"$out/tests/synprog/spin" "$out/tests/synprog/sysload" "$out/tests/synprog/faults"
+	put "$(command -v busybox)" "$(command -v sleep)" $selftests "$out/bin/er_kernel" "$out/bin/collect" "$out/bin/er_print" \
+		"$out/tests/synprog/spin" "$out/tests/synprog/sysload" "$out/tests/synprog/faults" "$out/tests/synprog/probed" \
+		"$out/tests/synprog/fileio"
 	cp "$here"/guest.sh "$here"/guest/*.sh "$init/bin/"
 	cat >"$init/init" <<END
 #!/bin/busybox sh
@@ -181,8 +182,10 @@ make_disk
 # the kernel's allocator fails (double fault in __kmalloc).
 #
 # The commands sent to qemu's monitor wake the machine after either kind of suspend, and
-# otherwise do nothing.
-{ while sleep 2; do printf 'system_wakeup\nsendkey ctrl\n'; done; } 2>/dev/null | timeout -k 10 "$vm_limit" qemu-system-x86_64 -accel tcg,thread=single -cpu max,-cx16 -m 1024 -smp "${SMP:-2}" \
+# otherwise do nothing. With --foreground qemu stays in the process group of this script, so a
+# signal to the group ends it.
+{ while sleep 2; do printf 'system_wakeup\nsendkey ctrl\n'; done; } 2>/dev/null |
+	timeout --foreground -k 10 "$vm_limit" qemu-system-x86_64 -accel tcg,thread=single -cpu max,-cx16 -m 1024 -smp "${SMP:-2}" \
 	-drive "if=none,id=disk,format=raw,cache=unsafe,file=$disk" -device nvme,drive=disk,serial=disk \
 	-display none -serial "file:$log.raw" -monitor stdio -no-reboot -kernel "$kernel" -initrd "$init.cpio.gz" \
 	-append "console=ttyS0 quiet panic=-1" >/dev/null 2>"$log.err"

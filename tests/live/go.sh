@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A stripped Go program: names, lines, inlined calls and complete stacks by Go's own table. The
+# program go_stacks.go knows its own calls, and the CPU time of each.
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v go >/dev/null || skip_all "go is not installed: apt-get install golang-go"
+HOME=$tmp GO111MODULE=off go build -ldflags='-s -w' -o go_stacks "$top/tests/live/go_stacks.go" 2>go.err ||
+	skip_all "go build: $(head -n 1 go.err)"
+seconds=0.3
+
+# The first process makes the unwind table.
+stolen=$(steal)
+must_record go.er -p high -q 0 -F =go_stacks -- sh -c \
+	"./go_stacks 0.02 >first; ./go_stacks $seconds & echo \$! >own; wait \$!"
+stolen=$(stolen_since "$stolen") # the samples of this time came later, perhaps in the next task
+for inlines in off on; do
+	check "exports with inlines $inlines" "$O/bin/er_export" --to folded --metric totalcpu \
+		-filters "PID==$(cat own)" -inlines $inlines -o $inlines.folded go.er
+done
+
+# seconds_in REGEXP [FILE]: CPU seconds of the stacks that match.
+seconds_in()
+{
+	r=$1 perl -ne 'my ($stack, $us) = /^(.*) (\d+)$/; $sum += $us if $stack =~ /$ENV{r}/;
+		END { printf "%.6f\n", $sum / 1e6 }' "${2:-off.folded}"
+}
+
+# task NAME LEAF CHAIN: the function LEAF has the CPU time that its task NAME counted, and the stacks of
+# that time have the callers CHAIN (a regular expression) and are complete.
+task()
+{
+	local own got off whole
+	own=$(truth record.out "$1")
+	got=$(seconds_in ";$2(;| |\$)")
+	whole=$(seconds_in "^runtime\\.goexit;$3$2(;|\$)")
+	check_that "$1: its stacks are complete" "$got > 0 && $whole >= 0.995 * $got" \
+		"$whole of $got seconds: $(grep -v "^runtime\.goexit;$3$2" off.folded | grep "$2" | head -n 3)"
+	if awk "BEGIN { exit !($stolen < 0.3) }"; then
+		off=$(awk "BEGIN { d = $got - $own; print d < 0 ? -d : d }")
+		check_that "$1: has its CPU time" "$off < 0.05 * $own + 0.01 + $stolen" \
+			"$got of $own seconds, stolen $stolen"
+	else
+		skip "$1: has its CPU time" "the hypervisor took the CPUs for $stolen s"
+	fi
+}
+
+main='runtime\.main;main\.main;main\.timed;'
+task plain main.leafPlain "$main"
+task recurse main.main.func1 "$main"
+task inlined main.leafInlined "$main"
+task method main.leafMethod "${main}main\.main\.func2;"
+task closure main.leafClosure "$main"
+task defer main.leafDefer "$main"
+task syscall main.leafSyscall "$main"
+task goroutine main.inGoroutine 'main\.leafGoroutine\.func1;'
+
+all=$(seconds_in ';main\.recurse;')
+got=$(seconds_in ';main\.main\.func1;(main\.recurse;){50}main\.spin(;|$)')
+check_that "recursion has its depth" "$got > 0 && $got >= 0.99 * $all" "$got of $all seconds"
+
+# Most of leafInlined's instructions are those of the calls that were inlined.
+all=$(seconds_in ';main\.leafInlined(;|$)' on.folded)
+got=$(seconds_in ';main\.leafInlined;main\.stir \(inlined\)' on.folded)
+check_that "inlined calls are in the stacks" "$all > 0 && $got > 0.2 * $all" "$got of $all seconds"
+line=$(grep -n 'sink += stir(sink)' "$top/tests/live/go_stacks.go" | cut -d: -f1)
+"$er_print" -metrics i.totalcpu:name -lines go.er >lines.out 2>&1
+check_that "lines are known" \
+	"$(grep -c "main.leafInlined, line $line in \"go_stacks.go\"" lines.out) > 0" "$(grep go_stacks.go lines.out | head -n 3)"
+
+# A thread without a goroutine to run is idle. It does not wait for a lock.
+"$er_print" -filters "PID==$(cat own)" -waits go.er >waits.out 2>&1
+idle=$(awk '/no work, in a language runtime/ { print $1; exit }' waits.out)
+lock=$(awk '/^ *[0-9.]+ .* user lock$/ { print $1; exit }' waits.out)
+check_that "threads without a goroutine are idle" "${idle:-0} > 9 * ${lock:-0}" \
+	"idle ${idle:-0}, locks ${lock:-0}: $(head -n 20 waits.out)"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+// A Go program that knows its own stacks. go_stacks SECONDS runs each task for so much of its
+// thread's CPU time, and prints a line for each: its name, a tab, the CPU seconds.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+const rusageThread = 1
+
+var (
+	seconds float64
+	sink    int
+)
+
+// The CPU seconds of this thread so far.
+func cpu() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(rusageThread, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// Inlined into its callers.
+func mix(x int) int { return x*x + x>>3 }
+
+// Inlined, with mix in it.
+func stir(x int) int { return mix(x) + mix(x+1) }
+
+//go:noinline
+func spin(end float64) {
+	for cpu() < end {
+		for i := 0; i < 200000; i++ {
+			sink += i ^ sink>>1
+		}
+	}
+}
+
+//go:noinline
+func leafPlain(end float64) { spin(end) }
+
+//go:noinline
+func recurse(depth int, end float64) {
+	if depth > 1 {
+		recurse(depth-1, end)
+	} else {
+		spin(end)
+	}
+	sink++
+}
+
+//go:noinline
+func leafInlined(end float64) {
+	for cpu() < end {
+		for i := 0; i < 200000; i++ {
+			sink += stir(sink)
+		}
+	}
+}
+
+type worker struct{ n int }
+
+type runner interface{ run(end float64) }
+
+func (w *worker) run(end float64) { spin(end); w.n++ }
+
+//go:noinline
+func leafMethod(r runner, end float64) { r.run(end); sink++ }
+
+//go:noinline
+func leafClosure(end float64) {
+	f := func(n int) { spin(end); sink += n }
+	g := func(f func(int)) { f(3); sink++ }
+	g(f)
+}
+
+//go:noinline
+func leafDefer(end float64) {
+	defer func() { recover(); spin(end) }()
+	panic("back")
+}
+
+//go:noinline
+func leafSyscall(end float64) {
+	var p [2]int
+	b := make([]byte, 512)
+	syscall.Pipe(p[:])
+	for cpu() < end {
+		for i := 0; i < 200; i++ {
+			syscall.Write(p[1], b)
+			syscall.Read(p[0], b)
+		}
+	}
+	syscall.Close(p[0])
+	syscall.Close(p[1])
+}
+
+//go:noinline
+func leafGoroutine(end float64) {
+	var group sync.WaitGroup
+	group.Add(1)
+	go func() {
+		defer group.Done()
+		// Its thread is another one.
+		runtime.LockOSThread()
+		start := cpu()
+		inGoroutine(start + seconds)
+		fmt.Printf("goroutine\t%.6f\n", cpu()-start)
+	}()
+	group.Wait()
+}
+
+//go:noinline
+func inGoroutine(end float64) { spin(end) }
+
+func timed(name string, f func(end float64)) {
+	start := cpu()
+	f(start + seconds)
+	fmt.Printf("%s\t%.6f\n", name, cpu()-start)
+}
+
+func main() {
+	runtime.LockOSThread()
+	seconds, _ = strconv.ParseFloat(os.Args[1], 64)
+	timed("plain", leafPlain)
+	timed("recurse", func(end float64) { recurse(50, end) })
+	timed("inlined", leafInlined)
+	timed("method", func(end float64) { leafMethod(&worker{}, end) })
+	timed("closure", leafClosure)
+	timed("defer", leafDefer)
+	timed("syscall", leafSyscall)
+	leafGoroutine(0)
+}

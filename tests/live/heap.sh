@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Heap tracing (-H). The workload counts its own allocations, bytes and leaks by function; the
+# recording has the same numbers, in er_print and in gprofng, with stacks that reach _start.
+. "$(dirname "$0")/../lib/live.sh"
+
+metrics=e.heapalloccnt:e.heapallocbytes:e.heapleakcnt:e.heapleakbytes
+functions="before_main leak churn grow zeroed aligned map"
+
+# rows COMMAND…: "function allocs bytes leaks leaked" of each function that a report lists.
+rows()
+{
+	"$@" 2>/dev/null | awk 'NF == 5 && $1 ~ /^[0-9]+$/ { print $5, $1, $2, $3, $4 }'
+}
+
+# expected FILE TIMES FUNCTION…: the same, as the workload says; TIMES: how many processes did it.
+expected()
+{
+	local file=$1 times=$2 f what
+	shift 2
+	for f; do
+		for what in allocs bytes leaks leaked; do
+			awk -F'\t' -v n="$f.$what" -v t="$times" \
+				'$1 == n { printf "%d ", $2 * t }' "$file"
+		done | sed "s/^/$f /; s/ \$//"
+		echo
+	done
+}
+
+# same NAME EXPECTED ROWS: each expected line is among the rows.
+same()
+{
+	local missing
+	missing=$(grep -vxFf "$3" "$2")
+	[ -s "$2" ] && [ -z "$missing" ] && ok "$1" ||
+		not_ok "$1" "expected: $missing; all rows: $(cat "$3")"
+}
+
+# compare EXPERIMENT TRUTH TIMES FUNCTION…
+compare()
+{
+	local exp=$1 truth=$2 times=$3
+	shift 3
+	expected "$truth" "$times" "$@" >expected
+	rows "$er_print" -metrics $metrics:name -functions "$exp" >rows
+	same "$exp: allocations and leaks by function" expected rows
+}
+
+must_record plain.er -q 0 -H on "$syn/heap"
+compare plain.er record.out 1 $functions
+check "plain.er: has a header" "$er_print" -header plain.er
+lost=$("$er_print" -header plain.er | grep -i "heap event"; grep -i "heap event" record.err)
+[ -z "$lost" ] && ok "plain.er: no heap event was lost" || not_ok "plain.er: no heap event was lost" "$lost"
+
+if command -v gprofng >/dev/null; then
+	rows gprofng display text -metrics $metrics:name -functions plain.er >rows
+	same "plain.er: the same in gprofng" expected rows
+else
+	skip "plain.er: the same in gprofng" "there is no gprofng"
+fi
+
+# Each stack has its root at the program's beginning, or where the loader called it.
+"$er_print" -leaks -allocs plain.er >stacks 2>/dev/null
+stacks=$(grep -c '#[0-9]' stacks)
+rootless=$(awk 'BEGIN { RS = "" } /#[0-9]/ && !/ (_start|_dl_start_user|_dl_start)( |$)/' stacks)
+check_that "stacks were recorded" "$stacks > 10" "$stacks"
+[ -z "$rootless" ] && ok "stacks are complete" || not_ok "stacks are complete" "$rootless"
+
+must_record threads.er -q 0 -H on "$syn/heap" threads
+compare threads.er record.out 1 $functions hand_over
+
+# The child is a copy: what it allocates is its own, and what it has not freed leaks again.
+must_record fork.er -q 0 -H on "$syn/heap" fork
+compare fork.er record.out 2 leak churn grow zeroed aligned map
+compare fork.er record.out 1 before_main
+
+# A program that an exec replaces, a static or set-uid one and a 32-bit one start as without us.
+must_record sh.er -q 0 -H on sh -c "ls / >/dev/null; exec $syn/heap"
+compare sh.er record.out 1 $functions
+
+# A program that does not load the library is not passed over in silence.
+printf '#include <stdlib.h>\nint main(void) { return !malloc(10); }\n' >fixed.c
+if gcc -static fixed.c -o fixed 2>/dev/null; then
+	must_record fixed.er -q 0 -H on ./fixed
+	check_that "a static program: that it was not traced is said" \
+		"$(grep -c -- '-H: no program was traced' record.err) == 1" "$(cat record.err)"
+	"$er_print" -header full fixed.er >header 2>&1
+	check "and in the experiment" grep -q -- '-H: no program was traced' header
+else
+	skip "a static program" "it cannot be built here"
+fi
+
+# operator new, and an exception that passes through it, with glibc's malloc and others if there are any.
+cat >new.cc <<'END'
+#include <cstdio>
+#include <new>
+struct block { char bytes[100]; };
+__attribute__((noinline)) void keep() { for (int i = 0; i < 50; i++) new block; }
+__attribute__((noinline)) void arrays() { for (int i = 0; i < 30; i++) delete[] new block[3]; }
+__attribute__((noinline)) int refused()
+{
+	int n = 0;
+	for (int i = 0; i < 5; i++) {
+		try { volatile size_t huge = ~0ul >> 2; new char[huge]; } catch (std::bad_alloc &) { n++; }
+	}
+	return n;
+}
+int main() { keep(); arrays(); printf("%d\n", refused()); keep(); }
+END
+if g++ -O0 new.cc -o new 2>/dev/null; then
+	printf '%s\n' "keep() 100 10000 100 10000" "arrays() 30 9000 0 0" >expected
+	for lib in libc.so.6 libjemalloc.so.2 libtcmalloc_minimal.so.4; do
+		ldconfig -p | grep -q "$lib" || { skip "operator new with $lib" "not installed"; continue; }
+		LD_PRELOAD=$lib must_record $lib.er -q 0 -H on ./new
+		rows "$er_print" -metrics $metrics:name -functions $lib.er >rows
+		same "operator new with $lib" expected rows
+		check "exceptions of operator new with $lib" grep -qx 5 record.out
+	done
+else
+	skip "operator new" "there is no g++"
+fi
+
+# A program with a malloc of its own is not traced, and the recorder says so.
+cat >own.c <<'END'
+#include <stddef.h>
+static char room[1 << 20];
+static size_t used;
+void *malloc(size_t n) { used += (n + 15) & ~15ul; return room + used - ((n + 15) & ~15ul); }
+void free(void *p) {}
+int main(void) { return !malloc(10); }
+END
+if gcc own.c -o own 2>/dev/null; then
+	must_record own.er -q 0 -H on ./own
+	check "a malloc of the program's own is reported" grep -q "whose heap was not traced" record.err
+fi
+
+# Sampled: a block of any size stands for the bytes of its like. 16 MB in small blocks is about 32
+# samples: the sum of all is within 6 standard errors.
+must_record sampled.er -q 0 -H sampled "$syn/heap" sampled
+rows "$er_print" -metrics $metrics:name -functions sampled.er >rows
+for f in small_blocks large_blocks; do
+	bytes=$(truth record.out $f.bytes)
+	found=$(awk -v f=$f '$1 == f { print $3 }' rows)
+	left=$(awk -v f=$f '$1 == f { print $5 }' rows)
+	check_that "sampled.er: bytes of $f" \
+		"(${found:-0} - $bytes) ^ 2 < 36 * 524288 * $bytes" "$found of $bytes"
+	check_that "sampled.er: leaked bytes of $f" "${left:-0} == ${found:-1}" "$left of $found"
+done
+
+for bad in "-H maybe $syn/heap" "-H on" "-H on --roll 5s $syn/heap" "-H on -F off $syn/heap"; do
+	record no.er $bad && not_ok "refuses $bad" || check "refuses $bad" grep -q -- "-H" record.err
+done

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: in each view the page is valid HTML, and axe-core finds no element without an
+# accessible name, no wrong role and no colour with too little contrast, light and dark. What the
+# mouse can do, keys can do, and the help lists them.
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+. "$top/tests/lib/npm.sh"
+BROWSER=$(command -v chromium) || skip_all "chromium is not installed"
+need_npm playwright-core@1.65.1 html-validate@9.7.1 axe-core@4.10.3
+export BROWSER test PATH
+
+cat >"$tmp/steps.js" <<'EOJ'
+const { HtmlValidate } = require('html-validate')
+
+// The document as the browser has it, without the text of scripts and styles. Rules on the form of
+// the text say nothing about what a browser has made.
+const validator = new HtmlValidate({
+	extends: ['html-validate:standard', 'html-validate:document'],
+	rules: { 'no-trailing-whitespace': 'off', 'doctype-style': 'off', 'void-style': 'off', 'attr-quotes': 'off', 'long-title': 'off',
+		'attribute-boolean-style': 'off', 'attribute-empty-style': 'off', 'no-inline-style': 'off', 'no-raw-characters': 'off',
+		'require-sri': 'off' },
+})
+
+async function invalid(page) {
+	const html = (await page.content()).replace(/(<script[^>]*>)[^<]*(?:<(?!\/script)[^<]*)*/g, '$1').replace(/(<style>)[^<]*/g, '$1')
+	const report = await validator.validateString('<!DOCTYPE html>\n' + html.replace(/^<!DOCTYPE html>/i, ''))
+	return report.results.flatMap(r => r.messages).map(m => `${m.ruleId}: ${m.message} (${m.selector})`)
+}
+
+async function inaccessible(page) {
+	await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') })
+	const found = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }))
+	return found.violations.map(v => `${v.id}: ${v.help}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')}`)
+}
+
+async function views(t, colorScheme) {
+	const page = await t.openPage(t.browser, 'w.html', { colorScheme, bypassCSP: true })
+	for (const id of await page.$$eval('[role=tab]:not([hidden])', all => all.map(e => e.id))) {
+		await page.click('#' + id)
+		const wrong = [...(colorScheme === 'light' ? await invalid(page) : []), ...await inaccessible(page)]
+		t.check(`${id.slice(4)}, ${colorScheme}`, !wrong.length, wrong.join('\n'))
+	}
+	await page.click('#tab-functions')
+	await page.dblclick('#view-functions .tr:has-text("work")')
+	await page.keyboard.press('?')
+	const wrong = [...await invalid(page), ...await inaccessible(page)]
+	t.check(`help and a filter, ${colorScheme}`, !wrong.length, wrong.join('\n'))
+	await page.context().close()
+}
+
+// The timeline by keys: a lane, an interval in it, the one after it, the thread as a filter.
+async function keys(t) {
+	const page = await t.openPage(t.browser, 'w.html')
+	const details = async () => (await page.innerText('#details')).replace(/\s+/g, ' ')
+	const press = async (...all) => { for (const key of all) await page.keyboard.press(key) }
+	await page.focus('.lanes canvas')
+	let thread = ''
+	for (let i = 0; i < 40 && !thread.includes('TID 13'); i++) {
+		await press('ArrowDown', '.', ',')
+		thread = await page.isVisible('#details') ? await details() : ''
+	}
+	await press(' ')
+	thread = await details()
+	t.check('Space selects the interval in the middle of a lane', /Thread app, PID 12, TID 13/.test(thread), thread)
+	const seen = [thread]
+	for (const key of ['.', '.', ',']) {
+		await press(key)
+		seen.push(await details())
+	}
+	t.check('. and , go to other intervals of the thread', seen[1] !== seen[0] && seen[2] !== seen[1] && seen[3] === seen[1] &&
+		seen.every(text => /TID 13/.test(text)), seen.join('\n'))
+	await press('t')
+	t.check('t filters by the thread', /TID == 13/.test(await page.textContent('.command')), await page.textContent('#filter'))
+	await press('t', '?')
+	const help = await page.innerText('dialog')
+	t.check('the help lists the keys', ['choose a lane', 'previous and next interval', 'only this thread'].every(k => help.includes(k)), help)
+	await press('Escape')
+	t.check('keys: no complaint', !page.complaints.length && !await page.isVisible('dialog'), page.complaints.join('\n'))
+	await page.context().close()
+}
+
+module.exports = async t => {
+	await keys(t)
+	for (const scheme of ['light', 'dark'])
+		await views(t, scheme)
+}
+EOJ
+
+export_fixtures
+put_code code.er
+check "is written" er_export --to page -o w.html w.er
+# Chromium writes into HOME. The HOME of tests, /nonexistent, must not be created.
+HOME=$tmp/home node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
