@@ -231,6 +231,9 @@ static void test_after_the_end(void **state)
 
 /* --- a Java VM --- */
 
+/* A look that waited long for a CPU delays the next one, but never as long as this. */
+#define LATER (5 * SECOND)
+
 /* Its memory, which the process shares with the test. */
 static void make_vm(struct hvm *vm)
 {
@@ -272,7 +275,7 @@ static void test_java(void **state)
 	mention_vm(&r, HVM_FREE + HVM_HEADER);
 	look(&r, SECOND);
 	mention_vm(&r, HVM_STUB + HVM_HEADER);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	f = written(&r, HVM_NAME);
 	assert_int_equal(f->vaddr, HVM_METHOD + HVM_HEADER);
@@ -297,7 +300,7 @@ static void test_java_replaced(void **state)
 	look(&r, 5 * SECOND);
 	memcpy(hvm_at(&vm, vm.method_name + 6), "two", 3);
 	mention_vm(&r, HVM_METHOD + HVM_HEADER); /* as before */
-	look(&r, 6 * SECOND);
+	look(&r, 5 * SECOND + LATER);
 	read_back(&r);
 	assert_int_equal(written(&r, HVM_NAME)->time_ns, 0);
 	assert_int_equal(written(&r, "int[] a.b.C.two(java.lang.String, long)")->time_ns,
@@ -316,7 +319,7 @@ static void test_java_late(void **state)
 	mention_vm(&r, HVM_METHOD + HVM_HEADER);
 	look(&r, SECOND);
 	hvm_put(&vm, HVM_METHOD + 8, 1, 1);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	assert_non_null(written(&r, HVM_NAME));
 	end_vm(&r);
@@ -332,7 +335,7 @@ static void test_java_not_understood(void **state)
 	mention_vm(&r, HVM_METHOD + HVM_HEADER);
 	look(&r, SECOND);
 	mention_vm(&r, HVM_METHOD + HVM_HEADER + 1);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	assert_int_equal(r.f.drops.n[DROP_JAVA], 1);
 	assert_null(written(&r, HVM_NAME));
@@ -352,7 +355,7 @@ static void test_java_with_map(void **state)
 	mention_vm(&r, HVM_METHOD + HVM_HEADER);
 	look(&r, SECOND);
 	mention_vm(&r, HVM_METHOD + HVM_HEADER + 1);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	assert_non_null(written(&r, "listed"));
 	assert_null(written(&r, HVM_NAME));
@@ -417,7 +420,7 @@ static void test_refused(void **state)
 	assert_int_equal(symlink("/etc/passwd", r.path), 0);
 	mention(&r, 0x1000);
 	look(&r, SECOND);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	assert_int_equal(r.f.drops.n[DROP_NAMES], 1);
 	end(&r);
@@ -441,7 +444,7 @@ static void test_many(void **state)
 	look(&r, SECOND);
 	jit_names_restart(r.j);
 	mention(&r, FUNCTIONS / 2 * STEP);
-	look(&r, 2 * SECOND);
+	look(&r, LATER);
 	read_back(&r);
 	assert_non_null(written(&r, "Lorg/example/application/Class0;::method"));
 	assert_non_null(written(&r, "Lorg/example/application/Class49999;::method"));
