@@ -28,6 +28,7 @@ struct index_tally {
 	const struct index_spec *spec;
 	struct filter *index;
 	bool folds;                    /* folded threads are one row */
+	const struct experiment *ends; /* samples: the founder that has their times; NULL: there are several */
 	size_t nmetrics;
 	struct intern ids;
 	struct strtab texts;           /* the texts whose ids are the keys of a text index */
@@ -143,6 +144,8 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
 	else
 		index_put_label(it->spec->type, k->a, b);
+	if (it->ends && k->a != -1)
+		index_put_sample(it->ends, k->a, b);
 	if (lists_threads(it->spec) && !k->fold)
 		put_number(it->seen_in.data[i], k->b, b);
 }
@@ -281,12 +284,30 @@ bool data_recorded(const struct session *s)
 	return false;
 }
 
+/* The founder, if the list is one of samples and only one founder is open. */
+static const struct experiment *sample_founder(const struct session *s, const struct objtype *type)
+{
+	const struct experiment *found = NULL;
+
+	if (!type->builtin || strcmp(type->name, "Samples"))
+		return NULL;
+	vec_for_each(e, &s->experiments) {
+		if ((*e)->founder)
+			continue;
+		if (found)
+			return NULL;
+		found = *e;
+	}
+	return found;
+}
+
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d)
 {
 	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set) };
 
 	it.folds = lists_threads(spec) && !v->filter;
+	it.ends = sample_founder(v->session, spec->type);
 	it.index = filter_parse_index(v->session, &v->types, spec->type->text, d);
 	if (!it.index)
 		return -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/experiment/experiment.h"
 
 static void cpu_label(int64_t i, struct buf *b)
 {
@@ -14,6 +15,25 @@ static void cpu_label(int64_t i, struct buf *b)
 static void sample_label(int64_t i, struct buf *b)
 {
 	buf_printf(b, "Sample %" PRId64, i);
+}
+
+static const char *end_label(const struct exp_event *ev)
+{
+	return *ev->label ? ev->label : "(none)";
+}
+
+void index_put_sample(const struct experiment *e, int64_t number, struct buf *b)
+{
+	const struct exp_event *from = NULL;
+
+	vec_for_each(ev, &e->events) {
+		if (strcmp(ev->kind, "sample"))
+			continue;
+		if (from && ev->id == number)
+			buf_printf(b, ", %.3f to %.3f sec., %s to %s", (double)from->time_ns / 1e9,
+				   (double)ev->time_ns / 1e9, end_label(from), end_label(ev));
+		from = ev;
+	}
 }
 
 static void second_label(int64_t i, struct buf *b)

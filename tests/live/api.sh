@@ -44,6 +44,9 @@ phases()
 		 $(samples "$name.er" 'too late') == 0" "$(grep label "$name.er/log.xml")"
 	"$er_print" -sample_list "$name.er" >list 2>&1
 	check_that "$name: er_print lists the samples" "$(awk '$1 == 1 { print $3 }' list) >= 6" "$(cat list)"
+	"$er_print" -samples "$name.er" >list 2>&1
+	check_that "$name: they have their times and labels" \
+		"$(grep -cE 'Sample [0-9]+, [0-9.]+ to [0-9.]+ sec\., .*first & <last>' list) >= 1" "$(cat list)"
 }
 phases collect "$collect" -p high -o collect.er
 phases kernel "$er_kernel" -p high -o kernel.er -q 0
