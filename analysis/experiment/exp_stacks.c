@@ -3,8 +3,10 @@
  * data.frameinfo. A stack is a list of pcs, or the leaf end of one and a link to the
  * node that has the rest. Nodes are the lists of other stacks and of UID packets. A
  * link may come before its node, so the file is read in two passes: collect the nodes,
- * then assemble the stacks. The pcs of large files are numbered by several threads, each for
- * some of the stacks; afterwards all numbers are made those of the first thread.
+ * then find where the pcs of each stack are. That is all that opening does: much of what an
+ * experiment can show needs no pcs. They are numbered when the first one is needed. The pcs of large
+ * files are numbered by several threads, each for some of the stacks; afterwards all numbers are
+ * made those of the first thread.
  *
  * With links a small file can describe very much: a long chain shared by a million
  * stacks, or a loop. So the links and pcs of all stacks together are limited in
@@ -35,12 +37,15 @@ struct source {
 	uint32_t listed; /* number of pcs in the nodes; the stack may have a marker behind them */
 };
 
-struct reader {
+/* Kept from stacks_read until the pcs are numbered. */
+struct stack_reader {
 	struct experiment *e;
+	struct file file; /* nodes point into it */
 	unsigned pcsize;
 	VEC(struct node) nodes;
 	struct map by_uid;     /* uid to index into nodes */
 	VEC(struct source) sources; /* by stack in e->stacks */
+	uint32_t npcs;         /* of all stacks */
 	uint64_t budget;
 	uint64_t nbad, nbroken, ncut;
 };
@@ -48,7 +53,7 @@ struct reader {
 #define NO_NODE UINT32_MAX
 
 /* A node is a list of pcs, followed by the uid of the next node if it is linked. */
-static bool parse_node(struct reader *r, struct cursor *c, bool linked, struct node *ret)
+static bool parse_node(struct stack_reader *r, struct cursor *c, bool linked, struct node *ret)
 {
 	size_t n = cursor_left(c);
 	struct cursor tail;
@@ -67,7 +72,7 @@ static bool parse_node(struct reader *r, struct cursor *c, bool linked, struct n
 }
 
 /* Add a node. If a uid comes twice the first one is found by links. Returns the node's index. */
-static uint32_t add_node(struct reader *r, uint64_t uid, const struct node *node)
+static uint32_t add_node(struct stack_reader *r, uint64_t uid, const struct node *node)
 {
 	bool fresh;
 	uint64_t *index = map_put(&r->by_uid, uid, &fresh);
@@ -79,7 +84,7 @@ static uint32_t add_node(struct reader *r, uint64_t uid, const struct node *node
 }
 
 /* Read one info record. *ret is the index of its node if it is a native stack. False: damaged. */
-static bool parse_info(struct reader *r, struct cursor *c, uint32_t *ret)
+static bool parse_info(struct stack_reader *r, struct cursor *c, uint32_t *ret)
 {
 	struct cursor info = *c;
 	uint32_t hsize = cursor_u32(&info), kind = cursor_u32(&info);
@@ -105,7 +110,7 @@ static bool parse_info(struct reader *r, struct cursor *c, uint32_t *ret)
 	return true;
 }
 
-static void parse_frame(struct reader *r, const struct packet *p)
+static void parse_frame(struct stack_reader *r, const struct packet *p)
 {
 	struct cursor c = { .p = p->p + 4, .end = p->p + p->size, .swap = p->swap };
 	uint32_t hsize = cursor_u32(&c), node = NO_NODE;
@@ -133,7 +138,7 @@ static void parse_frame(struct reader *r, const struct packet *p)
 	vec_push(&r->sources, (struct source){ .node = node });
 }
 
-static void parse_uid(struct reader *r, const struct packet *p)
+static void parse_uid(struct stack_reader *r, const struct packet *p)
 {
 	struct cursor c = { .p = p->p + 4, .end = p->p + p->size, .swap = p->swap };
 	uint32_t flags = cursor_u32(&c);
@@ -147,7 +152,7 @@ static void parse_uid(struct reader *r, const struct packet *p)
 }
 
 /* A pc of a node. Markers are negative, so narrow pcs are sign-extended. */
-static uint64_t node_pc(const struct reader *r, const struct node *node, uint32_t i)
+static uint64_t node_pc(const struct stack_reader *r, const struct node *node, uint32_t i)
 {
 	struct cursor c = { .p = node->pcs + (size_t)i * r->pcsize, .swap = r->e->swap };
 
@@ -156,7 +161,7 @@ static uint64_t node_pc(const struct reader *r, const struct node *node, uint32_
 }
 
 /* The next node; NULL at the end, or (*broken) if the link's node does not exist. */
-static const struct node *follow(const struct reader *r, const struct node *node, bool *broken)
+static const struct node *follow(const struct stack_reader *r, const struct node *node, bool *broken)
 {
 	const uint64_t *next = node->linked ? map_get(&r->by_uid, node->link) : NULL;
 
@@ -165,7 +170,7 @@ static const struct node *follow(const struct reader *r, const struct node *node
 }
 
 /* Find how many pcs a stack has, and where they go in stack_pcs. Returns the index behind them. */
-static uint32_t measure(struct reader *r, struct exp_stack *s, struct source *source, uint32_t first)
+static uint32_t measure(struct stack_reader *r, struct exp_stack *s, struct source *source, uint32_t first)
 {
 	const struct node *node = source->node == NO_NODE ? NULL : &r->nodes.data[source->node];
 	bool broken = false, cut = false;
@@ -198,7 +203,7 @@ enum { PARTS_MAX = 4, PART_MIN = 1 << 16, BUFFER = 512 };
 
 /* A run of stacks, whose pcs one thread numbers. */
 struct part {
-	struct reader *r;
+	struct stack_reader *r;
 	size_t from, to; /* stacks */
 	struct pc_table table;
 	uint32_t *renumber; /* by number of a pc in `table`: its number in e->pcs; NULL: the same */
@@ -223,7 +228,7 @@ static void put_pc(struct part *p, uint64_t pc)
 static void number_part(void *ctx, size_t i)
 {
 	struct part *p = (struct part *)ctx + i;
-	const struct reader *r = p->r;
+	const struct stack_reader *r = p->r;
 	bool broken;
 
 	for (size_t k = p->from; k < p->to; k++) {
@@ -257,7 +262,7 @@ static void renumber_part(void *ctx, size_t i)
 }
 
 /* Divide the stacks into n runs with about as many pcs each. */
-static void divide(struct reader *r, struct part *parts, size_t n)
+static void divide(struct stack_reader *r, struct part *parts, size_t n)
 {
 	const struct experiment *e = r->e;
 	size_t k = 0;
@@ -272,10 +277,10 @@ static void divide(struct reader *r, struct part *parts, size_t n)
 	}
 }
 
-static void number_stacks(struct reader *r, size_t npcs)
+static void number_stacks(struct stack_reader *r)
 {
 	struct experiment *e = r->e;
-	size_t n = parallel_parts(), most = npcs / PART_MIN + 1;
+	size_t n = parallel_parts(), npcs = r->npcs, most = npcs / PART_MIN + 1;
 	struct part parts[PARTS_MAX];
 
 	n = n < PARTS_MAX ? n : PARTS_MAX;
@@ -301,7 +306,7 @@ static void number_stacks(struct reader *r, size_t npcs)
 	e->pcs.cap = parts[0].table.pcs.cap;
 }
 
-static void report(struct reader *r, uint64_t nbad)
+static void report(struct stack_reader *r, uint64_t nbad)
 {
 	const struct {
 		uint64_t n;
@@ -329,32 +334,65 @@ static uint64_t budget_of(uint64_t file_size)
 	return file_size / 16 >= UINT32_MAX ? 0 : budget < limit ? budget : limit;
 }
 
-void stacks_read(struct experiment *e, int dirfd)
+static void read_nodes(struct stack_reader *r)
 {
-	struct reader r = { .e = e, .pcsize = e->wordsize / 8 };
-	struct raw_iter it = { .swap = e->swap };
-	uint32_t npcs = 0;
+	struct raw_iter it = { .data = r->file.data, .size = r->file.size, .swap = r->e->swap };
 	struct packet p;
 	unsigned type;
+
+	while (raw_next(&it, &p, &type)) {
+		if (type == ER_PKT_FRAME)
+			parse_frame(r, &p);
+		else if (type == ER_PKT_UID)
+			parse_uid(r, &p);
+	}
+	r->budget = budget_of(r->file.size);
+	for (size_t i = 0; i < r->e->stacks.len; i++)
+		r->npcs = measure(r, &r->e->stacks.data[i], &r->sources.data[i], r->npcs);
+	report(r, it.nbad);
+}
+
+void stacks_read(struct experiment *e, int dirfd)
+{
+	struct stack_reader *r;
 	struct file f;
 
 	if (!exp_file(e, dirfd, "data.frameinfo", &f))
 		return;
-	it.data = f.data;
-	it.size = f.size;
-	while (raw_next(&it, &p, &type)) {
-		if (type == ER_PKT_FRAME)
-			parse_frame(&r, &p);
-		else if (type == ER_PKT_UID)
-			parse_uid(&r, &p);
-	}
-	r.budget = budget_of(f.size);
-	for (size_t i = 0; i < e->stacks.len; i++)
-		npcs = measure(&r, &e->stacks.data[i], &r.sources.data[i], npcs);
-	number_stacks(&r, npcs);
-	report(&r, it.nbad);
-	vec_free(&r.nodes);
-	vec_free(&r.sources);
-	map_free(&r.by_uid);
-	file_close(&f);
+	r = xcalloc(1, sizeof(*r));
+	*r = (struct stack_reader){ .e = e, .file = f, .pcsize = e->wordsize / 8 };
+	e->stack_reader = r;
+	read_nodes(r);
+}
+
+void stack_reader_free(struct stack_reader *r)
+{
+	if (!r)
+		return;
+	vec_free(&r->nodes);
+	vec_free(&r->sources);
+	map_free(&r->by_uid);
+	file_close(&r->file);
+	free(r);
+}
+
+void experiment_number_pcs(struct experiment *e)
+{
+	if (!e->stack_reader)
+		return;
+	number_stacks(e->stack_reader);
+	stack_reader_free(e->stack_reader);
+	e->stack_reader = NULL;
+}
+
+uint64_t experiment_pc(struct experiment *e, const struct exp_stack *s, uint32_t i)
+{
+	experiment_number_pcs(e);
+	return e->pcs.data[e->stack_pcs.data[s->first + i]];
+}
+
+void experiment_pcs(struct experiment *e, const struct exp_stack *s, uint64_t *ret, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = experiment_pc(e, s, i);
 }

@@ -13,18 +13,14 @@ struct exp_stack {
 	uint32_t npcs;  /* pcs are leaf first; the last may be a marker ER_PC_… */
 };
 
-/* The i-th pc of a stack, from the leaf. */
-static inline uint64_t experiment_pc(const struct experiment *e, const struct exp_stack *s, uint32_t i)
-{
-	return e->pcs.data[e->stack_pcs.data[s->first + i]];
-}
-
-/* Copy the first n pcs of a stack, from the leaf. */
-static inline void experiment_pcs(const struct experiment *e, const struct exp_stack *s, uint64_t *ret,
-				  uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		ret[i] = experiment_pc(e, s, i);
-}
+/*
+ * Number the pcs of all stacks: fills e->pcs and e->stack_pcs, unless that has been done. Not safe for
+ * several threads. Opening an experiment does not do it, because it takes long if there are many stacks.
+ */
+void experiment_number_pcs(struct experiment *e);
+/* The i-th pc of a stack, from the leaf. Numbers the pcs if necessary. */
+uint64_t experiment_pc(struct experiment *e, const struct exp_stack *s, uint32_t i);
+/* Copy the first n pcs of a stack, from the leaf. Numbers the pcs if necessary. */
+void experiment_pcs(struct experiment *e, const struct exp_stack *s, uint64_t *ret, uint32_t n);
 
 #endif

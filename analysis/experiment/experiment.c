@@ -318,6 +318,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->maps);
 	vec_free(&e->ksyms);
 	vec_free(&e->stacks);
+	stack_reader_free(e->stack_reader);
 	vec_free(&e->pcs);
 	vec_free(&e->stack_pcs);
 	vec_free(&e->recorder);

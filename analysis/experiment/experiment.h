@@ -32,6 +32,7 @@ struct exp_stream;
 struct exp_thread;
 struct exp_fold;
 struct exp_usage;
+struct stack_reader;
 struct span_row;
 
 struct exp_event {
@@ -69,8 +70,9 @@ struct experiment {
 	VEC(struct exp_ksym) ksyms;  /* sorted by address */
 	VEC(struct exp_stream) streams;
 	VEC(struct exp_stack) stacks;
-	VEC(uint64_t) pcs;           /* each pc in stacks, once */
+	VEC(uint64_t) pcs;           /* each pc in stacks, once; see experiment_number_pcs */
 	VEC(uint32_t) stack_pcs;     /* indexes into pcs */
+	struct stack_reader *stack_reader; /* NULL: pcs are numbered, or there are none */
 	struct map stack_by_uid;     /* uid to index into stacks */
 	uint64_t njava;              /* Java stacks and compiled methods that were skipped */
 	VEC(struct exp_element) recorder; /* in file order; empty if another recorder wrote it */

@@ -44,7 +44,10 @@ void map_read(struct experiment *e, int dirfd);
 /* Keep a map or unmap event in e->maps. False: the event is of another kind. */
 bool map_event(struct experiment *e, const struct xml_element *el);
 void ksyms_read(struct experiment *e, int dirfd);
+/* Reads e->stacks, but not their pcs. */
 void stacks_read(struct experiment *e, int dirfd);
+/* NULL is allowed. */
+void stack_reader_free(struct stack_reader *r);
 void recorder_read(struct experiment *e, int dirfd);
 void threads_read(struct experiment *e, int dirfd);
 void names_read(struct experiment *e, int dirfd);

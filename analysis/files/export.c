@@ -142,7 +142,7 @@ static void export_ksyms(struct line *l, const struct experiment *e)
 	}
 }
 
-static void export_stacks(struct line *l, const struct experiment *e)
+static void export_stacks(struct line *l, struct experiment *e)
 {
 	vec_for_each(s, &e->stacks) {
 		buf_puts(&l->text, "stack");
@@ -284,7 +284,7 @@ static void export_messages(struct line *l, const struct experiment *e)
 	}
 }
 
-static void export_experiment(struct line *l, const struct experiment *e)
+static void export_experiment(struct line *l, struct experiment *e)
 {
 	export_head(l, e);
 	export_messages(l, e);

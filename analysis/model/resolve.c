@@ -318,6 +318,7 @@ struct resolver *resolver_of(struct session *s, struct experiment *e)
 
 	if (r->map)
 		return r;
+	experiment_number_pcs(e);
 	r->map = build_map(s, e);
 	r->known.data = xcalloc(e->pcs.len, sizeof(*r->known.data));
 	zeros(r, e->stacks.len);

@@ -54,7 +54,7 @@ static void walk_packets(const struct experiment *e, volatile uint64_t *sink)
 	}
 }
 
-static void walk_stacks(const struct experiment *e, volatile uint64_t *sink)
+static void walk_stacks(struct experiment *e, volatile uint64_t *sink)
 {
 	vec_for_each(s, &e->stacks) {
 		for (uint32_t i = 0; i < s->npcs; i++)

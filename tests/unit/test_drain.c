@@ -25,7 +25,7 @@ struct clocks {
 };
 
 /* The clock packets of an experiment: sums, and the last one in full. */
-static struct clocks read_clocks(const struct experiment *e)
+static struct clocks read_clocks(struct experiment *e)
 {
 	struct clocks ret = { 0 };
 	struct packet_iter it;

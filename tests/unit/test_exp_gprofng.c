@@ -162,6 +162,33 @@ static void shared_callers_change_nothing(void **state)
 	buf_free(&plain);
 }
 
+/* Opening finds the stacks and their sizes. What needs no pcs does not pay for their numbers. */
+static void pcs_are_numbered_when_needed(void **state)
+{
+	static const uint64_t pcs[] = { 0x1000, 0x2000, 0x1000 };
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
+	struct exp_builder *b = exp_builder_new(*state, "t.1.er");
+	uint64_t got[3];
+	struct experiment *e;
+
+	expwriter_stack(exp_builder_writer(b), FIRST_UID, pcs, 3);
+	exp_builder_close(b);
+	e = experiment_open(path, NULL);
+	assert_int_equal(e->stacks.data[0].npcs, 3);
+	assert_int_equal(e->pcs.len, 0);
+	experiment_pcs(e, &e->stacks.data[0], got, 3);
+	assert_memory_equal(got, pcs, sizeof(pcs));
+	assert_int_equal(e->pcs.len, 2);
+	experiment_number_pcs(e);
+	assert_int_equal(e->pcs.len, 2);
+	assert_int_equal(experiment_pc(e, &e->stacks.data[0], 1), pcs[1]);
+	experiment_close(e);
+	/* Numbers that nobody asks for are never made. */
+	e = experiment_open(path, NULL);
+	assert_int_equal(e->pcs.len, 0);
+	experiment_close(e);
+}
+
 /* A function that calls itself to any depth: each stack begins where another ends. */
 static void recursion_is_read_as_written(void **state)
 {
@@ -189,6 +216,7 @@ static void recursion_is_read_as_written(void **state)
 	assert_int_equal(e->diag.nmsgs, 0);
 	assert_int_equal(e->stacks.len, TURNS * DEEPEST);
 	/* The pcs are numbered by several threads, if there are CPUs. Each has one number all the same. */
+	experiment_number_pcs(e);
 	assert_int_equal(e->pcs.len, TURNS + 1);
 	for (int i = 0; i < TURNS * DEEPEST; i++) {
 		const struct exp_stack *s = &e->stacks.data[i];
@@ -251,6 +279,7 @@ int main(void)
 		TEMPDIR_CASE(gprofng_reads_the_same_numbers),
 		TEMPDIR_CASE(sub_experiments_have_the_same_numbers),
 		TEMPDIR_CASE(shared_callers_change_nothing),
+		TEMPDIR_CASE(pcs_are_numbered_when_needed),
 		TEMPDIR_CASE(recursion_is_read_as_written),
 	};
 

@@ -236,7 +236,7 @@ static void old_clock_packets_are_read(void **state)
 	buf_free(&b);
 }
 
-static void assert_stack(const struct experiment *e, uint64_t uid, const uint64_t *pcs, uint32_t n)
+static void assert_stack(struct experiment *e, uint64_t uid, const uint64_t *pcs, uint32_t n)
 {
 	int64_t index = experiment_stack(e, uid);
 

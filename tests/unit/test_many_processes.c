@@ -37,7 +37,7 @@ struct named {
 	bool last_is_own;
 };
 
-static struct named read_names(const struct experiment *e)
+static struct named read_names(struct experiment *e)
 {
 	const struct exp_stream *s = &e->streams.data[0];
 	struct named ret = { 0 };

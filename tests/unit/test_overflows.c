@@ -33,7 +33,7 @@ struct sums {
 };
 
 /* Sums for each tag, and the last packet in full. */
-static struct sums read_overflows(const struct experiment *e)
+static struct sums read_overflows(struct experiment *e)
 {
 	const struct exp_stream *s = counters_of(e);
 	struct sums ret = { 0 };

@@ -94,7 +94,7 @@ struct seen {
 	uint64_t pcs[8];
 };
 
-static size_t read_packets(const struct experiment *e, struct seen *ret, size_t max)
+static size_t read_packets(struct experiment *e, struct seen *ret, size_t max)
 {
 	const struct exp_stream *s = &e->streams.data[0];
 	struct packet_iter it;

@@ -24,7 +24,7 @@ struct seen_list {
 	int64_t ticks[MS_COUNT];
 };
 
-static inline struct seen_list *read_all_packets(const struct experiment *e)
+static inline struct seen_list *read_all_packets(struct experiment *e)
 {
 	static struct seen_list ret;
 	struct packet_iter it;
