@@ -7,6 +7,7 @@
 # tests. With FUZZ_SEED=1, as in make check, the inputs are the same each time, as far as the
 # time goes. With FUZZ_CORPUS=DIR new inputs are kept there and used in the next run. Prints one
 # line per target. An input that crashes a target is kept in OUTPUT/crashes and named.
+# Time limit: 1800 s
 set -u
 
 unset CDPATH # with CDPATH cd prints the directory

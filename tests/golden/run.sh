@@ -7,6 +7,7 @@
 # `cmd` is a shell script, which runs in a directory with copies of the fixtures. `expected` is its
 # output (both streams) and its status if that is not 0. Each case prints one line. With --update
 # the differences are shown and become the expected output.
+# Time limit: 600 s
 set -u
 
 unset CDPATH # with CDPATH cd prints the directory

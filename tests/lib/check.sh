@@ -8,11 +8,11 @@
 # case failed. An ordinary user can run it, too: tests that need root are skipped with that
 # reason.
 #
-# Other programs on the machine may disturb a live test. One that fails is run again after
-# all others: the second result counts, and the first output is shown after "again:". A
-# test's time limit is its line "# Time limit: N s", or $limit_default; it doubles when the
-# test runs again. No live test runs longer than $CHECK_MINUTES after the start, and none for the
-# first time in the last $AGAIN_MINUTES of them.
+# Other programs on the machine may disturb a test. One that fails is run again after all
+# others: the second result counts, and the first output is shown after "again:". A report of
+# a sanitizer counts at once. A test's time limit is its line "# Time limit: N s", or
+# $limit_default; it doubles when the test runs again. No live test runs longer than
+# $CHECK_MINUTES after the start, and none for the first time in the last $AGAIN_MINUTES of them.
 set -u
 
 unset CDPATH # with CDPATH cd prints the directory
@@ -26,11 +26,14 @@ limit_default=300
 factor=1
 end=$((SECONDS + ${CHECK_MINUTES:=50} * 60))
 deadline=$((end - ${AGAIN_MINUTES:=6} * 60))
-again=()
+# Damage that a test found is no disturbance. The last line names a leak's size, or the damage.
+report='ERROR: AddressSanitizer: |SUMMARY: AddressSanitizer: [^0-9]|:[0-9]+: runtime error: |libFuzzer: deadly signal'
+leak='ERROR: LeakSanitizer: |SUMMARY: AddressSanitizer: [0-9]'
+again=() # "KIND PROGRAM ARGUMENTS…" of each test that runs again
 work=$(mktemp -d) || exit 2
 log=$work/log raw=$work/raw results=$work/results
 trap 'rm -rf "$work"' EXIT
-export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 O
+export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 FUZZ_SEED=1 O
 
 say() { tee -a "$results"; }
 
@@ -49,59 +52,123 @@ build()
 	fi
 }
 
-# A cmocka program prints TAP. A planned case without a result has failed.
-run_unit()
+# The next functions print the cases of the test NAME, whose output is $raw.
+
+# of_cmocka NAME STATUS: from TAP. A planned case without a result has failed.
+of_cmocka()
 {
-	local t
-	for t in "$1"/tests/unit/test_*; do
-		[ -f "$t" ] && [ -x "$t" ] || continue
-		timeout -k 10 300 "$t" >"$log" 2>&1 </dev/null
-		awk -v name="$2: $(basename "$t")" -v status=$? '
-			/^1\.\.[0-9]+/ { planned += substr($1, 4); next }
-			/^not ok .*# SKIP/ { sub(/^not ok [0-9]+ *# SKIP */, "")
-				print "skip " name ": " $0 ": said by the test"; n++; next }
-			/^ok .*# SKIP/ { sub(/^ok [0-9]+ -? ?/, ""); sub(/ *# SKIP.*/, "")
-				print "skip " name ": " $0 ": said by the test"; n++; next }
-			/^ok [0-9]+/ { sub(/^ok [0-9]+ -? ?/, ""); print "ok " name ": " $0; n++; next }
-			/^not ok [0-9]+/ { sub(/^not ok [0-9]+ -? ?/, "")
-				print "not ok " name ": " $0; n++; bad++; next }
-			{ rest = rest "#   " $0 "\n" }
-			END {
-				if (n < planned || n == 0 || status && !bad) {
-					print "not ok " name ": ended early, status " status; bad++ }
-				if (bad) printf "%s", rest
-			}' "$log" | say
-	done
+	awk -v name="$1" -v status="$2" '
+		/^1\.\.[0-9]+/ { planned += substr($1, 4); next }
+		/^not ok .*# SKIP/ { sub(/^not ok [0-9]+ *# SKIP */, "")
+			print "skip " name ": " $0 ": said by the test"; n++; next }
+		/^ok .*# SKIP/ { sub(/^ok [0-9]+ -? ?/, ""); sub(/ *# SKIP.*/, "")
+			print "skip " name ": " $0 ": said by the test"; n++; next }
+		/^ok [0-9]+/ { sub(/^ok [0-9]+ -? ?/, ""); print "ok " name ": " $0; n++; next }
+		/^not ok [0-9]+/ { sub(/^not ok [0-9]+ -? ?/, "")
+			print "not ok " name ": " $0; n++; bad++; next }
+		{ rest = rest "#   " $0 "\n" }
+		END {
+			if (n < planned || n == 0 || status && !bad) {
+				print "not ok " name ": ended early, status " status; bad++ }
+			if (bad) printf "%s", rest
+		}' "$raw"
 }
 
-# attempt LIMIT PROGRAM ARGUMENTS…: run a test that prints its cases, and write them to
-# $log. Silence, a crash and a timeout are failures. Status 0: no case failed.
-attempt()
+# of_script NAME STATUS LIMIT SECONDS: it printed its cases. Silence, a crash and a timeout
+# are failures.
+of_script()
 {
-	local limit=$1 name status begin=$SECONDS why=
-	shift
-	name=$(basename "$1" .sh)
-	timeout -k 20 "$limit" "$@" >"$raw" 2>&1 </dev/null
-	status=$?
-	grep -E '^(ok|not ok|skip) |^#' "$raw" >"$log"
-	if { [ $status = 124 ] || [ $status = 137 ]; } && [ $SECONDS -ge $deadline ]; then
-		echo "skip $name: not done when the $CHECK_MINUTES minutes of make check were over" >>"$log"
-	elif [ $status = 124 ] || [ $status = 137 ]; then
-		why="killed at its time limit of $limit s"
-	elif ! grep -qE '^(ok|not ok|skip) ' "$log"; then
+	local name=$1 status=$2 why=
+	grep -E '^(ok|not ok|skip) |^#' "$raw"
+	if { [ "$status" = 124 ] || [ "$status" = 137 ]; } && [ $SECONDS -ge $deadline ]; then
+		echo "skip $name: not done when the $CHECK_MINUTES minutes of make check were over"
+	elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		why="killed at its time limit of $3 s"
+	elif ! grep -qE '^(ok|not ok|skip) ' "$raw"; then
 		why="no case reported, status $status"
-	elif [ $status != 0 ] && ! grep -q '^not ok ' "$log"; then
+	elif [ "$status" != 0 ] && ! grep -q '^not ok ' "$raw"; then
 		why="status $status"
 	fi
-	[ -z "$why" ] || { echo "not ok $name: $why"; tail -n 20 "$raw" | sed 's/^/#   /'; } >>"$log"
-	[ $((SECONDS - begin)) -lt 20 ] || echo "# $name took $((SECONDS - begin)) s" >>"$log"
+	[ -z "$why" ] || { echo "not ok $name: $why"; tail -n 20 "$raw" | sed 's/^/#   /'; }
+	[ "$4" -lt 20 ] || echo "# $name took $4 s"
+}
+
+# of_fuzzer NAME STATUS
+of_fuzzer()
+{
+	[ "$2" != 0 ] || { echo "ok $1"; return; }
+	echo "not ok $1: status $2"
+	tail -n 30 "$raw" | sed 's/^/#   /'
+}
+
+# name_of KIND PROGRAM: how results name a test. A directory names its run.sh.
+name_of()
+{
+	local name=${2%/run.sh}
+	name=${name##*/}
+	case $1 in script) echo "${name%.sh}" ;; *) echo "$1: $name" ;; esac
+}
+
+# attempt KIND LIMIT PROGRAM ARGUMENTS…: run a test, and write its cases to $log. KIND is unit
+# or san (a cmocka program of that build), fuzz, or script. Status 0: no case failed.
+attempt()
+{
+	local kind=$1 limit=$2 of name status begin=$SECONDS
+	shift 2
+	case $kind in unit | san) of=of_cmocka ;; fuzz) of=of_fuzzer ;; script) of=of_script ;; esac
+	name=$(name_of "$kind" "$1")
+	timeout -k 20 "$limit" "$@" >"$raw" 2>&1 </dev/null
+	status=$?
+	$of "$name" $status "$limit" $((SECONDS - begin)) >"$log"
 	! grep -q '^not ok ' "$log"
 }
 
+# Whether a sanitizer reports damage in $raw. A case that fails leaks what it had: leaks count
+# only beside cases that passed.
+damaged()
+{
+	grep -qE "$report" "$raw" || { grep -qE "$leak" "$raw" && ! grep -q '^not ok ' "$raw"; }
+}
+
+# take KIND LIMIT PROGRAM ARGUMENTS…: run a test for the first time.
+take()
+{
+	if attempt "$@" || damaged; then
+		say <"$log"
+	else
+		sed 's/^/again: /' "$log"
+		cp "$log" "$work/first.${#again[@]}"
+		again+=("$1 ${*:3}")
+	fi
+}
+
+# limit_of KIND PROGRAM: its time limit in seconds.
+limit_of()
+{
+	local limit=
+	case $1:$2 in
+	fuzz:*) limit=1800 ;;
+	*.sh) limit=$(sed -n 's/^# Time limit: \([0-9]*\) s$/\1/p' "$2") ;;
+	esac
+	echo $((${limit:-$limit_default} * factor))
+}
+
+# run KIND PROGRAM ARGUMENTS…: a test that is not live.
 run()
 {
-	attempt "${limit:-$limit_default}" "$@"
-	say <"$log"
+	local kind=$1
+	shift
+	take "$kind" "$(limit_of "$kind" "$1")" "$@"
+}
+
+# The programs among these files; those with a dot in their names are something else.
+programs()
+{
+	local t
+	for t; do
+		case ${t##*/} in *.*) continue ;; esac
+		[ ! -f "$t" ] || [ ! -x "$t" ] || echo "$t"
+	done
 }
 
 unit()
@@ -109,35 +176,20 @@ unit()
 	local t
 	build "programs and tests" all tests O=$O
 	build "with sanitizers" tests SAN=1 O=$san
-	run_unit $O unit
-	run_unit $san san
-	for t in tests/lib/*_test.sh tests/tools/*.sh; do [ ! -f "$t" ] || run "$t"; done
-	[ ! -x tests/golden/run.sh ] || limit=600 run tests/golden/run.sh $O
-	for t in $san/tests/fuzz/fuzz_*; do
-		[ ! -x "$t" ] || [ -d "$t" ] || case $t in *.*) ;; *) run_fuzz "$t" ;; esac
-	done
+	for t in $(programs $O/tests/unit/test_*); do run unit "$t"; done
+	for t in $(programs $san/tests/unit/test_*); do run san "$t"; done
+	for t in tests/lib/*_test.sh tests/tools/*.sh; do [ ! -f "$t" ] || run script "$t"; done
+	[ ! -x tests/golden/run.sh ] || run script tests/golden/run.sh $O
+	for t in $(programs $san/tests/fuzz/fuzz_*); do run fuzz "$t" -n 1000; done
 	build "targets for libFuzzer" FUZZ=1 fuzz-programs
-	FUZZ_SEED=1 limit=1800 run tests/fuzz/run.sh .output/fuzz
+	run script tests/fuzz/run.sh .output/fuzz
 }
 
-run_fuzz()
-{
-	local name
-	name=$(basename "$1")
-	if timeout -k 10 1800 "$1" -n 10000 >"$log" 2>&1 </dev/null; then
-		echo "ok fuzz: $name: 10000 mutations"
-	else
-		echo "not ok fuzz: $name: status $?"
-		tail -n 30 "$log" | sed 's/^/#   /'
-	fi | say
-}
-
-# A live test's time limit in seconds, at most the time left for all; 0: none is left.
+# time_for KIND PROGRAM: its time limit, at most the time left for all; 0: none is left.
 time_for()
 {
-	local limit= left=$((deadline - SECONDS))
-	case $1 in *.sh) limit=$(sed -n 's/^# Time limit: \([0-9]*\) s$/\1/p' "$1") ;; esac
-	limit=$((${limit:-$limit_default} * factor))
+	local limit left=$((deadline - SECONDS))
+	limit=$(limit_of "$@")
 	[ "$limit" -le "$left" ] || limit=$((left > 0 ? left : 0))
 	echo "$limit"
 }
@@ -145,29 +197,26 @@ time_for()
 run_live()
 {
 	local limit
-	limit=$(time_for "$1")
+	limit=$(time_for script "$1")
 	if [ "$limit" = 0 ]; then
-		echo "skip $(basename "$1" .sh): the $CHECK_MINUTES minutes of make check are over" | say
-	elif attempt "$limit" "$1"; then
-		say <"$log"
+		echo "skip $(name_of script "$1"): the $CHECK_MINUTES minutes of make check are over" | say
 	else
-		sed 's/^/again: /' "$log"
-		cp "$log" "$work/first.$(basename "$1")"
-		again+=("$1")
+		take script "$limit" "$1"
 	fi
 }
 
-# Run failed live tests again: another program may have loaded the machine.
+# Run failed tests again: another program may have loaded the machine.
 run_again()
 {
-	local t limit factor=2 deadline=$end
-	for t in "${again[@]}"; do
-		limit=$(time_for "$t")
+	local i test limit factor=2 deadline=$end
+	for i in "${!again[@]}"; do
+		read -ra test <<<"${again[i]}"
+		limit=$(time_for "${test[@]:0:2}")
 		if [ "$limit" = 0 ]; then
-			say <"$work/first.$(basename "$t")"
+			say <"$work/first.$i"
 		else
-			echo "# again: $t"
-			attempt "$limit" "$t"
+			echo "# again: $(name_of "${test[@]:0:2}")"
+			attempt "${test[0]}" "$limit" "${test[@]:1}"
 			say <"$log"
 		fi
 	done
@@ -177,19 +226,18 @@ live()
 {
 	local t
 	[ "$what" = all ] || build "programs and tests" all tests O=$O
-	for t in $O/tests/live/*; do
-		[ ! -f "$t" ] || [ ! -x "$t" ] || case $t in *.*) ;; *) run_live "$t" ;; esac
-	done
+	for t in $(programs $O/tests/live/*); do run_live "$t"; done
 	# Emulated machines come last: they are slow, so they are left out first if time runs out.
 	for t in tests/live/*.sh; do case $t in */vm_*) ;; *) run_live "$t" ;; esac; done
 	for t in tests/live/vm_*.sh; do [ ! -f "$t" ] || run_live "$t"; done
-	run_again
 }
 
 # Repeat failures and their output at the end, so that the end of a log suffices.
 summary()
 {
-	[ ${#again[@]} = 0 ] || echo "Run again: ${again[*]##*/}"
+	local test names=()
+	for test in "${again[@]}"; do names+=("$(name_of $test)"); done
+	[ ${#again[@]} = 0 ] || (IFS=,; echo "Run again: ${names[*]}") | sed 's/,/, /g'
 	awk '/^ok / { p++; detail = 0 } /^skip / { s++; detail = 0 }
 		/^skip .* minutes of make check (are|were) over$/ { late = late " " substr($2, 1, length($2) - 1) }
 		/^not ok / { f++; failed = failed "\n  " $0; detail = 12; next }
@@ -209,4 +257,5 @@ if ! tools/install-deps.sh >"$log" 2>&1; then
 fi
 [ "$what" = live ] || unit
 [ "$what" = unit ] || live
+run_again
 summary

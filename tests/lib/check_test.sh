@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh itself, run on stub tests: one fails once and then passes, one fails twice, one
-# hangs, one prints nothing. Also checks the end of the log.
+# hangs, one prints nothing. Also checks the end of the log, and which failures run again.
 . "$(dirname "$0")/tap.sh"
 
 mkdir -p tree/tests/lib tree/tests/live tree/tools
 cp "$top/tests/lib/check.sh" "$top/tests/lib/env.sh" tree/tests/lib/
 printf '#!/bin/sh\n' >tree/tools/install-deps.sh
-printf 'all tests:\n\t@:\n' >tree/Makefile
+printf 'all tests fuzz-programs:\n\t@:\n' >tree/Makefile
 script() { { echo '#!/bin/sh'; cat; } >"tree/tests/live/$1.sh"; }
 script good <<END
 echo "ok good: one"
@@ -64,3 +64,85 @@ check "the summary names the skipped tests" grep -q '^Not done because time ran 
 CHECK_MINUTES=1 AGAIN_MINUTES=1 TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
 check_that "the last minutes are for tests that run again" \
 	"$(grep -c '^skip .*minutes of make check are over' out) == 5" "$(cat out)"
+
+# The tests that are not live. once PATH LATER: a program that prints standard input and fails;
+# from then on it prints LATER.
+once()
+{
+	mkdir -p "tree/${1%/*}"
+	cat >"tree/$1.first"
+	cat >"tree/$1" <<-END
+	#!/bin/sh
+	[ -e \$0.first ] || { echo "$2"; exit; }
+	cat \$0.first
+	rm \$0.first
+	exit 1
+	END
+	chmod +x "tree/$1"
+}
+tap='1..1
+ok 1 - case'
+failed='1..1
+not ok 1 - case'
+once .output/build/tests/unit/test_flaky "$tap" <<END
+$failed
+END
+once .output/build/tests/unit/test_bad "$failed" <<END
+$failed
+END
+once .output/build/tests/unit/test_early "$tap" <<END
+1..1
+END
+once .output/san/tests/unit/test_leaves "$tap" <<END
+$failed
+==1==ERROR: LeakSanitizer: detected memory leaks
+SUMMARY: AddressSanitizer: 24 byte(s) leaked in 1 allocation(s).
+END
+once .output/san/tests/unit/test_leaks "$tap" <<END
+$tap
+==1==ERROR: LeakSanitizer: detected memory leaks
+SUMMARY: AddressSanitizer: 24 byte(s) leaked in 1 allocation(s).
+END
+once .output/san/tests/unit/test_writes "$tap" <<END
+1..1
+==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x10
+END
+once .output/san/tests/unit/test_shifts "$tap" <<END
+$failed
+user/base/x.c:7:3: runtime error: shift exponent 64 is too large
+END
+once tests/lib/lib_test.sh "ok lib_test: one" <<END
+not ok lib_test: one
+END
+once tests/tools/tool.sh "ok tool: one" <<END
+not ok tool: one
+#   the last lines of what a program wrote
+#   SUMMARY: AddressSanitizer: heap-use-after-free x.c:1 in main
+END
+once tests/golden/run.sh "ok golden: one" <<END
+not ok golden: one
+END
+once .output/san/tests/fuzz/fuzz_all "" <<END
+late
+END
+once tests/fuzz/run.sh "ok fuzz: xml" <<END
+not ok fuzz: xml
+#   ==1== ERROR: libFuzzer: deadly signal
+END
+TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
+check_that "counts tests that are not live" "$(tail -n 1 out | grep -c '^10 passed, 6 failed, 0 skipped$') == 1" "$(cat out)"
+check "tests of every kind run again" grep -qFx 'Run again: unit: test_bad, unit: test_early, unit: test_flaky, san: test_leaves, lib_test, golden, fuzz: fuzz_all' out
+check_that "the first results are shown" "$(grep -c '^again: not ok' out) == 7" "$(cat out)"
+sed -n '/^Failed:/,$p' out >end
+for what in 'unit: test_bad: case' 'san: test_leaks: ended early, status 1' 'san: test_writes: ended early, status 1' \
+	'san: test_shifts: case' 'tool: one' 'fuzz: xml'; do
+	check "counts: $what" grep -qFx "  not ok $what" end
+done
+check "leaks of a case that failed do not count" grep -qFx 'ok san: test_leaves: case' out
+
+once .output/build/tests/unit/test_flaky "$tap" <<END
+$failed
+END
+CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
+check_that "without time to run again the first result counts" \
+	"$? == 1 && $(grep -cFx 'not ok unit: test_flaky: case' out) == 1" "$(cat out)"
