@@ -99,7 +99,7 @@ static void test_pace_follows_the_rate(void **state)
 	struct pace p;
 	uint64_t t = SECOND, waits = 0;
 
-	pace_init(&p, 10 * MS, 2);
+	pace_init(&p, 10 * MS, 10 * MS, 2);
 	assert_false(pace_look(&p, t, 1000000)); /* waits before the first look do not count */
 	waits = 1000000;
 	assert_false(pace_look(&p, t += SECOND, waits += 950));
@@ -109,18 +109,56 @@ static void test_pace_follows_the_rate(void **state)
 	assert_false(pace_look(&p, t += SECOND, waits += 500));
 	for (int i = 0; i < 20; i++)
 		pace_look(&p, t += SECOND, waits += 1000000);
-	assert_int_equal(p.distance_ns, 640 * MS); /* the largest distance */
+	assert_int_equal(p.distance_ns, 1280 * MS); /* the largest distance */
 	for (int i = 0; i < 20; i++)
-		pace_look(&p, t += SECOND, waits += 100);
+		pace_look(&p, t += SECOND, waits += 40);
 	assert_int_equal(p.distance_ns, 10 * MS);
-	assert_int_equal(p.widest_ns, 640 * MS);
+	assert_int_equal(p.widest_ns, 1280 * MS);
+}
+
+/* The distance after 30 quiet seconds, and a minute of `rate` waits a second on each of two CPUs. */
+static uint64_t distance_at(uint64_t base_ns, uint64_t interval_ns, uint64_t rate)
+{
+	struct pace p;
+	uint64_t t = SECOND, waits = 0;
+
+	pace_init(&p, base_ns, interval_ns, 2);
+	for (int i = 0; i <= 30; i++)
+		assert_false(pace_look(&p, t += SECOND, waits));
+	for (int i = 0; i < 60; i++)
+		pace_look(&p, t += SECOND, waits += 2 * rate * base_ns / p.distance_ns);
+	return p.distance_ns;
+}
+
+static void test_pace_of_long_recordings(void **state)
+{
+	struct pace p;
+	uint64_t t = SECOND;
+
+	pace_init(&p, 10 * MS, 10 * MS, 2);
+	for (int i = 0; i < 30; i++)
+		assert_false(pace_look(&p, t += SECOND, i * 400));
+	assert_false(pace_look(&p, t += SECOND / 2, 29 * 400 + 200)); /* the base of the next */
+	assert_true(pace_look(&p, t += SECOND, 29 * 400 + 600));
+	assert_int_equal(p.distance_ns, 20 * MS);
+	/* As many waits as clock samples, … */
+	assert_int_equal(distance_at(10 * MS, 10 * MS, 99), 10 * MS);
+	assert_int_equal(distance_at(10 * MS, 10 * MS, 399), 40 * MS);
+	/* … but at least 50 with a slow clock, and at most 500 with a fast one. */
+	assert_int_equal(distance_at(100 * MS, 100 * MS, 49), 100 * MS);
+	assert_int_equal(distance_at(100 * MS, 100 * MS, 51), 200 * MS);
+	assert_int_equal(distance_at(10 * MS, MS, 499), 10 * MS);
+	assert_int_equal(distance_at(10 * MS, MS, 501), 20 * MS);
+	/* BPF cannot have a distance of 2^31 ns or more. */
+	assert_int_equal(distance_at(1000 * MS, 1000 * MS, 1000000), 2000 * MS);
+	assert_int_equal(distance_at(100 * MS, 100 * MS, 1000000), 1600 * MS);
 }
 
 static void test_pace_off(void **state)
 {
 	struct pace p;
 
-	pace_init(&p, 0, 2);
+	pace_init(&p, 0, 10 * MS, 2);
 	for (int i = 1; i < 9; i++)
 		assert_false(pace_look(&p, i * SECOND, i * 100000));
 }
@@ -152,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_clock_that_stands_still),
 		cmocka_unit_test(test_looks_that_do_not_count),
 		cmocka_unit_test(test_pace_follows_the_rate),
+		cmocka_unit_test(test_pace_of_long_recordings),
 		cmocka_unit_test(test_pace_off),
 		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_threshold),

@@ -28,7 +28,8 @@ void control_init(struct control *s, const struct plan *plan)
 		s->trace_ns = calibrate_threshold();
 	governor_init(&s->governor, plan->budget, ncpus);
 	/* Traced waits are not chosen by sample points. */
-	pace_init(&s->pace, plan->capture.trace_ns ? 0 : control_distance(plan), ncpus);
+	pace_init(&s->pace, plan->capture.trace_ns ? 0 : control_distance(plan),
+		  plan->capture.interval_ns, ncpus);
 }
 
 void control_fini(struct control *s)

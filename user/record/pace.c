@@ -7,34 +7,52 @@ enum {
 	 * Twice as many would reduce the error of a sum by a third, and cost a third of all bytes.
 	 */
 	MANY = 500,
-	FEW = MANY / 4,   /* even twice as many is below MANY */
-	WIDEST = 64,      /* largest multiple of the distance that was asked for */
+	LEAST = 50,       /* with a slow clock */
+	FEWER = 4,        /* a fourth of what is too many is few: twice as many is not too many */
+	WIDEST = 128,     /* largest multiple of the distance that was asked for */
 };
 
 #define SECOND_NS 1000000000ULL
 #define LOOK_NS   200000000ULL /* a rate over a shorter time is too inaccurate */
+#define YOUNG_NS  (30 * SECOND_NS)
+#define LIMIT_NS  (1ULL << 31) /* of er_distance */
 
-void pace_init(struct pace *p, uint64_t base_ns, unsigned ncpus)
+static unsigned clock_rate(uint64_t interval_ns)
+{
+	uint64_t rate = interval_ns ? SECOND_NS / interval_ns : MANY;
+
+	return rate > MANY ? MANY : rate < LEAST ? LEAST : rate;
+}
+
+void pace_init(struct pace *p, uint64_t base_ns, uint64_t interval_ns, unsigned ncpus)
 {
 	*p = (struct pace){ .base_ns = base_ns, .distance_ns = base_ns, .ncpus = ncpus ? ncpus : 1,
-			    .widest_ns = base_ns };
+			    .many = clock_rate(interval_ns), .widest_ns = base_ns };
+}
+
+static bool may_widen(const struct pace *p)
+{
+	return p->distance_ns < p->base_ns * WIDEST && p->distance_ns * 2 < LIMIT_NS;
 }
 
 bool pace_look(struct pace *p, uint64_t time_ns, uint64_t waits)
 {
-	uint64_t elapsed = time_ns - p->last_ns, came = waits - p->last_waits, rate, was;
+	uint64_t elapsed = time_ns - p->last_ns, came = waits - p->last_waits, rate, many, was;
 
 	if (!p->base_ns || (p->last_ns && elapsed < LOOK_NS))
 		return false;
 	was = p->last_ns ? p->distance_ns : 0;
 	p->last_ns = time_ns;
 	p->last_waits = waits;
-	if (!was)
+	if (!was) {
+		p->first_ns = time_ns;
 		return false;
+	}
+	many = time_ns - p->first_ns < YOUNG_NS ? MANY : p->many;
 	rate = came * SECOND_NS / elapsed / p->ncpus;
-	if (rate > MANY && p->distance_ns < p->base_ns * WIDEST)
+	if (rate > many && may_widen(p))
 		p->distance_ns *= 2;
-	else if (rate < FEW && p->distance_ns > p->base_ns)
+	else if (rate < many / FEWER && p->distance_ns > p->base_ns)
 		p->distance_ns /= 2;
 	if (p->distance_ns > p->widest_ns)
 		p->widest_ns = p->distance_ns;
