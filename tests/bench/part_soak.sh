@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A long recording of a build server, MINUTES long (30): a compile loop, whose processes are short
-# and whose executables are new each time, and two servers, each in its cgroup. Sourced by run.sh;
-# only PARTS=soak runs it.
+# and whose executables are new each time, and two servers, each in its cgroup. It rolls every ROLL
+# (10m, as the service does). SOAK_KEEP: a directory for the recording. Sourced by run.sh; only
+# PARTS=soak runs it.
 #
 # shellcheck shell=bash
 
@@ -52,10 +53,23 @@ soak_in()
 
 soak_used() { awk '$1 == "usage_usec" { print $2 / 1e6 }' "$1/cpu.stat" 2>/dev/null; }
 
-# A line: seconds since the start, RSS in MB, descriptors.
+# Files of a kind, in bytes; hard links count once.
+soak_bytes() { find soak.*.er -type f "$@" -printf '%i %s\n' | sort -u | awk '{ n += $2 } END { printf "%.0f\n", n }'; }
+
+# A line: seconds since the start, RSS in MB, descriptors, MB on disk without archives.
 soak_look()
 {
-	echo "$((SECONDS - soak_began)) $(awk '$1 == "VmRSS:" { print $2 / 1024 }' "/proc/$1/status") $(ls "/proc/$1/fd" | wc -l)"
+	echo "$((SECONDS - soak_began)) $(awk '$1 == "VmRSS:" { print $2 / 1024 }' "/proc/$1/status") \
+$(ls "/proc/$1/fd" | wc -l) $(calc "$(soak_bytes -not -path '*/archives/*') / 1e6" %.3f)"
+}
+
+# The share of each kind of file, largest first.
+soak_shares()
+{
+	local name all=$1
+	find soak.*.er -type f -not -path '*/archives/*' -printf '%f\n' | sort -u | while read -r name; do
+		echo "$(soak_bytes -name "$name" -not -path '*/archives/*') $name"
+	done | sort -rn | awk -v all="$all" '$1 / all >= 0.02 { printf "%s%s %.0f %%", n++ ? ", " : "", $2, 100 * $1 / all }'
 }
 
 # soak_slope COLUMN: the slope of a column of soak.log after a sixth of its time, by the hour, and
@@ -90,7 +104,7 @@ bench_soak()
 	local minutes=${MINUTES:-30} pid name peak slope sd bytes archives
 	local -A groups from to
 	step "a recording of $minutes minutes"
-	"$er_kernel" -o soak.1.er -q 0 --roll 60s --status soak.prom >soak.out 2>soak.err &
+	"$er_kernel" -o soak.1.er -q 0 --roll "${ROLL:-10m}" --status soak.prom >soak.out 2>soak.err &
 	pid=$!
 	until [ -s soak.prom ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
 	soak_began=$SECONDS
@@ -111,11 +125,12 @@ bench_soak()
 		"$slope MB an hour, in all $sd standard deviations" "$sd < 2"
 	read -r slope sd < <(soak_slope 3)
 	row "open descriptors" "flat" "$(awk 'NR == 1 { a = $3 } $3 > m { m = $3 } END { print a " at first, at most " m ", " $3 " at the end" }' soak.log), $slope an hour" "$sd < 2"
-	bytes=$(du -sbc --exclude=archives soak.*.er | tail -n 1 | cut -f1)
-	archives=$(find soak.*.er/archives -type f -printf '%i %s\n' | sort -u | awk '{ n += $2 } END { print n + 0 }')
-	row "bytes on disk, without archives" "100 MB an hour" \
-		"$(calc "$bytes / 1e6 * 60 / $minutes" %.1f) MB an hour, and archives of $(calc "$archives / 1e6" %.1f) MB" \
-		"$bytes / 1e6 * 60 / $minutes <= 100"
+	bytes=$(soak_bytes -not -path '*/archives/*')
+	archives=$(soak_bytes -path '*/archives/*')
+	read -r slope sd < <(soak_slope 4)
+	row "bytes on disk, without archives, after $(calc "$minutes / 6" %.1f) minutes" "100 MB an hour" \
+		"$slope MB an hour ($(soak_shares "$bytes")), and archives of $(calc "$archives / 1e6" %.1f) MB" \
+		"$slope <= 100"
 	row "processes" "" "$(awk '$1 == "er_kernel_processes_total" { print $2 }' soak.prom) with packets, \
 $(cat soak.*.er/threads.xml | perl -ne '$n += / count="(\d+)"/ ? $1 : / born="1"/; END { print $n }') threads born" 1
 	for name in "${!groups[@]}"; do
