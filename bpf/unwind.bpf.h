@@ -191,6 +191,12 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_thread_block(struct unwind_env *env, __u64 *value)
+{
+	*value = arch_thread_block(bpf_get_current_task_btf());
+	return *value;
+}
+
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {
 	return returns_true(&env->returns, slot, ra);

@@ -55,6 +55,7 @@ enum er_cfa {
 	ER_CFA_PLT,      /* sp + cfa_off, 8 more where (pc & 15) >= cfa_add */
 	ER_CFA_REG,      /* register `reg` + cfa_off: only where the register is known */
 	ER_CFA_INDEX,    /* *(sp + cfa_off + 8 * register `reg`) + cfa_add: likewise */
+	ER_CFA_GO,       /* on another stack, which Go's runtime has records of: see below */
 	ER_CFA_BAD,      /* unwind information that no rule here can express */
 	ER_CFA_COUNT
 };
@@ -92,6 +93,17 @@ enum er_rule_flags {
 
 /* Registers by their DWARF number for x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15, rip. */
 enum er_dwarf_reg { ER_DWARF_RBX = 3, ER_DWARF_RBP = 6, ER_DWARF_RSP = 7, ER_DWARF_RIP = 16, ER_DWARF_COUNT };
+
+/*
+ * The runtime's functions that call others on the thread's own stack. Where ER_CFA_GO holds, `reg` is
+ * one of these, and distances are in cfa_off (thread block to g), bp_off (g to m; << 16 from m to
+ * curg) and cfa_add (curg, or for ER_GO_CLOCK m, to the stack pointer). See unwind_go.h.
+ */
+enum er_go_switch {
+	ER_GO_CALLED, /* systemstack and asmcgocall: the return address is at the stack pointer */
+	ER_GO_GREW,   /* morestack: the return address is behind the stack pointer's record */
+	ER_GO_CLOCK,  /* reading a clock: the stack pointer is the CFA */
+};
 
 struct er_unwind_rule {
 	__s32 cfa_off;

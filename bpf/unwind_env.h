@@ -52,6 +52,9 @@ static inline bool unwind_rule(struct unwind_env *env, __u32 at, struct er_unwin
 /* A register of the leaf by its DWARF number, other than rbp and rsp; false: not known. */
 static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *value);
 
+/* The address of the walked thread's own block (TLS); false: not known. */
+static inline bool unwind_thread_block(struct unwind_env *env, __u64 *value);
+
 /* The true return address at `slot`, which holds `ra` now. A probe may have replaced it. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra);
 

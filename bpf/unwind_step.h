@@ -16,6 +16,7 @@
 #include "bpf/unwind.h"
 #include "bpf/unwind_code.h"
 #include "bpf/unwind_env.h"
+#include "bpf/unwind_go.h"
 #include "bpf/unwind_sljit.h"
 
 enum {
@@ -211,7 +212,7 @@ static inline bool unwind_rises(const struct unwind_regs *r, __u64 cfa)
 	return r->flags & UNWIND_EXACT ? cfa >= r->sp : cfa > r->sp;
 }
 
-/* Step by a rule. The rule is not ER_CFA_NO_ENTRY. */
+/* Step by a rule. The rule is not ER_CFA_NO_ENTRY or ER_CFA_GO. */
 static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_regs *r,
 					 const struct er_unwind_rule *rule)
 {
@@ -424,6 +425,8 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs *r,
 				      const struct er_unwind_rule *rule)
 {
+	if (rule->cfa == ER_CFA_GO)
+		return unwind_by_go(env, r, rule);
 	if (rule->cfa != ER_CFA_NO_ENTRY)
 		return unwind_by_rule(env, r, rule);
 	if (unwind_is_sljit(env, r))

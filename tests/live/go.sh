@@ -55,6 +55,17 @@ task closure main.leafClosure "$main"
 task defer main.leafDefer "$main"
 task syscall main.leafSyscall "$main"
 task goroutine main.inGoroutine 'main\.leafGoroutine\.func1;'
+task clock main.leafClock "$main"
+task system main.leafSystem "$main"
+task grow main.leafGrow.func1 ''
+
+# What the runtime runs on the thread's own stack has the goroutine's functions as callers.
+for part in 'leafClock;time\.Now;time\.now;[^;]*clock_gettime' \
+	'leafSystem;runtime\.Stack;runtime\.systemstack;runtime\.Stack\.func1' \
+	'leafGrow\.func1;(main\.deepen;)+runtime\.morestack;runtime\.newstack;runtime\.copystack'; do
+	got=$(seconds_in ";main\.$part")
+	check_that "the thread's own stack: $part" "$got > 0.02 * $seconds" "$got seconds: $(grep "main\.$part" off.folded | head -n 3)"
+done
 
 all=$(seconds_in ';main\.recurse;')
 got=$(seconds_in ';main\.main\.func1;(main\.recurse;){50}main\.spin(;|$)')

@@ -11,20 +11,22 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
+	"unsafe"
 )
 
-const rusageThread = 1
+const clockThreadCPU = 3
 
 var (
 	seconds float64
 	sink    int
 )
 
-// The CPU seconds of this thread so far.
+// The CPU seconds of this thread so far. getrusage lags by up to a tick.
 func cpu() float64 {
-	var u syscall.Rusage
-	syscall.Getrusage(rusageThread, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	var t syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPU, uintptr(unsafe.Pointer(&t)), 0)
+	return float64(t.Nano()) / 1e9
 }
 
 // Inlined into its callers.
@@ -119,6 +121,57 @@ func leafGoroutine(end float64) {
 //go:noinline
 func inGoroutine(end float64) { spin(end) }
 
+// The next three run code of the runtime on the thread's own stack.
+
+//go:noinline
+func leafClock(end float64) {
+	for cpu() < end {
+		for i := 0; i < 10000; i++ {
+			sink += time.Now().Nanosecond()
+		}
+	}
+}
+
+//go:noinline
+func leafSystem(end float64) {
+	b := make([]byte, 4096)
+	for cpu() < end {
+		for i := 0; i < 100; i++ {
+			sink += runtime.Stack(b, false)
+		}
+	}
+}
+
+//go:noinline
+func deepen(depth int) int {
+	var a [64]int
+	a[depth&63] = depth
+	if depth > 1 {
+		return deepen(depth-1) + a[(depth+1)&63]
+	}
+	return a[1]
+}
+
+// Each goroutine begins with a small stack.
+//
+//go:noinline
+func leafGrow() {
+	total := 0.0
+	done := make(chan bool)
+	for total < seconds {
+		go func() {
+			runtime.LockOSThread()
+			start := cpu()
+			sink += deepen(300)
+			total += cpu() - start
+			runtime.UnlockOSThread()
+			done <- true
+		}()
+		<-done
+	}
+	fmt.Printf("grow\t%.6f\n", total)
+}
+
 func timed(name string, f func(end float64)) {
 	start := cpu()
 	f(start + seconds)
@@ -135,5 +188,8 @@ func main() {
 	timed("closure", leafClosure)
 	timed("defer", leafDefer)
 	timed("syscall", leafSyscall)
+	timed("clock", leafClock)
+	timed("system", leafSystem)
 	leafGoroutine(0)
+	leafGrow()
 }

@@ -94,6 +94,11 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_thread_block(struct unwind_env *env, __u64 *value)
+{
+	return false;
+}
+
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {
 	return ra;

@@ -31,21 +31,32 @@ static const unsigned char *code_of(const struct goframes *g, const struct go_fu
 	return g->elf->data + first;
 }
 
-/* Whether goexit, whose bytes are known, is where the table says. If not, nothing else is. */
-static bool is_in_place(struct goframes *g)
+static bool is_goexit(const struct goframes *g, const struct go_function *f, const unsigned char *p)
 {
+	uint64_t at = p - g->elf->data;
+
+	return f->end - f->start >= KNOWNCODE_GOEXIT &&
+	       knowncode_is_goexit(g->elf, at, at + KNOWNCODE_GOEXIT);
+}
+
+/*
+ * Find the functions of the runtime whose code is needed first. False: goexit, whose bytes are known,
+ * is not where the table says. Then nothing else is.
+ */
+static bool find_runtime(struct goframes *g)
+{
+	bool in_place = false;
 	struct go_function f;
 
 	for (uint64_t i = 0; i < g->table.n; i++) {
-		const unsigned char *p;
+		const unsigned char *p = gotable_function(&g->table, i, &f) ? code_of(g, &f) : NULL;
 
-		if (!gotable_function(&g->table, i, &f) || !named(&f, "runtime.goexit"))
-			continue;
-		p = code_of(g, &f);
-		return p && f.end - f.start >= KNOWNCODE_GOEXIT &&
-		       knowncode_is_goexit(g->elf, p - g->elf->data, p - g->elf->data + KNOWNCODE_GOEXIT);
+		if (p && named(&f, "runtime.goexit"))
+			in_place = is_goexit(g, &f, p);
+		else if (p && named(&f, "runtime.systemstack"))
+			goswitch_learn(&g->stacks, p, f.end - f.start);
 	}
-	return false;
+	return in_place;
 }
 
 /* The address of .text; 0: there is none. */
@@ -67,7 +78,7 @@ static bool open_at(struct goframes *g, uint64_t at, uint64_t size)
 		return false;
 	if (!g->table.text)
 		g->table.text = text_of(g->elf);
-	return is_in_place(g);
+	return find_runtime(g);
 }
 
 bool goframes_open(struct goframes *g, const struct elftext *e)
@@ -110,6 +121,15 @@ static bool is_top(const struct go_function *f)
 	return f->flags & GO_TOP && !strstr(f->name, ".sig") && !strstr(f->name, ".cgoSig");
 }
 
+/*
+ * A goroutine that has to give up its thread in runtime.morestack stops here, and the scheduler runs.
+ * It goes on elsewhere, so the stack is complete.
+ */
+static bool never_returns(const struct go_function *f)
+{
+	return named(f, "runtime.goschedImpl") || named(f, "runtime.preemptPark");
+}
+
 /* The call through a register in runtime.mcall; 0: there is none. *size is that of the instruction. */
 static uint64_t call_in_mcall(const unsigned char *p, size_t n, size_t *size)
 {
@@ -150,13 +170,77 @@ static struct er_unwind_rule rule_of(int32_t bytes)
 					.bp = bytes ? ER_BP_LOST : ER_BP_SAME };
 }
 
-static void rules_of_depths(const struct goframes *g, goframes_fn *found, void *ctx)
+/* The rules of the depths that begin from `begin` on and before `end`. */
+static void rules_of_depths(const struct goframes *g, uint64_t begin, uint64_t end, goframes_fn *found,
+			    void *ctx)
 {
-	for (size_t i = 0; i < g->depths.len; i++) {
-		struct er_unwind_rule rule = rule_of(g->depths.data[i].bytes);
+	vec_for_each(d, &g->depths) {
+		struct er_unwind_rule rule = rule_of(d->bytes);
 
-		found(ctx, g->depths.data[i].start, &rule);
+		if (d->start >= begin && d->start < end)
+			found(ctx, d->start, &rule);
 	}
+}
+
+/* The function calls others on the thread's own stack, and knows then where the goroutine's is. */
+static void rules_of_switch(const struct go_function *f, const struct goswitch_part *part,
+			    goframes_fn *found, void *ctx)
+{
+	found(ctx, f->start, &unknown_stack);
+	found(ctx, f->start + part->from, &part->rule);
+	found(ctx, f->start + part->to, &unknown_stack);
+}
+
+static int32_t depth_at(const struct goframes *g, uint64_t pc)
+{
+	int32_t bytes = -1;
+
+	vec_for_each(d, &g->depths) {
+		if (d->start <= pc)
+			bytes = d->bytes;
+	}
+	return bytes;
+}
+
+/* Behind the first return after pc, where there is no frame. f->end: no code follows it. */
+static uint64_t behind_return(const struct goframes *g, const struct go_function *f, uint64_t pc)
+{
+	bool returns = false;
+
+	vec_for_each(d, &g->depths) {
+		if (returns)
+			return d->start;
+		returns = d->start > pc && !d->bytes;
+	}
+	return f->end;
+}
+
+/*
+ * A function that reads a clock changes back to its own frame at part->to, and returns. Behind the
+ * return is the code for machines without a vdso, which runs on the thread's stack again.
+ */
+static void rules_of_clock(const struct goframes *g, const struct go_function *f,
+			   const struct goswitch_part *part, goframes_fn *found, void *ctx)
+{
+	uint64_t from = f->start + part->from, to = f->start + part->to;
+	struct er_unwind_rule own = rule_of(depth_at(g, to));
+	uint64_t behind = behind_return(g, f, to);
+
+	rules_of_depths(g, f->start, from, found, ctx);
+	found(ctx, from, &part->rule);
+	found(ctx, to, &own);
+	rules_of_depths(g, to + 1, behind, found, ctx);
+	if (behind < f->end)
+		found(ctx, behind, &part->rule);
+}
+
+static void rules_of_part(const struct goframes *g, const struct go_function *f,
+			  const struct goswitch_part *part, goframes_fn *found, void *ctx)
+{
+	if (part->returns)
+		rules_of_clock(g, f, part, found, ctx);
+	else
+		rules_of_switch(f, part, found, ctx);
 }
 
 /* Read the function's depths. Returns the end of its code: the depths of padding are not known. */
@@ -177,16 +261,19 @@ uint64_t goframes_rules(struct goframes *g, const struct go_function *f, goframe
 {
 	const unsigned char *p = code_of(g, f);
 	uint64_t end = read_depths(g, f);
+	struct goswitch_part part;
 
 	if (knowncode_is_restorer(p, f->end - f->start < RESTORER_MAX ? f->end - f->start : RESTORER_MAX))
 		return f->start;
 	if (named(f, "runtime.mcall"))
 		rules_of_mcall(g, f, found, ctx);
-	else if (is_top(f))
+	else if (is_top(f) || never_returns(f))
 		found(ctx, f->start, &knowncode_outermost);
+	else if (goswitch_find(&g->stacks, f->name, p, f->end - f->start, &part))
+		rules_of_part(g, f, &part, found, ctx);
 	else if (f->flags & GO_SWITCHES)
 		found(ctx, f->start, &unknown_stack);
 	else
-		rules_of_depths(g, found, ctx);
+		rules_of_depths(g, f->start, f->end, found, ctx);
 	return end;
 }

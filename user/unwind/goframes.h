@@ -2,8 +2,8 @@
 /*
  * Unwind rules of a Go program by its own table (gotable.h), which says for each instruction how many
  * bytes its function's frame has. `go build -ldflags=-s -w` leaves this table, and no call frame
- * information. It also says which functions have no caller, and which change to another stack.
- * Reads tables of Go 1.18 and later. The file is untrusted.
+ * information. It also says which functions have no caller, and which change to another stack;
+ * goswitch.h knows some of these. Reads tables of Go 1.18 and later. The file is untrusted.
  */
 #ifndef USER_UNWIND_GOFRAMES_H
 #define USER_UNWIND_GOFRAMES_H
@@ -15,10 +15,12 @@
 #include "analysis/symbols/gotable.h"
 #include "bpf/unwind.h"
 #include "user/unwind/elftext.h"
+#include "user/unwind/goswitch.h"
 
 struct goframes {
 	const struct elftext *elf;
 	struct gotable table;
+	struct goswitch stacks;
 	uint64_t next; /* the function that goframes_next returns */
 	go_depths depths;
 };

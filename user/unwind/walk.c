@@ -50,6 +50,16 @@ static inline bool unwind_leaf_reg(struct unwind_env *env, __u32 reg, __u64 *val
 	return true;
 }
 
+static inline bool unwind_thread_block(struct unwind_env *env, __u64 *value)
+{
+	uint64_t v;
+
+	if (!env->s->thread_block || !env->s->thread_block(env->s->ctx, &v))
+		return false;
+	*value = v;
+	return true;
+}
+
 /* A copied stack already has the true addresses: see bpf/raw.bpf.h. */
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {

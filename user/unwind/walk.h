@@ -39,6 +39,8 @@ struct unwind_source {
 	 * is.
 	 */
 	bool (*reg)(void *ctx, unsigned reg, uint64_t *value);
+	/* The address of the thread's own block (TLS). False, or a NULL function: not known. */
+	bool (*thread_block)(void *ctx, uint64_t *value);
 	/* Whether pc lies in code that belongs to no file. NULL: never. */
 	bool (*generated)(void *ctx, uint64_t pc);
 	/* The start and end of such code's mapping. False, or a NULL function: not known. */
