@@ -153,19 +153,6 @@ char *arena_strdup(struct arena *a, const char *s)
 	return memcpy(arena_alloc(a, n), s, n);
 }
 
-void arena_join(struct arena *a, struct arena *from)
-{
-	struct arena_chunk **end = &a->chunks;
-
-	/* Append them: allocations come from the first chunk, which must stay first. */
-	if (!a->chunks)
-		a->used = from->used;
-	while (*end)
-		end = &(*end)->next;
-	*end = from->chunks;
-	*from = (struct arena){ 0 };
-}
-
 void arena_free(struct arena *a)
 {
 	while (a->chunks) {

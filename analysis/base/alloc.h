@@ -38,8 +38,6 @@ struct arena {
 
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
-/* Take over all memory of `from`, which is empty afterwards. */
-void arena_join(struct arena *a, struct arena *from);
 void arena_free(struct arena *a);
 
 #endif

@@ -54,7 +54,7 @@ bool pager_print(struct printer *p, const struct table *t)
 	FILE *pipe;
 
 	if (!lines || !command || p->ops != &text_printer ||
-	    t->rows.len + t->notes.len + OTHER_LINES <= lines)
+	    table_nrows(t) + t->notes.len + OTHER_LINES <= lines)
 		return false;
 	/* less options: leave the screen's text, pass colours through, exit if all of it fits. */
 	setenv("LESS", "FRSX", 0);

@@ -161,7 +161,7 @@ void calls_free(struct calls *c)
 	free(c->by_callee.end);
 }
 
-const uint32_t *calls_of(const struct call_order *o, uint32_t func, size_t *n)
+uint32_t *calls_of(const struct call_order *o, uint32_t func, size_t *n)
 {
 	size_t from = func ? o->end[func - 1] : 0;
 

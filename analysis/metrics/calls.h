@@ -34,8 +34,8 @@ struct calls {
 /* The tally is borrowed until calls_free. */
 void calls_init(struct calls *c, const struct tally *t);
 void calls_free(struct calls *c);
-/* The calls of a function in an order, as indexes, and their number. */
-const uint32_t *calls_of(const struct call_order *o, uint32_t func, size_t *n);
+/* The calls of a function in an order, as indexes, and their number. The caller may sort them. */
+uint32_t *calls_of(const struct call_order *o, uint32_t func, size_t *n);
 
 /* What the caller contributes to the callee, and what the callee contributes to the caller. */
 static inline const int64_t *caller_values(const struct calls *c, uint32_t call)

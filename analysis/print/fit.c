@@ -48,11 +48,14 @@ bool column_shares_heading(const struct table *t, size_t column)
 
 static bool column_is_nothing(const struct table *t, size_t column)
 {
-	vec_for_each(r, &t->rows) {
-		if (!cell_is_nothing(&r->cells[column]))
-			return false;
-	}
-	return true;
+	struct row_window w = { .table = t };
+	const struct row *r;
+	bool nothing = true;
+
+	while (nothing && (r = row_next(&w)))
+		nothing = cell_is_nothing(&r->cells[column]);
+	row_window_free(&w);
+	return nothing;
 }
 
 static void widen(size_t *width, size_t to)
@@ -88,6 +91,8 @@ static size_t gap_before(const struct table *t, size_t column)
 static size_t column_width(const struct table *t, size_t column)
 {
 	const struct column *c = &t->columns.data[column];
+	struct row_window w = { .table = t };
+	const struct row *r;
 	struct buf b = { 0 };
 	size_t width = 0, gap = gap_before(t, column);
 
@@ -97,7 +102,7 @@ static size_t column_width(const struct table *t, size_t column)
 		widen(&width, BAR_LEAST);
 	if (c->wrap && column)
 		widen(&width, WRAP_LEAST);
-	vec_for_each(r, &t->rows) {
+	while ((r = row_next(&w))) {
 		const struct cell *cell = &r->cells[column];
 
 		buf_clear(&b);
@@ -108,6 +113,7 @@ static size_t column_width(const struct table *t, size_t column)
 		if (b.data)
 			widen(&width, needed(c, r, cell, text_width(b.data)));
 	}
+	row_window_free(&w);
 	buf_free(&b);
 	return width + gap;
 }
@@ -195,6 +201,8 @@ bool table_needs_fit(const struct table *t, size_t width)
 void table_fit(const struct table *t, size_t width, struct table *ret)
 {
 	bool *kept = xcalloc(t->columns.len, sizeof(*kept));
+	struct row_window w = { .table = t };
+	const struct row *r;
 	bool dropped;
 	size_t bar;
 
@@ -204,8 +212,9 @@ void table_fit(const struct table *t, size_t width, struct table *ret)
 		if (kept[i])
 			vec_push(&ret->columns, t->columns.data[i]);
 	}
-	vec_for_each(r, &t->rows)
+	while ((r = row_next(&w)))
 		copy_row(r, kept, bar, ret);
+	row_window_free(&w);
 	vec_for_each(n, &t->notes)
 		vec_push(&ret->notes, *n);
 	if (dropped)

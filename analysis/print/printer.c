@@ -90,9 +90,14 @@ void printer_flush(struct printer *p, size_t at_least)
 
 static void survey(struct printer *p, const struct table *t)
 {
+	struct row_window w = { .table = t };
+
 	p->name_column = table_name_column(t);
-	p->is_tree = p->has_marks = p->has_groups = false;
-	p->group = t->rows.len ? t->rows.data[0].group : 0;
+	p->is_tree = false;
+	p->has_marks = t->source.marks;
+	p->has_groups = t->source.groups;
+	p->group = table_nrows(t) ? rows_at(&w, 0, 1)->group : 0;
+	row_window_free(&w);
 	p->tree.rails.len = 0;
 	buf_clear(&p->cell); /* another form may have left text in it */
 	vec_for_each(r, &t->rows) {
@@ -104,12 +109,14 @@ static void survey(struct printer *p, const struct table *t)
 
 static void print_rows(struct printer *p, const struct table *t)
 {
-	vec_for_each(r, &t->rows) {
-		if (interrupt_pending())
-			break;
+	struct row_window w = { .table = t };
+	const struct row *r;
+
+	while (!interrupt_pending() && (r = row_next(&w))) {
 		p->ops->row(p, t, r);
 		printer_flush(p, FLUSH_AT);
 	}
+	row_window_free(&w);
 }
 
 static void print(struct printer *p, const struct table *t)

@@ -10,11 +10,11 @@
 #include "analysis/print/printer.h"
 #include "analysis/views/table.h"
 
-enum { SLICE = 4096, PIECE = 4096 };
+enum { SLICE = 4 * ROWS_MOST, PIECE = 4096 };
 
 struct slice {
 	struct printer printer;
-	const struct table *table;
+	struct row_window window;
 	size_t from, to;
 };
 
@@ -22,9 +22,14 @@ static void slice_run(void *ctx, size_t n)
 {
 	struct slice *s = (struct slice *)ctx + n;
 
-	s->printer.group = s->table->rows.data[s->from ? s->from - 1 : 0].group;
-	for (size_t i = s->from; i < s->to; i++)
-		s->printer.ops->row(&s->printer, s->table, &s->table->rows.data[i]);
+	s->printer.group = rows_at(&s->window, s->from ? s->from - 1 : 0, 1)->group;
+	for (size_t at = s->from; at < s->to; at += ROWS_MOST) {
+		size_t some = s->to - at < ROWS_MOST ? s->to - at : ROWS_MOST;
+		const struct row *rows = rows_at(&s->window, at, some);
+
+		for (size_t i = 0; i < some; i++)
+			s->printer.ops->row(&s->printer, s->window.table, &rows[i]);
+	}
 }
 
 /* Write pieces of whole lines, and check for an interrupt between them. */
@@ -46,21 +51,21 @@ static void write_slice(struct printer *p)
 
 void print_slices(struct printer *p, const struct table *t)
 {
-	size_t most = parallel_parts(), at = 0;
+	size_t most = parallel_parts(), at = 0, nrows = table_nrows(t);
 	struct slice slices[PARALLEL_MAX];
 
 	printer_flush(p, 0);
 	for (size_t i = 0; i < most; i++) {
-		slices[i] = (struct slice){ .printer = *p, .table = t };
+		slices[i] = (struct slice){ .printer = *p, .window.table = t };
 		slices[i].printer.out = slices[i].printer.cell = (struct buf){ 0 };
 	}
 	/* After a write error the reader may be gone: stop. */
-	while (at < t->rows.len && !ferror(p->file) && !interrupt_pending()) {
+	while (at < nrows && !ferror(p->file) && !interrupt_pending()) {
 		size_t n = 0;
 
-		for (; n < most && at < t->rows.len; n++) {
+		for (; n < most && at < nrows; n++) {
 			slices[n].from = at;
-			at = at + SLICE < t->rows.len ? at + SLICE : t->rows.len;
+			at = at + SLICE < nrows ? at + SLICE : nrows;
 			slices[n].to = at;
 		}
 		parallel_run(slice_run, slices, n);
@@ -68,6 +73,7 @@ void print_slices(struct printer *p, const struct table *t)
 			write_slice(&slices[i].printer);
 	}
 	for (size_t i = 0; i < most; i++) {
+		row_window_free(&slices[i].window);
 		buf_free(&slices[i].printer.out);
 		buf_free(&slices[i].printer.cell);
 	}

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/interrupt.h"
+#include "analysis/base/parallel.h"
 #include "analysis/print/fit.h"
 #include "analysis/print/printer.h"
 #include "analysis/print/wrap.h"
@@ -125,9 +127,32 @@ static void extremes_add(struct extremes *x, const struct cell *c)
 		*greatest = *c;
 }
 
-static void measure_cell(struct printer *p, const struct row *r, size_t column)
+/* A run of rows that one thread measures. */
+struct measuring {
+	struct printer *printer; /* the thread's own */
+	struct row_window window;
+	size_t from, to;
+	struct extremes *numbers; /* by column */
+	size_t *widths;		  /* by column: of cells that are not in `numbers` */
+};
+
+static void measure_rows(void *ctx, size_t i)
 {
-	widen(&p->layout.data[column].width, text_width(cell_text(p, r, column)));
+	struct measuring *m = (struct measuring *)ctx + i;
+	const struct table *t = m->window.table;
+	struct printer *p = m->printer;
+	const struct row *r;
+
+	m->window.at = m->from;
+	for (size_t n = m->from; n < m->to && !interrupt_pending(); n++) {
+		r = row_next(&m->window);
+		for (size_t c = 0; c < t->columns.len; c++) {
+			if (grows(&r->cells[c]) && (int)c != p->name_column)
+				extremes_add(&m->numbers[c], &r->cells[c]);
+			else if (!runs_over(t, r, c))
+				widen(&m->widths[c], text_width(cell_text(p, r, c)));
+		}
+	}
 }
 
 /* A blank cell adds no width. */
@@ -139,26 +164,46 @@ static void measure_number(struct printer *p, const struct cell *c, size_t colum
 }
 
 /* Only a column's extreme numbers are formatted to measure it. */
+static void measure_column(struct printer *p, const struct measuring *m, size_t column)
+{
+	const struct extremes *x = &m->numbers[column];
+
+	widen(&p->layout.data[column].width, m->widths[column]);
+	for (size_t kind = 0; kind < CELL_KINDS; kind++) {
+		measure_number(p, &x->least[kind], column);
+		measure_number(p, &x->greatest[kind], column);
+	}
+}
+
+enum { ROWS_ALONE = 8 * ROWS_MOST };
+
+/* Several threads measure if there are many rows. The prefix of a tree's row depends on earlier rows. */
 static void measure_cells(struct printer *p, const struct table *t)
 {
-	struct extremes *all = xcalloc(t->columns.len, sizeof(*all));
+	size_t nrows = table_nrows(t), ncolumns = t->columns.len;
+	size_t n = p->is_tree || nrows < ROWS_ALONE ? 1 : parallel_parts();
+	struct printer printers[PARALLEL_MAX];
+	struct measuring parts[PARALLEL_MAX];
 
 	p->tree.rails.len = 0;
-	vec_for_each(r, &t->rows) {
-		for (size_t i = 0; i < t->columns.len; i++) {
-			if (grows(&r->cells[i]) && (int)i != p->name_column)
-				extremes_add(&all[i], &r->cells[i]);
-			else if (!runs_over(t, r, i))
-				measure_cell(p, r, i);
-		}
+	for (size_t i = 0; i < n; i++) {
+		printers[i] = *p;
+		printers[i].cell = (struct buf){ 0 };
+		parts[i] = (struct measuring){ .printer = i ? &printers[i] : p, .window.table = t,
+					       .from = nrows / n * i,
+					       .to = i + 1 == n ? nrows : nrows / n * (i + 1) };
+		parts[i].numbers = xcalloc(ncolumns, sizeof(*parts[i].numbers));
+		parts[i].widths = xcalloc(ncolumns, sizeof(*parts[i].widths));
 	}
-	for (size_t i = 0; i < t->columns.len; i++) {
-		for (size_t kind = 0; kind < CELL_KINDS; kind++) {
-			measure_number(p, &all[i].least[kind], i);
-			measure_number(p, &all[i].greatest[kind], i);
-		}
+	parallel_run(measure_rows, parts, n);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t c = 0; c < ncolumns; c++)
+			measure_column(p, &parts[i], c);
+		buf_free(&printers[i].cell);
+		row_window_free(&parts[i].window);
+		free(parts[i].numbers);
+		free(parts[i].widths);
 	}
-	free(all);
 	p->tree.rails.len = 0;
 }
 

@@ -4,6 +4,9 @@
  * numbers. The rows of a list have depth 0, those of a tree have their depth, and the panels of
  * callers-callees are groups. A view does not know how a row is printed; a printer does not know
  * what a metric is.
+ *
+ * A table keeps its rows, or has a source that makes them each time they are read: millions of rows
+ * then need no memory. row_window reads both kinds.
  */
 #ifndef VIEWS_TABLE_H
 #define VIEWS_TABLE_H
@@ -80,22 +83,55 @@ struct row {
 	struct cell *cells; /* one for each column */
 };
 
+/* Makes rows. A zeroed source has none. Several threads may draw at once. */
+struct row_source {
+	size_t n; /* number of rows */
+	bool marks, groups; /* some rows have a mark; there are several groups. Depths are 0. */
+	/* Fill rows from, …, from + n - 1. The cells of ret[0 … n - 1] are blank. */
+	void (*draw)(const void *ctx, size_t from, size_t n, struct row *ret);
+	void (*free)(void *ctx);
+	void *ctx; /* owned by the table */
+};
+
 struct table {
 	const char *name;  /* "functions": for machine-readable output */
 	const char *title; /* a line, or NULL */
 	VEC(struct column) columns;
 	VEC(struct row) rows;
+	struct row_source source; /* if it has rows, `rows` is empty */
 	VEC(const char *) notes; /* lines after the table */
 	struct arena arena;
 };
 
+/*
+ * Reads the rows of a table, from the first one: initialize it with { .table = t }, call row_next until
+ * it returns NULL, and then row_window_free. Or read any rows by rows_at.
+ */
+struct row_window {
+	const struct table *table;
+	struct row *rows; /* for drawn rows: ROWS_MOST, with their cells */
+	struct cell *cells;
+	const struct row *now; /* for row_next: rows at - n to at - 1, of which `next` comes next */
+	size_t at, n, next;
+};
+
+enum { ROWS_MOST = 1024 };
+
 /* Append a row of blank cells. The pointer is valid until the next call. */
 struct row *table_row(struct table *t);
-/*
- * Move the rows and notes of `from` to the end of this table and leave `from` empty. Both have
- * the same columns.
- */
-void table_append(struct table *t, struct table *from);
+/* Replace the source by its rows. */
+void table_draw(struct table *t);
 void table_free(struct table *t);
+
+/* The number of rows, kept or not. */
+size_t table_nrows(const struct table *t);
+/*
+ * Rows from, …, from + n - 1; n is at most ROWS_MOST. They are valid until the next call with this
+ * window.
+ */
+const struct row *rows_at(struct row_window *w, size_t from, size_t n);
+/* The next row, or NULL. It is valid until the next call. */
+const struct row *row_next(struct row_window *w);
+void row_window_free(struct row_window *w);
 
 #endif

@@ -327,24 +327,6 @@ static void arena_memory_grows(void **state)
 	arena_free(&a);
 }
 
-static void arenas_join(void **state)
-{
-	struct arena a = { 0 }, b = { 0 }, none = { 0 };
-	char *of_a, *of_b;
-
-	arena_join(&a, &none);
-	of_b = arena_strdup(&b, "of b");
-	arena_join(&a, &b); /* into an empty one */
-	of_a = arena_strdup(&a, "of a");
-	memset(arena_alloc(&b, 10 << 20), 1, 10 << 20);
-	arena_join(&a, &b);
-	arena_free(&b);
-	memset(arena_alloc(&a, 100000), 1, 100000);
-	assert_string_equal(of_a, "of a");
-	assert_string_equal(of_b, "of b");
-	arena_free(&a);
-}
-
 static void count_part(void *ctx, size_t i)
 {
 	((unsigned *)ctx)[i] += i + 1;
@@ -498,7 +480,6 @@ int main(void)
 		cmocka_unit_test(diag_keeps_a_bounded_number),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(arena_memory_grows),
-		cmocka_unit_test(arenas_join),
 		cmocka_unit_test(parts_run_once_each),
 		cmocka_unit_test(files_are_regular_or_refused),
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),

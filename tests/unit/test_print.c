@@ -375,6 +375,69 @@ static void digits_are_those_of_printf(void **state)
 	}
 }
 
+enum { MANY = 20000, PANEL = 7 };
+
+static void draw_many(const void *ctx, size_t from, size_t n, struct row *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t row = from + i;
+		struct cell *c = ret[i].cells;
+
+		ret[i].group = row / PANEL;
+		ret[i].mark = row % PANEL == PANEL / 2 ? '*' : '\0';
+		c[0] = (struct cell)TIME((row * 7919 % MANY) * 1000000);
+		c[1] = (struct cell)PERCENT(row % 101);
+		c[2] = (struct cell)TEXT(row % 3 ? "f" : "a longer name");
+	}
+}
+
+static void count_free(void *ctx)
+{
+	++*(int *)ctx;
+}
+
+/* Rows that are made when they are read, by several threads, are printed as rows of the table are. */
+static void drawn_rows_are_printed_like_kept_ones(void **state)
+{
+	static const char *const modes[] = { "text", "csv", "json", "html", "," };
+	struct table kept = list_table(), drawn = list_table();
+	int nfreed = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
+		struct row *r = table_row(&kept), filled = { .cells = r->cells };
+
+		draw_many(NULL, i, 1, &filled);
+		*r = filled;
+	}
+	drawn.source = (struct row_source){ .n = MANY, .marks = true, .groups = true, .draw = draw_many,
+					    .free = count_free, .ctx = &nfreed };
+	for (size_t i = 0; i < 2 * sizeof(modes) / sizeof(modes[0]); i++) {
+		struct diag d = { 0 };
+		char *want, *got;
+
+		if (i == sizeof(modes) / sizeof(modes[0]))
+			setenv("COLUMNS", "40", 1);
+		kept.columns.data[1].optional = drawn.columns.data[1].optional = i % 2;
+		want = printed(&kept, modes[i % 5], &d);
+		got = printed(&drawn, modes[i % 5], &d);
+		assert_true(strlen(want) > MANY);
+		assert_string_equal(got, want);
+		free(want);
+		free(got);
+	}
+	unsetenv("COLUMNS");
+	assert_int_equal(nfreed, 0);
+	table_draw(&drawn);
+	assert_int_equal(nfreed, 1);
+	assert_int_equal(drawn.rows.len, MANY);
+	assert_int_equal(table_nrows(&drawn), MANY);
+	assert_int_equal(drawn.rows.data[MANY - 1].group, (MANY - 1) / PANEL);
+	assert_memory_equal(drawn.rows.data[MANY - 1].cells, kept.rows.data[MANY - 1].cells,
+			    3 * sizeof(struct cell));
+	table_free(&kept);
+	table_free(&drawn);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +455,7 @@ int main(void)
 		cmocka_unit_test(csv_quotes_where_it_must),
 		cmocka_unit_test(json_has_all_digits_and_escapes),
 		cmocka_unit_test(html_escapes_names),
+		cmocka_unit_test(drawn_rows_are_printed_like_kept_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

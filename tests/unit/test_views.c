@@ -299,6 +299,7 @@ static void all_panels_are_those_of_each(void **state)
 	}
 	fixture_open(&o);
 	assert_int_equal(view_callers_callees(&o.view, &all, &o.diag), 0);
+	table_draw(&all);
 	for (int group = 0; at < all.rows.len; group++) {
 		struct func *middle = NULL;
 
