@@ -95,3 +95,41 @@ void sort_runs(void *data, size_t n, size_t size, int (*cmp)(const void *a, cons
 		starts[(runs + 1) / 2] = n;
 	}
 }
+
+enum { BYTE_VALUES = 256 };
+
+/* Copy the elements to another array, in order of one byte of their keys. */
+static void sort_by_byte(const struct keyed *from, size_t n, int shift, struct keyed *to)
+{
+	size_t at[BYTE_VALUES] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[from[i].key >> shift & 0xff]++;
+	for (size_t i = 0; i < BYTE_VALUES; i++) {
+		size_t count = at[i];
+
+		at[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i].key >> shift & 0xff]++] = from[i];
+}
+
+void sort_keyed(struct keyed *data, size_t n, struct keyed *room)
+{
+	struct keyed *from = data, *to = room, *swap;
+	uint64_t differ = 0;
+
+	for (size_t i = 1; i < n; i++)
+		differ |= data[i].key ^ data[0].key;
+	for (int shift = 0; shift < 64; shift += 8) {
+		if (!(differ >> shift & 0xff))
+			continue;
+		sort_by_byte(from, n, shift, to);
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != data)
+		memcpy(data, from, n * sizeof(*data));
+}

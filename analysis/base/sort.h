@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorts arrays that consist of a few sorted runs, as packets of several files do. */
+/* Sorts arrays that consist of a few sorted runs, as packets of several files do, and arrays of numbers. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Sort n elements of `size` bytes by cmp, as for qsort. Equal elements keep their order if the array
@@ -12,5 +13,17 @@
  */
 enum { SORT_RUNS = 64 };
 void sort_runs(void *data, size_t n, size_t size, int (*cmp)(const void *a, const void *b));
+
+/* Something to be sorted by a number. */
+struct keyed {
+	uint64_t key;
+	uint32_t value;
+};
+
+/*
+ * Sort n elements by key; equal ones keep their order. `room` has space for n elements. It takes a
+ * few passes over the array for each byte in which keys differ.
+ */
+void sort_keyed(struct keyed *data, size_t n, struct keyed *room);
 
 #endif

@@ -47,17 +47,45 @@ static void look_at_path(struct walk *w, uint32_t id)
 	w->first.data[n] = true;
 }
 
-static uint32_t call_of(struct walk *w, uint32_t caller, uint32_t callee)
+/* The frame that called the i-th frame of the path; SHOWN_MERGED if there is none that is shown. */
+static uint32_t calling_frame(const struct walk *w, size_t i)
+{
+	return i + 1 < w->path.len ? w->frames.data[i + 1] : SHOWN_MERGED;
+}
+
+static uint64_t key_of(const struct walk *w, size_t i)
+{
+	uint32_t caller = i + 1 < w->path.len ? w->path.data[i + 1] : w->calls->tally->session->total->id;
+
+	return (uint64_t)caller << 32 | w->path.data[i];
+}
+
+/* Whether a frame's last call was that of the callee. */
+static bool called_last(const struct walk *w, uint32_t frame, uint32_t callee)
+{
+	return frame != SHOWN_MERGED && w->last[frame].call1 && w->last[frame].callee == callee;
+}
+
+/* Begin to load what the table knows about the calls that it will be asked for. */
+static void look_for_calls(struct walk *w)
+{
+	for (size_t i = 0; i < w->path.len; i++) {
+		if (!called_last(w, calling_frame(w, i), w->path.data[i]))
+			map_prefetch(&w->ids, key_of(w, i));
+	}
+}
+
+static uint32_t call_of(struct walk *w, uint64_t key)
 {
 	struct calls *c = w->calls;
 	bool fresh;
-	uint64_t *at = map_put(&w->ids, (uint64_t)caller << 32 | callee, &fresh);
+	uint64_t *at = map_put(&w->ids, key, &fresh);
 
 	if (fresh) {
 		size_t n = 2 * c->tally->met.len;
 
 		*at = c->all.len;
-		vec_push(&c->all, (struct call){ .caller = caller, .callee = callee });
+		vec_push(&c->all, (struct call){ .caller = key >> 32, .callee = key });
 		vec_reserve(&c->values, c->values.len + n + 1);
 		memset(&c->values.data[c->values.len], 0, n * sizeof(*c->values.data));
 		c->values.len += n;
@@ -68,15 +96,11 @@ static uint32_t call_of(struct walk *w, uint32_t caller, uint32_t callee)
 /* The call that made the i-th frame of the path. */
 static uint32_t made_by(struct walk *w, size_t i)
 {
-	uint32_t callee = w->path.data[i], frame = SHOWN_MERGED, caller, call;
-	bool outermost = i + 1 == w->path.len;
+	uint32_t callee = w->path.data[i], frame = calling_frame(w, i), call;
 
-	if (!outermost)
-		frame = w->frames.data[i + 1];
-	if (frame != SHOWN_MERGED && w->last[frame].call1 && w->last[frame].callee == callee)
+	if (called_last(w, frame, callee))
 		return w->last[frame].call1 - 1;
-	caller = outermost ? w->calls->tally->session->total->id : w->path.data[i + 1];
-	call = call_of(w, caller, callee);
+	call = call_of(w, key_of(w, i));
 	if (frame != SHOWN_MERGED)
 		w->last[frame] = (struct last_call){ callee, call + 1 };
 	return call;
@@ -95,6 +119,7 @@ static void add_stack(struct walk *w, uint32_t id)
 	size_t met = c->tally->met.len;
 
 	look_at_path(w, id);
+	look_for_calls(w);
 	for (size_t i = 0; i < w->path.len; i++) {
 		w->made_by.data[i] = made_by(w, i);
 		__builtin_prefetch(caller_values(c, w->made_by.data[i]), 1);

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/parallel.h"
 #include "analysis/base/wrap.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/metric.h"
@@ -200,10 +201,15 @@ void tally_add(const struct tally *t, int64_t *to, const int64_t *values)
 		add_to(&to[t->met.data[i]], values[i]);
 }
 
-/* Sums of functions while they are made: only the metrics met, so that they fit into the cache. */
+/*
+ * Sums of functions over some of the stacks, while they are made: only the metrics met, so that they fit
+ * into the cache.
+ */
 struct func_sums {
-	size_t n; /* values of a function */
-	int64_t *excl, *incl;
+	const struct tally *t;
+	uint32_t from, to; /* stacks */
+	size_t n;          /* values of a function */
+	int64_t *total, *excl, *incl;
 	uint32_t *last_seen; /* by function: last stack counted + 1 */
 	func_ids path;
 };
@@ -214,14 +220,14 @@ static void add_values(int64_t *to, const int64_t *values, size_t n)
 		add_to(&to[i], values[i]);
 }
 
-static void sum_stack(struct func_sums *s, const struct tally *t, uint32_t id)
+static void sum_stack(struct func_sums *s, uint32_t id)
 {
-	const int64_t *values = tally_stack(t, id);
-	size_t len = tally_path(t, id, &s->path);
+	const int64_t *values = tally_stack(s->t, id);
+	size_t len = tally_path(s->t, id, &s->path);
 
 	if (!len)
 		return;
-	tally_add(t, t->total, values);
+	add_values(s->total, values, s->n);
 	add_values(&s->excl[s->path.data[0] * s->n], values, s->n);
 	for (size_t i = 0; i < len; i++) {
 		uint32_t func = s->path.data[i];
@@ -231,6 +237,14 @@ static void sum_stack(struct func_sums *s, const struct tally *t, uint32_t id)
 		s->last_seen[func] = id + 1;
 		add_values(&s->incl[func * s->n], values, s->n);
 	}
+}
+
+static void sum_part(void *ctx, size_t i)
+{
+	struct func_sums *s = (struct func_sums *)ctx + i;
+
+	for (uint32_t id = s->from; id < s->to; id++)
+		sum_stack(s, id);
 }
 
 /* By metric id. The caller frees the result. */
@@ -253,24 +267,49 @@ static void note_functions(struct tally *t)
 		t->func_of[i] = s->frames.data[i].func;
 }
 
+static void func_sums_init(struct func_sums *s, const struct tally *t, uint32_t from, uint32_t to)
+{
+	*s = (struct func_sums){ .t = t, .from = from, .to = to, .n = t->met.len };
+	s->total = xcalloc(s->n, sizeof(*s->total));
+	s->excl = xcalloc(t->nfuncs * s->n, sizeof(*s->excl));
+	s->incl = xcalloc(t->nfuncs * s->n, sizeof(*s->incl));
+	s->last_seen = xcalloc(t->nfuncs, sizeof(*s->last_seen));
+}
+
+static void func_sums_free(struct func_sums *s)
+{
+	free(s->total);
+	free(s->excl);
+	free(s->incl);
+	free(s->last_seen);
+	vec_free(&s->path);
+}
+
+enum { STACKS_ALONE = 1 << 14, PARTS_MOST = 4 };
+
+/* Several threads add up if there are many stacks. Each needs memory for all functions. */
 static void sum_functions(struct tally *t)
 {
-	struct func_sums s = { .n = t->met.len };
+	size_t n = t->nstacks < STACKS_ALONE ? 1 : parallel_parts();
+	struct func_sums parts[PARTS_MOST];
 
+	n = n < PARTS_MOST ? n : PARTS_MOST;
 	t->nfuncs = t->session->funcs.len;
 	t->total = xcalloc(t->nmetrics, sizeof(*t->total));
 	t->zeros = xcalloc(t->nmetrics, sizeof(*t->zeros));
-	s.excl = xcalloc(t->nfuncs * s.n, sizeof(*s.excl));
-	s.incl = xcalloc(t->nfuncs * s.n, sizeof(*s.incl));
-	s.last_seen = xcalloc(t->nfuncs, sizeof(*s.last_seen));
-	for (uint32_t id = 0; id < t->nstacks; id++)
-		sum_stack(&s, t, id);
-	t->excl = by_metric(t, s.excl);
-	t->incl = by_metric(t, s.incl);
-	free(s.excl);
-	free(s.incl);
-	free(s.last_seen);
-	vec_free(&s.path);
+	for (size_t i = 0; i < n; i++)
+		func_sums_init(&parts[i], t, t->nstacks * i / n, t->nstacks * (i + 1) / n);
+	parallel_run(sum_part, parts, n);
+	for (size_t i = 1; i < n; i++) {
+		add_values(parts[0].total, parts[i].total, parts[0].n);
+		add_values(parts[0].excl, parts[i].excl, t->nfuncs * parts[0].n);
+		add_values(parts[0].incl, parts[i].incl, t->nfuncs * parts[0].n);
+		func_sums_free(&parts[i]);
+	}
+	tally_add(t, t->total, parts[0].total);
+	t->excl = by_metric(t, parts[0].excl);
+	t->incl = by_metric(t, parts[0].incl);
+	func_sums_free(&parts[0]);
 }
 
 struct tally *tally_new(struct session *s, const struct metric_set *ms, struct filter *filter)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/interrupt.h"
+#include "analysis/base/sort.h"
 #include "analysis/experiment/exp_map.h"
 #include "analysis/experiment/exp_stacks.h"
 #include "analysis/experiment/packet.h"
@@ -35,16 +37,20 @@ static void keep_frame(struct session *s, const struct frame *f)
 	vec_push(&s->frames, k);
 }
 
+static uint64_t frame_hash(const struct frame *f)
+{
+	uint64_t hash = hash64(f->offset ^ hash64(f->func->id + 1));
+
+	return f->depth ? hash64(hash ^ hash64((uint64_t)f->depth << 32 | f->body->id)) : hash;
+}
+
 uint32_t frame_intern(struct session *s, const struct frame *f)
 {
 	struct intern *ids = &s->impl->frame_ids;
-	uint64_t hash = hash64(f->offset ^ hash64(f->func->id + 1));
-	struct intern_probe probe;
+	uint64_t hash = frame_hash(f);
+	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
-	if (f->depth)
-		hash = hash64(hash ^ hash64((uint64_t)f->depth << 32 | f->body->id));
-	probe = intern_probe(hash);
 	while ((id1 = intern_next(ids, &probe))) {
 		if (is_frame(s, &s->frames.data[id1 - 1], f))
 			return id1 - 1;
@@ -53,9 +59,16 @@ uint32_t frame_intern(struct session *s, const struct frame *f)
 	return intern_add(ids, hash);
 }
 
+static struct frame own_frame(struct func *f, uint64_t offset)
+{
+	return (struct frame){ .func = f, .body = f, .offset = offset };
+}
+
 uint32_t frame_get(struct session *s, struct func *f, uint64_t offset)
 {
-	return frame_intern(s, &(struct frame){ .func = f, .body = f, .offset = offset });
+	struct frame frame = own_frame(f, offset);
+
+	return frame_intern(s, &frame);
 }
 
 static uint64_t frames_hash(const uint32_t *frames, size_t n)
@@ -210,7 +223,7 @@ static struct addrmap *build_map(struct session *s, const struct experiment *e)
 
 /* --- looking up --- */
 
-static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint64_t pc)
+static struct frame kernel_frame(struct session *s, const struct experiment *e, uint64_t pc)
 {
 	const struct experiment *k = !e->ksyms.len && e->founder ? e->founder : e;
 	size_t n = vec_upto(&k->ksyms, addr, pc);
@@ -221,7 +234,7 @@ static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint
 	struct func *f;
 
 	if (!n || (n == k->ksyms.len && pc - k->ksyms.data[n - 1].addr >= k->ksyms.data[n - 1].size))
-		return frame_get(s, s->unknown, pc);
+		return own_frame(s->unknown, pc);
 	o = kernel_object(s);
 	sym = &k->ksyms.data[n - 1];
 	if (pc - sym->addr < sym->size) {
@@ -233,18 +246,18 @@ static uint32_t kernel_frame(struct session *s, const struct experiment *e, uint
 		f = func_get(s, o, end, sym[1].addr - end, name, FUNC_STATIC);
 	}
 	free(name);
-	return frame_get(s, f, pc - f->addr);
+	return own_frame(f, pc - f->addr);
 }
 
-static uint32_t mapped_frame(struct session *s, const struct mapping *m, uint64_t pc)
+static struct frame mapped_frame(struct session *s, const struct mapping *m, uint64_t pc)
 {
 	uint64_t addr;
 	struct func *f;
 
 	if (m->func)
-		return frame_get(s, m->func, m->func->flags & FUNC_PSEUDO ? 0 : pc - m->vaddr);
+		return own_frame(m->func, m->func->flags & FUNC_PSEUDO ? 0 : pc - m->vaddr);
 	f = object_func(s, m, pc - m->vaddr + m->foffset, &addr);
-	return frame_get(s, f, addr - f->addr);
+	return own_frame(f, addr - f->addr);
 }
 
 enum { FRAMES_KNOWN = INT32_MAX }; /* as many ids fit into a known_pc */
@@ -260,22 +273,83 @@ static uint32_t marker_frame(struct session *s, uint64_t pc)
 	return frame_get(s, pc == ER_PC_TRUNCATED ? s->truncated : s->unwind_failed, 0);
 }
 
+/* The frame of a pc. *valid becomes the span of time for which the answer holds. */
+static struct frame look_up(struct session *s, struct experiment *e, struct resolver *r, uint64_t pc,
+			    int64_t time_ns, struct span *valid)
+{
+	const struct mapping *m;
+
+	*valid = (struct span){ INT64_MIN, INT64_MAX };
+	m = addrmap_find(r->map, pc, time_ns, valid);
+	return m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
+}
+
+/* Keep the frame of a pc for later, if the answer always holds. Returns whether the frame is plain. */
+static bool know(const struct session *s, struct resolver *r, uint32_t number, uint32_t frame,
+		 const struct span *valid)
+{
+	bool plain = frame_is_plain(frame_func(s, frame));
+
+	if (valid->from == INT64_MIN && valid->to == INT64_MAX && frame < FRAMES_KNOWN)
+		r->known.data[number] = (struct known_pc){ .frame1 = frame + 1, .plain = plain };
+	return plain;
+}
+
 /* Clears *plain if the frame is not plain. */
 static uint32_t resolve_pc(struct session *s, struct experiment *e, struct resolver *r,
 			   uint32_t number, int64_t time_ns, struct span *valid, bool *plain)
 {
 	uint64_t pc = e->pcs.data[number];
-	struct span here = { INT64_MIN, INT64_MAX };
-	const struct mapping *m = addrmap_find(r->map, pc, time_ns, &here);
-	uint32_t frame = m ? mapped_frame(s, m, pc) : kernel_frame(s, e, pc);
-	bool is_plain = frame_is_plain(frame_func(s, frame));
+	struct span here;
+	struct frame found = look_up(s, e, r, pc, time_ns, &here);
+	uint32_t frame = frame_intern(s, &found);
 
-	if (here.from == INT64_MIN && here.to == INT64_MAX && frame < FRAMES_KNOWN && !is_marker(pc))
-		r->known.data[number] = (struct known_pc){ .frame1 = frame + 1, .plain = is_plain };
+	if (is_marker(pc))
+		*plain &= frame_is_plain(frame_func(s, frame));
+	else
+		*plain &= know(s, r, number, frame, &here);
 	valid->from = here.from > valid->from ? here.from : valid->from;
 	valid->to = here.to < valid->to ? here.to : valid->to;
-	*plain &= is_plain;
 	return frame;
+}
+
+/*
+ * Many pcs are resolved at once, in order of their addresses: what one needs is then already in the CPU's
+ * cache, because the one before it needed it. They are sorted in parts, which limits the memory.
+ */
+enum { PCS_MANY = 1 << 16, PCS_SORTED = 1 << 20, BATCH = 16 };
+
+static void resolve_batch(struct session *s, struct experiment *e, struct resolver *r,
+			  const struct keyed *pcs, size_t n)
+{
+	struct frame frames[BATCH];
+	struct span valid[BATCH];
+
+	for (size_t i = 0; i < n; i++) {
+		frames[i] = look_up(s, e, r, pcs[i].key, 0, &valid[i]);
+		intern_prefetch(&s->impl->frame_ids, frame_hash(&frames[i]));
+	}
+	for (size_t i = 0; i < n; i++)
+		know(s, r, pcs[i].value, frame_intern(s, &frames[i]), &valid[i]);
+}
+
+static void resolve_in_order(struct session *s, struct experiment *e, struct resolver *r)
+{
+	size_t most = e->pcs.len < PCS_SORTED ? e->pcs.len : PCS_SORTED, n;
+	struct keyed *pcs = xcalloc(most, sizeof(*pcs)), *room = xcalloc(most, sizeof(*room));
+
+	for (size_t from = 0; from < e->pcs.len; from += PCS_SORTED) {
+		n = 0;
+		for (size_t i = from; i < e->pcs.len && i < from + PCS_SORTED; i++) {
+			if (!is_marker(e->pcs.data[i]))
+				pcs[n++] = (struct keyed){ e->pcs.data[i], i };
+		}
+		sort_keyed(pcs, n, room);
+		for (size_t i = 0; i < n && !interrupt_pending(); i += BATCH)
+			resolve_batch(s, e, r, &pcs[i], n - i < BATCH ? n - i : BATCH);
+	}
+	free(pcs);
+	free(room);
 }
 
 static uint32_t resolve_stack(struct session *s, struct experiment *e, struct resolver *r,
@@ -322,6 +396,8 @@ struct resolver *resolver_of(struct session *s, struct experiment *e)
 	r->map = build_map(s, e);
 	r->known.data = xcalloc(e->pcs.len, sizeof(*r->known.data));
 	zeros(r, e->stacks.len);
+	if (e->pcs.len >= PCS_MANY)
+		resolve_in_order(s, e, r);
 	return r;
 }
 

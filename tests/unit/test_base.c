@@ -26,6 +26,7 @@
 #include "analysis/base/interrupt.h"
 #include "analysis/base/map.h"
 #include "analysis/base/parallel.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/vec.h"
 
 static int by_value(const void *a, const void *b)
@@ -461,6 +462,27 @@ static void an_ignored_interrupt_stays_ignored(void **state)
 	signal(SIGINT, SIG_DFL);
 }
 
+/* By all bytes of the key; equal keys keep their order. */
+static void numbers_are_sorted(void **state)
+{
+	enum { N = 5000 };
+	static struct keyed all[N], room[N];
+
+	for (int bytes = 0; bytes <= 8; bytes++) {
+		uint64_t mask = bytes < 8 ? (1ULL << 8 * bytes) - 1 : UINT64_MAX;
+
+		for (uint32_t i = 0; i < N; i++)
+			all[i] = (struct keyed){ hash64(i % 4000) & mask, i };
+		sort_keyed(all, N, room);
+		for (size_t i = 0; i < N; i++) {
+			assert_true(all[i].key == (hash64(all[i].value % 4000) & mask));
+			assert_true(!i || all[i - 1].key < all[i].key ||
+				    (all[i - 1].key == all[i].key && all[i - 1].value < all[i].value));
+		}
+	}
+	sort_keyed(all, 0, room);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,6 +506,7 @@ int main(void)
 		cmocka_unit_test(files_are_regular_or_refused),
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
 		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),
+		cmocka_unit_test(numbers_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

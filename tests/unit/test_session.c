@@ -188,6 +188,70 @@ static void test_pcs_are_known_by_place(void **state)
 	fixture_free(&o);
 }
 
+/* So many that they are resolved in order of their addresses. */
+enum { PCS = 100000, DEPTH = 250, PCS_FROM = 0x100000, CHANGES = 256 };
+
+static uint64_t scattered_pc(size_t i)
+{
+	return PCS_FROM + i * 7919 % PCS;
+}
+
+/* The function that is at a pc, and the offset in it. */
+static const char *place_of(uint64_t pc, bool later, uint64_t *offset)
+{
+	uint64_t at = pc - PCS_FROM;
+
+	*offset = at < PCS / 2 ? at : at < PCS / 4 * 3 ? at - PCS / 2 : at - PCS / 4 * 3;
+	if (at < PCS / 4 * 3)
+		return at < PCS / 2 ? "low" : "high";
+	if (at < PCS / 4 * 3 + CHANGES)
+		return later ? "after" : "before";
+	*offset = pc;
+	return "<Unknown>";
+}
+
+static void check_places(struct opened *o, bool later)
+{
+	struct session *s = o->session;
+	uint64_t offset;
+
+	for (size_t i = 0; i < PCS / DEPTH; i++) {
+		uint32_t id = session_resolve(s, s->experiments.data[0], i, later ? 2000000 : 0);
+		const struct stack *st = &s->stacks.data[id];
+
+		assert_int_equal(st->n, DEPTH);
+		for (size_t k = 0; k < DEPTH; k++) {
+			struct frame f = frame_at(s, s->stack_frames.data[st->first + k]);
+
+			assert_string_equal(f.func->name, place_of(scattered_pc(i * DEPTH + k), later, &offset));
+			assert_int_equal(f.offset, offset);
+		}
+	}
+}
+
+static void very_many_pcs_have_their_places(void **state)
+{
+	uint64_t pcs[DEPTH];
+	struct expwriter *w;
+	struct opened o;
+
+	fixture_new(&o);
+	w = exp_builder_writer(o.builder);
+	expwriter_function(w, exp_builder_now(o.builder), PCS_FROM, PCS / 2, "low");
+	expwriter_function(w, exp_builder_now(o.builder), PCS_FROM + PCS / 2, PCS / 4, "high");
+	expwriter_function(w, exp_builder_now(o.builder), PCS_FROM + PCS / 4 * 3, CHANGES, "before");
+	for (size_t i = 0; i < PCS; i++) {
+		pcs[i % DEPTH] = scattered_pc(i);
+		if (i % DEPTH == DEPTH - 1)
+			put_stack(&o, 1000 + i / DEPTH, pcs, DEPTH, 1);
+	}
+	expwriter_function(w, BUILDER_START_NS + 1000000, PCS_FROM + PCS / 4 * 3, CHANGES, "after");
+	fixture_open(&o);
+	check_places(&o, false);
+	check_places(&o, true);
+	fixture_free(&o);
+}
+
 /* If a file no longer exists, its mapping is one function, and the object has a warning. */
 static void test_missing_object(void **state)
 {
@@ -250,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_map_odd),	       cmocka_unit_test(test_map_finds_each),
 		cmocka_unit_test(test_map_deep),       cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_pcs_are_known_by_place),
+		cmocka_unit_test(very_many_pcs_have_their_places),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
 		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),
 	};
