@@ -389,7 +389,10 @@ struct er_span_site {
 	struct er_test tests[ER_PROBE_TESTS]; /* of arguments that are read here; all must be true */
 };
 
-/* All calls of one name on a CPU, in a map that user space reads. */
+/*
+ * All calls of one name on a CPU, in a map that user space reads. Two of them follow from others, and
+ * are added up there: the count is that of the histogram, and the duration is run_ns + off_ns.
+ */
 struct er_span_sums {
 	__u64 count;       /* calls that returned; the sums are theirs */
 	__u64 dur_ns, max_ns, run_ns, user_ns;
@@ -398,6 +401,7 @@ struct er_span_sums {
 	__u64 unended;     /* calls that did not return: left, thread's end, exec, open at the end */
 	__u64 nobegin;     /* returns of calls that had begun before the recording */
 	__u64 noroom;      /* calls that found too many spans open, or no storage */
+	__u64 muted;       /* calls that did not pass the tests of their end */
 	__u64 lost;        /* records that found no room */
 };
 

@@ -41,25 +41,33 @@ struct {
 	__type(value, __u32);
 } er_span_calls SEC(".maps");
 
-static __always_inline void span_enter(const struct pt_regs *regs, __u64 site, __u64 sp)
+static __always_inline void span_enter(const struct pt_regs *regs, __u32 key, __u64 sp)
 {
-	bool passes = span_passes(regs, site);
+	const struct er_span_site *site = span_site(key);
+	bool passes;
 
-	if (!passes && span_is_mark(site))
+	if (!site)
 		return;
-	if (er_span_begin(site, sp, !passes))
+	passes = span_passes(regs, site);
+	if (!passes && site->mark)
+		return;
+	if (span_begin(site, key, sp, !passes))
 		span_arguments(regs, site, sp, false);
 }
 
-static __always_inline void span_leave(const struct pt_regs *regs, __u64 site, __u64 sp)
+static __always_inline void span_leave(struct er_cpu *c, const struct pt_regs *regs, __u32 key, __u64 sp)
 {
-	bool passes = span_passes(regs, site);
+	const struct er_span_site *site = span_site(key);
+	bool passes;
 
-	if (!passes && span_is_mark(site))
+	if (!site || !span_leaves(regs, site))
+		return;
+	passes = span_passes(regs, site);
+	if (!passes && site->mark)
 		return;
 	if (passes)
 		span_arguments(regs, site, sp, true);
-	er_span_end(site, sp, !passes);
+	span_end(c, site, key, sp, !passes);
 }
 
 SEC("uprobe")
@@ -85,8 +93,7 @@ int er_span_leave(struct pt_regs *regs)
 	if (!c)
 		return 0;
 	began = cost_begin(c, ER_PROG_SPAN);
-	if (span_leaves(regs, site))
-		span_leave(regs, site, regs->sp);
+	span_leave(c, regs, site, regs->sp);
 	cost_end(c, ER_PROG_SPAN, began);
 	return 0;
 }
@@ -132,7 +139,7 @@ int BPF_PROG(er_span_sys_exit, struct pt_regs *regs, long ret)
 	began = cost_begin(c, ER_PROG_SPAN);
 	site = call_site(user, nr < 0 ? ARCH_SIGRETURN : nr);
 	if (site)
-		span_leave(user, site, 0);
+		span_leave(c, user, site, 0);
 	cost_end(c, ER_PROG_SPAN, began);
 	return 0;
 }

@@ -22,6 +22,7 @@ struct span_stack {
 	__u8 used;      /* slots that were ever used */
 	__u8 open;      /* that are not muted */
 	__u8 mute;      /* the call that ends does not pass the tests */
+	__u8 noroom;    /* calls that found no room since the outermost span began; their ends have no begin */
 	__u32 tid, how; /* for spans that are being closed, */
 	struct span_times now; /* and when */
 	struct span_slot slots[ER_SPAN_DEPTH];
@@ -61,6 +62,14 @@ static __always_inline void span_unlink(struct span_stack *s, __u32 i, __u32 abo
 	s->free = i;
 }
 
+static __always_inline void span_muted(__u32 name)
+{
+	struct er_span_sums *sums = span_sums(name);
+
+	if (sums)
+		span_add(&sums->muted, 1);
+}
+
 /* Close slot `i` (index + 1) by `how`, at the time s->now. True if it was still open. */
 static __always_inline bool span_close(struct span_stack *s, __u32 i, __u32 above, __u32 tid, __u32 how)
 {
@@ -70,7 +79,9 @@ static __always_inline bool span_close(struct span_stack *s, __u32 i, __u32 abov
 
 	if (id != SPAN_MUTED) {
 		s->open--;
-		if (open && !(s->mute && how == ER_SPAN_RETURNED))
+		if (open && s->mute && how == ER_SPAN_RETURNED)
+			span_muted(slot->name);
+		else if (open)
 			er_span_report(slot, &s->now, id, tid, how);
 	}
 	span_unlink(s, i, above);
@@ -225,22 +236,39 @@ static __always_inline bool span_records(const struct er_thread *t)
 }
 
 /*
- * True if a span has begun. Calls that do not pass the tests (`muted`) are open too, because their
- * ends must not end others.
+ * The recording ended while the span began, perhaps after the iterator had seen the thread. Who closes
+ * it counts it.
  */
-__noinline int er_span_begin(__u64 cookie, __u64 sp, __u32 muted)
+static __always_inline void span_too_late(struct span_slot *slot)
+{
+	struct er_span_sums *sums = span_sums(slot->name);
+	__u64 id = slot->id;
+
+	if (id && __sync_val_compare_and_swap(&slot->id, id, 0) == id && sums)
+		span_add(&sums->unended, 1);
+}
+
+/*
+ * True if a span has begun. Calls that do not pass the tests (`muted`) are open too, because their
+ * ends must not end others. A thread that has storage for spans is wanted.
+ */
+static __always_inline bool span_begin(const struct er_span_site *site, __u32 key, __u64 sp, bool muted)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct er_thread *t = thread_find(p);
-	__u32 key = cookie, i;
-	struct er_span_site *site = bpf_map_lookup_elem(&er_span_sites, &key);
-	struct span_stack *s;
+	struct span_stack *s = bpf_task_storage_get(&er_spans, p, 0, 0);
 	struct span_slot *slot;
+	struct er_thread *t;
+	__u32 i;
 
-	if (!site || er_stop_ns || !thread_wanted(p))
-		return 0;
-	s = t && span_records(t) ?
-		    bpf_task_storage_get(&er_spans, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+	if ( er_stop_ns || (!s && !thread_wanted(p)))
+		return false;
+	t = thread_find(p);
+	if (!t || !span_records(t))
+		s = NULL;
+	else if (!s)
+		s = bpf_task_storage_get(&er_spans, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (s && !s->top)
+		s->noroom = 0;
 	if (s && t && s->top) {
 		span_times(&s->now, p, t);
 		s->tid = p->pid;
@@ -248,9 +276,11 @@ __noinline int er_span_begin(__u64 cookie, __u64 sp, __u32 muted)
 	}
 	i = s ? span_take_slot(s) : 0;
 	if (!i || !t) {
+		if (s && s->noroom < 255)
+			s->noroom++;
 		if (!muted)
 			span_no_room(site->name);
-		return 0;
+		return false;
 	}
 	slot = slot_at(s, i - 1);
 	slot->parent = span_parent(s);
@@ -265,12 +295,14 @@ __noinline int er_span_begin(__u64 cookie, __u64 sp, __u32 muted)
 	s->top = i;
 	if (muted) {
 		slot->id = SPAN_MUTED;
-		return 0;
+		return false;
 	}
 	slot->depth = s->open++;
 	span_times(&slot->at, p, t);
 	slot->id = span_new_id();
-	return 1;
+	if (er_stop_ns)
+		span_too_late(slot);
+	return true;
 }
 
 /*
@@ -313,13 +345,13 @@ static __always_inline struct span_slot *span_found(struct span_stack *s, const 
 }
 
 /* Read the arguments of a site into its span, before that is closed. */
-static __always_inline void span_arguments(const void *regs, __u32 key, __u64 sp, bool end)
+static __always_inline void span_arguments(const void *regs, const struct er_span_site *site, __u64 sp,
+					   bool end)
 {
-	struct er_span_site *site = bpf_map_lookup_elem(&er_span_sites, &key);
 	struct span_stack *s;
 	struct span_slot *slot;
 
-	if (!site || !site->kept)
+	if (!site->kept)
 		return;
 	s = bpf_task_storage_get(&er_spans, bpf_get_current_task_btf(), 0, 0);
 	slot = s ? span_found(s, site, sp, end) : NULL;
@@ -331,11 +363,9 @@ static __always_inline void span_arguments(const void *regs, __u32 key, __u64 sp
 }
 
 /* Whether the arguments pass the tests of the site. One that cannot be read does not. */
-static __always_inline bool span_passes(const void *regs, __u32 key)
+static __always_inline bool span_passes(const void *regs, const struct er_span_site *site)
 {
-	struct er_span_site *site = bpf_map_lookup_elem(&er_span_sites, &key);
-
-	for (__u32 i = 0; site && i < ER_PROBE_TESTS && i < site->ntests; i++) {
+	for (__u32 i = 0; i < ER_PROBE_TESTS && i < site->ntests; i++) {
 		const struct er_test *t = &site->tests[i];
 		const struct er_place *p = &site->places[t->value & (ER_SPAN_ARGS - 1)];
 		__u64 value;
@@ -347,12 +377,11 @@ static __always_inline bool span_passes(const void *regs, __u32 key)
 }
 
 /* Whether the instruction of an end leaves the function. A jump whose target cannot be read may not. */
-static __always_inline bool span_leaves(const struct pt_regs *regs, __u32 key)
+static __always_inline bool span_leaves(const struct pt_regs *regs, const struct er_span_site *site)
 {
-	struct er_span_site *site = bpf_map_lookup_elem(&er_span_sites, &key);
 	__u64 to;
 
-	if (!site || site->jump.kind == ER_PLACE_NONE)
+	if (site->jump.kind == ER_PLACE_NONE)
 		return true;
 	if (!place_read(regs, &site->jump, &to))
 		return false;
@@ -363,11 +392,10 @@ static __always_inline bool span_leaves(const struct pt_regs *regs, __u32 key)
 	return true;
 }
 
-static __always_inline bool span_is_mark(__u32 key)
+/* The place that a program was called for. */
+static __always_inline struct er_span_site *span_site(__u32 key)
 {
-	struct er_span_site *site = bpf_map_lookup_elem(&er_span_sites, &key);
-
-	return site && site->mark;
+	return bpf_map_lookup_elem(&er_span_sites, &key);
 }
 
 /*
@@ -382,33 +410,46 @@ static __always_inline void span_no_begin(struct task_struct *p, const struct er
 		span_add(&sums->nobegin, 1);
 }
 
+/*
+ * What most ends are: the newest span ends, and passes the tests. False: it was no such end, and nothing
+ * has changed. The same as a walk, but without its calls.
+ */
+static __always_inline bool span_end_newest(struct er_cpu *c, struct task_struct *p, struct span_stack *s,
+					    const struct er_span_site *site, __u64 sp)
+{
+	struct span_slot *slot = slot_at(s, s->top - 1);
+	__u64 id = slot->id;
+
+	if (!ends_here(slot, site, sp) || !id || id == SPAN_MUTED ||
+	    __sync_val_compare_and_swap(&slot->id, id, 0) != id)
+		return false;
+	s->open--;
+	span_report(c, p, slot, &s->now, id, p->pid, ER_SPAN_RETURNED);
+	span_unlink(s, s->top, 0);
+	return true;
+}
+
 /* `muted`: the call does not pass the tests of its end. */
-__noinline int er_span_end(__u64 cookie, __u64 sp, __u32 muted)
+static __always_inline void span_end(struct er_cpu *c, const struct er_span_site *site, __u32 key, __u64 sp,
+				     bool muted)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct span_stack *s = bpf_task_storage_get(&er_spans, p, 0, 0);
 	struct er_thread *t = thread_find(p);
-	struct er_span_site *site;
-	__u32 key = cookie;
 
-	if (s && t)
-		span_times(&s->now, p, t);
-	site = bpf_map_lookup_elem(&er_span_sites, &key);
-	if (!site)
-		return 0;
 	if (s && t && s->top) {
+		span_times(&s->now, p, t);
+		if (!muted && span_end_newest(c, p, s, site, sp))
+			return;
 		s->tid = p->pid;
 		s->mute = muted;
-		/* Mostly it is the newest one. */
-		if (ends_here(slot_at(s, s->top - 1), site, sp) &&
-		    span_close(s, s->top, 0, p->pid, ER_SPAN_RETURNED))
-			return 0;
 		if (span_walk(s, sp, key, WALK_END))
-			return 0;
+			return;
 	}
-	if (!site->quiet)
+	if (s && s->noroom)
+		s->noroom--;
+	else if (!site->quiet)
 		span_no_begin(p, site->mark ? NULL : t, site->name);
-	return 0;
 }
 
 /* Close all spans of the current thread, whose number was `tid`. */
@@ -458,7 +499,7 @@ static __always_inline void span_last_slot(struct seq_file *seq, struct er_cpu *
 		return;
 	span_difference(&res, &l->slot.at, &l->now);
 	span_add(&sums->unended, 1);
-	span_fill(&l->record, p, p->pid, &l->slot, &res, l->now.now, id);
+	span_fill(&l->record, p, leader_start(p), p->pid, &l->slot, &res, l->now.now, id);
 	span_text(&l->record, &l->slot);
 	l->record.flags = ER_SPAN_OPEN_END;
 	l->record.h.seq = er_number(c, ER_KIND_SPAN);

@@ -48,11 +48,11 @@ struct {
 
 /* The choice of records, on each CPU. */
 struct span_pace {
-	__u64 ids;    /* given so far */
+	__u64 ids;    /* given so far: the number of calls that began */
 	__u64 since;  /* begin of the present window */
 	__u32 share;  /* of the calls, in 2^-32, that are chosen; 0: all */
 	__u32 calls, sent; /* in the window */
-	__u32 pad;
+	__u32 random; /* the last random number */
 };
 
 struct {
@@ -100,20 +100,20 @@ static __always_inline void span_count(struct er_span_sums *sums, const struct s
 	struct span_hist *hist = bpf_map_lookup_elem(&er_span_hist, &name);
 	__u32 bucket = span_bucket(r->dur_ns);
 
-	span_add(&sums->count, 1);
-	span_add(&sums->dur_ns, r->dur_ns);
+	if (hist && bucket < ER_SPAN_BUCKETS)
+		__sync_fetch_and_add(&hist->n[bucket], 1);
 	if (r->dur_ns > sums->max_ns)
 		sums->max_ns = r->dur_ns;
 	span_add(&sums->run_ns, r->run_ns);
 	span_add(&sums->user_ns, r->user_ns);
-	for (int i = 0; i < ER_OFF_STATES; i++)
-		span_add(&sums->off_ns[i], r->off_ns[i]);
-	span_add(&sums->stolen_ns, r->stolen_ns);
 	span_add(&sums->waits, r->waits);
 	span_add(&sums->minflt, r->minflt);
 	span_add(&sums->majflt, r->majflt);
-	if (hist && bucket < ER_SPAN_BUCKETS)
-		__sync_fetch_and_add(&hist->n[bucket], 1);
+	if (r->dur_ns == r->run_ns)
+		return;
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		span_add(&sums->off_ns[i], r->off_ns[i]);
+	span_add(&sums->stolen_ns, r->stolen_ns);
 }
 
 /* --- the choice of records --- */
@@ -130,6 +130,13 @@ static __always_inline void pace_turn(struct span_pace *pace, __u64 now)
 	pace->since = now;
 }
 
+/* The kernel's own generator takes 10 ns more. Only the upper bits of this one are random. */
+static __always_inline __u32 pace_random(struct span_pace *pace)
+{
+	pace->random = pace->random * 1664525 + 1013904223;
+	return pace->random;
+}
+
 static __always_inline enum span_choice span_choose(struct span_pace *pace, __u64 now, __u64 dur_ns)
 {
 	bool over = er_span_over_ns && dur_ns >= er_span_over_ns;
@@ -139,7 +146,7 @@ static __always_inline enum span_choice span_choose(struct span_pace *pace, __u6
 	if (now - pace->since > 1000000000 / SPAN_WINDOWS)
 		pace_turn(pace, now);
 	pace->calls++;
-	if (!over && pace->share && bpf_get_prandom_u32() >= pace->share)
+	if (!over && pace->share && pace_random(pace) >= pace->share)
 		return CHOICE_NONE;
 	if (pace->sent >= er_span_limit)
 		return over ? CHOICE_OVERDRAWN : CHOICE_NONE;
@@ -155,13 +162,16 @@ static __always_inline __u32 choice_flags(enum span_choice choice)
 /* --- records --- */
 
 /* Everything except the number and the text. */
-static __always_inline void span_fill(struct er_span *r, struct task_struct *p, __u32 tid,
+static __always_inline void span_fill(struct er_span *r, struct task_struct *p, __u64 start_time, __u32 tid,
 				      const struct span_slot *slot, const struct span_result *res,
 				      __u64 now, __u64 id)
 {
 	r->h.kind = ER_KIND_SPAN;
 	r->h.time_ns = now;
-	task_fill(&r->task, p, leader_start(p), tid);
+	r->task.start_time = start_time;
+	r->task.tgid = p->tgid;
+	r->task.tid = tid;
+	__builtin_memcpy(r->task.comm, p->comm, sizeof(r->task.comm));
 	r->id = id;
 	r->parent = slot->parent;
 	r->dur_ns = res->dur_ns;
@@ -195,6 +205,7 @@ static __always_inline bool span_send(struct er_cpu *c, struct task_struct *p, _
 	enum { SHORT = __builtin_offsetof(struct er_span, text) };
 	__u32 seq = er_number(c, ER_KIND_SPAN);
 	void *ring = er_this_ring();
+	__u64 start = p->group_leader->start_time;
 	struct er_span *r;
 
 	if (!ring)
@@ -203,13 +214,13 @@ static __always_inline bool span_send(struct er_cpu *c, struct task_struct *p, _
 		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
 		if (!r)
 			return false;
-		span_fill(r, p, tid, slot, res, now, id);
+		span_fill(r, p, start, tid, slot, res, now, id);
 		span_text(r, slot);
 	} else {
 		r = bpf_ringbuf_reserve(ring, SHORT, 0);
 		if (!r)
 			return false;
-		span_fill(r, p, tid, slot, res, now, id);
+		span_fill(r, p, start, tid, slot, res, now, id);
 	}
 	r->flags = flags;
 	r->h.seq = seq;
@@ -230,21 +241,16 @@ static __always_inline struct span_pace *span_pace(void)
 }
 
 /* Count a call that is over, and send its record if it is chosen. */
-__noinline int er_span_report(struct span_slot *slot, const struct span_times *now, __u64 id,
-			      __u32 tid, __u32 how)
+static __always_inline void span_report(struct er_cpu *c, struct task_struct *p, struct span_slot *slot,
+					const struct span_times *now, __u64 id, __u32 tid, __u32 how)
 {
-	struct task_struct *p = bpf_get_current_task_btf();
+	struct er_span_sums *sums = span_sums(slot->name);
 	struct span_pace *pace = span_pace();
-	struct er_cpu *c = er_this_cpu();
-	struct er_span_sums *sums;
 	struct span_result res;
 	enum span_choice choice;
 
-	if (!slot || !now || !pace || !c)
-		return 0;
-	sums = span_sums(slot->name);
-	if (!sums)
-		return 0;
+	if (!pace || !sums)
+		return;
 	span_difference(&res, &slot->at, now);
 	if (how & ER_SPAN_RETURNED)
 		span_count(sums, &res, slot->name);
@@ -252,14 +258,25 @@ __noinline int er_span_report(struct span_slot *slot, const struct span_times *n
 		span_add(&sums->unended, 1);
 	choice = span_choose(pace, now->now, res.dur_ns);
 	if (choice == CHOICE_NONE)
-		return 0;
+		return;
 	how |= choice_flags(choice) | (er_split ? ER_SPAN_SPLIT : 0);
 	if (choice == CHOICE_OVERDRAWN)
 		er_number(c, ER_KIND_SPAN);
 	else if (span_send(c, p, tid, slot, &res, now->now, id, how))
-		return 0;
+		return;
 	span_add(&sums->lost, 1);
 	er_lost(c, ER_KIND_SPAN, now->now, p->tgid, tid);
+}
+
+/* The same for calls that end in an unusual way: the verifier checks it once. */
+__noinline int er_span_report(struct span_slot *slot, const struct span_times *now, __u64 id,
+			      __u32 tid, __u32 how)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct er_cpu *c = er_this_cpu();
+
+	if (slot && now && c)
+		span_report(c, p, slot, now, id, tid, how);
 	return 0;
 }
 

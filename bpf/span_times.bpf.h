@@ -56,7 +56,7 @@ static __always_inline void span_late(struct span_times *s, struct task_struct *
 }
 
 /* False: a switch or a tick came in between. */
-static __noinline bool span_read(struct span_times *s, struct task_struct *p, const struct er_thread *t)
+static __always_inline bool span_read(struct span_times *s, struct task_struct *p, const struct er_thread *t)
 {
 	__u64 since = t->since, began = p->se.exec_start;
 	struct rq *rq = task_rq(p);
@@ -77,12 +77,17 @@ static __noinline bool span_read(struct span_times *s, struct task_struct *p, co
 	return t->since == since && p->se.exec_start == began;
 }
 
+static __noinline bool span_read_again(struct span_times *s, struct task_struct *p, const struct er_thread *t)
+{
+	return span_read(s, p, t);
+}
+
 /* The current thread's counters. Not a loop: 6.1 refuses the one that the compiler makes of it. */
 static __always_inline void span_times(struct span_times *s, struct task_struct *p,
 				       const struct er_thread *t)
 {
-	if (!span_read(s, p, t) && !span_read(s, p, t))
-		span_read(s, p, t);
+	if (!span_read(s, p, t) && !span_read_again(s, p, t))
+		span_read_again(s, p, t);
 }
 
 struct span_result {

@@ -353,6 +353,14 @@ void capture_span_sums(const struct capture *c, size_t name, struct er_span_sums
 			loaders[i]->span_sums(c->selves[i], name, ret, hist);
 }
 
+void capture_span_losses(const struct capture *c, struct capture_span_losses *ret)
+{
+	*ret = (struct capture_span_losses){ 0 };
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->span_losses)
+			loaders[i]->span_losses(c->selves[i], ret);
+}
+
 uint32_t capture_unfinished(const struct capture *c)
 {
 	return rings_unfinished(c->rings);

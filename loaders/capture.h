@@ -116,6 +116,16 @@ struct capture_probed {
 	uint64_t missed;         /* runs of the programs that the kernel left out, of all probes */
 };
 
+/* Of all names of spans together, since the begin. */
+struct capture_span_losses {
+	uint64_t missed;         /* runs of the programs that the kernel left out */
+	/*
+	 * Calls that began. After a stop or a pause each of them has ended in some way, so those in no
+	 * sum of capture_span_sums (count, unended, muted) have vanished.
+	 */
+	uint64_t begun;
+};
+
 /* Calls that plan.io does not record. */
 struct capture_io {
 	uint64_t open;           /* entered, and not returned until now */
@@ -273,6 +283,8 @@ void capture_calls(const struct capture *c, struct er_calls *ret);
  */
 void capture_span_sums(const struct capture *c, size_t name, struct er_span_sums *ret,
 		       uint64_t hist[ER_SPAN_BUCKETS]);
+/* Takes some microseconds. All 0 without spans. */
+void capture_span_losses(const struct capture *c, struct capture_span_losses *ret);
 /*
  * Threads that were exiting at the stop and whose last switch did not come in time; their last
  * time is not recorded. Valid after capture_stop.

@@ -56,6 +56,7 @@ struct loader {
 	void (*io_counts)(const void *self, struct capture_io *ret);
 	void (*span_sums)(const void *self, size_t name, struct er_span_sums *ret,
 			  uint64_t hist[ER_SPAN_BUCKETS]);
+	void (*span_losses)(const void *self, struct capture_span_losses *ret);
 };
 
 /* All loaders, in the order in which they start; they stop in the opposite order. */

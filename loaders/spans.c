@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -271,6 +272,17 @@ static void add_sums(struct er_span_sums *ret, const struct er_span_sums *cpu)
 	ret->max_ns = max;
 }
 
+/* What the programs do not add up: struct er_span_sums. */
+static void add_derived(struct er_span_sums *sums, const uint64_t hist[ER_SPAN_BUCKETS])
+{
+	sums->count = 0;
+	for (size_t i = 0; i < ER_SPAN_BUCKETS; i++)
+		sums->count += hist[i];
+	sums->dur_ns = sums->run_ns;
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		sums->dur_ns += sums->off_ns[i];
+}
+
 static void spans_sums(const void *self, size_t name, struct er_span_sums *ret,
 		       uint64_t hist[ER_SPAN_BUCKETS])
 {
@@ -291,6 +303,48 @@ static void spans_sums(const void *self, size_t name, struct er_span_sums *ret,
 			hist[i % ER_SPAN_BUCKETS] += hists[i];
 	free(sums);
 	free(hists);
+	add_derived(ret, hist);
+}
+
+/* Runs of programs that the kernel left out. */
+static uint64_t missed(const struct spans *s)
+{
+	const struct bpf_program *const progs[] = {
+		s->skel->progs.er_span_enter, s->skel->progs.er_span_leave,
+		s->skel->progs.er_span_sys_enter, s->skel->progs.er_span_sys_exit,
+		s->skel->progs.er_span_exit, s->skel->progs.er_span_exec,
+	};
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
+		if (bpf_program__autoload(progs[i]))
+			n += uprobes_missed(bpf_program__fd(progs[i]));
+	return n;
+}
+
+static uint64_t begun(const struct spans *s)
+{
+	int ncpus = libbpf_num_possible_cpus();
+	size_t size = bpf_map__value_size(s->skel->maps.er_span_pace);
+	unsigned char *paces = xcalloc(ncpus, size);
+	uint64_t n = 0, ids;
+	uint32_t key = 0;
+
+	if (!bpf_map__lookup_elem(s->skel->maps.er_span_pace, &key, sizeof(key), paces, ncpus * size, 0))
+		for (int cpu = 0; cpu < ncpus; cpu++) {
+			memcpy(&ids, paces + cpu * size, sizeof(ids)); /* the first field of struct span_pace */
+			n += ids;
+		}
+	free(paces);
+	return n;
+}
+
+static void spans_losses(const void *self, struct capture_span_losses *ret)
+{
+	const struct spans *s = self;
+
+	ret->missed = missed(s);
+	ret->begun = begun(s);
 }
 
 const struct loader span_loader = {
@@ -302,4 +356,5 @@ const struct loader span_loader = {
 	.stop = spans_stop,
 	.close = spans_close,
 	.span_sums = spans_sums,
+	.span_losses = spans_losses,
 };

@@ -237,6 +237,19 @@ static void put_probes(struct table *t, const struct experiment *e)
 	}
 }
 
+/* What is not in the sums of any span. */
+static void put_span_losses(struct table *t, const struct experiment *e)
+{
+	uint64_t missed = sum_of(e, "spanloss", "missed"), vanished = sum_of(e, "spanloss", "vanished");
+
+	if (missed)
+		put_line(t, "*** Spans: the kernel left out %" PRIu64 " begins or ends, because a BPF program "
+			 "was running on the CPU already", missed);
+	if (vanished)
+		put_line(t, "*** Spans: %" PRIu64 " call%s began, and %s end was not seen", vanished,
+			 plural(vanished), vanished == 1 ? "its" : "their");
+}
+
 /*
  * Shortages that any experiment may have; each line is shown only if its count is not zero. Stacks
  * are those of samples, waits, wakers and counters. How many were walked in all is not recorded, so
@@ -410,6 +423,7 @@ void loss_report_brief(struct table *t, struct loss_report *a)
 		return;
 	records = loss_report_records(a);
 	put_probes(t, a->e);
+	put_span_losses(t, a->e);
 	losses_put(t, a->session, a->e, &records);
 	put_counters(t, a->e);
 	put_cost(t, a->e);
@@ -424,6 +438,7 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 	put_line(t, "%s", "");
 	records = loss_report_records(a);
 	put_probes(t, a->e);
+	put_span_losses(t, a->e);
 	losses_put(t, a->session, a->e, &records);
 	put_losers(t, a->e);
 	put_rings(t, a, true);

@@ -11,8 +11,9 @@
  * spans exit: calls leave() in three threads; it ends its thread. spans tested: calls tested(0) to
  * tested(9), which returns 5 less; and opens(2), opens(1), closes(), a nap, closes(), each opens() in a
  * deeper frame. spans calls: opens files, one by a path that is in no page of the process. spans beat
- * FILE: calls beat() until FILE exists and then 20 times more; prints beats<TAB>number. spans system:
- * calls in_kernel(), which makes the kernel work. spans churn N: calls empty() N times; prints the ns of
+ * FILE: calls beat() until FILE exists and then 20 times more; prints beats<TAB>number. spans deep FILE:
+ * waits until FILE exists, and then nests a hundred calls of recurse(). spans system: calls in_kernel(),
+ * which makes the kernel work. spans churn N: calls empty() N times; prints the ns of
  * CPU time, and of time, of a call.
  */
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 
 #define FUNCTION __attribute__((noinline))
 
-enum { COMPUTES = 40, SLEEPS = 10, LOCKS = 5, EMPTIES = 2000, JUMPS = 4, DEPTH = 6, THREADS = 3 };
+enum { COMPUTES = 40, SLEEPS = 10, LOCKS = 5, EMPTIES = 2000, JUMPS = 4, DEPTH = 6, DEEP = 100, THREADS = 3 };
 
 static int64_t ns(clockid_t id)
 {
@@ -217,6 +218,13 @@ static void beat_until(const char *file)
 	printf("beats\t%d\n", n);
 }
 
+static void recurse_after(const char *file)
+{
+	while (access(file, F_OK))
+		nap(1000);
+	recurse(DEEP - 1);
+}
+
 FUNCTION void in_kernel(int fd)
 {
 	static char bytes[1 << 20];
@@ -315,6 +323,8 @@ int main(int argc, char **argv)
 		call_all();
 	else if (!strcmp(what, "beat"))
 		beat_until(argv[2]);
+	else if (!strcmp(what, "deep"))
+		recurse_after(argv[2]);
 	else if (!strcmp(what, "churn"))
 		churn(atol(argv[2]));
 	else if (!strcmp(what, "system"))

@@ -128,6 +128,7 @@ void recording_session_recorder_xml(struct recording_session *s)
 		s->drops.n[DROP_CALL] = collector_server_refused(s->collector);
 	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
 	recorder_xml_write(&s->recorder_xml, &text);
+	span_set_losses(s->spans, s->capture, s->stop_ns && !s->capturing, &text);
 	/* A full disk is reported at the next flush. */
 	expwriter_replace(output_writer(recording_founder(s->recording)), "recorder.xml", text.data);
 	span_set_write(s->spans, s->capture, output_writer(recording_founder(s->recording)));

@@ -206,7 +206,7 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 	finish(s, end_ns, used);
 	recording_session_add_earlier(s);
 	recorder_xml_restart(&s->recorder_xml, start_ns);
-	span_set_restart(s->spans);
+	span_set_restart(s->spans, s->capture);
 	if (s->drain)
 		drain_restart(s->drain);
 	restart_drops(s);

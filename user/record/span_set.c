@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/span_set.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,6 +41,7 @@ struct span_set {
 	struct name *names;
 	size_t n;
 	size_t nsegments;        /* that are complete */
+	uint64_t missed;         /* before this segment */
 	VEC(struct capture_span) sites;
 	struct capture_spans capture;
 };
@@ -351,11 +353,45 @@ void span_set_write(const struct span_set *s, const struct capture *c, struct ex
 	buf_free(&b);
 }
 
-void span_set_restart(struct span_set *s)
+/* A call that began has returned or ended in another way, whatever became of its record. */
+static uint64_t vanished(const struct span_set *s, const struct capture *c, uint64_t begun)
+{
+	uint64_t ended = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct sums *sums = sums_of(s, c, i);
+
+		ended += sums->of.count + sums->of.unended + sums->of.muted;
+		free(sums);
+	}
+	return begun > ended ? begun - ended : 0;
+}
+
+void span_set_losses(const struct span_set *s, const struct capture *c, bool stopped, struct buf *b)
+{
+	struct capture_span_losses losses;
+	uint64_t gone;
+
+	if (!s || !c)
+		return;
+	capture_span_losses(c, &losses);
+	gone = stopped ? vanished(s, c, losses.begun) : 0;
+	if (losses.missed > s->missed || gone)
+		buf_printf(b, "<spanloss missed=\"%" PRIu64 "\" vanished=\"%" PRIu64 "\"/>\n",
+			   losses.missed - s->missed, gone);
+}
+
+void span_set_restart(struct span_set *s, const struct capture *c)
 {
 	if (!s)
 		return;
 	s->nsegments++;
+	if (c) {
+		struct capture_span_losses losses;
+
+		capture_span_losses(c, &losses);
+		s->missed = losses.missed;
+	}
 	for (size_t i = 0; i < s->n; i++)
 		s->names[i].base = s->names[i].written;
 }

@@ -6,8 +6,10 @@
 #ifndef USER_RECORD_SPAN_SET_H
 #define USER_RECORD_SPAN_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+struct buf;
 struct capture;
 struct capture_spans;
 struct diag;
@@ -24,8 +26,13 @@ int span_set_open(const struct plan *plan, struct diag *d, struct span_set **ret
 const struct capture_spans *span_set_capture(const struct span_set *s);
 /* Rewrite spans.xml in the founder: the sums up to now. NULL: writes nothing. */
 void span_set_write(const struct span_set *s, const struct capture *c, struct expwriter *founder);
+/*
+ * Append to recorder.xml what went wrong with calls of all names together, if anything did: <spanloss
+ * missed= vanished=>. Vanished calls are known after the stop only, for the whole recording. NULL: nothing.
+ */
+void span_set_losses(const struct span_set *s, const struct capture *c, bool stopped, struct buf *b);
 /* A segment follows: its sums count from the last span_set_write on. NULL is allowed. */
-void span_set_restart(struct span_set *s);
+void span_set_restart(struct span_set *s, const struct capture *c);
 void span_set_free(struct span_set *s); /* NULL is allowed */
 
 #endif
