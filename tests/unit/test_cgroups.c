@@ -43,7 +43,18 @@ static void test_paths(void **state)
 	tempdir_remove(root);
 }
 
-/* A new cgroup is found when the tree is scanned again, at least a second later. */
+/*
+ * The path of a new cgroup, which is found when the tree is scanned again: at least a second later,
+ * and the later, the slower the last scan was.
+ */
+static const char *late_path(struct cgroups *c, uint64_t id)
+{
+	for (int i = 0; i < 200 && !cgroups_path(c, id); i++)
+		sleep(1);
+	assert_non_null(cgroups_path(c, id));
+	return cgroups_path(c, id);
+}
+
 static void test_new_group(void **state)
 {
 	char *root = tempdir_new();
@@ -52,9 +63,7 @@ static void test_new_group(void **state)
 
 	assert_non_null(cgroups_path(c, make_group(root, "")));
 	id = make_group(root, "/late");
-	if (!cgroups_path(c, id)) /* a slow machine may have scanned again already */
-		sleep(1);
-	assert_string_equal(cgroups_path(c, id), "/late");
+	assert_string_equal(late_path(c, id), "/late");
 	cgroups_free(c);
 	tempdir_remove(root);
 }
@@ -77,15 +86,8 @@ static void test_many_groups(void **state)
 
 		assert_int_equal(rmdir(dir), 0);
 	}
-	/*
-	 * The groups that are gone make room for a new one. The slower the first look was, the later is
-	 * the next one.
-	 */
 	late = make_group(root, "/late");
-	for (int i = 0; i < 200 && !cgroups_path(c, late); i++)
-		sleep(1);
-	assert_non_null(cgroups_path(c, late));
-	assert_string_equal(cgroups_path(c, late), "/late");
+	assert_string_equal(late_path(c, late), "/late"); /* the groups that are gone make room for it */
 	cgroups_free(c);
 	tempdir_remove(root);
 }

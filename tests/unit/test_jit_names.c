@@ -125,6 +125,16 @@ static const struct exp_map *written(const struct runtime *r, const char *name)
 	return found;
 }
 
+/* The same, which must be there. */
+static const struct exp_map *the(const struct runtime *r, const char *name)
+{
+	const struct exp_map *found = written(r, name);
+
+	if (!found)
+		fail_msg("no function '%s' is written", name);
+	return found;
+}
+
 static void test_mentioned_are_written(void **state)
 {
 	const struct exp_map *f;
@@ -141,7 +151,7 @@ static void test_mentioned_are_written(void **state)
 	mention(&r, 0x303f);
 	look(&r, 2 * SECOND);
 	read_back(&r);
-	f = written(&r, "before");
+	f = the(&r, "before");
 	assert_int_equal(f->vaddr, CODE + 0x1000);
 	assert_int_equal(f->size, 0x100);
 	assert_int_equal(f->time_ns, 0);
@@ -169,9 +179,9 @@ static void test_dates(void **state)
 	look(&r, 6 * SECOND);
 	mention(&r, 0x1010); /* a late record of the old function */
 	read_back(&r);
-	assert_int_equal(written(&r, "old")->time_ns, 0);
-	assert_int_equal(written(&r, "new")->time_ns, 5 * SECOND - 1000);
-	assert_int_equal(written(&r, "half")->time_ns, 5 * SECOND - 1000);
+	assert_int_equal(the(&r, "old")->time_ns, 0);
+	assert_int_equal(the(&r, "new")->time_ns, 5 * SECOND - 1000);
+	assert_int_equal(the(&r, "half")->time_ns, 5 * SECOND - 1000);
 	end(&r);
 }
 
@@ -188,8 +198,8 @@ static void test_replaced(void **state)
 	look(&r, 2 * SECOND);
 	mention(&r, 0x1010);
 	read_back(&r);
-	assert_int_equal(written(&r, "old")->time_ns, 0);
-	assert_int_equal(written(&r, "new")->time_ns, SECOND - 1000);
+	assert_int_equal(the(&r, "old")->time_ns, 0);
+	assert_int_equal(the(&r, "new")->time_ns, SECOND - 1000);
 	end(&r);
 }
 
@@ -206,8 +216,8 @@ static void test_rewritten(void **state)
 	mention(&r, 0x4000);
 	look(&r, 2 * SECOND);
 	read_back(&r);
-	assert_int_equal(written(&r, "same")->time_ns, 0);
-	assert_int_equal(written(&r, "more")->time_ns, SECOND - 1000);
+	assert_int_equal(the(&r, "same")->time_ns, 0);
+	assert_int_equal(the(&r, "more")->time_ns, SECOND - 1000);
 	end(&r);
 }
 
@@ -277,14 +287,14 @@ static void test_java(void **state)
 	mention_vm(&r, HVM_STUB + HVM_HEADER);
 	look(&r, LATER);
 	read_back(&r);
-	f = written(&r, HVM_NAME);
+	f = the(&r, HVM_NAME);
 	assert_int_equal(f->vaddr, HVM_METHOD + HVM_HEADER);
 	assert_int_equal(f->size, HVM_METHOD_SEGMENTS * HVM_SEGMENT - HVM_HEADER - HVM_TAIL);
 	assert_int_equal(f->time_ns, 0);
 	assert_non_null(written(&r, "<interpreter>"));
 	/* It may have been there before anybody asked for it. */
-	assert_int_equal(written(&r, "new_instance Runtime1")->time_ns, 0);
-	assert_int_equal(written(&r, "<Java>")->vaddr, HVM_FREE + HVM_HEADER);
+	assert_int_equal(the(&r, "new_instance Runtime1")->time_ns, 0);
+	assert_int_equal(the(&r, "<Java>")->vaddr, HVM_FREE + HVM_HEADER);
 	assert_int_equal(r.f.drops.n[DROP_JAVA], 0);
 	end_vm(&r);
 }
@@ -302,8 +312,8 @@ static void test_java_replaced(void **state)
 	mention_vm(&r, HVM_METHOD + HVM_HEADER); /* as before */
 	look(&r, 5 * SECOND + LATER);
 	read_back(&r);
-	assert_int_equal(written(&r, HVM_NAME)->time_ns, 0);
-	assert_int_equal(written(&r, "int[] a.b.C.two(java.lang.String, long)")->time_ns,
+	assert_int_equal(the(&r, HVM_NAME)->time_ns, 0);
+	assert_int_equal(the(&r, "int[] a.b.C.two(java.lang.String, long)")->time_ns,
 			 5 * SECOND - 1000);
 	end_vm(&r);
 }
@@ -390,7 +400,7 @@ static void test_runtime(void **state)
 	mention(&r, 0x2000);
 	look(&r, SECOND);
 	read_back(&r);
-	f = written(&r, "<JavaScript>");
+	f = the(&r, "<JavaScript>");
 	assert_int_equal(f->vaddr, CODE + 0x2000);
 	assert_int_equal(f->size, 1);
 	assert_non_null(written(&r, "known"));
@@ -446,9 +456,9 @@ static void test_many(void **state)
 	mention(&r, FUNCTIONS / 2 * STEP);
 	look(&r, LATER);
 	read_back(&r);
-	assert_non_null(written(&r, "Lorg/example/application/Class0;::method"));
-	assert_non_null(written(&r, "Lorg/example/application/Class49999;::method"));
-	assert_non_null(written(&r, "Lorg/example/application/Class25000;::method"));
+	the(&r, "Lorg/example/application/Class0;::method");
+	the(&r, "Lorg/example/application/Class49999;::method");
+	the(&r, "Lorg/example/application/Class25000;::method");
 	assert_null(written(&r, "Lorg/example/application/Class1;::method"));
 	end(&r);
 }

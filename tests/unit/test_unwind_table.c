@@ -327,10 +327,23 @@ static uint64_t time_of_rules(uint64_t times)
 	return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
 }
 
+/* The least of several tries: a machine that others share may take CPU time from one of them. */
+static uint64_t least_time_of_rules(uint64_t times)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t t = time_of_rules(times);
+
+		least = t < least ? t : least;
+	}
+	return least;
+}
+
 /* A file cannot choose rules that take long to find. */
 static void no_rules_are_slow(void **state)
 {
-	uint64_t ordinary = time_of_rules(0), chosen = time_of_rules(0x9e3779b97f4a7c15ULL);
+	uint64_t ordinary = least_time_of_rules(0), chosen = least_time_of_rules(0x9e3779b97f4a7c15ULL);
 
 	assert_in_range(chosen, 1, 20 * ordinary);
 }
