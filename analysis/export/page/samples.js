@@ -3,13 +3,15 @@
 import { el } from './dom.js'
 import { cellShown } from './view_reports.js'
 
-// The sample points as samples {exp, number, begin, end, label}, by experiment and time. The first
-// point of a recording ends no sample: its begin is null.
+// The sample points as samples {exp, number, begin, end, from, label}, by experiment and time; from and
+// label are the labels of both ends. The first point of a recording ends no sample: its begin is null.
 export function samplesOf(data) {
 	if (!data.sampleList) {
 		const points = data.samples || []
-		data.sampleList = points.map(([exp, number, end, label], i) =>
-			({ exp, number, end, label, begin: i && points[i - 1][0] === exp ? points[i - 1][2] : null }))
+		data.sampleList = points.map(([exp, number, end, label], i) => {
+			const [, , begin, from] = i && points[i - 1][0] === exp ? points[i - 1] : [exp, 0, null, '']
+			return { exp, number, begin, end, from, label }
+		})
 	}
 	return data.sampleList
 }

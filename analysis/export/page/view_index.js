@@ -13,11 +13,19 @@ const kinds = {
 		name: (data, key) => `Second of execution ${key}`,
 		open: (data, key) => ({ from: Math.max(data.begin, key * 1e6), to: Math.min(data.end, (key + 1) * 1e6) }) },
 	samples: { title: 'Samples', of: data => (chunk, i) => sampleAt(data, data.threads[chunk.thread[i]].exp, chunk.base + chunk.time[i]),
-		name: (data, key) => key < 0 ? '<Unknown>' : `Sample ${key}`,
+		name: sampleName,
 		open: (data, key) => sampleRange(data, key) },
 	states: { title: 'States', of: data => (chunk, i) => data.classes[chunk.cls[i]].state,
 		name: (data, key) => data.states[key].name,
 		open: (data, key) => ({ states: [key] }) },
+}
+
+// With the times and labels of both ends, unless there are several recordings.
+function sampleName(data, key) {
+	const s = data.experiments.length === 1 && samplesOf(data).find(s => s.number === key && s.begin !== null)
+	const sec = us => ((us + 0.5) / 1e6).toFixed(3) // us are cut, not rounded
+	return key < 0 ? '<Unknown>' : `Sample ${key}` +
+		(s ? `, ${sec(s.begin)} to ${sec(s.end)} sec., ${s.from || '(none)'} to ${s.label || '(none)'}` : '')
 }
 
 // Of several recordings, each has its own times.
