@@ -61,8 +61,10 @@ check_that "99 % of a node's time has names" "$all > 0 && $unknown + $js <= 0.01
 		head -n 5 | cut -c1-300)"
 read -r burnt right < <(depths <map.folded)
 want=$(truth out chains)
-check_that "its complete stacks have its time" "$burnt >= 0.9 * $want && $burnt <= 1.02 * $want" \
-	"$burnt of $want s"
+# On a busy machine node's unwind table comes later, and stacks before it are cut.
+late=$(late_of map.er node)
+check_that "its complete stacks have its time" \
+	"$burnt >= 0.9 * $want - ${late:-0} && $burnt <= 1.02 * $want" "$burnt of $want s, $late came late"
 check_that "they have the true depth" "$right >= 0.99 * $burnt" "$right of $burnt s"
 for name in callback:mapped method:method getter:'get area' generator:generator promised:promised; do
 	want=$(truth out "${name%%:*}")
