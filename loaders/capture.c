@@ -50,7 +50,7 @@ bool capture_wanted(const struct capture_plan *plan)
 
 static int open_all(struct capture *c, const struct capture_plan *plan, struct diag *d)
 {
-	int err = plan->no_bpf ? rings_open_bare(d, &c->rings) :
+	int err = plan->no_bpf ? rings_open_bare(plan->raw_stacks, d, &c->rings) :
 				 rings_open(plan->ring_bytes, plan->trace_ns != TRACE_OFF, d, &c->rings);
 
 	if (plan->no_bpf)

@@ -220,7 +220,9 @@ enum stack_method capture_stack_method(const struct capture *c);
  */
 const char *stack_method_name(enum stack_method method);
 
-/* The maps that BPF programs walk user stacks with. The caller fills them; borrowed. NULL: no_bpf. */
+/*
+ * The maps that user stacks are walked with. The caller fills them; borrowed. NULL: no_bpf without raw_stacks.
+ */
 struct unwind_maps *capture_unwind(const struct capture *c);
 /* A descriptor that polls readable when a ring should be drained; borrowed. -1: no_bpf. */
 int capture_fd(const struct capture *c);

@@ -174,7 +174,7 @@ static struct rings *rings_new(struct diag *d)
 	return NULL;
 }
 
-int rings_open_bare(struct diag *d, struct rings **ret)
+int rings_open_bare(bool unwind, struct diag *d, struct rings **ret)
 {
 	struct rings *r = rings_new(d);
 	void *p;
@@ -182,7 +182,9 @@ int rings_open_bare(struct diag *d, struct rings **ret)
 	if (!r)
 		return -ENODEV;
 	p = mmap(NULL, cpus_size(r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED) {
+	if (p == MAP_FAILED || (unwind && unwind_maps_open_bare(&r->unwind) < 0)) {
+		if (p != MAP_FAILED)
+			munmap(p, cpus_size(r));
 		free(r);
 		return diag_errno(d, ENOMEM, "cannot make the counts");
 	}

@@ -25,8 +25,11 @@ struct unwind_maps;
  * after a report. Release *ret with rings_close.
  */
 int rings_open(size_t bytes, bool trace, struct diag *d, struct rings **ret);
-/* The same without BPF: no ring, only the counts, which rings_count changes. */
-int rings_open_bare(struct diag *d, struct rings **ret);
+/*
+ * The same without BPF: no ring, only the counts, which rings_count changes, and with `unwind` the
+ * tables of user stacks.
+ */
+int rings_open_bare(bool unwind, struct diag *d, struct rings **ret);
 void rings_close(struct rings *r);
 
 /*

@@ -105,6 +105,30 @@ int unwind_maps_open(struct unwind_maps **ret)
 	return 0;
 }
 
+/* Memory of the recorder's own, zero at first. NULL with errno on failure. */
+static void *map_memory(size_t bytes)
+{
+	void *p = mmap(NULL, page_up(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int unwind_maps_open_bare(struct unwind_maps **ret)
+{
+	struct unwind_maps *m = xcalloc(1, sizeof(*m));
+
+	m->bare = true;
+	m->files_fd = m->ranges_fd = m->chunks_fd = m->spaces_fd = m->inodes_fd = m->codes_fd = m->ncodes_fd = -1;
+	m->files = map_memory(ER_MAX_FILES * sizeof(*m->files));
+	m->ranges = map_memory(ER_MAX_RANGES * sizeof(*m->ranges));
+	if (!m->files || !m->ranges) {
+		unwind_maps_close(m);
+		return -ENOMEM;
+	}
+	*ret = m;
+	return 0;
+}
+
 void unwind_maps_close(struct unwind_maps *m)
 {
 	if (!m)
@@ -166,6 +190,8 @@ uint32_t *unwind_maps_chunk(struct unwind_maps *m, uint32_t slot)
 
 	if (m->chunks[slot])
 		return m->chunks[slot];
+	if (m->bare)
+		return m->chunks[slot] = map_memory(CHUNK_BYTES);
 	before = privilege_take(PRIVILEGE_MAPS);
 	fd = make_array("er_chunk", CHUNK_BYTES, 1);
 	privilege_return(before);
@@ -183,7 +209,8 @@ uint32_t *unwind_maps_chunk(struct unwind_maps *m, uint32_t slot)
 int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 		      const struct er_space *space)
 {
-	int err = space ? bpf_map_update_elem(m->spaces_fd, key, space, BPF_ANY) :
+	int err = m->bare ? 0 :
+		  space ? bpf_map_update_elem(m->spaces_fd, key, space, BPF_ANY) :
 			  bpf_map_delete_elem(m->spaces_fd, key);
 
 	return err ? -errno : 0;
@@ -191,7 +218,8 @@ int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 
 int unwind_maps_inode(struct unwind_maps *m, const struct er_inode *inode, uint32_t file)
 {
-	int err = file ? bpf_map_update_elem(m->inodes_fd, inode, &file, BPF_ANY) :
+	int err = m->bare ? 0 :
+		  file ? bpf_map_update_elem(m->inodes_fd, inode, &file, BPF_ANY) :
 			 bpf_map_delete_elem(m->inodes_fd, inode);
 
 	return err ? -errno : 0;

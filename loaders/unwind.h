@@ -8,6 +8,7 @@
 #ifndef LOADERS_UNWIND_H
 #define LOADERS_UNWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,10 +26,13 @@ struct unwind_maps {
 	struct er_unwind_file *files;
 	struct er_range *ranges;
 	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not created yet */
+	bool bare;                           /* there is no BPF, and no descriptor */
 };
 
 /* Returns 0, or -errno without a report. Release *ret with unwind_maps_close. */
 int unwind_maps_open(struct unwind_maps **ret);
+/* The same in memory, without BPF: for walks in user space. */
+int unwind_maps_open_bare(struct unwind_maps **ret);
 void unwind_maps_close(struct unwind_maps *m);
 /* Make an opened, not yet loaded object use these maps. Returns 0, or -errno without a report. */
 int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj);

@@ -4,27 +4,7 @@
 # collect, started by a user without privileges: its experiments have the CPU time that the kernel
 # counted, by function, and the program behaves as without it.
 . "$(dirname "$0")/../lib/live.sh"
-
-setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null || skip_all "setpriv is missing"
-
-# The build may be in a directory that others may not enter.
-chmod 777 "$tmp"
-mkdir bin
-cp "$O/bin/collect" "$O/bin/er_clock.so" "$O"/tests/synprog/* bin/
-chmod -R a+rX bin
-collect=$tmp/bin/collect
-syn=$tmp/bin
-# The shared libraries of coverage and sanitizers are not for this.
-ldd "$syn/fates" | grep -q asan && skip_all "the test programs have sanitizers"
-
-as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$tmp" "$@"; }
-
-# metric EXPERIMENT METRIC FUNCTION
-metric()
-{
-	"$er_print" -printmode , -metrics "$2:name" -functions "$1" 2>/dev/null | csv_rows |
-		awk -F'\t' -v n="$3" '$2 == n { s += $1 } END { printf "%.3f\n", s }'
-}
+. "$top/tests/lib/as_user.sh" || exit 1
 
 # true_cpu NAME EXPERIMENT SECONDS [UNTOLD]: within half a percent. The kernel works for the process
 # before its main and after its exit was recorded; UNTOLD is what a killed process cannot tell.
@@ -176,10 +156,6 @@ refused()
 		"$status == 1 && $(grep -c -- "$what: .*setcap" no.err) == 1 && $(wc -l <no.err) == 1" "$status; $(cat no.err)"
 	check_that "$what: nothing is written" "$(ls -d no.er 2>/dev/null | wc -l) == 0"
 }
-sleep 1000 &
-refused -P -P $!
-kill $!
-refused -h -h page-faults true
 refused -H -H on true
 refused -s -s on true
 refused --exact-user --exact-user true
@@ -187,9 +163,6 @@ refused -i -i on true
 refused --probe --probe libc:malloc true
 refused --span --span q=libc:malloc true
 
-as_user "$collect" -p 0.5 -o tick.er true 2>tick.err
-check_that "an interval below a tick is set to a tick" \
-	"$(grep -c 'no shorter interval than the kernel.s tick: set to' tick.err) == 1" "$(cat tick.err)"
 as_user "$collect" --check >check.out
 check_that "--check says what is possible" \
 	"$? == 0 && $(grep -c '^yes  clock profiles of programs that collect starts' check.out) == 1" "$(cat check.out)"

@@ -269,14 +269,19 @@ static void name_metrics(struct counter *c, const struct counter_name *row, cons
 	}
 }
 
+static void metric_free(struct counter_metric *m)
+{
+	free(m->name);
+	free(m->int_name);
+	free(m->label);
+	*m = (struct counter_metric){ 0 };
+}
+
 static void counter_free(struct counter *c)
 {
 	free(c->name);
-	for (int mode = 0; mode < COUNTER_MODES; mode++) {
-		free(c->metrics[mode].name);
-		free(c->metrics[mode].int_name);
-		free(c->metrics[mode].label);
-	}
+	for (int mode = 0; mode < COUNTER_MODES; mode++)
+		metric_free(&c->metrics[mode]);
 }
 
 /* Check for conflicts with the counters already in the list. */
@@ -359,6 +364,14 @@ int counters_parse(const char *spec, const char *units, struct diag *d, counter_
 		free(next);
 	}
 	return 0;
+}
+
+void counters_user_only(counter_list *l)
+{
+	vec_for_each(c, l) {
+		c->event.no_kernel = true;
+		metric_free(&c->metrics[COUNTER_KERNEL]);
+	}
 }
 
 void counters_free(counter_list *l)

@@ -64,6 +64,8 @@ enum {
  */
 int counters_parse(const char *spec, const char *units, struct diag *d, counter_list *l);
 void counters_free(counter_list *l);
+/* Of all counters only events in user mode are counted, and there is no metric for the others. */
+void counters_user_only(counter_list *l);
 
 /* The smallest prime >= n. A prime interval does not fall in step with the program's loops. */
 uint64_t counter_prime(uint64_t n);

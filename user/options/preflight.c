@@ -50,7 +50,7 @@ static int check_target(const struct plan *plan, const struct capture_target *t,
 /* BPF uses PIDs of the initial namespace: others would silently select other processes. */
 static int check_numbers(const struct plan *plan, struct diag *d)
 {
-	if ((!plan->targets.len && !plan->capture.exclude_self) || features_host_numbers())
+	if ((!plan->targets.len && !plan->capture.exclude_self) || plan->perf || features_host_numbers())
 		return 0;
 	return diag_error(d, "%s: process numbers in this container are not those of the host, by "
 			     "which the kernel tells processes apart: record outside the container",

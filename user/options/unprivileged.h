@@ -10,7 +10,7 @@
 struct diag;
 
 /*
- * Turn the plan of collect into one that needs no privileges (plan.timers). Returns 0, or -1 after a
+ * Turn the plan of collect into one that needs no privileges (plan.timers or plan.perf). Returns 0, or -1 after a
  * sentence if it asks for what needs them.
  */
 int unprivileged_plan(struct plan *p, struct diag *d);

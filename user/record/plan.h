@@ -77,7 +77,8 @@ struct plan {
 	char **argv;            /* the recording tool's, for the header */
 	char **load;            /* NULL-terminated; NULL: no load */
 	bool timers;            /* without privileges: samples come from timers in the load (er_clock.so) */
-	const char *unprivileged; /* with timers: a sentence that says what is missing */
+	bool perf;              /* without privileges: samples come from perf events of the program's threads */
+	const char *unprivileged; /* with timers or perf: a sentence that says what is missing */
 	bool program;           /* record only the load or the targets, and what they create: collect */
 	int load_fds[2];        /* its standard output and standard error; 0: this process's */
 };
@@ -110,10 +111,16 @@ static inline bool plan_profiles(const struct plan *p)
 	return p->counters.len || p->heap || capture_wanted(&p->capture);
 }
 
+/* True if nothing is recorded by BPF. */
+static inline bool plan_without_bpf(const struct plan *p)
+{
+	return p->timers || p->perf;
+}
+
 /* True if stacks may have kernel frames. */
 static inline bool plan_sees_kernel(const struct plan *p)
 {
-	return plan_profiles(p) && !p->timers;
+	return plan_profiles(p) && !plan_without_bpf(p);
 }
 
 #endif

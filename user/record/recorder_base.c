@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "analysis/base/alloc.h"
+#include "loaders/task_perf.h"
 
 enum { COUNTS = sizeof(struct er_counts) / sizeof(__u64) };
 
@@ -76,7 +77,10 @@ void recorder_counted(const struct recorder_xml *a, size_t counter, struct captu
 {
 	const struct capture_counted *base = &a->base.counted[counter];
 
-	capture_counted(a->capture, counter, ret);
+	if (a->perf)
+		task_perf_counted(a->perf, counter, ret);
+	else
+		capture_counted(a->capture, counter, ret);
 	ret->events -= base->events;
 	ret->seen -= base->seen;
 	ret->enabled_ns -= base->enabled_ns;

@@ -28,6 +28,7 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 	struct buf how = { 0 };
 
 	buf_puts(&how, a->plan->timers ? "a timer of CPU time in each thread" :
+		       a->plan->perf && a->plan->capture.interval_ns ? "task-clock event of each thread" :
 		       a->plan->capture.interval_ns ? "cpu-clock event on each CPU" :
 		       a->capture ? "no clock" : "none");
 	if (a->plan->counters.len)

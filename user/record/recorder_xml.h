@@ -48,6 +48,7 @@ struct recorder_base {
 struct recorder_xml {
 	const struct plan *plan;
 	const struct capture *capture; /* NULL: nothing is profiled */
+	const struct task_perf *perf;  /* has the counters' totals, if there is one; NULL: the capture has them */
 	const struct drain *drain;     /* NULL: nothing is profiled */
 	const struct drops *drops;
 	const struct control *control;

@@ -41,6 +41,7 @@ static void look_for_the_end(struct recording_session *s, size_t nfds, int timeo
 		s->failed = s->over = true;
 		return;
 	}
+	recording_session_forget_ended(s, nfds);
 	if (s->fds.data[FD_SIGNAL].revents && recording_session_signalled(s)) {
 		say_signal(s);
 		s->over = s->interrupted = true;
@@ -61,6 +62,8 @@ static void stop_capture(struct recording_session *s)
 		return;
 	if (s->heap)
 		heap_server_stop(s->heap);
+	if (s->perf)
+		task_perf_enable(s->perf, false);
 	capture_stop(s->capture, &s->stop_ns, s->d);
 	s->capturing = false;
 }
@@ -170,6 +173,8 @@ static void take_processes(struct recording_session *s, bool last)
 	}
 	if (s->sideband)
 		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
+	if (s->tasks)
+		task_events_take(s->tasks, last);
 	if (s->clock)
 		clock_events_take(s->clock, s->heap, last);
 	else if (s->heap)
@@ -481,6 +486,8 @@ static void recording_session_fini(struct recording_session *s)
 	heap_server_close(s->heap);
 	collector_server_close(s->collector);
 	clock_events_free(s->clock);
+	task_events_free(s->tasks);
+	task_perf_close(s->perf);
 	binaries_free(s->binaries);
 	opener_stop();
 	span_set_free(s->spans);

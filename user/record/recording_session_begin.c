@@ -109,6 +109,22 @@ static void raise_priority(void)
 	privilege_return(before);
 }
 
+/* The program that is recorded. */
+static pid_t program_pid(const struct recording_session *s)
+{
+	return s->plan->load ? s->load.pid : s->plan->targets.data[0].pid;
+}
+
+static int open_perf(struct recording_session *s, const struct capture_plan *cp)
+{
+	const struct task_perf_plan plan = {
+		.pid = program_pid(s), .interval_ns = cp->interval_ns, .counters = cp->counters,
+		.ncounters = cp->ncounters, .descend = s->plan->follow != FOLLOW_OFF,
+	};
+
+	return task_perf_open(&plan, s->d, &s->perf);
+}
+
 static int open_capture(struct recording_session *s)
 {
 	struct capture_counter counters[ER_MAX_COUNTERS];
@@ -140,13 +156,15 @@ static int open_capture(struct recording_session *s)
 	cp.waker_stacks = cp.states;
 	cp.raw_stacks = s->worker;
 	cp.cuts = plan_rolls(s->plan);
-	cp.no_bpf = s->plan->timers;
+	cp.no_bpf = plan_without_bpf(s->plan);
 	before = privilege_take(PRIVILEGE_CAPTURE);
 	err = capture_open(&cp, s->d, &s->capture);
-	if (err >= 0 && !s->plan->timers)
+	if (err >= 0 && !cp.no_bpf)
 		s->sideband = sideband_open(s->d);
 	privilege_return(before);
-	return err >= 0 && (s->sideband || s->plan->timers) ? 0 : -1;
+	if (err >= 0 && s->plan->perf)
+		err = open_perf(s, &cp);
+	return err >= 0 && (s->sideband || cp.no_bpf) ? 0 : -1;
 }
 
 static int open_recording(struct recording_session *s)
@@ -177,6 +195,19 @@ static void open_clock(struct recording_session *s)
 		.start_ns = s->start_ns, .descend = s->plan->follow != FOLLOW_OFF });
 	tell = clock_events_hooks(s->clock);
 	heap_server_tell(s->heap, &tell);
+}
+
+static void open_tasks(struct recording_session *s)
+{
+	struct task_parts parts = {
+		.drain = s->drain, .capture = s->capture, .procmap = s->procmap, .perf = s->perf,
+		.pid = program_pid(s), .interval_ns = s->plan->capture.interval_ns,
+		.ncounters = s->plan->counters.len, .descend = s->plan->follow != FOLLOW_OFF,
+	};
+
+	for (size_t i = 0; i < parts.ncounters; i++)
+		parts.counter_intervals[i] = s->plan->counters.data[i].event.interval;
+	s->tasks = task_events_new(&parts);
 }
 
 static void open_drain(struct recording_session *s)
@@ -214,8 +245,11 @@ static void open_drain(struct recording_session *s)
 		procmap_follow(s->procmap, s->plan->targets.data[0].pid, false);
 	if (s->plan->timers)
 		open_clock(s);
+	if (s->perf)
+		open_tasks(s);
 	s->recorder_xml.capture = s->control.capture = s->capture;
 	s->recorder_xml.drain = s->drain;
+	s->recorder_xml.perf = s->perf;
 }
 
 /* The capture starts here. */
@@ -230,6 +264,8 @@ int recording_session_capture(struct recording_session *s)
 	s->capturing = s->capture;
 	if (s->clock)
 		clock_events_pause(s->clock, false);
+	if (s->tasks)
+		task_events_pause(s->tasks, false);
 	privilege_drop(s->d);
 	return 0;
 }
@@ -265,13 +301,16 @@ static void watch(struct recording_session *s, int fd)
 static void watch_all(struct recording_session *s)
 {
 	size_t n = 0;
-	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) : NULL;
+	const int *fds = s->sideband ? sideband_fds(s->sideband, &n) :
+			 s->perf ? task_perf_fds(s->perf, &n) : NULL;
 
 	watch(s, s->sigfd);
 	if (s->load.pidfd >= 0)
 		watch(s, s->load.pidfd);
 	if (s->capture)
 		watch(s, capture_fd(s->capture));
+	s->perf_at = s->fds.len;
+	s->nperf = s->perf ? n : 0;
 	for (size_t i = 0; i < n; i++)
 		watch(s, fds[i]);
 	if (s->heap)
@@ -390,7 +429,7 @@ int recording_session_begin(struct recording_session *s)
 	    open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
-	if (s->clock)
+	if (s->clock || s->tasks)
 		tell_unprivileged(s);
 	else if (s->capture)
 		features_naming(tell_lack, s);

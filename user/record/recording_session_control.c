@@ -35,6 +35,8 @@ int recording_session_pause(struct recording_session *s)
 		return -1;
 	if (s->clock)
 		clock_events_pause(s->clock, true);
+	if (s->tasks)
+		task_events_pause(s->tasks, true);
 	expwriter_event(founder(s), "pause", t, NULL);
 	pauses_begin(&s->recorder_xml.pauses, t);
 	return 0;
@@ -54,6 +56,8 @@ int recording_session_resume(struct recording_session *s)
 		return -1;
 	if (s->clock)
 		clock_events_pause(s->clock, false);
+	if (s->tasks)
+		task_events_pause(s->tasks, false);
 	expwriter_event(founder(s), "resume", t, NULL);
 	pauses_end(p, t);
 	if (first)

@@ -18,6 +18,7 @@
 #include "user/record/collector_server.h"
 #include "user/record/drain.h"
 #include "user/record/clock_events.h"
+#include "user/record/task_events.h"
 #include "user/record/follow.h"
 #include "user/record/heap_server.h"
 #include "user/record/host.h"
@@ -32,6 +33,7 @@
 #include "user/record/statusfile.h"
 #include "user/ctl/server.h"
 #include "loaders/capture.h"
+#include "loaders/task_perf.h"
 #include "user/space/binaries.h"
 #include "user/space/procmap.h"
 #include "user/space/sideband.h"
@@ -71,6 +73,9 @@ struct recording_session {
 	struct heap_server *heap;     /* -H, or the plan has timers; NULL: neither */
 	struct collector_server *collector; /* calls of the load; NULL: there is no load */
 	struct clock_events *clock;   /* NULL: the plan has no timers */
+	struct task_perf *perf;       /* NULL: the plan has no perf events … */
+	struct task_events *tasks;    /* … that records are made from */
+	size_t perf_at, nperf;        /* the place of their descriptors in fds */
 	struct span_set *spans;          /* NULL: there are none */
 	struct unwind_worker *worker; /* builds unwind tables; NULL: could not be started */
 	size_t worker_at;             /* its index in fds; its descriptor may change */
@@ -138,6 +143,11 @@ void recording_session_obey(struct recording_session *s);
  * later, and those for the program are passed on.
  */
 bool recording_session_signalled(struct recording_session *s);
+/*
+ * Of the first nfds descriptors, poll no longer those of perf rings whose thread has ended: they would be
+ * readable from now on.
+ */
+void recording_session_forget_ended(struct recording_session *s, size_t nfds);
 /* Whether threads of the program's family still run. */
 bool recording_session_has_descendants(const struct recording_session *s);
 /* The load has ended or could not run: schedule the end after the quiet period. */

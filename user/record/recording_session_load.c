@@ -41,6 +41,8 @@ bool recording_session_has_descendants(const struct recording_session *s)
 
 	if (s->clock)
 		return heap_server_living(s->heap);
+	if (s->tasks)
+		return task_events_living(s->tasks);
 	if (s->capture)
 		capture_family_count(s->capture, &n);
 	return n.living;
@@ -56,6 +58,14 @@ void recording_session_load_ended(struct recording_session *s)
 	else if (s->live.on || s->plan->verbose)
 		diag_say(stderr, "collect: the program has ended, and its descendants are recorded until they "
 				 "end, or until Ctrl-C");
+}
+
+void recording_session_forget_ended(struct recording_session *s, size_t nfds)
+{
+	for (size_t i = s->perf_at; i < s->perf_at + s->nperf && i < nfds; i++) {
+		if (s->fds.data[i].revents & (POLLHUP | POLLERR))
+			s->fds.data[i].fd = -1;
+	}
 }
 
 /* Both the user who records and a reader of the experiment are told. */

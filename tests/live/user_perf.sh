@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# collect by plain perf events, started by a user without privileges: it attaches to that user's processes,
+# counts events of user mode, and samples more often than the kernel ticks. CPU time is what the kernel counted.
+. "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/as_user.sh" || exit 1
+
+level=/proc/sys/kernel/perf_event_paranoid
+before=$(cat $level)
+restore() { echo "$before" >$level; }
+on_exit=restore
+echo 2 >$level || skip_all "kernel.perf_event_paranoid cannot be set"
+
+# Wait until the command succeeds, half a minute at most.
+until_true()
+{
+	local tries=0
+
+	until "$@" || [ $((tries += 1)) -gt 600 ]; do sleep 0.05; done
+}
+
+# attach NAME OPTIONS -- COMMAND…: start the command, which waits until collect is attached to it. Its output is in
+# NAME.out, the experiment is NAME.er.
+attach()
+{
+	local name=$1 options= target
+	shift
+	while [ "$1" != -- ]; do options="$options $1"; shift; done
+	shift
+	as_user sh -c 'echo $$ >"$0"; until [ -e "$0.go" ]; do kill -STOP $$; done; exec "$@"' "$tmp/$name.pid" "$@" >"$name.out" 2>&1 &
+	until_true [ -s "$name.pid" ]
+	target=$(cat "$name.pid")
+	as_user timeout 300 "$collect" $options -P "$target" -o "$name.er" >"$name.said" 2>"$name.err" &
+	collector=$!
+	until_true [ -e "$name.er/recorder.xml" ] # it is written when recording has begun
+	: >"$name.pid.go"
+	until ! kill -CONT "$target" 2>/dev/null || ! grep -qs '^State:.T' "/proc/$target/status"; do sleep 0.05; done
+	wait $collector
+	status=$?
+}
+
+# true_cpu NAME EXPERIMENT SECONDS: within half a percent; the program's own figure lacks its end, and has its begin.
+true_cpu()
+{
+	local got
+	got=$(metric "$2" e.totalcpu '<Total>')
+	check_that "$1: CPU time is what getrusage says" \
+		"$got >= 0.995 * $3 - 0.015 && $got <= 1.005 * $3 + 0.025 && $3 > 0" "$got, rusage $3"
+}
+
+attach spin -- "$syn/spin" -t 2 'outer>alpha:0.6' beta:0.6
+check_that "-P: collect's status is 0" "$status == 0" "$status; $(cat spin.err)"
+check_that "-P: it says in one sentence what is missing" \
+	"$(wc -l <spin.err) == 1 && $(grep -c 'user stacks of user mode; waits and kernel stacks are missing.*setcap' spin.err) == 1" \
+	"$(cat spin.err)"
+true_cpu -P spin.er "$(truth spin.out cpu)"
+for name in alpha beta; do
+	got=$(metric spin.er i.totalcpu $name)
+	want=$(truth spin.out $name)
+	# Time in the kernel has no function, and a sample's share may be the next function's.
+	check_that "-P: $name has its time" "$got >= 0.85 * $want - 0.05 && $got <= $want + 0.1" "$got of $want"
+done
+got=$(metric spin.er i.totalcpu _start)
+check_that "-P: stacks of programs without frame pointers reach _start" "$got >= 0.45" "$got"
+check_that "-P: the header says how it was recorded" \
+	"$("$er_print" -header spin.er | grep -c 'task-clock event of each thread') == 1" "$("$er_print" -header spin.er)"
+
+attach system -- "$syn/sysload" zero:0.5
+true_cpu system system.er "$(truth system.out cpu)"
+got=$(metric system.er e.system '<Unsampled-CPU>')
+want=$(truth system.out system)
+check_that "system: time in the kernel has no function" "$got >= 0.5 * $want && $got <= 1.05 * $want + 0.02" "$got of $want"
+
+attach threads -- "$syn/fates" "$tmp/threads.cpu" 0.8 threads
+true_cpu threads threads.er "$(truth threads.cpu cpu)"
+got=$(query 'distinct(THRID) from packets where ON_CPU' threads.er)
+check_that "threads: each of 40 short threads is recorded" "$got >= 40" "$got"
+
+attach many -- "$syn/many" 150 4 5
+true_cpu many many.er "$(awk '/cpu/ { s += $2 } END { print s }' many.out)"
+
+# A target that goes on is left as it was.
+as_user sh -c 'echo $$ >"$0"; exec "$@"' "$tmp/target" "$syn/spin" alpha:1000 >/dev/null &
+until_true [ -s target ]
+target=$(cat target)
+until_true grep -qs spin "/proc/$target/comm"
+as_user timeout 300 "$collect" -t 0.5 -P $target -o part.er 2>part.err
+status=$?
+check_that "-t: the target goes on" "$status == 0 && $(kill -0 $target && echo 1) == 1" "$(cat part.err)"
+got=$(metric part.er e.totalcpu '<Total>')
+check_that "-t: only that time is recorded" "$got > 0 && $got <= 0.75" "$got"
+as_user timeout 300 "$collect" -y USR1 -t 1 -P $target -o paused.er 2>paused.err
+got=$("$er_print" -printmode , -metrics e.totalcpu:name -functions paused.er 2>&1 | csv_rows | awk -F'\t' '$2 == "<Total>" { print $1 }')
+check_that "-y: nothing of a pause is recorded" "${got:-0} == 0" "$got $(cat paused.err)"
+kill $target
+wait $! 2>/dev/null
+
+# Programs that collect starts.
+as_user timeout 300 "$collect" -p 1 -o often.er "$syn/spin" 'outer>alpha:0.6' >often.out 2>often.err
+true_cpu "-p 1" often.er "$(truth often.out cpu)"
+got=$(query 'count() from packets where ON_CPU' often.er)
+check_that "-p 1: samples are closer than the kernel's ticks allow a timer" "$got >= 300" "$got"
+check_that "-p 1: nothing is said of ticks" "$(grep -c tick often.err) == 0" "$(cat often.err)"
+
+touch spins && chmod 666 spins
+cat >family.sh <<END
+"$syn/spin" alpha:0.3 >>spins
+sh -c '"$syn/spin" beta:0.3 >>spins; exit 0'
+"$syn/spin" beta:0.3 >>spins &
+exit 3
+END
+as_user timeout 300 "$collect" -p 1 -o family.er sh family.sh 2>family.err
+status=$?
+check_that "family: the status is the founder's" "$status == 3" "$status; $(cat family.err)"
+"$er_print" -experiment_list family.er >list
+for part in _f1_x1 _f2_x1_f1_x1 _f3_x1; do
+	check_that "family: $part is there" "$(grep -c "family.er/$part.er\$" list) == 1" "$(cat list)"
+done
+true_cpu family family.er "$(truth spins cpu)"
+as_user timeout 300 "$collect" -p 1 -F off -o off.er sh family.sh 2>off.err
+until_true [ "$(grep -c '^cpu' spins)" = 6 ]
+check_that "-F off: no descendant is recorded" "$(metric off.er i.totalcpu alpha) == 0" "$(cat off.err)"
+
+# Counters: one page a fault, one interval of slack.
+as_user timeout 300 "$collect" -h page-faults,100 -o faults.er "$syn/faults" 3000 0 >faults.out 2>faults.err
+got=$("$er_print" -printmode , -metrics i+page-faults:name -functions faults.er 2>&1 | csv_rows |
+	awk -F'\t' '$2 == "touch_pages" { print $1 }')
+want=$(truth faults.out touch_pages)
+check_that "-h: page faults are counted" "${got:-0} >= $want - 200 && ${got:-0} <= $want + 200" "$got of $want; $(cat faults.err)"
+check_that "-h: no metric of the kernel's events, which are not counted" \
+	"$("$er_print" -metric_list faults.er | grep -c K_page) == 0"
+check_that "-h: the counter counted all the time" "$("$er_print" -header full faults.er | grep -c 'shared the unit') == 0"
+attach counted -h page-faults,100 -- "$syn/faults" 3000 0
+got=$("$er_print" -printmode , -metrics i+page-faults:name -functions counted.er 2>&1 | csv_rows |
+	awk -F'\t' '$2 == "touch_pages" { print $1 }')
+check_that "-h -P: page faults are counted" "${got:-0} >= 2800 && ${got:-0} <= 3200" "$got; $(cat counted.err)"
+
+# refused WHAT TEXT ARGUMENTS…: one sentence with the remedy, and nothing is written
+refused()
+{
+	local what=$1 text=$2
+	shift 2
+	rm -rf no.er
+	as_user "$collect" -o no.er "$@" >no.out 2>no.err
+	status=$?
+	check_that "$what: refused with the remedy" \
+		"$status == 1 && $(grep -c -- "$text" no.err) == 1 && $(wc -l <no.err) == 1" "$status; $(cat no.err)"
+	check_that "$what: nothing is written" "$(ls -d no.er 2>/dev/null | wc -l) == 0"
+}
+refused "-P of another user's process" 'only a process of your own.*setcap' -P $$
+refused "-P of no process" 'there is no such process' -P 4194300
+refused "-h context-switches" 'happen in the kernel.*setcap' -h context-switches true
+echo 3 >$level
+if [ "$(cat $level)" = 3 ]; then
+	refused "perf events are forbidden" 'perf_event_paranoid is 3: as root: sysctl kernel.perf_event_paranoid=2' -P $$
+else
+	skip "perf events are forbidden" "this kernel has no such level"
+fi
+echo 2 >$level
+check_that "--check says what is possible" \
+	"$(as_user "$collect" --check | grep -c '^yes  -P of your own processes, counters of user mode') == 1"
