@@ -98,8 +98,8 @@ static int no_unit(struct diag *d, const struct capture_counter *def, int err)
 		return diag_errno(d, -err,
 				  "-h %s: this machine, or virtual machine, has no such hardware counter: "
 				  "record on a host or on a guest with a PMU, or choose a counter that "
-				  "er_kernel -h lists", def->name);
-	return diag_errno(d, -err, "-h %s: the kernel has no such event: choose one that er_kernel -h lists",
+				  "-h alone lists", def->name);
+	return diag_errno(d, -err, "-h %s: the kernel has no such event: choose one that -h alone lists",
 			  def->name);
 }
 
@@ -121,7 +121,7 @@ static int counter_error(struct diag *d, const struct capture_counter *def, int 
 	case ERANGE:
 		return diag_errno(d, -err,
 				  "-h %s: the kernel refuses the event, one of its attributes, or interrupts "
-				  "from it: choose a counter that er_kernel -h lists", def->name);
+				  "from it: choose a counter that -h alone lists", def->name);
 	case EMFILE:
 		return diag_errno(d, -err, "-h %s: cannot open a counter on each CPU: raise the limit of "
 					   "open files (ulimit -n)", def->name);

@@ -11,7 +11,7 @@
 #include "user/counters/counter_names.h"
 #include "user/counters/pmu.h"
 
-#define LIST_HINT "er_kernel -h lists the counters"
+#define LIST_HINT "-h alone lists the counters"
 
 /* A definition split into its parts, which point into one copy of it. */
 struct definition {
