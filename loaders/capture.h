@@ -167,6 +167,8 @@ struct capture_plan {
  * wanted.
  */
 int capture_try_counter(const struct capture_counter *c, bool *precise);
+/* Report why a counter could not be opened (err < 0), and the remedy. Returns err. */
+int capture_counter_error(struct diag *d, const struct capture_counter *c, int err);
 
 /* Whether the plan asks for records of any kind. */
 bool capture_wanted(const struct capture_plan *plan);

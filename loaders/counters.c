@@ -103,7 +103,7 @@ static int no_unit(struct diag *d, const struct capture_counter *def, int err)
 			  def->name);
 }
 
-static int counter_error(struct diag *d, const struct capture_counter *def, int err)
+int capture_counter_error(struct diag *d, const struct capture_counter *def, int err)
 {
 	switch (-err) {
 	case EACCES:
@@ -185,7 +185,7 @@ static int open_events(struct counters *c, struct diag *d)
 		int err = open_cpu(c, ring, &bad);
 
 		if (err && (err != -ENODEV || online(rings_cpu(c->rings, ring))))
-			return counter_error(d, &c->defs[bad], err);
+			return capture_counter_error(d, &c->defs[bad], err);
 	}
 	return 0;
 }

@@ -57,6 +57,7 @@ struct task_perf {
 	VEC(int) fds; /* of the rings */
 	VEC(pid_t) threads;
 	size_t pagesize, bytes;
+	int failed;        /* the source whose event could not be opened */
 	uint64_t intervals[ER_MAX_COUNTERS];
 	uint64_t seen[ER_MAX_COUNTERS]; /* samples */
 	uint64_t record[RECORD_MAX / sizeof(uint64_t)]; /* one that wraps around the end of its ring */
@@ -160,6 +161,7 @@ static int add_event(struct task_perf *t, pid_t tid, int cpu, int source)
 	uint64_t id;
 	int err;
 
+	t->failed = source;
 	if (e.fd < 0)
 		return -errno;
 	vec_push(&t->events, e);
@@ -234,6 +236,11 @@ int task_perf_open(const struct task_perf_plan *plan, struct diag *d, struct tas
 	cpus_free(&cpus);
 	if (!err && !t->rings.len)
 		err = -ESRCH;
+	if (err && err != -EMFILE && err != -ESRCH && t->failed >= 0) {
+		capture_counter_error(d, &plan->counters[t->failed], err);
+		task_perf_close(t);
+		return err;
+	}
 	if (err) {
 		diag_errno(d, -err, "process %d: its perf events cannot be opened: %s", plan->pid, remedy(err));
 		task_perf_close(t);

@@ -151,6 +151,12 @@ refused()
 refused "-P of another user's process" 'only a process of your own.*setcap' -P $$
 refused "-P of no process" 'there is no such process' -P 4194300
 refused "-h context-switches" 'happen in the kernel.*setcap' -h context-switches true
+if as_user "$collect" -o cycles.er -h cycles true 2>cycles.err; then
+	skip "-h cycles" "this machine has that counter"
+else
+	check_that "-h cycles: where there is none, a sentence says so" \
+		"$(grep -c 'no such hardware counter' cycles.err) == 1 && $(wc -l <cycles.err) == 1" "$(cat cycles.err)"
+fi
 echo 3 >$level
 if [ "$(cat $level)" = 3 ]; then
 	refused "perf events are forbidden" 'perf_event_paranoid is 3: as root: sysctl kernel.perf_event_paranoid=2' -P $$
