@@ -79,6 +79,7 @@ struct pc_lookup {
 	bool has_file, executable;
 	struct mm_struct *mm;
 	struct vma_state now;
+	struct er_space_key key; /* of this process */
 	__u32 slot;            /* of this process in `spaces` */
 	struct space_kept spaces[SPACES_KEPT];
 	struct vma_search search;
@@ -135,6 +136,7 @@ static __always_inline void pc_begin(struct pc_lookup *l, __u64 start_time, __u3
 		l->n = space->n;
 	}
 	l->mm = mm;
+	l->key = key;
 	if (!vma_can_search(mm))
 		return;
 	vma_state(mm, &l->now);

@@ -71,6 +71,16 @@ struct rule_kept {
 
 enum { RULES_KEPT = 256 }; /* a power of two */
 
+/* The Java VMs whose memory is understood. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct er_space_key);
+	__type(value, struct er_hotspot);
+} er_hotspots SEC(".maps");
+
+enum vm_state { VM_UNASKED, VM_NONE, VM_KNOWN };
+
 /* One walk, and what is kept for the next walk of this CPU and context. */
 struct unwind_env {
 	struct rule_kept kept[RULES_KEPT];
@@ -83,6 +93,9 @@ struct unwind_env {
 	struct pc_lookup pc;
 	struct returns returns;
 	struct unwind_look look;
+	struct unwind_blob blob;
+	struct er_hotspot vm;
+	__u32 vm_state;    /* enum vm_state */
 	bool generated;    /* r.ip is in executable memory without a file */
 	bool python;       /* r.ip is in a file with a Python interpreter */
 	__u64 frame;       /* of r.ip */
@@ -224,6 +237,38 @@ static inline struct unwind_look *unwind_look(struct unwind_env *env)
 	return &env->look;
 }
 
+static inline struct unwind_blob *unwind_blob(struct unwind_env *env)
+{
+	return &env->blob;
+}
+
+__noinline int er_hotspot_meet(struct unwind_env *env)
+{
+	struct er_space_key key; /* on 6.1 a key must be on the stack */
+	const struct er_hotspot *vm;
+
+	if (!env)
+		return 0;
+	key = env->pc.key;
+	vm = bpf_map_lookup_elem(&er_hotspots, &key);
+	if (vm)
+		env->vm = *vm;
+	env->vm_state = vm && env->vm.tag == er_space_tag(&key) ? VM_KNOWN : VM_NONE;
+	return 0;
+}
+
+static inline bool unwind_has_hotspot(struct unwind_env *env)
+{
+	if (env->vm_state == VM_UNASKED)
+		er_hotspot_meet(env);
+	return env->vm_state == VM_KNOWN;
+}
+
+static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env)
+{
+	return &env->vm;
+}
+
 /*
  * Find the rule of a place in a file and copy it to env->rule. Returns 0, or the reason why there
  * is none.
@@ -250,7 +295,13 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 
 __noinline int er_frame_step(struct unwind_env *env)
 {
-	return env ? unwind_step(env, &env->r, &env->rule) : ER_END_FAULT;
+	return env ? unwind_step_simple(env, &env->r, &env->rule) : ER_END_FAULT;
+}
+
+/* Returns enum er_end or UNWIND_BY_POINTER. */
+__noinline int er_blob_step(struct unwind_env *env)
+{
+	return env ? unwind_by_blob(env, &env->r) : ER_END_FAULT;
 }
 
 static __always_inline struct rule_kept *rule_slot(struct unwind_env *env, __u64 frame)
@@ -358,13 +409,23 @@ static __always_inline long python_next(struct unwind_walk *w)
 	return 1;
 }
 
+static __always_inline int step_once(struct unwind_env *env)
+{
+	int end = env->generated ? er_blob_step(env) : UNWIND_BY_POINTER;
+
+	if (end != UNWIND_BY_POINTER)
+		return end;
+	end = er_frame_step(env);
+	return !end && env->generated ? unwind_blob_stepped(env, &env->r) : end;
+}
+
 /* Step to the caller. A C frame that ran Python frames is followed by them. */
 static __always_inline enum er_end step_next(struct unwind_env *env)
 {
 	enum er_end end;
 
 	env->py.sp = env->r.sp;
-	end = er_frame_step(env);
+	end = step_once(env);
 	if (!end && env->py.cframe - env->py.sp < env->r.sp - env->py.sp)
 		env->py.at = env->py.current;
 	return end;

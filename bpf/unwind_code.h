@@ -21,6 +21,7 @@ enum unwind_leaf_code {
 	UNWIND_FRAME_PUSHED,  /* rbp is the caller's and is saved at sp */
 	UNWIND_FRAME_NOT_YET, /* nor any longer: rbp is the caller's, the return address at sp */
 	UNWIND_FRAME_UNSURE,
+	UNWIND_FRAME_UNSAVED, /* only where the frame's size is known: it is made, and rbp still the caller's */
 };
 
 static inline __u64 unwind_byte(__u64 word, __u32 i)

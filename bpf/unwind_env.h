@@ -30,6 +30,17 @@ struct unwind_sljit {
 	__u64 ra, bp;  /* where the return address and the caller's rbp are, from sp on */
 };
 
+/* Code of a Java VM (unwind_hotspot.h), and what a look at its bytes has seen. */
+struct unwind_blob {
+	__u64 begin, end; /* of the code; equal: there is none */
+	__u64 kind;       /* enum unwind_blob_kind */
+	__u64 size;       /* bytes of its frame, with the return address; 0: it has none of its own */
+	__u64 complete;   /* bytes of the prologue; 0: unknown */
+	__u64 sender;     /* the caller's rsp, if the interpreter's frame has one */
+	__u64 map, segment, found; /* the search in a segment map */
+	__u64 ip, window, made, unread; /* the search for the end of a prologue */
+};
+
 /* Words of code from `at` on, and what the scans have seen in them. */
 struct unwind_look {
 	__u64 at;
@@ -74,6 +85,35 @@ static inline bool unwind_mapping(struct unwind_env *env, __u64 *start, __u64 *e
  * The memory for scans of code. It is not on the stack: a BPF program's stack has no room for it.
  */
 static inline struct unwind_look *unwind_look(struct unwind_env *env);
+
+struct er_hotspot;
+
+/* UNWIND_NO_HOTSPOT: the walker never sees code of a Java VM. */
+#ifdef UNWIND_NO_HOTSPOT
+static inline bool unwind_has_hotspot(struct unwind_env *env)
+{
+	return false;
+}
+
+static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env)
+{
+	return NULL;
+}
+
+static inline struct unwind_blob *unwind_blob(struct unwind_env *env)
+{
+	return NULL;
+}
+#else
+/* Whether the process runs a Java VM whose memory can be read. */
+static inline bool unwind_has_hotspot(struct unwind_env *env);
+
+/* That Java VM. */
+static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env);
+
+/* The VM's code that was found last. Empty when a walk begins. */
+static inline struct unwind_blob *unwind_blob(struct unwind_env *env);
+#endif
 
 enum unwind_frame_flags {
 	UNWIND_EXACT = 1 << 0,    /* ip is the next instruction: at the leaf, or after a signal */

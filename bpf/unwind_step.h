@@ -18,6 +18,7 @@
 #include "bpf/unwind_env.h"
 #include "bpf/unwind_go.h"
 #include "bpf/unwind_sljit.h"
+#include "bpf/unwind_hotspot.h"
 
 enum {
 	UNWIND_SIGNAL_R8 = 40,     /* struct sigcontext, from sp when a handler has returned */
@@ -421,8 +422,8 @@ static inline enum er_end unwind_by_fp(struct unwind_env *env, struct unwind_reg
 	return ER_END_NOT;
 }
 
-/* From the frame in `r`, whose code has `rule`, to its caller. */
-static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs *r,
+/* From the frame in `r`, whose code has `rule`, to its caller. Not for code of a Java VM. */
+static inline enum er_end unwind_step_simple(struct unwind_env *env, struct unwind_regs *r,
 				      const struct er_unwind_rule *rule)
 {
 	if (rule->cfa == ER_CFA_GO)
@@ -432,6 +433,22 @@ static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs
 	if (unwind_is_sljit(env, r))
 		return unwind_by_sljit(env, r);
 	return unwind_by_fp(env, r);
+}
+
+/* The same for all code. BPF has its own, because the parts must be verified one by one. */
+static inline enum er_end unwind_step(struct unwind_env *env, struct unwind_regs *r,
+				      const struct er_unwind_rule *rule)
+{
+	bool generated = unwind_generated(env);
+	int by_blob = generated ? unwind_by_blob(env, r) : UNWIND_BY_POINTER;
+	enum er_end end = by_blob;
+
+	if (by_blob != UNWIND_BY_POINTER)
+		return end;
+	end = unwind_step_simple(env, r, rule);
+	if (end || !generated)
+		return end;
+	return unwind_blob_stepped(env, r);
 }
 
 #endif

@@ -89,6 +89,8 @@ int unwind_maps_open(struct unwind_maps **ret)
 				 ER_MAX_SPACES);
 	m->inodes_fd = make_hash("er_inodes", sizeof(struct er_inode), sizeof(__u32), ER_MAX_FILES);
 	m->codes_fd = make_codes();
+	m->hotspots_fd = make_hash("er_hotspots", sizeof(struct er_space_key),
+				   sizeof(struct er_hotspot), ER_MAX_HOTSPOTS);
 	m->ncodes_fd = make_array("er_ncodes", sizeof(__u32), 1);
 	err = map_array(m->files_fd, ER_MAX_FILES * sizeof(*m->files), &m->files);
 	err = err ? err : map_array(m->ranges_fd, ER_MAX_RANGES * sizeof(*m->ranges), &m->ranges);
@@ -97,6 +99,7 @@ int unwind_maps_open(struct unwind_maps **ret)
 	err = err ? err : m->inodes_fd < 0 ? m->inodes_fd : 0;
 	err = err ? err : m->codes_fd < 0 ? m->codes_fd : 0;
 	err = err ? err : m->ncodes_fd < 0 ? m->ncodes_fd : 0;
+	err = err ? err : m->hotspots_fd < 0 ? m->hotspots_fd : 0;
 	if (err) {
 		unwind_maps_close(m);
 		return err;
@@ -147,6 +150,7 @@ void unwind_maps_close(struct unwind_maps *m)
 	closep(&m->inodes_fd);
 	closep(&m->codes_fd);
 	closep(&m->ncodes_fd);
+	closep(&m->hotspots_fd);
 	free(m);
 }
 
@@ -159,7 +163,7 @@ int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj)
 		{ "er_files", m->files_fd },   { "er_ranges", m->ranges_fd },
 		{ "er_chunks", m->chunks_fd }, { "er_spaces", m->spaces_fd },
 		{ "er_inodes", m->inodes_fd }, { "er_codes", m->codes_fd },
-		{ "er_ncodes", m->ncodes_fd },
+		{ "er_ncodes", m->ncodes_fd }, { "er_hotspots", m->hotspots_fd },
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
@@ -212,6 +216,15 @@ int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 	int err = m->bare ? 0 :
 		  space ? bpf_map_update_elem(m->spaces_fd, key, space, BPF_ANY) :
 			  bpf_map_delete_elem(m->spaces_fd, key);
+
+	return err ? -errno : 0;
+}
+
+int unwind_maps_hotspot(struct unwind_maps *m, const struct er_space_key *key,
+			const struct er_hotspot *vm)
+{
+	int err = vm ? bpf_map_update_elem(m->hotspots_fd, key, vm, BPF_ANY) :
+		       bpf_map_delete_elem(m->hotspots_fd, key);
 
 	return err ? -errno : 0;
 }

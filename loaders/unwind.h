@@ -15,6 +15,7 @@
 #include <linux/types.h>
 
 #include "bpf/frame.h"
+#include "bpf/hotspot.h"
 #include "bpf/unwind.h"
 
 struct bpf_object;
@@ -22,7 +23,7 @@ struct bpf_object;
 enum { UNWIND_MAX_CHUNKS = 12 }; /* 2 MiB each; with the other maps at most 44 MB */
 
 struct unwind_maps {
-	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd, codes_fd, ncodes_fd;
+	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd, codes_fd, ncodes_fd, hotspots_fd;
 	struct er_unwind_file *files;
 	struct er_range *ranges;
 	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not created yet */
@@ -58,6 +59,9 @@ static inline const uint32_t *unwind_maps_word(const struct unwind_maps *m, uint
 /* Publish the address space under the key; NULL removes it. Returns 0 or -errno. */
 int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 		      const struct er_space *space);
+/* Publish the Java VM of the process with the key; NULL removes it. Returns 0 or -errno. */
+int unwind_maps_hotspot(struct unwind_maps *m, const struct er_space_key *key,
+			const struct er_hotspot *vm);
 /* Publish a file's number by its inode; 0 removes it. Returns 0 or -errno. */
 int unwind_maps_inode(struct unwind_maps *m, const struct er_inode *inode, uint32_t file);
 

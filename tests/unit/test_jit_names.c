@@ -52,7 +52,7 @@ static void start(struct runtime *r, const char *program)
 	r->worker = unwind_worker_start(&r->f.diag);
 	assert_non_null(r->worker);
 	begin(&r->f, FOLLOW_SHARED, NULL);
-	r->j = jit_names_new(r->f.recording, r->worker, &r->f.drops);
+	r->j = jit_names_new(r->f.recording, r->worker, NULL, &r->f.drops);
 	happens(r, PROC_FORK, 2000, NULL);
 	happens(r, PROC_EXEC, 2100, "prog");
 	maps(r, program, 0x400000);

@@ -21,12 +21,13 @@ enum {
 /* The formats of files with names of generated code. JIT_HOTSPOT: copies of a Java VM's memory (hotspot.h). */
 enum jit_format { JIT_PERF_MAP, JIT_DUMP, JIT_HOTSPOT };
 
-/* The last three are only in answers to JIT_HOTSPOT. */
+/* The last four are only in answers to JIT_HOTSPOT. */
 enum jit_kind {
 	JIT_FUNCTION,
 	JIT_INTERPRETER, /* its name does not count */
 	JIT_WANTED,      /* `start` is the address of memory that the parser needs; no name */
 	JIT_LAYOUT,      /* the name is a struct hotspot_layout */
+	JIT_VM,          /* the name is a struct er_hotspot */
 };
 
 struct jit_entry {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/types.h>
+
+#include "bpf/hotspot.h"
 #include "user/jit/batch.h"
 #include "user/jit/hotspot_layout.h"
 #include "user/jit/javaname.h"
@@ -23,6 +26,7 @@ enum {
 /* A part of the code cache. Its segment map says for each segment how far back its block begins. */
 struct heap {
 	uint64_t low, high, map;
+	uint64_t end; /* as far as it may grow; 0: unknown */
 	unsigned log2;
 };
 
@@ -61,6 +65,8 @@ static bool take_heap(const struct cache *c, uint64_t at, struct heap *h)
 	all &= word(c, at + c->l->offset[HEAP_SEGMAP], SPACE_LOW, &h->map);
 	all &= number(c, at, HEAP_LOG2, 4, &log2);
 	h->log2 = log2;
+	if (c->l->offset[SPACE_END] != HOTSPOT_ABSENT)
+		all &= word(c, memory, SPACE_END, &h->end);
 	return all && h->low < h->high && log2 >= LOG2_MIN && log2 <= LOG2_MAX;
 }
 
@@ -229,6 +235,48 @@ static void add_at(const struct cache *c, uint64_t pc, struct jit_batch *to)
 	}
 }
 
+/* --- frames --- */
+
+static bool has(const struct cache *c, enum hotspot_member m)
+{
+	return c->l->offset[m] != HOTSPOT_ABSENT;
+}
+
+/* From Java 23 on blobs have distances in place of addresses, and shorter numbers. */
+static void add_vm(const struct cache *c, struct jit_batch *to)
+{
+	const uint16_t *offset = c->l->offset;
+	bool addresses = has(c, CODE_BEGIN);
+	struct er_hotspot vm = {
+		.blob = offset[SIZE_OF_BLOCK], .name = offset[BLOB_NAME],
+		.begin = addresses ? offset[CODE_BEGIN] : 0, .end = addresses ? offset[CODE_END] : 0,
+		.begin_off = addresses ? 0 : offset[CODE_OFFSET],
+		.end_off = addresses ? 0 : offset[DATA_OFFSET],
+		.frame_size = offset[FRAME_SIZE], .frame_complete = offset[FRAME_COMPLETE],
+		.complete_bytes = addresses ? 4 : 2,
+	};
+
+	if (!c->n || c->n > ER_HOTSPOT_HEAPS || !has(c, FRAME_SIZE) || !has(c, FRAME_COMPLETE))
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct heap *h = &c->heaps[i];
+
+		if (h->end < h->high)
+			return;
+		vm.heaps[i] = (struct er_hotspot_heap){ .low = h->low, .high = h->end, .map = h->map,
+							.log2 = h->log2 };
+	}
+	jit_batch_note(to, JIT_VM, 0, (const char *)&vm, sizeof(vm));
+}
+
+bool hotspot_vm_take(const char *name, size_t n, struct er_hotspot *ret)
+{
+	if (n != sizeof(*ret))
+		return false;
+	memcpy(ret, name, n);
+	return true;
+}
+
 /* --- a question --- */
 
 bool hotspot_layout_take(const char *name, size_t n, struct hotspot_layout *ret)
@@ -250,6 +298,8 @@ static int answer(struct snapshot *s, const struct hotspot_question *q, struct j
 		jit_batch_note(to, JIT_LAYOUT, 0, (const char *)&found, sizeof(found));
 	}
 	take_heaps(&c);
+	if (!s->lacking)
+		add_vm(&c, to);
 	for (uint32_t i = 0; i < q->npcs; i++)
 		add_at(&c, q->pcs[i], to);
 	return 0;

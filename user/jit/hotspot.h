@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct er_hotspot;
 struct jit_batch;
 
 enum {
@@ -23,10 +24,10 @@ enum {
 
 /* The members of HotSpot's structures that are needed, and two sizes of types. */
 enum hotspot_member {
-	ARRAY_LENGTH, ARRAY_DATA, HEAP_MEMORY, HEAP_SEGMAP, HEAP_LOG2, SPACE_LOW, SPACE_HIGH,
+	ARRAY_LENGTH, ARRAY_DATA, HEAP_MEMORY, HEAP_SEGMAP, HEAP_LOG2, SPACE_LOW, SPACE_HIGH, SPACE_END,
 	BLOCK_LENGTH, BLOCK_USED, BLOB_NAME, CODE_BEGIN, CODE_END, CODE_OFFSET, DATA_OFFSET, OLD_METHOD,
 	NMETHOD_METHOD, METHOD_CONST, CONST_POOL, CONST_NAME, CONST_SIGNATURE, POOL_HOLDER, KLASS_NAME,
-	SYMBOL_LENGTH, SYMBOL_BODY, SIZE_OF_BLOCK, SIZE_OF_POOL, HOTSPOT_MEMBERS
+	FRAME_SIZE, FRAME_COMPLETE, SYMBOL_LENGTH, SYMBOL_BODY, SIZE_OF_BLOCK, SIZE_OF_POOL, HOTSPOT_MEMBERS
 };
 
 /* Where everything is in this VM. It does not change. Zeroed: not known yet. */
@@ -48,13 +49,15 @@ struct hotspot_question {
 
 /*
  * Answer the question in a file of n bytes. The batch gets entries of the kinds JIT_FUNCTION and
- * JIT_INTERPRETER, JIT_WANTED for each unit that is missing, and JIT_LAYOUT once with the layout. Returns
- * 0; -ENOTSUP: the library is no HotSpot, or of a version that is not understood;
- * -EBADMSG: the file is none.
+ * JIT_INTERPRETER, JIT_WANTED for each unit that is missing, and JIT_LAYOUT once with the layout. It
+ * gets a JIT_VM if the frames of this VM's code can be walked. Returns 0; -ENOTSUP: the library is no
+ * HotSpot, or of a version that is not understood; -EBADMSG: the file is none.
  */
 int hotspot_parse(const void *file, size_t n, struct jit_batch *to);
 
 /* The layout in the name of an entry JIT_LAYOUT. False: it has another length. */
 bool hotspot_layout_take(const char *name, size_t n, struct hotspot_layout *ret);
+/* The same for an entry JIT_VM. */
+bool hotspot_vm_take(const char *name, size_t n, struct er_hotspot *ret);
 
 #endif

@@ -43,6 +43,9 @@ static const struct member {
 	[HEAP_LOG2] = { "CodeHeap", "_log2_segment_size" },
 	[SPACE_LOW] = { "VirtualSpace", "_low" },
 	[SPACE_HIGH] = { "VirtualSpace", "_high" },
+	[SPACE_END] = { "VirtualSpace", "_high_boundary", true }, /* these three are for frames only */
+	[FRAME_SIZE] = { "CodeBlob", "_frame_size", true },
+	[FRAME_COMPLETE] = { "CodeBlob", "_frame_complete_offset", true },
 	[BLOCK_LENGTH] = { "HeapBlock::Header", "_length" },
 	[BLOCK_USED] = { "HeapBlock::Header", "_used" },
 	[BLOB_NAME] = { "CodeBlob", "_name" },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/symbols/ehframe.h"
+#define UNWIND_NO_HOTSPOT
 #include "bpf/unwind_step.h"
 #include "user/preload/raw_call.h"
 #include "user/unwind/cfi.h"

@@ -75,7 +75,8 @@ struct drain *drain_new(const struct drain_parts *parts)
 		dr->raws = raws_new(dr->stacks, dr->unwinder);
 	}
 	if (parts->unwind && parts->worker) {
-		dr->jit = jit_names_new(parts->recording, parts->worker, parts->drops);
+		dr->jit = jit_names_new(parts->recording, parts->worker, dr->unwinder,
+					parts->drops);
 		recording_set_generated(parts->recording, mention_generated, dr);
 	}
 	dr->reasons = reasons_new(parts->recording, dr->stacks);

@@ -88,23 +88,25 @@ static int open_question(struct jit_memory *m, const struct hotspot_question *q)
 }
 
 bool jit_memory_ask(struct jit_memory *m, const struct image *im, const struct jit_table *t,
-		    uint64_t now_ns, bool last)
+		    uint64_t now_ns, bool last, bool names)
 {
 	struct hotspot_question q = { .layout = m->layout };
 	bool due = last ? !m->failed : now_ns >= m->due_ns;
 
+	if (!names && (m->has_vm || m->failed))
+		return false;
 	if (m->err || !m->mentioned || !due || im->end_ns)
 		return false;
 	q.library = runtime_java(im);
 	if (!q.library)
 		return false;
-	if (now_ns >= m->verify_ns) {
+	if (names && now_ns >= m->verify_ns) {
 		add_known(m, t, &q);
 		m->verify_ns = now_ns + VERIFY_NS;
 	}
-	for (m->nasked = 0; m->nasked < m->unknown.len && q.npcs < HOTSPOT_PCS; m->nasked++)
+	for (m->nasked = 0; names && m->nasked < m->unknown.len && q.npcs < HOTSPOT_PCS; m->nasked++)
 		q.pcs[q.npcs++] = m->unknown.data[m->nasked].pc;
-	if (!q.npcs)
+	if (names && !q.npcs)
 		return false;
 	m->mentioned = m->nasked < m->unknown.len;
 	m->due_ns = now_ns + RETRY_NS;
@@ -135,6 +137,8 @@ static size_t take_notes(struct jit_memory *m, const struct unwind_names *names,
 
 		if (e.kind == JIT_LAYOUT && name)
 			hotspot_layout_take(name, e.name_len, &m->layout);
+		else if (e.kind == JIT_VM && name && hotspot_vm_take(name, e.name_len, &m->vm))
+			m->has_vm = true;
 		else if (e.kind == JIT_WANTED && n < MEMORY_UNITS_MAX)
 			wanted[n++] = e.start;
 	}

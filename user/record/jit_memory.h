@@ -15,7 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <linux/types.h>
+
 #include "analysis/base/vec.h"
+#include "bpf/hotspot.h"
 #include "user/jit/hotspot.h"
 
 struct image;
@@ -29,6 +32,8 @@ struct jit_unknown {
 
 struct jit_memory {
 	struct hotspot_layout layout;
+	struct er_hotspot vm; /* valid if has_vm: the VM's frames can be walked */
+	bool has_vm;
 	VEC(struct jit_unknown) unknown; /* those of the question come first */
 	size_t nasked;
 	bool mentioned;       /* since the last question */
@@ -50,11 +55,12 @@ void jit_memory_free(struct jit_memory *m);
 /* A stack has this address. `fresh`: for the first time. */
 void jit_memory_mention(struct jit_memory *m, uint64_t pc, bool fresh);
 /*
- * Open a question if there is something to ask now; `last`: even if it is early. True: submit the
+ * Open a question if there is something to ask now; `last`: even if it is early. Without `names`
+ * only the VM is asked for, because names come from elsewhere. True: submit the
  * descriptor m->fd, until jit_memory_take says that it is answered.
  */
 bool jit_memory_ask(struct jit_memory *m, const struct image *im, const struct jit_table *t,
-		    uint64_t now_ns, bool last);
+		    uint64_t now_ns, bool last, bool names);
 /*
  * Take the worker's answer, and copy the memory that it wants. After JIT_ANSWERED, add the functions
  * and call jit_memory_done. JIT_FAILED: nothing is asked for a second or, if m->err says why, any more;

@@ -15,6 +15,7 @@
 #include "user/record/jit_memory.h"
 #include "user/record/recording.h"
 #include "user/space/space.h"
+#include "user/unwind/unwinder.h"
 #include "user/unwind/worker.h"
 
 enum {
@@ -52,6 +53,7 @@ struct code {
 	bool unsorted;
 	bool all;              /* too many pcs: every function is written */
 	bool reading;
+	bool published;        /* its Java VM, for walks */
 	bool complete;         /* the process had ended before the last look */
 	uint64_t looked_ns;
 	uint64_t asked_ns;     /* the last question about its memory */
@@ -61,6 +63,7 @@ struct code {
 struct jit_names {
 	struct recording *recording;
 	struct unwind_worker *worker;
+	struct unwinder *unwinder;
 	struct drops *drops;
 	struct map by_image, by_key; /* to struct code * */
 	uint64_t keys;
@@ -72,12 +75,13 @@ struct jit_names {
 static void take_names(void *ctx, const struct unwind_names *names);
 
 struct jit_names *jit_names_new(struct recording *recording, struct unwind_worker *worker,
-				struct drops *drops)
+				struct unwinder *unwinder, struct drops *drops)
 {
 	struct jit_names *j = xcalloc(1, sizeof(*j));
 
 	j->recording = recording;
 	j->worker = worker;
+	j->unwinder = unwinder;
 	j->drops = drops;
 	unwind_worker_on_names(worker, take_names, j);
 	return j;
@@ -392,7 +396,7 @@ static void look(struct jit_names *j, struct code *c, uint64_t now_ns)
 
 static void look_at_memory(struct jit_names *j, struct code *c, uint64_t now_ns)
 {
-	if (c->file.fd >= 0 || !jit_memory_ask(&c->memory, c->image, &c->table, now_ns, j->last))
+	if (!jit_memory_ask(&c->memory, c->image, &c->table, now_ns, j->last, c->file.fd < 0))
 		return;
 	c->from_ns = c->asked_ns;
 	c->asked_ns = now_ns;
@@ -407,6 +411,8 @@ void jit_names_update(struct jit_names *j, uint64_t now_ns, bool all)
 		bool ended = c->image->end_ns && !c->complete;
 
 		add_pieces(j, c);
+		if (c->memory.has_vm && !c->published && j->unwinder)
+			c->published = unwinder_hotspot(j->unwinder, c->image, &c->memory.vm);
 		if (c->reading)
 			continue;
 		if (c->memory.fd >= 0)

@@ -25,11 +25,15 @@ struct image;
 struct jit_names;
 struct output;
 struct recording;
+struct unwinder;
 struct unwind_worker;
 
-/* All three are borrowed. From now on the worker reads names for this module. */
+/*
+ * All are borrowed. The unwinder (NULL: none) gets the Java VMs that are found. From now on the
+ * worker reads names for this module.
+ */
 struct jit_names *jit_names_new(struct recording *recording, struct unwind_worker *worker,
-				struct drops *drops);
+				struct unwinder *unwinder, struct drops *drops);
 void jit_names_free(struct jit_names *j); /* NULL: nothing */
 
 /* A stack that is written into the image's own output has this address, which is in no file. */

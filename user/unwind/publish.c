@@ -138,6 +138,15 @@ void publisher_add(struct publisher *p, struct image *im, uint64_t start_time, u
 	publish(p, im);
 }
 
+bool publisher_hotspot(struct publisher *p, const struct image *im, const struct er_hotspot *vm)
+{
+	struct er_space_key key = key_of(im);
+	struct er_hotspot tagged = *vm;
+
+	tagged.tag = er_space_tag(&key);
+	return im->ranges.known && !unwind_maps_hotspot(p->maps, &key, &tagged);
+}
+
 void publisher_changed(struct publisher *p, struct image *im)
 {
 	vec_push(&p->changed, im);
@@ -168,6 +177,7 @@ void publisher_forget(struct publisher *p, struct image *im, uint64_t now_ns)
 	if (im->ranges.changed)
 		not_changed(p, im);
 	unwind_maps_space(p->maps, &key, NULL);
+	unwind_maps_hotspot(p->maps, &key, NULL);
 	free_slots(p, im);
 }
 

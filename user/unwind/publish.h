@@ -7,10 +7,12 @@
 #ifndef USER_UNWIND_PUBLISH_H
 #define USER_UNWIND_PUBLISH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "user/space/procmap.h"
 
+struct er_hotspot;
 struct publisher;
 struct unwind_maps;
 
@@ -20,6 +22,8 @@ void publisher_free(struct publisher *p); /* NULL: nothing */
 
 /* Publish the image, unless that has been done. Its process and its count of execs are the key. */
 void publisher_add(struct publisher *p, struct image *im, uint64_t start_time, uint32_t exec_id);
+/* Publish its Java VM. False: the image is not published, or there are too many VMs. */
+bool publisher_hotspot(struct publisher *p, const struct image *im, const struct er_hotspot *vm);
 /*
  * Note that its mappings changed. The procmap calls this as a hook, so publishing is left for
  * later.

@@ -67,6 +67,11 @@ void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 	publisher_forget(u->publisher, im, now_ns);
 }
 
+bool unwinder_hotspot(struct unwinder *u, const struct image *im, const struct er_hotspot *vm)
+{
+	return publisher_hotspot(u->publisher, im, vm);
+}
+
 bool unwinder_forget_file(struct unwinder *u, uint32_t file)
 {
 	return store_forget(u->store, file);

@@ -16,6 +16,7 @@
 #include "user/unwind/rawwalk.h"
 
 struct buf;
+struct er_hotspot;
 struct image;
 struct unwinder;
 struct unwind_maps;
@@ -30,6 +31,8 @@ void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
+/* Publish the image's Java VM, for walks. False: its key is not known yet, or there is no room. */
+bool unwinder_hotspot(struct unwinder *u, const struct image *im, const struct er_hotspot *vm);
 /* No process maps the file any more: forget it. False: its table is being built. */
 bool unwinder_forget_file(struct unwinder *u, uint32_t file);
 /* Publish changed mappings and new tables. */

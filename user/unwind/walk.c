@@ -7,6 +7,7 @@
 
 struct unwind_env {
 	struct unwind_look look;
+	struct unwind_blob blob;
 	const struct unwind_source *s;
 	uint64_t pc; /* that the frame was looked up by */
 	bool generated;
@@ -90,6 +91,21 @@ static inline bool unwind_uncopied(struct unwind_env *env, __u64 at)
 static inline struct unwind_look *unwind_look(struct unwind_env *env)
 {
 	return &env->look;
+}
+
+static inline bool unwind_has_hotspot(struct unwind_env *env)
+{
+	return env->s->hotspot;
+}
+
+static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env)
+{
+	return env->s->hotspot;
+}
+
+static inline struct unwind_blob *unwind_blob(struct unwind_env *env)
+{
+	return &env->blob;
 }
 
 /* Go from one frame to its caller. */

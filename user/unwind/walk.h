@@ -13,6 +13,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/hotspot.h"
 #include "bpf/unwind.h"
 
 /* Where a pc lies: the table of the file, and the offset in the file. */
@@ -47,6 +48,8 @@ struct unwind_source {
 	bool (*mapping)(void *ctx, uint64_t pc, uint64_t range[2]);
 	/* Whether `at` lies in such code and was not captured. NULL: never. */
 	bool (*uncopied)(void *ctx, uint64_t at);
+	/* The Java VM of the process, whose memory can be read. NULL: none. */
+	const struct er_hotspot *hotspot;
 	void *ctx;
 };
 

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks of a plain Java VM, without frame pointers, for each VM that is installed. The program knows
+# its own calls: compiled methods, one that stays in the interpreter, native methods that call back,
+# lambdas, exceptions.
+# Time limit: 400 s
+. "$(dirname "$0")/../lib/live.sh"
+
+command -v javac >/dev/null || skip_all "javac is not installed"
+javac --release 17 -d . "$top/tests/fixtures/source/Chains.java" 2>javac.err ||
+	skip_all "javac: $(head -n 1 javac.err)"
+depth=5
+pid=
+on_exit=clean_up
+clean_up() { [ -z "$pid" ] || kill "$pid"; } 2>/dev/null
+
+# times EXPERIMENT, of the load $pid: seconds in all; of complete stacks; of complete stacks in `burn`; and of those
+# that have each call of each round. `main` is interpreted, too.
+times()
+{
+	"$O/bin/er_export" --to folded -o - --metric totalcpu "$1/_java_PID_$pid.1.er" 2>/dev/null | awk -v n=$depth '
+		{ us = $NF; all += us }
+		/^<(Stack-unwind-failed|Truncated-stack)>/ { next }
+		{ whole += us }
+		/long Chains.burn\(long\)/ {
+			burnt += us
+			if (gsub(/Chains.compiled\(/, "") == n && gsub(/<interpreter>/, "") == n + 1 &&
+			    gsub(/\.invoke0\(/, "") == n && gsub(/Chains.lambda/, "") == n &&
+			    gsub(/Chains.next\(/, "") == n && gsub(/Chains.called\(/, "") == n)
+				exact += us
+		}
+		END { printf "%f %f %f %f\n", all / 1e6, whole / 1e6, burnt / 1e6, exact / 1e6 }'
+}
+
+# test_vm NAME JAVA. Without inlining a call is a frame.
+test_vm()
+{
+	rm -rf -- *.er
+	"$2" -Xmx256m -XX:-Inline -Dsun.reflect.inflationThreshold=2147483647 \
+		-Djdk.reflect.useNativeAccessorOnly=true -XX:CompileCommand=quiet \
+		-XX:CompileCommand=exclude,Chains::left -XX:CompileCommand=exclude,Chains::main \
+		-cp . Chains 100000 $depth >/dev/null 2>warm &
+	pid=$!
+	# Until the methods are compiled.
+	while kill -0 "$pid" && ! grep -q warm warm; do
+		sleep 0.1
+	done
+	must_record chains.er -p high -q 0 -F "=java" -t 4
+	read -r all whole burnt exact < <(times chains.er)
+	kill "$pid" && wait "$pid" 2>/dev/null
+	pid=
+	# At first the recorder has to find out where this VM keeps what.
+	check_that "$1: its stacks are complete" "$all > 0 && $whole >= 0.8 * $all" "$whole of $all s"
+	check_that "$1: complete stacks have every call" "$burnt >= 0.8 * $whole && $exact >= 0.995 * $burnt" \
+		"$exact of $burnt of $whole s"
+}
+
+for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do
+	version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+	[ "${version:-0}" -ge 17 ] || continue
+	test_vm "Java $version" "$java"
+done
