@@ -2,11 +2,13 @@
 /*
  * A processed profile for the Firefox Profiler (profiler.firefox.com), version 60; newer versions
  * of the program upgrade it. A thread has its CPU samples, weighted by the CPU time that they
- * represent. Its recorded waits are markers with stacks. The weights of waits are samples on a
+ * represent. Its recorded waits are markers with stacks,
+ * and the recorded calls of spans are markers, too. The weights of waits are samples on a
  * separate track, so that the tree of CPU time contains no waits.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/diag.h"
@@ -19,13 +21,14 @@
 #include "analysis/export/gather.h"
 #include "analysis/export/outfile.h"
 #include "analysis/export/rootname.h"
+#include "analysis/metrics/spanstat.h"
 #include "analysis/metrics/timeline.h"
 #include "analysis/model/names.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
 
-enum { VERSION = 60, GECKO_VERSION = 31, PHASE_INTERVAL = 1 };
+enum { VERSION = 60, GECKO_VERSION = 31 };
 
 static const char head[] =
 	"\"categories\":["
@@ -41,7 +44,13 @@ static const char head[] =
 	"{\"key\":\"represents\",\"label\":\"Represents\",\"format\":\"duration\"},"
 	"{\"key\":\"holder\",\"label\":\"Holder\",\"format\":\"string\"},"
 	"{\"key\":\"waker\",\"label\":\"Waker\",\"format\":\"string\"},"
-	"{\"key\":\"color\",\"format\":\"string\",\"hidden\":true}]}],\n";
+	"{\"key\":\"color\",\"format\":\"string\",\"hidden\":true}]},\n"
+	"{\"name\":\"span\",\"tooltipLabel\":\"{marker.name}\","
+	"\"tableLabel\":\"{marker.data.states}\",\"chartLabel\":\"{marker.name}\","
+	"\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":["
+	"{\"key\":\"states\",\"label\":\"Times by state\",\"format\":\"string\"},"
+	"{\"key\":\"rank\",\"label\":\"Slowest of its name, number\",\"format\":\"integer\"},"
+	"{\"key\":\"facts\",\"label\":\"Facts\",\"format\":\"string\"}]}],\n";
 
 /* The colours of waits by state, chosen from the program's own. */
 static const char *const colours[MS_COUNT] = {
@@ -53,8 +62,7 @@ static const char *const colours[MS_COUNT] = {
 /* The samples of one track: those on a CPU, or waits. */
 enum which { ON_CPU, WAITS };
 
-/* Nanoseconds as milliseconds, with all digits. */
-static void put_ms(struct buf *b, int64_t ns)
+void firefox_put_ms(struct buf *b, int64_t ns)
 {
 	uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
@@ -71,20 +79,26 @@ static bool is_of(const struct activity *a, enum which which)
 /* Append the value of an activity, without a comma. */
 typedef void (*put_value)(struct firefox *f, const struct activity *a);
 
+static void put_values(struct firefox *f, const struct timeline *t, enum which which, put_value put,
+		       const char **before)
+{
+	vec_for_each(a, &t->acts) {
+		if (!is_of(a, which))
+			continue;
+		buf_puts(&f->out->buf, *before);
+		put(f, a);
+		outfile_flush(f->out, 1 << 16);
+		*before = ",";
+	}
+}
+
 static void put_column(struct firefox *f, const struct timeline *t, enum which which,
 		       const char *name, put_value put)
 {
 	const char *before = "";
 
 	buf_printf(&f->out->buf, "\"%s\":[", name);
-	vec_for_each(a, &t->acts) {
-		if (!is_of(a, which))
-			continue;
-		buf_puts(&f->out->buf, before);
-		put(f, a);
-		outfile_flush(f->out, 1 << 16);
-		before = ",";
-	}
+	put_values(f, t, which, put, &before);
 	buf_puts(&f->out->buf, "],");
 }
 
@@ -100,17 +114,17 @@ static void put_stack(struct firefox *f, const struct activity *a)
 
 static void put_end(struct firefox *f, const struct activity *a)
 {
-	put_ms(&f->out->buf, a->end);
+	firefox_put_ms(&f->out->buf, a->end);
 }
 
 static void put_begin(struct firefox *f, const struct activity *a)
 {
-	put_ms(&f->out->buf, a->begin);
+	firefox_put_ms(&f->out->buf, a->begin);
 }
 
 static void put_weight(struct firefox *f, const struct activity *a)
 {
-	put_ms(&f->out->buf, a->weight);
+	firefox_put_ms(&f->out->buf, a->weight);
 }
 
 static void put_cpu_delta(struct firefox *f, const struct activity *a)
@@ -147,7 +161,7 @@ static void put_name(struct firefox *f, const struct activity *a)
 
 static void put_phase(struct firefox *f, const struct activity *a)
 {
-	buf_printf(&f->out->buf, "%d", PHASE_INTERVAL);
+	buf_printf(&f->out->buf, "%d", FIREFOX_INTERVAL);
 }
 
 static void put_category(struct firefox *f, const struct activity *a)
@@ -176,7 +190,7 @@ static void put_data(struct firefox *f, const struct experiment *e, const struct
 	buf_puts(b, "{\"type\":\"wait\",\"state\":");
 	json_put_string(b, state_uname(a->state));
 	buf_puts(b, ",\"represents\":");
-	put_ms(b, a->weight);
+	firefox_put_ms(b, a->weight);
 	put_thread(f, "holder", e, a->holder);
 	put_thread(f, "waker", e, a->flags & WFLAG_WAKER_IRQ ? 0 : a->waker);
 	if (a->flags & WFLAG_WAKER_IRQ)
@@ -185,6 +199,17 @@ static void put_data(struct firefox *f, const struct experiment *e, const struct
 	if (node >= 0)
 		buf_printf(b, ",\"cause\":{\"stack\":%" PRId64 "}", node);
 	buf_puts(b, "}");
+}
+
+static void put_marker_column(struct firefox *f, const struct timeline *t, const char *name, put_value put,
+			      enum firefox_column column)
+{
+	const char *before = "";
+
+	buf_printf(&f->out->buf, "\"%s\":[", name);
+	put_values(f, t, WAITS, put, &before);
+	firefox_put_spans(f, t, column, &before);
+	buf_puts(&f->out->buf, "],");
 }
 
 static void put_markers(struct firefox *f, const struct timeline *t)
@@ -200,13 +225,14 @@ static void put_markers(struct firefox *f, const struct timeline *t)
 		outfile_flush(f->out, 1 << 16);
 		before = ",\n";
 	}
+	firefox_put_spans(f, t, FIREFOX_DATA, &before);
 	buf_puts(&f->out->buf, "],");
-	put_column(f, t, WAITS, "name", put_name);
-	put_column(f, t, WAITS, "startTime", put_begin);
-	put_column(f, t, WAITS, "endTime", put_end);
-	put_column(f, t, WAITS, "phase", put_phase);
-	put_column(f, t, WAITS, "category", put_category);
-	buf_printf(&f->out->buf, "\"length\":%zu}", count(t, WAITS));
+	put_marker_column(f, t, "name", put_name, FIREFOX_NAME);
+	put_marker_column(f, t, "startTime", put_begin, FIREFOX_BEGIN);
+	put_marker_column(f, t, "endTime", put_end, FIREFOX_END);
+	put_marker_column(f, t, "phase", put_phase, FIREFOX_PHASE);
+	put_marker_column(f, t, "category", put_category, FIREFOX_CATEGORY);
+	buf_printf(&f->out->buf, "\"length\":%zu}", count(t, WAITS) + firefox_count_spans(f, t));
 }
 
 static void put_no_markers(struct firefox *f)
@@ -316,17 +342,21 @@ static int firefox_write(const struct export *x, struct outfile *out)
 	int rc = gather_timelines(x, &tl);
 
 	if (!rc) {
+		f.spans = session_spans(f.session);
+		f.marks = span_marks(f.session, x->view->filter);
+		firefox_add_threads(&f, &tl);
 		put_meta(&f);
 		put_threads(&f, &tl);
 		firefox_put_tables(&f);
 		buf_puts(&out->buf, "}\n");
 	}
 	timelines_free(&tl);
+	free(f.marks);
 	firefox_free(&f);
 	return rc;
 }
 
 const struct exporter firefox_exporter = {
 	.name = "firefox", .suffix = ".profile.json.gz", .gzip = true, .write = firefox_write,
-	.help = "profile for profiler.firefox.com: samples, waits as markers",
+	.help = "profile for profiler.firefox.com: samples; waits and spans as markers",
 };

@@ -15,6 +15,7 @@
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_samples.h"
+#include "analysis/export/page_spans.h"
 #include "analysis/findings/findings.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/model/names.h"
@@ -322,6 +323,7 @@ static void put_json(struct indexing *in)
 	put_comparison(in->x, in->b);
 	put_losses(in->x, in->events, in->b);
 	put_sample_points(in->x->view->session, in->b);
+	put_span_names(in->x, in->events, in->b);
 	buf_puts(in->b, "}");
 }
 
@@ -370,5 +372,6 @@ void make_index(const struct export *x, const struct page_events *events, struct
 	put_tree(ret, &events->tree);
 	put_paths(ret, events);
 	put_mips(ret, events, in.begin, in.end);
+	put_span_calls(x, events, ret);
 	buf_free(&in.name);
 }

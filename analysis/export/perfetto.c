@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A trace for Perfetto. Each recorded CPU sample is a sample with its stack. Each recorded wait is
- * a slice. If all waits of a thread were recorded, the trace also has the scheduler's events of
- * that thread, from which Perfetto draws thread states and CPUs. Times without recorded data are
- * left empty. Times are CLOCK_MONOTONIC.
+ * a slice, and so is each recorded call of a span. If all waits of a thread were recorded, the trace
+ * also has the scheduler's events of that thread, from which Perfetto draws thread states and CPUs.
+ * Times without recorded data are left empty. Times are CLOCK_MONOTONIC.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,6 @@ enum {
 	TIMEBASE_COUNTER = 4, COUNTER_CPU_CLOCK = 1,
 	SAMPLE_CPU = 1, SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5,
 	SAMPLE_TIMEBASE = 6, SAMPLE_LOST = 17, MODE_KERNEL = 1, MODE_USER = 2,
-	TRACK_UUID = 1, TRACK_NAME = 2, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, INSTANT = 3,
 	ABOUT_TRACK = 1,
 };
 
@@ -226,7 +225,7 @@ static void put_about(struct perfetto *p)
 
 		if (!line || !*line)
 			continue;
-		pb_uint(&p->message, EVENT_TYPE, INSTANT);
+		pb_uint(&p->message, EVENT_TYPE, TYPE_INSTANT);
 		pb_uint(&p->message, EVENT_TRACK, ABOUT_TRACK);
 		pb_string(&p->message, EVENT_NAME, perfetto_text(p, line));
 		pb_message(&p->packet, PACKET_TRACK_EVENT, &p->message);
@@ -238,7 +237,7 @@ static void put_about(struct perfetto *p)
 static void perfetto_free(struct perfetto *p)
 {
 	struct buf *bufs[] = { &p->packet, &p->message, &p->inner, &p->interned, &p->text };
-	struct map *maps[] = { &p->stacks, &p->frames, &p->funcs, &p->objects };
+	struct map *maps[] = { &p->stacks, &p->frames, &p->funcs, &p->objects, &p->tracks };
 
 	for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
 		buf_free(bufs[i]);
@@ -263,6 +262,7 @@ static void put_all(struct perfetto *p, const struct timelines *tl)
 	}
 	put_samples(p, tl);
 	perfetto_waits(p, tl);
+	perfetto_spans(p);
 	gaps = perfetto_sched(p, tl);
 	if (gaps)
 		diag_note(p->x->diag, "%zu of %zu threads have waits without an event or were cut by the "
@@ -285,5 +285,5 @@ static int perfetto_write(const struct export *x, struct outfile *out)
 
 const struct exporter perfetto_exporter = {
 	.name = "perfetto", .suffix = ".pftrace.gz", .gzip = true, .write = perfetto_write,
-	.help = "trace for ui.perfetto.dev: states, samples, waits, wakers",
+	.help = "trace for ui.perfetto.dev: states, samples, waits, wakers, spans",
 };

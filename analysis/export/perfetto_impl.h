@@ -42,6 +42,15 @@ struct perfetto {
 	VEC(uint32_t) path, path_frames; /* scratch: the present stack */
 	VEC(uint64_t) ids;
 	uint64_t flow;              /* the last flow id */
+	struct map tracks;          /* ids of tracks that are described */
+};
+
+/* Field numbers of tracks and of the events on them. */
+enum {
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22, EVENT_NAME = 23,
+	EVENT_FLOW = 47, EVENT_FLOW_END = 48, EVENT_STACK = 56, EVENT_WEIGHT = 57,
+	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
 };
 
 /* Printable text; valid until the next call. */
@@ -51,6 +60,21 @@ void perfetto_put(struct perfetto *p, int64_t time);
 
 /* The id of a stack in packets; defines it in p->interned if it is new. (perfetto_stacks.c) */
 uint64_t perfetto_stack(struct perfetto *p, uint32_t stack);
+
+/*
+ * The id of a thread's track, and of a track under it, `number` of which is not 0. Describe them at
+ * their first use. (perfetto_waits.c)
+ */
+uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *founder, int64_t pid, int64_t tid);
+uint64_t perfetto_track_below(struct perfetto *p, uint64_t thread, unsigned number, const char *name);
+/* Begin p->message as an event on a track; add a note of it; write it. `time` is absolute. */
+void perfetto_begin_event(struct perfetto *p, unsigned type, uint64_t track);
+void perfetto_annotate(struct perfetto *p, const char *name, const char *text);
+void perfetto_annotate_number(struct perfetto *p, const char *name, uint64_t value);
+void perfetto_put_event(struct perfetto *p, int64_t time);
+
+/* Calls of spans as slices, without their texts. (perfetto_spans.c) */
+void perfetto_spans(struct perfetto *p);
 
 /* Waits as slices with their stacks, reasons, holders and wakers. (perfetto_waits.c) */
 void perfetto_waits(struct perfetto *p, const struct timelines *tl);

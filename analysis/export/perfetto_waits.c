@@ -16,58 +16,67 @@
 #include "analysis/model/session.h"
 
 enum {
-	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD = 4, TRACK_PARENT = 5,
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
-	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22, EVENT_NAME = 23,
-	EVENT_FLOW = 47, EVENT_FLOW_END = 48, EVENT_STACK = 56, EVENT_WEIGHT = 57,
-	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
 	ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10,
 };
 
-/* Each thread has two tracks. The ids of all other tracks are smaller. */
-enum track { TRACK_OF_THREAD, TRACK_OF_WAITS, TRACKS };
+/* A thread's track and those below it. The ids of all other tracks are smaller. */
+enum { TRACK_OF_WAITS = 1, TRACK_BITS = 8 };
 
 struct waits {
 	struct perfetto *p;
-	struct map tracks; /* ids of described tracks */
 };
 
-static uint64_t track_id(const struct experiment *founder, int64_t tid, enum track which)
+/* True at the first use of a track. */
+static bool is_new(struct perfetto *p, uint64_t id)
 {
-	return (uint64_t)founder->id << 34 | (uint64_t)(uint32_t)tid << 2 | which;
-}
-
-/* Describe both tracks of a thread at their first use. Returns the id of one. */
-static uint64_t track(struct waits *w, const struct experiment *founder, int64_t pid, int64_t tid,
-		      enum track which)
-{
-	uint64_t thread = track_id(founder, tid, TRACK_OF_THREAD);
-	uint64_t waits = track_id(founder, tid, TRACK_OF_WAITS);
-	struct perfetto *p = w->p;
 	bool fresh;
 
-	map_put(&w->tracks, thread, &fresh);
-	if (!fresh)
-		return which == TRACK_OF_THREAD ? thread : waits;
+	map_put(&p->tracks, id, &fresh);
+	return fresh;
+}
+
+uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *founder, int64_t pid, int64_t tid)
+{
+	uint64_t id = 1ULL << 63 | (uint64_t)founder->id << (32 + TRACK_BITS) | (uint64_t)(uint32_t)tid << TRACK_BITS;
+
+	if (!is_new(p, id))
+		return id;
 	pb_uint(&p->inner, THREAD_PID, perfetto_pid(pid, tid));
 	pb_uint(&p->inner, THREAD_TID, tid);
 	pb_string(&p->inner, THREAD_NAME, perfetto_text(p, perfetto_thread_name(p, founder, tid)));
-	pb_uint(&p->message, TRACK_UUID, thread);
+	pb_uint(&p->message, TRACK_UUID, id);
 	pb_message(&p->message, TRACK_THREAD, &p->inner);
 	pb_message(&p->packet, PACKET_TRACK, &p->message);
 	perfetto_put(p, 0);
-	pb_uint(&p->message, TRACK_UUID, waits);
-	pb_uint(&p->message, TRACK_PARENT, thread);
-	pb_string(&p->message, TRACK_NAME, "Recorded waits");
-	pb_message(&p->packet, PACKET_TRACK, &p->message);
-	perfetto_put(p, 0);
-	return which == TRACK_OF_THREAD ? thread : waits;
+	return id;
 }
 
-static void annotate(struct perfetto *p, const char *name, const char *text)
+uint64_t perfetto_track_below(struct perfetto *p, uint64_t thread, unsigned number, const char *name)
+{
+	uint64_t id = thread | number;
+
+	if (!is_new(p, id))
+		return id;
+	pb_uint(&p->message, TRACK_UUID, id);
+	pb_uint(&p->message, TRACK_PARENT, thread);
+	pb_string(&p->message, TRACK_NAME, name);
+	pb_message(&p->packet, PACKET_TRACK, &p->message);
+	perfetto_put(p, 0);
+	return id;
+}
+
+void perfetto_annotate(struct perfetto *p, const char *name, const char *text)
 {
 	pb_string(&p->inner, ANNOTATION_NAME, name);
 	pb_string(&p->inner, ANNOTATION_STRING, perfetto_text(p, text));
+	pb_message(&p->message, EVENT_ANNOTATION, &p->inner);
+}
+
+void perfetto_annotate_number(struct perfetto *p, const char *name, uint64_t value)
+{
+	pb_string(&p->inner, ANNOTATION_NAME, name);
+	pb_uint(&p->inner, ANNOTATION_UINT, value);
 	pb_message(&p->message, EVENT_ANNOTATION, &p->inner);
 }
 
@@ -81,20 +90,26 @@ static void annotate_thread(struct perfetto *p, const char *what, const struct e
 		return;
 	snprintf(text, sizeof(text), "%.64s (TID %" PRId64 ")", perfetto_thread_name(p, founder, tid),
 		 tid);
-	annotate(p, what, text);
+	perfetto_annotate(p, what, text);
 }
 
-static void put_event(struct perfetto *p, int64_t time)
+void perfetto_put_event(struct perfetto *p, int64_t time)
 {
 	pb_message(&p->packet, PACKET_TRACK_EVENT, &p->message);
 	perfetto_put(p, time);
 }
 
 /* The fields that all events begin with. */
-static void begin_event(struct perfetto *p, unsigned type, uint64_t on)
+void perfetto_begin_event(struct perfetto *p, unsigned type, uint64_t on)
 {
 	pb_uint(&p->message, EVENT_TYPE, type);
 	pb_uint(&p->message, EVENT_TRACK, on);
+}
+
+static uint64_t waits_track(struct perfetto *p, const struct timeline *t)
+{
+	return perfetto_track_below(p, perfetto_thread_track(p, t->founder, t->pid, t->tid), TRACK_OF_WAITS,
+				    "Recorded waits");
 }
 
 /* A mark on another thread's track, from which an arrow begins. Returns the arrow's id. */
@@ -102,22 +117,22 @@ static uint64_t put_mark(struct waits *w, const struct timeline *t, int64_t pid,
 			 const char *what, int64_t time)
 {
 	struct perfetto *p = w->p;
-	uint64_t on = track(w, t->founder, pid, tid, TRACK_OF_THREAD);
+	uint64_t on = perfetto_thread_track(p, t->founder, pid, tid);
 	char text[96];
 
 	snprintf(text, sizeof(text), "%s %.64s (TID %" PRId64 ")", what,
 		 perfetto_thread_name(p, t->founder, t->tid), t->tid);
-	begin_event(p, TYPE_INSTANT, on);
+	perfetto_begin_event(p, TYPE_INSTANT, on);
 	pb_string(&p->message, EVENT_NAME, perfetto_text(p, text));
 	pb_fixed64(&p->message, EVENT_FLOW, ++p->flow);
-	put_event(p, time);
+	perfetto_put_event(p, time);
 	return p->flow;
 }
 
 static void put_begin(struct waits *w, const struct timeline *t, const struct activity *a,
 		      int64_t begin)
 {
-	uint64_t on = track(w, t->founder, t->pid, t->tid, TRACK_OF_WAITS);
+	uint64_t on = waits_track(w->p, t);
 	struct perfetto *p = w->p;
 	uint64_t held = 0, stack;
 
@@ -126,25 +141,23 @@ static void put_begin(struct waits *w, const struct timeline *t, const struct ac
 				a->state == MS_WAIT_CPU ? "has the CPU for which waits" :
 							  "holds the lock for which waits", begin);
 	stack = perfetto_stack(p, a->stack);
-	begin_event(p, TYPE_BEGIN, on);
+	perfetto_begin_event(p, TYPE_BEGIN, on);
 	pb_string(&p->message, EVENT_CATEGORY, state_uname(a->state));
 	pb_string(&p->message, EVENT_NAME, a->reason ? reason_uname(a->reason) : state_uname(a->state));
 	if (held)
 		pb_fixed64(&p->message, EVENT_FLOW_END, held);
 	pb_uint(&p->message, EVENT_STACK, stack);
 	pb_double(&p->message, EVENT_WEIGHT, a->weight);
-	annotate(p, "state", state_uname(a->state));
-	pb_string(&p->inner, ANNOTATION_NAME, "represents ns");
-	pb_uint(&p->inner, ANNOTATION_UINT, a->weight);
-	pb_message(&p->message, EVENT_ANNOTATION, &p->inner);
+	perfetto_annotate(p, "state", state_uname(a->state));
+	perfetto_annotate_number(p, "represents ns", a->weight);
 	annotate_thread(p, "holder", t->founder, a->holder);
 	annotate_thread(p, a->flags & WFLAG_WAKER_IRQ ? "interrupted thread" : "waker", t->founder,
 			a->waker);
 	if (a->flags & WFLAG_OPEN_START)
-		annotate(p, "began", "before the recording");
+		perfetto_annotate(p, "began", "before the recording");
 	if (a->flags & WFLAG_OPEN_END)
-		annotate(p, "ended", "not in the recording");
-	put_event(p, begin);
+		perfetto_annotate(p, "ended", "not in the recording");
+	perfetto_put_event(p, begin);
 }
 
 /* A thread that was stopped by an interrupt is not the waker. */
@@ -156,21 +169,21 @@ static bool has_waker(const struct activity *a)
 static void put_wait(struct waits *w, const struct timeline *t, const struct activity *a,
 		     int64_t begin)
 {
-	uint64_t on = track(w, t->founder, t->pid, t->tid, TRACK_OF_WAITS), woken = 0;
+	uint64_t on = waits_track(w->p, t), woken = 0;
 	int64_t end = wrap_plus(t->founder->start_ns, a->end);
 	struct perfetto *p = w->p;
 
 	put_begin(w, t, a, begin);
-	begin_event(p, TYPE_END, on);
-	put_event(p, end);
+	perfetto_begin_event(p, TYPE_END, on);
+	perfetto_put_event(p, end);
 	if (!has_waker(a))
 		return;
 	woken = put_mark(w, t, a->waker_pid, a->waker, "wakes", end);
-	begin_event(p, TYPE_INSTANT, track_id(t->founder, t->tid, TRACK_OF_THREAD));
+	perfetto_begin_event(p, TYPE_INSTANT, perfetto_thread_track(p, t->founder, t->pid, t->tid));
 	pb_string(&p->message, EVENT_NAME, "woken");
 	pb_fixed64(&p->message, EVENT_FLOW_END, woken);
 	pb_uint(&p->message, EVENT_STACK, perfetto_stack(p, a->waker_stack));
-	put_event(p, end);
+	perfetto_put_event(p, end);
 }
 
 /*
@@ -194,5 +207,4 @@ void perfetto_waits(struct perfetto *p, const struct timelines *tl)
 				put_wait(&w, t, a, begin);
 		}
 	}
-	map_free(&w.tracks);
 }

@@ -379,8 +379,7 @@ static uint32_t begun(const struct spans *sp, const struct span_thread *th, int6
 	return lo;
 }
 
-static const struct span_thread *find_thread(const struct spans *sp, const struct experiment *e,
-					     int64_t thread)
+const struct span_thread *span_thread_of(const struct spans *sp, const struct experiment *e, int64_t thread)
 {
 	const uint64_t *at = map_get(&sp->thread_by_key, thread_key(e, thread));
 
@@ -390,7 +389,7 @@ static const struct span_thread *find_thread(const struct spans *sp, const struc
 void span_walk_begin(struct span_walk *w, const struct spans *sp, const struct experiment *e,
 		     int64_t thread, int64_t time_ns)
 {
-	const struct span_thread *th = find_thread(sp, e, thread);
+	const struct span_thread *th = span_thread_of(sp, e, thread);
 
 	*w = (struct span_walk){ .spans = sp, .time_ns = time_ns };
 	if (th) {
@@ -416,7 +415,7 @@ const struct span_call *span_walk_next(struct span_walk *w)
 const struct span_call *span_of_packet(const struct spans *sp, const struct experiment *e,
 				       int64_t thread, const struct packet *p)
 {
-	const struct span_thread *th = find_thread(sp, e, thread);
+	const struct span_thread *th = span_thread_of(sp, e, thread);
 	int64_t begin;
 
 	if (!th)

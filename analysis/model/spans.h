@@ -97,6 +97,9 @@ void span_walk_begin(struct span_walk *w, const struct spans *sp, const struct e
 /* The next call, or NULL. */
 const struct span_call *span_walk_next(struct span_walk *w);
 
+/* The calls of a thread, by the system's id; NULL: none. */
+const struct span_thread *span_thread_of(const struct spans *sp, const struct experiment *e, int64_t thread);
+
 /* The call that a packet of a span stream is; NULL: the packet is not among them. */
 const struct span_call *span_of_packet(const struct spans *sp, const struct experiment *e,
 				       int64_t thread, const struct packet *p);

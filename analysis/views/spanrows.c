@@ -92,15 +92,20 @@ static void put_args(const struct spans *sp, const struct span_call *c, struct b
 			   span_int(sp, c, fields[i]));
 }
 
-void span_put_facts(const struct spans *sp, const struct span_call *c, struct buf *b)
+void span_put_numbers(const struct spans *sp, const struct span_call *c, struct buf *b)
 {
-	const char *text = span_text(sp, c);
-
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		if (c->flags & ends[i].flag)
 			buf_printf(b, "%s%s", b->len ? "; " : "", ends[i].text);
 	}
 	put_args(sp, c, b);
+}
+
+void span_put_facts(const struct spans *sp, const struct span_call *c, struct buf *b)
+{
+	const char *text = span_text(sp, c);
+
+	span_put_numbers(sp, c, b);
 	if (!text)
 		return;
 	buf_puts(b, b->len ? "; text '" : "text '");

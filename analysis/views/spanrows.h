@@ -26,6 +26,8 @@ const char *span_thread_text(struct view_state *v, struct table *t, const struct
  * text: "left; arguments 42, -1; text 'select 1'".
  */
 void span_put_facts(const struct spans *sp, const struct span_call *c, struct buf *b);
+/* The same without the text, for files that others may see. */
+void span_put_numbers(const struct spans *sp, const struct span_call *c, struct buf *b);
 /* The process of a call. */
 int64_t span_pid(const struct spans *sp, const struct span_call *c);
 /* The time of a call in a state; MS_LINUX_CPU: all time on a CPU. */

@@ -5,6 +5,7 @@ import { inflate, readInts, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
+import { readSpans } from './spans.js'
 
 export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
 export const NSTATES = 12
@@ -47,6 +48,7 @@ export async function readIndex(base64) {
 	readPaths(data, s.pths)
 	readMips(data, s.mips)
 	readCoarse(data, s.crse)
+	readSpans(data, s.span)
 	nameProcesses(data)
 	meetStates(data)
 	data.chunks = []

@@ -193,6 +193,7 @@ export function checkedState(data, state) {
 		reasons: state.reasons.filter(within(256)),
 		cpus: state.cpus.filter(within(32768)), // cpu numbers have 16 bits
 		event: within(data.nrows)(state.event) ? state.event : null,
+		span: within(data.spanCalls.length)(state.span) ? state.span : null,
 		sample: within((data.samples || []).length)(state.sample) ? state.sample : null,
 		sort: Object.fromEntries(Object.entries(state.sort).filter(([, by]) =>
 			Array.isArray(by) && (within(32)(by[0]) || typeof by[0] === 'string') && typeof by[1] === 'boolean')),

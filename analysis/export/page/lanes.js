@@ -3,7 +3,7 @@
 import { firstAt } from './aggregate.js'
 import { isFilteredByKind } from './store.js'
 
-// Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread', name, …}. A closed
+// Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread' | 'spans', name, …}. A closed
 // group has only its heading. A range of time hides no lanes, so that threads that slept through
 // it are shown.
 export function makeLanes(data, state, closed, sums) {
@@ -23,9 +23,18 @@ export function makeLanes(data, state, closed, sums) {
 			continue
 		lanes.push({ kind: 'group', key: p.key, name: p.name, count: threads.length, process: p, threads })
 		if (!closed.has(p.key))
-			threads.forEach(t => lanes.push({ kind: 'thread', thread: t, name: threadLabel(data.threads[t]) }))
+			threads.forEach(t => lanes.push({ kind: 'thread', thread: t, name: threadLabel(data.threads[t]) }, ...spanLane(data, t)))
 	}
 	return lanes
+}
+
+// The lane of a thread's calls of spans; none if it has no calls. Its label has their names.
+function spanLane(data, thread) {
+	const calls = data.spanLanes.get(thread)
+	if (!calls)
+		return []
+	const names = [...new Set(calls.map(c => c.name))].map(n => data.spans.names[n])
+	return [{ kind: 'spans', thread, name: (names.length > 1 ? 'spans ' : 'span ') + names.join(', ') }]
 }
 
 // The label of a thread's lane. The heading above it names the process.

@@ -20,6 +20,7 @@ export const defaults = {
 	search: '',                // regular expression
 	selected: null,            // selected function
 	event: null, sample: null, // selected event; selected sample, an index
+	span: null,                // selected call of a span, an index
 	viewFrom: null, viewTo: null, // range that the timeline shows
 	sort: {},                  // by table: [column, descending]
 	by: {},                    // by table: what its rows are
@@ -57,12 +58,11 @@ export function makeStore(address, before = patch => patch) {
 // The details show what was selected last.
 function alone(patch) {
 	const ret = { ...patch }
-	if (Number.isInteger(patch.event))
-		ret.sample = null
-	if (Number.isInteger(patch.sample) || Number.isInteger(patch.selected))
-		ret.event = null
-	if (Number.isInteger(patch.selected))
-		ret.sample = null
+	const what = ['event', 'sample', 'span', 'selected'].find(key => Number.isInteger(patch[key]))
+	for (const key of what ? ['event', 'sample', 'span'] : []) {
+		if (key !== what)
+			ret[key] = null
+	}
 	return ret
 }
 

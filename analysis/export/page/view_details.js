@@ -10,13 +10,14 @@ import { panelNode, samplePanel, samplesOf } from './samples.js'
 import { eachEvent } from './walk.js'
 import { funcColor, stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
+import { aboutSpan } from './view_span.js'
 
 export function makeDetails(root, page) {
 	return {
 		update({ data, state }) {
 			const e = state.event === null ? null : eventById(data, state.event)
 			page.event = e
-			const what = e ? about(page, e) : samplesOf(data)[state.sample] ? aboutSample(page, samplesOf(data)[state.sample]) :
+			const what = e ? about(page, e) : data.spanCalls[state.span] ? aboutSpan(page, data.spanCalls[state.span]) : samplesOf(data)[state.sample] ? aboutSample(page, samplesOf(data)[state.sample]) :
 				state.selected !== null && data.whole ? aboutFunction(page, state.selected) : []
 			root.hidden = !what.length
 			root.replaceChildren(...what)
@@ -24,16 +25,16 @@ export function makeDetails(root, page) {
 	}
 }
 
-function threadLink(page, index, time) {
+export function threadLink(page, index, time) {
 	const t = page.data.threads[index]
 	return el('button.link', { type: 'button', title: 'Go there', onclick: () => page.goTo(index, time) }, t.name)
 }
 
-function row(name, ...values) {
+export function row(name, ...values) {
 	return [el('dt', {}, name), el('dd', {}, ...values)]
 }
 
-function closeButton(page, patch) {
+export function closeButton(page, patch) {
 	return el('button.close', { type: 'button', ariaLabel: 'Close', onclick: () => page.store.set(patch) }, '×')
 }
 

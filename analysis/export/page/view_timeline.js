@@ -11,6 +11,8 @@ import { FOUND, funcColor, onTheme, stateColor, themeColors } from './colors.js'
 import { pathMask } from './filter.js'
 import { drawLosses, drawSamples, drawSides, lossesOf, lostAt, sampleNear } from './marks.js'
 import { sidesOf } from './compare.js'
+import { drawSpans, spanNear } from './spans.js'
+import { spanFacts, spanLength } from './view_span.js'
 
 const LANE = 18, LABEL = 230, AXIS = 22 // pixels
 
@@ -146,11 +148,13 @@ function drawStates(t, c, shown, height) {
 	const pixels = { cpu: statePixels(data, 1), thread: statePixels(data, data.complete ? 1 : 0.5) }
 	t.painter.begin(columnsOf(t), height)
 	for (const [lane, y] of shown) {
-		if (lane.kind !== 'group')
+		if (hasStates(lane))
 			t.painter.lane(binsOf(t, lane, from, to), y + 1, LANE - 3, pixels[lane.kind])
 	}
 	t.painter.show(c, LABEL, 0)
 }
+
+const hasStates = lane => lane.kind === 'cpu' || lane.kind === 'thread'
 
 // Estimated waits are pale.
 function statePixels(data, waitAlpha) {
@@ -177,8 +181,10 @@ function drawLane(t, c, colors, lane, y) {
 		return
 	}
 	const { data } = t.page
-	if (t.page.state.color)
+	if (t.page.state.color && hasStates(lane))
 		drawFunctions(t, c, lane, y)
+	if (lane.kind === 'spans')
+		drawSpans(c, data, lane, range(t), placeAt(t, y + 1, LANE - 3), t.page.state.span, colors)
 	if (lane.kind === 'thread') {
 		drawRecorded(t, c, lane, ...range(t), y)
 		drawLosses(c, lossesOf(data, lane.thread), placeAt(t, y + 1, LANE - 3), colors)
@@ -186,13 +192,13 @@ function drawLane(t, c, colors, lane, y) {
 	c.fillStyle = colors.panel
 	c.fillRect(0, y, LABEL, LANE - 1)
 	const { state } = t.page
-	c.fillStyle = lane.kind === 'cpu' ? (state.cpus.includes(lane.cpu) ? colors.accent : colors.text) :
+	c.fillStyle = lane.kind === 'spans' ? colors.faint : lane.kind === 'cpu' ? (state.cpus.includes(lane.cpu) ? colors.accent : colors.text) :
 		state.threads.includes(lane.thread) ? colors.accent : colors.text
 	c.save()
 	c.beginPath()
 	c.rect(0, y, LABEL - 6, LANE)
 	c.clip()
-	c.fillText(lane.name, 20, y + LANE / 2)
+	c.fillText(lane.name, lane.kind === 'spans' ? 34 : 20, y + LANE / 2)
 	c.restore()
 }
 
@@ -386,6 +392,10 @@ function showTip(t, x, y) {
 	t.tip.hidden = !lane || lane.kind === 'group' || x < LABEL
 	if (t.tip.hidden)
 		return
+	if (lane.kind === 'spans') {
+		showSpanTip(t, lane, x, y)
+		return
+	}
 	const near = laneEventNear(data, lane, timeAt(t, x))
 	const c = near && data.classes[near.chunk.cls[near.i]]
 	const thread = lane.kind === 'cpu' ? near && near.chunk.thread[near.i] : lane.thread
@@ -399,8 +409,28 @@ function showTip(t, x, y) {
 			duration(near.chunk.length[near.i])].filter(Boolean).join(', ')) : '',
 		near && state.color ? el('div', {}, data.funcs[endFunc(data, near.chunk.path[near.i], state.color)] || '') : '',
 		lost ? el('div.bad', {}, `${lost} lost ${lost === 1 ? 'record' : 'records'} about here`) : '')
+	placeTip(t, x, y)
+}
+
+function placeTip(t, x, y) {
 	t.tip.style.left = Math.min(x + 14, t.width - 330) + 'px'
 	t.tip.style.top = Math.min(y + 18, t.scroll.clientHeight - 64) + 'px'
+}
+
+// The call of a span under the pointer, or a few pixels away.
+function spanAt(t, lane, x) {
+	const [from, to] = range(t)
+	return spanNear(t.page.data, lane.thread, timeAt(t, x), (to - from) / (t.width - LABEL) * 3)
+}
+
+function showSpanTip(t, lane, x, y) {
+	const { data } = t.page, call = spanAt(t, lane, x)
+	t.tip.hidden = !call
+	if (!call)
+		return
+	t.tip.replaceChildren(el('b', {}, data.spans.names[call.name]), el('div', {}, spanLength(call)),
+		...spanFacts(call).map(text => el('div', {}, text)))
+	placeTip(t, x, y)
 }
 
 function onUp(t, x, y, e) {
@@ -432,7 +462,10 @@ function chosen(list, value, e) {
 
 function clickLane(t, lane, x, e) {
 	const { store, data, state } = t.page
-	if (lane.kind === 'group' && x < 22 || lane.key === 'cpus') {
+	if (lane.kind === 'spans') {
+		const call = spanAt(t, lane, x < LABEL ? t.width : x)
+		store.set({ span: call && call.index })
+	} else if (lane.kind === 'group' && x < 22 || lane.key === 'cpus') {
 		t.closed.has(lane.key) ? t.closed.delete(lane.key) : t.closed.add(lane.key)
 		t.lanes = makeLanes(data, state, t.closed, t.page.sums)
 		t.draw()
@@ -470,7 +503,7 @@ function actOnCursor(t, onName, e) {
 // Selects the event before or after the selected one, in its lane, and moves the view to it.
 function stepEvent(t, forward) {
 	const { data, event } = t.page, lane = t.lanes[t.cursor], [from, to] = range(t)
-	if (!lane || lane.kind === 'group')
+	if (!lane || !hasStates(lane))
 		return
 	const after = event ? event.end + (lane.kind === 'cpu' ? 1 : 0) : from
 	const near = forward ? laneEventNear(data, lane, after) :
