@@ -40,6 +40,32 @@ check_that "each call is counted" "$(value compute count all.er) == 40 && $(valu
 runs=$(sed -n 's/^ *BPF program er_span: \([0-9]*\) runs.*/\1/p' full)
 check_that "the recording's cost includes the spans" "${runs:-0} >= 2 * 2000" "$(cat full)"
 
+# quantiles NAME NUMBER EXPERIMENT: p50, p90 and p99 from the records, and from the histogram of spans.xml.
+quantiles()
+{
+	query "SPANDUR from spans where SPAN == $2 && RETURNED" "$3" | sort -n >durations
+	perl - "$1" "$3/spans.xml" durations <<'EOF'
+my ($name, $xml, $file) = @ARGV;
+open my $d, '<', $file; chomp(my @exact = <$d>);
+open my $x, '<', $xml; my ($hist) = join('', <$x>) =~ /name="\Q$name\E"[^>]*hist="([^"]*)"/;
+my ($bucket, $n, @mid) = (0, 0);
+for (split ' ', $hist) {
+	my ($distance, $count) = split /:/; $bucket += $distance; $n += $count;
+	my $octave = ($bucket >> 6) - 1;
+	my ($low, $width) = $bucket < 64 ? ($bucket, 1) : ((64 + ($bucket & 63)) << $octave, 1 << $octave);
+	push @mid, ($low + $width / 2) x $count;
+}
+for (0.5, 0.9, 0.99) {
+	my $rank = int($_ * $n + 0.999999) - 1;
+	print "$exact[$rank] $mid[$rank]\n";
+}
+print "0 1\n" if @exact != $n || $n < 1000;
+EOF
+}
+quantiles empty 4 all.er >both
+check_that "percentiles of the histogram are within 2 % of exact ones" \
+	"$(awk '{ d = $1 - $2; if ((d < 0 ? -d : d) > 0.02 * $1) bad++ } END { print bad + 0 }' both) == 0 && $(wc -l <both) == 3" "$(cat both)"
+
 # The clocks are read inside the call, so what a span adds is less than what a call with a span costs,
 # but for caches that the others have emptied.
 empty=$(awk '$1 == "empty" { print $2 }' out | median)
