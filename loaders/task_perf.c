@@ -269,6 +269,8 @@ void task_perf_close(struct task_perf *t)
 
 void task_perf_enable(struct task_perf *t, bool on)
 {
+	if (!t)
+		return;
 	vec_for_each(e, &t->events) {
 		if (on)
 			perf_event_enable(e->fd);

@@ -62,8 +62,7 @@ static void stop_capture(struct recording_session *s)
 		return;
 	if (s->heap)
 		heap_server_stop(s->heap);
-	if (s->perf)
-		task_perf_enable(s->perf, false);
+	task_perf_enable(s->perf, false);
 	capture_stop(s->capture, &s->stop_ns, s->d);
 	s->capturing = false;
 }
