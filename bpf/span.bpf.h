@@ -25,6 +25,7 @@ struct span_stack {
 	__u8 noroom;    /* calls that found no room since the outermost span began; their ends have no begin */
 	__u32 tid, how; /* for spans that are being closed, */
 	struct span_times now; /* and when */
+	struct span_result res; /* of the span that ends; not on the stack: old kernels allow 512 bytes for all calls */
 	struct span_slot slots[ER_SPAN_DEPTH];
 };
 
@@ -424,7 +425,7 @@ static __always_inline bool span_end_newest(struct er_cpu *c, struct task_struct
 	    __sync_val_compare_and_swap(&slot->id, id, 0) != id)
 		return false;
 	s->open--;
-	span_report(c, p, slot, &s->now, id, p->pid, ER_SPAN_RETURNED);
+	span_report(c, p, slot, &s->now, &s->res, id, p->pid, ER_SPAN_RETURNED);
 	span_unlink(s, s->top, 0);
 	return true;
 }

@@ -240,29 +240,29 @@ static __always_inline struct span_pace *span_pace(void)
 	return bpf_map_lookup_elem(&er_span_pace, &key);
 }
 
-/* Count a call that is over, and send its record if it is chosen. */
+/* Count a call that is over, and send its record if it is chosen. `res` is room for its times. */
 static __always_inline void span_report(struct er_cpu *c, struct task_struct *p, struct span_slot *slot,
-					const struct span_times *now, __u64 id, __u32 tid, __u32 how)
+					const struct span_times *now, struct span_result *res, __u64 id,
+					__u32 tid, __u32 how)
 {
 	struct er_span_sums *sums = span_sums(slot->name);
 	struct span_pace *pace = span_pace();
-	struct span_result res;
 	enum span_choice choice;
 
 	if (!pace || !sums)
 		return;
-	span_difference(&res, &slot->at, now);
+	span_difference(res, &slot->at, now);
 	if (how & ER_SPAN_RETURNED)
-		span_count(sums, &res, slot->name);
+		span_count(sums, res, slot->name);
 	else
 		span_add(&sums->unended, 1);
-	choice = span_choose(pace, now->now, res.dur_ns);
+	choice = span_choose(pace, now->now, res->dur_ns);
 	if (choice == CHOICE_NONE)
 		return;
 	how |= choice_flags(choice) | (er_split ? ER_SPAN_SPLIT : 0);
 	if (choice == CHOICE_OVERDRAWN)
 		er_number(c, ER_KIND_SPAN);
-	else if (span_send(c, p, tid, slot, &res, now->now, id, how))
+	else if (span_send(c, p, tid, slot, res, now->now, id, how))
 		return;
 	span_add(&sums->lost, 1);
 	er_lost(c, ER_KIND_SPAN, now->now, p->tgid, tid);
@@ -274,9 +274,10 @@ __noinline int er_span_report(struct span_slot *slot, const struct span_times *n
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct er_cpu *c = er_this_cpu();
+	struct span_result res;
 
 	if (slot && now && c)
-		span_report(c, p, slot, now, id, tid, how);
+		span_report(c, p, slot, now, &res, id, tid, how);
 	return 0;
 }
 
