@@ -57,7 +57,7 @@ task syscall main.leafSyscall "$main"
 task goroutine main.inGoroutine 'main\.leafGoroutine\.func1;'
 task clock main.leafClock "$main"
 task system main.leafSystem "$main"
-task grow main.leafGrow.func1 ''
+task grow main.deepen 'main\.leafGrow\.func1;'
 
 # What the runtime runs on the thread's own stack has the goroutine's functions as callers.
 for part in 'leafClock;time\.Now;time\.now;[^;]*clock_gettime' \
