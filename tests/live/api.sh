@@ -4,6 +4,7 @@
 # The collector API. A program pauses, resumes, labels and ends its own recording, by collect and by
 # er_kernel. What it does in a pause is not recorded; CPU time and numbers of samples are its own. It may
 # call wrongly, and others may not call at all.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 collect=$O/bin/collect
 api=$syn/api

@@ -3,6 +3,7 @@
 #
 # collect: whatever a program does, its experiment can be read, its CPU time is what the kernel
 # counted for it, and its exit status is its own.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 collect=$O/bin/collect
 [ -x "$collect" ] || { not_ok "collect is built"; exit 1; }

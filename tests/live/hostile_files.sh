@@ -5,6 +5,7 @@
 # more capabilities than the README grants, and tries to make it copy a file of root:
 # in a private mount a program has the inode number of the secret, and once it is mapped its
 # name, or the name of its directory, becomes a link to the secret.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v setcap >/dev/null && command -v setpriv >/dev/null ||

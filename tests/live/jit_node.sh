@@ -4,6 +4,7 @@
 # Names of JavaScript functions from node's perf map. The program knows its own depth of recursion
 # and the CPU time that it burns there. Then the map is read after node has ended, inside a PID
 # namespace with a /tmp of its own, and not at all, where JavaScript is <JavaScript>.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v node >/dev/null || skip_all "node is not installed"

@@ -3,6 +3,7 @@
 #
 # er_kernel's options. For each wrong input: one sentence, a status other than 0, and nothing left
 # behind. Also names, groups, comments, times.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
 # refused NAME ARGUMENTS…

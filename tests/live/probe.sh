@@ -17,6 +17,17 @@ count_of()
 hits() { query "sum(hits) from probe where name eq '$1'" "$2"; }
 of() { awk -v n="$1" '$1 == n { print $2 }' out; }
 same() { check_that "$1 ($3)" "$2 == $3" "$2, not $3"; }
+# below NAME FUNCTION METRIC EXPERIMENT N: the function made N of the calls. On a busy machine the unwind
+# tables come later; stacks from before do not reach it.
+below()
+{
+	local got cut=0 f
+	got=$(count_of "$2" "$3" "$4")
+	for f in '<Stack-unwind-failed>' '<Truncated-stack>' '<Stack-lost>'; do
+		cut=$((cut + $(count_of "$f" "$3" "$4")))
+	done
+	check_that "$1 ($5)" "$got <= $5 && $got + $cut >= $5" "$got, not $5; $cut stacks are cut"
+}
 
 # record_whole EXPERIMENT ARGUMENTS…: must_record, until nothing is lost. On a busy machine the rings may
 # fill up; what is lost then is tested below.
@@ -44,8 +55,8 @@ same "hits are counted without packets" "$(hits allocate a.er)" "$(of allocation
 same "each return is a hit" "$(hits ended a.er)" "$(of target)"
 same "wildcards take all functions" "$(hits caller__ a.er)" $(($(of caller_a) + $(of caller_b)))
 check_that "what was taken is listed" "$(grep -c '2 places: caller_a, caller_b' record.err) == 1" "$(cat record.err)"
-same "stacks lead to one caller" "$(count_of caller_a i.target a.er)" "$(of caller_a)"
-same "and to the other" "$(count_of caller_b i.target a.er)" "$(of caller_b)"
+below "stacks lead to one caller" caller_a i.target a.er "$(of caller_a)"
+below "and to the other" caller_b i.target a.er "$(of caller_b)"
 same "stacks of children lead to main" "$(count_of main i.target a.er)" $((4 * 2000))
 same "stacks of threads lead to their function" "$(count_of run i.target a.er)" $((3 * 2000))
 same "the first argument is recorded" "$(count_of target e.target a.er 'PROBE==0 && PROBEA1>=1999')" 7
@@ -87,8 +98,7 @@ same "and recorded, or counted as lost" "$(query 'sum(recorded+lost) from prober
 # A library function, by the library's name, only in the program's processes.
 libc=$(ldd "$p" | awk '/libc\.so/ { print $3 }')
 record_whole m.er -q 0 -p off --probe "libc:malloc(1:u64) if arg1 == 40" -- "$p" 3000 2 1
-got=$(count_of allocate i.malloc m.er)
-same "calls of libc's malloc by the program" "$got" "$(of allocations)"
+below "calls of libc's malloc by the program" allocate i.malloc m.er "$(of allocations)"
 
 # A running process: the breakpoints are only there.
 mkfifo gate
