@@ -130,7 +130,7 @@ static inline bool unwind_blob_find(struct unwind_env *env, __u64 pc)
 {
 	const struct er_hotspot *v = unwind_hotspot(env);
 	struct unwind_blob *b = unwind_blob(env);
-	__u64 at, name, size, complete;
+	__u64 at, name;
 
 	if (!unwind_has_hotspot(env))
 		return false;
@@ -141,12 +141,13 @@ static inline bool unwind_blob_find(struct unwind_env *env, __u64 pc)
 	at += v->blob;
 	if (!unwind_blob_code(env, v, at) || pc - b->begin >= b->end - b->begin ||
 	    !unwind_read(env, at + v->name, &name) || !unwind_read(env, name, &name) ||
-	    !unwind_number(env, at + v->frame_size, 4, &size) ||
-	    !unwind_number(env, at + v->frame_complete, v->complete_bytes, &complete))
+	    !unwind_number(env, at + v->frame_size, 4, &b->size) ||
+	    !unwind_number(env, at + v->frame_complete, v->complete_bytes, &b->complete))
 		goto none;
 	b->kind = unwind_blob_kind(name);
-	b->size = size < HOTSPOT_FRAME_MAX ? size * 8 : 0;
-	b->complete = complete < 1ULL << (v->complete_bytes * 8 - 1) ? complete : 0;
+	b->size = b->size < HOTSPOT_FRAME_MAX ? b->size * 8 : 0;
+	if (b->complete >> (v->complete_bytes * 8 - 1)) /* negative */
+		b->complete = 0;
 	return true;
 none:
 	b->begin = b->end = b->kind = 0;
