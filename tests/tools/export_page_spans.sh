@@ -57,4 +57,4 @@ fresh
 put spans.1.er s.er
 put waits.1.er w.er
 to_page s w
-node "$top/tests/lib/page.js" "$tmp/steps.js" || failures=1
+in_browser
