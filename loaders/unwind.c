@@ -121,7 +121,8 @@ int unwind_maps_open_bare(struct unwind_maps **ret)
 	struct unwind_maps *m = xcalloc(1, sizeof(*m));
 
 	m->bare = true;
-	m->files_fd = m->ranges_fd = m->chunks_fd = m->spaces_fd = m->inodes_fd = m->codes_fd = m->ncodes_fd = -1;
+	m->files_fd = m->ranges_fd = m->chunks_fd = m->spaces_fd = m->inodes_fd = -1;
+	m->codes_fd = m->ncodes_fd = m->hotspots_fd = -1;
 	m->files = map_memory(ER_MAX_FILES * sizeof(*m->files));
 	m->ranges = map_memory(ER_MAX_RANGES * sizeof(*m->ranges));
 	if (!m->files || !m->ranges) {
@@ -223,7 +224,8 @@ int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 int unwind_maps_hotspot(struct unwind_maps *m, const struct er_space_key *key,
 			const struct er_hotspot *vm)
 {
-	int err = vm ? bpf_map_update_elem(m->hotspots_fd, key, vm, BPF_ANY) :
+	int err = m->bare ? 0 :
+		  vm ? bpf_map_update_elem(m->hotspots_fd, key, vm, BPF_ANY) :
 		       bpf_map_delete_elem(m->hotspots_fd, key);
 
 	return err ? -errno : 0;

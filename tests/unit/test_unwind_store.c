@@ -331,6 +331,21 @@ static void room_to_come(void **state)
 	words_fini(&w);
 }
 
+/* Without BPF nothing is refused, and no descriptor is touched. */
+static void without_bpf(void **state)
+{
+	const struct er_space_key key = { 0 };
+	const struct er_hotspot vm = { 0 };
+	struct unwind_maps *m;
+
+	assert_int_equal(unwind_maps_open_bare(&m), 0);
+	assert_int_equal(unwind_maps_hotspot(m, &key, &vm), 0);
+	assert_int_equal(unwind_maps_space(m, &key, NULL), 0);
+	assert_non_null(unwind_maps_chunk(m, 0));
+	unwind_maps_close(m);
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+}
+
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -340,7 +355,7 @@ int main(void)
 		WITH_FILES(counts_what_is_slow),     WITH_FILES(tries_again_later),
 		WITH_FILES(late_stacks_ask_too),     WITH_FILES(hurried_go_first),
 		WITH_FILES(forgets_unmapped_files),
-		cmocka_unit_test(room_to_come),
+		cmocka_unit_test(room_to_come),      cmocka_unit_test(without_bpf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
