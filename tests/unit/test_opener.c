@@ -196,7 +196,7 @@ static void reads_command_lines(void **state)
 	buf_free(&asked);
 }
 
-/* The last child of a process; 0: none. */
+/* The last child of a process; 0: none. Never to be passed to kill(2) unchecked: 0 is this group. */
 static pid_t child_of(pid_t pid)
 {
 	char path[64];
@@ -239,16 +239,21 @@ static void does_not_wait_for_ever(void **state)
 
 static void survives_its_death(void **state)
 {
+	pid_t child = child_of(opener_pid());
 	int fd;
 
-	kill(child_of(opener_pid()), SIGKILL);
+	assert_true(child > 0);
+	kill(child, SIGKILL);
 	while (child_of(opener_pid()) && (fd = opener_path("/proc/self/exe")) < 0)
 		continue;
 	fd = opener_path("/proc/self/exe");
 	assert_true(fd >= 0);
 	close(fd);
+	/* It ends with its parent, but that may take a while. */
+	child = child_of(opener_pid());
+	assert_true(child > 0);
 	kill(opener_pid(), SIGKILL);
-	kill(child_of(opener_pid()), SIGKILL);
+	kill(child, SIGKILL);
 	waitpid(opener_pid(), NULL, WNOWAIT);
 	for (int i = 0; i < 3; i++) {
 		fd = opener_path("/proc/self/exe"); /* perhaps the last answer */
