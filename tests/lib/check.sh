@@ -148,7 +148,7 @@ limit_of()
 	local limit=
 	case $1:$2 in
 	fuzz:*) limit=1800 ;;
-	*.sh) limit=$(sed -n 's/^# Time limit: \([0-9]*\) s$/\1/p' "$2") ;;
+	*.sh) limit=$(sed -n '1,/^[^#]/ s/^# Time limit: \([0-9]*\) s$/\1/p' "$2") ;;
 	esac
 	echo $((${limit:-$limit_default} * factor))
 }
