@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 
 #include "analysis/base/diag.h"
 #include "user/record/retain.h"
@@ -93,6 +94,46 @@ static void test_shared_files_count_once(void **state)
 	retain_free(r);
 }
 
+static size_t open_files(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(fds);
+	while (readdir(fds))
+		n++;
+	closedir(fds);
+	return n;
+}
+
+/* However many segments there are, a directory takes one descriptor, and only while it has some. */
+static void test_descriptors(void **state)
+{
+	struct retain *r = retain_new(10000000);
+	size_t before = open_files();
+	struct diag d = { 0 };
+	int other;
+
+	add(r, "h.er");
+	add(r, "i.er");
+	assert_int_equal(open_files(), before + 1);
+	shell("mkdir -p %s/j.er", "other");
+	other = openat(dirfd_, "other", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(retain_add(r, other, "j.er", "other/j.er"));
+	close(other);
+	assert_int_equal(open_files(), before + 2);
+	assert_true(retain_drop_oldest(r, &d));
+	assert_int_equal(open_files(), before + 2);
+	assert_true(retain_drop_oldest(r, &d));
+	assert_int_equal(open_files(), before + 1);
+	add(r, "k.er");
+	assert_true(retain_drop_oldest(r, &d));
+	assert_false(exists("other/j.er"));
+	assert_int_equal(d.nmsgs, 0);
+	retain_free(r);
+	assert_int_equal(open_files(), before);
+}
+
 /* A user may move segments elsewhere. Then nothing of them counts, shared or not. */
 static void test_moved_away(void **state)
 {
@@ -160,7 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oldest_go),
 		cmocka_unit_test(test_shared_files_count_once),
-		cmocka_unit_test(test_moved_away),
+		cmocka_unit_test(test_descriptors), cmocka_unit_test(test_moved_away),
 		cmocka_unit_test(test_exchanged),
 		cmocka_unit_test(test_clear),
 	};

@@ -21,8 +21,14 @@ struct file {
 	uint64_t bytes;
 };
 
+/* A directory of segments, which share its descriptor. */
+struct place {
+	int fd;
+	size_t users;
+};
+
 struct kept {
-	int dirfd;
+	struct place *in;
 	char *name, *path;
 	dev_t dev;
 	ino_t ino;
@@ -46,9 +52,17 @@ struct retain *retain_new(uint64_t quota)
 	return r;
 }
 
+static void place_leave(struct place *p)
+{
+	if (--p->users)
+		return;
+	close(p->fd);
+	free(p);
+}
+
 static void kept_free(struct kept *k)
 {
-	close(k->dirfd);
+	place_leave(k->in);
 	vec_free(&k->files);
 	free(k->name);
 	free(k->path);
@@ -158,9 +172,33 @@ static void uncount(struct retain *r, const struct kept *k)
 
 /* --- segments --- */
 
+static bool is_same(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* The directory of the last segment, if it is this one, or another. NULL: it has no descriptor. */
+static struct place *place_enter(struct retain *r, int dirfd)
+{
+	struct place *p = r->segments.len ? r->segments.data[r->segments.len - 1].in : NULL;
+	int fd;
+
+	if (!p || !is_same(p->fd, dirfd)) {
+		fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			return NULL;
+		p = xcalloc(1, sizeof(*p));
+		p->fd = fd;
+	}
+	p->users++;
+	return p;
+}
+
 bool retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 {
-	struct kept k = { .dirfd = -1 };
+	struct kept k = { 0 };
 	struct stat st;
 	int fd;
 
@@ -169,8 +207,7 @@ bool retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 	fd = open_dir(dirfd, name);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
-	    (k.dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0)) < 0) {
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || !(k.in = place_enter(r, dirfd))) {
 		close(fd);
 		return false;
 	}
@@ -187,7 +224,7 @@ bool retain_add(struct retain *r, int dirfd, const char *name, const char *path)
 /* The directory, if it is still the one that was added; else -ESTALE, or another -errno. */
 static int open_kept(const struct kept *k)
 {
-	int fd = open_dir(k->dirfd, k->name);
+	int fd = open_dir(k->in->fd, k->name);
 	struct stat st;
 
 	if (fd < 0)
@@ -212,7 +249,7 @@ static void drop_oldest(struct retain *r, struct diag *d)
 			  k->path);
 	if (fd >= 0) {
 		walk(k, fd, 1, erase);
-		if (unlinkat(k->dirfd, k->name, AT_REMOVEDIR) < 0)
+		if (unlinkat(k->in->fd, k->name, AT_REMOVEDIR) < 0)
 			diag_warn(d, "experiment '%s': cannot be removed for --keep: %s", k->path,
 				  strerror(errno));
 	}

@@ -19,7 +19,7 @@ struct retain;
 struct retain *retain_new(uint64_t quota);
 void retain_free(struct retain *r); /* NULL: nothing */
 /*
- * A segment is complete: `name` below dirfd, which is duplicated. `path` is for messages; strings
+ * A segment is complete: `name` below dirfd, which may be closed. `path` is for messages; strings
  * are copied. False: it is not remembered, as it cannot be opened or there is no quota.
  */
 bool retain_add(struct retain *r, int dirfd, const char *name, const char *path);
