@@ -100,6 +100,11 @@ opens_in_gprofng()
 # our own code; see query.pl.
 query() { perl "$top/tests/lib/query.pl" "$@"; }
 
+# longest EXPERIMENT: the longest time between two samples of a thread, in seconds. On a busy machine it is
+# 0.2 s. What lies between two samples is told at the second one, or not at all if there is none. Half a
+# second is a thread that has no samples.
+longest() { query 'max(NTICK/1e6) from packets where ON_CPU && NTICK < 400000' "$1"; }
+
 # All CPU time: the sum of both <Total>s, from CSV of e.user:e.kcpu:name. Our kcpu counts
 # kernel mode wherever it was recorded.
 total_cpu()

@@ -208,18 +208,19 @@ csv_numbers()
 # The same without names, for lists whose names differ.
 csv_unnamed() { csv_numbers | sed 's/,"[^"]*[^0-9."][^"]*"$//' | sort; }
 
+# A list of ours without the times and labels of samples, which only er_print names.
+unlabelled() { sed 's/"\(Sample [0-9]*\), [^"]*"$/"\1"/'; }
+
 # same_list NAME ROWS EXPERIMENT THEIR-OPTIONS OUR-OPTIONS: compare two lists. `theirs_more`
 # and `ours_more` are sed scripts that remove the differences listed in docs/oracle.md.
 # `alike` is a command that also accepts near equality. If `may_be_empty` is set, both lists
-# may be empty: on a busy machine a second may have no sample. Only er_print names the times and
-# labels of samples.
+# may be empty: on a busy machine a second may have no sample.
 same_list()
 {
 	local name=$1 rows=$2 exp=$3
 
 	eval "theirs -printmode , $4 \"\$exp\"" | rename | $rows | sed "${theirs_more:-}" | sort >theirs
-	eval "ours -printmode , $5 \"\$exp\"" | sed 's/"\(Sample [0-9]*\), [^"]*"$/"\1"/' | $rows |
-		sed "${ours_more:-}" | sort >ours
+	eval "ours -printmode , $5 \"\$exp\"" | unlabelled | $rows | sed "${ours_more:-}" | sort >ours
 	if [ "${may_be_empty:-}" ] && [ ! -s theirs ] && [ ! -s ours ]; then
 		skip "$name" "nothing was recorded there"
 	else

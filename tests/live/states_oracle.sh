@@ -5,12 +5,12 @@
 # each view that both programs have: gprofng's display and er_print must print
 # the same numbers. The experiment has amounts that tell each state from the others.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$top/tests/lib/oracle.sh"
 
 command -v gprofng >/dev/null || { skip "gprofng prints the same" "gprofng is not installed"; exit 0; }
 "$O/tests/golden/make_waits" . || { not_ok "make_waits"; exit 1; }
 
-# Only er_print names the times and labels of samples.
-rows() { grep '^"[0-9.]' | sed 's/"\(Sample [0-9]*\), [^"]*"$/"\1"/' | sort; }
+rows() { grep '^"[0-9.]' | unlabelled | sort; }
 
 # A view may or may not list rows that are 0 in the shown metric: both are right.
 nonzero() { grep -vE '^"0\.","0\."'; }

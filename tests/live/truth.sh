@@ -5,10 +5,6 @@
 # kernel.
 . "$(dirname "$0")/../lib/live.sh"
 
-# longest EXPERIMENT: the longest time between two samples of a thread, in seconds. On a busy machine the
-# clock comes late: what ran between two samples is told at the second one.
-longest() { query 'max(NTICK/1e6) from packets where ON_CPU && NTICK < 400000' "$1"; }
-
 # function_is NAME TRUTH-NAME METRIC INTERVAL EXPERIMENT: within 2 % or three samples, and what lies
 # between two samples where the function begins and where it ends.
 function_is()

@@ -21,11 +21,6 @@ true_cpu()
 
 # An interval of the clock, which is noticed at the next tick, twice.
 lag=0.030
-# longest EXPERIMENT: the longest time between two samples of a thread, in seconds. On a busy machine it is
-# 0.2 s. What lies between two samples is told at the second one, or not at all if there is none. Half a
-# second is a thread that has no samples.
-longest() { query 'max(NTICK/1e6) from packets where ON_CPU && NTICK < 400000' "$1"; }
-
 # fate NAME STATUS [UNTOLD]: run it, under collect
 fate()
 {
