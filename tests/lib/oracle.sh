@@ -110,7 +110,12 @@ all_renames()
 	  for (i = 1; i <= n; i++)
 		if (obj[i] == object && (at == from[i] || (name ~ /^<static>/ && from[i] < at + part[4] && at < to[i]))) {
 			print name "\t" called[i]
-			if (name !~ /^</) next } }' addr.ours addr.theirs second=1 addr.theirs
+			if (name !~ /^</) next } }
+	# Of the two names of a function for large files gprofng shows now one, now the other.
+	END { for (i = 1; i <= n; i++)
+		if (called[i] ~ /^(open|openat|creat|lseek|pread|pwrite|ftruncate|mmap|fopen)$/ &&
+		    !((called[i] "64") in known))
+			print called[i] "64\t" called[i] }' addr.ours addr.theirs second=1 addr.theirs
 }
 
 # One <static>@ of gprofng may cover several of our functions. Such rows cannot be compared;
