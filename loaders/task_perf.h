@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plain perf events of one process and of what it creates: samples of a clock and of counters, with a
- * copy of the user stack, and the kernel's records of forks, execs, exits, names and mappings. They
- * need no privileges for a process of the caller's own where kernel.perf_event_paranoid is at most 2.
+ * Plain perf events of a process, its threads and its descendants. Some sample a clock or a counter,
+ * with a copy of the user stack. Others record forks, execs, exits, names and mappings. The caller
+ * needs no privileges for its own process, if kernel.perf_event_paranoid is at most 2.
  * Only user mode is sampled. The CPU time that a thread used is counted in both modes.
  *
  * All events of a CPU share one ring. An event belongs to a thread and a CPU, because the kernel gives

@@ -2,11 +2,11 @@
 /*
  * data.frameinfo. A stack is a list of pcs, or the leaf end of one and a link to the
  * node that has the rest. Nodes are the lists of other stacks and of UID packets. A
- * link may come before its node, so the file is read in two passes: collect the nodes,
- * then find where the pcs of each stack are. That is all that opening does: much of what an
- * experiment can show needs no pcs. They are numbered when the first one is needed. The pcs of large
- * files are numbered by several threads, each for some of the stacks; afterwards all numbers are
- * made those of the first thread.
+ * link may come before its node, so the file is read in two passes. The first collects the nodes. The
+ * second finds where the pcs of each stack are. Opening does no more, because many reports need no
+ * pcs. The first report that needs one has all of them numbered. In a large file several threads
+ * number the pcs, each for some of the stacks. Afterwards all threads' numbers become those of the
+ * first thread.
  *
  * With links a small file can describe very much: a long chain shared by a million
  * stacks, or a loop. So the links and pcs of all stacks together are limited in

@@ -3,7 +3,7 @@
  * Parses what --probe and --span are given: the text only, no file is opened (see sites.h).
  *
  *	[NAME=]TARGET[(ARGUMENT:TYPE,...)][ if TEST && ...]
- *	TARGET = BINARY:FUNCTION[%return]      a function; * in it stands for any characters
+ *	TARGET = BINARY:FUNCTION[%return]      a function; * matches any characters
  *	       | BINARY:FUNCTION,FUNCTION2     from one to the other (spans)
  *	       | BINARY:file.c:LINE
  *	       | usdt:BINARY:PROVIDER:PROBE[,PROBE2]

@@ -95,8 +95,8 @@ static struct output *output_of(struct drain *dr, const struct actor *a, uint64_
 }
 
 /*
- * A chosen block of s bytes stands for s / (1 - exp(-s / mean)) bytes: the inverse of its chance
- * (heap_sample.h).
+ * The sampler chooses a block of s bytes with the probability 1 - exp(-s / mean) (heap_sample.h).
+ * A chosen block stands for s bytes divided by this probability.
  */
 static uint64_t weight(const struct sink *k, const struct heap_record *r)
 {

@@ -8,7 +8,7 @@ enum {
 	 */
 	MANY = 500,
 	LEAST = 50,       /* with a slow clock */
-	FEWER = 4,        /* a fourth of what is too many is few: twice as many is not too many */
+	FEWER = 4,        /* below 1/4 of the limit the rate may double: it stays below the limit */
 	WIDEST = 128,     /* largest multiple of the distance that was asked for */
 };
 

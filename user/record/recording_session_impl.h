@@ -131,7 +131,7 @@ uint64_t recording_session_paused_ns(const struct recording_session *s, uint64_t
 void recording_session_status(struct recording_session *s, uint64_t time_ns, struct status *ret);
 /* This segment is complete: from now on it is one of the earlier ones. */
 void recording_session_add_earlier(struct recording_session *s);
-/* Carry out requests that have come by the control socket, by the load's calls, or by signals. */
+/* Do what the control socket, the load's calls and signals have asked for. */
 void recording_session_serve(struct recording_session *s);
 void recording_session_called(struct recording_session *s);
 void recording_session_obey(struct recording_session *s);

@@ -150,7 +150,7 @@ static void settle_living(struct task_events *te, bool last)
 	}
 }
 
-/* The kernel tells an end before the count of what ended, so a thread is kept for one more take. */
+/* The record of a thread's end comes before its last count. So a thread stays for one more take. */
 static void settle_ended(struct task_events *te, bool last)
 {
 	VEC(uint64_t) gone = { 0 };
