@@ -26,6 +26,7 @@ enum {
 	STACK_BYTES = 16 << 10,  /* that a sample copies, */
 	SHORT_BYTES = 8 << 10,   /* and if there are many samples */
 	SHORT_NS = 5000000,
+	OPEN_TRIES = 10,
 	RECORD_MAX = 1 << 16,
 	/* AX BX CX DX SI DI BP SP IP, then R8 to R15, as bits of the kernel's perf_event_x86_regs */
 	USER_REGS = 0x1ff | 0xff << 16,
@@ -97,7 +98,14 @@ int task_perf_try(pid_t pid)
 	return err;
 }
 
-/* The clock's event also brings the records of processes. Without a clock nothing is sampled there. */
+/*
+ * The clock's event also brings the records of processes. Without a clock nothing is sampled there.
+ *
+ * With inherit_stat it tells the count of each thread that ends. The kernel then exchanges the counts of
+ * two threads' events when it switches between them. It pairs the events by their order, which differs
+ * if they are of several PMUs (seen on 6.18), so that a counter gets nanoseconds. With counters there is
+ * no such record; the time of such a thread is in what /proc counts for the process.
+ */
 static struct perf_event_attr attr_of(const struct task_perf *t, int source)
 {
 	const struct capture_counter *c = source < 0 ? NULL : &t->plan.counters[source];
@@ -122,7 +130,7 @@ static struct perf_event_attr attr_of(const struct task_perf *t, int source)
 		return a;
 	}
 	a.sample_period = t->plan.interval_ns;
-	a.inherit_stat = 1;
+	a.inherit_stat = !t->plan.ncounters;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	return a;
 }
@@ -172,6 +180,7 @@ static int add_event(struct task_perf *t, pid_t tid, int cpu, int source)
 	return r ? err ? -errno : 0 : make_ring(t, cpu, e.fd);
 }
 
+/* Open the events of a thread. One that has ended meanwhile needs none. */
 static int add_thread(struct task_perf *t, pid_t tid, const struct cpu_list *cpus)
 {
 	int err = 0;
@@ -182,8 +191,7 @@ static int add_thread(struct task_perf *t, pid_t tid, const struct cpu_list *cpu
 		if (err == -ENODEV)
 			err = 0; /* the CPU has gone offline meanwhile */
 	}
-	vec_push(&t->threads, tid);
-	return err == -ESRCH ? 0 : err; /* the thread has ended */
+	return err == -ESRCH ? 0 : err;
 }
 
 static bool has_thread(const struct task_perf *t, pid_t tid)
@@ -195,23 +203,64 @@ static bool has_thread(const struct task_perf *t, pid_t tid)
 	return false;
 }
 
-/* Threads that begin while the list is read. Those of threads with events inherit these. */
-static int add_threads(struct task_perf *t, const struct cpu_list *cpus)
+/*
+ * The threads that there are now: the first time all of them, later those that have come since. Returns
+ * how many, or -errno.
+ */
+static int list_threads(struct task_perf *t)
 {
 	__cleanup(freep) char *path = xasprintf("/proc/%d/task", t->plan.pid);
 	DIR *dir = opendir(path);
 	const struct dirent *e;
-	int err = dir ? 0 : -errno;
+	int n = 0;
 
-	while (!err && (e = readdir(dir))) {
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((e = readdir(dir))) {
 		pid_t tid = atoi(e->d_name);
 
-		if (tid > 0 && !has_thread(t, tid))
-			err = add_thread(t, tid, cpus);
+		if (tid <= 0 || has_thread(t, tid))
+			continue;
+		vec_push(&t->threads, tid);
+		n++;
 	}
-	if (dir)
-		closedir(dir);
-	return err;
+	closedir(dir);
+	return n;
+}
+
+static void close_events(struct task_perf *t)
+{
+	vec_for_each(r, &t->rings)
+		munmap(r->base, t->pagesize + t->bytes);
+	vec_for_each(e, &t->events)
+		close(e->fd);
+	map_free(&t->sources);
+	vec_free(&t->events);
+	vec_free(&t->rings);
+	vec_free(&t->fds);
+	vec_free(&t->threads);
+}
+
+/*
+ * Open the events of all threads. A thread that begins meanwhile may have inherited its creator's
+ * events, or its creator had none yet: nobody can tell. With events of its own the first kind would
+ * count twice. So all is done again until no thread has begun. Returns how many threads began at the
+ * last try, or -errno.
+ */
+static int add_threads(struct task_perf *t, const struct cpu_list *cpus)
+{
+	int late = 0, err;
+
+	for (int try = 0; try < OPEN_TRIES; try++) {
+		close_events(t);
+		err = list_threads(t);
+		for (size_t i = 0; err >= 0 && i < t->threads.len; i++)
+			err = add_thread(t, t->threads.data[i], cpus);
+		late = err < 0 ? err : list_threads(t);
+		if (late <= 0)
+			break;
+	}
+	return late;
 }
 
 static const char *remedy(int err)
@@ -225,14 +274,15 @@ int task_perf_open(const struct task_perf_plan *plan, struct diag *d, struct tas
 {
 	struct task_perf *t = xcalloc(1, sizeof(*t));
 	struct cpu_list cpus;
-	int err = cpus_online(&cpus);
+	int err = cpus_online(&cpus), late = 0;
 
 	t->plan = *plan;
 	for (size_t i = 0; i < plan->ncounters; i++)
 		t->intervals[i] = plan->counters[i].interval;
 	t->pagesize = sysconf(_SC_PAGESIZE);
 	t->bytes = MOST_BYTES;
-	err = err ? err : add_threads(t, &cpus);
+	late = err ? err : add_threads(t, &cpus);
+	err = late < 0 ? late : 0;
 	cpus_free(&cpus);
 	if (!err && !t->rings.len)
 		err = -ESRCH;
@@ -246,6 +296,9 @@ int task_perf_open(const struct task_perf_plan *plan, struct diag *d, struct tas
 		task_perf_close(t);
 		return err;
 	}
+	if (late)
+		diag_warn(d, "process %d: %d threads began while its perf events were opened: they may have no samples: "
+			  "run as root", plan->pid, late);
 	t->plan.counters = NULL; /* borrowed for this call */
 	*ret = t;
 	return 0;
@@ -255,15 +308,7 @@ void task_perf_close(struct task_perf *t)
 {
 	if (!t)
 		return;
-	vec_for_each(r, &t->rings)
-		munmap(r->base, t->pagesize + t->bytes);
-	vec_for_each(e, &t->events)
-		close(e->fd);
-	map_free(&t->sources);
-	vec_free(&t->events);
-	vec_free(&t->rings);
-	vec_free(&t->fds);
-	vec_free(&t->threads);
+	close_events(t);
 	free(t);
 }
 
@@ -298,12 +343,12 @@ static struct reading read_event(const struct event *e)
 	return read(e->fd, &r, sizeof(r)) == sizeof(r) ? r : (struct reading){ 0 };
 }
 
-uint64_t task_perf_lost(const struct task_perf *t)
+uint64_t task_perf_lost(const struct task_perf *t, bool of_clock)
 {
 	uint64_t n = 0;
 
 	vec_for_each(e, &t->events)
-		n += read_event(e).lost;
+		n += (e->source == TASK_PERF_CLOCK) == of_clock ? read_event(e).lost : 0;
 	return n;
 }
 

@@ -57,7 +57,8 @@ struct task_perf_sink {
 int task_perf_try(pid_t pid);
 /*
  * Open the events of all threads of the process. They are off at first. Returns 0, or -errno after a
- * message. Release *ret with task_perf_close.
+ * message. Threads that begin meanwhile get a warning if they may have no events; nothing is ever
+ * counted twice. Release *ret with task_perf_close.
  */
 int task_perf_open(const struct task_perf_plan *plan, struct diag *d, struct task_perf **ret);
 void task_perf_close(struct task_perf *t); /* NULL: nothing */
@@ -67,8 +68,8 @@ void task_perf_enable(struct task_perf *t, bool on);
 const int *task_perf_fds(const struct task_perf *t, size_t *n);
 /* Hand on all records that the rings have. */
 void task_perf_read(struct task_perf *t, const struct task_perf_sink *sink);
-/* Records that found no room so far. */
-uint64_t task_perf_lost(const struct task_perf *t);
+/* Records of the clock, which are also those of processes, or of all counters, that found no room so far. */
+uint64_t task_perf_lost(const struct task_perf *t, bool of_clock);
 /* The CPU time that all threads used while the events were on, in both modes. */
 uint64_t task_perf_cpu_ns(const struct task_perf *t);
 /* What a counter has counted so far, over all threads, and the events of its samples that were read. */

@@ -136,6 +136,30 @@ got=$("$er_print" -printmode , -metrics i+page-faults:name -functions counted.er
 	awk -F'\t' '$2 == "touch_pages" { print $1 }')
 check_that "-h -P: page faults are counted" "${got:-0} >= 2800 && ${got:-0} <= 3200" "$got; $(cat counted.err)"
 
+# A program that begins threads all the time, also while its events are opened, and for which the ring is
+# too small. The kernel's count for each thread is known.
+as_user sh -c 'echo $$ >"$0"; exec "$@"' "$tmp/born.pid" "$syn/born" 5 >born.out &
+until_true [ -s born.pid ]
+target=$(cat born.pid)
+begun() { [ "$(ls "/proc/$target/task" | wc -l)" -gt 100 ]; }
+until_true begun
+as_user timeout 300 "$collect" -h page-faults,5 -P "$target" -o born.er 2>born.err
+wait $!
+want=$(awk '{ n += $2 } END { print n }' born.out)
+query 'events seen from counter' born.er >counted
+read -r events seen <counted
+lost=$(query 'sum(lost) from counterring' born.er)
+# The main thread's own are not in the list: a few for each thread that it begins.
+most=$(awk "BEGIN { print $want + 10 * $(wc -l <born.out) }")
+check_that "born: the kernel's count is at most that of the threads" "${events:-0} > 0 && ${events:-0} <= $most" \
+	"$events of $want, at most $most"
+# Each thread has an event for each CPU, whose last events make no sample.
+rest=$(awk "BEGIN { print 5 * $(nproc) * $(wc -l <born.out) }")
+check_that "born: what the kernel counted is recorded, counted as lost, or less than an interval" \
+	"${seen:-0} + 5 * ${lost:-0} <= 1.01 * ${events:-0} && ${seen:-0} + 5 * ${lost:-0} + $rest >= ${events:-0}" \
+	"$seen + 5 * $lost of $events"
+check_that "born: no clock sample is said to be lost" "$(query 'sum(produced) from ring' born.er) == 0" "$(cat born.err)"
+
 # refused WHAT TEXT ARGUMENTS…: one sentence with the remedy, and nothing is written
 refused()
 {

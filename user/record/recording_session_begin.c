@@ -201,7 +201,7 @@ static void open_tasks(struct recording_session *s)
 {
 	struct task_parts parts = {
 		.drain = s->drain, .capture = s->capture, .procmap = s->procmap, .perf = s->perf,
-		.pid = program_pid(s), .interval_ns = s->plan->capture.interval_ns,
+		.drops = &s->drops, .pid = program_pid(s), .interval_ns = s->plan->capture.interval_ns,
 		.ncounters = s->plan->counters.len, .descend = s->plan->follow != FOLLOW_OFF,
 	};
 

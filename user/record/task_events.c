@@ -12,6 +12,7 @@
 #include "analysis/base/alloc.h"
 #include "loaders/capture.h"
 #include "user/record/drain_impl.h"
+#include "user/record/drops.h"
 #include "user/record/schedule.h"
 #include "user/space/procfs.h"
 
@@ -181,14 +182,22 @@ static void use_used(struct task_events *te)
 	te->used.len = 0;
 }
 
-/* The time of a lost sample is in the thread's others. */
+/*
+ * The time of a lost clock sample is in the thread's others. An event of the clock that takes no samples
+ * brings records of processes only.
+ */
 static void count_lost(struct task_events *te)
 {
-	uint64_t n = task_perf_lost(te->parts.perf);
+	for (int clock = 0; clock < 2; clock++) {
+		uint64_t n = task_perf_lost(te->parts.perf, clock);
+		uint64_t more = n > te->lost[clock] ? n - te->lost[clock] : 0;
 
-	if (n > te->lost)
-		capture_count(te->parts.capture, 0, ER_KIND_CLOCK, n - te->lost, n - te->lost);
-	te->lost = n > te->lost ? n : te->lost;
+		te->lost[clock] += more;
+		if (clock && !te->parts.interval_ns)
+			te->parts.drops->n[DROP_SIDEBAND] += more;
+		else if (more)
+			task_lose_samples(te, clock, more);
+	}
 }
 
 static void read_rings(struct task_events *te)

@@ -22,6 +22,7 @@
 
 struct capture;
 struct drain;
+struct drops;
 struct procmap;
 struct task_events;
 struct task_perf;
@@ -32,6 +33,7 @@ struct task_parts {
 	struct capture *capture; /* no_bpf: the records are counted there */
 	struct procmap *procmap;
 	struct task_perf *perf;
+	struct drops *drops;
 	pid_t pid;               /* of the process that is recorded */
 	uint64_t interval_ns;    /* 0: no clock */
 	size_t ncounters;

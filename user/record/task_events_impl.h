@@ -68,7 +68,8 @@ struct task_events {
 	struct buf records;   /* of samples, with their stacks: see struct kept */
 	VEC(struct used) used;
 	bool paused;
-	uint64_t now_ns, nstacks, lost;
+	uint64_t now_ns, nstacks;
+	uint64_t lost[2]; /* of counters, of the clock */
 	uint64_t told_ns;     /* of all threads */
 	uint64_t ticks_ns;    /* of /proc/PID/stat */
 	unsigned takes, living;
@@ -93,6 +94,8 @@ static inline struct process *process_of(const struct task_events *te, pid_t pid
 }
 
 /* --- task_samples.c --- */
+/* Count samples that are lost: of the clock, or of counters. */
+void task_lose_samples(struct task_events *te, bool of_clock, uint64_t n);
 
 /* Keep a sample until the procmap is up to date. `again`: its process was not known at the last take. */
 void task_keep_sample(struct task_events *te, const struct task_sample *s, bool again);

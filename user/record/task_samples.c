@@ -40,6 +40,11 @@ static void count_event(struct task_events *te, const struct process *p, const s
 	drain_take(te->parts.drain, cpu, &r, sizeof(r));
 }
 
+void task_lose_samples(struct task_events *te, bool of_clock, uint64_t n)
+{
+	capture_count(te->parts.capture, 0, of_clock ? ER_KIND_CLOCK : ER_KIND_COUNTER, n, n);
+}
+
 void task_keep_sample(struct task_events *te, const struct task_sample *s, bool again)
 {
 	const struct kept k = { .s = *s, .again = again };
@@ -61,7 +66,7 @@ static void use_sample(struct task_events *te, const struct task_sample *s, bool
 		return;
 	}
 	if (!p || !t || t->samples.len >= TASK_WAITING) {
-		capture_count(te->parts.capture, 0, ER_KIND_CLOCK, 1, 1);
+		task_lose_samples(te, s->source == TASK_PERF_CLOCK, 1);
 		return;
 	}
 	fill_raw(te, p, s);
