@@ -60,6 +60,16 @@ kill $! 2>/dev/null
 set -- $(complete long.er fresh) 0 0
 check_that "long waits: stacks are complete" "$2 >= 60" "$2 %: $(grep 'program="fresh"' long.er/recorder.xml)"
 
+# A program that sleeps from the recording's beginning to its end.
+cp "$(command -v sleep)" idle
+./idle 1000 &
+idle=$!
+must_record idle.er -q 0 -t 2 </dev/null
+kill $idle 2>/dev/null
+main=$("$er_print" -printmode , -comm idle -metrics i.sleep:name -functions idle.er | tr -d '"' |
+	awk -F, '$2 == "__libc_start_call_main" { print $1 }')
+check_that "a thread that never runs: its wait has user frames" "${main:-0} >= 1.9" "${main:-none} s"
+
 # Code that cannot be unwound: callers are missing, and reports say so at the root.
 must_record blind.er -F '=^blind$' -p high -q 0 -- "$syn/blind" 1
 set -- $(complete blind.er blind) 100 100

@@ -202,20 +202,28 @@ static void test_others(void **state)
 	experiment_close(e);
 }
 
-static void test_only_waited_makes_no_experiment(void **state)
+/* The experiments that a process makes that waits from the recording's beginning to its end. */
+static size_t made_by_waiting(enum follow_mode follow, bool targets)
 {
-	for (int targets = 0; targets < 2; targets++) {
-		struct fixture f;
-		struct er_wait w = a_wait;
+	struct fixture f;
+	struct er_wait w = a_wait;
+	size_t n;
 
-		begin_targets(&f, FOLLOW_ALL, NULL, targets);
-		give_stack(&f, 77, 1, 2, 0);
-		w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
-		give_wait(&f, w);
-		drain_process(f.drain, true);
-		assert_int_equal(recording_nsubs(f.recording), targets);
-		experiment_close(finish(&f));
-	}
+	begin_targets(&f, follow, NULL, targets);
+	give_stack(&f, 77, 1, 2, 0);
+	w.flags = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
+	give_wait(&f, w);
+	drain_process(f.drain, true);
+	n = recording_nsubs(f.recording);
+	experiment_close(finish(&f));
+	return n;
+}
+
+static void test_only_waited(void **state)
+{
+	assert_int_equal(made_by_waiting(FOLLOW_ALL, false), 0);
+	assert_int_equal(made_by_waiting(FOLLOW_ALL, true), 1);
+	assert_int_equal(made_by_waiting(FOLLOW_SHARED, false), 1);
 }
 
 static void test_targets_sleep_and_stall(void **state)
@@ -367,7 +375,7 @@ int main(void)
 		cmocka_unit_test(test_no_weight_and_a_holder),
 		cmocka_unit_test(test_reason_by_stack),
 		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_only_waited_makes_no_experiment),
+		cmocka_unit_test(test_only_waited),
 		cmocka_unit_test(test_targets_sleep_and_stall),
 		cmocka_unit_test(test_waker_stack_is_in_its_experiment),
 		cmocka_unit_test(test_waker_without_an_experiment),

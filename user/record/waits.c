@@ -160,13 +160,14 @@ static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time 
 
 /*
  * A thread that only waited, from the recording's beginning to its end, is no reason to make an
- * experiment for its process, unless it is a target. Most processes only wait.
+ * experiment for its process alone, unless it is a target: most processes only wait. A program's pool
+ * is small, and without it nobody could see what the thread waits in.
  */
 static bool makes_output(const struct drain *dr, const struct er_wait *w)
 {
 	const uint32_t whole = ER_WAIT_OPEN_START | ER_WAIT_OPEN_END;
 
-	return dr->parts.targets || (w->flags & whole) != whole;
+	return dr->parts.targets || dr->parts.follow->mode == FOLLOW_SHARED || (w->flags & whole) != whole;
 }
 
 /* Write at least one of the two parts, so that each recorded number is in the experiment. */
