@@ -117,13 +117,27 @@ static uint32_t path_id(struct wait_paths *wp, size_t from)
 	return intern_add(&wp->ids, hash);
 }
 
-/* Append a function unless it is the same as the last one. */
+/* The most functions that call each other in a cycle. */
+enum { CYCLE_MAX = 16 };
+
+/*
+ * Append a function. If the path then ends in the same functions twice, drop one of the two: a
+ * function that calls itself appears once, and so does a cycle of several, unless all frames are
+ * wanted.
+ */
 static void put_func(struct wait_paths *wp, size_t from, const struct func *f)
 {
-	uint32_t id = same_program(wp, f);
+	size_t most = wp->all_frames ? 1 : CYCLE_MAX;
+	const uint32_t *end;
 
-	if (wp->funcs.len == from || wp->funcs.data[wp->funcs.len - 1] != id)
-		vec_push(&wp->funcs, id);
+	vec_push(&wp->funcs, same_program(wp, f));
+	end = &wp->funcs.data[wp->funcs.len];
+	for (size_t n = 1; n <= most && 2 * n <= wp->funcs.len - from; n++) {
+		if (end[-1] != end[-1 - (ptrdiff_t)n] || memcmp(end - n, end - 2 * n, n * sizeof(*end)))
+			continue;
+		wp->funcs.len -= n;
+		return;
+	}
 }
 
 /*

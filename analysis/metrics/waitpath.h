@@ -3,10 +3,12 @@
  * Reduces stacks of waits to the functions that distinguish them. Frames that every
  * wait or system call has are dropped, and a function that calls itself appears once.
  * Stacks that become equal have one id. As in all reports, a hidden load object is one
- * function, and so are all processes of a program that were not followed. Unless all
- * frames are wanted, the kernel functions between the one that waited and the system
- * call are folded into one entry, WAIT_PATH_FOLDED; they mostly depend on the file
- * system or driver.
+ * function, and so are all processes of a program that were not followed.
+ *
+ * Unless all frames are wanted, two more things are left out. The kernel functions between
+ * the one that waited and the system call are folded into one entry, WAIT_PATH_FOLDED; they
+ * mostly depend on the file system or driver. Functions that call each other in a cycle
+ * appear once, so that the depth of a recursion does not make different stacks.
  */
 #ifndef METRICS_WAITPATH_H
 #define METRICS_WAITPATH_H

@@ -55,6 +55,31 @@ static void test_folded(void **state)
 	fixture_free(&o);
 }
 
+/* Functions that call each other in a cycle appear once, however deep the recursion was. */
+static void test_cycles(void **state)
+{
+	static const struct wait_info info = { .length_ns = MS };
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	put_wait(&o, 1, "main>list>run>read>k:pipe_wait", MS_SLEEP, 1, info);
+	put_wait(&o, 1, "main>list>run>list>run>list>run>read>k:pipe_wait", MS_SLEEP, 1, info);
+	put_wait(&o, 1, "main>list>list>run>run>list>run>read>k:pipe_wait", MS_SLEEP, 1, info);
+	put_wait(&o, 1, "main>list>run>list>read>k:pipe_wait", MS_SLEEP, 1, info);
+	fixture_open(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "pipe_wait < read < run < list < main")->cells[0].i, 3 * MS);
+	assert_int_equal(row_of(&t, "pipe_wait < read < list < run < list < main")->cells[0].i, MS);
+	table_free(&t);
+	o.view.all_frames = true;
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	assert_int_equal(row_of(&t, "pipe_wait < read < run < list < main")->cells[0].i, MS);
+	assert_int_equal(row_of(&t, "pipe_wait < read < run < list < run < list < run < list < main")->cells[0].i, MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* The reasons of waits for a CPU stand below their sum. */
 static void test_cpu_heading(void **state)
 {
@@ -149,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_cpu_heading),
 		cmocka_unit_test(test_taker),
 		cmocka_unit_test(test_idle_runtimes),
