@@ -44,7 +44,8 @@ got=$(metric threads.er e.totalcpu '<Unsampled-CPU>')
 if awk "BEGIN { exit !($(longest exit.er) > $lag || $(longest close.er) > $lag) }"; then
 	skip "threads: the end of each has its stack" "the machine is busy: samples are up to $(longest exit.er) s apart"
 else
-	check_that "threads: the end of each has its stack" "$got <= 0.05" "$got"
+	# Without a sample at its end each thread would lack half a tick on average: 0.2 s in all.
+	check_that "threads: the end of each has its stack" "$got <= 0.1" "$got"
 fi
 # The kernel divides the sum by what its ticks saw, again at each look.
 longest=$(longest exit.er)
