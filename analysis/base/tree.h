@@ -15,7 +15,7 @@ struct diag;
 /*
  * Files with several links that were copied so far, for trees that share files. The copies share
  * them in the same way. `root` is a directory that contains all copies; the paths of tree_copy
- * are then relative to it. Zeroed but for `root` it is empty.
+ * are then relative to it. With all but `root` zero it is empty.
  */
 struct tree_links {
 	int root;

@@ -28,7 +28,7 @@ check_that "together they count the program twice" "$program > 1 && ($both - $ke
 check_that "with TWICE==0 they count it once" "($once - $kernel)^2 < (0.01 * $program + 0.02)^2" \
 	"$once, the whole system $kernel, the program $program"
 
-# Two clocks sample the same function, so they agree but for a few ticks.
+# Two clocks sample the same function, so they agree except for a few ticks.
 in_kernel=$(seconds_of parent_work i.user k.er)
 in_program=$(seconds_of parent_work i.user t.er)
 check_that "the function has its time in both" \

@@ -41,7 +41,7 @@ for function in '<Total>' hold_lock pthread_mutex_lock; do
 	# This function belongs to the collector. It has no name if the collector's library is
 	# stripped.
 	[ $# -gt 0 ] || [ $function != pthread_mutex_lock ] || continue
-	check_that "functions sync, $function: equal but for a microsecond a call" \
+	check_that "functions sync, $function: equal except for a microsecond a call" \
 		"${4:-0} > 0 && $2 == ${4:-0} && ($1 - ${3:-0})^2 < (0.0011 + $2 / 1000000)^2" "$*"
 done
 same "objects" object_rows all.er "" -objects

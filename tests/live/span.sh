@@ -67,7 +67,7 @@ check_that "percentiles of the histogram are within 2 % of exact ones" \
 	"$(awk '{ d = $1 - $2; if ((d < 0 ? -d : d) > 0.02 * $1) bad++ } END { print bad + 0 }' both) == 0 && $(wc -l <both) == 3" "$(cat both)"
 
 # The clocks are read inside the call, so what a span adds is less than what a call with a span costs,
-# but for caches that the others have emptied.
+# except for caches that the others have emptied.
 empty=$(awk '$1 == "empty" { print $2 }' out | median)
 query 'TSTAMP SPANDUR SPANRUN from spans where SPAN == 1' all.er | sort -n | cut -f2,3 >computed
 awk '$1 == "compute" { print $2 "\t" $3 }' out | paste computed - >both
