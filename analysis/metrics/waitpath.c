@@ -290,6 +290,8 @@ bool wait_path_idle(struct wait_paths *wp, uint32_t path)
 /* Events first: a condition variable takes its mutex again before it returns. */
 static enum lock_role role_of(unsigned roles)
 {
+	if (roles & ROLE_TAKEN)
+		return LOCK_LOCK;
 	return roles & ROLE_EVENT ? LOCK_EVENT : roles & ROLE_LOCK ? LOCK_LOCK : LOCK_UNKNOWN;
 }
 

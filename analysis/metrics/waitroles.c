@@ -51,6 +51,9 @@ static const char *const lock_names[] = {
 	"*acquire_lock*", "lock_*", "*_lock", "runtime.lock2",
 };
 
+/* Locks that wait by a semaphore or a condition variable: those of PostgreSQL, the interpreter lock of Python. */
+static const char *const taken_names[] = { "*LockAcquire*", "*SemaphoreLock*", "take_gil" };
+
 static bool is_libc(const struct loadobj *o)
 {
 	for (size_t i = 0; i < sizeof(libc_files) / sizeof(libc_files[0]); i++) {
@@ -122,6 +125,8 @@ unsigned func_roles(const struct func *f)
 		roles |= ROLE_EVENT;
 	if (matches_any(f, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
 		roles |= ROLE_LOCK;
+	if (matches_any(f, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
+		roles |= ROLE_TAKEN;
 	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
 		if (!fnmatch(idle_rules[i].wait, f->name, 0))
 			roles |= ROLE_IDLE;

@@ -33,7 +33,7 @@ bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n);
 enum lock_role {
 	LOCK_UNKNOWN, /* no name tells */
 	LOCK_EVENT,   /* a condition variable, a semaphore, the end of a thread */
-	LOCK_LOCK,    /* a mutex or another lock */
+	LOCK_LOCK,    /* a mutex or another lock; also one that waits by a semaphore */
 };
 
 /*
@@ -43,7 +43,8 @@ enum lock_role {
 enum func_role {
 	ROLE_EVENT = 1 << 0, /* waits for an event */
 	ROLE_LOCK = 1 << 1,  /* takes a lock */
-	ROLE_IDLE = 1 << 2,  /* may be part of an idle thread's stack; wait_is_idle decides */
+	ROLE_TAKEN = 1 << 2, /* takes a lock that the program makes of events */
+	ROLE_IDLE = 1 << 3,  /* may be part of an idle thread's stack; wait_is_idle decides */
 };
 
 unsigned func_roles(const struct func *f);

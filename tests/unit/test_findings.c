@@ -62,6 +62,9 @@ static const struct trouble {
 	{ "lock", "main>f>pthread_mutex_lock", MS_USER_LOCK, REASON_USER_LOCK, 3, true,
 	  "20 ms of 20 ms that `test` waited were for a lock taken in pthread_mutex_lock; `test` had "
 	  "it 100 % of that time.", "-pid 4711 -locks", "PID IN (4711) && STATE == USER_LOCK" },
+	{ "lock", "main>f>LWLockAcquire>sem_wait", MS_USER_LOCK, REASON_USER_LOCK, 0, true,
+	  "20 ms of 20 ms that `test` waited were for a lock taken in sem_wait.", "-pid 4711 -locks",
+	  "PID IN (4711) && STATE == USER_LOCK" },
 	{ "kernel_lock", "main>f>k:down_write", MS_SLEEP, REASON_KERNEL_LOCK, 0, true,
 	  "were for a lock in the kernel, mostly in down_write < f < main.", "-pid 4711 -waits",
 	  "PID IN (4711) && REASON == KERNEL_LOCK" },
