@@ -102,15 +102,31 @@ void folds_mark(struct experiment *e)
 	vec_free(&firsts);
 }
 
+/* Elements of one fold mostly have the same number. */
+static void add_number(struct experiment *e, struct exp_fold *f, int64_t tid)
+{
+	uint32_t fold = f - e->folds.data + 1;
+
+	if (!tid)
+		return;
+	f->summed = true;
+	for (size_t i = e->fold_numbers.len; i-- > 0;) {
+		if (e->fold_numbers.data[i].tid == tid && e->fold_numbers.data[i].fold == fold)
+			return;
+	}
+	vec_push(&e->fold_numbers, (struct exp_fold_number){ tid, fold });
+}
+
 uint64_t fold_read(struct experiment *e, struct strtab *keys, const struct xml_element *el,
 		   const struct exp_thread *sum)
 {
 	const char *list = xml_get(el, "members");
+	int64_t sums = xml_get_int(el, "sums", 0);
 	int64_t count = xml_get_int(el, "count", 0), lived = xml_get_int(el, "lived", 0);
 	int64_t movers = xml_get_int(el, "movers", 0);
 	struct exp_fold *f;
 
-	if (count <= 0 || lived < 0 || movers < 0 || movers > count)
+	if (count <= 0 || lived < 0 || movers < 0 || movers > count || !exp_is_id(sums))
 		return 1;
 	f = need_fold(e, keys, sum);
 	thread_add(&f->sum, sum);
@@ -118,5 +134,6 @@ uint64_t fold_read(struct experiment *e, struct strtab *keys, const struct xml_e
 	add_to(&f->nthreads, count);
 	add_to(&f->lived_ns, lived);
 	add_to(&f->nmovers, movers);
+	add_number(e, f, sums);
 	return read_members(e, list ? list : "", f, sum->begin_ns) != count;
 }

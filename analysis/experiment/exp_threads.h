@@ -45,6 +45,13 @@ struct exp_fold {
 	int64_t lived_ns;       /* of all threads; run_ns and all off_ns add up to it */
 	int64_t nmovers;        /* threads that have a part in nmoved */
 	bool ambiguous;         /* another fold has the same name */
+	bool summed;            /* some packets have the time of several of its threads */
+};
+
+/* Packets with this TID have the time of several threads of a fold. */
+struct exp_fold_number {
+	int64_t tid;
+	uint32_t fold; /* number from 1 */
 };
 
 /* An element of names.xml: the thread's name from at_ns until its next element. */

@@ -324,6 +324,7 @@ void experiment_close(struct experiment *e)
 	vec_free(&e->recorder);
 	vec_free(&e->threads);
 	vec_free(&e->folds);
+	vec_free(&e->fold_numbers);
 	vec_free(&e->names);
 	vec_free(&e->processes);
 	vec_free(&e->spans);

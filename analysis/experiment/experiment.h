@@ -78,6 +78,7 @@ struct experiment {
 	VEC(struct exp_element) recorder; /* in file order; empty if another recorder wrote it */
 	VEC(struct exp_thread) threads;   /* in file order; empty without microstates */
 	VEC(struct exp_fold) folds;       /* of short-lived threads; see exp_threads.h */
+	VEC(struct exp_fold_number) fold_numbers;
 	VEC(struct exp_name) names;       /* in file order */
 	VEC(struct exp_process) processes; /* in file order */
 	VEC(struct exp_exit) exits;        /* in file order */

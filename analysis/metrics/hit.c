@@ -6,6 +6,7 @@
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_numbers.h"
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
@@ -94,6 +95,13 @@ const struct exp_fold *hit_fold(const struct hit *h)
 		return NULL;
 	return folded_at(&session_names(h->session)->folded, founder, hit_pid(h), hit_thread(h),
 			hit_time(h));
+}
+
+const struct exp_fold *hit_process_fold(const struct hit *h)
+{
+	const struct exp_fold *f = hit_pid(h) == hit_thread(h) ? hit_fold(h) : NULL;
+
+	return f && f->summed ? f : NULL;
 }
 
 /*

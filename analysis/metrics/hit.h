@@ -58,8 +58,16 @@ int64_t hit_cpu(const struct hit *h);
 int64_t hit_pid(const struct hit *h);
 /* Which of the processes that had this PID one after the other, from 1; 0: only one had it. */
 unsigned hit_serial(const struct hit *h);
-/* The fold of the thread (analysis/model/folded.h); NULL: it was not folded. */
+/*
+ * The fold of the thread (analysis/model/folded.h), or that whose threads share the packet; NULL: it was
+ * not folded.
+ */
 const struct exp_fold *hit_fold(const struct hit *h);
+/*
+ * The fold that shows the packet in lists of processes: that of a main thread, if packets have the time of
+ * several of its threads. NULL: the packet belongs to one process.
+ */
+const struct exp_fold *hit_process_fold(const struct hit *h);
 /* The number of the sample that the hit is in; -1: none. */
 int64_t hit_sample(const struct hit *h);
 

@@ -14,6 +14,10 @@
  */
 enum { SLACK_NS = 1000000 };
 
+enum { ANY_PROCESS = -1 };
+
+#define ALWAYS_NS (INT64_MAX / 2)
+
 static uint64_t key_of(const struct experiment *founder, int64_t tid)
 {
 	return (uint64_t)founder->id << 32 | (uint32_t)tid;
@@ -29,6 +33,10 @@ void folded_add(struct folded_threads *f, const struct experiment *e)
 							   .begin_ns = th->begin_ns,
 							   .end_ns = th->end_ns, .fold = th->fold });
 	}
+	vec_for_each(n, &e->fold_numbers)
+		vec_push(&f->all, (struct folded){ .key = key_of(e, n->tid), .pid = ANY_PROCESS,
+						   .begin_ns = -ALWAYS_NS, .end_ns = ALWAYS_NS,
+						   .fold = n->fold });
 }
 
 static int by_key_and_time(const void *pa, const void *pb)
@@ -74,9 +82,18 @@ const struct exp_fold *folded_at(const struct folded_threads *f, const struct ex
 	if (!first || lo == *first)
 		return NULL;
 	th = &f->all.data[lo - 1];
-	if (th->pid != pid || time_ns > wrap_plus(th->end_ns, SLACK_NS))
+	if ((th->pid != pid && th->pid != ANY_PROCESS) || time_ns > wrap_plus(th->end_ns, SLACK_NS))
 		return NULL;
 	return &founder->folds.data[th->fold - 1];
+}
+
+const struct exp_fold *folded_sums(const struct folded_threads *f, const struct experiment *founder,
+				   int64_t tid)
+{
+	const uint64_t *first = map_get(&f->first, key_of(founder, tid));
+	const struct folded *th = first ? &f->all.data[*first] : NULL;
+
+	return th && th->pid == ANY_PROCESS ? &founder->folds.data[th->fold - 1] : NULL;
 }
 
 void fold_put_name(const struct exp_fold *fold, struct buf *b)

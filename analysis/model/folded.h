@@ -19,7 +19,7 @@ struct experiment;
 struct folded {
 	uint64_t key;     /* founder id << 32 | tid */
 	int64_t begin_ns, end_ns; /* relative to the founder's start */
-	int32_t pid;
+	int32_t pid;      /* -1: packets with this TID have the time of several threads of the fold */
 	uint32_t fold;    /* number from 1 */
 };
 
@@ -39,6 +39,9 @@ void folded_free(struct folded_threads *f);
  */
 const struct exp_fold *folded_at(const struct folded_threads *f, const struct experiment *founder,
 				 int64_t pid, int64_t tid, int64_t time_ns);
+/* The fold whose threads have sums in packets with this TID; NULL: none. The experiment owns it. */
+const struct exp_fold *folded_sums(const struct folded_threads *f, const struct experiment *founder,
+				   int64_t tid);
 /* Append a name: "make, 37 short-lived threads". If another fold has that name, also the cgroup. */
 void fold_put_name(const struct exp_fold *fold, struct buf *b);
 

@@ -196,6 +196,12 @@ static void add_cgroups(struct names *n, const struct experiment *e)
 			add_dated(&n->cgroups_at, key(e, th->tid), th->begin_ns, th->pid, th->cgroup);
 	}
 	map_free(&several);
+	vec_for_each(f, &e->fold_numbers) {
+		const char *cgroup = e->folds.data[f->fold - 1].sum.cgroup;
+
+		if (*cgroup)
+			put(&n->cgroups, key(e, f->tid), cgroup, false);
+	}
 }
 
 /* Saturates: times from files may be any number. */
@@ -395,11 +401,22 @@ static void put_pid(int64_t pid, unsigned serial, struct buf *b)
 		buf_printf(b, ", serial %u", serial);
 }
 
+/* The fold whose threads share packets with this TID. */
+static const struct exp_fold *sums_of(const struct names *n, const struct experiment *e, int64_t tid)
+{
+	return folded_sums(&n->folded, e->founder ? e->founder : e, tid);
+}
+
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid,
 		      unsigned serial, int64_t tid, struct buf *b)
 {
+	const struct exp_fold *sums = sums_of(n, e, tid);
 	const char *comm, *process;
 
+	if (sums && pid == tid) {
+		fold_put_name(sums, b);
+		return;
+	}
 	pid = true_pid(n, e, pid, tid);
 	comm = thread_in(n, e, pid, serial, tid);
 	process = pid ? process_in(n, e, pid, serial) : NULL;
@@ -411,7 +428,10 @@ void names_put_thread(const struct names *n, const struct experiment *e, int64_t
 	}
 	buf_puts(b, process);
 	put_pid(pid, serial, b);
-	buf_printf(b, ", TID %" PRId64, tid);
+	if (sums)
+		buf_puts(b, ", short-lived threads");
+	else
+		buf_printf(b, ", TID %" PRId64, tid);
 	/* The kernel truncates names: a main thread's name is then a prefix of its process's. */
 	if (comm && strncmp(comm, process, strlen(comm)))
 		buf_printf(b, " (%s)", comm);
@@ -421,7 +441,12 @@ void names_put_process(const struct names *n, const struct experiment *e, int64_
 		       unsigned serial, int64_t tid, struct buf *b)
 {
 	const char *name = pid ? process_in(n, e, pid, serial) : thread_in(n, e, 0, 0, tid);
+	const struct exp_fold *sums = sums_of(n, e, pid);
 
+	if (sums) {
+		fold_put_name(sums, b);
+		return;
+	}
 	buf_puts(b, name ? name : "(unknown)");
 	if (pid)
 		put_pid(pid, serial, b);

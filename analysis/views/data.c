@@ -37,7 +37,7 @@ static void object_label(const struct names *n, const struct index_key *k, struc
 int view_data_objects(struct view_state *v, struct table *t, struct diag *d)
 {
 	static const struct objtype type = { OBJ_MEMORY, "data_objects", "DNAME", true };
-	static const struct index_special objects = { "data_objects", object_key, object_label };
+	static const struct index_special objects = { "data_objects", object_key, object_label, NULL };
 	struct index_spec spec = { .type = &type,
 				   .special = &objects,
 				   .title = "Data objects",

@@ -4,8 +4,9 @@
  * expression gives a packet's object. Threads, processes and experiments need more than one
  * number to be told apart, so their lists have keys of their own. Process and thread ids are the
  * system's. In a kernel experiment a kernel thread has process id 0 and counts as a process of
- * its own. Threads that the recorder folded are one row. With a filter each has its own, so that
- * no row shows a part of a fold under the name of the whole.
+ * its own. Threads that the recorder folded are one row, and in a list of processes so are processes
+ * whose main threads it folded, if it also added up their packets. With a filter each has its own row,
+ * so that no row shows a part of a fold under the name of the whole.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 struct index_tally {
 	const struct index_spec *spec;
 	struct filter *index;
-	bool folds;                    /* folded threads are one row */
+	const struct exp_fold *(*fold)(const struct hit *h); /* whose members are one row; NULL: none are */
 	const struct experiment *ends; /* samples: the founder that has their times; NULL: there are several */
 	size_t nmetrics;
 	struct intern ids;
@@ -72,7 +73,10 @@ static void thread_label(const struct names *n, const struct index_key *k, struc
 
 static void process_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
-	names_put_process(n, k->e, k->a, k->serial, k->a ? 0 : k->b, b);
+	if (k->fold)
+		fold_put_name(k->fold, b);
+	else
+		names_put_process(n, k->e, k->a, k->serial, k->a ? 0 : k->b, b);
 }
 
 static void experiment_label(const struct names *n, const struct index_key *k, struct buf *b)
@@ -85,9 +89,9 @@ static void experiment_label(const struct names *n, const struct index_key *k, s
 }
 
 static const struct index_special specials[] = {
-	{ "Threads", thread_key, thread_label },
-	{ "Processes", process_key, process_label },
-	{ "Experiment_IDs", experiment_key, experiment_label },
+	{ "Threads", thread_key, thread_label, hit_fold },
+	{ "Processes", process_key, process_label, hit_process_fold },
+	{ "Experiment_IDs", experiment_key, experiment_label, NULL },
 };
 
 static bool lists_threads(const struct index_spec *spec)
@@ -174,7 +178,7 @@ static size_t key_index(struct index_tally *it, const struct index_key *k,
 
 static struct index_key key_of(struct index_tally *it, const struct hit *h)
 {
-	const struct exp_fold *fold = it->folds ? hit_fold(h) : NULL;
+	const struct exp_fold *fold = it->fold ? it->fold(h) : NULL;
 
 	if (fold)
 		return (struct index_key){ .e = founder_of(h), .fold = fold };
@@ -306,7 +310,7 @@ int index_print(struct view_state *v, const struct index_spec *spec, struct tabl
 {
 	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set) };
 
-	it.folds = lists_threads(spec) && !v->filter;
+	it.fold = spec->special && !v->filter ? spec->special->fold : NULL;
 	it.ends = sample_founder(v->session, spec->type);
 	it.index = filter_parse_index(v->session, &v->types, spec->type->text, d);
 	if (!it.index)

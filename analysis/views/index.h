@@ -27,6 +27,8 @@ struct index_special {
 	const char *type;
 	struct index_key (*key)(const struct hit *h);
 	void (*label)(const struct names *n, const struct index_key *k, struct buf *b);
+	/* Packets with a fold belong to its row, unless there is a filter. NULL: none have one. */
+	const struct exp_fold *(*fold)(const struct hit *h);
 };
 
 struct index_spec {

@@ -65,7 +65,7 @@ static void file_label(const struct names *n, const struct index_key *k, struct 
 
 static const struct objtype by_name = { OBJ_INDEX, "ioactivity", "IOFNAME", true };
 static const struct objtype by_file = { OBJ_INDEX, "iodetail", "IOVFD", true };
-static const struct index_special files = { "iodetail", file_key, file_label };
+static const struct index_special files = { "iodetail", file_key, file_label, NULL };
 
 static int io_list(struct view_state *v, const struct objtype *type,
 		   const struct index_special *special, struct table *t, struct diag *d)

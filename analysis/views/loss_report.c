@@ -112,6 +112,7 @@ static void put_ring(struct table *t, struct loss_report *a, enum er_ring kind, 
 			continue;
 		if (cpu >= 0 && (size_t)cpu < a->by_cpu.len)
 			found = ring_distinct(&a->by_cpu.data[cpu], kind);
+		found += element_int(el, "folded");
 		if (wrong_only && recorded + lost == produced && found == recorded)
 			continue;
 		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " %s produced, %" PRIu64 " recorded, %" PRIu64
@@ -156,6 +157,7 @@ struct record_loss loss_report_records(struct loss_report *a)
 				continue;
 			if (cpu < a->by_cpu.len)
 				found = ring_distinct(&a->by_cpu.data[cpu], kind);
+			found += element_int(el, "folded");
 			r.missing[kind] += recorded > found ? recorded - found : 0;
 		}
 	}

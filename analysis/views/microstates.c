@@ -4,7 +4,8 @@
  * so every filter works. They are checked against the exact times of threads.xml: time that no
  * packet covers has a column of its own and a note. Under a filter only rows that keep all their
  * packets are checked; the exact time of the other rows is unknown. Threads that the recorder
- * folded are one row in the list of threads; with a filter each has its own.
+ * folded are one row, and in the list of processes so are processes whose main threads it folded, if
+ * it also added up their packets. With a filter each has its own row, whose exact time is unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -43,6 +44,8 @@ struct entry {
 	int64_t ns[MS_COUNT];
 	int64_t wall;      /* from threads.xml; 0: unknown */
 	uint64_t nthreads; /* threads listed in threads.xml */
+	bool shared;       /* a part of its time may be in packets of its fold */
+	bool sums;         /* these packets */
 	uint64_t npackets;
 	/* packets with a state before the filter; more than npackets if the filter cuts the row */
 	uint64_t nall;
@@ -51,7 +54,7 @@ struct entry {
 struct microstates {
 	struct view_state *v;
 	bool by_process;
-	bool folds;        /* folded threads are one row */
+	bool folds;        /* those that the recorder folded are one row */
 	bool checked;      /* against threads.xml */
 	struct metric_sort sort;
 	size_t nmetrics;
@@ -74,7 +77,7 @@ static struct key fold_key(const struct experiment *e, const struct exp_fold *fo
 
 static struct key hit_key(const struct microstates *m, const struct hit *h)
 {
-	const struct exp_fold *fold = m->folds ? hit_fold(h) : NULL;
+	const struct exp_fold *fold = !m->folds ? NULL : m->by_process ? hit_process_fold(h) : hit_fold(h);
 
 	if (fold)
 		return fold_key(h->e, fold);
@@ -114,6 +117,14 @@ static struct entry *need_entry(struct microstates *m, const struct key *k)
 	return &m->entries.data[intern_add(&m->ids, hash_of(k))];
 }
 
+/* Whether the row has a part of a fold whose packets have the time of several threads. */
+static bool is_shared(const struct microstates *m, const struct hit *h)
+{
+	const struct exp_fold *fold = m->folds ? NULL : hit_fold(h);
+
+	return fold && fold->summed;
+}
+
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct microstates *m = ctx;
@@ -131,6 +142,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	e = need_entry(m, &k);
 	add_to(&e->ns[state], hit_weight(h));
 	e->npackets++;
+	e->shared |= is_shared(m, h);
+	e->sums |= e->shared && folded_sums(&session_names(h->session)->folded, k.founder, hit_thread(h));
 	i = e - m->entries.data;
 	for (size_t a = 0; a < n; a++)
 		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
@@ -150,16 +163,17 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 
 static bool is_part(const struct entry *e)
 {
-	return e->nall > e->npackets;
+	return e->nall > e->npackets || e->shared;
 }
 
 static struct key thread_key(const struct microstates *m, const struct experiment *e,
 			     const struct exp_thread *th)
 {
 	const struct names *names = session_names(m->v->session);
+	const struct exp_fold *fold = m->folds && th->fold ? &e->folds.data[th->fold - 1] : NULL;
 
-	if (m->folds && th->fold)
-		return fold_key(e, &e->folds.data[th->fold - 1]);
+	if (fold && (!m->by_process || (fold->summed && th->pid == th->tid)))
+		return fold_key(e, fold);
 	return key_of(m, e, th->pid, th->tid, names_serial_at(names, e, th->pid, th->end_ns));
 }
 
@@ -342,12 +356,13 @@ static void put_checked(const struct microstates *m, struct table *t, int64_t wa
 static void put_check(struct microstates *m, struct table *t)
 {
 	int64_t wall = 0, missing = 0, much = 0;
-	size_t nmissing = 0, nmuch = 0, nthreads = 0, nparts = 0;
+	size_t nmissing = 0, nmuch = 0, nthreads = 0, nparts = 0, nshared = 0;
 
 	vec_for_each(e, &m->entries) {
 		int64_t sum = sum_of(e);
 
 		nparts += is_part(e);
+		nshared += e->shared && !e->sums;
 		if (is_part(e))
 			continue;
 		add_to(&wall, e->wall);
@@ -362,6 +377,9 @@ static void put_check(struct microstates *m, struct table *t)
 	}
 	if (!nmissing && !nmuch)
 		put_checked(m, t, wall, nthreads, nparts);
+	if (nshared)
+		put_note(t, "Rows of %zu short-lived thread%s lack time that no record represents: "
+			 "rows \"short-lived threads\" have its sum.", nshared, nshared == 1 ? "" : "s");
 	if (nmissing)
 		put_note(t, "*** %zu row%s lack%s %.3f sec. (%.2f %%) of the time in the recording: "
 			 "see `header' for what was lost.", nmissing, nmissing == 1 ? "" : "s",
@@ -451,7 +469,7 @@ int view_microstates(struct view_state *v, bool by_process, const char *sort_by,
 		     struct diag *d)
 {
 	struct microstates m = { .v = v, .by_process = by_process,
-				 .folds = !by_process && !v->filter,
+				 .folds = !v->filter,
 				 .nmetrics = metric_set_width(v->metric_set) };
 	struct entry total = { 0 };
 	struct buf title = { 0 };

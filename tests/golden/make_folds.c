@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_folds DIR: two recordings with the same packets. each.1.er has a line of threads.xml for each
- * thread; in folded.1.er short-lived threads are folded. In milliseconds:
+ * make_folds DIR: recordings of the same threads. each.1.er has a line of threads.xml for each thread;
+ * in folded.1.er short-lived threads are folded. In sums.1.er, too, and the time of theirs that no wait
+ * represents is in one packet for each fold. In milliseconds:
  *
  * PIDs 100 to 103 `cc1`, in the cgroup /build: user 5, 6, 7 and 8, waits 4 for the disk, and 2
  *     between samples
@@ -17,7 +18,9 @@
 #include "analysis/base/buf.h"
 #include "tests/fixtures/exp_builder.h"
 
-enum { SYS_READ = 0 };
+enum { SYS_READ = 0, FIRST_NUMBER = 1000000000 };
+
+enum folding { EACH, FOLDED, SUMS };
 
 struct thread {
 	int pid, tid, begin, user, wait, rest; /* ms; rest: no wait represents it */
@@ -51,7 +54,7 @@ static int end_of(const struct thread *t)
 }
 
 /* Half of a wait is sampled: its packet represents two waits. */
-static void put_packets(struct exp_builder *b, const struct thread *t)
+static void put_packets(struct exp_builder *b, const struct thread *t, bool with_rest)
 {
 	struct wait_info info = { .reason = t->reason, .syscall = SYS_READ,
 				  .length_ns = (uint64_t)t->wait * BUILDER_TICK_NS / 2 };
@@ -63,9 +66,43 @@ static void put_packets(struct exp_builder *b, const struct thread *t)
 	if (t->wait)
 		exp_builder_wait_of(b, t->pid, t->tid, "main>load>k:schedule", MS_SLEEP, t->wait,
 				    &info);
-	if (t->rest)
+	if (t->rest && with_rest)
 		exp_builder_wait_of(b, t->pid, t->tid, "main>load>k:schedule", MS_SLEEP, t->rest,
 				    &rest);
+}
+
+static bool is_folded_with(const struct thread *t, const struct thread *first)
+{
+	return t->folded && !strcmp(t->comm, first->comm) && !strcmp(t->cgroup, first->cgroup);
+}
+
+static int number_of(const struct thread *first)
+{
+	return FIRST_NUMBER + (int)(first - threads);
+}
+
+/* The packet with the remainders of a fold, if the thread is the first with some of it. */
+static void put_sum(struct exp_builder *b, const struct thread *first)
+{
+	struct thread sum = *first;
+
+	for (const struct thread *t = threads; t < first; t++) {
+		if (is_folded_with(t, first))
+			return;
+	}
+	for (const struct thread *t = first + 1; t < threads + NTHREADS; t++)
+		sum.rest += is_folded_with(t, first) ? t->rest : 0;
+	sum.pid = sum.tid = number_of(first);
+	sum.user = sum.wait = 0;
+	put_packets(b, &sum, true);
+}
+
+static void put_name(struct expwriter *w, const struct thread *first)
+{
+	__cleanup(freep) char *line = xasprintf("<name pid=\"%d\" tid=\"%d\" at=\"0\" comm=\"%s\"/>",
+						number_of(first), number_of(first), first->comm);
+
+	expwriter_text(w, "names.xml", line);
 }
 
 static void put_sums(struct buf *b, int user, int sleep, int n)
@@ -93,13 +130,13 @@ static void put_line(struct expwriter *w, const struct thread *t)
 }
 
 /* Fold the threads from `first` on that have its names. */
-static void put_fold(struct expwriter *w, const struct thread *first, bool *done)
+static void put_fold(struct expwriter *w, const struct thread *first, bool *done, bool sums)
 {
 	int n = 0, user = 0, sleep = 0, end = 0;
 	struct buf b = { 0 }, members = { 0 };
 
 	for (const struct thread *t = first; t < threads + NTHREADS; t++) {
-		if (!t->folded || strcmp(t->comm, first->comm) || strcmp(t->cgroup, first->cgroup))
+		if (!is_folded_with(t, first))
 			continue;
 		done[t - threads] = true;
 		buf_printf(&members, "%s%d/%d:%d000000+%d000000", n ? " " : "", t->pid, t->tid,
@@ -113,19 +150,21 @@ static void put_fold(struct expwriter *w, const struct thread *first, bool *done
 		   first->begin, end, user + sleep);
 	put_sums(&b, user, sleep, 4 * n);
 	put_names(&b, first);
+	if (sums)
+		buf_printf(&b, " sums=\"%d\"", number_of(first));
 	buf_printf(&b, " members=\"%s\"/>", members.data);
 	expwriter_text(w, "threads.xml", b.data);
 	buf_free(&b);
 	buf_free(&members);
 }
 
-static void put_threads(struct expwriter *w, bool fold)
+static void put_threads(struct expwriter *w, enum folding folding)
 {
 	bool done[NTHREADS] = { false };
 
 	for (int i = 0; i < NTHREADS; i++) {
-		if (fold && threads[i].folded && !done[i])
-			put_fold(w, &threads[i], done);
+		if (folding && threads[i].folded && !done[i])
+			put_fold(w, &threads[i], done, folding == SUMS);
 		else if (!done[i])
 			put_line(w, &threads[i]);
 	}
@@ -148,19 +187,33 @@ static void put_processes(struct expwriter *w)
 	}
 }
 
-static void record(const char *dir, const char *name, bool fold)
+/* The packets of one program. */
+static void put_program(struct exp_builder *b, const char *program, enum folding folding)
+{
+	for (const struct thread *t = threads; t < threads + NTHREADS; t++) {
+		bool sums = folding == SUMS && t->folded;
+
+		if (strcmp(t->program, program))
+			continue;
+		put_packets(b, t, !sums);
+		if (sums)
+			put_sum(b, t);
+	}
+}
+
+static void record(const char *dir, const char *name, enum folding folding)
 {
 	struct exp_builder *founder = exp_builder_new_kernel(dir, name), *subs[NPROGRAMS];
 
 	for (int i = 0; i < NPROGRAMS; i++)
 		subs[i] = exp_builder_sub_states(founder, programs[i], programs[i], 0, STATES_ALL);
-	for (int i = 0; i < NTHREADS; i++) {
-		for (int k = 0; k < NPROGRAMS; k++) {
-			if (!strcmp(threads[i].program, programs[k]))
-				put_packets(subs[k], &threads[i]);
-		}
+	for (int k = 0; k < NPROGRAMS; k++)
+		put_program(subs[k], programs[k], folding);
+	put_threads(exp_builder_writer(founder), folding);
+	for (int i = 0; i < NTHREADS && folding == SUMS; i++) {
+		if (threads[i].folded)
+			put_name(exp_builder_writer(founder), &threads[i]);
 	}
-	put_threads(exp_builder_writer(founder), fold);
 	put_processes(exp_builder_writer(founder));
 	for (int i = 0; i < NPROGRAMS; i++) {
 		exp_builder_at(subs[i], (uint64_t)1300 * BUILDER_TICK_NS);
@@ -176,7 +229,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make_folds DIR\n");
 		return 2;
 	}
-	record(argv[1], "each.1.er", false);
-	record(argv[1], "folded.1.er", true);
+	record(argv[1], "each.1.er", EACH);
+	record(argv[1], "folded.1.er", FOLDED);
+	record(argv[1], "sums.1.er", SUMS);
 	return 0;
 }

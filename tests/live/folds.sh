@@ -65,10 +65,21 @@ want=$(perl -ne '$n += $1 if / comm="many"/ && /^<threads .* lived="(\d+)"/; END
 check_that "their states add up to their lives" "${got:-0} > 0 && (${got:-0} - $want)^2 < (0.001 + 0.001 * $want + $stolen)^2" \
 	"states ${got:-none}, lives $want, stolen $stolen"
 "$er_print" -microstates processes folded.er >states
-check_that "each process has its own row" "$(grep -c 'many, PID' states) >= $n" "$(tail -n 5 states)"
-tid=$(perl -ne 'if (/ comm="many"/ && /^<threads .* members="(\d+):/) { print $1; exit }' folded.er/threads.xml)
-"$er_print" -filters "THRID == $tid" -threads folded.er >one
-check_that "a folded thread has a row of its own with a filter" "$(grep -c "many, PID $tid, TID $tid" one) == 1" "$(cat one)"
+check_that "so have their processes, and their states add up" \
+	"$(grep -c "many, $count short-lived threads" states) == 1 && $(grep -c '^Checked: ' states) == 1" "$(tail -n 5 states)"
+"$er_print" -filters 'COMM == "many"' -threads folded.er >rows
+check_that "with a filter threads have rows of their own, and their unsampled time has one" \
+	"$(grep -c 'many, PID' rows) > 16 && $(grep -c "many, $count short-lived threads" rows) == 1" "$(tail -n 5 rows)"
+for e in each folded; do
+	query 'count() from packets where !ON_CPU' $e.er >$e.packets
+done
+check_that "folding leaves fewer packets off a CPU" "$(cat folded.packets) < $(cat each.packets)" \
+	"folded $(cat folded.packets), each $(cat each.packets)"
+cp folded.er/threads.xml kept.xml
+sed 's/ sums="[0-9]*"//' kept.xml >folded.er/threads.xml
+"$er_print" -threads folded.er >numbers
+check_that "packets have the fold's number" "$(grep -c 'TID 10000000[0-9]*' numbers) >= 1" "$(tail -n 5 numbers)"
+cp kept.xml folded.er/threads.xml
 for state in sleep wait; do
 	got=$(seconds_of '<Total>' e.$state folded.er)
 	want=$(perl -ne '$n += $1 if / '$state'="(\d+)"/; END { printf "%.6f", $n / 1e9 }' folded.er/threads.xml)

@@ -51,15 +51,6 @@ static void mention_generated(void *ctx, struct output *p, uint64_t pc)
 	jit_names_mention(dr->jit, p, output_image(p), pc);
 }
 
-/* What a killed recorder may lose of folded threads. */
-#define FOLD_NS 10000000000ULL
-
-/* Threads that the user has chosen are shown one by one. */
-static struct folds *new_folds(const struct drain_parts *p)
-{
-	return p->each_thread || p->targets ? NULL : folds_new(p->recording);
-}
-
 struct drain *drain_new(const struct drain_parts *parts)
 {
 	struct drain *dr = xcalloc(1, sizeof(*dr));
@@ -82,7 +73,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
 	dr->names = thread_names_new(parts->recording);
-	dr->folds = new_folds(parts);
+	drain_begin_folds(dr);
 	return dr;
 }
 
@@ -112,8 +103,8 @@ void drain_restart(struct drain *dr)
 		jit_names_restart(dr->jit);
 	thread_names_free(dr->names);
 	dr->names = thread_names_new(dr->parts.recording);
-	folds_free(dr->folds);
-	dr->folds = new_folds(&dr->parts);
+	drain_free_folds(dr);
+	drain_begin_folds(dr);
 	ends_clear(dr->ends);
 	memcpy(dr->rings, dr->next_rings, dr->parts.ncpus * sizeof(*dr->rings));
 	memset(dr->next_rings, 0, dr->parts.ncpus * sizeof(*dr->rings));
@@ -143,7 +134,7 @@ void drain_free(struct drain *dr)
 	cgroups_free(dr->cgroups);
 	thread_names_free(dr->names);
 	late_lines_free(&dr->late_lines);
-	folds_free(dr->folds);
+	drain_free_folds(dr);
 	vec_free(&dr->recorders);
 	free(dr->rings);
 	free(dr);
@@ -377,8 +368,7 @@ void drain_process(struct drain *dr, bool last)
 	dr->spare = batch;
 	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), last);
 	read_names(dr, last);
-	if (dr->folds)
-		folds_write(dr->folds, last ? UINT64_MAX : now_ns() - FOLD_NS);
+	drain_write_folds(dr, last);
 }
 
 /* --- a cut --- */
@@ -457,8 +447,7 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 	cuts_end(dr->cuts);
 	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), true);
 	read_names(dr, true);
-	if (dr->folds)
-		folds_write(dr->folds, UINT64_MAX);
+	drain_write_folds(dr, true);
 	empty(&waited);
 	dr->spare_waiting = waited;
 	empty(&batch);

@@ -15,6 +15,7 @@
 #include "user/record/cuts.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
+#include "user/record/fold_sums.h"
 #include "user/record/folds.h"
 #include "user/record/jit_names.h"
 #include "user/record/kinds.h"
@@ -54,6 +55,8 @@ struct drain {
 	struct reasons *reasons;
 	struct cgroups *cgroups;
 	struct folds *folds; /* NULL: each thread has a line of its own */
+	/* Of folded threads: the time that no record represents; with folds. */
+	struct fold_sums *unsampled_cpu, *unsampled_waits;
 	struct cuts *cuts;  /* NULL: the recording has one segment */
 	struct buf taken;   /* records, each after a struct taken */
 	struct buf cut;     /* the same, of a cut */
@@ -136,6 +139,19 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 void keep_stack(struct drain *dr, const void *record);
 void keep_code(struct drain *dr, const void *record);
 
+/* --- drain_folds.c --- */
+
+void drain_begin_folds(struct drain *dr);
+void drain_free_folds(struct drain *dr); /* what is not written is lost */
+/* Write what is due, or all. */
+void drain_write_folds(struct drain *dr, bool all);
+/*
+ * Add the time of a folded thread to the sum of its fold; false: the packets of the output cannot be
+ * those of several threads. *joined: the record gets no packet of its own.
+ */
+bool drain_fold(struct drain *dr, struct output *p, const struct actor *a, uint32_t fold,
+		const struct clock_packet *c, uint64_t weight_ns, bool *joined);
+
 /* --- one kind of record each, as struct data_kind has it --- */
 
 bool write_sample(struct drain *dr, const void *record, bool last_chance);
@@ -175,6 +191,7 @@ struct off_time {
 	enum er_off_state state;
 	uint64_t stack;          /* id; 0: none */
 	const char *pseudo;      /* the function to show if there is no stack */
+	uint32_t fold;           /* number of the thread's fold, whose sum gets it; 0: none */
 	uint64_t time_ns, weight_ns;
 	uint32_t cpu, seq;
 	struct wait_info info;

@@ -2,6 +2,7 @@
 #include "user/record/folds.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ enum {
 	MAX_ROWS = 4096,    /* names; beyond them all are forgotten, and 1.7 MB are used again */
 	MAX_MEMBERS = 512,  /* of one element: at most 32 KB */
 	MAX_PENDING = 1 << 14, /* members of all rows: 0.5 MB */
+	RECENT = 1024,      /* a power of two */
 };
 
 struct member {
@@ -27,6 +29,7 @@ struct member {
 /* Threads with the same name and cgroup. */
 struct row {
 	char *comm, *cgroup;              /* cgroup NULL: unknown */
+	uint32_t number;                  /* from FOLDS_FIRST; never given twice */
 	unsigned kept;                    /* threads that were not folded */
 	struct er_total sum;              /* of the members */
 	uint64_t lived_ns;
@@ -39,6 +42,11 @@ struct folds {
 	struct strtab keys; /* ids index `rows` */
 	VEC(struct row) rows;
 	size_t npending;
+	uint32_t nrows; /* forgotten ones, too */
+	struct recent {
+		uint64_t start_time;
+		uint32_t pid, tid, number;
+	} recent[RECENT]; /* folded threads, by TID */
 };
 
 struct folds *folds_new(struct recording *recording)
@@ -91,6 +99,7 @@ static void write_row(struct folds *f, struct row *r)
 	struct buf b = { 0 };
 
 	buf_printf(&b, "<threads count=\"%zu\"", r->members.len);
+	thread_line_number(&b, "sums", r->number);
 	xml_attr(&b, "comm", r->comm);
 	if (r->cgroup)
 		xml_attr(&b, "cgroup", r->cgroup);
@@ -141,7 +150,8 @@ static struct row *row_of(struct folds *f, const char *comm, const char *cgroup,
 	buf_free(&key);
 	if (id == f->rows.len)
 		vec_push(&f->rows, (struct row){ .comm = xstrdup(comm),
-						 .cgroup = cgroup ? xstrdup(cgroup) : NULL });
+						 .cgroup = cgroup ? xstrdup(cgroup) : NULL,
+						 .number = FOLDS_FIRST + f->nrows++ });
 	return &f->rows.data[id];
 }
 
@@ -197,21 +207,33 @@ static bool is_short_lived(const struct er_total *t)
 	       t->begin_ns <= t->end_ns && t->end_ns - t->begin_ns < FOLDS_SHORT_NS;
 }
 
-bool folds_take(struct folds *f, const struct er_total *t, const char *comm, const char *cgroup)
+uint32_t folds_recent(const struct folds *f, const struct er_task *task)
+{
+	const struct recent *r = &f->recent[task->tid % RECENT];
+
+	return r->start_time == task->start_time && r->pid == task->tgid && r->tid == task->tid ?
+	       r->number : 0;
+}
+
+uint32_t folds_take(struct folds *f, const struct er_total *t, const char *comm, const char *cgroup)
 {
 	struct row *r;
+	uint32_t number;
 
 	if (!is_short_lived(t))
-		return false;
+		return 0;
 	r = row_of(f, comm, cgroup, t->flags & ER_TOTAL_SPLIT);
 	if (r->kept < FOLDS_KEEP) {
 		r->kept++;
-		return false;
+		return 0;
 	}
+	number = r->number;
+	f->recent[t->task.tid % RECENT] = (struct recent){ t->task.start_time, t->task.tgid,
+							   t->task.tid, number };
 	add(f, r, t);
 	if (r->members.len >= MAX_MEMBERS)
 		write_row(f, r);
 	else if (f->npending >= MAX_PENDING)
 		folds_write(f, UINT64_MAX);
-	return true;
+	return number;
 }

@@ -208,6 +208,8 @@ static void write_ring(const struct recorder_xml *a, int cpu, const struct er_co
 	number(b, "cpu", cpu);
 	number(b, "produced", c->produced[kind]);
 	number(b, "recorded", drain_ring(a->drain, cpu)->recorded[kind]);
+	if (kind == ER_KIND_CLOCK && drain_ring(a->drain, cpu)->folded)
+		number(b, "folded", drain_ring(a->drain, cpu)->folded);
 	number(b, "lost", c->lost[kind]);
 	buf_puts(b, "/>\n");
 }

@@ -80,6 +80,22 @@ static bool is_full(struct drain *dr, uint64_t time_ns)
 	return true;
 }
 
+/* The residual of a thread without a sample follows its total, which may have been folded. */
+static bool fold_residual(struct drain *dr, const struct er_clock *c, const struct route *at,
+			  const struct clock_packet *packet)
+{
+	uint32_t fold;
+	bool joined;
+
+	if (!dr->folds || c->h.kind != ER_KIND_RESIDUAL || !(c->flags & ER_CLOCK_UNSAMPLED))
+		return false;
+	fold = folds_recent(dr->folds, &c->task);
+	if (!fold || !drain_fold(dr, at->output, &at->actor, fold, packet, c->weight, &joined))
+		return false;
+	dr->rings[c->cpu].folded += joined;
+	return true;
+}
+
 bool write_sample(struct drain *dr, const void *record, bool last_chance)
 {
 	const struct er_clock *c = record;
@@ -97,7 +113,8 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 		       at.followed || dr->parts.program ? MS_SYSTEM : MS_KERNEL_CPU;
 	dr->nwritten[ER_KIND_CLOCK]++;
 	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
-	drain_packet(dr, at.output, &at.actor, &packet, c->weight);
+	if (!fold_residual(dr, c, &at, &packet))
+		drain_packet(dr, at.output, &at.actor, &packet, c->weight);
 	return true;
 }
 

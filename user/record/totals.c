@@ -18,15 +18,22 @@ static struct actor actor_of(struct drain *dr, const struct er_total *t)
 	return route_actor(dr, &t->task, t->flags & ER_TOTAL_KTHREAD, t->end_ns);
 }
 
+/* Where remainders of a thread go. */
+struct rest_to {
+	struct output *own; /* NULL: it has none */
+	uint32_t fold;      /* its number; 0: the thread was not folded */
+};
+
 /* A packet of a total in `state`; the caller fills in the rest. */
-static struct off_time off_time_of(struct drain *dr, const struct er_total *t, struct output *own,
-				   enum er_off_state state, uint64_t ns)
+static struct off_time off_time_of(struct drain *dr, const struct er_total *t,
+				   const struct rest_to *to, enum er_off_state state, uint64_t ns)
 {
 	struct actor a = actor_of(dr, t);
 
 	return (struct off_time){
-		.output = own ? own : route_rest(dr, &a, false),
-		.followed = own,
+		.output = to->own ? to->own : route_rest(dr, &a, false),
+		.followed = to->own,
+		.fold = to->fold,
 		.actor = a,
 		.state = state,
 		.time_ns = t->end_ns,
@@ -38,19 +45,20 @@ static struct off_time off_time_of(struct drain *dr, const struct er_total *t, s
 }
 
 /* Time in which the thread had a CPU that the kernel did not charge to it. */
-static void put_stolen(struct drain *dr, const struct er_total *t, struct output *own, uint64_t ns)
+static void put_stolen(struct drain *dr, const struct er_total *t, const struct rest_to *to,
+		       uint64_t ns)
 {
-	struct off_time off = off_time_of(dr, t, own, ER_OFF_CPU, ns);
+	struct off_time off = off_time_of(dr, t, to, ER_OFF_CPU, ns);
 
 	off.pseudo = "<Stolen>";
 	off.info.reason = t->flags & ER_TOTAL_IRQ_APART ? REASON_STOLEN_IRQ : REASON_STOLEN;
 	put_off_time(dr, &off);
 }
 
-static void put_rest(struct drain *dr, const struct er_total *t, struct output *own,
+static void put_rest(struct drain *dr, const struct er_total *t, const struct rest_to *to,
 		     enum er_off_state state, uint64_t ns)
 {
-	struct off_time off = off_time_of(dr, t, own, state, ns);
+	struct off_time off = off_time_of(dr, t, to, state, ns);
 
 	off.pseudo = mstate_descs[off_states[state]].unsampled;
 	if (stacks_has(dr->stacks, t->rest_stack[state]))
@@ -96,16 +104,19 @@ static void put_line(struct drain *dr, const struct er_total *t, const char *com
 	buf_free(&b);
 }
 
-/* Write the thread's time, or fold it. */
-static void put_thread(struct drain *dr, const struct er_total *t, const struct actor *a,
+/* Write the thread's time, or fold it: returns the number of the fold. */
+static uint32_t put_thread(struct drain *dr, const struct er_total *t, const struct actor *a,
 		       struct output *own)
 {
 	const char *cgroup = cgroups_path(dr->cgroups, t->cgroup);
 	char comm[sizeof(t->task.comm) + 1] = "";
+	uint32_t fold;
 
 	memcpy(comm, a->comm, strnlen(a->comm, sizeof(t->task.comm)));
-	if (!dr->folds || !folds_take(dr->folds, t, comm, cgroup))
+	fold = dr->folds ? folds_take(dr->folds, t, comm, cgroup) : 0;
+	if (!fold)
 		put_line(dr, t, comm, cgroup, own);
+	return fold;
 }
 
 /*
@@ -129,7 +140,7 @@ static void put_exit(struct drain *dr, const struct er_total *t)
 	buf_free(&b);
 }
 
-static void put_rests(struct drain *dr, const struct er_total *t, struct output *own,
+static void put_rests(struct drain *dr, const struct er_total *t, const struct rest_to *to,
 		      enum er_off_state state)
 {
 	uint64_t rest = t->rest_ns[state], stolen = 0;
@@ -144,9 +155,9 @@ static void put_rests(struct drain *dr, const struct er_total *t, struct output 
 	if (state == ER_OFF_CPU)
 		stolen = t->stolen_ns < rest ? t->stolen_ns : rest;
 	if (rest > stolen)
-		put_rest(dr, t, own, state, rest - stolen);
+		put_rest(dr, t, to, state, rest - stolen);
 	if (stolen)
-		put_stolen(dr, t, own, stolen);
+		put_stolen(dr, t, to, stolen);
 }
 
 bool write_total(struct drain *dr, const void *record, bool last_chance)
@@ -154,6 +165,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	struct er_total t = *(const struct er_total *)record;
 	struct actor a = actor_of(dr, &t);
 	struct output *own;
+	struct rest_to to;
 
 	for (int i = 0; i < ER_OFF_STATES && !last_chance; i++) {
 		if (t.rest_ns[i] && t.rest_stack[i] && !stacks_has(dr->stacks, t.rest_stack[i]))
@@ -168,10 +180,10 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	 * executed another program since its last packet: else that program seems to go on.
 	 */
 	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
-	put_thread(dr, &t, &a, own);
+	to = (struct rest_to){ own, put_thread(dr, &t, &a, own) };
 	if (own && t.flags & ER_TOTAL_ENDED && t.task.tid == t.task.tgid)
 		put_exit(dr, &t);
 	for (int i = 0; i < ER_OFF_STATES; i++)
-		put_rests(dr, &t, own, i);
+		put_rests(dr, &t, &to, i);
 	return true;
 }

@@ -26,6 +26,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 {
 	const char *leaf = target_leaf(dr, t->state);
 	char root[64];
+	bool joined;
 	struct stack_shape shape = { .with_user = t->followed, .leaf = leaf, .time_ns = t->time_ns };
 	struct clock_packet packet = {
 		.cpu = t->cpu,
@@ -46,7 +47,8 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 	if (!packet.stack)
 		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
 	route_count_end(dr, &t->actor, t->time_ns, ENDS_WAITS, t->stack, t->weight_ns);
-	drain_packet(dr, t->output, &t->actor, &packet, t->weight_ns);
+	if (!t->fold || !drain_fold(dr, t->output, &t->actor, t->fold, &packet, t->weight_ns, &joined))
+		drain_packet(dr, t->output, &t->actor, &packet, t->weight_ns);
 }
 
 static uint32_t disk_flags(const struct er_wait *w)
