@@ -106,6 +106,8 @@ enum holdup facts_holdup(struct facts *f, const struct hit *h)
 	path = wait_path(&f->w.paths, h->stack);
 	if (wait_path_idle(&f->w.paths, path))
 		return HOLDUP_NONE;
+	if (lock_set_known(&f->locks, lock_set_id(&f->locks, h)))
+		return HOLDUP_LOCK;
 	switch (wait_path_role(&f->w.paths, path)) {
 	case LOCK_LOCK: return HOLDUP_LOCK;
 	case LOCK_EVENT: return HOLDUP_NONE;

@@ -91,19 +91,22 @@ static void put_lock(const struct case_of *c, struct buf *b)
 	int64_t whole = c->program->held[HOLDUP_LOCK].time_ns;
 	const struct func *taker = NULL;
 	const char *name = "";
+	bool known = false;
 	struct wait_bag by;
 	sum_vec sums;
 
 	sums_by(c, FACT_LOCK, &by, &sums);
-	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2)
+	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2) {
 		name = lock_set_name(&c->facts->locks, sums.data[0]->key[FACT_LOCK]);
+		known = lock_set_known(&c->facts->locks, sums.data[0]->key[FACT_LOCK]);
+	}
 	vec_free(&sums);
 	wait_bag_free(&by);
 	sums_by(c, FACT_PATH, &by, &sums);
 	if (sums.len)
 		taker = wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_PATH]);
 	if (*name)
-		buf_printf(b, " the lock `%s`%s", name, taker ? "," : "");
+		buf_printf(b, known ? " %s%s" : " the lock `%s`%s", name, taker ? "," : "");
 	else
 		buf_puts(b, taker ? " a lock" : " a lock of its own");
 	if (taker)

@@ -40,7 +40,9 @@ static uint32_t lock_id(struct locks *ls, const struct hit *h)
 	if (lock < ls->groups.len)
 		return lock;
 	name = names_process(ls->w.names, h->e, hit_pid(h));
-	vec_push(&ls->groups, (struct group){ wait_text_key(&ls->w, name ? name : "(unknown)"), lock });
+	while (ls->groups.len <= lock)
+		vec_push(&ls->groups, (struct group){ wait_text_key(&ls->w, name ? name : "(unknown)"),
+						      ls->groups.len });
 	return lock;
 }
 
@@ -190,6 +192,7 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	const char *process = wait_key_text(&ls->w, ls->groups.data[s->key[KEY_LOCK]].process);
 	const char *taken = taken_in(ls, s->key[KEY_LOCK]);
 	const char *name = lock_set_name(&ls->set, s->key[KEY_LOCK]);
+	const char *what = lock_set_known(&ls->set, s->key[KEY_LOCK]) ? "" : "lock ";
 	size_t naddresses = 0;
 	struct map processes = { 0 };
 
@@ -204,11 +207,11 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	if (!l->address)
 		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
 	else if (*name && processes.len == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock %s, taken in %s", process,
-			 l->pid, name, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s%s, taken in %s", process,
+			 l->pid, what, name, taken);
 	else if (*name)
-		wait_row(&ls->w, &s->stat, "%s: lock %s in %zu processes, taken in %s", process, name,
-			 processes.len, taken);
+		wait_row(&ls->w, &s->stat, "%s: %s%s in %zu processes, taken in %s", process, what,
+			 name, processes.len, taken);
 	else if (naddresses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64 ", taken in %s", process,
 			 l->pid, l->address, taken);

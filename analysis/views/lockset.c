@@ -7,6 +7,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/dataobj.h"
+#include "analysis/model/knownlock.h"
 #include "analysis/model/source.h"
 #include "analysis/symbols/demangle.h"
 
@@ -14,9 +15,51 @@ void lock_set_free(struct lock_set *ls)
 {
 	intern_free(&ls->ids);
 	vec_free(&ls->all);
+	vec_free(&ls->same);
 	vec_for_each(name, &ls->names)
 		free(*name);
 	vec_free(&ls->names);
+}
+
+/* The id of a lock. *fresh: it had none yet. */
+static uint32_t find_lock(struct lock_set *ls, const struct user_lock *new, bool *fresh)
+{
+	uint64_t hash = hash64(new->address ^ hash64(new->pid + hash64(new->founder->id)));
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t id1;
+
+	*fresh = false;
+	while ((id1 = intern_next(&ls->ids, &probe))) {
+		const struct user_lock *l = &ls->all.data[id1 - 1];
+
+		if (l->address == new->address && l->pid == new->pid && l->founder == new->founder)
+			return id1 - 1;
+	}
+	*fresh = true;
+	vec_push(&ls->all, *new);
+	return intern_add(&ls->ids, hash);
+}
+
+/* The lock of a runtime that a new lock is a part of, or itself. */
+static uint32_t whole_lock(struct lock_set *ls, uint32_t lock)
+{
+	struct user_lock new = ls->all.data[lock];
+	const struct dataobj *o;
+	uint64_t offset, begin;
+	bool fresh;
+
+	if (!new.address)
+		return lock;
+	o = session_data_object(ls->session, new.e, new.address, new.time_ns, &offset);
+	new.known = known_lock(o, offset, &begin);
+	if (!new.known)
+		return lock;
+	new.address -= offset - begin;
+	lock = find_lock(ls, &new, &fresh);
+	if (fresh)
+		vec_push(&ls->same, lock);
+	ls->all.data[lock].known = new.known;
+	return lock;
 }
 
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
@@ -24,18 +67,19 @@ uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
 	struct user_lock new = { .founder = h->e->founder ? h->e->founder : h->e,
 				 .pid = hit_pid(h), .address = hit_wait_object(h), .e = h->e,
 				 .time_ns = hit_time(h) };
-	uint64_t hash = hash64(new.address ^ hash64(new.pid + hash64(new.founder->id)));
-	struct intern_probe probe = intern_probe(hash);
-	uint32_t id1;
+	bool fresh;
+	uint32_t lock = find_lock(ls, &new, &fresh);
 
-	while ((id1 = intern_next(&ls->ids, &probe))) {
-		const struct user_lock *l = &ls->all.data[id1 - 1];
-
-		if (l->address == new.address && l->pid == new.pid && l->founder == new.founder)
-			return id1 - 1;
+	if (fresh) {
+		vec_push(&ls->same, lock);
+		ls->same.data[lock] = whole_lock(ls, lock);
 	}
-	vec_push(&ls->all, new);
-	return intern_add(&ls->ids, hash);
+	return ls->same.data[lock];
+}
+
+bool lock_set_known(const struct lock_set *ls, uint32_t lock)
+{
+	return ls->all.data[lock].known;
 }
 
 static char *find_name(struct session *s, const struct user_lock *l)
@@ -46,7 +90,9 @@ static char *find_name(struct session *s, const struct user_lock *l)
 	uint64_t offset;
 
 	buf_puts(&b, "");
-	if (!l->address)
+	if (l->known)
+		buf_puts(&b, l->known);
+	if (l->known || !l->address)
 		return b.data;
 	o = session_data_object(s, l->e, l->address, l->time_ns, &offset);
 	if (!o->obj)

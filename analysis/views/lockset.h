@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The user locks of a report. A lock is identified by its address and its process. */
+/*
+ * The user locks of a report. A lock is identified by its address and its process. All words of a
+ * known lock of a runtime (knownlock.h) have the address at which it begins.
+ */
 #ifndef VIEWS_LOCKSET_H
 #define VIEWS_LOCKSET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/base/intern.h"
@@ -19,20 +23,24 @@ struct user_lock {
 	/* experiment of the first wait for the lock, and when that wait ended */
 	const struct experiment *e;
 	int64_t time_ns;
+	const char *known; /* name of a runtime's lock; NULL: not one */
 };
 
 struct lock_set {
 	struct session *session;
 	struct intern ids;
 	VEC(struct user_lock) all;
+	VEC(uint32_t) same; /* indexed by lock: the one that it is a part of, or itself */
 	VEC(char *) names; /* indexed by lock; NULL: not looked up yet */
 };
 
 void lock_set_free(struct lock_set *ls);
 /* The lock that a wait was for, as an index into `all`. */
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h);
+/* Whether it is the lock of a runtime, by whatever function a thread waits for it. */
+bool lock_set_known(const struct lock_set *ls, uint32_t lock);
 /*
- * The global variable that contains the lock: "app`queue_lock", "libx.so.1`pool+0x28". "" if the
+ * The name of a runtime's lock, or the global variable that contains the lock: "app`queue_lock", "libx.so.1`pool+0x28". "" if the
  * address is in no known variable. The text lives as long as the set.
  */
 const char *lock_set_name(struct lock_set *ls, uint32_t lock);

@@ -90,3 +90,33 @@ check_that "machine shows no Python function" "$(grep -c '\.py:' machine.folded)
 check_that "machine shows the interpreter" "$(grep -c _PyEval_EvalFrameDefault machine.folded) > 0"
 check_that "user does not show the interpreter" \
 	"$(grep 'python_stacks.py:main;' user.folded | grep -c _PyEval_EvalFrameDefault) == 0"
+
+# Three threads compute, so that each waits for the other two to give the interpreter back. The lock has
+# several words to wait for, but is one. The threads know how long they were without it.
+cat >gil.py <<'END'
+import threading, time
+
+waited = []
+
+def compute():
+    begin, cpu = time.monotonic(), time.thread_time()
+    while time.monotonic() - begin < 3:
+        sum(i * i for i in range(1000))
+    waited.append(time.monotonic() - begin - (time.thread_time() - cpu))
+
+threads = [threading.Thread(target=compute) for _ in range(3)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print("waited", sum(waited), sep="\t")
+END
+must_record gil.er -q 0 -- $python gil.py
+"$er_print" -printmode , -comm python3.11 -limit 100 -locks gil.er 2>err | tr -d '"' |
+	awk -F, '/PID.*GIL/ { n++; s += $1 } END { print "rows\t" n + 0 "\nwaited\t" s + 0 }' >gil
+check_that "the interpreter's lock is one lock" "$(truth gil rows) == 1" "$("$er_print" -locks gil.er)"
+check_that "threads that compute wait for the interpreter's lock, or for a CPU" \
+	"$(truth gil waited) > 0 && $(truth gil waited) <= $(truth record.out waited) + 0.1" \
+	"$(cat gil record.out)"
+check_that "a finding names the lock" \
+	"$("$er_print" -comm python3.11 -findings gil.er | grep -c "Python's interpreter lock (GIL)") == 1" "$("$er_print" -findings gil.er)"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the variable at an address of data, with this program's own symbols. */
 #include "analysis/model/dataobj.h"
+#include "analysis/model/knownlock.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -186,6 +187,30 @@ static void test_lock_names(void **state)
 	fixture_free(&o);
 }
 
+/* Only the words of the lock, in the release's own file. */
+static void test_known_locks(void **state)
+{
+	struct loadobj python = { .path = "/usr/bin/python3.11" }, library = { .path = "/opt/libpython3.11.so.1.0" },
+		       other = { .path = "/usr/bin/python3.12" };
+	const struct dataobj none = { .name = "<Unknown> (in no load object)" };
+	struct dataobj o = { .name = "_PyRuntime", .obj = &python };
+	uint64_t begin = 0;
+
+	assert_non_null(strstr(known_lock(&o, 0x1b0, &begin), "(GIL)"));
+	assert_int_equal(begin, 0x168);
+	assert_non_null(known_lock(&o, 0x168, &begin));
+	assert_null(known_lock(&o, 0x167, &begin));
+	assert_non_null(known_lock(&o, 0x168 + 207, &begin));
+	assert_null(known_lock(&o, 0x168 + 208, &begin));
+	o.obj = &library;
+	assert_non_null(known_lock(&o, 0x1b0, &begin));
+	o.obj = &other;
+	assert_null(known_lock(&o, 0x1b0, &begin));
+	o = (struct dataobj){ .name = "_Py_NoneStruct", .obj = &python };
+	assert_null(known_lock(&o, 0x1b0, &begin));
+	assert_null(known_lock(&none, 0x1b0, &begin));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_lock_names),
+		cmocka_unit_test(test_known_locks),
 	};
 
 	zeroed[0] = initialized[0];
