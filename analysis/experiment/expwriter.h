@@ -77,6 +77,11 @@ int expwriter_close(struct expwriter *w);
  * the writer is dropped.
  */
 int expwriter_flush(struct expwriter *w);
+/*
+ * Close the files of all writers that were not written since the last call. They are opened again when
+ * they are written, so that a long recording of many programs keeps few files open.
+ */
+void expwriter_close_idle(void);
 /* Bytes in buffers, and bytes on disk. */
 size_t expwriter_pending(const struct expwriter *w);
 uint64_t expwriter_bytes(const struct expwriter *w);

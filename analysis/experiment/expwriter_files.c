@@ -118,6 +118,19 @@ void out_keep_open(struct out *o, int fd)
 	*p = (struct slot){ .ticket = o->ticket, .fd = fd, .recent = true };
 }
 
+void expwriter_close_idle(void)
+{
+	/* The table is freed with its last slot. */
+	for (size_t i = 0; i < open_files.slots.len; i++) {
+		struct slot *p = &open_files.slots.data[i];
+
+		if (p->ticket && !p->recent)
+			vacate(p);
+		else
+			p->recent = false;
+	}
+}
+
 int out_close(struct out *o)
 {
 	struct slot *p = slot_of(o);

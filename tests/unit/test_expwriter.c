@@ -106,6 +106,43 @@ static size_t open_descriptors(void)
 	return n;
 }
 
+/* A file that is not written between two calls is closed, and opened again when it is. */
+static void idle_files_are_closed(void **state)
+{
+	int dirfd[2];
+	struct expwriter *w[2] = { new_writer(*state, "t.1.er", &dirfd[0]),
+				   new_writer(*state, "t.2.er", &dirfd[1]) };
+	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
+	size_t before, both;
+
+	assert_int_equal(expwriter_flush(w[0]), 0);
+	assert_int_equal(expwriter_flush(w[1]), 0);
+	expwriter_close_idle();
+	expwriter_close_idle();
+	before = open_descriptors();
+	for (int i = 0; i < 2; i++) {
+		expwriter_text(w[i], "notes", "one");
+		assert_int_equal(expwriter_flush(w[i]), 0);
+	}
+	both = open_descriptors();
+	assert_int_equal(both, before + 2);
+	expwriter_close_idle();
+	assert_int_equal(open_descriptors(), both);
+	expwriter_text(w[1], "notes", "two");
+	assert_int_equal(expwriter_flush(w[1]), 0);
+	expwriter_close_idle();
+	assert_int_equal(open_descriptors(), both - 1);
+	expwriter_close_idle();
+	assert_int_equal(open_descriptors(), before);
+	expwriter_text(w[0], "notes", "two");
+	assert_int_equal(expwriter_flush(w[0]), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(expwriter_close(w[i]), 0);
+		close(dirfd[i]);
+	}
+	assert_has(dir, "notes", "one\ntwo\n");
+}
+
 enum { CROWD = 64 };
 
 /*
@@ -525,6 +562,7 @@ int main(void)
 		TEMPDIR_CASE(counters_are_announced),
 		TEMPDIR_CASE(the_directory_is_private_and_new),
 		TEMPDIR_CASE(what_cannot_be_begun_leaves_nothing),
+		TEMPDIR_CASE(idle_files_are_closed),
 		TEMPDIR_CASE(descriptors_are_shared),
 		TEMPDIR_CASE(a_removed_directory_is_noticed),
 		TEMPDIR_CASE(planted_links_are_not_followed),

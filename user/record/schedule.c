@@ -6,6 +6,7 @@
 #define SEC_NS  1000000000ULL
 #define TICK_NS 90000000ULL /* a killed recorder loses two of these at most; we promise 200 ms */
 #define STATUS_NS (5 * SEC_NS)
+#define IDLE_FILES_NS (10 * SEC_NS)
 #define NEVER   UINT64_MAX
 
 uint64_t now_ns(void)
@@ -27,6 +28,7 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_ROLL] = p->roll_ns ? start_ns + p->roll_ns : NEVER,
 			[DUE_TICK] = start_ns + TICK_NS,
 			[DUE_STATUS] = p->status ? start_ns : NEVER,
+			[DUE_IDLE_FILES] = start_ns + IDLE_FILES_NS,
 			[DUE_END] = p->end_ns ? start_ns + p->end_ns : NEVER,
 		},
 		.every = {
@@ -35,6 +37,7 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_ROLL] = p->roll_ns,
 			[DUE_TICK] = TICK_NS,
 			[DUE_STATUS] = STATUS_NS,
+			[DUE_IDLE_FILES] = IDLE_FILES_NS,
 		},
 	};
 }

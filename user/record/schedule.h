@@ -16,6 +16,7 @@ enum due {
 	DUE_ROLL,    /* the next segment (--roll) */
 	DUE_TICK,    /* records to disk */
 	DUE_STATUS,  /* the status file (--status) */
+	DUE_IDLE_FILES, /* closing files that are not written any more */
 	DUE_END,
 	DUE_COUNT
 };
