@@ -431,6 +431,45 @@ static void test_a_kept_stack_keeps_its_files(void **state)
 	check_file_in_next(&f, "_stays.1.er", address_in_pool(frame), "/bin/gone");
 }
 
+/*
+ * A program that is built again while the recording goes on keeps its pool. Each file has addresses of
+ * its own there, so the functions of one are not taken for those of the other.
+ */
+static void test_a_program_that_is_built_again(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *pool;
+	struct seen seen[3];
+	uint64_t frames[2];
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	begins(&f, PID + 1, "/bin/test", 800);
+	begins(&f, PID + 2, "/bin/test", 801);
+	begins(&f, PID + 3, "/sbin/test", 802);
+	for (int i = 0; i < 2; i++) {
+		frames[i] = er_frame(number(&f, "/bin/test", 800 + i), 0x21);
+		give_frames(&f, 77 + i, &frames[i], 1);
+		give_sample(&f, PID + 1 + i, 77 + i, 3);
+	}
+	give_sample(&f, PID + 3, 77, 3);
+	drain_process(f.drain, true);
+	assert_int_equal(recording_nsubs(f.recording), 2);
+	assert_int_equal(recording_nprocesses(f.recording), 3);
+	e = finish(&f);
+	pool = open_sub(e, "_test.1.er");
+	assert_int_equal(read_packets(pool, seen, 3), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(seen[i].lwp, PID + 1 + i);
+		assert_int_equal(seen[i].pcs[0], address_in_pool(frames[i]));
+	}
+	assert_int_not_equal(seen[0].pcs[0], seen[1].pcs[0]);
+	experiment_close(pool);
+	pool = open_sub(e, "_test.2.er");
+	assert_int_equal(read_packets(pool, seen, 3), 1);
+	experiment_close(pool);
+	experiment_close(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_generated_code),
 		cmocka_unit_test(test_generated_callers),
 		cmocka_unit_test(test_data_of_a_file),
+		cmocka_unit_test(test_a_program_that_is_built_again),
 		cmocka_unit_test(test_a_kept_stack_keeps_its_files),
 	};
 

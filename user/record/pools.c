@@ -120,11 +120,18 @@ static struct output *make_pool(struct recording *b, const struct image *im)
 	return p;
 }
 
-/* A program is identified by the number of its file. 0: it has none. */
+/*
+ * A program is identified by its path and device. One that is built again has another inode, but a
+ * build of many programs would have thousands of pools. In a pool each file has addresses of its own.
+ */
+static uint64_t key_of(const struct mapping *program)
+{
+	return program ? hash64(program->dev ^ hash_bytes(program->path, strlen(program->path))) : 0;
+}
+
 static struct output *find_pool(struct recording *b, const struct image *im)
 {
-	const struct mapping *program = image_program(im);
-	uint64_t *at, key = program ? program->file : 0;
+	uint64_t *at, key = key_of(image_program(im));
 
 	if (b->segment->npools >= MAX_POOLS && !map_get(&b->segment->pools, key))
 		key = OTHER_PROGRAMS;

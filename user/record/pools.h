@@ -2,8 +2,8 @@
 /*
  * Pools: sub-experiments that the processes of one program share. A process without a
  * sub-experiment of its own is recorded in its program's pool, so a recording may have any number
- * of processes. A program is an executable file. Beyond MAX_POOLS programs all others share one
- * more pool.
+ * of processes. A program is an executable file, and what replaces it at its path. Beyond MAX_POOLS
+ * programs all others share one more pool.
  *
  * A pool has one address for each place in a file (addresses.h), so equal stacks of different
  * processes are one stack. As in the founder, the field LWPID of its packets is the process. Mapped

@@ -50,7 +50,7 @@ struct segment {
 	struct exp_header header;
 	struct output founder;
 	struct output *others; /* NULL: not made yet */
-	struct map pools;      /* number of a program's file, to struct output * */
+	struct map pools;      /* key of a program (pools.c), to struct output * */
 	size_t npools;
 	bool no_others;      /* making `others` failed */
 	VEC(struct output *) dirty;
