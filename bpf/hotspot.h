@@ -26,6 +26,34 @@ struct er_hotspot_heap {
 	__u32 pad;
 };
 
+/*
+ * Where the names of a method are. Each is an offset. A Method has the address of its ConstMethod.
+ * The method's bytecodes are behind that, and lines behind them. It has the address of the class's
+ * ConstantPool, and indexes of Symbols there. const_bytes 0: the VM does not say all of this.
+ */
+struct er_hotspot_method {
+	__u16 constant;     /* in a Method: the address of its ConstMethod */
+	__u16 const_bytes;  /* of a ConstMethod */
+	__u16 pool;         /* in a ConstMethod: an address; */
+	__u16 const_words;  /* 4 bytes: with all that is behind it; */
+	__u16 flags, code_size, name, signature; /* 2 bytes each */
+	__u16 pool_bytes;   /* of a ConstantPool; addresses of Symbols follow */
+	__u16 holder, source; /* in a ConstantPool: the address of its Klass; 2 bytes */
+	__u16 klass_name;   /* in a Klass: the address of a Symbol */
+	__u16 length, body; /* in a Symbol: 2 bytes, and text */
+	__u16 bias;         /* no offset: see struct er_code */
+	__u16 pad;
+};
+
+/* The interpreter's frames in all versions of x86-64, from rbp on. */
+enum {
+	ER_HOTSPOT_FRAME_METHOD = -24, /* the Method */
+	ER_HOTSPOT_FRAME_BYTECODE = -64, /* the address of the bytecode while the frame calls another one; */
+	ER_HOTSPOT_BYTECODE_REG = 13,  /* otherwise it is in r13 */
+	ER_HOTSPOT_HAS_LINES = 1,      /* in the flags of a ConstMethod */
+	ER_HOTSPOT_CONST_WORDS = 8,    /* the most that a ConstMethod has */
+};
+
 /* Offsets in a block. Behind its header is the blob, which describes the code. */
 struct er_hotspot {
 	struct er_hotspot_heap heaps[ER_HOTSPOT_HEAPS]; /* unused ones are zero */
@@ -38,8 +66,9 @@ struct er_hotspot {
 	__u16 complete_bytes; /* 4, or 2 */
 	__u16 pad;
 	__u32 tag;            /* er_space_tag of the process, set when it is published */
+	struct er_hotspot_method method;
 };
 
-_Static_assert(sizeof(struct er_hotspot) == 3 * 32 + 24, "contract");
+_Static_assert(sizeof(struct er_hotspot) == 3 * 32 + 24 + 32, "contract");
 
 #endif

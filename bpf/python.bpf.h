@@ -10,46 +10,17 @@
  * waits has mostly released the GIL. Then it is the value of the key that PyGILState_Ensure()
  * uses. Both are checked: the state has the address of its thread's block.
  *
- * A function is identified by the address and the contents of its code object, because code objects
- * are freed and their memory is reused. A new one is read and sent at once. So its names belong to
- * this moment, and no other process needs the right to read this one's memory.
- *
  * The process may contain anything: every number is checked or only compared.
  */
 #ifndef PYTHON_BPF_H
 #define PYTHON_BPF_H
 
 #include "bpf/arch.bpf.h"
-#include "bpf/er.bpf.h"
+#include "bpf/code.bpf.h"
 #include "bpf/python.h"
 
 enum {
 	PYTHON_UNITS = 1 << 24, /* the most instructions of a function */
-};
-
-struct python_key {
-	__u64 code;  /* its address */
-	__u64 print; /* a hash of its contents, the process and its program */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct python_key);
-	__type(value, __u32);
-} er_codes SEC(".maps");
-
-/* How many numbers were given to functions. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} er_ncodes SEC(".maps");
-
-union python_code {
-	struct er_code c;
-	__u8 bytes[sizeof(struct er_code) + ER_CODE_TABLE];
 };
 
 /* What a walk knows of the thread's Python frames. */
@@ -63,12 +34,8 @@ struct python_walk {
 	__u64 frame;      /* the last one, as er_frame() */
 	bool lost;        /* some frames could not be read */
 	__u32 nunnamed;
-	struct python_key key;
 	__u64 words[PY_CODE_WORDS]; /* that were read last */
 	__u64 f[PY_FRAME_WORDS];
-	__u64 start_time, salt;
-	__u32 tgid;
-	union python_code code;
 };
 
 static __always_inline bool python_read(void *to, __u32 size, __u64 at)
@@ -131,31 +98,25 @@ __noinline int er_python_begin(struct python_walk *py, __s64 runtime)
 	return 0;
 }
 
-static __always_inline __u64 python_mix(__u64 h, __u64 x)
-{
-	h = (h ^ x) * 0x9fb21c651e98df25ULL;
-	return h ^ (h >> 32);
-}
-
 /*
  * Read the code object's fields, and set the key. 0: this is no code object. A function of its own,
  * because on 6.1 the stack has no room for it together with er_python_define().
  */
-__noinline int er_python_identify(struct python_walk *py, __u64 code)
+__noinline int er_python_identify(struct python_walk *py, struct code_walk *c, __u64 code)
 {
 	__u64 h;
 
-	if (!py || code & 7 || !python_read(py->words, sizeof(py->words), code + PY_CODE_TYPE) ||
+	if (!py || !c || code & 7 || !python_read(py->words, sizeof(py->words), code + PY_CODE_TYPE) ||
 	    py->words[0] != py->base + py->code_type)
 		return 0;
-	h = python_mix(py->salt, py->start_time ^ (__u64)py->tgid << 32);
+	h = code_hash_begin(c);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < PY_CODE_WORDS; i++) {
 		if (i != (PY_CODE_FLAGS - PY_CODE_TYPE) / 8)
-			h = python_mix(h, py->words[i]);
+			h = code_mix(h, py->words[i]);
 	}
-	py->key.code = code;
-	py->key.print = h;
+	c->key.code = code;
+	c->key.print = h;
 	return 1;
 }
 
@@ -171,7 +132,6 @@ static __always_inline void python_text(struct python_walk *py, __u64 at, struct
 	__u32 state = 0, width, bytes;
 	__u64 n = 0;
 
-	ret->n = ret->width = 0;
 	if (!at || !python_read(&n, 8, at + PY_TEXT_LENGTH) ||
 	    !python_read(&state, 4, at + PY_TEXT_STATE) || !(state & 1 << 5))
 		return;
@@ -190,12 +150,10 @@ static __always_inline void python_text(struct python_walk *py, __u64 at, struct
 	ret->width = width;
 }
 
-static __always_inline void python_table(struct python_walk *py, __u64 at)
+static __always_inline void python_table(union code_record *c, __u64 at)
 {
-	union python_code *c = &py->code;
 	__u64 n = 0;
 
-	c->c.table_size = 0;
 	if (!at || !python_read(&n, 8, at + PY_BYTES_LENGTH))
 		return;
 	if (n >= ER_CODE_TABLE)
@@ -206,75 +164,32 @@ static __always_inline void python_table(struct python_walk *py, __u64 at)
 		c->c.table_size = n;
 }
 
-static __always_inline __u32 python_user(struct task_struct *p)
-{
-	__u32 uid = BPF_CORE_READ(p, cred, uid.val);
-
-	return uid == BPF_CORE_READ(p, cred, euid.val) ? uid : -1;
-}
-
 /* Read the function whose fields are in py->words. False: not readable now. */
-static __always_inline bool python_take_code(struct python_walk *py)
+static __always_inline bool python_take_code(struct python_walk *py, struct code_walk *w)
 {
-	struct er_code *c = &py->code.c;
+	struct er_code *c = &w->record.c;
 
-	c->start_time = py->start_time;
-	c->tgid = py->tgid;
-	c->uid = python_user(bpf_get_current_task_btf());
+	code_begin(w, ER_CODE_PYTHON);
 	c->first_line = python_word(py, PY_CODE_FIRST_LINE);
 	c->units = python_word(py, PY_CODE_SIZE);
 	python_text(py, python_word(py, PY_CODE_QUALNAME), &c->name, c->name_bytes, ER_CODE_NAME);
 	python_text(py, python_word(py, PY_CODE_FILENAME), &c->path, c->path_bytes, ER_CODE_PATH);
-	python_table(py, python_word(py, PY_CODE_LINETABLE));
+	python_table(&w->record, python_word(py, PY_CODE_LINETABLE));
 	return c->name.n && c->path.n && c->units && c->units <= PYTHON_UNITS;
 }
 
-static __always_inline bool python_send(struct python_walk *py)
+/* Read and send the function in c->key. Returns its number; 0: that is not possible now. */
+__noinline int er_python_define(struct python_walk *py, struct code_walk *c)
 {
-	struct er_cpu *cpu = er_this_cpu();
-	struct er_code *c = &py->code.c;
-	void *ring = er_this_ring();
-	__u32 size;
-
-	if (!cpu)
-		return false;
-	c->h.kind = ER_KIND_CODE;
-	c->h.time_ns = bpf_ktime_get_ns();
-	c->h.seq = er_number(cpu, ER_KIND_CODE);
-	size = sizeof(*c) + c->table_size;
-	barrier_var(size);
-	if (ring && size <= sizeof(py->code) && !bpf_ringbuf_output(ring, c, size, er_wakeup(ring)))
-		return true;
-	er_lost(cpu, ER_KIND_CODE, c->h.time_ns, c->tgid, 0);
-	return false;
+	return py && c && python_take_code(py, c) ? er_code_send(c) : 0;
 }
 
-/* Read and send the function in py->key. Returns its number; 0: that is not possible now. */
-__noinline int er_python_define(struct python_walk *py)
+/* The number of the function in c->key; 0: not known. */
+static __always_inline __u32 python_number(struct python_walk *py, struct code_walk *c)
 {
-	__u32 zero = 0, *last = bpf_map_lookup_elem(&er_ncodes, &zero), number;
-	struct python_key key; /* on 6.1 a key must be on the stack */
+	__u32 known = code_known(c);
 
-	if (!py || !last || *last >= ER_MAX_CODES - 1 || !python_take_code(py))
-		return 0;
-	number = __sync_fetch_and_add(last, 1) + 1;
-	if (number >= ER_MAX_CODES)
-		return 0;
-	py->code.c.number = number;
-	if (!python_send(py))
-		return 0;
-	key = py->key;
-	bpf_map_update_elem(&er_codes, &key, &number, BPF_ANY);
-	return number;
-}
-
-/* The number of the function in py->key; 0: not known. */
-static __always_inline __u32 python_number(struct python_walk *py)
-{
-	struct python_key key = py->key;
-	__u32 *known = bpf_map_lookup_elem(&er_codes, &key);
-
-	return known ? *known : er_python_define(py);
+	return known ? known : er_python_define(py, c);
 }
 
 /* The other Python frames cannot be read. */
@@ -296,15 +211,11 @@ static __always_inline void python_next_cframe(struct python_walk *py, __u64 cal
 }
 
 /* Forget the walk before this one. */
-static __always_inline void python_reset(struct python_walk *py, __u64 salt, __u64 start_time,
-					 __u32 tgid)
+static __always_inline void python_reset(struct python_walk *py)
 {
 	py->base = py->cframe = py->at = 0;
 	py->lost = false;
 	py->nunnamed = 0;
-	py->salt = salt;
-	py->start_time = start_time;
-	py->tgid = tgid;
 }
 
 /* True if some Python frames could not be read, or the walk of C frames ended before them. */
@@ -314,12 +225,12 @@ static __always_inline bool python_is_lost(const struct python_walk *py)
 }
 
 /* Set py->frame to the Python frame at py->at, and py->at to its caller. */
-__noinline int er_python_frame(struct python_walk *py)
+__noinline int er_python_frame(struct python_walk *py, struct code_walk *c)
 {
 	__u64 code, unit, caller;
 	__u32 number = 0;
 
-	if (!py)
+	if (!py || !c)
 		return 0;
 	py->frame = er_frame(ER_CODE_FILE, 1);
 	if (!python_read(py->f, sizeof(py->f), py->at + PY_FRAME_CODE)) {
@@ -328,8 +239,8 @@ __noinline int er_python_frame(struct python_walk *py)
 		return 0;
 	}
 	code = py->f[0];
-	if (er_python_identify(py, code))
-		number = python_number(py);
+	if (er_python_identify(py, c, code))
+		number = python_number(py, c);
 	if (!number)
 		py->nunnamed++;
 	unit = (py->f[(PY_FRAME_INSTR - PY_FRAME_CODE) / 8] - code - PY_CODE_INSTRS) / 2;

@@ -18,9 +18,6 @@ enum {
 	PYTHON_RELEASE = 0xffff0000,
 };
 
-/* Functions that BPF knows. The least recently used ones are forgotten, and sent again. */
-enum { PYTHON_CODES = 16384 };
-
 /* struct pyruntimestate */
 enum {
 	PY_GILSTATE_TSTATE = 576, /* the thread that holds the GIL */

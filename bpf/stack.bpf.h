@@ -259,7 +259,9 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->untabled = !er_raws;
 	env->vm_state = VM_UNASKED;
 	env->blob.begin = env->blob.end = env->blob.kind = 0;
-	python_reset(&env->py, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
+	env->java.bp = 0;
+	code_reset(&env->code, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
+	python_reset(&env->py);
 	returns_begin(&env->returns, sm->task, sm->mm);
 	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }

@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
 /* The verifier checks this once for every n. */
@@ -105,6 +106,8 @@ struct unwind_env {
 	bool untabled;     /* continue by frame pointers where a table is missing; */
 	__u32 lacks;       /* the first reason for that */
 	struct python_walk py;
+	struct java_walk java;
+	struct code_walk code;
 };
 
 static __always_inline bool read_once(__u64 at, __u64 *value)
@@ -402,8 +405,19 @@ static __always_inline void python_meet(struct unwind_env *env)
 
 static __always_inline long python_next(struct unwind_walk *w)
 {
-	er_python_frame(&w->env->py);
+	er_python_frame(&w->env->py, &w->env->code);
 	if (frame_put(w, w->env->py.frame))
+		return 0;
+	w->env->end = ER_END_DEPTH;
+	return 1;
+}
+
+/* A frame of Java's interpreter is followed by its method. */
+static __always_inline long java_next(struct unwind_walk *w)
+{
+	__u64 frame = java_frame(&w->env->java, &w->env->code, &w->env->vm);
+
+	if (!frame || frame_put(w, frame))
 		return 0;
 	w->env->end = ER_END_DEPTH;
 	return 1;
@@ -419,13 +433,20 @@ static __always_inline int step_once(struct unwind_env *env)
 	return !end && env->generated ? unwind_blob_stepped(env, &env->r) : end;
 }
 
-/* Step to the caller. A C frame that ran Python frames is followed by them. */
+/* Step to the caller. A C frame that ran Python frames is followed by them, and so on. */
 static __always_inline enum er_end step_next(struct unwind_env *env)
 {
+	__u32 leaf = env->r.flags & UNWIND_LEAF;
 	enum er_end end;
 
 	env->py.sp = env->r.sp;
+	env->blob.frame = 0;
 	end = step_once(env);
+	if (!end && env->blob.frame) {
+		env->java.bp = env->blob.frame;
+		env->java.sp = env->py.sp;
+		env->java.bytecode = leaf ? env->leaf[ER_HOTSPOT_BYTECODE_REG] : 0;
+	}
 	if (!end && env->py.cframe - env->py.sp < env->r.sp - env->py.sp)
 		env->py.at = env->py.current;
 	return end;
@@ -438,6 +459,8 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 
 	if (env->py.at)
 		return python_next(w);
+	if (env->java.bp)
+		return java_next(w);
 	end = frame_find(env);
 	if (env->python)
 		python_meet(env);

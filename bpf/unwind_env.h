@@ -37,6 +37,7 @@ struct unwind_blob {
 	__u64 size;       /* bytes of its frame, with the return address; 0: it has none of its own */
 	__u64 complete;   /* bytes of the prologue; 0: unknown */
 	__u64 sender;     /* the caller's rsp, if the interpreter's frame has one */
+	__u64 frame;      /* rbp of the interpreter's frame that the step left; 0: it left none */
 	__u64 map, segment, found; /* the search in a segment map */
 	__u64 ip, window, made, unread; /* the search for the end of a prologue */
 };

@@ -368,6 +368,7 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 	struct unwind_blob *b = unwind_blob(env);
 	bool leaf = r->flags & UNWIND_EXACT;
 
+	b->frame = 0;
 	if (!unwind_blob_find(env, unwind_lookup_pc(r)))
 		return UNWIND_BY_POINTER;
 	switch (b->kind) {
@@ -378,6 +379,7 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 	case UNWIND_BLOB_NATIVE:
 		return leaf ? UNWIND_BY_POINTER : unwind_blob_by_pointer(env, r, r->bp + 16);
 	case UNWIND_BLOB_INTERPRETER:
+		b->frame = r->bp;
 		b->sender = unwind_blob_sender(env, r);
 		return leaf ? UNWIND_BY_POINTER : unwind_blob_by_pointer(env, r, b->sender);
 	case UNWIND_BLOB_ADAPTER:
@@ -391,10 +393,14 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 /* A step by the frame pointer has succeeded. Out of the interpreter, rsp is not what it seems. */
 static inline enum er_end unwind_blob_stepped(struct unwind_env *env, struct unwind_regs *r)
 {
-	const struct unwind_blob *b = unwind_blob(env);
+	struct unwind_blob *b = unwind_blob(env);
 
-	if (!unwind_has_hotspot(env) || b->kind != UNWIND_BLOB_INTERPRETER || !(r->flags & UNWIND_FP_CHAIN))
+	if (!unwind_has_hotspot(env) || b->kind != UNWIND_BLOB_INTERPRETER)
 		return ER_END_NOT;
+	if (!(r->flags & UNWIND_FP_CHAIN)) {
+		b->frame = 0;
+		return ER_END_NOT;
+	}
 	if (!b->sender)
 		return ER_END_NO_CFI;
 	r->sp = b->sender;

@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
-#include "bpf/python.h"
+#include "bpf/er_event.h"
 #include "loaders/privilege.h"
 
 enum { CHUNK_BYTES = ER_CHUNK_WORDS * sizeof(uint32_t) };
@@ -56,7 +56,7 @@ static int map_array(int fd, size_t bytes, void *ret)
 static int make_codes(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "er_codes", 2 * sizeof(__u64), sizeof(__u32),
-				PYTHON_CODES, NULL);
+				ER_CODES_KNOWN, NULL);
 
 	return fd < 0 ? -errno : fd;
 }

@@ -164,31 +164,49 @@ static bool is_interpreted(const struct session *s, uint32_t frame)
 	return frame_func(s, frame)->flags & FUNC_INTERPRETED;
 }
 
-/*
- * The interpreter's object: an interpreted function is called by a function of the interpreter, and
- * is recorded as that one's caller. NULL: the stack has no interpreted function.
- */
-static const struct loadobj *interpreter_of(const struct session *s, const uint32_t *frames, size_t n)
+/* Whether the frame runs the interpreted function that follows. */
+static bool runs_next(const struct session *s, const uint32_t *frames, size_t n, size_t i)
 {
-	for (size_t i = 1; i < n; i++)
-		if (is_interpreted(s, frames[i]) && !is_interpreted(s, frames[i - 1]))
-			return frame_func(s, frames[i - 1])->obj;
-	return NULL;
+	return i + 1 < n && !is_interpreted(s, frames[i]) && is_interpreted(s, frames[i + 1]);
+}
+
+/*
+ * An interpreted function is called by a function of the interpreter, and is recorded as that one's
+ * caller. `object` is the interpreter's object. NULL: its code was generated, so the object has
+ * other code, too. Each frame of such code runs one function.
+ */
+struct interpreter {
+	const struct loadobj *object;
+	bool found; /* the stack has an interpreted function */
+};
+
+static struct interpreter interpreter_of(const struct session *s, const uint32_t *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct func *f = frame_func(s, frames[i]);
+
+		if (runs_next(s, frames, n, i))
+			return (struct interpreter){ f->flags & FUNC_PSEUDO ? NULL : f->obj, true };
+	}
+	return (struct interpreter){ 0 };
 }
 
 /* Store in x->chosen the frames to show. False: all are shown. */
 static bool choose(struct session *s, struct expansions *x, const uint32_t *frames, size_t n)
 {
-	const struct loadobj *interpreter = interpreter_of(s, frames, n);
+	struct interpreter by = interpreter_of(s, frames, n);
 	bool machine = s->impl->interpreted == INTERPRETED_HIDDEN;
 
-	if (!interpreter || s->impl->interpreted == INTERPRETED_AND_MACHINE)
+	if (!by.found || s->impl->interpreted == INTERPRETED_AND_MACHINE)
 		return false;
 	x->chosen.len = 0;
-	for (size_t i = 0; i < n; i++)
-		if (machine ? !is_interpreted(s, frames[i]) :
-			      frame_func(s, frames[i])->obj != interpreter)
+	for (size_t i = 0; i < n; i++) {
+		bool of_it = by.object ? frame_func(s, frames[i])->obj == by.object :
+					 runs_next(s, frames, n, i);
+
+		if (machine ? !is_interpreted(s, frames[i]) : !of_it)
 			vec_push(&x->chosen, frames[i]);
+	}
 	return true;
 }
 

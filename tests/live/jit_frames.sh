@@ -15,22 +15,42 @@ pid=
 on_exit=clean_up
 clean_up() { [ -z "$pid" ] || kill "$pid"; } 2>/dev/null
 
-# times EXPERIMENT, of the load $pid: seconds in all; of complete stacks; of complete stacks in `burn`; and of those
-# that have each call of each round. `main` is interpreted, too.
+# folded MODE EXPERIMENT: the stacks of the load $pid in a view mode.
+folded()
+{
+	"$O/bin/er_export" --to folded -o - --metric totalcpu -viewmode "$1" "$2/_java_PID_$pid.1.er" 2>/dev/null
+}
+
+# times EXPERIMENT: seconds in all; of complete stacks; of complete stacks in `burn`; and of those
+# that have each call of each round. `left' and `main' are interpreted.
 times()
 {
-	"$O/bin/er_export" --to folded -o - --metric totalcpu "$1/_java_PID_$pid.1.er" 2>/dev/null | awk -v n=$depth '
+	folded user "$1" | awk -v n=$depth '
 		{ us = $NF; all += us }
 		/^<(Stack-unwind-failed|Truncated-stack)>/ { next }
 		{ whole += us }
 		/long Chains.burn\(long\)/ {
 			burnt += us
-			if (gsub(/Chains.compiled\(/, "") == n && gsub(/<interpreter>/, "") == n + 1 &&
+			if (gsub(/Chains.compiled\(/, "") == n && gsub(/long Chains.left\(int(, long)+\)/, "") == n &&
+			    gsub(/void Chains.main\(java.lang.String\[\]\)/, "") == 1 && !/<interpreter>/ &&
 			    gsub(/\.invoke0\(/, "") == n && gsub(/Chains.lambda/, "") == n &&
 			    gsub(/Chains.next\(/, "") == n && gsub(/Chains.called\(/, "") == n)
 				exact += us
 		}
 		END { printf "%f %f %f %f\n", all / 1e6, whole / 1e6, burnt / 1e6, exact / 1e6 }'
+}
+
+# interpreted MODE EXPERIMENT: seconds of complete stacks in `burn'; of those with a frame of the
+# interpreter for each interpreted method; and with interpreted methods.
+interpreted()
+{
+	folded "$1" "$2" | awk -v n=$depth '
+		/^<(Stack-unwind-failed|Truncated-stack)>/ || !/long Chains.burn\(long\)/ { next }
+		{ us = $NF; burnt += us
+			if (gsub(/<interpreter>/, "") == n + 1) machine += us
+		}
+		/Chains.left\(/ { author += us }
+		END { printf "%f %f %f\n", burnt / 1e6, machine / 1e6, author / 1e6 }'
 }
 
 # test_vm NAME JAVA. Without inlining a call is a frame.
@@ -48,12 +68,20 @@ test_vm()
 	done
 	must_record chains.er -p high -q 0 -F "=java" -t 4
 	read -r all whole burnt exact < <(times chains.er)
+	read -r in_expert expert expert_left < <(interpreted expert chains.er)
+	read -r in_machine machine machine_left < <(interpreted machine chains.er)
 	kill "$pid" && wait "$pid" 2>/dev/null
 	pid=
 	# At first the recorder has to find out where this VM keeps what.
 	check_that "$1: its stacks are complete" "$all > 0 && $whole >= 0.8 * $all" "$whole of $all s"
 	check_that "$1: complete stacks have every call" "$burnt >= 0.8 * $whole && $exact >= 0.995 * $burnt" \
 		"$exact of $burnt of $whole s"
+	check_that "$1: expert shows the interpreter and its methods" \
+		"$expert >= 0.995 * $in_expert && $expert_left >= 0.995 * $in_expert && $in_expert > 0" \
+		"$expert and $expert_left of $in_expert s"
+	check_that "$1: machine shows the interpreter only" \
+		"$machine >= 0.995 * $in_machine && $machine_left == 0 && $in_machine > 0" \
+		"$machine and $machine_left of $in_machine s"
 }
 
 for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do

@@ -5,6 +5,7 @@
 #include "bpf/python.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/codes.h"
+#include "user/record/javalines.h"
 #include "user/record/pythonlines.h"
 #include "user/unwind/pythonfile.h"
 
@@ -80,6 +81,94 @@ static void damaged_tables(void **state)
 	}
 	assert_int_equal(python_lines((uint8_t[]){ 7 }, 1, 1, lines, MAX_LINES), 0);
 	assert_int_equal(python_lines((uint8_t[]){ 232, 3 }, 2, 1, lines, MAX_LINES), 0); /* line 0 */
+}
+
+/* As javac and the VM make them. Line 300: 12 bytecodes and 278 lines on, as signed numbers. */
+static void lines_of_a_java_method(void **state)
+{
+	static const uint8_t plain[] = { 255, 0, 40, 2 << 3 | 1, 3 << 3 | 1, 255, 24, 236, 5, 0, 77 };
+	static const uint8_t biased[] = { 255, 1, 41, 2 << 3 | 1, 3 << 3 | 1, 255, 25, 237, 6, 0, 77 };
+	static const struct exp_line want[] = { { 0, 20 }, { 2, 21 }, { 5, 22 }, { 17, 300 } };
+	struct exp_line lines[MAX_LINES];
+
+	assert_int_equal(java_lines(plain, sizeof(plain), 0, lines, MAX_LINES), 4);
+	assert_memory_equal(lines, want, sizeof(want));
+	assert_int_equal(java_lines(biased, sizeof(biased), 1, lines, MAX_LINES), 4);
+	assert_memory_equal(lines, want, sizeof(want));
+	assert_int_equal(java_lines(plain, sizeof(plain), 0, lines, 2), 2);
+	assert_int_equal(java_lines((uint8_t[]){ 255, 0, 40, 3, 4 << 3 }, 5, 0, lines, MAX_LINES), 1);
+	assert_int_equal(lines[0].line, 23); /* the last one of the same bytecode; then the same line */
+	/* Bytecodes and lines that go back before the first. */
+	assert_int_equal(java_lines((uint8_t[]){ 255, 0, 40, 255, 1, 2 }, 6, 0, lines, MAX_LINES), 1);
+	assert_int_equal(java_lines((uint8_t[]){ 255, 0, 5 }, 3, 0, lines, MAX_LINES), 0);
+}
+
+static void damaged_java_tables(void **state)
+{
+	struct exp_line lines[MAX_LINES];
+
+	for (unsigned bias = 0; bias < 2; bias++) {
+		for (unsigned n = 0; n < 0x10000; n++) {
+			uint8_t *p = malloc(4);
+
+			memcpy(p, (uint8_t[]){ 255, 0, n, n >> 8 }, 4);
+			assert_true(java_lines(p, 4, bias, lines, MAX_LINES) <= 2);
+			p[0] = n;
+			assert_true(java_lines(p, 2, bias, lines, MAX_LINES) <= 2);
+			free(p);
+		}
+	}
+}
+
+static struct record java_record(uint32_t number, const char *class, const char *name, const char *signature,
+				 const char *source)
+{
+	static const uint8_t lines[] = { 255, 0, 40, 2 << 3 | 1, 0 };
+	struct record r = record_of(number, class, name);
+
+	r.c.language = ER_CODE_JAVA;
+	r.c.signature = (struct er_code_text){ strlen(signature), 1 };
+	r.c.source = (struct er_code_text){ strlen(source), 1 };
+	memcpy(r.c.signature_bytes, signature, strlen(signature));
+	memcpy(r.c.source_bytes, source, strlen(source));
+	memcpy(r.table, lines, sizeof(lines));
+	r.c.table_size = sizeof(lines);
+	return r;
+}
+
+static void java_methods(void **state)
+{
+	static const struct {
+		const char *class, *signature, *source, *shown, *path;
+	} cases[] = {
+		{ "a/b/C", "(I[J)V", "C.java", "void a.b.C.run(int, long[])", "a/b/C.java" },
+		{ "Calls", "()J", "Calls.kt", "long Calls.run()", "Calls.kt" },
+		{ "a/C$D", "(Lx/Y;)Z", "C.java", "boolean a.C$D.run(x.Y)", "a/C.java" },
+		{ "a/C", "(Lcut", "", "a.C.run", NULL },
+		{ "a/C", "", "C.java", "a.C.run", "a/C.java" },
+	};
+	struct codes *c = codes_new();
+	const struct exp_code *f;
+	struct record secret;
+	uint64_t frame;
+
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct record r = java_record(i + 1, cases[i].class, "run", cases[i].signature, cases[i].source);
+
+		assert_true(codes_take(c, &r.c, true));
+		f = codes_find(c, frame_of(i + 1, 3), &frame);
+		assert_string_equal(f->name, cases[i].shown);
+		assert_string_equal(f->language, "java");
+		assert_int_equal(!f->source, !cases[i].path);
+		if (f->source)
+			assert_string_equal(f->source, cases[i].path);
+		assert_int_equal(f->nlines, 2);
+		assert_int_equal(f->lines[1].line, 21);
+	}
+	secret = java_record(9, "a/C", "secret", "()V", "");
+	codes_take(c, &secret.c, false);
+	assert_string_equal(name_of(c, 9), CODES_UNKNOWN_JAVA);
+	codes_free(c);
 }
 
 static void names(void **state)
@@ -203,7 +292,16 @@ static void malformed_records(void **state)
 	give_code(&f, &r);
 	r = record_of(ER_MAX_CODES, "a.py", "f");
 	give_code(&f, &r);
-	assert_int_equal(f.drops.n[DROP_RECORD], 5);
+	r = record_of(1, "a.py", "f");
+	r.c.language = ER_CODE_LANGUAGES;
+	give_code(&f, &r);
+	r = record_of(1, "a.py", "f");
+	r.c.signature = (struct er_code_text){ ER_CODE_SIGNATURE + 1, 1 };
+	give_code(&f, &r);
+	r = record_of(1, "a.py", "f");
+	r.c.source = (struct er_code_text){ ER_CODE_SOURCE + 1, 1 };
+	give_code(&f, &r);
+	assert_int_equal(f.drops.n[DROP_RECORD], 8);
 	experiment_close(finish(&f));
 }
 
@@ -273,6 +371,9 @@ int main(void)
 		cmocka_unit_test(lines_of_a_table),
 		cmocka_unit_test(lines_go_back_and_far),
 		cmocka_unit_test(damaged_tables),
+		cmocka_unit_test(lines_of_a_java_method),
+		cmocka_unit_test(damaged_java_tables),
+		cmocka_unit_test(java_methods),
 		cmocka_unit_test(names),
 		cmocka_unit_test(wide_characters),
 		cmocka_unit_test(unknown_functions),

@@ -77,6 +77,37 @@ static void check_names(enum hvm_version v)
 	memset(&a, 0, sizeof(a));
 }
 
+/* Where the interpreter's methods have their names. A VM that does not say all of it has none. */
+static void interpreted_methods(void **state)
+{
+	static const struct er_hotspot_method of_17 = {
+		.constant = 8, .const_bytes = 48, .pool = 8, .const_words = 24, .flags = 28,
+		.code_size = 32, .name = 34, .signature = 36, .pool_bytes = 72, .holder = 24,
+		.source = 54, .klass_name = 24, .length = 4, .body = 6, .bias = 0 };
+	static const struct er_hotspot_method of_25 = {
+		.constant = 8, .const_bytes = 56, .pool = 8, .const_words = 24, .flags = 28,
+		.code_size = 34, .name = 36, .signature = 38, .pool_bytes = 72, .holder = 24,
+		.source = 54, .klass_name = 24, .length = 4, .body = 6, .bias = 1 };
+	static const struct er_hotspot_method none;
+	uint64_t row;
+	struct hvm vm;
+
+	for (enum hvm_version v = HVM_17; v <= HVM_25; v++) {
+		hvm_make(&vm, memory, v);
+		hvm_frame(&vm, HVM_METHOD, v, 6, 12);
+		memset(&a, 0, sizeof(a));
+		ask(&vm, HVM_METHOD + HVM_HEADER);
+		assert_true(a.has_vm);
+		assert_memory_equal(&a.vm.method, v == HVM_17 ? &of_17 : &of_25, sizeof(of_17));
+	}
+	memcpy(&row, hvm_at(&vm, vm.structs + 48), 8); /* the name of the version's type */
+	*hvm_at(&vm, row) = 'X';
+	memset(&a, 0, sizeof(a));
+	ask(&vm, HVM_METHOD + HVM_HEADER);
+	assert_true(a.has_vm);
+	assert_memory_equal(&a.vm.method, &none, sizeof(none));
+}
+
 static void test_names(void **state)
 {
 	check_names(HVM_17);
@@ -129,7 +160,7 @@ static void test_missing_member(void **state)
 	unsigned understood = 0;
 	struct hvm vm;
 
-	for (unsigned row = 0; row < 26; row++) {
+	for (unsigned row = 0; row < 31; row++) {
 		const uint64_t pc = HVM_STUB + HVM_HEADER;
 
 		hvm_make(&vm, memory, HVM_25);
@@ -137,7 +168,7 @@ static void test_missing_member(void **state)
 		memset(&a, 0, sizeof(a));
 		understood += !hvm_ask(&vm, &pc, 1, &a);
 	}
-	assert_int_equal(understood, 4); /* the row that no one needs, and those for frames */
+	assert_int_equal(understood, 9); /* the row that no one needs, and those for frames and interpreted methods */
 	memset(&a, 0, sizeof(a));
 	hvm_make(&vm, memory, HVM_25);
 	hvm_put(&vm, vm.types, 0, 8);
@@ -155,7 +186,7 @@ static void test_other_tables(void **state)
 	hvm_put(&vm, HVM_BASE, 0, 1); /* no ELF file */
 	is_not_understood(&vm);
 	hvm_make(&vm, memory, HVM_17);
-	hvm_put(&vm, vm.structs + 2 * 48 + 32, 1 << 20, 8); /* an offset */
+	hvm_put(&vm, vm.structs + 3 * 48 + 32, 1 << 20, 8); /* an offset */
 	is_not_understood(&vm);
 }
 
@@ -292,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_names, start_anew),
+		cmocka_unit_test(interpreted_methods),
 		cmocka_unit_test_setup(test_several_at_once, start_anew),
 		cmocka_unit_test_setup(test_early, start_anew),
 		cmocka_unit_test_setup(test_missing_member, start_anew),

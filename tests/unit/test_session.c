@@ -252,6 +252,46 @@ static void very_many_pcs_have_their_places(void **state)
 	fixture_free(&o);
 }
 
+/* The function's share in a view mode; a stack has the interpreter, generated code and interpreted functions. */
+static double share(const char *name, bool inclusive, enum interpreted_shown shown)
+{
+	enum { RUN = 0x5000, MAIN = 0x6000, LOOP = 0x7000, JITTED = 0x8000, SIZE = 0x100 };
+	static const uint64_t pcs[] = { LOOP + 1, RUN + 1, JITTED + 1, LOOP + 1, MAIN + 1, LOOP + 1 };
+	const struct exp_code run = { .vaddr = RUN, .size = SIZE, .name = "run", .language = "java" };
+	const struct exp_code start = { .vaddr = MAIN, .size = SIZE, .name = "start", .language = "java" };
+	struct expwriter *w;
+	struct opened o;
+	double got;
+
+	fixture_new(&o);
+	w = exp_builder_writer(o.builder);
+	expwriter_function(w, BUILDER_START_NS, LOOP, SIZE, "<interpreter>");
+	expwriter_function(w, BUILDER_START_NS, JITTED, SIZE, "jitted");
+	expwriter_interpreted(w, &run);
+	expwriter_interpreted(w, &start);
+	put_stack(&o, 1000, pcs, sizeof(pcs) / sizeof(*pcs), 1);
+	fixture_open(&o);
+	session_show_interpreted(o.session, shown);
+	got = inclusive ? incl(&o, name, "user") : excl(&o, name, "user");
+	fixture_free(&o);
+	return got;
+}
+
+/* Each frame of generated code that runs an interpreted function is shown as that function, or the reverse. */
+static void interpreters_of_generated_code(void **state)
+{
+	assert_int_equal(share("run", false, INTERPRETED_ONLY), 1);
+	assert_int_equal(share("jitted", true, INTERPRETED_ONLY), 1);
+	assert_int_equal(share("start", true, INTERPRETED_ONLY), 1);
+	assert_int_equal(share("<interpreter>", true, INTERPRETED_ONLY), 1); /* the last one runs nothing */
+	assert_int_equal(share("<interpreter>", false, INTERPRETED_ONLY), 0);
+	assert_int_equal(share("<interpreter>", false, INTERPRETED_HIDDEN), 1);
+	assert_int_equal(share("jitted", true, INTERPRETED_HIDDEN), 1);
+	assert_int_equal(share("run", true, INTERPRETED_HIDDEN), 0);
+	assert_int_equal(share("<interpreter>", false, INTERPRETED_AND_MACHINE), 1);
+	assert_int_equal(share("run", true, INTERPRETED_AND_MACHINE), 1);
+}
+
 /* If a file no longer exists, its mapping is one function, and the object has a warning. */
 static void test_missing_object(void **state)
 {
@@ -315,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_map_deep),       cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_pcs_are_known_by_place),
 		cmocka_unit_test(very_many_pcs_have_their_places),
+		cmocka_unit_test(interpreters_of_generated_code),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
 		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),
 	};

@@ -21,6 +21,7 @@ enum {
 	SYMBOL_MAX = 512,        /* bytes; longer ones are cut */
 	NAME_MAX = JIT_NAME_MAX,
 	FREE_SEGMENT = 0xff,
+	JAVA_BIASED = 20,        /* since then compressed numbers have no byte 0 */
 };
 
 /* A part of the code cache. Its segment map says for each segment how far back its block begins. */
@@ -242,6 +243,26 @@ static bool has(const struct cache *c, enum hotspot_member m)
 	return c->l->offset[m] != HOTSPOT_ABSENT;
 }
 
+/* What the interpreter's methods need; all 0: this version does not have it. */
+static struct er_hotspot_method method_of(const struct cache *c)
+{
+	const uint16_t *offset = c->l->offset;
+	enum hotspot_member flags = has(c, CONST_FLAGS) ? CONST_FLAGS : CONST_FLAGS_NEW;
+
+	if (!has(c, CONST_WORDS) || !has(c, flags) || !has(c, CONST_CODE) || !has(c, POOL_SOURCE) ||
+	    !has(c, SIZE_OF_CONST) || !c->l->major)
+		return (struct er_hotspot_method){ 0 };
+	return (struct er_hotspot_method){
+		.constant = offset[METHOD_CONST], .const_bytes = offset[SIZE_OF_CONST],
+		.pool = offset[CONST_POOL], .const_words = offset[CONST_WORDS],
+		.flags = offset[flags], .code_size = offset[CONST_CODE],
+		.name = offset[CONST_NAME], .signature = offset[CONST_SIGNATURE],
+		.pool_bytes = offset[SIZE_OF_POOL], .holder = offset[POOL_HOLDER],
+		.source = offset[POOL_SOURCE], .klass_name = offset[KLASS_NAME],
+		.length = offset[SYMBOL_LENGTH], .body = offset[SYMBOL_BODY],
+		.bias = c->l->major >= JAVA_BIASED };
+}
+
 /* From Java 23 on blobs have distances in place of addresses, and shorter numbers. */
 static void add_vm(const struct cache *c, struct jit_batch *to)
 {
@@ -254,6 +275,7 @@ static void add_vm(const struct cache *c, struct jit_batch *to)
 		.end_off = addresses ? 0 : offset[DATA_OFFSET],
 		.frame_size = offset[FRAME_SIZE], .frame_complete = offset[FRAME_COMPLETE],
 		.complete_bytes = addresses ? 4 : 2,
+		.method = method_of(c),
 	};
 
 	if (!c->n || c->n > ER_HOTSPOT_HEAPS || !has(c, FRAME_SIZE) || !has(c, FRAME_COMPLETE))

@@ -22,17 +22,19 @@ enum {
 	HOTSPOT_ROUNDS = 40,   /* an honest VM needs 25 at first, and then 10 */
 };
 
-/* The members of HotSpot's structures that are needed, and two sizes of types. */
+/* The members of HotSpot's structures that are needed, and sizes of types. */
 enum hotspot_member {
 	ARRAY_LENGTH, ARRAY_DATA, HEAP_MEMORY, HEAP_SEGMAP, HEAP_LOG2, SPACE_LOW, SPACE_HIGH, SPACE_END,
 	BLOCK_LENGTH, BLOCK_USED, BLOB_NAME, CODE_BEGIN, CODE_END, CODE_OFFSET, DATA_OFFSET, OLD_METHOD,
 	NMETHOD_METHOD, METHOD_CONST, CONST_POOL, CONST_NAME, CONST_SIGNATURE, POOL_HOLDER, KLASS_NAME,
-	FRAME_SIZE, FRAME_COMPLETE, SYMBOL_LENGTH, SYMBOL_BODY, SIZE_OF_BLOCK, SIZE_OF_POOL, HOTSPOT_MEMBERS
+	FRAME_SIZE, FRAME_COMPLETE, SYMBOL_LENGTH, SYMBOL_BODY, CONST_WORDS, CONST_FLAGS, CONST_FLAGS_NEW,
+	CONST_CODE, POOL_SOURCE, SIZE_OF_BLOCK, SIZE_OF_POOL, SIZE_OF_CONST, HOTSPOT_MEMBERS
 };
 
 /* Where everything is in this VM. It does not change. Zeroed: not known yet. */
 struct hotspot_layout {
-	uint32_t known, pad;
+	uint32_t known;
+	uint32_t major;                     /* the version of Java; 0: not known */
 	uint64_t heaps;                     /* address of CodeCache::_heaps */
 	uint16_t offset[HOTSPOT_MEMBERS];   /* HOTSPOT_ABSENT: this version does not have it */
 };

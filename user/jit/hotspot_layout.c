@@ -63,6 +63,12 @@ static const struct member {
 	[KLASS_NAME] = { "Klass", "_name" },
 	[SYMBOL_LENGTH] = { "Symbol", "_length" },
 	[SYMBOL_BODY] = { "Symbol", "_body" },
+	[CONST_WORDS] = { "ConstMethod", "_constMethod_size", true }, /* the rest is for interpreted methods */
+	[CONST_FLAGS] = { "ConstMethod", "_flags", true },            /* up to Java 20 */
+	[CONST_FLAGS_NEW] = { "ConstMethod", "_flags._flags", true }, /* since then */
+	[CONST_CODE] = { "ConstMethod", "_code_size", true },
+	[POOL_SOURCE] = { "ConstantPool", "_source_file_name_index", true },
+	[SIZE_OF_CONST] = { "ConstMethod", NULL, true },
 	[SIZE_OF_BLOCK] = { "HeapBlock", NULL },
 	[SIZE_OF_POOL] = { "ConstantPool", NULL },
 };
@@ -184,6 +190,18 @@ static void put_named(struct hotspot_layout *l, const char *type, const char *fi
 	}
 }
 
+static void put_static(struct snapshot *s, struct hotspot_layout *l, const char *type, const char *field,
+		       uint64_t address)
+{
+	uint64_t value;
+
+	if (!strcmp(type, "CodeCache") && !strcmp(field, "_heaps"))
+		l->heaps = address;
+	else if (!strcmp(type, "Abstract_VM_Version") && !strcmp(field, "_vm_major_version") &&
+		 snapshot_number(s, address, 4, &value))
+		l->major = value;
+}
+
 /* Reads on after something missing, so that all of it is noted. */
 static void take_structs(struct snapshot *s, uint64_t table, struct hotspot_layout *l)
 {
@@ -198,9 +216,9 @@ static void take_structs(struct snapshot *s, uint64_t table, struct hotspot_layo
 			return;
 		named = snapshot_text(s, e.type, type, sizeof(type));
 		named &= snapshot_text(s, e.field, field, sizeof(field));
-		if (named && e.is_static && !strcmp(type, "CodeCache") && !strcmp(field, "_heaps"))
-			l->heaps = e.address;
-		else if (named && !e.is_static)
+		if (named && e.is_static)
+			put_static(s, l, type, field, e.address);
+		else if (named)
 			put_named(l, type, field, e.offset);
 	}
 }

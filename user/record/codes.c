@@ -9,20 +9,28 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "user/jit/javaname.h"
+#include "user/record/javalines.h"
 #include "user/record/pythonlines.h"
 
 enum {
 	MAX_BYTES = 16 << 20, /* of functions with their names and lines */
 	LINES_MAX = 4096,     /* of one function */
+	JAVA_NAME_MAX = 1024, /* bytes; a longer name is cut */
 };
 
-#define LANGUAGE "python"
+static const struct {
+	const char *name, *unknown;
+} languages[ER_CODE_LANGUAGES] = {
+	[ER_CODE_PYTHON] = { "python", CODES_UNKNOWN },
+	[ER_CODE_JAVA] = { "java", CODES_UNKNOWN_JAVA },
+};
 
 static const uint32_t NOT_COME = UINT32_MAX;
 
 struct codes {
-	VEC(uint32_t) by_number;        /* index in `functions`; 0: unknown; or NOT_COME */
-	VEC(struct exp_code *) functions; /* the first is CODES_UNKNOWN */
+	VEC(uint32_t) by_number;          /* index in `functions`, or NOT_COME */
+	VEC(struct exp_code *) functions; /* the first are the unknown ones of each language */
 	struct map by_hash;             /* to an index in `functions` */
 	struct strtab names;
 	size_t bytes;
@@ -49,7 +57,9 @@ struct codes *codes_new(void)
 {
 	struct codes *c = xcalloc(1, sizeof(*c));
 
-	add(c, &(struct exp_code){ .size = 1, .name = CODES_UNKNOWN, .language = LANGUAGE });
+	for (size_t i = 0; i < ER_CODE_LANGUAGES; i++)
+		add(c, &(struct exp_code){ .size = 1, .name = languages[i].unknown,
+					     .language = languages[i].name });
 	return c;
 }
 
@@ -163,20 +173,61 @@ static uint32_t intern(struct codes *c, const struct exp_code *f)
 	return *at;
 }
 
-static uint32_t function_of(struct codes *c, const struct er_code *code)
+/* The function with these names; 0: there is no room. */
+static uint32_t intern_named(struct codes *c, struct exp_code *f, const char *shown, const char *path)
+{
+	if (is_full(c) && !(strtab_has(&c->names, shown) && strtab_has(&c->names, path)))
+		return 0;
+	f->name = strtab_intern(&c->names, shown);
+	f->source = *path ? strtab_intern(&c->names, path) : NULL;
+	return intern(c, f);
+}
+
+static uint32_t python_function(struct codes *c, const struct er_code *code)
 {
 	struct exp_line lines[LINES_MAX];
 	__cleanup(freep) char *path = text_of(&code->path, code->path_bytes, ER_CODE_PATH);
 	__cleanup(freep) char *name = text_of(&code->name, code->name_bytes, ER_CODE_NAME);
 	__cleanup(freep) char *shown = shown_name(path, name);
-	struct exp_code f = { .size = code->units, .lines = lines, .language = LANGUAGE };
+	struct exp_code f = { .size = code->units, .lines = lines, .language = languages[ER_CODE_PYTHON].name };
 
-	if (is_full(c) && !(strtab_has(&c->names, shown) && strtab_has(&c->names, path)))
-		return 0;
-	f.name = strtab_intern(&c->names, shown);
-	f.source = strtab_intern(&c->names, path);
 	f.nlines = python_lines(code->table, code->table_size, code->first_line, lines, LINES_MAX);
-	return intern(c, &f);
+	return intern_named(c, &f, shown, path);
+}
+
+static struct java_symbol symbol_of(const struct er_code_text *t, const uint8_t *bytes)
+{
+	return (struct java_symbol){ (const char *)bytes, t->n };
+}
+
+/*
+ * The class file has only the name of the source file. Sources lie in directories named like the
+ * packages: "java/lang/String.java". Empty: the class does not say where it comes from.
+ */
+static char *java_source(struct java_symbol class, struct java_symbol file)
+{
+	const char *slash = file.n ? memrchr(class.text, '/', class.n) : NULL;
+
+	return xasprintf("%.*s%.*s", slash ? (int)(slash + 1 - class.text) : 0, class.text, (int)file.n, file.text);
+}
+
+static uint32_t java_function(struct codes *c, const struct er_code *code)
+{
+	struct exp_line lines[LINES_MAX];
+	struct java_symbol class = symbol_of(&code->path, code->path_bytes);
+	__cleanup(freep) char *path = java_source(class, symbol_of(&code->source, code->source_bytes));
+	struct exp_code f = { .size = code->units, .lines = lines, .language = languages[ER_CODE_JAVA].name };
+	char shown[JAVA_NAME_MAX];
+
+	javaname_method(class, symbol_of(&code->name, code->name_bytes),
+			symbol_of(&code->signature, code->signature_bytes), shown, sizeof(shown));
+	f.nlines = java_lines(code->table, code->table_size, code->bias, lines, LINES_MAX);
+	return intern_named(c, &f, shown, path);
+}
+
+static uint32_t function_of(struct codes *c, const struct er_code *code)
+{
+	return code->language == ER_CODE_JAVA ? java_function(c, code) : python_function(c, code);
 }
 
 bool codes_take(struct codes *c, const struct er_code *code, bool named)
@@ -185,7 +236,7 @@ bool codes_take(struct codes *c, const struct er_code *code, bool named)
 
 	while (c->by_number.len <= code->number)
 		vec_push(&c->by_number, NOT_COME);
-	c->by_number.data[code->number] = index;
+	c->by_number.data[code->number] = index ? index : code->language;
 	return index || !named;
 }
 

@@ -8,7 +8,7 @@
  * (addresses.h). Its offsets count instructions. It is written when a stack first mentions it.
  *
  * Everything except the number comes from recorded processes. Memory is bounded: further functions
- * are shown as CODES_UNKNOWN. Not thread safe.
+ * are shown as unknown. Not thread safe.
  */
 #ifndef USER_RECORD_CODES_H
 #define USER_RECORD_CODES_H
@@ -24,14 +24,15 @@
 
 struct codes;
 
-/* The name of a function whose name is not known. */
+/* The names of functions whose names are not known. */
 #define CODES_UNKNOWN "<Python>"
+#define CODES_UNKNOWN_JAVA "<Java>"
 
 struct codes *codes_new(void);
 void codes_free(struct codes *c); /* NULL: nothing */
 
 /*
- * Keep a well-formed record. Without `named` the function is shown as CODES_UNKNOWN. False: so it
+ * Keep a well-formed record. Without `named` the function is shown as unknown. False: so it
  * is for lack of room.
  */
 bool codes_take(struct codes *c, const struct er_code *code, bool named);

@@ -51,6 +51,11 @@ static bool io_valid(const void *record, size_t size)
 	       size >= offsetof(struct er_io, name) + r->nname;
 }
 
+static bool text_fits(const struct er_code_text *t, size_t max)
+{
+	return !t->n || (size_t)t->n * t->width <= max;
+}
+
 static bool text_valid(const struct er_code_text *t, size_t max)
 {
 	return t->n && (t->width == 1 || t->width == 2 || t->width == 4) &&
@@ -62,7 +67,9 @@ static bool code_valid(const void *record, size_t size)
 	const struct er_code *c = record;
 
 	return c->number && c->number < ER_MAX_CODES && c->units &&
-	       text_valid(&c->name, ER_CODE_NAME) && text_valid(&c->path, ER_CODE_PATH) &&
+	       c->language < ER_CODE_LANGUAGES && text_valid(&c->name, ER_CODE_NAME) &&
+	       text_valid(&c->path, ER_CODE_PATH) && text_fits(&c->signature, ER_CODE_SIGNATURE) &&
+	       text_fits(&c->source, ER_CODE_SOURCE) &&
 	       c->table_size <= ER_CODE_TABLE && size >= sizeof(*c) + c->table_size;
 }
 
