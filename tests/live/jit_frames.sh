@@ -84,8 +84,28 @@ test_vm()
 		"$machine and $machine_left of $in_machine s"
 }
 
+# test_second NAME JAVA: the tables of the second VM's files are there when it begins, so that none of its stacks
+# is copied. Its own structures must be found all the same.
+test_second()
+{
+	rm -rf -- *.er
+	vm="'$2' -Xmx256m -cp . Chains 2 $depth >>out"
+	must_record two.er -p high -q 0 -F "=java" -- sh -c "$vm; $vm"
+	n=0
+	for sub in two.er/_java_PID_*.1.er; do
+		read -r all whole < <("$O/bin/er_export" --to folded -o - --metric totalcpu "$sub" 2>/dev/null | awk '
+			/long Chains.burn\(long\)/ { all += $NF; if (!/^</) whole += $NF }
+			END { printf "%f %f\n", all / 1e6, whole / 1e6 }')
+		n=$((n + 1))
+		check_that "$1: stacks of VM $n of a recording are complete" "$all > 0 && $whole >= 0.8 * $all" \
+			"$whole of $all s"
+	done
+	check_that "$1: both VMs are recorded" "$n == 2" "$n"
+}
+
 for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do
 	version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 17 ] || continue
 	test_vm "Java $version" "$java"
+	test_second "Java $version" "$java"
 done

@@ -210,10 +210,14 @@ void keep_stack(struct drain *dr, const void *record)
 {
 	const struct er_stack *s = record;
 
-	if (!(s->flags & ER_STACK_RAW))
-		stacks_keep(dr->stacks, s);
-	else if (dr->raws)
-		raws_take(dr->raws, s);
+	if (s->flags & ER_STACK_RAW) {
+		if (dr->raws)
+			raws_take(dr->raws, s);
+		return;
+	}
+	stacks_keep(dr->stacks, s);
+	if (dr->jit)
+		jit_names_met(dr->jit, s);
 }
 
 /*

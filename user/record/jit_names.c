@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/types.h>
+
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
+#include "bpf/er_event.h"
 #include "user/jit/file.h"
 #include "user/jit/runtime.h"
 #include "user/jit/table.h"
@@ -25,6 +28,7 @@ enum {
 	MAX_BYTES = 64 << 20,     /* of all functions and their names */
 	MAX_PCS = 1 << 16,        /* of one process */
 	MAX_CODE = 1 << 16,       /* bytes of one function */
+	MET = 1024,               /* processes whose key is kept; another one may replace it */
 };
 
 #define INTERPRETER "<interpreter>"
@@ -41,7 +45,7 @@ struct piece {
 
 /* The generated code of one image. */
 struct code {
-	const struct image *image;
+	struct image *image;
 	struct output *output; /* NULL: none in this segment yet */
 	uint64_t key;          /* of its jobs */
 	struct jit_file file;
@@ -60,7 +64,14 @@ struct code {
 	uint64_t from_ns;      /* what is being read was not there at this time; 0: at no time */
 };
 
+/* The key of a process's program at a time. */
+struct met {
+	uint64_t start_time, time_ns;
+	uint32_t tgid, exec_id;
+};
+
 struct jit_names {
+	struct met met[MET];
 	struct recording *recording;
 	struct unwind_worker *worker;
 	struct unwinder *unwinder;
@@ -127,7 +138,7 @@ static struct code *find(const struct map *m, uint64_t key)
 }
 
 /* NULL: there are too many. */
-static struct code *code_of(struct jit_names *j, const struct image *im)
+static struct code *code_of(struct jit_names *j, struct image *im)
 {
 	struct code *c = find(&j->by_image, (uintptr_t)im);
 
@@ -183,7 +194,22 @@ static void write_at(struct jit_names *j, struct code *c, uint64_t pc)
 		write_function(j, c, now);
 }
 
-void jit_names_mention(struct jit_names *j, struct output *p, const struct image *im, uint64_t pc)
+static bool has_generated(const struct er_stack *s)
+{
+	for (size_t i = s->nkernel; i < (size_t)s->nkernel + s->nuser; i++)
+		if (!(s->pcs[i] & ER_FRAME_FILE))
+			return true;
+	return false;
+}
+
+void jit_names_met(struct jit_names *j, const struct er_stack *s)
+{
+	if (has_generated(s))
+		j->met[s->tgid % MET] = (struct met){ .start_time = s->start_time, .time_ns = s->h.time_ns,
+						      .tgid = s->tgid, .exec_id = s->exec_id };
+}
+
+void jit_names_mention(struct jit_names *j, struct output *p, struct image *im, uint64_t pc)
 {
 	struct code *c = space_generated(im->space, pc) ? code_of(j, im) : NULL;
 	bool fresh;
@@ -403,6 +429,18 @@ static void look_at_memory(struct jit_names *j, struct code *c, uint64_t now_ns)
 	ask_memory(j, c);
 }
 
+/* True: its Java VM is published. Most images get their key only here: they never needed a copied stack. */
+static bool publish(struct jit_names *j, const struct code *c)
+{
+	const struct met *met = &j->met[c->image->pid % MET];
+
+	if (!j->unwinder || c->image->end_ns)
+		return false;
+	if (met->tgid == (uint32_t)c->image->pid && met->time_ns >= c->image->begin_ns)
+		unwinder_meet(j->unwinder, c->image, met->start_time, met->exec_id);
+	return unwinder_hotspot(j->unwinder, c->image, &c->memory.vm);
+}
+
 void jit_names_update(struct jit_names *j, uint64_t now_ns, bool all)
 {
 	j->last |= all;
@@ -411,8 +449,8 @@ void jit_names_update(struct jit_names *j, uint64_t now_ns, bool all)
 		bool ended = c->image->end_ns && !c->complete;
 
 		add_pieces(j, c);
-		if (c->memory.has_vm && !c->published && j->unwinder)
-			c->published = unwinder_hotspot(j->unwinder, c->image, &c->memory.vm);
+		if (c->memory.has_vm && !c->published)
+			c->published = publish(j, c);
 		if (c->reading)
 			continue;
 		if (c->memory.fd >= 0)

@@ -21,6 +21,7 @@
 
 struct buf;
 struct drops;
+struct er_stack;
 struct image;
 struct jit_names;
 struct output;
@@ -36,8 +37,10 @@ struct jit_names *jit_names_new(struct recording *recording, struct unwind_worke
 				struct unwinder *unwinder, struct drops *drops);
 void jit_names_free(struct jit_names *j); /* NULL: nothing */
 
+/* A process's stack, walked, has come. Its record has the key with which BPF finds the process's Java VM. */
+void jit_names_met(struct jit_names *j, const struct er_stack *s);
 /* A stack that is written into the image's own output has this address, which is in no file. */
-void jit_names_mention(struct jit_names *j, struct output *p, const struct image *im, uint64_t pc);
+void jit_names_mention(struct jit_names *j, struct output *p, struct image *im, uint64_t pc);
 /*
  * Write the functions that were read, and look at the files whose time has come; with `all` at
  * all files.

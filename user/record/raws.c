@@ -127,7 +127,7 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 		r->walk.n = 0;
 		r->walk.end = ER_END_NO_MAPPING;
 	} else {
-		unwinder_meet(r->unwinder, im, s);
+		unwinder_meet(r->unwinder, im, s->start_time, s->exec_id);
 		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, why, &r->walk)) {
 			w->lacks = r->walk.lacking->file;
 			return false;

@@ -207,7 +207,7 @@ struct output *recording_founder(struct recording *b)
 	return &b->segment->founder;
 }
 
-const struct image *output_image(const struct output *p)
+struct image *output_image(const struct output *p)
 {
 	return p->image;
 }
@@ -237,7 +237,7 @@ static void next_name(struct recording *b, const char *stem, char *ret, size_t s
 	snprintf(ret, size, "%s.%u.er", stem, ++b->segment->used.data[id]);
 }
 
-struct output *output_create(struct recording *b, const struct image *im, const char *stem,
+struct output *output_create(struct recording *b, struct image *im, const char *stem,
 			     const char *command)
 {
 	struct output *p = xcalloc(1, sizeof(*p));
@@ -297,7 +297,7 @@ static void map_all(struct recording *b, struct output *p, const struct image *i
 	recording_relieve(b);
 }
 
-struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
+struct output *recording_add(struct recording *b, struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command)
 {
 	struct output *p = NULL;
@@ -313,7 +313,7 @@ struct output *recording_add(struct recording *b, const struct image *im, struct
 	return p;
 }
 
-struct output *recording_adopt(struct recording *b, const struct image *im,
+struct output *recording_adopt(struct recording *b, struct image *im,
 			       struct binaries *binaries)
 {
 	struct output *p = &b->segment->founder;

@@ -79,18 +79,18 @@ struct output *recording_founder(struct recording *b);
 struct output *recording_others(struct recording *b);
 struct expwriter *output_writer(struct output *p);
 /* The image whose addresses the output shows; NULL: it covers many processes. */
-const struct image *output_image(const struct output *p);
+struct image *output_image(const struct output *p);
 /*
  * Create a sub-experiment for the image, with its present address space and this command line;
  * `binaries` names the mapped files. NULL if there are as many as the plan allows, or if it cannot be created.
  */
-struct output *recording_add(struct recording *b, const struct image *im, struct binaries *binaries,
+struct output *recording_add(struct recording *b, struct image *im, struct binaries *binaries,
 		      const char *stem, const char *command);
 /*
  * The founder is the experiment of this image, whose addresses it shows from now on. Only for a
  * plan with `program`. Returns the founder.
  */
-struct output *recording_adopt(struct recording *b, const struct image *im,
+struct output *recording_adopt(struct recording *b, struct image *im,
 			       struct binaries *binaries);
 /* True if all packets of the output are of one process. */
 bool output_is_process(const struct output *p);

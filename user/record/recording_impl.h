@@ -30,7 +30,7 @@ struct pool_file {
 
 struct output {
 	struct expwriter *w;
-	const struct image *image; /* NULL: covers many processes */
+	struct image *image; /* NULL: covers many processes */
 	struct map stacks;        /* those written: id to uid */
 	bool pool;                /* shared by the processes of a program, see pools.h */
 	bool program;             /* the founder of a plan with `program`: one process */
@@ -87,7 +87,7 @@ struct recording {
  * Create a sub-experiment, named by the stem and a number: for the image, or for many processes
  * (NULL). `command` says what it runs. NULL if that fails.
  */
-struct output *output_create(struct recording *b, const struct image *im, const char *stem,
+struct output *output_create(struct recording *b, struct image *im, const char *stem,
 			     const char *command);
 /* Mark the output as having data to flush. */
 void recording_touch(struct recording *b, struct output *p);

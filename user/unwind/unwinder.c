@@ -50,11 +50,11 @@ static void want_all(struct unwinder *u, const struct image *im)
 			store_want(u->store, im->pid, m, 0);
 }
 
-void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s)
+void unwinder_meet(struct unwinder *u, struct image *im, uint64_t start_time, uint32_t exec_id)
 {
 	if (im->ranges.known)
 		return;
-	publisher_add(u->publisher, im, s->start_time, s->exec_id);
+	publisher_add(u->publisher, im, start_time, exec_id);
 }
 
 void unwinder_changed(struct unwinder *u, struct image *im)

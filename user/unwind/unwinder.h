@@ -26,8 +26,8 @@ struct unwind_worker;
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker);
 void unwinder_free(struct unwinder *u); /* NULL: nothing */
 
-/* A stack of the image has come: publish its mappings, unless that has been done. */
-void unwinder_meet(struct unwinder *u, struct image *im, const struct er_stack *s);
+/* A stack of the image has this key: publish its mappings, unless that has been done. */
+void unwinder_meet(struct unwinder *u, struct image *im, uint64_t start_time, uint32_t exec_id);
 /* Hooks of the procmap. */
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
