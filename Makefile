@@ -168,6 +168,9 @@ $(O)/tests/fuzz/target_jit: FUZZ_OBJ := $(jit_parser_obj)
 $(O)/tests/fuzz/target_jit: | $(jit_parser_obj)
 $(O)/tests/fuzz/target_hotspot: FUZZ_OBJ := $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
 $(O)/tests/fuzz/target_hotspot: | $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
+java_walk_obj := $(O)/user/unwind/walk.o $(O)/user/record/javalines.o
+$(O)/tests/fuzz/target_java: FUZZ_OBJ := $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
+$(O)/tests/fuzz/target_java: | $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
 $(O)/tests/fuzz/target_heap: FUZZ_OBJ := $(O)/user/record/heap_slots.o
 $(O)/tests/fuzz/target_heap: | $(O)/user/record/heap_slots.o
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen

@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 "$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
-mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$work/jit" "$work/hotspot" "$work/heap" "$work/probe" "$O/crashes"
+mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$work/jit" "$work/hotspot" "$work/java" "$work/heap" "$work/probe" "$O/crashes"
 
 # Expressions and commands from the golden tests.
 n=0
@@ -50,6 +50,12 @@ printf '\0007f00deadb000 20 JS:*fib /tmp/a b.js:1:13\n0x10 0xff Lcom/A;::run\r\n
 printf '\0' >"$work/hotspot/17"
 printf '\1\0\0\0\0' >"$work/hotspot/25"
 
+# The same and a walk: the version, where the leaf is, and changes.
+for version in 0 1; do
+	printf '\%s\0\1\0\0\100\0\100\2\377\0\050\021\0' "$version" >"$work/java/method$version"
+	printf '\%s\0\235\0\0\100\0\100\2\0\0\2\021' "$version" >"$work/java/interpreter$version"
+done
+
 # Slots of a ring; the byte before each says what the reader does.
 {
 	printf '\0\020\0\0\0\1\0\0\0\143\0\0\0\0\0\0\0%8s\4\0\0\0\3\0\0\0%24s' '' ''
@@ -76,7 +82,7 @@ for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
 		{ printf "\\$form"; cat "$work/section"; } >"$work/ehframe/$file$form"
 done
 
-for kind in experiment xml elf ehframe unwind jit hotspot heap probe filter script; do
+for kind in experiment xml elf ehframe unwind jit hotspot java heap probe filter script; do
 	dir=$work/$kind
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors observe memcmp and strcmp; leaks are checked at the end.
