@@ -21,25 +21,36 @@ struct page {
 	struct page_events events;
 	struct page_coarse coarse;
 	struct pack raw_index;
-	packed_vec columns;
-	struct packed index, reports, code;
+	packed_vec columns, reports;
+	struct packed index, code;
 	bool has_code;
 };
+
+/* The reports and the code; and a section of the index, which says what there is. */
+static void make_reports_and_code(struct page *pg)
+{
+	struct buf rows = { 0 };
+	struct pack p = { 0 };
+
+	make_reports(pg->x, &pg->events.tree, &pg->reports, &rows);
+	pg->has_code = make_code(pg->x, &pg->events.tree, &p);
+	if (pg->has_code) {
+		pg->code = pack_compress(&p);
+		buf_printf(&rows, "%s\"code\":1", rows.len ? "," : "");
+	}
+	pack_free(&p);
+	pack_begin(&pg->raw_index, "rprt");
+	buf_printf(&pg->raw_index.bytes, "{%s}", rows.len ? rows.data : "");
+	pack_end(&pg->raw_index);
+	buf_free(&rows);
+}
 
 /* All but the events. This reads the session, which only one thread may do. */
 static void make_tables(struct page *pg)
 {
-	struct pack p = { 0 };
-
 	make_index(pg->x, &pg->events, &pg->raw_index);
+	make_reports_and_code(pg);
 	pg->index = pack_compress(&pg->raw_index);
-	make_reports(pg->x, &pg->events.tree, &p);
-	pg->reports = pack_compress(&p);
-	pack_clear(&p);
-	pg->has_code = make_code(pg->x, &pg->events.tree, &p);
-	if (pg->has_code)
-		pg->code = pack_compress(&p);
-	pack_free(&p);
 }
 
 static void make_half(void *ctx, size_t i)
@@ -64,7 +75,7 @@ static void unfit_page(struct page *pg)
 	page_events_free(&pg->events);
 	page_events_read(pg->x, &pg->events);
 	page_coarse_free(&pg->coarse);
-	free_columns(&pg->columns);
+	packs_free(&pg->columns);
 	make_columns(&pg->events, &pg->columns);
 }
 
@@ -74,19 +85,19 @@ static void unfit_page(struct page *pg)
  */
 static void fit_page(struct page *pg, size_t napp)
 {
-	size_t other = napp + packed_room(&pg->index) + packed_room(&pg->reports) +
+	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
 		       packed_room(&pg->code), room, most = pg->x->page_size;
-	size_t as_recorded = columns_room(&pg->columns);
+	size_t as_recorded = packs_room(&pg->columns);
 	bool possible = true;
 
 	if (!most)
 		return;
 	page_range(pg->x, &pg->events, &pg->coarse.begin, &pg->coarse.end);
-	while (other + (room = columns_room(&pg->columns)) > most && possible) {
+	while (other + (room = packs_room(&pg->columns)) > most && possible) {
 		double part = other < most ? (double)(most - other) / (double)room : 0;
 
 		possible = page_coarsen(&pg->coarse, &pg->events, pg->events.all.len * part * 0.98);
-		free_columns(&pg->columns);
+		packs_free(&pg->columns);
 		make_columns(&pg->events, &pg->columns);
 	}
 	if (room >= as_recorded && pg->coarse.ranges.len)
@@ -95,7 +106,7 @@ static void fit_page(struct page *pg, size_t napp)
 		diag_note(pg->x->diag,
 			  "the page has %.1f MB, more than --page-size allows, and a coarser timeline "
 			  "cannot make it smaller: export less with -filters, -from or -to",
-			  (double)(other + columns_room(&pg->columns)) / (1 << 20));
+			  (double)(other + packs_room(&pg->columns)) / (1 << 20));
 	if (pg->coarse.ranges.len) {
 		put_coarse(&pg->raw_index, &pg->coarse, &pg->events);
 		packed_free(&pg->index);
@@ -106,8 +117,8 @@ static void fit_page(struct page *pg, size_t napp)
 static void write_page(struct page *pg, struct outfile *out)
 {
 	/* If a write fails, the caller reports it when it commits the file. */
-	if (packed_put(&pg->index, "index", out) && put_columns(&pg->columns, out) &&
-	    packed_put(&pg->reports, "reports", out) &&
+	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
+	    packs_put(&pg->reports, "reports", out) &&
 	    (!pg->has_code || packed_put(&pg->code, "code", out)))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
 }
@@ -118,8 +129,8 @@ static void page_fini(struct page *pg)
 	page_coarse_free(&pg->coarse);
 	pack_free(&pg->raw_index);
 	packed_free(&pg->index);
-	free_columns(&pg->columns);
-	packed_free(&pg->reports);
+	packs_free(&pg->columns);
+	packs_free(&pg->reports);
 	packed_free(&pg->code);
 }
 

@@ -155,29 +155,3 @@ void make_columns(const struct page_events *events, packed_vec *ret)
 		vec_push(ret, (struct packed){ 0 });
 	parallel_run(make_part, &m, m.nparts < ret->len ? m.nparts : ret->len);
 }
-
-size_t columns_room(const packed_vec *packs)
-{
-	size_t ret = 0;
-
-	vec_for_each(p, packs)
-		ret += packed_room(p);
-	return ret;
-}
-
-bool put_columns(packed_vec *packs, struct outfile *out)
-{
-	bool ok = true;
-
-	vec_for_each(p, packs)
-		ok = ok && packed_put(p, "events", out);
-	free_columns(packs);
-	return ok;
-}
-
-void free_columns(packed_vec *packs)
-{
-	vec_for_each(p, packs)
-		packed_free(p);
-	vec_free(packs);
-}

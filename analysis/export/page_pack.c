@@ -95,6 +95,32 @@ void packed_free(struct packed *p)
 	*p = (struct packed){ 0 };
 }
 
+size_t packs_room(const packed_vec *packs)
+{
+	size_t ret = 0;
+
+	vec_for_each(p, packs)
+		ret += packed_room(p);
+	return ret;
+}
+
+bool packs_put(packed_vec *packs, const char *kind, struct outfile *out)
+{
+	bool ok = true;
+
+	vec_for_each(p, packs)
+		ok = ok && packed_put(p, kind, out);
+	packs_free(packs);
+	return ok;
+}
+
+void packs_free(packed_vec *packs)
+{
+	vec_for_each(p, packs)
+		packed_free(p);
+	vec_free(packs);
+}
+
 void pack_clear(struct pack *p)
 {
 	buf_clear(&p->bytes);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/vec.h"
 
 struct outfile;
 
@@ -61,6 +62,14 @@ size_t packed_room(const struct packed *p);
  */
 bool packed_put(struct packed *p, const char *kind, struct outfile *out);
 void packed_free(struct packed *p);
+
+/* Several packs of one kind. A zeroed vector has none. */
+typedef VEC(struct packed) packed_vec;
+
+size_t packs_room(const packed_vec *packs);
+/* As packed_put. */
+bool packs_put(packed_vec *packs, const char *kind, struct outfile *out);
+void packs_free(packed_vec *packs);
 
 /* Append bytes as base64. */
 void put_base64(struct buf *b, const unsigned char *p, size_t n);

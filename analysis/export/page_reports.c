@@ -6,6 +6,7 @@
 #include "analysis/export/page_functions.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_table.h"
+#include "analysis/export/page_tree.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
@@ -65,11 +66,19 @@ static const struct {
 /* By default, er_print shows few rows of the reports on waits. */
 enum { ROWS_MAX = 10000 };
 
-/* A report that cannot be made is left out. */
-static size_t put_all(const struct export *x, struct buf *b)
+/* Compress what `p` has, as the report of this name, and empty it. */
+static void end_report(struct pack *p, const char *name, size_t nrows, packed_vec *ret,
+		       struct buf *rows)
 {
-	size_t n = 0;
+	pack_end(p);
+	vec_push(ret, pack_compress(p));
+	pack_clear(p);
+	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
+}
 
+/* A report that cannot be made is left out. */
+static void put_all(const struct export *x, struct pack *p, packed_vec *ret, struct buf *rows)
+{
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
 		struct diag kept = { 0 };
 		struct table t = { 0 };
@@ -77,27 +86,28 @@ static size_t put_all(const struct export *x, struct buf *b)
 		if (x->redact && reports[i].tells)
 			continue;
 		if (!reports[i].make(x->view, &t, &kept)) {
-			buf_puts(b, n++ ? "," : "");
-			put_table_json(b, reports[i].command, &t);
+			pack_begin(p, "json");
+			put_table_json(&p->bytes, reports[i].command, &t);
+			end_report(p, reports[i].command, t.rows.len, ret, rows);
 		}
 		table_free(&t);
 		diag_free(&kept);
 	}
-	return n;
 }
 
-void make_reports(const struct export *x, const struct page_tree *tree, struct pack *ret)
+void make_reports(const struct export *x, const struct page_tree *tree, packed_vec *ret,
+		  struct buf *rows)
 {
 	size_t limit = x->view->limit;
+	struct pack p = { 0 };
 
 	x->view->limit = limit ? limit : ROWS_MAX;
-	pack_begin(ret, "json");
-	buf_puts(&ret->bytes, "[");
-	if (put_all(x, &ret->bytes))
-		buf_puts(&ret->bytes, x->redact ? "" : ",");
-	if (!x->redact)
-		put_functions(x->view->session, tree, &ret->bytes);
-	buf_puts(&ret->bytes, "]");
-	pack_end(ret);
+	put_all(x, &p, ret, rows);
+	if (!x->redact) {
+		pack_begin(&p, "json");
+		put_functions(x->view->session, tree, &p.bytes);
+		end_report(&p, "fsummary", tree->funcs.len, ret, rows);
+	}
 	x->view->limit = limit;
+	pack_free(&p);
 }

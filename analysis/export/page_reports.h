@@ -7,11 +7,18 @@
 #ifndef EXPORT_PAGE_REPORTS_H
 #define EXPORT_PAGE_REPORTS_H
 
+#include "analysis/export/page_pack.h"
+
+struct buf;
 struct export;
-struct pack;
 struct page_tree;
 
-/* Append the reports, and the facts about each function of the tree. */
-void make_reports(const struct export *x, const struct page_tree *tree, struct pack *ret);
+/*
+ * Compress the reports, and the facts about each function of the tree: a pack for each, so that the
+ * page reads only those that are looked at. Appends their names with the number of rows to `rows`,
+ * as members of a JSON object. Release with free_packs.
+ */
+void make_reports(const struct export *x, const struct page_tree *tree, packed_vec *ret,
+		  struct buf *rows);
 
 #endif

@@ -63,9 +63,9 @@ to_page()
 pack()
 {
 	node -e 'const fs = require("fs"), [file, kind] = process.argv.slice(1)
-		const found = fs.readFileSync(file, "utf8").match(`data-pack="${kind}">([^<]*)`)
-		const b = found && require("zlib").gunzipSync(Buffer.from(found[1], "base64"))
-		console.log(b ? b.subarray(8, 8 + b.readUInt32LE(4)).toString() : "none")' "$1" "$2"
+		const found = [...fs.readFileSync(file, "utf8").matchAll(`data-pack="${kind}">([^<]*)`)]
+		const unpack = b => b.subarray(8, 8 + b.readUInt32LE(4)).toString()
+		console.log(found.map(f => unpack(require("zlib").gunzipSync(Buffer.from(f[1], "base64")))).join("\n") || "none")' "$1" "$2"
 }
 
 # in_browser: run the steps in $tmp/steps.js (tests/lib/page.js). Chromium writes into HOME. The HOME

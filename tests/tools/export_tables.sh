@@ -163,11 +163,18 @@ async function metrics(t) {
 // Reports that the file has as er_print makes them. Text columns of er_print's CSV are the same texts.
 async function reports(t) {
 	const page = await t.openPage(t.browser, 'w.html')
+	await page.evaluate(() => {
+		const stream = window.DecompressionStream
+		window.unpacked = 0
+		window.DecompressionStream = function(kind) { window.unpacked++; return new stream(kind) }
+	})
 	const whole = rows => rows.map(r => r.map(f => f.trim().replace(/^~/, '')))
 	const hidden = [2, 4] // the standard errors, which are shown on demand
 	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => !hidden.includes(i)))))
 	const shown = (await t.tableRows(page, 'locks'))[0][2]
+	const unpacked = await page.evaluate(() => window.unpacked)
+	t.check('a report is unpacked when it is looked at, and once', unpacked === 1, String(unpacked))
 	t.check('locks: an estimated count has a ~', shown === t.erPrintText(['-locks', 'w.er']).match(/^ *[0-9.]+ +100.00 +(~\d+)/m)[1], shown)
 	await page.check('#tools label:has-text("Standard errors") input')
 	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
@@ -269,7 +276,15 @@ check "a source file that is a link" er_export --to page -setpath links -o link.
 check_that "a link to another kind of file is not read into the page" "$(pack link.html code | grep -c 'if (s == 12345)') == 0"
 "$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
 to_page big
+cat >columns.mjs <<'END'
+const { indexArray, readCpus } = await import(process.argv[2])
+const kinds = [indexArray(1, 65536), indexArray(1, 65537), readCpus(Uint8Array.of(1, 0xfe, 1), 2), readCpus(Uint8Array.of(1, 0x80, 2), 2)]
+console.log(kinds.map(a => a.constructor.name + '/' + a.join(' ')).join(', '))
+END
+node columns.mjs "$top/analysis/export/page/decode.js" >columns 2>/dev/null
+check "columns are as narrow as the numbers allow" \
+	grep -qx 'Uint16Array/0, Uint32Array/0, Int8Array/-1 127, Int16Array/-1 128' columns
 check "--redact" er_export --to page --redact -setpath made/src -o less.html code.er
 check_that "--redact leaves out lines, locks and code" \
-	"$(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html reports | grep -c '"command":"locks"') == 0 && $(pack less.html code | grep -cx none) == 1"
+	"$(pack less.html reports | grep -c '"command":"unwinding"') == 1 && $(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html reports | grep -c '"command":"locks"') == 0 && $(pack less.html code | grep -cx none) == 1"
 in_browser

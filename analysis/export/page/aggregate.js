@@ -5,9 +5,11 @@ import { NSTATES } from './data.js'
 import { isFiltered } from './store.js'
 import { eventFacts, makeFilter, pathMask } from './filter.js'
 
+// byPath has the CPU times of all paths, then their waits: cpu and wait are its halves.
 function emptySums(data) {
+	const byPath = new Float64Array(2 * data.npaths)
 	return {
-		cpu: new Float64Array(data.npaths), wait: new Float64Array(data.npaths),
+		byPath, cpu: byPath.subarray(0, data.npaths), wait: byPath.subarray(data.npaths),
 		threadStates: new Float64Array(data.nthreads * NSTATES),
 		classUs: new Float64Array(data.classes.length), classN: new Uint32Array(data.classes.length),
 		n: 0, cutN: 0, partial: false,
@@ -20,16 +22,10 @@ export function aggregate(data, state) {
 	const sums = emptySums(data)
 	if (!isFiltered(state))
 		addIndex(data, sums)
-	if (isFiltered(state) || data.whole) {
-		const only = isFiltered(state) ? sums : emptySums(data)
-		const filter = makeFilter(data, state)
-		for (const chunk of data.chunks)
-			addChunkSums(data, chunk, filter, only)
-		sums.classUs = only.classUs
-		sums.classN = only.classN
-		sums.n = only.n
-		sums.cutN = only.cutN
-	}
+	if (isFiltered(state))
+		addEvents(data, state, sums)
+	else if (data.whole)
+		Object.assign(sums, classesOfAll(data, state))
 	sums.partial = isFiltered(state) && !data.whole
 	finish(data, sums)
 	sums.ofState = stateSums(data, state)
@@ -47,6 +43,15 @@ function addIndex(data, sums) {
 	sums.n = data.nevents
 }
 
+// What the index does not have: sums by class for all events, made once.
+function classesOfAll(data, state) {
+	if (!data.classesOfAll) {
+		const { classUs, classN, n, cutN } = addEvents(data, state, emptySums(data))
+		data.classesOfAll = { classUs, classN, n, cutN }
+	}
+	return data.classesOfAll
+}
+
 // Returns the index of the first event of a chunk that ended at a time or later.
 export function firstAt(chunk, time) {
 	let lo = 0, hi = chunk.n
@@ -60,32 +65,41 @@ export function firstAt(chunk, time) {
 	return lo
 }
 
-function addChunkSums(data, chunk, filter, sums) {
+// Adds the events that pass to the sums, and returns them.
+function addEvents(data, state, sums) {
+	const filter = makeFilter(data, state), all = n => new Uint8Array(n).fill(1)
+	// The masks are always there: were they sometimes null, the first filter would run code that the browser
+	// has to compile anew.
+	const tables = { threadOk: filter.thread || all(data.nthreads), classOk: filter.cls || all(data.classes.length),
+		pathOk: filter.path || all(data.npaths), stateOf: Uint8Array.from(data.classes, c => c.state), cut: cutPaths(data),
+		half: Uint32Array.from(data.isWait, wait => wait ? data.npaths : 0) }
+	for (const chunk of data.chunks)
+		addChunkSums(chunk, filter, tables, sums)
+	return sums
+}
+
+// This loop takes most of the time of a filter, so it has no branch but for the filter.
+function addChunkSums(chunk, filter, tables, sums) {
 	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
 	const { thread, cls, path, weight, cpu, merged } = chunk
-	const { cpu: cpuSums, wait: waitSums, threadStates, classUs, classN } = sums
-	const isWait = data.isWait, stateOf = Uint8Array.from(data.classes, c => c.state)
-	const threadOk = filter.thread, classOk = filter.cls, pathOk = filter.path, cpus = filter.cpus, other = filter.other
-	const cut = cutPaths(data)
-	let n = 0
+	const { byPath, threadStates, classUs, classN } = sums, { stateOf, cut, half } = tables
+	const { cpus, other } = filter, { threadOk, classOk, pathOk } = tables
+	let n = 0, cutN = 0
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], t = thread[i], p = path[i]
-		if ((threadOk && !threadOk[t]) || (classOk && !classOk[c]) || (pathOk && !pathOk[p]) ||
+		if (!classOk[c] || !threadOk[t] || !pathOk[p] ||
 		    (cpus && !cpus.has(cpu[i])) || (other && !other(eventFacts(chunk, i))))
 			continue
-		const w = weight[i]
-		if (isWait[c])
-			waitSums[p] += w
-		else
-			cpuSums[p] += w
+		const w = weight[i], count = merged && merged[i] || 1
+		byPath[p + half[c]] += w
 		threadStates[t * NSTATES + stateOf[c]] += w
 		classUs[c] += w
-		const count = merged && merged[i] || 1
 		classN[c] += count
-		sums.cutN += cut[p] * count
+		cutN += cut[p] * count
 		n += count
 	}
 	sums.n += n
+	sums.cutN += cutN
 }
 
 // Marks the paths whose outer callers are unknown.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: the index, and the events, which are decoded in the background. Data does
 // not change once it is read.
-import { inflate, readInts, reader, sections } from './pack.js'
+import { countInts, inflate, readInts, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
@@ -42,6 +42,7 @@ export function watchPacks(found, ended) {
 export async function readIndex(base64) {
 	const s = sections(await inflate(base64))
 	const data = JSON.parse(new TextDecoder().decode(s.json))
+	data.reports = JSON.parse(new TextDecoder().decode(s.rprt))
 	data.nthreads = data.threads.length
 	data.isWait = Uint8Array.from(data.classes, c => data.states[c.state].cpu ? 0 : 1)
 	readTree(data, s.tree)
@@ -57,15 +58,15 @@ export async function readIndex(base64) {
 }
 
 function readTree(data, bytes) {
-	const parent = [0], func = [-1], depth = [0]
-	for (const r = reader(bytes); r.more;) {
-		const p = parent.length - r.uint()
-		parent.push(p)
-		func.push(r.uint())
-		depth.push(depth[p] + 1)
+	const n = 1 + countInts(bytes) / 2, r = reader(bytes)
+	const parent = new Uint32Array(n), func = new Int32Array(n).fill(-1), depth = new Uint16Array(n)
+	for (let i = 1; i < n; i++) {
+		const p = i - r.uint()
+		parent[i] = p
+		func[i] = r.uint()
+		depth[i] = depth[p] + 1
 	}
-	data.tree = { n: parent.length, parent: Uint32Array.from(parent), func: Int32Array.from(func),
-		depth: Uint16Array.from(depth) }
+	data.tree = { n, parent, func, depth }
 	linkChildren(data.tree)
 	data.tree.outermost = outermostOf(data.tree, data.tree.func, data.funcs.length)
 }
@@ -85,16 +86,16 @@ function linkChildren(tree) {
 }
 
 function readPaths(data, bytes) {
-	const node = [], cpu = [], wait = []
-	for (const r = reader(bytes); r.more;) {
-		node.push(r.uint())
-		cpu.push(r.int())
-		wait.push(r.int())
+	const n = countInts(bytes) / 3, r = reader(bytes)
+	data.npaths = n
+	data.pathNode = new Uint32Array(n)
+	data.pathCpu = new Float64Array(n)
+	data.pathWait = new Float64Array(n)
+	for (let p = 0; p < n; p++) {
+		data.pathNode[p] = r.uint()
+		data.pathCpu[p] = r.int()
+		data.pathWait[p] = r.int()
 	}
-	data.npaths = node.length
-	data.pathNode = Uint32Array.from(node)
-	data.pathCpu = Float64Array.from(cpu)
-	data.pathWait = Float64Array.from(wait)
 }
 
 // Reads the timeline of each thread at low resolution. bins[bin * NSTATES + state] is the share
@@ -182,7 +183,7 @@ function nameProcesses(data) {
 
 // Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
 export function eventDecoder(data, done, failed) {
-	const about = { nthreads: data.nthreads, isWait: data.isWait, coarse: data.coarse }
+	const about = { nthreads: data.nthreads, npaths: data.npaths, isWait: data.isWait, coarse: data.coarse }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
 	const waiting = [], idle = []
 	const next = () => {

@@ -12,7 +12,12 @@ export function narrow(values) {
 		if (values[i] < min)
 			min = values[i]
 	}
-	return min >= 0 && max < 2 ** 32 ? Uint32Array.from(values) : values
+	return min >= 0 && max < 2 ** 32 ? new Uint32Array(values) : values
+}
+
+// An array for n indexes below `most`. It depends on the recording only, so that all packs have arrays of one type.
+export function indexArray(n, most) {
+	return most <= 65536 ? new Uint16Array(n) : new Uint32Array(n)
 }
 
 // Groups events by thread: the events of thread t are order[first[t]] to order[first[t + 1] - 1].
@@ -46,6 +51,12 @@ function stretchMerged(coarse, { time, merged, length, cls, isWait }) {
 	}
 }
 
+// Few machines have CPUs whose numbers need more than 8 bits.
+export function readCpus(bytes, n) {
+	const small = readInts(bytes, n, new Int8Array(n)), all = readInts(bytes, n, new Int16Array(n))
+	return small.every((v, i) => v === all[i]) ? small : all
+}
+
 // Decodes one pack into arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
@@ -63,7 +74,7 @@ export async function decodeEvents(base64, about) {
 	for (let i = 0; i < n; i++)
 		delta[i] = time[i] - base
 	const cls = readUints(s.clas, n, new Uint16Array(n))
-	const thread = readUints(s.thrd, n, about.nthreads < 65536 ? new Uint16Array(n) : new Uint32Array(n))
+	const thread = readUints(s.thrd, n, indexArray(n, about.nthreads))
 	const weight = readInts(s.wght, n, new Float64Array(n))
 	const isWait = about.isWait
 	const rows = new Uint32Array((n >> 8) + 2)
@@ -78,17 +89,18 @@ export async function decodeEvents(base64, about) {
 		length[i] = weight[i] + (isWait[cls[i]] ? extra[w++] : 0)
 	const merged = readUints(s.mrgd, n, new Uint32Array(n))
 	stretchMerged(about.coarse, { time, merged, length, cls, isWait })
-	const waker = readUints(s.wakr, nwaits, new Uint32Array(nwaits))
+	const waker = readUints(s.wakr, nwaits, indexArray(nwaits, about.nthreads + 1))
+	const weights = narrow(weight)
 	const chunk = {
-		first, n, base, time: narrow(delta), thread, cls, weight: narrow(weight), rows, nwaits,
-		path: readUints(s.path, n, new Uint32Array(n)),
-		cpu: readInts(s.cpus, n, new Int16Array(n)),
-		length: narrow(length),
+		first, n, base, time: narrow(delta), thread, cls, weight: weights, rows, nwaits,
+		path: readUints(s.path, n, indexArray(n, about.npaths)),
+		cpu: readCpus(s.cpus, n),
+		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
 		...(merged.some(count => count) ? { merged, squares: readUints(s.sqrs, n, new Float64Array(n)),
 			variance: readUints(s.vari, n, new Float64Array(n)) } : { merged: null }),
 		waker,
-		wakerPath: readUints(s.wkpt, nwaits, new Uint32Array(nwaits)),
-		holder: holders(readUints(s.hold, nwaits, new Uint32Array(nwaits)), waker),
+		wakerPath: readUints(s.wkpt, nwaits, indexArray(nwaits, about.npaths + 1)),
+		holder: holders(readUints(s.hold, nwaits, indexArray(nwaits, about.nthreads + 2)), waker),
 	}
 	return Object.assign(chunk, groupBy(thread, about.nthreads))
 }
@@ -100,14 +112,14 @@ function groupBy(thread, nthreads) {
 
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
-	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, groupByThread, groupBy,
-		holders, stretchMerged, decodeEvents]
+	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, groupBy,
+		holders, stretchMerged, readCpus, decodeEvents]
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {
 		const chunk = await decodeEvents(e.data.base64, e.data.about)
-		const buffers = Object.values(chunk).filter(ArrayBuffer.isView).map(v => v.buffer)
-		postMessage({ chunk }, buffers)
+		const buffers = new Set(Object.values(chunk).filter(ArrayBuffer.isView).map(v => v.buffer))
+		postMessage({ chunk }, [...buffers])
 	} catch (error) {
 		postMessage({ error: String(error) })
 	}

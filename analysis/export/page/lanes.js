@@ -54,14 +54,19 @@ export function cpuNumbers(data) {
 function samplesByCpu(data, chunk) {
 	if (chunk.byCpu)
 		return chunk.byCpu
-	const lists = new Map()
-	for (let i = 0; i < chunk.n; i++) {
-		if (data.isWait[chunk.cls[i]])
-			continue
-		const list = lists.get(chunk.cpu[i])
-		list ? list.push(i) : lists.set(chunk.cpu[i], [i])
+	const { n, cls, cpu } = chunk, counts = new Map(), filled = new Map()
+	for (let i = 0; i < n; i++) {
+		if (!data.isWait[cls[i]])
+			counts.set(cpu[i], (counts.get(cpu[i]) || 0) + 1)
 	}
-	chunk.byCpu = new Map([...lists].map(([cpu, list]) => [cpu, Uint32Array.from(list)]))
+	chunk.byCpu = new Map([...counts].map(([number, count]) => [number, new Uint32Array(count)]))
+	for (let i = 0; i < n; i++) {
+		if (data.isWait[cls[i]])
+			continue
+		const at = filled.get(cpu[i]) || 0
+		chunk.byCpu.get(cpu[i])[at] = i
+		filled.set(cpu[i], at + 1)
+	}
 	return chunk.byCpu
 }
 

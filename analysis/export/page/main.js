@@ -19,7 +19,7 @@ import { calltreeView } from './view_calltree.js'
 import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
-import { experimentsView, linesView, locksView, readJson, readReports } from './view_reports.js'
+import { experimentsView, linesView, locksView, makeReports } from './view_reports.js'
 import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
@@ -30,7 +30,7 @@ import { makeHelp } from './help.js'
 const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
 	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, code: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null }
 
 function fail(text) {
 	page.failed = true
@@ -58,6 +58,10 @@ function start(data) {
 	page.timeline = makeTimeline(byId('timeline'), page)
 	page.details = makeDetails(byId('details'), page)
 	page.goTo = goTo
+	page.reports = makeReports(data.reports, () => {
+		page.details.update(page)
+		shownView().update(page)
+	}, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
@@ -175,10 +179,10 @@ const progress = onFrame(() => {
 
 function run() {
 	const early = []
-	let decode = null
+	let take = null
 	const ready = readyIndex => readyIndex.then(data => {
 		start(data)
-		decode = eventDecoder(data, chunk => {
+		const decode = eventDecoder(data, chunk => {
 			addChunk(data, chunk)
 			progress()
 			if (data.whole) {
@@ -187,19 +191,17 @@ function run() {
 				document.body.classList.add('decoded')
 			}
 		}, fail)
-		early.splice(0).forEach(decode)
+		take = (kind, base64) => kind === 'events' ? decode(base64) : page.reports.add(base64)
+		early.splice(0).forEach(pack => take(...pack))
+		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))
 	let found = false
 	watchPacks((kind, base64) => {
 		if (kind === 'index') {
 			found = true
 			ready(readIndex(base64))
-		} else if (kind === 'events') {
-			decode ? decode(base64) : early.push(base64)
-		} else if (kind === 'reports') {
-			readReports(base64).then(reports => { page.reports = reports; page.data && shownView().update(page) }, fail)
-		} else if (kind === 'code') {
-			readJson(base64).then(code => { page.code = code; page.data && shownView().update(page) }, fail)
+		} else {
+			take ? take(kind, base64) : early.push([kind, base64])
 		}
 	}, () => found || fail('The file is cut: it has no data.'))
 }

@@ -48,6 +48,14 @@ export function sections(bytes) {
 	return ret
 }
 
+// Returns the number of varints in a section.
+export function countInts(bytes) {
+	let n = 0
+	for (let i = 0; i < bytes.length; i++)
+		n += bytes[i] < 128 ? 1 : 0
+	return n
+}
+
 // Reads n varints into out and returns it. Values above 2^53 lose their last digits.
 export function readUints(bytes, n, out) {
 	let at = 0

@@ -50,7 +50,7 @@ export function topWaits(data, state, sums) {
 	data.classes.forEach((c, i) => {
 		if (!data.isWait[i] || !sums.classUs[i] || isIdle(data, c))
 			return
-		const kind = kinds.get(key(c)) || { class: c, us: 0, holders: new Map(), wakers: new Map() }
+		const kind = kinds.get(key(c)) || { class: c, us: 0, holders: null, wakers: null }
 		kind.us += sums.classUs[i]
 		kinds.set(key(c), kind)
 	})
@@ -70,23 +70,27 @@ function isIdle(data, c) {
 	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
 }
 
+// Adds up by thread who held what these kinds of waits waited for, and who ended them.
 function addBlame(data, state, byClass) {
-	const add = (map, thread, us) => thread && map.set(thread - 1, (map.get(thread - 1) || 0) + us)
+	const byThread = () => new Float64Array(data.nthreads + 1) // [0]: no thread
+	for (const kind of byClass) {
+		if (kind && !kind.holders)
+			Object.assign(kind, { holders: byThread(), wakers: byThread() })
+	}
 	eachEvent(data, state, (chunk, i, row) => {
-		const cls = chunk.cls[i], kind = byClass[cls]
-		if (!kind)
-			return
-		add(kind.holders, chunk.holder[row], chunk.weight[i])
+		const cls = chunk.cls[i], kind = byClass[cls], us = chunk.weight[i]
+		kind.holders[chunk.holder[row]] += us
 		if (!(data.classes[cls].flags & FLAG.irq))
-			add(kind.wakers, chunk.waker[row], chunk.weight[i])
-	})
+			kind.wakers[chunk.waker[row]] += us
+	}, Uint8Array.from(byClass, kind => kind ? 1 : 0))
 }
 
-function largest(byThread) {
-	let best = null
-	byThread.forEach((us, thread) => {
-		if (!best || us > best.us)
-			best = { thread, us }
-	})
-	return best
+// Returns the thread with the most time; null: none has any.
+function largest(us) {
+	let best = 0
+	for (let k = 1; k < us.length; k++) {
+		if (us[k] && (!best || us[k] > us[best]))
+			best = k
+	}
+	return best ? { thread: best - 1, us: us[best] } : null
 }

@@ -53,7 +53,7 @@ export function panelNode(rows) {
 
 // What was used in a sample, from the report sample_detail; null: the file does not say.
 export function samplePanel(page, sample) {
-	const report = page.reports && page.reports.get('sample_detail')
+	const report = page.reports.get('sample_detail')
 	const ends = rows => rows.some(r => r[0] === 'End Time (sec.):' && Math.floor(r[1] / 1000) === sample.end)
 	return report && panelsOf(report).find(rows => rows[0][0] === `Sample Number: ${sample.number}` && ends(rows)) || null
 }

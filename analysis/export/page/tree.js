@@ -31,15 +31,25 @@ export function outermostOf(tree, keyOf, n) {
 	return outermost
 }
 
-// Returns the exclusive and inclusive time by key: of functions or of load objects.
-function timesBy(data, pathUs, keyOf, outermost, n) {
-	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
-	const excl = new Float64Array(n), incl = new Float64Array(n)
+// Returns the exclusive time by key, below n: of functions or of load objects.
+function exclusiveBy(data, pathUs, keyOf, n) {
+	const excl = new Float64Array(n)
 	for (let p = 0; p < data.npaths; p++) {
 		const node = data.pathNode[p]
 		if (node)
 			excl[keyOf[node]] += pathUs[p]
 	}
+	return excl
+}
+
+export function exclusiveTimes(data, pathUs) {
+	return exclusiveBy(data, pathUs, data.tree.func, data.funcs.length)
+}
+
+// Returns the exclusive and inclusive time by key.
+function timesBy(data, pathUs, keyOf, outermost, n) {
+	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
+	const excl = exclusiveBy(data, pathUs, keyOf, n), incl = new Float64Array(n)
 	for (let i = 1; i < tree.n; i++) {
 		if (outermost[i])
 			incl[keyOf[i]] += nodeUs[i]

@@ -73,7 +73,7 @@ function aboutFunction(page, func) {
 		return incl ? el('tr', {}, el('th.left', {}, name), ...[excl, incl].flatMap(v => [el('td', {}, seconds(v)), el('td', {}, percent(v, whole))])) : null
 	}
 	const head = el('tr', {}, el('th.left', {}, ''), el('th', { colSpan: 2 }, 'Excl. sec., %'), el('th', { colSpan: 2 }, 'Incl. sec., %'))
-	const known = page.reports && page.reports.get('fsummary')
+	const known = page.reports.get('fsummary')
 	const [size, address, source, aliases] = known ? known.rows[func] : []
 	const object = data.objects[data.func_objects[func]]
 	const only = state.func === func

@@ -13,9 +13,28 @@ export async function readJson(base64) {
 	return JSON.parse(new TextDecoder().decode(sections(await inflate(base64)).json))
 }
 
-export async function readReports(base64) {
-	const all = await readJson(base64)
-	return new Map(all.map(r => [r.command, r]))
+// The reports of the file. Parsed they take much memory, so each stays compressed until it is first
+// asked for. rows: the number of rows by report, in the order of the packs; loaded() is called when
+// one that was asked for has been read.
+export function makeReports(rows, loaded, failed) {
+	const names = Object.keys(rows), texts = new Map(), read = new Map()
+	return {
+		add(base64) { texts.set(names[texts.size], base64) },
+		knows: name => name in rows,
+		has: name => rows[name] > 0,
+		// Returns undefined while it is read, and for one that the file does not have.
+		get(name) {
+			if (texts.get(name) && !read.has(name)) {
+				read.set(name, undefined)
+				readJson(texts.get(name)).then(report => {
+					texts.set(name, '')
+					read.set(name, report)
+					loaded()
+				}).catch(failed)
+			}
+			return read.get(name)
+		},
+	}
 }
 
 // A number as er_print writes it; nothing at all is "0.".
@@ -70,11 +89,11 @@ function showPanels(page, part, command, panels) {
 const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
 
 function showReport(page, part, command) {
-	const report = page.reports && page.reports.get(command)
+	const report = page.reports.get(command)
 	part.notes.replaceChildren()
 	part.box.replaceChildren()
 	if (!report) {
-		part.notes.append(el('p.hint', {}, !page.reports ? 'This part of the file is still being read.' : page.data.redacted ?
+		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? 'This part of the file is still being read.' : page.data.redacted ?
 			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))
 		return
 	}
@@ -98,7 +117,7 @@ function showReport(page, part, command) {
 function reportsView(id, title, choices) {
 	return {
 		id, title,
-		has: ({ data, reports }) => data.redacted || !reports || choices.some(c => reports.has(c[0]) && reports.get(c[0]).rows.length),
+		has: ({ data, reports }) => data.redacted || choices.some(c => reports.has(c[0])),
 		make(root, page) {
 			const part = { notes: el('div.notes'), box: el('div.report') }
 			const choice = makeGroupChoice(page, id, 'Report', choices.map(([value, text]) => ({ value, text })))

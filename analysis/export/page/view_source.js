@@ -7,28 +7,28 @@ import { makeTable } from './table.js'
 import { reportColumns, reportRows } from './view_reports.js'
 
 // The function whose code is shown: the selected one, or the first that has code.
-function shownFunc(page, kind) {
-	const having = page.code.funcs.filter(f => f[kind] >= 0)
+function shownFunc(page, code, kind) {
+	const having = code.funcs.filter(f => f[kind] >= 0)
 	return having.find(f => f.func === page.state.selected) || having[0]
 }
 
 const otherKind = kind => kind === 'source' ? 'disasm' : 'source'
 
-function note(page, kind) {
-	const { data, code, state } = page
+function note(page, code, kind) {
+	const { data, reports, state } = page
 	if (!code)
-		return data.whole ? 'This file has no code: it was written with --no-source or --redact.' : 'This part of the file is still being read.'
-	const f = shownFunc(page, kind)
+		return reports.has('code') ? 'This part of the file is still being read.' : 'This file has no code: it was written with --no-source or --redact.'
+	const f = shownFunc(page, code, kind)
 	if (!f)
 		return kind === 'source' ? 'No source file was found: er_print -source says why.' : 'No instructions were found: er_print -disasm says why.'
 	const missing = state.selected !== null && f.func !== state.selected ? `${data.funcs[state.selected]} is not among the functions with most time whose code is in this file. ` : ''
 	return `${missing}As er_print -${kind} ${data.funcs[f.func]}: the filter of this page does not apply.`
 }
 
-function showCode(page, part, kind) {
-	const f = page.code && shownFunc(page, kind), report = f && page.code.reports[f[kind]]
-	part.notes.replaceChildren(el('span.hint', {}, note(page, kind)))
-	part.pick.replaceChildren(...(page.code ? page.code.funcs : []).filter(g => g[kind] >= 0).map(g =>
+function showCode(page, part, code, kind) {
+	const f = code && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
+	part.notes.replaceChildren(el('span.hint', {}, note(page, code, kind)))
+	part.pick.replaceChildren(...(code ? code.funcs : []).filter(g => g[kind] >= 0).map(g =>
 		el('option', { value: g.func, selected: g === f }, page.data.funcs[g.func])))
 	if (part.shown === report)
 		return
@@ -55,13 +55,14 @@ export const sourceView = {
 		choice.root.append(part.pick)
 		root.append(choice.root, part.notes, part.box)
 		return {
-			update({ state, code }) {
+			update({ state, reports }) {
+				const code = reports.get('code')
 				let kind = state.by.source === 'disasm' ? 'disasm' : 'source'
 				// Without any source there is still disassembly.
-				if (!state.by.source && code && !shownFunc(page, kind))
+				if (!state.by.source && code && !shownFunc(page, code, kind))
 					kind = otherKind(kind)
 				choice.update(kind)
-				showCode(page, part, kind)
+				showCode(page, part, code, kind)
 			},
 		}
 	},

@@ -5,7 +5,7 @@ import { dot, el } from './dom.js'
 import { isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
 import { duration, percent, seconds, shorten } from './format.js'
-import { functionTimes } from './tree.js'
+import { exclusiveTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
 import { makeFilter } from './filter.js'
@@ -95,7 +95,7 @@ function lacks(data, state, sums) {
 
 function topLinks(page, data, state, sums) {
 	const ret = [], set = patch => page.store.set(patch)
-	const { excl } = functionTimes(data, sums.cpu)
+	const excl = exclusiveTimes(data, sums.cpu)
 	const best = [...excl.keys()].filter(f => excl[f]).sort((a, b) => excl[b] - excl[a]).slice(0, 3)
 	if (best.length)
 		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { type: 'button', title: data.funcs[f],

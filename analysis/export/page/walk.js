@@ -5,9 +5,11 @@ import { firstAt } from './aggregate.js'
 import { eventFacts, makeFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
-// columns of waits.
-export function eachEvent(data, state, fn) {
+// columns of waits. With a mask of classes, for events of these only.
+export function eachEvent(data, state, fn, classes = null) {
 	const filter = makeFilter(data, state)
+	if (classes)
+		filter.cls = filter.cls ? classes.map((on, c) => on && filter.cls[c]) : classes
 	for (const chunk of data.chunks)
 		eachOfChunk(data, chunk, filter, fn)
 }
