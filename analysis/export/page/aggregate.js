@@ -65,6 +65,15 @@ export function firstAt(chunk, time) {
 	return lo
 }
 
+// Calls fn(from, to) for pieces of a range of events. A browser compiles a function that is often called, and
+// keeps what it compiled; one long loop begins slow each time, and was 5 times slower on a busy machine.
+export function inPieces(lo, hi, fn) {
+	for (let at = lo, to; at < hi; at = to) {
+		to = Math.min(hi, (at | 4095) + 1)
+		fn(at, to)
+	}
+}
+
 // Adds the events that pass to the sums, and returns them.
 function addEvents(data, state, sums) {
 	const filter = makeFilter(data, state), all = n => new Uint8Array(n).fill(1)
@@ -74,18 +83,17 @@ function addEvents(data, state, sums) {
 		pathOk: filter.path || all(data.npaths), stateOf: Uint8Array.from(data.classes, c => c.state), cut: cutPaths(data),
 		half: Uint32Array.from(data.isWait, wait => wait ? data.npaths : 0) }
 	for (const chunk of data.chunks)
-		addChunkSums(chunk, filter, tables, sums)
+		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => addPiece(chunk, filter, tables, sums, from, to))
 	return sums
 }
 
 // This loop takes most of the time of a filter, so it has no branch but for the filter.
-function addChunkSums(chunk, filter, tables, sums) {
-	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
+function addPiece(chunk, filter, tables, sums, from, to) {
 	const { thread, cls, path, weight, cpu, merged } = chunk
 	const { byPath, threadStates, classUs, classN } = sums, { stateOf, cut, half } = tables
 	const { cpus, other } = filter, { threadOk, classOk, pathOk } = tables
 	let n = 0, cutN = 0
-	for (let i = lo; i < hi; i++) {
+	for (let i = from; i < to; i++) {
 		const c = cls[i], t = thread[i], p = path[i]
 		if (!classOk[c] || !threadOk[t] || !pathOk[p] ||
 		    (cpus && !cpus.has(cpu[i])) || (other && !other(eventFacts(chunk, i))))

@@ -2,7 +2,7 @@
 // What happened within a range of time. Here an event that is partly outside the range counts in
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES } from './data.js'
-import { firstAt } from './aggregate.js'
+import { firstAt, inPieces } from './aggregate.js'
 import { eventFacts, makeFilter } from './filter.js'
 import { eachEvent } from './walk.js'
 
@@ -12,8 +12,9 @@ export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
 	const us = new Float64Array(NSTATES), met = new Uint8Array(data.nthreads)
+	const addTo = { from, to, us, met }
 	for (const chunk of data.chunks)
-		addClipped(data, chunk, filter, from, to, us, met)
+		inPieces(firstAt(chunk, from), chunk.n, (lo, hi) => addClipped(data, chunk, filter, addTo, lo, hi))
 	us[1] += us[11]
 	us[11] = 0
 	let lives = 0, known = true, nthreads = 0
@@ -27,9 +28,9 @@ export function clippedStates(data, state) {
 	return { us, nthreads, lives: known ? lives : null, length: to - from }
 }
 
-function addClipped(data, chunk, filter, from, to, us, met) {
+function addClipped(data, chunk, filter, { from, to, us, met }, lo, hi) {
 	const { thread, cls, path, weight, length, time, cpu, base } = chunk
-	for (let i = firstAt(chunk, from); i < chunk.n; i++) {
+	for (let i = lo; i < hi; i++) {
 		const c = cls[i], w = weight[i], spread = Math.max(w, length[i])
 		const end = base + time[i], begin = end - spread
 		if (begin >= to || spread <= 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Goes over the events that pass the filter, for sums that not every view needs.
-import { NSTATES } from './data.js'
-import { firstAt } from './aggregate.js'
+import { NSTATES, waitRow } from './data.js'
+import { firstAt, inPieces } from './aggregate.js'
 import { eventFacts, makeFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
@@ -11,19 +11,16 @@ export function eachEvent(data, state, fn, classes = null) {
 	if (classes)
 		filter.cls = filter.cls ? classes.map((on, c) => on && filter.cls[c]) : classes
 	for (const chunk of data.chunks)
-		eachOfChunk(data, chunk, filter, fn)
+		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => eachOfPiece(data, chunk, filter, fn, from, to))
 }
 
-function eachOfChunk(data, chunk, filter, fn) {
-	const { thread, cls, path, cpu } = chunk
-	const lo = firstAt(chunk, filter.from), hi = firstAt(chunk, filter.to)
-	let row = chunk.rows[lo >> 8]
-	for (let k = lo & ~255; k < lo; k++)
-		row += data.isWait[cls[k]]
-	for (let i = lo; i < hi; i++) {
+function eachOfPiece(data, chunk, filter, fn, from, to) {
+	const { thread, cls, path, cpu } = chunk, isWait = data.isWait
+	let row = waitRow(data, chunk, from)
+	for (let i = from; i < to; i++) {
 		const r = row
-		row += data.isWait[cls[i]]
-		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[cls[i]]) ||
+		row += isWait[cls[i]]
+		if ((filter.cls && !filter.cls[cls[i]]) || (filter.thread && !filter.thread[thread[i]]) ||
 		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
 		    (filter.other && !filter.other(eventFacts(chunk, i))))
 			continue
