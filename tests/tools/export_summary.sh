@@ -35,6 +35,18 @@ async function index(t) {
 	const page = await t.openPage(t.browser, 'w.html')
 	await indexObjects(t, page, 'everything', [], 'w.er', ['seconds', 'states'])
 	t.check('no samples, no list of them', await page.$('#view-index button[value=samples]') === null, '')
+	const plain = await t.tableRows(page, 'index')
+	await page.click('#view-index .crumbs button[value=graph]')
+	t.sameRows('Graphical: the same numbers', await t.tableRows(page, 'index'), plain)
+	// The bar of each time, in percent of the longest in its column; <Total> has none.
+	const bars = await page.$$eval('#view-index .tr', rows => rows.map(r => [...r.children].slice(0, -1).map(c => [
+		Number(c.textContent), c.querySelector('.meter') ? parseFloat(c.querySelector('.meter').style.width) : 0])))
+	const most = k => Math.max(...bars.slice(1).map(r => r[k][0]))
+	const wrong = bars.slice(1).flatMap(r => r.filter(([sec, width], k) => sec && Math.abs(width - sec / most(k) * 100) > 1))
+	t.check('Graphical: bars are as long as the times', bars.length > 3 && !wrong.length && bars[0].every(b => !b[1]) && bars[1][0][1] > 0,
+		JSON.stringify(bars))
+	await page.click('#view-index .crumbs button[value=text]')
+	t.check('Text: no bars', await page.$('#view-index .meter') === null, '')
 	await page.dblclick('#view-index .tr:has-text("USER_LOCK")')
 	const filter = await filterOf(t, page)
 	t.check('a double click filters', /STATE == USER_LOCK/.test(filter.join(' ')), filter.join(' '))

@@ -49,6 +49,7 @@ export const indexView = {
 		const open = r => r.key !== -2 && kinds[idOf(page.state)].open(data, r.key)
 		const table = statesTable(page, 'index', 'Index objects', 'Name', r => open(r) && store.set(open(r)),
 			r => idOf(page.state) === 'samples' && pickSample(page, r.key))
+		choice.root.append(table.form)
 		root.append(choice.root, table.root)
 		return {
 			update({ state, sums }) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Threads, processes and CPUs with their time in each state, as er_print -microstates shows it.
+import { makeGroupChoice } from './choice.js'
+import { stateColor } from './colors.js'
 import { NSTATES } from './data.js'
+import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
 import { cpuNumbers } from './lanes.js'
@@ -13,22 +16,37 @@ function merged11(us) {
 	return us
 }
 
-// A table of rows {key, name, us by state}. pick(row) is called for one that is selected, open(row) for
-// one that is opened.
+// A time as text; with the largest one of the column also as a bar before it.
+function timeCell(us, most, color) {
+	if (!(us > 0 && most))
+		return seconds(us)
+	const bar = el('span.meter', {}, '')
+	bar.style.width = us / most * 100 + '%'
+	bar.style.background = color
+	return [bar, el('span', {}, seconds(us))]
+}
+
+// A table of rows {key, name, us by state}, whose times can be shown as bars. pick(row) is called for
+// one that is selected, open(row) for one that is opened.
 export function statesTable(page, id, label, name, open, pick) {
-	const { data, store } = page
-	const table = makeTable(label, [
-		{ title: 'Total', unit: 'sec.', width: '6em', value: r => r.total, text: r => seconds(r.total) },
-		...data.states_met.map(s => ({ title: data.states[s].uname, width: '6.5em', value: r => r.us[s], text: r => seconds(r.us[s]) })),
-		{ title: name, left: true, text: r => r.name },
-	], { open, pick, sort: sort => store.set({ sort: { ...page.state.sort, [id]: sort } }) })
+	const { data, store } = page, form = makeGroupChoice(page, 'form', 'Form', [{ value: 'text', text: 'Text' }, { value: 'graph', text: 'Graphical' }])
+	let most = null // by column, without <Total>; null: no bars
+	const time = (title, width, color, us, unit) => ({ title, unit, width, value: us, text: r => seconds(us(r)),
+		cell: r => timeCell(us(r), most && !r.first && most.get(us), color()) })
+	const times = [time('Total', '6em', () => 'var(--accent)', r => r.total, 'sec.'),
+		...data.states_met.map(s => time(data.states[s].uname, '6.5em', () => stateColor(data.states[s].name), r => r.us[s]))]
+	const table = makeTable(label, [...times, { title: name, left: true, text: r => r.name }],
+		{ open, pick, sort: sort => store.set({ sort: { ...page.state.sort, [id]: sort } }) })
 	return {
-		root: table.root,
+		form: form.root, root: table.root,
 		show(rows, sort) {
 			for (const r of rows) {
 				merged11(r.us)
 				r.total = r.us.reduce((a, b) => a + b, 0)
 			}
+			const graph = page.state.by.form === 'graph', counted = rows.filter(r => !r.first)
+			form.update(graph ? 'graph' : 'text')
+			most = graph ? new Map(times.map(c => [c.value, counted.reduce((max, r) => Math.max(max, c.value(r)), 0)])) : null
 			table.show(rows, { sort: sort || [1, true] })
 		},
 	}
@@ -40,7 +58,7 @@ function statesView(id, title, key, name, makeRows, open, has) {
 		id, title, key, has,
 		make(root, page) {
 			const table = statesTable(page, id, title, name, r => r.key !== -1 && page.store.set(open(page, r)))
-			root.append(table.root)
+			root.append(table.form, table.root)
 			return {
 				update({ data, state, sums }) {
 					const total = { key: -1, first: 1, name: '<Total>', us: sums.states.slice() }
