@@ -23,7 +23,7 @@ END
 u=usdt:$python:python
 must_record py.er -q 0 --span-limit unlimited --span "young=$u:gc__start,gc__done(1:s32) if arg1 == 0" \
 	--span "full=$u:gc__start,gc__done(1:s32) if arg1 == 2" \
-	--span "import=$u:import__find__load__start,import__find__load__done(1:str)" -- \
+	--span "gc=$u:gc__start" --span "import=$u:import__find__load__start,import__find__load__done(1:str)" -- \
 	"$python" -I -S -c "$(cat load.py)"
 # Other programs may run python, too. The interpreter collects a few times more at its end.
 count() { query "count() from spans where RETURNED && SPAN == $1 && THRID == $(pid_of record.out)" py.er; }
@@ -32,9 +32,11 @@ check_that "collections of the young generation are what the interpreter counted
 	"$(count 1) == $(truth record.out young)" "$(cat record.out py.er/spans.xml)"
 check_that "so are full ones, and there are some at the end" \
 	"$(count 2) >= $(truth record.out full)" "$(cat record.out py.er/spans.xml)"
+check_that "the probe that ends a collection is found by its name" "$(count 3) >= $(count 1) + $(count 2) &&
+	$(query 'sum(unended) from span where name eq "gc"' py.er) == 0" "$(cat py.er/spans.xml)"
 check_that "each has the generation as its argument" \
 	"$(query 'count() from spans where SPAN == 2 && SPANA1 != 2' py.er) == 0"
 zcat py.er/spanstrings.xml.gz >texts
 check_that "imports are known by name" "$(grep -c 'value="xml.dom.minidom"' texts) >= 1" "$(cat texts)"
 check_that "an import inside of another one has it as parent" \
-	"$(query 'count() from spans where SPAN == 3 && SPANDEPTH > 0 && SPANPARENT' py.er) >= 1"
+	"$(query 'count() from spans where SPAN == 4 && SPANDEPTH > 0 && SPANPARENT' py.er) >= 1"

@@ -21,12 +21,16 @@
 #include "user/probe/usdt.h"
 
 USDT_SEMAPHORE(fixture, here);
+USDT_SEMAPHORE(fixture, work__start);
+USDT_SEMAPHORE(fixture, work__done);
 
 #define KEPT __attribute__((noinline, noclone, used))
 
 KEPT static int static_function(int n)
 {
 	USDT_PROBE(fixture, here, &n, n);
+	USDT_PROBE(fixture, work__start, &n, n);
+	USDT_PROBE(fixture, work__done, &n, n);
 	return n + 1;
 }
 
@@ -105,15 +109,20 @@ static struct found find_n(const char *target, size_t n)
 	return f;
 }
 
-static void refused(const char *target, const char *why)
+static void refused_for(enum probe_use use, const char *target, const char *why)
 {
-	struct found f = find(PROBE_FOR_PROBE, target);
+	struct found f = find(use, target);
 
 	assert_int_equal(f.err, -1);
 	assert_int_equal(f.d.nerrors, 1);
 	if (!strstr(f.d.msgs[f.d.nmsgs - 1].text, why))
 		fail_msg("'%s' has no '%s'", f.d.msgs[f.d.nmsgs - 1].text, why);
 	release(&f);
+}
+
+static void refused(const char *target, const char *why)
+{
+	refused_for(PROBE_FOR_PROBE, target, why);
 }
 
 /* The file has this function's code at the site. */
@@ -225,6 +234,28 @@ static void test_usdt(void **state)
 	refused("usdt:/bin/true:a:b", "has no USDT probes");
 }
 
+/* A span must not end at the return address of a place in the middle of a function. */
+static void test_usdt_spans(void **state)
+{
+	struct found f = find(PROBE_FOR_SPAN, "x=usdt:%P:fixture:work__start(2:int)");
+
+	assert_int_equal(f.err, 0);
+	assert_true(probe_spec_is_pair(&f.s));
+	assert_int_equal(f.p.sites.len, 2);
+	assert_string_equal(f.p.sites.data[0].name, "fixture:work__start");
+	assert_false(f.p.sites.data[0].second);
+	assert_string_equal(f.p.sites.data[1].name, "fixture:work__done");
+	assert_true(f.p.sites.data[1].second);
+	release(&f);
+	f = find_n("usdt:%P:fixture:work__start", 1);
+	assert_false(probe_spec_is_pair(&f.s));
+	release(&f);
+	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:here", "write a comma and the probe");
+	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:work__done", "write a comma and the probe");
+	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:work*start", "write a comma and the probe");
+	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:her", "did you mean here?");
+}
+
 static void test_usdt_places(void **state)
 {
 	static const char arguments[] = "-4@%edi 8@-16(%rbp) 8@$-5 2@%r10w 4@(%rax,%rdx,4) 8@8(,%rcx) 4f@%xmm0 "
@@ -327,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_not_found), cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_usdt),	  cmocka_unit_test(test_usdt_places),
+		cmocka_unit_test(test_usdt_spans),
 		cmocka_unit_test(test_names),	  cmocka_unit_test(test_tracepoint_fields),
 		cmocka_unit_test(test_seccomp),
 	};

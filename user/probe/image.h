@@ -32,6 +32,11 @@ int functions_add(const struct probe_spec *s, const struct image_file *im, const
 		  bool second, struct diag *d, struct probe_sites *ret);
 int usdt_add(const struct probe_spec *s, const struct image_file *im, const char *name, bool second,
 	     struct diag *d, struct probe_sites *ret);
+/*
+ * The end of a span from a USDT probe that is named alone: the probe of the binary that by custom follows it,
+ * such as query__done for query__start. -1 after one sentence if there is none.
+ */
+int usdt_add_end(const struct probe_spec *s, const struct image_file *im, struct diag *d, struct probe_sites *ret);
 int lines_add(const struct probe_spec *s, const struct image_file *im, struct diag *d,
 	      struct probe_sites *ret);
 /* Add a site; -1 after a report if there are too many. Takes over `name`. */

@@ -78,7 +78,9 @@ static int find_in_image(const struct probe_spec *s, const struct image_file *im
 		return lines_add(s, im, d, ret);
 	if (add(s, im, s->first, false, d, ret))
 		return -1;
-	return s->second ? add(s, im, s->second, true, d, ret) : 0;
+	if (s->second)
+		return add(s, im, s->second, true, d, ret);
+	return probe_spec_is_pair(s) ? usdt_add_end(s, im, d, ret) : 0;
 }
 
 static int find_in_binaries(const struct probe_spec *s, struct diag *d, struct probe_sites *ret)
@@ -107,7 +109,8 @@ static void list_taken(const struct probe_spec *s, const struct probe_sites *p, 
 		buf_printf(&names, "%s%s", i ? ", " : "", p->sites.data[i].name);
 	if (n > NAMES_LISTED)
 		buf_printf(&names, " and %zu more", n - NAMES_LISTED);
-	diag_note(d, "%s '%s': %zu places: %s", probe_option(s), s->text, n, names.data);
+	diag_note(d, "%s '%s': %zu place%s: %s", probe_option(s), s->text, n, n == 1 ? "" : "s",
+		  names.data);
 	buf_free(&names);
 }
 

@@ -331,7 +331,10 @@ static int parse_function(struct probe_spec *s, char *p, struct diag *d)
 
 	s->binary = before_colon(&p);
 	if (!s->binary)
-		return bad(s, d, "no binary: write BINARY:FUNCTION, usdt:BINARY:PROVIDER:PROBE, "
+		return bad(s, d, s->use == PROBE_FOR_SPAN ?
+				 "no binary: write BINARY:FUNCTION, BINARY:FUNCTION,FUNCTION2, "
+				 "usdt:BINARY:PROVIDER:PROBE,PROBE2, syscall:NAME or mark" :
+				 "no binary: write BINARY:FUNCTION, usdt:BINARY:PROVIDER:PROBE, "
 				 "syscall:NAME or tp:CATEGORY:NAME");
 	colon = line_colon(p);
 	if (colon)
@@ -391,6 +394,11 @@ static int parse_mark(struct probe_spec *s, char *p, struct diag *d)
 	return 0;
 }
 
+bool probe_spec_is_pair(const struct probe_spec *s)
+{
+	return s->second || (s->use == PROBE_FOR_SPAN && s->kind == PROBE_USDT);
+}
+
 static int parse_target(struct probe_spec *s, char *p, struct diag *d)
 {
 	if (!strncmp(p, "usdt:", 5))
@@ -446,7 +454,8 @@ static int parse(struct probe_spec *s, char *p, struct diag *d)
 	if (target)
 		s->name = xstrndup(p, target - p - 1);
 	else if (s->use == PROBE_FOR_SPAN)
-		return bad(s, d, "no name: write NAME=SPEC, such as request=/usr/bin/server:handle");
+		return bad(s, d, "no name of letters, digits and _-. : write NAME=SPEC, such as "
+				 "request=/usr/bin/server:handle");
 	p = target ? target : p;
 	trim_end(p);
 	list = argument_list(p);

@@ -6,7 +6,7 @@
  *	TARGET = BINARY:FUNCTION[%return]      a function; * matches any characters
  *	       | BINARY:FUNCTION,FUNCTION2     from one to the other (spans)
  *	       | BINARY:file.c:LINE
- *	       | usdt:BINARY:PROVIDER:PROBE[,PROBE2]
+ *	       | usdt:BINARY:PROVIDER:PROBE[,PROBE2]    spans: PROBE2 may be left out if it has the usual name
  *	       | syscall:NAME
  *	       | tp:CATEGORY:NAME              a tracepoint of the kernel
  *	       | mark[:BINARY]                 spans of this name that the program itself marks
@@ -69,6 +69,12 @@ struct probe_spec {
 
 /* The option in messages: "--probe" or "--span". */
 const char *probe_option(const struct probe_spec *s);
+
+/*
+ * The span is from a place of s->first to one of s->second, or of a probe that is found by its name. It must
+ * not end at a return: a USDT probe is no entry of a function.
+ */
+bool probe_spec_is_pair(const struct probe_spec *s);
 
 /*
  * Parse text. Returns 0, or -1 after one sentence with the remedy. Release *ret with

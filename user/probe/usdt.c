@@ -264,3 +264,41 @@ int usdt_add(const struct probe_spec *s, const struct image_file *im, const char
 	return diag_error(d, "%s '%s': %s has no USDT probe %s:%s%s", probe_option(s), s->text,
 			  im->binary->path, s->group, name, near);
 }
+
+/* --- the usual names of ends --- */
+
+static const char *const endings[][2] = {
+	{ "start", "done" },   { "start", "end" },  { "start", "stop" }, { "start", "return" },
+	{ "entry", "return" }, { "entry", "exit" }, { "begin", "end" },  { "begin", "done" },
+};
+
+/* "query__start", "start", "done": "query__done", which the caller frees; NULL: it does not end so. */
+static char *other_ending(const char *name, const char *begin, const char *end)
+{
+	size_t n = strlen(name), len = strlen(begin);
+
+	if (n < len || strcmp(name + n - len, begin))
+		return NULL;
+	return xasprintf("%.*s%s", (int)(n - len), name, end);
+}
+
+int usdt_add_end(const struct probe_spec *s, const struct image_file *im, struct diag *d, struct probe_sites *ret)
+{
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && !match_has_star(s->first); i++) {
+		__cleanup(freep) char *name = other_ending(s->first, endings[i][0], endings[i][1]);
+		struct diag quiet = { 0 };
+		size_t before = ret->sites.len;
+
+		if (!name)
+			continue;
+		if (!usdt_add(s, im, name, true, &quiet, ret)) {
+			diag_free(&quiet);
+			return 0;
+		}
+		diag_free(&quiet);
+		if (ret->sites.len > before)
+			break;
+	}
+	return diag_error(d, "%s '%s': a USDT probe does not say where the span ends: write a comma and the probe "
+			     "that ends it", probe_option(s), s->text);
+}

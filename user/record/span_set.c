@@ -127,7 +127,7 @@ static void add_ends(struct span_set *s, struct capture_span at, const struct pr
 /* A function has two places of one address: its entry and its return. */
 static void add_site(struct span_set *s, uint32_t name, const struct probe_site *site)
 {
-	bool pair = s->names[name].spec->second;
+	bool pair = probe_spec_is_pair(s->names[name].spec);
 	struct capture_span at = { .site = { .name = name, .kind = pair ? ER_SPAN_PAIR : ER_SPAN_FUNCTION },
 				   .syscall = -1, .at = site->at, .end = pair && site->second };
 
