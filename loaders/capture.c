@@ -219,6 +219,13 @@ int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d)
 	return err;
 }
 
+void capture_detach(struct capture *c)
+{
+	for (int i = 0; c && i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->detach)
+			loaders[i]->detach(c->selves[i]);
+}
+
 /*
  * Each record follows its struct er_last. The last one is incomplete if the kernel's iterator
  * failed.

@@ -250,6 +250,12 @@ int capture_cut(struct capture *c, capture_fn fn, void *ctx, struct diag *d);
  */
 int capture_stop(struct capture *c, uint64_t *stop_ns, struct diag *d);
 /*
+ * Remove the breakpoints of probes and spans. They have done nothing since capture_stop, but slow the programs
+ * down. The kernel takes 0.1 s for each, so call this when all records have been drained. NULL is allowed.
+ * capture_close does it, too.
+ */
+void capture_detach(struct capture *c);
+/*
  * Stop counting time from *time_ns on, as capture_stop does: every thread's residual, open wait
  * and total are sent. Programs stay attached. After capture_resume each thread begins again at
  * *time_ns, and sends another total at its end or at the next pause. So the totals of a thread add

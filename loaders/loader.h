@@ -23,7 +23,10 @@ struct rings;
 struct loader {
 	/* Whether the plan needs this loader. If not, only close is called, with NULL. */
 	bool (*wanted)(const struct capture_plan *plan);
-	/* Open the skeleton, set its variables, load it. *self is passed to the other functions. */
+	/*
+	 * Open the skeleton, set its variables, load it. Set breakpoints, which do nothing before the start.
+	 * *self is passed to the other functions.
+	 */
 	int (*open)(const struct capture_plan *plan, struct rings *rings, struct diag *d,
 		    void **self);
 	/* Attach and start. Time is counted from start_ns. NULL, like the next three: nothing to do. */
@@ -37,6 +40,8 @@ struct loader {
 	 * time after the last of them there.
 	 */
 	int (*stop)(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d);
+	/* Remove breakpoints, as capture_detach does. NULL: there are none. */
+	void (*detach)(void *self);
 	/* Like stop, but nothing stops: only what capture_cut promises. NULL: sends nothing. */
 	int (*cut)(void *self, struct buf *last, struct diag *d);
 	void (*close)(void *self); /* NULL is allowed */

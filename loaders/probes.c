@@ -171,31 +171,6 @@ static void choose_processes(struct probes *p, const struct capture_plan *plan)
 	}
 }
 
-static int probes_open(const struct capture_plan *plan, struct rings *rings, struct diag *d,
-		       void **self)
-{
-	struct probes *p = xcalloc(1, sizeof(*p));
-	int err;
-
-	p->rings = rings;
-	p->n = plan->nprobes;
-	p->defs = xcalloc(p->n, sizeof(*p->defs));
-	for (size_t i = 0; i < p->n; i++)
-		p->defs[i] = plan->probes[i];
-	choose_processes(p, plan);
-	err = open_skeleton(p);
-	err = err ? err : load(p, plan);
-	if (err) {
-		diag_errno(d, -err, "cannot load the probe program");
-		probes_close(p);
-		return err;
-	}
-	*self = p;
-	return 0;
-}
-
-/* --- running --- */
-
 static int refused(const struct capture_probe *def, size_t site, int err, struct diag *d)
 {
 	const char *what = def->tracepoint >= 0 ? def->name : def->sites[site].name;
@@ -235,18 +210,55 @@ static int attach_probe(struct probes *p, const struct capture_probe *def, uint3
 	return err;
 }
 
-static int probes_start(void *self, uint64_t start_ns, struct diag *d)
+/* The program does nothing before the start, so the time that this takes is not recorded. */
+static int attach_all(struct probes *p, struct diag *d)
 {
-	struct probes *p = self;
 	uint32_t first = 0;
 	int err = 0;
 
-	p->skel->bss->er_probing = true;
 	for (size_t i = 0; i < p->n && !err; i++) {
 		err = attach_probe(p, &p->defs[i], first, d);
 		first += p->defs[i].nsites;
 	}
 	return err;
+}
+
+static int probes_open(const struct capture_plan *plan, struct rings *rings, struct diag *d,
+		       void **self)
+{
+	struct probes *p = xcalloc(1, sizeof(*p));
+	int err;
+
+	p->rings = rings;
+	p->n = plan->nprobes;
+	p->defs = xcalloc(p->n, sizeof(*p->defs));
+	for (size_t i = 0; i < p->n; i++)
+		p->defs[i] = plan->probes[i];
+	choose_processes(p, plan);
+	err = open_skeleton(p);
+	err = err ? err : load(p, plan);
+	if (err) {
+		diag_errno(d, -err, "cannot load the probe program");
+		probes_close(p);
+		return err;
+	}
+	err = attach_all(p, d);
+	if (err) {
+		probes_close(p);
+		return err;
+	}
+	*self = p;
+	return 0;
+}
+
+/* --- running --- */
+
+static int probes_start(void *self, uint64_t start_ns, struct diag *d)
+{
+	struct probes *p = self;
+
+	p->skel->bss->er_probing = true;
+	return 0;
 }
 
 static int probes_pause(void *self, uint64_t *time_ns, struct buf *last, struct diag *d)
@@ -277,9 +289,15 @@ static int probes_stop(void *self, uint64_t *stop_ns, struct buf *last, struct d
 
 	p->skel->bss->er_probing = false;
 	p->missed = missed(p);
+	return 0;
+}
+
+static void probes_detach(void *self)
+{
+	struct probes *p = self;
+
 	uprobes_detach(p->links);
 	p->links = NULL;
-	return 0;
 }
 
 static void probes_resend(void *self)
@@ -307,6 +325,7 @@ const struct loader probe_loader = {
 	.pause = probes_pause,
 	.resume = probes_resume,
 	.stop = probes_stop,
+	.detach = probes_detach,
 	.close = probes_close,
 	.resend = probes_resend,
 	.probed = probes_probed,

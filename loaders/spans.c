@@ -32,7 +32,8 @@ struct spans {
 	size_t ntargets;
 	struct uprobes *uprobes;
 	int last_fd; /* the iterator of the end; -1: used up */
-	bool paused;
+	bool paused, stopped;
+	uint64_t missed; /* when it was stopped */
 };
 
 static bool spans_wanted(const struct capture_plan *plan)
@@ -142,38 +143,6 @@ static int load(struct spans *s, const struct capture_plan *plan, const struct r
 	return s->skel->links.er_span_exec ? 0 : -errno;
 }
 
-static int spans_open(const struct capture_plan *plan, struct rings *rings, struct diag *d, void **self)
-{
-	struct spans *s = xcalloc(1, sizeof(*s));
-	int err;
-
-	s->last_fd = -1;
-	s->targets = plan->targets;
-	s->ntargets = plan->ntargets;
-	s->nsites = plan->spans->nsites;
-	s->sites = xcalloc(s->nsites, sizeof(*s->sites));
-	for (uint32_t i = 0; i < s->nsites; i++) {
-		s->sites[i] = plan->spans->sites[i];
-		s->sites[i].at.cookie = i;
-	}
-	err = open_skeleton(s);
-	err = err ? err : load(s, plan, rings);
-	if (err) {
-		spans_close(s);
-		return diag_errno(d, -err, "cannot load the programs of spans");
-	}
-	*self = s;
-	return 0;
-}
-
-static int attach(struct bpf_program *prog, struct bpf_link **link)
-{
-	if (!bpf_program__autoload(prog))
-		return 0;
-	*link = typed_attach(prog);
-	return *link ? 0 : -errno;
-}
-
 /* Of several targets in one process. A kernel thread has none. */
 static bool is_first_of(const struct spans *s, size_t i)
 {
@@ -210,7 +179,56 @@ static int attach_sites(struct spans *s, bool ends, struct diag *d)
 	return err;
 }
 
-/* Ends first: a begin whose end is not seen would stay open. */
+/*
+ * Ends first: a begin whose end is not seen would stay open. The programs do nothing before the start, so the
+ * time that this takes is not recorded.
+ */
+static int attach_all(struct spans *s, struct diag *d)
+{
+	int err;
+
+	__atomic_store_n(&s->skel->bss->er_stop_ns, 1, __ATOMIC_SEQ_CST);
+	err = attach_sites(s, true, d);
+	return err ? err : attach_sites(s, false, d);
+}
+
+static int spans_open(const struct capture_plan *plan, struct rings *rings, struct diag *d, void **self)
+{
+	struct spans *s = xcalloc(1, sizeof(*s));
+	int err;
+
+	s->last_fd = -1;
+	s->targets = plan->targets;
+	s->ntargets = plan->ntargets;
+	s->nsites = plan->spans->nsites;
+	s->sites = xcalloc(s->nsites, sizeof(*s->sites));
+	for (uint32_t i = 0; i < s->nsites; i++) {
+		s->sites[i] = plan->spans->sites[i];
+		s->sites[i].at.cookie = i;
+	}
+	err = open_skeleton(s);
+	err = err ? err : load(s, plan, rings);
+	if (err) {
+		spans_close(s);
+		return diag_errno(d, -err, "cannot load the programs of spans");
+	}
+	err = attach_all(s, d);
+	if (err) {
+		spans_close(s);
+		return err;
+	}
+	*self = s;
+	return 0;
+}
+
+static int attach(struct bpf_program *prog, struct bpf_link **link)
+{
+	if (!bpf_program__autoload(prog))
+		return 0;
+	*link = typed_attach(prog);
+	return *link ? 0 : -errno;
+}
+
 static int spans_start(void *self, uint64_t start_ns, struct diag *d)
 {
 	struct spans *s = self;
@@ -222,8 +240,8 @@ static int spans_start(void *self, uint64_t start_ns, struct diag *d)
 	err = err ? err : attach(skel->progs.er_span_sys_enter, &skel->links.er_span_sys_enter);
 	if (err)
 		return diag_errno(d, -err, "cannot start the programs of spans");
-	err = attach_sites(s, true, d);
-	return err ? err : attach_sites(s, false, d);
+	__atomic_store_n(&s->skel->bss->er_stop_ns, 0, __ATOMIC_SEQ_CST);
+	return 0;
 }
 
 /* All spans end; those that are open are appended to `last`. */
@@ -251,15 +269,39 @@ static int spans_resume(void *self, uint64_t time_ns, struct diag *d)
 	return 0;
 }
 
+/* Runs of programs that the kernel left out. */
+static uint64_t missed(const struct spans *s)
+{
+	const struct bpf_program *const progs[] = {
+		s->skel->progs.er_span_enter, s->skel->progs.er_span_leave,
+		s->skel->progs.er_span_sys_enter, s->skel->progs.er_span_sys_exit,
+		s->skel->progs.er_span_exit, s->skel->progs.er_span_exec,
+	};
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
+		if (bpf_program__autoload(progs[i]))
+			n += uprobes_missed(bpf_program__fd(progs[i]));
+	return n;
+}
+
 static int spans_stop(void *self, uint64_t *stop_ns, struct buf *last, struct diag *d)
 {
 	struct spans *s = self;
 	int err = s->paused ? 0 : end_all(s, *stop_ns, last);
 
+	s->missed = missed(s);
+	s->stopped = true;
+	return err ? diag_errno(d, -err, "cannot stop the spans") : 0;
+}
+
+static void spans_detach(void *self)
+{
+	struct spans *s = self;
+
 	uprobes_detach(s->uprobes);
 	s->uprobes = NULL;
 	span_bpf__detach(s->skel);
-	return err ? diag_errno(d, -err, "cannot stop the spans") : 0;
 }
 
 static void add_sums(struct er_span_sums *ret, const struct er_span_sums *cpu)
@@ -306,22 +348,6 @@ static void spans_sums(const void *self, size_t name, struct er_span_sums *ret,
 	add_derived(ret, hist);
 }
 
-/* Runs of programs that the kernel left out. */
-static uint64_t missed(const struct spans *s)
-{
-	const struct bpf_program *const progs[] = {
-		s->skel->progs.er_span_enter, s->skel->progs.er_span_leave,
-		s->skel->progs.er_span_sys_enter, s->skel->progs.er_span_sys_exit,
-		s->skel->progs.er_span_exit, s->skel->progs.er_span_exec,
-	};
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
-		if (bpf_program__autoload(progs[i]))
-			n += uprobes_missed(bpf_program__fd(progs[i]));
-	return n;
-}
-
 static uint64_t begun(const struct spans *s)
 {
 	int ncpus = libbpf_num_possible_cpus();
@@ -343,7 +369,7 @@ static void spans_losses(const void *self, struct capture_span_losses *ret)
 {
 	const struct spans *s = self;
 
-	ret->missed = missed(s);
+	ret->missed = s->stopped ? s->missed : missed(s);
 	ret->begun = begun(s);
 }
 
@@ -354,6 +380,7 @@ const struct loader span_loader = {
 	.pause = spans_pause,
 	.resume = spans_resume,
 	.stop = spans_stop,
+	.detach = spans_detach,
 	.close = spans_close,
 	.span_sums = spans_sums,
 	.span_losses = spans_losses,

@@ -151,10 +151,15 @@ set --
 for i in 0 1 2 3 4; do
 	for j in 0 1 2 3 4 5 6 7 8 9; do set -- "$@" --span "f$i$j=$p:f$i$j"; done
 done
+began=$(date +%s)
 must_record chain.er -q 0 --span-limit unlimited "$@" -- "$p" chain
+wall=$(($(date +%s) - began))
 sums_agree chain.er
 check_that "fifty spans at once are counted" "$(query 'sum(count) from span' chain.er) == 50 + 32"
 check_that "calls without room are counted" "$(query 'sum(noroom) from span' chain.er) == 18"
+recorded=$("$er_print" -header chain.er | sed -n 's/^Recorded:.* for \([0-9.]*\) sec.*/\1/p')
+check_that "the time that breakpoints take is not recorded" \
+	"${recorded:-99} <= 5 || ${recorded:-99} <= 0.5 * $wall" "$recorded of $wall s"
 check_that "the depth is counted" "$(query 'max(SPANDEPTH) from spans' chain.er) == 31"
 
 # Open at the begin and at the end of the recording.
@@ -192,6 +197,8 @@ refused 'another span has this name' --span "a=$p:outer" --span "a=$p:inner"
 refused 'one text' --span "a=$p:asked(1:str,2:str)"
 refused 'leave ret out' --span "a=$p:first,second if ret == 5"
 refused 'at most 6 arguments' --span "a=syscall:read(7:int)"
+refused 'no binary: .* or mark' --span a=vfs_read
+refused 'no name of letters' --span 'a b=syscall:read'
 refused 'has the name' --span a=syscall:read --span b=syscall:read
 refused 'states off' --span a=syscall:read --states off
 refused 'not a duration' --span a=syscall:read --span-over 5

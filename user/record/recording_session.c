@@ -86,8 +86,7 @@ void recording_session_meanwhile(void *ctx)
 
 /* --- running --- */
 
-void recording_session_put_sample(struct recording_session *s, struct exp_usage u,
-				  const char *label)
+void recording_session_put_sample(struct recording_session *s, struct exp_usage u, const char *label)
 {
 	usage_since(&u, &s->usage_base);
 	if (s->drain)
@@ -110,13 +109,12 @@ void recording_session_recorder_xml(struct recording_session *s)
 
 	if (s->capture)
 		io_drops(s->capture, &s->drops_base, &s->drops);
-	if (s->sideband)
+	if (s->sideband && !s->detached)
 		s->drops.n[DROP_SIDEBAND] = sideband_lost(s->sideband) - s->drops_base.n[DROP_SIDEBAND];
 	if (s->procmap) {
 		struct procmap_counts c = procmap_counts(s->procmap);
 
-		s->drops.n[DROP_PROCESS] = c.processes + c.mappings -
-					   s->drops_base.n[DROP_PROCESS];
+		s->drops.n[DROP_PROCESS] = c.processes + c.mappings - s->drops_base.n[DROP_PROCESS];
 		s->drops.n[DROP_LATE] = c.late - s->drops_base.n[DROP_LATE];
 	}
 	s->drops.n[DROP_UNANSWERED] = opener_unanswered() - s->drops_base.n[DROP_UNANSWERED];
@@ -453,6 +451,8 @@ static void end(struct recording_session *s)
 	if (archives)
 		s->recorder_xml.archives = ARCHIVES_RUNNING;
 	recording_session_recorder_xml(s);
+	s->detached = true; /* what the side band loses meanwhile is no loss */
+	capture_detach(s->capture);
 	live_clear(&s->live);
 	if (!s->failed && !s->flight)
 		recording_session_say_losses(s);

@@ -98,7 +98,7 @@ struct recording_session {
 	int signal;                 /* the last ending signal that came; 0: none */
 	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
 	bool dump_asked;            /* the same (--dump-on) */
-	bool capturing, over, interrupted, failed;
+	bool capturing, detached, over, interrupted, failed;
 	bool orphaned;              /* the program has ended, and its descendants go on */
 	VEC(struct pollfd) fds;
 };
