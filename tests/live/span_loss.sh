@@ -29,6 +29,21 @@ check_that "the gaps in the numbers are the same" "$(query 'sum(lost) from spanr
 check "the report says it" grep -q "f: $lost records were lost" spans
 none_vanished full.er
 
+# A million short system calls: all are in the sums and the histogram, few have a record.
+must_record fast.er -q 0 --span-limit 100 --span 'f=syscall:getpgid(1:s32) if arg1 == 4194304' -- \
+	perl -e 'getpgrp(4194304) for 1 .. 1000000'
+seconds=$("$er_print" -header fast.er | sed -n 's/^Recorded:.* for \([0-9.]*\) sec.*/\1/p')
+check_that "each of a million calls is counted" "$(value f count fast.er) == 1000000 &&
+	$(value f unended+noroom fast.er) == 0" "$(cat fast.er/spans.xml)"
+check_that "each is in the histogram" "$(awk -F'hist="' '{ n = split($2, part, " ")
+	for (i = 1; i <= n; i++) if (split(part[i], c, ":") == 2) s += c[2] } END { print s + 0 }' fast.er/spans.xml) == 1000000" \
+	"$(cat fast.er/spans.xml)"
+records=$(query 'count() from spans' fast.er)
+check_that "their records keep the budget" \
+	"$records > 0 && $records <= 100 * $(nproc) * (${seconds:-0} + 1)" "$records records in $seconds s"
+check_that "calls without a record are no loss" "$(value f lost fast.er) == 0"
+none_vanished fast.er
+
 # A hundred nested calls: there is room for 32, and the kernel finds 64 returns.
 : >go
 must_record deep.er -q 0 --span "f=$p:recurse" -- "$p" deep go
