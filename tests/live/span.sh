@@ -261,7 +261,7 @@ for how in -O0 -O2 '-O2 -fcf-protection'; do
 	for f in thrower middle catcher tail choose; do set -- "$@" --span "$f=$PWD/throws:$f"; done
 	rm -rf throws.er
 	must_record throws.er -q 0 --span-limit unlimited --span "returned=$PWD/throws:thrower(1:s32,ret:s32) if ret > 0" \
-		"$@" -- ./throws
+		--span "jumped=$PWD/throws:tail(ret:s32) if ret == -77" "$@" -- ./throws
 	check_that "C++ $how: the program is right" "$(truth record.out caught) == 100 && $(truth record.out passed) == 200" \
 		"$(cat record.out record.err)"
 	check_that "C++ $how: calls that return and calls that are left are counted" \
@@ -271,6 +271,10 @@ for how in -O0 -O2 '-O2 -fcf-protection'; do
 	check_that "C++ $how: so are those that end by a jump, or have one in them" \
 		"$(value tail count throws.er) == 300 && $(value choose count throws.er) == 300 &&
 		$(query 'sum(nobegin) from span' throws.er) == 0" "$(cat throws.er/spans.xml)"
+	jumps=$([ "$how" = -O0 ] || echo 300)
+	check_that "C++ $how: where a jump ends a call, nothing is returned that could be tested or kept" \
+		"$(value jumped count throws.er) == ${jumps:-0} &&
+		$(query 'count() from spans where SPAN == 2 && SPANA1' throws.er) == 0" "$(cat throws.er/spans.xml)"
 	check_that "C++ $how: what is returned is known" "$(value returned count throws.er) == 200 &&
 		$(query 'count() from spans where SPAN == 1 && RETURNED && SPANA2 > SPANA1' throws.er) == 200"
 done
