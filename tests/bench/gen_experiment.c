@@ -3,13 +3,13 @@
  * Writes an experiment with given numbers of samples, distinct stacks and frames per stack, for
  * measuring readers:
  *
- *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits [sites]]]]]]
+ *	gen_experiment [DIR/]NAME.er [samples [stacks [frames [functions [waits [sites [waiters]]]]]]]
  *
  * By default there are 3,000 functions. Stacks are random, but the same for the same numbers. With
  * `sites`, at most 256, each function has so many calls, each of one function: a stack is a random
- * walk through this graph, so functions × sites pcs are possible. Without, any function calls any.
- * It prints the totals that a reader must show. 1,000 threads wait for 500 locks, for messages from
- * each other, and for a CPU.
+ * walk through this graph, so functions × sites pcs are possible. Without, or with 0, any function
+ * calls any. It prints the totals that a reader must show. 1,000 threads, or `waiters`, wait for 500
+ * locks, for messages from each other, and for a CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +47,7 @@ static void write_functions(struct expwriter *w, uint64_t nfunctions)
 struct shape {
 	uint64_t nstacks, nframes, nfunctions;
 	uint64_t sites; /* calls of a function; 0: stacks follow no graph */
+	uint64_t nwaiters;
 };
 
 /* All stacks have the same root; the other frames are random. */
@@ -102,9 +103,9 @@ static void write_samples(struct expwriter *w, uint64_t nsamples, uint64_t nstac
 	}
 }
 
-enum { WAITERS = 1000, LOCKS = 500, FIRST_WAITER = 1000 };
+enum { LOCKS = 500, FIRST_WAITER = 1000 };
 
-static void write_wait(struct expwriter *w, uint64_t i, uint64_t r, uint64_t nstacks)
+static void write_wait(struct expwriter *w, uint64_t i, uint64_t r, const struct shape *s)
 {
 	static const struct kind {
 		enum er_mstate state;
@@ -113,26 +114,27 @@ static void write_wait(struct expwriter *w, uint64_t i, uint64_t r, uint64_t nst
 		{ MS_USER_LOCK, REASON_USER_LOCK }, { MS_SLEEP, REASON_PIPE },
 		{ MS_SLEEP, REASON_POLL }, { MS_WAIT_CPU, REASON_WOKEN },
 	};
-	const struct kind *kind = &kinds[i / WAITERS % 4];
-	uint32_t thread = FIRST_WAITER + i % WAITERS, other = FIRST_WAITER + (r >> 8) % WAITERS;
+	const struct kind *kind = &kinds[i / s->nwaiters % 4];
+	uint32_t thread = FIRST_WAITER + i % s->nwaiters;
+	uint32_t other = FIRST_WAITER + (r >> 8) % s->nwaiters;
 	struct wait_info info = {
 		.reason = kind->reason, .syscall = r % 300, .length_ns = 1000000,
 		.object = kind->reason == REASON_USER_LOCK ? 0x5000 + (r >> 20) % LOCKS * 64 : 0,
 		.holder = other, .holder_pid = 100, .waker = other, .waker_pid = 100,
-		.waker_stack = 1 + (r >> 30) % nstacks };
+		.waker_stack = 1 + (r >> 30) % s->nstacks };
 
 	expwriter_clock(w, &(struct clock_packet){
 		.lwp = thread, .thread = thread, .cpu = i % 4, .time_ns = start_ns + i * 1000,
-		.stack = 1 + r % nstacks, .state = kind->state, .nticks = 1,
+		.stack = 1 + r % s->nstacks, .state = kind->state, .nticks = 1,
 		.seq = i / 4, .wait = &info });
 }
 
-static void write_waits(struct expwriter *w, uint64_t nwaits, uint64_t nstacks)
+static void write_waits(struct expwriter *w, uint64_t nwaits, const struct shape *s)
 {
 	uint64_t state = 3;
 
 	for (uint64_t i = 0; i < nwaits; i++) {
-		write_wait(w, i, random_next(&state), nstacks);
+		write_wait(w, i, random_next(&state), s);
 		if (expwriter_pending(w) > 1 << 20)
 			expwriter_flush(w);
 	}
@@ -168,7 +170,8 @@ int main(int argc, char **argv)
 	struct shape shape = { .nstacks = argument(argc, argv, 3, 20000),
 			       .nframes = argument(argc, argv, 4, 30),
 			       .nfunctions = argument(argc, argv, 5, 3000),
-			       .sites = argc > 7 ? argument(argc, argv, 7, 1) : 0 };
+			       .sites = argc > 7 ? strtoull(argv[7], NULL, 10) : 0,
+			       .nwaiters = argument(argc, argv, 8, 1000) };
 	uint64_t nwaits = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	struct diag d = { .prefix = "gen_experiment" };
 	struct exp_header h = { .collector = "gen_experiment", .hostname = "bench", .arch = "x86_64",
@@ -179,7 +182,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || shape.nframes > FRAMES_MAX || shape.sites > FUNC_SIZE) {
 		fputs("usage: gen_experiment [DIR/]NAME.er [samples [stacks [frames "
-		      "[functions [waits [sites]]]]]]\n", stderr);
+		      "[functions [waits [sites [waiters]]]]]]]\n", stderr);
 		return 2;
 	}
 	if (create(argv[1], &h, &d, &w) < 0)
@@ -188,7 +191,7 @@ int main(int argc, char **argv)
 	write_functions(w, shape.nfunctions);
 	write_stacks(w, &shape);
 	write_samples(w, nsamples, shape.nstacks);
-	write_waits(w, nwaits, shape.nstacks);
+	write_waits(w, nwaits, &shape);
 	expwriter_exit(w, start_ns + nsamples * 10000);
 	if (expwriter_close(w) < 0) {
 		fprintf(stderr, "gen_experiment: %s: could not be written\n", argv[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // node page.js FILE ROUNDS: opens a page in a browser and prints medians: first picture, all decoded
 // (ms), heap (MB), a filter (ms), a frame while the timeline moves: median and 95th of 100 (ms).
-const { chromium } = require('playwright-core')
+// node page.js --events FILE: prints the number of its events, which the JSON of the index has.
 const path = require('path')
 
 const sorted = list => [...list].sort((a, b) => a - b)
@@ -44,8 +44,17 @@ async function frames(page) {
 	})
 }
 
+function countEvents(file) {
+	const [, index] = /data-pack="index">([^<]*)/.exec(require('fs').readFileSync(file, 'latin1'))
+	return /"nevents":(\d+)/.exec(require('zlib').gunzipSync(Buffer.from(index, 'base64')).toString('latin1'))[1]
+}
+
 async function main() {
-	const [file, rounds] = process.argv.slice(2)
+	if (process.argv[2] === '--events') {
+		console.log(countEvents(process.argv[3]))
+		return
+	}
+	const [file, rounds] = process.argv.slice(2), { chromium } = require('playwright-core')
 	const browser = await chromium.launch({ executablePath: process.env.BROWSER, args: ['--no-sandbox', '--enable-precise-memory-info'] })
 	const first = [], decoded = [], heap = []
 	let page
