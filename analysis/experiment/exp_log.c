@@ -231,6 +231,17 @@ static void note_end(struct experiment *e, const char *kind, int64_t time_ns)
 	}
 }
 
+static void note_pause(struct experiment *e, const char *kind, int64_t time_ns)
+{
+	struct exp_pause *last = e->pauses.len ? &e->pauses.data[e->pauses.len - 1] : NULL;
+	bool paused = last && last->end_ns == INT64_MAX;
+
+	if (!strcmp(kind, "pause") && !paused && (!last || time_ns >= last->end_ns))
+		vec_push(&e->pauses, ((struct exp_pause){ time_ns, INT64_MAX }));
+	else if (!strcmp(kind, "resume") && paused && time_ns >= last->begin_ns)
+		last->end_ns = time_ns;
+}
+
 static void on_event(struct log_reader *r, const struct xml_element *el)
 {
 	struct experiment *e = r->e;
@@ -248,6 +259,7 @@ static void on_event(struct log_reader *r, const struct xml_element *el)
 		ev.time_ns = 0; /* the stamp of this event alone is absolute */
 	} else if (kind) {
 		note_end(e, kind, ev.time_ns);
+		note_pause(e, kind, ev.time_ns);
 	}
 	vec_push(&e->events, ev);
 	r->text = TEXT_EVENT;

@@ -15,6 +15,8 @@ static bool is_possible(int64_t pid, int64_t time_ns)
 
 static void read_process(struct reading *r, const struct xml_element *el)
 {
+	bool fresh;
+	uint64_t *begin;
 	struct exp_process p = {
 		.pid = xml_get_int(el, "pid", -1), .begin_ns = xml_get_int(el, "begin", 0),
 		.ppid = xml_get_int(el, "ppid", 0), .start = xml_get_int(el, "start", 0),
@@ -29,6 +31,9 @@ static void read_process(struct reading *r, const struct xml_element *el)
 	if (!*p.name)
 		p.name = p.command = exp_attr(r->e, el, "comm");
 	vec_push(&r->e->processes, p);
+	begin = map_put(&r->e->process_begins, (uint64_t)p.pid, &fresh);
+	if (fresh || p.begin_ns < (int64_t)*begin)
+		*begin = (uint64_t)p.begin_ns;
 }
 
 static void read_exit(struct reading *r, const struct xml_element *el)

@@ -315,6 +315,7 @@ void experiment_close(struct experiment *e)
 	}
 	vec_free(&e->streams);
 	vec_free(&e->events);
+	vec_free(&e->pauses);
 	vec_free(&e->maps);
 	vec_free(&e->ksyms);
 	vec_free(&e->stacks);
@@ -333,6 +334,7 @@ void experiment_close(struct experiment *e)
 	map_free(&e->stack_by_uid);
 	map_free(&e->io_by_packet);
 	map_free(&e->thread_numbers);
+	map_free(&e->process_begins);
 	map_free(&e->lwp_numbers);
 	vec_free(&e->io_files);
 	file_close(&e->overview);

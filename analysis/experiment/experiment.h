@@ -42,6 +42,11 @@ struct exp_event {
 	const char *label, *text; /* text: for exec_start, the program */
 };
 
+/* A time in which nothing was recorded: from begin_ns until end_ns, relative to the start. */
+struct exp_pause {
+	int64_t begin_ns, end_ns;
+};
+
 /* Unknown strings are "", never NULL. */
 struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
@@ -66,6 +71,7 @@ struct experiment {
 	int64_t sample_period_s;
 	const char *dversion;
 	VEC(struct exp_event) events;
+	VEC(struct exp_pause) pauses; /* in order of time; the events have them, too */
 	VEC(struct exp_map) maps;    /* in file order */
 	VEC(struct exp_ksym) ksyms;  /* sorted by address */
 	VEC(struct exp_stream) streams;
@@ -81,6 +87,7 @@ struct experiment {
 	VEC(struct exp_fold_number) fold_numbers;
 	VEC(struct exp_name) names;       /* in file order */
 	VEC(struct exp_process) processes; /* in file order */
+	struct map process_begins;         /* pid to begin_ns of its first element in processes */
 	VEC(struct exp_exit) exits;        /* in file order */
 	VEC(struct span_row) spans;        /* in file order */
 	struct map span_texts;             /* number to const char *; see exp_spans.h */

@@ -13,10 +13,14 @@ struct experiment;
 struct hit;
 struct session;
 
-/* Whether the packet is of the whole system, and another open experiment has its process then. */
+/*
+ * Whether the packet is of the whole system, and another open experiment recorded its process then,
+ * without a pause, and records this kind of data: a recording without the clock has no CPU time.
+ */
 bool twice_has(const struct hit *h);
 /*
- * The founders of such a pair of recordings that overlap in time and have processes in common.
+ * The founders of such a pair of recordings that overlap in time and have processes and a kind of data in
+ * common.
  * False: no two are open.
  */
 bool twice_find(const struct session *s, const struct experiment **system,
