@@ -5,6 +5,7 @@
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
 #include "analysis/metrics/filter.h"
+#include "analysis/metrics/twice.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
@@ -82,15 +83,32 @@ static int check_part(struct shell *sh, enum filter_part part, const char *arg)
 	return f ? 0 : -1;
 }
 
+static bool names_twice(const char *expression)
+{
+	return expression && strcasestr(expression, "TWICE");
+}
+
+/*
+ * Whether packets are left out that two of the experiments have. Not in a comparison, where each
+ * experiment has columns of its own, and not if the user's expression says which ones count.
+ */
+static bool counts_once(const struct shell *sh)
+{
+	const struct experiment *system, *program;
+
+	return !sh->metric_set.compare && !names_twice(sh->filter_parts[FILTER_EXPRESSION]) &&
+	       twice_find(sh->session, &system, &program);
+}
+
 /* Build the filter from all parts; several are joined by &&. */
 static struct filter *whole_filter(struct shell *sh)
 {
-	bool several = false;
+	bool once = counts_once(sh), several = false;
 	struct filter *f;
 	struct buf b = { 0 };
 
 	buf_puts(&b, "");
-	for (int i = 0, n = 0; i < FILTER_PARTS; i++)
+	for (int i = 0, n = once; i < FILTER_PARTS; i++)
 		several |= sh->filter_parts[i] && n++;
 	for (int i = 0; i < FILTER_PARTS; i++) {
 		bool quoted = several && i == FILTER_EXPRESSION;
@@ -102,9 +120,23 @@ static struct filter *whole_filter(struct shell *sh)
 		parts[i].put(sh->filter_parts[i], &b);
 		buf_puts(&b, quoted ? ")" : "");
 	}
+	if (once)
+		buf_printf(&b, "%sTWICE==0", b.len ? " && " : "");
 	f = filter_parse(sh->session, &sh->view.types, b.data, &sh->diag);
 	buf_free(&b);
 	return f;
+}
+
+void shell_count_once(struct shell *sh)
+{
+	const struct experiment *system, *program;
+	struct filter *f;
+
+	if (!sh->opened || !twice_find(sh->session, &system, &program))
+		return;
+	f = whole_filter(sh);
+	if (f)
+		set_filter(&sh->view, f);
 }
 
 /* Set one part; an empty argument removes it. */

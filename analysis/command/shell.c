@@ -325,16 +325,18 @@ static void archive_all_abandoned(struct shell *sh)
 	}
 }
 
-/* A recording of the whole system has the time of a program that is open as well. */
-static void note_twice(struct shell *sh)
+/* Count the time once that a recording of the whole system and one of a program have. */
+static void count_once(struct shell *sh)
 {
 	const struct experiment *system, *program;
 
-	if (twice_find(sh->session, &system, &program))
-		diag_note(&sh->diag,
-			  "experiments '%s' and '%s': both have the time of the program: count it once with "
-			  "-filters 'TWICE==0'",
-			  system->path, program->path);
+	if (!twice_find(sh->session, &system, &program))
+		return;
+	shell_count_once(sh);
+	diag_note(&sh->diag,
+		  "experiments '%s' and '%s': both have the time of the program: it is counted once, as if by "
+		  "the filter 'TWICE==0'; -filters 'TWICE>=0' counts it in both",
+		  system->path, program->path);
 }
 
 int shell_open(struct shell *sh, char *const *paths, size_t n)
@@ -360,7 +362,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 	free(ok);
 	archive_all_abandoned(sh);
 	set_up(sh);
-	note_twice(sh);
+	count_once(sh);
 	messages(sh);
 	return 0;
 }

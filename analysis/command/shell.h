@@ -89,6 +89,12 @@ void shell_fini(struct shell *sh);
  */
 int shell_open(struct shell *sh, char *const *paths, size_t n);
 
+/*
+ * Leave out of one of them what two open recordings have (analysis/metrics/twice.h), unless they are
+ * compared or the given filter names TWICE. To be called when recordings were opened, and when a
+ * comparison begins or ends.
+ */
+void shell_count_once(struct shell *sh);
 /* Apply viewmode and inlines to the session. */
 void shell_show_calls(const struct shell *sh, struct session *s);
 /*
