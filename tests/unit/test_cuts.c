@@ -105,6 +105,37 @@ static void test_open_wait_is_divided(void **state)
 	cuts_free(c);
 }
 
+/*
+ * The thread slept from 2000 to 2600, but the iterator still found it asleep at 3000. The wait is
+ * counted once. One that ended before the open one began takes nothing from it.
+ */
+static void test_a_wait_that_the_cut_took_for_open(void **state)
+{
+	struct cuts *c = cuts_new();
+	struct er_total a = total_at(3000, 1200, ER_TOTAL_CUT);
+	struct er_wait before = sleep_until(1800, 200, 150), over = sleep_until(2600, 600, 500);
+	struct er_wait open = sleep_until(3000, 1000, 900);
+
+	open.flags = ER_WAIT_OPEN_END;
+	cuts_wait(c, &before);
+	cuts_wait(c, &over);
+	assert_int_equal(over.blocked_weight, 500);
+	assert_int_equal(cuts_wait(c, &open), CUT_BLOCKED | CUT_RUNQ);
+	assert_int_equal(open.blocked_weight, 0);
+	assert_int_equal(open.blocked_ns, 0);
+	cut(c, &a);
+	assert_int_equal(a.rest_ns[ER_OFF_SLEEP], 1200 - 150 - 500);
+	cuts_free(c);
+	c = cuts_new();
+	before = sleep_until(2000, 200, 150);
+	open = sleep_until(3000, 1000, 900);
+	open.flags = ER_WAIT_OPEN_END;
+	cuts_wait(c, &before);
+	assert_int_equal(cuts_wait(c, &open), 0);
+	assert_int_equal(open.blocked_weight, 900);
+	cuts_free(c);
+}
+
 /* It waits for a CPU at the cut: the part in which it was blocked is all before. */
 static void test_cut_in_the_run_queue(void **state)
 {
@@ -209,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_prediction_was_too_large),
 		cmocka_unit_test(test_open_wait_is_divided),
 		cmocka_unit_test(test_cut_in_the_run_queue),
+		cmocka_unit_test(test_a_wait_that_the_cut_took_for_open),
 		cmocka_unit_test(test_late_waits),
 		cmocka_unit_test(test_total_follows_its_waits),
 		cmocka_unit_test(test_whose_record),

@@ -21,6 +21,7 @@ struct account {
 	__u64 key;
 	struct er_total done;             /* what earlier segments have; begin_ns 0: nothing */
 	__u64 cut_ns;                  /* time of the last cut; 0: none */
+	__u64 waited_ns;               /* when the last wait ended that was written */
 	__u64 next_cut_ns;             /* of the cut in progress; 0: it has not seen the thread */
 	__u64 written[ER_OFF_STATES];  /* ns that waits of this segment represent */
 	__u64 owed[ER_OFF_STATES];     /* ns that records may represent again */
@@ -208,15 +209,32 @@ static bool is_late(struct account *a, const struct er_wait *w)
 	return w->h.time_ns <= a->cut_ns;
 }
 
+/*
+ * The iterator found the thread asleep, and a record says that it had already run: its switch was under
+ * way, on a CPU that the hypervisor had taken. The total has the time up to the cut, and the record
+ * represents a part of it.
+ */
+static bool is_over(const struct account *a, const struct er_wait *w)
+{
+	return w->flags & ER_WAIT_OPEN_END &&
+	       w->h.time_ns - w->blocked_ns - w->runq_ns < a->waited_ns;
+}
+
+static unsigned clear(struct er_wait *w)
+{
+	w->blocked_ns = w->runq_ns = w->blocked_weight = w->runq_weight = 0;
+	return CUT_BLOCKED | CUT_RUNQ;
+}
+
 unsigned cuts_wait(struct cuts *c, struct er_wait *w)
 {
 	struct account *a = find_or_add(c, &w->task);
 	unsigned state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP, parts;
 
-	if (is_late(a, w)) {
-		w->blocked_ns = w->runq_ns = w->blocked_weight = w->runq_weight = 0;
-		return CUT_BLOCKED | CUT_RUNQ;
-	}
+	if (is_late(a, w) || is_over(a, w))
+		return clear(w);
+	if (w->h.time_ns > a->waited_ns)
+		a->waited_ns = w->h.time_ns;
 	parts = shorten(a, w);
 	weigh(a, state, &w->blocked_weight);
 	weigh(a, ER_OFF_CPU, &w->runq_weight);
