@@ -260,6 +260,41 @@ static void test_unmapped_files_are_closed(void **state)
 	clean_up(&p);
 }
 
+static void add_a_file(void *ctx)
+{
+	for (uint64_t i = 0; i < 64; i++)
+		binaries_get(ctx, getpid(),
+			     &(struct mapping){ .path = "/none", .dev = 1, .ino = 100 + i });
+}
+
+/* During a recording only wanted files that no process maps are archived. Others are added meanwhile. */
+static void test_unmapped_files_are_archived_early(void **state)
+{
+	struct place p = set_up();
+	struct binaries *b = binaries_new(true, ARCHIVE_SYMBOLS, UINT64_MAX, p.fd);
+	struct mapping m = put_elf(&p);
+
+	binaries_share(b);
+	binaries_set_relief(b, add_a_file, b);
+	m.file = 5;
+	binaries_get(b, getpid(), &m)->wanted = true;
+	binaries_archive_unmapped(b, UINT64_MAX);
+	assert_false(has_archives(&p));
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_unmapped(b, 5);
+	assert_int_equal(binaries_nopen(b), 1);
+	binaries_archive_unmapped(b, UINT64_MAX);
+	assert_true(is_archived(&p, p.file));
+	assert_int_equal(binaries_nopen(b), 0);
+	/* Another file with this inode is not taken for it. */
+	m.file = 6;
+	binaries_get(b, getpid(), &m)->wanted = true;
+	assert_int_equal(binaries_nopen(b), 1);
+	assert_int_equal(binaries_archive(b, UINT64_MAX, NULL, NULL), 0);
+	binaries_free(b);
+	clean_up(&p);
+}
+
 /* The archive of a mapped file is kept for later segments, that of another file is not. */
 static void test_a_segment_forgets_unmapped_files(void **state)
 {
@@ -397,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_file_is_not_opened),
 		cmocka_unit_test(test_many_files),
 		cmocka_unit_test(test_unmapped_files_are_closed),
+		cmocka_unit_test(test_unmapped_files_are_archived_early),
 		cmocka_unit_test(test_a_segment_forgets_unmapped_files),
 		cmocka_unit_test(test_a_copied_archive_is_shared),
 		cmocka_unit_test(test_files_that_were_not_reached),

@@ -277,10 +277,8 @@ static void do_what_is_due(struct recording_session *s)
 		tick(s, t);
 	if (schedule_due(&s->due, DUE_STATUS, t))
 		write_status(s, t);
-	if (schedule_due(&s->due, DUE_IDLE_FILES, t))
-		expwriter_close_idle();
-	if (plan_rolls(s->plan))
-		recording_session_roll(s, t);
+	recording_session_close_files(s, t);
+	recording_session_roll(s, t);
 }
 
 /* POLLERR: the kernel has removed the watch, for instance with its cgroup. */

@@ -193,6 +193,8 @@ void recording_session_roll(struct recording_session *s, uint64_t t);
 bool recording_session_next(struct recording_session *s, uint64_t t);
 /* For callers that write much at once: empties the rings. `ctx` is the session. */
 void recording_session_relieve(void *ctx);
+/* When it is due, close files that are not needed any more: those that are not written, and unmapped programs. */
+void recording_session_close_files(struct recording_session *s, uint64_t t);
 
 /* --- recording_session_flight.c --- */
 

@@ -113,6 +113,17 @@ static void archive(struct recording_session *s)
 				"them out with -A off", s->name->path, strerror(-err));
 }
 
+/* A flight recorder archives only what it dumps. */
+void recording_session_close_files(struct recording_session *s, uint64_t t)
+{
+	if (!schedule_due(&s->due, DUE_IDLE_FILES, t))
+		return;
+	expwriter_close_idle();
+	if (plan_rolls(s->plan) && !s->flight && s->plan->archiving != ARCHIVE_NOTHING)
+		binaries_archive_unmapped(s->binaries,
+					  recording_session_room(s, recording_bytes(s->recording)));
+}
+
 /* Complete the present experiment. `u` is what was used until time_ns. */
 static void finish(struct recording_session *s, uint64_t time_ns, struct exp_usage u)
 {
@@ -237,7 +248,8 @@ void recording_session_roll(struct recording_session *s, uint64_t t)
 	bool due;
 
 	/* In a pause all threads are closed, and there is nothing to divide. */
-	if (s->over || (s->capture && !s->capturing) || is_paused(&s->recorder_xml.pauses))
+	if (!plan_rolls(s->plan) || s->over || (s->capture && !s->capturing) ||
+	    is_paused(&s->recorder_xml.pauses))
 		return;
 	due = schedule_due(&s->due, DUE_ROLL, t);
 	due |= recording_session_flight_restarts(s);

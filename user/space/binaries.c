@@ -344,6 +344,31 @@ int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop
 	return 0;
 }
 
+static bool is_over(const struct binary *f)
+{
+	return f->wanted && f->unmapped && f->fd >= 0 && f->archived < 0 && !f->left;
+}
+
+void binaries_archive_unmapped(struct binaries *b, uint64_t room)
+{
+	if (b->room > room)
+		b->room = room;
+	b->order.stop = NULL;
+	/* By number: files may be added meanwhile, by the function that is called between archives. */
+	for (size_t i = 0; i < b->files.len; i++) {
+		struct binary *f = b->files.data[i];
+
+		if (!is_over(f))
+			continue;
+		if (ends_all(archive_one(b, f, NULL)))
+			return;
+		if (f->fd < 0)
+			forget_key(b, f);
+		if (b->order.relief)
+			b->order.relief(b->order.ctx);
+	}
+}
+
 size_t binaries_unreadable(const struct binaries *b)
 {
 	size_t n = b->nbeyond;

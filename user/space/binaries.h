@@ -64,6 +64,11 @@ size_t binaries_nopen(const struct binaries *b);
  * counted. Returns 0, or -ENOSPC, -EDQUOT or -EINTR, which end it.
  */
 int binaries_archive(struct binaries *b, uint64_t room, const volatile int *stop, struct diag *d);
+/*
+ * Write the archives of wanted files that no process maps, and close the files. What fails is tried
+ * again by binaries_archive.
+ */
+void binaries_archive_unmapped(struct binaries *b, uint64_t room);
 
 /*
  * For a recording in several experiments: remember archives, so that the next experiment shares
