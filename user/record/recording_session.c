@@ -194,8 +194,7 @@ void recording_session_pump(struct recording_session *s)
 		heap_server_resend(s->heap);
 }
 
-/* Report once that `what` could not be done. */
-static void say_unwritten(struct recording_session *s, int err, const char *what)
+void recording_session_say_unwritten(struct recording_session *s, int err, const char *what)
 {
 	live_clear(&s->live);
 	if (err == -ESTALE || err == -ENOENT || err == -ENOTDIR)
@@ -214,7 +213,7 @@ void recording_session_flush(struct recording_session *s)
 	int err = recording_flush(s->recording);
 
 	if (err && !s->failed && !recording_session_flight_full(s, err))
-		say_unwritten(s, err, "the recording ends");
+		recording_session_say_unwritten(s, err, "the recording ends");
 }
 
 static void show(struct recording_session *s, uint64_t t)
@@ -460,7 +459,7 @@ static void end(struct recording_session *s)
 	nprocesses = recording_nprocesses(s->recording);
 	err = recording_finish(s->recording, s->stop_ns > s->start_ns ? s->stop_ns : now_ns());
 	if (err && !s->failed && !recording_session_flight_full(s, err))
-		say_unwritten(s, err, "its end is missing");
+		recording_session_say_unwritten(s, err, "its end is missing");
 	recording_session_status(s, s->stop_ns, &all);
 	if (archives)
 		archive(s, state.bytes);
@@ -468,7 +467,7 @@ static void end(struct recording_session *s)
 	err = recording_close(s->recording);
 	s->recording = NULL;
 	if (err && !s->failed && !recording_session_flight_full(s, err))
-		say_unwritten(s, err, "its end is missing");
+		recording_session_say_unwritten(s, err, "its end is missing");
 	if (s->retain && !s->flight)
 		recording_session_retain_last(s);
 	recording_session_flight_end(s);

@@ -172,6 +172,8 @@ void recording_session_put_sample(struct recording_session *s, struct exp_usage 
 void recording_session_pump(struct recording_session *s);
 /* Write to disk; after a failure the recording is over, with a message. */
 void recording_session_flush(struct recording_session *s);
+/* Report the error -err of writing, and end the recording; `what` is what comes of it. */
+void recording_session_say_unwritten(struct recording_session *s, int err, const char *what);
 void recording_session_say_losses(const struct recording_session *s);
 /* What -L leaves for archives, in bytes, beside so many recorded. */
 uint64_t recording_session_room(const struct recording_session *s, uint64_t recorded);

@@ -222,8 +222,8 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 		drain_restart(s->drain);
 	restart_drops(s);
 	err = recording_switch(s->recording);
-	if (err < 0 && !recording_session_flight_full(s, err))
-		s->failed = s->over = true;
+	if (err < 0 && !s->failed && !recording_session_flight_full(s, err))
+		recording_session_say_unwritten(s, err, "the recording ends");
 	if (s->flight)
 		recording_session_flight_add(s, end_ns);
 	else
