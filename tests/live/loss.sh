@@ -8,7 +8,9 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 # rings EXPERIMENT ELEMENT: each CPU that has records, and their number.
-rings() { query "cpu recorded from $2 where recorded > 0" "$1" | sort -n; }
+# Records of short-lived threads may share a packet, which has the number of one of them: `folded` counts
+# the others.
+rings() { query "cpu recorded-folded from $2 where recorded > 0" "$1" | sort -n; }
 
 # numbers EXPERIMENT CONDITION: each CPU, and its distinct numbers among the packets. Packets that
 # share a weight share its number. Remainders of totals have no record.
