@@ -8,6 +8,7 @@
 #ifndef CODE_BPF_H
 #define CODE_BPF_H
 
+#include "bpf/code.h"
 #include "bpf/er.bpf.h"
 
 struct code_key {

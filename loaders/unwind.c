@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
-#include "bpf/er_event.h"
+#include "bpf/code.h"
 #include "loaders/privilege.h"
 
 enum { CHUNK_BYTES = ER_CHUNK_WORDS * sizeof(uint32_t) };

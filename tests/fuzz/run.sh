@@ -51,10 +51,8 @@ printf '\0' >"$work/hotspot/17"
 printf '\1\0\0\0\0' >"$work/hotspot/25"
 
 # The same and a walk: the version, where the leaf is, and changes.
-for version in 0 1; do
-	printf '\%s\0\1\0\0\100\0\100\2\377\0\050\021\0' "$version" >"$work/java/method$version"
-	printf '\%s\0\235\0\0\100\0\100\2\0\0\2\021' "$version" >"$work/java/interpreter$version"
-done
+printf '\0\0\5\0\0\100\0\100\2\377\0\050\021\0' >"$work/java/method"
+printf '\1\0\235\0\0\100\0\100\2\0\0\2\021' >"$work/java/interpreter"
 
 # Slots of a ring; the byte before each says what the reader does.
 {

@@ -20,7 +20,7 @@
 #include <linux/types.h>
 
 #include "analysis/experiment/expwriter.h"
-#include "bpf/er_event.h"
+#include "bpf/code.h"
 
 struct codes;
 

@@ -2,6 +2,7 @@
 #include "user/record/kinds.h"
 
 #include "analysis/experiment/expwriter.h"
+#include "bpf/code.h"
 #include "user/record/counter_log.h"
 #include "user/record/drain_impl.h"
 #include "user/record/io_log.h"
