@@ -172,8 +172,8 @@ static bool runs_next(const struct session *s, const uint32_t *frames, size_t n,
 
 /*
  * An interpreted function is called by a function of the interpreter, and is recorded as that one's
- * caller. `object` is the interpreter's object. NULL: its code was generated, so the object has
- * other code, too. Each frame of such code runs one function.
+ * caller. `object` is the interpreter's object. NULL: its code was generated, so it belongs to the
+ * object that all code without a file has. Each frame of such code runs one function.
  */
 struct interpreter {
 	const struct loadobj *object;
@@ -183,10 +183,10 @@ struct interpreter {
 static struct interpreter interpreter_of(const struct session *s, const uint32_t *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct func *f = frame_func(s, frames[i]);
+		const struct loadobj *o = frame_func(s, frames[i])->obj;
 
 		if (runs_next(s, frames, n, i))
-			return (struct interpreter){ f->flags & FUNC_PSEUDO ? NULL : f->obj, true };
+			return (struct interpreter){ o == frame_func(s, frames[i + 1])->obj ? NULL : o, true };
 	}
 	return (struct interpreter){ 0 };
 }

@@ -35,7 +35,7 @@ read -r all unknown cut burnt deep < <(awk -v want="$depth" '
 	marked { cut += us }
 	/Calls.burn\(long\)/ && !marked {
 		burnt += us
-		if (gsub(/Calls.deep\(|[Ii]nterpreter/, "") > want) deep += us
+		if (gsub(/Calls.deep\(|[Ii]nterpreter/, "") >= want) deep += us
 	}
 	END { printf "%f %f %f %f %f\n", all / 1e6, unknown / 1e6, cut / 1e6, burnt / 1e6, deep / 1e6 }' \
 	jit.folded)

@@ -253,7 +253,7 @@ static void very_many_pcs_have_their_places(void **state)
 }
 
 /* The function's share in a view mode; a stack has the interpreter, generated code and interpreted functions. */
-static double share(const char *name, bool inclusive, enum interpreted_shown shown)
+static double share_by(const char *interpreter, const char *name, bool inclusive, enum interpreted_shown shown)
 {
 	enum { RUN = 0x5000, MAIN = 0x6000, LOOP = 0x7000, JITTED = 0x8000, SIZE = 0x100 };
 	static const uint64_t pcs[] = { LOOP + 1, RUN + 1, JITTED + 1, LOOP + 1, MAIN + 1, LOOP + 1 };
@@ -265,7 +265,7 @@ static double share(const char *name, bool inclusive, enum interpreted_shown sho
 
 	fixture_new(&o);
 	w = exp_builder_writer(o.builder);
-	expwriter_function(w, BUILDER_START_NS, LOOP, SIZE, "<interpreter>");
+	expwriter_function(w, BUILDER_START_NS, LOOP, SIZE, interpreter);
 	expwriter_function(w, BUILDER_START_NS, JITTED, SIZE, "jitted");
 	expwriter_interpreted(w, &run);
 	expwriter_interpreted(w, &start);
@@ -275,6 +275,11 @@ static double share(const char *name, bool inclusive, enum interpreted_shown sho
 	got = inclusive ? incl(&o, name, "user") : excl(&o, name, "user");
 	fixture_free(&o);
 	return got;
+}
+
+static double share(const char *name, bool inclusive, enum interpreted_shown shown)
+{
+	return share_by("<interpreter>", name, inclusive, shown);
 }
 
 /* Each frame of generated code that runs an interpreted function is shown as that function, or the reverse. */
@@ -290,6 +295,10 @@ static void interpreters_of_generated_code(void **state)
 	assert_int_equal(share("run", true, INTERPRETED_HIDDEN), 0);
 	assert_int_equal(share("<interpreter>", false, INTERPRETED_AND_MACHINE), 1);
 	assert_int_equal(share("run", true, INTERPRETED_AND_MACHINE), 1);
+	/* As the VM's own map names it. */
+	assert_int_equal(share_by("Interpreter", "run", false, INTERPRETED_ONLY), 1);
+	assert_int_equal(share_by("Interpreter", "jitted", true, INTERPRETED_ONLY), 1);
+	assert_int_equal(share_by("Interpreter", "jitted", true, INTERPRETED_HIDDEN), 1);
 }
 
 /* If a file no longer exists, its mapping is one function, and the object has a warning. */
