@@ -249,6 +249,14 @@ const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path)
 	return wait_taker(wp->session, funcs, n);
 }
 
+const char *wait_path_lock_kind(const struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(wp, path, &funcs);
+
+	return wait_lock_kind(wp->session, funcs, n);
+}
+
 static unsigned roles_of(struct wait_paths *wp, uint32_t func)
 {
 	if (func == WAIT_PATH_FOLDED)

@@ -54,6 +54,8 @@ uint32_t wait_path(struct wait_paths *wp, uint32_t stack);
 size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_t **ret);
 /* The function that took the lock (waitroles.h); NULL: unknown. */
 const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
+/* What it was for: "mutex", … (waitroles.h); NULL: unknown. */
+const char *wait_path_lock_kind(const struct wait_paths *wp, uint32_t path);
 /* Whether this is the wait of an idle thread of a language runtime (waitroles.h). */
 bool wait_path_idle(struct wait_paths *wp, uint32_t path);
 /* What a wait in state USER_LOCK with this path was for (waitroles.h). */

@@ -54,6 +54,19 @@ static const char *const lock_names[] = {
 /* Locks that wait by a semaphore or a condition variable: those of PostgreSQL, the interpreter lock of Python. */
 static const char *const taken_names[] = { "*LockAcquire*", "*SemaphoreLock*", "take_gil" };
 
+/*
+ * Functions of POSIX and the C library's own names for their parts. A condition variable takes its mutex
+ * again by __pthread_mutex_cond_lock, which is then nearer to the leaf.
+ */
+static const struct {
+	const char *pattern, *kind;
+} kind_rules[] = {
+	{ "*pthread_mutex_*lock*", "mutex" }, { "*pthread_rwlock_*lock*", "rwlock" },
+	{ "*pthread_cond_*wait*", "condition variable" }, { "*pthread_barrier_wait*", "barrier" },
+	{ "*pthread_*join*", "join" }, { "sem_*wait", "semaphore" }, { "__sem_*wait*", "semaphore" },
+	{ "__new_sem_*wait*", "semaphore" },
+};
+
 static bool is_libc(const struct loadobj *o)
 {
 	for (size_t i = 0; i < sizeof(libc_files) / sizeof(libc_files[0]); i++) {
@@ -77,6 +90,21 @@ const struct func *wait_taker(const struct session *s, const uint32_t *funcs, si
 		if (f && !f->obj->kernel && !(f->flags & FUNC_PSEUDO) && f->name[0] != '<' &&
 		    !is_libc(f->obj))
 			return f;
+	}
+	return NULL;
+}
+
+const char *wait_lock_kind(const struct session *s, const uint32_t *funcs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct func *f = func_of(s, funcs[i]);
+
+		if (!f || f->obj->kernel)
+			continue;
+		for (size_t k = 0; k < sizeof(kind_rules) / sizeof(kind_rules[0]); k++) {
+			if (!fnmatch(kind_rules[k].pattern, f->name, 0))
+				return kind_rules[k].kind;
+		}
 	}
 	return NULL;
 }

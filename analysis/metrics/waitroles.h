@@ -21,6 +21,12 @@ struct session;
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
+ * What the thread waited for, as the POSIX function nearest to the leaf tells: "mutex", "rwlock",
+ * "condition variable", "semaphore", "barrier" or "join"; NULL: no function tells.
+ */
+const char *wait_lock_kind(const struct session *s, const uint32_t *funcs, size_t n);
+
+/*
  * Whether the thread is an idle worker of a language runtime (Go, Java): its wait is
  * not contention. Also false if no name tells.
  */

@@ -185,14 +185,33 @@ static const char *taken_in(struct locks *ls, uint32_t lock)
 	return func_name(ls->w.v, taker);
 }
 
+/* What its waits were for: "mutex", …; "lock" if no stack tells, or if they differ. */
+static const char *kind_of(struct locks *ls, uint32_t lock)
+{
+	const char *kind = NULL;
+
+	vec_for_each(s, &ls->w.bag.sums) {
+		const char *one;
+
+		if (s->key[KEY_LOCK] != lock)
+			continue;
+		one = wait_path_lock_kind(&ls->w.paths, s->key[KEY_PATH]);
+		if (one && kind && strcmp(kind, one))
+			return "lock";
+		kind = one ? one : kind;
+	}
+	return kind ? kind : "lock";
+}
+
 /* Name a group by its process and its name or address, or by its number of locks. */
 static void put_heading(struct locks *ls, const struct wait_sum *s)
 {
 	const struct user_lock *l = &ls->set.all.data[s->key[KEY_LOCK]];
 	const char *process = wait_key_text(&ls->w, ls->groups.data[s->key[KEY_LOCK]].process);
-	const char *taken = taken_in(ls, s->key[KEY_LOCK]);
+	const char *taken = taken_in(ls, s->key[KEY_LOCK]), *kind = kind_of(ls, s->key[KEY_LOCK]);
 	const char *name = lock_set_name(&ls->set, s->key[KEY_LOCK]);
-	const char *what = lock_set_known(&ls->set, s->key[KEY_LOCK]) ? "" : "lock ";
+	bool known = lock_set_known(&ls->set, s->key[KEY_LOCK]);
+	__cleanup(freep) char *lock = known ? xstrdup(name) : xasprintf("%s %s", kind, name);
 	size_t naddresses = 0;
 	struct map processes = { 0 };
 
@@ -207,14 +226,14 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	if (!l->address)
 		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
 	else if (*name && processes.len == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s%s, taken in %s", process,
-			 l->pid, what, name, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s, taken in %s", process,
+			 l->pid, lock, taken);
 	else if (*name)
-		wait_row(&ls->w, &s->stat, "%s: %s%s in %zu processes, taken in %s", process, what,
-			 name, processes.len, taken);
+		wait_row(&ls->w, &s->stat, "%s: %s in %zu processes, taken in %s", process, lock,
+			 processes.len, taken);
 	else if (naddresses == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": lock at 0x%" PRIx64 ", taken in %s", process,
-			 l->pid, l->address, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s at 0x%" PRIx64 ", taken in %s", process,
+			 l->pid, kind, l->address, taken);
 	else if (processes.len == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places, in %s",
 			 process, l->pid, naddresses, taken);

@@ -49,7 +49,7 @@ if [ "$(query 'sum(lost) from waitring' w.er)" = 0 ]; then
 else
 	skip "waits: no number is marked as an estimate" "waits were lost: this CPU makes more than fit"
 fi
-report "locks: main waits for its threads to end" 'lock at 0x|locks taken' -locks
+report "locks: main waits for its threads to end" '(join|lock) at 0x|locks taken' -locks
 # The process by its name. If its path has blanks, its threads by their names in parentheses.
 report "wakers: its threads wake each other" '[ (]contend\)? -> .*contend\)?$' -wakers
 report "runqueue: a histogram" 'us \|#' -runqueue
@@ -69,3 +69,11 @@ for i in 1 2 3; do
 done >unknown
 check_that "wakers of short waits have stacks" \
 	"$(awk '{ n += $1 } END { print n / NR }' unknown) < 0.2" "shares without: $(cat unknown)"
+
+# lockkinds.c: each kind of lock is told from the others.
+must_record kinds.er -s all -q 0 "$syn/lockkinds"
+"$er_print" -limit 0 -filters 'COMM == "lockkinds"' -locks address kinds.er >report 2>&1
+for lock in 'mutex lockkinds`a_mutex,' 'rwlock lockkinds`a_rwlock+' 'semaphore lockkinds`a_semaphore,' \
+	'condition variable lockkinds`a_condition' 'barrier lockkinds`a_barrier' 'join at 0x'; do
+	if grep -qF ": $lock" report; then ok "locks: $lock"; else not_ok "locks: $lock" "$(cat report)"; fi
+done

@@ -136,6 +136,47 @@ static void test_taker(void **state)
 	fixture_free(&o);
 }
 
+/* The function nearest to the leaf tells what the thread waited for. */
+static void test_lock_kinds(void **state)
+{
+	static const struct {
+		const char *stack, *kind;
+	} rows[] = {
+		{ "main>pthread_mutex_lock>__lll_lock_wait>k:futex_wait", "mutex" },
+		{ "main>__pthread_mutex_lock_full>k:futex_wait", "mutex" },
+		{ "main>pthread_cond_wait>__pthread_mutex_cond_lock>k:futex_wait", "mutex" },
+		{ "main>pthread_cond_timedwait>k:futex_wait", "condition variable" },
+		{ "main>__pthread_rwlock_wrlock>k:futex_wait", "rwlock" },
+		{ "main>__new_sem_wait_slow64.constprop.0>k:futex_wait", "semaphore" },
+		{ "main>sem_timedwait>k:futex_wait", "semaphore" },
+		{ "main>pthread_barrier_wait>k:futex_wait", "barrier" },
+		{ "main>__pthread_clockjoin_ex>k:futex_wait", "join" },
+		{ "main>my_sem_wait>k:futex_wait", "lock" },
+		{ "main>k:pthread_mutex_lock>k:futex_wait", "lock" },
+	};
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		lock_wait(&o, rows[i].stack, 0x1000 * (i + 1), 0);
+	/* Two kinds at one address: a mutex, and what was in its place later. */
+	lock_wait(&o, "main>pthread_mutex_lock>k:futex_wait", 0x100000, 0);
+	lock_wait(&o, "main>sem_wait>k:futex_wait", 0x100000, 0);
+	fixture_open(&o);
+	o.view.limit = 100;
+	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *want = xasprintf("test, PID 4711: %s at 0x%zx, taken in ", rows[i].kind, 0x1000 * (i + 1));
+
+		row_of(&t, want);
+		free(want);
+	}
+	row_of(&t, "test, PID 4711: lock at 0x100000, taken in ");
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* Idle worker threads of a runtime do not wait for a lock; its other threads may. */
 static void test_idle_runtimes(void **state)
 {
@@ -177,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_cpu_heading),
 		cmocka_unit_test(test_taker),
+		cmocka_unit_test(test_lock_kinds),
 		cmocka_unit_test(test_idle_runtimes),
 	};
 
