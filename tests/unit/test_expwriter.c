@@ -24,29 +24,7 @@
 #include "analysis/experiment/experiment.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
-
-static const struct exp_header header = {
-	.collector = "c", .hostname = "h", .arch = "x86_64", .os = "Linux", .cwd = "/",
-	.command = "a \"<b>\" 5%20%", .wordsize = 64, .start_ns = 5000000000,
-};
-
-/* A writer in the directory, which stays open in *dirfd. */
-static struct expwriter *new_writer(const char *dir, const char *name, int *dirfd)
-{
-	struct expwriter *w = NULL;
-
-	*dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(expwriter_create(*dirfd, name, &header, NULL, &w), 0);
-	return w;
-}
-
-static void assert_has(const char *dir, const char *file, const char *expect)
-{
-	__cleanup(freep) char *text = tempdir_read(dir, file, NULL);
-
-	if (!strstr(text, expect))
-		fail_msg("%s lacks '%s': %s", file, expect, text);
-}
+#include "tests/unit/expwriter_fixture.h"
 
 static void the_directory_is_private_and_new(void **state)
 {
@@ -310,75 +288,6 @@ static void kernel_symbols_are_written_once_and_readable(void **state)
 	close(dirfd);
 }
 
-/* The present map.xml; "" if there is none. */
-static char *map_of(struct expwriter *w, const char *dir)
-{
-	struct stat st;
-
-	assert_int_equal(expwriter_flush(w), 0);
-	return fstatat(expwriter_dirfd(w), "map.xml", &st, 0) < 0 ? xstrdup("") :
-								   tempdir_read(dir, "map.xml", NULL);
-}
-
-static void assert_maps(struct expwriter *w, const char *dir, const char *names)
-{
-	__cleanup(freep) char *map = map_of(w, dir);
-	char got[64] = "";
-
-	for (const char *p = map; (p = strstr(p, "name=\"/"));) {
-		p += strlen("name=\"/");
-		strncat(got, p, 1);
-	}
-	assert_string_equal(got, names);
-}
-
-static bool written[8]; /* of segment "/a" + i */
-
-static void add_segment(struct expwriter *w, uint64_t vaddr, const char *name)
-{
-	expwriter_segment(w, &(struct exp_segment){ .vaddr = vaddr, .size = 0x1000, .modes = 5,
-						    .name = name, .written = &written[name[1] - 'a'] });
-}
-
-/* The segments that are reported as written are those on disk. */
-static void assert_written(const char *names)
-{
-	for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++)
-		assert_int_equal(written[i], !!strchr(names, 'a' + (int)i));
-}
-
-static void segments_are_written_when_mentioned(void **state)
-{
-	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
-	uint64_t in_b[] = { (uint64_t)-4096, 0x2fff }, stray = 0x9000;
-	struct expwriter *w;
-	int dirfd;
-
-	w = new_writer(*state, "t.1.er", &dirfd);
-	add_segment(w, 0x1000, "/a");
-	add_segment(w, 0x2000, "/b");
-	add_segment(w, 0x3000, "/c");
-	add_segment(w, 0x4000, "/d");
-	assert_maps(w, dir, "");
-	expwriter_stack(w, 1, in_b, 2);
-	expwriter_stack(w, 2, in_b, 2);
-	assert_maps(w, dir, "b");
-	assert_written("b");
-	/* A segment replaces another, and one is removed. */
-	add_segment(w, 0x3800, "/e");
-	assert_maps(w, dir, "bcde");
-	expwriter_unmap(w, 1, 0x1000);
-	assert_maps(w, dir, "bcdea");
-	/* The stack may be used again once something is mapped there. */
-	add_segment(w, 0x5000, "/f");
-	expwriter_stack(w, 3, &stray, 1);
-	add_segment(w, 0x9000, "/g");
-	assert_maps(w, dir, "bcdeag");
-	assert_written("bcdeag");
-	assert_int_equal(expwriter_close(w), 0);
-	close(dirfd);
-}
-
 static void large_things_are_split(void **state)
 {
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
@@ -405,19 +314,6 @@ static void large_things_are_split(void **state)
 	assert_int_equal(expwriter_close(w), 0);
 	free(pcs);
 	close(dirfd);
-}
-
-static size_t count_packets(struct experiment *e)
-{
-	struct exp_stream *s = &e->streams.data[0];
-	struct packet_iter it;
-	struct packet p;
-	size_t n = 0;
-
-	for (packet_iter_init(&it, e, s); packet_next(&it, &p);)
-		n++;
-	packet_iter_report(&it, e, s);
-	return n;
 }
 
 /* Small, frequent flushes go into a mapping of the file's end, if it can be mapped. */
@@ -569,7 +465,6 @@ int main(void)
 		TEMPDIR_CASE(a_short_write_is_undone),
 		TEMPDIR_CASE(the_exit_event_is_the_last_thing),
 		TEMPDIR_CASE(kernel_symbols_are_written_once_and_readable),
-		TEMPDIR_CASE(segments_are_written_when_mentioned),
 		TEMPDIR_CASE(large_things_are_split),
 		TEMPDIR_CASE(little_and_often_is_all_there),
 		TEMPDIR_CASE(a_file_that_was_cut_is_noticed),
