@@ -214,6 +214,16 @@ async function source(t) {
 	await bare.context().close()
 }
 
+// The page adds up events in pieces: none is left out or counted twice, wherever the range begins.
+async function pieces(t) {
+	const page = await t.openPage(t.browser, 'big.html', { hash: '#from=1234&to=154321' })
+	const excl = (await t.tableRows(page, 'functions')).map(r => [r[0], r[6]]).filter(r => r[0] !== '0.')
+	const want = t.erPrint(['-from', '1234us', '-to', '154321us', '-metrics', 'e.totalcpu:name', '-functions', 'big.er']).filter(r => r[0] !== '0.')
+	t.check('a range of more than 4,096 events', Number(excl[0][0]) > 12, excl[0].join())
+	t.sameRows('functions in a range of many events', excl, want)
+	await page.context().close()
+}
+
 // Keys in a tree; few elements, however many rows.
 async function keys(t) {
 	const page = await t.openPage(t.browser, 'big.html')
@@ -250,6 +260,7 @@ module.exports = async t => {
 	await recursion(t)
 	await metrics(t)
 	await reports(t)
+	await pieces(t)
 	await source(t)
 	await keys(t)
 }
