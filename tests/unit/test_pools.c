@@ -422,13 +422,33 @@ static void test_a_kept_stack_keeps_its_files(void **state)
 	procmap_expire(f.procmap, 50000);
 	for (uint64_t ino = 1000; ino < 1000 + FILES_UNMAPPED + FILES_MORE; ino++)
 		number(&f, "/bin/other", ino);
-	procmap_trim_files(f.procmap);
+	procmap_trim_files(f.procmap, false);
 	turn_to(&f, "t2.er");
 	for (uint64_t i = 0; i < FILES_MORE; i++)
 		maps(&second, 104000 + i, "/lib/new.so", 2000 + i, 0x600000 + i * 0x1000, 0, 0x1000);
 	give_sample(&f, PID + 2, 77, 5);
 	experiment_close(finish(&f));
 	check_file_in_next(&f, "_stays.1.er", address_in_pool(frame), "/bin/gone");
+}
+
+/* A few files more than are kept do not wait until there are many. */
+static void test_files_are_let_go_in_time(void **state)
+{
+	struct fixture f;
+	size_t before;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	for (uint64_t ino = 1000; ino < 1000 + FILES_UNMAPPED; ino++)
+		number(&f, "/bin/other", ino);
+	procmap_trim_files(f.procmap, true);
+	for (uint64_t ino = 2000; ino < 2000 + FILES_MORE - 1; ino++)
+		number(&f, "/bin/other", ino);
+	before = files_in_use(procmap_files(f.procmap));
+	procmap_trim_files(f.procmap, false);
+	assert_int_equal(files_in_use(procmap_files(f.procmap)), before);
+	procmap_trim_files(f.procmap, true);
+	assert_true(files_in_use(procmap_files(f.procmap)) <= before - FILES_MORE + 1);
+	experiment_close(finish(&f));
 }
 
 /*
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_generated_code),
 		cmocka_unit_test(test_generated_callers),
 		cmocka_unit_test(test_data_of_a_file),
+		cmocka_unit_test(test_files_are_let_go_in_time),
 		cmocka_unit_test(test_a_program_that_is_built_again),
 		cmocka_unit_test(test_a_kept_stack_keeps_its_files),
 	};

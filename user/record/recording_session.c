@@ -231,7 +231,7 @@ static void tick(struct recording_session *s, uint64_t t)
 	recording_session_pump(s);
 	if (s->procmap) {
 		procmap_expire(s->procmap, drain_oldest(s->drain, t) - KEEP_NS);
-		procmap_trim_files(s->procmap);
+		procmap_trim_files(s->procmap, false);
 	}
 	recording_session_flush(s);
 	show(s, t);

@@ -119,6 +119,8 @@ void recording_session_close_files(struct recording_session *s, uint64_t t)
 	if (!schedule_due(&s->due, DUE_IDLE_FILES, t))
 		return;
 	expwriter_close_idle();
+	if (s->procmap)
+		procmap_trim_files(s->procmap, true);
 	if (plan_rolls(s->plan) && !s->flight && s->plan->archiving != ARCHIVE_NOTHING)
 		binaries_archive_unmapped(s->binaries,
 					  recording_session_room(s, recording_bytes(s->recording)));

@@ -442,9 +442,9 @@ static void see(struct procmap *pm, struct mapping *m)
 	files_see(&pm->files, m->file);
 }
 
-void procmap_trim_files(struct procmap *pm)
+void procmap_trim_files(struct procmap *pm, bool always)
 {
-	if (!pm->hooks.unmapped_file || !files_grew(&pm->files))
+	if (!pm->hooks.unmapped_file || (!always && !files_grew(&pm->files)))
 		return;
 	files_look(&pm->files);
 	for_each_mapping(pm, see);

@@ -135,8 +135,11 @@ struct image *procmap_image_at(struct procmap *pm, pid_t pid, uint64_t time_ns, 
 void procmap_disown(struct procmap *pm);
 /* Forget the images that ended before before_ns. */
 void procmap_expire(struct procmap *pm, uint64_t before_ns);
-/* Let go of files that no process maps, if there are many new ones (user/space/files.h). */
-void procmap_trim_files(struct procmap *pm);
+/*
+ * Let go of files that no process maps (user/space/files.h), if there are many new ones or `always`: those
+ * that could not be let go the last time, or were still mapped then, stay until the next.
+ */
+void procmap_trim_files(struct procmap *pm, bool always);
 /*
  * Use the numbers of such files again, unless the hook forget_file says that something refers to
  * them. Returns how many it kept from being used.
