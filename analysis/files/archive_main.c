@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "analysis/base/regex.h"
 #include "analysis/files/archiver.h"
 #include "analysis/files/cmdline.h"
 #include "analysis/files/operand.h"
@@ -78,7 +79,7 @@ static int set_only(void *settings, const char *arg, struct diag *d)
 
 	if (plan->has_only)
 		regfree(&plan->only);
-	err = regcomp(&plan->only, arg, REG_EXTENDED | REG_NOSUB);
+	err = regex_compile(&plan->only, arg);
 	plan->has_only = !err;
 	if (!err)
 		return 0;

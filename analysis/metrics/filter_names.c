@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/base/regex.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/objtype.h"
@@ -49,11 +50,14 @@ static struct node *regex_new(struct parser *ps, enum node_kind kind, const char
 {
 	__cleanup(freep) char *whole = xasprintf("^(%s)$", text);
 	struct node *n = node_new(ps, kind);
+	int err;
 
 	if (!n)
 		return NULL;
-	if (regcomp(&n->regex, whole, REG_EXTENDED | REG_NOSUB))
-		return parse_fail(ps, at, "not a regular expression");
+	err = regex_compile(&n->regex, whole);
+	if (err)
+		return parse_fail(ps, at, err == REG_ESPACE ? "a regular expression with too many repetitions" :
+							      "not a regular expression");
 	n->has_regex = true;
 	return n;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/regex.h"
 #include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/exp_stacks.h"
 #include "analysis/model/model.h"
@@ -54,7 +55,7 @@ int session_descendants(struct session *s, const char *which, struct diag *d)
 	if (which[0] != '=' || !which[1])
 		return diag_error(d, "en_desc '%s': write on, off or =regex", which);
 	re = xcalloc(1, sizeof(*re));
-	if (regcomp(re, which + 1, REG_EXTENDED | REG_NOSUB)) {
+	if (regex_compile(re, which + 1)) {
 		free(re);
 		return diag_error(d, "en_desc '%s': not a regular expression", which);
 	}

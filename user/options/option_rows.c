@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of options: name, argument, and the function that puts it into the plan. */
 #include <limits.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/base/regex.h"
 #include "user/options/option_values.h"
 #include "user/options/options_impl.h"
 #include "user/options/signame.h"
@@ -302,6 +302,7 @@ static int opt_follow(struct options *o, const char *arg, struct diag *d)
 	static const struct option_word words[] = {
 		{ "off", FOLLOW_OFF }, { "on", FOLLOW_SHARED }, { "all", FOLLOW_ALL }, { NULL, 0 },
 	};
+	__cleanup(freep) char *whole = NULL;
 	regex_t re;
 	char why[128];
 	uint64_t v;
@@ -317,7 +318,8 @@ static int opt_follow(struct options *o, const char *arg, struct diag *d)
 	if (!arg[1])
 		return diag_error(d, "-F '=': the regular expression is missing: write one behind the =, or on "
 				     "to follow all");
-	err = regcomp(&re, arg + 1, REG_EXTENDED | REG_NOSUB);
+	whole = xasprintf("^(%s)$", arg + 1); /* as follow_init does */
+	err = regex_compile(&re, whole);
 	if (err) {
 		regerror(err, &re, why, sizeof(why));
 		return diag_error(d, "-F '%s': not an extended regular expression: %s", arg, why);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/regex.h"
 
 void follow_init(struct follow *f, const struct plan *plan)
 {
@@ -20,7 +21,7 @@ void follow_init(struct follow *f, const struct plan *plan)
 	if (f->mode != FOLLOW_MATCHING)
 		return;
 	whole = xasprintf("^(%s)$", plan->follow_regexp);
-	if (regcomp(&f->re, whole, REG_EXTENDED | REG_NOSUB))
+	if (regex_compile(&f->re, whole))
 		f->mode = FOLLOW_OFF;
 }
 
