@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions of interpreted programs (struct er_code), as a walk meets them. A function is identified
- * by the address and the contents of what the interpreter keeps of it, because interpreters free
- * functions and reuse the memory. A new one is read and sent at once. So its names belong to this
+ * Functions of interpreted programs (struct er_code), as a walk meets them. The interpreter's record of
+ * a function has an address and contents. Both together identify the function, because interpreters
+ * free records and reuse the memory. A new one is read and sent at once. So its names belong to this
  * moment, and no other process needs the right to read this one's memory.
  */
 #ifndef CODE_BPF_H

@@ -10,7 +10,7 @@
 
 enum { SIZE_MOST = 20000 };
 
-/* The sizes of what was read so far, with repetitions written out. */
+/* The sizes of the text before the reader, with repetitions written out. */
 struct sizes {
 	uint64_t all, last; /* of the innermost group, of its last part */
 	VEC(uint64_t) outer; /* of the groups around it */

@@ -96,7 +96,7 @@ static struct output *output_of(struct drain *dr, const struct actor *a, uint64_
 
 /*
  * The sampler chooses a block of s bytes with the probability 1 - exp(-s / mean) (heap_sample.h).
- * A chosen block stands for s bytes divided by this probability.
+ * A chosen block counts as s bytes divided by this probability.
  */
 static uint64_t weight(const struct sink *k, const struct heap_record *r)
 {

@@ -8,61 +8,48 @@
 
 #include <stdbool.h>
 
+#include "analysis/base/cursor.h"
+
 enum { ESCAPE = 255, LINE_BITS = 3, LOW = 192, BITS = 6, NUMBER_BYTES = 5, OFFSET_MAX = UINT16_MAX };
 
-struct reader {
-	const uint8_t *p, *end;
-	unsigned bias;
-	bool damaged;
-};
-
-static unsigned next_byte(struct reader *r)
-{
-	if (r->p == r->end) {
-		r->damaged = true;
-		return 0;
-	}
-	return *r->p++;
-}
-
-static uint32_t next_number(struct reader *r)
+static uint32_t next_number(struct cursor *c, unsigned bias)
 {
 	uint32_t sum = 0;
 
 	for (unsigned i = 0; i < NUMBER_BYTES; i++) {
-		unsigned byte = next_byte(r);
+		unsigned byte = cursor_u8(c);
 
-		r->damaged |= byte < r->bias;
-		sum += (byte - r->bias) << i * BITS;
-		if (byte < LOW || r->damaged)
+		c->bad |= byte < bias;
+		sum += (byte - bias) << i * BITS;
+		if (byte < LOW || c->bad)
 			break;
 	}
 	return sum;
 }
 
 /* The lowest bit is the sign. */
-static int32_t next_signed(struct reader *r)
+static int32_t next_signed(struct cursor *c, unsigned bias)
 {
-	uint32_t n = next_number(r);
+	uint32_t n = next_number(c, bias);
 
 	return (int32_t)(n >> 1 ^ -(n & 1));
 }
 
 size_t java_lines(const uint8_t *table, size_t size, unsigned bias, struct exp_line *ret, size_t max)
 {
-	struct reader r = { .p = table, .end = table + size, .bias = bias };
+	struct cursor c = { .p = table, .end = table + size };
 	int64_t offset = 0, line = 0;
 	size_t n = 0;
 
 	while (n < max) {
-		unsigned byte = next_byte(&r);
+		unsigned byte = cursor_u8(&c);
 		bool far = byte == ESCAPE;
 
 		if (!byte)
 			break;
-		offset += far ? next_signed(&r) : (int)(byte >> LINE_BITS);
-		line += far ? next_signed(&r) : (int)(byte & ((1 << LINE_BITS) - 1));
-		if (r.damaged || line <= 0 || line > INT32_MAX || offset > OFFSET_MAX ||
+		offset += far ? next_signed(&c, bias) : (int)(byte >> LINE_BITS);
+		line += far ? next_signed(&c, bias) : (int)(byte & ((1 << LINE_BITS) - 1));
+		if (c.bad || line <= 0 || line > INT32_MAX || offset > OFFSET_MAX ||
 		    offset < (n ? ret[n - 1].offset : 0))
 			break;
 		if (n && ret[n - 1].offset == offset)
