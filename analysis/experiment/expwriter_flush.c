@@ -16,7 +16,7 @@
 
 #include "analysis/base/alloc.h"
 
-enum { RESERVE = 256 << 10 }; /* bytes; recorder.xml of a thousand programs */
+enum { RESERVE = 256 << 10, MIN_RESERVE = 16 << 10 }; /* bytes; recorder.xml of a thousand programs */
 enum { NEW_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
 /* 0 or -errno; *done is the number of bytes written. */
@@ -243,33 +243,46 @@ int reserve_space(int dirfd)
 {
 	int fd = openat(dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
+	if (fd < 0)
+		return -1;
 	/* The file keeps its size of 0, so a limit of file sizes does not apply. */
-	if (fd >= 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVE) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	for (off_t size = RESERVE; size >= MIN_RESERVE; size /= 2)
+		if (!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size))
+			return fd;
+	close(fd);
+	return -1;
 }
 
-/* Also works after a failed flush: the file may say how the recording ended. */
-int expwriter_replace(struct expwriter *w, const char *file, const char *text)
+/* Put the text into a new file that takes the place of the old one. 0 or -errno. */
+static int exchange(int dirfd, const char *file, const char *text)
 {
 	__cleanup(freep) char *temp = xasprintf("%s.new", file);
+	int err = write_new(dirfd, temp, text);
+
+	if (!err && renameat(dirfd, temp, dirfd, file) < 0)
+		err = -errno;
+	if (err)
+		unlinkat(dirfd, temp, 0);
+	return err;
+}
+
+/*
+ * Also works after a failed flush: the file may say how the recording ended. On a full disk the
+ * reserve has room for the new file beside the old one. Then the old file's room is the reserve.
+ */
+int expwriter_replace(struct expwriter *w, const char *file, const char *text)
+{
 	int dirfd = w->dirfd >= 0 ? w->dirfd : open_dir(w);
 	int err;
 
 	if (dirfd < 0)
 		return dirfd;
-	err = write_new(dirfd, temp, text);
+	err = exchange(dirfd, file, text);
 	if (err && w->reserve >= 0) {
 		close(w->reserve);
-		w->reserve = -1;
-		err = write_new(dirfd, temp, text);
+		err = exchange(dirfd, file, text);
+		w->reserve = reserve_space(dirfd);
 	}
-	if (!err && renameat(dirfd, temp, dirfd, file) < 0)
-		err = -errno;
-	if (err)
-		unlinkat(dirfd, temp, 0);
 	if (dirfd != w->dirfd)
 		close(dirfd);
 	return err;

@@ -120,7 +120,7 @@ void put_kernel(const struct expwriter *w, struct buf *b);
 int write_new(int dirfd, const char *file, const char *text);
 /*
  * Take space on the disk for what is written after the disk has become full: expwriter_replace
- * releases it if a file finds no room. The file has no name. A descriptor, or -1 if the file
+ * releases it while a file finds no room. The file has no name. A descriptor, or -1 if the file
  * system cannot do this or has no room.
  */
 int reserve_space(int dirfd);
