@@ -91,6 +91,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->idle);
 	vec_free(&wp->path_roles);
 	vec_free(&wp->roles);
+	vec_free(&wp->kinds);
 	map_free(&wp->programs);
 	strtab_free(&wp->program_names);
 }
@@ -249,12 +250,33 @@ const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path)
 	return wait_taker(wp->session, funcs, n);
 }
 
-const char *wait_path_lock_kind(const struct wait_paths *wp, uint32_t path)
+static const char *kind_of(struct wait_paths *wp, uint32_t func)
+{
+	const char *kind;
+
+	if (func == WAIT_PATH_FOLDED)
+		return "";
+	while (wp->kinds.len <= func)
+		vec_push(&wp->kinds, NULL);
+	if (!wp->kinds.data[func]) {
+		kind = func_lock_kind(wp->session->funcs.data[func]);
+		wp->kinds.data[func] = kind ? kind : "";
+	}
+	return wp->kinds.data[func];
+}
+
+const char *wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
 {
 	const uint32_t *funcs;
 	size_t n = wait_path_funcs(wp, path, &funcs);
 
-	return wait_lock_kind(wp->session, funcs, n);
+	for (size_t i = 0; i < n; i++) {
+		const char *kind = kind_of(wp, funcs[i]);
+
+		if (*kind)
+			return kind;
+	}
+	return NULL;
 }
 
 static unsigned roles_of(struct wait_paths *wp, uint32_t func)

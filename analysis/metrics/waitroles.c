@@ -94,21 +94,6 @@ const struct func *wait_taker(const struct session *s, const uint32_t *funcs, si
 	return NULL;
 }
 
-const char *wait_lock_kind(const struct session *s, const uint32_t *funcs, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct func *f = func_of(s, funcs[i]);
-
-		if (!f || f->obj->kernel)
-			continue;
-		for (size_t k = 0; k < sizeof(kind_rules) / sizeof(kind_rules[0]); k++) {
-			if (!fnmatch(kind_rules[k].pattern, f->name, 0))
-				return kind_rules[k].kind;
-		}
-	}
-	return NULL;
-}
-
 /* The index of the first function from `from` on that matches the pattern; n: none. */
 static size_t find(const struct session *s, const uint32_t *funcs, size_t from, size_t n,
 		   const char *pattern)
@@ -160,4 +145,15 @@ unsigned func_roles(const struct func *f)
 			roles |= ROLE_IDLE;
 	}
 	return roles;
+}
+
+const char *func_lock_kind(const struct func *f)
+{
+	if (f->obj->kernel)
+		return NULL;
+	for (size_t i = 0; i < sizeof(kind_rules) / sizeof(kind_rules[0]); i++) {
+		if (!fnmatch(kind_rules[i].pattern, f->name, 0))
+			return kind_rules[i].kind;
+	}
+	return NULL;
 }

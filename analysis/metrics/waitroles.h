@@ -21,12 +21,6 @@ struct session;
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
- * What the thread waited for, as the POSIX function nearest to the leaf tells: "mutex", "rwlock",
- * "condition variable", "semaphore", "barrier" or "join"; NULL: no function tells.
- */
-const char *wait_lock_kind(const struct session *s, const uint32_t *funcs, size_t n);
-
-/*
  * Whether the thread is an idle worker of a language runtime (Go, Java): its wait is
  * not contention. Also false if no name tells.
  */
@@ -54,5 +48,11 @@ enum func_role {
 };
 
 unsigned func_roles(const struct func *f);
+
+/*
+ * What a thread waits for in this POSIX function: "mutex", "rwlock", "condition variable",
+ * "semaphore", "barrier" or "join"; NULL: its name does not tell. As slow as func_roles.
+ */
+const char *func_lock_kind(const struct func *f);
 
 #endif
