@@ -5,7 +5,7 @@
 #
 # Measures every figure that has a target. Programs that are compared run in turn within one run.
 # The result is the median of several rounds. Prints a table and, after a full run, writes
-# docs/performance.md. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
+# docs/performance.md, whose text it keeps. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
 # part is a function bench_NAME in a file part_*.sh, which names it in `section` (and in
 # `quick`; in `alone` if only PARTS runs it).
 set -u
@@ -56,21 +56,8 @@ section()
 }
 
 . "$top/tests/bench/lib.sh"
+. "$top/tests/bench/report.sh"
 for f in "$top"/tests/bench/part_*.sh; do . "$f"; done
-
-write_page()
-{
-	{
-		echo "# Performance"
-		echo
-		echo "Written by \`make bench\`. Programs that are compared run in turn within one run. A figure is the"
-		echo "median of at least $rounds rounds; the range in parentheses is their middle half."
-		echo
-		echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
-		echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
-		printf '%s\n' "${rows[@]}"
-	} >"$top/docs/performance.md"
-}
 
 read -r -a chosen <<<"${PARTS:-${QUICK:+${quick[*]}}}"
 if [ ${#chosen[@]} = 0 ]; then
@@ -93,6 +80,6 @@ for part in "${chosen[@]}"; do
 	"bench_$part"
 done
 if [ -z "$QUICK$PARTS" ]; then
-	write_page
+	page=$(report "$top/docs/performance.md") && printf '%s\n' "$page" >"$top/docs/performance.md"
 	echo "written to docs/performance.md" >&2
 fi

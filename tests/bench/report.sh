@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Writes docs/performance.md: the tables of a run, and the text that the page had before. Sourced by
+# run.sh, which sets `rows` and `rounds`.
+#
+# shellcheck shell=bash
+
+# page_text PAGE [TITLE]: what stands below this heading, and above the next one, without tables and
+# without blank lines at its end. Without TITLE: what follows the paragraph that names the machine.
+page_text()
+{
+	[ -f "$1" ] || return 0
+	awk -v title="${2:+## $2}" '
+		/^## / { here = $0 == title; if (!title) exit; next }
+		!title && /gprofng [0-9.]*, [0-9-]*\.$/ { here = 1; next }
+		!here || /^\|/ || (/^$/ && !n) { next }
+		{ lines[++n] = $0 }
+		END {
+			while (n && lines[n] == "") n--
+			for (i = 1; i <= n; i++)
+				if (lines[i] != "" || lines[i - 1] != "") print lines[i]
+		}' "$1"
+}
+
+# put_text PAGE [TITLE]: this text as a paragraph of its own, if there is any.
+put_text()
+{
+	local text
+
+	text=$(page_text "$@")
+	[ -z "$text" ] || printf '\n%s\n' "$text"
+}
+
+# The rows, with the old page's text below the table of each section.
+put_sections()
+{
+	local line title=
+
+	for line in "${rows[@]}"; do
+		case $line in
+		"") ;;
+		"## "*)
+			[ -z "$title" ] || put_text "$1" "$title"
+			title=${line#"## "}
+			printf '\n%s\n\n' "$line"
+			;;
+		*) echo "$line" ;;
+		esac
+	done
+	[ -z "$title" ] || put_text "$1" "$title"
+}
+
+# Sections of the old page that have no rows in this run, as parts that only PARTS runs.
+put_others()
+{
+	local heading
+
+	[ -f "$1" ] || return 0
+	grep '^## ' "$1" | while read -r heading; do
+		[[ $'\n'$(printf '%s\n' "${rows[@]}")$'\n' != *$'\n'"$heading"$'\n'* ]] || continue
+		printf '\n%s\n' "$heading"
+		put_text "$1" "${heading#"## "}"
+	done
+}
+
+# report PAGE: the whole new page.
+report()
+{
+	echo "# Performance"
+	echo
+	echo "Written by \`make bench\`. Programs that are compared run in turn within one run. A figure is the"
+	echo "median of at least $rounds round$([ "$rounds" = 1 ] || echo s); the range in parentheses is their middle half."
+	echo
+	echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
+	echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
+	put_text "$1"
+	put_sections "$1"
+	put_others "$1"
+}
