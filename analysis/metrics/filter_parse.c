@@ -401,7 +401,8 @@ static struct filter *parse_all(struct parser *ps, bool text_too)
 	if (f->root && *ps->p)
 		parse_fail(ps, ps->p, "an operator is expected here");
 	else if (f->root && node_is_set(f->root))
-		parse_fail(ps, ps->text, "the expression is a set, not a number");
+		parse_fail(ps, ps->text, text_too ? "the expression is a set, not a number" :
+			   "a set is not a condition; write e.g. FNAME('read') SOME IN STACK, or LEAF IN FNAME('read')");
 	else if (f->root && !text_too && f->root->kind == NODE_TEXT)
 		parse_fail(ps, ps->p, "the text is not compared with anything");
 	if (!ps->failed)
