@@ -57,7 +57,8 @@ jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout ja
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 api          := $(O)/lib/libcollectorAPI.so $(O)/lib/libcollectorAPI.a
-programs     := $(O)/bin/er_kernel $(O)/bin/collect $(O)/bin/er_heap.so $(O)/bin/er_clock.so $(api) $(tools)
+preload      := $(O)/bin/er_heap.so $(O)/bin/er_clock.so $(O)/bin/er_locks.so
+programs     := $(O)/bin/er_kernel $(O)/bin/collect $(preload) $(api) $(tools)
 unit_tests   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 live_progs   := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/live/*.c))
 unwind_progs := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unwind/*.c))
@@ -118,14 +119,15 @@ $(O)/bin/er_kernel $(O)/bin/collect: $(record_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -o $@
 
-# The libraries that trace the heap of a program, and that profile it: all they need, and nothing of
+# The libraries that trace the heap of a program, profile it, and count its locks: all they need, and nothing of
 # them is seen but functions that the program calls. They have neither sanitizers nor coverage, as the
 # program has none.
 preload_src  := user/preload/heap_client.c user/preload/heap_walk.c user/unwind/cfi.c user/unwind/cfi_expr.c \
                 analysis/symbols/ehframe.c
-$(O)/bin/er_heap.so: $(filter-out user/preload/clock_%,$(wildcard user/preload/*.c))
+$(O)/bin/er_heap.so: $(wildcard user/preload/heap_*.c)
 $(O)/bin/er_clock.so: user/preload/clock_calls.c
-$(O)/bin/er_heap.so $(O)/bin/er_clock.so: $(preload_src) $(wildcard user/preload/*.h user/unwind/cfi*.h bpf/unwind*.h) \
+$(O)/bin/er_locks.so: user/preload/lock_calls.c
+$(preload): $(preload_src) $(wildcard user/preload/*.h user/unwind/cfi*.h bpf/unwind*.h) \
                      analysis/symbols/ehframe.h analysis/base/cursor.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && gcc -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -I. -shared -fPIC -fvisibility=hidden \

@@ -50,7 +50,7 @@ for source in "$here"/tools/er_*.c; do
 	put 755 "$bin" "$out/bin/$(basename "$source" .c)"
 done
 put 755 "$bin" "$out/bin/er_kernel" "$out/bin/collect"
-put 644 "$destdir$prefix/lib/er_kernel" "$out/bin/er_heap.so" "$out/bin/er_clock.so"
+put 644 "$destdir$prefix/lib/er_kernel" "$out/bin/er_heap.so" "$out/bin/er_clock.so" "$out/bin/er_locks.so"
 put 644 "$destdir$prefix/lib" "$out/lib/libcollectorAPI.so" "$out/lib/libcollectorAPI.a"
 # In a directory of its own: gprofng may have a header with this name.
 put 644 "$destdir$prefix/include/er_kernel" "$here"/user/api/collectorAPI.h \

@@ -154,6 +154,14 @@ static const struct field_desc probe_fields[] = {
 	{ "PROBEA4", "Argument 4", 80, ER_INT64 },
 };
 
+/* TSTAMP is not after the first of them. The stack is the caller only. */
+static const struct field_desc lock_fields[] = {
+	COMMON_FIELDS,
+	{ "LOCKKIND", "Kind of lock", 48, ER_INT32 },
+	{ "SOBJ", "Synchronization object address", 56, ER_UINT64 },
+	{ "NLOCKS", "Times that the lock was taken", 64, ER_INT64 },
+};
+
 #define FIELDS(f) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0])
 #define FIRST_FIELDS(f, lacks) .fields = (f), .nfields = sizeof(f) / sizeof((f)[0]) - (lacks)
 
@@ -178,6 +186,8 @@ const struct packet_desc packet_descs[] = {
 	  FIELDS(io_fields) },
 	{ ER_PKT_SPAN, "omptrace", "spans", "Span data", "Spans", "spans", 224, FIELDS(span_fields) },
 	{ ER_PKT_PROBE, "omptrace", "probes", "Probe data", "Probes", "probes", 88, FIELDS(probe_fields) },
+	{ ER_PKT_LOCKS, "omptrace", "lockcounts", "Counts of locks", "Lock Counts", "locks", 72,
+	  FIELDS(lock_fields) },
 };
 
 const size_t npacket_descs = sizeof(packet_descs) / sizeof(packet_descs[0]);
@@ -262,4 +272,16 @@ const struct reason_desc reason_descs[REASON_COUNT] = {
 	{ REASON_OTHER, "OTHER", "other" },
 	{ REASON_STOLEN, "STOLEN", "stolen by the hypervisor" },
 	{ REASON_STOLEN_IRQ, "STOLEN_IRQ", "stolen, interrupts" },
+};
+
+const struct lock_desc lock_descs[ER_LOCK_KINDS] = {
+	[ER_LOCK_UNKNOWN] = { "lock", true, 1 },
+	[ER_LOCK_MUTEX] = { "mutex", true, 40 },
+	[ER_LOCK_READ] = { "rwlock", true, 56 },
+	[ER_LOCK_WRITE] = { "rwlock", true, 56 },
+	[ER_LOCK_SPIN] = { "spin lock", true, 4 },
+	[ER_LOCK_SEMAPHORE] = { "semaphore", true, 32 },
+	[ER_LOCK_CONDITION] = { "condition variable", false, 48 },
+	[ER_LOCK_BARRIER] = { "barrier", false, 32 },
+	[ER_LOCK_JOIN] = { "join", false, 2304 },
 };

@@ -30,6 +30,7 @@ enum er_packet {
 	ER_PKT_WAIT_HELD = 67,  /* as WAIT, ends after the holder */
 	ER_PKT_SPAN = 70,       /* one call of a named span (span.h) */
 	ER_PKT_PROBE = 71,      /* a hit of a probe; PROBE is its tag in log.xml */
+	ER_PKT_LOCKS = 72,      /* how often a thread took a lock (-s all) */
 	ER_PKT_CLOSED = 65535,
 };
 
@@ -162,6 +163,28 @@ enum er_span_flag {
 };
 
 enum { SPAN_ARGS = 4 };
+
+/* Field LOCKKIND. The values are on disk. */
+enum er_lock {
+	ER_LOCK_UNKNOWN = 0,
+	ER_LOCK_MUTEX,
+	ER_LOCK_READ,      /* an rwlock, by a reader */
+	ER_LOCK_WRITE,     /* the same by a writer */
+	ER_LOCK_SPIN,
+	ER_LOCK_SEMAPHORE,
+	ER_LOCK_CONDITION,
+	ER_LOCK_BARRIER,
+	ER_LOCK_JOIN,      /* the end of a thread */
+	ER_LOCK_KINDS
+};
+
+struct lock_desc {
+	const char *uname; /* as in reports on waits */
+	bool held;         /* it is taken; others are only waited for */
+	uint16_t size;     /* of the object in glibc, on x86-64: a wait may be for any word of it */
+};
+
+extern const struct lock_desc lock_descs[ER_LOCK_KINDS]; /* by kind */
 
 /* Frames without code. As the last "pc" of a stack they say how it ended. */
 #define ER_PC_TRUNCATED     ((uint64_t)-2)

@@ -28,6 +28,13 @@ static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
 	f->waker_stack = stream_field(st, "WAKERSTACK");
 }
 
+static void lock_fields(struct hit_fields *f, const struct exp_stream *st)
+{
+	f->object = stream_field(st, "SOBJ");
+	f->lock_kind = stream_field(st, "LOCKKIND");
+	f->lock_count = stream_field(st, "NLOCKS");
+}
+
 void hit_fields_init(struct hit_fields *f, const struct exp_stream *st)
 {
 	*f = (struct hit_fields){
@@ -39,6 +46,8 @@ void hit_fields_init(struct hit_fields *f, const struct exp_stream *st)
 	};
 	if (st->kind == ER_PKT_CLOCK)
 		wait_fields(f, st);
+	else if (st->kind == ER_PKT_LOCKS)
+		lock_fields(f, st);
 }
 
 int64_t hit_time(const struct hit *h)
@@ -171,6 +180,16 @@ int64_t hit_wait_length(const struct hit *h)
 uint64_t hit_wait_object(const struct hit *h)
 {
 	return packet_int(h->packet, h->fields->object);
+}
+
+int64_t hit_lock_kind(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->lock_kind);
+}
+
+int64_t hit_lock_count(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->lock_count);
 }
 
 int64_t hit_holder(const struct hit *h)

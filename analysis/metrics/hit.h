@@ -16,12 +16,13 @@ struct span_walk;
 
 /*
  * Where the packets of a stream have their fields: first those of every kind, then those of clock
- * packets of time off a CPU. A field that the stream lacks has offset 0.
+ * packets of time off a CPU, then those of counts of locks. A field that the stream lacks has offset 0.
  */
 struct hit_fields {
 	struct field_ref time, stack, thread, lwp, cpu;
 	struct field_ref state, ticks, reason, syscall, wflags, length, object, holder, holder_pid,
 		waker, waker_pid, waker_stack;
+	struct field_ref lock_kind, lock_count;
 };
 
 /* A packet that passed the filter. Rarely needed values are read on request: hit_time, … */
@@ -82,7 +83,10 @@ int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
 int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
 uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
 int64_t hit_wait_length(const struct hit *h);  /* actual length in nanoseconds; 0 unknown */
-uint64_t hit_wait_object(const struct hit *h); /* address; 0 none */
+uint64_t hit_wait_object(const struct hit *h); /* address, also of counts of locks; 0 none */
+/* Of counts of locks (ER_PKT_LOCKS): enum er_lock, not checked; and the number. 0 for other kinds. */
+int64_t hit_lock_kind(const struct hit *h);
+int64_t hit_lock_count(const struct hit *h);
 int64_t hit_holder(const struct hit *h);       /* thread; 0 none */
 int64_t hit_holder_pid(const struct hit *h);
 int64_t hit_waker(const struct hit *h);        /* thread; 0 none */

@@ -31,7 +31,7 @@ static const char *clock_default(const struct metric_set *ms)
 static const char events_default[] =
 	"i.heapleakbytes:i.heapleakcnt:"
 	"e.IPC:e.CPI:e.K_IPC:e.K_CPI:ei.hwc:"
-	"i.sync:i.syncn:"
+	"i.sync:i.syncn:e.lockcnt:"
 	"i.ioreadtime:i.iowritetime:i.ioothertime:i.ioerrortime";
 
 /* Index and data lists show one flavor of a metric, whatever the function list shows. */

@@ -81,6 +81,8 @@ static const struct metric rows_before_counters[] = {
 	  .unit = UNIT_TIME, .value = "TSTAMP", .minus = "SRQST" },
 	{ .kind = ER_PKT_SYNC, .name = "syncn", .uname = "Sync Wait Count", .abbr = "Sync Wait Count",
 	  .unit = UNIT_COUNT, .value = "1" },
+	{ .kind = ER_PKT_LOCKS, .name = "lockcnt", .uname = "Lock Count", .abbr = "Lock Count",
+	  .unit = UNIT_COUNT, .value = "NLOCKS" },
 	{ .kind = ER_PKT_HEAP, .name = "heapallocbytes", .alias = "balloc",
 	  .uname = "Bytes Allocated", .abbr = "Bytes Allocated", .unit = UNIT_BYTES,
 	  .select = "HTYPE", .states = HEAP_ALLOCATES, .value = "HSIZE" },

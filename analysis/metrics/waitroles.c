@@ -8,10 +8,13 @@
 #include "analysis/model/session.h"
 #include "analysis/model/source.h"
 
-/* The C library and its companions, by the last component of the path. */
+/*
+ * The C library and its companions, by the last component of the path. Of collect, er_locks.so stands between
+ * the program and the C library.
+ */
 static const char *const libc_files[] = {
 	"libc.so*", "libc-[0-9]*.so*", "libpthread.so*", "libpthread-[0-9]*.so*", "ld-linux*.so*",
-	"ld-[0-9]*.so*", "ld.so*", "libc.musl-*.so*", "ld-musl-*.so*",
+	"ld-[0-9]*.so*", "ld.so*", "libc.musl-*.so*", "ld-musl-*.so*", "er_locks.so",
 };
 
 /*

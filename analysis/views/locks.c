@@ -3,6 +3,8 @@
  * locks: user locks that threads waited for. A lock is an address in a process. Where many
  * objects each have a lock, all of these are taken at the same place. The report therefore joins
  * locks of one program that were waited for with a common stack, unless addresses are asked for.
+ *
+ * A recording with -s all also has how often each lock was taken. Locks that no thread waited for come last.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/lockset.h"
+#include "analysis/views/locktaken.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
@@ -29,6 +32,7 @@ struct locks {
 	bool by_address;
 	struct lock_set set;
 	VEC(struct group) groups; /* indexed by lock */
+	struct lock_takings takings;
 	struct wait_stat idle;    /* waits of runtimes' idle threads, which belong to no lock */
 };
 
@@ -46,12 +50,31 @@ static uint32_t lock_id(struct locks *ls, const struct hit *h)
 	return lock;
 }
 
+static void add_count(struct locks *ls, const struct hit *h)
+{
+	uint32_t lock = lock_id(ls, h), path = wait_path(&ls->w.paths, h->stack);
+	struct lock_taken *t = lock_takings_at(&ls->takings, lock);
+	uint64_t kind = hit_lock_kind(h);
+
+	if (!t->n || t->path != path) {
+		const struct func *taker = wait_path_taker(&ls->w.paths, path);
+
+		t->taker = t->n && t->taker != taker ? NULL : taker;
+		t->path = path;
+	}
+	t->process = ls->groups.data[lock].process;
+	t->kind = kind < ER_LOCK_KINDS ? kind : ER_LOCK_UNKNOWN;
+	t->n += hit_lock_count(h);
+}
+
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct locks *ls = ctx;
 	struct wait_report *w = &ls->w;
 	uint32_t key[WAIT_KEYS];
 
+	if (h->stream->kind == ER_PKT_LOCKS)
+		add_count(ls, h);
 	if (hit_state(h) != MS_USER_LOCK)
 		return;
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
@@ -203,6 +226,18 @@ static const char *kind_of(struct locks *ls, uint32_t lock)
 	return kind ? kind : "lock";
 }
 
+/* ", 17 times": how often the locks of a group were taken; "" if that was not counted. */
+static char *times_of(struct locks *ls, uint32_t leader)
+{
+	uint64_t n = 0;
+
+	vec_for_each(t, &ls->takings.all) {
+		if (t->waited != LOCK_NOT_WAITED && leader_of(ls, t->waited) == leader)
+			n += t->n;
+	}
+	return n ? xasprintf(", %" PRIu64 " time%s", n, n == 1 ? "" : "s") : xstrdup("");
+}
+
 /* Name a group by its process and its name or address, or by its number of locks. */
 static void put_heading(struct locks *ls, const struct wait_sum *s)
 {
@@ -212,6 +247,7 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	const char *name = lock_set_name(&ls->set, s->key[KEY_LOCK]);
 	bool known = lock_set_known(&ls->set, s->key[KEY_LOCK]);
 	__cleanup(freep) char *lock = known ? xstrdup(name) : xasprintf("%s %s", kind, name);
+	__cleanup(freep) char *times = times_of(ls, s->key[KEY_LOCK]);
 	size_t naddresses = 0;
 	struct map processes = { 0 };
 
@@ -226,20 +262,20 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	if (!l->address)
 		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
 	else if (*name && processes.len == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s, taken in %s", process,
-			 l->pid, lock, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s, taken in %s%s", process,
+			 l->pid, lock, taken, times);
 	else if (*name)
-		wait_row(&ls->w, &s->stat, "%s: %s in %zu processes, taken in %s", process, lock,
-			 processes.len, taken);
+		wait_row(&ls->w, &s->stat, "%s: %s in %zu processes, taken in %s%s", process, lock,
+			 processes.len, taken, times);
 	else if (naddresses == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s at 0x%" PRIx64 ", taken in %s", process,
-			 l->pid, kind, l->address, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s at 0x%" PRIx64 ", taken in %s%s", process,
+			 l->pid, kind, l->address, taken, times);
 	else if (processes.len == 1)
-		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places, in %s",
-			 process, l->pid, naddresses, taken);
+		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places, in %s%s",
+			 process, l->pid, naddresses, taken, times);
 	else
-		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places, in %s",
-			 process, naddresses, processes.len, taken);
+		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places, in %s%s",
+			 process, naddresses, processes.len, taken, times);
 	map_free(&processes);
 }
 
@@ -264,6 +300,102 @@ static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char 
 	wait_bag_free(&by);
 }
 
+/* Locks that no thread waited for: a row for those of one program that are taken in one function. */
+struct taken_row {
+	const struct lock_taken *first;
+	size_t nlocks;
+	uint64_t n;
+};
+
+typedef VEC(struct taken_row) taken_vec;
+
+static int taken_cmp(const void *pa, const void *pb)
+{
+	const struct taken_row *a = pa, *b = pb;
+
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	return (a->first->lock > b->first->lock) - (a->first->lock < b->first->lock);
+}
+
+static void gather_taken(const struct locks *ls, taken_vec *ret)
+{
+	struct map rows = { 0 };
+
+	vec_for_each(t, &ls->takings.all) {
+		bool alone = ls->by_address || !t->taker, fresh;
+		uint64_t *at;
+
+		if (t->waited != LOCK_NOT_WAITED)
+			continue;
+		at = map_put(&rows, alone ? t->lock : (t->process + 1ULL) << 32 | t->taker->id, &fresh);
+		if (fresh) {
+			*at = ret->len;
+			vec_push(ret, (struct taken_row){ .first = t });
+		}
+		ret->data[*at].nlocks++;
+		ret->data[*at].n += t->n;
+	}
+	map_free(&rows);
+	vec_sort(ret, taken_cmp);
+}
+
+static void put_taken_row(struct locks *ls, const struct taken_row *r, const struct wait_stat *none)
+{
+	const struct lock_taken *t = r->first;
+	const struct user_lock *l = &ls->set.all.data[t->lock];
+	const struct lock_desc *kind = &lock_descs[t->kind];
+	const char *process = wait_key_text(&ls->w, t->process), *name = lock_set_name(&ls->set, t->lock);
+	const char *taker = t->taker ? func_name(ls->w.v, t->taker) : "several functions";
+	const char *how = kind->held ? "taken" : "waited for", *s = r->n == 1 ? "" : "s";
+
+	if (r->nlocks > 1)
+		wait_row(&ls->w, none, "%s: %zu locks, taken in %s, %" PRIu64 " times", process, r->nlocks, taker,
+			 r->n);
+	else if (!l->address)
+		wait_row(&ls->w, none, "%s, PID %" PRId64 ": any of many locks, taken in %s, %" PRIu64 " times",
+			 process, l->pid, taker, r->n);
+	else if (*name)
+		wait_row(&ls->w, none, "%s, PID %" PRId64 ": %s %s, %s in %s, %" PRIu64 " time%s", process, l->pid,
+			 kind->uname, name, how, taker, r->n, s);
+	else
+		wait_row(&ls->w, none, "%s, PID %" PRId64 ": %s at 0x%" PRIx64 ", %s in %s, %" PRIu64 " time%s",
+			 process, l->pid, kind->uname, l->address, how, taker, r->n, s);
+}
+
+static void put_taken(struct locks *ls)
+{
+	taken_vec rows = { 0 };
+	struct wait_stat none;
+	size_t shown;
+
+	gather_taken(ls, &rows);
+	shown = wait_rows_shown(&ls->w, rows.len);
+	wait_stat_init(&none, ls->w.bag.ngroups);
+	for (size_t i = 0; i < shown; i++) {
+		ls->w.group++;
+		put_taken_row(ls, &rows.data[i], &none);
+	}
+	if (shown < rows.len)
+		put_note(ls->w.t, "%zu more rows of locks that no thread waited for; `limit %zu' shows all.",
+			 rows.len - shown, rows.len);
+	if (ls->takings.all.len)
+		put_note(ls->w.t, "Times are counts of `-s all': how often a lock was taken, with or without a wait.");
+	wait_stat_fini(&none);
+	vec_free(&rows);
+}
+
+/* Find the locks that were waited for among those that were counted. */
+static void match_counts(struct locks *ls)
+{
+	struct map waits = { 0 };
+
+	vec_for_each(s, &ls->w.bag.sums)
+		map_put(&waits, s->key[KEY_LOCK], NULL);
+	lock_takings_match(&ls->takings, &ls->set, &waits);
+	map_free(&waits);
+}
+
 static void put_locks(struct wait_report *w)
 {
 	struct locks *ls = (struct locks *)w;
@@ -271,6 +403,7 @@ static void put_locks(struct wait_report *w)
 	sum_vec sums;
 	size_t shown;
 
+	match_counts(ls);
 	join_locks(ls);
 	wait_bag_by(&w->bag, 1 << KEY_LOCK, &by_lock);
 	wait_bag_sorted(&by_lock, NULL, 0, &sums);
@@ -285,6 +418,7 @@ static void put_locks(struct wait_report *w)
 		put_part(ls, lock, 1 << KEY_HOLDER, "thread", holder_of);
 		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stack", waker_of);
 	}
+	put_taken(ls);
 	if (ls->idle.time_ns)
 		put_note(ls->w.t, "Left out: %.3f sec. in which idle threads of language runtimes "
 			 "waited for work.", ls->idle.time_ns / 1e9);
@@ -294,22 +428,28 @@ static void put_locks(struct wait_report *w)
 	wait_bag_free(&by_lock);
 }
 
+static bool any_counted(const struct wait_report *w)
+{
+	return ((const struct locks *)w)->takings.all.len;
+}
+
 int view_locks(struct view_state *v, bool by_address, struct table *t, struct diag *d)
 {
 	static const struct wait_view addresses = {
 		.name = "locks",
 		.title = "User locks by address, most waited for first",
 		.heading = "Lock", .what = "waits for user locks",
-		.add = add_wait, .put = put_locks };
+		.add = add_wait, .any = any_counted, .put = put_locks };
 	static const struct wait_view places = {
 		.name = "locks",
 		.title = "User locks by where they are taken, most waited for first",
 		.heading = "Lock", .what = "waits for user locks",
-		.add = add_wait, .put = put_locks };
+		.add = add_wait, .any = any_counted, .put = put_locks };
 	struct locks ls = { .by_address = by_address, .set.session = v->session };
 
 	wait_report_run(&ls.w, by_address ? &addresses : &places, v, t);
 	lock_set_free(&ls.set);
+	lock_takings_free(&ls.takings);
 	vec_free(&ls.groups);
 	return 0;
 }

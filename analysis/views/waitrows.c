@@ -371,7 +371,7 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 	w->counts = wait_counts_new(v->session, v->metric_set);
 	pass_run(v->session, v->metric_set, v->filter, view->add, NULL, w);
 	w->total = wait_bag_total(&w->bag);
-	if (w->bag.sums.len)
+	if (w->bag.sums.len || (view->any && view->any(w)))
 		view->put(w);
 	else
 		wait_nothing(w, view->what);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/experiment/packet.h"
 #include "user/record/heap_slots.h"
 
 enum { ALL = HEAP_SLOTS, ROUNDS = 2000 };
@@ -21,6 +22,8 @@ struct seen {
 	unsigned end;
 	size_t nsamples, nprocesses, ncodes;
 	struct heap_sample sample, process;
+	size_t nlocks;
+	struct heap_lock lock;
 };
 
 static void see_stack(void *ctx, const struct heap_process *p, uint64_t id, uint64_t time_ns,
@@ -68,6 +71,17 @@ static void see_code(void *ctx, const struct heap_process *p, uint64_t time_ns)
 	struct seen *s = ctx;
 
 	s->ncodes++;
+}
+
+static void see_lock(void *ctx, const struct heap_process *p, const struct heap_lock *l)
+{
+	struct seen *s = ctx;
+
+	assert_true(strnlen(l->comm, sizeof(l->comm)) < sizeof(l->comm));
+	assert_true(l->kind > ER_LOCK_UNKNOWN && l->kind < ER_LOCK_KINDS);
+	assert_true(l->n && l->n <= INT64_MAX);
+	s->nlocks++;
+	s->lock = *l;
 }
 
 struct fixture {
@@ -297,6 +311,72 @@ static void test_hostile_slots(void **state)
 	assert_int_equal(f->seen.nevents, 1);
 }
 
+static void read_counts(struct fixture *f, uint64_t mark, uint64_t now_ns)
+{
+	heap_reader_counts(f->reader, f->ring, mark, &(struct heap_process){ .pid = 1 },
+			   &(struct heap_sink){ .lock = see_lock, .ctx = &f->seen }, now_ns, &f->counts);
+}
+
+static struct heap_slot *put_lock(struct fixture *f, uint64_t kind, uint64_t count)
+{
+	struct heap_slot *s = put(f, HEAP_SLOT_LOCK, 7, 50);
+
+	s->words[COUNT_LOCK] = 0x1000;
+	s->words[COUNT_CALLER] = 0x2000;
+	s->words[COUNT_KIND] = kind;
+	s->words[COUNT_TIMES] = count;
+	return s;
+}
+
+/* Each reading hands on what was added since the one before. */
+static void test_locks(void **state)
+{
+	struct fixture *f = *state;
+	struct heap_slot *s;
+
+	memcpy(put(f, HEAP_SLOT_THREAD, 7, 0)->words, "spin", 5);
+	s = put_lock(f, ER_LOCK_MUTEX, 3);
+	read_counts(f, f->ring->head, 100);
+	assert_int_equal(f->seen.nlocks, 1);
+	assert_int_equal(f->seen.lock.n, 3);
+	assert_int_equal(f->seen.lock.began_ns, 50);
+	assert_int_equal(f->seen.lock.object, 0x1000);
+	assert_int_equal(f->seen.lock.caller, 0x2000);
+	assert_int_equal(f->seen.lock.kind, ER_LOCK_MUTEX);
+	assert_int_equal(f->seen.lock.tid, 7);
+	assert_string_equal(f->seen.lock.comm, "spin");
+	read_counts(f, f->ring->head, 200);
+	assert_int_equal(f->seen.nlocks, 1);
+	s->words[COUNT_TIMES] = 10;
+	read_counts(f, f->ring->head, 300);
+	assert_int_equal(f->seen.nlocks, 2);
+	assert_int_equal(f->seen.lock.n, 7);
+	assert_int_equal(f->seen.lock.began_ns, 200);
+	assert_int_equal(f->counts.malformed, 0);
+}
+
+static void test_hostile_locks(void **state)
+{
+	struct fixture *f = *state;
+	struct heap_slot *s = put_lock(f, ER_LOCK_JOIN, 9);
+
+	put_lock(f, ER_LOCK_UNKNOWN, 1);
+	put_lock(f, ER_LOCK_KINDS, 1);
+	put_lock(f, ER_LOCK_MUTEX, UINT64_MAX);
+	put(f, HEAP_SLOT_MALLOC, 7, 1);
+	put_lock(f, ER_LOCK_MUTEX, 1)->number = 99; /* not filled */
+	read_counts(f, UINT64_MAX, 100);
+	assert_int_equal(f->seen.nlocks, 1);
+	assert_int_equal(f->counts.malformed, 4);
+	s->words[COUNT_TIMES] = 4; /* a count that goes back adds nothing, then or later */
+	read_counts(f, f->ring->head, 200);
+	s->words[COUNT_TIMES] = 10;
+	read_counts(f, f->ring->head, 300);
+	assert_int_equal(f->seen.nlocks, 2);
+	assert_int_equal(f->seen.lock.n, 1);
+	assert_int_equal(f->counts.malformed, 4);
+}
+
 /* Anything at all: the callbacks check what they get, and a sanitizer the rest. */
 static void test_noise(void **state)
 {
@@ -313,6 +393,8 @@ static void test_noise(void **state)
 		}
 		f->ring->tail = rand_r(&seed);
 		read_to(f, f->ring->head + rand_r(&seed) % 3, rand_r(&seed) % 60, rand_r(&seed) % 2);
+		if (round % 100 == 0)
+			read_counts(f, f->ring->head, round);
 	}
 	assert_true(f->seen.nevents > ROUNDS);
 	assert_true(f->seen.nsamples > 0);
@@ -330,6 +412,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_rounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_heads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_slots, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_locks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_locks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_noise, setup, teardown),
 	};
 

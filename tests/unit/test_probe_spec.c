@@ -168,6 +168,9 @@ static void test_refused(void **state)
 		{ "libc:f if arg1 > 1 || arg2 > 1", "not a filter" },
 		{ "libc:f if arg1 > 99999999999999999999", "not a filter" },
 		{ "libc:f(1:str) if arg1 > 1", "cannot compare a string" },
+		{ "libc:f(arg2 > 1000)", "FUNCTION if arg2 > 1000" },
+		{ "f(arg1 == -1)", "FUNCTION if arg2 > 1000" },
+		{ "tp:sched:sched_process_fork(parent_pid:int)", "(1:int) for the first one" },
 	};
 	static const struct {
 		const char *text, *why;

@@ -54,6 +54,67 @@ static void test_locks(void **state)
 	fixture_free(&o);
 }
 
+static void count_lock(struct opened *o, const char *caller, enum er_lock kind, uint64_t address, uint64_t n)
+{
+	const int64_t values[] = { 2, 2, 0, exp_builder_now(o->builder), exp_builder_stack(o->builder, caller), kind,
+				   address, n };
+
+	expwriter_packet(exp_builder_writer(o->builder), ER_PKT_LOCKS, values, NULL);
+}
+
+/* How often a lock was taken is in the row of its waits, or in a row of its own. */
+static void test_counted_locks(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_profile(exp_builder_writer(o.builder), ER_PKT_LOCKS, NULL);
+	lock_wait(&o, "main>a>lock", 0x1000, 0);
+	lock_wait(&o, "main>b>lock", 0x200c, 0); /* inside the rwlock at 0x2000 */
+	count_lock(&o, "a", ER_LOCK_MUTEX, 0x1000, 40);
+	count_lock(&o, "c", ER_LOCK_MUTEX, 0x1000, 2);
+	count_lock(&o, "b", ER_LOCK_READ, 0x2000, 7);
+	count_lock(&o, "d", ER_LOCK_MUTEX, 0x3000, 5);
+	count_lock(&o, "d", ER_LOCK_MUTEX, 0x3028, 6);
+	count_lock(&o, "e", ER_LOCK_BARRIER, 0x4000, 1);
+	count_lock(&o, "d", ER_LOCK_SEMAPHORE, 0x5000, 8);
+	count_lock(&o, "e", ER_LOCK_SEMAPHORE, 0x5000, 9);
+	count_lock(&o, "e", 77, 0x6000, 3); /* a kind that is not known */
+	fixture_open(&o);
+	assert_int_equal(view_tally(&o.view)->total[metric_id(&o, "lockcnt")], 81);
+	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
+	assert_string_equal(text_of(&t, 1), "test, PID 4711: lock at 0x1000, taken in lock, 42 times");
+	row_of(&t, "test, PID 4711: lock at 0x200c, taken in lock, 7 times");
+	assert_int_equal(row_of(&t, "test: 2 locks, taken in d, 11 times")->cells[0].i, 0);
+	row_of(&t, "test, PID 4711: semaphore at 0x5000, taken in several functions, 17 times");
+	row_of(&t, "test: 2 locks, taken in e, 4 times");
+	assert_true(noted(&t, "counts of `-s all'"));
+	table_free(&t);
+	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
+	row_of(&t, "test, PID 4711: mutex at 0x3000, taken in d, 5 times");
+	row_of(&t, "test, PID 4711: barrier at 0x4000, waited for in e, 1 time");
+	row_of(&t, "test, PID 4711: lock at 0x6000, taken in e, 3 times");
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/* Counts are shown where no thread waited at all. */
+static void test_counts_without_waits(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_profile(exp_builder_writer(o.builder), ER_PKT_LOCKS, NULL);
+	count_lock(&o, "a", ER_LOCK_MUTEX, 0x1000, 4000000);
+	fixture_open(&o);
+	assert_int_equal(view_locks(&o.view, false, &t, &o.diag), 0);
+	row_of(&t, "test, PID 4711: mutex at 0x1000, taken in a, 4000000 times");
+	table_free(&t);
+	fixture_free(&o);
+}
+
 /* A lock word that looks like a tid but is not that of a known thread. */
 static void test_holder_unknown(void **state)
 {
@@ -389,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),	  cmocka_unit_test(test_holder_unknown),
+		cmocka_unit_test(test_counted_locks), cmocka_unit_test(test_counts_without_waits),
 		cmocka_unit_test(test_cpu_of_unrecorded), cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),

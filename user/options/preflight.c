@@ -99,7 +99,7 @@ static void preview_states(const struct plan *plan, FILE *out)
 	if (plan->capture.trace_ns == TRACE_CALIBRATED)
 		fprintf(out, "traced waits:   those above a calibrated threshold\n");
 	else if (plan->capture.trace_ns == TRACE_ALL)
-		fprintf(out, "traced waits:   all\n");
+		fprintf(out, "traced waits:   all%s\n", plan->locks ? "; each lock that is taken is counted" : "");
 	else if (plan->capture.trace_ns)
 		fprintf(out, "traced waits:   from %.3f ms on\n", plan->capture.trace_ns / 1e6);
 	if (plan->budget)

@@ -69,7 +69,7 @@ static void resolve(void)
 	RESOLVE(pvalloc);
 	RESOLVE(dlclose);
 	if (next.malloc)
-		heap_client_init();
+		heap_client_init(HEAP_VARIABLE);
 	thread.depth--;
 	resolved = RESOLVED;
 }

@@ -43,9 +43,9 @@ static struct heap_hello hello;
 #define load(p) __atomic_load_n(&(p), __ATOMIC_RELAXED)
 #define store(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELAXED)
 
-static bool read_environment(void)
+static bool read_environment(const char *variable)
 {
-	const char *value = getenv(HEAP_VARIABLE), *blank = value ? strchr(value, ' ') : NULL;
+	const char *value = getenv(variable), *blank = value ? strchr(value, ' ') : NULL;
 	size_t n = blank ? blank - value : 0;
 
 	if (!n || n >= sizeof(address.sun_path) || strlen(blank + 1) != HEAP_TOKEN)
@@ -60,11 +60,11 @@ static bool read_environment(void)
 
 static void connect_now(struct connection *c);
 
-static bool make_connection(void)
+static bool make_connection(const char *variable)
 {
 	long at;
 
-	if (!read_environment())
+	if (!read_environment(variable))
 		return false;
 	heap_walk_init();
 	at = raw_call(SYS_mmap, 0, sizeof(*connection), PROT_READ | PROT_WRITE,
@@ -78,13 +78,12 @@ static bool make_connection(void)
 	return true;
 }
 
-bool heap_client_init(void)
+bool heap_client_init(const char *variable)
 {
-	if (!make_connection())
+	if (!make_connection(variable))
 		return false;
 	hello.own_malloc = dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc;
-	if (hello.own_malloc) /* there may be no event, but the recorder shall know */
-		connect_now(connection);
+	connect_now(connection); /* there may be no event, but the recorder shall know */
 	return true;
 }
 
@@ -139,7 +138,7 @@ static struct heap_ring *ask_for_ring(void)
 	return ring;
 }
 
-/* The first event of the process. */
+/* At the program's beginning, or a forked child's first event. */
 static void connect_now(struct connection *c)
 {
 	uint32_t untried = UNTRIED;
@@ -156,7 +155,7 @@ uint64_t heap_client_profile(uint32_t parent, bool forked)
 {
 	struct connection *c;
 
-	if (!connection && !make_connection())
+	if (!connection && !make_connection(HEAP_VARIABLE))
 		return 0;
 	c = connection;
 	hello.parent = parent;
@@ -182,6 +181,11 @@ enum heap_mode heap_client_mode(void)
 	if (__atomic_load_n(&c->progress, __ATOMIC_ACQUIRE) != CONNECTED || load(c->ring->stop))
 		return HEAP_OFF;
 	return c->ring->mode;
+}
+
+struct heap_ring *heap_client_ring(void)
+{
+	return connection->ring;
 }
 
 /* --- slots --- */

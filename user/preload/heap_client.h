@@ -39,8 +39,11 @@ struct heap_clock {
 	const uint64_t *regs; /* where the thread was interrupted, HEAP_REGS; NULL: it ends */
 };
 
-/* Call it early, once. False: the environment names no recorder. */
-bool heap_client_init(void);
+/*
+ * Call it early, once. Asks the recorder that this variable names for the ring at once, so that the recorder
+ * knows of each program that has the library. False: the environment names no recorder.
+ */
+bool heap_client_init(const char *variable);
 /*
  * The same for er_clock.so, and in each forked child. Asks for the ring at once. Returns the CPU time
  * between two samples, in ns; 0: there is no recorder.
@@ -48,6 +51,8 @@ bool heap_client_init(void);
 uint64_t heap_client_profile(uint32_t parent, bool forked);
 /* What is to be recorded now; HEAP_OFF also if it is not known yet. Cheap. */
 enum heap_mode heap_client_mode(void);
+/* Valid if heap_client_mode is not HEAP_OFF, in this process. */
+struct heap_ring *heap_client_ring(void);
 uint64_t heap_client_now(void);
 void heap_client_write(struct heap_thread *t, const struct heap_event *e);
 /*

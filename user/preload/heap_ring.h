@@ -2,7 +2,7 @@
 /*
  * The ring between a program and the recorder. A library that the dynamic loader loads into the
  * program (LD_PRELOAD) writes it: er_heap.so traces the heap, er_clock.so profiles the program for a
- * recorder without privileges. The recorder reads it. The
+ * recorder without privileges, er_locks.so counts how often locks are taken. The recorder reads it. The
  * recorder makes the memory (a memfd that cannot shrink) and gives it to the program over a socket.
  * The program can write anything into it, so the recorder copies a slot before it checks it, and
  * keeps its own place.
@@ -10,6 +10,8 @@
  * The ring is an array of slots of 64 bytes. A thread takes the next numbers by adding to `head`,
  * waits until these slots are free, fills them and stores their numbers last. So no thread holds a
  * lock. A stack takes several slots with consecutive numbers.
+ *
+ * With HEAP_LOCKS the memory is no ring. Each slot stays where it is, and its count grows.
  *
  * The handshake: the program sends struct heap_hello with the token from its environment. The
  * recorder answers with one byte and the memfd, or closes the connection.
@@ -23,6 +25,7 @@
 #include <stdint.h>
 
 #define HEAP_VARIABLE "ER_HEAP" /* "SOCKET TOKEN", both in hexadecimal; the socket is abstract */
+#define LOCKS_VARIABLE "ER_LOCKS" /* the same for er_locks.so */
 
 enum {
 	HEAP_VERSION = 2,
@@ -38,6 +41,7 @@ enum {
 enum heap_mode {
 	HEAP_OFF, HEAP_ON, HEAP_SAMPLED,
 	HEAP_CLOCK, /* no heap: clock samples, of er_clock.so */
+	HEAP_LOCKS, /* no heap: counts of locks, of er_locks.so */
 };
 
 /* Kinds of slots. Those of events have the values of enum heap_type (analysis/metrics/leaks.h). */
@@ -55,7 +59,14 @@ enum heap_slot_kind {
 			       /* time in us, CPU */
 	HEAP_SLOT_PROCESS,     /* words: time_ns, user and system time of the ending process in us */
 	HEAP_SLOT_CODE,        /* a file that was loaded since, or for the first time */
+	HEAP_SLOT_LOCK,        /* words: time_ns of the first, lock, caller (a return address), */
+			       /* enum er_lock (analysis/experiment/packet.h), how often it was taken */
 };
+
+/* Words of HEAP_SLOT_LOCK. */
+enum { COUNT_TIME, COUNT_LOCK, COUNT_CALLER, COUNT_KIND, COUNT_TIMES };
+/* Locks beyond so many slots are counted as one with the address 0, for each caller and thread. */
+enum { COUNT_SLOTS = HEAP_SLOTS / 8 * 7 };
 
 struct heap_slot {
 	uint64_t number; /* + 1; stored last */

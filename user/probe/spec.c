@@ -441,6 +441,27 @@ static int check_values(const struct probe_spec *s, struct diag *d)
 	return 0;
 }
 
+/*
+ * Parentheses at the end that are meant as a filter, or that name arguments: what to write instead. NULL:
+ * neither. The parameters of a C++ function look like neither.
+ */
+static const char *misread_list(char *text)
+{
+	char *open = strrchr(text, '('), *p = open ? skip(open + 1) : NULL;
+	struct er_test test;
+	unsigned number;
+	size_t n, type;
+
+	if (!open || text[strlen(text) - 1] != ')')
+		return NULL;
+	if (take_test(p, &number, &test))
+		return "a filter in parentheses: write it behind the place, such as FUNCTION if arg2 > 1000";
+	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	type = n && p[n] == ':' ? strspn(p + n + 1, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
+	return type && find_type(p + n + 1, type) ?
+	       "an argument has a number, not a name: write (1:int) for the first one" : NULL;
+}
+
 static int parse(struct probe_spec *s, char *p, struct diag *d)
 {
 	char *tests = NULL, *list, *target = behind_name(p);
@@ -463,6 +484,8 @@ static int parse(struct probe_spec *s, char *p, struct diag *d)
 		*list = '\0';
 		if (parse_arguments(s, list + 1, d))
 			return -1;
+	} else if (misread_list(p)) {
+		return bad(s, d, misread_list(p));
 	}
 	if (tests && parse_tests(s, tests, d))
 		return -1;

@@ -66,6 +66,11 @@ void drain_relieve(struct drain *dr);
  * procmap must be up to date.
  */
 void drain_heap(struct drain *dr, struct heap_server *heap, enum heap_mode mode, bool last);
+/*
+ * The same for the counts of locks. With `paused` they are read and dropped: what is counted during a
+ * pause is in no packet.
+ */
+void drain_locks(struct drain *dr, struct heap_server *locks, bool paused, bool last);
 /* True if stacks were forgotten since the last call: then call capture_resend. */
 bool drain_forgot_stacks(struct drain *dr);
 /* The time of the oldest stack that is still to be walked, or now_ns. */

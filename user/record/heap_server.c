@@ -28,11 +28,23 @@
 enum {
 	MAX_RINGS = 256,       /* at a time; a ring takes 8 MB when it has been filled once */
 	PERIOD_NS = 4000000,   /* between two looks at the rings */
+	LOCKS_PERIOD_NS = 100000000, /* the same for HEAP_LOCKS, to see processes end */
 	NAME = 16,             /* random bytes of the socket's name */
 	BACKLOG = 64,
 };
 
 #define FORK_NS 1000000000ULL
+#define COUNTS_NS 1000000000ULL /* between two readings of the counts of locks */
+
+/* What is loaded into the program. */
+static const struct library {
+	const char *name, *variable;
+} libraries[] = {
+	[HEAP_ON] = { "er_heap.so", HEAP_VARIABLE },
+	[HEAP_SAMPLED] = { "er_heap.so", HEAP_VARIABLE },
+	[HEAP_CLOCK] = { "er_clock.so", HEAP_VARIABLE },
+	[HEAP_LOCKS] = { "er_locks.so", LOCKS_VARIABLE },
+};
 
 struct source {
 	struct heap_process process;
@@ -56,6 +68,7 @@ struct heap_server {
 	struct heap_counts counts;
 	uint64_t nforks, nforked; /* that processes announced, that came */
 	uint64_t forked_ns;       /* when the last was announced */
+	uint64_t counts_ns;       /* HEAP_LOCKS: when all counts are read next */
 	uint32_t generation;
 	bool stopped;
 };
@@ -94,7 +107,7 @@ struct heap_server *heap_server_open(enum heap_mode mode, uint64_t interval_ns, 
 	s->mode = mode;
 	s->interval_ns = interval_ns;
 	s->listener = s->timer = s->epoll = -1;
-	s->library = heap_library(mode == HEAP_CLOCK ? "er_clock.so" : "er_heap.so", d);
+	s->library = heap_library(libraries[mode].name, d);
 	if (!s->library)
 		goto failed;
 	token_make(s->name, NAME);
@@ -184,7 +197,7 @@ int heap_server_environment(const struct heap_server *s)
 	char value[2 * NAME + HEAP_TOKEN + 2];
 
 	snprintf(value, sizeof(value), "%s %s", s->name, s->token);
-	if (setenv(HEAP_VARIABLE, value, 1) || setenv("LD_PRELOAD", list ? list : s->library, 1))
+	if (setenv(libraries[s->mode].variable, value, 1) || setenv("LD_PRELOAD", list ? list : s->library, 1))
 		return -errno;
 	return 0;
 }
@@ -230,7 +243,8 @@ static void end_earlier(struct heap_server *s, pid_t pid)
 
 static void arm(const struct heap_server *s, bool on)
 {
-	const struct timespec t = { .tv_nsec = on ? PERIOD_NS : 0 };
+	const long period = s->mode == HEAP_LOCKS ? LOCKS_PERIOD_NS : PERIOD_NS;
+	const struct timespec t = { .tv_nsec = on ? period : 0 };
 
 	timerfd_settime(s->timer, 0, &(struct itimerspec){ t, t }, NULL);
 }
@@ -326,13 +340,25 @@ static void count_lost(struct heap_server *s, struct source *src)
 	src->lost = lost;
 }
 
+/* Returns whether all that there was at the mark was handed on. */
+static bool read_source(struct heap_server *s, struct source *src, const struct heap_sink *sink, size_t most,
+			bool last)
+{
+	if (s->mode != HEAP_LOCKS)
+		return heap_reader_read(src->reader, src->ring, src->mark, &src->process, sink, most, last,
+					&s->counts);
+	if (last)
+		heap_reader_counts(src->reader, src->ring, src->mark, &src->process, sink, now_ns(), &s->counts);
+	return true;
+}
+
 void heap_server_take(struct heap_server *s, const struct heap_sink *sink, size_t most, bool last)
 {
+	bool all = last || (s->mode == HEAP_LOCKS && now_ns() >= s->counts_ns);
 	size_t kept = 0;
 
 	vec_for_each(src, &s->sources) {
-		bool done = heap_reader_read(src->reader, src->ring, src->mark, &src->process, sink, most,
-					     last || src->ended, &s->counts);
+		bool done = read_source(s, src, sink, most, all || src->ended);
 
 		if (!done || !src->ended) {
 			s->sources.data[kept++] = *src;
@@ -346,6 +372,13 @@ void heap_server_take(struct heap_server *s, const struct heap_sink *sink, size_
 	if (s->sources.len && !kept)
 		arm(s, false);
 	s->sources.len = kept;
+	if (all)
+		s->counts_ns = now_ns() + COUNTS_NS;
+}
+
+void heap_server_hurry(struct heap_server *s)
+{
+	s->counts_ns = 0;
 }
 
 void heap_server_resend(struct heap_server *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The recorder's side of heap tracing (-H): gives each process of the load that has the library
- * er_heap.so a ring (user/preload/heap_ring.h), and reads the rings. A process is known by what the
- * kernel says of its socket. What it writes into its ring is not trusted: a slot is copied before
+ * er_heap.so a ring (user/preload/heap_ring.h), and reads the rings. The same for the other libraries.
+ * A process is known by what the kernel says of its socket. What it writes into its ring is not trusted: a slot is copied before
  * it is checked, and a process can only spoil its own data.
  */
 #ifndef USER_RECORD_HEAP_SERVER_H
@@ -44,7 +44,7 @@ unsigned heap_server_living(struct heap_server *s);
 void heap_server_close(struct heap_server *s); /* NULL: nothing */
 /* A descriptor that is readable when heap_server_accept or heap_server_take is due. */
 int heap_server_fd(const struct heap_server *s);
-/* Set LD_PRELOAD and HEAP_VARIABLE of this process: the load's, before its exec. 0 or -errno. */
+/* Set LD_PRELOAD and the library's variable of this process: the load's, before its exec. 0 or -errno. */
 int heap_server_environment(const struct heap_server *s);
 /* Give rings to the processes that ask for one. Never waits. */
 void heap_server_accept(struct heap_server *s);
@@ -53,8 +53,13 @@ void heap_server_accept(struct heap_server *s);
  * caller brings what it knows of mappings up to date.
  */
 void heap_server_mark(struct heap_server *s);
-/* Hand on at most `most` slots of each ring; with `last` all, see heap_reader_read. */
+/*
+ * Hand on at most `most` slots of each ring; with `last` all, see heap_reader_read. With HEAP_LOCKS the
+ * counts of a process are read each second, and when it has ended.
+ */
 void heap_server_take(struct heap_server *s, const struct heap_sink *sink, size_t most, bool last);
+/* HEAP_LOCKS: the next heap_server_take reads all counts. */
+void heap_server_hurry(struct heap_server *s);
 /* Stacks were forgotten: the processes send all of them again. */
 void heap_server_resend(struct heap_server *s);
 /* The recording ends: the processes write no more, and no ring is given. */

@@ -7,6 +7,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/experiment/packet.h"
 
 enum {
 	MAX_NAMES = 1 << 16,  /* threads of one process */
@@ -29,7 +30,12 @@ struct heap_reader {
 		bool open;
 		uint64_t pcs[HEAP_FRAMES];
 	} stack;
+	/* Of heap_reader_counts. */
+	VEC(uint64_t) seen;  /* the count of each slot as it was read last; DONE: there is nothing more to read */
+	uint64_t counted_ns; /* when that was */
 };
+
+#define DONE UINT64_MAX
 
 struct heap_reader *heap_reader_new(void)
 {
@@ -42,6 +48,7 @@ void heap_reader_free(struct heap_reader *r)
 		return;
 	map_free(&r->threads);
 	vec_free(&r->names);
+	vec_free(&r->seen);
 	free(r);
 }
 
@@ -213,4 +220,54 @@ bool heap_reader_read(struct heap_reader *r, struct heap_ring *ring, uint64_t ma
 	}
 	free_slots(r, ring);
 	return r->tail == mark;
+}
+
+/* --- counts of locks --- */
+
+static void hand_lock(struct heap_reader *r, const struct heap_slot *s, uint64_t n, const struct heap_process *p,
+		      const struct heap_sink *sink)
+{
+	const uint64_t *at = map_get(&r->threads, s->tid);
+	uint64_t made_ns = s->words[COUNT_TIME];
+	struct heap_lock l = { .tid = s->tid, .object = s->words[COUNT_LOCK], .caller = s->words[COUNT_CALLER],
+			       .kind = s->words[COUNT_KIND], .n = n,
+			       .began_ns = made_ns > r->counted_ns ? made_ns : r->counted_ns };
+
+	if (at)
+		memcpy(l.comm, r->names.data[*at].comm, sizeof(l.comm));
+	sink->lock(sink->ctx, p, &l);
+}
+
+static bool is_lock(const struct heap_slot *s)
+{
+	return s->kind == HEAP_SLOT_LOCK && s->words[COUNT_KIND] && s->words[COUNT_KIND] < ER_LOCK_KINDS &&
+	       s->words[COUNT_TIMES] <= INT64_MAX;
+}
+
+void heap_reader_counts(struct heap_reader *r, const struct heap_ring *ring, uint64_t mark,
+			const struct heap_process *p, const struct heap_sink *sink, uint64_t now_ns,
+			struct heap_counts *counts)
+{
+	size_t n = mark < HEAP_SLOTS ? mark : HEAP_SLOTS;
+	struct heap_slot s;
+
+	while (r->seen.len < n)
+		vec_push(&r->seen, 0);
+	for (size_t i = 0; i < r->seen.len; i++) {
+		uint64_t *seen = &r->seen.data[i];
+
+		if (*seen == DONE || !copy_slot(ring, i, &s))
+			continue;
+		if (!is_lock(&s)) {
+			if (s.kind == HEAP_SLOT_THREAD)
+				take_name(r, &s);
+			else
+				counts->malformed++;
+			*seen = DONE;
+		} else if (s.words[COUNT_TIMES] > *seen) {
+			hand_lock(r, &s, s.words[COUNT_TIMES] - *seen, p, sink);
+			*seen = s.words[COUNT_TIMES];
+		}
+	}
+	r->counted_ns = now_ns;
 }

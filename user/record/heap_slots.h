@@ -36,7 +36,20 @@ struct heap_sample {
 	uint64_t user_us, system_us;
 };
 
-/* The functions that get what a ring has. All get `ctx`. Without `sample` a clock's slots are malformed. */
+/* How often a thread took a lock since the last such record. */
+struct heap_lock {
+	uint32_t tid;
+	char comm[16];
+	uint64_t began_ns; /* not after the first of them; not checked */
+	uint64_t object, caller; /* object 0: any of very many locks */
+	unsigned kind;     /* enum er_lock, checked */
+	uint64_t n;        /* at most INT64_MAX */
+};
+
+/*
+ * The functions that get what a ring has. All get `ctx`. Without `sample` a clock's slots are malformed.
+ * Only `lock` is called by heap_reader_counts.
+ */
 struct heap_sink {
 	/* A stack, before the first event that has it: return addresses, leaf first; n may be 0. */
 	void (*stack)(void *ctx, const struct heap_process *p, uint64_t id, uint64_t time_ns,
@@ -47,6 +60,7 @@ struct heap_sink {
 	void (*process)(void *ctx, const struct heap_process *p, const struct heap_sample *s);
 	/* Files were loaded into the process. */
 	void (*code)(void *ctx, const struct heap_process *p, uint64_t time_ns);
+	void (*lock)(void *ctx, const struct heap_process *p, const struct heap_lock *l);
 	void *ctx;
 };
 
@@ -71,5 +85,12 @@ void heap_reader_free(struct heap_reader *r);
 bool heap_reader_read(struct heap_reader *r, struct heap_ring *ring, uint64_t mark,
 		      const struct heap_process *p, const struct heap_sink *sink, size_t most,
 		      bool last, struct heap_counts *counts);
+/*
+ * The same for counts of locks (HEAP_LOCKS), whose slots stay where they are: hand on what was added to
+ * them since the last call. `now_ns` is kept for the next call, as the beginning of what it hands on.
+ */
+void heap_reader_counts(struct heap_reader *r, const struct heap_ring *ring, uint64_t mark,
+			const struct heap_process *p, const struct heap_sink *sink, uint64_t now_ns,
+			struct heap_counts *counts);
 
 #endif

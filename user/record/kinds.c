@@ -302,7 +302,9 @@ void kinds_announce(const struct plan *plan, struct expwriter *w, bool part)
 		else if (k->packet)
 			expwriter_profile(w, k->packet, NULL);
 	}
-	/* It does not come from BPF, and each process with a heap has an experiment of its own. */
+	/* These do not come from BPF. Each process with a heap has an experiment of its own. */
 	if (plan->heap && part)
 		expwriter_profile(w, ER_PKT_HEAP, plan->heap == HEAP_SAMPLED ? HEAP_SAMPLED_ATTRS : NULL);
+	if (plan->locks && part)
+		expwriter_profile(w, ER_PKT_LOCKS, NULL);
 }

@@ -92,6 +92,7 @@ static void child(int gate, const struct load_start *s)
 	sigprocmask(SIG_SETMASK, s->mask, NULL);
 	if (become_caller() < 0 || (s->how & LOAD_JIT && load_env_jit() < 0) ||
 	    (s->heap && heap_server_environment(s->heap) < 0) ||
+	    (s->locks && heap_server_environment(s->locks) < 0) ||
 	    (s->collector && collector_server_environment(s->collector) < 0) ||
 	    (s->how & LOAD_STOP && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
 		diag_say(stderr, "%s: load '%s': cannot be prepared: %s", s->recorder, argv[0],

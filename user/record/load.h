@@ -43,6 +43,7 @@ struct load_start {
 	unsigned how;         /* enum load_how */
 	const sigset_t *mask; /* becomes its signal mask */
 	const struct heap_server *heap; /* traces its heap; NULL: nothing does */
+	const struct heap_server *locks; /* counts the locks that it takes; NULL: nothing does */
 	const struct collector_server *collector; /* takes its calls; NULL: nothing does */
 	const int *fds;       /* become its standard output and standard error; 0: as they are */
 };

@@ -37,6 +37,7 @@ struct plan {
 	struct capture_plan capture;
 	counter_list counters;  /* -h */
 	enum heap_mode heap;    /* -H: of the load */
+	bool locks;             /* -s all: also count the locks that the load takes without a wait */
 	VEC(struct probe_spec) spans; /* --span */
 	uint64_t span_limit;    /* --span-limit: records a second on each CPU; 0: unlimited */
 	uint64_t span_over_ns;  /* --span-over: before others; 0: no threshold */

@@ -62,6 +62,8 @@ static void stop_capture(struct recording_session *s)
 		return;
 	if (s->heap)
 		heap_server_stop(s->heap);
+	if (s->locks)
+		heap_server_stop(s->locks);
 	task_perf_enable(s->perf, false);
 	capture_stop(s->capture, &s->stop_ns, s->d);
 	s->capturing = false;
@@ -76,6 +78,8 @@ void recording_session_meanwhile(void *ctx)
 		return;
 	if (s->heap && !s->clock) /* a clock's hellos change the procmap, which is in use */
 		heap_server_accept(s->heap);
+	if (s->locks)
+		heap_server_accept(s->locks);
 	if (!drain_is_behind(s->drain))
 		capture_drain(s->capture, 0, drain_take, s->drain);
 	drain_relieve(s->drain);
@@ -118,12 +122,7 @@ void recording_session_recorder_xml(struct recording_session *s)
 		s->drops.n[DROP_LATE] = c.late - s->drops_base.n[DROP_LATE];
 	}
 	s->drops.n[DROP_UNANSWERED] = opener_unanswered() - s->drops_base.n[DROP_UNANSWERED];
-	if (s->heap && !s->clock) {
-		struct heap_counts c = heap_server_counts(s->heap);
-
-		s->drops.n[DROP_HEAP] = c.lost + c.malformed;
-		s->drops.n[DROP_HEAP_PROCESS] = c.refused + c.unseen;
-	}
+	recording_session_library_drops(s);
 	if (s->collector)
 		s->drops.n[DROP_CALL] = collector_server_refused(s->collector);
 	s->drops.n[DROP_ARCHIVE] = binaries_unreadable(s->binaries);
@@ -164,10 +163,7 @@ static void follow_cpus(struct recording_session *s)
  */
 static void take_processes(struct recording_session *s, bool last)
 {
-	if (s->heap) {
-		heap_server_accept(s->heap);
-		heap_server_mark(s->heap);
-	}
+	recording_session_mark_libraries(s);
 	if (s->sideband)
 		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	if (s->tasks)
@@ -176,6 +172,8 @@ static void take_processes(struct recording_session *s, bool last)
 		clock_events_take(s->clock, s->heap, last);
 	else if (s->heap)
 		drain_heap(s->drain, s->heap, s->plan->heap, last);
+	if (s->locks)
+		drain_locks(s->drain, s->locks, is_paused(&s->recorder_xml.pauses), last);
 }
 
 void recording_session_pump(struct recording_session *s)
@@ -482,6 +480,7 @@ static void recording_session_fini(struct recording_session *s)
 	drain_free(s->drain);
 	unwind_worker_stop(s->worker);
 	heap_server_close(s->heap);
+	heap_server_close(s->locks);
 	collector_server_close(s->collector);
 	clock_events_free(s->clock);
 	task_events_free(s->tasks);

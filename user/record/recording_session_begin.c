@@ -315,6 +315,8 @@ static void watch_all(struct recording_session *s)
 		watch(s, fds[i]);
 	if (s->heap)
 		watch(s, heap_server_fd(s->heap));
+	if (s->locks)
+		watch(s, heap_server_fd(s->locks));
 	s->worker_at = s->fds.len;
 	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
 	s->ctl_at = s->fds.len;
@@ -382,8 +384,8 @@ static void describe(struct recording_session *s)
 	h->cwd = "";
 }
 
-/* The server of the library that is loaded into the program. */
-static int open_server(struct recording_session *s)
+/* The servers of the libraries that are loaded into the program. */
+static int open_servers(struct recording_session *s)
 {
 	const struct plan *plan = s->plan;
 
@@ -391,7 +393,9 @@ static int open_server(struct recording_session *s)
 		s->heap = heap_server_open(HEAP_CLOCK, plan->capture.interval_ns, s->d);
 	else if (plan->heap)
 		s->heap = heap_server_open(plan->heap, 0, s->d);
-	return s->heap || !(plan->timers || plan->heap) ? 0 : -1;
+	if (plan->locks)
+		s->locks = heap_server_open(HEAP_LOCKS, 0, s->d);
+	return (s->heap || !(plan->timers || plan->heap)) && (s->locks || !plan->locks) ? 0 : -1;
 }
 
 int recording_session_begin(struct recording_session *s)
@@ -403,9 +407,10 @@ int recording_session_begin(struct recording_session *s)
 	};
 	struct expwriter *w;
 
-	if (open_server(s) < 0)
+	if (open_servers(s) < 0)
 		return -1;
 	start.heap = s->heap;
+	start.locks = s->locks;
 	if (s->plan->load)
 		start.collector = s->collector = collector_server_open(s->d);
 	if (s->plan->load && load_prepare(&s->load, &start, s->d) < 0)

@@ -23,6 +23,15 @@ static struct expwriter *founder(struct recording_session *s)
 
 /* --- pausing --- */
 
+/* What was counted up to now does not belong to what follows. */
+static void take_locks(struct recording_session *s)
+{
+	if (!s->locks)
+		return;
+	heap_server_hurry(s->locks);
+	recording_session_pump(s);
+}
+
 int recording_session_pause(struct recording_session *s)
 {
 	uint64_t t = now_ns();
@@ -31,6 +40,7 @@ int recording_session_pause(struct recording_session *s)
 	if (is_paused(&s->recorder_xml.pauses))
 		return 0;
 	recording_session_sample(s, "pause");
+	take_locks(s);
 	if (s->capturing && capture_pause(s->capture, &t, s->d) < 0)
 		return -1;
 	if (s->clock)
@@ -51,6 +61,7 @@ int recording_session_resume(struct recording_session *s)
 	schedule_cancel(&s->due, DUE_BEGIN);
 	if (!is_paused(p))
 		return 0;
+	take_locks(s);
 	if (first ? recording_session_capture(s) < 0 :
 		    s->capturing && capture_resume(s->capture, &t, s->d) < 0)
 		return -1;

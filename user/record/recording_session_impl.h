@@ -71,6 +71,7 @@ struct recording_session {
 	struct recording *recording;
 	struct drain *drain;
 	struct heap_server *heap;     /* -H, or the plan has timers; NULL: neither */
+	struct heap_server *locks;    /* counts of locks; NULL: there are none */
 	struct collector_server *collector; /* calls of the load; NULL: there is no load */
 	struct clock_events *clock;   /* NULL: the plan has no timers */
 	struct task_perf *perf;       /* NULL: the plan has no perf events … */
@@ -152,6 +153,10 @@ void recording_session_forget_ended(struct recording_session *s, size_t nfds);
 bool recording_session_has_descendants(const struct recording_session *s);
 /* The load has ended or could not run: schedule the end after the quiet period. */
 void recording_session_load_ended(struct recording_session *s);
+/* Give rings to the libraries in the load that ask for one, and note how far the rings are filled. */
+void recording_session_mark_libraries(struct recording_session *s);
+/* Count what these libraries could not record. */
+void recording_session_library_drops(struct recording_session *s);
 /* Say what the library in the load could not record, if there is much of that. Call it at the end. */
 void recording_session_say_untold(struct recording_session *s);
 /*

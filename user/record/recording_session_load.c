@@ -68,6 +68,34 @@ void recording_session_forget_ended(struct recording_session *s, size_t nfds)
 	}
 }
 
+void recording_session_mark_libraries(struct recording_session *s)
+{
+	if (s->heap) {
+		heap_server_accept(s->heap);
+		heap_server_mark(s->heap);
+	}
+	if (s->locks) {
+		heap_server_accept(s->locks);
+		heap_server_mark(s->locks);
+	}
+}
+
+void recording_session_library_drops(struct recording_session *s)
+{
+	if (s->heap && !s->clock) {
+		struct heap_counts c = heap_server_counts(s->heap);
+
+		s->drops.n[DROP_HEAP] = c.lost + c.malformed;
+		s->drops.n[DROP_HEAP_PROCESS] = c.refused + c.unseen;
+	}
+	if (s->locks) {
+		struct heap_counts c = heap_server_counts(s->locks);
+
+		s->drops.n[DROP_LOCK] = c.lost + c.malformed;
+		s->drops.n[DROP_LOCK_PROCESS] = c.refused;
+	}
+}
+
 /* Both the user who records and a reader of the experiment are told. */
 static void say(struct recording_session *s, const char *text)
 {
@@ -88,6 +116,16 @@ static void say_untraced(struct recording_session *s)
 	if (c.processes || c.refused || c.unseen)
 		return;
 	say(s, text);
+}
+
+static void say_uncounted(struct recording_session *s)
+{
+	static const char text[] = "-s all: locks that no thread had to wait for were not counted: a program that is "
+				   "linked statically or set-user-id does not load the library for this";
+	struct heap_counts c = heap_server_counts(s->locks);
+
+	if (!c.processes && !c.refused)
+		say(s, text);
 }
 
 /*
@@ -116,6 +154,8 @@ void recording_session_say_untold(struct recording_session *s)
 		say_untold(s);
 	else if (s->heap)
 		say_untraced(s);
+	if (s->locks)
+		say_uncounted(s);
 }
 
 int recording_session_await_load(struct recording_session *s)
