@@ -169,7 +169,7 @@ static void put_peak(struct lines *l, const struct heap_peak *highest)
 {
 	begin(l, "Process With Highest Peak Memory Usage");
 	number(l, "Heap size bytes", highest->bytes);
-	if (!highest->e)
+	if (!highest->e || !highest->bytes)
 		return;
 	number(l, "Experiment Id", highest->e->id);
 	number(l, "Process Id", highest->e->pid);

@@ -91,6 +91,12 @@ else
 	skip "a static program" "it cannot be built here"
 fi
 
+# A program that allocates nothing is traced all the same.
+must_record none.er -q 0 -p off -H on "$syn/forktree" 2 2 0.01
+check_that "a program without allocations: no warning" "$(grep -c 'was traced' record.err) == 0" "$(cat record.err)"
+"$er_print" -heapstat none.er >stat 2>&1
+check_that "and no time of a peak" "$(grep -c 'Time of peak' stat) == 0" "$(cat stat)"
+
 # operator new, and an exception that passes through it, with glibc's malloc and others if there are any.
 cat >new.cc <<'END'
 #include <cstdio>

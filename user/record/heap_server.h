@@ -2,8 +2,8 @@
 /*
  * The recorder's side of heap tracing (-H): gives each process of the load that has the library
  * er_heap.so a ring (user/preload/heap_ring.h), and reads the rings. The same for the other libraries.
- * A process is known by what the kernel says of its socket. What it writes into its ring is not trusted: a slot is copied before
- * it is checked, and a process can only spoil its own data.
+ * A process is known by what the kernel says of its socket. What it writes into its ring is not
+ * trusted: a slot is copied before it is checked, and a process can only spoil its own data.
  */
 #ifndef USER_RECORD_HEAP_SERVER_H
 #define USER_RECORD_HEAP_SERVER_H
