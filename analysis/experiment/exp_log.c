@@ -12,7 +12,7 @@ struct log_reader {
 	const char *file; /* its name, for messages */
 	enum { TEXT_NONE, TEXT_COLLECTOR, TEXT_PROCESS, TEXT_EVENT } text; /* the open element */
 	/* The current <profile>, or the last one: collect writes <profpckt> after its end, too. */
-	int64_t ptimer_us, threshold_us;
+	int64_t ptimer_us, threshold_us, sampled;
 	int numstates;
 	const char *fname;
 	size_t stream; /* the stream that <field>s belong to, or NO_STREAM */
@@ -100,6 +100,7 @@ static void on_profile(struct log_reader *r, const struct xml_element *el)
 	r->ptimer_us = xml_get_int(el, "ptimer", 0);
 	r->numstates = xml_get_int(el, "numstates", 0);
 	r->threshold_us = xml_get_int(el, "threshold", 0);
+	r->sampled = xml_get_int(el, "sampled", 0);
 	r->fname = NULL;
 	r->stream = NO_STREAM;
 	r->first_stream = r->e->streams.len;
@@ -144,7 +145,7 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 	const struct packet_desc *known = packet_desc(kind);
 	struct exp_stream s = { .kind = kind, .uname = exp_attr(e, el, "uname"),
 				.ptimer_us = r->ptimer_us, .numstates = r->numstates,
-				.threshold_us = r->threshold_us };
+				.threshold_us = r->threshold_us, .sampled = r->sampled << 10 };
 
 	r->stream = NO_STREAM;
 	if (kind <= ER_PKT_EMPTY || kind >= ER_PKT_CLOSED) {

@@ -45,6 +45,7 @@ struct exp_stream {
 	int64_t ptimer_us;    /* clock: one NTICK in microseconds */
 	int numstates;        /* clock: enum er_stateset */
 	int64_t threshold_us; /* synchronization: shorter waits were not recorded */
+	int64_t sampled;      /* heap: mean number of bytes between two samples; 0: all is recorded */
 	VEC(struct exp_counter) counters;
 	struct file file;
 	bool reported; /* unreadable parts of the file were reported */

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/leaks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/model/session.h"
 
 struct leaks {
 	struct map by_packet; /* packet address, to leaked bytes; leaks only */
+	struct map temporary; /* packet addresses */
 	VEC(struct heap_peak) peaks;
 };
 
@@ -23,6 +26,7 @@ struct heap_event {
 	size_t order; /* in the file; breaks ties of equal times */
 	enum heap_type type;
 	uint64_t size, addr, old_addr;
+	int64_t thread;
 };
 
 typedef VEC(struct heap_event) event_vec;
@@ -32,6 +36,7 @@ struct chunk {
 	const unsigned char *packet;
 	uint64_t addr, size;
 	uint64_t left;       /* bytes still in use */
+	double variance;
 };
 
 struct matching {
@@ -40,7 +45,12 @@ struct matching {
 	struct map by_addr;       /* address, to the chunk that begins there + 1; 0: none */
 	struct heap_peak peak;
 	uint64_t in_use;
+	double variance;          /* of in_use */
 	size_t looked_at;         /* mappings examined by partial unmappings so far */
+	const struct exp_stream *stream;
+	struct map last;          /* thread, to the chunk of its last allocation + 1 */
+	struct map *temporary;    /* packet addresses; NULL: not wanted */
+	heap_changes *changes;    /* NULL: not wanted */
 };
 
 /* Bounds the time that a hostile file can take. */
@@ -52,7 +62,7 @@ static void read_events(const struct experiment *e, const struct exp_stream *st,
 {
 	struct field_ref time = stream_field(st, "TSTAMP"), type = stream_field(st, "HTYPE"),
 			 size = stream_field(st, "HSIZE"), addr = stream_field(st, "HVADDR"),
-			 old = stream_field(st, "HOVADDR");
+			 old = stream_field(st, "HOVADDR"), thread = stream_field(st, "THRID");
 	struct packet_iter it;
 	struct packet p;
 
@@ -63,7 +73,8 @@ static void read_events(const struct experiment *e, const struct exp_stream *st,
 		vec_push(ret, (struct heap_event){
 			.packet = p.p, .time_ns = packet_int(&p, time), .order = ret->len,
 			.type = packet_int(&p, type), .size = packet_int(&p, size),
-			.addr = packet_int(&p, addr), .old_addr = packet_int(&p, old) });
+			.addr = packet_int(&p, addr), .old_addr = packet_int(&p, old),
+			.thread = packet_int(&p, thread) });
 	}
 }
 
@@ -81,6 +92,8 @@ static void give_back(struct matching *m, struct chunk *c, uint64_t bytes)
 	bytes = bytes < c->left ? bytes : c->left;
 	c->left -= bytes;
 	m->in_use -= bytes;
+	m->variance -= c->variance;
+	c->variance = 0;
 }
 
 static void release(struct matching *m, uint64_t addr)
@@ -102,11 +115,23 @@ static void allocate(struct matching *m, const struct heap_event *ev)
 	/* A block already there must have been freed by a call that was not recorded. */
 	release(m, ev->addr);
 	vec_push(&m->chunks, (struct chunk){ .packet = ev->packet, .addr = ev->addr,
-					     .size = ev->size, .left = ev->size });
+					     .size = ev->size, .left = ev->size,
+					     .variance = leaks_variance(m->stream, ev->type, ev->size) });
 	*map_put(&m->by_addr, ev->addr, &fresh) = m->chunks.len;
 	if (ev->type == HEAP_MMAP)
 		vec_push(&m->mapped, m->chunks.len - 1);
 	m->in_use += ev->size;
+	m->variance += m->chunks.data[m->chunks.len - 1].variance;
+	*map_put(&m->last, ev->thread, &fresh) = m->chunks.len;
+}
+
+/* The block at this address is about to be freed. */
+static void note_temporary(struct matching *m, const struct heap_event *ev, uint64_t addr)
+{
+	const uint64_t *last = map_get(&m->last, ev->thread), *at = map_get(&m->by_addr, addr);
+
+	if (m->temporary && last && at && *at && *at == *last)
+		map_put(m->temporary, (uintptr_t)m->chunks.data[*at - 1].packet, NULL);
 }
 
 /* Usually the range is one whole mapping, but it may be a part of one, or span several. */
@@ -144,10 +169,12 @@ static void replay(struct matching *m, const struct heap_event *ev)
 		allocate(m, ev);
 		break;
 	case HEAP_REALLOC:
+		note_temporary(m, ev, ev->old_addr);
 		release(m, ev->old_addr);
 		allocate(m, ev);
 		break;
 	case HEAP_FREE:
+		note_temporary(m, ev, ev->addr);
 		release(m, ev->addr);
 		break;
 	case HEAP_MUNMAP:
@@ -156,9 +183,16 @@ static void replay(struct matching *m, const struct heap_event *ev)
 	}
 }
 
+static void note_change(struct matching *m, int64_t time_ns, uint64_t before, double variance)
+{
+	if (m->changes && m->in_use != before)
+		vec_push(m->changes, (struct heap_change){ time_ns, (int64_t)(m->in_use - before),
+							   m->variance - variance });
+}
+
 /*
  * Replay an experiment's packets; if `packets` is not NULL, only those with these
- * addresses. Call matching_free afterwards.
+ * addresses. *m says what else is wanted. Call matching_free afterwards.
  */
 static void replay_all(struct matching *m, struct experiment *e, const struct exp_stream *st,
 		       const struct map *packets)
@@ -166,11 +200,16 @@ static void replay_all(struct matching *m, struct experiment *e, const struct ex
 	const struct experiment *founder = e->founder ? e->founder : e;
 	event_vec events = { 0 };
 
-	*m = (struct matching){ .peak = { .e = e } };
+	m->peak.e = e;
+	m->stream = st;
 	read_events(e, st, packets, &events);
 	vec_sort(&events, event_cmp);
 	vec_for_each(ev, &events) {
+		uint64_t before = m->in_use;
+		double variance = m->variance;
+
 		replay(m, ev);
+		note_change(m, wrap_minus(ev->time_ns, founder->start_ns), before, variance);
 		if (m->in_use > m->peak.bytes) {
 			m->peak.bytes = m->in_use;
 			m->peak.time_ns = ev->time_ns;
@@ -185,11 +224,12 @@ static void matching_free(struct matching *m)
 	vec_free(&m->chunks);
 	vec_free(&m->mapped);
 	map_free(&m->by_addr);
+	map_free(&m->last);
 }
 
 static void match(struct leaks *l, struct experiment *e, const struct exp_stream *st)
 {
-	struct matching m;
+	struct matching m = { .temporary = st->sampled ? NULL : &l->temporary };
 	bool fresh;
 
 	replay_all(&m, e, st, NULL);
@@ -226,6 +266,7 @@ void leaks_free(struct leaks *l)
 	if (!l)
 		return;
 	map_free(&l->by_packet);
+	map_free(&l->temporary);
 	vec_free(&l->peaks);
 	free(l);
 }
@@ -235,6 +276,76 @@ uint64_t leaks_of(const struct leaks *l, const struct packet *p)
 	const uint64_t *bytes = l ? map_get(&l->by_packet, (uintptr_t)p->p) : NULL;
 
 	return bytes ? *bytes : 0;
+}
+
+bool leaks_temporary(const struct leaks *l, const struct packet *p)
+{
+	return l && map_get(&l->temporary, (uintptr_t)p->p);
+}
+
+bool leaks_sampled(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			if (st->kind == ER_PKT_HEAP && st->sampled)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A block of s bytes is chosen with the probability p = 1 - exp(-s / mean), and its size is s / p. With
+ * x = s / mean this is size / mean = x / (1 - exp(-x)), which Newton's method solves from above. The block
+ * adds size^2 (1 - p) to the variance.
+ */
+double leaks_variance(const struct exp_stream *st, enum heap_type type, uint64_t size)
+{
+	double ratio, x;
+
+	if (st->sampled <= 0 || type == HEAP_MMAP)
+		return 0;
+	x = ratio = (double)size / (double)st->sampled;
+	for (int i = 0; i < 60; i++) {
+		double over = x - ratio * (1 - exp(-x));
+
+		if (over <= 1e-12 * x)
+			break;
+		x -= over / (1 - ratio * exp(-x));
+	}
+	return (double)size * (double)size * exp(-x);
+}
+
+static int change_cmp(const void *pa, const void *pb)
+{
+	const struct heap_change *a = pa, *b = pb;
+
+	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+static void end_process(const struct matching *m, const struct experiment *e)
+{
+	if (e->founder && m->in_use)
+		vec_push(m->changes, (struct heap_change){
+			wrap_plus(e->end_ns, wrap_minus(e->start_ns, e->founder->start_ns)), -m->in_use,
+			-m->variance });
+}
+
+void leaks_changes(const struct session *s, const struct map *packets, heap_changes *ret)
+{
+	*ret = (heap_changes){ 0 };
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(st, &(*e)->streams) {
+			struct matching m = { .changes = ret };
+
+			if (st->kind != ER_PKT_HEAP)
+				continue;
+			replay_all(&m, *e, st, packets);
+			end_process(&m, *e);
+			matching_free(&m);
+		}
+	}
+	vec_sort(ret, change_cmp);
 }
 
 const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n)
@@ -248,7 +359,7 @@ void leaks_peak_among(const struct session *s, const struct map *packets, struct
 	*ret = (struct heap_peak){ 0 };
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
-			struct matching m;
+			struct matching m = { 0 };
 
 			if (st->kind != ER_PKT_HEAP)
 				continue;

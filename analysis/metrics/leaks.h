@@ -5,12 +5,18 @@
  * separately for each experiment, as processes have separate memory. A realloc frees
  * the old block and allocates a new one. If a mapping was unmapped in part, the rest is
  * a leak.
+ *
+ * A temporary allocation is freed by the thread that made it, with no other allocation of this thread
+ * in between.
  */
 #ifndef METRICS_LEAKS_H
 #define METRICS_LEAKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "analysis/base/vec.h"
 
 struct exp_stream;
 struct experiment;
@@ -38,6 +44,31 @@ struct leaks *leaks_new(const struct session *s);
 void leaks_free(struct leaks *l);
 /* The bytes of an allocation's packet that were never freed; 0: none. l may be NULL. */
 uint64_t leaks_of(const struct leaks *l, const struct packet *p);
+/* Whether it is a temporary allocation. Unknown, and false, if the heap was sampled. */
+bool leaks_temporary(const struct leaks *l, const struct packet *p);
+/* Whether the heap of an experiment was sampled, so that sums of bytes are estimates. */
+bool leaks_sampled(const struct session *s);
+/*
+ * The variance, in bytes squared, that a sampled allocation adds to a sum: it is one of the recorded ones
+ * by chance (Horvitz and Thompson, 1952). `size` is its HSIZE, which stands for the bytes of its like. 0 if
+ * all allocations were recorded.
+ */
+double leaks_variance(const struct exp_stream *st, enum heap_type type, uint64_t size);
+
+/* A change of the memory in use. */
+struct heap_change {
+	int64_t time_ns; /* relative to the founder's start */
+	int64_t bytes;
+	double variance;
+};
+
+typedef VEC(struct heap_change) heap_changes;
+
+/*
+ * All changes in the session, in order of time; free with vec_free. The memory of a descendant is no
+ * longer in use when it has ended. If `packets` is not NULL, only these allocations and frees count.
+ */
+void leaks_changes(const struct session *s, const struct map *packets, heap_changes *ret);
 /* The peaks of all experiments with heap data. */
 const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n);
 /*

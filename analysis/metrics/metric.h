@@ -42,6 +42,7 @@ struct metric {
 	int64_t mhz;        /* > 0: counts are cycles at this speed, also shown as time */
 	int64_t ps;         /* > 0: a count is so many picoseconds */
 	bool leaked;        /* only allocations never freed; value: bytes, or "1" */
+	bool temporary;     /* only temporary allocations (leaks.h) */
 	uint32_t num, den;  /* UNIT_RATIO: ids of its two metrics */
 	/* While groups are compared (compare.c): the metric's copies, one a group. */
 	const struct metric *groups;

@@ -95,6 +95,9 @@ static const struct metric rows_before_counters[] = {
 	{ .kind = ER_PKT_HEAP, .name = "heapleakcnt", .alias = "leak", .uname = "Leaks",
 	  .abbr = "Leaks", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
 	  .leaked = true, .value = "1" },
+	{ .kind = ER_PKT_HEAP, .name = "heaptempcnt", .uname = "Temporary Allocations",
+	  .abbr = "Temporary", .unit = UNIT_COUNT, .select = "HTYPE", .states = HEAP_ALLOCATES,
+	  .temporary = true, .value = "1" },
 };
 
 static const struct metric rows_after_counters[] = {
@@ -209,13 +212,23 @@ static bool has_kind(const struct session *s, enum er_packet kind)
 	return false;
 }
 
+/* Of a recording of another collector there are the metrics that its own reader has. */
+static bool has_own_heap(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		if (((*e)->founder ? (*e)->founder : *e)->recorder.len)
+			return !leaks_sampled(s);
+	}
+	return false;
+}
+
 static void add_events(struct metric_set *ms, const struct session *s, const struct metric *rows,
 		       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct metric m = rows[i];
 
-		if (!has_kind(s, m.kind))
+		if (!has_kind(s, m.kind) || (m.temporary && !has_own_heap(s)))
 			continue;
 		m.kstates = m.states;
 		m.scale = 1;

@@ -21,6 +21,7 @@ struct source {
 	uint32_t metric;
 	bool counts;      /* count packets, ignoring values */
 	bool leaked;      /* only allocations never freed, and their leaked bytes */
+	bool temporary;   /* only temporary allocations */
 	bool main_thread;
 	bool squared;
 	uint64_t selects; /* values of the selecting field that count, a bit mask */
@@ -77,7 +78,7 @@ static void add_source(struct stream_pass *sp, const struct experiment *e,
 		       const struct exp_stream *st, const struct metric *m)
 {
 	struct source src = { .metric = m->id, .main_thread = m->main_thread, .scale = m->scale,
-			      .leaked = m->leaked, .squared = m->squared,
+			      .leaked = m->leaked, .temporary = m->temporary, .squared = m->squared,
 			      .counts = !strcmp(m->value, "1") };
 	uint64_t mask = UINT64_MAX;
 
@@ -197,6 +198,8 @@ static size_t amounts_of(const struct stream_pass *sp, const struct hit *h, stru
 		ret[i].value = src->counts ? 1 : value;
 		if (src->leaked)
 			ret[i].value = leaked_value(leaks_of(sp->leaks, h->packet), src->counts);
+		if (src->temporary)
+			ret[i].value = leaks_temporary(sp->leaks, h->packet);
 		if (src->minus.offset)
 			add_to(&ret[i].value, -(uint64_t)packet_int(h->packet, src->minus));
 		ret[i].value = wrap_times(ret[i].value, src->scale);

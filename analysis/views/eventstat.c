@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heapstat and iostat: numbers of calls by size; least size, largest size and sum. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/base/diag.h"
@@ -34,6 +35,7 @@ enum { NRANGES = sizeof(ranges) / sizeof(ranges[0]) };
 struct stat {
 	uint64_t in_range[NRANGES], calls, bytes, least, most;
 	int64_t time_ns, longest_ns;
+	double variance; /* of bytes, where only a sample was recorded */
 };
 
 static void stat_add(struct stat *s, uint64_t bytes, int64_t ns)
@@ -138,7 +140,8 @@ struct heap_stat {
 static void add_heap(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct heap_stat *hs = ctx;
-	uint64_t leaked;
+	uint64_t leaked, size;
+	double variance;
 	int64_t type;
 
 	if (h->stream->kind != ER_PKT_HEAP)
@@ -149,10 +152,15 @@ static void add_heap(void *ctx, const struct hit *h, const struct amount *amount
 	type = packet_int(h->packet, hs->fields.type);
 	if (type != HEAP_MALLOC && type != HEAP_REALLOC && type != HEAP_MMAP)
 		return;
-	stat_add(&hs->allocated, packet_int(h->packet, hs->fields.size), 0);
+	size = packet_int(h->packet, hs->fields.size);
+	variance = leaks_variance(h->stream, type, size);
+	stat_add(&hs->allocated, size, 0);
+	hs->allocated.variance += variance;
 	leaked = leaks_of(hs->leaks, h->packet);
-	if (leaked)
+	if (leaked) {
 		stat_add(&hs->leaked, leaked, 0);
+		hs->leaked.variance += variance;
+	}
 }
 
 static struct heap_peak highest_peak(const struct leaks *leaks)
@@ -176,8 +184,9 @@ static void put_peak(struct lines *l, const struct heap_peak *highest)
 	seconds(l, "Time of peak (secs.)", highest->time_ns);
 }
 
+/* Of a sampled heap the sum of bytes is an estimate. */
 static void put_heap(struct lines *l, const char *title, const char *const labels[4],
-		     const struct stat *s)
+		     const struct stat *s, bool sampled)
 {
 	begin(l, title);
 	sizes(l, s);
@@ -185,6 +194,10 @@ static void put_heap(struct lines *l, const char *title, const char *const label
 	number(l, labels[1], s->most);
 	number(l, labels[2], s->calls);
 	number(l, labels[3], s->bytes);
+	if (!sampled)
+		return;
+	l->t->rows.data[l->t->rows.len - 1].cells[1].estimate = true;
+	number(l, "Standard error, bytes", llround(sqrt(s->variance)));
 }
 
 int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
@@ -200,6 +213,7 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 	struct heap_stat hs = { .leaks = v->metric_set->leaks, .passed = v->filter ? &passed : NULL };
 	struct lines l = { .t = t };
 	struct heap_peak peak;
+	bool sampled = leaks_sampled(v->session);
 
 	if (!hs.leaks)
 		return diag_error(d, "heapstat: the experiments were recorded without heap tracing "
@@ -212,8 +226,8 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 		peak = highest_peak(hs.leaks);
 	map_free(&passed);
 	put_peak(&l, &peak);
-	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated);
-	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked);
+	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated, sampled);
+	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked, sampled);
 	return 0;
 }
 

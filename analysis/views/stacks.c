@@ -4,8 +4,14 @@
  * stack is shown as its numbers with its frames below.
  */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "analysis/metrics/hit.h"
+#include "analysis/metrics/leaks.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -85,10 +91,72 @@ static bool has_any(const struct metric *const *m, const int64_t *values)
 	return false;
 }
 
-static void put_numbers(struct row *r, const struct metric *const *m, const int64_t *values)
+/*
+ * Of a sampled heap sums of bytes are estimates. Variances are added up by stack; the last element is that of
+ * all stacks.
+ */
+struct errors {
+	bool sampled;
+	const struct leaks *leaks;
+	struct field_ref type, size;
+	const struct exp_stream *stream; /* that has the fields */
+	struct heap_variance {
+		double allocated, leaked;
+	} *by_stack;
+	size_t nstacks;
+};
+
+static void add_variance(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
-	for (size_t i = 0; m[i]; i++)
-		r->cells[i] = metric_plain_cell(m[i], values[m[i]->id]);
+	struct errors *e = ctx;
+	double variance;
+
+	if (h->stream->kind != ER_PKT_HEAP)
+		return;
+	if (e->stream != h->stream) {
+		e->stream = h->stream;
+		e->type = stream_field(h->stream, "HTYPE");
+		e->size = stream_field(h->stream, "HSIZE");
+	}
+	variance = leaks_variance(h->stream, packet_int(h->packet, e->type), packet_int(h->packet, e->size));
+	for (int i = 0; i < 2; i++) {
+		struct heap_variance *v = &e->by_stack[i ? e->nstacks : h->stack];
+
+		v->allocated += variance;
+		v->leaked += leaks_of(e->leaks, h->packet) ? variance : 0;
+	}
+}
+
+static void errors_init(struct errors *e, const struct view_state *v, size_t nstacks)
+{
+	*e = (struct errors){ .leaks = v->metric_set->leaks, .nstacks = nstacks };
+	e->sampled = leaks_sampled(v->session);
+	if (!e->sampled)
+		return;
+	e->by_stack = xcalloc(nstacks + 1, sizeof(*e->by_stack));
+	pass_run(v->session, NULL, v->filter, add_variance, NULL, e);
+}
+
+static bool is_estimate(const struct errors *e, const struct metric *m)
+{
+	return e->sampled && m->kind == ER_PKT_HEAP && m->unit == UNIT_BYTES;
+}
+
+/* A metric of a sampled heap has a second column. */
+static void put_numbers(struct row *r, const struct metric *const *m, const int64_t *values, const struct errors *e,
+			size_t stack)
+{
+	for (size_t i = 0; *m; m++) {
+		r->cells[i] = metric_plain_cell(*m, values[(*m)->id]);
+		if (is_estimate(e, *m)) {
+			const struct heap_variance *v = &e->by_stack[stack];
+
+			r->cells[i++].estimate = true;
+			r->cells[i] = (struct cell){ .kind = CELL_COUNT,
+						     .i = llround(sqrt((*m)->leaked ? v->leaked : v->allocated)) };
+		}
+		i++;
+	}
 }
 
 /*
@@ -114,28 +182,34 @@ static void put_frames(struct view_state *v, struct table *t, uint32_t stack, in
 }
 
 /* On a narrow terminal the last metrics are left out first. The sort metric is never left out. */
-static void put_columns(struct table *t, const struct metric *const *m, const struct metric *sort)
+static void put_columns(struct table *t, const struct metric *const *m, const struct metric *sort,
+			const struct errors *e, bool with_errors)
 {
-	for (int spare = 1; *m; m++, spare++)
+	for (int spare = 1; *m; m++, spare++) {
 		vec_push(&t->columns, (struct column){
 			.kind = metric_has_time(*m) ? CELL_TIME : CELL_COUNT,
 			.title = { (*m)->abbr, NULL, metric_has_time(*m) ? "sec." : NULL },
 			.full = { (*m)->uname }, .spare = *m == sort ? 0 : spare });
+		if (is_estimate(e, *m))
+			vec_push(&t->columns, (struct column){
+				.kind = CELL_COUNT, .title = { (*m)->abbr, "Std. Error" },
+				.full = { (*m)->uname, "Standard Error" }, .hidden = !with_errors });
+	}
 	text_column(t, "Name");
 	t->columns.data[t->columns.len - 1].wrap = true;
 }
 
 static void put_entries(struct view_state *v, struct table *t, const struct stack_list *l,
-			const struct metric *const *metrics, const entry_vec *entries)
+			const struct metric *const *metrics, const entry_vec *entries, const struct errors *e)
 {
 	struct row *r = table_row(t);
 
-	put_numbers(r, metrics, view_tally(v)->total);
+	put_numbers(r, metrics, view_tally(v)->total, e, e->nstacks);
 	put_text(r, t->columns.len - 1, "<Total>");
 	for (size_t i = 0; i < entries->len && (!v->limit || i < v->limit); i++) {
 		r = table_row(t);
 		r->group = i + 1;
-		put_numbers(r, metrics, entries->data[i].values);
+		put_numbers(r, metrics, entries->data[i].values, e, entries->data[i].stack);
 		put_textf(t, r, t->columns.len - 1, "%s #%zu", l->label, i + 1);
 		put_frames(v, t, entries->data[i].stack, i + 1);
 	}
@@ -147,14 +221,16 @@ int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, st
 	const struct metric *metrics[METRICS_MOST], *order[METRICS_MOST];
 	const struct tally *tally;
 	entry_vec entries = { 0 };
+	struct errors errors;
 
 	if (!find(v, l->metrics, metrics) || !find(v, l->order, order))
 		return diag_error(d, "%s: the experiments were recorded without %s", l->name,
 				  l->missing);
 	t->name = l->name;
 	t->title = l->title;
-	put_columns(t, metrics, order[0]);
 	tally = view_tally(v);
+	errors_init(&errors, v, tally->nstacks);
+	put_columns(t, metrics, order[0], &errors, v->errors);
 	for (uint32_t id = 0; id < tally->nstacks; id++) {
 		int64_t *values;
 
@@ -166,7 +242,11 @@ int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, st
 			vec_push(&entries, (struct entry){ id, values, order });
 	}
 	vec_sort(&entries, entry_cmp);
-	put_entries(v, t, l, metrics, &entries);
+	put_entries(v, t, l, metrics, &entries, &errors);
+	if (errors.sampled && metrics[0]->kind == ER_PKT_HEAP)
+		put_note(t, "~ marks an estimate: only a sample of the allocations was recorded%s. Counts are those of "
+			 "the sample.", v->errors ? "" : "; `errors on' shows standard errors");
+	free(errors.by_stack);
 	vec_free(&entries);
 	return 0;
 }

@@ -67,6 +67,16 @@ rootless=$(awk 'BEGIN { RS = "" } /#[0-9]/ && !/ (_start|_dl_start_user|_dl_star
 check_that "stacks were recorded" "$stacks > 10" "$stacks"
 [ -z "$rootless" ] && ok "stacks are complete" || not_ok "stacks are complete" "$rootless"
 
+# All that the program has leaked is in use at the end; each block of churn is freed at once.
+"$O/bin/collect" -p off -H on -o use.er "$syn/heap" >use.out 2>&1
+"$er_print" -heapuse use.er >use 2>&1
+leaked=$("$er_print" -metrics e.heapleakbytes:name -functions use.er 2>/dev/null | awk '$2 == "<Total>" { print $1 }')
+in_use=$(awk '/^[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+$/ { last = $2 } END { print last }' use)
+check_that "use.er: in use at the end is what was never freed" "$in_use == $leaked" "$(cat use)"
+"$er_print" -metrics e.heaptempcnt:name -functions use.er 2>/dev/null >rows
+check "use.er: temporary allocations" grep -qx " *$(truth use.out churn.allocs | cut -d. -f1) *churn" rows
+check_that "use.er: leaks are not temporary" "$(grep -cE '[1-9] +leak$' rows) == 0" "$(cat rows)"
+
 must_record threads.er -q 0 -H on "$syn/heap" threads
 compare threads.er record.out 1 $functions hand_over
 
@@ -148,6 +158,10 @@ rows "$er_print" -metrics $metrics:name -functions sampled.er >rows
 for f in small_blocks large_blocks; do
 	bytes=$(truth record.out $f.bytes)
 	found=$(awk -v f=$f '$1 == f { print $3 }' rows)
+	error=$("$er_print" -errors on -printmode csv -allocs sampled.er 2>/dev/null |
+		awk -F, -v f=$f '{ gsub(/"/, "") } /Allocation #/ { e = $4 } $NF ~ " " f " " { print e; exit }')
+	check_that "sampled.er: bytes of $f within 5 standard errors" \
+		"${error:-0} > 0 && ($found - $bytes) ^ 2 < 25 * $error ^ 2 && $error < 0.5 * $bytes" "$found, $bytes, $error"
 	left=$(awk -v f=$f '$1 == f { print $5 }' rows)
 	check_that "sampled.er: bytes of $f" \
 		"(${found:-0} - $bytes) ^ 2 < 36 * 524288 * $bytes" "$found of $bytes"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaks: allocations and frees matched in order of time; ratios of counters. */
+#include <math.h>
+
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/leaks.h"
 #include "tests/unit/session_fixture.h"
@@ -185,6 +187,94 @@ static void of_equal_peaks_the_last_counts(void **state)
 	fixture_free(&o);
 }
 
+static void of_thread(struct opened *o, int64_t thread, uint64_t at, enum heap_type type, uint64_t addr, uint64_t old)
+{
+	const int64_t values[] = { thread, thread, 0, exp_builder_now(o->builder) + at,
+				   exp_builder_stack(o->builder, "main>f"), type, 10, addr, old };
+
+	expwriter_packet(exp_builder_writer(o->builder), ER_PKT_HEAP, values, NULL);
+}
+
+static void what_its_thread_frees_at_once_is_temporary(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	expwriter_text(exp_builder_writer(o.builder), "recorder.xml", "<recorder state=\"closed\"/>");
+	of_thread(&o, 1, 1, HEAP_MALLOC, 0x1000, 0); /* temporary: what thread 2 does is nothing to thread 1 */
+	of_thread(&o, 2, 2, HEAP_MALLOC, 0x2000, 0);
+	of_thread(&o, 1, 3, HEAP_FREE, 0x1000, 0);
+	of_thread(&o, 1, 4, HEAP_FREE, 0x2000, 0); /* not its own */
+	of_thread(&o, 1, 5, HEAP_MALLOC, 0x3000, 0);
+	of_thread(&o, 1, 6, HEAP_MALLOC, 0x4000, 0);
+	of_thread(&o, 1, 7, HEAP_FREE, 0x3000, 0); /* another one came in between */
+	of_thread(&o, 1, 8, HEAP_REALLOC, 0x5000, 0x4000); /* temporary */
+	of_thread(&o, 1, 9, HEAP_FREE, 0x5000, 0);         /* temporary */
+	of_thread(&o, 1, 10, HEAP_FREE, 0x5000, 0);
+	fixture_open(&o);
+	assert_int_equal(sum(&o, "heaptempcnt"), 3);
+	fixture_free(&o);
+}
+
+/* Where most allocations are not recorded, or another collector's reader has no such metric. */
+static void of_a_sample_no_temporary_ones_are_known(void **state)
+{
+	struct opened o;
+
+	for (int own = 0; own < 2; own++) {
+		fixture_new(&o);
+		expwriter_profile(exp_builder_writer(o.builder), ER_PKT_HEAP, own ? "sampled=\"512\"" : "");
+		if (own)
+			expwriter_text(exp_builder_writer(o.builder), "recorder.xml", "<recorder/>");
+		of_thread(&o, 1, 1, HEAP_MALLOC, 0x1000, 0);
+		of_thread(&o, 1, 2, HEAP_FREE, 0x1000, 0);
+		fixture_open(&o);
+		assert_null(metric_find(&o.metrics, "heaptempcnt"));
+		fixture_free(&o);
+	}
+}
+
+static void a_sampled_block_has_its_variance(void **state)
+{
+	const double mean = 512 << 10, sizes[] = { 1, 100, 4096, 100000, 524288, 2e6, 1e7, 1e9 };
+	struct exp_stream st = { .kind = ER_PKT_HEAP, .sampled = 512 << 10 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		double p = -expm1(-sizes[i] / mean), w = sizes[i] / p, want = w * w * (1 - p);
+		double got = leaks_variance(&st, HEAP_MALLOC, w + 0.5);
+
+		assert_true(fabs(got - want) <= 2e-5 * want + 1e-3);
+	}
+	assert_true(leaks_variance(&st, HEAP_MMAP, 1 << 20) == 0);
+	assert_true(leaks_variance(&st, HEAP_MALLOC, 0) == 0);
+	st.sampled = 0;
+	assert_true(leaks_variance(&st, HEAP_MALLOC, 1 << 20) == 0);
+}
+
+static void changes_add_up_to_what_is_in_use(void **state)
+{
+	heap_changes changes;
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 30, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 20, HEAP_MMAP, 0x3000, 0x10000, 0);
+	heap(&o, 40, HEAP_MUNMAP, 0x1000, 0x11000, 0);
+	heap(&o, 50, HEAP_REALLOC, 7, 0x2000, 0);
+	fixture_open(&o);
+	leaks_changes(o.session, NULL, &changes);
+	assert_int_equal(changes.len, 5);
+	assert_int_equal(changes.data[0].bytes, 100);
+	assert_int_equal(changes.data[1].bytes, 0x3000);
+	assert_int_equal(changes.data[2].bytes, -100);
+	assert_int_equal(changes.data[2].time_ns, 30);
+	assert_int_equal(changes.data[3].bytes, -0x1000);
+	assert_int_equal(changes.data[4].bytes, 7);
+	vec_free(&changes);
+	fixture_free(&o);
+}
+
 static void count(struct opened *o, int tag, int64_t n)
 {
 	const int64_t values[] = { 1, 1, 0, exp_builder_now(o->builder),
@@ -254,6 +344,10 @@ int main(void)
 		cmocka_unit_test(hostile_sizes_are_only_numbers),
 		cmocka_unit_test(the_peak_is_known),
 		cmocka_unit_test(of_equal_peaks_the_last_counts),
+		cmocka_unit_test(what_its_thread_frees_at_once_is_temporary),
+		cmocka_unit_test(of_a_sample_no_temporary_ones_are_known),
+		cmocka_unit_test(a_sampled_block_has_its_variance),
+		cmocka_unit_test(changes_add_up_to_what_is_in_use),
 		cmocka_unit_test(ratios_are_of_what_a_row_has),
 		cmocka_unit_test(ratios_need_both_counters),
 	};
