@@ -123,8 +123,8 @@ end_when()
 	return $ended
 }
 
-# replace_closed: put a link in the place of the newest segment but one. False: there is none, or the
-# quota removes it just now. Sets $closed, its number.
+# replace_closed: put a link in the place of the newest segment but one. False: the recorder does not
+# have it in its list yet, or the quota removes it just now. Sets $closed, its number.
 replace_closed()
 {
 	newest=0 closed=0
@@ -134,8 +134,8 @@ replace_closed()
 		if [ "$n" -gt $newest ]; then closed=$newest newest=$n
 		elif [ "$n" -gt $closed ]; then closed=$n; fi
 	done
-	[ $closed -gt 0 ] && grep -q 'state="closed"' q/q.$closed.er/recorder.xml || return 1
-	sleep 0.5 # the recorder takes it into its list
+	# The recorder lists the closed segment before it writes this file into the next one.
+	[ $closed -gt 0 ] && [ -e q/q.$newest.er/recorder.xml ] || return 1
 	mv q/q.$closed.er aside 2>/dev/null && [ -e aside/log.xml ] && ln -s ../victim.er q/q.$closed.er && return
 	rm -rf aside
 	false
