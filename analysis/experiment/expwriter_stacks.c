@@ -89,9 +89,12 @@ static uint64_t tail_key(const struct expwriter *w, uint64_t uid)
 	return uid ^ w->tails_of;
 }
 
-static uint64_t *find_tail(struct expwriter *w, uint64_t uid)
+/* The length, in nodes, of a tail that was written; 0: it was not. */
+static uint64_t tail_length(struct expwriter *w, uint64_t uid)
 {
-	return map_get(tails_of(w), tail_key(w, uid));
+	const uint64_t *length = map_get(tails_of(w), tail_key(w, uid));
+
+	return length ? *length : 0;
 }
 
 /*
@@ -101,43 +104,45 @@ static uint64_t *find_tail(struct expwriter *w, uint64_t uid)
 static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t at,
 			size_t n)
 {
-	uint64_t *links = find_tail(w, uids[at]), below = 0;
+	uint64_t below = 0;
 	size_t to = at;
 
-	if (*links)
+	if (tail_length(w, uids[at]))
 		return uids[at];
 	while (!below && ++to + TAIL_MIN <= n) {
-		below = *find_tail(w, uids[to]);
+		below = tail_length(w, uids[to]);
 		below = below < CHAIN_MAX ? below : 0;
 	}
 	to = below ? to : n;
 	put_node(w, uids[at], pcs + at, to - at, below ? uids[to] : 0);
-	*links = below + 1;
+	*map_put(tails_of(w), tail_key(w, uids[at]), NULL) = below + 1;
 	return uids[at];
 }
 
 /*
  * Find the longest tail of a stack that was seen before. Returns where it begins, with
  * its node in *link; n if there is none. If a tail was seen, all shorter ones were,
- * too.
+ * too, so only longer ones are added.
  */
 static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uint64_t *link)
 {
 	uint64_t uids[TAIL_MAX];
-	size_t at = n;
-	bool fresh = false;
+	size_t at = 1;
+	bool fresh = true;
 
 	if (n > TAIL_MAX)
 		return n;
 	if (tails_of(w)->len >= TAILS_KNOWN)
 		map_free(tails_of(w));
 	name_tails(pcs, n, uids);
-	for (size_t i = n < TAIL_MIN ? 0 : n - TAIL_MIN; i > 0; i--) {
-		map_put(tails_of(w), tail_key(w, uids[i]), &fresh);
-		at = fresh ? at : i;
+	for (; at + TAIL_MIN <= n; at++) {
+		map_put(tails_of(w), tail_key(w, uids[at]), &fresh);
+		if (!fresh)
+			break;
 	}
-	if (at < n)
-		*link = node_of(w, pcs, uids, at, n);
+	if (fresh)
+		return n;
+	*link = node_of(w, pcs, uids, at, n);
 	return at;
 }
 
