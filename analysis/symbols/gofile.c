@@ -36,27 +36,21 @@ static bool contents_of(Elf_Scn *scn, struct contents *ret)
 	return true;
 }
 
-static enum go_found open_at(const struct contents *c, size_t at, struct gotable *ret)
-{
-	enum go_found found = gotable_open(c->p + at, c->size - at, ret);
-
-	ret->addr = c->addr + at;
-	return found;
-}
-
 static enum go_found find_table(Elf *elf, struct gotable *t)
 {
+	enum go_found found;
 	struct contents c;
+	size_t at = 0;
 
 	if (contents_of(elf_section(elf, ".gopclntab"), &c) ||
 	    contents_of(elf_section(elf, ".data.rel.ro.gopclntab"), &c))
-		return open_at(&c, 0, t);
-	if (!contents_of(elf_section(elf, ".data.rel.ro"), &c))
+		found = gotable_open(c.p, c.size, t);
+	else if (contents_of(elf_section(elf, ".data.rel.ro"), &c))
+		found = gotable_search(c.p, c.size, &at, t) ? GO_FOUND : GO_NONE;
+	else
 		return GO_NONE;
-	for (size_t at = 0; at < c.size; at += 8)
-		if (open_at(&c, at, t) == GO_FOUND)
-			return GO_FOUND;
-	return GO_NONE;
+	t->addr = c.addr + at;
+	return found;
 }
 
 /* --- the runtime's variable firstmoduledata --- */

@@ -11,6 +11,8 @@ enum {
 	PCDATA_CALL = 2, /* the number of a function's table of inlined calls */
 	FUNCDATA_TREE = 3,
 	TEXT_WORD = 2, /* of the header, where functions have relative addresses */
+	WORD_SIZE_AT = 7, /* of the header's bytes */
+	HEADER_MIN = 16,
 };
 
 /*
@@ -88,8 +90,8 @@ static const char *string_at(const struct gotable *t, uint64_t at, size_t max, s
 /* Checks two zeros, the smallest step of addresses, and the word size. */
 static bool is_header(const struct gotable *t)
 {
-	return t->size > 16 && !t->p[4] && !t->p[5] &&
-	       (t->p[6] == 1 || t->p[6] == 2 || t->p[6] == 4) && t->p[7] == 8;
+	return t->size > HEADER_MIN && !t->p[4] && !t->p[5] &&
+	       (t->p[6] == 1 || t->p[6] == 2 || t->p[6] == 4) && t->p[WORD_SIZE_AT] == 8;
 }
 
 static const struct go_layout *layout_of(const struct gotable *t)
@@ -143,6 +145,18 @@ enum go_found gotable_open(const void *p, size_t size, struct gotable *ret)
 	ret->reads_calls = ret->layout->call_size;
 	ret->text = ret->reads_calls ? header_word(ret, TEXT_WORD) : 0;
 	return GO_FOUND;
+}
+
+bool gotable_search(const void *p, size_t size, size_t *at, struct gotable *ret)
+{
+	const unsigned char *b = p;
+
+	for (*at = 0; size - *at > HEADER_MIN; *at += 8) {
+		/* Read nothing else of a word that is no header: files have many, and nearly none has a table. */
+		if (b[*at + WORD_SIZE_AT] == 8 && gotable_open(b + *at, size - *at, ret) == GO_FOUND)
+			return true;
+	}
+	return false;
 }
 
 /* --- values by address --- */

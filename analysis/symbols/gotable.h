@@ -44,6 +44,8 @@ enum go_found { GO_NONE, GO_UNKNOWN, GO_FOUND };
  * gofile.h finds the table of a file, and sets what is not in the table.
  */
 enum go_found gotable_open(const void *p, size_t size, struct gotable *ret);
+/* Open the first table that begins at a multiple of 8 bytes, *at. False: there is none. */
+bool gotable_search(const void *p, size_t size, size_t *at, struct gotable *ret);
 
 enum go_flags {
 	GO_TOP = 1,	 /* has no caller */

@@ -72,9 +72,10 @@ static uint64_t text_of(const struct elftext *e)
 	return 0;
 }
 
-static bool open_at(struct goframes *g, uint64_t at, uint64_t size)
+/* The table is open. */
+static bool begin(struct goframes *g)
 {
-	if (gotable_open(g->elf->data + at, size, &g->table) != GO_FOUND || !g->table.reads_calls)
+	if (!g->table.reads_calls)
 		return false;
 	if (!g->table.text)
 		g->table.text = text_of(g->elf);
@@ -84,17 +85,14 @@ static bool open_at(struct goframes *g, uint64_t at, uint64_t size)
 bool goframes_open(struct goframes *g, const struct elftext *e)
 {
 	uint64_t at, size;
+	size_t skipped;
 
 	*g = (struct goframes){ .elf = e };
 	if (elftext_section(e, ".gopclntab", &at, &size) ||
 	    elftext_section(e, ".data.rel.ro.gopclntab", &at, &size))
-		return open_at(g, at, size);
-	if (!elftext_section(e, ".data.rel.ro", &at, &size))
-		return false;
-	for (uint64_t skip = 0; skip < size; skip += WORD)
-		if (gotable_open(e->data + at + skip, size - skip, &g->table) == GO_FOUND)
-			return open_at(g, at + skip, size - skip);
-	return false;
+		return gotable_open(e->data + at, size, &g->table) == GO_FOUND && begin(g);
+	return elftext_section(e, ".data.rel.ro", &at, &size) &&
+	       gotable_search(e->data + at, size, &skipped, &g->table) && begin(g);
 }
 
 void goframes_close(struct goframes *g)
