@@ -12,8 +12,8 @@
 #include "bpf/unwind.bpf.h"
 
 enum {
-	RAW_BLOCK = 1024,   /* bytes copied at a time */
-	RAW_PIECE_MIN = 64, /* the smallest piece, copied near the end of the stack */
+	RAW_PIECES = 4,     /* copied near the end of the stack */
+	RAW_PIECE_MIN = RAW_BLOCK >> RAW_PIECES,
 	RAW_SMALL = 4096,   /* the largest copy while the ring is half full */
 	RAW_PROCESSES = 1024,
 	RAW_BURST = 4 << 20, /* bytes of one process within RAW_PERIOD_NS */
@@ -141,7 +141,7 @@ static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep
 	const void *from = (void *)(w->sp + w->nbytes);
 	void *at;
 
-	if (w->nbytes + size > w->most || to > RAW_WORDS - size / 8)
+	if (w->nbytes + size > w->most || to > RAW_WORDS - RAW_BLOCK / 8)
 		return false;
 	at = (__u64 *)w->st + to;
 	if (asleep && !is_at_hand(w, (__u64)from, size))
@@ -163,10 +163,26 @@ static long raw_block_asleep(__u32 i, struct raw_copy *w)
 	return !raw_read(w, RAW_BLOCK, true);
 }
 
-static __always_inline void raw_end(struct raw_copy *w, bool asleep)
+/* Each piece is half of the one before. */
+static __always_inline long raw_piece(__u32 i, struct raw_copy *w, bool asleep)
 {
-	for (__u32 size = RAW_BLOCK / 2; size >= RAW_PIECE_MIN; size /= 2)
-		raw_read(w, size, asleep);
+	__u32 size = RAW_BLOCK / 2 >> i;
+
+	barrier_var(size); /* the verifier knows no bound of it */
+	if (size > RAW_BLOCK)
+		return 1;
+	raw_read(w, size, asleep);
+	return 0;
+}
+
+static long raw_piece_awake(__u32 i, struct raw_copy *w)
+{
+	return raw_piece(i, w, false);
+}
+
+static long raw_piece_asleep(__u32 i, struct raw_copy *w)
+{
+	return raw_piece(i, w, true);
 }
 
 struct raw_patch {
@@ -198,7 +214,7 @@ static __always_inline void raw_patch(const struct raw_copy *w, struct task_stru
 	struct returns r;
 	struct raw_patch patch = { .st = w->st, .sp = w->sp, .to = w->to, .nbytes = w->nbytes };
 
-	returns_begin(&r, p, p->mm);
+	returns_begin(&r, p, BPF_CORE_READ(p, mm));
 	patch.ri = (void *)r.first;
 	patch.trampoline = r.trampoline;
 	if (r.first)
@@ -236,7 +252,8 @@ static __always_inline void raw_take(union stack_scratch *st, const struct pt_re
 	w.to = (sizeof(struct er_stack) + sizeof(struct er_raw)) / 8 + at;
 	w.most = raw_extent(p, w.sp, most);
 	bpf_loop(ER_RAW_BYTES / RAW_BLOCK, sleeps ? raw_block_asleep : raw_block, &w, 0);
-	raw_end(&w, sleeps);
+	/* The verifier would follow each outcome of each round of a plain loop to the program's end. */
+	bpf_loop(RAW_PIECES, sleeps ? raw_piece_asleep : raw_piece_awake, &w, 0);
 	raw_patch(&w, p);
 	raw->nbytes = w.nbytes;
 	st->s.flags |= ER_STACK_RAW;

@@ -22,7 +22,8 @@
 
 enum {
 	HASH_BLOCK = 8, /* frames hashed at a time */
-	RAW_WORDS = (sizeof(struct er_stack) + sizeof(struct er_raw) + ER_RAW_BYTES) / 8 +
+	RAW_BLOCK = 1024, /* bytes of a raw stack that are copied at a time */
+	RAW_WORDS = (sizeof(struct er_stack) + sizeof(struct er_raw) + ER_RAW_BYTES + RAW_BLOCK) / 8 +
 		    ER_MAX_KERNEL_FRAMES,
 };
 
