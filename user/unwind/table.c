@@ -209,6 +209,12 @@ static void arrange_rest(struct builder *b, size_t n)
 	arrange(b);
 }
 
+/* Whether [begin, end) pads a function to the next one's alignment. */
+static bool pads(const struct builder *b, uint64_t begin, uint64_t end)
+{
+	return end - begin <= PADDING_MAX && is_padding(b->elf->data + begin, end - begin);
+}
+
 /* --- the table's words --- */
 
 struct writer {
@@ -238,12 +244,7 @@ static void write_row(struct writer *w, uint64_t off, unsigned rule)
 /* Whether code without an entry follows the span; padding never runs and needs no row. */
 static bool gap_after(const struct builder *b, const struct span *s)
 {
-	uint64_t n;
-
-	if (s == b->spans.data + b->spans.len - 1)
-		return true;
-	n = s[1].begin - s->end;
-	return n > PADDING_MAX || !is_padding(b->elf->data + s->end, n);
+	return s == b->spans.data + b->spans.len - 1 || !pads(b, s->end, s[1].begin);
 }
 
 static void write_span(struct writer *w, const struct builder *b, const struct span *s)
@@ -303,7 +304,8 @@ static void add_known_in(struct builder *b, const struct elftext_segment *seg)
 	for (size_t i = 0; i < n; i++) {
 		const struct span s = b->spans.data[i];
 
-		if (s.begin > at && s.begin <= end)
+		/* Nearly all gaps are padding. A search takes much longer than this look. */
+		if (s.begin > at && s.begin <= end && !pads(b, at, s.begin))
 			knowncode_in(&b->known, at, s.begin, add_known, b);
 		if (s.end > at)
 			at = s.end;
