@@ -87,21 +87,27 @@ static const struct stored *find_in(const struct generation *g, uint64_t id)
 	return at ? (const struct stored *)&g->words.data[*at] : NULL;
 }
 
-/* The id of its frames: another one only for a raw stack. */
-static uint64_t id_of(const struct stacks *st, uint64_t id)
+static bool is_in(const struct generation *g, const struct stored *s)
 {
-	const uint64_t *raw = map_get(&st->young.raws, id);
-
-	if (!raw)
-		raw = map_get(&st->old.raws, id);
-	return raw ? *raw : id;
+	return (uintptr_t)s - (uintptr_t)g->words.data < g->words.len * sizeof(*g->words.data);
 }
 
+static const struct stored *find_frames(const struct stacks *st, uint64_t id)
+{
+	const struct stored *s = find_in(&st->young, id);
+
+	return s ? s : find_in(&st->old, id);
+}
+
+/* Few stacks are raw, so their ids are looked up last. */
 static const struct stored *find(const struct stacks *st, uint64_t id)
 {
-	const struct stored *s = find_in(&st->young, id_of(st, id));
+	const struct stored *s = find_frames(st, id);
+	const uint64_t *raw = s ? NULL : map_get(&st->young.raws, id);
 
-	return s ? s : find_in(&st->old, id_of(st, id));
+	if (!s && !raw)
+		raw = map_get(&st->old.raws, id);
+	return raw ? find_frames(st, *raw) : s;
 }
 
 static bool has_room(const struct generation *g, size_t nwords)
@@ -176,7 +182,7 @@ static const struct stored *use(struct stacks *st, uint64_t id)
 	const struct stored *s = find(st, id);
 	size_t nwords = s ? words_of((size_t)s->nkernel + s->nuser) : 0;
 
-	if (!s || find_in(&st->young, s->id) || !has_room(&st->young, nwords))
+	if (!s || is_in(&st->young, s) || !has_room(&st->young, nwords))
 		return s;
 	return memcpy(append(&st->young, s->id, nwords), s, nwords * sizeof(uint64_t));
 }
