@@ -90,36 +90,57 @@ static void put_holder(struct pack *p, const struct page_event *ev, const struct
 	pack_uint(p, !ev->holder ? 0 : ev->holder == ev->waker ? 1 : ev->holder + 1);
 }
 
+enum column_of { OF_ALL, OF_WAITS, OF_MERGED };
+
+/* Columns OF_MERGED have a value for each event if a pack has such events, else none. */
 static const struct {
 	const char *tag;
-	bool waits_only;
+	enum column_of of;
 	put_fn put;
 } columns[] = {
-	{ "mrgd", false, put_merged },	 { "sqrs", false, put_squares },
-	{ "vari", false, put_variance },
-	{ "time", false, put_time },	 { "thrd", false, put_thread },
-	{ "path", false, put_path },	 { "clas", false, put_class },
-	{ "wght", false, put_weight },	 { "cpus", false, put_cpu },
-	{ "leng", true, put_length },	 { "wakr", true, put_waker },
-	{ "wkpt", true, put_waker_path }, { "hold", true, put_holder },
+	{ "mrgd", OF_MERGED, put_merged },   { "sqrs", OF_MERGED, put_squares },
+	{ "vari", OF_MERGED, put_variance }, { "time", OF_ALL, put_time },
+	{ "thrd", OF_ALL, put_thread },	     { "path", OF_ALL, put_path },
+	{ "clas", OF_ALL, put_class },	     { "wght", OF_ALL, put_weight },
+	{ "cpus", OF_ALL, put_cpu },	     { "leng", OF_WAITS, put_length },
+	{ "wakr", OF_WAITS, put_waker },     { "wkpt", OF_WAITS, put_waker_path },
+	{ "hold", OF_WAITS, put_holder },
 };
+
+/* Which kinds of columns these events need. */
+static unsigned kinds_of(const struct page_events *events, size_t from, size_t to)
+{
+	unsigned ret = 1U << OF_ALL | 1U << OF_WAITS;
+
+	for (size_t i = from; i < to; i++)
+		ret |= (events->all.data[i].merged > 0) << OF_MERGED;
+	return ret;
+}
+
+static void put_column(struct pack *p, const struct page_events *events, size_t from, size_t to,
+		       size_t c)
+{
+	pack_begin(p, columns[c].tag);
+	for (size_t i = from; i < to; i++) {
+		const struct page_event *ev = &events->all.data[i];
+
+		if (columns[c].of != OF_WAITS || class_is_wait(&events->classes.data[ev->event_class]))
+			columns[c].put(p, ev, i > from ? ev - 1 : NULL);
+	}
+	pack_end(p);
+}
 
 static void put_pack(struct pack *p, const struct page_events *events, size_t from, size_t to)
 {
+	unsigned kinds = kinds_of(events, from, to);
+
 	pack_begin(p, "evts");
 	pack_uint(p, from);
 	pack_uint(p, to - from);
 	pack_end(p);
 	for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
-		pack_begin(p, columns[c].tag);
-		for (size_t i = from; i < to; i++) {
-			const struct page_event *ev = &events->all.data[i];
-
-			if (!columns[c].waits_only ||
-			    class_is_wait(&events->classes.data[ev->event_class]))
-				columns[c].put(p, ev, i > from ? ev - 1 : NULL);
-		}
-		pack_end(p);
+		if (kinds >> columns[c].of & 1)
+			put_column(p, events, from, to, c);
 	}
 }
 

@@ -28,13 +28,16 @@ void pack_end(struct pack *p);
 
 static inline void pack_uint(struct pack *p, uint64_t v)
 {
-	unsigned char bytes[10];
-	size_t n = 0;
+	enum { MOST = 10 };
+	char *at;
 
-	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = v | 0x80;
-	bytes[n++] = v;
-	buf_add(&p->bytes, bytes, n);
+	if (p->bytes.cap - p->bytes.len <= MOST)
+		buf_reserve(&p->bytes, MOST);
+	for (at = p->bytes.data + p->bytes.len; v >= 0x80; v >>= 7)
+		*at++ = v | 0x80;
+	*at++ = v;
+	*at = '\0';
+	p->bytes.len = at - p->bytes.data;
 }
 
 static inline void pack_int(struct pack *p, int64_t v)

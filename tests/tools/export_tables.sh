@@ -288,13 +288,13 @@ check_that "a link to another kind of file is not read into the page" "$(pack li
 "$O/tests/bench/gen_experiment" big.er 20000 400 30 2000 >/dev/null
 to_page big
 cat >columns.mjs <<'END'
-const { indexArray, readCpus } = await import(process.argv[2])
-const kinds = [indexArray(1, 65536), indexArray(1, 65537), readCpus(Uint8Array.of(1, 0xfe, 1), 2), readCpus(Uint8Array.of(1, 0x80, 2), 2)]
+const { indexArray, cpuArray } = await import(process.argv[2])
+const kinds = [...[256, 65536, 65537].map(n => indexArray([7], n)), cpuArray([-1, 127]), cpuArray([-1, 128])]
 console.log(kinds.map(a => a.constructor.name + '/' + a.join(' ')).join(', '))
 END
 node columns.mjs "$top/analysis/export/page/decode.js" >columns 2>/dev/null
 check "columns are as narrow as the numbers allow" \
-	grep -qx 'Uint16Array/0, Uint32Array/0, Int8Array/-1 127, Int16Array/-1 128' columns
+	grep -qx 'Uint8Array/7, Uint16Array/7, Uint32Array/7, Int8Array/-1 127, Int16Array/-1 128' columns
 check "--redact" er_export --to page --redact -setpath made/src -o less.html code.er
 check_that "--redact leaves out lines, locks and code" \
 	"$(pack less.html reports | grep -c '"command":"unwinding"') == 1 && $(pack less.html reports | grep -c 'work\.c') == 0 && $(pack less.html reports | grep -c '"command":"locks"') == 0 && $(pack less.html code | grep -cx none) == 1"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: the index, and the events, which are decoded in the background. Data does
 // not change once it is read.
-import { countInts, inflate, readInts, reader, sections } from './pack.js'
+import { countInts, inflate, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
@@ -183,7 +183,8 @@ function nameProcesses(data) {
 
 // Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
 export function eventDecoder(data, done, failed) {
-	const about = { nthreads: data.nthreads, npaths: data.npaths, isWait: data.isWait, coarse: data.coarse }
+	const about = { nthreads: data.nthreads, npaths: data.npaths, nclasses: data.classes.length, isWait: data.isWait,
+		coarse: data.coarse }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
 	const waiting = [], idle = []
 	const next = () => {

@@ -15,9 +15,9 @@ export function narrow(values) {
 	return min >= 0 && max < 2 ** 32 ? new Uint32Array(values) : values
 }
 
-// An array for n indexes below `most`. It depends on the recording only, so that all packs have arrays of one type.
-export function indexArray(n, most) {
-	return most <= 65536 ? new Uint16Array(n) : new Uint32Array(n)
+// Copies indexes below `most`. The type depends on the recording only, so that all packs have arrays of one type.
+export function indexArray(values, most) {
+	return most <= 256 ? new Uint8Array(values) : most <= 65536 ? new Uint16Array(values) : new Uint32Array(values)
 }
 
 // Groups events by thread: the events of thread t are order[first[t]] to order[first[t + 1] - 1].
@@ -42,9 +42,9 @@ function holders(codes, waker) {
 }
 
 // A merged clock sample extends over its coarse range. Merged waits have that length already.
-function stretchMerged(coarse, { time, merged, length, cls, isWait }) {
+function stretchMerged(coarse, { base, time, merged, length, cls, isWait }) {
 	for (let i = 0, r = 0; i < time.length && r < coarse.length; i++) {
-		while (r < coarse.length && coarse[r][1] <= time[i])
+		while (r < coarse.length && coarse[r][1] <= base + time[i])
 			r++
 		if (merged[i] && !isWait[cls[i]] && r < coarse.length)
 			length[i] = coarse[r][1] - coarse[r][0]
@@ -52,31 +52,40 @@ function stretchMerged(coarse, { time, merged, length, cls, isWait }) {
 }
 
 // Few machines have CPUs whose numbers need more than 8 bits.
-export function readCpus(bytes, n) {
-	const small = readInts(bytes, n, new Int8Array(n)), all = readInts(bytes, n, new Int16Array(n))
-	return small.every((v, i) => v === all[i]) ? small : all
+export function cpuArray(values) {
+	return values.every(v => v < 128) ? new Int8Array(values) : new Int16Array(values)
+}
+
+// Decodes the times at which events ended: the first one, and the others since then.
+function readTimes(bytes, n) {
+	const time = readInts(bytes, n, new Float64Array(n)), base = n ? time[0] : 0
+	for (let i = 0, at = -base; i < n; i++)
+		time[i] = at += time[i]
+	return { base, time }
+}
+
+// The length of each event: what it represents, and for a wait what is in `extra`.
+function lengthsOf(weight, extra, cls, isWait) {
+	const length = new Float64Array(weight)
+	for (let i = 0, w = 0; i < length.length; i++) {
+		if (isWait[cls[i]])
+			length[i] += extra[w++]
+	}
+	return length
 }
 
 // Decodes one pack into arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
-	const s = sections(await inflate(base64))
+	const s = sections(await inflate(base64)), { isWait, nthreads, npaths } = about
 	const head = reader(s.evts)
 	const first = head.uint(), n = head.uint()
-	const delta = readInts(s.time, n, new Float64Array(n))
-	const time = new Float64Array(n)
-	let at = 0
-	for (let i = 0; i < n; i++) {
-		at += delta[i]
-		time[i] = at
-	}
-	const base = n ? time[0] : 0
-	for (let i = 0; i < n; i++)
-		delta[i] = time[i] - base
-	const cls = readUints(s.clas, n, new Uint16Array(n))
-	const thread = readUints(s.thrd, n, indexArray(n, about.nthreads))
+	const room = new Float64Array(n)
+	const uints = (bytes, count) => readUints(bytes, count, room.subarray(0, count))
+	const { base, time } = readTimes(s.time, n)
+	const cls = indexArray(uints(s.clas, n), about.nclasses)
+	const thread = indexArray(uints(s.thrd, n), nthreads)
 	const weight = readInts(s.wght, n, new Float64Array(n))
-	const isWait = about.isWait
 	const rows = new Uint32Array((n >> 8) + 2)
 	let nwaits = 0
 	for (let i = 0; i < n; i++) {
@@ -84,25 +93,22 @@ export async function decodeEvents(base64, about) {
 			rows[i >> 8] = nwaits
 		nwaits += isWait[cls[i]]
 	}
-	const extra = readInts(s.leng, nwaits, new Float64Array(nwaits)), length = delta.slice()
-	for (let i = 0, w = 0; i < n; i++)
-		length[i] = weight[i] + (isWait[cls[i]] ? extra[w++] : 0)
-	const merged = readUints(s.mrgd, n, new Uint32Array(n))
-	stretchMerged(about.coarse, { time, merged, length, cls, isWait })
-	const waker = readUints(s.wakr, nwaits, indexArray(nwaits, about.nthreads + 1))
-	const weights = narrow(weight)
+	const length = lengthsOf(weight, readInts(s.leng, nwaits, room.subarray(0, nwaits)), cls, isWait)
+	const merged = s.mrgd ? new Uint32Array(uints(s.mrgd, n)) : null
+	if (merged)
+		stretchMerged(about.coarse, { base, time, merged, length, cls, isWait })
+	const waker = indexArray(uints(s.wakr, nwaits), nthreads + 1), weights = narrow(weight)
 	const chunk = {
-		first, n, base, time: narrow(delta), thread, cls, weight: weights, rows, nwaits,
-		path: readUints(s.path, n, indexArray(n, about.npaths)),
-		cpu: readCpus(s.cpus, n),
+		first, n, base, time: narrow(time), thread, cls, weight: weights, rows, nwaits, merged, waker,
+		path: indexArray(uints(s.path, n), npaths),
+		cpu: cpuArray(readInts(s.cpus, n, room)),
 		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
-		...(merged.some(count => count) ? { merged, squares: readUints(s.sqrs, n, new Float64Array(n)),
-			variance: readUints(s.vari, n, new Float64Array(n)) } : { merged: null }),
-		waker,
-		wakerPath: readUints(s.wkpt, nwaits, indexArray(nwaits, about.npaths + 1)),
-		holder: holders(readUints(s.hold, nwaits, indexArray(nwaits, about.nthreads + 2)), waker),
+		squares: merged && readUints(s.sqrs, n, new Float64Array(n)),
+		variance: merged && readUints(s.vari, n, new Float64Array(n)),
+		wakerPath: indexArray(uints(s.wkpt, nwaits), npaths + 1),
+		holder: indexArray(holders(uints(s.hold, nwaits), waker), nthreads + 1),
 	}
-	return Object.assign(chunk, groupBy(thread, about.nthreads))
+	return Object.assign(chunk, groupBy(thread, nthreads))
 }
 
 function groupBy(thread, nthreads) {
@@ -113,7 +119,7 @@ function groupBy(thread, nthreads) {
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
 	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, groupBy,
-		holders, stretchMerged, readCpus, decodeEvents]
+		holders, stretchMerged, cpuArray, readTimes, lengthsOf, decodeEvents]
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {

@@ -56,31 +56,31 @@ export function countInts(bytes) {
 	return n
 }
 
-// Reads n varints into out and returns it. Values above 2^53 lose their last digits.
+// Reads n varints into out and returns it. Values above 2^53 lose their last digits. out is always an
+// array of the same type, because a browser compiles a loop well for one type only.
 export function readUints(bytes, n, out) {
 	let at = 0
 	for (let i = 0; i < n; i++) {
-		let b = bytes[at++], v = b & 127, scale = 128
-		while (b > 127) {
-			b = bytes[at++]
-			v += (b & 127) * scale
-			scale *= 128
+		let v = bytes[at++]
+		if (v > 127) {
+			let b = v, scale = 1
+			for (v = 0; b > 127; b = bytes[at++]) {
+				v += (b & 127) * scale
+				scale *= 128
+			}
+			v += b * scale
 		}
 		out[i] = v
 	}
 	return out
 }
 
+// The same for signed integers.
 export function readInts(bytes, n, out) {
-	let at = 0
+	readUints(bytes, n, out)
 	for (let i = 0; i < n; i++) {
-		let b = bytes[at++], v = b & 127, scale = 128
-		while (b > 127) {
-			b = bytes[at++]
-			v += (b & 127) * scale
-			scale *= 128
-		}
-		out[i] = v % 2 ? -(v + 1) / 2 : v / 2
+		const v = out[i]
+		out[i] = v < 2 ** 31 ? (v >>> 1) ^ -(v & 1) : v % 2 ? -(v + 1) / 2 : v / 2
 	}
 	return out
 }

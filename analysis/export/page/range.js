@@ -12,9 +12,9 @@ export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
 	const us = new Float64Array(NSTATES), met = new Uint8Array(data.nthreads)
-	const addTo = { from, to, us, met }
+	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, us, met, stateOf }
 	for (const chunk of data.chunks)
-		inPieces(firstAt(chunk, from), chunk.n, (lo, hi) => addClipped(data, chunk, filter, addTo, lo, hi))
+		inPieces(firstAt(chunk, from), chunk.n, (lo, hi) => addClipped(chunk, filter, addTo, lo, hi))
 	us[1] += us[11]
 	us[11] = 0
 	let lives = 0, known = true, nthreads = 0
@@ -28,18 +28,18 @@ export function clippedStates(data, state) {
 	return { us, nthreads, lives: known ? lives : null, length: to - from }
 }
 
-function addClipped(data, chunk, filter, { from, to, us, met }, lo, hi) {
+function addClipped(chunk, filter, { from, to, us, met, stateOf }, lo, hi) {
 	const { thread, cls, path, weight, length, time, cpu, base } = chunk
 	for (let i = lo; i < hi; i++) {
-		const c = cls[i], w = weight[i], spread = Math.max(w, length[i])
+		const c = cls[i], s = stateOf[c], w = weight[i], spread = Math.max(w, length[i])
 		const end = base + time[i], begin = end - spread
-		if (begin >= to || spread <= 0)
+		if (begin >= to || spread <= 0 || s < 0)
 			continue
 		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[c]) ||
 		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
-		    (filter.other && !filter.other(eventFacts(chunk, i))) || data.classes[c].flags & 32)
+		    (filter.other && !filter.other(eventFacts(chunk, i))))
 			continue
-		us[data.classes[c].state] += w * (Math.min(end, to) - Math.max(begin, from)) / spread
+		us[s] += begin >= from && end <= to ? w : w * (Math.min(end, to) - Math.max(begin, from)) / spread
 		met[thread[i]] = 1
 	}
 }
