@@ -90,9 +90,14 @@ static void put_holder(struct pack *p, const struct page_event *ev, const struct
 	pack_uint(p, !ev->holder ? 0 : ev->holder == ev->waker ? 1 : ev->holder + 1);
 }
 
-enum column_of { OF_ALL, OF_WAITS, OF_MERGED };
+static void put_spans(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->spans);
+}
 
-/* Columns OF_MERGED have a value for each event if a pack has such events, else none. */
+enum column_of { OF_ALL, OF_WAITS, OF_MERGED, OF_IN_SPANS };
+
+/* Columns OF_MERGED and OF_IN_SPANS have a value for each event if a pack has such events, else none. */
 static const struct {
 	const char *tag;
 	enum column_of of;
@@ -104,7 +109,7 @@ static const struct {
 	{ "clas", OF_ALL, put_class },	     { "wght", OF_ALL, put_weight },
 	{ "cpus", OF_ALL, put_cpu },	     { "leng", OF_WAITS, put_length },
 	{ "wakr", OF_WAITS, put_waker },     { "wkpt", OF_WAITS, put_waker_path },
-	{ "hold", OF_WAITS, put_holder },
+	{ "hold", OF_WAITS, put_holder },    { "spns", OF_IN_SPANS, put_spans },
 };
 
 /* Which kinds of columns these events need. */
@@ -113,7 +118,8 @@ static unsigned kinds_of(const struct page_events *events, size_t from, size_t t
 	unsigned ret = 1U << OF_ALL | 1U << OF_WAITS;
 
 	for (size_t i = from; i < to; i++)
-		ret |= (events->all.data[i].merged > 0) << OF_MERGED;
+		ret |= (events->all.data[i].merged > 0) << OF_MERGED |
+		       (events->all.data[i].spans > 0) << OF_IN_SPANS;
 	return ret;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/export/export.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
+#include "analysis/model/spans.h"
 #include "analysis/views/view_state.h"
 
 enum { NS_PER_US = 1000 };
@@ -93,6 +94,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		c.syscall = hit_syscall(h);
 		read_wait(p, h, &ev);
 	}
+	if (p->has_spans)
+		ev.spans = span_set_of(&p->span_sets, h);
 	ev.event_class = class_index(p, &c);
 	p->classes.data[ev.event_class].n++;
 	th = &p->threads.data[ev.thread];
@@ -253,7 +256,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct page_events){ 0 };
+	*ret = (struct page_events){ .has_spans = session_has_spans(v->session) };
 	pass_run(v->session, NULL, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
@@ -273,6 +276,7 @@ void page_events_free(struct page_events *p)
 	vec_free(&p->threads);
 	vec_free(&p->paths);
 	page_tree_free(&p->tree);
+	span_sets_free(&p->span_sets);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);
 	free(p->path_of);

@@ -13,6 +13,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/export/page_spansets.h"
 #include "analysis/export/page_tree.h"
 
 struct experiment;
@@ -29,6 +30,7 @@ struct page_event {
 	uint32_t waker, holder; /* index of the thread + 1; 0: none */
 	uint32_t waker_path;    /* + 1; 0: none */
 	int32_t cpu;     /* -1: unknown */
+	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
 	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
 };
@@ -62,6 +64,8 @@ struct page_events {
 	VEC(struct page_thread) threads;
 	VEC(struct page_path) paths;
 	struct page_tree tree;
+	bool has_spans; /* the recordings have spans */
+	struct span_sets span_sets;
 	struct intern thread_ids;
 	struct map class_ids;
 	uint32_t *path_of; /* by stack of the session: path + 1 */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/json.h"
 #include "analysis/base/map.h"
 #include "analysis/experiment/mstate.h"
@@ -20,9 +21,9 @@ enum { MAX_CALLS = 50000 }; /* in a page */
 struct page_spans {
 	const struct export *x;
 	const struct spans *sp;
-	uint8_t *marks;
-	struct map threads;  /* of the page, by founder and thread, to index */
-	uint32_t most;       /* so many of the slowest of a name are drawn */
+	int64_t *threads;  /* by call that is drawn: the page's index of the thread; others: -1 */
+	uint32_t *numbers; /* by call: its place among those that are drawn, from 1; 0: not drawn */
+	size_t drawn, passing;
 };
 
 static uint64_t key_of(const struct experiment *e, int64_t tid)
@@ -32,54 +33,68 @@ static uint64_t key_of(const struct experiment *e, int64_t tid)
 	return (uint64_t)founder->id << 32 | (uint32_t)tid;
 }
 
+/* The page's threads, by founder and thread, to index. */
+static struct map threads_of(const struct page_events *events)
+{
+	struct map ret = { 0 };
+
+	for (size_t i = 0; i < events->threads.len; i++)
+		*map_put(&ret, key_of(events->threads.data[i].founder, events->threads.data[i].tid), NULL) = i;
+	return ret;
+}
+
+/* The page's index of the thread of call i; -1: it has no events. */
+static int64_t thread_of(const struct page_spans *s, const struct map *threads, size_t i)
+{
+	const struct span_call *c = &s->sp->calls.data[i];
+	const uint64_t *thread = map_get(threads, key_of(s->sp->sources.data[c->source].e,
+							 span_int(s->sp, c, "THRID")));
+
+	return thread ? (int64_t)*thread : -1;
+}
+
 /* The calls that pass the filter are drawn, up to MAX_CALLS, and the slowest first. */
 static void spans_init(struct page_spans *s, const struct export *x, const struct page_events *events)
 {
-	size_t passing = 0;
+	const struct spans *sp = session_spans(x->view->session);
+	__cleanup(freep) uint8_t *marks = span_marks(x->view->session, x->view->filter);
+	struct map threads = threads_of(events);
+	uint32_t most = UINT32_MAX;
 
-	*s = (struct page_spans){ .x = x, .sp = session_spans(x->view->session), .most = UINT32_MAX };
-	s->marks = span_marks(x->view->session, x->view->filter);
-	for (size_t i = 0; i < events->threads.len; i++)
-		*map_put(&s->threads, key_of(events->threads.data[i].founder, events->threads.data[i].tid), NULL) = i;
-	for (size_t i = 0; i < s->sp->calls.len; i++)
-		passing += s->marks[i] != SPAN_MARK_NONE;
-	if (passing > MAX_CALLS)
-		s->most = MAX_CALLS / s->sp->names.len;
+	*s = (struct page_spans){ .x = x, .sp = sp,
+				  .threads = xcalloc(sp->calls.len, sizeof(*s->threads)),
+				  .numbers = xcalloc(sp->calls.len, sizeof(*s->numbers)) };
+	for (size_t i = 0; i < sp->calls.len; i++)
+		s->passing += marks[i] != SPAN_MARK_NONE;
+	if (s->passing > MAX_CALLS)
+		most = MAX_CALLS / sp->names.len;
+	for (size_t i = 0; i < sp->calls.len; i++) {
+		bool wanted = marks[i] != SPAN_MARK_NONE && sp->calls.data[i].rank <= most;
+
+		s->threads[i] = wanted ? thread_of(s, &threads, i) : -1;
+		s->numbers[i] = s->threads[i] >= 0 ? ++s->drawn : 0;
+	}
+	map_free(&threads);
 }
 
 static void spans_fini(struct page_spans *s)
 {
-	free(s->marks);
-	map_free(&s->threads);
-}
-
-/* The page's index of the thread of call i; -1: the call is not drawn. */
-static int64_t drawn_on(const struct page_spans *s, size_t i)
-{
-	const struct span_call *c = &s->sp->calls.data[i];
-	const uint64_t *thread = map_get(&s->threads, key_of(s->sp->sources.data[c->source].e,
-							     span_int(s->sp, c, "THRID")));
-
-	return thread && s->marks[i] != SPAN_MARK_NONE && c->rank <= s->most ? (int64_t)*thread : -1;
+	free(s->threads);
+	free(s->numbers);
 }
 
 void put_span_names(const struct export *x, const struct page_events *events, struct buf *b)
 {
 	struct page_spans s;
-	size_t drawn = 0, passing = 0;
 
 	spans_init(&s, x, events);
-	for (size_t i = 0; i < s.sp->calls.len; i++) {
-		drawn += drawn_on(&s, i) >= 0;
-		passing += s.marks[i] != SPAN_MARK_NONE;
-	}
-	if (drawn) {
+	if (s.drawn) {
 		buf_puts(b, ",\"spans\":{\"names\":[");
 		for (size_t i = 0; i < s.sp->names.len; i++) {
 			buf_puts(b, i ? "," : "");
 			json_put_string(b, s.sp->names.data[i].sum.name);
 		}
-		buf_printf(b, "],\"drawn\":%zu,\"recorded\":%zu}", drawn, passing);
+		buf_printf(b, "],\"drawn\":%zu,\"recorded\":%zu}", s.drawn, s.passing);
 	}
 	spans_fini(&s);
 }
@@ -118,29 +133,63 @@ static void put_arguments(const struct page_spans *s, const struct span_call *c,
 		put_whole(p, span_int(s->sp, c, fields[i]));
 }
 
-void put_span_calls(const struct export *x, const struct page_events *events, struct pack *p)
+/* Whether all calls that contain an event are in the page. */
+static bool sets_are_whole(const struct page_spans *s, const struct span_sets *sets)
 {
-	struct page_spans s;
+	bool ret = s->drawn && !sets->cut;
+
+	vec_for_each(call, &sets->calls)
+		ret = ret && s->numbers[*call];
+	return ret;
+}
+
+/* Without the section the page refuses to filter by spans. */
+static void put_sets(const struct page_spans *s, const struct span_sets *sets, struct pack *p)
+{
+	if (!sets_are_whole(s, sets))
+		return;
+	pack_begin(p, "spst");
+	for (size_t i = 1; i <= sets->ends.len; i++) {
+		const uint32_t *calls;
+		size_t n = span_set_calls(sets, i, &calls);
+
+		pack_uint(p, n);
+		for (size_t k = 0; k < n; k++)
+			pack_uint(p, s->numbers[calls[k]]);
+	}
+	pack_end(p);
+}
+
+static void put_calls(const struct page_spans *s, struct pack *p)
+{
 	int64_t last = 0;
 
-	spans_init(&s, x, events);
 	pack_begin(p, "span");
-	for (size_t i = 0; i < s.sp->calls.len; i++) {
-		const struct span_call *c = &s.sp->calls.data[i];
-		int64_t thread = drawn_on(&s, i);
+	for (size_t i = 0; i < s->sp->calls.len; i++) {
+		const struct span_call *c = &s->sp->calls.data[i];
 
-		if (thread < 0)
+		if (!s->numbers[i])
 			continue;
-		pack_uint(p, thread);
+		pack_uint(p, s->threads[i]);
 		pack_uint(p, c->name);
 		pack_int(p, c->begin_ns - last);
 		pack_uint(p, c->end_ns > c->begin_ns ? c->end_ns - c->begin_ns : 0);
 		pack_uint(p, c->rank);
+		pack_uint(p, c->percent);
 		pack_uint(p, c->flags);
-		put_times(&s, c, p);
-		put_arguments(&s, c, p);
+		put_times(s, c, p);
+		put_arguments(s, c, p);
 		last = c->begin_ns;
 	}
 	pack_end(p);
+}
+
+void put_span_calls(const struct export *x, const struct page_events *events, struct pack *p)
+{
+	struct page_spans s;
+
+	spans_init(&s, x, events);
+	put_calls(&s, p);
+	put_sets(&s, &events->span_sets, p);
 	spans_fini(&s);
 }

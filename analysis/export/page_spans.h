@@ -11,7 +11,11 @@ struct export;
 struct pack;
 struct page_events;
 
-/* The member `spans` of the index, and its section `span`. Without recorded calls there is neither. */
+/*
+ * The member `spans` of the index, and its sections `span`, the calls, and `spst`, the sets of calls
+ * that contain events (page_spansets.h). Without recorded calls there is no member and no set; nor is
+ * there a set if the page lacks a call that contains an event.
+ */
 void put_span_names(const struct export *x, const struct page_events *events, struct buf *b);
 void put_span_calls(const struct export *x, const struct page_events *events, struct pack *p);
 

@@ -3,7 +3,7 @@
 #
 # er_export --to page: an expression of er_print that is typed into the page selects what it selects
 # in er_print, and what the page cannot evaluate is said. Also the filters by cgroup, by a function
-# with a dot in its name, and by a process of one of two recordings.
+# with a dot in its name, and by a process of one of two recordings. And by spans, whose calls contain events.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 need_page
@@ -62,10 +62,38 @@ async function typed(t) {
 	await page.context().close()
 }
 
+// An event passes if this is true for one of the calls that contain it.
+const ofSpans = [
+	"SPAN == 'q' && SPANPCT >= 99", 'SPANDUR > 10ms', "SPAN == 'q' && SPANPCT < 99", '!HAS_PROP(SPAN)', 'HAS_PROP(SPAN) && STATE == USER',
+	"SPAN IN ('inner', 'hot')", 'SPANDUR == 8ms', 'SPANDUR > 1.9ms || TSTAMP >= 1s', '!(SPANPCT >= 50)', "SPAN != 'rec' && TID == 12",
+	"SPAN == 'q' && SPAN == 'inner'", "SPAN == 'rec' && SPANDUR < 5ms", 'SPANPCT IN (0, 33) || REASON == WRITEBACK',
+]
+
+async function spans(t) {
+	const page = await t.openPage(t.browser, 'spans.html')
+	for (const expr of ofSpans) {
+		await type(page, expr)
+		const error = await page.isVisible('#expression-error') && await page.textContent('#expression-error')
+		t.check(expr + ': is understood', !error, error)
+		await sameAs(t, page, expr, ['-filters', expr], 'spans.er')
+	}
+	for (const expr of ['SPANUSER > 1us', 'HAS_PROP(WAITLEN)']) {
+		await type(page, expr)
+		t.check(expr + ' is refused', /cannot evaluate/.test(await page.textContent('#expression-error')), '')
+	}
+	t.check('spans: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+	// er_export's filter excludes all calls but those of q. `inner` contains an event, too.
+	const part = await t.openPage(t.browser, 'part.html')
+	await type(part, 'SPANDUR > 1ms')
+	t.check('a page without all calls refuses', /cannot evaluate SPANDUR/.test(await part.textContent('#expression-error')), await part.textContent('#filter'))
+	await part.context().close()
+}
+
 // What the page cannot do, or nobody can, and a word of the sentence that says so.
 const wrong = [
 	['STATE == NOWHERE', 'no value of this name'], ['PID + 1 == 13', 'cannot evaluate \\+'], ['STATE ==', 'ends where a value'], ['PID == app', 'a number is expected'],
-	['WAITLEN > 1ms', 'cannot evaluate WAITLEN'], ['TSTAMP > 1ms', '>= and <'], ['TSTAMP >= 1.5us', 'whole microseconds'],
+	['WAITLEN > 1ms', 'cannot evaluate WAITLEN'], ['SPANDUR > 1ms', 'cannot evaluate SPANDUR'], ['TSTAMP > 1ms', '>= and <'], ['TSTAMP >= 1.5us', 'whole microseconds'],
 	['COMM == app', 'quotes'], ['FNAME("a[[:digit:]]") SOME IN STACK', 'without classes'], ['FNAME("a(") SOME IN STACK', 'regular expression'],
 	['FNAME("a") IN STACK', 'SOME IN STACK'], ['(STATE == USER', '\\) is missing'], ['STATE == USER)', 'should end'], ['STATE == USER PID', 'should end'],
 	['COMM == "a', 'closing quote'], ['SYSCALL == mmap', 'there are futex'], ['SYSCALL != futex', 'waits only'], ['TID == 1.5', 'unit'],
@@ -119,6 +147,7 @@ async function rows(t) {
 
 module.exports = async t => {
 	await typed(t)
+	await spans(t)
 	await errors(t)
 	await rows(t)
 }
@@ -129,7 +158,9 @@ put_code code.er
 sed -i 's|tid="1[34]"|& cgroup="/app.slice/app.service"|; s|tid="20"|& cgroup="/client"|' w.er/threads.xml
 put waits.1.er renamed.er
 sed -i 's|<thread pid="12" tid="13" comm="worker"|<thread pid="12" tid="13" comm="before" begin="0" end="1000"/>&|' renamed.er/threads.xml
-to_page w renamed cold
+put spans.1.er spans.er
+to_page w renamed cold spans
+check "part: is written" er_export --to page -filters "TID == 12 && (SPAN == 'q' || !HAS_PROP(SPAN))" -o part.html spans.er
 check "two: is written" er_export --to page -o two.html w.er s.er
 check "--redact" er_export --to page --redact -o less.html w.er
 check_that "--redact leaves out cgroups" "$(pack less.html index | grep -c 'app\.service') == 0"

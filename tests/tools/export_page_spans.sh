@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Calls of spans in the page: a lane below each thread that has some, and the details of a call.
+# Calls of spans in the page: a lane below each thread that has some, the details of a call, and what
+# happened in slow calls. export_filter.sh has expressions about spans.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 need_page
@@ -40,6 +41,11 @@ module.exports = async t => {
 	t.check('from it to the slowest', has(text, 'Span q', '100 ms', 'number 1', 'still open at the end'), text)
 	await fast.click('#details button:text-is("Only this time")')
 	t.check('its time is the filter', has(await fast.innerText('.command'), '-from 1900000us', '-to 2000000us', 'TID == 13'), await fast.innerText('.command'))
+	await fast.keyboard.press('c')
+	await fast.click('#details button:text-is("Only slow calls")')
+	const slow = t.shellWords(await fast.innerText('.command')).slice(1)
+	t.sameRows('what happened in slow calls', (await t.tableRows(fast, 'functions')).map(r => [r[0], r[2], r[6]]).filter((r, i) => !i || r[1] !== '0.'),
+		t.erPrint([...slow, '-metrics', 'ei.cpu:name', '-functions', 's.er']).filter((r, i) => !i || r[1] !== '0.'))
 	text = await click(page, 2, 1030000)
 	t.check('no call is near', !/Span/.test(text), text)
 	t.check('a wrong number in the address', !(await (await t.openPage(t.browser, 's.html', { hash: '#span=100000' })).isVisible('#details')), '')

@@ -135,8 +135,9 @@ static void test_least(void **state)
 static void test_what_differs(void **state)
 {
 	struct page_event same = { .end = 5, .thread = 1, .path = 2, .event_class = 0, .waker = 3,
-				   .holder = 4, .waker_path = 5, .cpu = 6, .weight = 1, .length = 1 };
-	struct page_event others[] = { same, same, same, same, same, same, same, same };
+				   .holder = 4, .waker_path = 5, .cpu = 6, .spans = 7, .weight = 1,
+				   .length = 1 };
+	struct page_event others[] = { same, same, same, same, same, same, same, same, same };
 	struct page_coarse c = { .begin = 0, .end = 10 };
 	struct page_events p = { 0 };
 
@@ -148,6 +149,7 @@ static void test_what_differs(void **state)
 	others[5].waker_path++;
 	others[6].cpu++;
 	others[7].length = 0;
+	others[8].spans++;
 	vec_push(&p.classes, (struct event_class){ .state = MS_SLEEP });
 	vec_push(&p.classes, (struct event_class){ .state = MS_USER });
 	vec_push(&p.all, same);
@@ -155,10 +157,10 @@ static void test_what_differs(void **state)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		vec_push(&p.all, others[i]);
 	assert_false(page_coarsen(&c, &p, 1));
-	assert_int_equal(p.all.len, 9);
+	assert_int_equal(p.all.len, 10);
 	/* The others stay as they are. */
 	assert_memory_equal(&p.all.data[0], &others[0], sizeof(others[0]));
-	assert_int_equal(p.all.data[8].merged, 2);
+	assert_int_equal(p.all.data[9].merged, 2);
 	release(&p, &c);
 }
 

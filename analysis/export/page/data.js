@@ -49,7 +49,7 @@ export async function readIndex(base64) {
 	readPaths(data, s.pths)
 	readMips(data, s.mips)
 	readCoarse(data, s.crse)
-	readSpans(data, s.span)
+	readSpans(data, s.span, s.spst)
 	nameProcesses(data)
 	meetStates(data)
 	data.chunks = []
@@ -184,7 +184,7 @@ function nameProcesses(data) {
 // Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
 export function eventDecoder(data, done, failed) {
 	const about = { nthreads: data.nthreads, npaths: data.npaths, nclasses: data.classes.length, isWait: data.isWait,
-		coarse: data.coarse }
+		coarse: data.coarse, nsets: data.spanSets ? data.spanSets.length : 0 }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
 	const waiting = [], idle = []
 	const next = () => {

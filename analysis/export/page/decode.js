@@ -105,6 +105,7 @@ export async function decodeEvents(base64, about) {
 		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
 		squares: merged && readUints(s.sqrs, n, new Float64Array(n)),
 		variance: merged && readUints(s.vari, n, new Float64Array(n)),
+		spans: s.spns && about.nsets ? indexArray(uints(s.spns, n), about.nsets) : null,
 		wakerPath: indexArray(uints(s.wkpt, nwaits), npaths + 1),
 		holder: indexArray(holders(uints(s.hold, nwaits), waker), nthreads + 1),
 	}

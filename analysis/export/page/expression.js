@@ -17,7 +17,7 @@ class ExpressionError extends Error {
 
 // --- conditions: {by, mask} over threads, classes or paths; or {test(event)} ---
 
-// `by` is what the mask is indexed by: "thread", "cls", "path".
+// `by` is what the mask is indexed by: "thread", "cls", "path"; "call", a call of a span + 1; "spans", a set of calls.
 const table = (by, mask) => ({ by, mask, test: e => mask[e[by]] })
 const constant = value => ({ test: () => value })
 const opposite = v => v === UNKNOWN ? UNKNOWN : 1 - v
@@ -34,9 +34,18 @@ function combine(a, b, logic) {
 	return { test: e => logic(a.test(e), b.test(e)) }
 }
 
+const bool = b => b ? YES : NO
+
+// As er_print: the expression must be true for one of the calls of spans that contain the event, or without any.
+function ofOneCall({ spanSets }, c) {
+	const some = (set, e) => bool(set.some(call => c.test({ ...e, call }) === YES))
+	return c.by === 'call' ? table('spans', Uint8Array.from(spanSets, set => some(set, {}))) : { test: e => some(spanSets[e.spans], e) }
+}
+
 // --- names ---
 
-const bool = b => b ? YES : NO
+// The value of each call of a span; null: there is no call.
+const ofCalls = (data, value) => [null, ...data.spanCalls.map(value)]
 
 // Values by number. `of` tells by which table and what the value of each entry is; null: unknown.
 const numbers = {
@@ -46,12 +55,15 @@ const numbers = {
 	MSTATE: { of: data => ['cls', data.classes.map(c => c.state)], names: data => data.states.map(s => s.name) },
 	REASON: { of: data => ['cls', data.classes.map(c => c.reason)], names: data => data.reasons.map(r => r ? r.name : '') },
 	CPUID: { event: e => e.cpu },
+	SPANDUR: { of: data => ['call', ofCalls(data, c => c.end - c.begin)] },
+	SPANPCT: { of: data => ['call', ofCalls(data, c => c.pct)] },
 }
 
 const texts = {
 	COMM: { renamed: true, of: data => data.threads.map(t => t.comm !== null ? t.comm :
 		t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, PID \d+$/, '') : null) },
 	CGROUP: { of: data => data.threads.map(t => t.cgroup) },
+	SPAN: { by: 'call', of: data => ofCalls(data, c => data.spans.names[c.name]) },
 }
 
 const compare = {
@@ -134,7 +146,7 @@ class Parser {
 
 	// In er_print ! takes one operand: "!PID == 1" compares !PID.
 	negation() {
-		if (!['(', '!', 'TRUE', 'FALSE'].includes(this.token.text.toUpperCase()))
+		if (!['(', '!', 'TRUE', 'FALSE', 'HAS_PROP'].includes(this.token.text.toUpperCase()))
 			refuse(this.token, 'write parentheses after !')
 		return negate(this.unary())
 	}
@@ -149,6 +161,10 @@ class Parser {
 		const token = this.next(), name = token.text.toUpperCase()
 		if (token.kind === 'end')
 			refuse(token, 'the expression ends where a condition is expected')
+		if (name === 'HAS_PROP')
+			return this.hasSpan()
+		if (name.startsWith('SPAN'))
+			this.needSpans(token)
 		if (name === 'TRUE' || name === 'FALSE')
 			return constant(bool(name === 'TRUE'))
 		if (token.kind === 'name' && name in numbers)
@@ -164,6 +180,23 @@ class Parser {
 		if (name === 'LEAF')
 			return this.leaf()
 		return beyond(token)
+	}
+
+	needSpans(token) {
+		if (!this.data.spanSets)
+			beyond(token)
+		this.ofSpans = true
+	}
+
+	// Whether a call of a span contains the event.
+	hasSpan() {
+		this.expect('(')
+		const token = this.token
+		if (!this.accept('SPAN'))
+			beyond(token)
+		this.needSpans(token)
+		this.expect(')')
+		return table('call', Uint8Array.from(ofCalls(this.data, () => YES)))
 	}
 
 	// A number, a time in nanoseconds, or one of these names.
@@ -207,7 +240,7 @@ class Parser {
 		if (property.event)
 			return { test: e => bool(test(property.event(e))) }
 		const [by, values] = property.of(this.data)
-		return table(by, Uint8Array.from(values, v => bool(test(v))))
+		return table(by, Uint8Array.from(values, v => v === null ? UNKNOWN : bool(test(v))))
 	}
 
 	patterns() {
@@ -239,7 +272,7 @@ class Parser {
 			refuse(token, 'the file was written with --redact: it has no cgroups')
 		const all = this.patterns()
 		const of = v => v === null || v === undefined ? UNKNOWN : bool(all.some(p => p.test(v)) === (sign !== '!='))
-		return table('thread', Uint8Array.from(property.of(this.data), of))
+		return table(property.by || 'thread', Uint8Array.from(property.of(this.data), of))
 	}
 
 	// Which call CPU time was in is not known here, so only waits in a call can be chosen.
@@ -318,7 +351,7 @@ function numberOf(token) {
 }
 
 // The condition of an expression: {test(event)}, and {by, mask} if it depends on one thing only.
-// An event has the members thread, cls, path, cpu, time. Or {error, at}: a sentence and its place.
+// An event is what eventFacts returns. Or {error, at}: a sentence and its place.
 export function parseExpression(data, text) {
 	if (data.parsed && data.parsed.text === text)
 		return data.parsed.made
@@ -327,7 +360,7 @@ export function parseExpression(data, text) {
 		const p = new Parser(data, text), c = p.any()
 		if (p.token.kind !== 'end')
 			p.token.kind === 'sign' && p.token.text !== ')' && p.token.text !== '(' ? beyond(p.token) : refuse(p.token, 'the expression should end here')
-		made = c
+		made = p.ofSpans ? ofOneCall(data, c) : c
 	} catch (e) {
 		if (!(e instanceof ExpressionError))
 			throw e

@@ -29,7 +29,8 @@ function expressionTest(data, text) {
 
 // Returns what an expression may depend on.
 export function eventFacts(chunk, i) {
-	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i] }
+	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i],
+		spans: chunk.spans ? chunk.spans[i] : 0 }
 }
 
 function threadMask(data, state) {
@@ -66,7 +67,7 @@ const quote = text => "'" + text.replace(/'/g, "'\\''") + "'"
 
 // Returns a regular expression for er_print that matches only this text, for use in double
 // quotes. There a backslash only protects a quote.
-function literal(text) {
+export function literal(text) {
 	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/"/g, '\\"')
 }
 

@@ -7,10 +7,11 @@ export const SPAN_FLAG = { returned: 1, threadEnd: 2, exec: 4, left: 8, openStar
 const MAX_LEVELS = 32 // a thread has at most so many open; a damaged recording may have more
 
 // Reads the calls: {thread, name, begin, end (nanoseconds), rank, flags, times (pairs of a state and
-// nanoseconds), args, level, index}. data.spanCalls has all of them; data.spanLanes those of each thread,
+// nanoseconds), args, level, index}, and pct: so many percent of its name's calls are shorter. data.spanCalls has all of them; data.spanLanes those of each thread,
 // in the order of their begins. level counts the calls of the thread that are open at its begin.
-export function readSpans(data, bytes) {
+export function readSpans(data, bytes, sets) {
 	data.spanCalls = []
+	readSets(data, sets)
 	data.spanLanes = new Map()
 	if (!bytes || !data.spans)
 		return
@@ -21,6 +22,7 @@ export function readSpans(data, bytes) {
 		c.begin = at
 		c.end = at + r.uint()
 		c.rank = r.uint()
+		c.pct = r.uint()
 		c.flags = r.uint()
 		const mask = r.uint()
 		c.times = data.states.map((_, s) => s).filter(s => mask >> s & 1).map(s => [s, r.uint()])
@@ -33,6 +35,14 @@ export function readSpans(data, bytes) {
 	const { drawn, recorded } = data.spans
 	if (drawn < recorded)
 		data.about.push(`${drawn} of ${recorded} recorded calls of spans are drawn: the slowest of each name, in threads that have samples or waits.`)
+}
+
+// Reads the sets of calls that contain events: data.spanSets[k] has the indexes + 1 of set k. Set 0 is that of
+// events outside of any call. null: the page does not have all of these calls.
+function readSets(data, bytes) {
+	data.spanSets = bytes ? [[0]] : null
+	for (const r = reader(bytes || []); r.more;)
+		data.spanSets.push(Array.from({ length: r.uint() }, r.uint))
 }
 
 // Gives each call the lowest level that no earlier call still has. lane.levels is their number;

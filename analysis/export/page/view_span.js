@@ -4,6 +4,7 @@
 import { dot, el } from './dom.js'
 import { duration, moment, percent } from './format.js'
 import { stateColor } from './colors.js'
+import { literal } from './filter.js'
 import { closeButton, row, threadLink } from './view_details.js'
 import { SPAN_FLAG, spanColor } from './spans.js'
 
@@ -47,19 +48,21 @@ function showSpan(page, call) {
 }
 
 export function aboutSpan(page, call) {
-	const { data } = page, length = call.end - call.begin, slowest = slowestOf(data, call.name)
+	const { data } = page, length = call.end - call.begin, slowest = slowestOf(data, call.name), name = data.spans.names[call.name]
 	const times = call.times.map(([state, ns]) => el('tr', {}, el('th.left', {}, dot(stateColor(data.states[state].name)), spanState(data, state)),
 		el('td', {}, lengthOf(ns)), el('td', {}, percent(ns, length))))
 	const link = (text, to) => el('button', { type: 'button', onclick: () => showSpan(page, to) }, text)
 	return [
 		closeButton(page, { span: null }),
-		el('h2', {}, dot(spanColor(data, call.name)), `Span ${data.spans.names[call.name]}`),
+		el('h2', {}, dot(spanColor(data, call.name)), `Span ${name}`),
 		el('dl', {}, ...row('Thread', threadLink(page, call.thread, call.begin / 1000)), ...row('From', moment(call.begin / 1000) + ' s'),
 			...row('Length', spanLength(call)), ...row('Slowest of its name', `number ${call.rank}`),
 			...spanFacts(call).flatMap(fact => row('Also', fact))),
 		el('table.panel', {}, el('tbody', {}, ...times)),
 		el('p', {}, link('Show it', call), ' ', slowest && slowest !== call ? link('The slowest', slowest) : '', ' ',
 			el('button', { type: 'button', onclick: () => page.store.set({ threads: [call.thread],
-				from: Math.floor(call.begin / 1000), to: Math.ceil(call.end / 1000) }) }, 'Only this time')),
+				from: Math.floor(call.begin / 1000), to: Math.ceil(call.end / 1000) }) }, 'Only this time'), ' ',
+			data.spanSets ? el('button', { type: 'button', title: 'What happened in the slowest hundredth of the calls of this name', onclick: () =>
+				page.store.set({ expr: `SPAN == "${literal(name)}" && SPANPCT >= 99` }) }, 'Only slow calls') : ''),
 	]
 }
