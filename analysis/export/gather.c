@@ -122,7 +122,7 @@ int gather_timelines(const struct export *x, struct timelines *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct timelines){ 0 };
+	*ret = (struct timelines){ .waker_stacks = true };
 	pass_run(v->session, NULL, v->filter, add_activity, NULL, ret);
 	if (interrupt_pending())
 		return -1;

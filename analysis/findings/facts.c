@@ -7,6 +7,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/findings/rules.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
@@ -159,6 +160,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 
 	if (state < 0 || state >= MS_COUNT)
 		return;
+	add_message_wait(&f->messages, h);
 	program = count_packet(f, h);
 	f->first_ns = hit_time(h) < f->first_ns ? hit_time(h) : f->first_ns;
 	f->last_ns = hit_time(h) > f->last_ns ? hit_time(h) : f->last_ns;
@@ -211,6 +213,7 @@ void facts_free(struct facts *f)
 	map_free(&f->by_name);
 	vec_free(&f->stacks);
 	vec_free(&f->threads);
+	vec_free(&f->messages);
 	map_free(&f->by_thread);
 }
 

@@ -9,11 +9,23 @@
 #define FINDINGS_FACTS_H
 
 #include "analysis/metrics/holdup.h"
+#include "analysis/metrics/timeline.h"
 #include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"
 
 /* The keys of the sums of hold-ups. */
 enum { FACT_HOLDUP, FACT_PROGRAM, FACT_HOLDER, FACT_PATH, FACT_LOCK, FACT_CGROUP };
+
+/* A wait for a message that a thread ended. */
+struct message_wait {
+	const struct experiment *founder;
+	struct activity act;
+	int64_t pid, tid;
+	uint32_t waiter; /* the rest is for rule_chain.c: index into its waiters, */
+	size_t rank;     /* and among the waiter's waits, by time */
+};
+
+typedef VEC(struct message_wait) message_waits;
 
 /* If a program has more processes than this, they are not listed. */
 enum { PROGRAM_PIDS = 4 };
@@ -42,6 +54,7 @@ struct facts {
 	struct map by_name;           /* text key of the name, to index */
 	VEC(struct stack_time) stacks; /* by stack */
 	double run_squares;
+	message_waits messages;
 	VEC(struct fact_thread) threads;
 	struct map by_thread;         /* founder id << 32 | tid, to index */
 	int64_t first_ns, last_ns;    /* ends of the first and last packet; first > last: none */

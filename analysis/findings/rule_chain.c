@@ -30,15 +30,6 @@ enum { LINKS_MAX = 4, STEPS_MAX = 4000000, GROUPS = 16 };
 
 #define NO_LINK UINT32_MAX
 
-/* A wait for a message that a thread ended. */
-struct message_wait {
-	const struct experiment *founder;
-	struct activity act;
-	int64_t pid, tid;
-	uint32_t waiter; /* index into waiters */
-	size_t rank;     /* among the waiter's waits, by time */
-};
-
 /* Threads of one kind, and their waits for messages. */
 struct waiter {
 	uint32_t name; /* text key */
@@ -66,7 +57,7 @@ struct link {
 struct chains {
 	struct facts *facts;
 	struct timelines lines;
-	VEC(struct message_wait) waits;
+	message_waits *waits;
 	VEC(struct link) links;
 	struct map index; /* hash of a link's waiter, parent, name and end, to index into links */
 	VEC(struct waiter) waiters;
@@ -94,17 +85,16 @@ static void collect(void *ctx, const struct hit *h, const struct amount *amounts
 	timelines_add(&((struct chains *)ctx)->lines, h);
 }
 
-static void collect_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+void add_message_wait(message_waits *ret, const struct hit *h)
 {
-	struct chains *c = ctx;
 	struct message_wait wait = { .founder = h->e->founder ? h->e->founder : h->e,
 				     .pid = hit_pid(h), .tid = hit_thread(h) };
 
 	if (!hit_is_wait(h) || !wait.pid || !is_message(hit_reason(h)) || !wait_has_waker(h) ||
 	    hit_weight(h) <= 0)
 		return;
-	wait.act = activity_of(h);
-	vec_push(&c->waits, wait);
+	wait.act = activity_of(h, false);
+	vec_push(ret, wait);
 }
 
 /* The kind of a thread when the wait ended that is being followed. */
@@ -265,8 +255,8 @@ static int by_end(const void *pa, const void *pb)
 
 static void rank_waits(struct chains *c)
 {
-	vec_sort(&c->waits, by_end);
-	vec_for_each(wait, &c->waits) {
+	vec_sort(c->waits, by_end);
+	vec_for_each(wait, c->waits) {
 		struct waiter *w;
 
 		c->from = wait;
@@ -425,20 +415,18 @@ static void choose(struct finder *f, const struct rule *r, const struct chains *
 
 void find_chain(struct finder *f, const struct rule *r)
 {
-	struct chains c = { .facts = &f->facts };
+	struct chains c = { .facts = &f->facts, .waits = &f->facts.messages };
 	struct view_state *v = f->facts.w.v;
 
-	pass_run(v->session, NULL, v->filter, collect_wait, NULL, &c);
-	if (c.waits.len) {
+	if (c.waits->len) {
 		pass_run(v->session, NULL, NULL, collect, NULL, &c);
 		timelines_sort(&c.lines);
 		rank_waits(&c);
-		vec_for_each(wait, &c.waits)
+		vec_for_each(wait, c.waits)
 			follow_wait(&c, wait);
 		choose(f, r, &c);
 	}
 	timelines_free(&c.lines);
-	vec_free(&c.waits);
 	vec_free(&c.links);
 	map_free(&c.index);
 	vec_free(&c.waiters);

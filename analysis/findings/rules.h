@@ -7,6 +7,7 @@
 #include "analysis/findings/findings.h"
 
 struct buf;
+struct hit;
 
 struct finder {
 	struct facts facts;
@@ -36,6 +37,8 @@ void find_chain(struct finder *f, const struct rule *r);
 void find_spans(struct finder *f, const struct rule *r);
 void find_computing(struct finder *f, const struct rule *r);
 
+/* Append the packet's wait, if it is one for a message that a thread ended. */
+void add_message_wait(message_waits *ret, const struct hit *h);
 /*
  * Add a finding. The texts are copied; command must not be NULL. error_ns 0: the figure is exact.
  */

@@ -15,7 +15,7 @@ static int64_t minus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-struct activity activity_of(const struct hit *h)
+struct activity activity_of(const struct hit *h, bool waker_stack)
 {
 	int64_t end = hit_time(h), weight = hit_weight(h);
 	bool wait = hit_is_wait(h);
@@ -33,7 +33,8 @@ struct activity activity_of(const struct hit *h)
 	a.holder_pid = hit_holder_pid(h);
 	a.waker = hit_waker(h);
 	a.waker_pid = hit_waker_pid(h);
-	a.waker_stack = hit_waker_stack(h);
+	if (waker_stack)
+		a.waker_stack = hit_waker_stack(h);
 	return a;
 }
 
@@ -45,7 +46,7 @@ void timelines_add(struct timelines *tl, const struct hit *h)
 
 	if (hit_state(h) < 0 || hit_state(h) >= MS_COUNT)
 		return;
-	a = activity_of(h);
+	a = activity_of(h, tl->waker_stacks);
 	at = map_put(&tl->by_thread, thread_key(founder, hit_thread(h)), NULL);
 	if (!*at) {
 		vec_push(&tl->threads, (struct timeline){ .founder = founder, .pid = hit_pid(h),

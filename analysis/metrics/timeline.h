@@ -8,6 +8,7 @@
 #ifndef METRICS_TIMELINE_H
 #define METRICS_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ struct activity {
 	int64_t begin, end;    /* nanoseconds since the founder's start */
 	int64_t weight;        /* nanoseconds that the packet represents */
 	uint32_t stack;        /* resolved */
-	uint32_t waker_stack;  /* resolved; of a wait that a thread ended */
+	uint32_t waker_stack;  /* resolved, if it was asked for; of a wait that a thread ended */
 	uint8_t state, reason; /* enum er_mstate, er_reason */
 	uint16_t flags;        /* enum er_wflag */
 	uint32_t waker, waker_pid, holder, holder_pid; /* 0 none */
@@ -36,12 +37,13 @@ struct timeline {
 };
 
 struct timelines {
+	bool waker_stacks;    /* ask for them: finding them takes long */
 	struct map by_thread; /* founder id << 32 | tid, to index + 1 */
 	VEC(struct timeline) threads;
 };
 
 /* The activity in a clock packet. */
-struct activity activity_of(const struct hit *h);
+struct activity activity_of(const struct hit *h, bool waker_stack);
 void timelines_add(struct timelines *tl, const struct hit *h);
 /* Call after all activities were added. */
 void timelines_sort(struct timelines *tl);

@@ -310,7 +310,7 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 	if (!hit_is_wait(h) || hit_weight(h) <= 0 || hit_thread(h) != c->of->tid ||
 	    (h->e->founder ? h->e->founder : h->e) != c->of->founder)
 		return;
-	vec_push(&c->waits, activity_of(h));
+	vec_push(&c->waits, activity_of(h, true));
 }
 
 /* Whether `text` names the thread: "13", "12/13" as for er_kernel -T, or a name. */
@@ -371,7 +371,7 @@ static void put_chain(struct chain *c)
 
 int view_wakechain(struct view_state *v, const char *thread, struct table *t, struct diag *d)
 {
-	struct chain c = { 0 };
+	struct chain c = { .lines.waker_stacks = true };
 	int rc;
 
 	t->name = "wakechain";
