@@ -38,6 +38,7 @@ int taken_a(int n);
 int taken_b(int n);
 int calls_inlined(int n);
 
+enum { TAKEN_LINE = __LINE__ + 1 };
 KEPT int taken_a(int n) { __asm__ volatile(""); return n + 2; }
 KEPT int taken_b(int n) { __asm__ volatile("nop"); return n + 3; }
 
@@ -186,6 +187,9 @@ static void test_not_found(void **state)
 	refused("%P:by_ifunc", "IFUNC");
 	refused("%P:*", "matches more than 1000");
 	refused("/nonexistent/x:f", "cannot open the binary");
+	refused("999999999:f", "there is no process 999999999: write");
+	refused("999999999/bin/x:f", "there is no process 999999999: write");
+	refused("%P/nonexistent/x:f", "cannot open the binary");
 	refused("/dev/null:f", "not a regular file");
 	refused("no-such-program-at-all:f", "write its path");
 	refused("/etc/passwd:f", "is not a program");
@@ -232,6 +236,28 @@ static void test_usdt(void **state)
 	refused("usdt:%P:fixture:her", "did you mean here?");
 	refused("usdt:%P:fixture:here(3:int)", "has no argument 3");
 	refused("usdt:/bin/true:a:b", "has no USDT probes");
+}
+
+/* A span of a line is one of the function that it is in. */
+static void test_line_spans(void **state)
+{
+	char text[100];
+	struct found f;
+
+	snprintf(text, sizeof(text), "x=%%P:test_probe_sites.c:%d(1:int,ret:s32)", TAKEN_LINE);
+	f = find(PROBE_FOR_SPAN, text);
+	if (f.err)
+		fail_msg("%s", f.d.msgs[0].text);
+	assert_int_equal(f.p.sites.len, 1);
+	assert_code(&f.p.sites.data[0], taken_a);
+	assert_string_equal(f.p.sites.data[0].name, "taken_a");
+	assert_int_equal(f.p.sites.data[0].places[0].kind, ER_PLACE_REGISTER);
+	assert_non_null(strstr(f.d.msgs[0].text, "1 place: taken_a"));
+	release(&f);
+	snprintf(text, sizeof(text), "x=%%P:test_probe_sites.c:%d", INLINED_LINE);
+	refused_for(PROBE_FOR_SPAN, text, "everywhere (2 copies)");
+	refused_for(PROBE_FOR_SPAN, "x=%P:test_probe_sites.c:1", "has no code: the next one that has is line");
+	refused_for(PROBE_FOR_SPAN, "x=%P:no_such.c:1", "was built from no file");
 }
 
 /* A span must not end at the return address of a place in the middle of a function. */
@@ -357,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_not_found), cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_line_spans),
 		cmocka_unit_test(test_usdt),	  cmocka_unit_test(test_usdt_places),
 		cmocka_unit_test(test_usdt_spans),
 		cmocka_unit_test(test_names),	  cmocka_unit_test(test_tracepoint_fields),

@@ -96,6 +96,15 @@ static void test_other_kinds(void **state)
 	assert_string_equal(s.first, "src/main.c");
 	assert_int_equal(s.line, 120);
 	probe_spec_free(&s);
+	s = good(PROBE_FOR_SPAN, "x=server:src/main.c:120(1:int,ret:s32) if ret < 0");
+	assert_int_equal(s.kind, PROBE_LINE);
+	assert_string_equal(s.first, "src/main.c");
+	assert_int_equal(s.nvalues, 2);
+	assert_int_equal(s.ntests, 1);
+	probe_spec_free(&s);
+	s = good(PROBE_FOR_PROBE, "server:f(int*");
+	assert_string_equal(s.first, "f(int*");
+	probe_spec_free(&s);
 	s = good(PROBE_FOR_PROBE, "tp:block:block_rq_issue");
 	assert_int_equal(s.kind, PROBE_TRACEPOINT);
 	assert_string_equal(s.group, "block");
@@ -156,6 +165,10 @@ static void test_refused(void **state)
 		{ "libc:a.c:99999999999", "no such line" },
 		{ "libc:f(1:float)", "not the type" },
 		{ "libc:f(1:int 2:int)", "no comma" },
+		{ "libc:f(1:int", "no ) behind the (" },
+		{ "libc:f(", "no ) behind the (" },
+		{ "libc:f(1:int if arg1 > 2", "no ) behind the (" },
+		{ "libc:a.c:7,a.c:9", "two places" },
 		{ "libc:f(1:int,)", "not an argument" },
 		{ "libc:f(1:int,1:str)", "occurs twice" },
 		{ "libc:f(1:int,2:int,3:int,4:int,5:int)", "more than 4" },
@@ -178,7 +191,9 @@ static void test_refused(void **state)
 		{ "libc:f", "no name" },
 		{ "x=libc:f,", "behind the comma" },
 		{ "x=libc:f%return", "leave %return out" },
-		{ "x=libc:a.c:7", "has no end" },
+		{ "x=libc:a.c:7,a.c:9", "write BINARY:FUNCTION,FUNCTION2, or one line" },
+		{ "x=libc:a.c:7,f", "write BINARY:FUNCTION,FUNCTION2, or one line" },
+		{ "x=libc:f,a.c:7", "write BINARY:FUNCTION,FUNCTION2, or one line" },
 		{ "x=tp:sched:sched_switch", "has no end" },
 		{ "x=mark(1:int)", "no arguments" },
 		{ "x=mark if arg1 == 1", "no arguments" },

@@ -231,15 +231,31 @@ static int find_of_process(struct probe_sites *ret, pid_t pid, const char *path)
 	return add_path(ret, exe, shown ? shown : exe);
 }
 
-static int report(const struct probe_spec *s, bool name, int err, struct diag *d)
+static bool has_process(pid_t pid)
 {
-	if (name)
+	__cleanup(freep) char *dir = xasprintf("/proc/%d", (int)pid);
+
+	return !access(dir, F_OK);
+}
+
+/* `pid`: the binary is that of a process, or a file that it sees; else 0. */
+static int report(const struct probe_spec *s, pid_t pid, int err, struct diag *d)
+{
+	const char *option = probe_option(s);
+
+	if (pid && !has_process(pid))
+		return diag_error(d, "%s '%s': there is no process %d: write the number of one that runs, or the "
+				     "path of a program", option, s->text, (int)pid);
+	if (pid && !strchr(s->binary, '/') && err == -ENOENT)
+		return diag_error(d, "%s '%s': process %d has no program, as threads of the kernel have none: "
+				     "write the path of a program", option, s->text, (int)pid);
+	if (!strchr(s->binary, '/') && !pid)
 		return diag_error(d, "%s '%s': no program in $PATH, library or recorded process has the "
-				     "name '%s': write its path", probe_option(s), s->text, s->binary);
+				     "name '%s': write its path", option, s->text, s->binary);
 	if (err == -EINVAL)
 		return diag_error(d, "%s '%s': '%s' is not a regular file: write the path of a program "
-				     "or library", probe_option(s), s->text, s->binary);
-	diag_errno(d, -err, "%s '%s': cannot open the binary '%s'", probe_option(s), s->text, s->binary);
+				     "or library", option, s->text, s->binary);
+	diag_errno(d, -err, "%s '%s': cannot open the binary '%s'", option, s->text, s->binary);
 	return -1;
 }
 
@@ -247,17 +263,17 @@ int binary_find(const struct probe_spec *s, const pid_t *pids, size_t n, struct 
 		struct probe_sites *ret)
 {
 	char *rest;
-	long pid = strtol(s->binary, &rest, 10);
-	bool name = false;
+	long number = strtol(s->binary, &rest, 10);
+	pid_t pid = 0;
 	int err = 0;
 
-	if (rest > s->binary && pid > 0 && pid <= INT32_MAX && (!*rest || *rest == '/')) {
+	if (rest > s->binary && number > 0 && number <= INT32_MAX && (!*rest || *rest == '/')) {
+		pid = number;
 		err = find_of_process(ret, pid, rest);
 	} else if (strchr(s->binary, '/')) {
 		err = find_path(ret, s->binary, pids, n);
 	} else {
-		name = true;
 		find_name(ret, s->binary, pids, n);
 	}
-	return ret->binaries.len ? 0 : report(s, name, err, d);
+	return ret->binaries.len ? 0 : report(s, pid, err, d);
 }

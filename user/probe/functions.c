@@ -87,6 +87,13 @@ static bool any_alias_matches(const char *pattern, const char *aliases)
 	return false;
 }
 
+static char *shown_name(const struct sym *sym)
+{
+	char *whole = demangle(sym->name, 1);
+
+	return whole ? whole : xstrdup(sym->name);
+}
+
 /* The name to show if the symbol is asked for, which the caller frees; NULL: it is not. */
 static char *wanted_name(const char *pattern, const struct sym *sym)
 {
@@ -153,20 +160,12 @@ static struct raw_look look_raw(Elf *elf, const char *name, uint64_t addr)
 	return l;
 }
 
-/* Whether the symbol was added, or is no candidate: 0; -1 after a report. */
-static int consider(struct function_search *f, const struct sym *sym)
+/* Add the function, whose name to show is taken over. 0, also if it is an IFUNC; -1 after a report. */
+static int take(struct function_search *f, const struct sym *sym, char *name)
 {
+	uint64_t offset = image_offset(f->im, sym->addr, true);
 	struct probe_site *site;
-	uint64_t offset;
-	char *name;
 
-	if (sym->elsewhere || is_plt(sym->name))
-		return 0;
-	f->nfunctions++;
-	name = wanted_name(f->name, sym);
-	if (!name)
-		return 0;
-	offset = image_offset(f->im, sym->addr, true);
 	if (look_raw(f->im->elf, NULL, sym->addr).ifunc) {
 		f->ifunc = true;
 		offset = (uint64_t)-1;
@@ -186,6 +185,18 @@ static int consider(struct function_search *f, const struct sym *sym)
 				  "pair instead, BINARY:FUNCTION,FUNCTION2", probe_option(f->s), f->s->text,
 				  site->name);
 	return 0;
+}
+
+/* Whether the symbol was added, or is no candidate: 0; -1 after a report. */
+static int consider(struct function_search *f, const struct sym *sym)
+{
+	char *name;
+
+	if (sym->elsewhere || is_plt(sym->name))
+		return 0;
+	f->nfunctions++;
+	name = wanted_name(f->name, sym);
+	return name ? take(f, sym, name) : 0;
 }
 
 /* --- when nothing is found --- */
@@ -242,6 +253,14 @@ static void warn_of_copies(const struct function_search *f, const struct symtab_
 				"counted", probe_option(f->s), f->s->text, f->name, copies);
 }
 
+static int refuse_go(const struct probe_spec *s, const struct image_file *im, struct diag *d)
+{
+	return diag_error(d, "%s '%s': %s is a Go program: a return probe would break it, because Go "
+			  "moves stacks: %s", probe_option(s), s->text, im->binary->path,
+			  s->ret ? "leave %return out" :
+				   "write two functions, FUNCTION,FUNCTION2, or a system call");
+}
+
 int functions_add(const struct probe_spec *s, const struct image_file *im, const char *name,
 		  bool second, struct diag *d, struct probe_sites *ret)
 {
@@ -253,10 +272,7 @@ int functions_add(const struct probe_spec *s, const struct image_file *im, const
 	int err = 0;
 
 	if (im->go && (s->ret || (s->use == PROBE_FOR_SPAN && !s->second)))
-		return diag_error(d, "%s '%s': %s is a Go program: a return probe would break it, because Go "
-				  "moves stacks: %s", probe_option(s), s->text, im->binary->path,
-				  s->ret ? "leave %return out" :
-					   "write two functions, FUNCTION,FUNCTION2, or a system call");
+		return refuse_go(s, im, d);
 	t = symtab_open(im->binary->fd, &o, d);
 	if (!t)
 		return -1;
@@ -269,6 +285,100 @@ int functions_add(const struct probe_spec *s, const struct image_file *im, const
 		err = not_found(&f, t, &o);
 	else if (!err)
 		warn_of_copies(&f, &o);
+	symtab_free(t);
+	return err;
+}
+
+/* --- the function of a line --- */
+
+/* The function that has an address: f, if the compiler put that code into f.cold. NULL: unknown. */
+static const struct sym *function_at(const struct symtab *t, uint64_t addr)
+{
+	const struct sym *sym = symtab_find(t, addr), *syms;
+	const char *cold = sym ? strstr(sym->name, ".cold") : NULL;
+	size_t n, len = cold ? cold - sym->name : 0;
+
+	if (!cold)
+		return sym;
+	syms = symtab_syms(t, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(syms[i].name, sym->name, len) && !syms[i].name[len])
+			return &syms[i];
+	return NULL;
+}
+
+static bool is_taken(const struct function_search *f, const struct sym *sym)
+{
+	uint64_t offset = image_offset(f->im, sym->addr, true);
+
+	vec_for_each (site, &f->ret->sites)
+		if (site->at.fd == f->im->binary->fd && site->at.offset == offset)
+			return true;
+	return false;
+}
+
+/* Code that was inlined is in a function of another name: *inlined counts it. */
+static int take_line(struct function_search *f, struct lineinfo *l, const struct line_places *p, size_t *inlined)
+{
+	vec_for_each (addr, &p->addresses) {
+		const struct sym *sym = function_at(f->t, *addr);
+
+		if (lineinfo_inlined(l, *addr, NULL, 0)) {
+			++*inlined;
+			continue;
+		}
+		if (sym && !is_taken(f, sym) && take(f, sym, shown_name(sym)))
+			return -1;
+	}
+	return 0;
+}
+
+static int no_function(const struct function_search *f, size_t inlined)
+{
+	const char *option = probe_option(f->s), *path = f->im->binary->path;
+
+	if (inlined)
+		return diag_error(f->d, "%s '%s': the compiler inlined the function of this line everywhere (%zu "
+				  "copies), so nothing calls it: write a function that contains it", option,
+				  f->s->text, inlined);
+	return diag_error(f->d, "%s '%s': the function of this line has no name in %s: install its debug symbols, "
+			  "or build it without stripping", option, f->s->text, path);
+}
+
+static int add_line(struct function_search *f)
+{
+	size_t inlined = 0, before = f->ret->sites.len;
+	struct line_places p;
+	struct lineinfo *l;
+	int err = lines_look(f->s, f->im, f->t, f->d, &l, &p);
+
+	err = err ? err : take_line(f, l, &p, &inlined);
+	if (!err && f->ret->sites.len == before)
+		err = no_function(f, inlined);
+	else if (!err && inlined)
+		diag_warn(f->d, "%s '%s': the compiler also inlined this line in %zu places, whose calls are not "
+				"counted", probe_option(f->s), f->s->text, inlined);
+	vec_free(&p.addresses);
+	lineinfo_free(l);
+	return err;
+}
+
+int functions_add_line(const struct probe_spec *s, const struct image_file *im, struct diag *d,
+		       struct probe_sites *ret)
+{
+	struct function_search f = { .s = s, .im = im, .name = s->first, .ret = ret, .d = d,
+				     .unwound = ends_unwound(im) };
+	const struct symtab_opts o = { .path = im->binary->path };
+	struct symtab *t;
+	int err;
+
+	if (im->go)
+		return refuse_go(s, im, d);
+	t = symtab_open(im->binary->fd, &o, d);
+	if (!t)
+		return -1;
+	f.t = t;
+	err = add_line(&f);
 	symtab_free(t);
 	return err;
 }

@@ -6,6 +6,10 @@
 #include "analysis/symbols/elfsyms.h"
 #include "user/probe/sites.h"
 
+struct line_places;
+struct lineinfo;
+struct symtab;
+
 struct image_file {
 	const struct probe_binary *binary; /* borrowed */
 	Elf *elf;
@@ -39,6 +43,15 @@ int usdt_add(const struct probe_spec *s, const struct image_file *im, const char
 int usdt_add_end(const struct probe_spec *s, const struct image_file *im, struct diag *d, struct probe_sites *ret);
 int lines_add(const struct probe_spec *s, const struct image_file *im, struct diag *d,
 	      struct probe_sites *ret);
+/*
+ * The code of the line that a SPEC names. Returns 0, or -1 after one sentence if there is none. The caller
+ * frees *l and ret->addresses, after a failure, too.
+ */
+int lines_look(const struct probe_spec *s, const struct image_file *im, const struct symtab *t, struct diag *d,
+	       struct lineinfo **l, struct line_places *ret);
+/* The functions that the SPEC's line is in. */
+int functions_add_line(const struct probe_spec *s, const struct image_file *im, struct diag *d,
+		       struct probe_sites *ret);
 /* Add a site; -1 after a report if there are too many. Takes over `name`. */
 int site_add(const struct probe_spec *s, const struct image_file *im, struct uprobe_site at, char *name,
 	     bool second, struct diag *d, struct probe_sites *ret);

@@ -34,24 +34,33 @@ static int add_places(const struct probe_spec *s, const struct image_file *im,
 	return ret->sites.len ? 0 : no_code(s, im->binary->path, p, d);
 }
 
+int lines_look(const struct probe_spec *s, const struct image_file *im, const struct symtab *t, struct diag *d,
+	       struct lineinfo **l, struct line_places *ret)
+{
+	const struct symtab_opts o = { .path = im->binary->path };
+
+	*ret = (struct line_places){ 0 };
+	*l = lineinfo_open(im->binary->fd, &o, d);
+	if (!*l)
+		return diag_error(d, "%s '%s': %s has no debug information about lines: install its debug symbols, "
+				     "or build it with -g", probe_option(s), s->text, im->binary->path);
+	line_places(*l, t, s->first, s->line, ret);
+	return ret->addresses.len ? 0 : no_code(s, im->binary->path, ret, d);
+}
+
 int lines_add(const struct probe_spec *s, const struct image_file *im, struct diag *d,
 	      struct probe_sites *ret)
 {
 	const struct symtab_opts o = { .path = im->binary->path };
-	struct lineinfo *l = lineinfo_open(im->binary->fd, &o, d);
-	struct symtab *t = l ? symtab_open(im->binary->fd, &o, d) : NULL;
+	struct symtab *t = symtab_open(im->binary->fd, &o, d);
+	struct lineinfo *l = NULL;
 	struct line_places p = { 0 };
-	int err = -1;
+	int err = t ? lines_look(s, im, t, d, &l, &p) : -1;
 
-	if (!l) {
-		diag_error(d, "%s '%s': %s has no debug information about lines: install its debug symbols, "
-			      "or build it with -g", probe_option(s), s->text, im->binary->path);
-	} else if (t) {
-		line_places(l, t, s->first, s->line, &p);
+	if (!err)
 		err = add_places(s, im, &p, d, ret);
-	}
 	vec_free(&p.addresses);
-	symtab_free(t);
 	lineinfo_free(l);
+	symtab_free(t);
 	return err;
 }

@@ -75,7 +75,7 @@ static int find_in_image(const struct probe_spec *s, const struct image_file *im
 		   struct diag *d, struct probe_sites *ret) = s->kind == PROBE_USDT ? usdt_add : functions_add;
 
 	if (s->kind == PROBE_LINE)
-		return lines_add(s, im, d, ret);
+		return s->use == PROBE_FOR_SPAN ? functions_add_line(s, im, d, ret) : lines_add(s, im, d, ret);
 	if (add(s, im, s->first, false, d, ret))
 		return -1;
 	if (s->second)
@@ -97,13 +97,14 @@ static int find_in_binaries(const struct probe_spec *s, struct diag *d, struct p
 	return 0;
 }
 
-/* With wildcards the user did not write the names. */
+/* The user did not write the names: there are wildcards, or a span has the functions of a line. */
 static void list_taken(const struct probe_spec *s, const struct probe_sites *p, struct diag *d)
 {
 	struct buf names = { 0 };
 	size_t n = p->sites.len;
 
-	if (!match_has_star(s->first) && !(s->second && match_has_star(s->second)))
+	if (!match_has_star(s->first) && !(s->second && match_has_star(s->second)) &&
+	    (s->kind != PROBE_LINE || s->use != PROBE_FOR_SPAN))
 		return;
 	for (size_t i = 0; i < n && i < NAMES_LISTED; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", p->sites.data[i].name);

@@ -166,6 +166,14 @@ static char *argument_list(char *text)
 	return open;
 }
 
+/* A pattern such as "f(int*" may leave its parenthesis open. */
+static bool is_unclosed(const char *text)
+{
+	const char *open = strrchr(text, '(');
+
+	return open && !strpbrk(open, ")*");
+}
+
 static char *take_op(char *p, unsigned *op)
 {
 	static const struct {
@@ -278,6 +286,8 @@ static char *outer_comma(char *p)
 	return NULL;
 }
 
+static const char two_places[] = "two places: write each of them with a --probe of its own";
+
 static int split_pair(struct probe_spec *s, char *names, struct diag *d)
 {
 	char *comma = outer_comma(names);
@@ -285,7 +295,7 @@ static int split_pair(struct probe_spec *s, char *names, struct diag *d)
 	if (comma) {
 		*comma = '\0';
 		if (s->use == PROBE_FOR_PROBE)
-			return bad(s, d, "two places: write each of them with a --probe of its own");
+			return bad(s, d, two_places);
 		if (!comma[1])
 			return bad(s, d, "no name behind the comma: write where the span ends");
 		s->second = xstrdup(comma + 1);
@@ -315,12 +325,24 @@ static int parse_line(struct probe_spec *s, char *file, char *colon, struct diag
 	line = strtoul(colon + 1, NULL, 10);
 	if (errno || !line || line > INT32_MAX)
 		return bad(s, d, "no such line: write a number from 1");
-	if (s->use == PROBE_FOR_SPAN)
-		return bad(s, d, "a line has no end: write a function, or two functions with a comma");
 	s->kind = PROBE_LINE;
 	s->line = line;
 	s->first = xstrndup(file, colon - file);
 	return 0;
+}
+
+/* Whether one of two places is a line. */
+static bool pair_has_line(char *p)
+{
+	char *comma = outer_comma(p);
+	bool line;
+
+	if (!comma)
+		return false;
+	*comma = '\0';
+	line = line_colon(p) || line_colon(comma + 1);
+	*comma = ',';
+	return line;
 }
 
 static int parse_function(struct probe_spec *s, char *p, struct diag *d)
@@ -336,6 +358,10 @@ static int parse_function(struct probe_spec *s, char *p, struct diag *d)
 				 "usdt:BINARY:PROVIDER:PROBE,PROBE2, syscall:NAME or mark" :
 				 "no binary: write BINARY:FUNCTION, usdt:BINARY:PROVIDER:PROBE, "
 				 "syscall:NAME or tp:CATEGORY:NAME");
+	if (pair_has_line(p))
+		return bad(s, d, s->use == PROBE_FOR_PROBE ? two_places :
+				 "a line means the whole function that it is in, not one of two places: write "
+				 "BINARY:FUNCTION,FUNCTION2, or one line");
 	colon = line_colon(p);
 	if (colon)
 		return parse_line(s, p, colon, d);
@@ -433,7 +459,7 @@ static int check_values(const struct probe_spec *s, struct diag *d)
 						    "record them at its beginning, without %return");
 		if (returned && (s->second || s->kind == PROBE_USDT))
 			return bad(s, d, "only a function or system call returns a value: leave ret out");
-		if (s->kind == PROBE_LINE)
+		if (s->kind == PROBE_LINE && s->use == PROBE_FOR_PROBE)
 			return bad(s, d, "a line has no arguments: write a function");
 		if (s->kind == PROBE_MARK)
 			return bad(s, d, "a mark has no arguments: leave them out");
@@ -479,6 +505,8 @@ static int parse(struct probe_spec *s, char *p, struct diag *d)
 				 "request=/usr/bin/server:handle");
 	p = target ? target : p;
 	trim_end(p);
+	if (is_unclosed(p))
+		return bad(s, d, "no ) behind the (: write arguments as (1:str,2:int)");
 	list = argument_list(p);
 	if (list) {
 		*list = '\0';

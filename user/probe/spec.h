@@ -5,7 +5,7 @@
  *	[NAME=]TARGET[(ARGUMENT:TYPE,...)][ if TEST && ...]
  *	TARGET = BINARY:FUNCTION[%return]      a function; * matches any characters
  *	       | BINARY:FUNCTION,FUNCTION2     from one to the other (spans)
- *	       | BINARY:file.c:LINE
+ *	       | BINARY:file.c:LINE            the code of a line; spans: the function that it is in
  *	       | usdt:BINARY:PROVIDER:PROBE[,PROBE2]    spans: PROBE2 may be left out if it has the usual name
  *	       | syscall:NAME
  *	       | tp:CATEGORY:NAME              a tracepoint of the kernel

@@ -177,7 +177,7 @@ static int check_spec(const struct probe_spec *spec, struct diag *d)
 /* A span must not end the program that it measures. */
 static int check_returns(const struct name *n, struct diag *d)
 {
-	if (n->spec->kind != PROBE_FUNCTION || n->spec->second)
+	if ((n->spec->kind != PROBE_FUNCTION && n->spec->kind != PROBE_LINE) || n->spec->second)
 		return 0;
 	vec_for_each(site, &n->sites.sites)
 		if (!site->ends.len)
