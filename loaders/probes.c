@@ -138,6 +138,7 @@ static int load(struct probes *p, const struct capture_plan *plan)
 	bpf_map__set_max_entries(skel->maps.er_probe_cpus, rings_ncpus(p->rings));
 	bpf_map__set_max_entries(skel->maps.er_probe_sites, nsites ? nsites : 1);
 	bpf_map__set_autocreate(skel->maps.er_threads, false);
+	uprobes_prepare(skel->progs.er_probe_user);
 	err = rings_bind(p->rings, skel->obj);
 	if (!err)
 		err = probe_bpf__load(skel);

@@ -132,6 +132,8 @@ static int load(struct spans *s, const struct capture_plan *plan, const struct r
 
 	set_knobs(s->skel, plan, rings);
 	choose_programs(s);
+	uprobes_prepare(s->skel->progs.er_span_enter);
+	uprobes_prepare(s->skel->progs.er_span_leave);
 	err = rings_bind(rings, s->skel->obj);
 	err = err ? err : span_bpf__load(s->skel);
 	typed_loaded(s->typed);
@@ -152,30 +154,35 @@ static bool is_first_of(const struct spans *s, size_t i)
 	return s->targets[i].pid;
 }
 
-static int attach_site(struct spans *s, const struct capture_span *site, pid_t pid, struct diag *d)
+static int attach_to(struct spans *s, bool ends, const struct uprobe_site *sites, size_t n, pid_t pid,
+		     struct diag *d)
 {
-	struct bpf_program *prog = site->end ? s->skel->progs.er_span_leave : s->skel->progs.er_span_enter;
-	size_t bad;
-	int err = uprobes_attach(&s->uprobes, bpf_program__fd(prog), &site->at, 1, pid, &bad);
+	struct bpf_program *prog = ends ? s->skel->progs.er_span_leave : s->skel->progs.er_span_enter;
+	size_t bad = 0;
+	int err = uprobes_attach(&s->uprobes, bpf_program__fd(prog), sites, n, pid, &bad);
 
 	return err ? diag_errno(d, -err, "--span: a place at offset 0x%llx: %s",
-				(unsigned long long)site->at.offset, uprobes_why(-err)) : 0;
+				(unsigned long long)sites[bad].offset, uprobes_why(-err)) : 0;
 }
 
 /* With few targets the breakpoints are in these processes only. */
 static int attach_sites(struct spans *s, bool ends, struct diag *d)
 {
 	bool each = s->ntargets && s->ntargets <= MAX_PROCESSES;
-	size_t n = each ? s->ntargets : 1;
+	__cleanup(freep) struct uprobe_site *sites = xcalloc(s->nsites, sizeof(*sites));
+	size_t n = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < s->nsites && !err; i++) {
-		if (is_call(&s->sites[i]) || s->sites[i].end != ends)
-			continue;
-		for (size_t j = 0; j < n && !err; j++)
-			if (!each || is_first_of(s, j))
-				err = attach_site(s, &s->sites[i], each ? s->targets[j].pid : -1, d);
-	}
+	for (size_t i = 0; i < s->nsites; i++)
+		if (!is_call(&s->sites[i]) && s->sites[i].end == ends)
+			sites[n++] = s->sites[i].at;
+	if (!n)
+		return 0;
+	if (!each)
+		return attach_to(s, ends, sites, n, -1, d);
+	for (size_t i = 0; i < s->ntargets && !err; i++)
+		if (is_first_of(s, i))
+			err = attach_to(s, ends, sites, n, s->targets[i].pid, d);
 	return err;
 }
 

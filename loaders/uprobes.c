@@ -6,14 +6,19 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/vec.h"
 
 #define UPROBE_UNIT "/sys/bus/event_source/devices/uprobe"
+
+enum { KERNEL_ENOTSUPP = 524 }; /* an errno that only the kernel knows */
 
 /* The unit takes the semaphore's offset in the upper half of config; a return is bit 0. */
 enum { SEMAPHORE_SHIFT = 32, RETURN_BIT = 0 };
@@ -75,20 +80,168 @@ static struct uprobes *made(struct uprobes **u)
 	return *u;
 }
 
-int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
-		   size_t *bad)
+/* --- one link for all sites of a file --- */
+
+/* Not in the headers of Linux 6.1. */
+enum { TRACE_UPROBE_MULTI = 48, UPROBE_MULTI_RETURN = 1 << 0 };
+
+/* What BPF_LINK_CREATE reads for such a link: the first bytes of union bpf_attr. */
+struct multi_attr {
+	uint32_t prog, target, type, flags;
+	uint64_t path, offsets, semaphores, cookies;
+	uint32_t n, multi_flags, pid, pad;
+};
+
+/* Sites of one file, all of them returns or none. */
+struct site_group {
+	const struct uprobe_site *sites; /* of all groups */
+	size_t *which;                   /* indexes of the group's sites */
+	size_t n;
+};
+
+/* The arrays of `attr` have n entries. Returns the link's descriptor, or -errno. */
+static int link_multi(int prog, const char *path, pid_t pid, struct multi_attr *attr)
+{
+	int fd;
+
+	attr->prog = prog;
+	attr->type = TRACE_UPROBE_MULTI;
+	attr->path = (uintptr_t)path;
+	attr->pid = pid;
+	fd = syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+	return fd < 0 ? -errno : fd;
+}
+
+static int link_group(struct uprobes *u, int prog, const struct site_group *g, pid_t pid)
+{
+	const struct uprobe_site *first = &g->sites[g->which[0]];
+	__cleanup(freep) uint64_t *words = xcalloc(3 * g->n, sizeof(*words));
+	uint64_t *offsets = words, *semaphores = words + g->n, *cookies = words + 2 * g->n;
+	struct multi_attr attr = {
+		.offsets = (uintptr_t)offsets, .semaphores = (uintptr_t)semaphores, .cookies = (uintptr_t)cookies,
+		.n = g->n, .multi_flags = first->ret ? UPROBE_MULTI_RETURN : 0,
+	};
+	char path[32];
+	int link;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct uprobe_site *site = &g->sites[g->which[i]];
+
+		offsets[i] = site->offset;
+		semaphores[i] = site->semaphore;
+		cookies[i] = site->cookie;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", first->fd);
+	link = link_multi(prog, path, pid < 0 ? 0 : pid, &attr);
+	if (link < 0)
+		return link;
+	vec_push(&u->links, link);
+	return 0;
+}
+
+/* The kernel does not tell which site it refuses, so each gets a link of its own. */
+static int link_one_by_one(struct uprobes *u, int prog, const struct site_group *g, pid_t pid, size_t *bad)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct site_group one = { g->sites, &g->which[i], 1 };
+		int err = link_group(u, prog, &one, pid);
+
+		*bad = g->which[i];
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool same_group(const struct uprobe_site *a, const struct stat *sa, const struct uprobe_site *b,
+		       const struct stat *sb)
+{
+	return a->ret == b->ret && sa->st_dev == sb->st_dev && sa->st_ino == sb->st_ino;
+}
+
+/* Two descriptors may be of one file. */
+static int attach_groups(struct uprobes *u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
+			 size_t *bad)
+{
+	__cleanup(freep) struct stat *files = xcalloc(n, sizeof(*files));
+	__cleanup(freep) bool *taken = xcalloc(n, sizeof(*taken));
+	__cleanup(freep) size_t *which = xcalloc(n, sizeof(*which));
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++)
+		fstat(sites[i].fd, &files[i]);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct site_group g = { sites, which, 0 };
+
+		for (size_t j = i; j < n && !taken[i]; j++)
+			if (!taken[j] && same_group(&sites[i], &files[i], &sites[j], &files[j]))
+				which[g.n++] = j;
+		for (size_t k = 0; k < g.n; k++)
+			taken[which[k]] = true;
+		if (g.n && link_group(u, prog, &g, pid))
+			err = link_one_by_one(u, prog, &g, pid, bad);
+	}
+	return err;
+}
+
+/*
+ * Whether the kernel has such links, and can limit them to a process. The first of these kernels took
+ * the number of a process for that of a thread. Those that do not refuse a negative number at once. No
+ * file is touched: "/" has no code.
+ */
+static bool kernel_has_multi(void)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+	__cleanup(closep) int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "er_probe", "GPL", insns,
+						   sizeof(insns) / sizeof(*insns), &opts);
+	uint64_t offset = 0;
+	struct multi_attr any = { .offsets = (uintptr_t)&offset, .n = 1 }, none = any;
+
+	return prog >= 0 && link_multi(prog, "/", 0, &any) == -EBADF && link_multi(prog, "/", -1, &none) == -EINVAL;
+}
+
+static bool has_multi(void)
+{
+	static int has = -1;
+
+	if (has < 0)
+		has = kernel_has_multi();
+	return has;
+}
+
+void uprobes_prepare(struct bpf_program *prog)
+{
+	if (has_multi())
+		bpf_program__set_expected_attach_type(prog, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+}
+
+/* --- a link for each site --- */
+
+static int attach_each(struct uprobes *u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
+		       size_t *bad)
 {
 	int type = number_in(UPROBE_UNIT "/type");
 
 	for (size_t i = 0; i < n; i++) {
 		int event = type < 0 ? type : open_site(type, &sites[i], pid);
-		int err = event < 0 ? event : link_event(made(u), prog, event, sites[i].cookie);
+		int err = event < 0 ? event : link_event(u, prog, event, sites[i].cookie);
 
 		*bad = i;
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
+		   size_t *bad)
+{
+	return has_multi() ? attach_groups(made(u), prog, sites, n, pid, bad) :
+			     attach_each(made(u), prog, sites, n, pid, bad);
 }
 
 int uprobes_attach_tracepoint(struct uprobes **u, int prog, int id, uint64_t cookie)
@@ -113,6 +266,7 @@ const char *uprobes_why(int err)
 	case ENOENT:
 		return "this kernel has no uprobes (CONFIG_UPROBE_EVENTS), or the file is gone";
 	case ENOTSUP:
+	case KERNEL_ENOTSUPP:
 	case EINVAL:
 	case EIO:
 		return "the kernel cannot put a breakpoint on this instruction: choose another place";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attaches BPF programs to places in user code. Each place is a perf event of the kernel's uprobe
- * unit with the program's link on it, which every kernel from 5.15 has. Links take one descriptor
- * each.
+ * Attaches BPF programs to places in user code. Where the kernel has links for many places (Linux 6.6
+ * to 6.10, by their updates), all places of a file share one. Then the kernel waits once until no CPU
+ * runs the program, not once for each place. On other kernels each place is a perf event of the uprobe
+ * unit with a link of its own; those take one descriptor each.
  */
 #ifndef LOADERS_UPROBES_H
 #define LOADERS_UPROBES_H
@@ -20,13 +21,15 @@ struct uprobe_site {
 	uint64_t cookie;    /* what bpf_get_attach_cookie returns */
 };
 
+struct bpf_program;
 struct uprobes;
 
+/* Call it before loading a program with SEC "uprobe", which uprobes_attach shall attach. */
+void uprobes_prepare(struct bpf_program *prog);
 /*
- * Attach the program `prog` (a descriptor of a program with SEC "uprobe" or "uretprobe") to the
- * sites and add the links to *u, which is made if it is NULL. pid -1: in all processes, those that
- * start later included; else in this one, but not in its children. Returns 0, or -errno; *bad is
- * then the site that failed, and those before it stay attached.
+ * Attach the program `prog`, a descriptor, to the sites and add the links to *u, which is made if it is
+ * NULL. pid -1: in all processes, those that start later included; else in this one, but not in its
+ * children. Returns 0, or -errno; *bad is then the site that failed, and some sites stay attached.
  */
 int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
 		   size_t *bad);
