@@ -411,6 +411,23 @@ static __always_inline void span_no_begin(struct task_struct *p, const struct er
 		span_add(&sums->nobegin, 1);
 }
 
+/* The times of the span in the slot, up to *now. False: the thread is not known. */
+static __always_inline bool span_measure(struct span_stack *s, const struct span_slot *slot,
+					 struct task_struct *p, __u64 *now)
+{
+	struct er_thread *t;
+
+	if (span_stayed(&s->res, &slot->at, p, now))
+		return true;
+	t = thread_find(p);
+	if (!t)
+		return false;
+	span_times(&s->now, p, t);
+	span_difference(&s->res, &slot->at, &s->now);
+	*now = s->now.now;
+	return true;
+}
+
 /*
  * What most ends are: the newest span ends, and passes the tests. False: it was no such end, and nothing
  * has changed. The same as a walk, but without its calls.
@@ -419,13 +436,13 @@ static __always_inline bool span_end_newest(struct er_cpu *c, struct task_struct
 					    const struct er_span_site *site, __u64 sp)
 {
 	struct span_slot *slot = slot_at(s, s->top - 1);
-	__u64 id = slot->id;
+	__u64 id = slot->id, now;
 
-	if (!ends_here(slot, site, sp) || !id || id == SPAN_MUTED ||
+	if (!ends_here(slot, site, sp) || !id || id == SPAN_MUTED || !span_measure(s, slot, p, &now) ||
 	    __sync_val_compare_and_swap(&slot->id, id, 0) != id)
 		return false;
 	s->open--;
-	span_report(c, p, slot, &s->now, &s->res, id, p->pid, ER_SPAN_RETURNED);
+	span_report(c, p, slot, now, &s->res, id, p->pid, ER_SPAN_RETURNED);
 	span_unlink(s, s->top, 0);
 	return true;
 }
@@ -436,12 +453,13 @@ static __always_inline void span_end(struct er_cpu *c, const struct er_span_site
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct span_stack *s = bpf_task_storage_get(&er_spans, p, 0, 0);
-	struct er_thread *t = thread_find(p);
+	struct er_thread *t;
 
+	if (s && s->top && !muted && span_end_newest(c, p, s, site, sp))
+		return;
+	t = thread_find(p);
 	if (s && t && s->top) {
 		span_times(&s->now, p, t);
-		if (!muted && span_end_newest(c, p, s, site, sp))
-			return;
 		s->tid = p->pid;
 		s->mute = muted;
 		if (span_walk(s, sp, key, WALK_END))

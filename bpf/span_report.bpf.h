@@ -240,10 +240,9 @@ static __always_inline struct span_pace *span_pace(void)
 	return bpf_map_lookup_elem(&er_span_pace, &key);
 }
 
-/* Count a call that is over, and send its record if it is chosen. `res` is room for its times. */
+/* Count a call that is over, with the times `res` up to `now`, and send its record if it is chosen. */
 static __always_inline void span_report(struct er_cpu *c, struct task_struct *p, struct span_slot *slot,
-					const struct span_times *now, struct span_result *res, __u64 id,
-					__u32 tid, __u32 how)
+					__u64 now, struct span_result *res, __u64 id, __u32 tid, __u32 how)
 {
 	struct er_span_sums *sums = span_sums(slot->name);
 	struct span_pace *pace = span_pace();
@@ -251,21 +250,20 @@ static __always_inline void span_report(struct er_cpu *c, struct task_struct *p,
 
 	if (!pace || !sums)
 		return;
-	span_difference(res, &slot->at, now);
 	if (how & ER_SPAN_RETURNED)
 		span_count(sums, res, slot->name);
 	else
 		span_add(&sums->unended, 1);
-	choice = span_choose(pace, now->now, res->dur_ns);
+	choice = span_choose(pace, now, res->dur_ns);
 	if (choice == CHOICE_NONE)
 		return;
 	how |= choice_flags(choice) | (er_split ? ER_SPAN_SPLIT : 0);
 	if (choice == CHOICE_OVERDRAWN)
 		er_number(c, ER_KIND_SPAN);
-	else if (span_send(c, p, tid, slot, res, now->now, id, how))
+	else if (span_send(c, p, tid, slot, res, now, id, how))
 		return;
 	span_add(&sums->lost, 1);
-	er_lost(c, ER_KIND_SPAN, now->now, p->tgid, tid);
+	er_lost(c, ER_KIND_SPAN, now, p->tgid, tid);
 }
 
 /* The same for calls that end in an unusual way: the verifier checks it once. */
@@ -276,8 +274,10 @@ __noinline int er_span_report(struct span_slot *slot, const struct span_times *n
 	struct er_cpu *c = er_this_cpu();
 	struct span_result res;
 
-	if (slot && now && c)
-		span_report(c, p, slot, now, &res, id, tid, how);
+	if (!slot || !now || !c)
+		return 0;
+	span_difference(&res, &slot->at, now);
+	span_report(c, p, slot, now->now, &res, id, tid, how);
 	return 0;
 }
 

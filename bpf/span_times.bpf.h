@@ -18,6 +18,7 @@
 #include "bpf/thread.bpf.h"
 
 struct span_times {
+	__u64 given;  /* how often the thread was given a CPU */
 	__u64 now;    /* CLOCK_MONOTONIC */
 	__u64 ran;    /* CPU time; its zero is arbitrary */
 	__u64 user;   /* SPLIT: of that in user mode */
@@ -27,9 +28,13 @@ struct span_times {
 
 static __always_inline __u64 span_user(const struct er_thread *t, struct task_struct *p, __u64 now)
 {
-	struct er_cpu *c = er_this_cpu();
+	struct er_cpu *c;
 
-	if (!er_split || !c)
+	if (!er_split)
+		return 0;
+	barrier(); /* else the compiler looks the CPU up before it asks */
+	c = er_this_cpu();
+	if (!c)
 		return 0;
 	if (c->split.tid == (__u32)p->pid)
 		return split_user(c->split.word, now);
@@ -55,17 +60,24 @@ static __always_inline void span_late(struct span_times *s, struct task_struct *
 	s->off_ns[t->off_state & (OFF_SLOTS - 1)] += len - runq;
 }
 
+/* CPU time up to now of a thread on its CPU. `began`: the kernel's sum is from then. */
+static __always_inline __u64 span_ran(struct task_struct *p, struct rq *rq, __u64 began, __u64 now)
+{
+	__u64 ran = p->se.sum_exec_runtime + now - began;
+
+	return rq ? ran - (rq->clock - rq->clock_task) : ran;
+}
+
 /* False: a switch or a tick came in between. */
 static __always_inline bool span_read(struct span_times *s, struct task_struct *p, const struct er_thread *t)
 {
 	__u64 since = t->since, began = p->se.exec_start;
 	struct rq *rq = task_rq(p);
 
+	s->given = p->sched_info.pcount;
 	barrier();
 	s->now = bpf_ktime_get_ns();
-	s->ran = p->se.sum_exec_runtime + s->now - began;
-	if (rq)
-		s->ran -= rq->clock - rq->clock_task;
+	s->ran = span_ran(p, rq, began, s->now);
 	s->user = span_user(t, p, s->now);
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		s->off_ns[i] = t->off_ns[i];
@@ -96,11 +108,19 @@ struct span_result {
 	__u32 waits, minflt, majflt, pad;
 };
 
+/* Divide the time on a CPU. What the kernel did not charge to the thread was stolen. */
+static __always_inline void span_divide(struct span_result *r, __u64 on, __s64 ran, __s64 user)
+{
+	r->run_ns = ran < 0 ? 0 : (__u64)ran < on ? (__u64)ran : on;
+	r->stolen_ns = on - r->run_ns;
+	r->off_ns[ER_OFF_CPU] += r->stolen_ns;
+	r->user_ns = user < 0 ? 0 : (__u64)user < r->run_ns ? (__u64)user : r->run_ns;
+}
+
 static __always_inline void span_difference(struct span_result *r, const struct span_times *a,
 					    const struct span_times *b)
 {
-	__s64 ran = b->ran - a->ran;
-	__u64 off = 0, on;
+	__u64 off = 0;
 
 	for (int i = 0; i < ER_OFF_STATES; i++) {
 		r->off_ns[i] = b->off_ns[i] - a->off_ns[i];
@@ -109,18 +129,35 @@ static __always_inline void span_difference(struct span_result *r, const struct 
 	r->dur_ns = b->now - a->now;
 	if (r->dur_ns < off)
 		r->dur_ns = off;
-	on = r->dur_ns - off;
-	r->run_ns = ran < 0 ? 0 : (__u64)ran < on ? (__u64)ran : on;
-	r->stolen_ns = on - r->run_ns;
-	r->off_ns[ER_OFF_CPU] += r->stolen_ns;
-	r->user_ns = b->user - a->user;
-	if ((__s64)r->user_ns < 0)
-		r->user_ns = 0;
-	if (r->user_ns > r->run_ns)
-		r->user_ns = r->run_ns;
+	span_divide(r, r->dur_ns - off, b->ran - a->ran, b->user - a->user);
 	r->waits = b->waits - a->waits;
 	r->minflt = b->minflt - a->minflt;
 	r->majflt = b->majflt - a->majflt;
+}
+
+/*
+ * The same up to *now, if the thread has not left its CPU since `a`. Then its storage need not be looked up, because
+ * its times off the CPU are those of `a`. False: it left, or a tick came in between; nothing is known then.
+ */
+static __always_inline bool span_stayed(struct span_result *r, const struct span_times *a,
+					struct task_struct *p, __u64 *now)
+{
+	__u64 given = p->sched_info.pcount, began = p->se.exec_start;
+	struct rq *rq = task_rq(p);
+
+	if (er_split || a->given != given)
+		return false;
+	barrier();
+	*now = bpf_ktime_get_ns();
+	for (int i = 0; i < ER_OFF_STATES; i++)
+		r->off_ns[i] = 0;
+	r->dur_ns = *now - a->now;
+	span_divide(r, r->dur_ns, span_ran(p, rq, began, *now) - a->ran, 0);
+	r->waits = (__u32)(p->nvcsw + p->nivcsw) - a->waits;
+	r->minflt = p->min_flt - a->minflt;
+	r->majflt = p->maj_flt - a->majflt;
+	barrier();
+	return p->sched_info.pcount == given && p->se.exec_start == began;
 }
 
 /* CPU time of a thread that may run on another CPU; its zero as in span_times. */

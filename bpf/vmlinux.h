@@ -92,6 +92,7 @@ struct cfs_rq {
 };
 
 struct sched_info {
+	long unsigned int pcount; /* how often it was given a CPU */
 	long long unsigned int run_delay;
 	long long unsigned int last_arrival; /* when it was last given a CPU */
 	long long unsigned int last_queued; /* 0: not in a run queue, or running */
