@@ -178,9 +178,8 @@ both "statistics, two experiments" usage -statistics 4 a.er b.er
 # "0.000" in gprofng and "0." in er_print.
 totals()
 {
-	grep -vE 'io[a-z]*time' |
 	sed -nE 's/^.* - ([a-z]+)( \(Seconds\))?: *\[?\*?([0-9.]+)\]?$/\1 \3/p' |
-		sed 's/ 0\.$/ 0.000/' | sort
+		grep -vE '^(io[a-z]*time|sync) ' | sed 's/ 0\.$/ 0.000/' | sort
 }
 both "overview" totals -overview a.er
 both "overview, filtered" totals -filters 'EXPID==1' -overview a.er
