@@ -8,7 +8,6 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "loaders/unwind.h"
-#include "user/space/space.h"
 #include "user/unwind/publish.h"
 #include "user/unwind/worker.h"
 
@@ -43,20 +42,12 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/*
- * Request the tables of all files that the walk may come to: its return addresses are among the
- * copied words. Otherwise walks would request tables one after the other. A program may map a
- * hundred libraries and run code of ten, so the others get no table.
- */
-static void want_callers(struct unwinder *u, const struct image *im, const struct er_raw *raw,
-			 uint64_t time_ns)
+/* Otherwise walks would request tables one after the other. */
+static void want_all(struct unwinder *u, const struct image *im)
 {
-	for (size_t i = 0; i < raw->nbytes / sizeof(*raw->bytes); i++) {
-		const struct mapping *m = space_at(im->space, raw->bytes[i], time_ns);
-
-		if (m && m->len <= LARGE_TEXT && !store_is_half_full(u->store))
+	vec_for_each(m, &im->space->maps)
+		if (m->len <= LARGE_TEXT && !store_is_half_full(u->store))
 			store_want(u->store, im->pid, m, 0);
-	}
 }
 
 void unwinder_meet(struct unwinder *u, struct image *im, uint64_t start_time, uint32_t exec_id)
@@ -129,7 +120,7 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 		/* Also for a stack that waits no longer: others will need the table. */
 		asked = ret->lacking;
 		store_want(u->store, im->pid, asked, raw->copied_ns);
-		want_callers(u, im, raw, time_ns);
+		want_all(u, im);
 		if (last)
 			break;
 	}
