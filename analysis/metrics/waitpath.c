@@ -250,33 +250,29 @@ const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path)
 	return wait_taker(wp->session, funcs, n);
 }
 
-static const char *kind_of(struct wait_paths *wp, uint32_t func)
+static enum er_lock kind_of(struct wait_paths *wp, uint32_t func)
 {
-	const char *kind;
-
 	if (func == WAIT_PATH_FOLDED)
-		return "";
+		return ER_LOCK_UNKNOWN;
 	while (wp->kinds.len <= func)
-		vec_push(&wp->kinds, NULL);
-	if (!wp->kinds.data[func]) {
-		kind = func_lock_kind(wp->session->funcs.data[func]);
-		wp->kinds.data[func] = kind ? kind : "";
-	}
-	return wp->kinds.data[func];
+		vec_push(&wp->kinds, 0);
+	if (!wp->kinds.data[func])
+		wp->kinds.data[func] = func_lock_kind(wp->session->funcs.data[func]) + 1;
+	return wp->kinds.data[func] - 1;
 }
 
-const char *wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
+enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
 {
 	const uint32_t *funcs;
 	size_t n = wait_path_funcs(wp, path, &funcs);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *kind = kind_of(wp, funcs[i]);
+		enum er_lock kind = kind_of(wp, funcs[i]);
 
-		if (*kind)
+		if (kind)
 			return kind;
 	}
-	return NULL;
+	return ER_LOCK_UNKNOWN;
 }
 
 static unsigned roles_of(struct wait_paths *wp, uint32_t func)

@@ -41,7 +41,7 @@ struct wait_paths {
 	VEC(unsigned char) idle; /* by path, the same */
 	VEC(unsigned char) path_roles; /* by path: enum lock_role + 1; 0: not computed yet */
 	VEC(unsigned char) roles; /* by function: func_roles + 1; 0: not checked yet */
-	VEC(const char *) kinds; /* by function: func_lock_kind; "": it does not tell, NULL: not checked yet */
+	VEC(unsigned char) kinds; /* by function: func_lock_kind + 1; 0: not checked yet */
 };
 
 void wait_paths_init(struct wait_paths *wp, struct session *s, bool all_frames);
@@ -55,8 +55,8 @@ uint32_t wait_path(struct wait_paths *wp, uint32_t stack);
 size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_t **ret);
 /* The function that took the lock (waitroles.h); NULL: unknown. */
 const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
-/* What the function nearest to the leaf tells of it: "mutex", … (waitroles.h); NULL: none does. */
-const char *wait_path_lock_kind(struct wait_paths *wp, uint32_t path);
+/* What the function nearest to the leaf tells of it (waitroles.h); ER_LOCK_UNKNOWN: none does. */
+enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path);
 /* Whether this is the wait of an idle thread of a language runtime (waitroles.h). */
 bool wait_path_idle(struct wait_paths *wp, uint32_t path);
 /* What a wait in state USER_LOCK with this path was for (waitroles.h). */

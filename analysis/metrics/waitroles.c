@@ -62,12 +62,14 @@ static const char *const taken_names[] = { "*LockAcquire*", "*SemaphoreLock*", "
  * again by __pthread_mutex_cond_lock, which is then nearer to the leaf.
  */
 static const struct {
-	const char *pattern, *kind;
+	const char *pattern;
+	enum er_lock kind;
 } kind_rules[] = {
-	{ "*pthread_mutex_*lock*", "mutex" }, { "*pthread_rwlock_*lock*", "rwlock" },
-	{ "*pthread_cond_*wait*", "condition variable" }, { "*pthread_barrier_wait*", "barrier" },
-	{ "*pthread_*join*", "join" }, { "sem_*wait", "semaphore" }, { "__sem_*wait*", "semaphore" },
-	{ "__new_sem_*wait*", "semaphore" },
+	{ "*pthread_mutex_*lock*", ER_LOCK_MUTEX }, { "*pthread_rwlock_*rd*lock*", ER_LOCK_READ },
+	{ "*pthread_rwlock_*lock*", ER_LOCK_WRITE },
+	{ "*pthread_cond_*wait*", ER_LOCK_CONDITION }, { "*pthread_barrier_wait*", ER_LOCK_BARRIER },
+	{ "*pthread_*join*", ER_LOCK_JOIN }, { "sem_*wait", ER_LOCK_SEMAPHORE }, { "__sem_*wait*", ER_LOCK_SEMAPHORE },
+	{ "__new_sem_*wait*", ER_LOCK_SEMAPHORE },
 };
 
 static bool is_libc(const struct loadobj *o)
@@ -150,13 +152,13 @@ unsigned func_roles(const struct func *f)
 	return roles;
 }
 
-const char *func_lock_kind(const struct func *f)
+enum er_lock func_lock_kind(const struct func *f)
 {
 	if (f->obj->kernel)
-		return NULL;
+		return ER_LOCK_UNKNOWN;
 	for (size_t i = 0; i < sizeof(kind_rules) / sizeof(kind_rules[0]); i++) {
 		if (!fnmatch(kind_rules[i].pattern, f->name, 0))
 			return kind_rules[i].kind;
 	}
-	return NULL;
+	return ER_LOCK_UNKNOWN;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/experiment/packet.h"
+
 struct func;
 struct session;
 
@@ -50,9 +52,9 @@ enum func_role {
 unsigned func_roles(const struct func *f);
 
 /*
- * What a thread waits for in this POSIX function: "mutex", "rwlock", "condition variable",
- * "semaphore", "barrier" or "join"; NULL: its name does not tell. As slow as func_roles.
+ * What a thread waits for in this POSIX function. ER_LOCK_UNKNOWN: its name does not tell. As slow as
+ * func_roles.
  */
-const char *func_lock_kind(const struct func *f);
+enum er_lock func_lock_kind(const struct func *f);
 
 #endif

@@ -211,19 +211,19 @@ static const char *taken_in(struct locks *ls, uint32_t lock)
 /* What its waits were for: "mutex", …; "lock" if no stack tells, or if they differ. */
 static const char *kind_of(struct locks *ls, uint32_t lock)
 {
-	const char *kind = NULL;
+	const char *unknown = lock_descs[ER_LOCK_UNKNOWN].uname, *kind = unknown;
 
 	vec_for_each(s, &ls->w.bag.sums) {
 		const char *one;
 
 		if (s->key[KEY_LOCK] != lock)
 			continue;
-		one = wait_path_lock_kind(&ls->w.paths, s->key[KEY_PATH]);
-		if (one && kind && strcmp(kind, one))
-			return "lock";
-		kind = one ? one : kind;
+		one = lock_descs[wait_path_lock_kind(&ls->w.paths, s->key[KEY_PATH])].uname;
+		if (one != unknown && kind != unknown && strcmp(kind, one))
+			return unknown;
+		kind = one != unknown ? one : kind;
 	}
-	return kind ? kind : "lock";
+	return kind;
 }
 
 /* ", 17 times": how often the locks of a group were taken; "" if that was not counted. */

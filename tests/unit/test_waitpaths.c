@@ -163,6 +163,8 @@ static void test_lock_kinds(void **state)
 	/* Two kinds at one address: a mutex, and what was in its place later. */
 	lock_wait(&o, "main>pthread_mutex_lock>k:futex_wait", 0x100000, 0);
 	lock_wait(&o, "main>sem_wait>k:futex_wait", 0x100000, 0);
+	lock_wait(&o, "main>pthread_rwlock_rdlock>k:futex_wait", 0x200000, 0);
+	lock_wait(&o, "main>pthread_rwlock_wrlock>k:futex_wait", 0x200000, 0);
 	fixture_open(&o);
 	o.view.limit = 100;
 	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);

@@ -17,13 +17,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "analysis/experiment/packet.h"
 #include "user/preload/heap_client.h"
 #include "user/preload/raw_call.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline, optimize("no-optimize-sibling-calls")))
-
-/* The values are those of enum er_lock (analysis/experiment/packet.h). */
-enum lock_kind { MUTEX = 1, READ, WRITE, SPIN, SEMAPHORE, CONDITION, BARRIER, JOIN };
 
 enum { PLACES = 1 << 18, PLACE_BITS = 18 };
 
@@ -92,7 +90,7 @@ static inline uint64_t place_of(uint64_t object, uint64_t caller)
 	return key * 0x9e3779b97f4a7c15 >> (64 - PLACE_BITS);
 }
 
-static struct heap_slot *make_count(struct lock_index *x, enum lock_kind kind, uint64_t object, uint64_t caller)
+static struct heap_slot *make_count(struct lock_index *x, enum er_lock kind, uint64_t object, uint64_t caller)
 {
 	uint64_t words[HEAP_WORDS] = { heap_client_now(), object, caller, kind, 0 }, number;
 	struct heap_slot *s = take_slot(x, object ? COUNT_SLOTS : HEAP_SLOTS, &number);
@@ -110,7 +108,7 @@ static struct heap_slot *make_count(struct lock_index *x, enum lock_kind kind, u
 }
 
 /* NULL: there is none. The index always has free places, as there are fewer slots. */
-static inline struct heap_slot *find_count(struct lock_index *x, enum lock_kind kind, uint64_t object,
+static inline struct heap_slot *find_count(struct lock_index *x, enum er_lock kind, uint64_t object,
 					   uint64_t caller)
 {
 	for (uint64_t at = place_of(object, caller);; at++) {
@@ -126,7 +124,7 @@ static inline struct heap_slot *find_count(struct lock_index *x, enum lock_kind 
 	}
 }
 
-static __attribute__((noinline)) struct heap_slot *new_count(struct lock_index *x, enum lock_kind kind,
+static __attribute__((noinline)) struct heap_slot *new_count(struct lock_index *x, enum er_lock kind,
 							     uint64_t object, uint64_t caller)
 {
 	struct heap_slot *s = make_count(x, kind, object, caller);
@@ -146,7 +144,7 @@ static inline void add_one(uint64_t *count)
 	__asm__ volatile("addq $1, %0" : "+m"(*count) : : "cc");
 }
 
-static inline __attribute__((always_inline)) void count(enum lock_kind kind, uint64_t object, void *caller)
+static inline __attribute__((always_inline)) void count(enum er_lock kind, uint64_t object, void *caller)
 {
 	struct lock_index *x = lock_index;
 	struct heap_slot *s;
@@ -221,7 +219,7 @@ static __attribute__((constructor)) void begin(void)
 #define WAITED (ret == 0 || ret == ETIMEDOUT)
 #define PASSED (ret == 0 || ret == PTHREAD_BARRIER_SERIAL_THREAD)
 
-/* A function that an old C library lacks cannot be called there. */
+/* `kind` is one of enum er_lock, without its prefix. A function that an old C library lacks cannot be called there. */
 #define COUNTED(name, parameters, arguments, kind, object, when)                                     \
 	EXPORT int name parameters                                                                   \
 	{                                                                                            \
@@ -230,7 +228,7 @@ static __attribute__((constructor)) void begin(void)
 		ready();                                                                             \
 		ret = next.name arguments;                                                           \
 		if (when)                                                                            \
-			count(kind, (uintptr_t)(object), __builtin_return_address(0));               \
+			count(ER_LOCK_##kind, (uintptr_t)(object), __builtin_return_address(0));     \
 		return ret;                                                                          \
 	}
 
