@@ -50,8 +50,8 @@ bool leaks_temporary(const struct leaks *l, const struct packet *p);
 bool leaks_sampled(const struct session *s);
 /*
  * The variance, in bytes squared, that a sampled allocation adds to a sum: it is one of the recorded ones
- * by chance (Horvitz and Thompson, 1952). `size` is its HSIZE, which stands for the bytes of its like. 0 if
- * all allocations were recorded.
+ * by chance (Horvitz and Thompson, 1952). `size` is its HSIZE: its own bytes, divided by the probability that
+ * it was recorded. 0 if all allocations were recorded.
  */
 double leaks_variance(const struct exp_stream *st, enum heap_type type, uint64_t size);
 

@@ -23,7 +23,7 @@ enum drop {
 	DROP_HEAP,       /* heap events that were lost in their ring, */
 	DROP_HEAP_PLACE, /* or whose process is unknown or has no experiment of its own */
 	DROP_HEAP_PROCESS, /* processes whose heap was not traced */
-	DROP_LOCK,       /* locks taken that were not counted */
+	DROP_LOCK,       /* counts of locks that were lost, or whose process has no experiment */
 	DROP_LOCK_PROCESS, /* processes whose locks were not counted */
 	DROP_CALL,       /* calls of the collector API beyond their bound */
 	DROP_IO_OPEN,    /* I/O calls that had not returned at the end */

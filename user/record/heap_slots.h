@@ -87,7 +87,7 @@ bool heap_reader_read(struct heap_reader *r, struct heap_ring *ring, uint64_t ma
 		      bool last, struct heap_counts *counts);
 /*
  * The same for counts of locks (HEAP_LOCKS), whose slots stay where they are: hand on what was added to
- * them since the last call. `now_ns` is kept for the next call, as the beginning of what it hands on.
+ * them since the last call. `now_ns` is the time of this call. What the next call hands on began then.
  */
 void heap_reader_counts(struct heap_reader *r, const struct heap_ring *ring, uint64_t mark,
 			const struct heap_process *p, const struct heap_sink *sink, uint64_t now_ns,
