@@ -60,12 +60,14 @@ static void put_word(struct buf *b, const char *path)
 	buf_puts(b, "'");
 }
 
-void live_format_end(const char *path, const struct status *s, size_t nprocesses,
+void live_format_end(const char *path, size_t nexperiments, const struct status *s, size_t nprocesses,
 		     struct buf *ret)
 {
 	char size[32];
 
 	buf_puts(ret, "wrote ");
+	if (nexperiments > 1)
+		buf_printf(ret, "%zu experiments, the last is ", nexperiments);
 	put_word(ret, path);
 	buf_printf(ret, ": %.1f s, ", s->elapsed_ns / 1e9);
 	status_counts(&s->counts, ", ", ret);

@@ -27,8 +27,9 @@ void live_format(const struct status *s, char *ret, unsigned size);
 /*
  * Append what was recorded and the command to type next: "wrote a.er: 1.2 s, 3 samples, 0 lost,
  * 2 processes, 12.3 MB; next: er_print functions a.er". The path is quoted for a shell if needed.
+ * nexperiments: how many were written (--roll); the path is that of the last, the figures are of all.
  */
-void live_format_end(const char *path, const struct status *s, size_t nprocesses,
+void live_format_end(const char *path, size_t nexperiments, const struct status *s, size_t nprocesses,
 		     struct buf *ret);
 
 #endif

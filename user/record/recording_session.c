@@ -342,7 +342,7 @@ static void say_what_next(const struct recording_session *s, const struct status
 
 	if (s->failed || s->flight || (!s->live.on && !s->plan->verbose))
 		return;
-	live_format_end(s->name->path, state, nprocesses, &b);
+	live_format_end(s->name->path, s->nsegments + 1, state, nprocesses, &b);
 	diag_say(stderr, "%s: %s", plan_recorder(s->plan), b.data);
 	buf_free(&b);
 }
@@ -470,7 +470,10 @@ static void end(struct recording_session *s)
 		recording_session_retain_last(s);
 	recording_session_flight_end(s);
 	write_last_status(s, all);
-	say_what_next(s, &state, nprocesses);
+	if (s->nsegments)
+		say_what_next(s, &all, all.nprocesses);
+	else
+		say_what_next(s, &state, nprocesses);
 }
 
 static void recording_session_fini(struct recording_session *s)
