@@ -266,6 +266,13 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	return e;
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 struct experiment *experiment_open(const char *path, struct diag *d)
 {
 	__cleanup(freep) char *trimmed = xstrdup(path);
@@ -275,7 +282,8 @@ struct experiment *experiment_open(const char *path, struct diag *d)
 	while (n > 1 && trimmed[n - 1] == '/')
 		trimmed[--n] = '\0';
 	if (!is_experiment_name(trimmed)) {
-		diag_error(d, "experiment '%s': the name does not end in .er", path);
+		diag_error(d, "experiment '%s': the name does not end in .er%s", path,
+			   is_directory(trimmed) ? ": name an experiment (.er) or a group (.erg) in this directory" : "");
 		return NULL;
 	}
 	fd = open(trimmed, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

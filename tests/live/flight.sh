@@ -214,6 +214,13 @@ check_that "a signal before anything is recorded: one sentence" \
 	"$(grep -c 'no dump by signal SIGUSR2: nothing is recorded yet' q.er.err) == 1 && $(wc -l <q.er.err) == 1" "$(cat q.er.err)"
 stop
 
+start n.er --flight 60s -v
+stop
+check_that "an end without a dump says that nothing was written" "$status == 0 &&
+	$(grep -c 'wrote nothing, as no dump was asked for' n.er.err) == 1" "$(cat n.er.err)"
+check_that "a dump says at its end what it wrote, and nothing else" "$(grep -c 'wrote nothing' f.1.er.err) == 0" \
+	"$(cat f.1.er.err)"
+
 # --- dumps by pressure ---
 # press WHAT: the recorder is to dump for this pressure, which the load $load makes.
 press()

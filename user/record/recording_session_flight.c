@@ -453,8 +453,14 @@ void recording_session_flight_end(struct recording_session *s)
 {
 	struct buf reply = { 0 };
 
-	if (!s->flight || !s->plan->dump_at_end || s->failed)
+	if (!s->flight || s->failed)
 		return;
+	if (!s->plan->dump_at_end) {
+		if (!s->flight->ndumps && !s->flight->nfailed && (s->live.on || s->plan->verbose))
+			diag_say(stderr, "%s: wrote nothing, as no dump was asked for: --ctl dump and --dump-on do",
+				 plan_recorder(s->plan));
+		return;
+	}
 	recording_session_flight_add(s, s->stop_ns);
 	if (write_dump(s, "by the end of the recording", &reply) < 0)
 		s->failed = true;
