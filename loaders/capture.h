@@ -187,10 +187,12 @@ int capture_start(struct capture *c, uint64_t *start_ns, struct diag *d);
 typedef void (*capture_fn)(void *ctx, int cpu, const void *record, size_t size);
 
 /*
- * Pass every record in the rings to fn. If there is none, wait up to timeout_ms for the first
- * (0: do not wait). Returns the number of records, or -errno (-EINTR: a signal). Records of one
- * ring come in their order; rings are not merged. A ring wakes the caller only when it is a
- * quarter full, so drain about every 100 ms anyway.
+ * Pass the records in the rings to fn: all that are there at the call, and later ones as far as
+ * they come before a ring's size was taken from it. So a call ends even if records come faster than
+ * fn takes them. If there is none, wait up to timeout_ms for the first (0: do not wait). Returns the
+ * number of records, or -errno (-EINTR: a signal). Records of one ring come in their order; rings
+ * are not merged. A ring wakes the caller only when it is a quarter full, so drain about every
+ * 100 ms anyway.
  */
 int capture_drain(struct capture *c, int timeout_ms, capture_fn fn, void *ctx);
 /*

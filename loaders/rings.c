@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
@@ -24,9 +25,12 @@ enum {
 	RING_MIN = 64 << 10,
 };
 
-struct ring_ctx {
+struct ring {
 	struct rings *rings;
-	int cpu;
+	int cpu, fd;
+	struct ring_buffer *buffer;
+	size_t left; /* bytes that the drain in progress may still take from it */
+	int n;       /* records that it has taken */
 };
 
 struct rings {
@@ -37,9 +41,8 @@ struct rings {
 	struct er_cpu *cpus;
 	uint64_t hash_seed;
 	struct unwind_maps *unwind;
-	struct ring_buffer *rb;
-	struct ring_ctx *ctxs; /* one per ring */
-	int *fds;
+	int epoll_fd;
+	struct ring *rings; /* nrings */
 	capture_fn fn; /* of the drain in progress */
 	void *fn_ctx;
 };
@@ -53,32 +56,35 @@ static size_t default_bytes(int ncpus, bool trace)
 	return bytes;
 }
 
+/* -ECANCELED: the ring has had its turn. libbpf removes the record from the ring in either case. */
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct ring_ctx *rc = ctx;
+	size_t taken = (BPF_RINGBUF_HDR_SZ + size + 7) & ~7UL;
+	struct ring *g = ctx;
 
-	rc->rings->fn(rc->rings->fn_ctx, rc->cpu, data, size);
-	return 0;
+	g->rings->fn(g->rings->fn_ctx, g->cpu, data, size);
+	g->n++;
+	g->left -= taken < g->left ? taken : g->left;
+	return g->left ? 0 : -ECANCELED;
 }
 
 static int add_ring(struct rings *r, int cpu)
 {
-	struct ring_ctx *rc = &r->ctxs[r->nrings];
+	struct ring *g = &r->rings[r->nrings];
+	struct epoll_event event = { .events = EPOLLIN };
 	__u32 key = cpu;
-	int fd, err;
+	int fd;
 
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "er_ring", 0, 0, r->bytes, NULL);
 	if (fd < 0)
 		return -errno;
-	r->fds[r->nrings++] = fd;
-	*rc = (struct ring_ctx){ .rings = r, .cpu = cpu };
+	r->nrings++;
+	*g = (struct ring){ .rings = r, .cpu = cpu, .fd = fd };
 	if (bpf_map_update_elem(r->outer_fd, &key, &fd, BPF_ANY))
 		return -errno;
-	if (r->rb)
-		return ring_buffer__add(r->rb, fd, on_record, rc);
-	r->rb = ring_buffer__new(fd, on_record, rc, NULL);
-	err = -errno;
-	return r->rb ? 0 : err;
+	/* A buffer each: libbpf drains all rings of one until none of them has a record. */
+	g->buffer = ring_buffer__new(fd, on_record, g, NULL);
+	return g->buffer && epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
 }
 
 /* Creating the outer map needs a ring as a template. Its size does not matter: one page. */
@@ -153,8 +159,11 @@ static int make_all(struct rings *r)
 		err = make_family(r);
 	if (!err)
 		err = cpus_present(&present);
-	r->ctxs = xcalloc(present.n + 1, sizeof(*r->ctxs));
-	r->fds = xcalloc(present.n + 1, sizeof(*r->fds));
+	if (!err) {
+		r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+		err = r->epoll_fd < 0 ? -errno : 0;
+	}
+	r->rings = xcalloc(present.n + 1, sizeof(*r->rings));
 	for (int i = 0; !err && i < present.n; i++)
 		err = add_ring(r, present.cpus[i]);
 	cpus_free(&present);
@@ -165,7 +174,7 @@ static struct rings *rings_new(struct diag *d)
 {
 	struct rings *r = xcalloc(1, sizeof(*r));
 
-	r->outer_fd = r->cpus_fd = r->losses_fd = r->family_fd = r->threads_fd = -1;
+	r->outer_fd = r->cpus_fd = r->losses_fd = r->family_fd = r->threads_fd = r->epoll_fd = -1;
 	r->ncpus = libbpf_num_possible_cpus();
 	if (r->ncpus > 0)
 		return r;
@@ -220,18 +229,19 @@ void rings_close(struct rings *r)
 {
 	if (!r)
 		return;
-	ring_buffer__free(r->rb);
+	for (int i = 0; i < r->nrings; i++) {
+		ring_buffer__free(r->rings[i].buffer);
+		close(r->rings[i].fd);
+	}
 	unwind_maps_close(r->unwind);
-	for (int i = 0; i < r->nrings; i++)
-		close(r->fds[i]);
+	closep(&r->epoll_fd);
 	if (r->cpus)
 		munmap(r->cpus, cpus_size(r));
 	closep(&r->outer_fd);
 	closep(&r->cpus_fd);
 	closep(&r->losses_fd);
 	closep(&r->family_fd);
-	free(r->ctxs);
-	free(r->fds);
+	free(r->rings);
 	free(r);
 }
 
@@ -295,7 +305,7 @@ int rings_nrings(const struct rings *r)
 
 int rings_cpu(const struct rings *r, int i)
 {
-	return r->ctxs[i].cpu;
+	return r->rings[i].cpu;
 }
 
 const struct er_cpu *rings_cpu_state(const struct rings *r, int cpu)
@@ -354,25 +364,43 @@ uint32_t rings_count(struct rings *r, int cpu, enum er_kind kind, uint32_t produ
 	return first;
 }
 
+static int consume(struct rings *r)
+{
+	int n = 0;
+
+	for (int i = 0; i < r->nrings; i++) {
+		struct ring *g = &r->rings[i];
+		int err;
+
+		g->left = r->bytes;
+		g->n = 0;
+		err = ring_buffer__consume(g->buffer);
+		if (err < 0 && err != -ECANCELED)
+			return err;
+		n += g->n;
+	}
+	return n;
+}
+
 int rings_drain(struct rings *r, int timeout_ms, capture_fn fn, void *ctx)
 {
+	struct epoll_event event;
 	int n;
 
-	if (!r->rb)
-		return 0;
 	r->fn = fn;
 	r->fn_ctx = ctx;
-	n = ring_buffer__consume(r->rb);
-	if (n || !timeout_ms)
+	n = consume(r);
+	if (n || !timeout_ms || !r->nrings)
 		return n;
-	/* Records below the wake-up mark cause no wake-up: look again after the wait. */
-	n = ring_buffer__poll(r->rb, timeout_ms);
-	return n ? n : ring_buffer__consume(r->rb);
+	if (epoll_wait(r->epoll_fd, &event, 1, timeout_ms) < 0)
+		return -errno;
+	/* Records below the wake-up mark cause no wake-up. */
+	return consume(r);
 }
 
 int rings_fd(const struct rings *r)
 {
-	return r->rb ? ring_buffer__epoll_fd(r->rb) : -1;
+	return r->epoll_fd;
 }
 
 void rings_losses(const struct rings *r,

@@ -205,6 +205,46 @@ static void test_losses(void)
 	capture_close(c);
 }
 
+enum { SMALL_RING = 16384 };
+
+/* Of test_slow_reader: what a drain took from the ring of each CPU. */
+static struct taken {
+	size_t bytes[CPUS];
+	unsigned n;
+} taken;
+
+/* Takes so long that the clock samples this thread meanwhile, at most as often as endless. */
+static void on_record_slowly(void *ctx, int cpu, const void *record, size_t size)
+{
+	const unsigned endless = 20 * SMALL_RING / sizeof(struct er_clock);
+	uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + 300 * 1000;
+
+	taken.bytes[cpu % CPUS] += 8 + size;
+	if (++taken.n < endless) {
+		while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+			continue;
+	}
+}
+
+/* A drain ends although its reader is slower than the records come. */
+static void test_slow_reader(void)
+{
+	struct capture_plan plan = { .interval_ns = 100 * 1000, .ring_bytes = SMALL_RING };
+	struct capture *c;
+	size_t most = 0;
+
+	tally_reset(0);
+	taken = (struct taken){ 0 };
+	c = begin(&plan);
+	spin_ms(5);
+	capture_drain(c, 0, on_record_slowly, NULL);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		most = taken.bytes[cpu] > most ? taken.bytes[cpu] : most;
+	end(c);
+	result("slow reader", most > 0 && most < SMALL_RING + 4096, "%zu bytes of a ring in one drain", most);
+	capture_close(c);
+}
+
 static void test_idle(void)
 {
 	struct capture_plan plan = { .interval_ns = 1 * MS, .idle = true };
@@ -259,7 +299,8 @@ static void test_dropped_caps(void)
 static const struct selftest cases[] = {
 	{ "threads", test_threads },	   { "short", test_short_threads },
 	{ "children", test_children },	   { "losses", test_losses },
-	{ "idle", test_idle },		   { "caps", test_dropped_caps },
+	{ "slow", test_slow_reader },	   { "idle", test_idle },
+	{ "caps", test_dropped_caps },
 };
 
 int main(int argc, char **argv)
