@@ -122,15 +122,25 @@ bool privilege_root(void)
 	return now.root;
 }
 
+/* Called for each file of /proc, so it reads the level for PRIVILEGE_CPU only. */
+static uint64_t capabilities_of(enum privilege p)
+{
+	switch (p) {
+	case PRIVILEGE_CAPTURE:
+		return of_capture | of_proc;
+	case PRIVILEGE_PROC:
+		return of_proc;
+	case PRIVILEGE_CPU:
+		return of_cpu();
+	case PRIVILEGE_MAPS:
+		return of_maps;
+	}
+	return 0;
+}
+
 uint64_t privilege_take(enum privilege p)
 {
-	const uint64_t of[] = {
-		[PRIVILEGE_CAPTURE] = of_capture | of_proc,
-		[PRIVILEGE_PROC] = of_proc,
-		[PRIVILEGE_CPU] = of_cpu(),
-		[PRIVILEGE_MAPS] = of_maps,
-	};
-	uint64_t before = now.effective, more = of[p] & now.permitted & ~before;
+	uint64_t before = now.effective, more = capabilities_of(p) & now.permitted & ~before;
 
 	if (now.begun && more)
 		set(now.permitted, before | more);
