@@ -223,6 +223,22 @@ static void gaps(void **state)
 	unmake(&m);
 }
 
+/* Code without an entry begins aligned. So what fills up to an alignment is not looked at. */
+static void gaps_up_to_alignment(void **state)
+{
+	const struct cfi_image_fn fns[] = { CFI_FN(0, 0x11, ""), CFI_FN(0x20, 0x31, ""), CFI_FN(0x38, 0x40, ""),
+					    CFI_FN(0x50, 0x60, "") };
+	struct made m = make(fns, COUNT(fns), RET);
+
+	assert_rule(&m, 0x11, entry);
+	assert_rule(&m, 0x1f, entry);
+	assert_rule(&m, 0x31, nothing); /* does not end aligned */
+	assert_rule(&m, 0x38, entry);
+	assert_rule(&m, 0x40, nothing); /* begins aligned */
+	assert_rule(&m, 0x50, entry);
+	unmake(&m);
+}
+
 static void overlaps(void **state)
 {
 	/*
@@ -470,7 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form),   cmocka_unit_test(signal_frame),
-		cmocka_unit_test(rows_in_blocks), cmocka_unit_test(gaps),
+		cmocka_unit_test(rows_in_blocks), cmocka_unit_test(gaps), cmocka_unit_test(gaps_up_to_alignment),
 		cmocka_unit_test(overlaps), cmocka_unit_test(overlapped_rows),    cmocka_unit_test(outside),
 		cmocka_unit_test(many_rules),  cmocka_unit_test(no_rules_are_slow), cmocka_unit_test(paddings),
 		cmocka_unit_test(equals_libdw), cmocka_unit_test(damaged),

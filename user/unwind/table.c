@@ -20,6 +20,7 @@
 enum {
 	ROWS_MAX = 1 << 24, /* twice as many as the largest table can have */
 	PADDING_MAX = 64, /* longest padding between functions */
+	ALIGNMENT = 16, /* of functions */
 };
 
 /* A function's code: file offsets [begin, end), and its rows. */
@@ -209,9 +210,15 @@ static void arrange_rest(struct builder *b, size_t n)
 	arrange(b);
 }
 
-/* Whether [begin, end) pads a function to the next one's alignment. */
+/*
+ * Whether [begin, end) pads a function to the next one's alignment. Code without an entry is
+ * aligned, too, so a gap from an unaligned address to the next aligned one has none. Most gaps are
+ * of this kind. To look at their bytes would bring every page of the code into memory.
+ */
 static bool pads(const struct builder *b, uint64_t begin, uint64_t end)
 {
+	if (begin % ALIGNMENT && end % ALIGNMENT == 0 && end - begin < ALIGNMENT)
+		return true;
 	return end - begin <= PADDING_MAX && is_padding(b->elf->data + begin, end - begin);
 }
 
