@@ -257,28 +257,95 @@ static void tries_again_later(void **state)
 	store_free(s);
 }
 
-/* A stack that can wait no longer still asks for the table: others will need it. */
-static void late_stacks_ask_too(void **state)
+/* An image that maps files 1, 2 and 3, and a copy of a stack with two words. */
+struct copied {
+	size_t total;
+	struct image im;
+	struct {
+		struct er_raw raw;
+		uint64_t stack[2];
+	} copy;
+};
+
+enum { APART = 0x80000 };
+
+static void copied_init(struct copied *c, const struct fixture *f, uint64_t pc, uint64_t word)
+{
+	*c = (struct copied){ .im = { .pid = getpid() } };
+	c->im.space = space_new(&c->total);
+	for (int i = 0; i < 3; i++) {
+		vec_push(&c->im.space->maps, f->files[1 + i]);
+		c->im.space->maps.data[i].start = 0x10000 + i * APART;
+	}
+	c->copy.raw = (struct er_raw){ .regs = { [ER_DWARF_RIP] = pc }, .nbytes = sizeof(c->copy.stack) };
+	c->copy.stack[0] = 7;
+	c->copy.stack[1] = word;
+}
+
+/*
+ * A walk asks for the tables of the files that its copied stack refers to, and for no others. A stack
+ * that can wait no longer does so, too: others will need them.
+ */
+static void asks_for_callers(void **state)
 {
 	struct fixture *f = *state;
 	struct unwinder *u = unwinder_new(&f->maps, f->worker);
-	size_t total = 0;
-	struct image im = { .pid = getpid(), .space = space_new(&total) };
-	struct er_raw raw = { .regs = { [ER_DWARF_RIP] = 0x10000 + CFI_IMAGE_TEXT } };
+	struct copied c;
 	struct walk w;
 
-	vec_push(&im.space->maps, f->files[1]);
-	vec_push(&im.space->maps, f->files[2]);
-	im.space->maps.data[1].start = 0x90000;
-	assert_true(unwinder_walk(u, &im, &raw, SEC, true, &w));
+	copied_init(&c, f, 0x10000 + CFI_IMAGE_TEXT, 0x10000 + APART + CFI_IMAGE_TEXT);
+	assert_true(unwinder_walk(u, &c.im, &c.copy.raw, SEC, true, &w));
 	assert_int_equal(w.end, ER_END_NO_TABLE);
 	assert_int_equal(state_of(f, 1), ER_FILE_PENDING);
-	assert_int_equal(state_of(f, 2), ER_FILE_PENDING); /* of the same process */
+	assert_int_equal(state_of(f, 2), ER_FILE_PENDING);
+	assert_int_equal(state_of(f, 3), ER_FILE_UNKNOWN);
 	while (unwind_worker_waiting(f->worker) && unwinder_wait(u, WAIT_MS))
 		unwinder_relieve(u, SEC);
 	assert_int_equal(state_of(f, 1), ER_FILE_READY);
+	assert_int_equal(state_of(f, 2), ER_FILE_READY);
 	unwinder_free(u);
-	space_put(im.space);
+	space_put(c.im.space);
+}
+
+/* Stacks of a process with generated code may refer to its files where no copy shows it. */
+static void asks_for_all_beside_generated_code(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct copied c;
+	struct walk w;
+
+	copied_init(&c, f, 0x10000 + CFI_IMAGE_TEXT, 7);
+	vec_push(&c.im.space->generated, (struct generated){ .start = 0x10000 + 4 * APART, .end = 0x10000 + 5 * APART });
+	assert_false(unwinder_walk(u, &c.im, &c.copy.raw, SEC, false, &w));
+	for (int i = 1; i <= 3; i++)
+		assert_int_equal(state_of(f, i), ER_FILE_PENDING);
+	unwinder_free(u);
+	space_put(c.im.space);
+}
+
+/*
+ * The leaf is in code that cannot be walked from a copy, as compiled Java is. So the copy does not show which
+ * files the walk in the kernel came to: all get tables. A sleeping thread's stack was not walked there.
+ */
+static void asks_for_all_beyond_a_copy(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct copied c;
+	struct walk w;
+
+	copied_init(&c, f, 0x10000 + 4 * APART, 7);
+	assert_true(unwinder_walk(u, &c.im, &c.copy.raw, SEC, false, &w));
+	assert_null(w.lacking);
+	for (int i = 1; i <= 3; i++)
+		assert_int_equal(state_of(f, i), ER_FILE_UNKNOWN);
+	c.copy.raw.code_at = 0x10000 + 4 * APART - ER_RAW_CODE_BACK;
+	assert_true(unwinder_walk(u, &c.im, &c.copy.raw, SEC, false, &w));
+	for (int i = 1; i <= 3; i++)
+		assert_int_equal(state_of(f, i), ER_FILE_PENDING);
+	unwinder_free(u);
+	space_put(c.im.space);
 }
 
 /* Those that stacks need come first, smaller ones before larger ones. */
@@ -353,7 +420,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FILES(drops_only_what_it_must), WITH_FILES(refuses_what_never_fits),
 		WITH_FILES(counts_what_is_slow),     WITH_FILES(tries_again_later),
-		WITH_FILES(late_stacks_ask_too),     WITH_FILES(hurried_go_first),
+		WITH_FILES(asks_for_callers),        WITH_FILES(asks_for_all_beside_generated_code),
+		WITH_FILES(asks_for_all_beyond_a_copy),
+		WITH_FILES(hurried_go_first),
 		WITH_FILES(forgets_unmapped_files),
 		cmocka_unit_test(room_to_come),      cmocka_unit_test(without_bpf),
 	};

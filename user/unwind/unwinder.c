@@ -8,6 +8,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "loaders/unwind.h"
+#include "user/space/space.h"
 #include "user/unwind/publish.h"
 #include "user/unwind/worker.h"
 
@@ -42,12 +43,52 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* Otherwise walks would request tables one after the other. */
+static void want_soon(struct unwinder *u, const struct image *im, const struct mapping *m)
+{
+	if (m->len <= LARGE_TEXT && !store_is_half_full(u->store))
+		store_want(u->store, im->pid, m, 0);
+}
+
 static void want_all(struct unwinder *u, const struct image *im)
 {
 	vec_for_each(m, &im->space->maps)
-		if (m->len <= LARGE_TEXT && !store_is_half_full(u->store))
-			store_want(u->store, im->pid, m, 0);
+		want_soon(u, im, m);
+}
+
+/*
+ * Request the tables of the files that the walk may come to: its return addresses are among the
+ * copied words. Otherwise walks would request tables one after the other. A program may map a
+ * hundred libraries and run code of ten, so the others get no table. A process with generated code
+ * has stacks whose copies do not show all files, see was_walked.
+ */
+static void want_callers(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+			 uint64_t time_ns)
+{
+	const struct mapping *m = NULL;
+
+	if (im->space->generated.len) {
+		want_all(u, im);
+		return;
+	}
+	for (size_t i = 0; i < raw->nbytes / sizeof(*raw->bytes); i++) {
+		if (m && raw->bytes[i] - m->start < m->len)
+			continue;
+		m = space_at(im->space, raw->bytes[i], time_ns);
+		if (m)
+			want_soon(u, im, m);
+	}
+}
+
+/* Other stacks that lack the same table are not searched: what they lack further shows later. */
+static void want_lacking(struct unwinder *u, const struct image *im, const struct mapping *lacking,
+			 const struct er_raw *raw, uint64_t time_ns)
+{
+	bool asked = unwinder_builds(u, lacking->file);
+
+	/* Also for a stack that waits no longer: others will need the table. */
+	store_want(u->store, im->pid, lacking, raw->copied_ns);
+	if (!asked)
+		want_callers(u, im, raw, time_ns);
 }
 
 void unwinder_meet(struct unwinder *u, struct image *im, uint64_t start_time, uint32_t exec_id)
@@ -104,6 +145,16 @@ bool unwinder_wait(struct unwinder *u, int timeout_ms)
 	return true;
 }
 
+/*
+ * Whether a walk in the kernel lacked a table. If the copy does not show which, it is too short, or
+ * its walk ends in generated code such as a Java VM's. A sleeping thread's stack is copied in any
+ * case, without the code around the pc.
+ */
+static bool was_walked(const struct er_raw *raw)
+{
+	return raw->code_at;
+}
+
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret)
 {
@@ -117,15 +168,15 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 		walk_raw(&src, raw, last, ret);
 		if (!ret->lacking || ret->lacking == asked)
 			break;
-		/* Also for a stack that waits no longer: others will need the table. */
 		asked = ret->lacking;
-		store_want(u->store, im->pid, asked, raw->copied_ns);
-		want_all(u, im);
+		want_lacking(u, im, asked, raw, time_ns);
 		if (last)
 			break;
 	}
 	if (ret->lacking && !last)
 		return false;
+	if (!last && !ret->lacking && ret->end != ER_END_PROVEN && was_walked(raw))
+		want_all(u, im);
 	u->nwalked++;
 	return true;
 }
