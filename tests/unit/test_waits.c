@@ -301,6 +301,41 @@ static void test_waker_stack_is_in_its_experiment(void **state)
 	close_reading(&r);
 }
 
+static uint32_t frames_of(const struct experiment *e, uint64_t uid)
+{
+	int64_t i = experiment_stack(e, uid);
+
+	assert_true(i >= 0);
+	return e->stacks.data[i].npcs;
+}
+
+/* The interrupted program ended nothing, so the stack has only kernel frames, also in its experiment. */
+static void test_interrupt_shows_no_program(void **state)
+{
+	struct er_wait w = a_wait;
+	struct fixture f;
+	struct experiment *other;
+	struct reading r;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_woken(&f, 1, 0);
+	give_stack(&f, 98, 1, 2, 0);
+	w.h.time_ns += 1000000;
+	w.waker_tgid = w.waker_tid = WAKER;
+	w.waker_start = 1991;
+	w.waker_stack = 98;
+	w.flags |= ER_WAIT_WAKER_IRQ;
+	give_wait(&f, w);
+	l = finish_reading(&f, &r);
+	other = open_sub(r.e, "_waker_PID_5000003.1.er");
+	assert_int_equal(l->n, 2);
+	assert_int_equal(frames_of(other, l->s[0].waker_stack), 2);
+	assert_int_equal(frames_of(other, l->s[1].waker_stack), 1);
+	experiment_close(other);
+	close_reading(&r);
+}
+
 /*
  * The waker gets no experiment if its stack has only kernel frames, or if an interrupt stopped it:
  * the stack would show nothing of its program. The stack is then in the founder.
@@ -378,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_only_waited),
 		cmocka_unit_test(test_targets_sleep_and_stall),
 		cmocka_unit_test(test_waker_stack_is_in_its_experiment),
+		cmocka_unit_test(test_interrupt_shows_no_program),
 		cmocka_unit_test(test_waker_without_an_experiment),
 		cmocka_unit_test(test_wait_for_a_late_stack),
 		cmocka_unit_test(test_long_waits_are_several_packets),
