@@ -173,6 +173,12 @@ struct exp_code {
 /* Add such a function, with its lines (file dyntext). */
 void expwriter_interpreted(struct expwriter *w, const struct exp_code *c);
 /*
+ * From which methods generated code comes (file dynscopes). The data is as docs/format.md says: of a
+ * method with this id, and of a function that was added with this time and address.
+ */
+void expwriter_method(struct expwriter *w, uint64_t id, const void *data, size_t n);
+void expwriter_scopes(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *data, size_t n);
+/*
  * Add a kernel symbol of type t. The first one also declares the load object
  * LinuxKernel. Dots become '·', as the format requires; module NULL means vmlinux.
  * False: the address was added before.

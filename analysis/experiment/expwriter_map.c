@@ -134,13 +134,18 @@ static unsigned char *put_dyntext(struct buf *b, uint32_t type, size_t n)
 	return p + DYN_HEAD;
 }
 
+static uint64_t since_start(const struct expwriter *w, uint64_t time_ns)
+{
+	return time_ns > w->start_ns ? time_ns - w->start_ns : 0;
+}
+
 /* What follows in the file belongs to this function. */
 static struct buf *begin_dyntext(struct expwriter *w, uint64_t time_ns, uint64_t vaddr)
 {
 	struct buf *b = out_find(w, OUT_TEXTS, "dyntext");
 	unsigned char *p = put_dyntext(b, DYN_HEADER, 16);
 
-	put64(p, time_ns > w->start_ns ? time_ns - w->start_ns : 0);
+	put64(p, since_start(w, time_ns));
 	put64(p + 8, vaddr);
 	return b;
 }
@@ -175,6 +180,32 @@ void expwriter_code(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const
 	struct buf *b = begin_dyntext(w, time_ns, vaddr);
 
 	memcpy(put_dyntext(b, DYN_CODE, dyntext_padded(n)), code, n);
+}
+
+/* Records of dynscopes: type, size, two words, data. */
+enum { SCOPES_METHOD = 1, SCOPES_CODE = 2, SCOPES_HEAD = 24, SCOPES_ALIGN = 8 };
+
+static void put_scopes(struct expwriter *w, uint32_t type, uint64_t first, uint64_t second, const void *data,
+		       size_t n)
+{
+	size_t size = SCOPES_HEAD + (n + SCOPES_ALIGN - 1) / SCOPES_ALIGN * SCOPES_ALIGN;
+	unsigned char *p = buf_zero(out_find(w, OUT_TEXTS, "dynscopes"), size);
+
+	put32(p, type);
+	put32(p + 4, size);
+	put64(p + 8, first);
+	put64(p + 16, second);
+	memcpy(p + SCOPES_HEAD, data, n);
+}
+
+void expwriter_method(struct expwriter *w, uint64_t id, const void *data, size_t n)
+{
+	put_scopes(w, SCOPES_METHOD, id, 0, data, n);
+}
+
+void expwriter_scopes(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *data, size_t n)
+{
+	put_scopes(w, SCOPES_CODE, since_start(w, time_ns), vaddr, data, n);
 }
 
 /*

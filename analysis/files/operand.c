@@ -76,7 +76,7 @@ static bool belongs(const char *name)
 {
 	static const char *const known[] = {
 		".", "..", "log.xml", "map.xml", "data.frameinfo", "profile", "hwcounters",
-		"synctrace", "heaptrace", "iotrace", "overview", "dyntext", "jclasses",
+		"synctrace", "heaptrace", "iotrace", "overview", "dyntext", "dynscopes", "jclasses",
 		"jdynclasses", "kallmodsyms", "notes", "labels.xml", "warnings.xml", "archives",
 		"archive.log", "recorder.xml", "threads.xml", "names.xml",
 		"names.xml.gz", "processes.xml", "processes.xml.gz", "spans", "spans.xml", "probes",

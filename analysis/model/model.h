@@ -57,6 +57,7 @@ struct session_impl {
 	struct map builds;           /* hash of founder and path, to its archived build id */
 	uint32_t unknown_stack;
 	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* in any experiment */
+	struct dynscopes *dynscopes; /* NULL: not needed yet */
 	struct data_objects *data;   /* dataobj.c; NULL: not needed yet */
 	struct names names;
 	size_t names_of; /* number of experiments that `names` covers */

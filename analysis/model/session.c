@@ -7,6 +7,7 @@
 #include "analysis/base/regex.h"
 #include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/exp_stacks.h"
+#include "analysis/model/dynscopes.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
 #include "analysis/symbols/aliases.h"
@@ -92,6 +93,7 @@ void session_free(struct session *s)
 	names_free(&s->impl->names);
 	spans_free(s->impl->spans);
 	data_objects_free(s->impl->data);
+	dynscopes_free(s->impl->dynscopes);
 	expansions_free(s->impl->expansions);
 	map_free(&s->impl->by_process);
 	map_free(&s->impl->builds);
@@ -126,6 +128,8 @@ static void add_experiment(struct session *s, struct experiment *e)
 	uint64_t *last;
 
 	s->impl->dyntext = DYNTEXT_UNKNOWN;
+	dynscopes_free(s->impl->dynscopes);
+	s->impl->dynscopes = NULL;
 	vec_push(&s->experiments, e);
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/model/dataobj.h"
+#include "analysis/model/dynscopes.h"
 #include "analysis/model/kernel_boot.h"
 #include "analysis/model/model.h"
 #include "analysis/symbols/code.h"
@@ -83,6 +84,48 @@ static struct srcline srcline_of(struct session *s, const struct lineinfo *l, ui
 	return (struct srcline){ .file = path_of(s, l, file), .line = line };
 }
 
+static bool scope_line(const struct dynscope *at, struct srcline *ret)
+{
+	*ret = (struct srcline){ .file = at->source, .line = at->line };
+	return at->source && at->line;
+}
+
+/* The line of the outermost method at an offset, or of the innermost one. */
+static bool dynamic_line(struct session *s, const struct func *f, uint64_t offset, bool innermost,
+			 struct srcline *ret)
+{
+	struct dynscope at[INLINED_MAX + 1];
+	size_t n = dynscopes_at(s, f, offset, at, INLINED_MAX + 1);
+
+	if (!n)
+		return dynamic_srcline(s, f, offset, ret);
+	return scope_line(&at[innermost ? n - 1 : 0], ret);
+}
+
+static size_t dynamic_inlined(struct session *s, const struct func *f, uint64_t offset, struct inlined_at *ret,
+			      size_t max)
+{
+	struct dynscope at[INLINED_MAX + 1];
+	size_t n = dynscopes_at(s, f, offset, at, INLINED_MAX + 1);
+
+	for (size_t i = 0; i + 1 < n && i < max; i++) {
+		ret[i] = (struct inlined_at){ .name = at[i + 1].name, .declared = at[i + 1].source };
+		scope_line(&at[i], &ret[i].call);
+	}
+	return n ? n - 1 : 0;
+}
+
+static void dynamic_lines(struct session *s, const struct func *f, line_code_vec *ret)
+{
+	struct srcline at;
+	uint64_t offset;
+
+	for (size_t i = 0; (offset = dynscopes_part(s, f, i)) != UINT64_MAX; i++) {
+		if (dynamic_line(s, f, offset, true, &at))
+			vec_push(ret, (struct line_code){ .src = at, .offset = offset });
+	}
+}
+
 bool func_written(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
 {
 	uint64_t addr;
@@ -92,7 +135,7 @@ bool func_written(struct session *s, const struct func *f, uint64_t offset, stru
 	if (offset == FRAME_OUTLINED)
 		return false;
 	if (!l)
-		return dynamic_srcline(s, f, offset, ret);
+		return dynamic_line(s, f, offset, true, ret);
 	if (!lineinfo_find(l, addr + offset, &at) || at.file == LINE_FILE_NONE)
 		return false;
 	*ret = srcline_of(s, l, at.file, at.line);
@@ -112,6 +155,8 @@ bool func_srcline(struct session *s, const struct func *f, uint64_t offset, stru
 		*ret = srcline_of(s, l, outermost.file, outermost.line);
 		return true;
 	}
+	if (!l)
+		return dynamic_line(s, f, offset, false, ret);
 	return func_written(s, f, offset, ret);
 }
 
@@ -124,6 +169,8 @@ size_t func_inlined(struct session *s, const struct func *f, uint64_t offset,
 	bool code = l && offset != FRAME_OUTLINED;
 	size_t n = code ? lineinfo_inlined(l, addr + offset, calls, INLINED_MAX) : 0;
 
+	if (!l)
+		return dynamic_inlined(s, f, offset, ret, max);
 	if (n > INLINED_MAX)
 		n = INLINED_MAX;
 	for (size_t i = 0; i < n && i < max; i++)
@@ -157,6 +204,8 @@ const char *func_source(struct session *s, const struct func *f)
 	struct lineinfo *l = lines_of(s, f, &addr);
 	uint32_t file = l ? lineinfo_unit_file(l, addr) : LINE_FILE_NONE;
 
+	if (!l && !f->srcfile)
+		return dynscopes_source(s, f);
 	return file == LINE_FILE_NONE ? f->srcfile : path_of(s, l, file);
 }
 
@@ -169,7 +218,11 @@ bool func_same_unit(struct session *s, const struct func *a, const struct func *
 {
 	uint64_t addr_a, addr_b;
 	struct lineinfo *l = lines_of(s, a, &addr_a), *lb = lines_of(s, b, &addr_b);
-	uint32_t unit = l && l == lb ? lineinfo_unit(l, addr_a) : LINE_FILE_NONE;
+	uint32_t unit;
+
+	if (!l && !lb)
+		return dynscopes_source(s, a) && dynscopes_source(s, a) == dynscopes_source(s, b);
+	unit = l && l == lb ? lineinfo_unit(l, addr_a) : LINE_FILE_NONE;
 
 	return unit != LINE_FILE_NONE && unit == lineinfo_unit(l, addr_b);
 }
@@ -189,6 +242,8 @@ void func_lines(struct session *s, const struct func *f, line_code_vec *ret)
 	const struct line_row *rows;
 	size_t n = 0;
 
+	if (!l)
+		dynamic_lines(s, f, ret);
 	rows = l ? lineinfo_rows(l, addr, addr + f->size, &n) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].line && rows[i].file != LINE_FILE_NONE)

@@ -28,9 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	hvm_make(&vm, memory, *data % 2 ? HVM_25 : HVM_17);
+	hvm_scopes(&vm, *data % 2 ? HVM_25 : HVM_17);
 	for (size_t i = 1; i + 4 <= size; i += 4)
 		memory[(data[i] | data[i + 1] << 8 | data[i + 2] << 16) % HVM_BYTES] = data[i + 3];
 	memset(&a.layout, 0, sizeof(a.layout));
+	a.scopes = true;
 	hvm_ask(&vm, pcs, sizeof(pcs) / sizeof(pcs[0]), &a);
 	for (size_t i = 0; i < a.b.n; i++) {
 		const struct jit_entry *e = &a.entries[i];

@@ -5,7 +5,7 @@
 #include "bpf/python.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/codes.h"
-#include "user/record/javalines.h"
+#include "user/jit/javalines.h"
 #include "user/record/pythonlines.h"
 #include "user/unwind/pythonfile.h"
 
@@ -88,8 +88,8 @@ static void lines_of_a_java_method(void **state)
 {
 	static const uint8_t plain[] = { 255, 0, 40, 2 << 3 | 1, 3 << 3 | 1, 255, 24, 236, 5, 0, 77 };
 	static const uint8_t biased[] = { 255, 1, 41, 2 << 3 | 1, 3 << 3 | 1, 255, 25, 237, 6, 0, 77 };
-	static const struct exp_line want[] = { { 0, 20 }, { 2, 21 }, { 5, 22 }, { 17, 300 } };
-	struct exp_line lines[MAX_LINES];
+	static const struct java_line want[] = { { 0, 20 }, { 2, 21 }, { 5, 22 }, { 17, 300 } };
+	struct java_line lines[MAX_LINES];
 
 	assert_int_equal(java_lines(plain, sizeof(plain), 0, lines, MAX_LINES), 4);
 	assert_memory_equal(lines, want, sizeof(want));
@@ -105,7 +105,7 @@ static void lines_of_a_java_method(void **state)
 
 static void damaged_java_tables(void **state)
 {
-	struct exp_line lines[MAX_LINES];
+	struct java_line lines[MAX_LINES];
 
 	for (unsigned bias = 0; bias < 2; bias++) {
 		for (unsigned n = 0; n < 0x10000; n++) {

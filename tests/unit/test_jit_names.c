@@ -335,6 +335,67 @@ static void test_java_late(void **state)
 	end_vm(&r);
 }
 
+/* --- scopes of a Java VM's code --- */
+
+enum { METHOD = 1, SCOPES = 2 };
+
+/* How many records of this type dynscopes has. */
+static unsigned count(const struct runtime *r, uint32_t type)
+{
+	__cleanup(freep) char *path = xasprintf("%s/dynscopes", r->sub->path);
+	FILE *f = fopen(path, "r");
+	uint32_t head[2];
+	unsigned n = 0;
+
+	assert_non_null(f);
+	for (; fread(head, sizeof(head), 1, f) == 1; fseek(f, head[1] - sizeof(head), SEEK_CUR))
+		n += head[0] == type;
+	fclose(f);
+	return n;
+}
+
+/* Both methods and the code are written once, also if further code of it is mentioned. */
+static void test_java_scopes(void **state)
+{
+	struct runtime r;
+	struct hvm vm;
+
+	start_vm(&r, &vm);
+	hvm_scopes(&vm, HVM_17);
+	mention_vm(&r, HVM_METHOD + HVM_HEADER + 7);
+	mention_vm(&r, HVM_STUB + HVM_HEADER);
+	look(&r, SECOND);
+	mention_vm(&r, HVM_METHOD + HVM_HEADER + 8);
+	look(&r, LATER);
+	read_back(&r);
+	assert_int_equal(count(&r, METHOD), 2);
+	assert_int_equal(count(&r, SCOPES), 1);
+	end_vm(&r);
+}
+
+/* Of new code at the address the scopes are written, too. What is described in one segment is so again in the next. */
+static void test_java_scopes_again(void **state)
+{
+	struct runtime r;
+	struct hvm vm;
+
+	start_vm(&r, &vm);
+	hvm_scopes(&vm, HVM_17);
+	mention_vm(&r, HVM_METHOD + HVM_HEADER);
+	look(&r, 5 * SECOND);
+	memcpy(hvm_at(&vm, vm.method_name + 6), "two", 3);
+	mention_vm(&r, HVM_METHOD + HVM_HEADER + 1);
+	look(&r, 5 * SECOND + LATER);
+	look(&r, 5 * SECOND + 2 * LATER);
+	jit_names_restart(r.j);
+	mention_vm(&r, HVM_METHOD + HVM_HEADER + 1);
+	look(&r, 5 * SECOND + 3 * LATER);
+	read_back(&r);
+	assert_int_equal(count(&r, METHOD), 4);
+	assert_int_equal(count(&r, SCOPES), 3);
+	end_vm(&r);
+}
+
 static void test_java_not_understood(void **state)
 {
 	struct runtime r;
@@ -478,6 +539,8 @@ int main(void)
 		cmocka_unit_test(test_java),
 		cmocka_unit_test(test_java_replaced),
 		cmocka_unit_test(test_java_late),
+		cmocka_unit_test(test_java_scopes),
+		cmocka_unit_test(test_java_scopes_again),
 		cmocka_unit_test(test_java_not_understood),
 		cmocka_unit_test(test_java_with_map),
 	};

@@ -21,13 +21,15 @@ enum {
 /* The formats of files with names of generated code. JIT_HOTSPOT: copies of a Java VM's memory (hotspot.h). */
 enum jit_format { JIT_PERF_MAP, JIT_DUMP, JIT_HOTSPOT };
 
-/* The last four are only in answers to JIT_HOTSPOT. */
+/* The last six are only in answers to JIT_HOTSPOT. */
 enum jit_kind {
 	JIT_FUNCTION,
 	JIT_INTERPRETER, /* its name does not count */
 	JIT_WANTED,      /* `start` is the address of memory that the parser needs; no name */
 	JIT_LAYOUT,      /* the name is a struct hotspot_layout */
 	JIT_VM,          /* the name is a struct er_hotspot */
+	JIT_METHOD,      /* `start` is the id of a method, the name describes it (docs/format.md, dynscopes) */
+	JIT_SCOPES,      /* of the code at `start`: from which methods it comes. No name: it has none */
 };
 
 struct jit_entry {

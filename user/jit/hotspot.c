@@ -7,52 +7,17 @@
 
 #include <linux/types.h>
 
+#include "analysis/base/map.h"
 #include "bpf/hotspot.h"
 #include "user/jit/batch.h"
+#include "user/jit/hotspot_impl.h"
 #include "user/jit/hotspot_layout.h"
-#include "user/jit/javaname.h"
-#include "user/jit/snapshot.h"
 
 enum {
-	HEAPS_MAX = 8,           /* HotSpot has up to three */
 	HOPS_MAX = 4096,         /* in the segment map, of one address */
 	LOG2_MIN = 4, LOG2_MAX = 16,
-	BLOB_NAME_MAX = 128,
-	SYMBOL_MAX = 512,        /* bytes; longer ones are cut */
-	NAME_MAX = JIT_NAME_MAX,
 	FREE_SEGMENT = 0xff,
-	JAVA_BIASED = 20,        /* since then compressed numbers have no byte 0 */
 };
-
-/* A part of the code cache. Its segment map says for each segment how far back its block begins. */
-struct heap {
-	uint64_t low, high, map;
-	uint64_t end; /* as far as it may grow; 0: unknown */
-	unsigned log2;
-};
-
-struct cache {
-	struct snapshot *s;
-	const struct hotspot_layout *l;
-	struct heap heaps[HEAPS_MAX];
-	size_t n;
-};
-
-/* What a block contains. */
-struct blob {
-	uint64_t at, begin, end; /* code is from begin to end */
-	char name[BLOB_NAME_MAX];
-};
-
-static bool word(const struct cache *c, uint64_t of, enum hotspot_member m, uint64_t *ret)
-{
-	return snapshot_word(c->s, of + c->l->offset[m], ret);
-}
-
-static bool number(const struct cache *c, uint64_t of, enum hotspot_member m, size_t width, uint64_t *ret)
-{
-	return snapshot_number(c->s, of + c->l->offset[m], width, ret);
-}
 
 /* --- the heaps --- */
 
@@ -60,14 +25,14 @@ static bool take_heap(const struct cache *c, uint64_t at, struct heap *h)
 {
 	uint64_t log2 = 0;
 	uint64_t memory = at + c->l->offset[HEAP_MEMORY];
-	bool all = word(c, memory, SPACE_LOW, &h->low);
+	bool all = cache_word(c, memory, SPACE_LOW, &h->low);
 
-	all &= word(c, memory, SPACE_HIGH, &h->high);
-	all &= word(c, at + c->l->offset[HEAP_SEGMAP], SPACE_LOW, &h->map);
-	all &= number(c, at, HEAP_LOG2, 4, &log2);
+	all &= cache_word(c, memory, SPACE_HIGH, &h->high);
+	all &= cache_word(c, at + c->l->offset[HEAP_SEGMAP], SPACE_LOW, &h->map);
+	all &= cache_number(c, at, HEAP_LOG2, 4, &log2);
 	h->log2 = log2;
 	if (c->l->offset[SPACE_END] != HOTSPOT_ABSENT)
-		all &= word(c, memory, SPACE_END, &h->end);
+		all &= cache_word(c, memory, SPACE_END, &h->end);
 	return all && h->low < h->high && log2 >= LOG2_MIN && log2 <= LOG2_MAX;
 }
 
@@ -76,8 +41,8 @@ static void take_heaps(struct cache *c)
 {
 	uint64_t array, n, data, at;
 
-	if (!snapshot_word(c->s, c->l->heaps, &array) || !number(c, array, ARRAY_LENGTH, 4, &n) ||
-	    !word(c, array, ARRAY_DATA, &data))
+	if (!snapshot_word(c->s, c->l->heaps, &array) || !cache_number(c, array, ARRAY_LENGTH, 4, &n) ||
+	    !cache_word(c, array, ARRAY_DATA, &data))
 		return;
 	for (uint64_t i = 0; i < n && i < HEAPS_MAX; i++) {
 		if (snapshot_word(c->s, data + i * sizeof(at), &at) &&
@@ -111,7 +76,7 @@ static bool take_length(const struct cache *c, uint64_t block, uint64_t *ret)
 	const uint16_t *offset = c->l->offset;
 	size_t width = offset[BLOCK_USED] - offset[BLOCK_LENGTH] == 4 ? 4 : 8;
 
-	return number(c, block, BLOCK_LENGTH, width, ret);
+	return cache_number(c, block, BLOCK_LENGTH, width, ret);
 }
 
 static bool take_code(const struct cache *c, struct blob *b)
@@ -119,11 +84,11 @@ static bool take_code(const struct cache *c, struct blob *b)
 	bool all;
 
 	if (c->l->offset[CODE_BEGIN] != HOTSPOT_ABSENT) {
-		all = word(c, b->at, CODE_BEGIN, &b->begin);
-		return word(c, b->at, CODE_END, &b->end) && all;
+		all = cache_word(c, b->at, CODE_BEGIN, &b->begin);
+		return cache_word(c, b->at, CODE_END, &b->end) && all;
 	}
-	all = number(c, b->at, CODE_OFFSET, 4, &b->begin);
-	all &= number(c, b->at, DATA_OFFSET, 4, &b->end);
+	all = cache_number(c, b->at, CODE_OFFSET, 4, &b->begin);
+	all &= cache_number(c, b->at, DATA_OFFSET, 4, &b->end);
 	b->begin += b->at;
 	b->end += b->at;
 	return all;
@@ -134,10 +99,10 @@ static bool find_blob(const struct cache *c, const struct heap *h, uint64_t pc, 
 {
 	uint64_t block = find_block(c, h, pc), length, used, name;
 
-	if (!block || !take_length(c, block, &length) || !number(c, block, BLOCK_USED, 1, &used) || !used)
+	if (!block || !take_length(c, block, &length) || !cache_number(c, block, BLOCK_USED, 1, &used) || !used)
 		return false;
 	ret->at = block + c->l->offset[SIZE_OF_BLOCK];
-	if (!take_code(c, ret) || !word(c, ret->at, BLOB_NAME, &name) ||
+	if (!take_code(c, ret) || !cache_word(c, ret->at, BLOB_NAME, &name) ||
 	    !snapshot_text(c->s, name, ret->name, sizeof(ret->name)))
 		return false;
 	return length <= (h->high - block) >> h->log2 && ret->begin > ret->at && ret->begin <= pc &&
@@ -145,58 +110,6 @@ static bool find_blob(const struct cache *c, const struct heap *h, uint64_t pc, 
 }
 
 /* --- names --- */
-
-struct text {
-	char bytes[SYMBOL_MAX];
-	struct java_symbol symbol;
-};
-
-static bool take_symbol(const struct cache *c, uint64_t at, struct text *t)
-{
-	uint64_t n;
-
-	if (!number(c, at, SYMBOL_LENGTH, 2, &n))
-		return false;
-	n = n < SYMBOL_MAX ? n : SYMBOL_MAX;
-	t->symbol = (struct java_symbol){ t->bytes, n };
-	return n && snapshot_read(c->s, at + c->l->offset[SYMBOL_BODY], t->bytes, n);
-}
-
-/* The symbol whose index in the pool is in a member of the ConstMethod. */
-static bool take_pooled(const struct cache *c, uint64_t constant, uint64_t pool, enum hotspot_member m,
-			struct text *t)
-{
-	uint64_t index, at;
-
-	return number(c, constant, m, 2, &index) &&
-	       snapshot_word(c->s, pool + c->l->offset[SIZE_OF_POOL] + index * sizeof(at), &at) &&
-	       take_symbol(c, at, t);
-}
-
-static bool take_holder(const struct cache *c, uint64_t pool, struct text *t)
-{
-	uint64_t klass, name;
-
-	return word(c, pool, POOL_HOLDER, &klass) && word(c, klass, KLASS_NAME, &name) &&
-	       take_symbol(c, name, t);
-}
-
-/* The length of the method's name; 0: it is not known. */
-static size_t name_method(const struct cache *c, const struct blob *b, char *name)
-{
-	bool old = c->l->offset[OLD_METHOD] != HOTSPOT_ABSENT;
-	struct text class, method, signature;
-	uint64_t at, constant, pool;
-	bool all;
-
-	if (!word(c, b->at, old ? OLD_METHOD : NMETHOD_METHOD, &at) ||
-	    !word(c, at, METHOD_CONST, &constant) || !word(c, constant, CONST_POOL, &pool))
-		return 0;
-	all = take_holder(c, pool, &class);
-	all &= take_pooled(c, constant, pool, CONST_NAME, &method);
-	all &= take_pooled(c, constant, pool, CONST_SIGNATURE, &signature);
-	return all ? javaname_method(class.symbol, method.symbol, signature.symbol, name, NAME_MAX) : 0;
-}
 
 static bool is_method(const struct blob *b)
 {
@@ -207,7 +120,8 @@ static void add_blob(const struct cache *c, const struct blob *b, struct jit_bat
 {
 	struct jit_entry e = { .start = b->begin };
 	size_t n = strlen(b->name);
-	char name[NAME_MAX];
+	uint64_t method;
+	char name[JIT_NAME_MAX];
 
 	if (b->end - b->begin > JIT_SIZE_MAX)
 		return;
@@ -215,22 +129,29 @@ static void add_blob(const struct cache *c, const struct blob *b, struct jit_bat
 	if (!strcmp(b->name, "Interpreter"))
 		e.kind = JIT_INTERPRETER;
 	if (is_method(b))
-		n = name_method(c, b, name);
+		n = hotspot_compiled_method(c, b, &method) ? hotspot_method_name(c, method, name) : 0;
 	else
 		memcpy(name, b->name, n);
 	if (n)
 		jit_batch_add(to, &e, name, n);
 }
 
-static void add_at(const struct cache *c, uint64_t pc, struct jit_batch *to)
+/* Each blob is named once. */
+static void add_at(const struct cache *c, uint64_t pc, struct map *named, struct scope_reader *scopes,
+		   struct jit_batch *to)
 {
 	struct blob b;
+	bool fresh;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct heap *h = &c->heaps[i];
 
 		if (pc >= h->low && pc < h->high && find_blob(c, h, pc, &b)) {
-			add_blob(c, &b, to);
+			map_put(named, b.begin, &fresh);
+			if (fresh)
+				add_blob(c, &b, to);
+			if (scopes)
+				scope_reader_add(scopes, &b, to);
 			return;
 		}
 	}
@@ -238,19 +159,15 @@ static void add_at(const struct cache *c, uint64_t pc, struct jit_batch *to)
 
 /* --- frames --- */
 
-static bool has(const struct cache *c, enum hotspot_member m)
-{
-	return c->l->offset[m] != HOTSPOT_ABSENT;
-}
-
 /* What the interpreter's methods need; all 0: this version does not have it. */
 static struct er_hotspot_method method_of(const struct cache *c)
 {
 	const uint16_t *offset = c->l->offset;
-	enum hotspot_member flags = has(c, CONST_FLAGS) ? CONST_FLAGS : CONST_FLAGS_NEW;
+	enum hotspot_member flags = cache_has(c, CONST_FLAGS) ? CONST_FLAGS : CONST_FLAGS_NEW;
 
-	if (!has(c, CONST_WORDS) || !has(c, flags) || !has(c, CONST_CODE) || !has(c, POOL_SOURCE) ||
-	    !has(c, SIZE_OF_CONST) || !c->l->major)
+	if (!cache_has(c, CONST_WORDS) || !cache_has(c, flags) || !cache_has(c, CONST_CODE) ||
+	    !cache_has(c, POOL_SOURCE) ||
+	    !cache_has(c, SIZE_OF_CONST) || !c->l->major)
 		return (struct er_hotspot_method){ 0 };
 	return (struct er_hotspot_method){
 		.constant = offset[METHOD_CONST], .const_bytes = offset[SIZE_OF_CONST],
@@ -267,7 +184,7 @@ static struct er_hotspot_method method_of(const struct cache *c)
 static void add_vm(const struct cache *c, struct jit_batch *to)
 {
 	const uint16_t *offset = c->l->offset;
-	bool addresses = has(c, CODE_BEGIN);
+	bool addresses = cache_has(c, CODE_BEGIN);
 	struct er_hotspot vm = {
 		.blob = offset[SIZE_OF_BLOCK], .name = offset[BLOB_NAME],
 		.begin = addresses ? offset[CODE_BEGIN] : 0, .end = addresses ? offset[CODE_END] : 0,
@@ -278,7 +195,7 @@ static void add_vm(const struct cache *c, struct jit_batch *to)
 		.method = method_of(c),
 	};
 
-	if (!c->n || c->n > ER_HOTSPOT_HEAPS || !has(c, FRAME_SIZE) || !has(c, FRAME_COMPLETE))
+	if (!c->n || c->n > ER_HOTSPOT_HEAPS || !cache_has(c, FRAME_SIZE) || !cache_has(c, FRAME_COMPLETE))
 		return;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct heap *h = &c->heaps[i];
@@ -313,6 +230,8 @@ static int answer(struct snapshot *s, const struct hotspot_question *q, struct j
 {
 	struct hotspot_layout found = q->layout;
 	struct cache c = { .s = s, .l = &found };
+	struct scope_reader *scopes;
+	struct map named = { 0 };
 
 	if (!found.known) {
 		if (!hotspot_layout_find(s, q->library, &found))
@@ -322,8 +241,11 @@ static int answer(struct snapshot *s, const struct hotspot_question *q, struct j
 	take_heaps(&c);
 	if (!s->lacking)
 		add_vm(&c, to);
+	scopes = scope_reader_new(&c, q);
 	for (uint32_t i = 0; i < q->npcs; i++)
-		add_at(&c, q->pcs[i], to);
+		add_at(&c, q->pcs[i], &named, q->scopes[i] ? scopes : NULL, to);
+	scope_reader_free(scopes);
+	map_free(&named);
 	return 0;
 }
 

@@ -19,7 +19,8 @@ struct jit_batch;
 
 enum {
 	HOTSPOT_PCS = 512,     /* addresses of a question */
-	HOTSPOT_ROUNDS = 40,   /* an honest VM needs 25 at first, and then 10 */
+	HOTSPOT_ROUNDS = 60,   /* an honest VM needs 25 at first, and then 10 */
+	HOTSPOT_KNOWN = 1 << 14, /* slots for methods that are known */
 };
 
 /* The members of HotSpot's structures that are needed, and sizes of types. */
@@ -28,7 +29,9 @@ enum hotspot_member {
 	BLOCK_LENGTH, BLOCK_USED, BLOB_NAME, CODE_BEGIN, CODE_END, CODE_OFFSET, DATA_OFFSET, OLD_METHOD,
 	NMETHOD_METHOD, METHOD_CONST, CONST_POOL, CONST_NAME, CONST_SIGNATURE, POOL_HOLDER, KLASS_NAME,
 	FRAME_SIZE, FRAME_COMPLETE, SYMBOL_LENGTH, SYMBOL_BODY, CONST_WORDS, CONST_FLAGS, CONST_FLAGS_NEW,
-	CONST_CODE, POOL_SOURCE, SIZE_OF_BLOCK, SIZE_OF_POOL, SIZE_OF_CONST, HOTSPOT_MEMBERS
+	CONST_CODE, POOL_SOURCE, SIZE_OF_BLOCK, SIZE_OF_POOL, SIZE_OF_CONST, OLD_SCOPES_DATA, OLD_METADATA,
+	OLD_DEPENDENCIES, SCOPES_PCS, SCOPES_DATA, FIXED_DATA, FIXED_SIZE, OTHER_DATA, OTHER_SIZE,
+	RELOCATION_SIZE, PC_OFFSET, PC_SCOPE, SIZE_OF_PC, HOTSPOT_MEMBERS
 };
 
 /* Where everything is in this VM. It does not change. Zeroed: not known yet. */
@@ -47,13 +50,28 @@ struct hotspot_question {
 	uint32_t npcs, pad;
 	struct hotspot_layout layout; /* as an earlier answer has it */
 	uint64_t pcs[HOTSPOT_PCS];
+	bool scopes[HOTSPOT_PCS];      /* of each address: also say which methods its code comes from */
+	uint64_t known[HOTSPOT_KNOWN]; /* ids of methods; as hotspot_slot says, 0: free */
 };
+
+/* Where an id is among those that are known, or the free slot for it. NULL: there is no room. */
+static inline const uint64_t *hotspot_slot(const uint64_t *known, uint64_t id)
+{
+	for (size_t i = 0; i < HOTSPOT_KNOWN; i++) {
+		const uint64_t *slot = &known[(id + i) % HOTSPOT_KNOWN];
+
+		if (!*slot || *slot == id)
+			return slot;
+	}
+	return NULL;
+}
 
 /*
  * Answer the question in a file of n bytes. The batch gets entries of the kinds JIT_FUNCTION and
  * JIT_INTERPRETER, JIT_WANTED for each unit that is missing, and JIT_LAYOUT once with the layout. It
- * gets a JIT_VM if the frames of this VM's code can be walked. Returns 0; -ENOTSUP: the library is no
- * HotSpot, or of a version that is not understood; -EBADMSG: the file is none.
+ * gets a JIT_VM if the frames of this VM's code can be walked. It gets a JIT_SCOPES for each compiled method
+ * whose scopes were asked for, and before it a JIT_METHOD for each of its methods that is not known.
+ * Returns 0; -ENOTSUP: the library is no HotSpot, or of a version that is not understood; -EBADMSG: the file is none.
  */
 int hotspot_parse(const void *file, size_t n, struct jit_batch *to);
 

@@ -69,6 +69,19 @@ static const struct member {
 	[CONST_CODE] = { "ConstMethod", "_code_size", true },
 	[POOL_SOURCE] = { "ConstantPool", "_source_file_name_index", true },
 	[SIZE_OF_CONST] = { "ConstMethod", NULL, true },
+	[OLD_SCOPES_DATA] = { "CompiledMethod", "_scopes_data_begin", true }, /* inlined methods: up to Java 22 */
+	[OLD_METADATA] = { "nmethod", "_metadata_offset", true },
+	[OLD_DEPENDENCIES] = { "nmethod", "_dependencies_offset", true },
+	[SCOPES_PCS] = { "nmethod", "_scopes_pcs_offset", true },
+	[SCOPES_DATA] = { "nmethod", "_scopes_data_offset", true }, /* from Java 25 on */
+	[FIXED_DATA] = { "nmethod", "_immutable_data", true },
+	[FIXED_SIZE] = { "nmethod", "_immutable_data_size", true },
+	[OTHER_DATA] = { "CodeBlob", "_mutable_data", true },
+	[OTHER_SIZE] = { "CodeBlob", "_mutable_data_size", true },
+	[RELOCATION_SIZE] = { "CodeBlob", "_relocation_size", true },
+	[PC_OFFSET] = { "PcDesc", "_pc_offset", true },
+	[PC_SCOPE] = { "PcDesc", "_scope_decode_offset", true },
+	[SIZE_OF_PC] = { "PcDesc", NULL, true },
 	[SIZE_OF_BLOCK] = { "HeapBlock", NULL },
 	[SIZE_OF_POOL] = { "ConstantPool", NULL },
 };

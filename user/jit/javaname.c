@@ -118,3 +118,15 @@ size_t javaname_method(struct java_symbol class, struct java_symbol method, stru
 	to[o.n] = 0;
 	return o.n;
 }
+
+size_t javaname_source(struct java_symbol class, struct java_symbol file, char *to, size_t room)
+{
+	const char *slash = file.n ? memrchr(class.text, '/', class.n) : NULL;
+	struct out o = { .to = to, .room = room };
+
+	if (slash)
+		put(&o, class.text, slash + 1 - class.text);
+	put(&o, file.text, file.n);
+	to[o.n] = 0;
+	return strlen(to);
+}

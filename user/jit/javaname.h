@@ -20,4 +20,11 @@ struct java_symbol {
 size_t javaname_method(struct java_symbol class, struct java_symbol method, struct java_symbol signature,
 		       char *to, size_t room);
 
+/*
+ * Write the path of the class's source below the directory of all sources, and a NUL: sources lie in
+ * directories named like the packages, "java/lang/String.java". Empty if the name of the file is.
+ * Returns the length without the NUL.
+ */
+size_t javaname_source(struct java_symbol class, struct java_symbol file, char *to, size_t room);
+
 #endif

@@ -19,7 +19,8 @@ struct jit_function {
 	uint64_t start, from_ns; /* from_ns: it was there at the latest shortly after this time */
 	uint64_t code_at; /* offset of its code in the file; 0: the file does not have it */
 	uint32_t size;
-	bool written; /* for the caller */
+	bool written; /* this and the next one are for the caller */
+	bool scoped;  /* it is said from which methods its code comes */
 	bool pseudo;  /* the name is ours and not the process's */
 	char *name;   /* owned by the table */
 };

@@ -9,8 +9,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "user/jit/javalines.h"
 #include "user/jit/javaname.h"
-#include "user/record/javalines.h"
 #include "user/record/pythonlines.h"
 
 enum {
@@ -200,28 +200,20 @@ static struct java_symbol symbol_of(const struct er_code_text *t, const uint8_t 
 	return (struct java_symbol){ (const char *)bytes, t->n };
 }
 
-/*
- * The class file has only the name of the source file. Sources lie in directories named like the
- * packages: "java/lang/String.java". Empty: the class does not say where it comes from.
- */
-static char *java_source(struct java_symbol class, struct java_symbol file)
-{
-	const char *slash = file.n ? memrchr(class.text, '/', class.n) : NULL;
-
-	return xasprintf("%.*s%.*s", slash ? (int)(slash + 1 - class.text) : 0, class.text, (int)file.n, file.text);
-}
-
 static uint32_t java_function(struct codes *c, const struct er_code *code)
 {
 	struct exp_line lines[LINES_MAX];
 	struct java_symbol class = symbol_of(&code->path, code->path_bytes);
-	__cleanup(freep) char *path = java_source(class, symbol_of(&code->source, code->source_bytes));
 	struct exp_code f = { .size = code->units, .lines = lines, .language = languages[ER_CODE_JAVA].name };
-	char shown[JAVA_NAME_MAX];
+	struct java_line java[LINES_MAX];
+	char shown[JAVA_NAME_MAX], path[JAVA_NAME_MAX];
 
+	javaname_source(class, symbol_of(&code->source, code->source_bytes), path, sizeof(path));
 	javaname_method(class, symbol_of(&code->name, code->name_bytes),
 			symbol_of(&code->signature, code->signature_bytes), shown, sizeof(shown));
-	f.nlines = java_lines(code->table, code->table_size, code->bias, lines, LINES_MAX);
+	f.nlines = java_lines(code->table, code->table_size, code->bias, java, LINES_MAX);
+	for (size_t i = 0; i < f.nlines; i++)
+		lines[i] = (struct exp_line){ java[i].offset, java[i].line };
 	return intern_named(c, &f, shown, path);
 }
 

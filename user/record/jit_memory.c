@@ -2,6 +2,7 @@
 #include "user/record/jit_memory.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,9 +22,11 @@ enum {
 	VERIFY_NS = 500000000, /* between questions about functions that are known */
 	COST_SHARE = 100,      /* between questions is at least so many times their CPU time, */
 	WAIT_SHARE = 50,       /* and so many times what was waited for the opener: its patience is bounded */
+	CREDIT_NS = 100000000, /* of these costs a VM has so much at once: it is new, and so are its methods */
 	UNIT_NS = 2000,        /* to copy a unit; measured, where nothing else ran: 1500 */
 	PAUSE_MAX_NS = 2000000000,
 	VERIFY = HOTSPOT_PCS / 4, /* known functions in a question */
+	SCOPES = HOTSPOT_PCS / 4, /* functions in a question whose scopes are asked for */
 	TRIES = 3,
 	UNKNOWN_MAX = 1 << 16,
 };
@@ -51,6 +54,7 @@ void jit_memory_free(struct jit_memory *m)
 {
 	close_question(m);
 	vec_free(&m->unknown);
+	free(m->known);
 }
 
 void jit_memory_mention(struct jit_memory *m, uint64_t pc, bool fresh)
@@ -76,6 +80,24 @@ static void add_known(struct jit_memory *m, const struct jit_table *t, struct ho
 	m->verified = at < t->functions.len ? t->functions.data[at - 1].start : 0;
 }
 
+/* Addresses that are not known yet, and the first functions whose scopes are not. */
+static void add_unknown(struct jit_memory *m, struct jit_table *t, struct hotspot_question *q)
+{
+	size_t nscopes = 0;
+
+	for (m->nasked = 0; m->nasked < m->unknown.len && q->npcs < HOTSPOT_PCS; m->nasked++) {
+		struct jit_unknown *u = &m->unknown.data[m->nasked];
+		const struct jit_function *f = jit_table_find(t, u->pc);
+
+		u->scopes = !m->no_scopes && !(f && f->scoped) && nscopes < SCOPES;
+		nscopes += u->scopes;
+		q->scopes[q->npcs] = u->scopes;
+		q->pcs[q->npcs++] = u->pc;
+	}
+	if (m->known)
+		memcpy(q->known, m->known, sizeof(q->known));
+}
+
 static int open_question(struct jit_memory *m, const struct hotspot_question *q)
 {
 	m->fd = memfd_create("memory", MFD_CLOEXEC);
@@ -87,30 +109,33 @@ static int open_question(struct jit_memory *m, const struct hotspot_question *q)
 	return 0;
 }
 
-bool jit_memory_ask(struct jit_memory *m, const struct image *im, const struct jit_table *t,
-		    uint64_t now_ns, bool last, bool names)
+bool jit_memory_ask(struct jit_memory *m, const struct image *im, struct jit_table *t, uint64_t now_ns,
+		    bool last, bool names)
 {
-	struct hotspot_question q = { .layout = m->layout };
+	__cleanup(freep) struct hotspot_question *q = NULL;
 	bool due = last ? !m->failed : now_ns >= m->due_ns;
 
 	if (!names && (m->has_vm || m->failed))
 		return false;
 	if (m->err || !m->mentioned || !due || im->end_ns)
 		return false;
-	q.library = runtime_java(im);
-	if (!q.library)
+	q = xcalloc(1, sizeof(*q));
+	q->layout = m->layout;
+	q->library = runtime_java(im);
+	if (!q->library)
 		return false;
 	if (names && now_ns >= m->verify_ns) {
-		add_known(m, t, &q);
+		add_known(m, t, q);
 		m->verify_ns = now_ns + VERIFY_NS;
 	}
-	for (m->nasked = 0; names && m->nasked < m->unknown.len && q.npcs < HOTSPOT_PCS; m->nasked++)
-		q.pcs[q.npcs++] = m->unknown.data[m->nasked].pc;
-	if (names && !q.npcs)
+	m->nasked = 0;
+	if (names)
+		add_unknown(m, t, q);
+	if (names && !q->npcs)
 		return false;
 	m->mentioned = m->nasked < m->unknown.len;
 	m->due_ns = now_ns + RETRY_NS;
-	m->err = open_question(m, &q);
+	m->err = open_question(m, q);
 	if (m->err)
 		close_question(m);
 	return !m->err;
@@ -206,17 +231,30 @@ static uint64_t pause_ns(const struct jit_memory *m)
 	uint64_t cost = m->cost_ns * COST_SHARE, waited = m->waited_ns * WAIT_SHARE;
 	uint64_t pause = cost > waited ? cost : waited;
 
+	if (m->spent_ns < CREDIT_NS)
+		return ASK_NS;
 	return pause < ASK_NS ? ASK_NS : pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+}
+
+/* Whether nothing is left to ask about the address. There was no turn yet for the scopes of some. */
+static bool is_settled(const struct jit_memory *m, struct jit_table *t, struct jit_unknown *u)
+{
+	const struct jit_function *f = jit_table_find(t, u->pc);
+
+	if (f && (f->scoped || m->no_scopes))
+		return true;
+	return (!f || u->scopes) && ++u->tries >= TRIES;
 }
 
 void jit_memory_done(struct jit_memory *m, struct jit_table *t, uint64_t now_ns)
 {
 	size_t kept = 0;
 
+	m->spent_ns += m->cost_ns + m->waited_ns;
 	for (size_t i = 0; i < m->unknown.len; i++) {
 		struct jit_unknown *u = &m->unknown.data[i];
 
-		if (i < m->nasked && (jit_table_find(t, u->pc) || ++u->tries >= TRIES))
+		if (i < m->nasked && is_settled(m, t, u))
 			continue;
 		m->unknown.data[kept++] = *u;
 	}
@@ -226,4 +264,24 @@ void jit_memory_done(struct jit_memory *m, struct jit_table *t, uint64_t now_ns)
 	m->failed = false;
 	close_question(m);
 	m->due_ns = now_ns + pause_ns(m);
+}
+
+void jit_memory_know(struct jit_memory *m, uint64_t id)
+{
+	uint64_t *slot;
+
+	if (m->nknown >= HOTSPOT_KNOWN / 4 * 3)
+		jit_memory_forget(m);
+	if (!m->known)
+		m->known = xcalloc(HOTSPOT_KNOWN, sizeof(*m->known));
+	slot = (uint64_t *)hotspot_slot(m->known, id);
+	m->nknown += !*slot;
+	*slot = id;
+}
+
+void jit_memory_forget(struct jit_memory *m)
+{
+	free(m->known);
+	m->known = NULL;
+	m->nknown = 0;
 }

@@ -5,7 +5,8 @@
  * the question is asked again. This side does not look at what is copied.
  *
  * A question has the addresses that are not known yet, and some functions that are known: the VM
- * may have put others in their place.
+ * may have put others in their place. Of new functions it also asks from which methods their code
+ * comes, by inlining, and at which lines. A method is described once.
  */
 #ifndef USER_RECORD_JIT_MEMORY_H
 #define USER_RECORD_JIT_MEMORY_H
@@ -28,6 +29,7 @@ struct unwind_names;
 struct jit_unknown {
 	uint64_t pc;
 	unsigned tries;
+	bool scopes; /* they are asked for */
 };
 
 struct jit_memory {
@@ -44,6 +46,10 @@ struct jit_memory {
 	uint64_t verified;    /* the address from which on functions are to be verified */
 	uint64_t due_ns, verify_ns; /* when it may be asked again, and also about known functions */
 	uint64_t cost_ns, waited_ns; /* of the question so far: CPU time, and waiting for the opener */
+	uint64_t spent_ns;    /* the cost of all questions */
+	uint64_t *known;      /* HOTSPOT_KNOWN slots: methods that are described; NULL: none */
+	size_t nknown;
+	bool no_scopes;       /* scopes are not asked for any more */
 	int err;              /* why nothing is asked any more; 0: it is */
 };
 
@@ -59,8 +65,8 @@ void jit_memory_mention(struct jit_memory *m, uint64_t pc, bool fresh);
  * only the VM is asked for, because names come from elsewhere. True: submit the
  * descriptor m->fd, until jit_memory_take says that it is answered.
  */
-bool jit_memory_ask(struct jit_memory *m, const struct image *im, const struct jit_table *t,
-		    uint64_t now_ns, bool last, bool names);
+bool jit_memory_ask(struct jit_memory *m, const struct image *im, struct jit_table *t, uint64_t now_ns,
+		    bool last, bool names);
 /*
  * Take the worker's answer, and copy the memory that it wants. After JIT_ANSWERED, add the functions
  * and call jit_memory_done. JIT_FAILED: nothing is asked for a second or, if m->err says why, any more;
@@ -68,7 +74,14 @@ bool jit_memory_ask(struct jit_memory *m, const struct image *im, const struct j
  */
 enum jit_answer jit_memory_take(struct jit_memory *m, const struct image *im,
 				const struct unwind_names *names);
-/* Addresses that the table still does not have are asked for again, a few times. */
+/* A method was described. */
+void jit_memory_know(struct jit_memory *m, uint64_t id);
+/* No method is described any more: a new segment begins. */
+void jit_memory_forget(struct jit_memory *m);
+/*
+ * Addresses that the table still does not have, and functions whose scopes are not known, are asked for again,
+ * a few times.
+ */
 void jit_memory_done(struct jit_memory *m, struct jit_table *t, uint64_t now_ns);
 
 #endif

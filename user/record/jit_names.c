@@ -12,10 +12,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "bpf/er_event.h"
-#include "user/jit/file.h"
 #include "user/jit/runtime.h"
-#include "user/jit/table.h"
-#include "user/record/jit_memory.h"
+#include "user/record/jit_names_impl.h"
 #include "user/record/recording.h"
 #include "user/space/space.h"
 #include "user/unwind/unwinder.h"
@@ -28,60 +26,9 @@ enum {
 	MAX_BYTES = 64 << 20,     /* of all functions and their names */
 	MAX_PCS = 1 << 16,        /* of one process */
 	MAX_CODE = 1 << 16,       /* bytes of one function */
-	MET = 1024,               /* processes whose key is kept; another one may replace it */
 };
 
 #define INTERPRETER "<interpreter>"
-
-/* What the worker has read, copied; the numbers are not checked yet. */
-struct piece {
-	struct jit_entry *entries;
-	size_t n;
-	char *names;
-	size_t nnames;
-	uint64_t from_ns; /* it was read later than this */
-	bool of_memory;
-};
-
-/* The generated code of one image. */
-struct code {
-	struct image *image;
-	struct output *output; /* NULL: none in this segment yet */
-	uint64_t key;          /* of its jobs */
-	struct jit_file file;
-	struct jit_memory memory; /* is asked while there is no file */
-	struct jit_table table;
-	VEC(struct piece) pieces;
-	struct map pcs;        /* that stacks in the output mention; the value says: is labelled */
-	VEC(uint64_t) sorted;  /* the same, in order unless `unsorted` */
-	bool unsorted;
-	bool all;              /* too many pcs: every function is written */
-	bool reading;
-	bool published;        /* its Java VM, for walks */
-	bool complete;         /* the process had ended before the last look */
-	uint64_t looked_ns;
-	uint64_t asked_ns;     /* the last question about its memory */
-	uint64_t from_ns;      /* what is being read was not there at this time; 0: at no time */
-};
-
-/* The key of a process's program at a time. */
-struct met {
-	uint64_t start_time, time_ns;
-	uint32_t tgid, exec_id;
-};
-
-struct jit_names {
-	struct met met[MET];
-	struct recording *recording;
-	struct unwind_worker *worker;
-	struct unwinder *unwinder;
-	struct drops *drops;
-	struct map by_image, by_key; /* to struct code * */
-	uint64_t keys;
-	size_t bytes; /* of all tables */
-	bool last; /* the segment is about to end */
-	uint64_t nprocesses, nmaps, nread, nwritten, nrefused;
-};
 
 static void take_names(void *ctx, const struct unwind_names *names);
 
@@ -333,6 +280,7 @@ static void add_pieces(struct jit_names *j, struct code *c)
 {
 	vec_for_each(p, &c->pieces) {
 		add_piece(j, c, p);
+		jit_names_add_scopes(j, c, p);
 		piece_free(p);
 	}
 	c->pieces.len = 0;
@@ -514,7 +462,10 @@ void jit_names_restart(struct jit_names *j)
 		struct code *c = (struct code *)(uintptr_t)s->value;
 
 		vec_for_each(f, &c->table.functions)
-			f->written = false;
+			f->written = f->scoped = false;
+		jit_memory_forget(&c->memory);
+		c->scope_bytes = 0;
+		c->memory.no_scopes = false;
 		for (size_t i = 0; i < JIT_REPLACED; i++)
 			c->table.replaced[i].written = false;
 		c->output = NULL;

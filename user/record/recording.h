@@ -123,6 +123,10 @@ void output_function(struct recording *b, struct output *p, uint64_t time_ns, ui
 /* The code of a function that was written with this time and start. */
 void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
 		 const void *code, size_t n);
+/* Which methods the code of such a function comes from, and such a method (expwriter.h). */
+void output_scopes(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		   const void *data, size_t n);
+void output_method(struct recording *b, struct output *p, uint64_t id, const void *data, size_t n);
 /* The uid of the stack that consists of this pseudo function. */
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name);
 /* The name of the kernel function at this address, valid until the next such call; NULL: none. */

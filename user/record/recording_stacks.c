@@ -158,6 +158,21 @@ void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64
 	recording_touch(b, p);
 }
 
+void output_scopes(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
+		   const void *data, size_t n)
+{
+	uint64_t begin = b->segment->header.start_ns;
+
+	expwriter_scopes(p->w, time_ns > begin ? time_ns : begin, start, data, n);
+	recording_touch(b, p);
+}
+
+void output_method(struct recording *b, struct output *p, uint64_t id, const void *data, size_t n)
+{
+	expwriter_method(p->w, id, data, n);
+	recording_touch(b, p);
+}
+
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name)
 {
 	uint64_t pc = output_pseudo_pc(b, p, name), id = hash64(pc);

@@ -4,7 +4,7 @@
  * one byte; a byte 255 is followed by two signed numbers. A number has up to five bytes. Each but the
  * last is at least 192; with each the next six bits follow.
  */
-#include "user/record/javalines.h"
+#include "user/jit/javalines.h"
 
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@
 
 enum { ESCAPE = 255, LINE_BITS = 3, LOW = 192, BITS = 6, NUMBER_BYTES = 5, OFFSET_MAX = UINT16_MAX };
 
-static uint32_t next_number(struct cursor *c, unsigned bias)
+uint32_t java_number(struct cursor *c, unsigned bias)
 {
 	uint32_t sum = 0;
 
@@ -30,12 +30,12 @@ static uint32_t next_number(struct cursor *c, unsigned bias)
 /* The lowest bit is the sign. */
 static int32_t next_signed(struct cursor *c, unsigned bias)
 {
-	uint32_t n = next_number(c, bias);
+	uint32_t n = java_number(c, bias);
 
 	return (int32_t)(n >> 1 ^ -(n & 1));
 }
 
-size_t java_lines(const uint8_t *table, size_t size, unsigned bias, struct exp_line *ret, size_t max)
+size_t java_lines(const uint8_t *table, size_t size, unsigned bias, struct java_line *ret, size_t max)
 {
 	struct cursor c = { .p = table, .end = table + size };
 	int64_t offset = 0, line = 0;
@@ -55,7 +55,7 @@ size_t java_lines(const uint8_t *table, size_t size, unsigned bias, struct exp_l
 		if (n && ret[n - 1].offset == offset)
 			n--;
 		if (!n || ret[n - 1].line != line)
-			ret[n++] = (struct exp_line){ .offset = offset, .line = line };
+			ret[n++] = (struct java_line){ .offset = offset, .line = line };
 	}
 	return n;
 }
